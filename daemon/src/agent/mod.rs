@@ -1,0 +1,3 @@
+//! The agent core.
+
+pub mod port;

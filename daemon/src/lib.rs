@@ -1,0 +1,5 @@
+//! The cohab daemon.
+
+pub mod agent;
+pub mod provider;
+pub mod tool;

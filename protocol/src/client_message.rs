@@ -1,0 +1,258 @@
+//! What the client says.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use serde_bytes::ByteBuf;
+
+use crate::{ApprovalId, ApprovalMode, CallId, RequestId, SessionKey, TurnId, WirePath};
+
+/// Client to daemon. Append variants at the end and raise `PROTOCOL_VERSION`; never change one in place.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ClientMessage {
+    /// The first message of a connection.
+    Hello(Hello),
+    /// Opens a turn. Answered by `TurnStarted`, any number of chunks and steps, then `TurnEnded`.
+    UserQuery(UserQuery),
+    /// Ends a turn early. Answered by `TurnEnded` with reason `Cancelled`, unless the turn ended meanwhile.
+    CancelTurn {
+        /// The turn to end.
+        turn_id: TurnId,
+    },
+    /// Output of a command that runs in the live shell. The first one is empty and means *started*: the daemon's timer
+    /// starts here, not when it sent `ExecuteCommand`.
+    CommandOutput {
+        /// The command.
+        call_id: CallId,
+        /// Raw bytes as the terminal got them, at most `MAX_OUTPUT_CHUNK_BYTES`.
+        bytes: ByteBuf,
+    },
+    /// Ends an `ExecuteCommand`, exactly once per call id.
+    CommandExecutionResult(CommandExecutionResult),
+    /// The user's answer to an `ApprovalRequest`.
+    ApprovalReply(ApprovalReply),
+    /// A command that the user ran. Not answered; kept as context for the next query.
+    ShellEvent(ShellEvent),
+    /// Anything about sessions and the daemon itself. Answered by `SessionReply` or `Error`.
+    SessionRequest(SessionRequest),
+    /// Asks the daemon to end: running turns are cancelled, every client gets `Goodbye`.
+    Shutdown,
+}
+
+/// The client introduces itself. Nothing else is read before this fits.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hello {
+    /// `PROTOCOL_VERSION` of the client.
+    pub protocol_version: u32,
+    /// `SCHEMA_HASH` of the client.
+    pub schema_hash: u64,
+    /// Release of the client, for messages to the user.
+    pub build: String,
+    /// Process id of the client, for logs.
+    pub pid: u32,
+}
+
+/// A question, after the user pressed Enter on it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UserQuery {
+    /// Chosen by the client.
+    pub turn_id: TurnId,
+    /// The question, without the `?` prefix.
+    pub text: String,
+    /// Working directory of the shell at this moment.
+    pub cwd: WirePath,
+    /// Width of the terminal in columns; 80 when there is none.
+    pub columns: u16,
+    /// Text piped into `cohab ask`, as context; cut by the client to `MAX_PIPED_INPUT_BYTES`.
+    pub piped_input: Option<String>,
+}
+
+/// How a relayed command ended. For `Refused` the fields about the run are empty.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CommandExecutionResult {
+    /// The command.
+    pub call_id: CallId,
+    /// What ended it.
+    pub ending: CommandEnding,
+    /// Exit status as the shell reports it, 0 to 255; absent if it never ended or never ran.
+    pub exit_code: Option<i32>,
+    /// The output as text for the model: progress bars collapsed, colours gone, head and tail kept.
+    pub output: String,
+    /// Bytes the command wrote.
+    pub total_bytes: u64,
+    /// Bytes left out between head and tail.
+    pub truncated_bytes: u64,
+    /// Working directory afterwards.
+    pub cwd: WirePath,
+    /// What the command changed in the shell's exported environment.
+    pub env_delta: EnvDelta,
+    /// From *started* to its end, in milliseconds.
+    pub duration_ms: u64,
+    /// Where it ran.
+    pub mode: RunMode,
+}
+
+/// What ended a relayed command.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum CommandEnding {
+    /// By itself.
+    Exited,
+    /// By SIGINT, from the user or from `InterruptCommand`.
+    Interrupted,
+    /// Stopped by Ctrl-Z; it is a job of the shell now.
+    Stopped,
+    /// The timeout passed; it still runs and was not killed.
+    StillRunning,
+    /// The command ended the shell itself.
+    ShellExited,
+    /// It was not run.
+    Refused {
+        /// Why, for programs: `shell_busy`, `nested`, `not_approved`, ... (`RelayError::code` of shell-relay).
+        code: String,
+        /// Why, as a sentence for the model and the user.
+        reason: String,
+    },
+}
+
+/// Where a command ran.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum RunMode {
+    /// In the user's shell: `cd` and `export` stuck.
+    Live,
+    /// In a subshell of it, because the text could have ended the shell: nothing stuck.
+    Subshell,
+    /// In a shell of its own: nothing stuck.
+    Isolated,
+}
+
+/// Difference of the exported environment before and after a command, in order of name.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EnvDelta {
+    /// Variables with a new value.
+    pub set: Vec<EnvChange>,
+    /// Names that are gone.
+    pub unset: Vec<String>,
+}
+
+/// One changed variable.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EnvChange {
+    /// Its name.
+    pub name: String,
+    /// Its value; absent when it looks secret. The client masks it, the daemon never sees it.
+    pub value: Option<String>,
+}
+
+/// The user's answer to a question for consent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ApprovalReply {
+    /// The question.
+    pub approval_id: ApprovalId,
+    /// The answer.
+    pub decision: ApprovalDecision,
+}
+
+/// What the user decided.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ApprovalDecision {
+    /// Do it, this once.
+    Once,
+    /// Do it, and this exact thing again without asking while the session lives.
+    Session,
+    /// Do this instead.
+    Edited {
+        /// The command as the user changed it.
+        command: String,
+    },
+    /// Don't. The model is told and may go on.
+    Refused {
+        /// A word to the model; may be empty.
+        note: String,
+    },
+    /// Don't, and end the turn.
+    CancelTurn,
+}
+
+/// A command that the user ran, as its marks told it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ShellEvent {
+    /// The line, if the shell was asked for it.
+    pub line: Option<String>,
+    /// Exit status, 0 to 255.
+    pub exit_code: i32,
+    /// Working directory afterwards.
+    pub cwd: WirePath,
+    /// Wall time in milliseconds.
+    pub duration_ms: u64,
+    /// The end of its output as plain text, at most `MAX_OUTPUT_TAIL_BYTES`.
+    pub output_tail: String,
+    /// Bytes the command wrote.
+    pub output_bytes: u64,
+}
+
+/// A request about sessions or the daemon.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionRequest {
+    /// Chosen by the client.
+    pub request_id: RequestId,
+    /// What is asked.
+    pub action: SessionAction,
+}
+
+/// What a client can ask for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum SessionAction {
+    /// Binds this connection to a session, which is made if it does not exist. Needed before `UserQuery`.
+    Attach(Attach),
+    /// The daemon's state. Works without `Attach`.
+    Status,
+    /// Forgets the conversation of the attached session.
+    Clear,
+    /// Changes what the attached session may do unasked.
+    SetApproval {
+        /// The new mode.
+        mode: ApprovalMode,
+    },
+}
+
+/// How a client joins a session.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Attach {
+    /// The session.
+    pub session: SessionKey,
+    /// Whether this client can run commands in a live shell, and in which.
+    pub live_shell: Option<String>,
+    /// What may be done unasked.
+    pub approval: ApprovalMode,
+    /// Whether a person can answer an `ApprovalRequest` here. If not, what would be asked is refused.
+    pub can_approve: bool,
+    /// Settings from the client's environment (`COHAB_*`, keys, base URLs): the user's shell decides, not the shell that
+    /// happened to start the daemon.
+    pub settings: Vec<EnvSetting>,
+    /// After a lost connection: replay this turn's chunks from here.
+    pub resume: Option<ResumePoint>,
+}
+
+/// One variable of the client's environment. Its value may be a key: `Debug` never shows it.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EnvSetting {
+    /// Name, for example `COHAB_MODEL`.
+    pub name: String,
+    /// Value.
+    pub value: String,
+}
+
+impl fmt::Debug for EnvSetting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "EnvSetting({}=<hidden>)", self.name)
+    }
+}
+
+/// The first chunk of a turn that the client has not seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ResumePoint {
+    /// The turn.
+    pub turn_id: TurnId,
+    /// The next `seq` expected.
+    pub next_seq: u64,
+}

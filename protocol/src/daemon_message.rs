@@ -1,0 +1,340 @@
+//! What the daemon says.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{ApprovalId, ApprovalMode, CallId, RequestId, SessionKey, TurnId, WireError, WirePath};
+
+/// Daemon to client. Append variants at the end and raise `PROTOCOL_VERSION`; never change one in place.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum DaemonMessage {
+    /// Answers `Hello`.
+    Welcome(Welcome),
+    /// Answers `UserQuery`: the turn exists and can be cancelled.
+    TurnStarted {
+        /// The turn.
+        turn_id: TurnId,
+    },
+    /// A piece of the answer.
+    AgentStreamChunk(AgentStreamChunk),
+    /// A step of a turn begins.
+    StepStarted(StepStarted),
+    /// A step of a turn is over.
+    StepFinished(StepFinished),
+    /// Run this in the live shell. Answered by one `CommandExecutionResult`.
+    ExecuteCommand(ExecuteCommand),
+    /// Stop a running command: SIGINT to its process group, then harder signals. Its result still comes.
+    InterruptCommand {
+        /// The command.
+        call_id: CallId,
+    },
+    /// Ask the user. Answered by one `ApprovalReply`.
+    ApprovalRequest(ApprovalRequest),
+    /// The turn is over; nothing about it follows.
+    TurnEnded(TurnEnded),
+    /// Answers `SessionRequest`.
+    SessionReply(SessionReply),
+    /// Something the user should see that is no part of the answer.
+    Notice(Notice),
+    /// Something failed.
+    Error(WireError),
+    /// The daemon closes this connection.
+    Goodbye {
+        /// Why, as a sentence.
+        reason: String,
+    },
+}
+
+/// The daemon introduces itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Welcome {
+    /// `PROTOCOL_VERSION` of the daemon.
+    pub protocol_version: u32,
+    /// `SCHEMA_HASH` of the daemon.
+    pub schema_hash: u64,
+    /// Release of the daemon.
+    pub build: String,
+    /// Process id of the daemon.
+    pub pid: u32,
+}
+
+/// A piece of an answer. `seq` counts the chunks of a turn from 0 without gaps.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AgentStreamChunk {
+    /// The turn.
+    pub turn_id: TurnId,
+    /// Position in the turn.
+    pub seq: u64,
+    /// What is added.
+    pub delta: ChunkDelta,
+}
+
+/// What a chunk adds. Markdown, as the model wrote it: the client sanitises before it shows anything.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ChunkDelta {
+    /// Text of the answer.
+    Text(String),
+    /// The model's visible reasoning, where it sends any.
+    Reasoning(String),
+    /// The text since the last step is void: the request is repeated after a failure and will send it anew.
+    Reset,
+}
+
+/// A step begins.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StepStarted {
+    /// The turn.
+    pub turn_id: TurnId,
+    /// Number of the step in the turn, from 0. Tool calls of one batch have a number each.
+    pub step: u32,
+    /// What is done.
+    pub activity: StepActivity,
+}
+
+/// What a step does.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum StepActivity {
+    /// Waiting for the model.
+    ModelCall {
+        /// `provider/model`.
+        model: String,
+    },
+    /// A tool runs.
+    ToolCall {
+        /// Its name.
+        tool: String,
+        /// Its main argument in one line: the command, the path, the pattern.
+        argument: String,
+    },
+}
+
+/// A step is over.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StepFinished {
+    /// The turn.
+    pub turn_id: TurnId,
+    /// Number of the step.
+    pub step: u32,
+    /// How it went.
+    pub outcome: StepOutcome,
+    /// The result in one short line (`12 lines`, `exit 1`, `3 files`); may be empty.
+    pub summary: String,
+    /// How long it took, in milliseconds.
+    pub elapsed_ms: u64,
+}
+
+/// How a step went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum StepOutcome {
+    /// As asked.
+    Done,
+    /// The tool answered with an error; the model sees it.
+    Failed,
+    /// The user or the policy said no.
+    Refused,
+    /// The turn was cancelled meanwhile.
+    Cancelled,
+}
+
+/// A command for the live shell.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExecuteCommand {
+    /// The turn it belongs to.
+    pub turn_id: TurnId,
+    /// Chosen by the daemon; the client answers a repeat with the stored result.
+    pub call_id: CallId,
+    /// The exact text, at most `MAX_COMMAND_BYTES`.
+    pub command: String,
+    /// After this long without an end the result is `StillRunning`; the command is not killed.
+    pub timeout_ms: u64,
+    /// The user's consent to exactly this text, where one was needed. The client checks it against its own record.
+    pub approval_id: Option<ApprovalId>,
+}
+
+/// A question for consent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ApprovalRequest {
+    /// Chosen by the daemon.
+    pub approval_id: ApprovalId,
+    /// The turn that waits.
+    pub turn_id: TurnId,
+    /// What would be done.
+    pub subject: ApprovalSubject,
+    /// Whether it is only new, or known to do harm.
+    pub is_dangerous: bool,
+    /// Why it is asked, a short sentence each.
+    pub reasons: Vec<String>,
+}
+
+/// What a question for consent is about.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ApprovalSubject {
+    /// Run a command.
+    Command {
+        /// The exact text.
+        command: String,
+        /// Where.
+        cwd: WirePath,
+        /// Whether in the live shell, or in one of its own.
+        mode: crate::RunMode,
+    },
+    /// Write a file.
+    FileChange {
+        /// `write` or `edit`.
+        tool: String,
+        /// The file.
+        path: WirePath,
+        /// Unified diff of what would change.
+        diff: String,
+    },
+    /// Read a file that may hold secrets.
+    FileRead {
+        /// The tool that would read.
+        tool: String,
+        /// The file.
+        path: WirePath,
+    },
+    /// Send questions to a model server that was found on this machine.
+    LocalServer {
+        /// Its base URL.
+        url: String,
+        /// What it seems to be, for example `Ollama`.
+        server: String,
+        /// The model that would be used.
+        model: String,
+    },
+}
+
+/// The end of a turn.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TurnEnded {
+    /// The turn.
+    pub turn_id: TurnId,
+    /// Why it ended.
+    pub reason: TurnEndReason,
+    /// What it used.
+    pub usage: Usage,
+    /// How many chunks were sent: the next `seq` had there been one.
+    pub chunks: u64,
+}
+
+/// Why a turn ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum TurnEndReason {
+    /// The model gave its answer.
+    Answered,
+    /// The user stopped it.
+    Cancelled,
+    /// It used up its steps.
+    StepLimit,
+    /// The model refused, or a filter stopped it.
+    Refused,
+    /// The answer was cut by the model's length limit.
+    Length,
+    /// It failed; an `Error` about it came before.
+    Failed,
+}
+
+/// Tokens, as the provider counted them. Absent is unknown, not zero.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usage {
+    /// Tokens sent, without those below.
+    pub input_tokens: Option<u64>,
+    /// Tokens received.
+    pub output_tokens: Option<u64>,
+    /// Tokens read from the provider's cache.
+    pub cache_read_tokens: Option<u64>,
+    /// Tokens written to the provider's cache.
+    pub cache_write_tokens: Option<u64>,
+    /// Tokens of reasoning, part of the output where the provider counts so.
+    pub reasoning_tokens: Option<u64>,
+}
+
+/// Answers a `SessionRequest`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionReply {
+    /// The request.
+    pub request_id: RequestId,
+    /// The answer.
+    pub answer: SessionAnswer,
+}
+
+/// Answers, by kind of request.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum SessionAnswer {
+    /// To `Attach`.
+    Attached(Attached),
+    /// To `Status`.
+    Status(DaemonStatus),
+    /// To `Clear` and `SetApproval`.
+    Done,
+}
+
+/// The session as it is after `Attach`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Attached {
+    /// The session.
+    pub session: SessionKey,
+    /// Which model will answer.
+    pub model: ModelIdentity,
+    /// What may be done unasked: the strictest of what the client and the settings say.
+    pub approval: ApprovalMode,
+}
+
+/// Which model answers, and why this one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModelIdentity {
+    /// Wire or provider name: `anthropic`, `openai-chat`, `offline`, ...
+    pub provider: String,
+    /// Model name as sent to the provider.
+    pub model: String,
+    /// Where the choice came from, for people: `config.toml`, `ANTHROPIC_API_KEY`, `found on 127.0.0.1:11434`, ...
+    pub origin: String,
+    /// True for the built-in assistant without a language model.
+    pub is_offline: bool,
+}
+
+/// The daemon's state.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DaemonStatus {
+    /// Process id.
+    pub pid: u32,
+    /// Release.
+    pub build: String,
+    /// Since it started, in milliseconds.
+    pub uptime_ms: u64,
+    /// Connected clients, this one included.
+    pub clients: u32,
+    /// Sessions in memory.
+    pub sessions: u32,
+    /// Turns running now.
+    pub turns_running: u32,
+    /// Folder of its log files.
+    pub log_dir: WirePath,
+    /// Its settings file, which need not exist.
+    pub config_path: WirePath,
+}
+
+/// Something the user should see.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Notice {
+    /// The turn it belongs to, if any.
+    pub turn_id: Option<TurnId>,
+    /// What it is.
+    pub kind: NoticeKind,
+    /// One sentence.
+    pub text: String,
+}
+
+/// Kinds of notice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum NoticeKind {
+    /// Good to know.
+    Info,
+    /// Needs attention, nothing failed.
+    Warning,
+    /// A request is repeated after a wait; the client may count down.
+    Retry {
+        /// The wait in milliseconds.
+        after_ms: u64,
+    },
+}

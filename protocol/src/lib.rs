@@ -1,0 +1,68 @@
+//! The protocol between the cohab client and its daemon.
+//!
+//! # Transport
+//! A Unix stream socket in a folder of mode 0700; both sides check that the peer has their uid. Same uid is the trust
+//! boundary: who can write to the socket could as well attach a debugger. Each message is one frame: a `u32` length in big
+//! endian, then the message in bincode ([`FrameCodec`]).
+//!
+//! # Handshake
+//! ```text
+//! client                                   daemon
+//!   Hello{version, schema, build}     -->
+//!                                     <--  Welcome{version, schema, build}     or  Error(Version), close
+//!   SessionRequest(Attach{..})        -->
+//!                                     <--  SessionReply(Attached{..})          or  Error(Settings)
+//! ```
+//! A side that sees another version or schema hash says so and closes: nothing is decoded on hope. Frames are limited to
+//! [`MAX_HANDSHAKE_FRAME_BYTES`] until the handshake is over, to [`MAX_FRAME_BYTES`] afterwards. A connection that does not
+//! finish its handshake within [`HANDSHAKE_TIMEOUT_MS`] is closed.
+//!
+//! # A turn
+//! ```text
+//!   UserQuery{turn}                   -->
+//!                                     <--  TurnStarted{turn}
+//!                                     <--  StepStarted, AgentStreamChunk{seq 0..}, StepFinished   (any number)
+//!                                     <--  ApprovalRequest{approval}
+//!   ApprovalReply{approval}           -->
+//!                                     <--  ExecuteCommand{call}
+//!   CommandOutput{call, empty}        -->  (started: the timer runs)
+//!   CommandOutput{call, bytes}*       -->
+//!   CommandExecutionResult{call}      -->
+//!                                     <--  TurnEnded{turn}                     nothing about the turn follows
+//! ```
+//! One turn at a time per session; a second `UserQuery` is answered with `Error(Busy)`. `CancelTurn` may come at any time.
+//! Ids are chosen by whoever opens the exchange and come back in every reply. `seq` counts the chunks of a turn from 0 without
+//! gaps, so a client that lost its connection can ask for the rest ([`Attach::resume`]).
+//!
+//! # What either side must expect
+//! Everything: a peer may be hostile, slow, cut short or of another version. A frame that cannot be decoded ends the
+//! connection with an error that says why. A message that makes no sense now (a result for an unknown call, a reply to an
+//! expired question) is ignored and logged.
+//!
+//! # Wire rules
+//! Messages never change in place: append variants, raise [`PROTOCOL_VERSION`], renew `tests/golden.txt` (its hash is
+//! [`SCHEMA_HASH`]). No `skip_serializing_if`, `flatten`, `untagged`, internal `tag`, `serde_json::Value` and no vectors of
+//! zero-size elements: bincode encodes them and cannot decode them. JSON travels as `String`, bytes as `ByteBuf`.
+
+mod approval_mode;
+mod client_message;
+pub mod codec;
+mod daemon_message;
+mod ids;
+mod limits;
+mod paths;
+pub mod socket;
+mod version;
+mod wire_error;
+mod wire_path;
+
+pub use approval_mode::ApprovalMode;
+pub use client_message::*;
+pub use codec::{FrameCodec, FrameError};
+pub use daemon_message::*;
+pub use ids::{ApprovalId, CallId, RequestId, SessionKey, TurnId};
+pub use limits::*;
+pub use paths::Paths;
+pub use version::{BUILD, PROTOCOL_VERSION, SCHEMA_HASH};
+pub use wire_error::{ErrorSubject, WireError, WireErrorKind};
+pub use wire_path::WirePath;

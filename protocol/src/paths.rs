@@ -1,0 +1,70 @@
+//! Where cohab keeps things. One rule for both programs: `COHAB_HOME` puts everything under one folder; else XDG.
+
+use std::path::PathBuf;
+
+/// The folders of one user. None of them need exist.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Paths {
+    /// Holds `config.toml`.
+    pub config_dir: PathBuf,
+    /// Logs, lock, what the user agreed to.
+    pub state_dir: PathBuf,
+    /// What can be made again.
+    pub cache_dir: PathBuf,
+    /// The socket and the files of running shells.
+    pub runtime_dir: PathBuf,
+}
+
+impl Paths {
+    /// The folders for this process's environment.
+    #[must_use]
+    pub fn from_env() -> Self {
+        Self::new(|name| std::env::var_os(name).map(PathBuf::from), rustix::process::getuid().as_raw())
+    }
+
+    /// The folders for an environment and a user id. Empty and relative values count as absent, as XDG demands.
+    pub fn new(variable: impl Fn(&str) -> Option<PathBuf>, uid: u32) -> Self {
+        let absolute = |name: &str| variable(name).filter(|path| path.is_absolute());
+        if let Some(home) = absolute("COHAB_HOME") {
+            return Self {
+                config_dir: home.join("config"),
+                state_dir: home.join("state"),
+                cache_dir: home.join("cache"),
+                runtime_dir: home.join("run"),
+            };
+        }
+        let private = std::env::temp_dir().join(format!("cohab-{uid}"));
+        let home = absolute("HOME").unwrap_or_else(|| private.clone());
+        let xdg = |name: &str, default: &str| absolute(name).unwrap_or_else(|| home.join(default)).join("cohab");
+        Self {
+            config_dir: xdg("XDG_CONFIG_HOME", ".config"),
+            state_dir: xdg("XDG_STATE_HOME", ".local/state"),
+            cache_dir: xdg("XDG_CACHE_HOME", ".cache"),
+            runtime_dir: absolute("XDG_RUNTIME_DIR").map_or(private, |dir| dir.join("cohab")),
+        }
+    }
+
+    /// The settings file.
+    #[must_use]
+    pub fn config_file(&self) -> PathBuf {
+        self.config_dir.join("config.toml")
+    }
+
+    /// The folder of the daemon's log files.
+    #[must_use]
+    pub fn log_dir(&self) -> PathBuf {
+        self.state_dir.join("log")
+    }
+
+    /// The file whose lock the one running daemon holds for life.
+    #[must_use]
+    pub fn lock_file(&self) -> PathBuf {
+        self.runtime_dir.join(format!("d{}.lock", crate::PROTOCOL_VERSION))
+    }
+
+    /// The daemon's socket. A path too long for `sockaddr_un` becomes a hashed name in `/tmp/cohab-<uid>/`.
+    #[must_use]
+    pub fn socket(&self) -> PathBuf {
+        crate::socket::socket_path(&self.runtime_dir, rustix::process::getuid().as_raw())
+    }
+}

@@ -1,0 +1,148 @@
+//! What it means to run a command, whoever runs it.
+
+use std::{path::PathBuf, time::Duration};
+
+use async_trait::async_trait;
+use tokio_util::sync::CancellationToken;
+
+/// Runs commands in some shell, one at a time.
+#[async_trait]
+pub trait CommandRunner: Send + Sync {
+    /// Runs one command to its end, its timeout or its cancellation.
+    ///
+    /// `cancel` interrupts the command (SIGINT to its process group, then harder signals); the outcome is then
+    /// `Ending::Interrupted` with what was captured. Dropping the future does the same without an outcome.
+    ///
+    /// # Errors
+    /// Only if the command did not run, or its fate is unknown; a command that fails is an outcome.
+    async fn run(&self, request: CommandRequest, cancel: &CancellationToken) -> Result<CommandOutcome, RelayError>;
+
+    /// Where the next command would start.
+    fn cwd(&self) -> PathBuf;
+}
+
+/// A command to run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommandRequest {
+    /// Unique, `[0-9a-f]+`: it stands in marks and file names.
+    pub id: String,
+    /// The exact text, any number of lines.
+    pub text: String,
+    /// From the start of the command; then the outcome is `Ending::StillRunning`.
+    pub timeout: Duration,
+    /// Whether to report what changed in the exported environment.
+    pub wants_env_delta: bool,
+}
+
+/// How a command went.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommandOutcome {
+    /// What ended it.
+    pub ending: Ending,
+    /// Exit status as the shell reports it, 0 to 255; absent if it did not end.
+    pub status: Option<i32>,
+    /// Working directory afterwards.
+    pub cwd: PathBuf,
+    /// Output as text for the model: progress bars collapsed, colours gone, head and tail kept.
+    pub output: String,
+    /// Bytes written by the command.
+    pub total_bytes: u64,
+    /// Bytes left out between head and tail.
+    pub truncated_bytes: u64,
+    /// From its start to its end.
+    pub duration: Duration,
+    /// Where it ran.
+    pub mode: Mode,
+    /// What changed in the exported environment, in order of name. Empty if not asked for.
+    pub env_delta: Vec<EnvChange>,
+}
+
+/// One changed variable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EnvChange {
+    /// Its name.
+    pub name: String,
+    /// Its new value; absent if it was unset.
+    pub value: Option<String>,
+}
+
+/// What ended a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// By itself.
+    Exited,
+    /// By SIGINT or cancellation.
+    Interrupted,
+    /// Stopped by Ctrl-Z; a job of the shell now.
+    Stopped,
+    /// The timeout passed; it still runs.
+    StillRunning,
+    /// It ended the shell.
+    ShellExited,
+}
+
+/// Where a command ran.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// In the user's shell: `cd` and `export` stuck.
+    Live,
+    /// In a subshell of it: nothing stuck.
+    Subshell,
+    /// In a shell of its own: nothing stuck.
+    Isolated,
+}
+
+/// Why a command did not run, or why its fate is unknown. `Display` is a sentence for the model and the user.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RelayError {
+    /// Something else runs in the shell. Codes: `shell_busy`, `fullscreen_app`.
+    #[error("{reason}")]
+    Busy {
+        /// For programs.
+        code: &'static str,
+        /// For people.
+        reason: String,
+    },
+    /// The shell is not at its primary prompt. Codes: `continuation_line`, `nested`, `not_ready`, `not_integrated`,
+    /// `shell_replaced`, `unsupported_shell`, `bad_text`.
+    #[error("{reason}")]
+    NotAtPrompt {
+        /// For programs.
+        code: &'static str,
+        /// For people.
+        reason: String,
+    },
+    /// There is no client with a live shell.
+    #[error("no client with a live shell is connected")]
+    NoClient,
+    /// The shell did not answer in time.
+    #[error("the shell did not answer: {reason}")]
+    TimedOut {
+        /// What was waited for.
+        reason: String,
+    },
+    /// The shell has ended.
+    #[error("the shell has ended")]
+    ShellGone,
+    /// The operating system refused.
+    #[error("the terminal failed: {0}")]
+    Pty(String),
+    /// It may have run, but the connection to the client broke before its result came.
+    #[error("the connection broke while the command ran; whether it finished is unknown")]
+    Unknown,
+}
+
+impl RelayError {
+    /// A stable word for programs.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Busy { code, .. } | Self::NotAtPrompt { code, .. } => code,
+            Self::NoClient => "no_client",
+            Self::TimedOut { .. } => "timed_out",
+            Self::ShellGone => "shell_gone",
+            Self::Pty(_) => "pty",
+            Self::Unknown => "unknown",
+        }
+    }
+}
