@@ -1,1 +1,3 @@
 //! Model providers, one wire per file.
+
+pub mod settings;

@@ -1,0 +1,85 @@
+//! The `[model]` table of the settings, and what it needs from the environment.
+
+use std::{fmt, time::Duration};
+
+use secrecy::SecretString;
+use serde::Deserialize;
+
+/// `[model]` of `config.toml`. Everything is optional: without it the environment, a local server or the offline assistant
+/// decides.
+#[derive(Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ModelSettings {
+    /// `anthropic`, `openai-chat`, `offline` or `scripted`.
+    pub provider: Option<String>,
+    /// Base URL of the service, without the path of the call: `https://api.openai.com/v1`, `https://api.anthropic.com`. For
+    /// `scripted`: path of the script.
+    pub base_url: Option<String>,
+    /// Model name as the service knows it.
+    pub name: Option<String>,
+    /// Name of the environment variable that holds the key.
+    pub api_key_env: Option<String>,
+    /// The key itself. The file must then be readable by its owner only.
+    pub api_key: Option<SecretString>,
+    /// Longest answer in tokens.
+    pub max_output_tokens: Option<u32>,
+    /// Size of the model's context in tokens.
+    pub context_window_tokens: Option<u64>,
+    /// How often a failed request is repeated.
+    pub retries: Option<u32>,
+    /// Time limits.
+    pub timeouts: TimeoutSettings,
+}
+
+/// `[model.timeouts]`, in milliseconds. Defaults differ for hosted and local services.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct TimeoutSettings {
+    /// To connect.
+    pub connect_ms: Option<u64>,
+    /// From the request to the answer's headers.
+    pub headers_ms: Option<u64>,
+    /// Between two bytes of a stream.
+    pub byte_idle_ms: Option<u64>,
+    /// Between two events that carry something.
+    pub payload_idle_ms: Option<u64>,
+}
+
+impl fmt::Debug for ModelSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ModelSettings")
+            .field("provider", &self.provider)
+            .field("base_url", &self.base_url)
+            .field("name", &self.name)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The time limits in force.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timeouts {
+    /// To connect.
+    pub connect: Duration,
+    /// From the request to the answer's headers.
+    pub headers: Duration,
+    /// Between two bytes of a stream.
+    pub byte_idle: Duration,
+    /// Between two events that carry something.
+    pub payload_idle: Duration,
+}
+
+impl TimeoutSettings {
+    /// The limits for a service on this machine (`is_local`: loading a model takes minutes) or elsewhere.
+    #[must_use]
+    pub fn resolve(self, is_local: bool) -> Timeouts {
+        let pick = |setting: Option<u64>, hosted_s: u64, local_s: u64| {
+            setting.map_or(Duration::from_secs(if is_local { local_s } else { hosted_s }), Duration::from_millis)
+        };
+        Timeouts {
+            connect: pick(self.connect_ms, 5, 5),
+            headers: pick(self.headers_ms, 120, 600),
+            byte_idle: pick(self.byte_idle_ms, 90, 600),
+            payload_idle: pick(self.payload_idle_ms, 180, 600),
+        }
+    }
+}
