@@ -1,1 +1,21 @@
-//! stub
+//! The cohab client: the user's shell in the user's terminal, as it is, and an assistant that speaks between two prompts.
+//!
+//! The path of the data: [`driver`] waits for bytes (terminal, shell, daemon) and feeds them to the relay of
+//! `cohab-shell-relay` and to [`app`], two state machines without IO, and does what they say. Nothing else writes to the
+//! terminal or to the shell.
+
+pub mod app;
+pub mod ask;
+pub mod cli;
+pub mod config;
+pub mod connection;
+pub mod consent;
+pub mod daemon_control;
+pub mod driver;
+pub mod effect;
+pub mod event;
+pub mod markdown;
+pub mod real_shell;
+pub mod session_settings;
+pub mod terminal;
+pub mod ui;

@@ -1,1 +1,141 @@
-fn main() {}
+//! `cohab`: opens the user's shell in this terminal, and answers questions typed at its prompt.
+
+use std::{
+    ffi::OsString,
+    io::{self, IsTerminal, Write},
+    os::unix::process::CommandExt,
+    process::{Command, ExitCode},
+};
+
+use clap::{CommandFactory, Parser, error::ErrorKind};
+use cohab::{
+    ask,
+    cli::{Cli, Command as CliCommand, CompletionShell, ConfigArgs},
+    config::{self, Config},
+    connection, daemon_control, driver,
+    real_shell::{self, Surroundings, WayIn},
+};
+use cohab_protocol::Paths;
+
+/// Exit status for a wrong command line.
+const USAGE: u8 = 2;
+/// Exit status when no shell could be started, as shells count it.
+const NO_SHELL: u8 = 127;
+
+fn main() -> ExitCode {
+    let mut args = std::env::args_os();
+    let is_login_name = real_shell::is_login_name(args.next().as_deref());
+    let args: Vec<OsString> = args.collect();
+    match real_shell::way_in(&args, &surroundings()) {
+        WayIn::RealShell(shell_args) => {
+            let config = config::load(&Paths::from_env().config_file());
+            exec_shell(given_shell(&args, &config), &shell_args, is_login_name)
+        }
+        WayIn::CommandLine => run(is_login_name),
+    }
+}
+
+fn surroundings() -> Surroundings {
+    let stdin_name = rustix::termios::ttyname(io::stdin(), Vec::new()).ok();
+    let ours = std::env::var_os("COHAB_TTY");
+    Surroundings {
+        is_terminal: io::stdin().is_terminal() && io::stdout().is_terminal(),
+        is_dumb: std::env::var_os("TERM").is_some_and(|term| term == "dumb"),
+        is_inside_cohab: ours.is_some_and(|ours| {
+            stdin_name.is_some_and(|name| name.as_bytes() == ours.as_encoded_bytes())
+        }),
+    }
+}
+
+/// `--shell PATH` among the arguments, without the help of the parser: nothing may fail before the shell is there.
+fn given_shell(args: &[OsString], config: &Config) -> Option<std::path::PathBuf> {
+    let mut rest = args.iter();
+    while let Some(arg) = rest.next() {
+        match arg.to_str()? {
+            "--shell" => return rest.next().map(Into::into),
+            "--login" | "-l" => {}
+            text if text.starts_with("--shell=") => return text.strip_prefix("--shell=").map(Into::into),
+            _ => break,
+        }
+    }
+    config.client.shell.clone()
+}
+
+fn exec_shell(given: Option<std::path::PathBuf>, args: &[OsString], is_login: bool) -> ExitCode {
+    let candidates = real_shell::candidates(given, std::env::var_os("SHELL"), real_shell::passwd_shell());
+    let error = real_shell::exec(&candidates, args, is_login);
+    complain(&format!("no shell could be started: {error}"));
+    ExitCode::from(NO_SHELL)
+}
+
+fn complain(message: &str) {
+    // With standard error gone, the exit status is all that is left.
+    let _ = writeln!(io::stderr(), "cohab: {message}");
+}
+
+fn run(is_login_name: bool) -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            let _ = error.print();
+            let is_wanted = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
+            return if is_wanted { ExitCode::SUCCESS } else { ExitCode::from(USAGE) };
+        }
+    };
+    let paths = Paths::from_env();
+    match cli.command {
+        None => open_shell(cli, is_login_name, paths),
+        Some(CliCommand::Ask(args)) => block_on(ask::run(args, paths)),
+        Some(CliCommand::Daemon(command)) => block_on(async {
+            let outcome = daemon_control::run(command, &paths, &mut io::stdout(), &mut io::stderr()).await;
+            outcome.unwrap_or(ExitCode::FAILURE)
+        }),
+        Some(CliCommand::Config(args)) => exec_config(&args),
+        Some(CliCommand::Completions { shell }) => completions(shell),
+    }
+}
+
+fn open_shell(cli: Cli, is_login_name: bool, paths: Paths) -> ExitCode {
+    let config = config::load(&paths.config_file());
+    let is_login = is_login_name || cli.login || config.client.login;
+    let given = cli.shell.or_else(|| config.client.shell.clone());
+    let shells = real_shell::candidates(given.clone(), std::env::var_os("SHELL"), real_shell::passwd_shell());
+    let start = driver::Start { shells, shell_args: cli.shell_args.clone(), is_login, paths, config };
+    match driver::run(start) {
+        driver::Outcome::Exited(status) => ExitCode::from(status),
+        // Whatever went wrong with us, the user wanted a shell.
+        driver::Outcome::NotStarted(error) => {
+            complain(&format!("{error}; this is your plain shell"));
+            let mut args: Vec<OsString> = if is_login { vec!["-l".into()] } else { Vec::new() };
+            args.extend(cli.shell_args);
+            exec_shell(given, &args, is_login)
+        }
+    }
+}
+
+fn block_on(future: impl Future<Output = ExitCode>) -> ExitCode {
+    match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime.block_on(future),
+        Err(error) => {
+            complain(&error.to_string());
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The daemon's program owns the settings; it becomes this process.
+fn exec_config(args: &ConfigArgs) -> ExitCode {
+    let program = connection::daemon_program();
+    let error = Command::new(&program).arg("config").args(&args.args).exec();
+    complain(&format!("{} cannot be started: {error}", program.display()));
+    ExitCode::FAILURE
+}
+
+fn completions(shell: CompletionShell) -> ExitCode {
+    let mut script = Vec::new();
+    clap_complete::generate(clap_complete::Shell::from(shell), &mut Cli::command(), "cohab", &mut script);
+    match io::stdout().write_all(&script) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::FAILURE,
+    }
+}

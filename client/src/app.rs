@@ -1,0 +1,322 @@
+//! The client as a state machine: an event and the time in, effects out. No IO, no clock, no await: everything that the
+//! client ever does can be tested here.
+//!
+//! The terminal has one owner at a time ([`Surface`]). The assistant draws only while it is ours, between `AnswerReady` and
+//! the next command or the end of the answer; what it has to say meanwhile waits.
+
+mod command;
+mod daemon;
+mod turn;
+mod view;
+
+#[cfg(test)]
+mod tests;
+
+use std::{
+    collections::VecDeque,
+    path::PathBuf,
+    time::{Duration, Instant},
+};
+
+use cohab_protocol::{ApprovalMode, Attached, ClientMessage, ShellEvent, TurnId, UserQuery};
+use cohab_shell_relay::live::{LineDecision, LiveEvent};
+use ratatui::text::Line;
+
+use crate::{
+    consent::{Consents, ResultJournal},
+    effect::Effect,
+    event::Event,
+    markdown::Highlighter,
+    ui::{keys::KeyParser, theme::Style},
+};
+use turn::Turn;
+pub use view::Frame;
+
+/// Commands of the user that are kept for a daemon that is not there yet, or comes back without memory.
+const KEPT_SHELL_EVENTS: usize = 20;
+/// An Esc without a successor within this time is the Esc key.
+const LONE_ESCAPE: Duration = Duration::from_millis(50);
+
+/// What does not change while the client runs.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// What a line begins with that is meant for the assistant.
+    pub question_prefix: String,
+    /// What may run unasked.
+    pub approval: ApprovalMode,
+    /// The user's home.
+    pub home: PathBuf,
+    /// How things look.
+    pub style: Style,
+    /// Makes ids of turns; a counter in tests.
+    pub fresh_turn_id: fn() -> TurnId,
+    /// Colours code; absent where there are no colours.
+    pub highlighter: Option<Highlighter>,
+}
+
+/// Who may write to the terminal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Surface {
+    /// The shell, as without us.
+    Shell,
+    /// The relay makes room for an answer.
+    Opening,
+    /// We.
+    Ours,
+    /// A command of the agent.
+    Command,
+    /// The relay brings the prompt back.
+    Closing,
+}
+
+/// The way to the daemon.
+#[derive(Clone, Debug, PartialEq)]
+enum LinkState {
+    /// There never was one, or it was lost: the next prompt tries.
+    Down,
+    /// It could not be made: the next question tries.
+    Failed,
+    Connecting,
+    Up(Attached),
+}
+
+/// The client's state.
+#[derive(Debug)]
+pub struct App {
+    options: Options,
+    columns: u16,
+    rows: u16,
+    link: LinkState,
+    surface: Surface,
+    turn: Option<Turn>,
+    consents: Consents,
+    journal: ResultJournal,
+    shell_events: VecDeque<ShellEvent>,
+    cwd: PathBuf,
+    above: Vec<Line<'static>>,
+    is_dirty: bool,
+    keys: KeyParser,
+    escape_since: Option<Instant>,
+}
+
+impl App {
+    /// A client at the shell's first prompt, `columns` by `rows` cells large.
+    #[must_use]
+    pub fn new(options: Options, cwd: PathBuf, columns: u16, rows: u16) -> Self {
+        Self {
+            options,
+            columns,
+            rows,
+            link: LinkState::Down,
+            surface: Surface::Shell,
+            turn: None,
+            consents: Consents::default(),
+            journal: ResultJournal::default(),
+            shell_events: VecDeque::new(),
+            cwd,
+            above: Vec::new(),
+            is_dirty: false,
+            keys: KeyParser::default(),
+            escape_since: None,
+        }
+    }
+
+    /// Takes one event, gives what is to be done about it, in order.
+    pub fn handle(&mut self, event: Event, now: Instant) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        match event {
+            Event::Live(event) => self.on_live(event, now, &mut effects),
+            Event::LinkUp(attached) => self.on_link_up(attached, &mut effects),
+            Event::LinkDown { message, hint } => self.on_link_down(&message, &hint, &mut effects),
+            Event::Daemon(message) => self.on_daemon(*message, now, &mut effects),
+            Event::Resized { columns, rows } => self.on_resized(columns, rows),
+            Event::Highlighted => self.is_dirty = true,
+            Event::Deadline => self.on_deadline(now, &mut effects),
+        }
+        self.close_if_due(now, &mut effects);
+        effects
+    }
+
+    /// When `Event::Deadline` is due. `None` while nothing waits for time to pass: an idle client never wakes up.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Instant> {
+        let escape = self.escape_since.map(|since| since + LONE_ESCAPE);
+        let settle = self.turn.as_ref().and_then(Turn::settle_deadline);
+        escape.into_iter().chain(settle).min()
+    }
+
+    fn on_live(&mut self, event: LiveEvent, now: Instant, effects: &mut Vec<Effect>) {
+        match event {
+            LiveEvent::PromptReady => {
+                if self.link == LinkState::Down && self.surface == Surface::Shell && self.turn.is_none() {
+                    self.connect(effects);
+                }
+            }
+            LiveEvent::LineEntered { text, .. } => self.on_line(&text, now, effects),
+            LiveEvent::HotkeyPressed { text } => self.on_hotkey(&text, now, effects),
+            LiveEvent::AnswerReady => self.on_answer_ready(now, effects),
+            LiveEvent::AnswerEnded => {
+                self.surface = Surface::Shell;
+                self.turn = None;
+            }
+            LiveEvent::CancelRequested => self.cancel_turn(now, effects),
+            LiveEvent::AnswerKey(bytes) => self.on_keys(&bytes, now, effects),
+            LiveEvent::UserCommandFinished(command) => self.on_user_command(command, effects),
+            other => self.on_command_event(other, now, effects),
+        }
+    }
+
+    /// The question in a line, if the line is one. A lone prefix is an empty question.
+    fn question_in<'a>(&self, line: &'a str) -> Option<&'a str> {
+        let prefix = &self.options.question_prefix;
+        (!prefix.is_empty()).then(|| line.strip_prefix(prefix.as_str()).map(str::trim)).flatten()
+    }
+
+    fn on_line(&mut self, line: &str, now: Instant, effects: &mut Vec<Effect>) {
+        match self.question_in(line) {
+            Some(question) if self.turn.is_none() => {
+                effects.push(Effect::DecideLine(LineDecision::Assistant));
+                self.open_turn(question.to_owned(), now, effects);
+            }
+            _ => effects.push(Effect::DecideLine(LineDecision::Shell)),
+        }
+    }
+
+    fn on_hotkey(&mut self, line: &str, now: Instant, effects: &mut Vec<Effect>) {
+        let question = self.question_in(line).unwrap_or(line.trim());
+        if question.is_empty() || self.turn.is_some() {
+            effects.push(Effect::DecideLine(LineDecision::Keep));
+            return;
+        }
+        effects.push(Effect::DecideLine(LineDecision::Assistant));
+        self.open_turn(question.to_owned(), now, effects);
+    }
+
+    fn on_user_command(&mut self, command: cohab_shell_relay::live::UserCommand, effects: &mut Vec<Effect>) {
+        self.cwd.clone_from(&command.cwd);
+        let event = command::shell_event(command);
+        if self.shell_events.len() == KEPT_SHELL_EVENTS {
+            self.shell_events.pop_front();
+        }
+        self.shell_events.push_back(event.clone());
+        if matches!(self.link, LinkState::Up(_)) {
+            effects.push(Effect::Send(ClientMessage::ShellEvent(event)));
+        }
+    }
+
+    fn connect(&mut self, effects: &mut Vec<Effect>) {
+        self.link = LinkState::Connecting;
+        effects.push(Effect::Connect);
+    }
+
+    fn on_link_up(&mut self, attached: Attached, effects: &mut Vec<Effect>) {
+        self.link = LinkState::Up(attached);
+        // A daemon that was just (re)started knows nothing; one that knew us keeps only the newest, so twice does no harm.
+        for event in &self.shell_events {
+            effects.push(Effect::Send(ClientMessage::ShellEvent(event.clone())));
+        }
+        if let Some(query) = self.turn.as_mut().and_then(Turn::take_unsent_query) {
+            effects.push(Effect::Send(ClientMessage::UserQuery(query)));
+        }
+    }
+
+    fn on_link_down(&mut self, message: &str, hint: &str, effects: &mut Vec<Effect>) {
+        self.link = if self.link == LinkState::Connecting { LinkState::Failed } else { LinkState::Down };
+        if self.turn.as_ref().is_some_and(|turn| !turn.is_over()) {
+            self.print_error(message, Some(hint));
+            self.end_turn(effects);
+        }
+    }
+
+    /// Begins a turn: the relay is already making room for it.
+    fn open_turn(&mut self, question: String, now: Instant, effects: &mut Vec<Effect>) {
+        self.surface = Surface::Opening;
+        self.is_dirty = true;
+        self.print_question(&question);
+        let turn_id = (self.options.fresh_turn_id)();
+        let mut turn = Turn::new(turn_id, self.columns, self.options.highlighter.clone(), now);
+        if question.is_empty() {
+            self.turn = Some(turn);
+            self.print_usage();
+            self.end_turn(effects);
+            return;
+        }
+        let query = UserQuery {
+            turn_id,
+            text: question,
+            cwd: self.cwd.as_path().into(),
+            columns: self.columns,
+            piped_input: None,
+        };
+        match &self.link {
+            LinkState::Up(attached) => {
+                turn.wait_for_model(&attached.model);
+                effects.push(Effect::Send(ClientMessage::UserQuery(query)));
+            }
+            LinkState::Connecting => turn.wait_for_link(query),
+            LinkState::Down | LinkState::Failed => {
+                turn.wait_for_link(query);
+                self.connect(effects);
+            }
+        }
+        self.turn = Some(turn);
+    }
+
+    /// The user has seen enough: the prompt comes back without waiting for the daemon.
+    fn cancel_turn(&mut self, now: Instant, effects: &mut Vec<Effect>) {
+        let Some(turn) = self.turn.as_mut().filter(|turn| !turn.is_over()) else { return };
+        effects.push(Effect::Send(ClientMessage::CancelTurn { turn_id: turn.id() }));
+        if turn.close_card() {
+            effects.push(Effect::TakeKeyboard(false));
+        }
+        turn.hurry(now);
+        self.print_cancelled();
+        self.end_turn(effects);
+    }
+
+    /// Nothing more comes of the turn. The prompt is given back when the terminal is ours and the last code is coloured.
+    fn end_turn(&mut self, effects: &mut Vec<Effect>) {
+        if let Some(turn) = self.turn.as_mut() {
+            if turn.close_card() {
+                effects.push(Effect::TakeKeyboard(false));
+            }
+            turn.end();
+            self.is_dirty = true;
+        }
+    }
+
+    fn close_if_due(&mut self, now: Instant, effects: &mut Vec<Effect>) {
+        if self.surface != Surface::Ours {
+            return;
+        }
+        let Some(turn) = self.turn.as_mut() else { return };
+        if turn.is_over() && turn.is_settled(now) {
+            let rest = turn.finish_text();
+            self.append_text(rest);
+            self.surface = Surface::Closing;
+            effects.push(Effect::EndAnswer);
+        }
+    }
+
+    fn on_deadline(&mut self, now: Instant, effects: &mut Vec<Effect>) {
+        if self.escape_since.is_some_and(|since| now >= since + LONE_ESCAPE) {
+            self.escape_since = None;
+            let keys = self.keys.flush_escape();
+            self.on_card_keys(&keys, now, effects);
+        }
+    }
+
+    fn on_keys(&mut self, bytes: &[u8], now: Instant, effects: &mut Vec<Effect>) {
+        let keys = self.keys.push(bytes);
+        self.escape_since = self.keys.is_pending_escape().then_some(now);
+        self.on_card_keys(&keys, now, effects);
+    }
+
+    fn on_resized(&mut self, columns: u16, rows: u16) {
+        (self.columns, self.rows) = (columns, rows);
+        if let Some(turn) = self.turn.as_mut() {
+            turn.set_width(columns);
+        }
+        self.is_dirty = true;
+    }
+}

@@ -1,0 +1,218 @@
+//! Commands in the live shell: the daemon's wish, the client's last word, the result.
+
+use std::{path::Path, time::{Duration, Instant}};
+
+use cohab_protocol::{
+    ClientMessage, CommandEnding, CommandExecutionResult, EnvChange, EnvDelta, ExecuteCommand, MAX_OUTPUT_TAIL_BYTES,
+    RunMode, ShellEvent,
+};
+use cohab_shell_relay::{
+    live::{LiveEvent, UserCommand},
+    runner::{CommandOutcome, CommandRequest, Ending, Mode, RelayError},
+};
+
+use super::{App, Surface, turn::RunningCall};
+use crate::{effect::Effect, ui::status};
+
+/// Variables that change with every command and tell nothing.
+const SILENT_VARIABLES: [&str; 4] = ["_", "PWD", "OLDPWD", "SHLVL"];
+/// Parts of names whose values are not shown and not sent.
+const SECRET_NAME_PARTS: [&str; 6] = ["KEY", "TOKEN", "SECRET", "PASS", "CRED", "AUTH"];
+
+impl App {
+    /// The daemon wants a command to run.
+    pub(super) fn on_execute(&mut self, request: ExecuteCommand, effects: &mut Vec<Effect>) {
+        if let Some(result) = self.journal.find(request.call_id) {
+            effects.push(Effect::Send(ClientMessage::CommandExecutionResult(result.clone())));
+            return;
+        }
+        let is_current = self.turn.as_ref().is_some_and(|turn| turn.id() == request.turn_id && !turn.is_over());
+        if !is_current {
+            let reason = "the turn is over; the command was not run";
+            effects.push(refuse(&request, "turn_over", reason.into(), &self.cwd));
+            return;
+        }
+        if self.turn.as_ref().is_some_and(|turn| turn.running_call.is_some() || turn.pending_call.is_some()) {
+            let reason = "another command of this turn is still running";
+            effects.push(refuse(&request, "shell_busy", reason.into(), &self.cwd));
+            return;
+        }
+        if !self.consents.permits(&request, self.options.approval, &self.cwd, &self.options.home) {
+            let reason = "the user's terminal has no approval for exactly this command; it was not run";
+            effects.push(refuse(&request, "not_approved", reason.into(), &self.cwd));
+            return;
+        }
+        if self.surface == Surface::Ours {
+            self.run(request, effects);
+        } else if let Some(turn) = self.turn.as_mut() {
+            turn.pending_call = Some(request);
+        }
+    }
+
+    /// The terminal is ours: what waited for it goes on.
+    pub(super) fn on_answer_ready(&mut self, now: Instant, effects: &mut Vec<Effect>) {
+        self.surface = Surface::Ours;
+        self.is_dirty = true;
+        let Some(turn) = self.turn.as_mut() else { return };
+        turn.saw(now);
+        if let Some(request) = turn.pending_call.take() {
+            self.run(request, effects);
+        }
+    }
+
+    fn run(&mut self, request: ExecuteCommand, effects: &mut Vec<Effect>) {
+        self.print_command(&request.command);
+        self.surface = Surface::Command;
+        effects.push(Effect::Run(CommandRequest {
+            id: request.call_id.to_string(),
+            text: request.command.clone(),
+            timeout: Duration::from_millis(request.timeout_ms),
+            wants_env_delta: true,
+        }));
+        if let Some(turn) = self.turn.as_mut() {
+            turn.running_call = Some(RunningCall { request, is_interrupted_by_daemon: false });
+        }
+    }
+
+    /// The daemon wants a command stopped.
+    pub(super) fn on_interrupt(&mut self, call_id: cohab_protocol::CallId, effects: &mut Vec<Effect>) {
+        let Some(call) = self.turn.as_mut().and_then(|turn| turn.running_call.as_mut()) else { return };
+        if call.request.call_id == call_id {
+            call.is_interrupted_by_daemon = true;
+            effects.push(Effect::CancelCommand(call_id.to_string()));
+        }
+    }
+
+    /// What the relay says about a command of ours.
+    pub(super) fn on_command_event(&mut self, event: LiveEvent, now: Instant, effects: &mut Vec<Effect>) {
+        match event {
+            LiveEvent::CommandStarted { id } => {
+                if let Some(call_id) = self.running_id(&id) {
+                    let bytes = Default::default();
+                    effects.push(Effect::Send(ClientMessage::CommandOutput { call_id, bytes }));
+                }
+            }
+            LiveEvent::CommandFinished { id, outcome } => self.on_finished(&id, outcome, now, effects),
+            LiveEvent::CommandRefused { id, error } => self.on_refused(&id, &error, effects),
+            _ => {}
+        }
+    }
+
+    fn running_id(&self, id: &str) -> Option<cohab_protocol::CallId> {
+        let call = self.turn.as_ref()?.running_call.as_ref()?;
+        (call.request.call_id.to_string() == id).then_some(call.request.call_id)
+    }
+
+    fn take_running(&mut self, id: &str) -> Option<RunningCall> {
+        self.running_id(id)?;
+        self.turn.as_mut()?.running_call.take()
+    }
+
+    fn on_finished(&mut self, id: &str, outcome: CommandOutcome, now: Instant, effects: &mut Vec<Effect>) {
+        let Some(call) = self.take_running(id) else { return };
+        let is_stopped_by_user = outcome.ending == Ending::Interrupted && !call.is_interrupted_by_daemon;
+        let cwd_before = std::mem::replace(&mut self.cwd, outcome.cwd.clone());
+        let result = execution_result(call.request.call_id, outcome);
+        let moved = (result.mode == RunMode::Live && cwd_before != self.cwd).then_some(self.cwd.as_path());
+        self.above.extend(status::receipt(moved, &self.options.home, &result.env_delta, self.options.style));
+        self.journal.record(result.clone());
+        effects.push(Effect::Send(ClientMessage::CommandExecutionResult(result)));
+        if is_stopped_by_user {
+            // Ctrl-C on the agent's command means: stop all of it.
+            self.cancel_turn(now, effects);
+        }
+    }
+
+    fn on_refused(&mut self, id: &str, error: &RelayError, effects: &mut Vec<Effect>) {
+        let Some(call) = self.take_running(id) else { return };
+        let effect = refuse(&call.request, error.code(), error.to_string(), &self.cwd);
+        if let Effect::Send(ClientMessage::CommandExecutionResult(result)) = &effect {
+            self.journal.record(result.clone());
+        }
+        effects.push(effect);
+    }
+}
+
+fn refuse(request: &ExecuteCommand, code: &str, reason: String, cwd: &Path) -> Effect {
+    Effect::Send(ClientMessage::CommandExecutionResult(CommandExecutionResult {
+        call_id: request.call_id,
+        ending: CommandEnding::Refused { code: code.to_owned(), reason },
+        exit_code: None,
+        output: String::new(),
+        total_bytes: 0,
+        truncated_bytes: 0,
+        cwd: cwd.into(),
+        env_delta: EnvDelta::default(),
+        duration_ms: 0,
+        mode: RunMode::Live,
+    }))
+}
+
+fn execution_result(call_id: cohab_protocol::CallId, outcome: CommandOutcome) -> CommandExecutionResult {
+    CommandExecutionResult {
+        call_id,
+        ending: match outcome.ending {
+            Ending::Exited => CommandEnding::Exited,
+            Ending::Interrupted => CommandEnding::Interrupted,
+            Ending::Stopped => CommandEnding::Stopped,
+            Ending::StillRunning => CommandEnding::StillRunning,
+            Ending::ShellExited => CommandEnding::ShellExited,
+        },
+        exit_code: outcome.status,
+        output: outcome.output,
+        total_bytes: outcome.total_bytes,
+        truncated_bytes: outcome.truncated_bytes,
+        cwd: outcome.cwd.into(),
+        env_delta: env_delta(outcome.env_delta),
+        duration_ms: milliseconds(outcome.duration),
+        mode: match outcome.mode {
+            Mode::Live => RunMode::Live,
+            Mode::Subshell => RunMode::Subshell,
+            Mode::Isolated => RunMode::Isolated,
+        },
+    }
+}
+
+/// What is told about changed variables: secret-looking values stay here, variables that always change are left out.
+fn env_delta(changes: Vec<cohab_shell_relay::runner::EnvChange>) -> EnvDelta {
+    let mut delta = EnvDelta::default();
+    for change in changes {
+        if SILENT_VARIABLES.contains(&change.name.as_str()) {
+            continue;
+        }
+        match change.value {
+            Some(value) => {
+                let value = (!is_secret_name(&change.name)).then_some(value);
+                delta.set.push(EnvChange { name: change.name, value });
+            }
+            None => delta.unset.push(change.name),
+        }
+    }
+    delta
+}
+
+fn is_secret_name(name: &str) -> bool {
+    let name = name.to_ascii_uppercase();
+    SECRET_NAME_PARTS.iter().any(|part| name.contains(part))
+}
+
+/// What the daemon is told about a command of the user.
+pub(super) fn shell_event(command: UserCommand) -> ShellEvent {
+    let mut tail = command.output_tail;
+    if tail.len() > MAX_OUTPUT_TAIL_BYTES {
+        let cut = tail.ceil_char_boundary(tail.len() - MAX_OUTPUT_TAIL_BYTES);
+        tail.drain(..cut);
+    }
+    ShellEvent {
+        line: command.line,
+        exit_code: command.status,
+        cwd: command.cwd.into(),
+        duration_ms: milliseconds(command.duration),
+        output_tail: tail,
+        output_bytes: command.output_bytes,
+    }
+}
+
+fn milliseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}

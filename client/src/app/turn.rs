@@ -1,0 +1,192 @@
+//! One turn as the client sees it.
+
+use std::time::{Duration, Instant};
+
+use cohab_protocol::{ChunkDelta, ExecuteCommand, ModelIdentity, TurnId, UserQuery};
+use ratatui::text::Line;
+
+use crate::{
+    markdown::{Highlighter, MarkdownStream},
+    ui::card::ApprovalCard,
+};
+
+/// How long the end of a turn waits for the colours of its last code block.
+const SETTLE_LIMIT: Duration = Duration::from_millis(200);
+
+/// What the turn is waiting for, shown in the live area.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Waiting {
+    /// The daemon is started or connected.
+    Link,
+    /// The model, `provider/model`.
+    Model(String),
+    /// A tool: name and main argument.
+    Tool { tool: String, argument: String },
+    /// A repeated request: why.
+    Retry(String),
+    /// Nothing: text is coming.
+    Nothing,
+}
+
+/// A command of this turn in the live shell.
+#[derive(Debug)]
+pub(super) struct RunningCall {
+    pub request: ExecuteCommand,
+    /// The daemon asked to stop it: an interrupt is then not the user's.
+    pub is_interrupted_by_daemon: bool,
+}
+
+#[derive(Debug)]
+pub(super) struct Turn {
+    id: TurnId,
+    width: u16,
+    highlighter: Option<Highlighter>,
+    text: MarkdownStream,
+    has_text: bool,
+    next_seq: u64,
+    unsent_query: Option<UserQuery>,
+    /// Tools that run now: step number, name, main argument. A batch has one each.
+    steps: Vec<(u32, String, String)>,
+    pub waiting: Waiting,
+    pub card: Option<ApprovalCard>,
+    /// A command that waits until the terminal is ours.
+    pub pending_call: Option<ExecuteCommand>,
+    pub running_call: Option<RunningCall>,
+    ended_at: Option<Instant>,
+    last_seen: Instant,
+    is_over: bool,
+}
+
+impl Turn {
+    pub fn new(id: TurnId, width: u16, highlighter: Option<Highlighter>, now: Instant) -> Self {
+        Self {
+            id,
+            width,
+            text: MarkdownStream::new(width, highlighter.clone()),
+            highlighter,
+            has_text: false,
+            next_seq: 0,
+            unsent_query: None,
+            steps: Vec::new(),
+            waiting: Waiting::Link,
+            card: None,
+            pending_call: None,
+            running_call: None,
+            ended_at: None,
+            last_seen: now,
+            is_over: false,
+        }
+    }
+
+    pub fn id(&self) -> TurnId {
+        self.id
+    }
+
+    pub fn wait_for_model(&mut self, model: &ModelIdentity) {
+        self.waiting = Waiting::Model(format!("{}/{}", model.provider, model.model));
+    }
+
+    pub fn wait_for_link(&mut self, query: UserQuery) {
+        self.unsent_query = Some(query);
+    }
+
+    pub fn take_unsent_query(&mut self) -> Option<UserQuery> {
+        self.unsent_query.take()
+    }
+
+    /// Takes a chunk. False for one that came before, which says nothing new.
+    pub fn take_chunk(&mut self, seq: u64, delta: ChunkDelta) -> bool {
+        if seq < self.next_seq {
+            return false;
+        }
+        self.next_seq = seq + 1;
+        match delta {
+            ChunkDelta::Text(text) => {
+                self.text.push(&text);
+                self.has_text = true;
+                self.waiting = Waiting::Nothing;
+            }
+            ChunkDelta::Reasoning(_) => {}
+            ChunkDelta::Reset => self.restart_text(),
+        }
+        true
+    }
+
+    /// Lines that are final now.
+    pub fn take_closed_text(&mut self) -> Vec<Line<'static>> {
+        self.text.take_closed()
+    }
+
+    /// Closes the text so far: what comes next is a step or the end.
+    pub fn finish_text(&mut self) -> Vec<Line<'static>> {
+        if !self.has_text {
+            return Vec::new();
+        }
+        let rest = self.text.finish();
+        self.restart_text();
+        rest
+    }
+
+    fn restart_text(&mut self) {
+        self.text = MarkdownStream::new(self.width, self.highlighter.clone());
+        self.has_text = false;
+    }
+
+    /// The part of the text that may still change.
+    pub fn tail(&mut self) -> &[Line<'static>] {
+        self.text.tail()
+    }
+
+    pub fn set_width(&mut self, width: u16) {
+        self.width = width;
+        self.text.set_width(width);
+    }
+
+    pub fn step_started(&mut self, step: u32, tool: String, argument: String) {
+        self.waiting = Waiting::Tool { tool: tool.clone(), argument: argument.clone() };
+        self.steps.push((step, tool, argument));
+    }
+
+    pub fn step_finished(&mut self, step: u32) -> Option<(String, String)> {
+        let index = self.steps.iter().position(|(number, ..)| *number == step)?;
+        let (_, tool, argument) = self.steps.remove(index);
+        self.waiting = Waiting::Nothing;
+        Some((tool, argument))
+    }
+
+    /// Closes an open card; true if there was one.
+    pub fn close_card(&mut self) -> bool {
+        self.card.take().is_some()
+    }
+
+    pub fn end(&mut self) {
+        self.is_over = true;
+        self.waiting = Waiting::Nothing;
+        self.unsent_query = None;
+        self.pending_call = None;
+        self.ended_at.get_or_insert(self.last_seen);
+    }
+
+    /// Don't wait for colours: the user wants the prompt now.
+    pub fn hurry(&mut self, now: Instant) {
+        self.ended_at = now.checked_sub(SETTLE_LIMIT);
+    }
+
+    pub fn saw(&mut self, now: Instant) {
+        self.last_seen = now;
+    }
+
+    pub fn is_over(&self) -> bool {
+        self.is_over
+    }
+
+    /// Whether the last code has its colours, or has waited long enough.
+    pub fn is_settled(&self, now: Instant) -> bool {
+        self.text.is_settled() || self.ended_at.is_none_or(|ended| now >= ended + SETTLE_LIMIT)
+    }
+
+    pub fn settle_deadline(&self) -> Option<Instant> {
+        let waits = self.is_over && !self.text.is_settled();
+        self.ended_at.filter(|_| waits).map(|ended| ended + SETTLE_LIMIT)
+    }
+}

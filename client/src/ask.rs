@@ -1,0 +1,219 @@
+//! `cohab ask`: one question, one answer, then exit. Commands run in a shell of their own in the daemon.
+
+mod json;
+mod keyboard;
+mod piped_input;
+mod plain;
+mod screen;
+
+use std::{
+    io::{self, IsTerminal, Write},
+    process::ExitCode,
+    time::Instant,
+};
+
+use cohab_protocol::{
+    ApprovalDecision, ApprovalMode, ApprovalReply, ApprovalRequest, Attach, ClientMessage, DaemonMessage, ErrorSubject,
+    Paths, SessionKey, TurnEndReason, TurnId, UserQuery, WireError, WireErrorKind,
+};
+use futures::{SinkExt, StreamExt};
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::{
+    cli::AskArgs,
+    config,
+    connection::{self, ConnectError, Frames},
+    session_settings,
+    terminal,
+    ui::theme::Style,
+};
+use keyboard::Keyboard;
+
+/// Exit status of an answered question.
+const ANSWERED: u8 = 0;
+/// Exit status when there is no answer.
+const FAILED: u8 = 1;
+/// Exit status for a wrong command line or environment.
+const USAGE: u8 = 2;
+/// Exit status when nobody reads our output any more.
+const BROKEN_PIPE: u8 = 3;
+/// Exit status after Ctrl-C, as shells count it.
+const CANCELLED: u8 = 130;
+
+/// How an answer is shown.
+trait View {
+    /// Shows one message of the daemon.
+    fn show(&mut self, message: &DaemonMessage) -> io::Result<()>;
+    /// Opens, redraws (after keys) or closes the question for consent.
+    fn show_card(&mut self, card: Option<&crate::ui::card::ApprovalCard>) -> io::Result<()>;
+    /// The answer is complete: shows what is left.
+    fn finish(&mut self) -> io::Result<()>;
+}
+
+/// Asks, and gives the exit status.
+pub async fn run(args: AskArgs, paths: Paths) -> ExitCode {
+    let mut view: Box<dyn View> = if args.json {
+        Box::new(json::JsonView::new(io::stdout()))
+    } else if io::stdout().is_terminal() {
+        let (columns, rows) = terminal::size_of(rustix::stdio::stdout());
+        Box::new(screen::ScreenView::new(io::stdout(), columns, rows, Style::from_env()))
+    } else {
+        Box::new(plain::PlainView::new(io::stdout(), io::stderr()))
+    };
+    let status = match ask(&args, &paths, view.as_mut()).await {
+        Ok(status) => status,
+        Err(error) => report(&error, view.as_mut()),
+    };
+    ExitCode::from(status)
+}
+
+#[derive(Debug, thiserror::Error)]
+enum AskError {
+    #[error("{0}")]
+    Usage(String),
+    #[error("the input cannot be read: {0}")]
+    Input(io::Error),
+    #[error("the output cannot be written: {0}")]
+    Output(#[from] io::Error),
+    #[error(transparent)]
+    Connection(#[from] ConnectError),
+}
+
+fn report(error: &AskError, view: &mut dyn View) -> u8 {
+    let (kind, hint, status) = match error {
+        AskError::Usage(_) => (WireErrorKind::Settings, None, USAGE),
+        AskError::Input(_) => (WireErrorKind::NotFound, None, FAILED),
+        AskError::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => return BROKEN_PIPE,
+        AskError::Output(_) => return FAILED,
+        AskError::Connection(error) => (WireErrorKind::NotFound, Some(error.hint()), FAILED),
+    };
+    let message = error.to_string();
+    let error = DaemonMessage::Error(WireError { about: ErrorSubject::Connection, kind, message, hint });
+    // If the output is gone too, the exit status is all that is left.
+    let _ = view.show(&error).and_then(|()| view.finish());
+    status
+}
+
+async fn ask(args: &AskArgs, paths: &Paths, view: &mut dyn View) -> Result<u8, AskError> {
+    let text = args.question.join(" ");
+    if text.trim().is_empty() {
+        return Err(AskError::Usage("the question is empty".into()));
+    }
+    let config = config::load(&paths.config_file());
+    let approval = session_settings::approval_mode(
+        args.approve.map(ApprovalMode::from),
+        std::env::var("COHAB_APPROVAL").ok().as_deref(),
+        config.approval_mode.as_deref(),
+    )
+    .map_err(AskError::Usage)?;
+    let piped_input = piped_input::read().map_err(AskError::Input)?;
+    let mut keyboard = if approval == ApprovalMode::Ask && !args.json { Keyboard::open() } else { None };
+    let attach = Attach {
+        session: SessionKey(format!("cli:{}", uuid::Uuid::now_v7().as_simple())),
+        live_shell: None,
+        approval,
+        can_approve: keyboard.is_some(),
+        settings: session_settings::model_variables(session_settings::environment()),
+        resume: None,
+    };
+    let (mut frames, _attached) = connection::open_session(paths, attach, true).await?;
+    let turn_id = TurnId::fresh();
+    let query = UserQuery {
+        turn_id,
+        text,
+        cwd: std::env::current_dir().map_err(AskError::Input)?.into(),
+        columns: terminal::size_of(rustix::stdio::stdout()).0,
+        piped_input,
+    };
+    frames.send(ClientMessage::UserQuery(query)).await.map_err(ConnectError::from)?;
+    let status = follow(&mut frames, turn_id, view, keyboard.as_mut()).await?;
+    view.finish()?;
+    Ok(status)
+}
+
+/// Shows what comes until the turn ends.
+async fn follow(
+    frames: &mut Frames,
+    turn_id: TurnId,
+    view: &mut dyn View,
+    mut keyboard: Option<&mut Keyboard>,
+) -> Result<u8, AskError> {
+    let mut interrupts = signal(SignalKind::interrupt())?;
+    let mut terminations = signal(SignalKind::terminate())?;
+    loop {
+        let keys_due = keyboard.as_deref().and_then(Keyboard::deadline);
+        tokio::select! {
+            _ = interrupts.recv() => return cancel(frames, turn_id).await,
+            _ = terminations.recv() => return cancel(frames, turn_id).await,
+            decision = next_decision(&mut keyboard, keys_due, view) => {
+                let reply = decision?;
+                view.show_card(None)?;
+                frames.send(ClientMessage::ApprovalReply(reply)).await.map_err(ConnectError::from)?;
+            }
+            frame = frames.next() => {
+                let message = frame.ok_or(ConnectError::NotRunning)?.map_err(ConnectError::from)?;
+                if let DaemonMessage::ApprovalRequest(request) = &message
+                    && let Some(keyboard) = keyboard.as_deref_mut()
+                {
+                    keyboard.ask(request.clone(), Instant::now());
+                    view.show_card(keyboard.card())?;
+                    continue;
+                }
+                if let DaemonMessage::ApprovalRequest(request) = &message {
+                    frames.send(nobody_here(request)).await.map_err(ConnectError::from)?;
+                }
+                view.show(&message)?;
+                if let Some(status) = final_status(&message, turn_id) {
+                    return Ok(status);
+                }
+            }
+        }
+    }
+}
+
+/// Waits for the user's decision, keeping the card drawn. Never ends without a keyboard or an open card.
+async fn next_decision(
+    keyboard: &mut Option<&mut Keyboard>,
+    due: Option<Instant>,
+    view: &mut dyn View,
+) -> io::Result<ApprovalReply> {
+    let Some(keyboard) = keyboard else { return std::future::pending().await };
+    loop {
+        if let Some(reply) = keyboard.read_decision(due).await? {
+            return Ok(reply);
+        }
+        view.show_card(keyboard.card())?;
+    }
+}
+
+fn nobody_here(request: &ApprovalRequest) -> ClientMessage {
+    let note = "nobody is at a terminal to approve this; `--approve all` would allow it".into();
+    let decision = ApprovalDecision::Refused { note };
+    ClientMessage::ApprovalReply(ApprovalReply { approval_id: request.approval_id, decision })
+}
+
+async fn cancel(frames: &mut Frames, turn_id: TurnId) -> Result<u8, AskError> {
+    frames.send(ClientMessage::CancelTurn { turn_id }).await.map_err(ConnectError::from)?;
+    Ok(CANCELLED)
+}
+
+/// The exit status, if this message ends the turn.
+fn final_status(message: &DaemonMessage, turn_id: TurnId) -> Option<u8> {
+    match message {
+        DaemonMessage::TurnEnded(ended) if ended.turn_id == turn_id => Some(match ended.reason {
+            TurnEndReason::Answered => ANSWERED,
+            TurnEndReason::Cancelled => CANCELLED,
+            TurnEndReason::StepLimit | TurnEndReason::Refused | TurnEndReason::Length | TurnEndReason::Failed => FAILED,
+        }),
+        DaemonMessage::Goodbye { .. } => Some(FAILED),
+        DaemonMessage::Error(error) if error.about == ErrorSubject::Connection => Some(FAILED),
+        _ => None,
+    }
+}
+
+/// Writes a line that may fail only because nobody reads any more.
+fn write_line(out: &mut impl Write, line: &str) -> io::Result<()> {
+    out.write_all(line.as_bytes())?;
+    out.write_all(b"\n")?;
+    out.flush()
+}

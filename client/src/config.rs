@@ -1,0 +1,130 @@
+//! The client's own settings: the `[client]` table of `config.toml`. The daemon owns the file and checks it strictly
+//! (`cohab config check`); the client reads its table leniently, since a mistake in the file must never cost the shell.
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+/// Settings files larger than this are not read.
+const CONFIG_MAX_BYTES: u64 = 1024 * 1024;
+
+/// The `[client]` table.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct ClientSettings {
+    /// The shell to open.
+    pub shell: Option<PathBuf>,
+    /// Whether to open it as a login shell.
+    pub login: bool,
+    /// The key that asks with the line as it stands.
+    pub hotkey: Hotkey,
+    /// What a line begins with that is meant for the assistant.
+    pub question_prefix: String,
+}
+
+impl Default for ClientSettings {
+    fn default() -> Self {
+        Self { shell: None, login: false, hotkey: Hotkey::default(), question_prefix: "?".into() }
+    }
+}
+
+/// Keys that can be the hotkey.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Hotkey {
+    /// Alt-Enter.
+    #[default]
+    AltEnter,
+    /// Ctrl-Space.
+    CtrlSpace,
+    /// None.
+    None,
+}
+
+impl Hotkey {
+    /// What the terminal sends for it; empty for none.
+    #[must_use]
+    pub fn bytes(self) -> &'static [u8] {
+        match self {
+            Self::AltEnter => b"\x1b\r",
+            Self::CtrlSpace => b"\0",
+            Self::None => b"",
+        }
+    }
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct File {
+    client: ClientSettings,
+    approval: Approval,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Approval {
+    mode: Option<String>,
+}
+
+/// What the client takes from the file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Config {
+    /// The `[client]` table.
+    pub client: ClientSettings,
+    /// `approval.mode`, as written.
+    pub approval_mode: Option<String>,
+    /// Why the file was not used, if it was not.
+    pub complaint: Option<String>,
+}
+
+/// Reads the file. A missing one gives the defaults; a broken one too, with a complaint.
+#[must_use]
+pub fn load(path: &Path) -> Config {
+    let broken = |complaint: String| Config { complaint: Some(complaint), ..Config::default() };
+    match std::fs::metadata(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Config::default(),
+        Ok(metadata) if metadata.is_file() && metadata.len() <= CONFIG_MAX_BYTES => {}
+        Ok(_) => return broken(format!("{} is no readable settings file", path.display())),
+        Err(error) => return broken(format!("{}: {error}", path.display())),
+    }
+    match std::fs::read_to_string(path) {
+        Ok(text) => parse(&text).unwrap_or_else(|_| {
+            broken(format!("{} has a mistake and was not used; `cohab config check` shows it", path.display()))
+        }),
+        Err(error) => broken(format!("{}: {error}", path.display())),
+    }
+}
+
+fn parse(text: &str) -> Result<Config, toml::de::Error> {
+    let file: File = toml::from_str(text)?;
+    Ok(Config { client: file.client, approval_mode: file.approval.mode, complaint: None })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn other_tables_do_not_matter() {
+        let config =
+            parse("[model]\nname = \"x\"\n[client]\nhotkey = \"ctrl-space\"\n[approval]\nmode = \"all\"\n").unwrap();
+        assert_eq!(config.client.hotkey, Hotkey::CtrlSpace);
+        assert_eq!(config.client.question_prefix, "?");
+        assert_eq!(config.approval_mode.as_deref(), Some("all"));
+    }
+
+    #[test]
+    fn a_missing_file_gives_the_defaults_without_a_word() {
+        assert_eq!(load(Path::new("/nonexistent/config.toml")), Config::default());
+    }
+
+    #[test]
+    fn a_broken_file_gives_the_defaults_and_a_complaint() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("config.toml");
+        std::fs::write(&path, "[client\n").unwrap();
+        let config = load(&path);
+        assert_eq!(config.client, ClientSettings::default());
+        assert!(config.complaint.unwrap().contains("cohab config check"));
+    }
+}

@@ -1,0 +1,284 @@
+//! The way to the daemon: find it or start it, shake hands, attach, then carry messages both ways.
+
+use std::{
+    io,
+    path::{Path, PathBuf},
+    process::Stdio,
+    time::Duration,
+};
+
+use cohab_protocol::{
+    Attach, Attached, BUILD, ClientMessage, DaemonMessage, ErrorSubject, FrameCodec, FrameError, HANDSHAKE_TIMEOUT_MS,
+    Hello, PROTOCOL_VERSION, Paths, RequestId, SCHEMA_HASH, SessionAction, SessionAnswer, SessionRequest, WireError,
+    WireErrorKind, socket::SocketError,
+};
+use futures::{SinkExt, StreamExt};
+use tokio::{net::UnixStream, sync::mpsc, time};
+use tokio_util::codec::Framed;
+
+/// How long a daemon that was just started may take to listen.
+const START_TIMEOUT_MS: u64 = 3_000;
+/// First and longest pause between two looks whether it listens.
+const START_POLL_MS: (u64, u64) = (1, 50);
+/// Messages that wait for the daemon to read them; more means it hangs.
+const OUTGOING_MESSAGES: usize = 256;
+/// Messages that wait for us; the daemon is slowed down beyond.
+const INCOMING_MESSAGES: usize = 256;
+
+/// A connection after the handshake.
+pub type Frames = Framed<UnixStream, FrameCodec<DaemonMessage, ClientMessage>>;
+
+/// Why there is no connection.
+#[derive(Debug, thiserror::Error)]
+pub enum ConnectError {
+    /// Nobody listens, and starting was not asked for.
+    #[error("the daemon does not run")]
+    NotRunning,
+    /// The daemon's program is missing or cannot be started.
+    #[error("{} cannot be started: {source}", program.display())]
+    Start {
+        /// The program.
+        program: PathBuf,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// It was started and does not listen.
+    #[error("the daemon was started but does not answer")]
+    NoAnswer,
+    /// The socket is not safe or not usable.
+    #[error(transparent)]
+    Socket(#[from] SocketError),
+    /// The other side broke the protocol.
+    #[error("the daemon broke the protocol: {0}")]
+    Frame(#[from] FrameError),
+    /// The other side refused us.
+    #[error("{}", .0.message)]
+    Refused(WireError),
+}
+
+impl ConnectError {
+    /// What the user can do.
+    #[must_use]
+    pub fn hint(&self) -> String {
+        match self {
+            Self::NotRunning => "start it with `cohab daemon start`".into(),
+            Self::Start { .. } => "install `cohabd` beside `cohab` or in a folder of $PATH".into(),
+            Self::NoAnswer => "`cohab daemon logs` may say why".into(),
+            Self::Socket(_) => "set COHAB_HOME or XDG_RUNTIME_DIR to a folder of your own".into(),
+            Self::Frame(_) => "run `cohab daemon restart`".into(),
+            Self::Refused(error) => error.hint.clone().unwrap_or_else(|| "run `cohab daemon restart`".into()),
+        }
+    }
+}
+
+/// Connects and shakes hands. With `may_start`, a daemon that does not run is started first.
+///
+/// # Errors
+/// See [`ConnectError`].
+pub async fn open(paths: &Paths, may_start: bool) -> Result<Frames, ConnectError> {
+    let socket = paths.socket();
+    match cohab_protocol::socket::connect(&socket).await {
+        Ok(stream) => shake_hands(stream).await,
+        Err(error) if is_absent(&error) && may_start => {
+            start_daemon()?;
+            shake_hands(wait_for_daemon(&socket).await?).await
+        }
+        Err(error) if is_absent(&error) => Err(ConnectError::NotRunning),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn is_absent(error: &SocketError) -> bool {
+    matches!(error, SocketError::Io { source, .. }
+        if matches!(source.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused))
+}
+
+async fn wait_for_daemon(socket: &Path) -> Result<UnixStream, ConnectError> {
+    let deadline = time::Instant::now() + Duration::from_millis(START_TIMEOUT_MS);
+    let (mut pause_ms, longest_ms) = START_POLL_MS;
+    loop {
+        match cohab_protocol::socket::connect(socket).await {
+            Ok(stream) => return Ok(stream),
+            Err(error) if !is_absent(&error) => return Err(error.into()),
+            Err(_) if time::Instant::now() >= deadline => return Err(ConnectError::NoAnswer),
+            Err(_) => time::sleep(Duration::from_millis(pause_ms)).await,
+        }
+        pause_ms = (pause_ms * 2).min(longest_ms);
+    }
+}
+
+/// Starts the daemon in a session of its own, deaf and mute: it logs to its file and outlives this terminal.
+fn start_daemon() -> Result<(), ConnectError> {
+    let program = daemon_program();
+    let mut command = tokio::process::Command::new(&program);
+    command.args(["run", "--detach"]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.current_dir("/");
+    // Keys travel with `Attach`, from the shell that asks; the daemon's own environment stays free of them.
+    for (name, _) in std::env::vars_os().filter(|(name, _)| is_secret_name(&name.to_string_lossy())) {
+        command.env_remove(name);
+    }
+    // The handle is dropped: the runtime reaps the child should it end before us.
+    command.spawn().map(drop).map_err(|source| ConnectError::Start { program, source })
+}
+
+fn is_secret_name(name: &str) -> bool {
+    ["_API_KEY", "_TOKEN", "_SECRET", "_PASSWORD"].iter().any(|suffix| name.ends_with(suffix))
+}
+
+/// `cohabd` beside our own program, else by `$PATH`.
+#[must_use]
+pub fn daemon_program() -> PathBuf {
+    let beside = std::env::current_exe().ok().and_then(|own| Some(own.parent()?.join("cohabd")));
+    beside.filter(|path| path.is_file()).unwrap_or_else(|| "cohabd".into())
+}
+
+async fn shake_hands(stream: UnixStream) -> Result<Frames, ConnectError> {
+    let mut frames = Framed::new(stream, FrameCodec::new());
+    let hello = Hello {
+        protocol_version: PROTOCOL_VERSION,
+        schema_hash: SCHEMA_HASH,
+        build: BUILD.into(),
+        pid: std::process::id(),
+    };
+    let exchange = async {
+        frames.send(ClientMessage::Hello(hello)).await?;
+        frames.next().await.unwrap_or_else(|| Err(closed()))
+    };
+    let limit = Duration::from_millis(HANDSHAKE_TIMEOUT_MS);
+    let answer = time::timeout(limit, exchange).await.map_err(|_| ConnectError::NoAnswer)??;
+    match answer {
+        DaemonMessage::Welcome(welcome)
+            if welcome.protocol_version == PROTOCOL_VERSION && welcome.schema_hash == SCHEMA_HASH =>
+        {
+            frames.codec_mut().handshake_done();
+            Ok(frames)
+        }
+        DaemonMessage::Welcome(welcome) => Err(ConnectError::Refused(WireError {
+            about: ErrorSubject::Connection,
+            kind: WireErrorKind::Version,
+            message: format!("the daemon is release {}, this is {BUILD}; they don't fit together", welcome.build),
+            hint: Some("run `cohab daemon restart`".into()),
+        })),
+        DaemonMessage::Error(error) => Err(ConnectError::Refused(error)),
+        other => Err(FrameError::Decode(format!("unexpected answer to the handshake: {other:?}")).into()),
+    }
+}
+
+fn closed() -> FrameError {
+    FrameError::Io(io::ErrorKind::UnexpectedEof.into())
+}
+
+/// Sends one request and waits for its answer; other messages meanwhile are dropped.
+///
+/// # Errors
+/// `Refused` if the daemon answers with an error, `Frame` if the connection breaks.
+pub async fn request(frames: &mut Frames, action: SessionAction) -> Result<SessionAnswer, ConnectError> {
+    let request_id = RequestId(1);
+    frames.send(ClientMessage::SessionRequest(SessionRequest { request_id, action })).await?;
+    loop {
+        match frames.next().await.unwrap_or_else(|| Err(closed()))? {
+            DaemonMessage::SessionReply(reply) if reply.request_id == request_id => return Ok(reply.answer),
+            DaemonMessage::Error(error) => return Err(ConnectError::Refused(error)),
+            DaemonMessage::Goodbye { reason } => return Err(FrameError::Decode(reason).into()),
+            _ => {}
+        }
+    }
+}
+
+/// Connects and joins a session.
+///
+/// # Errors
+/// As [`open`] and [`request`].
+pub async fn open_session(
+    paths: &Paths,
+    attach: Attach,
+    may_start: bool,
+) -> Result<(Frames, Attached), ConnectError> {
+    let mut frames = open(paths, may_start).await?;
+    match request(&mut frames, SessionAction::Attach(attach)).await? {
+        SessionAnswer::Attached(attached) => Ok((frames, attached)),
+        other => Err(FrameError::Decode(format!("unexpected answer to Attach: {other:?}")).into()),
+    }
+}
+
+/// What happens on the way to the daemon.
+#[derive(Debug)]
+pub enum LinkEvent {
+    /// Connected and attached.
+    Up(Attached),
+    /// The daemon said something.
+    Message(Box<DaemonMessage>),
+    /// There is no connection (any more). The link is used up.
+    Down(ConnectError),
+}
+
+/// A connection that is being made or stands, served by a task of its own. Dropping it closes the connection.
+#[derive(Debug)]
+pub struct Link {
+    outgoing: mpsc::Sender<ClientMessage>,
+    incoming: mpsc::Receiver<LinkEvent>,
+}
+
+impl Link {
+    /// Begins to connect, to start the daemon if need be, and to attach. Returns at once.
+    #[must_use]
+    pub fn open(paths: Paths, attach: Attach) -> Self {
+        let (outgoing, mut to_send) = mpsc::channel(OUTGOING_MESSAGES);
+        let (events, incoming) = mpsc::channel(INCOMING_MESSAGES);
+        tokio::spawn(async move {
+            let error = match open_session(&paths, attach, true).await {
+                Ok((frames, attached)) => {
+                    if events.send(LinkEvent::Up(attached)).await.is_err() {
+                        return;
+                    }
+                    carry(frames, &mut to_send, &events).await
+                }
+                Err(error) => error,
+            };
+            // The receiver may be gone: then nobody needs to know.
+            let _ = events.send(LinkEvent::Down(error)).await;
+        });
+        Self { outgoing, incoming }
+    }
+
+    /// Queues a message. False if the daemon does not take any more: the link is as good as down.
+    #[must_use]
+    pub fn send(&self, message: ClientMessage) -> bool {
+        self.outgoing.try_send(message).is_ok()
+    }
+
+    /// The next event. Cancel-safe. `None` after `Down`.
+    pub async fn next(&mut self) -> Option<LinkEvent> {
+        self.incoming.recv().await
+    }
+}
+
+/// Carries messages until either side ends. Ends by itself when the `Link` is dropped.
+async fn carry(
+    frames: Frames,
+    outgoing: &mut mpsc::Receiver<ClientMessage>,
+    events: &mpsc::Sender<LinkEvent>,
+) -> ConnectError {
+    let (mut sink, mut stream) = frames.split();
+    loop {
+        tokio::select! {
+            message = outgoing.recv() => match message {
+                Some(message) => {
+                    if let Err(error) = sink.send(message).await {
+                        return error.into();
+                    }
+                }
+                None => return ConnectError::NotRunning,
+            },
+            frame = stream.next() => match frame {
+                Some(Ok(DaemonMessage::Goodbye { .. })) | None => return ConnectError::NotRunning,
+                Some(Ok(message)) => {
+                    if events.send(LinkEvent::Message(Box::new(message))).await.is_err() {
+                        return ConnectError::NotRunning;
+                    }
+                }
+                Some(Err(error)) => return error.into(),
+            },
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! The client's own record of what the user agreed to. The client owns the terminal and decides last, on the exact bytes it
+//! types: a command that the policy would ask about runs only if this record holds the user's consent to just that text.
+
+use std::{
+    collections::{HashMap, HashSet, VecDeque},
+    path::Path,
+};
+
+use cohab_protocol::{ApprovalId, ApprovalMode, CommandExecutionResult, ExecuteCommand};
+use cohab_shell_relay::policy::{self, Level};
+
+/// Approvals that are kept until used; older ones are void.
+const PENDING_APPROVALS: usize = 64;
+/// Commands approved for the session; beyond, the user is asked again.
+const SESSION_COMMANDS: usize = 1_000;
+/// Results kept for a daemon that asks again after a lost connection.
+const KEPT_RESULTS: usize = 64;
+
+/// What the user agreed to in this shell.
+#[derive(Debug, Default)]
+pub struct Consents {
+    once: HashMap<ApprovalId, String>,
+    order: VecDeque<ApprovalId>,
+    session: HashSet<String>,
+}
+
+impl Consents {
+    /// Remembers consent to run exactly `command` one time, under the id of the question.
+    pub fn allow_once(&mut self, id: ApprovalId, command: String) {
+        self.once.insert(id, command);
+        self.order.push_back(id);
+        if self.order.len() > PENDING_APPROVALS
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.once.remove(&oldest);
+        }
+    }
+
+    /// Remembers consent to run exactly `command` for as long as this shell lives.
+    pub fn allow_for_session(&mut self, command: String) {
+        if self.session.len() < SESSION_COMMANDS {
+            self.session.insert(command);
+        }
+    }
+
+    /// Whether `request` may run now. Uses up a consent for one time.
+    pub fn permits(&mut self, request: &ExecuteCommand, mode: ApprovalMode, cwd: &Path, home: &Path) -> bool {
+        let agreed = request.approval_id.and_then(|id| self.once.remove(&id)).is_some_and(|text| text == request.command);
+        agreed
+            || mode == ApprovalMode::All
+            || self.session.contains(&request.command)
+            || policy::assess_line(&request.command, policy::Context::new(cwd, home)).level == Level::Allow
+    }
+}
+
+/// Results of the last commands. A call id that comes again is answered from here, never run again.
+#[derive(Debug, Default)]
+pub struct ResultJournal {
+    results: VecDeque<CommandExecutionResult>,
+}
+
+impl ResultJournal {
+    /// Keeps a result.
+    pub fn record(&mut self, result: CommandExecutionResult) {
+        if self.results.len() == KEPT_RESULTS {
+            self.results.pop_front();
+        }
+        self.results.push_back(result);
+    }
+
+    /// The result of a call that ended before.
+    #[must_use]
+    pub fn find(&self, call_id: cohab_protocol::CallId) -> Option<&CommandExecutionResult> {
+        self.results.iter().find(|result| result.call_id == call_id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cohab_protocol::{CallId, TurnId};
+
+    use super::*;
+
+    fn request(command: &str, approval_id: Option<ApprovalId>) -> ExecuteCommand {
+        ExecuteCommand {
+            turn_id: TurnId::fresh(),
+            call_id: CallId::fresh(),
+            command: command.into(),
+            timeout_ms: 1,
+            approval_id,
+        }
+    }
+
+    fn permits(consents: &mut Consents, request: &ExecuteCommand, mode: ApprovalMode) -> bool {
+        consents.permits(request, mode, Path::new("/home/ann"), Path::new("/home/ann"))
+    }
+
+    #[test]
+    fn a_command_nobody_agreed_to_does_not_run() {
+        let mut consents = Consents::default();
+        assert!(!permits(&mut consents, &request("rm -rf x", None), ApprovalMode::Ask));
+        assert!(!permits(&mut consents, &request("rm -rf x", Some(ApprovalId::fresh())), ApprovalMode::Ask));
+        assert!(permits(&mut consents, &request("rm -rf x", None), ApprovalMode::All));
+    }
+
+    #[test]
+    fn consent_holds_once_and_for_the_exact_text() {
+        let (mut consents, id) = (Consents::default(), ApprovalId::fresh());
+        consents.allow_once(id, "touch a".into());
+        assert!(permits(&mut consents, &request("touch a", Some(id)), ApprovalMode::Ask));
+        assert!(!permits(&mut consents, &request("touch a", Some(id)), ApprovalMode::Ask));
+        consents.allow_once(id, "touch a".into());
+        assert!(!permits(&mut consents, &request("touch a; rm b", Some(id)), ApprovalMode::Ask));
+    }
+
+    #[test]
+    fn consent_for_the_session_holds_on() {
+        let mut consents = Consents::default();
+        consents.allow_for_session("touch a".into());
+        for _ in 0..2 {
+            assert!(permits(&mut consents, &request("touch a", None), ApprovalMode::Ask));
+        }
+        assert!(!permits(&mut consents, &request("touch b", None), ApprovalMode::Ask));
+    }
+
+    #[test]
+    fn old_questions_are_forgotten() {
+        let (mut consents, first) = (Consents::default(), ApprovalId::fresh());
+        consents.allow_once(first, "touch a".into());
+        for _ in 0..PENDING_APPROVALS {
+            consents.allow_once(ApprovalId::fresh(), "touch b".into());
+        }
+        assert!(!permits(&mut consents, &request("touch a", Some(first)), ApprovalMode::Ask));
+        assert_eq!(consents.once.len(), PENDING_APPROVALS);
+    }
+}

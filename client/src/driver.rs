@@ -1,0 +1,458 @@
+//! The only `select!`: terminal, shell, daemon, signals and timers go in as events, effects come out and are done here.
+//!
+//! A key takes the shortest way: read, relay, write. Nothing on it waits, allocates per key or ticks.
+
+mod shell_io;
+
+use std::{
+    ffi::OsString,
+    io,
+    panic::AssertUnwindSafe,
+    path::PathBuf,
+    sync::{Arc, Mutex},
+    time::{Duration, Instant},
+};
+
+use cohab_protocol::{Attach, Paths, SessionKey, TurnId};
+use cohab_shell_relay::live::{Effects, LiveEvent, LiveShell};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+use crate::{
+    app::{App, Options},
+    config::Config,
+    connection::{Link, LinkEvent},
+    effect::Effect,
+    event::Event,
+    markdown::Highlighter,
+    session_settings,
+    terminal::Terminal,
+    ui::{live_area::LiveArea, theme::Style},
+};
+use shell_io::ShellIo;
+
+/// Between two redraws of the live area while text streams in.
+const FRAME_INTERVAL: Duration = Duration::from_millis(16);
+/// A shell that ends this soon, without a prompt and without a key, did not get on with us.
+const STILLBORN_LIMIT: Duration = Duration::from_secs(2);
+/// Read from the terminal at once. Larger pastes come in several pieces.
+const KEYS_BUFFER_BYTES: usize = 4 * 1024;
+/// Read from the shell at once.
+const SHELL_BUFFER_BYTES: usize = 64 * 1024;
+/// Input for the shell that may wait; beyond, the terminal is not read.
+const SHELL_QUEUE_BYTES: usize = 64 * 1024;
+
+/// What is to be opened.
+#[derive(Debug)]
+pub struct Start {
+    /// Candidates for the shell, best first.
+    pub shells: Vec<PathBuf>,
+    /// Its arguments.
+    pub shell_args: Vec<OsString>,
+    /// Whether as a login shell.
+    pub is_login: bool,
+    /// Our folders.
+    pub paths: Paths,
+    /// The settings.
+    pub config: Config,
+}
+
+/// How it went.
+#[derive(Debug)]
+pub enum Outcome {
+    /// The shell ran and ended with this status.
+    Exited(u8),
+    /// No shell ever got to its prompt; the terminal is as it was. The caller opens a plain one.
+    NotStarted(String),
+}
+
+/// Opens the shell and serves it to its end. The terminal is restored on every way out, a panic included.
+#[must_use]
+pub fn run(start: Start) -> Outcome {
+    let panic_message = catch_panic_messages();
+    let served = std::panic::catch_unwind(AssertUnwindSafe(|| serve(start)));
+    served.unwrap_or_else(|_| {
+        let message = panic_message.lock().map(|message| message.clone()).unwrap_or_default();
+        Outcome::NotStarted(format!("internal error: {message}"))
+    })
+}
+
+/// A panic's message would be printed while the terminal is raw; it is kept until the terminal is restored.
+fn catch_panic_messages() -> Arc<Mutex<String>> {
+    let kept = Arc::new(Mutex::new(String::new()));
+    let keep = Arc::clone(&kept);
+    std::panic::set_hook(Box::new(move |info| {
+        if let Ok(mut message) = keep.lock() {
+            *message = info.to_string();
+        }
+    }));
+    kept
+}
+
+fn serve(start: Start) -> Outcome {
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return Outcome::NotStarted(error.to_string()),
+    };
+    runtime.block_on(async {
+        match Driver::open(start) {
+            Ok(mut driver) => driver.run().await,
+            Err(error) => Outcome::NotStarted(error.to_string()),
+        }
+    })
+}
+
+struct Driver {
+    // Fields drop in order: first the shell's modes are undone on the terminal, then the terminal is restored.
+    terminal: Terminal,
+    shell: ShellIo,
+    live: LiveShell,
+    app: App,
+    area: LiveArea,
+    link: Option<Link>,
+    attach: Attach,
+    paths: Paths,
+    highlighter: Option<Highlighter>,
+    fx: Effects,
+    opened_at: Instant,
+    drawn_at: Instant,
+    has_been_used: bool,
+    is_link_up: bool,
+    needs_resize: bool,
+}
+
+/// What the loop woke up for.
+enum Wake {
+    Keys(io::Result<usize>),
+    Shell(io::Result<usize>),
+    TerminalWritable,
+    ShellWritable,
+    Link(Option<LinkEvent>),
+    Resized,
+    ChildEnded,
+    Killed(u8),
+    Highlighted,
+    Time,
+}
+
+struct Signals {
+    resized: Signal,
+    child: Signal,
+    hangup: Signal,
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl Signals {
+    fn listen() -> io::Result<Self> {
+        Ok(Self {
+            resized: signal(SignalKind::window_change())?,
+            child: signal(SignalKind::child())?,
+            hangup: signal(SignalKind::hangup())?,
+            terminate: signal(SignalKind::terminate())?,
+            interrupt: signal(SignalKind::interrupt())?,
+        })
+    }
+
+    async fn next(&mut self) -> Wake {
+        tokio::select! {
+            _ = self.resized.recv() => Wake::Resized,
+            _ = self.child.recv() => Wake::ChildEnded,
+            _ = self.hangup.recv() => Wake::Killed(128 + 1),
+            _ = self.terminate.recv() => Wake::Killed(128 + 15),
+            _ = self.interrupt.recv() => Wake::Killed(128 + 2),
+        }
+    }
+}
+
+impl Driver {
+    fn open(start: Start) -> io::Result<Self> {
+        let now = Instant::now();
+        let style = Style::from_env();
+        let approval = session_settings::approval_mode(
+            None,
+            std::env::var("COHAB_APPROVAL").ok().as_deref(),
+            start.config.approval_mode.as_deref(),
+        )
+        .map_err(io::Error::other)?;
+        let terminal = Terminal::open()?;
+        let (columns, rows) = terminal.size();
+        let (shell, live) = shell_io::open(&start, terminal.saved_modes(), (columns, rows), now)?;
+        let highlighter = style.has_colors().then(Highlighter::new);
+        let options = Options {
+            question_prefix: start.config.client.question_prefix.clone(),
+            approval,
+            home: std::env::home_dir().unwrap_or_else(|| "/".into()),
+            style,
+            fresh_turn_id: TurnId::fresh,
+            highlighter: highlighter.clone(),
+        };
+        let attach = Attach {
+            session: SessionKey(format!("shell:{}", uuid::Uuid::now_v7().as_simple())),
+            live_shell: Some(shell.name().to_owned()),
+            approval,
+            can_approve: true,
+            settings: session_settings::model_variables(session_settings::environment()),
+            resume: None,
+        };
+        let cwd = std::env::current_dir().unwrap_or_else(|_| "/".into());
+        Ok(Self {
+            area: LiveArea::new(columns, rows, style),
+            app: App::new(options, cwd, columns, rows),
+            terminal,
+            shell,
+            live,
+            link: None,
+            attach,
+            paths: start.paths,
+            highlighter,
+            fx: Effects::default(),
+            opened_at: now,
+            drawn_at: now,
+            has_been_used: false,
+            is_link_up: false,
+            needs_resize: false,
+        })
+    }
+
+    async fn run(&mut self) -> Outcome {
+        let mut signals = match Signals::listen() {
+            Ok(signals) => signals,
+            Err(error) => return Outcome::NotStarted(error.to_string()),
+        };
+        let mut keys = vec![0; KEYS_BUFFER_BYTES];
+        let mut output = vec![0; SHELL_BUFFER_BYTES];
+        loop {
+            let wake = self.wait(&mut signals, &mut keys, &mut output).await;
+            match wake {
+                Wake::Keys(Ok(0)) => return Outcome::Exited(128 + 1),
+                Wake::Keys(Ok(count)) => self.on_keys(&keys[..count]),
+                Wake::Keys(Err(error)) => return self.outcome_of_failure(&error),
+                Wake::Shell(Ok(0)) | Wake::Shell(Err(_)) => return self.outcome_of_end(),
+                Wake::Shell(Ok(count)) => self.on_output(&output[..count]),
+                Wake::TerminalWritable => self.terminal.flush(),
+                Wake::ShellWritable => self.shell.flush(),
+                Wake::Link(event) => self.on_link(event),
+                Wake::Resized => self.on_resized(),
+                Wake::ChildEnded if self.shell.has_ended() => {
+                    self.drain(&mut output);
+                    return self.outcome_of_end();
+                }
+                Wake::ChildEnded => {}
+                Wake::Killed(status) => return Outcome::Exited(status),
+                Wake::Highlighted => self.handle(Event::Highlighted),
+                Wake::Time => self.on_time(),
+            }
+            self.settle();
+            self.draw_if_due();
+        }
+    }
+
+    /// Waits for the next thing to do. The shell's output comes last, so that a flood delays neither keys nor signals.
+    async fn wait(&mut self, signals: &mut Signals, keys: &mut [u8], output: &mut [u8]) -> Wake {
+        let deadline = self.deadline();
+        tokio::select! {
+            biased;
+            wake = signals.next() => wake,
+            count = self.terminal.read(keys), if self.shell.queued_bytes() < SHELL_QUEUE_BYTES => Wake::Keys(count),
+            _ = self.terminal.writable(), if self.terminal.has_queue() => Wake::TerminalWritable,
+            _ = self.shell.writable(), if self.shell.queued_bytes() > 0 => Wake::ShellWritable,
+            event = next_link_event(&mut self.link) => Wake::Link(event),
+            () = highlighted(self.highlighter.as_ref()) => Wake::Highlighted,
+            () = sleep_until(deadline) => Wake::Time,
+            count = self.shell.read(output), if !self.terminal.is_backed_up() => Wake::Shell(count),
+        }
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        let frame = self.app.wants_to_draw().then(|| self.drawn_at + FRAME_INTERVAL);
+        [self.live.deadline(), self.app.deadline(), frame].into_iter().flatten().min()
+    }
+
+    fn on_keys(&mut self, bytes: &[u8]) {
+        self.has_been_used = true;
+        self.live.user_input(bytes, self.shell.probe(), Instant::now(), &mut self.fx);
+    }
+
+    fn on_output(&mut self, bytes: &[u8]) {
+        self.live.shell_output(bytes, self.shell.probe(), Instant::now(), &mut self.fx);
+    }
+
+    fn on_time(&mut self) {
+        let now = Instant::now();
+        if self.live.deadline().is_some_and(|due| due <= now) {
+            self.live.tick(self.shell.probe(), now, &mut self.fx);
+        }
+        if self.app.deadline().is_some_and(|due| due <= now) {
+            self.handle(Event::Deadline);
+        }
+    }
+
+    fn on_link(&mut self, event: Option<LinkEvent>) {
+        match event {
+            Some(LinkEvent::Up(attached)) => {
+                self.is_link_up = true;
+                self.handle(Event::LinkUp(attached));
+            }
+            Some(LinkEvent::Message(message)) => self.handle(Event::Daemon(message)),
+            Some(LinkEvent::Down(error)) => {
+                let message = if std::mem::take(&mut self.is_link_up) {
+                    "the daemon is gone; the answer is incomplete".to_owned()
+                } else {
+                    error.to_string()
+                };
+                self.lose_link(message, error.hint());
+            }
+            None => self.link = None,
+        }
+    }
+
+    fn lose_link(&mut self, message: String, hint: String) {
+        self.link = None;
+        self.is_link_up = false;
+        self.handle(Event::LinkDown { message, hint });
+    }
+
+    fn on_resized(&mut self) {
+        let (columns, rows) = self.terminal.size();
+        self.area.resize(columns, rows);
+        self.handle(Event::Resized { columns, rows });
+        self.needs_resize = true;
+        self.resize_shell_if_visible();
+    }
+
+    /// While the terminal is ours the shell's prompt is hidden: it learns of a new size when it draws again, or it would repaint
+    /// its prompt into the answer.
+    fn resize_shell_if_visible(&mut self) {
+        if self.needs_resize && !self.app.owns_terminal() {
+            self.needs_resize = false;
+            self.shell.resize(self.terminal.size());
+        }
+    }
+
+    fn handle(&mut self, event: Event) {
+        for effect in self.app.handle(event, Instant::now()) {
+            self.perform(effect);
+        }
+    }
+
+    fn perform(&mut self, effect: Effect) {
+        let now = Instant::now();
+        match effect {
+            Effect::Connect => {
+                self.link = Some(Link::open(self.paths.clone(), self.attach.clone()));
+            }
+            Effect::Send(message) => {
+                if self.link.as_ref().is_some_and(|link| !link.send(message)) {
+                    let hint = "run `cohab daemon restart`".to_owned();
+                    self.lose_link("the daemon does not read any more".to_owned(), hint);
+                }
+            }
+            Effect::DecideLine(decision) => self.live.decide_line(decision, self.shell.probe(), now, &mut self.fx),
+            Effect::EndAnswer => {
+                self.draw_last();
+                self.live.end_answer(self.shell.probe(), now, &mut self.fx);
+            }
+            Effect::Run(request) => {
+                self.draw_last();
+                self.live.run(request, self.shell.probe(), now, &mut self.fx);
+            }
+            Effect::CancelCommand(id) => self.live.cancel(&id, self.shell.probe(), now, &mut self.fx),
+            Effect::TakeKeyboard(takes) => self.live.take_keyboard(takes),
+        }
+    }
+
+    /// Does what the relay wants until it wants nothing more.
+    fn settle(&mut self) {
+        loop {
+            self.shell.apply(&mut self.fx);
+            if !self.fx.terminal.is_empty() {
+                self.terminal.write(&self.fx.terminal);
+                self.fx.terminal.clear();
+            }
+            if self.fx.events.is_empty() {
+                break;
+            }
+            for event in std::mem::take(&mut self.fx.events) {
+                self.on_live(event);
+            }
+        }
+        self.resize_shell_if_visible();
+    }
+
+    fn on_live(&mut self, event: LiveEvent) {
+        match event {
+            LiveEvent::BackgroundOutput(bytes) => self.area.print_raw(&bytes, &mut self.fx.terminal),
+            LiveEvent::PromptReady => {
+                self.has_been_used = true;
+                self.handle(Event::Live(LiveEvent::PromptReady));
+            }
+            event => self.handle(Event::Live(event)),
+        }
+    }
+
+    fn draw_if_due(&mut self) {
+        let now = Instant::now();
+        if self.app.wants_to_draw() && now >= self.drawn_at + FRAME_INTERVAL {
+            self.drawn_at = now;
+            let frame = self.app.frame();
+            let mut bytes = Vec::new();
+            self.area.draw(&frame.above, &frame.area, frame.cursor, &mut bytes);
+            self.terminal.write(&bytes);
+        }
+    }
+
+    fn draw_last(&mut self) {
+        let frame = self.app.last_frame();
+        let mut bytes = Vec::new();
+        self.area.draw(&frame.above, &[], None, &mut bytes);
+        self.terminal.write(&bytes);
+    }
+
+    /// Shows what the shell wrote before it ended.
+    fn drain(&mut self, output: &mut [u8]) {
+        while let Some(count) = self.shell.read_now(output) {
+            self.on_output(&output[..count]);
+            self.settle();
+        }
+    }
+
+    fn outcome_of_end(&mut self) -> Outcome {
+        let status = self.shell.wait();
+        if !self.has_been_used && self.opened_at.elapsed() < STILLBORN_LIMIT {
+            return Outcome::NotStarted(format!("{} ended at once with status {status}", self.shell.name()));
+        }
+        Outcome::Exited(status)
+    }
+
+    fn outcome_of_failure(&self, error: &io::Error) -> Outcome {
+        if self.has_been_used { Outcome::Exited(1) } else { Outcome::NotStarted(error.to_string()) }
+    }
+}
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        let reset = self.live.reset_modes();
+        self.terminal.write(&reset);
+    }
+}
+
+async fn next_link_event(link: &mut Option<Link>) -> Option<LinkEvent> {
+    match link {
+        Some(link) => link.next().await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn highlighted(highlighter: Option<&Highlighter>) {
+    match highlighter {
+        Some(highlighter) => highlighter.changed().await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn sleep_until(deadline: Option<Instant>) {
+    match deadline {
+        Some(deadline) => tokio::time::sleep_until(deadline.into()).await,
+        None => std::future::pending().await,
+    }
+}

@@ -1,0 +1,23 @@
+//! What the client wants done. The driver does it, in order.
+
+use cohab_protocol::ClientMessage;
+use cohab_shell_relay::{live::LineDecision, runner::CommandRequest};
+
+/// One thing to do.
+#[derive(Debug, PartialEq)]
+pub enum Effect {
+    /// Connect to the daemon, start it if need be. Ends in `LinkUp` or `LinkDown`.
+    Connect,
+    /// Send this, if connected.
+    Send(ClientMessage),
+    /// Tell the relay what becomes of the line the user entered.
+    DecideLine(LineDecision),
+    /// Draw what is left, then give the prompt back.
+    EndAnswer,
+    /// Draw what is left, then run this in the live shell.
+    Run(CommandRequest),
+    /// Interrupt this running command.
+    CancelCommand(String),
+    /// Whether keys come to us (a card is open) or go where the relay puts them.
+    TakeKeyboard(bool),
+}

@@ -1,0 +1,33 @@
+//! What can happen to the client.
+
+use cohab_protocol::{Attached, DaemonMessage};
+use cohab_shell_relay::live::LiveEvent;
+
+/// One thing that happened.
+#[derive(Debug)]
+pub enum Event {
+    /// In the shell or on the user's keyboard.
+    Live(LiveEvent),
+    /// The daemon is connected and the session attached.
+    LinkUp(Attached),
+    /// There is no daemon (any more): one sentence and what helps.
+    LinkDown {
+        /// What happened.
+        message: String,
+        /// What the user can do.
+        hint: String,
+    },
+    /// The daemon said something.
+    Daemon(Box<DaemonMessage>),
+    /// The terminal has a new size, in cells.
+    Resized {
+        /// Columns.
+        columns: u16,
+        /// Rows.
+        rows: u16,
+    },
+    /// Highlighted code is ready to be drawn.
+    Highlighted,
+    /// The time of [`deadline`](crate::app::App::deadline) has come.
+    Deadline,
+}

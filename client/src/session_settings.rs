@@ -1,0 +1,76 @@
+//! What the client tells the daemon about its surroundings when it joins a session.
+
+use cohab_protocol::{ApprovalMode, EnvSetting};
+
+/// The variables that choose a model: the user's shell decides, not the one that happened to start the daemon.
+#[must_use]
+pub fn model_variables(environment: impl Iterator<Item = (String, String)>) -> Vec<EnvSetting> {
+    let mut settings: Vec<EnvSetting> = environment
+        .filter(|(name, value)| is_model_variable(name) && !value.is_empty())
+        .map(|(name, value)| EnvSetting { name, value })
+        .collect();
+    settings.sort_by(|a, b| a.name.cmp(&b.name));
+    settings
+}
+
+fn is_model_variable(name: &str) -> bool {
+    ["COHAB_PROVIDER", "COHAB_BASE_URL", "COHAB_API_KEY", "COHAB_MODEL", "OLLAMA_HOST"].contains(&name)
+        || name.ends_with("_API_KEY")
+        || name.ends_with("_BASE_URL")
+}
+
+/// The approval mode in force: the command line, else `COHAB_APPROVAL`, else the settings, else `ask`.
+///
+/// # Errors
+/// A sentence, if the value that decides is none.
+pub fn approval_mode(
+    argument: Option<ApprovalMode>,
+    variable: Option<&str>,
+    setting: Option<&str>,
+) -> Result<ApprovalMode, String> {
+    if let Some(mode) = argument {
+        return Ok(mode);
+    }
+    if let Some(text) = variable.filter(|text| !text.is_empty()) {
+        return text.parse().map_err(|error| format!("COHAB_APPROVAL: {error}"));
+    }
+    setting.map_or(Ok(ApprovalMode::default()), |text| text.parse().map_err(|error| format!("approval.mode: {error}")))
+}
+
+/// The process's environment as text; variables that are not UTF-8 are none of ours.
+pub fn environment() -> impl Iterator<Item = (String, String)> {
+    std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_chooses_a_model_travels() {
+        let environment = [
+            ("PATH", "/bin"),
+            ("OPENAI_API_KEY", "sk"),
+            ("COHAB_MODEL", "m"),
+            ("ANTHROPIC_BASE_URL", ""),
+            ("AWS_SECRET_ACCESS_KEY", "x"),
+            ("COHAB_TTY", "/dev/pts/1"),
+        ];
+        let names: Vec<String> =
+            model_variables(environment.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())))
+                .into_iter()
+                .map(|setting| setting.name)
+                .collect();
+        assert_eq!(names, ["COHAB_MODEL", "OPENAI_API_KEY"]);
+    }
+
+    #[test]
+    fn the_nearest_choice_of_mode_wins() {
+        let all = Some(ApprovalMode::All);
+        assert_eq!(approval_mode(all, Some("ask"), None), Ok(ApprovalMode::All));
+        assert_eq!(approval_mode(None, Some("read-only"), Some("all")), Ok(ApprovalMode::ReadOnly));
+        assert_eq!(approval_mode(None, Some(""), Some("all")), Ok(ApprovalMode::All));
+        assert_eq!(approval_mode(None, None, None), Ok(ApprovalMode::Ask));
+        assert!(approval_mode(None, Some("yes"), None).unwrap_err().starts_with("COHAB_APPROVAL:"));
+    }
+}
