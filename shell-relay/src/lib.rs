@@ -1,5 +1,10 @@
 //! Running commands in a shell, exactly; and guarding what goes in and what comes out.
 
+pub mod capture;
+pub mod live;
+pub mod marks;
 pub mod policy;
 pub mod runner;
 pub mod sanitize;
+pub mod shell;
+pub mod subshell;

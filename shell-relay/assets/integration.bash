@@ -1,0 +1,118 @@
+# Ties an interactive bash (4.4 or later) to cohab. Marks go to /dev/tty, so `exec >file` does not lose them.
+__cohab_nonce=@NONCE@ __cohab_dir=@DIR@ __cohab_id= __cohab_cmd= __cohab_line= __cohab_point=0 __cohab_us= __cohab_opts= __cohab_pl=
+__cohab_b=$'\e]7391;'$__cohab_nonce$';'$$$';B\a'
+__cohab_p2=$'\e]7391;'$__cohab_nonce$';'$$$';P\a'
+__cohab_c=$'\e]7391;'$__cohab_nonce$';'$$$';C\a'
+
+# $BASHPID and not $$: a subshell cannot end a command.
+__cohab_m() { builtin printf '\e]7391;%s;%s;%s\a' "$__cohab_nonce" "$BASHPID" "$1" 2>/dev/null >/dev/tty; }
+
+__cohab_enc() { # percent-encode $1 into REPLY; printf "'c" sign-extends bytes above 7F, hence the last two digits
+  local LC_ALL=C s=$1 i c o=
+  if [[ $s != *[!A-Za-z0-9/._~-]* ]]; then REPLY=$s; return; fi
+  for ((i = 0; i < ${#s}; i++)); do
+    c=${s:i:1}
+    case $c in
+      [A-Za-z0-9/._~-]) o+=$c ;;
+      *) printf -v c '%%%02X' "'$c"; o+=%${c: -2} ;;
+    esac
+  done
+  REPLY=$o
+}
+
+__cohab_precmd() { # first: $? is still the command's. A non-zero return under the user's errexit would end the shell
+  local st=$? REPLY __cohab_ee=
+  case $- in *e*) __cohab_ee=1; set +e ;; esac
+  __cohab_enc "$PWD"; __cohab_m "D;$__cohab_id;$st;$REPLY"; __cohab_unpre; __cohab_id=
+  [[ ! $__cohab_ee ]] || set -e
+  [[ $- != *e* ]] || __cohab_ee=1
+  [[ $__cohab_ee ]] || return "$st"
+}
+
+__cohab_wrap() { # last: themes rebuild PS1 before this. References only, never the nonce itself
+  local st=$?
+  local -
+  set +xveu
+  shopt -q promptvars || {
+    PS1=${PS1//'\[${__cohab_b-}\]'} PS2=${PS2//'\[${__cohab_p2-}\]'} PS0=${PS0//'${__cohab_c-}'}
+    return $st
+  }
+  [[ $PS1 == *'${__cohab_b-}'* ]] || PS1+='\[${__cohab_b-}\]'
+  [[ $PS2 == *'${__cohab_p2-}'* ]] || PS2='\[${__cohab_p2-}\]'$PS2
+  [[ ${PS0-} == *'${__cohab_c-}'* ]] || PS0='${__cohab_c-}'${PS0-}
+}
+
+__cohab_pre() {
+  __cohab_opts=$-
+  case $- in *[eux]*) set +eux ;; esac 2>/dev/null
+  [[ :$SHELLOPTS: == *:pipefail:* ]] && __cohab_pl=1 || __cohab_pl=
+  [[ ! -e $__cohab_dir/wantenv ]] || command env -0 >|"$__cohab_dir/env.$__cohab_id.before" 2>/dev/null
+  __cohab_m "O;$__cohab_id"
+}
+
+__cohab_unpre() { # undo leaks (set -euo pipefail), put the user's own values back
+  [[ $__cohab_opts ]] || return 0
+  local o
+  for o in e u x v f n; do
+    if [[ $__cohab_opts == *$o* ]]; then [[ $- == *$o* ]] || set -$o; else [[ $- != *$o* ]] || set +$o; fi
+  done 2>/dev/null
+  if [[ $__cohab_pl ]]; then set -o pipefail; else set +o pipefail; fi
+  __cohab_opts=
+}
+
+__cohab_e() {
+  local st=$1 REPLY stopped=
+  set +x
+  # The status alone does not tell a stopped job from an `exit 148`.
+  case $st in 147 | 148 | 149 | 150) [[ -z $(jobs -ps) ]] || stopped=';stopped' ;; esac
+  __cohab_enc "$PWD"; __cohab_m "E;$__cohab_id;$st;$REPLY$stopped"
+  [[ ! -e $__cohab_dir/wantenv ]] || command env -0 >|"$__cohab_dir/env.$__cohab_id" 2>/dev/null
+  return "$st"
+}
+
+__cohab_stash() {
+  __cohab_us=$_
+  __cohab_line=$READLINE_LINE __cohab_point=$READLINE_POINT; READLINE_LINE= READLINE_POINT=0
+  __cohab_m "S;${#__cohab_line}"
+}
+
+__cohab_load() {
+  { IFS= read -r __cohab_id; IFS= read -r -d '' __cohab_cmd || :; } <"$__cohab_dir/cmd"
+  [[ ! ${bash_preexec_imported-} ]] || history -s -- "$__cohab_cmd" # its hooks read `history 1`
+  READLINE_LINE=' __cohab_pre; eval -- "$__cohab_cmd"; __cohab_e $? "$__cohab_us"' READLINE_POINT=0
+  __cohab_m "L;$__cohab_id"
+}
+
+__cohab_restore() { # what was typed meanwhile stands at the cursor
+  local before=${__cohab_line:0:__cohab_point} after=${__cohab_line:__cohab_point}
+  READLINE_POINT=$((__cohab_point + READLINE_POINT)) READLINE_LINE=$before$READLINE_LINE$after
+  __cohab_line= __cohab_point=0
+}
+
+__cohab_query() {
+  local REPLY=
+  ((${#READLINE_LINE} > 4096)) || { __cohab_enc "$READLINE_LINE"; REPLY=";$REPLY"; }
+  __cohab_m "Q;$READLINE_POINT$REPLY"
+}
+
+__cohab_clear() { READLINE_LINE= READLINE_POINT=0; __cohab_m 'S;0'; }
+
+for __cohab_k in emacs vi-insert vi-command; do
+  bind -m $__cohab_k -x '"\e[7391;1~": __cohab_stash'
+  bind -m $__cohab_k -x '"\e[7391;2~": __cohab_load'
+  bind -m $__cohab_k '"\e[7391;3~": accept-line'
+  bind -m $__cohab_k -x '"\e[7391;4~": __cohab_restore'
+  bind -m $__cohab_k -x '"\e[7391;5~": __cohab_query'
+  bind -m $__cohab_k '"\e[7391;6~": accept-line'
+  bind -m $__cohab_k -x '"\e[7391;8~": __cohab_clear'
+done 2>/dev/null
+unset __cohab_k
+
+if [[ ${bash_preexec_imported-}${__bp_imported-} ]]; then
+  precmd_functions=(__cohab_precmd "${precmd_functions[@]}" __cohab_wrap)
+elif [[ ${PROMPT_COMMAND@a} == *a* ]] || ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 501)); then
+  PROMPT_COMMAND=('{ __cohab_precmd; } 2>/dev/null' "${PROMPT_COMMAND[@]}" '{ __cohab_wrap; } 2>/dev/null')
+else
+  PROMPT_COMMAND=$'{ __cohab_precmd; } 2>/dev/null\n'${PROMPT_COMMAND-}$'\n{ __cohab_wrap; } 2>/dev/null'
+fi
+HISTIGNORE="${HISTIGNORE:+$HISTIGNORE:} __cohab_pre; eval -- *"

@@ -1,0 +1,212 @@
+//! The assistant writes where the shell's prompt stands.
+
+use std::time::{Duration, Instant};
+
+use super::{
+    Cx, Effects, HIDE_MAX, KEY_CLEAR, KEY_FRESH, KEY_QUERY, KEY_STASH, Keyboard, LOAD_WAIT, LiveEvent, LiveShell,
+    Phase, Probe, QUIET, Restore, STASH_WAIT, View,
+};
+use crate::{runner::RelayError, shell::Shell};
+
+/// The repaint after the stash shows no mark if the prompt goes nowhere (`exec 2>/dev/null`).
+const REPAINT_WAIT: Duration = Duration::from_millis(200);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum AnswerStep {
+    /// Key 1 is sent; at the end `AnswerReady` is due.
+    Stashing { until: Instant },
+    /// The line is away, its repaint is on its way.
+    Repainting { until: Instant },
+    /// The assistant may draw.
+    Ready,
+    /// A command runs that the user had typed ahead.
+    Waiting,
+    /// The user typed into a command: what it left unread may be a command itself.
+    Settling { until: Instant },
+    /// Or the beginning of a line: asked for.
+    Sweeping { until: Instant },
+    /// It is now among the held keys and on its way out of the editor.
+    Clearing { until: Instant },
+    /// Key 6 is sent; hidden until the next `D`.
+    Leaving { until: Instant },
+    /// The new prompt is being painted.
+    Returning,
+}
+
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub step: AnswerStep,
+    announced: bool,
+    /// It is to end as soon as it may; whether with the stashed line.
+    leave: Option<bool>,
+}
+
+impl LiveShell {
+    /// Puts the user's line aside and hides the shell; `AnswerReady` follows, or `AnswerRefused`.
+    pub fn begin_answer(&mut self, probe: &dyn Probe, now: Instant, fx: &mut Effects) {
+        self.start_answer(&mut Cx { probe, now, fx });
+    }
+
+    /// Ends the answer: a new prompt, the stashed line if `restore_line`, then the keys typed meanwhile. `AnswerEnded` follows. The
+    /// cursor must stand at column 0. While a command still runs, this waits for its end.
+    pub fn end_answer(&mut self, restore_line: bool, probe: &dyn Probe, now: Instant, fx: &mut Effects) {
+        if let Some(answer) = &mut self.answer {
+            answer.leave = Some(restore_line);
+            self.leave_if_due(&mut Cx { probe, now, fx });
+        }
+    }
+
+    pub(super) fn start_answer(&mut self, cx: &mut Cx<'_>) {
+        let at_prompt = self.setup.shell == Shell::Bash
+            && self.phase == Phase::Prompt
+            && self.relay.is_none()
+            && self.answer.is_none()
+            && self.restore.is_none()
+            && self.editor_reads(cx);
+        if !at_prompt {
+            let error = super::queue::not_at_prompt("not_ready", "the shell is not at its prompt");
+            cx.fx.events.push(LiveEvent::AnswerRefused(error));
+            return self.release_held(cx);
+        }
+        let leftovers = self.modes.reset_leftovers();
+        cx.fx.terminal.extend_from_slice(&leftovers);
+        cx.fx.pty.extend_from_slice(KEY_STASH);
+        let step = AnswerStep::Stashing { until: cx.now + STASH_WAIT };
+        self.answer = Some(Answer { step, announced: false, leave: None });
+    }
+
+    pub(super) fn answer_stashed(&mut self, length: usize, cx: &mut Cx<'_>) {
+        let Some(answer) = &mut self.answer else { return };
+        match answer.step {
+            AnswerStep::Stashing { .. } | AnswerStep::Clearing { .. } => {
+                answer.step = AnswerStep::Repainting { until: cx.now + REPAINT_WAIT };
+            }
+            _ => debug_assert_eq!(length, 0, "only key 1 puts a line aside"),
+        }
+    }
+
+    /// The prompt was painted again.
+    pub(super) fn on_repaint(&mut self, cx: &mut Cx<'_>) {
+        if self.answer.as_ref().is_some_and(|answer| matches!(answer.step, AnswerStep::Repainting { .. })) {
+            self.answer_ready(cx);
+        }
+    }
+
+    /// A new prompt within an answer: after a command, after a line typed ahead, or at the end.
+    pub(super) fn answer_at_prompt(&mut self, cx: &mut Cx<'_>) {
+        let Some(answer) = &mut self.answer else { return };
+        match answer.step {
+            AnswerStep::Leaving { .. } | AnswerStep::Returning => self.answer_over(cx),
+            _ => {
+                self.view = View::hidden();
+                match self.prompt.unsettled_until() {
+                    Some(until) => answer.step = AnswerStep::Settling { until },
+                    None => self.answer_ready(cx),
+                }
+            }
+        }
+    }
+
+    /// The user's command ended, or the empty line of key 6 was accepted.
+    pub(super) fn answer_command_finished(&mut self) {
+        let Some(answer) = &mut self.answer else { return };
+        if matches!(answer.step, AnswerStep::Leaving { .. }) {
+            answer.step = AnswerStep::Returning;
+            self.view = View::Shown;
+        } else {
+            self.view = View::hidden();
+        }
+    }
+
+    /// What stands in the editor although the assistant writes: typed into a command that did not read it.
+    pub(super) fn on_leftover(&mut self, text: Option<String>, cx: &mut Cx<'_>) {
+        let Some(answer) = &mut self.answer else { return };
+        if !matches!(answer.step, AnswerStep::Sweeping { .. }) {
+            return;
+        }
+        if text.as_ref().is_some_and(String::is_empty) {
+            answer.step = AnswerStep::Repainting { until: cx.now + REPAINT_WAIT };
+            return;
+        }
+        answer.step = AnswerStep::Clearing { until: cx.now + STASH_WAIT };
+        cx.fx.pty.extend_from_slice(KEY_CLEAR);
+        // A text with control characters cannot be typed again as it is.
+        if let Some(text) = text.filter(|text| !text.chars().any(char::is_control)) {
+            self.held.splice(0..0, text.into_bytes());
+        }
+    }
+
+    fn answer_ready(&mut self, cx: &mut Cx<'_>) {
+        let Some(answer) = &mut self.answer else { return };
+        answer.step = AnswerStep::Ready;
+        self.view = View::hidden();
+        self.prompt.ahead = false;
+        if !std::mem::replace(&mut answer.announced, true) {
+            cx.fx.events.push(LiveEvent::AnswerReady);
+        }
+        self.advance_queue(cx);
+        self.leave_if_due(cx);
+    }
+
+    fn leave_if_due(&mut self, cx: &mut Cx<'_>) {
+        if !self.answer_is_idle() {
+            return;
+        }
+        if let Some(answer) = &mut self.answer
+            && answer.leave.is_some()
+        {
+            answer.step = AnswerStep::Leaving { until: cx.now + HIDE_MAX };
+            self.keyboard = Keyboard::Shell;
+            cx.fx.pty.extend_from_slice(KEY_FRESH);
+        }
+    }
+
+    fn answer_over(&mut self, cx: &mut Cx<'_>) {
+        let Some(answer) = self.answer.take() else { return };
+        self.view = View::Shown;
+        self.keyboard = Keyboard::Shell;
+        self.restore = Some(Restore { line: answer.leave.unwrap_or(false), ends_answer: true });
+        self.try_restore(cx);
+    }
+
+    pub(super) fn answer_deadline(&self) -> Option<Instant> {
+        match self.answer.as_ref()?.step {
+            AnswerStep::Stashing { until }
+            | AnswerStep::Repainting { until }
+            | AnswerStep::Settling { until }
+            | AnswerStep::Sweeping { until }
+            | AnswerStep::Clearing { until }
+            | AnswerStep::Leaving { until } => Some(until),
+            AnswerStep::Ready | AnswerStep::Waiting | AnswerStep::Returning => None,
+        }
+    }
+
+    pub(super) fn tick_answer(&mut self, cx: &mut Cx<'_>) {
+        if self.answer_deadline().is_none_or(|at| cx.now < at) {
+            return;
+        }
+        let editor_reads = self.editor_reads(cx);
+        let Some(answer) = &mut self.answer else { return };
+        match answer.step {
+            AnswerStep::Stashing { .. } => {
+                self.answer = None;
+                let reason = "its line editor did not put the line aside".to_owned();
+                cx.fx.events.push(LiveEvent::AnswerRefused(RelayError::TimedOut { reason }));
+                self.release_held(cx);
+                self.advance_queue(cx);
+            }
+            AnswerStep::Settling { .. } if editor_reads => {
+                answer.step = AnswerStep::Sweeping { until: cx.now + LOAD_WAIT };
+                cx.fx.pty.extend_from_slice(KEY_QUERY);
+            }
+            AnswerStep::Settling { .. } => answer.step = AnswerStep::Settling { until: cx.now + QUIET },
+            AnswerStep::Leaving { .. } if editor_reads => self.answer_over(cx),
+            AnswerStep::Leaving { .. } => {
+                // Something else runs; its end shows the prompt.
+                answer.step = AnswerStep::Returning;
+                self.view = View::Shown;
+            }
+            _ => self.answer_ready(cx),
+        }
+    }
+}

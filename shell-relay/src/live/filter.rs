@@ -1,0 +1,115 @@
+//! What of the shell's output reaches the terminal while it is not simply passed. Pure.
+
+use super::sequences::{Piece, SequenceScanner};
+
+/// Lets nothing through but changes of the editor's modes: bracketed paste, cursor, kitty keyboard, keypad.
+#[derive(Debug, Default)]
+pub(super) struct HideFilter {
+    scanner: SequenceScanner,
+}
+
+impl HideFilter {
+    pub fn push(&mut self, bytes: &[u8], out: &mut Vec<u8>) {
+        let mut rest = bytes;
+        while let Some(piece) = self.scanner.next(&mut rest) {
+            if let Piece::Sequence(sequence) = piece
+                && is_mode_change(sequence)
+            {
+                out.extend_from_slice(sequence);
+            }
+        }
+    }
+}
+
+fn is_mode_change(sequence: &[u8]) -> bool {
+    match sequence {
+        b"\x1b=" | b"\x1b>" => true,
+        [0x1b, b'[', b'?' | b'>' | b'<' | b'=', numbers @ .., b'h' | b'l' | b'u' | b'm' | b'p' | b'q'] => {
+            numbers.iter().all(|byte| byte.is_ascii_digit() || *byte == b';')
+        }
+        _ => false,
+    }
+}
+
+/// Takes what could answer, forge or smuggle out of an agent's command's output: strings (OSC, DCS, APC, PM, SOS), requests that
+/// make the terminal type an answer, C1 controls. Text, colours, cursor movements and mode changes pass. A program that reads
+/// single keys itself (`raw`) gets everything: it is the one that reads the answers.
+#[derive(Debug, Default)]
+pub(super) struct GuardFilter {
+    scanner: SequenceScanner,
+}
+
+impl GuardFilter {
+    /// `raw` is asked at most once, and only if something would be dropped.
+    pub fn push(&mut self, bytes: &[u8], raw: impl Fn() -> bool, out: &mut Vec<u8>) {
+        let mut known_raw = None;
+        let mut rest = bytes;
+        while let Some(piece) = self.scanner.next(&mut rest) {
+            let (piece, harmless) = match piece {
+                Piece::Text(text) => (text, true),
+                Piece::Sequence(sequence) => (sequence, !is_request(sequence)),
+                Piece::String(bytes) | Piece::Control(bytes) => (bytes, false),
+            };
+            if harmless || *known_raw.get_or_insert_with(&raw) {
+                out.extend_from_slice(piece);
+            }
+        }
+    }
+}
+
+/// Whether a terminal answers this sequence by typing.
+fn is_request(sequence: &[u8]) -> bool {
+    match sequence {
+        b"\x1bZ" => true,
+        [0x1b, b'[', parameters @ .., action] => match action {
+            b'c' | b'n' | b't' | b'x' => true,
+            b'p' => parameters.ends_with(b"$"),
+            b'y' => parameters.ends_with(b"*"),
+            b'w' => parameters.ends_with(b"$"),
+            b'q' => parameters.starts_with(b">"),
+            b'u' => parameters.starts_with(b"?"),
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hidden(bytes: &[u8]) -> String {
+        let mut out = Vec::new();
+        let mut filter = HideFilter::default();
+        bytes.chunks(2).for_each(|chunk| filter.push(chunk, &mut out));
+        String::from_utf8_lossy(&out).into_owned()
+    }
+
+    fn guarded(bytes: &[u8], raw: bool) -> String {
+        let mut out = Vec::new();
+        let mut filter = GuardFilter::default();
+        bytes.chunks(3).for_each(|chunk| filter.push(chunk, || raw, &mut out));
+        String::from_utf8_lossy(&out).into_owned()
+    }
+
+    #[test]
+    fn only_mode_changes_pass_a_hide_window() {
+        let shown = hidden(b"$ stub\r\n\x1b[?2004l\x1b]0;stub\x07\x1b[<1u\x1b=\x1b[31m\x1b[2J\x1b>\x1b[>4;1m");
+        assert_eq!(shown, "\x1b[?2004l\x1b[<1u\x1b=\x1b>\x1b[>4;1m");
+    }
+
+    #[test]
+    fn dangerous_sequences_of_an_agents_command_are_dropped() {
+        let dangerous = "\x1b]52;c;aGk=\x07\x1b]0;t\x1b\\\x1bP$qm\x1b\\\x1b_x\x1b\\\x1b^x\x1b\\\x1bXx\x1b\\\x1b[c\x1b[>c\x1b[6n\x1b[21t\
+            \x1b[?25$p\x1b[>q\x1b[?u\x1bZ\x05\u{9b}6n";
+        assert_eq!(guarded(dangerous.as_bytes(), false), "6n");
+        assert_eq!(guarded(dangerous.as_bytes(), true), dangerous);
+    }
+
+    #[test]
+    fn text_colours_movements_and_full_screen_modes_pass() {
+        let harmless =
+            "a\té°\r\n\x1b[1;31mred\x1b[0m\x1b[2K\x1b[3A\x1b[H\x1b[J\x1b[?1049h\x1b[?25l\x1b[2;9r\x1b7\x1b8\x08\x07";
+        assert_eq!(guarded(harmless.as_bytes(), false), harmless);
+    }
+}

@@ -1,0 +1,345 @@
+//! The user's own shell behind a transparent proxy, and the agent's commands in it.
+//!
+//! [`LiveShell`] is a state machine without IO, clock or await. The driver feeds it what the shell writes, what the user types and
+//! the passing of time, and carries out [`Effects`] after each call, in the order documented there. `tick` is due at
+//! [`LiveShell::deadline`]; at an idle prompt there is none.
+//!
+//! A command goes like this: its text is put into a file; key 1 makes a line-editor widget put the user's line aside; keys 2 and 3
+//! load a fixed stub (an `eval` of the file's text) and accept it; the stub's echo is hidden and the command itself shown instead;
+//! marks ([`crate::marks`]) bound its output; key 4 brings the user's line back, then come the keys typed meanwhile. During an
+//! answer the line stays aside and the shell stays hidden, but for the output of commands.
+
+mod answer;
+mod filter;
+mod keys;
+mod line;
+mod modes;
+mod prompt;
+mod pty;
+mod queue;
+mod relay;
+mod relay_dir;
+mod seam;
+mod sequences;
+mod time;
+
+use std::{
+    collections::VecDeque,
+    path::Path,
+    time::{Duration, Instant},
+};
+
+pub use modes::Modes;
+pub use pty::{LivePty, PtySize, ShellEnd, SpawnShell};
+pub use relay_dir::RelayDir;
+pub use seam::*;
+
+use self::{
+    answer::{Answer, AnswerStep},
+    filter::{GuardFilter, HideFilter},
+    keys::{KeyScanner, Token, TokenKind},
+    line::Ask,
+    prompt::{Phase, PromptFacts, Restore, UserTrack},
+    queue::Queued,
+    relay::{Relay, RelayStep},
+};
+use crate::{
+    marks::{Item, Mark, MarkParser},
+    shell::Shell,
+};
+
+/// No key for so long: the user does not type.
+const QUIET: Duration = Duration::from_millis(150);
+/// A relay waits so long after the last key of a user who types.
+const TYPING_WAIT: Duration = Duration::from_secs(2);
+const STASH_WAIT: Duration = Duration::from_millis(500);
+const LOAD_WAIT: Duration = Duration::from_millis(500);
+const QUERY_WAIT: Duration = Duration::from_millis(50);
+const HIDE_MAX: Duration = Duration::from_secs(2);
+const QUEUE_WAIT: Duration = Duration::from_secs(30);
+const QUEUE_MAX: usize = 4;
+const INTEGRATION_WAIT: Duration = Duration::from_secs(5);
+/// Without a prompt mark: the line editor reads for so long.
+const EDITOR_WAIT: Duration = Duration::from_millis(100);
+/// Keys held back; what goes beyond is dropped.
+const HELD_KEYS_MAX_BYTES: usize = 64 * 1024;
+/// The longest command.
+pub const COMMAND_MAX_BYTES: usize = 4 * 1024 * 1024;
+
+const KEY_STASH: &[u8] = b"\x1b[7391;1~";
+/// Load and accept: in one write, and no byte may follow.
+const KEYS_LOAD: &[u8] = b"\x1b[7391;2~\x1b[7391;3~";
+const KEY_RESTORE: &[u8] = b"\x1b[7391;4~";
+const KEY_QUERY: &[u8] = b"\x1b[7391;5~";
+const KEY_FRESH: &[u8] = b"\x1b[7391;6~";
+const KEY_CLEAR: &[u8] = b"\x1b[7391;8~";
+
+/// What of the shell's output the terminal gets.
+#[derive(Debug)]
+enum View {
+    Shown,
+    Hidden(HideFilter),
+    /// An agent's command writes.
+    Guarded(GuardFilter),
+}
+
+impl View {
+    fn hidden() -> Self {
+        Self::Hidden(HideFilter::default())
+    }
+}
+
+/// What each step needs beside the state.
+struct Cx<'a> {
+    probe: &'a dyn Probe,
+    now: Instant,
+    fx: &'a mut Effects,
+}
+
+/// Where the user's keys go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Route {
+    Shell,
+    AgentCommand,
+    Hold,
+    Assistant,
+}
+
+/// The live shell. See the module's description.
+#[derive(Debug)]
+pub struct LiveShell {
+    setup: LiveSetup,
+    marks: MarkParser,
+    keys: KeyScanner,
+    modes: Modes,
+    phase: Phase,
+    view: View,
+    prompt: PromptFacts,
+    user: UserTrack,
+    ask: Option<Ask>,
+    queue: VecDeque<Queued>,
+    /// When the head of the queue is to be looked at again.
+    retry_at: Option<Instant>,
+    relay: Option<Relay>,
+    answer: Option<Answer>,
+    restore: Option<Restore>,
+    keyboard: Keyboard,
+    held: Vec<u8>,
+    cwd: std::path::PathBuf,
+    last_output: Instant,
+}
+
+impl LiveShell {
+    /// A shell that has just been started.
+    #[must_use]
+    pub fn new(setup: LiveSetup, now: Instant) -> Self {
+        let phase = if setup.shell == Shell::Bash { Phase::Boot } else { Phase::NotIntegrated };
+        Self {
+            marks: MarkParser::new(&setup.nonce, setup.child_pid),
+            keys: KeyScanner::new(),
+            modes: Modes::default(),
+            phase,
+            view: View::Shown,
+            prompt: PromptFacts::new(now),
+            user: UserTrack::default(),
+            ask: None,
+            queue: VecDeque::new(),
+            retry_at: None,
+            relay: None,
+            answer: None,
+            restore: None,
+            keyboard: Keyboard::Shell,
+            held: Vec::new(),
+            cwd: setup.initial_cwd.clone(),
+            last_output: now,
+            setup,
+        }
+    }
+
+    /// Takes what the shell and its programs wrote.
+    pub fn shell_output(&mut self, bytes: &[u8], probe: &dyn Probe, now: Instant, fx: &mut Effects) {
+        let cx = &mut Cx { probe, now, fx };
+        self.last_output = now;
+        let mut marks = std::mem::take(&mut self.marks);
+        let mut rest = bytes;
+        while let Some(item) = marks.next(&mut rest) {
+            match item {
+                Item::Bytes(bytes) => self.on_bytes(bytes, cx),
+                Item::Mark(mark) => self.on_mark(mark, cx),
+            }
+        }
+        self.marks = marks;
+    }
+
+    /// Takes what the user typed (or the terminal answered), verbatim.
+    pub fn user_input(&mut self, bytes: &[u8], probe: &dyn Probe, now: Instant, fx: &mut Effects) {
+        self.type_keys(bytes, &mut Cx { probe, now, fx });
+    }
+
+    /// The shell has ended: the master is at its end of file. `status` is the shell's, if known.
+    pub fn shell_ended(&mut self, status: Option<i32>, now: Instant, fx: &mut Effects) {
+        let rest = self.marks.finish();
+        if matches!(self.view, View::Shown) {
+            fx.terminal.extend_from_slice(&rest);
+        }
+        self.phase = Phase::Dead;
+        self.relay_lost_its_shell(status, now, fx);
+        self.ask = None;
+        self.answer = None;
+        self.restore = None;
+        self.retry_at = None;
+    }
+
+    /// Sets the bytes of the key that asks the assistant (Alt-Enter at first); empty: none.
+    pub fn set_hotkey(&mut self, bytes: &[u8]) {
+        self.keys.set_hotkey(bytes);
+    }
+
+    /// Says who gets the keys during an answer; back to the shell when the answer ends.
+    pub fn set_keyboard(&mut self, keyboard: Keyboard) {
+        self.keyboard = keyboard;
+    }
+
+    /// What the shell is doing.
+    #[must_use]
+    pub fn state(&self) -> ShellState {
+        match self.phase {
+            Phase::Dead => ShellState::Dead,
+            Phase::NotIntegrated => ShellState::NotIntegrated,
+            Phase::Boot => ShellState::Boot,
+            _ if self.relay.is_some() => ShellState::RunningAgent,
+            _ if self.answer.is_some() => ShellState::Answering,
+            Phase::Prompt => ShellState::Prompt,
+            Phase::Continuation => ShellState::Continuation,
+            Phase::Running => ShellState::RunningUser,
+            Phase::Precmd { .. } => ShellState::Precmd,
+        }
+    }
+
+    /// Working directory at the last prompt.
+    #[must_use]
+    pub fn cwd(&self) -> &Path {
+        &self.cwd
+    }
+
+    /// The terminal's modes, as far as they were set through this shell.
+    #[must_use]
+    pub fn modes(&self) -> &Modes {
+        &self.modes
+    }
+
+    fn on_bytes(&mut self, bytes: &[u8], cx: &mut Cx<'_>) {
+        self.modes.feed(bytes);
+        match &mut self.relay {
+            Some(relay) if relay.step == RelayStep::Running => relay.take_output(bytes, cx),
+            _ if self.phase == Phase::Running => self.user.capture.push(bytes),
+            _ => {}
+        }
+        match &mut self.view {
+            View::Shown => cx.fx.terminal.extend_from_slice(bytes),
+            View::Hidden(filter) => {
+                filter.push(bytes, &mut cx.fx.terminal);
+                if self.relay.is_none() && self.answer.as_ref().is_some_and(|answer| answer.step == AnswerStep::Ready) {
+                    cx.fx.events.push(LiveEvent::BackgroundOutput(bytes.to_vec()));
+                }
+            }
+            View::Guarded(filter) => {
+                let probe = cx.probe;
+                let raw = || probe.terminal_modes().is_some_and(|modes| !modes.canonical);
+                filter.push(bytes, raw, &mut cx.fx.terminal);
+            }
+        }
+    }
+
+    /// Each verb is believed only where it is expected.
+    fn on_mark(&mut self, mark: Mark, cx: &mut Cx<'_>) {
+        match mark {
+            Mark::PromptReady => self.on_prompt_ready(cx),
+            Mark::Continuation => self.on_continuation(),
+            Mark::Started => self.on_started(cx),
+            Mark::Finished(ended) => self.on_finished(ended, cx),
+            Mark::Stashed { length } => self.on_stashed(length, cx),
+            Mark::Refused => self.on_stash_refused(cx),
+            Mark::Loaded { id } => self.on_loaded(&id, cx),
+            Mark::OutputBegins { id } => self.on_output_begins(&id, cx),
+            Mark::Ended(ended) => self.on_ended(ended, cx),
+            Mark::Line { cursor, text } => self.on_line(cursor, text, cx),
+            // Only zsh and fish say so.
+            Mark::EnterPressed { .. } => {}
+        }
+    }
+
+    fn type_keys(&mut self, bytes: &[u8], cx: &mut Cx<'_>) {
+        let mut rest = bytes;
+        while let Some(token) = self.keys.next(&mut rest) {
+            self.on_key(token, cx);
+        }
+    }
+
+    fn on_key(&mut self, token: Token<'_>, cx: &mut Cx<'_>) {
+        if token.kind == TokenKind::Reply {
+            cx.fx.pty.extend_from_slice(token.bytes);
+            return;
+        }
+        match self.route() {
+            Route::Shell => self.shell_key(token, cx),
+            Route::AgentCommand => {
+                cx.fx.pty.extend_from_slice(token.bytes);
+                if let Some(relay) = &mut self.relay {
+                    relay.user_typed(token.kind == TokenKind::Interrupt);
+                }
+            }
+            Route::Assistant => match cx.fx.events.last_mut() {
+                Some(LiveEvent::AnswerKey(keys)) => keys.extend_from_slice(token.bytes),
+                _ => cx.fx.events.push(LiveEvent::AnswerKey(token.bytes.to_vec())),
+            },
+            Route::Hold => self.hold_key(token, cx),
+        }
+    }
+
+    fn route(&self) -> Route {
+        if self.relay.as_ref().is_some_and(|relay| relay.step == RelayStep::Running) {
+            return Route::AgentCommand;
+        }
+        if self.ask.is_some() || self.relay.is_some() {
+            return Route::Hold;
+        }
+        if self.phase == Phase::Running {
+            return Route::Shell;
+        }
+        match (&self.answer, self.keyboard) {
+            (Some(_), Keyboard::Assistant) => Route::Assistant,
+            (Some(_), Keyboard::Shell) => Route::Hold,
+            (None, _) if self.restore.is_some() => Route::Hold,
+            (None, _) => Route::Shell,
+        }
+    }
+
+    fn hold_key(&mut self, token: Token<'_>, cx: &mut Cx<'_>) {
+        let asks_to_stop = matches!(token.kind, TokenKind::Interrupt | TokenKind::Escape);
+        if self.answer.is_some() && asks_to_stop {
+            cx.fx.events.push(LiveEvent::CancelRequested);
+            return;
+        }
+        if token.kind == TokenKind::Interrupt && self.relay.as_ref().is_some_and(Relay::is_stashing) {
+            self.abandon_relay(cx);
+            return;
+        }
+        let room = HELD_KEYS_MAX_BYTES - self.held.len();
+        self.held.extend_from_slice(&token.bytes[..token.bytes.len().min(room)]);
+    }
+
+    /// Types the held keys as if they were typed now.
+    fn release_held(&mut self, cx: &mut Cx<'_>) {
+        if !self.held.is_empty() {
+            let held = std::mem::take(&mut self.held);
+            self.type_keys(&held, cx);
+        }
+    }
+
+    /// Whether the shell's own line editor is reading keys.
+    fn editor_reads(&self, cx: &Cx<'_>) -> bool {
+        cx.probe.foreground_pgid().and_then(|pgid| u32::try_from(pgid).ok()) == Some(self.setup.child_pid)
+            && cx.probe.terminal_modes().is_some_and(|modes| !modes.canonical)
+    }
+}

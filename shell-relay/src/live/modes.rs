@@ -1,0 +1,160 @@
+//! Which terminal modes the programs in the shell have set, as far as the proxy must undo or restore them. Pure.
+
+use memchr::memchr;
+
+use super::sequences::{Piece, SequenceScanner};
+
+/// Private modes that are tracked: a stop in the middle of a program leaves them set.
+const TRACKED: [u16; 14] = [1, 25, 47, 1000, 1002, 1003, 1004, 1005, 1006, 1015, 1047, 1049, 2004, 2026];
+/// Nested pushes of kitty keyboard flags beyond these are not counted.
+const KITTY_STACK_MAX: u8 = 16;
+
+/// The terminal's modes as the shell and its programs left them.
+#[derive(Debug, Default)]
+pub struct Modes {
+    scanner: SequenceScanner,
+    /// Bit `i` is set if mode `TRACKED[i]` differs from a fresh terminal.
+    changed: u16,
+    kitty_pushed: u8,
+    kitty_set: bool,
+    keypad_application: bool,
+    scroll_region: bool,
+}
+
+impl Modes {
+    pub(super) fn feed(&mut self, bytes: &[u8]) {
+        if self.scanner.is_in_text() && memchr(0x1b, bytes).is_none() {
+            return;
+        }
+        let mut scanner = std::mem::take(&mut self.scanner);
+        let mut rest = bytes;
+        while let Some(piece) = scanner.next(&mut rest) {
+            if let Piece::Sequence(sequence) = piece {
+                self.obey(sequence);
+            }
+        }
+        self.scanner = scanner;
+    }
+
+    /// Whether a full-screen program has the alternate screen.
+    #[must_use]
+    pub fn alternate_screen(&self) -> bool {
+        self.is_changed(1049) || self.is_changed(1047) || self.is_changed(47)
+    }
+
+    /// Whether pastes are to be bracketed.
+    #[must_use]
+    pub fn bracketed_paste(&self) -> bool {
+        self.is_changed(2004)
+    }
+
+    /// Whether kitty keyboard flags are in force.
+    #[must_use]
+    pub fn kitty_keyboard(&self) -> bool {
+        self.kitty_pushed > 0 || self.kitty_set
+    }
+
+    /// What undoes everything seen set, for the end of the proxy.
+    #[must_use]
+    pub fn reset_all(&self) -> Vec<u8> {
+        self.undo(|_| true)
+    }
+
+    /// What undoes the modes that a program killed in mid-flight has left; the line editor's own stay.
+    pub(super) fn reset_leftovers(&mut self) -> Vec<u8> {
+        let undo = self.undo(|mode| !matches!(mode, 1 | 2004));
+        self.feed(&undo);
+        undo
+    }
+
+    fn undo(&self, wanted: impl Fn(u16) -> bool) -> Vec<u8> {
+        let mut undo = String::new();
+        for mode in TRACKED.into_iter().filter(|&mode| wanted(mode) && self.is_changed(mode)) {
+            undo += &format!("\x1b[?{mode}{}", if mode == 25 { 'h' } else { 'l' });
+        }
+        if wanted(1) && self.keypad_application {
+            undo += "\x1b>";
+        }
+        if self.kitty_pushed > 0 {
+            undo += &format!("\x1b[<{}u", self.kitty_pushed);
+        }
+        if self.kitty_set {
+            undo += "\x1b[=0u";
+        }
+        if self.scroll_region {
+            // Resetting the region moves the cursor home.
+            undo += "\x1b7\x1b[r\x1b8";
+        }
+        undo.into_bytes()
+    }
+
+    fn is_changed(&self, mode: u16) -> bool {
+        TRACKED.iter().position(|&tracked| tracked == mode).is_some_and(|bit| self.changed & (1 << bit) != 0)
+    }
+
+    fn obey(&mut self, sequence: &[u8]) {
+        match sequence {
+            b"\x1b=" => self.keypad_application = true,
+            b"\x1b>" => self.keypad_application = false,
+            b"\x1bc" => *self = Self::default(),
+            [0x1b, b'[', b'?', numbers @ .., action @ (b'h' | b'l')] => self.set_private(numbers, *action == b'h'),
+            [0x1b, b'[', b'>', .., b'u'] => self.kitty_pushed = (self.kitty_pushed + 1).min(KITTY_STACK_MAX),
+            [0x1b, b'[', b'<', number @ .., b'u'] => {
+                self.kitty_pushed = self.kitty_pushed.saturating_sub(number_of(number).unwrap_or(1).min(255) as u8);
+            }
+            [0x1b, b'[', b'=', number @ .., b'u'] => self.kitty_set = number_of(number).unwrap_or(0) != 0,
+            b"\x1b[r" => self.scroll_region = false,
+            [0x1b, b'[', first, .., b'r'] if first.is_ascii_digit() || *first == b';' => self.scroll_region = true,
+            _ => {}
+        }
+    }
+
+    fn set_private(&mut self, numbers: &[u8], on: bool) {
+        for mode in numbers.split(|&byte| byte == b';').filter_map(number_of) {
+            if let Some(bit) = TRACKED.iter().position(|&tracked| tracked == mode) {
+                // Only the cursor is on in a fresh terminal.
+                let changed = on != (mode == 25);
+                self.changed = self.changed & !(1 << bit) | u16::from(changed) << bit;
+            }
+        }
+    }
+}
+
+fn number_of(digits: &[u8]) -> Option<u16> {
+    let first = digits.split(|&byte| byte == b';').next()?;
+    std::str::from_utf8(first).ok()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn after(bytes: &[u8]) -> Modes {
+        let mut modes = Modes::default();
+        bytes.chunks(3).for_each(|chunk| modes.feed(chunk));
+        modes
+    }
+
+    #[test]
+    fn what_was_set_is_undone_and_no_more() {
+        let modes = after(b"\x1b[?1049h\x1b[?25l\x1b[?1000;1006h\x1b[?2004h\x1b=\x1b[>1u\x1b[2;10r");
+        assert!(modes.alternate_screen() && modes.bracketed_paste() && modes.kitty_keyboard());
+        let undo = modes.reset_all();
+        let expected = "\x1b[?25h\x1b[?1000l\x1b[?1006l\x1b[?1049l\x1b[?2004l\x1b>\x1b[<1u\x1b7\x1b[r\x1b8";
+        assert_eq!(String::from_utf8_lossy(&undo), expected);
+        assert!(after(b"text \x1b[31m\x1b]0;t\x07").reset_all().is_empty());
+    }
+
+    #[test]
+    fn what_was_undone_by_the_program_is_forgotten() {
+        let modes = after(b"\x1b[?1049h\x1b[?25l\x1b[>1u\x1b[<u\x1b[?25h\x1b[?1049l\x1b=\x1b>\x1b[2;3r\x1b[r");
+        assert!(modes.reset_all().is_empty());
+    }
+
+    #[test]
+    fn the_line_editors_own_modes_are_no_leftovers() {
+        let mut modes = after(b"\x1b[?2004h\x1b[?1049h");
+        assert_eq!(modes.reset_leftovers(), b"\x1b[?1049l");
+        assert!(modes.bracketed_paste() && !modes.alternate_screen());
+    }
+}

@@ -1,0 +1,245 @@
+//! Following the shell from prompt to prompt.
+
+use std::time::{Duration, Instant};
+
+use super::{AnswerStep, Cx, EDITOR_WAIT, KEY_RESTORE, LiveEvent, LiveShell, QUIET, RelayStep, UserCommand, View};
+use crate::{capture::Capture, marks::Ended};
+
+/// Kept of the end of a command the user ran.
+const USER_OUTPUT_TAIL_BYTES: usize = 16 * 1024;
+/// Looking for a line editor that gives no prompt mark ends with this interval.
+const EDITOR_WAIT_MAX: Duration = Duration::from_secs(60);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    Boot,
+    Prompt,
+    Continuation,
+    /// A command of the user's.
+    Running,
+    Precmd {
+        /// When to look whether the line editor reads although no prompt mark came.
+        look_at: Option<Instant>,
+        interval: Duration,
+    },
+    NotIntegrated,
+    Dead,
+}
+
+/// What happened at the current prompt.
+#[derive(Debug)]
+pub(super) struct PromptFacts {
+    pub ready_at: Instant,
+    pub last_key: Option<Instant>,
+    /// The line may not be empty.
+    pub typed: bool,
+    /// An incremental search may be open, in which no key of ours works.
+    pub searched: bool,
+    /// Enter went to the shell, which has not yet said what came of it.
+    pub enter_pending: bool,
+    /// Keys went in between the last command's start and this prompt.
+    pub ahead: bool,
+    /// Keys went in since the prompt before was left.
+    pub keys_since_left: bool,
+}
+
+impl PromptFacts {
+    pub fn new(now: Instant) -> Self {
+        Self {
+            ready_at: now,
+            last_key: None,
+            typed: false,
+            searched: false,
+            enter_pending: false,
+            ahead: false,
+            keys_since_left: false,
+        }
+    }
+
+    /// Whether keys typed ahead may still be on their way through the line editor; until when.
+    pub fn unsettled_until(&self) -> Option<Instant> {
+        self.ahead.then_some(self.ready_at + QUIET)
+    }
+}
+
+/// The user's command that runs or is about to.
+#[derive(Debug)]
+pub(super) struct UserTrack {
+    pub line: Option<String>,
+    started: Option<Instant>,
+    pub capture: Capture,
+}
+
+impl Default for UserTrack {
+    fn default() -> Self {
+        Self { line: None, started: None, capture: Capture::new(0, USER_OUTPUT_TAIL_BYTES) }
+    }
+}
+
+/// The user's line is to come back at the prompt, then the held keys.
+#[derive(Debug)]
+pub(super) struct Restore {
+    pub line: bool,
+    pub ends_answer: bool,
+}
+
+impl LiveShell {
+    pub(super) fn on_prompt_ready(&mut self, cx: &mut Cx<'_>) {
+        if let Some(relay) = &self.relay {
+            match relay.step {
+                RelayStep::Loaded { .. } => return self.open_hide_window(cx),
+                RelayStep::Stashing { .. } | RelayStep::Loading { .. } | RelayStep::Hidden { .. } => return,
+                // A command can print the prompt with its mark; only the editor can mean it.
+                RelayStep::Running if !self.editor_reads(cx) => return,
+                RelayStep::Running | RelayStep::Ending => return self.new_prompt(cx),
+            }
+        }
+        match self.phase {
+            Phase::Prompt => self.on_repaint(cx),
+            Phase::Running if !self.editor_reads(cx) => {}
+            Phase::Dead => {}
+            _ => self.new_prompt(cx),
+        }
+    }
+
+    pub(super) fn new_prompt(&mut self, cx: &mut Cx<'_>) {
+        let ahead = self.prompt.keys_since_left || self.relay.as_ref().is_some_and(|relay| relay.typed);
+        self.phase = Phase::Prompt;
+        self.prompt = PromptFacts { ahead, typed: ahead, ..PromptFacts::new(cx.now) };
+        self.user.line = None;
+        self.user.started = None;
+        if self.relay.is_some() {
+            self.finish_relay(cx);
+        }
+        if self.answer.is_some() {
+            self.answer_at_prompt(cx);
+            return;
+        }
+        self.view = View::Shown;
+        if self.restore.is_some() {
+            self.try_restore(cx);
+        } else {
+            cx.fx.events.push(LiveEvent::PromptReady);
+        }
+        self.advance_queue(cx);
+    }
+
+    /// Brings the user's line and keys back, unless keys typed ahead must settle first.
+    pub(super) fn try_restore(&mut self, cx: &mut Cx<'_>) {
+        if self.phase != Phase::Prompt || self.prompt.unsettled_until().is_some_and(|until| cx.now < until) {
+            return;
+        }
+        let Some(restore) = self.restore.take() else { return };
+        if restore.line {
+            cx.fx.pty.extend_from_slice(KEY_RESTORE);
+            self.prompt.typed = true;
+        }
+        if restore.ends_answer {
+            cx.fx.events.push(LiveEvent::AnswerEnded);
+        }
+        cx.fx.events.push(LiveEvent::PromptReady);
+        self.release_held(cx);
+        self.advance_queue(cx);
+    }
+
+    pub(super) fn on_continuation(&mut self) {
+        if self.phase == Phase::Prompt && self.relay.is_none() && self.answer.is_none() {
+            self.phase = Phase::Continuation;
+            self.prompt.enter_pending = false;
+            self.prompt.searched = false;
+            if let Some(line) = &mut self.user.line {
+                line.push_str("\n...");
+            }
+        }
+    }
+
+    pub(super) fn on_started(&mut self, cx: &mut Cx<'_>) {
+        if self.relay.as_ref().is_some_and(|relay| !relay.is_stashing()) {
+            return;
+        }
+        if !matches!(self.phase, Phase::Prompt | Phase::Continuation) {
+            return;
+        }
+        self.phase = Phase::Running;
+        self.prompt.enter_pending = false;
+        self.prompt.searched = false;
+        self.user.started = Some(cx.now);
+        self.user.capture.clear();
+        cx.fx.events.push(LiveEvent::UserCommandStarted);
+        if self.relay.is_some() {
+            self.refuse_relay(super::queue::busy("shell_busy", "a command that was typed ahead started".into()), cx);
+        }
+        if let Some(answer) = &mut self.answer {
+            // The user's own line, typed ahead while a command of the agent's ran.
+            answer.step = AnswerStep::Waiting;
+            self.view = View::Shown;
+        }
+        if self.ask.take().is_some() {
+            self.release_held(cx);
+        }
+    }
+
+    pub(super) fn on_finished(&mut self, ended: Ended, cx: &mut Cx<'_>) {
+        if let Some(relay) = &self.relay {
+            if relay.is_begun() && relay.request.id == ended.id {
+                self.end_relay(ended, cx);
+                self.view = if self.answer.is_some() { View::hidden() } else { View::Shown };
+                self.look_for_editor(cx);
+            }
+            return;
+        }
+        if !ended.id.is_empty() || matches!(self.phase, Phase::Dead) {
+            return;
+        }
+        self.cwd.clone_from(&ended.cwd);
+        self.prompt.enter_pending = false;
+        self.prompt.searched = false;
+        if let (Phase::Running, Some(started)) = (self.phase, self.user.started.take()) {
+            cx.fx.events.push(LiveEvent::UserCommandFinished(UserCommand {
+                line: self.user.line.take(),
+                status: ended.status,
+                cwd: ended.cwd,
+                duration: cx.now - started,
+                output_tail: self.user.capture.render_tail(),
+                output_bytes: self.user.capture.total_bytes(),
+            }));
+        }
+        if matches!(self.phase, Phase::Boot | Phase::NotIntegrated) {
+            return;
+        }
+        self.look_for_editor(cx);
+        if self.answer.is_some() {
+            self.answer_command_finished();
+        }
+        if self.ask.take().is_some() {
+            self.release_held(cx);
+        }
+    }
+
+    /// From here on the prompt is awaited, with or without its mark.
+    pub(super) fn look_for_editor(&mut self, cx: &Cx<'_>) {
+        self.phase = Phase::Precmd { look_at: Some(cx.now + EDITOR_WAIT), interval: EDITOR_WAIT };
+    }
+
+    pub(super) fn tick_precmd(&mut self, cx: &mut Cx<'_>) {
+        let Phase::Precmd { look_at: Some(at), interval } = self.phase else { return };
+        if cx.now < at {
+            return;
+        }
+        if self.editor_reads(cx) {
+            self.new_prompt(cx);
+        } else {
+            let interval = interval * 2;
+            let look_at = (interval <= EDITOR_WAIT_MAX).then_some(cx.now + interval);
+            self.phase = Phase::Precmd { look_at, interval };
+        }
+    }
+
+    pub(super) fn tick_boot(&mut self, cx: &mut Cx<'_>) {
+        if self.phase == Phase::Boot && cx.now >= self.last_output + super::INTEGRATION_WAIT {
+            self.phase = Phase::NotIntegrated;
+            let reason = "the shell gave no sign of the integration script; it runs without the assistant".to_owned();
+            cx.fx.events.push(LiveEvent::NotIntegrated { reason });
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! The pseudo-terminal and the shell in it: the edge where the live shell meets the kernel.
+
+use std::{
+    ffi::{OsStr, OsString},
+    fs::OpenOptions,
+    io,
+    os::{
+        fd::{AsFd, BorrowedFd, OwnedFd},
+        unix::{
+            ffi::OsStringExt,
+            fs::OpenOptionsExt,
+            process::{CommandExt, ExitStatusExt},
+        },
+    },
+    path::{Path, PathBuf},
+    process::{Child, Command, ExitStatus, Stdio},
+};
+
+use rustix::{
+    process::{Pid, kill_process_group},
+    pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt},
+    termios::{LocalModes, Winsize, tcgetattr, tcgetpgrp, tcsetwinsize},
+};
+
+use super::{ForegroundSignal, Probe, Signal, TerminalModes};
+use crate::shell::Start;
+
+/// Name of the variable that tells a `cohab` in the shell that it is inside: the terminal's name.
+const TTY_VARIABLE: &str = "COHAB_TTY";
+
+/// Rows and columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PtySize {
+    /// Of text.
+    pub rows: u16,
+    /// Of text.
+    pub columns: u16,
+    /// Of the whole, or 0.
+    pub pixel_width: u16,
+    /// Of the whole, or 0.
+    pub pixel_height: u16,
+}
+
+/// What to start.
+#[derive(Clone, Debug)]
+pub struct SpawnShell {
+    /// The shell's program.
+    pub program: PathBuf,
+    /// Its name for itself; with a leading `-` it is a login shell.
+    pub argv0: OsString,
+    /// Its arguments and additional variables.
+    pub start: Start,
+    /// Where it starts.
+    pub cwd: PathBuf,
+    /// The terminal's size.
+    pub size: PtySize,
+}
+
+/// How the shell ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShellEnd {
+    /// As another shell would report it: 128 + n for signal n.
+    pub status: i32,
+}
+
+/// A shell in a pseudo-terminal of its own. Dropping it closes the master: the shell gets SIGHUP.
+#[derive(Debug)]
+pub struct LivePty {
+    master: OwnedFd,
+    child: Child,
+    /// Of the program under `/proc`, when the shell started; to see it replaced.
+    program: Option<PathBuf>,
+}
+
+impl LivePty {
+    /// Starts the shell as the leader of a session with the new terminal.
+    ///
+    /// # Errors
+    /// If there is no terminal to have, or the program does not start.
+    pub fn spawn(spawn: &SpawnShell) -> io::Result<Self> {
+        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?;
+        grantpt(&master)?;
+        unlockpt(&master)?;
+        let name = OsString::from_vec(ptsname(&master, Vec::new())?.into_bytes());
+        set_size(master.as_fd(), spawn.size)?;
+        let child = spawn_on(&name, spawn)?;
+        let mut pty = Self { master, child, program: None };
+        pty.program = pty.program_now();
+        Ok(pty)
+    }
+
+    /// The master, for reading, writing and waiting. Set to non-blocking by the caller if need be.
+    #[must_use]
+    pub fn master(&self) -> &OwnedFd {
+        &self.master
+    }
+
+    /// The shell's process id.
+    #[must_use]
+    pub fn child_pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Tells the foreground program (SIGWINCH).
+    ///
+    /// # Errors
+    /// If the terminal is gone.
+    pub fn resize(&self, size: PtySize) -> io::Result<()> {
+        set_size(self.master.as_fd(), size)
+    }
+
+    /// Sends what the live shell asked for. A group that is gone needs no signal.
+    pub fn send(&self, signal: ForegroundSignal) {
+        let number = match signal.signal {
+            Signal::Interrupt => rustix::process::Signal::INT,
+            Signal::Terminate => rustix::process::Signal::TERM,
+            Signal::Kill => rustix::process::Signal::KILL,
+        };
+        if let Some(group) = Pid::from_raw(signal.pgid) {
+            let _ = kill_process_group(group, number);
+        }
+    }
+
+    /// How the shell ended, if it has.
+    ///
+    /// # Errors
+    /// If the kernel does not tell.
+    pub fn try_wait(&mut self) -> io::Result<Option<ShellEnd>> {
+        Ok(self.child.try_wait()?.map(shell_end))
+    }
+
+    /// Waits for the shell's end; for after the master is at its end of file.
+    ///
+    /// # Errors
+    /// If the kernel does not tell.
+    pub fn wait(&mut self) -> io::Result<ShellEnd> {
+        self.child.wait().map(shell_end)
+    }
+
+    fn program_now(&self) -> Option<PathBuf> {
+        std::fs::read_link(format!("/proc/{}/exe", self.child.id())).ok()
+    }
+}
+
+fn spawn_on(terminal: &OsStr, spawn: &SpawnShell) -> io::Result<Child> {
+    let no_controlling = i32::try_from(rustix::fs::OFlags::NOCTTY.bits()).unwrap_or(0);
+    let open = || OpenOptions::new().read(true).write(true).custom_flags(no_controlling).open(Path::new(terminal));
+    let mut command = Command::new(&spawn.program);
+    command
+        .arg0(&spawn.argv0)
+        .args(&spawn.start.arguments)
+        .envs(spawn.start.environment.iter().map(|(name, value)| (name, value)))
+        .env(TTY_VARIABLE, terminal)
+        .current_dir(&spawn.cwd)
+        .stdin(Stdio::from(open()?))
+        .stdout(Stdio::from(open()?))
+        .stderr(Stdio::from(open()?));
+    let become_leader = || {
+        rustix::process::setsid()?;
+        rustix::process::ioctl_tiocsctty(rustix::stdio::stdin())?;
+        Ok(())
+    };
+    #[expect(unsafe_code, reason = "between fork and exec only two system calls are made, both async-signal-safe")]
+    unsafe {
+        command.pre_exec(become_leader);
+    }
+    command.spawn()
+}
+
+fn set_size(master: BorrowedFd<'_>, size: PtySize) -> io::Result<()> {
+    let winsize =
+        Winsize { ws_row: size.rows, ws_col: size.columns, ws_xpixel: size.pixel_width, ws_ypixel: size.pixel_height };
+    Ok(tcsetwinsize(master, winsize)?)
+}
+
+fn shell_end(status: ExitStatus) -> ShellEnd {
+    ShellEnd { status: status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0)) }
+}
+
+impl Probe for LivePty {
+    fn foreground_pgid(&self) -> Option<i32> {
+        tcgetpgrp(&self.master).ok().map(Pid::as_raw_pid)
+    }
+
+    fn terminal_modes(&self) -> Option<TerminalModes> {
+        let modes = tcgetattr(&self.master).ok()?.local_modes;
+        Some(TerminalModes { echo: modes.contains(LocalModes::ECHO), canonical: modes.contains(LocalModes::ICANON) })
+    }
+
+    fn foreground_name(&self) -> Option<String> {
+        let pgid = self.foreground_pgid()?;
+        let name = std::fs::read(format!("/proc/{pgid}/comm")).ok()?;
+        Some(String::from_utf8_lossy(name.trim_ascii_end()).into_owned())
+    }
+
+    fn shell_replaced(&self) -> bool {
+        match (&self.program, self.program_now()) {
+            (Some(then), Some(now)) => *then != now,
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! When may a command of the agent's start?
+
+use std::time::Instant;
+
+use super::{
+    COMMAND_MAX_BYTES, Cx, Effects, LiveEvent, LiveShell, Phase, Probe, QUEUE_MAX, QUEUE_WAIT, QUIET, TYPING_WAIT,
+};
+use crate::{
+    runner::{CommandRequest, Mode, RelayError},
+    shell::Shell,
+    subshell,
+};
+
+/// Programs that read commands themselves: what is typed there does not reach our shell.
+const INTERPRETERS: [&str; 33] = [
+    "ash",
+    "bash",
+    "bc",
+    "dash",
+    "docker",
+    "fish",
+    "gdb",
+    "ghci",
+    "ipython",
+    "irb",
+    "kubectl",
+    "ksh",
+    "lua",
+    "mosh",
+    "mysql",
+    "node",
+    "nu",
+    "podman",
+    "psql",
+    "python",
+    "python2",
+    "python3",
+    "R",
+    "redis-cli",
+    "ruby",
+    "sh",
+    "sqlite3",
+    "ssh",
+    "su",
+    "telnet",
+    "tmux: client",
+    "xonsh",
+    "zsh",
+];
+
+/// Waits for its turn.
+#[derive(Debug)]
+pub(super) struct Queued {
+    pub request: CommandRequest,
+    mode: Mode,
+    until: Instant,
+}
+
+enum Readiness {
+    Ready,
+    /// Look again then.
+    At(Instant),
+    /// Something the shell says will tell.
+    Later,
+    Refused(RelayError),
+}
+
+impl LiveShell {
+    /// Runs a command: at the prompt as soon as the user leaves it alone, or within an answer at once. A text that would end or
+    /// change the shell itself runs in a subshell of it. One of `CommandRefused` and `CommandFinished` follows, exactly once.
+    pub fn run(&mut self, mut request: CommandRequest, probe: &dyn Probe, now: Instant, fx: &mut Effects) {
+        let mode = if subshell::needs_subshell(&request.text) { Mode::Subshell } else { Mode::Live };
+        if mode == Mode::Subshell {
+            request.text = subshell::wrapped(&request.text);
+        }
+        self.run_as(request, mode, probe, now, fx);
+    }
+
+    /// The same with the text as it is; `mode` is only reported.
+    pub fn run_as(&mut self, request: CommandRequest, mode: Mode, probe: &dyn Probe, now: Instant, fx: &mut Effects) {
+        let cx = &mut Cx { probe, now, fx };
+        if let Some(error) = self.never(&request) {
+            cx.fx.events.push(LiveEvent::CommandRefused { id: request.id, error });
+            return;
+        }
+        self.queue.push_back(Queued { request, mode, until: now + QUEUE_WAIT });
+        self.advance_queue(cx);
+    }
+
+    fn never(&self, request: &CommandRequest) -> Option<RelayError> {
+        if self.setup.shell != Shell::Bash {
+            return Some(not_at_prompt("unsupported_shell", "commands in this kind of shell are not supported"));
+        }
+        if request.text.contains('\0') {
+            return Some(not_at_prompt("bad_text", "the command contains a NUL byte"));
+        }
+        if request.text.len() > COMMAND_MAX_BYTES {
+            return Some(not_at_prompt("bad_text", "the command is longer than 4 MiB"));
+        }
+        if request.id.is_empty() || !request.id.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f')) {
+            return Some(not_at_prompt("bad_text", "the command's id is not lower-case hexadecimal"));
+        }
+        if self.queue.len() >= QUEUE_MAX {
+            return Some(busy("shell_busy", "too many commands wait for the shell".into()));
+        }
+        None
+    }
+
+    pub(super) fn advance_queue(&mut self, cx: &mut Cx<'_>) {
+        self.retry_at = None;
+        while !self.queue.is_empty() {
+            match self.readiness(cx) {
+                Readiness::Later => return,
+                Readiness::At(at) => {
+                    self.retry_at = Some(at);
+                    return;
+                }
+                Readiness::Ready => {
+                    if let Some(queued) = self.queue.pop_front() {
+                        self.start_relay(queued.request, queued.mode, cx);
+                    }
+                    return;
+                }
+                Readiness::Refused(error) => {
+                    if let Some(queued) = self.queue.pop_front() {
+                        cx.fx.events.push(LiveEvent::CommandRefused { id: queued.request.id, error });
+                    }
+                }
+            }
+        }
+    }
+
+    fn readiness(&self, cx: &Cx<'_>) -> Readiness {
+        match self.phase {
+            Phase::Dead => return Readiness::Refused(RelayError::ShellGone),
+            Phase::NotIntegrated => {
+                return Readiness::Refused(not_at_prompt("not_integrated", "the shell gives no marks"));
+            }
+            Phase::Boot => return Readiness::Refused(not_at_prompt("not_ready", "the shell is still starting")),
+            _ => {}
+        }
+        if self.relay.is_some() || self.ask.is_some() || self.restore.is_some() {
+            return Readiness::Later;
+        }
+        if self.answer.is_some() {
+            return if self.answer_is_idle() { Readiness::Ready } else { Readiness::Later };
+        }
+        match self.phase {
+            Phase::Continuation => {
+                let reason = "the shell waits for the rest of a line that the user has begun";
+                Readiness::Refused(not_at_prompt("continuation_line", reason))
+            }
+            Phase::Running => self.readiness_behind_command(cx),
+            Phase::Prompt => self.readiness_at_prompt(cx),
+            _ => Readiness::Later,
+        }
+    }
+
+    fn readiness_at_prompt(&self, cx: &Cx<'_>) -> Readiness {
+        if self.prompt.searched || self.prompt.enter_pending {
+            return Readiness::Later;
+        }
+        if let Some(until) = self.prompt.unsettled_until().filter(|until| cx.now < *until) {
+            return Readiness::At(until);
+        }
+        if let Some(last_key) = self.prompt.last_key.filter(|at| cx.now < *at + QUIET) {
+            return Readiness::At(last_key + TYPING_WAIT);
+        }
+        // A widget of the user's may have started a program.
+        if self.editor_reads(cx) { Readiness::Ready } else { Readiness::At(cx.now + QUIET) }
+    }
+
+    fn readiness_behind_command(&self, cx: &Cx<'_>) -> Readiness {
+        let name = || cx.probe.foreground_name().unwrap_or_else(|| "a program".into());
+        if self.modes.alternate_screen() {
+            return Readiness::Refused(busy("fullscreen_app", format!("{} has the whole screen", name())));
+        }
+        if cx.probe.shell_replaced() {
+            let reason = format!("the shell was replaced by {}", name());
+            return Readiness::Refused(RelayError::NotAtPrompt { code: "shell_replaced", reason });
+        }
+        let quiet_at = self.last_output + QUIET;
+        if cx.now < quiet_at {
+            return Readiness::At(quiet_at);
+        }
+        let name = name();
+        let own_group =
+            cx.probe.foreground_pgid().and_then(|pgid| u32::try_from(pgid).ok()) == Some(self.setup.child_pid);
+        if !own_group && INTERPRETERS.contains(&name.as_str()) {
+            let reason = format!("{name} runs in the foreground and reads the input itself");
+            return Readiness::Refused(RelayError::NotAtPrompt { code: "nested", reason });
+        }
+        Readiness::Later
+    }
+
+    pub(super) fn cancel_queued(&mut self, id: &str, cx: &mut Cx<'_>) -> bool {
+        let Some(at) = self.queue.iter().position(|queued| queued.request.id == id) else { return false };
+        self.queue.remove(at);
+        let error = not_at_prompt("cancelled", "the command was cancelled before it started");
+        cx.fx.events.push(LiveEvent::CommandRefused { id: id.to_owned(), error });
+        true
+    }
+
+    pub(super) fn queue_deadline(&self) -> Option<Instant> {
+        let first = self.queue.iter().map(|queued| queued.until).min();
+        first.into_iter().chain(self.retry_at).min()
+    }
+
+    pub(super) fn tick_queue(&mut self, cx: &mut Cx<'_>) {
+        while self.queue.front().is_some_and(|queued| cx.now >= queued.until) {
+            if let Some(queued) = self.queue.pop_front() {
+                let name = cx.probe.foreground_name().unwrap_or_else(|| "the shell".into());
+                let error = busy("shell_busy", format!("the shell is busy: {name} runs in the foreground"));
+                cx.fx.events.push(LiveEvent::CommandRefused { id: queued.request.id, error });
+            }
+        }
+        if self.retry_at.is_some_and(|at| cx.now >= at) {
+            self.advance_queue(cx);
+        }
+    }
+}
+
+pub(super) fn not_at_prompt(code: &'static str, reason: &str) -> RelayError {
+    RelayError::NotAtPrompt { code, reason: reason.to_owned() }
+}
+
+pub(super) fn busy(code: &'static str, reason: String) -> RelayError {
+    RelayError::Busy { code, reason }
+}

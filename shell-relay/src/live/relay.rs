@@ -1,0 +1,475 @@
+//! One command of the agent's, from the stash of the user's line to the next prompt.
+
+use std::{
+    path::PathBuf,
+    time::{Duration, Instant},
+};
+
+use super::{
+    AnswerStep, AwaitedInput, CommandFile, Cx, Effects, ForegroundSignal, GuardFilter, HIDE_MAX, KEY_RESTORE,
+    KEY_STASH, KEYS_LOAD, LOAD_WAIT, LiveEvent, LiveShell, Phase, Restore, STASH_WAIT, Signal, View,
+};
+use crate::{
+    capture::{CAPTURE_HEAD_BYTES, CAPTURE_TAIL_BYTES, Capture, Redactor},
+    marks::Ended,
+    runner::{CommandOutcome, CommandRequest, Ending, Mode, RelayError},
+    sanitize::sanitize,
+};
+
+/// Rows of a command shown in place of the stub.
+const ECHO_MAX_ROWS: usize = 10;
+/// Of one such row.
+const ECHO_ROW_MAX_CHARS: usize = 400;
+/// A password prompt is looked for so long after the last output, and at the longer interval without output.
+const PROBE_AFTER_OUTPUT: Duration = Duration::from_millis(150);
+const PROBE_INTERVAL: Duration = Duration::from_secs(1);
+/// After the interrupt key: when harder means are taken.
+const LADDER: [(Duration, Signal); 3] = [
+    (Duration::from_secs(2), Signal::Interrupt),
+    (Duration::from_secs(3), Signal::Terminate),
+    (Duration::from_secs(5), Signal::Kill),
+];
+const INTERRUPT_KEY: u8 = 0x03;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RelayStep {
+    /// Key 1 is sent.
+    Stashing { until: Instant },
+    /// Keys 2 and 3 are sent.
+    Loading { until: Instant },
+    /// The stub is in the buffer; the next repaint is the last that is shown.
+    Loaded { until: Instant },
+    /// The stub's echo is hidden.
+    Hidden { until: Instant },
+    /// Its output is shown and captured, it has the keyboard.
+    Running,
+    /// It ended; the prompt is awaited.
+    Ending,
+}
+
+#[derive(Debug)]
+pub(super) struct Relay {
+    pub request: CommandRequest,
+    mode: Mode,
+    pub step: RelayStep,
+    in_answer: bool,
+    /// Characters put aside.
+    stashed: usize,
+    started: Instant,
+    /// When its time is up; absent once reported.
+    time_up: Option<Instant>,
+    capture: Capture,
+    redactor: Redactor,
+    ended: Option<(Ended, Duration)>,
+    interrupted: bool,
+    /// The user typed while it ran.
+    pub typed: bool,
+    /// An event has told how it went.
+    reported: bool,
+    cancel: Option<Cancel>,
+    probe_at: Instant,
+    waiting_since: Option<Instant>,
+}
+
+#[derive(Debug)]
+struct Cancel {
+    since: Instant,
+    /// Rungs of the ladder already taken.
+    taken: usize,
+}
+
+impl Relay {
+    pub fn is_stashing(&self) -> bool {
+        matches!(self.step, RelayStep::Stashing { .. })
+    }
+
+    /// Whether the shell has been told to run it.
+    pub fn is_begun(&self) -> bool {
+        !matches!(self.step, RelayStep::Stashing { .. } | RelayStep::Loading { .. })
+    }
+
+    pub fn user_typed(&mut self, interrupt: bool) {
+        self.typed = true;
+        self.interrupted |= interrupt;
+    }
+
+    pub fn take_output(&mut self, bytes: &[u8], cx: &mut Cx<'_>) {
+        let mut shown = Vec::with_capacity(bytes.len());
+        self.redactor.push(bytes, &mut shown);
+        self.probe_at = self.probe_at.min(cx.now + PROBE_AFTER_OUTPUT);
+        self.keep(shown, cx);
+    }
+
+    fn keep(&mut self, bytes: Vec<u8>, cx: &mut Cx<'_>) {
+        if bytes.is_empty() {
+            return;
+        }
+        self.capture.push(&bytes);
+        if !self.reported {
+            cx.fx.events.push(LiveEvent::CommandOutput { id: self.request.id.clone(), bytes });
+        }
+    }
+
+    fn outcome(&self, ending: Ending, status: Option<i32>, cwd: PathBuf, duration: Duration) -> CommandOutcome {
+        let (output, truncated_bytes) = self.capture.render();
+        CommandOutcome {
+            ending,
+            status,
+            cwd,
+            output,
+            total_bytes: self.capture.total_bytes(),
+            truncated_bytes,
+            duration,
+            mode: self.mode,
+            env_delta: Vec::new(),
+        }
+    }
+
+    fn report(&mut self, event: LiveEvent, cx: &mut Cx<'_>) {
+        if !std::mem::replace(&mut self.reported, true) {
+            self.time_up = None;
+            cx.fx.events.push(event);
+        }
+    }
+
+    /// Running steps only.
+    fn deadline(&self) -> Option<Instant> {
+        let rung =
+            self.cancel.as_ref().and_then(|cancel| LADDER.get(cancel.taken).map(|(after, _)| cancel.since + *after));
+        [self.time_up.filter(|_| self.waiting_since.is_none()), rung, Some(self.probe_at).filter(|_| !self.reported)]
+            .into_iter()
+            .flatten()
+            .min()
+    }
+}
+
+impl LiveShell {
+    /// Interrupts a command, or takes it out of the queue. If it runs: Ctrl-C, then SIGINT after 2 s, SIGTERM after 3 s, SIGKILL
+    /// after 5 s to the foreground group, never to the shell's own. Its end is reported as always.
+    pub fn cancel(&mut self, id: &str, probe: &dyn super::Probe, now: Instant, fx: &mut Effects) {
+        let cx = &mut Cx { probe, now, fx };
+        if self.cancel_queued(id, cx) {
+            return;
+        }
+        let Some(relay) = self.relay.as_mut().filter(|relay| relay.request.id == id) else { return };
+        match relay.step {
+            RelayStep::Stashing { .. } => self.abandon_relay(cx),
+            RelayStep::Running if relay.cancel.is_none() => relay.begin_cancel(cx),
+            RelayStep::Loading { .. } | RelayStep::Loaded { .. } | RelayStep::Hidden { .. } => relay.interrupted = true,
+            RelayStep::Running | RelayStep::Ending => {}
+        }
+    }
+
+    pub(super) fn start_relay(&mut self, request: CommandRequest, mode: Mode, cx: &mut Cx<'_>) {
+        let in_answer = self.answer.is_some();
+        cx.fx.command_file = Some(CommandFile {
+            id: request.id.clone(),
+            content: [request.id.as_bytes(), b"\n", request.text.as_bytes()].concat(),
+            wants_env_delta: request.wants_env_delta,
+        });
+        let step = if in_answer {
+            cx.fx.pty.extend_from_slice(KEYS_LOAD);
+            RelayStep::Loading { until: cx.now + LOAD_WAIT }
+        } else {
+            let leftovers = self.modes.reset_leftovers();
+            cx.fx.terminal.extend_from_slice(&leftovers);
+            cx.fx.pty.extend_from_slice(KEY_STASH);
+            RelayStep::Stashing { until: cx.now + STASH_WAIT }
+        };
+        self.relay = Some(Relay {
+            request,
+            mode,
+            step,
+            in_answer,
+            stashed: 0,
+            started: cx.now,
+            time_up: None,
+            capture: Capture::new(CAPTURE_HEAD_BYTES, CAPTURE_TAIL_BYTES),
+            redactor: Redactor::new(&self.setup.nonce),
+            ended: None,
+            interrupted: false,
+            typed: false,
+            reported: false,
+            cancel: None,
+            probe_at: cx.now,
+            waiting_since: None,
+        });
+    }
+
+    pub(super) fn on_stashed(&mut self, length: usize, cx: &mut Cx<'_>) {
+        if let Some(relay) = &mut self.relay
+            && relay.is_stashing()
+        {
+            relay.stashed = length;
+            relay.step = RelayStep::Loading { until: cx.now + LOAD_WAIT };
+            cx.fx.pty.extend_from_slice(KEYS_LOAD);
+        } else if self.answer.is_some() {
+            self.answer_stashed(length, cx);
+        } else if self.phase == Phase::Prompt && length > 0 {
+            // The answer to a key that was given up on: the user's line must not stay away.
+            cx.fx.pty.extend_from_slice(KEY_RESTORE);
+        }
+    }
+
+    pub(super) fn on_stash_refused(&mut self, cx: &mut Cx<'_>) {
+        if self.relay.as_ref().is_some_and(Relay::is_stashing) {
+            self.refuse_relay(
+                super::queue::not_at_prompt("continuation_line", "the shell waits for the rest of a line"),
+                cx,
+            );
+        }
+    }
+
+    pub(super) fn on_loaded(&mut self, id: &str, cx: &Cx<'_>) {
+        if let Some(relay) = &mut self.relay
+            && matches!(relay.step, RelayStep::Loading { .. })
+            && relay.request.id == id
+        {
+            relay.step = RelayStep::Loaded { until: cx.now + HIDE_MAX };
+        }
+    }
+
+    /// The prompt has been painted for the last time before the stub: the command's text takes the stub's place.
+    pub(super) fn open_hide_window(&mut self, cx: &mut Cx<'_>) {
+        let Some(relay) = &mut self.relay else { return };
+        relay.step = RelayStep::Hidden { until: cx.now + HIDE_MAX };
+        if !relay.in_answer {
+            self.view = View::hidden();
+            cx.fx.terminal.extend_from_slice(echo_of(&relay.request.text).as_bytes());
+        }
+    }
+
+    pub(super) fn on_output_begins(&mut self, id: &str, cx: &mut Cx<'_>) {
+        let Some(relay) = &mut self.relay else { return };
+        if !matches!(relay.step, RelayStep::Loaded { .. } | RelayStep::Hidden { .. }) || relay.request.id != id {
+            return;
+        }
+        relay.step = RelayStep::Running;
+        relay.started = cx.now;
+        relay.time_up = Some(cx.now + relay.request.timeout);
+        relay.probe_at = cx.now + PROBE_AFTER_OUTPUT;
+        self.view = View::Guarded(GuardFilter::default());
+        cx.fx.events.push(LiveEvent::CommandStarted { id: id.to_owned() });
+        if relay.interrupted {
+            relay.begin_cancel(cx);
+        }
+        if !relay.in_answer {
+            self.release_held(cx);
+        }
+    }
+
+    /// `E`: the command's own output ends here.
+    pub(super) fn on_ended(&mut self, ended: Ended, cx: &mut Cx<'_>) {
+        if self.relay.as_ref().is_some_and(|relay| relay.step == RelayStep::Running && relay.request.id == ended.id) {
+            self.end_relay(ended, cx);
+            self.look_for_editor(cx);
+        }
+    }
+
+    /// By `E`, or by `D` if the rest of the stub was discarded. The first one counts.
+    pub(super) fn end_relay(&mut self, ended: Ended, cx: &mut Cx<'_>) {
+        let Some(relay) = &mut self.relay else { return };
+        relay.step = RelayStep::Ending;
+        relay.cancel = None;
+        if relay.ended.is_some() {
+            return;
+        }
+        let mut rest = Vec::new();
+        relay.redactor.finish(&mut rest);
+        relay.keep(rest, cx);
+        // The line editor's next repaint would erase the rest of such a line.
+        if relay.capture.ends_in_mid_line() {
+            cx.fx.terminal.extend_from_slice(b"\r\n");
+        }
+        self.cwd.clone_from(&ended.cwd);
+        relay.ended = Some((ended, cx.now - relay.started));
+    }
+
+    /// At the prompt after it.
+    pub(super) fn finish_relay(&mut self, cx: &mut Cx<'_>) {
+        let Some(mut relay) = self.relay.take() else { return };
+        let (ending, status, duration) = match &relay.ended {
+            Some((ended, duration)) => (relay.ending(ended), Some(ended.status), *duration),
+            // Neither `E` nor `D` came, but a prompt did: an interrupt with PROMPT_COMMAND unset.
+            None => (Ending::Interrupted, None, cx.now - relay.started),
+        };
+        if !relay.reported {
+            let outcome = relay.outcome(ending, status, self.cwd.clone(), duration);
+            relay.report(LiveEvent::CommandFinished { id: relay.request.id.clone(), outcome }, cx);
+        }
+        if !relay.in_answer {
+            self.restore = Some(Restore { line: relay.stashed > 0, ends_answer: false });
+        }
+    }
+
+    /// The command does not run; the user's line comes back.
+    pub(super) fn refuse_relay(&mut self, error: RelayError, cx: &mut Cx<'_>) {
+        let Some(mut relay) = self.relay.take() else { return };
+        let id = relay.request.id.clone();
+        relay.report(LiveEvent::CommandRefused { id, error }, cx);
+        if relay.in_answer {
+            return;
+        }
+        self.view = View::Shown;
+        self.restore = Some(Restore { line: relay.stashed > 0, ends_answer: false });
+        if self.phase == Phase::Prompt {
+            self.try_restore(cx);
+        } else {
+            self.restore = None;
+            self.release_held(cx);
+        }
+    }
+
+    /// Before the shell was told to run it. A late `S` brings the line back.
+    pub(super) fn abandon_relay(&mut self, cx: &mut Cx<'_>) {
+        self.refuse_relay(super::queue::not_at_prompt("cancelled", "the command was cancelled before it started"), cx);
+    }
+
+    pub(super) fn relay_deadline(&self) -> Option<Instant> {
+        let relay = self.relay.as_ref()?;
+        match relay.step {
+            RelayStep::Stashing { until }
+            | RelayStep::Loading { until }
+            | RelayStep::Loaded { until }
+            | RelayStep::Hidden { until } => Some(until),
+            RelayStep::Running => relay.deadline(),
+            RelayStep::Ending => None,
+        }
+    }
+
+    pub(super) fn tick_relay(&mut self, cx: &mut Cx<'_>) {
+        if self.relay_deadline().is_none_or(|at| cx.now < at) {
+            return;
+        }
+        let Some(relay) = &mut self.relay else { return };
+        match relay.step {
+            RelayStep::Stashing { .. } => {
+                let reason = "its line editor did not put the line aside".to_owned();
+                self.refuse_relay(RelayError::TimedOut { reason }, cx);
+            }
+            RelayStep::Loading { .. } => {
+                self.refuse_relay(
+                    super::queue::not_at_prompt("not_ready", "the line editor did not take the command"),
+                    cx,
+                );
+            }
+            RelayStep::Loaded { .. } | RelayStep::Hidden { .. } => {
+                // It was handed over: if it runs after all, its end is awaited, but nobody waits for its result.
+                let reason = "the command was handed over but did not start".to_owned();
+                let id = relay.request.id.clone();
+                relay.report(LiveEvent::CommandRefused { id, error: RelayError::TimedOut { reason } }, cx);
+                relay.step = RelayStep::Running;
+                self.view = View::Shown;
+            }
+            RelayStep::Running => self.tick_running(cx),
+            RelayStep::Ending => {}
+        }
+    }
+
+    fn tick_running(&mut self, cx: &mut Cx<'_>) {
+        let cwd = self.cwd.clone();
+        let own_group = i32::try_from(self.setup.child_pid).ok();
+        let Some(relay) = &mut self.relay else { return };
+        relay.climb(own_group, cx);
+        if !relay.reported && cx.now >= relay.probe_at {
+            relay.look_for_password_prompt(cx);
+        }
+        if relay.waiting_since.is_none() && relay.time_up.is_some_and(|at| cx.now >= at) {
+            let outcome = relay.outcome(Ending::StillRunning, None, cwd, cx.now - relay.started);
+            relay.report(LiveEvent::CommandFinished { id: relay.request.id.clone(), outcome }, cx);
+        }
+    }
+
+    /// The shell is gone: the running command took it along, the waiting ones will never run.
+    pub(super) fn relay_lost_its_shell(&mut self, status: Option<i32>, now: Instant, fx: &mut Effects) {
+        if let Some(relay) = self.relay.take()
+            && !relay.reported
+        {
+            let id = relay.request.id.clone();
+            let begun = relay.is_begun();
+            let outcome = relay.outcome(Ending::ShellExited, status, self.cwd.clone(), now - relay.started);
+            fx.events.push(match begun {
+                true => LiveEvent::CommandFinished { id, outcome },
+                false => LiveEvent::CommandRefused { id, error: RelayError::ShellGone },
+            });
+        }
+        for queued in self.queue.drain(..) {
+            fx.events.push(LiveEvent::CommandRefused { id: queued.request.id, error: RelayError::ShellGone });
+        }
+    }
+
+    /// Whether an answer can go on: no command is on its way, and the prompt stands.
+    pub(super) fn answer_is_idle(&self) -> bool {
+        self.relay.is_none() && self.answer.as_ref().is_some_and(|answer| answer.step == AnswerStep::Ready)
+    }
+}
+
+impl Relay {
+    fn ending(&self, ended: &Ended) -> Ending {
+        if ended.stopped {
+            Ending::Stopped
+        } else if self.interrupted && ended.status > 128 {
+            Ending::Interrupted
+        } else {
+            Ending::Exited
+        }
+    }
+
+    fn begin_cancel(&mut self, cx: &mut Cx<'_>) {
+        self.interrupted = true;
+        self.cancel = Some(Cancel { since: cx.now, taken: 0 });
+        cx.fx.pty.push(INTERRUPT_KEY);
+    }
+
+    fn climb(&mut self, own_group: Option<i32>, cx: &mut Cx<'_>) {
+        let Some(cancel) = &mut self.cancel else { return };
+        while let Some(&(after, signal)) = LADDER.get(cancel.taken)
+            && cx.now >= cancel.since + after
+        {
+            cancel.taken += 1;
+            if let Some(pgid) = cx.probe.foreground_pgid().filter(|&pgid| pgid > 1 && Some(pgid) != own_group) {
+                cx.fx.signal = Some(ForegroundSignal { pgid, signal });
+            }
+        }
+    }
+
+    /// While it waits for a line that is not echoed, its time stands still.
+    fn look_for_password_prompt(&mut self, cx: &mut Cx<'_>) {
+        let waits = cx.probe.terminal_modes().is_some_and(|modes| modes.canonical && !modes.echo);
+        match self.waiting_since {
+            None if waits => {
+                self.waiting_since = Some(cx.now);
+                let id = self.request.id.clone();
+                cx.fx.events.push(LiveEvent::WaitingForInput { id, what: AwaitedInput::Password });
+            }
+            Some(since) if !waits => {
+                self.waiting_since = None;
+                self.time_up = self.time_up.map(|at| at + (cx.now - since));
+            }
+            _ => {}
+        }
+        self.probe_at = cx.now + if waits { PROBE_AFTER_OUTPUT } else { PROBE_INTERVAL };
+    }
+}
+
+/// What stands behind the prompt in place of the stub.
+fn echo_of(text: &str) -> String {
+    let mut echo = String::new();
+    for (row, line) in text.lines().enumerate() {
+        if row == ECHO_MAX_ROWS {
+            echo.push_str("...\r\n");
+            return echo;
+        }
+        let clean = sanitize(line);
+        let shown: String = clean.chars().filter(|c| *c == '\t' || !c.is_control()).take(ECHO_ROW_MAX_CHARS).collect();
+        echo.push_str(&shown);
+        if shown.len() < clean.len() {
+            echo.push_str("...");
+        }
+        echo.push_str("\r\n");
+    }
+    if echo.is_empty() {
+        echo.push_str("\r\n");
+    }
+    echo
+}

@@ -1,0 +1,239 @@
+//! What goes into a live shell and what comes out of it.
+
+use std::{path::PathBuf, time::Duration};
+
+use crate::{
+    runner::{CommandOutcome, RelayError},
+    shell::Shell,
+};
+
+/// What a live shell is made from.
+#[derive(Clone, Debug)]
+pub struct LiveSetup {
+    /// Which shell runs.
+    pub shell: Shell,
+    /// 128 random bits, lower-case hex; as substituted into the integration script.
+    pub nonce: String,
+    /// The shell's process id, also its process group.
+    pub child_pid: u32,
+    /// Where the shell started.
+    pub initial_cwd: PathBuf,
+}
+
+/// What the kernel knows about the PTY. Asked only when a decision needs it, never for each chunk or key.
+pub trait Probe {
+    /// The foreground process group of the terminal.
+    fn foreground_pgid(&self) -> Option<i32>;
+    /// Whether the terminal echoes and edits lines itself.
+    fn terminal_modes(&self) -> Option<TerminalModes>;
+    /// The name of the foreground group's leader.
+    fn foreground_name(&self) -> Option<String>;
+    /// Whether another program runs under the shell's process id (`exec sh`).
+    fn shell_replaced(&self) -> bool;
+}
+
+/// Two flags of the terminal's line discipline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TerminalModes {
+    /// Typed characters are echoed.
+    pub echo: bool,
+    /// Input comes line by line; off in line editors and full-screen programs.
+    pub canonical: bool,
+}
+
+/// What the driver is to do, in this order: write the command file, write `pty`, write `terminal`, send the signal, handle the
+/// events. Reused: the driver empties it with [`Effects::clear`] after each round.
+#[derive(Debug, Default)]
+pub struct Effects {
+    /// Bytes for the user's terminal.
+    pub terminal: Vec<u8>,
+    /// Bytes for the shell's PTY.
+    pub pty: Vec<u8>,
+    /// To be written before `pty`; if that fails, `pty` must not be written either.
+    pub command_file: Option<CommandFile>,
+    /// To be sent.
+    pub signal: Option<ForegroundSignal>,
+    /// In order.
+    pub events: Vec<LiveEvent>,
+}
+
+impl Effects {
+    /// Empties it, keeping its memory.
+    pub fn clear(&mut self) {
+        self.terminal.clear();
+        self.pty.clear();
+        self.command_file = None;
+        self.signal = None;
+        self.events.clear();
+    }
+}
+
+/// The text of a command on its way to the shell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommandFile {
+    /// Of the command.
+    pub id: String,
+    /// The whole file: the id, LF, the text.
+    pub content: Vec<u8>,
+    /// Whether the shell is to write its environment before and after.
+    pub wants_env_delta: bool,
+}
+
+/// A signal for the foreground process group; never the shell's own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ForegroundSignal {
+    /// Process group.
+    pub pgid: i32,
+    /// Which.
+    pub signal: Signal,
+}
+
+/// From gentle to final.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Signal {
+    /// SIGINT.
+    Interrupt,
+    /// SIGTERM.
+    Terminate,
+    /// SIGKILL.
+    Kill,
+}
+
+/// What a line typed at the prompt is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LineDecision {
+    /// A command: Enter takes effect.
+    Shell,
+    /// A question: it never reaches the shell.
+    Assistant,
+}
+
+/// Who gets the keys during an answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Keyboard {
+    /// They are held for the shell; Ctrl-C and Escape ask to cancel.
+    #[default]
+    Shell,
+    /// The assistant, byte for byte.
+    Assistant,
+}
+
+/// What a running command waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AwaitedInput {
+    /// A password or another line that is not echoed.
+    Password,
+}
+
+/// What happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LiveEvent {
+    /// A new primary prompt stands, outside an answer. The first one means: the shell is integrated.
+    PromptReady,
+    /// Enter was pressed at the primary prompt; answered at once by [`LiveShell::decide_line`](super::LiveShell::decide_line).
+    LineEntered {
+        /// The line.
+        text: String,
+        /// In characters.
+        cursor: usize,
+    },
+    /// The hotkey was pressed at the primary prompt. [`LiveShell::begin_answer`](super::LiveShell::begin_answer) may follow.
+    HotkeyPressed {
+        /// The line, which may be empty.
+        text: String,
+    },
+    /// The cursor stands behind the prompt, the line is empty, the shell is hidden: the assistant may draw.
+    AnswerReady,
+    /// The answer could not begin; the line is as it was.
+    AnswerRefused(RelayError),
+    /// The shell's new prompt stands, with the line if it was to come back.
+    AnswerEnded,
+    /// The user wants the answer to stop: Ctrl-C or Escape.
+    CancelRequested,
+    /// Keys for the assistant, while it has the keyboard.
+    AnswerKey(Vec<u8>),
+    /// What background jobs wrote during an answer, raw: to be shown above what the assistant draws.
+    BackgroundOutput(Vec<u8>),
+    /// The command's own output begins; it has the keyboard. The command file may go.
+    CommandStarted {
+        /// Of the command.
+        id: String,
+    },
+    /// A piece of its output, raw but for the nonce.
+    CommandOutput {
+        /// Of the command.
+        id: String,
+        /// Not empty.
+        bytes: Vec<u8>,
+    },
+    /// It ended, or its time is up. `env_delta` is still empty: see [`RelayDir::apply`](super::RelayDir::apply).
+    CommandFinished {
+        /// Of the command.
+        id: String,
+        /// How it went.
+        outcome: CommandOutcome,
+    },
+    /// It did not run, or its fate is unknown.
+    CommandRefused {
+        /// Of the command.
+        id: String,
+        /// Why.
+        error: RelayError,
+    },
+    /// It waits for the user; its time stands still.
+    WaitingForInput {
+        /// Of the command.
+        id: String,
+        /// For what.
+        what: AwaitedInput,
+    },
+    /// A command of the user's starts.
+    UserCommandStarted,
+    /// A command of the user's ended.
+    UserCommandFinished(UserCommand),
+    /// The shell runs without marks: plain pass-through from here.
+    NotIntegrated {
+        /// A sentence.
+        reason: String,
+    },
+}
+
+/// A command that the user ran.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UserCommand {
+    /// As far as known: absent if it was typed ahead; only its first line if it had several.
+    pub line: Option<String>,
+    /// Exit status.
+    pub status: i32,
+    /// Working directory afterwards.
+    pub cwd: PathBuf,
+    /// From its start to its end.
+    pub duration: Duration,
+    /// The end of its output, rendered as text.
+    pub output_tail: String,
+    /// Bytes written in all.
+    pub output_bytes: u64,
+}
+
+/// What the shell is doing, as far as the marks tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ShellState {
+    /// Starting; no mark yet.
+    Boot,
+    /// The line editor waits at the primary prompt.
+    Prompt,
+    /// The line editor waits for the rest of a command.
+    Continuation,
+    /// A command of the user's runs.
+    RunningUser,
+    /// A command of the agent's is on its way, runs or has just ended.
+    RunningAgent,
+    /// Between a command's end and the next prompt.
+    Precmd,
+    /// An answer is on.
+    Answering,
+    /// It gives no marks.
+    NotIntegrated,
+    /// It has ended.
+    Dead,
+}

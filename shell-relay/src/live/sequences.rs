@@ -1,0 +1,204 @@
+//! Cuts terminal output into text and escape sequences. Pure; any chunking gives the same pieces but for where text is cut.
+
+use memchr::memchr3;
+
+/// A control sequence longer than this is given up as a string, piece by piece.
+const SEQUENCE_MAX_BYTES: usize = 256;
+
+const ESC: u8 = 0x1b;
+const ENQ: u8 = 0x05;
+
+/// Bytes and what they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Piece<'a> {
+    /// Everything that is no escape sequence.
+    Text(&'a [u8]),
+    /// A whole `ESC [ .. final` or `ESC x`.
+    Sequence(&'a [u8]),
+    /// Some bytes of an OSC, DCS, APC, PM or SOS string or of an overlong sequence, its ends included.
+    String(&'a [u8]),
+    /// ENQ, or a C1 control in UTF-8.
+    Control(&'a [u8]),
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum State {
+    #[default]
+    Text,
+    /// `carry` holds the beginning of a sequence.
+    Sequence,
+    /// In a string; whether the last byte was ESC.
+    String { escaped: bool },
+    /// The lead byte C2 is in `carry`.
+    Lead,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct SequenceScanner {
+    state: State,
+    carry: Vec<u8>,
+    carry_given_out: bool,
+}
+
+impl SequenceScanner {
+    /// Whether the next byte is plain text, so that bytes without ESC need no scanning for sequences.
+    pub fn is_in_text(&self) -> bool {
+        self.state == State::Text
+    }
+
+    /// The next piece of `input`, which shrinks from its front; `None` when it is used up.
+    pub fn next<'s, 'a: 's>(&'s mut self, input: &mut &'a [u8]) -> Option<Piece<'s>> {
+        if std::mem::take(&mut self.carry_given_out) {
+            self.carry.clear();
+        }
+        loop {
+            let (&byte, rest) = input.split_first()?;
+            match self.state {
+                State::Text => match byte {
+                    ESC => self.begin(State::Sequence, byte),
+                    0xc2 => self.begin(State::Lead, byte),
+                    ENQ => {
+                        let (control, rest) = input.split_at(1);
+                        *input = rest;
+                        return Some(Piece::Control(control));
+                    }
+                    _ => {
+                        let end = memchr3(ESC, 0xc2, ENQ, input).unwrap_or(input.len());
+                        let (text, rest) = input.split_at(end);
+                        *input = rest;
+                        return Some(Piece::Text(text));
+                    }
+                },
+                State::Lead => {
+                    self.give_carry(State::Text);
+                    if !(0x80..=0xbf).contains(&byte) {
+                        return Some(Piece::Text(&self.carry));
+                    }
+                    *input = rest;
+                    self.carry.push(byte);
+                    return Some(if byte < 0xa0 { Piece::Control(&self.carry) } else { Piece::Text(&self.carry) });
+                }
+                State::String { escaped } => return Some(Piece::String(self.string(escaped, input))),
+                State::Sequence => {
+                    if byte == ESC {
+                        // The begun sequence is void.
+                        self.give_carry(State::Text);
+                        return Some(Piece::Sequence(&self.carry));
+                    }
+                    self.carry.push(byte);
+                    *input = rest;
+                    if let Some(next) = self.sequence_ends(byte) {
+                        self.give_carry(next);
+                        return Some(match next {
+                            State::Text => Piece::Sequence(&self.carry),
+                            _ => Piece::String(&self.carry),
+                        });
+                    }
+                    continue;
+                }
+            }
+            *input = rest;
+        }
+    }
+
+    fn begin(&mut self, state: State, byte: u8) {
+        self.state = state;
+        self.carry.push(byte);
+    }
+
+    fn give_carry(&mut self, next: State) {
+        self.state = next;
+        self.carry_given_out = true;
+    }
+
+    /// The state after the sequence in `carry`, if its last byte ends it.
+    fn sequence_ends(&self, byte: u8) -> Option<State> {
+        let string = Some(State::String { escaped: false });
+        match (self.carry.len(), byte) {
+            (2, b'[') => None,
+            (2, b']' | b'P' | b'X' | b'^' | b'_') => string,
+            (2, 0x20..=0x2f) => None,
+            (2, _) => Some(State::Text),
+            (SEQUENCE_MAX_BYTES.., _) => string,
+            _ if self.carry[1] == b'[' => (0x40..=0x7e).contains(&byte).then_some(State::Text),
+            _ => (0x30..=0x7e).contains(&byte).then_some(State::Text),
+        }
+    }
+
+    /// Takes the string's bytes up to its end (BEL, CAN, SUB or ST) or the input's.
+    fn string<'a>(&mut self, mut escaped: bool, input: &mut &'a [u8]) -> &'a [u8] {
+        let end = input.iter().position(|&byte| {
+            let ends = matches!(byte, 0x07 | 0x18 | 0x1a) || (escaped && byte == b'\\');
+            escaped = byte == ESC;
+            ends
+        });
+        let (string, rest) = input.split_at(end.map_or(input.len(), |at| at + 1));
+        *input = rest;
+        self.state = if end.is_some() { State::Text } else { State::String { escaped } };
+        string
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn pieces(chunks: &[&[u8]]) -> Vec<(u8, Vec<u8>)> {
+        let mut scanner = SequenceScanner::default();
+        let mut all: Vec<(u8, Vec<u8>)> = Vec::new();
+        for chunk in chunks {
+            let mut rest = *chunk;
+            while let Some(piece) = scanner.next(&mut rest) {
+                let (kind, bytes, joins) = match piece {
+                    Piece::Text(bytes) => (b't', bytes, true),
+                    Piece::Sequence(bytes) => (b's', bytes, false),
+                    Piece::String(bytes) => (b'o', bytes, true),
+                    Piece::Control(bytes) => (b'c', bytes, false),
+                };
+                match all.last_mut() {
+                    Some((last, so_far)) if joins && *last == kind => so_far.extend_from_slice(bytes),
+                    _ => all.push((kind, bytes.to_vec())),
+                }
+            }
+        }
+        all
+    }
+
+    #[test]
+    fn sequences_strings_and_controls_are_told_apart() {
+        let stream = "a\x1b[1;31mb\x1b]0;t\x07\x1b(0\x1b7é\u{9b}°\x05\x1bPq\x1b\\z";
+        let expected: Vec<(u8, Vec<u8>)> = vec![
+            (b't', b"a".into()),
+            (b's', b"\x1b[1;31m".into()),
+            (b't', b"b".into()),
+            (b'o', b"\x1b]0;t\x07".into()),
+            (b's', b"\x1b(0".into()),
+            (b's', b"\x1b7".into()),
+            (b't', "é".into()),
+            (b'c', "\u{9b}".into()),
+            (b't', "°".into()),
+            (b'c', b"\x05".into()),
+            (b'o', b"\x1bPq\x1b\\".into()),
+            (b't', b"z".into()),
+        ];
+        assert_eq!(pieces(&[stream.as_bytes()]), expected);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(256))]
+
+        #[test]
+        fn chunking_changes_nothing_and_no_byte_is_lost(
+            bytes in proptest::collection::vec(prop_oneof![Just(0x1b), Just(b'['), Just(b']'), Just(0xc2), any::<u8>()], 0..300),
+            cut in 1usize..9,
+        ) {
+            let whole = pieces(&[&bytes]);
+            prop_assert_eq!(&whole, &pieces(&bytes.chunks(cut).collect::<Vec<_>>()));
+            let joined: Vec<u8> = whole.into_iter().flat_map(|(_, bytes)| bytes).collect();
+            prop_assert!(bytes.starts_with(&joined));
+            prop_assert!(bytes.len() - joined.len() <= SEQUENCE_MAX_BYTES);
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! The passing of time.
+
+use std::time::Instant;
+
+use super::{Cx, Effects, INTEGRATION_WAIT, LiveShell, Phase, Probe};
+
+impl LiveShell {
+    /// When [`LiveShell::tick`] is due; `None`: not before something else happens.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Instant> {
+        let phase = match self.phase {
+            Phase::Boot => Some(self.last_output + INTEGRATION_WAIT),
+            Phase::Precmd { look_at, .. } => look_at,
+            _ => None,
+        };
+        let restore =
+            self.restore.as_ref().filter(|_| self.phase == Phase::Prompt).and_then(|_| self.prompt.unsettled_until());
+        [phase, restore, self.ask_deadline(), self.relay_deadline(), self.answer_deadline(), self.queue_deadline()]
+            .into_iter()
+            .flatten()
+            .min()
+    }
+
+    /// Does what is due by now; harmless if nothing is.
+    pub fn tick(&mut self, probe: &dyn Probe, now: Instant, fx: &mut Effects) {
+        let cx = &mut Cx { probe, now, fx };
+        self.tick_boot(cx);
+        self.tick_precmd(cx);
+        self.try_restore(cx);
+        self.tick_ask(cx);
+        self.tick_relay(cx);
+        self.tick_answer(cx);
+        self.tick_queue(cx);
+    }
+}

@@ -1,0 +1,6 @@
+//! The live shell against a real bash in a real PTY.
+
+#![expect(clippy::print_stderr, reason = "a skipped test says why")]
+
+mod commands;
+mod terminal;

@@ -1,0 +1,349 @@
+//! A user's terminal for tests: a real shell in a PTY, the live shell, a screen of 24 x 80.
+
+use std::{
+    collections::VecDeque,
+    fs,
+    os::fd::AsFd,
+    path::{Path, PathBuf},
+    time::{Duration, Instant},
+};
+
+use cohab_shell_relay::{
+    live::{
+        Effects, Keyboard, LineDecision, LivePty, LiveEvent, LiveSetup, LiveShell, PtySize, RelayDir, SpawnShell,
+        UserCommand,
+    },
+    runner::{CommandOutcome, CommandRequest, Mode, RelayError},
+    shell::{Shell, start},
+};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+/// A condition that takes longer than this never comes.
+const PATIENCE: Duration = Duration::from_secs(20);
+pub const SIZE: PtySize = PtySize { rows: 24, columns: 80, pixel_width: 0, pixel_height: 0 };
+
+pub struct Terminal {
+    pub live: LiveShell,
+    pub pty: LivePty,
+    pub screen: vt100::Parser,
+    /// Everything the user's terminal got.
+    pub shown: Vec<u8>,
+    pub events: Vec<LiveEvent>,
+    pub home: tempfile::TempDir,
+    /// What lines typed at the prompt are; by default commands, but for those that begin with `?`.
+    pub pending_lines: VecDeque<String>,
+    pub nonce: String,
+    dir: RelayDir,
+    fx: Effects,
+    next_id: u32,
+    pub ended: bool,
+}
+
+pub struct Options<'a> {
+    pub bashrc: &'a str,
+    pub login: bool,
+    pub files: &'a [(&'a str, &'a str)],
+    pub variables: &'a [(&'a str, &'a str)],
+}
+
+impl Default for Options<'_> {
+    fn default() -> Self {
+        Self { bashrc: "PS1='$ '\n", login: false, files: &[], variables: &[] }
+    }
+}
+
+impl Terminal {
+    pub fn bash() -> Self {
+        Self::with(&Options::default())
+    }
+
+    pub fn with_rc(bashrc: &str) -> Self {
+        Self::with(&Options { bashrc, ..Options::default() })
+    }
+
+    pub fn with(options: &Options<'_>) -> Self {
+        let mut terminal = Self::unready(options);
+        terminal.wait("the first prompt", |t| t.events.contains(&LiveEvent::PromptReady));
+        terminal.events.clear();
+        terminal
+    }
+
+    pub fn unready(options: &Options<'_>) -> Self {
+        let home = tempfile::tempdir().unwrap();
+        fs::write(home.path().join(".bashrc"), options.bashrc).unwrap();
+        fs::write(home.path().join(".hushlogin"), "").unwrap();
+        for (name, content) in options.files {
+            fs::write(home.path().join(name), content).unwrap();
+        }
+        let nonce = RelayDir::fresh_nonce();
+        let dir = RelayDir::create(home.path(), Shell::Bash, options.login, &nonce).unwrap();
+        let mut start = start(Shell::Bash, options.login, dir.startup_file(), home.path());
+        for (name, value) in [("HOME", home.path().to_str().unwrap()), ("TERM", "xterm-256color"), ("LC_ALL", "C.UTF-8")]
+            .iter()
+            .chain(options.variables)
+        {
+            start.environment.push((name.into(), value.into()));
+        }
+        let spawn = SpawnShell {
+            program: "/bin/bash".into(),
+            argv0: "bash".into(),
+            start,
+            cwd: home.path().to_owned(),
+            size: SIZE,
+        };
+        let pty = LivePty::spawn(&spawn).unwrap();
+        let setup = LiveSetup {
+            shell: Shell::Bash,
+            nonce: nonce.clone(),
+            child_pid: pty.child_pid(),
+            initial_cwd: home.path().to_owned(),
+        };
+        Self {
+            live: LiveShell::new(setup, Instant::now()),
+            pty,
+            screen: vt100::Parser::new(SIZE.rows.try_into().unwrap(), SIZE.columns.try_into().unwrap(), 1000),
+            shown: Vec::new(),
+            events: Vec::new(),
+            home,
+            pending_lines: VecDeque::new(),
+            nonce,
+            dir,
+            fx: Effects::default(),
+            next_id: 1,
+            ended: false,
+        }
+    }
+
+    pub fn home_path(&self) -> PathBuf {
+        self.home.path().to_owned()
+    }
+
+    /// Types keys.
+    pub fn keys(&mut self, keys: impl AsRef<[u8]>) {
+        self.live.user_input(keys.as_ref(), &self.pty, Instant::now(), &mut self.fx);
+        self.carry_out();
+    }
+
+    /// Types a line and Enter, and waits until the command has ended.
+    pub fn line(&mut self, line: &str) -> UserCommand {
+        self.events.clear();
+        self.keys(format!("{line}\r"));
+        self.wait(line, |t| t.events.contains(&LiveEvent::PromptReady));
+        let finished = self.events.iter().find_map(|event| match event {
+            LiveEvent::UserCommandFinished(command) => Some(command.clone()),
+            _ => None,
+        });
+        finished.unwrap_or_else(|| panic!("{line} was not seen: {:?}\n{}", self.events, self.text()))
+    }
+
+    pub fn request(&mut self, text: &str) -> CommandRequest {
+        self.next_id += 1;
+        CommandRequest {
+            id: format!("{:x}", self.next_id),
+            text: text.to_owned(),
+            timeout: Duration::from_secs(60),
+            wants_env_delta: false,
+        }
+    }
+
+    /// Asks for a command; its id.
+    pub fn begin(&mut self, text: &str) -> String {
+        let request = self.request(text);
+        self.begin_request(request)
+    }
+
+    pub fn begin_request(&mut self, request: CommandRequest) -> String {
+        let id = request.id.clone();
+        self.live.run(request, &self.pty, Instant::now(), &mut self.fx);
+        self.carry_out();
+        id
+    }
+
+    pub fn begin_as(&mut self, text: &str, mode: Mode) -> String {
+        let request = self.request(text);
+        let id = request.id.clone();
+        self.live.run_as(request, mode, &self.pty, Instant::now(), &mut self.fx);
+        self.carry_out();
+        id
+    }
+
+    pub fn cancel(&mut self, id: &str) {
+        self.live.cancel(id, &self.pty, Instant::now(), &mut self.fx);
+        self.carry_out();
+    }
+
+    pub fn result(&mut self, id: &str) -> Result<CommandOutcome, RelayError> {
+        self.wait(&format!("the result of {id}"), |t| t.result_now(id).is_some());
+        self.result_now(id).unwrap()
+    }
+
+    fn result_now(&self, id: &str) -> Option<Result<CommandOutcome, RelayError>> {
+        self.events.iter().find_map(|event| match event {
+            LiveEvent::CommandFinished { id: of, outcome } if of == id => Some(Ok(outcome.clone())),
+            LiveEvent::CommandRefused { id: of, error } if of == id => Some(Err(error.clone())),
+            _ => None,
+        })
+    }
+
+    /// Runs a command to its end.
+    pub fn run(&mut self, text: &str) -> CommandOutcome {
+        let id = self.begin(text);
+        let outcome = self.result(&id).unwrap_or_else(|error| panic!("{text}: {error:?}\n{}", self.text()));
+        self.settle();
+        outcome
+    }
+
+    pub fn refused(&mut self, text: &str) -> &'static str {
+        let id = self.begin(text);
+        self.result(&id).expect_err("it should be refused").code()
+    }
+
+    pub fn wait_started(&mut self, id: &str) {
+        let started = LiveEvent::CommandStarted { id: id.to_owned() };
+        self.wait("the command's start", move |t| t.events.contains(&started));
+    }
+
+    pub fn decide(&mut self, decision: LineDecision) {
+        self.live.decide_line(decision, &self.pty, Instant::now(), &mut self.fx);
+        self.carry_out();
+    }
+
+    pub fn begin_answer(&mut self) {
+        self.live.begin_answer(&self.pty, Instant::now(), &mut self.fx);
+        self.carry_out();
+        self.wait("the answer", |t| t.events.contains(&LiveEvent::AnswerReady));
+    }
+
+    pub fn end_answer(&mut self, restore_line: bool) {
+        self.live.end_answer(restore_line, &self.pty, Instant::now(), &mut self.fx);
+        self.carry_out();
+        self.wait("the answer's end", |t| t.events.contains(&LiveEvent::AnswerEnded));
+        self.settle();
+    }
+
+    /// What the assistant draws.
+    pub fn draw(&mut self, text: &str) {
+        let text = text.replace('\n', "\r\n");
+        self.shown.extend_from_slice(text.as_bytes());
+        self.screen.process(text.as_bytes());
+    }
+
+    pub fn keyboard(&mut self, keyboard: Keyboard) {
+        self.live.set_keyboard(keyboard);
+    }
+
+    /// The screen, blank ends cut.
+    pub fn text(&self) -> String {
+        let rows: Vec<String> = self.screen.screen().rows(0, SIZE.columns).map(|row| row.trim_end().to_owned()).collect();
+        rows.join("\n").trim_end().to_owned()
+    }
+
+    pub fn row(&self, row: usize) -> String {
+        self.screen.screen().rows(0, SIZE.columns).nth(row).unwrap().trim_end().to_owned()
+    }
+
+    pub fn wait_text(&mut self, part: &str) {
+        self.wait(part, |t| t.text().contains(part));
+    }
+
+    pub fn wait_screen(&mut self, whole: &str) {
+        self.wait(whole, |t| t.text() == whole);
+    }
+
+    pub fn wait(&mut self, what: &str, condition: impl Fn(&Self) -> bool) {
+        let give_up = Instant::now() + PATIENCE;
+        while !condition(self) {
+            assert!(
+                Instant::now() < give_up,
+                "{what} did not come\nstate: {:?}\nevents: {:?}\nscreen:\n{}\nlast: {:?}",
+                self.live.state(),
+                self.events,
+                self.text(),
+                String::from_utf8_lossy(&self.shown[self.shown.len().saturating_sub(600)..]),
+            );
+            self.step(give_up);
+        }
+    }
+
+    /// Runs until nothing has come and nothing was due for a while.
+    pub fn settle(&mut self) {
+        self.settle_for(Duration::from_millis(60));
+    }
+
+    pub fn settle_for(&mut self, quiet: Duration) {
+        while self.step(Instant::now() + quiet) {}
+    }
+
+    /// One round of waiting and reading; whether anything happened before `until`.
+    pub fn step(&mut self, until: Instant) -> bool {
+        let now = Instant::now();
+        let due = self.live.deadline();
+        let wait = due.map_or(until, |due| due.min(until)).saturating_duration_since(now);
+        let timeout = Timespec::try_from(wait).unwrap();
+        let readable = !self.ended && {
+            let mut fds = [PollFd::from_borrowed_fd(self.pty.master().as_fd(), PollFlags::IN)];
+            poll(&mut fds, Some(&timeout)).unwrap() > 0
+        };
+        let now = Instant::now();
+        let mut happened = false;
+        if readable {
+            let mut buffer = [0; 65536];
+            match rustix::io::read(self.pty.master(), &mut buffer) {
+                Ok(length) if length > 0 => self.live.shell_output(&buffer[..length], &self.pty, now, &mut self.fx),
+                _ => {
+                    self.ended = true;
+                    let end = self.pty.wait().unwrap();
+                    self.live.shell_ended(Some(end.status), now, &mut self.fx);
+                }
+            }
+            happened = true;
+        }
+        if self.live.deadline().is_some_and(|due| due <= now) {
+            self.live.tick(&self.pty, now, &mut self.fx);
+            happened |= due.is_some_and(|due| due < until);
+        }
+        self.carry_out();
+        happened
+    }
+
+    fn carry_out(&mut self) {
+        self.dir.apply(&mut self.fx).unwrap();
+        let mut fx = std::mem::take(&mut self.fx);
+        let mut rest = fx.pty.as_slice();
+        while !rest.is_empty() && !self.ended {
+            let written = rustix::io::write(self.pty.master(), rest).unwrap();
+            rest = &rest[written..];
+        }
+        if let Some(signal) = fx.signal {
+            self.pty.send(signal);
+        }
+        self.screen.process(&fx.terminal);
+        self.shown.extend_from_slice(&fx.terminal);
+        let replies: usize = fx.terminal.windows(4).filter(|window| *window == b"\x1b[6n").count();
+        for event in fx.events.drain(..) {
+            if let LiveEvent::LineEntered { text, .. } | LiveEvent::HotkeyPressed { text } = &event {
+                self.pending_lines.push_back(text.clone());
+            }
+            self.events.push(event);
+        }
+        fx.clear();
+        self.fx = fx;
+        while let Some(line) = self.pending_lines.pop_front() {
+            let question = line.starts_with('?') || self.events.iter().any(|event| matches!(event, LiveEvent::HotkeyPressed { .. }));
+            self.decide(if question { LineDecision::Assistant } else { LineDecision::Shell });
+        }
+        for _ in 0..replies {
+            let (row, column) = self.screen.screen().cursor_position();
+            self.keys(format!("\x1b[{};{}R", row + 1, column + 1));
+        }
+    }
+}
+
+/// Whether a tool is there; says so if not.
+pub fn has(tool: &str) -> bool {
+    let there = ["/bin", "/usr/bin", "/usr/local/bin"].iter().any(|dir| Path::new(dir).join(tool).exists());
+    if !there {
+        eprintln!("SKIPPED: {tool} is not installed");
+    }
+    there
+}
