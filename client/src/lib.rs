@@ -1,1 +1,3 @@
 //! stub
+pub mod markdown;
+pub mod ui;
