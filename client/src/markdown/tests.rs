@@ -202,7 +202,7 @@ fn bombs_take_bounded_time_and_memory() {
     for bomb in &bombs {
         let start = Instant::now();
         let mut stream = MarkdownStream::new(80, None);
-        for chunk in bomb.as_bytes().chunks(4 * 1024) {
+        for chunk in bomb.as_bytes().chunks(32 * 1024) {
             stream.push(&String::from_utf8_lossy(chunk));
             let _ = stream.take_closed();
             assert!(stream.tail().len() <= MAX_TAIL_ROWS);
@@ -210,7 +210,6 @@ fn bombs_take_bounded_time_and_memory() {
         let _ = stream.finish();
         let head: String = bomb.chars().take(12).collect();
         assert!(start.elapsed() < Duration::from_secs(20), "{head:?} took {:?}", start.elapsed());
-        println!("{head:?} of {} bytes took {:?}", bomb.len(), start.elapsed());
     }
 }
 

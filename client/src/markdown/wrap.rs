@@ -45,7 +45,7 @@ pub(crate) fn wrap_exactly(spans: &[Span<'_>], width: usize) -> Vec<Row> {
     let (mut rows, mut row, mut columns, mut tab_column) = (Vec::new(), Row::new(), 0, 0);
     for span in spans {
         for grapheme in span.content.graphemes(true) {
-            let blanks = &"    "[..TAB_COLUMNS - tab_column % TAB_COLUMNS];
+            let blanks = &"    "[..(TAB_COLUMNS - tab_column % TAB_COLUMNS).min(width)];
             let shown = if grapheme == "\t" { blanks } else { grapheme };
             let shown_width = shown.width();
             if columns + shown_width > width && columns > 0 {
