@@ -5,9 +5,12 @@
 //! by a line that is not indented enough; headings and rules at once. Lines of code leave one by one. What stays open is at most
 //! [`MAX_OPEN_BYTES`]; a longer block is cut and goes on in a second part.
 
-use super::line::{
-    CODE_INDENT, Fence, ListKind, Marker, dedent, indent_columns, interrupts_paragraph, is_blank, is_heading, is_quote,
-    is_rule, is_setext_underline,
+use super::{
+    line::{
+        CODE_INDENT, Fence, ListKind, Marker, dedent, indent_columns, interrupts_paragraph, is_blank, is_heading,
+        is_quote, is_rule, is_setext_underline,
+    },
+    wrap::char_boundary,
 };
 
 /// Largest text that stays open.
@@ -80,7 +83,7 @@ impl BlockSplitter {
     pub(super) fn push(&mut self, mut text: &str, out: &mut Vec<Piece>) {
         while !text.is_empty() {
             let room = MAX_OPEN_BYTES.saturating_sub(self.block.text.len() + self.partial.len());
-            let window = &text[..text.floor_char_boundary(room)];
+            let window = &text[..char_boundary(text, room)];
             if let Some(end) = window.find('\n') {
                 self.partial.push_str(&text[..end]);
                 text = &text[end + 1..];
@@ -317,7 +320,7 @@ fn table_head(text: &str) -> String {
 
 /// Where `text` is cut: behind its last blank if one is near its end.
 fn word_end(text: &str) -> usize {
-    let from = text.floor_char_boundary(text.len().saturating_sub(MAX_WORD_SEARCH_BYTES));
+    let from = char_boundary(text, text.len().saturating_sub(MAX_WORD_SEARCH_BYTES));
     text[from..].rfind(' ').map_or(text.len(), |blank| from + blank + 1)
 }
 

@@ -11,7 +11,7 @@ fn stream(text: &str, width: u16, cuts: &[usize]) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     let mut from = 0;
     for &cut in cuts {
-        let cut = text.floor_char_boundary(cut).max(from);
+        let cut = wrap::char_boundary(text, cut).max(from);
         stream.push(&text[from..cut]);
         lines.extend(stream.take_closed());
         assert!(stream.tail().len() <= MAX_TAIL_ROWS);

@@ -9,6 +9,11 @@ const TAB_COLUMNS: usize = 4;
 /// One row.
 pub(crate) type Row = Vec<Span<'static>>;
 
+/// The end of the longest start of `text` that has at most `limit` bytes and ends between two characters.
+pub(crate) fn char_boundary(text: &str, limit: usize) -> usize {
+    (0..=limit.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
+}
+
 /// Columns of a row.
 pub(crate) fn row_width(row: &[Span<'_>]) -> usize {
     row.iter().map(Span::width).sum()

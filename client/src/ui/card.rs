@@ -49,14 +49,7 @@ pub fn card(request: &ApprovalRequest, width: usize, look: Look) -> Vec<Line<'st
     )]);
     match &request.subject {
         ApprovalSubject::Command { command, cwd, mode } => {
-            for (index, line) in visible(command).split('\n').enumerate() {
-                let prompt =
-                    look.choose(if index == 0 { "$ " } else { "  " }, if index == 0 { "Command: " } else { "" });
-                card.exactly(&[
-                    Span::styled(prompt.to_owned(), theme::DIM),
-                    Span::styled(line.to_owned(), theme::STRONG),
-                ]);
-            }
+            card.command(&visible(command), look);
             card.field("in", &path_text(cwd));
             if let Some(note) = mode_note(*mode) {
                 card.words(&[Span::styled(note, theme::DIM)]);
@@ -188,6 +181,26 @@ impl Card {
 
     fn exactly(&mut self, spans: &[Span<'_>]) {
         self.rows(wrap_exactly(spans, self.columns));
+    }
+
+    /// A new line of the command has a mark of its own; a wrapped row has none, so the two cannot be mistaken.
+    fn command(&mut self, command: &str, look: Look) {
+        for (index, line) in command.split('\n').enumerate() {
+            let mark = match (look, index) {
+                (Look::Glyphs, 0) => "$ ".to_owned(),
+                (Look::Glyphs, _) => "> ".to_owned(),
+                (Look::Sentences, 0) => "Command: ".to_owned(),
+                (Look::Sentences, _) => format!("Line {}: ", index + 1),
+            };
+            let hanging = look.choose(if self.columns >= MIN_BAR_WIDTH { "  " } else { "" }, "");
+            let rows =
+                wrap_exactly(&[Span::styled(line.to_owned(), theme::STRONG)], self.columns.saturating_sub(mark.len()));
+            let marks = std::iter::once(mark.as_str()).chain(std::iter::repeat(hanging));
+            for (row, mark) in rows.into_iter().zip(marks) {
+                let marked = std::iter::once(Span::styled(mark.to_owned(), theme::DIM)).chain(row);
+                self.exactly(&marked.filter(|span| !span.content.is_empty()).collect::<Row>());
+            }
+        }
     }
 
     fn field(&mut self, name: &str, value: &str) {

@@ -8,7 +8,7 @@ use super::{
     keys::{Input, Key, KeyPress},
     theme,
 };
-use crate::markdown::wrap::{Row, push_text};
+use crate::markdown::wrap::{Row, char_boundary, push_text};
 
 /// Longest text that typing and pasting can make.
 pub const MAX_INPUT_BYTES: usize = 64 * 1024;
@@ -57,7 +57,7 @@ impl InputText {
     pub fn insert(&mut self, text: &str) {
         let text = typeable(text);
         let room = MAX_INPUT_BYTES.saturating_sub(self.text.len());
-        let text = &text[..text.floor_char_boundary(room)];
+        let text = &text[..char_boundary(&text, room)];
         self.text.insert_str(self.cursor, text);
         self.cursor += text.len();
         // A combining letter may have joined the letters around it.
@@ -128,8 +128,8 @@ impl InputText {
     }
 
     fn word_start(&self) -> usize {
-        let words = self.text[..self.cursor].unicode_word_indices();
-        words.last().map_or(0, |(start, _)| start)
+        let mut words = self.text[..self.cursor].unicode_word_indices();
+        words.next_back().map_or(0, |(start, _)| start)
     }
 
     fn word_end(&self) -> usize {
