@@ -155,6 +155,7 @@ impl App {
             LiveEvent::LineEntered { text, .. } => self.on_line(&text, now, effects),
             LiveEvent::HotkeyPressed { text } => self.on_hotkey(&text, now, effects),
             LiveEvent::AnswerReady => self.on_answer_ready(now, effects),
+            LiveEvent::AnswerRefused(_) => self.on_answer_refused(effects),
             LiveEvent::AnswerEnded => {
                 self.surface = Surface::Shell;
                 self.turn = None;
@@ -185,11 +186,19 @@ impl App {
     fn on_hotkey(&mut self, line: &str, now: Instant, effects: &mut Vec<Effect>) {
         let question = self.question_in(line).unwrap_or(line.trim());
         if question.is_empty() || self.turn.is_some() {
-            effects.push(Effect::DecideLine(LineDecision::Keep));
             return;
         }
-        effects.push(Effect::DecideLine(LineDecision::Assistant));
+        effects.push(Effect::BeginAnswer);
         self.open_turn(question.to_owned(), now, effects);
+    }
+
+    /// The shell could not make room (it is busy, or gone): the line is as it was, the question is withdrawn.
+    fn on_answer_refused(&mut self, effects: &mut Vec<Effect>) {
+        self.surface = Surface::Shell;
+        self.above.clear();
+        if let Some(turn) = self.turn.take().filter(|turn| !turn.is_over()) {
+            effects.push(Effect::Send(ClientMessage::CancelTurn { turn_id: turn.id() }));
+        }
     }
 
     fn on_user_command(&mut self, command: cohab_shell_relay::live::UserCommand, effects: &mut Vec<Effect>) {

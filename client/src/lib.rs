@@ -5,6 +5,7 @@
 //! terminal or to the shell.
 
 pub mod app;
+pub mod approval;
 pub mod ask;
 pub mod cli;
 pub mod config;

@@ -1,0 +1,235 @@
+//! Streaming markdown. What nothing later can change leaves once, for the terminal's scrollback; the open end is rendered anew for
+//! each look at it. The final lines depend on the text and the width alone, not on how the text was cut into pushes.
+//!
+//! Work per push is proportional to the push and the open end, which is at most 16 KiB. Memory is bounded by that and by
+//! [`MAX_WAITING_LINES`] lines of code that wait for their colours.
+
+mod blocks;
+mod highlight;
+mod line;
+mod references;
+mod render;
+mod scopes;
+mod table;
+pub(crate) mod wrap;
+
+use std::collections::VecDeque;
+
+use cohab_shell_relay::sanitize::Sanitizer;
+use ratatui::text::{Line, Span};
+
+use self::{
+    blocks::{Block, BlockSplitter, Piece},
+    highlight::{Coloured, FenceReader, FenceWriter, plain},
+    references::References,
+    render::{code_label, code_rows, render_block},
+    wrap::Row,
+};
+
+pub use self::highlight::Highlighter;
+
+/// Lines of code that wait for their colours; the oldest go plain when there are more.
+pub const MAX_WAITING_LINES: usize = 512;
+/// Rows of the open end that are shown; the last ones.
+pub const MAX_TAIL_ROWS: usize = 100;
+
+/// Something final on its way out. The order is the text's.
+#[derive(Debug)]
+enum Outgoing {
+    Line(Line<'static>),
+    CodeStart(FenceReader),
+    Code(String),
+    CodeEnd,
+}
+
+/// Markdown in, lines out.
+#[derive(Debug)]
+pub struct MarkdownStream {
+    width: usize,
+    highlighter: Option<Highlighter>,
+    sanitizer: Sanitizer,
+    splitter: BlockSplitter,
+    references: References,
+    has_output: bool,
+    writer: Option<FenceWriter>,
+    outgoing: VecDeque<Outgoing>,
+    waiting_lines: usize,
+    reader: Option<FenceReader>,
+    tail: Vec<Line<'static>>,
+}
+
+impl MarkdownStream {
+    /// For rows of at most `width` columns (of at least 2). Without a highlighter code stays plain.
+    #[must_use]
+    pub fn new(width: u16, highlighter: Option<Highlighter>) -> Self {
+        Self {
+            width: usize::from(width).max(1),
+            highlighter,
+            sanitizer: Sanitizer::default(),
+            splitter: BlockSplitter::default(),
+            references: References::default(),
+            has_output: false,
+            writer: None,
+            outgoing: VecDeque::new(),
+            waiting_lines: 0,
+            reader: None,
+            tail: Vec::new(),
+        }
+    }
+
+    /// Adds text as the model sent it. Controls and invisible characters are removed here.
+    pub fn push(&mut self, text: &str) {
+        let clean = self.sanitizer.push(text);
+        let mut pieces = Vec::new();
+        self.splitter.push(&clean, &mut pieces);
+        self.take_in(pieces);
+    }
+
+    /// The lines that became final since the last call, each exactly once and in order.
+    #[must_use]
+    pub fn take_closed(&mut self) -> Vec<Line<'static>> {
+        let mut lines = Vec::new();
+        while let Some(next) = self.outgoing.front() {
+            let is_waiting = matches!(next, Outgoing::Code(_));
+            let coloured = match (&mut self.reader, is_waiting) {
+                (Some(reader), true) if self.waiting_lines <= MAX_WAITING_LINES => reader.next(),
+                _ => Coloured::Never,
+            };
+            if matches!(coloured, Coloured::Waiting) {
+                break;
+            }
+            if let Some(next) = self.outgoing.pop_front() {
+                self.release(next, coloured, &mut lines);
+            }
+        }
+        lines
+    }
+
+    /// The open end as it would look if the text ended here: at most [`MAX_TAIL_ROWS`] rows, the last ones. It is shown below what
+    /// [`take_closed`](Self::take_closed) gave so far.
+    pub fn tail(&mut self) -> &[Line<'static>] {
+        let mut rows: VecDeque<Line<'static>> = VecDeque::new();
+        let skipped = self.outgoing.len().saturating_sub(MAX_TAIL_ROWS);
+        for waiting in self.outgoing.iter().skip(skipped) {
+            match waiting {
+                Outgoing::Line(line) => rows.push_back(line.clone()),
+                Outgoing::Code(line) => rows.extend(self.code_lines(&plain(line))),
+                Outgoing::CodeStart(_) | Outgoing::CodeEnd => {}
+            }
+        }
+        if let Some(line) = self.splitter.open_code_line() {
+            rows.extend(self.code_lines(&[Span::raw(line)]));
+        } else if let Some(block) = self.splitter.open_block() {
+            if block.has_gap && self.has_output {
+                rows.push_back(Line::default());
+            }
+            rows.extend(render_block(&block, self.width, &self.references));
+        }
+        self.tail = rows.split_off(rows.len().saturating_sub(MAX_TAIL_ROWS)).into();
+        &self.tail
+    }
+
+    /// Ends the text and gives all lines that are left. Code that has no colours yet goes plain; to have them, wait until
+    /// [`is_settled`](Self::is_settled) first. The stream is then ready for another text.
+    #[must_use]
+    pub fn finish(&mut self) -> Vec<Line<'static>> {
+        let rest = self.sanitizer.finish();
+        let mut pieces = Vec::new();
+        self.splitter.push(&rest, &mut pieces);
+        self.splitter.finish(&mut pieces);
+        self.take_in(pieces);
+        let mut lines = self.take_closed();
+        while let Some(next) = self.outgoing.pop_front() {
+            self.release(next, Coloured::Never, &mut lines);
+        }
+        *self = Self::new(u16::try_from(self.width).unwrap_or(u16::MAX), self.highlighter.take());
+        lines
+    }
+
+    /// Changes the width of everything that is not yet closed.
+    pub fn set_width(&mut self, width: u16) {
+        self.width = usize::from(width).max(1);
+    }
+
+    /// Whether no line of code waits for its colours.
+    #[must_use]
+    pub fn is_settled(&self) -> bool {
+        self.waiting_lines == 0
+    }
+
+    fn take_in(&mut self, pieces: Vec<Piece>) {
+        for piece in pieces {
+            match piece {
+                Piece::Block(block) => self.take_block(&block),
+                Piece::CodeStart { language } => self.start_code(&language),
+                Piece::CodeLine(line) => self.take_code_line(line),
+                Piece::CodeEnd => {
+                    if self.writer.take().is_some() {
+                        self.outgoing.push_back(Outgoing::CodeEnd);
+                    }
+                }
+            }
+        }
+    }
+
+    fn take_block(&mut self, block: &Block) {
+        let lines = render_block(block, self.width, &self.references);
+        self.references.learn(&block.text);
+        if lines.is_empty() {
+            return;
+        }
+        self.take_gap(block.has_gap);
+        self.outgoing.extend(lines.into_iter().map(Outgoing::Line));
+    }
+
+    fn take_gap(&mut self, has_gap: bool) {
+        if has_gap && self.has_output {
+            self.outgoing.push_back(Outgoing::Line(Line::default()));
+        }
+        self.has_output = true;
+    }
+
+    fn start_code(&mut self, language: &str) {
+        self.take_gap(true);
+        self.outgoing.extend(code_label(language, self.width).map(|row| Outgoing::Line(Line::from(row))));
+        if let Some((writer, reader)) = self.highlighter.as_ref().and_then(|highlighter| highlighter.open(language)) {
+            self.writer = Some(writer);
+            self.outgoing.push_back(Outgoing::CodeStart(reader));
+        }
+    }
+
+    fn take_code_line(&mut self, line: String) {
+        if let Some(writer) = &mut self.writer {
+            writer.send(&line);
+            self.waiting_lines += 1;
+            self.outgoing.push_back(Outgoing::Code(line));
+        } else {
+            let lines = self.code_lines(&plain(&line));
+            self.outgoing.extend(lines.into_iter().map(Outgoing::Line));
+        }
+    }
+
+    fn release(&mut self, next: Outgoing, coloured: Coloured, lines: &mut Vec<Line<'static>>) {
+        match (next, coloured) {
+            (Outgoing::Line(line), _) => lines.push(line),
+            (Outgoing::CodeStart(reader), _) => self.reader = Some(reader),
+            (Outgoing::CodeEnd, _) => self.reader = None,
+            (Outgoing::Code(_), Coloured::Ready(row)) => {
+                self.waiting_lines -= 1;
+                lines.extend(self.code_lines(&row));
+            }
+            (Outgoing::Code(line), Coloured::Waiting | Coloured::Never) => {
+                self.waiting_lines -= 1;
+                self.reader = None;
+                lines.extend(self.code_lines(&plain(&line)));
+            }
+        }
+    }
+
+    fn code_lines(&self, spans: &[Span<'_>]) -> Vec<Line<'static>> {
+        code_rows(spans, self.width).into_iter().map(|row: Row| Line::from(row)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests;

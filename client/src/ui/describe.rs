@@ -1,0 +1,42 @@
+//! Lines as text for snapshots: a styled span reads `‹bold red›text‹›`.
+
+use ratatui::{
+    style::{Modifier, Style},
+    text::Line,
+};
+
+const MODIFIERS: [(Modifier, &str); 5] = [
+    (Modifier::BOLD, "bold"),
+    (Modifier::DIM, "dim"),
+    (Modifier::ITALIC, "italic"),
+    (Modifier::UNDERLINED, "underlined"),
+    (Modifier::CROSSED_OUT, "crossed"),
+];
+
+pub(crate) fn plain(lines: &[Line<'_>]) -> String {
+    lines.iter().map(|line| line.to_string() + "\n").collect()
+}
+
+pub(crate) fn styled(lines: &[Line<'_>]) -> String {
+    let mut out = String::new();
+    for line in lines {
+        for span in &line.spans {
+            match name(span.style) {
+                name if name.is_empty() => out.push_str(&span.content),
+                name => out.push_str(&format!("‹{name}›{}‹›", span.content)),
+            }
+        }
+        out.push('\n');
+    }
+    out
+}
+
+fn name(style: Style) -> String {
+    let mut words: Vec<String> = MODIFIERS
+        .iter()
+        .filter(|(modifier, _)| style.add_modifier.contains(*modifier))
+        .map(|(_, name)| (*name).to_owned())
+        .collect();
+    words.extend(style.fg.map(|colour| colour.to_string().to_lowercase()));
+    words.join(" ")
+}

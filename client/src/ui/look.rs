@@ -1,0 +1,30 @@
+//! How things are said: with glyphs, or in sentences for screen readers and poor terminals.
+
+use super::ansi::ColorSupport;
+
+/// The way of showing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Look {
+    /// Marks such as `●` and `✓`.
+    Glyphs,
+    /// Words.
+    Sentences,
+}
+
+impl Look {
+    /// For the value of `COHAB_ACCESSIBLE` and what the terminal can show.
+    #[must_use]
+    pub fn detect(accessible: Option<&str>, colors: ColorSupport) -> Self {
+        let is_asked_for = accessible.is_some_and(|value| !matches!(value, "" | "0"));
+        if is_asked_for || colors == ColorSupport::None { Self::Sentences } else { Self::Glyphs }
+    }
+
+    /// One of the two.
+    #[must_use]
+    pub fn choose<T>(self, glyphs: T, sentences: T) -> T {
+        match self {
+            Self::Glyphs => glyphs,
+            Self::Sentences => sentences,
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! What the user sees: lines and bytes, made without any IO.
+
+pub mod ansi;
+pub mod card;
+#[cfg(test)]
+pub(crate) mod describe;
+pub mod input;
+pub mod keys;
+pub mod live_area;
+pub mod look;
+pub mod status;
+pub mod theme;
+pub mod visible;

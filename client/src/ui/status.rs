@@ -1,0 +1,258 @@
+//! One-line facts around an answer: what happens now, steps, receipts, notices, errors, the end of a turn.
+
+use cohab_protocol::{
+    ApprovalMode, EnvDelta, ModelIdentity, Notice, NoticeKind, StepActivity, StepOutcome, TurnEndReason, Usage,
+    WireError,
+};
+use cohab_shell_relay::sanitize::sanitize;
+use ratatui::text::{Line, Span};
+use unicode_width::UnicodeWidthStr;
+
+use super::{ansi::cut_line, look::Look, theme};
+use crate::markdown::wrap::wrap_words;
+
+/// Values of variables in a receipt are cut to so many columns.
+const MAX_VALUE_COLUMNS: usize = 40;
+/// Variables that a receipt names; the rest is counted.
+const MAX_RECEIPT_VARIABLES: usize = 8;
+
+/// What a receipt of a command tells.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Receipt<'a> {
+    /// The new working directory, if it changed.
+    pub cwd: Option<&'a str>,
+    /// Changed variables; a value that is absent is shown masked.
+    pub env_delta: Option<&'a EnvDelta>,
+}
+
+/// The line at the bottom while a turn runs, for example `thinking · anthropic/claude · 12 s`. It holds no clock: give `elapsed_ms`
+/// when it is drawn anyway.
+#[must_use]
+pub fn status(
+    activity: &StepActivity,
+    approval: ApprovalMode,
+    elapsed_ms: Option<u64>,
+    width: usize,
+    look: Look,
+) -> Line<'static> {
+    let mut parts = vec![match activity {
+        StepActivity::ModelCall { model } => vec![
+            Span::styled(look.choose("● ", ""), theme::ACCENT),
+            Span::raw(look.choose("thinking", "Thinking")),
+            Span::styled(format!(" · {}", one_line(model)), theme::DIM),
+        ],
+        StepActivity::ToolCall { tool, argument } => vec![
+            Span::styled(look.choose("● ", "Running "), theme::ACCENT),
+            Span::raw(one_line(tool)),
+            Span::styled(format!(" {}", one_line(argument)), theme::DIM),
+        ],
+    }];
+    parts.extend(elapsed_ms.map(|elapsed_ms| vec![Span::styled(format!(" · {}", duration(elapsed_ms)), theme::DIM)]));
+    parts.push(vec![Span::styled(look.choose(" · Ctrl-C stops", ", Ctrl-C stops"), theme::DIM)]);
+    let warning = approval_warning(approval);
+    let warning_columns = warning.as_ref().map_or(0, |warning| warning.width() + 1);
+    let mut line = cut_line(&Line::from(parts.concat()), width.saturating_sub(warning_columns));
+    if let Some(warning) = warning {
+        line.push_span(Span::raw(" "));
+        line.push_span(warning);
+    }
+    cut_line(&line, width)
+}
+
+/// The mark of a mode in which nothing is asked.
+#[must_use]
+pub fn approval_warning(approval: ApprovalMode) -> Option<Span<'static>> {
+    match approval {
+        ApprovalMode::All => Some(Span::styled("approves everything", theme::DANGER)),
+        ApprovalMode::Ask | ApprovalMode::ReadOnly => None,
+    }
+}
+
+/// A step of the model that began, in one line. Nothing is shown for a call of the model itself.
+#[must_use]
+pub fn step_started(activity: &StepActivity, width: usize, look: Look) -> Option<Line<'static>> {
+    let StepActivity::ToolCall { tool, argument } = activity else { return None };
+    let line = Line::from(vec![
+        Span::styled(look.choose("● ", "Tool "), theme::ACCENT),
+        Span::styled(one_line(tool), theme::STRONG),
+        Span::raw(format!("{}{}", look.choose("  ", ": "), one_line(argument))),
+    ]);
+    Some(fitted(&line, width))
+}
+
+/// How a step went, for example `✓ bash  exit 0 · 1.2 s`.
+#[must_use]
+pub fn step_finished(
+    activity: &StepActivity,
+    outcome: StepOutcome,
+    summary: &str,
+    elapsed_ms: u64,
+    width: usize,
+    look: Look,
+) -> Option<Line<'static>> {
+    let StepActivity::ToolCall { tool, .. } = activity else { return None };
+    let (glyph, word, style) = match outcome {
+        StepOutcome::Done => ("✓ ", "Done: ", theme::GOOD),
+        StepOutcome::Failed => ("✗ ", "Failed: ", theme::BAD),
+        StepOutcome::Refused => ("✗ ", "Refused: ", theme::WARNING),
+        StepOutcome::Cancelled => ("✗ ", "Cancelled: ", theme::DIM),
+    };
+    let mut text = one_line(tool);
+    let refused = match outcome {
+        StepOutcome::Refused => "refused",
+        StepOutcome::Cancelled => "cancelled",
+        StepOutcome::Done | StepOutcome::Failed => "",
+    };
+    let summary = one_line(summary);
+    for part in [look.choose(refused, ""), &summary, &duration(elapsed_ms)].into_iter().filter(|part| !part.is_empty())
+    {
+        text.push_str(look.choose(" · ", ", "));
+        text.push_str(part);
+    }
+    let line = Line::from(vec![Span::styled(look.choose(glyph, word), style), Span::styled(text, theme::DIM)]);
+    Some(fitted(&line, width))
+}
+
+/// What a command changed in the shell; no line if nothing.
+#[must_use]
+pub fn receipt(receipt: &Receipt<'_>, width: usize, look: Look) -> Vec<Line<'static>> {
+    let mut facts = Vec::new();
+    facts.extend(receipt.cwd.map(|cwd| format!("{} {}", look.choose("cd", "now in"), one_line(cwd))));
+    if let Some(delta) = receipt.env_delta {
+        let set = delta.set.iter().map(|change| {
+            let name = one_line(&change.name);
+            let value = change.value.as_deref().map_or_else(|| "•••".to_owned(), short_value);
+            format!("{}{name}={value}", look.choose("", "set "))
+        });
+        let unset = delta.unset.iter().map(|name| format!("unset {}", one_line(name)));
+        facts.extend(set.chain(unset).take(MAX_RECEIPT_VARIABLES));
+        let rest = (delta.set.len() + delta.unset.len()).saturating_sub(MAX_RECEIPT_VARIABLES);
+        facts.extend((rest > 0).then(|| format!("{rest} more variables")));
+    }
+    if facts.is_empty() {
+        return Vec::new();
+    }
+    let text = format!("{}{}", look.choose("↳ ", "Changed: "), facts.join(look.choose(" · ", ", ")));
+    wrapped(&[Span::styled(text, theme::DIM)], width)
+}
+
+/// A notice of the daemon.
+#[must_use]
+pub fn notice(notice: &Notice, width: usize, look: Look) -> Vec<Line<'static>> {
+    let (glyph, word, style) = match notice.kind {
+        NoticeKind::Info => ("", "", theme::DIM),
+        NoticeKind::Warning => ("! ", "Warning: ", theme::WARNING),
+        NoticeKind::Retry { .. } => ("↻ ", "Retry: ", theme::WARNING),
+    };
+    let mut text = format!("{}{}", look.choose(glyph, word), one_line(&notice.text));
+    if let NoticeKind::Retry { after_ms } = notice.kind {
+        text.push_str(&format!(" (again in {})", duration(after_ms)));
+    }
+    wrapped(&[Span::styled(text, style)], width)
+}
+
+/// A failure and what helps against it.
+#[must_use]
+pub fn error(error: &WireError, width: usize) -> Vec<Line<'static>> {
+    let mut lines = wrapped(&[Span::styled("Error: ", theme::DANGER), Span::raw(one_line(&error.message))], width);
+    if let Some(hint) = &error.hint {
+        lines.extend(wrapped(&[Span::styled("Hint: ", theme::STRONG), Span::raw(one_line(hint))], width));
+    }
+    lines
+}
+
+/// The end of a turn: why it ended unless it was answered, tokens and time as far as they are known.
+#[must_use]
+pub fn turn_ended(
+    reason: TurnEndReason,
+    usage: &Usage,
+    elapsed_ms: u64,
+    width: usize,
+    look: Look,
+) -> Vec<Line<'static>> {
+    let (why, style) = match reason {
+        TurnEndReason::Answered => ("", theme::DIM),
+        TurnEndReason::Cancelled => ("cancelled", theme::WARNING),
+        TurnEndReason::StepLimit => ("stopped: too many steps", theme::WARNING),
+        TurnEndReason::Refused => ("refused by the model", theme::WARNING),
+        TurnEndReason::Length => ("cut off by the model's length limit", theme::WARNING),
+        TurnEndReason::Failed => ("failed", theme::BAD),
+    };
+    let cached = usage.cache_read_tokens.unwrap_or(0).saturating_add(usage.cache_write_tokens.unwrap_or(0));
+    let sent = usage.input_tokens.map(|tokens| format!("{} tokens in", count(tokens.saturating_add(cached))));
+    let received = usage.output_tokens.map(|tokens| format!("{} out", count(tokens)));
+    let facts: Vec<String> = sent.into_iter().chain(received).chain([duration(elapsed_ms)]).collect();
+    let separator = look.choose(" · ", ", ");
+    let mut spans = Vec::new();
+    if !why.is_empty() {
+        spans.push(Span::styled(format!("{why}{separator}"), style));
+    }
+    spans.push(Span::styled(facts.join(separator), theme::DIM));
+    wrapped(&spans, width)
+}
+
+/// A line of the client's own, for example that the daemon is away.
+#[must_use]
+pub fn remark(text: &str, width: usize) -> Vec<Line<'static>> {
+    wrapped(&[Span::styled(one_line(text), theme::DIM)], width)
+}
+
+/// The label above an answer of the built-in assistant; none for a model.
+#[must_use]
+pub fn offline_label(model: &ModelIdentity, width: usize) -> Vec<Line<'static>> {
+    if !model.is_offline {
+        return Vec::new();
+    }
+    wrapped(&[Span::styled("offline assistant · no language model", theme::WARNING)], width)
+}
+
+/// `850 ms`, `1.2 s`, `12 s`, `3 min 5 s`.
+#[must_use]
+pub fn duration(ms: u64) -> String {
+    match ms {
+        0..1_000 => format!("{ms} ms"),
+        1_000..10_000 => format!("{}.{} s", ms / 1_000, ms % 1_000 / 100),
+        10_000..60_000 => format!("{} s", ms / 1_000),
+        _ => format!("{} min {} s", ms / 60_000, ms % 60_000 / 1_000),
+    }
+}
+
+/// `950`, `1.2k`, `34k`, `1.5M`.
+fn count(number: u64) -> String {
+    match number {
+        0..1_000 => number.to_string(),
+        1_000..10_000 => format!("{}.{}k", number / 1_000, number % 1_000 / 100),
+        10_000..1_000_000 => format!("{}k", number / 1_000),
+        _ => format!("{}.{}M", number / 1_000_000, number % 1_000_000 / 100_000),
+    }
+}
+
+/// Foreign text as harmless text without line ends.
+fn one_line(text: &str) -> String {
+    sanitize(text).chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+fn short_value(value: &str) -> String {
+    let value = one_line(value);
+    if value.width() <= MAX_VALUE_COLUMNS {
+        return value;
+    }
+    format!("{}…", cut_line(&Line::raw(value), MAX_VALUE_COLUMNS - 1))
+}
+
+/// The line, cut with `…` if it is too wide.
+fn fitted(line: &Line<'_>, width: usize) -> Line<'static> {
+    if line.width() <= width {
+        return cut_line(line, width);
+    }
+    let mut cut = cut_line(line, width.saturating_sub(1));
+    cut.push_span(Span::styled("…", theme::DIM));
+    cut
+}
+
+fn wrapped(spans: &[Span<'_>], width: usize) -> Vec<Line<'static>> {
+    wrap_words(spans, width).into_iter().map(Line::from).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,60 @@
+//! Text whose every character can be seen, for questions of consent.
+
+use unicode_width::UnicodeWidthChar;
+
+/// So many blanks in a row are written as a count, unless they indent a line: they could push text out of sight.
+const MAX_BLANKS: usize = 4;
+
+/// The text with controls, invisible characters and odd blanks as escapes. LF stays a line end.
+#[must_use]
+pub fn visible(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut blanks = 0;
+    let mut is_indent = true;
+    for c in text.chars().chain(std::iter::once('\n')) {
+        if c == ' ' {
+            blanks += 1;
+            continue;
+        }
+        if blanks > MAX_BLANKS && (!is_indent || c == '\n') {
+            out.push_str(&format!("⟨{blanks} blanks⟩"));
+        } else {
+            out.extend(std::iter::repeat_n(' ', blanks));
+        }
+        (blanks, is_indent) = (0, c == '\n');
+        match c {
+            '\n' => out.push('\n'),
+            c if is_plain(c) => out.push(c),
+            c => out.extend(c.escape_unicode()),
+        }
+    }
+    out.pop();
+    out
+}
+
+/// Whether `c` is seen as itself.
+fn is_plain(c: char) -> bool {
+    const BIDI: [char; 3] = ['\u{200e}', '\u{200f}', '\u{61c}'];
+    let is_odd = c.is_control() || c.is_whitespace() || c == '\u{ad}' || BIDI.contains(&c);
+    let is_bidi = matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    !is_odd && !is_bidi && c.width().is_some_and(|columns| columns > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_hides_is_shown() {
+        assert_eq!(visible("a\u{1b}[2Jb\tc\r"), "a\\u{1b}[2Jb\\u{9}c\\u{d}");
+        assert_eq!(visible("x\u{202e}y\u{200b}\u{ad}\u{a0}"), "x\\u{202e}y\\u{200b}\\u{ad}\\u{a0}");
+        assert_eq!(visible("rm Übung 日本"), "rm Übung 日本");
+    }
+
+    #[test]
+    fn blanks_that_push_text_away_are_counted() {
+        assert_eq!(visible("ls         ; rm x"), "ls⟨9 blanks⟩; rm x");
+        assert_eq!(visible("if x\n      y"), "if x\n      y");
+        assert_eq!(visible("ls        "), "ls⟨8 blanks⟩");
+    }
+}
