@@ -1,6 +1,9 @@
 //! The programs under test: those next to the program that runs now.
 
-use std::path::{Path, PathBuf};
+use std::{
+    io::Write,
+    path::{Path, PathBuf},
+};
 
 /// The folder that holds `cohab` and `cohabd`: `COHAB_BIN_DIR`, or `target/<profile>` of the running test or bench.
 ///
@@ -35,6 +38,16 @@ pub fn program(name: &str) -> PathBuf {
 #[must_use]
 pub fn is_installed(name: &str) -> bool {
     std::env::var_os("PATH").is_some_and(|path| std::env::split_paths(&path).any(|dir| is_executable(&dir.join(name))))
+}
+
+/// The same; if not, says that a test is skipped for want of it.
+#[must_use]
+pub fn is_installed_or_skip(name: &str) -> bool {
+    let is_there = is_installed(name);
+    if !is_there {
+        let _ = writeln!(std::io::stderr(), "SKIPPED: `{name}` is not installed");
+    }
+    is_there
 }
 
 fn is_executable(path: &Path) -> bool {

@@ -1,16 +1,17 @@
 //! A person at a prompt: types a line, waits for the next prompt.
 
-use std::ops::Deref;
+use std::{marker::PhantomData, ops::Deref};
 
-use crate::{Terminal, keys};
+use crate::{Home, Terminal, keys};
 
-/// A shell in a terminal, with the prompt it shows.
-pub struct Session {
+/// A shell in a terminal, with the prompt it shows. It cannot outlive the home it was started in.
+pub struct Session<'home> {
     terminal: Terminal,
     prompt: String,
+    home: PhantomData<&'home Home>,
 }
 
-impl Deref for Session {
+impl Deref for Session<'_> {
     type Target = Terminal;
 
     fn deref(&self) -> &Terminal {
@@ -18,14 +19,14 @@ impl Deref for Session {
     }
 }
 
-impl Session {
+impl Session<'_> {
     /// Waits for the first prompt. `prompt` is its last line as it looks on the screen.
     ///
     /// # Panics
     /// If it does not come.
     #[track_caller]
     pub(crate) fn start(terminal: Terminal, prompt: &str) -> Self {
-        let session = Self { terminal, prompt: prompt.into() };
+        let session = Self { terminal, prompt: prompt.into(), home: PhantomData };
         session.wait_prompt();
         session
     }
@@ -107,5 +108,22 @@ impl Session {
     pub fn wait_answer(&self, mark: usize, answer: &str) -> String {
         self.wait_for(&format!("`{answer}` in the answer"), |view| view.history().contains(answer));
         self.wait_next_prompt(mark)
+    }
+
+    /// Waits for the approval card about `subject` (a command, a path). It names the key that approves once.
+    ///
+    /// # Panics
+    /// If it does not come.
+    #[track_caller]
+    pub fn wait_approval(&self, subject: &str) {
+        self.wait_for(&format!("the question whether `{subject}` may be done"), |view| {
+            let card = view.text();
+            card.contains(subject) && card.contains("once")
+        });
+    }
+
+    /// From now on the prompt looks like this.
+    pub fn expect_prompt(&mut self, prompt: &str) {
+        self.prompt = prompt.into();
     }
 }

@@ -68,7 +68,8 @@ impl Request {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
-    /// Every string of the conversation (not of the tools on offer), a line each.
+    /// Every string of the conversation (not of the tools on offer), a line each. Marks for the service's cache, which move
+    /// from request to request, are no part of it.
     #[must_use]
     pub fn conversation(&self) -> String {
         let mut text = String::new();
@@ -125,7 +126,10 @@ fn collect_strings(value: &Value, out: &mut String) {
             out.push('\n');
         }
         Value::Array(items) => items.iter().for_each(|item| collect_strings(item, out)),
-        Value::Object(fields) => fields.values().for_each(|field| collect_strings(field, out)),
+        Value::Object(fields) => {
+            let told = fields.iter().filter(|(name, _)| *name != "cache_control");
+            told.for_each(|(_, field)| collect_strings(field, out));
+        }
         _ => {}
     }
 }
