@@ -43,6 +43,8 @@ pub enum FrameError {
 #[derive(Debug)]
 pub struct FrameCodec<In, Out> {
     frames: LengthDelimitedCodec,
+    /// The length of a frame was read, its bytes are not all there yet.
+    is_inside_frame: bool,
     types: PhantomData<fn(Out) -> In>,
 }
 
@@ -51,7 +53,7 @@ impl<In, Out> FrameCodec<In, Out> {
     #[must_use]
     pub fn new() -> Self {
         let frames = LengthDelimitedCodec::builder().max_frame_length(MAX_HANDSHAKE_FRAME_BYTES).new_codec();
-        Self { frames, types: PhantomData }
+        Self { frames, is_inside_frame: false, types: PhantomData }
     }
 
     /// Raises the limit to `MAX_FRAME_BYTES`: the other side is known now.
@@ -72,11 +74,21 @@ impl<In: DeserializeOwned, Out> Decoder for FrameCodec<In, Out> {
 
     fn decode(&mut self, buffer: &mut BytesMut) -> Result<Option<In>, FrameError> {
         let limit_bytes = self.frames.max_frame_length();
+        let unread_bytes = buffer.len();
         let frame = self.frames.decode(buffer).map_err(|error| match error.kind() {
             io::ErrorKind::InvalidData => FrameError::TooLong { limit_bytes },
             _ => FrameError::Io(error),
         })?;
+        self.is_inside_frame = frame.is_none() && (self.is_inside_frame || buffer.len() < unread_bytes);
         frame.map(|bytes| from_bytes(&bytes)).transpose()
+    }
+
+    fn decode_eof(&mut self, buffer: &mut BytesMut) -> Result<Option<In>, FrameError> {
+        let message = self.decode(buffer)?;
+        if message.is_none() && (self.is_inside_frame || !buffer.is_empty()) {
+            return Err(FrameError::Io(io::ErrorKind::UnexpectedEof.into()));
+        }
+        Ok(message)
     }
 }
 

@@ -1,0 +1,248 @@
+//! Strategies for arbitrary messages.
+
+use cohab_protocol::*;
+use proptest::{collection::vec, option, prelude::*};
+use uuid::Uuid;
+
+fn uuid() -> impl Strategy<Value = Uuid> {
+    any::<u128>().prop_map(Uuid::from_u128)
+}
+
+fn turn_id() -> impl Strategy<Value = TurnId> {
+    uuid().prop_map(TurnId)
+}
+
+fn call_id() -> impl Strategy<Value = CallId> {
+    uuid().prop_map(CallId)
+}
+
+fn approval_id() -> impl Strategy<Value = ApprovalId> {
+    uuid().prop_map(ApprovalId)
+}
+
+fn text() -> impl Strategy<Value = String> {
+    vec(any::<char>(), 0..40).prop_map(|chars| chars.into_iter().collect())
+}
+
+/// Any bytes: a path need not be UTF-8.
+fn path() -> impl Strategy<Value = WirePath> {
+    use std::os::unix::ffi::OsStringExt;
+    vec(any::<u8>(), 0..40).prop_map(|bytes| std::path::PathBuf::from(std::ffi::OsString::from_vec(bytes)).into())
+}
+
+fn approval_mode() -> impl Strategy<Value = ApprovalMode> {
+    prop::sample::select(vec![ApprovalMode::ReadOnly, ApprovalMode::Ask, ApprovalMode::All])
+}
+
+fn run_mode() -> impl Strategy<Value = RunMode> {
+    prop::sample::select(vec![RunMode::Live, RunMode::Subshell, RunMode::Isolated])
+}
+
+pub fn client_message() -> impl Strategy<Value = ClientMessage> {
+    prop_oneof![
+        (any::<u32>(), any::<u64>(), text(), any::<u32>()).prop_map(|(protocol_version, schema_hash, build, pid)| {
+            ClientMessage::Hello(Hello { protocol_version, schema_hash, build, pid })
+        }),
+        (turn_id(), text(), path(), any::<u16>(), option::of(text())).prop_map(
+            |(turn_id, text, cwd, columns, piped_input)| {
+                ClientMessage::UserQuery(UserQuery { turn_id, text, cwd, columns, piped_input })
+            }
+        ),
+        turn_id().prop_map(|turn_id| ClientMessage::CancelTurn { turn_id }),
+        (call_id(), vec(any::<u8>(), 0..200))
+            .prop_map(|(call_id, bytes)| ClientMessage::CommandOutput { call_id, bytes: bytes.into() }),
+        execution_result().prop_map(ClientMessage::CommandExecutionResult),
+        (approval_id(), decision()).prop_map(|(approval_id, decision)| {
+            ClientMessage::ApprovalReply(ApprovalReply { approval_id, decision })
+        }),
+        (option::of(text()), any::<i32>(), path(), any::<u64>(), text(), any::<u64>()).prop_map(
+            |(line, exit_code, cwd, duration_ms, output_tail, output_bytes)| {
+                ClientMessage::ShellEvent(ShellEvent { line, exit_code, cwd, duration_ms, output_tail, output_bytes })
+            }
+        ),
+        (any::<u64>(), action()).prop_map(|(id, action)| {
+            ClientMessage::SessionRequest(SessionRequest { request_id: RequestId(id), action })
+        }),
+        Just(ClientMessage::Shutdown),
+    ]
+}
+
+fn execution_result() -> impl Strategy<Value = CommandExecutionResult> {
+    let ending = prop_oneof![
+        Just(CommandEnding::Exited),
+        Just(CommandEnding::Interrupted),
+        Just(CommandEnding::Stopped),
+        Just(CommandEnding::StillRunning),
+        Just(CommandEnding::ShellExited),
+        (text(), text()).prop_map(|(code, reason)| CommandEnding::Refused { code, reason }),
+    ];
+    let change = (text(), option::of(text())).prop_map(|(name, value)| EnvChange { name, value });
+    let env_delta = (vec(change, 0..4), vec(text(), 0..4)).prop_map(|(set, unset)| EnvDelta { set, unset });
+    let counts = (any::<u64>(), any::<u64>(), any::<u64>());
+    (call_id(), ending, option::of(any::<i32>()), text(), counts, path(), env_delta, run_mode()).prop_map(
+        |(call_id, ending, exit_code, output, (total_bytes, truncated_bytes, duration_ms), cwd, env_delta, mode)| {
+            CommandExecutionResult {
+                call_id,
+                ending,
+                exit_code,
+                output,
+                total_bytes,
+                truncated_bytes,
+                cwd,
+                env_delta,
+                duration_ms,
+                mode,
+            }
+        },
+    )
+}
+
+fn decision() -> impl Strategy<Value = ApprovalDecision> {
+    prop_oneof![
+        Just(ApprovalDecision::Once),
+        Just(ApprovalDecision::Session),
+        text().prop_map(|command| ApprovalDecision::Edited { command }),
+        text().prop_map(|note| ApprovalDecision::Refused { note }),
+        Just(ApprovalDecision::CancelTurn),
+    ]
+}
+
+fn action() -> impl Strategy<Value = SessionAction> {
+    let setting = (text(), text()).prop_map(|(name, value)| EnvSetting { name, value });
+    let resume = (turn_id(), any::<u64>()).prop_map(|(turn_id, next_seq)| ResumePoint { turn_id, next_seq });
+    let attach = (text(), option::of(text()), approval_mode(), any::<bool>(), vec(setting, 0..4), option::of(resume))
+        .prop_map(|(session, live_shell, approval, can_approve, settings, resume)| {
+            let session = SessionKey(session);
+            SessionAction::Attach(Attach { session, live_shell, approval, can_approve, settings, resume })
+        });
+    prop_oneof![
+        attach,
+        Just(SessionAction::Status),
+        Just(SessionAction::Clear),
+        approval_mode().prop_map(|mode| SessionAction::SetApproval { mode }),
+    ]
+}
+
+pub fn daemon_message() -> impl Strategy<Value = DaemonMessage> {
+    prop_oneof![
+        (any::<u32>(), any::<u64>(), text(), any::<u32>()).prop_map(|(protocol_version, schema_hash, build, pid)| {
+            DaemonMessage::Welcome(Welcome { protocol_version, schema_hash, build, pid })
+        }),
+        turn_id().prop_map(|turn_id| DaemonMessage::TurnStarted { turn_id }),
+        (turn_id(), any::<u64>(), delta()).prop_map(|(turn_id, seq, delta)| {
+            DaemonMessage::AgentStreamChunk(AgentStreamChunk { turn_id, seq, delta })
+        }),
+        (turn_id(), any::<u32>(), activity()).prop_map(|(turn_id, step, activity)| {
+            DaemonMessage::StepStarted(StepStarted { turn_id, step, activity })
+        }),
+        (turn_id(), any::<u32>(), outcome(), text(), any::<u64>()).prop_map(
+            |(turn_id, step, outcome, summary, elapsed_ms)| {
+                DaemonMessage::StepFinished(StepFinished { turn_id, step, outcome, summary, elapsed_ms })
+            }
+        ),
+        (turn_id(), call_id(), text(), any::<u64>(), option::of(approval_id())).prop_map(
+            |(turn_id, call_id, command, timeout_ms, approval_id)| {
+                DaemonMessage::ExecuteCommand(ExecuteCommand { turn_id, call_id, command, timeout_ms, approval_id })
+            }
+        ),
+        call_id().prop_map(|call_id| DaemonMessage::InterruptCommand { call_id }),
+        (approval_id(), turn_id(), subject(), any::<bool>(), vec(text(), 0..4)).prop_map(
+            |(approval_id, turn_id, subject, is_dangerous, reasons)| {
+                let request = ApprovalRequest { approval_id, turn_id, subject, is_dangerous, reasons };
+                DaemonMessage::ApprovalRequest(request)
+            }
+        ),
+        (turn_id(), end_reason(), usage(), any::<u64>()).prop_map(|(turn_id, reason, usage, chunks)| {
+            DaemonMessage::TurnEnded(TurnEnded { turn_id, reason, usage, chunks })
+        }),
+        (any::<u64>(), answer()).prop_map(|(id, answer)| {
+            DaemonMessage::SessionReply(SessionReply { request_id: RequestId(id), answer })
+        }),
+        (option::of(turn_id()), notice_kind(), text())
+            .prop_map(|(turn_id, kind, text)| { DaemonMessage::Notice(Notice { turn_id, kind, text }) }),
+        wire_error().prop_map(DaemonMessage::Error),
+        text().prop_map(|reason| DaemonMessage::Goodbye { reason }),
+    ]
+}
+
+fn delta() -> impl Strategy<Value = ChunkDelta> {
+    prop_oneof![text().prop_map(ChunkDelta::Text), text().prop_map(ChunkDelta::Reasoning), Just(ChunkDelta::Reset)]
+}
+
+fn activity() -> impl Strategy<Value = StepActivity> {
+    prop_oneof![
+        text().prop_map(|model| StepActivity::ModelCall { model }),
+        (text(), text()).prop_map(|(tool, argument)| StepActivity::ToolCall { tool, argument }),
+    ]
+}
+
+fn outcome() -> impl Strategy<Value = StepOutcome> {
+    use StepOutcome::{Cancelled, Done, Failed, Refused};
+    prop::sample::select(vec![Done, Failed, Refused, Cancelled])
+}
+
+fn end_reason() -> impl Strategy<Value = TurnEndReason> {
+    use TurnEndReason::{Answered, Cancelled, Failed, Length, Refused, StepLimit};
+    prop::sample::select(vec![Answered, Cancelled, StepLimit, Refused, Length, Failed])
+}
+
+fn subject() -> impl Strategy<Value = ApprovalSubject> {
+    prop_oneof![
+        (text(), path(), run_mode()).prop_map(|(command, cwd, mode)| ApprovalSubject::Command { command, cwd, mode }),
+        (text(), path(), text()).prop_map(|(tool, path, diff)| ApprovalSubject::FileChange { tool, path, diff }),
+        (text(), path()).prop_map(|(tool, path)| ApprovalSubject::FileRead { tool, path }),
+        (text(), text(), text()).prop_map(|(url, server, model)| ApprovalSubject::LocalServer { url, server, model }),
+    ]
+}
+
+fn usage() -> impl Strategy<Value = Usage> {
+    let count = || option::of(any::<u64>());
+    (count(), count(), count(), count(), count()).prop_map(|(input, output, read, write, reasoning)| Usage {
+        input_tokens: input,
+        output_tokens: output,
+        cache_read_tokens: read,
+        cache_write_tokens: write,
+        reasoning_tokens: reasoning,
+    })
+}
+
+fn answer() -> impl Strategy<Value = SessionAnswer> {
+    let model = (text(), text(), text(), any::<bool>())
+        .prop_map(|(provider, model, origin, is_offline)| ModelIdentity { provider, model, origin, is_offline });
+    let attached = (text(), model, approval_mode()).prop_map(|(session, model, approval)| {
+        SessionAnswer::Attached(Attached { session: SessionKey(session), model, approval })
+    });
+    let counts = (any::<u32>(), any::<u32>(), any::<u32>(), any::<u32>());
+    let status = (counts, text(), any::<u64>(), path(), path()).prop_map(
+        |((pid, clients, sessions, turns_running), build, uptime_ms, log_dir, config_path)| {
+            let status = DaemonStatus { pid, build, uptime_ms, clients, sessions, turns_running, log_dir, config_path };
+            SessionAnswer::Status(status)
+        },
+    );
+    prop_oneof![attached, status, Just(SessionAnswer::Done)]
+}
+
+fn notice_kind() -> impl Strategy<Value = NoticeKind> {
+    prop_oneof![
+        Just(NoticeKind::Info),
+        Just(NoticeKind::Warning),
+        any::<u64>().prop_map(|after_ms| NoticeKind::Retry { after_ms }),
+    ]
+}
+
+fn wire_error() -> impl Strategy<Value = WireError> {
+    use WireErrorKind::{Busy, Internal, NotFound, Protocol, Provider, Settings, Version};
+    let about = prop_oneof![
+        Just(ErrorSubject::Connection),
+        turn_id().prop_map(ErrorSubject::Turn),
+        any::<u64>().prop_map(|id| ErrorSubject::Request(RequestId(id))),
+        call_id().prop_map(ErrorSubject::Call),
+    ];
+    let kind = prop::sample::select(vec![Version, Protocol, Settings, Provider, Busy, NotFound, Internal]);
+    (about, kind, text(), option::of(text())).prop_map(|(about, kind, message, hint)| WireError {
+        about,
+        kind,
+        message,
+        hint,
+    })
+}

@@ -1,0 +1,336 @@
+//! One value of every variant of every enum on the wire, by name. The matches without a wildcard make a new variant a
+//! compile error here until it has a sample.
+
+use std::collections::BTreeSet;
+
+use cohab_protocol::{codec::to_bytes, *};
+use serde::Serialize;
+use serde_bytes::ByteBuf;
+use uuid::Uuid;
+
+/// The names of all variants of an enum, and the name of a value's variant.
+macro_rules! variants {
+    ($type:ident { $($variant:ident),+ $(,)? }) => {
+        impl Named for $type {
+            const NAMES: &'static [&'static str] = &[$(concat!(stringify!($type), "::", stringify!($variant))),+];
+
+            fn name(&self) -> &'static str {
+                match self {
+                    $($type::$variant { .. } => concat!(stringify!($type), "::", stringify!($variant)),)+
+                }
+            }
+        }
+    };
+}
+
+trait Named {
+    const NAMES: &'static [&'static str];
+    fn name(&self) -> &'static str;
+}
+
+variants!(ClientMessage {
+    Hello,
+    UserQuery,
+    CancelTurn,
+    CommandOutput,
+    CommandExecutionResult,
+    ApprovalReply,
+    ShellEvent,
+    SessionRequest,
+    Shutdown,
+});
+variants!(DaemonMessage {
+    Welcome,
+    TurnStarted,
+    AgentStreamChunk,
+    StepStarted,
+    StepFinished,
+    ExecuteCommand,
+    InterruptCommand,
+    ApprovalRequest,
+    TurnEnded,
+    SessionReply,
+    Notice,
+    Error,
+    Goodbye,
+});
+variants!(CommandEnding { Exited, Interrupted, Stopped, StillRunning, ShellExited, Refused });
+variants!(RunMode { Live, Subshell, Isolated });
+variants!(ApprovalDecision { Once, Session, Edited, Refused, CancelTurn });
+variants!(SessionAction { Attach, Status, Clear, SetApproval });
+variants!(ApprovalMode { ReadOnly, Ask, All });
+variants!(ChunkDelta { Text, Reasoning, Reset });
+variants!(StepActivity { ModelCall, ToolCall });
+variants!(StepOutcome { Done, Failed, Refused, Cancelled });
+variants!(ApprovalSubject { Command, FileChange, FileRead, LocalServer });
+variants!(TurnEndReason { Answered, Cancelled, StepLimit, Refused, Length, Failed });
+variants!(SessionAnswer { Attached, Status, Done });
+variants!(NoticeKind { Info, Warning, Retry });
+variants!(ErrorSubject { Connection, Turn, Request, Call });
+variants!(WireErrorKind { Version, Protocol, Settings, Provider, Busy, NotFound, Internal });
+
+pub const TURN: TurnId = TurnId(Uuid::from_u128(0x0190_0000_0000_7000_8000_0000_0000_0001));
+const CALL: CallId = CallId(Uuid::from_u128(0x0190_0000_0000_7000_8000_0000_0000_0002));
+const APPROVAL: ApprovalId = ApprovalId(Uuid::from_u128(0x0190_0000_0000_7000_8000_0000_0000_0003));
+
+fn path(text: &str) -> WirePath {
+    std::path::Path::new(text).into()
+}
+
+/// `Name hex` lines in the order of declaration: messages first, then the enums inside them.
+pub fn golden_lines() -> Vec<String> {
+    let mut lines = Vec::new();
+    section(&mut lines, &client_messages());
+    section(&mut lines, &daemon_messages());
+    section(&mut lines, &endings());
+    section(&mut lines, &[RunMode::Live, RunMode::Subshell, RunMode::Isolated]);
+    section(&mut lines, &decisions());
+    section(&mut lines, &actions());
+    section(&mut lines, &[ApprovalMode::ReadOnly, ApprovalMode::Ask, ApprovalMode::All]);
+    section(&mut lines, &[ChunkDelta::Text("Hé".into()), ChunkDelta::Reasoning("so".into()), ChunkDelta::Reset]);
+    section(&mut lines, &activities());
+    section(&mut lines, &[StepOutcome::Done, StepOutcome::Failed, StepOutcome::Refused, StepOutcome::Cancelled]);
+    section(&mut lines, &subjects());
+    section(&mut lines, &end_reasons());
+    section(&mut lines, &answers());
+    section(&mut lines, &[NoticeKind::Info, NoticeKind::Warning, NoticeKind::Retry { after_ms: 300 }]);
+    section(&mut lines, &error_subjects());
+    section(&mut lines, &error_kinds());
+    lines
+}
+
+fn section<T: Named + Serialize>(lines: &mut Vec<String>, samples: &[T]) {
+    let seen: BTreeSet<_> = samples.iter().map(Named::name).collect();
+    let all: BTreeSet<_> = T::NAMES.iter().copied().collect();
+    assert_eq!(seen, all, "each variant needs exactly one sample");
+    assert_eq!(samples.len(), all.len(), "each variant needs exactly one sample");
+    for sample in samples {
+        let bytes = to_bytes(sample).expect("samples keep the wire rules");
+        let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        lines.push(format!("{} {hex}", sample.name()));
+    }
+}
+
+pub fn client_messages() -> Vec<ClientMessage> {
+    vec![
+        // Not `SCHEMA_HASH`: that one is made of these bytes.
+        ClientMessage::Hello(Hello { protocol_version: 1, schema_hash: 2, build: "0.1.0".into(), pid: 70_000 }),
+        ClientMessage::UserQuery(UserQuery {
+            turn_id: TURN,
+            text: "why?".into(),
+            cwd: path("/tmp"),
+            columns: 80,
+            piped_input: Some("in".into()),
+        }),
+        ClientMessage::CancelTurn { turn_id: TURN },
+        ClientMessage::CommandOutput { call_id: CALL, bytes: ByteBuf::from(vec![0, 27, 255]) },
+        ClientMessage::CommandExecutionResult(CommandExecutionResult {
+            call_id: CALL,
+            ending: CommandEnding::Exited,
+            exit_code: Some(130),
+            output: "out".into(),
+            total_bytes: 3,
+            truncated_bytes: 0,
+            cwd: path("/a\nb"),
+            env_delta: EnvDelta {
+                set: vec![
+                    EnvChange { name: "FOO".into(), value: Some("1".into()) },
+                    EnvChange { name: "API_KEY".into(), value: None },
+                ],
+                unset: vec!["BAR".into()],
+            },
+            duration_ms: 1_500,
+            mode: RunMode::Live,
+        }),
+        ClientMessage::ApprovalReply(ApprovalReply { approval_id: APPROVAL, decision: ApprovalDecision::Once }),
+        ClientMessage::ShellEvent(ShellEvent {
+            line: Some("cargo test".into()),
+            exit_code: 101,
+            cwd: path("/src"),
+            duration_ms: 9,
+            output_tail: "failed".into(),
+            output_bytes: 6,
+        }),
+        ClientMessage::SessionRequest(SessionRequest { request_id: RequestId(1), action: SessionAction::Status }),
+        ClientMessage::Shutdown,
+    ]
+}
+
+pub fn daemon_messages() -> Vec<DaemonMessage> {
+    vec![
+        DaemonMessage::Welcome(Welcome { protocol_version: 1, schema_hash: 2, build: "0.1.0".into(), pid: 300 }),
+        DaemonMessage::TurnStarted { turn_id: TURN },
+        DaemonMessage::AgentStreamChunk(AgentStreamChunk {
+            turn_id: TURN,
+            seq: 251,
+            delta: ChunkDelta::Text("Hi".into()),
+        }),
+        DaemonMessage::StepStarted(StepStarted {
+            turn_id: TURN,
+            step: 1,
+            activity: StepActivity::ModelCall { model: "offline/offline".into() },
+        }),
+        DaemonMessage::StepFinished(StepFinished {
+            turn_id: TURN,
+            step: 1,
+            outcome: StepOutcome::Done,
+            summary: "12 lines".into(),
+            elapsed_ms: 40,
+        }),
+        DaemonMessage::ExecuteCommand(ExecuteCommand {
+            turn_id: TURN,
+            call_id: CALL,
+            command: "true".into(),
+            timeout_ms: 120_000,
+            approval_id: Some(APPROVAL),
+        }),
+        DaemonMessage::InterruptCommand { call_id: CALL },
+        DaemonMessage::ApprovalRequest(ApprovalRequest {
+            approval_id: APPROVAL,
+            turn_id: TURN,
+            subject: ApprovalSubject::Command { command: "rm x".into(), cwd: path("/"), mode: RunMode::Live },
+            is_dangerous: true,
+            reasons: vec!["deletes files".into()],
+        }),
+        DaemonMessage::TurnEnded(TurnEnded {
+            turn_id: TURN,
+            reason: TurnEndReason::Answered,
+            usage: usage(),
+            chunks: 252,
+        }),
+        DaemonMessage::SessionReply(SessionReply { request_id: RequestId(1), answer: SessionAnswer::Done }),
+        DaemonMessage::Notice(Notice { turn_id: Some(TURN), kind: NoticeKind::Warning, text: "careful".into() }),
+        DaemonMessage::Error(WireError {
+            about: ErrorSubject::Connection,
+            kind: WireErrorKind::Version,
+            message: "other version".into(),
+            hint: Some("cohab daemon restart".into()),
+        }),
+        DaemonMessage::Goodbye { reason: "bye".into() },
+    ]
+}
+
+fn usage() -> Usage {
+    Usage {
+        input_tokens: Some(70_000),
+        output_tokens: Some(2),
+        cache_read_tokens: None,
+        cache_write_tokens: Some(0),
+        reasoning_tokens: None,
+    }
+}
+
+fn endings() -> Vec<CommandEnding> {
+    vec![
+        CommandEnding::Exited,
+        CommandEnding::Interrupted,
+        CommandEnding::Stopped,
+        CommandEnding::StillRunning,
+        CommandEnding::ShellExited,
+        CommandEnding::Refused { code: "shell_busy".into(), reason: "vim runs".into() },
+    ]
+}
+
+fn decisions() -> Vec<ApprovalDecision> {
+    vec![
+        ApprovalDecision::Once,
+        ApprovalDecision::Session,
+        ApprovalDecision::Edited { command: "ls".into() },
+        ApprovalDecision::Refused { note: "no".into() },
+        ApprovalDecision::CancelTurn,
+    ]
+}
+
+fn actions() -> Vec<SessionAction> {
+    vec![
+        SessionAction::Attach(Attach {
+            session: SessionKey("shell:1".into()),
+            live_shell: Some("bash".into()),
+            approval: ApprovalMode::Ask,
+            can_approve: true,
+            settings: vec![EnvSetting { name: "COHAB_MODEL".into(), value: "m".into() }],
+            resume: Some(ResumePoint { turn_id: TURN, next_seq: 7 }),
+        }),
+        SessionAction::Status,
+        SessionAction::Clear,
+        SessionAction::SetApproval { mode: ApprovalMode::All },
+    ]
+}
+
+fn activities() -> Vec<StepActivity> {
+    vec![
+        StepActivity::ModelCall { model: "a/b".into() },
+        StepActivity::ToolCall { tool: "bash".into(), argument: "ls".into() },
+    ]
+}
+
+fn subjects() -> Vec<ApprovalSubject> {
+    vec![
+        ApprovalSubject::Command { command: "ls".into(), cwd: path("/"), mode: RunMode::Isolated },
+        ApprovalSubject::FileChange { tool: "edit".into(), path: path("/f"), diff: "-a\n+b\n".into() },
+        ApprovalSubject::FileRead { tool: "read".into(), path: path("/.env") },
+        ApprovalSubject::LocalServer {
+            url: "http://127.0.0.1:11434".into(),
+            server: "Ollama".into(),
+            model: "m".into(),
+        },
+    ]
+}
+
+fn end_reasons() -> Vec<TurnEndReason> {
+    vec![
+        TurnEndReason::Answered,
+        TurnEndReason::Cancelled,
+        TurnEndReason::StepLimit,
+        TurnEndReason::Refused,
+        TurnEndReason::Length,
+        TurnEndReason::Failed,
+    ]
+}
+
+fn answers() -> Vec<SessionAnswer> {
+    vec![
+        SessionAnswer::Attached(Attached {
+            session: SessionKey("shell:1".into()),
+            model: ModelIdentity {
+                provider: "offline".into(),
+                model: "offline".into(),
+                origin: "nothing configured".into(),
+                is_offline: true,
+            },
+            approval: ApprovalMode::ReadOnly,
+        }),
+        SessionAnswer::Status(DaemonStatus {
+            pid: 300,
+            build: "0.1.0".into(),
+            uptime_ms: 5,
+            clients: 1,
+            sessions: 2,
+            turns_running: 0,
+            log_dir: path("/log"),
+            config_path: path("/config.toml"),
+        }),
+        SessionAnswer::Done,
+    ]
+}
+
+fn error_subjects() -> Vec<ErrorSubject> {
+    vec![
+        ErrorSubject::Connection,
+        ErrorSubject::Turn(TURN),
+        ErrorSubject::Request(RequestId(1)),
+        ErrorSubject::Call(CALL),
+    ]
+}
+
+fn error_kinds() -> Vec<WireErrorKind> {
+    vec![
+        WireErrorKind::Version,
+        WireErrorKind::Protocol,
+        WireErrorKind::Settings,
+        WireErrorKind::Provider,
+        WireErrorKind::Busy,
+        WireErrorKind::NotFound,
+        WireErrorKind::Internal,
+    ]
+}

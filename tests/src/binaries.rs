@@ -1,0 +1,64 @@
+//! The programs under test: those next to the program that runs now.
+
+use std::{
+    io::Write,
+    path::{Path, PathBuf},
+};
+
+/// The folder that holds `cohab` and `cohabd`: `COHAB_BIN_DIR`, or `target/<profile>` of the running test or bench.
+///
+/// # Panics
+/// If the running program has no path.
+#[must_use]
+pub fn folder() -> PathBuf {
+    if let Some(folder) = std::env::var_os("COHAB_BIN_DIR") {
+        return PathBuf::from(folder);
+    }
+    let program = std::env::current_exe().expect("a running program has a path");
+    let folder = program.parent().expect("a program is in a folder");
+    if folder.ends_with("deps") { folder.parent().unwrap_or(folder).to_owned() } else { folder.to_owned() }
+}
+
+/// The path of one of our programs.
+///
+/// # Panics
+/// If it was not built, with the command that builds it.
+#[must_use]
+pub fn program(name: &str) -> PathBuf {
+    let path = folder().join(name);
+    assert!(
+        path.is_file(),
+        "{} is missing: build it with `cargo build --workspace --bins` (scripts/test does), or set COHAB_BIN_DIR",
+        path.display()
+    );
+    path
+}
+
+/// Whether `name` is an executable somewhere in `PATH`.
+#[must_use]
+pub fn is_installed(name: &str) -> bool {
+    std::env::var_os("PATH").is_some_and(|path| std::env::split_paths(&path).any(|dir| is_executable(&dir.join(name))))
+}
+
+/// The same; if not, says that a test is skipped for want of it.
+#[must_use]
+pub fn is_installed_or_skip(name: &str) -> bool {
+    let is_there = is_installed(name);
+    if !is_there {
+        let _ = writeln!(std::io::stderr(), "SKIPPED: `{name}` is not installed");
+    }
+    is_there
+}
+
+fn is_executable(path: &Path) -> bool {
+    rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok() && path.is_file()
+}
+
+/// The root of the workspace.
+///
+/// # Panics
+/// Never: this package is one level below it.
+#[must_use]
+pub fn workspace_root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("this package is inside the workspace").to_owned()
+}

@@ -1,0 +1,51 @@
+//! How long to wait for what must happen.
+
+use std::{
+    sync::{Condvar, Mutex, MutexGuard},
+    time::{Duration, Instant},
+};
+
+/// Long enough for a loaded machine; nothing waits this long when all is well.
+const DEADLINE: Duration = Duration::from_secs(20);
+
+/// The deadline of every wait, times `COHAB_TEST_SLACK` if that is set.
+#[must_use]
+pub fn deadline() -> Duration {
+    DEADLINE * slack()
+}
+
+/// A limit of the specification, times `COHAB_TEST_SLACK` (a whole number, default 1) for machines that are slow or busy.
+#[must_use]
+pub fn limit(limit: Duration) -> Duration {
+    limit * slack()
+}
+
+fn slack() -> u32 {
+    std::env::var("COHAB_TEST_SLACK").ok().and_then(|text| text.parse().ok()).filter(|slack| *slack > 0).unwrap_or(1)
+}
+
+/// Locks, also after a panic elsewhere: the state is only read for messages then.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// Waits until `is_met` holds and gives the guard back, or nothing if `within` passed first.
+pub(crate) fn wait_while_not<'a, T>(
+    mutex: &'a Mutex<T>,
+    changed: &Condvar,
+    within: Duration,
+    mut is_met: impl FnMut(&mut T) -> bool,
+) -> Result<MutexGuard<'a, T>, MutexGuard<'a, T>> {
+    let end = Instant::now() + within;
+    let mut state = lock(mutex);
+    loop {
+        if is_met(&mut state) {
+            return Ok(state);
+        }
+        let left = end.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(state);
+        }
+        state = changed.wait_timeout(state, left).unwrap_or_else(std::sync::PoisonError::into_inner).0;
+    }
+}

@@ -1,0 +1,278 @@
+//! A user's world for one test: home folder, settings, environment, and nothing of the real user's.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+    process::{Command, Output, Stdio},
+    time::{Duration, Instant},
+};
+
+use cohab_protocol::Paths;
+use portable_pty::CommandBuilder;
+use rustix::process::{Pid, Signal, kill_process, test_kill_process};
+use tempfile::TempDir;
+
+use crate::{ModelServer, Session, Size, Terminal, binaries, deadline::deadline};
+
+/// The prompt of a fresh home.
+pub const PROMPT: &str = "ready$ ";
+
+/// The key that tests configure; no log, screen or frame may show it.
+pub const API_KEY: &str = "sk-test-1f2e3d4c5b6a79880716253443526170";
+
+/// A home folder with its environment. The daemon that was started in it is killed when this is dropped.
+pub struct Home {
+    folder: TempDir,
+    environment: BTreeMap<String, String>,
+    prompt: String,
+}
+
+impl Default for Home {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Home {
+    /// A home with a plain one-line prompt and no model.
+    ///
+    /// # Panics
+    /// If the temporary folder cannot be written.
+    #[must_use]
+    pub fn new() -> Self {
+        // The short name leaves room for the socket's path.
+        let folder = tempfile::Builder::new().prefix("ce-").tempdir().expect("a temporary folder");
+        let root = fs::canonicalize(folder.path()).expect("a fresh folder has a path");
+        fs::create_dir(root.join("home")).expect("a fresh folder is writable");
+        fs::create_dir(root.join("cohab")).expect("a fresh folder is writable");
+        fs::set_permissions(root.join("cohab"), fs::Permissions::from_mode(0o700)).expect("it is ours");
+        let path = std::env::var("PATH").unwrap_or_else(|_| "/usr/local/bin:/usr/bin:/bin".into());
+        let environment = [
+            ("HOME", root.join("home").display().to_string()),
+            ("COHAB_HOME", root.join("cohab").display().to_string()),
+            ("PATH", path),
+            ("SHELL", "/bin/bash".into()),
+            ("TERM", "xterm-256color".into()),
+            ("LANG", "C.UTF-8".into()),
+            ("USER", "tester".into()),
+            ("HISTFILE", root.join("home/.bash_history").display().to_string()),
+        ];
+        let environment = environment.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+        let home = Self { folder, environment, prompt: PROMPT.into() };
+        home.write(".bashrc", &format!("PS1='{PROMPT}'\n"));
+        home
+    }
+
+    /// A home whose model is this server.
+    #[must_use]
+    pub fn with_model(server: &ModelServer) -> Self {
+        Self::new()
+            .env("COHAB_PROVIDER", server.wire().provider())
+            .env("COHAB_BASE_URL", &server.base_url())
+            .env("COHAB_API_KEY", API_KEY)
+            .env("COHAB_MODEL", "scripted-model")
+    }
+
+    /// Another value in the environment of everything that is started here.
+    #[must_use]
+    pub fn env(mut self, name: &str, value: &str) -> Self {
+        self.environment.insert(name.into(), value.into());
+        self
+    }
+
+    /// A variable less.
+    #[must_use]
+    pub fn without(mut self, name: &str) -> Self {
+        self.environment.remove(name);
+        self
+    }
+
+    /// Another prompt: what `PS1` is set to, and its last line as it looks on the screen.
+    #[must_use]
+    pub fn prompt(mut self, ps1: &str, last_line: &str) -> Self {
+        self.write(".bashrc", &format!("PS1='{ps1}'\n"));
+        self.prompt = last_line.into();
+        self
+    }
+
+    /// More lines for `.bashrc`.
+    #[must_use]
+    pub fn rc(self, lines: &str) -> Self {
+        let rc = fs::read_to_string(self.path(".bashrc")).unwrap_or_default();
+        self.write(".bashrc", &format!("{rc}{lines}\n"));
+        self
+    }
+
+    /// The user's home folder, or something in it.
+    #[must_use]
+    pub fn path(&self, name: &str) -> PathBuf {
+        Path::new(&self.environment["HOME"]).join(name)
+    }
+
+    /// Where cohab keeps things here.
+    #[must_use]
+    pub fn paths(&self) -> Paths {
+        let uid = rustix::process::getuid().as_raw();
+        Paths::new(|name| self.environment.get(name).map(PathBuf::from), uid)
+    }
+
+    /// Writes a file in the home folder, with the folders above it.
+    ///
+    /// # Panics
+    /// If it cannot be written.
+    pub fn write(&self, name: &str, text: &str) {
+        write_file(&self.path(name), text);
+    }
+
+    /// Writes the settings file.
+    ///
+    /// # Panics
+    /// If it cannot be written.
+    pub fn write_config(&self, text: &str) {
+        let path = self.paths().config_file();
+        write_file(&path, text);
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).expect("it is ours");
+    }
+
+    /// A program for a terminal, in this environment and in the home folder.
+    #[must_use]
+    pub fn in_terminal(&self, program: impl AsRef<std::ffi::OsStr>, arguments: &[&str]) -> CommandBuilder {
+        let mut command = CommandBuilder::new(program);
+        command.args(arguments);
+        command.env_clear();
+        for (name, value) in &self.environment {
+            command.env(name, value);
+        }
+        command.cwd(&self.environment["HOME"]);
+        command
+    }
+
+    /// The same, as a process with pipes. Its stdin is empty.
+    #[must_use]
+    pub fn process(&self, program: impl AsRef<std::ffi::OsStr>, arguments: &[&str]) -> Command {
+        let mut command = Command::new(program);
+        command.args(arguments).env_clear().envs(&self.environment).current_dir(&self.environment["HOME"]);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    /// The user's own bash, without cohab.
+    #[must_use]
+    pub fn bash(&self) -> Session<'_> {
+        Session::start(Terminal::spawn(self.in_terminal("/bin/bash", &["-i"])), &self.prompt)
+    }
+
+    /// `cohab` in a terminal of 24 rows and 80 columns, at its first prompt.
+    #[must_use]
+    pub fn cohab(&self) -> Session<'_> {
+        self.cohab_sized(Size::default())
+    }
+
+    /// `cohab` in a terminal of another size, at its first prompt.
+    #[must_use]
+    pub fn cohab_sized(&self, size: Size) -> Session<'_> {
+        let command = self.in_terminal(binaries::program("cohab"), &[]);
+        Session::start(Terminal::spawn_sized(command, size), &self.prompt)
+    }
+
+    /// `cohab` with arguments, as a process.
+    #[must_use]
+    pub fn cohab_process(&self, arguments: &[&str]) -> Command {
+        self.process(binaries::program("cohab"), arguments)
+    }
+
+    /// Runs `cohab` with arguments to its end, with empty input.
+    ///
+    /// # Panics
+    /// If it does not start.
+    #[must_use]
+    pub fn run(&self, arguments: &[&str]) -> Finished {
+        Finished::from(self.cohab_process(arguments).output().expect("cohab starts"))
+    }
+
+    /// Process ids of the daemons that serve this home: those with its `COHAB_HOME` in their environment.
+    #[must_use]
+    pub fn daemon_pids(&self) -> Vec<Pid> {
+        let marker = format!("COHAB_HOME={}", self.environment["COHAB_HOME"]);
+        let is_ours = |folder: &Path| {
+            let name = fs::read_to_string(folder.join("comm")).unwrap_or_default();
+            let environment = fs::read(folder.join("environ")).unwrap_or_default();
+            name.trim_end() == "cohabd" && environment.split(|byte| *byte == 0).any(|entry| entry == marker.as_bytes())
+        };
+        let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
+        let folders = processes.map(|entry| entry.path()).filter(|folder| is_ours(folder));
+        let pid = |folder: PathBuf| folder.file_name()?.to_str()?.parse().ok().and_then(Pid::from_raw);
+        folders.filter_map(pid).collect()
+    }
+
+    /// Kills the daemon without warning, and waits until it is gone.
+    ///
+    /// # Panics
+    /// If there is none, or it does not die.
+    pub fn kill_daemon(&self) {
+        let pids = self.daemon_pids();
+        assert!(!pids.is_empty(), "no daemon runs");
+        for pid in pids {
+            kill_and_wait(pid);
+        }
+    }
+
+    /// Everything the daemon wrote to its log files.
+    #[must_use]
+    pub fn daemon_log(&self) -> String {
+        let files = fs::read_dir(self.paths().log_dir()).into_iter().flatten().flatten();
+        let mut paths: Vec<_> = files.map(|entry| entry.path()).collect();
+        paths.sort();
+        paths.iter().map(|path| String::from_utf8_lossy(&fs::read(path).unwrap_or_default()).into_owned()).collect()
+    }
+}
+
+impl Drop for Home {
+    fn drop(&mut self) {
+        self.daemon_pids().into_iter().for_each(kill_and_wait);
+        if std::thread::panicking() && std::env::var_os("COHAB_KEEP_HOME").is_some() {
+            self.folder.disable_cleanup(true);
+        }
+    }
+}
+
+/// How a process ended.
+#[derive(Clone, Debug)]
+pub struct Finished {
+    /// Its exit status; absent if a signal ended it.
+    pub status: Option<i32>,
+    /// What it wrote to stdout.
+    pub stdout: String,
+    /// What it wrote to stderr.
+    pub stderr: String,
+}
+
+impl From<Output> for Finished {
+    fn from(output: Output) -> Self {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        Self { status: output.status.code(), stdout: text(&output.stdout), stderr: text(&output.stderr) }
+    }
+}
+
+fn write_file(path: &Path, text: &str) {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).expect("the folder can be made");
+    }
+    fs::write(path, text).expect("the file can be written");
+}
+
+fn kill_and_wait(pid: Pid) {
+    let _ = kill_process(pid, Signal::KILL);
+    let end = Instant::now() + deadline();
+    // Not our child, so there is nothing to wait on but its disappearance.
+    while test_kill_process(pid).is_ok() && !is_zombie(pid) && Instant::now() < end {
+        std::thread::park_timeout(Duration::from_millis(2));
+    }
+}
+
+fn is_zombie(pid: Pid) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).unwrap_or_default();
+    stat.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('Z'))
+}

@@ -1,0 +1,129 @@
+//! A person at a prompt: types a line, waits for the next prompt.
+
+use std::{marker::PhantomData, ops::Deref};
+
+use crate::{Home, Terminal, keys};
+
+/// A shell in a terminal, with the prompt it shows. It cannot outlive the home it was started in.
+pub struct Session<'home> {
+    terminal: Terminal,
+    prompt: String,
+    home: PhantomData<&'home Home>,
+}
+
+impl Deref for Session<'_> {
+    type Target = Terminal;
+
+    fn deref(&self) -> &Terminal {
+        &self.terminal
+    }
+}
+
+impl Session<'_> {
+    /// Waits for the first prompt. `prompt` is its last line as it looks on the screen.
+    ///
+    /// # Panics
+    /// If it does not come.
+    #[track_caller]
+    pub(crate) fn start(terminal: Terminal, prompt: &str) -> Self {
+        let session = Self { terminal, prompt: prompt.into(), home: PhantomData };
+        session.wait_prompt();
+        session
+    }
+
+    /// Waits until the cursor stands behind an empty prompt.
+    ///
+    /// # Panics
+    /// If it does not in time.
+    #[track_caller]
+    pub fn wait_prompt(&self) {
+        self.wait_for("an empty prompt", |view| view.is_at_prompt(&self.prompt));
+    }
+
+    /// Types a line and waits until it is on the screen, without Enter.
+    ///
+    /// # Panics
+    /// If it does not show up.
+    #[track_caller]
+    pub fn type_line(&self, line: &str) {
+        self.wait_prompt();
+        self.send(line);
+        let typed = format!("{}{line}", self.prompt);
+        let columns = self.look(|view| usize::from(view.screen().size().1.get()));
+        if typed.chars().count() < columns {
+            self.wait_for(&format!("`{line}` typed"), |view| {
+                let (row, _) = view.cursor();
+                view.rows().get(row).is_some_and(|shown| *shown == typed.trim_end())
+            });
+        }
+    }
+
+    /// Types a line and Enter. Gives a mark of the moment before Enter.
+    ///
+    /// # Panics
+    /// If the line does not show up.
+    #[track_caller]
+    pub fn submit(&self, line: &str) -> usize {
+        self.type_line(line);
+        let mark = self.mark();
+        self.send(keys::ENTER);
+        mark
+    }
+
+    /// Waits for the next prompt after what [`submit`](Self::submit) sent, and gives what came until then.
+    ///
+    /// # Panics
+    /// If it does not come.
+    #[track_caller]
+    pub fn wait_next_prompt(&self, mark: usize) -> String {
+        self.wait_for("the next prompt", |view| view.raw()[mark..].contains(&b'\n') && view.is_at_prompt(&self.prompt));
+        self.raw_since(mark)
+    }
+
+    /// Runs a command of the user's and waits for the next prompt. Gives the raw bytes in between.
+    ///
+    /// # Panics
+    /// If the prompt does not come back.
+    #[track_caller]
+    pub fn run(&self, line: &str) -> String {
+        let mark = self.submit(line);
+        self.wait_next_prompt(mark)
+    }
+
+    /// Asks a question with the `?` prefix, waits until `answer` is part of the screen's history and the prompt is back.
+    ///
+    /// # Panics
+    /// If one of them does not come.
+    #[track_caller]
+    pub fn ask(&self, question: &str, answer: &str) -> String {
+        let mark = self.submit(&format!("? {question}"));
+        self.wait_answer(mark, answer)
+    }
+
+    /// Waits until `answer` is part of the screen's history and the prompt is back.
+    ///
+    /// # Panics
+    /// If one of them does not come.
+    #[track_caller]
+    pub fn wait_answer(&self, mark: usize, answer: &str) -> String {
+        self.wait_for(&format!("`{answer}` in the answer"), |view| view.history().contains(answer));
+        self.wait_next_prompt(mark)
+    }
+
+    /// Waits for the approval card about `subject` (a command, a path). It names the key that approves once.
+    ///
+    /// # Panics
+    /// If it does not come.
+    #[track_caller]
+    pub fn wait_approval(&self, subject: &str) {
+        self.wait_for(&format!("the question whether `{subject}` may be done"), |view| {
+            let card = view.text();
+            card.contains(subject) && card.contains("once")
+        });
+    }
+
+    /// From now on the prompt looks like this.
+    pub fn expect_prompt(&mut self, prompt: &str) {
+        self.prompt = prompt.into();
+    }
+}

@@ -1,0 +1,167 @@
+//! Nothing that changes something happens without the user's word.
+
+use std::fs;
+
+use cohab_e2e::{Answer, Home, ModelServer, Wire, keys};
+use serde_json::json;
+
+/// A model that wants to touch files, one command a call, and then says so.
+fn touching(files: &[&str]) -> ModelServer {
+    let calls: Vec<Answer> = files.iter().map(|file| Answer::bash(&format!("touch {file}"))).collect();
+    ModelServer::start(
+        Wire::OpenAiChat,
+        calls.into_iter().chain([Answer::text("All done."), Answer::text("Next done.")]),
+    )
+}
+
+#[test]
+fn y_approves_once() {
+    let server = touching(&["made.txt", "made-too.txt"]);
+    let home = Home::with_model(&server);
+    let shell = home.cohab();
+    let mark = shell.submit("? make two files");
+    shell.wait_approval("touch made.txt");
+    assert!(
+        shell.look(|view| view.shows(home.path("").display().to_string().trim_end_matches('/'))),
+        "no cwd\n{}",
+        shell.dump()
+    );
+    assert!(!home.path("made.txt").exists(), "it ran before the answer");
+    shell.send("y");
+    shell.wait_approval("touch made-too.txt");
+    assert!(home.path("made.txt").exists());
+    assert!(!home.path("made-too.txt").exists(), "the second ran without a question");
+    shell.send("y");
+    shell.wait_answer(mark, "All done.");
+    assert!(home.path("made-too.txt").exists());
+}
+
+#[test]
+fn a_approves_the_same_command_for_the_session() {
+    let server = touching(&["same.txt", "same.txt", "other.txt"]);
+    let home = Home::with_model(&server);
+    let shell = home.cohab();
+    let mark = shell.submit("? again and again");
+    shell.wait_approval("touch same.txt");
+    shell.send("a");
+    shell.wait_approval("touch other.txt");
+    assert_eq!(server.wait_for_calls(3).len(), 3, "the same command was asked for again");
+    shell.send("n");
+    shell.send(keys::ENTER);
+    shell.wait_answer(mark, "All done.");
+    assert!(home.path("same.txt").exists() && !home.path("other.txt").exists());
+}
+
+#[test]
+fn n_is_an_answer_to_the_model_and_may_carry_a_word() {
+    let server = touching(&["unwanted.txt"]);
+    let home = Home::with_model(&server);
+    let shell = home.cohab();
+    let mark = shell.submit("? make it");
+    shell.wait_approval("touch unwanted.txt");
+    shell.send("n");
+    shell.send("use another name");
+    shell.send(keys::ENTER);
+    shell.wait_answer(mark, "All done.");
+    assert!(!home.path("unwanted.txt").exists());
+    let results = server.wait_for_calls(2)[1].tool_results();
+    assert!(results[0].content.contains("use another name"), "{results:?}");
+}
+
+#[test]
+fn e_runs_what_the_user_made_of_it() {
+    let server = touching(&["wrong.txt"]);
+    let home = Home::with_model(&server);
+    let shell = home.cohab();
+    let mark = shell.submit("? make it");
+    shell.wait_approval("touch wrong.txt");
+    shell.send("e");
+    shell.send(keys::CTRL_U);
+    shell.send("touch right.txt");
+    shell.wait_text("touch right.txt");
+    shell.send(keys::ENTER);
+    shell.wait_answer(mark, "All done.");
+    assert!(home.path("right.txt").exists() && !home.path("wrong.txt").exists());
+    let conversation = server.wait_for_calls(2)[1].conversation();
+    assert!(conversation.contains("touch right.txt"), "the model does not know what ran:\n{conversation}");
+}
+
+#[test]
+fn escape_ends_the_turn() {
+    for key in [keys::ESC, keys::CTRL_C] {
+        let server = touching(&["never.txt"]);
+        let home = Home::with_model(&server);
+        let shell = home.cohab();
+        let mark = shell.submit("? make it");
+        shell.wait_approval("touch never.txt");
+        shell.send(key);
+        shell.wait_next_prompt(mark);
+        assert!(!home.path("never.txt").exists());
+        assert_eq!(server.wait_for_calls(1).len(), 1, "the turn went on");
+        // The conversation stays valid: the call has a result.
+        shell.ask("and now", "All done.");
+        assert_eq!(server.wait_for_calls(2)[1].tool_results().len(), 1);
+    }
+}
+
+#[test]
+fn the_card_leaves_nothing_behind() {
+    let server = touching(&["made.txt"]);
+    let home = Home::with_model(&server);
+    let shell = home.cohab();
+    let mark = shell.submit("? make it");
+    shell.wait_approval("touch made.txt");
+    shell.send("y");
+    shell.wait_answer(mark, "All done.");
+    assert!(!shell.look(|view| view.history().contains("once")), "the card is still there\n{}", shell.dump());
+    assert!(shell.run("echo clean").contains("clean"));
+}
+
+#[test]
+fn what_only_reads_is_not_asked() {
+    let server = ModelServer::start(Wire::Anthropic, [Answer::bash("ls -la && pwd"), Answer::text("Seen.")]);
+    let home = Home::with_model(&server);
+    home.write("present.txt", "");
+    home.cohab().ask("look around", "Seen.");
+    assert!(server.wait_for_calls(2)[1].tool_results()[0].content.contains("present.txt"));
+}
+
+#[test]
+fn a_file_is_not_written_before_its_change_was_shown_and_approved() {
+    let arguments = json!({ "path": "list.txt", "old_string": "old line", "new_string": "new line" });
+    let server = ModelServer::start(Wire::OpenAiChat, [Answer::call("edit", &arguments), Answer::text("All done.")]);
+    let home = Home::with_model(&server);
+    home.write("list.txt", "first\nold line\nlast\n");
+    let shell = home.cohab();
+    let mark = shell.submit("? change the list");
+    shell.wait_approval("list.txt");
+    assert!(shell.look(|view| view.shows("old line") && view.shows("new line")), "no diff\n{}", shell.dump());
+    assert_eq!(fs::read_to_string(home.path("list.txt")).expect("it exists"), "first\nold line\nlast\n");
+    shell.send("y");
+    shell.wait_answer(mark, "All done.");
+    assert_eq!(fs::read_to_string(home.path("list.txt")).expect("it exists"), "first\nnew line\nlast\n");
+}
+
+#[test]
+fn read_only_refuses_without_a_question() {
+    let server = touching(&["made.txt"]);
+    let home = Home::with_model(&server).env("COHAB_APPROVAL", "read-only");
+    home.cohab().ask("make it", "All done.");
+    assert!(!home.path("made.txt").exists());
+    assert_eq!(server.wait_for_calls(2)[1].tool_results().len(), 1, "the model is told");
+}
+
+#[test]
+fn escapes_in_a_command_cannot_dress_up_the_card() {
+    let command = "touch real.txt # \u{1b}[2K\u{1b}[1A\u{1b}[8m\u{202e}harmless";
+    let server = ModelServer::start(Wire::OpenAiChat, [Answer::bash(command), Answer::text("All done.")]);
+    let home = Home::with_model(&server);
+    let shell = home.cohab();
+    let mark = shell.submit("? trick me");
+    shell.wait_approval("touch real.txt");
+    shell.send("n");
+    shell.send(keys::ENTER);
+    let raw = shell.wait_answer(mark, "All done.");
+    assert!(!raw.contains("\u{1b}[8m") && !raw.contains('\u{202e}'), "{raw:?}");
+    assert!(!home.path("real.txt").exists());
+}

@@ -1,0 +1,328 @@
+//! The rules of the house that no compiler checks: layout, layers, purity, sizes.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use cohab_e2e::binaries::workspace_root;
+
+/// Everything at the top of the repository but build output.
+const TOP_LEVEL: &[&str] = &[
+    ".ci",
+    ".clippy.toml",
+    ".deny.toml",
+    ".git",
+    ".github",
+    ".gitignore",
+    ".rustfmt.toml",
+    "ARCHITECTURE.md",
+    "CHANGELOG.md",
+    "Cargo.lock",
+    "Cargo.toml",
+    "LICENSE",
+    "README.md",
+    "client",
+    "daemon",
+    "protocol",
+    "scripts",
+    "shell-relay",
+    "tests",
+];
+/// Build output, present or not.
+const BUILD_OUTPUT: &[&str] = &["target"];
+
+/// Which of our packages each may depend on.
+const LAYERS: &[(&str, &[&str])] = &[
+    ("cohab-protocol", &[]),
+    ("cohab-shell-relay", &[]),
+    ("cohab", &["cohab-protocol", "cohab-shell-relay"]),
+    ("cohabd", &["cohab-protocol", "cohab-shell-relay"]),
+];
+
+/// Files and folders that decide and never act.
+const PURE: &[&str] = &[
+    "daemon/src/agent/plan.rs",
+    "client/src/app",
+    "client/src/gate",
+    "shell-relay/src/marks",
+    "shell-relay/src/capture",
+    "shell-relay/src/policy",
+    "shell-relay/src/sanitize",
+];
+/// What pure code may not say.
+const IMPURE_WORDS: &[&str] = &[
+    ".await",
+    "async fn",
+    "Instant::now",
+    "SystemTime::now",
+    "std::fs",
+    "fs::read",
+    "File::open",
+    "tokio",
+    "std::net",
+    "std::process",
+    "std::env::var",
+    "thread::spawn",
+    "println!",
+];
+
+const FILE_CAP_LINES: usize = 500;
+const FILE_P90_LINES: usize = 350;
+const FILE_MEDIAN_LINES: usize = 140;
+
+/// A source file, cut off where its tests begin.
+struct Source {
+    /// Relative to the root of the workspace.
+    path: String,
+    code: String,
+}
+
+impl Source {
+    /// Lines that are no comment.
+    fn statements(&self) -> impl Iterator<Item = &str> {
+        self.code.lines().filter(|line| !line.trim_start().starts_with("//"))
+    }
+
+    fn says(&self, word: &str) -> bool {
+        self.statements().any(|line| line.contains(word))
+    }
+
+    fn is_below(&self, prefix: &str) -> bool {
+        self.path.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('/') || rest == ".rs")
+    }
+}
+
+fn walk(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            walk(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+/// All source files of the packages; `tests.rs` and `*_tests.rs` hold nothing but tests and are left out.
+fn sources() -> Vec<Source> {
+    let root = workspace_root();
+    let mut paths = Vec::new();
+    for package in ["protocol", "shell-relay", "client", "daemon", "tests"] {
+        walk(&root.join(package), &mut paths);
+    }
+    let is_test_file = |path: &PathBuf| {
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        stem == "tests" || stem.ends_with("_tests")
+    };
+    paths.sort();
+    paths.iter().filter(|path| !is_test_file(path)).map(|path| source(&root, path)).collect()
+}
+
+fn source(root: &Path, path: &Path) -> Source {
+    let text = fs::read_to_string(path).expect("sources are UTF-8");
+    let code = text.split_once("\n#[cfg(test)]\nmod ").map_or(text.as_str(), |(code, _)| code).to_owned();
+    let path = path.strip_prefix(root).expect("sources are in the workspace").display().to_string();
+    Source { path, code }
+}
+
+#[test]
+fn the_top_level_is_as_designed() {
+    let entries = fs::read_dir(workspace_root()).expect("the workspace can be read").flatten();
+    let names: BTreeSet<String> = entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    let names: BTreeSet<&str> = names.iter().map(String::as_str).filter(|name| !BUILD_OUTPUT.contains(name)).collect();
+    // A source archive has no `.git`.
+    let wanted: BTreeSet<&str> =
+        TOP_LEVEL.iter().copied().filter(|name| *name != ".git" || names.contains(".git")).collect();
+    let (missing, extra): (Vec<_>, Vec<_>) = (wanted.difference(&names).collect(), names.difference(&wanted).collect());
+    assert!(missing.is_empty() && extra.is_empty(), "missing: {missing:?}, extra: {extra:?}");
+}
+
+#[test]
+fn no_package_reaches_over_its_layer() {
+    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
+    let arguments = ["metadata", "--no-deps", "--offline", "--format-version", "1"];
+    let output = Command::new(cargo).args(arguments).current_dir(workspace_root()).output().expect("cargo runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).expect("cargo metadata is JSON");
+    let packages = metadata["packages"].as_array().expect("there are packages");
+    let name = |value: &serde_json::Value| value["name"].as_str().unwrap_or_default().to_owned();
+    let ours: BTreeSet<String> = packages.iter().map(name).collect();
+    let dependencies: BTreeMap<String, Vec<String>> = packages
+        .iter()
+        .map(|package| {
+            let all = package["dependencies"].as_array().expect("a list").iter().map(name);
+            (name(package), all.filter(|dependency| ours.contains(dependency)).collect())
+        })
+        .collect();
+    for (package, allowed) in LAYERS {
+        for dependency in &dependencies[*package] {
+            assert!(allowed.contains(&dependency.as_str()), "{package} must not depend on {dependency}");
+        }
+    }
+    let all: BTreeSet<&str> = LAYERS.iter().map(|(package, _)| *package).chain(["cohab-e2e"]).collect();
+    assert_eq!(ours.iter().map(String::as_str).collect::<BTreeSet<_>>(), all, "a package without a layer");
+}
+
+#[test]
+fn only_the_codec_names_the_binary_format() {
+    for source in sources() {
+        let is_codec = source.path == "protocol/src/codec.rs" || source.is_below("tests/tests/e2e/architecture.rs");
+        assert!(is_codec || !source.says("bincode"), "{} names the binary format", source.path);
+    }
+}
+
+#[test]
+fn the_agent_core_knows_only_its_port() {
+    let forbidden = ["provider", "tool", "store", "server", "middleware", "shell", "safety", "wiring", "config"];
+    for source in sources().iter().filter(|source| source.is_below("daemon/src/agent")) {
+        for module in forbidden {
+            let import = format!("crate::{module}::");
+            assert!(!source.says(&import), "{} imports {import}", source.path);
+        }
+        for word in ["cohab_protocol", "reqwest", "rusqlite", "crate::{"] {
+            assert!(!source.says(word), "{} says {word}", source.path);
+        }
+    }
+}
+
+#[test]
+fn inside_the_daemon_only_the_server_and_the_shell_see_the_protocol() {
+    // `cli`, `main` and `lib` start the server, `config` and `wiring` need the paths and the approval mode.
+    let allowed = ["server", "shell", "wiring", "cli", "main.rs", "lib.rs", "config"];
+    for source in sources().iter().filter(|source| source.path.starts_with("daemon/src/")) {
+        let is_allowed = allowed.iter().any(|name| source.is_below(&format!("daemon/src/{name}")));
+        assert!(is_allowed || !source.says("cohab_protocol"), "{} sees the protocol", source.path);
+    }
+}
+
+#[test]
+fn pure_code_does_not_wait_look_at_the_clock_or_touch_the_world() {
+    let sources = sources();
+    for pure in PURE {
+        let prefix = pure.strip_suffix(".rs").unwrap_or(pure);
+        let files: Vec<&Source> = sources.iter().filter(|source| source.is_below(prefix)).collect();
+        assert!(!files.is_empty(), "{pure} is gone: correct this list");
+        for (source, word) in files.iter().flat_map(|source| IMPURE_WORDS.iter().map(move |word| (source, word))) {
+            assert!(!source.says(word), "{} is pure and says `{word}`", source.path);
+        }
+    }
+}
+
+#[test]
+fn what_draws_does_not_write_to_the_terminal_itself() {
+    let drawing = ["client/src/ui", "client/src/markdown", "client/src/gate", "client/src/app"];
+    for source in sources().iter().filter(|source| drawing.iter().any(|prefix| source.is_below(prefix))) {
+        for word in ["stdout()", "stderr()", "/dev/tty"] {
+            assert!(!source.says(word), "{} writes past client/src/terminal.rs: `{word}`", source.path);
+        }
+    }
+}
+
+#[test]
+fn files_stay_small() {
+    let sources = sources();
+    let mut sizes: Vec<(usize, &str)> =
+        sources.iter().map(|source| (source.code.lines().count(), source.path.as_str())).collect();
+    sizes.sort_unstable();
+    let too_long: Vec<_> = sizes.iter().filter(|(lines, _)| *lines > FILE_CAP_LINES).collect();
+    assert!(too_long.is_empty(), "more than {FILE_CAP_LINES} lines without tests: {too_long:?}");
+    let (median, p90) = (sizes[sizes.len() / 2].0, sizes[sizes.len() * 9 / 10].0);
+    assert!(median <= FILE_MEDIAN_LINES, "the median file has {median} lines, at most {FILE_MEDIAN_LINES}");
+    assert!(p90 <= FILE_P90_LINES, "nine of ten files have at most {p90} lines, should be {FILE_P90_LINES}");
+}
+
+#[test]
+fn lints_apply_everywhere_and_are_not_weakened() {
+    let root = workspace_root();
+    for package in ["protocol", "shell-relay", "client", "daemon", "tests"] {
+        let manifest = fs::read_to_string(root.join(package).join("Cargo.toml")).expect("each package has a manifest");
+        assert!(manifest.contains("[lints]\nworkspace = true"), "{package} does not take the workspace's lints");
+    }
+    for source in sources().iter().filter(|source| !source.path.ends_with("architecture.rs")) {
+        assert!(!source.says("#![allow("), "{} switches lints off for a whole file", source.path);
+        assert!(!source.says("#[allow("), "{}: use `#[expect(.., reason = ..)]`", source.path);
+    }
+}
+
+#[test]
+fn nothing_is_left_to_do() {
+    let marks = ["todo!(", "unimplemented!(", "TODO", "FIXME", "XXX:"];
+    let root = workspace_root();
+    for source in sources().iter().filter(|source| !source.path.ends_with("architecture.rs")) {
+        let whole = fs::read_to_string(root.join(&source.path)).expect("sources are UTF-8");
+        for mark in marks {
+            assert!(!whole.contains(mark), "{} says {mark}", source.path);
+        }
+    }
+}
+
+#[test]
+fn no_path_of_the_machine_it_was_written_on() {
+    let root = workspace_root();
+    let here = root.display().to_string();
+    let manifest_dir_of_others = ["/Users/", "/root/.", "/work/wt", "/work/shared"];
+    for source in sources().iter().filter(|source| !source.path.ends_with("architecture.rs")) {
+        let whole = fs::read_to_string(root.join(&source.path)).expect("sources are UTF-8");
+        let is_named = here.matches('/').count() > 1 && whole.contains(&here);
+        assert!(!is_named, "{} names this folder", source.path);
+        for path in manifest_dir_of_others {
+            assert!(!whole.contains(path), "{} names {path}", source.path);
+        }
+    }
+}
+
+/// Lines of the fenced blocks of a Markdown text, without a leading `$ `.
+fn commands(markdown: &str) -> Vec<String> {
+    let mut is_inside = false;
+    let mut found = Vec::new();
+    for line in markdown.lines() {
+        if line.trim_start().starts_with("```") {
+            is_inside = !is_inside;
+        } else if is_inside {
+            found.push(line.trim().trim_start_matches("$ ").to_owned());
+        }
+    }
+    found
+}
+
+#[test]
+fn the_commands_of_the_readme_exist() {
+    let root = workspace_root();
+    let readme = fs::read_to_string(root.join("README.md")).expect("there is a README");
+    let commands = commands(&readme);
+    for wanted in ["./scripts/run", "./scripts/test"] {
+        assert!(
+            commands.iter().any(|command| command.split_whitespace().next() == Some(wanted)),
+            "no {wanted} in README.md"
+        );
+    }
+    let programs = commands.iter().filter_map(|command| command.split_whitespace().next());
+    for program in programs.filter(|program| program.starts_with("./")) {
+        let metadata = fs::metadata(root.join(program)).unwrap_or_else(|_| panic!("README.md names {program}"));
+        assert!(metadata.is_file() && metadata.permissions().mode() & 0o111 != 0, "{program} cannot be run");
+    }
+}
+
+#[test]
+fn every_script_is_strict_and_explains_itself() {
+    let scripts = fs::read_dir(workspace_root().join("scripts")).expect("there are scripts").flatten();
+    for script in scripts.map(|entry| entry.path()) {
+        let text = fs::read_to_string(&script).expect("scripts are text");
+        let name = script.display();
+        assert!(text.starts_with("#!/usr/bin/env bash\n"), "{name} is no bash script");
+        assert!(text.contains("\nset -euo pipefail\n"), "{name} is not strict");
+        let help = Command::new(&script).arg("--help").current_dir("/").output().expect("the script can be run");
+        assert!(help.status.success(), "{name} --help fails");
+        assert!(String::from_utf8_lossy(&help.stdout).contains("Usage:"), "{name} --help shows no usage");
+    }
+}
+
+#[test]
+fn the_licence_is_the_one_the_packages_name() {
+    let text = fs::read_to_string(workspace_root().join("LICENSE")).expect("there is a licence");
+    assert!(text.starts_with("MIT License\n") && text.contains("the cohab contributors"), "{text}");
+}

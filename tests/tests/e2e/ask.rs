@@ -1,0 +1,226 @@
+//! `cohab ask`: one question, for people, pipes and programs.
+
+use std::{
+    io::Write,
+    process::{Child, Stdio},
+};
+
+use cohab_e2e::{
+    Answer, Home, ModelServer, Wire, deadline,
+    home::{API_KEY, Finished},
+};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+/// The events of `--json`, one a line.
+pub(crate) fn events(finished: &Finished) -> Vec<Value> {
+    let event = |line: &str| serde_json::from_str(line).unwrap_or_else(|error| panic!("`{line}` is no JSON: {error}"));
+    finished.stdout.lines().map(event).collect()
+}
+
+pub(crate) fn types(events: &[Value]) -> Vec<&str> {
+    events.iter().map(|event| event["type"].as_str().unwrap_or("?")).collect()
+}
+
+/// The answer as the events tell it: a `reset` voids what came before.
+pub(crate) fn text(events: &[Value]) -> String {
+    let mut text = String::new();
+    for event in events {
+        match event["type"].as_str() {
+            Some("text") => text.push_str(event["delta"].as_str().unwrap_or_default()),
+            Some("reset") => text.clear(),
+            _ => {}
+        }
+    }
+    text
+}
+
+fn interrupt(child: &Child) {
+    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw).expect("a process id");
+    kill_process(pid, Signal::INT).expect("it runs");
+}
+
+#[test]
+fn a_question_is_answered_on_stdout() {
+    for wire in Wire::ALL {
+        let server = ModelServer::start(wire, [Answer::text("Forty-two, plainly.")]);
+        let home = Home::with_model(&server);
+        let finished = home.run(&["ask", "what is it"]);
+        assert_eq!(finished.status, Some(0), "{finished:?}");
+        assert!(finished.stdout.contains("Forty-two, plainly."), "{finished:?}");
+        assert!(!finished.stdout.contains('\u{1b}'), "escapes in a pipe: {finished:?}");
+        assert!(server.wait_for_calls(1)[0].conversation().contains("what is it"));
+    }
+}
+
+#[test]
+fn json_is_one_typed_event_a_line() {
+    let server = ModelServer::start(
+        Wire::Anthropic,
+        [Answer::bash("echo from-the-tool"), Answer::text("It said so.").usage(30, 9)],
+    );
+    let home = Home::with_model(&server);
+    let finished = home.run(&["ask", "--json", "--approve", "all", "run it"]);
+    assert_eq!(finished.status, Some(0), "{finished:?}");
+    let events = events(&finished);
+    let types = types(&events);
+    assert_eq!((types.first(), types.last()), (Some(&"turn_started"), Some(&"turn_ended")), "{types:?}");
+    assert_eq!(text(&events), "It said so.");
+    let tool =
+        events.iter().find(|event| event["type"] == "step_started" && event["tool"] == "bash").expect("a tool step");
+    assert!(tool["argument"].as_str().is_some_and(|text| text.contains("echo from-the-tool")), "{tool}");
+    let end =
+        events.iter().find(|event| event["type"] == "step_finished" && event["step"] == tool["step"]).expect("its end");
+    assert!(end["outcome"] == "done" && end["elapsed_ms"].is_u64(), "{end}");
+    let last = events.last().expect("there are events");
+    assert_eq!(last["reason"], "answered");
+    assert_eq!(last["usage"]["output_tokens"].as_u64().map(|tokens| tokens >= 9), Some(true), "{last}");
+}
+
+#[test]
+fn a_pipe_is_context() {
+    let server = ModelServer::start(Wire::OpenAiChat, [Answer::text("A panic.")]);
+    let home = Home::with_model(&server);
+    let mut child = home.cohab_process(&["ask", "explain this"]).stdin(Stdio::piped()).spawn().expect("cohab starts");
+    child.stdin.take().expect("a pipe").write_all(b"thread main panicked at line 9\n").expect("it reads");
+    let finished = Finished::from(child.wait_with_output().expect("it ends"));
+    assert_eq!(finished.status, Some(0), "{finished:?}");
+    let conversation = server.wait_for_calls(1)[0].conversation();
+    assert!(
+        conversation.contains("thread main panicked at line 9") && conversation.contains("explain this"),
+        "{conversation}"
+    );
+}
+
+#[test]
+fn a_huge_pipe_is_cut_in_the_middle() {
+    let server = ModelServer::start(Wire::OpenAiChat, [Answer::text("Long.")]);
+    let home = Home::with_model(&server);
+    let mut child = home.cohab_process(&["ask", "explain this"]).stdin(Stdio::piped()).spawn().expect("cohab starts");
+    let mut pipe = child.stdin.take().expect("a pipe");
+    let writer = std::thread::spawn(move || {
+        let _ = pipe.write_all(b"the-very-first ");
+        for _ in 0..400 {
+            let _ = pipe.write_all(&[b'm'; 10_000]);
+        }
+        let _ = pipe.write_all(b" the-very-last");
+    });
+    let finished = Finished::from(child.wait_with_output().expect("it ends"));
+    writer.join().expect("the writer ends");
+    assert_eq!(finished.status, Some(0), "{finished:?}");
+    let conversation = server.wait_for_calls(1)[0].conversation();
+    assert!(conversation.contains("the-very-first") && conversation.contains("the-very-last"));
+    assert!(conversation.len() < 2_000_000, "{} bytes were sent", conversation.len());
+}
+
+#[test]
+fn a_failure_is_status_1_with_a_reason_and_without_the_key() {
+    for wire in Wire::ALL {
+        let server = ModelServer::start(wire, [Answer::status(401, "invalid key")]);
+        let home = Home::with_model(&server);
+        let finished = home.run(&["ask", "hello"]);
+        assert_eq!(finished.status, Some(1), "{finished:?}");
+        assert!(!finished.stderr.trim().is_empty() && finished.stdout.trim().is_empty(), "{finished:?}");
+        assert!(!format!("{finished:?}").contains(API_KEY), "{finished:?}");
+        assert!(!home.daemon_log().contains(API_KEY), "the key is in the log");
+        assert_eq!(server.wait_for_calls(1).len(), 1, "a refused key is not tried again");
+    }
+}
+
+#[test]
+fn a_failure_is_an_event_too() {
+    let server = ModelServer::start(Wire::OpenAiChat, [Answer::status(401, "invalid key")]);
+    let home = Home::with_model(&server);
+    let finished = home.run(&["ask", "--json", "hello"]);
+    assert_eq!(finished.status, Some(1), "{finished:?}");
+    let events = events(&finished);
+    let error = events.iter().find(|event| event["type"] == "error").expect("an error event");
+    assert!(error["message"].as_str().is_some_and(|text| !text.is_empty()), "{error}");
+    assert_eq!(events.last().map(|event| event["reason"].clone()), Some("failed".into()), "{events:?}");
+}
+
+#[test]
+fn a_wrong_command_line_is_status_2() {
+    let home = Home::new();
+    for arguments in
+        [&["ask"][..], &["ask", "--no-such-flag", "x"], &["ask", "--approve", "perhaps", "x"], &["nonsense"]]
+    {
+        let finished = home.run(arguments);
+        assert_eq!(finished.status, Some(2), "{arguments:?}: {finished:?}");
+        assert!(!finished.stderr.is_empty(), "{arguments:?}");
+    }
+    assert!(home.daemon_pids().is_empty(), "a daemon was started for nothing");
+}
+
+#[test]
+fn ctrl_c_is_status_130_and_closes_the_request() {
+    let server = ModelServer::start(Wire::OpenAiChat, [Answer::text("a b c").stall_after(2)]);
+    let home = Home::with_model(&server);
+    let child = home.cohab_process(&["ask", "wait"]).spawn().expect("cohab starts");
+    server.wait_until_streaming();
+    interrupt(&child);
+    let closed_after = server.wait_until_quiet();
+    let finished = Finished::from(child.wait_with_output().expect("it ends"));
+    assert_eq!(finished.status, Some(130), "{finished:?}");
+    assert!(closed_after <= deadline::limit(std::time::Duration::from_millis(200)), "{closed_after:?}");
+}
+
+#[test]
+fn without_a_terminal_nothing_is_approved() {
+    let server = ModelServer::start(Wire::OpenAiChat, [Answer::bash("touch made.txt"), Answer::text("I could not.")]);
+    let home = Home::with_model(&server);
+    let finished = home.run(&["ask", "--json", "make it"]);
+    assert_eq!(finished.status, Some(0), "{finished:?}");
+    assert!(!home.path("made.txt").exists());
+    let events = events(&finished);
+    assert!(events.iter().any(|event| event["type"] == "step_finished" && event["outcome"] == "refused"), "{events:?}");
+    assert_eq!(server.wait_for_calls(2)[1].tool_results().len(), 1, "the model is told");
+}
+
+#[test]
+fn approve_says_how_much_may_happen() {
+    for (mode, is_made) in [("read-only", false), ("all", true)] {
+        let calls = [Answer::bash("ls -a"), Answer::bash("touch made.txt"), Answer::text("Tried.")];
+        let server = ModelServer::start(Wire::Anthropic, calls);
+        let home = Home::with_model(&server);
+        home.write("present.txt", "");
+        let finished = home.run(&["ask", "--approve", mode, "make it"]);
+        assert_eq!(finished.status, Some(0), "{finished:?}");
+        assert_eq!(home.path("made.txt").exists(), is_made, "--approve {mode}");
+        let results = server.wait_for_calls(3)[2].tool_results();
+        assert!(results[0].content.contains("present.txt"), "{results:?}");
+    }
+}
+
+#[test]
+fn the_environment_cannot_approve_what_the_command_line_did_not() {
+    let server = ModelServer::start(Wire::OpenAiChat, [Answer::bash("touch made.txt"), Answer::text("Tried.")]);
+    let home = Home::with_model(&server).env("COHAB_APPROVAL", "all");
+    let finished = home.run(&["ask", "--approve", "read-only", "make it"]);
+    assert_eq!(finished.status, Some(0), "{finished:?}");
+    assert!(!home.path("made.txt").exists(), "the stricter of the two counts");
+}
+
+#[test]
+fn commands_run_where_the_user_is() {
+    let server = ModelServer::start(Wire::OpenAiChat, [Answer::bash("pwd; echo $0"), Answer::text("There.")]);
+    let home = Home::with_model(&server);
+    home.write("deep/er/file", "");
+    let mut process = home.cohab_process(&["ask", "where"]);
+    let finished = Finished::from(process.current_dir(home.path("deep/er")).output().expect("cohab starts"));
+    assert_eq!(finished.status, Some(0), "{finished:?}");
+    let results = server.wait_for_calls(2)[1].tool_results();
+    assert!(results[0].content.contains(&home.path("deep/er").display().to_string()), "{results:?}");
+}
+
+#[test]
+fn a_reader_that_leaves_early_is_no_panic() {
+    let lines: Vec<String> = (0..5_000).map(|number| format!("line {number}\n\n")).collect();
+    let server = ModelServer::start(Wire::OpenAiChat, [Answer::pieces(lines)]);
+    let home = Home::with_model(&server);
+    let mut child = home.cohab_process(&["ask", "list"]).spawn().expect("cohab starts");
+    drop(child.stdout.take());
+    let finished = Finished::from(child.wait_with_output().expect("it ends"));
+    assert!(!finished.stderr.contains("panicked"), "{finished:?}");
+    assert_ne!(finished.status, Some(101), "{finished:?}");
+}

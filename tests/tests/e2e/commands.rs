@@ -1,0 +1,155 @@
+//! The command line around the shell: daemon, settings, version, help, completions.
+
+use std::{fs, os::unix::fs::PermissionsExt};
+
+use cohab_e2e::{Home, binaries::workspace_root};
+use serde_json::Value;
+
+fn status(home: &Home) -> Value {
+    let finished = home.run(&["daemon", "status", "--json"]);
+    serde_json::from_str(&finished.stdout).unwrap_or_else(|error| panic!("no JSON: {error}: {finished:?}"))
+}
+
+#[test]
+fn the_version_is_that_of_the_packages() {
+    let manifest = fs::read_to_string(workspace_root().join("Cargo.toml")).expect("the workspace has a manifest");
+    let version =
+        manifest.lines().find_map(|line| line.strip_prefix("version = ")).expect("a version").trim_matches('"');
+    let finished = Home::new().run(&["--version"]);
+    assert_eq!((finished.status, finished.stdout.trim()), (Some(0), format!("cohab {version}").as_str()));
+}
+
+#[test]
+fn help_fits_a_screen() {
+    let home = Home::new();
+    for arguments in
+        [&["--help"][..], &["ask", "--help"], &["daemon", "--help"], &["config", "--help"], &["completions", "--help"]]
+    {
+        let finished = home.run(arguments);
+        assert_eq!(finished.status, Some(0), "{arguments:?}");
+        let lines: Vec<&str> = finished.stdout.lines().collect();
+        assert!(!lines.is_empty() && lines.len() <= 24, "{arguments:?}: {} lines", lines.len());
+        let widest = lines.iter().map(|line| line.chars().count()).max();
+        assert!(widest <= Some(80), "{arguments:?}: {widest:?} columns");
+    }
+    let help = home.run(&["--help"]).stdout;
+    for command in ["ask", "daemon", "config", "completions"] {
+        assert!(help.contains(command), "no {command} in\n{help}");
+    }
+}
+
+#[test]
+fn the_programs_of_the_readme_take_their_arguments() {
+    let readme = fs::read_to_string(workspace_root().join("README.md")).expect("there is a README");
+    let home = Home::new();
+    for line in readme.lines().map(|line| line.trim().trim_start_matches("$ ")) {
+        let Some(rest) = line.strip_prefix("cohab ") else { continue };
+        let words: Vec<&str> =
+            rest.split_whitespace().take_while(|word| word.chars().all(|c| c.is_ascii_lowercase())).collect();
+        let command: Vec<&str> = words.first().copied().into_iter().chain(["--help"]).collect();
+        assert_eq!(home.run(&command).status, Some(0), "README.md says `{line}`");
+    }
+}
+
+#[test]
+fn completions_are_scripts_of_their_shells() {
+    let home = Home::new();
+    for shell in ["bash", "zsh", "fish"] {
+        let finished = home.run(&["completions", shell]);
+        assert_eq!(finished.status, Some(0), "{finished:?}");
+        assert!(finished.stdout.contains("cohab") && finished.stdout.contains("daemon"), "{shell}");
+        home.write(&format!("completion.{shell}"), &finished.stdout);
+    }
+    let file = home.path("completion.bash").display().to_string();
+    assert!(home.process("/bin/bash", &["-n", &file]).status().expect("bash exists").success());
+    assert_eq!(home.run(&["completions", "tcsh"]).status, Some(2));
+}
+
+#[test]
+fn the_daemon_starts_reports_restarts_and_stops() {
+    let home = Home::new();
+    let absent = home.run(&["daemon", "status"]);
+    assert!(absent.stdout.contains("not running") || absent.stderr.contains("not running"), "{absent:?}");
+    assert!(home.daemon_pids().is_empty(), "asking for the status started a daemon");
+
+    assert_eq!(home.run(&["daemon", "start"]).status, Some(0));
+    let pid = status(&home)["pid"].as_u64().expect("a process id");
+    assert_eq!(
+        home.daemon_pids().iter().map(|pid| u64::from(pid.as_raw_nonzero().get().unsigned_abs())).collect::<Vec<_>>(),
+        [pid]
+    );
+    assert!(home.run(&["daemon", "status"]).stdout.contains(&pid.to_string()));
+    assert_eq!(home.run(&["daemon", "start"]).status, Some(0), "starting twice is fine");
+    assert_eq!(status(&home)["pid"].as_u64(), Some(pid));
+
+    assert_eq!(home.run(&["daemon", "restart"]).status, Some(0));
+    let next = status(&home)["pid"].as_u64().expect("a process id");
+    assert_ne!(next, pid);
+    assert!(!home.run(&["daemon", "logs"]).stdout.is_empty(), "a daemon that started says so in its log");
+
+    assert_eq!(home.run(&["daemon", "stop"]).status, Some(0));
+    assert!(home.daemon_pids().is_empty(), "it still runs");
+    assert_eq!(home.run(&["daemon", "stop"]).status, Some(0), "stopping nothing is fine");
+}
+
+#[test]
+fn what_the_daemon_keeps_is_for_its_user_alone() {
+    let home = Home::new();
+    assert_eq!(home.run(&["daemon", "start"]).status, Some(0));
+    let paths = home.paths();
+    let mode = |path: &std::path::Path| fs::metadata(path).map(|metadata| metadata.permissions().mode() & 0o777).ok();
+    assert_eq!(mode(&paths.runtime_dir), Some(0o700));
+    assert_eq!(mode(&paths.socket()), Some(0o600));
+    let logs: Vec<_> = fs::read_dir(paths.log_dir()).expect("it logs").flatten().map(|entry| entry.path()).collect();
+    assert!(!logs.is_empty());
+    for log in logs {
+        assert_eq!(mode(&log), Some(0o600), "{}", log.display());
+    }
+}
+
+#[test]
+fn settings_are_set_and_read_back() {
+    let home = Home::new();
+    let path = home.run(&["config", "path"]);
+    assert_eq!(path.stdout.trim(), home.paths().config_file().display().to_string());
+    assert_eq!(home.run(&["config", "set", "model.name", "some-model"]).status, Some(0));
+    assert_eq!(home.run(&["config", "get", "model.name"]).stdout.trim(), "some-model");
+    assert_eq!(home.run(&["config", "check"]).status, Some(0));
+    assert_eq!(home.run(&["config", "set", "model.retries", "1"]).status, Some(0));
+    let text = fs::read_to_string(home.paths().config_file()).expect("it was written");
+    assert!(text.contains("name = \"some-model\"") && text.contains("retries = 1"), "{text}");
+    let mode = fs::metadata(home.paths().config_file()).expect("it exists").permissions().mode() & 0o777;
+    assert_eq!(mode, 0o600);
+}
+
+#[test]
+fn comments_in_the_settings_survive_a_change() {
+    let home = Home::new();
+    home.write_config("# mine\n[model]\n# the big one\nname = \"a\"\n");
+    assert_eq!(home.run(&["config", "set", "model.name", "b"]).status, Some(0));
+    let text = fs::read_to_string(home.paths().config_file()).expect("it exists");
+    assert_eq!(text, "# mine\n[model]\n# the big one\nname = \"b\"\n");
+}
+
+#[test]
+fn a_wrong_setting_is_shown_with_its_place_and_the_right_name() {
+    let home = Home::new();
+    home.write_config("[model]\nprovider = \"offline\"\nnaem = \"x\"\n");
+    let finished = home.run(&["config", "check"]);
+    assert_eq!(finished.status, Some(1), "{finished:?}");
+    let said = format!("{}{}", finished.stdout, finished.stderr);
+    assert!(said.contains("config.toml:3:1") && said.contains("naem") && said.contains("name"), "{said}");
+    let wrong = home.run(&["config", "set", "model.naem", "x"]);
+    assert!(wrong.status.is_some_and(|status| status != 0), "{wrong:?}");
+}
+
+#[test]
+fn a_broken_settings_file_does_not_take_the_shell_away() {
+    let home = Home::new();
+    home.write_config("this is = = not toml\n");
+    let shell = home.cohab();
+    assert!(shell.run("echo usable").contains("usable"));
+    let mark = shell.submit("? hello");
+    let raw = shell.wait_next_prompt(mark);
+    assert!(raw.contains("config.toml"), "{raw}");
+}
