@@ -55,11 +55,15 @@ fn start(id: &str) -> Value {
 }
 
 fn open(index: u64, block: Value) -> Value {
-    json!({"type": "content_block_start", "index": index, "content_block": block})
+    let mut event = json!({"type": "content_block_start", "index": index});
+    event["content_block"] = block;
+    event
 }
 
 fn delta(index: u64, delta: Value) -> Value {
-    json!({"type": "content_block_delta", "index": index, "delta": delta})
+    let mut event = json!({"type": "content_block_delta", "index": index});
+    event["delta"] = delta;
+    event
 }
 
 fn text(index: u64, text: &str) -> Value {

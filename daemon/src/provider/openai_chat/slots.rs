@@ -115,7 +115,10 @@ mod tests {
     }
 
     fn fragment(index: Value, id: &str, name: &str, args: Value) -> Value {
-        json!({"index": index, "id": id, "function": {"name": name, "arguments": args}})
+        let mut fragment = json!({"id": id, "function": {"name": name}});
+        fragment["index"] = index;
+        fragment["function"]["arguments"] = args;
+        fragment
     }
 
     #[test]
