@@ -78,11 +78,18 @@ pub async fn choose(
         return match provider.as_str() {
             "offline" => Ok(Choice::Ready(offline())),
             "scripted" => wishes.scripted(),
-            name => wishes.explicit(wire_named(name)?, settings).await,
+            name => wishes.hosted(wire_named(name)?, wishes.origin.to_owned(), settings).await,
         };
     }
-    if let Some(chosen) = wishes.by_key_variable(settings) {
-        return chosen;
+    if let Some(key) = &wishes.key {
+        let message = format!("there is a key in {}, but not whose it is", key.place);
+        return Err(ChoiceError::new(
+            message,
+            "set COHAB_PROVIDER, or `provider` under [model], to anthropic or openai-chat",
+        ));
+    }
+    if let Some((wire, origin)) = wishes.by_key_variable() {
+        return wishes.hosted(wire, origin, settings).await;
     }
     let Some(found) = detect::find(local_hosts).await else { return Ok(Choice::Ready(offline())) };
     let provider = local_provider(&found, &wishes, settings)?;
@@ -170,8 +177,8 @@ impl<'a> Wishes<'a> {
     /// An address alone says enough: a vendor's own host speaks the vendor's wire, anything else what most servers speak.
     fn implied_provider(&self) -> Option<String> {
         let base = self.base_url.as_ref()?;
-        let host = Url::parse(base).ok().as_ref().map(http::host_of);
-        let vendor = WIRES.iter().find(|wire| vendor_host(**wire) == host);
+        let url = Url::parse(base).ok();
+        let vendor = WIRES.iter().find(|wire| url.as_ref().is_some_and(|url| is_vendor_address(**wire, url)));
         Some(vendor.map_or("openai-chat", |wire| wire.name()).to_owned())
     }
 
@@ -184,20 +191,25 @@ impl<'a> Wishes<'a> {
         Ok(Choice::Ready(Arc::new(provider)))
     }
 
-    async fn explicit(&self, wire: &'static dyn Wire, settings: &ModelSettings) -> Result<Choice, ChoiceError> {
+    async fn hosted(
+        &self,
+        wire: &'static dyn Wire,
+        origin: String,
+        settings: &ModelSettings,
+    ) -> Result<Choice, ChoiceError> {
         let vendor = wire.vendor();
         if let Some(name) = &self.missing_key_variable {
             let message = format!("the key of {} should be in {name}, which is not set", wire.name());
             return Err(ChoiceError::new(message, format!("set {name}, or change `api_key_env` under [model]")));
         }
         let own_address = self.variable(vendor.base_url_variable);
-        let address =
-            self.base_url.clone().or_else(|| own_address.clone()).unwrap_or_else(|| vendor.base_url.to_owned());
-        let base = parse_base(&address)?;
-        let is_vendor = Some(http::host_of(&base)) == vendor_host(wire);
-        let may_have_own_key = is_vendor || own_address.is_some_and(|own| own == address);
-        let key = self.key.clone().or_else(|| self.own_key(wire).filter(|_| may_have_own_key));
-        let key_place = key.as_ref().map_or_else(|| default_place(wire, is_vendor), |key| key.place.clone());
+        let address = self.base_url.as_ref().or(own_address.as_ref()).map_or(vendor.base_url, String::as_str);
+        let has_own_address = own_address.as_deref() == Some(address);
+        let base = parse_base(address)?;
+        let is_vendor = is_vendor_address(wire, &base);
+        let key = self.key.clone().or_else(|| self.own_key(wire).filter(|_| is_vendor || has_own_address));
+        let default_place = if is_vendor || has_own_address { vendor.key_variable } else { "COHAB_API_KEY" };
+        let key_place = key.as_ref().map_or(default_place, |key| &key.place).to_owned();
         if key.is_none() && is_vendor {
             let message = format!("{} needs a key and none is set", vendor.name);
             return Err(ChoiceError::new(message, format!("set {key_place}, or `api_key` under [model]")));
@@ -205,38 +217,29 @@ impl<'a> Wishes<'a> {
         let model = match self.model.clone() {
             Some(model) => model,
             None if is_vendor => vendor.default_model.to_owned(),
-            None => detect::first_model(&base).await.ok_or_else(|| {
-                let message = format!("no model is named for {}", http::host_of(&base));
-                ChoiceError::new(message, "set COHAB_MODEL, or `name` under [model]")
-            })?,
+            None => {
+                let first = detect::first_model(&base).await;
+                first.or_else(|| has_own_address.then(|| vendor.default_model.to_owned())).ok_or_else(|| {
+                    let message = format!("no model is named for {}", http::host_of(&base));
+                    ChoiceError::new(message, "set COHAB_MODEL, or `name` under [model]")
+                })?
+            }
         };
         let service = if is_vendor { vendor.name } else { wire.name() }.to_owned();
         let key = key.map(|key| key.secret);
-        let endpoint = Endpoint { wire, service, base, model, key, key_place, origin: self.origin.to_owned() };
-        ready(endpoint, settings)
+        build(Endpoint { wire, service, base, model, key, key_place, origin }, settings).map(Choice::Ready)
     }
 
-    /// The first vendor whose own key is there.
-    fn by_key_variable(&self, settings: &ModelSettings) -> Option<Result<Choice, ChoiceError>> {
-        let mut keyed = WIRES.iter().filter_map(|wire| self.own_key(*wire).map(|key| (*wire, key)));
-        let (wire, key) = keyed.next()?;
-        let others: Vec<String> = keyed.map(|(_, key)| key.place).collect();
-        let origin = match others.as_slice() {
-            [] => key.place.clone(),
-            others => format!("{} (before {}; COHAB_PROVIDER decides otherwise)", key.place, others.join(", ")),
-        };
-        let vendor = wire.vendor();
-        let address = self.variable(vendor.base_url_variable).unwrap_or_else(|| vendor.base_url.to_owned());
-        let endpoint = |base| Endpoint {
-            wire,
-            service: vendor.name.to_owned(),
-            base,
-            model: self.model.clone().unwrap_or_else(|| vendor.default_model.to_owned()),
-            key: Some(key.secret),
-            key_place: key.place,
-            origin,
-        };
-        Some(parse_base(&address).map(endpoint).and_then(|endpoint| ready(endpoint, settings)))
+    /// The first vendor whose own key is there, and the reason in words.
+    fn by_key_variable(&self) -> Option<(&'static dyn Wire, String)> {
+        let mut keyed = WIRES.iter().copied().filter(|wire| self.own_key(*wire).is_some());
+        let wire = keyed.next()?;
+        let mut origin = wire.vendor().key_variable.to_owned();
+        let others: Vec<&str> = keyed.map(|wire| wire.vendor().key_variable).collect();
+        if !others.is_empty() {
+            origin.push_str(&format!(" (before {}; COHAB_PROVIDER decides otherwise)", others.join(", ")));
+        }
+        Some((wire, origin))
     }
 
     fn own_key(&self, wire: &dyn Wire) -> Option<Key> {
@@ -249,12 +252,9 @@ impl<'a> Wishes<'a> {
     }
 }
 
-fn default_place(wire: &dyn Wire, is_vendor: bool) -> String {
-    if is_vendor { wire.vendor().key_variable } else { "COHAB_API_KEY" }.to_owned()
-}
-
-fn vendor_host(wire: &dyn Wire) -> Option<String> {
-    Url::parse(wire.vendor().base_url).ok().as_ref().map(http::host_of)
+/// Same scheme, host and port: a key does not go over plain HTTP either.
+fn is_vendor_address(wire: &dyn Wire, base: &Url) -> bool {
+    Url::parse(wire.vendor().base_url).is_ok_and(|vendor| vendor.origin() == base.origin())
 }
 
 fn parse_base(address: &str) -> Result<Url, ChoiceError> {
@@ -282,10 +282,6 @@ fn local_provider(
         base,
     };
     build(endpoint, settings)
-}
-
-fn ready(endpoint: Endpoint, settings: &ModelSettings) -> Result<Choice, ChoiceError> {
-    build(endpoint, settings).map(Choice::Ready)
 }
 
 fn build(endpoint: Endpoint, settings: &ModelSettings) -> Result<Arc<dyn ModelProvider>, ChoiceError> {

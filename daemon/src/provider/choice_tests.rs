@@ -137,7 +137,13 @@ async fn an_address_alone_chooses_a_wire() {
 async fn mistakes_are_told_with_what_to_do() {
     let none = ModelSettings::default();
     type Case<'a> = (&'a [(&'a str, &'a str)], &'a str, &'a str);
-    let cases: [Case<'_>; 8] = [
+    let cases: [Case<'_>; 10] = [
+        (&[("COHAB_API_KEY", "k")], "not whose", "COHAB_PROVIDER"),
+        (
+            &[("COHAB_BASE_URL", "http://api.openai.com/v1"), ("OPENAI_API_KEY", "k")],
+            "no model is named",
+            "COHAB_MODEL",
+        ),
         (&[("COHAB_PROVIDER", "openai")], "no model provider \"openai\"", "known: anthropic"),
         (&[("COHAB_PROVIDER", "antropic")], "\"antropic\"", "did you mean \"anthropic\"?"),
         (&[("COHAB_PROVIDER", "anthropic")], "needs a key", "ANTHROPIC_API_KEY"),
@@ -168,6 +174,14 @@ async fn mistakes_are_told_with_what_to_do() {
 }
 
 #[tokio::test]
+async fn a_script_can_answer() {
+    let script = tempfile::NamedTempFile::new().expect("a temporary file");
+    std::fs::write(script.path(), "[]").expect("the file is ours");
+    let path = script.path().to_str().expect("temporary paths are text");
+    assert_eq!(ready(&[("COHAB_PROVIDER", "scripted"), ("COHAB_BASE_URL", path)]).await.wire, "scripted");
+}
+
+#[tokio::test]
 async fn a_vendor_s_key_goes_to_no_other_address() {
     let (host, mut heads) = serve("{}").await;
     let url = format!("http://{host}");
@@ -190,6 +204,8 @@ async fn a_local_server_needs_no_key_and_names_its_own_model() {
     let (host, _heads) = serve(r#"{"data":[{"id":"local-model"}]}"#).await;
     let info = ready(&[("COHAB_PROVIDER", "openai-chat"), ("COHAB_BASE_URL", &format!("http://{host}"))]).await;
     assert_eq!(info.model, "local-model");
+    let info = ready(&[("OPENAI_API_KEY", "any"), ("OPENAI_BASE_URL", &format!("http://{host}/v1"))]).await;
+    assert_eq!((info.model.as_str(), info.origin.as_str()), ("local-model", "OPENAI_API_KEY"));
 }
 
 #[tokio::test]
@@ -201,6 +217,13 @@ async fn a_found_server_is_offered_and_not_taken() {
     assert_eq!((provider.info().model.as_str(), otherwise.info().is_offline), ("local-model", true));
     let keyed = choose_in(&ModelSettings::default(), &[("OPENAI_API_KEY", "k")], &[host]).await;
     assert!(matches!(keyed, Ok(Choice::Ready(_))));
+}
+
+#[test]
+fn the_choice_can_be_made_on_any_thread() {
+    fn is_send<T: Send>(_: &T) {}
+    let settings = ModelSettings::default();
+    is_send(&choose(&settings, &|_: &str| None, &[], || Arc::new(Offline)));
 }
 
 #[test]

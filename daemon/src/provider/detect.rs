@@ -36,8 +36,9 @@ pub struct LocalServer {
     pub can_call_tools: Option<bool>,
 }
 
-/// Looks at `hosts` (`127.0.0.1:11434`) at the same time. All that are not on this machine are left out. Of several servers
-/// the one whose model can call tools wins, then the order of `hosts`.
+/// Looks at `hosts` (`127.0.0.1:11434`) at the same time, for 300 ms in all; the details of a server that was found may take
+/// 2 s more. Hosts that are not on this machine are left out. Of several servers the one whose model can call tools wins, then
+/// the order of `hosts`.
 pub async fn find(hosts: &[String]) -> Option<LocalServer> {
     let bases: Vec<Url> =
         hosts.iter().filter_map(|host| Url::parse(&format!("http://{host}/")).ok()).filter(http::is_loopback).collect();

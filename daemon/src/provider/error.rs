@@ -296,9 +296,8 @@ impl Subject {
         let status = body.status.map(|status| format!("status {status}"));
         let text = Some(cut(&self.without_key(&body.text))).filter(|text| !text.is_empty() && !body.is_html);
         let page = body.is_html.then(|| "with a web page, not an API answer".to_owned());
-        for part in [status, page, text].into_iter().flatten() {
-            message.push_str(if message.contains(", status") || message.contains(": ") { ": " } else { ", " });
-            message.push_str(&part);
+        for (joint, part) in [(", ", status), (", ", page), (": ", text)] {
+            message.extend(part.iter().flat_map(|part| [joint, part]));
         }
         let mut error = self.error(kind, &message, self.hint(kind, is_wrong_url));
         error.retry_after = body.retry_after;

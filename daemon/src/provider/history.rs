@@ -24,9 +24,9 @@ pub(crate) enum Entry<'a> {
     Results(Vec<Cow<'a, ToolResult>>),
 }
 
-/// Brings `messages` into that form.
-pub(crate) fn entries(messages: &[Message]) -> Vec<Entry<'_>> {
-    let mut entries: Vec<Entry<'_>> = Vec::with_capacity(messages.len());
+/// Brings `messages` into that form. A message without text and calls counts only if it holds blocks of the wire's own.
+pub(crate) fn entries<'a>(messages: &'a [Message], wire: &str, options: &Options<'_>) -> Vec<Entry<'a>> {
+    let mut entries: Vec<Entry<'a>> = Vec::with_capacity(messages.len());
     let mut rest = messages.iter().peekable();
     while let Some(message) = rest.next() {
         match message {
@@ -39,7 +39,9 @@ pub(crate) fn entries(messages: &[Message]) -> Vec<Entry<'_>> {
                 _ => entries.push(Entry::User(text.clone())),
             },
             Message::Assistant(assistant) => {
-                if !assistant.text.trim().is_empty() || !assistant.tool_calls.is_empty() || has_own_form(assistant) {
+                let has_blocks =
+                    || own_form(assistant, wire, options).and_then(Value::as_array).is_some_and(|own| !own.is_empty());
+                if !assistant.text.trim().is_empty() || !assistant.tool_calls.is_empty() || has_blocks() {
                     entries.push(Entry::Assistant(assistant));
                 }
                 if !assistant.tool_calls.is_empty() {
@@ -55,10 +57,6 @@ pub(crate) fn entries(messages: &[Message]) -> Vec<Entry<'_>> {
         }
     }
     entries
-}
-
-fn has_own_form(assistant: &AssistantMessage) -> bool {
-    assistant.provider_data.as_ref().is_some_and(|data| data.json.as_array().is_some_and(|blocks| !blocks.is_empty()))
 }
 
 fn results_of<'a>(assistant: &AssistantMessage, given: &'a [ToolResult]) -> Vec<Cow<'a, ToolResult>> {
@@ -114,8 +112,14 @@ pub(crate) fn sendable_id(id: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
-    use crate::agent::port::ToolCall;
+    use crate::agent::port::{ProviderData, ToolCall};
+
+    fn entries(messages: &[Message]) -> Vec<Entry<'_>> {
+        super::entries(messages, "w", &Options { model: "m", max_output_tokens: None, quirks: &BTreeSet::new() })
+    }
 
     fn user(text: &str) -> Message {
         Message::User { text: text.to_owned() }
@@ -153,6 +157,15 @@ mod tests {
     #[test]
     fn results_without_a_call_are_left_out() {
         assert_eq!(entries(&[user("a"), Message::ToolResults(vec![result("1")])]), [Entry::User("a".to_owned())]);
+    }
+
+    #[test]
+    fn a_message_of_unseen_blocks_counts_only_for_the_wire_and_model_that_made_it() {
+        for (wire, model, count) in [("w", "m", 1), ("other", "m", 0), ("w", "other", 0)] {
+            let data = ProviderData { wire: wire.to_owned(), model: model.to_owned(), json: serde_json::json!([{}]) };
+            let message = AssistantMessage { provider_data: Some(data), ..AssistantMessage::default() };
+            assert_eq!(entries(&[Message::Assistant(message)]).len(), count, "{wire} {model}");
+        }
     }
 
     #[test]

@@ -49,7 +49,7 @@ pub(crate) struct Endpoint {
 }
 
 /// A provider that speaks one of the wires.
-pub struct HttpProvider {
+pub(crate) struct HttpProvider {
     service: Arc<Service>,
 }
 

@@ -1,8 +1,8 @@
 //! Model providers: the wires of hosted and local services, and what is shared by all of them.
 //!
-//! A [`wire::Wire`] is pure: it builds requests and folds the events of answers. [`http_provider`] sends and repeats,
-//! [`transport`] reads one answer, [`sse`] makes events of bytes, [`error`] and [`retry`] judge failures, [`choice`] decides who
-//! answers. No network byte reaches a fold but through `sse`, and no tool call leaves a fold before the wire's terminal mark.
+//! A wire is pure: it builds requests and folds the events of answers (`wire`). `http_provider` sends and repeats, `transport`
+//! reads one answer, `sse` makes events of bytes, `error` and `retry` judge failures, `choice` decides who answers. No network
+//! byte reaches a fold but through `sse`, and no tool call leaves a fold before the wire's terminal mark.
 
 mod anthropic;
 mod args;
@@ -11,7 +11,7 @@ pub mod detect;
 mod error;
 mod history;
 mod http;
-pub mod http_provider;
+mod http_provider;
 mod openai_chat;
 mod retry;
 pub mod scripted;

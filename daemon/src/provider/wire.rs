@@ -15,7 +15,7 @@ use serde_json::Value;
 use super::{anthropic::Anthropic, error::ErrorBody, openai_chat::OpenAiChat};
 use crate::agent::port::{ModelRequest, StopClass, TokenUsage, ToolCall};
 
-/// All wires.
+/// All wires. Where several vendors' keys are set, the order decides.
 pub(crate) static WIRES: &[&dyn Wire] = &[&Anthropic, &OpenAiChat];
 
 /// Most tool calls in one answer.

@@ -54,7 +54,7 @@ pub(super) fn body(request: &ModelRequest, options: &Options<'_>) -> Value {
 
 fn messages(request: &ModelRequest, options: &Options<'_>) -> Vec<Value> {
     let mut messages: Vec<Value> = Vec::new();
-    for entry in history::entries(&request.messages) {
+    for entry in history::entries(&request.messages, NAME, options) {
         let (role, blocks) = match entry {
             Entry::User(text) => ("user", vec![json!({"type": "text", "text": text})]),
             Entry::Assistant(assistant) => ("assistant", assistant_blocks(assistant, options)),

@@ -64,6 +64,14 @@ async fn the_service_s_wait_is_kept_before_the_next_try() {
 }
 
 #[tokio::test]
+async fn a_wait_named_in_the_body_is_kept_too() {
+    let body = r#"{"error":{"code":429,"status":"RESOURCE_EXHAUSTED","message":"You exceeded your current quota, please check your plan",
+        "details":[{"retryDelay":"0.4s"}]}}"#;
+    let bench = bench(openai(), vec![Reply::json(429, body), good(openai())]).await;
+    assert_eq!((text_of(&bench.ask().await).as_str(), bench.waits_ms()), ("ok", vec![400]));
+}
+
+#[tokio::test]
 async fn two_failures_are_waited_out_and_the_third_is_told() {
     let failing = || Reply::new(500, "x: y", b"");
     let saved = bench(openai(), vec![failing(), failing(), good(openai())]).await;

@@ -208,6 +208,31 @@ async fn a_refused_option_is_dropped_once_and_for_good() {
 }
 
 #[tokio::test]
+async fn conversations_at_the_same_time_do_not_mix() {
+    let bench = bench(
+        openai(),
+        (0..20)
+            .map(|n| {
+                let words: Vec<Value> =
+                    (0..30).map(|_| openai_text(&format!("{n} "))).chain([openai_end("stop")]).collect();
+                Reply::events(sse(&words).as_bytes()).in_pieces(std::iter::repeat(n + 1))
+            })
+            .collect(),
+    )
+    .await;
+    let answers = futures::future::join_all((0..20).map(|_| bench.ask())).await;
+    let mut firsts: Vec<usize> = Vec::new();
+    for events in answers {
+        let text = text_of(&events);
+        let first = text.split(' ').next().unwrap_or_default();
+        assert_eq!(text, format!("{first} ").repeat(30));
+        firsts.extend(first.parse::<usize>());
+    }
+    firsts.sort_unstable();
+    assert_eq!(firsts, (0..20).collect::<Vec<_>>());
+}
+
+#[tokio::test]
 async fn dropping_the_stream_closes_the_connection() {
     for wire in WIRES.iter().copied() {
         let replies = vec![Reply::silence(), Reply::events(text_answer(wire, "half", false).as_bytes()).then_stall()];

@@ -19,7 +19,7 @@ pub(super) fn body(request: &ModelRequest, options: &Options<'_>) -> Value {
         let role = if has(Quirk::DeveloperRole) { "developer" } else { "system" };
         messages.push(json!({"role": role, "content": request.system}));
     }
-    for entry in history::entries(&request.messages) {
+    for entry in history::entries(&request.messages, NAME, options) {
         match entry {
             Entry::User(text) => messages.push(json!({"role": "user", "content": text})),
             Entry::Assistant(assistant) => messages.push(assistant_message(assistant, options)),

@@ -75,8 +75,8 @@ impl Slots {
             return self.0.iter().rposition(|slot| slot.id == id);
         }
         let slot = &self.0[last];
-        let is_another =
-            !name.is_empty() && (slot.name != name || (!slot.args.is_empty() && args::parse(&slot.args).is_ok()));
+        let is_whole = || slot.args.trim_end().ends_with('}') && args::parse(&slot.args).is_ok();
+        let is_another = !name.is_empty() && (slot.name != name || is_whole());
         (!is_another).then_some(last)
     }
 

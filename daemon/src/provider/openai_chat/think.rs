@@ -3,6 +3,8 @@
 
 const OPEN: &str = "<think>";
 const CLOSE: &str = "</think>";
+/// Behind more blanks than this no tag is looked for.
+const MAX_LEADING_BLANKS_BYTES: usize = 1024;
 
 /// A piece of the answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,7 +71,7 @@ impl ThinkSplitter {
                 let text = self.held.trim_start();
                 if let Some(rest) = text.strip_prefix(OPEN) {
                     self.enter(State::Thinking, rest.to_owned())
-                } else if OPEN.starts_with(text) {
+                } else if OPEN.starts_with(text) && self.held.len() <= MAX_LEADING_BLANKS_BYTES {
                     false
                 } else {
                     self.state = State::Text { at_line_start: true };
