@@ -32,6 +32,7 @@ use crate::agent::port::ModelProvider;
 pub type Environment<'a> = &'a (dyn Fn(&str) -> Option<String> + Send + Sync);
 
 /// Who answers.
+#[derive(Clone)]
 pub enum Choice {
     /// This one.
     Ready(Arc<dyn ModelProvider>),

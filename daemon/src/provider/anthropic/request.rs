@@ -14,7 +14,7 @@ use crate::{
 /// Longest answer when the settings name none; the wire demands a number, and every current model takes this one.
 pub(super) const DEFAULT_MAX_TOKENS: u32 = 8_000;
 
-/// Builds the body. Cache breakpoints stand on the last tool, the system prompt and the last message.
+/// Builds the body. Cache breakpoints stand on the last tool, the system prompt and the last user message.
 pub(super) fn body(request: &ModelRequest, options: &Options<'_>) -> Value {
     let mut messages = messages(request, options);
     let mut tools: Vec<Value> = request
@@ -27,10 +27,10 @@ pub(super) fn body(request: &ModelRequest, options: &Options<'_>) -> Value {
         system.push(json!({"type": "text", "text": request.system}));
     }
     if !options.quirks.contains(&Quirk::NoCacheControl) {
-        let last_block = messages
-            .last_mut()
-            .and_then(|message| message["content"].as_array_mut())
-            .and_then(|blocks| blocks.last_mut());
+        // Never on a block of the assistant: those go back unchanged, also after a pause.
+        let last_question = messages.iter_mut().rfind(|message| message["role"] == "user");
+        let last_block =
+            last_question.and_then(|message| message["content"].as_array_mut()).and_then(|blocks| blocks.last_mut());
         for place in [tools.last_mut(), system.last_mut(), last_block].into_iter().flatten() {
             place["cache_control"] = json!({"type": "ephemeral"});
         }
@@ -186,6 +186,14 @@ mod tests {
         for path in ["/tools/1/cache_control", "/system/0/cache_control", "/messages/2/content/0/cache_control"] {
             assert_eq!(body.pointer(path), Some(&json!({"type": "ephemeral"})), "{path}");
         }
+    }
+
+    #[test]
+    fn a_paused_answer_goes_back_last_and_unchanged() {
+        let own = json!([{"type": "thinking", "thinking": "", "signature": "c2ln"}]);
+        let body = build(&request(vec![user("hi"), assistant("", &[], Some(own.clone()))]), &[]);
+        assert_eq!(body["messages"][1], json!({"role": "assistant", "content": own}));
+        assert!(body.pointer("/messages/0/content/0/cache_control").is_some());
     }
 
     #[test]
