@@ -100,11 +100,16 @@ pub async fn choose(
 fn wire_named(name: &str) -> Result<&'static dyn Wire, ChoiceError> {
     WIRES.iter().copied().find(|wire| wire.name() == name).ok_or_else(|| {
         let names: Vec<&str> = WIRES.iter().map(|wire| wire.name()).chain(["offline", "scripted"]).collect();
-        let nearest = names.iter().min_by_key(|known| distance(known, name)).filter(|known| distance(known, name) <= 4);
+        let nearest = names.iter().find(|known| known.starts_with(name)).or_else(|| {
+            names.iter().min_by_key(|known| distance(known, name)).filter(|known| distance(known, name) <= MAX_EDITS)
+        });
         let guess = nearest.map(|nearest| format!("did you mean {nearest:?}? ")).unwrap_or_default();
         ChoiceError::new(format!("there is no model provider {name:?}"), format!("{guess}known: {}", names.join(", ")))
     })
 }
+
+/// A name that differs in more characters is no slip.
+const MAX_EDITS: usize = 4;
 
 /// Edit distance in characters; names are short.
 fn distance(a: &str, b: &str) -> usize {

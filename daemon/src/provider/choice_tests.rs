@@ -137,14 +137,15 @@ async fn an_address_alone_chooses_a_wire() {
 async fn mistakes_are_told_with_what_to_do() {
     let none = ModelSettings::default();
     type Case<'a> = (&'a [(&'a str, &'a str)], &'a str, &'a str);
-    let cases: [Case<'_>; 10] = [
+    let cases: [Case<'_>; 11] = [
         (&[("COHAB_API_KEY", "k")], "not whose", "COHAB_PROVIDER"),
         (
             &[("COHAB_BASE_URL", "http://api.openai.com/v1"), ("OPENAI_API_KEY", "k")],
             "no model is named",
             "COHAB_MODEL",
         ),
-        (&[("COHAB_PROVIDER", "openai")], "no model provider \"openai\"", "known: anthropic"),
+        (&[("COHAB_PROVIDER", "openai")], "no model provider \"openai\"", "did you mean \"openai-chat\"?"),
+        (&[("COHAB_PROVIDER", "something-else")], "no model provider", "known: anthropic"),
         (&[("COHAB_PROVIDER", "antropic")], "\"antropic\"", "did you mean \"anthropic\"?"),
         (&[("COHAB_PROVIDER", "anthropic")], "needs a key", "ANTHROPIC_API_KEY"),
         (&[("COHAB_PROVIDER", "openai-chat")], "needs a key", "OPENAI_API_KEY"),

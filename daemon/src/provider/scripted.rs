@@ -1,6 +1,7 @@
 //! A provider that plays a script; for tests of everything around the model.
 //!
-//! `COHAB_PROVIDER=scripted`, and `COHAB_BASE_URL` is the path of a JSON file: a list of answers, each used once.
+//! `COHAB_PROVIDER=scripted`, and `COHAB_BASE_URL` is the absolute path of a JSON file: a list of answers, each
+//! used once.
 //!
 //! ```json
 //! [
