@@ -1,3 +1,24 @@
-//! Model providers, one wire per file.
+//! Model providers: the wires of hosted and local services, and what is shared by all of them.
+//!
+//! A wire is pure: it builds requests and folds the events of answers (`wire`). `http_provider` sends and repeats, `transport`
+//! reads one answer, `sse` makes events of bytes, `error` and `retry` judge failures, `choice` decides who answers. No network
+//! byte reaches a fold but through `sse`, and no tool call leaves a fold before the wire's terminal mark.
 
+mod anthropic;
+mod args;
+pub mod choice;
+pub mod detect;
+mod error;
+mod history;
+mod http;
+mod http_provider;
+mod openai_chat;
+mod retry;
+pub mod scripted;
 pub mod settings;
+mod sse;
+mod transport;
+mod wire;
+
+#[cfg(test)]
+mod http_tests;

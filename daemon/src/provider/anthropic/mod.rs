@@ -1,0 +1,99 @@
+//! Wire `anthropic`: the Messages API.
+//!
+//! Terminal mark: `message_stop`.
+
+mod blocks;
+mod fold;
+mod request;
+
+use reqwest::{
+    Url,
+    header::{HeaderMap, HeaderName, HeaderValue},
+};
+use secrecy::SecretString;
+use serde_json::Value;
+
+use super::{
+    error::ErrorBody,
+    history,
+    wire::{self, Fold, Options, Quirk, Vendor, Wire},
+};
+use crate::agent::port::{ModelRequest, ProviderErrorKind};
+
+/// The wire.
+pub(crate) struct Anthropic;
+
+const NAME: &str = "anthropic";
+const VERSION: &str = "2023-06-01";
+
+static ANTHROPIC: Vendor = Vendor {
+    name: "Anthropic",
+    base_url: "https://api.anthropic.com",
+    key_variable: "ANTHROPIC_API_KEY",
+    base_url_variable: "ANTHROPIC_BASE_URL",
+    default_model: "claude-sonnet-4-5",
+};
+
+impl Wire for Anthropic {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn vendor(&self) -> &'static Vendor {
+        &ANTHROPIC
+    }
+
+    fn url(&self, base: &Url) -> Url {
+        let has_version = base.path().trim_end_matches('/').ends_with("/v1");
+        wire::append_path(base, if has_version { "messages" } else { "v1/messages" })
+    }
+
+    fn headers(&self, key: Option<&SecretString>) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        headers.insert(HeaderName::from_static("anthropic-version"), HeaderValue::from_static(VERSION));
+        if let Some(key) = key {
+            wire::insert_secret(&mut headers, "x-api-key", "", key);
+        }
+        headers
+    }
+
+    fn body(&self, request: &ModelRequest, options: &Options<'_>) -> Value {
+        request::body(request, options)
+    }
+
+    fn default_max_output_tokens(&self) -> Option<u32> {
+        Some(request::DEFAULT_MAX_TOKENS)
+    }
+
+    fn fold(&self, request: &ModelRequest) -> Box<dyn Fold> {
+        Box::new(fold::MessageFold::beside(history::call_ids(&request.messages)))
+    }
+
+    fn remedy(&self, error: &ErrorBody) -> Option<Quirk> {
+        let is_refused = error.kind() == ProviderErrorKind::InvalidRequest && error.text.contains("cache_control");
+        is_refused.then_some(Quirk::NoCacheControl)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_base_works_with_and_without_version_and_slash() {
+        for base in ["http://h:1", "http://h:1/", "http://h:1/v1", "http://h:1/v1/", "http://h:1/v1/messages"] {
+            assert_eq!(Anthropic.url(&Url::parse(base).expect("a URL")).as_str(), "http://h:1/v1/messages", "{base}");
+        }
+    }
+
+    #[test]
+    fn headers_are_exact_and_the_key_is_masked() {
+        let headers = Anthropic.headers(Some(&SecretString::from("sk-ant-1".to_owned())));
+        assert_eq!(
+            (headers["anthropic-version"].as_bytes(), headers["x-api-key"].as_bytes()),
+            (&b"2023-06-01"[..], &b"sk-ant-1"[..])
+        );
+        assert!(!format!("{headers:?}").contains("sk-ant-1"));
+        assert_eq!(Anthropic.headers(None).len(), 1);
+    }
+}

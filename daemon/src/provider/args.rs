@@ -1,0 +1,199 @@
+//! Arguments of tool calls: strict JSON objects or nothing. What is executed comes from valid JSON only.
+
+use std::{collections::BTreeSet, fmt};
+
+use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Value};
+
+use crate::agent::port::{BrokenArguments, JsonObject};
+
+/// Parses `raw`. Nothing and `null` are no arguments; a string that holds an object is decoded once.
+pub(crate) fn parse(raw: &str) -> Result<JsonObject, BrokenArguments> {
+    let broken = |error: String| BrokenArguments { raw: raw.to_owned(), error };
+    if raw.trim().is_empty() {
+        return Ok(Map::new());
+    }
+    match strict(raw).map_err(|error| broken(format!("the arguments are not valid JSON: {error}")))? {
+        Value::Null => Ok(Map::new()),
+        Value::Object(object) => Ok(object),
+        Value::String(inner) => match strict(&inner) {
+            Ok(Value::Object(object)) => Ok(object),
+            _ => Err(broken("the arguments are a string, not a JSON object".to_owned())),
+        },
+        Value::Array(_) => Err(broken("the arguments are an array, not a JSON object".to_owned())),
+        Value::Bool(_) | Value::Number(_) => Err(broken("the arguments are no JSON object".to_owned())),
+    }
+}
+
+fn strict(text: &str) -> Result<Value, serde_json::Error> {
+    serde_json::from_str::<Strict>(text).map(|strict| strict.0)
+}
+
+/// A value in which no object names a key twice.
+struct Strict(Value);
+
+impl<'de> Deserialize<'de> for Strict {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        StrictSeed.deserialize(deserializer).map(Self)
+    }
+}
+
+struct StrictSeed;
+
+impl<'de> DeserializeSeed<'de> for StrictSeed {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for StrictSeed {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(Value::Bool(value))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(Value::String(value.to_owned()))
+    }
+
+    fn visit_string<E>(self, value: String) -> Result<Value, E> {
+        Ok(Value::String(value))
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        let mut array = Vec::new();
+        while let Some(item) = items.next_element_seed(StrictSeed)? {
+            array.push(item);
+        }
+        Ok(Value::Array(array))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
+        let mut object = Map::new();
+        while let Some(key) = entries.next_key::<String>()? {
+            let value = entries.next_value_seed(StrictSeed)?;
+            if object.contains_key(&key) {
+                return Err(A::Error::custom(format_args!("the key {key:?} stands twice")));
+            }
+            object.insert(key, value);
+        }
+        Ok(Value::Object(object))
+    }
+}
+
+/// Gives calls ids that are unique in the conversation and the same for call and result.
+#[derive(Debug, Default)]
+pub(crate) struct CallIds {
+    taken: BTreeSet<String>,
+    next: usize,
+}
+
+impl CallIds {
+    /// Ids beside those of the conversation.
+    pub(crate) fn beside<'a>(taken: impl IntoIterator<Item = &'a str>) -> Self {
+        Self { taken: taken.into_iter().map(str::to_owned).collect(), next: 0 }
+    }
+
+    /// `wire_id` if it can be used, else a new one.
+    pub(crate) fn claim(&mut self, wire_id: &str) -> String {
+        let mut id = wire_id.to_owned();
+        while id.is_empty() || self.taken.contains(&id) {
+            self.next += 1;
+            id = format!("call_{}", self.next);
+        }
+        self.taken.insert(id.clone());
+        id
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn no_arguments_come_in_four_forms() {
+        for raw in ["", "  \n", "null", "{}"] {
+            assert_eq!(parse(raw), Ok(Map::new()), "{raw:?}");
+        }
+    }
+
+    #[test]
+    fn a_string_that_holds_an_object_is_decoded_once() {
+        let once = json!({"command": "ls"}).to_string();
+        let twice = json!(once).to_string();
+        assert_eq!(parse(&twice).expect("an object")["command"], "ls");
+        assert!(parse(&json!(twice).to_string()).is_err());
+        assert!(parse("\"ls\"").is_err());
+    }
+
+    #[test]
+    fn whatever_is_no_strict_object_is_broken() {
+        for raw in [
+            "[1]",
+            "7",
+            "true",
+            "{\"a\":1",
+            "{\"a\":1} x",
+            "{\"a\":1,\"a\":2}",
+            "{\"a\":{\"b\":1,\"b\":1}}",
+            "{'a':1}",
+            "{\"a\":1}{\"a\":1}",
+        ] {
+            let broken = parse(raw).expect_err(raw);
+            assert_eq!(broken.raw, raw);
+            assert!(!broken.error.is_empty());
+        }
+    }
+
+    #[test]
+    fn text_arrives_byte_exact() {
+        let command = format!("echo \u{1f600} \"quoted\" \\ \n{}", "x".repeat(100_000));
+        let escaped = json!({"command": command}).to_string().replace('\u{1f600}', "\\ud83d\\ude00");
+        assert_eq!(parse(&escaped).expect("an object")["command"], command);
+    }
+
+    #[test]
+    fn made_ids_are_unique_and_leave_the_others_alone() {
+        let mut ids = CallIds::beside(["call_1", "abc"]);
+        assert_eq!(ids.claim(""), "call_2");
+        assert_eq!(ids.claim("abc"), "call_3");
+        assert_eq!(ids.claim("own"), "own");
+        assert_eq!(ids.claim("own"), "call_4");
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_parsed_or_refused(raw in ".*") {
+            if let Ok(object) = parse(&raw) {
+                let again = parse(&Value::Object(object.clone()).to_string());
+                prop_assert_eq!(again, Ok(object));
+            }
+        }
+    }
+}

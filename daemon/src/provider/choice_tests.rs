@@ -1,0 +1,233 @@
+use futures::stream::{self, BoxStream, StreamExt as _};
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::TcpListener,
+};
+
+use super::*;
+use crate::agent::port::{ModelEvent, ModelInfo, ModelRequest};
+
+struct Offline;
+
+impl ModelProvider for Offline {
+    fn info(&self) -> ModelInfo {
+        ModelInfo {
+            wire: "offline".to_owned(),
+            model: "offline".to_owned(),
+            origin: "built in".to_owned(),
+            is_offline: true,
+        }
+    }
+
+    fn stream(&self, _: ModelRequest) -> BoxStream<'static, ModelEvent> {
+        stream::empty().boxed()
+    }
+}
+
+async fn choose_in(
+    settings: &ModelSettings,
+    variables: &[(&str, &str)],
+    hosts: &[String],
+) -> Result<Choice, ChoiceError> {
+    let environment =
+        |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
+    choose(settings, &environment, hosts, || Arc::new(Offline)).await
+}
+
+async fn ready_in(settings: &ModelSettings, variables: &[(&str, &str)]) -> ModelInfo {
+    match choose_in(settings, variables, &[]).await {
+        Ok(Choice::Ready(provider)) => provider.info(),
+        Ok(Choice::AskLocal { .. }) => panic!("no host was given"),
+        Err(error) => panic!("{error}: {:?}", error.hint),
+    }
+}
+
+async fn ready(variables: &[(&str, &str)]) -> ModelInfo {
+    ready_in(&ModelSettings::default(), variables).await
+}
+
+async fn refused(settings: &ModelSettings, variables: &[(&str, &str)]) -> ChoiceError {
+    match choose_in(settings, variables, &[]).await {
+        Ok(Choice::Ready(provider)) => panic!("{:?}", provider.info()),
+        Ok(Choice::AskLocal { .. }) => panic!("no host was given"),
+        Err(error) => error,
+    }
+}
+
+/// A server that answers every request with `body` and gives the requests' heads.
+async fn serve(body: &'static str) -> (String, tokio::sync::mpsc::UnboundedReceiver<String>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
+    let host = listener.local_addr().expect("it is bound").to_string();
+    let (sender, receiver) = tokio::sync::mpsc::unbounded_channel();
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let mut request = vec![0; 8192];
+            let length = stream.read(&mut request).await.unwrap_or(0);
+            let _ = sender.send(String::from_utf8_lossy(&request[..length]).to_ascii_lowercase());
+            let head = format!(
+                "HTTP/1.1 200 S\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
+                body.len()
+            );
+            let _ = stream.write_all((head + body).as_bytes()).await;
+        }
+    });
+    (host, receiver)
+}
+
+/// The heads of the requests that a question to what `variables` choose sends.
+async fn head_of_question(
+    settings: &ModelSettings,
+    variables: &[(&str, &str)],
+    heads: &mut tokio::sync::mpsc::UnboundedReceiver<String>,
+) -> String {
+    let Ok(Choice::Ready(provider)) = choose_in(settings, variables, &[]).await else { panic!("not ready") };
+    let messages = vec![crate::agent::port::Message::User { text: "hi".to_owned() }];
+    let request = ModelRequest { system: String::new(), messages, tools: Vec::new(), allow_tools: true };
+    provider.stream(request).collect::<Vec<_>>().await;
+    let mut all = heads.recv().await.expect("a request");
+    while let Ok(head) = heads.try_recv() {
+        all.push_str(&head);
+    }
+    all
+}
+
+#[tokio::test]
+async fn without_anything_the_offline_assistant_answers() {
+    assert!(ready(&[]).await.is_offline);
+    assert!(ready(&[("COHAB_PROVIDER", "offline"), ("OPENAI_API_KEY", "k")]).await.is_offline);
+    assert!(ready(&[("OPENAI_API_KEY", "  "), ("COHAB_PROVIDER", "")]).await.is_offline);
+}
+
+#[tokio::test]
+async fn a_key_variable_chooses_its_vendor_and_two_say_which() {
+    let info = ready(&[("OPENAI_API_KEY", "k")]).await;
+    assert_eq!((info.wire.as_str(), info.origin.as_str()), ("openai-chat", "OPENAI_API_KEY"));
+    let info = ready(&[("OPENAI_API_KEY", "k"), ("ANTHROPIC_API_KEY", "k"), ("COHAB_MODEL", "mine")]).await;
+    assert_eq!((info.wire.as_str(), info.model.as_str()), ("anthropic", "mine"));
+    assert!(info.origin.starts_with("ANTHROPIC_API_KEY") && info.origin.contains("OPENAI_API_KEY"), "{}", info.origin);
+}
+
+#[tokio::test]
+async fn what_is_named_wins_over_key_variables_and_variables_over_settings() {
+    let settings = ModelSettings {
+        provider: Some("anthropic".to_owned()),
+        name: Some("from-file".to_owned()),
+        api_key: Some("file-key".to_owned().into()),
+        ..ModelSettings::default()
+    };
+    let info = ready_in(&settings, &[("OPENAI_API_KEY", "k")]).await;
+    assert_eq!(
+        (info.wire.as_str(), info.model.as_str(), info.origin.as_str()),
+        ("anthropic", "from-file", "the settings")
+    );
+    let info = ready_in(&settings, &[("OPENAI_API_KEY", "k"), ("COHAB_PROVIDER", "openai-chat")]).await;
+    assert_eq!((info.wire.as_str(), info.origin.as_str()), ("openai-chat", "COHAB_PROVIDER"));
+    assert_ne!(info.model, "from-file", "the file's model is another provider's");
+}
+
+#[tokio::test]
+async fn an_address_alone_chooses_a_wire() {
+    let info = ready(&[("COHAB_BASE_URL", "http://127.0.0.1:9/v1"), ("COHAB_MODEL", "m")]).await;
+    assert_eq!((info.wire.as_str(), info.origin.as_str()), ("openai-chat", "COHAB_BASE_URL"));
+    let info = ready(&[("COHAB_BASE_URL", "https://api.anthropic.com/"), ("COHAB_API_KEY", "k")]).await;
+    assert_eq!(info.wire, "anthropic");
+}
+
+#[tokio::test]
+async fn mistakes_are_told_with_what_to_do() {
+    let none = ModelSettings::default();
+    type Case<'a> = (&'a [(&'a str, &'a str)], &'a str, &'a str);
+    let cases: [Case<'_>; 11] = [
+        (&[("COHAB_API_KEY", "k")], "not whose", "COHAB_PROVIDER"),
+        (
+            &[("COHAB_BASE_URL", "http://api.openai.com/v1"), ("OPENAI_API_KEY", "k")],
+            "no model is named",
+            "COHAB_MODEL",
+        ),
+        (&[("COHAB_PROVIDER", "openai")], "no model provider \"openai\"", "did you mean \"openai-chat\"?"),
+        (&[("COHAB_PROVIDER", "something-else")], "no model provider", "known: anthropic"),
+        (&[("COHAB_PROVIDER", "antropic")], "\"antropic\"", "did you mean \"anthropic\"?"),
+        (&[("COHAB_PROVIDER", "anthropic")], "needs a key", "ANTHROPIC_API_KEY"),
+        (&[("COHAB_PROVIDER", "openai-chat")], "needs a key", "OPENAI_API_KEY"),
+        (
+            &[("COHAB_PROVIDER", "openai-chat"), ("COHAB_BASE_URL", "http://192.0.2.1/v1")],
+            "no model is named",
+            "COHAB_MODEL",
+        ),
+        (&[("COHAB_BASE_URL", "127.0.0.1:8080")], "base URL", "http://"),
+        (&[("COHAB_BASE_URL", "ftp://127.0.0.1/")], "base URL", "http://"),
+        (&[("COHAB_PROVIDER", "scripted")], "no script", "COHAB_BASE_URL"),
+    ];
+    for (variables, message, hint) in cases {
+        let error = refused(&none, variables).await;
+        assert!(error.message.contains(message), "{error}");
+        assert!(error.hint.as_deref().is_some_and(|text| text.contains(hint)), "{:?}", error.hint);
+    }
+    let settings =
+        ModelSettings { provider: Some("anthropic".to_owned()), api_key_env: Some("MY_KEY".to_owned()), ..none };
+    assert!(refused(&settings, &[("ANTHROPIC_API_KEY", "k")]).await.message.contains("MY_KEY"));
+    assert!(
+        refused(&settings, &[("COHAB_PROVIDER", "scripted"), ("COHAB_BASE_URL", "/nonexistent")])
+            .await
+            .message
+            .contains("/nonexistent")
+    );
+}
+
+#[tokio::test]
+async fn a_script_can_answer() {
+    let script = tempfile::NamedTempFile::new().expect("a temporary file");
+    std::fs::write(script.path(), "[]").expect("the file is ours");
+    let path = script.path().to_str().expect("temporary paths are text");
+    assert_eq!(ready(&[("COHAB_PROVIDER", "scripted"), ("COHAB_BASE_URL", path)]).await.wire, "scripted");
+}
+
+#[tokio::test]
+async fn a_vendor_s_key_goes_to_no_other_address() {
+    let (host, mut heads) = serve("{}").await;
+    let url = format!("http://{host}");
+    let none = ModelSettings { retries: Some(0), ..ModelSettings::default() };
+    let base: &[(&str, &str)] = &[("COHAB_BASE_URL", &url), ("COHAB_MODEL", "m"), ("OPENAI_API_KEY", "sk-vendor")];
+    assert!(!head_of_question(&none, base, &mut heads).await.contains("authorization"));
+    let own = [base, &[("COHAB_API_KEY", "sk-own")]].concat();
+    assert!(head_of_question(&none, &own, &mut heads).await.contains("authorization: bearer sk-own"));
+    let vendor_url = [("OPENAI_BASE_URL", url.as_str()), ("OPENAI_API_KEY", "sk-vendor")];
+    assert!(head_of_question(&none, &vendor_url, &mut heads).await.contains("authorization: bearer sk-vendor"));
+    let file =
+        ModelSettings { provider: Some("anthropic".to_owned()), api_key: Some("sk-file".to_owned().into()), ..none };
+    for variables in [base, &[base, &[("COHAB_PROVIDER", "openai-chat")]].concat()] {
+        assert!(!head_of_question(&file, variables, &mut heads).await.contains("sk-file"));
+    }
+}
+
+#[tokio::test]
+async fn a_local_server_needs_no_key_and_names_its_own_model() {
+    let (host, _heads) = serve(r#"{"data":[{"id":"local-model"}]}"#).await;
+    let info = ready(&[("COHAB_PROVIDER", "openai-chat"), ("COHAB_BASE_URL", &format!("http://{host}"))]).await;
+    assert_eq!(info.model, "local-model");
+    let info = ready(&[("OPENAI_API_KEY", "any"), ("OPENAI_BASE_URL", &format!("http://{host}/v1"))]).await;
+    assert_eq!((info.model.as_str(), info.origin.as_str()), ("local-model", "OPENAI_API_KEY"));
+}
+
+#[tokio::test]
+async fn a_found_server_is_offered_and_not_taken() {
+    let (host, _heads) = serve(r#"{"data":[{"id":"local-model","owned_by":"llamacpp"}]}"#).await;
+    let choice = choose_in(&ModelSettings::default(), &[], std::slice::from_ref(&host)).await;
+    let Ok(Choice::AskLocal { found, provider, otherwise }) = choice else { panic!("nothing was offered") };
+    assert_eq!((found.server.as_str(), found.url.as_str()), ("llama.cpp", format!("http://{host}/v1").as_str()));
+    assert_eq!((provider.info().model.as_str(), otherwise.info().is_offline), ("local-model", true));
+    let keyed = choose_in(&ModelSettings::default(), &[("OPENAI_API_KEY", "k")], &[host]).await;
+    assert!(matches!(keyed, Ok(Choice::Ready(_))));
+}
+
+#[test]
+fn the_choice_can_be_made_on_any_thread() {
+    fn is_send<T: Send>(_: &T) {}
+    let settings = ModelSettings::default();
+    is_send(&choose(&settings, &|_: &str| None, &[], || Arc::new(Offline)));
+}
+
+#[test]
+fn the_distance_counts_edits() {
+    assert_eq!((distance("anthropic", "antropic"), distance("", "abc"), distance("same", "same")), (1, 3, 0));
+}

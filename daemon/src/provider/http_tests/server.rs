@@ -1,0 +1,195 @@
+//! A model server that plays a list of replies and remembers what it was asked.
+
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::{TcpListener, TcpStream},
+    sync::watch,
+    task::JoinHandle,
+};
+
+/// What is sent after a request, and how the connection ends.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Reply {
+    pieces: Vec<Vec<u8>>,
+    ending: Ending,
+    pause: Duration,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+enum Ending {
+    #[default]
+    Close,
+    /// Stays open until the client goes.
+    Stall,
+    /// Sends the last piece again and again until the client goes.
+    Repeat,
+}
+
+impl Reply {
+    /// `status` with `headers` (lines) and `body`, ended by closing the connection.
+    pub(super) fn new(status: u16, headers: &str, body: &[u8]) -> Self {
+        let headers: String = headers.lines().map(|line| format!("{line}\r\n")).collect();
+        let head = format!("HTTP/1.1 {status} Status\r\nconnection: close\r\n{headers}\r\n");
+        Self { pieces: vec![head.into_bytes(), body.to_vec()], ..Self::default() }
+    }
+
+    /// An event stream.
+    pub(super) fn events(body: &[u8]) -> Self {
+        Self::new(200, "content-type: text/event-stream", body)
+    }
+
+    /// JSON.
+    pub(super) fn json(status: u16, body: &str) -> Self {
+        Self::new(status, "content-type: application/json", body.as_bytes())
+    }
+
+    /// A chunked event stream; without its last chunk the transport itself sees the cut.
+    pub(super) fn chunked(body: &[u8], has_last_chunk: bool) -> Self {
+        let mut bytes = format!("{:x}\r\n", body.len()).into_bytes();
+        bytes.extend_from_slice(body);
+        bytes.extend_from_slice(if has_last_chunk { b"\r\n0\r\n\r\n" } else { b"\r\n" });
+        Self::new(200, "content-type: text/event-stream\ntransfer-encoding: chunked", &bytes)
+    }
+
+    /// Closes without a byte.
+    pub(super) fn nothing() -> Self {
+        Self::default()
+    }
+
+    /// Accepts, and never says a word.
+    pub(super) fn silence() -> Self {
+        Self::default().then_stall()
+    }
+
+    /// Sends the body in pieces of these sizes, over and over.
+    pub(super) fn in_pieces(mut self, sizes: impl IntoIterator<Item = usize>) -> Self {
+        let body = self.pieces.pop().unwrap_or_default();
+        let mut rest = &body[..];
+        for size in sizes {
+            let (piece, tail) = rest.split_at(size.clamp(1, rest.len().max(1)).min(rest.len()));
+            self.pieces.push(piece.to_vec());
+            rest = tail;
+            if rest.is_empty() {
+                break;
+            }
+        }
+        self
+    }
+
+    pub(super) fn then_stall(self) -> Self {
+        Self { ending: Ending::Stall, ..self }
+    }
+
+    /// Sends `piece` for ever, with `pause` between.
+    pub(super) fn then_repeat(mut self, piece: &str, pause: Duration) -> Self {
+        self.pieces.push(piece.as_bytes().to_vec());
+        Self { ending: Ending::Repeat, pause, ..self }
+    }
+}
+
+/// A request as it came.
+#[derive(Clone, Debug)]
+pub(super) struct Seen {
+    /// Request line and headers, lower case.
+    pub(super) head: String,
+    /// The body.
+    pub(super) body: serde_json::Value,
+}
+
+/// The running server.
+pub(super) struct Server {
+    pub(super) address: String,
+    seen: Arc<Mutex<Vec<Seen>>>,
+    open: watch::Receiver<usize>,
+    task: JoinHandle<()>,
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl Server {
+    /// Plays `replies`, one per request.
+    pub(super) async fn start(replies: Vec<Reply>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
+        let address = listener.local_addr().expect("it is bound").to_string();
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let (opened, open) = watch::channel(0);
+        let log = Arc::clone(&seen);
+        let task = tokio::spawn(async move {
+            let mut connections = tokio::task::JoinSet::new();
+            let mut replies = replies.into_iter();
+            while let Ok((stream, _)) = listener.accept().await {
+                let Some(reply) = replies.next() else { return };
+                let (log, opened) = (Arc::clone(&log), opened.clone());
+                opened.send_modify(|count| *count += 1);
+                connections.spawn(async move {
+                    // A client that goes away in the middle is one of the cases.
+                    let _ = serve(stream, reply, &log).await;
+                    opened.send_modify(|count| *count -= 1);
+                });
+            }
+        });
+        Self { address, seen, open, task }
+    }
+
+    /// All requests so far.
+    pub(super) fn seen(&self) -> Vec<Seen> {
+        self.seen.lock().expect("no test panics with it").clone()
+    }
+
+    /// Waits until so many connections are open.
+    pub(super) async fn until_open(&mut self, count: usize) {
+        self.open.wait_for(|open| *open == count).await.expect("the server runs");
+    }
+}
+
+async fn serve(mut stream: TcpStream, reply: Reply, log: &Mutex<Vec<Seen>>) -> std::io::Result<()> {
+    stream.set_nodelay(true)?;
+    let request = read_request(&mut stream).await?;
+    log.lock().expect("no test panics with it").push(request);
+    for piece in &reply.pieces {
+        stream.write_all(piece).await?;
+        stream.flush().await?;
+    }
+    let mut sink = [0; 1024];
+    match (reply.ending, reply.pieces.last()) {
+        (Ending::Repeat, Some(piece)) => loop {
+            tokio::select! {
+                read = stream.read(&mut sink) => if read? == 0 { return Ok(()) },
+                () = tokio::time::sleep(reply.pause) => stream.write_all(piece).await?,
+            }
+        },
+        (Ending::Stall, _) => {
+            while stream.read(&mut sink).await? > 0 {}
+            Ok(())
+        }
+        _ => stream.shutdown().await,
+    }
+}
+
+async fn read_request(stream: &mut TcpStream) -> std::io::Result<Seen> {
+    let mut bytes = Vec::new();
+    loop {
+        if stream.read_buf(&mut bytes).await? == 0 {
+            return Err(std::io::ErrorKind::UnexpectedEof.into());
+        }
+        let Some(end) = bytes.windows(4).position(|window| window == b"\r\n\r\n") else { continue };
+        let head = String::from_utf8_lossy(&bytes[..end]).to_ascii_lowercase();
+        let length = head
+            .lines()
+            .find_map(|line| line.strip_prefix("content-length: "))
+            .map_or(0, |text| text.parse().unwrap_or(0));
+        let body = &bytes[end + 4..];
+        if body.len() >= length {
+            return Ok(Seen { body: serde_json::from_slice(body).unwrap_or_default(), head });
+        }
+    }
+}
