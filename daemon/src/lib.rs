@@ -1,5 +1,6 @@
 //! The cohab daemon.
 
 pub mod agent;
+pub mod file;
 pub mod provider;
 pub mod tool;
