@@ -173,6 +173,7 @@ fn what_is_no_toml_is_an_error_with_its_place() {
     assert_eq!(faults("\u{feff}[lo]\n"), [":1:2: unknown key `lo` / did you mean `log`?"]);
     assert_eq!(faults("x".repeat(2 * 1024 * 1024)), [": is too large: more than 1048576 bytes"]);
     assert_eq!(faults(format!("a = {}", "[".repeat(100_000))).len(), 1);
+    assert_eq!(faults(format!("{}a = 1", "a.".repeat(300_000))).len(), 1);
 }
 
 #[test]

@@ -75,14 +75,13 @@ fn unknown_argument(unknown: &str, properties: &Map<String, Value>) -> String {
 
 fn check(name: &str, value: &Value, property: &Value) -> Result<(), String> {
     let expected = property["type"].as_str().unwrap_or_default();
-    let is_right = match expected {
-        "string" => value.is_string(),
-        "boolean" => value.is_boolean(),
-        "integer" => value.is_i64() || value.is_u64(),
-        _ => true,
+    let (is_right, expected) = match expected {
+        "string" => (value.is_string(), "a string"),
+        "boolean" => (value.is_boolean(), "a boolean"),
+        "integer" => (value.is_i64() || value.is_u64(), "a whole number"),
+        other => (true, other),
     };
     if !is_right {
-        let expected = if expected == "integer" { "a whole number" } else { expected };
         return Err(format!("argument `{name}` must be {expected}, not {}", kind_of(value)));
     }
     let (least, most) = (property["minimum"].as_i64(), property["maximum"].as_i64());
@@ -142,7 +141,7 @@ mod tests {
             )
         );
         assert_eq!(error(&json!({})), "argument `path` is missing");
-        assert_eq!(error(&json!({"path": null})), "argument `path` must be string, not null");
+        assert_eq!(error(&json!({"path": null})), "argument `path` must be a string, not null");
         assert_eq!(error(&json!({"path": "x", "limit": "5"})), "argument `limit` must be a whole number, not a string");
         assert_eq!(
             error(&json!({"path": "x", "limit": 5.5})),
@@ -156,7 +155,7 @@ mod tests {
             error(&json!({"path": "x", "limit": -1})),
             "argument `limit` must be at least 1 and at most 10, not -1"
         );
-        assert_eq!(error(&json!({"path": "x", "deep": "true"})), "argument `deep` must be boolean, not a string");
+        assert_eq!(error(&json!({"path": "x", "deep": "true"})), "argument `deep` must be a boolean, not a string");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use async_trait::async_trait;
+use cohab_shell_relay::policy::Level;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -56,7 +57,11 @@ fn plan(args: &Arguments, cwd: &Path, home: &Path) -> Result<Change, String> {
     let named = |reason: &str| format!("{}: {reason}", render::path(&path));
     let before = change::original(&path)?.ok_or_else(|| named("no such file; make it with `write`"))?;
     let text = std::str::from_utf8(&before.content).map_err(|_| named("is not UTF-8 text; use `sed` with `bash`"))?;
-    let after = replaced(text, args).map_err(|reason| named(&reason))?;
+    let after = replaced(text, args).map_err(|mismatch| {
+        // The model gets this before anybody was asked, so it must not tell what is in a file that may not simply be read.
+        let is_plain = path::read_level(&path, cwd, home) == Level::Allow;
+        named(&mismatch.explain(text, args, is_plain))
+    })?;
     if after.len() as u64 > change::FILE_MAX_BYTES {
         return Err(named(&too_long()));
     }
@@ -67,32 +72,51 @@ fn too_long() -> String {
     format!("would be longer than {} bytes", change::FILE_MAX_BYTES)
 }
 
+/// Why a replacement cannot be made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mismatch {
+    Empty,
+    Same,
+    TooLong,
+    NotFound,
+    FoundOften,
+}
+
+impl Mismatch {
+    /// The reason as a phrase for the model; details of the content only if `is_plain`.
+    fn explain(self, text: &str, args: &Arguments, is_plain: bool) -> String {
+        match self {
+            Self::Empty => "argument `old_string` is empty; use `write` to write a whole file".into(),
+            Self::Same => "`old_string` and `new_string` are the same".into(),
+            Self::TooLong => too_long(),
+            Self::NotFound if is_plain => not_found(text, &args.old_string),
+            Self::FoundOften if is_plain => found_often(text, &in_line_ends_of(text, args).0),
+            Self::NotFound | Self::FoundOften => "`old_string` is not in the file exactly once; read it again".into(),
+        }
+    }
+}
+
 /// `text` with the replacement made.
-///
-/// # Errors
-/// A phrase for the model: nothing to do, not found, found more than once.
-fn replaced(text: &str, args: &Arguments) -> Result<String, String> {
+fn replaced(text: &str, args: &Arguments) -> Result<String, Mismatch> {
     if args.old_string.is_empty() {
-        return Err("argument `old_string` is empty; use `write` to write a whole file".into());
+        return Err(Mismatch::Empty);
     }
     let (old, new) = in_line_ends_of(text, args);
     if old == new {
-        return Err("`old_string` and `new_string` are the same".into());
+        return Err(Mismatch::Same);
     }
-    let Some(first) = text.find(&old) else {
-        return Err(not_found(text, &args.old_string));
-    };
+    let first = text.find(&old).ok_or(Mismatch::NotFound)?;
     if args.replace_all {
         let grown = text.matches(&old).count().saturating_mul(new.len().saturating_sub(old.len()));
         if grown as u64 > change::FILE_MAX_BYTES {
-            return Err(too_long());
+            return Err(Mismatch::TooLong);
         }
         return Ok(text.replace(&old, &new));
     }
     // Occurrences may overlap, so the second is looked for from the next character on.
     let next = first + old.chars().next().map_or(1, char::len_utf8);
     if text[next..].contains(&old) {
-        return Err(found_often(text, &old));
+        return Err(Mismatch::FoundOften);
     }
     Ok(text.replacen(&old, &new, 1))
 }

@@ -14,7 +14,8 @@ fn arguments(old: &str, new: &str, replace_all: bool) -> Arguments {
 }
 
 fn error(text: &str, old: &str) -> String {
-    replaced(text, &arguments(old, "new", false)).unwrap_err()
+    let args = arguments(old, "new", false);
+    replaced(text, &args).unwrap_err().explain(text, &args, true)
 }
 
 #[tokio::test]
@@ -86,9 +87,19 @@ fn a_piece_that_is_there_more_than_once_is_answered_with_its_places() {
 }
 
 #[test]
+fn nothing_is_told_about_a_file_that_may_not_simply_be_read() {
+    let text = "user = me\npassword = 123\npassword = 123\n";
+    for old in ["password = 124", "password = 123"] {
+        let args = arguments(old, "x", false);
+        let told = replaced(text, &args).unwrap_err().explain(text, &args, false);
+        assert_eq!(told, "`old_string` is not in the file exactly once; read it again");
+    }
+}
+
+#[test]
 fn edits_without_effect_are_refused() {
     assert!(error("abc", "").contains("is empty"));
-    assert!(replaced("abc", &arguments("b", "b", false)).unwrap_err().contains("the same"));
+    assert_eq!(replaced("abc", &arguments("b", "b", false)), Err(Mismatch::Same));
 }
 
 #[test]
@@ -106,8 +117,7 @@ fn hostile_repetition_is_bounded_in_time_and_memory() {
     let text = "a".repeat(4_000_000);
     assert!(error(&text, &"a".repeat(2_000_000)).contains("2 times"));
     assert!(error(&text, &"b".repeat(100)).contains("not in the file"));
-    let explosion = replaced(&text, &arguments("a", &text, true)).unwrap_err();
-    assert_eq!(explosion, "would be longer than 4194304 bytes");
+    assert_eq!(replaced(&text, &arguments("a", &text, true)), Err(Mismatch::TooLong));
 }
 
 proptest! {

@@ -188,8 +188,11 @@ mod tests {
         let mut lines: Vec<_> = listed.lines().collect();
         lines.sort_unstable();
         assert_eq!(lines, ["a/one\\ntwo.rs", "a/up.rs"]);
-        let error = run(&Glob::new(&options(&dir)), &dir.join("trap"), &json!({"pattern": "*"})).await.unwrap_err();
-        assert!(error.ends_with("its ignore file is no regular file, or too large"), "{error}");
+        for folder in ["trap", "trap/sub"] {
+            make(&dir, &["trap/sub/y.rs"]);
+            let listed = found(&dir.join(folder), json!({"pattern": "y.rs"})).await;
+            assert!(listed.contains("y.rs\n[ignore files were not heeded: "), "{listed}");
+        }
     }
 
     #[tokio::test]

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
-use cohab_shell_relay::policy;
+use cohab_shell_relay::policy::Level;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -166,10 +166,7 @@ impl Tool for Grep {
                 context_lines: args.context.unwrap_or(0) as usize,
                 bytes: options.output_max_bytes,
             };
-            let is_secret = |file: &Path| {
-                let context = policy::Context { cwd: &cwd, home: &options.home };
-                policy::assess_read(file, context).level >= policy::Level::Danger
-            };
+            let is_secret = |file: &Path| path::read_level(file, &cwd, &options.home) >= Level::Danger;
             find(&search, &cwd, &limits, is_secret, cancel)
         })
         .await

@@ -39,6 +39,9 @@ pub struct ToolOptions {
 /// All tools, sorted by name. Make one set per session: `write` and `edit` remember what they previewed.
 #[must_use]
 pub fn registry(options: &ToolOptions) -> Vec<Arc<dyn Tool>> {
+    // Paths are judged with links resolved, so the home they are compared with must be, too.
+    let home = options.home.canonicalize().unwrap_or_else(|_| options.home.clone());
+    let options = &ToolOptions { home, ..options.clone() };
     vec![
         Arc::new(bash::Bash::new(options)),
         Arc::new(edit::Edit::new(options)),

@@ -5,6 +5,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use cohab_shell_relay::policy::{self, Level};
+
 use super::render;
 
 /// The absolute path without links that `given` means in `cwd`; `~` is `home`. The file itself, and folders above it, need not
@@ -44,6 +46,11 @@ fn follow(path: &Path) -> Result<PathBuf, String> {
         return Err("no such folder".into());
     };
     Ok(follow(parent)?.join(name))
+}
+
+/// What the policy says to reading `path`, which has no links in it.
+pub(super) fn read_level(path: &Path, cwd: &Path, home: &Path) -> Level {
+    policy::assess_read(path, policy::Context { cwd, home }).level
 }
 
 /// `path` as the model should write it: relative to `cwd` if it is below, else absolute.

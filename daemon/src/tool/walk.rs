@@ -13,7 +13,7 @@ use super::{blocking, path, render};
 
 /// Entries that one walk looks at.
 const ENTRIES_MAX: usize = 200_000;
-/// Largest ignore file that is heeded. What holds a larger one, or a pipe by that name, is not entered.
+/// Largest ignore file that is heeded. A folder with a larger one, or a pipe by that name, is not entered.
 const IGNORE_FILE_MAX_BYTES: u64 = 1024 * 1024;
 /// Longest pattern.
 const PATTERN_MAX_BYTES: usize = 4 * 1024;
@@ -77,6 +77,8 @@ pub(super) struct Found {
     pub(super) unreadable: usize,
     /// Whether there was more than one walk looks at.
     pub(super) is_cut: bool,
+    /// Whether ignore files were heeded.
+    pub(super) is_filtered: bool,
 }
 
 /// Collects the files below `base` that match `pattern`, without what ignore files exclude, without hidden ones unless the
@@ -89,18 +91,17 @@ pub(super) fn files(base: &Path, pattern: Option<&PathPattern>, cancel: &Cancell
     let metadata =
         fs::symlink_metadata(base).map_err(|error| named(&crate::file::FileError::from(error).to_string()))?;
     if metadata.is_file() {
-        return Ok(Found { files: vec![base.to_owned()], unreadable: 0, is_cut: false });
+        return Ok(Found { files: vec![base.to_owned()], unreadable: 0, is_cut: false, is_filtered: true });
     }
     if !metadata.is_dir() {
         return Err(named("is neither a file nor a folder"));
     }
-    if let Some(folder) = base.ancestors().find(|folder| !has_sane_ignore_files(folder)) {
-        return Err(format!("{}: its ignore file is no regular file, or too large", render::path(folder)));
-    }
     fs::read_dir(base).map_err(|error| named(&crate::file::FileError::from(error).to_string()))?;
 
-    let mut found = Found { files: Vec::new(), unreadable: 0, is_cut: false };
-    for (seen, entry) in walker(base, pattern.is_some_and(|pattern| pattern.wants_hidden)).build().enumerate() {
+    let is_filtered = base.ancestors().all(has_sane_ignore_files);
+    let mut found = Found { files: Vec::new(), unreadable: 0, is_cut: false, is_filtered };
+    let wants_hidden = pattern.is_some_and(|pattern| pattern.wants_hidden);
+    for (seen, entry) in walker(base, wants_hidden, is_filtered).build().enumerate() {
         if cancel.is_cancelled() {
             return Err(blocking::CANCELLED.into());
         }
@@ -122,9 +123,13 @@ pub(super) fn files(base: &Path, pattern: Option<&PathPattern>, cancel: &Cancell
     Ok(found)
 }
 
-fn walker(base: &Path, wants_hidden: bool) -> WalkBuilder {
+fn walker(base: &Path, wants_hidden: bool, is_filtered: bool) -> WalkBuilder {
     let mut builder = WalkBuilder::new(base);
-    builder.hidden(!wants_hidden).require_git(false).follow_links(false).git_global(false).filter_entry(may_enter);
+    builder.hidden(!wants_hidden).follow_links(false).require_git(false).filter_entry(may_enter);
+    // With either of the first two, the walker reads the ignore files of all folders above.
+    builder.git_ignore(is_filtered).ignore(is_filtered).parents(is_filtered);
+    // What these read is outside of the folder, or named by a `.git` file that anybody may have written.
+    builder.git_global(false).git_exclude(false);
     builder
 }
 
@@ -135,7 +140,7 @@ fn may_enter(entry: &DirEntry) -> bool {
 
 /// The walker opens ignore files by name and reads them whole, so a pipe or a device there would hold it forever.
 fn has_sane_ignore_files(folder: &Path) -> bool {
-    [".ignore", ".gitignore", ".git/info/exclude"].iter().all(|name| match fs::metadata(folder.join(name)) {
+    [".ignore", ".gitignore"].iter().all(|name| match fs::metadata(folder.join(name)) {
         Ok(metadata) => metadata.is_dir() || (metadata.is_file() && metadata.len() <= IGNORE_FILE_MAX_BYTES),
         Err(_) => true,
     })
@@ -146,6 +151,9 @@ pub(super) fn gaps(found: &Found, cwd: &Path, base: &Path) -> Vec<String> {
     let mut gaps = Vec::new();
     if found.is_cut {
         gaps.push(format!("stopped after {ENTRIES_MAX} entries; search in a smaller folder"));
+    }
+    if !found.is_filtered {
+        gaps.push("ignore files were not heeded: one here or above is no regular file, or too large".into());
     }
     if found.unreadable > 0 {
         let places = render::count(found.unreadable, "place");
