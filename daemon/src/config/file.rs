@@ -18,6 +18,8 @@ use crate::file::{self, Expected, FileError};
 
 /// Largest settings file.
 const FILE_MAX_BYTES: u64 = 1024 * 1024;
+/// Faults that are looked for; whoever mends these sees the rest.
+const PROBLEMS_MAX: usize = 50;
 /// What others may not have of a file with a secret in it.
 const OTHERS_MODE: u32 = 0o077;
 /// Mode of a file written here.
@@ -67,7 +69,7 @@ impl ConfigFile {
         &self.text
     }
 
-    /// Everything that is wrong with it, in the order of the file; only the first fault if it is no TOML.
+    /// What is wrong with it, in the order of the file, up to 50 faults; only the first if it is no TOML.
     #[must_use]
     pub fn problems(&self) -> Vec<ConfigError> {
         let document = match self.document() {
@@ -107,6 +109,9 @@ impl ConfigFile {
 
     fn check_table(&self, table: &dyn TableLike, prefix: &str, problems: &mut Vec<ConfigError>) {
         for (name, _) in table.iter() {
+            if problems.len() >= PROBLEMS_MAX {
+                return;
+            }
             let Some((key, item)) = table.get_key_value(name) else { continue };
             let full = if prefix.is_empty() { name.to_owned() } else { format!("{prefix}.{name}") };
             let position = self.position(key.span().map(|span| span.start));

@@ -164,13 +164,14 @@ impl Key {
     /// Whether the setting takes this value.
     ///
     /// # Errors
-    /// A sentence that names the setting and the allowed values, and the value unless it is a secret.
+    /// A sentence that names the setting and the allowed values, and the value unless it may be a secret.
     pub fn check(&self, value: &Value) -> Result<(), String> {
         if self.kind.takes(value) {
             return Ok(());
         }
         let given = match value {
-            _ if self.is_secret => String::new(),
+            // Instead of the variable's name, people give the key itself.
+            _ if self.is_secret || self.kind == Kind::EnvName => String::new(),
             Value::String(text) if text.value().len() > COMPARED_MAX_BYTES => ", not such a long text".into(),
             Value::String(text) => format!(", not {:?}", text.value()),
             Value::Integer(_) | Value::Float(_) | Value::Boolean(_) => format!(", not {}", plain(value)),
