@@ -1,1 +1,100 @@
 //! Tools, one per file.
+//!
+//! Arguments are typed structs; their schema is what the model sees and what every call is checked against. A failure is text
+//! for the model that says what to do instead. Nothing here asks for consent: [`Tool::intent`](crate::agent::port::Tool::intent)
+//! says what would happen, with links in paths resolved, so that what is judged is what is touched.
+
+use std::{path::PathBuf, sync::Arc, time::Duration};
+
+use crate::agent::port::Tool;
+
+mod arguments;
+mod bash;
+mod blocking;
+mod change;
+mod edit;
+mod glob;
+mod grep;
+mod matches;
+mod path;
+mod read;
+mod render;
+mod walk;
+mod write;
+
+#[cfg(test)]
+mod testing;
+
+/// What the tools need to know of their user.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolOptions {
+    /// What `~` stands for.
+    pub home: PathBuf,
+    /// How long a command may run unless the model says otherwise.
+    pub command_timeout: Duration,
+    /// Longest result of one call; the rest is left out and counted.
+    pub output_max_bytes: usize,
+}
+
+/// All tools, sorted by name. Make one set per session: `write` and `edit` remember what they previewed.
+#[must_use]
+pub fn registry(options: &ToolOptions) -> Vec<Arc<dyn Tool>> {
+    // Paths are judged with links resolved, so the home they are compared with must be, too.
+    let home = options.home.canonicalize().unwrap_or_else(|_| options.home.clone());
+    let options = &ToolOptions { home, ..options.clone() };
+    vec![
+        Arc::new(bash::Bash::new(options)),
+        Arc::new(edit::Edit::new(options)),
+        Arc::new(glob::Glob::new(options)),
+        Arc::new(grep::Grep::new(options)),
+        Arc::new(read::Read::new(options)),
+        Arc::new(write::Write::new(options)),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use serde_json::json;
+
+    use super::{testing, *};
+
+    #[test]
+    fn the_registry_is_sorted_and_its_schemas_never_change_by_accident() {
+        let specs: Vec<_> = registry(&testing::options(Path::new("/home/me"))).iter().map(|tool| tool.spec()).collect();
+        let names: Vec<_> = specs.iter().map(|spec| spec.name.as_str()).collect();
+        assert_eq!(names, ["bash", "edit", "glob", "grep", "read", "write"]);
+        assert_eq!(
+            specs[0].parameters,
+            json!({
+                "type": "object",
+                "additionalProperties": false,
+                "properties": {
+                    "command": {"type": "string", "description": "The shell line or script, as it would be typed."},
+                    "timeout_ms": {
+                        "type": "integer", "minimum": 1, "maximum": 3_600_000,
+                        "description": "How long to wait for its end, in milliseconds; it is not killed then.",
+                    },
+                },
+                "required": ["command"],
+            })
+        );
+        for (spec, again) in specs.iter().zip(registry(&testing::options(Path::new("/other")))) {
+            assert_eq!(spec.parameters.to_string(), again.spec().parameters.to_string());
+            assert_eq!(spec.parameters["type"], "object");
+            assert!(!spec.description.is_empty());
+        }
+    }
+
+    #[test]
+    fn every_tool_refuses_unknown_missing_and_mistyped_arguments() {
+        for tool in registry(&testing::options(Path::new("/home/me"))) {
+            for args in [json!({"no_such_thing": 1}), json!({}), json!({"command": 1, "path": 1, "pattern": []})] {
+                let args = args.as_object().expect("a literal object");
+                let error = tool.intent(args, Path::new("/")).expect_err("must be refused");
+                assert!(error.contains('`'), "{error}");
+            }
+        }
+    }
+}

@@ -1,0 +1,170 @@
+use std::{fs, os::unix::fs::PermissionsExt};
+
+use clap::CommandFactory;
+
+use super::*;
+
+struct Home {
+    _dir: tempfile::TempDir,
+    paths: Paths,
+}
+
+/// What a command printed.
+#[derive(Debug, PartialEq)]
+struct Ran {
+    status: ExitCode,
+    output: String,
+    errors: String,
+}
+
+impl Home {
+    fn new(text: &str) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().to_owned();
+        let paths = Paths::new(|name| (name == "COHAB_HOME").then(|| root.clone()), 1000);
+        fs::create_dir_all(&paths.config_dir).unwrap();
+        fs::write(paths.config_file(), text).unwrap();
+        fs::set_permissions(paths.config_file(), fs::Permissions::from_mode(0o600)).unwrap();
+        Self { _dir: dir, paths }
+    }
+
+    fn run(&self, args: &[&str]) -> Ran {
+        self.run_with(args, "")
+    }
+
+    fn run_with(&self, args: &[&str], input: &str) -> Ran {
+        let command = Cli::try_parse_from(["cohabd", "config"].iter().chain(args)).unwrap().command;
+        let Some(Command::Config(command)) = command else { panic!("a config command") };
+        let (mut output, mut errors) = (Vec::new(), Vec::new());
+        let status = run_config(&command, &self.paths, &mut input.as_bytes(), &mut output, &mut errors);
+        let text = |bytes: Vec<u8>| {
+            String::from_utf8(bytes).unwrap().replace(&self.paths.config_file().display().to_string(), "FILE")
+        };
+        Ran { status, output: text(output), errors: text(errors) }
+    }
+
+    fn text(&self) -> String {
+        fs::read_to_string(self.paths.config_file()).unwrap()
+    }
+}
+
+fn done(output: &str) -> Ran {
+    Ran { status: ExitCode::SUCCESS, output: output.into(), errors: String::new() }
+}
+
+fn failed(errors: &str) -> Ran {
+    Ran { status: ExitCode::FAILURE, output: String::new(), errors: errors.into() }
+}
+
+#[test]
+fn the_command_line_is_sound_and_runs_the_daemon_by_default() {
+    Cli::command().debug_assert();
+    let parse = |args: &[&str]| Cli::try_parse_from(args).map(|cli| cli.command.unwrap_or_default());
+    assert_eq!(parse(&["cohabd"]).unwrap(), Command::Run);
+    assert_eq!(parse(&["cohabd", "run"]).unwrap(), Command::Run);
+    assert_eq!(parse(&["cohabd", "config", "path"]).unwrap(), Command::Config(ConfigCommand::Path));
+    assert_eq!(parse(&["cohabd", "--version"]).unwrap_err().exit_code(), 0);
+    assert_eq!(parse(&["cohabd", "config", "--help"]).unwrap_err().exit_code(), 0);
+    assert_eq!(parse(&["cohabd", "walk"]).unwrap_err().exit_code(), 2);
+    assert_eq!(parse(&["cohabd", "config", "set", "x"]).unwrap_err().exit_code(), 2);
+    assert_eq!(parse(&["cohabd", "config"]).unwrap_err().exit_code(), 2);
+}
+
+#[test]
+fn help_fits_a_screen() {
+    for args in
+        [vec!["cohabd", "--help"], vec!["cohabd", "config", "--help"], vec!["cohabd", "config", "set", "--help"]]
+    {
+        let help = Cli::try_parse_from(args).unwrap_err().to_string();
+        assert!(help.lines().count() <= 24, "{help}");
+    }
+}
+
+#[test]
+fn path_and_get_print_what_is_in_force() {
+    let home =
+        Home::new("[limits]\nsteps_per_turn = 7\n[client]\nquestion_prefix = ''\n[model]\nname = \"a \\\"b\\\"\"\n");
+    assert_eq!(home.run(&["path"]), done("FILE\n"));
+    assert_eq!(home.run(&["get", "limits.steps_per_turn"]), done("7\n"));
+    assert_eq!(home.run(&["get", "limits.steps_per_turn", "--origin"]), done("7\tFILE:2\n"));
+    assert_eq!(home.run(&["get", "approval.mode", "--origin"]), done("ask\tdefault\n"));
+    assert_eq!(home.run(&["get", "client.question_prefix"]), done("\n"));
+    assert_eq!(home.run(&["get", "model.name"]), done("a \"b\"\n"));
+    assert_eq!(home.run(&["get", "model.retries"]), failed("error: `model.retries` is not set and has no default\n"));
+    assert_eq!(
+        home.run(&["get", "limits.steps"]),
+        failed("error: unknown key `limits.steps`\nHint: did you mean `limits.steps_per_turn`?\n")
+    );
+}
+
+#[test]
+fn set_changes_the_file_and_get_reads_it_again() {
+    let home = Home::new("# mine\n");
+    assert_eq!(home.run(&["set", "limits.steps_per_turn", "9"]), done("limits.steps_per_turn = 9\n"));
+    assert_eq!(home.run(&["get", "limits.steps_per_turn"]), done("9\n"));
+    assert!(home.text().starts_with("# mine\n"), "{}", home.text());
+    let before = home.text();
+    assert_eq!(
+        home.run(&["set", "limits.steps_per_turn", "-5"]),
+        failed("error: `limits.steps_per_turn` must be a whole number from 1 to 1000, not -5\n")
+    );
+    assert_eq!(home.text(), before);
+}
+
+#[test]
+fn a_secret_comes_from_standard_input_only_and_is_masked_everywhere() {
+    let home = Home::new("");
+    let refused = home.run(&["set", "model.api_key", "sk-1"]);
+    assert!(refused.errors.contains("not taken from the command line") && !refused.errors.contains("sk-1"));
+    assert_eq!(home.run_with(&["set", "model.api_key", "-"], "sk-2\n"), done("model.api_key = ********\n"));
+    assert_eq!(home.text(), "[model]\napi_key = \"sk-2\"\n");
+    assert_eq!(home.run(&["get", "model.api_key"]), done("********\n"));
+    for listed in [home.run(&["list"]), home.run(&["list", "--json"])] {
+        assert!(listed.output.contains("********") && !listed.output.contains("sk-2"));
+    }
+    let empty = home.run_with(&["set", "model.api_key", "-"], "\n");
+    assert_eq!(empty, failed("error: `model.api_key` must be text that is not empty\n"));
+}
+
+#[test]
+fn check_prints_every_fault_or_ok() {
+    assert_eq!(Home::new("").run(&["check"]), done("OK\n"));
+    let home = Home::new("[limits]\nsteps_per_turn = 0\nstepz = 1\n");
+    let expected = "error: FILE:2:1: `limits.steps_per_turn` must be a whole number from 1 to 1000, not 0\n\
+                    error: FILE:3:1: unknown key `limits.stepz`\n\
+                    Hint: the keys of `[limits]` are `steps_per_turn`, `command_timeout_ms`, `tool_output_max_bytes`\n";
+    assert_eq!(home.run(&["check"]), failed(expected));
+    assert_eq!(home.run(&["get", "log.level"]), failed(expected), "a wrong file is never half used");
+}
+
+#[test]
+fn list_shows_every_key_and_marks_those_of_the_file() {
+    let home = Home::new("log.level = 'off'\n");
+    let listed = home.run(&["list"]).output;
+    assert!(listed.contains("log.level = off *\n") && listed.contains("limits.steps_per_turn = 50\n"), "{listed}");
+    assert!(listed.contains("client.shell = (not set)\n    Shell to start"));
+    let json: serde_json::Value = serde_json::from_str(&home.run(&["list", "--json"]).output).unwrap();
+    let all = json.as_array().unwrap();
+    assert_eq!(all.len(), KEYS.len());
+    let level = all.iter().find(|entry| entry["key"] == "log.level").unwrap();
+    assert_eq!(
+        (&level["value"], &level["origin"], &level["default"]),
+        (&json!("off"), &json!("FILE:1"), &json!("info"))
+    );
+}
+
+#[test]
+fn a_reader_that_went_away_is_status_three() {
+    struct Gone;
+    impl Write for Gone {
+        fn write(&mut self, _bytes: &[u8]) -> io::Result<usize> {
+            Err(io::ErrorKind::BrokenPipe.into())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let home = Home::new("");
+    let status = run_config(&ConfigCommand::Check, &home.paths, &mut io::empty(), &mut Gone, &mut Gone);
+    assert_eq!(status, ExitCode::from(3));
+}

@@ -1,0 +1,241 @@
+//! All settings there are: one table that checking, `get`, `set`, `list` and the documentation work from.
+
+use toml_edit::Value;
+
+/// How much a wrong name must resemble a right one to be offered, 0 to 1.
+const RESEMBLANCE: f32 = 0.6;
+/// Longest wrong name that is compared, in bytes.
+const COMPARED_MAX_BYTES: usize = 100;
+/// Longest text value.
+const TEXT_MAX_BYTES: usize = 8 * 1024;
+/// Longest prefix of a question, in characters.
+const PREFIX_MAX_CHARS: usize = 8;
+
+/// One setting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Key {
+    /// Full name: the tables it is in, and its own name, joined by dots.
+    pub name: &'static str,
+    /// What values it takes.
+    pub kind: Kind,
+    /// What holds without it, as one would give it to `set`; `None` if it is then simply absent.
+    pub default: Option<&'static str>,
+    /// What it does, one line.
+    pub doc: &'static str,
+    /// Whether its value is never shown.
+    pub is_secret: bool,
+}
+
+/// What values a setting takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Any text that is not empty.
+    Text,
+    /// Name of an environment variable.
+    EnvName,
+    /// An absolute path, or one that begins with `~/`.
+    Path,
+    /// A few visible characters, or nothing.
+    Prefix,
+    /// One of these words.
+    Word(&'static [&'static str]),
+    /// A whole number from the first to the second.
+    Whole(i64, i64),
+    /// `true` or `false`.
+    Flag,
+}
+
+/// One hour, the longest time limit of a request, in milliseconds.
+const HOUR_MS: i64 = 3_600_000;
+
+/// All settings, in the order in which they are shown.
+pub const KEYS: &[Key] = &[
+    key(
+        "model.provider",
+        Kind::Word(&["anthropic", "openai-chat", "offline", "scripted"]),
+        None,
+        "Kind of model service; without it the environment, a local server or the offline assistant decides",
+    ),
+    key("model.base_url", Kind::Text, None, "Base URL of the service; for `scripted` the path of the script"),
+    key("model.name", Kind::Text, None, "Model as the service calls it"),
+    key("model.api_key_env", Kind::EnvName, None, "Environment variable that holds the key of the service"),
+    Key {
+        is_secret: true,
+        ..key("model.api_key", Kind::Text, None, "Key of the service; the file must then be readable by you only")
+    },
+    key("model.max_output_tokens", Kind::Whole(1, 1_000_000), None, "Longest answer, in tokens"),
+    key("model.context_window_tokens", Kind::Whole(1_024, 100_000_000), None, "Size of the model's context, in tokens"),
+    key("model.retries", Kind::Whole(0, 20), None, "How often a failed request is repeated"),
+    key("model.timeouts.connect_ms", Kind::Whole(1, HOUR_MS), None, "Time limit to connect, in milliseconds"),
+    key(
+        "model.timeouts.headers_ms",
+        Kind::Whole(1, HOUR_MS),
+        None,
+        "Time limit from the request to the first bytes of the answer, in milliseconds",
+    ),
+    key("model.timeouts.byte_idle_ms", Kind::Whole(1, HOUR_MS), None, "Longest silence on the line, in milliseconds"),
+    key(
+        "model.timeouts.payload_idle_ms",
+        Kind::Whole(1, HOUR_MS),
+        None,
+        "Longest time without a piece of the answer, in milliseconds",
+    ),
+    key(
+        "approval.mode",
+        Kind::Word(&["ask", "read-only", "all"]),
+        Some("ask"),
+        "What runs without a question: `ask` and `read-only` let plainly read-only things run, `all` everything",
+    ),
+    key("limits.steps_per_turn", Kind::Whole(1, 1_000), Some("50"), "Most steps that one question may take"),
+    key(
+        "limits.command_timeout_ms",
+        Kind::Whole(1_000, 24 * HOUR_MS),
+        Some("120000"),
+        "How long the agent waits for a command, in milliseconds; it is not killed then",
+    ),
+    key(
+        "limits.tool_output_max_bytes",
+        Kind::Whole(4_096, 1_048_576),
+        Some("65536"),
+        "Longest result of one tool call that the model gets; the middle of a longer one is left out",
+    ),
+    key(
+        "log.level",
+        Kind::Word(&["off", "error", "warn", "info", "debug", "trace"]),
+        Some("info"),
+        "How much the daemon writes to its log",
+    ),
+    key("client.shell", Kind::Path, None, "Shell to start; without it your login shell"),
+    key(
+        "client.hotkey",
+        Kind::Word(&["alt-enter", "alt-space", "ctrl-space", "ctrl-g", "ctrl-o", "none"]),
+        Some("alt-enter"),
+        "Key that sends the line at the prompt as a question",
+    ),
+    key(
+        "client.question_prefix",
+        Kind::Prefix,
+        Some("?"),
+        "What a line begins with to be a question; empty for nothing",
+    ),
+    key("client.login", Kind::Flag, Some("false"), "Whether the shell is started as a login shell"),
+];
+
+const fn key(name: &'static str, kind: Kind, default: Option<&'static str>, doc: &'static str) -> Key {
+    Key { name, kind, default, doc, is_secret: false }
+}
+
+/// The setting of this full name.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static Key> {
+    KEYS.iter().find(|key| key.name == name)
+}
+
+/// What to tell someone who wrote `name`, which is no setting and no table of settings.
+#[must_use]
+pub fn advice(name: &str) -> String {
+    let fallback = "`cohab config list` shows all keys".into();
+    if name.len() > COMPARED_MAX_BYTES {
+        return fallback;
+    }
+    let split = || KEYS.iter().filter_map(|key| key.name.rsplit_once('.'));
+    let (table, leaf) = name.rsplit_once('.').unwrap_or(("", name));
+    let siblings: Vec<&str> = split().filter(|(other, _)| *other == table).map(|(_, leaf)| leaf).collect();
+    if !siblings.is_empty() {
+        return match nearest(leaf, &siblings) {
+            Some(near) => format!("did you mean `{table}.{near}`?"),
+            None => format!("the keys of `[{table}]` are `{}`", siblings.join("`, `")),
+        };
+    }
+    let tables: Vec<&str> = split().map(|(table, _)| table).collect();
+    let names: Vec<&str> = KEYS.iter().map(|key| key.name).collect();
+    let misplaced = || split().zip(&names).find(|((_, leaf), _)| *leaf == name).map(|(_, full)| *full);
+    let near = nearest(name, &tables).or_else(misplaced).or_else(|| nearest(name, &names));
+    near.map_or(fallback, |near| format!("did you mean `{near}`?"))
+}
+
+/// The candidate that resembles `word` most, if one does, or begins with it.
+fn nearest<'a>(word: &str, candidates: &[&'a str]) -> Option<&'a str> {
+    let begun = || candidates.iter().find(|candidate| !word.is_empty() && candidate.starts_with(word));
+    similar::get_close_matches(word, candidates, 1, RESEMBLANCE).first().or_else(begun).copied()
+}
+
+impl Key {
+    /// Whether the setting takes this value.
+    ///
+    /// # Errors
+    /// A sentence that names the setting and the allowed values, and the value unless it may be a secret.
+    pub fn check(&self, value: &Value) -> Result<(), String> {
+        if self.kind.takes(value) {
+            return Ok(());
+        }
+        let given = match value {
+            // Instead of the variable's name, people give the key itself.
+            _ if self.is_secret || self.kind == Kind::EnvName => String::new(),
+            Value::String(text) if text.value().len() > COMPARED_MAX_BYTES => ", not such a long text".into(),
+            Value::String(text) => format!(", not {:?}", text.value()),
+            Value::Integer(_) | Value::Float(_) | Value::Boolean(_) => format!(", not {}", plain(value)),
+            other => format!(", not a value of type {}", other.type_name()),
+        };
+        Err(format!("`{}` must be {}{given}", self.name, self.kind.allowed()))
+    }
+
+    /// The value that `text`, as given on a command line, means for this setting.
+    ///
+    /// # Errors
+    /// As [`Key::check`].
+    pub fn parse(&self, text: &str) -> Result<Value, String> {
+        let value = match self.kind {
+            Kind::Whole(..) => text.parse::<i64>().map_or_else(|_| Value::from(text), Value::from),
+            Kind::Flag => text.parse::<bool>().map_or_else(|_| Value::from(text), Value::from),
+            _ => Value::from(text),
+        };
+        self.check(&value)?;
+        Ok(value)
+    }
+}
+
+impl Kind {
+    fn takes(self, value: &Value) -> bool {
+        let text = value.as_str();
+        let is_sane = |text: &&str| text.len() <= TEXT_MAX_BYTES && !text.chars().any(char::is_control);
+        match self {
+            Self::Whole(least, most) => value.as_integer().is_some_and(|number| (least..=most).contains(&number)),
+            Self::Flag => value.is_bool(),
+            Self::Word(words) => text.is_some_and(|text| words.contains(&text)),
+            Self::Text => text.filter(is_sane).is_some_and(|text| !text.trim().is_empty()),
+            Self::Path => text.filter(is_sane).is_some_and(|text| text.starts_with('/') || text.starts_with("~/")),
+            Self::Prefix => text
+                .filter(is_sane)
+                .is_some_and(|text| text.chars().count() <= PREFIX_MAX_CHARS && !text.contains(char::is_whitespace)),
+            Self::EnvName => text.is_some_and(|text| {
+                text.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+                    && text.len() <= COMPARED_MAX_BYTES
+                    && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+            }),
+        }
+    }
+
+    /// What is allowed, as in "must be ...".
+    #[must_use]
+    pub fn allowed(self) -> String {
+        match self {
+            Self::Text => "text that is not empty".into(),
+            Self::EnvName => "the name of an environment variable".into(),
+            Self::Path => "an absolute path or one that begins with `~/`".into(),
+            Self::Prefix => format!("at most {PREFIX_MAX_CHARS} characters without blanks"),
+            Self::Word(words) => {
+                let words: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
+                format!("one of {}", words.join(", "))
+            }
+            Self::Whole(least, most) => format!("a whole number from {least} to {most}"),
+            Self::Flag => "`true` or `false`".into(),
+        }
+    }
+}
+
+/// A value as one would give it to `set`.
+#[must_use]
+pub fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.clone().decorated("", "").to_string(), str::to_owned)
+}

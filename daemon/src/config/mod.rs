@@ -1,0 +1,114 @@
+//! Settings: `config.toml` in the folder of settings. Every key is known to [`keys::KEYS`]; an unknown one is an error, since a
+//! misspelt limit is no limit.
+
+mod error;
+mod file;
+pub mod keys;
+
+use std::{fmt::Display, str::FromStr, time::Duration};
+
+use cohab_protocol::{ApprovalMode, Paths};
+use serde::{
+    Deserialize, Deserializer,
+    de::{self, IgnoredAny},
+};
+use tracing::level_filters::LevelFilter;
+
+pub use self::{
+    error::{ConfigError, Position},
+    file::ConfigFile,
+};
+use crate::provider::settings::ModelSettings;
+
+/// What the file says, with defaults for what it does not.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Settings {
+    /// `[model]`.
+    pub model: ModelSettings,
+    /// `[approval]`.
+    pub approval: ApprovalSettings,
+    /// `[limits]`.
+    pub limits: LimitSettings,
+    /// `[log]`.
+    pub log: LogSettings,
+    /// `[client]` is checked with the rest; only the client reads it.
+    #[serde(rename = "client")]
+    _client: IgnoredAny,
+}
+
+/// `[approval]`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ApprovalSettings {
+    /// What runs without a question.
+    #[serde(deserialize_with = "from_text")]
+    pub mode: ApprovalMode,
+}
+
+/// `[limits]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct LimitSettings {
+    /// Most steps that one turn may take.
+    pub steps_per_turn: u32,
+    /// How long a command may run unless the model says otherwise, in milliseconds.
+    pub command_timeout_ms: u64,
+    /// Longest result of one tool call.
+    pub tool_output_max_bytes: usize,
+}
+
+impl Default for LimitSettings {
+    fn default() -> Self {
+        Self { steps_per_turn: 50, command_timeout_ms: 120_000, tool_output_max_bytes: 64 * 1024 }
+    }
+}
+
+impl LimitSettings {
+    /// `command_timeout_ms` as a duration.
+    #[must_use]
+    pub fn command_timeout(&self) -> Duration {
+        Duration::from_millis(self.command_timeout_ms)
+    }
+}
+
+/// `[log]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct LogSettings {
+    /// Least level that is written.
+    #[serde(deserialize_with = "from_text")]
+    pub level: LevelFilter,
+}
+
+impl Default for LogSettings {
+    fn default() -> Self {
+        Self { level: LevelFilter::INFO }
+    }
+}
+
+fn from_text<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: FromStr<Err: Display>,
+{
+    String::deserialize(deserializer)?.parse().map_err(de::Error::custom)
+}
+
+/// Reads the settings. A missing file means defaults.
+///
+/// # Errors
+/// The first fault of the file.
+pub fn load(paths: &Paths) -> Result<Settings, ConfigError> {
+    let file = ConfigFile::read(&paths.config_file())?;
+    if let Some(problem) = file.problems().into_iter().next() {
+        return Err(problem);
+    }
+    toml::from_str(file.text()).map_err(|error| {
+        let offset = error.span().map_or(0, |span| span.start);
+        ConfigError::new(file.path(), error.message()).at(Position::of(file.text().as_bytes(), offset))
+    })
+}
+
+#[cfg(test)]
+mod tests;

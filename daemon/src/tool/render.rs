@@ -1,0 +1,125 @@
+//! Small texts for the model and the step line. Pure.
+
+use std::{borrow::Cow, path::Path, time::Duration};
+
+/// Longest title of a step, in characters.
+pub(super) const TITLE_MAX_CHARS: usize = 200;
+
+/// The first line of `text` that is not blank, without control characters, cut after `max_chars`; says how many lines follow.
+pub(super) fn one_line(text: &str, max_chars: usize) -> String {
+    let mut lines = text.lines().filter(|line| !line.trim().is_empty());
+    let first = lines.next().unwrap_or_default().trim();
+    let mut line: String = first.chars().take(max_chars).map(|c| if c.is_control() { ' ' } else { c }).collect();
+    if first.chars().nth(max_chars).is_some() {
+        line.push('…');
+    }
+    match lines.count() {
+        0 => line,
+        more => format!("{line} (+{})", count(more, "line")),
+    }
+}
+
+/// `1 line`, `2 lines`.
+pub(super) fn count(number: usize, thing: &str) -> String {
+    let plural = match thing.strip_suffix('y') {
+        Some(stem) => format!("{stem}ies"),
+        None if thing.ends_with("ch") => format!("{thing}es"),
+        None => format!("{thing}s"),
+    };
+    if number == 1 { format!("1 {thing}") } else { format!("{number} {plural}") }
+}
+
+/// A duration with the precision that matters: `0.04 s`, `12.3 s`, `3 min 20 s`.
+pub(super) fn duration(duration: Duration) -> String {
+    let seconds = duration.as_secs();
+    match seconds {
+        0..10 => format!("{:.2} s", duration.as_secs_f64()),
+        10..60 => format!("{:.1} s", duration.as_secs_f64()),
+        _ => format!("{} min {} s", seconds / 60, seconds % 60),
+    }
+}
+
+/// A path on one line: control characters are escaped, what is not UTF-8 is replaced.
+pub(super) fn path(path: &Path) -> String {
+    let text = path.to_string_lossy();
+    if text.chars().any(char::is_control) {
+        return text.chars().map(|c| if c.is_control() { c.escape_default().to_string() } else { c.into() }).collect();
+    }
+    text.into_owned()
+}
+
+/// `text`, or its head and tail at ends of lines where there are some, with a note between them. The result is at most
+/// `max_bytes` and that note.
+pub(super) fn cut_middle(text: &str, max_bytes: usize) -> Cow<'_, str> {
+    if text.len() <= max_bytes {
+        return Cow::Borrowed(text);
+    }
+    let half = max_bytes / 2;
+    let mut head = boundary_before(text, half);
+    head = text[..head].rfind('\n').map_or(head, |end| end + 1);
+    let mut tail = (text.len() - half..text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
+    tail = text[tail..].find('\n').filter(|end| tail + end + 1 < text.len()).map_or(tail, |end| tail + end + 1);
+    let gap = if text[..head].ends_with('\n') { "" } else { "\n" };
+    Cow::Owned(format!("{}{gap}[{} bytes left out]\n{}", &text[..head], tail - head, &text[tail..]))
+}
+
+/// `text`, or as much of its beginning as fits into `max_bytes` with the number of bytes left out.
+pub(super) fn cut_end(text: &str, max_bytes: usize) -> Cow<'_, str> {
+    if text.len() <= max_bytes {
+        return Cow::Borrowed(text);
+    }
+    let end = boundary_before(text, max_bytes);
+    Cow::Owned(format!("{}… [{} bytes left out]", &text[..end], text.len() - end))
+}
+
+/// The last boundary between characters at or before `at`.
+fn boundary_before(text: &str, at: usize) -> usize {
+    (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_title_is_one_line_without_controls() {
+        assert_eq!(one_line("\n  ls -l \n", 80), "ls -l");
+        assert_eq!(one_line("cat <<E\na\n\nE", 80), "cat <<E (+2 lines)");
+        assert_eq!(one_line("a\u{1b}[2Jb\rc", 80), "a [2Jb c");
+        assert_eq!(one_line("abcdef", 3), "abc…");
+        assert_eq!(one_line("", 3), "");
+    }
+
+    #[test]
+    fn counts_and_durations_read_well() {
+        assert_eq!(
+            [count(0, "line"), count(1, "match"), count(2, "match"), count(2, "entry")].join(", "),
+            "0 lines, 1 match, 2 matches, 2 entries"
+        );
+        let shown = [40, 12_340, 200_000].map(|ms| duration(Duration::from_millis(ms)));
+        assert_eq!(shown, ["0.04 s", "12.3 s", "3 min 20 s"]);
+    }
+
+    #[test]
+    fn a_cut_text_keeps_whole_lines_of_head_and_tail() {
+        assert_eq!(cut_middle("aa\nbb\ncc\ndd\n", 8), "aa\n[6 bytes left out]\ndd\n");
+        assert_eq!(cut_middle("short", 8), "short");
+        assert_eq!(cut_end("äöü", 3), "ä… [4 bytes left out]");
+    }
+
+    proptest! {
+        #[test]
+        fn a_cut_text_is_bounded_and_counts_what_it_leaves_out(text in "[a-zäö\n]{0,300}", max in 0_usize..200) {
+            let cut = cut_middle(&text, max);
+            prop_assert!(cut.len() <= max + 40);
+            if let Some((_, rest)) = cut.split_once('[') {
+                let left_out: usize = rest.split_once(' ').unwrap().0.parse().unwrap();
+                let note = format!("[{left_out} bytes left out]\n").len();
+                let kept = cut.len() - note;
+                prop_assert!(kept + left_out == text.len() || kept + left_out == text.len() + 1);
+            }
+        }
+    }
+}
