@@ -1,3 +1,4 @@
 //! Model providers, one wire per file.
 
+pub mod offline;
 pub mod settings;
