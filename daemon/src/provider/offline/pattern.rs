@@ -11,7 +11,7 @@
 //! | `<target>` | a name, else a place |
 //! | `<program>` | a well-known program, or one quoted word |
 //! | `<var2>` | an upper-case variable and its value |
-//! | `<text>` | all that is left over, at least one word |
+//! | `<text>` | all that is left over, at least one word; `<quote>`: in quotes |
 
 use super::{
     shell_line::is_variable_name,
@@ -33,6 +33,7 @@ enum Rest {
     Program,
     Setting,
     Text,
+    Quote,
 }
 
 /// A parsed pattern.
@@ -59,7 +60,10 @@ const STRONG: f32 = 3.0;
 const WEAK: f32 = 1.5;
 const OPTIONAL: f32 = 2.0;
 const NAME: f32 = 1.0;
+const PLACE: f32 = 2.5;
 const UNEXPLAINED: f32 = 2.0;
+/// For every word that stays unexplained, more than this must be explained: a strong term and something else.
+const EXPLAINED_PER_UNEXPLAINED: f32 = 4.0;
 /// A word that means something else to other patterns is a poor name.
 const NAME_WITH_MEANING: f32 = 1.2;
 /// Unquoted search texts are at most this many words.
@@ -110,6 +114,7 @@ impl Pattern {
                     "program" => Rest::Program,
                     "var2" => Rest::Setting,
                     "text" => Rest::Text,
+                    "quote" => Rest::Quote,
                     _ => unreachable!("the table names the slot {slot}, which does not exist"),
                 };
                 return;
@@ -136,11 +141,11 @@ impl Pattern {
         if !self.required_marks.iter().all(|mark| has(*mark)) {
             return None;
         }
-        explained += STRONG * self.required_marks.len() as f32;
+        explained += self.required_marks.iter().map(|mark| if *mark == Mark::Place { PLACE } else { STRONG }).sum::<f32>();
         explained += OPTIONAL * self.optional_marks.iter().filter(|mark| has(**mark)).count() as f32;
 
         let left: Vec<usize> =
-            free.iter().copied().filter(|index| !used.contains(index) && !self.is_idle(&tokens[*index])).collect();
+            free.iter().copied().filter(|index| !used.contains(index) && !tokens[*index].is_idle()).collect();
         let mut slots = slots.clone();
         let named = self.take_rest(tokens, &left, &free, &mut slots)?;
         explained += named.credit;
@@ -149,7 +154,7 @@ impl Pattern {
             .filter(|mark| has(*mark) && !usable(*mark) && !(named.took_place && *mark == Mark::Place))
             .count();
         let unexplained = named.unexplained + ignored_marks;
-        if unexplained as f32 * STRONG >= explained {
+        if unexplained as f32 * EXPLAINED_PER_UNEXPLAINED >= explained {
             return None;
         }
         Some(Fit { score: explained - UNEXPLAINED * unexplained as f32, slots })
@@ -180,10 +185,6 @@ impl Pattern {
         Some((explained, used))
     }
 
-    fn is_idle(&self, token: &Token) -> bool {
-        token.is_idle()
-    }
-
     fn take_rest(&self, tokens: &[Token], left: &[usize], free: &[usize], slots: &mut Slots) -> Option<Taken> {
         let sure: Vec<usize> = left.iter().copied().filter(|&index| tokens[index].is_name).collect();
         let chosen = if sure.is_empty() { left } else { &sure };
@@ -199,14 +200,22 @@ impl Pattern {
                 slots.place.as_ref()?;
                 return Some(Taken { credit: NAME, unexplained: 0, took_place: true });
             }
-            Rest::Text => return take_text(tokens, left, free, slots),
+            Rest::Quote if !left.iter().any(|&index| tokens[index].is_quoted) => return None,
+            Rest::Text | Rest::Quote => return take_text(tokens, left, free, slots),
             Rest::Program => {
-                let index = *free.iter().rev().find(|&&index| is_program_name(&tokens[index]))?;
+                let Some(&index) = free.iter().rev().find(|&&index| is_program_name(&tokens[index])) else {
+                    slots.place.as_ref().filter(|place| is_program(place))?;
+                    return Some(Taken { credit: STRONG, unexplained: left.len(), took_place: true });
+                };
                 slots.names = vec![tokens[index].raw.clone()];
                 let unexplained = left.iter().filter(|&&other| other != index).count();
                 return Some(Taken { credit: STRONG, unexplained, took_place: false });
             }
-            Rest::Path if sure.len() != 1 => return None,
+            Rest::Path if sure.len() != 1 || !tokens[sure[0]].looks_like_path() => return None,
+            Rest::Two if chosen.len() == 1 && slots.place.is_some() => {
+                slots.names = vec![tokens[chosen[0]].raw.clone(), slots.folder().to_owned()];
+                return Some(Taken { took_place: true, ..taken(chosen) });
+            }
             Rest::Name | Rest::NameOrNothing | Rest::Path | Rest::Target => 1..=1,
             Rest::Two | Rest::Setting => 2..=2,
             Rest::Many => 1..=usize::MAX,
@@ -274,5 +283,6 @@ fn take_text(tokens: &[Token], left: &[usize], free: &[usize], slots: &mut Slots
         return None;
     }
     slots.text = Some(words.join(" "));
-    Some(Taken { credit: NAME, unexplained: 0, took_place: false })
+    let credit = if first == last { name_credit(&tokens[first]) } else { NAME };
+    Some(Taken { credit, unexplained: 0, took_place: false })
 }

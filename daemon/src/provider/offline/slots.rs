@@ -220,7 +220,7 @@ fn is_extension(text: &str) -> bool {
 
 /// "in src", "in the docs folder", "here", "this folder", "in my home".
 fn read_places(tokens: &[Token], slots: &mut Slots, marks: &mut [Option<Mark>]) {
-    const PREPOSITIONS: [&str; 11] = ["in", "inside", "under", "within", "below", "of", "im", "unter", "von", "into", "from"];
+    const PREPOSITIONS: [&str; 10] = ["in", "inside", "under", "within", "below", "of", "im", "unter", "von", "into"];
     let is_folder = |index: usize| tokens.get(index).is_some_and(|token: &Token| token.concept == Some("folder"));
     for at in 0..tokens.len() {
         if slots.place.is_some() || tokens[at].is_quoted || marks[at].is_some() {
@@ -256,6 +256,7 @@ fn place_after<'a>(tokens: &'a [Token], marks: &[Option<Mark>], start: usize) ->
     let end = at + 1 + usize::from(follows_folder);
     match token.concept {
         Some("home") => Some(("~", end)),
+        Some("big" | "small" | "newest" | "oldest" | "empty" | "hidden" | "goback" | "goup") => None,
         Some(_) if follows_folder && !token.is_idle() => Some((&token.raw, end)),
         _ if token.is_unknown() && marks[at].is_none() => Some((&token.raw, end)),
         _ => None,

@@ -40,6 +40,10 @@ pub(super) const PHRASES: &[(&str, &str)] = &[
     ("symbolic link", "symlink"),
     ("make sure", ""),
     ("line by line", ""),
+    ("disk usage", "df"),
+    ("what's", "what"),
+    ("who's", "who"),
+    ("where's", "where"),
     ("back to", "go to"),
     ("go back", "goback"),
     ("previous folder", "goback"),
@@ -106,7 +110,7 @@ const CONCEPTS: &[(&str, &str)] = &[
     ("connection", "connection connections verbindungen verbindung"),
     ("contain", "contain contains containing include includes including mention mentions mentioning enthalten enthält"),
     ("content", "content contents inhalt"),
-    ("copy", "copy cp duplicate-of kopiere kopieren"),
+    ("copy", "copy cp kopiere kopieren"),
     ("count", "count number amount total anzahl wieviele zähle"),
     ("cpu", "cpu cpus processor cores core prozessor"),
     ("date", "date today datum"),
@@ -160,10 +164,10 @@ const CONCEPTS: &[(&str, &str)] = &[
     ("line", "line lines zeile zeilen"),
     ("link", "link links"),
     ("listen", "listen listens listening bound occupies occupying lauscht belegt"),
-    ("load", "load last-average"),
+    ("load", "load"),
     ("log", "log"),
     ("login", "login logins"),
-    ("make", "make create mkdir new add generate build-new erstelle erzeuge lege anlegen"),
+    ("make", "make makes create mkdir new add generate mache mach erstelle erzeuge lege anlegen"),
     ("match", "match matches occurrence occurrences hits"),
     ("memory", "memory ram mem arbeitsspeicher speicher"),
     ("merge", "merge"),
@@ -217,7 +221,7 @@ const CONCEPTS: &[(&str, &str)] = &[
     ("uncommitted", "uncommitted unstaged dirty untracked"),
     ("undo", "undo revert rückgängig uncommit"),
     ("unset", "unset"),
-    ("up", "up erreichbar? reach"),
+    ("up", "up reach"),
     ("update", "update updates upgrade upgrades aktualisieren"),
     ("uptime", "uptime booted boot rebooted laufzeit"),
     ("use", "use used using uses usage eat eats eating hog hogs hogging consume consumes consuming take takes taking occupied fill fills filling filled utilization braucht verbraucht benutzt"),
@@ -242,11 +246,11 @@ const WEAK: &str = "show it all where who why name up clear text howmuch open";
 const FILLERS: &str = "a an the this that these those my your our me i you we us is are was were be been am do does did can could \
     would will shall should may might must please pls thanks thank kindly just now currently today's so very really some any \
     of for on at by to with from as than then what how has have had got get gets tell give let lets there here's i'm it's what's \
-    who's where's want wanna need needs like would-like if whether or not into onto out one ones also too only exactly actually \
+    who's where's want wanna need needs like if whether or not into onto out one ones also too only exactly actually \
     and und computer machine system box pc laptop currently active current existing thing things something anything stuff much \
     most more sorted ordered by descending whose via per about der die das den dem des ein eine einen einem einer ist sind war \
     ich du wir mir mich bitte mal kannst könntest was wie von vom zum zur zu für mit auf im in an am aus gibt es hier alles viel \
-    within inside under below hast hat haben sich meine mein meinen meiner dieser diesem diesen dieses find-out know see check \
+    within inside under below hast hat haben sich meine mein meinen meiner dieser diesem diesen dieses know see check \
     lot lots long went ok okay hm hmm well";
 
 /// Programs whose name alone makes a question about them plausible.

@@ -33,6 +33,12 @@ impl Token {
         self.is_name || (self.concept.is_none() && !is_filler(&self.norm))
     }
 
+    /// Whether it can be the name of a file that nothing announces: a quoted sentence or a number is not.
+    pub(super) fn looks_like_path(&self) -> bool {
+        self.is_name && !self.norm.trim_start_matches([':', '#']).bytes().all(|byte| byte.is_ascii_digit())
+            && (!self.is_quoted || looks_like_name(&self.raw))
+    }
+
     fn word(raw: &str, is_quoted: bool, ends_clause: bool) -> Self {
         let norm = raw.to_lowercase();
         let is_name = is_quoted || looks_like_name(raw);

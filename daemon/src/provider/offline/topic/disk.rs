@@ -56,7 +56,7 @@ pub(super) const INTENTS: &[Intent] = &[
         example: "how much free space is left?",
         patterns: &[
             "free space|disk -memory ?howmuch ?<place> ?space",
-            "disk use|full|space|size -folder -file ?howmuch ?space",
+            "disk use|full|space|size -folder -file -big -most ?howmuch ?space",
             "df",
             "howmuch space ?disk ?use",
             "out space|disk",
@@ -67,7 +67,7 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "disk.size",
         topic: Topic::Disk,
         example: "how big is src?",
-        patterns: &["size -count <target> ?folder ?file ?disk", "size folder ?<place> ?all", "use space <target> ?folder", "du ?<place>"],
+        patterns: &["size -count <target> ?folder ?file ?disk", "size folder ?<place> ?all", "use space <target> ?folder", "du ?<place>", "df <target>"],
         plan: size,
     },
     Intent {

@@ -129,7 +129,7 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "files.list",
         topic: Topic::Files,
         example: "list the files here",
-        patterns: &["show file|folder ?all ?content ?<place> ?size", "what <place> ?file ?content ?it", "file <place> ?where", "ls ?<place> ?file", "content folder ?<place> ?show", "show <place> ?all"],
+        patterns: &["show file|folder ?all ?<place> ?size", "what <place> ?file ?content ?it", "file <place> ?where", "ls ?<place> ?file", "content folder ?<place> ?show ?all", "show <place> ?all"],
         plan: list_folder,
     },
 ];

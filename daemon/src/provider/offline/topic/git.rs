@@ -77,7 +77,7 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "git.diff",
         topic: Topic::Git,
         example: "show the diff",
-        patterns: &["diff ?show ?git ?<target> ?file -stage -last -commit", "git diff ?file", "diff <path> ?git ?show ?file"],
+        patterns: &["diff ?show ?git ?<name> ?<place> ?file -stage -last -commit", "git diff ?file", "diff <path> ?git ?show ?file"],
         plan: |slots, run| diff(slots, run, "", "Changes that are not staged"),
     },
     Intent {

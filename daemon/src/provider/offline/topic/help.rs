@@ -34,14 +34,14 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "help.whatis",
         topic: Topic::Help,
         example: "what does grep do?",
-        patterns: &["what do|does <program> ?command", "what is <program> -where", "what's <program>", "whatis <name>", "was macht|ist <program>"],
+        patterns: &["what do|does <program> ?command", "what is <program> -where -my", "what <program> -where -my -free", "whatis <name>", "was macht|ist <program>"],
         plan: whatis,
     },
     Intent {
         name: "help.apropos",
         topic: Topic::Help,
         example: "which command can convert images?",
-        patterns: &["where|what|find|is command <text> -last -wrong -fix ?it ?use ?show", "command for <text> -last -wrong -fix ?show", "apropos <text>"],
+        patterns: &["where|what|find|is command <text> -last -wrong -fix ?it ?use ?show ?<ext>", "command for <text> -last -wrong -fix ?show", "apropos <text>"],
         plan: apropos,
     },
     Intent {
@@ -54,7 +54,7 @@ pub(super) const INTENTS: &[Intent] = &[
 ];
 
 fn command(slots: &Slots, run: &mut Run<'_>) -> Step {
-    let name = slots.name();
+    let name = slots.target();
     if !is_plain_name(name) {
         return Ok(Reply::new(format!("{} is no name of a command.", code(name))));
     }
@@ -97,7 +97,7 @@ fn from_manual(name: &str, text: &str) -> String {
 }
 
 fn whatis(slots: &Slots, run: &mut Run<'_>) -> Step {
-    let name = slots.name();
+    let name = slots.target();
     if !is_plain_name(name) {
         return Ok(Reply::new(format!("{} is no name of a command.", code(name))));
     }

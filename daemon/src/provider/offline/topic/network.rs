@@ -16,7 +16,7 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "network.port",
         topic: Topic::Network,
         example: "what listens on port 8080?",
-        patterns: &["port <num> ?listen ?use ?open ?process ?run ?who ?free -kill", "listen <num> ?process ?port -kill", "use|run <num> port -kill"],
+        patterns: &["port <num> ?listen ?use ?open ?process ?run ?who ?free -kill", "listen <num> ?process ?port -kill", "who|what use|run <num> ?process -kill"],
         plan: port,
     },
     Intent {
@@ -72,14 +72,14 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "network.online",
         topic: Topic::Network,
         example: "am i online?",
-        patterns: &["network ?up ?run ?connection ?it ?status", "ping network", "connection network ?up"],
+        patterns: &["network ?up ?run ?connection ?it ?status", "ping network", "connection|network work|working|up|status ?network ?it"],
         plan: |_, run| reach("1.1.1.1", run),
     },
     Intent {
         name: "network.dns",
         topic: Topic::Network,
         example: "look up the address of example.org",
-        patterns: &["dns <name> ?host ?ip ?address ?name ?find", "ip|address <path> ?host ?dns ?find ?show ?name"],
+        patterns: &["dns <target> ?host ?ip ?address ?name ?find", "ip|address <target> ?host ?dns ?find ?show ?name"],
         plan: dns,
     },
     Intent {
@@ -234,7 +234,7 @@ fn reach(host: &str, run: &mut Run<'_>) -> Step {
 }
 
 fn dns(slots: &Slots, run: &mut Run<'_>) -> Step {
-    let name = slots.name();
+    let name = slots.target();
     let host = host_of(name);
     if !is_host(host) {
         return no_host(name);

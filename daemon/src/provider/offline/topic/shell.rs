@@ -40,7 +40,7 @@ pub(super) const INTENTS: &[Intent] = &[
             go(run, &format!("cd {}", path(&target)), &code(&target))
         },
     },
-    Intent { name: "shell.where", topic: Topic::Shell, example: "where am i?", patterns: &["pwd ?folder", "what folder ?<place>", "path folder ?show ?<place>"], plan: |_, run| {
+    Intent { name: "shell.where", topic: Topic::Shell, example: "where am i?", patterns: &["pwd ?folder", "what|where folder -find -name ?<place>", "path folder ?show ?<place>"], plan: |_, run| {
         let output = run.shell("pwd")?;
         Ok(Reply::new(format!("You are in {}.", code(output.first().unwrap_or_default()))))
     } },

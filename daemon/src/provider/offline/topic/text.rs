@@ -25,7 +25,7 @@ pub(super) const INTENTS: &[Intent] = &[
             "find <text> <ext> ?all ?<place> ?file ?contain",
             "find <text> <place> ?line ?all ?contain -file -folder -name -empty -big",
             "line contain <text> ?find ?show ?all ?<place> ?<ext> ?word ?text -count",
-            "where <text> ?use ?text ?word <ext> ?<place>",
+            "find <quote> ?all ?<place> ?<ext> ?file ?line ?it",
         ],
         plan: find,
     },
