@@ -1,21 +1,18 @@
-//! The form in which a question arrives, and how it is taken apart. This file is the only one that knows it:
+//! The form in which a question arrives, and how it is taken apart. This file is the only one here that knows it:
 //!
 //! ```text
 //! <shell-history>
 //! $ cargo test
-//! exit 101
-//! cwd /home/ada/app
-//! error[E0425]: cannot find value `x` in this scope
-//! $ git status
-//! exit 0
+//! exit 101 in /home/ada/app after 3.2s
+//!     error[E0425]: cannot find value `x` in this scope
 //! </shell-history>
 //! <question>
 //! fix it
 //! </question>
 //! ```
 //!
-//! An entry begins with `$ ` and the line as it was typed; `exit N` and `cwd PATH` follow in any order, everything else is the
-//! tail of its output. Both blocks may be absent; without `<question>` the whole text is the question.
+//! An entry begins with `$ ` and the line as it was typed, further lines of it with `> `; its output is indented. Other blocks
+//! are skipped. Both blocks may be absent; without `<question>` the whole text is the question.
 
 use crate::agent::port::Message;
 
@@ -90,11 +87,10 @@ fn last_line_start(text: &str, mark: &str) -> Option<usize> {
 }
 
 fn parse_history(text: &str) -> Vec<PastCommand> {
-    let Some(open) = last_line_start(text, HISTORY_OPEN) else { return Vec::new() };
-    let body = &text[open + HISTORY_OPEN.len()..];
-    let body = last_line_start(body, HISTORY_CLOSE).map_or(body, |close| &body[..close]);
+    let Some(close) = last_line_start(text, HISTORY_CLOSE) else { return Vec::new() };
+    let Some(open) = last_line_start(&text[..close], HISTORY_OPEN) else { return Vec::new() };
     let mut entries: Vec<PastCommand> = Vec::new();
-    for line in body.lines() {
+    for line in text[open + HISTORY_OPEN.len()..close].lines() {
         if let Some(command) = line.strip_prefix("$ ") {
             entries.push(PastCommand { line: command.trim().to_owned(), ..PastCommand::default() });
         } else if let Some(entry) = entries.last_mut() {
@@ -106,16 +102,17 @@ fn parse_history(text: &str) -> Vec<PastCommand> {
 }
 
 fn read_entry_line(entry: &mut PastCommand, line: &str) {
-    if let Some(status) = line.strip_prefix("exit ").and_then(|word| word.trim().parse().ok())
-        && entry.exit.is_none()
-    {
-        entry.exit = Some(status);
-    } else if let Some(path) = line.strip_prefix("cwd ")
-        && entry.cwd.is_none()
-    {
-        entry.cwd = Some(path.trim().to_owned());
-    } else if !line.trim().is_empty() {
-        entry.output.push(line.to_owned());
+    if let Some(output) = line.strip_prefix("    ") {
+        if !output.trim().is_empty() {
+            entry.output.push(output.to_owned());
+        }
+    } else if let Some(more) = line.strip_prefix("> ") {
+        entry.line.push('\n');
+        entry.line.push_str(more);
+    } else if let Some(rest) = line.strip_prefix("exit ") {
+        let (status, place) = rest.split_once(" in ").unwrap_or((rest, ""));
+        entry.exit = status.trim().parse().ok();
+        entry.cwd = place.rsplit_once(" after ").map(|(cwd, _)| cwd.to_owned());
     }
 }
 
@@ -138,7 +135,7 @@ mod tests {
     #[test]
     fn the_last_question_block_and_the_history_before_it_are_read() {
         let question = Question::parse(
-            "<shell-history>\n$ cargo test\nexit 101\ncwd /a b\nerror: x\n$ ls\nexit 0\n</shell-history>\n<question>\nfix it\n</question>\n",
+            "<environment>\ncwd: /\n</environment>\n<shell-history>\n$ cargo test\nexit 101 in /a b after 3.2s\n    error: x\n$ ls\nexit 0 in / after 0.1s\n</shell-history>\n<question>\nfix it\n</question>\n",
         );
         assert_eq!(question.text, "fix it");
         assert_eq!(question.history.len(), 2);

@@ -147,7 +147,9 @@ impl Pattern {
         let left: Vec<usize> =
             free.iter().copied().filter(|index| !used.contains(index) && !tokens[*index].is_idle()).collect();
         let mut slots = slots.clone();
-        let named = self.take_rest(tokens, &left, &free, &mut slots)?;
+        let mut named = self.take_rest(tokens, &left, &free, &mut slots)?;
+        let repeats = left.iter().filter(|&&index| self.is_repeated(&tokens[index], &slots)).count();
+        named.unexplained = named.unexplained.saturating_sub(repeats);
         explained += named.credit;
         let ignored_marks = [Mark::Size, Mark::Date, Mark::Extension, Mark::Place, Mark::Assignment]
             .into_iter()
@@ -185,6 +187,11 @@ impl Pattern {
         Some((explained, used))
     }
 
+    /// Whether the word only says again what a term says: "dns lookup".
+    fn is_repeated(&self, token: &Token, slots: &Slots) -> bool {
+        !slots.names.contains(&token.raw) && token.concept.is_some_and(|concept| self.required.iter().flatten().any(|term| *term == concept))
+    }
+
     fn take_rest(&self, tokens: &[Token], left: &[usize], free: &[usize], slots: &mut Slots) -> Option<Taken> {
         let sure: Vec<usize> = left.iter().copied().filter(|&index| tokens[index].is_name).collect();
         let chosen = if sure.is_empty() { left } else { &sure };
@@ -196,9 +203,8 @@ impl Pattern {
         let wants = match self.rest {
             Rest::Nothing => return Some(taken(&[])),
             Rest::NameOrNothing if left.is_empty() => return Some(taken(&[])),
-            Rest::Target if chosen.is_empty() => {
-                slots.place.as_ref()?;
-                return Some(Taken { credit: NAME, unexplained: 0, took_place: true });
+            Rest::Target if slots.place.is_some() && !chosen.iter().any(|&index| tokens[index].is_unknown()) => {
+                return Some(Taken { credit: NAME, unexplained: left.len(), took_place: true });
             }
             Rest::Quote if !left.iter().any(|&index| tokens[index].is_quoted) => return None,
             Rest::Text | Rest::Quote => return take_text(tokens, left, free, slots),

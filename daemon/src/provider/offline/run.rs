@@ -58,6 +58,8 @@ pub(super) struct Output {
     pub(super) text: String,
     /// Whether it failed: exit status other than 0, or the tool failed.
     pub(super) failed: bool,
+    /// Whether `cd` and `export` stay in force in the user's shell.
+    pub(super) sticks: bool,
 }
 
 impl Output {
@@ -115,11 +117,7 @@ impl<'a> Run<'a> {
         if !self.has_tool("write") && self.results.is_empty() {
             return Err(Halt::Over("I may not write files here.".to_owned()));
         }
-        let result = self.call("write", json!({ "path": path, "content": content }), path)?;
-        if result.is_error {
-            return Err(Halt::Over(format!("{} was not written: {}", code(path), result.content.trim())));
-        }
-        Ok(())
+        self.call("write", json!({ "path": path, "content": content }), path).map(|_| ())
     }
 
     fn has_tool(&self, name: &str) -> bool {
@@ -131,68 +129,31 @@ impl<'a> Run<'a> {
             let Value::Object(args) = args else { unreachable!("arguments are written as an object") };
             return Err(Halt::Call { tool, args });
         };
-        if result.is_error && is_refusal(&result.content) {
-            return Err(Halt::Over(format!("You refused {}, so it was not done.", code(title))));
+        if result.is_error {
+            // A command that ran and failed is no error of the tool; this one never ran.
+            let reason = result.content.trim();
+            let said = if reason.to_lowercase().contains("user refused") || reason.starts_with("refused by the user") {
+                format!("You refused {}, so it was not done.", code(title))
+            } else {
+                format!("{} was not done: {}", code(title), code(reason))
+            };
+            return Err(Halt::Over(said));
         }
         Ok(result)
     }
 }
 
-fn is_refusal(content: &str) -> bool {
-    let text = content.to_lowercase();
-    ["refused", "not approved", "denied by the user", "cancelled by the user", "declined"]
-        .iter()
-        .any(|word| text.lines().next().is_some_and(|line| line.contains(word)))
-}
-
-/// Takes the notes of the tool about status, folder and environment off the output.
+/// Takes the tool's last line, `[exit 3; cwd /w; 0.04 s; ...]`, off the output.
 fn read_output(command: &str, result: &ToolResult) -> Output {
-    let mut lines: Vec<&str> = result.content.lines().collect();
-    let mut status = None;
-    while let Some(note) = lines.last().and_then(|line| Note::read(line)) {
-        lines.pop();
-        status = status.or(note.status());
-    }
-    let heads = lines.iter().map_while(|line| Note::read(line)).collect::<Vec<_>>();
-    for note in &heads {
-        status = status.or(note.status());
-    }
-    let text = lines.get(heads.len()..).unwrap_or_default().join("\n");
-    Output { command: command.to_owned(), text, failed: result.is_error || status.is_some_and(|status| status != 0) }
-}
-
-/// A line the tool adds to the output of the command.
-enum Note {
-    Status(i32),
-    Other,
-}
-
-impl Note {
-    fn read(line: &str) -> Option<Self> {
-        let line = line.trim().trim_start_matches(['[', '(']).trim_end_matches([']', ')', '.']);
-        if line.is_empty() {
-            return Some(Self::Other);
-        }
-        for head in ["exit status", "exit code", "exited with status", "exit"] {
-            if let Some(rest) = line.strip_prefix(head) {
-                let digits = rest.trim_start_matches([':', ' ', '=']);
-                let number = digits.split(|letter: char| !letter.is_ascii_digit() && letter != '-').next();
-                if let Some(status) = number.and_then(|number| number.parse().ok()) {
-                    return Some(Self::Status(status));
-                }
-            }
-        }
-        let is_note = ["cwd ", "cwd: ", "no output", "working directory: ", "environment: ", "duration: "]
-            .iter()
-            .any(|head| line.starts_with(head));
-        is_note.then_some(Self::Other)
-    }
-
-    fn status(&self) -> Option<i32> {
-        match self {
-            Self::Status(status) => Some(*status),
-            Self::Other => None,
-        }
+    let content = result.content.trim_end();
+    let (body, last) = content.rsplit_once('\n').unwrap_or(("", content));
+    let note = last.strip_prefix('[').and_then(|note| note.strip_suffix(']')).filter(|note| note.contains("; cwd"));
+    let ending = note.and_then(|note| note.split(';').next());
+    Output {
+        command: command.to_owned(),
+        text: if note.is_some() { body.to_owned() } else { result.content.clone() },
+        failed: result.is_error || ending.is_some_and(|ending| ending != "exit 0"),
+        sticks: !note.is_some_and(|note| note.contains("did not stick")),
     }
 }
 
@@ -205,25 +166,24 @@ mod tests {
     }
 
     #[test]
-    fn the_notes_of_the_tool_are_taken_off_on_either_end() {
-        for content in ["exit 1\ncwd /tmp\na\n\nb", "a\n\nb\n[exit status 1]\n[cwd: /tmp]", "a\n\nb\n\nexit code: 1"] {
-            let output = read_output("x", &result(content, false));
-            assert_eq!((output.text.as_str(), output.failed), ("a\n\nb", true), "{content:?}");
-        }
-        let output = read_output("x", &result("(no output)\nexit 0", false));
-        assert_eq!((output.text.as_str(), output.failed), ("", false));
+    fn the_note_of_the_tool_is_taken_off() {
+        let output = read_output("x", &result("a\n\nb\n[exit 1; cwd /w; 0.04 s]", false));
+        assert_eq!((output.text.as_str(), output.failed, output.sticks), ("a\n\nb", true, true));
+        let output = read_output("x", &result("[exit 0; cwd is now /w; 0.04 s; ran in a subshell: `cd`, `export` and the like did not stick]", false));
+        assert_eq!((output.text.as_str(), output.failed, output.sticks), ("", false, false));
+        assert!(read_output("x", &result("a\n[still running after 2.00 s; cwd /w]", false)).failed);
     }
 
     #[test]
-    fn output_without_notes_stays_whole() {
-        let output = read_output("x", &result("exits: 3 doors\nexit the room", false));
-        assert_eq!((output.text.as_str(), output.failed), ("exits: 3 doors\nexit the room", false));
+    fn output_without_a_note_stays_whole() {
+        let output = read_output("x", &result("[exit 3]\n[doors]", false));
+        assert_eq!((output.text.as_str(), output.failed), ("[exit 3]\n[doors]", false));
     }
 
     #[test]
     fn a_refusal_ends_the_plan_with_words() {
         let question = Question::default();
-        let refused = result("refused by the user: not now", true);
+        let refused = result("the user refused: not now", true);
         let mut run = Run::new(&question, VecDeque::from([&refused]), vec!["bash"]);
         let Err(Halt::Over(text)) = run.attempt("rm x") else { panic!("the plan went on") };
         assert!(text.contains("not done"));

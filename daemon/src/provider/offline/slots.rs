@@ -187,6 +187,10 @@ fn read_bytes(tokens: &[Token]) -> Option<(u64, usize)> {
 fn read_extensions(tokens: &[Token], at: usize) -> Option<(Vec<String>, usize)> {
     let token = &tokens[at];
     let next_is_file = tokens.get(at + 1).is_some_and(|next| next.concept == Some("file"));
+    let next_is_code = tokens.get(at + 1).is_some_and(|next| ["code", "source", "sources"].contains(&next.norm.as_str()));
+    if next_is_code && let Some(known) = extensions_of(&token.norm) {
+        return Some((known.iter().map(|&extension| extension.to_owned()).collect(), 2));
+    }
     let before = at.checked_sub(1).map(|index| tokens[index].norm.as_str());
     if let Some(extension) = token.raw.strip_prefix("*.").filter(|text| is_extension(text)) {
         return Some((vec![extension.to_owned()], 1));
@@ -220,7 +224,13 @@ fn is_extension(text: &str) -> bool {
 
 /// "in src", "in the docs folder", "here", "this folder", "in my home".
 fn read_places(tokens: &[Token], slots: &mut Slots, marks: &mut [Option<Mark>]) {
-    const PREPOSITIONS: [&str; 10] = ["in", "inside", "under", "within", "below", "of", "im", "unter", "von", "into"];
+    const PREPOSITIONS: [&str; 8] = ["in", "inside", "under", "within", "below", "im", "unter", "into"];
+    read_places_after(&PREPOSITIONS, tokens, slots, marks);
+    // "matches of x in y": the weaker word counts only where there is no other.
+    read_places_after(&["of", "von"], tokens, slots, marks);
+}
+
+fn read_places_after(prepositions: &[&str], tokens: &[Token], slots: &mut Slots, marks: &mut [Option<Mark>]) {
     let is_folder = |index: usize| tokens.get(index).is_some_and(|token: &Token| token.concept == Some("folder"));
     for at in 0..tokens.len() {
         if slots.place.is_some() || tokens[at].is_quoted || marks[at].is_some() {
@@ -233,7 +243,7 @@ fn read_places(tokens: &[Token], slots: &mut Slots, marks: &mut [Option<Mark>]) 
             Some((".", at + 2))
         } else if norm == "my" && tokens.get(at + 1).is_some_and(|next| next.concept == Some("home")) {
             Some(("~", at + 2 + usize::from(is_folder(at + 2))))
-        } else if PREPOSITIONS.contains(&norm) {
+        } else if prepositions.contains(&norm) {
             place_after(tokens, marks, at + 1)
         } else {
             None

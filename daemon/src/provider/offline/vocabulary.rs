@@ -41,6 +41,15 @@ pub(super) const PHRASES: &[(&str, &str)] = &[
     ("make sure", ""),
     ("line by line", ""),
     ("disk usage", "df"),
+    ("take me to", "go to"),
+    ("bring me to", "go to"),
+    ("make a copy of", "copy"),
+    ("a copy of", "copy"),
+    ("how often", "count match"),
+    ("working tree", "git status"),
+    ("working copy", "git status"),
+    ("what i changed", "diff"),
+    ("whats", "what"),
     ("what's", "what"),
     ("who's", "who"),
     ("where's", "where"),
@@ -90,7 +99,7 @@ pub(super) const PHRASES: &[(&str, &str)] = &[
 /// A concept and the words for it. A word stands under one concept only.
 const CONCEPTS: &[(&str, &str)] = &[
     ("address", "address addresses adresse"),
-    ("all", "all every each alle"),
+    ("all", "all every each everything alle"),
     ("archive", "archive archives tarball tarballs zip zipfile tar.gz tgz archiv archivs"),
     ("author", "author authors contributor contributors committer committers"),
     ("blame", "blame"),
@@ -140,12 +149,12 @@ const CONCEPTS: &[(&str, &str)] = &[
     ("full", "full voll"),
     ("gateway", "gateway router"),
     ("git", "git repo repository"),
-    ("go", "go cd enter jump switch navigate chdir gehe wechsle wechsel geh"),
+    ("go", "go cd return enter jump switch navigate chdir gehe wechsle wechsel geh"),
     ("goback", "goback"),
     ("goup", "goup"),
     ("group", "group groups gruppen"),
     ("hello", "hello hi hey hallo moin greetings"),
-    ("help", "help manual man manpage documentation docs hilfe anleitung"),
+    ("help", "help manual man manpage documentation hilfe anleitung"),
     ("hidden", "hidden dotfiles dotfile versteckte"),
     ("history", "history verlauf"),
     ("home", "home"),
@@ -159,8 +168,8 @@ const CONCEPTS: &[(&str, &str)] = &[
     ("ip", "ip ip-address ipv4 ipv6 ip-adresse"),
     ("it", "it that there them this es"),
     ("kernel", "kernel"),
-    ("kill", "kill terminate stop quit abort beende töte stoppe"),
-    ("last", "last tail final previous letzten letzte letzter"),
+    ("kill", "kill kills killing killed terminate stop quit abort beende töte stoppe"),
+    ("last", "last tail end bottom final previous letzten letzte letzter"),
     ("line", "line lines zeile zeilen"),
     ("link", "link links"),
     ("listen", "listen listens listening bound occupies occupying lauscht belegt"),
@@ -231,7 +240,7 @@ const CONCEPTS: &[(&str, &str)] = &[
     ("whatis", "whatis"),
     ("whoami", "whoami username"),
     ("why", "why warum wieso"),
-    ("who", "who wer"),
+    ("who", "who wer wem"),
     ("where", "where which wo welches"),
     ("word", "word words wörter"),
     ("write", "write schreibe"),
@@ -245,13 +254,13 @@ const WEAK: &str = "show it all where who why name up clear text howmuch open";
 /// Words without meaning here.
 const FILLERS: &str = "a an the this that these those my your our me i you we us is are was were be been am do does did can could \
     would will shall should may might must please pls thanks thank kindly just now currently today's so very really some any \
-    of for on at by to with from as than then what how has have had got get gets tell give let lets there here's i'm it's what's \
+    compute calculate check of for on at by to with from as than then what how has have had got get gets tell give let lets there here's i'm it's what's \
     who's where's want wanna need needs like if whether or not into onto out one ones also too only exactly actually \
     and und computer machine system box pc laptop currently active current existing thing things something anything stuff much \
     most more sorted ordered by descending whose via per about der die das den dem des ein eine einen einem einer ist sind war \
     ich du wir mir mich bitte mal kannst könntest was wie von vom zum zur zu für mit auf im in an am aus gibt es hier alles viel \
     within inside under below hast hat haben sich meine mein meinen meiner dieser diesem diesen dieses know see check \
-    lot lots long went ok okay hm hmm well";
+    put keep saved appear appears occur occurs still clean lot lots long went ok okay hm hmm well";
 
 /// Programs whose name alone makes a question about them plausible.
 const PROGRAMS: &str = "alias apt apt-get awk base64 bash bat brew bzip2 cargo cat cd chgrp chmod chown clang cmake comm cp cron \

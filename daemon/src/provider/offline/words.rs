@@ -74,6 +74,11 @@ fn split(text: &str) -> Vec<Token> {
             continue;
         }
         let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
+        if let Some((assignment, after)) = quoted_assignment(rest, end) {
+            tokens.push(Token { is_quoted: false, ..Token::word(&assignment, true, after.starts_with([',', ';'])) });
+            rest = after.trim_start_matches([',', ';', '?']).trim_start();
+            continue;
+        }
         let piece = &rest[..end];
         rest = rest[end..].trim_start();
         let bare = strip_punctuation(piece);
@@ -98,6 +103,14 @@ fn quoted(first: char, rest: &str) -> Option<(&str, &str)> {
     let after = &after[after.chars().next().map_or(0, char::len_utf8)..];
     let is_closed = after.chars().next().is_none_or(|next| !next.is_alphanumeric());
     (end > 0 && is_closed).then(|| (&body[..end], after))
+}
+
+/// `NAME="a b"` as `NAME=a b`, and what follows it.
+fn quoted_assignment(rest: &str, end: usize) -> Option<(String, &str)> {
+    let equals = rest[..end].find('=')?;
+    let value = &rest[equals + 1..];
+    let (inside, after) = quoted(value.chars().next()?, value)?;
+    Some((format!("{}={inside}", &rest[..equals]), after))
 }
 
 fn strip_punctuation(piece: &str) -> &str {

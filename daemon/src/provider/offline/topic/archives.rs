@@ -45,16 +45,25 @@ pub(super) const INTENTS: &[Intent] = &[
 pub(super) fn list_archive(name: &str, run: &mut Run<'_>) -> Step {
     let line = match kind(name) {
         Some(Kind::Tar) => format!("tar -tf {}", path(name)),
-        Some(Kind::Zip) => format!("unzip -Z -1 {}", path(name)),
+        Some(Kind::Zip) => format!("unzip -l {}", path(name)),
         None => return unknown(name),
     };
     let output = run.shell(&format!("{line} | head -n {MAX_LISTED}"))?;
-    let lines = output.lines();
+    let is_zip = matches!(kind(name), Some(Kind::Zip));
+    let lines: Vec<&str> = output.text.lines().filter_map(|line| if is_zip { zip_entry(line) } else { Some(line) }).collect();
     if lines.is_empty() {
         return Ok(Reply::about(name, format!("{} is empty or no archive.", code(name))));
     }
     let head = format!("{} holds {}:", code(name), counted(lines.len(), "entry", "entries"));
     Ok(Reply::about(name, format!("{head}\n\n{}", block(&lines, "text"))))
+}
+
+/// The name in a row `length date time name` of `unzip -l`; frame and totals are none.
+fn zip_entry(line: &str) -> Option<&str> {
+    let (length, rest) = super::split_first(line)?;
+    let (date, rest) = super::split_first(rest)?;
+    let (time, name) = super::split_first(rest)?;
+    (length.bytes().all(|byte| byte.is_ascii_digit()) && date.contains('-') && time.contains(':')).then_some(name)
 }
 
 enum Kind {

@@ -67,7 +67,7 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "disk.size",
         topic: Topic::Disk,
         example: "how big is src?",
-        patterns: &["size -count <target> ?folder ?file ?disk", "size folder ?<place> ?all", "use space <target> ?folder", "du ?<place>", "df <target>"],
+        patterns: &["size -count <target> ?folder ?file ?disk", "size folder ?<place> ?all", "use space <target> ?folder -disk -most", "howmuch space use <target> ?disk ?folder", "du ?<place>", "df <target>"],
         plan: size,
     },
     Intent {
@@ -75,7 +75,7 @@ pub(super) const INTENTS: &[Intent] = &[
         topic: Topic::Disk,
         example: "what is mounted?",
         patterns: &["mount ?show ?filesystem ?disk ?device", "filesystem ?show ?type"],
-        plan: |_, run| show(run, "findmnt --real -o TARGET,SOURCE,FSTYPE,SIZE,AVAIL", "Mounted file systems:", "Nothing is mounted."),
+        plan: |_, run| show(run, "findmnt -D", "Mounted file systems:", "Nothing is mounted."),
     },
     Intent {
         name: "disk.devices",
@@ -92,7 +92,7 @@ pub(super) const INTENTS: &[Intent] = &[
         plan: |_, run| show(run, "df -i -h", "Inodes per file system:", "No file system reports inodes."),
     },
     Intent {
-        name: "disk.old-big-files",
+        name: "disk.by-size",
         topic: Topic::Disk,
         example: "files bigger than 100 MB",
         patterns: &["<size> ?file ?find ?all ?<ext> ?<place> ?<date> ?big"],
@@ -216,10 +216,8 @@ fn by_size(slots: &Slots, run: &mut Run<'_>) -> Step {
     list_files(run, &line, "of that size")
 }
 
-fn free(_: &Slots, run: &mut Run<'_>) -> Step {
-    let output = run.attempt("df -h -x tmpfs -x devtmpfs -x overlay .")?;
-    // In a container the overlay is all there is.
-    let output = if output.failed { run.shell("df -h .")? } else { output };
+fn free(slots: &Slots, run: &mut Run<'_>) -> Step {
+    let output = run.shell(&format!("df -h {}", path(slots.folder())))?;
     let row: Option<Vec<&str>> = output.lines().last().map(|line| line.split_whitespace().collect());
     match row.as_deref() {
         Some([_, total, used, left, share, mount @ ..]) => Ok(Reply::new(format!(

@@ -39,7 +39,7 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "git.file-history",
         topic: Topic::Git,
         example: "git history of main.rs",
-        patterns: &["git|commit log|history <target> ?file ?show", "history <path> ?file ?git", "blame|author <target> ?file ?last ?git ?line", "commit <path> ?changed ?git ?last ?file"],
+        patterns: &["git|commit log|history <target> ?file ?show", "who changed <path> ?last ?file", "history <path> ?file ?git", "blame|author <target> ?file ?last ?git ?line", "commit <path> ?changed ?git ?last ?file"],
         plan: file_history,
     },
     Intent {
@@ -60,7 +60,7 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "git.branches",
         topic: Topic::Git,
         example: "list the branches",
-        patterns: &["branch ?show ?all ?git ?remote -go -make -delete -merge -current"],
+        patterns: &["branch exist|exists ?where", "branch ?show ?all ?git ?remote -go -make -delete -merge -current"],
         plan: |_, run| {
             let output = run.shell("git branch -a")?;
             Ok(Reply::new(format!("{}; `*` marks yours:\n\n{}", counted(output.lines().len(), "branch", "branches"), block(&output.lines(), "text"))))
@@ -183,7 +183,7 @@ fn search(slots: &Slots, run: &mut Run<'_>) -> Step {
 
 fn authors(slots: &Slots, run: &mut Run<'_>) -> Step {
     let when = slots.span.as_ref().map(super::super::dates::Span::git_options).unwrap_or_default();
-    let output = run.shell(&format!("git shortlog -s -n{when} HEAD"))?;
+    let output = run.shell(&format!("git shortlog -s{when} HEAD | sort -rn"))?;
     let rows: Vec<Vec<String>> =
         output.text.lines().filter_map(super::split_first).map(|(count, name)| vec![count.to_owned(), name.to_owned()]).collect();
     Ok(Reply::new(match rows.first() {

@@ -91,7 +91,7 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "packages.upgrade",
         topic: Topic::Packages,
         example: "update all packages",
-        patterns: &["update all package", "update system|package|everything ?all"],
+        patterns: &["update all package", "update system|package|all"],
         plan: upgrade,
     },
     Intent {

@@ -13,7 +13,7 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "permissions.owner",
         topic: Topic::Permissions,
         example: "who owns main.rs?",
-        patterns: &["own <target> ?file ?folder ?who -make", "who own <target> ?file ?folder"],
+        patterns: &["own <target> ?file ?folder ?who ?user -make", "who own <target> ?file ?folder"],
         plan: owner,
     },
     Intent {
@@ -27,7 +27,7 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "permissions.make-executable",
         topic: Topic::Permissions,
         example: "make run.sh executable",
-        patterns: &["make|set executable <target> ?file ?it", "executable <target> make", "make run <path> ?file"],
+        patterns: &["make|set executable <target> ?file ?it", "executable <target> make", "make run <path> ?file", "permission run <path> ?file"],
         plan: |slots, run| change(slots, run, "u+x", "is executable now"),
     },
     Intent {

@@ -20,7 +20,7 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "files.show",
         topic: Topic::Files,
         example: "show Cargo.toml",
-        patterns: &["show|read|content|what <path> ?content ?file ?it -first -last -line", "show|read|content file <name> ?content -name", "read|content <target> ?file ?show ?all -folder"],
+        patterns: &["show|read|content|what|open <path> ?content ?file ?it -first -last -line", "show|read|content file <name> ?content -name", "read|content <target> ?file ?show ?all -folder"],
         plan: show_file,
     },
     Intent {
@@ -156,12 +156,7 @@ fn tally(slots: &Slots, run: &mut Run<'_>, option: &str, noun: &str) -> Step {
 
 /// Counts what is in files of a kind: `grep -c ''` names each file with its lines, whatever their names hold.
 fn code_lines(slots: &Slots, run: &mut Run<'_>) -> Step {
-    let includes: Vec<String> = slots.extensions.iter().map(|extension| format!(" --include=*.{extension}")).collect();
-    if !slots.extensions.iter().all(|extension| extension.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'.')) {
-        return Ok(Reply::new("I only count files whose extension is letters and digits."));
-    }
-    let quoted: String = includes.iter().map(|include| format!(" '{}'", include.trim_start())).collect();
-    let output = run.attempt(&format!("grep -r -c ''{quoted} --exclude-dir=.git --exclude-dir=target --exclude-dir=node_modules {}", path(slots.folder())))?;
+    let output = run.attempt(&super::text::grep(slots, "-c -I -H", ""))?;
     let counts: Vec<(usize, &str)> =
         output.text.lines().filter_map(|line| line.rsplit_once(':')).filter_map(|(name, count)| Some((count.parse().ok()?, name))).collect();
     if counts.is_empty() {

@@ -4,7 +4,7 @@ use super::{
     super::{
         answer::code,
         intent::{Intent, Topic},
-        run::{Halt, Reply, Run, Step},
+        run::{Halt, Output, Reply, Run, Step},
         shell_line::{is_variable_name, path, paths, word},
         slots::Slots,
     },
@@ -51,9 +51,9 @@ pub(super) const INTENTS: &[Intent] = &[
     Intent { name: "shell.write", topic: Topic::Shell, example: "write 'hello' into notes.txt", patterns: &["write|add <text> <place> ?text ?file ?word ?line"], plan: write },
     Intent { name: "shell.delete", topic: Topic::Shell, example: "delete old.txt", patterns: &["delete <names> ?file ?folder ?all -branch -package -variable -line -text -commit -user -tag -stash", "delete it ?file ?folder"], plan: delete },
     Intent { name: "shell.delete-kind", topic: Topic::Shell, example: "delete all .tmp files here", patterns: &["delete <ext> ?file ?all ?<place>"], plan: delete_kind },
-    Intent { name: "shell.rename", topic: Topic::Shell, example: "rename a.txt to b.txt", patterns: &["rename <name2> ?file ?folder ?it", "move <name2> ?file ?folder"], plan: |slots, run| transfer(slots, run, "mv -n", "is now") },
-    Intent { name: "shell.copy", topic: Topic::Shell, example: "copy a.txt to backup/", patterns: &["copy <name2> ?file ?folder"], plan: |slots, run| transfer(slots, run, "cp -n -R", "was copied to") },
-    Intent { name: "shell.link", topic: Topic::Shell, example: "make a symlink from a to b", patterns: &["make symlink|link <name2>"], plan: |slots, run| transfer(slots, run, "ln -s", "can be reached as") },
+    Intent { name: "shell.rename", topic: Topic::Shell, example: "rename a.txt to b.txt", patterns: &["rename <name2> ?file ?folder ?it", "move <name2> ?file ?folder"], plan: |slots, run| transfer(slots, run, "mv -n -v", "is now") },
+    Intent { name: "shell.copy", topic: Topic::Shell, example: "copy a.txt to backup/", patterns: &["copy <name2> ?file ?folder"], plan: |slots, run| transfer(slots, run, "cp -n -R -v", "was copied to") },
+    Intent { name: "shell.link", topic: Topic::Shell, example: "make a symlink from a to b", patterns: &["make symlink|link <name2>"], plan: |slots, run| transfer(slots, run, "ln -s -v", "can be reached as") },
 ];
 
 /// The named target, or what the clause before was about.
@@ -64,15 +64,21 @@ fn pointed(slots: &Slots, run: &Run<'_>) -> Result<String, Halt> {
     run.subject.clone().ok_or_else(|| Halt::Over("I do not know what \"it\" is here; please name it.".to_owned()))
 }
 
+/// The outcome, unless the command ran where nothing of it lasts.
+fn stuck(output: &Output, outcome: String) -> String {
+    if output.sticks { outcome } else { format!("{} ran in a shell of its own, so your shell is as before.", code(&output.command)) }
+}
+
 fn go(run: &mut Run<'_>, line: &str, place: &str) -> Step {
-    run.shell(line)?;
-    Ok(Reply::new(format!("Your shell is now in {place}.")))
+    let output = run.shell(line)?;
+    Ok(Reply::new(stuck(&output, format!("Your shell is now in {place}."))))
 }
 
 fn go_biggest(slots: &Slots, run: &mut Run<'_>) -> Step {
     let (size, folder) = biggest_subfolder(slots.folder(), run)?;
-    run.shell(&format!("cd {}", path(&folder)))?;
-    Ok(Reply::about(".", format!("The biggest folder is {} with {size}. Your shell is now there.", code(&folder))))
+    let output = run.shell(&format!("cd {}", path(&folder)))?;
+    let text = format!("The biggest folder is {} with {size}. Your shell is now there.", code(&folder));
+    Ok(Reply::about(".", stuck(&output, text)))
 }
 
 fn go_newest(slots: &Slots, run: &mut Run<'_>) -> Step {
@@ -82,8 +88,9 @@ fn go_newest(slots: &Slots, run: &mut Run<'_>) -> Step {
     let Some((_, newest)) = output.first().and_then(split_first) else {
         return Ok(Reply::new(format!("There is no folder in {}.", code(folder))));
     };
-    run.shell(&format!("cd {}", path(newest)))?;
-    Ok(Reply::about(".", format!("The folder changed last is {}. Your shell is now there.", code(newest))))
+    let moved = run.shell(&format!("cd {}", path(newest)))?;
+    let text = format!("The folder changed last is {}. Your shell is now there.", code(newest));
+    Ok(Reply::about(".", stuck(&moved, text)))
 }
 
 fn set(slots: &Slots, run: &mut Run<'_>) -> Step {
@@ -96,8 +103,9 @@ fn set(slots: &Slots, run: &mut Run<'_>) -> Step {
         return Ok(Reply::new(format!("{} cannot be the name of a variable.", code(&name))));
     }
     let line = format!("export {name}={}", word(&value));
-    run.shell(&line)?;
-    Ok(Reply::new(format!("{} is set to {} in your shell, and programs started from it see it.", code(&name), code(&value))))
+    let output = run.shell(&line)?;
+    let text = format!("{} is set to {} in your shell, and programs started from it see it.", code(&name), code(&value));
+    Ok(Reply::new(stuck(&output, text)))
 }
 
 fn unset(slots: &Slots, run: &mut Run<'_>) -> Step {
@@ -105,8 +113,8 @@ fn unset(slots: &Slots, run: &mut Run<'_>) -> Step {
     if !is_variable_name(name) {
         return Ok(Reply::new(format!("{} cannot be the name of a variable.", code(name))));
     }
-    run.shell(&format!("unset {name}"))?;
-    Ok(Reply::new(format!("{} is no longer set.", code(name))))
+    let output = run.shell(&format!("unset {name}"))?;
+    Ok(Reply::new(stuck(&output, format!("{} is no longer set.", code(name)))))
 }
 
 fn make_folder(slots: &Slots, run: &mut Run<'_>) -> Step {
@@ -180,6 +188,10 @@ fn delete_kind(slots: &Slots, run: &mut Run<'_>) -> Step {
 
 fn transfer(slots: &Slots, run: &mut Run<'_>, verb: &str, outcome: &str) -> Step {
     let [from, to] = slots.names.as_slice() else { return Ok(Reply::new("Please name both: from what, to what.")) };
-    run.shell(&format!("{verb} {} {}", path(from), path(to)))?;
+    let output = run.shell(&format!("{verb} {} {}", path(from), path(to)))?;
+    // These verbs tell what they did; silence means that something of that name was in the way.
+    if output.lines().is_empty() {
+        return Ok(Reply::new(format!("Nothing was done: {} is already there.", code(to))));
+    }
     Ok(Reply::about(to, format!("{} {outcome} {}.", code(from), code(to))))
 }

@@ -25,6 +25,8 @@ pub(super) const INTENTS: &[Intent] = &[
             "find <text> <ext> ?all ?<place> ?file ?contain",
             "find <text> <place> ?line ?all ?contain -file -folder -name -empty -big",
             "line contain <text> ?find ?show ?all ?<place> ?<ext> ?word ?text -count",
+            "where text|word <text> ?use ?<place> ?<ext>",
+            "line <text> <place> ?show ?contain ?find -count -first -last",
             "find <quote> ?all ?<place> ?<ext> ?file ?line ?it",
         ],
         plan: find,
@@ -61,8 +63,9 @@ fn find(slots: &Slots, run: &mut Run<'_>) -> Step {
     search(slots, run, slots.text.as_deref().unwrap_or_default(), "-F")
 }
 
-fn grep(slots: &Slots, options: &str, text: &str) -> String {
-    let includes: String = slots.extensions.iter().map(|extension| format!(" {}", word(&format!("--include=*.{extension}")))).collect();
+/// A search below the place in the question; `text` is literal with `-F`.
+pub(super) fn grep(slots: &Slots, options: &str, text: &str) -> String {
+    let includes: String = slots.extensions.iter().map(|extension| format!(" --include={}", word(&format!("*.{extension}")))).collect();
     format!("grep -r {options} {SKIPPED}{includes} -e {} {} 2> /dev/null", word(text), path(slots.folder()))
 }
 
