@@ -18,8 +18,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use cohab_protocol::{ApprovalMode, Attached, ClientMessage, ShellEvent, TurnId, UserQuery};
-use cohab_shell_relay::live::{LineDecision, LiveEvent};
+use cohab_protocol::{
+    ApprovalMode, Attached, ClientMessage, ErrorSubject, ShellEvent, TurnId, UserQuery, WireError, WireErrorKind,
+};
+use cohab_shell_relay::live::{LineDecision, LiveEvent, UserCommand};
 use ratatui::text::Line;
 
 use crate::{
@@ -27,7 +29,7 @@ use crate::{
     effect::Effect,
     event::Event,
     markdown::Highlighter,
-    ui::{keys::KeyParser, theme::Style},
+    ui::{keys::KeyReader, look::Look},
 };
 use turn::Turn;
 pub use view::Frame;
@@ -46,8 +48,8 @@ pub struct Options {
     pub approval: ApprovalMode,
     /// The user's home.
     pub home: PathBuf,
-    /// How things look.
-    pub style: Style,
+    /// Glyphs or sentences.
+    pub look: Look,
     /// Makes ids of turns; a counter in tests.
     pub fresh_turn_id: fn() -> TurnId,
     /// Colours code; absent where there are no colours.
@@ -95,7 +97,7 @@ pub struct App {
     cwd: PathBuf,
     above: Vec<Line<'static>>,
     is_dirty: bool,
-    keys: KeyParser,
+    keys: KeyReader,
     escape_since: Option<Instant>,
 }
 
@@ -116,7 +118,7 @@ impl App {
             cwd,
             above: Vec::new(),
             is_dirty: false,
-            keys: KeyParser::default(),
+            keys: KeyReader::new(),
             escape_since: None,
         }
     }
@@ -201,7 +203,7 @@ impl App {
         }
     }
 
-    fn on_user_command(&mut self, command: cohab_shell_relay::live::UserCommand, effects: &mut Vec<Effect>) {
+    fn on_user_command(&mut self, command: UserCommand, effects: &mut Vec<Effect>) {
         self.cwd.clone_from(&command.cwd);
         let event = command::shell_event(command);
         if self.shell_events.len() == KEPT_SHELL_EVENTS {
@@ -232,7 +234,12 @@ impl App {
     fn on_link_down(&mut self, message: &str, hint: &str, effects: &mut Vec<Effect>) {
         self.link = if self.link == LinkState::Connecting { LinkState::Failed } else { LinkState::Down };
         if self.turn.as_ref().is_some_and(|turn| !turn.is_over()) {
-            self.print_error(message, Some(hint));
+            self.print_error(&WireError {
+                about: ErrorSubject::Connection,
+                kind: WireErrorKind::NotFound,
+                message: message.to_owned(),
+                hint: Some(hint.to_owned()),
+            });
             self.end_turn(effects);
         }
     }
@@ -243,7 +250,7 @@ impl App {
         self.is_dirty = true;
         self.print_question(&question);
         let turn_id = (self.options.fresh_turn_id)();
-        let mut turn = Turn::new(turn_id, self.columns, self.options.highlighter.clone(), now);
+        let mut turn = Turn::new(turn_id, self.text_width(), self.options.highlighter.clone(), now);
         if question.is_empty() {
             self.turn = Some(turn);
             self.print_usage();
@@ -275,7 +282,7 @@ impl App {
     fn cancel_turn(&mut self, now: Instant, effects: &mut Vec<Effect>) {
         let Some(turn) = self.turn.as_mut().filter(|turn| !turn.is_over()) else { return };
         effects.push(Effect::Send(ClientMessage::CancelTurn { turn_id: turn.id() }));
-        if turn.close_card() {
+        if turn.close_question() {
             effects.push(Effect::TakeKeyboard(false));
         }
         turn.hurry(now);
@@ -286,7 +293,7 @@ impl App {
     /// Nothing more comes of the turn. The prompt is given back when the terminal is ours and the last code is coloured.
     fn end_turn(&mut self, effects: &mut Vec<Effect>) {
         if let Some(turn) = self.turn.as_mut() {
-            if turn.close_card() {
+            if turn.close_question() {
                 effects.push(Effect::TakeKeyboard(false));
             }
             turn.end();
@@ -310,21 +317,21 @@ impl App {
     fn on_deadline(&mut self, now: Instant, effects: &mut Vec<Effect>) {
         if self.escape_since.is_some_and(|since| now >= since + LONE_ESCAPE) {
             self.escape_since = None;
-            let keys = self.keys.flush_escape();
-            self.on_card_keys(&keys, now, effects);
+            let inputs: Vec<_> = self.keys.flush_escape().into_iter().collect();
+            self.on_inputs(&inputs, now, effects);
         }
     }
 
     fn on_keys(&mut self, bytes: &[u8], now: Instant, effects: &mut Vec<Effect>) {
-        let keys = self.keys.push(bytes);
-        self.escape_since = self.keys.is_pending_escape().then_some(now);
-        self.on_card_keys(&keys, now, effects);
+        let inputs = self.keys.push(bytes);
+        self.escape_since = self.keys.is_escape_pending().then_some(now);
+        self.on_inputs(&inputs, now, effects);
     }
 
     fn on_resized(&mut self, columns: u16, rows: u16) {
         (self.columns, self.rows) = (columns, rows);
         if let Some(turn) = self.turn.as_mut() {
-            turn.set_width(columns);
+            turn.set_width(columns.saturating_sub(1).max(1));
         }
         self.is_dirty = true;
     }

@@ -20,12 +20,12 @@ use futures::{SinkExt, StreamExt};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::{
+    approval::OpenQuestion,
     cli::AskArgs,
     config,
     connection::{self, ConnectError, Frames},
-    session_settings,
-    terminal,
-    ui::theme::Style,
+    session_settings, terminal,
+    ui::{ansi::ColorSupport, look::Look},
 };
 use keyboard::Keyboard;
 
@@ -45,7 +45,7 @@ trait View {
     /// Shows one message of the daemon.
     fn show(&mut self, message: &DaemonMessage) -> io::Result<()>;
     /// Opens, redraws (after keys) or closes the question for consent.
-    fn show_card(&mut self, card: Option<&crate::ui::card::ApprovalCard>) -> io::Result<()>;
+    fn show_question(&mut self, question: Option<&OpenQuestion>) -> io::Result<()>;
     /// The answer is complete: shows what is left.
     fn finish(&mut self) -> io::Result<()>;
 }
@@ -56,7 +56,8 @@ pub async fn run(args: AskArgs, paths: Paths) -> ExitCode {
         Box::new(json::JsonView::new(io::stdout()))
     } else if io::stdout().is_terminal() {
         let (columns, rows) = terminal::size_of(rustix::stdio::stdout());
-        Box::new(screen::ScreenView::new(io::stdout(), columns, rows, Style::from_env()))
+        let colors = ColorSupport::from_env();
+        Box::new(screen::ScreenView::new(io::stdout(), columns, rows, colors, Look::from_env(colors)))
     } else {
         Box::new(plain::PlainView::new(io::stdout(), io::stderr()))
     };
@@ -147,7 +148,7 @@ async fn follow(
             _ = terminations.recv() => return cancel(frames, turn_id).await,
             decision = next_decision(&mut keyboard, keys_due, view) => {
                 let reply = decision?;
-                view.show_card(None)?;
+                view.show_question(None)?;
                 frames.send(ClientMessage::ApprovalReply(reply)).await.map_err(ConnectError::from)?;
             }
             frame = frames.next() => {
@@ -156,7 +157,7 @@ async fn follow(
                     && let Some(keyboard) = keyboard.as_deref_mut()
                 {
                     keyboard.ask(request.clone(), Instant::now());
-                    view.show_card(keyboard.card())?;
+                    view.show_question(keyboard.question())?;
                     continue;
                 }
                 if let DaemonMessage::ApprovalRequest(request) = &message {
@@ -171,7 +172,7 @@ async fn follow(
     }
 }
 
-/// Waits for the user's decision, keeping the card drawn. Never ends without a keyboard or an open card.
+/// Waits for the user's decision, keeping the question drawn. Never ends without a keyboard or an open question.
 async fn next_decision(
     keyboard: &mut Option<&mut Keyboard>,
     due: Option<Instant>,
@@ -182,7 +183,7 @@ async fn next_decision(
         if let Some(reply) = keyboard.read_decision(due).await? {
             return Ok(reply);
         }
-        view.show_card(keyboard.card())?;
+        view.show_question(keyboard.question())?;
     }
 }
 

@@ -13,7 +13,13 @@ pub const SUBCOMMANDS: [&str; 5] = ["ask", "daemon", "config", "completions", "h
 /// Without a command: opens your shell in this terminal, as it is. At its prompt, `? question` and Enter asks the assistant;
 /// Alt-Enter asks with the line as it stands.
 #[derive(Debug, Parser)]
-#[command(name = "cohab", version, max_term_width = 80, disable_help_subcommand = true, args_conflicts_with_subcommands = true)]
+#[command(
+    name = "cohab",
+    version,
+    max_term_width = 80,
+    disable_help_subcommand = true,
+    args_conflicts_with_subcommands = true
+)]
 #[command(override_usage = "cohab [--shell PATH] [--login] [-- ARGS]\n       cohab <COMMAND>")]
 pub struct Cli {
     /// What to do instead of opening the shell.

@@ -189,11 +189,7 @@ pub async fn request(frames: &mut Frames, action: SessionAction) -> Result<Sessi
 ///
 /// # Errors
 /// As [`open`] and [`request`].
-pub async fn open_session(
-    paths: &Paths,
-    attach: Attach,
-    may_start: bool,
-) -> Result<(Frames, Attached), ConnectError> {
+pub async fn open_session(paths: &Paths, attach: Attach, may_start: bool) -> Result<(Frames, Attached), ConnectError> {
     let mut frames = open(paths, may_start).await?;
     match request(&mut frames, SessionAction::Attach(attach)).await? {
         SessionAnswer::Attached(attached) => Ok((frames, attached)),

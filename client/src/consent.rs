@@ -45,11 +45,12 @@ impl Consents {
 
     /// Whether `request` may run now. Uses up a consent for one time.
     pub fn permits(&mut self, request: &ExecuteCommand, mode: ApprovalMode, cwd: &Path, home: &Path) -> bool {
-        let agreed = request.approval_id.and_then(|id| self.once.remove(&id)).is_some_and(|text| text == request.command);
+        let agreed =
+            request.approval_id.and_then(|id| self.once.remove(&id)).is_some_and(|text| text == request.command);
         agreed
             || mode == ApprovalMode::All
             || self.session.contains(&request.command)
-            || policy::assess_line(&request.command, policy::Context::new(cwd, home)).level == Level::Allow
+            || policy::assess_line(&request.command, policy::Context { cwd, home }).level == Level::Allow
     }
 }
 

@@ -50,9 +50,7 @@ pub async fn run(
 async fn ask_status(frames: &mut Frames) -> Result<DaemonStatus, ConnectError> {
     match connection::request(frames, SessionAction::Status).await? {
         SessionAnswer::Status(status) => Ok(status),
-        other => {
-            Err(cohab_protocol::FrameError::Decode(format!("unexpected answer to Status: {other:?}")).into())
-        }
+        other => Err(cohab_protocol::FrameError::Decode(format!("unexpected answer to Status: {other:?}")).into()),
     }
 }
 

@@ -14,7 +14,7 @@ use std::{
 };
 
 use cohab_protocol::{Attach, Paths, SessionKey, TurnId};
-use cohab_shell_relay::live::{Effects, LiveEvent, LiveShell};
+use cohab_shell_relay::live::{Effects, Keyboard, LiveEvent, LiveShell};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::{
@@ -26,7 +26,7 @@ use crate::{
     markdown::Highlighter,
     session_settings,
     terminal::Terminal,
-    ui::{live_area::LiveArea, theme::Style},
+    ui::{ansi::ColorSupport, live_area::LiveArea, look::Look},
 };
 use shell_io::ShellIo;
 
@@ -167,7 +167,7 @@ impl Signals {
 impl Driver {
     fn open(start: Start) -> io::Result<Self> {
         let now = Instant::now();
-        let style = Style::from_env();
+        let colors = ColorSupport::from_env();
         let approval = session_settings::approval_mode(
             None,
             std::env::var("COHAB_APPROVAL").ok().as_deref(),
@@ -177,12 +177,12 @@ impl Driver {
         let terminal = Terminal::open()?;
         let (columns, rows) = terminal.size();
         let (shell, live) = shell_io::open(&start, terminal.saved_modes(), (columns, rows), now)?;
-        let highlighter = style.has_colors().then(Highlighter::new);
+        let highlighter = (colors != ColorSupport::None).then(Highlighter::new);
         let options = Options {
             question_prefix: start.config.client.question_prefix.clone(),
             approval,
             home: std::env::home_dir().unwrap_or_else(|| "/".into()),
-            style,
+            look: Look::from_env(colors),
             fresh_turn_id: TurnId::fresh,
             highlighter: highlighter.clone(),
         };
@@ -196,7 +196,7 @@ impl Driver {
         };
         let cwd = std::env::current_dir().unwrap_or_else(|_| "/".into());
         Ok(Self {
-            area: LiveArea::new(columns, rows, style),
+            area: LiveArea::new(columns, rows, colors),
             app: App::new(options, cwd, columns, rows),
             terminal,
             shell,
@@ -227,7 +227,7 @@ impl Driver {
                 Wake::Keys(Ok(0)) => return Outcome::Exited(128 + 1),
                 Wake::Keys(Ok(count)) => self.on_keys(&keys[..count]),
                 Wake::Keys(Err(error)) => return self.outcome_of_failure(&error),
-                Wake::Shell(Ok(0)) | Wake::Shell(Err(_)) => return self.outcome_of_end(),
+                Wake::Shell(Ok(0) | Err(_)) => return self.outcome_of_end(),
                 Wake::Shell(Ok(count)) => self.on_output(&output[..count]),
                 Wake::TerminalWritable => self.terminal.flush(),
                 Wake::ShellWritable => self.shell.flush(),
@@ -350,14 +350,16 @@ impl Driver {
             Effect::DecideLine(decision) => self.live.decide_line(decision, self.shell.probe(), now, &mut self.fx),
             Effect::EndAnswer => {
                 self.draw_last();
-                self.live.end_answer(self.shell.probe(), now, &mut self.fx);
+                self.live.end_answer(false, self.shell.probe(), now, &mut self.fx);
             }
             Effect::Run(request) => {
                 self.draw_last();
                 self.live.run(request, self.shell.probe(), now, &mut self.fx);
             }
             Effect::CancelCommand(id) => self.live.cancel(&id, self.shell.probe(), now, &mut self.fx),
-            Effect::TakeKeyboard(takes) => self.live.take_keyboard(takes),
+            Effect::TakeKeyboard(true) => self.live.set_keyboard(Keyboard::Assistant),
+            Effect::TakeKeyboard(false) => self.live.set_keyboard(Keyboard::Shell),
+            Effect::BeginAnswer => self.live.begin_answer(self.shell.probe(), now, &mut self.fx),
         }
     }
 
@@ -381,13 +383,25 @@ impl Driver {
 
     fn on_live(&mut self, event: LiveEvent) {
         match event {
-            LiveEvent::BackgroundOutput(bytes) => self.area.print_raw(&bytes, &mut self.fx.terminal),
+            LiveEvent::BackgroundOutput(bytes) => self.show_background_output(&bytes),
             LiveEvent::PromptReady => {
                 self.has_been_used = true;
                 self.handle(Event::Live(LiveEvent::PromptReady));
             }
             event => self.handle(Event::Live(event)),
         }
+    }
+
+    /// A background job wrote while the terminal is ours: its bytes go above the live area, which is drawn again below.
+    fn show_background_output(&mut self, bytes: &[u8]) {
+        let mut out = Vec::new();
+        self.area.clear(&mut out);
+        out.extend_from_slice(bytes);
+        if !bytes.ends_with(b"\n") {
+            out.extend_from_slice(b"\r\n");
+        }
+        self.terminal.write(&out);
+        self.handle(Event::Highlighted);
     }
 
     fn draw_if_due(&mut self) {
@@ -431,7 +445,7 @@ impl Driver {
 
 impl Drop for Driver {
     fn drop(&mut self) {
-        let reset = self.live.reset_modes();
+        let reset = self.live.modes().reset_all();
         self.terminal.write(&reset);
     }
 }

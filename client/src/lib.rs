@@ -16,6 +16,7 @@ pub mod driver;
 pub mod effect;
 pub mod event;
 pub mod markdown;
+pub mod readiness;
 pub mod real_shell;
 pub mod session_settings;
 pub mod terminal;

@@ -41,9 +41,8 @@ fn surroundings() -> Surroundings {
     Surroundings {
         is_terminal: io::stdin().is_terminal() && io::stdout().is_terminal(),
         is_dumb: std::env::var_os("TERM").is_some_and(|term| term == "dumb"),
-        is_inside_cohab: ours.is_some_and(|ours| {
-            stdin_name.is_some_and(|name| name.as_bytes() == ours.as_encoded_bytes())
-        }),
+        is_inside_cohab: ours
+            .is_some_and(|ours| stdin_name.is_some_and(|name| name.as_bytes() == ours.as_encoded_bytes())),
     }
 }
 

@@ -214,7 +214,8 @@ mod tests {
 
     #[test]
     fn passwd_is_read_by_uid() {
-        let passwd = b"root:x:0:0:root:/root:/bin/bash\nbroken line\nann:x:1000:1000::/home/ann:/usr/bin/fish\nno:x:7:7::/:\n";
+        let passwd =
+            b"root:x:0:0:root:/root:/bin/bash\nbroken line\nann:x:1000:1000::/home/ann:/usr/bin/fish\nno:x:7:7::/:\n";
         assert_eq!(shell_in_passwd(passwd, 1000), Some("/usr/bin/fish".into()));
         assert_eq!(shell_in_passwd(passwd, 7), None);
         assert_eq!(shell_in_passwd(passwd, 8), None);

@@ -41,7 +41,7 @@ impl Terminal {
         let mut raw = saved.clone();
         raw.make_raw();
         termios::tcsetattr(&tty, OptionalActions::Drain, &raw)?;
-        match AsyncFd::new(tty) {
+        match crate::readiness::register(tty) {
             Ok(tty) => Ok(Self { tty, saved, queue: Vec::new(), written: 0, is_gone: false }),
             Err(error) => {
                 termios::tcsetattr(io::stdin(), OptionalActions::Drain, &saved)?;

@@ -1,6 +1,9 @@
 //! Commands in the live shell: the daemon's wish, the client's last word, the result.
 
-use std::{path::Path, time::{Duration, Instant}};
+use std::{
+    path::Path,
+    time::{Duration, Instant},
+};
 
 use cohab_protocol::{
     ClientMessage, CommandEnding, CommandExecutionResult, EnvChange, EnvDelta, ExecuteCommand, MAX_OUTPUT_TAIL_BYTES,
@@ -12,10 +15,11 @@ use cohab_shell_relay::{
 };
 
 use super::{App, Surface, turn::RunningCall};
-use crate::{effect::Effect, ui::status};
+use crate::{
+    effect::Effect,
+    ui::status::{self, Receipt},
+};
 
-/// Variables that change with every command and tell nothing.
-const SILENT_VARIABLES: [&str; 4] = ["_", "PWD", "OLDPWD", "SHLVL"];
 /// Parts of names whose values are not shown and not sent.
 const SECRET_NAME_PARTS: [&str; 6] = ["KEY", "TOKEN", "SECRET", "PASS", "CRED", "AUTH"];
 
@@ -70,6 +74,7 @@ impl App {
             wants_env_delta: true,
         }));
         if let Some(turn) = self.turn.as_mut() {
+            turn.has_echoed = true;
             turn.running_call = Some(RunningCall { request, is_interrupted_by_daemon: false });
         }
     }
@@ -114,7 +119,9 @@ impl App {
         let cwd_before = std::mem::replace(&mut self.cwd, outcome.cwd.clone());
         let result = execution_result(call.request.call_id, outcome);
         let moved = (result.mode == RunMode::Live && cwd_before != self.cwd).then_some(self.cwd.as_path());
-        self.above.extend(status::receipt(moved, &self.options.home, &result.env_delta, self.options.style));
+        let moved = moved.map(|cwd| tilde(cwd, &self.options.home));
+        let receipt = Receipt { cwd: moved.as_deref(), env_delta: Some(&result.env_delta) };
+        self.above.extend(status::receipt(&receipt, self.width(), self.options.look));
         self.journal.record(result.clone());
         effects.push(Effect::Send(ClientMessage::CommandExecutionResult(result)));
         if is_stopped_by_user {
@@ -130,6 +137,15 @@ impl App {
             self.journal.record(result.clone());
         }
         effects.push(effect);
+    }
+}
+
+/// A path with the home folder as `~`.
+fn tilde(path: &Path, home: &Path) -> String {
+    match path.strip_prefix(home) {
+        Ok(rest) if rest.as_os_str().is_empty() => "~".to_owned(),
+        Ok(rest) if home.parent().is_some() => format!("~/{}", rest.display()),
+        _ => path.display().to_string(),
     }
 }
 
@@ -173,13 +189,10 @@ fn execution_result(call_id: cohab_protocol::CallId, outcome: CommandOutcome) ->
     }
 }
 
-/// What is told about changed variables: secret-looking values stay here, variables that always change are left out.
+/// What is told about changed variables: secret-looking values stay here.
 fn env_delta(changes: Vec<cohab_shell_relay::runner::EnvChange>) -> EnvDelta {
     let mut delta = EnvDelta::default();
     for change in changes {
-        if SILENT_VARIABLES.contains(&change.name.as_str()) {
-            continue;
-        }
         match change.value {
             Some(value) => {
                 let value = (!is_secret_name(&change.name)).then_some(value);

@@ -7,10 +7,14 @@ use cohab_protocol::{
     ErrorSubject, Notice, NoticeKind, StepActivity, StepFinished, TurnEndReason, TurnEnded, TurnId,
 };
 
-use super::{App, turn::{Turn, Waiting}};
+use super::{
+    App,
+    turn::{Turn, Waiting},
+};
 use crate::{
+    approval::{OpenQuestion, QUESTION_ROWS},
     effect::Effect,
-    ui::{card::ApprovalCard, keys::Key, status},
+    ui::{keys::Input, status},
 };
 
 impl App {
@@ -35,8 +39,7 @@ impl App {
             DaemonMessage::Error(error) => {
                 let ends_turn = matches!(error.about, ErrorSubject::Turn(id) if self.is_current(id));
                 if ends_turn || (error.about == ErrorSubject::Connection && self.turn.is_some()) {
-                    self.flush_text();
-                    self.print_error(&error.message, error.hint.as_deref());
+                    self.print_error(&error);
                 }
             }
             _ => {}
@@ -59,21 +62,25 @@ impl App {
     }
 
     fn on_step_started(&mut self, step: u32, activity: StepActivity) {
-        let Some(turn) = self.turn.as_mut() else { return };
-        match activity {
-            StepActivity::ModelCall { model } => turn.waiting = Waiting::Model(model),
-            StepActivity::ToolCall { tool, argument } => {
-                turn.step_started(step, tool, argument);
-                self.flush_text();
-            }
+        if matches!(activity, StepActivity::ToolCall { .. }) {
+            self.flush_text();
+        }
+        if let Some(turn) = self.turn.as_mut() {
+            turn.step_started(step, activity);
         }
     }
 
     fn on_step_finished(&mut self, finished: &StepFinished) {
-        if let Some((tool, argument)) = self.turn.as_mut().and_then(|turn| turn.step_finished(finished.step)) {
-            let line = status::step_finished(&tool, &argument, finished, self.columns, self.options.style);
-            self.above.push(line);
+        let Some((activity, was_echoed)) = self.turn.as_mut().and_then(|turn| turn.step_finished(finished.step)) else {
+            return;
+        };
+        let (width, look) = (self.width(), self.options.look);
+        // A command of the live shell has announced itself, with its output below.
+        if !was_echoed {
+            self.above.extend(status::step_started(&activity, width, look));
         }
+        let StepFinished { outcome, summary, elapsed_ms, .. } = finished;
+        self.above.extend(status::step_finished(&activity, *outcome, summary, *elapsed_ms, width, look));
     }
 
     fn on_notice(&mut self, notice: Notice) {
@@ -84,7 +91,7 @@ impl App {
             turn.waiting = Waiting::Retry(notice.text);
         } else {
             self.flush_text();
-            self.above.extend(status::notice(&notice, self.options.style));
+            self.above.extend(status::notice(&notice, self.width(), self.options.look));
         }
     }
 
@@ -93,7 +100,9 @@ impl App {
         match ended.reason {
             TurnEndReason::Cancelled => self.print_cancelled(),
             TurnEndReason::StepLimit => self.print_remark("stopped: the limit of steps is reached"),
-            TurnEndReason::Length => self.print_remark("the answer was cut by the model's length limit; ask it to continue"),
+            TurnEndReason::Length => {
+                self.print_remark("the answer was cut by the model's length limit; ask it to continue")
+            }
             TurnEndReason::Refused => self.print_remark("the model declined to answer"),
             TurnEndReason::Answered | TurnEndReason::Failed => {}
         }
@@ -107,21 +116,25 @@ impl App {
             return;
         }
         self.flush_text();
-        let card = ApprovalCard::new(request, now);
+        let question = OpenQuestion::new(request, now);
+        let card = question.card(self.width(), self.options.look);
+        if card.len() + QUESTION_ROWS > usize::from(self.rows) {
+            self.above.extend(card);
+        }
         if let Some(turn) = self.turn.as_mut() {
-            turn.card = Some(card);
+            turn.question = Some(question);
         }
         effects.push(Effect::TakeKeyboard(true));
     }
 
-    /// Keys for the open card.
-    pub(super) fn on_card_keys(&mut self, keys: &[Key], now: Instant, effects: &mut Vec<Effect>) {
+    /// What the user typed while a question is open.
+    pub(super) fn on_inputs(&mut self, inputs: &[Input], now: Instant, effects: &mut Vec<Effect>) {
         self.is_dirty = true;
-        for key in keys {
-            let Some(card) = self.turn.as_mut().and_then(|turn| turn.card.as_mut()) else { return };
-            let Some(decision) = card.on_key(key, now) else { continue };
-            let request = card.request().clone();
-            self.turn.as_mut().map(Turn::close_card);
+        for input in inputs {
+            let Some(question) = self.turn.as_mut().and_then(|turn| turn.question.as_mut()) else { return };
+            let Some(decision) = question.on_input(input, now) else { continue };
+            let request = question.request().clone();
+            self.turn.as_mut().map(Turn::close_question);
             effects.push(Effect::TakeKeyboard(false));
             self.remember(&request, &decision);
             let ends_turn = decision == ApprovalDecision::CancelTurn;

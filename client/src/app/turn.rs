@@ -2,12 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-use cohab_protocol::{ChunkDelta, ExecuteCommand, ModelIdentity, TurnId, UserQuery};
+use cohab_protocol::{ChunkDelta, ExecuteCommand, ModelIdentity, StepActivity, TurnId, UserQuery};
 use ratatui::text::Line;
 
 use crate::{
+    approval::OpenQuestion,
     markdown::{Highlighter, MarkdownStream},
-    ui::card::ApprovalCard,
 };
 
 /// How long the end of a turn waits for the colours of its last code block.
@@ -18,10 +18,8 @@ const SETTLE_LIMIT: Duration = Duration::from_millis(200);
 pub(super) enum Waiting {
     /// The daemon is started or connected.
     Link,
-    /// The model, `provider/model`.
-    Model(String),
-    /// A tool: name and main argument.
-    Tool { tool: String, argument: String },
+    /// The model or a tool.
+    Step(StepActivity),
     /// A repeated request: why.
     Retry(String),
     /// Nothing: text is coming.
@@ -45,13 +43,15 @@ pub(super) struct Turn {
     has_text: bool,
     next_seq: u64,
     unsent_query: Option<UserQuery>,
-    /// Tools that run now: step number, name, main argument. A batch has one each.
-    steps: Vec<(u32, String, String)>,
+    /// Steps that are not over, by number.
+    steps: Vec<(u32, StepActivity)>,
     pub waiting: Waiting,
-    pub card: Option<ApprovalCard>,
+    pub question: Option<OpenQuestion>,
     /// A command that waits until the terminal is ours.
     pub pending_call: Option<ExecuteCommand>,
     pub running_call: Option<RunningCall>,
+    /// A command of the current step was shown as it ran.
+    pub has_echoed: bool,
     ended_at: Option<Instant>,
     last_seen: Instant,
     is_over: bool,
@@ -69,9 +69,10 @@ impl Turn {
             unsent_query: None,
             steps: Vec::new(),
             waiting: Waiting::Link,
-            card: None,
+            question: None,
             pending_call: None,
             running_call: None,
+            has_echoed: false,
             ended_at: None,
             last_seen: now,
             is_over: false,
@@ -83,7 +84,8 @@ impl Turn {
     }
 
     pub fn wait_for_model(&mut self, model: &ModelIdentity) {
-        self.waiting = Waiting::Model(format!("{}/{}", model.provider, model.model));
+        let model = format!("{}/{}", model.provider, model.model);
+        self.waiting = Waiting::Step(StepActivity::ModelCall { model });
     }
 
     pub fn wait_for_link(&mut self, query: UserQuery) {
@@ -142,21 +144,21 @@ impl Turn {
         self.text.set_width(width);
     }
 
-    pub fn step_started(&mut self, step: u32, tool: String, argument: String) {
-        self.waiting = Waiting::Tool { tool: tool.clone(), argument: argument.clone() };
-        self.steps.push((step, tool, argument));
+    pub fn step_started(&mut self, step: u32, activity: StepActivity) {
+        self.waiting = Waiting::Step(activity.clone());
+        self.steps.push((step, activity));
     }
 
-    pub fn step_finished(&mut self, step: u32) -> Option<(String, String)> {
-        let index = self.steps.iter().position(|(number, ..)| *number == step)?;
-        let (_, tool, argument) = self.steps.remove(index);
+    /// What the step did, and whether its command was shown when it ran.
+    pub fn step_finished(&mut self, step: u32) -> Option<(StepActivity, bool)> {
+        let index = self.steps.iter().position(|(number, _)| *number == step)?;
         self.waiting = Waiting::Nothing;
-        Some((tool, argument))
+        Some((self.steps.remove(index).1, std::mem::take(&mut self.has_echoed)))
     }
 
-    /// Closes an open card; true if there was one.
-    pub fn close_card(&mut self) -> bool {
-        self.card.take().is_some()
+    /// Closes an open question; true if there was one.
+    pub fn close_question(&mut self) -> bool {
+        self.question.take().is_some()
     }
 
     pub fn end(&mut self) {

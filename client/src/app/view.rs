@@ -1,9 +1,15 @@
 //! What the assistant shows: lines that stay, and the few rows below them that change.
 
-use ratatui::text::Line;
+use ratatui::text::{Line, Span};
 
-use super::{App, Surface, turn::{Turn, Waiting}};
-use crate::ui::status;
+use super::{
+    App, Surface,
+    turn::{Turn, Waiting},
+};
+use crate::approval::QUESTION_ROWS;
+use crate::markdown::wrap::wrap_exactly;
+use crate::ui::{status, theme, visible::visible};
+use cohab_protocol::WireError;
 
 /// Rows of a command that are shown when it runs; the rest is counted.
 const ECHO_MAX_ROWS: usize = 10;
@@ -16,7 +22,7 @@ pub struct Frame {
     /// The live area below them, replaced as a whole. Empty: none.
     pub area: Vec<Line<'static>>,
     /// Row in `area` and column of the cursor; hidden if absent.
-    pub cursor: Option<(u16, u16)>,
+    pub cursor: Option<(usize, usize)>,
 }
 
 impl App {
@@ -36,18 +42,26 @@ impl App {
     pub fn frame(&mut self) -> Frame {
         self.is_dirty = false;
         let above = std::mem::take(&mut self.above);
-        let style = self.options.style;
-        let (columns, rows) = (self.columns, self.rows);
+        let (look, width, rows) = (self.options.look, self.width(), usize::from(self.rows));
+        let approval = self.options.approval;
         let Some(turn) = self.turn.as_mut() else { return Frame { above, ..Frame::default() } };
         let mut area = turn.tail().to_vec();
         let mut cursor = None;
-        if let Some(card) = &turn.card {
-            let rendered = card.render(columns, rows, style);
-            let first_row = u16::try_from(area.len()).unwrap_or(u16::MAX);
-            cursor = rendered.cursor.map(|(row, column)| (row.saturating_add(first_row), column));
-            area.extend(rendered.lines);
-        } else if let Some(line) = waiting_line(turn, columns, style) {
-            area.push(line);
+        if let Some(question) = &turn.question {
+            let card = question.card(width, look);
+            if card.len() + QUESTION_ROWS <= rows {
+                area.extend(card);
+            }
+            let keys = question.question(width, look);
+            cursor = keys.cursor.map(|(row, column)| (row + area.len(), column));
+            area.extend(keys.lines);
+        } else {
+            match &turn.waiting {
+                Waiting::Link => area.extend(status::remark("starting the assistant", width)),
+                Waiting::Retry(reason) => area.extend(status::remark(reason, width)),
+                Waiting::Step(activity) => area.push(status::status(activity, approval, None, width, look)),
+                Waiting::Nothing => {}
+            }
         }
         Frame { above, area, cursor }
     }
@@ -68,17 +82,40 @@ impl App {
         self.append_text(rest);
     }
 
-    pub(super) fn print_question(&mut self, question: &str) {
-        let prefix = &self.options.question_prefix;
-        self.above.extend(status::question(prefix, question, self.options.style));
+    /// Columns that lines may fill; the last one stays free, since terminals differ in what they do there.
+    pub(super) fn width(&self) -> usize {
+        usize::from(self.text_width())
     }
 
+    pub(super) fn text_width(&self) -> u16 {
+        self.columns.saturating_sub(1).max(1)
+    }
+
+    pub(super) fn print_question(&mut self, question: &str) {
+        let prefix = &self.options.question_prefix;
+        let text = format!("{prefix} {}", visible(question));
+        // The first line continues the prompt's row; the terminal wraps it as it would a typed line.
+        self.above.extend(text.lines().map(|line| Line::styled(line.to_owned(), theme::STRONG)));
+    }
+
+    /// A command as it is run, in place of the prompt that the user would have seen.
     pub(super) fn print_command(&mut self, command: &str) {
-        self.above.extend(status::command_echo(command, ECHO_MAX_ROWS, self.options.style));
+        let mark = self.options.look.choose("❯ ", "$ ");
+        let shown = visible(command);
+        let count = shown.lines().count();
+        for (index, line) in shown.lines().take(ECHO_MAX_ROWS).enumerate() {
+            let start = if index == 0 { mark } else { "  " };
+            let spans = [Span::styled(start, theme::ACCENT), Span::styled(line.to_owned(), theme::STRONG)];
+            self.above.extend(wrap_exactly(&spans, self.width()).into_iter().map(Line::from));
+        }
+        if count > ECHO_MAX_ROWS {
+            self.print_remark(&format!("  … and {} more lines", count - ECHO_MAX_ROWS));
+        }
     }
 
     pub(super) fn print_usage(&mut self) {
-        self.above.extend(status::usage(&self.options.question_prefix, self.options.style));
+        let prefix = self.options.question_prefix.clone();
+        self.print_remark(&format!("Type a question after {prefix} and press Enter: {prefix} what is using my disk"));
     }
 
     pub(super) fn print_cancelled(&mut self) {
@@ -87,21 +124,11 @@ impl App {
     }
 
     pub(super) fn print_remark(&mut self, text: &str) {
-        self.above.push(status::remark(text, self.options.style));
+        self.above.extend(status::remark(text, self.width()));
     }
 
-    pub(super) fn print_error(&mut self, message: &str, hint: Option<&str>) {
+    pub(super) fn print_error(&mut self, error: &WireError) {
         self.flush_text();
-        self.above.extend(status::error(message, hint, self.options.style));
-    }
-}
-
-fn waiting_line(turn: &Turn, columns: u16, style: crate::ui::theme::Style) -> Option<Line<'static>> {
-    match &turn.waiting {
-        Waiting::Link => Some(status::waiting("starting the assistant", columns, style)),
-        Waiting::Model(model) => Some(status::waiting_for_model(model, columns, style)),
-        Waiting::Retry(reason) => Some(status::waiting(reason, columns, style)),
-        Waiting::Tool { tool, argument } => Some(status::step_running(tool, argument, columns, style)),
-        Waiting::Nothing => None,
+        self.above.extend(status::error(error, self.width()));
     }
 }

@@ -23,7 +23,7 @@ use cohab_protocol::{
 use serde_json::{Value, json};
 
 use super::{View, write_line};
-use crate::ui::card::ApprovalCard;
+use crate::approval::OpenQuestion;
 
 /// Events as lines of JSON.
 #[derive(Debug)]
@@ -42,7 +42,7 @@ impl<W: Write> View for JsonView<W> {
         event(message).map_or(Ok(()), |event| write_line(&mut self.out, &event.to_string()))
     }
 
-    fn show_card(&mut self, _card: Option<&ApprovalCard>) -> io::Result<()> {
+    fn show_question(&mut self, _question: Option<&OpenQuestion>) -> io::Result<()> {
         Ok(())
     }
 

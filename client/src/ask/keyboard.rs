@@ -3,7 +3,7 @@
 use std::{
     fs::File,
     io,
-    os::unix::fs::OpenOptionsExt,
+    os::{fd::OwnedFd, unix::fs::OpenOptionsExt},
     time::{Duration, Instant},
 };
 
@@ -14,9 +14,10 @@ use rustix::{
 };
 use tokio::io::unix::AsyncFd;
 
-use crate::ui::{
-    card::ApprovalCard,
-    keys::{Key, KeyParser},
+use crate::{
+    approval::OpenQuestion,
+    readiness,
+    ui::keys::{Input, KeyReader},
 };
 
 /// An Esc without a successor within this time is the Esc key.
@@ -25,17 +26,17 @@ const LONE_ESCAPE: Duration = Duration::from_millis(50);
 /// The controlling terminal, without echo and line editing. Dropping it puts the modes back.
 #[derive(Debug)]
 pub(super) struct Keyboard {
-    tty: AsyncFd<File>,
+    tty: AsyncFd<OwnedFd>,
     saved: Termios,
-    parser: KeyParser,
-    card: Option<ApprovalCard>,
+    keys: KeyReader,
+    question: Option<OpenQuestion>,
     escape_since: Option<Instant>,
 }
 
 impl Keyboard {
     /// The keyboard, if a person sits at one: there is a controlling terminal, and standard error shows on one.
     pub fn open() -> Option<Self> {
-        if !rustix::termios::isatty(rustix::stdio::stderr()) {
+        if !termios::isatty(rustix::stdio::stderr()) {
             return None;
         }
         let flags = i32::try_from((OFlags::NONBLOCK | OFlags::NOCTTY).bits()).ok()?;
@@ -45,18 +46,18 @@ impl Keyboard {
         // Signals stay on: Ctrl-C must work whatever we do.
         quiet.local_modes -= LocalModes::ECHO | LocalModes::ICANON;
         termios::tcsetattr(&tty, OptionalActions::Drain, &quiet).ok()?;
-        let tty = AsyncFd::new(tty).ok()?;
-        Some(Self { tty, saved, parser: KeyParser::default(), card: None, escape_since: None })
+        let tty = readiness::register(tty.into()).ok()?;
+        Some(Self { tty, saved, keys: KeyReader::new(), question: None, escape_since: None })
     }
 
     /// Opens a question.
     pub fn ask(&mut self, request: ApprovalRequest, now: Instant) {
-        self.card = Some(ApprovalCard::new(request, now));
+        self.question = Some(OpenQuestion::new(request, now));
     }
 
     /// The open question.
-    pub fn card(&self) -> Option<&ApprovalCard> {
-        self.card.as_ref()
+    pub fn question(&self) -> Option<&OpenQuestion> {
+        self.question.as_ref()
     }
 
     /// When a lone Esc counts as one.
@@ -67,18 +68,18 @@ impl Keyboard {
     /// Waits for keys, at most until `due`; gives the decision if they made one. Cancel-safe.
     pub async fn read_decision(&mut self, due: Option<Instant>) -> io::Result<Option<ApprovalReply>> {
         let mut buffer = [0; 1024];
-        let keys = tokio::select! {
+        let inputs = tokio::select! {
             count = self.read(&mut buffer) => {
-                let keys = self.parser.push(&buffer[..count?]);
-                self.escape_since = self.parser.is_pending_escape().then(Instant::now);
-                keys
+                let inputs = self.keys.push(&buffer[..count?]);
+                self.escape_since = self.keys.is_escape_pending().then(Instant::now);
+                inputs
             }
             () = sleep_until(due) => {
                 self.escape_since = None;
-                self.parser.flush_escape()
+                self.keys.flush_escape().into_iter().collect()
             }
         };
-        Ok(self.decide(&keys))
+        Ok(self.decide(&inputs))
     }
 
     async fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
@@ -93,11 +94,11 @@ impl Keyboard {
         }
     }
 
-    fn decide(&mut self, keys: &[Key]) -> Option<ApprovalReply> {
-        let card = self.card.as_mut()?;
-        let decision = keys.iter().find_map(|key| card.on_key(key, Instant::now()))?;
-        let approval_id = card.request().approval_id;
-        self.card = None;
+    fn decide(&mut self, inputs: &[Input]) -> Option<ApprovalReply> {
+        let question = self.question.as_mut()?;
+        let decision = inputs.iter().find_map(|input| question.on_input(input, Instant::now()))?;
+        let approval_id = question.request().approval_id;
+        self.question = None;
         Some(ApprovalReply { approval_id, decision })
     }
 }

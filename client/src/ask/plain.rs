@@ -6,10 +6,10 @@ use cohab_protocol::{ChunkDelta, DaemonMessage, StepActivity};
 use cohab_shell_relay::sanitize::{Sanitizer, one_line};
 
 use super::{View, write_line};
-use crate::ui::{card::ApprovalCard, theme::Style};
+use crate::{approval::OpenQuestion, ui::look::Look};
 
 /// Width of lines on standard error when it is no terminal.
-const COLUMNS: u16 = 80;
+const COLUMNS: usize = 80;
 
 /// The answer as the model wrote it, without control characters.
 #[derive(Debug)]
@@ -18,11 +18,13 @@ pub(super) struct PlainView<O, E> {
     err: E,
     sanitizer: Sanitizer,
     ends_line: bool,
+    /// Rows of the open question that are printed already.
+    shown_question: Option<Vec<String>>,
 }
 
 impl<O: Write, E: Write> PlainView<O, E> {
     pub fn new(out: O, err: E) -> Self {
-        Self { out, err, sanitizer: Sanitizer::default(), ends_line: true }
+        Self { out, err, sanitizer: Sanitizer::default(), ends_line: true, shown_question: None }
     }
 
     fn write_text(&mut self, text: &str) -> io::Result<()> {
@@ -47,7 +49,6 @@ impl<O: Write, E: Write> PlainView<O, E> {
 
 impl<O: Write, E: Write> View for PlainView<O, E> {
     fn show(&mut self, message: &DaemonMessage) -> io::Result<()> {
-        let width = usize::from(COLUMNS);
         match message {
             DaemonMessage::AgentStreamChunk(chunk) => match &chunk.delta {
                 ChunkDelta::Text(text) => {
@@ -63,14 +64,15 @@ impl<O: Write, E: Write> View for PlainView<O, E> {
             DaemonMessage::StepStarted(started) => {
                 self.end_text()?;
                 match &started.activity {
-                    StepActivity::ToolCall { tool, argument } => {
-                        write_line(&mut self.err, &format!("cohab: {}", one_line(&format!("{tool} {argument}"), width)))
-                    }
+                    StepActivity::ToolCall { tool, argument } => write_line(
+                        &mut self.err,
+                        &format!("cohab: {}", one_line(&format!("{tool} {argument}"), COLUMNS)),
+                    ),
                     StepActivity::ModelCall { .. } => Ok(()),
                 }
             }
             DaemonMessage::StepFinished(finished) if !finished.summary.is_empty() => {
-                write_line(&mut self.err, &format!("cohab:   {}", one_line(&finished.summary, width)))
+                write_line(&mut self.err, &format!("cohab:   {}", one_line(&finished.summary, COLUMNS)))
             }
             DaemonMessage::Notice(notice) => {
                 self.end_text()?;
@@ -79,9 +81,10 @@ impl<O: Write, E: Write> View for PlainView<O, E> {
             DaemonMessage::Error(error) => {
                 self.end_text()?;
                 write_line(&mut self.err, &format!("cohab: {}", one_line(&error.message, usize::MAX)))?;
-                error.hint.as_ref().map_or(Ok(()), |hint| {
-                    write_line(&mut self.err, &format!("Hint: {}", one_line(hint, usize::MAX)))
-                })
+                error
+                    .hint
+                    .as_ref()
+                    .map_or(Ok(()), |hint| write_line(&mut self.err, &format!("Hint: {}", one_line(hint, usize::MAX))))
             }
             DaemonMessage::Goodbye { reason } => {
                 write_line(&mut self.err, &format!("cohab: {}", one_line(reason, usize::MAX)))
@@ -90,13 +93,26 @@ impl<O: Write, E: Write> View for PlainView<O, E> {
         }
     }
 
-    fn show_card(&mut self, card: Option<&ApprovalCard>) -> io::Result<()> {
-        // The terminal is on standard error: the card is printed once, keys are answered without redrawing it.
-        let Some(card) = card.filter(|card| card.is_untouched()) else { return Ok(()) };
-        self.end_text()?;
-        for line in card.render(COLUMNS, u16::MAX, Style::plain()).lines {
-            write_line(&mut self.err, &line.to_string())?;
+    /// The terminal is on standard error: rows are printed, and printed again when they change.
+    fn show_question(&mut self, question: Option<&OpenQuestion>) -> io::Result<()> {
+        let Some(question) = question else {
+            self.shown_question = None;
+            return Ok(());
+        };
+        if self.shown_question.is_none() {
+            self.end_text()?;
+            for line in question.card(COLUMNS, Look::Sentences) {
+                write_line(&mut self.err, &line.to_string())?;
+            }
         }
+        let rows: Vec<String> =
+            question.question(COLUMNS, Look::Sentences).lines.iter().map(ToString::to_string).collect();
+        if self.shown_question.as_ref() != Some(&rows) {
+            for row in &rows {
+                write_line(&mut self.err, row)?;
+            }
+        }
+        self.shown_question = Some(rows);
         Ok(())
     }
 

@@ -2,13 +2,16 @@
 
 use std::io::{self, Write};
 
-use cohab_protocol::{ChunkDelta, DaemonMessage, StepActivity};
+use cohab_protocol::{
+    ApprovalMode, ChunkDelta, DaemonMessage, ErrorSubject, StepActivity, StepFinished, WireError, WireErrorKind,
+};
 use ratatui::text::Line;
 
 use super::View;
 use crate::{
+    approval::{OpenQuestion, QUESTION_ROWS},
     markdown::MarkdownStream,
-    ui::{card::ApprovalCard, live_area::LiveArea, status, theme::Style},
+    ui::{ansi::ColorSupport, live_area::LiveArea, look::Look, status},
 };
 
 /// The answer, rendered.
@@ -17,36 +20,40 @@ pub(super) struct ScreenView<W> {
     out: W,
     area: LiveArea,
     text: MarkdownStream,
-    steps: Vec<(u32, String, String)>,
+    steps: Vec<(u32, StepActivity)>,
     waiting: Option<Line<'static>>,
-    card: Option<(Vec<Line<'static>>, Option<(u16, u16)>)>,
+    question: Option<OpenQuestion>,
     columns: u16,
     rows: u16,
-    style: Style,
+    look: Look,
 }
 
 impl<W: Write> ScreenView<W> {
-    pub fn new(out: W, columns: u16, rows: u16, style: Style) -> Self {
+    pub fn new(out: W, columns: u16, rows: u16, colors: ColorSupport, look: Look) -> Self {
         Self {
             out,
-            area: LiveArea::new(columns, rows, style),
-            text: MarkdownStream::new(columns, None),
+            area: LiveArea::new(columns, rows, colors),
+            text: MarkdownStream::new(columns.saturating_sub(1).max(1), None),
             steps: Vec::new(),
             waiting: None,
-            card: None,
+            question: None,
             columns,
             rows,
-            style,
+            look,
         }
     }
 
     fn draw(&mut self, above: &[Line<'static>]) -> io::Result<()> {
         let mut rows = self.text.tail().to_vec();
         let mut cursor = None;
-        if let Some((lines, position)) = &self.card {
-            let first_row = u16::try_from(rows.len()).unwrap_or(u16::MAX);
-            cursor = position.map(|(row, column)| (row.saturating_add(first_row), column));
-            rows.extend(lines.iter().cloned());
+        if let Some(question) = &self.question {
+            let card = question.card(self.width(), self.look);
+            if card.len() + QUESTION_ROWS <= usize::from(self.rows) {
+                rows.extend(card);
+            }
+            let keys = question.question(self.width(), self.look);
+            cursor = keys.cursor.map(|(row, column)| (row + rows.len(), column));
+            rows.extend(keys.lines);
         } else {
             rows.extend(self.waiting.clone());
         }
@@ -56,9 +63,13 @@ impl<W: Write> ScreenView<W> {
         self.out.flush()
     }
 
+    fn width(&self) -> usize {
+        usize::from(self.columns).saturating_sub(1).max(1)
+    }
+
     fn take_text(&mut self) -> Vec<Line<'static>> {
         let lines = self.text.finish();
-        self.text = MarkdownStream::new(self.columns, None);
+        self.text = MarkdownStream::new(self.columns.saturating_sub(1).max(1), None);
         lines
     }
 }
@@ -73,53 +84,59 @@ impl<W: Write> View for ScreenView<W> {
                     self.text.push(text);
                     above = self.text.take_closed();
                 }
-                ChunkDelta::Reset => self.text = MarkdownStream::new(self.columns, None),
+                ChunkDelta::Reset => self.text = MarkdownStream::new(self.columns.saturating_sub(1).max(1), None),
                 ChunkDelta::Reasoning(_) => return Ok(()),
             },
             DaemonMessage::StepStarted(started) => {
                 above = self.take_text();
-                self.waiting = Some(match &started.activity {
-                    StepActivity::ModelCall { model } => status::waiting_for_model(model, self.columns, self.style),
-                    StepActivity::ToolCall { tool, argument } => {
-                        self.steps.push((started.step, tool.clone(), argument.clone()));
-                        status::step_running(tool, argument, self.columns, self.style)
-                    }
-                });
+                self.steps.push((started.step, started.activity.clone()));
+                let mode = ApprovalMode::Ask;
+                self.waiting = Some(status::status(&started.activity, mode, None, self.width(), self.look));
             }
             DaemonMessage::StepFinished(finished) => {
                 self.waiting = None;
-                if let Some(index) = self.steps.iter().position(|(step, ..)| *step == finished.step) {
-                    let (_, tool, argument) = self.steps.remove(index);
-                    above.push(status::step_finished(&tool, &argument, finished, self.columns, self.style));
+                if let Some(index) = self.steps.iter().position(|(step, _)| *step == finished.step) {
+                    let (_, activity) = self.steps.remove(index);
+                    above.extend(status::step_started(&activity, self.width(), self.look));
+                    let StepFinished { outcome, summary, elapsed_ms, .. } = finished;
+                    let (width, look) = (self.width(), self.look);
+                    above.extend(status::step_finished(&activity, *outcome, summary, *elapsed_ms, width, look));
                 }
             }
             DaemonMessage::Notice(notice) => {
                 above = self.take_text();
-                above.extend(status::notice(notice, self.style));
+                above.extend(status::notice(notice, self.width(), self.look));
             }
             DaemonMessage::Error(error) => {
                 above = self.take_text();
-                above.extend(status::error(&error.message, error.hint.as_deref(), self.style));
+                above.extend(status::error(error, self.width()));
             }
-            DaemonMessage::Goodbye { reason } => above.extend(status::error(reason, None, self.style)),
+            DaemonMessage::Goodbye { reason } => {
+                let about = ErrorSubject::Connection;
+                let error = WireError { about, kind: WireErrorKind::NotFound, message: reason.clone(), hint: None };
+                above.extend(status::error(&error, self.width()));
+            }
             _ => return Ok(()),
         }
         self.draw(&above)
     }
 
-    fn show_card(&mut self, card: Option<&ApprovalCard>) -> io::Result<()> {
-        self.card = card.map(|card| {
-            let rendered = card.render(self.columns, self.rows, self.style);
-            (rendered.lines, rendered.cursor)
-        });
-        let above = self.take_text();
+    fn show_question(&mut self, question: Option<&OpenQuestion>) -> io::Result<()> {
+        let mut above = self.take_text();
+        if let (Some(question), None) = (question, &self.question) {
+            let card = question.card(self.width(), self.look);
+            if card.len() + QUESTION_ROWS > usize::from(self.rows) {
+                above.extend(card);
+            }
+        }
+        self.question = question.cloned();
         self.draw(&above)
     }
 
     fn finish(&mut self) -> io::Result<()> {
         let above = self.take_text();
         self.waiting = None;
-        self.card = None;
+        self.question = None;
         self.draw(&above)
     }
 }

@@ -19,6 +19,12 @@ pub enum ColorSupport {
 }
 
 impl ColorSupport {
+    /// For this process's environment.
+    #[must_use]
+    pub fn from_env() -> Self {
+        Self::detect(std::env::var("NO_COLOR").ok().as_deref(), std::env::var("TERM").ok().as_deref())
+    }
+
     /// For the values of `NO_COLOR` and `TERM`. Any non-empty `NO_COLOR` and a `dumb` or unset terminal mean letters only.
     #[must_use]
     pub fn detect(no_color: Option<&str>, term: Option<&str>) -> Self {

@@ -12,6 +12,12 @@ pub enum Look {
 }
 
 impl Look {
+    /// For this process's environment.
+    #[must_use]
+    pub fn from_env(colors: ColorSupport) -> Self {
+        Self::detect(std::env::var("COHAB_ACCESSIBLE").ok().as_deref(), colors)
+    }
+
     /// For the value of `COHAB_ACCESSIBLE` and what the terminal can show.
     #[must_use]
     pub fn detect(accessible: Option<&str>, colors: ColorSupport) -> Self {

@@ -1,0 +1,512 @@
+use std::path::Path;
+
+use cohab_protocol::{
+    AgentStreamChunk, ApprovalDecision, ApprovalId, ApprovalReply, ApprovalRequest, ApprovalSubject, CallId,
+    ChunkDelta, CommandEnding, CommandExecutionResult, DaemonMessage, ExecuteCommand, ModelIdentity, RunMode,
+    SessionKey, StepActivity, StepFinished, StepOutcome, StepStarted, TurnEndReason, TurnEnded, Usage,
+};
+use cohab_shell_relay::runner::{CommandOutcome, Ending, EnvChange, Mode};
+use uuid::Uuid;
+
+use super::*;
+
+const TURN: TurnId = TurnId(Uuid::from_u128(7));
+const CALL: CallId = CallId(Uuid::from_u128(9));
+const QUESTION: ApprovalId = ApprovalId(Uuid::from_u128(11));
+
+/// An app with a clock that stands still until told otherwise.
+struct Bench {
+    app: App,
+    now: Instant,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let options = Options {
+            question_prefix: "?".into(),
+            approval: ApprovalMode::Ask,
+            home: "/home/ann".into(),
+            look: Look::Glyphs,
+            fresh_turn_id: || TURN,
+            highlighter: None,
+        };
+        Self { app: App::new(options, "/home/ann/src".into(), 80, 24), now: Instant::now() }
+    }
+
+    /// Connected, with a turn that draws.
+    fn in_a_turn() -> Self {
+        let mut bench = Self::connected();
+        bench.live(LiveEvent::LineEntered { text: "? why".into(), cursor: 5 });
+        bench.live(LiveEvent::AnswerReady);
+        bench.shown();
+        bench
+    }
+
+    fn connected() -> Self {
+        let mut bench = Self::new();
+        assert_eq!(bench.live(LiveEvent::PromptReady), [Effect::Connect]);
+        bench.link_up();
+        bench
+    }
+
+    fn link_up(&mut self) -> Vec<Effect> {
+        let model =
+            ModelIdentity { provider: "scripted".into(), model: "m".into(), origin: "test".into(), is_offline: false };
+        let session = SessionKey("shell:1".into());
+        self.event(Event::LinkUp(Attached { session, model, approval: ApprovalMode::Ask }))
+    }
+
+    fn event(&mut self, event: Event) -> Vec<Effect> {
+        self.app.handle(event, self.now)
+    }
+
+    fn live(&mut self, event: LiveEvent) -> Vec<Effect> {
+        self.event(Event::Live(event))
+    }
+
+    fn daemon(&mut self, message: DaemonMessage) -> Vec<Effect> {
+        self.event(Event::Daemon(Box::new(message)))
+    }
+
+    fn chunk(&mut self, seq: u64, text: &str) -> Vec<Effect> {
+        let delta = ChunkDelta::Text(text.into());
+        self.daemon(DaemonMessage::AgentStreamChunk(AgentStreamChunk { turn_id: TURN, seq, delta }))
+    }
+
+    fn keys(&mut self, keys: &str) -> Vec<Effect> {
+        self.live(LiveEvent::AnswerKey(keys.as_bytes().to_vec()))
+    }
+
+    fn pass(&mut self, milliseconds: u64) {
+        self.now += Duration::from_millis(milliseconds);
+    }
+
+    /// What is drawn now: lines that stay, then the live area after a rule.
+    fn shown(&mut self) -> String {
+        let frame = self.app.frame();
+        let lines = |lines: &[Line<'_>]| lines.iter().map(|line| format!("{line}\n")).collect::<String>();
+        format!("{}----\n{}", lines(&frame.above), lines(&frame.area))
+    }
+}
+
+fn execute(command: &str, approval_id: Option<ApprovalId>) -> DaemonMessage {
+    DaemonMessage::ExecuteCommand(ExecuteCommand {
+        turn_id: TURN,
+        call_id: CALL,
+        command: command.into(),
+        timeout_ms: 1_000,
+        approval_id,
+    })
+}
+
+fn ask(command: &str, is_dangerous: bool) -> DaemonMessage {
+    DaemonMessage::ApprovalRequest(ApprovalRequest {
+        approval_id: QUESTION,
+        turn_id: TURN,
+        subject: ApprovalSubject::Command {
+            command: command.into(),
+            cwd: Path::new("/home/ann/src").into(),
+            mode: RunMode::Live,
+        },
+        is_dangerous,
+        reasons: vec!["writes a file".into()],
+    })
+}
+
+fn ended(reason: TurnEndReason) -> DaemonMessage {
+    DaemonMessage::TurnEnded(TurnEnded { turn_id: TURN, reason, usage: Usage::default(), chunks: 0 })
+}
+
+fn outcome(ending: Ending) -> CommandOutcome {
+    CommandOutcome {
+        ending,
+        status: Some(0),
+        cwd: "/home/ann/src/big".into(),
+        output: "out".into(),
+        total_bytes: 3,
+        truncated_bytes: 0,
+        duration: Duration::from_millis(5),
+        mode: Mode::Live,
+        env_delta: vec![
+            EnvChange { name: "FOO".into(), value: Some("1".into()) },
+            EnvChange { name: "MY_TOKEN".into(), value: Some("hunter2".into()) },
+            EnvChange { name: "OLD".into(), value: None },
+        ],
+    }
+}
+
+fn result_in(effects: &[Effect]) -> &CommandExecutionResult {
+    let results = effects.iter().find_map(|effect| match effect {
+        Effect::Send(ClientMessage::CommandExecutionResult(result)) => Some(result),
+        _ => None,
+    });
+    results.unwrap_or_else(|| panic!("no result in {effects:?}"))
+}
+
+fn refusal_in(effects: &[Effect]) -> &str {
+    match &result_in(effects).ending {
+        CommandEnding::Refused { code, .. } => code,
+        other => panic!("not refused: {other:?}"),
+    }
+}
+
+fn decision_in(effects: &[Effect]) -> Option<&ApprovalDecision> {
+    effects.iter().find_map(|effect| match effect {
+        Effect::Send(ClientMessage::ApprovalReply(ApprovalReply { decision, .. })) => Some(decision),
+        _ => None,
+    })
+}
+
+fn runs(effects: &[Effect]) -> Option<&str> {
+    effects.iter().find_map(|effect| match effect {
+        Effect::Run(request) => Some(request.text.as_str()),
+        _ => None,
+    })
+}
+
+#[test]
+fn a_line_without_the_prefix_is_the_shells() {
+    let mut bench = Bench::connected();
+    for line in ["ls", "", " ? x", "echo ?", "/usr/bin/ls"] {
+        let effects = bench.live(LiveEvent::LineEntered { text: line.into(), cursor: 0 });
+        assert_eq!(effects, [Effect::DecideLine(LineDecision::Shell)], "{line:?}");
+    }
+}
+
+#[test]
+fn a_question_is_sent_before_anything_is_drawn() {
+    let mut bench = Bench::connected();
+    let effects = bench.live(LiveEvent::LineEntered { text: "? why is it big ".into(), cursor: 0 });
+    let [Effect::DecideLine(LineDecision::Assistant), Effect::Send(ClientMessage::UserQuery(query))] = &effects[..]
+    else {
+        panic!("{effects:?}")
+    };
+    assert_eq!((query.text.as_str(), query.cwd.to_string().as_str()), ("why is it big", "/home/ann/src"));
+    assert!(!bench.app.wants_to_draw());
+    bench.live(LiveEvent::AnswerReady);
+    assert!(bench.app.wants_to_draw());
+    assert_eq!(bench.shown(), "? why is it big\n----\n● thinking · scripted/m · Ctrl-C stops\n");
+}
+
+#[test]
+fn nothing_is_sent_before_a_question_but_what_the_user_ran() {
+    let mut bench = Bench::connected();
+    let command = UserCommand {
+        line: Some("cargo test".into()),
+        status: 101,
+        cwd: "/tmp".into(),
+        duration: Duration::from_secs(1),
+        output_tail: "error".into(),
+        output_bytes: 5,
+    };
+    let effects = bench.live(LiveEvent::UserCommandFinished(command));
+    assert!(matches!(&effects[..], [Effect::Send(ClientMessage::ShellEvent(event))] if event.exit_code == 101));
+}
+
+#[test]
+fn what_the_user_ran_is_told_again_to_a_new_daemon() {
+    let mut bench = Bench::new();
+    let command = |status| UserCommand {
+        line: None,
+        status,
+        cwd: "/tmp".into(),
+        duration: Duration::ZERO,
+        output_tail: "x".repeat(MAX_TAIL + 10),
+        output_bytes: 0,
+    };
+    for status in 0..i32::try_from(KEPT_SHELL_EVENTS).unwrap() + 5 {
+        assert!(bench.live(LiveEvent::UserCommandFinished(command(status))).is_empty());
+    }
+    let effects = bench.link_up();
+    assert_eq!(effects.len(), KEPT_SHELL_EVENTS);
+    assert!(
+        effects.iter().all(|effect| matches!(effect,
+        Effect::Send(ClientMessage::ShellEvent(event)) if event.output_tail.len() == MAX_TAIL && event.exit_code >= 5))
+    );
+}
+
+const MAX_TAIL: usize = cohab_protocol::MAX_OUTPUT_TAIL_BYTES;
+
+#[test]
+fn a_question_waits_for_the_daemon() {
+    let mut bench = Bench::new();
+    let effects = bench.live(LiveEvent::LineEntered { text: "? why".into(), cursor: 0 });
+    assert_eq!(effects, [Effect::DecideLine(LineDecision::Assistant), Effect::Connect]);
+    assert!(bench.link_up().iter().any(|effect| matches!(effect, Effect::Send(ClientMessage::UserQuery(_)))));
+}
+
+#[test]
+fn a_daemon_that_cannot_be_reached_costs_one_error_and_no_prompt() {
+    let mut bench = Bench::new();
+    bench.live(LiveEvent::LineEntered { text: "? why".into(), cursor: 0 });
+    bench.live(LiveEvent::AnswerReady);
+    let down = Event::LinkDown { message: "cohabd cannot be started".into(), hint: "install it".into() };
+    assert_eq!(bench.event(down), [Effect::EndAnswer]);
+    assert_eq!(bench.shown(), "? why\nError: cohabd cannot be started\nHint: install it\n----\n");
+    bench.live(LiveEvent::AnswerEnded);
+    // The next prompt does not try again, the next question does.
+    assert!(bench.live(LiveEvent::PromptReady).is_empty());
+    let effects = bench.live(LiveEvent::LineEntered { text: "? why".into(), cursor: 0 });
+    assert!(effects.contains(&Effect::Connect));
+}
+
+#[test]
+fn a_lost_daemon_is_looked_for_at_the_next_prompt() {
+    let mut bench = Bench::connected();
+    let down = Event::LinkDown { message: "gone".into(), hint: String::new() };
+    assert!(bench.event(down).is_empty());
+    assert_eq!(bench.live(LiveEvent::PromptReady), [Effect::Connect]);
+}
+
+#[test]
+fn an_empty_question_explains_itself() {
+    let mut bench = Bench::connected();
+    let effects = bench.live(LiveEvent::LineEntered { text: "?".into(), cursor: 1 });
+    assert_eq!(effects, [Effect::DecideLine(LineDecision::Assistant)]);
+    assert_eq!(bench.live(LiveEvent::AnswerReady), [Effect::EndAnswer]);
+    assert!(bench.shown().contains("Type a question after ?"));
+}
+
+#[test]
+fn the_hotkey_takes_the_line_as_it_stands() {
+    let mut bench = Bench::connected();
+    assert!(bench.live(LiveEvent::HotkeyPressed { text: "  ".into() }).is_empty());
+    let effects = bench.live(LiveEvent::HotkeyPressed { text: "what's new?".into() });
+    assert_eq!(effects[0], Effect::BeginAnswer);
+    assert!(matches!(&effects[1], Effect::Send(ClientMessage::UserQuery(query)) if query.text == "what's new?"));
+}
+
+#[test]
+fn a_busy_shell_withdraws_the_question() {
+    let mut bench = Bench::connected();
+    bench.live(LiveEvent::HotkeyPressed { text: "why".into() });
+    let effects = bench.live(LiveEvent::AnswerRefused(cohab_shell_relay::runner::RelayError::ShellGone));
+    assert_eq!(effects, [Effect::Send(ClientMessage::CancelTurn { turn_id: TURN })]);
+    assert!(!bench.app.owns_terminal());
+}
+
+#[test]
+fn text_goes_to_the_scrollback_once_its_block_is_closed() {
+    let mut bench = Bench::in_a_turn();
+    bench.chunk(0, "First **bold** para");
+    assert_eq!(bench.shown(), "----\nFirst bold para\n");
+    bench.chunk(1, "graph.\n\nSecond");
+    assert_eq!(bench.shown(), "First bold paragraph.\n\n----\nSecond\n");
+    assert_eq!(bench.daemon(ended(TurnEndReason::Answered)), [Effect::EndAnswer]);
+    assert_eq!(bench.app.last_frame().above, [Line::raw("Second")]);
+}
+
+#[test]
+fn a_chunk_that_comes_twice_is_shown_once() {
+    let mut bench = Bench::in_a_turn();
+    bench.chunk(0, "one ");
+    bench.chunk(0, "one ");
+    bench.chunk(1, "two");
+    assert_eq!(bench.shown(), "----\none two\n");
+}
+
+#[test]
+fn escapes_in_an_answer_are_text_or_nothing() {
+    let mut bench = Bench::in_a_turn();
+    bench.chunk(0, "a\u{1b}]52;c;aGk=\u{7}b\u{1b}[2Jc\u{9b}31md\n\n");
+    let shown = bench.shown();
+    assert!(shown.chars().all(|c| c == '\n' || !c.is_control()), "{shown:?}");
+    assert!(shown.contains('a') && shown.contains('d'));
+}
+
+#[test]
+fn a_read_only_command_runs_unasked_and_its_result_is_sent() {
+    let mut bench = Bench::in_a_turn();
+    let activity = StepActivity::ToolCall { tool: "bash".into(), argument: "ls".into() };
+    bench.daemon(DaemonMessage::StepStarted(StepStarted { turn_id: TURN, step: 1, activity }));
+    let effects = bench.daemon(execute("ls", None));
+    assert_eq!(runs(&effects), Some("ls"));
+    assert!(!bench.app.wants_to_draw(), "the command owns the terminal");
+
+    let id = CALL.to_string();
+    let effects = bench.live(LiveEvent::CommandStarted { id: id.clone() });
+    assert!(matches!(&effects[..], [Effect::Send(ClientMessage::CommandOutput { bytes, .. })] if bytes.is_empty()));
+    let effects = bench.live(LiveEvent::CommandFinished { id, outcome: outcome(Ending::Exited) });
+    let result = result_in(&effects);
+    assert_eq!((result.exit_code, result.cwd.to_string().as_str()), (Some(0), "/home/ann/src/big"));
+    assert_eq!(result.env_delta.set[1].value, None, "a secret value stays here");
+
+    let finished =
+        StepFinished { turn_id: TURN, step: 1, outcome: StepOutcome::Done, summary: "exit 0".into(), elapsed_ms: 5 };
+    bench.daemon(DaemonMessage::StepFinished(finished));
+    bench.live(LiveEvent::AnswerReady);
+    let expected = "❯ ls\n↳ cd ~/src/big · FOO=1 · MY_TOKEN=••• · unset OLD\n✓ bash · exit 0 · 5 ms\n----\n";
+    assert_eq!(bench.shown(), expected);
+}
+
+#[test]
+fn a_command_without_consent_is_refused_by_the_terminal_itself() {
+    let mut bench = Bench::in_a_turn();
+    let effects = bench.daemon(execute("rm -rf x", None));
+    assert_eq!(refusal_in(&effects), "not_approved");
+    let effects = bench.daemon(execute("rm -rf x", Some(QUESTION)));
+    assert_eq!(refusal_in(&effects), "not_approved");
+}
+
+#[test]
+fn an_approved_command_runs_once() {
+    let mut bench = Bench::in_a_turn();
+    assert_eq!(bench.daemon(ask("touch a", false)), [Effect::TakeKeyboard(true)]);
+    assert!(bench.shown().contains("touch a"));
+    assert!(bench.keys("y").is_empty(), "a key that was typed before the question could be read");
+    bench.pass(301);
+    let effects = bench.keys("y");
+    assert_eq!(effects[0], Effect::TakeKeyboard(false));
+    assert_eq!(decision_in(&effects), Some(&ApprovalDecision::Once));
+    assert_eq!(runs(&bench.daemon(execute("touch a", Some(QUESTION)))), Some("touch a"));
+}
+
+#[test]
+fn consent_to_one_text_is_no_consent_to_another() {
+    let mut bench = Bench::in_a_turn();
+    bench.daemon(ask("touch a", false));
+    bench.pass(301);
+    bench.keys("y");
+    assert_eq!(refusal_in(&bench.daemon(execute("touch b", Some(QUESTION)))), "not_approved");
+}
+
+#[test]
+fn an_edited_command_is_what_was_agreed_to() {
+    let mut bench = Bench::in_a_turn();
+    bench.daemon(ask("touch a", false));
+    bench.pass(301);
+    bench.keys("e");
+    let effects = bench.keys("bc\r");
+    let expected = ApprovalDecision::Edited { command: "touch abc".into() };
+    assert_eq!(decision_in(&effects), Some(&expected));
+    assert_eq!(runs(&bench.daemon(execute("touch abc", Some(QUESTION)))), Some("touch abc"));
+}
+
+#[test]
+fn no_may_carry_a_word() {
+    let mut bench = Bench::in_a_turn();
+    bench.daemon(ask("touch a", false));
+    bench.pass(301);
+    assert!(decision_in(&bench.keys("n")).is_none());
+    let effects = bench.keys("use /tmp\r");
+    assert_eq!(decision_in(&effects), Some(&ApprovalDecision::Refused { note: "use /tmp".into() }));
+}
+
+#[test]
+fn danger_wants_the_word_yes_and_is_never_remembered() {
+    let mut bench = Bench::in_a_turn();
+    bench.daemon(ask("rm -rf x", true));
+    bench.pass(301);
+    assert!(decision_in(&bench.keys("a")).is_none());
+    assert!(decision_in(&bench.keys("y")).is_none());
+    assert!(decision_in(&bench.keys("y\r")).is_none(), "y is not yes");
+    bench.keys("y");
+    assert_eq!(decision_in(&bench.keys("yes\r")), Some(&ApprovalDecision::Once));
+}
+
+#[test]
+fn a_paste_decides_nothing() {
+    let mut bench = Bench::in_a_turn();
+    bench.daemon(ask("touch a", false));
+    bench.pass(301);
+    assert!(bench.keys("\u{1b}[200~y\u{1b}[201~").is_empty());
+}
+
+#[test]
+fn a_lone_escape_stops_the_turn_after_a_moment() {
+    let mut bench = Bench::in_a_turn();
+    bench.daemon(ask("touch a", false));
+    bench.pass(301);
+    assert!(bench.keys("\u{1b}").is_empty());
+    assert_eq!(bench.app.deadline(), Some(bench.now + LONE_ESCAPE));
+    bench.pass(51);
+    let effects = bench.event(Event::Deadline);
+    assert_eq!(decision_in(&effects), Some(&ApprovalDecision::CancelTurn));
+    assert!(effects.contains(&Effect::Send(ClientMessage::CancelTurn { turn_id: TURN })));
+    assert_eq!(effects.last(), Some(&Effect::EndAnswer));
+}
+
+#[test]
+fn a_cancelled_turn_gives_the_prompt_back_without_waiting_for_the_daemon() {
+    let mut bench = Bench::in_a_turn();
+    bench.chunk(0, "half an ans");
+    let effects = bench.live(LiveEvent::CancelRequested);
+    assert_eq!(effects, [Effect::Send(ClientMessage::CancelTurn { turn_id: TURN }), Effect::EndAnswer]);
+    assert_eq!(bench.shown(), "half an ans\nstopped\n----\n");
+    assert_eq!(refusal_in(&bench.daemon(execute("ls", None))), "turn_over");
+    assert!(bench.chunk(1, "wer").is_empty());
+    assert_eq!(bench.shown(), "----\n");
+}
+
+#[test]
+fn an_interrupt_of_the_agents_command_stops_the_turn_too() {
+    let mut bench = Bench::in_a_turn();
+    bench.daemon(execute("ls", None));
+    let id = CALL.to_string();
+    let effects = bench.live(LiveEvent::CommandFinished { id, outcome: outcome(Ending::Interrupted) });
+    assert_eq!(result_in(&effects).ending, CommandEnding::Interrupted);
+    assert!(effects.contains(&Effect::Send(ClientMessage::CancelTurn { turn_id: TURN })));
+    assert!(!effects.contains(&Effect::EndAnswer), "the terminal is not ours yet");
+    assert_eq!(bench.live(LiveEvent::AnswerReady), [Effect::EndAnswer]);
+}
+
+#[test]
+fn an_interrupt_that_the_daemon_asked_for_does_not_stop_the_turn() {
+    let mut bench = Bench::in_a_turn();
+    bench.daemon(execute("ls", None));
+    let id = CALL.to_string();
+    let effects = bench.daemon(DaemonMessage::InterruptCommand { call_id: CALL });
+    assert_eq!(effects, [Effect::CancelCommand(id.clone())]);
+    let effects = bench.live(LiveEvent::CommandFinished { id, outcome: outcome(Ending::Interrupted) });
+    assert_eq!(effects.len(), 1, "{effects:?}");
+}
+
+#[test]
+fn a_repeated_call_is_answered_and_not_run_again() {
+    let mut bench = Bench::in_a_turn();
+    bench.daemon(execute("ls", None));
+    let id = CALL.to_string();
+    let first = bench.live(LiveEvent::CommandFinished { id, outcome: outcome(Ending::Exited) });
+    let again = bench.daemon(execute("ls", None));
+    assert_eq!(result_in(&first), result_in(&again));
+    assert!(runs(&again).is_none());
+}
+
+#[test]
+fn a_command_that_comes_before_the_terminal_is_ours_waits() {
+    let mut bench = Bench::connected();
+    bench.live(LiveEvent::LineEntered { text: "? why".into(), cursor: 0 });
+    assert!(bench.daemon(execute("ls", None)).is_empty());
+    assert_eq!(runs(&bench.live(LiveEvent::AnswerReady)), Some("ls"));
+}
+
+#[test]
+fn a_long_command_is_shown_in_part_and_counted() {
+    let mut bench = Bench::in_a_turn();
+    bench.app.options.approval = ApprovalMode::All;
+    let command: String = (0..15).map(|n| format!("echo {n}\n")).collect();
+    bench.daemon(execute(&command, None));
+    let above: Vec<String> = bench.app.last_frame().above.iter().map(ToString::to_string).collect();
+    assert_eq!((above[0].as_str(), above[1].as_str()), ("❯ echo 0", "  echo 1"));
+    assert_eq!(above.last().unwrap().trim(), "… and 5 more lines");
+}
+
+#[test]
+fn a_card_too_tall_for_the_screen_goes_to_the_scrollback_whole() {
+    let mut bench = Bench::in_a_turn();
+    let command: String = (0..40).map(|n| format!("echo {n}\n")).collect();
+    bench.daemon(ask(&command, false));
+    let shown = bench.shown();
+    let (above, area) = shown.split_once("----\n").unwrap();
+    assert!((0..40).all(|n| above.contains(&format!("echo {n}"))), "{shown}");
+    assert!(area.lines().count() < 4 && area.contains("once"), "{shown}");
+}
+
+#[test]
+fn an_idle_client_has_no_deadline() {
+    let mut bench = Bench::in_a_turn();
+    bench.chunk(0, "text");
+    bench.daemon(ended(TurnEndReason::Answered));
+    bench.live(LiveEvent::AnswerEnded);
+    assert_eq!(bench.app.deadline(), None);
+}

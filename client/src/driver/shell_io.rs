@@ -1,0 +1,218 @@
+//! The shell's side of the driver: its PTY, its relay directory, and the bytes that wait for it.
+
+use std::{
+    ffi::OsString,
+    io,
+    os::fd::{AsFd, OwnedFd},
+    path::Path,
+    time::Instant,
+};
+
+use cohab_protocol::socket::secure_directory;
+use cohab_shell_relay::{
+    live::{Effects, LivePty, LiveSetup, LiveShell, Probe, PtySize, RelayDir, SpawnShell},
+    shell::{self, Shell},
+};
+use rustix::{fs::OFlags, termios::Termios};
+use tokio::io::{Interest, unix::AsyncFd};
+
+use super::Start;
+
+/// What is read from the PTY in one call of the kernel on Linux: a full read means that there may be more.
+const PTY_READ_BYTES: usize = 4096;
+
+/// The shell in its PTY.
+#[derive(Debug)]
+pub(super) struct ShellIo {
+    pty: LivePty,
+    /// A second descriptor of the PTY's master, registered for waiting.
+    master: AsyncFd<OwnedFd>,
+    directory: Option<RelayDir>,
+    kind: Shell,
+    queue: Vec<u8>,
+    status: Option<u8>,
+}
+
+/// Starts the first shell that starts.
+pub(super) fn open(
+    start: &Start,
+    modes: &Termios,
+    (columns, rows): (u16, u16),
+    now: Instant,
+) -> io::Result<(ShellIo, LiveShell)> {
+    let mut error = io::Error::new(io::ErrorKind::NotFound, "no shell was found");
+    for program in &start.shells {
+        match open_one(program, start, modes, PtySize { rows, columns, pixel_width: 0, pixel_height: 0 }, now) {
+            Ok(opened) => return Ok(opened),
+            Err(cause) => error = io::Error::new(cause.kind(), format!("{}: {cause}", program.display())),
+        }
+    }
+    Err(error)
+}
+
+fn open_one(
+    program: &Path,
+    start: &Start,
+    modes: &Termios,
+    size: PtySize,
+    now: Instant,
+) -> io::Result<(ShellIo, LiveShell)> {
+    let kind = Shell::of(program);
+    let nonce = RelayDir::fresh_nonce();
+    // Arguments of the user's may defeat the integration (`--norc`) or clash with it: then the shell is opened as it is.
+    let directory = if start.shell_args.is_empty() { relay_directory(start, kind, &nonce)? } else { None };
+    let integration = directory.as_ref().and_then(RelayDir::startup_file);
+    let home = std::env::home_dir().unwrap_or_else(|| "/".into());
+    let mut shell_start = shell::start(kind, start.is_login, integration, &home);
+    shell_start.arguments.extend(start.shell_args.iter().cloned());
+    shell_start.environment.push(("SHELL".into(), program.into()));
+    let cwd = std::env::current_dir()?;
+    let spawn = SpawnShell {
+        argv0: argv0(program, start.is_login),
+        program: program.to_owned(),
+        start: shell_start,
+        cwd: cwd.clone(),
+        size,
+    };
+    let pty = LivePty::spawn(&spawn)?;
+    let master = pty.master().try_clone()?;
+    rustix::termios::tcsetattr(&master, rustix::termios::OptionalActions::Now, modes)?;
+    set_non_blocking(&master)?;
+    let kind = if directory.is_some() { kind } else { Shell::Other };
+    let setup = LiveSetup { shell: kind, nonce, child_pid: pty.child_pid(), initial_cwd: cwd };
+    let mut live = LiveShell::new(setup, now);
+    live.set_hotkey(start.config.client.hotkey.bytes());
+    let master = crate::readiness::register(master)?;
+    Ok((ShellIo { pty, master, directory, kind, queue: Vec::new(), status: None }, live))
+}
+
+fn relay_directory(start: &Start, kind: Shell, nonce: &str) -> io::Result<Option<RelayDir>> {
+    if kind != Shell::Bash {
+        return Ok(None);
+    }
+    secure_directory(&start.paths.runtime_dir).map_err(io::Error::other)?;
+    RelayDir::create(&start.paths.runtime_dir, kind, start.is_login, nonce).map(Some)
+}
+
+fn argv0(program: &Path, is_login: bool) -> OsString {
+    let mut name = OsString::from(if is_login { "-" } else { "" });
+    name.push(program.file_name().unwrap_or(program.as_os_str()));
+    name
+}
+
+fn set_non_blocking(fd: &OwnedFd) -> io::Result<()> {
+    let flags = rustix::fs::fcntl_getfl(fd)?;
+    Ok(rustix::fs::fcntl_setfl(fd, flags | OFlags::NONBLOCK)?)
+}
+
+impl ShellIo {
+    pub fn name(&self) -> &'static str {
+        self.kind.name()
+    }
+
+    pub fn probe(&self) -> &dyn Probe {
+        &self.pty
+    }
+
+    /// Does what concerns the shell: the command file, keys, signals. Terminal bytes and events are left to the caller.
+    pub fn apply(&mut self, effects: &mut Effects) {
+        if let Some(directory) = self.directory.as_mut() {
+            // A command that cannot be written is not started; the relay refuses it for want of an answer.
+            let _ = directory.apply(effects);
+        }
+        self.write(&effects.pty);
+        effects.pty.clear();
+        if let Some(signal) = effects.signal.take() {
+            self.pty.send(signal);
+        }
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        let taken = if self.queue.is_empty() { self.write_now(bytes) } else { 0 };
+        self.queue.extend_from_slice(&bytes[taken..]);
+    }
+
+    fn write_now(&self, bytes: &[u8]) -> usize {
+        let mut taken = 0;
+        while taken < bytes.len() {
+            let rest = &bytes[taken..];
+            match self.master.try_io(Interest::WRITABLE, |fd| rustix::io::write(fd, rest).map_err(io::Error::from)) {
+                Ok(count) => taken += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                // Full, or gone: the end of its output will tell.
+                Err(_) => break,
+            }
+        }
+        taken
+    }
+
+    pub fn queued_bytes(&self) -> usize {
+        self.queue.len()
+    }
+
+    pub async fn writable(&self) -> io::Result<()> {
+        self.master.writable().await.map(drop)
+    }
+
+    pub fn flush(&mut self) {
+        let taken = self.write_now(&self.queue);
+        self.queue.drain(..taken);
+    }
+
+    /// Waits for output and reads what is there, until `buffer` is full. 0 means that the shell and all its jobs are gone.
+    pub async fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let mut ready = self.master.readable().await?;
+            match ready.try_io(|fd| read_available(fd.get_ref(), buffer)) {
+                Ok(result) => return result,
+                Err(_would_block) => {}
+            }
+        }
+    }
+
+    /// Reads what is there without waiting.
+    pub fn read_now(&self, buffer: &mut [u8]) -> Option<usize> {
+        read_available(self.master.get_ref(), buffer).ok().filter(|count| *count > 0)
+    }
+
+    pub fn resize(&self, (columns, rows): (u16, u16)) {
+        // A terminal that is gone has no size; its end is noticed elsewhere.
+        let _ = self.pty.resize(PtySize { rows, columns, pixel_width: 0, pixel_height: 0 });
+    }
+
+    pub fn has_ended(&mut self) -> bool {
+        if let Ok(Some(end)) = self.pty.try_wait() {
+            self.status = Some(u8::try_from(end.status.clamp(0, 255)).unwrap_or(1));
+        }
+        self.status.is_some()
+    }
+
+    /// The shell's exit status, once its output has ended.
+    pub fn wait(&mut self) -> u8 {
+        match self.status {
+            Some(status) => status,
+            None => self.pty.wait().map_or(1, |end| u8::try_from(end.status.clamp(0, 255)).unwrap_or(1)),
+        }
+    }
+}
+
+/// Reads until there is no more, or `buffer` is full. A PTY gives at most a page at once.
+fn read_available(fd: &OwnedFd, buffer: &mut [u8]) -> io::Result<usize> {
+    let mut filled = 0;
+    loop {
+        match rustix::io::read(fd.as_fd(), &mut buffer[filled..]) {
+            Ok(0) => return Ok(filled),
+            Ok(count) => {
+                filled += count;
+                if count < PTY_READ_BYTES.min(buffer.len()) || filled == buffer.len() {
+                    return Ok(filled);
+                }
+            }
+            Err(rustix::io::Errno::INTR) => {}
+            // Linux says EIO when the last process has closed the terminal.
+            Err(rustix::io::Errno::IO) => return Ok(filled),
+            Err(_) if filled > 0 => return Ok(filled),
+            Err(error) => return Err(error.into()),
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! Answers without a plan: greeting, overview, and "I do not know".
+
+use super::{
+    answer::code,
+    context::cut,
+    intent::{Intent, Topic},
+    matching::nearest,
+    topic::intents,
+};
+
+/// Examples per topic in the overview.
+const EXAMPLES_PER_TOPIC: usize = 3;
+/// A question is repeated to the user up to this length.
+const MAX_ECHO_BYTES: usize = 120;
+
+const ADD_A_MODEL: &str = "For everything else, add a language model:\n\n\
+    - `export ANTHROPIC_API_KEY=...` or `export OPENAI_API_KEY=...`, then `cohab daemon restart`\n\
+    - or start a local server such as Ollama (it is found on `127.0.0.1:11434`)\n\
+    - or name one: `cohab config set model.provider openai-chat`, with `model.base_url` and `model.name`";
+
+/// What it can do, by topic.
+pub(super) fn overview() -> String {
+    let mut text = String::from(
+        "I answer everyday questions about this machine from a fixed table. I run commands in your shell and read what they print; \
+         whatever changes something is asked first.\n\n",
+    );
+    for topic in Topic::ALL {
+        let examples: Vec<String> = intents()
+            .filter(|intent| intent.topic == topic)
+            .take(EXAMPLES_PER_TOPIC)
+            .map(|intent| code(intent.example))
+            .collect();
+        text.push_str(&format!("- **{}**: {}\n", topic.title(), examples.join(", ")));
+    }
+    format!("{text}\n{ADD_A_MODEL}")
+}
+
+/// Says so, names what comes nearest, and how to get more.
+pub(super) fn not_understood(question: &str) -> String {
+    let nearest = nearest(question);
+    let shown = cut(question, MAX_ECHO_BYTES);
+    let said = if shown.is_empty() { "There is no question.".to_owned() } else { format!("I do not understand {}.", code(shown)) };
+    let proposals = if nearest.is_empty() { defaults() } else { nearest };
+    let list: String = proposals.iter().map(|intent| format!("- {}\n", code(intent.example))).collect();
+    format!("{said} I only know a fixed set of questions; nearest are:\n\n{list}\n{ADD_A_MODEL}")
+}
+
+fn defaults() -> Vec<&'static Intent> {
+    const NAMES: [&str; 3] = ["disk.biggest", "network.port", "git.status"];
+    intents().filter(|intent| NAMES.contains(&intent.name)).collect()
+}

@@ -1,0 +1,73 @@
+//! What the assistant knows: one entry per everyday intent.
+
+use super::{
+    run::{Run, Step},
+    slots::Slots,
+};
+
+/// Groups of intents, in the order of the overview.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Topic {
+    Disk,
+    Files,
+    Shell,
+    Text,
+    Processes,
+    Network,
+    Git,
+    Archives,
+    Permissions,
+    Packages,
+    System,
+    Help,
+}
+
+impl Topic {
+    /// All of them.
+    pub(super) const ALL: [Self; 12] = [
+        Self::Disk,
+        Self::Files,
+        Self::Shell,
+        Self::Text,
+        Self::Processes,
+        Self::Network,
+        Self::Git,
+        Self::Archives,
+        Self::Permissions,
+        Self::Packages,
+        Self::System,
+        Self::Help,
+    ];
+
+    /// Its heading.
+    pub(super) fn title(self) -> &'static str {
+        match self {
+            Self::Disk => "Disk",
+            Self::Files => "Files",
+            Self::Shell => "Folders and variables",
+            Self::Text => "Text",
+            Self::Processes => "Processes",
+            Self::Network => "Ports and network",
+            Self::Git => "Git",
+            Self::Archives => "Archives",
+            Self::Permissions => "Permissions",
+            Self::Packages => "Packages",
+            Self::System => "System",
+            Self::Help => "Help",
+        }
+    }
+}
+
+/// One thing the assistant can do.
+pub(super) struct Intent {
+    /// `topic.what`, unique.
+    pub(super) name: &'static str,
+    /// Where it stands in the overview.
+    pub(super) topic: Topic,
+    /// A question it answers, shown to the user as an example.
+    pub(super) example: &'static str,
+    /// When it is meant, in the notation of `pattern`.
+    pub(super) patterns: &'static [&'static str],
+    /// What it does.
+    pub(super) plan: fn(&Slots, &mut Run<'_>) -> Step,
+}

@@ -1,0 +1,198 @@
+//! How a plan meets the conversation. The assistant keeps no state: for every request the plan is run from its start, the results
+//! that are already there answer its calls in order, and the first call without a result is what the model asks for next.
+
+use std::collections::VecDeque;
+
+use serde_json::{Value, json};
+
+use super::{
+    answer::{block_tail, code},
+    context::Question,
+};
+use crate::agent::port::{JsonObject, ToolResult};
+
+/// Why a plan does not go on now.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Halt {
+    /// It needs this tool call first.
+    Call {
+        /// Name of the tool.
+        tool: &'static str,
+        /// Its arguments.
+        args: JsonObject,
+    },
+    /// It is over early; the text says why.
+    Over(String),
+}
+
+/// What a plan found out.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Reply {
+    /// Markdown, without the label.
+    pub(super) text: String,
+    /// The file or folder a following "it" means.
+    pub(super) subject: Option<String>,
+}
+
+impl Reply {
+    /// An answer that leaves nothing to point at.
+    pub(super) fn new(text: impl Into<String>) -> Self {
+        Self { text: text.into(), subject: None }
+    }
+
+    /// An answer about a file or folder.
+    pub(super) fn about(subject: &str, text: impl Into<String>) -> Self {
+        Self { text: text.into(), subject: Some(subject.to_owned()) }
+    }
+}
+
+/// Result of a plan: an answer, or why it stops here.
+pub(super) type Step = Result<Reply, Halt>;
+
+/// Output of a command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Output {
+    /// As it was asked for.
+    pub(super) command: String,
+    /// What it printed, without the notes of the tool.
+    pub(super) text: String,
+    /// Whether it failed: exit status other than 0, or the tool failed.
+    pub(super) failed: bool,
+    /// Whether `cd` and `export` stay in force in the user's shell.
+    pub(super) sticks: bool,
+}
+
+impl Output {
+    /// Lines that are not blank.
+    pub(super) fn lines(&self) -> Vec<&str> {
+        self.text.lines().filter(|line| !line.trim().is_empty()).collect()
+    }
+
+    /// The first line that is not blank.
+    pub(super) fn first(&self) -> Option<&str> {
+        self.text.lines().map(str::trim).find(|line| !line.is_empty())
+    }
+
+    /// A sentence that the command failed, with what it printed.
+    pub(super) fn failure(&self) -> String {
+        let lines = self.lines();
+        let head = format!("{} did not work", code(&self.command));
+        if lines.is_empty() { format!("{head}.") } else { format!("{head}:\n\n{}", block_tail(&lines)) }
+    }
+}
+
+/// A plan's access to the conversation.
+pub(super) struct Run<'a> {
+    results: VecDeque<&'a ToolResult>,
+    tools: Vec<&'a str>,
+    /// The question with the shell's history.
+    pub(super) question: &'a Question,
+    /// What "it" means: the subject of the plan before.
+    pub(super) subject: Option<String>,
+}
+
+impl<'a> Run<'a> {
+    /// `results` are those since the question, `tools` those that may be called now.
+    pub(super) fn new(question: &'a Question, results: VecDeque<&'a ToolResult>, tools: Vec<&'a str>) -> Self {
+        Self { results, tools, question, subject: None }
+    }
+
+    /// Runs a shell line; a failing command is a result.
+    pub(super) fn attempt(&mut self, line: &str) -> Result<Output, Halt> {
+        if !self.has_tool("bash") && self.results.is_empty() {
+            return Err(Halt::Over(format!("I may not run commands here. This line would tell: {}", code(line))));
+        }
+        let result = self.call("bash", json!({ "command": line }), line)?;
+        Ok(read_output(line, result))
+    }
+
+    /// Runs a shell line that has to work.
+    pub(super) fn shell(&mut self, line: &str) -> Result<Output, Halt> {
+        let output = self.attempt(line)?;
+        if output.failed { Err(Halt::Over(output.failure())) } else { Ok(output) }
+    }
+
+    /// Writes a file with the tool made for it, so that the gate can show what changes.
+    pub(super) fn write(&mut self, path: &str, content: &str) -> Result<(), Halt> {
+        if !self.has_tool("write") && self.results.is_empty() {
+            return Err(Halt::Over("I may not write files here.".to_owned()));
+        }
+        self.call("write", json!({ "path": path, "content": content }), path).map(|_| ())
+    }
+
+    fn has_tool(&self, name: &str) -> bool {
+        self.tools.contains(&name)
+    }
+
+    fn call(&mut self, tool: &'static str, args: Value, title: &str) -> Result<&'a ToolResult, Halt> {
+        let Some(result) = self.results.pop_front() else {
+            let Value::Object(args) = args else { unreachable!("arguments are written as an object") };
+            return Err(Halt::Call { tool, args });
+        };
+        if result.is_error {
+            // A command that ran and failed is no error of the tool; this one never ran.
+            let reason = result.content.trim();
+            let said = if reason.to_lowercase().contains("user refused") || reason.starts_with("refused by the user") {
+                format!("You refused {}, so it was not done.", code(title))
+            } else {
+                format!("{} was not done: {}", code(title), code(reason))
+            };
+            return Err(Halt::Over(said));
+        }
+        Ok(result)
+    }
+}
+
+/// Takes the tool's last line, `[exit 3; cwd /w; 0.04 s; ...]`, off the output.
+fn read_output(command: &str, result: &ToolResult) -> Output {
+    let content = result.content.trim_end();
+    let (body, last) = content.rsplit_once('\n').unwrap_or(("", content));
+    let note = last.strip_prefix('[').and_then(|note| note.strip_suffix(']')).filter(|note| note.contains("; cwd"));
+    let ending = note.and_then(|note| note.split(';').next());
+    Output {
+        command: command.to_owned(),
+        text: if note.is_some() { body.to_owned() } else { result.content.clone() },
+        failed: result.is_error || ending.is_some_and(|ending| ending != "exit 0"),
+        sticks: !note.is_some_and(|note| note.contains("did not stick")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn result(content: &str, is_error: bool) -> ToolResult {
+        ToolResult { call_id: "offline_0".into(), tool: "bash".into(), content: content.into(), is_error }
+    }
+
+    #[test]
+    fn the_note_of_the_tool_is_taken_off() {
+        let output = read_output("x", &result("a\n\nb\n[exit 1; cwd /w; 0.04 s]", false));
+        assert_eq!((output.text.as_str(), output.failed, output.sticks), ("a\n\nb", true, true));
+        let output = read_output("x", &result("[exit 0; cwd is now /w; 0.04 s; ran in a subshell: `cd`, `export` and the like did not stick]", false));
+        assert_eq!((output.text.as_str(), output.failed, output.sticks), ("", false, false));
+        assert!(read_output("x", &result("a\n[still running after 2.00 s; cwd /w]", false)).failed);
+    }
+
+    #[test]
+    fn output_without_a_note_stays_whole() {
+        let output = read_output("x", &result("[exit 3]\n[doors]", false));
+        assert_eq!((output.text.as_str(), output.failed), ("[exit 3]\n[doors]", false));
+    }
+
+    #[test]
+    fn a_refusal_ends_the_plan_with_words() {
+        let question = Question::default();
+        let refused = result("the user refused: not now", true);
+        let mut run = Run::new(&question, VecDeque::from([&refused]), vec!["bash"]);
+        let Err(Halt::Over(text)) = run.attempt("rm x") else { panic!("the plan went on") };
+        assert!(text.contains("not done"));
+    }
+
+    #[test]
+    fn without_the_tool_the_line_is_only_named() {
+        let question = Question::default();
+        let mut run = Run::new(&question, VecDeque::new(), vec!["read"]);
+        assert!(matches!(run.attempt("ls"), Err(Halt::Over(text)) if text.contains("`ls`")));
+    }
+}

@@ -1,0 +1,349 @@
+//! Values in a question: sizes, numbers, extensions, places, assignments. Dates are in `dates`.
+
+use super::{
+    dates::{Span, read_span},
+    shell_line::{escape_pattern, is_variable_name, word},
+    vocabulary::extensions_of,
+    words::Token,
+};
+
+/// What a token is part of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mark {
+    Size,
+    Date,
+    Number,
+    Extension,
+    Place,
+    Assignment,
+}
+
+/// A limit on the size of files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SizeBound {
+    /// At least about this many bytes.
+    Above(u64),
+    /// At most about this many bytes.
+    Below(u64),
+}
+
+/// The values found in a question; `names` and `text` are filled when it is matched with an intent.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Slots {
+    pub(super) size: Option<SizeBound>,
+    pub(super) span: Option<Span>,
+    /// A count, a port or a process id.
+    pub(super) number: Option<u64>,
+    /// Without the dot.
+    pub(super) extensions: Vec<String>,
+    /// Folder or file after "in", "here" as `.`.
+    pub(super) place: Option<String>,
+    pub(super) assignment: Option<(String, String)>,
+    pub(super) names: Vec<String>,
+    pub(super) text: Option<String>,
+}
+
+impl Slots {
+    /// The place, or the current folder.
+    pub(super) fn folder(&self) -> &str {
+        self.place.as_deref().unwrap_or(".")
+    }
+
+    /// The first name, else the place.
+    pub(super) fn target(&self) -> &str {
+        self.names.first().map_or_else(|| self.folder(), String::as_str)
+    }
+
+    /// The first name, else nothing.
+    pub(super) fn name(&self) -> &str {
+        self.names.first().map_or("", String::as_str)
+    }
+
+    /// How many rows to show.
+    pub(super) fn count_or(&self, default: usize) -> usize {
+        const MAX_COUNT: u64 = 100;
+        self.number.map_or(default, |number| number.clamp(1, MAX_COUNT) as usize)
+    }
+
+    /// The words that limit `find` to what the slots say, each with a blank before it.
+    pub(super) fn find_tests(&self) -> String {
+        let mut line = String::new();
+        let names: Vec<String> = self.extensions.iter().map(|extension| format!("-iname {}", word(&format!("*.{}", escape_pattern(extension))))).collect();
+        match names.as_slice() {
+            [] => {}
+            [one] => line.push_str(&format!(" {one}")),
+            many => line.push_str(&format!(" '(' {} ')'", many.join(" -o "))),
+        }
+        match self.size {
+            Some(SizeBound::Above(bytes)) => line.push_str(&format!(" -size +{bytes}c")),
+            Some(SizeBound::Below(bytes)) => line.push_str(&format!(" -size -{bytes}c")),
+            None => {}
+        }
+        if let Some(span) = &self.span {
+            line.push_str(&format!(" {}", span.find_test()));
+        }
+        line
+    }
+}
+
+/// Finds the values and says which tokens belong to them.
+pub(super) fn read_slots(tokens: &[Token]) -> (Slots, Vec<Option<Mark>>) {
+    let mut slots = Slots::default();
+    let mut marks = vec![None; tokens.len()];
+    let mut at = 0;
+    while at < tokens.len() {
+        let length = read_at(tokens, at, &mut slots).map_or(1, |(mark, length)| {
+            marks[at..at + length].fill(Some(mark));
+            length
+        });
+        at += length;
+    }
+    read_places(tokens, &mut slots, &mut marks);
+    (slots, marks)
+}
+
+fn read_at(tokens: &[Token], at: usize, slots: &mut Slots) -> Option<(Mark, usize)> {
+    let rest = &tokens[at..];
+    if rest[0].is_quoted {
+        return None;
+    }
+    if slots.span.is_none()
+        && let Some((span, length)) = read_span(rest)
+    {
+        slots.span = Some(span);
+        return Some((Mark::Date, length));
+    }
+    if slots.size.is_none()
+        && let Some((size, length)) = read_size(rest)
+    {
+        slots.size = Some(size);
+        return Some((Mark::Size, length));
+    }
+    if let Some((name, value)) = rest[0].raw.split_once('=')
+        && slots.assignment.is_none()
+        && is_variable_name(name)
+    {
+        slots.assignment = Some((name.to_owned(), value.to_owned()));
+        return Some((Mark::Assignment, 1));
+    }
+    if let Some((extensions, length)) = read_extensions(tokens, at) {
+        slots.extensions.extend(extensions);
+        return Some((Mark::Extension, length));
+    }
+    if slots.number.is_none()
+        && let Some(number) = read_number(&rest[0].norm)
+    {
+        slots.number = Some(number);
+        return Some((Mark::Number, 1));
+    }
+    None
+}
+
+/// A count or port: `5`, `:8080`, `#3`, `ten`.
+pub(super) fn read_number(norm: &str) -> Option<u64> {
+    const WORDS: [&str; 11] = ["zero", "one-", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
+    let digits = norm.strip_prefix([':', '#']).unwrap_or(norm);
+    digits.parse().ok().or_else(|| WORDS.iter().position(|word| *word == norm).map(|value| value as u64))
+}
+
+fn read_size(tokens: &[Token]) -> Option<(SizeBound, usize)> {
+    let mut at = 0;
+    let mut is_above = true;
+    let first = tokens[0].norm.as_str();
+    let second = tokens.get(1).map_or("", |token| token.norm.as_str());
+    match first {
+        "bigger" | "larger" | "greater" | "more" | "over" | "above" | "exceeding" | "größer" | "über" | "mehr" => at = 1,
+        "smaller" | "less" | "under" | "below" | "kleiner" | "unter" | "weniger" => (at, is_above) = (1, false),
+        "at" if second == "least" => at = 2,
+        "at" if second == "most" => (at, is_above) = (2, false),
+        _ => {}
+    }
+    if at > 0 && tokens.get(at).is_some_and(|token| ["than", "as", "als"].contains(&token.norm.as_str())) {
+        at += 1;
+    }
+    let (bytes, length) = read_bytes(tokens.get(at..)?)?;
+    let bound = if is_above { SizeBound::Above(bytes) } else { SizeBound::Below(bytes) };
+    Some((bound, at + length))
+}
+
+fn read_bytes(tokens: &[Token]) -> Option<(u64, usize)> {
+    let norm = tokens.first()?.norm.as_str();
+    let split = norm.find(|letter: char| !letter.is_ascii_digit() && letter != '.' && letter != ',').unwrap_or(norm.len());
+    let (digits, unit) = norm.split_at(split);
+    let value: f64 = digits.replace(',', ".").parse().ok()?;
+    let (unit, length) = if unit.is_empty() { (tokens.get(1)?.norm.as_str(), 2) } else { (unit, 1) };
+    let power = match unit.trim_end_matches('+') {
+        "b" | "byte" | "bytes" => 0,
+        "k" | "kb" | "kib" | "kilobyte" | "kilobytes" => 1,
+        "m" | "mb" | "mib" | "meg" | "megs" | "megabyte" | "megabytes" => 2,
+        "g" | "gb" | "gib" | "gig" | "gigs" | "gigabyte" | "gigabytes" => 3,
+        "t" | "tb" | "tib" | "terabyte" | "terabytes" => 4,
+        _ => return None,
+    };
+    // Beyond the range of u64 the cast saturates, which still is "larger than any file".
+    Some(((value * 1024_f64.powi(power)) as u64, length))
+}
+
+fn read_extensions(tokens: &[Token], at: usize) -> Option<(Vec<String>, usize)> {
+    let token = &tokens[at];
+    let next_is_file = tokens.get(at + 1).is_some_and(|next| next.concept == Some("file"));
+    let next_is_code = tokens.get(at + 1).is_some_and(|next| ["code", "source", "sources"].contains(&next.norm.as_str()));
+    if next_is_code && let Some(known) = extensions_of(&token.norm) {
+        return Some((known.iter().map(|&extension| extension.to_owned()).collect(), 2));
+    }
+    let before = at.checked_sub(1).map(|index| tokens[index].norm.as_str());
+    if let Some(extension) = token.raw.strip_prefix("*.").filter(|text| is_extension(text)) {
+        return Some((vec![extension.to_owned()], 1));
+    }
+    let is_asked_for = next_is_file || before.is_some_and(|word| ["all", "in", "ending", "extension", "with"].contains(&word));
+    if let Some(extension) = token.raw.strip_prefix('.').filter(|text| is_extension(text) && is_asked_for) {
+        return Some((vec![extension.to_owned()], 1));
+    }
+    if token.concept == Some("extension")
+        && let Some(next) = tokens.get(at + 1)
+        && is_extension(&next.norm)
+        && next.is_unknown()
+    {
+        return Some((vec![next.norm.clone()], 2));
+    }
+    let is_plural = token.norm.ends_with('s') && !["js", "ts", "rs", "css"].contains(&token.norm.as_str());
+    let known = match token.norm.as_str() {
+        "log" if next_is_file => Some(&["log"][..]),
+        norm if next_is_file || is_plural || norm == "music" => extensions_of(norm),
+        _ => None,
+    };
+    known.map(|known| (known.iter().map(|&extension| extension.to_owned()).collect(), 1))
+}
+
+fn is_extension(text: &str) -> bool {
+    const MAX_EXTENSION_BYTES: usize = 12;
+    (1..=MAX_EXTENSION_BYTES).contains(&text.len())
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'.' || byte == b'+' || byte == b'-')
+        && text.bytes().any(|byte| byte.is_ascii_alphanumeric())
+}
+
+/// "in src", "in the docs folder", "here", "this folder", "in my home".
+fn read_places(tokens: &[Token], slots: &mut Slots, marks: &mut [Option<Mark>]) {
+    const PREPOSITIONS: [&str; 8] = ["in", "inside", "under", "within", "below", "im", "unter", "into"];
+    read_places_after(&PREPOSITIONS, tokens, slots, marks);
+    // "matches of x in y": the weaker word counts only where there is no other.
+    read_places_after(&["of", "von"], tokens, slots, marks);
+}
+
+fn read_places_after(prepositions: &[&str], tokens: &[Token], slots: &mut Slots, marks: &mut [Option<Mark>]) {
+    let is_folder = |index: usize| tokens.get(index).is_some_and(|token: &Token| token.concept == Some("folder"));
+    for at in 0..tokens.len() {
+        if slots.place.is_some() || tokens[at].is_quoted || marks[at].is_some() {
+            continue;
+        }
+        let norm = tokens[at].norm.as_str();
+        let found = if ["here", "hier"].contains(&norm) {
+            Some((".", at + 1))
+        } else if ["this", "current", "diesem", "dieser", "dieses"].contains(&norm) && is_folder(at + 1) {
+            Some((".", at + 2))
+        } else if norm == "my" && tokens.get(at + 1).is_some_and(|next| next.concept == Some("home")) {
+            Some(("~", at + 2 + usize::from(is_folder(at + 2))))
+        } else if prepositions.contains(&norm) {
+            place_after(tokens, marks, at + 1)
+        } else {
+            None
+        };
+        if let Some((place, end)) = found {
+            slots.place = Some(place.to_owned());
+            marks[at..end].fill(Some(Mark::Place));
+        }
+    }
+}
+
+fn place_after<'a>(tokens: &'a [Token], marks: &[Option<Mark>], start: usize) -> Option<(&'a str, usize)> {
+    let articles = ["the", "my", "our", "a", "der", "dem", "den", "meinem", "folder", "directory", "file"];
+    let at = (start..tokens.len()).find(|&index| tokens[index].is_quoted || !articles.contains(&tokens[index].norm.as_str()))?;
+    let token = &tokens[at];
+    if marks[at].is_some() && marks[at] != Some(Mark::Number) {
+        return None;
+    }
+    let follows_folder = tokens.get(at + 1).is_some_and(|next| next.concept == Some("folder"));
+    let end = at + 1 + usize::from(follows_folder);
+    match token.concept {
+        Some("home") => Some(("~", end)),
+        Some("big" | "small" | "newest" | "oldest" | "empty" | "hidden" | "goback" | "goup") => None,
+        Some(_) if follows_folder && !token.is_idle() => Some((&token.raw, end)),
+        _ if token.is_unknown() && marks[at].is_none() => Some((&token.raw, end)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::{super::words::tokenize, *};
+
+    fn slots(text: &str) -> Slots {
+        read_slots(&tokenize(text)).0
+    }
+
+    #[test]
+    fn sizes_are_read_in_their_usual_forms() {
+        let mib = 1024 * 1024;
+        for (text, expected) in [
+            ("files bigger than 100 MB", SizeBound::Above(100 * mib)),
+            ("files over 1.5G", SizeBound::Above(1536 * mib)),
+            ("anything at least 10k", SizeBound::Above(10 * 1024)),
+            ("files smaller than 1 mb", SizeBound::Below(mib)),
+            ("less than 500 bytes", SizeBound::Below(500)),
+            ("100MB+ files", SizeBound::Above(100 * mib)),
+            ("dateien größer als 2 gb", SizeBound::Above(2048 * mib)),
+        ] {
+            assert_eq!(slots(text).size, Some(expected), "{text}");
+        }
+        assert_eq!(slots("show 5 files").size, None);
+    }
+
+    #[test]
+    fn places_are_read_in_their_usual_forms() {
+        for (text, expected) in [
+            ("big files in ~/src", Some("~/src")),
+            ("what is here", Some(".")),
+            ("size of this folder", Some(".")),
+            ("files in the docs folder", Some("docs")),
+            ("count files in my home directory", Some("~")),
+            ("files in 'my stuff'", Some("my stuff")),
+            ("changed in the last 2 days", None),
+            ("what is big", None),
+        ] {
+            assert_eq!(slots(text).place.as_deref(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn extensions_are_read_in_their_usual_forms() {
+        for (text, expected) in [
+            ("find *.rs", "rs"),
+            ("all .txt files", "txt"),
+            ("count python files", "py"),
+            ("files with extension md", "md"),
+            ("find pdfs", "pdf"),
+            ("log files", "log"),
+        ] {
+            assert_eq!(slots(text).extensions, [expected], "{text}");
+        }
+        assert!(slots("show .bashrc").extensions.is_empty());
+    }
+
+    #[test]
+    fn numbers_and_assignments_are_read() {
+        assert_eq!(slots("top 5").number, Some(5));
+        assert_eq!(slots("who listens on :8080").number, Some(8080));
+        assert_eq!(slots("set FOO=a=b").assignment, Some(("FOO".into(), "a=b".into())));
+        assert_eq!(slots("set 1FOO=x").assignment, None);
+    }
+
+    proptest! {
+        #[test]
+        fn any_words_are_read(text in "((in|of|last|older|than|since|ago|days|mb|5|1e9|.rs|*.|=|named|this|folder|\\PC{1,5}) ?){0,14}") {
+            let tokens = tokenize(&text);
+            prop_assert_eq!(read_slots(&tokens).1.len(), tokens.len());
+        }
+    }
+}

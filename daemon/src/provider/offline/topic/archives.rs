@@ -1,0 +1,127 @@
+//! Archives.
+
+use super::super::{
+    answer::{block, code, counted},
+    intent::{Intent, Topic},
+    run::{Reply, Run, Step},
+    shell_line::path,
+    slots::Slots,
+};
+
+/// Names shown of an archive.
+const MAX_LISTED: usize = 200;
+
+pub(super) const INTENTS: &[Intent] = &[
+    Intent {
+        name: "archives.list",
+        topic: Topic::Archives,
+        example: "what is in backup.tar.gz?",
+        patterns: &["show|content archive <target> ?file ?all", "archive <place> ?what ?file ?content -extract -make -compress"],
+        plan: |slots, run| list_archive(slots.target(), run),
+    },
+    Intent {
+        name: "archives.extract",
+        topic: Topic::Archives,
+        example: "extract backup.tar.gz",
+        patterns: &["extract <name> ?archive ?file ?all ?<place> ?it"],
+        plan: extract,
+    },
+    Intent {
+        name: "archives.create",
+        topic: Topic::Archives,
+        example: "make an archive backup.tar.gz of src",
+        patterns: &[
+            "make|compress <name> <place> ?archive ?folder ?file ?all",
+            "compress <name> ?archive ?folder ?file",
+            "compress <place> ?archive ?folder ?file",
+            "make archive <target> ?folder ?file",
+            "archive <name> ?folder ?file ?make -show -extract -what",
+        ],
+        plan: create,
+    },
+];
+
+/// What is inside, by the listing mode of the right program.
+pub(super) fn list_archive(name: &str, run: &mut Run<'_>) -> Step {
+    let line = match kind(name) {
+        Some(Kind::Tar) => format!("tar -tf {}", path(name)),
+        Some(Kind::Zip) => format!("unzip -l {}", path(name)),
+        None => return unknown(name),
+    };
+    let output = run.shell(&format!("{line} | head -n {MAX_LISTED}"))?;
+    let is_zip = matches!(kind(name), Some(Kind::Zip));
+    let lines: Vec<&str> = output.text.lines().filter_map(|line| if is_zip { zip_entry(line) } else { Some(line) }).collect();
+    if lines.is_empty() {
+        return Ok(Reply::about(name, format!("{} is empty or no archive.", code(name))));
+    }
+    let head = format!("{} holds {}:", code(name), counted(lines.len(), "entry", "entries"));
+    Ok(Reply::about(name, format!("{head}\n\n{}", block(&lines, "text"))))
+}
+
+/// The name in a row `length date time name` of `unzip -l`; frame and totals are none.
+fn zip_entry(line: &str) -> Option<&str> {
+    let (length, rest) = super::split_first(line)?;
+    let (date, rest) = super::split_first(rest)?;
+    let (time, name) = super::split_first(rest)?;
+    (length.bytes().all(|byte| byte.is_ascii_digit()) && date.contains('-') && time.contains(':')).then_some(name)
+}
+
+enum Kind {
+    Tar,
+    Zip,
+}
+
+fn kind(name: &str) -> Option<Kind> {
+    let lower = name.to_lowercase();
+    let is = |ends: &[&str]| ends.iter().any(|end| lower.ends_with(end));
+    if is(&[".zip", ".jar"]) {
+        Some(Kind::Zip)
+    } else if is(&[".tar", ".tar.gz", ".tgz", ".tar.xz", ".txz", ".tar.bz2", ".tbz2", ".tar.zst"]) && !name.contains(':') {
+        // GNU tar takes a colon for a remote host.
+        Some(Kind::Tar)
+    } else {
+        None
+    }
+}
+
+fn unknown(name: &str) -> Step {
+    Ok(Reply::new(format!("{} is no archive that I know: I read tar (gz, bz2, xz, zst) and zip.", code(name))))
+}
+
+fn extract(slots: &Slots, run: &mut Run<'_>) -> Step {
+    let name = slots.name();
+    let into = slots.place.as_deref().filter(|place| *place != ".");
+    if super::files::is_archive(name) && kind(name).is_none() || !super::files::is_archive(name) {
+        return unknown(name);
+    }
+    let is_zip = matches!(kind(name), Some(Kind::Zip));
+    let line = match (is_zip, into) {
+        (true, None) => format!("unzip -n {}", path(name)),
+        (true, Some(folder)) => format!("unzip -n {} -d {}", path(name), path(folder)),
+        (false, None) => format!("tar -xkf {}", path(name)),
+        (false, Some(folder)) => format!("tar -xkf {} -C {}", path(name), path(folder)),
+    };
+    run.shell(&line)?;
+    let place = into.unwrap_or(".");
+    Ok(Reply::about(place, format!("I extracted {} into {}; files that were already there stayed.", code(name), code(place))))
+}
+
+fn create(slots: &Slots, run: &mut Run<'_>) -> Step {
+    let (archive, source) = match (slots.names.first(), slots.place.as_deref()) {
+        (Some(name), Some(place)) if kind(name).is_some() => (name.clone(), place.to_owned()),
+        (Some(name), _) => (format!("{}.tar.gz", name.trim_end_matches('/')), name.clone()),
+        (None, Some(".")) | (None, None) => ("../archive.tar.gz".to_owned(), ".".to_owned()),
+        (None, Some(place)) => (format!("{}.tar.gz", place.trim_end_matches('/')), place.to_owned()),
+    };
+    let line = match kind(&archive) {
+        Some(Kind::Tar) => format!("tar -caf {} {}", path(&archive), path(&source)),
+        Some(Kind::Zip) => format!("zip -r {} {}", path(&archive), path(&source)),
+        None => return unknown(&archive),
+    };
+    // Neither program asks before it replaces an archive.
+    if !run.attempt(&format!("ls -d {} 2> /dev/null", path(&archive)))?.failed {
+        return Ok(Reply::new(format!("{} is already there; I did not replace it.", code(&archive))));
+    }
+    run.shell(&line)?;
+    Ok(Reply::about(&archive, format!("I packed {} into {}.", code(&source), code(&archive))))
+}

@@ -1,0 +1,265 @@
+//! Finding files by what they are called, when they changed, what they are.
+
+use super::{
+    super::{
+        answer::{block, code, counted, table},
+        intent::{Intent, Topic},
+        run::{Reply, Run, Step},
+        shell_line::{escape_pattern, path, word},
+        slots::Slots,
+    },
+    list_files, show, split_first,
+};
+
+/// Versions nobody looks for by hand.
+const NOT_GIT: &str = "-not -path '*/.git/*'";
+
+pub(super) const INTENTS: &[Intent] = &[
+    Intent {
+        name: "files.by-name",
+        topic: Topic::Files,
+        example: "find files named report",
+        patterns: &[
+            "find file <name> ?name ?contain ?all ?<place> -word -text -line -folder",
+            "file name <name> ?find ?contain ?<place> -line -word -text",
+            "where file <name> ?<place>",
+            "find|where <path> ?name ?<place> ?it -use -line -word -text -contain",
+        ],
+        plan: by_name,
+    },
+    Intent {
+        name: "files.folders-by-name",
+        topic: Topic::Files,
+        example: "find the folder named build",
+        patterns: &["find|where folder <name> ?name ?all ?<place>"],
+        plan: folders_by_name,
+    },
+    Intent {
+        name: "files.by-extension",
+        topic: Topic::Files,
+        example: "find all .rs files",
+        patterns: &["<ext> ?find ?file ?show ?all ?<place> ?<size> ?<date> ?where ?extension -count -delete -line"],
+        plan: by_extension,
+    },
+    Intent {
+        name: "files.count",
+        topic: Topic::Files,
+        example: "how many files are in src?",
+        patterns: &["count file ?<place> ?<ext> ?<size> ?<date> ?all -contain", "count <ext> ?file ?<place> ?<date> ?<size>"],
+        plan: |slots, run| count(slots, run, "f", "file"),
+    },
+    Intent {
+        name: "files.count-folders",
+        topic: Topic::Files,
+        example: "how many folders are here?",
+        patterns: &["count folder ?<place> ?all"],
+        plan: |slots, run| count(slots, run, "d", "folder"),
+    },
+    Intent {
+        name: "files.newest",
+        topic: Topic::Files,
+        example: "newest files here",
+        patterns: &["newest file|<ext> ?<place> ?<num> ?show ?changed", "newest <ext> ?file ?<place> ?<num>", "last file changed ?<place> ?<num>", "newest changed ?<place> ?<num>"],
+        plan: |slots, run| by_age(slots, run, "-rn", "newest"),
+    },
+    Intent {
+        name: "files.oldest",
+        topic: Topic::Files,
+        example: "the oldest file in this folder",
+        patterns: &["oldest file ?<place> ?<num>", "oldest <ext> ?file ?<place> ?<num>"],
+        plan: |slots, run| by_age(slots, run, "-n", "oldest"),
+    },
+    Intent {
+        name: "files.changed",
+        topic: Topic::Files,
+        example: "which files changed in the last 2 days?",
+        patterns: &["<date> file ?changed ?find ?all ?<place> ?<ext> ?<size> ?make ?where", "<date> changed ?<place> ?<ext> -git -commit -log"],
+        plan: changed,
+    },
+    Intent {
+        name: "files.duplicates",
+        topic: Topic::Files,
+        example: "find duplicate files",
+        patterns: &["duplicate ?file ?find ?show ?<place> ?<ext> -line"],
+        plan: duplicates,
+    },
+    Intent {
+        name: "files.empty",
+        topic: Topic::Files,
+        example: "find empty files",
+        patterns: &["empty file ?find ?all ?<place> ?<ext> -make -folder -delete"],
+        plan: |slots, run| list_files(run, &format!("find {} -type f -empty {NOT_GIT}{}", path(slots.folder()), slots.find_tests()), "that are empty"),
+    },
+    Intent {
+        name: "files.empty-folders",
+        topic: Topic::Files,
+        example: "find empty folders",
+        patterns: &["empty folder ?find ?all ?<place> -make -delete"],
+        plan: |slots, run| list_files(run, &format!("find {} -type d -empty {NOT_GIT}", path(slots.folder())), "that are empty"),
+    },
+    Intent {
+        name: "files.broken-links",
+        topic: Topic::Files,
+        example: "find broken symlinks",
+        patterns: &["broken symlink|link ?find ?all ?<place>"],
+        plan: |slots, run| list_files(run, &format!("find {} -xtype l", path(slots.folder())), "that are broken links"),
+    },
+    Intent {
+        name: "files.links",
+        topic: Topic::Files,
+        example: "list the symlinks here",
+        patterns: &["symlink ?find ?show ?all ?<place>"],
+        plan: |slots, run| list_files(run, &format!("find {} -type l", path(slots.folder())), "that are links"),
+    },
+    Intent {
+        name: "files.hidden",
+        topic: Topic::Files,
+        example: "show hidden files",
+        patterns: &["hidden ?file ?folder ?show ?find ?all ?<place>"],
+        plan: |slots, run| list_files(run, &format!("find {} -mindepth 1 -maxdepth 1 -name '.*'", path(slots.folder())), "that are hidden"),
+    },
+    Intent {
+        name: "files.tree",
+        topic: Topic::Files,
+        example: "show the folder tree",
+        patterns: &["tree -process ?show ?folder ?file ?<place> ?git"],
+        plan: tree,
+    },
+    Intent {
+        name: "files.list",
+        topic: Topic::Files,
+        example: "list the files here",
+        patterns: &["show file|folder ?all ?<place> ?size", "what <place> ?file ?content ?it", "file <place> ?where", "ls ?<place> ?file", "content folder ?<place> ?show ?all", "show <place> ?all"],
+        plan: list_folder,
+    },
+];
+
+fn by_name(slots: &Slots, run: &mut Run<'_>) -> Step {
+    named(slots, run, "-not -type d", "with that name")
+}
+
+fn folders_by_name(slots: &Slots, run: &mut Run<'_>) -> Step {
+    named(slots, run, "-type d", "with that name")
+}
+
+fn named(slots: &Slots, run: &mut Run<'_>, kind: &str, what: &str) -> Step {
+    let name = slots.name();
+    // A star is meant as one; without it any name that contains the text is meant.
+    let pattern = if name.contains(['*', '?']) { name.to_owned() } else { format!("*{}*", escape_pattern(name)) };
+    let line = format!("find {} {kind} -iname {} {NOT_GIT} 2> /dev/null", path(slots.folder()), word(&pattern));
+    list_files(run, &line, what)
+}
+
+fn by_extension(slots: &Slots, run: &mut Run<'_>) -> Step {
+    let line = format!("find {} -type f{} {NOT_GIT} 2> /dev/null", path(slots.folder()), slots.find_tests());
+    list_files(run, &line, &format!("that end in .{}", slots.extensions.join(", .")))
+}
+
+fn changed(slots: &Slots, run: &mut Run<'_>) -> Step {
+    let when = slots.span.as_ref().map(super::super::dates::Span::words).unwrap_or_default();
+    let line = format!("find {} -type f{} {NOT_GIT} 2> /dev/null", path(slots.folder()), slots.find_tests());
+    list_files(run, &line, &format!("that changed {when}"))
+}
+
+fn count(slots: &Slots, run: &mut Run<'_>, kind: &str, noun: &str) -> Step {
+    let line = format!("find {} -mindepth 1 -type {kind}{} {NOT_GIT} 2> /dev/null | wc -l", path(slots.folder()), slots.find_tests());
+    let output = run.shell(&line)?;
+    let Some(count) = output.first().and_then(|line| line.parse::<usize>().ok()) else {
+        return Ok(Reply::new(output.failure()));
+    };
+    let kind = match slots.extensions.as_slice() {
+        [] => String::new(),
+        extensions => format!(" ending in .{}", extensions.join(", .")),
+    };
+    Ok(Reply::new(format!("There are **{}**{kind} in {}, subfolders included.", counted(count, noun, &format!("{noun}s")), code(slots.folder()))))
+}
+
+fn by_age(slots: &Slots, run: &mut Run<'_>, order: &str, word: &str) -> Step {
+    let line = format!(
+        "find {} -type f{} {NOT_GIT} -printf '%T@ %TY-%Tm-%Td %TH:%TM %p\\n' 2> /dev/null | sort {order} | head -n {}",
+        path(slots.folder()),
+        slots.find_tests(),
+        slots.count_or(10)
+    );
+    let output = run.shell(&line)?;
+    let rows: Vec<Vec<String>> = output
+        .text
+        .lines()
+        .filter_map(|line| {
+            let (day, rest) = split_first(split_first(line)?.1)?;
+            let (time, name) = split_first(rest)?;
+            Some(vec![format!("{day} {time}"), name.to_owned()])
+        })
+        .collect();
+    let Some(first) = rows.first() else {
+        return Ok(Reply::new(format!("There are no such files in {}.", code(slots.folder()))));
+    };
+    let text = format!("The {word} file is {}, changed {}:\n\n{}", code(&first[1]), first[0], table(&["Changed", "File"], &rows));
+    Ok(Reply::about(&first[1], text))
+}
+
+/// Equal size first, then equal content: reading only what can be equal.
+fn duplicates(slots: &Slots, run: &mut Run<'_>) -> Step {
+    const MAX_CANDIDATES: usize = 200;
+    let folder = path(slots.folder());
+    let line = format!("find {folder} -type f -size +0{} {NOT_GIT} -printf '%s %p\\n' 2> /dev/null | sort -rn | head -n 20000", slots.find_tests());
+    let output = run.shell(&line)?;
+    let sized: Vec<(&str, &str)> = output.text.lines().filter_map(split_first).collect();
+    let candidates: Vec<&str> =
+        sized.chunk_by(|a, b| a.0 == b.0).filter(|group| group.len() > 1).flatten().map(|(_, name)| *name).take(MAX_CANDIDATES).collect();
+    if candidates.is_empty() {
+        return Ok(Reply::new("There are no duplicate files: no two have the same size."));
+    }
+    let output = run.attempt(&format!("sha256sum {}", super::super::shell_line::paths(&candidates)))?;
+    let mut hashed: Vec<(&str, &str)> = output.text.lines().filter_map(split_first).filter(|(hash, _)| hash.len() == 64).collect();
+    hashed.sort_unstable();
+    let groups: Vec<Vec<&str>> =
+        hashed.chunk_by(|a, b| a.0 == b.0).filter(|group| group.len() > 1).map(|group| group.iter().map(|(_, name)| *name).collect()).collect();
+    if groups.is_empty() {
+        return Ok(Reply::new("There are no duplicate files: those of equal size differ in content."));
+    }
+    let mut text = format!("{} of identical content:\n", counted(groups.len(), "group of files", "groups of files"));
+    for group in groups.iter().take(10) {
+        let names: Vec<String> = group.iter().map(|name| code(name)).collect();
+        text.push_str(&format!("\n- {}", names.join(", ")));
+    }
+    if candidates.len() == MAX_CANDIDATES {
+        text.push_str(&format!("\n\nOnly the {MAX_CANDIDATES} largest candidates were compared."));
+    }
+    Ok(Reply::new(text))
+}
+
+fn tree(slots: &Slots, run: &mut Run<'_>) -> Step {
+    let folder = slots.folder();
+    let line = format!("find {} -maxdepth 3 -not -name '.*' -not -path '*/.*/*' -not -path '*/node_modules/*' -not -path '*/target/*' | sort | head -n 200", path(folder));
+    let output = run.shell(&line)?;
+    let base = folder.trim_end_matches('/');
+    let names: Vec<&str> = output.text.lines().filter_map(|line| line.strip_prefix(base)).map(|rest| rest.trim_start_matches('/')).filter(|rest| !rest.is_empty()).collect();
+    if names.is_empty() {
+        return Ok(Reply::new(format!("{} is empty, or hidden files are all it holds.", code(folder))));
+    }
+    let drawn: Vec<String> = names
+        .iter()
+        .map(|name| {
+            let depth = name.matches('/').count();
+            format!("{}{}", "  ".repeat(depth), name.rsplit('/').next().unwrap_or(name))
+        })
+        .collect();
+    let lines: Vec<&str> = drawn.iter().map(String::as_str).collect();
+    Ok(Reply::new(format!("{}, three levels deep:\n\n{}", code(folder), block(&lines, "text"))))
+}
+
+fn list_folder(slots: &Slots, run: &mut Run<'_>) -> Step {
+    let place = slots.folder();
+    if is_archive(place) {
+        return super::archives::list_archive(place, run);
+    }
+    show(run, &format!("ls -l -h -A {}", path(place)), &format!("In {}:", code(place)), &format!("{} is empty.", code(place)))
+}
+
+/// Whether the name ends like an archive.
+pub(super) fn is_archive(name: &str) -> bool {
+    [".zip", ".tar", ".tar.gz", ".tgz", ".tar.xz", ".txz", ".tar.bz2", ".tbz2", ".tar.zst", ".jar", ".7z"]
+        .iter()
+        .any(|end| name.to_lowercase().ends_with(end))
+}

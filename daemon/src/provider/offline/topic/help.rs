@@ -1,0 +1,132 @@
+//! Help on commands, and on the assistant itself.
+
+use super::super::{
+    answer::{block, code, list},
+    fallback::overview,
+    intent::{Intent, Topic},
+    run::{Reply, Run, Step},
+    shell_line::{is_plain_name, word},
+    slots::Slots,
+};
+
+/// Lines of a manual that are fetched.
+const MANUAL_LINES: usize = 120;
+
+pub(super) const INTENTS: &[Intent] = &[
+    Intent {
+        name: "help.command",
+        topic: Topic::Help,
+        example: "how do I use tar?",
+        patterns: &[
+            "help <program> ?command ?show ?use",
+            "how use <program> ?command",
+            "explain <program> ?command",
+            "man|manual <name> ?command ?show",
+            "help|explain command <name> ?use ?show",
+            "how use command <name>",
+            "what command <name> ?do ?it",
+            "options|flags <program> ?command ?show",
+            "how <program> work|works ?command",
+        ],
+        plan: command,
+    },
+    Intent {
+        name: "help.whatis",
+        topic: Topic::Help,
+        example: "what does grep do?",
+        patterns: &["what do|does <program> ?command", "what is <program> -where -my", "what <program> -where -my -free", "whatis <name>", "was macht|ist <program>"],
+        plan: whatis,
+    },
+    Intent {
+        name: "help.apropos",
+        topic: Topic::Help,
+        example: "which command can convert images?",
+        patterns: &["where|what|find|is command <text> -last -wrong -fix ?it ?use ?show ?<ext>", "command for <text> -last -wrong -fix ?show", "apropos <text>"],
+        plan: apropos,
+    },
+    Intent {
+        name: "help.overview",
+        topic: Topic::Help,
+        example: "what can you do?",
+        patterns: &["capabilities ?show", "help", "help me", "hello", "hello ?it", "who you", "what you"],
+        plan: |_, _| Ok(Reply::new(overview())),
+    },
+];
+
+fn command(slots: &Slots, run: &mut Run<'_>) -> Step {
+    let name = slots.target();
+    if !is_plain_name(name) {
+        return Ok(Reply::new(format!("{} is no name of a command.", code(name))));
+    }
+    let manual = run.attempt(&format!("man {name} 2> /dev/null | head -n {MANUAL_LINES}"))?;
+    if !manual.failed && manual.lines().len() > 3 {
+        return Ok(Reply::new(from_manual(name, &manual.text)));
+    }
+    let help = run.attempt(&format!("{name} --help"))?;
+    let lines = help.lines();
+    Ok(Reply::new(if help.failed || lines.is_empty() {
+        format!("I found neither a manual nor `--help` for {}.", code(name))
+    } else {
+        format!("{} says about itself:\n\n{}", code(name), block(&lines, "text"))
+    }))
+}
+
+/// Name, synopsis and the start of the description.
+fn from_manual(name: &str, text: &str) -> String {
+    const DESCRIPTION_LINES: usize = 14;
+    let lines: Vec<&str> = text.lines().collect();
+    let section = |title: &str, most: usize| -> Vec<&str> {
+        let Some(start) = lines.iter().position(|line| line.trim_end() == title) else { return Vec::new() };
+        let body = lines[start + 1..].iter().take_while(|line| line.is_empty() || line.starts_with([' ', '\t']));
+        body.map(|line| line.trim_end()).filter(|line| !line.is_empty()).take(most).collect()
+    };
+    let summary = section("NAME", 2).iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ");
+    let synopsis = section("SYNOPSIS", DESCRIPTION_LINES);
+    let description = section("DESCRIPTION", DESCRIPTION_LINES);
+    if synopsis.is_empty() && description.is_empty() {
+        return format!("The manual of {}:\n\n{}", code(name), block(&lines, "text"));
+    }
+    format!(
+        "From the manual of {}: {}\n\n{}\n\n{}\n\nAll of it: {}",
+        code(name),
+        code(&summary),
+        block(&synopsis, "text"),
+        block(&description, "text"),
+        code(&format!("man {name}"))
+    )
+}
+
+fn whatis(slots: &Slots, run: &mut Run<'_>) -> Step {
+    let name = slots.target();
+    if !is_plain_name(name) {
+        return Ok(Reply::new(format!("{} is no name of a command.", code(name))));
+    }
+    let output = run.attempt(&format!("whatis {name}"))?;
+    let lines: Vec<&str> = output.lines().into_iter().filter(|line| line.contains(" - ")).collect();
+    if !lines.is_empty() && !output.failed {
+        return Ok(Reply::new(format!("{}, in a line:\n\n{}", code(name), list(&lines))));
+    }
+    command(slots, run)
+}
+
+fn apropos(slots: &Slots, run: &mut Run<'_>) -> Step {
+    const MAX_WORDS: usize = 3;
+    let text = slots.text.as_deref().unwrap_or_default();
+    let words: Vec<String> = text
+        .split_whitespace()
+        .filter(|part| part.chars().count() > 2 && !super::super::vocabulary::is_filler(&part.to_lowercase()))
+        .filter(|part| part.chars().all(|letter| letter.is_alphanumeric() || letter == '-') && !part.starts_with('-'))
+        .take(MAX_WORDS)
+        .map(word)
+        .collect();
+    if words.is_empty() {
+        return Ok(Reply::new("Please say in a word or two what the command should do."));
+    }
+    let output = run.attempt(&format!("apropos -a {}", words.join(" ")))?;
+    let lines: Vec<&str> = output.lines().into_iter().filter(|line| line.contains(" - ")).take(20).collect();
+    Ok(Reply::new(if lines.is_empty() {
+        format!("No manual page mentions {}.", code(&words.join(" ")))
+    } else {
+        format!("Commands whose manual mentions {}:\n\n{}", code(&words.join(" ")), list(&lines))
+    }))
+}

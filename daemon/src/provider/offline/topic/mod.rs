@@ -1,0 +1,77 @@
+//! The intents, one topic per file, and the shapes of answer they share.
+
+mod archives;
+mod disk;
+mod failures;
+mod files;
+mod git;
+mod help;
+mod network;
+mod packages;
+mod permissions;
+mod processes;
+mod reading;
+mod shell;
+mod system;
+mod text;
+
+use super::{
+    answer::{block, counted, list},
+    intent::Intent,
+    run::{Output, Reply, Run, Step},
+};
+
+/// Lines a listing command hands over at most.
+const MAX_LISTED: usize = 200;
+
+/// All intents. Of equally good ones the first wins.
+pub(super) fn intents() -> impl Iterator<Item = &'static Intent> {
+    [
+        disk::INTENTS,
+        files::INTENTS,
+        reading::INTENTS,
+        shell::INTENTS,
+        text::INTENTS,
+        processes::INTENTS,
+        network::INTENTS,
+        git::INTENTS,
+        archives::INTENTS,
+        permissions::INTENTS,
+        packages::INTENTS,
+        system::INTENTS,
+        failures::INTENTS,
+        help::INTENTS,
+    ]
+    .into_iter()
+    .flatten()
+}
+
+/// Runs a line and shows all it printed under a sentence.
+fn show(run: &mut Run<'_>, line: &str, head: &str, empty: &str) -> Step {
+    let output = run.shell(line)?;
+    Ok(Reply::new(shown(&output, head, empty)))
+}
+
+fn shown(output: &Output, head: &str, empty: &str) -> String {
+    let lines = output.lines();
+    if lines.is_empty() { empty.to_owned() } else { format!("{head}\n\n{}", block(&lines, "text")) }
+}
+
+/// Runs a line that prints one name per line, and lists them under "3 files KIND:".
+fn list_files(run: &mut Run<'_>, line: &str, kind: &str) -> Step {
+    let output = run.shell(&format!("{line} | head -n {MAX_LISTED}"))?;
+    let lines = output.lines();
+    if lines.is_empty() {
+        return Ok(Reply::new(format!("I found nothing {kind}.")));
+    }
+    let at_least = if lines.len() >= MAX_LISTED { "At least " } else { "" };
+    let subject = if lines.len() == 1 { Some(lines[0].to_owned()) } else { None };
+    let text = format!("{at_least}{} {kind}:\n\n{}", counted(lines.len(), "match", "matches"), list(&lines));
+    Ok(Reply { text, subject })
+}
+
+/// Splits a line at its first blanks into a head and the rest, which may hold blanks.
+fn split_first(line: &str) -> Option<(&str, &str)> {
+    let (head, rest) = line.trim_start().split_once(char::is_whitespace)?;
+    Some((head, rest.trim_start()))
+}

@@ -1,0 +1,312 @@
+//! Ports and network.
+
+use super::{
+    super::{
+        answer::{block, code, table},
+        intent::{Intent, Topic},
+        run::{Reply, Run, Step},
+        shell_line::{is_host, word},
+        slots::Slots,
+    },
+    show,
+};
+
+pub(super) const INTENTS: &[Intent] = &[
+    Intent {
+        name: "network.port",
+        topic: Topic::Network,
+        example: "what listens on port 8080?",
+        patterns: &["port <num> ?listen ?use ?open ?process ?run ?who ?free -kill", "listen <num> ?process ?port -kill", "who|what use|run <num> ?process -kill"],
+        plan: port,
+    },
+    Intent {
+        name: "network.listening",
+        topic: Topic::Network,
+        example: "show all open ports",
+        patterns: &["port ?open ?listen ?show ?all ?use ?process", "listen ?show ?process ?all"],
+        plan: listening,
+    },
+    Intent {
+        name: "network.connections",
+        topic: Topic::Network,
+        example: "show network connections",
+        patterns: &["connection ?network ?show ?open ?all"],
+        plan: |_, run| show(run, "ss -t -u -n -p", "Open connections:", "There are no open connections."),
+    },
+    Intent {
+        name: "network.my-ip",
+        topic: Topic::Network,
+        example: "what is my ip?",
+        patterns: &["ip ?address ?show ?network", "address network|my ?network"],
+        plan: my_ip,
+    },
+    Intent {
+        name: "network.public-ip",
+        topic: Topic::Network,
+        example: "what is my public ip?",
+        patterns: &["public ip|address ?ip ?show"],
+        plan: public_ip,
+    },
+    Intent {
+        name: "network.interfaces",
+        topic: Topic::Network,
+        example: "list the network interfaces",
+        patterns: &["interface ?network ?show ?all", "network card|device ?show"],
+        plan: |_, run| show(run, "ip -br link", "Network interfaces:", "There are no network interfaces."),
+    },
+    Intent {
+        name: "network.gateway",
+        topic: Topic::Network,
+        example: "what is my default gateway?",
+        patterns: &["gateway ?default ?ip ?address ?show ?network", "route ?show ?default ?network ?table"],
+        plan: |_, run| show(run, "ip route", "Routes; `default via` names the gateway:", "There are no routes: this machine has no network."),
+    },
+    Intent {
+        name: "network.ping",
+        topic: Topic::Network,
+        example: "ping example.org",
+        patterns: &["ping <name> ?host ?up ?it", "host <name> up|run|network ?ping", "up <path> ?host ?it ?network", "network <path> ?up"],
+        plan: ping,
+    },
+    Intent {
+        name: "network.online",
+        topic: Topic::Network,
+        example: "am i online?",
+        patterns: &["network ?up ?run ?connection ?it ?status", "ping network", "connection|network work|working|up|status ?network ?it"],
+        plan: |_, run| reach("1.1.1.1", run),
+    },
+    Intent {
+        name: "network.dns",
+        topic: Topic::Network,
+        example: "look up the address of example.org",
+        patterns: &["dns <target> ?host ?ip ?address ?name ?find", "ip|address <target> ?host ?dns ?find ?show ?name"],
+        plan: dns,
+    },
+    Intent {
+        name: "network.nameservers",
+        topic: Topic::Network,
+        example: "which dns servers do i use?",
+        patterns: &["nameserver ?use ?show ?dns", "dns host ?use ?show", "dns ?show ?use"],
+        plan: nameservers,
+    },
+    Intent {
+        name: "network.http",
+        topic: Topic::Network,
+        example: "is https://example.org up?",
+        patterns: &["http|https|headers|respond <path> ?host ?up"],
+        plan: |slots, run| http(slots.name(), run),
+    },
+    Intent {
+        name: "network.download",
+        topic: Topic::Network,
+        example: "download https://example.org/a.zip",
+        patterns: &["download <path> ?file ?it"],
+        plan: download,
+    },
+];
+
+/// A program that listens.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Listener {
+    pub(super) address: String,
+    pub(super) port: u64,
+    pub(super) pid: Option<u64>,
+    pub(super) program: String,
+}
+
+/// Reads `ss -l -n -p`, with and without its first column (`tcp`, `udp`).
+pub(super) fn listeners(text: &str) -> Vec<Listener> {
+    text.lines().filter_map(read_listener).collect()
+}
+
+fn read_listener(line: &str) -> Option<Listener> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let state = words.iter().position(|word| ["LISTEN", "UNCONN"].contains(word))?;
+    let (address, port) = words.get(state + 3)?.rsplit_once(':')?;
+    let users = words.get(state + 5..).unwrap_or_default().join(" ");
+    let program = users.split('"').nth(1).unwrap_or_default().to_owned();
+    let pid = users.split_once("pid=").and_then(|(_, rest)| rest.split([',', ')']).next()?.parse().ok());
+    Some(Listener { address: address.to_owned(), port: port.parse().ok()?, pid, program })
+}
+
+fn port(slots: &Slots, run: &mut Run<'_>) -> Step {
+    let port = slots.number.unwrap_or_default();
+    let output = run.attempt("ss -l -t -u -n -p")?;
+    if output.failed {
+        // No ss here, as on macOS.
+        return show(run, &format!("lsof -n -P -i :{port}"), &format!("On port {port}:"), &format!("Nothing uses port {port}."));
+    }
+    let found: Vec<Listener> = listeners(&output.text).into_iter().filter(|found| found.port == port).collect();
+    let Some(first) = found.first() else {
+        return Ok(Reply::new(format!("**Nothing** listens on port {port}.")));
+    };
+    let who = match (first.program.as_str(), first.pid) {
+        ("", _) => "A process of another user".to_owned(),
+        (program, Some(pid)) => format!("{} (process {pid})", code(program)),
+        (program, None) => code(program),
+    };
+    Ok(Reply::new(format!("{who} listens on port {port}:\n\n{}", listener_table(&found))))
+}
+
+fn listening(_: &Slots, run: &mut Run<'_>) -> Step {
+    let output = run.attempt("ss -l -t -u -n -p")?;
+    if output.failed {
+        return show(run, "lsof -n -P -i", "Programs that use the network:", "Nothing listens.");
+    }
+    let mut found = listeners(&output.text);
+    if found.is_empty() {
+        return Ok(Reply::new("Nothing listens on any port."));
+    }
+    found.sort_by_key(|listener| listener.port);
+    Ok(Reply::new(format!("{} are listened on:\n\n{}", super::counted(found.len(), "port", "ports"), listener_table(&found))))
+}
+
+fn listener_table(found: &[Listener]) -> String {
+    let rows: Vec<Vec<String>> = found
+        .iter()
+        .map(|listener| {
+            let pid = listener.pid.map(|pid| pid.to_string()).unwrap_or_default();
+            let program = if listener.program.is_empty() { "?".to_owned() } else { listener.program.clone() };
+            vec![listener.port.to_string(), listener.address.clone(), pid, program]
+        })
+        .collect();
+    table(&["Port", "Address", "PID", "Program"], &rows)
+}
+
+fn my_ip(_: &Slots, run: &mut Run<'_>) -> Step {
+    let output = run.attempt("ip -br addr")?;
+    if output.failed {
+        return show(run, "hostname -I", "Addresses of this machine:", "This machine has no address.");
+    }
+    let rows: Vec<Vec<String>> = output
+        .lines()
+        .iter()
+        .filter_map(|line| {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            Some(vec![(*words.first()?).to_owned(), words.get(2..)?.join(" ")])
+        })
+        .filter(|row| !row[1].is_empty())
+        .collect();
+    let first = rows.iter().find(|row| row[0] != "lo").and_then(|row| row[1].split('/').next());
+    let head = match first {
+        Some(address) => format!("Your address is {}:", code(address)),
+        None => "This machine only has its loopback address:".to_owned(),
+    };
+    Ok(Reply::new(format!("{head}\n\n{}", table(&["Interface", "Address"], &rows))))
+}
+
+fn public_ip(_: &Slots, run: &mut Run<'_>) -> Step {
+    let output = run.shell("curl -s --max-time 10 https://ifconfig.me/ip")?;
+    Ok(Reply::new(match output.first() {
+        Some(address) => format!("The world sees you as {} (told by ifconfig.me).", code(address)),
+        None => output.failure(),
+    }))
+}
+
+/// The host in `https://host:port/path`.
+fn host_of(name: &str) -> &str {
+    let bare = name.split_once("://").map_or(name, |(_, rest)| rest);
+    bare.split(['/', '?', '#']).next().unwrap_or(bare)
+}
+
+fn no_host(name: &str) -> Step {
+    Ok(Reply::new(format!("{} is no name of a host.", code(name))))
+}
+
+fn ping(slots: &Slots, run: &mut Run<'_>) -> Step {
+    let name = slots.name();
+    if name.contains("://") {
+        return http(name, run);
+    }
+    let host = host_of(name);
+    if is_host(host) { reach(host, run) } else { no_host(name) }
+}
+
+fn reach(host: &str, run: &mut Run<'_>) -> Step {
+    let output = run.attempt(&format!("ping -c 3 -W 3 {}", word(host)))?;
+    let lines = output.lines();
+    let summary: Vec<&str> = lines.iter().copied().filter(|line| line.contains("packet") || line.contains("min/avg")).collect();
+    Ok(Reply::new(if output.failed {
+        format!("**No**, {} did not answer.\n\n{}", code(host), block(&lines, "text"))
+    } else {
+        format!("**Yes**, {} answers.\n\n{}", code(host), block(&summary, "text"))
+    }))
+}
+
+fn dns(slots: &Slots, run: &mut Run<'_>) -> Step {
+    let name = slots.target();
+    let host = host_of(name);
+    if !is_host(host) {
+        return no_host(name);
+    }
+    let output = run.attempt(&format!("getent ahosts {}", word(host)))?;
+    let mut addresses: Vec<&str> = output.text.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    addresses.dedup();
+    addresses.sort_unstable();
+    addresses.dedup();
+    Ok(Reply::new(if output.failed || addresses.is_empty() {
+        format!("{} has no address that I can find.", code(host))
+    } else {
+        format!("{} has these addresses:\n\n{}", code(host), super::list(&addresses))
+    }))
+}
+
+fn nameservers(_: &Slots, run: &mut Run<'_>) -> Step {
+    let output = run.shell("cat /etc/resolv.conf")?;
+    let found: Vec<&str> = output.text.lines().filter_map(|line| line.trim().strip_prefix("nameserver ")).map(str::trim).collect();
+    Ok(Reply::new(if found.is_empty() {
+        "No name server is configured.".to_owned()
+    } else {
+        format!("Names are looked up at:\n\n{}", super::list(&found))
+    }))
+}
+
+fn http(url: &str, run: &mut Run<'_>) -> Step {
+    let Some(url) = web_address(url) else { return no_host(url) };
+    let output = run.attempt(&format!("curl -s -S -I --max-time 10 {}", word(&url)))?;
+    let first = output.first().unwrap_or_default();
+    Ok(Reply::new(if output.failed || !first.starts_with("HTTP/") {
+        format!("**No**, {} does not answer.\n\n{}", code(&url), block(&output.lines(), "text"))
+    } else {
+        format!("**Yes**, {} answers {}.", code(&url), code(first))
+    }))
+}
+
+/// A URL that curl may get; only the two web schemes.
+fn web_address(text: &str) -> Option<String> {
+    let url = if text.contains("://") { text.to_owned() } else { format!("https://{text}") };
+    let is_web = ["http://", "https://"].iter().any(|scheme| url.starts_with(scheme));
+    let is_clean = !url.contains(|letter: char| letter.is_whitespace() || letter.is_control());
+    (is_web && is_clean && is_host(host_of(&url))).then_some(url)
+}
+
+fn download(slots: &Slots, run: &mut Run<'_>) -> Step {
+    let Some(url) = web_address(slots.name()) else { return no_host(slots.name()) };
+    run.shell(&format!("curl -f -L -O --no-clobber {}", word(&url)))?;
+    let file = url.split(['?', '#']).next().and_then(|path| path.rsplit('/').next()).unwrap_or_default();
+    Ok(Reply::about(file, format!("I downloaded {} as {}.", code(&url), code(file))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn listeners_are_read_with_and_without_the_kind() {
+        let text = "State Recv-Q Send-Q Local Address:Port Peer Address:Port Process\n\
+            LISTEN 0 128 127.0.0.1:8080 0.0.0.0:* users:((\"node\",pid=42,fd=3))\n\
+            tcp   LISTEN 0 128 [::]:22 [::]:*\n";
+        let found = listeners(text);
+        assert_eq!(found.len(), 2);
+        assert_eq!((found[0].port, found[0].pid, found[0].program.as_str()), (8080, Some(42), "node"));
+        assert_eq!((found[1].port, found[1].pid, found[1].address.as_str()), (22, None, "[::]"));
+    }
+
+    #[test]
+    fn only_web_addresses_are_fetched() {
+        assert_eq!(web_address("example.org/x").as_deref(), Some("https://example.org/x"));
+        for text in ["file:///etc/passwd", "-o/tmp/x", "https://a b", "https://$(id)", "ftp://x"] {
+            assert_eq!(web_address(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! Who may do what with a file.
+
+use super::super::{
+    answer::{block, code},
+    intent::{Intent, Topic},
+    run::{Reply, Run, Step},
+    shell_line::path,
+    slots::Slots,
+};
+
+pub(super) const INTENTS: &[Intent] = &[
+    Intent {
+        name: "permissions.owner",
+        topic: Topic::Permissions,
+        example: "who owns main.rs?",
+        patterns: &["own <target> ?file ?folder ?who ?user -make", "who own <target> ?file ?folder"],
+        plan: owner,
+    },
+    Intent {
+        name: "permissions.show",
+        topic: Topic::Permissions,
+        example: "permissions of notes.txt",
+        patterns: &["permission <target> ?show ?file ?folder -denied"],
+        plan: show_permissions,
+    },
+    Intent {
+        name: "permissions.make-executable",
+        topic: Topic::Permissions,
+        example: "make run.sh executable",
+        patterns: &["make|set executable <target> ?file ?it", "executable <target> make", "make run <path> ?file", "permission run <path> ?file"],
+        plan: |slots, run| change(slots, run, "u+x", "is executable now"),
+    },
+    Intent {
+        name: "permissions.make-readonly",
+        topic: Topic::Permissions,
+        example: "make notes.txt read-only",
+        patterns: &["make read-only|readonly <target> ?file"],
+        plan: |slots, run| change(slots, run, "a-w", "is read-only now"),
+    },
+    Intent {
+        name: "permissions.make-private",
+        topic: Topic::Permissions,
+        example: "make notes.txt private",
+        patterns: &["make private <target> ?file ?folder"],
+        plan: |slots, run| change(slots, run, "go-rwx", "can only be used by you now"),
+    },
+    Intent {
+        name: "permissions.denied",
+        topic: Topic::Permissions,
+        example: "why is permission denied for data.db?",
+        patterns: &["permission denied <target> ?why ?file ?folder ?read ?write ?open", "why can't|cannot read|write|open|execute|delete <target> ?file"],
+        plan: denied,
+    },
+    Intent {
+        name: "permissions.executables",
+        topic: Topic::Permissions,
+        example: "which files here are executable?",
+        patterns: &["executable file ?find ?show ?all ?<place> ?where -make"],
+        plan: |slots, run| super::list_files(run, &format!("find {} -type f -perm -u+x -not -path '*/.git/*'", path(slots.folder())), "that are executable"),
+    },
+];
+
+/// Fields of `ls -l -d`: mode, owner, group.
+fn details(line: &str) -> Option<(&str, &str, &str)> {
+    let mut words = line.split_whitespace();
+    let mode = words.next()?;
+    words.next()?;
+    Some((mode, words.next()?, words.next()?))
+}
+
+fn owner(slots: &Slots, run: &mut Run<'_>) -> Step {
+    let name = slots.target();
+    let output = run.shell(&format!("ls -l -d {}", path(name)))?;
+    Ok(match output.first().and_then(details) {
+        Some((mode, owner, group)) => {
+            Reply::about(name, format!("{} belongs to **{owner}**, group **{group}** (mode {}).", code(name), code(mode)))
+        }
+        None => Reply::new(output.failure()),
+    })
+}
+
+fn show_permissions(slots: &Slots, run: &mut Run<'_>) -> Step {
+    let name = slots.target();
+    let output = run.shell(&format!("ls -l -d {}", path(name)))?;
+    Ok(match output.first().and_then(details) {
+        Some((mode, owner, group)) => {
+            Reply::about(name, format!("{} has mode {}:\n\n{}", code(name), code(mode), rights(mode, owner, group)))
+        }
+        None => Reply::new(output.failure()),
+    })
+}
+
+fn rights(mode: &str, owner: &str, group: &str) -> String {
+    let who = [format!("the owner {owner}"), format!("the group {group}"), "everybody else".to_owned()];
+    let lines: Vec<String> = who
+        .iter()
+        .enumerate()
+        .map(|(index, who)| {
+            let letters = mode.get(1 + 3 * index..4 + 3 * index).unwrap_or_default();
+            let allowed: Vec<&str> = [('r', "read"), ('w', "write"), ('x', "run or enter")]
+                .into_iter()
+                .filter(|(letter, _)| letters.contains(*letter) || (*letter == 'x' && letters.contains(['s', 't'])))
+                .map(|(_, word)| word)
+                .collect();
+            format!("- {who}: {}", if allowed.is_empty() { "nothing".to_owned() } else { allowed.join(", ") })
+        })
+        .collect();
+    lines.join("\n")
+}
+
+fn change(slots: &Slots, run: &mut Run<'_>, mode: &str, outcome: &str) -> Step {
+    let name = slots.target();
+    if name == "." {
+        return Ok(Reply::new("Please name the file."));
+    }
+    run.shell(&format!("chmod {mode} {}", path(name)))?;
+    Ok(Reply::about(name, format!("{} {outcome}.", code(name))))
+}
+
+fn denied(slots: &Slots, run: &mut Run<'_>) -> Step {
+    let name = slots.target();
+    let me = run.shell("id")?;
+    let output = run.attempt(&format!("ls -l -d {}", path(name)))?;
+    let Some((mode, owner, group)) = output.first().and_then(details).filter(|_| !output.failed) else {
+        return Ok(Reply::new(format!("{} cannot even be seen: {}", code(name), output.failure())));
+    };
+    let identity = me.first().unwrap_or_default();
+    let kind = if mode.starts_with('d') { "folder" } else { "file" };
+    Ok(Reply::about(
+        name,
+        format!(
+            "The {kind} {} belongs to **{owner}**, group **{group}**, and allows:\n\n{}\n\nYou are:\n\n{}\n\nTo reach it you also need the right to enter every folder above it.",
+            code(name),
+            rights(mode, owner, group),
+            block(&[identity], "text")
+        ),
+    ))
+}

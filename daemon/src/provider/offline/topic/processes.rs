@@ -1,0 +1,212 @@
+//! What runs.
+
+use super::super::{
+    answer::{block, code, counted, table},
+    intent::{Intent, Topic},
+    run::{Output, Reply, Run, Step},
+    shell_line::{is_plain_name, path, word},
+    slots::Slots,
+};
+
+const ROWS: usize = 10;
+/// Process ids that are the system itself.
+const FIRST_ORDINARY_PID: u64 = 2;
+
+pub(super) const INTENTS: &[Intent] = &[
+    Intent {
+        name: "process.cpu",
+        topic: Topic::Processes,
+        example: "what uses the most cpu?",
+        patterns: &["cpu use|process|big ?process ?use ?big ?<num>", "load process", "why slow", "top ?process ?cpu"],
+        plan: |slots, run| by_use(slots, run, "%cpu", "CPU"),
+    },
+    Intent {
+        name: "process.memory",
+        topic: Topic::Processes,
+        example: "which processes use the most memory?",
+        patterns: &["memory process ?use ?big ?<num>", "what|who memory use -free ?process ?<num>", "memory big ?use ?process ?<num>"],
+        plan: |slots, run| by_use(slots, run, "%mem", "memory"),
+    },
+    Intent {
+        name: "process.kill-port",
+        topic: Topic::Processes,
+        example: "kill whatever listens on port 3000",
+        patterns: &["kill port <num> ?process ?listen ?use ?it ?run", "kill listen <num> ?process ?it"],
+        plan: kill_port,
+    },
+    Intent {
+        name: "process.kill",
+        topic: Topic::Processes,
+        example: "kill firefox",
+        patterns: &["kill <name> ?process ?all ?run -service -port", "kill process <num> -port"],
+        plan: kill,
+    },
+    Intent {
+        name: "process.running",
+        topic: Topic::Processes,
+        example: "is nginx running?",
+        patterns: &["run <name> ?process ?it ?service -version -command", "process <name> ?find ?show ?run ?all", "up <program>"],
+        plan: is_running,
+    },
+    Intent {
+        name: "process.list",
+        topic: Topic::Processes,
+        example: "list my processes",
+        patterns: &["process ?run ?show ?all ?user ?my", "what run", "ps"],
+        plan: list_own,
+    },
+    Intent {
+        name: "process.count",
+        topic: Topic::Processes,
+        example: "how many processes are running?",
+        patterns: &["count process ?run ?all"],
+        plan: |_, run| {
+            let output = run.shell("ps -e -o pid= | wc -l")?;
+            Ok(Reply::new(format!("**{}** processes are running.", output.first().unwrap_or("?"))))
+        },
+    },
+    Intent {
+        name: "process.tree",
+        topic: Topic::Processes,
+        example: "show the process tree",
+        patterns: &["process tree ?show"],
+        plan: |_, run| super::show(run, "ps -e -o pid,user,args --forest", "Processes below those that started them:", "I see no processes."),
+    },
+    Intent {
+        name: "process.zombies",
+        topic: Topic::Processes,
+        example: "are there zombie processes?",
+        patterns: &["zombie ?process ?find ?show ?all ?it ?count"],
+        plan: zombies,
+    },
+    Intent {
+        name: "process.file-users",
+        topic: Topic::Processes,
+        example: "who uses the file data.db?",
+        patterns: &["use file <name> ?process ?who ?open", "who|process use|open <path> ?file ?process", "open <path> who|process ?file"],
+        plan: file_users,
+    },
+    Intent {
+        name: "process.jobs",
+        topic: Topic::Processes,
+        example: "show background jobs",
+        patterns: &["jobs ?show ?all background", "jobs"],
+        plan: |_, run| super::show(run, "jobs -l", "Jobs of this shell:", "This shell has no jobs."),
+    },
+];
+
+fn by_use(slots: &Slots, run: &mut Run<'_>, column: &str, noun: &str) -> Step {
+    let count = slots.count_or(ROWS);
+    let line = format!("ps -e -o {column}=,pid=,user=,args= --sort=-{column} | head -n {count}");
+    let output = run.shell(&line)?;
+    let rows = rows(&output, 4);
+    let Some(first) = rows.first() else { return Ok(Reply::new(output.failure())) };
+    let text = format!(
+        "{} (process {}) uses the most {noun}, {} %:\n\n{}",
+        code(first[3].split_whitespace().next().unwrap_or_default()),
+        first[1],
+        first[0],
+        table(&[&format!("{noun} %"), "PID", "User", "Command"], &rows)
+    );
+    Ok(Reply::new(text))
+}
+
+/// Rows of so many columns; the last one keeps its blanks.
+fn rows(output: &Output, columns: usize) -> Vec<Vec<String>> {
+    output.text.lines().filter_map(|line| columns_of(line, columns)).collect()
+}
+
+fn columns_of(line: &str, columns: usize) -> Option<Vec<String>> {
+    let mut row = Vec::with_capacity(columns);
+    let mut rest = line.trim();
+    for _ in 1..columns {
+        let (cell, after) = super::split_first(rest)?;
+        row.push(cell.to_owned());
+        rest = after;
+    }
+    row.push(rest.to_owned());
+    Some(row)
+}
+
+fn matching(name: &str, run: &mut Run<'_>) -> Result<Vec<Vec<String>>, super::super::run::Halt> {
+    let output = run.attempt(&format!("pgrep -a -i -- {}", word(&literal(name))))?;
+    Ok(rows(&output, 2))
+}
+
+/// The name as a regular expression that means just it.
+fn literal(name: &str) -> String {
+    name.chars().flat_map(|letter| if letter.is_alphanumeric() || "_-@/ ".contains(letter) { vec![letter] } else { vec!['\\', letter] }).collect()
+}
+
+fn is_running(slots: &Slots, run: &mut Run<'_>) -> Step {
+    let name = slots.name();
+    let found = matching(name, run)?;
+    Ok(Reply::new(if found.is_empty() {
+        format!("**No**, no process named {} is running.", code(name))
+    } else {
+        format!("**Yes**, {} of that name:\n\n{}", counted(found.len(), "process", "processes"), table(&["PID", "Command"], &found))
+    }))
+}
+
+fn list_own(_: &Slots, run: &mut Run<'_>) -> Step {
+    let output = run.shell("ps -x -o pid=,%cpu=,%mem=,args= --sort=-%cpu")?;
+    let rows = rows(&output, 4);
+    let head = format!("You have {}, busiest first:", counted(rows.len(), "process", "processes"));
+    Ok(Reply::new(format!("{head}\n\n{}", table(&["PID", "CPU %", "Memory %", "Command"], &rows))))
+}
+
+fn kill(slots: &Slots, run: &mut Run<'_>) -> Step {
+    if let Some(pid) = slots.number.filter(|_| slots.names.is_empty()).or_else(|| slots.name().parse().ok()) {
+        return kill_pids(&[pid], &format!("process {pid}"), run);
+    }
+    let name = slots.name();
+    let found = matching(name, run)?;
+    let pids: Vec<u64> = found.iter().filter_map(|row| row[0].parse().ok()).collect();
+    if pids.is_empty() {
+        return Ok(Reply::new(format!("No process named {} is running; nothing was stopped.", code(name))));
+    }
+    kill_pids(&pids, &code(name), run)
+}
+
+fn kill_pids(pids: &[u64], what: &str, run: &mut Run<'_>) -> Step {
+    if pids.iter().any(|pid| *pid < FIRST_ORDINARY_PID) {
+        return Ok(Reply::new("I do not stop the system itself."));
+    }
+    let spelled: Vec<String> = pids.iter().map(u64::to_string).collect();
+    run.shell(&format!("kill {}", spelled.join(" ")))?;
+    Ok(Reply::new(format!("I asked {what} to end ({}).", spelled.join(", "))))
+}
+
+fn kill_port(slots: &Slots, run: &mut Run<'_>) -> Step {
+    let port = slots.number.unwrap_or_default();
+    let output = run.shell("ss -l -t -n -p")?;
+    let listeners = super::network::listeners(&output.text);
+    let pids: Vec<u64> = listeners.iter().filter(|found| found.port == port).filter_map(|found| found.pid).collect();
+    if pids.is_empty() {
+        return Ok(Reply::new(format!("I see no process of yours that listens on port {port}; nothing was stopped.")));
+    }
+    kill_pids(&pids, &format!("the process on port {port}"), run)
+}
+
+fn zombies(_: &Slots, run: &mut Run<'_>) -> Step {
+    let output = run.shell("ps -e -o stat=,pid=,ppid=,comm=")?;
+    let found: Vec<Vec<String>> = rows(&output, 4).into_iter().filter(|row| row[0].starts_with('Z')).collect();
+    Ok(Reply::new(if found.is_empty() {
+        "There are no zombie processes.".to_owned()
+    } else {
+        format!("{}:\n\n{}", counted(found.len(), "zombie", "zombies"), table(&["State", "PID", "Parent", "Name"], &found))
+    }))
+}
+
+fn file_users(slots: &Slots, run: &mut Run<'_>) -> Step {
+    let name = slots.name();
+    let output = run.attempt(&format!("lsof -n -P -w {}", path(name)))?;
+    let lines = output.lines();
+    Ok(Reply::new(if lines.len() > 1 {
+        format!("{} has {} open:\n\n{}", counted(lines.len() - 1, "process", "processes"), code(name), block(&lines, "text"))
+    } else if is_plain_name(name) && lines.len() == 1 {
+        output.failure()
+    } else {
+        format!("No process of yours has {} open.", code(name))
+    }))
+}
