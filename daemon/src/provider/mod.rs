@@ -4,7 +4,6 @@
 //! reads one answer, `sse` makes events of bytes, `error` and `retry` judge failures, `choice` decides who answers. No network
 //! byte reaches a fold but through `sse`, and no tool call leaves a fold before the wire's terminal mark.
 
-<<<<<<< HEAD
 mod anthropic;
 mod args;
 pub mod choice;
@@ -13,12 +12,10 @@ mod error;
 mod history;
 mod http;
 mod http_provider;
+pub mod offline;
 mod openai_chat;
 mod retry;
 pub mod scripted;
-=======
-pub mod offline;
->>>>>>> offline
 pub mod settings;
 mod sse;
 mod transport;
