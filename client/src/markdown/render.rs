@@ -24,8 +24,54 @@ const MAX_SHOWN_DEPTH: usize = 10;
 const QUOTE_BAR: &str = "│ ";
 const BULLETS: [&str; 3] = ["• ", "◦ ", "▪ "];
 
+/// A part of a rendered block.
+#[derive(Debug)]
+pub(super) enum Rendered {
+    Line(Line<'static>),
+    /// Lines of code follow that may get colours.
+    CodeStart {
+        language: String,
+    },
+    Code(CodeLine),
+    CodeEnd,
+}
+
+/// A line of code and what stands left of it.
+#[derive(Debug, Default)]
+pub(super) struct CodeLine {
+    pub(super) prefix: Row,
+    pub(super) text: String,
+}
+
+impl CodeLine {
+    /// The line without colours, wrapped to `width` columns in all.
+    pub(super) fn plain(&self, width: usize) -> Vec<Line<'static>> {
+        self.coloured(&[Span::raw(self.text.as_str())], width)
+    }
+
+    /// The same with the text in colours.
+    pub(super) fn coloured(&self, spans: &[Span<'_>], width: usize) -> Vec<Line<'static>> {
+        let columns = width.saturating_sub(row_width(&self.prefix));
+        let rows = code_rows(spans, columns).into_iter();
+        rows.map(|row| Line::from_iter(self.prefix.iter().cloned().chain(row))).collect()
+    }
+}
+
+/// The block without colours for its code.
+pub(super) fn plain_lines(rendered: Vec<Rendered>, width: usize) -> Vec<Line<'static>> {
+    let mut lines = Vec::new();
+    for part in rendered {
+        match part {
+            Rendered::Line(line) => lines.push(line),
+            Rendered::Code(line) => lines.extend(line.plain(width)),
+            Rendered::CodeStart { .. } | Rendered::CodeEnd => {}
+        }
+    }
+    lines
+}
+
 /// The block's lines, none wider than `width` columns where `width` is 2 or more.
-pub(super) fn render_block(block: &Block, width: usize, references: &References) -> Vec<Line<'static>> {
+pub(super) fn render_block(block: &Block, width: usize, references: &References) -> Vec<Rendered> {
     let mut renderer = Renderer::new(block, width.max(1));
     let mut resolve = |link: pulldown_cmark::BrokenLink<'_>| {
         let target = references.target(&link.reference)?;
@@ -96,7 +142,7 @@ struct OpenLink {
 
 struct Renderer {
     width: usize,
-    lines: Vec<Line<'static>>,
+    lines: Vec<Rendered>,
     containers: Vec<Container>,
     lists: Vec<Option<u64>>,
     inline: Row,
@@ -264,11 +310,18 @@ impl Renderer {
         let Some((language, code)) = self.code.take() else { return };
         let columns = self.width - self.prefix(false).1;
         let is_label_shown = !std::mem::take(&mut self.is_resumed);
-        let mut rows: Vec<Row> = code_label(&language, columns).filter(|_| is_label_shown).into_iter().collect();
-        for line in code.trim_end_matches('\n').split('\n') {
-            rows.extend(code_rows(&[Span::raw(line)], columns));
+        let label = code_label(&language, columns).filter(|_| is_label_shown);
+        if language.is_empty() {
+            self.rows(code.lines().flat_map(|line| code_rows(&[Span::raw(line)], columns)).collect());
+        } else {
+            self.rows(label.into_iter().collect());
+            self.lines.push(Rendered::CodeStart { language });
+            for line in code.lines() {
+                let (prefix, _) = self.prefix(false);
+                self.lines.push(Rendered::Code(CodeLine { prefix, text: line.to_owned() }));
+            }
+            self.lines.push(Rendered::CodeEnd);
         }
-        self.rows(rows);
         self.needs_gap = true;
     }
 
@@ -347,7 +400,7 @@ impl Renderer {
         for row in rows {
             let (mut line, _) = self.prefix(true);
             line.extend(row.into_iter().filter(|span| !span.content.is_empty()));
-            self.lines.push(Line::from(line));
+            self.lines.push(Rendered::Line(Line::from(line)));
         }
         // A marker beyond the shown depth is not owed any more either.
         for container in &mut self.containers {
@@ -370,7 +423,7 @@ impl Renderer {
             }
             prefix.pop();
         }
-        self.lines.push(Line::from(prefix));
+        self.lines.push(Rendered::Line(Line::from(prefix)));
     }
 
     /// What stands left of the text, and its width, at most half of all columns. With `is_first_row` the markers that were not

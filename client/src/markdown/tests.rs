@@ -29,7 +29,7 @@ fn whole(text: &str, width: u16) -> Vec<Line<'static>> {
 /// The same with one parse of the whole text.
 fn at_once(text: &str, width: u16) -> Vec<Line<'static>> {
     let block = Block { text: text.to_owned(), ..Block::default() };
-    render_block(&block, usize::from(width), &References::default())
+    plain_lines(render_block(&block, usize::from(width), &References::default()), usize::from(width))
 }
 
 fn snapshot(name: &str, text: &str) {
@@ -161,6 +161,20 @@ async fn colours_come_from_the_other_thread_and_never_block() {
     }
     lines.extend(stream.finish());
     assert_eq!(text_of(&lines), "  rust\n  let a = 1;\n\nafter\n");
+    assert!(styled(&lines).contains("‹magenta›let‹›"), "{}", styled(&lines));
+}
+
+#[tokio::test]
+async fn code_inside_a_list_item_gets_colours_too() {
+    let highlighter = Highlighter::new();
+    let mut stream = MarkdownStream::new(40, Some(highlighter.clone()));
+    stream.push("1. See\n   ```rust\n   let a = 1;\n   ```\n\nafter\n\n");
+    let mut lines = stream.take_closed();
+    while !stream.is_settled() {
+        highlighter.changed().await;
+        lines.extend(stream.take_closed());
+    }
+    assert_eq!(text_of(&lines), "1. See\n     rust\n     let a = 1;\n\nafter\n");
     assert!(styled(&lines).contains("‹magenta›let‹›"), "{}", styled(&lines));
 }
 

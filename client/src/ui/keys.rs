@@ -336,7 +336,8 @@ fn csi_key(parameters: &[u8], last: u8) -> Option<KeyPress> {
         (b'~', Some(27)) => (code_key(third?)?, modifiers),
         (b'~', Some(number)) => (tilde_key(number)?, modifiers),
         (b'u', Some(code)) => (shifted(code_key(code)?, &first, modifiers, third), modifiers),
-        (b'A'..=b'S', None | Some(1)) => (letter_key(last)?, modifiers),
+        // `CSI M` is a mouse report and `CSI R` a cursor report.
+        (b'A'..=b'H' | b'P' | b'Q' | b'S', None | Some(1)) => (letter_key(last)?, modifiers),
         _ => return None,
     };
     let bits = modifiers.saturating_sub(1);
@@ -438,7 +439,7 @@ mod tests {
 
     #[test]
     fn replies_of_the_terminal_are_no_keys() {
-        assert!(read(b"\x1b]11;rgb:0/0/0\x07\x1bP1$r0m\x1b\\\x1b[?62;c\x1b[12;4R\x1b[?1u").is_empty());
+        assert!(read(b"\x1b]11;rgb:0/0/0\x07\x1bP1$r0m\x1b\\\x1b[?62;c\x1b[1;4R\x1b[?1u\x1b[<0;1;1M\x1b[M").is_empty());
         assert_eq!(read(b"\xff\xc3a\x80b"), [key(Key::Char('a')), key(Key::Char('b'))]);
     }
 

@@ -79,7 +79,7 @@ impl LiveArea {
             return;
         }
         out.extend_from_slice(BEGIN_SYNCHRONIZED);
-        if self.is_cursor_shown && self.is_drawn() | !rows.is_empty() {
+        if self.is_cursor_shown && (self.is_drawn() || !rows.is_empty()) {
             out.extend_from_slice(HIDE_CURSOR);
             self.is_cursor_shown = false;
         }
