@@ -5,6 +5,7 @@
 //! [`MAX_WAITING_LINES`] lines of code that wait for their colours.
 
 mod blocks;
+mod code;
 mod highlight;
 mod line;
 mod references;
@@ -20,9 +21,10 @@ use ratatui::text::Line;
 
 use self::{
     blocks::{Block, BlockSplitter, Piece},
+    code::{CodeLine, Rendered, code_label, plain_lines},
     highlight::{Coloured, FenceReader, FenceWriter},
     references::References,
-    render::{CodeLine, Rendered, code_label, plain_lines, render_block},
+    render::render_block,
 };
 
 pub use self::highlight::Highlighter;

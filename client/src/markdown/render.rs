@@ -11,64 +11,17 @@ use ratatui::{
 
 use super::{
     blocks::Block,
+    code::{CodeLine, Rendered, code_label, code_rows},
     references::References,
     table::Table,
-    wrap::{Row, push_text, row_width, wrap_exactly, wrap_words},
+    wrap::{Row, push_text, row_width, wrap_words},
 };
 use crate::ui::theme;
 
-/// Blanks before a line of code.
-pub(super) const CODE_INDENT: &str = "  ";
 /// Lists and quotes deeper than this are not indented further.
 const MAX_SHOWN_DEPTH: usize = 10;
 const QUOTE_BAR: &str = "│ ";
 const BULLETS: [&str; 3] = ["• ", "◦ ", "▪ "];
-
-/// A part of a rendered block.
-#[derive(Debug)]
-pub(super) enum Rendered {
-    Line(Line<'static>),
-    /// Lines of code follow that may get colours.
-    CodeStart {
-        language: String,
-    },
-    Code(CodeLine),
-    CodeEnd,
-}
-
-/// A line of code and what stands left of it.
-#[derive(Debug, Default)]
-pub(super) struct CodeLine {
-    pub(super) prefix: Row,
-    pub(super) text: String,
-}
-
-impl CodeLine {
-    /// The line without colours, wrapped to `width` columns in all.
-    pub(super) fn plain(&self, width: usize) -> Vec<Line<'static>> {
-        self.coloured(&[Span::raw(self.text.as_str())], width)
-    }
-
-    /// The same with the text in colours.
-    pub(super) fn coloured(&self, spans: &[Span<'_>], width: usize) -> Vec<Line<'static>> {
-        let columns = width.saturating_sub(row_width(&self.prefix));
-        let rows = code_rows(spans, columns).into_iter();
-        rows.map(|row| Line::from_iter(self.prefix.iter().cloned().chain(row))).collect()
-    }
-}
-
-/// The block without colours for its code.
-pub(super) fn plain_lines(rendered: Vec<Rendered>, width: usize) -> Vec<Line<'static>> {
-    let mut lines = Vec::new();
-    for part in rendered {
-        match part {
-            Rendered::Line(line) => lines.push(line),
-            Rendered::Code(line) => lines.extend(line.plain(width)),
-            Rendered::CodeStart { .. } | Rendered::CodeEnd => {}
-        }
-    }
-    lines
-}
 
 /// The block's lines, none wider than `width` columns where `width` is 2 or more.
 pub(super) fn render_block(block: &Block, width: usize, references: &References) -> Vec<Rendered> {
@@ -97,28 +50,6 @@ pub(super) fn render_block(block: &Block, width: usize, references: &References)
 /// Tables, task lists and strike-through. Footnotes stay as they are written: their text may come long after the mark is final.
 pub(super) fn options() -> Options {
     Options::ENABLE_TABLES | Options::ENABLE_TASKLISTS | Options::ENABLE_STRIKETHROUGH
-}
-
-/// The label above code, cut to one row; nothing without a language.
-pub(super) fn code_label(language: &str, width: usize) -> Option<Row> {
-    if language.is_empty() {
-        return None;
-    }
-    code_rows(&[Span::styled(language, theme::DIM)], width).into_iter().next()
-}
-
-/// A line of code as rows of at most `width` columns that together hold every character.
-pub(super) fn code_rows(spans: &[Span<'_>], width: usize) -> Vec<Row> {
-    let indent = if width > CODE_INDENT.len() * 2 { CODE_INDENT } else { "" };
-    wrap_exactly(spans, width - indent.len())
-        .into_iter()
-        .map(|mut row| {
-            if !row.is_empty() && !indent.is_empty() {
-                row.insert(0, Span::raw(indent));
-            }
-            row
-        })
-        .collect()
 }
 
 /// Text without anything that a terminal obeys: an entity such as `&#27;` becomes a control only in the parser.

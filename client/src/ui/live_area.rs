@@ -6,7 +6,7 @@
 
 use ratatui::text::Line;
 
-use super::ansi::{ColorSupport, cut_line, write_line};
+use super::ansi::{ColorSupport, cut_line, write_line, write_lines};
 
 const BEGIN_SYNCHRONIZED: &[u8] = b"\x1b[?2026h";
 const END_SYNCHRONIZED: &[u8] = b"\x1b[?2026l";
@@ -87,10 +87,7 @@ impl LiveArea {
             self.redraw(rows, out);
         } else {
             self.erase(out);
-            for line in above {
-                write_line(line, self.colors, out);
-                out.extend_from_slice(b"\r\n");
-            }
+            write_lines(above, self.colors, out);
             self.redraw(rows, out);
         }
         self.place_cursor(rests_at, out);
@@ -205,6 +202,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::markdown::MarkdownStream;
 
     const SCROLLBACK_ROWS: usize = 5_000;
 
@@ -214,6 +212,13 @@ mod tests {
     }
 
     impl Screen {
+        /// A terminal in which something else wrote a line before.
+        fn with_prompt(width: u16, height: u16) -> Self {
+            let mut screen = Self::new(width, height);
+            screen.parser.process(b"$\r\n");
+            screen
+        }
+
         fn new(width: u16, height: u16) -> Self {
             Self {
                 parser: vt100::Parser::new(columns(height), columns(width), SCROLLBACK_ROWS),
@@ -319,6 +324,31 @@ mod tests {
         assert_eq!(screen.all_rows(), ["a", "b", "c", "area, and more of it"]);
     }
 
+    #[test]
+    fn an_answer_streams_into_the_scrollback_whole() {
+        let answer = "# Title\n\nA paragraph that wraps at forty columns, at the very latest here.\n\n- one\n- two\n\n\
+            ```\nlet x = 1;\n\nlet y = 2;\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n> quoted\n\nThe end.\n";
+        let whole = {
+            let mut stream = MarkdownStream::new(40, None);
+            stream.push(answer);
+            crate::ui::describe::plain(&stream.finish())
+        };
+        for (height, chunk) in [(2, 1), (5, 3), (24, 7)] {
+            let mut screen = Screen::with_prompt(41, height);
+            let mut stream = MarkdownStream::new(40, None);
+            let mut out = Vec::new();
+            for chunk in answer.as_bytes().chunks(chunk) {
+                stream.push(std::str::from_utf8(chunk).expect("ASCII"));
+                let closed = stream.take_closed();
+                screen.area.draw(&closed, stream.tail(), None, &mut out);
+            }
+            screen.area.draw(&stream.finish(), &[], None, &mut out);
+            screen.parser.process(&out);
+            let rows: String = screen.all_rows().iter().map(|row| row.trim_end().to_owned() + "\n").collect();
+            assert_eq!(rows, format!("$\n{whole}"), "height {height}");
+        }
+    }
+
     type Step = (Vec<String>, Vec<String>, Option<(usize, usize)>);
 
     fn steps() -> impl Strategy<Value = Vec<Step>> {
@@ -336,8 +366,8 @@ mod tests {
             size in prop::sample::select(vec![(2u16, 2u16), (20, 5), (80, 24), (500, 200)]),
         ) {
             let (width, height) = size;
-            let mut screen = Screen::new(width, height);
-            let mut expected = Vec::new();
+            let mut screen = Screen::with_prompt(width, height);
+            let mut expected = texts(&["$"]);
             for (above, area, cursor) in &steps {
                 // What is given as `above` is wrapped to the terminal already.
                 let above: Vec<String> =
