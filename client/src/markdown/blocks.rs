@@ -76,6 +76,8 @@ pub(super) struct BlockSplitter {
     partial: String,
     is_after_blank: bool,
     last_item: Option<(ListKind, Option<u64>)>,
+    /// How much of the open block only repeats what its first part began with.
+    carried_bytes: usize,
 }
 
 impl BlockSplitter {
@@ -119,7 +121,7 @@ impl BlockSplitter {
             (block.has_gap, block.number) = self.gap_and_number(marker.as_ref());
         }
         block.text.push_str(&self.partial);
-        (!is_blank(block.text.trim_end())).then_some(block)
+        (!is_blank(block.text[self.carried_bytes..].trim_end())).then_some(block)
     }
 
     /// The unfinished line of open code.
@@ -238,10 +240,12 @@ impl BlockSplitter {
 
     fn close(&mut self, out: &mut Vec<Piece>) {
         let block = std::mem::take(&mut self.block);
+        let has_text = block.text.len() > std::mem::take(&mut self.carried_bytes);
         match std::mem::take(&mut self.open) {
             Open::Nothing => {}
             Open::Fence(_) | Open::IndentedCode { .. } => out.push(Piece::CodeEnd),
-            Open::Flow | Open::Quote | Open::Item(_) => out.push(Piece::Block(block)),
+            Open::Flow | Open::Quote | Open::Item(_) if has_text => out.push(Piece::Block(block)),
+            Open::Flow | Open::Quote | Open::Item(_) => {}
         }
     }
 
@@ -258,7 +262,7 @@ impl BlockSplitter {
             (self.open, self.last_item, self.is_after_blank) = (Open::Flow, None, false);
         }
         let carry = self.carry();
-        if self.block.text.len() <= carry.len() {
+        if self.block.text.len() <= self.carried_bytes {
             let rest = self.partial.split_off(word_end(&self.partial));
             let head = std::mem::replace(&mut self.partial, rest);
             self.block.text.push_str(&head);
@@ -267,6 +271,7 @@ impl BlockSplitter {
         if matches!(self.open, Open::Item(_)) && !carry.ends_with('\n') {
             self.partial = self.partial.trim_start().to_owned();
         }
+        self.carried_bytes = carry.len();
         let resumed = Block { text: carry, is_resumed: true, ..Block::default() };
         out.push(Piece::Block(std::mem::replace(&mut self.block, resumed)));
     }
@@ -393,6 +398,16 @@ mod tests {
             assert!(block.text.starts_with("| a | b |\n|---|---|\n"));
             assert!(block.text.len() <= MAX_OPEN_BYTES);
         }
+    }
+
+    #[test]
+    fn a_table_that_ends_where_it_is_cut_leaves_no_empty_second_part() {
+        let mut table = String::from("| a | b |\n|---|---|\n");
+        while table.len() < MAX_OPEN_BYTES {
+            let room = (MAX_OPEN_BYTES - table.len()).min(100);
+            table.push_str(&format!("|{}\n", "x".repeat(room - 2)));
+        }
+        assert_eq!(texts(&(table.clone() + "\nafter")), [table, "after\n".into()]);
     }
 
     #[test]

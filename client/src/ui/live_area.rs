@@ -126,7 +126,10 @@ impl LiveArea {
     /// From the area's cursor to the start of its first row, as far as that is still on the screen.
     fn go_to_top(&self, out: &mut Vec<u8>) {
         let (row, column) = self.cursor;
-        let up = self.screen_rows(row.min(self.rows.len())) + column.saturating_sub(1) / self.width;
+        let columns = self.rows.get(row).map_or(0, |row| row.columns);
+        // Behind the last letter the cursor has not yet gone to the next row.
+        let column = if column < columns { column } else { column.saturating_sub(1) };
+        let up = self.screen_rows(row.min(self.rows.len())) + column / self.width;
         move_cursor(up.min(self.height - 1), b'A', out);
         out.push(b'\r');
     }
@@ -312,6 +315,18 @@ mod tests {
         let text = String::from_utf8(out).expect("text");
         assert_eq!(text.matches("\x1b[2K").count(), 4, "19 columns take 3 rows of 8: {text:?}");
         assert!(text.contains("\x1b[3A\r"), "{text:?}");
+    }
+
+    #[test]
+    fn the_cursor_inside_a_rewrapped_row_counts() {
+        let mut area = LiveArea::new(20, 10, ColorSupport::None);
+        let mut out = Vec::new();
+        area.draw(&[], &[Line::raw("x".repeat(19))], Some((0, 8)), &mut out);
+        area.resize(8, 10);
+        out.clear();
+        area.clear(&mut out);
+        let text = String::from_utf8(out).expect("text");
+        assert!(text.contains("\x1b[?25l\x1b[A\r"), "column 8 is in the second row of 8: {text:?}");
     }
 
     #[test]
