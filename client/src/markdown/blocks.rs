@@ -254,6 +254,10 @@ impl BlockSplitter {
         if self.is_code() {
             let line = std::mem::take(&mut self.partial);
             self.line(&line, out);
+            if matches!(self.open, Open::IndentedCode { .. }) {
+                // The rest of the line is code as well.
+                self.partial = " ".repeat(CODE_INDENT);
+            }
             return;
         }
         if matches!(self.open, Open::Nothing) {
@@ -415,6 +419,21 @@ mod tests {
         let text = "wörd ".repeat(50_000);
         let joined: String = texts(&text).concat();
         assert_eq!(joined.replace('\n', ""), text);
+    }
+
+    #[test]
+    fn an_endless_line_of_code_stays_code() {
+        for start in ["```\n", "    x\n    "] {
+            let pieces = split(&[&(start.to_owned() + &"y".repeat(MAX_OPEN_BYTES * 3))]);
+            let letters: usize = pieces
+                .iter()
+                .map(|piece| match piece {
+                    Piece::CodeLine(line) => line.matches('y').count(),
+                    _ => 0,
+                })
+                .sum();
+            assert_eq!(letters, MAX_OPEN_BYTES * 3);
+        }
     }
 
     #[test]

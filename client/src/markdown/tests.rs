@@ -46,7 +46,7 @@ const LINKS: &str = "See [the docs](https://docs.rs) or <https://docs.rs>, [http
 const TABLE: &str = "| Name | Size | What it is |\n|:-----|-----:|:----------:|\n| `target` | 4.2 GB | build output of the project, safe to delete |\n| src | 1 MB | **code** |\n| empty | | |\n";
 const WIDE_TABLE: &str = "| a | b | c | d | e | f | g |\n|--|--|--|--|--|--|--|\n| alpha beta | gamma delta | epsilon | zeta eta | theta | iota kappa | lambda |\n| 1 | 2 | 3 | 4 | 5 | 6 | 7 |\n";
 const CODE: &str = "Run:\n\n```rust\nfn main() {\n\tprintln!(\"a line that is certainly longer than forty columns\");\n\n}\n```\n\nor\n\n    indented code\n\n    more\n\nend\n";
-const HTML: &str = "<details>\n<summary>More</summary>\n\nText with <b>tags</b><br>and a break.\n\n</details>\n\nEntities: &lt;tag&gt; &amp; &#27;[2J &#x202E;x\n\nA footnote[^1].\n\n[^1]: The note.\n";
+const HTML: &str = "<details>\n<summary>More</summary>\n\nText with <b>tags</b><br>and a break.\n\n</details>\n\nEntities: &lt;tag&gt; &amp; &#27;[2J\n\nA footnote[^1].\n\n[^1]: The note.\n";
 
 #[test]
 fn paragraphs_and_headings() {
