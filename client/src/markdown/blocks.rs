@@ -76,6 +76,8 @@ pub(super) struct BlockSplitter {
     partial: String,
     is_after_blank: bool,
     last_item: Option<(ListKind, Option<u64>)>,
+    /// How much of the open block only repeats what its first part began with.
+    carried_bytes: usize,
 }
 
 impl BlockSplitter {
@@ -119,7 +121,7 @@ impl BlockSplitter {
             (block.has_gap, block.number) = self.gap_and_number(marker.as_ref());
         }
         block.text.push_str(&self.partial);
-        (!is_blank(block.text.trim_end())).then_some(block)
+        (!is_blank(block.text[self.carried_bytes..].trim_end())).then_some(block)
     }
 
     /// The unfinished line of open code.
@@ -238,10 +240,12 @@ impl BlockSplitter {
 
     fn close(&mut self, out: &mut Vec<Piece>) {
         let block = std::mem::take(&mut self.block);
+        let has_text = block.text.len() > std::mem::take(&mut self.carried_bytes);
         match std::mem::take(&mut self.open) {
             Open::Nothing => {}
             Open::Fence(_) | Open::IndentedCode { .. } => out.push(Piece::CodeEnd),
-            Open::Flow | Open::Quote | Open::Item(_) => out.push(Piece::Block(block)),
+            Open::Flow | Open::Quote | Open::Item(_) if has_text => out.push(Piece::Block(block)),
+            Open::Flow | Open::Quote | Open::Item(_) => {}
         }
     }
 
@@ -250,6 +254,10 @@ impl BlockSplitter {
         if self.is_code() {
             let line = std::mem::take(&mut self.partial);
             self.line(&line, out);
+            if matches!(self.open, Open::IndentedCode { .. }) {
+                // The rest of the line is code as well.
+                self.partial = " ".repeat(CODE_INDENT);
+            }
             return;
         }
         if matches!(self.open, Open::Nothing) {
@@ -258,7 +266,7 @@ impl BlockSplitter {
             (self.open, self.last_item, self.is_after_blank) = (Open::Flow, None, false);
         }
         let carry = self.carry();
-        if self.block.text.len() <= carry.len() {
+        if self.block.text.len() <= self.carried_bytes {
             let rest = self.partial.split_off(word_end(&self.partial));
             let head = std::mem::replace(&mut self.partial, rest);
             self.block.text.push_str(&head);
@@ -267,6 +275,7 @@ impl BlockSplitter {
         if matches!(self.open, Open::Item(_)) && !carry.ends_with('\n') {
             self.partial = self.partial.trim_start().to_owned();
         }
+        self.carried_bytes = carry.len();
         let resumed = Block { text: carry, is_resumed: true, ..Block::default() };
         out.push(Piece::Block(std::mem::replace(&mut self.block, resumed)));
     }
@@ -396,10 +405,35 @@ mod tests {
     }
 
     #[test]
+    fn a_table_that_ends_where_it_is_cut_leaves_no_empty_second_part() {
+        let mut table = String::from("| a | b |\n|---|---|\n");
+        while table.len() < MAX_OPEN_BYTES {
+            let room = (MAX_OPEN_BYTES - table.len()).min(100);
+            table.push_str(&format!("|{}\n", "x".repeat(room - 2)));
+        }
+        assert_eq!(texts(&(table.clone() + "\nafter")), [table, "after\n".into()]);
+    }
+
+    #[test]
     fn an_endless_line_goes_out_in_parts_without_losing_a_letter() {
         let text = "wörd ".repeat(50_000);
         let joined: String = texts(&text).concat();
         assert_eq!(joined.replace('\n', ""), text);
+    }
+
+    #[test]
+    fn an_endless_line_of_code_stays_code() {
+        for start in ["```\n", "    x\n    "] {
+            let pieces = split(&[&(start.to_owned() + &"y".repeat(MAX_OPEN_BYTES * 3))]);
+            let letters: usize = pieces
+                .iter()
+                .map(|piece| match piece {
+                    Piece::CodeLine(line) => line.matches('y').count(),
+                    _ => 0,
+                })
+                .sum();
+            assert_eq!(letters, MAX_OPEN_BYTES * 3);
+        }
     }
 
     #[test]

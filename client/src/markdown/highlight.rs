@@ -12,7 +12,6 @@ use std::{
     time::Duration,
 };
 
-use ratatui::text::Span;
 use syntect::parsing::{ParseState, ScopeStack, SyntaxSet};
 use tokio::sync::Notify;
 
@@ -71,7 +70,7 @@ enum Request {
 /// Sends the lines of one block.
 #[derive(Debug)]
 pub(super) struct FenceWriter {
-    requests: Option<SyncSender<Request>>,
+    requests: SyncSender<Request>,
     fence: u64,
 }
 
@@ -111,7 +110,7 @@ impl Highlighter {
         let (results, reader) = mpsc::channel();
         let request = Request::Open { fence, language: language.to_lowercase(), results };
         let requests = self.send_first(request)?;
-        Some((FenceWriter { requests: Some(requests), fence }, FenceReader { results: reader }))
+        Some((FenceWriter { requests, fence }, FenceReader { results: reader }))
     }
 
     /// Sends to the thread, or to a new one if there is none (any more).
@@ -136,26 +135,17 @@ impl Highlighter {
 }
 
 impl FenceWriter {
-    /// Sends a line without its line feed. Never waits: if the queue is full, the rest of the block stays plain.
-    pub(super) fn send(&mut self, line: &str) {
-        let Some(requests) = &self.requests else { return };
-        let request = Request::Line { fence: self.fence, text: format!("{line}\n") };
-        if line.len() > MAX_LINE_BYTES || requests.try_send(request).is_err() {
-            self.close();
-        }
-    }
-
-    fn close(&mut self) {
-        if let Some(requests) = self.requests.take() {
-            // If even this does not fit, the thread forgets the block when newer ones come.
-            let _ = requests.try_send(Request::Close { fence: self.fence });
-        }
+    /// Sends a line without its line feed. Never waits. `false` if the line and the rest of the block stay plain.
+    pub(super) fn send(&self, line: &str) -> bool {
+        line.len() <= MAX_LINE_BYTES
+            && self.requests.try_send(Request::Line { fence: self.fence, text: format!("{line}\n") }).is_ok()
     }
 }
 
 impl Drop for FenceWriter {
     fn drop(&mut self) {
-        self.close();
+        // If the queue is full, the thread forgets the block when newer ones come.
+        let _ = self.requests.try_send(Request::Close { fence: self.fence });
     }
 }
 
@@ -234,11 +224,6 @@ fn colour(fence: &mut Fence, line: &str, syntaxes: &SyntaxSet, styles: &ScopeSty
     }
     push_text(&mut row, line.get(from..)?.trim_end_matches('\n'), styles.of(&fence.scopes));
     Some(row)
-}
-
-/// The line as it is.
-pub(super) fn plain(line: &str) -> Row {
-    vec![Span::raw(line.to_owned())]
 }
 
 #[cfg(test)]

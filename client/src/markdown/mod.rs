@@ -5,6 +5,7 @@
 //! [`MAX_WAITING_LINES`] lines of code that wait for their colours.
 
 mod blocks;
+mod code;
 mod highlight;
 mod line;
 mod references;
@@ -16,14 +17,14 @@ pub(crate) mod wrap;
 use std::collections::VecDeque;
 
 use cohab_shell_relay::sanitize::Sanitizer;
-use ratatui::text::{Line, Span};
+use ratatui::text::Line;
 
 use self::{
     blocks::{Block, BlockSplitter, Piece},
-    highlight::{Coloured, FenceReader, FenceWriter, plain},
+    code::{CodeLine, Rendered, code_label, plain_lines},
+    highlight::{Coloured, FenceReader, FenceWriter},
     references::References,
-    render::{code_label, code_rows, render_block},
-    wrap::Row,
+    render::render_block,
 };
 
 pub use self::highlight::Highlighter;
@@ -38,7 +39,7 @@ pub const MAX_TAIL_ROWS: usize = 100;
 enum Outgoing {
     Line(Line<'static>),
     CodeStart(FenceReader),
-    Code(String),
+    Code(CodeLine),
     CodeEnd,
 }
 
@@ -113,17 +114,17 @@ impl MarkdownStream {
         for waiting in self.outgoing.iter().skip(skipped) {
             match waiting {
                 Outgoing::Line(line) => rows.push_back(line.clone()),
-                Outgoing::Code(line) => rows.extend(self.code_lines(&plain(line))),
+                Outgoing::Code(line) => rows.extend(line.plain(self.width)),
                 Outgoing::CodeStart(_) | Outgoing::CodeEnd => {}
             }
         }
         if let Some(line) = self.splitter.open_code_line() {
-            rows.extend(self.code_lines(&[Span::raw(line)]));
+            rows.extend(code_line(line.to_owned()).plain(self.width));
         } else if let Some(block) = self.splitter.open_block() {
             if block.has_gap && self.has_output {
                 rows.push_back(Line::default());
             }
-            rows.extend(render_block(&block, self.width, &self.references));
+            rows.extend(plain_lines(render_block(&block, self.width, &self.references), self.width));
         }
         self.tail = rows.split_off(rows.len().saturating_sub(MAX_TAIL_ROWS)).into();
         &self.tail
@@ -161,25 +162,32 @@ impl MarkdownStream {
         for piece in pieces {
             match piece {
                 Piece::Block(block) => self.take_block(&block),
-                Piece::CodeStart { language } => self.start_code(&language),
-                Piece::CodeLine(line) => self.take_code_line(line),
-                Piece::CodeEnd => {
-                    if self.writer.take().is_some() {
-                        self.outgoing.push_back(Outgoing::CodeEnd);
-                    }
+                Piece::CodeStart { language } => {
+                    self.take_gap(true);
+                    self.outgoing.extend(code_label(&language, self.width).map(|row| Outgoing::Line(Line::from(row))));
+                    self.start_colours(&language);
                 }
+                Piece::CodeLine(line) => self.take_code_line(code_line(line)),
+                Piece::CodeEnd => self.end_colours(),
             }
         }
     }
 
     fn take_block(&mut self, block: &Block) {
-        let lines = render_block(block, self.width, &self.references);
+        let rendered = render_block(block, self.width, &self.references);
         self.references.learn(&block.text);
-        if lines.is_empty() {
+        if rendered.is_empty() {
             return;
         }
         self.take_gap(block.has_gap);
-        self.outgoing.extend(lines.into_iter().map(Outgoing::Line));
+        for part in rendered {
+            match part {
+                Rendered::Line(line) => self.outgoing.push_back(Outgoing::Line(line)),
+                Rendered::CodeStart { language } => self.start_colours(&language),
+                Rendered::Code(line) => self.take_code_line(line),
+                Rendered::CodeEnd => self.end_colours(),
+            }
+        }
     }
 
     fn take_gap(&mut self, has_gap: bool) {
@@ -189,23 +197,26 @@ impl MarkdownStream {
         self.has_output = true;
     }
 
-    fn start_code(&mut self, language: &str) {
-        self.take_gap(true);
-        self.outgoing.extend(code_label(language, self.width).map(|row| Outgoing::Line(Line::from(row))));
+    fn start_colours(&mut self, language: &str) {
         if let Some((writer, reader)) = self.highlighter.as_ref().and_then(|highlighter| highlighter.open(language)) {
             self.writer = Some(writer);
             self.outgoing.push_back(Outgoing::CodeStart(reader));
         }
     }
 
-    fn take_code_line(&mut self, line: String) {
-        if let Some(writer) = &mut self.writer {
-            writer.send(&line);
+    fn take_code_line(&mut self, line: CodeLine) {
+        if self.writer.as_ref().is_some_and(|writer| writer.send(&line.text)) {
             self.waiting_lines += 1;
             self.outgoing.push_back(Outgoing::Code(line));
-        } else {
-            let lines = self.code_lines(&plain(&line));
-            self.outgoing.extend(lines.into_iter().map(Outgoing::Line));
+            return;
+        }
+        self.end_colours();
+        self.outgoing.extend(line.plain(self.width).into_iter().map(Outgoing::Line));
+    }
+
+    fn end_colours(&mut self) {
+        if self.writer.take().is_some() {
+            self.outgoing.push_back(Outgoing::CodeEnd);
         }
     }
 
@@ -214,21 +225,21 @@ impl MarkdownStream {
             (Outgoing::Line(line), _) => lines.push(line),
             (Outgoing::CodeStart(reader), _) => self.reader = Some(reader),
             (Outgoing::CodeEnd, _) => self.reader = None,
-            (Outgoing::Code(_), Coloured::Ready(row)) => {
+            (Outgoing::Code(line), Coloured::Ready(row)) => {
                 self.waiting_lines -= 1;
-                lines.extend(self.code_lines(&row));
+                lines.extend(line.coloured(&row, self.width));
             }
             (Outgoing::Code(line), Coloured::Waiting | Coloured::Never) => {
                 self.waiting_lines -= 1;
                 self.reader = None;
-                lines.extend(self.code_lines(&plain(&line)));
+                lines.extend(line.plain(self.width));
             }
         }
     }
+}
 
-    fn code_lines(&self, spans: &[Span<'_>]) -> Vec<Line<'static>> {
-        code_rows(spans, self.width).into_iter().map(|row: Row| Line::from(row)).collect()
-    }
+fn code_line(text: String) -> CodeLine {
+    CodeLine { text, ..CodeLine::default() }
 }
 
 #[cfg(test)]

@@ -11,21 +11,20 @@ use ratatui::{
 
 use super::{
     blocks::Block,
+    code::{CodeLine, Rendered, code_label, code_rows},
     references::References,
     table::Table,
-    wrap::{Row, push_text, row_width, wrap_exactly, wrap_words},
+    wrap::{Row, push_text, row_width, wrap_words},
 };
 use crate::ui::theme;
 
-/// Blanks before a line of code.
-pub(super) const CODE_INDENT: &str = "  ";
 /// Lists and quotes deeper than this are not indented further.
 const MAX_SHOWN_DEPTH: usize = 10;
 const QUOTE_BAR: &str = "│ ";
 const BULLETS: [&str; 3] = ["• ", "◦ ", "▪ "];
 
 /// The block's lines, none wider than `width` columns where `width` is 2 or more.
-pub(super) fn render_block(block: &Block, width: usize, references: &References) -> Vec<Line<'static>> {
+pub(super) fn render_block(block: &Block, width: usize, references: &References) -> Vec<Rendered> {
     let mut renderer = Renderer::new(block, width.max(1));
     let mut resolve = |link: pulldown_cmark::BrokenLink<'_>| {
         let target = references.target(&link.reference)?;
@@ -53,28 +52,6 @@ pub(super) fn options() -> Options {
     Options::ENABLE_TABLES | Options::ENABLE_TASKLISTS | Options::ENABLE_STRIKETHROUGH
 }
 
-/// The label above code, cut to one row; nothing without a language.
-pub(super) fn code_label(language: &str, width: usize) -> Option<Row> {
-    if language.is_empty() {
-        return None;
-    }
-    code_rows(&[Span::styled(language, theme::DIM)], width).into_iter().next()
-}
-
-/// A line of code as rows of at most `width` columns that together hold every character.
-pub(super) fn code_rows(spans: &[Span<'_>], width: usize) -> Vec<Row> {
-    let indent = if width > CODE_INDENT.len() * 2 { CODE_INDENT } else { "" };
-    wrap_exactly(spans, width - indent.len())
-        .into_iter()
-        .map(|mut row| {
-            if !row.is_empty() && !indent.is_empty() {
-                row.insert(0, Span::raw(indent));
-            }
-            row
-        })
-        .collect()
-}
-
 /// Text without anything that a terminal obeys: an entity such as `&#27;` becomes a control only in the parser.
 fn harmless<'a>(text: &'a CowStr<'a>) -> Cow<'a, str> {
     match text {
@@ -96,7 +73,7 @@ struct OpenLink {
 
 struct Renderer {
     width: usize,
-    lines: Vec<Line<'static>>,
+    lines: Vec<Rendered>,
     containers: Vec<Container>,
     lists: Vec<Option<u64>>,
     inline: Row,
@@ -264,11 +241,18 @@ impl Renderer {
         let Some((language, code)) = self.code.take() else { return };
         let columns = self.width - self.prefix(false).1;
         let is_label_shown = !std::mem::take(&mut self.is_resumed);
-        let mut rows: Vec<Row> = code_label(&language, columns).filter(|_| is_label_shown).into_iter().collect();
-        for line in code.trim_end_matches('\n').split('\n') {
-            rows.extend(code_rows(&[Span::raw(line)], columns));
+        let label = code_label(&language, columns).filter(|_| is_label_shown);
+        if language.is_empty() {
+            self.rows(code.lines().flat_map(|line| code_rows(&[Span::raw(line)], columns)).collect());
+        } else {
+            self.rows(label.into_iter().collect());
+            self.lines.push(Rendered::CodeStart { language });
+            for line in code.lines() {
+                let (prefix, _) = self.prefix(false);
+                self.lines.push(Rendered::Code(CodeLine { prefix, text: line.to_owned() }));
+            }
+            self.lines.push(Rendered::CodeEnd);
         }
-        self.rows(rows);
         self.needs_gap = true;
     }
 
@@ -347,7 +331,7 @@ impl Renderer {
         for row in rows {
             let (mut line, _) = self.prefix(true);
             line.extend(row.into_iter().filter(|span| !span.content.is_empty()));
-            self.lines.push(Line::from(line));
+            self.lines.push(Rendered::Line(Line::from(line)));
         }
         // A marker beyond the shown depth is not owed any more either.
         for container in &mut self.containers {
@@ -370,7 +354,7 @@ impl Renderer {
             }
             prefix.pop();
         }
-        self.lines.push(Line::from(prefix));
+        self.lines.push(Rendered::Line(Line::from(prefix)));
     }
 
     /// What stands left of the text, and its width, at most half of all columns. With `is_first_row` the markers that were not

@@ -59,6 +59,14 @@ pub fn write_line(line: &Line<'_>, colors: ColorSupport, out: &mut Vec<u8>) {
     write_style_change(current, Style::new(), out);
 }
 
+/// Writes lines that scroll by, each with CRLF. On a terminal that cannot move its cursor this is all there is.
+pub fn write_lines(lines: &[Line<'_>], colors: ColorSupport, out: &mut Vec<u8>) {
+    for line in lines {
+        write_line(line, colors, out);
+        out.extend_from_slice(b"\r\n");
+    }
+}
+
 /// The first `columns` columns of a line.
 #[must_use]
 pub fn cut_line(line: &Line<'_>, columns: usize) -> Line<'static> {

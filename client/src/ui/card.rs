@@ -57,8 +57,8 @@ pub fn card(request: &ApprovalRequest, width: usize, look: Look) -> Vec<Line<'st
         }
         ApprovalSubject::FileChange { path, diff, .. } => {
             card.field("file", &path_text(path));
-            for line in visible(diff.trim_end_matches('\n')).split('\n') {
-                card.exactly(&[Span::styled(line.to_owned(), diff_style(line))]);
+            for line in diff.trim_end_matches('\n').split('\n') {
+                card.exactly(&[Span::styled(visible_diff_line(line), diff_style(line))]);
             }
         }
         ApprovalSubject::FileRead { path, .. } => card.field("file", &path_text(path)),
@@ -149,6 +149,13 @@ fn mode_note(mode: RunMode) -> Option<&'static str> {
 
 fn path_text(path: &WirePath) -> String {
     visible(&path.to_string())
+}
+
+/// Tabs and the indentation behind the sign are everyday things in a file.
+fn visible_diff_line(line: &str) -> String {
+    let (sign, content) = line.split_at(usize::from(line.starts_with(['+', '-', ' '])));
+    let parts: Vec<String> = content.split('\t').map(visible).collect();
+    format!("{sign}{}", parts.join("\t"))
 }
 
 fn diff_style(line: &str) -> Style {
@@ -303,6 +310,12 @@ mod tests {
                 plain(&card(&asked, width, Look::Sentences)).chars().filter(|c| !c.is_whitespace()).collect();
             assert!(letters.contains(&text), "width {width}");
         }
+    }
+
+    #[test]
+    fn a_diff_keeps_its_indentation_and_shows_what_hides() {
+        assert_eq!(visible_diff_line("+\t\tx"), "+\t\tx");
+        assert_eq!(visible_diff_line("-        y\u{202e}"), "-        y\\u{202e}");
     }
 
     #[test]

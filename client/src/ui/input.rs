@@ -1,14 +1,14 @@
 //! A text that the user edits: the command, a word to the model, or `yes`. Positions are bytes at the borders of graphemes.
 
 use ratatui::{style::Style, text::Line};
-use unicode_segmentation::{GraphemeCursor, UnicodeSegmentation};
+use unicode_segmentation::{GraphemeCursor, UnicodeSegmentation as _};
 use unicode_width::UnicodeWidthStr;
 
 use super::{
     keys::{Input, Key, KeyPress},
     theme,
 };
-use crate::markdown::wrap::{Row, char_boundary, push_text};
+use crate::markdown::wrap::{Row, char_boundary, letters, push_text};
 
 /// Longest text that typing and pasting can make.
 pub const MAX_INPUT_BYTES: usize = 64 * 1024;
@@ -90,23 +90,25 @@ impl InputText {
     #[must_use]
     pub fn layout(&self, prompt: &str, width: usize) -> (Vec<Line<'static>>, (usize, usize)) {
         let mut layout = Layout { width: width.max(2), rows: vec![Row::new()], column: 0 };
-        for grapheme in prompt.graphemes(true) {
-            layout.place(grapheme, grapheme.width(), theme::ACCENT);
+        for letter in letters(prompt) {
+            layout.place(letter, letter.width(), theme::ACCENT);
         }
         let mut cursor = None;
-        for (at, grapheme) in self.text.grapheme_indices(true) {
-            let position = match grapheme {
+        let mut at = 0;
+        for letter in letters(&self.text) {
+            let position = match letter {
                 "\n" => layout.end_row(),
                 "\t" => layout.place(
                     &" ".repeat(TAB_COLUMNS.min(layout.width - 1)),
                     TAB_COLUMNS.min(layout.width - 1),
                     theme::PLAIN,
                 ),
-                _ => layout.place(grapheme, grapheme.width(), theme::PLAIN),
+                _ => layout.place(letter, letter.width(), theme::PLAIN),
             };
             if at == self.cursor {
                 cursor = Some(position);
             }
+            at += letter.len();
         }
         let end = (layout.rows.len() - 1, layout.column);
         (layout.rows.into_iter().map(Line::from).collect(), cursor.unwrap_or(end))

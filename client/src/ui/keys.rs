@@ -5,6 +5,8 @@
 const MAX_SEQUENCE_BYTES: usize = 64;
 /// Largest paste; the rest of a larger one is dropped.
 pub const MAX_PASTE_BYTES: usize = 256 * 1024;
+/// Longest reply of the terminal; what follows are keys again.
+const MAX_REPLY_BYTES: usize = 4 * 1024;
 const PASTE_END: &[u8] = b"\x1b[201~";
 
 /// A key of the keyboard.
@@ -94,8 +96,12 @@ enum State {
     Escape,
     Csi(Vec<u8>),
     Ss3,
-    /// A string from the terminal (OSC, DCS, APC, PM, SOS): a reply to a query, no key. `true` after an ESC in it.
-    Reply(bool),
+    /// A string from the terminal (OSC, DCS, APC, PM, SOS): a reply to a query, no key.
+    Reply {
+        introducer: u8,
+        length: usize,
+        is_after_escape: bool,
+    },
     Paste(Vec<u8>),
 }
 
@@ -122,24 +128,28 @@ impl KeyReader {
         out
     }
 
-    /// Whether the last byte was an `ESC` that may be the Escape key; then call [`flush_escape`](Self::flush_escape) if nothing
-    /// follows within some 30 ms.
+    /// Whether the last bytes may be a key of their own: `ESC` the Escape key, `ESC [` Alt-`[`. Then call
+    /// [`flush_escape`](Self::flush_escape) if nothing follows within some 30 ms.
     #[must_use]
     pub fn is_escape_pending(&self) -> bool {
-        matches!(self.state, State::Escape) || matches!(&self.state, State::Csi(bytes) if bytes.is_empty())
+        self.pending_key().is_some()
     }
 
-    /// Nothing followed: a pending `ESC` is the Escape key, a pending `ESC [` is Alt-`[`.
+    /// Nothing followed: the pending bytes are a key.
     pub fn flush_escape(&mut self) -> Option<Input> {
-        if !self.is_escape_pending() {
-            return None;
-        }
-        let press = match std::mem::take(&mut self.state) {
-            State::Csi(_) => KeyPress::alt(Key::Char('[')),
-            _ => KeyPress { has_alt: self.has_alt, ..KeyPress::plain(Key::Escape) },
-        };
-        self.has_alt = false;
+        let press = self.pending_key()?;
+        *self = Self::default();
         Some(Input::Key(press))
+    }
+
+    fn pending_key(&self) -> Option<KeyPress> {
+        match &self.state {
+            State::Escape => Some(KeyPress { has_alt: self.has_alt, ..KeyPress::plain(Key::Escape) }),
+            State::Csi(parameters) if parameters.is_empty() => Some(KeyPress::alt(Key::Char('['))),
+            State::Ss3 => Some(KeyPress::alt(Key::Char('O'))),
+            State::Reply { introducer, length: 0, .. } => Some(KeyPress::alt(Key::Char(char::from(*introducer)))),
+            _ => None,
+        }
     }
 
     fn byte(&mut self, byte: u8, out: &mut Vec<Input>) {
@@ -153,9 +163,9 @@ impl KeyReader {
                     self.key(KeyPress::plain(key), out);
                 }
             }
-            State::Reply(_) if byte == 0x07 => {}
-            State::Reply(true) if byte == b'\\' => {}
-            State::Reply(_) => self.state = State::Reply(byte == 0x1b),
+            State::Reply { introducer, length, is_after_escape } => {
+                self.reply(byte, introducer, length, is_after_escape, out);
+            }
             State::Paste(text) => self.paste(text, byte, out),
         }
     }
@@ -201,7 +211,9 @@ impl KeyReader {
         match byte {
             b'[' => self.state = State::Csi(Vec::new()),
             b'O' => self.state = State::Ss3,
-            b']' | b'P' | b'_' | b'^' | b'X' => self.state = State::Reply(false),
+            b']' | b'P' | b'_' | b'^' | b'X' => {
+                self.state = State::Reply { introducer: byte, length: 0, is_after_escape: false };
+            }
             0x1b if self.has_alt => {
                 self.key(KeyPress::plain(Key::Escape), out);
                 self.state = State::Escape;
@@ -237,6 +249,21 @@ impl KeyReader {
                 self.has_alt = false;
                 self.ground(byte, out);
             }
+        }
+    }
+
+    fn reply(&mut self, byte: u8, introducer: u8, length: usize, is_after_escape: bool, out: &mut Vec<Input>) {
+        match byte {
+            b'\\' if is_after_escape => self.has_alt = false,
+            _ if is_after_escape => self.escape(byte, out),
+            0x07 => self.has_alt = false,
+            // Any other control is a key: what looked like a reply was Alt and a letter.
+            0x00..=0x1a | 0x1c..=0x1f | 0x7f => {
+                self.has_alt = false;
+                self.ground(byte, out);
+            }
+            _ if length >= MAX_REPLY_BYTES => self.has_alt = false,
+            _ => self.state = State::Reply { introducer, length: length + 1, is_after_escape: byte == 0x1b },
         }
     }
 
@@ -336,7 +363,8 @@ fn csi_key(parameters: &[u8], last: u8) -> Option<KeyPress> {
         (b'~', Some(27)) => (code_key(third?)?, modifiers),
         (b'~', Some(number)) => (tilde_key(number)?, modifiers),
         (b'u', Some(code)) => (shifted(code_key(code)?, &first, modifiers, third), modifiers),
-        (b'A'..=b'S', None | Some(1)) => (letter_key(last)?, modifiers),
+        // `CSI M` is a mouse report and `CSI R` a cursor report.
+        (b'A'..=b'H' | b'P' | b'Q' | b'S', None | Some(1)) => (letter_key(last)?, modifiers),
         _ => return None,
     };
     let bits = modifiers.saturating_sub(1);
@@ -438,8 +466,19 @@ mod tests {
 
     #[test]
     fn replies_of_the_terminal_are_no_keys() {
-        assert!(read(b"\x1b]11;rgb:0/0/0\x07\x1bP1$r0m\x1b\\\x1b[?62;c\x1b[12;4R\x1b[?1u").is_empty());
+        assert!(read(b"\x1b]11;rgb:0/0/0\x07\x1bP1$r0m\x1b\\\x1b[?62;c\x1b[1;4R\x1b[?1u\x1b[<0;1;1M\x1b[M").is_empty());
         assert_eq!(read(b"\xff\xc3a\x80b"), [key(Key::Char('a')), key(Key::Char('b'))]);
+    }
+
+    #[test]
+    fn alt_and_a_letter_that_begins_a_reply_does_not_swallow_the_keyboard() {
+        let mut reader = KeyReader::new();
+        assert!(reader.push(b"\x1b]").is_empty());
+        assert_eq!(reader.flush_escape(), Some(Input::Key(KeyPress::alt(Key::Char(']')))));
+        assert!(reader.push(b"\x1bPab").is_empty());
+        assert_eq!(reader.push(b"\x03"), [Input::Key(KeyPress::ctrl('c'))]);
+        assert!(reader.push(&[b"\x1b]".as_slice(), &[b'x'; MAX_REPLY_BYTES + 1]].concat()).is_empty());
+        assert_eq!(reader.push(b"y"), [key(Key::Char('y'))]);
     }
 
     fn bytes() -> impl Strategy<Value = Vec<u8>> {

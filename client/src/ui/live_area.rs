@@ -6,7 +6,7 @@
 
 use ratatui::text::Line;
 
-use super::ansi::{ColorSupport, cut_line, write_line};
+use super::ansi::{ColorSupport, cut_line, write_line, write_lines};
 
 const BEGIN_SYNCHRONIZED: &[u8] = b"\x1b[?2026h";
 const END_SYNCHRONIZED: &[u8] = b"\x1b[?2026l";
@@ -79,7 +79,7 @@ impl LiveArea {
             return;
         }
         out.extend_from_slice(BEGIN_SYNCHRONIZED);
-        if self.is_cursor_shown && self.is_drawn() | !rows.is_empty() {
+        if self.is_cursor_shown && (self.is_drawn() || !rows.is_empty()) {
             out.extend_from_slice(HIDE_CURSOR);
             self.is_cursor_shown = false;
         }
@@ -87,10 +87,7 @@ impl LiveArea {
             self.redraw(rows, out);
         } else {
             self.erase(out);
-            for line in above {
-                write_line(line, self.colors, out);
-                out.extend_from_slice(b"\r\n");
-            }
+            write_lines(above, self.colors, out);
             self.redraw(rows, out);
         }
         self.place_cursor(rests_at, out);
@@ -129,7 +126,10 @@ impl LiveArea {
     /// From the area's cursor to the start of its first row, as far as that is still on the screen.
     fn go_to_top(&self, out: &mut Vec<u8>) {
         let (row, column) = self.cursor;
-        let up = self.screen_rows(row.min(self.rows.len())) + column.saturating_sub(1) / self.width;
+        let columns = self.rows.get(row).map_or(0, |row| row.columns);
+        // Behind the last letter the cursor has not yet gone to the next row.
+        let column = if column < columns { column } else { column.saturating_sub(1) };
+        let up = self.screen_rows(row.min(self.rows.len())) + column / self.width;
         move_cursor(up.min(self.height - 1), b'A', out);
         out.push(b'\r');
     }
@@ -205,6 +205,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::markdown::MarkdownStream;
 
     const SCROLLBACK_ROWS: usize = 5_000;
 
@@ -214,6 +215,13 @@ mod tests {
     }
 
     impl Screen {
+        /// A terminal in which something else wrote a line before.
+        fn with_prompt(width: u16, height: u16) -> Self {
+            let mut screen = Self::new(width, height);
+            screen.parser.process(b"$\r\n");
+            screen
+        }
+
         fn new(width: u16, height: u16) -> Self {
             Self {
                 parser: vt100::Parser::new(columns(height), columns(width), SCROLLBACK_ROWS),
@@ -310,6 +318,18 @@ mod tests {
     }
 
     #[test]
+    fn the_cursor_inside_a_rewrapped_row_counts() {
+        let mut area = LiveArea::new(20, 10, ColorSupport::None);
+        let mut out = Vec::new();
+        area.draw(&[], &[Line::raw("x".repeat(19))], Some((0, 8)), &mut out);
+        area.resize(8, 10);
+        out.clear();
+        area.clear(&mut out);
+        let text = String::from_utf8(out).expect("text");
+        assert!(text.contains("\x1b[?25l\x1b[A\r"), "column 8 is in the second row of 8: {text:?}");
+    }
+
+    #[test]
     fn a_wider_terminal_keeps_what_is_above() {
         let mut screen = Screen::new(10, 5);
         screen.draw(&texts(&["a", "b"]), &texts(&["area"]), None);
@@ -317,6 +337,31 @@ mod tests {
         screen.area.resize(30, 5);
         screen.draw(&texts(&["c"]), &texts(&["area, and more of it"]), None);
         assert_eq!(screen.all_rows(), ["a", "b", "c", "area, and more of it"]);
+    }
+
+    #[test]
+    fn an_answer_streams_into_the_scrollback_whole() {
+        let answer = "# Title\n\nA paragraph that wraps at forty columns, at the very latest here.\n\n- one\n- two\n\n\
+            ```\nlet x = 1;\n\nlet y = 2;\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n> quoted\n\nThe end.\n";
+        let whole = {
+            let mut stream = MarkdownStream::new(40, None);
+            stream.push(answer);
+            crate::ui::describe::plain(&stream.finish())
+        };
+        for (height, chunk) in [(2, 1), (5, 3), (24, 7)] {
+            let mut screen = Screen::with_prompt(41, height);
+            let mut stream = MarkdownStream::new(40, None);
+            let mut out = Vec::new();
+            for chunk in answer.as_bytes().chunks(chunk) {
+                stream.push(std::str::from_utf8(chunk).expect("ASCII"));
+                let closed = stream.take_closed();
+                screen.area.draw(&closed, stream.tail(), None, &mut out);
+            }
+            screen.area.draw(&stream.finish(), &[], None, &mut out);
+            screen.parser.process(&out);
+            let rows: String = screen.all_rows().iter().map(|row| row.trim_end().to_owned() + "\n").collect();
+            assert_eq!(rows, format!("$\n{whole}"), "height {height}");
+        }
     }
 
     type Step = (Vec<String>, Vec<String>, Option<(usize, usize)>);
@@ -336,8 +381,8 @@ mod tests {
             size in prop::sample::select(vec![(2u16, 2u16), (20, 5), (80, 24), (500, 200)]),
         ) {
             let (width, height) = size;
-            let mut screen = Screen::new(width, height);
-            let mut expected = Vec::new();
+            let mut screen = Screen::with_prompt(width, height);
+            let mut expected = texts(&["$"]);
             for (above, area, cursor) in &steps {
                 // What is given as `above` is wrapped to the terminal already.
                 let above: Vec<String> =

@@ -38,8 +38,8 @@ pub const CODE_STRING: Style = Style::new().fg(Color::Green);
 /// Numbers and constants of code.
 pub const CODE_CONSTANT: Style = Style::new().fg(Color::Cyan);
 /// Names of functions, commands and tags.
-pub const CODE_FUNCTION: Style = Style::new().fg(Color::Blue);
+pub const CODE_FUNCTION: Style = Style::new().fg(Color::LightBlue);
 /// Names of types.
-pub const CODE_TYPE: Style = Style::new().fg(Color::Yellow);
+pub const CODE_TYPE: Style = Style::new().fg(Color::Cyan);
 /// Comments of code.
 pub const CODE_COMMENT: Style = DIM;

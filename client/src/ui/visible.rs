@@ -5,12 +5,29 @@ use unicode_width::UnicodeWidthChar;
 /// So many blanks in a row are written as a count, unless they indent a line: they could push text out of sight.
 const MAX_BLANKS: usize = 4;
 
-/// The text with controls, invisible characters and odd blanks as escapes. LF stays a line end.
+/// The text with controls, invisible characters and odd blanks as escapes, and long runs of blanks as a count. LF stays a line end.
 #[must_use]
 pub fn visible(text: &str) -> String {
+    count_blanks(&escape_hidden(text))
+}
+
+fn escape_hidden(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if is_plain(c) {
+            out.push(c);
+        } else {
+            out.extend(c.escape_unicode());
+        }
+    }
+    out
+}
+
+fn count_blanks(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut blanks = 0;
     let mut is_indent = true;
+    // The line end behind the text brings the blanks before it out.
     for c in text.chars().chain(std::iter::once('\n')) {
         if c == ' ' {
             blanks += 1;
@@ -22,11 +39,7 @@ pub fn visible(text: &str) -> String {
             out.extend(std::iter::repeat_n(' ', blanks));
         }
         (blanks, is_indent) = (0, c == '\n');
-        match c {
-            '\n' => out.push('\n'),
-            c if is_plain(c) => out.push(c),
-            c => out.extend(c.escape_unicode()),
-        }
+        out.push(c);
     }
     out.pop();
     out
@@ -35,6 +48,9 @@ pub fn visible(text: &str) -> String {
 /// Whether `c` is seen as itself.
 fn is_plain(c: char) -> bool {
     const BIDI: [char; 3] = ['\u{200e}', '\u{200f}', '\u{61c}'];
+    if matches!(c, '\n' | ' ') {
+        return true;
+    }
     let is_odd = c.is_control() || c.is_whitespace() || c == '\u{ad}' || BIDI.contains(&c);
     let is_bidi = matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     !is_odd && !is_bidi && c.width().is_some_and(|columns| columns > 0)
