@@ -91,8 +91,9 @@ fn keys_reach_the_line_editor_and_the_foreground_group() {
     let mark = shell.mark();
     shell.send(keys::ENTER);
     assert!(shell.wait_next_prompt(mark).contains("hi"));
-    let mark = shell.submit("sleep 60");
-    shell.wait_for("the command's start", |view| view.raw()[mark..].contains(&b'\n'));
+    // Said by the program itself: from then on it is in the foreground.
+    let mark = shell.submit("sh -c 'echo begun; exec sleep 60'");
+    shell.wait_for("the command's start", |view| view.rows().iter().any(|row| row == "begun"));
     shell.send(keys::CTRL_C);
     shell.wait_next_prompt(mark);
     assert!(shell.run("echo $?").contains("130"));
@@ -213,4 +214,15 @@ fn what_is_not_installed_is_not_found() {
     assert!(binaries::is_installed("bash"));
     assert!(!binaries::is_installed("cohab-no-such-program"));
     assert!(binaries::workspace_root().join("protocol/Cargo.toml").is_file());
+}
+
+#[test]
+fn the_minimal_proxy_passes_keys_output_size_and_status() {
+    let home = Home::new();
+    let program = binaries::program("pty_proxy_minimal");
+    let terminal = Terminal::spawn(home.in_terminal(program, &["/bin/bash", "-i"]));
+    terminal.wait_for("a prompt", |view| view.is_at_prompt("ready$ "));
+    terminal.send("stty size; echo é-$((20+22)); exit 9\r");
+    assert_eq!(terminal.wait_exit().exit_code(), 9);
+    assert!(terminal.look(|view| view.shows("24 80") && view.shows("é-42")), "{}", terminal.dump());
 }

@@ -103,8 +103,8 @@ fn history_and_line_editing_work() {
 fn jobs_can_be_stopped_listed_and_resumed() {
     let home = Home::new();
     let shell = home.cohab();
-    let mark = shell.submit("sleep 300");
-    shell.wait_for("the command's start", |view| view.raw()[mark..].contains(&b'\n'));
+    let mark = shell.submit("sh -c 'echo begun; exec sleep 300'");
+    shell.wait_for("the command's start", |view| view.rows().iter().any(|row| row == "begun"));
     shell.send(keys::CTRL_Z);
     shell.wait_next_prompt(mark);
     assert!(shell.run("jobs").contains("Stopped"));
