@@ -106,8 +106,11 @@ impl Session<'_> {
     /// If one of them does not come.
     #[track_caller]
     pub fn wait_answer(&self, mark: usize, answer: &str) -> String {
-        self.wait_for(&format!("`{answer}` in the answer"), |view| view.history().contains(answer));
-        self.wait_next_prompt(mark)
+        // In this order: the history is much to look through while output still comes.
+        self.wait_for(&format!("`{answer}` in the answer, and the prompt"), |view| {
+            view.is_at_prompt(&self.prompt) && view.raw()[mark..].contains(&b'\n') && view.history().contains(answer)
+        });
+        self.raw_since(mark)
     }
 
     /// Waits for the approval card about `subject` (a command, a path). It names the key that approves once.

@@ -30,7 +30,7 @@ fn every_screen_is_as_without_cohab() {
             "echo $FROM_RC; false",
             "echo $?",
             "no-such-command",
-            "printf 'no newline'",
+            "printf 'no newline'; echo",
             "",
             "printf '\\033[31mred\\033[0m\\n'",
             "seq 1 40",
@@ -221,7 +221,10 @@ fn a_dumb_terminal_gets_the_plain_shell() {
 
 #[test]
 fn another_shell_runs_as_it_is() {
-    let home = Home::new().env("PS1", "sh> ").env("ENV", "");
+    let home = Home::new();
+    home.write(".shrc", "PS1='sh> '\n");
+    let rc = home.path(".shrc").display().to_string();
+    let home = home.env("ENV", &rc);
     let terminal = Terminal::spawn(home.in_terminal(binaries::program("cohab"), &["--shell", "/bin/sh"]));
     terminal.wait_for("the prompt", |view| view.is_at_prompt("sh> "));
     terminal.send("exit 6\r");
