@@ -4,6 +4,9 @@ use std::{marker::PhantomData, ops::Deref};
 
 use crate::{Home, Terminal, keys};
 
+/// How the row of keys of an approval card begins.
+pub const CARD_KEYS: &str = "y once";
+
 /// A shell in a terminal, with the prompt it shows. It cannot outlive the home it was started in.
 pub struct Session<'home> {
     terminal: Terminal,
@@ -113,7 +116,7 @@ impl Session<'_> {
         self.raw_since(mark)
     }
 
-    /// Waits for the approval card about `subject` (a command, a path). It names the key that approves once.
+    /// Waits for the approval card about `subject` (a command, a path) with its row of keys.
     ///
     /// # Panics
     /// If it does not come.
@@ -121,7 +124,7 @@ impl Session<'_> {
     pub fn wait_approval(&self, subject: &str) {
         self.wait_for(&format!("the question whether `{subject}` may be done"), |view| {
             let card = view.text();
-            card.contains(subject) && card.contains("once")
+            card.contains(subject) && card.contains(CARD_KEYS)
         });
     }
 
