@@ -1,11 +1,14 @@
 //! A person at a prompt: types a line, waits for the next prompt.
 
-use std::{marker::PhantomData, ops::Deref};
+use std::{marker::PhantomData, ops::Deref, time::Duration};
 
 use crate::{Home, Terminal, keys};
 
 /// How the row of keys of an approval card begins.
 pub const CARD_KEYS: &str = "y once";
+
+/// A card may ignore keys that come so soon that they were meant for something else.
+const CARD_DEAF: Duration = Duration::from_millis(350);
 
 /// A shell in a terminal, with the prompt it shows. It cannot outlive the home it was started in.
 pub struct Session<'home> {
@@ -126,6 +129,7 @@ impl Session<'_> {
             let card = view.text();
             card.contains(subject) && card.contains(CARD_KEYS)
         });
+        let _ = self.holds_within(CARD_DEAF, |_| false);
     }
 
     /// From now on the prompt looks like this.

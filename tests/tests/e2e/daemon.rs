@@ -124,8 +124,8 @@ fn many_starts_at_once_make_one_daemon() {
     let start = || home.cohab_process(&["daemon", "start"]).spawn().expect("cohab starts");
     let children: Vec<_> = (0..12).map(|_| start()).collect();
     for child in children {
-        let output = child.wait_with_output().expect("it ends");
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let finished = home.finish(child);
+        assert_eq!(finished.status, Some(0), "{finished:?}");
     }
     assert_eq!(home.daemon_pids().len(), 1);
 }

@@ -109,6 +109,14 @@ fn the_environment_is_only_what_the_home_says() {
 }
 
 #[test]
+fn a_finished_process_tells_its_status_and_output() {
+    let home = Home::new();
+    let child = home.process("/bin/sh", &["-c", "echo out; echo err >&2; exit 3"]).spawn().expect("sh exists");
+    let finished = home.finish(child);
+    assert_eq!((finished.status, finished.stdout.as_str(), finished.stderr.as_str()), (Some(3), "out\n", "err\n"));
+}
+
+#[test]
 fn a_program_ends_with_its_terminal() {
     let home = Home::new();
     let terminal = Terminal::spawn(home.in_terminal("/bin/cat", &[]));

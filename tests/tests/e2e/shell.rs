@@ -202,9 +202,8 @@ fn without_a_terminal_it_is_the_plain_shell() {
     let mut process = home.cohab_process(&[]);
     let mut child = process.stdin(Stdio::piped()).spawn().expect("cohab starts");
     child.stdin.take().expect("a pipe").write_all(b"echo from a pipe\nexit 5\n").expect("the shell reads");
-    let output = child.wait_with_output().expect("the shell ends");
-    assert_eq!(String::from_utf8_lossy(&output.stdout), "from a pipe\n");
-    assert_eq!(output.status.code(), Some(5));
+    let finished = home.finish(child);
+    assert_eq!((finished.status, finished.stdout.as_str()), (Some(5), "from a pipe\n"));
     assert!(home.daemon_pids().is_empty(), "a daemon was started for nothing");
 }
 

@@ -6,7 +6,7 @@ use cohab_e2e::home::PROMPT;
 
 use crate::{
     contestants::{self, BASH, COHAB, Race, TMUX},
-    report::Report,
+    report::{Report, Samples},
 };
 
 const ADDED_MS: f64 = 10.0;
@@ -31,8 +31,23 @@ pub(crate) fn measure(report: &mut Report, rounds: usize) {
         }
     }
     race.report(report, "start", "ms");
+    if contestants::has_cohab() {
+        report.samples("start", "cohab, no daemon yet", "ms", &cold(rounds));
+    }
     match (race.p50(BASH), race.p50(COHAB)) {
         (Some(bash), Some(cohab)) => report.at_most("start", "cohab over bash, p50", cohab - bash, ADDED_MS, "ms"),
         _ => report.unmeasured("start", COHAB, "it was not built"),
     }
+}
+
+/// Starts that find no daemon: the shell must not wait for the one that is started now.
+fn cold(rounds: usize) -> Samples {
+    let mut samples = Samples::default();
+    for _ in 0..rounds {
+        let home = contestants::home();
+        let start = Instant::now();
+        let mut pty = contestants::cohab().spawn(&home);
+        samples.push(pty.read_until(PROMPT) - start);
+    }
+    samples
 }
