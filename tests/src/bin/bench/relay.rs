@@ -27,37 +27,43 @@ pub(crate) fn measure(report: &mut Report, rounds: usize) {
     let (mut typed, mut relayed) = (Samples::default(), Samples::default());
     for round in 0..rounds {
         for number in 0..CALLS {
-            let line = format!("true typed-{round}-{number}.");
+            let line = command(round, number);
             pty.send(&line);
             pty.read_until(&line);
             let start = Instant::now();
             pty.send("\r");
+            // The output first: the prompt may be drawn again before the command runs.
+            pty.read_until(&output(round, number));
             typed.push(pty.read_until(PROMPT) - start);
         }
         relayed_round(&mut pty, round, &mut relayed);
     }
     report.samples("relay", "typed: Enter to prompt", "ms", &typed);
-    report.samples("relay", "relayed: command to command", "ms", &relayed);
+    report.samples("relay", "relayed: output to output", "ms", &relayed);
     report.at_most("relay", "relayed over typed, p50", relayed.p50() - typed.p50(), ADDED_MS, "ms");
 }
 
-fn label(round: usize, number: usize) -> String {
-    format!("relayed-{round}-{number}.")
+/// `true`, and a word that stands in the output but not in the text of the command, which is shown in several places.
+fn command(round: usize, number: usize) -> String {
+    format!("true; echo out-{round}-$((100+{number})).")
+}
+
+fn output(round: usize, number: usize) -> String {
+    format!("out-{round}-{}.", 100 + number)
 }
 
 fn batch(round: usize) -> Answer {
     (0..CALLS).fold(Answer::text("go. "), |answer, number| {
-        let command = format!("true {}", label(round, number));
-        answer.and_call("bash", &serde_json::json!({ "command": command }))
+        answer.and_call("bash", &serde_json::json!({ "command": command(round, number) }))
     })
 }
 
-/// The time from the first sight of one command to the first sight of the next: one whole relay, prompt to prompt.
+/// The time from the output of one command to the output of the next: one whole relay, prompt to prompt.
 fn relayed_round(pty: &mut Pty, round: usize, relayed: &mut Samples) {
     pty.send("? relay\r");
-    let mut last = pty.read_until(&label(round, 0));
+    let mut last = pty.read_until(&output(round, 0));
     for number in 1..CALLS {
-        let seen = pty.read_until(&label(round, number));
+        let seen = pty.read_until(&output(round, number));
         relayed.push(seen - last);
         last = seen;
     }
