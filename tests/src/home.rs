@@ -8,7 +8,6 @@ use std::{
     process::{Child, Command, Output, Stdio},
     sync::mpsc::{RecvTimeoutError, channel},
     thread,
-    time::{Duration, Instant},
 };
 
 use cohab_protocol::Paths;
@@ -16,7 +15,10 @@ use portable_pty::CommandBuilder;
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use tempfile::TempDir;
 
-use crate::{ModelServer, Session, Size, Terminal, binaries, deadline::deadline};
+use crate::{
+    ModelServer, Session, Size, Terminal, binaries,
+    deadline::{deadline, eventually},
+};
 
 /// The prompt of a fresh home.
 pub const PROMPT: &str = "ready$ ";
@@ -295,11 +297,7 @@ fn write_file(path: &Path, text: &str) {
 
 fn kill_and_wait(pid: Pid) {
     let _ = kill_process(pid, Signal::KILL);
-    let end = Instant::now() + deadline();
-    // Not our child, so there is nothing to wait on but its disappearance.
-    while test_kill_process(pid).is_ok() && !is_zombie(pid) && Instant::now() < end {
-        thread::park_timeout(Duration::from_millis(2));
-    }
+    eventually("the end of a killed process", || test_kill_process(pid).is_err() || is_zombie(pid));
 }
 
 fn is_zombie(pid: Pid) -> bool {

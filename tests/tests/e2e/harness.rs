@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use cohab_e2e::{Answer, Home, ModelServer, Size, Terminal, Wire, binaries, keys};
+use cohab_e2e::{Answer, Home, ModelServer, Size, Terminal, Wire, binaries, deadline::eventually, keys};
 
 /// Asks the server as a client would, and gives the whole answer.
 fn post(server: &ModelServer, body: &str) -> String {
@@ -124,11 +124,7 @@ fn a_program_ends_with_its_terminal() {
     terminal.wait_text("x");
     let proc = std::path::PathBuf::from(format!("/proc/{}", terminal.pid()));
     drop(terminal);
-    let end = Instant::now() + Duration::from_secs(10);
-    while proc.exists() {
-        assert!(Instant::now() < end, "the program outlived its terminal");
-        std::thread::yield_now();
-    }
+    eventually("the end of the program", || !proc.exists());
 }
 
 #[test]
