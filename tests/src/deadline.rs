@@ -2,11 +2,14 @@
 
 use std::{
     sync::{Condvar, Mutex, MutexGuard},
+    thread,
     time::{Duration, Instant},
 };
 
 /// Long enough for a loaded machine; nothing waits this long when all is well.
 const DEADLINE: Duration = Duration::from_secs(20);
+/// Between two looks at something that nobody announces.
+const LOOK_AGAIN: Duration = Duration::from_millis(2);
 
 /// The deadline of every wait, times `COHAB_TEST_SLACK` if that is set.
 #[must_use]
@@ -22,6 +25,19 @@ pub fn limit(limit: Duration) -> Duration {
 
 fn slack() -> u32 {
     std::env::var("COHAB_TEST_SLACK").ok().and_then(|text| text.parse().ok()).filter(|slack| *slack > 0).unwrap_or(1)
+}
+
+/// Waits for something that nobody announces: a file, a process.
+///
+/// # Panics
+/// With `what` if it does not hold in time.
+#[track_caller]
+pub fn eventually(what: &str, mut is_met: impl FnMut() -> bool) {
+    let end = Instant::now() + deadline();
+    while !is_met() {
+        assert!(Instant::now() < end, "waited in vain for {what}");
+        thread::park_timeout(LOOK_AGAIN);
+    }
 }
 
 /// Locks, also after a panic elsewhere: the state is only read for messages then.

@@ -5,8 +5,9 @@ use std::{
     fs,
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
-    process::{Command, Output, Stdio},
-    time::{Duration, Instant},
+    process::{Child, Command, Output, Stdio},
+    sync::mpsc::{RecvTimeoutError, channel},
+    thread,
 };
 
 use cohab_protocol::Paths;
@@ -14,7 +15,10 @@ use portable_pty::CommandBuilder;
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use tempfile::TempDir;
 
-use crate::{ModelServer, Session, Size, Terminal, binaries, deadline::deadline};
+use crate::{
+    ModelServer, Session, Size, Terminal, binaries,
+    deadline::{deadline, eventually},
+};
 
 /// The prompt of a fresh home.
 pub const PROMPT: &str = "ready$ ";
@@ -186,25 +190,40 @@ impl Home {
     /// Runs `cohab` with arguments to its end, with empty input.
     ///
     /// # Panics
-    /// If it does not start.
+    /// If it does not start, or does not end in time.
     #[must_use]
     pub fn run(&self, arguments: &[&str]) -> Finished {
-        Finished::from(self.cohab_process(arguments).output().expect("cohab starts"))
+        self.finish(self.cohab_process(arguments).spawn().expect("cohab starts"))
+    }
+
+    /// Waits for the end of a process and of its output.
+    ///
+    /// # Panics
+    /// If it does not end in time, or leaves its output open in the hands of a daemon.
+    #[must_use]
+    pub fn finish(&self, child: Child) -> Finished {
+        let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+        let cohab_home = self.environment["COHAB_HOME"].clone();
+        let (done, is_done) = channel::<()>();
+        let watch = thread::spawn(move || {
+            let is_late = is_done.recv_timeout(deadline() * 2) == Err(RecvTimeoutError::Timeout);
+            if is_late {
+                // Both may hold the pipes that are read to their ends below.
+                pid.into_iter().chain(daemons_of(&cohab_home)).for_each(kill_and_wait);
+            }
+            is_late
+        });
+        let finished = Finished::from(child.wait_with_output().expect("its pipes can be read"));
+        drop(done);
+        let is_late = watch.join().expect("the watch does not panic");
+        assert!(!is_late, "it did not end, or left its output open to the daemon: {finished:?}");
+        finished
     }
 
     /// Process ids of the daemons that serve this home: those with its `COHAB_HOME` in their environment.
     #[must_use]
     pub fn daemon_pids(&self) -> Vec<Pid> {
-        let marker = format!("COHAB_HOME={}", self.environment["COHAB_HOME"]);
-        let is_ours = |folder: &Path| {
-            let name = fs::read_to_string(folder.join("comm")).unwrap_or_default();
-            let environment = fs::read(folder.join("environ")).unwrap_or_default();
-            name.trim_end() == "cohabd" && environment.split(|byte| *byte == 0).any(|entry| entry == marker.as_bytes())
-        };
-        let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
-        let folders = processes.map(|entry| entry.path()).filter(|folder| is_ours(folder));
-        let pid = |folder: PathBuf| folder.file_name()?.to_str()?.parse().ok().and_then(Pid::from_raw);
-        folders.filter_map(pid).collect()
+        daemons_of(&self.environment["COHAB_HOME"])
     }
 
     /// Kills the daemon without warning, and waits until it is gone.
@@ -232,7 +251,7 @@ impl Home {
 impl Drop for Home {
     fn drop(&mut self) {
         self.daemon_pids().into_iter().for_each(kill_and_wait);
-        if std::thread::panicking() && std::env::var_os("COHAB_KEEP_HOME").is_some() {
+        if thread::panicking() && std::env::var_os("COHAB_KEEP_HOME").is_some() {
             self.folder.disable_cleanup(true);
         }
     }
@@ -256,6 +275,19 @@ impl From<Output> for Finished {
     }
 }
 
+fn daemons_of(cohab_home: &str) -> Vec<Pid> {
+    let marker = format!("COHAB_HOME={cohab_home}");
+    let is_ours = |folder: &Path| {
+        let name = fs::read_to_string(folder.join("comm")).unwrap_or_default();
+        let environment = fs::read(folder.join("environ")).unwrap_or_default();
+        name.trim_end() == "cohabd" && environment.split(|byte| *byte == 0).any(|entry| entry == marker.as_bytes())
+    };
+    let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let folders = processes.map(|entry| entry.path()).filter(|folder| is_ours(folder));
+    let pid = |folder: PathBuf| folder.file_name()?.to_str()?.parse().ok().and_then(Pid::from_raw);
+    folders.filter_map(pid).collect()
+}
+
 fn write_file(path: &Path, text: &str) {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).expect("the folder can be made");
@@ -265,11 +297,7 @@ fn write_file(path: &Path, text: &str) {
 
 fn kill_and_wait(pid: Pid) {
     let _ = kill_process(pid, Signal::KILL);
-    let end = Instant::now() + deadline();
-    // Not our child, so there is nothing to wait on but its disappearance.
-    while test_kill_process(pid).is_ok() && !is_zombie(pid) && Instant::now() < end {
-        std::thread::park_timeout(Duration::from_millis(2));
-    }
+    eventually("the end of a killed process", || test_kill_process(pid).is_err() || is_zombie(pid));
 }
 
 fn is_zombie(pid: Pid) -> bool {

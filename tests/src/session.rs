@@ -1,8 +1,14 @@
 //! A person at a prompt: types a line, waits for the next prompt.
 
-use std::{marker::PhantomData, ops::Deref};
+use std::{marker::PhantomData, ops::Deref, time::Duration};
 
 use crate::{Home, Terminal, keys};
+
+/// How the row of keys of an approval card begins.
+pub const CARD_KEYS: &str = "y once";
+
+/// A card may ignore keys that come so soon that they were meant for something else.
+const CARD_DEAF: Duration = Duration::from_millis(350);
 
 /// A shell in a terminal, with the prompt it shows. It cannot outlive the home it was started in.
 pub struct Session<'home> {
@@ -106,11 +112,14 @@ impl Session<'_> {
     /// If one of them does not come.
     #[track_caller]
     pub fn wait_answer(&self, mark: usize, answer: &str) -> String {
-        self.wait_for(&format!("`{answer}` in the answer"), |view| view.history().contains(answer));
-        self.wait_next_prompt(mark)
+        // In this order: the history is much to look through while output still comes.
+        self.wait_for(&format!("`{answer}` in the answer, and the prompt"), |view| {
+            view.is_at_prompt(&self.prompt) && view.raw()[mark..].contains(&b'\n') && view.history().contains(answer)
+        });
+        self.raw_since(mark)
     }
 
-    /// Waits for the approval card about `subject` (a command, a path). It names the key that approves once.
+    /// Waits for the approval card about `subject` (a command, a path) with its row of keys.
     ///
     /// # Panics
     /// If it does not come.
@@ -118,8 +127,9 @@ impl Session<'_> {
     pub fn wait_approval(&self, subject: &str) {
         self.wait_for(&format!("the question whether `{subject}` may be done"), |view| {
             let card = view.text();
-            card.contains(subject) && card.contains("once")
+            card.contains(subject) && card.contains(CARD_KEYS)
         });
+        let _ = self.holds_within(CARD_DEAF, |_| false);
     }
 
     /// From now on the prompt looks like this.

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use cohab_e2e::{Answer, Home, ModelServer, Wire, keys};
+use cohab_e2e::{Answer, Home, ModelServer, Session, Wire, keys, session::CARD_KEYS};
 use serde_json::json;
 
 /// A model that wants to touch files, one command a call, and then says so.
@@ -12,6 +12,13 @@ fn touching(files: &[&str]) -> ModelServer {
         Wire::OpenAiChat,
         calls.into_iter().chain([Answer::text("All done."), Answer::text("Next done.")]),
     )
+}
+
+/// No, without a word.
+fn refuse(shell: &Session<'_>) {
+    shell.send("n");
+    shell.wait_text("A word to the assistant?");
+    shell.send(keys::ENTER);
 }
 
 #[test]
@@ -46,8 +53,7 @@ fn a_approves_the_same_command_for_the_session() {
     shell.send("a");
     shell.wait_approval("touch other.txt");
     assert_eq!(server.wait_for_calls(3).len(), 3, "the same command was asked for again");
-    shell.send("n");
-    shell.send(keys::ENTER);
+    refuse(&shell);
     shell.wait_answer(mark, "All done.");
     assert!(home.path("same.txt").exists() && !home.path("other.txt").exists());
 }
@@ -60,7 +66,9 @@ fn n_is_an_answer_to_the_model_and_may_carry_a_word() {
     let mark = shell.submit("? make it");
     shell.wait_approval("touch unwanted.txt");
     shell.send("n");
+    shell.wait_text("A word to the assistant?");
     shell.send("use another name");
+    shell.wait_text("use another name");
     shell.send(keys::ENTER);
     shell.wait_answer(mark, "All done.");
     assert!(!home.path("unwanted.txt").exists());
@@ -76,6 +84,7 @@ fn e_runs_what_the_user_made_of_it() {
     let mark = shell.submit("? make it");
     shell.wait_approval("touch wrong.txt");
     shell.send("e");
+    shell.wait_text("Change the command.");
     shell.send(keys::CTRL_U);
     shell.send("touch right.txt");
     shell.wait_text("touch right.txt");
@@ -105,6 +114,24 @@ fn escape_ends_the_turn() {
 }
 
 #[test]
+fn danger_takes_more_than_a_key() {
+    let server = ModelServer::start(Wire::OpenAiChat, [Answer::bash("rm -rf precious"), Answer::text("All done.")]);
+    let home = Home::with_model(&server);
+    home.write("precious/file", "keep me");
+    let shell = home.cohab();
+    let mark = shell.submit("? tidy up");
+    shell.wait_approval("rm -rf precious");
+    assert!(shell.look(|view| view.shows("Dangerous")), "{}", shell.dump());
+    shell.send("y");
+    shell.wait_text("Type yes");
+    assert!(home.path("precious/file").exists(), "one key was enough");
+    shell.send("yes");
+    shell.send(keys::ENTER);
+    shell.wait_answer(mark, "All done.");
+    assert!(!home.path("precious").exists());
+}
+
+#[test]
 fn the_card_leaves_nothing_behind() {
     let server = touching(&["made.txt"]);
     let home = Home::with_model(&server);
@@ -113,7 +140,7 @@ fn the_card_leaves_nothing_behind() {
     shell.wait_approval("touch made.txt");
     shell.send("y");
     shell.wait_answer(mark, "All done.");
-    assert!(!shell.look(|view| view.history().contains("once")), "the card is still there\n{}", shell.dump());
+    assert!(!shell.look(|view| view.history().contains(CARD_KEYS)), "the card is still there\n{}", shell.dump());
     assert!(shell.run("echo clean").contains("clean"));
 }
 
@@ -159,8 +186,7 @@ fn escapes_in_a_command_cannot_dress_up_the_card() {
     let shell = home.cohab();
     let mark = shell.submit("? trick me");
     shell.wait_approval("touch real.txt");
-    shell.send("n");
-    shell.send(keys::ENTER);
+    refuse(&shell);
     let raw = shell.wait_answer(mark, "All done.");
     assert!(!raw.contains("\u{1b}[8m") && !raw.contains('\u{202e}'), "{raw:?}");
     assert!(!home.path("real.txt").exists());

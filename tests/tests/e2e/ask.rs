@@ -83,7 +83,7 @@ fn a_pipe_is_context() {
     let home = Home::with_model(&server);
     let mut child = home.cohab_process(&["ask", "explain this"]).stdin(Stdio::piped()).spawn().expect("cohab starts");
     child.stdin.take().expect("a pipe").write_all(b"thread main panicked at line 9\n").expect("it reads");
-    let finished = Finished::from(child.wait_with_output().expect("it ends"));
+    let finished = home.finish(child);
     assert_eq!(finished.status, Some(0), "{finished:?}");
     let conversation = server.wait_for_calls(1)[0].conversation();
     assert!(
@@ -105,7 +105,7 @@ fn a_huge_pipe_is_cut_in_the_middle() {
         }
         let _ = pipe.write_all(b" the-very-last");
     });
-    let finished = Finished::from(child.wait_with_output().expect("it ends"));
+    let finished = home.finish(child);
     writer.join().expect("the writer ends");
     assert_eq!(finished.status, Some(0), "{finished:?}");
     let conversation = server.wait_for_calls(1)[0].conversation();
@@ -160,7 +160,7 @@ fn ctrl_c_is_status_130_and_closes_the_request() {
     server.wait_until_streaming();
     interrupt(&child);
     let closed_after = server.wait_until_quiet();
-    let finished = Finished::from(child.wait_with_output().expect("it ends"));
+    let finished = home.finish(child);
     assert_eq!(finished.status, Some(130), "{finished:?}");
     assert!(closed_after <= deadline::limit(std::time::Duration::from_millis(200)), "{closed_after:?}");
 }
@@ -207,7 +207,7 @@ fn commands_run_where_the_user_is() {
     let home = Home::with_model(&server);
     home.write("deep/er/file", "");
     let mut process = home.cohab_process(&["ask", "where"]);
-    let finished = Finished::from(process.current_dir(home.path("deep/er")).output().expect("cohab starts"));
+    let finished = home.finish(process.current_dir(home.path("deep/er")).spawn().expect("cohab starts"));
     assert_eq!(finished.status, Some(0), "{finished:?}");
     let results = server.wait_for_calls(2)[1].tool_results();
     assert!(results[0].content.contains(&home.path("deep/er").display().to_string()), "{results:?}");
@@ -220,7 +220,7 @@ fn a_reader_that_leaves_early_is_no_panic() {
     let home = Home::with_model(&server);
     let mut child = home.cohab_process(&["ask", "list"]).spawn().expect("cohab starts");
     drop(child.stdout.take());
-    let finished = Finished::from(child.wait_with_output().expect("it ends"));
+    let finished = home.finish(child);
     assert!(!finished.stderr.contains("panicked"), "{finished:?}");
     assert_ne!(finished.status, Some(101), "{finished:?}");
 }

@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use cohab_e2e::{Answer, Home, ModelServer, Wire, home::API_KEY, terminal::View};
+use cohab_e2e::{Answer, Home, ModelServer, Wire, deadline::eventually, home::API_KEY, terminal::View};
 use cohab_protocol::{ClientMessage, DaemonMessage, Hello, MAX_FRAME_BYTES, PROTOCOL_VERSION, SCHEMA_HASH, codec};
 
 /// Longest time a peer may take to close a connection it does not like.
@@ -92,17 +92,16 @@ fn killed_while_a_command_runs_the_command_ends_once_and_by_itself() {
     let shell = home.cohab();
     shell.run("mkfifo gate");
     let mark = shell.submit("? do it");
-    // The writer opens as soon as the command reads.
-    let mut gate = fs::OpenOptions::new().write(true).open(home.path("gate")).expect("the command reads");
+    let has_run = |text: &str| fs::read_to_string(home.path("ran.txt")).is_ok_and(|ran| ran == text);
+    eventually("the start of the command", || has_run("ran\n"));
+    // For reading too: so opening never waits.
+    let mut gate = fs::OpenOptions::new().read(true).write(true).open(home.path("gate")).expect("it was made");
     home.kill_daemon();
     gate.write_all(b"go\n").expect("the command reads");
-    drop(gate);
     shell.wait_next_prompt(mark);
-    shell.wait_for("the end of the command", |_| {
-        fs::read_to_string(home.path("ran.txt")).is_ok_and(|text| text.contains("ended"))
-    });
+    eventually("the end of the command", || has_run("ran\nended\n"));
     shell.ask("and now", "After.");
-    assert_eq!(fs::read_to_string(home.path("ran.txt")).expect("it ran"), "ran\nended\n");
+    assert!(has_run("ran\nended\n"), "it ran again");
 }
 
 #[test]
@@ -124,8 +123,8 @@ fn many_starts_at_once_make_one_daemon() {
     let start = || home.cohab_process(&["daemon", "start"]).spawn().expect("cohab starts");
     let children: Vec<_> = (0..12).map(|_| start()).collect();
     for child in children {
-        let output = child.wait_with_output().expect("it ends");
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let finished = home.finish(child);
+        assert_eq!(finished.status, Some(0), "{finished:?}");
     }
     assert_eq!(home.daemon_pids().len(), 1);
 }

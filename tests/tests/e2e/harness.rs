@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use cohab_e2e::{Answer, Home, ModelServer, Size, Terminal, Wire, binaries, keys};
+use cohab_e2e::{Answer, Home, ModelServer, Size, Terminal, Wire, binaries, deadline::eventually, keys};
 
 /// Asks the server as a client would, and gives the whole answer.
 fn post(server: &ModelServer, body: &str) -> String {
@@ -91,8 +91,9 @@ fn keys_reach_the_line_editor_and_the_foreground_group() {
     let mark = shell.mark();
     shell.send(keys::ENTER);
     assert!(shell.wait_next_prompt(mark).contains("hi"));
-    let mark = shell.submit("sleep 60");
-    shell.wait_for("the command's start", |view| view.raw()[mark..].contains(&b'\n'));
+    // Said by the program itself: from then on it is in the foreground.
+    let mark = shell.submit("sh -c 'echo begun; exec sleep 60'");
+    shell.wait_for("the command's start", |view| view.rows().iter().any(|row| row == "begun"));
     shell.send(keys::CTRL_C);
     shell.wait_next_prompt(mark);
     assert!(shell.run("echo $?").contains("130"));
@@ -108,6 +109,14 @@ fn the_environment_is_only_what_the_home_says() {
 }
 
 #[test]
+fn a_finished_process_tells_its_status_and_output() {
+    let home = Home::new();
+    let child = home.process("/bin/sh", &["-c", "echo out; echo err >&2; exit 3"]).spawn().expect("sh exists");
+    let finished = home.finish(child);
+    assert_eq!((finished.status, finished.stdout.as_str(), finished.stderr.as_str()), (Some(3), "out\n", "err\n"));
+}
+
+#[test]
 fn a_program_ends_with_its_terminal() {
     let home = Home::new();
     let terminal = Terminal::spawn(home.in_terminal("/bin/cat", &[]));
@@ -115,11 +124,7 @@ fn a_program_ends_with_its_terminal() {
     terminal.wait_text("x");
     let proc = std::path::PathBuf::from(format!("/proc/{}", terminal.pid()));
     drop(terminal);
-    let end = Instant::now() + Duration::from_secs(10);
-    while proc.exists() {
-        assert!(Instant::now() < end, "the program outlived its terminal");
-        std::thread::yield_now();
-    }
+    eventually("the end of the program", || !proc.exists());
 }
 
 #[test]
@@ -213,4 +218,15 @@ fn what_is_not_installed_is_not_found() {
     assert!(binaries::is_installed("bash"));
     assert!(!binaries::is_installed("cohab-no-such-program"));
     assert!(binaries::workspace_root().join("protocol/Cargo.toml").is_file());
+}
+
+#[test]
+fn the_minimal_proxy_passes_keys_output_size_and_status() {
+    let home = Home::new();
+    let program = binaries::program("pty_proxy_minimal");
+    let terminal = Terminal::spawn(home.in_terminal(program, &["/bin/bash", "-i"]));
+    terminal.wait_for("a prompt", |view| view.is_at_prompt("ready$ "));
+    terminal.send("stty size; echo é-$((20+22)); exit 9\r");
+    assert_eq!(terminal.wait_exit().exit_code(), 9);
+    assert!(terminal.look(|view| view.shows("24 80") && view.shows("é-42")), "{}", terminal.dump());
 }

@@ -30,7 +30,7 @@ fn every_screen_is_as_without_cohab() {
             "echo $FROM_RC; false",
             "echo $?",
             "no-such-command",
-            "printf 'no newline'",
+            "printf 'no newline'; echo",
             "",
             "printf '\\033[31mred\\033[0m\\n'",
             "seq 1 40",
@@ -103,8 +103,8 @@ fn history_and_line_editing_work() {
 fn jobs_can_be_stopped_listed_and_resumed() {
     let home = Home::new();
     let shell = home.cohab();
-    let mark = shell.submit("sleep 300");
-    shell.wait_for("the command's start", |view| view.raw()[mark..].contains(&b'\n'));
+    let mark = shell.submit("sh -c 'echo begun; exec sleep 300'");
+    shell.wait_for("the command's start", |view| view.rows().iter().any(|row| row == "begun"));
     shell.send(keys::CTRL_Z);
     shell.wait_next_prompt(mark);
     assert!(shell.run("jobs").contains("Stopped"));
@@ -202,9 +202,8 @@ fn without_a_terminal_it_is_the_plain_shell() {
     let mut process = home.cohab_process(&[]);
     let mut child = process.stdin(Stdio::piped()).spawn().expect("cohab starts");
     child.stdin.take().expect("a pipe").write_all(b"echo from a pipe\nexit 5\n").expect("the shell reads");
-    let output = child.wait_with_output().expect("the shell ends");
-    assert_eq!(String::from_utf8_lossy(&output.stdout), "from a pipe\n");
-    assert_eq!(output.status.code(), Some(5));
+    let finished = home.finish(child);
+    assert_eq!((finished.status, finished.stdout.as_str()), (Some(5), "from a pipe\n"));
     assert!(home.daemon_pids().is_empty(), "a daemon was started for nothing");
 }
 
@@ -221,7 +220,10 @@ fn a_dumb_terminal_gets_the_plain_shell() {
 
 #[test]
 fn another_shell_runs_as_it_is() {
-    let home = Home::new().env("PS1", "sh> ").env("ENV", "");
+    let home = Home::new();
+    home.write(".shrc", "PS1='sh> '\n");
+    let rc = home.path(".shrc").display().to_string();
+    let home = home.env("ENV", &rc);
     let terminal = Terminal::spawn(home.in_terminal(binaries::program("cohab"), &["--shell", "/bin/sh"]));
     terminal.wait_for("the prompt", |view| view.is_at_prompt("sh> "));
     terminal.send("exit 6\r");

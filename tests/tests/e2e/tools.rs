@@ -220,7 +220,8 @@ fn a_tool_that_fails_or_does_not_exist_is_an_answer_to_the_model() {
 
 #[test]
 fn ctrl_c_ends_a_running_command_and_the_turn() {
-    let server = ModelServer::start(Wire::OpenAiChat, [Answer::bash("echo begun; sleep 301; echo not-reached")]);
+    let server =
+        ModelServer::start(Wire::OpenAiChat, [Answer::bash("sh -c 'echo begun; exec sleep 301'; echo not-reached")]);
     let home = trusting(&server);
     let shell = home.cohab();
     let mark = shell.submit("? wait long");

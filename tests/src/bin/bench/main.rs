@@ -1,0 +1,97 @@
+//! How much cohab costs: figures beside raw bash and a minimal proxy, and beside their bars.
+
+mod contestants;
+mod echo;
+mod flood;
+mod idle;
+mod pty;
+mod relay;
+mod report;
+mod start;
+mod stream;
+
+use std::{
+    io::{self, Write},
+    process::ExitCode,
+};
+
+use report::Report;
+
+const USAGE: &str = "Usage: bench [echo|flood|start|idle|relay|stream|all]... [--rounds N] [--fast]
+
+  --rounds N   rounds of each measure (default 20; flood takes a fifth of it)
+  --fast       stream: 8,000 chunks in 16 s instead of 80 s
+";
+
+/// What to measure and how long.
+#[derive(Debug, PartialEq, Eq)]
+struct Options {
+    measures: Vec<String>,
+    rounds: usize,
+    is_fast: bool,
+}
+
+const MEASURES: [&str; 6] = ["echo", "flood", "start", "idle", "relay", "stream"];
+
+/// The command line, or nothing if it is wrong or asks for help.
+fn parse(arguments: impl IntoIterator<Item = String>) -> Option<Options> {
+    let mut options = Options { measures: Vec::new(), rounds: 20, is_fast: false };
+    let mut arguments = arguments.into_iter();
+    while let Some(argument) = arguments.next() {
+        match argument.as_str() {
+            "all" => options.measures.extend(MEASURES.map(str::to_owned)),
+            "--rounds" => options.rounds = arguments.next()?.parse().ok().filter(|rounds| *rounds > 0)?,
+            "--fast" => options.is_fast = true,
+            measure if MEASURES.contains(&measure) => options.measures.push(argument),
+            _ => return None,
+        }
+    }
+    if options.measures.is_empty() {
+        options.measures.extend(MEASURES.map(str::to_owned));
+    }
+    Some(options)
+}
+
+fn main() -> ExitCode {
+    let Some(options) = parse(std::env::args().skip(1)) else {
+        let _ = io::stderr().write_all(USAGE.as_bytes());
+        return ExitCode::from(2);
+    };
+    let mut report = Report::default();
+    for measure in &options.measures {
+        report.note(&format!("measuring {measure}"));
+        match measure.as_str() {
+            "echo" => echo::measure(&mut report, options.rounds),
+            "flood" => flood::measure(&mut report, options.rounds.div_ceil(5)),
+            "start" => start::measure(&mut report, options.rounds),
+            "idle" => idle::measure(&mut report),
+            "relay" => relay::measure(&mut report, options.rounds),
+            _ => stream::measure(&mut report, options.rounds, options.is_fast),
+        }
+    }
+    let _ = io::stdout().write_all(report.table().as_bytes());
+    ExitCode::from(u8::from(report.has_misses()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(line: &str) -> Vec<String> {
+        line.split_whitespace().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn without_a_measure_all_are_taken() {
+        let options = parse(words("--rounds 3 --fast")).expect("a fine line");
+        assert_eq!((options.measures.len(), options.rounds, options.is_fast), (MEASURES.len(), 3, true));
+        assert_eq!(parse(words("echo idle")).expect("a fine line").measures, ["echo", "idle"]);
+    }
+
+    #[test]
+    fn a_wrong_line_is_no_options() {
+        for line in ["nonsense", "--rounds", "--rounds 0", "--rounds x", "--help"] {
+            assert_eq!(parse(words(line)), None, "{line}");
+        }
+    }
+}
