@@ -34,6 +34,8 @@ pub use pty::{LivePty, PtySize, ShellEnd, SpawnShell};
 pub use relay_dir::RelayDir;
 pub use seam::*;
 
+pub use crate::process::Signal;
+
 use self::{
     answer::{Answer, AnswerStep},
     filter::{GuardFilter, HideFilter},

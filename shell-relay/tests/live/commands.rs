@@ -9,7 +9,11 @@ fn a_command_is_shown_runs_and_gives_its_status() {
     let mut t = Terminal::bash();
     for (text, status) in [("true", 0), ("false", 1), ("sh -c 'exit 42'", 42), ("sh -c 'exit 255'", 255), ("", 0)] {
         let outcome = t.run(text);
-        assert_eq!((outcome.status, outcome.output.as_str(), outcome.ending), (Some(status), "", Ending::Exited), "{text}");
+        assert_eq!(
+            (outcome.status, outcome.output.as_str(), outcome.ending),
+            (Some(status), "", Ending::Exited),
+            "{text}"
+        );
         assert_eq!(outcome.mode, Mode::Live);
     }
     assert_eq!(t.run("echo hi").output, "hi\n");

@@ -3,4 +3,5 @@
 #![expect(clippy::print_stderr, reason = "a skipped test says why")]
 
 mod commands;
+mod questions;
 mod terminal;

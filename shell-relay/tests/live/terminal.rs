@@ -10,7 +10,7 @@ use std::{
 
 use cohab_shell_relay::{
     live::{
-        Effects, Keyboard, LineDecision, LivePty, LiveEvent, LiveSetup, LiveShell, PtySize, RelayDir, SpawnShell,
+        Effects, Keyboard, LineDecision, LiveEvent, LivePty, LiveSetup, LiveShell, PtySize, RelayDir, SpawnShell,
         UserCommand,
     },
     runner::{CommandOutcome, CommandRequest, Mode, RelayError},
@@ -78,9 +78,10 @@ impl Terminal {
         let nonce = RelayDir::fresh_nonce();
         let dir = RelayDir::create(home.path(), Shell::Bash, options.login, &nonce).unwrap();
         let mut start = start(Shell::Bash, options.login, dir.startup_file(), home.path());
-        for (name, value) in [("HOME", home.path().to_str().unwrap()), ("TERM", "xterm-256color"), ("LC_ALL", "C.UTF-8")]
-            .iter()
-            .chain(options.variables)
+        for (name, value) in
+            [("HOME", home.path().to_str().unwrap()), ("TERM", "xterm-256color"), ("LC_ALL", "C.UTF-8")]
+                .iter()
+                .chain(options.variables)
         {
             start.environment.push((name.into(), value.into()));
         }
@@ -234,7 +235,8 @@ impl Terminal {
 
     /// The screen, blank ends cut.
     pub fn text(&self) -> String {
-        let rows: Vec<String> = self.screen.screen().rows(0, SIZE.columns).map(|row| row.trim_end().to_owned()).collect();
+        let rows: Vec<String> =
+            self.screen.screen().rows(0, SIZE.columns).map(|row| row.trim_end().to_owned()).collect();
         rows.join("\n").trim_end().to_owned()
     }
 
@@ -329,7 +331,8 @@ impl Terminal {
         fx.clear();
         self.fx = fx;
         while let Some(line) = self.pending_lines.pop_front() {
-            let question = line.starts_with('?') || self.events.iter().any(|event| matches!(event, LiveEvent::HotkeyPressed { .. }));
+            let question = line.starts_with('?')
+                || self.events.iter().any(|event| matches!(event, LiveEvent::HotkeyPressed { .. }));
             self.decide(if question { LineDecision::Assistant } else { LineDecision::Shell });
         }
         for _ in 0..replies {
