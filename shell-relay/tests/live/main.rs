@@ -3,5 +3,8 @@
 #![expect(clippy::print_stderr, reason = "a skipped test says why")]
 
 mod commands;
+mod programs;
 mod questions;
+mod safety;
+mod states;
 mod terminal;

@@ -276,6 +276,14 @@ impl Terminal {
         while self.step(Instant::now() + quiet) {}
     }
 
+    /// Runs for so long, whatever comes.
+    pub fn settle_until(&mut self, duration: Duration) {
+        let until = Instant::now() + duration;
+        while Instant::now() < until {
+            self.step(until);
+        }
+    }
+
     /// One round of waiting and reading; whether anything happened before `until`.
     pub fn step(&mut self, until: Instant) -> bool {
         let now = Instant::now();
