@@ -42,7 +42,7 @@ fn errexit_of_the_users_does_not_end_the_shell() {
     t.settle();
     t.keys("\x03");
     assert_eq!(t.result(&id).unwrap().status, Some(130));
-    t.settle();
+    t.settle_for(Duration::from_millis(300));
     t.line("shopt -o errexit");
     t.wait_text("errexit         on");
     assert_eq!(t.run("echo alive").output, "alive\n");
@@ -64,6 +64,17 @@ fn last_argument_status_and_history_are_the_users() {
     t.line("echo \"[$?] [$_]\"");
     t.wait_text("[1] [last_arg]");
     assert!(!t.run("history").output.contains("__cohab"));
+}
+
+#[test]
+fn asking_for_the_line_leaves_the_users_parameters_alone() {
+    let mut t = Terminal::bash();
+    t.line("mkdir new");
+    t.line("cd $_");
+    assert_eq!(t.live.cwd(), t.home_path().join("new"));
+    t.line("false | true | (exit 3)");
+    t.line("echo \"[$?] [${PIPESTATUS[*]}]\"");
+    t.wait_text("[3] [1 0 3]");
 }
 
 #[test]
@@ -266,8 +277,13 @@ fn hooks_of_the_users_run_as_before() {
     t.wait_text("last=8");
     t.run("PROMPT_COMMAND=true");
     assert_eq!(t.run("sh -c 'exit 9'").status, Some(9));
-    t.line("unset PROMPT_COMMAND");
+    t.events.clear();
+    t.keys("unset PROMPT_COMMAND\r");
+    t.wait("the prompt", |t| t.events.contains(&LiveEvent::PromptReady));
     assert_eq!(t.run("sh -c 'exit 10'").status, Some(10));
+    // The first command has put our hooks back.
+    t.line("(exit 11)");
+    assert_eq!(t.run("true").status, Some(0));
 }
 
 #[test]
