@@ -351,3 +351,6 @@ impl LiveShell {
             && cx.probe.terminal_modes().is_some_and(|modes| !modes.canonical)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,4 +7,5 @@ mod programs;
 mod questions;
 mod safety;
 mod states;
+#[cfg(test)]
 mod terminal;
