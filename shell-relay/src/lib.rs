@@ -1,9 +1,11 @@
 //! Running commands in a shell, exactly; and guarding what goes in and what comes out.
 
 pub mod capture;
+pub mod isolated;
 pub mod live;
 pub mod marks;
 pub mod policy;
+pub mod process;
 pub mod runner;
 pub mod sanitize;
 pub mod shell;

@@ -75,13 +75,11 @@ impl LiveShell {
         self.answer = Some(Answer { step, announced: false, leave: None });
     }
 
-    pub(super) fn answer_stashed(&mut self, length: usize, cx: &mut Cx<'_>) {
-        let Some(answer) = &mut self.answer else { return };
-        match answer.step {
-            AnswerStep::Stashing { .. } | AnswerStep::Clearing { .. } => {
-                answer.step = AnswerStep::Repainting { until: cx.now + REPAINT_WAIT };
-            }
-            _ => debug_assert_eq!(length, 0, "only key 1 puts a line aside"),
+    pub(super) fn answer_stashed(&mut self, cx: &Cx<'_>) {
+        if let Some(answer) = &mut self.answer
+            && matches!(answer.step, AnswerStep::Stashing { .. } | AnswerStep::Clearing { .. })
+        {
+            answer.step = AnswerStep::Repainting { until: cx.now + REPAINT_WAIT };
         }
     }
 

@@ -33,24 +33,24 @@ fn is_mode_change(sequence: &[u8]) -> bool {
 
 /// Takes what could answer, forge or smuggle out of an agent's command's output: strings (OSC, DCS, APC, PM, SOS), requests that
 /// make the terminal type an answer, C1 controls. Text, colours, cursor movements and mode changes pass. A program that reads
-/// single keys itself (`raw`) gets everything: it is the one that reads the answers.
+/// single keys itself (`raw`) may ask: it is the one that reads the answers; one that the user is typing into gets everything.
 #[derive(Debug, Default)]
 pub(super) struct GuardFilter {
     scanner: SequenceScanner,
 }
 
 impl GuardFilter {
-    /// `raw` is asked at most once, and only if something would be dropped.
-    pub fn push(&mut self, bytes: &[u8], raw: impl Fn() -> bool, out: &mut Vec<u8>) {
+    /// `raw` is asked at most once, and only if something would be dropped; `in_use` says whether the user types into the program.
+    pub fn push(&mut self, bytes: &[u8], in_use: bool, raw: impl Fn() -> bool, out: &mut Vec<u8>) {
         let mut known_raw = None;
         let mut rest = bytes;
         while let Some(piece) = self.scanner.next(&mut rest) {
-            let (piece, harmless) = match piece {
-                Piece::Text(text) => (text, true),
-                Piece::Sequence(sequence) => (sequence, !is_request(sequence)),
-                Piece::String(bytes) | Piece::Control(bytes) => (bytes, false),
+            let (piece, harmless, may_pass) = match piece {
+                Piece::Text(text) => (text, true, true),
+                Piece::Sequence(sequence) => (sequence, !is_request(sequence), true),
+                Piece::String(bytes) | Piece::Control(bytes) => (bytes, false, in_use),
             };
-            if harmless || *known_raw.get_or_insert_with(&raw) {
+            if harmless || (may_pass && *known_raw.get_or_insert_with(&raw)) {
                 out.extend_from_slice(piece);
             }
         }
@@ -85,10 +85,10 @@ mod tests {
         String::from_utf8_lossy(&out).into_owned()
     }
 
-    fn guarded(bytes: &[u8], raw: bool) -> String {
+    fn guarded(bytes: &[u8], in_use: bool, raw: bool) -> String {
         let mut out = Vec::new();
         let mut filter = GuardFilter::default();
-        bytes.chunks(3).for_each(|chunk| filter.push(chunk, || raw, &mut out));
+        bytes.chunks(3).for_each(|chunk| filter.push(chunk, in_use, || raw, &mut out));
         String::from_utf8_lossy(&out).into_owned()
     }
 
@@ -102,14 +102,15 @@ mod tests {
     fn dangerous_sequences_of_an_agents_command_are_dropped() {
         let dangerous = "\x1b]52;c;aGk=\x07\x1b]0;t\x1b\\\x1bP$qm\x1b\\\x1b_x\x1b\\\x1b^x\x1b\\\x1bXx\x1b\\\x1b[c\x1b[>c\x1b[6n\x1b[21t\
             \x1b[?25$p\x1b[>q\x1b[?u\x1bZ\x05\u{9b}6n";
-        assert_eq!(guarded(dangerous.as_bytes(), false), "6n");
-        assert_eq!(guarded(dangerous.as_bytes(), true), dangerous);
+        assert_eq!(guarded(dangerous.as_bytes(), true, false), "6n");
+        assert_eq!(guarded(dangerous.as_bytes(), true, true), dangerous);
+        assert_eq!(guarded(b"\x1b[6n\x1b]52;c;aGk=\x07", false, true), "\x1b[6n");
     }
 
     #[test]
     fn text_colours_movements_and_full_screen_modes_pass() {
         let harmless =
             "a\té°\r\n\x1b[1;31mred\x1b[0m\x1b[2K\x1b[3A\x1b[H\x1b[J\x1b[?1049h\x1b[?25l\x1b[2;9r\x1b7\x1b8\x08\x07";
-        assert_eq!(guarded(harmless.as_bytes(), false), harmless);
+        assert_eq!(guarded(harmless.as_bytes(), false, false), harmless);
     }
 }

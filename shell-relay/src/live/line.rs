@@ -87,7 +87,7 @@ impl LiveShell {
         self.setup.shell == Shell::Bash
             && !self.prompt.searched
             && !self.prompt.enter_pending
-            && !self.prompt.unsettled_until().is_some_and(|until| cx.now < until)
+            && self.prompt.unsettled_until().is_none_or(|until| cx.now >= until)
             && self.editor_reads(cx)
     }
 

@@ -34,6 +34,8 @@ pub use pty::{LivePty, PtySize, ShellEnd, SpawnShell};
 pub use relay_dir::RelayDir;
 pub use seam::*;
 
+pub use crate::process::Signal;
+
 use self::{
     answer::{Answer, AnswerStep},
     filter::{GuardFilter, HideFilter},
@@ -127,6 +129,8 @@ pub struct LiveShell {
     held: Vec<u8>,
     cwd: std::path::PathBuf,
     last_output: Instant,
+    /// A prompt mark came in the middle of a command: when to see whether the line editor meant it.
+    doubtful_prompt_at: Option<Instant>,
 }
 
 impl LiveShell {
@@ -152,6 +156,7 @@ impl LiveShell {
             held: Vec::new(),
             cwd: setup.initial_cwd.clone(),
             last_output: now,
+            doubtful_prompt_at: None,
             setup,
         }
     }
@@ -244,9 +249,12 @@ impl LiveShell {
                 }
             }
             View::Guarded(filter) => {
-                let probe = cx.probe;
-                let raw = || probe.terminal_modes().is_some_and(|modes| !modes.canonical);
-                filter.push(bytes, raw, &mut cx.fx.terminal);
+                let in_use = self.relay.as_ref().is_some_and(|relay| relay.typed);
+                let (probe, shell) = (cx.probe, i32::try_from(self.setup.child_pid).ok());
+                // The shell itself is in front when a program has just ended, and its line editor reads keys too.
+                let raw =
+                    || probe.foreground_pgid() != shell && probe.terminal_modes().is_some_and(|modes| !modes.canonical);
+                filter.push(bytes, in_use, raw, &mut cx.fx.terminal);
             }
         }
     }
@@ -343,3 +351,6 @@ impl LiveShell {
             && cx.probe.terminal_modes().is_some_and(|modes| !modes.canonical)
     }
 }
+
+#[cfg(test)]
+mod tests;

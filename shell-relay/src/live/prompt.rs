@@ -89,20 +89,40 @@ impl LiveShell {
             match relay.step {
                 RelayStep::Loaded { .. } => return self.open_hide_window(cx),
                 RelayStep::Stashing { .. } | RelayStep::Loading { .. } | RelayStep::Hidden { .. } => return,
-                // A command can print the prompt with its mark; only the editor can mean it.
-                RelayStep::Running if !self.editor_reads(cx) => return,
-                RelayStep::Running | RelayStep::Ending => return self.new_prompt(cx),
+                RelayStep::Running => return self.doubt_prompt(cx),
+                RelayStep::Ending => return self.new_prompt(cx),
             }
         }
         match self.phase {
             Phase::Prompt => self.on_repaint(cx),
-            Phase::Running if !self.editor_reads(cx) => {}
+            Phase::Running => self.doubt_prompt(cx),
             Phase::Dead => {}
             _ => self.new_prompt(cx),
         }
     }
 
+    /// A command can print the prompt with its mark (`echo "${PS1@P}"`). If the line editor means it although no end of the command
+    /// was told (PROMPT_COMMAND is unset), it goes on reading.
+    fn doubt_prompt(&mut self, cx: &Cx<'_>) {
+        self.doubtful_prompt_at = Some(cx.now + EDITOR_WAIT);
+    }
+
+    pub(super) fn tick_doubtful_prompt(&mut self, cx: &mut Cx<'_>) {
+        if self.doubtful_prompt_at.is_none_or(|at| cx.now < at) {
+            return;
+        }
+        self.doubtful_prompt_at = None;
+        let running = match &self.relay {
+            Some(relay) => relay.step == RelayStep::Running,
+            None => self.phase == Phase::Running,
+        };
+        if running && self.editor_reads(cx) {
+            self.new_prompt(cx);
+        }
+    }
+
     pub(super) fn new_prompt(&mut self, cx: &mut Cx<'_>) {
+        self.doubtful_prompt_at = None;
         let ahead = self.prompt.keys_since_left || self.relay.as_ref().is_some_and(|relay| relay.typed);
         self.phase = Phase::Prompt;
         self.prompt = PromptFacts { ahead, typed: ahead, ..PromptFacts::new(cx.now) };
@@ -218,6 +238,7 @@ impl LiveShell {
 
     /// From here on the prompt is awaited, with or without its mark.
     pub(super) fn look_for_editor(&mut self, cx: &Cx<'_>) {
+        self.doubtful_prompt_at = None;
         self.phase = Phase::Precmd { look_at: Some(cx.now + EDITOR_WAIT), interval: EDITOR_WAIT };
     }
 

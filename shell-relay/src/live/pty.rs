@@ -6,24 +6,23 @@ use std::{
     io,
     os::{
         fd::{AsFd, BorrowedFd, OwnedFd},
-        unix::{
-            ffi::OsStringExt,
-            fs::OpenOptionsExt,
-            process::{CommandExt, ExitStatusExt},
-        },
+        unix::{ffi::OsStringExt, fs::OpenOptionsExt, process::CommandExt},
     },
     path::{Path, PathBuf},
     process::{Child, Command, ExitStatus, Stdio},
 };
 
 use rustix::{
-    process::{Pid, kill_process_group},
+    process::Pid,
     pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt},
     termios::{LocalModes, Winsize, tcgetattr, tcgetpgrp, tcsetwinsize},
 };
 
-use super::{ForegroundSignal, Probe, Signal, TerminalModes};
-use crate::shell::Start;
+use super::{ForegroundSignal, Probe, TerminalModes};
+use crate::{
+    process::{self, ControllingTerminal},
+    shell::Start,
+};
 
 /// Name of the variable that tells a `cohab` in the shell that it is inside: the terminal's name.
 const TTY_VARIABLE: &str = "COHAB_TTY";
@@ -111,14 +110,7 @@ impl LivePty {
 
     /// Sends what the live shell asked for. A group that is gone needs no signal.
     pub fn send(&self, signal: ForegroundSignal) {
-        let number = match signal.signal {
-            Signal::Interrupt => rustix::process::Signal::INT,
-            Signal::Terminate => rustix::process::Signal::TERM,
-            Signal::Kill => rustix::process::Signal::KILL,
-        };
-        if let Some(group) = Pid::from_raw(signal.pgid) {
-            let _ = kill_process_group(group, number);
-        }
+        process::signal_group(signal.pgid, signal.signal);
     }
 
     /// How the shell ended, if it has.
@@ -155,15 +147,7 @@ fn spawn_on(terminal: &OsStr, spawn: &SpawnShell) -> io::Result<Child> {
         .stdin(Stdio::from(open()?))
         .stdout(Stdio::from(open()?))
         .stderr(Stdio::from(open()?));
-    let become_leader = || {
-        rustix::process::setsid()?;
-        rustix::process::ioctl_tiocsctty(rustix::stdio::stdin())?;
-        Ok(())
-    };
-    #[expect(unsafe_code, reason = "between fork and exec only two system calls are made, both async-signal-safe")]
-    unsafe {
-        command.pre_exec(become_leader);
-    }
+    process::lead_session(&mut command, ControllingTerminal::Stdin);
     command.spawn()
 }
 
@@ -174,7 +158,7 @@ fn set_size(master: BorrowedFd<'_>, size: PtySize) -> io::Result<()> {
 }
 
 fn shell_end(status: ExitStatus) -> ShellEnd {
-    ShellEnd { status: status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0)) }
+    ShellEnd { status: process::status_of(status) }
 }
 
 impl Probe for LivePty {

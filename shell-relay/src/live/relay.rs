@@ -204,7 +204,7 @@ impl LiveShell {
             relay.step = RelayStep::Loading { until: cx.now + LOAD_WAIT };
             cx.fx.pty.extend_from_slice(KEYS_LOAD);
         } else if self.answer.is_some() {
-            self.answer_stashed(length, cx);
+            self.answer_stashed(cx);
         } else if self.phase == Phase::Prompt && length > 0 {
             // The answer to a key that was given up on: the user's line must not stay away.
             cx.fx.pty.extend_from_slice(KEY_RESTORE);

@@ -3,6 +3,7 @@
 use std::{path::PathBuf, time::Duration};
 
 use crate::{
+    process::Signal,
     runner::{CommandOutcome, RelayError},
     shell::Shell,
 };
@@ -86,17 +87,6 @@ pub struct ForegroundSignal {
     pub pgid: i32,
     /// Which.
     pub signal: Signal,
-}
-
-/// From gentle to final.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Signal {
-    /// SIGINT.
-    Interrupt,
-    /// SIGTERM.
-    Terminate,
-    /// SIGKILL.
-    Kill,
 }
 
 /// What a line typed at the prompt is.

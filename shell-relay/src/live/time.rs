@@ -15,10 +15,18 @@ impl LiveShell {
         };
         let restore =
             self.restore.as_ref().filter(|_| self.phase == Phase::Prompt).and_then(|_| self.prompt.unsettled_until());
-        [phase, restore, self.ask_deadline(), self.relay_deadline(), self.answer_deadline(), self.queue_deadline()]
-            .into_iter()
-            .flatten()
-            .min()
+        [
+            phase,
+            self.doubtful_prompt_at,
+            restore,
+            self.ask_deadline(),
+            self.relay_deadline(),
+            self.answer_deadline(),
+            self.queue_deadline(),
+        ]
+        .into_iter()
+        .flatten()
+        .min()
     }
 
     /// Does what is due by now; harmless if nothing is.
@@ -26,6 +34,7 @@ impl LiveShell {
         let cx = &mut Cx { probe, now, fx };
         self.tick_boot(cx);
         self.tick_precmd(cx);
+        self.tick_doubtful_prompt(cx);
         self.try_restore(cx);
         self.tick_ask(cx);
         self.tick_relay(cx);

@@ -3,4 +3,9 @@
 #![expect(clippy::print_stderr, reason = "a skipped test says why")]
 
 mod commands;
+mod programs;
+mod questions;
+mod safety;
+mod states;
+#[cfg(test)]
 mod terminal;

@@ -209,12 +209,6 @@ impl Terminal {
         self.carry_out();
     }
 
-    pub fn begin_answer(&mut self) {
-        self.live.begin_answer(&self.pty, Instant::now(), &mut self.fx);
-        self.carry_out();
-        self.wait("the answer", |t| t.events.contains(&LiveEvent::AnswerReady));
-    }
-
     pub fn end_answer(&mut self, restore_line: bool) {
         self.live.end_answer(restore_line, &self.pty, Instant::now(), &mut self.fx);
         self.carry_out();
@@ -238,10 +232,6 @@ impl Terminal {
         let rows: Vec<String> =
             self.screen.screen().rows(0, SIZE.columns).map(|row| row.trim_end().to_owned()).collect();
         rows.join("\n").trim_end().to_owned()
-    }
-
-    pub fn row(&self, row: usize) -> String {
-        self.screen.screen().rows(0, SIZE.columns).nth(row).unwrap().trim_end().to_owned()
     }
 
     pub fn wait_text(&mut self, part: &str) {
@@ -274,6 +264,14 @@ impl Terminal {
 
     pub fn settle_for(&mut self, quiet: Duration) {
         while self.step(Instant::now() + quiet) {}
+    }
+
+    /// Runs for so long, whatever comes.
+    pub fn settle_until(&mut self, duration: Duration) {
+        let until = Instant::now() + duration;
+        while Instant::now() < until {
+            self.step(until);
+        }
     }
 
     /// One round of waiting and reading; whether anything happened before `until`.

@@ -1,0 +1,224 @@
+//! Commands in a shell of their own: no terminal, no memory of the command before.
+
+use std::{
+    ffi::OsString,
+    io,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+    time::{Duration, Instant},
+};
+
+use async_trait::async_trait;
+use tokio::{io::AsyncReadExt, net::unix::pipe::Receiver, process::Child, time::timeout};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    capture::{CAPTURE_HEAD_BYTES, CAPTURE_TAIL_BYTES, Capture},
+    process::{self, ControllingTerminal, Signal},
+    runner::{CommandOutcome, CommandRequest, CommandRunner, Ending, Mode, RelayError},
+};
+
+/// The kernel takes no longer argument.
+const TEXT_MAX_BYTES: usize = 120 * 1024;
+/// What background jobs still write when the shell has ended is awaited so long.
+const DRAIN_WAIT: Duration = Duration::from_millis(100);
+const READ_BYTES: usize = 16 * 1024;
+/// After a cancellation; each step waits so long for the one before it.
+const CANCEL_LADDER: [(Signal, Duration); 3] = [
+    (Signal::Interrupt, Duration::from_secs(2)),
+    (Signal::Terminate, Duration::from_secs(1)),
+    (Signal::Kill, Duration::from_secs(1)),
+];
+
+/// Runs each command in a fresh shell in the same directory: its own session, no terminal, nothing to read. What it changes (`cd`,
+/// `export`) ends with it. When its time is up it is ended, since nobody could ever look after it.
+#[derive(Clone, Debug)]
+pub struct DaemonShell {
+    program: PathBuf,
+    cwd: PathBuf,
+    hidden_variables: Vec<OsString>,
+}
+
+impl DaemonShell {
+    /// In `cwd`, with bash if there is one, else sh.
+    #[must_use]
+    pub fn new(cwd: PathBuf) -> Self {
+        let bash = ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash"]
+            .into_iter()
+            .map(PathBuf::from)
+            .find(|path| path.exists());
+        Self { program: bash.unwrap_or_else(|| "/bin/sh".into()), cwd, hidden_variables: Vec::new() }
+    }
+
+    /// Keeps a variable of this process (a key, say) from the commands.
+    #[must_use]
+    pub fn hiding(mut self, variable: impl Into<OsString>) -> Self {
+        self.hidden_variables.push(variable.into());
+        self
+    }
+
+    /// Which shell it is.
+    #[must_use]
+    pub fn program(&self) -> &Path {
+        &self.program
+    }
+
+    fn spawn(&self, text: &str) -> io::Result<(Child, Receiver)> {
+        let (reader, writer) = io::pipe()?;
+        let mut command = Command::new(&self.program);
+        command
+            .arg("-c")
+            .arg(text)
+            .current_dir(&self.cwd)
+            .env("TERM", "dumb")
+            .env("PAGER", "cat")
+            .env("GIT_PAGER", "cat")
+            .stdin(Stdio::null())
+            .stdout(writer.try_clone()?)
+            .stderr(writer);
+        for variable in &self.hidden_variables {
+            command.env_remove(variable);
+        }
+        process::lead_session(&mut command, ControllingTerminal::None);
+        let child = tokio::process::Command::from(command).spawn()?;
+        Ok((child, Receiver::from_owned_fd(reader.into())?))
+    }
+}
+
+/// Why a command was not left to its end.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stop {
+    Cancelled,
+    TimeUp,
+}
+
+#[async_trait]
+impl CommandRunner for DaemonShell {
+    async fn run(&self, request: CommandRequest, cancel: &CancellationToken) -> Result<CommandOutcome, RelayError> {
+        if request.text.contains('\0') || request.text.len() > TEXT_MAX_BYTES {
+            let reason = "the command holds a NUL byte or is longer than 120 KiB".to_owned();
+            return Err(RelayError::NotAtPrompt { code: "bad_text", reason });
+        }
+        let started = Instant::now();
+        let (mut child, mut output) = self.spawn(&request.text).map_err(|error| RelayError::Pty(error.to_string()))?;
+        let mut group = Group::of(&child);
+        let mut capture = Capture::new(CAPTURE_HEAD_BYTES, CAPTURE_TAIL_BYTES);
+
+        let stop = tokio::select! {
+            status = finish(&mut child, &mut output, &mut capture) => {
+                group.disarm();
+                return status.map(|status| self.outcome(&capture, status, None, &request, started.elapsed()));
+            }
+            () = cancel.cancelled() => Stop::Cancelled,
+            () = tokio::time::sleep(request.timeout) => Stop::TimeUp,
+        };
+        let first = usize::from(stop == Stop::TimeUp);
+        let mut status = None;
+        for (signal, wait) in &CANCEL_LADDER[first..] {
+            group.signal(*signal);
+            if let Ok(ended) = timeout(*wait, finish(&mut child, &mut output, &mut capture)).await {
+                status = ended.ok();
+                break;
+            }
+        }
+        // The shell is gone, or cannot be killed; its children shall not outlive it.
+        group.signal(Signal::Kill);
+        group.disarm();
+        Ok(self.outcome(&capture, status.unwrap_or(137), Some(stop), &request, started.elapsed()))
+    }
+
+    fn cwd(&self) -> PathBuf {
+        self.cwd.clone()
+    }
+}
+
+impl DaemonShell {
+    fn outcome(
+        &self,
+        capture: &Capture,
+        status: i32,
+        stop: Option<Stop>,
+        request: &CommandRequest,
+        duration: Duration,
+    ) -> CommandOutcome {
+        let (mut output, truncated_bytes) = capture.render();
+        if stop == Some(Stop::TimeUp) {
+            let line_break = if output.is_empty() || output.ends_with('\n') { "" } else { "\n" };
+            output += &format!("{line_break}[ended: its time of {} s was up]\n", request.timeout.as_secs_f32());
+        }
+        CommandOutcome {
+            ending: if stop.is_some() { Ending::Interrupted } else { Ending::Exited },
+            status: Some(status),
+            cwd: self.cwd.clone(),
+            output,
+            total_bytes: capture.total_bytes(),
+            truncated_bytes,
+            duration,
+            mode: Mode::Isolated,
+            env_delta: Vec::new(),
+        }
+    }
+}
+
+/// Reads until the shell has ended and its output has, or nothing more comes.
+async fn finish(child: &mut Child, output: &mut Receiver, capture: &mut Capture) -> Result<i32, RelayError> {
+    let mut buffer = vec![0; READ_BYTES];
+    let mut open = true;
+    let status = loop {
+        tokio::select! {
+            read = output.read(&mut buffer), if open => match read {
+                Ok(length) if length > 0 => capture.push(&buffer[..length]),
+                _ => open = false,
+            },
+            status = child.wait() => break status.map_err(|error| RelayError::Pty(error.to_string()))?,
+        }
+    };
+    while open && let Ok(Ok(length @ 1..)) = timeout(DRAIN_WAIT, output.read(&mut buffer)).await {
+        capture.push(&buffer[..length]);
+    }
+    Ok(process::status_of(status))
+}
+
+/// The command's process group; ended if it is dropped before its time.
+struct Group {
+    pgid: Option<i32>,
+}
+
+impl Group {
+    fn of(child: &Child) -> Self {
+        Self { pgid: child.id().and_then(|pid| i32::try_from(pid).ok()) }
+    }
+
+    fn signal(&self, signal: Signal) {
+        if let Some(pgid) = self.pgid {
+            process::signal_group(pgid, signal);
+        }
+    }
+
+    fn disarm(&mut self) {
+        self.pgid = None;
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        let Some(pgid) = self.pgid else { return };
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else {
+            return process::signal_group(pgid, Signal::Kill);
+        };
+        process::signal_group(pgid, Signal::Interrupt);
+        runtime.spawn(async move {
+            for (before, (signal, _)) in CANCEL_LADDER.windows(2).map(|pair| (pair[0].1, pair[1])) {
+                tokio::time::sleep(before).await;
+                if !process::group_is_alive(pgid) {
+                    return;
+                }
+                process::signal_group(pgid, signal);
+            }
+        });
+    }
+}
+
+#[cfg(test)]
+#[path = "isolated_tests.rs"]
+mod tests;

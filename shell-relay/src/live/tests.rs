@@ -1,0 +1,415 @@
+//! The state machine alone: a shell of marks, a clock of our own.
+
+use std::{cell::Cell, collections::BTreeMap};
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::runner::{CommandRequest, Ending};
+
+const NONCE: &str = "00112233445566778899aabbccddeeff";
+const CHILD: u32 = 500;
+
+struct FakeProbe {
+    front: Cell<i32>,
+    canonical: Cell<bool>,
+    echo: Cell<bool>,
+    asked: Cell<u32>,
+}
+
+impl Probe for FakeProbe {
+    fn foreground_pgid(&self) -> Option<i32> {
+        self.asked.set(self.asked.get() + 1);
+        Some(self.front.get())
+    }
+
+    fn terminal_modes(&self) -> Option<TerminalModes> {
+        self.asked.set(self.asked.get() + 1);
+        Some(TerminalModes { echo: self.echo.get(), canonical: self.canonical.get() })
+    }
+
+    fn foreground_name(&self) -> Option<String> {
+        Some("sleep".into())
+    }
+
+    fn shell_replaced(&self) -> bool {
+        false
+    }
+}
+
+struct Bench {
+    live: LiveShell,
+    probe: FakeProbe,
+    now: Instant,
+    fx: Effects,
+}
+
+impl Bench {
+    fn booting() -> Self {
+        let now = Instant::now();
+        let setup = LiveSetup { shell: Shell::Bash, nonce: NONCE.into(), child_pid: CHILD, initial_cwd: "/".into() };
+        let probe = FakeProbe {
+            front: Cell::new(CHILD as i32),
+            canonical: Cell::new(false),
+            echo: Cell::new(false),
+            asked: Cell::new(0),
+        };
+        Self { live: LiveShell::new(setup, now), probe, now, fx: Effects::default() }
+    }
+
+    fn at_prompt() -> Self {
+        let mut bench = Self::booting();
+        bench.marks(&["D;;0;/home", "B"]);
+        bench.wait(1000);
+        bench.fx.clear();
+        bench
+    }
+
+    fn output(&mut self, bytes: &[u8]) {
+        self.live.shell_output(bytes, &self.probe, self.now, &mut self.fx);
+    }
+
+    fn marks(&mut self, bodies: &[&str]) {
+        for body in bodies {
+            self.output(format!("\x1b]7391;{NONCE};{CHILD};{body}\x07").as_bytes());
+        }
+    }
+
+    fn keys(&mut self, keys: &[u8]) {
+        self.live.user_input(keys, &self.probe, self.now, &mut self.fx);
+    }
+
+    /// Lets time pass, ticking when it is due.
+    fn wait(&mut self, ms: u64) {
+        let until = self.now + Duration::from_millis(ms);
+        for _ in 0..10_000 {
+            let Some(due) = self.live.deadline().filter(|due| *due <= until) else {
+                self.now = until;
+                return;
+            };
+            self.now = self.now.max(due);
+            self.live.tick(&self.probe, self.now, &mut self.fx);
+        }
+        panic!("the deadline does not move: {:?}", self.live);
+    }
+
+    fn run(&mut self, id: &str) {
+        let timeout = Duration::from_secs(10);
+        let request = CommandRequest { id: id.into(), text: "text".into(), timeout, wants_env_delta: false };
+        self.live.run(request, &self.probe, self.now, &mut self.fx);
+    }
+
+    /// A command on its way until its output begins.
+    fn started(id: &str) -> Self {
+        let mut bench = Self::at_prompt();
+        bench.run(id);
+        bench.marks(&["S;0", "B", &format!("L;{id}"), "B", "C", &format!("O;{id}")]);
+        bench.probe.front.set(600);
+        bench.probe.canonical.set(true);
+        bench.probe.echo.set(true);
+        bench.fx.clear();
+        bench
+    }
+
+    fn pty(&mut self) -> String {
+        String::from_utf8_lossy(&std::mem::take(&mut self.fx.pty)).into_owned()
+    }
+
+    fn refusals(&self) -> Vec<&'static str> {
+        let codes = self.fx.events.iter().filter_map(|event| match event {
+            LiveEvent::CommandRefused { error, .. } => Some(error.code()),
+            _ => None,
+        });
+        codes.collect()
+    }
+
+    fn endings(&self) -> Vec<Ending> {
+        let endings = self.fx.events.iter().filter_map(|event| match event {
+            LiveEvent::CommandFinished { outcome, .. } => Some(outcome.ending),
+            _ => None,
+        });
+        endings.collect()
+    }
+}
+
+#[test]
+fn bytes_pass_both_ways_without_asking_the_kernel() {
+    let mut bench = Bench::at_prompt();
+    bench.keys(b"x");
+    bench.keys(b"\r");
+    bench.marks(&["Q;1;x"]);
+    bench.live.decide_line(LineDecision::Shell, &bench.probe, bench.now, &mut bench.fx);
+    bench.marks(&["C"]);
+    bench.fx.clear();
+    let asked = bench.probe.asked.get();
+    bench.output(b"any \x1b[31mbytes\xff\x1b]52;c;x\x07");
+    bench.keys(b"keys\r\x1b[A\x1b\r\x12");
+    assert_eq!(bench.fx.terminal, b"any \x1b[31mbytes\xff\x1b]52;c;x\x07");
+    assert_eq!(bench.pty(), "keys\r\x1b[A\x1b\r\x12");
+    assert_eq!(bench.probe.asked.get(), asked);
+    assert_eq!(bench.live.deadline(), None);
+}
+
+#[test]
+fn enter_takes_effect_if_the_editor_does_not_tell_its_line() {
+    let mut bench = Bench::at_prompt();
+    bench.keys(b"ls");
+    bench.keys(b"\rnext");
+    assert_eq!(bench.pty(), "ls\x1b[7391;5~");
+    bench.wait(49);
+    assert_eq!(bench.pty(), "");
+    bench.wait(2);
+    assert_eq!(bench.pty(), "\rnext");
+}
+
+#[test]
+fn enter_is_not_held_in_a_search_or_while_another_is_pending() {
+    let mut bench = Bench::at_prompt();
+    bench.keys(b"\x12ab\r");
+    assert_eq!(bench.pty(), "\x12ab\r");
+    bench.keys(b"cd\r");
+    assert_eq!(bench.pty(), "cd\r");
+}
+
+#[test]
+fn answers_of_the_terminal_are_never_held() {
+    let mut bench = Bench::at_prompt();
+    bench.run("a1");
+    assert_eq!(bench.pty(), "\x1b[7391;1~");
+    bench.keys(b"held\x1b[3;4R\x1b]11;rgb:0/0/0\x07");
+    assert_eq!(bench.pty(), "\x1b[3;4R\x1b]11;rgb:0/0/0\x07");
+}
+
+#[test]
+fn a_stash_without_answer_gives_the_keys_back_and_a_late_one_the_line() {
+    let mut bench = Bench::at_prompt();
+    bench.run("a1");
+    bench.keys(b"typed");
+    bench.wait(501);
+    assert_eq!(bench.refusals(), ["timed_out"]);
+    assert_eq!(bench.pty(), "\x1b[7391;1~typed");
+    bench.marks(&["S;4"]);
+    assert_eq!(bench.pty(), "\x1b[7391;4~");
+}
+
+#[test]
+fn a_command_that_is_not_loaded_is_refused_and_the_line_comes_back() {
+    let mut bench = Bench::at_prompt();
+    bench.run("a1");
+    bench.marks(&["S;4", "B"]);
+    assert_eq!(bench.pty(), "\x1b[7391;1~\x1b[7391;2~\x1b[7391;3~");
+    bench.wait(501);
+    assert_eq!(bench.refusals(), ["not_ready"]);
+    assert_eq!(bench.pty(), "\x1b[7391;4~");
+}
+
+#[test]
+fn a_hide_window_ends_even_if_the_command_never_starts() {
+    let mut bench = Bench::at_prompt();
+    bench.run("a1");
+    bench.marks(&["S;0", "B", "L;a1", "B"]);
+    bench.fx.terminal.clear();
+    bench.output(b"stub\x1b[?2004l");
+    assert_eq!(bench.fx.terminal, b"\x1b[?2004l");
+    bench.wait(2001);
+    assert_eq!(bench.refusals(), ["timed_out"]);
+    bench.output(b"shown");
+    assert!(bench.fx.terminal.ends_with(b"shown"));
+    bench.marks(&["D;a1;0;/", "B"]);
+    assert_eq!(bench.live.state(), ShellState::Prompt);
+    assert!(bench.endings().is_empty());
+}
+
+#[test]
+fn a_busy_shell_is_waited_for_so_long() {
+    let mut bench = Bench::at_prompt();
+    bench.keys(b"sleep 99\n");
+    bench.marks(&["C"]);
+    bench.probe.front.set(600);
+    bench.run("a1");
+    bench.wait(29_999);
+    assert!(bench.refusals().is_empty());
+    bench.wait(2);
+    assert_eq!(bench.refusals(), ["shell_busy"]);
+}
+
+#[test]
+fn a_cancel_climbs_but_never_hits_the_shell_itself() {
+    let mut bench = Bench::started("a1");
+    bench.live.cancel("a1", &bench.probe, bench.now, &mut bench.fx);
+    assert_eq!(bench.pty(), "\x03");
+    for (ms, signal) in [(2000, Signal::Interrupt), (1000, Signal::Terminate)] {
+        bench.wait(ms - 1);
+        assert_eq!(bench.fx.signal, None);
+        bench.wait(1);
+        assert_eq!(bench.fx.signal.take(), Some(ForegroundSignal { pgid: 600, signal }));
+    }
+    bench.probe.front.set(CHILD as i32);
+    bench.wait(3000);
+    assert_eq!(bench.fx.signal, None);
+}
+
+#[test]
+fn time_stands_still_at_a_password_prompt() {
+    let mut bench = Bench::started("a1");
+    bench.output(b"password: ");
+    bench.probe.echo.set(false);
+    bench.wait(60_000);
+    let waiting = LiveEvent::WaitingForInput { id: "a1".into(), what: AwaitedInput::Password };
+    assert_eq!(bench.fx.events.iter().filter(|event| **event == waiting).count(), 1);
+    assert!(bench.endings().is_empty());
+    bench.probe.echo.set(true);
+    bench.wait(9_000);
+    assert!(bench.endings().is_empty());
+    bench.wait(1_500);
+    assert_eq!(bench.endings(), [Ending::StillRunning]);
+    bench.marks(&["E;a1;0;/", "D;a1;0;/", "B"]);
+    assert_eq!(bench.endings(), [Ending::StillRunning]);
+}
+
+#[test]
+fn a_mark_that_is_not_expected_changes_nothing() {
+    let mut bench = Bench::at_prompt();
+    bench.marks(&["E;a1;0;/x", "O;a1", "L;a1", "Q;0;x", "S;0", "X;cont", "N;0;x"]);
+    assert_eq!((bench.live.state(), bench.pty()), (ShellState::Prompt, String::new()));
+    let mut bench = Bench::started("a1");
+    bench.marks(&["E;a2;0;/x", "D;;0;/x", "O;a1", "S;3", "P", "C", "L;a1"]);
+    assert_eq!(bench.live.state(), ShellState::RunningAgent);
+    assert!(bench.endings().is_empty());
+}
+
+#[test]
+fn a_shell_without_marks_is_told_and_may_come_late() {
+    let mut bench = Bench::booting();
+    bench.output(b"$ ");
+    bench.wait(4_999);
+    assert!(bench.fx.events.is_empty());
+    bench.wait(1);
+    assert!(matches!(bench.fx.events.as_slice(), [LiveEvent::NotIntegrated { .. }]));
+    assert_eq!(bench.live.deadline(), None);
+    bench.marks(&["D;;0;/", "B"]);
+    assert_eq!(bench.fx.events.last(), Some(&LiveEvent::PromptReady));
+}
+
+#[test]
+fn the_interrupt_key_before_the_command_is_handed_over_takes_it_back() {
+    let mut bench = Bench::at_prompt();
+    bench.run("a1");
+    bench.keys(b"\x03");
+    assert_eq!(bench.refusals(), ["cancelled"]);
+    assert_eq!(bench.live.state(), ShellState::Prompt);
+}
+
+#[derive(Clone, Debug)]
+enum Happening {
+    Marks(Vec<u8>),
+    Output(Vec<u8>),
+    Keys(Vec<u8>),
+    Time(u64),
+    Run,
+    Cancel(u8),
+    BeginAnswer,
+    EndAnswer(bool),
+    Decide(bool),
+    Keyboard(bool),
+    Canonical(bool),
+    Front(bool),
+}
+
+fn happening() -> impl Strategy<Value = Happening> {
+    let body = proptest::sample::select(vec![
+        "B",
+        "B",
+        "P",
+        "C",
+        "D;;0;/d",
+        "S;0",
+        "S;3",
+        "X;x",
+        "Q;1;a",
+        "Q;0;",
+        "Q;1",
+        "L;1",
+        "O;1",
+        "E;1;0;/e",
+        "D;1;130;/e",
+        "L;2",
+        "O;2",
+        "E;2;1;/e",
+    ]);
+    let mark = body.prop_map(|body| format!("\x1b]7391;{NONCE};{CHILD};{body}\x07").into_bytes());
+    let key = proptest::sample::select(vec![
+        "a",
+        "\r",
+        "\n",
+        "\x03",
+        "\x1b",
+        "\x12",
+        "\x1b\r",
+        "\x1b[200~",
+        "\x1b[201~",
+        "\x1b[1;1R",
+    ]);
+    prop_oneof![
+        8 => proptest::collection::vec(mark, 1..4).prop_map(|marks| Happening::Marks(marks.concat())),
+        2 => proptest::collection::vec(any::<u8>(), 0..20).prop_map(Happening::Output),
+        4 => proptest::collection::vec(key, 1..4).prop_map(|keys| Happening::Keys(keys.concat().into_bytes())),
+        3 => (0u64..3000).prop_map(Happening::Time),
+        2 => Just(Happening::Run),
+        1 => (1u8..4).prop_map(Happening::Cancel),
+        2 => Just(Happening::BeginAnswer),
+        2 => any::<bool>().prop_map(Happening::EndAnswer),
+        2 => any::<bool>().prop_map(Happening::Decide),
+        1 => any::<bool>().prop_map(Happening::Keyboard),
+        1 => any::<bool>().prop_map(Happening::Canonical),
+        1 => any::<bool>().prop_map(Happening::Front),
+    ]
+}
+
+impl Bench {
+    fn happen(&mut self, happening: Happening, runs: &mut u32) {
+        match happening {
+            Happening::Marks(bytes) | Happening::Output(bytes) => self.output(&bytes),
+            Happening::Keys(keys) => self.keys(&keys),
+            Happening::Time(ms) => self.wait(ms),
+            Happening::Run => {
+                *runs += 1;
+                self.run(&format!("{runs:x}"));
+            }
+            Happening::Cancel(id) => self.live.cancel(&format!("{id:x}"), &self.probe, self.now, &mut self.fx),
+            Happening::BeginAnswer => self.live.begin_answer(&self.probe, self.now, &mut self.fx),
+            Happening::EndAnswer(restore) => self.live.end_answer(restore, &self.probe, self.now, &mut self.fx),
+            Happening::Decide(shell) => {
+                let decision = if shell { LineDecision::Shell } else { LineDecision::Assistant };
+                self.live.decide_line(decision, &self.probe, self.now, &mut self.fx);
+            }
+            Happening::Keyboard(assistant) => {
+                self.live.set_keyboard(if assistant { Keyboard::Assistant } else { Keyboard::Shell });
+            }
+            Happening::Canonical(canonical) => self.probe.canonical.set(canonical),
+            Happening::Front(shell) => self.probe.front.set(if shell { CHILD as i32 } else { 600 }),
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    #[test]
+    fn whatever_happens_each_command_gets_one_result_and_nobody_panics(story in proptest::collection::vec(happening(), 0..60)) {
+        let mut bench = Bench::booting();
+        let mut runs = 0;
+        for happening in story {
+            bench.happen(happening, &mut runs);
+        }
+        bench.live.shell_ended(Some(0), bench.now, &mut bench.fx);
+        let mut results: BTreeMap<&str, u32> = BTreeMap::new();
+        for event in &bench.fx.events {
+            if let LiveEvent::CommandFinished { id, .. } | LiveEvent::CommandRefused { id, .. } = event {
+                *results.entry(id).or_default() += 1;
+            }
+        }
+        prop_assert_eq!(results.len(), runs as usize);
+        prop_assert!(results.values().all(|count| *count == 1), "{:?}", results);
+    }
+}

@@ -1,0 +1,234 @@
+//! Questions at the prompt, answers, commands within answers.
+
+use cohab_shell_relay::{
+    live::{Keyboard, LiveEvent, ShellState},
+    runner::Ending,
+};
+
+use crate::terminal::Terminal;
+
+/// Types a question and waits until the assistant may draw.
+fn ask(t: &mut Terminal, question: &str) {
+    t.keys(format!("{question}\r"));
+    t.wait("the answer", |t| t.events.contains(&LiveEvent::AnswerReady));
+}
+
+#[test]
+fn a_command_entered_at_the_prompt_is_passed_on_and_reported() {
+    let mut t = Terminal::bash();
+    let command = t.line("echo one; (exit 3)");
+    assert_eq!(command.line.as_deref(), Some("echo one; (exit 3)"));
+    assert_eq!((command.status, command.output_tail.as_str(), command.output_bytes), (3, "one\n", 5));
+    assert_eq!(command.cwd, t.home_path());
+    assert!(t.events.contains(&LiveEvent::LineEntered { text: "echo one; (exit 3)".into(), cursor: 18 }));
+    t.wait_screen("$ echo one; (exit 3)\none\n$");
+}
+
+#[test]
+fn an_empty_line_is_not_asked_for() {
+    let mut t = Terminal::bash();
+    t.keys("\r");
+    t.wait("the prompt", |t| t.events.contains(&LiveEvent::PromptReady));
+    assert!(!t.events.iter().any(|event| matches!(event, LiveEvent::LineEntered { .. })));
+    t.wait_screen("$\n$");
+}
+
+#[test]
+fn a_question_never_reaches_the_shell() {
+    let mut t = Terminal::bash();
+    t.line("echo before");
+    t.events.clear();
+    ask(&mut t, "? why");
+    assert_eq!(t.live.state(), ShellState::Answering);
+    t.draw("? why\nBecause.\n");
+    t.end_answer(false);
+    t.wait_screen("$ echo before\nbefore\n$ ? why\nBecause.\n$");
+    t.line("echo $?");
+    t.wait_text("\n0\n$");
+    assert!(!t.run("history").output.contains("why"));
+    assert!(!t.shown.windows(4).any(|window| window == b"7391"), "a mark reached the terminal");
+}
+
+#[test]
+fn a_two_line_prompt_stays_whole_around_commands_and_answers() {
+    let mut t = Terminal::with_rc("PS1='\\[\\e[32m\\]top \\w\\[\\e[0m\\]\\n> '\nHOME=/nowhere; cd /usr\n");
+    t.line("echo one");
+    t.wait_screen("top /usr\n> echo one\none\ntop /usr\n>");
+    t.events.clear();
+    ask(&mut t, "? what");
+    t.draw("? what\nThat.\n");
+    t.end_answer(false);
+    let so_far = "top /usr\n> echo one\none\ntop /usr\n> ? what\nThat.\ntop /usr\n>";
+    t.wait_screen(so_far);
+    t.run("cd /var");
+    t.wait_screen(&format!("{so_far} cd /var\ntop /var\n>"));
+}
+
+#[test]
+fn the_hotkey_asks_with_any_line_and_the_line_can_come_back() {
+    let mut t = Terminal::bash();
+    t.keys("ls -la");
+    t.keys("\x1b[D\x1b[D");
+    t.keys("\x1b\r");
+    t.wait("the answer", |t| t.events.contains(&LiveEvent::AnswerReady));
+    assert!(t.events.contains(&LiveEvent::HotkeyPressed { text: "ls -la".into() }));
+    t.draw("\nIt lists.\n");
+    t.end_answer(true);
+    t.wait_screen("$\nIt lists.\n$ ls -la");
+    t.keys("X");
+    t.wait_screen("$\nIt lists.\n$ ls -Xla");
+}
+
+#[test]
+fn a_pasted_block_of_lines_is_one_line_of_the_editor() {
+    let mut t = Terminal::bash();
+    t.keys("\x1b[200~echo a\necho b\x1b[201~");
+    t.wait_text("echo b");
+    t.events.clear();
+    t.keys("\r");
+    t.wait("the prompt", |t| t.events.contains(&LiveEvent::PromptReady));
+    assert!(t.events.contains(&LiveEvent::LineEntered { text: "echo a\necho b".into(), cursor: 13 }));
+    t.wait_text("\na\nb\n$");
+    t.wait_screen("$ echo a\necho b\na\nb\n$");
+}
+
+#[test]
+fn keys_typed_after_enter_wait_for_the_decision() {
+    let mut t = Terminal::bash();
+    t.keys("echo a\recho b\r");
+    t.wait("both", |t| t.text().ends_with("a\nb\n$") || t.text().ends_with("\nb\n$"));
+    t.settle();
+    let outputs: Vec<String> = (t.events.iter())
+        .filter_map(|event| match event {
+            LiveEvent::UserCommandFinished(command) => Some(command.output_tail.clone()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(outputs.last().map(|output| output.ends_with("b\n")), Some(true), "{outputs:?}");
+}
+
+#[test]
+fn commands_run_within_an_answer_without_a_prompt_around_them() {
+    let mut t = Terminal::bash();
+    ask(&mut t, "? go");
+    t.draw("? go\nstep 1\n");
+    let outcome = t.run("cd /usr; printf 'no newline'");
+    assert_eq!((outcome.output.as_str(), outcome.cwd.to_str()), ("no newline", Some("/usr")));
+    t.draw("step 2\n");
+    assert_eq!(t.run("pwd").output, "/usr\n");
+    t.draw("done\n");
+    t.end_answer(false);
+    t.wait_screen("$ ? go\nstep 1\nno newline\nstep 2\n/usr\ndone\n$");
+    t.line("pwd");
+    t.wait_text("$ pwd\n/usr\n$");
+}
+
+#[test]
+fn a_command_within_an_answer_has_the_keyboard() {
+    let mut t = Terminal::bash();
+    ask(&mut t, "? go");
+    t.draw("? go\n");
+    t.keyboard(Keyboard::Assistant);
+    t.keys("y");
+    assert_eq!(t.events.last(), Some(&LiveEvent::AnswerKey(b"y".to_vec())));
+    let id = t.begin("read -rp 'name: ' x; echo \"hello $x\"");
+    t.wait_text("name:");
+    t.keys("bob\r");
+    let outcome = t.result(&id).unwrap();
+    assert!(outcome.output.ends_with("hello bob\n"), "{}", outcome.output);
+    t.keys("\x1b");
+    assert_eq!(t.events.last(), Some(&LiveEvent::AnswerKey(b"\x1b".to_vec())));
+    t.end_answer(false);
+    t.wait_screen("$ ? go\nname: bob\nhello bob\n$");
+}
+
+#[test]
+fn ctrl_c_during_an_answer_asks_to_cancel_and_other_keys_come_back_afterwards() {
+    let mut t = Terminal::bash();
+    ask(&mut t, "? go");
+    t.draw("? go\n");
+    t.keys("echo la");
+    t.keys("\x03");
+    t.keys("ter");
+    t.keys("\x1b");
+    let cancels = t.events.iter().filter(|event| **event == LiveEvent::CancelRequested).count();
+    assert_eq!(cancels, 2);
+    t.end_answer(false);
+    t.wait_screen("$ ? go\n$ echo later");
+    t.keys("\r");
+    t.wait_screen("$ ? go\n$ echo later\nlater\n$");
+}
+
+#[test]
+fn ctrl_c_in_a_command_within_an_answer_ends_the_command_only() {
+    let mut t = Terminal::bash();
+    ask(&mut t, "? go");
+    t.draw("? go\n");
+    let id = t.begin("sleep 20; echo after");
+    t.wait_started(&id);
+    t.settle();
+    t.keys("\x03");
+    let outcome = t.result(&id).unwrap();
+    assert_eq!((outcome.ending, outcome.status), (Ending::Interrupted, Some(130)));
+    assert!(!t.events.contains(&LiveEvent::CancelRequested));
+    assert_eq!(t.run("echo on").output, "on\n");
+    t.end_answer(false);
+    t.wait_text("on\n$");
+}
+
+#[test]
+fn what_a_command_left_unread_is_typed_after_the_answer() {
+    let mut t = Terminal::bash();
+    ask(&mut t, "? go");
+    t.draw("? go\n");
+    let id = t.begin("sleep 0.3");
+    t.wait_started(&id);
+    t.keys("echo left");
+    t.result(&id).unwrap();
+    assert_eq!(t.run("echo second").output, "second\n");
+    t.end_answer(false);
+    t.wait_text("second\n$ echo left");
+    t.keys("\r");
+    t.wait_text("$ echo left\nleft\n$");
+}
+
+#[test]
+fn a_line_typed_ahead_runs_once_within_the_answer() {
+    let mut t = Terminal::bash();
+    ask(&mut t, "? go");
+    t.draw("? go\n");
+    let id = t.begin("sleep 0.3");
+    t.wait_started(&id);
+    t.keys("echo ahead > ahead; cat ahead\r");
+    t.result(&id).unwrap();
+    assert_eq!(t.run("echo second").output, "second\n");
+    t.end_answer(false);
+    t.wait_text("second\n$");
+    assert_eq!(t.text().lines().filter(|line| *line == "ahead").count(), 1, "{}", t.text());
+}
+
+#[test]
+fn background_output_during_an_answer_is_handed_to_the_assistant() {
+    let mut t = Terminal::bash();
+    t.line("(sleep 0.4; echo from behind) &");
+    t.events.clear();
+    ask(&mut t, "? go");
+    t.wait("the background job's output", |t| {
+        t.events.iter().any(|event| *event == LiveEvent::BackgroundOutput(b"from behind\r\n".to_vec()))
+    });
+    t.draw("? go\n");
+    t.end_answer(false);
+    t.wait_text("? go\n");
+}
+
+#[test]
+fn an_answer_works_with_prompts_that_go_nowhere() {
+    let mut t = Terminal::bash();
+    t.line("exec 2>/dev/null");
+    t.events.clear();
+    t.keys("\x1b\r");
+    t.wait("the answer", |t| t.events.contains(&LiveEvent::AnswerReady));
+    assert_eq!(t.run("echo x").output, "x\n");
+    t.end_answer(false);
+    assert_eq!(t.run("echo y").output, "y\n");
+}

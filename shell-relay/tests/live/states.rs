@@ -1,0 +1,338 @@
+//! When a command may start, and what the user has at the prompt meanwhile and afterwards.
+
+use std::time::Duration;
+
+use cohab_shell_relay::{
+    live::LiveEvent,
+    runner::{Ending, EnvChange, Mode},
+};
+
+use crate::terminal::{Options, Terminal, has};
+
+#[test]
+fn options_of_a_command_do_not_leak_and_the_users_own_stay() {
+    let mut t = Terminal::bash();
+    t.run("set -u; echo $nope");
+    assert_eq!(t.run("echo N$nope").output, "N\n");
+    let outcome = t.run("set -euo pipefail; false; echo not reached");
+    assert_eq!((outcome.mode, outcome.status, outcome.output.as_str()), (Mode::Subshell, Some(1), ""));
+    assert_eq!(t.line("shopt -o errexit nounset pipefail | grep -c on$").output_tail, "0\n");
+    t.line("set -u -o pipefail");
+    t.run("echo N$nope");
+    t.line("shopt -o nounset pipefail");
+    t.wait_text("nounset         on\npipefail        on");
+}
+
+#[test]
+fn a_trace_of_the_users_does_not_come_into_the_output() {
+    let mut t = Terminal::bash();
+    t.line("set -x");
+    assert_eq!(t.run("echo traced").output, "traced\n");
+    t.line("shopt -o xtrace");
+    t.wait_text("xtrace          on");
+}
+
+#[test]
+fn errexit_of_the_users_does_not_end_the_shell() {
+    let mut t = Terminal::bash();
+    t.line("set -e");
+    assert_eq!(t.run("false").status, Some(1));
+    let id = t.begin("sleep 20");
+    t.wait_started(&id);
+    t.settle();
+    t.keys("\x03");
+    assert_eq!(t.result(&id).unwrap().status, Some(130));
+    t.settle_for(Duration::from_millis(300));
+    t.line("shopt -o errexit");
+    t.wait_text("errexit         on");
+    assert_eq!(t.run("echo alive").output, "alive\n");
+}
+
+#[test]
+fn last_argument_status_and_history_are_the_users() {
+    let mut t = Terminal::bash();
+    t.line("echo keepme last_arg");
+    for _ in 0..3 {
+        t.run("sh -c 'exit 4'");
+    }
+    t.keys("\x1b[A");
+    t.settle();
+    assert!(t.text().ends_with("$ echo keepme last_arg"), "{}", t.text());
+    t.keys("\x15");
+    t.settle_for(Duration::from_millis(200));
+    t.run("false");
+    t.line("echo \"[$?] [$_]\"");
+    t.wait_text("[1] [last_arg]");
+    assert!(!t.run("history").output.contains("__cohab"));
+}
+
+#[test]
+fn asking_for_the_line_leaves_the_users_parameters_alone() {
+    let mut t = Terminal::bash();
+    t.line("mkdir new");
+    t.line("cd $_");
+    assert_eq!(t.live.cwd(), t.home_path().join("new"));
+    t.line("false | true | (exit 3)");
+    t.line("echo \"[$?] [${PIPESTATUS[*]}]\"");
+    t.wait_text("[3] [1 0 3]");
+}
+
+#[test]
+fn a_half_typed_line_comes_back_with_its_cursor() {
+    let mut t = Terminal::bash();
+    t.keys("echo half 'ty");
+    t.settle_for(Duration::from_millis(200));
+    assert_eq!(t.run("echo relayed").output, "relayed\n");
+    t.wait_screen("$ echo relayed\nrelayed\n$ echo half 'ty");
+    t.keys("ped'\r");
+    t.wait_text("\nhalf typed\n$");
+}
+
+#[test]
+fn a_pasted_two_line_buffer_comes_back_with_its_cursor() {
+    let mut t = Terminal::bash();
+    t.keys("\x1b[200~echo one\necho two\x1b[201~");
+    t.keys("\x1b[D\x1b[D\x1b[D");
+    t.settle_for(Duration::from_millis(200));
+    t.run("true");
+    t.wait_text("$ true\n$ echo one\necho two");
+    t.keys("X");
+    t.keys("\r");
+    t.wait_text("\none\nXtwo\n$");
+}
+
+#[test]
+fn a_line_typed_while_a_command_runs_runs_once_afterwards() {
+    let mut t = Terminal::bash();
+    let id = t.begin("sleep 0.4");
+    t.wait_started(&id);
+    t.keys("echo typed\r");
+    t.result(&id).unwrap();
+    t.wait("the typed line's output", |t| t.text().ends_with("\ntyped\n$"));
+    t.settle_for(Duration::from_millis(300));
+    assert_eq!(t.text().lines().filter(|line| *line == "typed").count(), 1, "{}", t.text());
+}
+
+#[test]
+fn a_half_typed_line_survives_what_is_typed_during_the_command() {
+    let mut t = Terminal::bash();
+    t.keys("echo half");
+    t.settle_for(Duration::from_millis(200));
+    let id = t.begin("sleep 0.3");
+    t.wait_started(&id);
+    t.keys(" more");
+    t.result(&id).unwrap();
+    t.wait("the line", |t| t.text().ends_with("$ echo half more"));
+}
+
+#[test]
+fn a_user_who_types_is_waited_for() {
+    let mut t = Terminal::bash();
+    t.keys("echo typing");
+    let id = t.begin("true");
+    t.settle_until(Duration::from_millis(300));
+    assert!(!t.shown.windows(4).any(|window| window == b"true"));
+    assert_eq!(t.result(&id).unwrap().status, Some(0));
+    t.wait_screen("$ true\n$ echo typing");
+}
+
+#[test]
+fn a_program_typed_ahead_gets_no_key_of_ours() {
+    let mut t = Terminal::bash();
+    t.keys("sleep 0.3\r");
+    t.wait("its start", |t| t.events.contains(&LiveEvent::UserCommandStarted));
+    t.keys("cat >eaten\r");
+    let id = t.begin("echo x");
+    t.settle_until(Duration::from_millis(900));
+    t.keys("\x04");
+    assert_eq!(t.result(&id).unwrap().output, "x\n");
+    assert_eq!(std::fs::read(t.home_path().join("eaten")).unwrap(), b"");
+}
+
+#[test]
+fn a_begun_loop_refuses_and_completes() {
+    let mut t = Terminal::bash();
+    t.keys("for i in 1 2; do\r");
+    t.wait_text("\n>");
+    assert_eq!(t.refused("true"), "continuation_line");
+    t.keys("echo n$i; done\r");
+    t.wait_text("n1\nn2\n$");
+    assert_eq!(t.run("echo on").output, "on\n");
+}
+
+#[test]
+fn vi_command_mode_is_no_hindrance() {
+    let mut t = Terminal::with_rc("PS1='$ '; set -o vi\n");
+    t.keys("echo");
+    t.keys("\x1b");
+    t.settle_for(Duration::from_millis(700));
+    assert_eq!(t.run("echo vi").output, "vi\n");
+    t.wait_text("vi\n$ echo");
+}
+
+#[test]
+fn an_open_search_is_left_alone() {
+    let mut t = Terminal::bash();
+    t.line("echo findme");
+    t.keys("\x12find");
+    t.wait_text("reverse-i-search");
+    let id = t.begin("echo x");
+    t.settle_until(Duration::from_millis(2500));
+    assert!(t.text().contains("(reverse-i-search)`find': echo findme"), "{}", t.text());
+    t.keys("\r");
+    assert_eq!(t.result(&id).unwrap().output, "x\n");
+    assert_eq!(t.text().lines().filter(|line| *line == "findme").count(), 2);
+}
+
+#[test]
+fn in_another_shell_nothing_is_typed() {
+    let mut t = Terminal::with_rc("PS1='$ '; export PS1\n");
+    for inner in ["sh", "bash --norc"] {
+        t.keys(format!("{inner}\r"));
+        t.wait("its start", |t| t.events.contains(&LiveEvent::UserCommandStarted));
+        t.settle_until(Duration::from_millis(400));
+        let before = t.text();
+        assert_eq!(t.refused("echo x"), "nested", "{inner}");
+        t.settle_until(Duration::from_millis(100));
+        assert_eq!(t.text(), before);
+        t.line("exit");
+        assert_eq!(t.run("echo back").output, "back\n");
+        t.events.clear();
+    }
+}
+
+#[test]
+fn a_full_screen_program_refuses_at_once() {
+    if !has("vim") {
+        return;
+    }
+    let mut t = Terminal::bash();
+    t.keys("vim -u NONE\r");
+    t.wait("vim", |t| t.live.modes().alternate_screen());
+    assert_eq!(t.refused("true"), "fullscreen_app");
+    t.keys(":q\r");
+    t.wait("the prompt", |t| t.events.contains(&LiveEvent::PromptReady));
+    assert_eq!(t.run("echo on").output, "on\n");
+}
+
+#[test]
+fn commands_wait_for_each_other_and_for_the_user() {
+    let mut t = Terminal::bash();
+    let first = t.begin("sleep 0.3; echo first");
+    let second = t.begin("echo second");
+    assert_eq!(t.result(&first).unwrap().output, "first\n");
+    assert_eq!(t.result(&second).unwrap().output, "second\n");
+    t.settle();
+    t.events.clear();
+    t.keys("sleep 0.5\r");
+    t.wait("its start", |t| t.events.contains(&LiveEvent::UserCommandStarted));
+    assert_eq!(t.run("echo third").output, "third\n");
+    let ids: Vec<String> = (0..6).map(|_| t.begin("sleep 0.1")).collect();
+    assert_eq!(t.result(&ids[5]).unwrap_err().code(), "shell_busy");
+    t.cancel(&ids[4]);
+    assert_eq!(t.result(&ids[4]).unwrap_err().code(), "cancelled");
+    assert_eq!(t.result(&ids[3]).unwrap().status, Some(0));
+}
+
+#[test]
+fn a_replaced_shell_is_seen() {
+    let mut t = Terminal::bash();
+    t.keys("exec sh\r");
+    t.settle_until(Duration::from_millis(400));
+    assert_eq!(t.refused("true"), "shell_replaced");
+}
+
+#[test]
+fn a_command_that_ends_the_shell_says_so() {
+    let mut t = Terminal::bash();
+    let outcome = t.run("exit 3");
+    assert_eq!((outcome.mode, outcome.status, outcome.ending), (Mode::Subshell, Some(3), Ending::Exited));
+    let id = t.begin_as("exit 3", Mode::Live);
+    let outcome = t.result(&id).unwrap();
+    assert_eq!((outcome.ending, outcome.status), (Ending::ShellExited, Some(3)));
+    assert_eq!(t.refused("true"), "shell_gone");
+}
+
+#[test]
+fn marks_survive_redirections_of_the_shell() {
+    let mut t = Terminal::bash();
+    t.line("exec 3>&1 >out");
+    let outcome = t.run("cd /usr; echo x; false");
+    assert_eq!((outcome.output.as_str(), outcome.status, outcome.cwd.to_str()), ("", Some(1), Some("/usr")));
+    t.line("exec >&3");
+    t.line("exec 2>/dev/null");
+    let outcome = t.run("echo x; sh -c 'exit 2'");
+    assert_eq!((outcome.output.as_str(), outcome.status), ("x\n", Some(2)));
+}
+
+#[test]
+fn hooks_of_the_users_run_as_before() {
+    let rc = "PS1='$ '; trap 'dbg=$BASH_COMMAND' DEBUG; PROMPT_COMMAND='last=$?'\n";
+    let mut t = Terminal::with_rc(rc);
+    t.line("(exit 7)");
+    t.line("echo \"last=$last\"");
+    t.wait_text("last=7");
+    t.run("(exit 8)");
+    t.line("echo \"last=$last\"");
+    t.wait_text("last=8");
+    t.run("PROMPT_COMMAND=true");
+    assert_eq!(t.run("sh -c 'exit 9'").status, Some(9));
+    t.events.clear();
+    t.keys("unset PROMPT_COMMAND\r");
+    t.wait("the prompt", |t| t.events.contains(&LiveEvent::PromptReady));
+    assert_eq!(t.run("sh -c 'exit 10'").status, Some(10));
+    // The first command has put our hooks back.
+    t.line("(exit 11)");
+    assert_eq!(t.run("true").status, Some(0));
+}
+
+#[test]
+fn a_prompt_rebuilt_each_time_is_drawn_once() {
+    let rc = "build() { PS1=\"[$?] \\\\w\\n> \"; }; PROMPT_COMMAND=build; cd /usr\n";
+    let mut t = Terminal::with_rc(rc);
+    t.run("(exit 5)");
+    t.wait_screen("[0] /usr\n> (exit 5)\n[5] /usr\n>");
+}
+
+#[test]
+fn the_environment_delta_is_exactly_what_changed() {
+    let options = Options { variables: &[("OLD", "1"), ("GONE", "x")], ..Options::default() };
+    let mut t = Terminal::with(&options);
+    t.line("export BETWEEN=1");
+    let mut request = t.request("export NEW=$'a\\nb=c' OLD=2; unset GONE; cd /usr; local_only=1");
+    request.wants_env_delta = true;
+    let id = t.begin_request(request);
+    let change = |name: &str, value: Option<&str>| EnvChange { name: name.into(), value: value.map(Into::into) };
+    assert_eq!(
+        t.result(&id).unwrap().env_delta,
+        [change("GONE", None), change("NEW", Some("a\nb=c")), change("OLD", Some("2"))]
+    );
+    assert_eq!(t.run("export LATER=1").env_delta, []);
+}
+
+#[test]
+fn what_a_killed_program_left_is_undone_before_the_next_command() {
+    let mut t = Terminal::bash();
+    t.line("printf '\\033[?1049h\\033[?1000h\\033[?1006h'; stty -echo");
+    assert_eq!(t.run("echo works").output, "works\n");
+    let undone = b"\x1b[?1000l\x1b[?1006l\x1b[?1049l";
+    assert!(t.shown.windows(undone.len()).any(|window| window == undone));
+    assert!(!t.live.modes().alternate_screen());
+}
+
+#[test]
+fn a_shell_without_our_files_is_passed_through() {
+    let mut t = Terminal::unready(&Options { bashrc: "exec bash --norc --noprofile\n", ..Options::default() });
+    t.wait("the verdict", |t| t.events.iter().any(|event| matches!(event, LiveEvent::NotIntegrated { .. })));
+    assert_eq!(t.refused("true"), "not_integrated");
+    t.keys("echo plain\r");
+    t.wait_text("\nplain\n");
+}
+
+#[test]
+fn an_idle_prompt_needs_no_timer() {
+    let mut t = Terminal::bash();
+    t.run("true");
+    t.settle_for(Duration::from_millis(300));
+    assert_eq!(t.live.deadline(), None);
+}
