@@ -1,6 +1,31 @@
 //! May this line run? Pure: no file is touched, no program started.
+//!
+//! Allow is a whitelist: of structure ([`parse`], on which two parsers must agree), of names and options ([`options`], a table), of
+//! what some programs do with their own small languages ([`rules`]), and of paths ([`paths`]). Everything else is asked. Apart
+//! from that, [`danger`] walks all of the text, also what is nested or broken, and looks for known harm; it only ever makes the
+//! question louder.
+//!
+//! What the text alone cannot tell is left to whoever types the line: what a name resolves to in that shell, where links lead,
+//! which files a pattern matches, and whether a repository's own git configuration starts programs.
+
+mod bytes;
+mod command;
+mod danger;
+mod glob;
+mod options;
+mod parse;
+mod paths;
+mod rules;
+mod scan;
+mod verdict;
 
 use std::path::Path;
+
+use command::SimpleCommand;
+use verdict::Findings;
+
+/// More directories than this that a line may be in are not followed.
+const MAX_PLACES: usize = 4;
 
 /// What the policy says, from lax to strict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -33,20 +58,73 @@ pub struct Context<'a> {
     pub home: &'a Path,
 }
 
-/// Judges a shell line of any number of commands.
-#[must_use]
-pub fn assess_line(_line: &str, _context: Context<'_>) -> Verdict {
-    Verdict { level: Level::Ask, reasons: vec!["not classified".into()] }
+impl<'a> Context<'a> {
+    /// Both paths are absolute.
+    #[must_use]
+    pub fn new(cwd: &'a Path, home: &'a Path) -> Self {
+        Self { cwd, home }
+    }
 }
 
-/// Judges reading a file. `path` may be relative to `context.cwd`.
+/// Judges a shell line of any number of commands.
 #[must_use]
-pub fn assess_read(_path: &Path, _context: Context<'_>) -> Verdict {
-    Verdict { level: Level::Ask, reasons: vec!["not classified".into()] }
+pub fn assess_line(line: &str, context: Context<'_>) -> Verdict {
+    let mut findings = Findings::default();
+    bytes::find_hidden_characters(line, &mut findings);
+    danger::find(line, context, &mut findings);
+    match parse::parse_plain(line) {
+        Err(reason) => findings.ask(reason),
+        Ok(commands) => {
+            assess_commands(&commands, context, &mut findings);
+            if findings.level() == Level::Allow && !parse::is_confirmed(line, &commands) {
+                findings.ask("two shell parsers read it differently");
+            }
+        }
+    }
+    findings.into_verdict()
+}
+
+/// Judges each command wherever it may run: a `cd` before it may have succeeded or failed.
+fn assess_commands(commands: &[SimpleCommand], context: Context<'_>, findings: &mut Findings) {
+    let mut places = vec![context.cwd.to_path_buf()];
+    for command in commands {
+        for place in &places {
+            rules::assess(command, Context::new(place, context.home), context.cwd, findings);
+        }
+        if command.words[0].text != "cd" {
+            continue;
+        }
+        let targets: Vec<_> =
+            places.iter().map(|place| rules::cd_target(command, Context::new(place, context.home))).collect();
+        for target in targets {
+            match target {
+                Some(target) if places.contains(&target) => {}
+                Some(target) if places.len() < MAX_PLACES => places.push(target),
+                _ if commands.len() > 1 => findings.ask("changes to directories that are not known beforehand"),
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Judges reading a file, or the files below a folder. `path` may be relative to `context.cwd`.
+#[must_use]
+pub fn assess_read(path: &Path, context: Context<'_>) -> Verdict {
+    let mut findings = Findings::default();
+    if let Some((level, reason)) = paths::assess_read(path, context) {
+        findings.add(level, reason);
+    }
+    findings.into_verdict()
 }
 
 /// Judges writing a file: at least `Ask`.
 #[must_use]
-pub fn assess_write(_path: &Path, _context: Context<'_>) -> Verdict {
-    Verdict { level: Level::Ask, reasons: vec!["writes a file".into()] }
+pub fn assess_write(path: &Path, context: Context<'_>) -> Verdict {
+    let mut findings = Findings::default();
+    let (level, reason) = paths::assess_write(path, context);
+    findings.add(level, reason);
+    findings.into_verdict()
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,85 @@
+//! The raw text of a line: characters that have no place in a command, and the structure whitelist as far as single characters
+//! decide it. What fails here never reaches a parser, so no parser sees hostile nesting.
+
+use super::verdict::Findings;
+use crate::sanitize::is_invisible;
+
+/// A longer line is never allowed by itself.
+pub(super) const MAX_LINE_BYTES: usize = 32 * 1024;
+/// A line of more commands is never allowed by itself.
+pub(super) const MAX_COMMANDS: usize = 50;
+
+/// Finds characters that hide or change what is run.
+pub(super) fn find_hidden_characters(line: &str, findings: &mut Findings) {
+    for c in line.chars().filter(|c| !matches!(c, ' '..='~' | '\t' | '\n')) {
+        let what = match c {
+            '\0' => "a NUL byte",
+            '\r' => "a carriage return, which hides what stands before it",
+            c if c.is_control() => "a control character",
+            c if is_invisible(c) => "invisible characters",
+            '\u{fffd}' => "broken text",
+            c if c.is_whitespace() => "an unusual blank",
+            _ => continue,
+        };
+        findings.danger(format!("contains {what}"));
+    }
+}
+
+/// Why the line is not plain, judged by its characters; `None` if it may be.
+pub(super) fn why_not_plain(line: &str) -> Option<&'static str> {
+    if line.len() > MAX_LINE_BYTES {
+        return Some("too long to be checked in full");
+    }
+    let mut quote = None;
+    let mut separators = 0;
+    let mut previous = '\n';
+    let mut chars = line.chars().peekable();
+    while let Some(c) = chars.next() {
+        match (quote, c) {
+            (Some('\''), '\'') | (Some('"'), '"') => quote = None,
+            (Some('\''), _) => {}
+            (None, '\'' | '"') => quote = Some(c),
+            (_, '$') => return Some(why_dollar(chars.peek().copied())),
+            (_, '`') => return Some("uses command substitution"),
+            (_, '\\') => match (quote, chars.next()) {
+                (_, None | Some('\n')) => return Some("continues on the next line"),
+                (None, Some('(' | ')' | '!' | '.' | '*' | '?' | '|' | '+' | '-')) => {}
+                (None, Some(_)) => return Some("escapes a character with a backslash"),
+                (Some(_), Some(_)) => {}
+            },
+            (Some(_), '!') => return Some("uses `!` outside single quotes"),
+            (Some(_), _) => {}
+            (None, '{' | '}') => return Some("uses braces"),
+            (None, '(' | ')') => return Some("uses a subshell, function or array"),
+            (None, '#') if previous.is_whitespace() || ";|&".contains(previous) => return Some("contains a comment"),
+            (None, '!') if !is_lone_word(previous, chars.peek().copied()) => {
+                return Some("uses `!` outside single quotes");
+            }
+            (None, ';' | '\n') => separators += 1,
+            (None, '|') => {
+                separators += 1;
+                if chars.peek() == Some(&'&') {
+                    return Some("uses `|&`");
+                }
+            }
+            (None, _) => {}
+        }
+        previous = c;
+    }
+    if quote.is_some() {
+        return Some("has an open quote");
+    }
+    (separators > 2 * MAX_COMMANDS).then_some("runs too many commands to be checked")
+}
+
+fn is_lone_word(before: char, after: Option<char>) -> bool {
+    before.is_whitespace() && after.is_none_or(char::is_whitespace)
+}
+
+fn why_dollar(next: Option<char>) -> &'static str {
+    match next {
+        Some('(') => "uses command substitution",
+        Some('\'' | '"') => "uses `$` quoting",
+        _ => "expands a variable",
+    }
+}

@@ -1,0 +1,60 @@
+//! What the parsers make of a plain line: simple commands of literal words.
+
+/// How a command is joined to the one before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Join {
+    /// After `;`, a line break, or first of the line.
+    Then,
+    /// After `&&`.
+    And,
+    /// After `||`.
+    Or,
+    /// After `|`.
+    Pipe,
+}
+
+/// A word with its quotes removed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Word {
+    /// What the command gets, before globs and `~` are expanded.
+    pub text: String,
+    /// No quote and no escape was in it.
+    pub is_bare: bool,
+    /// An unquoted `*` or `?` is in it.
+    pub has_glob: bool,
+    /// It begins with an unquoted `~`.
+    pub has_tilde: bool,
+}
+
+/// What a redirection does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RedirectKind {
+    /// `<`
+    Read,
+    /// `>`
+    Write,
+    /// `>>`
+    Append,
+    /// `&>`
+    WriteAll,
+    /// `>&`
+    Duplicate,
+}
+
+/// One redirection.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Redirect {
+    /// The number in front, where one is.
+    pub fd: Option<u32>,
+    pub kind: RedirectKind,
+    pub target: Word,
+}
+
+/// One simple command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct SimpleCommand {
+    pub join: Join,
+    /// The name first; never empty.
+    pub words: Vec<Word>,
+    pub redirects: Vec<Redirect>,
+}

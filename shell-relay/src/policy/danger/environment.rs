@@ -1,0 +1,170 @@
+//! Variables and builtins that decide what later commands mean.
+
+use super::super::{
+    glob,
+    scan::{LooseWord, split_assignment},
+    verdict::Findings,
+};
+
+/// Variables that decide what runs.
+const DECIDING: &[&str] = &[
+    "PATH",
+    "LD_*",
+    "DYLD_*",
+    "BASH_ENV",
+    "ENV",
+    "SHELLOPTS",
+    "BASHOPTS",
+    "BASH_FUNC_*",
+    "IFS",
+    "PS0",
+    "PS1",
+    "PS2",
+    "PS3",
+    "PS4",
+    "PROMPT",
+    "RPROMPT",
+    "PROMPT_COMMAND",
+    "CDPATH",
+    "FPATH",
+    "fpath",
+    "path",
+    "HISTFILE",
+    "HISTSIZE",
+    "HISTFILESIZE",
+    "HISTCONTROL",
+    "HISTIGNORE",
+    "EDITOR",
+    "VISUAL",
+    "*PAGER",
+    "BROWSER",
+    "LESS*",
+    "GIT_*",
+    "*_ASKPASS",
+    "*_OPTIONS",
+    "*_OPTS",
+    "NODE_*",
+    "PYTHON*",
+    "PERL*",
+    "RUBY*",
+    "RUSTC*",
+    "RUSTUP_*",
+    "CARGO_*",
+    "GO*",
+    "npm_config_*",
+    "NPM_CONFIG_*",
+    "MAKEFLAGS",
+    "MAKEFILES",
+    "GNUMAKEFLAGS",
+    "RIPGREP_CONFIG_PATH",
+    "*_proxy",
+    "*_PROXY",
+    "SSL_CERT_*",
+    "CURL_CA_BUNDLE",
+    "CURL_HOME",
+    "WGETRC",
+    "SHELL",
+    "HOME",
+    "ZDOTDIR",
+    "TERMINFO*",
+    "TERMCAP",
+    "TAR_OPTIONS",
+    "XDG_*",
+    "COHAB_*",
+    "SUDO_*",
+    "DOCKER_HOST",
+    "KUBECONFIG",
+    "AWS_*",
+    "SSH_AUTH_SOCK",
+    "SSH_*",
+    "CC",
+    "CXX",
+    "LUA_*",
+    "GCONV_PATH",
+    "NLSPATH",
+    "LOCPATH",
+    "MANPATH",
+    "MANOPT",
+    "GREP_OPTIONS",
+    "TMPDIR",
+    "INPUTRC",
+    "JAVA_TOOL_OPTIONS",
+    "_JAVA_OPTIONS",
+    "CLASSPATH",
+    "GDK_*",
+    "GTK_*",
+    "QT_*",
+    "OPENSSL_*",
+    "BASH_LOADABLES_PATH",
+];
+
+/// Builtins whose words may be assignments.
+const ASSIGNING: &[&str] = &["export", "declare", "typeset", "local", "readonly", "env", "sudo", "setenv"];
+
+/// Builtins whose words are evaluated as arithmetic, in which a subscript may hold a command.
+const EVALUATING: &[&str] = &[
+    "let", "declare", "typeset", "local", "read", "printf", "unset", "test", "[", "[[", "export", "readonly",
+    "mapfile", "wait",
+];
+
+const BUILTINS_THAT_COUNT: &[&str] = &[
+    "cd", "export", "alias", "source", ".", "eval", "exec", "set", "unset", "trap", "read", "echo", "printf", "test",
+    "command", "builtin", "exit", "return", "sudo", "ls",
+];
+
+pub(super) fn is_builtin_that_counts(name: &str) -> bool {
+    BUILTINS_THAT_COUNT.contains(&name)
+}
+
+pub(super) fn judge_assignment(name: &str, value: &str, findings: &mut Findings) {
+    if DECIDING.iter().any(|pattern| glob::matches(name, pattern)) {
+        findings.danger(format!("sets `{name}`, which decides what runs"));
+    } else if value.contains("() {") || value.contains("(){") {
+        findings.danger(format!("puts code into `{name}`"));
+    } else {
+        findings.ask(format!("sets the variable `{name}`"));
+    }
+}
+
+pub(super) fn judge_builtin(verb: &str, arguments: &[LooseWord], findings: &mut Findings) {
+    if ASSIGNING.contains(&verb) {
+        for word in arguments.iter().filter(|word| !word.text.starts_with('-')) {
+            match split_assignment(&word.text) {
+                Some((name, value)) => judge_assignment(name, value, findings),
+                None if verb == "env" || verb == "sudo" => break,
+                None => {}
+            }
+        }
+    }
+    if matches!(verb, "printf" | "read") {
+        let target = match (verb, arguments) {
+            ("printf", [option, target, ..]) if option.text == "-v" => Some(target.text.as_str()),
+            ("printf", [option, ..]) => option.text.strip_prefix("-v"),
+            (_, words) => words
+                .iter()
+                .map(|word| word.text.as_str())
+                .find(|text| DECIDING.iter().any(|pattern| glob::matches(text, pattern))),
+        };
+        if let Some(name) = target.filter(|name| !name.is_empty()) {
+            judge_assignment(name, "", findings);
+        }
+    }
+    let hides_code =
+        |word: &LooseWord| word.text.contains('[') && (word.text.contains("$(") || word.text.contains('`'));
+    if EVALUATING.contains(&verb) && arguments.iter().any(hides_code) {
+        findings.danger(format!("`{verb}` evaluates a subscript that holds a command"));
+    }
+    match verb {
+        "alias" if !arguments.is_empty() => {}
+        "complete" | "bind" | "trap" if arguments.len() > 1 => {
+            findings.danger(format!("`{verb}` plans code for later"))
+        }
+        "declare" | "typeset" | "local" if arguments.iter().any(|word| word.text == "-n") => {
+            findings.danger("makes a name stand for another variable")
+        }
+        "declare" | "typeset" | "set" if arguments.is_empty() => {
+            findings.ask("shows all variables, which may hold secrets")
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,215 @@
+//! Files that a command reads or writes, as far as its words tell.
+
+use super::super::{
+    Context, Level,
+    paths::{self, PlainPath},
+    scan::{LooseRedirect, LooseWord},
+    verdict::Findings,
+};
+
+/// Words of these are texts, not files.
+const TEXT_ONLY: &[&str] = &[
+    "echo", "printf", "basename", "dirname", "which", "type", "whereis", "man", "whatis", "apropos", "test", "[",
+    "true", "false", "alias", "export",
+];
+/// The first operand of these is no file.
+const WITH_PATTERN: &[&str] =
+    &["grep", "egrep", "fgrep", "rg", "sed", "awk", "gawk", "mawk", "jq", "fd", "fdfind", "ag", "ack"];
+/// Their last operand is written.
+const WRITE_LAST: &[&str] = &["cp", "mv", "ln", "install", "rsync", "scp", "gcp", "gmv", "uniq"];
+/// All their operands are written or removed.
+const WRITE_ALL: &[&str] = &[
+    "rm", "tee", "touch", "truncate", "shred", "unlink", "rmdir", "mkdir", "chmod", "chown", "chgrp", "sponge",
+    "patch", "mkfifo", "mknod", "chattr",
+];
+/// Options that name an output file.
+const OUTPUT_OPTIONS: &[&str] = &[
+    "-o",
+    "-O",
+    "--output",
+    "--output-document",
+    "--output-file",
+    "-t",
+    "--target-directory",
+    "-C",
+    "--directory",
+    "-P",
+    "--directory-prefix",
+    "-d",
+];
+/// Words that only credential hunters look for.
+const CREDENTIAL_PATTERNS: &[&str] = &[
+    "password",
+    "passwd",
+    "secret",
+    "token",
+    "api_key",
+    "api-key",
+    "apikey",
+    "private key",
+    "akia",
+    "aws_",
+    "bearer",
+    "credential",
+    "id_rsa",
+    "ghp_",
+    "sk-",
+];
+/// Their stated places are where configuration lies.
+const CONFIGURATION_ROOTS: &[&str] = &["/etc", "/root", "/home", "/var", "/opt", "/proc", "/"];
+
+pub(super) fn judge_redirect(redirect: &LooseRedirect, context: Context<'_>, findings: &mut Findings) {
+    let target = &redirect.target.text;
+    if target.starts_with("/dev/tcp/") || target.starts_with("/dev/udp/") {
+        findings.danger("opens a raw connection");
+    }
+    let Some(path) = resolve(target, context) else { return };
+    if !redirect.writes {
+        add_danger(paths::read_risk(&path, context), findings);
+    } else if !matches!(target.as_str(), "/dev/null" | "/dev/stdout" | "/dev/stderr" | "/dev/tty")
+        && !target.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-')
+    {
+        let (level, reason) = paths::write_risk(&path, context);
+        findings.add(level, reason);
+    }
+}
+
+fn add_danger(risk: paths::PathRisk, findings: &mut Findings) {
+    if let Some((Level::Danger, reason)) = risk {
+        findings.danger(reason);
+    }
+}
+
+fn resolve(text: &str, context: Context<'_>) -> Option<PlainPath> {
+    let text = text.strip_prefix("file://").unwrap_or(text);
+    let home = ["$HOME", "${HOME}"].iter().find_map(|name| text.strip_prefix(name));
+    match home {
+        Some(rest) => PlainPath::resolve(&format!("~{rest}"), true, context),
+        None => PlainPath::resolve(text, text.starts_with('~'), context),
+    }
+}
+
+pub(super) fn judge_arguments(verb: &str, arguments: &[LooseWord], context: Context<'_>, findings: &mut Findings) {
+    if !TEXT_ONLY.contains(&verb) {
+        judge_reads(verb, arguments, context, findings);
+    }
+    judge_writes(verb, arguments, context, findings);
+    judge_search(verb, arguments, context, findings);
+}
+
+/// Every word, and every part of one, that may be a path.
+fn judge_reads(verb: &str, arguments: &[LooseWord], context: Context<'_>, findings: &mut Findings) {
+    let mut pattern_expected = WITH_PATTERN.contains(&verb);
+    let mut is_condition = false;
+    for word in arguments {
+        let text = word.text.as_str();
+        let was_condition = std::mem::replace(&mut is_condition, is_text_option(verb, text));
+        if was_condition {
+            pattern_expected &= verb == "find";
+            continue;
+        }
+        if pattern_expected && !text.starts_with('-') {
+            pattern_expected = false;
+            continue;
+        }
+        for part in path_parts(text) {
+            if let Some(path) = resolve(part, context) {
+                add_danger(paths::read_risk(&path, context), findings);
+            }
+        }
+    }
+}
+
+/// Whether the next word is a pattern or text whatever it looks like.
+fn is_text_option(verb: &str, option: &str) -> bool {
+    match verb {
+        "find" => option.starts_with('-') && option.contains("name") || matches!(option, "-path" | "-ipath" | "-regex"),
+        "git" => matches!(option, "-m" | "--message" | "--grep" | "--author" | "-S" | "-G"),
+        "grep" | "egrep" | "fgrep" | "rg" => {
+            matches!(option, "-e" | "--regexp" | "-g" | "--glob" | "--exclude" | "--exclude-dir" | "--include")
+        }
+        "ls" | "tree" => option == "-I",
+        _ => false,
+    }
+}
+
+fn path_parts(text: &str) -> impl Iterator<Item = &str> {
+    let is_exclusion = ["--exclude", "--ignore", "--include", "--glob", "--grep", "--message"]
+        .iter()
+        .any(|option| text.starts_with(option));
+    let whole = (!text.starts_with('-')).then_some(text);
+    let is_option_with_path = text.starts_with('-') && text.len() > 2 && !text.starts_with("--");
+    let attached = if is_option_with_path { text.get(2..) } else { None };
+    let pieces = text.split(['=', '@', ':', ',', '<']).skip(1).filter(|piece| !piece.is_empty());
+    let from_url = text.split_once("file://").map(|(_, path)| path);
+    whole.into_iter().chain(attached).chain(pieces).chain(from_url).filter(move |part| !is_exclusion && part.len() > 1)
+}
+
+fn judge_writes(verb: &str, arguments: &[LooseWord], context: Context<'_>, findings: &mut Findings) {
+    let operands: Vec<&str> = arguments
+        .iter()
+        .map(|word| word.text.as_str())
+        .filter(|text| !text.starts_with('-') && !text.is_empty())
+        .collect();
+    let mut written: Vec<&str> = Vec::new();
+    if WRITE_ALL.contains(&verb) {
+        written.extend(&operands);
+    } else if WRITE_LAST.contains(&verb) && operands.len() > 1 {
+        written.extend(operands.last());
+        if verb == "mv" {
+            written.extend(&operands[..operands.len() - 1]);
+        }
+    } else if matches!(verb, "sed" | "perl" | "ruby") && arguments.iter().any(|word| is_in_place(&word.text)) {
+        written.extend(&operands);
+    } else if verb == "dd" {
+        written.extend(operands.iter().filter_map(|text| text.strip_prefix("of=")));
+    }
+    if matches!(
+        verb,
+        "cp" | "mv" | "install" | "ln" | "curl" | "wget" | "tar" | "unzip" | "gcc" | "cc" | "sort" | "git" | "openssl"
+    ) {
+        let pairs = arguments.windows(2).filter(|pair| OUTPUT_OPTIONS.contains(&pair[0].text.as_str()));
+        written.extend(pairs.map(|pair| pair[1].text.as_str()));
+        written.extend(arguments.iter().filter_map(|word| {
+            OUTPUT_OPTIONS.iter().find_map(|option| word.text.strip_prefix(option)?.strip_prefix('='))
+        }));
+    }
+    for text in written {
+        if let Some(path) = resolve(text, context) {
+            add_danger(Some(paths::write_risk(&path, context)), findings);
+        }
+    }
+}
+
+fn is_in_place(text: &str) -> bool {
+    text.starts_with("--in-place")
+        || (text.starts_with('-')
+            && !text.starts_with("--")
+            && text[1..].split(|c: char| !c.is_ascii_alphabetic()).next().is_some_and(|flags| flags.contains('i')))
+}
+
+/// A search for credentials in places where configuration lies.
+fn judge_search(verb: &str, arguments: &[LooseWord], context: Context<'_>, findings: &mut Findings) {
+    if !matches!(verb, "grep" | "egrep" | "fgrep" | "rg" | "ag" | "ack" | "find" | "fd" | "locate") {
+        return;
+    }
+    let names_credentials = arguments.iter().any(|word| {
+        let lower = word.text.to_ascii_lowercase();
+        CREDENTIAL_PATTERNS.iter().any(|pattern| lower.contains(pattern))
+            && !lower.starts_with('/')
+            && !lower.starts_with('~')
+    });
+    let is_recursive = !verb.ends_with("grep")
+        || arguments.iter().any(|word| word.text.starts_with('-') && word.text.contains(['r', 'R']));
+    let is_configuration = |word: &LooseWord| {
+        let text = word.text.trim_end_matches('/');
+        text.starts_with('~')
+            || text.starts_with("$HOME")
+            || CONFIGURATION_ROOTS.contains(&if text.is_empty() { "/" } else { text })
+            || (word.text.starts_with('/')
+                && resolve(&word.text, context).is_some_and(|path| paths::is_wide(&path, context)))
+    };
+    if names_credentials && is_recursive && arguments.iter().any(is_configuration) {
+        findings.danger("looks for credentials");
+    }
+}

@@ -1,0 +1,73 @@
+//! Data that leaves the machine.
+
+use super::{
+    super::{scan::LooseWord, verdict::Findings},
+    Surroundings,
+};
+
+/// They connect to what their operands name.
+const CONNECTING: &[&str] = &[
+    "curl",
+    "wget",
+    "http",
+    "https",
+    "xh",
+    "dig",
+    "nslookup",
+    "host",
+    "drill",
+    "ping",
+    "ping6",
+    "traceroute",
+    "whois",
+    "ssh",
+    "scp",
+    "sftp",
+    "rsync",
+    "aria2c",
+    "lynx",
+    "w3m",
+    "git",
+    "gh",
+    "aws",
+    "gsutil",
+    "rclone",
+];
+
+pub(super) fn judge(verb: &str, arguments: &[LooseWord], around: Surroundings<'_>, findings: &mut Findings) {
+    if !CONNECTING.contains(&verb) {
+        return;
+    }
+    let is_local_git = verb == "git"
+        && !arguments
+            .iter()
+            .any(|word| matches!(word.text.as_str(), "push" | "fetch" | "clone" | "ls-remote" | "pull" | "remote"));
+    if is_local_git {
+        return;
+    }
+    if arguments.iter().any(|word| word.runs_code) {
+        findings.danger(format!("`{verb}` sends the output of a command"));
+    } else if matches!(verb, "curl" | "wget" | "dig" | "nslookup" | "host" | "ping" | "http")
+        && arguments.iter().any(|word| word.expands)
+    {
+        findings.danger(format!("`{verb}` sends the value of a variable"));
+    }
+    let is_fed = around.command.piped_from.is_some()
+        || around.command.input.is_some()
+        || around.command.redirects.iter().any(|redirect| !redirect.writes);
+    if is_fed && matches!(verb, "curl" | "wget" | "http" | "https" | "xh" | "ssh" | "aws" | "gsutil" | "rclone" | "gh")
+    {
+        findings.danger(format!("`{verb}` sends what it is fed"));
+    }
+    if is_upload(verb, arguments) {
+        findings.danger(format!("`{verb}` sends files to another host"));
+    }
+}
+
+fn is_upload(verb: &str, arguments: &[LooseWord]) -> bool {
+    let operands: Vec<&str> =
+        arguments.iter().map(|word| word.text.as_str()).filter(|text| !text.starts_with('-')).collect();
+    matches!(verb, "scp" | "rsync" | "sftp")
+        && operands.len() > 1
+        && operands.last().is_some_and(|target| target.split('/').next().is_some_and(|head| head.contains(':')))
+}

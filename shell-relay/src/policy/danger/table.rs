@@ -1,0 +1,135 @@
+//! Known harm as data. The notation stands at the top of the table.
+
+use std::{collections::HashMap, sync::LazyLock};
+
+use super::super::scan::LooseWord;
+
+/// Shorter abbreviations of long options are no sign of anything.
+const MIN_ABBREVIATION_BYTES: usize = 5;
+
+#[derive(Debug)]
+enum Part {
+    Always,
+    Flag(char),
+    Word(&'static str),
+    FirstOperand(&'static str),
+    Long(&'static str),
+    Within(&'static str),
+}
+
+#[derive(Debug)]
+struct Harm {
+    reason: &'static str,
+    /// One of these must hold, each of parts that all must hold.
+    alternatives: Vec<Vec<Part>>,
+}
+
+static HARMS: LazyLock<HashMap<&'static str, Vec<Harm>>> = LazyLock::new(|| {
+    let mut harms: HashMap<&str, Vec<Harm>> = HashMap::new();
+    for line in include_str!("harm.table").lines().filter(|line| !line.starts_with("# ")) {
+        let mut fields = line.splitn(3, " | ");
+        let (Some(verbs), Some(reason), Some(alternatives)) = (fields.next(), fields.next(), fields.next()) else {
+            continue;
+        };
+        for verb in verbs.split(' ') {
+            let alternatives =
+                alternatives.split_whitespace().map(|parts| parts.split('&').map(parse_part).collect()).collect();
+            harms.entry(verb).or_default().push(Harm { reason, alternatives });
+        }
+    }
+    harms
+});
+
+fn parse_part(text: &'static str) -> Part {
+    let letter = text.strip_prefix('-').filter(|rest| rest.len() == 1).and_then(|rest| rest.chars().next());
+    match (letter, text.as_bytes()) {
+        (_, b"*") => Part::Always,
+        (Some(flag), _) if flag.is_ascii_alphabetic() => Part::Flag(flag),
+        (_, [b'%', ..]) => Part::Within(&text[1..]),
+        (_, [b'^', ..]) => Part::FirstOperand(&text[1..]),
+        (_, [b'=', ..]) => Part::Word(&text[1..]),
+        (_, [b'-', b'-', _, ..]) => Part::Long(text),
+        _ => Part::Word(text),
+    }
+}
+
+/// Whether `verb` is known to do harm in some way.
+pub(super) fn is_known(verb: &str) -> bool {
+    HARMS.contains_key(verb)
+}
+
+/// Why `verb` with these arguments does harm.
+pub(super) fn reasons(verb: &str, arguments: &[LooseWord]) -> impl Iterator<Item = &'static str> {
+    let harms = HARMS.get(verb).map_or(&[][..], Vec::as_slice);
+    harms
+        .iter()
+        .filter(|harm| harm.alternatives.iter().any(|parts| parts.iter().all(|part| part.holds(arguments))))
+        .map(|harm| harm.reason)
+}
+
+impl Part {
+    fn holds(&self, arguments: &[LooseWord]) -> bool {
+        // Behind `--` nothing is an option.
+        let options = arguments.iter().position(|word| word.text == "--").unwrap_or(arguments.len());
+        match self {
+            Self::Always => true,
+            Self::Flag(_) | Self::Long(_) => arguments[..options].iter().any(|word| self.holds_in(word)),
+            Self::FirstOperand(wanted) => arguments.iter().find(|word| !word.text.starts_with('-')).is_some_and(|word| word.text == *wanted),
+            Self::Word(_) | Self::Within(_) => arguments.iter().any(|word| self.holds_in(word)),
+        }
+    }
+
+    fn holds_in(&self, word: &LooseWord) -> bool {
+        let text = word.text.as_str();
+        match self {
+            Self::Always => true,
+            Self::FirstOperand(wanted) | Self::Word(wanted) => text == *wanted,
+            Self::Within(wanted) => text.contains(wanted),
+            Self::Flag(flag) => {
+                let joined = text.strip_prefix('-').unwrap_or_default();
+                let flags = joined.find(|c: char| !c.is_ascii_alphabetic()).map_or(joined, |end| &joined[..end]);
+                flags.contains(*flag)
+            }
+            Self::Long(long) => {
+                let name = text.split('=').next().unwrap_or_default();
+                name == *long
+                    || (name.len() >= MIN_ABBREVIATION_BYTES && name.starts_with("--") && long.starts_with(name))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is_harm(verb: &str, arguments: &[&str]) -> bool {
+        let words: Vec<LooseWord> =
+            arguments.iter().map(|text| LooseWord { text: (*text).into(), ..LooseWord::default() }).collect();
+        reasons(verb, &words).next().is_some()
+    }
+
+    #[test]
+    fn every_line_of_the_table_is_read() {
+        let lines = include_str!("harm.table").lines().filter(|line| !line.starts_with("# ")).count();
+        let read: usize = HARMS.values().map(Vec::len).sum();
+        assert!(read >= lines, "{read} {lines}");
+        assert!(HARMS.values().flatten().all(|harm| !harm.alternatives.is_empty()));
+    }
+
+    #[test]
+    fn harm_is_told_by_flags_words_and_their_union() {
+        assert!(is_harm("rm", &["-rf", "x"]));
+        assert!(is_harm("rm", &["--recu", "x"]));
+        assert!(!is_harm("rm", &["x"]));
+        assert!(is_harm("git", &["push", "--force-with-lease=main"]));
+        assert!(is_harm("git", &["push", "origin", "+main"]));
+        assert!(!is_harm("git", &["push", "origin", "main"]));
+        assert!(is_harm("chmod", &["a+rwx", "x"]));
+        assert!(is_harm("chmod", &["u+s", "x"]));
+        assert!(!is_harm("chmod", &["u+x", "x"]));
+        assert!(is_harm("curl", &["-XPOST", "u"]));
+        assert!(is_harm("sort", &["--compress-prog=sh", "x"]));
+        assert!(!is_harm("sort", &["-n", "--", "-o"]));
+    }
+}

@@ -1,0 +1,297 @@
+//! Allowed options as data. The notation of a table line is `verbs | options | operands`:
+//!
+//! - `-abc` flags, which may be joined; `-n#` `-k:` `-f@` take a number, a text, a path, attached or as the next word; `-I[]` may
+//!   have an attached text; `-#` is a dash and a number;
+//! - `--(x y=: z[=])` long options: a flag, one with a value (`=:` text, `=#` number, `=@` path), one with an optional value;
+//! - operands: `@*` paths, `@?` at most one, `:*` texts, `#*` numbers, `0` none, `!x` what the rule of that name says.
+//!
+//! Every other word that begins with `-` is not allowed, abbreviations of long options included.
+
+use std::{collections::HashMap, sync::LazyLock};
+
+use super::command::Word;
+
+/// What an option takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Value {
+    Nothing,
+    Number,
+    Text,
+    Path,
+    OptionalText,
+}
+
+/// What a verb takes besides options.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Operands {
+    Paths,
+    OnePath,
+    Texts,
+    Numbers,
+    Nothing,
+    Rule(&'static str),
+}
+
+/// What is allowed to one verb.
+#[derive(Clone, Debug)]
+pub(super) struct Spec {
+    short: HashMap<char, Value>,
+    long: HashMap<&'static str, Value>,
+    has_dash_number: bool,
+    pub operands: Operands,
+}
+
+/// Arguments that fit a [`Spec`].
+#[derive(Debug)]
+pub(super) struct Arguments<'a> {
+    /// Options without their dashes, with their values.
+    pub options: Vec<(&'a str, Option<&'a str>)>,
+    /// Values of options that are paths, with whether a `~` at their front is expanded.
+    pub paths: Vec<(&'a str, bool)>,
+    pub operands: Vec<&'a Word>,
+    /// `--` stood before the operands from this one on.
+    pub literal_from: Option<usize>,
+}
+
+impl Arguments<'_> {
+    pub(super) fn has(&self, names: &[&str]) -> bool {
+        self.options.iter().any(|(name, _)| names.contains(name))
+    }
+}
+
+type Table = HashMap<&'static str, Spec>;
+
+static VERBS: LazyLock<Table> = LazyLock::new(|| parse_table(include_str!("options.table")));
+static GIT_SUBCOMMANDS: LazyLock<Table> = LazyLock::new(|| parse_table(include_str!("git.table")));
+
+/// What is allowed to a program; `None` if it is not known to be read-only.
+pub(super) fn verb(name: &str) -> Option<&'static Spec> {
+    VERBS.get(name)
+}
+
+/// What is allowed to a git subcommand.
+pub(super) fn git_subcommand(name: &str) -> Option<&'static Spec> {
+    GIT_SUBCOMMANDS.get(name)
+}
+
+fn parse_table(text: &'static str) -> Table {
+    let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with("# "));
+    lines
+        .flat_map(|line| {
+            let mut fields = line.splitn(3, '|').map(str::trim);
+            let verbs = fields.next().unwrap_or_default();
+            let spec = parse_spec(fields.next().unwrap_or_default(), fields.next().unwrap_or_default());
+            verbs.split(' ').map(move |verb| (verb, spec.clone()))
+        })
+        .collect()
+}
+
+fn parse_spec(options: &'static str, operands: &'static str) -> Spec {
+    let operands = match operands {
+        "@*" => Operands::Paths,
+        "@?" => Operands::OnePath,
+        ":*" => Operands::Texts,
+        "#*" => Operands::Numbers,
+        rule if rule.starts_with('!') => Operands::Rule(&rule[1..]),
+        _ => Operands::Nothing,
+    };
+    let mut spec = Spec { short: HashMap::new(), long: HashMap::new(), has_dash_number: false, operands };
+    let (short, long) = options.split_once("--(").unwrap_or((options, ""));
+    for option in long.trim_end_matches(')').split_whitespace() {
+        let (name, value) = long_option(option);
+        spec.long.insert(name, value);
+    }
+    for token in short.split_whitespace().filter_map(|token| token.strip_prefix('-')) {
+        add_short(&mut spec, token);
+    }
+    spec
+}
+
+fn long_option(option: &'static str) -> (&'static str, Value) {
+    let suffixes = [("[=]", Value::OptionalText), ("=:", Value::Text), ("=#", Value::Number), ("=@", Value::Path)];
+    let found = suffixes.into_iter().find_map(|(suffix, value)| Some((option.strip_suffix(suffix)?, value)));
+    found.unwrap_or((option, Value::Nothing))
+}
+
+fn add_short(spec: &mut Spec, token: &'static str) {
+    if token == "#" {
+        spec.has_dash_number = true;
+        return;
+    }
+    let mut chars = token.chars();
+    let Some(first) = chars.next() else { return };
+    let value = match chars.as_str() {
+        "#" => Value::Number,
+        ":" => Value::Text,
+        "@" => Value::Path,
+        "[]" => Value::OptionalText,
+        _ => {
+            spec.short.extend(token.chars().map(|flag| (flag, Value::Nothing)));
+            return;
+        }
+    };
+    spec.short.insert(first, value);
+}
+
+impl Spec {
+    /// Splits `words` (without the verb) into allowed options and operands, or says what is not allowed.
+    pub(super) fn split<'a>(&self, words: &'a [Word]) -> Result<Arguments<'a>, String> {
+        let mut arguments =
+            Arguments { options: Vec::new(), paths: Vec::new(), operands: Vec::new(), literal_from: None };
+        let mut words = words.iter();
+        while let Some(word) = words.next() {
+            let text = word.text.as_str();
+            if arguments.literal_from.is_some() || text == "-" || !text.starts_with('-') {
+                arguments.operands.push(word);
+            } else if text == "--" {
+                arguments.literal_from = Some(arguments.operands.len());
+            } else if let Some(long) = text.strip_prefix("--") {
+                self.take_long(long, word, &mut words, &mut arguments)?;
+            } else if self.has_dash_number && text[1..].bytes().all(|byte| byte.is_ascii_digit()) {
+                arguments.options.push(("#", Some(&text[1..])));
+            } else {
+                self.take_short(&text[1..], word, &mut words, &mut arguments)?;
+            }
+        }
+        Ok(arguments)
+    }
+
+    fn take_long<'a>(
+        &self,
+        text: &'a str,
+        word: &'a Word,
+        words: &mut std::slice::Iter<'a, Word>,
+        arguments: &mut Arguments<'a>,
+    ) -> Result<(), String> {
+        let (name, attached) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
+        let value = *self.long.get(name).ok_or_else(|| unknown(&format!("--{name}")))?;
+        let value_text = match (value, attached) {
+            (Value::Nothing, None) | (Value::OptionalText, None) => None,
+            (Value::Nothing, Some(_)) => return Err(unknown(&word.text)),
+            (_, Some(attached)) => Some((attached, false)),
+            (_, None) => Some(next_value(name, words)?),
+        };
+        take_value(name, value, value_text, arguments)
+    }
+
+    fn take_short<'a>(
+        &self,
+        flags: &'a str,
+        word: &'a Word,
+        words: &mut std::slice::Iter<'a, Word>,
+        arguments: &mut Arguments<'a>,
+    ) -> Result<(), String> {
+        if word.has_glob && !flags.starts_with(|first| matches!(self.short.get(&first), Some(Value::Text))) {
+            return Err("has a pattern among its options".into());
+        }
+        for (at, flag) in flags.char_indices() {
+            let value = *self.short.get(&flag).ok_or_else(|| unknown(&format!("-{flag}")))?;
+            let name = &flags[at..at + flag.len_utf8()];
+            let rest = &flags[at + flag.len_utf8()..];
+            match value {
+                Value::Nothing => arguments.options.push((name, None)),
+                Value::OptionalText => {
+                    return take_value(name, value, (!rest.is_empty()).then_some((rest, false)), arguments);
+                }
+                _ if rest.is_empty() => return take_value(name, value, Some(next_value(name, words)?), arguments),
+                _ => return take_value(name, value, Some((rest, false)), arguments),
+            }
+        }
+        Ok(())
+    }
+}
+
+fn next_value<'a>(name: &str, words: &mut std::slice::Iter<'a, Word>) -> Result<(&'a str, bool), String> {
+    let word = words.next().ok_or_else(|| format!("option `{name}` lacks its value"))?;
+    if word.has_glob {
+        return Err("has a pattern among its options".into());
+    }
+    Ok((&word.text, word.has_tilde))
+}
+
+fn take_value<'a>(
+    name: &'a str,
+    kind: Value,
+    value: Option<(&'a str, bool)>,
+    arguments: &mut Arguments<'a>,
+) -> Result<(), String> {
+    if let Some((text, has_tilde)) = value {
+        match kind {
+            Value::Number if !is_number(text) => return Err(format!("option `{name}` takes a number, not `{text}`")),
+            Value::Path => arguments.paths.push((text, has_tilde)),
+            _ => {}
+        }
+    }
+    arguments.options.push((name, value.map(|(text, _)| text)));
+    Ok(())
+}
+
+fn unknown(option: &str) -> String {
+    format!("option `{option}` is not known to be read-only")
+}
+
+/// A number with an optional sign, fraction and unit.
+pub(super) fn is_number(text: &str) -> bool {
+    let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
+    let digits = unsigned.trim_end_matches(|c: char| c.is_ascii_alphabetic() || c == '%');
+    let is_decimal = digits.split('.').count() <= 2 && digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    digits.starts_with(|c: char| c.is_ascii_digit()) && is_decimal && unsigned.len() - digits.len() <= 3
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn split(verb_name: &str, words: &[&str]) -> Result<(usize, usize), String> {
+        let words: Vec<Word> =
+            words.iter().map(|text| Word { text: (*text).into(), is_bare: true, ..Word::default() }).collect();
+        let arguments = verb(verb_name).expect("listed").split(&words)?;
+        Ok((arguments.options.len(), arguments.operands.len()))
+    }
+
+    #[test]
+    fn every_table_line_is_read() {
+        assert!(VERBS.len() > 100, "{}", VERBS.len());
+        assert_eq!(verb("ls").expect("listed").operands, Operands::Paths);
+        assert_eq!(verb("grep").expect("listed").operands, Operands::Rule("pattern"));
+        assert_eq!(verb("rm").map(|_| ()), None);
+        assert!(git_subcommand("status").is_some());
+    }
+
+    #[test]
+    fn listed_options_are_split_from_operands() {
+        assert_eq!(split("ls", &["-la", "--sort=size", "src"]), Ok((3, 1)));
+        assert_eq!(split("head", &["-5", "x"]), Ok((1, 1)));
+        assert_eq!(split("head", &["-n", "5", "-c1K", "x", "-q"]), Ok((3, 1)));
+        assert_eq!(split("date", &["-I", "-Iseconds"]), Ok((2, 0)));
+        assert_eq!(split("sort", &["-t", "-k", "--", "-o"]), Ok((1, 1)));
+        assert_eq!(split("grep", &["-rne", "x", "."]), Ok((3, 1)));
+    }
+
+    #[test]
+    fn what_is_not_listed_is_refused() {
+        for (verb_name, words) in [
+            ("sort", vec!["-o", "x"]),
+            ("sort", vec!["-no", "x"]),
+            ("sort", vec!["--compress-program=x"]),
+            ("sort", vec!["--compress", "x"]),
+            ("ls", vec!["--al"]),
+            ("ls", vec!["--all=x"]),
+            ("head", vec!["-n", "x"]),
+            ("head", vec!["-n"]),
+            ("ls", vec!["x", "--hyperlink"]),
+        ] {
+            assert!(split(verb_name, &words).is_err(), "{verb_name} {words:?}");
+        }
+    }
+
+    #[test]
+    fn numbers_have_a_sign_a_fraction_and_a_unit() {
+        for text in ["5", "+5", "-5", "1K", "0.5", "10MiB", "50%"] {
+            assert!(is_number(text), "{text}");
+        }
+        for text in ["", "x", "1.2.3", "5kilo", "$(id)", "a[1]", "-"] {
+            assert!(!is_number(text), "{text}");
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! The second reading, by `tree-sitter-bash`. Its grammar and its quirks are independent of the first parser's.
+
+use std::cell::RefCell;
+
+use tree_sitter::{Node, Parser};
+
+use super::super::command::{Join, Redirect, RedirectKind, SimpleCommand, Word};
+
+thread_local! {
+    /// Making a parser costs more than parsing a line.
+    static PARSER: RefCell<Option<Parser>> = RefCell::new(new_parser());
+}
+
+fn new_parser() -> Option<Parser> {
+    let mut parser = Parser::new();
+    parser.set_language(&tree_sitter_bash::LANGUAGE.into()).ok()?;
+    Some(parser)
+}
+
+/// The commands of a plain line; `None` if the line is broken or not plain.
+pub(super) fn parse(line: &str) -> Option<Vec<SimpleCommand>> {
+    let tree = PARSER.with_borrow_mut(|parser| parser.as_mut()?.parse(line, None))?;
+    let root = tree.root_node();
+    if root.has_error() {
+        return None;
+    }
+    let mut reader = Reader { line, commands: Vec::new() };
+    for child in children(root) {
+        match child.kind() {
+            ";" | "\n" => {}
+            _ => reader.add_statement(child, Join::Then)?,
+        }
+    }
+    Some(reader.commands)
+}
+
+struct Reader<'a> {
+    line: &'a str,
+    commands: Vec<SimpleCommand>,
+}
+
+impl<'a> Reader<'a> {
+    fn text(&self, node: Node<'_>) -> &'a str {
+        &self.line[node.byte_range()]
+    }
+
+    fn add_statement(&mut self, node: Node<'_>, join: Join) -> Option<()> {
+        match node.kind() {
+            "command" => self.add_command(node, join),
+            "test_command" => self.add_test(node, join),
+            "list" | "pipeline" => self.add_joined(node, join),
+            "redirected_statement" => {
+                let mut parts = children(node).into_iter();
+                self.add_statement(parts.next().filter(|body| !body.kind().ends_with("redirect"))?, join)?;
+                parts.try_for_each(|part| self.add_redirect(part))
+            }
+            _ => None,
+        }
+    }
+
+    fn add_joined(&mut self, node: Node<'_>, first: Join) -> Option<()> {
+        let mut join = first;
+        for child in children(node) {
+            match child.kind() {
+                "&&" => join = Join::And,
+                "||" => join = Join::Or,
+                "|" => join = Join::Pipe,
+                _ => self.add_statement(child, join)?,
+            }
+        }
+        Some(())
+    }
+
+    fn add_command(&mut self, node: Node<'_>, join: Join) -> Option<()> {
+        let mut words = Vec::new();
+        for child in children(node) {
+            words.push(self.word(child)?);
+        }
+        self.commands.push(SimpleCommand { join, words, redirects: Vec::new() });
+        Some(())
+    }
+
+    /// `[ ... ]` comes as an expression; its words are the leaves in the order of the text.
+    fn add_test(&mut self, node: Node<'_>, join: Join) -> Option<()> {
+        let mut words = Vec::new();
+        self.collect_leaves(node, &mut words)?;
+        if words.first()?.text != "[" {
+            return None;
+        }
+        self.commands.push(SimpleCommand { join, words, redirects: Vec::new() });
+        Some(())
+    }
+
+    fn collect_leaves(&self, node: Node<'_>, words: &mut Vec<Word>) -> Option<()> {
+        for child in children(node) {
+            match child.kind() {
+                "unary_expression" | "binary_expression" => self.collect_leaves(child, words)?,
+                "test_operator" | "regex" | "extglob_pattern" => words.push(self.bare(child)?),
+                kind if !child.is_named() && !kind.contains(['(', ')']) => words.push(self.bare(child)?),
+                _ => words.push(self.word(child)?),
+            }
+        }
+        Some(())
+    }
+
+    /// Adds a redirection to the last command. This grammar takes words behind the target for targets too; they are operands.
+    fn add_redirect(&mut self, node: Node<'_>) -> Option<()> {
+        if node.kind() != "file_redirect" {
+            return None;
+        }
+        let mut fd = None;
+        let mut kind = None;
+        let mut target = None;
+        let mut operands = Vec::new();
+        for child in children(node) {
+            match child.kind() {
+                "file_descriptor" => fd = Some(self.text(child).parse().ok()?),
+                "<" => kind = Some(RedirectKind::Read),
+                ">" => kind = Some(RedirectKind::Write),
+                ">>" => kind = Some(RedirectKind::Append),
+                "&>" => kind = Some(RedirectKind::WriteAll),
+                ">&" => kind = Some(RedirectKind::Duplicate),
+                _ if target.is_none() => target = Some(self.word(child)?),
+                _ => operands.push(self.word(child)?),
+            }
+        }
+        let command = self.commands.last_mut()?;
+        command.words.extend(operands);
+        command.redirects.push(Redirect { fd, kind: kind?, target: target? });
+        Some(())
+    }
+
+    fn word(&self, node: Node<'_>) -> Option<Word> {
+        let mut word = Word::empty();
+        self.add_to_word(node, &mut word)?;
+        Some(word)
+    }
+
+    fn bare(&self, node: Node<'_>) -> Option<Word> {
+        let mut word = Word::empty();
+        word.add_bare(self.text(node))?;
+        Some(word)
+    }
+
+    fn add_to_word(&self, node: Node<'_>, word: &mut Word) -> Option<()> {
+        let text = self.text(node);
+        match node.kind() {
+            "command_name" => self.add_to_word(node.child(0)?, word),
+            "word" | "number" | "test_operator" => word.add_bare(text),
+            "raw_string" => {
+                word.add_single_quoted(text.strip_prefix('\'')?.strip_suffix('\'')?);
+                Some(())
+            }
+            "string" => {
+                if children(node).iter().any(|child| child.is_named() && child.kind() != "string_content") {
+                    return None;
+                }
+                word.add_double_quoted(text.strip_prefix('"')?.strip_suffix('"')?)
+            }
+            "concatenation" => {
+                let mut end = node.start_byte();
+                for part in children(node) {
+                    if part.start_byte() != end {
+                        return None;
+                    }
+                    end = part.end_byte();
+                    self.add_to_word(part, word)?;
+                }
+                Some(())
+            }
+            _ => None,
+        }
+    }
+}
+
+fn children(node: Node<'_>) -> Vec<Node<'_>> {
+    let mut cursor = node.walk();
+    node.children(&mut cursor).collect()
+}

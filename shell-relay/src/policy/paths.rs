@@ -1,0 +1,610 @@
+//! Which files are secret, and which decide what runs. Paths are resolved by their text alone: links are not followed here.
+
+use std::path::{Path, PathBuf};
+
+use super::{Context, Level, glob};
+
+/// Why a path may not be touched without a question.
+pub(super) type PathRisk = Option<(Level, String)>;
+
+/// Secret wherever they are below a root: runs of path components.
+const SECRET_PLACES: &[&str] = &[
+    ".ssh",
+    ".gnupg",
+    ".aws",
+    ".azure",
+    ".kube",
+    ".docker/config.json",
+    ".config/gcloud",
+    ".config/gh",
+    ".netrc",
+    "_netrc",
+    ".pgpass",
+    ".my.cnf",
+    ".npmrc",
+    ".pypirc",
+    ".cargo/credentials*",
+    ".git-credentials",
+    ".password-store",
+    ".local/share/keyrings",
+    ".config/keyrings",
+    ".mozilla",
+    ".thunderbird",
+    ".config/google-chrome",
+    ".config/chromium",
+    ".config/BraveSoftware",
+    ".config/microsoft-edge",
+    ".config/op",
+    ".vault-token",
+    ".terraform.d/credentials*",
+    ".config/rclone",
+    ".s3cfg",
+    ".boto",
+    ".bash_history",
+    ".zsh_history",
+    ".zhistory",
+    ".histfile",
+    ".sh_history",
+    ".python_history",
+    ".psql_history",
+    ".mysql_history",
+    ".sqlite_history",
+    ".rediscli_history",
+    ".node_repl_history",
+    ".irb_history",
+    ".local/share/fish/fish_history",
+    "Library/Keychains",
+    ".config/cohab",
+    ".local/share/cohab",
+    ".local/state/cohab",
+    ".cache/cohab",
+    ".cohab",
+    ".kaggle/kaggle.json",
+    ".config/doctl",
+];
+
+/// Secret from the root of the file system.
+const SECRET_ABSOLUTE: &[&str] = &[
+    "etc/shadow",
+    "etc/shadow-",
+    "etc/gshadow",
+    "etc/gshadow-",
+    "etc/sudoers",
+    "etc/sudoers.d",
+    "etc/ssl/private",
+    "etc/krb5.keytab",
+    "etc/ssh/ssh_host_*_key",
+    "etc/master.passwd",
+    "etc/cohab",
+    "proc/*/environ",
+    "proc/*/mem",
+    "proc/*/auxv",
+    "proc/*/task/*/environ",
+    "proc/*/task/*/mem",
+    "proc/kcore",
+    "dev/mem",
+    "dev/kmem",
+    "dev/port",
+    "dev/sd*",
+    "dev/hd*",
+    "dev/vd*",
+    "dev/xvd*",
+    "dev/nvme*",
+    "dev/mmcblk*",
+    "dev/dm-*",
+    "dev/mapper",
+    "dev/disk",
+    "dev/block",
+    "dev/loop*",
+    "dev/md*",
+    "dev/tcp",
+    "dev/udp",
+    "run/user/*/cohab",
+    "tmp/cohab-*",
+    "run/secrets",
+    "var/run/secrets",
+];
+
+/// Secret by the last component.
+const SECRET_NAMES: &[&str] = &[
+    ".env",
+    ".env.*",
+    "id_rsa",
+    "id_dsa",
+    "id_ecdsa",
+    "id_ed25519",
+    "id_ecdsa_sk",
+    "id_ed25519_sk",
+    ".htpasswd",
+    "*.pem",
+    "*.key",
+    "*.p12",
+    "*.pfx",
+    "*.kdbx",
+    "*.jks",
+    "*.keystore",
+    "*.ppk",
+];
+
+/// Plain although they look secret or stand beside secrets.
+const PLAIN_NAMES: &[&str] = &["*.pub", "known_hosts", ".env.example", ".env.sample", ".env.template"];
+
+/// Below these, a process shows its files through links that the text of a path does not tell.
+const PROCESS_LINKS: &[&str] = &[
+    "proc/*/fd",
+    "proc/*/root",
+    "proc/*/cwd",
+    "proc/*/task/*/fd",
+    "proc/*/task/*/root",
+    "proc/*/task/*/cwd",
+    "dev/fd",
+    "dev/pts",
+];
+
+/// Writing them changes what runs later.
+const START_PLACES: &[&str] = &[
+    ".bashrc",
+    ".bash_profile",
+    ".bash_login",
+    ".bash_logout",
+    ".bash_aliases",
+    ".profile",
+    ".zshrc",
+    ".zshenv",
+    ".zprofile",
+    ".zlogin",
+    ".zlogout",
+    ".kshrc",
+    ".cshrc",
+    ".tcshrc",
+    ".login",
+    ".xinitrc",
+    ".xprofile",
+    ".xsession",
+    ".xsessionrc",
+    ".inputrc",
+    ".tmux.conf",
+    ".screenrc",
+    ".vimrc",
+    ".vim",
+    ".config/nvim",
+    ".emacs",
+    ".emacs.d",
+    ".nanorc",
+    ".lesskey",
+    ".gdbinit",
+    ".config/fish",
+    ".config/autostart",
+    ".config/systemd",
+    ".local/share/systemd",
+    ".config/environment.d",
+    ".pam_environment",
+    ".forward",
+    ".procmailrc",
+    ".git/hooks",
+    ".git/config",
+    ".git/info",
+    ".git/modules",
+    ".gitconfig",
+    ".config/git",
+    ".gitattributes",
+    ".gitmodules",
+    ".hgrc",
+    ".envrc",
+    ".vscode/tasks.json",
+    ".vscode/settings.json",
+    ".vscode/launch.json",
+    ".idea",
+    ".cargo/config",
+    ".cargo/config.toml",
+    ".cargo/bin",
+    ".local/bin",
+    ".pythonrc",
+    ".pip/pip.conf",
+    ".config/pip",
+    ".gemrc",
+    ".rustup",
+    "Library/LaunchAgents",
+    ".husky",
+];
+
+/// Writing below them needs more than a question.
+const SYSTEM_ROOTS: &[&str] = &[
+    "etc",
+    "usr",
+    "boot",
+    "sys",
+    "proc",
+    "bin",
+    "sbin",
+    "lib",
+    "lib32",
+    "lib64",
+    "libx32",
+    "dev",
+    "opt",
+    "root/.ssh",
+    "var/spool/cron",
+    "var/lib/dpkg",
+    "efi",
+    "snap",
+    "nix",
+    "Library",
+    "System",
+    "Applications",
+];
+
+/// A path by its components from the root, made from text alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct PlainPath {
+    components: Vec<String>,
+}
+
+impl PlainPath {
+    /// Resolves `~`, `~/`, `.` and `..`. `None` for `~user`, `~+` and the like.
+    pub(super) fn resolve(text: &str, has_tilde: bool, context: Context<'_>) -> Option<Self> {
+        let mut path = Self { components: Vec::new() };
+        let relative = if has_tilde {
+            let rest = text.strip_prefix('~')?;
+            if !rest.is_empty() && !rest.starts_with('/') {
+                return None;
+            }
+            path.push_all(&context.home.to_string_lossy());
+            rest
+        } else {
+            if !text.starts_with('/') {
+                path.push_all(&context.cwd.to_string_lossy());
+            }
+            text
+        };
+        path.push_all(relative);
+        Some(path)
+    }
+
+    fn from_path(path: &Path, context: Context<'_>) -> Self {
+        let mut plain = Self { components: Vec::new() };
+        if path.is_relative() {
+            plain.push_all(&context.cwd.to_string_lossy());
+        }
+        plain.push_all(&path.to_string_lossy());
+        plain
+    }
+
+    fn push_all(&mut self, text: &str) {
+        for component in text.split('/') {
+            match component {
+                "" | "." => {}
+                ".." => drop(self.components.pop()),
+                name => self.components.push(name.to_owned()),
+            }
+        }
+    }
+
+    pub(super) fn to_path_buf(&self) -> PathBuf {
+        PathBuf::from(self.shown())
+    }
+
+    fn shown(&self) -> String {
+        format!("/{}", self.components.join("/"))
+    }
+
+    fn name(&self) -> &str {
+        self.components.last().map_or("", String::as_str)
+    }
+
+    /// Whether `self` is `other` or contains it.
+    fn is_at_or_above(&self, other: &Self) -> bool {
+        other.components.starts_with(&self.components)
+    }
+
+    /// How surely the path is at or below `place`.
+    fn place_at(&self, start: usize, place: &str) -> Likeness {
+        let mut likeness = Likeness::Sure;
+        let mut own = self.components.iter().skip(start);
+        for wanted in place.split('/') {
+            match own.next() {
+                Some(component) => likeness = likeness.min(like(component, wanted)),
+                None => return Likeness::No,
+            }
+        }
+        likeness
+    }
+
+    fn anywhere_in(&self, place: &str) -> Likeness {
+        (0..self.components.len()).map(|start| self.place_at(start, place)).max().unwrap_or(Likeness::No)
+    }
+
+    /// Whether the path names a secret, or may.
+    fn secrecy(&self) -> Likeness {
+        let name = self.name();
+        if PLAIN_NAMES.iter().any(|plain| glob::matches(name, plain)) && !has_wildcard(name) {
+            return Likeness::No;
+        }
+        let places = SECRET_PLACES.iter().map(|place| self.anywhere_in(place));
+        let absolute = SECRET_ABSOLUTE.iter().map(|place| self.place_at(0, place));
+        let names = SECRET_NAMES.iter().map(|pattern| like_name(name, pattern));
+        places.chain(absolute).chain(names).max().unwrap_or(Likeness::No)
+    }
+}
+
+/// How surely a path is a listed one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Likeness {
+    No,
+    /// A pattern in the path may match it.
+    Maybe,
+    Sure,
+}
+
+fn has_wildcard(text: &str) -> bool {
+    text.contains(['*', '?'])
+}
+
+fn like(component: &str, wanted: &str) -> Likeness {
+    if !has_wildcard(component) {
+        let is_match = glob::matches(component, wanted) || component.eq_ignore_ascii_case(wanted);
+        return if is_match { Likeness::Sure } else { Likeness::No };
+    }
+    if !glob::overlaps(component, wanted) {
+        return Likeness::No;
+    }
+    let literals = component.chars().filter(|c| !matches!(c, '*' | '?')).count();
+    if literals >= 2 { Likeness::Sure } else { Likeness::Maybe }
+}
+
+/// A file name against a secret one. A pattern that says little of its end (`*`, `README*`) is no search for `*.pem`.
+fn like_name(name: &str, wanted: &str) -> Likeness {
+    if has_wildcard(name) {
+        let says_end = wanted.starts_with('*') && !name.ends_with(['*', '?']) || name.contains('.') && name != "*.*";
+        let is_bare = name.chars().all(|c| matches!(c, '*' | '?'));
+        if is_bare || (wanted.starts_with('*') && !says_end) {
+            return Likeness::No;
+        }
+        if !glob::overlaps(name, wanted) {
+            return Likeness::No;
+        }
+        return if wanted.starts_with('*') && !name.ends_with(&wanted[1..]) {
+            Likeness::Maybe
+        } else {
+            like(name, wanted)
+        };
+    }
+    let lower = name.to_ascii_lowercase();
+    if glob::matches(&lower, wanted) { Likeness::Sure } else { Likeness::No }
+}
+
+/// The risk of reading `path`.
+pub(super) fn read_risk(path: &PlainPath, context: Context<'_>) -> PathRisk {
+    let shown = path.shown();
+    match path.secrecy() {
+        Likeness::Sure => return Some((Level::Danger, format!("reads secrets: {shown}"))),
+        Likeness::Maybe => return Some((Level::Ask, format!("a pattern may match secret files: {shown}"))),
+        Likeness::No => {}
+    }
+    if PROCESS_LINKS.iter().any(|place| path.place_at(0, place) > Likeness::No) {
+        return Some((Level::Ask, format!("reads through the links of a process: {shown}")));
+    }
+    if path.components.first().is_some_and(|first| like(first, "dev") > Likeness::No)
+        && path.components.len() > 1
+        && path.name() != "null"
+    {
+        return Some((Level::Ask, format!("reads a device: {shown}")));
+    }
+    if path.components.iter().any(|component| component.starts_with('.') && has_wildcard(component)) {
+        return Some((Level::Ask, format!("a pattern matches hidden files: {shown}")));
+    }
+    let home = PlainPath::from_path(context.home, context);
+    if home.components.len() < path.components.len()
+        && home.is_at_or_above(path)
+        && has_wildcard(&path.components[home.components.len()])
+    {
+        return Some((Level::Ask, format!("a pattern in the home directory: {shown}")));
+    }
+    None
+}
+
+/// The risk of listing `path`: names are no secret, the folders of secrets are.
+pub(super) fn list_risk(path: &PlainPath, context: Context<'_>) -> PathRisk {
+    if path.components.first().is_some_and(|first| first == "dev") {
+        return None;
+    }
+    read_risk(path, context)
+}
+
+/// Why a search may not begin at `path`.
+pub(super) fn search_risk(path: &PlainPath, context: Context<'_>) -> PathRisk {
+    read_risk(path, context).or_else(|| {
+        is_wide(path, context)
+            .then(|| (Level::Ask, format!("searches a place that also holds secrets: {}", path.shown())))
+    })
+}
+
+/// Whether secrets of this user or of the system lie below `path`.
+pub(super) fn is_wide(path: &PlainPath, context: Context<'_>) -> bool {
+    let home = PlainPath::from_path(context.home, context);
+    if path.is_at_or_above(&home) || path.components.first().is_some_and(|first| first == "proc") {
+        return true;
+    }
+    let starts = |place: &str| {
+        place.split('/').zip(&path.components).all(|(wanted, component)| like(component, wanted) > Likeness::No)
+    };
+    if SECRET_ABSOLUTE.iter().any(|place| starts(place)) {
+        return true;
+    }
+    path.components.strip_prefix(&home.components[..]).is_some_and(|rest| {
+        SECRET_PLACES
+            .iter()
+            .any(|place| place.split('/').zip(rest).all(|(wanted, component)| like(component, wanted) > Likeness::No))
+    })
+}
+
+/// The risk of writing `path`: at least a question.
+pub(super) fn write_risk(path: &PlainPath, context: Context<'_>) -> (Level, String) {
+    let shown = path.shown();
+    if path.secrecy() > Likeness::No {
+        return (Level::Danger, format!("overwrites secrets: {shown}"));
+    }
+    if START_PLACES.iter().any(|place| path.anywhere_in(place) > Likeness::No) {
+        return (Level::Danger, format!("writes a file that decides what runs later: {shown}"));
+    }
+    let home = PlainPath::from_path(context.home, context);
+    let own_bin = path
+        .components
+        .strip_prefix(&home.components[..])
+        .is_some_and(|rest| rest.first().is_some_and(|first| first == "bin"));
+    if own_bin || SYSTEM_ROOTS.iter().any(|place| path.place_at(0, place) > Likeness::No) || path.components.is_empty()
+    {
+        return (Level::Danger, format!("writes to a system place: {shown}"));
+    }
+    let cwd = PlainPath::from_path(context.cwd, context);
+    let place = if cwd.is_at_or_above(path) { "writes" } else { "writes outside the working directory:" };
+    (Level::Ask, format!("{place} {shown}"))
+}
+
+/// Judges reading `path` or below it.
+pub(super) fn assess_read(path: &Path, context: Context<'_>) -> PathRisk {
+    search_risk(&PlainPath::from_path(path, context), context)
+}
+
+/// Judges writing `path`.
+pub(super) fn assess_write(path: &Path, context: Context<'_>) -> (Level, String) {
+    write_risk(&PlainPath::from_path(path, context), context)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn context() -> Context<'static> {
+        Context::new(Path::new("/home/ann/work/app"), Path::new("/home/ann"))
+    }
+
+    fn read(text: &str) -> Level {
+        let path = PlainPath::resolve(text, text.starts_with('~'), context()).expect(text);
+        read_risk(&path, context()).map_or(Level::Allow, |(level, _)| level)
+    }
+
+    fn write(text: &str) -> Level {
+        write_risk(&PlainPath::resolve(text, text.starts_with('~'), context()).expect(text), context()).0
+    }
+
+    #[test]
+    fn reading_a_secret_is_danger() {
+        for path in [
+            "~/.ssh/id_rsa",
+            "~/.ssh",
+            "../../.ssh/config",
+            "/home/ann/.aws/credentials",
+            "/root/.gnupg",
+            "~/.config/gh/hosts.yml",
+            "~/.cargo/credentials.toml",
+            ".env",
+            ".env.local",
+            "a/b/.env",
+            "server.pem",
+            "x/y.key",
+            "SERVER.PEM",
+            "/etc/shadow",
+            "/etc/./x/../shadow",
+            "/etc/sudoers.d/a",
+            "/proc/self/environ",
+            "/proc/12/mem",
+            "/dev/sda",
+            "/dev/nvme0n1p1",
+            "~/.bash_history",
+            "~/.config/cohab/config.toml",
+            "~/.ss*/id*",
+            "*.pem",
+            "id_*",
+            ".en?",
+            "/etc/shad*",
+            "/dev/tcp/1.2.3.4/80",
+            "~/.SSH/id_rsa",
+        ] {
+            assert_eq!(read(path), Level::Danger, "{path}");
+        }
+    }
+
+    #[test]
+    fn reading_what_may_be_secret_is_asked() {
+        for path in [
+            "/etc/*",
+            "~/*",
+            "~/.*",
+            ".*",
+            "/dev/zero",
+            "/dev/stdin",
+            "/proc/1/root/etc/passwd",
+            "*.p*",
+            "/proc/1/fd/3",
+        ] {
+            assert_eq!(read(path), Level::Ask, "{path}");
+        }
+    }
+
+    #[test]
+    fn reading_plain_files_is_allowed() {
+        for path in [
+            "src/main.rs",
+            "*.md",
+            "*",
+            "src/*.rs",
+            "README*",
+            "*test*",
+            "~/work/x.txt",
+            "/etc/passwd",
+            "/etc/hosts",
+            "~/.ssh/id_rsa.pub",
+            "~/.ssh/known_hosts",
+            ".env.example",
+            "/proc/cpuinfo",
+            "/dev/null",
+            "/usr/share/doc",
+            ".",
+            "..",
+            ".gitignore",
+            ".github/workflows/ci.yml",
+            "/var/log/syslog",
+            "keys.rs",
+        ] {
+            assert_eq!(read(path), Level::Allow, "{path}");
+        }
+    }
+
+    #[test]
+    fn writing_is_never_allowed_and_danger_where_it_decides_what_runs() {
+        for path in ["a.txt", "/tmp/x", "~/notes.md", "../x"] {
+            assert_eq!(write(path), Level::Ask, "{path}");
+        }
+        for path in [
+            "~/.bashrc",
+            "~/.ssh/authorized_keys",
+            ".git/hooks/pre-commit",
+            ".git/config",
+            ".envrc",
+            "/etc/passwd",
+            "/usr/local/bin/x",
+            "~/.config/systemd/user/a",
+            "~/.local/bin/ls",
+            "/dev/sda",
+            "/proc/sys/kernel/x",
+            "~/bin/ls",
+            ".vscode/tasks.json",
+            "/",
+        ] {
+            assert_eq!(write(path), Level::Danger, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_search_does_not_begin_above_secrets() {
+        let wide =
+            |text: &str| is_wide(&PlainPath::resolve(text, text.starts_with('~'), context()).expect(text), context());
+        for path in ["/", "~", "/home", "/etc", "/proc", "~/.config", "~/.cargo", "../.."] {
+            assert!(wide(path), "{path}");
+        }
+        for path in [".", "src", "~/work", "/usr/include", "/var/log"] {
+            assert!(!wide(path), "{path}");
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! `awk`: programs that only print. A program that a simple lexer could misread is refused.
+
+use super::{
+    super::{Context, command::Word, paths},
+    Refusal, ask, check_literal, check_path, danger,
+};
+
+/// Refused wherever they stand, in strings and patterns too, since a lexer that is fooled by `a / b` would not see them.
+const REFUSED: &[&str] =
+    &["system", "getline", "close", "fflush", "ENVIRON", "PROCINFO", "ARGV", "ARGC", "SYMTAB", "FUNCTAB", "@"];
+/// After these words a `/` begins a pattern and divides nothing; after other words it divides.
+const KEYWORDS: &[&str] = &["in", "return", "print", "printf", "if", "while", "else", "do", "case", "delete", "exit"];
+
+pub(super) fn assess(words: &[Word], context: Context<'_>) -> Result<(), Refusal> {
+    let mut words = words;
+    loop {
+        words = match words {
+            [option, value, rest @ ..] if matches!(option.text.as_str(), "-F" | "-v") => {
+                check_value(&value.text)?;
+                check_literal(value)?;
+                rest
+            }
+            [option, rest @ ..] if option.text.starts_with("-F") || option.text.starts_with("-v") => {
+                check_value(&option.text[2..])?;
+                check_literal(option)?;
+                rest
+            }
+            [option, rest @ ..] if option.text == "--" => {
+                words = rest;
+                break;
+            }
+            [option, ..] if option.text.starts_with('-') => {
+                return ask(format!("option `{}` of awk is not known to be read-only", option.text));
+            }
+            _ => break,
+        };
+    }
+    let Some((program, files)) = words.split_first() else { return ask("`awk` without a program") };
+    check_literal(program)?;
+    check_program(&program.text)?;
+    for file in files.iter().filter(|file| file.text != "-") {
+        if file.text.contains('=') || file.text.starts_with('-') || file.has_glob && file.text.starts_with(['*', '?']) {
+            return ask("an operand of awk that may set a variable");
+        }
+        check_path(file, context, paths::read_risk)?;
+    }
+    Ok(())
+}
+
+/// A value of `-v` or `-F`: the backslash of a plain tab is the one escape that is common.
+fn check_value(text: &str) -> Result<(), Refusal> {
+    if text.contains('@') || text.replace("\\t", "").replace("\\|", "").contains('\\') {
+        ask("a value for awk that is not plain")
+    } else {
+        Ok(())
+    }
+}
+
+fn check_program(program: &str) -> Result<(), Refusal> {
+    if let Some(word) = REFUSED.iter().find(|word| program.contains(**word)) {
+        return danger(format!("the awk program may run commands or read the environment: `{word}`"));
+    }
+    let mut parens = 0_usize;
+    let mut braces = 0_usize;
+    // What stood before: decides whether `/` divides.
+    let mut before = Before::Start;
+    let mut chars = program.chars().peekable();
+    while let Some(c) = chars.next() {
+        before = match c {
+            ' ' | '\t' => before,
+            '"' => skip_text(&mut chars, '"', Before::Operand)?,
+            '/' if before == Before::Operand => Before::Start,
+            '/' if before == Before::Unclear => return ask("an awk program that can be read in two ways"),
+            '/' => skip_text(&mut chars, '/', Before::Operand)?,
+            '#' | '\\' => return ask("an awk program with a comment or continuation"),
+            '|' if chars.peek() == Some(&'|') => {
+                chars.next();
+                Before::Start
+            }
+            '|' => return danger("the awk program starts a command"),
+            '>' if braces > 0 && parens == 0 && chars.peek() != Some(&'=') => {
+                return danger("the awk program writes a file");
+            }
+            '>' if chars.peek() == Some(&'>') => return danger("the awk program writes a file"),
+            '(' => {
+                parens += 1;
+                Before::Start
+            }
+            ')' => {
+                parens = parens.saturating_sub(1);
+                Before::Unclear
+            }
+            '{' => {
+                braces += 1;
+                Before::Start
+            }
+            '}' => {
+                braces = braces.saturating_sub(1);
+                Before::Start
+            }
+            ']' => Before::Operand,
+            '+' | '-' if chars.peek() == Some(&c) => {
+                chars.next();
+                Before::Unclear
+            }
+            c if is_name(c) => {
+                let mut name = String::from(c);
+                while let Some(next) = chars.next_if(|next| is_name(*next)) {
+                    name.push(next);
+                }
+                if KEYWORDS.contains(&name.as_str()) { Before::Unclear } else { Before::Operand }
+            }
+            _ => Before::Start,
+        };
+    }
+    Ok(())
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Before {
+    /// `/` begins a pattern.
+    Start,
+    /// `/` divides.
+    Operand,
+    /// It depends on the version of awk.
+    Unclear,
+}
+
+fn is_name(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '$')
+}
+
+/// Skips a string or pattern to its end. A delimiter inside a bracket expression is read differently by versions of awk.
+fn skip_text(
+    chars: &mut std::iter::Peekable<std::str::Chars<'_>>,
+    end: char,
+    after: Before,
+) -> Result<Before, Refusal> {
+    let mut in_bracket = false;
+    while let Some(c) = chars.next() {
+        match c {
+            '\n' => break,
+            '\\' => drop(chars.next()),
+            '[' if end == '/' => in_bracket = true,
+            ']' => in_bracket = false,
+            c if c == end && in_bracket => return ask("an awk program that can be read in two ways"),
+            c if c == end => return Ok(after),
+            _ => {}
+        }
+    }
+    ask("an awk program that is not understood")
+}

@@ -1,0 +1,137 @@
+//! `git`: subcommands that only read. Whether a repository's own configuration would start programs on them cannot be told from
+//! the text; whoever types the line checks that.
+
+use super::{
+    super::{
+        Context,
+        command::Word,
+        options::{self, Arguments, Operands},
+        paths::{self, PlainPath},
+    },
+    Place, Refusal, ask, check_literal, check_path, check_path_text, danger, split,
+};
+
+pub(super) fn assess(words: &[Word], place: Place<'_>) -> Result<(), Refusal> {
+    let mut words = words;
+    let mut context = place.context;
+    let directory;
+    loop {
+        words = match words {
+            [first, rest @ ..] if matches!(first.text.as_str(), "-P" | "--no-pager" | "--no-optional-locks") => rest,
+            [first, target, rest @ ..] if first.text == "-C" && !target.has_glob => {
+                check_path(target, context, paths::list_risk)?;
+                let Some(path) = PlainPath::resolve(&target.text, target.has_tilde, context) else {
+                    return ask("`git -C` with another user's home");
+                };
+                directory = path.to_path_buf();
+                context = Context::new(&directory, context.home);
+                words = rest;
+                break;
+            }
+            _ => break,
+        };
+    }
+    if !context.cwd.starts_with(place.origin) {
+        return ask("runs git in another directory, whose configuration may start programs");
+    }
+    while let [first, rest @ ..] = words {
+        if !matches!(first.text.as_str(), "-P" | "--no-pager" | "--no-optional-locks") {
+            break;
+        }
+        words = rest;
+    }
+    let Some((subcommand, words)) = words.split_first() else { return Ok(()) };
+    assess_subcommand(subcommand, words, context)
+}
+
+fn assess_subcommand(subcommand: &Word, words: &[Word], context: Context<'_>) -> Result<(), Refusal> {
+    let name = subcommand.text.as_str();
+    if matches!(name, "--version" | "--help") && words.is_empty() {
+        return Ok(());
+    }
+    if !subcommand.is_bare {
+        return ask("the git subcommand is quoted");
+    }
+    let Some(spec) = options::git_subcommand(name) else {
+        return ask(format!("not known to be read-only: `git {name}`"));
+    };
+    // `git stash list` and `git stash show` take the options of `git log` and `git diff`.
+    if let Operands::Rule("stash") = spec.operands {
+        return assess_stash(words, context);
+    }
+    let arguments = split(spec, words)?;
+    if arguments
+        .options
+        .iter()
+        .any(|(name, value)| matches!(*name, "format" | "pretty") && value.is_some_and(|format| format.contains("%G")))
+    {
+        return danger("a format with `%G` starts the signature program of the repository");
+    }
+    let operands: Vec<&str> = arguments.operands.iter().map(|word| word.text.as_str()).collect();
+    let is_listing = arguments.has(&["list", "merged", "no-merged", "contains", "points-at", "l", "n"]);
+    match (spec.operands, &operands[..]) {
+        (Operands::Paths | Operands::Rule("revisions"), [first, ..])
+            if name == "reflog" && matches!(*first, "expire" | "delete" | "drop" | "write") =>
+        {
+            ask(format!("`git reflog {first}` changes the history"))
+        }
+        (Operands::Paths | Operands::Rule("revisions"), _) => {
+            arguments.operands.iter().try_for_each(|word| check_revision(word, context))
+        }
+        (Operands::Rule("listing"), []) => Ok(()),
+        (Operands::Rule("listing"), _) if is_listing => {
+            arguments.operands.iter().try_for_each(|word| check_branch_pattern(word))
+        }
+        (Operands::Rule("pattern"), _) => assess_grep(&arguments, context),
+        (Operands::Rule("remote"), [] | ["get-url", _])
+        | (Operands::Rule("worktree"), ["list"])
+        | (Operands::Rule("one"), [_]) => Ok(()),
+        (Operands::Rule("config"), _) => assess_config(&arguments, &operands),
+        _ => ask(format!("`git {name}` with these operands may change something")),
+    }
+}
+
+fn assess_stash(words: &[Word], context: Context<'_>) -> Result<(), Refusal> {
+    match words.split_first() {
+        Some((verb, rest)) if matches!(verb.text.as_str(), "list" | "show") && verb.is_bare => {
+            let log = Word { text: "log".into(), is_bare: true, ..Word::default() };
+            assess_subcommand(&log, rest, context)
+        }
+        _ => ask("`git stash` changes the working tree"),
+    }
+}
+
+fn assess_config(arguments: &Arguments<'_>, operands: &[&str]) -> Result<(), Refusal> {
+    let reads_one = arguments.has(&["get", "get-all"]) && !operands.is_empty();
+    let lists = arguments.has(&["l", "list"]) && operands.is_empty();
+    let is_short_read = matches!(operands, [key] if key.contains('.')) && !arguments.has(&["l", "list"]);
+    if reads_one || lists || is_short_read { Ok(()) } else { ask("`git config` that may change settings") }
+}
+
+fn assess_grep(arguments: &Arguments<'_>, context: Context<'_>) -> Result<(), Refusal> {
+    let operands =
+        if arguments.has(&["e"]) { &arguments.operands[..] } else { arguments.operands.get(1..).unwrap_or_default() };
+    arguments.operands.first().map_or(Ok(()), |pattern| check_literal(pattern))?;
+    operands.iter().try_for_each(|word| check_revision(word, context))
+}
+
+/// A revision, a path, or `REVISION:PATH`.
+fn check_revision(word: &Word, context: Context<'_>) -> Result<(), Refusal> {
+    if word.has_glob && word.text.starts_with(['*', '?']) {
+        return ask("a pattern may match a file that is named like an option; `./` in front avoids it");
+    }
+    check_path(word, context, paths::list_risk)?;
+    match word.text.split_once(':') {
+        Some((_, path)) => check_path_text(path, false, context, paths::read_risk),
+        None => check_path_text(&word.text, word.has_tilde, context, paths::read_risk),
+    }
+}
+
+/// `git branch --list feature/*`: as a file pattern it gives names again.
+fn check_branch_pattern(word: &Word) -> Result<(), Refusal> {
+    if word.has_glob && word.text.starts_with(['*', '?']) {
+        ask("an unquoted pattern may turn into an option")
+    } else {
+        Ok(())
+    }
+}

@@ -1,0 +1,27 @@
+//! `jq`: filters that read only their input.
+
+use super::{
+    super::{Context, options::Arguments, paths},
+    Refusal, ask, check_literal, check_path,
+};
+
+pub(super) fn assess(arguments: &Arguments<'_>, context: Context<'_>) -> Result<(), Refusal> {
+    // The two words behind `--arg` stand among the operands, in front of or behind the filter, so all must be harmless as either.
+    let named = 2 * arguments.options.iter().filter(|(name, _)| matches!(*name, "arg" | "argjson")).count();
+    let Some(filter) = arguments.operands.first() else { return ask("`jq` without a filter") };
+    check_literal(filter)?;
+    let filters = if named == 0 { 1 } else { arguments.operands.len() };
+    for word in &arguments.operands[..filters] {
+        let mut names = word.text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+        if let Some(name) =
+            names.find(|name| matches!(*name, "env" | "ENV" | "import" | "include" | "input_filename" | "modulemeta"))
+        {
+            return ask(format!("`jq` with `{name}` reads more than its input"));
+        }
+    }
+    let files = if named == 0 { 1 } else { 0 };
+    arguments.operands[files..]
+        .iter()
+        .filter(|word| named == 0 || !word.text.contains(' '))
+        .try_for_each(|word| check_path(word, context, paths::read_risk))
+}

@@ -1,0 +1,120 @@
+//! Verbs of the option table.
+
+use super::{
+    super::{
+        Context,
+        command::Word,
+        options::{Arguments, Operands, Spec},
+        paths,
+    },
+    HARMLESS_WITH_ANY_OPTION, LISTERS, Refusal, ask, check_literal, check_path, check_path_text, jq, search, small,
+    split,
+};
+
+/// The longest wait that needs no question, in seconds.
+const MAX_SLEEP_SECONDS: f64 = 30.0;
+
+pub(super) fn assess(name: &str, spec: &Spec, words: &[Word], context: Context<'_>) -> Result<(), Refusal> {
+    match spec.operands {
+        Operands::Rule("any") => return words.iter().try_for_each(|word| check_echoed(word, context)),
+        Operands::Rule("printf") => return small::assess_printf(words),
+        Operands::Rule("test") => return small::assess_test(name, words, context),
+        _ => {}
+    }
+    let without_color: Vec<Word>;
+    let words = if takes_color(name) {
+        without_color = words.iter().filter(|word| !is_color(&word.text)).cloned().collect();
+        &without_color
+    } else {
+        words
+    };
+    let arguments = split(spec, words)?;
+    let risk = if LISTERS.contains(&name) { paths::list_risk } else { paths::read_risk };
+    for (path, has_tilde) in &arguments.paths {
+        check_path_text(path, *has_tilde, context, paths::read_risk)?;
+    }
+    check_endless(name, &arguments)?;
+    check_leading_pattern(name, &arguments)?;
+    let operands = &arguments.operands;
+    match spec.operands {
+        Operands::Paths => {
+            operands.iter().filter(|word| word.text != "-").try_for_each(|word| check_path(word, context, risk))
+        }
+        Operands::OnePath if operands.len() > 1 => ask(format!("`{name}` may write its second operand")),
+        Operands::OnePath if operands.iter().any(|word| word.has_glob) => {
+            ask(format!("a pattern may give `{name}` a second operand"))
+        }
+        Operands::OnePath => operands.iter().try_for_each(|word| check_path(word, context, risk)),
+        Operands::Texts => operands.iter().try_for_each(|word| check_literal(word)),
+        Operands::Numbers => operands.iter().try_for_each(|word| check_number(word)),
+        Operands::Nothing if operands.is_empty() => Ok(()),
+        Operands::Nothing => ask(format!("`{name}` with an operand may change something")),
+        Operands::Rule("pattern") => search::assess(name, &arguments, context),
+        Operands::Rule("short") => assess_sleep(&arguments),
+        Operands::Rule("plus") => assess_date(&arguments),
+        Operands::Rule("cd") => assess_cd(&arguments, context),
+        Operands::Rule("jq") => jq::assess(&arguments, context),
+        Operands::Rule(rule) => small::assess(rule, &arguments, context),
+    }
+}
+
+fn takes_color(name: &str) -> bool {
+    matches!(name, "ls" | "grep" | "egrep" | "fgrep" | "diff" | "tree" | "rg" | "fd")
+}
+
+fn is_color(text: &str) -> bool {
+    ["--color", "--colour"]
+        .iter()
+        .any(|option| text.strip_prefix(option).is_some_and(|rest| rest.is_empty() || rest.starts_with('=')))
+}
+
+fn check_echoed(word: &Word, context: Context<'_>) -> Result<(), Refusal> {
+    if word.has_glob || word.has_tilde { check_path(word, context, paths::list_risk) } else { Ok(()) }
+}
+
+fn check_number(word: &Word) -> Result<(), Refusal> {
+    if super::super::options::is_number(&word.text) { Ok(()) } else { ask(format!("`{}` is no number", word.text)) }
+}
+
+fn check_endless(name: &str, arguments: &Arguments<'_>) -> Result<(), Refusal> {
+    let is_endless = match name {
+        "ping" | "yes" => true,
+        "free" | "lsof" => arguments.has(&["s", "r"]),
+        _ => false,
+    };
+    if is_endless { ask(format!("never ends by itself: `{name}`")) } else { Ok(()) }
+}
+
+/// A pattern at the front of a word may match a file that is named like an option.
+fn check_leading_pattern(name: &str, arguments: &Arguments<'_>) -> Result<(), Refusal> {
+    let open = arguments.literal_from.unwrap_or(arguments.operands.len());
+    let is_open = arguments.operands[..open].iter().any(|word| word.has_glob && word.text.starts_with(['*', '?']));
+    if is_open && !HARMLESS_WITH_ANY_OPTION.contains(&name) {
+        return ask("a pattern may match a file that is named like an option; `./` in front avoids it");
+    }
+    Ok(())
+}
+
+fn assess_sleep(arguments: &Arguments<'_>) -> Result<(), Refusal> {
+    let is_short = matches!(&arguments.operands[..], [only] if only.text.parse().is_ok_and(|seconds: f64| (0.0..=MAX_SLEEP_SECONDS).contains(&seconds)));
+    if is_short { Ok(()) } else { ask("waits longer than 30 seconds") }
+}
+
+fn assess_date(arguments: &Arguments<'_>) -> Result<(), Refusal> {
+    let is_format = match &arguments.operands[..] {
+        [] => true,
+        [only] => only.text.starts_with('+') && !only.has_glob,
+        _ => false,
+    };
+    if is_format { Ok(()) } else { ask("sets the clock") }
+}
+
+fn assess_cd(arguments: &Arguments<'_>, context: Context<'_>) -> Result<(), Refusal> {
+    match &arguments.operands[..] {
+        [] => Ok(()),
+        [only] if only.text == "-" => Ok(()),
+        [only] if only.has_glob => ask("goes to a directory that a pattern names"),
+        [only] => check_path(only, context, paths::list_risk),
+        _ => ask("`cd` with more than one operand"),
+    }
+}

@@ -1,0 +1,202 @@
+//! Whether one simple command is plainly read-only.
+
+mod awk;
+mod find;
+mod git;
+mod jq;
+mod listed;
+mod search;
+mod sed;
+mod small;
+
+use std::path::PathBuf;
+
+use super::{
+    Context, Level,
+    command::{Redirect, RedirectKind, SimpleCommand, Word},
+    options::{self, Arguments, Operands, Spec},
+    paths::{self, PathRisk, PlainPath},
+    verdict::Findings,
+};
+
+/// Where a command stands.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    context: Context<'a>,
+    /// Directory of the shell before the line.
+    origin: &'a std::path::Path,
+}
+
+/// Names of files are all that these show of a file whose content is secret.
+const LISTERS: &[&str] = &[
+    "ls", "dir", "stat", "du", "df", "tree", "readlink", "realpath", "find", "fd", "fdfind", "test", "[", "file",
+    "lsof",
+];
+
+/// To these, a file named like an option does no harm.
+const HARMLESS_WITH_ANY_OPTION: &[&str] = &[
+    "ls",
+    "dir",
+    "cat",
+    "tac",
+    "head",
+    "tail",
+    "wc",
+    "nl",
+    "cut",
+    "paste",
+    "grep",
+    "egrep",
+    "fgrep",
+    "stat",
+    "file",
+    "du",
+    "df",
+    "diff",
+    "cmp",
+    "md5sum",
+    "sha1sum",
+    "sha256sum",
+    "sha512sum",
+    "cksum",
+    "basename",
+    "dirname",
+    "strings",
+    "od",
+    "hexdump",
+    "hd",
+    "readlink",
+    "realpath",
+    "echo",
+];
+
+/// Programs that are only asked for their version.
+const VERSIONED: &[&str] = &[
+    "gcc", "g++", "clang", "make", "cmake", "python3", "perl", "ruby", "node", "java", "openssl", "curl", "bash",
+    "zsh", "fish", "tmux",
+];
+
+/// Judges one command of a plain line.
+pub(super) fn assess(command: &SimpleCommand, context: Context<'_>, origin: &std::path::Path, findings: &mut Findings) {
+    for redirect in &command.redirects {
+        assess_redirect(redirect, context, findings);
+    }
+    let Some((name, words)) = command.words.split_first() else { return };
+    if !is_plain_name(name) {
+        findings.ask("the command's name is quoted, spliced or a path");
+        return;
+    }
+    if let Err((level, reason)) = assess_words(&name.text, words, Place { context, origin }) {
+        findings.add(level, reason);
+    }
+}
+
+/// The directories a `cd` may lead to; `None` if the command is no `cd` or its target is not known.
+pub(super) fn cd_target(command: &SimpleCommand, context: Context<'_>) -> Option<PathBuf> {
+    let target = command.words.iter().skip(1).find(|word| !word.text.starts_with('-'));
+    match target {
+        Some(_) if command.words.iter().any(|word| word.text == "-") => None,
+        Some(word) => PlainPath::resolve(&word.text, word.has_tilde, context).map(|path| path.to_path_buf()),
+        None => Some(context.home.to_path_buf()),
+    }
+}
+
+fn is_plain_name(name: &Word) -> bool {
+    let is_word = name.text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.+-".contains(&byte));
+    name.is_bare && !name.text.is_empty() && (is_word || name.text == "[")
+}
+
+fn assess_redirect(redirect: &Redirect, context: Context<'_>, findings: &mut Findings) {
+    let target = &redirect.target;
+    let is_allowed = match redirect.kind {
+        RedirectKind::Read if redirect.fd.is_none() => match check_path(target, context, paths::read_risk) {
+            Ok(()) => !target.has_glob,
+            Err((level, reason)) => return findings.add(level, reason),
+        },
+        RedirectKind::Write | RedirectKind::Append | RedirectKind::WriteAll => target.text == "/dev/null",
+        RedirectKind::Duplicate => {
+            matches!((redirect.fd, target.text.as_str()), (None | Some(1), "2") | (Some(2), "1")) && target.is_bare
+        }
+        RedirectKind::Read => false,
+    };
+    if !is_allowed {
+        findings.ask(format!("redirects to or from `{}`", target.text));
+    }
+}
+
+/// What is not allowed of a command: how bad it is, and why.
+type Refusal = (Level, String);
+
+fn ask<T>(reason: impl Into<String>) -> Result<T, Refusal> {
+    Err((Level::Ask, reason.into()))
+}
+
+fn danger<T>(reason: impl Into<String>) -> Result<T, Refusal> {
+    Err((Level::Danger, reason.into()))
+}
+
+fn assess_words(name: &str, words: &[Word], place: Place<'_>) -> Result<(), Refusal> {
+    let is_question = matches!(words, [only] if only.text == "--help" || only.text == "--version");
+    if VERSIONED.contains(&name) {
+        let asks_version = matches!(words, [only] if only.text == "--version");
+        return if asks_version { Ok(()) } else { ask(format!("not known to be read-only: `{name}`")) };
+    }
+    match name {
+        "find" | "sed" | "awk" | "gawk" | "mawk" | "git" | "ip" | "ps" | "top" if is_question => return Ok(()),
+        "find" => return find::assess(words, place.context),
+        "sed" => return sed::assess(words, place.context),
+        "awk" | "gawk" | "mawk" => return awk::assess(words, place.context),
+        "git" => return git::assess(words, place),
+        "ip" => return small::assess_ip(words),
+        "ps" => return small::assess_ps(words),
+        _ => {}
+    }
+    let Some(spec) = options::verb(name) else { return ask(why_unknown(name)) };
+    if is_question && !matches!(spec.operands, Operands::Rule("any" | "printf" | "test" | "cd")) {
+        return Ok(());
+    }
+    listed::assess(name, spec, words, place.context)
+}
+
+/// A better reason than "not known" where there is one.
+fn why_unknown(name: &str) -> String {
+    match name {
+        "vi" | "vim" | "nvim" | "nano" | "emacs" | "less" | "more" | "most" | "man" | "htop" | "btop" | "mc"
+        | "ranger" | "tmux" | "screen" | "info" => {
+            format!("takes over the whole screen: `{name}`")
+        }
+        "watch" | "yes" => format!("never ends by itself: `{name}`"),
+        "passwd" | "ssh" | "su" | "sudo" | "doas" => format!("may ask for a password: `{name}`"),
+        _ => format!("not known to be read-only: `{name}`"),
+    }
+}
+
+fn split<'a>(spec: &Spec, words: &'a [Word]) -> Result<Arguments<'a>, Refusal> {
+    spec.split(words).map_err(|reason| (Level::Ask, reason))
+}
+
+/// Judges a path by `risk`, [`paths::read_risk`] or one of its like.
+fn check_path(word: &Word, context: Context<'_>, risk: fn(&PlainPath, Context<'_>) -> PathRisk) -> Result<(), Refusal> {
+    check_path_text(&word.text, word.has_tilde, context, risk)?;
+    if word.text.contains(['[', ']']) && word.is_bare {
+        return ask("uses a character class in a pattern");
+    }
+    Ok(())
+}
+
+fn check_path_text(
+    text: &str,
+    has_tilde: bool,
+    context: Context<'_>,
+    risk: fn(&PlainPath, Context<'_>) -> PathRisk,
+) -> Result<(), Refusal> {
+    let Some(path) = PlainPath::resolve(text, has_tilde, context) else {
+        return ask(format!("names another user's home: `{text}`"));
+    };
+    risk(&path, context).map_or(Ok(()), Err)
+}
+
+/// Operands that are texts must be literal: a pattern turns into names of files.
+fn check_literal(word: &Word) -> Result<(), Refusal> {
+    if word.has_glob { ask(format!("a pattern of file names where a text belongs: `{}`", word.text)) } else { Ok(()) }
+}

@@ -1,0 +1,34 @@
+//! `grep`, `rg`, `fd`: a pattern, then where to search.
+
+use super::{
+    super::{Context, options::Arguments, paths},
+    LISTERS, Refusal, ask, check_literal, check_path, check_path_text,
+};
+
+pub(super) fn assess(name: &str, arguments: &Arguments<'_>, context: Context<'_>) -> Result<(), Refusal> {
+    let is_fd = matches!(name, "fd" | "fdfind");
+    let is_recursive = is_fd || name == "rg" || arguments.has(&["r", "recursive"]);
+    if name == "rg" && arguments.has(&["L"]) {
+        return ask("follows links out of the place that is searched");
+    }
+    if name.ends_with("grep") && arguments.has(&["d"]) {
+        return ask("option `-d` may search folders");
+    }
+    let has_pattern_option = !is_fd && arguments.has(&["e", "regexp", "f", "file", "files", "type-list"]);
+    let (pattern, roots) = match arguments.operands.split_first() {
+        Some((pattern, roots)) if !has_pattern_option => (Some(*pattern), roots),
+        _ => (None, &arguments.operands[..]),
+    };
+    if let Some(pattern) = pattern {
+        check_literal(pattern)?;
+    }
+    let risk = match (is_recursive, LISTERS.contains(&name)) {
+        (true, _) => paths::search_risk,
+        (false, true) => paths::list_risk,
+        (false, false) => paths::read_risk,
+    };
+    if is_recursive && roots.is_empty() {
+        check_path_text(".", false, context, risk)?;
+    }
+    roots.iter().filter(|root| root.text != "-").try_for_each(|root| check_path(root, context, risk))
+}

@@ -1,0 +1,167 @@
+//! Programs with a few words of their own.
+
+use super::{
+    super::{
+        Context,
+        command::Word,
+        options::{self, Arguments},
+        paths,
+    },
+    Refusal, ask, check_literal, check_path, danger,
+};
+
+const PRINTABLE_VARIABLES: &[&str] = &["HOME", "LANG", "LOGNAME", "PWD", "SHELL", "TERM", "TZ", "USER", "PATH"];
+const UNARY_TESTS: &str = "bcdefghkLnNOGprsStuwxz";
+const TEXT_TESTS: &[&str] = &["=", "==", "!=", "-nt", "-ot", "-ef"];
+const NUMBER_TESTS: &[&str] = &["-eq", "-ne", "-lt", "-le", "-gt", "-ge"];
+
+/// Rules for operands that the table leaves to a name.
+pub(super) fn assess(rule: &str, arguments: &Arguments<'_>, context: Context<'_>) -> Result<(), Refusal> {
+    let operands: Vec<&str> = arguments.operands.iter().map(|word| word.text.as_str()).collect();
+    arguments.operands.iter().try_for_each(|word| check_literal(word))?;
+    match (rule, &operands[..]) {
+        ("systemctl", [verb, ..])
+            if matches!(
+                *verb,
+                "status"
+                    | "is-active"
+                    | "is-enabled"
+                    | "is-failed"
+                    | "list-units"
+                    | "list-unit-files"
+                    | "list-timers"
+                    | "show"
+                    | "cat"
+            ) =>
+        {
+            Ok(())
+        }
+        ("systemctl" | "journalctl", []) => Ok(()),
+        ("apt", [verb, ..]) if matches!(*verb, "list" | "show" | "policy" | "search" | "depends") => Ok(()),
+        ("rpm", _) if arguments.options.first().is_some_and(|(name, _)| *name == "q") => Ok(()),
+        ("tar", _) => assess_tar(arguments, context),
+        ("getent", [table, ..]) if matches!(*table, "passwd" | "group" | "services" | "protocols") => Ok(()),
+        ("printenv", [_, ..])
+            if operands.iter().all(|name| PRINTABLE_VARIABLES.contains(name) || name.starts_with("LC_")) =>
+        {
+            Ok(())
+        }
+        ("printenv", []) => ask("shows the whole environment, which may hold secrets"),
+        ("command", _) if arguments.has(&["v", "V"]) => Ok(()),
+        ("top", []) => assess_top(arguments),
+        _ => ask(format!("not known to be read-only: `{rule}` with these operands")),
+    }
+}
+
+fn assess_top(arguments: &Arguments<'_>) -> Result<(), Refusal> {
+    let rounds = arguments
+        .options
+        .iter()
+        .find(|(name, _)| *name == "n")
+        .and_then(|(_, value)| value.and_then(|value| value.parse().ok()));
+    let is_short = rounds.is_some_and(|rounds: u32| rounds <= 3);
+    if arguments.has(&["b"]) && is_short { Ok(()) } else { ask("takes over the whole screen: `top`") }
+}
+
+fn assess_tar(arguments: &Arguments<'_>, context: Context<'_>) -> Result<(), Refusal> {
+    if !arguments.has(&["t", "list"]) {
+        return ask("`tar` that does more than list");
+    }
+    if arguments.paths.iter().any(|(path, _)| path.contains(':')) {
+        return danger("`tar` takes an archive name with `:` for another host");
+    }
+    arguments.operands.iter().try_for_each(|word| check_path(word, context, paths::list_risk))
+}
+
+pub(super) fn assess_ip(words: &[Word]) -> Result<(), Refusal> {
+    let options = words
+        .iter()
+        .take_while(|word| {
+            matches!(word.text.as_str(), "-4" | "-6" | "-s" | "-d" | "-br" | "-o" | "-j" | "-brief" | "-c")
+        })
+        .count();
+    let rest: Vec<&str> = words[options..].iter().map(|word| word.text.as_str()).collect();
+    let Some((object, rest)) = rest.split_first() else { return Ok(()) };
+    let is_object = matches!(*object, "a" | "addr" | "address" | "l" | "link" | "r" | "route" | "n" | "neigh" | "rule");
+    let rest = match rest {
+        ["show" | "list" | "ls", rest @ ..] => rest,
+        rest => rest,
+    };
+    let is_device = matches!(rest, [] | ["dev", _]);
+    words.iter().try_for_each(check_literal)?;
+    if is_object && is_device { Ok(()) } else { ask("`ip` that may change the network") }
+}
+
+pub(super) fn assess_ps(words: &[Word]) -> Result<(), Refusal> {
+    const SHOWS_ENVIRONMENT: &str = "`ps` that may show the environments of processes";
+    words.iter().try_for_each(check_literal)?;
+    let is_style = |text: &str| !text.is_empty() && text.chars().all(|letter| "aCfghjlLmMrsSTuUvwxX".contains(letter));
+    let options = match words.split_first() {
+        Some((first, rest)) if is_style(&first.text) => rest,
+        _ => words,
+    };
+    // Behind a dash, too, `u` and `x` may turn the word into the old style, where `e` is the environment.
+    let may_be_old_style = |text: &str| {
+        text.starts_with('-') && text.contains('e') && text.contains(['u', 'x']) && !text.starts_with("--")
+    };
+    if words.iter().any(|word| may_be_old_style(&word.text) || word.text.contains("environ")) {
+        return ask(SHOWS_ENVIRONMENT);
+    }
+    let Some(spec) = options::verb("ps") else { return ask("not known to be read-only: `ps`") };
+    let arguments = super::split(spec, options)?;
+    let are_processes = arguments.operands.iter().all(|word| word.text.bytes().all(|byte| byte.is_ascii_digit()));
+    if are_processes { Ok(()) } else { ask(SHOWS_ENVIRONMENT) }
+}
+
+pub(super) fn assess_printf(words: &[Word]) -> Result<(), Refusal> {
+    words.iter().try_for_each(check_literal)?;
+    let Some((format, values)) = words.split_first() else { return ask("`printf` without a format") };
+    if format.text.starts_with('-') {
+        return ask("`printf` with an option may set a variable");
+    }
+    let converts_numbers = format.text.split('%').skip(1).any(|rest| {
+        rest.trim_start_matches(|c: char| c.is_ascii_digit() || " #+-.'*".contains(c))
+            .starts_with(['d', 'i', 'o', 'u', 'x', 'X', 'f', 'F', 'e', 'E', 'g', 'G', 'a', 'A', 'c'])
+    }) || format.text.contains('*');
+    if converts_numbers && !values.iter().all(|value| options::is_number(&value.text) || is_word(&value.text)) {
+        return ask("`printf` with a number that some shells evaluate");
+    }
+    Ok(())
+}
+
+/// Letters, digits and plain punctuation only: nothing a shell could evaluate as arithmetic with a subscript.
+fn is_word(text: &str) -> bool {
+    !text.contains(['[', ']', '(', ')', '=', '$', '`'])
+}
+
+pub(super) fn assess_test(name: &str, words: &[Word], context: Context<'_>) -> Result<(), Refusal> {
+    let words = match (name, words.split_last()) {
+        ("[", Some((last, words))) if last.text == "]" => words,
+        ("[", _) => return ask("`[` without `]`"),
+        _ => words,
+    };
+    words.iter().try_for_each(check_literal)?;
+    let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
+    let texts = texts.strip_prefix(&["!"]).unwrap_or(&texts);
+    let is_known = match texts {
+        [] | [_] => true,
+        [test, _] => test.strip_prefix('-').is_some_and(|test| test.len() == 1 && UNARY_TESTS.contains(test)),
+        [left, test, right] => {
+            TEXT_TESTS.contains(test) || (NUMBER_TESTS.contains(test) && is_integer(left) && is_integer(right))
+        }
+        _ => false,
+    };
+    if !is_known {
+        return ask("a test that is not known to be harmless");
+    }
+    match words {
+        [test, path] if !matches!(test.text.as_str(), "-n" | "-z" | "-t") => {
+            check_path(path, context, paths::list_risk)
+        }
+        _ => Ok(()),
+    }
+}
+
+fn is_integer(text: &str) -> bool {
+    text.parse::<i64>().is_ok()
+}

@@ -1,0 +1,162 @@
+use std::path::Path;
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn context() -> Context<'static> {
+    Context::new(Path::new("/home/ann/work/app"), Path::new("/home/ann"))
+}
+
+fn level(line: &str) -> Level {
+    assess_line(line, context()).level
+}
+
+/// Lines of a table; `\n`, `\t`, `\r` and `\u{hex}` behind `%%` in front of the line are escapes.
+fn lines(table: &'static str) -> impl Iterator<Item = String> {
+    table.lines().filter(|line| !line.is_empty() && !line.starts_with("## ")).map(|line| match line.strip_prefix("%% ") {
+        Some(escaped) => unescape(escaped),
+        None => line.to_owned(),
+    })
+}
+
+fn unescape(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find('\\') {
+        out.push_str(&rest[..at]);
+        let escape = &rest[at..];
+        let (c, len) = match escape.as_bytes().get(1) {
+            Some(b'n') => ('\n', 2),
+            Some(b't') => ('\t', 2),
+            Some(b'r') => ('\r', 2),
+            Some(b'u') => {
+                let end = escape.find('}').expect("closed");
+                (char::from_u32(u32::from_str_radix(&escape[3..end], 16).expect("hex")).expect("a character"), end + 1)
+            }
+            _ => ('\\', 1),
+        };
+        out.push(c);
+        rest = &escape[len..];
+    }
+    out + rest
+}
+
+const TUNED_EVERYDAY: &str = include_str!("tests/tuned_everyday.txt");
+const HELD_OUT_EVERYDAY: &str = include_str!("tests/held_out_everyday.txt");
+const DANGER: &str = include_str!("tests/danger.txt");
+const ASK: &str = include_str!("tests/ask.txt");
+
+/// Lines that are not allowed, with the reasons; and how many there are in all.
+fn refused(table: &'static str) -> (Vec<String>, usize) {
+    let verdicts: Vec<_> = lines(table).map(|line| (assess_line(&line, context()), line)).collect();
+    let refused = verdicts.iter().filter(|(verdict, _)| verdict.level != Level::Allow);
+    (refused.map(|(verdict, line)| format!("{line}  =>  {:?} {:?}", verdict.level, verdict.reasons)).collect(), verdicts.len())
+}
+
+#[test]
+fn known_everyday_lines_are_allowed() {
+    let (refused, _) = refused(TUNED_EVERYDAY);
+    assert!(refused.is_empty(), "{}", refused.join("\n"));
+}
+
+#[test]
+fn unseen_everyday_lines_are_allowed_but_for_one_in_twenty() {
+    let (refused, all) = refused(HELD_OUT_EVERYDAY);
+    assert!(all >= 200, "{all}");
+    assert!(refused.len() * 20 <= all, "{} of {all}:\n{}", refused.len(), refused.join("\n"));
+}
+
+#[test]
+fn no_harmful_line_is_allowed() {
+    let allowed: Vec<_> = lines(DANGER).chain(lines(ASK)).filter(|line| level(line) == Level::Allow).collect();
+    assert!(allowed.is_empty(), "{}", allowed.join("\n"));
+}
+
+#[test]
+fn dangerous_lines_are_flagged_but_for_one_in_twenty() {
+    let all = lines(DANGER).count();
+    let missed: Vec<_> = lines(DANGER).filter(|line| level(line) < Level::Danger).collect();
+    assert!(all >= 300, "{all}");
+    assert!(missed.len() * 20 <= all, "{} of {all}:\n{}", missed.len(), missed.join("\n"));
+}
+
+#[test]
+fn lines_that_only_change_something_are_asked() {
+    let loud: Vec<_> = lines(ASK).filter(|line| level(line) != Level::Ask).map(|line| format!("{line} {:?}", assess_line(&line, context()))).collect();
+    assert!(loud.is_empty(), "{}", loud.join("\n"));
+}
+
+#[test]
+fn every_refusal_has_a_reason_and_the_worst_comes_first() {
+    for line in lines(DANGER).chain(lines(ASK)) {
+        let verdict = assess_line(&line, context());
+        assert!(!verdict.reasons.is_empty(), "{line}");
+    }
+    let verdict = assess_line("frobnicate; rm -rf x", context());
+    assert_eq!(verdict.reasons, ["`rm` deletes files recursively or by force", "not known to be read-only: `frobnicate`", "not known to be read-only: `rm`"]);
+}
+
+#[test]
+fn a_cd_counts_for_what_follows() {
+    assert_eq!(level("cd ~/.aws && cat credentials"), Level::Danger);
+    assert_eq!(level("cd /etc; cat shadow"), Level::Danger);
+    assert_eq!(level("cd ~ && grep -r x ."), Level::Ask);
+    assert_eq!(level("cd /tmp/other && git status"), Level::Ask);
+    assert_eq!(level("cd src && git status"), Level::Allow);
+    assert_eq!(level("cd - && cat x"), Level::Ask);
+}
+
+#[test]
+fn hostile_sizes_and_nesting_end_quickly_and_are_not_allowed() {
+    for line in [
+        "$(".repeat(100_000), "(".repeat(100_000), "`".repeat(50_001), "{ ".repeat(50_000), "ls;".repeat(10_000), "ls|".repeat(10_000), "a ".repeat(100_000),
+        "\"".repeat(99_999), "<<E ".repeat(20_000), "if ".repeat(30_000), "[".repeat(30_000), "ls ".to_owned() + &"x".repeat(40_000), "ls\n".repeat(60), "! ".repeat(20_000),
+        "eval ".repeat(5_000), "env ".repeat(5_000), "((".repeat(20_000), "${x".repeat(20_000), "case ".repeat(5_000),
+    ] {
+        assert_ne!(level(&line), Level::Allow, "{}", &line[..20]);
+    }
+    assert_ne!(level(&format!("{} ; rm -rf x", "ls; ".repeat(60))), Level::Allow);
+    assert_eq!(level(&format!("{}rm -rf x", "ls; ".repeat(60))), Level::Danger);
+}
+
+#[test]
+fn reading_and_writing_files_is_judged_by_their_place() {
+    assert_eq!(assess_read(Path::new("src/lib.rs"), context()).level, Level::Allow);
+    assert_eq!(assess_read(Path::new("/home/ann/.ssh/id_rsa"), context()).level, Level::Danger);
+    assert_eq!(assess_read(Path::new("/home/ann"), context()).level, Level::Ask);
+    assert_eq!(assess_write(Path::new("src/lib.rs"), context()).level, Level::Ask);
+    assert_eq!(assess_write(Path::new(".git/hooks/pre-commit"), context()).level, Level::Danger);
+    assert_eq!(assess_write(Path::new("/home/ann/.bashrc"), context()).level, Level::Danger);
+}
+
+fn any_line(table: &'static str) -> impl Strategy<Value = String> {
+    prop::sample::select(lines(table).collect::<Vec<_>>())
+}
+
+proptest! {
+    #[test]
+    fn harm_behind_an_allowed_line_is_never_allowed(good in any_line(TUNED_EVERYDAY), bad in any_line(DANGER), join in prop::sample::select(vec![";", "&&", "|", "\n", "||", "&", " ; "])) {
+        prop_assert_ne!(level(&format!("{good}{join}{bad}")), Level::Allow);
+        prop_assert_ne!(level(&format!("{bad}{join}{good}")), Level::Allow);
+    }
+
+    #[test]
+    fn harm_inside_an_allowed_line_is_never_allowed(good in any_line(TUNED_EVERYDAY), bad in any_line(DANGER)) {
+        for line in [format!("{good} $({bad})"), format!("{good} \"$({bad})\""), format!("{good} `{bad}`"), format!("{good} <({bad})"), format!("{good} > f"), format!("{good} >> ~/.bashrc"), format!("({bad})"), format!("if {good}; then {bad}; fi")] {
+            prop_assert_ne!(level(&line), Level::Allow, "{}", line);
+        }
+    }
+
+    #[test]
+    fn any_text_has_a_verdict_and_hidden_characters_are_danger(text in "\\PC{0,60}", hidden in prop::sample::select(vec!['\0', '\r', '\u{1b}', '\u{202e}', '\u{200b}', '\u{e0041}', '\u{85}', '\u{a0}'])) {
+        assess_line(&text, context());
+        prop_assert_eq!(level(&format!("ls {text}{hidden}")), Level::Danger);
+    }
+
+    #[test]
+    fn a_mangled_line_never_breaks_the_judge(line in any_line(DANGER), cut in 0usize..60, extra in "[$`'\"\\\\(){}<>|&;# \n]{0,6}") {
+        let cut = line.char_indices().map(|(at, _)| at).nth(cut).unwrap_or(line.len());
+        assess_line(&format!("{}{extra}{}", &line[..cut], &line[cut..]), context());
+    }
+}

@@ -1,0 +1,45 @@
+//! Collects what was found about a line.
+
+use super::{Level, Verdict};
+
+/// More reasons than this are not worth reading.
+const MAX_REASONS: usize = 12;
+
+/// What was found so far. Nothing found is `Allow`.
+#[derive(Debug, Default)]
+pub(super) struct Findings {
+    found: Vec<(Level, String)>,
+}
+
+impl Findings {
+    pub(super) fn ask(&mut self, reason: impl Into<String>) {
+        self.add(Level::Ask, reason.into());
+    }
+
+    pub(super) fn danger(&mut self, reason: impl Into<String>) {
+        self.add(Level::Danger, reason.into());
+    }
+
+    pub(super) fn add(&mut self, level: Level, reason: String) {
+        if let Some(known) = self.found.iter_mut().find(|(_, known)| *known == reason) {
+            known.0 = known.0.max(level);
+            return;
+        }
+        if self.found.len() < MAX_REASONS {
+            self.found.push((level, reason));
+        } else if level > self.level() {
+            // The worst reason must not be lost to a crowd of lesser ones.
+            self.found[MAX_REASONS - 1] = (level, reason);
+        }
+    }
+
+    pub(super) fn level(&self) -> Level {
+        self.found.iter().map(|(level, _)| *level).max().unwrap_or(Level::Allow)
+    }
+
+    pub(super) fn into_verdict(mut self) -> Verdict {
+        let level = self.level();
+        self.found.sort_by_key(|(level, _)| std::cmp::Reverse(*level));
+        Verdict { level, reasons: self.found.into_iter().map(|(_, reason)| reason).collect() }
+    }
+}
