@@ -1,5 +1,10 @@
-//! The cohab daemon.
+//! The cohab daemon: sessions, the agent loop, model providers and tools.
 
 pub mod agent;
+pub mod context;
+pub mod middleware;
 pub mod provider;
+pub mod safety;
+pub mod server;
+pub mod shell;
 pub mod tool;

@@ -1,0 +1,7 @@
+//! What stands between the model and the world.
+
+mod cut;
+pub mod gate;
+pub mod inbound;
+
+pub use cut::cut_middle;
