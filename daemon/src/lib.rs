@@ -1,10 +1,14 @@
 //! The cohab daemon: sessions, the agent loop, model providers and tools.
 
 pub mod agent;
+pub mod assembly;
 pub mod context;
+pub mod lifecycle;
+pub mod log;
 pub mod middleware;
 pub mod provider;
 pub mod safety;
 pub mod server;
 pub mod shell;
 pub mod tool;
+pub mod wiring;

@@ -3,5 +3,6 @@
 mod cut;
 pub mod gate;
 pub mod inbound;
+pub mod known_servers;
 
 pub use cut::cut_middle;
