@@ -1,8 +1,17 @@
-//! The cohab daemon.
+//! The cohab daemon: sessions, the agent loop, model providers and tools.
 
 pub mod agent;
+pub mod assembly;
 pub mod cli;
 pub mod config;
+pub mod context;
 pub mod file;
+pub mod lifecycle;
+pub mod log;
+pub mod middleware;
 pub mod provider;
+pub mod safety;
+pub mod server;
+pub mod shell;
 pub mod tool;
+pub mod wiring;

@@ -1,1 +1,45 @@
-fn main() {}
+//! `cohabd`, the daemon. Runs in the foreground; the client starts it in a session of its own.
+
+use std::process::ExitCode;
+
+use anyhow::Context;
+use cohab_protocol::Paths;
+use cohabd::{lifecycle, log, wiring};
+use tokio_util::sync::CancellationToken;
+use tracing::level_filters::LevelFilter;
+
+/// Threads that run tasks: one may be busy with a long piece of work while the other serves.
+const WORKER_THREADS: usize = 2;
+/// Threads for calls that block, on demand.
+const MAX_BLOCKING_THREADS: usize = 8;
+
+#[expect(clippy::print_stderr, reason = "the one place where the daemon speaks to whoever started it")]
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("cohabd: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> anyhow::Result<()> {
+    let paths = Paths::from_env();
+    if let Err(error) = log::start(&paths.log_dir(), LevelFilter::INFO) {
+        tracing::debug!(%error, "no log");
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(WORKER_THREADS)
+        .max_blocking_threads(MAX_BLOCKING_THREADS)
+        .enable_all()
+        .build()
+        .context("the runtime could not start")?;
+    let shutdown = CancellationToken::new();
+    let assembler = wiring::assembler(&paths);
+    runtime.block_on(async {
+        lifecycle::end_on_signals(shutdown.clone())?;
+        lifecycle::run(&paths, assembler, shutdown.clone()).await
+    })?;
+    Ok(())
+}

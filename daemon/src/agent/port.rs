@@ -113,7 +113,7 @@ pub struct ModelInfo {
 pub struct ModelRequest {
     /// The system prompt: stable bytes, no time, no cwd.
     pub system: String,
-    /// The conversation; ends with `User` or `ToolResults`.
+    /// The conversation; ends with `User` or `ToolResults`, or with `Assistant` after `StopClass::Pause`.
     pub messages: Vec<Message>,
     /// Tools on offer, sorted by name.
     pub tools: Vec<ToolSpec>,
@@ -447,6 +447,8 @@ pub enum ApprovalAnswer {
     Approved {
         /// Goes back to the client with the command.
         approval: Option<String>,
+        /// Whether the same thing may be done again in this session without a question.
+        for_session: bool,
     },
     /// Yes, but with this command instead.
     Edited {

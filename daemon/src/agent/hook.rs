@@ -1,0 +1,58 @@
+//! Behaviour around the loop: one implementation per file in `middleware/` or `safety/`.
+
+use std::path::PathBuf;
+
+use async_trait::async_trait;
+
+use super::{
+    port::{Intent, JsonObject, ModelRequest, ToolResult},
+    state::TurnState,
+};
+
+/// Takes part in a turn. Before-hooks run in the order of the list, after-hooks in reverse: the last of the list is innermost.
+#[async_trait]
+pub trait Middleware: Send + Sync {
+    /// May change a request before it is sent.
+    async fn before_model(&self, _request: &mut ModelRequest) {}
+
+    /// May change a call before it runs, or deny it.
+    ///
+    /// # Errors
+    /// The denial; the call does not run and no hook after this one is asked.
+    async fn before_tool(&self, _call: &mut PlannedCall) -> Result<(), Denial> {
+        Ok(())
+    }
+
+    /// May change a result before the model sees it. Also called for calls that failed, were denied or were cancelled.
+    async fn after_tool(&self, _result: &mut ToolResult) {}
+
+    /// After each step, when the state holds what came of it. Must not wait.
+    async fn after_step(&self, _state: &TurnState) {}
+}
+
+/// A tool call that is about to run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlannedCall {
+    /// Name of the tool.
+    pub tool: String,
+    /// Its arguments.
+    pub args: JsonObject,
+    /// What they would do.
+    pub intent: Intent,
+    /// Working directory of the shell.
+    pub cwd: PathBuf,
+    /// Consent for exactly this call, if it was needed.
+    pub approval: Option<String>,
+}
+
+/// Why a call does not run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Denial {
+    /// The model is told and may go on.
+    Refused {
+        /// For the model.
+        reason: String,
+    },
+    /// The user ended the turn.
+    CancelTurn,
+}

@@ -1,0 +1,83 @@
+//! What comes next in a turn. Pure.
+
+use super::{
+    error::{StopReason, TurnError},
+    port::{ProviderError, ProviderErrorKind, StopClass},
+    state::{Progress, TurnState},
+};
+
+/// After so many answers in a row of which no call could be run, the turn fails.
+pub const MAX_BAD_ANSWERS: u32 = 3;
+
+/// Bounds of one turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TurnLimits {
+    /// Model calls with tools; one more without tools follows to sum up.
+    pub model_calls: u32,
+}
+
+/// What comes next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// A step.
+    Run(StepKind),
+    /// The end.
+    Stop(StopReason),
+    /// The end, as a failure.
+    Fail(TurnError),
+}
+
+/// Kinds of step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StepKind {
+    /// Ask the model.
+    ModelCall {
+        /// Whether it may call tools.
+        allow_tools: bool,
+    },
+    /// Run the pending calls.
+    ToolCalls,
+}
+
+/// Decides from the state alone.
+#[must_use]
+pub fn next_step(state: &TurnState, limits: TurnLimits) -> Next {
+    match state.progress() {
+        Progress::Tools { .. } => Next::Run(StepKind::ToolCalls),
+        Progress::Model => {
+            let (answers, last) = state.bad_answers();
+            if answers >= MAX_BAD_ANSWERS {
+                return Next::Fail(TurnError::BrokenCalls { answers, last: last.to_owned() });
+            }
+            model_call(state, limits)
+        }
+        Progress::Answered(StopClass::Pause) => model_call(state, limits),
+        Progress::Answered(StopClass::Length) => Next::Stop(StopReason::Length),
+        Progress::Answered(StopClass::Refusal) => Next::Stop(StopReason::Refused),
+        Progress::Answered(StopClass::End | StopClass::Tool) if state.is_final() => Next::Stop(StopReason::StepLimit),
+        Progress::Answered(StopClass::End | StopClass::Tool) if state.has_spoken() => Next::Stop(StopReason::Answered),
+        Progress::Answered(StopClass::End | StopClass::Tool) => Next::Fail(TurnError::Provider(empty_answer())),
+    }
+}
+
+fn model_call(state: &TurnState, limits: TurnLimits) -> Next {
+    if state.model_calls() < limits.model_calls {
+        Next::Run(StepKind::ModelCall { allow_tools: true })
+    } else if state.is_final() {
+        Next::Stop(StopReason::StepLimit)
+    } else {
+        Next::Run(StepKind::ModelCall { allow_tools: false })
+    }
+}
+
+fn empty_answer() -> ProviderError {
+    ProviderError {
+        kind: ProviderErrorKind::EmptyAnswer,
+        message: "the model answered with nothing".into(),
+        hint: Some("a model on this machine does so when the conversation is too long for it".into()),
+        retry_after: None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,245 @@
+//! What a turn knows, and how steps change it. No IO.
+
+use super::{
+    error::TurnError,
+    port::{
+        AssistantMessage, Message, ProviderError, ProviderErrorKind, StopClass, TokenUsage, ToolCall, ToolResult,
+    },
+};
+
+/// Stands at the end of a text that was cut.
+const INTERRUPTED: &str = "[interrupted]";
+/// Stands for a last answer that has no text.
+const NO_TEXT: &str = "[stopped at the step limit]";
+
+/// The conversation with its running turn.
+#[derive(Clone, Debug, Default)]
+pub struct TurnState {
+    messages: Vec<Message>,
+    progress: Progress,
+    usage: TokenUsage,
+    model_calls: u32,
+    steps: u32,
+    is_final: bool,
+    has_spoken: bool,
+    bad_answers: u32,
+    last_complaint: String,
+    rejected_calls: u32,
+}
+
+/// Whose move it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Progress {
+    /// The model's.
+    #[default]
+    Model,
+    /// The tools': the last message has calls without results.
+    Tools {
+        /// The length limit cut the answer: its calls must not run.
+        is_cut: bool,
+    },
+    /// Nobody's: the model ended its answer so.
+    Answered(StopClass),
+}
+
+/// What came of a step.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Record {
+    /// A complete answer.
+    Answer {
+        /// The message.
+        message: AssistantMessage,
+        /// What its end means.
+        class: StopClass,
+        /// Its tokens.
+        usage: TokenUsage,
+    },
+    /// An answer without its end.
+    Broken {
+        /// Text that came.
+        text: String,
+        /// Tokens so far.
+        usage: TokenUsage,
+        /// Why.
+        cause: Cut,
+    },
+    /// Results of all pending calls, in their order.
+    Tools {
+        /// The results.
+        results: Vec<ToolResult>,
+        /// Set if no call of the batch could be run at all: what was wrong with the last one.
+        complaint: Option<String>,
+    },
+}
+
+/// Why an answer has no end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Cut {
+    /// The turn was cancelled.
+    Cancelled,
+    /// The provider failed.
+    Failed(ProviderError),
+    /// The stream ended early.
+    Incomplete(String),
+}
+
+impl TurnState {
+    /// A turn on top of `history`, which must be complete: every call has its result.
+    #[must_use]
+    pub fn new(mut history: Vec<Message>, question: String) -> Self {
+        history.push(Message::User { text: question });
+        Self { messages: history, ..Self::default() }
+    }
+
+    /// The conversation so far.
+    #[must_use]
+    pub fn messages(&self) -> &[Message] {
+        &self.messages
+    }
+
+    /// The conversation, when the turn is over.
+    #[must_use]
+    pub fn into_messages(self) -> Vec<Message> {
+        self.messages
+    }
+
+    /// Tokens of all answers of the turn.
+    #[must_use]
+    pub fn usage(&self) -> TokenUsage {
+        self.usage
+    }
+
+    /// Whose move it is.
+    #[must_use]
+    pub fn progress(&self) -> Progress {
+        self.progress
+    }
+
+    /// Model calls so far, those that failed included.
+    #[must_use]
+    pub fn model_calls(&self) -> u32 {
+        self.model_calls
+    }
+
+    /// Whether the last answer was asked for without tools.
+    #[must_use]
+    pub fn is_final(&self) -> bool {
+        self.is_final
+    }
+
+    /// Whether any text of the turn was kept.
+    #[must_use]
+    pub fn has_spoken(&self) -> bool {
+        self.has_spoken
+    }
+
+    /// Answers in a row of which no call could be run, and the last complaint.
+    #[must_use]
+    pub fn bad_answers(&self) -> (u32, &str) {
+        (self.bad_answers, &self.last_complaint)
+    }
+
+    /// Calls that wait for results.
+    #[must_use]
+    pub fn pending_calls(&self) -> &[ToolCall] {
+        match (self.progress, self.messages.last()) {
+            (Progress::Tools { .. }, Some(Message::Assistant(message))) => &message.tool_calls,
+            _ => &[],
+        }
+    }
+
+    /// The number of the next step.
+    pub fn number_step(&mut self) -> u32 {
+        self.steps += 1;
+        self.steps - 1
+    }
+
+    /// Notes that a model call begins; `allow_tools` is false for the last one.
+    pub fn model_call_begins(&mut self, allow_tools: bool) {
+        self.model_calls += 1;
+        self.is_final = !allow_tools;
+    }
+
+    /// Takes in what came of a step.
+    ///
+    /// # Errors
+    /// When the turn cannot go on. The conversation is complete then, too.
+    pub fn apply(&mut self, record: Record) -> Result<(), TurnError> {
+        match record {
+            Record::Answer { message, class, usage } => {
+                add(&mut self.usage, usage);
+                self.answered(message, class);
+                Ok(())
+            }
+            Record::Broken { text, usage, cause } => {
+                add(&mut self.usage, usage);
+                self.broke_off(&text, cause)
+            }
+            Record::Tools { results, complaint } => {
+                self.messages.push(Message::ToolResults(results));
+                self.progress = Progress::Model;
+                self.bad_answers = if complaint.is_some() { self.bad_answers + 1 } else { 0 };
+                self.last_complaint = complaint.unwrap_or_default();
+                Ok(())
+            }
+        }
+    }
+
+    fn answered(&mut self, mut message: AssistantMessage, class: StopClass) {
+        let must_drop_calls = self.is_final || class == StopClass::Refusal;
+        if must_drop_calls && !message.tool_calls.is_empty() {
+            // The provider's form holds the calls, too; sent back without results it would be refused.
+            message = AssistantMessage { text: message.text, ..AssistantMessage::default() };
+            if message.text.is_empty() {
+                NO_TEXT.clone_into(&mut message.text);
+            }
+        }
+        self.has_spoken |= !message.text.trim().is_empty();
+        self.progress = if message.tool_calls.is_empty() {
+            Progress::Answered(class)
+        } else {
+            Progress::Tools { is_cut: class == StopClass::Length }
+        };
+        let is_empty = message.text.is_empty() && message.tool_calls.is_empty();
+        if !is_empty || class == StopClass::Pause {
+            self.messages.push(Message::Assistant(message));
+        }
+    }
+
+    fn broke_off(&mut self, text: &str, cause: Cut) -> Result<(), TurnError> {
+        if !text.trim().is_empty() {
+            self.has_spoken = true;
+            let text = format!("{text}\n\n{INTERRUPTED}");
+            self.messages.push(Message::Assistant(AssistantMessage { text, ..AssistantMessage::default() }));
+        }
+        match cause {
+            Cut::Cancelled => Ok(()),
+            Cut::Incomplete(reason) => Err(TurnError::Incomplete { reason }),
+            Cut::Failed(error) if error.kind == ProviderErrorKind::ToolUseFailed && self.rejected_calls == 0 => {
+                self.rejected_calls += 1;
+                let text = format!(
+                    "Your last tool call was rejected before it ran: {}\nWrite it again, with arguments that are one \
+                     valid JSON object.",
+                    error.message
+                );
+                self.messages.push(Message::User { text });
+                Ok(())
+            }
+            Cut::Failed(error) => Err(TurnError::Provider(error)),
+        }
+    }
+}
+
+/// Adds the tokens of one answer to those of the turn; unknown stays unknown.
+fn add(sum: &mut TokenUsage, one: TokenUsage) {
+    let plus = |sum: &mut Option<u64>, one: Option<u64>| {
+        if let Some(tokens) = one {
+            *sum = Some(sum.unwrap_or(0).saturating_add(tokens));
+        }
+    };
+    plus(&mut sum.input, one.input);
+    plus(&mut sum.output, one.output);
+    plus(&mut sum.cache_read, one.cache_read);
+    plus(&mut sum.cache_write, one.cache_write);
+    plus(&mut sum.reasoning, one.reasoning);
+}

@@ -1,0 +1,257 @@
+//! One step of a turn: a model call, or a batch of tool calls.
+
+use std::sync::Arc;
+
+use futures::StreamExt;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    hook::{Denial, PlannedCall},
+    port::{
+        Activity, AssistantMessage, EventSink, ModelEvent, ModelRequest, StepResult, TokenUsage, Tool,
+        ToolCall, ToolContext, ToolResult, TurnEvent,
+    },
+    state::{Cut, Progress, Record, TurnState},
+    turn::Agent,
+};
+
+/// Text of one answer, beyond which it counts as broken off.
+const MAX_ANSWER_BYTES: usize = 4 * 1024 * 1024;
+/// Tool calls of one answer, beyond which it counts as broken off.
+const MAX_CALLS_PER_ANSWER: usize = 64;
+/// The result of a call that did not run to its end because the turn was cancelled.
+const CANCELLED: &str = "cancelled by the user";
+/// The result of a call in an answer that the length limit cut.
+const CUT: &str = "not run: the length limit cut the answer with this call; make the call again with shorter arguments";
+
+/// What has come of an answer so far. It outlives the stream, so that cancelling keeps it.
+#[derive(Default)]
+struct Draft {
+    text: String,
+    calls: Vec<ToolCall>,
+    usage: TokenUsage,
+}
+
+enum End {
+    Stop(Box<Record>),
+    Cut(Cut),
+}
+
+/// How a tool call went.
+struct Called {
+    content: String,
+    summary: String,
+    outcome: StepResult,
+    is_error: bool,
+}
+
+impl Called {
+    fn failed(text: impl Into<String>, outcome: StepResult) -> Self {
+        let content = text.into();
+        let summary = content.lines().next().unwrap_or_default().to_owned();
+        Self { content, summary, outcome, is_error: true }
+    }
+
+    fn cancelled() -> Self {
+        Self::failed(CANCELLED, StepResult::Cancelled)
+    }
+}
+
+impl Agent {
+    pub(super) async fn call_model(
+        &self,
+        state: &mut TurnState,
+        allow_tools: bool,
+        sink: &dyn EventSink,
+        cancel: &CancellationToken,
+    ) -> Record {
+        let (step, started) = (state.number_step(), Instant::now());
+        state.model_call_begins(allow_tools);
+        let info = self.provider.info();
+        let activity = Activity::ModelCall { model: format!("{}/{}", info.wire, info.model) };
+        sink.emit(TurnEvent::StepStarted { step, activity }).await;
+        let mut request = ModelRequest {
+            system: self.system.clone(),
+            messages: state.messages().to_vec(),
+            tools: self.tools.values().map(|tool| tool.spec()).collect(),
+            allow_tools,
+        };
+        let mut draft = Draft::default();
+        let end = tokio::select! {
+            biased;
+            () = cancel.cancelled() => End::Cut(Cut::Cancelled),
+            end = async {
+                for middleware in &self.middleware {
+                    middleware.before_model(&mut request).await;
+                }
+                self.read_answer(request, &mut draft, sink).await
+            } => end,
+        };
+        let (record, outcome, summary) = match end {
+            End::Stop(record) => (*record, StepResult::Done, String::new()),
+            End::Cut(cause) => {
+                let (outcome, summary) = match &cause {
+                    Cut::Cancelled => (StepResult::Cancelled, String::new()),
+                    Cut::Failed(error) => (StepResult::Failed, error.message.clone()),
+                    Cut::Incomplete(reason) => (StepResult::Failed, reason.clone()),
+                };
+                (Record::Broken { text: draft.text, usage: draft.usage, cause }, outcome, summary)
+            }
+        };
+        sink.emit(TurnEvent::StepFinished { step, outcome, summary, elapsed: started.elapsed() }).await;
+        record
+    }
+
+    async fn read_answer(&self, request: ModelRequest, draft: &mut Draft, sink: &dyn EventSink) -> End {
+        let mut events = self.provider.stream(request);
+        while let Some(event) = events.next().await {
+            match event {
+                ModelEvent::TextDelta(text) | ModelEvent::RefusalDelta(text) => {
+                    draft.text.push_str(&text);
+                    sink.emit(TurnEvent::Text(text)).await;
+                }
+                ModelEvent::ReasoningDelta(text) => sink.emit(TurnEvent::Reasoning(text)).await,
+                ModelEvent::ToolCallDone(call) => draft.calls.push(call),
+                ModelEvent::Usage(usage) => merge(&mut draft.usage, usage),
+                ModelEvent::Retrying { reason, after, discard_shown } => {
+                    if discard_shown {
+                        *draft = Draft::default();
+                        sink.emit(TurnEvent::Reset).await;
+                    }
+                    sink.emit(TurnEvent::Retry { reason, after }).await;
+                }
+                ModelEvent::Stop { class, provider_data } => {
+                    let Draft { text, calls, usage } = std::mem::take(draft);
+                    let message = AssistantMessage { text, tool_calls: calls, provider_data };
+                    return End::Stop(Box::new(Record::Answer { message, class, usage }));
+                }
+                ModelEvent::Failed(error) => return End::Cut(Cut::Failed(error)),
+                ModelEvent::Incomplete { reason } => return End::Cut(Cut::Incomplete(reason)),
+            }
+            if draft.text.len() > MAX_ANSWER_BYTES || draft.calls.len() > MAX_CALLS_PER_ANSWER {
+                return End::Cut(Cut::Incomplete("it is larger than any answer should be".into()));
+            }
+        }
+        End::Cut(Cut::Incomplete("the stream ended without an end mark".into()))
+    }
+
+    pub(super) async fn call_tools(
+        &self,
+        state: &mut TurnState,
+        sink: &dyn EventSink,
+        cancel: &CancellationToken,
+    ) -> Record {
+        let is_cut = state.progress() == Progress::Tools { is_cut: true };
+        let calls = state.pending_calls().to_vec();
+        let mut results = Vec::with_capacity(calls.len());
+        let (mut good_calls, mut complaint) = (0, None);
+        for call in calls {
+            let called = if cancel.is_cancelled() {
+                Called::cancelled()
+            } else {
+                let (step, started) = (state.number_step(), Instant::now());
+                let usable = if is_cut { Err(CUT.to_owned()) } else { self.usable(&call) };
+                let called = match usable {
+                    Ok(tool) => {
+                        good_calls += 1;
+                        self.call_tool(step, tool, &call, sink, cancel).await
+                    }
+                    Err(error) => {
+                        announce(step, &call.name, &call.name, sink).await;
+                        complaint = Some(error.clone());
+                        Called::failed(error, StepResult::Failed)
+                    }
+                };
+                let (outcome, summary) = (called.outcome, called.summary.clone());
+                sink.emit(TurnEvent::StepFinished { step, outcome, summary, elapsed: started.elapsed() }).await;
+                called
+            };
+            results.push(self.finish(call, called).await);
+        }
+        Record::Tools { results, complaint: complaint.filter(|_| good_calls == 0) }
+    }
+
+    fn usable(&self, call: &ToolCall) -> Result<&Arc<dyn Tool>, String> {
+        let tool = self.tools.get(&call.name).ok_or_else(|| {
+            let names: Vec<&str> = self.tools.keys().map(String::as_str).collect();
+            format!("there is no tool `{}`; the tools are: {}", call.name, names.join(", "))
+        })?;
+        match &call.args {
+            Ok(_) => Ok(tool),
+            Err(broken) => Err(format!("the arguments are not one JSON object: {}", broken.error)),
+        }
+    }
+
+    async fn call_tool(
+        &self,
+        step: u32,
+        tool: &Arc<dyn Tool>,
+        call: &ToolCall,
+        sink: &dyn EventSink,
+        cancel: &CancellationToken,
+    ) -> Called {
+        let args = call.args.clone().unwrap_or_default();
+        let cwd = self.runner.cwd();
+        let intent = match tool.intent(&args, &cwd) {
+            Ok(intent) => intent,
+            Err(error) => {
+                announce(step, &call.name, &call.name, sink).await;
+                return Called::failed(error, StepResult::Failed);
+            }
+        };
+        announce(step, &call.name, &intent.title, sink).await;
+        let mut planned = PlannedCall { tool: call.name.clone(), args, intent, cwd, approval: None };
+        tokio::select! {
+            biased;
+            () = cancel.cancelled() => Called::cancelled(),
+            called = self.guarded(tool, &mut planned, cancel) => called,
+        }
+    }
+
+    async fn guarded(&self, tool: &Arc<dyn Tool>, planned: &mut PlannedCall, cancel: &CancellationToken) -> Called {
+        for middleware in &self.middleware {
+            match middleware.before_tool(planned).await {
+                Ok(()) => {}
+                Err(Denial::Refused { reason }) => return Called::failed(reason, StepResult::Refused),
+                Err(Denial::CancelTurn) => {
+                    cancel.cancel();
+                    return Called::cancelled();
+                }
+            }
+        }
+        let context = ToolContext { runner: self.runner.as_ref(), approval: planned.approval.clone(), cancel };
+        match tool.call(&planned.args, &context).await {
+            Ok(output) => Called {
+                content: output.content,
+                summary: output.summary,
+                outcome: if output.is_failure { StepResult::Failed } else { StepResult::Done },
+                is_error: false,
+            },
+            Err(error) => Called::failed(error, StepResult::Failed),
+        }
+    }
+
+    async fn finish(&self, call: ToolCall, called: Called) -> ToolResult {
+        let Called { content, is_error, .. } = called;
+        let mut result = ToolResult { call_id: call.id, tool: call.name, content, is_error };
+        for middleware in self.middleware.iter().rev() {
+            middleware.after_tool(&mut result).await;
+        }
+        result
+    }
+}
+
+async fn announce(step: u32, tool: &str, title: &str, sink: &dyn EventSink) {
+    let activity = Activity::ToolCall { tool: tool.to_owned(), title: title.to_owned() };
+    sink.emit(TurnEvent::StepStarted { step, activity }).await;
+}
+
+/// Per field the last known value wins.
+fn merge(usage: &mut TokenUsage, newer: TokenUsage) {
+    usage.input = newer.input.or(usage.input);
+    usage.output = newer.output.or(usage.output);
+    usage.cache_read = newer.cache_read.or(usage.cache_read);
+    usage.cache_write = newer.cache_write.or(usage.cache_write);
+    usage.reasoning = newer.reasoning.or(usage.reasoning);
+}

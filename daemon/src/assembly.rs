@@ -1,0 +1,271 @@
+//! Puts an agent together for each turn: settings, model, tools, shell and the behaviour around the loop.
+
+use std::{
+    collections::BTreeSet,
+    fs,
+    os::unix::fs::MetadataExt,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use async_trait::async_trait;
+use cohab_protocol::{ApprovalMode, Paths};
+use cohab_shell_relay::runner::CommandRunner;
+use tokio::time::Instant;
+
+use crate::{
+    agent::{
+        Agent, Middleware, TurnError, TurnLimits,
+        port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, ModelProvider, Tool, TurnEvent},
+    },
+    context::system_prompt::SYSTEM_PROMPT,
+    middleware::{checkpoint::Checkpoint, window::Window},
+    provider::settings::ModelSettings,
+    safety::{
+        gate::{Gate, Policy},
+        inbound::Inbound,
+        known_servers::KnownServers,
+    },
+    server::{Assembler, Introduction, TurnParts, approver::SessionApprover, session::Variables},
+    shell::live::LiveRunner,
+};
+
+/// Choices of a provider that are kept. Each holds a connection pool.
+const MAX_KEPT_CHOICES: usize = 8;
+/// A server that was found is looked for again after this time.
+const FOUND_KEEP: Duration = Duration::from_secs(60);
+/// Context of a hosted model, if the settings do not say.
+const HOSTED_CONTEXT_TOKENS: u64 = 128_000;
+/// Context of a model on this machine, if the settings do not say.
+const LOCAL_CONTEXT_TOKENS: u64 = 8_192;
+
+/// What the settings say, as far as a turn needs it.
+#[derive(Clone)]
+pub struct TurnSettings {
+    /// `[model]`.
+    pub model: ModelSettings,
+    /// What may be done unasked.
+    pub approval: ApprovalMode,
+    /// Bounds of a turn.
+    pub limits: TurnLimits,
+    /// Tools, with the limits that the settings give them.
+    pub tools: Vec<Arc<dyn Tool>>,
+}
+
+/// Who may answer.
+#[derive(Clone)]
+pub enum Choice {
+    /// This one.
+    Use(Arc<dyn ModelProvider>),
+    /// A server that was found on this machine, if the user agrees.
+    AskLocal {
+        /// Base URL.
+        url: String,
+        /// Kind of server.
+        server: String,
+        /// It.
+        provider: Arc<dyn ModelProvider>,
+        /// Who answers if the user does not agree.
+        otherwise: Arc<dyn ModelProvider>,
+    },
+}
+
+/// Decides who may answer.
+#[async_trait]
+pub trait ProviderChooser: Send + Sync {
+    /// Decides from the settings and the client's environment; may look for a server on this machine.
+    ///
+    /// # Errors
+    /// A sentence for the user: what is wrong, and where.
+    async fn choose(&self, settings: &ModelSettings, variables: &Variables) -> Result<Choice, String>;
+}
+
+/// Reads the settings. The error is a sentence for the user.
+pub type LoadSettings = Box<dyn Fn(&Paths) -> Result<TurnSettings, String> + Send + Sync>;
+/// Makes a shell of its own for one turn, which starts in this folder.
+pub type IsolatedShell = Box<dyn Fn(&Path) -> Arc<dyn CommandRunner> + Send + Sync>;
+
+/// The implementations behind the ports.
+pub struct Parts {
+    /// Reads the settings.
+    pub load_settings: LoadSettings,
+    /// Chooses the model.
+    pub chooser: Arc<dyn ProviderChooser>,
+    /// The shell where there is no live one.
+    pub isolated_shell: IsolatedShell,
+    /// Judges what tools would do.
+    pub policy: Policy,
+    /// The user's home.
+    pub home: PathBuf,
+}
+
+/// Assembles from `Parts`.
+pub struct Assembly {
+    paths: Paths,
+    parts: Parts,
+    kept: Mutex<Vec<Kept>>,
+    known_servers: KnownServers,
+    /// Servers that the user did not agree to, since the daemon runs.
+    declined: Mutex<BTreeSet<(String, String)>>,
+}
+
+#[derive(Clone)]
+struct Kept {
+    stamp: Stamp,
+    variables: Variables,
+    settings: TurnSettings,
+    choice: Choice,
+    since: Instant,
+}
+
+/// Which state of the settings file was read.
+type Stamp = Option<(u64, u64, i64, i64)>;
+
+impl Kept {
+    fn is_fresh(&self) -> bool {
+        match &self.choice {
+            // Without a model, a server or a key that is new must be seen at once.
+            Choice::Use(provider) => !provider.info().is_offline,
+            Choice::AskLocal { .. } => self.since.elapsed() < FOUND_KEEP,
+        }
+    }
+}
+
+impl Assembly {
+    /// Keeps what the user agreed to below `paths`.
+    #[must_use]
+    pub fn new(paths: Paths, parts: Parts) -> Self {
+        let known_servers = KnownServers::new(paths.state_dir.join("known-servers"));
+        Self { paths, parts, kept: Mutex::default(), known_servers, declined: Mutex::default() }
+    }
+
+    /// Settings and choice for this environment, anew only if the settings file or the environment is another one.
+    async fn resolve(&self, variables: &Variables) -> Result<(TurnSettings, Choice), TurnError> {
+        let stamp = stamp(&self.paths.config_file());
+        if let Some(kept) = self.recall(stamp, variables) {
+            return Ok((kept.settings, kept.choice));
+        }
+        let settings_error = |message| TurnError::Settings { message };
+        let settings = (self.parts.load_settings)(&self.paths).map_err(settings_error)?;
+        let choice = self.parts.chooser.choose(&settings.model, variables).await.map_err(settings_error)?;
+        let since = Instant::now();
+        let (kept_settings, kept_choice) = (settings.clone(), choice.clone());
+        self.keep(Kept { stamp, variables: variables.clone(), settings: kept_settings, choice: kept_choice, since });
+        Ok((settings, choice))
+    }
+
+    fn recall(&self, stamp: Stamp, variables: &Variables) -> Option<Kept> {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.retain(|one| one.stamp == stamp && one.is_fresh());
+        kept.iter().find(|one| one.variables == *variables).cloned()
+    }
+
+    fn keep(&self, choice: Kept) {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.retain(|one| one.variables != choice.variables);
+        if kept.len() == MAX_KEPT_CHOICES {
+            kept.remove(0);
+        }
+        kept.push(choice);
+    }
+
+    /// Settles on a provider and says how large its context is. Asks the user where that is needed.
+    async fn settle(&self, choice: Choice, parts: &TurnParts, approver: &dyn Approver) -> (Arc<dyn ModelProvider>, u64) {
+        let (url, server, provider, otherwise) = match choice {
+            Choice::Use(provider) => return (provider, HOSTED_CONTEXT_TOKENS),
+            Choice::AskLocal { url, server, provider, otherwise } => (url, server, provider, otherwise),
+        };
+        if self.may_use(&url, &server, &provider.info().model, parts, approver).await {
+            return (provider, LOCAL_CONTEXT_TOKENS);
+        }
+        let text = format!("{server} at {url} is not used without your consent; the offline assistant answers.");
+        parts.sink.emit(TurnEvent::Notice(text)).await;
+        (otherwise, HOSTED_CONTEXT_TOKENS)
+    }
+
+    async fn may_use(
+        &self,
+        url: &str,
+        server: &str,
+        model: &str,
+        parts: &TurnParts,
+        approver: &dyn Approver,
+    ) -> bool {
+        if self.known_servers.contains(url, server) {
+            return true;
+        }
+        let name = (url.to_owned(), server.to_owned());
+        let is_declined = self.declined.lock().unwrap_or_else(PoisonError::into_inner).contains(&name);
+        if is_declined || !parts.session.can_approve() {
+            return false;
+        }
+        let subject = ApprovalSubject::LocalServer { url: url.into(), server: server.into(), model: model.into() };
+        let reasons = vec!["found on this machine; another user's process could be behind the port".into()];
+        match approver.ask(ApprovalQuestion { subject, is_dangerous: false, reasons }).await {
+            ApprovalAnswer::Approved { .. } | ApprovalAnswer::Edited { .. } => {
+                if let Err(error) = self.known_servers.add(url, server) {
+                    tracing::warn!(%error, "the consent to a local server could not be kept");
+                }
+                true
+            }
+            ApprovalAnswer::Refused { .. } => {
+                self.declined.lock().unwrap_or_else(PoisonError::into_inner).insert(name);
+                false
+            }
+            ApprovalAnswer::CancelTurn => {
+                parts.session.cancel_turn(Some(parts.turn_id));
+                false
+            }
+        }
+    }
+}
+
+#[async_trait]
+impl Assembler for Assembly {
+    async fn introduce(&self, variables: &Variables) -> Result<Introduction, TurnError> {
+        let (settings, choice) = self.resolve(variables).await?;
+        let provider = match choice {
+            Choice::Use(provider) => provider,
+            Choice::AskLocal { url, server, otherwise, .. }
+                if self.declined.lock().unwrap_or_else(PoisonError::into_inner).contains(&(url.clone(), server.clone())) =>
+            {
+                otherwise
+            }
+            Choice::AskLocal { provider, .. } => provider,
+        };
+        Ok(Introduction { model: provider.info(), approval: settings.approval })
+    }
+
+    async fn assemble(&self, parts: TurnParts) -> Result<Agent, TurnError> {
+        let session = Arc::clone(&parts.session);
+        let (settings, choice) = self.resolve(&session.variables()).await?;
+        let approver = Arc::new(SessionApprover::new(Arc::clone(&session), parts.turn_id));
+        let (provider, default_context) = self.settle(choice, &parts, approver.as_ref()).await;
+        let context_tokens = settings.model.context_window_tokens.unwrap_or(default_context);
+        let runner: Arc<dyn CommandRunner> = if session.live_shell().is_some() {
+            Arc::new(LiveRunner::new(Arc::clone(&session), parts.turn_id))
+        } else {
+            (self.parts.isolated_shell)(&session.cwd())
+        };
+        let mode = {
+            let session = Arc::clone(&session);
+            Arc::new(move || session.approval())
+        };
+        let gate = Gate::new(self.parts.policy, mode, approver, session.consents().clone(), self.parts.home.clone());
+        // Outermost first; the gate is innermost, so that it judges what really runs.
+        let middleware: Vec<Arc<dyn Middleware>> = vec![
+            Arc::new(Window::new(context_tokens)),
+            Arc::new(Checkpoint::new(Arc::clone(session.conversation()))),
+            Arc::new(Inbound),
+            Arc::new(gate),
+        ];
+        let tools = settings.tools.into_iter().map(|tool| (tool.spec().name, tool)).collect();
+        Ok(Agent { provider, tools, middleware, runner, system: SYSTEM_PROMPT.into(), limits: settings.limits })
+    }
+}
+
+fn stamp(path: &Path) -> Stamp {
+    let metadata = fs::metadata(path).ok()?;
+    Some((metadata.ino(), metadata.len(), metadata.mtime(), metadata.mtime_nsec()))
+}

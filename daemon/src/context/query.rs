@@ -1,0 +1,167 @@
+//! The text of a question with what the user did and where. The offline provider reads this form back, so it is fixed:
+//!
+//! ```text
+//! <environment>
+//! cwd: /home/ann/project
+//! shell: bash
+//! os: linux x86_64
+//! date: 2026-11-20
+//! columns: 120
+//! </environment>
+//! <shell-history>
+//! $ cargo test
+//! exit 101 in /home/ann/project after 3.2s
+//!     the end of its output, indented
+//! </shell-history>
+//! <piped-input>
+//! ...
+//! </piped-input>
+//! <question>
+//! why?
+//! </question>
+//! ```
+//! Blocks without content are left out. Look-alikes of the tags inside a block are escaped (`<\/question>`), so the last block
+//! is the question whatever the others contain.
+
+use std::{
+    fmt::Write as _,
+    path::{Path, PathBuf},
+    sync::LazyLock,
+    time::Duration,
+};
+
+use cohab_shell_relay::sanitize::sanitize;
+use regex::Regex;
+
+/// Shell events that are kept and told.
+pub const MAX_HISTORY_EVENTS: usize = 10;
+/// All output in the history, together.
+const HISTORY_OUTPUT_BYTES: usize = 24 * 1024;
+/// Output of one command that failed.
+const FAILED_OUTPUT_BYTES: usize = 8 * 1024;
+/// Output of one command that went well.
+const OUTPUT_BYTES: usize = 1024;
+/// Longest line of a command in the history.
+const LINE_BYTES: usize = 2 * 1024;
+
+#[expect(clippy::expect_used, reason = "a constant pattern")]
+static TAGS: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?i)<(\s*/?\s*(?:environment|shell-history|piped-input|question)\b)").expect("the pattern is valid")
+});
+
+/// Where the user is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Environment {
+    /// Working directory of the shell.
+    pub cwd: PathBuf,
+    /// Name of the live shell, if there is one.
+    pub shell: Option<String>,
+    /// Operating system and architecture.
+    pub os: String,
+    /// `YYYY-MM-DD`.
+    pub date: String,
+    /// Width of the terminal.
+    pub columns: u16,
+}
+
+/// A command that the user ran.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PastCommand {
+    /// Its line, if known.
+    pub line: Option<String>,
+    /// Exit status.
+    pub exit_code: i32,
+    /// Working directory afterwards.
+    pub cwd: PathBuf,
+    /// Wall time.
+    pub duration: Duration,
+    /// The end of its output.
+    pub output_tail: String,
+}
+
+/// Everything a question is asked with.
+#[derive(Clone, Debug)]
+pub struct Query<'a> {
+    /// Where.
+    pub environment: Environment,
+    /// What happened before, oldest first.
+    pub history: &'a [PastCommand],
+    /// Text that was piped in.
+    pub piped_input: Option<&'a str>,
+    /// What the user typed.
+    pub question: &'a str,
+}
+
+impl Query<'_> {
+    /// The text for the model.
+    #[must_use]
+    pub fn to_text(&self) -> String {
+        let mut text = String::new();
+        block(&mut text, "environment", &self.environment.to_text());
+        block(&mut text, "shell-history", &history_text(self.history));
+        block(&mut text, "piped-input", self.piped_input.unwrap_or_default());
+        let question = escape_tags(&sanitize(self.question));
+        let _ = write!(text, "<question>\n{}\n</question>", question.trim());
+        text
+    }
+}
+
+impl Environment {
+    fn to_text(&self) -> String {
+        let shell = self.shell.as_deref().unwrap_or("none, commands run in a shell of their own");
+        let Self { os, date, columns, .. } = self;
+        format!("cwd: {}\nshell: {shell}\nos: {os}\ndate: {date}\ncolumns: {columns}", one_line(&self.cwd))
+    }
+}
+
+fn block(text: &mut String, tag: &str, content: &str) {
+    let content = escape_tags(&sanitize(content));
+    if !content.trim().is_empty() {
+        let _ = writeln!(text, "<{tag}>\n{}\n</{tag}>", content.trim_end());
+    }
+}
+
+fn escape_tags(text: &str) -> String {
+    TAGS.replace_all(text, r"<\$1").into_owned()
+}
+
+/// A path in one line, whatever it is made of.
+fn one_line(path: &Path) -> String {
+    path.to_string_lossy().chars().map(|c| if c.is_control() { '?' } else { c }).collect()
+}
+
+fn history_text(history: &[PastCommand]) -> String {
+    let mut budget_bytes = HISTORY_OUTPUT_BYTES;
+    let recent = &history[history.len().saturating_sub(MAX_HISTORY_EVENTS)..];
+    // The newest matter most, so they take from the budget first.
+    let mut entries: Vec<String> = recent.iter().rev().map(|past| entry_text(past, &mut budget_bytes)).collect();
+    entries.reverse();
+    entries.concat()
+}
+
+fn entry_text(past: &PastCommand, budget_bytes: &mut usize) -> String {
+    let line = past.line.as_deref().map_or("(unknown command)", str::trim);
+    let line = &line[..line.floor_char_boundary(LINE_BYTES)];
+    let mut text = format!("$ {}\n", line.replace('\n', "\n> "));
+    let seconds = past.duration.as_secs_f64();
+    let _ = writeln!(text, "exit {} in {} after {seconds:.1}s", past.exit_code, one_line(&past.cwd));
+    let wish = if past.exit_code == 0 { OUTPUT_BYTES } else { FAILED_OUTPUT_BYTES };
+    let output = tail(past.output_tail.trim_end(), wish.min(*budget_bytes));
+    *budget_bytes -= output.len();
+    for line in output.lines() {
+        let _ = writeln!(text, "    {line}");
+    }
+    text
+}
+
+/// The last whole lines of `text` that fit, or the end of its only line.
+fn tail(text: &str, max_bytes: usize) -> &str {
+    if text.len() <= max_bytes {
+        return text;
+    }
+    let end = &text[text.ceil_char_boundary(text.len() - max_bytes)..];
+    end.split_once('\n').map_or(end, |(_, whole_lines)| whole_lines)
+}
+
+#[cfg(test)]
+mod tests;

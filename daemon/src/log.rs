@@ -1,0 +1,149 @@
+//! The log: one file a day, mode 0600. Never holds prompts, keys or texts of commands at the usual levels, and nothing of other
+//! crates but errors.
+
+use std::{
+    fs::{self, DirBuilder, File, OpenOptions},
+    io::{self, Write},
+    os::unix::fs::{DirBuilderExt, OpenOptionsExt},
+    panic,
+    path::{Path, PathBuf},
+    sync::Mutex,
+};
+
+use jiff::civil::Date;
+use tracing_subscriber::{EnvFilter, filter::LevelFilter, util::SubscriberInitExt};
+
+/// Files that are kept, the one of today included.
+const KEPT_FILES: usize = 7;
+/// A file that is longer gets no more lines, in bytes: a fault that repeats must not fill the disk.
+const MAX_FILE_BYTES: u64 = 32 * 1024 * 1024;
+
+/// Why there is no log.
+#[derive(Debug, thiserror::Error)]
+pub enum LogError {
+    /// Its folder or file cannot be written.
+    #[error("the log cannot be written: {0}")]
+    Io(#[from] io::Error),
+    /// There is one already.
+    #[error("the log is already started: {0}")]
+    Twice(#[from] tracing_subscriber::util::TryInitError),
+}
+
+/// Starts the log of this process, and notes panics in it.
+///
+/// # Errors
+/// When the folder cannot be written.
+pub fn start(folder: &Path, level: LevelFilter) -> Result<(), LogError> {
+    let files = DailyFiles::open(folder, || jiff::Zoned::now().date())?;
+    let filter = EnvFilter::new(format!("error,cohabd={level},cohab_protocol={level},cohab_shell_relay={level}"));
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_ansi(false).with_writer(Mutex::new(files));
+    log.finish().try_init()?;
+    panic::set_hook(Box::new(note_panic));
+    Ok(())
+}
+
+fn note_panic(panic: &panic::PanicHookInfo<'_>) {
+    // A text made for the occasion may quote anything, a prompt for instance; a constant one cannot.
+    let message = panic.payload().downcast_ref::<&str>().copied().unwrap_or("(text left out)");
+    let place = panic.location().map(ToString::to_string).unwrap_or_default();
+    tracing::error!(place, message, "panic");
+}
+
+/// `cohabd.YYYY-MM-DD.log` files in one folder.
+struct DailyFiles<C> {
+    folder: PathBuf,
+    today: C,
+    date: Date,
+    file: File,
+    written_bytes: u64,
+}
+
+impl<C: Fn() -> Date> DailyFiles<C> {
+    fn open(folder: &Path, today: C) -> io::Result<Self> {
+        DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+        let date = today();
+        let (file, written_bytes) = open_day(folder, date)?;
+        Ok(Self { folder: folder.to_owned(), today, date, file, written_bytes })
+    }
+}
+
+impl<C: Fn() -> Date> Write for DailyFiles<C> {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        let date = (self.today)();
+        if date != self.date {
+            (self.file, self.written_bytes) = open_day(&self.folder, date)?;
+            self.date = date;
+        }
+        if self.written_bytes < MAX_FILE_BYTES {
+            self.file.write_all(line)?;
+            self.written_bytes += line.len() as u64;
+        }
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn open_day(folder: &Path, date: Date) -> io::Result<(File, u64)> {
+    let path = folder.join(format!("cohabd.{date}.log"));
+    let file = OpenOptions::new().create(true).append(true).mode(0o600).open(path)?;
+    let written_bytes = file.metadata()?.len();
+    remove_oldest(folder)?;
+    Ok((file, written_bytes))
+}
+
+fn remove_oldest(folder: &Path) -> io::Result<()> {
+    let is_ours = |name: &str| name.starts_with("cohabd.") && name.ends_with(".log");
+    let mut names: Vec<String> = fs::read_dir(folder)?
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .filter(|name| is_ours(name))
+        .collect();
+    // ISO dates sort by age.
+    names.sort_unstable_by(|one, other| other.cmp(one));
+    names.iter().skip(KEPT_FILES).try_for_each(|name| fs::remove_file(folder.join(name)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{cell::Cell, os::unix::fs::PermissionsExt};
+
+    use jiff::civil::date;
+
+    use super::*;
+
+    #[test]
+    fn each_day_has_a_private_file_and_seven_are_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("notes.log"), "not ours").unwrap();
+        let today = Cell::new(date(2026, 2, 25));
+        let mut files = DailyFiles::open(&folder.path().join("log"), || today.get()).unwrap();
+        for _ in 0..9 {
+            files.write_all(b"one\n").unwrap();
+            files.write_all(b"two\n").unwrap();
+            today.set(today.get().tomorrow().unwrap());
+        }
+        let mut names: Vec<_> = fs::read_dir(folder.path().join("log")).unwrap().map(|one| one.unwrap().path()).collect();
+        names.sort();
+        assert_eq!(names.len(), KEPT_FILES);
+        assert!(names[0].ends_with("cohabd.2026-02-27.log"), "{names:?}");
+        assert!(names[6].ends_with("cohabd.2026-03-05.log"), "{names:?}");
+        for name in names {
+            assert_eq!(fs::read_to_string(&name).unwrap(), "one\ntwo\n");
+            assert_eq!(fs::metadata(&name).unwrap().permissions().mode() & 0o777, 0o600);
+        }
+    }
+
+    #[test]
+    fn a_flood_does_not_fill_the_disk() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut files = DailyFiles::open(folder.path(), || date(2026, 1, 1)).unwrap();
+        let megabyte = vec![b'x'; 1024 * 1024];
+        for _ in 0..40 {
+            files.write_all(&megabyte).unwrap();
+        }
+        let size = fs::metadata(folder.path().join("cohabd.2026-01-01.log")).unwrap().len();
+        assert_eq!(size, MAX_FILE_BYTES);
+    }
+}

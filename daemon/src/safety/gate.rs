@@ -1,0 +1,152 @@
+//! May this tool call run? Policy first, then the session's memory, then the person at the keyboard.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use async_trait::async_trait;
+use cohab_protocol::ApprovalMode;
+use cohab_shell_relay::policy::{Context, Level, Verdict, assess_line, assess_read, assess_write};
+use serde_json::Value;
+
+use crate::agent::{
+    Denial, Middleware, PlannedCall,
+    port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, Effect},
+};
+
+/// Consents that one session remembers; the oldest goes when there are more.
+const MAX_REMEMBERED: usize = 256;
+/// The argument that holds the text of a command.
+const COMMAND_ARGUMENT: &str = "command";
+
+/// Judges effects. A function, so that tests need no real policy.
+pub type Policy = fn(&Effect, Context<'_>) -> Verdict;
+
+/// The policy in force.
+#[must_use]
+pub fn standard_policy(effect: &Effect, context: Context<'_>) -> Verdict {
+    match effect {
+        Effect::RunCommand { command } => assess_line(command, context),
+        Effect::Read { path } => assess_read(path, context),
+        Effect::Write { path, .. } => assess_write(path, context),
+    }
+}
+
+/// What the user agreed to for the life of a session: exactly these effects, in exactly this folder.
+#[derive(Clone, Debug, Default)]
+pub struct Consents(Arc<Mutex<Vec<Consent>>>);
+
+#[derive(Debug)]
+struct Consent {
+    effect: Effect,
+    cwd: PathBuf,
+    approval: Option<String>,
+}
+
+impl Consents {
+    fn recall(&self, effect: &Effect, cwd: &Path) -> Option<Option<String>> {
+        let consents = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        consents.iter().find(|one| one.effect == *effect && one.cwd == cwd).map(|one| one.approval.clone())
+    }
+
+    fn remember(&self, effect: Effect, cwd: PathBuf, approval: Option<String>) {
+        // The same write never comes twice, and its diff may be long.
+        if matches!(effect, Effect::Write { .. }) {
+            return;
+        }
+        let mut consents = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if consents.len() == MAX_REMEMBERED {
+            consents.remove(0);
+        }
+        consents.push(Consent { effect, cwd, approval });
+    }
+}
+
+/// The gate of one turn.
+pub struct Gate {
+    policy: Policy,
+    mode: Arc<dyn Fn() -> ApprovalMode + Send + Sync>,
+    approver: Arc<dyn Approver>,
+    consents: Consents,
+    home: PathBuf,
+    refused: Mutex<Vec<(Effect, PathBuf, String)>>,
+}
+
+impl Gate {
+    /// A gate for one turn. `mode` is asked anew for every call, since the user may change it meanwhile.
+    #[must_use]
+    pub fn new(
+        policy: Policy,
+        mode: Arc<dyn Fn() -> ApprovalMode + Send + Sync>,
+        approver: Arc<dyn Approver>,
+        consents: Consents,
+        home: PathBuf,
+    ) -> Self {
+        Self { policy, mode, approver, consents, home, refused: Mutex::default() }
+    }
+
+    async fn ask(&self, call: &mut PlannedCall, verdict: Verdict) -> Result<(), Denial> {
+        let effect = call.intent.effect.clone();
+        let is_dangerous = verdict.level >= Level::Danger;
+        if let Some(reason) = self.earlier_refusal(&effect, &call.cwd) {
+            return Err(refusal(format!("the user refused exactly this in this turn already: {reason}")));
+        }
+        if !is_dangerous && let Some(approval) = self.consents.recall(&effect, &call.cwd) {
+            call.approval = approval;
+            return Ok(());
+        }
+        let subject = ApprovalSubject::Effect { tool: call.tool.clone(), effect: effect.clone() };
+        let question = ApprovalQuestion { subject, is_dangerous, reasons: verdict.reasons };
+        match self.approver.ask(question).await {
+            ApprovalAnswer::Approved { approval, for_session } => {
+                if for_session && !is_dangerous {
+                    self.consents.remember(effect, call.cwd.clone(), approval.clone());
+                }
+                call.approval = approval;
+                Ok(())
+            }
+            ApprovalAnswer::Edited { command, approval } => {
+                call.args.insert(COMMAND_ARGUMENT.into(), Value::String(command.clone()));
+                call.intent.title.clone_from(&command);
+                call.intent.effect = Effect::RunCommand { command };
+                call.approval = approval;
+                Ok(())
+            }
+            ApprovalAnswer::Refused { reason } => {
+                let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+                refused.push((effect, call.cwd.clone(), reason.clone()));
+                Err(refusal(reason))
+            }
+            ApprovalAnswer::CancelTurn => Err(Denial::CancelTurn),
+        }
+    }
+
+    fn earlier_refusal(&self, effect: &Effect, cwd: &Path) -> Option<String> {
+        let refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+        refused.iter().find(|(one, place, _)| one == effect && place == cwd).map(|(.., reason)| reason.clone())
+    }
+}
+
+#[async_trait]
+impl Middleware for Gate {
+    async fn before_tool(&self, call: &mut PlannedCall) -> Result<(), Denial> {
+        let verdict = (self.policy)(&call.intent.effect, Context { cwd: &call.cwd, home: &self.home });
+        let reasons = verdict.reasons.join("; ");
+        match (verdict.level, (self.mode)()) {
+            (Level::Deny, _) => Err(refusal(format!("never allowed, do not try it again: {reasons}"))),
+            (Level::Allow, _) | (_, ApprovalMode::All) => Ok(()),
+            (_, ApprovalMode::ReadOnly) => {
+                Err(refusal(format!("not run: only plainly read-only things are allowed here ({reasons})")))
+            }
+            (_, ApprovalMode::Ask) => self.ask(call, verdict).await,
+        }
+    }
+}
+
+fn refusal(reason: String) -> Denial {
+    Denial::Refused { reason }
+}
+
+#[cfg(test)]
+mod tests;

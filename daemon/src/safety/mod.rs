@@ -1,0 +1,8 @@
+//! What stands between the model and the world.
+
+mod cut;
+pub mod gate;
+pub mod inbound;
+pub mod known_servers;
+
+pub use cut::cut_middle;

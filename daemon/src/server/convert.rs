@@ -1,0 +1,156 @@
+//! The agent's words to the wire's words, and back.
+
+use std::{path::Path, time::Duration};
+
+use cohab_protocol as wire;
+
+use crate::{
+    agent::{
+        StopReason, TurnError,
+        port::{Activity, ApprovalAnswer, ApprovalSubject, Effect, ModelInfo, StepResult, TokenUsage},
+    },
+    context::query::PastCommand,
+};
+
+/// What the client sees of who answers.
+#[must_use]
+pub fn model_identity(info: ModelInfo) -> wire::ModelIdentity {
+    wire::ModelIdentity {
+        provider: info.wire,
+        model: info.model,
+        origin: info.origin,
+        is_offline: info.is_offline,
+    }
+}
+
+/// A command of the user, as context.
+#[must_use]
+pub fn past_command(event: wire::ShellEvent) -> PastCommand {
+    let mut output_tail = event.output_tail;
+    let excess = output_tail.len().saturating_sub(wire::MAX_OUTPUT_TAIL_BYTES);
+    output_tail.drain(..output_tail.ceil_char_boundary(excess));
+    PastCommand {
+        line: event.line,
+        exit_code: event.exit_code,
+        cwd: event.cwd.to_path_buf(),
+        duration: Duration::from_millis(event.duration_ms),
+        output_tail,
+    }
+}
+
+/// What a question for consent is about.
+#[must_use]
+pub fn approval_subject(subject: ApprovalSubject, cwd: &Path, mode: wire::RunMode) -> wire::ApprovalSubject {
+    match subject {
+        ApprovalSubject::Effect { effect: Effect::RunCommand { command }, .. } => {
+            wire::ApprovalSubject::Command { command, cwd: cwd.into(), mode }
+        }
+        ApprovalSubject::Effect { tool, effect: Effect::Read { path } } => {
+            wire::ApprovalSubject::FileRead { tool, path: path.into() }
+        }
+        ApprovalSubject::Effect { tool, effect: Effect::Write { path, diff } } => {
+            wire::ApprovalSubject::FileChange { tool, path: path.into(), diff }
+        }
+        ApprovalSubject::LocalServer { url, server, model } => {
+            wire::ApprovalSubject::LocalServer { url, server, model }
+        }
+    }
+}
+
+/// What the user decided; `id` is the record of the consent.
+#[must_use]
+pub fn approval_answer(decision: wire::ApprovalDecision, id: wire::ApprovalId) -> ApprovalAnswer {
+    let approval = Some(id.to_string());
+    match decision {
+        wire::ApprovalDecision::Once => ApprovalAnswer::Approved { approval, for_session: false },
+        wire::ApprovalDecision::Session => ApprovalAnswer::Approved { approval, for_session: true },
+        wire::ApprovalDecision::Edited { command } => ApprovalAnswer::Edited { command, approval },
+        wire::ApprovalDecision::Refused { note } if note.trim().is_empty() => {
+            ApprovalAnswer::Refused { reason: "the user refused".into() }
+        }
+        wire::ApprovalDecision::Refused { note } => {
+            ApprovalAnswer::Refused { reason: format!("the user refused: {}", note.trim()) }
+        }
+        wire::ApprovalDecision::CancelTurn => ApprovalAnswer::CancelTurn,
+    }
+}
+
+/// What a step does.
+#[must_use]
+pub fn activity(activity: Activity) -> wire::StepActivity {
+    match activity {
+        Activity::ModelCall { model } => wire::StepActivity::ModelCall { model },
+        Activity::ToolCall { tool, title } => wire::StepActivity::ToolCall { tool, argument: title },
+    }
+}
+
+/// How a step went.
+#[must_use]
+pub fn outcome(result: StepResult) -> wire::StepOutcome {
+    match result {
+        StepResult::Done => wire::StepOutcome::Done,
+        StepResult::Failed => wire::StepOutcome::Failed,
+        StepResult::Refused => wire::StepOutcome::Refused,
+        StepResult::Cancelled => wire::StepOutcome::Cancelled,
+    }
+}
+
+/// Why a turn ended.
+#[must_use]
+pub fn end_reason(result: &Result<StopReason, TurnError>) -> wire::TurnEndReason {
+    match result {
+        Ok(StopReason::Answered) => wire::TurnEndReason::Answered,
+        Ok(StopReason::Cancelled) => wire::TurnEndReason::Cancelled,
+        Ok(StopReason::StepLimit) => wire::TurnEndReason::StepLimit,
+        Ok(StopReason::Refused) => wire::TurnEndReason::Refused,
+        Ok(StopReason::Length) => wire::TurnEndReason::Length,
+        Err(_) => wire::TurnEndReason::Failed,
+    }
+}
+
+/// Whose fault a failed turn is.
+#[must_use]
+pub fn error_kind(error: &TurnError) -> wire::WireErrorKind {
+    match error {
+        TurnError::Provider(_) | TurnError::Incomplete { .. } | TurnError::BrokenCalls { .. } => {
+            wire::WireErrorKind::Provider
+        }
+        TurnError::Settings { .. } => wire::WireErrorKind::Settings,
+        TurnError::Internal => wire::WireErrorKind::Internal,
+    }
+}
+
+/// Tokens.
+#[must_use]
+pub fn usage(usage: TokenUsage) -> wire::Usage {
+    wire::Usage {
+        input_tokens: usage.input,
+        output_tokens: usage.output,
+        cache_read_tokens: usage.cache_read,
+        cache_write_tokens: usage.cache_write,
+        reasoning_tokens: usage.reasoning,
+    }
+}
+
+/// An error about a turn.
+#[must_use]
+pub fn turn_error(
+    id: wire::TurnId,
+    kind: wire::WireErrorKind,
+    message: String,
+    hint: Option<String>,
+) -> wire::WireError {
+    wire::WireError { about: wire::ErrorSubject::Turn(id), kind, message, hint }
+}
+
+/// A notice.
+#[must_use]
+pub fn notice(turn_id: Option<wire::TurnId>, kind: wire::NoticeKind, text: String) -> wire::DaemonMessage {
+    wire::DaemonMessage::Notice(wire::Notice { turn_id, kind, text })
+}
+
+/// Milliseconds, as the wire counts.
+#[must_use]
+pub fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,194 @@
+//! Sessions and the connections that come and go.
+//!
+//! A [`Session`](session::Session) outlives its connections. Each turn runs in a task of its own and talks to its session only;
+//! a connection carries what the session has to say and hands in what the client says. So a client that is slow, gone or
+//! hostile harms its own session at most.
+
+pub mod approver;
+mod connection;
+mod convert;
+pub mod lease;
+pub mod listener;
+pub mod session;
+mod sink;
+mod timeline;
+mod turn_task;
+
+use std::{
+    collections::HashMap,
+    path::PathBuf,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU32, AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use async_trait::async_trait;
+use cohab_protocol::{ApprovalMode, DaemonStatus, SessionKey, TurnId};
+use tokio::time::{Instant, sleep, timeout};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+use crate::agent::{
+    Agent, TurnError,
+    port::{EventSink, ModelInfo},
+};
+use session::{RECONNECT_GRACE, Session, Variables};
+
+/// Sessions in memory. Beyond, the one that was left first goes.
+const MAX_SESSIONS: usize = 256;
+/// A session of an interactive shell without a client is kept this long.
+const ABANDONED_KEEP: Duration = Duration::from_secs(600);
+/// Turns that were cancelled for the daemon's end get this long to say so.
+const TURNS_END_WAIT: Duration = Duration::from_secs(1);
+/// Connections get this long to take what is left for them.
+const CONNECTIONS_END_WAIT: Duration = Duration::from_secs(2);
+
+/// Puts together what a turn works with. The server knows no provider, tool or setting.
+#[async_trait]
+pub trait Assembler: Send + Sync {
+    /// Who would answer a client with these variables, and what the settings let it do unasked.
+    ///
+    /// # Errors
+    /// `TurnError::Settings` when the settings are wrong.
+    async fn introduce(&self, variables: &Variables) -> Result<Introduction, TurnError>;
+
+    /// An agent for one turn.
+    ///
+    /// # Errors
+    /// When the settings are wrong, or the user ended the turn at a question.
+    async fn assemble(&self, parts: TurnParts) -> Result<Agent, TurnError>;
+}
+
+/// Who would answer.
+#[derive(Clone, Debug)]
+pub struct Introduction {
+    /// The model.
+    pub model: ModelInfo,
+    /// What may be done unasked, if the client does not say.
+    pub approval: ApprovalMode,
+}
+
+/// What an agent is put together for.
+pub struct TurnParts {
+    /// Whose turn it is.
+    pub session: Arc<Session>,
+    /// The turn.
+    pub turn_id: TurnId,
+    /// Takes what happens.
+    pub sink: Arc<dyn EventSink>,
+}
+
+/// Where the daemon keeps things, for people.
+#[derive(Clone, Debug)]
+pub struct Facts {
+    /// Folder of the log files.
+    pub log_dir: PathBuf,
+    /// The settings file.
+    pub config_path: PathBuf,
+}
+
+/// The running daemon.
+pub struct Daemon {
+    assembler: Arc<dyn Assembler>,
+    facts: Facts,
+    started: Instant,
+    sessions: Mutex<HashMap<SessionKey, Arc<Session>>>,
+    connections: AtomicU32,
+    next_connection: AtomicU64,
+    /// Begins the end: no new connections and turns, running turns are cancelled.
+    shutdown: CancellationToken,
+    /// Turns have ended: connections say goodbye.
+    closing: CancellationToken,
+    turns: TaskTracker,
+    tasks: TaskTracker,
+}
+
+impl Daemon {
+    /// A daemon without sessions. `shutdown` ends it.
+    #[must_use]
+    pub fn new(assembler: Arc<dyn Assembler>, facts: Facts, shutdown: CancellationToken) -> Arc<Self> {
+        Arc::new(Self {
+            assembler,
+            facts,
+            started: Instant::now(),
+            sessions: Mutex::default(),
+            connections: AtomicU32::new(0),
+            next_connection: AtomicU64::new(0),
+            shutdown,
+            closing: CancellationToken::new(),
+            turns: TaskTracker::new(),
+            tasks: TaskTracker::new(),
+        })
+    }
+
+    /// Ends everything in order: turns, then connections. Takes at most the sum of both waits.
+    pub async fn close(&self) {
+        self.shutdown.cancel();
+        self.turns.close();
+        if timeout(TURNS_END_WAIT, self.turns.wait()).await.is_err() {
+            tracing::warn!(turns = self.turns.len(), "turns did not end in time");
+        }
+        self.closing.cancel();
+        self.tasks.close();
+        if timeout(CONNECTIONS_END_WAIT, self.tasks.wait()).await.is_err() {
+            tracing::warn!(tasks = self.tasks.len(), "connections did not end in time");
+        }
+    }
+
+    fn sessions(&self) -> MutexGuard<'_, HashMap<SessionKey, Arc<Session>>> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn status(&self) -> DaemonStatus {
+        let sessions = self.sessions();
+        let running = sessions.values().filter(|session| session.is_busy()).count();
+        DaemonStatus {
+            pid: std::process::id(),
+            build: cohab_protocol::BUILD.into(),
+            uptime_ms: convert::millis(self.started.elapsed()),
+            clients: self.connections.load(Ordering::Relaxed),
+            sessions: u32::try_from(sessions.len()).unwrap_or(u32::MAX),
+            turns_running: u32::try_from(running).unwrap_or(u32::MAX),
+            log_dir: self.facts.log_dir.as_path().into(),
+            config_path: self.facts.config_path.as_path().into(),
+        }
+    }
+
+    /// The session of this name, made if there is none. `None` if there are too many, all in use.
+    fn session(&self, key: &SessionKey) -> Option<Arc<Session>> {
+        let mut sessions = self.sessions();
+        if let Some(session) = sessions.get(key) {
+            return Some(Arc::clone(session));
+        }
+        if sessions.len() >= MAX_SESSIONS {
+            let left = sessions.values().filter(|session| !session.is_busy());
+            let left = left.filter_map(|session| Some((session.detached_since()?, session.key().clone())));
+            let (_, first_left) = left.min_by_key(|(since, _)| *since)?;
+            sessions.remove(&first_left);
+        }
+        let session = Arc::new(Session::new(key.clone()));
+        sessions.insert(key.clone(), Arc::clone(&session));
+        Some(session)
+    }
+
+    /// Drops a session some time after its client left, unless one comes back. A one-shot question has nothing to come back to
+    /// for long.
+    fn retire(self: &Arc<Self>, session: Arc<Session>) {
+        let daemon = Arc::clone(self);
+        let keep = if session.key().0.starts_with("cli:") { RECONNECT_GRACE } else { ABANDONED_KEEP };
+        self.tasks.spawn(async move {
+            tokio::select! {
+                () = daemon.closing.cancelled() => return,
+                () = session.attached_again() => return,
+                () = sleep(keep) => {}
+            }
+            session.cancel_turn(None);
+            let mut sessions = daemon.sessions();
+            if sessions.get(session.key()).is_some_and(|current| Arc::ptr_eq(current, &session)) {
+                sessions.remove(session.key());
+                tracing::debug!(session = %session.key(), "session dropped");
+            }
+        });
+    }
+}

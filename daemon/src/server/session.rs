@@ -1,0 +1,510 @@
+//! One conversation with whoever sits at its shell. A session lives on while its client is away.
+
+use std::{
+    collections::{BTreeMap, HashMap, VecDeque},
+    path::PathBuf,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use cohab_protocol::{
+    ApprovalDecision, ApprovalId, ApprovalMode, Attach, CallId, ChunkDelta, CommandExecutionResult, DaemonMessage,
+    NoticeKind, RunMode, SessionKey, ShellEvent, TurnId, WireError, WireErrorKind,
+};
+use tokio::{
+    sync::{Notify, oneshot, watch},
+    time::{Instant, timeout},
+};
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    convert,
+    lease::Lease,
+    timeline::{Resumed, Timeline},
+};
+use crate::{
+    context::query::{MAX_HISTORY_EVENTS, PastCommand},
+    middleware::checkpoint::Conversation,
+    safety::gate::Consents,
+};
+
+/// A client that lost its connection may come back within this time before what waits for it is given up.
+pub const RECONNECT_GRACE: Duration = Duration::from_secs(5);
+/// Consents that wait for their command; the record starts anew when there are more.
+const MAX_GRANTS: usize = 256;
+
+/// Variables of the client's environment that settings come from. Values may be keys.
+pub type Variables = BTreeMap<String, String>;
+
+/// A conversation and what belongs to it.
+pub struct Session {
+    key: SessionKey,
+    state: Mutex<State>,
+    /// Wakes the connection's writer.
+    outgoing: Notify,
+    /// Wakes a turn that waits for room in the timeline.
+    room: Notify,
+    presence: watch::Sender<bool>,
+    lease: Lease,
+    conversation: Conversation,
+    consents: Consents,
+}
+
+struct State {
+    client: Option<Client>,
+    detached_at: Instant,
+    variables: Variables,
+    approval: ApprovalMode,
+    cwd: PathBuf,
+    history: VecDeque<PastCommand>,
+    timeline: Timeline,
+    turn: Option<Turn>,
+    calls: HashMap<CallId, PendingCall>,
+    approvals: HashMap<ApprovalId, oneshot::Sender<ApprovalDecision>>,
+    grants: HashMap<String, Grant>,
+}
+
+struct Client {
+    connection: u64,
+    live_shell: Option<String>,
+    can_approve: bool,
+    /// Ends the connection when another one takes over.
+    superseded: CancellationToken,
+}
+
+struct Turn {
+    id: TurnId,
+    cancel: CancellationToken,
+}
+
+struct PendingCall {
+    started: Option<oneshot::Sender<()>>,
+    result: oneshot::Sender<CommandExecutionResult>,
+}
+
+struct Grant {
+    approval: ApprovalId,
+    is_lasting: bool,
+}
+
+/// A call that waits for the client. Dropping it forgets the call.
+pub struct OpenCall {
+    session: Arc<Session>,
+    call_id: CallId,
+    /// Fires when the command starts.
+    pub started: oneshot::Receiver<()>,
+    /// Fires when the command ended.
+    pub result: oneshot::Receiver<CommandExecutionResult>,
+}
+
+impl OpenCall {
+    /// Asks the client to interrupt the command.
+    pub fn interrupt(&self) {
+        self.session.tell(DaemonMessage::InterruptCommand { call_id: self.call_id });
+    }
+}
+
+impl Drop for OpenCall {
+    fn drop(&mut self) {
+        // Interrupted first: an interrupt for a call that is not pending is moot and would not be sent.
+        let is_pending = self.session.lock().calls.contains_key(&self.call_id);
+        if is_pending {
+            self.interrupt();
+        }
+    }
+}
+
+/// A question that waits for the user. Dropping it makes the question void.
+pub struct OpenApproval {
+    session: Arc<Session>,
+    /// Its id.
+    pub id: ApprovalId,
+    /// Fires with the answer.
+    pub decision: oneshot::Receiver<ApprovalDecision>,
+}
+
+impl Drop for OpenApproval {
+    fn drop(&mut self) {
+        self.session.lock().approvals.remove(&self.id);
+    }
+}
+
+impl Session {
+    /// A session that nobody has attached to yet.
+    #[must_use]
+    pub fn new(key: SessionKey) -> Self {
+        let state = State {
+            client: None,
+            detached_at: Instant::now(),
+            variables: Variables::new(),
+            approval: ApprovalMode::default(),
+            cwd: PathBuf::from("/"),
+            history: VecDeque::new(),
+            timeline: Timeline::default(),
+            turn: None,
+            calls: HashMap::new(),
+            approvals: HashMap::new(),
+            grants: HashMap::new(),
+        };
+        Self {
+            key,
+            state: Mutex::new(state),
+            outgoing: Notify::new(),
+            room: Notify::new(),
+            presence: watch::Sender::new(false),
+            lease: Lease::new(),
+            conversation: Conversation::default(),
+            consents: Consents::default(),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn key(&self) -> &SessionKey {
+        &self.key
+    }
+
+    /// The conversation as of the last step.
+    #[must_use]
+    pub fn conversation(&self) -> &Conversation {
+        &self.conversation
+    }
+
+    /// What may be done again without a question.
+    #[must_use]
+    pub fn consents(&self) -> &Consents {
+        &self.consents
+    }
+
+    /// The right to run in the shell.
+    #[must_use]
+    pub fn lease(&self) -> &Lease {
+        &self.lease
+    }
+
+    /// What may be done unasked.
+    #[must_use]
+    pub fn approval(&self) -> ApprovalMode {
+        self.lock().approval
+    }
+
+    /// Changes what may be done unasked.
+    pub fn set_approval(&self, mode: ApprovalMode) {
+        self.lock().approval = mode;
+    }
+
+    /// The client's environment, as far as settings come from it.
+    #[must_use]
+    pub fn variables(&self) -> Variables {
+        self.lock().variables.clone()
+    }
+
+    /// Where the shell is.
+    #[must_use]
+    pub fn cwd(&self) -> PathBuf {
+        self.lock().cwd.clone()
+    }
+
+    /// The client's live shell, if a client with one is there.
+    #[must_use]
+    pub fn live_shell(&self) -> Option<String> {
+        self.lock().client.as_ref().and_then(|client| client.live_shell.clone())
+    }
+
+    /// Whether a person can answer questions now.
+    #[must_use]
+    pub fn can_approve(&self) -> bool {
+        self.lock().client.as_ref().is_some_and(|client| client.can_approve)
+    }
+
+    /// What the user ran last, oldest first.
+    #[must_use]
+    pub fn history(&self) -> Vec<PastCommand> {
+        self.lock().history.iter().cloned().collect()
+    }
+
+    /// Notes a command of the user.
+    pub fn command_ran(&self, event: ShellEvent) {
+        let mut state = self.lock();
+        state.cwd = event.cwd.to_path_buf();
+        if state.history.len() == MAX_HISTORY_EVENTS {
+            state.history.pop_front();
+        }
+        state.history.push_back(convert::past_command(event));
+    }
+
+    // --- the client ---------------------------------------------------------------------------------------------------
+
+    /// Makes `connection` the client. A client that was there before is superseded. A running turn goes on if the new client
+    /// knows it, else it is cancelled: nobody waits for its answer.
+    pub fn attach(&self, attach: Attach, approval: ApprovalMode, connection: u64, superseded: CancellationToken) {
+        let mut state = self.lock();
+        let resumed = match (attach.resume, &state.client) {
+            (Some(from), _) => state.timeline.resume(from),
+            (None, Some(client)) if client.connection == connection => Resumed::Complete,
+            (None, _) => Resumed::OtherTurn,
+        };
+        match resumed {
+            Resumed::Complete => {}
+            Resumed::Gap => {
+                state.timeline.push(convert::notice(None, NoticeKind::Warning, "The start of the answer is lost.".into()));
+            }
+            Resumed::OtherTurn => {
+                state.timeline.skip();
+                if let Some(turn) = &state.turn {
+                    turn.cancel.cancel();
+                }
+            }
+        }
+        state.variables = attach.settings.into_iter().map(|setting| (setting.name, setting.value)).collect();
+        state.approval = approval;
+        let client = Client { connection, live_shell: attach.live_shell, can_approve: attach.can_approve, superseded };
+        if let Some(old) = state.client.replace(client).filter(|old| old.connection != connection) {
+            old.superseded.cancel();
+        }
+        drop(state);
+        self.presence.send_replace(true);
+        self.outgoing.notify_one();
+        self.room.notify_one();
+    }
+
+    /// Notes that `connection` is gone. False if another one took over before.
+    pub fn detach(&self, connection: u64) -> bool {
+        let mut state = self.lock();
+        let is_client = state.client.as_ref().is_some_and(|client| client.connection == connection);
+        if is_client {
+            state.client = None;
+            state.detached_at = Instant::now();
+            drop(state);
+            self.presence.send_replace(false);
+        }
+        is_client
+    }
+
+    /// Since when no client is there.
+    #[must_use]
+    pub fn detached_since(&self) -> Option<Instant> {
+        let state = self.lock();
+        state.client.is_none().then_some(state.detached_at)
+    }
+
+    /// Completes when a client is there.
+    pub async fn attached_again(&self) {
+        // The sender lives in `self`, so the wait cannot fail for its absence.
+        let _ = self.presence.subscribe().wait_for(|present| *present).await;
+    }
+
+    /// Completes when no client has been there for `patience`.
+    pub async fn abandoned(&self, patience: Duration) {
+        let mut presence = self.presence.subscribe();
+        loop {
+            // The sender lives in `self`, so neither wait can fail for its absence.
+            let _ = presence.wait_for(|present| !present).await;
+            if timeout(patience, presence.wait_for(|present| *present)).await.is_err() {
+                return;
+            }
+        }
+    }
+
+    /// The next message for `connection`, or `None` once another one is the client.
+    pub async fn next_outgoing(&self, connection: u64) -> Option<DaemonMessage> {
+        loop {
+            let ready = self.outgoing.notified();
+            if !self.is_client(connection) {
+                // The wake-up may have been meant for the new client's writer.
+                self.outgoing.notify_one();
+                return None;
+            }
+            if let Some(message) = self.next_waiting(connection) {
+                return Some(message);
+            }
+            ready.await;
+        }
+    }
+
+    /// The next message for `connection`, if one waits.
+    #[must_use]
+    pub fn next_waiting(&self, connection: u64) -> Option<DaemonMessage> {
+        if !self.is_client(connection) {
+            return None;
+        }
+        let mut state = self.lock();
+        let State { timeline, calls, approvals, .. } = &mut *state;
+        let message = timeline.next(|message| match message {
+            DaemonMessage::ExecuteCommand(command) => {
+                let call = calls.get(&command.call_id);
+                call.is_none_or(|call| call.started.is_none() || call.result.is_closed())
+            }
+            DaemonMessage::InterruptCommand { call_id } => !calls.contains_key(call_id),
+            DaemonMessage::ApprovalRequest(request) => !approvals.contains_key(&request.approval_id),
+            _ => false,
+        });
+        if let Some(DaemonMessage::InterruptCommand { call_id }) = &message {
+            calls.retain(|id, call| id != call_id || !call.result.is_closed());
+        }
+        self.room.notify_one();
+        message
+    }
+
+    fn is_client(&self, connection: u64) -> bool {
+        self.lock().client.as_ref().is_some_and(|client| client.connection == connection)
+    }
+
+    // --- the turn -----------------------------------------------------------------------------------------------------
+
+    /// Begins a turn.
+    ///
+    /// # Errors
+    /// `Busy` while another one runs.
+    pub fn begin_turn(&self, id: TurnId, cwd: PathBuf, cancel: CancellationToken) -> Result<(), WireError> {
+        let mut state = self.lock();
+        if state.turn.is_some() {
+            let message = "Another question of this session is being answered.".into();
+            return Err(convert::turn_error(id, WireErrorKind::Busy, message, Some("cancel it with Ctrl-C, or wait".into())));
+        }
+        state.turn = Some(Turn { id, cancel });
+        state.cwd = cwd;
+        state.timeline.begin(id);
+        drop(state);
+        self.outgoing.notify_one();
+        Ok(())
+    }
+
+    /// Ends the running turn: `last` goes out, with the number of chunks filled in.
+    pub fn end_turn(&self, last: impl FnOnce(u64) -> Vec<DaemonMessage>) {
+        let mut state = self.lock();
+        state.turn = None;
+        let chunks = state.timeline.chunks();
+        for message in last(chunks) {
+            state.timeline.push(message);
+        }
+        drop(state);
+        self.outgoing.notify_one();
+    }
+
+    /// Cancels the turn, if it is the one that runs; any turn if `None`.
+    pub fn cancel_turn(&self, id: Option<TurnId>) {
+        let state = self.lock();
+        if let Some(turn) = state.turn.as_ref().filter(|turn| id.is_none_or(|id| id == turn.id)) {
+            turn.cancel.cancel();
+        }
+    }
+
+    /// Forgets the conversation. False while a turn runs.
+    #[must_use]
+    pub fn clear(&self) -> bool {
+        let state = self.lock();
+        if state.turn.is_some() {
+            return false;
+        }
+        self.conversation.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        true
+    }
+
+    /// Whether a turn runs.
+    #[must_use]
+    pub fn is_busy(&self) -> bool {
+        self.lock().turn.is_some()
+    }
+
+    /// Sends a message, at once.
+    pub fn tell(&self, message: DaemonMessage) {
+        self.lock().timeline.push(message);
+        self.outgoing.notify_one();
+    }
+
+    /// Sends a piece of the answer, at once.
+    pub fn tell_delta(&self, delta: ChunkDelta) {
+        self.lock().timeline.push_delta(delta);
+        self.outgoing.notify_one();
+    }
+
+    /// Completes when less than the bound waits for the client.
+    pub async fn has_room(&self) {
+        loop {
+            let changed = self.room.notified();
+            if self.lock().timeline.has_room() {
+                return;
+            }
+            changed.await;
+        }
+    }
+
+    // --- commands and questions ---------------------------------------------------------------------------------------
+
+    /// Sends a command; its answers come through the handle.
+    #[must_use]
+    pub fn open_call(self: &Arc<Self>, command: cohab_protocol::ExecuteCommand) -> OpenCall {
+        let (started_tx, started) = oneshot::channel();
+        let (result_tx, result) = oneshot::channel();
+        let call_id = command.call_id;
+        let mut state = self.lock();
+        // A dropped call stays only until its interrupt is sent.
+        state.calls.retain(|_, call| !call.result.is_closed());
+        state.calls.insert(call_id, PendingCall { started: Some(started_tx), result: result_tx });
+        drop(state);
+        self.tell(DaemonMessage::ExecuteCommand(command));
+        OpenCall { session: Arc::clone(self), call_id, started, result }
+    }
+
+    /// Notes that a command started.
+    pub fn command_started(&self, call_id: CallId) {
+        let started = self.lock().calls.get_mut(&call_id).and_then(|call| call.started.take());
+        if let Some(started) = started {
+            // Nobody waits for it if the call was dropped meanwhile.
+            let _ = started.send(());
+        }
+    }
+
+    /// Takes the result of a command. False if nobody waits for it (any more).
+    pub fn command_ended(&self, result: CommandExecutionResult) -> bool {
+        let mut state = self.lock();
+        if result.mode == RunMode::Live && !result.cwd.as_path().as_os_str().is_empty() {
+            state.cwd = result.cwd.to_path_buf();
+        }
+        let call = state.calls.remove(&result.call_id);
+        drop(state);
+        call.is_some_and(|call| call.result.send(result).is_ok())
+    }
+
+    /// Asks the user; the answer comes through the handle.
+    #[must_use]
+    pub fn open_approval(self: &Arc<Self>, request: cohab_protocol::ApprovalRequest) -> OpenApproval {
+        let (sender, decision) = oneshot::channel();
+        let id = request.approval_id;
+        self.lock().approvals.insert(id, sender);
+        self.tell(DaemonMessage::ApprovalRequest(request));
+        OpenApproval { session: Arc::clone(self), id, decision }
+    }
+
+    /// Takes the user's answer. False if the question is void.
+    pub fn approval_replied(&self, id: ApprovalId, decision: ApprovalDecision) -> bool {
+        let sender = self.lock().approvals.remove(&id);
+        sender.is_some_and(|sender| sender.send(decision).is_ok())
+    }
+
+    /// Notes consent to exactly this command, for [`take_grant`](Self::take_grant).
+    pub fn grant(&self, command: String, approval: ApprovalId, is_lasting: bool) {
+        let mut state = self.lock();
+        if state.grants.len() >= MAX_GRANTS {
+            state.grants.clear();
+        }
+        state.grants.insert(command, Grant { approval, is_lasting });
+    }
+
+    /// The consent to exactly this command, if there is one; one for a single run is gone then.
+    #[must_use]
+    pub fn take_grant(&self, command: &str) -> Option<ApprovalId> {
+        let mut state = self.lock();
+        let grant = state.grants.get(command)?;
+        let approval = grant.approval;
+        if !grant.is_lasting {
+            state.grants.remove(command);
+        }
+        Some(approval)
+    }
+}

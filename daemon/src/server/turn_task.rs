@@ -1,0 +1,101 @@
+//! One turn of a session, from the query to `TurnEnded`.
+
+use std::{
+    panic::AssertUnwindSafe,
+    sync::{Arc, PoisonError},
+};
+
+use cohab_protocol::{DaemonMessage, MAX_PIPED_INPUT_BYTES, MAX_QUERY_BYTES, TurnEnded, UserQuery, WireError, WireErrorKind};
+use futures::FutureExt;
+use tokio_util::sync::CancellationToken;
+
+use super::{Daemon, TurnParts, convert, session::Session, sink::SessionSink};
+use crate::{
+    agent::{StopReason, TurnError, TurnState, port::TokenUsage},
+    context::query::{Environment, Query},
+    middleware::window,
+    safety::cut_middle,
+};
+
+/// A conversation is kept up to about this size between turns.
+const MAX_CONVERSATION_TOKENS: u64 = 400_000;
+
+/// Starts to answer `query`. Everything else comes through the session.
+///
+/// # Errors
+/// `Busy` while another turn runs, `Protocol` if the query is too long, `NotFound` when the daemon is about to end.
+pub fn start(daemon: &Arc<Daemon>, session: &Arc<Session>, query: UserQuery) -> Result<(), WireError> {
+    let id = query.turn_id;
+    if query.text.len() > MAX_QUERY_BYTES {
+        let message = format!("The question is longer than {MAX_QUERY_BYTES} bytes.");
+        let hint = Some("put the text into a file and ask about that".into());
+        return Err(convert::turn_error(id, WireErrorKind::Protocol, message, hint));
+    }
+    if daemon.shutdown.is_cancelled() {
+        return Err(convert::turn_error(id, WireErrorKind::NotFound, "The daemon is ending.".into(), None));
+    }
+    let cancel = daemon.shutdown.child_token();
+    session.begin_turn(id, query.cwd.to_path_buf(), cancel.clone())?;
+    let task = run(Arc::clone(daemon), Arc::clone(session), query, cancel);
+    daemon.turns.spawn(task);
+    Ok(())
+}
+
+async fn run(daemon: Arc<Daemon>, session: Arc<Session>, query: UserQuery, cancel: CancellationToken) {
+    let id = query.turn_id;
+    tracing::info!(session = %session.key(), turn = %id, "turn begins");
+    // A panic ends this turn and nothing else; the conversation is then that of the last checkpoint.
+    let ended = AssertUnwindSafe(answer(&daemon, &session, query, &cancel)).catch_unwind().await;
+    let (result, usage) = ended.unwrap_or((Err(TurnError::Internal), TokenUsage::default()));
+    let reason = convert::end_reason(&result);
+    tracing::info!(session = %session.key(), turn = %id, ?reason, "turn ends");
+    session.end_turn(|chunks| {
+        let error = result.err().map(|error| {
+            let log_dir = || format!("details are in {}", daemon.facts.log_dir.display());
+            let hint = error.hint().or_else(|| Some(log_dir()));
+            DaemonMessage::Error(convert::turn_error(id, convert::error_kind(&error), error.to_string(), hint))
+        });
+        let ended = TurnEnded { turn_id: id, reason, usage: convert::usage(usage), chunks };
+        error.into_iter().chain([DaemonMessage::TurnEnded(ended)]).collect()
+    });
+}
+
+async fn answer(
+    daemon: &Daemon,
+    session: &Arc<Session>,
+    query: UserQuery,
+    cancel: &CancellationToken,
+) -> (Result<StopReason, TurnError>, TokenUsage) {
+    let sink = Arc::new(SessionSink::new(Arc::clone(session), query.turn_id, cancel.clone()));
+    let parts = TurnParts { session: Arc::clone(session), turn_id: query.turn_id, sink: Arc::clone(&sink) as _ };
+    let assembled = tokio::select! {
+        biased;
+        () = cancel.cancelled() => return (Ok(StopReason::Cancelled), TokenUsage::default()),
+        assembled = daemon.assembler.assemble(parts) => assembled,
+    };
+    let agent = match assembled {
+        Ok(agent) => agent,
+        Err(error) => return (Err(error), TokenUsage::default()),
+    };
+    let history = session.conversation().lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let mut state = TurnState::new(history, question(session, &query));
+    let result = agent.run_turn(&mut state, sink.as_ref(), cancel).await;
+    let usage = state.usage();
+    let mut messages = state.into_messages();
+    window::fit(&mut messages, MAX_CONVERSATION_TOKENS);
+    *session.conversation().lock().unwrap_or_else(PoisonError::into_inner) = messages;
+    (result, usage)
+}
+
+fn question(session: &Session, query: &UserQuery) -> String {
+    let environment = Environment {
+        cwd: query.cwd.to_path_buf(),
+        shell: session.live_shell(),
+        os: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
+        date: jiff::Zoned::now().date().to_string(),
+        columns: query.columns,
+    };
+    let piped_input = query.piped_input.as_deref().map(|text| cut_middle(text, MAX_PIPED_INPUT_BYTES));
+    let history = session.history();
+    Query { environment, history: &history, piped_input: piped_input.as_deref(), question: &query.text }.to_text()
+}

@@ -1,0 +1,3 @@
+//! Shells for the tools.
+
+pub mod live;
