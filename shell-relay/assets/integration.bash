@@ -1,4 +1,5 @@
 # Ties an interactive bash (4.4 or later) to cohab. Marks go to /dev/tty, so `exec >file` does not lose them.
+((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 404)) || return 0
 __cohab_nonce=@NONCE@ __cohab_dir=@DIR@ __cohab_id= __cohab_cmd= __cohab_line= __cohab_point=0 __cohab_us= __cohab_opts= __cohab_pl=
 __cohab_b=$'\e]7391;'$__cohab_nonce$';'$$$';B\a'
 __cohab_p2=$'\e]7391;'$__cohab_nonce$';'$$$';P\a'

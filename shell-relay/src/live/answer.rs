@@ -59,6 +59,7 @@ impl LiveShell {
     pub(super) fn start_answer(&mut self, cx: &mut Cx<'_>) {
         let at_prompt = self.setup.shell == Shell::Bash
             && self.phase == Phase::Prompt
+            && self.ask.is_none()
             && self.relay.is_none()
             && self.answer.is_none()
             && self.restore.is_none()
@@ -68,8 +69,6 @@ impl LiveShell {
             cx.fx.events.push(LiveEvent::AnswerRefused(error));
             return self.release_held(cx);
         }
-        let leftovers = self.modes.reset_leftovers();
-        cx.fx.terminal.extend_from_slice(&leftovers);
         cx.fx.pty.extend_from_slice(KEY_STASH);
         let step = AnswerStep::Stashing { until: cx.now + STASH_WAIT };
         self.answer = Some(Answer { step, announced: false, leave: None });
@@ -139,6 +138,8 @@ impl LiveShell {
         answer.step = AnswerStep::Ready;
         self.view = View::hidden();
         self.prompt.ahead = false;
+        let leftovers = self.modes.reset_leftovers();
+        cx.fx.terminal.extend_from_slice(&leftovers);
         if !std::mem::replace(&mut answer.announced, true) {
             cx.fx.events.push(LiveEvent::AnswerReady);
         }

@@ -13,6 +13,7 @@ use std::{
 };
 
 use rustix::{
+    io::{FdFlags, fcntl_setfd},
     process::Pid,
     pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt},
     termios::{LocalModes, Winsize, tcgetattr, tcgetpgrp, tcsetwinsize},
@@ -21,7 +22,7 @@ use rustix::{
 use super::{ForegroundSignal, Probe, TerminalModes};
 use crate::{
     process::{self, ControllingTerminal},
-    shell::Start,
+    shell::{Shell, Start},
 };
 
 /// Name of the variable that tells a `cohab` in the shell that it is inside: the terminal's name.
@@ -77,14 +78,16 @@ impl LivePty {
     /// # Errors
     /// If there is no terminal to have, or the program does not start.
     pub fn spawn(spawn: &SpawnShell) -> io::Result<Self> {
-        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?;
+        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY)?;
+        fcntl_setfd(&master, FdFlags::CLOEXEC)?;
         grantpt(&master)?;
         unlockpt(&master)?;
         let name = OsString::from_vec(ptsname(&master, Vec::new())?.into_bytes());
         set_size(master.as_fd(), spawn.size)?;
         let child = spawn_on(&name, spawn)?;
         let mut pty = Self { master, child, program: None };
-        pty.program = pty.program_now();
+        // A wrapper is about to be replaced, and that is no news.
+        pty.program = pty.program_now().filter(|program| Shell::of(program) == Shell::of(&spawn.program));
         Ok(pty)
     }
 
@@ -143,6 +146,7 @@ fn spawn_on(terminal: &OsStr, spawn: &SpawnShell) -> io::Result<Child> {
         .args(&spawn.start.arguments)
         .envs(spawn.start.environment.iter().map(|(name, value)| (name, value)))
         .env(TTY_VARIABLE, terminal)
+        .env("SHELL", &spawn.program)
         .current_dir(&spawn.cwd)
         .stdin(Stdio::from(open()?))
         .stdout(Stdio::from(open()?))

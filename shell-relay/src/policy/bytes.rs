@@ -40,7 +40,7 @@ pub(super) fn why_not_plain(line: &str) -> Option<&'static str> {
             (Some('\''), _) => {}
             (None, '\'' | '"') => quote = Some(c),
             (_, '$') => return Some(why_dollar(chars.peek().copied())),
-            (_, '`') => return Some("uses command substitution"),
+            (_, '`') => return Some("uses a substitution"),
             (_, '\\') => match (quote, chars.next()) {
                 (_, None | Some('\n')) => return Some("continues on the next line"),
                 (None, Some('(' | ')' | '!' | '.' | '*' | '?' | '|' | '+' | '-')) => {}
@@ -78,7 +78,7 @@ fn is_lone_word(before: char, after: Option<char>) -> bool {
 
 fn why_dollar(next: Option<char>) -> &'static str {
     match next {
-        Some('(') => "uses command substitution",
+        Some('(') => "uses a substitution",
         Some('\'' | '"') => "uses `$` quoting",
         _ => "expands a variable",
     }

@@ -15,6 +15,7 @@ mod glob;
 mod options;
 mod parse;
 mod paths;
+mod places;
 mod rules;
 mod scan;
 mod verdict;

@@ -277,7 +277,7 @@ mod tests {
             ("sort", vec!["--compress", "x"]),
             ("ls", vec!["--al"]),
             ("ls", vec!["--all=x"]),
-            ("head", vec!["-n", "x"]),
+            ("wc", vec!["-x"]),
             ("head", vec!["-n"]),
             ("ls", vec!["x", "--hyperlink"]),
         ] {

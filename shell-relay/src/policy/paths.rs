@@ -2,237 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Context, Level, glob};
+use super::{
+    Context, Level, glob,
+    places::{PLAIN_NAMES, PROCESS_LINKS, SECRET_ABSOLUTE, SECRET_NAMES, SECRET_PLACES, START_PLACES, SYSTEM_ROOTS},
+};
+
+/// No file system has longer names.
+const MAX_NAME_BYTES: usize = 255;
 
 /// Why a path may not be touched without a question.
 pub(super) type PathRisk = Option<(Level, String)>;
-
-/// Secret wherever they are below a root: runs of path components.
-const SECRET_PLACES: &[&str] = &[
-    ".ssh",
-    ".gnupg",
-    ".aws",
-    ".azure",
-    ".kube",
-    ".docker/config.json",
-    ".config/gcloud",
-    ".config/gh",
-    ".netrc",
-    "_netrc",
-    ".pgpass",
-    ".my.cnf",
-    ".npmrc",
-    ".pypirc",
-    ".cargo/credentials*",
-    ".git-credentials",
-    ".password-store",
-    ".local/share/keyrings",
-    ".config/keyrings",
-    ".mozilla",
-    ".thunderbird",
-    ".config/google-chrome",
-    ".config/chromium",
-    ".config/BraveSoftware",
-    ".config/microsoft-edge",
-    ".config/op",
-    ".vault-token",
-    ".terraform.d/credentials*",
-    ".config/rclone",
-    ".s3cfg",
-    ".boto",
-    ".bash_history",
-    ".zsh_history",
-    ".zhistory",
-    ".histfile",
-    ".sh_history",
-    ".python_history",
-    ".psql_history",
-    ".mysql_history",
-    ".sqlite_history",
-    ".rediscli_history",
-    ".node_repl_history",
-    ".irb_history",
-    ".local/share/fish/fish_history",
-    "Library/Keychains",
-    ".config/cohab",
-    ".local/share/cohab",
-    ".local/state/cohab",
-    ".cache/cohab",
-    ".cohab",
-    ".kaggle/kaggle.json",
-    ".config/doctl",
-];
-
-/// Secret from the root of the file system.
-const SECRET_ABSOLUTE: &[&str] = &[
-    "etc/shadow",
-    "etc/shadow-",
-    "etc/gshadow",
-    "etc/gshadow-",
-    "etc/sudoers",
-    "etc/sudoers.d",
-    "etc/ssl/private",
-    "etc/krb5.keytab",
-    "etc/ssh/ssh_host_*_key",
-    "etc/master.passwd",
-    "etc/cohab",
-    "proc/*/environ",
-    "proc/*/mem",
-    "proc/*/auxv",
-    "proc/*/task/*/environ",
-    "proc/*/task/*/mem",
-    "proc/kcore",
-    "dev/mem",
-    "dev/kmem",
-    "dev/port",
-    "dev/sd*",
-    "dev/hd*",
-    "dev/vd*",
-    "dev/xvd*",
-    "dev/nvme*",
-    "dev/mmcblk*",
-    "dev/dm-*",
-    "dev/mapper",
-    "dev/disk",
-    "dev/block",
-    "dev/loop*",
-    "dev/md*",
-    "dev/tcp",
-    "dev/udp",
-    "run/user/*/cohab",
-    "tmp/cohab-*",
-    "run/secrets",
-    "var/run/secrets",
-];
-
-/// Secret by the last component.
-const SECRET_NAMES: &[&str] = &[
-    ".env",
-    ".env.*",
-    "id_rsa",
-    "id_dsa",
-    "id_ecdsa",
-    "id_ed25519",
-    "id_ecdsa_sk",
-    "id_ed25519_sk",
-    ".htpasswd",
-    "*.pem",
-    "*.key",
-    "*.p12",
-    "*.pfx",
-    "*.kdbx",
-    "*.jks",
-    "*.keystore",
-    "*.ppk",
-];
-
-/// Plain although they look secret or stand beside secrets.
-const PLAIN_NAMES: &[&str] = &["*.pub", "known_hosts", ".env.example", ".env.sample", ".env.template"];
-
-/// Below these, a process shows its files through links that the text of a path does not tell.
-const PROCESS_LINKS: &[&str] = &[
-    "proc/*/fd",
-    "proc/*/root",
-    "proc/*/cwd",
-    "proc/*/task/*/fd",
-    "proc/*/task/*/root",
-    "proc/*/task/*/cwd",
-    "dev/fd",
-    "dev/pts",
-];
-
-/// Writing them changes what runs later.
-const START_PLACES: &[&str] = &[
-    ".bashrc",
-    ".bash_profile",
-    ".bash_login",
-    ".bash_logout",
-    ".bash_aliases",
-    ".profile",
-    ".zshrc",
-    ".zshenv",
-    ".zprofile",
-    ".zlogin",
-    ".zlogout",
-    ".kshrc",
-    ".cshrc",
-    ".tcshrc",
-    ".login",
-    ".xinitrc",
-    ".xprofile",
-    ".xsession",
-    ".xsessionrc",
-    ".inputrc",
-    ".tmux.conf",
-    ".screenrc",
-    ".vimrc",
-    ".vim",
-    ".config/nvim",
-    ".emacs",
-    ".emacs.d",
-    ".nanorc",
-    ".lesskey",
-    ".gdbinit",
-    ".config/fish",
-    ".config/autostart",
-    ".config/systemd",
-    ".local/share/systemd",
-    ".config/environment.d",
-    ".pam_environment",
-    ".forward",
-    ".procmailrc",
-    ".git/hooks",
-    ".git/config",
-    ".git/info",
-    ".git/modules",
-    ".gitconfig",
-    ".config/git",
-    ".gitattributes",
-    ".gitmodules",
-    ".hgrc",
-    ".envrc",
-    ".vscode/tasks.json",
-    ".vscode/settings.json",
-    ".vscode/launch.json",
-    ".idea",
-    ".cargo/config",
-    ".cargo/config.toml",
-    ".cargo/bin",
-    ".local/bin",
-    ".pythonrc",
-    ".pip/pip.conf",
-    ".config/pip",
-    ".gemrc",
-    ".rustup",
-    "Library/LaunchAgents",
-    ".husky",
-];
-
-/// Writing below them needs more than a question.
-const SYSTEM_ROOTS: &[&str] = &[
-    "etc",
-    "usr",
-    "boot",
-    "sys",
-    "proc",
-    "bin",
-    "sbin",
-    "lib",
-    "lib32",
-    "lib64",
-    "libx32",
-    "dev",
-    "opt",
-    "root/.ssh",
-    "var/spool/cron",
-    "var/lib/dpkg",
-    "efi",
-    "snap",
-    "nix",
-    "Library",
-    "System",
-    "Applications",
-];
 
 /// A path by its components from the root, made from text alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -310,8 +89,13 @@ impl PlainPath {
         likeness
     }
 
-    fn anywhere_in(&self, place: &str) -> Likeness {
-        (0..self.components.len()).map(|start| self.place_at(start, place)).max().unwrap_or(Likeness::No)
+    /// How surely one of `places`, which all begin with a dot, is in the path. A pattern matches no leading dot either.
+    fn anywhere_in(&self, places: &[&str]) -> Likeness {
+        let starts = self.components.iter().enumerate().filter(|(_, component)| component.starts_with('.'));
+        starts
+            .flat_map(|(start, _)| places.iter().map(move |place| self.place_at(start, place)))
+            .max()
+            .unwrap_or(Likeness::No)
     }
 
     /// Whether the path names a secret, or may.
@@ -320,10 +104,9 @@ impl PlainPath {
         if PLAIN_NAMES.iter().any(|plain| glob::matches(name, plain)) && !has_wildcard(name) {
             return Likeness::No;
         }
-        let places = SECRET_PLACES.iter().map(|place| self.anywhere_in(place));
         let absolute = SECRET_ABSOLUTE.iter().map(|place| self.place_at(0, place));
         let names = SECRET_NAMES.iter().map(|pattern| like_name(name, pattern));
-        places.chain(absolute).chain(names).max().unwrap_or(Likeness::No)
+        absolute.chain(names).max().unwrap_or(Likeness::No).max(self.anywhere_in(SECRET_PLACES))
     }
 }
 
@@ -375,6 +158,9 @@ fn like_name(name: &str, wanted: &str) -> Likeness {
 
 /// The risk of reading `path`.
 pub(super) fn read_risk(path: &PlainPath, context: Context<'_>) -> PathRisk {
+    if path.components.iter().any(|component| component.len() > MAX_NAME_BYTES) {
+        return Some((Level::Ask, "a name in a path is too long to be checked".into()));
+    }
     let shown = path.shown();
     match path.secrecy() {
         Likeness::Sure => return Some((Level::Danger, format!("reads secrets: {shown}"))),
@@ -444,7 +230,7 @@ pub(super) fn write_risk(path: &PlainPath, context: Context<'_>) -> (Level, Stri
     if path.secrecy() > Likeness::No {
         return (Level::Danger, format!("overwrites secrets: {shown}"));
     }
-    if START_PLACES.iter().any(|place| path.anywhere_in(place) > Likeness::No) {
+    if path.anywhere_in(START_PLACES) > Likeness::No {
         return (Level::Danger, format!("writes a file that decides what runs later: {shown}"));
     }
     let home = PlainPath::from_path(context.home, context);

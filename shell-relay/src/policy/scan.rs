@@ -158,6 +158,10 @@ impl Scanner {
             self.at += 1;
             return;
         }
+        if word.text == "{" && command.words.len() == 2 && command.words[0].text == "function" {
+            command.defines_function = true;
+            return self.close(command, false);
+        }
         if command.words.is_empty() && !word.is_quoted && OPENERS.contains(&word.text.as_str()) {
             return;
         }
@@ -169,7 +173,7 @@ impl Scanner {
 
     fn word(&mut self, depth: usize, end: Option<char>) -> LooseWord {
         let mut word = LooseWord::default();
-        while let Some(c) = self.peek(0) {
+        while let Some(c) = self.peek(0).filter(|c| Some(*c) != end) {
             match c {
                 '\'' => {
                     self.at += 1;
@@ -193,7 +197,7 @@ impl Scanner {
                     self.at += 2;
                     self.nested(depth, ')', &mut word, if c == '<' { "<(" } else { ">(" });
                 }
-                c if c.is_whitespace() || ";|&()<>".contains(c) || Some(c) == end => break,
+                c if c.is_whitespace() || ";|&()<>".contains(c) => break,
                 c => {
                     self.at += 1;
                     word.text.push(c);
@@ -314,7 +318,8 @@ impl Scanner {
         } else {
             self.list(depth + 1, Some(end));
         }
-        let inside = &self.chars[start.min(self.at)..self.at];
+        let stop = self.at.min(self.chars.len());
+        let inside = &self.chars[start.min(stop)..stop];
         word.text.extend(inside.iter().copied().filter(|c| *c != end));
         word.text.push(end);
     }

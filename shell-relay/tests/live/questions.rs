@@ -65,6 +65,36 @@ fn a_two_line_prompt_stays_whole_around_commands_and_answers() {
 }
 
 #[test]
+fn a_line_of_several_rows_is_cleared_and_comes_back_whole() {
+    let mut t = Terminal::with_rc("PS1='top\\n> '\n");
+    let line = format!("echo {}", "abcdefghi ".repeat(20));
+    t.keys(&line);
+    t.keys("\x1b\r");
+    t.wait("the answer", |t| t.events.contains(&LiveEvent::AnswerReady));
+    t.draw("asked\nanswer\n");
+    t.end_answer(true);
+    let wrapped: Vec<String> =
+        format!("> {line}").as_bytes().chunks(80).map(|row| String::from_utf8_lossy(row).into()).collect();
+    let wrapped: Vec<&str> = wrapped.iter().map(|row| row.trim_end()).collect();
+    t.wait_screen(&format!("top\n> asked\nanswer\ntop\n{}", wrapped.join("\n")));
+    t.keys("\r");
+    t.wait("its end", |t| t.events.iter().any(|event| matches!(event, LiveEvent::UserCommandFinished(_))));
+    t.wait_text("abcdefghi\ntop\n>");
+}
+
+#[test]
+fn a_program_killed_in_an_answer_leaves_no_screen_behind() {
+    let mut t = Terminal::bash();
+    ask(&mut t, "? go");
+    t.draw("? go\n");
+    t.run("printf '\\033[?1049h\\033[?1000h'");
+    assert!(!t.live.modes().alternate_screen());
+    t.draw("done\n");
+    t.end_answer(false);
+    t.wait_screen("$ ? go\ndone\n$");
+}
+
+#[test]
 fn the_hotkey_asks_with_any_line_and_the_line_can_come_back() {
     let mut t = Terminal::bash();
     t.keys("ls -la");

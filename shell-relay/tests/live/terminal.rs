@@ -1,7 +1,6 @@
 //! A user's terminal for tests: a real shell in a PTY, the live shell, a screen of 24 x 80.
 
 use std::{
-    collections::VecDeque,
     fs,
     os::fd::AsFd,
     path::{Path, PathBuf},
@@ -30,8 +29,6 @@ pub struct Terminal {
     pub shown: Vec<u8>,
     pub events: Vec<LiveEvent>,
     pub home: tempfile::TempDir,
-    /// What lines typed at the prompt are; by default commands, but for those that begin with `?`.
-    pub pending_lines: VecDeque<String>,
     pub nonce: String,
     dir: RelayDir,
     fx: Effects,
@@ -106,7 +103,6 @@ impl Terminal {
             shown: Vec::new(),
             events: Vec::new(),
             home,
-            pending_lines: VecDeque::new(),
             nonce,
             dir,
             fx: Effects::default(),
@@ -320,18 +316,21 @@ impl Terminal {
         self.screen.process(&fx.terminal);
         self.shown.extend_from_slice(&fx.terminal);
         let replies: usize = fx.terminal.windows(4).filter(|window| *window == b"\x1b[6n").count();
+        // Lines that begin with `?` are questions.
+        let mut decisions = Vec::new();
         for event in fx.events.drain(..) {
-            if let LiveEvent::LineEntered { text, .. } | LiveEvent::HotkeyPressed { text } = &event {
-                self.pending_lines.push_back(text.clone());
+            match &event {
+                LiveEvent::LineEntered { text, .. } if text.starts_with('?') => decisions.push(LineDecision::Assistant),
+                LiveEvent::LineEntered { .. } => decisions.push(LineDecision::Shell),
+                LiveEvent::HotkeyPressed { .. } => decisions.push(LineDecision::Assistant),
+                _ => {}
             }
             self.events.push(event);
         }
         fx.clear();
         self.fx = fx;
-        while let Some(line) = self.pending_lines.pop_front() {
-            let question = line.starts_with('?')
-                || self.events.iter().any(|event| matches!(event, LiveEvent::HotkeyPressed { .. }));
-            self.decide(if question { LineDecision::Assistant } else { LineDecision::Shell });
+        for decision in decisions {
+            self.decide(decision);
         }
         for _ in 0..replies {
             let (row, column) = self.screen.screen().cursor_position();

@@ -253,11 +253,15 @@ pub(super) fn judge_inline(verb: &str, arguments: &[LooseWord], findings: &mut F
     {
         findings.danger(format!("the code for `{verb}` starts programs, connects, deletes or evaluates"));
     }
-    if !TEXT_ONLY.contains(&verb)
-        && arguments.iter().any(|word| SHELL_PATHS.iter().any(|path| word.text.contains(path)))
-    {
+    if !TEXT_ONLY.contains(&verb) && arguments.iter().any(|word| names_shell(&word.text)) {
         findings.danger(format!("`{verb}` is told to start a shell"));
     }
+}
+
+/// Whether one of [`SHELL_PATHS`] stands in the text as a whole word.
+fn names_shell(text: &str) -> bool {
+    let ends_there = |end: usize| !text[end..].starts_with(|c: char| c.is_ascii_alphanumeric());
+    SHELL_PATHS.iter().any(|path| text.match_indices(path).any(|(at, _)| ends_there(at + path.len())))
 }
 
 /// Judges an interpreter whose program comes through a pipe, here-document or here-string.
@@ -266,7 +270,7 @@ pub(super) fn judge_fed_interpreter(verb: &str, input: Option<&str>, findings: &
         None if !matches!(verb, "awk" | "gawk" | "mawk" | "bc" | "dc" | "xargs" | "parallel" | "make") => {
             findings.danger(format!("`{verb}` runs what it reads from a pipe"));
         }
-        Some(text) if HARMFUL_CODE.iter().chain(SHELL_PATHS).any(|piece| text.contains(piece)) => {
+        Some(text) if names_shell(text) || HARMFUL_CODE.iter().any(|piece| text.contains(piece)) => {
             findings.danger(format!("the code for `{verb}` starts programs, connects, deletes or evaluates"));
         }
         _ => {}

@@ -155,15 +155,14 @@ pub(super) fn judge_builtin(verb: &str, arguments: &[LooseWord], findings: &mut 
         findings.danger(format!("`{verb}` evaluates a subscript that holds a command"));
     }
     match verb {
-        "alias" if !arguments.is_empty() => {}
         "complete" | "bind" | "trap" if arguments.len() > 1 => {
-            findings.danger(format!("`{verb}` plans code for later"))
+            findings.danger(format!("`{verb}` plans code for later"));
         }
         "declare" | "typeset" | "local" if arguments.iter().any(|word| word.text == "-n") => {
-            findings.danger("makes a name stand for another variable")
+            findings.danger("makes a name stand for another variable");
         }
         "declare" | "typeset" | "set" if arguments.is_empty() => {
-            findings.ask("shows all variables, which may hold secrets")
+            findings.ask("shows all variables, which may hold secrets");
         }
         _ => {}
     }

@@ -60,6 +60,9 @@ const CONFIGURATION_ROOTS: &[&str] = &["/etc", "/root", "/home", "/var", "/opt",
 
 pub(super) fn judge_redirect(redirect: &LooseRedirect, context: Context<'_>, findings: &mut Findings) {
     let target = &redirect.target.text;
+    if redirect.target.runs_code && redirect.writes {
+        findings.danger("feeds its output to a command");
+    }
     if target.starts_with("/dev/tcp/") || target.starts_with("/dev/udp/") {
         findings.danger("opens a raw connection");
     }

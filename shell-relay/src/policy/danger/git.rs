@@ -4,8 +4,34 @@ use super::super::{scan::LooseWord, verdict::Findings};
 
 /// Groups of settings that name programs, places or hosts.
 const DECIDING_GROUPS: &[&str] = &[
-    "core.", "alias.", "credential.", "pager.", "diff.", "filter.", "include.", "includeif.", "url.", "remote.", "gpg.", "sequence.", "merge.", "protocol.",
-    "http.", "interactive.", "trailer.", "ssh.", "init.templatedir", "mergetool.", "difftool.", "browser.", "man.", "web.", "submodule.", "uploadpack.", "receive.", "sendemail.",
+    "core.",
+    "alias.",
+    "credential.",
+    "pager.",
+    "diff.",
+    "filter.",
+    "include.",
+    "includeif.",
+    "url.",
+    "remote.",
+    "gpg.",
+    "sequence.",
+    "merge.",
+    "protocol.",
+    "http.",
+    "interactive.",
+    "trailer.",
+    "ssh.",
+    "init.templatedir",
+    "mergetool.",
+    "difftool.",
+    "browser.",
+    "man.",
+    "web.",
+    "submodule.",
+    "uploadpack.",
+    "receive.",
+    "sendemail.",
 ];
 
 /// The arguments from the subcommand on.
@@ -15,7 +41,10 @@ pub(super) fn after_global_options(arguments: &[LooseWord]) -> &[LooseWord] {
         if !first.text.starts_with('-') {
             break;
         }
-        let takes_next = matches!(first.text.as_str(), "-C" | "-c" | "--git-dir" | "--work-tree" | "--namespace" | "--config-env" | "--super-prefix");
+        let takes_next = matches!(
+            first.text.as_str(),
+            "-C" | "-c" | "--git-dir" | "--work-tree" | "--namespace" | "--config-env" | "--super-prefix"
+        );
         rest = if takes_next { tail.get(1..).unwrap_or_default() } else { tail };
     }
     rest
@@ -25,7 +54,10 @@ pub(super) fn after_global_options(arguments: &[LooseWord]) -> &[LooseWord] {
 pub(super) fn judge(arguments: &[LooseWord], from_subcommand: &[LooseWord], findings: &mut Findings) {
     let global = &arguments[..arguments.len() - from_subcommand.len()];
     let is_harm = |text: &str| {
-        matches!(text, "-c" | "-p" | "--paginate") || text.starts_with("--exec-path=") || text.starts_with("--config-env") || (text.starts_with("-c") && text.contains('='))
+        matches!(text, "-c" | "-p" | "--paginate")
+            || text.starts_with("--exec-path=")
+            || text.starts_with("--config-env")
+            || (text.starts_with("-c") && text.contains('='))
     };
     if global.iter().any(|word| is_harm(&word.text)) {
         findings.danger("`git` starts a program that its options name");
@@ -40,12 +72,15 @@ pub(super) fn judge(arguments: &[LooseWord], from_subcommand: &[LooseWord], find
 }
 
 fn judge_config(words: &[LooseWord], findings: &mut Findings) {
-    let reads = words.iter().any(|word| matches!(word.text.as_str(), "--get" | "--get-all" | "--get-regexp" | "--list" | "-l" | "get" | "list"));
+    let reads = words.iter().any(|word| {
+        matches!(word.text.as_str(), "--get" | "--get-all" | "--get-regexp" | "--list" | "-l" | "get" | "list")
+    });
     let operands: Vec<&LooseWord> = words.iter().filter(|word| !word.text.starts_with('-')).collect();
     if words.iter().any(|word| matches!(word.text.as_str(), "-e" | "--edit")) {
         findings.danger("`git config` starts an editor on settings that decide what runs");
     }
-    let decides = |word: &&LooseWord| DECIDING_GROUPS.iter().any(|group| word.text.to_ascii_lowercase().starts_with(group));
+    let decides =
+        |word: &&LooseWord| DECIDING_GROUPS.iter().any(|group| word.text.to_ascii_lowercase().starts_with(group));
     if !reads && operands.len() > 1 && operands.iter().any(decides) {
         findings.danger("changes a git setting that decides what runs");
     }

@@ -17,19 +17,23 @@ use super::{
 
 /// Texts handed on from program to program are followed this far.
 const MAX_HAND_OVERS: usize = 8;
-/// More commands than this in one line are not classed one by one.
-const MAX_CLASSED: usize = 4000;
+/// More words than this, all texts together, are not classed one by one.
+const MAX_JUDGED_WORDS: usize = 4000;
 
 /// Adds what is known to do harm in `text`.
 pub(super) fn find(text: &str, context: Context<'_>, findings: &mut Findings) {
-    Judge { context, findings, hand_overs: 0 }.judge_text(text);
+    Judge { context, findings, hand_overs: 0, judged_words: 0 }.judge_text(text);
 }
+
+const NOT_CHECKABLE: &str = "too long or too deeply nested to be checked";
 
 struct Judge<'a, 'f> {
     context: Context<'a>,
     findings: &'f mut Findings,
     /// How often text was handed on so far.
     hand_overs: usize,
+    /// Words that were classed so far.
+    judged_words: usize,
 }
 
 /// A command with what stands around it.
@@ -46,13 +50,13 @@ impl Judge<'_, '_> {
         }
         self.hand_overs += 1;
         let scan = scan::scan(text);
-        if scan.is_incomplete || scan.commands.len() > MAX_CLASSED {
-            self.findings.danger("too long or too deeply nested to be checked");
+        if scan.is_incomplete {
+            self.findings.danger(NOT_CHECKABLE);
         }
         if is_fork_bomb(&scan) {
             self.findings.danger("starts itself without end");
         }
-        for command in scan.commands.iter().take(MAX_CLASSED) {
+        for command in &scan.commands {
             self.judge_command(Surroundings { command });
         }
         self.hand_overs -= 1;
@@ -83,6 +87,11 @@ impl Judge<'_, '_> {
 
     fn judge_words(&mut self, words: &[LooseWord], around: Surroundings<'_>) {
         let Some((name, arguments)) = words.split_first() else { return };
+        self.judged_words += words.len();
+        if self.judged_words > MAX_JUDGED_WORDS {
+            self.findings.danger(NOT_CHECKABLE);
+            return;
+        }
         if name.expands {
             self.findings.danger("the command's name comes from an expansion");
             return;

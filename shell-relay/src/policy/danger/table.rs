@@ -74,7 +74,9 @@ impl Part {
         match self {
             Self::Always => true,
             Self::Flag(_) | Self::Long(_) => arguments[..options].iter().any(|word| self.holds_in(word)),
-            Self::FirstOperand(wanted) => arguments.iter().find(|word| !word.text.starts_with('-')).is_some_and(|word| word.text == *wanted),
+            Self::FirstOperand(wanted) => {
+                arguments.iter().find(|word| !word.text.starts_with('-')).is_some_and(|word| word.text == *wanted)
+            }
             Self::Word(_) | Self::Within(_) => arguments.iter().any(|word| self.holds_in(word)),
         }
     }

@@ -28,12 +28,19 @@ pub(super) fn assess(name: &str, spec: &Spec, words: &[Word], context: Context<'
     } else {
         words
     };
+    let with_dash;
+    let words = match words.split_first() {
+        Some((letters, rest)) if name == "tar" && is_old_style(&letters.text) => {
+            with_dash = [&[Word { text: format!("-{}", letters.text), ..letters.clone() }], rest].concat();
+            &with_dash
+        }
+        _ => words,
+    };
     let arguments = split(spec, words)?;
     let risk = if LISTERS.contains(&name) { paths::list_risk } else { paths::read_risk };
     for (path, has_tilde) in &arguments.paths {
         check_path_text(path, *has_tilde, context, paths::read_risk)?;
     }
-    check_endless(name, &arguments)?;
     check_leading_pattern(name, &arguments)?;
     let operands = &arguments.operands;
     match spec.operands {
@@ -62,6 +69,13 @@ fn takes_color(name: &str) -> bool {
     matches!(name, "ls" | "grep" | "egrep" | "fgrep" | "diff" | "tree" | "rg" | "fd")
 }
 
+/// `tar tf x`: letters without a dash. Only `f` takes a value, and it must be the last one, so that a dash changes nothing.
+fn is_old_style(letters: &str) -> bool {
+    letters.contains('t')
+        && letters.chars().all(|letter| "tvzjJf".contains(letter))
+        && !letters.trim_end_matches('f').contains('f')
+}
+
 fn is_color(text: &str) -> bool {
     ["--color", "--colour"]
         .iter()
@@ -74,15 +88,6 @@ fn check_echoed(word: &Word, context: Context<'_>) -> Result<(), Refusal> {
 
 fn check_number(word: &Word) -> Result<(), Refusal> {
     if super::super::options::is_number(&word.text) { Ok(()) } else { ask(format!("`{}` is no number", word.text)) }
-}
-
-fn check_endless(name: &str, arguments: &Arguments<'_>) -> Result<(), Refusal> {
-    let is_endless = match name {
-        "ping" | "yes" => true,
-        "free" | "lsof" => arguments.has(&["s", "r"]),
-        _ => false,
-    };
-    if is_endless { ask(format!("never ends by itself: `{name}`")) } else { Ok(()) }
 }
 
 /// A pattern at the front of a word may match a file that is named like an option.

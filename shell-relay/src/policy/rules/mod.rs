@@ -19,6 +19,9 @@ use super::{
     verdict::Findings,
 };
 
+/// A command of more words is never allowed by itself.
+const MAX_WORDS: usize = 1000;
+
 /// Where a command stands.
 #[derive(Clone, Copy)]
 struct Place<'a> {
@@ -82,6 +85,10 @@ pub(super) fn assess(command: &SimpleCommand, context: Context<'_>, origin: &std
         assess_redirect(redirect, context, findings);
     }
     let Some((name, words)) = command.words.split_first() else { return };
+    if words.len() > MAX_WORDS {
+        findings.ask("has too many words to be checked");
+        return;
+    }
     if !is_plain_name(name) {
         findings.ask("the command's name is quoted, spliced or a path");
         return;
@@ -93,9 +100,11 @@ pub(super) fn assess(command: &SimpleCommand, context: Context<'_>, origin: &std
 
 /// The directories a `cd` may lead to; `None` if the command is no `cd` or its target is not known.
 pub(super) fn cd_target(command: &SimpleCommand, context: Context<'_>) -> Option<PathBuf> {
+    if command.words.iter().any(|word| word.text == "-") {
+        return None;
+    }
     let target = command.words.iter().skip(1).find(|word| !word.text.starts_with('-'));
     match target {
-        Some(_) if command.words.iter().any(|word| word.text == "-") => None,
         Some(word) => PlainPath::resolve(&word.text, word.has_tilde, context).map(|path| path.to_path_buf()),
         None => Some(context.home.to_path_buf()),
     }

@@ -40,6 +40,10 @@ pub(super) fn assess(rule: &str, arguments: &Arguments<'_>, context: Context<'_>
         ("apt", [verb, ..]) if matches!(*verb, "list" | "show" | "policy" | "search" | "depends") => Ok(()),
         ("rpm", _) if arguments.options.first().is_some_and(|(name, _)| *name == "q") => Ok(()),
         ("tar", _) => assess_tar(arguments, context),
+        ("unzip", _) if !arguments.has(&["l", "v", "Z"]) => ask("`unzip` that does more than list"),
+        ("unzip", _) => {
+            arguments.operands.iter().take(1).try_for_each(|word| check_path(word, context, paths::read_risk))
+        }
         ("getent", [table, ..]) if matches!(*table, "passwd" | "group" | "services" | "protocols") => Ok(()),
         ("printenv", [_, ..])
             if operands.iter().all(|name| PRINTABLE_VARIABLES.contains(name) || name.starts_with("LC_")) =>
