@@ -21,7 +21,11 @@ use crate::{
     },
     context::system_prompt::SYSTEM_PROMPT,
     middleware::{checkpoint::Checkpoint, window::Window},
-    provider::settings::ModelSettings,
+    provider::{
+        choice::{Choice, ChoiceError},
+        detect::LocalServer,
+        settings::ModelSettings,
+    },
     safety::{
         gate::{Gate, Policy},
         inbound::Inbound,
@@ -53,36 +57,18 @@ pub struct TurnSettings {
     pub tools: Vec<Arc<dyn Tool>>,
 }
 
-/// Who may answer.
-#[derive(Clone)]
-pub enum Choice {
-    /// This one.
-    Use(Arc<dyn ModelProvider>),
-    /// A server that was found on this machine, if the user agrees.
-    AskLocal {
-        /// Base URL.
-        url: String,
-        /// Kind of server.
-        server: String,
-        /// It.
-        provider: Arc<dyn ModelProvider>,
-        /// Who answers if the user does not agree.
-        otherwise: Arc<dyn ModelProvider>,
-    },
-}
-
 /// Decides who may answer.
 #[async_trait]
 pub trait ProviderChooser: Send + Sync {
     /// Decides from the settings and the client's environment; may look for a server on this machine.
     ///
     /// # Errors
-    /// A sentence for the user: what is wrong, and where.
-    async fn choose(&self, settings: &ModelSettings, variables: &Variables) -> Result<Choice, String>;
+    /// When what is set explicitly cannot work.
+    async fn choose(&self, settings: &ModelSettings, variables: &Variables) -> Result<Choice, ChoiceError>;
 }
 
-/// Reads the settings. The error is a sentence for the user.
-pub type LoadSettings = Box<dyn Fn(&Paths) -> Result<TurnSettings, String> + Send + Sync>;
+/// Reads the settings.
+pub type LoadSettings = Box<dyn Fn(&Paths) -> Result<TurnSettings, TurnError> + Send + Sync>;
 /// Makes a shell of its own for one turn, which starts in this folder.
 pub type IsolatedShell = Box<dyn Fn(&Path) -> Arc<dyn CommandRunner> + Send + Sync>;
 
@@ -126,7 +112,7 @@ impl Kept {
     fn is_fresh(&self) -> bool {
         match &self.choice {
             // Without a model, a server or a key that is new must be seen at once.
-            Choice::Use(provider) => !provider.info().is_offline,
+            Choice::Ready(provider) => !provider.info().is_offline,
             Choice::AskLocal { .. } => self.since.elapsed() < FOUND_KEEP,
         }
     }
@@ -146,9 +132,9 @@ impl Assembly {
         if let Some(kept) = self.recall(stamp, variables) {
             return Ok((kept.settings, kept.choice));
         }
-        let settings_error = |message| TurnError::Settings { message };
-        let settings = (self.parts.load_settings)(&self.paths).map_err(settings_error)?;
-        let choice = self.parts.chooser.choose(&settings.model, variables).await.map_err(settings_error)?;
+        let settings = (self.parts.load_settings)(&self.paths)?;
+        let choice = self.parts.chooser.choose(&settings.model, variables).await;
+        let choice = choice.map_err(|error| TurnError::Settings { message: error.message, hint: error.hint })?;
         let since = Instant::now();
         let (kept_settings, kept_choice) = (settings.clone(), choice.clone());
         self.keep(Kept { stamp, variables: variables.clone(), settings: kept_settings, choice: kept_choice, since });
@@ -171,36 +157,39 @@ impl Assembly {
     }
 
     /// Settles on a provider and says how large its context is. Asks the user where that is needed.
-    async fn settle(&self, choice: Choice, parts: &TurnParts, approver: &dyn Approver) -> (Arc<dyn ModelProvider>, u64) {
-        let (url, server, provider, otherwise) = match choice {
-            Choice::Use(provider) => return (provider, HOSTED_CONTEXT_TOKENS),
-            Choice::AskLocal { url, server, provider, otherwise } => (url, server, provider, otherwise),
+    async fn settle(
+        &self,
+        choice: Choice,
+        parts: &TurnParts,
+        approver: &dyn Approver,
+    ) -> (Arc<dyn ModelProvider>, u64) {
+        let (found, provider, otherwise) = match choice {
+            Choice::Ready(provider) => return (provider, HOSTED_CONTEXT_TOKENS),
+            Choice::AskLocal { found, provider, otherwise } => (found, provider, otherwise),
         };
-        if self.may_use(&url, &server, &provider.info().model, parts, approver).await {
+        if self.may_use(&found, parts, approver).await {
             return (provider, LOCAL_CONTEXT_TOKENS);
         }
+        let LocalServer { url, server, .. } = found;
         let text = format!("{server} at {url} is not used without your consent; the offline assistant answers.");
         parts.sink.emit(TurnEvent::Notice(text)).await;
         (otherwise, HOSTED_CONTEXT_TOKENS)
     }
 
-    async fn may_use(
-        &self,
-        url: &str,
-        server: &str,
-        model: &str,
-        parts: &TurnParts,
-        approver: &dyn Approver,
-    ) -> bool {
+    fn is_declined(&self, found: &LocalServer) -> bool {
+        let declined = self.declined.lock().unwrap_or_else(PoisonError::into_inner);
+        declined.contains(&(found.url.clone(), found.server.clone()))
+    }
+
+    async fn may_use(&self, found: &LocalServer, parts: &TurnParts, approver: &dyn Approver) -> bool {
+        let LocalServer { url, server, model, .. } = found;
         if self.known_servers.contains(url, server) {
             return true;
         }
-        let name = (url.to_owned(), server.to_owned());
-        let is_declined = self.declined.lock().unwrap_or_else(PoisonError::into_inner).contains(&name);
-        if is_declined || !parts.session.can_approve() {
+        if self.is_declined(found) || !parts.session.can_approve() {
             return false;
         }
-        let subject = ApprovalSubject::LocalServer { url: url.into(), server: server.into(), model: model.into() };
+        let subject = ApprovalSubject::LocalServer { url: url.clone(), server: server.clone(), model: model.clone() };
         let reasons = vec!["found on this machine; another user's process could be behind the port".into()];
         match approver.ask(ApprovalQuestion { subject, is_dangerous: false, reasons }).await {
             ApprovalAnswer::Approved { .. } | ApprovalAnswer::Edited { .. } => {
@@ -210,7 +199,7 @@ impl Assembly {
                 true
             }
             ApprovalAnswer::Refused { .. } => {
-                self.declined.lock().unwrap_or_else(PoisonError::into_inner).insert(name);
+                self.declined.lock().unwrap_or_else(PoisonError::into_inner).insert((url.clone(), server.clone()));
                 false
             }
             ApprovalAnswer::CancelTurn => {
@@ -226,12 +215,8 @@ impl Assembler for Assembly {
     async fn introduce(&self, variables: &Variables) -> Result<Introduction, TurnError> {
         let (settings, choice) = self.resolve(variables).await?;
         let provider = match choice {
-            Choice::Use(provider) => provider,
-            Choice::AskLocal { url, server, otherwise, .. }
-                if self.declined.lock().unwrap_or_else(PoisonError::into_inner).contains(&(url.clone(), server.clone())) =>
-            {
-                otherwise
-            }
+            Choice::Ready(provider) => provider,
+            Choice::AskLocal { found, otherwise, .. } if self.is_declined(&found) => otherwise,
             Choice::AskLocal { provider, .. } => provider,
         };
         Ok(Introduction { model: provider.info(), approval: settings.approval })

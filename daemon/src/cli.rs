@@ -29,11 +29,14 @@ struct Cli {
 }
 
 /// What `cohabd` is to do.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Subcommand)]
+#[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
 pub enum Command {
     /// Serve the clients of this user until told to stop (default)
-    #[default]
-    Run,
+    Run {
+        /// In a session of its own: outlive the terminal that started it
+        #[arg(long)]
+        detach: bool,
+    },
     /// Show, change or check the settings
     #[command(subcommand)]
     Config(ConfigCommand),
@@ -73,7 +76,7 @@ pub enum ConfigCommand {
 /// Reads the command line. Prints and ends the process for `--help`, `--version` (status 0) and mistakes (status 2).
 #[must_use]
 pub fn parse() -> Command {
-    Cli::parse().command.unwrap_or_default()
+    Cli::parse().command.unwrap_or(Command::Run { detach: false })
 }
 
 /// Why a command failed.

@@ -1,10 +1,13 @@
 //! `cohabd`, the daemon. Runs in the foreground; the client starts it in a session of its own.
 
-use std::process::ExitCode;
+use std::{io, process::ExitCode};
 
 use anyhow::Context;
 use cohab_protocol::Paths;
-use cohabd::{lifecycle, log, wiring};
+use cohabd::{
+    cli::{self, Command},
+    config, lifecycle, log, wiring,
+};
 use tokio_util::sync::CancellationToken;
 use tracing::level_filters::LevelFilter;
 
@@ -15,7 +18,15 @@ const MAX_BLOCKING_THREADS: usize = 8;
 
 #[expect(clippy::print_stderr, reason = "the one place where the daemon speaks to whoever started it")]
 fn main() -> ExitCode {
-    match run() {
+    let paths = Paths::from_env();
+    let outcome = match cli::parse() {
+        Command::Config(command) => {
+            let (mut input, mut output, mut errors) = (io::stdin().lock(), io::stdout().lock(), io::stderr().lock());
+            return cli::run_config(&command, &paths, &mut input, &mut output, &mut errors);
+        }
+        Command::Run { detach } => run(&paths, detach),
+    };
+    match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("cohabd: {error:#}");
@@ -24,11 +35,14 @@ fn main() -> ExitCode {
     }
 }
 
-fn run() -> anyhow::Result<()> {
-    let paths = Paths::from_env();
-    if let Err(error) = log::start(&paths.log_dir(), LevelFilter::INFO) {
-        tracing::debug!(%error, "no log");
+fn run(paths: &Paths, detach: bool) -> anyhow::Result<()> {
+    if detach {
+        // Fails only for the leader of a process group, which needs no detaching: nobody's terminal started it.
+        let _ = rustix::process::setsid();
     }
+    let level = config::load(paths).map_or(LevelFilter::INFO, |settings| settings.log.level);
+    // Without a log the daemon is still of use.
+    let _ = log::start(&paths.log_dir(), level);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(WORKER_THREADS)
         .max_blocking_threads(MAX_BLOCKING_THREADS)
@@ -36,10 +50,10 @@ fn run() -> anyhow::Result<()> {
         .build()
         .context("the runtime could not start")?;
     let shutdown = CancellationToken::new();
-    let assembler = wiring::assembler(&paths);
+    let assembler = wiring::assembler(paths);
     runtime.block_on(async {
         lifecycle::end_on_signals(shutdown.clone())?;
-        lifecycle::run(&paths, assembler, shutdown.clone()).await
+        lifecycle::run(paths, assembler, shutdown.clone()).await
     })?;
     Ok(())
 }

@@ -35,7 +35,8 @@ impl Token {
 
     /// Whether it can be the name of a file that nothing announces: a quoted sentence or a number is not.
     pub(super) fn looks_like_path(&self) -> bool {
-        self.is_name && !self.norm.trim_start_matches([':', '#']).bytes().all(|byte| byte.is_ascii_digit())
+        self.is_name
+            && !self.norm.trim_start_matches([':', '#']).bytes().all(|byte| byte.is_ascii_digit())
             && (!self.is_quoted || looks_like_name(&self.raw))
     }
 

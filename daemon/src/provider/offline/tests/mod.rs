@@ -3,8 +3,17 @@ use super::*;
 use crate::agent::port::*;
 
 fn ask(text: &str) -> ModelRequest {
-    let tool = |name: &str| ToolSpec { name: name.into(), description: String::new(), parameters: serde_json::json!({"type": "object"}) };
-    ModelRequest { system: String::new(), messages: vec![Message::User { text: text.into() }], tools: vec![tool("bash"), tool("write")], allow_tools: true }
+    let tool = |name: &str| ToolSpec {
+        name: name.into(),
+        description: String::new(),
+        parameters: serde_json::json!({"type": "object"}),
+    };
+    ModelRequest {
+        system: String::new(),
+        messages: vec![Message::User { text: text.into() }],
+        tools: vec![tool("bash"), tool("write")],
+        allow_tools: true,
+    }
 }
 
 #[test]
@@ -15,9 +24,17 @@ fn scratch() {
         let (want, phrase) = line.split_once(" | ").unwrap();
         let meant = understand(phrase);
         let got = meant.iter().map(|m| m.intent.name).collect::<Vec<_>>().join("+");
-        let command = match decide(&ask(phrase)) { Next::Call { args, .. } => args.values().next().unwrap().to_string(), Next::Answer(_) => "-".into() };
+        let command = match decide(&ask(phrase)) {
+            Next::Call { args, .. } => args.values().next().unwrap().to_string(),
+            Next::Answer(_) => "-".into(),
+        };
         n += 1;
-        if got == want { ok += 1; eprintln!("ok   {phrase} => {got} => {command}"); } else { eprintln!("MISS {phrase} => {got} (want {want}) => {command}"); }
+        if got == want {
+            ok += 1;
+            eprintln!("ok   {phrase} => {got} => {command}");
+        } else {
+            eprintln!("MISS {phrase} => {got} (want {want}) => {command}");
+        }
     }
     eprintln!("{ok}/{n}");
 }
