@@ -5,6 +5,10 @@ use super::super::command::Word;
 impl Word {
     /// Adds unquoted text. `None` if something in it could expand to more than a glob or the home directory.
     pub(super) fn add_bare(&mut self, raw: &str) -> Option<()> {
+        // A bracket alone is the name or the end of a test; anywhere else it may begin a pattern.
+        if raw.contains(['[', ']']) && !(matches!(raw, "[" | "]") && self.is_bare && self.text.is_empty()) {
+            return None;
+        }
         let mut chars = raw.chars();
         while let Some(c) = chars.next() {
             match c {

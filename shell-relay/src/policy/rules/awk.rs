@@ -3,6 +3,7 @@
 use super::{
     super::{Context, command::Word, paths},
     Refusal, ask, check_literal, check_path, danger,
+    pattern::skip_pattern,
 };
 
 /// Refused wherever they stand, in strings and patterns too, since a lexer that is fooled by `a / b` would not see them.
@@ -68,10 +69,11 @@ fn check_program(program: &str) -> Result<(), Refusal> {
     while let Some(c) = chars.next() {
         before = match c {
             ' ' | '\t' => before,
-            '"' => skip_text(&mut chars, '"', Before::Operand)?,
+            '"' => skip_string(&mut chars)?,
             '/' if before == Before::Operand => Before::Start,
             '/' if before == Before::Unclear => return ask("an awk program that can be read in two ways"),
-            '/' => skip_text(&mut chars, '/', Before::Operand)?,
+            '/' if skip_pattern(&mut chars, '/') => Before::Operand,
+            '/' => return ask("an awk program that can be read in two ways"),
             '#' | '\\' => return ask("an awk program with a comment or continuation"),
             '|' if chars.peek() == Some(&'|') => {
                 chars.next();
@@ -130,21 +132,13 @@ fn is_name(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '$')
 }
 
-/// Skips a string or pattern to its end. A delimiter inside a bracket expression is read differently by versions of awk.
-fn skip_text(
-    chars: &mut std::iter::Peekable<std::str::Chars<'_>>,
-    end: char,
-    after: Before,
-) -> Result<Before, Refusal> {
-    let mut in_bracket = false;
+/// Skips a string to its end.
+fn skip_string(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) -> Result<Before, Refusal> {
     while let Some(c) = chars.next() {
         match c {
             '\n' => break,
             '\\' => drop(chars.next()),
-            '[' if end == '/' => in_bracket = true,
-            ']' => in_bracket = false,
-            c if c == end && in_bracket => return ask("an awk program that can be read in two ways"),
-            c if c == end => return Ok(after),
+            '"' => return Ok(Before::Operand),
             _ => {}
         }
     }

@@ -121,10 +121,14 @@ fn check_revision(word: &Word, context: Context<'_>) -> Result<(), Refusal> {
         return ask("a pattern may match a file that is named like an option; `./` in front avoids it");
     }
     check_path(word, context, paths::list_risk)?;
-    match word.text.split_once(':') {
-        Some((_, path)) => check_path_text(path, false, context, paths::read_risk),
-        None => check_path_text(&word.text, word.has_tilde, context, paths::read_risk),
+    if word.text.starts_with(':') && !word.text[1..].starts_with(|c: char| c.is_ascii_alphanumeric() || c == '.') {
+        return ask("a path with git's own pattern signs");
     }
+    check_path_text(&word.text, word.has_tilde, context, paths::read_risk)?;
+    // `REVISION:PATH` and `:STAGE:PATH`.
+    word.text
+        .match_indices(':')
+        .try_for_each(|(at, _)| check_path_text(&word.text[at + 1..], false, context, paths::read_risk))
 }
 
 /// `git branch --list feature/*`: as a file pattern it gives names again.

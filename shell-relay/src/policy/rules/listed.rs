@@ -43,6 +43,9 @@ pub(super) fn assess(name: &str, spec: &Spec, words: &[Word], context: Context<'
     }
     check_leading_pattern(name, &arguments)?;
     let operands = &arguments.operands;
+    if name == "lsof" && operands.iter().any(|word| word.text.starts_with('+')) {
+        return ask("an option of `lsof` that is not known to be read-only");
+    }
     match spec.operands {
         Operands::Paths => {
             operands.iter().filter(|word| word.text != "-").try_for_each(|word| check_path(word, context, risk))

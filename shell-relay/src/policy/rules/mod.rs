@@ -5,6 +5,7 @@ mod find;
 mod git;
 mod jq;
 mod listed;
+mod pattern;
 mod search;
 mod sed;
 mod small;
@@ -31,10 +32,8 @@ struct Place<'a> {
 }
 
 /// Names of files are all that these show of a file whose content is secret.
-const LISTERS: &[&str] = &[
-    "ls", "dir", "stat", "du", "df", "tree", "readlink", "realpath", "find", "fd", "fdfind", "test", "[", "file",
-    "lsof",
-];
+const LISTERS: &[&str] =
+    &["ls", "dir", "stat", "du", "df", "tree", "readlink", "realpath", "find", "fd", "fdfind", "test", "[", "lsof"];
 
 /// To these, a file named like an option does no harm.
 const HARMLESS_WITH_ANY_OPTION: &[&str] = &[
@@ -52,7 +51,6 @@ const HARMLESS_WITH_ANY_OPTION: &[&str] = &[
     "egrep",
     "fgrep",
     "stat",
-    "file",
     "du",
     "df",
     "diff",
@@ -100,7 +98,7 @@ pub(super) fn assess(command: &SimpleCommand, context: Context<'_>, origin: &std
 
 /// The directories a `cd` may lead to; `None` if the command is no `cd` or its target is not known.
 pub(super) fn cd_target(command: &SimpleCommand, context: Context<'_>) -> Option<PathBuf> {
-    if command.words.iter().any(|word| word.text == "-") {
+    if command.words.iter().any(|word| matches!(word.text.as_str(), "-" | "--")) {
         return None;
     }
     let target = command.words.iter().skip(1).find(|word| !word.text.starts_with('-'));
@@ -186,11 +184,7 @@ fn split<'a>(spec: &Spec, words: &'a [Word]) -> Result<Arguments<'a>, Refusal> {
 
 /// Judges a path by `risk`, [`paths::read_risk`] or one of its like.
 fn check_path(word: &Word, context: Context<'_>, risk: fn(&PlainPath, Context<'_>) -> PathRisk) -> Result<(), Refusal> {
-    check_path_text(&word.text, word.has_tilde, context, risk)?;
-    if word.text.contains(['[', ']']) && word.is_bare {
-        return ask("uses a character class in a pattern");
-    }
-    Ok(())
+    check_path_text(&word.text, word.has_tilde, context, risk)
 }
 
 fn check_path_text(

@@ -14,6 +14,11 @@ pub(super) fn assess(name: &str, arguments: &Arguments<'_>, context: Context<'_>
     if name.ends_with("grep") && arguments.has(&["d"]) {
         return ask("option `-d` may search folders");
     }
+    for (option, value) in &arguments.options {
+        if let ("include" | "glob" | "iglob" | "g", Some(names)) = (*option, value) {
+            check_path_text(names.trim_start_matches('!'), false, context, paths::read_risk)?;
+        }
+    }
     let has_pattern_option = !is_fd && arguments.has(&["e", "regexp", "f", "file", "files", "type-list"]);
     let (pattern, roots) = match arguments.operands.split_first() {
         Some((pattern, roots)) if !has_pattern_option => (Some(*pattern), roots),

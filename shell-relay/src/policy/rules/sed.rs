@@ -3,6 +3,7 @@
 use super::{
     super::{Context, command::Word, paths},
     Refusal, ask, check_literal, check_path, danger,
+    pattern::skip_pattern,
 };
 
 /// Deeper blocks are refused.
@@ -173,23 +174,11 @@ impl Script<'_> {
         self.rest = self.rest.trim_start_matches(['I', 'M']);
     }
 
-    /// Skips to behind the next `delimiter` that is not escaped. Inside a bracket expression versions of sed differ, so a delimiter
-    /// there is refused.
     fn skip_to(&mut self, delimiter: char) -> Result<(), Refusal> {
-        let mut in_bracket = false;
-        while let Some(c) = self.next() {
-            match c {
-                '\n' => break,
-                '\\' if self.next().is_none_or(|c| c == '\n') => break,
-                '\\' => {}
-                c if c == delimiter && in_bracket => break,
-                c if c == delimiter => return Ok(()),
-                '[' => in_bracket = true,
-                ']' => in_bracket = false,
-                _ => {}
-            }
-        }
-        not_understood()
+        let mut chars = self.rest.chars();
+        let is_found = skip_pattern(&mut chars, delimiter);
+        self.rest = chars.as_str();
+        if is_found { Ok(()) } else { not_understood() }
     }
 
     fn take_command(&mut self) -> Result<(), Refusal> {
