@@ -17,7 +17,7 @@ pub(super) enum AnswerStep {
     Stashing { until: Instant },
     /// The line is away, its repaint is on its way.
     Repainting { until: Instant },
-    /// The assistant may draw.
+    /// The assistant may draw, as `AnswerReady` has told.
     Ready,
     /// A command runs that the user had typed ahead.
     Waiting,
@@ -36,13 +36,13 @@ pub(super) enum AnswerStep {
 #[derive(Debug)]
 pub(super) struct Answer {
     pub step: AnswerStep,
-    announced: bool,
     /// It is to end as soon as it may; whether with the stashed line.
     leave: Option<bool>,
 }
 
 impl LiveShell {
-    /// Puts the user's line aside and hides the shell; `AnswerReady` follows, or `AnswerRefused`.
+    /// Puts the user's line aside and hides the shell; `AnswerReady` follows, or `AnswerRefused`. `AnswerReady` comes again after
+    /// each command that ran meanwhile.
     pub fn begin_answer(&mut self, probe: &dyn Probe, now: Instant, fx: &mut Effects) {
         self.start_answer(&mut Cx { probe, now, fx });
     }
@@ -71,7 +71,7 @@ impl LiveShell {
         }
         cx.fx.pty.extend_from_slice(KEY_STASH);
         let step = AnswerStep::Stashing { until: cx.now + STASH_WAIT };
-        self.answer = Some(Answer { step, announced: false, leave: None });
+        self.answer = Some(Answer { step, leave: None });
     }
 
     pub(super) fn answer_stashed(&mut self, cx: &Cx<'_>) {
@@ -140,11 +140,11 @@ impl LiveShell {
         self.prompt.ahead = false;
         let leftovers = self.modes.reset_leftovers();
         cx.fx.terminal.extend_from_slice(&leftovers);
-        if !std::mem::replace(&mut answer.announced, true) {
-            cx.fx.events.push(LiveEvent::AnswerReady);
-        }
         self.advance_queue(cx);
         self.leave_if_due(cx);
+        if self.answer_is_idle() && self.answer.as_ref().is_some_and(|answer| answer.step == AnswerStep::Ready) {
+            cx.fx.events.push(LiveEvent::AnswerReady);
+        }
     }
 
     fn leave_if_due(&mut self, cx: &mut Cx<'_>) {

@@ -132,7 +132,8 @@ pub enum LiveEvent {
         /// The line, which may be empty.
         text: String,
     },
-    /// The cursor stands behind the prompt, the line is empty, the shell is hidden: the assistant may draw.
+    /// The shell is hidden, the assistant may draw: at first with the cursor behind the prompt and its line empty, then after each
+    /// command at the start of a row.
     AnswerReady,
     /// The answer could not begin; the line is as it was.
     AnswerRefused(RelayError),
