@@ -35,16 +35,6 @@ fn a_password_prompt_is_seen_and_what_is_typed_is_not() {
 }
 
 #[test]
-fn sudo_asks_the_user() {
-    if !has("sudo") || !has("su") {
-        return;
-    }
-    let mut t = Terminal::bash();
-    let outcome = t.run("sudo -k; sudo -n true");
-    assert!(outcome.status.is_some());
-}
-
-#[test]
 fn vim_works_and_leaves_the_screen_as_it_was() {
     if !has("vim") {
         return;
