@@ -111,14 +111,15 @@ __cohab_query() {
 __cohab_clear() { READLINE_LINE= READLINE_POINT=0; __cohab_m 'S;0'; }
 
 # The argument is there for its effect: $_ stays what it was.
-for __cohab_k in emacs vi-insert vi-command; do
-  bind -m $__cohab_k -x '"\e[7391;1~": __cohab_stash "$_"'
-  bind -m $__cohab_k -x '"\e[7391;2~": __cohab_load "$_"'
-  bind -m $__cohab_k '"\e[7391;3~": accept-line'
-  bind -m $__cohab_k -x '"\e[7391;4~": __cohab_restore "$_"'
-  bind -m $__cohab_k -x '"\e[7391;5~": __cohab_query "$_"'
-  bind -m $__cohab_k '"\e[7391;6~": accept-line'
-  bind -m $__cohab_k -x '"\e[7391;8~": __cohab_clear "$_"'
+# With a second escape: in emacs mode one that the user pressed before may still be pending.
+for __cohab_k in 'emacs:\e' 'emacs:\e\e' 'vi-insert:\e' 'vi-command:\e'; do
+  bind -m "${__cohab_k%%:*}" -x "\"${__cohab_k#*:}[7391;1~\": __cohab_stash \"\$_\""
+  bind -m "${__cohab_k%%:*}" -x "\"${__cohab_k#*:}[7391;2~\": __cohab_load \"\$_\""
+  bind -m "${__cohab_k%%:*}" "\"${__cohab_k#*:}[7391;3~\": accept-line"
+  bind -m "${__cohab_k%%:*}" -x "\"${__cohab_k#*:}[7391;4~\": __cohab_restore \"\$_\""
+  bind -m "${__cohab_k%%:*}" -x "\"${__cohab_k#*:}[7391;5~\": __cohab_query \"\$_\""
+  bind -m "${__cohab_k%%:*}" "\"${__cohab_k#*:}[7391;6~\": accept-line"
+  bind -m "${__cohab_k%%:*}" -x "\"${__cohab_k#*:}[7391;8~\": __cohab_clear \"\$_\""
 done 2>/dev/null
 unset __cohab_k
 

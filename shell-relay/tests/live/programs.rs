@@ -124,7 +124,7 @@ fn a_stopped_command_is_a_job_of_the_shell() {
     let outcome = t.result(&id).unwrap();
     assert_eq!((outcome.ending, outcome.status), (Ending::Stopped, Some(148)));
     assert!(t.run("jobs").output.contains("sleep 30"));
-    assert_eq!(t.run("kill -9 %1; sh -c 'exit 148'").ending, Ending::Exited);
+    assert_eq!(t.run("kill -9 %1; wait %1; sh -c 'exit 148'").ending, Ending::Exited);
 }
 
 #[test]

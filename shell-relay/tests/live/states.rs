@@ -171,6 +171,29 @@ fn vi_command_mode_is_no_hindrance() {
 }
 
 #[test]
+fn a_pending_escape_is_no_hindrance() {
+    let mut t = Terminal::bash();
+    t.keys("echo half");
+    t.keys("\x1b");
+    t.settle_for(Duration::from_millis(700));
+    assert_eq!(t.run("echo relayed").output, "relayed\n");
+    t.wait_screen("$ echo relayed\nrelayed\n$ echo half");
+    t.keys("\x1b");
+    t.settle();
+    t.keys("\r");
+    t.wait_text("\nhalf\n$");
+}
+
+#[test]
+fn a_quoted_enter_is_typed_as_it_is() {
+    let mut t = Terminal::bash();
+    t.keys("echo 'a\x16");
+    t.keys("\r");
+    t.keys("b' | od -c\r");
+    t.wait_text("a  \\r   b");
+}
+
+#[test]
 fn an_open_search_is_left_alone() {
     let mut t = Terminal::bash();
     t.line("echo findme");
