@@ -64,6 +64,9 @@ fn last_argument_status_and_history_are_the_users() {
     t.line("echo \"[$?] [$_]\"");
     t.wait_text("[1] [last_arg]");
     assert!(!t.run("history").output.contains("__cohab"));
+    t.line("HISTIGNORE=ls");
+    t.run("true");
+    assert!(!t.run("history").output.contains("__cohab"));
 }
 
 #[test]
