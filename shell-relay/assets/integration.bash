@@ -81,6 +81,10 @@ __cohab_hook() { # no local: PROMPT_COMMAND may become an array
   fi
 }
 
+__cohab_unrecorded() { # the stub, whatever the user sets
+  [[ ${HISTIGNORE-} == *' __cohab_pre; eval -- *'* ]] || HISTIGNORE="${HISTIGNORE:+$HISTIGNORE:} __cohab_pre; eval -- *"
+}
+
 __cohab_stash() {
   __cohab_us=$1
   __cohab_line=$READLINE_LINE __cohab_point=$READLINE_POINT; READLINE_LINE= READLINE_POINT=0
@@ -91,6 +95,7 @@ __cohab_load() {
   { IFS= read -r __cohab_id; IFS= read -r -d '' __cohab_cmd || :; } <"$__cohab_dir/cmd"
   # The user may have unset or replaced our hooks.
   [[ "${PROMPT_COMMAND[*]-}${precmd_functions[*]-}" == *__cohab_precmd* ]] || __cohab_hook
+  __cohab_unrecorded
   [[ ! ${bash_preexec_imported-} ]] || history -s -- "$__cohab_cmd" # its hooks read `history 1`
   READLINE_LINE=' __cohab_pre; eval -- "$__cohab_cmd"; __cohab_e $? "$__cohab_us"' READLINE_POINT=0
   __cohab_m "L;$__cohab_id"
@@ -111,16 +116,17 @@ __cohab_query() {
 __cohab_clear() { READLINE_LINE= READLINE_POINT=0; __cohab_m 'S;0'; }
 
 # The argument is there for its effect: $_ stays what it was.
-for __cohab_k in emacs vi-insert vi-command; do
-  bind -m $__cohab_k -x '"\e[7391;1~": __cohab_stash "$_"'
-  bind -m $__cohab_k -x '"\e[7391;2~": __cohab_load "$_"'
-  bind -m $__cohab_k '"\e[7391;3~": accept-line'
-  bind -m $__cohab_k -x '"\e[7391;4~": __cohab_restore "$_"'
-  bind -m $__cohab_k -x '"\e[7391;5~": __cohab_query "$_"'
-  bind -m $__cohab_k '"\e[7391;6~": accept-line'
-  bind -m $__cohab_k -x '"\e[7391;8~": __cohab_clear "$_"'
+# With a second escape: in emacs mode one that the user pressed before may still be pending.
+for __cohab_k in 'emacs:\e' 'emacs:\e\e' 'vi-insert:\e' 'vi-command:\e'; do
+  bind -m "${__cohab_k%%:*}" -x "\"${__cohab_k#*:}[7391;1~\": __cohab_stash \"\$_\""
+  bind -m "${__cohab_k%%:*}" -x "\"${__cohab_k#*:}[7391;2~\": __cohab_load \"\$_\""
+  bind -m "${__cohab_k%%:*}" "\"${__cohab_k#*:}[7391;3~\": accept-line"
+  bind -m "${__cohab_k%%:*}" -x "\"${__cohab_k#*:}[7391;4~\": __cohab_restore \"\$_\""
+  bind -m "${__cohab_k%%:*}" -x "\"${__cohab_k#*:}[7391;5~\": __cohab_query \"\$_\""
+  bind -m "${__cohab_k%%:*}" "\"${__cohab_k#*:}[7391;6~\": accept-line"
+  bind -m "${__cohab_k%%:*}" -x "\"${__cohab_k#*:}[7391;8~\": __cohab_clear \"\$_\""
 done 2>/dev/null
 unset __cohab_k
 
 __cohab_hook
-HISTIGNORE="${HISTIGNORE:+$HISTIGNORE:} __cohab_pre; eval -- *"
+__cohab_unrecorded

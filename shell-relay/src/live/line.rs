@@ -5,6 +5,10 @@ use std::time::Instant;
 use super::{Cx, KEY_QUERY, LineDecision, LiveEvent, LiveShell, Phase, Probe, QUERY_WAIT, Token, TokenKind};
 use crate::shell::Shell;
 
+/// The keys of the editor's quoted-insert.
+const CTRL_Q: u8 = 0x11;
+const CTRL_V: u8 = 0x16;
+
 /// The line editor has been asked for its line; the user's Enter is held.
 #[derive(Debug)]
 pub(super) struct Ask {
@@ -60,7 +64,13 @@ impl LiveShell {
     }
 
     fn prompt_key(&mut self, token: Token<'_>, cx: &mut Cx<'_>) {
+        let quoted =
+            std::mem::replace(&mut self.prompt.quoting, matches!(token.bytes.last(), Some(&(CTRL_Q | CTRL_V))));
         match token.kind {
+            _ if quoted => {
+                self.prompt.typed = true;
+                self.prompt.quoting = false;
+            }
             TokenKind::Enter if self.prompt.typed && self.may_ask(cx) => return self.ask_for_line(false, token, cx),
             TokenKind::Hotkey if self.may_ask(cx) => return self.ask_for_line(true, token, cx),
             TokenKind::Enter | TokenKind::Accept => return self.press_enter(token.bytes, None, cx),

@@ -35,6 +35,8 @@ pub(super) struct PromptFacts {
     pub typed: bool,
     /// An incremental search may be open, in which no key of ours works.
     pub searched: bool,
+    /// The next key is inserted as it is.
+    pub quoting: bool,
     /// Enter went to the shell, which has not yet said what came of it.
     pub enter_pending: bool,
     /// Keys went in between the last command's start and this prompt.
@@ -50,6 +52,7 @@ impl PromptFacts {
             last_key: None,
             typed: false,
             searched: false,
+            quoting: false,
             enter_pending: false,
             ahead: false,
             keys_since_left: false,

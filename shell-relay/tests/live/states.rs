@@ -64,6 +64,9 @@ fn last_argument_status_and_history_are_the_users() {
     t.line("echo \"[$?] [$_]\"");
     t.wait_text("[1] [last_arg]");
     assert!(!t.run("history").output.contains("__cohab"));
+    t.line("HISTIGNORE=ls");
+    t.run("true");
+    assert!(!t.run("history").output.contains("__cohab"));
 }
 
 #[test]
@@ -168,6 +171,29 @@ fn vi_command_mode_is_no_hindrance() {
     t.settle_for(Duration::from_millis(700));
     assert_eq!(t.run("echo vi").output, "vi\n");
     t.wait_text("vi\n$ echo");
+}
+
+#[test]
+fn a_pending_escape_is_no_hindrance() {
+    let mut t = Terminal::bash();
+    t.keys("echo half");
+    t.keys("\x1b");
+    t.settle_for(Duration::from_millis(700));
+    assert_eq!(t.run("echo relayed").output, "relayed\n");
+    t.wait_screen("$ echo relayed\nrelayed\n$ echo half");
+    t.keys("\x1b");
+    t.settle();
+    t.keys("\r");
+    t.wait_text("\nhalf\n$");
+}
+
+#[test]
+fn a_quoted_enter_is_typed_as_it_is() {
+    let mut t = Terminal::bash();
+    t.keys("echo 'a\x16");
+    t.keys("\r");
+    t.keys("b' | od -c\r");
+    t.wait_text("a  \\r   b");
 }
 
 #[test]
