@@ -47,6 +47,7 @@ fn unescape(text: &str) -> String {
 const TUNED_EVERYDAY: &str = include_str!("tests/tuned_everyday.txt");
 const HELD_OUT_EVERYDAY: &str = include_str!("tests/held_out_everyday.txt");
 const DANGER: &str = include_str!("tests/danger.txt");
+const HELD_OUT_DANGER: &str = include_str!("tests/held_out_danger.txt");
 const ASK: &str = include_str!("tests/ask.txt");
 
 /// Lines that are not allowed, with the reasons; and how many there are in all.
@@ -74,15 +75,28 @@ fn unseen_everyday_lines_are_allowed_but_for_one_in_twenty() {
 
 #[test]
 fn no_harmful_line_is_allowed() {
-    let allowed: Vec<_> = lines(DANGER).chain(lines(ASK)).filter(|line| level(line) == Level::Allow).collect();
+    let harmful = lines(DANGER).chain(lines(HELD_OUT_DANGER)).chain(lines(ASK));
+    let allowed: Vec<_> = harmful.filter(|line| level(line) == Level::Allow).collect();
     assert!(allowed.is_empty(), "{}", allowed.join("\n"));
 }
 
+/// Dangerous lines that are not flagged as such; and how many lines there are in all.
+fn missed(table: &'static str) -> (Vec<String>, usize) {
+    let missed = lines(table).filter(|line| level(line) < Level::Danger);
+    (missed.collect(), lines(table).count())
+}
+
 #[test]
-fn dangerous_lines_are_flagged_but_for_one_in_twenty() {
-    let all = lines(DANGER).count();
-    let missed: Vec<_> = lines(DANGER).filter(|line| level(line) < Level::Danger).collect();
-    assert!(all >= 300, "{all}");
+fn known_dangerous_lines_are_flagged() {
+    let (missed, all) = missed(DANGER);
+    assert!(all >= 400, "{all}");
+    assert!(missed.is_empty(), "{}", missed.join("\n"));
+}
+
+#[test]
+fn unseen_dangerous_lines_are_flagged_but_for_one_in_twenty() {
+    let (missed, all) = missed(HELD_OUT_DANGER);
+    assert!(all >= 200, "{all}");
     assert!(missed.len() * 20 <= all, "{} of {all}:\n{}", missed.len(), missed.join("\n"));
 }
 
