@@ -200,6 +200,11 @@ proptest! {
     }
 
     #[test]
+    fn text_that_looks_plain_never_breaks_a_parser(text in "(ls|cat|\\[|find|test|echo)[a-z0-9 '\"\\\\|&;<>*?~!.,/=#\\[\\]\n-]{0,50}") {
+        prop_assert!(level(&text) <= Level::Danger);
+    }
+
+    #[test]
     fn a_mangled_line_never_breaks_the_judge(line in any_line(DANGER), cut in 0usize..60, extra in "[$`'\"\\\\(){}<>|&;# \n]{0,6}") {
         let cut = line.char_indices().map(|(at, _)| at).nth(cut).unwrap_or(line.len());
         let mangled = format!("{}{extra}{}", &line[..cut], &line[cut..]);
