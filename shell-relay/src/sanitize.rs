@@ -11,6 +11,9 @@ use unicode_width::UnicodeWidthChar;
 /// An escape sequence longer than this ends there, and what follows is text again.
 pub const MAX_SEQUENCE_BYTES: usize = 4096;
 
+/// Text without width (accents upon accents) beyond this many bytes a column is cut from titles.
+const MAX_BYTES_PER_COLUMN: usize = 16;
+
 /// Removes everything from `text` that a terminal would obey or hide: escape sequences with their payload, C0 except TAB and LF,
 /// DEL, C1, bidi controls, zero-width and tag characters.
 #[must_use]
@@ -36,7 +39,7 @@ pub fn one_line(text: &str, max_columns: usize) -> String {
     let mut fitting_bytes = 0;
     for (start, c) in clean.char_indices() {
         columns += c.width().unwrap_or(0);
-        if columns > max_columns {
+        if columns > max_columns || start >= max_columns * MAX_BYTES_PER_COLUMN {
             clean.truncate(fitting_bytes);
             if max_columns > 0 {
                 clean.push('…');

@@ -106,6 +106,7 @@ fn one_line_fits_its_columns() {
     assert_eq!(one_line("文文", 3), "文…");
     assert_eq!(one_line("ab", 1), "…");
     assert_eq!(one_line("ab", 0), "");
+    assert!(one_line(&format!("a{}", "\u{301}".repeat(100_000)), 10).len() < 200);
 }
 
 #[test]

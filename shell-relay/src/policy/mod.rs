@@ -1,8 +1,8 @@
 //! May this line run? Pure: no file is touched, no program started.
 //!
-//! Allow is a whitelist: of structure ([`parse`], on which two parsers must agree), of names and options ([`options`], a table), of
-//! what some programs do with their own small languages ([`rules`]), and of paths ([`paths`]). Everything else is asked. Apart
-//! from that, [`danger`] walks all of the text, also what is nested or broken, and looks for known harm; it only ever makes the
+//! Allow is a whitelist: of structure (`parse`, on which two parsers must agree), of names and options (`options`, a table), of
+//! what some programs do with their own small languages (`rules`), and of paths (`paths`). Everything else is asked. Apart
+//! from that, `danger` walks all of the text, also what is nested or broken, and looks for known harm; it only ever makes the
 //! question louder.
 //!
 //! What the text alone cannot tell is left to whoever types the line: what a name resolves to in that shell, where links lead,

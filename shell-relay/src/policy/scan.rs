@@ -87,9 +87,14 @@ impl Scanner {
         self.chars.get(self.at + ahead).copied()
     }
 
+    /// Never beyond the end of the text.
+    fn advance(&mut self, count: usize) {
+        self.at = (self.at + count).min(self.chars.len());
+    }
+
     fn eat(&mut self, c: char) -> bool {
         let is_next = self.peek(0) == Some(c);
-        self.at += usize::from(is_next);
+        self.advance(usize::from(is_next));
         is_next
     }
 
@@ -98,30 +103,30 @@ impl Scanner {
         let mut command = LooseCommand::default();
         while let Some(c) = self.peek(0) {
             if Some(c) == end {
-                self.at += 1;
+                self.advance(1);
                 break;
             }
             match c {
-                ' ' | '\t' => self.at += 1,
-                '\\' if self.peek(1) == Some('\n') => self.at += 2,
+                ' ' | '\t' => self.advance(1),
+                '\\' if self.peek(1) == Some('\n') => self.advance(2),
                 '#' => self.skip_line(),
                 '\n' => {
-                    self.at += 1;
+                    self.advance(1);
                     self.close(&mut command, false);
                     self.heredoc_bodies(depth);
                 }
                 '|' if self.peek(1) != Some('|') => {
-                    self.at += 1;
+                    self.advance(1);
                     self.eat('&');
                     self.close(&mut command, true);
                 }
-                '&' if self.peek(1) == Some('>') => self.at += 1,
+                '&' if self.peek(1) == Some('>') => self.advance(1),
                 ';' | '&' | '|' => {
-                    self.at += 1;
+                    self.advance(1);
                     self.close(&mut command, false);
                 }
                 '(' | ')' => {
-                    self.at += 1;
+                    self.advance(1);
                     command.defines_function |= c == '(' && self.peek(0) == Some(')') && command.words.len() == 1;
                     self.close(&mut command, false);
                 }
@@ -134,7 +139,7 @@ impl Scanner {
 
     fn skip_line(&mut self) {
         while self.peek(0).is_some_and(|c| c != '\n') {
-            self.at += 1;
+            self.advance(1);
         }
     }
 
@@ -155,7 +160,7 @@ impl Scanner {
         let word = self.word(depth, end);
         if self.at == before {
             // A character that begins nothing.
-            self.at += 1;
+            self.advance(1);
             return;
         }
         if word.text == "{" && command.words.len() == 2 && command.words[0].text == "function" {
@@ -176,30 +181,30 @@ impl Scanner {
         while let Some(c) = self.peek(0).filter(|c| Some(*c) != end) {
             match c {
                 '\'' => {
-                    self.at += 1;
+                    self.advance(1);
                     self.single_quoted(&mut word);
                 }
                 '"' => {
-                    self.at += 1;
+                    self.advance(1);
                     self.double_quoted(depth, &mut word);
                 }
                 '\\' => {
-                    self.at += 1;
+                    self.advance(1);
                     word.is_quoted = true;
                     match self.peek(0) {
                         Some('\n') | None => {}
                         Some(c) => word.text.push(c),
                     }
-                    self.at += 1;
+                    self.advance(1);
                 }
                 '$' | '`' => self.expansion(depth, &mut word),
                 '<' | '>' if self.peek(1) == Some('(') => {
-                    self.at += 2;
+                    self.advance(2);
                     self.nested(depth, ')', &mut word, if c == '<' { "<(" } else { ">(" });
                 }
                 c if c.is_whitespace() || ";|&()<>".contains(c) => break,
                 c => {
-                    self.at += 1;
+                    self.advance(1);
                     word.text.push(c);
                 }
             }
@@ -210,7 +215,7 @@ impl Scanner {
     fn single_quoted(&mut self, word: &mut LooseWord) {
         word.is_quoted = true;
         while let Some(c) = self.peek(0) {
-            self.at += 1;
+            self.advance(1);
             if c == '\'' {
                 break;
             }
@@ -223,7 +228,7 @@ impl Scanner {
         while let Some(c) = self.peek(0) {
             match c {
                 '"' => {
-                    self.at += 1;
+                    self.advance(1);
                     break;
                 }
                 '\\' => {
@@ -231,11 +236,11 @@ impl Scanner {
                         word.text.push('\\');
                     }
                     word.text.extend(self.peek(1));
-                    self.at += 2;
+                    self.advance(2);
                 }
                 '$' | '`' => self.expansion(depth, word),
                 c => {
-                    self.at += 1;
+                    self.advance(1);
                     word.text.push(c);
                 }
             }
@@ -247,24 +252,24 @@ impl Scanner {
         word.expands = true;
         match (self.peek(0), self.peek(1)) {
             (Some('`'), _) => {
-                self.at += 1;
+                self.advance(1);
                 self.nested(depth, '`', word, "`");
             }
             (_, Some('(')) => {
-                self.at += 2;
+                self.advance(2);
                 self.nested(depth, ')', word, "$(");
             }
             (_, Some('{')) => {
-                self.at += 2;
+                self.advance(2);
                 word.text.push_str("${");
                 self.braced(depth, word);
             }
             (_, Some('\'')) => {
-                self.at += 2;
+                self.advance(2);
                 self.escaped_text(word);
             }
             _ => {
-                self.at += 1;
+                self.advance(1);
                 word.text.push('$');
             }
         }
@@ -274,7 +279,7 @@ impl Scanner {
     fn escaped_text(&mut self, word: &mut LooseWord) {
         word.is_quoted = true;
         while let Some(c) = self.peek(0) {
-            self.at += 1;
+            self.advance(1);
             match c {
                 '\'' => break,
                 '\\' => self.escape(word),
@@ -285,7 +290,7 @@ impl Scanner {
 
     fn escape(&mut self, word: &mut LooseWord) {
         let Some(kind) = self.peek(0) else { return };
-        self.at += 1;
+        self.advance(1);
         let (radix, digits) = match kind {
             'x' => (16, 2),
             'u' => (16, 4),
@@ -300,7 +305,7 @@ impl Scanner {
         };
         let start = self.at;
         while self.at < start + digits && self.peek(0).is_some_and(|c| c.is_digit(radix)) {
-            self.at += 1;
+            self.advance(1);
         }
         let number: String = self.chars[start..self.at].iter().collect();
         word.text.extend(u32::from_str_radix(&number, radix).ok().and_then(char::from_u32));
@@ -318,8 +323,7 @@ impl Scanner {
         } else {
             self.list(depth + 1, Some(end));
         }
-        let stop = self.at.min(self.chars.len());
-        let inside = &self.chars[start.min(stop)..stop];
+        let inside = &self.chars[start.min(self.at)..self.at];
         word.text.extend(inside.iter().copied().filter(|c| *c != end));
         word.text.push(end);
     }
@@ -332,11 +336,11 @@ impl Scanner {
                 '`' => self.expansion(depth, word),
                 '$' if self.peek(1) == Some('(') => self.expansion(depth, word),
                 '\'' => {
-                    self.at += 1;
+                    self.advance(1);
                     self.single_quoted(word);
                 }
                 _ => {
-                    self.at += 1;
+                    self.advance(1);
                     word.text.push(c);
                     open += i32::from(c == '{');
                     open -= i32::from(c == '}');
@@ -366,13 +370,13 @@ impl Scanner {
                 break;
             }
             operator.push(c);
-            self.at += 1;
+            self.advance(1);
         }
         if operator == "<<" {
             self.eat('-');
         }
         while self.peek(0).is_some_and(|c| matches!(c, ' ' | '\t')) {
-            self.at += 1;
+            self.advance(1);
         }
         let target = self.word(depth, None);
         match operator.as_str() {
@@ -418,7 +422,7 @@ impl Scanner {
                     self.expansion(depth, &mut word);
                     continue;
                 }
-                self.at += 1;
+                self.advance(1);
                 if c != '\n' {
                     line.push(c);
                 } else if line.trim_start_matches('\t') == delimiter {
@@ -483,6 +487,9 @@ mod tests {
         assert!(scan(&"`a ".repeat(1000)).commands.len() < 2000);
         assert!(!scan(&"(".repeat(100_000)).is_incomplete);
         assert!(scan(&"x".repeat(MAX_SCAN_BYTES + 1)).is_incomplete);
+        for cut in ["<<\\", "<< <(\\", "$'\\", "`\\", "\"\\", "$("] {
+            assert!(scan(cut).commands.len() <= 2, "{cut}");
+        }
     }
 
     proptest! {

@@ -47,6 +47,7 @@ fn unescape(text: &str) -> String {
 const TUNED_EVERYDAY: &str = include_str!("tests/tuned_everyday.txt");
 const HELD_OUT_EVERYDAY: &str = include_str!("tests/held_out_everyday.txt");
 const DANGER: &str = include_str!("tests/danger.txt");
+const HELD_OUT_DANGER: &str = include_str!("tests/held_out_danger.txt");
 const ASK: &str = include_str!("tests/ask.txt");
 
 /// Lines that are not allowed, with the reasons; and how many there are in all.
@@ -74,15 +75,28 @@ fn unseen_everyday_lines_are_allowed_but_for_one_in_twenty() {
 
 #[test]
 fn no_harmful_line_is_allowed() {
-    let allowed: Vec<_> = lines(DANGER).chain(lines(ASK)).filter(|line| level(line) == Level::Allow).collect();
+    let harmful = lines(DANGER).chain(lines(HELD_OUT_DANGER)).chain(lines(ASK));
+    let allowed: Vec<_> = harmful.filter(|line| level(line) == Level::Allow).collect();
     assert!(allowed.is_empty(), "{}", allowed.join("\n"));
 }
 
+/// Dangerous lines that are not flagged as such; and how many lines there are in all.
+fn missed(table: &'static str) -> (Vec<String>, usize) {
+    let missed = lines(table).filter(|line| level(line) < Level::Danger);
+    (missed.collect(), lines(table).count())
+}
+
 #[test]
-fn dangerous_lines_are_flagged_but_for_one_in_twenty() {
-    let all = lines(DANGER).count();
-    let missed: Vec<_> = lines(DANGER).filter(|line| level(line) < Level::Danger).collect();
-    assert!(all >= 300, "{all}");
+fn known_dangerous_lines_are_flagged() {
+    let (missed, all) = missed(DANGER);
+    assert!(all >= 400, "{all}");
+    assert!(missed.is_empty(), "{}", missed.join("\n"));
+}
+
+#[test]
+fn unseen_dangerous_lines_are_flagged_but_for_one_in_twenty() {
+    let (missed, all) = missed(HELD_OUT_DANGER);
+    assert!(all >= 200, "{all}");
     assert!(missed.len() * 20 <= all, "{} of {all}:\n{}", missed.len(), missed.join("\n"));
 }
 
@@ -183,6 +197,11 @@ proptest! {
     fn any_text_has_a_verdict_and_hidden_characters_are_danger(text in "\\PC{0,60}", hidden in prop::sample::select(vec!['\0', '\r', '\u{1b}', '\u{202e}', '\u{200b}', '\u{e0041}', '\u{85}', '\u{a0}'])) {
         prop_assert!(level(&text) <= Level::Danger);
         prop_assert_eq!(level(&format!("ls {text}{hidden}")), Level::Danger);
+    }
+
+    #[test]
+    fn text_that_looks_plain_never_breaks_a_parser(text in "(ls|cat|\\[|find|test|echo)[a-z0-9 '\"\\\\|&;<>*?~!.,/=#\\[\\]\n-]{0,50}") {
+        prop_assert!(level(&text) <= Level::Danger);
     }
 
     #[test]

@@ -69,6 +69,9 @@ pub(super) fn judge(arguments: &[LooseWord], from_subcommand: &[LooseWord], find
     if subcommand.text == "config" {
         judge_config(words, findings);
     }
+    if subcommand.text == "push" && words.iter().any(|word| word.text.starts_with(['+', ':'])) {
+        findings.danger("`git push` that deletes or overwrites what is on the other side");
+    }
 }
 
 fn judge_config(words: &[LooseWord], findings: &mut Findings) {

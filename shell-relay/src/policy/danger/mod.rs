@@ -36,12 +36,6 @@ struct Judge<'a, 'f> {
     judged_words: usize,
 }
 
-/// A command with what stands around it.
-#[derive(Clone, Copy)]
-struct Surroundings<'s> {
-    command: &'s LooseCommand,
-}
-
 impl Judge<'_, '_> {
     fn judge_text(&mut self, text: &str) {
         if self.hand_overs >= MAX_HAND_OVERS {
@@ -57,13 +51,12 @@ impl Judge<'_, '_> {
             self.findings.danger("starts itself without end");
         }
         for command in &scan.commands {
-            self.judge_command(Surroundings { command });
+            self.judge_command(command);
         }
         self.hand_overs -= 1;
     }
 
-    fn judge_command(&mut self, around: Surroundings<'_>) {
-        let command = around.command;
+    fn judge_command(&mut self, command: &LooseCommand) {
         for (name, value) in &command.assignments {
             environment::judge_assignment(name, value, self.findings);
         }
@@ -73,7 +66,7 @@ impl Judge<'_, '_> {
         if command.defines_function {
             self.judge_definition(command);
         } else {
-            self.judge_words(&command.words, around);
+            self.judge_words(&command.words, command);
         }
     }
 
@@ -85,7 +78,7 @@ impl Judge<'_, '_> {
         }
     }
 
-    fn judge_words(&mut self, words: &[LooseWord], around: Surroundings<'_>) {
+    fn judge_words(&mut self, words: &[LooseWord], around: &LooseCommand) {
         let Some((name, arguments)) = words.split_first() else { return };
         self.judged_words += words.len();
         if self.judged_words > MAX_JUDGED_WORDS {
@@ -120,7 +113,7 @@ impl Judge<'_, '_> {
     }
 
     /// Classes what a program is told to run.
-    fn follow_code(&mut self, verb: &str, arguments: &[LooseWord], around: Surroundings<'_>) {
+    fn follow_code(&mut self, verb: &str, arguments: &[LooseWord], around: &LooseCommand) {
         if let Some(inner) = wrappers::inner_command(verb, arguments) {
             if self.hand_overs < MAX_HAND_OVERS {
                 self.hand_overs += 1;
@@ -137,10 +130,8 @@ impl Judge<'_, '_> {
             self.judge_text(&text.text);
         }
         if !code::is_shell(verb) {
-            if code::reads_program(verb, arguments)
-                && (around.command.piped_from.is_some() || around.command.input.is_some())
-            {
-                code::judge_fed_interpreter(verb, around.command.input.as_deref(), self.findings);
+            if code::reads_program(verb, arguments) && (around.piped_from.is_some() || around.input.is_some()) {
+                code::judge_fed_interpreter(verb, around.input.as_deref(), self.findings);
             }
             return;
         }
@@ -150,10 +141,10 @@ impl Judge<'_, '_> {
         if !code::reads_program(verb, arguments) {
             return;
         }
-        if around.command.piped_from.is_some() || around.command.redirects.iter().any(|redirect| !redirect.writes) {
+        if around.piped_from.is_some() || around.redirects.iter().any(|redirect| !redirect.writes) {
             self.findings.danger(format!("`{verb}` runs what it reads from a pipe or file"));
         }
-        if let Some(input) = &around.command.input {
+        if let Some(input) = &around.input {
             self.judge_text(input);
         }
     }

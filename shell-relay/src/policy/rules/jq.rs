@@ -19,9 +19,6 @@ pub(super) fn assess(arguments: &Arguments<'_>, context: Context<'_>) -> Result<
             return ask(format!("`jq` with `{name}` reads more than its input"));
         }
     }
-    let files = if named == 0 { 1 } else { 0 };
-    arguments.operands[files..]
-        .iter()
-        .filter(|word| named == 0 || !word.text.contains(' '))
-        .try_for_each(|word| check_path(word, context, paths::read_risk))
+    let files = usize::from(named == 0);
+    arguments.operands[files..].iter().try_for_each(|word| check_path(word, context, paths::read_risk))
 }

@@ -21,13 +21,6 @@ pub(super) fn assess(name: &str, spec: &Spec, words: &[Word], context: Context<'
         Operands::Rule("test") => return small::assess_test(name, words, context),
         _ => {}
     }
-    let without_color: Vec<Word>;
-    let words = if takes_color(name) {
-        without_color = words.iter().filter(|word| !is_color(&word.text)).cloned().collect();
-        &without_color
-    } else {
-        words
-    };
     let with_dash;
     let words = match words.split_first() {
         Some((letters, rest)) if name == "tar" && is_old_style(&letters.text) => {
@@ -68,21 +61,11 @@ pub(super) fn assess(name: &str, spec: &Spec, words: &[Word], context: Context<'
     }
 }
 
-fn takes_color(name: &str) -> bool {
-    matches!(name, "ls" | "grep" | "egrep" | "fgrep" | "diff" | "tree" | "rg" | "fd")
-}
-
 /// `tar tf x`: letters without a dash. Only `f` takes a value, and it must be the last one, so that a dash changes nothing.
 fn is_old_style(letters: &str) -> bool {
     letters.contains('t')
         && letters.chars().all(|letter| "tvzjJf".contains(letter))
         && !letters.trim_end_matches('f').contains('f')
-}
-
-fn is_color(text: &str) -> bool {
-    ["--color", "--colour"]
-        .iter()
-        .any(|option| text.strip_prefix(option).is_some_and(|rest| rest.is_empty() || rest.starts_with('=')))
 }
 
 fn check_echoed(word: &Word, context: Context<'_>) -> Result<(), Refusal> {
