@@ -23,6 +23,7 @@ pub(super) const INTENTS: &[Intent] = &[
             "find file <name> ?name ?contain ?all ?<place> -word -text -line -folder",
             "file name <name> ?find ?contain ?<place> -line -word -text",
             "where file <name> ?<place>",
+            "it file <name> ?<place> ?name",
             "find|where <path> ?name ?<place> ?it -use -line -word -text -contain",
         ],
         plan: by_name,

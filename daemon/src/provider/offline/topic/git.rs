@@ -39,7 +39,7 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "git.file-history",
         topic: Topic::Git,
         example: "git history of main.rs",
-        patterns: &["git|commit log|history <target> ?file ?show", "who changed <path> ?last ?file", "history <path> ?file ?git", "blame|author <target> ?file ?last ?git ?line", "commit <path> ?changed ?git ?last ?file"],
+        patterns: &["git|commit log|history <target> ?file ?show", "who changed <path> ?last ?file", "show log <target> ?git ?file", "history <path> ?file ?git", "blame|author <target> ?file ?last ?git ?line", "commit <path> ?changed ?git ?last ?file"],
         plan: file_history,
     },
     Intent {
@@ -77,7 +77,7 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "git.diff",
         topic: Topic::Git,
         example: "show the diff",
-        patterns: &["diff ?show ?git ?<name> ?<place> ?file -stage -last -commit", "git diff ?file", "diff <path> ?git ?show ?file"],
+        patterns: &["diff ?show ?git ?<name> ?<place> ?file -stage -last -commit", "git diff ?file", "my changed ?show ?git", "diff <path> ?git ?show ?file"],
         plan: |slots, run| diff(slots, run, "", "Changes that are not staged"),
     },
     Intent {

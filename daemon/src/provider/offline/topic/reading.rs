@@ -20,7 +20,7 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "files.show",
         topic: Topic::Files,
         example: "show Cargo.toml",
-        patterns: &["show|read|content|what|open <path> ?content ?file ?it -first -last -line", "show|read|content file <name> ?content -name", "read|content <target> ?file ?show ?all -folder"],
+        patterns: &["show|read|content|what|open <path> ?content ?file ?it -first -last -line", "show|read|content file <name> ?content -name", "file <path> -name -use -own -permission", "read|content <target> ?file ?show ?all -folder"],
         plan: show_file,
     },
     Intent {

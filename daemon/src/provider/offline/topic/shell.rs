@@ -52,7 +52,7 @@ pub(super) const INTENTS: &[Intent] = &[
     Intent { name: "shell.delete", topic: Topic::Shell, example: "delete old.txt", patterns: &["delete <names> ?file ?folder ?all -branch -package -variable -line -text -commit -user -tag -stash", "delete it ?file ?folder"], plan: delete },
     Intent { name: "shell.delete-kind", topic: Topic::Shell, example: "delete all .tmp files here", patterns: &["delete <ext> ?file ?all ?<place>"], plan: delete_kind },
     Intent { name: "shell.rename", topic: Topic::Shell, example: "rename a.txt to b.txt", patterns: &["rename <name2> ?file ?folder ?it", "move <name2> ?file ?folder"], plan: |slots, run| transfer(slots, run, "mv -n -v", "is now") },
-    Intent { name: "shell.copy", topic: Topic::Shell, example: "copy a.txt to backup/", patterns: &["copy <name2> ?file ?folder"], plan: |slots, run| transfer(slots, run, "cp -n -R -v", "was copied to") },
+    Intent { name: "shell.copy", topic: Topic::Shell, example: "copy a.txt to backup/", patterns: &["copy <name2> ?file ?folder", "duplicate <name2> ?file ?folder"], plan: |slots, run| transfer(slots, run, "cp -n -R -v", "was copied to") },
     Intent { name: "shell.link", topic: Topic::Shell, example: "make a symlink from a to b", patterns: &["make symlink|link <name2>"], plan: |slots, run| transfer(slots, run, "ln -s -v", "can be reached as") },
 ];
 

@@ -37,6 +37,7 @@ pub(super) const INTENTS: &[Intent] = &[
         example: "count matches of 'error' in server.log",
         patterns: &[
             "count match <text> ?<place> ?<ext> ?text ?word ?file",
+            "count line match <text> ?<place> ?<ext> ?text ?word ?file",
             "count line contain <text> ?<place> ?<ext> ?text ?word ?file",
             "count text|word <text> <place> ?match",
             "count file contain <text> ?<place> ?<ext> ?text ?word ?all",
