@@ -123,7 +123,10 @@ pub(super) fn read_span(tokens: &[Token]) -> Option<(Span, usize)> {
         }
         "this" | "diese" | "diesen" => {
             let unit = Unit::read(norm(lead + 1)).filter(|unit| *unit != Unit::Minute)?;
-            Some((if unit == Unit::Day { Span::Since("today 0:00".to_owned()) } else { Span::Within(1, unit) }, lead + 2))
+            Some((
+                if unit == Unit::Day { Span::Since("today 0:00".to_owned()) } else { Span::Within(1, unit) },
+                lead + 2,
+            ))
         }
         "since" | "after" | "seit" | "nach" => read_since(tokens, lead),
         "before" | "vor" => Some((Span::Before(read_moment(norm(lead + 1))?), lead + 2)),
@@ -144,8 +147,7 @@ pub(super) fn read_span(tokens: &[Token]) -> Option<(Span, usize)> {
 
 /// "in the", "within the", "during", "from", as far as they stand before a span.
 fn lead_length(tokens: &[Token]) -> usize {
-    const LEADS: [&str; 12] =
-        ["in", "within", "during", "the", "from", "on", "over", "den", "der", "die", "im", "of"];
+    const LEADS: [&str; 12] = ["in", "within", "during", "the", "from", "on", "over", "den", "der", "die", "im", "of"];
     tokens.iter().take(3).take_while(|token| !token.is_quoted && LEADS.contains(&token.norm.as_str())).count()
 }
 
@@ -238,7 +240,8 @@ mod tests {
 
     #[test]
     fn other_uses_of_the_words_are_no_spans() {
-        for text in ["last 5 lines", "last commit", "in the folder", "since forever", "since 2024-99-99", "'today'", ""] {
+        for text in ["last 5 lines", "last commit", "in the folder", "since forever", "since 2024-99-99", "'today'", ""]
+        {
             assert_eq!(read_span(&tokenize(text)), None, "{text}");
         }
     }

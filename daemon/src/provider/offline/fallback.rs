@@ -39,7 +39,11 @@ pub(super) fn overview() -> String {
 pub(super) fn not_understood(question: &str) -> String {
     let nearest = nearest(question);
     let shown = cut(question, MAX_ECHO_BYTES);
-    let said = if shown.is_empty() { "There is no question.".to_owned() } else { format!("I do not understand {}.", code(shown)) };
+    let said = if shown.is_empty() {
+        "There is no question.".to_owned()
+    } else {
+        format!("I do not understand {}.", code(shown))
+    };
     let proposals = if nearest.is_empty() { defaults() } else { nearest };
     let list: String = proposals.iter().map(|intent| format!("- {}\n", code(intent.example))).collect();
     format!("{said} I only know a fixed set of questions; nearest are:\n\n{list}\n{ADD_A_MODEL}")

@@ -98,7 +98,8 @@ fn split_clauses(tokens: &[Token]) -> Option<Vec<Meant>> {
             return None;
         }
         // The longest clause first would swallow the rest, so the first boundary that leaves a meaningful clause wins.
-        let (clause, next) = boundaries(tokens, start).find_map(|(end, next)| Some((best(&tokens[start..end])?, next)))?;
+        let (clause, next) =
+            boundaries(tokens, start).find_map(|(end, next)| Some((best(&tokens[start..end])?, next)))?;
         clauses.push(clause);
         start = next;
     }
@@ -107,7 +108,9 @@ fn split_clauses(tokens: &[Token]) -> Option<Vec<Meant>> {
 
 /// Ends of clauses after `start`, each with the start of the next one.
 fn boundaries(tokens: &[Token], start: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
-    let is_joint = |token: &Token| !token.is_quoted && ["and", "then", "und", "dann", "danach", "afterwards"].contains(&token.norm.as_str());
+    let is_joint = |token: &Token| {
+        !token.is_quoted && ["and", "then", "und", "dann", "danach", "afterwards"].contains(&token.norm.as_str())
+    };
     let skip = move |mut at: usize| {
         while tokens.get(at).is_some_and(is_joint) {
             at += 1;

@@ -96,7 +96,8 @@ fn decide(request: &ModelRequest) -> Next {
         .iter()
         .flat_map(|message| if let Message::ToolResults(results) = message { results.as_slice() } else { &[] })
         .collect();
-    let tools = if request.allow_tools { request.tools.iter().map(|tool| tool.name.as_str()).collect() } else { Vec::new() };
+    let tools =
+        if request.allow_tools { request.tools.iter().map(|tool| tool.name.as_str()).collect() } else { Vec::new() };
     let meant = understand(&question.text);
     if meant.is_empty() {
         return Next::Answer(fallback::not_understood(&question.text));

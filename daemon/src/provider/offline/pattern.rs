@@ -141,7 +141,8 @@ impl Pattern {
         if !self.required_marks.iter().all(|mark| has(*mark)) {
             return None;
         }
-        explained += self.required_marks.iter().map(|mark| if *mark == Mark::Place { PLACE } else { STRONG }).sum::<f32>();
+        explained +=
+            self.required_marks.iter().map(|mark| if *mark == Mark::Place { PLACE } else { STRONG }).sum::<f32>();
         explained += OPTIONAL * self.optional_marks.iter().filter(|mark| has(**mark)).count() as f32;
 
         let left: Vec<usize> =
@@ -189,7 +190,8 @@ impl Pattern {
 
     /// Whether the word only says again what a term says: "dns lookup".
     fn is_repeated(&self, token: &Token, slots: &Slots) -> bool {
-        !slots.names.contains(&token.raw) && token.concept.is_some_and(|concept| self.required.iter().flatten().any(|term| *term == concept))
+        !slots.names.contains(&token.raw)
+            && token.concept.is_some_and(|concept| self.required.iter().flatten().any(|term| *term == concept))
     }
 
     fn take_rest(&self, tokens: &[Token], left: &[usize], free: &[usize], slots: &mut Slots) -> Option<Taken> {
@@ -271,7 +273,8 @@ fn is_setting_name(raw: &str) -> bool {
 /// Whether only commas and "and" stand between the words.
 fn is_listed(tokens: &[Token], chosen: &[usize]) -> bool {
     chosen.windows(2).all(|pair| {
-        tokens[pair[0]].ends_clause || tokens[pair[0] + 1..pair[1]].iter().any(|token| ["and", "und"].contains(&token.norm.as_str()))
+        tokens[pair[0]].ends_clause
+            || tokens[pair[0] + 1..pair[1]].iter().any(|token| ["and", "und"].contains(&token.norm.as_str()))
     })
 }
 
@@ -283,8 +286,11 @@ fn take_text(tokens: &[Token], left: &[usize], free: &[usize], slots: &mut Slots
         return Some(Taken { credit: OPTIONAL, unexplained, took_place: false });
     }
     let (first, last) = (*left.first()?, *left.last()?);
-    let words: Vec<&str> =
-        free.iter().filter(|&&index| (first..=last).contains(&index)).map(|&index| tokens[index].raw.as_str()).collect();
+    let words: Vec<&str> = free
+        .iter()
+        .filter(|&&index| (first..=last).contains(&index))
+        .map(|&index| tokens[index].raw.as_str())
+        .collect();
     if words.len() > MAX_TEXT_WORDS {
         return None;
     }

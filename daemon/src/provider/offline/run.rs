@@ -169,7 +169,13 @@ mod tests {
     fn the_note_of_the_tool_is_taken_off() {
         let output = read_output("x", &result("a\n\nb\n[exit 1; cwd /w; 0.04 s]", false));
         assert_eq!((output.text.as_str(), output.failed, output.sticks), ("a\n\nb", true, true));
-        let output = read_output("x", &result("[exit 0; cwd is now /w; 0.04 s; ran in a subshell: `cd`, `export` and the like did not stick]", false));
+        let output = read_output(
+            "x",
+            &result(
+                "[exit 0; cwd is now /w; 0.04 s; ran in a subshell: `cd`, `export` and the like did not stick]",
+                false,
+            ),
+        );
         assert_eq!((output.text.as_str(), output.failed, output.sticks), ("", false, false));
         assert!(read_output("x", &result("a\n[still running after 2.00 s; cwd /w]", false)).failed);
     }

@@ -16,7 +16,10 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "archives.list",
         topic: Topic::Archives,
         example: "what is in backup.tar.gz?",
-        patterns: &["show|content archive <target> ?file ?all", "archive <place> ?what ?file ?content -extract -make -compress"],
+        patterns: &[
+            "show|content archive <target> ?file ?all",
+            "archive <place> ?what ?file ?content -extract -make -compress",
+        ],
         plan: |slots, run| list_archive(slots.target(), run),
     },
     Intent {
@@ -50,7 +53,8 @@ pub(super) fn list_archive(name: &str, run: &mut Run<'_>) -> Step {
     };
     let output = run.shell(&format!("{line} | head -n {MAX_LISTED}"))?;
     let is_zip = matches!(kind(name), Some(Kind::Zip));
-    let lines: Vec<&str> = output.text.lines().filter_map(|line| if is_zip { zip_entry(line) } else { Some(line) }).collect();
+    let lines: Vec<&str> =
+        output.text.lines().filter_map(|line| if is_zip { zip_entry(line) } else { Some(line) }).collect();
     if lines.is_empty() {
         return Ok(Reply::about(name, format!("{} is empty or no archive.", code(name))));
     }
@@ -76,7 +80,9 @@ fn kind(name: &str) -> Option<Kind> {
     let is = |ends: &[&str]| ends.iter().any(|end| lower.ends_with(end));
     if is(&[".zip", ".jar"]) {
         Some(Kind::Zip)
-    } else if is(&[".tar", ".tar.gz", ".tgz", ".tar.xz", ".txz", ".tar.bz2", ".tbz2", ".tar.zst"]) && !name.contains(':') {
+    } else if is(&[".tar", ".tar.gz", ".tgz", ".tar.xz", ".txz", ".tar.bz2", ".tbz2", ".tar.zst"])
+        && !name.contains(':')
+    {
         // GNU tar takes a colon for a remote host.
         Some(Kind::Tar)
     } else {
@@ -103,7 +109,10 @@ fn extract(slots: &Slots, run: &mut Run<'_>) -> Step {
     };
     run.shell(&line)?;
     let place = into.unwrap_or(".");
-    Ok(Reply::about(place, format!("I extracted {} into {}; files that were already there stayed.", code(name), code(place))))
+    Ok(Reply::about(
+        place,
+        format!("I extracted {} into {}; files that were already there stayed.", code(name), code(place)),
+    ))
 }
 
 fn create(slots: &Slots, run: &mut Run<'_>) -> Step {

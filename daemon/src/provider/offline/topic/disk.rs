@@ -67,7 +67,14 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "disk.size",
         topic: Topic::Disk,
         example: "how big is src?",
-        patterns: &["size -count <target> ?folder ?file ?disk", "size folder ?<place> ?all", "use space <target> ?folder -disk -most", "howmuch space use <target> ?disk ?folder", "du ?<place>", "df <target>"],
+        patterns: &[
+            "size -count <target> ?folder ?file ?disk",
+            "size folder ?<place> ?all",
+            "use space <target> ?folder -disk -most",
+            "howmuch space use <target> ?disk ?folder",
+            "du ?<place>",
+            "df <target>",
+        ],
         plan: size,
     },
     Intent {
@@ -158,7 +165,8 @@ fn ends_at(shown: &str, below: &str) -> bool {
 pub(super) fn biggest_subfolder(folder: &str, run: &mut Run<'_>) -> Result<(String, String), Halt> {
     let line = format!("du -h -d 1 {} 2> /dev/null | sort -rh | head -n 5", path(folder));
     let output = run.shell(&line)?;
-    let found = usage_rows(&output.text).into_iter().find(|row| !is_same_folder(&row[1], folder) && is_below(&row[1], folder));
+    let found =
+        usage_rows(&output.text).into_iter().find(|row| !is_same_folder(&row[1], folder) && is_below(&row[1], folder));
     match found {
         Some(row) => Ok((row[0].clone(), row[1].clone())),
         None => Err(Halt::Over(format!("There is no folder in {}.", code(folder)))),

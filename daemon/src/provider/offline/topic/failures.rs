@@ -14,7 +14,16 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "failures.explain",
         topic: Topic::Help,
         example: "what went wrong?",
-        patterns: &["wrong ?last ?command ?it ?fail ?why", "fix it|command|fail|error ?last ?command ?fail", "why fail ?last ?command ?it", "explain fail ?last ?command ?it", "fix", "last fail ?command ?show ?explain", "help fix it", "fail what|mean ?it ?last"],
+        patterns: &[
+            "wrong ?last ?command ?it ?fail ?why",
+            "fix it|command|fail|error ?last ?command ?fail",
+            "why fail ?last ?command ?it",
+            "explain fail ?last ?command ?it",
+            "fix",
+            "last fail ?command ?show ?explain",
+            "help fix it",
+            "fail what|mean ?it ?last",
+        ],
         plan: explain,
     },
     Intent {
@@ -28,9 +37,15 @@ pub(super) const INTENTS: &[Intent] = &[
 
 /// What a complaint means: part of the message (lower case), and advice.
 const COMPLAINTS: &[(&str, &str)] = &[
-    ("permission denied", "You lack the right to do that with this file. `permissions of FILE` shows who may; a script needs `make FILE executable`."),
+    (
+        "permission denied",
+        "You lack the right to do that with this file. `permissions of FILE` shows who may; a script needs `make FILE executable`.",
+    ),
     ("operation not permitted", "Only the owner or root may do that."),
-    ("no such file or directory", "A file or folder of that name is not there. Check the spelling and the folder you are in."),
+    (
+        "no such file or directory",
+        "A file or folder of that name is not there. Check the spelling and the folder you are in.",
+    ),
     ("command not found", "The shell knows no program of that name. Check the spelling, or install it."),
     ("no space left on device", "The disk is full. Ask `what is big here?`."),
     ("address already in use", "Another program listens on that port. Ask `what listens on port N?`."),

@@ -46,7 +46,10 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "files.count",
         topic: Topic::Files,
         example: "how many files are in src?",
-        patterns: &["count file ?<place> ?<ext> ?<size> ?<date> ?all -contain", "count <ext> ?file ?<place> ?<date> ?<size>"],
+        patterns: &[
+            "count file ?<place> ?<ext> ?<size> ?<date> ?all -contain",
+            "count <ext> ?file ?<place> ?<date> ?<size>",
+        ],
         plan: |slots, run| count(slots, run, "f", "file"),
     },
     Intent {
@@ -60,7 +63,12 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "files.newest",
         topic: Topic::Files,
         example: "newest files here",
-        patterns: &["newest file|<ext> ?<place> ?<num> ?show ?changed", "newest <ext> ?file ?<place> ?<num>", "last file changed ?<place> ?<num>", "newest changed ?<place> ?<num>"],
+        patterns: &[
+            "newest file|<ext> ?<place> ?<num> ?show ?changed",
+            "newest <ext> ?file ?<place> ?<num>",
+            "last file changed ?<place> ?<num>",
+            "newest changed ?<place> ?<num>",
+        ],
         plan: |slots, run| by_age(slots, run, "-rn", "newest"),
     },
     Intent {
@@ -74,7 +82,10 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "files.changed",
         topic: Topic::Files,
         example: "which files changed in the last 2 days?",
-        patterns: &["<date> file ?changed ?find ?all ?<place> ?<ext> ?<size> ?make ?where", "<date> changed ?<place> ?<ext> -git -commit -log"],
+        patterns: &[
+            "<date> file ?changed ?find ?all ?<place> ?<ext> ?<size> ?make ?where",
+            "<date> changed ?<place> ?<ext> -git -commit -log",
+        ],
         plan: changed,
     },
     Intent {
@@ -89,14 +100,22 @@ pub(super) const INTENTS: &[Intent] = &[
         topic: Topic::Files,
         example: "find empty files",
         patterns: &["empty file ?find ?all ?<place> ?<ext> -make -folder -delete"],
-        plan: |slots, run| list_files(run, &format!("find {} -type f -empty {NOT_GIT}{}", path(slots.folder()), slots.find_tests()), "that are empty"),
+        plan: |slots, run| {
+            list_files(
+                run,
+                &format!("find {} -type f -empty {NOT_GIT}{}", path(slots.folder()), slots.find_tests()),
+                "that are empty",
+            )
+        },
     },
     Intent {
         name: "files.empty-folders",
         topic: Topic::Files,
         example: "find empty folders",
         patterns: &["empty folder ?find ?all ?<place> -make -delete"],
-        plan: |slots, run| list_files(run, &format!("find {} -type d -empty {NOT_GIT}", path(slots.folder())), "that are empty"),
+        plan: |slots, run| {
+            list_files(run, &format!("find {} -type d -empty {NOT_GIT}", path(slots.folder())), "that are empty")
+        },
     },
     Intent {
         name: "files.broken-links",
@@ -117,7 +136,13 @@ pub(super) const INTENTS: &[Intent] = &[
         topic: Topic::Files,
         example: "show hidden files",
         patterns: &["hidden ?file ?folder ?show ?find ?all ?<place>"],
-        plan: |slots, run| list_files(run, &format!("find {} -mindepth 1 -maxdepth 1 -name '.*'", path(slots.folder())), "that are hidden"),
+        plan: |slots, run| {
+            list_files(
+                run,
+                &format!("find {} -mindepth 1 -maxdepth 1 -name '.*'", path(slots.folder())),
+                "that are hidden",
+            )
+        },
     },
     Intent {
         name: "files.tree",
@@ -130,7 +155,14 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "files.list",
         topic: Topic::Files,
         example: "list the files here",
-        patterns: &["show file|folder ?all ?<place> ?size", "what <place> ?file ?content ?it", "file <place> ?where", "ls ?<place> ?file", "content folder ?<place> ?show ?all", "show <place> ?all"],
+        patterns: &[
+            "show file|folder ?all ?<place> ?size",
+            "what <place> ?file ?content ?it",
+            "file <place> ?where",
+            "ls ?<place> ?file",
+            "content folder ?<place> ?show ?all",
+            "show <place> ?all",
+        ],
         plan: list_folder,
     },
 ];
@@ -163,7 +195,11 @@ fn changed(slots: &Slots, run: &mut Run<'_>) -> Step {
 }
 
 fn count(slots: &Slots, run: &mut Run<'_>, kind: &str, noun: &str) -> Step {
-    let line = format!("find {} -mindepth 1 -type {kind}{} {NOT_GIT} 2> /dev/null | wc -l", path(slots.folder()), slots.find_tests());
+    let line = format!(
+        "find {} -mindepth 1 -type {kind}{} {NOT_GIT} 2> /dev/null | wc -l",
+        path(slots.folder()),
+        slots.find_tests()
+    );
     let output = run.shell(&line)?;
     let Some(count) = output.first().and_then(|line| line.parse::<usize>().ok()) else {
         return Ok(Reply::new(output.failure()));
@@ -172,7 +208,11 @@ fn count(slots: &Slots, run: &mut Run<'_>, kind: &str, noun: &str) -> Step {
         [] => String::new(),
         extensions => format!(" ending in .{}", extensions.join(", .")),
     };
-    Ok(Reply::new(format!("There are **{}**{kind} in {}, subfolders included.", counted(count, noun, &format!("{noun}s")), code(slots.folder()))))
+    Ok(Reply::new(format!(
+        "There are **{}**{kind} in {}, subfolders included.",
+        counted(count, noun, &format!("{noun}s")),
+        code(slots.folder())
+    )))
 }
 
 fn by_age(slots: &Slots, run: &mut Run<'_>, order: &str, word: &str) -> Step {
@@ -195,7 +235,12 @@ fn by_age(slots: &Slots, run: &mut Run<'_>, order: &str, word: &str) -> Step {
     let Some(first) = rows.first() else {
         return Ok(Reply::new(format!("There are no such files in {}.", code(slots.folder()))));
     };
-    let text = format!("The {word} file is {}, changed {}:\n\n{}", code(&first[1]), first[0], table(&["Changed", "File"], &rows));
+    let text = format!(
+        "The {word} file is {}, changed {}:\n\n{}",
+        code(&first[1]),
+        first[0],
+        table(&["Changed", "File"], &rows)
+    );
     Ok(Reply::about(&first[1], text))
 }
 
@@ -203,19 +248,31 @@ fn by_age(slots: &Slots, run: &mut Run<'_>, order: &str, word: &str) -> Step {
 fn duplicates(slots: &Slots, run: &mut Run<'_>) -> Step {
     const MAX_CANDIDATES: usize = 200;
     let folder = path(slots.folder());
-    let line = format!("find {folder} -type f -size +0{} {NOT_GIT} -printf '%s %p\\n' 2> /dev/null | sort -rn | head -n 20000", slots.find_tests());
+    let line = format!(
+        "find {folder} -type f -size +0{} {NOT_GIT} -printf '%s %p\\n' 2> /dev/null | sort -rn | head -n 20000",
+        slots.find_tests()
+    );
     let output = run.shell(&line)?;
     let sized: Vec<(&str, &str)> = output.text.lines().filter_map(split_first).collect();
-    let candidates: Vec<&str> =
-        sized.chunk_by(|a, b| a.0 == b.0).filter(|group| group.len() > 1).flatten().map(|(_, name)| *name).take(MAX_CANDIDATES).collect();
+    let candidates: Vec<&str> = sized
+        .chunk_by(|a, b| a.0 == b.0)
+        .filter(|group| group.len() > 1)
+        .flatten()
+        .map(|(_, name)| *name)
+        .take(MAX_CANDIDATES)
+        .collect();
     if candidates.is_empty() {
         return Ok(Reply::new("There are no duplicate files: no two have the same size."));
     }
     let output = run.attempt(&format!("sha256sum {}", super::super::shell_line::paths(&candidates)))?;
-    let mut hashed: Vec<(&str, &str)> = output.text.lines().filter_map(split_first).filter(|(hash, _)| hash.len() == 64).collect();
+    let mut hashed: Vec<(&str, &str)> =
+        output.text.lines().filter_map(split_first).filter(|(hash, _)| hash.len() == 64).collect();
     hashed.sort_unstable();
-    let groups: Vec<Vec<&str>> =
-        hashed.chunk_by(|a, b| a.0 == b.0).filter(|group| group.len() > 1).map(|group| group.iter().map(|(_, name)| *name).collect()).collect();
+    let groups: Vec<Vec<&str>> = hashed
+        .chunk_by(|a, b| a.0 == b.0)
+        .filter(|group| group.len() > 1)
+        .map(|group| group.iter().map(|(_, name)| *name).collect())
+        .collect();
     if groups.is_empty() {
         return Ok(Reply::new("There are no duplicate files: those of equal size differ in content."));
     }
@@ -232,10 +289,19 @@ fn duplicates(slots: &Slots, run: &mut Run<'_>) -> Step {
 
 fn tree(slots: &Slots, run: &mut Run<'_>) -> Step {
     let folder = slots.folder();
-    let line = format!("find {} -maxdepth 3 -not -name '.*' -not -path '*/.*/*' -not -path '*/node_modules/*' -not -path '*/target/*' | sort | head -n 200", path(folder));
+    let line = format!(
+        "find {} -maxdepth 3 -not -name '.*' -not -path '*/.*/*' -not -path '*/node_modules/*' -not -path '*/target/*' | sort | head -n 200",
+        path(folder)
+    );
     let output = run.shell(&line)?;
     let base = folder.trim_end_matches('/');
-    let names: Vec<&str> = output.text.lines().filter_map(|line| line.strip_prefix(base)).map(|rest| rest.trim_start_matches('/')).filter(|rest| !rest.is_empty()).collect();
+    let names: Vec<&str> = output
+        .text
+        .lines()
+        .filter_map(|line| line.strip_prefix(base))
+        .map(|rest| rest.trim_start_matches('/'))
+        .filter(|rest| !rest.is_empty())
+        .collect();
     if names.is_empty() {
         return Ok(Reply::new(format!("{} is empty, or hidden files are all it holds.", code(folder))));
     }
@@ -255,7 +321,12 @@ fn list_folder(slots: &Slots, run: &mut Run<'_>) -> Step {
     if is_archive(place) {
         return super::archives::list_archive(place, run);
     }
-    show(run, &format!("ls -l -h -A {}", path(place)), &format!("In {}:", code(place)), &format!("{} is empty.", code(place)))
+    show(
+        run,
+        &format!("ls -l -h -A {}", path(place)),
+        &format!("In {}:", code(place)),
+        &format!("{} is empty.", code(place)),
+    )
 }
 
 /// Whether the name ends like an archive.

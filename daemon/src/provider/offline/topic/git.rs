@@ -18,28 +18,48 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "git.status",
         topic: Topic::Git,
         example: "git status",
-        patterns: &["git status ?show", "uncommitted ?changed ?file ?it ?git ?show ?diff", "git changed|clean ?file", "commit changed ?uncommitted ?file not|need"],
+        patterns: &[
+            "git status ?show",
+            "uncommitted ?changed ?file ?it ?git ?show ?diff",
+            "git changed|clean ?file",
+            "commit changed ?uncommitted ?file not|need",
+        ],
         plan: status,
     },
     Intent {
         name: "git.log",
         topic: Topic::Git,
         example: "show the last 5 commits",
-        patterns: &["commit ?last ?newest ?show ?<num> ?<date> ?git ?log ?all ?history -undo -count -author -find -make -first", "git log|history ?<num> ?<date> ?show", "log git|commit ?last ?<num> ?<date>"],
+        patterns: &[
+            "commit ?last ?newest ?show ?<num> ?<date> ?git ?log ?all ?history -undo -count -author -find -make -first",
+            "git log|history ?<num> ?<date> ?show",
+            "log git|commit ?last ?<num> ?<date>",
+        ],
         plan: log,
     },
     Intent {
         name: "git.last-commit",
         topic: Topic::Git,
         example: "what was in the last commit?",
-        patterns: &["last|newest commit ?content ?diff ?what ?changed ?file -undo in|diff|changed", "diff last commit ?show", "show last|newest commit"],
+        patterns: &[
+            "last|newest commit ?content ?diff ?what ?changed ?file -undo in|diff|changed",
+            "diff last commit ?show",
+            "show last|newest commit",
+        ],
         plan: |_, run| git_show(run, "git show --stat", "The last commit:"),
     },
     Intent {
         name: "git.file-history",
         topic: Topic::Git,
         example: "git history of main.rs",
-        patterns: &["git|commit log|history <target> ?file ?show", "who changed <path> ?last ?file", "show log <target> ?git ?file", "history <path> ?file ?git", "blame|author <target> ?file ?last ?git ?line", "commit <path> ?changed ?git ?last ?file"],
+        patterns: &[
+            "git|commit log|history <target> ?file ?show",
+            "who changed <path> ?last ?file",
+            "show log <target> ?git ?file",
+            "history <path> ?file ?git",
+            "blame|author <target> ?file ?last ?git ?line",
+            "commit <path> ?changed ?git ?last ?file",
+        ],
         plan: file_history,
     },
     Intent {
@@ -63,7 +83,11 @@ pub(super) const INTENTS: &[Intent] = &[
         patterns: &["branch exist|exists ?where", "branch ?show ?all ?git ?remote -go -make -delete -merge -current"],
         plan: |_, run| {
             let output = run.shell("git branch -a")?;
-            Ok(Reply::new(format!("{}; `*` marks yours:\n\n{}", counted(output.lines().len(), "branch", "branches"), block(&output.lines(), "text"))))
+            Ok(Reply::new(format!(
+                "{}; `*` marks yours:\n\n{}",
+                counted(output.lines().len(), "branch", "branches"),
+                block(&output.lines(), "text")
+            )))
         },
     },
     Intent {
@@ -77,7 +101,12 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "git.diff",
         topic: Topic::Git,
         example: "show the diff",
-        patterns: &["diff ?show ?git ?<name> ?<place> ?file -stage -last -commit", "git diff ?file", "my changed ?show ?git", "diff <path> ?git ?show ?file"],
+        patterns: &[
+            "diff ?show ?git ?<name> ?<place> ?file -stage -last -commit",
+            "git diff ?file",
+            "my changed ?show ?git",
+            "diff <path> ?git ?show ?file",
+        ],
         plan: |slots, run| diff(slots, run, "", "Changes that are not staged"),
     },
     Intent {
@@ -87,30 +116,130 @@ pub(super) const INTENTS: &[Intent] = &[
         patterns: &["stage ?show ?diff ?changed ?git ?file -make -all"],
         plan: |slots, run| diff(slots, run, " --cached", "Staged changes"),
     },
-    Intent { name: "git.add-all", topic: Topic::Git, example: "stage all changes", patterns: &["stage all ?changed ?file ?git", "git make all ?file"], plan: |_, run| act(run, "git add -A", "Everything is staged.") },
-    Intent { name: "git.stage", topic: Topic::Git, example: "stage main.rs", patterns: &["stage <names> ?file ?git -show"], plan: |slots, run| {
-        act(run, &format!("git add -- {}", super::super::shell_line::paths(&slots.names)), "It is staged.")
-    } },
-    Intent { name: "git.commit", topic: Topic::Git, example: "commit with message 'fix typo'", patterns: &["commit message <text> ?git ?all ?changed", "git commit <text> ?message -undo -find -last -log"], plan: commit },
-    Intent { name: "git.undo-commit", topic: Topic::Git, example: "undo the last commit", patterns: &["undo commit ?last ?git ?newest"], plan: undo_commit },
-    Intent { name: "git.restore", topic: Topic::Git, example: "undo changes in main.rs", patterns: &["undo changed|diff <target> ?file ?git", "undo file <name> ?git ?changed", "discard changed <target> ?file ?git"], plan: |slots, run| {
-        act(run, &format!("git restore -- {}", path(slots.target())), &format!("{} is as in the last commit.", code(slots.target())))
-    } },
-    Intent { name: "git.stash", topic: Topic::Git, example: "stash my changes", patterns: &["stash ?changed ?git ?all -show -pop -delete"], plan: |_, run| act(run, "git stash", "Your changes are stashed; `git stash pop` brings them back.") },
-    Intent { name: "git.stashes", topic: Topic::Git, example: "list stashes", patterns: &["show stash ?git ?all", "stash what|which"], plan: |_, run| show(run, "git stash list", "Stashes:", "There are no stashes.") },
-    Intent { name: "git.stash-pop", topic: Topic::Git, example: "bring back the stash", patterns: &["stash pop|back|apply ?git ?last ?changed"], plan: |_, run| act(run, "git stash pop", "The stash is back in your files.") },
-    Intent { name: "git.new-branch", topic: Topic::Git, example: "create a branch named fix-typo", patterns: &["make branch <name> ?git ?name ?go"], plan: |slots, run| {
-        branch(slots, run, "git switch -c", "You are on the new branch")
-    } },
-    Intent { name: "git.switch", topic: Topic::Git, example: "switch to branch main", patterns: &["go branch <name> ?git", "checkout <name> ?branch ?git", "git go <name>"], plan: |slots, run| branch(slots, run, "git switch", "You are on branch") },
-    Intent { name: "git.remotes", topic: Topic::Git, example: "list the git remotes", patterns: &["remote ?git ?show ?all ?address ?where -branch -push -pull"], plan: |_, run| show(run, "git remote -v", "Remotes:", "This repository has no remotes.") },
-    Intent { name: "git.tags", topic: Topic::Git, example: "list tags", patterns: &["tag ?git ?show ?all ?newest"], plan: |_, run| show(run, "git tag -l --sort=-creatordate", "Tags, newest first:", "There are no tags.") },
-    Intent { name: "git.pull", topic: Topic::Git, example: "git pull", patterns: &["pull ?git ?newest ?changed ?branch ?remote ?commit"], plan: |_, run| act(run, "git pull --ff-only", "Pulled.") },
-    Intent { name: "git.push", topic: Topic::Git, example: "git push", patterns: &["push ?git ?changed ?branch ?remote ?commit ?it -force"], plan: |_, run| act(run, "git push", "Pushed.") },
-    Intent { name: "git.init", topic: Topic::Git, example: "make this a git repository", patterns: &["initialise git ?<place> ?make", "make git ?<place> ?it"], plan: |slots, run| {
-        act(run, &format!("git init {}", path(slots.folder())), "It is a git repository now.")
-    } },
-    Intent { name: "git.search", topic: Topic::Git, example: "find commits about 'login'", patterns: &["find commit <text> ?git ?message ?all ?contain ?about"], plan: search },
+    Intent {
+        name: "git.add-all",
+        topic: Topic::Git,
+        example: "stage all changes",
+        patterns: &["stage all ?changed ?file ?git", "git make all ?file"],
+        plan: |_, run| act(run, "git add -A", "Everything is staged."),
+    },
+    Intent {
+        name: "git.stage",
+        topic: Topic::Git,
+        example: "stage main.rs",
+        patterns: &["stage <names> ?file ?git -show"],
+        plan: |slots, run| {
+            act(run, &format!("git add -- {}", super::super::shell_line::paths(&slots.names)), "It is staged.")
+        },
+    },
+    Intent {
+        name: "git.commit",
+        topic: Topic::Git,
+        example: "commit with message 'fix typo'",
+        patterns: &["commit message <text> ?git ?all ?changed", "git commit <text> ?message -undo -find -last -log"],
+        plan: commit,
+    },
+    Intent {
+        name: "git.undo-commit",
+        topic: Topic::Git,
+        example: "undo the last commit",
+        patterns: &["undo commit ?last ?git ?newest"],
+        plan: undo_commit,
+    },
+    Intent {
+        name: "git.restore",
+        topic: Topic::Git,
+        example: "undo changes in main.rs",
+        patterns: &[
+            "undo changed|diff <target> ?file ?git",
+            "undo file <name> ?git ?changed",
+            "discard changed <target> ?file ?git",
+        ],
+        plan: |slots, run| {
+            act(
+                run,
+                &format!("git restore -- {}", path(slots.target())),
+                &format!("{} is as in the last commit.", code(slots.target())),
+            )
+        },
+    },
+    Intent {
+        name: "git.stash",
+        topic: Topic::Git,
+        example: "stash my changes",
+        patterns: &["stash ?changed ?git ?all -show -pop -delete"],
+        plan: |_, run| act(run, "git stash", "Your changes are stashed; `git stash pop` brings them back."),
+    },
+    Intent {
+        name: "git.stashes",
+        topic: Topic::Git,
+        example: "list stashes",
+        patterns: &["show stash ?git ?all", "stash what|which"],
+        plan: |_, run| show(run, "git stash list", "Stashes:", "There are no stashes."),
+    },
+    Intent {
+        name: "git.stash-pop",
+        topic: Topic::Git,
+        example: "bring back the stash",
+        patterns: &["stash pop|back|apply ?git ?last ?changed"],
+        plan: |_, run| act(run, "git stash pop", "The stash is back in your files."),
+    },
+    Intent {
+        name: "git.new-branch",
+        topic: Topic::Git,
+        example: "create a branch named fix-typo",
+        patterns: &["make branch <name> ?git ?name ?go"],
+        plan: |slots, run| branch(slots, run, "git switch -c", "You are on the new branch"),
+    },
+    Intent {
+        name: "git.switch",
+        topic: Topic::Git,
+        example: "switch to branch main",
+        patterns: &["go branch <name> ?git", "checkout <name> ?branch ?git", "git go <name>"],
+        plan: |slots, run| branch(slots, run, "git switch", "You are on branch"),
+    },
+    Intent {
+        name: "git.remotes",
+        topic: Topic::Git,
+        example: "list the git remotes",
+        patterns: &["remote ?git ?show ?all ?address ?where -branch -push -pull"],
+        plan: |_, run| show(run, "git remote -v", "Remotes:", "This repository has no remotes."),
+    },
+    Intent {
+        name: "git.tags",
+        topic: Topic::Git,
+        example: "list tags",
+        patterns: &["tag ?git ?show ?all ?newest"],
+        plan: |_, run| show(run, "git tag -l --sort=-creatordate", "Tags, newest first:", "There are no tags."),
+    },
+    Intent {
+        name: "git.pull",
+        topic: Topic::Git,
+        example: "git pull",
+        patterns: &["pull ?git ?newest ?changed ?branch ?remote ?commit"],
+        plan: |_, run| act(run, "git pull --ff-only", "Pulled."),
+    },
+    Intent {
+        name: "git.push",
+        topic: Topic::Git,
+        example: "git push",
+        patterns: &["push ?git ?changed ?branch ?remote ?commit ?it -force"],
+        plan: |_, run| act(run, "git push", "Pushed."),
+    },
+    Intent {
+        name: "git.init",
+        topic: Topic::Git,
+        example: "make this a git repository",
+        patterns: &["initialise git ?<place> ?make", "make git ?<place> ?it"],
+        plan: |slots, run| act(run, &format!("git init {}", path(slots.folder())), "It is a git repository now."),
+    },
+    Intent {
+        name: "git.search",
+        topic: Topic::Git,
+        example: "find commits about 'login'",
+        patterns: &["find commit <text> ?git ?message ?all ?contain ?about"],
+        plan: search,
+    },
 ];
 
 fn status(_: &Slots, run: &mut Run<'_>) -> Step {
@@ -166,7 +295,11 @@ fn commits(output: &Output, noun: &str) -> String {
     if rows.is_empty() {
         return format!("There is no such {noun}.");
     }
-    format!("{}, newest first:\n\n{}", counted(rows.len(), noun, &format!("{noun}s")), table(&["Commit", "Date", "What"], &rows))
+    format!(
+        "{}, newest first:\n\n{}",
+        counted(rows.len(), noun, &format!("{noun}s")),
+        table(&["Commit", "Date", "What"], &rows)
+    )
 }
 
 fn file_history(slots: &Slots, run: &mut Run<'_>) -> Step {
@@ -184,11 +317,20 @@ fn search(slots: &Slots, run: &mut Run<'_>) -> Step {
 fn authors(slots: &Slots, run: &mut Run<'_>) -> Step {
     let when = slots.span.as_ref().map(super::super::dates::Span::git_options).unwrap_or_default();
     let output = run.shell(&format!("git shortlog -s{when} HEAD | sort -rn"))?;
-    let rows: Vec<Vec<String>> =
-        output.text.lines().filter_map(super::split_first).map(|(count, name)| vec![count.to_owned(), name.to_owned()]).collect();
+    let rows: Vec<Vec<String>> = output
+        .text
+        .lines()
+        .filter_map(super::split_first)
+        .map(|(count, name)| vec![count.to_owned(), name.to_owned()])
+        .collect();
     Ok(Reply::new(match rows.first() {
         None => "There are no commits.".to_owned(),
-        Some(first) => format!("{} has the most commits, {}:\n\n{}", code(&first[1]), first[0], table(&["Commits", "Author"], &rows)),
+        Some(first) => format!(
+            "{} has the most commits, {}:\n\n{}",
+            code(&first[1]),
+            first[0],
+            table(&["Commits", "Author"], &rows)
+        ),
     }))
 }
 
@@ -207,7 +349,8 @@ fn current_branch(_: &Slots, run: &mut Run<'_>) -> Step {
 }
 
 fn diff(slots: &Slots, run: &mut Run<'_>, option: &str, what: &str) -> Step {
-    let target = slots.names.first().or(slots.place.as_ref()).map(|name| format!(" -- {}", path(name))).unwrap_or_default();
+    let target =
+        slots.names.first().or(slots.place.as_ref()).map(|name| format!(" -- {}", path(name))).unwrap_or_default();
     let files = run.shell(&format!("git diff{option} --stat{target}"))?;
     let names = files.lines();
     if names.is_empty() {

@@ -34,14 +34,24 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "help.whatis",
         topic: Topic::Help,
         example: "what does grep do?",
-        patterns: &["what do|does <program> ?command", "what is <program> -where -my", "what <program> -where -my -free", "whatis <name>", "was macht|ist <program>"],
+        patterns: &[
+            "what do|does <program> ?command",
+            "what is <program> -where -my",
+            "what <program> -where -my -free",
+            "whatis <name>",
+            "was macht|ist <program>",
+        ],
         plan: whatis,
     },
     Intent {
         name: "help.apropos",
         topic: Topic::Help,
         example: "which command can convert images?",
-        patterns: &["where|what|find|is command <text> -last -wrong -fix ?it ?use ?show ?<ext>", "command for <text> -last -wrong -fix ?show", "apropos <text>"],
+        patterns: &[
+            "where|what|find|is command <text> -last -wrong -fix ?it ?use ?show ?<ext>",
+            "command for <text> -last -wrong -fix ?show",
+            "apropos <text>",
+        ],
         plan: apropos,
     },
     Intent {

@@ -16,7 +16,11 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "network.port",
         topic: Topic::Network,
         example: "what listens on port 8080?",
-        patterns: &["port <num> ?listen ?use ?open ?process ?run ?who ?free -kill", "listen <num> ?process ?port -kill", "who|what use|run <num> ?process -kill"],
+        patterns: &[
+            "port <num> ?listen ?use ?open ?process ?run ?who ?free -kill",
+            "listen <num> ?process ?port -kill",
+            "who|what use|run <num> ?process -kill",
+        ],
         plan: port,
     },
     Intent {
@@ -59,20 +63,36 @@ pub(super) const INTENTS: &[Intent] = &[
         topic: Topic::Network,
         example: "what is my default gateway?",
         patterns: &["gateway ?default ?ip ?address ?show ?network", "route ?show ?default ?network ?table"],
-        plan: |_, run| show(run, "ip route", "Routes; `default via` names the gateway:", "There are no routes: this machine has no network."),
+        plan: |_, run| {
+            show(
+                run,
+                "ip route",
+                "Routes; `default via` names the gateway:",
+                "There are no routes: this machine has no network.",
+            )
+        },
     },
     Intent {
         name: "network.ping",
         topic: Topic::Network,
         example: "ping example.org",
-        patterns: &["ping <name> ?host ?up ?it", "host <name> up|run|network ?ping", "up <path> ?host ?it ?network", "network <path> ?up"],
+        patterns: &[
+            "ping <name> ?host ?up ?it",
+            "host <name> up|run|network ?ping",
+            "up <path> ?host ?it ?network",
+            "network <path> ?up",
+        ],
         plan: ping,
     },
     Intent {
         name: "network.online",
         topic: Topic::Network,
         example: "am i online?",
-        patterns: &["network ?up ?run ?connection ?it ?status", "ping network", "connection|network work|working|up|status ?network ?it"],
+        patterns: &[
+            "network ?up ?run ?connection ?it ?status",
+            "ping network",
+            "connection|network work|working|up|status ?network ?it",
+        ],
         plan: |_, run| reach("1.1.1.1", run),
     },
     Intent {
@@ -134,7 +154,12 @@ fn port(slots: &Slots, run: &mut Run<'_>) -> Step {
     let output = run.attempt("ss -l -t -u -n -p")?;
     if output.failed {
         // No ss here, as on macOS.
-        return show(run, &format!("lsof -n -P -i :{port}"), &format!("On port {port}:"), &format!("Nothing uses port {port}."));
+        return show(
+            run,
+            &format!("lsof -n -P -i :{port}"),
+            &format!("On port {port}:"),
+            &format!("Nothing uses port {port}."),
+        );
     }
     let found: Vec<Listener> = listeners(&output.text).into_iter().filter(|found| found.port == port).collect();
     let Some(first) = found.first() else {
@@ -158,7 +183,11 @@ fn listening(_: &Slots, run: &mut Run<'_>) -> Step {
         return Ok(Reply::new("Nothing listens on any port."));
     }
     found.sort_by_key(|listener| listener.port);
-    Ok(Reply::new(format!("{} are listened on:\n\n{}", super::counted(found.len(), "port", "ports"), listener_table(&found))))
+    Ok(Reply::new(format!(
+        "{} are listened on:\n\n{}",
+        super::counted(found.len(), "port", "ports"),
+        listener_table(&found)
+    )))
 }
 
 fn listener_table(found: &[Listener]) -> String {
@@ -225,7 +254,8 @@ fn ping(slots: &Slots, run: &mut Run<'_>) -> Step {
 fn reach(host: &str, run: &mut Run<'_>) -> Step {
     let output = run.attempt(&format!("ping -c 3 -W 3 {}", word(host)))?;
     let lines = output.lines();
-    let summary: Vec<&str> = lines.iter().copied().filter(|line| line.contains("packet") || line.contains("min/avg")).collect();
+    let summary: Vec<&str> =
+        lines.iter().copied().filter(|line| line.contains("packet") || line.contains("min/avg")).collect();
     Ok(Reply::new(if output.failed {
         format!("**No**, {} did not answer.\n\n{}", code(host), block(&lines, "text"))
     } else {
@@ -253,7 +283,8 @@ fn dns(slots: &Slots, run: &mut Run<'_>) -> Step {
 
 fn nameservers(_: &Slots, run: &mut Run<'_>) -> Step {
     let output = run.shell("cat /etc/resolv.conf")?;
-    let found: Vec<&str> = output.text.lines().filter_map(|line| line.trim().strip_prefix("nameserver ")).map(str::trim).collect();
+    let found: Vec<&str> =
+        output.text.lines().filter_map(|line| line.trim().strip_prefix("nameserver ")).map(str::trim).collect();
     Ok(Reply::new(if found.is_empty() {
         "No name server is configured.".to_owned()
     } else {

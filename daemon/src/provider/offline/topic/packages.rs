@@ -13,10 +13,46 @@ use super::{
 
 /// Package managers in the order they are looked for, and their verbs.
 const MANAGERS: [PackageManager; 4] = [
-    PackageManager { program: "apt", install: "sudo apt install", remove: "sudo apt remove", search: "apt-cache search", list: "dpkg -l", owner: "dpkg -S", outdated: "apt list --upgradable", update: "sudo apt upgrade" },
-    PackageManager { program: "dnf", install: "sudo dnf install", remove: "sudo dnf remove", search: "dnf search", list: "rpm -qa", owner: "rpm -q -f", outdated: "dnf check-update", update: "sudo dnf upgrade" },
-    PackageManager { program: "pacman", install: "sudo pacman -S", remove: "sudo pacman -R", search: "pacman -Ss", list: "pacman -Q", owner: "pacman -Qo", outdated: "pacman -Qu", update: "sudo pacman -Syu" },
-    PackageManager { program: "brew", install: "brew install", remove: "brew uninstall", search: "brew search", list: "brew list", owner: "brew which-formula", outdated: "brew outdated", update: "brew upgrade" },
+    PackageManager {
+        program: "apt",
+        install: "sudo apt install",
+        remove: "sudo apt remove",
+        search: "apt-cache search",
+        list: "dpkg -l",
+        owner: "dpkg -S",
+        outdated: "apt list --upgradable",
+        update: "sudo apt upgrade",
+    },
+    PackageManager {
+        program: "dnf",
+        install: "sudo dnf install",
+        remove: "sudo dnf remove",
+        search: "dnf search",
+        list: "rpm -qa",
+        owner: "rpm -q -f",
+        outdated: "dnf check-update",
+        update: "sudo dnf upgrade",
+    },
+    PackageManager {
+        program: "pacman",
+        install: "sudo pacman -S",
+        remove: "sudo pacman -R",
+        search: "pacman -Ss",
+        list: "pacman -Q",
+        owner: "pacman -Qo",
+        outdated: "pacman -Qu",
+        update: "sudo pacman -Syu",
+    },
+    PackageManager {
+        program: "brew",
+        install: "brew install",
+        remove: "brew uninstall",
+        search: "brew search",
+        list: "brew list",
+        owner: "brew which-formula",
+        outdated: "brew outdated",
+        update: "brew upgrade",
+    },
 ];
 
 struct PackageManager {
@@ -49,7 +85,11 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "packages.version",
         topic: Topic::Packages,
         example: "which version of git do I have?",
-        patterns: &["version <name> ?installed ?package ?show ?where ?run", "version <program> ?installed ?where ?show", "version <place> ?where ?installed ?run"],
+        patterns: &[
+            "version <name> ?installed ?package ?show ?where ?run",
+            "version <program> ?installed ?where ?show",
+            "version <place> ?where ?installed ?run",
+        ],
         plan: version,
     },
     Intent {
@@ -70,7 +110,10 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "packages.owner",
         topic: Topic::Packages,
         example: "which package owns /bin/ls?",
-        patterns: &["package own|contain|provide|provides|from <path> ?file ?where", "package <path> ?file ?where ?own -install -search -find"],
+        patterns: &[
+            "package own|contain|provide|provides|from <path> ?file ?where",
+            "package <path> ?file ?where ?own -install -search -find",
+        ],
         plan: owner,
     },
     Intent {
@@ -84,7 +127,11 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "packages.outdated",
         topic: Topic::Packages,
         example: "which packages can be upgraded?",
-        patterns: &["outdated ?package ?show ?where", "package update|upgraded ?show ?free ?where ?all", "update available|free ?package"],
+        patterns: &[
+            "outdated ?package ?show ?where",
+            "package update|upgraded ?show ?free ?where ?all",
+            "update available|free ?package",
+        ],
         plan: outdated,
     },
     Intent {
@@ -108,13 +155,20 @@ fn manager(run: &mut Run<'_>) -> Result<&'static PackageManager, Halt> {
     let found = |manager: &&PackageManager| {
         output.lines().iter().any(|line| line.trim().rsplit('/').next() == Some(manager.program))
     };
-    MANAGERS.iter().find(found).ok_or_else(|| Halt::Over("I found no package manager (apt, dnf, pacman, brew).".to_owned()))
+    MANAGERS
+        .iter()
+        .find(found)
+        .ok_or_else(|| Halt::Over("I found no package manager (apt, dnf, pacman, brew).".to_owned()))
 }
 
 /// The name of a package or program that can stand in a line without meaning anything else.
 fn plain<'a>(slots: &'a Slots) -> Result<&'a str, Halt> {
     let name = slots.target();
-    if is_plain_name(name) { Ok(name) } else { Err(Halt::Over(format!("{} is no name of a package or program.", code(name)))) }
+    if is_plain_name(name) {
+        Ok(name)
+    } else {
+        Err(Halt::Over(format!("{} is no name of a package or program.", code(name))))
+    }
 }
 
 fn installed(slots: &Slots, run: &mut Run<'_>) -> Step {
@@ -135,7 +189,11 @@ fn installed(slots: &Slots, run: &mut Run<'_>) -> Step {
     Ok(Reply::new(if is_there {
         format!("**Yes**, the package {} is installed; it has no command of that name.", code(name))
     } else {
-        format!("**No**, there is neither a command nor a package {}. `install {name}` would ask {} for it.", code(name), manager.program)
+        format!(
+            "**No**, there is neither a command nor a package {}. `install {name}` would ask {} for it.",
+            code(name),
+            manager.program
+        )
     }))
 }
 
@@ -176,14 +234,23 @@ fn owner(slots: &Slots, run: &mut Run<'_>) -> Step {
 fn search(slots: &Slots, run: &mut Run<'_>) -> Step {
     let name = plain(slots)?;
     let manager = manager(run)?;
-    show(run, &format!("{} {name} | head -n 40", manager.search), &format!("Packages that fit {}:", code(name)), "No package fits.")
+    show(
+        run,
+        &format!("{} {name} | head -n 40", manager.search),
+        &format!("Packages that fit {}:", code(name)),
+        "No package fits.",
+    )
 }
 
 fn outdated(_: &Slots, run: &mut Run<'_>) -> Step {
     let manager = manager(run)?;
     // `dnf check-update` ends with 100 when there are some, `pacman -Qu` with 1 when there are none.
     let output = run.attempt(manager.outdated)?;
-    let rows: Vec<&str> = output.lines().into_iter().filter(|line| !line.starts_with("Listing") && !line.starts_with("WARNING")).collect();
+    let rows: Vec<&str> = output
+        .lines()
+        .into_iter()
+        .filter(|line| !line.starts_with("Listing") && !line.starts_with("WARNING"))
+        .collect();
     Ok(Reply::new(if rows.is_empty() {
         "Every package is up to date, as far as the last refresh of the lists knows.".to_owned()
     } else {

@@ -27,7 +27,12 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "permissions.make-executable",
         topic: Topic::Permissions,
         example: "make run.sh executable",
-        patterns: &["make|set executable <target> ?file ?it", "executable <target> make", "make run <path> ?file", "permission run <path> ?file"],
+        patterns: &[
+            "make|set executable <target> ?file ?it",
+            "executable <target> make",
+            "make run <path> ?file",
+            "permission run <path> ?file",
+        ],
         plan: |slots, run| change(slots, run, "u+x", "is executable now"),
     },
     Intent {
@@ -48,7 +53,10 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "permissions.denied",
         topic: Topic::Permissions,
         example: "why is permission denied for data.db?",
-        patterns: &["permission denied <target> ?why ?file ?folder ?read ?write ?open", "why can't|cannot read|write|open|execute|delete <target> ?file"],
+        patterns: &[
+            "permission denied <target> ?why ?file ?folder ?read ?write ?open",
+            "why can't|cannot read|write|open|execute|delete <target> ?file",
+        ],
         plan: denied,
     },
     Intent {
@@ -56,7 +64,13 @@ pub(super) const INTENTS: &[Intent] = &[
         topic: Topic::Permissions,
         example: "which files here are executable?",
         patterns: &["executable file ?find ?show ?all ?<place> ?where -make"],
-        plan: |slots, run| super::list_files(run, &format!("find {} -type f -perm -u+x -not -path '*/.git/*'", path(slots.folder())), "that are executable"),
+        plan: |slots, run| {
+            super::list_files(
+                run,
+                &format!("find {} -type f -perm -u+x -not -path '*/.git/*'", path(slots.folder())),
+                "that are executable",
+            )
+        },
     },
 ];
 
@@ -72,9 +86,10 @@ fn owner(slots: &Slots, run: &mut Run<'_>) -> Step {
     let name = slots.target();
     let output = run.shell(&format!("ls -l -d {}", path(name)))?;
     Ok(match output.first().and_then(details) {
-        Some((mode, owner, group)) => {
-            Reply::about(name, format!("{} belongs to **{owner}**, group **{group}** (mode {}).", code(name), code(mode)))
-        }
+        Some((mode, owner, group)) => Reply::about(
+            name,
+            format!("{} belongs to **{owner}**, group **{group}** (mode {}).", code(name), code(mode)),
+        ),
         None => Reply::new(output.failure()),
     })
 }

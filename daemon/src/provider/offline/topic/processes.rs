@@ -24,7 +24,11 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "process.memory",
         topic: Topic::Processes,
         example: "which processes use the most memory?",
-        patterns: &["memory process ?use ?big ?<num>", "what|who memory use -free ?process ?<num>", "memory big ?use ?process ?<num>"],
+        patterns: &[
+            "memory process ?use ?big ?<num>",
+            "what|who memory use -free ?process ?<num>",
+            "memory big ?use ?process ?<num>",
+        ],
         plan: |slots, run| by_use(slots, run, "%mem", "memory"),
     },
     Intent {
@@ -45,7 +49,11 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "process.running",
         topic: Topic::Processes,
         example: "is nginx running?",
-        patterns: &["run <name> ?process ?it ?service -version -command", "process <name> ?find ?show ?run ?all", "up <program>"],
+        patterns: &[
+            "run <name> ?process ?it ?service -version -command",
+            "process <name> ?find ?show ?run ?all",
+            "up <program>",
+        ],
         plan: is_running,
     },
     Intent {
@@ -70,7 +78,14 @@ pub(super) const INTENTS: &[Intent] = &[
         topic: Topic::Processes,
         example: "show the process tree",
         patterns: &["process tree ?show"],
-        plan: |_, run| super::show(run, "ps -e -o pid,user,args --forest", "Processes below those that started them:", "I see no processes."),
+        plan: |_, run| {
+            super::show(
+                run,
+                "ps -e -o pid,user,args --forest",
+                "Processes below those that started them:",
+                "I see no processes.",
+            )
+        },
     },
     Intent {
         name: "process.zombies",
@@ -83,7 +98,11 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "process.file-users",
         topic: Topic::Processes,
         example: "who uses the file data.db?",
-        patterns: &["use file <name> ?process ?who ?open", "who|process use|open <path> ?file ?process", "open <path> who|process ?file"],
+        patterns: &[
+            "use file <name> ?process ?who ?open",
+            "who|process use|open <path> ?file ?process",
+            "open <path> who|process ?file",
+        ],
         plan: file_users,
     },
     Intent {
@@ -135,7 +154,13 @@ fn matching(name: &str, run: &mut Run<'_>) -> Result<Vec<Vec<String>>, super::su
 
 /// The name as a regular expression that means just it.
 fn literal(name: &str) -> String {
-    name.chars().flat_map(|letter| if letter.is_alphanumeric() || "_-@/ ".contains(letter) { vec![letter] } else { vec!['\\', letter] }).collect()
+    name.chars()
+        .flat_map(
+            |letter| {
+                if letter.is_alphanumeric() || "_-@/ ".contains(letter) { vec![letter] } else { vec!['\\', letter] }
+            },
+        )
+        .collect()
 }
 
 fn is_running(slots: &Slots, run: &mut Run<'_>) -> Step {
@@ -144,7 +169,11 @@ fn is_running(slots: &Slots, run: &mut Run<'_>) -> Step {
     Ok(Reply::new(if found.is_empty() {
         format!("**No**, no process named {} is running.", code(name))
     } else {
-        format!("**Yes**, {} of that name:\n\n{}", counted(found.len(), "process", "processes"), table(&["PID", "Command"], &found))
+        format!(
+            "**Yes**, {} of that name:\n\n{}",
+            counted(found.len(), "process", "processes"),
+            table(&["PID", "Command"], &found)
+        )
     }))
 }
 
@@ -194,7 +223,11 @@ fn zombies(_: &Slots, run: &mut Run<'_>) -> Step {
     Ok(Reply::new(if found.is_empty() {
         "There are no zombie processes.".to_owned()
     } else {
-        format!("{}:\n\n{}", counted(found.len(), "zombie", "zombies"), table(&["State", "PID", "Parent", "Name"], &found))
+        format!(
+            "{}:\n\n{}",
+            counted(found.len(), "zombie", "zombies"),
+            table(&["State", "PID", "Parent", "Name"], &found)
+        )
     }))
 }
 
@@ -203,7 +236,12 @@ fn file_users(slots: &Slots, run: &mut Run<'_>) -> Step {
     let output = run.attempt(&format!("lsof -n -P -w {}", path(name)))?;
     let lines = output.lines();
     Ok(Reply::new(if lines.len() > 1 {
-        format!("{} has {} open:\n\n{}", counted(lines.len() - 1, "process", "processes"), code(name), block(&lines, "text"))
+        format!(
+            "{} has {} open:\n\n{}",
+            counted(lines.len() - 1, "process", "processes"),
+            code(name),
+            block(&lines, "text")
+        )
     } else if is_plain_name(name) && lines.len() == 1 {
         output.failure()
     } else {

@@ -20,7 +20,12 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "files.show",
         topic: Topic::Files,
         example: "show Cargo.toml",
-        patterns: &["show|read|content|what|open <path> ?content ?file ?it -first -last -line", "show|read|content file <name> ?content -name", "file <path> -name -use -own -permission", "read|content <target> ?file ?show ?all -folder"],
+        patterns: &[
+            "show|read|content|what|open <path> ?content ?file ?it -first -last -line",
+            "show|read|content file <name> ?content -name",
+            "file <path> -name -use -own -permission",
+            "read|content <target> ?file ?show ?all -folder",
+        ],
         plan: show_file,
     },
     Intent {
@@ -83,7 +88,11 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "files.details",
         topic: Topic::Files,
         example: "when was notes.txt changed?",
-        patterns: &["changed <path> ?file ?last ?time ?date when", "stat <path>", "date|time <path> ?last ?changed ?file"],
+        patterns: &[
+            "changed <path> ?file ?last ?time ?date when",
+            "stat <path>",
+            "date|time <path> ?last ?changed ?file",
+        ],
         plan: |slots, run| {
             let target = slots.target();
             show(run, &format!("stat -- {}", path(target)), &format!("{}:", code(target)), "There is nothing to tell.")
@@ -98,7 +107,12 @@ fn show_file(slots: &Slots, run: &mut Run<'_>) -> Step {
     }
     let output = run.attempt(&format!("head -n {} {}", SHOWN_LINES + 1, path(name)))?;
     if output.failed && output.text.to_lowercase().contains("is a directory") {
-        return show(run, &format!("ls -l -h -A {}", path(name)), &format!("{} is a folder:", code(name)), "The folder is empty.");
+        return show(
+            run,
+            &format!("ls -l -h -A {}", path(name)),
+            &format!("{} is a folder:", code(name)),
+            "The folder is empty.",
+        );
     }
     if output.failed {
         return Ok(Reply::new(output.failure()));
@@ -147,9 +161,15 @@ fn part(slots: &Slots, run: &mut Run<'_>, verb: &str, word: &str) -> Step {
 fn tally(slots: &Slots, run: &mut Run<'_>, option: &str, noun: &str) -> Step {
     let name = slots.target();
     let output = run.shell(&format!("wc {option} {}", path(name)))?;
-    let count = output.lines().last().and_then(|line| line.split_whitespace().next()).and_then(|word| word.parse::<usize>().ok());
+    let count = output
+        .lines()
+        .last()
+        .and_then(|line| line.split_whitespace().next())
+        .and_then(|word| word.parse::<usize>().ok());
     Ok(match count {
-        Some(count) => Reply::about(name, format!("{} has **{}**.", code(name), counted(count, noun, &format!("{noun}s")))),
+        Some(count) => {
+            Reply::about(name, format!("{} has **{}**.", code(name), counted(count, noun, &format!("{noun}s"))))
+        }
         None => Reply::new(output.failure()),
     })
 }
@@ -157,13 +177,21 @@ fn tally(slots: &Slots, run: &mut Run<'_>, option: &str, noun: &str) -> Step {
 /// Counts what is in files of a kind: `grep -c ''` names each file with its lines, whatever their names hold.
 fn code_lines(slots: &Slots, run: &mut Run<'_>) -> Step {
     let output = run.attempt(&super::text::grep(slots, "-c -I -H", ""))?;
-    let counts: Vec<(usize, &str)> =
-        output.text.lines().filter_map(|line| line.rsplit_once(':')).filter_map(|(name, count)| Some((count.parse().ok()?, name))).collect();
+    let counts: Vec<(usize, &str)> = output
+        .text
+        .lines()
+        .filter_map(|line| line.rsplit_once(':'))
+        .filter_map(|(name, count)| Some((count.parse().ok()?, name)))
+        .collect();
     if counts.is_empty() {
         return Ok(Reply::new(format!("There are no such files in {}.", code(slots.folder()))));
     }
     let total: usize = counts.iter().map(|(count, _)| count).sum();
-    let largest = counts.iter().max().map(|(count, name)| format!(" The longest is {} with {count}.", code(name))).unwrap_or_default();
+    let largest = counts
+        .iter()
+        .max()
+        .map(|(count, name)| format!(" The longest is {} with {count}.", code(name)))
+        .unwrap_or_default();
     Ok(Reply::new(format!("**{total}** lines in {}.{largest}", counted(counts.len(), "file", "files"))))
 }
 
@@ -180,7 +208,10 @@ fn checksum(slots: &Slots, run: &mut Run<'_>) -> Step {
     let name = slots.target();
     let output = run.shell(&format!("sha256sum {}", path(name)))?;
     Ok(match output.first().and_then(split_first) {
-        Some((hash, _)) => Reply::about(name, format!("SHA-256 of {}:\n\n{}", code(name), block(&[hash.trim_start_matches('\\')], "text"))),
+        Some((hash, _)) => Reply::about(
+            name,
+            format!("SHA-256 of {}:\n\n{}", code(name), block(&[hash.trim_start_matches('\\')], "text")),
+        ),
         None => Reply::new(output.failure()),
     })
 }
@@ -200,6 +231,10 @@ fn compare(slots: &Slots, run: &mut Run<'_>) -> Step {
         Some(b'+') => (gone, new + 1),
         _ => (gone, new),
     });
-    let head = format!("{named} differ: {} only in the first, {} only in the second.", counted(gone, "line", "lines"), counted(new, "line", "lines"));
+    let head = format!(
+        "{named} differ: {} only in the first, {} only in the second.",
+        counted(gone, "line", "lines"),
+        counted(new, "line", "lines")
+    );
     Ok(Reply::new(format!("{head}\n\n{}", block(&lines, "diff"))))
 }

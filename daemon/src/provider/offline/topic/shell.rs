@@ -27,9 +27,27 @@ pub(super) const INTENTS: &[Intent] = &[
         patterns: &["go newest folder ?<place> ?changed"],
         plan: go_newest,
     },
-    Intent { name: "shell.go-home", topic: Topic::Shell, example: "go home", patterns: &["go home ?folder", "go"], plan: |_, run| go(run, "cd", "home") },
-    Intent { name: "shell.go-up", topic: Topic::Shell, example: "go up one folder", patterns: &["goup ?go ?folder", "go up ?folder ?<num>"], plan: |_, run| go(run, "cd ..", "one folder up") },
-    Intent { name: "shell.go-back", topic: Topic::Shell, example: "go back to the previous folder", patterns: &["goback ?go ?folder"], plan: |_, run| go(run, "cd -", "back") },
+    Intent {
+        name: "shell.go-home",
+        topic: Topic::Shell,
+        example: "go home",
+        patterns: &["go home ?folder", "go"],
+        plan: |_, run| go(run, "cd", "home"),
+    },
+    Intent {
+        name: "shell.go-up",
+        topic: Topic::Shell,
+        example: "go up one folder",
+        patterns: &["goup ?go ?folder", "go up ?folder ?<num>"],
+        plan: |_, run| go(run, "cd ..", "one folder up"),
+    },
+    Intent {
+        name: "shell.go-back",
+        topic: Topic::Shell,
+        example: "go back to the previous folder",
+        patterns: &["goback ?go ?folder"],
+        plan: |_, run| go(run, "cd -", "back"),
+    },
     Intent {
         name: "shell.go",
         topic: Topic::Shell,
@@ -40,20 +58,98 @@ pub(super) const INTENTS: &[Intent] = &[
             go(run, &format!("cd {}", path(&target)), &code(&target))
         },
     },
-    Intent { name: "shell.where", topic: Topic::Shell, example: "where am i?", patterns: &["pwd ?folder", "what|where folder -find -name ?<place>", "path folder ?show ?<place>"], plan: |_, run| {
-        let output = run.shell("pwd")?;
-        Ok(Reply::new(format!("You are in {}.", code(output.first().unwrap_or_default()))))
-    } },
-    Intent { name: "shell.set", topic: Topic::Shell, example: "set FOO=1", patterns: &["set <assign> ?variable ?env", "<assign> ?env ?variable", "set <var2> ?variable ?env", "set|make variable|env <name2> ?env"], plan: set },
-    Intent { name: "shell.unset", topic: Topic::Shell, example: "unset FOO", patterns: &["unset <name> ?variable ?env", "delete variable <name> ?env"], plan: unset },
-    Intent { name: "shell.make-folder", topic: Topic::Shell, example: "make a folder named notes", patterns: &["make folder <target> ?name", "mkdir <target>"], plan: make_folder },
-    Intent { name: "shell.make-file", topic: Topic::Shell, example: "create an empty file notes.txt", patterns: &["make file <target> ?name ?empty -folder -archive -executable", "make <path> ?empty ?it -folder -executable -archive -branch", "touch <name> ?file"], plan: make_file },
-    Intent { name: "shell.write", topic: Topic::Shell, example: "write 'hello' into notes.txt", patterns: &["write|add <text> <place> ?text ?file ?word ?line"], plan: write },
-    Intent { name: "shell.delete", topic: Topic::Shell, example: "delete old.txt", patterns: &["delete <names> ?file ?folder ?all -branch -package -variable -line -text -commit -user -tag -stash", "delete it ?file ?folder"], plan: delete },
-    Intent { name: "shell.delete-kind", topic: Topic::Shell, example: "delete all .tmp files here", patterns: &["delete <ext> ?file ?all ?<place>"], plan: delete_kind },
-    Intent { name: "shell.rename", topic: Topic::Shell, example: "rename a.txt to b.txt", patterns: &["rename <name2> ?file ?folder ?it", "move <name2> ?file ?folder"], plan: |slots, run| transfer(slots, run, "mv -n -v", "is now") },
-    Intent { name: "shell.copy", topic: Topic::Shell, example: "copy a.txt to backup/", patterns: &["copy <name2> ?file ?folder", "duplicate <name2> ?file ?folder"], plan: |slots, run| transfer(slots, run, "cp -n -R -v", "was copied to") },
-    Intent { name: "shell.link", topic: Topic::Shell, example: "make a symlink from a to b", patterns: &["make symlink|link <name2>"], plan: |slots, run| transfer(slots, run, "ln -s -v", "can be reached as") },
+    Intent {
+        name: "shell.where",
+        topic: Topic::Shell,
+        example: "where am i?",
+        patterns: &["pwd ?folder", "what|where folder -find -name ?<place>", "path folder ?show ?<place>"],
+        plan: |_, run| {
+            let output = run.shell("pwd")?;
+            Ok(Reply::new(format!("You are in {}.", code(output.first().unwrap_or_default()))))
+        },
+    },
+    Intent {
+        name: "shell.set",
+        topic: Topic::Shell,
+        example: "set FOO=1",
+        patterns: &[
+            "set <assign> ?variable ?env",
+            "<assign> ?env ?variable",
+            "set <var2> ?variable ?env",
+            "set|make variable|env <name2> ?env",
+        ],
+        plan: set,
+    },
+    Intent {
+        name: "shell.unset",
+        topic: Topic::Shell,
+        example: "unset FOO",
+        patterns: &["unset <name> ?variable ?env", "delete variable <name> ?env"],
+        plan: unset,
+    },
+    Intent {
+        name: "shell.make-folder",
+        topic: Topic::Shell,
+        example: "make a folder named notes",
+        patterns: &["make folder <target> ?name", "mkdir <target>"],
+        plan: make_folder,
+    },
+    Intent {
+        name: "shell.make-file",
+        topic: Topic::Shell,
+        example: "create an empty file notes.txt",
+        patterns: &[
+            "make file <target> ?name ?empty -folder -archive -executable",
+            "make <path> ?empty ?it -folder -executable -archive -branch",
+            "touch <name> ?file",
+        ],
+        plan: make_file,
+    },
+    Intent {
+        name: "shell.write",
+        topic: Topic::Shell,
+        example: "write 'hello' into notes.txt",
+        patterns: &["write|add <text> <place> ?text ?file ?word ?line"],
+        plan: write,
+    },
+    Intent {
+        name: "shell.delete",
+        topic: Topic::Shell,
+        example: "delete old.txt",
+        patterns: &[
+            "delete <names> ?file ?folder ?all -branch -package -variable -line -text -commit -user -tag -stash",
+            "delete it ?file ?folder",
+        ],
+        plan: delete,
+    },
+    Intent {
+        name: "shell.delete-kind",
+        topic: Topic::Shell,
+        example: "delete all .tmp files here",
+        patterns: &["delete <ext> ?file ?all ?<place>"],
+        plan: delete_kind,
+    },
+    Intent {
+        name: "shell.rename",
+        topic: Topic::Shell,
+        example: "rename a.txt to b.txt",
+        patterns: &["rename <name2> ?file ?folder ?it", "move <name2> ?file ?folder"],
+        plan: |slots, run| transfer(slots, run, "mv -n -v", "is now"),
+    },
+    Intent {
+        name: "shell.copy",
+        topic: Topic::Shell,
+        example: "copy a.txt to backup/",
+        patterns: &["copy <name2> ?file ?folder", "duplicate <name2> ?file ?folder"],
+        plan: |slots, run| transfer(slots, run, "cp -n -R -v", "was copied to"),
+    },
+    Intent {
+        name: "shell.link",
+        topic: Topic::Shell,
+        example: "make a symlink from a to b",
+        patterns: &["make symlink|link <name2>"],
+        plan: |slots, run| transfer(slots, run, "ln -s -v", "can be reached as"),
+    },
 ];
 
 /// The named target, or what the clause before was about.
@@ -66,7 +162,11 @@ fn pointed(slots: &Slots, run: &Run<'_>) -> Result<String, Halt> {
 
 /// The outcome, unless the command ran where nothing of it lasts.
 fn stuck(output: &Output, outcome: String) -> String {
-    if output.sticks { outcome } else { format!("{} ran in a shell of its own, so your shell is as before.", code(&output.command)) }
+    if output.sticks {
+        outcome
+    } else {
+        format!("{} ran in a shell of its own, so your shell is as before.", code(&output.command))
+    }
 }
 
 fn go(run: &mut Run<'_>, line: &str, place: &str) -> Step {
@@ -83,7 +183,10 @@ fn go_biggest(slots: &Slots, run: &mut Run<'_>) -> Step {
 
 fn go_newest(slots: &Slots, run: &mut Run<'_>) -> Step {
     let folder = slots.folder();
-    let line = format!("find {} -mindepth 1 -maxdepth 1 -type d -not -name '.*' -printf '%T@ %p\\n' | sort -rn | head -n 1", path(folder));
+    let line = format!(
+        "find {} -mindepth 1 -maxdepth 1 -type d -not -name '.*' -printf '%T@ %p\\n' | sort -rn | head -n 1",
+        path(folder)
+    );
     let output = run.shell(&line)?;
     let Some((_, newest)) = output.first().and_then(split_first) else {
         return Ok(Reply::new(format!("There is no folder in {}.", code(folder))));
@@ -104,7 +207,8 @@ fn set(slots: &Slots, run: &mut Run<'_>) -> Step {
     }
     let line = format!("export {name}={}", word(&value));
     let output = run.shell(&line)?;
-    let text = format!("{} is set to {} in your shell, and programs started from it see it.", code(&name), code(&value));
+    let text =
+        format!("{} is set to {} in your shell, and programs started from it see it.", code(&name), code(&value));
     Ok(Reply::new(stuck(&output, text)))
 }
 
@@ -153,7 +257,9 @@ fn write(slots: &Slots, run: &mut Run<'_>) -> Step {
 fn delete(slots: &Slots, run: &mut Run<'_>) -> Step {
     let names = if slots.names.is_empty() { vec![pointed(slots, run)?] } else { slots.names.clone() };
     let names: Vec<String> = match slots.place.as_deref() {
-        Some(place) if place != "." && names.len() == 1 && !names[0].contains('/') => vec![format!("{}/{}", place.trim_end_matches('/'), names[0])],
+        Some(place) if place != "." && names.len() == 1 && !names[0].contains('/') => {
+            vec![format!("{}/{}", place.trim_end_matches('/'), names[0])]
+        }
         _ => names,
     };
     let spelled = names.iter().map(|name| code(name)).collect::<Vec<_>>().join(", ");

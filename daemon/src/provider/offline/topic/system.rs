@@ -12,30 +12,214 @@ use super::{
 };
 
 pub(super) const INTENTS: &[Intent] = &[
-    Intent { name: "system.os", topic: Topic::System, example: "which operating system is this?", patterns: &["os ?version ?run ?where ?show ?kernel ?name", "what linux ?version ?run", "linux version", "what version ubuntu|debian|fedora"], plan: os },
-    Intent { name: "system.kernel", topic: Topic::System, example: "kernel version", patterns: &["kernel ?version ?run ?where ?show", "uname", "architecture"], plan: |_, run| say(run, "uname -srm", "The kernel is") },
-    Intent { name: "system.uptime", topic: Topic::System, example: "how long has this computer been up?", patterns: &["uptime ?up ?last ?time ?run ?show it", "uptime ?up ?run ?show ?last ?time ?on"], plan: |_, run| say(run, "uptime -p", "This machine is") },
-    Intent { name: "system.memory", topic: Topic::System, example: "how much memory is free?", patterns: &["memory ?free ?use ?show ?howmuch ?all ?size ?count ?status -process -big -who", "swap ?free ?use ?howmuch ?memory ?space"], plan: memory },
-    Intent { name: "system.cpu", topic: Topic::System, example: "what cpu does this machine have?", patterns: &["cpu ?show ?type ?name ?count ?size -use -process -big", "count cpu ?it"], plan: cpu },
-    Intent { name: "system.load", topic: Topic::System, example: "what is the system load?", patterns: &["load ?cpu ?show ?average ?use ?status"], plan: |_, run| say(run, "uptime", "Load averages over 1, 5 and 15 minutes stand at the end:") },
-    Intent { name: "system.users", topic: Topic::System, example: "who is logged in?", patterns: &["login who|user ?show ?all", "user ?show ?online ?login -use -my -delete", "who login"], plan: |_, run| show(run, "who", "Logged in are:", "Nobody is logged in on a terminal.") },
-    Intent { name: "system.all-users", topic: Topic::System, example: "list all user accounts", patterns: &["user account|accounts ?show ?all", "show all user"], plan: accounts },
-    Intent { name: "system.last-logins", topic: Topic::System, example: "show the last logins", patterns: &["last login ?show ?all ?<num>", "login history"], plan: |slots, run| show(run, &format!("last -n {}", slots.count_or(10)), "Last logins:", "No logins are recorded.") },
-    Intent { name: "system.whoami", topic: Topic::System, example: "who am i?", patterns: &["whoami ?show", "where|what user am", "group ?user ?show ?my ?all"], plan: |_, run| say(run, "id", "You are") },
-    Intent { name: "system.date", topic: Topic::System, example: "what time is it?", patterns: &["time ?it ?date ?show -file", "date ?show ?time ?it -file", "day ?it ?<date> ?date", "date <date>", "what day ?it ?<date>"], plan: |_, run| say(run, "date", "It is") },
-    Intent { name: "system.calendar", topic: Topic::System, example: "show a calendar", patterns: &["calendar ?show ?<date>"], plan: |_, run| show(run, "cal", "This month:", "There is no calendar.") },
-    Intent { name: "system.variable", topic: Topic::System, example: "what is the value of $HOME?", patterns: &["variable|env <name> ?show ?content -set -unset -delete", "value <target> ?variable ?env ?show", "echo <name>", "what set <path>", "what|show $home|$path|$shell|$user|$lang|$editor"], plan: variable },
-    Intent { name: "system.environment", topic: Topic::System, example: "show the environment variables", patterns: &["env variable ?show ?all ?set", "env ?show ?all", "variable show|what ?all ?set"], plan: |_, run| show(run, "env", "Your environment:", "Your environment is empty.") },
-    Intent { name: "system.path", topic: Topic::System, example: "show my PATH", patterns: &["path ?show ?variable ?env ?content ?<place> -file -folder", "path env|variable ?show"], plan: search_path },
-    Intent { name: "system.hostname", topic: Topic::System, example: "what is the hostname?", patterns: &["hostname ?show", "name host", "name computer|machine"], plan: |_, run| say(run, "hostname", "This machine is called") },
-    Intent { name: "system.shell", topic: Topic::System, example: "which shell am i using?", patterns: &["shell where|use|what|run ?use ?version"], plan: |_, run| say(run, "printenv SHELL", "Your login shell is") },
-    Intent { name: "system.service", topic: Topic::System, example: "status of the service ssh", patterns: &["service <name> ?status ?run ?up -start -kill -restart", "status <name> ?service -git"], plan: service },
-    Intent { name: "system.services", topic: Topic::System, example: "list running services", patterns: &["service ?run ?show ?all ?up -fail"], plan: |_, run| show(run, "systemctl list-units --type=service --state=running --no-pager", "Running services:", "No services run.") },
-    Intent { name: "system.failed-services", topic: Topic::System, example: "which services failed?", patterns: &["service fail ?show ?all ?where"], plan: |_, run| show(run, "systemctl list-units --state=failed --no-pager", "Failed units:", "No unit failed.") },
-    Intent { name: "system.restart-service", topic: Topic::System, example: "restart the service nginx", patterns: &["restart <name> ?service", "restart service <name>"], plan: |slots, run| control(slots, run, "restart") },
-    Intent { name: "system.stop-service", topic: Topic::System, example: "stop the service nginx", patterns: &["kill service <name>"], plan: |slots, run| control(slots, run, "stop") },
-    Intent { name: "system.start-service", topic: Topic::System, example: "start the service nginx", patterns: &["start service <name>"], plan: |slots, run| control(slots, run, "start") },
-    Intent { name: "system.log", topic: Topic::System, example: "show the system log", patterns: &["log system|journal ?show ?last ?fail ?<num>", "journal ?show ?log ?last ?<num>", "system fail ?show ?last ?log"], plan: |slots, run| show(run, &format!("journalctl -n {} --no-pager", slots.count_or(30)), "The latest entries of the log:", "The log is empty.") },
+    Intent {
+        name: "system.os",
+        topic: Topic::System,
+        example: "which operating system is this?",
+        patterns: &[
+            "os ?version ?run ?where ?show ?kernel ?name",
+            "what linux ?version ?run",
+            "linux version",
+            "what version ubuntu|debian|fedora",
+        ],
+        plan: os,
+    },
+    Intent {
+        name: "system.kernel",
+        topic: Topic::System,
+        example: "kernel version",
+        patterns: &["kernel ?version ?run ?where ?show", "uname", "architecture"],
+        plan: |_, run| say(run, "uname -srm", "The kernel is"),
+    },
+    Intent {
+        name: "system.uptime",
+        topic: Topic::System,
+        example: "how long has this computer been up?",
+        patterns: &["uptime ?up ?last ?time ?run ?show it", "uptime ?up ?run ?show ?last ?time ?on"],
+        plan: |_, run| say(run, "uptime -p", "This machine is"),
+    },
+    Intent {
+        name: "system.memory",
+        topic: Topic::System,
+        example: "how much memory is free?",
+        patterns: &[
+            "memory ?free ?use ?show ?howmuch ?all ?size ?count ?status -process -big -who",
+            "swap ?free ?use ?howmuch ?memory ?space",
+        ],
+        plan: memory,
+    },
+    Intent {
+        name: "system.cpu",
+        topic: Topic::System,
+        example: "what cpu does this machine have?",
+        patterns: &["cpu ?show ?type ?name ?count ?size -use -process -big", "count cpu ?it"],
+        plan: cpu,
+    },
+    Intent {
+        name: "system.load",
+        topic: Topic::System,
+        example: "what is the system load?",
+        patterns: &["load ?cpu ?show ?average ?use ?status"],
+        plan: |_, run| say(run, "uptime", "Load averages over 1, 5 and 15 minutes stand at the end:"),
+    },
+    Intent {
+        name: "system.users",
+        topic: Topic::System,
+        example: "who is logged in?",
+        patterns: &["login who|user ?show ?all", "user ?show ?online ?login -use -my -delete", "who login"],
+        plan: |_, run| show(run, "who", "Logged in are:", "Nobody is logged in on a terminal."),
+    },
+    Intent {
+        name: "system.all-users",
+        topic: Topic::System,
+        example: "list all user accounts",
+        patterns: &["user account|accounts ?show ?all", "show all user"],
+        plan: accounts,
+    },
+    Intent {
+        name: "system.last-logins",
+        topic: Topic::System,
+        example: "show the last logins",
+        patterns: &["last login ?show ?all ?<num>", "login history"],
+        plan: |slots, run| {
+            show(run, &format!("last -n {}", slots.count_or(10)), "Last logins:", "No logins are recorded.")
+        },
+    },
+    Intent {
+        name: "system.whoami",
+        topic: Topic::System,
+        example: "who am i?",
+        patterns: &["whoami ?show", "where|what user am", "group ?user ?show ?my ?all"],
+        plan: |_, run| say(run, "id", "You are"),
+    },
+    Intent {
+        name: "system.date",
+        topic: Topic::System,
+        example: "what time is it?",
+        patterns: &[
+            "time ?it ?date ?show -file",
+            "date ?show ?time ?it -file",
+            "day ?it ?<date> ?date",
+            "date <date>",
+            "what day ?it ?<date>",
+        ],
+        plan: |_, run| say(run, "date", "It is"),
+    },
+    Intent {
+        name: "system.calendar",
+        topic: Topic::System,
+        example: "show a calendar",
+        patterns: &["calendar ?show ?<date>"],
+        plan: |_, run| show(run, "cal", "This month:", "There is no calendar."),
+    },
+    Intent {
+        name: "system.variable",
+        topic: Topic::System,
+        example: "what is the value of $HOME?",
+        patterns: &[
+            "variable|env <name> ?show ?content -set -unset -delete",
+            "value <target> ?variable ?env ?show",
+            "echo <name>",
+            "what set <path>",
+            "what|show $home|$path|$shell|$user|$lang|$editor",
+        ],
+        plan: variable,
+    },
+    Intent {
+        name: "system.environment",
+        topic: Topic::System,
+        example: "show the environment variables",
+        patterns: &["env variable ?show ?all ?set", "env ?show ?all", "variable show|what ?all ?set"],
+        plan: |_, run| show(run, "env", "Your environment:", "Your environment is empty."),
+    },
+    Intent {
+        name: "system.path",
+        topic: Topic::System,
+        example: "show my PATH",
+        patterns: &["path ?show ?variable ?env ?content ?<place> -file -folder", "path env|variable ?show"],
+        plan: search_path,
+    },
+    Intent {
+        name: "system.hostname",
+        topic: Topic::System,
+        example: "what is the hostname?",
+        patterns: &["hostname ?show", "name host", "name computer|machine"],
+        plan: |_, run| say(run, "hostname", "This machine is called"),
+    },
+    Intent {
+        name: "system.shell",
+        topic: Topic::System,
+        example: "which shell am i using?",
+        patterns: &["shell where|use|what|run ?use ?version"],
+        plan: |_, run| say(run, "printenv SHELL", "Your login shell is"),
+    },
+    Intent {
+        name: "system.service",
+        topic: Topic::System,
+        example: "status of the service ssh",
+        patterns: &["service <name> ?status ?run ?up -start -kill -restart", "status <name> ?service -git"],
+        plan: service,
+    },
+    Intent {
+        name: "system.services",
+        topic: Topic::System,
+        example: "list running services",
+        patterns: &["service ?run ?show ?all ?up -fail"],
+        plan: |_, run| {
+            show(
+                run,
+                "systemctl list-units --type=service --state=running --no-pager",
+                "Running services:",
+                "No services run.",
+            )
+        },
+    },
+    Intent {
+        name: "system.failed-services",
+        topic: Topic::System,
+        example: "which services failed?",
+        patterns: &["service fail ?show ?all ?where"],
+        plan: |_, run| show(run, "systemctl list-units --state=failed --no-pager", "Failed units:", "No unit failed."),
+    },
+    Intent {
+        name: "system.restart-service",
+        topic: Topic::System,
+        example: "restart the service nginx",
+        patterns: &["restart <name> ?service", "restart service <name>"],
+        plan: |slots, run| control(slots, run, "restart"),
+    },
+    Intent {
+        name: "system.stop-service",
+        topic: Topic::System,
+        example: "stop the service nginx",
+        patterns: &["kill service <name>"],
+        plan: |slots, run| control(slots, run, "stop"),
+    },
+    Intent {
+        name: "system.start-service",
+        topic: Topic::System,
+        example: "start the service nginx",
+        patterns: &["start service <name>"],
+        plan: |slots, run| control(slots, run, "start"),
+    },
+    Intent {
+        name: "system.log",
+        topic: Topic::System,
+        example: "show the system log",
+        patterns: &[
+            "log system|journal ?show ?last ?fail ?<num>",
+            "journal ?show ?log ?last ?<num>",
+            "system fail ?show ?last ?log",
+        ],
+        plan: |slots, run| {
+            show(
+                run,
+                &format!("journalctl -n {} --no-pager", slots.count_or(30)),
+                "The latest entries of the log:",
+                "The log is empty.",
+            )
+        },
+    },
 ];
 
 /// One line of output in a sentence.
@@ -50,7 +234,8 @@ fn say(run: &mut Run<'_>, line: &str, head: &str) -> Step {
 
 fn os(_: &Slots, run: &mut Run<'_>) -> Step {
     let output = run.attempt("cat /etc/os-release")?;
-    let name = output.text.lines().find_map(|line| line.strip_prefix("PRETTY_NAME=")).map(|name| name.trim_matches('"'));
+    let name =
+        output.text.lines().find_map(|line| line.strip_prefix("PRETTY_NAME=")).map(|name| name.trim_matches('"'));
     match name {
         Some(name) if !output.failed => Ok(Reply::new(format!("This is **{}**.", name.replace(['*', '`', '<'], "")))),
         _ => say(run, "uname -srm", "This is"),
@@ -59,7 +244,8 @@ fn os(_: &Slots, run: &mut Run<'_>) -> Step {
 
 fn memory(_: &Slots, run: &mut Run<'_>) -> Step {
     let output = run.attempt("free -h")?;
-    let row: Vec<&str> = output.text.lines().find(|line| line.starts_with("Mem:")).unwrap_or_default().split_whitespace().collect();
+    let row: Vec<&str> =
+        output.text.lines().find(|line| line.starts_with("Mem:")).unwrap_or_default().split_whitespace().collect();
     match row.as_slice() {
         [_, total, used, .., available] if !output.failed => Ok(Reply::new(format!(
             "**{available}** of {total} memory are available; {used} are used.\n\n{}",
@@ -74,7 +260,11 @@ fn cpu(_: &Slots, run: &mut Run<'_>) -> Step {
     let field = |name: &str| output.text.lines().find_map(|line| line.trim().strip_prefix(name)).map(str::trim);
     let model = field("Model name:").unwrap_or("an unnamed processor");
     let count = field("CPU(s):").unwrap_or("an unknown number of");
-    Ok(Reply::new(format!("{}, {count} CPUs, {}.", code(model), field("Architecture:").unwrap_or("unknown architecture"))))
+    Ok(Reply::new(format!(
+        "{}, {count} CPUs, {}.",
+        code(model),
+        field("Architecture:").unwrap_or("unknown architecture")
+    )))
 }
 
 fn accounts(_: &Slots, run: &mut Run<'_>) -> Step {
@@ -109,7 +299,11 @@ fn variable(slots: &Slots, run: &mut Run<'_>) -> Step {
 fn search_path(_: &Slots, run: &mut Run<'_>) -> Step {
     let output = run.shell("printenv PATH")?;
     let folders: Vec<&str> = output.first().unwrap_or_default().split(':').collect();
-    Ok(Reply::new(format!("Programs are looked for in {}, in this order:\n\n{}", counted(folders.len(), "folder", "folders"), list(&folders))))
+    Ok(Reply::new(format!(
+        "Programs are looked for in {}, in this order:\n\n{}",
+        counted(folders.len(), "folder", "folders"),
+        list(&folders)
+    )))
 }
 
 fn service(slots: &Slots, run: &mut Run<'_>) -> Step {

@@ -66,7 +66,8 @@ fn find(slots: &Slots, run: &mut Run<'_>) -> Step {
 
 /// A search below the place in the question; `text` is literal with `-F`.
 pub(super) fn grep(slots: &Slots, options: &str, text: &str) -> String {
-    let includes: String = slots.extensions.iter().map(|extension| format!(" --include={}", word(&format!("*.{extension}")))).collect();
+    let includes: String =
+        slots.extensions.iter().map(|extension| format!(" --include={}", word(&format!("*.{extension}")))).collect();
     format!("grep -r {options} {SKIPPED}{includes} -e {} {} 2> /dev/null", word(text), path(slots.folder()))
 }
 
@@ -121,8 +122,14 @@ fn count(slots: &Slots, run: &mut Run<'_>) -> Step {
     }
     counts.sort_unstable_by(|a, b| b.cmp(a));
     let total: usize = counts.iter().map(|(count, _)| count).sum();
-    let rows: Vec<Vec<String>> = counts.iter().map(|(count, name)| vec![count.to_string(), (*name).to_owned()]).collect();
-    let head = format!("{} stands in **{}** of {}:", code(text), counted(total, "line", "lines"), counted(counts.len(), "file", "files"));
+    let rows: Vec<Vec<String>> =
+        counts.iter().map(|(count, name)| vec![count.to_string(), (*name).to_owned()]).collect();
+    let head = format!(
+        "{} stands in **{}** of {}:",
+        code(text),
+        counted(total, "line", "lines"),
+        counted(counts.len(), "file", "files")
+    );
     Ok(Reply::new(format!("{head}\n\n{}", table(&["Lines", "File"], &rows))))
 }
 
@@ -136,12 +143,19 @@ fn replace(slots: &Slots, run: &mut Run<'_>) -> Step {
     let found = run.attempt(&format!("grep -n -F -e {} {}", word(old), path(file)))?;
     let lines = found.lines();
     if lines.is_empty() || found.failed {
-        return Ok(Reply::new(if lines.is_empty() { format!("{} is not in {}; nothing was changed.", code(old), code(file)) } else { found.failure() }));
+        return Ok(Reply::new(if lines.is_empty() {
+            format!("{} is not in {}; nothing was changed.", code(old), code(file))
+        } else {
+            found.failure()
+        }));
     }
     let script = format!("s/{}/{}/g", escape_sed(old, "\\/.*[]^$"), escape_sed(new, "\\/&"));
     run.shell(&format!("sed -i -e {} {}", word(&script), path(file)))?;
     let shown = block(&lines, "text");
-    Ok(Reply::about(file, format!("I replaced {} by {} in {}; these lines had it:\n\n{shown}", code(old), code(new), code(file))))
+    Ok(Reply::about(
+        file,
+        format!("I replaced {} by {} in {}; these lines had it:\n\n{shown}", code(old), code(new), code(file)),
+    ))
 }
 
 fn escape_sed(text: &str, special: &str) -> String {
