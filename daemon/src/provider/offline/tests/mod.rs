@@ -14,7 +14,7 @@ const PHRASINGS: &str = include_str!("phrasings.txt");
 /// `intent | phrasing`, written after the patterns and not used to improve them.
 const UNSEEN: &str = include_str!("unseen.txt");
 /// Hits on the unseen table, in percent, when it was written. Fewer is a step back.
-const UNSEEN_HITS_PERCENT: usize = 80;
+const UNSEEN_HITS_PERCENT: usize = 88;
 
 fn request(messages: Vec<Message>) -> ModelRequest {
     let tool =
@@ -123,13 +123,27 @@ fn questions_beyond_the_table_are_not_understood() {
         "what should I cook tonight",
         "set an alarm",
         "review my pull request",
+        "find the bug in my code",
+        "write a function that sorts a list",
+        "add a unit test for the parser",
+        "find me a good restaurant in Berlin",
+        "explain how tcp congestion control works",
+        "run the tests and fix what breaks",
+        "what is wrong with my code in lib.rs",
+        "show me how to write a loop in python",
+        "why does the login page show an error for new users",
+        "document all public functions",
+        "convert this python script to bash",
+        "how many people live in Tokyo",
+        "what is love",
+        "who are the Beatles",
         "",
         "?!",
     ] {
         assert_eq!(names(question), "", "{question}");
         let (commands, answer) = play(question, |_| done(""));
         assert!(commands.is_empty() && answer.contains("ANTHROPIC_API_KEY") && answer.contains(LABEL), "{question}");
-        assert_eq!(answer.matches("\n- `").count(), 6, "three proposals and three ways to a model: {answer}");
+        assert_eq!(answer.matches("\n- ").count(), 6, "three proposals and three ways to a model: {answer}");
     }
 }
 
@@ -297,33 +311,33 @@ fn real_output_is_read_into_the_answer() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path();
     std::fs::create_dir_all(root.join("big one")).unwrap();
-    std::fs::create_dir_all(root.join("small")).unwrap();
+    std::fs::create_dir_all(root.join("other")).unwrap();
     std::fs::write(root.join("big one/blob.bin"), vec![1; 300_000]).unwrap();
-    std::fs::write(root.join("small/a.txt"), "alpha\nbeta\n").unwrap();
-    std::fs::write(root.join("small/b.txt"), "alpha\nbeta\n").unwrap();
+    std::fs::write(root.join("other/a.txt"), "alpha\nbeta\n").unwrap();
+    std::fs::write(root.join("other/b.txt"), "alpha\nbeta\n").unwrap();
     std::fs::write(root.join("empty.log"), "").unwrap();
     for (question, expected) in [
         ("what is big here?", "`./big one` is the largest"),
         ("the 3 biggest files", "`./big one/blob.bin` with 293.0 KiB"),
-        ("find duplicate files", "`./small/a.txt`, `./small/b.txt`"),
+        ("find duplicate files", "`./other/a.txt`, `./other/b.txt`"),
         ("find empty files", "- `./empty.log`"),
         ("how many files are here", "**4 files**"),
-        ("how many lines has small/a.txt?", "**2 lines**"),
-        ("find the text beta in small", "stands in 2 lines of 2 files"),
-        ("count matches of 'alpha' in small", "**2 lines**"),
+        ("how many lines has other/a.txt?", "**2 lines**"),
+        ("find the text beta in other", "stands in 2 lines of 2 files"),
+        ("count matches of 'alpha' in other", "**2 lines**"),
         ("count lines in all txt files", "**4** lines in 2 files"),
         ("newest files here", "| Changed | File |"),
         ("show the folder tree", "blob.bin"),
-        ("compare small/a.txt with small/b.txt", "are the same"),
-        ("show small/a.txt", "alpha\nbeta"),
+        ("compare other/a.txt with other/b.txt", "are the same"),
+        ("show other/a.txt", "alpha\nbeta"),
         ("how much free space is left?", "are free here"),
-        ("permissions of small/a.txt", "- the owner"),
-        ("replace 'beta' with 'a/b&c' in small/b.txt", "I replaced"),
-        ("show small/b.txt", "a/b&c"),
-        ("make a folder named new stuff.d", "is there"),
-        ("delete small/nothing.txt", "Nothing was deleted"),
-        ("rename empty.log to small/full.log", "is now"),
-        ("delete small", "is gone"),
+        ("permissions of other/a.txt", "- the owner"),
+        ("replace 'beta' with 'a/b&c' in other/b.txt", "I replaced"),
+        ("show other/b.txt", "a/b&c"),
+        ("make a folder named \"new stuff\"", "is there"),
+        ("delete other/nothing.txt", "Nothing was deleted"),
+        ("rename empty.log to other/full.log", "is now"),
+        ("delete other", "is gone"),
         ("what listens on port 1", "**Nothing**"),
         ("is no-such-program running?", "**No**"),
         ("is bash installed?", "**Yes**"),
@@ -332,7 +346,7 @@ fn real_output_is_read_into_the_answer() {
         assert!(answer.contains(expected), "{question}: {commands:?}\n{answer}");
         assert!(answer.trim_end().ends_with(LABEL), "{answer}");
     }
-    assert!(!root.join("small").exists());
+    assert!(!root.join("other").exists());
 }
 
 #[test]

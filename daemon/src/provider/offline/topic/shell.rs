@@ -146,7 +146,7 @@ pub(super) const INTENTS: &[Intent] = &[
     Intent {
         name: "shell.link",
         topic: Topic::Shell,
-        example: "make a symlink from a to b",
+        example: "make a symlink from a.txt to b.txt",
         patterns: &["make symlink|link <name2>"],
         plan: |slots, run| transfer(slots, run, "ln -s -v", "can be reached as"),
     },
