@@ -292,7 +292,8 @@ fn take_text(tokens: &[Token], left: &[usize], free: &[usize], slots: &mut Slots
         .map(|&index| tokens[index].raw.as_str())
         .collect();
     // A key word in the middle would tear the text apart: "implement a search tree" searches nothing.
-    let is_torn = free.iter().any(|index| (first..=last).contains(index) && !left.contains(index) && !tokens[*index].is_idle());
+    let is_torn =
+        free.iter().any(|index| (first..=last).contains(index) && !left.contains(index) && !tokens[*index].is_idle());
     if is_torn || words.len() > MAX_TEXT_WORDS {
         return None;
     }

@@ -276,6 +276,8 @@ fn place_after<'a>(tokens: &'a [Token], marks: &[Option<Mark>], start: usize) ->
         Some("home") => Some(("~", end)),
         Some("big" | "small" | "newest" | "oldest" | "empty" | "hidden" | "goback" | "goup") => None,
         Some(_) if follows_folder && !token.is_idle() => Some((&token.raw, end)),
+        // "in my code" speaks of something, "in my code folder" of a folder.
+        _ if !follows_folder && !token.is_name && tokens[at - 1].norm == "my" => None,
         _ if token.is_unknown() && marks[at].is_none() => Some((&token.raw, end)),
         _ => None,
     }

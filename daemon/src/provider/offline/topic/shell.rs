@@ -109,7 +109,7 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "shell.write",
         topic: Topic::Shell,
         example: "write 'hello' into notes.txt",
-        patterns: &["write|add <text> <place> ?text ?file ?word ?line"],
+        patterns: &["write|add <quote> <place> ?text ?file ?word ?line"],
         plan: write,
     },
     Intent {

@@ -23,7 +23,7 @@ pub(super) const INTENTS: &[Intent] = &[
             "file contain <text> ?find ?all ?text ?word ?<place> ?<ext> ?show -count -name",
             "contain <text> <ext> ?find ?all ?text ?word ?<place> ?show -count",
             "find <text> <ext> ?all ?<place> ?file ?contain",
-            "find <text> <place> ?line ?all ?contain -file -folder -name -empty -big",
+            "find <text> <place> -me ?line ?all ?contain -file -folder -name -empty -big",
             "line contain <text> ?find ?show ?all ?<place> ?<ext> ?word ?text -count",
             "where text|word <text> ?use ?<place> ?<ext>",
             "line <text> <place> ?show ?contain ?find -count -first -last",
