@@ -118,7 +118,11 @@ fn read_entry_line(entry: &mut PastCommand, line: &str) {
 
 /// The longest beginning of at most `max_bytes` that ends between characters.
 pub(super) fn cut(text: &str, max_bytes: usize) -> &str {
-    &text[..text.floor_char_boundary(max_bytes)]
+    let mut end = max_bytes.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use super::{
     answer::code,
     context::cut,
     intent::{Intent, Topic},
-    matching::nearest,
+    matching::{SUGGESTIONS, nearest},
     topic::intents,
 };
 
@@ -44,7 +44,10 @@ pub(super) fn not_understood(question: &str) -> String {
     } else {
         format!("I do not understand {}.", code(shown))
     };
-    let proposals = if nearest.is_empty() { defaults() } else { nearest };
+    let mut proposals = nearest;
+    let missing = SUGGESTIONS.saturating_sub(proposals.len());
+    let known: Vec<&str> = proposals.iter().map(|intent| intent.name).collect();
+    proposals.extend(defaults().into_iter().filter(|intent| !known.contains(&intent.name)).take(missing));
     let list: String = proposals.iter().map(|intent| format!("- {}\n", code(intent.example))).collect();
     format!("{said} I only know a fixed set of questions; nearest are:\n\n{list}\n{ADD_A_MODEL}")
 }

@@ -15,7 +15,7 @@ const MAX_CLAUSES: usize = 4;
 /// A split in clauses has to earn this much more than the whole.
 const SPLIT_COST: f32 = 3.5;
 /// Intents that are proposed when none fits.
-const SUGGESTIONS: usize = 3;
+pub(super) const SUGGESTIONS: usize = 3;
 
 /// An intent with its patterns read.
 struct Entry {

@@ -291,7 +291,10 @@ fn take_text(tokens: &[Token], left: &[usize], free: &[usize], slots: &mut Slots
         .filter(|&&index| (first..=last).contains(&index))
         .map(|&index| tokens[index].raw.as_str())
         .collect();
-    if words.len() > MAX_TEXT_WORDS {
+    // A key word in the middle would tear the text apart: "implement a search tree" searches nothing.
+    let is_torn =
+        free.iter().any(|index| (first..=last).contains(index) && !left.contains(index) && !tokens[*index].is_idle());
+    if is_torn || words.len() > MAX_TEXT_WORDS {
         return None;
     }
     slots.text = Some(words.join(" "));

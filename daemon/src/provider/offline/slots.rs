@@ -145,25 +145,23 @@ fn read_at(tokens: &[Token], at: usize, slots: &mut Slots) -> Option<(Mark, usiz
 
 /// A count or port: `5`, `:8080`, `#3`, `ten`.
 pub(super) fn read_number(norm: &str) -> Option<u64> {
-    const WORDS: [&str; 11] = ["zero", "one-", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
+    const FROM_TWO: [&str; 9] = ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
     let digits = norm.strip_prefix([':', '#']).unwrap_or(norm);
-    digits.parse().ok().or_else(|| WORDS.iter().position(|word| *word == norm).map(|value| value as u64))
+    digits.parse().ok().or_else(|| FROM_TWO.iter().position(|word| *word == norm).map(|place| place as u64 + 2))
 }
 
 fn read_size(tokens: &[Token]) -> Option<(SizeBound, usize)> {
-    let mut at = 0;
-    let mut is_above = true;
     let first = tokens[0].norm.as_str();
     let second = tokens.get(1).map_or("", |token| token.norm.as_str());
-    match first {
+    let (mut at, is_above) = match first {
         "bigger" | "larger" | "greater" | "more" | "over" | "above" | "exceeding" | "größer" | "über" | "mehr" => {
-            at = 1
+            (1, true)
         }
-        "smaller" | "less" | "under" | "below" | "kleiner" | "unter" | "weniger" => (at, is_above) = (1, false),
-        "at" if second == "least" => at = 2,
-        "at" if second == "most" => (at, is_above) = (2, false),
-        _ => {}
-    }
+        "smaller" | "less" | "under" | "below" | "kleiner" | "unter" | "weniger" => (1, false),
+        "at" if second == "least" => (2, true),
+        "at" if second == "most" => (2, false),
+        _ => (0, true),
+    };
     if at > 0 && tokens.get(at).is_some_and(|token| ["than", "as", "als"].contains(&token.norm.as_str())) {
         at += 1;
     }
@@ -278,6 +276,8 @@ fn place_after<'a>(tokens: &'a [Token], marks: &[Option<Mark>], start: usize) ->
         Some("home") => Some(("~", end)),
         Some("big" | "small" | "newest" | "oldest" | "empty" | "hidden" | "goback" | "goup") => None,
         Some(_) if follows_folder && !token.is_idle() => Some((&token.raw, end)),
+        // "in my code" speaks of something, "in my code folder" of a folder.
+        _ if !follows_folder && !token.is_name && tokens[at - 1].norm == "my" => None,
         _ if token.is_unknown() && marks[at].is_none() => Some((&token.raw, end)),
         _ => None,
     }
@@ -351,7 +351,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_words_are_read(text in "((in|of|last|older|than|since|ago|days|mb|5|1e9|.rs|*.|=|named|this|folder|\\PC{1,5}) ?){0,14}") {
+        fn any_words_are_read(text in "((in|of|last|older|than|since|ago|days|mb|5|1e9|[.]rs|[*][.]|=|named|this|folder|\\PC{1,5}) ?){0,14}") {
             let tokens = tokenize(&text);
             prop_assert_eq!(read_slots(&tokens).1.len(), tokens.len());
         }

@@ -41,6 +41,14 @@ pub(super) const PHRASES: &[(&str, &str)] = &[
     ("make sure", ""),
     ("line by line", ""),
     ("disk usage", "df"),
+    ("what is the current directory", "pwd"),
+    ("what is the current folder", "pwd"),
+    ("change the name of", "rename"),
+    ("take me home", "go home"),
+    ("change into", "go to"),
+    ("change to", "go to"),
+    ("move to", "go to"),
+    ("move into", "go to"),
     ("take me to", "go to"),
     ("bring me to", "go to"),
     ("make a copy of", "copy"),
@@ -101,7 +109,7 @@ const CONCEPTS: &[(&str, &str)] = &[
     ("address", "address addresses adresse"),
     ("all", "all every each everything alle"),
     ("archive", "archive archives tarball tarballs zip zipfile tar.gz tgz archiv archivs"),
-    ("author", "author authors contributor contributors committer committers"),
+    ("author", "author contributed contribute authors contributor contributors committer committers"),
     ("blame", "blame"),
     (
         "big",
@@ -183,7 +191,7 @@ const CONCEPTS: &[(&str, &str)] = &[
     ("log", "log"),
     ("login", "login logins"),
     ("make", "make makes create mkdir new add generate mache mach erstelle erzeuge lege anlegen"),
-    ("match", "match matches occurrence occurrences hits"),
+    ("match", "match matching matches occurrence occurrences hits"),
     ("memory", "memory ram mem arbeitsspeicher speicher"),
     ("merge", "merge"),
     ("mount", "mount mounts mounted"),
@@ -241,7 +249,7 @@ const CONCEPTS: &[(&str, &str)] = &[
     ("uptime", "uptime booted boot rebooted laufzeit"),
     (
         "use",
-        "use used using uses usage eat eats eating hog hogs hogging consume consumes consuming take takes taking occupied fill fills filling filled utilization braucht verbraucht benutzt",
+        "use wasting wastes wasted used using uses usage eat eats eating hog hogs hogging consume consumes consuming take takes taking occupied fill fills filling filled utilization braucht verbraucht benutzt",
     ),
     ("user", "user users benutzer people"),
     ("variable", "variable variables var vars"),
@@ -269,7 +277,7 @@ const FILLERS: &str = "a an the this that these those my your our me i you we us
     most more sorted ordered by descending whose via per about der die das den dem des ein eine einen einem einer ist sind war \
     ich du wir mir mich bitte mal kannst könntest was wie von vom zum zur zu für mit auf im in an am aus gibt es hier alles viel \
     within inside under below hast hat haben sich meine mein meinen meiner dieser diesem diesen dieses know see check \
-    put keep saved appear appears occur occurs still clean lot lots long went ok okay hm hmm well";
+    put keep saved appear appears occur occurs still clean somewhere machine's computer's lot lots long went ok okay hm hmm well";
 
 /// Programs whose name alone makes a question about them plausible.
 const PROGRAMS: &str = "alias apt apt-get awk base64 bash bat brew bzip2 cargo cat cd chgrp chmod chown clang cmake comm cp cron \

@@ -97,10 +97,8 @@ fn unknown(name: &str) -> Step {
 fn extract(slots: &Slots, run: &mut Run<'_>) -> Step {
     let name = slots.name();
     let into = slots.place.as_deref().filter(|place| *place != ".");
-    if super::files::is_archive(name) && kind(name).is_none() || !super::files::is_archive(name) {
-        return unknown(name);
-    }
-    let is_zip = matches!(kind(name), Some(Kind::Zip));
+    let Some(kind) = kind(name) else { return unknown(name) };
+    let is_zip = matches!(kind, Kind::Zip);
     let line = match (is_zip, into) {
         (true, None) => format!("unzip -n {}", path(name)),
         (true, Some(folder)) => format!("unzip -n {} -d {}", path(name), path(folder)),

@@ -23,6 +23,7 @@ pub(super) const INTENTS: &[Intent] = &[
             "find file <name> ?name ?contain ?all ?<place> -word -text -line -folder",
             "file name <name> ?find ?contain ?<place> -line -word -text",
             "where file <name> ?<place>",
+            "it file <name> ?<place> ?name",
             "find|where <path> ?name ?<place> ?it -use -line -word -text -contain",
         ],
         plan: by_name,
@@ -247,19 +248,13 @@ fn by_age(slots: &Slots, run: &mut Run<'_>, order: &str, word: &str) -> Step {
 fn duplicates(slots: &Slots, run: &mut Run<'_>) -> Step {
     const MAX_CANDIDATES: usize = 200;
     let folder = path(slots.folder());
+    // Sizes of fixed width, so that uniq can compare them and only candidates are printed.
     let line = format!(
-        "find {folder} -type f -size +0{} {NOT_GIT} -printf '%s %p\\n' 2> /dev/null | sort -rn | head -n 20000",
+        "find {folder} -type f -size +0{} {NOT_GIT} -printf '%15s %p\\n' 2> /dev/null | sort -rn | uniq -D -w 15 | head -n {MAX_CANDIDATES}",
         slots.find_tests()
     );
     let output = run.shell(&line)?;
-    let sized: Vec<(&str, &str)> = output.text.lines().filter_map(split_first).collect();
-    let candidates: Vec<&str> = sized
-        .chunk_by(|a, b| a.0 == b.0)
-        .filter(|group| group.len() > 1)
-        .flatten()
-        .map(|(_, name)| *name)
-        .take(MAX_CANDIDATES)
-        .collect();
+    let candidates: Vec<&str> = output.text.lines().filter_map(split_first).map(|(_, name)| name).collect();
     if candidates.is_empty() {
         return Ok(Reply::new("There are no duplicate files: no two have the same size."));
     }

@@ -55,6 +55,7 @@ pub(super) const INTENTS: &[Intent] = &[
         patterns: &[
             "git|commit log|history <target> ?file ?show",
             "who changed <path> ?last ?file",
+            "show log <target> ?git ?file",
             "history <path> ?file ?git",
             "blame|author <target> ?file ?last ?git ?line",
             "commit <path> ?changed ?git ?last ?file",
@@ -103,6 +104,7 @@ pub(super) const INTENTS: &[Intent] = &[
         patterns: &[
             "diff ?show ?git ?<name> ?<place> ?file -stage -last -commit",
             "git diff ?file",
+            "my changed ?show ?git",
             "diff <path> ?git ?show ?file",
         ],
         plan: |slots, run| diff(slots, run, "", "Changes that are not staged"),

@@ -162,7 +162,7 @@ fn manager(run: &mut Run<'_>) -> Result<&'static PackageManager, Halt> {
 }
 
 /// The name of a package or program that can stand in a line without meaning anything else.
-fn plain<'a>(slots: &'a Slots) -> Result<&'a str, Halt> {
+fn plain(slots: &Slots) -> Result<&str, Halt> {
     let name = slots.target();
     if is_plain_name(name) {
         Ok(name)

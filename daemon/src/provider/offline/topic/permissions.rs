@@ -20,7 +20,7 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "permissions.show",
         topic: Topic::Permissions,
         example: "permissions of notes.txt",
-        patterns: &["permission <target> ?show ?file ?folder -denied"],
+        patterns: &["who can read|write|permission <target> ?file", "permission <target> ?show ?file ?folder -denied"],
         plan: show_permissions,
     },
     Intent {

@@ -4,7 +4,7 @@ use super::super::{
     answer::{block, code, counted, table},
     intent::{Intent, Topic},
     run::{Output, Reply, Run, Step},
-    shell_line::{is_plain_name, path, word},
+    shell_line::{path, word},
     slots::Slots,
 };
 
@@ -242,7 +242,7 @@ fn file_users(slots: &Slots, run: &mut Run<'_>) -> Step {
             code(name),
             block(&lines, "text")
         )
-    } else if is_plain_name(name) && lines.len() == 1 {
+    } else if output.failed && !lines.is_empty() {
         output.failure()
     } else {
         format!("No process of yours has {} open.", code(name))

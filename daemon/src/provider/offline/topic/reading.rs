@@ -23,6 +23,7 @@ pub(super) const INTENTS: &[Intent] = &[
         patterns: &[
             "show|read|content|what|open <path> ?content ?file ?it -first -last -line",
             "show|read|content file <name> ?content -name",
+            "file <path> -name -use -own -permission",
             "read|content <target> ?file ?show ?all -folder",
         ],
         plan: show_file,

@@ -89,7 +89,7 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "system.whoami",
         topic: Topic::System,
         example: "who am i?",
-        patterns: &["whoami ?show", "group ?user ?show ?my ?all"],
+        patterns: &["whoami ?show", "where|what user am", "group ?user ?show ?my ?all"],
         plan: |_, run| say(run, "id", "You are"),
     },
     Intent {

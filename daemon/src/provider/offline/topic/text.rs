@@ -23,7 +23,7 @@ pub(super) const INTENTS: &[Intent] = &[
             "file contain <text> ?find ?all ?text ?word ?<place> ?<ext> ?show -count -name",
             "contain <text> <ext> ?find ?all ?text ?word ?<place> ?show -count",
             "find <text> <ext> ?all ?<place> ?file ?contain",
-            "find <text> <place> ?line ?all ?contain -file -folder -name -empty -big",
+            "find <text> <place> -me ?line ?all ?contain -file -folder -name -empty -big",
             "line contain <text> ?find ?show ?all ?<place> ?<ext> ?word ?text -count",
             "where text|word <text> ?use ?<place> ?<ext>",
             "line <text> <place> ?show ?contain ?find -count -first -last",
@@ -37,6 +37,7 @@ pub(super) const INTENTS: &[Intent] = &[
         example: "count matches of 'error' in server.log",
         patterns: &[
             "count match <text> ?<place> ?<ext> ?text ?word ?file",
+            "count line match <text> ?<place> ?<ext> ?text ?word ?file",
             "count line contain <text> ?<place> ?<ext> ?text ?word ?file",
             "count text|word <text> <place> ?match",
             "count file contain <text> ?<place> ?<ext> ?text ?word ?all",
