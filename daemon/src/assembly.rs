@@ -171,7 +171,12 @@ impl Assembly {
     }
 
     /// Settles on a provider and says how large its context is. Asks the user where that is needed.
-    async fn settle(&self, choice: Choice, parts: &TurnParts, approver: &dyn Approver) -> (Arc<dyn ModelProvider>, u64) {
+    async fn settle(
+        &self,
+        choice: Choice,
+        parts: &TurnParts,
+        approver: &dyn Approver,
+    ) -> (Arc<dyn ModelProvider>, u64) {
         let (url, server, provider, otherwise) = match choice {
             Choice::Use(provider) => return (provider, HOSTED_CONTEXT_TOKENS),
             Choice::AskLocal { url, server, provider, otherwise } => (url, server, provider, otherwise),
@@ -184,14 +189,7 @@ impl Assembly {
         (otherwise, HOSTED_CONTEXT_TOKENS)
     }
 
-    async fn may_use(
-        &self,
-        url: &str,
-        server: &str,
-        model: &str,
-        parts: &TurnParts,
-        approver: &dyn Approver,
-    ) -> bool {
+    async fn may_use(&self, url: &str, server: &str, model: &str, parts: &TurnParts, approver: &dyn Approver) -> bool {
         if self.known_servers.contains(url, server) {
             return true;
         }
@@ -228,7 +226,11 @@ impl Assembler for Assembly {
         let provider = match choice {
             Choice::Use(provider) => provider,
             Choice::AskLocal { url, server, otherwise, .. }
-                if self.declined.lock().unwrap_or_else(PoisonError::into_inner).contains(&(url.clone(), server.clone())) =>
+                if self
+                    .declined
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .contains(&(url.clone(), server.clone())) =>
             {
                 otherwise
             }

@@ -124,7 +124,8 @@ mod tests {
             files.write_all(b"two\n").unwrap();
             today.set(today.get().tomorrow().unwrap());
         }
-        let mut names: Vec<_> = fs::read_dir(folder.path().join("log")).unwrap().map(|one| one.unwrap().path()).collect();
+        let mut names: Vec<_> =
+            fs::read_dir(folder.path().join("log")).unwrap().map(|one| one.unwrap().path()).collect();
         names.sort();
         assert_eq!(names.len(), KEPT_FILES);
         assert!(names[0].ends_with("cohabd.2026-02-27.log"), "{names:?}");

@@ -2,9 +2,7 @@
 
 use super::{
     error::TurnError,
-    port::{
-        AssistantMessage, Message, ProviderError, ProviderErrorKind, StopClass, TokenUsage, ToolCall, ToolResult,
-    },
+    port::{AssistantMessage, Message, ProviderError, ProviderErrorKind, StopClass, TokenUsage, ToolCall, ToolResult},
 };
 
 /// Stands at the end of a text that was cut.

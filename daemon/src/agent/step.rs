@@ -9,8 +9,8 @@ use tokio_util::sync::CancellationToken;
 use super::{
     hook::{Denial, PlannedCall},
     port::{
-        Activity, AssistantMessage, EventSink, ModelEvent, ModelRequest, StepResult, TokenUsage, Tool,
-        ToolCall, ToolContext, ToolResult, TurnEvent,
+        Activity, AssistantMessage, EventSink, ModelEvent, ModelRequest, StepResult, TokenUsage, Tool, ToolCall,
+        ToolContext, ToolResult, TurnEvent,
     },
     state::{Cut, Progress, Record, TurnState},
     turn::Agent,

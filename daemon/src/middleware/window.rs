@@ -118,8 +118,15 @@ mod tests {
     #[test]
     fn the_oldest_turns_go_as_a_whole() {
         let long = "word ".repeat(500);
-        let mut messages =
-            vec![user(&long), assistant("a"), output(2500), assistant("b"), user("second"), assistant("c"), user("now")];
+        let mut messages = vec![
+            user(&long),
+            assistant("a"),
+            output(2500),
+            assistant("b"),
+            user("second"),
+            assistant("c"),
+            user("now"),
+        ];
         fit(&mut messages, 100);
         assert_eq!(messages, vec![user("second"), assistant("c"), user("now")]);
     }

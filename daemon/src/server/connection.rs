@@ -3,9 +3,9 @@
 use std::{sync::Arc, time::Duration};
 
 use cohab_protocol::{
-    ApprovalMode, Attach, Attached, BUILD, ClientMessage, CommandExecutionResult, DaemonMessage, ErrorSubject, FrameCodec,
-    FrameError, HANDSHAKE_TIMEOUT_MS, Hello, PROTOCOL_VERSION, RequestId, SCHEMA_HASH, SessionAction, SessionAnswer,
-    SessionReply, SessionRequest, Welcome, WireError, WireErrorKind,
+    ApprovalMode, Attach, Attached, BUILD, ClientMessage, CommandExecutionResult, DaemonMessage, ErrorSubject,
+    FrameCodec, FrameError, HANDSHAKE_TIMEOUT_MS, Hello, PROTOCOL_VERSION, RequestId, SCHEMA_HASH, SessionAction,
+    SessionAnswer, SessionReply, SessionRequest, Welcome, WireError, WireErrorKind,
 };
 use futures::{SinkExt, StreamExt};
 use tokio::{
@@ -257,11 +257,11 @@ impl Connection {
             let message = "This connection is attached to another session.".into();
             return Err(request_error(request_id, WireErrorKind::Protocol, message, None));
         }
-        let variables =
-            attach.settings.iter().map(|setting| (setting.name.clone(), setting.value.clone())).collect();
-        let introduction = self.daemon.assembler.introduce(&variables).await.map_err(|error| {
-            request_error(request_id, convert::error_kind(&error), error.to_string(), error.hint())
-        })?;
+        let variables = attach.settings.iter().map(|setting| (setting.name.clone(), setting.value.clone())).collect();
+        let introduction =
+            self.daemon.assembler.introduce(&variables).await.map_err(|error| {
+                request_error(request_id, convert::error_kind(&error), error.to_string(), error.hint())
+            })?;
         let session = self.daemon.session(&attach.session).ok_or_else(|| {
             let hint = Some("close some of your shells".into());
             request_error(request_id, WireErrorKind::Busy, "The daemon has too many sessions.".into(), hint)

@@ -15,12 +15,7 @@ use crate::{
 /// What the client sees of who answers.
 #[must_use]
 pub fn model_identity(info: ModelInfo) -> wire::ModelIdentity {
-    wire::ModelIdentity {
-        provider: info.wire,
-        model: info.model,
-        origin: info.origin,
-        is_offline: info.is_offline,
-    }
+    wire::ModelIdentity { provider: info.wire, model: info.model, origin: info.origin, is_offline: info.is_offline }
 }
 
 /// A command of the user, as context.

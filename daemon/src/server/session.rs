@@ -251,7 +251,11 @@ impl Session {
         match resumed {
             Resumed::Complete => {}
             Resumed::Gap => {
-                state.timeline.push(convert::notice(None, NoticeKind::Warning, "The start of the answer is lost.".into()));
+                state.timeline.push(convert::notice(
+                    None,
+                    NoticeKind::Warning,
+                    "The start of the answer is lost.".into(),
+                ));
             }
             Resumed::OtherTurn => {
                 state.timeline.skip();
@@ -364,7 +368,12 @@ impl Session {
         let mut state = self.lock();
         if state.turn.is_some() {
             let message = "Another question of this session is being answered.".into();
-            return Err(convert::turn_error(id, WireErrorKind::Busy, message, Some("cancel it with Ctrl-C, or wait".into())));
+            return Err(convert::turn_error(
+                id,
+                WireErrorKind::Busy,
+                message,
+                Some("cancel it with Ctrl-C, or wait".into()),
+            ));
         }
         state.turn = Some(Turn { id, cancel });
         state.cwd = cwd;

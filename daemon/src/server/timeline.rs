@@ -112,7 +112,8 @@ impl Timeline {
         if self.turn_id != Some(from.turn_id) {
             return Resumed::OtherTurn;
         }
-        let seen = self.entries.iter().rposition(|entry| seq_of(entry, from.turn_id).is_some_and(|seq| seq < from.next_seq));
+        let seen =
+            self.entries.iter().rposition(|entry| seq_of(entry, from.turn_id).is_some_and(|seq| seq < from.next_seq));
         let first_kept = self.entries.iter().find_map(|entry| seq_of(entry, from.turn_id)).unwrap_or(self.next_seq);
         self.move_cursor(seen.map_or(0, |index| index + 1));
         if first_kept > from.next_seq { Resumed::Gap } else { Resumed::Complete }

@@ -5,7 +5,9 @@ use std::{
     sync::{Arc, PoisonError},
 };
 
-use cohab_protocol::{DaemonMessage, MAX_PIPED_INPUT_BYTES, MAX_QUERY_BYTES, TurnEnded, UserQuery, WireError, WireErrorKind};
+use cohab_protocol::{
+    DaemonMessage, MAX_PIPED_INPUT_BYTES, MAX_QUERY_BYTES, TurnEnded, UserQuery, WireError, WireErrorKind,
+};
 use futures::FutureExt;
 use tokio_util::sync::CancellationToken;
 

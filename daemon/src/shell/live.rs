@@ -4,9 +4,7 @@ use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use cohab_protocol::{self as wire, CallId, ExecuteCommand, MAX_COMMAND_BYTES, TurnId};
-use cohab_shell_relay::runner::{
-    CommandOutcome, CommandRequest, CommandRunner, Ending, EnvChange, Mode, RelayError,
-};
+use cohab_shell_relay::runner::{CommandOutcome, CommandRequest, CommandRunner, Ending, EnvChange, Mode, RelayError};
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;

@@ -114,7 +114,9 @@ fn a_rejected_call_is_shown_to_the_model_once() {
     };
     let mut state = after([rejected()]);
     assert_eq!(next_step(&state, LIMITS), Next::Run(StepKind::ModelCall { allow_tools: true }));
-    assert!(matches!(state.messages().last(), Some(crate::agent::port::Message::User { text }) if text.contains("bad call")));
+    assert!(
+        matches!(state.messages().last(), Some(crate::agent::port::Message::User { text }) if text.contains("bad call"))
+    );
     assert!(matches!(state.apply(rejected()), Err(TurnError::Provider(_))));
 }
 

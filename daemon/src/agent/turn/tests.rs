@@ -278,7 +278,8 @@ async fn a_retry_that_discards_takes_back_text_and_calls() {
 
 #[tokio::test]
 async fn an_unknown_tool_and_broken_arguments_are_answered_with_errors() {
-    let unknown = ModelEvent::ToolCallDone(ToolCall { id: "u".into(), name: "nope".into(), args: Ok(JsonObject::new()) });
+    let unknown =
+        ModelEvent::ToolCallDone(ToolCall { id: "u".into(), name: "nope".into(), args: Ok(JsonObject::new()) });
     let no_command =
         ModelEvent::ToolCallDone(ToolCall { id: "n".into(), name: "echo".into(), args: Ok(JsonObject::new()) });
     let mut turn = Turn::new(vec![vec![unknown, broken_call(), no_command, stop(StopClass::Tool)], done()]);
@@ -338,8 +339,7 @@ async fn cancelling_while_text_streams_keeps_it() {
 async fn cancelling_during_a_retry_wait_ends_it() {
     let after = Duration::from_secs(100);
     let retry = ModelEvent::Retrying { reason: "again".into(), after, discard_shown: false };
-    let mut turn =
-        Turn::new(vec![vec![retry]]).cancelled_at(TurnEvent::Retry { reason: "again".into(), after });
+    let mut turn = Turn::new(vec![vec![retry]]).cancelled_at(TurnEvent::Retry { reason: "again".into(), after });
     assert_eq!(turn.run().await, Ok(StopReason::Cancelled));
 }
 
@@ -377,8 +377,7 @@ async fn a_denied_call_is_answered_and_the_turn_goes_on() {
 
 #[tokio::test]
 async fn the_user_can_end_the_turn_at_a_question() {
-    let mut turn =
-        Turn::new(vec![vec![call("1"), call("2"), stop(StopClass::Tool)]]).with(DenyAll(Denial::CancelTurn));
+    let mut turn = Turn::new(vec![vec![call("1"), call("2"), stop(StopClass::Tool)]]).with(DenyAll(Denial::CancelTurn));
     assert_eq!(turn.run().await, Ok(StopReason::Cancelled));
     assert!(turn.ran().is_empty());
     assert_eq!(turn.results(), ["!cancelled by the user", "!cancelled by the user"]);

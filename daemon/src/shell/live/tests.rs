@@ -24,7 +24,10 @@ fn result(ending: wire::CommandEnding) -> wire::CommandExecutionResult {
 #[test]
 fn a_result_becomes_an_outcome_with_secrets_masked() {
     let outcome = outcome(result(wire::CommandEnding::Exited), true).unwrap();
-    assert_eq!((outcome.ending, outcome.status, outcome.duration), (Ending::Exited, Some(3), Duration::from_millis(1500)));
+    assert_eq!(
+        (outcome.ending, outcome.status, outcome.duration),
+        (Ending::Exited, Some(3), Duration::from_millis(1500))
+    );
     let change = |name: &str, value: Option<&str>| EnvChange { name: name.into(), value: value.map(Into::into) };
     assert_eq!(outcome.env_delta, [change("A", Some("1")), change("B", None), change("KEY", Some("<masked>"))]);
 }
