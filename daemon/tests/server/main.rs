@@ -1,5 +1,6 @@
 //! The daemon over its socket.
 
+#[cfg(test)]
 mod support;
 
 use std::{os::unix::fs::PermissionsExt, time::Instant};
@@ -92,8 +93,8 @@ async fn a_question_is_answered_and_a_second_one_meanwhile_is_refused() {
     client.ask("say no").await;
     assert_eq!(client.error().await.kind, WireErrorKind::Busy);
     client.send(ClientMessage::CancelTurn { turn_id: hanging }).await;
-    let ended = client.wait(|message| matches!(message, DaemonMessage::TurnEnded(_)).then_some(())).await;
-    assert_eq!(ended, ());
+    let (_, ended) = client.answer_from(0).await;
+    assert_eq!((ended.turn_id, ended.reason), (hanging, TurnEndReason::Cancelled));
 }
 
 #[tokio::test]
