@@ -77,12 +77,12 @@ pub trait ProviderChooser: Send + Sync {
     /// Decides from the settings and the client's environment; may look for a server on this machine.
     ///
     /// # Errors
-    /// A sentence for the user: what is wrong, and where.
-    async fn choose(&self, settings: &ModelSettings, variables: &Variables) -> Result<Choice, String>;
+    /// `TurnError::Settings`: what is wrong, and where.
+    async fn choose(&self, settings: &ModelSettings, variables: &Variables) -> Result<Choice, TurnError>;
 }
 
-/// Reads the settings. The error is a sentence for the user.
-pub type LoadSettings = Box<dyn Fn(&Paths) -> Result<TurnSettings, String> + Send + Sync>;
+/// Reads the settings. The error is `TurnError::Settings`.
+pub type LoadSettings = Box<dyn Fn(&Paths) -> Result<TurnSettings, TurnError> + Send + Sync>;
 /// Makes a shell of its own for one turn, which starts in this folder.
 pub type IsolatedShell = Box<dyn Fn(&Path) -> Arc<dyn CommandRunner> + Send + Sync>;
 
@@ -146,9 +146,8 @@ impl Assembly {
         if let Some(kept) = self.recall(stamp, variables) {
             return Ok((kept.settings, kept.choice));
         }
-        let settings_error = |message| TurnError::Settings { message };
-        let settings = (self.parts.load_settings)(&self.paths).map_err(settings_error)?;
-        let choice = self.parts.chooser.choose(&settings.model, variables).await.map_err(settings_error)?;
+        let settings = (self.parts.load_settings)(&self.paths)?;
+        let choice = self.parts.chooser.choose(&settings.model, variables).await?;
         let since = Instant::now();
         let (kept_settings, kept_choice) = (settings.clone(), choice.clone());
         self.keep(Kept { stamp, variables: variables.clone(), settings: kept_settings, choice: kept_choice, since });
@@ -269,5 +268,9 @@ impl Assembler for Assembly {
 
 fn stamp(path: &Path) -> Stamp {
     let metadata = fs::metadata(path).ok()?;
-    Some((metadata.ino(), metadata.len(), metadata.mtime(), metadata.mtime_nsec()))
+    // The time of change, not of modification: it also tells that the mode changed.
+    Some((metadata.ino(), metadata.len(), metadata.ctime(), metadata.ctime_nsec()))
 }
+
+#[cfg(test)]
+mod tests;

@@ -8,7 +8,7 @@ use cohab_shell_relay::runner::{CommandOutcome, CommandRequest, CommandRunner, R
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    agent::TurnLimits,
+    agent::{TurnError, TurnLimits},
     assembly::{Assembly, Choice, Parts, ProviderChooser, TurnSettings},
     provider::settings::ModelSettings,
     safety::gate::standard_policy,
@@ -28,7 +28,7 @@ pub fn assembler(paths: &Paths) -> Arc<dyn Assembler> {
     Arc::new(Assembly::new(paths.clone(), parts))
 }
 
-fn load_settings(_paths: &Paths) -> Result<TurnSettings, String> {
+fn load_settings(_paths: &Paths) -> Result<TurnSettings, TurnError> {
     Ok(TurnSettings {
         model: ModelSettings::default(),
         approval: ApprovalMode::default(),
@@ -42,8 +42,8 @@ struct Chooser;
 
 #[async_trait]
 impl ProviderChooser for Chooser {
-    async fn choose(&self, _settings: &ModelSettings, _variables: &Variables) -> Result<Choice, String> {
-        Err("this build has no model provider".into())
+    async fn choose(&self, _settings: &ModelSettings, _variables: &Variables) -> Result<Choice, TurnError> {
+        Err(TurnError::Settings { message: "this build has no model provider".into(), hint: None })
     }
 }
 

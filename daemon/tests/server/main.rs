@@ -15,6 +15,14 @@ fn resume(session: &str, turn_id: TurnId, next_seq: u64) -> Attach {
     Attach { resume: Some(ResumePoint { turn_id, next_seq }), ..attach(session) }
 }
 
+/// Turns that run now.
+async fn running(client: &mut Client) -> u32 {
+    match client.request(SessionAction::Status).await {
+        DaemonMessage::SessionReply(SessionReply { answer: SessionAnswer::Status(status), .. }) => status.turns_running,
+        other => panic!("{other:?}"),
+    }
+}
+
 #[tokio::test]
 async fn the_socket_and_its_folder_are_private() {
     let server = Server::start().await;
@@ -286,14 +294,7 @@ async fn a_client_that_stays_away_leaves_the_fate_of_its_command_unknown() {
     client.started(call_id).await;
     drop(client);
     let mut observer = server.greeted().await;
-    loop {
-        let answer = observer.request(SessionAction::Status).await;
-        let DaemonMessage::SessionReply(SessionReply { answer: SessionAnswer::Status(status), .. }) = answer else {
-            panic!("{answer:?}");
-        };
-        if status.turns_running == 0 {
-            break;
-        }
+    while running(&mut observer).await > 0 {
         tokio::task::yield_now().await;
     }
     observer.attach(resume("shell:1", turn_id, 0)).await;
@@ -311,6 +312,23 @@ async fn a_stalled_reader_stops_its_own_turn_only_and_gets_everything_later() {
     let (text, ended) = stalled.answer_from(0).await;
     assert_eq!((text.len(), ended.reason), (3_000_000, TurnEndReason::Answered));
     assert!(ended.chunks < 3000, "{} chunks: nothing was joined", ended.chunks);
+}
+
+#[tokio::test]
+async fn a_stalled_reader_can_still_cancel() {
+    let server = Server::start().await;
+    let mut stalled = server.client("shell:1").await;
+    let turn_id = stalled.ask("flood").await;
+    stalled.wait(|message| matches!(message, DaemonMessage::TurnStarted { .. }).then_some(())).await;
+    let mut observer = server.greeted().await;
+    assert_eq!(running(&mut observer).await, 1);
+    stalled.send(ClientMessage::CancelTurn { turn_id }).await;
+    while running(&mut observer).await > 0 {
+        tokio::task::yield_now().await;
+    }
+    let (text, ended) = stalled.answer_from(0).await;
+    assert_eq!(ended.reason, TurnEndReason::Cancelled);
+    assert!(text.len() < 3_000_000, "{} bytes: the turn did not wait for its reader", text.len());
 }
 
 #[tokio::test]

@@ -14,7 +14,7 @@ use cohab_shell_relay::{
 };
 use cohabd::{
     agent::{
-        TurnLimits,
+        TurnError, TurnLimits,
         port::{
             Effect, Intent, JsonObject, Message, ModelEvent, ModelInfo, ModelProvider, ModelRequest, StopClass, Tool,
             ToolCall, ToolContext, ToolOutput, ToolSpec,
@@ -74,10 +74,10 @@ impl ModelProvider for Obedient {
 
 #[async_trait]
 impl ProviderChooser for Obedient {
-    async fn choose(&self, _: &ModelSettings, variables: &Variables) -> Result<Choice, String> {
+    async fn choose(&self, _: &ModelSettings, variables: &Variables) -> Result<Choice, TurnError> {
         let provider: Arc<dyn ModelProvider> = Arc::new(Self);
         match variables.get("COHAB_PROVIDER").map(String::as_str) {
-            Some("broken") => Err("no such provider".into()),
+            Some("broken") => Err(TurnError::Settings { message: "no such provider".into(), hint: None }),
             Some("found") => Ok(Choice::AskLocal {
                 url: "http://127.0.0.1:11434".into(),
                 server: "Ollama".into(),
