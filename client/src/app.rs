@@ -188,9 +188,10 @@ impl App {
     fn on_hotkey(&mut self, line: &str, now: Instant, effects: &mut Vec<Effect>) {
         let question = self.question_in(line).unwrap_or(line.trim());
         if question.is_empty() || self.turn.is_some() {
+            effects.push(Effect::DecideLine(LineDecision::Shell));
             return;
         }
-        effects.push(Effect::BeginAnswer);
+        effects.push(Effect::DecideLine(LineDecision::Assistant));
         self.open_turn(question.to_owned(), now, effects);
     }
 

@@ -32,7 +32,7 @@ pub type Frames = Framed<UnixStream, FrameCodec<DaemonMessage, ClientMessage>>;
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {
     /// Nobody listens, and starting was not asked for.
-    #[error("the daemon does not run")]
+    #[error("the daemon is not running")]
     NotRunning,
     /// The daemon's program is missing or cannot be started.
     #[error("{} cannot be started: {source}", program.display())]

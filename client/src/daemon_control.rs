@@ -118,7 +118,7 @@ async fn stop(paths: &Paths, out: &mut impl Write, err: &mut impl Write) -> io::
             let _ = time::timeout(Duration::from_millis(STOP_TIMEOUT_MS), drained).await;
         }
         Err(ConnectError::NotRunning) => {
-            writeln!(out, "cohabd does not run")?;
+            writeln!(out, "cohabd is not running")?;
             return Ok(ExitCode::SUCCESS);
         }
         // One of another version does not understand `Shutdown`, but every version ends on SIGTERM.

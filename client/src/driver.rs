@@ -238,7 +238,11 @@ impl Driver {
                     return self.outcome_of_end();
                 }
                 Wake::ChildEnded => {}
-                Wake::Killed(status) => return Outcome::Exited(status),
+                Wake::Killed(status) => {
+                    // Whoever goes on in this terminal begins on a row of their own.
+                    self.terminal.write(b"\r\n");
+                    return Outcome::Exited(status);
+                }
                 Wake::Highlighted => self.handle(Event::Highlighted),
                 Wake::Time => self.on_time(),
             }
@@ -359,7 +363,6 @@ impl Driver {
             Effect::CancelCommand(id) => self.live.cancel(&id, self.shell.probe(), now, &mut self.fx),
             Effect::TakeKeyboard(true) => self.live.set_keyboard(Keyboard::Assistant),
             Effect::TakeKeyboard(false) => self.live.set_keyboard(Keyboard::Shell),
-            Effect::BeginAnswer => self.live.begin_answer(self.shell.probe(), now, &mut self.fx),
         }
     }
 

@@ -12,8 +12,6 @@ pub enum Effect {
     Send(ClientMessage),
     /// Tell the relay what becomes of the line the user entered.
     DecideLine(LineDecision),
-    /// Ask the relay to make room for an answer at the prompt. Ends in `AnswerReady` or `AnswerRefused`.
-    BeginAnswer,
     /// Draw what is left, then give the prompt back.
     EndAnswer,
     /// Draw what is left, then run this in the live shell.

@@ -67,7 +67,7 @@ pub trait ProviderChooser: Send + Sync {
     async fn choose(&self, settings: &ModelSettings, variables: &Variables) -> Result<Choice, ChoiceError>;
 }
 
-/// Reads the settings.
+/// Reads the settings. The error is `TurnError::Settings`.
 pub type LoadSettings = Box<dyn Fn(&Paths) -> Result<TurnSettings, TurnError> + Send + Sync>;
 /// Makes a shell of its own for one turn, which starts in this folder.
 pub type IsolatedShell = Box<dyn Fn(&Path) -> Arc<dyn CommandRunner> + Send + Sync>;
@@ -252,5 +252,9 @@ impl Assembler for Assembly {
 
 fn stamp(path: &Path) -> Stamp {
     let metadata = fs::metadata(path).ok()?;
-    Some((metadata.ino(), metadata.len(), metadata.mtime(), metadata.mtime_nsec()))
+    // The time of change, not of modification: it also tells that the mode changed.
+    Some((metadata.ino(), metadata.len(), metadata.ctime(), metadata.ctime_nsec()))
 }
+
+#[cfg(test)]
+mod tests;

@@ -59,9 +59,10 @@ fn failed(errors: &str) -> Ran {
 #[test]
 fn the_command_line_is_sound_and_runs_the_daemon_by_default() {
     Cli::command().debug_assert();
-    let parse = |args: &[&str]| Cli::try_parse_from(args).map(|cli| cli.command.unwrap_or_default());
-    assert_eq!(parse(&["cohabd"]).unwrap(), Command::Run);
-    assert_eq!(parse(&["cohabd", "run"]).unwrap(), Command::Run);
+    let parse =
+        |args: &[&str]| Cli::try_parse_from(args).map(|cli| cli.command.unwrap_or(Command::Run { detach: false }));
+    assert_eq!(parse(&["cohabd"]).unwrap(), Command::Run { detach: false });
+    assert_eq!(parse(&["cohabd", "run"]).unwrap(), Command::Run { detach: false });
     assert_eq!(parse(&["cohabd", "config", "path"]).unwrap(), Command::Config(ConfigCommand::Path));
     assert_eq!(parse(&["cohabd", "--version"]).unwrap_err().exit_code(), 0);
     assert_eq!(parse(&["cohabd", "config", "--help"]).unwrap_err().exit_code(), 0);

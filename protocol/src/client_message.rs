@@ -222,7 +222,7 @@ pub struct Attach {
     pub session: SessionKey,
     /// Whether this client can run commands in a live shell, and in which.
     pub live_shell: Option<String>,
-    /// What may be done unasked.
+    /// What may be done unasked, by the command line, the environment and the settings of the user who attaches.
     pub approval: ApprovalMode,
     /// Whether a person can answer an `ApprovalRequest` here. If not, what would be asked is refused.
     pub can_approve: bool,

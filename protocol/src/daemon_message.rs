@@ -276,7 +276,7 @@ pub struct Attached {
     pub session: SessionKey,
     /// Which model will answer.
     pub model: ModelIdentity,
-    /// What may be done unasked: the strictest of what the client and the settings say.
+    /// What may be done unasked, as the client said.
     pub approval: ApprovalMode,
 }
 

@@ -96,15 +96,17 @@ impl App {
     }
 
     fn on_turn_ended(&mut self, ended: &TurnEnded, effects: &mut Vec<Effect>) {
-        self.flush_text();
-        match ended.reason {
-            TurnEndReason::Cancelled => self.print_cancelled(),
-            TurnEndReason::StepLimit => self.print_remark("stopped: the limit of steps is reached"),
-            TurnEndReason::Length => {
-                self.print_remark("the answer was cut by the model's length limit; ask it to continue")
-            }
-            TurnEndReason::Refused => self.print_remark("the model declined to answer"),
-            TurnEndReason::Answered | TurnEndReason::Failed => {}
+        let remark = match ended.reason {
+            TurnEndReason::Cancelled => Some("stopped"),
+            TurnEndReason::StepLimit => Some("stopped: the limit of steps is reached"),
+            TurnEndReason::Length => Some("the answer was cut by the model's length limit; ask it to continue"),
+            TurnEndReason::Refused => Some("the model declined to answer"),
+            // The text stays open until its code has its colours.
+            TurnEndReason::Answered | TurnEndReason::Failed => None,
+        };
+        if let Some(remark) = remark {
+            self.flush_text();
+            self.print_remark(remark);
         }
         self.end_turn(effects);
     }

@@ -270,9 +270,10 @@ fn an_empty_question_explains_itself() {
 #[test]
 fn the_hotkey_takes_the_line_as_it_stands() {
     let mut bench = Bench::connected();
-    assert!(bench.live(LiveEvent::HotkeyPressed { text: "  ".into() }).is_empty());
+    let effects = bench.live(LiveEvent::HotkeyPressed { text: "  ".into() });
+    assert_eq!(effects, [Effect::DecideLine(LineDecision::Shell)]);
     let effects = bench.live(LiveEvent::HotkeyPressed { text: "what's new?".into() });
-    assert_eq!(effects[0], Effect::BeginAnswer);
+    assert_eq!(effects[0], Effect::DecideLine(LineDecision::Assistant));
     assert!(matches!(&effects[1], Effect::Send(ClientMessage::UserQuery(query)) if query.text == "what's new?"));
 }
 

@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// How long the end of a turn waits for the colours of its last code block.
-const SETTLE_LIMIT: Duration = Duration::from_millis(200);
+const SETTLE_LIMIT: Duration = Duration::from_millis(300);
 
 /// What the turn is waiting for, shown in the live area.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -42,7 +42,18 @@ pub(super) fn open(
 ) -> io::Result<(ShellIo, LiveShell)> {
     let mut error = io::Error::new(io::ErrorKind::NotFound, "no shell was found");
     for program in &start.shells {
-        match open_one(program, start, modes, PtySize { rows, columns, pixel_width: 0, pixel_height: 0 }, now) {
+        let nonce = RelayDir::fresh_nonce();
+        // Without a safe place for its files the integration is no use, in whatever shell.
+        let directory = relay_directory(start, Shell::of(program), &nonce)?;
+        let integration = Integration { directory, nonce };
+        match open_one(
+            program,
+            integration,
+            start,
+            modes,
+            PtySize { rows, columns, pixel_width: 0, pixel_height: 0 },
+            now,
+        ) {
             Ok(opened) => return Ok(opened),
             Err(cause) => error = io::Error::new(cause.kind(), format!("{}: {cause}", program.display())),
         }
@@ -50,17 +61,21 @@ pub(super) fn open(
     Err(error)
 }
 
+/// What makes a shell ours: absent in shells that are opened as they are.
+struct Integration {
+    directory: Option<RelayDir>,
+    nonce: String,
+}
+
 fn open_one(
     program: &Path,
+    Integration { directory, nonce }: Integration,
     start: &Start,
     modes: &Termios,
     size: PtySize,
     now: Instant,
 ) -> io::Result<(ShellIo, LiveShell)> {
     let kind = Shell::of(program);
-    let nonce = RelayDir::fresh_nonce();
-    // Arguments of the user's may defeat the integration (`--norc`) or clash with it: then the shell is opened as it is.
-    let directory = if start.shell_args.is_empty() { relay_directory(start, kind, &nonce)? } else { None };
     let integration = directory.as_ref().and_then(RelayDir::startup_file);
     let home = std::env::home_dir().unwrap_or_else(|| "/".into());
     let mut shell_start = shell::start(kind, start.is_login, integration, &home);
@@ -87,7 +102,8 @@ fn open_one(
 }
 
 fn relay_directory(start: &Start, kind: Shell, nonce: &str) -> io::Result<Option<RelayDir>> {
-    if kind != Shell::Bash {
+    // Arguments of the user's may defeat the integration (`--norc`) or clash with it: then the shell is opened as it is.
+    if kind != Shell::Bash || !start.shell_args.is_empty() {
         return Ok(None);
     }
     secure_directory(&start.paths.runtime_dir).map_err(io::Error::other)?;

@@ -104,8 +104,9 @@ pub fn step_finished(
         StepOutcome::Done | StepOutcome::Failed => "",
     };
     let summary = one_line(summary);
-    for part in [look.choose(refused, ""), &summary, &duration(elapsed_ms)].into_iter().filter(|part| !part.is_empty())
-    {
+    // What was not run took no time worth telling.
+    let took = if elapsed_ms == 0 { String::new() } else { duration(elapsed_ms) };
+    for part in [look.choose(refused, ""), &summary, &took].into_iter().filter(|part| !part.is_empty()) {
         text.push_str(look.choose(" · ", ", "));
         text.push_str(part);
     }

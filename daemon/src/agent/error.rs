@@ -42,7 +42,7 @@ pub enum TurnError {
     Settings {
         /// What is wrong, and where.
         message: String,
-        /// What to do.
+        /// What to do, if more is known than that.
         hint: Option<String>,
     },
     /// A bug in the daemon.
@@ -58,7 +58,9 @@ impl TurnError {
             Self::Provider(error) => error.hint.clone(),
             Self::Incomplete { .. } => Some("ask again; what was shown stays in the conversation".into()),
             Self::BrokenCalls { .. } => Some("try a model that is better at calling tools".into()),
-            Self::Settings { hint, .. } => hint.clone(),
+            Self::Settings { hint, .. } => {
+                hint.clone().or_else(|| Some("`cohab config check` shows what is wrong".into()))
+            }
             Self::Internal => None,
         }
     }

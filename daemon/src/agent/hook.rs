@@ -43,6 +43,8 @@ pub struct PlannedCall {
     pub cwd: PathBuf,
     /// Consent for exactly this call, if it was needed.
     pub approval: Option<String>,
+    /// What the model must know to understand the result: stands before it.
+    pub note: Option<String>,
 }
 
 /// Why a call does not run.

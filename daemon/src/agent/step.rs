@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use futures::StreamExt;
-use tokio::time::Instant;
+use tokio::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
 use super::{
@@ -44,13 +44,15 @@ struct Called {
     summary: String,
     outcome: StepResult,
     is_error: bool,
+    /// How long the tool itself ran; the wait for the user's consent is not counted.
+    ran_for: Duration,
 }
 
 impl Called {
     fn failed(text: impl Into<String>, outcome: StepResult) -> Self {
         let content = text.into();
         let summary = content.lines().next().unwrap_or_default().to_owned();
-        Self { content, summary, outcome, is_error: true }
+        Self { content, summary, outcome, is_error: true, ran_for: Duration::ZERO }
     }
 
     fn cancelled() -> Self {
@@ -150,7 +152,7 @@ impl Agent {
             let called = if cancel.is_cancelled() {
                 Called::cancelled()
             } else {
-                let (step, started) = (state.number_step(), Instant::now());
+                let step = state.number_step();
                 let usable = if is_cut { Err(CUT.to_owned()) } else { self.usable(&call) };
                 let called = match usable {
                     Ok(tool) => {
@@ -163,8 +165,8 @@ impl Agent {
                         Called::failed(error, StepResult::Failed)
                     }
                 };
-                let (outcome, summary) = (called.outcome, called.summary.clone());
-                sink.emit(TurnEvent::StepFinished { step, outcome, summary, elapsed: started.elapsed() }).await;
+                let (outcome, summary, elapsed) = (called.outcome, called.summary.clone(), called.ran_for);
+                sink.emit(TurnEvent::StepFinished { step, outcome, summary, elapsed }).await;
                 called
             };
             results.push(self.finish(call, called).await);
@@ -201,7 +203,7 @@ impl Agent {
             }
         };
         announce(step, &call.name, &intent.title, sink).await;
-        let mut planned = PlannedCall { tool: call.name.clone(), args, intent, cwd, approval: None };
+        let mut planned = PlannedCall { tool: call.name.clone(), args, intent, cwd, approval: None, note: None };
         tokio::select! {
             biased;
             () = cancel.cancelled() => Called::cancelled(),
@@ -221,15 +223,22 @@ impl Agent {
             }
         }
         let context = ToolContext { runner: self.runner.as_ref(), approval: planned.approval.clone(), cancel };
-        match tool.call(&planned.args, &context).await {
+        let started = Instant::now();
+        let mut called = match tool.call(&planned.args, &context).await {
             Ok(output) => Called {
                 content: output.content,
                 summary: output.summary,
                 outcome: if output.is_failure { StepResult::Failed } else { StepResult::Done },
                 is_error: false,
+                ran_for: Duration::ZERO,
             },
             Err(error) => Called::failed(error, StepResult::Failed),
+        };
+        called.ran_for = started.elapsed();
+        if let Some(note) = planned.note.take() {
+            called.content = format!("[{note}]\n{}", called.content);
         }
+        called
     }
 
     async fn finish(&self, call: ToolCall, called: Called) -> ToolResult {

@@ -33,6 +33,8 @@ use std::{
 use cohab_shell_relay::sanitize::sanitize;
 use regex::Regex;
 
+use crate::safety;
+
 /// Shell events that are kept and told.
 pub const MAX_HISTORY_EVENTS: usize = 10;
 /// All output in the history, together.
@@ -141,12 +143,11 @@ fn history_text(history: &[PastCommand]) -> String {
 
 fn entry_text(past: &PastCommand, budget_bytes: &mut usize) -> String {
     let line = past.line.as_deref().map_or("(unknown command)", str::trim);
-    let line = &line[..line.floor_char_boundary(LINE_BYTES)];
-    let mut text = format!("$ {}\n", line.replace('\n', "\n> "));
+    let mut text = format!("$ {}\n", safety::head(line, LINE_BYTES).replace('\n', "\n> "));
     let seconds = past.duration.as_secs_f64();
     let _ = writeln!(text, "exit {} in {} after {seconds:.1}s", past.exit_code, one_line(&past.cwd));
     let wish = if past.exit_code == 0 { OUTPUT_BYTES } else { FAILED_OUTPUT_BYTES };
-    let output = tail(past.output_tail.trim_end(), wish.min(*budget_bytes));
+    let output = last_lines(past.output_tail.trim_end(), wish.min(*budget_bytes));
     *budget_bytes -= output.len();
     for line in output.lines() {
         let _ = writeln!(text, "    {line}");
@@ -155,11 +156,11 @@ fn entry_text(past: &PastCommand, budget_bytes: &mut usize) -> String {
 }
 
 /// The last whole lines of `text` that fit, or the end of its only line.
-fn tail(text: &str, max_bytes: usize) -> &str {
+fn last_lines(text: &str, max_bytes: usize) -> &str {
     if text.len() <= max_bytes {
         return text;
     }
-    let end = &text[text.ceil_char_boundary(text.len() - max_bytes)..];
+    let end = safety::tail(text, max_bytes);
     end.split_once('\n').map_or(end, |(_, whole_lines)| whole_lines)
 }
 

@@ -109,6 +109,7 @@ impl Gate {
             ApprovalAnswer::Edited { command, approval } => {
                 call.args.insert(COMMAND_ARGUMENT.into(), Value::String(command.clone()));
                 call.intent.title.clone_from(&command);
+                call.note = Some(format!("the user changed the command; what ran instead: {command}"));
                 call.intent.effect = Effect::RunCommand { command };
                 call.approval = approval;
                 Ok(())

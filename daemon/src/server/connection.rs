@@ -3,9 +3,9 @@
 use std::{sync::Arc, time::Duration};
 
 use cohab_protocol::{
-    ApprovalMode, Attach, Attached, BUILD, ClientMessage, CommandExecutionResult, DaemonMessage, ErrorSubject,
-    FrameCodec, FrameError, HANDSHAKE_TIMEOUT_MS, Hello, PROTOCOL_VERSION, RequestId, SCHEMA_HASH, SessionAction,
-    SessionAnswer, SessionReply, SessionRequest, Welcome, WireError, WireErrorKind,
+    Attach, Attached, BUILD, ClientMessage, CommandExecutionResult, DaemonMessage, ErrorSubject, FrameCodec,
+    FrameError, HANDSHAKE_TIMEOUT_MS, Hello, PROTOCOL_VERSION, RequestId, SCHEMA_HASH, SessionAction, SessionAnswer,
+    SessionReply, SessionRequest, Welcome, WireError, WireErrorKind,
 };
 use futures::{SinkExt, StreamExt};
 use tokio::{
@@ -27,8 +27,6 @@ use super::{Daemon, convert, session::Session, turn_task};
 const ANSWER_QUEUE: usize = 64;
 /// A connection that ends gets this long to take what is left.
 const LAST_WORDS_WAIT: Duration = Duration::from_secs(1);
-/// The variable that names an approval mode, where the user set one.
-const APPROVAL_VARIABLE: &str = "COHAB_APPROVAL";
 
 type Reader = FramedRead<OwnedReadHalf, FrameCodec<ClientMessage, DaemonMessage>>;
 type Writer = FramedWrite<OwnedWriteHalf, FrameCodec<ClientMessage, DaemonMessage>>;
@@ -266,9 +264,7 @@ impl Connection {
             let hint = Some("close some of your shells".into());
             request_error(request_id, WireErrorKind::Busy, "The daemon has too many sessions.".into(), hint)
         })?;
-        // `ask` is also what a client says that was told nothing; then the settings decide.
-        let said_nothing = attach.approval == ApprovalMode::Ask && !variables.contains_key(APPROVAL_VARIABLE);
-        let approval = if said_nothing { introduction.approval } else { attach.approval };
+        let approval = attach.approval;
         let model = convert::model_identity(introduction.model);
         session.attach(attach, approval, self.number, self.superseded.clone());
         let attached = SessionAnswer::Attached(Attached { session: session.key().clone(), model, approval });

@@ -10,6 +10,7 @@ use crate::{
         port::{Activity, ApprovalAnswer, ApprovalSubject, Effect, ModelInfo, StepResult, TokenUsage},
     },
     context::query::PastCommand,
+    safety,
 };
 
 /// What the client sees of who answers.
@@ -21,15 +22,12 @@ pub fn model_identity(info: ModelInfo) -> wire::ModelIdentity {
 /// A command of the user, as context.
 #[must_use]
 pub fn past_command(event: wire::ShellEvent) -> PastCommand {
-    let mut output_tail = event.output_tail;
-    let excess = output_tail.len().saturating_sub(wire::MAX_OUTPUT_TAIL_BYTES);
-    output_tail.drain(..output_tail.ceil_char_boundary(excess));
     PastCommand {
         line: event.line,
         exit_code: event.exit_code,
         cwd: event.cwd.to_path_buf(),
         duration: Duration::from_millis(event.duration_ms),
-        output_tail,
+        output_tail: safety::tail(&event.output_tail, wire::MAX_OUTPUT_TAIL_BYTES).to_owned(),
     }
 }
 

@@ -47,7 +47,6 @@ const LAYERS: &[(&str, &[&str])] = &[
 const PURE: &[&str] = &[
     "daemon/src/agent/plan.rs",
     "client/src/app",
-    "client/src/gate",
     "shell-relay/src/marks",
     "shell-relay/src/capture",
     "shell-relay/src/policy",
@@ -228,7 +227,7 @@ fn pure_code_does_not_wait_look_at_the_clock_or_touch_the_world() {
 
 #[test]
 fn what_draws_does_not_write_to_the_terminal_itself() {
-    let drawing = ["client/src/ui", "client/src/markdown", "client/src/gate", "client/src/app"];
+    let drawing = ["client/src/ui", "client/src/markdown", "client/src/app"];
     for source in sources().iter().filter(|source| drawing.iter().any(|prefix| source.is_below(prefix))) {
         for word in ["stdout()", "stderr()", "/dev/tty"] {
             assert!(!source.says(word), "{} writes past client/src/terminal.rs: `{word}`", source.path);

@@ -27,7 +27,7 @@ fn cd_and_export_of_the_agent_stick() {
     for wire in Wire::ALL {
         let command = "mkdir -p big && cd big && export FOO=1";
         let server = ModelServer::start(wire, [Answer::bash(command), Answer::text("All done.")]);
-        let home = trusting(&server).prompt("\\W$ ", "home$ ");
+        let home = trusting(&server).prompt("\\W$ ", "~$ ");
         let mut shell = home.cohab();
         let mark = shell.submit("? go to the biggest folder and set FOO=1");
         shell.expect_prompt("big$ ");

@@ -1,1 +1,159 @@
+use std::collections::VecDeque;
 
+use serde_json::json;
+
+use super::*;
+use crate::agent::port::{Intent, JsonObject};
+
+/// Judges by the first word.
+fn by_first_word(effect: &Effect, _context: Context<'_>) -> Verdict {
+    let text = match effect {
+        Effect::RunCommand { command } => command.as_str(),
+        Effect::Read { .. } => "allow",
+        Effect::Write { .. } => "ask",
+    };
+    let level = match text.split(' ').next().unwrap_or_default() {
+        "allow" => Level::Allow,
+        "danger" => Level::Danger,
+        "deny" => Level::Deny,
+        _ => Level::Ask,
+    };
+    Verdict { level, reasons: vec![format!("it says {text}")] }
+}
+
+#[derive(Default)]
+struct User {
+    answers: Mutex<VecDeque<ApprovalAnswer>>,
+    questions: Mutex<Vec<ApprovalQuestion>>,
+}
+
+#[async_trait]
+impl Approver for User {
+    async fn ask(&self, question: ApprovalQuestion) -> ApprovalAnswer {
+        self.questions.lock().unwrap().push(question);
+        self.answers.lock().unwrap().pop_front().expect("the test has an answer for each question")
+    }
+}
+
+fn user(answers: impl IntoIterator<Item = ApprovalAnswer>) -> Arc<User> {
+    Arc::new(User { answers: Mutex::new(answers.into_iter().collect()), questions: Mutex::default() })
+}
+
+fn gate(mode: ApprovalMode, user: &Arc<User>, consents: &Consents) -> Gate {
+    Gate::new(by_first_word, Arc::new(move || mode), Arc::clone(user) as _, consents.clone(), "/home/ann".into())
+}
+
+fn planned(command: &str, cwd: &str) -> PlannedCall {
+    let mut args = JsonObject::new();
+    args.insert("command".into(), json!(command));
+    let intent = Intent { title: command.into(), effect: Effect::RunCommand { command: command.into() } };
+    PlannedCall { tool: "bash".into(), args, intent, cwd: cwd.into(), approval: None, note: None }
+}
+
+fn yes(for_session: bool) -> ApprovalAnswer {
+    ApprovalAnswer::Approved { approval: Some("id".into()), for_session }
+}
+
+fn no() -> ApprovalAnswer {
+    ApprovalAnswer::Refused { reason: "not now".into() }
+}
+
+/// Whether the call may run, and how many questions that took.
+async fn judge(mode: ApprovalMode, command: &str, answers: &[ApprovalAnswer]) -> (bool, usize) {
+    let user = user(answers.iter().cloned());
+    let may_run = gate(mode, &user, &Consents::default()).before_tool(&mut planned(command, "/")).await.is_ok();
+    let questions = user.questions.lock().unwrap().len();
+    (may_run, questions)
+}
+
+#[tokio::test]
+async fn the_mode_decides_what_is_asked_and_what_runs() {
+    use ApprovalMode::{All, Ask, ReadOnly};
+    for (mode, command, may_run, questions) in [
+        (ReadOnly, "allow", true, 0),
+        (ReadOnly, "ask", false, 0),
+        (ReadOnly, "danger", false, 0),
+        (ReadOnly, "deny", false, 0),
+        (Ask, "allow", true, 0),
+        (Ask, "ask", true, 1),
+        (Ask, "danger", true, 1),
+        (Ask, "deny", false, 0),
+        (All, "allow", true, 0),
+        (All, "ask", true, 0),
+        (All, "danger", true, 0),
+        (All, "deny", false, 0),
+    ] {
+        assert_eq!(judge(mode, command, &[yes(false)]).await, (may_run, questions), "{mode} {command}");
+    }
+    assert_eq!(judge(Ask, "ask", &[no()]).await, (false, 1));
+}
+
+#[tokio::test]
+async fn consent_for_the_session_holds_for_this_command_in_this_folder_only() {
+    let (user, consents) = (user([yes(true), yes(true), yes(false)]), Consents::default());
+    let gate = gate(ApprovalMode::Ask, &user, &consents);
+    gate.before_tool(&mut planned("ask a", "/one")).await.unwrap();
+    let mut again = planned("ask a", "/one");
+    gate.before_tool(&mut again).await.unwrap();
+    assert_eq!(again.approval.as_deref(), Some("id"));
+    assert_eq!(user.questions.lock().unwrap().len(), 1);
+    gate.before_tool(&mut planned("ask a", "/two")).await.unwrap();
+    gate.before_tool(&mut planned("ask b", "/one")).await.unwrap();
+    assert_eq!(user.questions.lock().unwrap().len(), 3);
+}
+
+#[tokio::test]
+async fn consent_to_danger_is_never_remembered() {
+    let (user, consents) = (user([yes(true), yes(true)]), Consents::default());
+    for _ in 0..2 {
+        gate(ApprovalMode::Ask, &user, &consents).before_tool(&mut planned("danger", "/")).await.unwrap();
+    }
+    let questions = user.questions.lock().unwrap();
+    assert_eq!(questions.iter().map(|question| question.is_dangerous).collect::<Vec<_>>(), [true, true]);
+}
+
+#[tokio::test]
+async fn the_same_refused_command_is_not_asked_twice_in_a_turn_but_in_the_next() {
+    let (user, consents) = (user([no(), no(), no()]), Consents::default());
+    let first = gate(ApprovalMode::Ask, &user, &consents);
+    for command in ["ask a", "ask a", "danger a", "danger a"] {
+        assert!(matches!(first.before_tool(&mut planned(command, "/")).await, Err(Denial::Refused { .. })));
+    }
+    assert_eq!(user.questions.lock().unwrap().len(), 2);
+    let next = gate(ApprovalMode::Ask, &user, &consents);
+    next.before_tool(&mut planned("ask a", "/")).await.unwrap_err();
+    assert_eq!(user.questions.lock().unwrap().len(), 3);
+}
+
+#[tokio::test]
+async fn an_edited_command_replaces_the_one_of_the_model() {
+    let edited = ApprovalAnswer::Edited { command: "danger mine".into(), approval: Some("e".into()) };
+    let user = user([edited]);
+    let mut call = planned("ask yours", "/");
+    gate(ApprovalMode::Ask, &user, &Consents::default()).before_tool(&mut call).await.unwrap();
+    assert_eq!(call.args["command"], json!("danger mine"));
+    assert_eq!(call.intent.effect, Effect::RunCommand { command: "danger mine".into() });
+    assert_eq!(call.approval.as_deref(), Some("e"));
+    assert_eq!(user.questions.lock().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn the_question_shows_the_exact_effect_and_the_reasons() {
+    let user = user([ApprovalAnswer::CancelTurn]);
+    let denial = gate(ApprovalMode::Ask, &user, &Consents::default()).before_tool(&mut planned("ask a", "/")).await;
+    assert_eq!(denial, Err(Denial::CancelTurn));
+    let effect = Effect::RunCommand { command: "ask a".into() };
+    let subject = ApprovalSubject::Effect { tool: "bash".into(), effect };
+    let expected = ApprovalQuestion { subject, is_dangerous: false, reasons: vec!["it says ask a".into()] };
+    assert_eq!(*user.questions.lock().unwrap(), [expected]);
+}
+
+#[test]
+fn what_is_remembered_is_bounded() {
+    let consents = Consents::default();
+    for n in 0..MAX_REMEMBERED + 10 {
+        consents.remember(Effect::RunCommand { command: n.to_string() }, "/".into(), None);
+    }
+    assert_eq!(consents.0.lock().unwrap().len(), MAX_REMEMBERED);
+    assert!(consents.recall(&Effect::RunCommand { command: "0".into() }, Path::new("/")).is_none());
+}

@@ -1,0 +1,122 @@
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use cohab_shell_relay::{policy::Verdict, runner::RelayError};
+use futures::{StreamExt, stream, stream::BoxStream};
+
+use super::*;
+use crate::agent::port::{ModelEvent, ModelInfo, ModelRequest};
+
+struct Named {
+    model: String,
+    is_offline: bool,
+}
+
+impl ModelProvider for Named {
+    fn info(&self) -> ModelInfo {
+        let (model, is_offline) = (self.model.clone(), self.is_offline);
+        ModelInfo { wire: "named".into(), model, origin: "test".into(), is_offline }
+    }
+
+    fn stream(&self, _: ModelRequest) -> BoxStream<'static, ModelEvent> {
+        stream::empty().boxed()
+    }
+}
+
+/// Chooses what `COHAB_MODEL` says, else the settings; counts.
+#[derive(Default)]
+struct Counting(AtomicUsize);
+
+#[async_trait]
+impl ProviderChooser for Counting {
+    async fn choose(&self, settings: &ModelSettings, variables: &Variables) -> Result<Choice, ChoiceError> {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        let model = variables.get("COHAB_MODEL").or(settings.name.as_ref()).cloned().unwrap_or_default();
+        let is_offline = model == "offline";
+        Ok(Choice::Ready(Arc::new(Named { model, is_offline })))
+    }
+}
+
+struct NoShell;
+
+#[async_trait]
+impl CommandRunner for NoShell {
+    async fn run(
+        &self,
+        _: cohab_shell_relay::runner::CommandRequest,
+        _: &tokio_util::sync::CancellationToken,
+    ) -> Result<cohab_shell_relay::runner::CommandOutcome, RelayError> {
+        Err(RelayError::NoClient)
+    }
+
+    fn cwd(&self) -> PathBuf {
+        "/".into()
+    }
+}
+
+/// An assembly whose settings file holds nothing but the model's name.
+fn assembly(folder: &Path) -> (Assembly, Arc<Counting>, PathBuf) {
+    let paths = Paths::new(|name| (name == "COHAB_HOME").then(|| folder.to_owned()), 0);
+    let chooser = Arc::new(Counting::default());
+    let file = paths.config_file();
+    fs::create_dir_all(&paths.config_dir).unwrap();
+    let parts = Parts {
+        load_settings: Box::new(|paths| {
+            let name = fs::read_to_string(paths.config_file()).ok();
+            Ok(TurnSettings {
+                model: ModelSettings { name, ..ModelSettings::default() },
+                approval: ApprovalMode::Ask,
+                limits: TurnLimits { model_calls: 1 },
+                tools: Vec::new(),
+            })
+        }),
+        chooser: Arc::clone(&chooser) as _,
+        isolated_shell: Box::new(|_| Arc::new(NoShell)),
+        policy: |_, _| Verdict { level: cohab_shell_relay::policy::Level::Ask, reasons: Vec::new() },
+        home: "/".into(),
+    };
+    (Assembly::new(paths, parts), chooser, file)
+}
+
+fn variables(model: &str) -> Variables {
+    [("COHAB_MODEL".to_owned(), model.to_owned())].into()
+}
+
+async fn model(assembly: &Assembly, variables: &Variables) -> String {
+    assembly.introduce(variables).await.unwrap().model.model
+}
+
+#[tokio::test]
+async fn a_changed_settings_file_or_environment_chooses_anew_and_nothing_else_does() {
+    let folder = tempfile::tempdir().unwrap();
+    let (assembly, chooser, file) = assembly(folder.path());
+    fs::write(&file, "first").unwrap();
+    let none = Variables::new();
+    assert_eq!((model(&assembly, &none).await, model(&assembly, &none).await), ("first".into(), "first".into()));
+    assert_eq!(chooser.0.load(Ordering::Relaxed), 1);
+    assert_eq!(model(&assembly, &variables("mine")).await, "mine");
+    assert_eq!(model(&assembly, &none).await, "first");
+    assert_eq!(chooser.0.load(Ordering::Relaxed), 2);
+    fs::write(&file, "second one").unwrap();
+    assert_eq!(model(&assembly, &none).await, "second one");
+    assert_eq!(chooser.0.load(Ordering::Relaxed), 3);
+}
+
+#[tokio::test]
+async fn without_a_model_it_is_looked_for_anew_each_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let (assembly, chooser, _) = assembly(folder.path());
+    for _ in 0..2 {
+        model(&assembly, &variables("offline")).await;
+    }
+    assert_eq!(chooser.0.load(Ordering::Relaxed), 2);
+}
+
+#[tokio::test]
+async fn what_is_kept_is_bounded() {
+    let folder = tempfile::tempdir().unwrap();
+    let (assembly, ..) = assembly(folder.path());
+    for n in 0..MAX_KEPT_CHOICES * 2 {
+        model(&assembly, &variables(&n.to_string())).await;
+    }
+    assert_eq!(assembly.kept.lock().unwrap().len(), MAX_KEPT_CHOICES);
+}

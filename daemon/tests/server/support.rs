@@ -1,0 +1,346 @@
+//! A daemon with a scripted model behind a real socket, and a client that speaks the protocol.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+
+use async_trait::async_trait;
+use cohab_protocol::*;
+use cohab_shell_relay::{
+    policy::{Context, Level, Verdict},
+    runner::{CommandOutcome, CommandRequest, CommandRunner, RelayError},
+};
+use cohabd::{
+    agent::{
+        TurnError, TurnLimits,
+        port::{
+            Effect, Intent, JsonObject, Message, ModelEvent, ModelInfo, ModelProvider, ModelRequest, StopClass, Tool,
+            ToolCall, ToolContext, ToolOutput, ToolSpec,
+        },
+    },
+    assembly::{Assembly, Parts, ProviderChooser, TurnSettings},
+    lifecycle::{self, Ended},
+    provider::{
+        choice::{Choice, ChoiceError},
+        detect::LocalServer,
+        settings::ModelSettings,
+    },
+    server::session::Variables,
+};
+use futures::{
+    SinkExt, StreamExt,
+    stream::{self, BoxStream},
+};
+use serde_json::json;
+use tempfile::TempDir;
+use tokio::{net::UnixStream, task::JoinHandle, time::timeout};
+use tokio_util::{codec::Framed, sync::CancellationToken};
+
+/// No step of a test takes longer on a loaded machine.
+pub const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Does what the question says: `say TEXT`, `run COMMAND`, `flood`, `hang`, `panic`. After a tool it repeats the result.
+struct Obedient;
+
+impl ModelProvider for Obedient {
+    fn info(&self) -> ModelInfo {
+        ModelInfo { wire: "scripted".into(), model: "obedient".into(), origin: "test".into(), is_offline: false }
+    }
+
+    fn stream(&self, request: ModelRequest) -> BoxStream<'static, ModelEvent> {
+        let text = |text: &str| ModelEvent::TextDelta(text.to_owned());
+        let stop = ModelEvent::Stop { class: StopClass::End, provider_data: None };
+        let question = match request.messages.last() {
+            Some(Message::ToolResults(results)) => return stream::iter([text(&results[0].content), stop]).boxed(),
+            Some(Message::User { text }) => {
+                text.split("<question>\n").last().unwrap().split('\n').next().unwrap().to_owned()
+            }
+            other => panic!("a request ends with {other:?}"),
+        };
+        let (verb, rest) = question.split_once(' ').unwrap_or((&question, ""));
+        match verb {
+            "say" => stream::iter([text(rest), stop]).boxed(),
+            "run" => {
+                let args = json!({ "command": rest }).as_object().cloned().unwrap();
+                let id = uuid::Uuid::new_v4().simple().to_string();
+                let call = ModelEvent::ToolCallDone(ToolCall { id, name: "bash".into(), args: Ok(args) });
+                stream::iter([call, stop]).boxed()
+            }
+            "flood" => stream::repeat(text(&"x".repeat(1000))).take(3000).chain(stream::iter([stop])).boxed(),
+            "hang" => stream::iter([text("half")]).chain(stream::pending()).boxed(),
+            "panic" => panic!("as asked"),
+            other => panic!("{other} is no verb"),
+        }
+    }
+}
+
+#[async_trait]
+impl ProviderChooser for Obedient {
+    async fn choose(&self, _: &ModelSettings, variables: &Variables) -> Result<Choice, ChoiceError> {
+        let provider: Arc<dyn ModelProvider> = Arc::new(Self);
+        match variables.get("COHAB_PROVIDER").map(String::as_str) {
+            Some("broken") => Err(ChoiceError { message: "no such provider".into(), hint: None }),
+            Some("found") => Ok(Choice::AskLocal {
+                found: LocalServer {
+                    url: "http://127.0.0.1:11434".into(),
+                    server: "Ollama".into(),
+                    model: "obedient".into(),
+                    can_call_tools: true,
+                },
+                otherwise: Arc::clone(&provider),
+                provider,
+            }),
+            _ => Ok(Choice::Ready(provider)),
+        }
+    }
+}
+
+struct Bash;
+
+#[async_trait]
+impl Tool for Bash {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec { name: "bash".into(), description: "runs".into(), parameters: json!({"type": "object"}) }
+    }
+
+    fn intent(&self, args: &JsonObject, _: &Path) -> Result<Intent, String> {
+        let command = args["command"].as_str().unwrap().to_owned();
+        Ok(Intent { title: command.clone(), effect: Effect::RunCommand { command } })
+    }
+
+    async fn call(&self, args: &JsonObject, context: &ToolContext<'_>) -> Result<ToolOutput, String> {
+        let request = CommandRequest {
+            id: uuid::Uuid::new_v4().simple().to_string(),
+            text: args["command"].as_str().unwrap().to_owned(),
+            timeout: Duration::from_secs(60),
+            wants_env_delta: true,
+        };
+        let outcome = context.runner.run(request, context.cancel).await.map_err(|error| error.to_string())?;
+        let content = format!("exit {:?}: {}", outcome.status, outcome.output);
+        Ok(ToolOutput { content, summary: "ran".into(), is_failure: false })
+    }
+}
+
+struct NoShell;
+
+#[async_trait]
+impl CommandRunner for NoShell {
+    async fn run(&self, _: CommandRequest, _: &CancellationToken) -> Result<CommandOutcome, RelayError> {
+        Err(RelayError::NoClient)
+    }
+
+    fn cwd(&self) -> PathBuf {
+        "/".into()
+    }
+}
+
+fn policy(effect: &Effect, _: Context<'_>) -> Verdict {
+    let is_allowed = matches!(effect, Effect::RunCommand { command } if command.starts_with("ls"));
+    Verdict { level: if is_allowed { Level::Allow } else { Level::Ask }, reasons: vec!["new".into()] }
+}
+
+pub struct Server {
+    folder: TempDir,
+    pub task: JoinHandle<Ended>,
+}
+
+impl Server {
+    pub async fn start() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = paths(folder.path());
+        let task = tokio::spawn(serve(paths.clone(), CancellationToken::new()));
+        while UnixStream::connect(paths.socket()).await.is_err() {
+            assert!(!task.is_finished(), "the daemon did not start");
+            tokio::task::yield_now().await;
+        }
+        Self { folder, task }
+    }
+
+    pub fn paths(&self) -> Paths {
+        paths(self.folder.path())
+    }
+
+    pub async fn raw(&self) -> UnixStream {
+        UnixStream::connect(self.paths().socket()).await.unwrap()
+    }
+
+    pub async fn greeted(&self) -> Client {
+        let mut client = Client::over(self.raw().await);
+        client.send(ClientMessage::Hello(hello())).await;
+        assert!(matches!(client.next().await, DaemonMessage::Welcome(_)));
+        client.0.codec_mut().handshake_done();
+        client
+    }
+
+    /// A client with a live shell and a person.
+    pub async fn client(&self, session: &str) -> Client {
+        let mut client = self.greeted().await;
+        let answer = client.attach(attach(session)).await;
+        assert!(matches!(answer, DaemonMessage::SessionReply(_)), "{answer:?}");
+        client
+    }
+}
+
+pub fn paths(folder: &Path) -> Paths {
+    Paths::new(|name| (name == "COHAB_HOME").then(|| folder.to_owned()), 0)
+}
+
+pub async fn serve(paths: Paths, shutdown: CancellationToken) -> Ended {
+    let settings = TurnSettings {
+        model: ModelSettings::default(),
+        approval: ApprovalMode::Ask,
+        limits: TurnLimits { model_calls: 5 },
+        tools: vec![Arc::new(Bash)],
+    };
+    let parts = Parts {
+        load_settings: Box::new(move |_| Ok(settings.clone())),
+        chooser: Arc::new(Obedient),
+        isolated_shell: Box::new(|_| Arc::new(NoShell)),
+        policy,
+        home: "/home/ann".into(),
+    };
+    lifecycle::run(&paths, Arc::new(Assembly::new(paths.clone(), parts)), shutdown).await.unwrap()
+}
+
+pub fn hello() -> Hello {
+    Hello { protocol_version: PROTOCOL_VERSION, schema_hash: SCHEMA_HASH, build: BUILD.into(), pid: 1 }
+}
+
+pub fn attach(session: &str) -> Attach {
+    Attach {
+        session: SessionKey(session.into()),
+        live_shell: Some("bash".into()),
+        approval: ApprovalMode::Ask,
+        can_approve: true,
+        settings: Vec::new(),
+        resume: None,
+    }
+}
+
+pub fn result(call_id: CallId, output: &str) -> ClientMessage {
+    ClientMessage::CommandExecutionResult(CommandExecutionResult {
+        call_id,
+        ending: CommandEnding::Exited,
+        exit_code: Some(0),
+        output: output.into(),
+        total_bytes: output.len() as u64,
+        truncated_bytes: 0,
+        cwd: PathBuf::from("/tmp").into(),
+        env_delta: EnvDelta::default(),
+        duration_ms: 1,
+        mode: RunMode::Live,
+    })
+}
+
+pub struct Client(pub Framed<UnixStream, FrameCodec<DaemonMessage, ClientMessage>>);
+
+impl Client {
+    pub fn over(stream: UnixStream) -> Self {
+        Self(Framed::new(stream, FrameCodec::new()))
+    }
+
+    pub async fn send(&mut self, message: ClientMessage) {
+        self.0.send(message).await.unwrap();
+    }
+
+    /// The next message; the connection must not end.
+    pub async fn next(&mut self) -> DaemonMessage {
+        self.try_next().await.expect("the connection ended")
+    }
+
+    pub async fn try_next(&mut self) -> Option<DaemonMessage> {
+        timeout(PATIENCE, self.0.next()).await.expect("nothing came").map(|message| message.unwrap())
+    }
+
+    /// The first message that `wanted` takes.
+    pub async fn wait<T>(&mut self, wanted: impl Fn(&DaemonMessage) -> Option<T>) -> T {
+        loop {
+            let message = self.next().await;
+            if let Some(found) = wanted(&message) {
+                return found;
+            }
+        }
+    }
+
+    pub async fn attach(&mut self, attach: Attach) -> DaemonMessage {
+        self.request(SessionAction::Attach(attach)).await
+    }
+
+    pub async fn request(&mut self, action: SessionAction) -> DaemonMessage {
+        self.send(ClientMessage::SessionRequest(SessionRequest { request_id: RequestId(1), action })).await;
+        self.next().await
+    }
+
+    pub async fn ask(&mut self, text: &str) -> TurnId {
+        let turn_id = TurnId::fresh();
+        let query = UserQuery {
+            turn_id,
+            text: text.into(),
+            cwd: PathBuf::from("/home/ann").into(),
+            columns: 80,
+            piped_input: None,
+        };
+        self.send(ClientMessage::UserQuery(query)).await;
+        turn_id
+    }
+
+    /// Reads to the end of the turn: the text, in chunks without gaps from `next_seq`, and the end.
+    pub async fn answer_from(&mut self, mut next_seq: u64) -> (String, TurnEnded) {
+        let mut text = String::new();
+        loop {
+            match self.next().await {
+                DaemonMessage::AgentStreamChunk(chunk) => {
+                    assert_eq!(chunk.seq, next_seq);
+                    next_seq += 1;
+                    if let ChunkDelta::Text(more) = chunk.delta {
+                        text.push_str(&more);
+                    }
+                }
+                DaemonMessage::TurnEnded(ended) => {
+                    assert_eq!(ended.chunks, next_seq);
+                    return (text, ended);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    pub async fn answer(&mut self) -> (String, TurnEndReason) {
+        let (text, ended) = self.answer_from(0).await;
+        (text, ended.reason)
+    }
+
+    pub async fn execute(&mut self) -> ExecuteCommand {
+        self.wait(|message| match message {
+            DaemonMessage::ExecuteCommand(command) => Some(command.clone()),
+            _ => None,
+        })
+        .await
+    }
+
+    pub async fn question(&mut self) -> ApprovalRequest {
+        self.wait(|message| match message {
+            DaemonMessage::ApprovalRequest(request) => Some(request.clone()),
+            _ => None,
+        })
+        .await
+    }
+
+    pub async fn reply(&mut self, approval_id: ApprovalId, decision: ApprovalDecision) {
+        self.send(ClientMessage::ApprovalReply(ApprovalReply { approval_id, decision })).await;
+    }
+
+    pub async fn started(&mut self, call_id: CallId) {
+        self.send(ClientMessage::CommandOutput { call_id, bytes: Vec::new().into() }).await;
+    }
+
+    pub async fn error(&mut self) -> WireError {
+        self.wait(|message| match message {
+            DaemonMessage::Error(error) => Some(error.clone()),
+            _ => None,
+        })
+        .await
+    }
+}
