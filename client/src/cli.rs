@@ -8,19 +8,18 @@ use cohab_protocol::ApprovalMode;
 /// Names that begin a subcommand; any other first operand is a script for the real shell.
 pub const SUBCOMMANDS: [&str; 5] = ["ask", "daemon", "config", "completions", "help"];
 
-/// A terminal assistant that lives in your own shell.
-///
-/// Without a command: opens your shell in this terminal, as it is. At its prompt, `? question` and Enter asks the assistant;
-/// Alt-Enter asks with the line as it stands.
+/// A terminal assistant that lives in your own shell
 #[derive(Debug, Parser)]
 #[command(
     name = "cohab",
     version,
     max_term_width = 80,
     disable_help_subcommand = true,
-    args_conflicts_with_subcommands = true
+    args_conflicts_with_subcommands = true,
+    override_usage = "cohab [--shell PATH] [--login] [-- ARGS]\n       cohab <COMMAND>",
+    after_help = "Without a command your shell opens in this terminal, as it is. At its prompt,\n\
+        `? question` and Enter asks; Alt-Enter asks with the line as it stands."
 )]
-#[command(override_usage = "cohab [--shell PATH] [--login] [-- ARGS]\n       cohab <COMMAND>")]
 pub struct Cli {
     /// What to do instead of opening the shell.
     #[command(subcommand)]

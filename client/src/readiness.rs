@@ -12,5 +12,5 @@ use tokio::io::unix::AsyncFd;
 pub fn register(fd: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
     // SAFETY: an `OwnedFd` names the same open descriptor until it is dropped, and `AsyncFd` drops it after deregistering it.
     let registered = unsafe { AsyncFd::register(fd) };
-    registered.map_err(|error| io::Error::from(error.into_parts().1))
+    registered.map_err(|error| error.into_parts().1)
 }

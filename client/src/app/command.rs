@@ -213,8 +213,9 @@ fn is_secret_name(name: &str) -> bool {
 pub(super) fn shell_event(command: UserCommand) -> ShellEvent {
     let mut tail = command.output_tail;
     if tail.len() > MAX_OUTPUT_TAIL_BYTES {
-        let cut = tail.ceil_char_boundary(tail.len() - MAX_OUTPUT_TAIL_BYTES);
-        tail.drain(..cut);
+        let excess = tail.len() - MAX_OUTPUT_TAIL_BYTES;
+        let cut = (excess..tail.len()).find(|index| tail.is_char_boundary(*index));
+        tail.drain(..cut.unwrap_or(tail.len()));
     }
     ShellEvent {
         line: command.line,

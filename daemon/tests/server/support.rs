@@ -14,7 +14,7 @@ use cohab_shell_relay::{
 };
 use cohabd::{
     agent::{
-        TurnError, TurnLimits,
+        TurnLimits,
         port::{
             Effect, Intent, JsonObject, Message, ModelEvent, ModelInfo, ModelProvider, ModelRequest, StopClass, Tool,
             ToolCall, ToolContext, ToolOutput, ToolSpec,
@@ -87,7 +87,7 @@ impl ProviderChooser for Obedient {
                     url: "http://127.0.0.1:11434".into(),
                     server: "Ollama".into(),
                     model: "obedient".into(),
-                    can_call_tools: true,
+                    can_call_tools: Some(true),
                 },
                 otherwise: Arc::clone(&provider),
                 provider,
