@@ -55,8 +55,7 @@ pub enum Command {
 
 /// `cohab ask`.
 #[derive(Debug, Args)]
-#[command(after_help = "Text piped into it is context: `journalctl -n 50 | cohab ask \"what failed?\"`.\n\
-    Commands run in a shell of their own: `cd` and `export` don't stick.\n\
+#[command(after_help = "Piped text is context: journalctl -n 50 | cohab ask \"what failed?\"\n\
     Exit status: 0 answered, 1 failed, 2 wrong usage, 130 cancelled.")]
 pub struct AskArgs {
     /// The question; several words are joined

@@ -50,7 +50,7 @@ impl Consents {
         agreed
             || mode == ApprovalMode::All
             || self.session.contains(&request.command)
-            || policy::assess_line(&request.command, policy::Context { cwd, home }).level == Level::Allow
+            || policy::assess_line(&request.command, policy::Context::new(cwd, home)).level == Level::Allow
     }
 }
 

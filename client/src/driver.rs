@@ -181,7 +181,7 @@ impl Driver {
         let options = Options {
             question_prefix: start.config.client.question_prefix.clone(),
             approval,
-            home: std::env::home_dir().unwrap_or_else(|| "/".into()),
+            home: home(),
             look: Look::from_env(colors),
             fresh_turn_id: TurnId::fresh,
             highlighter: highlighter.clone(),
@@ -451,6 +451,12 @@ impl Drop for Driver {
         let reset = self.live.modes().reset_all();
         self.terminal.write(&reset);
     }
+}
+
+/// The user's home with links resolved: the shell tells its folder so, too.
+fn home() -> PathBuf {
+    let home = std::env::home_dir().unwrap_or_else(|| "/".into());
+    home.canonicalize().unwrap_or(home)
 }
 
 async fn next_link_event(link: &mut Option<Link>) -> Option<LinkEvent> {

@@ -39,7 +39,7 @@ pub fn one_line(text: &str, max_columns: usize) -> String {
     let mut fitting_bytes = 0;
     for (start, c) in clean.char_indices() {
         columns += c.width().unwrap_or(0);
-        if columns > max_columns || start >= max_columns * MAX_BYTES_PER_COLUMN {
+        if columns > max_columns || start >= max_columns.saturating_mul(MAX_BYTES_PER_COLUMN) {
             clean.truncate(fitting_bytes);
             if max_columns > 0 {
                 clean.push('…');

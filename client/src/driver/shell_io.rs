@@ -88,10 +88,10 @@ fn open_one(
         start: shell_start,
         cwd: cwd.clone(),
         size,
+        modes: Some(modes.clone()),
     };
     let pty = LivePty::spawn(&spawn)?;
     let master = pty.master().try_clone()?;
-    rustix::termios::tcsetattr(&master, rustix::termios::OptionalActions::Now, modes)?;
     set_non_blocking(&master)?;
     let kind = if directory.is_some() { kind } else { Shell::Other };
     let setup = LiveSetup { shell: kind, nonce, child_pid: pty.child_pid(), initial_cwd: cwd };

@@ -125,8 +125,9 @@ impl ErrorBody {
         }
         let is_server_code =
             self.has_code(&["api_error", "server_error", "internal_server_error", "timeout_error", "internal"]);
+        // A status of the client's fault is clearer than a code that gateways put on everything.
         if matches!(status, 408 | 409 | 500..)
-            || is_server_code
+            || (is_server_code && !matches!(status, 400..500))
             || (status == 0 && !self.has_code(&["invalid_request_error"]))
         {
             return Kind::Server;

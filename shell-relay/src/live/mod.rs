@@ -56,7 +56,8 @@ const QUIET: Duration = Duration::from_millis(150);
 const TYPING_WAIT: Duration = Duration::from_secs(2);
 const STASH_WAIT: Duration = Duration::from_millis(500);
 const LOAD_WAIT: Duration = Duration::from_millis(500);
-const QUERY_WAIT: Duration = Duration::from_millis(50);
+/// For the line at Enter. It takes about 1 ms; a machine under load may take long, and a question must not run as a command.
+const QUERY_WAIT: Duration = Duration::from_millis(250);
 const HIDE_MAX: Duration = Duration::from_secs(2);
 const QUEUE_WAIT: Duration = Duration::from_secs(30);
 const QUEUE_MAX: usize = 4;

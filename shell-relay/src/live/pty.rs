@@ -16,7 +16,7 @@ use rustix::{
     io::{FdFlags, fcntl_setfd},
     process::Pid,
     pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt},
-    termios::{LocalModes, Winsize, tcgetattr, tcgetpgrp, tcsetwinsize},
+    termios::{LocalModes, OptionalActions, Termios, Winsize, tcgetattr, tcgetpgrp, tcsetattr, tcsetwinsize},
 };
 
 use super::{ForegroundSignal, Probe, TerminalModes};
@@ -54,6 +54,8 @@ pub struct SpawnShell {
     pub cwd: PathBuf,
     /// The terminal's size.
     pub size: PtySize,
+    /// The terminal's modes at the start, as the user's terminal has them; the kernel's own if absent.
+    pub modes: Option<Termios>,
 }
 
 /// How the shell ended.
@@ -84,6 +86,10 @@ impl LivePty {
         unlockpt(&master)?;
         let name = OsString::from_vec(ptsname(&master, Vec::new())?.into_bytes());
         set_size(master.as_fd(), spawn.size)?;
+        if let Some(modes) = &spawn.modes {
+            // Before there is a shell: its line editor sets its own.
+            tcsetattr(&master, OptionalActions::Now, modes)?;
+        }
         let child = spawn_on(&name, spawn)?;
         let mut pty = Self { master, child, program: None };
         // A wrapper is about to be replaced, and that is no news.

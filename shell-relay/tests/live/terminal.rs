@@ -88,6 +88,7 @@ impl Terminal {
             start,
             cwd: home.path().to_owned(),
             size: SIZE,
+            modes: None,
         };
         let pty = LivePty::spawn(&spawn).unwrap();
         let setup = LiveSetup {
