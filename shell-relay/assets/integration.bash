@@ -1,5 +1,6 @@
 # Ties an interactive bash (4.4 or later) to cohab. Marks go to /dev/tty, so `exec >file` does not lose them.
 ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 404)) || return 0
+{ # a user's `set -x` would print marks as they are made
 __cohab_nonce=@NONCE@ __cohab_dir=@DIR@ __cohab_id= __cohab_cmd= __cohab_line= __cohab_point=0 __cohab_us= __cohab_opts= __cohab_pl=
 __cohab_b=$'\e]7391;'$__cohab_nonce$';'$$$';B\a'
 __cohab_p2=$'\e]7391;'$__cohab_nonce$';'$$$';P\a'
@@ -8,17 +9,14 @@ __cohab_c=$'\e]7391;'$__cohab_nonce$';'$$$';C\a'
 # $BASHPID and not $$: a subshell cannot end a command.
 __cohab_m() { builtin printf '\e]7391;%s;%s;%s\a' "$__cohab_nonce" "$BASHPID" "$1" 2>/dev/null >/dev/tty; }
 
-__cohab_enc() { # percent-encode $1 into REPLY; printf "'c" sign-extends bytes above 7F, hence the last two digits
-  local LC_ALL=C s=$1 i c o=
-  if [[ $s != *[!A-Za-z0-9/._~-]* ]]; then REPLY=$s; return; fi
-  for ((i = 0; i < ${#s}; i++)); do
-    c=${s:i:1}
-    case $c in
-      [A-Za-z0-9/._~-]) o+=$c ;;
-      *) printf -v c '%%%02X' "'$c"; o+=%${c: -2} ;;
-    esac
+__cohab_enc() { # percent-encode $1 into REPLY, one kind of byte after the other: byte by byte a long line would take seconds
+  local LC_ALL=C rest c h
+  REPLY=${1//'%'/%25} rest=${1//[A-Za-z0-9\/._~%-]/}
+  while [[ $rest ]]; do
+    c=${rest:0:1} rest=${rest//"${rest:0:1}"/}
+    printf -v h '%02X' "'$c" # sign-extends bytes above 7F, hence the last two digits
+    REPLY=${REPLY//"$c"/%${h: -2}}
   done
-  REPLY=$o
 }
 
 __cohab_precmd() { # first: $? is still the command's. A non-zero return under the user's errexit would end the shell
@@ -71,7 +69,9 @@ __cohab_e() {
   return "$st"
 }
 
-__cohab_hook() { # no local: PROMPT_COMMAND may become an array
+__cohab_hook() { # no local variables: PROMPT_COMMAND may become an array
+  local -
+  set +eux
   if [[ ${bash_preexec_imported-}${__bp_imported-} ]]; then
     precmd_functions=(__cohab_precmd "${precmd_functions[@]}" __cohab_wrap)
   elif [[ ${PROMPT_COMMAND@a} == *a* ]] || ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 501)); then
@@ -91,6 +91,11 @@ __cohab_stash() {
   __cohab_m "S;${#__cohab_line}"
 }
 
+__cohab_take() { # a question: one Up away, as any line would be
+  [[ ! -o history || ! $READLINE_LINE ]] || history -s -- "$READLINE_LINE"
+  __cohab_stash "$1"
+}
+
 __cohab_load() {
   { IFS= read -r __cohab_id; IFS= read -r -d '' __cohab_cmd || :; } <"$__cohab_dir/cmd"
   # The user may have unset or replaced our hooks.
@@ -107,26 +112,37 @@ __cohab_restore() { # what was typed meanwhile stands at the cursor
   __cohab_line= __cohab_point=0
 }
 
-__cohab_query() {
-  local REPLY=
-  ((${#READLINE_LINE} > 4096)) || { __cohab_enc "$READLINE_LINE"; REPLY=";$REPLY"; }
-  __cohab_m "Q;$READLINE_POINT$REPLY"
+__cohab_query() { # a line beyond bounds is cut, so that it is known at least how it begins
+  local REPLY line=$READLINE_LINE max
+  for max in 16384 4096; do
+    ((${#line} <= max)) || line="${line:0:max} [...]"
+    __cohab_enc "$line"
+    ((${#REPLY} > 60000)) || break
+  done
+  __cohab_m "Q;$READLINE_POINT;$REPLY"
 }
 
 __cohab_clear() { READLINE_LINE= READLINE_POINT=0; __cohab_m 'S;0'; }
 
-# The argument is there for its effect: $_ stays what it was.
+__cohab_key() { # of keymap $1, after escapes $2: number $3 calls $4
+  # The braces keep the user's `set -x` quiet. The argument is there for its effect: $_ stays what it was.
+  bind -m "$1" -x "\"$2[7391;$3~\": { $4 \"\$_\"; } 2>/dev/null"
+}
+
 # With a second escape: in emacs mode one that the user pressed before may still be pending.
 for __cohab_k in 'emacs:\e' 'emacs:\e\e' 'vi-insert:\e' 'vi-command:\e'; do
-  bind -m "${__cohab_k%%:*}" -x "\"${__cohab_k#*:}[7391;1~\": __cohab_stash \"\$_\""
-  bind -m "${__cohab_k%%:*}" -x "\"${__cohab_k#*:}[7391;2~\": __cohab_load \"\$_\""
+  __cohab_key "${__cohab_k%%:*}" "${__cohab_k#*:}" 1 __cohab_stash
+  __cohab_key "${__cohab_k%%:*}" "${__cohab_k#*:}" 2 __cohab_load
   bind -m "${__cohab_k%%:*}" "\"${__cohab_k#*:}[7391;3~\": accept-line"
-  bind -m "${__cohab_k%%:*}" -x "\"${__cohab_k#*:}[7391;4~\": __cohab_restore \"\$_\""
-  bind -m "${__cohab_k%%:*}" -x "\"${__cohab_k#*:}[7391;5~\": __cohab_query \"\$_\""
+  __cohab_key "${__cohab_k%%:*}" "${__cohab_k#*:}" 4 __cohab_restore
+  __cohab_key "${__cohab_k%%:*}" "${__cohab_k#*:}" 5 __cohab_query
   bind -m "${__cohab_k%%:*}" "\"${__cohab_k#*:}[7391;6~\": accept-line"
-  bind -m "${__cohab_k%%:*}" -x "\"${__cohab_k#*:}[7391;8~\": __cohab_clear \"\$_\""
+  __cohab_key "${__cohab_k%%:*}" "${__cohab_k#*:}" 8 __cohab_clear
+  __cohab_key "${__cohab_k%%:*}" "${__cohab_k#*:}" 9 __cohab_take
 done 2>/dev/null
+unset -f __cohab_key
 unset __cohab_k
 
 __cohab_hook
 __cohab_unrecorded
+} 2>/dev/null

@@ -44,7 +44,7 @@ impl LiveShell {
     /// Puts the user's line aside and hides the shell; `AnswerReady` follows, or `AnswerRefused`. `AnswerReady` comes again after
     /// each command that ran meanwhile.
     pub fn begin_answer(&mut self, probe: &dyn Probe, now: Instant, fx: &mut Effects) {
-        self.start_answer(&mut Cx { probe, now, fx });
+        self.start_answer(KEY_STASH, &mut Cx { probe, now, fx });
     }
 
     /// Ends the answer: a new prompt, the stashed line if `restore_line`, then the keys typed meanwhile. `AnswerEnded` follows. The
@@ -56,7 +56,8 @@ impl LiveShell {
         }
     }
 
-    pub(super) fn start_answer(&mut self, cx: &mut Cx<'_>) {
+    /// `stash` is the key that puts the line aside.
+    pub(super) fn start_answer(&mut self, stash: &[u8], cx: &mut Cx<'_>) {
         let at_prompt = self.setup.shell == Shell::Bash
             && self.phase == Phase::Prompt
             && self.ask.is_none()
@@ -69,7 +70,7 @@ impl LiveShell {
             cx.fx.events.push(LiveEvent::AnswerRefused(error));
             return self.release_held(cx);
         }
-        cx.fx.pty.extend_from_slice(KEY_STASH);
+        cx.fx.pty.extend_from_slice(stash);
         let step = AnswerStep::Stashing { until: cx.now + STASH_WAIT };
         self.answer = Some(Answer { step, leave: None });
     }

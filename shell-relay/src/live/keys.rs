@@ -13,7 +13,7 @@ pub(super) enum TokenKind {
     Escape,
     /// Ctrl-R or Ctrl-S: a search begins.
     Search,
-    /// LF or Ctrl-O: accept the line as Enter does.
+    /// Ctrl-O: accept the line as Enter does.
     Accept,
     /// The terminal's answer to a query: never to be held.
     Reply,
@@ -94,8 +94,8 @@ impl KeyScanner {
         }
         match input[0] {
             0x03 => Some((TokenKind::Interrupt, 1)),
-            b'\r' => Some((TokenKind::Enter, 1)),
-            b'\n' | 0x0f => Some((TokenKind::Accept, 1)),
+            b'\r' | b'\n' => Some((TokenKind::Enter, 1)),
+            0x0f => Some((TokenKind::Accept, 1)),
             0x12 | 0x13 => Some((TokenKind::Search, 1)),
             0x1b => Some(self.escape(input)),
             _ => None,
@@ -192,7 +192,7 @@ mod tests {
     fn keys_are_told_apart() {
         for (bytes, kind) in [
             (&b"\r"[..], Enter),
-            (b"\n", Accept),
+            (b"\n", Enter),
             (b"\x0f", Accept),
             (b"\x03", Interrupt),
             (b"\x1b", Escape),

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use super::{Cx, KEY_QUERY, LineDecision, LiveEvent, LiveShell, Phase, Probe, QUERY_WAIT, Token, TokenKind};
+use super::{Cx, KEY_QUERY, KEY_TAKE, LineDecision, LiveEvent, LiveShell, Phase, Probe, QUERY_WAIT, Token, TokenKind};
 use crate::shell::Shell;
 
 /// The keys of the editor's quoted-insert.
@@ -39,7 +39,7 @@ impl LiveShell {
         }
         let Some(ask) = self.ask.take() else { return };
         match decision {
-            LineDecision::Assistant => self.start_answer(cx),
+            LineDecision::Assistant => self.start_answer(KEY_TAKE, cx),
             LineDecision::Shell => {
                 if let (false, AskStep::Answered { text }) = (ask.hotkey, ask.step) {
                     self.press_enter(&ask.key, Some(text), cx);

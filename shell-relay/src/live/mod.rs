@@ -54,10 +54,11 @@ use crate::{
 const QUIET: Duration = Duration::from_millis(150);
 /// A relay waits so long after the last key of a user who types.
 const TYPING_WAIT: Duration = Duration::from_secs(2);
-const STASH_WAIT: Duration = Duration::from_millis(500);
-const LOAD_WAIT: Duration = Duration::from_millis(500);
+/// Both take about 1 ms, and up to 1 s for the longest command on a machine under load.
+const STASH_WAIT: Duration = Duration::from_secs(2);
+const LOAD_WAIT: Duration = Duration::from_secs(2);
 /// For the line at Enter. It takes about 1 ms; a machine under load may take long, and a question must not run as a command.
-const QUERY_WAIT: Duration = Duration::from_millis(250);
+const QUERY_WAIT: Duration = Duration::from_secs(1);
 const HIDE_MAX: Duration = Duration::from_secs(2);
 const QUEUE_WAIT: Duration = Duration::from_secs(30);
 const QUEUE_MAX: usize = 4;
@@ -76,6 +77,8 @@ const KEY_RESTORE: &[u8] = b"\x1b[7391;4~";
 const KEY_QUERY: &[u8] = b"\x1b[7391;5~";
 const KEY_FRESH: &[u8] = b"\x1b[7391;6~";
 const KEY_CLEAR: &[u8] = b"\x1b[7391;8~";
+/// As key 1; the line also goes into the history.
+const KEY_TAKE: &[u8] = b"\x1b[7391;9~";
 
 /// What of the shell's output the terminal gets.
 #[derive(Debug)]
@@ -327,6 +330,10 @@ impl LiveShell {
     fn hold_key(&mut self, token: Token<'_>, cx: &mut Cx<'_>) {
         let asks_to_stop = matches!(token.kind, TokenKind::Interrupt | TokenKind::Escape);
         if self.answer.is_some() && asks_to_stop {
+            // As a terminal does: no line that was typed ahead runs after a stop. A half-typed one stays.
+            if self.held.iter().any(|byte| matches!(byte, b'\r' | b'\n')) {
+                self.held.clear();
+            }
             cx.fx.events.push(LiveEvent::CancelRequested);
             return;
         }

@@ -156,7 +156,7 @@ fn enter_takes_effect_if_the_editor_does_not_tell_its_line() {
     bench.keys(b"ls");
     bench.keys(b"\rnext");
     assert_eq!(bench.pty(), "ls\x1b[7391;5~");
-    bench.wait(49);
+    bench.wait(999);
     assert_eq!(bench.pty(), "");
     bench.wait(2);
     assert_eq!(bench.pty(), "\rnext");
@@ -185,7 +185,7 @@ fn a_stash_without_answer_gives_the_keys_back_and_a_late_one_the_line() {
     let mut bench = Bench::at_prompt();
     bench.run("a1");
     bench.keys(b"typed");
-    bench.wait(501);
+    bench.wait(2001);
     assert_eq!(bench.refusals(), ["timed_out"]);
     assert_eq!(bench.pty(), "\x1b[7391;1~typed");
     bench.marks(&["S;4"]);
@@ -198,7 +198,7 @@ fn a_command_that_is_not_loaded_is_refused_and_the_line_comes_back() {
     bench.run("a1");
     bench.marks(&["S;4", "B"]);
     assert_eq!(bench.pty(), "\x1b[7391;1~\x1b[7391;2~\x1b[7391;3~");
-    bench.wait(501);
+    bench.wait(2001);
     assert_eq!(bench.refusals(), ["not_ready"]);
     assert_eq!(bench.pty(), "\x1b[7391;4~");
 }

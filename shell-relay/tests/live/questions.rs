@@ -34,7 +34,7 @@ fn an_empty_line_is_not_asked_for() {
 }
 
 #[test]
-fn a_question_never_reaches_the_shell() {
+fn a_question_never_runs() {
     let mut t = Terminal::bash();
     t.line("echo before");
     t.events.clear();
@@ -45,7 +45,6 @@ fn a_question_never_reaches_the_shell() {
     t.wait_screen("$ echo before\nbefore\n$ ? why\nBecause.\n$");
     t.line("echo $?");
     t.wait_text("\n0\n$");
-    assert!(!t.run("history").output.contains("why"));
     assert!(!t.shown.windows(4).any(|window| window == b"7391"), "a mark reached the terminal");
 }
 
@@ -187,6 +186,75 @@ fn ctrl_c_during_an_answer_asks_to_cancel_and_other_keys_come_back_afterwards() 
     t.wait_screen("$ ? go\n$ echo later");
     t.keys("\r");
     t.wait_screen("$ ? go\n$ echo later\nlater\n$");
+}
+
+#[test]
+fn a_line_typed_ahead_does_not_run_after_a_stop() {
+    let mut t = Terminal::bash();
+    ask(&mut t, "? go");
+    t.draw("? go\n");
+    t.keys("touch ahead\r");
+    t.keys("\x03");
+    t.keys("ls");
+    t.end_answer(false);
+    t.wait_screen("$ ? go\n$ ls");
+}
+
+#[test]
+fn a_question_is_one_up_away_and_takes_nothing_from_the_history() {
+    let mut t = Terminal::bash();
+    t.keys("echo one\r");
+    t.wait_screen("$ echo one\none\n$");
+    ask(&mut t, "? first");
+    t.draw("? first\n");
+    t.end_answer(false);
+    t.events.clear();
+    ask(&mut t, "? second");
+    t.draw("? second\n");
+    t.end_answer(false);
+    t.keys("\x1b[A\x1b[A");
+    t.wait_screen("$ echo one\none\n$ ? first\n$ ? second\n$ ? first");
+    t.keys("\x1b[A");
+    t.wait_screen("$ echo one\none\n$ ? first\n$ ? second\n$ echo one");
+}
+
+#[test]
+fn a_question_is_taken_at_a_line_feed_too() {
+    let mut t = Terminal::bash();
+    t.keys("? go\n");
+    t.wait("the line", |t| t.events.contains(&LiveEvent::LineEntered { text: "? go".into(), cursor: 4 }));
+}
+
+#[test]
+fn a_long_question_is_known_at_enter_and_a_longer_one_by_its_beginning() {
+    let mut t = Terminal::bash();
+    let text = format!("? why; {}", "does é not 100% work? [x] & so\\on ".repeat(300));
+    ask(&mut t, &format!("\x1b[200~{text}\x1b[201~"));
+    assert!(entered(&t).iter().any(|line| *line == text));
+    t.end_answer(false);
+    t.events.clear();
+    ask(&mut t, &format!("\x1b[200~? {}\x1b[201~", "界".repeat(30_000)));
+    assert!(entered(&t).iter().any(|line| line.starts_with("? 界界") && line.ends_with("界 [...]")));
+}
+
+fn entered(t: &Terminal) -> Vec<&str> {
+    let lines = t.events.iter().filter_map(|event| match event {
+        LiveEvent::LineEntered { text, .. } => Some(text.as_str()),
+        _ => None,
+    });
+    lines.collect()
+}
+
+#[test]
+fn the_users_strict_and_tracing_options_change_nothing() {
+    let mut t = Terminal::with_rc("PS1='$ '\nset -eux\nunset PROMPT_COMMAND\n");
+    t.shown.clear();
+    ask(&mut t, "? why");
+    t.draw("? why\n");
+    t.end_answer(false);
+    t.line("[[ $- == *e*u*x* ]] && echo strict");
+    t.wait_text("\nstrict\n$");
+    assert!(!String::from_utf8_lossy(&t.shown).contains("__cohab"), "{}", t.text());
 }
 
 #[test]
