@@ -299,12 +299,15 @@ impl Driver {
             }
             Some(LinkEvent::Message(message)) => self.handle(Event::Daemon(message)),
             Some(LinkEvent::Down(error)) => {
-                let message = if std::mem::take(&mut self.is_link_up) {
-                    "the daemon is gone; the answer is incomplete".to_owned()
+                let (message, hint) = if std::mem::take(&mut self.is_link_up) {
+                    (
+                        "the daemon is gone; the answer is incomplete".to_owned(),
+                        "ask again; that starts it anew".to_owned(),
+                    )
                 } else {
-                    error.to_string()
+                    (error.to_string(), error.hint())
                 };
-                self.lose_link(message, error.hint());
+                self.lose_link(message, hint);
             }
             None => self.link = None,
         }

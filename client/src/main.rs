@@ -26,8 +26,13 @@ fn main() -> ExitCode {
     let mut args = std::env::args_os();
     let is_login_name = real_shell::is_login_name(args.next().as_deref());
     let args: Vec<OsString> = args.collect();
-    match real_shell::way_in(&args, &surroundings()) {
+    let surroundings = surroundings();
+    match real_shell::way_in(&args, &surroundings) {
         WayIn::RealShell(shell_args) => {
+            // Only who typed our name sees this: programs find the real shell in `$SHELL`.
+            if surroundings.is_inside_cohab && surroundings.is_terminal && shell_args.is_empty() {
+                complain("this terminal has the assistant already; here is a plain shell in it, `exit` leads back");
+            }
             let config = config::load(&Paths::from_env().config_file());
             exec_shell(given_shell(&args, &config), &shell_args, is_login_name)
         }

@@ -167,10 +167,18 @@ fn runs(effects: &[Effect]) -> Option<&str> {
 #[test]
 fn a_line_without_the_prefix_is_the_shells() {
     let mut bench = Bench::connected();
-    for line in ["ls", "", " ? x", "echo ?", "/usr/bin/ls"] {
+    for line in ["ls", "", "echo ?", "\\? x", "/usr/bin/ls"] {
         let effects = bench.live(LiveEvent::LineEntered { text: line.into(), cursor: 0 });
         assert_eq!(effects, [Effect::DecideLine(LineDecision::Shell)], "{line:?}");
     }
+}
+
+#[test]
+fn blanks_before_the_prefix_do_not_make_a_question_a_command() {
+    let mut bench = Bench::connected();
+    let effects = bench.live(LiveEvent::LineEntered { text: "  ?why".into(), cursor: 0 });
+    assert_eq!(effects[0], Effect::DecideLine(LineDecision::Assistant));
+    assert!(matches!(&effects[1], Effect::Send(ClientMessage::UserQuery(query)) if query.text == "why"));
 }
 
 #[test]
@@ -336,7 +344,7 @@ fn a_read_only_command_runs_unasked_and_its_result_is_sent() {
         StepFinished { turn_id: TURN, step: 1, outcome: StepOutcome::Done, summary: "exit 0".into(), elapsed_ms: 5 };
     bench.daemon(DaemonMessage::StepFinished(finished));
     bench.live(LiveEvent::AnswerReady);
-    let expected = "❯ ls\n↳ cd ~/src/big · FOO=1 · MY_TOKEN=••• · unset OLD\n✓ bash · exit 0 · 5 ms\n----\n";
+    let expected = "❯ ls\n  ↳ cd ~/src/big · FOO=1 · MY_TOKEN=••• · unset OLD\n  ✓ exit 0 · 5 ms\n----\n";
     assert_eq!(bench.shown(), expected);
 }
 

@@ -11,6 +11,8 @@ use super::{input::InputText, look::Look, theme, visible::visible};
 use crate::markdown::wrap::{Row, push_text, row_width, wrap_exactly, wrap_words};
 
 const BAR: &str = "│ ";
+const TOP: &str = "╭ ";
+const BOTTOM: &str = "╰ ";
 const BAR_COLUMNS: usize = 2;
 /// Narrower terminals get the card without its bar.
 const MIN_BAR_WIDTH: usize = 12;
@@ -71,26 +73,26 @@ pub fn card(request: &ApprovalRequest, width: usize, look: Look) -> Vec<Line<'st
         let style = if request.is_dangerous { theme::DANGER } else { theme::WARNING };
         card.words(&[Span::styled(format!("{}{}", look.choose("! ", "Reason: "), visible(reason)), style)]);
     }
-    card.lines
+    card.into_top()
 }
 
 /// The rows below the card: the keys, or the text that is typed.
 #[must_use]
 pub fn question(request: &ApprovalRequest, answering: &Answering, width: usize, look: Look) -> Question {
+    let below = |words: &[Span<'_>]| {
+        let mut card = Card::new(request.is_dangerous, width, look);
+        card.words(words);
+        card.into_bottom()
+    };
     let typed = |note: &str, prompt: &str, input: &InputText| {
-        let mut card = Card::new(false, width, Look::Sentences);
-        card.words(&[Span::styled(note.to_owned(), theme::DIM)]);
-        let above = card.lines.len();
+        let mut lines = below(&[Span::styled(note.to_owned(), theme::DIM)]);
+        let above = lines.len();
         let (rows, (row, column)) = input.layout(prompt, width);
-        card.lines.extend(rows);
-        Question { lines: card.lines, cursor: Some((above + row, column)) }
+        lines.extend(rows);
+        Question { lines, cursor: Some((above + row, column)) }
     };
     match answering {
-        Answering::Keys => {
-            let mut card = Card::new(false, width, Look::Sentences);
-            card.words(&keys(request, look));
-            Question { lines: card.lines, cursor: None }
-        }
+        Answering::Keys => Question { lines: below(&keys(request, look)), cursor: None },
         Answering::Confirming(input) => typed("Type yes and Enter to do it, Esc to go back.", "yes? ", input),
         Answering::Editing(input) => {
             typed("Change the command. Enter runs it, Alt-Enter adds a line, Esc goes back.", "$ ", input)
@@ -106,8 +108,13 @@ pub fn question(request: &ApprovalRequest, answering: &Answering, width: usize, 
 pub fn keys(request: &ApprovalRequest, look: Look) -> Vec<Span<'static>> {
     let is_command = matches!(request.subject, ApprovalSubject::Command { .. });
     let is_server = matches!(request.subject, ApprovalSubject::LocalServer { .. });
+    let once = match (is_server, request.is_dangerous) {
+        (true, _) => "yes",
+        (false, true) => "once (asks for a typed yes)",
+        (false, false) => "once",
+    };
     let all = [
-        ("y", if is_server { "yes" } else { "once" }, true),
+        ("y", once, true),
         ("a", "this session", !request.is_dangerous && !is_server),
         ("e", "edit", is_command),
         ("n", "no", true),
@@ -121,10 +128,6 @@ pub fn keys(request: &ApprovalRequest, look: Look) -> Vec<Span<'static>> {
         let key_style = if request.is_dangerous && *key == "y" { theme::DANGER } else { theme::STRONG };
         push_text(&mut row, key, key_style);
         push_text(&mut row, &format!("{}{meaning}", look.choose(" ", " for ")), theme::PLAIN);
-    }
-    if request.is_dangerous {
-        push_text(&mut row, look.choose(" · ", ", "), theme::DIM);
-        push_text(&mut row, "y asks for a typed yes", theme::DANGER);
     }
     row
 }
@@ -212,6 +215,24 @@ impl Card {
 
     fn field(&mut self, name: &str, value: &str) {
         self.exactly(&[Span::styled(format!("{name}: "), theme::DIM), Span::raw(value)]);
+    }
+
+    /// The lines of the card's upper part.
+    fn into_top(mut self) -> Vec<Line<'static>> {
+        if let (Some(bar), Some(line)) = (&self.bar, self.lines.first_mut()) {
+            line.spans[0] = Span::styled(TOP, bar.style);
+        }
+        self.lines
+    }
+
+    /// The lines of what closes the card; a second one has no frame any more.
+    fn into_bottom(mut self) -> Vec<Line<'static>> {
+        if let Some(bar) = &self.bar {
+            for (index, line) in self.lines.iter_mut().enumerate() {
+                line.spans[0] = if index == 0 { Span::styled(BOTTOM, bar.style) } else { Span::raw("  ") };
+            }
+        }
+        self.lines
     }
 
     fn rows(&mut self, rows: Vec<Row>) {

@@ -80,7 +80,7 @@ pub fn step_started(activity: &StepActivity, width: usize, look: Look) -> Option
     Some(fitted(&line, width))
 }
 
-/// How a step went, for example `✓ bash  exit 0 · 1.2 s`.
+/// How a step went, below its own line or its command's output, for example `  ✓ exit 0 · 1.2 s`.
 #[must_use]
 pub fn step_finished(
     activity: &StepActivity,
@@ -92,24 +92,23 @@ pub fn step_finished(
 ) -> Option<Line<'static>> {
     let StepActivity::ToolCall { tool, .. } = activity else { return None };
     let (glyph, word, style) = match outcome {
-        StepOutcome::Done => ("✓ ", "Done: ", theme::GOOD),
-        StepOutcome::Failed => ("✗ ", "Failed: ", theme::BAD),
-        StepOutcome::Refused => ("✗ ", "Refused: ", theme::WARNING),
-        StepOutcome::Cancelled => ("✗ ", "Cancelled: ", theme::DIM),
-    };
-    let mut text = one_line(tool);
-    let refused = match outcome {
-        StepOutcome::Refused => "refused",
-        StepOutcome::Cancelled => "cancelled",
-        StepOutcome::Done | StepOutcome::Failed => "",
+        StepOutcome::Done => ("  ✓ ", "Done: ", theme::GOOD),
+        StepOutcome::Failed => ("  ✗ ", "Failed: ", theme::BAD),
+        StepOutcome::Refused => ("  ✗ ", "Refused: ", theme::WARNING),
+        StepOutcome::Cancelled => ("  ✗ ", "Cancelled: ", theme::DIM),
     };
     let summary = one_line(summary);
+    let refused = match outcome {
+        StepOutcome::Refused if !summary.contains("refused") => "refused",
+        StepOutcome::Cancelled => "cancelled",
+        _ => "",
+    };
     // What was not run took no time worth telling.
     let took = if elapsed_ms == 0 { String::new() } else { duration(elapsed_ms) };
-    for part in [look.choose(refused, ""), &summary, &took].into_iter().filter(|part| !part.is_empty()) {
-        text.push_str(look.choose(" · ", ", "));
-        text.push_str(part);
-    }
+    // The step's glyph stands above; where there is none, the tool's name says what this is about.
+    let parts = [look.choose("", &one_line(tool)), look.choose(refused, ""), &summary, &took].map(str::to_owned);
+    let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    let text = parts.join(look.choose(" · ", ", "));
     let line = Line::from(vec![Span::styled(look.choose(glyph, word), style), Span::styled(text, theme::DIM)]);
     Some(fitted(&line, width))
 }
@@ -134,7 +133,11 @@ pub fn receipt(receipt: &Receipt<'_>, width: usize, look: Look) -> Vec<Line<'sta
         return Vec::new();
     }
     let text = format!("{}{}", look.choose("↳ ", "Changed: "), facts.join(look.choose(" · ", ", ")));
-    wrapped(&[Span::styled(text, theme::DIM)], width)
+    // Below the command's output, as the line that tells how it went.
+    let indent = look.choose("  ", "");
+    let mut lines = wrapped(&[Span::styled(text, theme::DIM)], width.saturating_sub(indent.len()).max(1));
+    lines.iter_mut().filter(|_| !indent.is_empty()).for_each(|line| line.spans.insert(0, Span::raw(indent)));
+    lines
 }
 
 /// A notice of the daemon.
