@@ -49,7 +49,12 @@ impl Bash {
         let output = render::cut_middle(&outcome.output, self.options.output_max_bytes);
         let gap = if output.is_empty() || output.ends_with('\n') { "" } else { "\n" };
         let lines = outcome.output.lines().count();
-        let amount = if lines == 0 { "no output".into() } else { render::count(lines, "line") };
+        let amount = match (lines, outcome.truncated_bytes) {
+            (0, _) => "no output".into(),
+            (_, 0) => render::count(lines, "line"),
+            // Only a part of the lines is here to be counted.
+            _ => format!("{} of output", render::bytes(outcome.total_bytes)),
+        };
         let (is_failure, summary) = match (outcome.ending, outcome.status) {
             (Ending::Exited, Some(0)) => (false, amount),
             (Ending::Exited, Some(status)) => (true, format!("exit {status}, {amount}")),
@@ -219,7 +224,7 @@ mod tests {
             "one\ntwo\n[exit 3; cwd is now /w/sub; 0.04 s; 890 of 900 bytes of output left out; \
              environment: FOO=\"a\\nb\" OLD unset]"
         );
-        assert_eq!((output.summary.as_str(), output.is_failure), ("exit 3, 2 lines", true));
+        assert_eq!((output.summary.as_str(), output.is_failure), ("exit 3, 900 bytes of output", true));
     }
 
     #[tokio::test]

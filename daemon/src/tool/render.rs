@@ -29,6 +29,15 @@ pub(super) fn count(number: usize, thing: &str) -> String {
     if number == 1 { format!("1 {thing}") } else { format!("{number} {plural}") }
 }
 
+/// An amount of data: `900 bytes`, `12 kB`, `2.1 MB`.
+pub(super) fn bytes(count: u64) -> String {
+    match count {
+        0..1_000 => format!("{count} bytes"),
+        1_000..1_000_000 => format!("{} kB", count / 1_000),
+        _ => format!("{}.{} MB", count / 1_000_000, count % 1_000_000 / 100_000),
+    }
+}
+
 /// A duration with the precision that matters: `0.04 s`, `12.3 s`, `3 min 20 s`.
 pub(super) fn duration(duration: Duration) -> String {
     let seconds = duration.as_secs();
@@ -82,6 +91,11 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn amounts_are_told_in_the_unit_that_fits() {
+        assert_eq!([900, 12_345, 2_188_895].map(bytes), ["900 bytes", "12 kB", "2.1 MB"]);
+    }
 
     #[test]
     fn a_title_is_one_line_without_controls() {

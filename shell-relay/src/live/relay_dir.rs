@@ -119,12 +119,23 @@ impl Drop for RelayDir {
     }
 }
 
+/// What our script adds to prompts. It shows where the user exports them.
+const PROMPT_REFERENCES: [&str; 3] = [r"\[${__cohab_b-}\]", r"\[${__cohab_p2-}\]", "${__cohab_c-}"];
+
+/// A prompt as the user wrote it.
+fn without_references(name: &str, value: &str) -> String {
+    let is_prompt = matches!(name, "PS0" | "PS1" | "PS2");
+    let references = PROMPT_REFERENCES.iter().filter(|_| is_prompt);
+    references.fold(value.to_owned(), |value, reference| value.replace(reference, ""))
+}
+
 /// What changed between two outputs of `env -0`.
 fn env_delta(before: &[u8], after: &[u8]) -> Vec<EnvChange> {
     let parse = |bytes: &[u8]| -> std::collections::BTreeMap<String, String> {
         let pairs = bytes.split(|&byte| byte == 0).map(String::from_utf8_lossy);
-        let pairs =
-            pairs.filter_map(|pair| pair.split_once('=').map(|(name, value)| (name.to_owned(), value.to_owned())));
+        let pairs = pairs.filter_map(|pair| {
+            pair.split_once('=').map(|(name, value)| (name.to_owned(), without_references(name, value)))
+        });
         pairs.filter(|(name, _)| !NOT_REPORTED.contains(&name.as_str())).collect()
     };
     let (before, mut after) = (parse(before), parse(after));
@@ -161,6 +172,15 @@ mod tests {
         let after = b"A=1\0B=3\nmore\0PWD=/tmp\0_=/usr/bin/env\0D=\0";
         let change = |name: &str, value: Option<&str>| EnvChange { name: name.into(), value: value.map(Into::into) };
         assert_eq!(env_delta(before, after), [change("B", Some("3\nmore")), change("C", None), change("D", Some(""))]);
+    }
+
+    #[test]
+    fn an_exported_prompt_is_told_without_our_references() {
+        let before = br"PS1=\$ \[${__cohab_b-}\]".to_vec();
+        let changed = br"PS1=(v) \$ \[${__cohab_b-}\]".to_vec();
+        let told = env_delta(&before, &changed);
+        assert_eq!(told, [EnvChange { name: "PS1".into(), value: Some(r"(v) \$ ".into()) }]);
+        assert_eq!(env_delta(br"PS1=\$ ", &before), []);
     }
 
     #[test]
