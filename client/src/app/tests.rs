@@ -292,9 +292,9 @@ fn text_goes_to_the_scrollback_once_its_block_is_closed() {
     bench.chunk(0, "First **bold** para");
     assert_eq!(bench.shown(), "----\nFirst bold para\n");
     bench.chunk(1, "graph.\n\nSecond");
-    assert_eq!(bench.shown(), "First bold paragraph.\n\n----\nSecond\n");
+    assert_eq!(bench.shown(), "First bold paragraph.\n----\n\nSecond\n");
     assert_eq!(bench.daemon(ended(TurnEndReason::Answered)), [Effect::EndAnswer]);
-    assert_eq!(bench.app.last_frame().above, [Line::raw("Second")]);
+    assert_eq!(bench.app.last_frame().above, [Line::raw(""), Line::raw("Second")]);
 }
 
 #[test]

@@ -156,7 +156,7 @@ fn enter_takes_effect_if_the_editor_does_not_tell_its_line() {
     bench.keys(b"ls");
     bench.keys(b"\rnext");
     assert_eq!(bench.pty(), "ls\x1b[7391;5~");
-    bench.wait(49);
+    bench.wait(249);
     assert_eq!(bench.pty(), "");
     bench.wait(2);
     assert_eq!(bench.pty(), "\rnext");
