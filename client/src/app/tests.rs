@@ -440,6 +440,17 @@ fn a_cancelled_turn_gives_the_prompt_back_without_waiting_for_the_daemon() {
 }
 
 #[test]
+fn the_question_after_a_cancelled_one_waits_until_the_daemon_has_ended_that() {
+    let mut bench = Bench::in_a_turn();
+    bench.live(LiveEvent::CancelRequested);
+    bench.live(LiveEvent::AnswerEnded);
+    let effects = bench.live(LiveEvent::LineEntered { text: "? again".into(), cursor: 0 });
+    assert_eq!(effects, [Effect::DecideLine(LineDecision::Assistant)]);
+    let effects = bench.daemon(ended(TurnEndReason::Cancelled));
+    assert!(matches!(&effects[..], [Effect::Send(ClientMessage::UserQuery(query))] if query.text == "again"));
+}
+
+#[test]
 fn an_interrupt_of_the_agents_command_stops_the_turn_too() {
     let mut bench = Bench::in_a_turn();
     bench.daemon(execute("ls", None));
