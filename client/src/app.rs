@@ -91,6 +91,8 @@ pub struct App {
     link: LinkState,
     surface: Surface,
     turn: Option<Turn>,
+    /// A cancelled turn that the daemon has not ended yet: it takes the next question only then.
+    cancelled_turn: Option<TurnId>,
     consents: Consents,
     journal: ResultJournal,
     shell_events: VecDeque<ShellEvent>,
@@ -112,6 +114,7 @@ impl App {
             link: LinkState::Down,
             surface: Surface::Shell,
             turn: None,
+            cancelled_turn: None,
             consents: Consents::default(),
             journal: ResultJournal::default(),
             shell_events: VecDeque::new(),
@@ -227,12 +230,17 @@ impl App {
         for event in &self.shell_events {
             effects.push(Effect::Send(ClientMessage::ShellEvent(event.clone())));
         }
+        self.send_held_query(effects);
+    }
+
+    fn send_held_query(&mut self, effects: &mut Vec<Effect>) {
         if let Some(query) = self.turn.as_mut().and_then(Turn::take_unsent_query) {
             effects.push(Effect::Send(ClientMessage::UserQuery(query)));
         }
     }
 
     fn on_link_down(&mut self, message: &str, hint: &str, effects: &mut Vec<Effect>) {
+        self.cancelled_turn = None;
         self.link = if self.link == LinkState::Connecting { LinkState::Failed } else { LinkState::Down };
         if self.turn.as_ref().is_some_and(|turn| !turn.is_over()) {
             self.print_error(&WireError {
@@ -266,13 +274,14 @@ impl App {
             piped_input: None,
         };
         match &self.link {
+            LinkState::Up(_) if self.cancelled_turn.is_some() => turn.hold(query),
             LinkState::Up(attached) => {
                 turn.wait_for_model(&attached.model);
                 effects.push(Effect::Send(ClientMessage::UserQuery(query)));
             }
-            LinkState::Connecting => turn.wait_for_link(query),
+            LinkState::Connecting => turn.hold(query),
             LinkState::Down | LinkState::Failed => {
-                turn.wait_for_link(query);
+                turn.hold(query);
                 self.connect(effects);
             }
         }
@@ -283,6 +292,9 @@ impl App {
     fn cancel_turn(&mut self, now: Instant, effects: &mut Vec<Effect>) {
         let Some(turn) = self.turn.as_mut().filter(|turn| !turn.is_over()) else { return };
         effects.push(Effect::Send(ClientMessage::CancelTurn { turn_id: turn.id() }));
+        if turn.was_sent() {
+            self.cancelled_turn = Some(turn.id());
+        }
         if turn.close_question() {
             effects.push(Effect::TakeKeyboard(false));
         }

@@ -9,7 +9,7 @@ mod screen;
 use std::{
     io::{self, IsTerminal, Write},
     process::ExitCode,
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use cohab_protocol::{
@@ -17,7 +17,10 @@ use cohab_protocol::{
     Paths, SessionKey, TurnEndReason, TurnId, UserQuery, WireError, WireErrorKind,
 };
 use futures::{SinkExt, StreamExt};
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::{
+    signal::unix::{SignalKind, signal},
+    time::timeout,
+};
 
 use crate::{
     approval::OpenQuestion,
@@ -29,6 +32,8 @@ use crate::{
 };
 use keyboard::Keyboard;
 
+/// How long the daemon may take to confirm that a turn is cancelled.
+const CANCEL_WAIT: Duration = Duration::from_millis(200);
 /// Exit status of an answered question.
 const ANSWERED: u8 = 0;
 /// Exit status when there is no answer.
@@ -193,8 +198,18 @@ fn nobody_here(request: &ApprovalRequest) -> ClientMessage {
     ClientMessage::ApprovalReply(ApprovalReply { approval_id: request.approval_id, decision })
 }
 
+/// Cancels, and waits a moment for the daemon's word: a socket closed with unread messages takes back what was sent last.
 async fn cancel(frames: &mut Frames, turn_id: TurnId) -> Result<u8, AskError> {
     frames.send(ClientMessage::CancelTurn { turn_id }).await.map_err(ConnectError::from)?;
+    let ended = async {
+        while let Some(Ok(message)) = frames.next().await {
+            if final_status(&message, turn_id).is_some() {
+                break;
+            }
+        }
+    };
+    // A daemon that says nothing changes nothing: the user wants out.
+    let _ = timeout(CANCEL_WAIT, ended).await;
     Ok(CANCELLED)
 }
 

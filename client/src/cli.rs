@@ -15,6 +15,7 @@ pub const SUBCOMMANDS: [&str; 5] = ["ask", "daemon", "config", "completions", "h
     version,
     max_term_width = 80,
     disable_help_subcommand = true,
+    disable_help_flag = true,
     args_conflicts_with_subcommands = true,
     override_usage = "cohab [--shell PATH] [--login] [-- ARGS]\n       cohab <COMMAND>",
     after_help = "Without a command your shell opens in this terminal, as it is. At its prompt,\n\
@@ -33,6 +34,9 @@ pub struct Cli {
     /// Arguments for the shell
     #[arg(last = true, value_name = "ARGS")]
     pub shell_args: Vec<OsString>,
+    /// Print help
+    #[arg(long, short, global = true, action = clap::ArgAction::HelpShort)]
+    help: Option<bool>,
 }
 
 /// The commands beside the shell itself.
@@ -44,7 +48,7 @@ pub enum Command {
     #[command(subcommand)]
     Daemon(DaemonCommand),
     /// Show, check and change the settings
-    #[command(disable_help_flag = true)]
+    #[command(after_help = "`cohab config list` shows every setting and what it means.")]
     Config(ConfigArgs),
     /// Print the completion script of a shell
     Completions {
@@ -64,7 +68,7 @@ pub struct AskArgs {
     /// Print one JSON object per event and line
     #[arg(long)]
     pub json: bool,
-    /// What may run without asking [default: ask at a terminal, else nothing but the answer]
+    /// What may run unasked [default: ask; where nobody can be asked, refuse]
     #[arg(long, value_name = "MODE")]
     pub approve: Option<ApproveMode>,
 }
@@ -119,7 +123,7 @@ pub enum DaemonCommand {
 /// `cohab config ...`: handed on to the daemon's program, which owns the settings.
 #[derive(Debug, Args)]
 pub struct ConfigArgs {
-    /// path, list, get KEY, set KEY VALUE, check; `cohab config --help` tells more
+    /// path, list, get KEY, set KEY VALUE or check
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ACTION")]
     pub args: Vec<OsString>,
 }
@@ -158,7 +162,7 @@ mod tests {
 
     #[test]
     fn the_help_fits_a_screen() {
-        let help = Cli::command().render_long_help().to_string();
+        let help = Cli::command().render_help().to_string();
         assert!(help.lines().count() <= 24, "{help}");
         assert!(help.lines().all(|line| line.chars().count() <= 80), "{help}");
     }

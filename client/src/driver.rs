@@ -30,8 +30,8 @@ use crate::{
 };
 use shell_io::ShellIo;
 
-/// Between two redraws of the live area while text streams in.
-const FRAME_INTERVAL: Duration = Duration::from_millis(16);
+/// Least time between two redraws of the live area: text at reading speed is drawn as it comes, a burst at 125 Hz.
+const FRAME_INTERVAL: Duration = Duration::from_millis(8);
 /// A shell that ends this soon, without a prompt and without a key, did not get on with us.
 const STILLBORN_LIMIT: Duration = Duration::from_secs(2);
 /// Read from the terminal at once. Larger pastes come in several pieces.
@@ -258,8 +258,8 @@ impl Driver {
             biased;
             wake = signals.next() => wake,
             count = self.terminal.read(keys), if self.shell.queued_bytes() < SHELL_QUEUE_BYTES => Wake::Keys(count),
-            _ = self.terminal.writable(), if self.terminal.has_queue() => Wake::TerminalWritable,
-            _ = self.shell.writable(), if self.shell.queued_bytes() > 0 => Wake::ShellWritable,
+            () = self.terminal.writable() => Wake::TerminalWritable,
+            () = self.shell.writable() => Wake::ShellWritable,
             event = next_link_event(&mut self.link) => Wake::Link(event),
             () = highlighted(self.highlighter.as_ref()) => Wake::Highlighted,
             () = sleep_until(deadline) => Wake::Time,

@@ -7,6 +7,7 @@
 pub mod app;
 pub mod approval;
 pub mod ask;
+pub mod async_tty;
 pub mod cli;
 pub mod config;
 pub mod connection;
@@ -16,7 +17,6 @@ pub mod driver;
 pub mod effect;
 pub mod event;
 pub mod markdown;
-pub mod readiness;
 pub mod real_shell;
 pub mod session_settings;
 pub mod terminal;

@@ -14,7 +14,8 @@ use rustix::{
     io::Errno,
     termios::{self, OptionalActions, Termios},
 };
-use tokio::io::unix::AsyncFd;
+
+use crate::async_tty::AsyncTty;
 
 /// Output that may wait for a slow terminal before the shell is slowed down.
 const OUTPUT_QUEUE_BYTES: usize = 64 * 1024;
@@ -22,12 +23,8 @@ const OUTPUT_QUEUE_BYTES: usize = 64 * 1024;
 /// The terminal in raw mode. Dropping it puts the modes back.
 #[derive(Debug)]
 pub struct Terminal {
-    tty: AsyncFd<OwnedFd>,
+    tty: AsyncTty,
     saved: Termios,
-    queue: Vec<u8>,
-    /// Bytes of `queue` that are written already.
-    written: usize,
-    is_gone: bool,
 }
 
 impl Terminal {
@@ -36,18 +33,12 @@ impl Terminal {
     /// # Errors
     /// If standard input is no terminal, or it cannot be opened again.
     pub fn open() -> io::Result<Self> {
-        let tty = reopen(io::stdin().as_fd())?;
-        let saved = termios::tcgetattr(&tty)?;
+        let tty = AsyncTty::new(reopen(io::stdin().as_fd())?)?;
+        let saved = termios::tcgetattr(tty.fd())?;
         let mut raw = saved.clone();
         raw.make_raw();
-        termios::tcsetattr(&tty, OptionalActions::Drain, &raw)?;
-        match crate::readiness::register(tty) {
-            Ok(tty) => Ok(Self { tty, saved, queue: Vec::new(), written: 0, is_gone: false }),
-            Err(error) => {
-                termios::tcsetattr(io::stdin(), OptionalActions::Drain, &saved)?;
-                Err(error)
-            }
-        }
+        termios::tcsetattr(tty.fd(), OptionalActions::Drain, &raw)?;
+        Ok(Self { tty, saved })
     }
 
     /// The modes the terminal had before.
@@ -59,7 +50,7 @@ impl Terminal {
     /// Its size as `(columns, rows)`, at least 2 by 2; 80 by 24 if it does not know.
     #[must_use]
     pub fn size(&self) -> (u16, u16) {
-        size_of(self.tty.get_ref().as_fd())
+        size_of(self.tty.fd().as_fd())
     }
 
     /// Waits for keys and reads them into `buffer`. 0 means the terminal is gone. Cancel-safe.
@@ -67,90 +58,42 @@ impl Terminal {
     /// # Errors
     /// If reading fails for another reason than the terminal's end.
     pub async fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
-        loop {
-            let mut ready = self.tty.readable().await?;
-            match ready.try_io(|tty| rustix::io::read(tty.get_ref(), &mut *buffer).map_err(io::Error::from)) {
-                Ok(Err(error)) if error.kind() == io::ErrorKind::Interrupted => {}
-                Ok(Err(error)) if error.raw_os_error() == Some(Errno::IO.raw_os_error()) => return Ok(0),
-                Ok(result) => {
-                    // A terminal gives all it has: a short read means that there is no more, so the next wait need not try.
-                    if result.as_ref().is_ok_and(|count| *count < buffer.len()) {
-                        ready.clear_ready();
-                    }
-                    return result;
-                }
-                Err(_would_block) => {}
-            }
-        }
+        self.tty
+            .read_with(|fd| match rustix::io::read(fd, &mut *buffer) {
+                Err(Errno::IO) => Ok(0),
+                result => Ok(result?),
+            })
+            .await
     }
 
-    /// Writes at once what the terminal takes and queues the rest. All of it is kept, whatever the queue's bound:
-    /// the bound is where [`is_backed_up`](Self::is_backed_up) begins.
+    /// Writes at once what the terminal takes and queues the rest. All of it is kept: the bound is where
+    /// [`is_backed_up`](Self::is_backed_up) begins.
     pub fn write(&mut self, bytes: &[u8]) {
-        if self.is_gone || bytes.is_empty() {
-            return;
-        }
-        let taken = if self.queue.is_empty() { self.write_now(bytes) } else { 0 };
-        self.queue.extend_from_slice(&bytes[taken..]);
-    }
-
-    fn write_now(&mut self, bytes: &[u8]) -> usize {
-        let mut taken = 0;
-        while taken < bytes.len() && !self.is_gone {
-            match rustix::io::write(self.tty.get_ref(), &bytes[taken..]) {
-                Ok(count) => taken += count,
-                Err(Errno::INTR) => {}
-                Err(Errno::AGAIN) => break,
-                // Nobody looks any more: SIGHUP is on its way.
-                Err(_) => self.is_gone = true,
-            }
-        }
-        taken
-    }
-
-    /// Whether output waits.
-    #[must_use]
-    pub fn has_queue(&self) -> bool {
-        !self.queue.is_empty() && !self.is_gone
+        self.tty.write(bytes);
     }
 
     /// Whether so much output waits that its source should be left alone.
     #[must_use]
     pub fn is_backed_up(&self) -> bool {
-        self.queue.len() - self.written >= OUTPUT_QUEUE_BYTES && !self.is_gone
+        self.tty.queued_bytes() >= OUTPUT_QUEUE_BYTES
     }
 
-    /// Waits until the terminal takes output again. Cancel-safe.
-    ///
-    /// # Errors
-    /// If waiting fails.
-    pub async fn writable(&self) -> io::Result<()> {
-        self.tty.writable().await.map(drop)
+    /// Waits until [`flush`](Self::flush) can do something; for ever if nothing waits. Cancel-safe.
+    pub async fn writable(&self) {
+        self.tty.writable().await;
     }
 
-    /// Writes from the queue what the terminal takes now.
+    /// Writes what waits, as far as the terminal takes it now.
     pub fn flush(&mut self) {
-        let rest = &self.queue[self.written..];
-        let write = |tty: &OwnedFd| rustix::io::write(tty, rest).map_err(io::Error::from);
-        match self.tty.try_io(tokio::io::Interest::WRITABLE, write) {
-            Ok(count) => self.written += count,
-            Err(error) if matches!(error.kind(), io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock) => {}
-            Err(_) => self.is_gone = true,
-        }
-        if self.written == self.queue.len() || self.is_gone {
-            self.queue.clear();
-            self.queue.shrink_to(OUTPUT_QUEUE_BYTES);
-            self.written = 0;
-        }
+        self.tty.flush();
     }
 }
 
 impl Drop for Terminal {
     fn drop(&mut self) {
-        let rest = std::mem::take(&mut self.queue);
-        self.write_now(&rest[self.written..]);
+        self.tty.give_up_queue();
         // The terminal may be gone; then there is nothing to put back.
-        let _ = termios::tcsetattr(self.tty.get_ref(), OptionalActions::Now, &self.saved);
+        let _ = termios::tcsetattr(self.tty.fd(), OptionalActions::Now, &self.saved);
     }
 }
 

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use cohab_protocol::{
     AgentStreamChunk, ApprovalDecision, ApprovalReply, ApprovalRequest, ApprovalSubject, ClientMessage, DaemonMessage,
-    ErrorSubject, Notice, NoticeKind, StepActivity, StepFinished, TurnEndReason, TurnEnded, TurnId,
+    ErrorSubject, Notice, NoticeKind, StepActivity, StepFinished, TurnEndReason, TurnEnded, TurnId, WireErrorKind,
 };
 
 use super::{
@@ -34,12 +34,20 @@ impl App {
             DaemonMessage::ExecuteCommand(request) => self.on_execute(request, effects),
             DaemonMessage::InterruptCommand { call_id } => self.on_interrupt(call_id, effects),
             DaemonMessage::ApprovalRequest(request) => self.on_approval_request(request, now, effects),
+            DaemonMessage::TurnEnded(ended) if self.cancelled_turn == Some(ended.turn_id) => {
+                self.cancelled_turn = None;
+                self.send_held_query(effects);
+            }
             DaemonMessage::TurnEnded(ended) if self.is_current(ended.turn_id) => self.on_turn_ended(&ended, effects),
             DaemonMessage::Notice(notice) => self.on_notice(notice),
             DaemonMessage::Error(error) => {
                 let ends_turn = matches!(error.about, ErrorSubject::Turn(id) if self.is_current(id));
                 if ends_turn || (error.about == ErrorSubject::Connection && self.turn.is_some()) {
                     self.print_error(&error);
+                }
+                // A turn that was never begun has no `TurnEnded`.
+                if ends_turn && error.kind == WireErrorKind::Busy {
+                    self.end_turn(effects);
                 }
             }
             _ => {}

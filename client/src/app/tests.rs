@@ -300,9 +300,9 @@ fn text_goes_to_the_scrollback_once_its_block_is_closed() {
     bench.chunk(0, "First **bold** para");
     assert_eq!(bench.shown(), "----\nFirst bold para\n");
     bench.chunk(1, "graph.\n\nSecond");
-    assert_eq!(bench.shown(), "First bold paragraph.\n\n----\nSecond\n");
+    assert_eq!(bench.shown(), "First bold paragraph.\n----\n\nSecond\n");
     assert_eq!(bench.daemon(ended(TurnEndReason::Answered)), [Effect::EndAnswer]);
-    assert_eq!(bench.app.last_frame().above, [Line::raw("Second")]);
+    assert_eq!(bench.app.last_frame().above, [Line::raw(""), Line::raw("Second")]);
 }
 
 #[test]
@@ -445,6 +445,17 @@ fn a_cancelled_turn_gives_the_prompt_back_without_waiting_for_the_daemon() {
     assert_eq!(refusal_in(&bench.daemon(execute("ls", None))), "turn_over");
     assert!(bench.chunk(1, "wer").is_empty());
     assert_eq!(bench.shown(), "----\n");
+}
+
+#[test]
+fn the_question_after_a_cancelled_one_waits_until_the_daemon_has_ended_that() {
+    let mut bench = Bench::in_a_turn();
+    bench.live(LiveEvent::CancelRequested);
+    bench.live(LiveEvent::AnswerEnded);
+    let effects = bench.live(LiveEvent::LineEntered { text: "? again".into(), cursor: 0 });
+    assert_eq!(effects, [Effect::DecideLine(LineDecision::Assistant)]);
+    let effects = bench.daemon(ended(TurnEndReason::Cancelled));
+    assert!(matches!(&effects[..], [Effect::Send(ClientMessage::UserQuery(query))] if query.text == "again"));
 }
 
 #[test]

@@ -88,8 +88,14 @@ impl Turn {
         self.waiting = Waiting::Step(StepActivity::ModelCall { model });
     }
 
-    pub fn wait_for_link(&mut self, query: UserQuery) {
+    /// Keeps the question until the daemon can take it.
+    pub fn hold(&mut self, query: UserQuery) {
         self.unsent_query = Some(query);
+    }
+
+    /// Whether the daemon knows of the turn.
+    pub fn was_sent(&self) -> bool {
+        self.unsent_query.is_none()
     }
 
     pub fn take_unsent_query(&mut self) -> Option<UserQuery> {

@@ -3,7 +3,7 @@
 use std::{
     fs::File,
     io,
-    os::{fd::OwnedFd, unix::fs::OpenOptionsExt},
+    os::unix::fs::OpenOptionsExt,
     time::{Duration, Instant},
 };
 
@@ -12,11 +12,10 @@ use rustix::{
     fs::OFlags,
     termios::{self, LocalModes, OptionalActions, Termios},
 };
-use tokio::io::unix::AsyncFd;
 
 use crate::{
     approval::OpenQuestion,
-    readiness,
+    async_tty::AsyncTty,
     ui::keys::{Input, KeyReader},
 };
 
@@ -26,7 +25,7 @@ const LONE_ESCAPE: Duration = Duration::from_millis(50);
 /// The controlling terminal, without echo and line editing. Dropping it puts the modes back.
 #[derive(Debug)]
 pub(super) struct Keyboard {
-    tty: AsyncFd<OwnedFd>,
+    tty: AsyncTty,
     saved: Termios,
     keys: KeyReader,
     question: Option<OpenQuestion>,
@@ -46,7 +45,7 @@ impl Keyboard {
         // Signals stay on: Ctrl-C must work whatever we do.
         quiet.local_modes -= LocalModes::ECHO | LocalModes::ICANON;
         termios::tcsetattr(&tty, OptionalActions::Drain, &quiet).ok()?;
-        let tty = readiness::register(tty.into()).ok()?;
+        let tty = AsyncTty::new(tty.into()).ok()?;
         Some(Self { tty, saved, keys: KeyReader::new(), question: None, escape_since: None })
     }
 
@@ -83,14 +82,9 @@ impl Keyboard {
     }
 
     async fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
-        loop {
-            let mut ready = self.tty.readable().await?;
-            let result = ready.try_io(|tty| rustix::io::read(tty.get_ref(), &mut *buffer).map_err(io::Error::from));
-            match result {
-                Ok(Ok(0)) => return Err(io::ErrorKind::UnexpectedEof.into()),
-                Ok(result) => return result,
-                Err(_would_block) => {}
-            }
+        match self.tty.read_with(|fd| Ok(rustix::io::read(fd, &mut *buffer)?)).await? {
+            0 => Err(io::ErrorKind::UnexpectedEof.into()),
+            count => Ok(count),
         }
     }
 
@@ -113,6 +107,6 @@ async fn sleep_until(due: Option<Instant>) {
 impl Drop for Keyboard {
     fn drop(&mut self) {
         // The terminal may be gone; then there is nothing to put back.
-        let _ = termios::tcsetattr(self.tty.get_ref(), OptionalActions::Now, &self.saved);
+        let _ = termios::tcsetattr(self.tty.fd(), OptionalActions::Now, &self.saved);
     }
 }

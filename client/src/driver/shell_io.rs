@@ -14,9 +14,9 @@ use cohab_shell_relay::{
     shell::{self, Shell},
 };
 use rustix::{fs::OFlags, termios::Termios};
-use tokio::io::{Interest, unix::AsyncFd};
 
 use super::Start;
+use crate::async_tty::AsyncTty;
 
 /// What is read from the PTY in one call of the kernel on Linux: a full read means that there may be more.
 const PTY_READ_BYTES: usize = 4096;
@@ -25,11 +25,10 @@ const PTY_READ_BYTES: usize = 4096;
 #[derive(Debug)]
 pub(super) struct ShellIo {
     pty: LivePty,
-    /// A second descriptor of the PTY's master, registered for waiting.
-    master: AsyncFd<OwnedFd>,
+    /// A second descriptor of the PTY's master.
+    master: AsyncTty,
     directory: Option<RelayDir>,
     kind: Shell,
-    queue: Vec<u8>,
     status: Option<u8>,
 }
 
@@ -97,8 +96,8 @@ fn open_one(
     let setup = LiveSetup { shell: kind, nonce, child_pid: pty.child_pid(), initial_cwd: cwd };
     let mut live = LiveShell::new(setup, now);
     live.set_hotkey(start.config.client.hotkey.bytes());
-    let master = crate::readiness::register(master)?;
-    Ok((ShellIo { pty, master, directory, kind, queue: Vec::new(), status: None }, live))
+    let master = AsyncTty::new(master)?;
+    Ok((ShellIo { pty, master, directory, kind, status: None }, live))
 }
 
 fn relay_directory(start: &Start, kind: Shell, nonce: &str) -> io::Result<Option<RelayDir>> {
@@ -136,59 +135,35 @@ impl ShellIo {
             // A command that cannot be written is not started; the relay refuses it for want of an answer.
             let _ = directory.apply(effects);
         }
-        self.write(&effects.pty);
+        self.master.write(&effects.pty);
         effects.pty.clear();
         if let Some(signal) = effects.signal.take() {
             self.pty.send(signal);
         }
     }
 
-    fn write(&mut self, bytes: &[u8]) {
-        let taken = if self.queue.is_empty() { self.write_now(bytes) } else { 0 };
-        self.queue.extend_from_slice(&bytes[taken..]);
-    }
-
-    fn write_now(&self, bytes: &[u8]) -> usize {
-        let mut taken = 0;
-        while taken < bytes.len() {
-            let rest = &bytes[taken..];
-            match self.master.try_io(Interest::WRITABLE, |fd| rustix::io::write(fd, rest).map_err(io::Error::from)) {
-                Ok(count) => taken += count,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                // Full, or gone: the end of its output will tell.
-                Err(_) => break,
-            }
-        }
-        taken
-    }
-
+    /// Input that waits for the shell.
     pub fn queued_bytes(&self) -> usize {
-        self.queue.len()
+        self.master.queued_bytes()
     }
 
-    pub async fn writable(&self) -> io::Result<()> {
-        self.master.writable().await.map(drop)
+    /// Waits until [`flush`](Self::flush) can do something; for ever if nothing waits. Cancel-safe.
+    pub async fn writable(&self) {
+        self.master.writable().await;
     }
 
     pub fn flush(&mut self) {
-        let taken = self.write_now(&self.queue);
-        self.queue.drain(..taken);
+        self.master.flush();
     }
 
     /// Waits for output and reads what is there, until `buffer` is full. 0 means that the shell and all its jobs are gone.
     pub async fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
-        loop {
-            let mut ready = self.master.readable().await?;
-            match ready.try_io(|fd| read_available(fd.get_ref(), buffer)) {
-                Ok(result) => return result,
-                Err(_would_block) => {}
-            }
-        }
+        self.master.read_with(|fd| read_available(fd, buffer)).await
     }
 
     /// Reads what is there without waiting.
     pub fn read_now(&self, buffer: &mut [u8]) -> Option<usize> {
-        read_available(self.master.get_ref(), buffer).ok().filter(|count| *count > 0)
+        read_available(self.master.fd(), buffer).ok().filter(|count| *count > 0)
     }
 
     pub fn resize(&self, (columns, rows): (u16, u16)) {
