@@ -8,7 +8,10 @@ use super::{
 };
 use crate::approval::QUESTION_ROWS;
 use crate::markdown::wrap::wrap_exactly;
-use crate::ui::{status, theme, visible::visible};
+use crate::ui::{
+    status, theme,
+    visible::{visible, with_blank_indents},
+};
 use cohab_protocol::WireError;
 
 /// Rows of a command that are shown when it runs; the rest is counted.
@@ -93,13 +96,14 @@ impl App {
 
     pub(super) fn print_question(&mut self, question: &str) {
         let prefix = &self.options.question_prefix;
-        let text = format!("{prefix} {}", visible(question));
+        let text = format!("{prefix} {}", visible(&with_blank_indents(question)));
         // The first line continues the prompt's row; the terminal wraps it as it would a typed line.
         self.above.extend(text.lines().map(|line| Line::styled(line.to_owned(), theme::STRONG)));
     }
 
     /// A command as it is run, in place of the prompt that the user would have seen.
     pub(super) fn print_command(&mut self, command: &str) {
+        let command = &with_blank_indents(command);
         let mark = self.options.look.choose("❯ ", "$ ");
         let shown = visible(command);
         let count = shown.lines().count();

@@ -11,6 +11,16 @@ pub fn visible(text: &str) -> String {
     count_blanks(&escape_hidden(text))
 }
 
+/// The text with four blanks for each tab that indents a line: those are everyday things and hide nothing.
+#[must_use]
+pub fn with_blank_indents(text: &str) -> String {
+    let lines = text.split('\n').map(|line| {
+        let rest = line.trim_start_matches([' ', '\t']);
+        format!("{}{rest}", line[..line.len() - rest.len()].replace('\t', "    "))
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
 fn escape_hidden(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -65,6 +75,11 @@ mod tests {
         assert_eq!(visible("a\u{1b}[2Jb\tc\r"), "a\\u{1b}[2Jb\\u{9}c\\u{d}");
         assert_eq!(visible("x\u{202e}y\u{200b}\u{ad}\u{a0}"), "x\\u{202e}y\\u{200b}\\u{ad}\\u{a0}");
         assert_eq!(visible("rm Übung 日本"), "rm Übung 日本");
+    }
+
+    #[test]
+    fn tabs_that_indent_are_blanks_and_others_are_shown() {
+        assert_eq!(visible(&with_blank_indents("do\n\t \techo\tx")), "do\n         echo\\u{9}x");
     }
 
     #[test]
