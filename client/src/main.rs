@@ -2,7 +2,7 @@
 
 use std::{
     ffi::OsString,
-    io::{self, IsTerminal, Write},
+    io::{self, Write},
     os::unix::process::CommandExt,
     process::{Command, ExitCode},
 };
@@ -26,7 +26,7 @@ fn main() -> ExitCode {
     let mut args = std::env::args_os();
     let is_login_name = real_shell::is_login_name(args.next().as_deref());
     let args: Vec<OsString> = args.collect();
-    let surroundings = surroundings();
+    let surroundings = Surroundings::of_this_process();
     match real_shell::way_in(&args, &surroundings) {
         WayIn::RealShell(shell_args) => {
             // Only who typed our name sees this: programs find the real shell in `$SHELL`.
@@ -37,17 +37,6 @@ fn main() -> ExitCode {
             exec_shell(given_shell(&args, &config), &shell_args, is_login_name)
         }
         WayIn::CommandLine => run(is_login_name),
-    }
-}
-
-fn surroundings() -> Surroundings {
-    let stdin_name = rustix::termios::ttyname(io::stdin(), Vec::new()).ok();
-    let ours = std::env::var_os("COHAB_TTY");
-    Surroundings {
-        is_terminal: io::stdin().is_terminal() && io::stdout().is_terminal(),
-        is_dumb: std::env::var_os("TERM").is_some_and(|term| term == "dumb"),
-        is_inside_cohab: ours
-            .is_some_and(|ours| stdin_name.is_some_and(|name| name.as_bytes() == ours.as_encoded_bytes())),
     }
 }
 

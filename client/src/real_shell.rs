@@ -5,7 +5,7 @@
 
 use std::{
     ffi::{OsStr, OsString},
-    io,
+    io::{self, IsTerminal as _},
     os::unix::{
         ffi::{OsStrExt, OsStringExt},
         fs::MetadataExt,
@@ -26,6 +26,21 @@ pub struct Surroundings {
     pub is_dumb: bool,
     /// This terminal is one that cohab opened itself.
     pub is_inside_cohab: bool,
+}
+
+impl Surroundings {
+    /// What surrounds this process.
+    #[must_use]
+    pub fn of_this_process() -> Self {
+        let stdin_name = rustix::termios::ttyname(io::stdin(), Vec::new()).ok();
+        let ours = std::env::var_os("COHAB_TTY");
+        Self {
+            is_terminal: io::stdin().is_terminal() && io::stdout().is_terminal(),
+            is_dumb: std::env::var_os("TERM").is_some_and(|term| term == "dumb"),
+            is_inside_cohab: ours
+                .is_some_and(|ours| stdin_name.is_some_and(|name| name.as_bytes() == ours.as_encoded_bytes())),
+        }
+    }
 }
 
 /// Which way the process goes.
