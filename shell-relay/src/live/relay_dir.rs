@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{CommandFile, Effects, LiveEvent};
+use super::{CommandFile, Effects, LiveEvent, exported};
 use crate::{
     runner::EnvChange,
     shell::{Shell, bash_startup_file},
@@ -119,22 +119,14 @@ impl Drop for RelayDir {
     }
 }
 
-/// What changed between two outputs of `env -0`.
+/// What changed between two listings of exported variables; nothing if either cannot be read.
 fn env_delta(before: &[u8], after: &[u8]) -> Vec<EnvChange> {
-    let parse = |bytes: &[u8]| -> std::collections::BTreeMap<String, String> {
-        let pairs = bytes.split(|&byte| byte == 0).map(String::from_utf8_lossy);
-        let pairs =
-            pairs.filter_map(|pair| pair.split_once('=').map(|(name, value)| (name.to_owned(), value.to_owned())));
-        pairs.filter(|(name, _)| !NOT_REPORTED.contains(&name.as_str())).collect()
-    };
-    let (before, mut after) = (parse(before), parse(after));
-    let mut changes: Vec<EnvChange> = before
-        .iter()
-        .filter(|(name, _)| !after.contains_key(*name))
-        .map(|(name, _)| EnvChange { name: name.clone(), value: None })
-        .collect();
+    let (Some(before), Some(mut after)) = (exported::parse(before), exported::parse(after)) else { return Vec::new() };
+    let gone = before.keys().filter(|name| !after.contains_key(*name));
+    let mut changes: Vec<EnvChange> = gone.map(|name| EnvChange { name: name.clone(), value: None }).collect();
     after.retain(|name, value| before.get(name) != Some(value));
     changes.extend(after.into_iter().map(|(name, value)| EnvChange { name, value: Some(value) }));
+    changes.retain(|change| !NOT_REPORTED.contains(&change.name.as_str()));
     changes.sort_by(|a, b| a.name.cmp(&b.name));
     changes
 }
@@ -157,8 +149,8 @@ mod tests {
 
     #[test]
     fn the_delta_names_what_was_set_changed_and_unset() {
-        let before = b"A=1\0B=2\0PWD=/\0C=x\0";
-        let after = b"A=1\0B=3\nmore\0PWD=/tmp\0_=/usr/bin/env\0D=\0";
+        let before = b"declare -x A=\"1\"\ndeclare -x B=\"2\"\ndeclare -x C=\"x\"\ndeclare -x PWD=\"/\"\n";
+        let after = b"declare -x A=\"1\"\ndeclare -x B=$'3\\nmore'\ndeclare -x D=\"\"\ndeclare -x PWD=\"/tmp\"\n";
         let change = |name: &str, value: Option<&str>| EnvChange { name: name.into(), value: value.map(Into::into) };
         assert_eq!(env_delta(before, after), [change("B", Some("3\nmore")), change("C", None), change("D", Some(""))]);
     }
