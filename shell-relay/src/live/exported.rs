@@ -10,7 +10,7 @@ pub(super) fn parse(listing: &[u8]) -> Option<BTreeMap<String, String>> {
     while !rest.is_empty() {
         rest = match rest.strip_prefix(b"export ") {
             Some(posix) => posix,
-            None => &rest.strip_prefix(b"declare -").and_then(|rest| Some(&rest[memchr::memchr(b' ', rest)? + 1..]))?,
+            None => rest.strip_prefix(b"declare -").and_then(|rest| Some(&rest[memchr::memchr(b' ', rest)? + 1..]))?,
         };
         let name_end = rest.iter().position(|byte| matches!(byte, b'=' | b'\n'))?;
         let name = String::from_utf8_lossy(&rest[..name_end]).into_owned();
