@@ -10,6 +10,7 @@
 //! answer the line stays aside and the shell stays hidden, but for the output of commands.
 
 mod answer;
+mod exported;
 mod filter;
 mod keys;
 mod line;

@@ -1,13 +1,14 @@
 //! The private directory through which commands reach the shell.
 
 use std::{
+    collections::BTreeMap,
     fs::{self, DirBuilder, File, OpenOptions},
     io::{self, Write},
     os::unix::fs::{DirBuilderExt, OpenOptionsExt},
     path::{Path, PathBuf},
 };
 
-use super::{CommandFile, Effects, LiveEvent};
+use super::{CommandFile, Effects, LiveEvent, exported};
 use crate::{
     runner::EnvChange,
     shell::{Shell, bash_startup_file},
@@ -122,30 +123,25 @@ impl Drop for RelayDir {
 /// What our script adds to prompts. It shows where the user exports them.
 const PROMPT_REFERENCES: [&str; 3] = [r"\[${__cohab_b-}\]", r"\[${__cohab_p2-}\]", "${__cohab_c-}"];
 
-/// A prompt as the user wrote it.
-fn without_references(name: &str, value: &str) -> String {
-    let is_prompt = matches!(name, "PS0" | "PS1" | "PS2");
-    let references = PROMPT_REFERENCES.iter().filter(|_| is_prompt);
-    references.fold(value.to_owned(), |value, reference| value.replace(reference, ""))
+/// Prompts as the user wrote them.
+fn without_references(mut variables: BTreeMap<String, String>) -> BTreeMap<String, String> {
+    for prompt in ["PS0", "PS1", "PS2"] {
+        if let Some(value) = variables.get_mut(prompt) {
+            *value = PROMPT_REFERENCES.iter().fold(std::mem::take(value), |value, part| value.replace(part, ""));
+        }
+    }
+    variables
 }
 
-/// What changed between two outputs of `env -0`.
+/// What changed between two listings of exported variables; nothing if either cannot be read.
 fn env_delta(before: &[u8], after: &[u8]) -> Vec<EnvChange> {
-    let parse = |bytes: &[u8]| -> std::collections::BTreeMap<String, String> {
-        let pairs = bytes.split(|&byte| byte == 0).map(String::from_utf8_lossy);
-        let pairs = pairs.filter_map(|pair| {
-            pair.split_once('=').map(|(name, value)| (name.to_owned(), without_references(name, value)))
-        });
-        pairs.filter(|(name, _)| !NOT_REPORTED.contains(&name.as_str())).collect()
-    };
-    let (before, mut after) = (parse(before), parse(after));
-    let mut changes: Vec<EnvChange> = before
-        .iter()
-        .filter(|(name, _)| !after.contains_key(*name))
-        .map(|(name, _)| EnvChange { name: name.clone(), value: None })
-        .collect();
+    let parse = |listing| exported::parse(listing).map(without_references);
+    let (Some(before), Some(mut after)) = (parse(before), parse(after)) else { return Vec::new() };
+    let gone = before.keys().filter(|name| !after.contains_key(*name));
+    let mut changes: Vec<EnvChange> = gone.map(|name| EnvChange { name: name.clone(), value: None }).collect();
     after.retain(|name, value| before.get(name) != Some(value));
     changes.extend(after.into_iter().map(|(name, value)| EnvChange { name, value: Some(value) }));
+    changes.retain(|change| !NOT_REPORTED.contains(&change.name.as_str()));
     changes.sort_by(|a, b| a.name.cmp(&b.name));
     changes
 }
@@ -168,19 +164,21 @@ mod tests {
 
     #[test]
     fn the_delta_names_what_was_set_changed_and_unset() {
-        let before = b"A=1\0B=2\0PWD=/\0C=x\0";
-        let after = b"A=1\0B=3\nmore\0PWD=/tmp\0_=/usr/bin/env\0D=\0";
+        let before = b"declare -x A=\"1\"\ndeclare -x B=\"2\"\ndeclare -x C=\"x\"\ndeclare -x PWD=\"/\"\n";
+        let after = b"declare -x A=\"1\"\ndeclare -x B=$'3\\nmore'\ndeclare -x D=\"\"\ndeclare -x PWD=\"/tmp\"\n";
         let change = |name: &str, value: Option<&str>| EnvChange { name: name.into(), value: value.map(Into::into) };
         assert_eq!(env_delta(before, after), [change("B", Some("3\nmore")), change("C", None), change("D", Some(""))]);
     }
 
     #[test]
     fn an_exported_prompt_is_told_without_our_references() {
-        let before = br"PS1=\$ \[${__cohab_b-}\]".to_vec();
-        let changed = br"PS1=(v) \$ \[${__cohab_b-}\]".to_vec();
-        let told = env_delta(&before, &changed);
+        let before = br#"declare -x PS1="\\$ \\[\${__cohab_b-}\\]"
+"#;
+        let changed = br#"declare -x PS1="(v) \\$ \\[\${__cohab_b-}\\]"
+"#;
+        let told = env_delta(before, changed);
         assert_eq!(told, [EnvChange { name: "PS1".into(), value: Some(r"(v) \$ ".into()) }]);
-        assert_eq!(env_delta(br"PS1=\$ ", &before), []);
+        assert_eq!(env_delta(before, b"declare -x PS1=\"\\\\$ \"\n"), []);
     }
 
     #[test]
