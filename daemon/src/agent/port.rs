@@ -113,7 +113,7 @@ pub struct ModelInfo {
 pub struct ModelRequest {
     /// The system prompt: stable bytes, no time, no cwd.
     pub system: String,
-    /// The conversation; ends with `User` or `ToolResults`, or with `Assistant` after `StopClass::Pause`.
+    /// The conversation; ends with `User` or `ToolResults`.
     pub messages: Vec<Message>,
     /// Tools on offer, sorted by name.
     pub tools: Vec<ToolSpec>,
@@ -196,7 +196,7 @@ pub enum StopClass {
     Length,
     /// The model refused, or a filter stopped it.
     Refusal,
-    /// The provider wants the message back to go on.
+    /// The service paused the answer, and the provider has continued it as often as it does.
     Pause,
 }
 

@@ -199,7 +199,7 @@ impl TurnState {
             Progress::Tools { is_cut: class == StopClass::Length }
         };
         let is_empty = message.text.is_empty() && message.tool_calls.is_empty();
-        if !is_empty || class == StopClass::Pause {
+        if !is_empty {
             self.messages.push(Message::Assistant(message));
         }
     }

@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use super::{
     hook::{Denial, PlannedCall},
     port::{
-        Activity, AssistantMessage, EventSink, ModelEvent, ModelRequest, StepResult, TokenUsage, Tool, ToolCall,
+        Activity, AssistantMessage, EventSink, ModelEvent, ModelRequest, StepResult, StopClass, TokenUsage, Tool, ToolCall,
         ToolContext, ToolResult, TurnEvent,
     },
     state::{Cut, Progress, Record, TurnState},
@@ -24,6 +24,8 @@ const MAX_CALLS_PER_ANSWER: usize = 64;
 const CANCELLED: &str = "cancelled by the user";
 /// The result of a call in an answer that the length limit cut.
 const CUT: &str = "not run: the length limit cut the answer with this call; make the call again with shorter arguments";
+/// Told when the provider gave up continuing an answer.
+const PAUSED: &str = "the service paused its answer again and again; ask it to go on";
 
 /// What has come of an answer so far. It outlives the stream, so that cancelling keeps it.
 #[derive(Default)]
@@ -102,6 +104,9 @@ impl Agent {
             }
         };
         sink.emit(TurnEvent::StepFinished { step, outcome, summary, elapsed: started.elapsed() }).await;
+        if matches!(&record, Record::Answer { class: StopClass::Pause, message, .. } if message.tool_calls.is_empty()) {
+            sink.emit(TurnEvent::Notice(PAUSED.into())).await;
+        }
         record
     }
 

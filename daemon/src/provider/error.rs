@@ -294,6 +294,8 @@ impl Subject {
         if kind == Kind::ModelNotFound && !is_wrong_url {
             message = format!("{what} {:?}", self.model);
         }
+        // A conversation that is too long is nobody's fault: the service's own words would only hide what to do.
+        let body = if kind == Kind::ContextOverflow { &ErrorBody::default() } else { body };
         let status = body.status.map(|status| format!("status {status}"));
         let text = Some(cut(&self.without_key(&body.text))).filter(|text| !text.is_empty() && !body.is_html);
         let page = body.is_html.then(|| "with a web page, not an API answer".to_owned());
@@ -308,6 +310,7 @@ impl Subject {
     fn hint(&self, kind: Kind, is_wrong_url: bool) -> Option<String> {
         let key = &self.key_place;
         Some(match kind {
+            Kind::ContextOverflow => "start a new shell session, or ask with less context".to_owned(),
             Kind::Billing => format!("Billing: add credit at {} or choose another model", self.service),
             Kind::Auth if self.key.is_some() => format!("check the key of {} in {key}", self.service),
             Kind::Auth => format!("set the key of {} in {key}", self.service),

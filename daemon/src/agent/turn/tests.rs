@@ -18,7 +18,7 @@ use crate::agent::{
     Denial, PlannedCall,
     port::{
         AssistantMessage, BrokenArguments, Effect, Intent, JsonObject, Message, ModelEvent, ModelInfo, ModelRequest,
-        ProviderError, ProviderErrorKind, StepResult, TokenUsage, ToolCall, ToolContext, ToolOutput, ToolSpec,
+        ProviderError, ProviderErrorKind, StepResult, StopClass, TokenUsage, ToolCall, ToolContext, ToolOutput, ToolSpec,
         TurnEvent,
     },
 };
@@ -228,6 +228,14 @@ async fn steps_are_numbered_without_gaps_and_each_ends() {
     }
     assert_eq!(open, [0, 1, 2, 3]);
     assert_eq!(ended, [StepResult::Done, StepResult::Done, StepResult::Failed, StepResult::Done]);
+}
+
+#[tokio::test]
+async fn a_pause_that_the_provider_gave_up_on_ends_the_turn_with_a_notice() {
+    let mut turn = Turn::new(vec![vec![text("so far"), stop(StopClass::Pause)]]);
+    assert_eq!(turn.run().await, Ok(StopReason::Answered));
+    assert_eq!(turn.last_text(), "so far");
+    assert!(turn.events().iter().any(|event| matches!(event, TurnEvent::Notice(text) if text.contains("paused"))));
 }
 
 #[tokio::test]
