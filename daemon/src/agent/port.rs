@@ -383,7 +383,7 @@ pub enum Activity {
     ToolCall {
         /// Its name.
         tool: String,
-        /// `Intent::title`, or the raw name when the arguments are broken.
+        /// `Intent::title`, or a remark when the call cannot be run.
         title: String,
     },
 }

@@ -318,10 +318,25 @@ impl Subject {
                 "the base URL is probably wrong: check COHAB_BASE_URL or `base_url` under [model]".to_owned()
             }
             Kind::ModelNotFound => "name another model with COHAB_MODEL or `name` under [model]".to_owned(),
+            Kind::RateLimit => "wait a little, then ask again".to_owned(),
+            Kind::Overloaded | Kind::Server => "ask again in a while, or choose another model".to_owned(),
+            Kind::InvalidRequest | Kind::ToolUseFailed => "another model may do better".to_owned(),
+            Kind::Protocol => "check that the service at the base URL speaks the API of the chosen provider".to_owned(),
             Kind::Network if self.is_local => format!("is the server at {} running?", self.host),
             Kind::Network => "check the network, the proxy settings and the base URL".to_owned(),
-            _ => return None,
+            Kind::Timeout | Kind::EmptyAnswer => return None,
         })
+    }
+
+    /// The connection broke inside the answer.
+    pub(crate) fn cut_off(&self, reason: &str) -> ProviderError {
+        let hint = "ask again; if it stays so, something between here and the service cuts connections";
+        self.error(Kind::Network, &format!("was cut off: {reason}"), Some(hint.to_owned()))
+    }
+
+    /// The answer breaks the protocol: `what` continues "Service (host) ...".
+    pub(crate) fn protocol(&self, what: &str) -> ProviderError {
+        self.error(Kind::Protocol, what, self.hint(Kind::Protocol, false))
     }
 
     /// No connection, or it broke before the answer began.

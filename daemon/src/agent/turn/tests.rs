@@ -17,9 +17,9 @@ use super::*;
 use crate::agent::{
     Denial, PlannedCall,
     port::{
-        AssistantMessage, BrokenArguments, Effect, Intent, JsonObject, Message, ModelEvent, ModelInfo, ModelRequest,
-        ProviderError, ProviderErrorKind, StepResult, StopClass, TokenUsage, ToolCall, ToolContext, ToolOutput, ToolSpec,
-        TurnEvent,
+        Activity, AssistantMessage, BrokenArguments, Effect, Intent, JsonObject, Message, ModelEvent, ModelInfo,
+        ModelRequest, ProviderError, ProviderErrorKind, StepResult, StopClass, TokenUsage, ToolCall, ToolContext,
+        ToolOutput, ToolSpec, TurnEvent,
     },
 };
 
@@ -292,14 +292,7 @@ async fn an_unknown_tool_and_broken_arguments_are_answered_with_errors() {
         ModelEvent::ToolCallDone(ToolCall { id: "n".into(), name: "echo".into(), args: Ok(JsonObject::new()) });
     let mut turn = Turn::new(vec![vec![unknown, broken_call(), no_command, stop(StopClass::Tool)], done()]);
     assert_eq!(turn.run().await, Ok(StopReason::Answered));
-    assert_eq!(
-        turn.results(),
-        [
-            "!there is no tool `nope`; the tools are: echo",
-            "!the arguments are not one JSON object: EOF",
-            "!`command` is missing"
-        ]
-    );
+    assert_eq!(turn.results(), ["!there is no tool `nope`; the tools are: echo", "!EOF", "!`command` is missing"]);
 }
 
 #[tokio::test]
@@ -341,6 +334,14 @@ async fn cancelling_while_text_streams_keeps_it() {
     assert_eq!(turn.run().await, Ok(StopReason::Cancelled));
     assert_eq!(turn.last_text(), "half\n\n[interrupted]");
     assert!(turn.ran().is_empty());
+}
+
+#[tokio::test]
+async fn a_question_that_was_cancelled_before_any_text_is_closed() {
+    let started = TurnEvent::StepStarted { step: 0, activity: Activity::ModelCall { model: "scripted/m".into() } };
+    let mut turn = Turn::new(vec![vec![]]).cancelled_at(started);
+    assert_eq!(turn.run().await, Ok(StopReason::Cancelled));
+    assert_eq!(turn.last_text(), "[interrupted]");
 }
 
 #[tokio::test]
