@@ -20,6 +20,9 @@ use tokio_util::codec::Framed;
 const START_TIMEOUT_MS: u64 = 3_000;
 /// First and longest pause between two looks whether it listens.
 const START_POLL_MS: (u64, u64) = (1, 50);
+/// A daemon that is just ending may still be connected to; so often, and with this pause, the next one is looked for.
+const DYING_DAEMON_TRIES: u32 = 3;
+const DYING_DAEMON_PAUSE: Duration = Duration::from_millis(50);
 /// Messages that wait for the daemon to read them; more means it hangs.
 const OUTGOING_MESSAGES: usize = 256;
 /// Messages that wait for us; the daemon is slowed down beyond.
@@ -76,6 +79,20 @@ impl ConnectError {
 /// # Errors
 /// See [`ConnectError`].
 pub async fn open(paths: &Paths, may_start: bool) -> Result<Frames, ConnectError> {
+    let mut tries_left = DYING_DAEMON_TRIES;
+    loop {
+        match open_once(paths, may_start).await {
+            // It ended between our call and its greeting; the next one is another.
+            Err(ConnectError::Frame(FrameError::Io(_))) if may_start && tries_left > 0 => {
+                tries_left -= 1;
+                time::sleep(DYING_DAEMON_PAUSE).await;
+            }
+            opened => return opened,
+        }
+    }
+}
+
+async fn open_once(paths: &Paths, may_start: bool) -> Result<Frames, ConnectError> {
     let socket = paths.socket();
     match cohab_protocol::socket::connect(&socket).await {
         Ok(stream) => shake_hands(stream).await,

@@ -6,6 +6,7 @@ pub mod cli;
 pub mod config;
 pub mod context;
 pub mod file;
+pub mod folder_watch;
 pub mod lifecycle;
 pub mod log;
 pub mod middleware;

@@ -2,17 +2,23 @@
 
 use std::{
     fs::{self, File, OpenOptions, TryLockError},
-    io,
-    os::unix::fs::OpenOptionsExt,
+    future, io,
+    os::unix::fs::{MetadataExt, OpenOptionsExt},
     path::{Path, PathBuf},
     sync::Arc,
 };
 
 use cohab_protocol::{Paths, socket};
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::{
+    net::UnixListener,
+    signal::unix::{SignalKind, signal},
+};
 use tokio_util::sync::CancellationToken;
 
-use crate::server::{Assembler, Daemon, Facts, listener};
+use crate::{
+    folder_watch::FolderWatch,
+    server::{Assembler, Daemon, Facts, listener},
+};
 
 /// How a daemon's life went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +43,9 @@ pub enum LifecycleError {
         /// The system's error.
         source: io::Error,
     },
+    /// The lock file was replaced, and another daemon has locked the new one.
+    #[error("another daemon has taken over")]
+    Superseded,
     /// Signals cannot be received.
     #[error("signals: {0}")]
     Signals(io::Error),
@@ -45,7 +54,7 @@ pub enum LifecycleError {
 /// The right to be the daemon, until it is dropped.
 #[derive(Debug)]
 pub struct Lock {
-    _file: File,
+    file: File,
 }
 
 impl Lock {
@@ -61,9 +70,94 @@ impl Lock {
         // The file is never removed: a second daemon could lock the new one while the first holds the old.
         let file = OpenOptions::new().create(true).append(true).mode(0o600).open(path).map_err(failed)?;
         match file.try_lock() {
-            Ok(()) => Ok(Some(Self { _file: file })),
+            Ok(()) => Ok(Some(Self { file })),
             Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(error)) => Err(failed(error)),
+        }
+    }
+
+    /// Whether the file at `path` is the one that is locked. If not, another daemon could lock the one that is there.
+    fn is_at(&self, path: &Path) -> bool {
+        let id = |metadata: fs::Metadata| (metadata.dev(), metadata.ino());
+        let ours = self.file.metadata().map(id).ok();
+        ours.is_some() && ours == fs::symlink_metadata(path).map(id).ok()
+    }
+}
+
+/// Where clients find the daemon: the socket, under the lock. Both are files that somebody may remove while the daemon runs.
+struct Address {
+    lock_path: PathBuf,
+    lock: Lock,
+    socket_path: PathBuf,
+    /// Device and inode of the socket that was bound.
+    socket_id: Option<(u64, u64)>,
+}
+
+impl Address {
+    /// Takes the lock and binds the socket. `None` if another process holds the lock.
+    fn take(paths: &Paths) -> Result<Option<(Self, UnixListener)>, LifecycleError> {
+        let (lock_path, socket_path) = (paths.lock_file(), paths.socket());
+        let Some(lock) = Lock::take(&lock_path)? else { return Ok(None) };
+        let mut address = Self { lock_path, lock, socket_path, socket_id: None };
+        let listener = address.bind()?;
+        Ok(Some((address, listener)))
+    }
+
+    fn bind(&mut self) -> Result<UnixListener, LifecycleError> {
+        let listener = socket::listen(&self.socket_path)?;
+        self.socket_id = socket_id(&self.socket_path);
+        Ok(listener)
+    }
+
+    /// Binds the socket anew if its file is gone. `None` if nothing is wrong.
+    fn repair(&mut self) -> Result<Option<UnixListener>, LifecycleError> {
+        let has_lock = self.lock.is_at(&self.lock_path);
+        if has_lock && socket_id(&self.socket_path) == self.socket_id {
+            return Ok(None);
+        }
+        if !has_lock {
+            self.lock = Lock::take(&self.lock_path)?.ok_or(LifecycleError::Superseded)?;
+        }
+        self.bind().map(Some)
+    }
+
+    fn watch(&self) -> Option<FolderWatch> {
+        let folders = [self.lock_path.parent(), self.socket_path.parent()];
+        match FolderWatch::new(folders.into_iter().flatten()) {
+            Ok(watch) => Some(watch),
+            Err(error) => {
+                tracing::warn!(%error, "a removed socket will not be noticed");
+                None
+            }
+        }
+    }
+}
+
+fn socket_id(path: &Path) -> Option<(u64, u64)> {
+    fs::symlink_metadata(path).map(|metadata| (metadata.dev(), metadata.ino())).ok()
+}
+
+/// Takes connections until the daemon's shutdown begins, at a socket that comes back when it is removed.
+async fn serve(daemon: &Arc<Daemon>, address: &mut Address, mut listener: UnixListener) -> Result<(), LifecycleError> {
+    let mut watch = address.watch();
+    loop {
+        let changed = async {
+            match &watch {
+                Some(watch) => watch.changed().await,
+                None => future::pending().await,
+            }
+        };
+        let told = tokio::select! {
+            () = listener::listen(daemon, &listener) => return Ok(()),
+            told = changed => told,
+        };
+        if let Err(error) = told {
+            tracing::warn!(%error, "a removed socket will not be noticed");
+            watch = None;
+        } else if let Some(anew) = address.repair()? {
+            tracing::warn!("the socket was removed; bound again");
+            listener = anew;
+            watch = address.watch();
         }
     }
 }
@@ -77,22 +171,27 @@ pub async fn run(
     assembler: Arc<dyn Assembler>,
     shutdown: CancellationToken,
 ) -> Result<Ended, LifecycleError> {
-    let Some(_lock) = Lock::take(&paths.lock_file())? else {
+    let Some((mut address, listener)) = Address::take(paths)? else {
         return Ok(Ended::AnotherRuns);
     };
-    let path = paths.socket();
-    let listener = socket::listen(&path)?;
     let facts = Facts { log_dir: paths.log_dir(), config_path: paths.config_file() };
     let daemon = Daemon::new(assembler, facts, shutdown);
     tracing::info!(build = cohab_protocol::BUILD, pid = std::process::id(), "daemon started");
-    listener::listen(&daemon, listener).await;
-    tracing::info!("daemon ends");
+    let served = serve(&daemon, &mut address, listener).await;
+    match &served {
+        Ok(()) => tracing::info!("daemon ends"),
+        // Nobody could find it any more.
+        Err(error) => tracing::error!(%error, "daemon ends: its socket is gone"),
+    }
     daemon.close().await;
-    // Before the lock goes: afterwards the file may be the next daemon's.
-    if let Err(error) = fs::remove_file(&path) {
+    // Before the lock goes, and only ours: else the file may be the next daemon's.
+    if address.socket_id.is_some()
+        && socket_id(&address.socket_path) == address.socket_id
+        && let Err(error) = fs::remove_file(&address.socket_path)
+    {
         tracing::warn!(%error, "the socket could not be removed");
     }
-    Ok(Ended::Served)
+    served.map(|()| Ended::Served)
 }
 
 /// Fires `shutdown` at the first SIGTERM, SIGINT or SIGHUP.

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use cohab_protocol::{
     AgentStreamChunk, ApprovalDecision, ApprovalReply, ApprovalRequest, ApprovalSubject, ClientMessage, DaemonMessage,
-    ErrorSubject, Notice, NoticeKind, StepActivity, StepFinished, TurnEndReason, TurnEnded, TurnId, WireErrorKind,
+    ErrorSubject, Notice, NoticeKind, StepActivity, StepFinished, TurnEnded, TurnId, WireErrorKind,
 };
 
 use super::{
@@ -96,7 +96,7 @@ impl App {
             return;
         };
         if let NoticeKind::Retry { .. } = notice.kind {
-            turn.waiting = Waiting::Retry(notice.text);
+            turn.waiting = Waiting::Retry(notice);
         } else {
             self.flush_text();
             self.above.extend(status::notice(&notice, self.width(), self.options.look));
@@ -104,15 +104,8 @@ impl App {
     }
 
     fn on_turn_ended(&mut self, ended: &TurnEnded, effects: &mut Vec<Effect>) {
-        let remark = match ended.reason {
-            TurnEndReason::Cancelled => Some("stopped"),
-            TurnEndReason::StepLimit => Some("stopped: the limit of steps is reached"),
-            TurnEndReason::Length => Some("the answer was cut by the model's length limit; ask it to continue"),
-            TurnEndReason::Refused => Some("the model declined to answer"),
-            // The text stays open until its code has its colours.
-            TurnEndReason::Answered | TurnEndReason::Failed => None,
-        };
-        if let Some(remark) = remark {
+        // Without a remark the text stays open until its code has its colours.
+        if let Some(remark) = status::end_remark(ended.reason) {
             self.flush_text();
             self.print_remark(remark);
         }

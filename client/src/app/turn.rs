@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use cohab_protocol::{ChunkDelta, ExecuteCommand, ModelIdentity, StepActivity, TurnId, UserQuery};
+use cohab_protocol::{ChunkDelta, ExecuteCommand, ModelIdentity, Notice, StepActivity, TurnId, UserQuery};
 use ratatui::text::Line;
 
 use crate::{
@@ -20,8 +20,8 @@ pub(super) enum Waiting {
     Link,
     /// The model or a tool.
     Step(StepActivity),
-    /// A repeated request: why.
-    Retry(String),
+    /// A request that is repeated: why and when.
+    Retry(Notice),
     /// Nothing: text is coming.
     Nothing,
 }

@@ -6,7 +6,10 @@ use cohab_protocol::{ChunkDelta, DaemonMessage, StepActivity};
 use cohab_shell_relay::sanitize::{Sanitizer, one_line};
 
 use super::{View, write_line};
-use crate::{approval::OpenQuestion, ui::look::Look};
+use crate::{
+    approval::OpenQuestion,
+    ui::{look::Look, status},
+};
 
 /// Width of lines on standard error when it is no terminal.
 const COLUMNS: usize = 80;
@@ -18,13 +21,15 @@ pub(super) struct PlainView<O, E> {
     err: E,
     sanitizer: Sanitizer,
     ends_line: bool,
+    /// The last call of the model.
+    model_step: Option<u32>,
     /// Rows of the open question that are printed already.
     shown_question: Option<Vec<String>>,
 }
 
 impl<O: Write, E: Write> PlainView<O, E> {
     pub fn new(out: O, err: E) -> Self {
-        Self { out, err, sanitizer: Sanitizer::default(), ends_line: true, shown_question: None }
+        Self { out, err, sanitizer: Sanitizer::default(), ends_line: true, model_step: None, shown_question: None }
     }
 
     fn write_text(&mut self, text: &str) -> io::Result<()> {
@@ -57,7 +62,7 @@ impl<O: Write, E: Write> View for PlainView<O, E> {
                 }
                 ChunkDelta::Reset => {
                     self.end_text()?;
-                    write_line(&mut self.err, "cohab: the connection broke; the answer starts again")
+                    write_line(&mut self.err, "cohab: the answer starts again")
                 }
                 ChunkDelta::Reasoning(_) => Ok(()),
             },
@@ -68,15 +73,25 @@ impl<O: Write, E: Write> View for PlainView<O, E> {
                         &mut self.err,
                         &format!("cohab: {}", one_line(&format!("{tool} {argument}"), COLUMNS)),
                     ),
-                    StepActivity::ModelCall { .. } => Ok(()),
+                    StepActivity::ModelCall { .. } => {
+                        self.model_step = Some(started.step);
+                        Ok(())
+                    }
                 }
             }
+            // How a call of the model failed is told by the error at the end.
+            DaemonMessage::StepFinished(finished) if self.model_step == Some(finished.step) => Ok(()),
             DaemonMessage::StepFinished(finished) if !finished.summary.is_empty() => {
                 write_line(&mut self.err, &format!("cohab:   {}", one_line(&finished.summary, COLUMNS)))
             }
             DaemonMessage::Notice(notice) => {
                 self.end_text()?;
-                write_line(&mut self.err, &format!("cohab: {}", one_line(&notice.text, usize::MAX)))
+                write_line(&mut self.err, &format!("cohab: {}", status::notice_text(notice)))
+            }
+            DaemonMessage::TurnEnded(ended) => {
+                self.end_text()?;
+                status::end_remark(ended.reason)
+                    .map_or(Ok(()), |remark| write_line(&mut self.err, &format!("cohab: {remark}")))
             }
             DaemonMessage::Error(error) => {
                 self.end_text()?;

@@ -103,6 +103,12 @@ impl<W: Write> View for ScreenView<W> {
                     above.extend(status::step_finished(&activity, *outcome, summary, *elapsed_ms, width, look));
                 }
             }
+            DaemonMessage::TurnEnded(ended) => {
+                let Some(remark) = status::end_remark(ended.reason) else { return Ok(()) };
+                self.waiting = None;
+                above = self.take_text();
+                above.extend(status::remark(remark, self.width()));
+            }
             DaemonMessage::Notice(notice) => {
                 above = self.take_text();
                 above.extend(status::notice(notice, self.width(), self.look));

@@ -148,11 +148,31 @@ pub fn notice(notice: &Notice, width: usize, look: Look) -> Vec<Line<'static>> {
         NoticeKind::Warning => ("! ", "Warning: ", theme::WARNING),
         NoticeKind::Retry { .. } => ("↻ ", "Retry: ", theme::WARNING),
     };
-    let mut text = format!("{}{}", look.choose(glyph, word), one_line(&notice.text));
-    if let NoticeKind::Retry { after_ms } = notice.kind {
-        text.push_str(&format!(" (again in {})", duration(after_ms)));
-    }
+    let text = format!("{}{}", look.choose(glyph, word), notice_text(notice));
     wrapped(&[Span::styled(text, style)], width)
+}
+
+/// The words of a notice on one line; those of a repeated request say when it is repeated.
+#[must_use]
+pub fn notice_text(notice: &Notice) -> String {
+    let text = one_line(&notice.text);
+    match notice.kind {
+        NoticeKind::Retry { after_ms: 0 } => format!("{text} (again now)"),
+        NoticeKind::Retry { after_ms } => format!("{text} (again in {})", duration(after_ms)),
+        NoticeKind::Info | NoticeKind::Warning => text,
+    }
+}
+
+/// Why a turn stopped that neither gave its answer nor failed with an error of its own.
+#[must_use]
+pub fn end_remark(reason: TurnEndReason) -> Option<&'static str> {
+    match reason {
+        TurnEndReason::Cancelled => Some("stopped"),
+        TurnEndReason::StepLimit => Some("stopped: the limit of steps is reached"),
+        TurnEndReason::Length => Some("the answer was cut by the model's length limit; ask it to continue"),
+        TurnEndReason::Refused => Some("the model declined to answer"),
+        TurnEndReason::Answered | TurnEndReason::Failed => None,
+    }
 }
 
 /// A failure and what helps against it.

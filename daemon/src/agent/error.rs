@@ -56,7 +56,7 @@ impl TurnError {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Provider(error) => error.hint.clone(),
-            Self::Incomplete { .. } => Some("ask again; what was shown stays in the conversation".into()),
+            Self::Incomplete { .. } => Some("ask again; what was shown is kept".into()),
             Self::BrokenCalls { .. } => Some("try a model that is better at calling tools".into()),
             Self::Settings { hint, .. } => {
                 hint.clone().or_else(|| Some("`cohab config check` shows what is wrong".into()))

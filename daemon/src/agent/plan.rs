@@ -51,9 +51,10 @@ pub fn next_step(state: &TurnState, limits: TurnLimits) -> Next {
             }
             model_call(state, limits)
         }
-        Progress::Answered(StopClass::Pause) => model_call(state, limits),
         Progress::Answered(StopClass::Length) => Next::Stop(StopReason::Length),
         Progress::Answered(StopClass::Refusal) => Next::Stop(StopReason::Refused),
+        // The provider has continued it as often as it may; what came is the answer.
+        Progress::Answered(StopClass::Pause) => Next::Stop(StopReason::Answered),
         Progress::Answered(StopClass::End | StopClass::Tool) if state.is_final() => Next::Stop(StopReason::StepLimit),
         Progress::Answered(StopClass::End | StopClass::Tool) if state.has_spoken() => Next::Stop(StopReason::Answered),
         Progress::Answered(StopClass::End | StopClass::Tool) => Next::Fail(TurnError::Provider(empty_answer())),

@@ -113,7 +113,7 @@ pub struct ModelInfo {
 pub struct ModelRequest {
     /// The system prompt: stable bytes, no time, no cwd.
     pub system: String,
-    /// The conversation; ends with `User` or `ToolResults`, or with `Assistant` after `StopClass::Pause`.
+    /// The conversation; ends with `User` or `ToolResults`.
     pub messages: Vec<Message>,
     /// Tools on offer, sorted by name.
     pub tools: Vec<ToolSpec>,
@@ -196,7 +196,7 @@ pub enum StopClass {
     Length,
     /// The model refused, or a filter stopped it.
     Refusal,
-    /// The provider wants the message back to go on.
+    /// The service paused the answer, and the provider has continued it as often as it does.
     Pause,
 }
 
@@ -383,7 +383,7 @@ pub enum Activity {
     ToolCall {
         /// Its name.
         tool: String,
-        /// `Intent::title`, or the raw name when the arguments are broken.
+        /// `Intent::title`, or a remark when the call cannot be run.
         title: String,
     },
 }

@@ -199,15 +199,17 @@ impl TurnState {
             Progress::Tools { is_cut: class == StopClass::Length }
         };
         let is_empty = message.text.is_empty() && message.tool_calls.is_empty();
-        if !is_empty || class == StopClass::Pause {
+        if !is_empty {
             self.messages.push(Message::Assistant(message));
         }
     }
 
     fn broke_off(&mut self, text: &str, cause: Cut) -> Result<(), TurnError> {
-        if !text.trim().is_empty() {
-            self.has_spoken = true;
-            let text = format!("{text}\n\n{INTERRUPTED}");
+        let has_text = !text.trim().is_empty();
+        self.has_spoken |= has_text;
+        // A question that was cancelled needs an answer, too: the next one must not revive it.
+        if has_text || cause == Cut::Cancelled {
+            let text = if has_text { format!("{text}\n\n{INTERRUPTED}") } else { INTERRUPTED.to_owned() };
             self.messages.push(Message::Assistant(AssistantMessage { text, ..AssistantMessage::default() }));
         }
         match cause {

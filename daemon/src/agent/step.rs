@@ -9,8 +9,8 @@ use tokio_util::sync::CancellationToken;
 use super::{
     hook::{Denial, PlannedCall},
     port::{
-        Activity, AssistantMessage, EventSink, ModelEvent, ModelRequest, StepResult, TokenUsage, Tool, ToolCall,
-        ToolContext, ToolResult, TurnEvent,
+        Activity, AssistantMessage, EventSink, ModelEvent, ModelRequest, StepResult, StopClass, TokenUsage, Tool,
+        ToolCall, ToolContext, ToolResult, TurnEvent,
     },
     state::{Cut, Progress, Record, TurnState},
     turn::Agent,
@@ -24,6 +24,10 @@ const MAX_CALLS_PER_ANSWER: usize = 64;
 const CANCELLED: &str = "cancelled by the user";
 /// The result of a call in an answer that the length limit cut.
 const CUT: &str = "not run: the length limit cut the answer with this call; make the call again with shorter arguments";
+/// The title of a call that cannot be run: what the model wrote is nothing to show.
+const UNUSABLE: &str = "(not a usable call)";
+/// Told when the provider gave up continuing an answer.
+const PAUSED: &str = "the service paused its answer again and again; ask it to go on";
 
 /// What has come of an answer so far. It outlives the stream, so that cancelling keeps it.
 #[derive(Default)]
@@ -102,6 +106,9 @@ impl Agent {
             }
         };
         sink.emit(TurnEvent::StepFinished { step, outcome, summary, elapsed: started.elapsed() }).await;
+        if matches!(&record, Record::Answer { class: StopClass::Pause, message, .. } if message.tool_calls.is_empty()) {
+            sink.emit(TurnEvent::Notice(PAUSED.into())).await;
+        }
         record
     }
 
@@ -160,7 +167,7 @@ impl Agent {
                         self.call_tool(step, tool, &call, sink, cancel).await
                     }
                     Err(error) => {
-                        announce(step, &call.name, &call.name, sink).await;
+                        announce(step, &call.name, UNUSABLE, sink).await;
                         complaint = Some(error.clone());
                         Called::failed(error, StepResult::Failed)
                     }
@@ -181,7 +188,7 @@ impl Agent {
         })?;
         match &call.args {
             Ok(_) => Ok(tool),
-            Err(broken) => Err(format!("the arguments are not one JSON object: {}", broken.error)),
+            Err(broken) => Err(broken.error.clone()),
         }
     }
 
@@ -198,7 +205,7 @@ impl Agent {
         let intent = match tool.intent(&args, &cwd) {
             Ok(intent) => intent,
             Err(error) => {
-                announce(step, &call.name, &call.name, sink).await;
+                announce(step, &call.name, UNUSABLE, sink).await;
                 return Called::failed(error, StepResult::Failed);
             }
         };

@@ -9,7 +9,7 @@ use super::{
     error::{StopReason, TurnError},
     hook::Middleware,
     plan::{Next, StepKind, TurnLimits, next_step},
-    port::{EventSink, ModelProvider, StopClass, Tool},
+    port::{EventSink, ModelProvider, Tool},
     state::{Progress, TurnState},
 };
 
@@ -42,8 +42,7 @@ impl Agent {
         cancel: &CancellationToken,
     ) -> Result<StopReason, TurnError> {
         loop {
-            let is_models_move = matches!(state.progress(), Progress::Model | Progress::Answered(StopClass::Pause));
-            if cancel.is_cancelled() && is_models_move {
+            if cancel.is_cancelled() && state.progress() == Progress::Model {
                 return Ok(StopReason::Cancelled);
             }
             let record = match next_step(state, self.limits) {

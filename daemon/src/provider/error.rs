@@ -294,6 +294,8 @@ impl Subject {
         if kind == Kind::ModelNotFound && !is_wrong_url {
             message = format!("{what} {:?}", self.model);
         }
+        // A conversation that is too long is nobody's fault: the service's own words would only hide what to do.
+        let body = if kind == Kind::ContextOverflow { &ErrorBody::default() } else { body };
         let status = body.status.map(|status| format!("status {status}"));
         let text = Some(cut(&self.without_key(&body.text))).filter(|text| !text.is_empty() && !body.is_html);
         let page = body.is_html.then(|| "with a web page, not an API answer".to_owned());
@@ -308,6 +310,7 @@ impl Subject {
     fn hint(&self, kind: Kind, is_wrong_url: bool) -> Option<String> {
         let key = &self.key_place;
         Some(match kind {
+            Kind::ContextOverflow => "start a new shell session, or ask with less context".to_owned(),
             Kind::Billing => format!("Billing: add credit at {} or choose another model", self.service),
             Kind::Auth if self.key.is_some() => format!("check the key of {} in {key}", self.service),
             Kind::Auth => format!("set the key of {} in {key}", self.service),
@@ -315,10 +318,25 @@ impl Subject {
                 "the base URL is probably wrong: check COHAB_BASE_URL or `base_url` under [model]".to_owned()
             }
             Kind::ModelNotFound => "name another model with COHAB_MODEL or `name` under [model]".to_owned(),
+            Kind::RateLimit => "wait a little, then ask again".to_owned(),
+            Kind::Overloaded | Kind::Server => "ask again in a while, or choose another model".to_owned(),
+            Kind::InvalidRequest | Kind::ToolUseFailed => "another model may do better".to_owned(),
+            Kind::Protocol => "check that the service at the base URL speaks the API of the chosen provider".to_owned(),
             Kind::Network if self.is_local => format!("is the server at {} running?", self.host),
             Kind::Network => "check the network, the proxy settings and the base URL".to_owned(),
-            _ => return None,
+            Kind::Timeout | Kind::EmptyAnswer => return None,
         })
+    }
+
+    /// The connection broke inside the answer.
+    pub(crate) fn cut_off(&self, reason: &str) -> ProviderError {
+        let hint = "ask again; if it stays so, something between here and the service cuts connections";
+        self.error(Kind::Network, &format!("was cut off: {reason}"), Some(hint.to_owned()))
+    }
+
+    /// The answer breaks the protocol: `what` continues "Service (host) ...".
+    pub(crate) fn protocol(&self, what: &str) -> ProviderError {
+        self.error(Kind::Protocol, what, self.hint(Kind::Protocol, false))
     }
 
     /// No connection, or it broke before the answer began.

@@ -128,6 +128,25 @@ fn a_key_in_the_answer_is_not_shown_not_even_where_the_text_is_cut() {
 }
 
 #[test]
+fn a_conversation_that_is_too_long_is_told_in_our_words_with_what_to_do() {
+    for (status, body) in [
+        (
+            400,
+            r#"{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 9 tokens > 5 maximum"}}"#,
+        ),
+        (
+            400,
+            r#"{"error":{"message":"This model's maximum context length is 5 tokens","code":"context_length_exceeded"}}"#,
+        ),
+        (413, "<html><title>413 Request Entity Too Large</title></html>"),
+    ] {
+        let error = subject().reported(&ErrorBody::from_bytes(status, body.as_bytes()));
+        assert_eq!(error.message, "Anthropic (api.anthropic.com) says that the conversation is too long for the model");
+        assert_eq!(error.hint.as_deref(), Some("start a new shell session, or ask with less context"));
+    }
+}
+
+#[test]
 fn money_is_called_money() {
     let error = subject().reported(&ErrorBody::from_bytes(402, b"{}"));
     assert!(error.hint.expect("a hint").contains("Billing"));

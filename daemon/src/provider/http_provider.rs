@@ -172,8 +172,7 @@ impl Exchange {
                 Ending::Stopped(stopped) => self.after_stop(stopped).await,
                 Ending::Failed(failure) => self.after_failure(*failure, None).await,
                 Ending::Incomplete(reason) => {
-                    let error =
-                        self.service.subject.error(ProviderErrorKind::Network, &format!("was cut off: {reason}"), None);
+                    let error = self.service.subject.cut_off(&reason);
                     self.after_failure(error.into(), Some(reason)).await
                 }
             };
@@ -286,6 +285,8 @@ impl Exchange {
         }
         let give_up = |mut error: ProviderError, wait: Option<Duration>| {
             error.retry_after = wait.or(error.retry_after);
+            // Of an answer that never began nothing is left to keep: then it is a failure like any other.
+            let cut = cut.filter(|_| self.outlet.has_shown);
             Next::Done(cut.map_or(ModelEvent::Failed(error), |reason| ModelEvent::Incomplete { reason }))
         };
         if self.outlet.has_shown && (self.has_retried_shown || !self.may_discard()) {

@@ -109,7 +109,7 @@ impl Outlet {
                 let error = subject.reported(&body);
                 return Some(Ending::Failed(Box::new(Failure { body: Some(body), ..error.into() })));
             }
-            Folded::Protocol(what) => return Some(subject.error(ProviderErrorKind::Protocol, &what, None).into()),
+            Folded::Protocol(what) => return Some(subject.protocol(&what).into()),
         }
         None
     }
@@ -137,7 +137,7 @@ pub(super) async fn attempt(call: Call<'_>, fold: &mut dyn Fold, outlet: &mut Ou
     let (encoding, content_type) = (header(CONTENT_ENCODING), header(CONTENT_TYPE));
     if !matches!(encoding.as_str(), "" | "identity") {
         let what = format!("compressed its answer ({encoding:?}), which was not asked for");
-        return subject.error(ProviderErrorKind::Protocol, &what, None).into();
+        return subject.protocol(&what).into();
     }
     let reader = Reader { subject, timeouts, fold, outlet };
     if content_type.contains("text/html") {
@@ -340,6 +340,6 @@ impl Reader<'_> {
     }
 
     fn protocol(self, what: &str) -> Ending {
-        self.subject.error(ProviderErrorKind::Protocol, what, None).into()
+        self.subject.protocol(what).into()
     }
 }

@@ -37,7 +37,12 @@ pub async fn serve(daemon: &Arc<Daemon>, stream: UnixStream, number: u64) {
     let mut reader = FramedRead::new(read, FrameCodec::new());
     let mut writer = FramedWrite::new(write, FrameCodec::new());
     if let Err(error) = handshake(&mut reader, &mut writer).await {
-        tracing::warn!(connection = number, error = error.message, "handshake failed");
+        // Whoever only knocks, to see whether somebody is there, is no news.
+        if error.message == ENDED_EARLY {
+            tracing::debug!(connection = number, "nobody came in");
+        } else {
+            tracing::warn!(connection = number, error = error.message, "handshake failed");
+        }
         let _ = timeout(LAST_WORDS_WAIT, writer.send(DaemonMessage::Error(error))).await;
         return;
     }
@@ -53,7 +58,7 @@ pub async fn serve(daemon: &Arc<Daemon>, stream: UnixStream, number: u64) {
         () = connection.read_all(&mut reader) => {}
     }
     if let Some(session) = connection.leave() {
-        daemon.retire(session);
+        daemon.retire(&session);
     }
     // What is queued still goes out; a client that does not take it is left behind.
     drop(connection);
@@ -63,7 +68,7 @@ pub async fn serve(daemon: &Arc<Daemon>, stream: UnixStream, number: u64) {
 async fn handshake(reader: &mut Reader, writer: &mut Writer) -> Result<(), WireError> {
     let hello = match timeout(Duration::from_millis(HANDSHAKE_TIMEOUT_MS), reader.next()).await {
         Err(_) => return Err(protocol_error("No greeting came in time.")),
-        Ok(None) => return Err(protocol_error("The connection ended before its greeting.")),
+        Ok(None) => return Err(protocol_error(ENDED_EARLY)),
         Ok(Some(Err(error))) => return Err(frame_error(&error)),
         Ok(Some(Ok(ClientMessage::Hello(hello)))) => hello,
         Ok(Some(Ok(_))) => return Err(protocol_error("The first message was no greeting.")),
@@ -274,6 +279,7 @@ impl Connection {
     }
 }
 
+const ENDED_EARLY: &str = "The connection ended before its greeting.";
 const NOT_ATTACHED: &str = "The client is not attached to a session.";
 
 fn note_result(session: &Session, result: CommandExecutionResult) {

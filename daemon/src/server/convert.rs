@@ -23,7 +23,7 @@ pub fn model_identity(info: ModelInfo) -> wire::ModelIdentity {
 #[must_use]
 pub fn past_command(event: wire::ShellEvent) -> PastCommand {
     PastCommand {
-        line: event.line,
+        line: event.line.map(|line| safety::head(&line, wire::MAX_OUTPUT_TAIL_BYTES).to_owned()),
         exit_code: event.exit_code,
         cwd: event.cwd.to_path_buf(),
         duration: Duration::from_millis(event.duration_ms),

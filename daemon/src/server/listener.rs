@@ -17,8 +17,8 @@ pub const MAX_CONNECTIONS: u32 = 256;
 /// Wait after the system refused a connection, for example because descriptors are used up.
 const ACCEPT_BACK_OFF: Duration = Duration::from_millis(100);
 
-/// Takes connections until the daemon's shutdown begins.
-pub async fn listen(daemon: &Arc<Daemon>, listener: UnixListener) {
+/// Takes connections until the daemon's shutdown begins. Cancel-safe.
+pub async fn listen(daemon: &Arc<Daemon>, listener: &UnixListener) {
     loop {
         let accepted = tokio::select! {
             biased;
@@ -42,10 +42,13 @@ fn take(daemon: &Arc<Daemon>, stream: UnixStream) {
     }
     if daemon.connections.fetch_add(1, Ordering::Relaxed) >= MAX_CONNECTIONS {
         daemon.connections.fetch_sub(1, Ordering::Relaxed);
-        tracing::warn!("too many connections");
+        if !daemon.is_full.swap(true, Ordering::Relaxed) {
+            tracing::warn!("too many connections");
+        }
         refuse(stream);
         return;
     }
+    daemon.is_full.store(false, Ordering::Relaxed);
     let number = daemon.next_connection.fetch_add(1, Ordering::Relaxed);
     let guard = Counted(Arc::clone(daemon));
     daemon.tasks.spawn(async move {

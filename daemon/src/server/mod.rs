@@ -19,7 +19,7 @@ use std::{
     path::PathBuf,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicU32, AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering},
     },
     time::Duration,
 };
@@ -37,7 +37,8 @@ use session::{RECONNECT_GRACE, Session, Variables};
 
 /// Sessions in memory. Beyond, the one that was left first goes.
 const MAX_SESSIONS: usize = 256;
-/// A session of an interactive shell without a client is kept this long.
+/// A session of an interactive shell without a client is kept this long: a laptop that slept or a connection that dropped finds
+/// its conversation again, and yesterday's closed windows hold no memory.
 const ABANDONED_KEEP: Duration = Duration::from_secs(600);
 /// Turns that were cancelled for the daemon's end get this long to say so.
 const TURNS_END_WAIT: Duration = Duration::from_secs(1);
@@ -96,6 +97,8 @@ pub struct Daemon {
     sessions: Mutex<HashMap<SessionKey, Arc<Session>>>,
     connections: AtomicU32,
     next_connection: AtomicU64,
+    /// The last connection was refused for their number; said once in the log.
+    is_full: AtomicBool,
     /// Begins the end: no new connections and turns, running turns are cancelled.
     shutdown: CancellationToken,
     /// Turns have ended: connections say goodbye.
@@ -115,6 +118,7 @@ impl Daemon {
             sessions: Mutex::default(),
             connections: AtomicU32::new(0),
             next_connection: AtomicU64::new(0),
+            is_full: AtomicBool::new(false),
             shutdown,
             closing: CancellationToken::new(),
             turns: TaskTracker::new(),
@@ -174,21 +178,35 @@ impl Daemon {
 
     /// Drops a session some time after its client left, unless one comes back. A one-shot question has nothing to come back to
     /// for long.
-    fn retire(self: &Arc<Self>, session: Arc<Session>) {
+    fn retire(self: &Arc<Self>, session: &Arc<Session>) {
         let daemon = Arc::clone(self);
         let keep = if session.key().0.starts_with("cli:") { RECONNECT_GRACE } else { ABANDONED_KEEP };
+        let mut presence = session.presence();
+        // Weak: a session that was dropped for want of room must not live on in here.
+        let session = Arc::downgrade(session);
         self.tasks.spawn(async move {
             tokio::select! {
                 () = daemon.closing.cancelled() => return,
-                () = session.attached_again() => return,
+                _ = presence.wait_for(|present| *present) => return,
                 () = sleep(keep) => {}
             }
-            session.cancel_turn(None);
-            let mut sessions = daemon.sessions();
-            if sessions.get(session.key()).is_some_and(|current| Arc::ptr_eq(current, &session)) {
-                sessions.remove(session.key());
-                tracing::debug!(session = %session.key(), "session dropped");
+            if let Some(session) = session.upgrade() {
+                daemon.drop_session(&session, keep);
             }
         });
+    }
+
+    /// Drops a session that nobody has been at for `keep`.
+    fn drop_session(&self, session: &Arc<Session>, keep: Duration) {
+        let mut sessions = self.sessions();
+        // Somebody may have come, or come and gone, while the time ran out.
+        if session.detached_since().is_none_or(|since| since.elapsed() < keep) {
+            return;
+        }
+        session.cancel_turn(None);
+        if sessions.get(session.key()).is_some_and(|current| Arc::ptr_eq(current, session)) {
+            sessions.remove(session.key());
+            tracing::debug!(session = %session.key(), "session dropped");
+        }
     }
 }

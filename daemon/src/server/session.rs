@@ -258,10 +258,10 @@ impl Session {
         state.client.is_none().then_some(state.detached_at)
     }
 
-    /// Completes when a client is there.
-    pub async fn attached_again(&self) {
-        // The sender lives in `self`, so the wait cannot fail for its absence.
-        let _ = self.presence.subscribe().wait_for(|present| *present).await;
+    /// Whether a client is there, and every change of it.
+    #[must_use]
+    pub fn presence(&self) -> watch::Receiver<bool> {
+        self.presence.subscribe()
     }
 
     /// Completes when no client has been there for `patience`.

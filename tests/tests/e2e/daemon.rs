@@ -172,6 +172,32 @@ fn garbage_on_the_socket_closes_that_connection_only() {
 }
 
 #[test]
+fn a_socket_that_is_removed_comes_back_and_the_conversation_with_it() {
+    let server = ModelServer::start(Wire::Anthropic, [Answer::text("Before."), Answer::text("After.")]);
+    let home = Home::with_model(&server);
+    let shell = home.cohab();
+    shell.ask("first", "Before.");
+    let pids = home.daemon_pids();
+    let folder = home.paths().runtime_dir;
+    for remove in
+        [|home: &Home| fs::remove_file(home.paths().socket()), |home: &Home| fs::remove_file(home.paths().lock_file())]
+    {
+        remove(&home).expect("the daemon made it");
+        eventually("the socket and the lock", || {
+            home.paths().lock_file().exists() && UnixStream::connect(home.paths().socket()).is_ok()
+        });
+        assert_eq!(home.run(&["daemon", "start"]).status, Some(0));
+        assert_eq!(home.daemon_pids(), pids);
+    }
+    let moved = folder.with_file_name("moved");
+    fs::rename(&folder, &moved).expect("it is ours");
+    eventually("the socket", || UnixStream::connect(home.paths().socket()).is_ok());
+    assert_eq!(home.daemon_pids(), pids);
+    shell.ask("second", "After.");
+    assert!(server.wait_for_calls(2)[1].conversation().contains("Before."));
+}
+
+#[test]
 fn another_version_or_schema_is_told_and_closed() {
     let home = Home::new();
     start(&home);

@@ -82,6 +82,19 @@ fn a_wait_for_the_service_is_announced() {
 }
 
 #[test]
+fn a_wait_for_the_service_shows_how_long_it_is_until_the_answer_starts() {
+    let limited = Answer::status(429, "slow").header("retry-after", "2");
+    let server = ModelServer::start(Wire::OpenAiChat, [limited, Answer::text("Now.")]);
+    let home = Home::with_model(&server);
+    let shell = home.cohab();
+    let mark = shell.submit("? go");
+    shell.wait_text("in 2.0 s)");
+    shell.wait_next_prompt(mark);
+    let screen = shell.look(cohab_e2e::terminal::View::history);
+    assert!(screen.contains("Now.") && !screen.contains("again in"), "{screen}");
+}
+
+#[test]
 fn an_overload_that_stays_is_an_error_after_a_few_tries() {
     let server = ModelServer::respond_with(Wire::OpenAiChat, |_| {
         Answer::status(500, "broken inside").header("retry-after-ms", "20")
@@ -158,6 +171,30 @@ fn an_error_in_the_middle_of_a_stream_is_told() {
         let server = ModelServer::respond_with(wire, |_| Answer::text("Half of it").error_after(3));
         let message = failed(&ask(&Home::with_model(&server)));
         assert!(message.contains("upstream broke"), "{message}");
+    }
+}
+
+#[test]
+fn a_conversation_that_is_too_long_says_what_to_do_and_the_shell_lives() {
+    let texts = [
+        (Wire::Anthropic, "prompt is too long: 213000 tokens > 200000 maximum"),
+        (
+            Wire::OpenAiChat,
+            "This model's maximum context length is 8192 tokens. Your messages resulted in 9000 tokens.",
+        ),
+    ];
+    for (wire, text) in texts {
+        let server = ModelServer::start(wire, [Answer::status(400, text), Answer::text("Short now.")]);
+        let home = Home::with_model(&server);
+        let shell = home.cohab();
+        let mark = shell.submit("? go");
+        shell.wait_next_prompt(mark);
+        let screen = shell.look(cohab_e2e::terminal::View::history);
+        let screen = screen.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(screen.contains("too long for the model"), "{screen}");
+        assert!(screen.contains("start a new shell session, or ask with less context"), "{screen}");
+        assert!(!screen.contains("tokens") && !screen.contains("400"), "{screen}");
+        shell.ask("again", "Short now.");
     }
 }
 

@@ -52,7 +52,8 @@ fn the_next_step_follows_from_the_state() {
         ("cut calls get results", vec![answer("hi", 1, Length)], tools.clone()),
         ("a refusal", vec![answer("no", 0, Refusal)], Next::Stop(StopReason::Refused)),
         ("a refusal with a call does not run it", vec![answer("no", 1, Refusal)], Next::Stop(StopReason::Refused)),
-        ("a pause goes on", vec![answer("hm", 0, Pause)], model(true)),
+        ("a pause that the provider gave up on", vec![answer("hm", 0, Pause)], Next::Stop(StopReason::Answered)),
+        ("calls before a pause run", vec![answer("hm", 1, Pause)], tools.clone()),
         ("nothing at all", vec![answer(" ", 0, End)], Next::Fail(TurnError::Provider(empty_answer()))),
         (
             "nothing more to say after tools",
@@ -72,12 +73,6 @@ fn the_next_step_follows_from_the_state() {
         (
             "the last answer cannot call tools",
             vec![answer("", 1, Tool), results(None), answer("", 1, Tool), results(None), answer("", 1, Tool)],
-            Next::Stop(StopReason::StepLimit),
-        ),
-        ("a pause at the limit", vec![answer("", 0, Pause), answer("", 0, Pause)], model(false)),
-        (
-            "a pause of the last answer",
-            vec![answer("", 0, Pause), answer("", 0, Pause), answer("", 0, Pause)],
             Next::Stop(StopReason::StepLimit),
         ),
     ];

@@ -17,9 +17,9 @@ use super::*;
 use crate::agent::{
     Denial, PlannedCall,
     port::{
-        AssistantMessage, BrokenArguments, Effect, Intent, JsonObject, Message, ModelEvent, ModelInfo, ModelRequest,
-        ProviderError, ProviderErrorKind, StepResult, TokenUsage, ToolCall, ToolContext, ToolOutput, ToolSpec,
-        TurnEvent,
+        Activity, AssistantMessage, BrokenArguments, Effect, Intent, JsonObject, Message, ModelEvent, ModelInfo,
+        ModelRequest, ProviderError, ProviderErrorKind, StepResult, StopClass, TokenUsage, ToolCall, ToolContext,
+        ToolOutput, ToolSpec, TurnEvent,
     },
 };
 
@@ -231,6 +231,14 @@ async fn steps_are_numbered_without_gaps_and_each_ends() {
 }
 
 #[tokio::test]
+async fn a_pause_that_the_provider_gave_up_on_ends_the_turn_with_a_notice() {
+    let mut turn = Turn::new(vec![vec![text("so far"), stop(StopClass::Pause)]]);
+    assert_eq!(turn.run().await, Ok(StopReason::Answered));
+    assert_eq!(turn.last_text(), "so far");
+    assert!(turn.events().iter().any(|event| matches!(event, TurnEvent::Notice(text) if text.contains("paused"))));
+}
+
+#[tokio::test]
 async fn a_call_of_an_answer_without_its_end_never_runs() {
     let incomplete = ModelEvent::Incomplete { reason: "cut".into() };
     let mut turn = Turn::new(vec![vec![text("half"), call("1"), incomplete]]);
@@ -284,14 +292,7 @@ async fn an_unknown_tool_and_broken_arguments_are_answered_with_errors() {
         ModelEvent::ToolCallDone(ToolCall { id: "n".into(), name: "echo".into(), args: Ok(JsonObject::new()) });
     let mut turn = Turn::new(vec![vec![unknown, broken_call(), no_command, stop(StopClass::Tool)], done()]);
     assert_eq!(turn.run().await, Ok(StopReason::Answered));
-    assert_eq!(
-        turn.results(),
-        [
-            "!there is no tool `nope`; the tools are: echo",
-            "!the arguments are not one JSON object: EOF",
-            "!`command` is missing"
-        ]
-    );
+    assert_eq!(turn.results(), ["!there is no tool `nope`; the tools are: echo", "!EOF", "!`command` is missing"]);
 }
 
 #[tokio::test]
@@ -333,6 +334,14 @@ async fn cancelling_while_text_streams_keeps_it() {
     assert_eq!(turn.run().await, Ok(StopReason::Cancelled));
     assert_eq!(turn.last_text(), "half\n\n[interrupted]");
     assert!(turn.ran().is_empty());
+}
+
+#[tokio::test]
+async fn a_question_that_was_cancelled_before_any_text_is_closed() {
+    let started = TurnEvent::StepStarted { step: 0, activity: Activity::ModelCall { model: "scripted/m".into() } };
+    let mut turn = Turn::new(vec![vec![]]).cancelled_at(started);
+    assert_eq!(turn.run().await, Ok(StopReason::Cancelled));
+    assert_eq!(turn.last_text(), "[interrupted]");
 }
 
 #[tokio::test]

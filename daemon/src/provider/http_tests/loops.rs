@@ -98,7 +98,7 @@ async fn an_answer_cut_anywhere_runs_no_tool_before_its_mark() {
             let events = bench.ask().await;
             let is_whole = cut >= complete_from;
             assert_eq!(
-                (calls_of(&events).len(), is_incomplete(&events)),
+                (calls_of(&events).len(), is_cut(&events)),
                 (usize::from(is_whole), !is_whole),
                 "{} {cut}: {events:?}",
                 wire.name()

@@ -223,6 +223,16 @@ fn class_of(events: &[ModelEvent]) -> Option<StopClass> {
     }
 }
 
+/// Whether the answer was cut: with what came of it, or as a failure when nothing did.
+fn is_cut(events: &[ModelEvent]) -> bool {
+    let is_failure = |error: &ProviderError| error.message.contains("was cut off") && error.hint.is_some();
+    match events.last() {
+        Some(ModelEvent::Incomplete { .. }) => !text_of(events).is_empty(),
+        Some(ModelEvent::Failed(error)) => text_of(events).is_empty() && is_failure(error),
+        _ => false,
+    }
+}
+
 fn is_incomplete(events: &[ModelEvent]) -> bool {
     matches!(events.last(), Some(ModelEvent::Incomplete { .. }))
 }
