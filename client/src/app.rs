@@ -21,7 +21,10 @@ use std::{
 use cohab_protocol::{
     ApprovalMode, Attached, ClientMessage, ErrorSubject, ShellEvent, TurnId, UserQuery, WireError, WireErrorKind,
 };
-use cohab_shell_relay::live::{LineDecision, LiveEvent, UserCommand};
+use cohab_shell_relay::{
+    live::{LineDecision, LiveEvent, UserCommand},
+    policy::Files,
+};
 use ratatui::text::Line;
 
 use crate::{
@@ -48,6 +51,8 @@ pub struct Options {
     pub approval: ApprovalMode,
     /// The user's home.
     pub home: PathBuf,
+    /// Where the paths of a command lead.
+    pub files: &'static dyn Files,
     /// Glyphs or sentences.
     pub look: Look,
     /// Makes ids of turns; a counter in tests.
@@ -298,6 +303,7 @@ impl App {
                 effects.push(Effect::TakeKeyboard(false));
             }
             turn.end();
+            self.consents.forget_unused();
             self.is_dirty = true;
         }
     }

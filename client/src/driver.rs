@@ -14,7 +14,10 @@ use std::{
 };
 
 use cohab_protocol::{Attach, Paths, SessionKey, TurnId};
-use cohab_shell_relay::live::{Effects, Keyboard, LiveEvent, LiveShell};
+use cohab_shell_relay::{
+    files::FileSystem,
+    live::{Effects, Keyboard, LiveEvent, LiveShell},
+};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::{
@@ -40,6 +43,9 @@ const KEYS_BUFFER_BYTES: usize = 4 * 1024;
 const SHELL_BUFFER_BYTES: usize = 64 * 1024;
 /// Input for the shell that may wait; beyond, the terminal is not read.
 const SHELL_QUEUE_BYTES: usize = 64 * 1024;
+
+const BRACKETED_PASTE_ON: &[u8] = b"\x1b[?2004h";
+const BRACKETED_PASTE_OFF: &[u8] = b"\x1b[?2004l";
 
 /// What is to be opened.
 #[derive(Debug)]
@@ -182,6 +188,7 @@ impl Driver {
             question_prefix: start.config.client.question_prefix.clone(),
             approval,
             home: home(),
+            files: &FileSystem,
             look: Look::from_env(colors),
             fresh_turn_id: TurnId::fresh,
             highlighter: highlighter.clone(),
@@ -361,8 +368,21 @@ impl Driver {
                 self.live.run(request, self.shell.probe(), now, &mut self.fx);
             }
             Effect::CancelCommand(id) => self.live.cancel(&id, self.shell.probe(), now, &mut self.fx),
-            Effect::TakeKeyboard(true) => self.live.set_keyboard(Keyboard::Assistant),
-            Effect::TakeKeyboard(false) => self.live.set_keyboard(Keyboard::Shell),
+            Effect::TakeKeyboard(true) => {
+                self.live.set_keyboard(Keyboard::Assistant);
+                self.mark_pastes(true);
+            }
+            Effect::TakeKeyboard(false) => {
+                self.live.set_keyboard(Keyboard::Shell);
+                self.mark_pastes(false);
+            }
+        }
+    }
+
+    /// A paste must not count as keys that answer a question, also where the shell does not ask for marks around pastes.
+    fn mark_pastes(&mut self, on: bool) {
+        if !self.live.modes().bracketed_paste() {
+            self.terminal.write(if on { BRACKETED_PASTE_ON } else { BRACKETED_PASTE_OFF });
         }
     }
 

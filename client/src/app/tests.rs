@@ -5,7 +5,10 @@ use cohab_protocol::{
     ChunkDelta, CommandEnding, CommandExecutionResult, DaemonMessage, ExecuteCommand, ModelIdentity, RunMode,
     SessionKey, StepActivity, StepFinished, StepOutcome, StepStarted, TurnEndReason, TurnEnded, Usage,
 };
-use cohab_shell_relay::runner::{CommandOutcome, Ending, EnvChange, Mode};
+use cohab_shell_relay::{
+    files::FileSystem,
+    runner::{CommandOutcome, Ending, EnvChange, Mode},
+};
 use uuid::Uuid;
 
 use super::*;
@@ -26,6 +29,7 @@ impl Bench {
             question_prefix: "?".into(),
             approval: ApprovalMode::Ask,
             home: "/home/ann".into(),
+            files: &FileSystem,
             look: Look::Glyphs,
             fresh_turn_id: || TURN,
             highlighter: None,

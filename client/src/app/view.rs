@@ -8,7 +8,10 @@ use super::{
 };
 use crate::approval::QUESTION_ROWS;
 use crate::markdown::wrap::wrap_exactly;
-use crate::ui::{status, theme, visible::visible};
+use crate::ui::{
+    status, theme,
+    visible::{visible, visible_command},
+};
 use cohab_protocol::WireError;
 
 /// Rows of a command that are shown when it runs; the rest is counted.
@@ -101,7 +104,7 @@ impl App {
     /// A command as it is run, in place of the prompt that the user would have seen.
     pub(super) fn print_command(&mut self, command: &str) {
         let mark = self.options.look.choose("❯ ", "$ ");
-        let shown = visible(command);
+        let shown = visible_command(command);
         let count = shown.lines().count();
         for (index, line) in shown.lines().take(ECHO_MAX_ROWS).enumerate() {
             let start = if index == 0 { mark } else { "  " };

@@ -7,7 +7,12 @@ use ratatui::{
     text::{Line, Span},
 };
 
-use super::{input::InputText, look::Look, theme, visible::visible};
+use super::{
+    input::InputText,
+    look::Look,
+    theme,
+    visible::{visible, visible_command},
+};
 use crate::markdown::wrap::{Row, push_text, row_width, wrap_exactly, wrap_words};
 
 const BAR: &str = "│ ";
@@ -49,7 +54,7 @@ pub fn card(request: &ApprovalRequest, width: usize, look: Look) -> Vec<Line<'st
     )]);
     match &request.subject {
         ApprovalSubject::Command { command, cwd, mode } => {
-            card.command(&visible(command), look);
+            card.command(&visible_command(command), look);
             card.field("in", &path_text(cwd));
             if let Some(note) = mode_note(*mode) {
                 card.words(&[Span::styled(note, theme::DIM)]);
