@@ -183,6 +183,22 @@ mod tests {
     }
 
     #[test]
+    fn git_is_asked_in_a_repository_that_came_with_the_files() {
+        let place = place();
+        fs::create_dir_all(place.cwd.join(".git/objects")).unwrap();
+        fs::create_dir_all(place.cwd.join("bare/objects")).unwrap();
+        fs::create_dir_all(place.cwd.join("bare/deep")).unwrap();
+        fs::write(place.cwd.join("bare/HEAD"), "ref: refs/heads/main").unwrap();
+        fs::create_dir_all(place.cwd.join("nested/.git")).unwrap();
+        for line in ["git status", "git -C src log", "cd src && git diff"] {
+            assert_eq!(place.level(line), Level::Allow, "{line}");
+        }
+        for line in ["git -C bare log", "cd bare && git status", "git -C bare/deep log", "cd nested; git status"] {
+            assert_eq!(place.level(line), Level::Ask, "{line}");
+        }
+    }
+
+    #[test]
     fn a_search_that_would_read_a_secret_file_is_asked() {
         let place = place();
         for line in ["grep -rn x .", "grep -r x src", "rg x", "rg -u x"] {

@@ -195,7 +195,7 @@ fn execution_result(call_id: cohab_protocol::CallId, outcome: CommandOutcome) ->
 }
 
 /// What is told about changed variables: secret-looking values stay here.
-fn env_delta(changes: Vec<cohab_shell_relay::runner::EnvChange>) -> EnvDelta {
+pub(super) fn env_delta(changes: Vec<cohab_shell_relay::runner::EnvChange>) -> EnvDelta {
     let mut delta = EnvDelta::default();
     for change in changes {
         match change.value {
