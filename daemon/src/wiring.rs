@@ -33,7 +33,7 @@ pub fn assembler(paths: &Paths) -> Arc<dyn Assembler> {
         chooser: Arc::new(Chooser),
         isolated_shell: Box::new(|cwd| {
             let keys = std::env::vars_os().map(|(name, _)| name).filter(|name| is_key(name));
-            Arc::new(keys.fold(DaemonShell::new(cwd.to_owned()), |shell, name| shell.hiding(name)))
+            Arc::new(keys.fold(DaemonShell::new(cwd.to_owned()), DaemonShell::hiding))
         }),
         policy: standard_policy,
         home,
