@@ -68,7 +68,7 @@ fn has_wildcard(name: &OsStr) -> bool {
 
 /// The entries of `folders` that match `pattern`, and one that is called just so.
 fn expand(folders: &[PathBuf], pattern: &OsStr, names_left: &mut usize) -> Option<Vec<PathBuf>> {
-    let pattern = pattern.to_string_lossy();
+    let pattern = pattern.to_string_lossy().to_lowercase();
     // With `globstar` it stands for folders of any depth.
     if pattern == "**" {
         return None;
@@ -78,7 +78,8 @@ fn expand(folders: &[PathBuf], pattern: &OsStr, names_left: &mut usize) -> Optio
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
             *names_left = names_left.checked_sub(1)?;
             let name = entry.file_name();
-            let text = name.to_string_lossy();
+            // With `nocaseglob` the shell does so, too.
+            let text = name.to_string_lossy().to_lowercase();
             let is_hidden = text.starts_with('.') && !pattern.starts_with('.');
             if text == pattern || (!is_hidden && glob::matches(&text, &pattern)) {
                 found.push(entry.path());
