@@ -3,6 +3,7 @@
 //! A key takes the shortest way: read, relay, write. Nothing on it waits, allocates per key or ticks.
 
 mod shell_io;
+mod wake;
 
 use std::{
     ffi::OsString,
@@ -18,7 +19,6 @@ use cohab_shell_relay::{
     files::FileSystem,
     live::{Effects, Keyboard, LiveEvent, LiveShell},
 };
-use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::{
     app::{App, Options},
@@ -32,6 +32,7 @@ use crate::{
     ui::{ansi::ColorSupport, live_area::LiveArea, look::Look},
 };
 use shell_io::ShellIo;
+use wake::{Signals, Wake, highlighted, next_link_event, sleep_until};
 
 /// Between two redraws of the live area while text streams in.
 const FRAME_INTERVAL: Duration = Duration::from_millis(16);
@@ -124,50 +125,6 @@ struct Driver {
     has_been_used: bool,
     is_link_up: bool,
     needs_resize: bool,
-}
-
-/// What the loop woke up for.
-enum Wake {
-    Keys(io::Result<usize>),
-    Shell(io::Result<usize>),
-    TerminalWritable,
-    ShellWritable,
-    Link(Option<LinkEvent>),
-    Resized,
-    ChildEnded,
-    Killed(u8),
-    Highlighted,
-    Time,
-}
-
-struct Signals {
-    resized: Signal,
-    child: Signal,
-    hangup: Signal,
-    terminate: Signal,
-    interrupt: Signal,
-}
-
-impl Signals {
-    fn listen() -> io::Result<Self> {
-        Ok(Self {
-            resized: signal(SignalKind::window_change())?,
-            child: signal(SignalKind::child())?,
-            hangup: signal(SignalKind::hangup())?,
-            terminate: signal(SignalKind::terminate())?,
-            interrupt: signal(SignalKind::interrupt())?,
-        })
-    }
-
-    async fn next(&mut self) -> Wake {
-        tokio::select! {
-            _ = self.resized.recv() => Wake::Resized,
-            _ = self.child.recv() => Wake::ChildEnded,
-            _ = self.hangup.recv() => Wake::Killed(128 + 1),
-            _ = self.terminate.recv() => Wake::Killed(128 + 15),
-            _ = self.interrupt.recv() => Wake::Killed(128 + 2),
-        }
-    }
 }
 
 impl Driver {
@@ -477,25 +434,4 @@ impl Drop for Driver {
 fn home() -> PathBuf {
     let home = std::env::home_dir().unwrap_or_else(|| "/".into());
     home.canonicalize().unwrap_or(home)
-}
-
-async fn next_link_event(link: &mut Option<Link>) -> Option<LinkEvent> {
-    match link {
-        Some(link) => link.next().await,
-        None => std::future::pending().await,
-    }
-}
-
-async fn highlighted(highlighter: Option<&Highlighter>) {
-    match highlighter {
-        Some(highlighter) => highlighter.changed().await,
-        None => std::future::pending().await,
-    }
-}
-
-async fn sleep_until(deadline: Option<Instant>) {
-    match deadline {
-        Some(deadline) => tokio::time::sleep_until(deadline.into()).await,
-        None => std::future::pending().await,
-    }
 }
