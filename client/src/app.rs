@@ -28,9 +28,10 @@ use cohab_shell_relay::{
 use ratatui::text::Line;
 
 use crate::{
-    consent::{Consents, ResultJournal},
+    consent::Consents,
     effect::Effect,
     event::Event,
+    journal::ResultJournal,
     markdown::Highlighter,
     ui::{keys::KeyReader, look::Look},
 };

@@ -7,15 +7,13 @@ use std::{
     path::PathBuf,
 };
 
-use cohab_protocol::{ApprovalId, ApprovalMode, CommandExecutionResult, ExecuteCommand};
+use cohab_protocol::{ApprovalId, ApprovalMode, ExecuteCommand};
 use cohab_shell_relay::policy::{self, Level};
 
 /// Approvals that are kept until used; older ones are void.
 const PENDING_APPROVALS: usize = 64;
 /// Commands approved for the session; beyond, the user is asked again.
 const SESSION_COMMANDS: usize = 1_000;
-/// Results kept for a daemon that asks again after a lost connection.
-const KEPT_RESULTS: usize = 64;
 
 /// What the user agreed to in this shell.
 #[derive(Debug, Default)]
@@ -67,28 +65,6 @@ impl Consents {
             || mode == ApprovalMode::All
             || self.session.contains(&wanted)
             || policy::assess_line(&request.command, context).level == Level::Allow
-    }
-}
-
-/// Results of the last commands. A call id that comes again is answered from here, never run again.
-#[derive(Debug, Default)]
-pub struct ResultJournal {
-    results: VecDeque<CommandExecutionResult>,
-}
-
-impl ResultJournal {
-    /// Keeps a result.
-    pub fn record(&mut self, result: CommandExecutionResult) {
-        if self.results.len() == KEPT_RESULTS {
-            self.results.pop_front();
-        }
-        self.results.push_back(result);
-    }
-
-    /// The result of a call that ended before.
-    #[must_use]
-    pub fn find(&self, call_id: cohab_protocol::CallId) -> Option<&CommandExecutionResult> {
-        self.results.iter().find(|result| result.call_id == call_id)
     }
 }
 

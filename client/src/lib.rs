@@ -15,6 +15,7 @@ pub mod daemon_control;
 pub mod driver;
 pub mod effect;
 pub mod event;
+pub mod journal;
 pub mod markdown;
 pub mod readiness;
 pub mod real_shell;
