@@ -68,9 +68,8 @@ impl<W: Write> ScreenView<W> {
     }
 
     fn take_text(&mut self) -> Vec<Line<'static>> {
-        let lines = self.text.finish();
-        self.text = MarkdownStream::new(self.columns.saturating_sub(1).max(1), None);
-        lines
+        let width = self.columns.saturating_sub(1).max(1);
+        std::mem::replace(&mut self.text, MarkdownStream::new(width, None)).finish()
     }
 }
 
@@ -84,7 +83,7 @@ impl<W: Write> View for ScreenView<W> {
                     self.text.push(text);
                     above = self.text.take_closed();
                 }
-                ChunkDelta::Reset => self.text = MarkdownStream::new(self.columns.saturating_sub(1).max(1), None),
+                ChunkDelta::Reset => drop(self.take_text()),
                 ChunkDelta::Reasoning(_) => return Ok(()),
             },
             DaemonMessage::StepStarted(started) => {

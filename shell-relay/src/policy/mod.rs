@@ -12,6 +12,7 @@ mod bytes;
 mod command;
 mod danger;
 pub(crate) mod glob;
+mod likeness;
 mod options;
 mod parse;
 mod paths;
