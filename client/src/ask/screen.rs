@@ -89,15 +89,14 @@ impl<W: Write> View for ScreenView<W> {
             DaemonMessage::StepStarted(started) => {
                 above = self.take_text();
                 self.steps.push((started.step, started.activity.clone()));
-                let mode = ApprovalMode::Ask;
-                self.waiting = Some(status::status(&started.activity, mode, None, self.width(), self.look));
+                self.waiting =
+                    Some(status::status(&started.activity, ApprovalMode::Ask, None, self.width(), self.look));
             }
-            DaemonMessage::StepFinished(finished) => {
+            DaemonMessage::StepFinished(StepFinished { step, outcome, summary, elapsed_ms, .. }) => {
                 self.waiting = None;
-                if let Some(index) = self.steps.iter().position(|(step, _)| *step == finished.step) {
+                if let Some(index) = self.steps.iter().position(|(number, _)| number == step) {
                     let (_, activity) = self.steps.remove(index);
                     above.extend(status::step_started(&activity, self.width(), self.look));
-                    let StepFinished { outcome, summary, elapsed_ms, .. } = finished;
                     let (width, look) = (self.width(), self.look);
                     above.extend(status::step_finished(&activity, *outcome, summary, *elapsed_ms, width, look));
                 }
