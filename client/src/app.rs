@@ -21,13 +21,17 @@ use std::{
 use cohab_protocol::{
     ApprovalMode, Attached, ClientMessage, ErrorSubject, ShellEvent, TurnId, UserQuery, WireError, WireErrorKind,
 };
-use cohab_shell_relay::live::{LineDecision, LiveEvent, UserCommand};
+use cohab_shell_relay::{
+    live::{LineDecision, LiveEvent, UserCommand},
+    policy::Files,
+};
 use ratatui::text::Line;
 
 use crate::{
-    consent::{Consents, ResultJournal},
+    consent::Consents,
     effect::Effect,
     event::Event,
+    journal::ResultJournal,
     markdown::Highlighter,
     ui::{keys::KeyReader, look::Look},
 };
@@ -48,6 +52,8 @@ pub struct Options {
     pub approval: ApprovalMode,
     /// The user's home.
     pub home: PathBuf,
+    /// Where the paths of a command lead.
+    pub files: &'static dyn Files,
     /// Glyphs or sentences.
     pub look: Look,
     /// Makes ids of turns; a counter in tests.
@@ -310,6 +316,7 @@ impl App {
                 effects.push(Effect::TakeKeyboard(false));
             }
             turn.end();
+            self.consents.forget_unused();
             self.is_dirty = true;
         }
     }

@@ -33,6 +33,11 @@ impl OpenQuestion {
         Self { request, answering: Answering::Keys, opened_at: now }
     }
 
+    /// The question comes onto the screen only now.
+    pub fn appear(&mut self, now: Instant) {
+        self.opened_at = now;
+    }
+
     /// What is asked.
     #[must_use]
     pub fn request(&self) -> &ApprovalRequest {
@@ -108,6 +113,10 @@ impl OpenQuestion {
 
     fn on_submitted(&mut self) -> Option<ApprovalDecision> {
         match &self.answering {
+            Answering::Editing(text) if self.request.is_dangerous && self.is_asked(text.text()) => {
+                self.answering = Answering::Confirming(InputText::new(""));
+                None
+            }
             Answering::Confirming(text) if text.text().trim() == "yes" => Some(ApprovalDecision::Once),
             Answering::Confirming(_) => {
                 self.answering = Answering::Keys;
@@ -118,5 +127,10 @@ impl OpenQuestion {
             Answering::Refusing(text) => Some(ApprovalDecision::Refused { note: text.text().trim().to_owned() }),
             Answering::Keys => None,
         }
+    }
+
+    /// Whether `text` is the command as it was asked. The editor leaves out what cannot be typed.
+    fn is_asked(&self, text: &str) -> bool {
+        matches!(&self.request.subject, ApprovalSubject::Command { command, .. } if InputText::new(command).text() == text)
     }
 }

@@ -1,33 +1,41 @@
 //! The client's own record of what the user agreed to. The client owns the terminal and decides last, on the exact bytes it
-//! types: a command that the policy would ask about runs only if this record holds the user's consent to just that text.
+//! types: a command that the policy would ask about runs only if this record holds the user's consent to just that text in just
+//! that folder.
 
 use std::{
     collections::{HashMap, HashSet, VecDeque},
-    path::Path,
+    path::PathBuf,
 };
 
-use cohab_protocol::{ApprovalId, ApprovalMode, CommandExecutionResult, ExecuteCommand};
+use cohab_protocol::{ApprovalId, ApprovalMode, ExecuteCommand};
 use cohab_shell_relay::policy::{self, Level};
 
 /// Approvals that are kept until used; older ones are void.
 const PENDING_APPROVALS: usize = 64;
 /// Commands approved for the session; beyond, the user is asked again.
 const SESSION_COMMANDS: usize = 1_000;
-/// Results kept for a daemon that asks again after a lost connection.
-const KEPT_RESULTS: usize = 64;
 
 /// What the user agreed to in this shell.
 #[derive(Debug, Default)]
 pub struct Consents {
-    once: HashMap<ApprovalId, String>,
+    once: HashMap<ApprovalId, Agreed>,
     order: VecDeque<ApprovalId>,
-    session: HashSet<String>,
+    session: HashSet<Agreed>,
+}
+
+/// A command and the folder it is run in, as the question showed them.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Agreed {
+    /// The exact text.
+    pub command: String,
+    /// The working directory.
+    pub cwd: PathBuf,
 }
 
 impl Consents {
-    /// Remembers consent to run exactly `command` one time, under the id of the question.
-    pub fn allow_once(&mut self, id: ApprovalId, command: String) {
-        self.once.insert(id, command);
+    /// Remembers consent to run exactly this one time, under the id of the question.
+    pub fn allow_once(&mut self, id: ApprovalId, agreed: Agreed) {
+        self.once.insert(id, agreed);
         self.order.push_back(id);
         if self.order.len() > PENDING_APPROVALS
             && let Some(oldest) = self.order.pop_front()
@@ -36,48 +44,34 @@ impl Consents {
         }
     }
 
-    /// Remembers consent to run exactly `command` for as long as this shell lives.
-    pub fn allow_for_session(&mut self, command: String) {
+    /// Remembers consent to run exactly this for as long as this shell lives.
+    pub fn allow_for_session(&mut self, agreed: Agreed) {
         if self.session.len() < SESSION_COMMANDS {
-            self.session.insert(command);
+            self.session.insert(agreed);
         }
+    }
+
+    /// The turn is over: what was agreed to once and did not run will not run.
+    pub fn forget_unused(&mut self) {
+        self.once.clear();
+        self.order.clear();
     }
 
     /// Whether `request` may run now. Uses up a consent for one time.
-    pub fn permits(&mut self, request: &ExecuteCommand, mode: ApprovalMode, cwd: &Path, home: &Path) -> bool {
-        let agreed =
-            request.approval_id.and_then(|id| self.once.remove(&id)).is_some_and(|text| text == request.command);
-        agreed
+    pub fn permits(&mut self, request: &ExecuteCommand, mode: ApprovalMode, context: policy::Context<'_>) -> bool {
+        let wanted = Agreed { command: request.command.clone(), cwd: context.cwd.to_owned() };
+        let is_agreed = request.approval_id.and_then(|id| self.once.remove(&id)).is_some_and(|agreed| agreed == wanted);
+        is_agreed
             || mode == ApprovalMode::All
-            || self.session.contains(&request.command)
-            || policy::assess_line(&request.command, policy::Context::new(cwd, home)).level == Level::Allow
-    }
-}
-
-/// Results of the last commands. A call id that comes again is answered from here, never run again.
-#[derive(Debug, Default)]
-pub struct ResultJournal {
-    results: VecDeque<CommandExecutionResult>,
-}
-
-impl ResultJournal {
-    /// Keeps a result.
-    pub fn record(&mut self, result: CommandExecutionResult) {
-        if self.results.len() == KEPT_RESULTS {
-            self.results.pop_front();
-        }
-        self.results.push_back(result);
-    }
-
-    /// The result of a call that ended before.
-    #[must_use]
-    pub fn find(&self, call_id: cohab_protocol::CallId) -> Option<&CommandExecutionResult> {
-        self.results.iter().find(|result| result.call_id == call_id)
+            || self.session.contains(&wanted)
+            || policy::assess_line(&request.command, context).level == Level::Allow
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use cohab_protocol::{CallId, TurnId};
 
     use super::*;
@@ -93,7 +87,11 @@ mod tests {
     }
 
     fn permits(consents: &mut Consents, request: &ExecuteCommand, mode: ApprovalMode) -> bool {
-        consents.permits(request, mode, Path::new("/home/ann"), Path::new("/home/ann"))
+        consents.permits(request, mode, policy::Context::new(Path::new("/home/ann"), Path::new("/home/ann")))
+    }
+
+    fn agreed(command: &str) -> Agreed {
+        Agreed { command: command.into(), cwd: "/home/ann".into() }
     }
 
     #[test]
@@ -107,17 +105,17 @@ mod tests {
     #[test]
     fn consent_holds_once_and_for_the_exact_text() {
         let (mut consents, id) = (Consents::default(), ApprovalId::fresh());
-        consents.allow_once(id, "touch a".into());
+        consents.allow_once(id, agreed("touch a"));
         assert!(permits(&mut consents, &request("touch a", Some(id)), ApprovalMode::Ask));
         assert!(!permits(&mut consents, &request("touch a", Some(id)), ApprovalMode::Ask));
-        consents.allow_once(id, "touch a".into());
+        consents.allow_once(id, agreed("touch a"));
         assert!(!permits(&mut consents, &request("touch a; rm b", Some(id)), ApprovalMode::Ask));
     }
 
     #[test]
     fn consent_for_the_session_holds_on() {
         let mut consents = Consents::default();
-        consents.allow_for_session("touch a".into());
+        consents.allow_for_session(agreed("touch a"));
         for _ in 0..2 {
             assert!(permits(&mut consents, &request("touch a", None), ApprovalMode::Ask));
         }
@@ -125,11 +123,29 @@ mod tests {
     }
 
     #[test]
+    fn consent_holds_in_the_folder_that_was_shown() {
+        let (mut consents, id) = (Consents::default(), ApprovalId::fresh());
+        let elsewhere = Agreed { command: "rm -r build".into(), cwd: "/home/ann/old".into() };
+        consents.allow_once(id, elsewhere.clone());
+        assert!(!permits(&mut consents, &request("rm -r build", Some(id)), ApprovalMode::Ask));
+        consents.allow_for_session(elsewhere);
+        assert!(!permits(&mut consents, &request("rm -r build", None), ApprovalMode::Ask));
+    }
+
+    #[test]
+    fn what_was_agreed_to_in_a_turn_ends_with_it() {
+        let (mut consents, id) = (Consents::default(), ApprovalId::fresh());
+        consents.allow_once(id, agreed("touch a"));
+        consents.forget_unused();
+        assert!(!permits(&mut consents, &request("touch a", Some(id)), ApprovalMode::Ask));
+    }
+
+    #[test]
     fn old_questions_are_forgotten() {
         let (mut consents, first) = (Consents::default(), ApprovalId::fresh());
-        consents.allow_once(first, "touch a".into());
+        consents.allow_once(first, agreed("touch a"));
         for _ in 0..PENDING_APPROVALS {
-            consents.allow_once(ApprovalId::fresh(), "touch b".into());
+            consents.allow_once(ApprovalId::fresh(), agreed("touch b"));
         }
         assert!(!permits(&mut consents, &request("touch a", Some(first)), ApprovalMode::Ask));
         assert_eq!(consents.once.len(), PENDING_APPROVALS);

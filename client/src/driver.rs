@@ -3,6 +3,7 @@
 //! A key takes the shortest way: read, relay, write. Nothing on it waits, allocates per key or ticks.
 
 mod shell_io;
+mod wake;
 
 use std::{
     ffi::OsString,
@@ -14,8 +15,10 @@ use std::{
 };
 
 use cohab_protocol::{Attach, Paths, SessionKey, TurnId};
-use cohab_shell_relay::live::{Effects, Keyboard, LiveEvent, LiveShell};
-use tokio::signal::unix::{Signal, SignalKind, signal};
+use cohab_shell_relay::{
+    files::FileSystem,
+    live::{Effects, Keyboard, LiveEvent, LiveShell},
+};
 
 use crate::{
     app::{App, Options},
@@ -29,6 +32,7 @@ use crate::{
     ui::{ansi::ColorSupport, live_area::LiveArea, look::Look},
 };
 use shell_io::ShellIo;
+use wake::{Signals, Wake, highlighted, next_link_event, sleep_until};
 
 /// Least time between two redraws of the live area: text at reading speed is drawn as it comes, a burst at 125 Hz.
 const FRAME_INTERVAL: Duration = Duration::from_millis(8);
@@ -40,6 +44,9 @@ const KEYS_BUFFER_BYTES: usize = 4 * 1024;
 const SHELL_BUFFER_BYTES: usize = 64 * 1024;
 /// Input for the shell that may wait; beyond, the terminal is not read.
 const SHELL_QUEUE_BYTES: usize = 64 * 1024;
+
+const BRACKETED_PASTE_ON: &[u8] = b"\x1b[?2004h";
+const BRACKETED_PASTE_OFF: &[u8] = b"\x1b[?2004l";
 
 /// What is to be opened.
 #[derive(Debug)]
@@ -120,50 +127,6 @@ struct Driver {
     needs_resize: bool,
 }
 
-/// What the loop woke up for.
-enum Wake {
-    Keys(io::Result<usize>),
-    Shell(io::Result<usize>),
-    TerminalWritable,
-    ShellWritable,
-    Link(Option<LinkEvent>),
-    Resized,
-    ChildEnded,
-    Killed(u8),
-    Highlighted,
-    Time,
-}
-
-struct Signals {
-    resized: Signal,
-    child: Signal,
-    hangup: Signal,
-    terminate: Signal,
-    interrupt: Signal,
-}
-
-impl Signals {
-    fn listen() -> io::Result<Self> {
-        Ok(Self {
-            resized: signal(SignalKind::window_change())?,
-            child: signal(SignalKind::child())?,
-            hangup: signal(SignalKind::hangup())?,
-            terminate: signal(SignalKind::terminate())?,
-            interrupt: signal(SignalKind::interrupt())?,
-        })
-    }
-
-    async fn next(&mut self) -> Wake {
-        tokio::select! {
-            _ = self.resized.recv() => Wake::Resized,
-            _ = self.child.recv() => Wake::ChildEnded,
-            _ = self.hangup.recv() => Wake::Killed(128 + 1),
-            _ = self.terminate.recv() => Wake::Killed(128 + 15),
-            _ = self.interrupt.recv() => Wake::Killed(128 + 2),
-        }
-    }
-}
-
 impl Driver {
     fn open(start: Start) -> io::Result<Self> {
         let now = Instant::now();
@@ -182,6 +145,7 @@ impl Driver {
             question_prefix: start.config.client.question_prefix.clone(),
             approval,
             home: home(),
+            files: &FileSystem,
             look: Look::from_env(colors),
             fresh_turn_id: TurnId::fresh,
             highlighter: highlighter.clone(),
@@ -364,8 +328,21 @@ impl Driver {
                 self.live.run(request, self.shell.probe(), now, &mut self.fx);
             }
             Effect::CancelCommand(id) => self.live.cancel(&id, self.shell.probe(), now, &mut self.fx),
-            Effect::TakeKeyboard(true) => self.live.set_keyboard(Keyboard::Assistant),
-            Effect::TakeKeyboard(false) => self.live.set_keyboard(Keyboard::Shell),
+            Effect::TakeKeyboard(true) => {
+                self.live.set_keyboard(Keyboard::Assistant);
+                self.mark_pastes(true);
+            }
+            Effect::TakeKeyboard(false) => {
+                self.live.set_keyboard(Keyboard::Shell);
+                self.mark_pastes(false);
+            }
+        }
+    }
+
+    /// A paste must not count as keys that answer a question, also where the shell does not ask for marks around pastes.
+    fn mark_pastes(&mut self, on: bool) {
+        if !self.live.modes().bracketed_paste() {
+            self.terminal.write(if on { BRACKETED_PASTE_ON } else { BRACKETED_PASTE_OFF });
         }
     }
 
@@ -460,25 +437,4 @@ impl Drop for Driver {
 fn home() -> PathBuf {
     let home = std::env::home_dir().unwrap_or_else(|| "/".into());
     home.canonicalize().unwrap_or(home)
-}
-
-async fn next_link_event(link: &mut Option<Link>) -> Option<LinkEvent> {
-    match link {
-        Some(link) => link.next().await,
-        None => std::future::pending().await,
-    }
-}
-
-async fn highlighted(highlighter: Option<&Highlighter>) {
-    match highlighter {
-        Some(highlighter) => highlighter.changed().await,
-        None => std::future::pending().await,
-    }
-}
-
-async fn sleep_until(deadline: Option<Instant>) {
-    match deadline {
-        Some(deadline) => tokio::time::sleep_until(deadline.into()).await,
-        None => std::future::pending().await,
-    }
 }

@@ -16,6 +16,7 @@ pub mod daemon_control;
 pub mod driver;
 pub mod effect;
 pub mod event;
+pub mod journal;
 pub mod markdown;
 pub mod real_shell;
 pub mod session_settings;

@@ -1,6 +1,6 @@
 //! The composition root: the one place where implementations meet ports.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{ffi::OsStr, path::PathBuf, sync::Arc};
 
 use async_trait::async_trait;
 use cohab_protocol::Paths;
@@ -31,11 +31,19 @@ pub fn assembler(paths: &Paths) -> Arc<dyn Assembler> {
             move |paths| load_settings(paths, &home)
         }),
         chooser: Arc::new(Chooser),
-        isolated_shell: Box::new(|cwd| Arc::new(DaemonShell::new(cwd.to_owned()))),
+        isolated_shell: Box::new(|cwd| {
+            let keys = std::env::vars_os().map(|(name, _)| name).filter(|name| is_key(name));
+            Arc::new(keys.fold(DaemonShell::new(cwd.to_owned()), DaemonShell::hiding))
+        }),
         policy: standard_policy,
         home,
     };
     Arc::new(Assembly::new(paths.clone(), parts))
+}
+
+/// Of a variable that holds a model's key: commands have no business with it.
+fn is_key(name: &OsStr) -> bool {
+    name.to_string_lossy().ends_with("_API_KEY")
 }
 
 /// The user's home with links resolved: paths that are judged have theirs resolved, too.

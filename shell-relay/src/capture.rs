@@ -118,6 +118,9 @@ pub fn render(pieces: &[&[u8]]) -> String {
     page.text()
 }
 
+/// A shorter rest of a cut secret tells too little to be taken out.
+const MIN_CUT_SECRET_BYTES: usize = 8;
+
 /// Replaces a secret word in a stream, also where it is cut by a chunk's border.
 #[derive(Debug)]
 pub struct Redactor {
@@ -157,6 +160,16 @@ impl Redactor {
     pub fn finish(&mut self, out: &mut Vec<u8>) {
         out.append(&mut self.held);
     }
+}
+
+/// A rendered tail without a secret word, nor the rest of one that the tail's beginning has cut.
+#[must_use]
+pub fn redacted_tail(tail: &str, secret: &str) -> String {
+    let cut = (1..secret.len()).find_map(|at| {
+        let rest = secret.get(at..).filter(|rest| rest.len() >= MIN_CUT_SECRET_BYTES)?;
+        tail.strip_prefix(rest)
+    });
+    cut.unwrap_or(tail).replace(secret, "[redacted]")
 }
 
 /// Rows of unlimited width, as far as they can be known from a stream.

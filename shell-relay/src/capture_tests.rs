@@ -103,3 +103,12 @@ proptest! {
         prop_assert_eq!(whole.total_bytes(), bytes.len() as u64);
     }
 }
+
+#[test]
+fn the_end_of_a_users_output_holds_no_secret_and_no_large_part_of_one() {
+    let secret = "0123456789abcdef";
+    assert_eq!(redacted_tail("a 0123456789abcdef b", secret), "a [redacted] b");
+    assert_eq!(redacted_tail("3456789abcdef b 0123456789abcdef", secret), " b [redacted]");
+    assert_eq!(redacted_tail("cdef b", secret), "cdef b");
+    assert_eq!(redacted_tail("", secret), "");
+}

@@ -1,6 +1,7 @@
 //! Running commands in a shell, exactly; and guarding what goes in and what comes out.
 
 pub mod capture;
+pub mod files;
 pub mod isolated;
 pub mod live;
 pub mod marks;

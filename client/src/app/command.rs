@@ -11,6 +11,7 @@ use cohab_protocol::{
 };
 use cohab_shell_relay::{
     live::{LiveEvent, UserCommand},
+    policy,
     runner::{CommandOutcome, CommandRequest, Ending, Mode, RelayError},
 };
 
@@ -21,7 +22,7 @@ use crate::{
 };
 
 /// Parts of names whose values are not shown and not sent.
-const SECRET_NAME_PARTS: [&str; 6] = ["KEY", "TOKEN", "SECRET", "PASS", "CRED", "AUTH"];
+const SECRET_NAME_PARTS: [&str; 8] = ["KEY", "TOKEN", "SECRET", "PASS", "PWD", "CRED", "AUTH", "COOKIE"];
 
 impl App {
     /// The daemon wants a command to run.
@@ -41,8 +42,9 @@ impl App {
             effects.push(refuse(&request, "shell_busy", reason.into(), &self.cwd));
             return;
         }
-        if !self.consents.permits(&request, self.options.approval, &self.cwd, &self.options.home) {
-            let reason = "the user's terminal has no approval for exactly this command; it was not run";
+        let context = policy::Context::new(&self.cwd, &self.options.home).with_files(self.options.files);
+        if !self.consents.permits(&request, self.options.approval, context) {
+            let reason = "the user's terminal has no approval for exactly this command in this folder; it was not run";
             effects.push(refuse(&request, "not_approved", reason.into(), &self.cwd));
             return;
         }
@@ -59,6 +61,9 @@ impl App {
         self.is_dirty = true;
         let Some(turn) = self.turn.as_mut() else { return };
         turn.saw(now);
+        if let Some(question) = turn.question.as_mut() {
+            question.appear(now);
+        }
         if let Some(request) = turn.pending_call.take() {
             self.run(request, effects);
         }
@@ -190,12 +195,13 @@ fn execution_result(call_id: cohab_protocol::CallId, outcome: CommandOutcome) ->
 }
 
 /// What is told about changed variables: secret-looking values stay here.
-fn env_delta(changes: Vec<cohab_shell_relay::runner::EnvChange>) -> EnvDelta {
+pub(super) fn env_delta(changes: Vec<cohab_shell_relay::runner::EnvChange>) -> EnvDelta {
     let mut delta = EnvDelta::default();
     for change in changes {
         match change.value {
             Some(value) => {
-                let value = (!is_secret_name(&change.name)).then_some(value);
+                let is_secret = is_secret_name(&change.name) || holds_password(&value);
+                let value = (!is_secret).then_some(value);
                 delta.set.push(EnvChange { name: change.name, value });
             }
             None => delta.unset.push(change.name),
@@ -207,6 +213,12 @@ fn env_delta(changes: Vec<cohab_shell_relay::runner::EnvChange>) -> EnvDelta {
 fn is_secret_name(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
     SECRET_NAME_PARTS.iter().any(|part| name.contains(part))
+}
+
+/// Whether the value is an address with a password in it, as `postgres://ann:secret@host/db`.
+fn holds_password(value: &str) -> bool {
+    let authorities = value.split("://").skip(1).map(|rest| rest.split(['/', '?', '#']).next().unwrap_or_default());
+    authorities.filter_map(|authority| authority.rsplit_once('@')).any(|(user, _)| user.contains(':'))
 }
 
 /// What the daemon is told about a command of the user.

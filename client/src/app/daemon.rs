@@ -8,11 +8,12 @@ use cohab_protocol::{
 };
 
 use super::{
-    App,
+    App, Surface,
     turn::{Turn, Waiting},
 };
 use crate::{
     approval::{OpenQuestion, QUESTION_ROWS},
+    consent::Agreed,
     effect::Effect,
     ui::{keys::Input, status},
 };
@@ -132,6 +133,10 @@ impl App {
 
     /// What the user typed while a question is open.
     pub(super) fn on_inputs(&mut self, inputs: &[Input], now: Instant, effects: &mut Vec<Effect>) {
+        if self.surface != Surface::Ours {
+            // The question is not on the screen yet.
+            return;
+        }
         self.is_dirty = true;
         for input in inputs {
             let Some(question) = self.turn.as_mut().and_then(|turn| turn.question.as_mut()) else { return };
@@ -149,16 +154,17 @@ impl App {
     }
 
     fn remember(&mut self, request: &ApprovalRequest, decision: &ApprovalDecision) {
-        let ApprovalSubject::Command { command, .. } = &request.subject else { return };
+        let ApprovalSubject::Command { command, cwd, .. } = &request.subject else { return };
+        let agreed = |command: &str| Agreed { command: command.to_owned(), cwd: cwd.to_path_buf() };
         match decision {
-            ApprovalDecision::Once => self.consents.allow_once(request.approval_id, command.clone()),
+            ApprovalDecision::Once => self.consents.allow_once(request.approval_id, agreed(command)),
             ApprovalDecision::Session => {
-                self.consents.allow_once(request.approval_id, command.clone());
+                self.consents.allow_once(request.approval_id, agreed(command));
                 if !request.is_dangerous {
-                    self.consents.allow_for_session(command.clone());
+                    self.consents.allow_for_session(agreed(command));
                 }
             }
-            ApprovalDecision::Edited { command } => self.consents.allow_once(request.approval_id, command.clone()),
+            ApprovalDecision::Edited { command } => self.consents.allow_once(request.approval_id, agreed(command)),
             ApprovalDecision::Refused { .. } | ApprovalDecision::CancelTurn => {}
         }
     }

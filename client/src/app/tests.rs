@@ -5,7 +5,10 @@ use cohab_protocol::{
     ChunkDelta, CommandEnding, CommandExecutionResult, DaemonMessage, ExecuteCommand, ModelIdentity, RunMode,
     SessionKey, StepActivity, StepFinished, StepOutcome, StepStarted, TurnEndReason, TurnEnded, Usage,
 };
-use cohab_shell_relay::runner::{CommandOutcome, Ending, EnvChange, Mode};
+use cohab_shell_relay::{
+    files::FileSystem,
+    runner::{CommandOutcome, Ending, EnvChange, Mode},
+};
 use uuid::Uuid;
 
 use super::*;
@@ -26,6 +29,7 @@ impl Bench {
             question_prefix: "?".into(),
             approval: ApprovalMode::Ask,
             home: "/home/ann".into(),
+            files: &FileSystem,
             look: Look::Glyphs,
             fresh_turn_id: || TURN,
             highlighter: None,
@@ -529,4 +533,54 @@ fn an_idle_client_has_no_deadline() {
     bench.daemon(ended(TurnEndReason::Answered));
     bench.live(LiveEvent::AnswerEnded);
     assert_eq!(bench.app.deadline(), None);
+}
+
+#[test]
+fn keys_typed_before_a_question_is_on_the_screen_answer_nothing() {
+    let mut bench = Bench::in_a_turn();
+    bench.daemon(execute("ls", None));
+    assert_eq!(bench.daemon(ask("touch x", false)), [Effect::TakeKeyboard(true)]);
+    bench.pass(1_000);
+    assert_eq!(bench.keys("y"), []);
+    bench.live(LiveEvent::AnswerReady);
+    bench.pass(299);
+    assert_eq!(bench.keys("y"), []);
+    bench.pass(1);
+    assert_eq!(bench.keys("y").len(), 2);
+}
+
+#[test]
+fn a_pasted_yes_answers_nothing() {
+    let mut bench = Bench::in_a_turn();
+    bench.daemon(ask("touch x", false));
+    bench.pass(300);
+    assert_eq!(bench.keys("\x1b[200~y\x1b[201~"), []);
+    assert_eq!(bench.keys("y").len(), 2);
+}
+
+#[test]
+fn a_dangerous_command_needs_its_yes_also_from_the_editor() {
+    let mut bench = Bench::in_a_turn();
+    bench.daemon(ask("rm -rf x", true));
+    bench.pass(300);
+    assert_eq!(bench.keys("e\r"), []);
+    assert_eq!(bench.keys("\r"), [], "an empty word is no yes");
+    assert_eq!(bench.keys("e\r"), []);
+    let effects = bench.keys("yes\r");
+    let reply = ApprovalReply { approval_id: QUESTION, decision: ApprovalDecision::Once };
+    assert_eq!(effects[1], Effect::Send(ClientMessage::ApprovalReply(reply)));
+}
+
+#[test]
+fn passwords_in_variables_stay_here() {
+    let change = |name: &str, value: &str| EnvChange { name: name.into(), value: Some(value.into()) };
+    let delta = command::env_delta(vec![
+        change("DATABASE_URL", "postgres://ann:pw@host:5432/db"),
+        change("MYSQL_PWD", "pw"),
+        change("API_TOKEN", "pw"),
+        change("PAGE", "https://host:80/a@b:c"),
+        change("REMOTE", "ssh://git@host/x"),
+    ]);
+    let values: Vec<_> = delta.set.iter().map(|change| change.value.as_deref()).collect();
+    assert_eq!(values, [None, None, None, Some("https://host:80/a@b:c"), Some("ssh://git@host/x")]);
 }

@@ -10,7 +10,7 @@ use crate::approval::QUESTION_ROWS;
 use crate::markdown::wrap::wrap_exactly;
 use crate::ui::{
     status, theme,
-    visible::{visible, with_blank_indents},
+    visible::{visible, visible_command},
 };
 use cohab_protocol::WireError;
 
@@ -96,16 +96,15 @@ impl App {
 
     pub(super) fn print_question(&mut self, question: &str) {
         let prefix = &self.options.question_prefix;
-        let text = format!("{prefix} {}", visible(&with_blank_indents(question)));
+        let text = format!("{prefix} {}", visible(question));
         // The first line continues the prompt's row; the terminal wraps it as it would a typed line.
         self.above.extend(text.lines().map(|line| Line::styled(line.to_owned(), theme::STRONG)));
     }
 
     /// A command as it is run, in place of the prompt that the user would have seen.
     pub(super) fn print_command(&mut self, command: &str) {
-        let command = &with_blank_indents(command);
         let mark = self.options.look.choose("❯ ", "$ ");
-        let shown = visible(command);
+        let shown = visible_command(command);
         let count = shown.lines().count();
         for (index, line) in shown.lines().take(ECHO_MAX_ROWS).enumerate() {
             let start = if index == 0 { mark } else { "  " };

@@ -52,6 +52,7 @@ impl Keyboard {
     /// Opens a question.
     pub fn ask(&mut self, request: ApprovalRequest, now: Instant) {
         self.question = Some(OpenQuestion::new(request, now));
+        self.mark_pastes(true);
     }
 
     /// The open question.
@@ -88,11 +89,18 @@ impl Keyboard {
         }
     }
 
+    /// A paste must not count as keys that answer a question. Without the marks it would be only as safe as the person's care.
+    fn mark_pastes(&self, on: bool) {
+        let marks: &[u8] = if on { b"\x1b[?2004h" } else { b"\x1b[?2004l" };
+        let _ = rustix::io::write(self.tty.get_ref(), marks);
+    }
+
     fn decide(&mut self, inputs: &[Input]) -> Option<ApprovalReply> {
         let question = self.question.as_mut()?;
         let decision = inputs.iter().find_map(|input| question.on_input(input, Instant::now()))?;
         let approval_id = question.request().approval_id;
         self.question = None;
+        self.mark_pastes(false);
         Some(ApprovalReply { approval_id, decision })
     }
 }
@@ -106,6 +114,9 @@ async fn sleep_until(due: Option<Instant>) {
 
 impl Drop for Keyboard {
     fn drop(&mut self) {
+        if self.question.is_some() {
+            self.mark_pastes(false);
+        }
         // The terminal may be gone; then there is nothing to put back.
         let _ = termios::tcsetattr(self.tty.fd(), OptionalActions::Now, &self.saved);
     }

@@ -68,9 +68,8 @@ impl<W: Write> ScreenView<W> {
     }
 
     fn take_text(&mut self) -> Vec<Line<'static>> {
-        let lines = self.text.finish();
-        self.text = MarkdownStream::new(self.columns.saturating_sub(1).max(1), None);
-        lines
+        let width = self.columns.saturating_sub(1).max(1);
+        std::mem::replace(&mut self.text, MarkdownStream::new(width, None)).finish()
     }
 }
 
@@ -84,21 +83,20 @@ impl<W: Write> View for ScreenView<W> {
                     self.text.push(text);
                     above = self.text.take_closed();
                 }
-                ChunkDelta::Reset => self.text = MarkdownStream::new(self.columns.saturating_sub(1).max(1), None),
+                ChunkDelta::Reset => drop(self.take_text()),
                 ChunkDelta::Reasoning(_) => return Ok(()),
             },
             DaemonMessage::StepStarted(started) => {
                 above = self.take_text();
                 self.steps.push((started.step, started.activity.clone()));
-                let mode = ApprovalMode::Ask;
-                self.waiting = Some(status::status(&started.activity, mode, None, self.width(), self.look));
+                self.waiting =
+                    Some(status::status(&started.activity, ApprovalMode::Ask, None, self.width(), self.look));
             }
-            DaemonMessage::StepFinished(finished) => {
+            DaemonMessage::StepFinished(StepFinished { step, outcome, summary, elapsed_ms, .. }) => {
                 self.waiting = None;
-                if let Some(index) = self.steps.iter().position(|(step, _)| *step == finished.step) {
+                if let Some(index) = self.steps.iter().position(|(number, _)| number == step) {
                     let (_, activity) = self.steps.remove(index);
                     above.extend(status::step_started(&activity, self.width(), self.look));
-                    let StepFinished { outcome, summary, elapsed_ms, .. } = finished;
                     let (width, look) = (self.width(), self.look);
                     above.extend(status::step_finished(&activity, *outcome, summary, *elapsed_ms, width, look));
                 }

@@ -86,12 +86,8 @@ fn harmless(text: &str) -> Cow<'_, str> {
     if !text.chars().any(char::is_control) {
         return Cow::Borrowed(text);
     }
-    let replaced = text.chars().map(|c| match c {
-        '\t' => ' ',
-        c if c.is_control() => char::REPLACEMENT_CHARACTER,
-        c => c,
-    });
-    Cow::Owned(replaced.collect())
+    let replace = |c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
+    Cow::Owned(text.replace('\t', " ").chars().map(replace).collect())
 }
 
 fn write_style_change(from: Style, to: Style, out: &mut Vec<u8>) {

@@ -11,7 +11,7 @@ use super::{
     input::InputText,
     look::Look,
     theme,
-    visible::{visible, with_blank_indents},
+    visible::{visible, visible_command},
 };
 use crate::markdown::wrap::{Row, push_text, row_width, wrap_exactly, wrap_words};
 
@@ -56,7 +56,7 @@ pub fn card(request: &ApprovalRequest, width: usize, look: Look) -> Vec<Line<'st
     )]);
     match &request.subject {
         ApprovalSubject::Command { command, cwd, mode } => {
-            card.command(&visible(&with_blank_indents(command)), look);
+            card.command(&visible_command(command), look);
             card.field("in", &path_text(cwd));
             if let Some(note) = mode_note(*mode) {
                 card.words(&[Span::styled(note, theme::DIM)]);

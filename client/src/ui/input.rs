@@ -1,5 +1,6 @@
 //! A text that the user edits: the command, a word to the model, or `yes`. Positions are bytes at the borders of graphemes.
 
+use cohab_shell_relay::sanitize::is_invisible;
 use ratatui::{style::Style, text::Line};
 use unicode_segmentation::{GraphemeCursor, UnicodeSegmentation as _};
 use unicode_width::UnicodeWidthStr;
@@ -31,7 +32,7 @@ pub enum EditResult {
 }
 
 impl InputText {
-    /// A text with the cursor at its end. Controls but TAB and LF are left out.
+    /// A text with the cursor at its end. Controls but TAB and LF, and what is not seen, are left out.
     #[must_use]
     pub fn new(text: &str) -> Self {
         let text = typeable(text);
@@ -53,7 +54,7 @@ impl InputText {
         EditResult::Edited
     }
 
-    /// Inserts at the cursor, as much as fits. Controls but TAB and LF are left out.
+    /// Inserts at the cursor, as much as fits. Controls but TAB and LF, and what is not seen, are left out.
     pub fn insert(&mut self, text: &str) {
         let text = typeable(text);
         let room = MAX_INPUT_BYTES.saturating_sub(self.text.len());
@@ -187,7 +188,9 @@ impl Layout {
 }
 
 fn typeable(text: &str) -> String {
-    text.chars().filter(|&c| c == '\n' || c == '\t' || !c.is_control()).collect()
+    let shown = text.chars().filter(|&c| matches!(c, '\n' | '\t') || !(c.is_control() || is_invisible(c)));
+    // Blanks and line ends beyond ASCII look like others, or like nothing.
+    shown.map(|c| if c.is_whitespace() && !matches!(c, '\n' | '\t') { ' ' } else { c }).collect()
 }
 
 #[cfg(test)]

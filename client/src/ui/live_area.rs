@@ -8,7 +8,8 @@ use ratatui::text::Line;
 
 use super::ansi::{ColorSupport, cut_line, write_line, write_lines};
 
-const BEGIN_SYNCHRONIZED: &[u8] = b"\x1b[?2026h";
+/// Style and letters are the usual ones from here on, whatever another program has left: a question must not be drawn invisibly.
+const BEGIN_SYNCHRONIZED: &[u8] = b"\x1b[?2026h\x1b[m\x1b(B";
 const END_SYNCHRONIZED: &[u8] = b"\x1b[?2026l";
 const HIDE_CURSOR: &[u8] = b"\x1b[?25l";
 const SHOW_CURSOR: &[u8] = b"\x1b[?25h";
@@ -398,6 +399,17 @@ mod tests {
                 }
                 prop_assert_eq!(screen.all_rows(), all);
             }
+        }
+    }
+
+    #[test]
+    fn what_another_program_left_does_not_style_the_area() {
+        let mut screen = Screen::with_prompt(40, 10);
+        screen.parser.process(b"\x1b[8;7;30;40m");
+        screen.draw(&["above".into()], &["Run this command?".into()], None);
+        for row in 1..3 {
+            let cell = screen.parser.screen().cell(row, 0).unwrap();
+            assert!(!cell.inverse() && cell.fgcolor() == vt100::Color::Default, "{}", cell.contents());
         }
     }
 }

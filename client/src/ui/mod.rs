@@ -11,3 +11,6 @@ pub mod look;
 pub mod status;
 pub mod theme;
 pub mod visible;
+
+#[cfg(test)]
+mod hostile_tests;

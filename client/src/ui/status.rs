@@ -4,7 +4,7 @@ use cohab_protocol::{
     ApprovalMode, EnvDelta, ModelIdentity, Notice, NoticeKind, StepActivity, StepOutcome, TurnEndReason, Usage,
     WireError,
 };
-use cohab_shell_relay::sanitize::sanitize;
+use cohab_shell_relay::sanitize;
 use ratatui::text::{Line, Span};
 use unicode_width::UnicodeWidthStr;
 
@@ -253,7 +253,7 @@ fn count(number: u64) -> String {
 
 /// Foreign text as harmless text without line ends.
 fn one_line(text: &str) -> String {
-    sanitize(text).chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+    sanitize::one_line(text, usize::MAX)
 }
 
 fn short_value(value: &str) -> String {

@@ -1,19 +1,25 @@
 //! Text whose every character can be seen, for questions of consent.
 
+use cohab_shell_relay::sanitize::{is_invisible, visible_controls};
 use unicode_width::UnicodeWidthChar;
 
 /// So many blanks in a row are written as a count, unless they indent a line: they could push text out of sight.
 const MAX_BLANKS: usize = 4;
 
+/// A command as it is asked about and as it is run: also letters that could be mistaken for others are escapes.
+#[must_use]
+pub fn visible_command(text: &str) -> String {
+    count_blanks(&visible_controls(&with_blank_indents(text)))
+}
+
 /// The text with controls, invisible characters and odd blanks as escapes, and long runs of blanks as a count. LF stays a line end.
 #[must_use]
 pub fn visible(text: &str) -> String {
-    count_blanks(&escape_hidden(text))
+    count_blanks(&escape_hidden(&with_blank_indents(text)))
 }
 
 /// The text with four blanks for each tab that indents a line: those are everyday things and hide nothing.
-#[must_use]
-pub fn with_blank_indents(text: &str) -> String {
+fn with_blank_indents(text: &str) -> String {
     let lines = text.split('\n').map(|line| {
         let rest = line.trim_start_matches([' ', '\t']);
         format!("{}{rest}", line[..line.len() - rest.len()].replace('\t', "    "))
@@ -57,13 +63,8 @@ fn count_blanks(text: &str) -> String {
 
 /// Whether `c` is seen as itself.
 fn is_plain(c: char) -> bool {
-    const BIDI: [char; 3] = ['\u{200e}', '\u{200f}', '\u{61c}'];
-    if matches!(c, '\n' | ' ') {
-        return true;
-    }
-    let is_odd = c.is_control() || c.is_whitespace() || c == '\u{ad}' || BIDI.contains(&c);
-    let is_bidi = matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    !is_odd && !is_bidi && c.width().is_some_and(|columns| columns > 0)
+    let is_odd = c.is_control() || c.is_whitespace() || is_invisible(c);
+    matches!(c, '\n' | ' ') || !is_odd && c.width().is_some_and(|columns| columns > 0)
 }
 
 #[cfg(test)]
@@ -79,7 +80,13 @@ mod tests {
 
     #[test]
     fn tabs_that_indent_are_blanks_and_others_are_shown() {
-        assert_eq!(visible(&with_blank_indents("do\n\t \techo\tx")), "do\n         echo\\u{9}x");
+        assert_eq!(visible("do\n\t \techo\tx"), "do\n         echo\\u{9}x");
+    }
+
+    #[test]
+    fn letters_that_look_like_others_are_named_in_a_command() {
+        assert_eq!(visible_command("r\u{443} x \u{ff0f}\t\u{2215}"), "r\\u{443} x \\u{ff0f}\\u{9}\\u{2215}");
+        assert_eq!(visible_command("rm Übung         x\ny"), "rm Übung⟨9 blanks⟩x\ny");
     }
 
     #[test]

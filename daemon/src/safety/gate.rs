@@ -7,7 +7,10 @@ use std::{
 
 use async_trait::async_trait;
 use cohab_protocol::ApprovalMode;
-use cohab_shell_relay::policy::{Context, Level, Verdict, assess_line, assess_read, assess_write};
+use cohab_shell_relay::{
+    files::FileSystem,
+    policy::{Context, Level, Verdict, assess_line, assess_read, assess_write},
+};
 use serde_json::Value;
 
 use crate::agent::{
@@ -27,7 +30,7 @@ pub type Policy = fn(&Effect, Context<'_>) -> Verdict;
 #[must_use]
 pub fn standard_policy(effect: &Effect, context: Context<'_>) -> Verdict {
     match effect {
-        Effect::RunCommand { command } => assess_line(command, context),
+        Effect::RunCommand { command } => assess_line(command, context.with_files(&FileSystem)),
         Effect::Read { path } => assess_read(path, context),
         Effect::Write { path, .. } => assess_write(path, context),
     }
@@ -132,7 +135,7 @@ impl Gate {
 #[async_trait]
 impl Middleware for Gate {
     async fn before_tool(&self, call: &mut PlannedCall) -> Result<(), Denial> {
-        let verdict = (self.policy)(&call.intent.effect, Context { cwd: &call.cwd, home: &self.home });
+        let verdict = (self.policy)(&call.intent.effect, Context::new(&call.cwd, &self.home));
         let reasons = verdict.reasons.join("; ");
         match (verdict.level, (self.mode)()) {
             (Level::Deny, _) => Err(refusal(format!("never allowed, do not try it again: {reasons}"))),

@@ -50,7 +50,7 @@ fn follow(path: &Path) -> Result<PathBuf, String> {
 
 /// What the policy says to reading `path`, which has no links in it.
 pub(super) fn read_level(path: &Path, cwd: &Path, home: &Path) -> Level {
-    policy::assess_read(path, policy::Context { cwd, home }).level
+    policy::assess_read(path, policy::Context::new(cwd, home)).level
 }
 
 /// `path` as the model should write it: relative to `cwd` if it is below, else absolute.

@@ -14,6 +14,7 @@ impl HideFilter {
         while let Some(piece) = self.scanner.next(&mut rest) {
             if let Piece::Sequence(sequence) = piece
                 && is_mode_change(sequence)
+                && !distorts_later_text(sequence)
             {
                 out.extend_from_slice(sequence);
             }
@@ -32,8 +33,9 @@ fn is_mode_change(sequence: &[u8]) -> bool {
 }
 
 /// Takes what could answer, forge or smuggle out of an agent's command's output: strings (OSC, DCS, APC, PM, SOS), requests that
-/// make the terminal type an answer, C1 controls. Text, colours, cursor movements and mode changes pass. A program that reads
-/// single keys itself (`raw`) may ask: it is the one that reads the answers; one that the user is typing into gets everything.
+/// make the terminal type an answer, C1 controls, and what would change how later text looks or where it lands and is not undone
+/// afterwards. Text, colours, cursor movements and tracked mode changes pass. A program that reads single keys itself (`raw`) may
+/// ask: it is the one that reads the answers; one that the user is typing into gets everything.
 #[derive(Debug, Default)]
 pub(super) struct GuardFilter {
     scanner: SequenceScanner,
@@ -47,7 +49,7 @@ impl GuardFilter {
         while let Some(piece) = self.scanner.next(&mut rest) {
             let (piece, harmless, may_pass) = match piece {
                 Piece::Text(text) => (text, true, true),
-                Piece::Sequence(sequence) => (sequence, !is_request(sequence), true),
+                Piece::Sequence(sequence) => (sequence, !is_request(sequence) && !distorts_later_text(sequence), true),
                 Piece::String(bytes) | Piece::Control(bytes) => (bytes, false, in_use),
             };
             if harmless || (may_pass && *known_raw.get_or_insert_with(&raw)) {
@@ -72,6 +74,25 @@ fn is_request(sequence: &[u8]) -> bool {
         },
         _ => false,
     }
+}
+
+/// Whether text behind this sequence shows in other letters or in other places, also that of a question for consent.
+fn distorts_later_text(sequence: &[u8]) -> bool {
+    match sequence {
+        // Character sets, their shifts, 8-bit modes, and double-size rows.
+        [0x1b, b'%' | b'(' | b')' | b'*' | b'+' | b'-' | b'.' | b'/' | b'#' | b' ', ..] => true,
+        [0x1b, b'N' | b'O' | b'n' | b'o' | b'|' | b'}' | b'~'] => true,
+        [0x1b, b'[', b'?', numbers @ .., b'h' | b'l'] => numbers.split(|&byte| byte == b';').any(is_distorting_mode),
+        // Insert mode and its like, and a scroll to the side.
+        [0x1b, b'[', _, .., b'h' | b'l'] => true,
+        [0x1b, b'[', .., b' ', b'@' | b'A'] => true,
+        _ => false,
+    }
+}
+
+/// 132 columns, reversed screen, origin at the margin, no wrapping, left and right margins.
+fn is_distorting_mode(number: &[u8]) -> bool {
+    matches!(number, b"3" | b"5" | b"6" | b"7" | b"40" | b"42" | b"45" | b"69" | b"95")
 }
 
 #[cfg(test)]
@@ -105,6 +126,13 @@ mod tests {
         assert_eq!(guarded(dangerous.as_bytes(), true, false), "6n");
         assert_eq!(guarded(dangerous.as_bytes(), true, true), dangerous);
         assert_eq!(guarded(b"\x1b[6n\x1b]52;c;aGk=\x07", false, true), "\x1b[6n");
+    }
+
+    #[test]
+    fn what_would_garble_a_later_question_is_dropped() {
+        let garbling = "\x1b(0\x1b)0\x1b%@\x1bn\x1b#6\x1b[4h\x1b[20h\x1b[?6h\x1b[?25;69h\x1b[?7l\x1b[5 @\x0e\x0f";
+        assert_eq!(guarded(garbling.as_bytes(), false, false), "");
+        assert_eq!(guarded(garbling.as_bytes(), true, true), garbling);
     }
 
     #[test]

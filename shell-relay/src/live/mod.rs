@@ -121,6 +121,8 @@ pub struct LiveShell {
     modes: Modes,
     phase: Phase,
     view: View,
+    /// Over what background jobs write during an answer.
+    background: GuardFilter,
     prompt: PromptFacts,
     user: UserTrack,
     ask: Option<Ask>,
@@ -149,6 +151,7 @@ impl LiveShell {
             modes: Modes::default(),
             phase,
             view: View::Shown,
+            background: GuardFilter::default(),
             prompt: PromptFacts::new(now),
             user: UserTrack::default(),
             ask: None,
@@ -250,7 +253,11 @@ impl LiveShell {
             View::Hidden(filter) => {
                 filter.push(bytes, &mut cx.fx.terminal);
                 if self.relay.is_none() && self.answer.as_ref().is_some_and(|answer| answer.step == AnswerStep::Ready) {
-                    cx.fx.events.push(LiveEvent::BackgroundOutput(bytes.to_vec()));
+                    let mut shown = Vec::with_capacity(bytes.len());
+                    self.background.push(bytes, false, || false, &mut shown);
+                    if !shown.is_empty() {
+                        cx.fx.events.push(LiveEvent::BackgroundOutput(shown));
+                    }
                 }
             }
             View::Guarded(filter) => {

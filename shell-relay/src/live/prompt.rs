@@ -3,7 +3,10 @@
 use std::time::{Duration, Instant};
 
 use super::{AnswerStep, Cx, EDITOR_WAIT, KEY_RESTORE, LiveEvent, LiveShell, QUIET, RelayStep, UserCommand, View};
-use crate::{capture::Capture, marks::Ended};
+use crate::{
+    capture::{Capture, redacted_tail},
+    marks::Ended,
+};
 
 /// Kept of the end of a command the user ran.
 const USER_OUTPUT_TAIL_BYTES: usize = 16 * 1024;
@@ -223,7 +226,7 @@ impl LiveShell {
                 status: ended.status,
                 cwd: ended.cwd,
                 duration: cx.now - started,
-                output_tail: self.user.capture.render_tail(),
+                output_tail: redacted_tail(&self.user.capture.render_tail(), &self.setup.nonce),
                 output_bytes: self.user.capture.total_bytes(),
             }));
         }

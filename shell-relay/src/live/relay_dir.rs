@@ -101,7 +101,9 @@ impl RelayDir {
     fn take_env_delta(&self, id: &str) -> Vec<EnvChange> {
         let take = |name: String| {
             let path = self.path.join(name);
-            let small = fs::metadata(&path).is_ok_and(|meta| meta.len() <= ENVIRONMENT_MAX_BYTES);
+            // A pipe of that name would never end.
+            let small =
+                fs::symlink_metadata(&path).is_ok_and(|meta| meta.is_file() && meta.len() <= ENVIRONMENT_MAX_BYTES);
             let content = if small { fs::read(&path).ok() } else { None };
             remove(&path);
             content

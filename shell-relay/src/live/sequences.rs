@@ -1,12 +1,15 @@
 //! Cuts terminal output into text and escape sequences. Pure; any chunking gives the same pieces but for where text is cut.
 
-use memchr::memchr3;
+use memchr::{memchr2, memchr3};
 
 /// A control sequence longer than this is given up as a string, piece by piece.
 const SEQUENCE_MAX_BYTES: usize = 256;
 
 const ESC: u8 = 0x1b;
 const ENQ: u8 = 0x05;
+/// Shifts to the second character set and back.
+const SHIFT_OUT: u8 = 0x0e;
+const SHIFT_IN: u8 = 0x0f;
 
 /// Bytes and what they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,7 +20,7 @@ pub(super) enum Piece<'a> {
     Sequence(&'a [u8]),
     /// Some bytes of an OSC, DCS, APC, PM or SOS string or of an overlong sequence, its ends included.
     String(&'a [u8]),
-    /// ENQ, or a C1 control in UTF-8.
+    /// ENQ, a shift of the character set, or a C1 control in UTF-8.
     Control(&'a [u8]),
 }
 
@@ -57,13 +60,14 @@ impl SequenceScanner {
                 State::Text => match byte {
                     ESC => self.begin(State::Sequence, byte),
                     0xc2 => self.begin(State::Lead, byte),
-                    ENQ => {
+                    ENQ | SHIFT_OUT | SHIFT_IN => {
                         let (control, rest) = input.split_at(1);
                         *input = rest;
                         return Some(Piece::Control(control));
                     }
                     _ => {
                         let end = memchr3(ESC, 0xc2, ENQ, input).unwrap_or(input.len());
+                        let end = memchr2(SHIFT_OUT, SHIFT_IN, &input[..end]).unwrap_or(end);
                         let (text, rest) = input.split_at(end);
                         *input = rest;
                         return Some(Piece::Text(text));

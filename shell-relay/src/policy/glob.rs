@@ -42,7 +42,7 @@ fn pass_stars(reachable: &mut [bool], pattern: &[char]) {
 }
 
 /// Whether the literal `text` matches `pattern`.
-pub(super) fn matches(text: &str, pattern: &str) -> bool {
+pub(crate) fn matches(text: &str, pattern: &str) -> bool {
     if !pattern.contains(['*', '?']) {
         return text == pattern;
     }

@@ -5,13 +5,14 @@
 //! from that, `danger` walks all of the text, also what is nested or broken, and looks for known harm; it only ever makes the
 //! question louder.
 //!
-//! What the text alone cannot tell is left to whoever types the line: what a name resolves to in that shell, where links lead,
-//! which files a pattern matches, and whether a repository's own git configuration starts programs.
+//! Where links lead and which files a pattern matches is asked of [`Files`]. What the text alone cannot tell is left to whoever
+//! types the line: what a name resolves to in that shell, and whether a repository's own git configuration starts programs.
 
 mod bytes;
 mod command;
 mod danger;
-mod glob;
+pub(crate) mod glob;
+mod likeness;
 mod options;
 mod parse;
 mod paths;
@@ -20,7 +21,7 @@ mod rules;
 mod scan;
 mod verdict;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use command::SimpleCommand;
 use verdict::Findings;
@@ -50,6 +51,16 @@ pub struct Verdict {
     pub reasons: Vec<String>,
 }
 
+/// What the text of a path does not tell. The policy itself touches no file; whoever types the line can look.
+pub trait Files: std::fmt::Debug + Sync {
+    /// The real paths of the files that `path` leads to: links are followed, `*` and `?` match names as in the shell. What does
+    /// not exist is left out. `None` if there are too many.
+    fn targets(&self, path: &Path) -> Option<Vec<PathBuf>>;
+
+    /// A file below `root` whose name `is_wanted`, if one is found within a bounded search. Hidden ones count if `with_hidden`.
+    fn find_below(&self, root: &Path, with_hidden: bool, is_wanted: &dyn Fn(&str) -> bool) -> Option<PathBuf>;
+}
+
 /// What a line is judged against.
 #[derive(Clone, Copy, Debug)]
 pub struct Context<'a> {
@@ -57,13 +68,34 @@ pub struct Context<'a> {
     pub cwd: &'a Path,
     /// The user's home.
     pub home: &'a Path,
+    /// Where paths lead; without it they are judged by their text alone.
+    pub files: Option<&'a dyn Files>,
 }
 
 impl<'a> Context<'a> {
     /// Both paths are absolute.
     #[must_use]
     pub fn new(cwd: &'a Path, home: &'a Path) -> Self {
-        Self { cwd, home }
+        Self { cwd, home, files: None }
+    }
+
+    /// The same, with a look at the files that a line names.
+    #[must_use]
+    pub fn with_files(self, files: &'a dyn Files) -> Self {
+        Self { files: Some(files), ..self }
+    }
+
+    /// The same in another directory.
+    fn at<'b>(self, cwd: &'b Path) -> Context<'b>
+    where
+        'a: 'b,
+    {
+        Context { cwd, ..self }
+    }
+
+    /// The same by text alone.
+    fn without_files(self) -> Self {
+        Self { files: None, ..self }
     }
 }
 
@@ -72,7 +104,7 @@ impl<'a> Context<'a> {
 pub fn assess_line(line: &str, context: Context<'_>) -> Verdict {
     let mut findings = Findings::default();
     bytes::find_hidden_characters(line, &mut findings);
-    danger::find(line, context, &mut findings);
+    danger::find(line, context.without_files(), &mut findings);
     match parse::parse_plain(line) {
         Err(reason) => findings.ask(reason),
         Ok(commands) => {
@@ -90,13 +122,12 @@ fn assess_commands(commands: &[SimpleCommand], context: Context<'_>, findings: &
     let mut places = vec![context.cwd.to_path_buf()];
     for command in commands {
         for place in &places {
-            rules::assess(command, Context::new(place, context.home), context.cwd, findings);
+            rules::assess(command, context.at(place), context.cwd, findings);
         }
         if command.words[0].text != "cd" {
             continue;
         }
-        let targets: Vec<_> =
-            places.iter().map(|place| rules::cd_target(command, Context::new(place, context.home))).collect();
+        let targets: Vec<_> = places.iter().map(|place| rules::cd_target(command, context.at(place))).collect();
         for target in targets {
             match target {
                 Some(target) if places.contains(&target) => {}

@@ -4,7 +4,11 @@ use std::path::{Path, PathBuf};
 
 use super::{
     Context, Level, glob,
-    places::{PLAIN_NAMES, PROCESS_LINKS, SECRET_ABSOLUTE, SECRET_NAMES, SECRET_PLACES, START_PLACES, SYSTEM_ROOTS},
+    likeness::{Likeness, has_wildcard, like, like_name},
+    places::{
+        PLAIN_NAMES, PROCESS_LINKS, SECRET_ABSOLUTE, SECRET_EXACT_NAMES, SECRET_NAMES, SECRET_PLACES, START_PLACES,
+        SYSTEM_ROOTS,
+    },
 };
 
 /// No file system has longer names.
@@ -17,12 +21,18 @@ pub(super) type PathRisk = Option<(Level, String)>;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct PlainPath {
     components: Vec<String>,
+    /// Absolute, but with each `..` where it was written: behind a link it leads elsewhere than the text says.
+    written: PathBuf,
 }
 
 impl PlainPath {
+    fn root() -> Self {
+        Self { components: Vec::new(), written: PathBuf::from("/") }
+    }
+
     /// Resolves `~`, `~/`, `.` and `..`. `None` for `~user`, `~+` and the like.
     pub(super) fn resolve(text: &str, has_tilde: bool, context: Context<'_>) -> Option<Self> {
-        let mut path = Self { components: Vec::new() };
+        let mut path = Self::root();
         let relative = if has_tilde {
             let rest = text.strip_prefix('~')?;
             if !rest.is_empty() && !rest.starts_with('/') {
@@ -41,7 +51,7 @@ impl PlainPath {
     }
 
     fn from_path(path: &Path, context: Context<'_>) -> Self {
-        let mut plain = Self { components: Vec::new() };
+        let mut plain = Self::root();
         if path.is_relative() {
             plain.push_all(&context.cwd.to_string_lossy());
         }
@@ -50,6 +60,7 @@ impl PlainPath {
     }
 
     fn push_all(&mut self, text: &str) {
+        self.written.push(text.trim_start_matches('/'));
         for component in text.split('/') {
             match component {
                 "" | "." => {}
@@ -104,60 +115,34 @@ impl PlainPath {
         if PLAIN_NAMES.iter().any(|plain| glob::matches(name, plain)) && !has_wildcard(name) {
             return Likeness::No;
         }
+        let lower = name.to_ascii_lowercase();
+        if !has_wildcard(name) && SECRET_EXACT_NAMES.iter().any(|pattern| glob::matches(&lower, pattern)) {
+            return Likeness::Sure;
+        }
         let absolute = SECRET_ABSOLUTE.iter().map(|place| self.place_at(0, place));
         let names = SECRET_NAMES.iter().map(|pattern| like_name(name, pattern));
         absolute.chain(names).max().unwrap_or(Likeness::No).max(self.anywhere_in(SECRET_PLACES))
     }
 }
 
-/// How surely a path is a listed one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Likeness {
-    No,
-    /// A pattern in the path may match it.
-    Maybe,
-    Sure,
-}
-
-fn has_wildcard(text: &str) -> bool {
-    text.contains(['*', '?'])
-}
-
-fn like(component: &str, wanted: &str) -> Likeness {
-    if !has_wildcard(component) {
-        let is_match = glob::matches(component, wanted) || component.eq_ignore_ascii_case(wanted);
-        return if is_match { Likeness::Sure } else { Likeness::No };
-    }
-    if !glob::overlaps(component, wanted) {
-        return Likeness::No;
-    }
-    let literals = component.chars().filter(|c| !matches!(c, '*' | '?')).count();
-    if literals >= 2 { Likeness::Sure } else { Likeness::Maybe }
-}
-
-/// A file name against a secret one. A pattern that says little of its end (`*`, `README*`) is no search for `*.pem`.
-fn like_name(name: &str, wanted: &str) -> Likeness {
-    if has_wildcard(name) {
-        let says_end = wanted.starts_with('*') && !name.ends_with(['*', '?']) || name.contains('.') && name != "*.*";
-        let is_bare = name.chars().all(|c| matches!(c, '*' | '?'));
-        if is_bare || (wanted.starts_with('*') && !says_end) {
-            return Likeness::No;
-        }
-        if !glob::overlaps(name, wanted) {
-            return Likeness::No;
-        }
-        return if wanted.starts_with('*') && !name.ends_with(&wanted[1..]) {
-            Likeness::Maybe
-        } else {
-            like(name, wanted)
-        };
-    }
-    let lower = name.to_ascii_lowercase();
-    if glob::matches(&lower, wanted) { Likeness::Sure } else { Likeness::No }
-}
-
 /// The risk of reading `path`.
 pub(super) fn read_risk(path: &PlainPath, context: Context<'_>) -> PathRisk {
+    read_risk_by_text(path, context).or_else(|| target_risk(path, context, read_risk_by_text))
+}
+
+/// The risk of the files that `path` really leads to.
+fn target_risk(path: &PlainPath, context: Context<'_>, risk: fn(&PlainPath, Context<'_>) -> PathRisk) -> PathRisk {
+    let Some(targets) = context.files?.targets(&path.written) else {
+        return Some((Level::Ask, format!("a pattern matches too many files to be checked: {}", path.shown())));
+    };
+    let targets = targets.iter().map(|target| PlainPath::from_path(target, context));
+    let risks =
+        targets.filter(|target| target.components != path.components).filter_map(|target| risk(&target, context));
+    let (level, reason) = risks.max_by_key(|(level, _)| *level)?;
+    Some((level, format!("{reason} (through {})", path.shown())))
+}
+
+fn read_risk_by_text(path: &PlainPath, context: Context<'_>) -> PathRisk {
     if path.components.iter().any(|component| component.len() > MAX_NAME_BYTES) {
         return Some((Level::Ask, "a name in a path is too long to be checked".into()));
     }
@@ -170,10 +155,10 @@ pub(super) fn read_risk(path: &PlainPath, context: Context<'_>) -> PathRisk {
     if PROCESS_LINKS.iter().any(|place| path.place_at(0, place) > Likeness::No) {
         return Some((Level::Ask, format!("reads through the links of a process: {shown}")));
     }
-    if path.components.first().is_some_and(|first| like(first, "dev") > Likeness::No)
+    let is_device = path.components.first().is_some_and(|first| like(first, "dev") > Likeness::No)
         && path.components.len() > 1
-        && path.name() != "null"
-    {
+        && path.name() != "null";
+    if is_device || path.place_at(0, "proc/kmsg") > Likeness::No {
         return Some((Level::Ask, format!("reads a device: {shown}")));
     }
     if path.components.iter().any(|component| component.starts_with('.') && has_wildcard(component)) {
@@ -191,15 +176,32 @@ pub(super) fn read_risk(path: &PlainPath, context: Context<'_>) -> PathRisk {
 
 /// The risk of listing `path`: names are no secret, the folders of secrets are.
 pub(super) fn list_risk(path: &PlainPath, context: Context<'_>) -> PathRisk {
-    if path.components.first().is_some_and(|first| first == "dev") {
-        return None;
-    }
-    read_risk(path, context)
+    let is_plain_list = path.components.iter().any(|component| has_wildcard(component));
+    let by_text = |path: &PlainPath, context: Context<'_>| {
+        let is_device = path.components.first().is_some_and(|first| first == "dev");
+        if is_device { None } else { read_risk_by_text(path, context) }
+    };
+    // The names that a pattern matches are no secret, even if one of them is `server.pem`.
+    by_text(path, context).or_else(|| if is_plain_list { None } else { target_risk(path, context, by_text) })
 }
 
 /// Why a search may not begin at `path`.
 pub(super) fn search_risk(path: &PlainPath, context: Context<'_>) -> PathRisk {
-    read_risk(path, context).or_else(|| {
+    search_risk_by_text(path, context).or_else(|| target_risk(path, context, search_risk_by_text))
+}
+
+/// Why a search of all that is below `path` is asked although it begins at a plain place: a secret file that it would read.
+pub(super) fn hoard_risk(path: &PlainPath, with_hidden: bool, context: Context<'_>) -> PathRisk {
+    let is_secret = |name: &str| {
+        let file = PlainPath { components: vec![name.to_owned()], written: PathBuf::new() };
+        file.secrecy() == Likeness::Sure
+    };
+    let found = context.files?.find_below(&path.written, with_hidden, &is_secret)?;
+    Some((Level::Ask, format!("also reads a file that may hold secrets: {}", found.display())))
+}
+
+fn search_risk_by_text(path: &PlainPath, context: Context<'_>) -> PathRisk {
+    read_risk_by_text(path, context).or_else(|| {
         is_wide(path, context)
             .then(|| (Level::Ask, format!("searches a place that also holds secrets: {}", path.shown())))
     })

@@ -48,6 +48,7 @@ const TUNED_EVERYDAY: &str = include_str!("tests/tuned_everyday.txt");
 const HELD_OUT_EVERYDAY: &str = include_str!("tests/held_out_everyday.txt");
 const DANGER: &str = include_str!("tests/danger.txt");
 const HELD_OUT_DANGER: &str = include_str!("tests/held_out_danger.txt");
+const NEVER_ALLOWED: &str = include_str!("tests/never_allowed.txt");
 const ASK: &str = include_str!("tests/ask.txt");
 
 /// Lines that are not allowed, with the reasons; and how many there are in all.
@@ -84,6 +85,35 @@ fn no_harmful_line_is_allowed() {
 fn missed(table: &'static str) -> (Vec<String>, usize) {
     let missed = lines(table).filter(|line| level(line) < Level::Danger);
     (missed.collect(), lines(table).count())
+}
+
+#[test]
+fn no_line_that_tries_to_get_by_is_allowed() {
+    let allowed: Vec<_> = lines(NEVER_ALLOWED).filter(|line| level(line) == Level::Allow).collect();
+    assert!(allowed.is_empty(), "{}", allowed.join("\n"));
+}
+
+#[test]
+fn filters_that_have_something_to_read_are_allowed() {
+    for line in [
+        "ls | cat",
+        "ls | grep x | wc -l",
+        "sort < a.txt",
+        "ls | sort | uniq -c",
+        "grep -r x src",
+        "rg x",
+        "awk 'BEGIN{print 1}'",
+        "jq -n 1",
+        "shuf -i 1-9",
+        "echo a | tr a b",
+        "ls | sed -n 1p",
+        "sed -ne 1p a.txt",
+        "tail -n 5 a.txt",
+        "wc --help",
+        "ls | paste -s -d,",
+    ] {
+        assert_eq!(level(line), Level::Allow, "{line}: {:?}", assess_line(line, context()).reasons);
+    }
 }
 
 #[test]

@@ -46,6 +46,8 @@ fn the_nonce_is_nowhere_to_be_seen() {
     let pid = t.pty.child_pid();
     let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap();
     assert!(!String::from_utf8_lossy(&environment).contains(&nonce));
+    let users_own = t.line("set | grep -a __cohab_nonce=").output_tail;
+    assert_eq!(users_own, "__cohab_nonce=[redacted]\n");
     assert!(!t.run("env; ls -R ~; grep -rl $__cohab_nonce ~ || echo nowhere").output.contains("[redacted]"));
 }
 

@@ -191,3 +191,33 @@ fn escapes_in_a_command_cannot_dress_up_the_card() {
     assert!(!raw.contains("\u{1b}[8m") && !raw.contains('\u{202e}'), "{raw:?}");
     assert!(!home.path("real.txt").exists());
 }
+
+#[test]
+fn a_link_to_a_key_is_asked_about_as_the_key_itself() {
+    let server = ModelServer::start(Wire::OpenAiChat, [Answer::bash("cat notes.txt"), Answer::text("All done.")]);
+    let home = Home::with_model(&server);
+    fs::create_dir(home.path(".ssh")).expect("a fresh home");
+    fs::write(home.path(".ssh/id_rsa"), "very private").expect("a fresh home");
+    std::os::unix::fs::symlink(".ssh/id_rsa", home.path("notes.txt")).expect("a fresh home");
+    let shell = home.cohab();
+    let mark = shell.submit("? read my notes");
+    shell.wait_approval("cat notes.txt");
+    shell.wait_text("reads secrets");
+    refuse(&shell);
+    shell.wait_answer(mark, "All done.");
+    assert!(!shell.look(|view| view.shows("very private")));
+}
+
+#[test]
+fn what_a_command_leaves_in_the_terminal_does_not_hide_the_next_question() {
+    let hide = r"printf '\033[8m\033(0\016\033[4h\033[?6h'";
+    let calls = [Answer::bash(hide), Answer::bash("touch made.txt"), Answer::text("All done.")];
+    let server = ModelServer::start(Wire::OpenAiChat, calls);
+    let home = Home::with_model(&server);
+    let shell = home.cohab();
+    let mark = shell.submit("? hide and touch");
+    shell.wait_approval("touch made.txt");
+    refuse(&shell);
+    shell.wait_answer(mark, "All done.");
+    assert!(!home.path("made.txt").exists());
+}

@@ -1,6 +1,8 @@
 //! `git`: subcommands that only read. Whether a repository's own configuration would start programs on them cannot be told from
 //! the text; whoever types the line checks that.
 
+use std::path::{Path, PathBuf};
+
 use super::{
     super::{
         Context,
@@ -26,8 +28,27 @@ pub(super) fn assess(words: &[Word], place: Place<'_>) -> Result<(), Refusal> {
     if !directory.starts_with(place.origin) {
         return ask("runs git in another directory, whose configuration may start programs");
     }
+    if is_in_planted_repository(&directory, place) {
+        return ask("runs git in a repository inside the folder, whose configuration may start programs");
+    }
     let Some((subcommand, words)) = words.split_first() else { return Ok(()) };
-    assess_subcommand(subcommand, words, Context::new(&directory, context.home))
+    assess_subcommand(subcommand, words, context.at(&directory))
+}
+
+/// Whether git would find a repository that others may have put into this one: a bare one, which a clone can bring along, or
+/// another one below the shell's own folder.
+fn is_in_planted_repository(directory: &Path, place: Place<'_>) -> bool {
+    let Some(files) = place.context.files else { return false };
+    let exists = |path: PathBuf| files.targets(&path).is_some_and(|found| !found.is_empty());
+    for folder in directory.ancestors() {
+        if exists(folder.join("HEAD")) && exists(folder.join("objects")) {
+            return true;
+        }
+        if exists(folder.join(".git")) {
+            return folder != place.origin && folder.starts_with(place.origin);
+        }
+    }
+    false
 }
 
 fn without_harmless_options(words: &[Word]) -> &[Word] {
@@ -93,10 +114,19 @@ fn assess_stash(words: &[Word], context: Context<'_>) -> Result<(), Refusal> {
 }
 
 fn assess_config(arguments: &Arguments<'_>, operands: &[&str]) -> Result<(), Refusal> {
+    if let Some(key) = operands.first().filter(|key| may_name_secret(key)) {
+        return danger(format!("may show a password or token: `git config {key}`"));
+    }
     let reads_one = arguments.has(&["get", "get-all"]) && !operands.is_empty();
     let lists = arguments.has(&["l", "list"]) && operands.is_empty();
     let is_short_read = matches!(operands, [key] if key.contains('.')) && !arguments.has(&["l", "list"]);
     if reads_one || lists || is_short_read { Ok(()) } else { ask("`git config` that may change settings") }
+}
+
+/// Of a variable of git's configuration.
+fn may_name_secret(key: &str) -> bool {
+    let key = key.to_ascii_lowercase();
+    ["extraheader", "token", "pass", "secret", "credential", "insteadof", "proxy"].iter().any(|part| key.contains(part))
 }
 
 fn assess_grep(arguments: &Arguments<'_>, context: Context<'_>) -> Result<(), Refusal> {
@@ -115,7 +145,8 @@ fn check_revision(word: &Word, context: Context<'_>) -> Result<(), Refusal> {
     if word.text.starts_with(':') && !word.text[1..].starts_with(|c: char| c.is_ascii_alphanumeric() || c == '.') {
         return ask("a path with git's own pattern signs");
     }
-    check_path_text(&word.text, word.has_tilde, context, paths::read_risk)?;
+    // Two folders are compared with all that is in them.
+    check_path_text(&word.text, word.has_tilde, context, paths::search_risk)?;
     // `REVISION:PATH` and `:STAGE:PATH`.
     word.text
         .match_indices(':')

@@ -7,8 +7,8 @@ use super::{
         options::{Arguments, Operands, Spec},
         paths,
     },
-    HARMLESS_WITH_ANY_OPTION, LISTERS, Refusal, ask, check_literal, check_path, check_path_text, jq, search, small,
-    split,
+    HARMLESS_WITH_ANY_OPTION, LISTERS, Refusal, ask, check_hoard, check_literal, check_path, check_path_text, jq,
+    search, small, split,
 };
 
 /// The longest wait that needs no question, in seconds.
@@ -33,6 +33,12 @@ pub(super) fn assess(name: &str, spec: &Spec, words: &[Word], context: Context<'
     let risk = if LISTERS.contains(&name) { paths::list_risk } else { paths::read_risk };
     for (path, has_tilde) in &arguments.paths {
         check_path_text(path, *has_tilde, context, paths::read_risk)?;
+    }
+    if matches!(name, "diff") && arguments.has(&["r", "recursive"]) {
+        for word in &arguments.operands {
+            check_path(word, context, paths::search_risk)?;
+            check_hoard(&word.text, word.has_tilde, true, context)?;
+        }
     }
     check_leading_pattern(name, &arguments)?;
     let operands = &arguments.operands;

@@ -3,6 +3,7 @@
 mod awk;
 mod find;
 mod git;
+mod input;
 mod jq;
 mod listed;
 mod pattern;
@@ -14,7 +15,7 @@ use std::path::PathBuf;
 
 use super::{
     Context, Level,
-    command::{Redirect, RedirectKind, SimpleCommand, Word},
+    command::{Join, Redirect, RedirectKind, SimpleCommand, Word},
     options::{self, Arguments, Operands, Spec},
     paths::{self, PathRisk, PlainPath},
     verdict::Findings,
@@ -91,6 +92,11 @@ pub(super) fn assess(command: &SimpleCommand, context: Context<'_>, origin: &std
         findings.ask("the command's name is quoted, spliced or a path");
         return;
     }
+    let has_input =
+        command.join == Join::Pipe || command.redirects.iter().any(|redirect| redirect.kind == RedirectKind::Read);
+    if let Some(reason) = input::why_it_never_ends(&name.text, words, has_input) {
+        findings.ask(reason);
+    }
     if let Err((level, reason)) = assess_words(&name.text, words, Place { context, origin }) {
         findings.add(level, reason);
     }
@@ -98,7 +104,8 @@ pub(super) fn assess(command: &SimpleCommand, context: Context<'_>, origin: &std
 
 /// The directories a `cd` may lead to; `None` if the command is no `cd` or its target is not known.
 pub(super) fn cd_target(command: &SimpleCommand, context: Context<'_>) -> Option<PathBuf> {
-    if command.words.iter().any(|word| matches!(word.text.as_str(), "-" | "--")) {
+    // `-P` leads to where the links lead, which the text does not tell.
+    if command.words.iter().any(|word| matches!(word.text.as_str(), "-" | "--") || is_physical(&word.text)) {
         return None;
     }
     let target = command.words.iter().skip(1).find(|word| !word.text.starts_with('-'));
@@ -106,6 +113,10 @@ pub(super) fn cd_target(command: &SimpleCommand, context: Context<'_>) -> Option
         Some(word) => PlainPath::resolve(&word.text, word.has_tilde, context).map(|path| path.to_path_buf()),
         None => Some(context.home.to_path_buf()),
     }
+}
+
+fn is_physical(option: &str) -> bool {
+    option.starts_with('-') && option.contains('P')
 }
 
 fn is_plain_name(name: &Word) -> bool {
@@ -197,6 +208,12 @@ fn check_path_text(
         return ask(format!("names another user's home: `{text}`"));
     };
     risk(&path, context).map_or(Ok(()), Err)
+}
+
+/// Judges reading everything below `root`, a plain place.
+fn check_hoard(root: &str, has_tilde: bool, with_hidden: bool, context: Context<'_>) -> Result<(), Refusal> {
+    let Some(path) = PlainPath::resolve(root, has_tilde, context) else { return Ok(()) };
+    paths::hoard_risk(&path, with_hidden, context).map_or(Ok(()), Err)
 }
 
 /// Operands that are texts must be literal: a pattern turns into names of files.

@@ -2,7 +2,7 @@
 
 use super::{
     super::{Context, options::Arguments, paths},
-    LISTERS, Refusal, ask, check_literal, check_path, check_path_text,
+    LISTERS, Refusal, ask, check_hoard, check_literal, check_path, check_path_text,
 };
 
 pub(super) fn assess(name: &str, arguments: &Arguments<'_>, context: Context<'_>) -> Result<(), Refusal> {
@@ -35,5 +35,24 @@ pub(super) fn assess(name: &str, arguments: &Arguments<'_>, context: Context<'_>
     if is_recursive && roots.is_empty() {
         check_path_text(".", false, context, risk)?;
     }
-    roots.iter().filter(|root| root.text != "-").try_for_each(|root| check_path(root, context, risk))
+    roots.iter().filter(|root| root.text != "-").try_for_each(|root| check_path(root, context, risk))?;
+    if !is_recursive || is_fd || names_files(arguments) {
+        return Ok(());
+    }
+    let with_hidden = name != "rg" || arguments.has(&["hidden", "u"]);
+    let roots: Vec<(&str, bool)> = match roots {
+        [] => vec![(".", false)],
+        roots => roots.iter().map(|root| (root.text.as_str(), root.has_tilde)).collect(),
+    };
+    roots.into_iter().try_for_each(|(root, has_tilde)| check_hoard(root, has_tilde, with_hidden, context))
+}
+
+/// Whether only files of certain names are searched, which were judged by their patterns.
+fn names_files(arguments: &Arguments<'_>) -> bool {
+    let is_choice = |name: &str, value: Option<&str>| match name {
+        "include" | "type" | "t" => true,
+        "glob" | "iglob" | "g" => value.is_some_and(|value| !value.starts_with('!')),
+        _ => false,
+    };
+    arguments.options.iter().any(|(name, value)| is_choice(name, *value))
 }

@@ -20,6 +20,9 @@ pub(super) fn assess(rule: &str, arguments: &Arguments<'_>, context: Context<'_>
     let operands: Vec<&str> = arguments.operands.iter().map(|word| word.text.as_str()).collect();
     arguments.operands.iter().try_for_each(|word| check_literal(word))?;
     match (rule, &operands[..]) {
+        ("systemctl", ["show", ..]) if !shows_plain_properties(arguments) => {
+            ask("`systemctl show` may show the environment of a service, which may hold secrets")
+        }
         ("systemctl", [verb, ..])
             if matches!(
                 *verb,
@@ -55,6 +58,11 @@ pub(super) fn assess(rule: &str, arguments: &Arguments<'_>, context: Context<'_>
         ("top", []) => assess_top(arguments),
         _ => ask(format!("not known to be read-only: `{rule}` with these operands")),
     }
+}
+
+fn shows_plain_properties(arguments: &Arguments<'_>) -> bool {
+    let mut properties = arguments.options.iter().filter(|(name, _)| matches!(*name, "p" | "property")).peekable();
+    properties.peek().is_some() && properties.all(|(_, value)| value.is_some_and(|value| !value.contains("Env")))
 }
 
 fn assess_top(arguments: &Arguments<'_>) -> Result<(), Refusal> {

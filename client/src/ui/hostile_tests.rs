@@ -1,0 +1,152 @@
+//! Whatever field of a message holds hostile text, the terminal gets letters, our own colours and line ends.
+
+use std::path::Path;
+
+use cohab_protocol::{
+    ApprovalId, ApprovalMode, ApprovalRequest, ApprovalSubject, EnvChange, EnvDelta, ErrorSubject, ModelIdentity,
+    Notice, NoticeKind, RunMode, StepActivity, StepOutcome, TurnEndReason, TurnId, Usage, WireError, WireErrorKind,
+};
+use cohab_shell_relay::sanitize::is_invisible;
+use ratatui::text::Line;
+
+use super::{
+    ansi::{ColorSupport, write_lines},
+    card,
+    look::Look,
+    status::{self, Receipt},
+};
+use crate::{
+    approval::OpenQuestion,
+    markdown::MarkdownStream,
+    ui::keys::{Input, Key, KeyPress},
+};
+
+/// What terminals obey or hide, one of each kind.
+const HOSTILE: &[&str] = &[
+    "\u{1b}[20t\u{1b}[21t",
+    "\u{1b}P$qm\u{1b}\\",
+    "\u{1b}]50;?\u{7}",
+    "\u{1b}]4;1;?\u{7}\u{1b}]10;?\u{7}",
+    "\u{1b}[c\u{1b}[>c\u{1b}[5n\u{1b}[6n\u{1b}[?2004$p",
+    "\u{1b}P+q544e\u{1b}\\",
+    "\u{1b}Z\u{5}",
+    "\u{1b}]52;c;aGk=\u{7}\u{1b}]52;c;?\u{7}",
+    "\u{1b}]8;;file:///etc/passwd\u{1b}\\http://good.example\u{1b}]8;;\u{1b}\\",
+    "\u{1b}]0;t\u{7}\u{1b}]7;file:///x\u{7}\u{1b}]9;n\u{7}\u{1b}]777;n\u{7}\u{1b}]1337;File=:x\u{7}",
+    "\u{1b}]133;A\u{7}\u{1b}]633;E;x\u{7}\u{1b}]7391;0;1;E;x;0;/\u{7}",
+    "\u{1b}_G\u{1b}\\\u{1b}^x\u{1b}\\\u{1b}Xx\u{1b}\\\u{1b}P0;1|17/x\u{1b}\\",
+    "\u{1b}[?2004h\u{1b}[201~",
+    "\u{1b}[2J\u{1b}[3J\u{1b}[H\u{1b}[A\r\u{8}\u{1b}[8m\u{1b}c\u{1b}[?1049h\u{1b}[?1000h\u{1b}(0",
+    "\u{9b}2J\u{9d}0;t\u{9c}\u{90}q\u{9c}\u{85}",
+    "\u{202a}\u{202e}\u{2066}\u{2069}\u{200e}\u{200f}\u{61c}",
+    "\u{200b}\u{200c}\u{200d}\u{2060}\u{feff}\u{ad}\u{fe0f}\u{e0041}",
+    "\0\u{7f}\u{b}\u{c}\u{e}\u{f}",
+    "\u{1b}]0;never ends",
+    "\u{2028}\u{2029}",
+];
+
+/// The lines as the terminal gets them, without our own colours and line ends.
+fn letters(lines: &[Line<'_>]) -> String {
+    let mut bytes = Vec::new();
+    write_lines(lines, ColorSupport::Ansi16, &mut bytes);
+    let text = String::from_utf8(bytes).unwrap().replace("\r\n", "\n");
+    let mut parts = text.split("\u{1b}[");
+    let mut plain = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (codes, rest) = part.split_once('m').expect("our own colours end");
+        assert!(codes.bytes().all(|byte| byte.is_ascii_digit() || byte == b';'), "{codes:?}");
+        plain.push_str(rest);
+    }
+    plain
+}
+
+fn assert_harmless(field: &str, lines: &[Line<'_>]) {
+    let shown = letters(lines);
+    let odd = |c: char| (c.is_control() && c != '\n') || is_invisible(c) || matches!(c, '\u{2028}' | '\u{2029}');
+    assert!(!shown.contains(odd), "{field}: {shown:?}");
+}
+
+fn request(subject: ApprovalSubject, reason: &str) -> ApprovalRequest {
+    ApprovalRequest {
+        approval_id: ApprovalId::fresh(),
+        turn_id: TurnId::fresh(),
+        subject,
+        is_dangerous: false,
+        reasons: vec![reason.to_owned()],
+    }
+}
+
+#[test]
+fn steps_notices_errors_and_receipts_are_harmless() {
+    for (text, look) in HOSTILE.iter().flat_map(|text| [(*text, Look::Glyphs), (*text, Look::Sentences)]) {
+        let text = format!("a{text}b");
+        let tool = StepActivity::ToolCall { tool: text.clone(), argument: text.clone() };
+        let model = StepActivity::ModelCall { model: text.clone() };
+        for activity in [&tool, &model] {
+            assert_harmless("status", &[status::status(activity, ApprovalMode::Ask, None, 80, look)]);
+        }
+        assert_harmless("step", status::step_started(&tool, 80, look).as_slice());
+        let finished = status::step_finished(&tool, StepOutcome::Failed, &text, 1, 80, look);
+        assert_harmless("step end", finished.as_slice());
+        let notice = Notice { turn_id: None, kind: NoticeKind::Warning, text: text.clone() };
+        assert_harmless("notice", &status::notice(&notice, 80, look));
+        let about = ErrorSubject::Connection;
+        let error = WireError { about, kind: WireErrorKind::Protocol, message: text.clone(), hint: Some(text.clone()) };
+        assert_harmless("error", &status::error(&error, 80));
+        assert_harmless("remark", &status::remark(&text, 80));
+        let change = EnvChange { name: text.clone(), value: Some(text.clone()) };
+        let delta = EnvDelta { set: vec![change], unset: vec![text.clone()] };
+        let receipt = Receipt { cwd: Some(&text), env_delta: Some(&delta) };
+        assert_harmless("receipt", &status::receipt(&receipt, 80, look));
+        assert_harmless("end", &status::turn_ended(TurnEndReason::Failed, &Usage::default(), 1, 80, look));
+        let model =
+            ModelIdentity { provider: text.clone(), model: text.clone(), origin: text.clone(), is_offline: true };
+        assert_harmless("label", &status::offline_label(&model, 80));
+    }
+}
+
+#[test]
+fn every_field_of_a_question_is_harmless_and_the_editor_too() {
+    for text in HOSTILE {
+        let text = format!("a{text}b");
+        let path = || Path::new(&text).into();
+        let subjects = [
+            ApprovalSubject::Command { command: text.clone(), cwd: path(), mode: RunMode::Live },
+            ApprovalSubject::FileChange { tool: text.clone(), path: path(), diff: format!("+{text}\n {text}") },
+            ApprovalSubject::FileRead { tool: text.clone(), path: path() },
+            ApprovalSubject::LocalServer { url: text.clone(), server: text.clone(), model: text.clone() },
+        ];
+        for subject in subjects {
+            let request = request(subject, &text);
+            assert_harmless("card", &card::card(&request, 80, Look::Glyphs));
+            let opened_at = std::time::Instant::now();
+            let mut question = OpenQuestion::new(request, opened_at);
+            let later = opened_at + std::time::Duration::from_secs(1);
+            for key in ['e', 'n'] {
+                question.on_input(&Input::Key(KeyPress::plain(Key::Char(key))), later);
+                question.on_input(&Input::Paste(text.clone()), later);
+                assert_harmless("question", &question.question(80, Look::Glyphs).lines);
+                question.on_input(&Input::Key(KeyPress::plain(Key::Escape)), later);
+            }
+        }
+    }
+}
+
+#[test]
+fn an_answer_is_harmless_wherever_it_is_cut() {
+    for text in HOSTILE {
+        for shape in
+            ["a# b", "# X\n", "`X`", "```X\nX\n```\n", "[X](X)", "| X | b |\n|---|---|\n| X | c |\n", "* X\n", "<X>"]
+        {
+            let answer = shape.replace('X', text);
+            for cut in answer.char_indices().map(|(at, _)| at) {
+                let mut stream = MarkdownStream::new(60, None);
+                stream.push(&answer[..cut]);
+                assert_harmless("tail", stream.tail());
+                stream.push(&answer[cut..]);
+                assert_harmless("closed", &stream.take_closed());
+                assert_harmless("rest", &stream.finish());
+            }
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! Where the paths of a line really lead: the policy's eyes in the file system.
+
+use std::{
+    collections::VecDeque,
+    ffi::OsStr,
+    fs,
+    path::{Component, Path, PathBuf},
+};
+
+use crate::policy::{Files, glob};
+
+/// A pattern that matches more files is not judged file by file.
+const MAX_TARGETS: usize = 1_000;
+/// Names that are read to expand one pattern.
+const MAX_PATTERN_NAMES: usize = 50_000;
+/// Names that are looked at in one search for a secret file; the nearest come first.
+const MAX_SEARCH_NAMES: usize = 20_000;
+/// Folders of what others have made: examples of keys there are nobody's secret.
+const SKIPPED_FOLDERS: &[&str] = &[".git", "node_modules", "target", "vendor", ".venv", "venv", "testdata"];
+
+/// The file system of this machine.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FileSystem;
+
+impl Files for FileSystem {
+    fn targets(&self, path: &Path) -> Option<Vec<PathBuf>> {
+        let mut found = vec![PathBuf::from("/")];
+        let mut names_left = MAX_PATTERN_NAMES;
+        for component in path.components() {
+            match component {
+                Component::Normal(name) if has_wildcard(name) => found = expand(&found, name, &mut names_left)?,
+                Component::Normal(name) => found.iter_mut().for_each(|path| path.push(name)),
+                Component::ParentDir => found.iter_mut().for_each(|path| path.push("..")),
+                Component::RootDir | Component::CurDir | Component::Prefix(_) => {}
+            }
+        }
+        Some(found.iter().filter_map(|path| fs::canonicalize(path).ok()).collect())
+    }
+
+    fn find_below(&self, root: &Path, with_hidden: bool, is_wanted: &dyn Fn(&str) -> bool) -> Option<PathBuf> {
+        let mut folders = VecDeque::from([root.to_owned()]);
+        let mut names_left = MAX_SEARCH_NAMES;
+        while let Some(folder) = folders.pop_front() {
+            for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+                names_left = names_left.checked_sub(1)?;
+                let name = entry.file_name();
+                let name = name.to_string_lossy();
+                if name.starts_with('.') && !with_hidden {
+                    continue;
+                }
+                // A link is not followed by what is judged here.
+                match entry.file_type() {
+                    Ok(kind) if kind.is_dir() && !SKIPPED_FOLDERS.contains(&name.as_ref()) => {
+                        folders.push_back(entry.path());
+                    }
+                    Ok(kind) if kind.is_file() && is_wanted(&name) => return Some(entry.path()),
+                    _ => {}
+                }
+            }
+        }
+        None
+    }
+}
+
+fn has_wildcard(name: &OsStr) -> bool {
+    name.as_encoded_bytes().iter().any(|byte| matches!(byte, b'*' | b'?'))
+}
+
+/// The entries of `folders` that match `pattern`, and one that is called just so.
+fn expand(folders: &[PathBuf], pattern: &OsStr, names_left: &mut usize) -> Option<Vec<PathBuf>> {
+    let pattern = pattern.to_string_lossy().to_lowercase();
+    // With `globstar` it stands for folders of any depth.
+    if pattern == "**" {
+        return None;
+    }
+    let mut found = Vec::new();
+    for folder in folders {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            *names_left = names_left.checked_sub(1)?;
+            let name = entry.file_name();
+            // With `nocaseglob` the shell does so, too.
+            let text = name.to_string_lossy().to_lowercase();
+            let is_hidden = text.starts_with('.') && !pattern.starts_with('.');
+            if text == pattern || (!is_hidden && glob::matches(&text, &pattern)) {
+                found.push(entry.path());
+            }
+        }
+        if found.len() > MAX_TARGETS {
+            return None;
+        }
+    }
+    Some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+    use crate::policy::{Context, Level, assess_line};
+
+    struct Place {
+        _dir: tempfile::TempDir,
+        home: PathBuf,
+        cwd: PathBuf,
+    }
+
+    /// A home with a key and a project in it.
+    fn place() -> Place {
+        let dir = tempfile::tempdir().unwrap();
+        let home = dir.path().canonicalize().unwrap();
+        let cwd = home.join("work/app");
+        fs::create_dir_all(cwd.join("src")).unwrap();
+        fs::create_dir(home.join(".ssh")).unwrap();
+        for file in ["work/app/a.txt", "work/app/src/b.rs", ".ssh/id_rsa", ".ssh/config"] {
+            fs::write(home.join(file), "x").unwrap();
+        }
+        Place { _dir: dir, home, cwd }
+    }
+
+    impl Place {
+        fn level(&self, line: &str) -> Level {
+            assess_line(line, Context::new(&self.cwd, &self.home).with_files(&FileSystem)).level
+        }
+    }
+
+    #[test]
+    fn a_link_is_judged_by_where_it_leads() {
+        let place = place();
+        symlink("../../.ssh/id_rsa", place.cwd.join("notes.txt")).unwrap();
+        symlink("../../.ssh", place.cwd.join("docs")).unwrap();
+        symlink("a.txt", place.cwd.join("plain")).unwrap();
+        symlink(&place.home, place.cwd.join("up")).unwrap();
+        for line in [
+            "cat notes.txt",
+            "cat ./src/../notes.txt",
+            "head -n 5 n*.txt",
+            "grep x *",
+            "wc -l < notes.txt",
+            "cat docs/config",
+            "cat docs/*",
+            "ls docs",
+            "cat up/.ssh/../.ssh/config",
+            "cd docs && cat config",
+            "sed -n 1p notes.txt",
+            "awk 1 notes.txt",
+            "diff a.txt notes.txt",
+            "git diff /dev/null notes.txt",
+        ] {
+            assert_eq!(place.level(line), Level::Danger, "{line}");
+        }
+        for line in ["grep -r x up", "cat docs/../.bashr?", "diff -rN up src", "diff -r /etc src", "git diff up src"] {
+            assert_eq!(place.level(line), Level::Ask, "{line}");
+        }
+        for line in
+            ["cat plain", "cat a.txt", "cat missing", "ls *", "cat src/*", "cat ./src/../a.txt", "grep -r x src"]
+        {
+            assert_eq!(place.level(line), Level::Allow, "{line}");
+        }
+    }
+
+    #[test]
+    fn parent_folders_count_behind_the_links_before_them() {
+        let place = place();
+        fs::create_dir(place.home.join(".ssh/sub")).unwrap();
+        symlink("../../.ssh/sub", place.cwd.join("sub")).unwrap();
+        fs::write(place.cwd.join("config"), "x").unwrap();
+        assert_eq!(place.level("cat sub/../config"), Level::Danger);
+        assert_eq!(place.level("cat config"), Level::Allow);
+    }
+
+    #[test]
+    fn a_pattern_is_judged_by_the_files_it_matches() {
+        let place = place();
+        assert_eq!(place.level("cat *"), Level::Allow);
+        fs::write(place.cwd.join("server.pem"), "x").unwrap();
+        assert_eq!(place.level("cat *"), Level::Danger);
+        assert_eq!(place.level("ls *"), Level::Allow);
+        for number in 0..=MAX_TARGETS {
+            fs::write(place.cwd.join("src").join(number.to_string()), "").unwrap();
+        }
+        assert_eq!(place.level("cat src/*"), Level::Ask);
+        assert_eq!(place.level("cat **/x"), Level::Ask);
+    }
+
+    #[test]
+    fn git_is_asked_in_a_repository_that_came_with_the_files() {
+        let place = place();
+        fs::create_dir_all(place.cwd.join(".git/objects")).unwrap();
+        fs::create_dir_all(place.cwd.join("bare/objects")).unwrap();
+        fs::create_dir_all(place.cwd.join("bare/deep")).unwrap();
+        fs::write(place.cwd.join("bare/HEAD"), "ref: refs/heads/main").unwrap();
+        fs::create_dir_all(place.cwd.join("nested/.git")).unwrap();
+        for line in ["git status", "git -C src log", "cd src && git diff"] {
+            assert_eq!(place.level(line), Level::Allow, "{line}");
+        }
+        for line in ["git -C bare log", "cd bare && git status", "git -C bare/deep log", "cd nested; git status"] {
+            assert_eq!(place.level(line), Level::Ask, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_search_that_would_read_a_secret_file_is_asked() {
+        let place = place();
+        for line in ["grep -rn x .", "grep -r x src", "rg x", "rg -u x"] {
+            assert_eq!(place.level(line), Level::Allow, "{line}");
+        }
+        fs::write(place.cwd.join("src/.env"), "x").unwrap();
+        for line in ["grep -rn x .", "grep -r x src", "rg --hidden x", "rg -uu x", "diff -rN src /usr/share/doc"] {
+            assert_eq!(place.level(line), Level::Ask, "{line}");
+        }
+        for line in ["rg x", "rg -t rust --hidden x", "grep -rn --include=*.rs x .", "fd -H x"] {
+            assert_eq!(place.level(line), Level::Allow, "{line}");
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! Commands that do not end by themselves: they follow a file, or wait for the keyboard, which nobody expects of them.
+
+use super::super::{command::Word, options};
+
+/// They read standard input when no file is named, and where a file is named `-`.
+const FILTERS: &[&str] = &[
+    "cat",
+    "tac",
+    "rev",
+    "zcat",
+    "head",
+    "tail",
+    "wc",
+    "nl",
+    "cut",
+    "paste",
+    "fold",
+    "fmt",
+    "expand",
+    "unexpand",
+    "column",
+    "sort",
+    "uniq",
+    "shuf",
+    "md5sum",
+    "sha1sum",
+    "sha224sum",
+    "sha256sum",
+    "sha384sum",
+    "sha512sum",
+    "b2sum",
+    "cksum",
+    "sum",
+    "shasum",
+    "od",
+    "hexdump",
+    "hd",
+    "xxd",
+    "strings",
+    "base64",
+    "base32",
+];
+/// They read standard input only where a file is named `-`.
+const COMPARERS: &[&str] = &["join", "comm", "diff", "cmp"];
+const SEARCHERS: &[&str] = &["grep", "egrep", "fgrep"];
+
+/// Why the command would not end by itself. `has_input`: its standard input is no terminal.
+pub(super) fn why_it_never_ends(name: &str, words: &[Word], has_input: bool) -> Option<String> {
+    if follows(name, words) {
+        return Some(format!("never ends by itself: `{name}` that follows"));
+    }
+    (!has_input && reads_keyboard(name, words)).then(|| format!("waits for text from the keyboard: `{name}`"))
+}
+
+fn follows(name: &str, words: &[Word]) -> bool {
+    let flags: &[char] = match name {
+        "tail" => &['f', 'F'],
+        "journalctl" => &['f'],
+        "dmesg" => &['w', 'W'],
+        _ => return false,
+    };
+    words.iter().take_while(|word| word.text != "--").any(|word| match word.text.strip_prefix('-') {
+        Some(long) if long.starts_with('-') => long.starts_with("-follow") || long == "-retry",
+        Some(short) => short.contains(flags),
+        None => false,
+    })
+}
+
+fn reads_keyboard(name: &str, words: &[Word]) -> bool {
+    if matches!(words, [only] if only.text == "--help" || only.text == "--version") {
+        return false;
+    }
+    let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
+    match name {
+        "tr" => return true,
+        "sed" => return names_no_file(&sed_operands(&texts)),
+        "awk" | "gawk" | "mawk" => return awk_reads_keyboard(&texts),
+        _ => {}
+    }
+    let Some(Ok(arguments)) = options::verb(name).map(|spec| spec.split(words)) else { return false };
+    let operands: Vec<&str> = arguments.operands.iter().map(|word| word.text.as_str()).collect();
+    let behind_first = || operands.get(1..).unwrap_or_default();
+    match name {
+        "shuf" if arguments.has(&["e", "i"]) => false,
+        "jq" if arguments.has(&["n", "null-input", "arg", "argjson"]) => false,
+        "jq" => names_no_file(behind_first()),
+        _ if COMPARERS.contains(&name) => operands.contains(&"-"),
+        _ if SEARCHERS.contains(&name) && arguments.has(&["r", "recursive"]) => operands.contains(&"-"),
+        _ if SEARCHERS.contains(&name) && arguments.has(&["e", "regexp", "f", "file"]) => names_no_file(&operands),
+        _ if SEARCHERS.contains(&name) => names_no_file(behind_first()),
+        _ => FILTERS.contains(&name) && names_no_file(&operands),
+    }
+}
+
+fn names_no_file(operands: &[&str]) -> bool {
+    operands.is_empty() || operands.contains(&"-")
+}
+
+/// What stands behind the script of `sed`.
+fn sed_operands<'a>(words: &[&'a str]) -> Vec<&'a str> {
+    let (mut operands, mut has_script) = (Vec::new(), false);
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        match word.strip_prefix('-') {
+            Some(long) if long.starts_with('-') => has_script |= long.starts_with("-expression="),
+            Some(flags) if flags.ends_with('e') => has_script |= words.next().is_some(),
+            Some(flags) if flags.contains('e') => has_script = true,
+            Some(flags) if !flags.is_empty() => {}
+            _ => operands.push(*word),
+        }
+    }
+    if !has_script && !operands.is_empty() {
+        operands.remove(0);
+    }
+    operands
+}
+
+fn awk_reads_keyboard(words: &[&str]) -> bool {
+    let mut rest = words;
+    while let [option, behind @ ..] = rest
+        && option.starts_with('-')
+    {
+        rest = if matches!(*option, "-F" | "-v") { behind.get(1..).unwrap_or_default() } else { behind };
+    }
+    let Some((program, files)) = rest.split_first() else { return false };
+    names_no_file(files) && !is_only_begin(program)
+}
+
+/// Whether an awk program is one `BEGIN` block: then no input is read.
+fn is_only_begin(program: &str) -> bool {
+    let Some(block) = program.trim().strip_prefix("BEGIN") else { return false };
+    let mut depth = 0_i32;
+    let mut closings = block.char_indices().filter_map(|(at, c)| {
+        depth += i32::from(c == '{') - i32::from(c == '}');
+        (c == '}' && depth == 0).then_some(at)
+    });
+    closings.next().is_some_and(|at| at + 1 == block.len())
+}
