@@ -224,3 +224,12 @@ fn a_reader_that_leaves_early_is_no_panic() {
     assert!(!finished.stderr.contains("panicked"), "{finished:?}");
     assert_ne!(finished.status, Some(101), "{finished:?}");
 }
+
+#[test]
+fn commands_in_a_shell_of_their_own_see_no_keys() {
+    let home = Home::new().env("COHAB_PROVIDER", "offline").env("DEPLOY_KEY", "hush").env("DEPLOY_NAME", "shop");
+    let name = home.run(&["ask", "--approve", "all", "value of $DEPLOY_NAME"]);
+    assert!(name.stdout.contains("`DEPLOY_NAME` is `shop`"), "{name:?}");
+    let key = home.run(&["ask", "--approve", "all", "value of $DEPLOY_KEY"]);
+    assert!(key.stdout.contains("`DEPLOY_KEY` is not set") && !key.stdout.contains("hush"), "{key:?}");
+}

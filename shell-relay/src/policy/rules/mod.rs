@@ -79,6 +79,13 @@ const VERSIONED: &[&str] = &[
     "zsh", "fish", "tmux",
 ];
 
+/// Programs that may be asked for their help, which they print and end; nothing else of them is allowed.
+const HELPFUL: &[&str] = &[
+    "bzip2", "chgrp", "chmod", "chown", "cp", "env", "gunzip", "gzip", "install", "less", "ln", "mkdir", "mktemp",
+    "mv", "nano", "nice", "nohup", "rm", "rmdir", "rsync", "split", "tee", "timeout", "touch", "truncate", "wget",
+    "xargs", "xz", "zip", "zstd",
+];
+
 /// Judges one command of a plain line.
 pub(super) fn assess(command: &SimpleCommand, place: Place<'_>, findings: &mut Findings) {
     for redirect in &command.redirects {
@@ -146,6 +153,9 @@ fn danger<T>(reason: impl Into<String>) -> Result<T, Refusal> {
 
 fn assess_words(name: &str, words: &[Word], place: Place<'_>) -> Result<(), Refusal> {
     let is_question = matches!(words, [only] if only.text == "--help" || only.text == "--version");
+    if HELPFUL.contains(&name) && matches!(words, [only] if only.text == "--help") {
+        return Ok(());
+    }
     if VERSIONED.contains(&name) {
         let asks_only = is_question && (name != "fish" || words[0].text == "--version");
         return if asks_only { Ok(()) } else { ask(format!("not known to be read-only: `{name}`")) };
