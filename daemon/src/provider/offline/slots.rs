@@ -312,6 +312,8 @@ fn place_after<'a>(tokens: &'a [Token], marks: &[Option<Mark>], start: usize) ->
         Some(_) if follows_folder && !token.is_idle() => Some((&token.raw, end)),
         // "in my code" speaks of something, "in my code folder" of a folder.
         _ if !follows_folder && !token.is_name && tokens[at - 1].norm == "my" => None,
+        // What follows "into" is a folder even if it is a filler elsewhere: "into out".
+        None if tokens[at - 1].norm == "into" && marks[at].is_none() => Some((&token.raw, end)),
         _ if token.is_unknown() && marks[at].is_none() => Some((&token.raw, end)),
         _ => None,
     }
