@@ -79,6 +79,8 @@ enum AskError {
     Usage(String),
     #[error("the input cannot be read: {0}")]
     Input(io::Error),
+    #[error("the current folder is not there any more: {0}")]
+    Folder(io::Error),
     #[error("the output cannot be written: {0}")]
     Output(#[from] io::Error),
     #[error(transparent)]
@@ -89,6 +91,7 @@ fn report(error: &AskError, view: &mut dyn View) -> u8 {
     let (kind, hint, status) = match error {
         AskError::Usage(_) => (WireErrorKind::Settings, None, USAGE),
         AskError::Input(_) => (WireErrorKind::NotFound, None, FAILED),
+        AskError::Folder(_) => (WireErrorKind::NotFound, Some("`cd` to a folder that exists".into()), FAILED),
         AskError::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => return BROKEN_PIPE,
         AskError::Output(_) => return FAILED,
         AskError::Connection(error) => (WireErrorKind::NotFound, Some(error.hint()), FAILED),
@@ -112,6 +115,7 @@ async fn ask(args: &AskArgs, paths: &Paths, view: &mut dyn View) -> Result<u8, A
         config.approval_mode.as_deref(),
     )
     .map_err(AskError::Usage)?;
+    let cwd = std::env::current_dir().map_err(AskError::Folder)?;
     let piped_input = piped_input::read().map_err(AskError::Input)?;
     let mut keyboard = if approval == ApprovalMode::Ask && !args.json { Keyboard::open() } else { None };
     let attach = Attach {
@@ -127,7 +131,7 @@ async fn ask(args: &AskArgs, paths: &Paths, view: &mut dyn View) -> Result<u8, A
     let query = UserQuery {
         turn_id,
         text,
-        cwd: std::env::current_dir().map_err(AskError::Input)?.into(),
+        cwd: cwd.into(),
         columns: terminal::size_of(rustix::stdio::stdout()).0,
         piped_input,
     };

@@ -2,7 +2,7 @@
 
 use std::{ffi::OsString, path::PathBuf};
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use cohab_protocol::ApprovalMode;
 
 /// Names that begin a subcommand; any other first operand is a script for the real shell.
@@ -94,6 +94,15 @@ impl From<ApproveMode> for ApprovalMode {
     }
 }
 
+/// The words of `cohab config`, with their meaning, for completions.
+const CONFIG_WORDS: &[(&str, &str)] = &[
+    ("path", "Print the path of the settings file"),
+    ("list", "Print all settings with their values and meaning"),
+    ("get", "Print the value in force"),
+    ("set", "Change a value in the settings file"),
+    ("check", "Check the settings file"),
+];
+
 /// `cohab daemon`.
 #[derive(Debug, Subcommand)]
 pub enum DaemonCommand {
@@ -149,9 +158,31 @@ impl From<CompletionShell> for clap_complete::Shell {
     }
 }
 
+/// What shells complete: without the arguments of the shell, which would swallow the subcommands of subcommands, and with the
+/// words of `config`.
+#[must_use]
+pub fn for_completions() -> clap::Command {
+    let full = Cli::command();
+    let options = full.get_arguments().filter(|argument| !argument.is_positional()).cloned();
+    let subcommands = full.get_subcommands().map(|command| match command.get_name() {
+        "config" => config_for_completions(command),
+        _ => command.clone(),
+    });
+    clap::Command::new("cohab")
+        .version(env!("CARGO_PKG_VERSION"))
+        .args(options)
+        .subcommands(subcommands)
+        .disable_help_subcommand(true)
+}
+
+fn config_for_completions(config: &clap::Command) -> clap::Command {
+    let about = config.get_about().cloned().unwrap_or_default();
+    let words = CONFIG_WORDS.iter().map(|(word, about)| clap::Command::new(*word).about(*about));
+    clap::Command::new("config").about(about).subcommands(words).disable_help_subcommand(true)
+}
+
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
 
     use super::*;
 
@@ -162,9 +193,26 @@ mod tests {
 
     #[test]
     fn the_help_fits_a_screen() {
-        let help = Cli::command().render_help().to_string();
+        let help = Cli::try_parse_from(["cohab", "--help"]).unwrap_err().to_string();
         assert!(help.lines().count() <= 24, "{help}");
         assert!(help.lines().all(|line| line.chars().count() <= 80), "{help}");
+    }
+
+    #[test]
+    fn completions_reach_the_words_of_every_subcommand() {
+        let command = for_completions();
+        let words = |name: &str| {
+            let command = command.find_subcommand(name).unwrap();
+            command.get_subcommands().map(|word| word.get_name().to_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(words("config"), ["path", "list", "get", "set", "check"]);
+        assert_eq!(words("daemon"), ["status", "start", "stop", "restart", "logs"]);
+        assert!(command.get_positionals().next().is_none());
+        for shell in [clap_complete::Shell::Bash, clap_complete::Shell::Zsh, clap_complete::Shell::Fish] {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut for_completions(), "cohab", &mut script);
+            assert!(String::from_utf8(script).unwrap().contains("restart"), "{shell}");
+        }
     }
 
     #[test]

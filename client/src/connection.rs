@@ -97,6 +97,8 @@ async fn open_once(paths: &Paths, may_start: bool) -> Result<Frames, ConnectErro
     match cohab_protocol::socket::connect(&socket).await {
         Ok(stream) => shake_hands(stream).await,
         Err(error) if is_absent(&error) && may_start => {
+            // A folder that cannot be made is told at once, not by a daemon that never answers.
+            socket.parent().map_or(Ok(()), cohab_protocol::socket::secure_directory)?;
             start_daemon()?;
             shake_hands(wait_for_daemon(&socket).await?).await
         }

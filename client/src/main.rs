@@ -7,10 +7,10 @@ use std::{
     process::{Command, ExitCode},
 };
 
-use clap::{CommandFactory, Parser, error::ErrorKind};
+use clap::{Parser, error::ErrorKind};
 use cohab::{
     ask,
-    cli::{Cli, Command as CliCommand, CompletionShell, ConfigArgs},
+    cli::{Cli, Command as CliCommand, CompletionShell, ConfigArgs, for_completions},
     config::{self, Config},
     connection, daemon_control, driver,
     real_shell::{self, Surroundings, WayIn},
@@ -126,7 +126,7 @@ fn exec_config(args: &ConfigArgs) -> ExitCode {
 
 fn completions(shell: CompletionShell) -> ExitCode {
     let mut script = Vec::new();
-    clap_complete::generate(clap_complete::Shell::from(shell), &mut Cli::command(), "cohab", &mut script);
+    clap_complete::generate(clap_complete::Shell::from(shell), &mut for_completions(), "cohab", &mut script);
     match io::stdout().write_all(&script) {
         Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::FAILURE,

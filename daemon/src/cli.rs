@@ -1,12 +1,13 @@
 //! The command line of `cohabd`, and `cohabd config`, which `cohab config` hands over to.
 
 use std::{
+    ffi::OsString,
     io::{self, BufRead, Read, Write},
     path::Path,
     process::ExitCode,
 };
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use cohab_protocol::Paths;
 use serde_json::json;
 
@@ -76,7 +77,16 @@ pub enum ConfigCommand {
 /// Reads the command line. Prints and ends the process for `--help`, `--version` (status 0) and mistakes (status 2).
 #[must_use]
 pub fn parse() -> Command {
-    Cli::parse().command.unwrap_or(Command::Run { detach: false })
+    parse_from(std::env::args_os().collect()).unwrap_or_else(|error| error.exit())
+}
+
+fn parse_from(args: Vec<OsString>) -> Result<Command, clap::Error> {
+    let command = Cli::command();
+    // People reach the settings by `cohab config`, so that is what help and mistakes name.
+    let is_config = args.get(1).is_some_and(|arg| arg == "config");
+    let command = if is_config { command.bin_name("cohab") } else { command };
+    let cli = Cli::from_arg_matches(&command.try_get_matches_from(args)?)?;
+    Ok(cli.command.unwrap_or(Command::Run { detach: false }))
 }
 
 /// Why a command failed.

@@ -169,3 +169,19 @@ fn a_reader_that_went_away_is_status_three() {
     let status = run_config(&ConfigCommand::Check, &home.paths, &mut io::empty(), &mut Gone, &mut Gone);
     assert_eq!(status, ExitCode::from(3));
 }
+
+#[test]
+fn help_and_mistakes_of_the_settings_name_the_command_that_people_type() {
+    for args in [&["cohabd", "config", "--help"][..], &["cohabd", "config", "set"], &["cohabd", "config", "nope"]] {
+        let text = parse_from(args.iter().map(OsString::from).collect()).unwrap_err().to_string();
+        assert!(text.contains("Usage: cohab config"), "{text}");
+    }
+    let text = parse_from(vec!["cohabd".into(), "--help".into()]).unwrap_err().to_string();
+    assert!(text.contains("Usage: cohabd"), "{text}");
+}
+
+#[test]
+fn the_name_of_a_table_is_answered_with_its_keys() {
+    let advice = keys::advice("approval");
+    assert_eq!(advice, "the keys of `[approval]` are `mode`");
+}

@@ -1,6 +1,10 @@
 //! The composition root: the one place where implementations meet ports.
 
-use std::{ffi::OsStr, path::PathBuf, sync::Arc};
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use async_trait::async_trait;
 use cohab_protocol::Paths;
@@ -31,19 +35,24 @@ pub fn assembler(paths: &Paths) -> Arc<dyn Assembler> {
             move |paths| load_settings(paths, &home)
         }),
         chooser: Arc::new(Chooser),
-        isolated_shell: Box::new(|cwd| {
-            let keys = std::env::vars_os().map(|(name, _)| name).filter(|name| is_key(name));
-            Arc::new(keys.fold(DaemonShell::new(cwd.to_owned()), DaemonShell::hiding))
-        }),
+        isolated_shell: Box::new(|cwd| Arc::new(keyless_shell(cwd, std::env::vars_os().map(|(name, _)| name)))),
         policy: standard_policy,
         home,
     };
     Arc::new(Assembly::new(paths.clone(), parts))
 }
 
-/// Of a variable that holds a model's key: commands have no business with it.
-fn is_key(name: &OsStr) -> bool {
-    name.to_string_lossy().ends_with("_API_KEY")
+/// A shell whose commands see none of `variables` that are keys by their name: what they print goes to the model.
+fn keyless_shell(cwd: &Path, variables: impl Iterator<Item = OsString>) -> DaemonShell {
+    variables
+        .filter(|name| holds_key(&name.to_string_lossy()))
+        .fold(DaemonShell::new(cwd.to_owned()), DaemonShell::hiding)
+}
+
+fn holds_key(name: &str) -> bool {
+    const PARTS: [&str; 6] = ["TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL", "APIKEY"];
+    let name = name.to_ascii_uppercase();
+    name == "KEY" || name.ends_with("_KEY") || PARTS.iter().any(|part| name.contains(part))
 }
 
 /// The user's home with links resolved: paths that are judged have theirs resolved, too.
@@ -52,7 +61,7 @@ fn home() -> PathBuf {
     home.canonicalize().unwrap_or(home)
 }
 
-fn load_settings(paths: &Paths, home: &std::path::Path) -> Result<TurnSettings, TurnError> {
+fn load_settings(paths: &Paths, home: &Path) -> Result<TurnSettings, TurnError> {
     let settings = config::load(paths).map_err(|error| TurnError::Settings {
         message: error.to_string(),
         hint: error.hint.or_else(|| Some("`cohab config check` shows all that is wrong".into())),
@@ -79,5 +88,27 @@ impl ProviderChooser for Chooser {
         let hosts = detect::usual_hosts(environment("OLLAMA_HOST").as_deref());
         let offline = || -> Arc<dyn ModelProvider> { Arc::new(OfflineAssistant::new("no model is set up")) };
         choice::choose(settings, &environment, &hosts, offline).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_told_by_their_names() {
+        for name in [
+            "COHAB_API_KEY",
+            "ANTHROPIC_API_KEY",
+            "openai_api_key",
+            "GITHUB_TOKEN",
+            "AWS_SECRET_ACCESS_KEY",
+            "PGPASSWORD",
+        ] {
+            assert!(holds_key(name), "{name}");
+        }
+        for name in ["PATH", "HOME", "KEYBOARD", "COHAB_HOME", "SSH_AUTH_SOCK", "KEYMAP"] {
+            assert!(!holds_key(name), "{name}");
+        }
     }
 }

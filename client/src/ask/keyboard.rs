@@ -92,7 +92,7 @@ impl Keyboard {
     /// A paste must not count as keys that answer a question. Without the marks it would be only as safe as the person's care.
     fn mark_pastes(&self, on: bool) {
         let marks: &[u8] = if on { b"\x1b[?2004h" } else { b"\x1b[?2004l" };
-        let _ = rustix::io::write(self.tty.get_ref(), marks);
+        let _ = rustix::io::write(self.tty.fd(), marks);
     }
 
     fn decide(&mut self, inputs: &[Input]) -> Option<ApprovalReply> {

@@ -139,6 +139,10 @@ pub fn advice(name: &str) -> String {
         return fallback;
     }
     let split = || KEYS.iter().filter_map(|key| key.name.rsplit_once('.'));
+    let inside: Vec<&str> = split().filter(|(table, _)| *table == name).map(|(_, leaf)| leaf).collect();
+    if !inside.is_empty() {
+        return format!("the keys of `[{name}]` are `{}`", inside.join("`, `"));
+    }
     let (table, leaf) = name.rsplit_once('.').unwrap_or(("", name));
     let siblings: Vec<&str> = split().filter(|(other, _)| *other == table).map(|(_, leaf)| leaf).collect();
     if !siblings.is_empty() {

@@ -23,7 +23,7 @@ mod verdict;
 
 use std::path::{Path, PathBuf};
 
-use command::SimpleCommand;
+use command::{Join, SimpleCommand};
 use verdict::Findings;
 
 /// More directories than this that a line may be in are not followed.
@@ -120,9 +120,11 @@ pub fn assess_line(line: &str, context: Context<'_>) -> Verdict {
 /// Judges each command wherever it may run: a `cd` before it may have succeeded or failed.
 fn assess_commands(commands: &[SimpleCommand], context: Context<'_>, findings: &mut Findings) {
     let mut places = vec![context.cwd.to_path_buf()];
-    for command in commands {
+    for (index, command) in commands.iter().enumerate() {
+        let feeds_pipe = commands.get(index + 1).is_some_and(|next| next.join == Join::Pipe);
         for place in &places {
-            rules::assess(command, context.at(place), context.cwd, findings);
+            let place = rules::Place { context: context.at(place), origin: context.cwd, feeds_pipe };
+            rules::assess(command, place, findings);
         }
         if command.words[0].text != "cd" {
             continue;

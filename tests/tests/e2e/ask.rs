@@ -224,3 +224,32 @@ fn a_reader_that_leaves_early_is_no_panic() {
     assert!(!finished.stderr.contains("panicked"), "{finished:?}");
     assert_ne!(finished.status, Some(101), "{finished:?}");
 }
+
+#[test]
+fn commands_in_a_shell_of_their_own_see_no_keys() {
+    let home = Home::new().env("COHAB_PROVIDER", "offline").env("DEPLOY_KEY", "hush").env("DEPLOY_NAME", "shop");
+    let name = home.run(&["ask", "--approve", "all", "value of $DEPLOY_NAME"]);
+    assert!(name.stdout.contains("`DEPLOY_NAME` is `shop`"), "{name:?}");
+    let key = home.run(&["ask", "--approve", "all", "value of $DEPLOY_KEY"]);
+    assert!(key.stdout.contains("`DEPLOY_KEY` is not set") && !key.stdout.contains("hush"), "{key:?}");
+}
+
+#[test]
+fn a_folder_that_cannot_be_used_is_told_at_once() {
+    let home = Home::new().env("COHAB_HOME", "/proc/cohab-nowhere");
+    let finished = home.run(&["ask", "where am i"]);
+    assert_eq!(finished.status, Some(1), "{finished:?}");
+    assert!(finished.stderr.contains("/proc/cohab-nowhere") && finished.stderr.contains("Hint: "), "{finished:?}");
+}
+
+#[test]
+fn a_folder_that_is_gone_is_named_as_the_reason() {
+    let home = Home::new().env("COHAB_PROVIDER", "offline");
+    let program = home.cohab_process(&["ask", "where am i"]);
+    let mut shell =
+        home.process("/bin/sh", &["-c", "mkdir gone && cd gone && rmdir ../gone && exec \"$0\" ask where am i"]);
+    let child = shell.arg(program.get_program()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let finished = home.finish(child.expect("sh starts"));
+    assert_eq!(finished.status, Some(1), "{finished:?}");
+    assert!(finished.stderr.contains("the current folder is not there any more"), "{finished:?}");
+}

@@ -5,7 +5,7 @@
 //! | `big` | a word of this concept, or this word, must be there; `big\|small`: one of them |
 //! | `?file` | may be there |
 //! | `-git` | must not be there |
-//! | `<size>` `<date>` `<num>` `<ext>` `<place>` `<assign>` | this value must be there; `?<num>`: may |
+//! | `<size>` `<date>` `<num>` `<ext>` `<place>` `<assign>` `<flag>` | this value must be there; `?<num>`: may |
 //! | `<name>` | exactly one word is left over: a name; `<name2>` two, `<names>` at least one, `?<name>` at most one |
 //! | `<path>` | as `<name>`, but it looks like a file or was quoted |
 //! | `<target>` | a name, else a place |
@@ -103,6 +103,7 @@ impl Pattern {
             "ext" => Mark::Extension,
             "place" => Mark::Place,
             "assign" => Mark::Assignment,
+            "flag" => Mark::Flag,
             _ => {
                 self.rest = match slot {
                     "name" if is_optional => Rest::NameOrNothing,
@@ -152,7 +153,7 @@ impl Pattern {
         let repeats = left.iter().filter(|&&index| self.is_repeated(&tokens[index], &slots)).count();
         named.unexplained = named.unexplained.saturating_sub(repeats);
         explained += named.credit;
-        let ignored_marks = [Mark::Size, Mark::Date, Mark::Extension, Mark::Place, Mark::Assignment]
+        let ignored_marks = [Mark::Size, Mark::Date, Mark::Extension, Mark::Place, Mark::Assignment, Mark::Flag]
             .into_iter()
             .filter(|mark| has(*mark) && !usable(*mark) && !(named.took_place && *mark == Mark::Place))
             .count();

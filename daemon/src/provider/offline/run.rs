@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::{
     answer::{block_tail, code},
     context::Question,
+    shell_line::is_plain_name,
 };
 use crate::agent::port::{JsonObject, ToolResult};
 
@@ -76,9 +77,31 @@ impl Output {
     /// A sentence that the command failed, with what it printed.
     pub(super) fn failure(&self) -> String {
         let lines = self.lines();
+        if let Some(program) = self.missing_program() {
+            return format!(
+                "{} is not installed here. `install {program}` asks the package manager for it.",
+                code(program)
+            );
+        }
         let head = format!("{} did not work", code(&self.command));
         if lines.is_empty() { format!("{head}.") } else { format!("{head}:\n\n{}", block_tail(&lines)) }
     }
+}
+
+impl Output {
+    /// The program that the shell did not find, by `bash: line 1: cal: command not found`.
+    fn missing_program(&self) -> Option<&str> {
+        let program = self.first()?.strip_suffix(": command not found")?.rsplit(": ").next()?;
+        (self.failed && is_plain_name(program)).then_some(program)
+    }
+}
+
+/// The reason why a tool did not run, which may name a command in backticks.
+fn sentence(reason: &str) -> String {
+    let is_plain = !reason.contains(['\n', '*', '_', '<', '[', '#']);
+    let text = if is_plain { reason.trim_end_matches('.').to_owned() } else { code(reason) };
+    let hint = if reason.contains("nobody is there") { " Type it yourself, or ask with `--approve all`." } else { "" };
+    format!("{text}.{hint}")
 }
 
 /// A plan's access to the conversation.
@@ -135,7 +158,7 @@ impl<'a> Run<'a> {
             let said = if reason.to_lowercase().contains("user refused") || reason.starts_with("refused by the user") {
                 format!("You refused {}, so it was not done.", code(title))
             } else {
-                format!("{} was not done: {}", code(title), code(reason))
+                format!("{} was not done: {}", code(title), sentence(reason))
             };
             return Err(Halt::Over(said));
         }

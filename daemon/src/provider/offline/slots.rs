@@ -1,6 +1,7 @@
 //! Values in a question: sizes, numbers, extensions, places, assignments. Dates are in `dates`.
 
 use super::{
+    answer::human_size,
     dates::{Span, read_span},
     shell_line::{escape_pattern, is_variable_name, word},
     vocabulary::extensions_of,
@@ -16,6 +17,7 @@ pub(super) enum Mark {
     Extension,
     Place,
     Assignment,
+    Flag,
 }
 
 /// A limit on the size of files.
@@ -39,6 +41,8 @@ pub(super) struct Slots {
     /// Folder or file after "in", "here" as `.`.
     pub(super) place: Option<String>,
     pub(super) assignment: Option<(String, String)>,
+    /// An option of a program, with its dashes.
+    pub(super) flag: Option<String>,
     pub(super) names: Vec<String>,
     pub(super) text: Option<String>,
 }
@@ -63,6 +67,23 @@ impl Slots {
     pub(super) fn count_or(&self, default: usize) -> usize {
         const MAX_COUNT: u64 = 100;
         self.number.map_or(default, |number| number.clamp(1, MAX_COUNT) as usize)
+    }
+
+    /// What `find_tests` asks for, for a sentence: "ending in .py, larger than 1.0 MiB".
+    pub(super) fn find_words(&self) -> String {
+        let mut parts = Vec::new();
+        if !self.extensions.is_empty() {
+            parts.push(format!("ending in .{}", self.extensions.join(", .")));
+        }
+        match self.size {
+            Some(SizeBound::Above(bytes)) => parts.push(format!("larger than {}", human_size(bytes))),
+            Some(SizeBound::Below(bytes)) => parts.push(format!("smaller than {}", human_size(bytes))),
+            None => {}
+        }
+        if let Some(span) = &self.span {
+            parts.push(format!("changed {}", span.words()));
+        }
+        parts.join(", ")
     }
 
     /// The words that limit `find` to what the slots say, each with a blank before it.
@@ -130,6 +151,10 @@ fn read_at(tokens: &[Token], at: usize, slots: &mut Slots) -> Option<(Mark, usiz
         slots.assignment = Some((name.to_owned(), value.to_owned()));
         return Some((Mark::Assignment, 1));
     }
+    if slots.flag.is_none() && is_flag(&rest[0].raw) {
+        slots.flag = Some(rest[0].raw.clone());
+        return Some((Mark::Flag, 1));
+    }
     if let Some((extensions, length)) = read_extensions(tokens, at) {
         slots.extensions.extend(extensions);
         return Some((Mark::Extension, length));
@@ -141,6 +166,15 @@ fn read_at(tokens: &[Token], at: usize, slots: &mut Slots) -> Option<(Mark, usiz
         return Some((Mark::Number, 1));
     }
     None
+}
+
+/// `-x`, `-xzf`, `--long-name`.
+fn is_flag(raw: &str) -> bool {
+    const MAX_FLAG_BYTES: usize = 40;
+    let name = raw.strip_prefix("--").or_else(|| raw.strip_prefix('-')).unwrap_or_default();
+    raw.len() <= MAX_FLAG_BYTES
+        && name.starts_with(|first: char| first.is_ascii_alphanumeric())
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
 }
 
 /// A count or port: `5`, `:8080`, `#3`, `ten`.
@@ -278,6 +312,8 @@ fn place_after<'a>(tokens: &'a [Token], marks: &[Option<Mark>], start: usize) ->
         Some(_) if follows_folder && !token.is_idle() => Some((&token.raw, end)),
         // "in my code" speaks of something, "in my code folder" of a folder.
         _ if !follows_folder && !token.is_name && tokens[at - 1].norm == "my" => None,
+        // What follows "into" is a folder even if it is a filler elsewhere: "into out".
+        None if tokens[at - 1].norm == "into" && marks[at].is_none() => Some((&token.raw, end)),
         _ if token.is_unknown() && marks[at].is_none() => Some((&token.raw, end)),
         _ => None,
     }

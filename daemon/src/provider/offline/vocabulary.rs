@@ -7,6 +7,18 @@ use std::{
 
 /// Expressions of several words that are read as one. Applied in order, on lower-case text.
 pub(super) const PHRASES: &[(&str, &str)] = &[
+    ("how many times", "count match"),
+    ("lines of code", "count line code"),
+    ("who wrote most", "author"),
+    ("who wrote the most", "author"),
+    ("did i just run", "last command"),
+    ("did i run", "last command"),
+    ("clean up", "cleanup"),
+    ("what is my home directory", "homefolder"),
+    ("what is my home folder", "homefolder"),
+    ("where is my home directory", "homefolder"),
+    ("where is my home folder", "homefolder"),
+    ("where is my home", "homefolder"),
     ("how many", "count"),
     ("wie viele", "count"),
     ("how big", "size"),

@@ -26,10 +26,12 @@ const MAX_WORDS: usize = 1000;
 
 /// Where a command stands.
 #[derive(Clone, Copy)]
-struct Place<'a> {
-    context: Context<'a>,
+pub(super) struct Place<'a> {
+    pub(super) context: Context<'a>,
     /// Directory of the shell before the line.
-    origin: &'a std::path::Path,
+    pub(super) origin: &'a std::path::Path,
+    /// Its output goes into a pipe, never to the terminal.
+    pub(super) feeds_pipe: bool,
 }
 
 /// Names of files are all that these show of a file whose content is secret.
@@ -72,16 +74,23 @@ const HARMLESS_WITH_ANY_OPTION: &[&str] = &[
     "echo",
 ];
 
-/// Programs that are only asked for their version.
+/// Programs that are only asked for their version or help. (The help of fish opens a browser.)
 const VERSIONED: &[&str] = &[
     "gcc", "g++", "clang", "make", "cmake", "python3", "perl", "ruby", "node", "java", "openssl", "curl", "bash",
     "zsh", "fish", "tmux",
 ];
 
+/// Programs that may be asked for their help, which they print and end; nothing else of them is allowed.
+const HELPFUL: &[&str] = &[
+    "bzip2", "chgrp", "chmod", "chown", "cp", "env", "gunzip", "gzip", "install", "less", "ln", "mkdir", "mktemp",
+    "mv", "nano", "nice", "nohup", "rm", "rmdir", "rsync", "split", "tee", "timeout", "touch", "truncate", "wget",
+    "xargs", "xz", "zip", "zstd",
+];
+
 /// Judges one command of a plain line.
-pub(super) fn assess(command: &SimpleCommand, context: Context<'_>, origin: &std::path::Path, findings: &mut Findings) {
+pub(super) fn assess(command: &SimpleCommand, place: Place<'_>, findings: &mut Findings) {
     for redirect in &command.redirects {
-        assess_redirect(redirect, context, findings);
+        assess_redirect(redirect, place.context, findings);
     }
     let Some((name, words)) = command.words.split_first() else { return };
     if words.len() > MAX_WORDS {
@@ -97,7 +106,7 @@ pub(super) fn assess(command: &SimpleCommand, context: Context<'_>, origin: &std
     if let Some(reason) = input::why_it_never_ends(&name.text, words, has_input) {
         findings.ask(reason);
     }
-    if let Err((level, reason)) = assess_words(&name.text, words, Place { context, origin }) {
+    if let Err((level, reason)) = assess_words(&name.text, words, place) {
         findings.add(level, reason);
     }
 }
@@ -155,9 +164,12 @@ fn danger<T>(reason: impl Into<String>) -> Result<T, Refusal> {
 
 fn assess_words(name: &str, words: &[Word], place: Place<'_>) -> Result<(), Refusal> {
     let is_question = matches!(words, [only] if only.text == "--help" || only.text == "--version");
+    if HELPFUL.contains(&name) && matches!(words, [only] if only.text == "--help") {
+        return Ok(());
+    }
     if VERSIONED.contains(&name) {
-        let asks_version = matches!(words, [only] if only.text == "--version");
-        return if asks_version { Ok(()) } else { ask(format!("not known to be read-only: `{name}`")) };
+        let asks_only = is_question && (name != "fish" || words[0].text == "--version");
+        return if asks_only { Ok(()) } else { ask(format!("not known to be read-only: `{name}`")) };
     }
     match name {
         "find" | "sed" | "awk" | "gawk" | "mawk" | "git" | "ip" | "ps" | "top" if is_question => return Ok(()),
@@ -167,6 +179,8 @@ fn assess_words(name: &str, words: &[Word], place: Place<'_>) -> Result<(), Refu
         "git" => return git::assess(words, place),
         "ip" => return small::assess_ip(words),
         "ps" => return small::assess_ps(words),
+        // Into a pipe it writes text and starts no pager.
+        "man" if place.feeds_pipe => return small::assess_man(words),
         _ => {}
     }
     let Some(spec) = options::verb(name) else { return ask(why_unknown(name)) };

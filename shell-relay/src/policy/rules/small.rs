@@ -10,7 +10,41 @@ use super::{
     Refusal, ask, check_literal, check_path, danger,
 };
 
-const PRINTABLE_VARIABLES: &[&str] = &["HOME", "LANG", "LOGNAME", "PWD", "SHELL", "TERM", "TZ", "USER", "PATH"];
+/// Variables whose values are no secret.
+const PRINTABLE_VARIABLES: &[&str] = &[
+    "BROWSER",
+    "CARGO_HOME",
+    "COLORTERM",
+    "COLUMNS",
+    "DISPLAY",
+    "EDITOR",
+    "GOPATH",
+    "GOROOT",
+    "HISTSIZE",
+    "HOME",
+    "HOSTNAME",
+    "JAVA_HOME",
+    "LANG",
+    "LANGUAGE",
+    "LINES",
+    "LOGNAME",
+    "MANPATH",
+    "OLDPWD",
+    "PAGER",
+    "PATH",
+    "PWD",
+    "RUSTUP_HOME",
+    "SHELL",
+    "SHLVL",
+    "TERM",
+    "TERM_PROGRAM",
+    "TMPDIR",
+    "TZ",
+    "USER",
+    "VIRTUAL_ENV",
+    "VISUAL",
+    "WAYLAND_DISPLAY",
+];
 const UNARY_TESTS: &str = "bcdefghkLnNOGprsStuwxz";
 const TEXT_TESTS: &[&str] = &["=", "==", "!=", "-nt", "-ot", "-ef"];
 const NUMBER_TESTS: &[&str] = &["-eq", "-ne", "-lt", "-le", "-gt", "-ge"];
@@ -48,11 +82,7 @@ pub(super) fn assess(rule: &str, arguments: &Arguments<'_>, context: Context<'_>
             arguments.operands.iter().take(1).try_for_each(|word| check_path(word, context, paths::read_risk))
         }
         ("getent", [table, ..]) if matches!(*table, "passwd" | "group" | "services" | "protocols") => Ok(()),
-        ("printenv", [_, ..])
-            if operands.iter().all(|name| PRINTABLE_VARIABLES.contains(name) || name.starts_with("LC_")) =>
-        {
-            Ok(())
-        }
+        ("printenv", [_, ..]) if operands.iter().all(|name| is_printable_variable(name)) => Ok(()),
         ("printenv", []) => ask("shows the whole environment, which may hold secrets"),
         ("command", _) if arguments.has(&["v", "V"]) => Ok(()),
         ("top", []) => assess_top(arguments),
@@ -63,6 +93,19 @@ pub(super) fn assess(rule: &str, arguments: &Arguments<'_>, context: Context<'_>
 fn shows_plain_properties(arguments: &Arguments<'_>) -> bool {
     let mut properties = arguments.options.iter().filter(|(name, _)| matches!(*name, "p" | "property")).peekable();
     properties.peek().is_some() && properties.all(|(_, value)| value.is_some_and(|value| !value.contains("Env")))
+}
+
+fn is_printable_variable(name: &str) -> bool {
+    PRINTABLE_VARIABLES.contains(&name) || name.starts_with("LC_") || name.starts_with("XDG_")
+}
+
+/// Names of pages and sections only: an operand with a slash is a file, and options start programs.
+pub(super) fn assess_man(words: &[Word]) -> Result<(), Refusal> {
+    let is_page = |word: &Word| {
+        let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"_.+:-[".contains(&byte);
+        !word.has_glob && !word.text.starts_with('-') && word.text.bytes().all(is_part)
+    };
+    if !words.is_empty() && words.iter().all(is_page) { Ok(()) } else { ask("an option or a file for `man`") }
 }
 
 fn assess_top(arguments: &Arguments<'_>) -> Result<(), Refusal> {

@@ -6,6 +6,8 @@ use futures::FutureExt as _;
 use proptest::prelude::*;
 use serde_json::json;
 
+mod policy;
+
 use super::*;
 use crate::agent::port::{AssistantMessage, ToolSpec};
 

@@ -102,8 +102,10 @@ fn extract(slots: &Slots, run: &mut Run<'_>) -> Step {
     let line = match (is_zip, into) {
         (true, None) => format!("unzip -n {}", path(name)),
         (true, Some(folder)) => format!("unzip -n {} -d {}", path(name), path(folder)),
-        (false, None) => format!("tar -xkf {}", path(name)),
-        (false, Some(folder)) => format!("tar -xkf {} -C {}", path(name), path(folder)),
+        (false, None) => format!("tar --skip-old-files -xf {}", path(name)),
+        (false, Some(folder)) => {
+            format!("mkdir -p {} && tar --skip-old-files -xf {} -C {}", path(folder), path(name), path(folder))
+        }
     };
     run.shell(&line)?;
     let place = into.unwrap_or(".");

@@ -2,13 +2,13 @@
 
 use super::{
     super::{
-        answer::{code, human_size, table},
+        answer::{code, counted, human_size, table},
         intent::{Intent, Topic},
         run::{Halt, Reply, Run, Step},
         shell_line::path,
         slots::Slots,
     },
-    list_files, show, split_first,
+    show, split_first,
 };
 
 const ROWS: usize = 15;
@@ -88,7 +88,12 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "disk.devices",
         topic: Topic::Disk,
         example: "list the disks",
-        patterns: &["show disk|device ?all ?device", "disk device ?show", "lsblk"],
+        patterns: &[
+            "show disk|device ?all ?device",
+            "what|which|where disk -free -use -full -big -space -size -file -folder -clear",
+            "disk device ?show",
+            "lsblk",
+        ],
         plan: |_, run| show(run, "lsblk -o NAME,SIZE,TYPE,MOUNTPOINTS", "Disks and partitions:", "I see no disks."),
     },
     Intent {
@@ -188,6 +193,14 @@ fn biggest_files(slots: &Slots, run: &mut Run<'_>) -> Step {
     files_by_size(slots, run, "-rn", "biggest")
 }
 
+/// Rows `[size, path]` of lines `BYTES PATH`.
+fn size_rows(text: &str) -> Vec<Vec<String>> {
+    text.lines()
+        .filter_map(split_first)
+        .filter_map(|(bytes, name)| Some(vec![human_size(bytes.parse().ok()?), name.to_owned()]))
+        .collect()
+}
+
 fn smallest_files(slots: &Slots, run: &mut Run<'_>) -> Step {
     files_by_size(slots, run, "-n", "smallest")
 }
@@ -200,12 +213,7 @@ fn files_by_size(slots: &Slots, run: &mut Run<'_>, order: &str, word: &str) -> S
         slots.count_or(10)
     );
     let output = run.shell(&line)?;
-    let rows: Vec<Vec<String>> = output
-        .text
-        .lines()
-        .filter_map(split_first)
-        .filter_map(|(bytes, name)| Some(vec![human_size(bytes.parse().ok()?), name.to_owned()]))
-        .collect();
+    let rows = size_rows(&output.text);
     let Some(first) = rows.first() else {
         return Ok(Reply::new(format!("There are no such files in {}.", code(slots.folder()))));
     };
@@ -220,8 +228,20 @@ fn files_by_size(slots: &Slots, run: &mut Run<'_>, order: &str, word: &str) -> S
 }
 
 fn by_size(slots: &Slots, run: &mut Run<'_>) -> Step {
-    let line = format!("find {} -type f{} 2> /dev/null", path(slots.folder()), slots.find_tests());
-    list_files(run, &line, "of that size")
+    const MAX_FOUND: usize = 200;
+    let line = format!(
+        "find {} -type f{} -printf '%s %p\\n' 2> /dev/null | sort -rn | head -n {MAX_FOUND}",
+        path(slots.folder()),
+        slots.find_tests()
+    );
+    let rows = size_rows(&run.shell(&line)?.text);
+    let Some(first) = rows.first() else {
+        return Ok(Reply::new(format!("There are no files {} in {}.", slots.find_words(), code(slots.folder()))));
+    };
+    let at_least = if rows.len() >= MAX_FOUND { "At least " } else { "" };
+    let count = counted(rows.len(), "file", "files");
+    let text = format!("{at_least}{count} {}:\n\n{}", slots.find_words(), table(&["Size", "File"], &rows));
+    Ok(if rows.len() == 1 { Reply::about(&first[1], text) } else { Reply::new(text) })
 }
 
 fn free(slots: &Slots, run: &mut Run<'_>) -> Step {

@@ -85,8 +85,16 @@ pub(super) const INTENTS: &[Intent] = &[
         patterns: &[
             "<date> file ?changed ?find ?all ?<place> ?<ext> ?<size> ?make ?where",
             "<date> changed ?<place> ?<ext> -git -commit -log",
+            "<date> diff ?<place> -git -commit -log -file",
         ],
         plan: changed,
+    },
+    Intent {
+        name: "files.newer",
+        topic: Topic::Files,
+        example: "which files are newer than notes.txt?",
+        patterns: &["newer <path> file ?find ?all ?<place> ?where"],
+        plan: newer,
     },
     Intent {
         name: "files.duplicates",
@@ -185,13 +193,18 @@ fn named(slots: &Slots, run: &mut Run<'_>, kind: &str, what: &str) -> Step {
 
 fn by_extension(slots: &Slots, run: &mut Run<'_>) -> Step {
     let line = format!("find {} -type f{} {NOT_GIT} 2> /dev/null", path(slots.folder()), slots.find_tests());
-    list_files(run, &line, &format!("that end in .{}", slots.extensions.join(", .")))
+    list_files(run, &line, &slots.find_words())
 }
 
 fn changed(slots: &Slots, run: &mut Run<'_>) -> Step {
-    let when = slots.span.as_ref().map(super::super::dates::Span::words).unwrap_or_default();
     let line = format!("find {} -type f{} {NOT_GIT} 2> /dev/null", path(slots.folder()), slots.find_tests());
-    list_files(run, &line, &format!("that changed {when}"))
+    list_files(run, &line, &slots.find_words())
+}
+
+fn newer(slots: &Slots, run: &mut Run<'_>) -> Step {
+    let name = slots.name();
+    let line = format!("find {} -type f -newer {} {NOT_GIT}", path(slots.folder()), path(name));
+    list_files(run, &line, &format!("changed after {}", code(name)))
 }
 
 fn count(slots: &Slots, run: &mut Run<'_>, kind: &str, noun: &str) -> Step {

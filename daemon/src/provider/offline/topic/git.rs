@@ -44,7 +44,8 @@ pub(super) const INTENTS: &[Intent] = &[
         patterns: &[
             "last|newest commit ?content ?diff ?what ?changed ?file -undo in|diff|changed",
             "diff last commit ?show",
-            "show last|newest commit",
+            "show last|newest commit -commits",
+            "was last commit ?it",
         ],
         plan: |_, run| git_show(run, "git show --stat", "The last commit:"),
     },
@@ -57,6 +58,7 @@ pub(super) const INTENTS: &[Intent] = &[
             "who changed <path> ?last ?file",
             "show log <target> ?git ?file",
             "history <path> ?file ?git",
+            "history <place> ?file ?git -command -shell",
             "blame|author <target> ?file ?last ?git ?line",
             "commit <path> ?changed ?git ?last ?file",
         ],
@@ -66,7 +68,11 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "git.authors",
         topic: Topic::Git,
         example: "who committed the most?",
-        patterns: &["author ?git ?commit ?show ?all ?most ?count ?<date> ?it", "who commit ?most ?<date>"],
+        patterns: &[
+            "author ?git ?commit ?show ?all ?most ?count ?<date> ?it",
+            "author commit ?most ?all",
+            "who commit ?most ?<date>",
+        ],
         plan: authors,
     },
     Intent {

@@ -9,6 +9,12 @@ use super::super::{
     slots::Slots,
 };
 
+/// Commands of the shell itself, which have no manual of their own.
+const BUILTINS: &[&str] = &[
+    "alias", "bg", "bind", "cd", "declare", "dirs", "disown", "eval", "exec", "export", "fg", "getopts", "hash",
+    "history", "jobs", "let", "local", "popd", "pushd", "read", "set", "shift", "shopt", "source", "trap", "type",
+    "ulimit", "umask", "unalias", "unset", "wait",
+];
 /// Lines of a manual that are fetched.
 const MANUAL_LINES: usize = 120;
 
@@ -29,6 +35,13 @@ pub(super) const INTENTS: &[Intent] = &[
             "how <program> work|works ?command",
         ],
         plan: command,
+    },
+    Intent {
+        name: "help.option",
+        topic: Topic::Help,
+        example: "what does tar -x do?",
+        patterns: &["<program> <flag> what|mean|means|explain|do|does|help ?mean ?command ?option ?flag ?it"],
+        plan: option,
     },
     Intent {
         name: "help.whatis",
@@ -68,6 +81,12 @@ fn command(slots: &Slots, run: &mut Run<'_>) -> Step {
     if !is_plain_name(name) {
         return Ok(Reply::new(format!("{} is no name of a command.", code(name))));
     }
+    if BUILTINS.contains(&name) {
+        let help = run.attempt(&format!("help {name}"))?;
+        if !help.failed {
+            return Ok(Reply::new(format!("{} is part of the shell:\n\n{}", code(name), block(&help.lines(), "text"))));
+        }
+    }
     let manual = run.attempt(&format!("man {name} 2> /dev/null | head -n {MANUAL_LINES}"))?;
     if !manual.failed && manual.lines().len() > 3 {
         return Ok(Reply::new(from_manual(name, &manual.text)));
@@ -79,6 +98,35 @@ fn command(slots: &Slots, run: &mut Run<'_>) -> Step {
     } else {
         format!("{} says about itself:\n\n{}", code(name), block(&lines, "text"))
     }))
+}
+
+/// The paragraphs of the manual that begin with the option.
+fn option(slots: &Slots, run: &mut Run<'_>) -> Step {
+    const LINES_OF_ONE: usize = 6;
+    const MAX_LINES: usize = 40;
+    let (name, flag) = (slots.target(), slots.flag.as_deref().unwrap_or_default());
+    if !is_plain_name(name) {
+        return Ok(Reply::new(format!("{} is no name of a command.", code(name))));
+    }
+    let pattern = format!("^ *(-.*[ ,/])?({})([],:;=[ ]|$)", spellings(flag).join("|"));
+    let find = format!("grep -A {LINES_OF_ONE} -E -e {} | head -n {MAX_LINES}", word(&pattern));
+    let output = run.attempt(&format!("man {name} 2> /dev/null | {find}"))?;
+    let lines = output.lines();
+    if lines.is_empty() {
+        return command(slots, run);
+    }
+    let asked = code(&format!("{name} {flag}"));
+    Ok(Reply::new(format!("The manual of {} on {asked}:\n\n{}", code(name), block(&lines, "text"))))
+}
+
+/// `-xz` may be one option or two.
+fn spellings(flag: &str) -> Vec<String> {
+    const MAX_JOINED: usize = 5;
+    let letters =
+        flag.strip_prefix('-').filter(|rest| !rest.starts_with('-') && rest.len() > 1 && rest.len() <= MAX_JOINED);
+    let each =
+        letters.unwrap_or_default().chars().filter(char::is_ascii_alphanumeric).map(|letter| format!("-{letter}"));
+    [flag.to_owned()].into_iter().chain(each).collect()
 }
 
 /// Name, synopsis and the start of the description.
@@ -119,6 +167,14 @@ fn whatis(slots: &Slots, run: &mut Run<'_>) -> Step {
     command(slots, run)
 }
 
+/// Without the ending of a plural or a third person, which manuals seldom use.
+fn stem(word: &str) -> String {
+    let stem = word.strip_suffix("ies").map(|stem| format!("{stem}y"));
+    stem.unwrap_or_else(|| {
+        word.strip_suffix('s').filter(|stem| stem.len() > 2 && !stem.ends_with('s')).unwrap_or(word).to_owned()
+    })
+}
+
 fn apropos(slots: &Slots, run: &mut Run<'_>) -> Step {
     const MAX_WORDS: usize = 3;
     let text = slots.text.as_deref().unwrap_or_default();
@@ -127,13 +183,21 @@ fn apropos(slots: &Slots, run: &mut Run<'_>) -> Step {
         .filter(|part| part.chars().count() > 2 && !super::super::vocabulary::is_filler(&part.to_lowercase()))
         .filter(|part| part.chars().all(|letter| letter.is_alphanumeric() || letter == '-') && !part.starts_with('-'))
         .take(MAX_WORDS)
-        .map(word)
+        .map(|part| stem(&part.to_lowercase()))
         .collect();
     if words.is_empty() {
         return Ok(Reply::new("Please say in a word or two what the command should do."));
     }
-    let output = run.attempt(&format!("apropos -a {}", words.join(" ")))?;
-    let lines: Vec<&str> = output.lines().into_iter().filter(|line| line.contains(" - ")).take(20).collect();
+    const MAX_FOUND: usize = 20;
+    let mut output = run.attempt(&format!("apropos -a {}", words.join(" ")))?;
+    if words.len() > 1 && !output.text.contains(" - ") {
+        output = run.attempt(&format!("apropos {}", words.join(" ")))?;
+    }
+    let mut lines: Vec<&str> = output.lines().into_iter().filter(|line| line.contains(" - ")).collect();
+    // Those that mention more of the words come first.
+    lines
+        .sort_by_key(|line| std::cmp::Reverse(words.iter().filter(|word| line.to_lowercase().contains(*word)).count()));
+    lines.truncate(MAX_FOUND);
     Ok(Reply::new(if lines.is_empty() {
         format!("No manual page mentions {}.", code(&words.join(" ")))
     } else {

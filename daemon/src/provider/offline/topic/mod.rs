@@ -64,6 +64,8 @@ fn list_files(run: &mut Run<'_>, line: &str, kind: &str) -> Step {
     if lines.is_empty() {
         return Ok(Reply::new(format!("I found nothing {kind}.")));
     }
+    let one = kind.replacen("that are broken links", "that is a broken link", 1).replacen("that are ", "that is ", 1);
+    let kind = if lines.len() == 1 { &one } else { kind };
     let at_least = if lines.len() >= MAX_LISTED { "At least " } else { "" };
     let subject = if lines.len() == 1 { Some(lines[0].to_owned()) } else { None };
     let text = format!("{at_least}{} {kind}:\n\n{}", counted(lines.len(), "match", "matches"), list(&lines));

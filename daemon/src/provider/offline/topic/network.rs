@@ -81,6 +81,7 @@ pub(super) const INTENTS: &[Intent] = &[
             "host <name> up|run|network ?ping",
             "up <path> ?host ?it ?network",
             "network <path> ?up",
+            "reach <name> ?host",
         ],
         plan: ping,
     },

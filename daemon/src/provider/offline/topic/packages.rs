@@ -2,7 +2,7 @@
 
 use super::{
     super::{
-        answer::{block, code, counted},
+        answer::{MAX_ROWS, block, code, counted, table},
         intent::{Intent, Topic},
         run::{Halt, Reply, Run, Step},
         shell_line::is_plain_name,
@@ -142,6 +142,13 @@ pub(super) const INTENTS: &[Intent] = &[
         plan: upgrade,
     },
     Intent {
+        name: "packages.list",
+        topic: Topic::Packages,
+        example: "list the installed packages",
+        patterns: &["package installed ?show ?what ?all ?where -count", "show package ?all ?my"],
+        plan: list_all,
+    },
+    Intent {
         name: "packages.count",
         topic: Topic::Packages,
         example: "how many packages are installed?",
@@ -195,6 +202,25 @@ fn installed(slots: &Slots, run: &mut Run<'_>) -> Step {
             manager.program
         )
     }))
+}
+
+fn list_all(_: &Slots, run: &mut Run<'_>) -> Step {
+    let manager = manager(run)?;
+    let (filter, counter) = if manager.program == "apt" { ("grep '^ii'", "grep -c '^ii'") } else { ("cat", "wc -l") };
+    let total = run.shell(&format!("{} | {counter}", manager.list))?;
+    let output = run.shell(&format!("{} | {filter} | head -n {MAX_ROWS}", manager.list))?;
+    let name = |line: &str| {
+        let mut words = line.split_whitespace().filter(|word| *word != "ii");
+        Some(vec![words.next().unwrap_or_default().to_owned(), words.next()?.to_owned()])
+    };
+    let rows: Vec<Vec<String>> = output.lines().into_iter().filter_map(name).collect();
+    let total = total.first().unwrap_or("?");
+    let text = format!("**{total}** packages are installed ({}). The first of them:", manager.program);
+    Ok(Reply::new(format!(
+        "{text}\n\n{}\n\nAll of them: {}",
+        table(&["Package", "Version"], &rows),
+        code(manager.list)
+    )))
 }
 
 fn which(slots: &Slots, run: &mut Run<'_>) -> Step {

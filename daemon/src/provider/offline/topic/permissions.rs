@@ -24,6 +24,30 @@ pub(super) const INTENTS: &[Intent] = &[
         plan: show_permissions,
     },
     Intent {
+        name: "permissions.may-write",
+        topic: Topic::Permissions,
+        example: "can I write to /etc?",
+        patterns: &[
+            "can write <target> ?file ?folder -who -why",
+            "write access|permission <target> ?file ?folder -who",
+        ],
+        plan: |slots, run| may(slots, run, "-w", "write to"),
+    },
+    Intent {
+        name: "permissions.may-read",
+        topic: Topic::Permissions,
+        example: "can I read /etc/passwd?",
+        patterns: &["can read <path> ?file ?folder -who -why"],
+        plan: |slots, run| may(slots, run, "-r", "read"),
+    },
+    Intent {
+        name: "permissions.of-number",
+        topic: Topic::Permissions,
+        example: "what does chmod 755 mean?",
+        patterns: &["permission <num> what|explain|mean|does|do -file", "what|explain permission <num>"],
+        plan: |slots, _| Ok(Reply::new(explain_number(slots.number.unwrap_or_default()))),
+    },
+    Intent {
         name: "permissions.make-executable",
         topic: Topic::Permissions,
         example: "make run.sh executable",
@@ -103,6 +127,29 @@ fn show_permissions(slots: &Slots, run: &mut Run<'_>) -> Step {
         }
         None => Reply::new(output.failure()),
     })
+}
+
+fn may(slots: &Slots, run: &mut Run<'_>, test: &str, verb: &str) -> Step {
+    let name = slots.target();
+    let output = run.attempt(&format!("test {test} {}", path(name)))?;
+    let answer = if output.failed { "**No**, you may not" } else { "**Yes**, you may" };
+    Ok(Reply::about(name, format!("{answer} {verb} {}.", code(name))))
+}
+
+/// What `755` allows.
+fn explain_number(number: u64) -> String {
+    let digits = format!("{number:03}");
+    if digits.len() != 3 || digits.contains(['8', '9']) {
+        return format!("{} is no mode of three digits from 0 to 7.", code(&digits));
+    }
+    let letters: String = digits
+        .bytes()
+        .flat_map(|digit| {
+            [(4, 'r'), (2, 'w'), (1, 'x')].map(|(bit, letter)| if (digit - b'0') & bit == 0 { '-' } else { letter })
+        })
+        .collect();
+    let all = rights(&format!("-{letters}"), "", "").replace("owner :", "owner:").replace("group :", "group:");
+    format!("Mode {} is {} and allows:\n\n{all}", code(&digits), code(&letters))
 }
 
 fn rights(mode: &str, owner: &str, group: &str) -> String {

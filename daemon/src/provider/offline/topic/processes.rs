@@ -78,14 +78,7 @@ pub(super) const INTENTS: &[Intent] = &[
         topic: Topic::Processes,
         example: "show the process tree",
         patterns: &["process tree ?show"],
-        plan: |_, run| {
-            super::show(
-                run,
-                "ps -e -o pid,user,args --forest",
-                "Processes below those that started them:",
-                "I see no processes.",
-            )
-        },
+        plan: tree,
     },
     Intent {
         name: "process.zombies",
@@ -122,7 +115,7 @@ fn by_use(slots: &Slots, run: &mut Run<'_>, column: &str, noun: &str) -> Step {
     let Some(first) = rows.first() else { return Ok(Reply::new(output.failure())) };
     let text = format!(
         "{} (process {}) uses the most {noun}, {} %:\n\n{}",
-        code(first[3].split_whitespace().next().unwrap_or_default()),
+        code(first[3].split_whitespace().next().unwrap_or_default().rsplit('/').next().unwrap_or_default()),
         first[1],
         first[0],
         table(&[&format!("{noun} %"), "PID", "User", "Command"], &rows)
@@ -143,8 +136,29 @@ fn columns_of(line: &str, columns: usize) -> Option<Vec<String>> {
         row.push(cell.to_owned());
         rest = after;
     }
-    row.push(rest.to_owned());
+    row.push(brief(rest));
     Some(row)
+}
+
+/// A command line as in a table: without the folder of its program, and not endless.
+fn brief(command: &str) -> String {
+    const MAX_CHARS: usize = 70;
+    let (program, rest) = command.split_at(command.find(' ').unwrap_or(command.len()));
+    let name =
+        program.rsplit('/').next().filter(|name| program.starts_with('/') && !name.is_empty()).unwrap_or(program);
+    let line = format!("{name}{rest}");
+    if line.chars().count() <= MAX_CHARS { line } else { line.chars().take(MAX_CHARS - 1).chain(['…']).collect() }
+}
+
+/// Without the threads of the kernel, which stand in brackets.
+fn tree(_: &Slots, run: &mut Run<'_>) -> Step {
+    let output = run.shell("ps -e -o pid,user,args --forest")?;
+    let is_kernel = |line: &str| {
+        let command = line.split_whitespace().skip(2).find(|word| !matches!(*word, "\\_" | "|"));
+        command.is_some_and(|command| command.starts_with('['))
+    };
+    let lines: Vec<&str> = output.lines().into_iter().filter(|line| !is_kernel(line)).collect();
+    Ok(Reply::new(format!("Processes below those that started them:\n\n{}", block(&lines, "text"))))
 }
 
 fn matching(name: &str, run: &mut Run<'_>) -> Result<Vec<Vec<String>>, super::super::run::Halt> {

@@ -5,7 +5,7 @@ use super::{
         answer::{block, block_tail, code, counted},
         intent::{Intent, Topic},
         run::{Reply, Run, Step},
-        shell_line::{path, paths},
+        shell_line::{is_variable_name, path, paths},
         slots::Slots,
     },
     files::is_archive,
@@ -53,7 +53,7 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "files.code-lines",
         topic: Topic::Files,
         example: "count lines in all rust files",
-        patterns: &["count line <ext> ?file ?all ?<place>"],
+        patterns: &["count line <ext> ?file ?all ?<place>", "count line code ?file ?all ?<place> ?project ?it"],
         plan: code_lines,
     },
     Intent {
@@ -67,7 +67,7 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "files.type",
         topic: Topic::Files,
         example: "what kind of file is data.bin?",
-        patterns: &["type <target> ?file -command"],
+        patterns: &["type <target> ?file -command -count"],
         plan: |slots, run| about(slots, run, "file -b", "is"),
     },
     Intent {
@@ -102,6 +102,9 @@ pub(super) const INTENTS: &[Intent] = &[
 
 fn show_file(slots: &Slots, run: &mut Run<'_>) -> Step {
     let name = slots.target();
+    if name.strip_prefix('$').is_some_and(is_variable_name) {
+        return super::system::variable(slots, run);
+    }
     if is_archive(name) {
         return super::archives::list_archive(name, run);
     }
@@ -176,6 +179,15 @@ fn tally(slots: &Slots, run: &mut Run<'_>, option: &str, noun: &str) -> Step {
 
 /// Counts what is in files of a kind: `grep -c ''` names each file with its lines, whatever their names hold.
 fn code_lines(slots: &Slots, run: &mut Run<'_>) -> Step {
+    const CODE: [&str; 26] = [
+        "rs", "py", "js", "mjs", "ts", "tsx", "jsx", "java", "kt", "go", "rb", "c", "h", "cpp", "cc", "hpp", "cs",
+        "php", "swift", "scala", "sh", "pl", "lua", "html", "css", "sql",
+    ];
+    let mut slots = slots.clone();
+    if slots.extensions.is_empty() {
+        slots.extensions = CODE.map(str::to_owned).to_vec();
+    }
+    let slots = &slots;
     let output = run.attempt(&super::text::grep(slots, "-c -I -H", ""))?;
     let counts: Vec<(usize, &str)> = output
         .text

@@ -18,7 +18,7 @@ pub(super) const INTENTS: &[Intent] = &[
         example: "which operating system is this?",
         patterns: &[
             "os ?version ?run ?where ?show ?kernel ?name",
-            "what linux ?version ?run",
+            "what|where linux ?version ?run ?it -find",
             "linux version",
             "what version ubuntu|debian|fedora",
         ],
@@ -36,7 +36,14 @@ pub(super) const INTENTS: &[Intent] = &[
         topic: Topic::System,
         example: "how long has this computer been up?",
         patterns: &["uptime ?up ?last ?time ?run ?show it", "uptime ?up ?run ?show ?last ?time ?on"],
-        plan: |_, run| say(run, "uptime -p", "This machine is"),
+        plan: uptime,
+    },
+    Intent {
+        name: "system.started",
+        topic: Topic::System,
+        example: "when was the last reboot?",
+        patterns: &["reboot last|when ?it", "restart last|when ?it"],
+        plan: |_, run| say(run, "uptime -s", "This machine was started"),
     },
     Intent {
         name: "system.memory",
@@ -90,7 +97,14 @@ pub(super) const INTENTS: &[Intent] = &[
         topic: Topic::System,
         example: "who am i?",
         patterns: &["whoami ?show", "where|what user am", "group ?user ?show ?my ?all"],
-        plan: |_, run| say(run, "id", "You are"),
+        plan: who_am_i,
+    },
+    Intent {
+        name: "system.home",
+        topic: Topic::System,
+        example: "what is my home directory?",
+        patterns: &["homefolder"],
+        plan: |_, run| say(run, "printenv HOME", "Your home folder is"),
     },
     Intent {
         name: "system.date",
@@ -121,7 +135,6 @@ pub(super) const INTENTS: &[Intent] = &[
             "value <target> ?variable ?env ?show",
             "echo <name>",
             "what set <path>",
-            "what|show $home|$path|$shell|$user|$lang|$editor",
         ],
         plan: variable,
     },
@@ -130,7 +143,7 @@ pub(super) const INTENTS: &[Intent] = &[
         topic: Topic::System,
         example: "show the environment variables",
         patterns: &["env variable ?show ?all ?set", "env ?show ?all", "variable show|what ?all ?set"],
-        plan: |_, run| show(run, "env", "Your environment:", "Your environment is empty."),
+        plan: environment,
     },
     Intent {
         name: "system.path",
@@ -284,8 +297,45 @@ fn accounts(_: &Slots, run: &mut Run<'_>) -> Step {
     Ok(Reply::new(format!("{} of people and root:\n\n{}", counted(people.len(), "account", "accounts"), list(&people))))
 }
 
-fn variable(slots: &Slots, run: &mut Run<'_>) -> Step {
+/// `up 1 hour, 2 minutes` in a sentence.
+fn uptime(_: &Slots, run: &mut Run<'_>) -> Step {
+    let output = run.shell("uptime -p")?;
+    let time = output.first().and_then(|line| line.strip_prefix("up "));
+    Ok(Reply::new(
+        time.map_or_else(|| output.failure(), |time| format!("This machine has been up for {}.", code(time))),
+    ))
+}
+
+/// Reads `uid=1000(ann) gid=1000(ann) groups=1000(ann),27(sudo)`.
+fn who_am_i(_: &Slots, run: &mut Run<'_>) -> Step {
+    let output = run.shell("id")?;
+    let line = output.first().unwrap_or_default();
+    let in_brackets = |text: &str| Some(text.split_once('(')?.1.split_once(')')?.0.to_owned());
+    let field = |name: &str| line.split(' ').find_map(|field| field.strip_prefix(name));
+    let user = field("uid=").and_then(in_brackets);
+    let groups: Vec<String> = field("groups=").unwrap_or_default().split(',').filter_map(in_brackets).collect();
+    let Some(user) = user else { return Ok(Reply::new(output.failure())) };
+    let id: String = field("uid=").unwrap_or_default().chars().take_while(char::is_ascii_digit).collect();
+    let groups: Vec<String> = groups.iter().map(|group| code(group)).collect();
+    Ok(Reply::new(format!("You are {} (user id {id}), in the groups {}.", code(&user), groups.join(", "))))
+}
+
+/// Names only: values may be secret, and what a command prints goes further than its terminal.
+fn environment(_: &Slots, run: &mut Run<'_>) -> Step {
+    let output = run.shell("compgen -e")?;
+    let names = output.lines();
+    Ok(Reply::new(format!(
+        "{} are set: {}.\n\nAsk `value of $NAME` for one; `env` prints all values.",
+        counted(names.len(), "variable", "variables"),
+        names.iter().map(|name| code(name)).collect::<Vec<_>>().join(", ")
+    )))
+}
+
+pub(super) fn variable(slots: &Slots, run: &mut Run<'_>) -> Step {
     let name = slots.target().trim_start_matches('$');
+    if name == "PATH" {
+        return search_path(slots, run);
+    }
     if !is_variable_name(name) {
         return Ok(Reply::new("Please name the variable, like `value of $HOME`."));
     }

@@ -26,7 +26,7 @@ pub(super) const INTENTS: &[Intent] = &[
             "find <text> <place> -me ?line ?all ?contain -file -folder -name -empty -big",
             "line contain <text> ?find ?show ?all ?<place> ?<ext> ?word ?text -count",
             "where text|word <text> ?use ?<place> ?<ext>",
-            "line <text> <place> ?show ?contain ?find -count -first -last",
+            "line <text> <place> ?show ?contain ?find -count -first -last -to",
             "find <quote> ?all ?<place> ?<ext> ?file ?line ?it",
         ],
         plan: find,
@@ -55,7 +55,7 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "text.todo",
         topic: Topic::Text,
         example: "show all TODOs",
-        patterns: &["todo ?find ?show ?all ?<place> ?<ext> ?text ?file ?count ?where"],
+        patterns: &["todo ?find ?show ?all ?<place> ?<ext> ?text ?file ?count ?where ?write ?written ?it"],
         plan: |slots, run| search(slots, run, "TODO|FIXME", "-E"),
     },
 ];
