@@ -172,6 +172,7 @@ pub fn for_completions() -> clap::Command {
         .version(env!("CARGO_PKG_VERSION"))
         .args(options)
         .subcommands(subcommands)
+        .disable_help_flag(true)
         .disable_help_subcommand(true)
 }
 
