@@ -9,8 +9,8 @@ use std::{
 
 use cohab_protocol::{
     Attach, Attached, BUILD, ClientMessage, DaemonMessage, ErrorSubject, FrameCodec, FrameError, HANDSHAKE_TIMEOUT_MS,
-    Hello, PROTOCOL_VERSION, Paths, RequestId, SCHEMA_HASH, SessionAction, SessionAnswer, SessionRequest, WireError,
-    WireErrorKind, socket::SocketError,
+    HOME_VARIABLE, Hello, PROTOCOL_VERSION, Paths, RequestId, SCHEMA_HASH, SessionAction, SessionAnswer,
+    SessionRequest, WireError, WireErrorKind, socket::SocketError,
 };
 use futures::{SinkExt, StreamExt};
 use tokio::{net::UnixStream, sync::mpsc, time};
@@ -132,6 +132,9 @@ fn start_daemon() -> Result<(), ConnectError> {
     let mut command = tokio::process::Command::new(&program);
     command.args(["run", "--detach"]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command.current_dir("/");
+    if let Some(home) = Paths::home_from_env() {
+        command.env(HOME_VARIABLE, home);
+    }
     // Keys travel with `Attach`, from the shell that asks; the daemon's own environment stays free of them.
     for (name, _) in std::env::vars_os().filter(|(name, _)| is_secret_name(&name.to_string_lossy())) {
         command.env_remove(name);

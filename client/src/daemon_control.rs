@@ -129,7 +129,7 @@ async fn stop(paths: &Paths, out: &mut impl Write, err: &mut impl Write) -> io::
         }
         Err(error) => return complain(&error, err),
     }
-    if wait_for_end(&paths.socket()).await {
+    if wait_for_end(paths).await {
         writeln!(out, "cohabd stopped")?;
         Ok(ExitCode::SUCCESS)
     } else {
@@ -147,9 +147,10 @@ async fn terminate(socket: &Path) -> Result<(), ConnectError> {
         .map_err(|error| ConnectError::Start { program: "kill".into(), source: error.into() })
 }
 
-async fn wait_for_end(socket: &Path) -> bool {
+/// Waits until the daemon's lock is free: it holds it to its very end.
+async fn wait_for_end(paths: &Paths) -> bool {
     let deadline = time::Instant::now() + Duration::from_millis(STOP_TIMEOUT_MS);
-    while cohab_protocol::socket::connect(socket).await.is_ok() {
+    while fs::File::open(paths.lock_file()).is_ok_and(|file| file.try_lock_shared().is_err()) {
         if time::Instant::now() >= deadline {
             return false;
         }

@@ -62,7 +62,7 @@ pub use codec::{FrameCodec, FrameError};
 pub use daemon_message::*;
 pub use ids::{ApprovalId, CallId, RequestId, SessionKey, TurnId};
 pub use limits::*;
-pub use paths::Paths;
+pub use paths::{HOME_VARIABLE, Paths};
 pub use version::{BUILD, PROTOCOL_VERSION, SCHEMA_HASH};
 pub use wire_error::{ErrorSubject, WireError, WireErrorKind};
 pub use wire_path::WirePath;

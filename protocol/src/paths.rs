@@ -2,6 +2,9 @@
 
 use std::path::PathBuf;
 
+/// Puts everything under one folder.
+pub const HOME_VARIABLE: &str = "COHAB_HOME";
+
 /// The folders of one user. None of them need exist.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Paths {
@@ -19,13 +22,23 @@ impl Paths {
     /// The folders for this process's environment.
     #[must_use]
     pub fn from_env() -> Self {
-        Self::new(|name| std::env::var_os(name).map(PathBuf::from), rustix::process::getuid().as_raw())
+        let variable = |name: &str| match name {
+            HOME_VARIABLE => Self::home_from_env(),
+            _ => std::env::var_os(name).map(PathBuf::from),
+        };
+        Self::new(variable, rustix::process::getuid().as_raw())
+    }
+
+    /// `COHAB_HOME`, made absolute: whoever sets it means a folder, seen from where they are.
+    #[must_use]
+    pub fn home_from_env() -> Option<PathBuf> {
+        std::env::var_os(HOME_VARIABLE).and_then(|home| std::path::absolute(home).ok())
     }
 
     /// The folders for an environment and a user id. Empty and relative values count as absent, as XDG demands.
     pub fn new(variable: impl Fn(&str) -> Option<PathBuf>, uid: u32) -> Self {
         let absolute = |name: &str| variable(name).filter(|path| path.is_absolute());
-        if let Some(home) = absolute("COHAB_HOME") {
+        if let Some(home) = absolute(HOME_VARIABLE) {
             return Self {
                 config_dir: home.join("config"),
                 state_dir: home.join("state"),

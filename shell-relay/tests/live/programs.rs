@@ -86,8 +86,7 @@ fn fzf_gets_no_stray_keys() {
 fn ctrl_c_of_the_user_ends_the_command_and_the_rest_of_the_text() {
     let mut t = Terminal::bash();
     let id = t.begin("sleep 20; echo after");
-    t.wait_started(&id);
-    t.settle();
+    t.wait_foreground("sleep");
     t.keys("\x03");
     let outcome = t.result(&id).unwrap();
     assert_eq!((outcome.ending, outcome.status), (Ending::Interrupted, Some(130)));
@@ -118,8 +117,7 @@ fn a_cancel_climbs_until_the_command_is_gone_and_the_shell_lives() {
 fn a_stopped_command_is_a_job_of_the_shell() {
     let mut t = Terminal::bash();
     let id = t.begin("sleep 30");
-    t.wait_started(&id);
-    t.settle();
+    t.wait_foreground("sleep");
     t.keys("\x1a");
     let outcome = t.result(&id).unwrap();
     assert_eq!((outcome.ending, outcome.status), (Ending::Stopped, Some(148)));

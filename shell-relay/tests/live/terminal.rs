@@ -9,8 +9,8 @@ use std::{
 
 use cohab_shell_relay::{
     live::{
-        Effects, Keyboard, LineDecision, LiveEvent, LivePty, LiveSetup, LiveShell, PtySize, RelayDir, SpawnShell,
-        UserCommand,
+        Effects, Keyboard, LineDecision, LiveEvent, LivePty, LiveSetup, LiveShell, Probe, PtySize, RelayDir,
+        SpawnShell, UserCommand,
     },
     runner::{CommandOutcome, CommandRequest, Mode, RelayError},
     shell::{Shell, start},
@@ -199,6 +199,15 @@ impl Terminal {
     pub fn wait_started(&mut self, id: &str) {
         let started = LiveEvent::CommandStarted { id: id.to_owned() };
         self.wait("the command's start", move |t| t.events.contains(&started));
+    }
+
+    /// Waits until this program has the terminal: keys meant for it would reach the shell before.
+    pub fn wait_foreground(&mut self, name: &str) {
+        let give_up = Instant::now() + PATIENCE;
+        while self.pty.foreground_name().as_deref() != Some(name) {
+            assert!(Instant::now() < give_up, "{name} did not start");
+            self.step(Instant::now() + Duration::from_millis(5));
+        }
     }
 
     pub fn decide(&mut self, decision: LineDecision) {

@@ -126,7 +126,9 @@ fn many_starts_at_once_make_one_daemon() {
         let finished = home.finish(child);
         assert_eq!(finished.status, Some(0), "{finished:?}");
     }
-    assert_eq!(home.daemon_pids().len(), 1);
+    // Those that came too late may still be on their way out.
+    eventually("the late ones to end", || home.daemon_pids().len() == 1);
+    assert_eq!(home.run(&["daemon", "status"]).status, Some(0));
 }
 
 #[test]
