@@ -18,7 +18,7 @@ use cohab_protocol::{
 };
 use futures::{SinkExt, StreamExt};
 use tokio::{
-    signal::unix::{SignalKind, signal},
+    signal::unix::{Signal, SignalKind, signal},
     time::timeout,
 };
 
@@ -126,7 +126,12 @@ async fn ask(args: &AskArgs, paths: &Paths, view: &mut dyn View) -> Result<u8, A
         settings: session_settings::model_variables(session_settings::environment()),
         resume: None,
     };
-    let (mut frames, _attached) = connection::open_session(paths, attach, true).await?;
+    // From here on Ctrl-C has something to cancel; before, the system's own way of ending us is right.
+    let mut stop = StopSignals::listen()?;
+    let (mut frames, _attached) = tokio::select! {
+        opened = connection::open_session(paths, attach, true) => opened?,
+        () = stop.next() => return Ok(CANCELLED),
+    };
     let turn_id = TurnId::fresh();
     let query = UserQuery {
         turn_id,
@@ -136,9 +141,28 @@ async fn ask(args: &AskArgs, paths: &Paths, view: &mut dyn View) -> Result<u8, A
         piped_input,
     };
     frames.send(ClientMessage::UserQuery(query)).await.map_err(ConnectError::from)?;
-    let status = follow(&mut frames, turn_id, view, keyboard.as_mut()).await?;
+    let status = follow(&mut frames, turn_id, view, keyboard.as_mut(), &mut stop).await?;
     view.finish()?;
     Ok(status)
+}
+
+/// SIGINT and SIGTERM.
+struct StopSignals {
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+impl StopSignals {
+    fn listen() -> io::Result<Self> {
+        Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
+    }
+
+    async fn next(&mut self) {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+        }
+    }
 }
 
 /// Shows what comes until the turn ends.
@@ -147,14 +171,12 @@ async fn follow(
     turn_id: TurnId,
     view: &mut dyn View,
     mut keyboard: Option<&mut Keyboard>,
+    stop: &mut StopSignals,
 ) -> Result<u8, AskError> {
-    let mut interrupts = signal(SignalKind::interrupt())?;
-    let mut terminations = signal(SignalKind::terminate())?;
     loop {
         let keys_due = keyboard.as_deref().and_then(Keyboard::deadline);
         tokio::select! {
-            _ = interrupts.recv() => return cancel(frames, turn_id).await,
-            _ = terminations.recv() => return cancel(frames, turn_id).await,
+            () = stop.next() => return cancel(frames, turn_id).await,
             decision = next_decision(&mut keyboard, keys_due, view) => {
                 let reply = decision?;
                 view.show_question(None)?;
