@@ -178,10 +178,10 @@ impl App {
         }
     }
 
-    /// The question in a line, if the line is one. A lone prefix is an empty question.
+    /// The question in a line, if the line is one. A lone prefix is an empty question; a blank before it keeps the line for the shell.
     fn question_in<'a>(&self, line: &'a str) -> Option<&'a str> {
         let prefix = &self.options.question_prefix;
-        (!prefix.is_empty()).then(|| line.trim_start().strip_prefix(prefix.as_str()).map(str::trim)).flatten()
+        (!prefix.is_empty()).then(|| line.strip_prefix(prefix.as_str()).map(str::trim)).flatten()
     }
 
     fn on_line(&mut self, line: &str, now: Instant, effects: &mut Vec<Effect>) {

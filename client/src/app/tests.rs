@@ -171,18 +171,10 @@ fn runs(effects: &[Effect]) -> Option<&str> {
 #[test]
 fn a_line_without_the_prefix_is_the_shells() {
     let mut bench = Bench::connected();
-    for line in ["ls", "", "echo ?", "\\? x", "/usr/bin/ls"] {
+    for line in ["ls", "", " ? x", "echo ?", "\\? x", "/usr/bin/ls"] {
         let effects = bench.live(LiveEvent::LineEntered { text: line.into(), cursor: 0 });
         assert_eq!(effects, [Effect::DecideLine(LineDecision::Shell)], "{line:?}");
     }
-}
-
-#[test]
-fn blanks_before_the_prefix_do_not_make_a_question_a_command() {
-    let mut bench = Bench::connected();
-    let effects = bench.live(LiveEvent::LineEntered { text: "  ?why".into(), cursor: 0 });
-    assert_eq!(effects[0], Effect::DecideLine(LineDecision::Assistant));
-    assert!(matches!(&effects[1], Effect::Send(ClientMessage::UserQuery(query)) if query.text == "why"));
 }
 
 #[test]
