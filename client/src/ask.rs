@@ -174,10 +174,9 @@ async fn follow(
     stop: &mut StopSignals,
 ) -> Result<u8, AskError> {
     loop {
-        let keys_due = keyboard.as_deref().and_then(Keyboard::deadline);
         tokio::select! {
             () = stop.next() => return cancel(frames, turn_id).await,
-            decision = next_decision(&mut keyboard, keys_due, view) => {
+            decision = next_decision(&mut keyboard, view) => {
                 let reply = decision?;
                 view.show_question(None)?;
                 frames.send(ClientMessage::ApprovalReply(reply)).await.map_err(ConnectError::from)?;
@@ -204,14 +203,10 @@ async fn follow(
 }
 
 /// Waits for the user's decision, keeping the question drawn. Never ends without a keyboard or an open question.
-async fn next_decision(
-    keyboard: &mut Option<&mut Keyboard>,
-    due: Option<Instant>,
-    view: &mut dyn View,
-) -> io::Result<ApprovalReply> {
+async fn next_decision(keyboard: &mut Option<&mut Keyboard>, view: &mut dyn View) -> io::Result<ApprovalReply> {
     let Some(keyboard) = keyboard else { return std::future::pending().await };
     loop {
-        if let Some(reply) = keyboard.read_decision(due).await? {
+        if let Some(reply) = keyboard.read_decision().await? {
             return Ok(reply);
         }
         view.show_question(keyboard.question())?;

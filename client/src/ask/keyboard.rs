@@ -61,12 +61,12 @@ impl Keyboard {
     }
 
     /// When a lone Esc counts as one.
-    pub fn deadline(&self) -> Option<Instant> {
+    fn deadline(&self) -> Option<Instant> {
         self.escape_since.map(|since| since + LONE_ESCAPE)
     }
 
-    /// Waits for keys, at most until `due`; gives the decision if they made one. Cancel-safe.
-    pub async fn read_decision(&mut self, due: Option<Instant>) -> io::Result<Option<ApprovalReply>> {
+    /// Waits for keys, or until a lone Esc counts as one; gives the decision if they made one. Cancel-safe.
+    pub async fn read_decision(&mut self) -> io::Result<Option<ApprovalReply>> {
         let mut buffer = [0; 1024];
         let inputs = tokio::select! {
             count = self.read(&mut buffer) => {
@@ -74,7 +74,7 @@ impl Keyboard {
                 self.escape_since = self.keys.is_escape_pending().then(Instant::now);
                 inputs
             }
-            () = sleep_until(due) => {
+            () = sleep_until(self.deadline()) => {
                 self.escape_since = None;
                 self.keys.flush_escape().into_iter().collect()
             }

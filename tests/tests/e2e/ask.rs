@@ -6,8 +6,9 @@ use std::{
 };
 
 use cohab_e2e::{
-    Answer, Home, ModelServer, Wire, deadline,
+    Answer, Home, ModelServer, Wire, binaries, deadline,
     home::{API_KEY, Finished},
+    terminal::keys,
 };
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
@@ -163,6 +164,22 @@ fn ctrl_c_is_status_130_and_closes_the_request() {
     let finished = home.finish(child);
     assert_eq!(finished.status, Some(130), "{finished:?}");
     assert!(closed_after <= deadline::limit(std::time::Duration::from_millis(200)), "{closed_after:?}");
+}
+
+#[test]
+fn at_a_terminal_consent_is_asked_for_there() {
+    for (key, status, is_made) in [("y", 0, true), (keys::ESC, 130, false)] {
+        let server =
+            ModelServer::start(Wire::OpenAiChat, [Answer::bash("touch made.txt"), Answer::text("Said and done.")]);
+        let home = Home::with_model(&server);
+        let shell = home.bash();
+        shell.submit(&format!("{} ask make it; echo status=$?", binaries::program("cohab").display()));
+        shell.wait_approval("touch made.txt");
+        shell.send(key);
+        shell.wait_text(&format!("status={status}"));
+        assert_eq!(home.path("made.txt").exists(), is_made);
+        assert!(shell.run("stty -a").contains(" echo "), "the terminal is as before\n{}", shell.dump());
+    }
 }
 
 #[test]
