@@ -128,11 +128,11 @@ impl App {
         let receipt = Receipt { cwd: moved.as_deref(), env_delta: Some(&result.env_delta) };
         self.above.extend(status::receipt(&receipt, self.width(), self.options.look));
         self.journal.record(result.clone());
-        effects.push(Effect::Send(ClientMessage::CommandExecutionResult(result)));
         if is_stopped_by_user {
-            // Ctrl-C on the agent's command means: stop all of it.
+            // Ctrl-C on the agent's command means: stop all of it. Said before the result, which would start the next step.
             self.cancel_turn(now, effects);
         }
+        effects.push(Effect::Send(ClientMessage::CommandExecutionResult(result)));
     }
 
     fn on_refused(&mut self, id: &str, error: &RelayError, effects: &mut Vec<Effect>) {

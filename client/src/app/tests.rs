@@ -461,7 +461,7 @@ fn an_interrupt_of_the_agents_command_stops_the_turn_too() {
     let id = CALL.to_string();
     let effects = bench.live(LiveEvent::CommandFinished { id, outcome: outcome(Ending::Interrupted) });
     assert_eq!(result_in(&effects).ending, CommandEnding::Interrupted);
-    assert!(effects.contains(&Effect::Send(ClientMessage::CancelTurn { turn_id: TURN })));
+    assert_eq!(effects[0], Effect::Send(ClientMessage::CancelTurn { turn_id: TURN }), "before the next step can begin");
     assert!(!effects.contains(&Effect::EndAnswer), "the terminal is not ours yet");
     assert_eq!(bench.live(LiveEvent::AnswerReady), [Effect::EndAnswer]);
 }
