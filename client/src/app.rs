@@ -1,7 +1,7 @@
 //! The client as a state machine: an event and the time in, effects out. No IO, no clock, no await: everything that the
 //! client ever does can be tested here.
 //!
-//! The terminal has one owner at a time ([`Surface`]). The assistant draws only while it is ours, between `AnswerReady` and
+//! The terminal has one owner at a time (`Surface`). The assistant draws only while it is ours, between `AnswerReady` and
 //! the next command or the end of the answer; what it has to say meanwhile waits.
 
 mod command;

@@ -145,7 +145,7 @@ fn shell_in_passwd(passwd: &[u8], uid: u32) -> Option<PathBuf> {
 
 /// Replaces the process by the first candidate that can be executed. Returns only on failure, with the last error.
 ///
-/// `is_login` makes argv[0] begin with a dash, which is how every shell is told.
+/// `is_login` makes `argv[0]` begin with a dash, which is how every shell is told.
 pub fn exec(candidates: &[PathBuf], args: &[OsString], is_login: bool) -> io::Error {
     let mut error = io::Error::new(io::ErrorKind::NotFound, "no shell was found");
     for shell in candidates {
@@ -157,7 +157,7 @@ pub fn exec(candidates: &[PathBuf], args: &[OsString], is_login: bool) -> io::Er
     error
 }
 
-/// Whether argv[0] begins with a dash: the way `login` starts a login shell.
+/// Whether `argv[0]` begins with a dash: the way `login` starts a login shell.
 #[must_use]
 pub fn is_login_name(arg0: Option<&OsStr>) -> bool {
     arg0.is_some_and(|name| name.as_bytes().starts_with(b"-"))

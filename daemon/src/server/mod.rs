@@ -1,6 +1,6 @@
 //! Sessions and the connections that come and go.
 //!
-//! A [`Session`](session::Session) outlives its connections. Each turn runs in a task of its own and talks to its session only;
+//! A [`Session`] outlives its connections. Each turn runs in a task of its own and talks to its session only;
 //! a connection carries what the session has to say and hands in what the client says. So a client that is slow, gone or
 //! hostile harms its own session at most.
 

@@ -1,7 +1,7 @@
 //! Tools, one per file.
 //!
 //! Arguments are typed structs; their schema is what the model sees and what every call is checked against. A failure is text
-//! for the model that says what to do instead. Nothing here asks for consent: [`Tool::intent`](crate::agent::port::Tool::intent)
+//! for the model that says what to do instead. Nothing here asks for consent: [`Tool::intent`]
 //! says what would happen, with links in paths resolved, so that what is judged is what is touched.
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
