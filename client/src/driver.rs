@@ -38,6 +38,8 @@ use wake::{Signals, Wake, highlighted, next_link_event, sleep_until};
 const FRAME_INTERVAL: Duration = Duration::from_millis(8);
 /// A shell that ends this soon, without a prompt and without a key, did not get on with us.
 const STILLBORN_LIMIT: Duration = Duration::from_secs(2);
+/// A terminal that takes nothing for this long is not waited for when the shell has ended.
+const LAST_OUTPUT_WAIT: Duration = Duration::from_secs(10);
 /// Read from the terminal at once. Larger pastes come in several pieces.
 const KEYS_BUFFER_BYTES: usize = 4 * 1024;
 /// Read from the shell at once.
@@ -191,7 +193,10 @@ impl Driver {
                 Wake::Keys(Ok(0)) => return Outcome::Exited(128 + 1),
                 Wake::Keys(Ok(count)) => self.on_keys(&keys[..count]),
                 Wake::Keys(Err(error)) => return self.outcome_of_failure(&error),
-                Wake::Shell(Ok(0) | Err(_)) => return self.outcome_of_end(),
+                Wake::Shell(Ok(0) | Err(_)) => {
+                    self.deliver_rest().await;
+                    return self.outcome_of_end();
+                }
                 Wake::Shell(Ok(count)) => self.on_output(&output[..count]),
                 Wake::TerminalWritable => self.terminal.flush(),
                 Wake::ShellWritable => self.shell.flush(),
@@ -199,6 +204,7 @@ impl Driver {
                 Wake::Resized => self.on_resized(),
                 Wake::ChildEnded if self.shell.has_ended() => {
                     self.drain(&mut output);
+                    self.deliver_rest().await;
                     return self.outcome_of_end();
                 }
                 Wake::ChildEnded => {}
@@ -410,6 +416,16 @@ impl Driver {
         while let Some(count) = self.shell.read_now(output) {
             self.on_output(&output[..count]);
             self.settle();
+        }
+    }
+
+    /// Waits for a slow terminal to take what the shell wrote before it ended.
+    async fn deliver_rest(&mut self) {
+        while self.terminal.has_queue() {
+            if tokio::time::timeout(LAST_OUTPUT_WAIT, self.terminal.writable()).await.is_err() {
+                break;
+            }
+            self.terminal.flush();
         }
     }
 

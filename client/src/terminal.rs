@@ -72,6 +72,12 @@ impl Terminal {
         self.tty.write(bytes);
     }
 
+    /// Whether output waits.
+    #[must_use]
+    pub fn has_queue(&self) -> bool {
+        self.tty.queued_bytes() > 0
+    }
+
     /// Whether so much output waits that its source should be left alone.
     #[must_use]
     pub fn is_backed_up(&self) -> bool {

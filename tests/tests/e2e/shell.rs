@@ -1,8 +1,12 @@
 //! The shell is the user's own: what they see and type is as it is without cohab.
 
-use std::{io::Write, process::Stdio};
+use std::{
+    io::{Read, Write},
+    process::Stdio,
+};
 
-use cohab_e2e::{Home, Session, Size, Terminal, binaries, keys};
+use cohab_e2e::{Home, Session, Size, Terminal, binaries, deadline::eventually, keys};
+use portable_pty::{PtySize, native_pty_system};
 
 /// The same lines typed into bash with and without cohab.
 fn side_by_side(home: &Home, act: impl Fn(&Session)) -> (String, String) {
@@ -242,4 +246,22 @@ fn without_a_daemon_the_shell_still_works() {
     assert!(shell.run("echo and again").contains("and again"));
     shell.submit("exit 3");
     assert_eq!(shell.wait_exit().exit_code(), 3);
+}
+
+#[test]
+fn a_terminal_that_reads_late_still_gets_the_last_output_whole() {
+    const LETTERS: usize = 40_000;
+    let home = Home::new();
+    let pty = native_pty_system().openpty(PtySize::default()).expect("the system has a PTY left");
+    let mut child = pty.slave.spawn_command(home.in_terminal(binaries::program("cohab"), &[])).expect("cohab starts");
+    drop(pty.slave);
+    let mut keys = pty.master.take_writer().expect("a fresh PTY can be written");
+    let line = format!("head -c {LETTERS} /dev/zero | tr '\\0' '\\132'; touch ended; exit 5\r");
+    keys.write_all(line.as_bytes()).expect("the terminal takes keys");
+    eventually("the shell's end", || home.path("ended").exists());
+    let mut output = Vec::new();
+    // The end of a PTY is an error on Linux.
+    let _ = pty.master.try_clone_reader().expect("a PTY can be read").read_to_end(&mut output);
+    assert_eq!(output.iter().filter(|byte| **byte == b'Z').count(), LETTERS);
+    assert_eq!(child.wait().expect("it ended").exit_code(), 5);
 }
