@@ -56,7 +56,7 @@ pub(crate) struct HttpProvider {
 struct Service {
     wire: &'static dyn Wire,
     client: Client,
-    url: Url,
+    base: Url,
     headers: HeaderMap,
     info: ModelInfo,
     subject: Subject,
@@ -84,7 +84,6 @@ impl HttpProvider {
         let service = Service {
             wire,
             client: http::client(&endpoint.base, timeouts.connect)?,
-            url: wire.url(&endpoint.base),
             headers: wire.headers(endpoint.key.as_ref()),
             info: ModelInfo {
                 wire: wire.name().to_owned(),
@@ -92,6 +91,7 @@ impl HttpProvider {
                 origin: endpoint.origin,
                 is_offline: false,
             },
+            base: endpoint.base.clone(),
             subject: Subject {
                 service: endpoint.service,
                 host: http::host_of(&endpoint.base),
@@ -188,9 +188,10 @@ impl Exchange {
         let quirks = service.quirks.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let max_output_tokens = self.raised_cap.or(service.max_output_tokens);
         let options = Options { model: &service.info.model, max_output_tokens, quirks: &quirks };
+        let url = service.wire.url(&service.base, &quirks);
         let call = Call {
             client: &service.client,
-            url: &service.url,
+            url: &url,
             headers: &service.headers,
             body: service.wire.body(&self.request, &options).to_string().into_bytes(),
             timeouts: &service.timeouts,
@@ -309,15 +310,22 @@ impl Exchange {
         }
     }
 
-    /// Whether the service refused an option that can be left out from now on.
+    /// Whether the service refused something that can be done in another way from now on.
     fn learn(&mut self, failure: &Failure) -> bool {
         let Some(quirk) = failure.body.as_ref().and_then(|body| self.service.wire.remedy(body)) else { return false };
-        let is_new = self.service.quirks.lock().unwrap_or_else(PoisonError::into_inner).insert(quirk);
+        let mut quirks = self.service.quirks.lock().unwrap_or_else(PoisonError::into_inner);
+        let url_before = self.service.wire.url(&self.service.base, &quirks);
+        let mut is_new = quirks.insert(quirk);
+        if quirk == Quirk::NoVersionFolder {
+            // Another address is worth a request, the same one is not.
+            is_new &= self.service.wire.url(&self.service.base, &quirks) != url_before;
+        }
+        drop(quirks);
         if is_new {
             tracing::info!(
                 ?quirk,
                 host = self.service.subject.host,
-                "the service refused an option; it is left out from now on"
+                "the service refused a request; such are sent in another way from now on"
             );
         }
         is_new

@@ -30,7 +30,7 @@ pub(crate) trait Wire: Send + Sync {
     fn vendor(&self) -> &'static Vendor;
 
     /// Where requests go. `base` may or may not end in a slash or in the wire's version folder.
-    fn url(&self, base: &Url) -> Url;
+    fn url(&self, base: &Url, quirks: &BTreeSet<Quirk>) -> Url;
 
     /// What goes with each request besides the content type. Without a key nothing is sent in its place.
     fn headers(&self, key: Option<&SecretString>) -> HeaderMap;
@@ -87,6 +87,8 @@ pub(crate) enum Quirk {
     NoStreamOptions,
     /// Does not know `cache_control`.
     NoCacheControl,
+    /// Has no version folder in front of its calls.
+    NoVersionFolder,
 }
 
 /// Reads one answer: a state machine without IO.

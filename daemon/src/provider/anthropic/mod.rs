@@ -6,6 +6,8 @@ mod blocks;
 mod fold;
 mod request;
 
+use std::collections::BTreeSet;
+
 use reqwest::{
     Url,
     header::{HeaderMap, HeaderName, HeaderValue},
@@ -43,7 +45,7 @@ impl Wire for Anthropic {
         &ANTHROPIC
     }
 
-    fn url(&self, base: &Url) -> Url {
+    fn url(&self, base: &Url, _quirks: &BTreeSet<Quirk>) -> Url {
         let has_version = base.path().trim_end_matches('/').ends_with("/v1");
         wire::append_path(base, if has_version { "messages" } else { "v1/messages" })
     }
@@ -82,7 +84,11 @@ mod tests {
     #[test]
     fn the_base_works_with_and_without_version_and_slash() {
         for base in ["http://h:1", "http://h:1/", "http://h:1/v1", "http://h:1/v1/", "http://h:1/v1/messages"] {
-            assert_eq!(Anthropic.url(&Url::parse(base).expect("a URL")).as_str(), "http://h:1/v1/messages", "{base}");
+            assert_eq!(
+                Anthropic.url(&Url::parse(base).expect("a URL"), &BTreeSet::new()).as_str(),
+                "http://h:1/v1/messages",
+                "{base}"
+            );
         }
     }
 

@@ -205,6 +205,22 @@ async fn an_empty_answer_is_asked_again_silently_and_then_told() {
 }
 
 #[tokio::test]
+async fn a_base_without_a_folder_is_tried_with_the_version_folder_and_without() {
+    let page = b"<html>Not here</html>";
+    let server =
+        Server::start(vec![Reply::new(404, "content-type: text/html", page), good(openai()), good(openai())]).await;
+    let pace = Arc::new(NoWaiting::default());
+    let bench =
+        Bench { provider: provider_at(&server.address, openai(), &settings(), Arc::clone(&pace)), server, pace };
+    for _ in 0..2 {
+        assert!(class_of(&bench.ask().await).is_some());
+    }
+    let paths: Vec<String> =
+        bench.server.seen().iter().map(|seen| seen.head.split(' ').nth(1).unwrap().to_owned()).collect();
+    assert_eq!(paths, ["/v1/chat/completions", "/chat/completions", "/chat/completions"]);
+}
+
+#[tokio::test]
 async fn what_is_no_answer_of_an_api_is_called_so() {
     let page = b"<!doctype html><html><body>Welcome</body></html>";
     let cases = [

@@ -80,7 +80,7 @@ fn provider_at(address: &str, wire: &'static dyn Wire, settings: &ModelSettings,
     let endpoint = Endpoint {
         wire,
         service: "Test".to_owned(),
-        base: Url::parse(&format!("http://{address}/v1/")).expect("a URL"),
+        base: Url::parse(&format!("http://{address}")).expect("a URL"),
         model: "m".to_owned(),
         key: Some(KEY.to_owned().into()),
         key_place: "TEST_API_KEY".to_owned(),
@@ -92,7 +92,7 @@ fn provider_at(address: &str, wire: &'static dyn Wire, settings: &ModelSettings,
 async fn bench_with(wire: &'static dyn Wire, settings: &ModelSettings, replies: Vec<Reply>) -> Bench {
     let server = Server::start(replies).await;
     let pace = Arc::new(NoWaiting::default());
-    Bench { provider: provider_at(&server.address, wire, settings, Arc::clone(&pace)), server, pace }
+    Bench { provider: provider_at(&format!("{}/v1/", server.address), wire, settings, Arc::clone(&pace)), server, pace }
 }
 
 async fn bench(wire: &'static dyn Wire, replies: Vec<Reply>) -> Bench {

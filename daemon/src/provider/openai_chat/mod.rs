@@ -7,6 +7,8 @@ mod request;
 mod slots;
 mod think;
 
+use std::collections::BTreeSet;
+
 use reqwest::{Url, header::HeaderMap};
 use secrecy::SecretString;
 use serde_json::Value;
@@ -40,8 +42,8 @@ impl Wire for OpenAiChat {
         &OPENAI
     }
 
-    fn url(&self, base: &Url) -> Url {
-        let has_folder = !base.path().trim_matches('/').is_empty();
+    fn url(&self, base: &Url, quirks: &BTreeSet<Quirk>) -> Url {
+        let has_folder = !base.path().trim_matches('/').is_empty() || quirks.contains(&Quirk::NoVersionFolder);
         wire::append_path(base, if has_folder { "chat/completions" } else { "v1/chat/completions" })
     }
 
@@ -63,7 +65,9 @@ impl Wire for OpenAiChat {
 
     fn remedy(&self, error: &ErrorBody) -> Option<Quirk> {
         let text = error.text.to_ascii_lowercase();
-        if error.kind() != ProviderErrorKind::InvalidRequest {
+        if error.status == Some(404) && !text.contains("model") {
+            Some(Quirk::NoVersionFolder)
+        } else if error.kind() != ProviderErrorKind::InvalidRequest {
             None
         } else if text.contains("max_completion_tokens") {
             Some(Quirk::MaxCompletionTokens)
@@ -84,10 +88,11 @@ mod tests {
     #[test]
     fn the_base_works_with_and_without_version_and_slash() {
         for base in ["http://h:1", "http://h:1/", "http://h:1/v1", "http://h:1/v1/", "http://h:1/v1/chat/completions"] {
-            let url = OpenAiChat.url(&Url::parse(base).expect("a URL"));
+            let url = OpenAiChat.url(&Url::parse(base).expect("a URL"), &BTreeSet::new());
             assert_eq!(url.as_str(), "http://h:1/v1/chat/completions", "{base}");
         }
-        let url = OpenAiChat.url(&Url::parse("https://h/openai/deployments/d?api-version=2").expect("a URL"));
+        let url = OpenAiChat
+            .url(&Url::parse("https://h/openai/deployments/d?api-version=2").expect("a URL"), &BTreeSet::new());
         assert_eq!(url.as_str(), "https://h/openai/deployments/d/chat/completions?api-version=2");
     }
 
