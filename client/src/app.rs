@@ -102,6 +102,7 @@ pub struct App {
     consents: Consents,
     journal: ResultJournal,
     shell_events: VecDeque<ShellEvent>,
+    /// Where the shell is, as of the question and then of the agent's commands.
     cwd: PathBuf,
     above: Vec<Line<'static>>,
     is_dirty: bool,
@@ -141,7 +142,7 @@ impl App {
             Event::LinkDown { message, hint } => self.on_link_down(&message, &hint, &mut effects),
             Event::Daemon(message) => self.on_daemon(*message, now, &mut effects),
             Event::Resized { columns, rows } => self.on_resized(columns, rows),
-            Event::Highlighted => self.is_dirty = true,
+            Event::Redraw => self.is_dirty = true,
             Event::Deadline => self.on_deadline(now, &mut effects),
         }
         self.close_if_due(now, &mut effects);
@@ -163,8 +164,14 @@ impl App {
                     self.connect(effects);
                 }
             }
-            LiveEvent::LineEntered { text, .. } => self.on_line(&text, now, effects),
-            LiveEvent::HotkeyPressed { text } => self.on_hotkey(&text, now, effects),
+            LiveEvent::LineEntered { text, cwd, .. } => {
+                self.cwd = cwd;
+                self.on_line(&text, now, effects);
+            }
+            LiveEvent::HotkeyPressed { text, cwd } => {
+                self.cwd = cwd;
+                self.on_hotkey(&text, now, effects);
+            }
             LiveEvent::AnswerReady => self.on_answer_ready(now, effects),
             LiveEvent::AnswerRefused(_) => self.on_answer_refused(effects),
             LiveEvent::AnswerEnded => {
@@ -208,13 +215,12 @@ impl App {
     fn on_answer_refused(&mut self, effects: &mut Vec<Effect>) {
         self.surface = Surface::Shell;
         self.above.clear();
-        if let Some(turn) = self.turn.take().filter(|turn| !turn.is_over()) {
-            effects.push(Effect::Send(ClientMessage::CancelTurn { turn_id: turn.id() }));
+        if let Some(turn) = self.turn.take().filter(|turn| !turn.is_over() && turn.was_sent()) {
+            self.call_off(turn.id(), effects);
         }
     }
 
     fn on_user_command(&mut self, command: UserCommand, effects: &mut Vec<Effect>) {
-        self.cwd.clone_from(&command.cwd);
         let event = command::shell_event(command);
         if self.shell_events.len() == KEPT_SHELL_EVENTS {
             self.shell_events.pop_front();
@@ -297,16 +303,19 @@ impl App {
     /// The user has seen enough: the prompt comes back without waiting for the daemon.
     fn cancel_turn(&mut self, now: Instant, effects: &mut Vec<Effect>) {
         let Some(turn) = self.turn.as_mut().filter(|turn| !turn.is_over()) else { return };
-        effects.push(Effect::Send(ClientMessage::CancelTurn { turn_id: turn.id() }));
-        if turn.was_sent() {
-            self.cancelled_turn = Some(turn.id());
-        }
-        if turn.close_question() {
-            effects.push(Effect::TakeKeyboard(false));
-        }
         turn.hurry(now);
+        let sent = turn.was_sent().then(|| turn.id());
+        if let Some(turn_id) = sent {
+            self.call_off(turn_id, effects);
+        }
         self.print_cancelled();
         self.end_turn(effects);
+    }
+
+    /// Tells the daemon that nobody waits for this turn any more.
+    fn call_off(&mut self, turn_id: TurnId, effects: &mut Vec<Effect>) {
+        effects.push(Effect::Send(ClientMessage::CancelTurn { turn_id }));
+        self.cancelled_turn = Some(turn_id);
     }
 
     /// Nothing more comes of the turn. The prompt is given back when the terminal is ours and the last code is coloured.

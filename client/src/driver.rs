@@ -193,10 +193,7 @@ impl Driver {
                 Wake::Keys(Ok(0)) => return Outcome::Exited(128 + 1),
                 Wake::Keys(Ok(count)) => self.on_keys(&keys[..count]),
                 Wake::Keys(Err(error)) => return self.outcome_of_failure(&error),
-                Wake::Shell(Ok(0) | Err(_)) => {
-                    self.deliver_rest().await;
-                    return self.outcome_of_end();
-                }
+                Wake::Shell(Ok(0) | Err(_)) => return self.end().await,
                 Wake::Shell(Ok(count)) => self.on_output(&output[..count]),
                 Wake::TerminalWritable => self.terminal.flush(),
                 Wake::ShellWritable => self.shell.flush(),
@@ -204,8 +201,7 @@ impl Driver {
                 Wake::Resized => self.on_resized(),
                 Wake::ChildEnded if self.shell.has_ended() => {
                     self.drain(&mut output);
-                    self.deliver_rest().await;
-                    return self.outcome_of_end();
+                    return self.end().await;
                 }
                 Wake::ChildEnded => {}
                 Wake::Killed(status) => {
@@ -213,7 +209,7 @@ impl Driver {
                     self.terminal.write(b"\r\n");
                     return Outcome::Exited(status);
                 }
-                Wake::Highlighted => self.handle(Event::Highlighted),
+                Wake::Highlighted => self.handle(Event::Redraw),
                 Wake::Time => self.on_time(),
             }
             self.settle();
@@ -390,7 +386,7 @@ impl Driver {
             out.extend_from_slice(b"\r\n");
         }
         self.terminal.write(&out);
-        self.handle(Event::Highlighted);
+        self.handle(Event::Redraw);
     }
 
     fn draw_if_due(&mut self) {
@@ -429,8 +425,12 @@ impl Driver {
         }
     }
 
-    fn outcome_of_end(&mut self) -> Outcome {
+    /// The shell has ended: what it wrote last is shown, bytes included that looked like the beginning of a mark.
+    async fn end(&mut self) -> Outcome {
         let status = self.shell.wait();
+        self.live.shell_ended(Some(status.into()), Instant::now(), &mut self.fx);
+        self.settle();
+        self.deliver_rest().await;
         if !self.has_been_used && self.opened_at.elapsed() < STILLBORN_LIMIT {
             return Outcome::NotStarted(format!("{} ended at once with status {status}", self.shell.name()));
         }

@@ -26,8 +26,8 @@ pub enum Event {
         /// Rows.
         rows: u16,
     },
-    /// Highlighted code is ready to be drawn.
-    Highlighted,
+    /// What is on the screen is out of date: code got its colours, or the live area was erased.
+    Redraw,
     /// The time of [`deadline`](crate::app::App::deadline) has come.
     Deadline,
 }

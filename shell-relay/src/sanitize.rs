@@ -24,12 +24,6 @@ pub fn sanitize(text: &str) -> String {
     out
 }
 
-/// The same for bytes. What is not UTF-8 becomes U+FFFD.
-#[must_use]
-pub fn sanitize_bytes(bytes: &[u8]) -> String {
-    sanitize(&String::from_utf8_lossy(bytes))
-}
-
 /// Clean text on one line of at most `max_columns` terminal columns, for titles and step lines: each LF and TAB becomes a space;
 /// what is too long is cut and ends with `…`.
 #[must_use]

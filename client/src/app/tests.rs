@@ -15,6 +15,8 @@ use super::*;
 
 mod consent;
 
+/// Where the shell is at a question.
+const CWD: &str = "/home/ann/src";
 const TURN: TurnId = TurnId(Uuid::from_u128(7));
 const CALL: CallId = CallId(Uuid::from_u128(9));
 const QUESTION: ApprovalId = ApprovalId(Uuid::from_u128(11));
@@ -36,13 +38,13 @@ impl Bench {
             fresh_turn_id: || TURN,
             highlighter: None,
         };
-        Self { app: App::new(options, "/home/ann/src".into(), 80, 24), now: Instant::now() }
+        Self { app: App::new(options, CWD.into(), 80, 24), now: Instant::now() }
     }
 
     /// Connected, with a turn that draws.
     fn in_a_turn() -> Self {
         let mut bench = Self::connected();
-        bench.live(LiveEvent::LineEntered { text: "? why".into(), cursor: 5 });
+        bench.live(LiveEvent::LineEntered { text: "? why".into(), cursor: 5, cwd: CWD.into() });
         bench.live(LiveEvent::AnswerReady);
         bench.shown();
         bench
@@ -174,7 +176,7 @@ fn runs(effects: &[Effect]) -> Option<&str> {
 fn a_line_without_the_prefix_is_the_shells() {
     let mut bench = Bench::connected();
     for line in ["ls", "", " ? x", "echo ?", "\\? x", "/usr/bin/ls"] {
-        let effects = bench.live(LiveEvent::LineEntered { text: line.into(), cursor: 0 });
+        let effects = bench.live(LiveEvent::LineEntered { text: line.into(), cursor: 0, cwd: CWD.into() });
         assert_eq!(effects, [Effect::DecideLine(LineDecision::Shell)], "{line:?}");
     }
 }
@@ -182,7 +184,7 @@ fn a_line_without_the_prefix_is_the_shells() {
 #[test]
 fn a_question_is_sent_before_anything_is_drawn() {
     let mut bench = Bench::connected();
-    let effects = bench.live(LiveEvent::LineEntered { text: "? why is it big ".into(), cursor: 0 });
+    let effects = bench.live(LiveEvent::LineEntered { text: "? why is it big ".into(), cursor: 0, cwd: CWD.into() });
     let [Effect::DecideLine(LineDecision::Assistant), Effect::Send(ClientMessage::UserQuery(query))] = &effects[..]
     else {
         panic!("{effects:?}")
@@ -236,7 +238,7 @@ const MAX_TAIL: usize = cohab_protocol::MAX_OUTPUT_TAIL_BYTES;
 #[test]
 fn a_question_waits_for_the_daemon() {
     let mut bench = Bench::new();
-    let effects = bench.live(LiveEvent::LineEntered { text: "? why".into(), cursor: 0 });
+    let effects = bench.live(LiveEvent::LineEntered { text: "? why".into(), cursor: 0, cwd: CWD.into() });
     assert_eq!(effects, [Effect::DecideLine(LineDecision::Assistant), Effect::Connect]);
     assert!(bench.link_up().iter().any(|effect| matches!(effect, Effect::Send(ClientMessage::UserQuery(_)))));
 }
@@ -244,7 +246,7 @@ fn a_question_waits_for_the_daemon() {
 #[test]
 fn a_daemon_that_cannot_be_reached_costs_one_error_and_no_prompt() {
     let mut bench = Bench::new();
-    bench.live(LiveEvent::LineEntered { text: "? why".into(), cursor: 0 });
+    bench.live(LiveEvent::LineEntered { text: "? why".into(), cursor: 0, cwd: CWD.into() });
     bench.live(LiveEvent::AnswerReady);
     let down = Event::LinkDown { message: "cohabd cannot be started".into(), hint: "install it".into() };
     assert_eq!(bench.event(down), [Effect::EndAnswer]);
@@ -252,7 +254,7 @@ fn a_daemon_that_cannot_be_reached_costs_one_error_and_no_prompt() {
     bench.live(LiveEvent::AnswerEnded);
     // The next prompt does not try again, the next question does.
     assert!(bench.live(LiveEvent::PromptReady).is_empty());
-    let effects = bench.live(LiveEvent::LineEntered { text: "? why".into(), cursor: 0 });
+    let effects = bench.live(LiveEvent::LineEntered { text: "? why".into(), cursor: 0, cwd: CWD.into() });
     assert!(effects.contains(&Effect::Connect));
 }
 
@@ -267,7 +269,7 @@ fn a_lost_daemon_is_looked_for_at_the_next_prompt() {
 #[test]
 fn an_empty_question_explains_itself() {
     let mut bench = Bench::connected();
-    let effects = bench.live(LiveEvent::LineEntered { text: "?".into(), cursor: 1 });
+    let effects = bench.live(LiveEvent::LineEntered { text: "?".into(), cursor: 1, cwd: CWD.into() });
     assert_eq!(effects, [Effect::DecideLine(LineDecision::Assistant)]);
     assert_eq!(bench.live(LiveEvent::AnswerReady), [Effect::EndAnswer]);
     assert!(bench.shown().contains("Type a question after ?"));
@@ -276,9 +278,9 @@ fn an_empty_question_explains_itself() {
 #[test]
 fn the_hotkey_takes_the_line_as_it_stands() {
     let mut bench = Bench::connected();
-    let effects = bench.live(LiveEvent::HotkeyPressed { text: "  ".into() });
+    let effects = bench.live(LiveEvent::HotkeyPressed { text: "  ".into(), cwd: CWD.into() });
     assert_eq!(effects, [Effect::DecideLine(LineDecision::Shell)]);
-    let effects = bench.live(LiveEvent::HotkeyPressed { text: "what's new?".into() });
+    let effects = bench.live(LiveEvent::HotkeyPressed { text: "what's new?".into(), cwd: CWD.into() });
     assert_eq!(effects[0], Effect::DecideLine(LineDecision::Assistant));
     assert!(matches!(&effects[1], Effect::Send(ClientMessage::UserQuery(query)) if query.text == "what's new?"));
 }
@@ -286,7 +288,7 @@ fn the_hotkey_takes_the_line_as_it_stands() {
 #[test]
 fn a_busy_shell_withdraws_the_question() {
     let mut bench = Bench::connected();
-    bench.live(LiveEvent::HotkeyPressed { text: "why".into() });
+    bench.live(LiveEvent::HotkeyPressed { text: "why".into(), cwd: CWD.into() });
     let effects = bench.live(LiveEvent::AnswerRefused(cohab_shell_relay::runner::RelayError::ShellGone));
     assert_eq!(effects, [Effect::Send(ClientMessage::CancelTurn { turn_id: TURN })]);
     assert!(!bench.app.owns_terminal());
@@ -363,7 +365,7 @@ fn the_question_after_a_cancelled_one_waits_until_the_daemon_has_ended_that() {
     let mut bench = Bench::in_a_turn();
     bench.live(LiveEvent::CancelRequested);
     bench.live(LiveEvent::AnswerEnded);
-    let effects = bench.live(LiveEvent::LineEntered { text: "? again".into(), cursor: 0 });
+    let effects = bench.live(LiveEvent::LineEntered { text: "? again".into(), cursor: 0, cwd: CWD.into() });
     assert_eq!(effects, [Effect::DecideLine(LineDecision::Assistant)]);
     let effects = bench.daemon(ended(TurnEndReason::Cancelled));
     assert!(matches!(&effects[..], [Effect::Send(ClientMessage::UserQuery(query))] if query.text == "again"));
@@ -406,7 +408,7 @@ fn a_repeated_call_is_answered_and_not_run_again() {
 #[test]
 fn a_command_that_comes_before_the_terminal_is_ours_waits() {
     let mut bench = Bench::connected();
-    bench.live(LiveEvent::LineEntered { text: "? why".into(), cursor: 0 });
+    bench.live(LiveEvent::LineEntered { text: "? why".into(), cursor: 0, cwd: CWD.into() });
     assert!(bench.daemon(execute("ls", None)).is_empty());
     assert_eq!(runs(&bench.live(LiveEvent::AnswerReady)), Some("ls"));
 }

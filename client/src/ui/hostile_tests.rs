@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use cohab_protocol::{
-    ApprovalId, ApprovalMode, ApprovalRequest, ApprovalSubject, EnvChange, EnvDelta, ErrorSubject, ModelIdentity,
-    Notice, NoticeKind, RunMode, StepActivity, StepOutcome, TurnEndReason, TurnId, Usage, WireError, WireErrorKind,
+    ApprovalId, ApprovalMode, ApprovalRequest, ApprovalSubject, EnvChange, EnvDelta, ErrorSubject, Notice, NoticeKind,
+    RunMode, StepActivity, StepOutcome, TurnEndReason, TurnId, Usage, WireError, WireErrorKind,
 };
 use cohab_shell_relay::sanitize::is_invisible;
 use ratatui::text::Line;
@@ -99,9 +99,6 @@ fn steps_notices_errors_and_receipts_are_harmless() {
         let receipt = Receipt { cwd: Some(&text), env_delta: Some(&delta) };
         assert_harmless("receipt", &status::receipt(&receipt, 80, look));
         assert_harmless("end", &status::turn_ended(TurnEndReason::Failed, &Usage::default(), 1, 80, look));
-        let model =
-            ModelIdentity { provider: text.clone(), model: text.clone(), origin: text.clone(), is_offline: true };
-        assert_harmless("label", &status::offline_label(&model, 80));
     }
 }
 

@@ -1,8 +1,7 @@
 //! One-line facts around an answer: what happens now, steps, receipts, notices, errors, the end of a turn.
 
 use cohab_protocol::{
-    ApprovalMode, EnvDelta, ModelIdentity, Notice, NoticeKind, StepActivity, StepOutcome, TurnEndReason, Usage,
-    WireError,
+    ApprovalMode, EnvDelta, Notice, NoticeKind, StepActivity, StepOutcome, TurnEndReason, Usage, WireError,
 };
 use cohab_shell_relay::sanitize;
 use ratatui::text::{Line, Span};
@@ -219,15 +218,6 @@ pub fn turn_ended(
 #[must_use]
 pub fn remark(text: &str, width: usize) -> Vec<Line<'static>> {
     wrapped(&[Span::styled(one_line(text), theme::DIM)], width)
-}
-
-/// The label above an answer of the built-in assistant; none for a model.
-#[must_use]
-pub fn offline_label(model: &ModelIdentity, width: usize) -> Vec<Line<'static>> {
-    if !model.is_offline {
-        return Vec::new();
-    }
-    wrapped(&[Span::styled("offline assistant · no language model", theme::WARNING)], width)
 }
 
 /// `850 ms`, `1.2 s`, `12 s`, `3 min 5 s`.

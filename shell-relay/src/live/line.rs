@@ -118,9 +118,9 @@ impl LiveShell {
         };
         ask.step = AskStep::Answered { text: text.clone() };
         cx.fx.events.push(if ask.hotkey {
-            LiveEvent::HotkeyPressed { text }
+            LiveEvent::HotkeyPressed { text, cwd: self.cwd.clone() }
         } else {
-            LiveEvent::LineEntered { text, cursor }
+            LiveEvent::LineEntered { text, cursor, cwd: self.cwd.clone() }
         });
     }
 

@@ -126,11 +126,15 @@ pub enum LiveEvent {
         text: String,
         /// In characters.
         cursor: usize,
+        /// Where the shell is.
+        cwd: PathBuf,
     },
-    /// The hotkey was pressed at the primary prompt. [`LiveShell::begin_answer`](super::LiveShell::begin_answer) may follow.
+    /// The hotkey was pressed at the primary prompt. [`LiveShell::decide_line`](super::LiveShell::decide_line) answers it, too.
     HotkeyPressed {
         /// The line, which may be empty.
         text: String,
+        /// Where the shell is.
+        cwd: PathBuf,
     },
     /// The shell is hidden, the assistant may draw: at first with the cursor behind the prompt and its line empty, then after each
     /// command at the start of a row.

@@ -20,7 +20,11 @@ fn a_command_entered_at_the_prompt_is_passed_on_and_reported() {
     assert_eq!(command.line.as_deref(), Some("echo one; (exit 3)"));
     assert_eq!((command.status, command.output_tail.as_str(), command.output_bytes), (3, "one\n", 5));
     assert_eq!(command.cwd, t.home_path());
-    assert!(t.events.contains(&LiveEvent::LineEntered { text: "echo one; (exit 3)".into(), cursor: 18 }));
+    assert!(t.events.contains(&LiveEvent::LineEntered {
+        text: "echo one; (exit 3)".into(),
+        cursor: 18,
+        cwd: t.home_path()
+    }));
     t.wait_screen("$ echo one; (exit 3)\none\n$");
 }
 
@@ -100,7 +104,7 @@ fn the_hotkey_asks_with_any_line_and_the_line_can_come_back() {
     t.keys("\x1b[D\x1b[D");
     t.keys("\x1b\r");
     t.wait("the answer", |t| t.events.contains(&LiveEvent::AnswerReady));
-    assert!(t.events.contains(&LiveEvent::HotkeyPressed { text: "ls -la".into() }));
+    assert!(t.events.contains(&LiveEvent::HotkeyPressed { text: "ls -la".into(), cwd: t.home_path() }));
     t.draw("\nIt lists.\n");
     t.end_answer(true);
     t.wait_screen("$\nIt lists.\n$ ls -la");
@@ -116,7 +120,11 @@ fn a_pasted_block_of_lines_is_one_line_of_the_editor() {
     t.events.clear();
     t.keys("\r");
     t.wait("the prompt", |t| t.events.contains(&LiveEvent::PromptReady));
-    assert!(t.events.contains(&LiveEvent::LineEntered { text: "echo a\necho b".into(), cursor: 13 }));
+    assert!(t.events.contains(&LiveEvent::LineEntered {
+        text: "echo a\necho b".into(),
+        cursor: 13,
+        cwd: t.home_path()
+    }));
     t.wait_text("\na\nb\n$");
     t.wait_screen("$ echo a\necho b\na\nb\n$");
 }
@@ -222,7 +230,9 @@ fn a_question_is_one_up_away_and_takes_nothing_from_the_history() {
 fn a_question_is_taken_at_a_line_feed_too() {
     let mut t = Terminal::bash();
     t.keys("? go\n");
-    t.wait("the line", |t| t.events.contains(&LiveEvent::LineEntered { text: "? go".into(), cursor: 4 }));
+    t.wait("the line", |t| {
+        t.events.contains(&LiveEvent::LineEntered { text: "? go".into(), cursor: 4, cwd: t.home_path() })
+    });
 }
 
 #[test]

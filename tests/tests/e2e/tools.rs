@@ -40,6 +40,20 @@ fn cd_and_export_of_the_agent_stick() {
 }
 
 #[test]
+fn the_card_and_the_model_know_where_the_rc_file_went() {
+    let server = ModelServer::start(Wire::OpenAiChat, [Answer::bash("touch made.txt"), Answer::text("All done.")]);
+    let home = Home::with_model(&server).rc("mkdir -p ~/elsewhere; cd ~/elsewhere");
+    let shell = home.cohab();
+    let mark = shell.submit("? make it");
+    shell.wait_approval("/elsewhere");
+    shell.send("y");
+    shell.wait_answer(mark, "All done.");
+    assert!(home.path("elsewhere/made.txt").exists());
+    let place = format!("cwd: {}", home.path("elsewhere").display());
+    assert!(server.wait_for_calls(1)[0].conversation().contains(&place));
+}
+
+#[test]
 fn a_receipt_says_what_changed_and_masks_secrets() {
     let command = "mkdir d; cd d; export FOO=visible API_TOKEN=$(printf 'zz%s' top9secret); unset GONE";
     let (server, home) = acting(vec![Answer::bash(command)]);

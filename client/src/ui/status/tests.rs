@@ -87,14 +87,6 @@ fn notices_errors_and_the_end() {
 }
 
 #[test]
-fn the_offline_assistant_is_labelled_and_a_model_is_not() {
-    let identity =
-        |is_offline| ModelIdentity { provider: "p".into(), model: "m".into(), origin: "o".into(), is_offline };
-    assert_eq!(plain(&offline_label(&identity(true), 80)), "offline assistant · no language model\n");
-    assert!(offline_label(&identity(false), 80).is_empty());
-}
-
-#[test]
 fn foreign_text_never_breaks_the_line() {
     let hostile = StepActivity::ToolCall { tool: "ba\nsh".into(), argument: "x".repeat(500) };
     let line = step_started(&hostile, 40, Look::Glyphs).expect("a line");

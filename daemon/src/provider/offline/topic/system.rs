@@ -116,6 +116,7 @@ pub(super) const INTENTS: &[Intent] = &[
             "day ?it ?<date> ?date",
             "date <date>",
             "what day ?it ?<date>",
+            "what is date ?it ?<date>",
         ],
         plan: |_, run| say(run, "date", "It is"),
     },
