@@ -3,6 +3,7 @@
 use std::{
     io::{Read, Write},
     process::Stdio,
+    time::Duration,
 };
 
 use cohab_e2e::{Home, Session, Size, Terminal, binaries, deadline::eventually, keys};
@@ -116,7 +117,13 @@ fn jobs_can_be_stopped_listed_and_resumed() {
     shell.wait_for("the job in the foreground", |view| {
         String::from_utf8_lossy(&view.raw()[mark..]).contains("sleep 300")
     });
-    shell.send(keys::CTRL_C);
+    // bash names a job before the job has the terminal, so the first key may come too early for it.
+    for _ in 0..20 {
+        shell.send(keys::CTRL_C);
+        if shell.holds_within(Duration::from_millis(500), |view| view.is_at_prompt("ready$ ")) {
+            break;
+        }
+    }
     shell.wait_next_prompt(mark);
     assert!(shell.run("echo status=$?").contains("status=130"));
 }
