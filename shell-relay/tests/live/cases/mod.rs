@@ -27,6 +27,7 @@ macro_rules! case {
     };
 }
 
+mod nested;
 mod statuses;
 mod table;
 
