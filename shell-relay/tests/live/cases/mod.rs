@@ -10,7 +10,6 @@ macro_rules! case {
             #[allow(unused_imports)]
             use super::*;
 
-            #[cfg(test)]
             fn run($kind: crate::terminal::Kind) {
                 if $kind.program().is_some() {
                     $body
