@@ -215,7 +215,7 @@ impl LiveShell {
             }
         } else if self.answer.is_some() {
             self.answer_stashed(cx);
-        } else if self.phase == Phase::Prompt && length > 0 {
+        } else if self.phase == Phase::Prompt && self.relay.is_none() && length > 0 {
             // The answer to a key that was given up on: the user's line must not stay away.
             self.dialect.press(Key::Restore, &mut cx.fx.pty);
         }

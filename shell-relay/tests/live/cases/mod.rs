@@ -10,7 +10,6 @@ macro_rules! case {
             #[allow(unused_imports)]
             use super::*;
 
-            #[cfg(test)]
             fn run($kind: crate::terminal::Kind) {
                 if $kind.program().is_some() {
                     $body
@@ -29,6 +28,7 @@ macro_rules! case {
 
 mod changes;
 mod marks;
+mod nested;
 mod output;
 mod statuses;
 mod table;
