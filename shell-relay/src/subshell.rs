@@ -53,7 +53,8 @@ pub fn ends_fish(text: &str) -> bool {
         ["and", "begin", "builtin", "command", "do", "else", "if", "not", "or", "time", "while", "!", "--", "\\"];
     let is_separator = |c: char| "\n;|&(){}".contains(c);
     unquoted(text).split(is_separator).any(|command| {
-        let mut words = command.split_whitespace().skip_while(|word| BEFORE_COMMANDS.contains(word) || word.contains('='));
+        let mut words =
+            command.split_whitespace().skip_while(|word| BEFORE_COMMANDS.contains(word) || word.contains('='));
         words.next().is_some_and(|word| matches!(word.replace('\\', "").as_str(), "exit" | "exec"))
     })
 }
@@ -69,7 +70,9 @@ fn unquoted(text: &str) -> String {
             ('\'' | '"', None) => quote = Some(c),
             (c, Some(open)) if c == open => quote = None,
             (c, Some(_)) => bare.push(if c.is_ascii_alphabetic() { c } else { '_' }),
-            ('#', None) if bare.ends_with(|last: char| last.is_whitespace() || ";|&(".contains(last)) || bare.is_empty() => {
+            ('#', None)
+                if bare.ends_with(|last: char| last.is_whitespace() || ";|&(".contains(last)) || bare.is_empty() =>
+            {
                 if characters.by_ref().any(|c| c == '\n') {
                     bare.push('\n');
                 }

@@ -73,7 +73,8 @@ impl LiveShell {
         let mut mode = Mode::Live;
         if self.setup.shell == Shell::Fish {
             if subshell::ends_fish(&request.text) {
-                let reason = "`exit` and `exec` would end the user's shell, and fish has no subshell; `fish -c` can run them";
+                let reason =
+                    "`exit` and `exec` would end the user's shell, and fish has no subshell; `fish -c` can run them";
                 let error = not_at_prompt("bad_text", reason);
                 fx.events.push(LiveEvent::CommandRefused { id: request.id, error });
                 return;

@@ -293,13 +293,14 @@ impl LiveShell {
     /// `E`: the command's own output ends here.
     pub(super) fn on_ended(&mut self, ended: Ended, cx: &mut Cx<'_>) {
         if self.relay.as_ref().is_some_and(|relay| relay.step == RelayStep::Running && relay.request.id == ended.id) {
-            self.end_relay(ended, cx);
+            self.end_relay(ended, false, cx);
             self.look_for_editor(cx);
         }
     }
 
-    /// By `E`, or by `D` if the rest of the stub was discarded. The first one counts.
-    pub(super) fn end_relay(&mut self, ended: Ended, cx: &mut Cx<'_>) {
+    /// By `E`, or by `D` if the rest of the stub was discarded. The first one counts. `at_new_row` says that the shell has gone to a
+    /// row of its own already.
+    pub(super) fn end_relay(&mut self, ended: Ended, at_new_row: bool, cx: &mut Cx<'_>) {
         let Some(relay) = &mut self.relay else { return };
         relay.step = RelayStep::Ending;
         relay.cancel = None;
@@ -309,6 +310,9 @@ impl LiveShell {
         let mut rest = Vec::new();
         relay.redactor.finish(&mut rest);
         relay.keep(rest, cx);
+        if at_new_row {
+            relay.capture.cut_way_to_next_row();
+        }
         // Whoever paints next would erase the rest of such a line, or write behind it.
         if relay.capture.ends_in_mid_line() && (self.dialect.prompt_erases_rest || relay.in_answer) {
             cx.fx.terminal.extend_from_slice(b"\r\n");
