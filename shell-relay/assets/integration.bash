@@ -1,5 +1,7 @@
 # Ties an interactive bash (4.4 or later) to cohab. Marks go to /dev/tty, so `exec >file` does not lose them.
-((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 404)) || return 0
+((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 404)) || \builtin return 0
+# The user's aliases are not for this text, and functions of the user's named like builtins are not called.
+{ [[ :$BASHOPTS: != *:expand_aliases:* ]] || __cohab_aliases=1; \builtin shopt -u expand_aliases; } 2>/dev/null
 { # a user's `set -x` would print marks as they are made
 __cohab_nonce=@NONCE@ __cohab_dir=@DIR@ __cohab_id= __cohab_cmd= __cohab_line= __cohab_point=0 __cohab_us= __cohab_opts= __cohab_pl=
 __cohab_b=$'\e]7391;'$__cohab_nonce$';'$$$';B\a'
@@ -14,16 +16,16 @@ __cohab_enc() { # percent-encode $1 into REPLY, one kind of byte after the other
   REPLY=${1//'%'/%25} rest=${1//[A-Za-z0-9\/._~%-]/}
   while [[ $rest ]]; do
     c=${rest:0:1} rest=${rest//"${rest:0:1}"/}
-    printf -v h '%02X' "'$c" # sign-extends bytes above 7F, hence the last two digits
+    builtin printf -v h '%02X' "'$c" # sign-extends bytes above 7F, hence the last two digits
     REPLY=${REPLY//"$c"/%${h: -2}}
   done
 }
 
 __cohab_precmd() { # first: $? is still the command's. A non-zero return under the user's errexit would end the shell
   local st=$? REPLY __cohab_ee=
-  case $- in *e*) __cohab_ee=1; set +e ;; esac
+  case $- in *e*) __cohab_ee=1; builtin set +e ;; esac
   __cohab_enc "$PWD"; __cohab_m "D;$__cohab_id;$st;$REPLY"; __cohab_unpre; __cohab_id=
-  [[ ! $__cohab_ee ]] || set -e
+  [[ ! $__cohab_ee ]] || builtin set -e
   [[ $- != *e* ]] || __cohab_ee=1
   [[ $__cohab_ee ]] || return "$st"
 }
@@ -31,10 +33,10 @@ __cohab_precmd() { # first: $? is still the command's. A non-zero return under t
 __cohab_wrap() { # last: themes rebuild PS1 before this. References only, never the nonce itself
   local st=$?
   local -
-  set +xveu
-  shopt -q promptvars || {
+  builtin set +xveu
+  builtin shopt -q promptvars || {
     PS1=${PS1//'\[${__cohab_b-}\]'} PS2=${PS2//'\[${__cohab_p2-}\]'} PS0=${PS0//'${__cohab_c-}'}
-    return $st
+    return "$st"
   }
   [[ $PS1 == *'${__cohab_b-}'* ]] || PS1+='\[${__cohab_b-}\]'
   [[ $PS2 == *'${__cohab_p2-}'* ]] || PS2='\[${__cohab_p2-}\]'$PS2
@@ -43,7 +45,7 @@ __cohab_wrap() { # last: themes rebuild PS1 before this. References only, never 
 
 __cohab_pre() {
   __cohab_opts=$-
-  case $- in *[eux]*) set +eux ;; esac 2>/dev/null
+  case $- in *[euvx]*) builtin set +euvx ;; esac 2>/dev/null
   [[ :$SHELLOPTS: == *:pipefail:* ]] && __cohab_pl=1 || __cohab_pl=
   [[ ! -e $__cohab_dir/wantenv ]] || builtin export -p >|"$__cohab_dir/env.$__cohab_id.before" 2>/dev/null
   __cohab_m "O;$__cohab_id"
@@ -53,17 +55,17 @@ __cohab_unpre() { # undo leaks (set -euo pipefail), put the user's own values ba
   [[ $__cohab_opts ]] || return 0
   local o
   for o in e u x v f n; do
-    if [[ $__cohab_opts == *$o* ]]; then [[ $- == *$o* ]] || set -$o; else [[ $- != *$o* ]] || set +$o; fi
+    if [[ $__cohab_opts == *$o* ]]; then [[ $- == *$o* ]] || builtin set "-$o"; else [[ $- != *$o* ]] || builtin set "+$o"; fi
   done 2>/dev/null
-  if [[ $__cohab_pl ]]; then set -o pipefail; else set +o pipefail; fi
+  if [[ $__cohab_pl ]]; then builtin set -o pipefail; else builtin set +o pipefail; fi
   __cohab_opts=
 }
 
 __cohab_e() {
   local st=$1 REPLY stopped=
-  set +x
+  builtin set +x
   # The status alone does not tell a stopped job from an `exit 148`.
-  case $st in 147 | 148 | 149 | 150) [[ -z $(jobs -ps) ]] || stopped=';stopped' ;; esac
+  case $st in 147 | 148 | 149 | 150) [[ -z $(builtin jobs -ps) ]] || stopped=';stopped' ;; esac
   __cohab_enc "$PWD"; __cohab_m "E;$__cohab_id;$st;$REPLY$stopped"
   [[ ! -e $__cohab_dir/wantenv ]] || builtin export -p >|"$__cohab_dir/env.$__cohab_id" 2>/dev/null
   return "$st"
@@ -71,7 +73,7 @@ __cohab_e() {
 
 __cohab_hook() { # no local variables: PROMPT_COMMAND may become an array
   local -
-  set +eux
+  builtin set +eux
   if [[ ${bash_preexec_imported-}${__bp_imported-} ]]; then
     precmd_functions=(__cohab_precmd "${precmd_functions[@]}" __cohab_wrap)
   elif [[ ${PROMPT_COMMAND@a} == *a* ]] || ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 501)); then
@@ -82,7 +84,7 @@ __cohab_hook() { # no local variables: PROMPT_COMMAND may become an array
 }
 
 __cohab_unrecorded() { # the stub, whatever the user sets
-  [[ ${HISTIGNORE-} == *' __cohab_pre; eval -- *'* ]] || HISTIGNORE="${HISTIGNORE:+$HISTIGNORE:} __cohab_pre; eval -- *"
+  [[ ${HISTIGNORE-} == *' __cohab_pre; *'* ]] || HISTIGNORE="${HISTIGNORE:+$HISTIGNORE:} __cohab_pre; *"
 }
 
 __cohab_stash() {
@@ -92,17 +94,17 @@ __cohab_stash() {
 }
 
 __cohab_take() { # a question: one Up away, as any line would be
-  [[ ! -o history || ! $READLINE_LINE ]] || history -s -- "$READLINE_LINE"
+  [[ ! -o history || ! $READLINE_LINE ]] || builtin history -s -- "$READLINE_LINE"
   __cohab_stash "$1"
 }
 
 __cohab_load() {
-  { IFS= read -r __cohab_id; IFS= read -r -d '' __cohab_cmd || :; } <"$__cohab_dir/cmd"
+  { IFS= builtin read -r __cohab_id; IFS= builtin read -r -d '' __cohab_cmd || :; } <"$__cohab_dir/cmd"
   # The user may have unset or replaced our hooks.
   [[ "${PROMPT_COMMAND[*]-}${precmd_functions[*]-}" == *__cohab_precmd* ]] || __cohab_hook
   __cohab_unrecorded
-  [[ ! ${bash_preexec_imported-} ]] || history -s -- "$__cohab_cmd" # its hooks read `history 1`
-  READLINE_LINE=' __cohab_pre; eval -- "$__cohab_cmd"; __cohab_e $? "$__cohab_us"' READLINE_POINT=0
+  [[ ! ${bash_preexec_imported-} ]] || builtin history -s -- "$__cohab_cmd" # its hooks read `history 1`
+  READLINE_LINE=' __cohab_pre; \builtin eval -- "$__cohab_cmd"; __cohab_e "$?" "$__cohab_us"' READLINE_POINT=0
   __cohab_m "L;$__cohab_id"
 }
 
@@ -126,17 +128,17 @@ __cohab_clear() { READLINE_LINE= READLINE_POINT=0; __cohab_m 'S;0'; }
 
 __cohab_key() { # of keymap $1, after escapes $2: number $3 calls $4
   # The braces keep the user's `set -x` quiet. The argument is there for its effect: $_ stays what it was.
-  bind -m "$1" -x "\"$2[7391;$3~\": { $4 \"\$_\"; } 2>/dev/null"
+  builtin bind -m "$1" -x "\"$2[7391;$3~\": { $4 \"\$_\"; } 2>/dev/null"
 }
 
 # With a second escape: in emacs mode one that the user pressed before may still be pending.
 for __cohab_k in 'emacs:\e' 'emacs:\e\e' 'vi-insert:\e' 'vi-command:\e'; do
   __cohab_key "${__cohab_k%%:*}" "${__cohab_k#*:}" 1 __cohab_stash
   __cohab_key "${__cohab_k%%:*}" "${__cohab_k#*:}" 2 __cohab_load
-  bind -m "${__cohab_k%%:*}" "\"${__cohab_k#*:}[7391;3~\": accept-line"
+  builtin bind -m "${__cohab_k%%:*}" "\"${__cohab_k#*:}[7391;3~\": accept-line"
   __cohab_key "${__cohab_k%%:*}" "${__cohab_k#*:}" 4 __cohab_restore
   __cohab_key "${__cohab_k%%:*}" "${__cohab_k#*:}" 5 __cohab_query
-  bind -m "${__cohab_k%%:*}" "\"${__cohab_k#*:}[7391;6~\": accept-line"
+  builtin bind -m "${__cohab_k%%:*}" "\"${__cohab_k#*:}[7391;6~\": accept-line"
   __cohab_key "${__cohab_k%%:*}" "${__cohab_k#*:}" 8 __cohab_clear
   __cohab_key "${__cohab_k%%:*}" "${__cohab_k#*:}" 9 __cohab_take
 done 2>/dev/null
@@ -145,4 +147,6 @@ unset __cohab_k
 
 __cohab_hook
 __cohab_unrecorded
+[[ ! ${__cohab_aliases-} ]] || builtin shopt -s expand_aliases
+unset __cohab_aliases
 } 2>/dev/null

@@ -27,6 +27,18 @@ __cohab_hooks() { # the first and the last of the user's hooks, whatever became 
   [[ ${widgets[zle-line-init]-} == *(azhw|__cohab)* ]] || {
     builtin autoload -Uz add-zle-hook-widget && add-zle-hook-widget line-init __cohab_line_init
   } 2>/dev/null || zle -N zle-line-init __cohab_line_init
+  __cohab_keys
+}
+
+__cohab_keys() { # at each prompt: `bindkey -d` makes all keymaps anew
+  local k e
+  for k in emacs viins vicmd; do
+    for e in '\e' '\e\e'; do # with a second escape: one that the user pressed before may still be pending
+      builtin bindkey -M $k $e'[7391;1~' __cohab_stash $e'[7391;2~' __cohab_load $e'[7391;4~' __cohab_restore \
+        $e'[7391;5~' __cohab_query $e'[7391;6~' __cohab_fresh $e'[7391;7~' __cohab_run \
+        $e'[7391;8~' __cohab_clear $e'[7391;9~' __cohab_take
+    done
+  done
 }
 
 __cohab_preexec() { __cohab_m C; }
@@ -148,17 +160,10 @@ __cohab_line_init() { if [[ $CONTEXT == start ]]; then __cohab_m B; else __cohab
 
 __cohab_install() {
   builtin emulate -L zsh
-  local w k e
+  local w
   for w in stash load restore query fresh clear take run; do zle -N __cohab_$w; done
   zle -A accept-line __cohab_accept
   zle -N accept-line __cohab_enter
-  for k in emacs viins vicmd; do
-    for e in '\e' '\e\e'; do # with a second escape: one that the user pressed before may still be pending
-      bindkey -M $k $e'[7391;1~' __cohab_stash $e'[7391;2~' __cohab_load $e'[7391;4~' __cohab_restore \
-        $e'[7391;5~' __cohab_query $e'[7391;6~' __cohab_fresh $e'[7391;7~' __cohab_run \
-        $e'[7391;8~' __cohab_clear $e'[7391;9~' __cohab_take
-    done
-  done
   __cohab_hooks
   unfunction __cohab_install
   __cohab_precmd

@@ -3,8 +3,8 @@
 use brush_parser::{
     Parser, ParserOptions,
     ast::{
-        AndOr, AndOrList, Command, CommandPrefixOrSuffixItem, CompoundCommand, CompoundList, Pipeline,
-        SeparatorOperator, SimpleCommand,
+        AndOr, AndOrList, Command, CommandPrefixOrSuffixItem, CompoundCommand, CompoundList, IoFileRedirectKind,
+        IoRedirect, Pipeline, SeparatorOperator, SimpleCommand,
     },
 };
 
@@ -138,8 +138,8 @@ fn command_is_dangerous(command: &SimpleCommand) -> bool {
     let Some((name, arguments)) = words[prefixes..].split_first() else { return false };
     match name.as_str() {
         "exit" | "logout" => true,
-        // Without a program it only redirects, and that is to stick.
-        "exec" => !arguments.is_empty(),
+        // Without a program it only redirects, and that is to stick; but a shell that loses its input ends.
+        "exec" => !arguments.iter().all(|word| names_descriptor(word)) || redirects_input(command),
         "set" => sets_errexit(arguments),
         "trap" => arguments
             .iter()
@@ -147,6 +147,30 @@ fn command_is_dangerous(command: &SimpleCommand) -> bool {
             .any(|signal| matches!(signal.to_ascii_uppercase().as_str(), "EXIT" | "SIGEXIT" | "0")),
         _ => false,
     }
+}
+
+/// `{name}`, as in `exec {name}>file`.
+fn names_descriptor(word: &str) -> bool {
+    let name = word.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
+    name.is_some_and(|name| !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_'))
+}
+
+fn redirects_input(command: &SimpleCommand) -> bool {
+    let prefix = command.prefix.iter().flat_map(|prefix| &prefix.0);
+    let suffix = command.suffix.iter().flat_map(|suffix| &suffix.0);
+    prefix.chain(suffix).any(|item| match item {
+        CommandPrefixOrSuffixItem::IoRedirect(IoRedirect::File(descriptor, kind, _)) => {
+            let reads = matches!(
+                kind,
+                IoFileRedirectKind::Read | IoFileRedirectKind::ReadAndWrite | IoFileRedirectKind::DuplicateInput
+            );
+            *descriptor == Some(0) || (descriptor.is_none() && reads)
+        }
+        CommandPrefixOrSuffixItem::IoRedirect(
+            IoRedirect::HereDocument(descriptor, _) | IoRedirect::HereString(descriptor, _),
+        ) => descriptor.is_none_or(|descriptor| descriptor == 0),
+        _ => false,
+    })
 }
 
 fn sets_errexit(arguments: &[String]) -> bool {
@@ -181,6 +205,9 @@ mod tests {
             "builtin exit",
             "command exec ls",
             "exec sh",
+            "exec </dev/null",
+            "exec 3>x 0<&-",
+            "exec <<<x",
             "set -e; cd /nope; ls",
             "set -euo pipefail\nls",
             "set -o errexit",
@@ -205,6 +232,7 @@ mod tests {
             "exit &",
             "f() { exit; }",
             "exec 3<file",
+            "exec 3<>file 9>other {fd}>third",
             "set -u",
             "set -o pipefail",
             "set -- -e",

@@ -27,6 +27,7 @@ macro_rules! case {
 }
 
 mod changes;
+mod inventions;
 mod marks;
 mod nested;
 mod output;
