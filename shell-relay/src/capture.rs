@@ -67,6 +67,16 @@ impl Capture {
         ends_in_mid_line(&end[end.len().saturating_sub(PARTIAL_LINE_MAX_BYTES)..])
     }
 
+    /// Takes away what zsh writes before a prompt so that the prompt begins a row: its mark for a missing line feed, blanks up to the
+    /// row's end, CR, blank, CR. Whether it was there.
+    pub fn cut_prompt_sp(&mut self) -> bool {
+        let end = if self.tail.is_empty() { &mut self.head } else { &mut self.tail };
+        let Some(start) = prompt_sp(end) else { return false };
+        self.total -= (end.len() - start) as u64;
+        end.truncate(start);
+        true
+    }
+
     /// The kept end as text, for a capture without head; what was left out is not named.
     #[must_use]
     pub fn render_tail(&self) -> String {
@@ -89,6 +99,32 @@ impl Capture {
         let line_break = if head.is_empty() || head.ends_with('\n') { "" } else { "\n" };
         (format!("{head}{line_break}[{left_out} bytes left out]\n{}", render(&[&tail[partial..]])), left_out)
     }
+}
+
+/// Where zsh's filler for a missing line feed begins, if `bytes` end with it. The mark may be missing (`PROMPT_EOL_MARK=`).
+fn prompt_sp(bytes: &[u8]) -> Option<usize> {
+    let filled = bytes.strip_suffix(b"\r \r")?;
+    let before_blanks = filled.iter().rposition(|byte| *byte != b' ').map_or(0, |at| at + 1);
+    if before_blanks == filled.len() {
+        return None;
+    }
+    let (unstyled, mark) = without_last_styles(&filled[..before_blanks]).split_last_chunk::<1>().unzip();
+    Some(match (unstyled, mark) {
+        (Some(rest), Some(b"%" | b"#")) if rest.ends_with(b"m") => without_last_styles(rest).len(),
+        _ => before_blanks,
+    })
+}
+
+/// Without the `ESC [ .. m` at the end.
+fn without_last_styles(mut bytes: &[u8]) -> &[u8] {
+    while let Some(parameters) = bytes.strip_suffix(b"m") {
+        let end = parameters.iter().rposition(|byte| !matches!(byte, b'0'..=b'9' | b';')).map_or(0, |at| at + 1);
+        match parameters[..end].strip_suffix(b"\x1b[") {
+            Some(before) => bytes = before,
+            None => break,
+        }
+    }
+    bytes
 }
 
 /// The length of the rest of a cut line at the beginning of `tail`.

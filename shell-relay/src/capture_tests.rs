@@ -112,3 +112,23 @@ fn the_end_of_a_users_output_holds_no_secret_and_no_large_part_of_one() {
     assert_eq!(redacted_tail("cdef b", secret), "cdef b");
     assert_eq!(redacted_tail("", secret), "");
 }
+
+#[test]
+fn zshs_filler_for_a_missing_line_feed_is_cut_off() {
+    let cut = |bytes: &str| {
+        let mut capture = Capture::new(1024, 1024);
+        capture.push(bytes.as_bytes());
+        (capture.cut_prompt_sp(), capture.render().0, capture.total_bytes())
+    };
+    let blanks = " ".repeat(79);
+    let filler = format!("\x1b[1m\x1b[7m%\x1b[27m\x1b[1m\x1b[0m{blanks}\r \r");
+    assert_eq!(cut(&format!("half^C{filler}")), (true, "half^C".into(), 6));
+    assert_eq!(cut(&format!("whole\n{filler}").replace('%', "#")), (true, "whole\n".into(), 6));
+    assert_eq!(cut(&filler), (true, String::new(), 0));
+    // Without the mark, or with one of the user's own, which cannot be told from output.
+    assert_eq!(cut(&format!("50%{blanks}\r \r")), (true, "50%".into(), 3));
+    assert_eq!(cut(&format!("half\u{23ce}{blanks}\r \r")), (true, "half\u{23ce}".into(), 7));
+    for output in ["", "\r \r", "50%\r \r", "a  \r", "x\r\n"] {
+        assert_eq!(cut(output).2, output.len() as u64, "{output:?}");
+    }
+}

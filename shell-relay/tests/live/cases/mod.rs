@@ -27,6 +27,8 @@ macro_rules! case {
     };
 }
 
+mod interrupt;
+mod programs;
 mod statuses;
 mod table;
 
