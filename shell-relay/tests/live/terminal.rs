@@ -400,6 +400,12 @@ impl Terminal {
         happened
     }
 
+    /// What is due within so long happens now.
+    pub fn tick_later(&mut self, later: Duration) {
+        self.live.tick(&self.pty, Instant::now() + later, &mut self.fx);
+        self.carry_out();
+    }
+
     fn carry_out(&mut self) {
         self.dir.apply(&mut self.fx).unwrap();
         let mut fx = std::mem::take(&mut self.fx);

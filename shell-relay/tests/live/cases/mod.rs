@@ -28,6 +28,8 @@ macro_rules! case {
 }
 
 mod interrupt;
+mod jobs;
+mod options;
 mod programs;
 mod statuses;
 mod table;
