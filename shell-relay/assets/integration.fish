@@ -78,9 +78,9 @@ end
 function __cohab_restore # what was typed meanwhile stands at the cursor
     set -l typed (commandline -b | string collect)
     set -l at (math $__cohab_point + (commandline -C))
-    set -l before (string sub -l $__cohab_point -- "$__cohab_line" | string collect -N)
-    set -l after (string sub -s (math $__cohab_point + 1) -- "$__cohab_line" | string collect -N)
-    commandline -r -- "$before$typed$after"
+    commandline -r -- "$__cohab_line"
+    commandline -C $__cohab_point
+    commandline -i -- "$typed"
     commandline -C $at
     set -g __cohab_line ''
 end

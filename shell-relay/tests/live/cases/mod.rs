@@ -33,6 +33,7 @@ mod options;
 mod programs;
 mod statuses;
 mod table;
+mod terminal_state;
 
 fn kind(name: &str) -> crate::terminal::Kind {
     use crate::terminal::Kind;
