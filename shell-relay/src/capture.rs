@@ -1,6 +1,7 @@
 //! What a command wrote: kept at its head and its tail, and rendered as text for the model. Pure.
 
 use memchr::memmem;
+use unicode_width::UnicodeWidthChar;
 use vte::{Params, Parser, Perform};
 
 /// Bytes kept from the beginning of an agent's command.
@@ -10,6 +11,8 @@ pub const CAPTURE_TAIL_BYTES: usize = 64 * 1024;
 
 /// A tail that starts in the middle of a line loses that line's rest, if it is not longer than this.
 const PARTIAL_LINE_MAX_BYTES: usize = 4096;
+/// The way to the next row is not longer.
+const WAY_MAX_BYTES: usize = 2048;
 /// Blanks that cursor movements may add to one rendering.
 const PADDING_MAX_CHARS: usize = 256 * 1024;
 /// Cursor movements beyond these stay here.
@@ -67,14 +70,17 @@ impl Capture {
         ends_in_mid_line(&end[end.len().saturating_sub(PARTIAL_LINE_MAX_BYTES)..])
     }
 
-    /// Takes away what zsh writes before a prompt so that the prompt begins a row: its mark for a missing line feed, blanks up to the
-    /// row's end, CR, blank, CR. Whether it was there.
-    pub fn cut_prompt_sp(&mut self) -> bool {
-        let end = if self.tail.is_empty() { &mut self.head } else { &mut self.tail };
-        let Some(start) = prompt_sp(end) else { return false };
-        self.total -= (end.len() - start) as u64;
-        end.truncate(start);
-        true
+    /// Takes back what zsh writes at last before its hooks run, to get to a row of its own: a mark, a row of blanks, the way back.
+    /// Whether it was there.
+    pub fn cut_way_to_next_row(&mut self) -> bool {
+        let from_tail = self.tail.len().min(WAY_MAX_BYTES);
+        let from_head = self.head.len().min(WAY_MAX_BYTES - from_tail);
+        let end = [&self.head[self.head.len() - from_head..], &self.tail[self.tail.len() - from_tail..]].concat();
+        let cut = way_to_next_row(&end).unwrap_or(0);
+        self.total -= cut as u64;
+        self.head.truncate(self.head.len() - cut.saturating_sub(from_tail));
+        self.tail.truncate(self.tail.len() - cut.min(from_tail));
+        cut > 0
     }
 
     /// The kept end as text, for a capture without head; what was left out is not named.
@@ -101,28 +107,34 @@ impl Capture {
     }
 }
 
-/// Where zsh's filler for a missing line feed begins, if `bytes` end with it. The mark may be missing (`PROMPT_EOL_MARK=`).
-fn prompt_sp(bytes: &[u8]) -> Option<usize> {
-    let filled = bytes.strip_suffix(b"\r \r")?;
-    let before_blanks = filled.iter().rposition(|byte| *byte != b' ').map_or(0, |at| at + 1);
-    if before_blanks == filled.len() {
+/// The length of the end that begins with a mark of any width, followed by blanks, CR, as many blanks as the mark is wide, CR.
+fn way_to_next_row(bytes: &[u8]) -> Option<usize> {
+    let without_blanks = |bytes: &[u8]| bytes.len() - bytes.iter().rev().take_while(|byte| **byte == b' ').count();
+    let back = bytes.strip_suffix(b"\r")?;
+    let erased = &back[..without_blanks(back)];
+    let mut width = back.len() - erased.len();
+    let row = erased.strip_suffix(b"\r")?;
+    let mut rest = &row[..without_blanks(row)];
+    if rest.len() == row.len() {
         return None;
     }
-    let (unstyled, mark) = without_last_styles(&filled[..before_blanks]).split_last_chunk::<1>().unzip();
-    Some(match (unstyled, mark) {
-        (Some(rest), Some(b"%" | b"#")) if rest.ends_with(b"m") => without_last_styles(rest).len(),
-        _ => before_blanks,
-    })
+    while width > 0 {
+        rest = without_attributes(rest);
+        let start = (1..=rest.len().min(4)).map(|length| rest.len() - length).find(|at| rest[*at] & 0xc0 != 0x80)?;
+        let mark = std::str::from_utf8(&rest[start..]).ok()?.chars().next()?;
+        width = width.checked_sub(mark.width()?)?;
+        rest = without_attributes(&rest[..start]);
+    }
+    Some(bytes.len() - rest.len())
 }
 
-/// Without the `ESC [ .. m` at the end.
-fn without_last_styles(mut bytes: &[u8]) -> &[u8] {
-    while let Some(parameters) = bytes.strip_suffix(b"m") {
-        let end = parameters.iter().rposition(|byte| !matches!(byte, b'0'..=b'9' | b';')).map_or(0, |at| at + 1);
-        match parameters[..end].strip_suffix(b"\x1b[") {
-            Some(before) => bytes = before,
-            None => break,
-        }
+/// Without the changes of colour and the like at its end.
+fn without_attributes(mut bytes: &[u8]) -> &[u8] {
+    while let Some(body) = bytes.strip_suffix(b"m")
+        && let Some(start) = body.iter().rposition(|byte| !byte.is_ascii_digit() && *byte != b';')
+        && let Some(before) = body[..=start].strip_suffix(b"\x1b[")
+    {
+        bytes = before;
     }
     bytes
 }

@@ -33,6 +33,29 @@ fn a_repainted_screen_leaves_its_last_state_after_what_came_before() {
 }
 
 #[test]
+fn the_way_of_zsh_to_its_prompt_is_no_output() {
+    let cut = |bytes: String| {
+        let mut capture = Capture::new(8, 4096);
+        capture.push(bytes.as_bytes());
+        capture.cut_way_to_next_row();
+        (capture.render().0, capture.total_bytes())
+    };
+    let blanks = " ".repeat(79);
+    for mark in ["\x1b[1m\x1b[7m%\x1b[27m\x1b[1m\x1b[0m", "#", "\x1b[2m⏎\x1b[m"] {
+        for output in ["", "x", "end  \x1b[31m%", "line\r\n"] {
+            let told = output.replace("\x1b[31m", "").replace('\r', "");
+            assert_eq!(cut(format!("{output}{mark}{blanks}\r \r")).0, told);
+        }
+    }
+    assert_eq!(cut(format!("{}%{blanks}\r \r", "long line\r\n")), ("long line\n".into(), 11));
+    assert_eq!(cut(format!("no mark{blanks}\r\r")), ("no mark".into(), 7));
+    assert_eq!(cut(format!("wide🎉{blanks}\r  \r")), ("wide".into(), 4));
+    for other in ["", "\r", "a\r\r", "a\r \r", " \r \r", "\u{301} \r \r"] {
+        assert_eq!(cut(other.into()).1, other.len() as u64, "{other:?}");
+    }
+}
+
+#[test]
 fn short_output_is_kept_whole() {
     let mut capture = Capture::new(8, 8);
     capture.push(b"0123456789abcde\n");
@@ -111,24 +134,4 @@ fn the_end_of_a_users_output_holds_no_secret_and_no_large_part_of_one() {
     assert_eq!(redacted_tail("3456789abcdef b 0123456789abcdef", secret), " b [redacted]");
     assert_eq!(redacted_tail("cdef b", secret), "cdef b");
     assert_eq!(redacted_tail("", secret), "");
-}
-
-#[test]
-fn zshs_filler_for_a_missing_line_feed_is_cut_off() {
-    let cut = |bytes: &str| {
-        let mut capture = Capture::new(1024, 1024);
-        capture.push(bytes.as_bytes());
-        (capture.cut_prompt_sp(), capture.render().0, capture.total_bytes())
-    };
-    let blanks = " ".repeat(79);
-    let filler = format!("\x1b[1m\x1b[7m%\x1b[27m\x1b[1m\x1b[0m{blanks}\r \r");
-    assert_eq!(cut(&format!("half^C{filler}")), (true, "half^C".into(), 6));
-    assert_eq!(cut(&format!("whole\n{filler}").replace('%', "#")), (true, "whole\n".into(), 6));
-    assert_eq!(cut(&filler), (true, String::new(), 0));
-    // Without the mark, or with one of the user's own, which cannot be told from output.
-    assert_eq!(cut(&format!("50%{blanks}\r \r")), (true, "50%".into(), 3));
-    assert_eq!(cut(&format!("half\u{23ce}{blanks}\r \r")), (true, "half\u{23ce}".into(), 7));
-    for output in ["", "\r \r", "50%\r \r", "a  \r", "x\r\n"] {
-        assert_eq!(cut(output).2, output.len() as u64, "{output:?}");
-    }
 }

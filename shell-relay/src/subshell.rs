@@ -1,4 +1,4 @@
-//! Which commands would end or change the live shell itself, and are therefore run in a subshell of it. Pure.
+//! Which commands would end or change the live shell itself, and are therefore run in a subshell of it, or not at all. Pure.
 
 use brush_parser::{
     Parser, ParserOptions,
@@ -43,6 +43,44 @@ fn mentions_danger(text: &str) -> bool {
     let bare: String = text.chars().filter(|c| !matches!(c, '\\' | '\'' | '"')).collect();
     bare.split(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '-')
         .any(|word| matches!(word, "exit" | "logout" | "exec" | "set" | "trap"))
+}
+
+/// Whether a text for fish could end the shell: `exit` or `exec` stands where a command may. A function that is only defined counts,
+/// too: there is no parser for fish here.
+#[must_use]
+pub fn ends_fish(text: &str) -> bool {
+    const BEFORE_COMMANDS: [&str; 14] =
+        ["and", "begin", "builtin", "command", "do", "else", "if", "not", "or", "time", "while", "!", "--", "\\"];
+    let is_separator = |c: char| "\n;|&(){}".contains(c);
+    unquoted(text).split(is_separator).any(|command| {
+        let mut words =
+            command.split_whitespace().skip_while(|word| BEFORE_COMMANDS.contains(word) || word.contains('='));
+        words.next().is_some_and(|word| matches!(word.replace('\\', "").as_str(), "exit" | "exec"))
+    })
+}
+
+/// The text without comments; of what is quoted only plain letters are left.
+fn unquoted(text: &str) -> String {
+    let mut bare = String::with_capacity(text.len());
+    let mut quote = None;
+    let mut characters = text.chars();
+    while let Some(c) = characters.next() {
+        match (c, quote) {
+            ('\\', _) => bare.extend(characters.next().filter(|next| next.is_ascii_alphabetic() || *next == '\n')),
+            ('\'' | '"', None) => quote = Some(c),
+            (c, Some(open)) if c == open => quote = None,
+            (c, Some(_)) => bare.push(if c.is_ascii_alphabetic() { c } else { '_' }),
+            ('#', None)
+                if bare.ends_with(|last: char| last.is_whitespace() || ";|&(".contains(last)) || bare.is_empty() =>
+            {
+                if characters.by_ref().any(|c| c == '\n') {
+                    bare.push('\n');
+                }
+            }
+            (c, None) => bare.push(c),
+        }
+    }
+    bare
 }
 
 fn list_is_dangerous(list: &CompoundList) -> bool {
@@ -181,6 +219,42 @@ mod tests {
     }
 
     #[test]
+    fn what_ends_a_fish_is_found() {
+        for text in [
+            "exit",
+            " exit 3",
+            "cd /tmp; and exit 1",
+            "cd /nope || exit",
+            "if true; exit; end",
+            "not exec ls",
+            "'ex'it",
+            "e\\xit",
+            "begin; builtin exit; end",
+            "A=1 exec sh",
+            "echo (exit 1)",
+            "echo hi # no\nexit",
+            "while exit; end",
+        ] {
+            assert!(ends_fish(text), "{text}");
+        }
+        for text in [
+            "",
+            "set -e V",
+            "echo exit",
+            "echo 'a; exit'",
+            "echo \"a; exit\"",
+            "echo a\\; exit",
+            "sh -c 'exit 3'",
+            "echo hi # ; exit",
+            "# exit",
+            "trap 'echo bye' EXIT",
+            "echo it\\'s; echo exit",
+        ] {
+            assert!(!ends_fish(text), "{text}");
+        }
+    }
+
+    #[test]
     fn long_and_deep_texts_are_taken_at_their_words() {
         assert!(needs_subshell(&format!("{}exit", "(".repeat(100_000))));
         assert!(needs_subshell(&format!("{}exit", "if ".repeat(20_000))));
@@ -192,7 +266,7 @@ mod tests {
 
         #[test]
         fn no_text_makes_it_panic(text in "(exit|set -e|[(){};|&'\"$<>\\\\\n a-z]){0,40}") {
-            let _ = needs_subshell(&text);
+            let _ = (needs_subshell(&text), ends_fish(&text));
         }
     }
 }

@@ -67,10 +67,20 @@ enum Readiness {
 
 impl LiveShell {
     /// Runs a command: at the prompt as soon as the user leaves it alone, or within an answer at once. A text that would end or
-    /// change the shell itself runs in a subshell of it. One of `CommandRefused` and `CommandFinished` follows, exactly once.
+    /// change the shell itself runs in a subshell of it, or is refused where there is none (fish). One of `CommandRefused` and
+    /// `CommandFinished` follows, exactly once.
     pub fn run(&mut self, mut request: CommandRequest, probe: &dyn Probe, now: Instant, fx: &mut Effects) {
-        let mode = if subshell::needs_subshell(&request.text) { Mode::Subshell } else { Mode::Live };
-        if mode == Mode::Subshell {
+        let mut mode = Mode::Live;
+        if self.setup.shell == Shell::Fish {
+            if subshell::ends_fish(&request.text) {
+                let reason =
+                    "`exit` and `exec` would end the user's shell, and fish has no subshell; `fish -c` can run them";
+                let error = not_at_prompt("bad_text", reason);
+                fx.events.push(LiveEvent::CommandRefused { id: request.id, error });
+                return;
+            }
+        } else if subshell::needs_subshell(&request.text) {
+            mode = Mode::Subshell;
             request.text = subshell::wrapped(&request.text);
         }
         self.run_as(request, mode, probe, now, fx);
@@ -135,6 +145,9 @@ impl LiveShell {
             Phase::Dead => return Readiness::Refused(RelayError::ShellGone),
             Phase::NotIntegrated => {
                 return Readiness::Refused(not_at_prompt("not_integrated", "the shell gives no marks"));
+            }
+            Phase::Replaced => {
+                return Readiness::Refused(not_at_prompt("shell_replaced", "`exec` has replaced the shell"));
             }
             Phase::Boot => return Readiness::Refused(not_at_prompt("not_ready", "the shell is still starting")),
             _ => {}

@@ -218,7 +218,7 @@ impl LiveShell {
             }
         } else if self.answer.is_some() {
             self.answer_stashed(cx);
-        } else if self.phase == Phase::Prompt && length > 0 {
+        } else if self.phase == Phase::Prompt && self.relay.is_none() && length > 0 {
             // The answer to a key that was given up on: the user's line must not stay away.
             self.dialect.press(Key::Restore, &mut cx.fx.pty);
         }
@@ -313,12 +313,9 @@ impl LiveShell {
         relay.redactor.finish(&mut rest);
         relay.keep(rest, cx);
         relay.discarded = by_hook;
-        let begins_row = by_hook && self.dialect.begins_row_before_hooks && relay.capture.cut_prompt_sp();
+        let at_new_row = by_hook && self.dialect.new_row_before_finish && relay.capture.cut_way_to_next_row();
         // Whoever paints next would erase the rest of such a line, or write behind it.
-        if !begins_row
-            && relay.capture.ends_in_mid_line()
-            && (self.dialect.prompt_erases_rest || relay.in_answer)
-        {
+        if !at_new_row && relay.capture.ends_in_mid_line() && (self.dialect.prompt_erases_rest || relay.in_answer) {
             cx.fx.terminal.extend_from_slice(b"\r\n");
         }
         self.cwd.clone_from(&ended.cwd);

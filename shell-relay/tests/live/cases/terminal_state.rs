@@ -23,7 +23,8 @@ case!(case_085_resize_with_a_half_typed_line [bash zsh fish fish4] |kind| {
     t.settle_for(std::time::Duration::from_millis(200));
     let id = t.begin("sh -c 'until [ -e go ]; do sleep 0.02; done'");
     t.wait_foreground("sh");
-    t.resize(20, 60);
+    // fish learns of the size after it has filled the row of its mark, by the old width.
+    t.resize(20, if kind.is_fish() { 100 } else { 60 });
     std::fs::write(t.home_path().join("go"), "").unwrap();
     assert_eq!(t.result(&id).unwrap().status, Some(0));
     t.wait_screen("$ sh -c 'until [ -e go ]; do sleep 0.02; done'\n$ echo half");
@@ -98,23 +99,27 @@ case!(case_088_login_shell [bash zsh fish fish4] |kind| {
     assert_eq!(std::fs::read_to_string(log).unwrap(), "profile\nlogout\n");
 });
 
-case!(case_089_zdotdir [zsh] |kind| {
-    let folder = tempfile::tempdir().unwrap();
-    let name = folder.path().to_str().unwrap();
-    std::fs::write(folder.path().join(".zshenv"), "echo zshenv >>$ZDOTDIR/log\n").unwrap();
-    std::fs::write(folder.path().join(".zshrc"), "PS1='$ '; echo zshrc >>$ZDOTDIR/log\n").unwrap();
-    // As `start` says it for a user who has one.
-    let variables = &[("COHAB_ZDOTDIR", name)];
-    let mut t = Terminal::with(&Options { kind, rc: "echo not mine", variables, ..Options::default() });
-    assert_eq!(t.run("echo $ZDOTDIR; env | grep ZDOTDIR").output, format!("{name}\nZDOTDIR={name}\n"));
-    assert_eq!(t.run("cat $ZDOTDIR/log").output, "zshenv\nzshrc\n");
-    assert!(!t.text().contains("not mine"));
-});
+case!(
+    case_089_zdotdir[zsh] | kind | {
+        let folder = tempfile::tempdir().unwrap();
+        let name = folder.path().to_str().unwrap();
+        std::fs::write(folder.path().join(".zshenv"), "echo zshenv >>$ZDOTDIR/log\n").unwrap();
+        std::fs::write(folder.path().join(".zshrc"), "PS1='$ '; echo zshrc >>$ZDOTDIR/log\n").unwrap();
+        // As `start` says it for a user who has one.
+        let variables = &[("COHAB_ZDOTDIR", name)];
+        let mut t = Terminal::with(&Options { kind, rc: "echo not mine", variables, ..Options::default() });
+        assert_eq!(t.run("echo $ZDOTDIR; env | grep ZDOTDIR").output, format!("{name}\nZDOTDIR={name}\n"));
+        assert_eq!(t.run("cat $ZDOTDIR/log").output, "zshenv\nzshrc\n");
+        assert!(!t.text().contains("not mine"));
+    }
+);
 
-case!(case_089_no_zdotdir [zsh] |kind| {
-    let mut t = Terminal::of(kind);
-    assert_eq!(t.run("echo ${ZDOTDIR-unset}; env | grep ZDOTDIR").output, "unset\n");
-});
+case!(
+    case_089_no_zdotdir[zsh] | kind | {
+        let mut t = Terminal::of(kind);
+        assert_eq!(t.run("echo ${ZDOTDIR-unset}; env | grep ZDOTDIR").output, "unset\n");
+    }
+);
 
 case!(case_090_answer_at_prompt [bash zsh fish fish4] |kind| {
     let mut t = Terminal::of(kind);
