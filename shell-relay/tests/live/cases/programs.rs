@@ -41,7 +41,7 @@ case!(case_041_unechoed_line [bash zsh fish fish4] |kind| {
 case!(case_041_editor_within_a_command [fish fish4] |kind| {
     let mut t = Terminal::of(kind);
     let id = t.begin("read -s -P 'password: ' x; echo got (string length $x)");
-    t.wait_text("password:");
+    t.wait_text("\npassword:");
     t.keys("secret\r");
     let outcome = t.result(&id).unwrap();
     assert!(outcome.status == Some(0) && outcome.output.ends_with("got 6\n"), "{outcome:?}");
@@ -73,8 +73,8 @@ case!(case_042_sudo_with_password [bash zsh fish fish4] |kind| {
     t.shown.clear();
     t.keys("wrong-secret\r");
     t.wait("the second question", |t| t.shown.windows(13).any(|part| part == b"the password:"));
-    wait_for_password_prompt(&mut t, &id);
-    t.keys("\x03");
+    // An end of input: sudo can miss an interrupt that comes this early.
+    t.keys("\x04");
     let outcome = t.result(&id).unwrap();
     assert_ne!(outcome.status, Some(0));
     assert!(outcome.output.contains("the password:") && !outcome.output.contains("secret"), "{}", outcome.output);

@@ -99,27 +99,25 @@ case!(case_088_login_shell [bash zsh fish fish4] |kind| {
     assert_eq!(std::fs::read_to_string(log).unwrap(), "profile\nlogout\n");
 });
 
-case!(
-    case_089_zdotdir[zsh] | kind | {
-        let folder = tempfile::tempdir().unwrap();
-        let name = folder.path().to_str().unwrap();
-        std::fs::write(folder.path().join(".zshenv"), "echo zshenv >>$ZDOTDIR/log\n").unwrap();
-        std::fs::write(folder.path().join(".zshrc"), "PS1='$ '; echo zshrc >>$ZDOTDIR/log\n").unwrap();
-        // As `start` says it for a user who has one.
-        let variables = &[("COHAB_ZDOTDIR", name)];
-        let mut t = Terminal::with(&Options { kind, rc: "echo not mine", variables, ..Options::default() });
-        assert_eq!(t.run("echo $ZDOTDIR; env | grep ZDOTDIR").output, format!("{name}\nZDOTDIR={name}\n"));
-        assert_eq!(t.run("cat $ZDOTDIR/log").output, "zshenv\nzshrc\n");
-        assert!(!t.text().contains("not mine"));
-    }
-);
+#[rustfmt::skip]
+case!(case_089_zdotdir [zsh] |kind| {
+    let folder = tempfile::tempdir().unwrap();
+    let name = folder.path().to_str().unwrap();
+    std::fs::write(folder.path().join(".zshenv"), "echo zshenv >>$ZDOTDIR/log\n").unwrap();
+    std::fs::write(folder.path().join(".zshrc"), "PS1='$ '; echo zshrc >>$ZDOTDIR/log\n").unwrap();
+    // As `start` says it for a user who has one.
+    let variables = &[("COHAB_ZDOTDIR", name)];
+    let mut t = Terminal::with(&Options { kind, rc: "echo not mine", variables, ..Options::default() });
+    assert_eq!(t.run("echo $ZDOTDIR; env | grep ZDOTDIR").output, format!("{name}\nZDOTDIR={name}\n"));
+    assert_eq!(t.run("cat $ZDOTDIR/log").output, "zshenv\nzshrc\n");
+    assert!(!t.text().contains("not mine"));
+});
 
-case!(
-    case_089_no_zdotdir[zsh] | kind | {
-        let mut t = Terminal::of(kind);
-        assert_eq!(t.run("echo ${ZDOTDIR-unset}; env | grep ZDOTDIR").output, "unset\n");
-    }
-);
+#[rustfmt::skip]
+case!(case_089_no_zdotdir [zsh] |kind| {
+    let mut t = Terminal::of(kind);
+    assert_eq!(t.run("echo ${ZDOTDIR-unset}; env | grep ZDOTDIR").output, "unset\n");
+});
 
 case!(case_090_answer_at_prompt [bash zsh fish fish4] |kind| {
     let mut t = Terminal::of(kind);
