@@ -48,6 +48,7 @@ __cohab_pre() {
   case $- in *[euvx]*) builtin set +euvx ;; esac 2>/dev/null
   [[ :$SHELLOPTS: == *:pipefail:* ]] && __cohab_pl=1 || __cohab_pl=
   [[ ! -e $__cohab_dir/wantenv ]] || builtin export -p >|"$__cohab_dir/env.$__cohab_id.before" 2>/dev/null
+  builtin jobs -ps >|"$__cohab_dir/stopped" 2>/dev/null # into a file: no process is started for this
   __cohab_m "O;$__cohab_id"
 }
 
@@ -65,7 +66,7 @@ __cohab_e() {
   local st=$1 REPLY stopped=
   builtin set +x
   # The status alone does not tell a stopped job from an `exit 148`.
-  case $st in 147 | 148 | 149 | 150) [[ -z $(builtin jobs -ps) ]] || stopped=';stopped' ;; esac
+  case $st in 147 | 148 | 149 | 150) [[ $(builtin jobs -ps) == "$(<"$__cohab_dir/stopped")" ]] || stopped=';stopped' ;; esac
   __cohab_enc "$PWD"; __cohab_m "E;$__cohab_id;$st;$REPLY$stopped"
   [[ ! -e $__cohab_dir/wantenv ]] || builtin export -p >|"$__cohab_dir/env.$__cohab_id" 2>/dev/null
   return "$st"

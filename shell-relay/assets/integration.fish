@@ -78,9 +78,9 @@ end
 function __cohab_restore # what was typed meanwhile stands at the cursor
     set -l typed (builtin commandline -b | string collect)
     set -l at (builtin math $__cohab_point + (builtin commandline -C))
-    set -l before (string sub -l $__cohab_point -- "$__cohab_line" | string collect -N)
-    set -l after (string sub -s (builtin math $__cohab_point + 1) -- "$__cohab_line" | string collect -N)
-    builtin commandline -r -- "$before$typed$after"
+    builtin commandline -r -- "$__cohab_line"
+    builtin commandline -C $__cohab_point
+    builtin commandline -i -- "$typed"
     builtin commandline -C $at
     set -g __cohab_line ''
 end

@@ -71,7 +71,8 @@ impl Capture {
     }
 
     /// Takes back what zsh writes at last before its hooks run, to get to a row of its own: a mark, a row of blanks, the way back.
-    pub fn cut_way_to_next_row(&mut self) {
+    /// Whether it was there.
+    pub fn cut_way_to_next_row(&mut self) -> bool {
         let from_tail = self.tail.len().min(WAY_MAX_BYTES);
         let from_head = self.head.len().min(WAY_MAX_BYTES - from_tail);
         let end = [&self.head[self.head.len() - from_head..], &self.tail[self.tail.len() - from_tail..]].concat();
@@ -79,6 +80,7 @@ impl Capture {
         self.total -= cut as u64;
         self.head.truncate(self.head.len() - cut.saturating_sub(from_tail));
         self.tail.truncate(self.tail.len() - cut.min(from_tail));
+        cut > 0
     }
 
     /// The kept end as text, for a capture without head; what was left out is not named.

@@ -64,6 +64,8 @@ pub(super) struct Relay {
     redactor: Redactor,
     ended: Option<(Ended, Duration)>,
     interrupted: bool,
+    /// What stood behind the command in the stub was discarded.
+    discarded: bool,
     /// The user typed while it ran.
     pub typed: bool,
     /// An event has told how it went.
@@ -193,6 +195,7 @@ impl LiveShell {
             redactor: Redactor::new(&self.setup.nonce),
             ended: None,
             interrupted: false,
+            discarded: false,
             typed: false,
             reported: false,
             cancel: None,
@@ -298,9 +301,8 @@ impl LiveShell {
         }
     }
 
-    /// By `E`, or by `D` if the rest of the stub was discarded. The first one counts. `at_new_row` says that the shell has gone to a
-    /// row of its own already.
-    pub(super) fn end_relay(&mut self, ended: Ended, at_new_row: bool, cx: &mut Cx<'_>) {
+    /// By `E`, or by `D` (`by_hook`) if the rest of the stub was discarded. The first one counts.
+    pub(super) fn end_relay(&mut self, ended: Ended, by_hook: bool, cx: &mut Cx<'_>) {
         let Some(relay) = &mut self.relay else { return };
         relay.step = RelayStep::Ending;
         relay.cancel = None;
@@ -310,11 +312,10 @@ impl LiveShell {
         let mut rest = Vec::new();
         relay.redactor.finish(&mut rest);
         relay.keep(rest, cx);
-        if at_new_row {
-            relay.capture.cut_way_to_next_row();
-        }
+        relay.discarded = by_hook;
+        let at_new_row = by_hook && self.dialect.new_row_before_finish && relay.capture.cut_way_to_next_row();
         // Whoever paints next would erase the rest of such a line, or write behind it.
-        if relay.capture.ends_in_mid_line() && (self.dialect.prompt_erases_rest || relay.in_answer) {
+        if !at_new_row && relay.capture.ends_in_mid_line() && (self.dialect.prompt_erases_rest || relay.in_answer) {
             cx.fx.terminal.extend_from_slice(b"\r\n");
         }
         self.cwd.clone_from(&ended.cwd);
@@ -445,7 +446,7 @@ impl Relay {
     fn ending(&self, ended: &Ended) -> Ending {
         if ended.stopped {
             Ending::Stopped
-        } else if self.interrupted && ended.status > 128 {
+        } else if self.interrupted && (ended.status > 128 || self.discarded) {
             Ending::Interrupted
         } else {
             Ending::Exited

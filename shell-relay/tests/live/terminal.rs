@@ -324,8 +324,8 @@ impl Terminal {
 
     /// The screen, blank ends cut.
     pub fn text(&self) -> String {
-        let rows: Vec<String> =
-            self.screen.screen().rows(0, SIZE.columns).map(|row| row.trim_end().to_owned()).collect();
+        let screen = self.screen.screen();
+        let rows: Vec<String> = screen.rows(0, screen.size().1.into()).map(|row| row.trim_end().to_owned()).collect();
         rows.join("\n").trim_end().to_owned()
     }
 
@@ -399,6 +399,18 @@ impl Terminal {
         }
         self.carry_out();
         happened
+    }
+
+    /// The user makes the window another size.
+    pub fn resize(&mut self, rows: u16, columns: u16) {
+        self.pty.resize(PtySize { rows, columns, ..SIZE }).unwrap();
+        self.screen.screen_mut().set_size(rows.try_into().unwrap(), columns.try_into().unwrap());
+    }
+
+    /// What is due within so long happens now.
+    pub fn tick_later(&mut self, later: Duration) {
+        self.live.tick(&self.pty, Instant::now() + later, &mut self.fx);
+        self.carry_out();
     }
 
     fn carry_out(&mut self) {

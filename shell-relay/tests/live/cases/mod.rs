@@ -28,11 +28,16 @@ macro_rules! case {
 
 mod changes;
 mod inventions;
+mod interrupt;
+mod jobs;
 mod marks;
 mod nested;
+mod options;
 mod output;
+mod programs;
 mod statuses;
 mod table;
+mod terminal_state;
 mod texts;
 
 fn kind(name: &str) -> crate::terminal::Kind {

@@ -34,19 +34,6 @@ case!(case_014_comment [bash zsh fish fish4] |kind| {
     assert_eq!(t.run("echo hi # note").output, "hi\n");
 });
 
-case!(case_046_interrupt [bash zsh fish fish4] |kind| {
-    let mut t = Terminal::of(kind);
-    let text = if kind.is_fish() { "sleep 20; and echo after" } else { "sleep 20; echo after" };
-    let id = t.begin(text);
-    t.wait_foreground("sleep");
-    t.keys("\x03");
-    let outcome = t.result(&id).unwrap();
-    assert_eq!(outcome.status, Some(130));
-    assert!(!outcome.output.contains("after"), "{outcome:?}");
-    t.settle();
-    assert_eq!(t.run("echo next").output, "next\n");
-});
-
 case!(case_063_half_typed_line [bash zsh fish fish4] |kind| {
     let mut t = Terminal::of(kind);
     t.keys("echo half 'ty");
@@ -55,17 +42,6 @@ case!(case_063_half_typed_line [bash zsh fish fish4] |kind| {
     t.wait_screen("$ echo relayed\nrelayed\n$ echo half 'ty");
     t.keys("ped'\r");
     t.wait_text("\nhalf typed\n$");
-});
-
-case!(case_090_answer_at_prompt [bash zsh fish fish4] |kind| {
-    let mut t = Terminal::of(kind);
-    t.keys("? what\r");
-    t.wait("the answer", |t| t.events.contains(&LiveEvent::AnswerReady));
-    t.draw("? what\nThe answer.\n");
-    t.end_answer(false);
-    t.wait_screen("$ ? what\nThe answer.\n$");
-    t.line("echo fine");
-    t.wait_screen("$ ? what\nThe answer.\n$ echo fine\nfine\n$");
 });
 
 case!(case_107_commands_within_an_answer [bash zsh fish fish4] |kind| {
