@@ -26,6 +26,7 @@ macro_rules! case {
     };
 }
 
+mod lines;
 mod nested;
 mod statuses;
 mod table;
