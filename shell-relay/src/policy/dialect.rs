@@ -12,8 +12,9 @@ use words::{Lexer, Part, RawWord, Token};
 const BASH_ONLY: &[&str] = &["help", "compgen", "times"];
 
 /// Whitelisted programs that are a part of fish. Asked for their help they start a pager.
-const FISH_OWN: &[&str] =
-    &["[", "cd", "command", "dirs", "echo", "false", "jobs", "printf", "pwd", "realpath", "seq", "test", "true", "type"];
+const FISH_OWN: &[&str] = &[
+    "[", "cd", "command", "dirs", "echo", "false", "jobs", "printf", "pwd", "realpath", "seq", "test", "true", "type",
+];
 
 /// Why `shell` may read `line` otherwise than bash, which reads it as `commands`; `None` if it reads the same. Made for lines that
 /// the reading of bash allows, and only for those.

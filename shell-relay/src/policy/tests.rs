@@ -114,7 +114,13 @@ fn everyday_lines_stay_allowed_in_zsh_and_fish_but_for_one_in_ten() {
         let plain = lines(TUNED_EVERYDAY).chain(lines(HELD_OUT_EVERYDAY)).filter(|line| level(line) == Level::Allow);
         let plain: Vec<_> = plain.collect();
         let asked: Vec<_> = plain.iter().filter(|line| level_in(shell, line) != Level::Allow).cloned().collect();
-        assert!(asked.len() * 10 <= plain.len(), "{shell:?}: {} of {}:\n{}", asked.len(), plain.len(), asked.join("\n"));
+        assert!(
+            asked.len() * 10 <= plain.len(),
+            "{shell:?}: {} of {}:\n{}",
+            asked.len(),
+            plain.len(),
+            asked.join("\n")
+        );
         println!("{shell:?}: {} of {} asked: {asked:?}", asked.len(), plain.len());
     }
 }
