@@ -1,6 +1,8 @@
 //! The policy against the real shells: what it allows in zsh or fish, that shell reads as bash does; what runs live leaves the
 //! shell alive.
 
+#![expect(clippy::unwrap_used, clippy::print_stderr, reason = "helpers of tests; a skipped test says why")]
+
 use std::{
     fmt::Write as _,
     path::Path,
@@ -19,13 +21,15 @@ use proptest::{
 
 /// Lines that are compared, per shell.
 const LINES: usize = 600;
+/// Texts that are run, per shell.
+const TEXTS: usize = 150;
 /// Programs that are replaced by a function that shows its arguments.
 const PROGRAMS: [&str; 5] = ["ls", "git", "cat", "find", "grep"];
 
 fn is_missing(program: &str) -> bool {
     let is_missing = Command::new(program).arg("--version").stdout(Stdio::null()).status().is_err();
     if is_missing {
-        println!("skipped: no {program} here");
+        eprintln!("skipped: no {program} here");
     }
     is_missing
 }
@@ -33,18 +37,20 @@ fn is_missing(program: &str) -> bool {
 /// The words that `shell` hands to the programs of each line, in the folder `cwd`: a text per line.
 fn readings(shell: Shell, lines: &[String], cwd: &Path) -> Vec<String> {
     let shown = cwd.join(format!("../shown.{}", shell.name()));
-    let mut script = match shell {
-        Shell::Fish => "function shows; printf '<%s>' $argv >&9; printf '\\n' >&9; cat >/dev/null; end\n".to_owned(),
-        _ => "shows() { printf '<%s>' \"$@\" >&9; printf '\\n' >&9; command cat >/dev/null; }\n".to_owned(),
+    let (head, words, tail) = match shell {
+        Shell::Fish => ("function shows; ", "$argv", "; end"),
+        _ => ("shows() { ", "\"$@\"", "; }"),
     };
+    let file = shown.display();
+    // What is piped into it is read, so that no writer fails.
+    let mut script =
+        format!("{head}printf '<%s>' {words} >>{file}; printf '\\n' >>{file}; command cat >/dev/null{tail}\n");
     for program in PROGRAMS {
         let _ = match shell {
             Shell::Fish => writeln!(script, "function {program}; shows {program} $argv; end"),
             _ => writeln!(script, "{program}() {{ shows {program} \"$@\"; }}"),
         };
     }
-    script = script.replace("cat >/dev/null", "command cat >/dev/null").replace("command command", "command");
-    script = script.replace(">&9", &format!(">>{}", shown.display()));
     for (index, line) in lines.iter().enumerate() {
         let file = cwd.join(format!("../line.{index}"));
         std::fs::write(&file, line).unwrap();
@@ -54,7 +60,7 @@ fn readings(shell: Shell, lines: &[String], cwd: &Path) -> Vec<String> {
             }
             _ => writeln!(script, "eval \"$(<{})\" </dev/null >/dev/null 2>/dev/null", file.display()),
         };
-        let _ = writeln!(script, "echo ==== >>{}", shown.display());
+        let _ = writeln!(script, "echo ---- >>{}", shown.display());
     }
     let (program, arguments): (&str, &[&str]) = match shell {
         Shell::Fish => ("fish", &["--no-config"]),
@@ -73,14 +79,14 @@ fn readings(shell: Shell, lines: &[String], cwd: &Path) -> Vec<String> {
         rows.sort_unstable();
         rows.join("\n")
     };
-    let mut parts: Vec<_> = shown.split("====\n").map(sorted).collect();
+    let mut parts: Vec<_> = shown.split("----\n").map(sorted).collect();
     parts.pop();
     parts
 }
 
 /// Lines that the policy allows in `shell`, made of what is likely to be read in different ways.
 fn allowed_lines(shell: Shell) -> Vec<String> {
-    let pieces = "(ls|git|cat|find|grep)([ ]|[ ]?(-[a-c]|--x|a|b.rs|'|'|\"|\"|\\\\|\\\\|\\*|\\?|~|/|=|==|:|%self|%|\\^|#|!|@|\\+|[.]{2,3}|,|[|]|;|&&|[|][|]| 2>/dev/null| 2>&1|[ ]>/dev/null|<b.rs|12>|\\(|\\)|\\[|\\]|[1-9]|é|\n(ls|git|cat)[ ]|;(ls|cat)[ ]|[|](grep|cat)[ ]|'b[\\\\]?'|\"c d\"|'\\\\\\\\'|''|HEAD\\^|HEAD~2)){1,9}";
+    let pieces = "(ls|git|cat|find|grep)([ ]|[ ]?(-[a-c]|--x|a|b[.]rs|'|'|\"|\"|\\\\|\\\\|\\*|\\?|~|/|=|==|:|%self|%|\\^|#|!|@|\\+|[.]{2,3}|,|[|]|;|&&|[|][|]| 2>/dev/null| 2>&1|[ ]>/dev/null|<b[.]rs|12>|\\(|\\)|\\[|\\]|[1-9]|é|\n(ls|git|cat)[ ]|;(ls|cat)[ ]|[|](grep|cat)[ ]|'b[\\\\]?'|\"c d\"|'\\\\\\\\'|''|HEAD\\^|HEAD~2)){1,9}";
     let lines = proptest::string::string_regex(pieces).unwrap();
     let mut runner = TestRunner::deterministic();
     let mut allowed = Vec::new();
@@ -122,13 +128,12 @@ fn what_is_allowed_in_another_shell_is_read_there_as_in_bash() {
             let has_pattern = line.contains(['*', '?']);
             if bash == other {
                 read += 1;
-            } else if !(has_pattern && runs_less) && !names_in_other_order(bash, other) {
+            } else if !(names_in_other_order(bash, other) || (has_pattern && runs_less)) {
                 wrong.push(format!("{line:?}\n  bash {bash:?}\n  {} {other:?}", shell.name()));
             }
         }
         assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), lines.len(), wrong.join("\n"));
         assert!(read * 2 > lines.len(), "{shell:?}: {read} of {} compared", lines.len());
-        println!("{shell:?}: {read} of {} read the same", lines.len());
     }
 }
 
@@ -144,7 +149,7 @@ fn names_in_other_order(one: &str, other: &str) -> bool {
 
 #[test]
 fn what_runs_live_leaves_the_shell_alive() {
-    let pieces = "((exit|exec true|set -e|false|true|ls|eval|trap x EXIT|bye|setopt err_exit|noglob|repeat 2|begin|end|if true|if|function f|f[(][)]|not|and|or|builtin|command|while false|then|fi|else|echo|[{]|[}])[ ]?(;|\n| |[|]|&&|[|][|]|'|\"|[(]|[)]| #)[ ]?){1,6}";
+    let pieces = "((exit|exec true|set -e|false|true|ls|eval|trap x EXIT|bye|setopt err_exit|noglob|repeat 2|begin|end|if true|if|function f|f[(][)]|not|and|or|builtin|command|then|fi|else|echo|[{]|[}])[ ]?(;|\n| |[|]|&&|[|][|]|'|\"|[(]|[)]| #)[ ]?){1,6}";
     let texts = proptest::string::string_regex(pieces).unwrap();
     for shell in [Shell::Bash, Shell::Zsh, Shell::Fish] {
         if is_missing(shell.name()) {
@@ -152,7 +157,7 @@ fn what_runs_live_leaves_the_shell_alive() {
         }
         let mut runner = TestRunner::deterministic();
         let mut checked = 0;
-        for _ in 0..4_000 {
+        for _ in 0..20_000 {
             let text = texts.new_tree(&mut runner).unwrap().current();
             let contained = containment(shell, &text);
             let text = match (&contained, text.contains("exit") || text.contains("exec")) {
@@ -162,11 +167,11 @@ fn what_runs_live_leaves_the_shell_alive() {
             };
             assert!(lives_on(shell, text), "{shell:?} {contained:?}");
             checked += 1;
-            if checked == 60 {
+            if checked == TEXTS {
                 break;
             }
         }
-        assert!(checked == 60, "{shell:?} {checked}");
+        assert_eq!(checked, TEXTS, "{shell:?}");
     }
 }
 

@@ -46,7 +46,6 @@ const OUTPUT_BYTES: usize = 1024;
 /// Longest line of a command in the history.
 const LINE_BYTES: usize = 2 * 1024;
 
-#[expect(clippy::expect_used, reason = "a constant pattern")]
 const ZSH: &str = "zsh. What the `bash` tool runs is read by zsh, not bash: `$name` is not split into words, a pattern that \
 matches no file is an error unless it is quoted, and arrays begin at 1";
 
@@ -54,6 +53,7 @@ const FISH: &str = "fish. What the `bash` tool runs is read by fish, not bash: `
 `export NAME=value` work, but write `set name value` for `name=value`, `$status` for `$?`, `if ...; end` and `for ...; end` \
 without `then`, `do`, `done` or `fi`, and `bash -c '...'` for here-documents, `[[ ]]`, `${...}` and subshells";
 
+#[expect(clippy::expect_used, reason = "a constant pattern")]
 static TAGS: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"(?i)<(\s*/?\s*(?:environment|shell-history|piped-input|question)\b)").expect("the pattern is valid")
 });

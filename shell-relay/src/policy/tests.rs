@@ -121,7 +121,6 @@ fn everyday_lines_stay_allowed_in_zsh_and_fish_but_for_one_in_ten() {
             plain.len(),
             asked.join("\n")
         );
-        println!("{shell:?}: {} of {} asked: {asked:?}", asked.len(), plain.len());
     }
 }
 
