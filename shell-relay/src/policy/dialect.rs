@@ -2,6 +2,7 @@
 //! only if its text consists of nothing but what is known to mean the same there, with every option of that shell a user is
 //! likely to have set (zsh: `extended_glob`, `rc_quotes`, `glob_star_short`, `magic_equal_subst`).
 
+mod fish;
 mod words;
 
 use super::command::SimpleCommand;
@@ -25,6 +26,16 @@ pub(super) fn why_read_otherwise(shell: Shell, line: &str, commands: &[SimpleCom
         Shell::Zsh | Shell::Fish => {
             why_text_differs(shell, line).or_else(|| commands.iter().find_map(|command| why_differs(shell, command)))
         }
+    }
+}
+
+/// The text in the words of bash where `shell` has others for what runs a command: there is harm that only it would do.
+pub(super) fn as_bash(shell: Shell, line: &str) -> Option<String> {
+    match shell {
+        Shell::Fish => Some(fish::as_bash(line)),
+        // `if [[ a ]] { b }` and the like.
+        Shell::Zsh if line.contains(" { ") => Some(line.replace(" { ", " ; { ")),
+        _ => None,
     }
 }
 

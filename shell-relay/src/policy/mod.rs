@@ -118,6 +118,9 @@ pub fn assess_line(line: &str, context: Context<'_>) -> Verdict {
     let mut findings = Findings::default();
     bytes::find_hidden_characters(line, &mut findings);
     danger::find(line, context.without_files(), &mut findings);
+    if let Some(own_reading) = dialect::as_bash(context.shell, line) {
+        danger::find(&own_reading, context.without_files(), &mut findings);
+    }
     match parse::parse_plain(line) {
         Err(reason) => findings.ask(reason),
         Ok(commands) => {

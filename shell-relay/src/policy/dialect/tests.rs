@@ -87,3 +87,25 @@ fn a_line_is_split_with_its_quotes() {
     assert_eq!(Lexer::new("a 'b").last(), Some(Token::Unknown));
     assert_eq!(Lexer::new("a (b)").last(), Some(Token::Unknown));
 }
+
+#[test]
+fn harm_that_only_the_users_shell_would_do_is_danger() {
+    for (shell, line) in [
+        (Shell::Fish, "touch 'x\\' '; rm -rf ~; echo '"),
+        (Shell::Fish, "touch (rm -rf ~)"),
+        (Shell::Fish, "true; and rm -rf ~"),
+        (Shell::Fish, "false; or not rm -rf ~"),
+        (Shell::Fish, "begin; rm -rf ~; end"),
+        (Shell::Fish, "if true; rm -rf ~; end"),
+        (Shell::Fish, "r\\x6d -rf ~"),
+        (Shell::Zsh, "noglob rm -rf ~"),
+        (Shell::Zsh, "nocorrect rm -rf ~"),
+        (Shell::Zsh, "- rm -rf ~"),
+        (Shell::Zsh, "repeat 2 rm -rf ~"),
+        (Shell::Zsh, "for x (a b) rm -rf ~"),
+        (Shell::Zsh, "if [[ a ]] { rm -rf ~ }"),
+        (Shell::Zsh, "touch =(rm -rf ~)"),
+    ] {
+        assert_eq!(verdict(shell, line).level, Level::Danger, "{shell:?} {line}: {:?}", verdict(shell, line));
+    }
+}
