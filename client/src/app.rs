@@ -24,6 +24,7 @@ use cohab_protocol::{
 use cohab_shell_relay::{
     live::{LineDecision, LiveEvent, UserCommand},
     policy::Files,
+    shell::Shell,
 };
 use ratatui::text::Line;
 
@@ -52,6 +53,8 @@ pub struct Options {
     pub approval: ApprovalMode,
     /// The user's home.
     pub home: PathBuf,
+    /// The kind of the shell: how it reads a command.
+    pub shell: Shell,
     /// Where the paths of a command lead.
     pub files: &'static dyn Files,
     /// Glyphs or sentences.

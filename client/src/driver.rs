@@ -147,6 +147,7 @@ impl Driver {
             question_prefix: start.config.client.question_prefix.clone(),
             approval,
             home: home(),
+            shell: shell.kind(),
             files: &FileSystem,
             look: Look::from_env(colors),
             fresh_turn_id: TurnId::fresh,

@@ -42,7 +42,9 @@ impl App {
             effects.push(refuse(&request, "shell_busy", reason.into(), &self.cwd));
             return;
         }
-        let context = policy::Context::new(&self.cwd, &self.options.home).with_files(self.options.files);
+        let context = policy::Context::new(&self.cwd, &self.options.home)
+            .in_shell(self.options.shell)
+            .with_files(self.options.files);
         if !self.consents.permits(&request, self.options.approval, context) {
             let reason = "the user's terminal has no approval for exactly this command in this folder; it was not run";
             effects.push(refuse(&request, "not_approved", reason.into(), &self.cwd));

@@ -8,6 +8,7 @@ use cohab_protocol::{
 use cohab_shell_relay::{
     files::FileSystem,
     runner::{CommandOutcome, Ending, EnvChange, Mode},
+    shell::Shell,
 };
 use uuid::Uuid;
 
@@ -29,10 +30,15 @@ struct Bench {
 
 impl Bench {
     fn new() -> Self {
+        Self::with_shell(Shell::Bash)
+    }
+
+    fn with_shell(shell: Shell) -> Self {
         let options = Options {
             question_prefix: "?".into(),
             approval: ApprovalMode::Ask,
             home: "/home/ann".into(),
+            shell,
             files: &FileSystem,
             look: Look::Glyphs,
             fresh_turn_id: || TURN,
@@ -43,7 +49,11 @@ impl Bench {
 
     /// Connected, with a turn that draws.
     fn in_a_turn() -> Self {
-        let mut bench = Self::connected();
+        Self::in_a_turn_of(Shell::Bash)
+    }
+
+    fn in_a_turn_of(shell: Shell) -> Self {
+        let mut bench = Self::connected_in(shell);
         bench.live(LiveEvent::LineEntered { text: "? why".into(), cursor: 5, cwd: CWD.into() });
         bench.live(LiveEvent::AnswerReady);
         bench.shown();
@@ -51,7 +61,11 @@ impl Bench {
     }
 
     fn connected() -> Self {
-        let mut bench = Self::new();
+        Self::connected_in(Shell::Bash)
+    }
+
+    fn connected_in(shell: Shell) -> Self {
+        let mut bench = Self::with_shell(shell);
         assert_eq!(bench.live(LiveEvent::PromptReady), [Effect::Connect]);
         bench.link_up();
         bench

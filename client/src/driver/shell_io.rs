@@ -125,6 +125,10 @@ impl ShellIo {
         self.kind.name()
     }
 
+    pub fn kind(&self) -> Shell {
+        self.kind
+    }
+
     pub fn probe(&self) -> &dyn Probe {
         &self.pty
     }

@@ -8,7 +8,7 @@ use super::{
 use crate::{
     runner::{CommandRequest, Mode, RelayError},
     shell::Shell,
-    subshell,
+    subshell::{Containment, containment},
 };
 
 /// Programs that read commands themselves: what is typed there does not reach our shell.
@@ -69,10 +69,18 @@ impl LiveShell {
     /// Runs a command: at the prompt as soon as the user leaves it alone, or within an answer at once. A text that would end or
     /// change the shell itself runs in a subshell of it. One of `CommandRefused` and `CommandFinished` follows, exactly once.
     pub fn run(&mut self, mut request: CommandRequest, probe: &dyn Probe, now: Instant, fx: &mut Effects) {
-        let mode = if subshell::needs_subshell(&request.text) { Mode::Subshell } else { Mode::Live };
-        if mode == Mode::Subshell {
-            request.text = subshell::wrapped(&request.text);
-        }
+        let mode = match containment(self.setup.shell, &request.text) {
+            Containment::Live => Mode::Live,
+            Containment::Subshell(text) => {
+                request.text = text;
+                Mode::Subshell
+            }
+            Containment::Refused(reason) => {
+                let error = not_at_prompt("ends_shell", reason);
+                fx.events.push(LiveEvent::CommandRefused { id: request.id, error });
+                return;
+            }
+        };
         self.run_as(request, mode, probe, now, fx);
     }
 
