@@ -1,0 +1,405 @@
+//! From facts to findings: what is well, what is not, and what to do about it. Pure.
+
+use cohab_shell_relay::shell::Shell;
+
+use super::facts::{Facts, HalfLine, RcLine, RelayFacts, StartEnd, Tried, least_version, median};
+
+/// Less than this much free space is told.
+const LOW_SPACE_BYTES: u64 = 16 * 1024 * 1024;
+/// A command of 4 MiB needs this much.
+const NO_SPACE_BYTES: u64 = 5 * 1024 * 1024;
+/// A start that takes longer is slow.
+const SLOW_START_MS: f64 = 2000.0;
+/// More than this for our part is told.
+const SLOW_ADDITION_MS: f64 = 50.0;
+/// So much more than a typed line is told.
+const SLOW_ROUND_MS: f64 = 25.0;
+
+/// How something is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// Well.
+    Ok,
+    /// Works, but not as it should.
+    Warn,
+    /// The relay does not work.
+    Fail,
+}
+
+/// One line of the report.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Finding {
+    /// For programs.
+    pub id: &'static str,
+    /// How it is.
+    pub verdict: Verdict,
+    /// What was found, for people.
+    pub text: String,
+    /// What to do about it.
+    pub hint: Option<String>,
+}
+
+/// What `cohab` does with this shell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mode {
+    /// Questions at the prompt, commands in the shell.
+    Live,
+    /// Opened in cohab's terminal, everything passes, no questions.
+    PassThrough,
+    /// The plain shell is opened in its place.
+    PlainShell,
+}
+
+/// What `cohab` does with the shell of `facts`, whatever else is found.
+#[must_use]
+pub fn mode(facts: &Facts) -> Mode {
+    let is_dumb = facts.place.term.as_deref() == Some("dumb");
+    match &facts.start.ours {
+        _ if is_dumb || facts.folder.error.is_some() => Mode::PlainShell,
+        StartEnd::Failed(_) | StartEnd::Ended { .. } => Mode::PlainShell,
+        StartEnd::Prompt => Mode::Live,
+        StartEnd::NotIntegrated | StartEnd::Unmarked | StartEnd::Replaced { .. } | StartEnd::Slow { .. } => {
+            Mode::PassThrough
+        }
+    }
+}
+
+/// All findings, in the order in which they are read.
+#[must_use]
+pub fn findings(facts: &Facts) -> Vec<Finding> {
+    let mut all = vec![shell(facts), folder(facts), terminal(facts)];
+    all.push(start(facts));
+    all.extend(rc_files(facts));
+    if let Some(relay) = &facts.relay {
+        all.extend(relay_findings(facts, relay));
+    }
+    all.extend(prompt_tools(facts));
+    all
+}
+
+fn finding(id: &'static str, verdict: Verdict, text: impl Into<String>) -> Finding {
+    Finding { id, verdict, text: text.into(), hint: None }
+}
+
+impl Finding {
+    fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
+fn shell(facts: &Facts) -> Finding {
+    let shell = &facts.shell;
+    let name = shell.kind.name();
+    let path = super::report::shown(&shell.path);
+    let login = if shell.is_login { ", as a login shell" } else { "" };
+    let Some(least) = least_version(shell.kind) else {
+        return finding("shell", Verdict::Fail, format!("{path} passes through: no questions at its prompt{login}"))
+            .hint("bash 4.4, zsh 5.1, fish 3.4 and later can be asked: `cohab --shell PATH`, or client.shell in the settings");
+    };
+    let found = match shell.version {
+        Some(version) if version < least => {
+            return finding("shell", Verdict::Fail, format!("{name} {version} is too old: {least} or later is needed"))
+                .hint("install a newer one and name it: `cohab --shell PATH`, or client.shell in the settings");
+        }
+        Some(version) => format!("{name} {version}, {path}{login}"),
+        None => format!("{name} of unknown version, {path}{login}"),
+    };
+    match shell.passed_over.first() {
+        Some(error) => finding("shell", Verdict::Warn, format!("{found}; not {error}"))
+            .hint("correct client.shell in the settings, or $SHELL"),
+        None if facts.start.ours == StartEnd::NotIntegrated && facts.folder.error.is_none() => {
+            finding("shell", Verdict::Fail, format!("{found}, passes through: no questions at its prompt"))
+        }
+        None => finding("shell", Verdict::Ok, found),
+    }
+}
+
+fn folder(facts: &Facts) -> Finding {
+    let folder = &facts.folder;
+    let path = super::report::shown(&folder.path);
+    if let Some(error) = &folder.error {
+        return finding("folder", Verdict::Fail, error.clone())
+            .hint("cohab needs it for its private files; set XDG_RUNTIME_DIR or COHAB_HOME to a folder of yours");
+    }
+    match folder.free_bytes {
+        Some(free) if free < NO_SPACE_BYTES => {
+            finding("folder", Verdict::Warn, format!("{path} is full: long commands may be refused"))
+                .hint("make room there, or set XDG_RUNTIME_DIR to another folder of yours")
+        }
+        Some(free) if free < LOW_SPACE_BYTES => {
+            finding("folder", Verdict::Warn, format!("{path} has only {} MB left", free / 1_000_000))
+                .hint("make room there, or set XDG_RUNTIME_DIR to another folder of yours")
+        }
+        _ => finding("folder", Verdict::Ok, format!("{path} is private and can be written")),
+    }
+}
+
+fn terminal(facts: &Facts) -> Finding {
+    let place = &facts.place;
+    let inside = [
+        (place.is_inside_cohab, "inside cohab"),
+        (place.is_inside_tmux, "inside tmux"),
+        (place.is_inside_screen, "inside screen"),
+        (place.is_over_ssh, "over ssh"),
+    ];
+    let inside: String = inside.iter().filter(|(is, _)| *is).map(|(_, what)| format!(", {what}")).collect();
+    let Some(term) = &place.term else {
+        return finding("terminal", Verdict::Warn, format!("TERM is not set{inside}"))
+            .hint("programs know the terminal by TERM; your terminal program should set it");
+    };
+    let text = format!("TERM is {term}{inside}");
+    if term == "dumb" {
+        return finding("terminal", Verdict::Fail, text)
+            .hint("in a dumb terminal cohab opens the plain shell; set TERM to your terminal's name");
+    }
+    if !place.has_dev_tty {
+        return finding("terminal", Verdict::Fail, format!("{text}; there is no /dev/tty"))
+            .hint("the marks go there; give this container a /dev/tty");
+    }
+    match place.is_inside_cohab {
+        true => finding("terminal", Verdict::Ok, text)
+            .hint("this terminal has the assistant already; `cohab` in it opens a plain shell"),
+        false => finding("terminal", Verdict::Ok, text),
+    }
+}
+
+fn at(line: &RcLine) -> String {
+    format!("{} line {}: `{}`", line.file, line.number, line.text)
+}
+
+/// Says whose fault a failed start is: the shell comes up without us, or it does not.
+fn blame(facts: &Facts, own: String) -> String {
+    match facts.start.plain {
+        Some(StartEnd::Prompt) => "without cohab's integration it comes up; please report this".to_owned(),
+        _ => own,
+    }
+}
+
+fn start(facts: &Facts) -> Finding {
+    let rc = &facts.rc;
+    let fail = |text: String| finding("start", Verdict::Fail, text);
+    let line = |line: &Option<RcLine>, otherwise: &str| line.as_ref().map_or_else(|| otherwise.to_owned(), at);
+    match &facts.start.ours {
+        StartEnd::NotIntegrated => {
+            let plain = match &facts.start.plain {
+                Some(StartEnd::Prompt) => "it comes up as it is",
+                Some(StartEnd::Ended { .. }) => "it ended at once",
+                _ => "no line editor was seen; that may be its way",
+            };
+            finding("start", Verdict::Warn, format!("started without the integration: {plain}"))
+        }
+        StartEnd::Failed(error) => {
+            fail(format!("it does not start: {error}")).hint("correct client.shell in the settings, or $SHELL")
+        }
+        StartEnd::Ended { status } => fail(format!("it ended with status {status} before its first prompt")).hint(
+            blame(facts, format!("a start-up file ends it; look at {}", line(&rc.exit, "what runs `exit` there"))),
+        ),
+        StartEnd::Replaced { by } => fail(format!("{by} took its place before the first prompt")).hint(format!(
+            "a start-up file replaces the shell: {}; if {by} is the shell you want, name it: `cohab --shell PATH`",
+            line(&rc.exec, "look for `exec`")
+        )),
+        StartEnd::Slow { running, after } => {
+            let busy =
+                running.as_ref().map_or_else(|| "the shell itself was busy".into(), |name| format!("{name} ran"));
+            let hint = "the start-up files wait for something; cohab passes through until the first prompt comes";
+            fail(format!("no prompt within {} s: {busy}", after.as_secs())).hint(blame(facts, hint.into()))
+        }
+        StartEnd::Unmarked => unmarked(facts),
+        StartEnd::Prompt => start_in_time(facts),
+    }
+}
+
+fn unmarked(facts: &Facts) -> Finding {
+    let seen = facts.start.marks;
+    let text = match (seen.end, facts.shell.kind) {
+        (true, _) => "the prompt came without its mark, only the mark before it",
+        (false, _) => "the prompt came without any mark",
+    };
+    let hint = match (&facts.rc.promptvars, &facts.rc.exec) {
+        (Some(line), _) => format!("bash does not expand prompts; take out {}", at(line)),
+        (None, _) if facts.shell.kind == Shell::Bash && seen.end => {
+            "bash expands no variables in prompts (`shopt promptvars`), or something rewrites PS1 after us".to_owned()
+        }
+        (None, Some(line)) => format!("another shell may have come up: {}", at(line)),
+        (None, None) => {
+            "something stops the start-up files before their end, or the shell does not read them".to_owned()
+        }
+    };
+    finding("start", Verdict::Fail, text).hint(hint)
+}
+
+fn start_in_time(facts: &Facts) -> Finding {
+    let (Some(with), Some(without)) = (facts.start.with, facts.start.without) else {
+        return finding("start", Verdict::Ok, "the first prompt came with its mark");
+    };
+    let (with, without) = (super::report::milliseconds(with), super::report::milliseconds(without));
+    let added = (with - without).max(0.0);
+    let text = format!("first prompt after {with:.0} ms, {added:.1} ms of them for cohab");
+    if added > SLOW_ADDITION_MS {
+        finding("start", Verdict::Warn, text).hint("more than it should be; run it again when the machine is idle")
+    } else if with > SLOW_START_MS {
+        finding("start", Verdict::Warn, text).hint("your start-up files are slow, with cohab or without")
+    } else {
+        finding("start", Verdict::Ok, text)
+    }
+}
+
+fn rc_files(facts: &Facts) -> Option<Finding> {
+    let complaint = facts.rc.complaint.as_ref()?;
+    Some(
+        finding("rc-files", Verdict::Warn, format!("the shell complained at its start: {complaint}"))
+            .hint("it does so without cohab, too; the rest of that file may not have been read"),
+    )
+}
+
+/// One thing that was tried: well, or a failure (`verdict`) with what came instead.
+fn tried(id: &'static str, well: &str, what: &str, tried: &Tried, verdict: Verdict, hint: &str) -> Finding {
+    match tried {
+        Tried::Right => finding(id, Verdict::Ok, well),
+        Tried::Wrong(how) => finding(id, verdict, format!("{what}: {how}")).hint(hint),
+        Tried::Skipped => finding(id, Verdict::Warn, format!("{what}: not tried for want of time"))
+            .hint("run it again when the machine is idle"),
+    }
+}
+
+const REPORT: &str = "this should not be; please report it with your start-up files";
+
+fn relay_findings(facts: &Facts, relay: &RelayFacts) -> Vec<Finding> {
+    let first = tried("relay", "a command runs in the shell", "a command", &relay.first, Verdict::Fail, REPORT);
+    if relay.first != Tried::Right {
+        return vec![first];
+    }
+    let mut all = vec![first];
+    all.extend(round_trip(relay));
+    all.push(marks(facts, relay));
+    all.push(tried("status", "exit statuses come back", "exit status", &relay.status, Verdict::Fail, REPORT));
+    all.push(tried("folder-change", "`cd` stays and is told", "`cd`", &relay.cwd, Verdict::Fail, REPORT));
+    let variables = &relay.variables;
+    all.push(tried("variables", "`export` stays and is told", "`export`", variables, Verdict::Fail, REPORT));
+    all.push(shapes(relay));
+    all.push(half_line(relay));
+    all.extend(questions(facts, relay));
+    let hint = "something rewrites HISTIGNORE or the shell's history hooks";
+    all.push(tried(
+        "history",
+        "cohab's own lines stay out of the history",
+        "history",
+        &relay.history,
+        Verdict::Warn,
+        hint,
+    ));
+    all
+}
+
+fn round_trip(relay: &RelayFacts) -> Option<Finding> {
+    let relayed = super::report::milliseconds(median(&relay.relayed)?);
+    let count = relay.relayed.len();
+    let Some(typed) = median(&relay.typed).map(super::report::milliseconds) else {
+        return Some(finding("round-trip", Verdict::Warn, format!("{relayed:.1} ms for `true`, median of {count}")));
+    };
+    let text = format!("{relayed:.1} ms for `true`, {typed:.1} ms typed; medians of {count}");
+    Some(if relayed - typed > SLOW_ROUND_MS {
+        finding("round-trip", Verdict::Warn, text).hint("more than it should be; run it again when the machine is idle")
+    } else {
+        finding("round-trip", Verdict::Ok, text)
+    })
+}
+
+fn marks(facts: &Facts, relay: &RelayFacts) -> Finding {
+    let seen = relay.marks;
+    let continuation = seen.continuation || !relay.continuation_tried;
+    let kinds =
+        [(seen.prompt, "prompt"), (seen.start, "start of a command"), (seen.end, "end"), (continuation, "next line")];
+    let missing: Vec<&str> = kinds.iter().filter(|(is, _)| !is).map(|(_, kind)| *kind).collect();
+    if missing.is_empty() {
+        let last = if seen.continuation { ", next line" } else { "" };
+        return finding("marks", Verdict::Ok, format!("prompt, start, end{last}"));
+    }
+    let hint = if facts.shell.kind == Shell::Bash {
+        "something rewrites PS0, PS1, PS2 or PROMPT_COMMAND after cohab's part of the start-up"
+    } else {
+        "something takes the hooks of the shell away after cohab's part of the start-up"
+    };
+    finding("marks", Verdict::Warn, format!("missing: {}", missing.join(", "))).hint(hint)
+}
+
+fn shapes(relay: &RelayFacts) -> Finding {
+    let names: Vec<&str> = relay.shapes.iter().map(|(name, _)| *name).collect();
+    let wrong = relay.shapes.iter().find(|(_, tried)| *tried != Tried::Right);
+    match wrong {
+        None => finding("shapes", Verdict::Ok, format!("as they should: {}", names.join(", "))),
+        Some((name, how)) => tried("shapes", "", name, how, Verdict::Fail, REPORT),
+    }
+}
+
+fn half_line(relay: &RelayFacts) -> Finding {
+    let hint = "a key binding or a plugin of the line editor changes the line";
+    match &relay.half_line {
+        HalfLine::Back => finding("half-line", Verdict::Ok, "a half-typed line comes back with its cursor"),
+        HalfLine::CursorMoved => {
+            finding("half-line", Verdict::Warn, "a half-typed line comes back, its cursor elsewhere").hint(hint)
+        }
+        HalfLine::Changed(text) => {
+            finding("half-line", Verdict::Warn, format!("a half-typed line came back as `{text}`")).hint(hint)
+        }
+        HalfLine::Unknown => finding("half-line", Verdict::Warn, "a half-typed line could not be looked at"),
+    }
+}
+
+/// A question needs one of Enter and the hotkey.
+fn questions(facts: &Facts, relay: &RelayFacts) -> Vec<Finding> {
+    let is_ble = relay.inside.as_ref().is_some_and(|inside| inside.tools.contains(&"ble.sh"));
+    let none_left = Verdict::Fail;
+    let (enter_verdict, hotkey_verdict) = match (&relay.enter, &relay.hotkey) {
+        (Tried::Wrong(_), Tried::Right) => (Verdict::Warn, Verdict::Ok),
+        (Tried::Right, Tried::Wrong(_)) => (Verdict::Ok, Verdict::Warn),
+        _ => (none_left, none_left),
+    };
+    let hint = match facts.shell.kind {
+        _ if is_ble => "ble.sh reads the keys itself; ask with the hotkey",
+        Shell::Fish => "your own binding of Enter is kept; ask with the hotkey",
+        _ => "something else reads Enter; ask with the hotkey",
+    };
+    let mut all = vec![tried(
+        "enter",
+        "a question is taken before the shell sees it",
+        "Enter",
+        &relay.enter,
+        enter_verdict,
+        hint,
+    )];
+    if facts.has_hotkey {
+        let hint = "another hotkey may do: client.hotkey in the settings";
+        all.push(tried("hotkey", "asks with the line as it stands", "hotkey", &relay.hotkey, hotkey_verdict, hint));
+    }
+    if relay.enter == Tried::Right || relay.answer != Tried::Skipped {
+        let well = "commands run within an answer, the prompt comes back";
+        all.push(tried("answer", well, "an answer", &relay.answer, Verdict::Fail, REPORT));
+    }
+    all
+}
+
+fn prompt_tools(facts: &Facts) -> Option<Finding> {
+    let inside = facts.relay.as_ref().and_then(|relay| relay.inside.as_ref());
+    let (tools, loaded) = match inside {
+        Some(inside) => (&inside.tools, true),
+        None => (&facts.rc.tools, false),
+    };
+    if inside.is_some_and(|inside| inside.promptvars == Some(false)) {
+        let text = "`promptvars` is off: bash cannot show marks in its prompts";
+        return Some(finding("prompt-tools", Verdict::Fail, text).hint("take `shopt -u promptvars` out"));
+    }
+    if tools.is_empty() {
+        return None;
+    }
+    let list = tools.join(", ");
+    let kept = facts.relay.as_ref().is_some_and(|relay| relay.first == Tried::Right && relay.marks.prompt);
+    Some(match (loaded, kept) {
+        (true, true) => finding("prompt-tools", Verdict::Ok, format!("{list}: the marks are kept")),
+        _ => finding("prompt-tools", Verdict::Warn, format!("the start-up files name {list}"))
+            .hint("take them out one by one to see which one is in the way"),
+    })
+}
