@@ -7,7 +7,9 @@ pub mod facts;
 pub mod findings;
 mod hidden;
 mod probe;
+mod queries;
 pub mod rc;
+mod relay_findings;
 pub mod report;
 mod trial;
 
@@ -27,10 +29,13 @@ use crate::{
     cli::ShellCheckArgs,
     config, driver,
     real_shell::{self, Surroundings},
+    terminal,
     ui::ansi::ColorSupport,
 };
 use report::Report;
 
+/// The width of a report that goes to no terminal.
+const PLAIN_COLUMNS: usize = 100;
 /// Exit status after Ctrl-C, as shells count it.
 const CANCELLED: u8 = 130;
 
@@ -88,6 +93,10 @@ fn print(report: &Report, as_json: bool) -> io::Result<()> {
     if as_json {
         return out.write_all(report.json().as_bytes());
     }
-    let colors = if out.is_terminal() { ColorSupport::from_env() } else { ColorSupport::None };
-    out.write_all(&report.text(colors))
+    let (columns, colors) = if out.is_terminal() {
+        (terminal::size_of(rustix::stdio::stdout()).0.into(), ColorSupport::from_env())
+    } else {
+        (PLAIN_COLUMNS, ColorSupport::None)
+    };
+    out.write_all(&report.text(columns, colors))
 }

@@ -1,8 +1,14 @@
 //! What is found out about a shell, before it is judged. Pure.
 
-use std::{path::PathBuf, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
-use cohab_shell_relay::shell::Shell;
+use cohab_shell_relay::{sanitize::one_line, shell::Shell};
+
+/// Shown of a path.
+const PATH_MAX_COLUMNS: usize = 100;
 
 /// Everything that was found out.
 #[derive(Clone, Debug, PartialEq)]
@@ -109,6 +115,8 @@ pub struct FolderFacts {
 pub struct StartFacts {
     /// With the integration, as `cohab` starts it.
     pub ours: StartEnd,
+    /// How long that took.
+    pub first: Duration,
     /// The same shell without it; absent if not tried.
     pub plain: Option<StartEnd>,
     /// From the start to the line editor, with the integration: the best of several.
@@ -227,6 +235,8 @@ pub enum HalfLine {
 pub struct RelayFacts {
     /// The first command.
     pub first: Tried,
+    /// The shell's history went to a file of ours; else nothing more was tried.
+    pub is_history_aside: bool,
     /// Marks that were seen in all.
     pub marks: MarksSeen,
     /// An unfinished line was typed.
@@ -272,4 +282,43 @@ pub fn median(times: &[Duration]) -> Option<Duration> {
     let mut sorted = times.to_vec();
     sorted.sort_unstable();
     sorted.get(sorted.len() / 2).copied()
+}
+
+/// A duration in milliseconds.
+#[must_use]
+pub fn milliseconds(time: Duration) -> f64 {
+    time.as_secs_f64() * 1000.0
+}
+
+/// A path on one harmless line.
+#[must_use]
+pub fn shown(path: &Path) -> String {
+    one_line(&path.to_string_lossy(), PATH_MAX_COLUMNS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_found_in_what_shells_say() {
+        for (text, version) in [
+            ("GNU bash, version 5.2.15(1)-release (x86_64-pc-linux-gnu)", Some(Version(5, 2, 15))),
+            ("zsh 5.9 (x86_64-debian-linux-gnu)", Some(Version(5, 9, 0))),
+            ("fish, version 3.6.0", Some(Version(3, 6, 0))),
+            ("fish, version 4.0b1-12-gabc", Some(Version(4, 0, 0))),
+            ("no number", None),
+            ("99999999999.1", None),
+        ] {
+            assert_eq!(Version::find(text), version, "{text}");
+        }
+        assert!(Version(5, 0, 0) > least_version(Shell::Bash).unwrap() && Version(4, 3, 48) < Version(4, 4, 0));
+    }
+
+    #[test]
+    fn the_median_of_nothing_is_nothing() {
+        let times = [5, 1, 9].map(Duration::from_millis);
+        assert_eq!(median(&times), Some(Duration::from_millis(5)));
+        assert_eq!(median(&[]), None);
+    }
 }

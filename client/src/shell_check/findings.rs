@@ -2,7 +2,10 @@
 
 use cohab_shell_relay::shell::Shell;
 
-use super::facts::{Facts, HalfLine, RcLine, RelayFacts, StartEnd, Tried, least_version, median};
+use super::{
+    facts::{Facts, RcLine, StartEnd, Tried, least_version, milliseconds, shown},
+    relay_findings::relay_findings,
+};
 
 /// Less than this much free space is told.
 const LOW_SPACE_BYTES: u64 = 16 * 1024 * 1024;
@@ -12,8 +15,6 @@ const NO_SPACE_BYTES: u64 = 5 * 1024 * 1024;
 const SLOW_START_MS: f64 = 2000.0;
 /// More than this for our part is told.
 const SLOW_ADDITION_MS: f64 = 50.0;
-/// So much more than a typed line is told.
-const SLOW_ROUND_MS: f64 = 25.0;
 
 /// How something is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
@@ -50,6 +51,8 @@ pub enum Mode {
     PassThrough,
     /// The plain shell is opened in its place.
     PlainShell,
+    /// It does not start.
+    NotStarted,
 }
 
 /// What `cohab` does with the shell of `facts`, whatever else is found.
@@ -57,8 +60,9 @@ pub enum Mode {
 pub fn mode(facts: &Facts) -> Mode {
     let is_dumb = facts.place.term.as_deref() == Some("dumb");
     match &facts.start.ours {
+        StartEnd::Failed(_) => Mode::NotStarted,
         _ if is_dumb || facts.folder.error.is_some() => Mode::PlainShell,
-        StartEnd::Failed(_) | StartEnd::Ended { .. } => Mode::PlainShell,
+        StartEnd::Ended { .. } => Mode::PlainShell,
         StartEnd::Prompt => Mode::Live,
         StartEnd::NotIntegrated | StartEnd::Unmarked | StartEnd::Replaced { .. } | StartEnd::Slow { .. } => {
             Mode::PassThrough
@@ -70,7 +74,7 @@ pub fn mode(facts: &Facts) -> Mode {
 #[must_use]
 pub fn findings(facts: &Facts) -> Vec<Finding> {
     let mut all = vec![shell(facts), folder(facts), terminal(facts)];
-    all.push(start(facts));
+    all.extend(start(facts));
     all.extend(rc_files(facts));
     if let Some(relay) = &facts.relay {
         all.extend(relay_findings(facts, relay));
@@ -79,12 +83,15 @@ pub fn findings(facts: &Facts) -> Vec<Finding> {
     all
 }
 
-fn finding(id: &'static str, verdict: Verdict, text: impl Into<String>) -> Finding {
+/// A finding without a hint.
+pub(super) fn finding(id: &'static str, verdict: Verdict, text: impl Into<String>) -> Finding {
     Finding { id, verdict, text: text.into(), hint: None }
 }
 
 impl Finding {
-    fn hint(mut self, hint: impl Into<String>) -> Self {
+    /// With what to do about it.
+    #[must_use]
+    pub(super) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
@@ -93,8 +100,12 @@ impl Finding {
 fn shell(facts: &Facts) -> Finding {
     let shell = &facts.shell;
     let name = shell.kind.name();
-    let path = super::report::shown(&shell.path);
+    let path = shown(&shell.path);
     let login = if shell.is_login { ", as a login shell" } else { "" };
+    if let StartEnd::Failed(error) = &facts.start.ours {
+        return finding("shell", Verdict::Fail, format!("it does not start: {error}"))
+            .hint("correct client.shell in the settings, or $SHELL");
+    }
     let Some(least) = least_version(shell.kind) else {
         return finding("shell", Verdict::Fail, format!("{path} passes through: no questions at its prompt{login}"))
             .hint("bash 4.4, zsh 5.1, fish 3.4 and later can be asked: `cohab --shell PATH`, or client.shell in the settings");
@@ -117,9 +128,13 @@ fn shell(facts: &Facts) -> Finding {
     }
 }
 
+fn is_too_old(facts: &Facts) -> bool {
+    facts.shell.version.zip(least_version(facts.shell.kind)).is_some_and(|(version, least)| version < least)
+}
+
 fn folder(facts: &Facts) -> Finding {
     let folder = &facts.folder;
-    let path = super::report::shown(&folder.path);
+    let path = shown(&folder.path);
     if let Some(error) = &folder.error {
         return finding("folder", Verdict::Fail, error.clone())
             .hint("cohab needs it for its private files; set XDG_RUNTIME_DIR or COHAB_HOME to a folder of yours");
@@ -178,22 +193,18 @@ fn blame(facts: &Facts, own: String) -> String {
     }
 }
 
-fn start(facts: &Facts) -> Finding {
+fn start(facts: &Facts) -> Option<Finding> {
     let rc = &facts.rc;
     let fail = |text: String| finding("start", Verdict::Fail, text);
     let line = |line: &Option<RcLine>, otherwise: &str| line.as_ref().map_or_else(|| otherwise.to_owned(), at);
-    match &facts.start.ours {
-        StartEnd::NotIntegrated => {
-            let plain = match &facts.start.plain {
-                Some(StartEnd::Prompt) => "it comes up as it is",
-                Some(StartEnd::Ended { .. }) => "it ended at once",
-                _ => "no line editor was seen; that may be its way",
-            };
-            finding("start", Verdict::Warn, format!("started without the integration: {plain}"))
-        }
-        StartEnd::Failed(error) => {
-            fail(format!("it does not start: {error}")).hint("correct client.shell in the settings, or $SHELL")
-        }
+    let as_it_is = || finding("start", Verdict::Ok, "it comes up as it is, without cohab's integration");
+    Some(match &facts.start.ours {
+        StartEnd::Failed(_) => return None,
+        StartEnd::Unmarked if is_too_old(facts) => as_it_is(),
+        StartEnd::NotIntegrated => match &facts.start.plain {
+            Some(StartEnd::Ended { status }) => fail(format!("it ended at once, with status {status}")),
+            _ => as_it_is(),
+        },
         StartEnd::Ended { status } => fail(format!("it ended with status {status} before its first prompt")).hint(
             blame(facts, format!("a start-up file ends it; look at {}", line(&rc.exit, "what runs `exit` there"))),
         ),
@@ -209,7 +220,7 @@ fn start(facts: &Facts) -> Finding {
         }
         StartEnd::Unmarked => unmarked(facts),
         StartEnd::Prompt => start_in_time(facts),
-    }
+    })
 }
 
 fn unmarked(facts: &Facts) -> Finding {
@@ -232,16 +243,20 @@ fn unmarked(facts: &Facts) -> Finding {
 }
 
 fn start_in_time(facts: &Facts) -> Finding {
+    let first = milliseconds(facts.start.first);
     let (Some(with), Some(without)) = (facts.start.with, facts.start.without) else {
-        return finding("start", Verdict::Ok, "the first prompt came with its mark");
+        let text = format!("first prompt after {first:.0} ms");
+        return if first > SLOW_START_MS {
+            finding("start", Verdict::Warn, text)
+                .hint("until it comes no question is taken; your start-up files are slow")
+        } else {
+            finding("start", Verdict::Ok, text)
+        };
     };
-    let (with, without) = (super::report::milliseconds(with), super::report::milliseconds(without));
-    let added = (with - without).max(0.0);
-    let text = format!("first prompt after {with:.0} ms, {added:.1} ms of them for cohab");
-    if added > SLOW_ADDITION_MS {
+    let (with, without) = (milliseconds(with), milliseconds(without));
+    let text = format!("first prompt after {with:.1} ms; without cohab {without:.1} ms");
+    if with - without > SLOW_ADDITION_MS {
         finding("start", Verdict::Warn, text).hint("more than it should be; run it again when the machine is idle")
-    } else if with > SLOW_START_MS {
-        finding("start", Verdict::Warn, text).hint("your start-up files are slow, with cohab or without")
     } else {
         finding("start", Verdict::Ok, text)
     }
@@ -255,133 +270,6 @@ fn rc_files(facts: &Facts) -> Option<Finding> {
     )
 }
 
-/// One thing that was tried: well, or a failure (`verdict`) with what came instead.
-fn tried(id: &'static str, well: &str, what: &str, tried: &Tried, verdict: Verdict, hint: &str) -> Finding {
-    match tried {
-        Tried::Right => finding(id, Verdict::Ok, well),
-        Tried::Wrong(how) => finding(id, verdict, format!("{what}: {how}")).hint(hint),
-        Tried::Skipped => finding(id, Verdict::Warn, format!("{what}: not tried for want of time"))
-            .hint("run it again when the machine is idle"),
-    }
-}
-
-const REPORT: &str = "this should not be; please report it with your start-up files";
-
-fn relay_findings(facts: &Facts, relay: &RelayFacts) -> Vec<Finding> {
-    let first = tried("relay", "a command runs in the shell", "a command", &relay.first, Verdict::Fail, REPORT);
-    if relay.first != Tried::Right {
-        return vec![first];
-    }
-    let mut all = vec![first];
-    all.extend(round_trip(relay));
-    all.push(marks(facts, relay));
-    all.push(tried("status", "exit statuses come back", "exit status", &relay.status, Verdict::Fail, REPORT));
-    all.push(tried("folder-change", "`cd` stays and is told", "`cd`", &relay.cwd, Verdict::Fail, REPORT));
-    let variables = &relay.variables;
-    all.push(tried("variables", "`export` stays and is told", "`export`", variables, Verdict::Fail, REPORT));
-    all.push(shapes(relay));
-    all.push(half_line(relay));
-    all.extend(questions(facts, relay));
-    let hint = "something rewrites HISTIGNORE or the shell's history hooks";
-    all.push(tried(
-        "history",
-        "cohab's own lines stay out of the history",
-        "history",
-        &relay.history,
-        Verdict::Warn,
-        hint,
-    ));
-    all
-}
-
-fn round_trip(relay: &RelayFacts) -> Option<Finding> {
-    let relayed = super::report::milliseconds(median(&relay.relayed)?);
-    let count = relay.relayed.len();
-    let Some(typed) = median(&relay.typed).map(super::report::milliseconds) else {
-        return Some(finding("round-trip", Verdict::Warn, format!("{relayed:.1} ms for `true`, median of {count}")));
-    };
-    let text = format!("{relayed:.1} ms for `true`, {typed:.1} ms typed; medians of {count}");
-    Some(if relayed - typed > SLOW_ROUND_MS {
-        finding("round-trip", Verdict::Warn, text).hint("more than it should be; run it again when the machine is idle")
-    } else {
-        finding("round-trip", Verdict::Ok, text)
-    })
-}
-
-fn marks(facts: &Facts, relay: &RelayFacts) -> Finding {
-    let seen = relay.marks;
-    let continuation = seen.continuation || !relay.continuation_tried;
-    let kinds =
-        [(seen.prompt, "prompt"), (seen.start, "start of a command"), (seen.end, "end"), (continuation, "next line")];
-    let missing: Vec<&str> = kinds.iter().filter(|(is, _)| !is).map(|(_, kind)| *kind).collect();
-    if missing.is_empty() {
-        let last = if seen.continuation { ", next line" } else { "" };
-        return finding("marks", Verdict::Ok, format!("prompt, start, end{last}"));
-    }
-    let hint = if facts.shell.kind == Shell::Bash {
-        "something rewrites PS0, PS1, PS2 or PROMPT_COMMAND after cohab's part of the start-up"
-    } else {
-        "something takes the hooks of the shell away after cohab's part of the start-up"
-    };
-    finding("marks", Verdict::Warn, format!("missing: {}", missing.join(", "))).hint(hint)
-}
-
-fn shapes(relay: &RelayFacts) -> Finding {
-    let names: Vec<&str> = relay.shapes.iter().map(|(name, _)| *name).collect();
-    let wrong = relay.shapes.iter().find(|(_, tried)| *tried != Tried::Right);
-    match wrong {
-        None => finding("shapes", Verdict::Ok, format!("as they should: {}", names.join(", "))),
-        Some((name, how)) => tried("shapes", "", name, how, Verdict::Fail, REPORT),
-    }
-}
-
-fn half_line(relay: &RelayFacts) -> Finding {
-    let hint = "a key binding or a plugin of the line editor changes the line";
-    match &relay.half_line {
-        HalfLine::Back => finding("half-line", Verdict::Ok, "a half-typed line comes back with its cursor"),
-        HalfLine::CursorMoved => {
-            finding("half-line", Verdict::Warn, "a half-typed line comes back, its cursor elsewhere").hint(hint)
-        }
-        HalfLine::Changed(text) => {
-            finding("half-line", Verdict::Warn, format!("a half-typed line came back as `{text}`")).hint(hint)
-        }
-        HalfLine::Unknown => finding("half-line", Verdict::Warn, "a half-typed line could not be looked at"),
-    }
-}
-
-/// A question needs one of Enter and the hotkey.
-fn questions(facts: &Facts, relay: &RelayFacts) -> Vec<Finding> {
-    let is_ble = relay.inside.as_ref().is_some_and(|inside| inside.tools.contains(&"ble.sh"));
-    let none_left = Verdict::Fail;
-    let (enter_verdict, hotkey_verdict) = match (&relay.enter, &relay.hotkey) {
-        (Tried::Wrong(_), Tried::Right) => (Verdict::Warn, Verdict::Ok),
-        (Tried::Right, Tried::Wrong(_)) => (Verdict::Ok, Verdict::Warn),
-        _ => (none_left, none_left),
-    };
-    let hint = match facts.shell.kind {
-        _ if is_ble => "ble.sh reads the keys itself; ask with the hotkey",
-        Shell::Fish => "your own binding of Enter is kept; ask with the hotkey",
-        _ => "something else reads Enter; ask with the hotkey",
-    };
-    let mut all = vec![tried(
-        "enter",
-        "a question is taken before the shell sees it",
-        "Enter",
-        &relay.enter,
-        enter_verdict,
-        hint,
-    )];
-    if facts.has_hotkey {
-        let hint = "another hotkey may do: client.hotkey in the settings";
-        all.push(tried("hotkey", "asks with the line as it stands", "hotkey", &relay.hotkey, hotkey_verdict, hint));
-    }
-    if relay.enter == Tried::Right || relay.answer != Tried::Skipped {
-        let well = "commands run within an answer, the prompt comes back";
-        all.push(tried("answer", well, "an answer", &relay.answer, Verdict::Fail, REPORT));
-    }
-    all
-}
-
 fn prompt_tools(facts: &Facts) -> Option<Finding> {
     let inside = facts.relay.as_ref().and_then(|relay| relay.inside.as_ref());
     let (tools, loaded) = match inside {
@@ -390,7 +278,7 @@ fn prompt_tools(facts: &Facts) -> Option<Finding> {
     };
     if inside.is_some_and(|inside| inside.promptvars == Some(false)) {
         let text = "`promptvars` is off: bash cannot show marks in its prompts";
-        return Some(finding("prompt-tools", Verdict::Fail, text).hint("take `shopt -u promptvars` out"));
+        return Some(finding("prompt-tools", Verdict::Warn, text).hint("take `shopt -u promptvars` out"));
     }
     if tools.is_empty() {
         return None;

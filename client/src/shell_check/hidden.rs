@@ -21,7 +21,7 @@ use rustix::{
     termios::Termios,
 };
 
-use super::facts::MarksSeen;
+use super::{facts::MarksSeen, queries::Queries};
 use crate::driver::{
     Start,
     shell_io::{self, Integration},
@@ -35,14 +35,8 @@ const EDITOR_LOOK: Duration = Duration::from_micros(250);
 /// Kept of what the shell prints.
 const OUTPUT_HEAD_BYTES: usize = 32 * 1024;
 const OUTPUT_TAIL_BYTES: usize = 8 * 1024;
-/// Queries of a shell that are answered; more is noise.
-const REPLIES_MAX: usize = 64;
 /// A killed process is gone after this, or never.
 const REAP_WAIT: Duration = Duration::from_secs(1);
-
-/// What a terminal answers: identity, cursor position, health.
-const REPLIES: [(&[u8], &[u8]); 4] =
-    [(b"\x1b[c", b"\x1b[?62;22c"), (b"\x1b[0c", b"\x1b[?62;22c"), (b"\x1b[6n", b"\x1b[1;1R"), (b"\x1b[5n", b"\x1b[0n")];
 
 /// Why waiting ended without what was waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,9 +75,7 @@ pub(super) struct HiddenShell<'a> {
     directory: Option<RelayDir>,
     parser: MarkParser,
     fx: Effects,
-    /// The end of what was printed, where a query may be cut.
-    query_tail: Vec<u8>,
-    replies: usize,
+    queries: Queries,
     last_id: u32,
     /// When the whole check is over.
     deadline: Instant,
@@ -124,8 +116,7 @@ impl<'a> HiddenShell<'a> {
             hotkey: start.config.client.hotkey.bytes(),
             directory,
             fx: Effects::default(),
-            query_tail: Vec::new(),
-            replies: 0,
+            queries: Queries::default(),
             last_id: 0,
             deadline,
             stop,
@@ -145,6 +136,18 @@ impl<'a> HiddenShell<'a> {
     /// Whether no other program has the terminal.
     pub fn shell_is_in_front(&self) -> bool {
         self.pty.foreground_pgid().and_then(|pgid| u32::try_from(pgid).ok()) == Some(self.pty.child_pid())
+    }
+
+    /// The program in front, or one that the shell itself waits for.
+    pub fn running(&self) -> Option<String> {
+        if !self.shell_is_in_front() {
+            return self.pty.foreground_name();
+        }
+        // Without job control, as in start-up files, children stay in the shell's own group.
+        let pid = self.pty.child_pid();
+        let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).ok()?;
+        let last = children.split_whitespace().next_back()?;
+        Some(std::fs::read_to_string(format!("/proc/{last}/comm")).ok()?.trim_end().to_owned())
     }
 
     /// Serves the shell until `condition` holds, for at most `limit`.
@@ -249,6 +252,9 @@ impl<'a> HiddenShell<'a> {
         let now = Instant::now();
         if is_readable {
             self.read(now);
+        } else if let Ok(Some(end)) = self.pty.try_wait() {
+            // Something it left behind may keep the terminal open.
+            self.end(end.status, now);
         }
         if self.live.deadline().is_some_and(|due| due <= now) {
             self.live.tick(&self.pty, now, &mut self.fx);
@@ -266,10 +272,14 @@ impl<'a> HiddenShell<'a> {
             Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => {}
             _ => {
                 let status = self.reap().unwrap_or(0);
-                self.ended = Some(status);
-                self.live.shell_ended(Some(status), now, &mut self.fx);
+                self.end(status, now);
             }
         }
+    }
+
+    fn end(&mut self, status: i32, now: Instant) {
+        self.ended = Some(status);
+        self.live.shell_ended(Some(status), now, &mut self.fx);
     }
 
     fn note_marks(&mut self, mut bytes: &[u8]) {
@@ -295,7 +305,8 @@ impl<'a> HiddenShell<'a> {
             self.pty.send(signal);
         }
         self.printed.push(&fx.terminal);
-        self.answer_queries(&fx.terminal);
+        let replies = self.queries.replies_to(&fx.terminal);
+        self.write(&replies);
         self.events.append(&mut fx.events);
         fx.clear();
         self.fx = fx;
@@ -310,26 +321,6 @@ impl<'a> HiddenShell<'a> {
                 Err(_) => return,
             }
         }
-    }
-
-    /// Some shells wait for their terminal's answer before they show a prompt.
-    fn answer_queries(&mut self, shown: &[u8]) {
-        if shown.is_empty() || self.replies >= REPLIES_MAX {
-            return;
-        }
-        let kept = self.query_tail.len();
-        self.query_tail.extend_from_slice(shown);
-        let text = std::mem::take(&mut self.query_tail);
-        for (query, reply) in REPLIES {
-            let ends = text.windows(query.len()).enumerate().filter(|(_, part)| *part == query);
-            let fresh = ends.filter(|(at, _)| at + query.len() > kept).count();
-            for _ in 0..fresh.min(REPLIES_MAX - self.replies) {
-                self.replies += 1;
-                self.write(reply);
-            }
-        }
-        let longest = REPLIES.iter().map(|(query, _)| query.len()).max().unwrap_or(0);
-        self.query_tail = text[text.len().saturating_sub(longest - 1)..].to_vec();
     }
 
     fn reap(&mut self) -> Option<i32> {

@@ -29,12 +29,16 @@ use crate::{driver::Start, real_shell::Surroundings};
 const TOTAL_LIMIT: Duration = Duration::from_secs(20);
 /// To the first prompt.
 const START_LIMIT: Duration = Duration::from_secs(10);
+/// From a line editor that reads to the mark of its prompt.
+const MARK_LIMIT: Duration = Duration::from_millis(500);
 /// To the prompt of a shell without us.
 const PLAIN_LIMIT: Duration = Duration::from_secs(4);
+/// To whatever prompt a shell has that we know nothing of.
+const UNKNOWN_LIMIT: Duration = Duration::from_secs(1);
 /// For starts that only measure.
 const MEASURE_LIMIT: Duration = Duration::from_secs(3);
 /// So many more starts of each kind, as long as there is time.
-const MEASURED_STARTS: usize = 3;
+const MEASURED_STARTS: usize = 5;
 /// `SHELL --version`.
 const VERSION_LIMIT: Duration = Duration::from_secs(2);
 /// Read of its answer.
@@ -108,6 +112,7 @@ impl<'a> Examination<'a> {
             folder,
             start: StartFacts {
                 ours,
+                first: Duration::ZERO,
                 plain: None,
                 with: None,
                 without: None,
@@ -131,17 +136,20 @@ impl<'a> Examination<'a> {
     ) -> Result<(StartFacts, Option<super::facts::RelayFacts>), Cancelled> {
         let integrated = shell.is_integrated();
         let ours = if integrated { self.wait_prompt(&mut shell)? } else { StartEnd::NotIntegrated };
+        let first = shell.started.elapsed();
         let (printed, _) = shell.printed.render();
         let relay = match ours {
             StartEnd::Prompt => Some(trial::examine(&mut shell, facts.kind).map_err(|_| Cancelled)?),
             _ => None,
         };
-        let mut start = StartFacts { ours, plain: None, with: None, without: None, marks: shell.marks, printed };
+        let mut start = StartFacts { ours, first, plain: None, with: None, without: None, marks: shell.marks, printed };
         drop(shell);
-        if start.ours == StartEnd::Prompt {
-            self.measure_starts(&facts.path, &mut start)?;
-        } else {
-            start.plain = Some(self.start_plain(&facts.path)?);
+        match start.ours {
+            StartEnd::Prompt if first < MEASURE_LIMIT / 2 => self.measure_starts(&facts.path, &mut start)?,
+            StartEnd::Prompt => {}
+            // It would be the same without us.
+            StartEnd::Replaced { .. } => {}
+            _ => start.plain = Some(self.start_plain(&facts.path)?),
         }
         Ok((start, relay))
     }
@@ -156,7 +164,13 @@ impl<'a> Examination<'a> {
         };
         let is_replaced =
             |shell: &HiddenShell<'_>| shell.started.elapsed() >= REPLACED_AFTER && shell.pty.shell_replaced();
-        let waited = shell.wait(START_LIMIT, |shell| is_ready(shell) || is_unmarked(shell) || is_replaced(shell));
+        let mut waited = shell.wait(START_LIMIT, |shell| is_ready(shell) || is_unmarked(shell) || is_replaced(shell));
+        if waited.is_ok() && !is_ready(shell) && !is_replaced(shell) {
+            // The line editor reads just before its prompt is written.
+            waited = shell
+                .wait(MARK_LIMIT, is_ready)
+                .or_else(|unmet| if unmet == Unmet::Late { Ok(()) } else { Err(unmet) });
+        }
         Ok(match waited {
             _ if is_ready(shell) => StartEnd::Prompt,
             Err(Unmet::Cancelled) => return Err(Cancelled),
@@ -171,8 +185,7 @@ impl<'a> Examination<'a> {
     }
 
     fn slow(&self, shell: &HiddenShell<'a>) -> StartEnd {
-        let running = if shell.shell_is_in_front() { None } else { shell.pty.foreground_name() };
-        StartEnd::Slow { running: running.map(|name| one_line(&name, 40)), after: shell.started.elapsed() }
+        StartEnd::Slow { running: shell.running().map(|name| one_line(&name, 40)), after: shell.started.elapsed() }
     }
 
     /// Starts the shell without us, to see whose fault it is.
@@ -181,7 +194,8 @@ impl<'a> Examination<'a> {
             Ok(shell) => shell,
             Err(error) => return Ok(StartEnd::Failed(one_line(&error.to_string(), 200))),
         };
-        Ok(match shell.wait_editor(PLAIN_LIMIT) {
+        let limit = if Shell::of(program) == Shell::Other { UNKNOWN_LIMIT } else { PLAIN_LIMIT };
+        Ok(match shell.wait_editor(limit) {
             Ok(_) => StartEnd::Prompt,
             Err(Unmet::Cancelled) => return Err(Cancelled),
             Err(Unmet::Ended) => StartEnd::Ended { status: shell.ended.unwrap_or(0) },

@@ -166,15 +166,95 @@ fn replaces_shell(line: &str) -> bool {
 
 /// The first line that a shell prints about a mistake in a file: `FILE: line 3: ...`, `FILE:3: ...`, `FILE (line 3): ...`.
 fn complaint(printed: &str) -> Option<String> {
-    let line = printed.lines().find(|line| {
-        let after_digits = |rest: &str| rest.trim_start_matches(|c: char| c.is_ascii_digit()).chars().next();
-        let names_line = |lead: &str, end: char| {
-            line.split(lead)
-                .skip(1)
-                .any(|rest| rest.starts_with(|c: char| c.is_ascii_digit()) && after_digits(rest) == Some(end))
-        };
-        let is_path = line.split_whitespace().take(2).any(|word| word.contains('/'));
-        is_path && (names_line(": line ", ':') || names_line(":", ':') || names_line("(line ", ')'))
-    })?;
+    let is_digit = |c: char| c.is_ascii_digit();
+    let names_line = |line: &str, lead: &str, end: char| {
+        line.match_indices(lead).any(|(at, _)| {
+            let rest = &line[at + lead.len()..];
+            rest.starts_with(is_digit) && rest.trim_start_matches(is_digit).starts_with(end)
+        })
+    };
+    let is_complaint = |line: &&str| {
+        let names_file = line.split_whitespace().take(2).any(|word| word.contains('/'));
+        names_file
+            && [(": line ", ':'), (":", ':'), ("(line ", ')')].iter().any(|(lead, end)| names_line(line, lead, *end))
+    };
+    let line = printed.lines().find(is_complaint)?;
     Some(one_line(line, LINE_MAX_COLUMNS))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn facts_of(text: &str) -> RcFacts {
+        examine(&[("~/.bashrc".into(), text.into())], "")
+    }
+
+    #[test]
+    fn a_line_that_replaces_the_shell_is_told_from_one_that_only_redirects() {
+        for line in
+            ["exec fish", "[ -z \"$TMUX\" ] && exec tmux new", "if x; then exec /bin/zsh -l; fi", "  exec \"$SHELL\""]
+        {
+            assert_eq!(facts_of(line).exec.map(|line| line.number), Some(1), "{line}");
+        }
+        for line in
+            ["exec 3>&1", "exec 2>/dev/null", "exec </dev/null", "# exec fish", "echo exec fish", "executable=1"]
+        {
+            assert_eq!(facts_of(line).exec, None, "{line}");
+        }
+    }
+
+    #[test]
+    fn other_lines_of_interest_are_found_with_their_numbers() {
+        let facts = facts_of(
+            "# shopt -u promptvars\nshopt -u promptvars\neval \"$(starship init bash)\"\n[ -t 0 ] || exit 1\n",
+        );
+        assert_eq!(facts.promptvars.map(|line| line.number), Some(2));
+        assert_eq!(facts.exit.map(|line| line.number), Some(4));
+        assert_eq!(facts.tools, ["starship"]);
+    }
+
+    #[test]
+    fn complaints_of_every_shell_are_seen_and_prompts_are_not() {
+        for line in [
+            "bash: /home/ann/.bashrc: line 7: syntax error near unexpected token `fi'",
+            "/home/ann/.zshrc:3: parse error near `fi'",
+            "~/.config/fish/config.fish (line 2): Missing end",
+        ] {
+            assert_eq!(complaint(&format!("Welcome\n{line}\n$ ")).as_deref(), Some(line));
+        }
+        for line in ["ann@host:/srv/data$ ", "12:30:01 up 3 days", "see http://example.org:80/x"] {
+            assert_eq!(complaint(line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn the_answer_names_each_tool_once() {
+        let answer = "has=starship_precmd\nhas=enable_transience\nhas=BLE_VERSION\npromptvars     \toff\n";
+        assert_eq!(tools_in_answer(answer), ["starship", "ble.sh"]);
+        assert_eq!(promptvars_in_answer(answer), Some(false));
+        assert_eq!(promptvars_in_answer("has=omz"), None);
+    }
+
+    #[test]
+    fn each_shell_reads_its_own_files() {
+        let home = Path::new("/home/ann");
+        let names = |kind, login| {
+            let variable = |name: &str| (name == "ZDOTDIR").then(|| PathBuf::from("/z"));
+            let files = files(kind, login, home, variable);
+            files.iter().map(|file| file.display().to_string()).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(names(Shell::Bash, false), "/home/ann/.bashrc");
+        assert_eq!(names(Shell::Zsh, false), "/z/.zshenv /z/.zshrc");
+        assert_eq!(names(Shell::Fish, true), "/home/ann/.config/fish/config.fish");
+        assert_eq!(names(Shell::Other, true), "");
+    }
+
+    #[test]
+    fn a_pipe_in_the_place_of_a_file_is_not_read() {
+        let home = tempfile::tempdir().unwrap();
+        let pipe = home.path().join(".bashrc");
+        rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
+        assert!(read(&[pipe], home.path()).is_empty());
+    }
 }

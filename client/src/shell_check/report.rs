@@ -1,13 +1,13 @@
 //! Findings to text for people, or to JSON for programs. Pure.
 
-use std::{path::Path, time::Duration};
+use std::time::Duration;
 
-use cohab_shell_relay::sanitize::one_line;
 use ratatui::text::{Line, Span};
 use serde_json::{Value, json};
+use unicode_width::UnicodeWidthStr;
 
 use super::{
-    facts::{Facts, median},
+    facts::{Facts, StartEnd, median, milliseconds},
     findings::{Finding, Mode, Verdict, findings, mode},
 };
 use crate::ui::{
@@ -17,10 +17,7 @@ use crate::ui::{
 
 /// Grows when a reader of the JSON would have to change.
 const JSON_VERSION: u32 = 1;
-/// Shown of a path.
-const PATH_MAX_COLUMNS: usize = 100;
-/// Where hints begin.
-const HINT_INDENT: usize = 6;
+const VERDICT_COLUMNS: usize = 4;
 
 /// A whole check.
 #[derive(Clone, Debug)]
@@ -43,28 +40,27 @@ impl Report {
         self.mode == Mode::Live && self.findings.iter().all(|finding| finding.verdict != Verdict::Fail)
     }
 
-    /// For people: a line per finding, its hint below, the upshot at the end. Rows are wrapped by the terminal.
+    /// For people: a row or more per finding, its hint below, the upshot at the end. No row is wider than `columns`, unless a
+    /// word is.
     #[must_use]
-    pub fn text(&self, colors: ColorSupport) -> Vec<u8> {
+    pub fn text(&self, columns: usize, colors: ColorSupport) -> Vec<u8> {
         let mut out = Vec::new();
-        let width = self.findings.iter().map(|finding| title(finding.id).chars().count()).max().unwrap_or(0);
+        let width = self.findings.iter().map(|finding| finding.id.len()).max().unwrap_or(0);
+        let indent = VERDICT_COLUMNS + width + 4;
         for finding in &self.findings {
             let (word, style) = match finding.verdict {
                 Verdict::Ok => ("ok", theme::GOOD),
                 Verdict::Warn => ("warn", theme::WARNING),
                 Verdict::Fail => ("fail", theme::DANGER),
             };
-            let head = format!("{:width$}  ", title(finding.id));
-            let line = vec![
-                Span::styled(format!("{word:4}"), style),
-                Span::raw("  "),
-                Span::raw(head),
-                Span::raw(finding.text.as_str()),
-            ];
-            put(Line::from(line), colors, &mut out);
-            if let Some(hint) = &finding.hint {
-                let indent = " ".repeat(HINT_INDENT + width + 2);
-                put(Line::from(vec![Span::raw(indent), Span::styled(hint.as_str(), theme::DIM)]), colors, &mut out);
+            let verdict = Span::styled(format!("{word:VERDICT_COLUMNS$}"), style);
+            let mut head = vec![verdict, Span::raw(format!("  {:width$}  ", title(finding.id)))];
+            let hint = finding.hint.as_deref().unwrap_or_default();
+            let texts = rows(&finding.text, columns, indent).into_iter().map(Span::raw);
+            let hints = rows(hint, columns, indent).into_iter().map(|row| Span::styled(row, theme::DIM));
+            for row in texts.chain(hints) {
+                head.push(row);
+                put(Line::from(std::mem::replace(&mut head, vec![Span::raw(" ".repeat(indent))])), colors, &mut out);
             }
         }
         put(Line::default(), colors, &mut out);
@@ -81,10 +77,15 @@ impl Report {
                 "The assistant does not work in this shell as it should.",
                 "`cohab ask` does: it runs commands in a shell of their own.",
             ],
+            Mode::PassThrough if matches!(self.facts.start.ours, StartEnd::Slow { .. }) => vec![
+                "Until the first prompt comes everything passes, and no question is taken.",
+                "`cohab ask` works: it runs commands in a shell of their own.",
+            ],
             Mode::PassThrough => vec![
                 "`cohab` opens this shell as it is: everything passes, no questions at the prompt.",
                 "`cohab ask` works: it runs commands in a shell of their own.",
             ],
+            Mode::NotStarted => vec!["`cohab` takes the next one: client.shell, $SHELL, the one of passwd, /bin/sh."],
             Mode::PlainShell => vec!["`cohab` opens your plain shell here, without the assistant."],
         }
     }
@@ -126,24 +127,31 @@ fn rounded(milliseconds: Option<f64>) -> Value {
     milliseconds.map_or(Value::Null, |time| json!((time * 100.0).round() / 100.0))
 }
 
-/// A duration in milliseconds.
-#[must_use]
-pub(super) fn milliseconds(time: Duration) -> f64 {
-    time.as_secs_f64() * 1000.0
-}
-
-/// A path on one harmless line.
-#[must_use]
-pub(super) fn shown(path: &Path) -> String {
-    one_line(&path.to_string_lossy(), PATH_MAX_COLUMNS)
-}
-
 fn put(line: Line<'_>, colors: ColorSupport, out: &mut Vec<u8>) {
     write_line(&line, colors, out);
     out.push(b'\n');
+}
+
+/// A text in rows that fit behind `indent`, broken between words.
+fn rows(text: &str, columns: usize, indent: usize) -> Vec<String> {
+    let room = columns.saturating_sub(indent);
+    let mut rows: Vec<String> = Vec::new();
+    for word in text.split(' ').filter(|word| !word.is_empty()) {
+        match rows.last_mut().filter(|row| row.width() + 1 + word.width() <= room) {
+            Some(row) => {
+                row.push(' ');
+                row.push_str(word);
+            }
+            None => rows.push(word.to_owned()),
+        }
+    }
+    rows
 }
 
 /// What people read for an id.
 fn title(id: &str) -> String {
     id.replace('-', " ")
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,9 +1,8 @@
 //! What is tried in a shell that stands at its first prompt. Its history goes to a private file before anything is typed.
 
 use std::{
-    ffi::OsString,
+    cell::Cell,
     fs,
-    os::unix::ffi::OsStringExt,
     path::Path,
     time::{Duration, Instant},
 };
@@ -46,6 +45,7 @@ const FOLDER: &str = "a ä";
 pub(super) fn examine(shell: &mut HiddenShell<'_>, kind: Shell) -> Result<RelayFacts, Unmet> {
     let mut facts = RelayFacts {
         first: Tried::Skipped,
+        is_history_aside: false,
         marks: MarksSeen::default(),
         continuation_tried: false,
         enter: Tried::Skipped,
@@ -71,8 +71,18 @@ pub(super) fn examine(shell: &mut HiddenShell<'_>, kind: Shell) -> Result<RelayF
 }
 
 fn try_all(shell: &mut HiddenShell<'_>, kind: Shell, facts: &mut RelayFacts) -> Result<(), Unmet> {
-    facts.first = expect(shell, &private_history(kind, shell.folder.as_deref()), |_| None)?;
-    if facts.first != Tried::Right {
+    for text in private_history(kind, shell.folder.as_deref()) {
+        let aside = Cell::new(false);
+        facts.first = expect(shell, &text, |outcome| {
+            aside.set(outcome.status == Some(0));
+            None
+        })?;
+        facts.is_history_aside = aside.get();
+        if facts.first != Tried::Right || facts.is_history_aside {
+            break;
+        }
+    }
+    if facts.first != Tried::Right || !facts.is_history_aside {
         return Ok(());
     }
     try_exactness(shell, kind, facts)?;
@@ -82,8 +92,7 @@ fn try_all(shell: &mut HiddenShell<'_>, kind: Shell, facts: &mut RelayFacts) -> 
             promptvars: rc::promptvars_in_answer(&outcome.output),
         });
     }
-    facts.relayed = relayed_times(shell)?;
-    facts.typed = typed_times(shell)?;
+    take_times(shell, facts)?;
     try_half_line(shell, facts)?;
     try_hotkey(shell, facts)?;
     if kind != Shell::Fish {
@@ -97,17 +106,17 @@ fn try_all(shell: &mut HiddenShell<'_>, kind: Shell, facts: &mut RelayFacts) -> 
     Ok(())
 }
 
-/// Sends the history elsewhere, and keeps a directory jumper from learning our folders.
-fn private_history(kind: Shell, folder: Option<&Path>) -> String {
-    let history = match (kind, folder) {
-        (Shell::Fish, _) => "set -g fish_history ''".to_owned(),
-        (_, Some(folder)) => {
-            let word = OsString::from_vec(quoted(folder.join("history").as_os_str()));
-            format!("HISTFILE={}", word.to_string_lossy())
-        }
-        (_, None) => "HISTFILE=/dev/null".to_owned(),
+/// Ways to keep the history as it is, best first. A directory jumper is kept from learning our folders.
+fn private_history(kind: Shell, folder: Option<&Path>) -> Vec<String> {
+    let file = folder.map(|folder| quoted(folder.join("history").as_os_str()));
+    let elsewhere = file.map(|file| format!("HISTFILE={}", String::from_utf8_lossy(&file)));
+    let ways = match kind {
+        Shell::Fish => vec!["set -g fish_history ''".to_owned()],
+        // The name of the file may be read-only.
+        Shell::Bash => elsewhere.into_iter().chain(["set +o history".to_owned()]).collect(),
+        Shell::Zsh | Shell::Other => elsewhere.into_iter().collect(),
     };
-    format!("{history}; export _ZO_EXCLUDE_DIRS='/*'")
+    ways.into_iter().map(|way| format!("{way} && export _ZO_EXCLUDE_DIRS='/*'")).collect()
 }
 
 fn history(kind: Shell) -> &'static str {
@@ -186,47 +195,47 @@ fn try_exactness(shell: &mut HiddenShell<'_>, kind: Shell, facts: &mut RelayFact
     Ok(())
 }
 
-/// Takes the time of some rounds; stops early without an error when one does not come to its end.
-fn times(
-    shell: &mut HiddenShell<'_>,
-    mut round: impl FnMut(&mut HiddenShell<'_>) -> Result<bool, Unmet>,
-) -> Result<Vec<Duration>, Unmet> {
+/// Relayed and typed in turns, so that what else the machine does slows both. Ends early when one does not come to its end.
+fn take_times(shell: &mut HiddenShell<'_>, facts: &mut RelayFacts) -> Result<(), Unmet> {
     let until = Instant::now() + SAMPLES_LIMIT;
-    let mut times = Vec::new();
     for number in 0..WARM_UP + SAMPLES {
         let begun = Instant::now();
-        if !round(shell)? {
+        if !run_true(shell)? {
+            break;
+        }
+        let relayed = begun.elapsed();
+        let begun = Instant::now();
+        if !type_true(shell)? {
             break;
         }
         if number >= WARM_UP {
-            times.push(begun.elapsed());
+            facts.relayed.push(relayed);
+            facts.typed.push(begun.elapsed());
         }
         if Instant::now() >= until {
             break;
         }
     }
-    Ok(times)
+    Ok(())
 }
 
-fn relayed_times(shell: &mut HiddenShell<'_>) -> Result<Vec<Duration>, Unmet> {
-    times(shell, |shell| match shell.run("true", COMMAND_LIMIT) {
+fn run_true(shell: &mut HiddenShell<'_>) -> Result<bool, Unmet> {
+    match shell.run("true", COMMAND_LIMIT) {
         Ok(outcome) => Ok(outcome.status == Some(0)),
         Err(Failed::Unmet(Unmet::Cancelled)) => Err(Unmet::Cancelled),
         Err(_) => Ok(false),
-    })
+    }
 }
 
-fn typed_times(shell: &mut HiddenShell<'_>) -> Result<Vec<Duration>, Unmet> {
-    times(shell, |shell| {
-        shell.events.clear();
-        shell.keys(b" true\r");
-        let is_asked = |shell: &HiddenShell<'_>| entered(shell).is_some() || is_at_next_prompt(shell);
-        if !came(shell.wait(COMMAND_LIMIT, is_asked))? {
-            return Ok(false);
-        }
-        shell.decide(LineDecision::Shell);
-        came(shell.wait(COMMAND_LIMIT, is_at_next_prompt))
-    })
+fn type_true(shell: &mut HiddenShell<'_>) -> Result<bool, Unmet> {
+    shell.events.clear();
+    shell.keys(b" true\r");
+    let is_asked = |shell: &HiddenShell<'_>| entered(shell).is_some() || is_at_next_prompt(shell);
+    if !came(shell.wait(COMMAND_LIMIT, is_asked))? {
+        return Ok(false);
+    }
+    shell.decide(LineDecision::Shell);
+    came(shell.wait(COMMAND_LIMIT, is_at_next_prompt))
 }
 
 /// Whether it came; an error only if the user wants to stop.

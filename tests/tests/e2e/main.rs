@@ -9,5 +9,6 @@ mod daemon;
 mod harness;
 mod offline;
 mod shell;
+mod shell_check;
 mod tools;
 mod wires;
