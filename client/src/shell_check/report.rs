@@ -60,12 +60,12 @@ impl Report {
             let hints = rows(hint, columns, indent).into_iter().map(|row| Span::styled(row, theme::DIM));
             for row in texts.chain(hints) {
                 head.push(row);
-                put(Line::from(std::mem::replace(&mut head, vec![Span::raw(" ".repeat(indent))])), colors, &mut out);
+                put(&Line::from(std::mem::replace(&mut head, vec![Span::raw(" ".repeat(indent))])), colors, &mut out);
             }
         }
-        put(Line::default(), colors, &mut out);
+        put(&Line::default(), colors, &mut out);
         for line in self.upshot() {
-            put(Line::raw(line), colors, &mut out);
+            put(&Line::raw(line), colors, &mut out);
         }
         out
     }
@@ -127,8 +127,8 @@ fn rounded(milliseconds: Option<f64>) -> Value {
     milliseconds.map_or(Value::Null, |time| json!((time * 100.0).round() / 100.0))
 }
 
-fn put(line: Line<'_>, colors: ColorSupport, out: &mut Vec<u8>) {
-    write_line(&line, colors, out);
+fn put(line: &Line<'_>, colors: ColorSupport, out: &mut Vec<u8>) {
+    write_line(line, colors, out);
     out.push(b'\n');
 }
 

@@ -121,9 +121,9 @@ fn private_history(kind: Shell, folder: Option<&Path>) -> Vec<String> {
 
 fn history(kind: Shell) -> &'static str {
     match kind {
-        Shell::Zsh => "fc -l -100",
-        Shell::Fish => "history search --max 100",
-        Shell::Bash | Shell::Other => "history 100",
+        Shell::Zsh => "builtin fc -l -100",
+        Shell::Fish => "builtin history search --max 100",
+        Shell::Bash | Shell::Other => "builtin history 100",
     }
 }
 
@@ -160,7 +160,7 @@ fn prints(wanted: &'static str) -> impl Fn(&CommandOutcome) -> Option<String> {
 }
 
 fn try_exactness(shell: &mut HiddenShell<'_>, kind: Shell, facts: &mut RelayFacts) -> Result<(), Unmet> {
-    facts.status = expect(shell, "sh -c 'exit 42'", status_is(42))?;
+    facts.status = expect(shell, "command sh -c 'exit 42'", status_is(42))?;
     if let Some(folder) = shell.folder.as_ref().map(|folder| folder.join(FOLDER))
         && fs::create_dir(&folder).is_ok()
     {
@@ -182,13 +182,13 @@ fn try_exactness(shell: &mut HiddenShell<'_>, kind: Shell, facts: &mut RelayFact
         }
     })?;
     if facts.variables == Tried::Right {
-        facts.variables = expect(shell, &format!("echo \"${VARIABLE}\""), prints(VALUE))?;
+        facts.variables = expect(shell, &format!("builtin echo \"${VARIABLE}\""), prints(VALUE))?;
     }
     if kind != Shell::Fish {
-        facts.shapes.push(("here-document", expect(shell, "cat <<X\none $((1+1))\nX", prints("one 2"))?));
+        facts.shapes.push(("here-document", expect(shell, "command cat <<X\none $((1+1))\nX", prints("one 2"))?));
     }
-    facts.shapes.push(("comment", expect(shell, "echo one # two", prints("one"))?));
-    let unclosed = expect(shell, "echo 'unclosed", |outcome| {
+    facts.shapes.push(("comment", expect(shell, "builtin echo one # two", prints("one"))?));
+    let unclosed = expect(shell, "builtin echo 'unclosed", |outcome| {
         (outcome.status == Some(0)).then(|| "it counts as a success".to_owned())
     })?;
     facts.shapes.push(("unclosed quote", unclosed));
