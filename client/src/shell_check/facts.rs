@@ -190,6 +190,8 @@ pub struct RcFacts {
     pub complaint: Option<String>,
     /// A line that replaces the shell.
     pub exec: Option<RcLine>,
+    /// A line that sends the shell's output elsewhere.
+    pub redirect: Option<RcLine>,
     /// A line that ends the shell.
     pub exit: Option<RcLine>,
     /// A line that switches `promptvars` off.
@@ -233,6 +235,8 @@ pub enum HalfLine {
 /// How the relay works.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RelayFacts {
+    /// The shell reads lines with its line editor; else nothing was tried.
+    pub has_line_editor: bool,
     /// The first command.
     pub first: Tried,
     /// The shell's history went to a file of ours; else nothing more was tried.

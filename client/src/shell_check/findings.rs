@@ -185,6 +185,11 @@ fn at(line: &RcLine) -> String {
     format!("{} line {}: `{}`", line.file, line.number, line.text)
 }
 
+/// Where to look.
+fn look_at(line: &Option<RcLine>, otherwise: &str) -> String {
+    line.as_ref().map_or_else(|| otherwise.to_owned(), |line| format!("look at {}", at(line)))
+}
+
 /// Says whose fault a failed start is: the shell comes up without us, or it does not.
 fn blame(facts: &Facts, own: String) -> String {
     match facts.start.plain {
@@ -196,7 +201,6 @@ fn blame(facts: &Facts, own: String) -> String {
 fn start(facts: &Facts) -> Option<Finding> {
     let rc = &facts.rc;
     let fail = |text: String| finding("start", Verdict::Fail, text);
-    let line = |line: &Option<RcLine>, otherwise: &str| line.as_ref().map_or_else(|| otherwise.to_owned(), at);
     let as_it_is = || finding("start", Verdict::Ok, "it comes up as it is, without cohab's integration");
     Some(match &facts.start.ours {
         StartEnd::Failed(_) => return None,
@@ -205,16 +209,20 @@ fn start(facts: &Facts) -> Option<Finding> {
             Some(StartEnd::Ended { status }) => fail(format!("it ended at once, with status {status}")),
             _ => as_it_is(),
         },
-        StartEnd::Ended { status } => fail(format!("it ended with status {status} before its first prompt")).hint(
-            blame(facts, format!("a start-up file ends it; look at {}", line(&rc.exit, "what runs `exit` there"))),
-        ),
+        StartEnd::Ended { status } => {
+            fail(format!("it ended with status {status} before its first prompt")).hint(blame(
+                facts,
+                look_at(&rc.exit, "a start-up file ends it: look for `exit`, or for a failure under `set -e`"),
+            ))
+        }
         StartEnd::Replaced { by } => fail(format!("{by} took its place before the first prompt")).hint(format!(
             "a start-up file replaces the shell: {}; if {by} is the shell you want, name it: `cohab --shell PATH`",
-            line(&rc.exec, "look for `exec`")
+            look_at(&rc.exec, "look for `exec` in them")
         )),
         StartEnd::Slow { running, after } => {
-            let busy =
-                running.as_ref().map_or_else(|| "the shell itself was busy".into(), |name| format!("{name} ran"));
+            let busy = running
+                .as_ref()
+                .map_or_else(|| "the shell itself was busy, or waited for a key".into(), |name| format!("{name} ran"));
             let hint = "the start-up files wait for something; cohab passes through until the first prompt comes";
             fail(format!("no prompt within {} s: {busy}", after.as_secs())).hint(blame(facts, hint.into()))
         }
@@ -224,18 +232,21 @@ fn start(facts: &Facts) -> Option<Finding> {
 }
 
 fn unmarked(facts: &Facts) -> Finding {
-    let seen = facts.start.marks;
-    let text = match (seen.end, facts.shell.kind) {
-        (true, _) => "the prompt came without its mark, only the mark before it",
-        (false, _) => "the prompt came without any mark",
+    let rc = &facts.rc;
+    let has_end_mark = facts.start.marks.end;
+    let text = if has_end_mark {
+        "the prompt came without its mark, only the mark before it"
+    } else {
+        "the prompt came without any mark"
     };
-    let hint = match (&facts.rc.promptvars, &facts.rc.exec) {
-        (Some(line), _) => format!("bash does not expand prompts; take out {}", at(line)),
-        (None, _) if facts.shell.kind == Shell::Bash && seen.end => {
+    let hint = match (&rc.promptvars, &rc.redirect, &rc.exec) {
+        (Some(line), _, _) => format!("bash does not expand prompts; take out {}", at(line)),
+        (None, Some(line), _) => format!("{} may send the prompt elsewhere", at(line)),
+        (None, None, _) if facts.shell.kind == Shell::Bash && has_end_mark => {
             "bash expands no variables in prompts (`shopt promptvars`), or something rewrites PS1 after us".to_owned()
         }
-        (None, Some(line)) => format!("another shell may have come up: {}", at(line)),
-        (None, None) => {
+        (None, None, Some(line)) => format!("another shell may have come up: {}", at(line)),
+        (None, None, None) => {
             "something stops the start-up files before their end, or the shell does not read them".to_owned()
         }
     };

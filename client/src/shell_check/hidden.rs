@@ -68,6 +68,7 @@ pub(super) struct HiddenShell<'a> {
     pub started: Instant,
     /// Its exit status, once it has ended.
     pub ended: Option<i32>,
+    kind: Shell,
     /// The private folder of its integration.
     pub folder: Option<PathBuf>,
     /// What the hotkey sends; empty for none.
@@ -111,6 +112,7 @@ impl<'a> HiddenShell<'a> {
             printed: Capture::new(OUTPUT_HEAD_BYTES, OUTPUT_TAIL_BYTES),
             marks: MarksSeen::default(),
             started: now,
+            kind: Shell::of(program),
             ended: None,
             folder,
             hotkey: start.config.client.hotkey.bytes(),
@@ -136,6 +138,15 @@ impl<'a> HiddenShell<'a> {
     /// Whether no other program has the terminal.
     pub fn shell_is_in_front(&self) -> bool {
         self.pty.foreground_pgid().and_then(|pgid| u32::try_from(pgid).ok()) == Some(self.pty.child_pid())
+    }
+
+    /// The program that runs in the shell's place, under its process id.
+    pub fn replaced_by(&self) -> Option<String> {
+        let program = std::fs::read_link(format!("/proc/{}/exe", self.pty.child_pid())).ok()?;
+        if Shell::of(&program) == self.kind {
+            return None;
+        }
+        Some(program.file_name()?.to_string_lossy().into_owned())
     }
 
     /// The program in front, or one that the shell itself waits for.

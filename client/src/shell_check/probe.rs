@@ -11,11 +11,7 @@ use std::{
 };
 
 use cohab_protocol::socket::secure_directory;
-use cohab_shell_relay::{
-    live::{LiveEvent, Probe},
-    sanitize::one_line,
-    shell::Shell,
-};
+use cohab_shell_relay::{live::LiveEvent, sanitize::one_line, shell::Shell};
 use rustix::termios::{Termios, tcgetattr};
 
 use super::{
@@ -43,8 +39,8 @@ const MEASURED_STARTS: usize = 5;
 const VERSION_LIMIT: Duration = Duration::from_secs(2);
 /// Read of its answer.
 const VERSION_MAX_BYTES: u64 = 4096;
-/// A shell that was replaced may be a wrapper's work; it is believed after this.
-const REPLACED_AFTER: Duration = Duration::from_millis(500);
+/// A wrapper of the shell has become the shell after this.
+const REPLACED_AFTER: Duration = Duration::from_secs(2);
 
 /// The check was cancelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -163,7 +159,7 @@ impl<'a> Examination<'a> {
             given_up && shell.editor_reads()
         };
         let is_replaced =
-            |shell: &HiddenShell<'_>| shell.started.elapsed() >= REPLACED_AFTER && shell.pty.shell_replaced();
+            |shell: &HiddenShell<'_>| shell.started.elapsed() >= REPLACED_AFTER && shell.replaced_by().is_some();
         let mut waited = shell.wait(START_LIMIT, |shell| is_ready(shell) || is_unmarked(shell) || is_replaced(shell));
         if waited.is_ok() && !is_ready(shell) && !is_replaced(shell) {
             // The line editor reads just before its prompt is written.
@@ -171,16 +167,14 @@ impl<'a> Examination<'a> {
                 .wait(MARK_LIMIT, is_ready)
                 .or_else(|unmet| if unmet == Unmet::Late { Ok(()) } else { Err(unmet) });
         }
-        Ok(match waited {
+        let replaced_by = shell.replaced_by();
+        Ok(match (waited, replaced_by) {
             _ if is_ready(shell) => StartEnd::Prompt,
-            Err(Unmet::Cancelled) => return Err(Cancelled),
-            Err(Unmet::Ended) => StartEnd::Ended { status: shell.ended.unwrap_or(0) },
-            _ if shell.pty.shell_replaced() => {
-                let name = shell.pty.foreground_name().unwrap_or_else(|| "another program".into());
-                StartEnd::Replaced { by: one_line(&name, 40) }
-            }
-            Ok(()) => StartEnd::Unmarked,
-            Err(Unmet::Late) => self.slow(shell),
+            (Err(Unmet::Cancelled), _) => return Err(Cancelled),
+            (Err(Unmet::Ended), _) => StartEnd::Ended { status: shell.ended.unwrap_or(0) },
+            (_, Some(name)) => StartEnd::Replaced { by: one_line(&name, 40) },
+            (Ok(()), None) => StartEnd::Unmarked,
+            (Err(Unmet::Late), None) => self.slow(shell),
         })
     }
 

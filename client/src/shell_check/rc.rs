@@ -133,6 +133,9 @@ pub fn examine(texts: &[(String, String)], printed: &str) -> RcFacts {
             if facts.exec.is_none() && replaces_shell(code) {
                 facts.exec = Some(found());
             }
+            if facts.redirect.is_none() && has_command(code, "exec") && !replaces_shell(code) && code.contains('>') {
+                facts.redirect = Some(found());
+            }
             if facts.exit.is_none() && has_command(code, "exit") {
                 facts.exit = Some(found());
             }
@@ -201,6 +204,11 @@ mod tests {
             ["exec 3>&1", "exec 2>/dev/null", "exec </dev/null", "# exec fish", "echo exec fish", "executable=1"]
         {
             assert_eq!(facts_of(line).exec, None, "{line}");
+        }
+        for (line, is_redirect) in
+            [("exec 2>/dev/null", true), ("exec >~/log", true), ("exec fish 2>&1", false), ("ls > x", false)]
+        {
+            assert_eq!(facts_of(line).redirect.is_some(), is_redirect, "{line}");
         }
     }
 

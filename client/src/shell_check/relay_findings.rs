@@ -25,6 +25,10 @@ const REPORT: &str = "this should not be; please report it with your start-up fi
 
 /// What the trial of the relay tells.
 pub(super) fn relay_findings(facts: &Facts, relay: &RelayFacts) -> Vec<Finding> {
+    if !relay.has_line_editor {
+        let text = "the shell reads lines without its line editor: no command can be handed to it";
+        return vec![finding("relay", Verdict::Fail, text).hint("`set +o emacs`, `set +o vi` or TERM switch it off")];
+    }
     let first = tried("relay", "a command runs in the shell", "a command", &relay.first, Verdict::Fail, REPORT);
     if relay.first != Tried::Right {
         return vec![first];

@@ -10,6 +10,7 @@ const ALL_MARKS: MarksSeen = MarksSeen { prompt: true, start: true, end: true, c
 
 fn relay_that_works() -> RelayFacts {
     RelayFacts {
+        has_line_editor: true,
         first: Tried::Right,
         is_history_aside: true,
         marks: ALL_MARKS,
@@ -135,7 +136,8 @@ fn a_shell_that_cohab_leaves_as_it_is() {
 
 #[test]
 fn a_wrong_result_is_a_failure_whatever_else_is_well() {
-    let spoil: [fn(&mut RelayFacts); 7] = [
+    let spoil: [fn(&mut RelayFacts); 8] = [
+        |relay| relay.has_line_editor = false,
         |relay| relay.first = Tried::Wrong("x".into()),
         |relay| relay.status = Tried::Wrong("x".into()),
         |relay| relay.cwd = Tried::Wrong("x".into()),
