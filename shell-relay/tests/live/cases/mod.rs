@@ -1,7 +1,7 @@
-//! The numbered cases that the relay must satisfy, each in every shell it applies to.
+//! The numbered cases that the relay must satisfy, each in every shell it applies to ([`table`]).
 //!
-//! `case!(number name [shells] |t| { .. })` makes one test a shell, `case_NNN_name::shell`, with `t` a fresh [`Terminal`] of a shell
-//! with the prompt `$ `. A shell in which the case cannot hold is named after `except` with the reason.
+//! `case!(case_NNN_name [shells] |kind| { .. })` makes one test a shell: `case_NNN_name::shell`. A shell in which the case cannot hold
+//! is named after `except`, with the reason. A number may have several cases. Unless a case says otherwise the prompt is `$ `.
 
 /// One case in several shells.
 macro_rules! case {
@@ -28,6 +28,7 @@ macro_rules! case {
 }
 
 mod statuses;
+mod table;
 
 fn kind(name: &str) -> crate::terminal::Kind {
     use crate::terminal::Kind;
