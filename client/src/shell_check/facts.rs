@@ -76,7 +76,7 @@ impl Version {
 pub fn least_version(kind: Shell) -> Option<Version> {
     match kind {
         Shell::Bash => Some(Version(4, 4, 0)),
-        Shell::Zsh => Some(Version(5, 1, 0)),
+        Shell::Zsh => Some(Version(5, 3, 0)),
         Shell::Fish => Some(Version(3, 4, 0)),
         Shell::Other => None,
     }
@@ -257,8 +257,10 @@ pub struct RelayFacts {
     pub status: Tried,
     /// `cd`.
     pub cwd: Tried,
-    /// `export`.
+    /// `export` stays.
     pub variables: Tried,
+    /// `export` is told: what the assistant hears of it, and the line about it.
+    pub variables_told: Tried,
     /// A here-document, a comment, an unclosed quote: name and how it went.
     pub shapes: Vec<(&'static str, Tried)>,
     /// Nothing of cohab's in the shell's list of commands.

@@ -108,7 +108,7 @@ fn shell(facts: &Facts) -> Finding {
     }
     let Some(least) = least_version(shell.kind) else {
         return finding("shell", Verdict::Fail, format!("{path} passes through: no questions at its prompt{login}"))
-            .hint("bash 4.4, zsh 5.1, fish 3.4 and later can be asked: `cohab --shell PATH`, or client.shell in the settings");
+            .hint("bash 4.4, zsh 5.3, fish 3.4 and later can be asked: `cohab --shell PATH`, or client.shell in the settings");
     };
     let found = match shell.version {
         Some(version) if version < least => {
@@ -181,7 +181,8 @@ fn terminal(facts: &Facts) -> Finding {
     }
 }
 
-fn at(line: &RcLine) -> String {
+/// A line of a start-up file, for people.
+pub(super) fn at(line: &RcLine) -> String {
     format!("{} line {}: `{}`", line.file, line.number, line.text)
 }
 

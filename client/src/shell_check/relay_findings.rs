@@ -4,7 +4,7 @@ use cohab_shell_relay::shell::Shell;
 
 use super::{
     facts::{Facts, HalfLine, RelayFacts, Tried, median, milliseconds},
-    findings::{Finding, Verdict, finding},
+    findings::{Finding, Verdict, at, finding},
 };
 
 /// So much more than a typed line is told.
@@ -29,7 +29,8 @@ pub(super) fn relay_findings(facts: &Facts, relay: &RelayFacts) -> Vec<Finding> 
         let text = "the shell reads lines without its line editor: no command can be handed to it";
         return vec![finding("relay", Verdict::Fail, text).hint("`set +o emacs`, `set +o vi` or TERM switch it off")];
     }
-    let first = tried("relay", "a command runs in the shell", "a command", &relay.first, Verdict::Fail, REPORT);
+    let hint = facts.rc.redirect.as_ref().map_or_else(|| REPORT.to_owned(), |line| format!("look at {}", at(line)));
+    let first = tried("relay", "a command runs in the shell", "a command", &relay.first, Verdict::Fail, &hint);
     if relay.first != Tried::Right {
         return vec![first];
     }
@@ -42,8 +43,14 @@ pub(super) fn relay_findings(facts: &Facts, relay: &RelayFacts) -> Vec<Finding> 
     all.push(marks(facts, relay));
     all.push(tried("status", "exit statuses come back", "exit status", &relay.status, Verdict::Fail, REPORT));
     all.push(tried("folder-change", "`cd` stays and is told", "`cd`", &relay.cwd, Verdict::Fail, REPORT));
-    let variables = &relay.variables;
-    all.push(tried("variables", "`export` stays and is told", "`export`", variables, Verdict::Fail, REPORT));
+    let well = "`export` stays and is told";
+    all.push(match &relay.variables {
+        Tried::Right => {
+            let hint = "the assistant does not hear of it, and no line says so; all else is as it should be";
+            tried("variables", well, "`export`", &relay.variables_told, Verdict::Warn, hint)
+        }
+        wrong => tried("variables", well, "`export`", wrong, Verdict::Fail, REPORT),
+    });
     all.push(shapes(relay));
     all.push(half_line(relay));
     all.extend(questions(facts, relay));

@@ -40,6 +40,8 @@ const LEFT: &[u8] = b"\x1b[D";
 /// The variable that is exported. The value has a blank and a letter beyond ASCII.
 const VARIABLE: &str = "COHAB_SHELL_CHECK";
 const VALUE: &str = "b är";
+/// Printed when the history is out of reach.
+const ASIDE: &str = "aside";
 /// A folder with a blank and a letter beyond ASCII.
 const FOLDER: &str = "a ä";
 
@@ -58,6 +60,7 @@ pub(super) fn examine(shell: &mut HiddenShell<'_>, kind: Shell) -> Result<RelayF
         status: Tried::Skipped,
         cwd: Tried::Skipped,
         variables: Tried::Skipped,
+        variables_told: Tried::Skipped,
         shapes: Vec::new(),
         history: Tried::Skipped,
         relayed: Vec::new(),
@@ -81,8 +84,9 @@ fn try_all(shell: &mut HiddenShell<'_>, kind: Shell, facts: &mut RelayFacts) -> 
     for text in private_history(kind, shell.folder.as_deref()) {
         let aside = Cell::new(false);
         facts.first = expect(shell, &text, |outcome| {
-            aside.set(outcome.status == Some(0));
-            None
+            aside.set(outcome.output.trim_end() == ASIDE);
+            // A failure is a refusal to set it aside; a success must have printed.
+            (!aside.get() && outcome.status == Some(0)).then(|| "it printed nothing".to_owned())
         })?;
         facts.is_history_aside = aside.get();
         if facts.first != Tried::Right || facts.is_history_aside {
@@ -123,7 +127,7 @@ fn private_history(kind: Shell, folder: Option<&Path>) -> Vec<String> {
         Shell::Bash => elsewhere.into_iter().chain(["set +o history".to_owned()]).collect(),
         Shell::Zsh | Shell::Other => elsewhere.into_iter().collect(),
     };
-    ways.into_iter().map(|way| format!("{way} && export _ZO_EXCLUDE_DIRS='/*'")).collect()
+    ways.into_iter().map(|way| format!("{way} && export _ZO_EXCLUDE_DIRS='/*' && builtin echo {ASIDE}")).collect()
 }
 
 fn history(kind: Shell) -> &'static str {
@@ -181,17 +185,15 @@ fn try_exactness(shell: &mut HiddenShell<'_>, kind: Shell, facts: &mut RelayFact
         })?;
         expect(shell, "cd /", |_| None)?;
     }
-    facts.variables = expect(shell, &format!("export {VARIABLE}='{VALUE}'"), |outcome| {
+    facts.variables_told = expect(shell, &format!("export {VARIABLE}='{VALUE}'"), |outcome| {
         let told = outcome.env_delta.iter().find(|change| change.name == VARIABLE);
         match told.map(|change| change.value.as_deref()) {
             Some(Some(VALUE)) => None,
             Some(value) => Some(format!("told as `{}`", one_line(value.unwrap_or("unset"), 40))),
-            None => Some("the change was not told".into()),
+            None => Some("it stays, but the change is not told".into()),
         }
     })?;
-    if facts.variables == Tried::Right {
-        facts.variables = expect(shell, &format!("builtin echo \"${VARIABLE}\""), prints(VALUE))?;
-    }
+    facts.variables = expect(shell, &format!("builtin echo \"${VARIABLE}\""), prints(VALUE))?;
     if kind != Shell::Fish {
         facts.shapes.push(("here-document", expect(shell, "command cat <<X\none $((1+1))\nX", prints("one 2"))?));
     }
@@ -291,7 +293,7 @@ fn try_half_line(shell: &mut HiddenShell<'_>, facts: &mut RelayFacts) -> Result<
     facts.half_line = match (relayed, text == HALF_LINE) {
         (Tried::Right, true) if cursor == HALF_LINE.chars().count() - STEPS_LEFT => HalfLine::Back,
         (Tried::Right, true) => HalfLine::CursorMoved,
-        (Tried::Right, false) => HalfLine::Changed(one_line(&text, 60)),
+        (Tried::Right, false) => HalfLine::Changed(one_line(&text.escape_debug().to_string(), 60)),
         (Tried::Wrong(_) | Tried::Skipped, _) => HalfLine::Unknown,
     };
     facts.answer = try_answer(shell)?;
@@ -355,6 +357,8 @@ fn try_continuation(shell: &mut HiddenShell<'_>, facts: &mut RelayFacts) -> Resu
     shell.decide(LineDecision::Shell);
     came(shell.wait(COMMAND_LIMIT, |shell| shell.marks.continuation))?;
     facts.continuation_tried = !shell.is_over();
+    // The mark comes before the editor reads, and an interrupt so early is lost.
+    shell.serve_for(QUIET)?;
     shell.events.clear();
     shell.keys(b"\x03");
     came(shell.wait(COMMAND_LIMIT, is_at_next_prompt))?;

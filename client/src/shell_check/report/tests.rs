@@ -22,6 +22,7 @@ fn relay_that_works() -> RelayFacts {
         status: Tried::Right,
         cwd: Tried::Right,
         variables: Tried::Right,
+        variables_told: Tried::Right,
         shapes: vec![("here-document", Tried::Right), ("comment", Tried::Right), ("unclosed quote", Tried::Right)],
         history: Tried::Right,
         relayed: vec![Duration::from_micros(1300); 20],
@@ -89,6 +90,7 @@ fn what_is_wrong_comes_with_hints() {
     relay.half_line = HalfLine::Unknown;
     relay.marks.start = false;
     relay.history = Tried::Skipped;
+    relay.variables_told = Tried::Wrong("it stays, but the change is not told".into());
     relay.inside = Some(Inside { tools: vec!["ble.sh"], promptvars: Some(true) });
     let mut facts = Facts { relay: Some(relay), ..bash_that_works() };
     facts.rc.complaint = Some("bash: ~/.bashrc: line 3: syntax error".into());
