@@ -251,6 +251,8 @@ pub struct RelayFacts {
     pub hotkey: Tried,
     /// A half-typed line after a command.
     pub half_line: HalfLine,
+    /// A line that no command came across is as it was typed.
+    pub types_right: bool,
     /// A command inside an answer.
     pub answer: Tried,
     /// `sh -c 'exit 42'`.

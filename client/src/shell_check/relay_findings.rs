@@ -108,7 +108,9 @@ fn shapes(relay: &RelayFacts) -> Finding {
 }
 
 fn half_line(relay: &RelayFacts) -> Finding {
-    let hint = "a key binding or a plugin of the line editor changes the line";
+    let plugin = "a key binding or a plugin of the line editor changes the line";
+    // What is typed right and comes back wrong is our fault.
+    let hint = if relay.types_right { REPORT } else { plugin };
     match &relay.half_line {
         HalfLine::Back => finding("half-line", Verdict::Ok, "a half-typed line comes back with its cursor"),
         HalfLine::CursorMoved => {

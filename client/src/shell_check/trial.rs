@@ -56,6 +56,7 @@ pub(super) fn examine(shell: &mut HiddenShell<'_>, kind: Shell) -> Result<RelayF
         enter: Tried::Skipped,
         hotkey: Tried::Skipped,
         half_line: HalfLine::Unknown,
+        types_right: false,
         answer: Tried::Skipped,
         status: Tried::Skipped,
         cwd: Tried::Skipped,

@@ -143,26 +143,104 @@ fn promptvars_switched_off_is_what_stops_the_marks() {
     assert!(hint(&report, "start").contains("~/.bashrc line 2: `shopt -u promptvars`"), "{report:#}");
 }
 
-/// Whether a question typed into the real thing is taken away from bash.
+/// Whether a question typed into the real thing is taken away from the shell.
 fn takes_questions(home: &Home) -> bool {
     let shell = home.cohab();
     let mark = shell.submit("? who are you");
-    let answer = shell.wait_next_prompt(mark);
-    !answer.contains("command not found")
+    shell.wait_next_prompt(mark).contains("offline assistant")
+}
+
+fn assert_the_verdict_is_true(home: &Home, rc: &str, takes: bool) {
+    let report = check_json(home, &[]);
+    let all = report["findings"].as_array().expect("a list");
+    let enter = all.iter().find(|finding| finding["id"] == "enter").map(|finding| &finding["verdict"]);
+    let promised = report["works"] == true && enter.is_some_and(|verdict| *verdict == "ok");
+    assert_eq!((promised, takes_questions(home)), (takes, takes), "`{rc}`: {report:#}");
 }
 
 #[test]
 fn the_verdict_is_what_cohab_then_does() {
-    for (rc, works) in [
+    for (rc, takes) in [
         ("", true),
         ("shopt -u promptvars", false),
         ("set -o vi; set -eu; HISTCONTROL=ignoreboth", true),
         ("f() { PS1='ready$ ' PS0= PS2='> '; }; PROMPT_COMMAND=f", true),
         ("readonly PS1", false),
     ] {
-        let home = Home::new().rc(rc);
+        assert_the_verdict_is_true(&Home::new().rc(rc), rc, takes);
+    }
+}
+
+fn zsh(rc: &str) -> Home {
+    let home = Home::new().env("SHELL", "/usr/bin/zsh");
+    home.write(".zshrc", &format!("PS1='ready$ '\n{rc}\n"));
+    home
+}
+
+fn fish(rc: &str) -> Home {
+    let home = Home::new().env("SHELL", "/usr/bin/fish");
+    home.write(".config/fish/config.fish", &format!("function fish_prompt; echo -n 'ready$ '; end\n{rc}\n"));
+    // Else its first start makes completions from all manual pages.
+    home.write(".local/share/fish/generated_completions/none", "");
+    home
+}
+
+/// What every shell must be well in.
+const EVERYWHERE: [&str; 11] =
+    ["shell", "folder", "start", "relay", "marks", "status", "folder-change", "shapes", "enter", "hotkey", "answer"];
+
+#[test]
+fn zsh_works_and_its_verdicts_are_true() {
+    if !binaries::is_installed_or_skip("zsh") {
+        return;
+    }
+    let home = zsh("HISTFILE=~/history SAVEHIST=50 HISTSIZE=50; setopt share_history");
+    let report = check_json(&home, &[]);
+    assert_eq!((&report["works"], &report["shell"]["kind"]), (&Value::Bool(true), &Value::from("zsh")), "{report:#}");
+    for id in EVERYWHERE {
+        assert_eq!(finding(&report, id).0, "ok", "{id}: {report:#}");
+    }
+    assert!(!home.path("history").exists());
+    assert_nothing_is_left(&home);
+    for (rc, takes) in [
+        ("bindkey -v; setopt errexit noclobber", true),
+        ("bindkey '^M' accept-line-and-down-history", false),
+        ("TRAPEXIT() { :; }; function zle-line-init { :; }; zle -N zle-line-init", true),
+    ] {
+        assert_the_verdict_is_true(&zsh(rc), rc, takes);
+    }
+}
+
+#[test]
+fn fish_works_and_its_verdicts_are_true() {
+    if !binaries::is_installed_or_skip("fish") {
+        return;
+    }
+    let home = fish("");
+    let report = check_json(&home, &[]);
+    assert_eq!((&report["works"], &report["shell"]["kind"]), (&Value::Bool(true), &Value::from("fish")), "{report:#}");
+    for id in EVERYWHERE {
+        assert_eq!(finding(&report, id).0, "ok", "{id}: {report:#}");
+    }
+    let history = fs::read_to_string(home.path(".local/share/fish/fish_history")).unwrap_or_default();
+    assert_eq!(history, "");
+    assert_nothing_is_left(&home);
+    for (rc, takes) in [("fish_vi_key_bindings", true), ("bind \\r 'commandline -f execute'", false)] {
+        assert_the_verdict_is_true(&fish(rc), rc, takes);
+    }
+}
+
+#[test]
+fn an_rc_file_of_zsh_or_fish_that_replaces_the_shell_is_named() {
+    for (home, file) in [(zsh("exec sleep 100"), "~/.zshrc"), (fish("exec sleep 100"), "~/.config/fish/config.fish")] {
         let report = check_json(&home, &[]);
-        assert_eq!((&report["works"], takes_questions(&home)), (&Value::Bool(works), works), "`{rc}`: {report:#}");
+        if finding(&report, "shell").1.starts_with("it does not start") {
+            eprintln!("SKIPPED: a shell is not installed");
+            continue;
+        }
+        assert_eq!(finding(&report, "start").1, "sleep took its place before the first prompt", "{report:#}");
+        assert!(hint(&report, "start").contains(&format!("{file} line 2: `exec sleep 100`")), "{report:#}");
+        assert_nothing_is_left(&home);
     }
 }
 

@@ -18,6 +18,7 @@ fn relay_that_works() -> RelayFacts {
         enter: Tried::Right,
         hotkey: Tried::Right,
         half_line: HalfLine::Back,
+        types_right: true,
         answer: Tried::Right,
         status: Tried::Right,
         cwd: Tried::Right,
