@@ -318,6 +318,9 @@ impl<'a> HiddenShell<'a> {
         self.printed.push(&fx.terminal);
         let replies = self.queries.replies_to(&fx.terminal);
         self.write(&replies);
+        if fx.events.contains(&LiveEvent::PromptReady) {
+            self.pty.remember_shell();
+        }
         self.events.append(&mut fx.events);
         fx.clear();
         self.fx = fx;

@@ -212,7 +212,7 @@ impl LiveShell {
     pub fn state(&self) -> ShellState {
         match self.phase {
             Phase::Dead => ShellState::Dead,
-            Phase::NotIntegrated => ShellState::NotIntegrated,
+            Phase::NotIntegrated | Phase::Replaced => ShellState::NotIntegrated,
             Phase::Boot => ShellState::Boot,
             _ if self.relay.is_some() => ShellState::RunningAgent,
             _ if self.answer.is_some() => ShellState::Answering,

@@ -10,5 +10,6 @@ mod harness;
 mod offline;
 mod shell;
 mod shell_check;
+mod shells;
 mod tools;
 mod wires;

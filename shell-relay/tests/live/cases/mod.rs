@@ -10,7 +10,6 @@ macro_rules! case {
             #[allow(unused_imports)]
             use super::*;
 
-            #[cfg(test)]
             fn run($kind: crate::terminal::Kind) {
                 if $kind.program().is_some() {
                     $body
@@ -27,6 +26,7 @@ macro_rules! case {
     };
 }
 
+mod nested;
 mod statuses;
 mod table;
 
