@@ -87,6 +87,8 @@ pub fn least_version(kind: Shell) -> Option<Version> {
 pub struct Place {
     /// `$TERM`, unless empty.
     pub term: Option<String>,
+    /// The current folder is there.
+    pub has_cwd: bool,
     /// There is a `/dev/tty`.
     pub has_dev_tty: bool,
     /// This very terminal is one of cohab's.

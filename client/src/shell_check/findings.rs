@@ -60,6 +60,7 @@ pub enum Mode {
 pub fn mode(facts: &Facts) -> Mode {
     let is_dumb = facts.place.term.as_deref() == Some("dumb");
     match &facts.start.ours {
+        _ if !facts.place.has_cwd => Mode::PlainShell,
         StartEnd::Failed(_) => Mode::NotStarted,
         _ if is_dumb || facts.folder.error.is_some() => Mode::PlainShell,
         StartEnd::Ended { .. } => Mode::PlainShell,
@@ -102,6 +103,10 @@ fn shell(facts: &Facts) -> Finding {
     let name = shell.kind.name();
     let path = shown(&shell.path);
     let login = if shell.is_login { ", as a login shell" } else { "" };
+    if !facts.place.has_cwd {
+        return finding("shell", Verdict::Fail, "the current folder is not there any more")
+            .hint("`cd` to a folder that exists");
+    }
     if let StartEnd::Failed(error) = &facts.start.ours {
         return finding("shell", Verdict::Fail, format!("it does not start: {error}"))
             .hint("correct client.shell in the settings, or $SHELL");

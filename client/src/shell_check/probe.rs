@@ -270,6 +270,7 @@ fn examine_place(surroundings: &Surroundings) -> Place {
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     Place {
         term: std::env::var("TERM").ok().filter(|term| !term.is_empty()).map(|term| one_line(&term, 60)),
+        has_cwd: std::env::current_dir().is_ok(),
         has_dev_tty: fs::metadata("/dev/tty").is_ok_and(|meta| meta.file_type().is_char_device()),
         is_inside_cohab: surroundings.is_inside_cohab,
         is_inside_tmux: is_set("TMUX"),

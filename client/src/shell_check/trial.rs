@@ -335,9 +335,14 @@ fn try_hotkey(shell: &mut HiddenShell<'_>, facts: &mut RelayFacts) -> Result<(),
     shell.keys(HALF_LINE.as_bytes());
     shell.serve_for(QUIET)?;
     shell.keys(hotkey);
-    let is_pressed =
-        |shell: &HiddenShell<'_>| shell.events.iter().any(|event| matches!(event, LiveEvent::HotkeyPressed { .. }));
-    facts.hotkey = if came(shell.wait(COMMAND_LIMIT, is_pressed))? {
+    let asked = |shell: &HiddenShell<'_>| {
+        shell.events.iter().find_map(|event| match event {
+            LiveEvent::HotkeyPressed { text, .. } => Some(text.clone()),
+            _ => None,
+        })
+    };
+    facts.hotkey = if came(shell.wait(COMMAND_LIMIT, |shell| asked(shell).is_some()))? {
+        facts.types_right = asked(shell).is_some_and(|text| text == HALF_LINE);
         try_answer(shell)?
     } else {
         wrong_unless_over(shell, "the line editor did not answer")

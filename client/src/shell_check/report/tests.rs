@@ -43,6 +43,7 @@ fn bash_that_works() -> Facts {
         },
         place: Place {
             term: Some("xterm-256color".into()),
+            has_cwd: true,
             has_dev_tty: true,
             is_inside_tmux: true,
             ..Place::default()
@@ -132,7 +133,9 @@ fn a_shell_that_cohab_leaves_as_it_is() {
     let mut dumb = bash_that_works();
     dumb.place.term = Some("dumb".into());
     let missing = ends_at(StartEnd::Failed("/opt/zsh: No such file or directory (os error 2)".into()));
-    let all = [dash, old, no_folder, dumb, missing];
+    let mut nowhere = ends_at(StartEnd::Failed("/bin/bash: No such file or directory (os error 2)".into()));
+    nowhere.place.has_cwd = false;
+    let all = [dash, old, no_folder, dumb, missing, nowhere];
     assert!(all.iter().all(|facts| !Report::new(facts.clone()).works()));
     insta::assert_snapshot!(all.map(shown).join("\n---\n"));
 }
