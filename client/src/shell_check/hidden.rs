@@ -78,6 +78,8 @@ pub(super) struct HiddenShell<'a> {
     fx: Effects,
     queries: Queries,
     last_id: u32,
+    /// The last command's own end was seen; its prompt may still be missing.
+    command_ended: bool,
     /// When the whole check is over.
     deadline: Instant,
     stop: &'a AtomicBool,
@@ -120,6 +122,7 @@ impl<'a> HiddenShell<'a> {
             fx: Effects::default(),
             queries: Queries::default(),
             last_id: 0,
+            command_ended: false,
             deadline,
             stop,
         })
@@ -186,7 +189,7 @@ impl<'a> HiddenShell<'a> {
         slice: Duration,
         condition: impl Fn(&Self) -> bool,
     ) -> Result<(), Unmet> {
-        let until = (Instant::now() + limit).min(self.deadline);
+        let until = Instant::now().checked_add(limit).map_or(self.deadline, |until| until.min(self.deadline));
         loop {
             if condition(self) {
                 return Ok(());
@@ -231,6 +234,7 @@ impl<'a> HiddenShell<'a> {
     /// Runs a command to the next prompt. Its text gets a blank in front: then no tool that records commands keeps it.
     pub fn run(&mut self, text: &str, limit: Duration) -> Result<CommandOutcome, Failed> {
         self.events.clear();
+        self.command_ended = false;
         self.last_id += 1;
         let request = CommandRequest {
             id: format!("{:x}", self.last_id),
@@ -240,7 +244,10 @@ impl<'a> HiddenShell<'a> {
         };
         self.live.run(request, &self.pty, Instant::now(), &mut self.fx);
         self.carry_out();
-        self.wait(limit, |shell| shell.events.iter().any(is_result)).map_err(Failed::Unmet)?;
+        let has_result = |shell: &Self| shell.events.iter().any(is_result);
+        self.wait(limit, |shell| shell.command_ended || has_result(shell)).map_err(Failed::Unmet)?;
+        // A slow prompt is slow in every shell; only the end of the whole check ends this.
+        self.wait(Duration::MAX, has_result).map_err(Failed::Unmet)?;
         let result = self.events.iter().find_map(|event| match event {
             LiveEvent::CommandFinished { outcome, .. } => Some(Ok(outcome.clone())),
             LiveEvent::CommandRefused { error, .. } => Some(Err(Failed::Refused(error.clone()))),
@@ -248,7 +255,7 @@ impl<'a> HiddenShell<'a> {
         });
         let outcome = result.unwrap_or(Err(Failed::Unmet(Unmet::Late)))?;
         let is_back = |shell: &Self| matches!(shell.live.state(), ShellState::Prompt | ShellState::Answering);
-        self.wait(limit, is_back).map_err(Failed::Unmet)?;
+        self.wait(Duration::MAX, is_back).map_err(Failed::Unmet)?;
         Ok(outcome)
     }
 
@@ -300,6 +307,7 @@ impl<'a> HiddenShell<'a> {
                 Item::Mark(Mark::Continuation) => self.marks.continuation = true,
                 Item::Mark(Mark::Started) => self.marks.start = true,
                 Item::Mark(Mark::Finished(_)) => self.marks.end = true,
+                Item::Mark(Mark::Ended(_)) => self.command_ended = true,
                 Item::Mark(_) | Item::Bytes(_) => {}
             }
         }

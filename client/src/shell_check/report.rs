@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr;
 
 use super::{
-    facts::{Facts, StartEnd, median, milliseconds},
+    facts::{Facts, StartEnd, Tried, median, milliseconds},
     findings::{Finding, Mode, Verdict, findings, mode},
 };
 use crate::ui::{
@@ -70,8 +70,15 @@ impl Report {
         out
     }
 
+    fn is_partial(&self) -> bool {
+        self.facts.relay.as_ref().is_some_and(|relay| relay.enter == Tried::Skipped)
+    }
+
     fn upshot(&self) -> Vec<&'static str> {
         match self.mode {
+            Mode::Live if self.works() && self.is_partial() => {
+                vec!["What was tried works in this shell; asking a question was not tried."]
+            }
             Mode::Live if self.works() => vec!["The assistant works in this shell."],
             Mode::Live => vec![
                 "The assistant does not work in this shell as it should.",

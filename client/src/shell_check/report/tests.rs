@@ -195,3 +195,12 @@ fn rows_fit_and_lose_no_word() {
         assert!(rows.iter().all(|row| row.len() <= room), "{columns}: {rows:?}");
     }
 }
+
+#[test]
+fn what_was_not_tried_is_not_promised() {
+    let mut relay = relay_that_works();
+    (relay.enter, relay.hotkey, relay.answer) = (Tried::Skipped, Tried::Skipped, Tried::Skipped);
+    let text = shown(Facts { relay: Some(relay), ..bash_that_works() });
+    assert!(text.contains("warn  enter          not tried for want of time"), "{text}");
+    assert!(text.ends_with("\n\nWhat was tried works in this shell; asking a question was not tried.\n"), "{text}");
+}
