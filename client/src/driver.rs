@@ -2,7 +2,7 @@
 //!
 //! A key takes the shortest way: read, relay, write. Nothing on it waits, allocates per key or ticks.
 
-mod shell_io;
+pub(crate) mod shell_io;
 mod wake;
 
 use std::{

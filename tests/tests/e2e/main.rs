@@ -9,6 +9,7 @@ mod daemon;
 mod harness;
 mod offline;
 mod shell;
+mod shell_check;
 mod shells;
 mod tools;
 mod wires;
