@@ -278,6 +278,8 @@ pub struct Attached {
     pub model: ModelIdentity,
     /// What may be done unasked, as the client said.
     pub approval: ApprovalMode,
+    /// Whether the turn of [`Attach::resume`](crate::Attach::resume) goes on here: its rest, or its end, follows.
+    pub is_resumed: bool,
 }
 
 /// Which model answers, and why this one.
@@ -308,6 +310,10 @@ pub struct DaemonStatus {
     pub sessions: u32,
     /// Turns running now.
     pub turns_running: u32,
+    /// Commands that have a live shell now.
+    pub commands_running: u32,
+    /// Commands that wait for a live shell.
+    pub commands_waiting: u32,
     /// Folder of its log files.
     pub log_dir: WirePath,
     /// Its settings file, which need not exist.

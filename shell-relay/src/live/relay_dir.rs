@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{CommandFile, Effects, LiveEvent, exported};
+use super::{CommandFile, Effects, LiveEvent, exported, redact};
 use crate::{
     runner::EnvChange,
     shell::{Shell, bash_startup_file},
@@ -24,6 +24,7 @@ const NOT_REPORTED: [&str; 4] = ["_", "OLDPWD", "PWD", "SHLVL"];
 pub struct RelayDir {
     path: PathBuf,
     startup_file: Option<PathBuf>,
+    nonce: String,
 }
 
 impl RelayDir {
@@ -35,7 +36,7 @@ impl RelayDir {
     pub fn create(runtime_dir: &Path, shell: Shell, login: bool, nonce: &str) -> io::Result<Self> {
         let path = runtime_dir.join(format!("shell-{}", uuid::Uuid::new_v4().simple()));
         DirBuilder::new().mode(0o700).create(&path)?;
-        let mut made = Self { path, startup_file: None };
+        let mut made = Self { path, startup_file: None, nonce: nonce.to_owned() };
         if shell == Shell::Bash {
             let startup_file = made.path.join("integration.bash");
             write_private(&startup_file, &bash_startup_file(login, nonce, &made.path))?;
@@ -59,8 +60,8 @@ impl RelayDir {
     }
 
     /// Does the part of `effects` that concerns files, and completes its events: writes the command file, removes it once the
-    /// command runs, fills `env_delta` in, removes the start-up file (it holds the nonce) at the first prompt. To be called before
-    /// anything else is done with `effects`.
+    /// command runs, fills `env_delta` in, removes the start-up file (it holds the nonce) at the first prompt, takes the nonce out of
+    /// what the events tell. To be called before anything else is done with `effects`.
     ///
     /// # Errors
     /// If the command file cannot be written: `pty` is empty then, and the command will be refused for want of an answer.
@@ -76,6 +77,7 @@ impl RelayDir {
                 LiveEvent::CommandFinished { id, outcome } => outcome.env_delta = self.take_env_delta(id),
                 _ => {}
             }
+            redact::redact(event, &self.nonce);
         }
         if let Some(file) = effects.command_file.take()
             && let Err(error) = self.write_command(&file)

@@ -9,3 +9,4 @@ mod safety;
 mod states;
 #[cfg(test)]
 mod terminal;
+mod told;
