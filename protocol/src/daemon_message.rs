@@ -22,7 +22,7 @@ pub enum DaemonMessage {
     StepFinished(StepFinished),
     /// Run this in the live shell. Answered by one `CommandExecutionResult`.
     ExecuteCommand(ExecuteCommand),
-    /// Stop a running command: SIGINT to its process group, then harder signals. Its result still comes.
+    /// Stop a command: SIGINT to its process group, then harder signals; one that has not begun is given up. Its result still comes.
     InterruptCommand {
         /// The command.
         call_id: CallId,
@@ -140,7 +140,7 @@ pub enum StepOutcome {
 pub struct ExecuteCommand {
     /// The turn it belongs to.
     pub turn_id: TurnId,
-    /// Chosen by the daemon; the client answers a repeat with the stored result.
+    /// Chosen by the daemon; a repeat is not run but answered with the result of the first run, at its end if it still runs.
     pub call_id: CallId,
     /// The exact text, at most `MAX_COMMAND_BYTES`.
     pub command: String,
