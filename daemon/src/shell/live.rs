@@ -239,4 +239,6 @@ fn env_changes(delta: wire::EnvDelta) -> Vec<EnvChange> {
 }
 
 #[cfg(test)]
+mod order_tests;
+#[cfg(test)]
 mod tests;
