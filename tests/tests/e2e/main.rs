@@ -10,5 +10,6 @@ mod harness;
 mod lease;
 mod offline;
 mod shell;
+mod shells;
 mod tools;
 mod wires;
