@@ -23,7 +23,7 @@ use cohab_shell_relay::{
 use crate::{
     app::{App, Options},
     config::Config,
-    connection::{Link, LinkEvent},
+    connection::{ConnectError, Link, LinkEvent},
     effect::Effect,
     event::Event,
     markdown::Highlighter,
@@ -159,6 +159,7 @@ impl Driver {
             approval,
             can_approve: true,
             settings: session_settings::model_variables(session_settings::environment()),
+            environment: session_settings::shell_environment(session_settings::environment()),
             resume: None,
         };
         let cwd = std::env::current_dir().unwrap_or_else(|_| "/".into());
@@ -265,17 +266,12 @@ impl Driver {
                 self.handle(Event::LinkUp(attached));
             }
             Some(LinkEvent::Message(message)) => self.handle(Event::Daemon(message)),
-            Some(LinkEvent::Down(error)) => {
-                let (message, hint) = if std::mem::take(&mut self.is_link_up) {
-                    (
-                        "the daemon is gone; the answer is incomplete".to_owned(),
-                        "ask again; that starts it anew".to_owned(),
-                    )
-                } else {
-                    (error.to_string(), error.hint())
-                };
-                self.lose_link(message, hint);
+            Some(LinkEvent::Down(error)) if self.is_link_up && !matches!(error, ConnectError::Goodbye(_)) => {
+                self.link = None;
+                self.is_link_up = false;
+                self.handle(Event::LinkLost);
             }
+            Some(LinkEvent::Down(error)) => self.lose_link(error.to_string(), error.hint()),
             None => self.link = None,
         }
     }
@@ -313,7 +309,11 @@ impl Driver {
         let now = Instant::now();
         match effect {
             Effect::Connect => {
-                self.link = Some(Link::open(self.paths.clone(), self.attach.clone()));
+                self.link = Some(Link::open(self.paths.clone(), self.attach.clone(), true));
+            }
+            Effect::Resume(from) => {
+                let attach = Attach { resume: Some(from), ..self.attach.clone() };
+                self.link = Some(Link::open(self.paths.clone(), attach, false));
             }
             Effect::Send(message) => {
                 if self.link.as_ref().is_some_and(|link| !link.send(message)) {

@@ -32,7 +32,7 @@ use crate::{
         known_servers::KnownServers,
     },
     server::{Assembler, Introduction, TurnParts, approver::SessionApprover, session::Variables},
-    shell::live::LiveRunner,
+    shell::fallback::LiveOrIsolated,
 };
 
 /// Choices of a provider that are kept. Each holds a connection pool.
@@ -69,8 +69,8 @@ pub trait ProviderChooser: Send + Sync {
 
 /// Reads the settings. The error is `TurnError::Settings`.
 pub type LoadSettings = Box<dyn Fn(&Paths) -> Result<TurnSettings, TurnError> + Send + Sync>;
-/// Makes a shell of its own for one turn, which starts in this folder.
-pub type IsolatedShell = Box<dyn Fn(&Path) -> Arc<dyn CommandRunner> + Send + Sync>;
+/// Makes a shell of its own, which starts in this folder with these variables; with the daemon's own if there are none.
+pub type IsolatedShell = Arc<dyn Fn(&Path, &Variables) -> Arc<dyn CommandRunner> + Send + Sync>;
 
 /// The implementations behind the ports.
 pub struct Parts {
@@ -229,9 +229,13 @@ impl Assembler for Assembly {
         let (provider, default_context) = self.settle(choice, &parts, approver.as_ref()).await;
         let context_tokens = settings.model.context_window_tokens.unwrap_or(default_context);
         let (runner, shell): (Arc<dyn CommandRunner>, Shell) = match session.live_shell() {
-            Some(name) => (Arc::new(LiveRunner::new(Arc::clone(&session), parts.turn_id)), Shell::of(Path::new(&name))),
+            Some(name) => {
+                let isolated_shell = Arc::clone(&self.parts.isolated_shell);
+                let runner = LiveOrIsolated::new(Arc::clone(&session), parts.turn_id, isolated_shell);
+                (Arc::new(runner), Shell::of(Path::new(&name)))
+            }
             // The shell of its own is bash or sh, whatever the user's is.
-            None => ((self.parts.isolated_shell)(&session.cwd()), Shell::Bash),
+            None => ((self.parts.isolated_shell)(&session.cwd(), &session.environment()), Shell::Bash),
         };
         let mode = {
             let session = Arc::clone(&session);

@@ -112,3 +112,28 @@ fn the_end_of_a_users_output_holds_no_secret_and_no_large_part_of_one() {
     assert_eq!(redacted_tail("cdef b", secret), "cdef b");
     assert_eq!(redacted_tail("", secret), "");
 }
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    #[test]
+    fn a_secret_never_passes_however_the_stream_is_cut(
+        parts in prop::collection::vec("(abab|aba|ab|b|x|abac){0,4}", 0..12),
+        cuts in prop::collection::vec(1_usize..7, 1..20),
+    ) {
+        // It overlaps with itself, so that false beginnings are many.
+        let secret = "ababac";
+        let stream = parts.join(secret);
+        let (mut redactor, mut out, mut rest) = (Redactor::new(secret), Vec::new(), stream.as_bytes());
+        let mut sizes = cuts.iter().cycle();
+        while !rest.is_empty() {
+            let (piece, after) = rest.split_at((*sizes.next().unwrap()).min(rest.len()));
+            redactor.push(piece, &mut out);
+            rest = after;
+        }
+        redactor.finish(&mut out);
+        let out = String::from_utf8(out).unwrap();
+        prop_assert!(!out.contains(secret), "{}", out);
+        prop_assert_eq!(out, stream.replace(secret, "[redacted]"));
+    }
+}

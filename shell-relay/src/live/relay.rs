@@ -7,7 +7,7 @@ use std::{
 
 use super::{
     AnswerStep, AwaitedInput, CommandFile, Cx, Effects, ForegroundSignal, GuardFilter, HIDE_MAX, Key, LOAD_WAIT,
-    LiveEvent, LiveShell, Phase, Repaint, Restore, STASH_WAIT, Signal, View,
+    LiveEvent, LiveShell, Phase, Repaint, Restore, STASH_WAIT, Signal, View, state_after,
 };
 use crate::{
     capture::{CAPTURE_HEAD_BYTES, CAPTURE_TAIL_BYTES, Capture, Redactor},
@@ -123,6 +123,7 @@ impl Relay {
             truncated_bytes,
             duration,
             mode: self.mode,
+            state_after: state_after::at_end(ending),
             env_delta: Vec::new(),
         }
     }
@@ -408,7 +409,8 @@ impl LiveShell {
             relay.look_for_password_prompt(cx);
         }
         if relay.waiting_since.is_none() && relay.time_up.is_some_and(|at| cx.now >= at) {
-            let outcome = relay.outcome(Ending::StillRunning, None, cwd, cx.now - relay.started);
+            let mut outcome = relay.outcome(Ending::StillRunning, None, cwd, cx.now - relay.started);
+            outcome.state_after = state_after::in_front(&self.modes, cx.probe);
             relay.report(LiveEvent::CommandFinished { id: relay.request.id.clone(), outcome }, cx);
         }
     }

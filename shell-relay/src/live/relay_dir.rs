@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{CommandFile, Effects, LiveEvent, exported};
+use super::{CommandFile, Effects, LiveEvent, exported, redact};
 use crate::{
     runner::EnvChange,
     shell::{Shell, startup_files},
@@ -25,6 +25,7 @@ pub struct RelayDir {
     path: PathBuf,
     /// The shell reads the first one.
     startup_files: Vec<PathBuf>,
+    nonce: String,
 }
 
 impl RelayDir {
@@ -36,7 +37,7 @@ impl RelayDir {
     pub fn create(runtime_dir: &Path, shell: Shell, login: bool, nonce: &str) -> io::Result<Self> {
         let path = runtime_dir.join(format!("shell-{}", uuid::Uuid::new_v4().simple()));
         DirBuilder::new().mode(0o700).create(&path)?;
-        let mut made = Self { path, startup_files: Vec::new() };
+        let mut made = Self { path, startup_files: Vec::new(), nonce: nonce.to_owned() };
         for (name, content) in startup_files(shell, login, nonce, &made.path) {
             let file = made.path.join(name);
             write_private(&file, &content)?;
@@ -60,8 +61,8 @@ impl RelayDir {
     }
 
     /// Does the part of `effects` that concerns files, and completes its events: writes the command file, removes it once the
-    /// command runs, fills `env_delta` in, removes the start-up files (they hold the nonce) at the first prompt. To be called before
-    /// anything else is done with `effects`.
+    /// command runs, fills `env_delta` in, removes the start-up files (they hold the nonce) at the first prompt, takes the nonce out
+    /// of what the events tell. To be called before anything else is done with `effects`.
     ///
     /// # Errors
     /// If the command file cannot be written: `pty` is empty then, and the command will be refused for want of an answer.
@@ -73,6 +74,7 @@ impl RelayDir {
                 LiveEvent::CommandFinished { id, outcome } => outcome.env_delta = self.take_env_delta(id),
                 _ => {}
             }
+            redact::redact(event, &self.nonce);
         }
         if let Some(file) = effects.command_file.take()
             && let Err(error) = self.write_command(&file)

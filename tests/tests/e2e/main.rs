@@ -7,6 +7,7 @@ mod ask;
 mod commands;
 mod daemon;
 mod harness;
+mod lease;
 mod offline;
 mod shell;
 mod shell_check;
