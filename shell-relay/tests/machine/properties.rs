@@ -52,7 +52,7 @@ fn resident_bytes() -> u64 {
 
 #[test]
 fn megabytes_within_one_sequence_cost_no_memory_and_no_byte() {
-    const CHUNK: [u8; 64 * 1024] = [b'5'; 64 * 1024];
+    static CHUNK: [u8; 64 * 1024] = [b'5'; 64 * 1024];
     const CHUNKS: usize = 128;
     const GROWTH_MAX_BYTES: u64 = 4 * 1024 * 1024;
     let cut_mark = format!("\x1b]7391;{NONCE};{CHILD};Q;1;");

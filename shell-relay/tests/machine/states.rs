@@ -5,7 +5,10 @@ use crate::bench::Bench;
 /// The command that is on its way in the states that have one.
 pub const RUNNING: &str = "a0";
 
-pub const STATES: [(&str, fn() -> Bench); 17] = [
+/// Makes a bench in a state, with nothing left of the way there.
+pub type Make = fn() -> Bench;
+
+pub const STATES: [(&str, Make); 17] = [
     ("boot", Bench::booting),
     ("prompt_idle", Bench::prompt_idle),
     ("prompt_typing", Bench::prompt_typing),

@@ -7,10 +7,15 @@ use std::fmt::Write as _;
 
 use cohab_shell_relay::live::{LiveEvent, ShellState};
 
-use crate::{bench::Bench, states::STATES};
+use crate::{
+    bench::Bench,
+    states::{Make, STATES},
+};
+
+type Act = fn(&mut Bench);
 
 /// Name and action. `a0` is the command on its way where there is one; `b0` a new one.
-const INPUTS: [(&str, fn(&mut Bench)); 23] = [
+const INPUTS: [(&str, Act); 23] = [
     ("run", |bench| bench.run("b0", "true")),
     ("run 31s", |bench| {
         bench.run("b0", "true");
@@ -71,7 +76,7 @@ fn event_name(event: &LiveEvent) -> String {
 }
 
 /// One cell, in words.
-fn cell(make: fn() -> Bench, act: fn(&mut Bench)) -> String {
+fn cell(make: Make, act: Act) -> String {
     let mut bench = make();
     let before = bench.live.state();
     act(&mut bench);
