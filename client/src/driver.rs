@@ -354,7 +354,9 @@ impl Driver {
     /// Does what the relay wants until it wants nothing more.
     fn settle(&mut self) {
         loop {
-            self.shell.apply(&mut self.fx);
+            if let Some(error) = self.shell.apply(&mut self.fx) {
+                self.live.command_not_written(&error, self.shell.probe(), Instant::now(), &mut self.fx);
+            }
             if !self.fx.terminal.is_empty() {
                 self.terminal.write(&self.fx.terminal);
                 self.fx.terminal.clear();

@@ -139,16 +139,15 @@ impl ShellIo {
     }
 
     /// Does what concerns the shell: the command file, keys, signals. Terminal bytes and events are left to the caller.
-    pub fn apply(&mut self, effects: &mut Effects) {
-        if let Some(directory) = self.directory.as_mut() {
-            // A command that cannot be written is not started; the relay refuses it for want of an answer.
-            let _ = directory.apply(effects);
-        }
+    /// Gives the error of a command file that could not be written.
+    pub fn apply(&mut self, effects: &mut Effects) -> Option<io::Error> {
+        let failed = self.directory.as_mut().and_then(|directory| directory.apply(effects).err());
         self.master.write(&effects.pty);
         effects.pty.clear();
         if let Some(signal) = effects.signal.take() {
             self.pty.send(signal);
         }
+        failed
     }
 
     /// Input that waits for the shell.

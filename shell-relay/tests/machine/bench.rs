@@ -104,6 +104,14 @@ impl Bench {
         self.live.shell_ended(Some(0), self.now, &mut self.fx);
     }
 
+    /// The file for the command on its way could not be written.
+    pub fn not_written(&mut self) {
+        let error = std::io::Error::other("disk full");
+        self.fx.command_file = None;
+        self.fx.pty.clear();
+        self.live.command_not_written(&error, &self.probe, self.now, &mut self.fx);
+    }
+
     /// Lets time pass, ticking when it is due.
     pub fn wait(&mut self, ms: u64) {
         let until = self.now + Duration::from_millis(ms);

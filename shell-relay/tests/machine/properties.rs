@@ -42,6 +42,60 @@ fn keys_beyond_the_bound_are_dropped_and_the_rest_comes_in_order() {
     assert!(bench.fx.pty == typed[..HELD_KEYS_MAX_BYTES], "{} bytes came", bench.fx.pty.len());
 }
 
+#[test]
+fn a_command_refused_in_an_answer_gives_the_terminal_back_to_the_assistant() {
+    let ways: [(&str, fn(&mut Bench)); 3] = [
+        ("bad_text", |bench| bench.run("b0", "nul\0")),
+        ("not_ready", |bench| {
+            bench.run("b0", "true");
+            bench.wait(3000);
+        }),
+        ("not_written", |bench| {
+            bench.run("b0", "true");
+            bench.not_written();
+        }),
+    ];
+    for (code, refuse) in ways {
+        let mut bench = Bench::answering();
+        refuse(&mut bench);
+        let [LiveEvent::CommandRefused { error, .. }, LiveEvent::AnswerReady] = bench.fx.events.as_slice() else {
+            panic!("{code}: {:?}", bench.fx.events);
+        };
+        assert_eq!(error.code(), code);
+    }
+}
+
+#[test]
+fn a_command_that_cannot_be_written_is_refused_at_once_and_held_keys_come() {
+    let mut bench = Bench::stashing();
+    bench.keys(b"typed");
+    bench.not_written();
+    let Some(LiveEvent::CommandRefused { id, error }) = bench.fx.events.first() else {
+        panic!("{:?}", bench.fx.events)
+    };
+    assert_eq!((id.as_str(), error.code()), ("a0", "not_written"));
+    assert!(error.to_string().contains("disk full"), "{error}");
+    assert_eq!(bench.fx.pty, b"typed");
+    let mut bench = Bench::running_agent();
+    bench.not_written();
+    assert!(bench.fx.events.is_empty(), "it runs: {:?}", bench.fx.events);
+}
+
+#[test]
+fn keys_that_wait_for_the_prompt_go_to_a_command_that_starts_before_it() {
+    let mut bench = Bench::running_agent();
+    bench.keys(b"rm -i x\r");
+    bench.marks(&["E;a0;0;/", "D;a0;0;/"]);
+    bench.probe.editor_in_front();
+    bench.marks(&["B"]);
+    bench.fx.clear();
+    bench.keys(b"y");
+    assert!(bench.fx.pty.is_empty(), "what was typed ahead may still be read");
+    bench.marks(&["C"]);
+    bench.keys(b"z");
+    assert_eq!(bench.fx.pty, b"yz");
+}
+
 /// Memory of this process, in bytes.
 fn resident_bytes() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").expect("Linux tells");

@@ -32,7 +32,7 @@ const MARKS: [&str; 20] = [
 ];
 
 /// What a program may write. None of it is a mark of our shell.
-const OUTPUTS: [&str; 16] = [
+const OUTPUTS: [&str; 17] = [
     "text\r\n",
     "\x1b[31mred\x1b[0m",
     "\x1b[?1049h",
@@ -45,6 +45,7 @@ const OUTPUTS: [&str; 16] = [
     "\x1b]7391;",
     "00112233445566778899aabbccddeeff",
     "0011223344556677",
+    "0011223344556677\x1b[m8899aabbccddeeff",
     "\x1b",
     "\x1b[6n\x1b[c\x1bP$q\x1b\\",
     "\u{9b}1m\u{202e}\0",
@@ -282,11 +283,14 @@ impl Player {
         assert_eq!(self.bench.live.deadline(), None, "{:?}", self.bench.live);
     }
 
-    /// What the user typed is typed once, or was for the assistant, or was forgotten by a stop.
+    /// What the user typed is typed once and in order, or was for the assistant, or was forgotten by a stop.
     fn check_letters(&self) {
         let sent = letters_in(&String::from_utf8_lossy(&self.outcome.pty));
         let distinct: std::collections::BTreeSet<u32> = sent.iter().copied().collect();
         assert_eq!(distinct.len(), sent.len(), "typed twice: {sent:?}");
+        // Keys for a command within an answer overtake those that wait for the prompt after it.
+        let has_answer = self.outcome.events.contains(&LiveEvent::AnswerEnded);
+        assert!(has_answer || sent.is_sorted(), "typed in another order: {sent:?}");
         let for_assistant: Vec<u32> = self.outcome.events.iter().flat_map(answer_keys).collect();
         for number in self.forgotten + 1..=self.letters {
             let places = usize::from(sent.contains(&number)) + usize::from(for_assistant.contains(&number));

@@ -1,6 +1,6 @@
 //! Whatever is wrong at the start or breaks later, the user has a shell, and the terminal is as it was.
 
-use std::{fs, os::unix::fs::PermissionsExt};
+use std::{fs, os::unix::fs::PermissionsExt, path::PathBuf};
 
 use cohab_e2e::{Answer, Home, ModelServer, Session, Terminal, Wire, binaries, keys, terminal::View};
 
@@ -227,4 +227,33 @@ fn a_shell_killed_in_a_command_of_the_agents_ends_cohab_and_restores_the_termina
     assert!(outer.run("echo status=$?").contains("status=137"), "{}", outer.dump());
     assert_eq!(settings(&outer), before);
     assert!(outer.look(|view| view.screen().mouse_protocol_mode() == vt100::MouseProtocolMode::None));
+}
+
+fn relay_folder(home: &Home) -> PathBuf {
+    let entries = fs::read_dir(home.paths().runtime_dir).expect("it was made").flatten();
+    let is_relay = |entry: &fs::DirEntry| entry.file_name().to_string_lossy().starts_with("shell-");
+    entries.filter(is_relay).map(|entry| entry.path()).next().expect("an integrated shell has one")
+}
+
+#[test]
+fn without_its_folder_commands_of_the_agent_are_refused_and_the_shell_goes_on() {
+    let (server, home) = acting(vec![Answer::bash("echo never"), Answer::text("All done.")]);
+    let shell = home.cohab();
+    fs::remove_dir_all(relay_folder(&home)).expect("it is ours");
+    assert!(shell.run("echo works-$((40+2))").contains("works-42"));
+    shell.ask("try", "All done.");
+    let result = server.wait_for_calls(2)[1].conversation();
+    assert!(result.contains("No such file"), "{result}");
+    assert!(shell.run("echo works-$((40+2))").contains("works-42"));
+}
+
+#[test]
+fn on_a_full_disk_a_command_is_refused_with_the_reason_and_the_shell_goes_on() {
+    let (server, home) = acting(vec![Answer::bash("echo never"), Answer::text("All done.")]);
+    let shell = home.cohab();
+    std::os::unix::fs::symlink("/dev/full", relay_folder(&home).join("cmd.new")).expect("it is ours");
+    shell.ask("try", "All done.");
+    let result = server.wait_for_calls(2)[1].conversation();
+    assert!(result.contains("No space left on device"), "{result}");
+    assert!(shell.run("echo works-$((40+2))").contains("works-42"));
 }
