@@ -44,7 +44,8 @@ fn keys_beyond_the_bound_are_dropped_and_the_rest_comes_in_order() {
 
 #[test]
 fn a_command_refused_in_an_answer_gives_the_terminal_back_to_the_assistant() {
-    let ways: [(&str, fn(&mut Bench)); 3] = [
+    type Refuse = fn(&mut Bench);
+    let ways: [(&str, Refuse); 3] = [
         ("bad_text", |bench| bench.run("b0", "nul\0")),
         ("not_ready", |bench| {
             bench.run("b0", "true");
