@@ -31,7 +31,7 @@ use crate::{
     terminal::Terminal,
     ui::{ansi::ColorSupport, live_area::LiveArea, look::Look},
 };
-use shell_io::ShellIo;
+use shell_io::{Opened, ShellIo};
 use wake::{Signals, Wake, highlighted, next_link_event, sleep_until};
 
 /// Least time between two redraws of the live area: text at reading speed is drawn as it comes, a burst at 125 Hz.
@@ -139,9 +139,12 @@ impl Driver {
             start.config.approval_mode.as_deref(),
         )
         .map_err(io::Error::other)?;
-        let terminal = Terminal::open()?;
+        let mut terminal = Terminal::open()?;
         let (columns, rows) = terminal.size();
-        let (shell, live) = shell_io::open(&start, terminal.saved_modes(), (columns, rows), now)?;
+        let Opened { shell, live, complaint } = shell_io::open(&start, terminal.saved_modes(), (columns, rows), now)?;
+        if let Some(complaint) = complaint {
+            terminal.write(format!("cohab: {complaint}\r\n").as_bytes());
+        }
         let highlighter = (colors != ColorSupport::None).then(Highlighter::new);
         let options = Options {
             question_prefix: start.config.client.question_prefix.clone(),
@@ -352,7 +355,9 @@ impl Driver {
     /// Does what the relay wants until it wants nothing more.
     fn settle(&mut self) {
         loop {
-            self.shell.apply(&mut self.fx);
+            if let Some(error) = self.shell.apply(&mut self.fx) {
+                self.live.command_not_written(&error, self.shell.probe(), Instant::now(), &mut self.fx);
+            }
             if !self.fx.terminal.is_empty() {
                 self.terminal.write(&self.fx.terminal);
                 self.fx.terminal.clear();

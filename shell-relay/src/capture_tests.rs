@@ -84,6 +84,16 @@ fn a_secret_is_redacted_across_chunks() {
     }
 }
 
+#[test]
+fn a_secret_is_redacted_from_text_where_no_raw_piece_held_it() {
+    let redactor = Redactor::new("secret");
+    for raw in [&b"sec\x1b[31mret"[..], b"secXX\x08\x08ret", b"xxxret\rsec\r\n", b"sec\x1b]0;t\x07ret"] {
+        let seen = text(raw);
+        assert!(seen.contains("secret"), "{seen:?}");
+        assert_eq!(redactor.text(&seen), seen.replace("secret", "[redacted]"));
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
@@ -91,6 +101,27 @@ proptest! {
     fn any_bytes_render_to_text_without_control_bytes(bytes in proptest::collection::vec(any::<u8>(), 0..2000)) {
         let clean = text(&bytes);
         prop_assert!(clean.chars().all(|c| c == '\n' || c == '\t' || !c.is_control()), "{:?}", clean);
+    }
+
+    #[test]
+    fn a_redacted_stream_does_not_depend_on_chunking_and_holds_no_secret(
+        words in proptest::collection::vec(
+            prop_oneof![Just("abcabd"), Just("abc"), Just("ab"), Just("c"), Just("d"), Just("\x1b[m"), Just("x")],
+            0..40,
+        ),
+        cut in 1usize..9,
+    ) {
+        let stream = words.concat();
+        let redacted = |chunks: &[&[u8]]| {
+            let mut redactor = Redactor::new("abcabd");
+            let mut out = Vec::new();
+            chunks.iter().for_each(|chunk| redactor.push(chunk, &mut out));
+            redactor.finish(&mut out);
+            String::from_utf8_lossy(&out).into_owned()
+        };
+        let whole = redacted(&[stream.as_bytes()]);
+        prop_assert_eq!(&whole, &redacted(&stream.as_bytes().chunks(cut).collect::<Vec<_>>()));
+        prop_assert_eq!(whole, stream.replace("abcabd", "[redacted]"));
     }
 
     #[test]

@@ -122,7 +122,7 @@ pub enum RelayError {
         reason: String,
     },
     /// The shell is not at its primary prompt. Codes: `continuation_line`, `nested`, `not_ready`, `not_integrated`,
-    /// `shell_replaced`, `unsupported_shell`, `bad_text`.
+    /// `shell_replaced`, `unsupported_shell`, `bad_text`, `not_written`.
     #[error("{reason}")]
     NotAtPrompt {
         /// For programs.

@@ -32,14 +32,17 @@ pub(super) struct ShellIo {
     status: Option<u8>,
 }
 
+/// A shell that runs.
+pub(super) struct Opened {
+    pub shell: ShellIo,
+    pub live: LiveShell,
+    /// Why it is not the one that was wanted most, if it is not: a sentence for the user.
+    pub complaint: Option<String>,
+}
+
 /// Starts the first shell that starts.
-pub(super) fn open(
-    start: &Start,
-    modes: &Termios,
-    (columns, rows): (u16, u16),
-    now: Instant,
-) -> io::Result<(ShellIo, LiveShell)> {
-    let mut error = io::Error::new(io::ErrorKind::NotFound, "no shell was found");
+pub(super) fn open(start: &Start, modes: &Termios, (columns, rows): (u16, u16), now: Instant) -> io::Result<Opened> {
+    let mut failed: Option<io::Error> = None;
     for program in &start.shells {
         let nonce = RelayDir::fresh_nonce();
         // Without a safe place for its files the integration is no use, in whatever shell.
@@ -48,11 +51,17 @@ pub(super) fn open(
         let size = PtySize { rows, columns, pixel_width: 0, pixel_height: 0 };
         let opened = start_one(program, integration, start, Some(modes), size, now).and_then(ShellIo::over);
         match opened {
-            Ok(opened) => return Ok(opened),
-            Err(cause) => error = io::Error::new(cause.kind(), format!("{}: {cause}", program.display())),
+            Ok((shell, live)) => {
+                let complaint = failed.map(|error| format!("{error}; this is {}", program.display()));
+                return Ok(Opened { shell, live, complaint });
+            }
+            // The first is the one that the user wants.
+            Err(cause) => {
+                failed.get_or_insert_with(|| io::Error::new(cause.kind(), format!("{}: {cause}", program.display())));
+            }
         }
     }
-    Err(error)
+    Err(failed.unwrap_or_else(|| io::Error::new(io::ErrorKind::NotFound, "no shell was found")))
 }
 
 /// What makes a shell ours.
@@ -151,16 +160,15 @@ impl ShellIo {
     }
 
     /// Does what concerns the shell: the command file, keys, signals. Terminal bytes and events are left to the caller.
-    pub fn apply(&mut self, effects: &mut Effects) {
-        if let Some(directory) = self.directory.as_mut() {
-            // A command that cannot be written is not started; the relay refuses it for want of an answer.
-            let _ = directory.apply(effects);
-        }
+    /// Gives the error of a command file that could not be written.
+    pub fn apply(&mut self, effects: &mut Effects) -> Option<io::Error> {
+        let failed = self.directory.as_mut().and_then(|directory| directory.apply(effects).err());
         self.master.write(&effects.pty);
         effects.pty.clear();
         if let Some(signal) = effects.signal.take() {
             self.pty.send(signal);
         }
+        failed
     }
 
     /// Input that waits for the shell.

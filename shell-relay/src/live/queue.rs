@@ -89,7 +89,7 @@ impl LiveShell {
         let cx = &mut Cx { probe, now, fx };
         if let Some(error) = self.never(&request) {
             cx.fx.events.push(LiveEvent::CommandRefused { id: request.id, error });
-            return;
+            return self.answer_goes_on(cx);
         }
         self.queue.push_back(Queued { request, mode, until: now + QUEUE_WAIT });
         self.advance_queue(cx);

@@ -118,7 +118,7 @@ impl Relay {
             ending,
             status,
             cwd,
-            output,
+            output: self.redactor.text(&output),
             total_bytes: self.capture.total_bytes(),
             truncated_bytes,
             duration,
@@ -172,6 +172,7 @@ impl LiveShell {
             id: request.id.clone(),
             content: [request.id.as_bytes(), b"\n", request.text.as_bytes()].concat(),
             wants_env_delta: request.wants_env_delta,
+            keys_from: cx.fx.pty.len(),
         });
         let step = if in_answer {
             self.dialect.press(Key::Load, &mut cx.fx.pty);
@@ -216,7 +217,7 @@ impl LiveShell {
             }
         } else if self.answer.is_some() {
             self.answer_stashed(cx);
-        } else if self.phase == Phase::Prompt && length > 0 {
+        } else if self.relay.is_none() && self.phase == Phase::Prompt && length > 0 {
             // The answer to a key that was given up on: the user's line must not stay away.
             self.dialect.press(Key::Restore, &mut cx.fx.pty);
         }
@@ -335,13 +336,28 @@ impl LiveShell {
         }
     }
 
+    /// The file of the command on its way could not be written, and no key was sent for it: it is refused with the reason.
+    pub fn command_not_written(
+        &mut self,
+        error: &std::io::Error,
+        probe: &dyn super::Probe,
+        now: Instant,
+        fx: &mut Effects,
+    ) {
+        let is_waiting = |relay: &Relay| matches!(relay.step, RelayStep::Stashing { .. } | RelayStep::Loading { .. });
+        if self.relay.as_ref().is_some_and(is_waiting) {
+            let reason = format!("the command could not be handed to the shell in a file: {error}");
+            self.refuse_relay(super::queue::not_at_prompt("not_written", &reason), &mut Cx { probe, now, fx });
+        }
+    }
+
     /// The command does not run; the user's line comes back.
     pub(super) fn refuse_relay(&mut self, error: RelayError, cx: &mut Cx<'_>) {
         let Some(mut relay) = self.relay.take() else { return };
         let id = relay.request.id.clone();
         relay.report(LiveEvent::CommandRefused { id, error }, cx);
         if relay.in_answer {
-            return;
+            return self.answer_goes_on(cx);
         }
         self.view = View::Shown;
         self.restore = Some(Restore { line: relay.stashed > 0, ends_answer: false });

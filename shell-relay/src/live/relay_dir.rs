@@ -65,7 +65,7 @@ impl RelayDir {
     /// of what the events tell. To be called before anything else is done with `effects`.
     ///
     /// # Errors
-    /// If the command file cannot be written: `pty` is empty then, and the command will be refused for want of an answer.
+    /// If the command file cannot be written: `pty` then holds no key that needs it.
     pub fn apply(&mut self, effects: &mut Effects) -> io::Result<()> {
         for event in &mut effects.events {
             match event {
@@ -79,7 +79,7 @@ impl RelayDir {
         if let Some(file) = effects.command_file.take()
             && let Err(error) = self.write_command(&file)
         {
-            effects.pty.clear();
+            effects.pty.truncate(file.keys_from);
             return Err(error);
         }
         Ok(())
@@ -192,7 +192,8 @@ mod tests {
 
         let mut effects = Effects::default();
         let content = b"ab\necho hi".to_vec();
-        effects.command_file = Some(CommandFile { id: "ab".into(), content: content.clone(), wants_env_delta: true });
+        effects.command_file =
+            Some(CommandFile { id: "ab".into(), content: content.clone(), wants_env_delta: true, keys_from: 0 });
         effects.events.push(LiveEvent::PromptReady);
         dir.apply(&mut effects).unwrap();
         assert!(!script.exists());
@@ -212,9 +213,9 @@ mod tests {
         let runtime = tempfile::tempdir().unwrap();
         let mut dir = RelayDir::create(runtime.path(), Shell::Bash, false, "00").unwrap();
         fs::remove_dir_all(&dir.path).unwrap();
-        let file = CommandFile { id: "ab".into(), content: Vec::new(), wants_env_delta: false };
-        let mut effects = Effects { pty: b"key".to_vec(), command_file: Some(file), ..Effects::default() };
+        let file = CommandFile { id: "ab".into(), content: Vec::new(), wants_env_delta: false, keys_from: 5 };
+        let mut effects = Effects { pty: b"typedkey".to_vec(), command_file: Some(file), ..Effects::default() };
         assert!(dir.apply(&mut effects).is_err());
-        assert!(effects.pty.is_empty());
+        assert_eq!(effects.pty, b"typed");
     }
 }

@@ -27,6 +27,7 @@ const TOP_LEVEL: &[&str] = &[
     "README.md",
     "client",
     "daemon",
+    "fuzz",
     "protocol",
     "scripts",
     "shell-relay",
