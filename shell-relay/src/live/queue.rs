@@ -88,7 +88,7 @@ impl LiveShell {
     }
 
     fn never(&self, request: &CommandRequest) -> Option<RelayError> {
-        if self.setup.shell != Shell::Bash {
+        if self.setup.shell == Shell::Other {
             return Some(not_at_prompt("unsupported_shell", "commands in this kind of shell are not supported"));
         }
         if request.text.contains('\0') {
@@ -157,8 +157,14 @@ impl LiveShell {
     }
 
     fn readiness_at_prompt(&self, cx: &Cx<'_>) -> Readiness {
-        if self.prompt.searched || self.prompt.enter_pending {
+        if self.prompt.searched {
             return Readiness::Later;
+        }
+        // Enter need not lead anywhere: it may have closed a menu.
+        if self.prompt.enter_pending
+            && let Some(last_key) = self.prompt.last_key.filter(|at| cx.now < *at + TYPING_WAIT)
+        {
+            return Readiness::At(last_key + TYPING_WAIT);
         }
         if let Some(until) = self.prompt.unsettled_until().filter(|until| cx.now < *until) {
             return Readiness::At(until);
