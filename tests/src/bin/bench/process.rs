@@ -13,6 +13,11 @@ pub(crate) fn pss_mib(pid: u32) -> f64 {
     number(Path::new(&format!("/proc/{pid}/smaps_rollup")), "Pss:") / 1024.0
 }
 
+/// Its heap, stacks and other memory behind no file, in KiB: what others share with it or give up does not count.
+pub(crate) fn own_memory_kib(pid: u32) -> f64 {
+    number(Path::new(&format!("/proc/{pid}/smaps_rollup")), "Anonymous:")
+}
+
 /// Its open descriptors; NaN if it is gone.
 pub(crate) fn descriptors(pid: u32) -> f64 {
     fs::read_dir(format!("/proc/{pid}/fd")).map_or(f64::NAN, |entries| entries.count() as f64)
@@ -38,6 +43,7 @@ mod tests {
         thread::sleep(Duration::from_millis(1));
         assert!(switches(pid) > before);
         assert!(pss_mib(pid) > 0.1);
+        assert!(own_memory_kib(pid) > 16.0);
         assert!(descriptors(pid) >= 3.0);
         assert!(number(Path::new("/proc/self/status"), "NoSuchKey:").is_nan());
     }

@@ -141,6 +141,18 @@ impl Plain {
         time
     }
 
+    /// Types a line with Enter at once, and waits for the next prompt.
+    pub(crate) fn entered(&mut self, line: &str) {
+        self.tail.clear();
+        write(&self.pty, format!("{line}\r").as_bytes());
+        self.wait(Tail::is_at_next_prompt);
+    }
+
+    /// The shell's process id.
+    pub(crate) fn pid(&self) -> u32 {
+        self.pty.child_pid()
+    }
+
     fn settle(&mut self) {
         while self.step(Instant::now() + QUIET) {}
     }
