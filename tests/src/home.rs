@@ -39,6 +39,14 @@ impl Default for Home {
     }
 }
 
+/// The plain prompt in fish.
+const FISH_RC: &str = "set -g fish_greeting
+function fish_prompt; printf 'ready$ '; end
+function fish_right_prompt; end
+function fish_title; end
+set -g fish_autosuggestion_enabled 0
+";
+
 impl Home {
     /// A home with a plain one-line prompt and no model.
     ///
@@ -99,6 +107,16 @@ impl Home {
         self.write(".bashrc", &format!("PS1='{ps1}'\n"));
         self.prompt = last_line.into();
         self
+    }
+
+    /// Another shell of the user's, `zsh` or `fish`, with the same prompt.
+    #[must_use]
+    pub fn shell(self, name: &str) -> Self {
+        self.write(".zshrc", &format!("PS1='{PROMPT}'\n"));
+        self.write(".config/fish/config.fish", FISH_RC);
+        // At its first start in a new home fish 3 has python read all manuals, in the background.
+        self.write(".local/share/fish/generated_completions/.keep", "");
+        self.env("SHELL", &format!("/usr/bin/{name}"))
     }
 
     /// More lines for `.bashrc`.

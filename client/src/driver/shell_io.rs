@@ -129,6 +129,11 @@ impl ShellIo {
         &self.pty
     }
 
+    /// The shell's first prompt stands.
+    pub fn remember_shell(&self) {
+        self.pty.remember_shell();
+    }
+
     /// Does what concerns the shell: the command file, keys, signals. Terminal bytes and events are left to the caller.
     pub fn apply(&mut self, effects: &mut Effects) {
         if let Some(directory) = self.directory.as_mut() {

@@ -85,6 +85,14 @@ impl LiveShell {
         }
     }
 
+    /// A new prompt is told; its paint must be over before the assistant draws.
+    fn await_paint(&mut self, cx: &mut Cx<'_>) {
+        match self.dialect.repaint {
+            Repaint::BeforeNextKey => self.await_repaint(cx),
+            Repaint::Marked | Repaint::Before => self.answer_ready(cx),
+        }
+    }
+
     /// The buffer is empty; the assistant may draw as soon as that is painted.
     fn await_repaint(&mut self, cx: &mut Cx<'_>) {
         let Some(answer) = &mut self.answer else { return };
@@ -112,7 +120,7 @@ impl LiveShell {
                 self.view = View::hidden();
                 match self.prompt.unsettled_until() {
                     Some(until) => answer.step = AnswerStep::Settling { until },
-                    None => self.answer_ready(cx),
+                    None => self.await_paint(cx),
                 }
             }
         }

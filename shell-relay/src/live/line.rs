@@ -209,7 +209,7 @@ impl LiveShell {
     /// `exec bash` in the user's shell: a line editor reads, but it is another shell's, without our script.
     fn look_for_replaced_shell(&mut self, cx: &mut Cx<'_>) {
         if self.editor_reads(cx) && cx.probe.shell_replaced() {
-            self.phase = Phase::NotIntegrated;
+            self.phase = Phase::Replaced;
             let reason = "`exec` has replaced the shell; it runs without the assistant".to_owned();
             cx.fx.events.push(LiveEvent::NotIntegrated { reason });
         }

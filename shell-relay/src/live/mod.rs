@@ -212,7 +212,7 @@ impl LiveShell {
     pub fn state(&self) -> ShellState {
         match self.phase {
             Phase::Dead => ShellState::Dead,
-            Phase::NotIntegrated => ShellState::NotIntegrated,
+            Phase::NotIntegrated | Phase::Replaced => ShellState::NotIntegrated,
             Phase::Boot => ShellState::Boot,
             _ if self.relay.is_some() => ShellState::RunningAgent,
             _ if self.answer.is_some() => ShellState::Answering,
@@ -245,10 +245,13 @@ impl LiveShell {
         match &mut self.view {
             View::Shown => cx.fx.terminal.extend_from_slice(bytes),
             View::Hidden(filter) => {
-                filter.push(bytes, &mut cx.fx.terminal);
-                if self.relay.is_none() && self.answer.as_ref().is_some_and(|answer| answer.step == AnswerStep::Ready) {
-                    let mut shown = Vec::with_capacity(bytes.len());
-                    self.background.push(bytes, false, || false, &mut shown);
+                let waits = self.answer.as_ref().is_some_and(|answer| answer.step == AnswerStep::Ready);
+                let mut background = Vec::new();
+                let watched = (waits && self.relay.is_none()).then_some(&mut background);
+                filter.push(bytes, &mut cx.fx.terminal, watched);
+                if !background.is_empty() {
+                    let mut shown = Vec::with_capacity(background.len());
+                    self.background.push(&background, false, || false, &mut shown);
                     if !shown.is_empty() {
                         cx.fx.events.push(LiveEvent::BackgroundOutput(shown));
                     }

@@ -26,6 +26,8 @@ pub(super) enum Phase {
         interval: Duration,
     },
     NotIntegrated,
+    /// `exec` has put another program into its place.
+    Replaced,
     Dead,
 }
 
@@ -106,7 +108,7 @@ impl LiveShell {
         match self.phase {
             Phase::Prompt if self.dialect.mark_in_prompt => self.on_repaint(cx),
             Phase::Running => self.doubt_prompt(cx),
-            Phase::Dead => {}
+            Phase::Dead | Phase::Replaced => {}
             _ => self.new_prompt(cx),
         }
     }
@@ -218,7 +220,7 @@ impl LiveShell {
             }
             return;
         }
-        if !ended.id.is_empty() || matches!(self.phase, Phase::Dead) {
+        if !ended.id.is_empty() || matches!(self.phase, Phase::Dead | Phase::Replaced) {
             return;
         }
         self.cwd.clone_from(&ended.cwd);

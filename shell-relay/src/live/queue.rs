@@ -136,6 +136,9 @@ impl LiveShell {
             Phase::NotIntegrated => {
                 return Readiness::Refused(not_at_prompt("not_integrated", "the shell gives no marks"));
             }
+            Phase::Replaced => {
+                return Readiness::Refused(not_at_prompt("shell_replaced", "`exec` has replaced the shell"));
+            }
             Phase::Boot => return Readiness::Refused(not_at_prompt("not_ready", "the shell is still starting")),
             _ => {}
         }

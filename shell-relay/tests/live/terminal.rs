@@ -145,6 +145,7 @@ impl Terminal {
     pub fn with(options: &Options<'_>) -> Self {
         let mut terminal = Self::unready(options);
         terminal.wait("the first prompt", |t| t.events.contains(&LiveEvent::PromptReady));
+        terminal.pty.remember_shell();
         terminal.events.clear();
         terminal
     }

@@ -9,5 +9,6 @@ mod daemon;
 mod harness;
 mod offline;
 mod shell;
+mod shells;
 mod tools;
 mod wires;

@@ -1,7 +1,7 @@
-//! The numbered cases that the relay must satisfy, each in every shell it applies to.
+//! The numbered cases that the relay must satisfy, each in every shell it applies to ([`table`]).
 //!
-//! `case!(number name [shells] |t| { .. })` makes one test a shell, `case_NNN_name::shell`, with `t` a fresh [`Terminal`] of a shell
-//! with the prompt `$ `. A shell in which the case cannot hold is named after `except` with the reason.
+//! `case!(case_NNN_name [shells] |kind| { .. })` makes one test a shell: `case_NNN_name::shell`. A shell in which the case cannot hold
+//! is named after `except`, with the reason. A number may have several cases. Unless a case says otherwise the prompt is `$ `.
 
 /// One case in several shells.
 macro_rules! case {
@@ -10,7 +10,6 @@ macro_rules! case {
             #[allow(unused_imports)]
             use super::*;
 
-            #[cfg(test)]
             fn run($kind: crate::terminal::Kind) {
                 if $kind.program().is_some() {
                     $body
@@ -27,7 +26,9 @@ macro_rules! case {
     };
 }
 
+mod nested;
 mod statuses;
+mod table;
 
 fn kind(name: &str) -> crate::terminal::Kind {
     use crate::terminal::Kind;

@@ -1,5 +1,7 @@
 //! What a command does in the shell, and the status it gives.
 
+use cohab_shell_relay::live::LiveEvent;
+
 use crate::terminal::Terminal;
 
 case!(case_001_statuses [bash zsh fish fish4] |kind| {
@@ -51,10 +53,25 @@ case!(case_063_half_typed_line [bash zsh fish fish4] |kind| {
 case!(case_090_answer_at_prompt [bash zsh fish fish4] |kind| {
     let mut t = Terminal::of(kind);
     t.keys("? what\r");
-    t.wait("the answer", |t| t.events.contains(&cohab_shell_relay::live::LiveEvent::AnswerReady));
+    t.wait("the answer", |t| t.events.contains(&LiveEvent::AnswerReady));
     t.draw("? what\nThe answer.\n");
     t.end_answer(false);
     t.wait_screen("$ ? what\nThe answer.\n$");
     t.line("echo fine");
     t.wait_screen("$ ? what\nThe answer.\n$ echo fine\nfine\n$");
+});
+
+case!(case_107_commands_within_an_answer [bash zsh fish fish4] |kind| {
+    let mut t = Terminal::of(kind);
+    t.keys("? what\r");
+    t.wait("the answer", |t| t.events.contains(&LiveEvent::AnswerReady));
+    t.draw("? what\n");
+    for text in ["cd /usr", "printf tail", "pwd"] {
+        t.run(text);
+    }
+    let background = |event: &LiveEvent| matches!(event, LiveEvent::BackgroundOutput(_));
+    assert!(!t.events.iter().any(background), "{:?}", t.events);
+    t.draw("Done.\n");
+    t.end_answer(false);
+    t.wait_screen("$ ? what\ntail\n/usr\nDone.\n$");
 });
