@@ -6,6 +6,7 @@ set -g __cohab_id ''
 set -g __cohab_cmd ''
 set -g __cohab_line ''
 set -g __cohab_point 0
+set -g __cohab_mode default
 set -g __cohab_jobs 0
 set -g __cohab_stub ' __cohab_pre; eval $__cohab_cmd; __cohab_e $status'
 
@@ -52,11 +53,12 @@ function __cohab_e
 end
 
 function __cohab_stash
-    set -g __cohab_line (builtin commandline -b | string collect) # with -N each restore would add an empty line
+    set -g __cohab_line (builtin commandline -b) # one element a line: nothing else keeps an empty last one
     set -g __cohab_point (builtin commandline -C)
+    set -g __cohab_mode $fish_bind_mode # vi command mode is to come back with the line
     builtin commandline --paging-mode; and builtin commandline -f cancel
     builtin commandline -r ''
-    __cohab_m "S;"(string length -- "$__cohab_line")
+    __cohab_m "S;"(string length -- "$__cohab_line") # the lines joined by blanks
 end
 
 function __cohab_take # a question: one Up away where fish can do that
@@ -78,11 +80,19 @@ end
 function __cohab_restore # what was typed meanwhile stands at the cursor
     set -l typed (builtin commandline -b | string collect)
     set -l at (builtin math $__cohab_point + (builtin commandline -C))
-    builtin commandline -r -- "$__cohab_line"
+    builtin commandline -r -- "$__cohab_line[1]"
+    set -e __cohab_line[1]
+    for line in $__cohab_line
+        builtin commandline -a -- \n"$line"
+    end
     builtin commandline -C $__cohab_point
-    builtin commandline -i -- "$typed"
+    test -z "$typed"; or builtin commandline -i -- $typed
     builtin commandline -C $at
     set -g __cohab_line ''
+    if test "$__cohab_mode" = default -a "$fish_bind_mode" = insert
+        set fish_bind_mode default
+        builtin commandline -f repaint-mode
+    end
 end
 
 function __cohab_fresh

@@ -27,9 +27,10 @@ macro_rules! case {
 }
 
 mod changes;
-mod inventions;
 mod interrupt;
+mod inventions;
 mod jobs;
+mod lines;
 mod marks;
 mod nested;
 mod options;
