@@ -69,6 +69,7 @@ __cohab_e() {
   case $st in 147 | 148 | 149 | 150) [[ $(builtin jobs -ps) == "$(<"$__cohab_dir/stopped")" ]] || stopped=';stopped' ;; esac
   __cohab_enc "$PWD"; __cohab_m "E;$__cohab_id;$st;$REPLY$stopped"
   [[ ! -e $__cohab_dir/wantenv ]] || builtin export -p >|"$__cohab_dir/env.$__cohab_id" 2>/dev/null
+  [[ $__cohab_opts != *v* ]] || builtin set -v # within a hook it would not last
   return "$st"
 }
 
