@@ -11,6 +11,7 @@
 
 mod answer;
 mod dialect;
+mod echo;
 mod exported;
 mod filter;
 mod keys;
