@@ -11,36 +11,37 @@ __cohab_c=$'\e]7391;'$__cohab_nonce$';'$$$';C\a'
 # $BASHPID and not $$: a subshell cannot end a command.
 __cohab_m() { builtin printf '\e]7391;%s;%s;%s\a' "$__cohab_nonce" "$BASHPID" "$1" 2>/dev/null >/dev/tty; }
 
-__cohab_enc() { # percent-encode $1 into REPLY, one kind of byte after the other: byte by byte a long line would take seconds
-  local LC_ALL=C rest c h
-  REPLY=${1//'%'/%25} rest=${1//[A-Za-z0-9\/._~%-]/}
-  while [[ $rest ]]; do
-    c=${rest:0:1} rest=${rest//"${rest:0:1}"/}
-    builtin printf -v h '%02X' "'$c" # sign-extends bytes above 7F, hence the last two digits
-    REPLY=${REPLY//"$c"/%${h: -2}}
+__cohab_enc() { # percent-encode $1 into __cohab_r, one kind of byte after the other: byte by byte a long line would take seconds
+  local __cohab_rest __cohab_c __cohab_h
+  local LC_ALL=C 2>/dev/null # it may be read-only
+  __cohab_r=${1//'%'/%25} __cohab_rest=${1//[A-Za-z0-9\/._~%-]/}
+  while [[ $__cohab_rest ]]; do
+    __cohab_c=${__cohab_rest:0:1} __cohab_rest=${__cohab_rest//"${__cohab_rest:0:1}"/}
+    builtin printf -v __cohab_h '%02X' "'$__cohab_c" # sign-extends bytes above 7F, hence the last two digits
+    __cohab_r=${__cohab_r//"$__cohab_c"/%${__cohab_h: -2}}
   done
 }
 
 __cohab_precmd() { # first: $? is still the command's. A non-zero return under the user's errexit would end the shell
-  local st=$? REPLY __cohab_ee=
+  local __cohab_st=$? __cohab_r __cohab_ee=
   case $- in *e*) __cohab_ee=1; builtin set +e ;; esac
-  __cohab_enc "$PWD"; __cohab_m "D;$__cohab_id;$st;$REPLY"; __cohab_unpre; __cohab_id=
+  __cohab_enc "$PWD"; __cohab_m "D;$__cohab_id;$__cohab_st;$__cohab_r"; __cohab_unpre; __cohab_id=
   [[ ! $__cohab_ee ]] || builtin set -e
   [[ $- != *e* ]] || __cohab_ee=1
-  [[ $__cohab_ee ]] || return "$st"
+  [[ $__cohab_ee ]] || return "$__cohab_st"
 }
 
 __cohab_wrap() { # last: themes rebuild PS1 before this. References only, never the nonce itself
-  local st=$?
+  local __cohab_st=$?
   local -
   builtin set +xveu
   builtin shopt -q promptvars || {
     PS1=${PS1//'\[${__cohab_b-}\]'} PS2=${PS2//'\[${__cohab_p2-}\]'} PS0=${PS0//'${__cohab_c-}'}
-    return "$st"
+    return "$__cohab_st"
   }
   [[ $PS1 == *'${__cohab_b-}'* ]] || PS1+='\[${__cohab_b-}\]'
-  [[ $PS2 == *'${__cohab_p2-}'* ]] || PS2='\[${__cohab_p2-}\]'$PS2
   [[ ${PS0-} == *'${__cohab_c-}'* ]] || PS0='${__cohab_c-}'${PS0-}
+  [[ $PS2 == *'${__cohab_p2-}'* ]] || PS2='\[${__cohab_p2-}\]'$PS2
 }
 
 __cohab_pre() {
@@ -48,29 +49,34 @@ __cohab_pre() {
   { builtin set +euvx; } 2>/dev/null # v also if it is off: bash may go on echoing after a command has set it
   [[ :$SHELLOPTS: == *:pipefail:* ]] && __cohab_pl=1 || __cohab_pl=
   [[ ! -e $__cohab_dir/wantenv ]] || builtin export -p >|"$__cohab_dir/env.$__cohab_id.before" 2>/dev/null
+  [[ ${HISTIGNORE-} == *' __cohab_pre; *'* || $(HISTTIMEFORMAT= builtin history 1) != *' __cohab_pre; '* ]] || builtin history -d -1
   builtin jobs -ps >|"$__cohab_dir/stopped" 2>/dev/null # into a file: no process is started for this
   __cohab_m "O;$__cohab_id"
 }
 
 __cohab_unpre() { # undo leaks (set -euo pipefail), put the user's own values back
   [[ $__cohab_opts ]] || return 0
-  local o
-  for o in e u x v f n; do
-    if [[ $__cohab_opts == *$o* ]]; then [[ $- == *$o* ]] || builtin set "-$o"; else [[ $- != *$o* ]] || builtin set "+$o"; fi
+  local __cohab_o
+  for __cohab_o in e u x v f n; do
+    if [[ $__cohab_opts == *$__cohab_o* ]]; then
+      [[ $- == *$__cohab_o* ]] || builtin set "-$__cohab_o"
+    else
+      [[ $- != *$__cohab_o* ]] || builtin set "+$__cohab_o"
+    fi
   done 2>/dev/null
   if [[ $__cohab_pl ]]; then builtin set -o pipefail; else builtin set +o pipefail; fi
   __cohab_opts=
 }
 
 __cohab_e() {
-  local st=$1 REPLY stopped=
+  local __cohab_st=$1 __cohab_r __cohab_stopped=
   builtin set +x
   # The status alone does not tell a stopped job from an `exit 148`.
-  case $st in 147 | 148 | 149 | 150) [[ $(builtin jobs -ps) == "$(<"$__cohab_dir/stopped")" ]] || stopped=';stopped' ;; esac
-  __cohab_enc "$PWD"; __cohab_m "E;$__cohab_id;$st;$REPLY$stopped"
+  case $__cohab_st in 147 | 148 | 149 | 150) [[ $(builtin jobs -ps) == "$(<"$__cohab_dir/stopped")" ]] || __cohab_stopped=';stopped' ;; esac
+  __cohab_enc "$PWD"; __cohab_m "E;$__cohab_id;$__cohab_st;$__cohab_r$__cohab_stopped"
   [[ ! -e $__cohab_dir/wantenv ]] || builtin export -p >|"$__cohab_dir/env.$__cohab_id" 2>/dev/null
   [[ $__cohab_opts != *v* ]] || builtin set -v # within a hook it would not last
-  return "$st"
+  return "$__cohab_st"
 }
 
 __cohab_hook() { # no local variables: PROMPT_COMMAND may become an array
@@ -86,6 +92,7 @@ __cohab_hook() { # no local variables: PROMPT_COMMAND may become an array
 }
 
 __cohab_unrecorded() { # the stub, whatever the user sets
+  [[ ${HISTIGNORE+${HISTIGNORE@a}} != *r* ]] || return 0 # __cohab_pre takes it out again
   [[ ${HISTIGNORE-} == *' __cohab_pre; *'* ]] || HISTIGNORE="${HISTIGNORE:+$HISTIGNORE:} __cohab_pre; *"
 }
 
@@ -116,21 +123,21 @@ __cohab_load() {
 }
 
 __cohab_restore() { # what was typed meanwhile stands at the cursor
-  local before=${__cohab_line:0:__cohab_point} after=${__cohab_line:__cohab_point}
-  READLINE_POINT=$((__cohab_point + READLINE_POINT)) READLINE_LINE=$before$READLINE_LINE$after
+  local __cohab_before=${__cohab_line:0:__cohab_point} __cohab_after=${__cohab_line:__cohab_point}
+  READLINE_POINT=$((__cohab_point + READLINE_POINT)) READLINE_LINE=$__cohab_before$READLINE_LINE$__cohab_after
   # To vi's command mode the cursor goes one back.
   [[ $__cohab_mode != vi-command || ! $__cohab_line ]] || ((++READLINE_POINT))
   __cohab_line= __cohab_point=0
 }
 
 __cohab_query() { # a line beyond bounds is cut, so that it is known at least how it begins
-  local REPLY line=$READLINE_LINE max
-  for max in 16384 4096; do
-    ((${#line} <= max)) || line="${line:0:max} [...]"
-    __cohab_enc "$line"
-    ((${#REPLY} > 60000)) || break
+  local __cohab_r __cohab_all=$READLINE_LINE __cohab_max
+  for __cohab_max in 16384 4096; do
+    ((${#__cohab_all} <= __cohab_max)) || __cohab_all="${__cohab_all:0:__cohab_max} [...]"
+    __cohab_enc "$__cohab_all"
+    ((${#__cohab_r} > 60000)) || break
   done
-  __cohab_m "Q;$READLINE_POINT;$REPLY"
+  __cohab_m "Q;$READLINE_POINT;$__cohab_r"
 }
 
 __cohab_clear() { READLINE_LINE= READLINE_POINT=0; __cohab_m 'S;0'; }

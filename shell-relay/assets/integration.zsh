@@ -46,7 +46,8 @@ __cohab_preexec() { { unsetopt xtrace; } 2>/dev/null; __cohab_m C; }
 __cohab_addhist() {
   { unsetopt xtrace; } 2>/dev/null
   [[ $1 == ' { __cohab_x='* ]] || return 0
-  fc -p # the status alone leaves the stub one Up away
+  # The status alone leaves the stub one Up away. With a read-only HISTFILE this would discard the whole line.
+  [[ ${(t)HISTFILE} == *readonly* ]] || fc -p
   return 1
 }
 

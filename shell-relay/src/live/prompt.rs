@@ -215,6 +215,7 @@ impl LiveShell {
     pub(super) fn on_finished(&mut self, ended: Ended, cx: &mut Cx<'_>) {
         if let Some(relay) = &self.relay {
             if relay.is_begun() && relay.request.id == ended.id {
+                self.refuse_lost_stub(cx);
                 self.end_relay(ended, true, cx);
                 self.view = if self.answer.is_some() { View::hidden() } else { View::Shown };
                 self.look_for_editor(cx);

@@ -254,12 +254,19 @@ impl LiveShell {
 
     /// A new prompt stands, and the stub has not even begun.
     pub(super) fn on_stub_lost(&mut self, cx: &mut Cx<'_>) {
-        if let Some(relay) = &mut self.relay {
+        self.refuse_lost_stub(cx);
+        self.new_prompt(cx);
+    }
+
+    /// The line with the stub has come to its end. If its output never began, it did not run: a hook of the user's may discard a line.
+    pub(super) fn refuse_lost_stub(&mut self, cx: &mut Cx<'_>) {
+        if let Some(relay) = &mut self.relay
+            && matches!(relay.step, RelayStep::Loaded { .. } | RelayStep::Hidden { .. })
+        {
             let id = relay.request.id.clone();
             let error = super::queue::not_at_prompt("not_ready", "the line editor did not run the command");
             relay.report(LiveEvent::CommandRefused { id, error }, cx);
         }
-        self.new_prompt(cx);
     }
 
     /// The prompt has been painted for the last time before the stub: the command's text takes the stub's place.

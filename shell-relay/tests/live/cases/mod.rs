@@ -36,6 +36,7 @@ mod options;
 mod output;
 mod programs;
 mod statuses;
+mod surroundings;
 mod table;
 mod terminal_state;
 mod texts;
