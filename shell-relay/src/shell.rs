@@ -5,6 +5,8 @@ use std::{
     path::Path,
 };
 
+use crate::state;
+
 /// A kind of shell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shell {
@@ -80,7 +82,7 @@ pub fn bash_startup_file(login: bool, nonce: &str, directory: &Path) -> Vec<u8> 
     let users: &str = if login { BASH_LOGIN_FILES } else { "[[ ! -r ~/.bashrc ]] || . ~/.bashrc\n" };
     let script = include_str!("../assets/integration.bash").replace("@NONCE@", nonce);
     let (before, after) = script.split_once("@DIR@").expect("the script names its directory once");
-    let mut file = [users, before].concat().into_bytes();
+    let mut file = [users, state::script(Shell::Bash), before].concat().into_bytes();
     file.extend(quoted(directory.as_os_str()));
     file.extend_from_slice(after.as_bytes());
     file

@@ -10,7 +10,6 @@
 //! answer the line stays aside and the shell stays hidden, but for the output of commands.
 
 mod answer;
-mod exported;
 mod filter;
 mod keys;
 mod line;
