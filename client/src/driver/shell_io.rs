@@ -121,6 +121,10 @@ fn set_non_blocking(fd: &OwnedFd) -> io::Result<()> {
 }
 
 impl ShellIo {
+    pub fn kind(&self) -> Shell {
+        self.kind
+    }
+
     pub fn name(&self) -> &'static str {
         self.kind.name()
     }

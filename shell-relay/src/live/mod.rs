@@ -22,6 +22,7 @@ mod relay_dir;
 mod seam;
 mod sequences;
 mod time;
+mod untouched;
 
 use std::{
     collections::VecDeque,

@@ -60,8 +60,10 @@ const ZSH: &[Part] = &[
 const FISH: &[Part] =
     &[Part::Folder, Part::Umask, Part::Exported, Part::Functions, Part::Variables, Part::Variables, Part::Jobs];
 
-/// Variables that each command changes by itself, or that belong to the shell's own working.
-const OWN_VARIABLES: [&str; 16] = [
+/// Variables that each command changes by itself, that belong to the shell's own working, or that are local to our hooks.
+const OWN_VARIABLES: [&str; 18] = [
+    "st",
+    "stopped",
     "_",
     "dirprev",
     "dirnext",
