@@ -383,6 +383,7 @@ impl Driver {
             LiveEvent::BackgroundOutput(bytes) => self.show_background_output(&bytes),
             LiveEvent::PromptReady => {
                 self.has_been_used = true;
+                self.shell.remember_shell();
                 self.handle(Event::Live(LiveEvent::PromptReady));
             }
             event => self.handle(Event::Live(event)),

@@ -2,6 +2,7 @@
 
 use std::{
     ffi::{OsStr, OsString},
+    os::unix::ffi::{OsStrExt, OsStringExt},
     path::Path,
 };
 
@@ -12,9 +13,9 @@ use crate::state;
 pub enum Shell {
     /// bash: commands can run in it.
     Bash,
-    /// zsh: plain pass-through so far.
+    /// zsh: commands can run in it.
     Zsh,
-    /// fish: plain pass-through so far.
+    /// fish: commands can run in it.
     Fish,
     /// Anything else: plain pass-through.
     Other,
@@ -53,39 +54,75 @@ pub struct Start {
     pub environment: Vec<(OsString, OsString)>,
 }
 
-/// Starts an interactive shell. With `integration`, the path of our start-up file, bash reads its own files and then ours; without,
-/// or in another shell, it starts as ever.
+/// Starts an interactive shell. `integration` is the first of its [`startup_files`]: the shell reads its own files, too. Without, or
+/// in another shell, it starts as ever.
 #[must_use]
 pub fn start(shell: Shell, login: bool, integration: Option<&Path>, home: &Path) -> Start {
     let mut start = Start::default();
-    match (shell, login, integration) {
-        (Shell::Bash, false, Some(file)) => {
-            start.arguments = vec!["--rcfile".into(), file.into(), "-i".into()];
-        }
-        (Shell::Bash, true, Some(file)) => {
+    let mut set = |name: &str, value: OsString| start.environment.push((name.into(), value));
+    start.arguments = match (shell, integration) {
+        (Shell::Bash, Some(file)) if login => {
             // A login shell reads no rcfile; a posix one reads $ENV, and our file undoes posix mode.
-            start.arguments = vec!["--posix".into(), "-l".into(), "-i".into()];
-            start.environment.push(("ENV".into(), file.into()));
+            set("ENV", file.into());
             if std::env::var_os("HISTFILE").is_none() {
-                start.environment.push(("HISTFILE".into(), home.join(".bash_history").into()));
+                set("HISTFILE", home.join(".bash_history").into());
             }
+            vec!["--posix".into(), "-l".into(), "-i".into()]
         }
-        (_, true, _) => start.arguments = vec!["-l".into(), "-i".into()],
-        (_, false, _) => start.arguments = vec!["-i".into()],
-    }
+        (Shell::Bash, Some(file)) => vec!["--rcfile".into(), file.into(), "-i".into()],
+        (Shell::Zsh, Some(file)) => {
+            if let Some(directory) = std::env::var_os("ZDOTDIR") {
+                set("COHAB_ZDOTDIR", directory);
+            }
+            set("ZDOTDIR", file.parent().unwrap_or(file).into());
+            flags(login)
+        }
+        (Shell::Fish, Some(file)) => {
+            let mut source = b"source ".to_vec();
+            source.extend(fish_quoted(file.as_os_str()));
+            [flags(login), vec!["-C".into(), OsString::from_vec(source)]].concat()
+        }
+        _ => flags(login),
+    };
     start
 }
 
-/// The whole start-up file for bash: the user's own files first, then the integration.
+fn flags(login: bool) -> Vec<OsString> {
+    if login { vec!["-l".into(), "-i".into()] } else { vec!["-i".into()] }
+}
+
+/// The files that tie a shell to us, by name, for a private `directory`; none for a shell that cannot be. The shell reads the first
+/// one, the first the others.
 #[must_use]
-pub fn bash_startup_file(login: bool, nonce: &str, directory: &Path) -> Vec<u8> {
-    let users: &str = if login { BASH_LOGIN_FILES } else { "[[ ! -r ~/.bashrc ]] || . ~/.bashrc\n" };
-    let script = include_str!("../assets/integration.bash").replace("@NONCE@", nonce);
-    let (before, after) = script.split_once("@DIR@").expect("the script names its directory once");
-    let mut file = [users, state::script(Shell::Bash), before].concat().into_bytes();
-    file.extend(quoted(directory.as_os_str()));
-    file.extend_from_slice(after.as_bytes());
-    file
+pub fn startup_files(shell: Shell, login: bool, nonce: &str, directory: &Path) -> Vec<(&'static str, Vec<u8>)> {
+    let directory = directory.as_os_str();
+    let state = state::script(shell).as_bytes();
+    match shell {
+        Shell::Bash => {
+            let users: &str = if login { BASH_LOGIN_FILES } else { "[[ ! -r ~/.bashrc ]] || . ~/.bashrc\n" };
+            let script = filled(include_str!("../assets/integration.bash"), nonce, &quoted(directory));
+            vec![("integration.bash", [users.as_bytes(), state, &script].concat())]
+        }
+        Shell::Zsh => {
+            let filled = |script| filled(script, nonce, &quoted(directory));
+            vec![
+                (".zshenv", filled(include_str!("../assets/zshenv.zsh"))),
+                ("integration.zsh", [state, &filled(include_str!("../assets/integration.zsh"))].concat()),
+            ]
+        }
+        Shell::Fish => {
+            let script = filled(include_str!("../assets/integration.fish"), nonce, &fish_quoted(directory));
+            vec![("integration.fish", [state, &script].concat())]
+        }
+        Shell::Other => Vec::new(),
+    }
+}
+
+/// The script with nonce and directory put in; `directory` is quoted for the shell.
+fn filled(script: &str, nonce: &str, directory: &[u8]) -> Vec<u8> {
+    let script = script.replace("@NONCE@", nonce);
+    let parts: Vec<&[u8]> = script.split("@DIR@").map(str::as_bytes).collect();
+    parts.join(directory)
 }
 
 const BASH_LOGIN_FILES: &str = "set +o posix; shopt -u inherit_errexit; unset ENV; export -n HISTFILE
@@ -98,13 +135,25 @@ done
 /// One shell word, any bytes, for every POSIX shell.
 #[must_use]
 pub fn quoted(word: &OsStr) -> Vec<u8> {
-    use std::os::unix::ffi::OsStrExt;
     let mut quoted = vec![b'\''];
     for &byte in word.as_bytes() {
         match byte {
             b'\'' => quoted.extend_from_slice(b"'\\''"),
             _ => quoted.push(byte),
         }
+    }
+    quoted.push(b'\'');
+    quoted
+}
+
+/// One word for fish, any bytes.
+fn fish_quoted(word: &OsStr) -> Vec<u8> {
+    let mut quoted = vec![b'\''];
+    for &byte in word.as_bytes() {
+        if matches!(byte, b'\'' | b'\\') {
+            quoted.push(b'\\');
+        }
+        quoted.push(byte);
     }
     quoted.push(b'\'');
     quoted
@@ -128,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interactive_bash_reads_our_file_and_others_start_as_ever() {
+    fn an_integrated_shell_reads_our_file_and_others_start_as_ever() {
         let home = Path::new("/home/u");
         let file = Path::new("/run/x/rc");
         let arguments = |shell, login, file| start(shell, login, file, home).arguments;
@@ -136,12 +185,24 @@ mod tests {
         assert_eq!(arguments(Shell::Bash, true, Some(file)), ["--posix", "-l", "-i"]);
         assert_eq!(arguments(Shell::Bash, false, None), ["-i"]);
         assert_eq!(arguments(Shell::Zsh, true, Some(file)), ["-l", "-i"]);
+        let odd = Path::new(r"/run/it's\x");
+        assert_eq!(arguments(Shell::Fish, false, Some(odd)), ["-i", "-C", r"source '/run/it\'s\\x'"]);
+        let environment = start(Shell::Zsh, false, Some(file), home).environment;
+        assert!(environment.contains(&("ZDOTDIR".into(), "/run/x".into())), "{environment:?}");
     }
 
     #[test]
-    fn the_startup_file_holds_nonce_and_directory() {
-        let file = String::from_utf8(bash_startup_file(false, "00ff", Path::new("/run/it's"))).unwrap();
-        assert!(file.contains("__cohab_nonce=00ff __cohab_dir='/run/it'\\''s' "), "{file}");
-        assert!(!file.contains("@DIR@") && !file.contains("@NONCE@"));
+    fn the_startup_files_hold_nonce_and_directory() {
+        let directory = Path::new("/run/it's");
+        for (shell, word) in [
+            (Shell::Bash, "__cohab_nonce=00ff __cohab_dir='/run/it'\\''s' "),
+            (Shell::Zsh, "__cohab_nonce=00ff __cohab_dir='/run/it'\\''s' "),
+            (Shell::Fish, "set -g __cohab_nonce 00ff\nset -g __cohab_dir '/run/it\\'s'\n"),
+        ] {
+            let files = startup_files(shell, false, "00ff", directory);
+            let all: String = files.iter().map(|(_, content)| String::from_utf8_lossy(content)).collect();
+            assert!(all.contains(word), "{all}");
+            assert!(!all.contains("@DIR@") && !all.contains("@NONCE@"));
+        }
     }
 }

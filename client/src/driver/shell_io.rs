@@ -102,7 +102,7 @@ fn open_one(
 
 fn relay_directory(start: &Start, kind: Shell, nonce: &str) -> io::Result<Option<RelayDir>> {
     // Arguments of the user's may defeat the integration (`--norc`) or clash with it: then the shell is opened as it is.
-    if kind != Shell::Bash || !start.shell_args.is_empty() {
+    if kind == Shell::Other || !start.shell_args.is_empty() {
         return Ok(None);
     }
     secure_directory(&start.paths.runtime_dir).map_err(io::Error::other)?;
@@ -131,6 +131,11 @@ impl ShellIo {
 
     pub fn probe(&self) -> &dyn Probe {
         &self.pty
+    }
+
+    /// The shell's first prompt stands.
+    pub fn remember_shell(&self) {
+        self.pty.remember_shell();
     }
 
     /// Does what concerns the shell: the command file, keys, signals. Terminal bytes and events are left to the caller.

@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use super::{
-    Cx, Effects, HIDE_MAX, KEY_CLEAR, KEY_FRESH, KEY_QUERY, KEY_STASH, Keyboard, LOAD_WAIT, LiveEvent, LiveShell,
-    Phase, Probe, QUIET, Restore, STASH_WAIT, View,
+    Cx, Effects, HIDE_MAX, Key, Keyboard, LOAD_WAIT, LiveEvent, LiveShell, Phase, Probe, QUIET, Repaint, Restore,
+    STASH_WAIT, View,
 };
 use crate::{runner::RelayError, shell::Shell};
 
@@ -44,7 +44,7 @@ impl LiveShell {
     /// Puts the user's line aside and hides the shell; `AnswerReady` follows, or `AnswerRefused`. `AnswerReady` comes again after
     /// each command that ran meanwhile.
     pub fn begin_answer(&mut self, probe: &dyn Probe, now: Instant, fx: &mut Effects) {
-        self.start_answer(KEY_STASH, &mut Cx { probe, now, fx });
+        self.start_answer(Key::Stash, &mut Cx { probe, now, fx });
     }
 
     /// Ends the answer: a new prompt, the stashed line if `restore_line`, then the keys typed meanwhile. `AnswerEnded` follows. The
@@ -57,8 +57,8 @@ impl LiveShell {
     }
 
     /// `stash` is the key that puts the line aside.
-    pub(super) fn start_answer(&mut self, stash: &[u8], cx: &mut Cx<'_>) {
-        let at_prompt = self.setup.shell == Shell::Bash
+    pub(super) fn start_answer(&mut self, stash: Key, cx: &mut Cx<'_>) {
+        let at_prompt = self.setup.shell != Shell::Other
             && self.phase == Phase::Prompt
             && self.ask.is_none()
             && self.relay.is_none()
@@ -70,16 +70,37 @@ impl LiveShell {
             cx.fx.events.push(LiveEvent::AnswerRefused(error));
             return self.release_held(cx);
         }
-        cx.fx.pty.extend_from_slice(stash);
+        self.dialect.press(stash, &mut cx.fx.pty);
         let step = AnswerStep::Stashing { until: cx.now + STASH_WAIT };
         self.answer = Some(Answer { step, leave: None });
     }
 
-    pub(super) fn answer_stashed(&mut self, cx: &Cx<'_>) {
-        if let Some(answer) = &mut self.answer
-            && matches!(answer.step, AnswerStep::Stashing { .. } | AnswerStep::Clearing { .. })
+    pub(super) fn answer_stashed(&mut self, cx: &mut Cx<'_>) {
+        if self
+            .answer
+            .as_ref()
+            .is_some_and(|answer| matches!(answer.step, AnswerStep::Stashing { .. } | AnswerStep::Clearing { .. }))
         {
-            answer.step = AnswerStep::Repainting { until: cx.now + REPAINT_WAIT };
+            self.await_repaint(cx);
+        }
+    }
+
+    /// A new prompt is told; its paint must be over before the assistant draws.
+    fn await_paint(&mut self, cx: &mut Cx<'_>) {
+        match self.dialect.repaint {
+            Repaint::BeforeNextKey => self.await_repaint(cx),
+            Repaint::Marked | Repaint::Before => self.answer_ready(cx),
+        }
+    }
+
+    /// The buffer is empty; the assistant may draw as soon as that is painted.
+    fn await_repaint(&mut self, cx: &mut Cx<'_>) {
+        let Some(answer) = &mut self.answer else { return };
+        answer.step = AnswerStep::Repainting { until: cx.now + REPAINT_WAIT };
+        match self.dialect.repaint {
+            Repaint::Marked => {}
+            Repaint::Before => self.answer_ready(cx),
+            Repaint::BeforeNextKey => self.dialect.press(Key::Query, &mut cx.fx.pty),
         }
     }
 
@@ -99,7 +120,7 @@ impl LiveShell {
                 self.view = View::hidden();
                 match self.prompt.unsettled_until() {
                     Some(until) => answer.step = AnswerStep::Settling { until },
-                    None => self.answer_ready(cx),
+                    None => self.await_paint(cx),
                 }
             }
         }
@@ -119,15 +140,21 @@ impl LiveShell {
     /// What stands in the editor although the assistant writes: typed into a command that did not read it.
     pub(super) fn on_leftover(&mut self, text: Option<String>, cx: &mut Cx<'_>) {
         let Some(answer) = &mut self.answer else { return };
-        if !matches!(answer.step, AnswerStep::Sweeping { .. }) {
-            return;
+        match answer.step {
+            AnswerStep::Repainting { .. } => return self.answer_ready(cx),
+            AnswerStep::Sweeping { .. } => {}
+            _ => return,
         }
         if text.as_ref().is_some_and(String::is_empty) {
-            answer.step = AnswerStep::Repainting { until: cx.now + REPAINT_WAIT };
+            if self.dialect.repaint == Repaint::Marked {
+                answer.step = AnswerStep::Repainting { until: cx.now + REPAINT_WAIT };
+            } else {
+                self.answer_ready(cx);
+            }
             return;
         }
         answer.step = AnswerStep::Clearing { until: cx.now + STASH_WAIT };
-        cx.fx.pty.extend_from_slice(KEY_CLEAR);
+        self.dialect.press(Key::Clear, &mut cx.fx.pty);
         // A text with control characters cannot be typed again as it is.
         if let Some(text) = text.filter(|text| !text.chars().any(char::is_control)) {
             self.held.splice(0..0, text.into_bytes());
@@ -157,7 +184,7 @@ impl LiveShell {
         {
             answer.step = AnswerStep::Leaving { until: cx.now + HIDE_MAX };
             self.keyboard = Keyboard::Shell;
-            cx.fx.pty.extend_from_slice(KEY_FRESH);
+            self.dialect.press(Key::Fresh, &mut cx.fx.pty);
         }
     }
 
@@ -197,7 +224,7 @@ impl LiveShell {
             }
             AnswerStep::Settling { .. } if editor_reads => {
                 answer.step = AnswerStep::Sweeping { until: cx.now + LOAD_WAIT };
-                cx.fx.pty.extend_from_slice(KEY_QUERY);
+                self.dialect.press(Key::Query, &mut cx.fx.pty);
             }
             AnswerStep::Settling { .. } => answer.step = AnswerStep::Settling { until: cx.now + QUIET },
             AnswerStep::Leaving { .. } if editor_reads => self.answer_over(cx),

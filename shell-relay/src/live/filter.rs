@@ -9,14 +9,19 @@ pub(super) struct HideFilter {
 }
 
 impl HideFilter {
-    pub fn push(&mut self, bytes: &[u8], out: &mut Vec<u8>) {
+    /// What is hidden goes to `hidden`, if anybody wants it.
+    pub fn push(&mut self, bytes: &[u8], out: &mut Vec<u8>, mut hidden: Option<&mut Vec<u8>>) {
         let mut rest = bytes;
         while let Some(piece) = self.scanner.next(&mut rest) {
-            if let Piece::Sequence(sequence) = piece
-                && is_mode_change(sequence)
-                && !distorts_later_text(sequence)
-            {
-                out.extend_from_slice(sequence);
+            match piece {
+                Piece::Sequence(sequence) if is_mode_change(sequence) && !distorts_later_text(sequence) => {
+                    out.extend_from_slice(sequence);
+                }
+                Piece::Text(bytes) | Piece::Sequence(bytes) | Piece::String(bytes) | Piece::Control(bytes) => {
+                    if let Some(hidden) = &mut hidden {
+                        hidden.extend_from_slice(bytes);
+                    }
+                }
             }
         }
     }
@@ -102,7 +107,7 @@ mod tests {
     fn hidden(bytes: &[u8]) -> String {
         let mut out = Vec::new();
         let mut filter = HideFilter::default();
-        bytes.chunks(2).for_each(|chunk| filter.push(chunk, &mut out));
+        bytes.chunks(2).for_each(|chunk| filter.push(chunk, &mut out, None));
         String::from_utf8_lossy(&out).into_owned()
     }
 

@@ -1,10 +1,12 @@
 //! Keys at the prompt: what is a question is taken before Enter takes effect.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use super::{Cx, KEY_QUERY, KEY_TAKE, LineDecision, LiveEvent, LiveShell, Phase, Probe, QUERY_WAIT, Token, TokenKind};
+use super::{Cx, Enter, Key, LineDecision, LiveEvent, LiveShell, Phase, Probe, QUERY_WAIT, Token, TokenKind};
 use crate::shell::Shell;
 
+/// Enter painted something, and so long nothing more came.
+const MENU_QUIET: Duration = Duration::from_millis(80);
 /// The keys of the editor's quoted-insert.
 const CTRL_Q: u8 = 0x11;
 const CTRL_V: u8 = 0x16;
@@ -21,12 +23,12 @@ pub(super) struct Ask {
 #[derive(Debug)]
 enum AskStep {
     Asked {
-        until: Instant,
+        since: Instant,
+        /// By Enter itself, and not by a query.
+        told: bool,
     },
     /// The driver decides.
-    Answered {
-        text: String,
-    },
+    Answered { text: String },
 }
 
 impl LiveShell {
@@ -39,10 +41,10 @@ impl LiveShell {
         }
         let Some(ask) = self.ask.take() else { return };
         match decision {
-            LineDecision::Assistant => self.start_answer(KEY_TAKE, cx),
+            LineDecision::Assistant => self.start_answer(Key::Take, cx),
             LineDecision::Shell => {
                 if let (false, AskStep::Answered { text }) = (ask.hotkey, ask.step) {
-                    self.press_enter(&ask.key, Some(text), cx);
+                    self.accept(&ask.key, Some(text), cx);
                 }
                 self.release_held(cx);
             }
@@ -57,6 +59,9 @@ impl LiveShell {
                 cx.fx.pty.extend_from_slice(token.bytes);
             }
             _ => {
+                if self.phase == Phase::Running && token.kind == TokenKind::Enter {
+                    self.look_for_replaced_shell(cx);
+                }
                 self.prompt.keys_since_left = true;
                 cx.fx.pty.extend_from_slice(token.bytes);
             }
@@ -73,8 +78,9 @@ impl LiveShell {
             }
             TokenKind::Enter if self.prompt.typed && self.may_ask(cx) => return self.ask_for_line(false, token, cx),
             TokenKind::Hotkey if self.may_ask(cx) => return self.ask_for_line(true, token, cx),
-            TokenKind::Enter | TokenKind::Accept => return self.press_enter(token.bytes, None, cx),
-            TokenKind::Search => self.prompt.searched = true,
+            TokenKind::Enter => return self.press_enter(token.bytes, None, cx),
+            TokenKind::Accept if self.dialect.accepts_by_ctrl_o => return self.press_enter(token.bytes, None, cx),
+            TokenKind::Search if self.dialect.search_takes_keys => self.prompt.searched = true,
             _ => self.prompt.typed = true,
         }
         if self.prompt.enter_pending {
@@ -92,9 +98,21 @@ impl LiveShell {
         cx.fx.pty.extend_from_slice(key);
     }
 
+    /// The line that was asked for is a command.
+    fn accept(&mut self, key: &[u8], line: Option<String>, cx: &mut Cx<'_>) {
+        match self.dialect.enter {
+            Enter::Held => self.press_enter(key, line, cx),
+            Enter::Told { .. } => {
+                let mut accept = Vec::new();
+                self.dialect.press(Key::Accept, &mut accept);
+                self.press_enter(&accept, line, cx);
+            }
+        }
+    }
+
     /// Whether a key of ours is safe: the line editor, and nothing of it but its main loop, reads it.
     fn may_ask(&self, cx: &Cx<'_>) -> bool {
-        self.setup.shell == Shell::Bash
+        self.setup.shell != Shell::Other
             && !self.prompt.searched
             && !self.prompt.enter_pending
             && self.prompt.unsettled_until().is_none_or(|until| cx.now >= until)
@@ -102,19 +120,56 @@ impl LiveShell {
     }
 
     fn ask_for_line(&mut self, hotkey: bool, token: Token<'_>, cx: &mut Cx<'_>) {
-        let step = AskStep::Asked { until: cx.now + QUERY_WAIT };
+        let told_by = match self.dialect.enter {
+            Enter::Told { key } if !hotkey => Some(key.unwrap_or(token.bytes)),
+            _ => None,
+        };
+        match told_by {
+            Some(key) => cx.fx.pty.extend_from_slice(key),
+            None => self.dialect.press(Key::Query, &mut cx.fx.pty),
+        }
+        let step = AskStep::Asked { since: cx.now, told: told_by.is_some() };
         self.ask = Some(Ask { hotkey, key: token.bytes.to_vec(), step });
         self.prompt.last_key = Some(cx.now);
-        cx.fx.pty.extend_from_slice(KEY_QUERY);
     }
 
+    /// `Q`: the answer to a query.
     pub(super) fn on_line(&mut self, cursor: usize, text: Option<String>, cx: &mut Cx<'_>) {
+        if self.on_relay_repainted(cx) {
+            return;
+        }
         if self.answer.is_some() {
             return self.on_leftover(text, cx);
         }
-        let Some(ask @ Ask { step: AskStep::Asked { .. }, .. }) = &mut self.ask else { return };
+        if matches!(self.ask, Some(Ask { step: AskStep::Asked { told: false, .. }, .. })) {
+            self.line_is_known(cursor, text, cx);
+        }
+    }
+
+    /// `N`: Enter was pressed, and the shell waits for our word. Also for a line that was typed ahead.
+    pub(super) fn on_enter_told(&mut self, cursor: usize, text: Option<String>, cx: &mut Cx<'_>) {
+        if self.answer.is_some() && self.relay.is_none() {
+            // Typed into a command of the agent's that did not read it: a command of the user's.
+            return self.accept(&[], text, cx);
+        }
+        if self.phase != Phase::Prompt || self.relay.is_some() || self.answer.is_some() || self.restore.is_some() {
+            return;
+        }
+        if self.ask.is_none() {
+            self.ask = Some(Ask { hotkey: false, key: Vec::new(), step: AskStep::Asked { since: cx.now, told: true } });
+        }
+        if matches!(self.ask, Some(Ask { step: AskStep::Asked { told: true, .. }, .. })) {
+            self.line_is_known(cursor, text, cx);
+        }
+    }
+
+    fn line_is_known(&mut self, cursor: usize, text: Option<String>, cx: &mut Cx<'_>) {
+        let Some(ask) = &mut self.ask else { return };
         let Some(text) = text else {
-            return self.give_up_asking(cx);
+            if let Some(ask) = self.ask.take().filter(|ask| !ask.hotkey) {
+                self.accept(&ask.key, None, cx);
+            }
+            return self.release_held(cx);
         };
         ask.step = AskStep::Answered { text: text.clone() };
         cx.fx.events.push(if ask.hotkey {
@@ -126,7 +181,11 @@ impl LiveShell {
 
     pub(super) fn ask_deadline(&self) -> Option<Instant> {
         match self.ask {
-            Some(Ask { step: AskStep::Asked { until }, .. }) => Some(until),
+            // Enter has chosen from a menu, say: something was painted, and the line was not told.
+            Some(Ask { step: AskStep::Asked { since, told: true }, .. }) if self.last_output > since => {
+                Some((self.last_output + MENU_QUIET).min(since + QUERY_WAIT))
+            }
+            Some(Ask { step: AskStep::Asked { since, .. }, .. }) => Some(since + QUERY_WAIT),
             _ => None,
         }
     }
@@ -137,13 +196,22 @@ impl LiveShell {
         }
     }
 
-    /// The line is not known: Enter takes effect, the hotkey does not.
+    /// The line is not known: Enter takes effect, unless the shell has it already; the hotkey does not.
     fn give_up_asking(&mut self, cx: &mut Cx<'_>) {
         if let Some(ask) = self.ask.take() {
-            if !ask.hotkey {
+            if !ask.hotkey && matches!(ask.step, AskStep::Asked { told: false, .. }) {
                 self.press_enter(&ask.key, None, cx);
             }
             self.release_held(cx);
+        }
+    }
+
+    /// `exec bash` in the user's shell: a line editor reads, but it is another shell's, without our script.
+    fn look_for_replaced_shell(&mut self, cx: &mut Cx<'_>) {
+        if self.editor_reads(cx) && cx.probe.shell_replaced() {
+            self.phase = Phase::Replaced;
+            let reason = "`exec` has replaced the shell; it runs without the assistant".to_owned();
+            cx.fx.events.push(LiveEvent::NotIntegrated { reason });
         }
     }
 }

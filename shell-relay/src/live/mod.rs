@@ -10,6 +10,7 @@
 //! answer the line stays aside and the shell stays hidden, but for the output of commands.
 
 mod answer;
+mod dialect;
 mod filter;
 mod keys;
 mod line;
@@ -39,6 +40,7 @@ pub use crate::process::Signal;
 
 use self::{
     answer::{Answer, AnswerStep},
+    dialect::{Dialect, Enter, Key, Repaint},
     filter::{GuardFilter, HideFilter},
     keys::{KeyScanner, Token, TokenKind},
     line::Ask,
@@ -70,16 +72,6 @@ const EDITOR_WAIT: Duration = Duration::from_millis(100);
 const HELD_KEYS_MAX_BYTES: usize = 64 * 1024;
 /// The longest command.
 pub const COMMAND_MAX_BYTES: usize = 4 * 1024 * 1024;
-
-const KEY_STASH: &[u8] = b"\x1b[7391;1~";
-/// Load and accept: in one write, and no byte may follow.
-const KEYS_LOAD: &[u8] = b"\x1b[7391;2~\x1b[7391;3~";
-const KEY_RESTORE: &[u8] = b"\x1b[7391;4~";
-const KEY_QUERY: &[u8] = b"\x1b[7391;5~";
-const KEY_FRESH: &[u8] = b"\x1b[7391;6~";
-const KEY_CLEAR: &[u8] = b"\x1b[7391;8~";
-/// As key 1; the line also goes into the history.
-const KEY_TAKE: &[u8] = b"\x1b[7391;9~";
 
 /// What of the shell's output the terminal gets.
 #[derive(Debug)]
@@ -116,6 +108,7 @@ enum Route {
 #[derive(Debug)]
 pub struct LiveShell {
     setup: LiveSetup,
+    dialect: &'static Dialect,
     marks: MarkParser,
     keys: KeyScanner,
     modes: Modes,
@@ -144,8 +137,9 @@ impl LiveShell {
     /// A shell that has just been started.
     #[must_use]
     pub fn new(setup: LiveSetup, now: Instant) -> Self {
-        let phase = if setup.shell == Shell::Bash { Phase::Boot } else { Phase::NotIntegrated };
+        let phase = if setup.shell == Shell::Other { Phase::NotIntegrated } else { Phase::Boot };
         Self {
+            dialect: Dialect::of(setup.shell),
             marks: MarkParser::new(&setup.nonce, setup.child_pid),
             keys: KeyScanner::new(),
             modes: Modes::default(),
@@ -218,7 +212,7 @@ impl LiveShell {
     pub fn state(&self) -> ShellState {
         match self.phase {
             Phase::Dead => ShellState::Dead,
-            Phase::NotIntegrated => ShellState::NotIntegrated,
+            Phase::NotIntegrated | Phase::Replaced => ShellState::NotIntegrated,
             Phase::Boot => ShellState::Boot,
             _ if self.relay.is_some() => ShellState::RunningAgent,
             _ if self.answer.is_some() => ShellState::Answering,
@@ -251,10 +245,13 @@ impl LiveShell {
         match &mut self.view {
             View::Shown => cx.fx.terminal.extend_from_slice(bytes),
             View::Hidden(filter) => {
-                filter.push(bytes, &mut cx.fx.terminal);
-                if self.relay.is_none() && self.answer.as_ref().is_some_and(|answer| answer.step == AnswerStep::Ready) {
-                    let mut shown = Vec::with_capacity(bytes.len());
-                    self.background.push(bytes, false, || false, &mut shown);
+                let waits = self.answer.as_ref().is_some_and(|answer| answer.step == AnswerStep::Ready);
+                let mut background = Vec::new();
+                let watched = (waits && self.relay.is_none()).then_some(&mut background);
+                filter.push(bytes, &mut cx.fx.terminal, watched);
+                if !background.is_empty() {
+                    let mut shown = Vec::with_capacity(background.len());
+                    self.background.push(&background, false, || false, &mut shown);
                     if !shown.is_empty() {
                         cx.fx.events.push(LiveEvent::BackgroundOutput(shown));
                     }
@@ -284,8 +281,7 @@ impl LiveShell {
             Mark::OutputBegins { id } => self.on_output_begins(&id, cx),
             Mark::Ended(ended) => self.on_ended(ended, cx),
             Mark::Line { cursor, text } => self.on_line(cursor, text, cx),
-            // Only zsh and fish say so.
-            Mark::EnterPressed { .. } => {}
+            Mark::EnterPressed { cursor, text } => self.on_enter_told(cursor, text, cx),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::{AnswerStep, Cx, EDITOR_WAIT, KEY_RESTORE, LiveEvent, LiveShell, QUIET, RelayStep, UserCommand, View};
+use super::{AnswerStep, Cx, EDITOR_WAIT, Key, LiveEvent, LiveShell, QUIET, RelayStep, UserCommand, View};
 use crate::{
     capture::{Capture, redacted_tail},
     marks::Ended,
@@ -26,6 +26,8 @@ pub(super) enum Phase {
         interval: Duration,
     },
     NotIntegrated,
+    /// `exec` has put another program into its place.
+    Replaced,
     Dead,
 }
 
@@ -94,15 +96,19 @@ impl LiveShell {
         if let Some(relay) = &self.relay {
             match relay.step {
                 RelayStep::Loaded { .. } => return self.open_hide_window(cx),
-                RelayStep::Stashing { .. } | RelayStep::Loading { .. } | RelayStep::Hidden { .. } => return,
+                RelayStep::Hidden { .. } if !self.dialect.mark_in_prompt => return self.on_stub_lost(cx),
+                RelayStep::Stashing { .. }
+                | RelayStep::Repainting { .. }
+                | RelayStep::Loading { .. }
+                | RelayStep::Hidden { .. } => return,
                 RelayStep::Running => return self.doubt_prompt(cx),
                 RelayStep::Ending => return self.new_prompt(cx),
             }
         }
         match self.phase {
-            Phase::Prompt => self.on_repaint(cx),
+            Phase::Prompt if self.dialect.mark_in_prompt => self.on_repaint(cx),
             Phase::Running => self.doubt_prompt(cx),
-            Phase::Dead => {}
+            Phase::Dead | Phase::Replaced => {}
             _ => self.new_prompt(cx),
         }
     }
@@ -157,7 +163,7 @@ impl LiveShell {
         }
         let Some(restore) = self.restore.take() else { return };
         if restore.line {
-            cx.fx.pty.extend_from_slice(KEY_RESTORE);
+            self.dialect.press(Key::Restore, &mut cx.fx.pty);
             self.prompt.typed = true;
         }
         if restore.ends_answer {
@@ -214,7 +220,7 @@ impl LiveShell {
             }
             return;
         }
-        if !ended.id.is_empty() || matches!(self.phase, Phase::Dead) {
+        if !ended.id.is_empty() || matches!(self.phase, Phase::Dead | Phase::Replaced) {
             return;
         }
         self.cwd.clone_from(&ended.cwd);

@@ -10,6 +10,7 @@ use std::{
     },
     path::{Path, PathBuf},
     process::{Child, Command, ExitStatus, Stdio},
+    sync::OnceLock,
 };
 
 use rustix::{
@@ -70,8 +71,18 @@ pub struct ShellEnd {
 pub struct LivePty {
     master: OwnedFd,
     child: Child,
-    /// Of the program under `/proc`, when the shell started; to see it replaced.
-    program: Option<PathBuf>,
+    /// Which kind of shell was asked for.
+    kind: Shell,
+    /// What runs there, once the shell itself did; to see it replaced.
+    image: OnceLock<Image>,
+}
+
+/// A program in memory: another one after each `exec`, also of the same file.
+#[derive(Debug, PartialEq, Eq)]
+struct Image {
+    program: PathBuf,
+    /// Addresses of the code and the stack, as `/proc/PID/stat` tells them. Each `exec` draws them anew.
+    addresses: Option<[u64; 2]>,
 }
 
 impl LivePty {
@@ -91,10 +102,7 @@ impl LivePty {
             tcsetattr(&master, OptionalActions::Now, modes)?;
         }
         let child = spawn_on(&name, spawn)?;
-        let mut pty = Self { master, child, program: None };
-        // A wrapper is about to be replaced, and that is no news.
-        pty.program = pty.program_now().filter(|program| Shell::of(program) == Shell::of(&spawn.program));
-        Ok(pty)
+        Ok(Self { master, child, kind: Shell::of(&spawn.program), image: OnceLock::new() })
     }
 
     /// The master, for reading, writing and waiting. Set to non-blocking by the caller if need be.
@@ -138,9 +146,31 @@ impl LivePty {
         self.child.wait().map(shell_end)
     }
 
-    fn program_now(&self) -> Option<PathBuf> {
-        std::fs::read_link(format!("/proc/{}/exe", self.child.id())).ok()
+    /// To be called when the shell's first prompt stands: what runs then is the shell, wrappers are done.
+    pub fn remember_shell(&self) {
+        if self.image.get().is_none()
+            && let Some(image) = self.image_now().filter(|image| Shell::of(&image.program) == self.kind)
+        {
+            // The first one counts.
+            let _ = self.image.set(image);
+        }
     }
+
+    fn image_now(&self) -> Option<Image> {
+        let folder = PathBuf::from(format!("/proc/{}", self.child.id()));
+        let program = std::fs::read_link(folder.join("exe")).ok()?;
+        let stat = std::fs::read(folder.join("stat")).unwrap_or_default();
+        Some(Image { program, addresses: addresses(&stat) })
+    }
+}
+
+/// Fields 26 and 28 of `/proc/PID/stat`, `startcode` and `startstack`; zero, and so absent, where the kernel hides them.
+fn addresses(stat: &[u8]) -> Option<[u64; 2]> {
+    // The name in parentheses may hold anything.
+    let after_name = &stat[memchr::memrchr(b')', stat)? + 1..];
+    let fields: Vec<&str> = std::str::from_utf8(after_name).ok()?.split_ascii_whitespace().collect();
+    let field = |number: usize| fields.get(number - 3)?.parse().ok().filter(|address| *address > 1);
+    Some([field(26)?, field(28)?])
 }
 
 fn spawn_on(terminal: &OsStr, spawn: &SpawnShell) -> io::Result<Child> {
@@ -188,9 +218,23 @@ impl Probe for LivePty {
     }
 
     fn shell_replaced(&self) -> bool {
-        match (&self.program, self.program_now()) {
+        match (self.image.get(), self.image_now()) {
             (Some(then), Some(now)) => *then != now,
             _ => false,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_addresses_of_a_program_are_read_behind_any_name() {
+        let numbers: Vec<String> = (3..=52).map(|number| (number * 10).to_string()).collect();
+        let stat = format!("7 (a ) b) {}\n", numbers.join(" "));
+        assert_eq!(addresses(stat.as_bytes()), Some([260, 280]));
+        assert_eq!(addresses(b"7 (sh) S 1 2"), None);
+        assert_eq!(addresses(b""), None);
     }
 }

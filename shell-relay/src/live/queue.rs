@@ -88,7 +88,7 @@ impl LiveShell {
     }
 
     fn never(&self, request: &CommandRequest) -> Option<RelayError> {
-        if self.setup.shell != Shell::Bash {
+        if self.setup.shell == Shell::Other {
             return Some(not_at_prompt("unsupported_shell", "commands in this kind of shell are not supported"));
         }
         if request.text.contains('\0') {
@@ -136,6 +136,9 @@ impl LiveShell {
             Phase::NotIntegrated => {
                 return Readiness::Refused(not_at_prompt("not_integrated", "the shell gives no marks"));
             }
+            Phase::Replaced => {
+                return Readiness::Refused(not_at_prompt("shell_replaced", "`exec` has replaced the shell"));
+            }
             Phase::Boot => return Readiness::Refused(not_at_prompt("not_ready", "the shell is still starting")),
             _ => {}
         }
@@ -157,8 +160,14 @@ impl LiveShell {
     }
 
     fn readiness_at_prompt(&self, cx: &Cx<'_>) -> Readiness {
-        if self.prompt.searched || self.prompt.enter_pending {
+        if self.prompt.searched {
             return Readiness::Later;
+        }
+        // Enter need not lead anywhere: it may have closed a menu.
+        if self.prompt.enter_pending
+            && let Some(last_key) = self.prompt.last_key.filter(|at| cx.now < *at + TYPING_WAIT)
+        {
+            return Readiness::At(last_key + TYPING_WAIT);
         }
         if let Some(until) = self.prompt.unsettled_until().filter(|until| cx.now < *until) {
             return Readiness::At(until);

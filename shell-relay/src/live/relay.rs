@@ -6,8 +6,8 @@ use std::{
 };
 
 use super::{
-    AnswerStep, AwaitedInput, CommandFile, Cx, Effects, ForegroundSignal, GuardFilter, HIDE_MAX, KEY_RESTORE,
-    KEY_STASH, KEYS_LOAD, LOAD_WAIT, LiveEvent, LiveShell, Phase, Restore, STASH_WAIT, Signal, View,
+    AnswerStep, AwaitedInput, CommandFile, Cx, Effects, ForegroundSignal, GuardFilter, HIDE_MAX, Key, LOAD_WAIT,
+    LiveEvent, LiveShell, Phase, Repaint, Restore, STASH_WAIT, Signal, View,
 };
 use crate::{
     capture::{CAPTURE_HEAD_BYTES, CAPTURE_TAIL_BYTES, Capture, Redactor},
@@ -35,7 +35,9 @@ const INTERRUPT_KEY: u8 = 0x03;
 pub(super) enum RelayStep {
     /// Key 1 is sent.
     Stashing { until: Instant },
-    /// Keys 2 and 3 are sent.
+    /// The prompt is painted without the line.
+    Repainting { until: Instant },
+    /// The key that loads the stub is sent.
     Loading { until: Instant },
     /// The stub is in the buffer; the next repaint is the last that is shown.
     Loaded { until: Instant },
@@ -85,7 +87,7 @@ impl Relay {
 
     /// Whether the shell has been told to run it.
     pub fn is_begun(&self) -> bool {
-        !matches!(self.step, RelayStep::Stashing { .. } | RelayStep::Loading { .. })
+        !matches!(self.step, RelayStep::Stashing { .. } | RelayStep::Repainting { .. } | RelayStep::Loading { .. })
     }
 
     pub fn user_typed(&mut self, interrupt: bool) {
@@ -155,7 +157,10 @@ impl LiveShell {
         match relay.step {
             RelayStep::Stashing { .. } => self.abandon_relay(cx),
             RelayStep::Running if relay.cancel.is_none() => relay.begin_cancel(cx),
-            RelayStep::Loading { .. } | RelayStep::Loaded { .. } | RelayStep::Hidden { .. } => relay.interrupted = true,
+            RelayStep::Repainting { .. }
+            | RelayStep::Loading { .. }
+            | RelayStep::Loaded { .. }
+            | RelayStep::Hidden { .. } => relay.interrupted = true,
             RelayStep::Running | RelayStep::Ending => {}
         }
     }
@@ -168,12 +173,12 @@ impl LiveShell {
             wants_env_delta: request.wants_env_delta,
         });
         let step = if in_answer {
-            cx.fx.pty.extend_from_slice(KEYS_LOAD);
+            self.dialect.press(Key::Load, &mut cx.fx.pty);
             RelayStep::Loading { until: cx.now + LOAD_WAIT }
         } else {
             let leftovers = self.modes.reset_leftovers();
             cx.fx.terminal.extend_from_slice(&leftovers);
-            cx.fx.pty.extend_from_slice(KEY_STASH);
+            self.dialect.press(Key::Stash, &mut cx.fx.pty);
             RelayStep::Stashing { until: cx.now + STASH_WAIT }
         };
         self.relay = Some(Relay {
@@ -201,13 +206,18 @@ impl LiveShell {
             && relay.is_stashing()
         {
             relay.stashed = length;
-            relay.step = RelayStep::Loading { until: cx.now + LOAD_WAIT };
-            cx.fx.pty.extend_from_slice(KEYS_LOAD);
+            if length > 0 && self.dialect.repaint == Repaint::BeforeNextKey {
+                relay.step = RelayStep::Repainting { until: cx.now + LOAD_WAIT };
+                self.dialect.press(Key::Query, &mut cx.fx.pty);
+            } else {
+                relay.step = RelayStep::Loading { until: cx.now + LOAD_WAIT };
+                self.dialect.press(Key::Load, &mut cx.fx.pty);
+            }
         } else if self.answer.is_some() {
             self.answer_stashed(cx);
         } else if self.phase == Phase::Prompt && length > 0 {
             // The answer to a key that was given up on: the user's line must not stay away.
-            cx.fx.pty.extend_from_slice(KEY_RESTORE);
+            self.dialect.press(Key::Restore, &mut cx.fx.pty);
         }
     }
 
@@ -220,13 +230,35 @@ impl LiveShell {
         }
     }
 
-    pub(super) fn on_loaded(&mut self, id: &str, cx: &Cx<'_>) {
-        if let Some(relay) = &mut self.relay
-            && matches!(relay.step, RelayStep::Loading { .. })
-            && relay.request.id == id
-        {
-            relay.step = RelayStep::Loaded { until: cx.now + HIDE_MAX };
+    /// The answer to the query that was sent behind the stash. Whether it was one.
+    pub(super) fn on_relay_repainted(&mut self, cx: &mut Cx<'_>) -> bool {
+        let Some(relay) = self.relay.as_mut().filter(|relay| matches!(relay.step, RelayStep::Repainting { .. })) else {
+            return false;
+        };
+        relay.step = RelayStep::Loading { until: cx.now + LOAD_WAIT };
+        self.dialect.press(Key::Load, &mut cx.fx.pty);
+        true
+    }
+
+    pub(super) fn on_loaded(&mut self, id: &str, cx: &mut Cx<'_>) {
+        let Some(relay) = &mut self.relay else { return };
+        if !matches!(relay.step, RelayStep::Loading { .. }) || relay.request.id != id {
+            return;
         }
+        relay.step = RelayStep::Loaded { until: cx.now + HIDE_MAX };
+        if !self.dialect.mark_in_prompt {
+            self.open_hide_window(cx);
+        }
+    }
+
+    /// A new prompt stands, and the stub has not even begun.
+    pub(super) fn on_stub_lost(&mut self, cx: &mut Cx<'_>) {
+        if let Some(relay) = &mut self.relay {
+            let id = relay.request.id.clone();
+            let error = super::queue::not_at_prompt("not_ready", "the line editor did not run the command");
+            relay.report(LiveEvent::CommandRefused { id, error }, cx);
+        }
+        self.new_prompt(cx);
     }
 
     /// The prompt has been painted for the last time before the stub: the command's text takes the stub's place.
@@ -277,8 +309,8 @@ impl LiveShell {
         let mut rest = Vec::new();
         relay.redactor.finish(&mut rest);
         relay.keep(rest, cx);
-        // The line editor's next repaint would erase the rest of such a line.
-        if relay.capture.ends_in_mid_line() {
+        // Whoever paints next would erase the rest of such a line, or write behind it.
+        if relay.capture.ends_in_mid_line() && (self.dialect.prompt_erases_rest || relay.in_answer) {
             cx.fx.terminal.extend_from_slice(b"\r\n");
         }
         self.cwd.clone_from(&ended.cwd);
@@ -329,6 +361,7 @@ impl LiveShell {
         let relay = self.relay.as_ref()?;
         match relay.step {
             RelayStep::Stashing { until }
+            | RelayStep::Repainting { until }
             | RelayStep::Loading { until }
             | RelayStep::Loaded { until }
             | RelayStep::Hidden { until } => Some(until),
@@ -347,7 +380,7 @@ impl LiveShell {
                 let reason = "its line editor did not put the line aside".to_owned();
                 self.refuse_relay(RelayError::TimedOut { reason }, cx);
             }
-            RelayStep::Loading { .. } => {
+            RelayStep::Repainting { .. } | RelayStep::Loading { .. } => {
                 self.refuse_relay(
                     super::queue::not_at_prompt("not_ready", "the line editor did not take the command"),
                     cx,

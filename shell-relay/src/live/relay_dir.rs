@@ -10,7 +10,7 @@ use std::{
 use super::{CommandFile, Effects, LiveEvent};
 use crate::{
     runner::EnvChange,
-    shell::{Shell, bash_startup_file},
+    shell::{Shell, startup_files},
     state::{Item, Listing, StateChange, Value},
 };
 
@@ -22,11 +22,12 @@ const LISTING_MAX_BYTES: u64 = 4 * 1024 * 1024;
 pub struct RelayDir {
     shell: Shell,
     path: PathBuf,
-    startup_file: Option<PathBuf>,
+    /// The shell reads the first one.
+    startup_files: Vec<PathBuf>,
 }
 
 impl RelayDir {
-    /// Makes a fresh directory below `runtime_dir` (which must exist) with the start-up file for `shell`. `nonce` is the one of
+    /// Makes a fresh directory below `runtime_dir` (which must exist) with the start-up files for `shell`. `nonce` is the one of
     /// [`LiveSetup`](super::LiveSetup).
     ///
     /// # Errors
@@ -34,11 +35,11 @@ impl RelayDir {
     pub fn create(runtime_dir: &Path, shell: Shell, login: bool, nonce: &str) -> io::Result<Self> {
         let path = runtime_dir.join(format!("shell-{}", uuid::Uuid::new_v4().simple()));
         DirBuilder::new().mode(0o700).create(&path)?;
-        let mut made = Self { shell, path, startup_file: None };
-        if shell == Shell::Bash {
-            let startup_file = made.path.join("integration.bash");
-            write_private(&startup_file, &bash_startup_file(login, nonce, &made.path))?;
-            made.startup_file = Some(startup_file);
+        let mut made = Self { shell, path, startup_files: Vec::new() };
+        for (name, content) in startup_files(shell, login, nonce, &made.path) {
+            let file = made.path.join(name);
+            write_private(&file, &content)?;
+            made.startup_files.push(file);
         }
         Ok(made)
     }
@@ -54,11 +55,12 @@ impl RelayDir {
     /// What the shell is to read at its start; absent for shells without integration.
     #[must_use]
     pub fn startup_file(&self) -> Option<&Path> {
-        self.startup_file.as_deref()
+        self.startup_files.first().map(PathBuf::as_path)
     }
 
     /// Does the part of `effects` that concerns files, and completes its events: writes the command file, removes it once the
-    /// command runs, fills `env_delta` in and adds `ShellObserved`, removes the start-up file (it holds the nonce) at the first prompt. To be called before
+    /// command runs, fills `env_delta` in and adds `ShellObserved`, removes the start-up files (they hold the nonce) at the first
+    /// prompt. To be called before
     /// anything else is done with `effects`.
     ///
     /// # Errors
@@ -66,11 +68,7 @@ impl RelayDir {
     pub fn apply(&mut self, effects: &mut Effects) -> io::Result<()> {
         for index in (0..effects.events.len()).rev() {
             match &mut effects.events[index] {
-                LiveEvent::PromptReady => {
-                    if let Some(file) = self.startup_file.take() {
-                        remove(&file);
-                    }
-                }
+                LiveEvent::PromptReady => self.startup_files.drain(..).for_each(|file| remove(&file)),
                 LiveEvent::CommandStarted { .. } => remove(&self.path.join("cmd")),
                 LiveEvent::CommandFinished { id, outcome } => {
                     if let Some((change, listing)) = self.take_observed(id) {

@@ -143,9 +143,9 @@ fn bytes_pass_both_ways_without_asking_the_kernel() {
     bench.fx.clear();
     let asked = bench.probe.asked.get();
     bench.output(b"any \x1b[31mbytes\xff\x1b]52;c;x\x07");
-    bench.keys(b"keys\r\x1b[A\x1b\r\x12");
+    bench.keys(b"keys\x1b[A\x1b\r\x12");
     assert_eq!(bench.fx.terminal, b"any \x1b[31mbytes\xff\x1b]52;c;x\x07");
-    assert_eq!(bench.pty(), "keys\r\x1b[A\x1b\r\x12");
+    assert_eq!(bench.pty(), "keys\x1b[A\x1b\r\x12");
     assert_eq!(bench.probe.asked.get(), asked);
     assert_eq!(bench.live.deadline(), None);
 }

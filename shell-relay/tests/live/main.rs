@@ -2,6 +2,8 @@
 
 #![expect(clippy::print_stderr, reason = "a skipped test says why")]
 
+#[cfg(test)]
+mod cases;
 mod commands;
 mod programs;
 mod questions;

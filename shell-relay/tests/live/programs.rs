@@ -157,7 +157,7 @@ fn bytes_of_characters_and_sequences_may_come_apart() {
 #[test]
 fn a_login_shell_reads_its_files_once_and_logs_out() {
     let options = Options {
-        bashrc: "echo never read >>~/log",
+        rc: "echo never read >>~/log",
         login: true,
         files: &[(".bash_profile", "PS1='$ '; echo profile >>~/log\n"), (".bash_logout", "echo logout >>~/log\n")],
         ..Options::default()

@@ -348,7 +348,7 @@ fn what_a_killed_program_left_is_undone_before_the_next_command() {
 
 #[test]
 fn a_shell_without_our_files_is_passed_through() {
-    let mut t = Terminal::unready(&Options { bashrc: "exec bash --norc --noprofile\n", ..Options::default() });
+    let mut t = Terminal::unready(&Options { rc: "exec bash --norc --noprofile\n", ..Options::default() });
     t.wait("the verdict", |t| t.events.iter().any(|event| matches!(event, LiveEvent::NotIntegrated { .. })));
     assert_eq!(t.refused("true"), "not_integrated");
     t.keys("echo plain\r");

@@ -36,8 +36,87 @@ pub struct Terminal {
     pub ended: bool,
 }
 
+/// A shell that the cases run in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Bash,
+    Zsh,
+    Fish,
+    /// fish 4, which is another program.
+    Fish4,
+}
+
+impl Kind {
+    pub fn shell(self) -> Shell {
+        match self {
+            Self::Bash => Shell::Bash,
+            Self::Zsh => Shell::Zsh,
+            Self::Fish | Self::Fish4 => Shell::Fish,
+        }
+    }
+
+    pub fn is_fish(self) -> bool {
+        self.shell() == Shell::Fish
+    }
+
+    /// Where it is; says so if it is not there.
+    pub fn program(self) -> Option<PathBuf> {
+        let found = match self {
+            Self::Bash => find("bash"),
+            Self::Zsh => find("zsh"),
+            Self::Fish => find("fish"),
+            Self::Fish4 => newer("COHAB_TEST_FISH4", "fish"),
+        };
+        if found.is_none() {
+            eprintln!("SKIPPED: {self:?} is not installed");
+        }
+        found
+    }
+
+    /// Of the user's start-up file in the home folder.
+    pub fn rc_file(self) -> &'static str {
+        match self {
+            Self::Bash => ".bashrc",
+            Self::Zsh => ".zshrc",
+            Self::Fish | Self::Fish4 => ".config/fish/config.fish",
+        }
+    }
+
+    /// A start-up file that makes the prompt `$ ` and nothing else.
+    pub fn plain_rc(self) -> &'static str {
+        match self {
+            Self::Bash => "PS1='$ '\n",
+            Self::Zsh => "PS1='$ '\n",
+            Self::Fish | Self::Fish4 => {
+                "set -g fish_greeting\nfunction fish_prompt; printf '$ '; end\nfunction fish_right_prompt; end\n\
+                 function fish_title; end\nset -g fish_autosuggestion_enabled 0\n"
+            }
+        }
+    }
+}
+
+fn find(tool: &str) -> Option<PathBuf> {
+    ["/bin", "/usr/bin", "/usr/local/bin", "/usr/sbin"]
+        .iter()
+        .map(|dir| Path::new(dir).join(tool))
+        .find(|path| path.exists())
+}
+
+/// A program that the system's own packages have only in an older version: where a variable says, or where `scripts/test` puts it.
+pub fn newer(variable: &str, name: &str) -> Option<PathBuf> {
+    if let Some(path) = std::env::var_os(variable) {
+        return Some(path.into());
+    }
+    let cache = std::env::var_os("XDG_CACHE_HOME")
+        .map(PathBuf::from)
+        .or_else(|| std::env::home_dir().map(|home| home.join(".cache")))?;
+    Some(cache.join("cohab-test/newer/bin").join(name)).filter(|path| path.exists())
+}
+
 pub struct Options<'a> {
-    pub bashrc: &'a str,
+    pub kind: Kind,
+    /// The user's start-up file.
+    pub rc: &'a str,
     pub login: bool,
     pub files: &'a [(&'a str, &'a str)],
     pub variables: &'a [(&'a str, &'a str)],
@@ -45,7 +124,7 @@ pub struct Options<'a> {
 
 impl Default for Options<'_> {
     fn default() -> Self {
-        Self { bashrc: "PS1='$ '\n", login: false, files: &[], variables: &[] }
+        Self { kind: Kind::Bash, rc: Kind::Bash.plain_rc(), login: false, files: &[], variables: &[] }
     }
 }
 
@@ -54,27 +133,37 @@ impl Terminal {
         Self::with(&Options::default())
     }
 
-    pub fn with_rc(bashrc: &str) -> Self {
-        Self::with(&Options { bashrc, ..Options::default() })
+    pub fn with_rc(rc: &str) -> Self {
+        Self::with(&Options { rc, ..Options::default() })
+    }
+
+    /// A shell with a plain prompt.
+    pub fn of(kind: Kind) -> Self {
+        Self::with(&Options { kind, rc: kind.plain_rc(), ..Options::default() })
     }
 
     pub fn with(options: &Options<'_>) -> Self {
         let mut terminal = Self::unready(options);
         terminal.wait("the first prompt", |t| t.events.contains(&LiveEvent::PromptReady));
+        terminal.pty.remember_shell();
         terminal.events.clear();
         terminal
     }
 
     pub fn unready(options: &Options<'_>) -> Self {
         let home = tempfile::tempdir().unwrap();
-        fs::write(home.path().join(".bashrc"), options.bashrc).unwrap();
+        let kind = options.kind;
+        let program = kind.program().expect("the shell is installed");
+        fs::create_dir_all(home.path().join(".config/fish")).unwrap();
+        fs::write(home.path().join(kind.rc_file()), options.rc).unwrap();
         fs::write(home.path().join(".hushlogin"), "").unwrap();
+        keep_fish_from_learning_manuals(home.path());
         for (name, content) in options.files {
             fs::write(home.path().join(name), content).unwrap();
         }
         let nonce = RelayDir::fresh_nonce();
-        let dir = RelayDir::create(home.path(), Shell::Bash, options.login, &nonce).unwrap();
-        let mut start = start(Shell::Bash, options.login, dir.startup_file(), home.path());
+        let dir = RelayDir::create(home.path(), kind.shell(), options.login, &nonce).unwrap();
+        let mut start = start(kind.shell(), options.login, dir.startup_file(), home.path());
         for (name, value) in
             [("HOME", home.path().to_str().unwrap()), ("TERM", "xterm-256color"), ("LC_ALL", "C.UTF-8")]
                 .iter()
@@ -83,8 +172,8 @@ impl Terminal {
             start.environment.push((name.into(), value.into()));
         }
         let spawn = SpawnShell {
-            program: "/bin/bash".into(),
-            argv0: "bash".into(),
+            argv0: program.file_name().unwrap().to_owned(),
+            program,
             start,
             cwd: home.path().to_owned(),
             size: SIZE,
@@ -92,7 +181,7 @@ impl Terminal {
         };
         let pty = LivePty::spawn(&spawn).unwrap();
         let setup = LiveSetup {
-            shell: Shell::Bash,
+            shell: kind.shell(),
             nonce: nonce.clone(),
             child_pid: pty.child_pid(),
             initial_cwd: home.path().to_owned(),
@@ -325,7 +414,8 @@ impl Terminal {
         }
         self.screen.process(&fx.terminal);
         self.shown.extend_from_slice(&fx.terminal);
-        let replies: usize = fx.terminal.windows(4).filter(|window| *window == b"\x1b[6n").count();
+        let asked = |query: &[u8]| fx.terminal.windows(query.len()).filter(|window| *window == query).count();
+        let (replies, identities) = (asked(b"\x1b[6n"), asked(b"\x1b[0c") + asked(b"\x1b[c"));
         // Lines that begin with `?` are questions.
         let mut decisions = Vec::new();
         for event in fx.events.drain(..) {
@@ -346,12 +436,22 @@ impl Terminal {
             let (row, column) = self.screen.screen().cursor_position();
             self.keys(format!("\x1b[{};{}R", row + 1, column + 1));
         }
+        for _ in 0..identities {
+            self.keys("\x1b[?62;22c");
+        }
     }
+}
+
+/// At its first start in a new home fish 3 lets python read all manuals, in the background.
+fn keep_fish_from_learning_manuals(home: &Path) {
+    let generated = home.join(".local/share/fish/generated_completions");
+    fs::create_dir_all(&generated).unwrap();
+    fs::create_dir_all(home.join(".cache/fish/generated_completions")).unwrap();
 }
 
 /// Whether a tool is there; says so if not.
 pub fn has(tool: &str) -> bool {
-    let there = ["/bin", "/usr/bin", "/usr/local/bin"].iter().any(|dir| Path::new(dir).join(tool).exists());
+    let there = find(tool).is_some();
     if !there {
         eprintln!("SKIPPED: {tool} is not installed");
     }

@@ -1,0 +1,164 @@
+# Ties an interactive zsh (5.3 or later) to cohab. Read before the user's own files; installs itself at the first prompt, after them.
+# Marks go to /dev/tty, so `exec >file` does not lose them. Braces around names, and `emulate` where it is allowed: any option of the
+# user's may be set.
+[[ $ZSH_VERSION == (5.<3->(|.*)|<6->.*) ]] || return 0
+typeset -g __cohab_nonce=@NONCE@ __cohab_dir=@DIR@ __cohab_id= __cohab_cmd= __cohab_line= __cohab_point=0 __cohab_us= __cohab_x= __cohab_st=0 __cohab_saved= __cohab_entered=
+typeset -gA __cohab_opts
+
+__cohab_m() { builtin printf '\e]7391;%s;%s;%s\a' "$__cohab_nonce" "$$" "$1" 2>/dev/null >/dev/tty; }
+
+__cohab_enc() { # percent-encode $1 into REPLY
+  builtin emulate -L zsh -o extended_glob -o no_multibyte
+  REPLY=${1//(#m)[^A-Za-z0-9\/._~-]/%${(l:2::0:)$(([##16]#MATCH))}}
+}
+
+__cohab_precmd() { # first: $? is still the command's. No `emulate -L`: it would undo that options are put back
+  local st=$? REPLY
+  __cohab_enc "$PWD"; __cohab_m "D;$__cohab_id;$st;$REPLY"; __cohab_unpre; __cohab_id=
+}
+
+__cohab_hooks() { # the first and the last of the user's hooks, whatever became of them meanwhile
+  builtin emulate -L zsh
+  [[ ${precmd_functions[1]-} == __cohab_precmd && ${precmd_functions[-1]-} == __cohab_hooks ]] ||
+    precmd_functions=(__cohab_precmd ${precmd_functions:#__cohab_(precmd|hooks|install)} __cohab_hooks)
+  (( ${preexec_functions[(I)__cohab_preexec]} )) || preexec_functions+=(__cohab_preexec)
+  (( ${zshaddhistory_functions[(I)__cohab_addhist]} )) || zshaddhistory_functions+=(__cohab_addhist)
+  # A `zle -N zle-line-init` of the user's replaces the hook that leads to ours.
+  [[ ${widgets[zle-line-init]-} == *(azhw|__cohab)* ]] || {
+    builtin autoload -Uz add-zle-hook-widget && add-zle-hook-widget line-init __cohab_line_init
+  } 2>/dev/null || zle -N zle-line-init __cohab_line_init
+}
+
+__cohab_preexec() { __cohab_m C; }
+
+__cohab_addhist() {
+  [[ $1 == ' { __cohab_x='* ]] || return 0
+  fc -p # the status alone leaves the stub one Up away
+  return 1
+}
+
+__cohab_pre() {
+  local o
+  for o in nounset errreturn pipefail verbose noglob; do __cohab_opts[$o]=${options[$o]}; done
+  __cohab_saved=1
+  unsetopt errexit nounset xtrace errreturn 2>/dev/null
+  [[ ! -e $__cohab_dir/wantenv ]] || __cohab_state "$__cohab_dir/env.$__cohab_id.before"
+  __cohab_m "O;$__cohab_id"
+}
+
+__cohab_unpre() { # undo leaks (set -euo pipefail), put the user's own values back
+  [[ -n $__cohab_saved ]] || return 0
+  local o
+  for o in errexit nounset errreturn pipefail verbose noglob; do
+    [[ ${options[$o]} == ${__cohab_opts[$o]-off} ]] || options[$o]=${__cohab_opts[$o]-off}
+  done
+  __cohab_saved=
+}
+
+__cohab_stopped() {
+  builtin emulate -L zsh
+  [[ -n ${(M)jobstates:#suspended*} ]]
+}
+
+__cohab_e() {
+  local st=$1 REPLY stopped=
+  unsetopt xtrace 2>/dev/null
+  # The status alone does not tell a stopped job from an `exit 148`.
+  case $st in (147|148|149|150) if __cohab_stopped; then stopped=';stopped'; fi ;; esac
+  __cohab_enc "$PWD"; __cohab_m "E;$__cohab_id;$st;$REPLY$stopped"
+  [[ ! -e $__cohab_dir/wantenv ]] || __cohab_state "$__cohab_dir/env.$__cohab_id"
+  return $st
+}
+
+__cohab_stash() {
+  __cohab_us=$_
+  builtin emulate -L zsh
+  if [[ $CONTEXT != start ]]; then __cohab_m "X;$CONTEXT"; return; fi
+  __cohab_line=$BUFFER __cohab_point=$CURSOR
+  BUFFER= POSTDISPLAY= region_highlight=()
+  zle -R
+  __cohab_m "S;${#__cohab_line}"
+}
+
+__cohab_take() { # a question: one Up away, as any line would be
+  [[ -z $BUFFER ]] || builtin print -sr -- "$BUFFER"
+  __cohab_stash
+}
+
+__cohab_load() { # no `emulate -L`: errexit stays off until precmd, else the status of the history hook ends the shell
+  __cohab_opts[errexit]=${options[errexit]}
+  unsetopt errexit
+  __cohab_hooks
+  __cohab_cmd="$(<$__cohab_dir/cmd)"$'\n' # no process is started for this
+  __cohab_id=${__cohab_cmd%%$'\n'*} __cohab_cmd=${__cohab_cmd#*$'\n'}
+  __cohab_m "L;$__cohab_id"
+  BUFFER=$__cohab_stub
+  zle .accept-line # the dot: no plugin's wrapper and not our own
+}
+# xtrace is local to functions: switched here
+typeset -g __cohab_stub=' { __cohab_x=${options[xtrace]}; unsetopt xtrace; } 2>/dev/null; __cohab_pre; \eval -- "$__cohab_cmd"; { __cohab_st=$?; [[ $__cohab_x == on ]] && setopt xtrace; __cohab_e $__cohab_st "$__cohab_us"; } 2>/dev/null'
+
+__cohab_fresh() { BUFFER= POSTDISPLAY=; zle .accept-line; }
+
+__cohab_restore() { # what was typed meanwhile stands at the cursor
+  builtin emulate -L zsh
+  local before=${__cohab_line[1,__cohab_point]} after=${__cohab_line[__cohab_point+1,-1]} typed=$CURSOR
+  BUFFER=$before$BUFFER$after CURSOR=$((__cohab_point + typed))
+  __cohab_line= __cohab_point=0
+}
+
+__cohab_clear() { BUFFER= POSTDISPLAY=; zle -R; __cohab_m 'S;0'; }
+
+__cohab_ask() { # a line beyond bounds is cut, so that it is known at least how it begins
+  builtin emulate -L zsh
+  local REPLY line=$BUFFER max
+  for max in 16384 4096; do
+    (( ${#line} <= max )) || line="${line[1,max]} [...]"
+    __cohab_enc "$line"
+    (( ${#REPLY} > 60000 )) || break
+  done
+  __cohab_m "$1;$CURSOR;$REPLY"
+}
+
+__cohab_query() { __cohab_ask Q; }
+
+__cohab_enter() { # more keys wait: they were typed ahead, one line after the other
+  if [[ $CONTEXT != start || -z $BUFFER || $PENDING -gt 0 ]]; then
+    zle __cohab_accept
+  else
+    __cohab_entered=$BUFFER
+    __cohab_ask N
+  fi
+}
+
+__cohab_run() { if __cohab_is_entered; then zle __cohab_accept; fi; }
+
+__cohab_is_entered() { # keys that came after Enter belong to the next line
+  builtin emulate -L zsh
+  if [[ $BUFFER == "$__cohab_entered"?* ]]; then
+    builtin print -rz -- "${BUFFER#"$__cohab_entered"}"
+    BUFFER=$__cohab_entered
+  fi
+  [[ $BUFFER == "$__cohab_entered" ]]
+}
+
+__cohab_line_init() { if [[ $CONTEXT == start ]]; then __cohab_m B; else __cohab_m P; fi; }
+
+__cohab_install() {
+  builtin emulate -L zsh
+  local w k e
+  for w in stash load restore query fresh clear take run; do zle -N __cohab_$w; done
+  zle -A accept-line __cohab_accept
+  zle -N accept-line __cohab_enter
+  for k in emacs viins vicmd; do
+    for e in '\e' '\e\e'; do # with a second escape: one that the user pressed before may still be pending
+      bindkey -M $k $e'[7391;1~' __cohab_stash $e'[7391;2~' __cohab_load $e'[7391;4~' __cohab_restore \
+        $e'[7391;5~' __cohab_query $e'[7391;6~' __cohab_fresh $e'[7391;7~' __cohab_run \
+        $e'[7391;8~' __cohab_clear $e'[7391;9~' __cohab_take
+    done
+  done
+  __cohab_hooks
+  unfunction __cohab_install
+  __cohab_precmd
+}
+precmd_functions+=(__cohab_install)
