@@ -10,4 +10,5 @@ mod harness;
 mod offline;
 mod shell;
 mod tools;
+mod undo;
 mod wires;
