@@ -1,3 +1,5 @@
+#![expect(clippy::print_stderr, reason = "a skipped test says why")]
+
 use std::{
     ffi::OsStr,
     fs,
