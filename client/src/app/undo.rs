@@ -31,16 +31,16 @@ pub(super) struct UndoJournal {
 }
 
 impl UndoJournal {
-    /// Adds what a command changed; absent if that is not known.
-    pub fn record(&mut self, turn: TurnId, change: Option<StateChange>) {
-        if change.as_ref().is_some_and(StateChange::is_empty) {
+    /// Adds what a command changed; `is_whole` unless it may have changed more than is known.
+    pub fn record(&mut self, turn: TurnId, change: StateChange, is_whole: bool) {
+        if change.is_empty() && is_whole {
             return;
         }
         if self.turn != Some(turn) {
             *self = Self { turn: Some(turn), ..Self::default() };
         }
-        self.is_partial |= change.is_none();
-        self.change.then(change.unwrap_or_default());
+        self.is_partial |= !is_whole;
+        self.change.then(change);
     }
 
     fn is_empty(&self) -> bool {
@@ -206,7 +206,8 @@ impl App {
             remarks.push(format!("Cannot be undone: {}.", named(&undo.lasting)));
         }
         if journal.is_partial {
-            remarks.push("One command was interrupted: what it changed is not known.".to_owned());
+            remarks
+                .push("Of one command it is not known what else it changed: it was stopped, or still runs.".to_owned());
         }
         remarks.push("Files and programs are as the commands left them.".to_owned());
         remarks.iter().for_each(|remark| self.print_remark(remark));

@@ -137,3 +137,25 @@ fn other_lines_with_these_words_are_the_shells() {
         assert_eq!(enter(&mut bench, line), [Effect::DecideLine(LineDecision::Shell)], "{line}");
     }
 }
+
+#[test]
+fn of_a_command_that_was_stopped_the_folder_is_known_and_the_rest_is_said_not_to_be() {
+    let mut bench = Bench::in_a_turn();
+    bench.daemon(execute("ls", None));
+    bench.live(LiveEvent::CommandFinished { id: CALL.to_string(), outcome: outcome(Ending::Interrupted) });
+    bench.live(LiveEvent::AnswerReady);
+    bench.live(LiveEvent::AnswerEnded);
+    enter(&mut bench, "cohab undo");
+    let id = own_command(&bench.live(LiveEvent::AnswerReady)).id.clone();
+    let change = StateChange::default();
+    let there = listing("/home/ann/src/big", &[]);
+    bench.live(LiveEvent::ShellObserved { id: id.clone(), change: change.clone(), listing: there });
+    bench.live(finished(&id));
+    let request = own_command(&bench.live(LiveEvent::AnswerReady)).clone();
+    assert!(request.text.contains("builtin cd -- '/home/ann/src'"), "{}", request.text);
+    bench.live(LiveEvent::ShellObserved { id: request.id.clone(), change, listing: listing(CWD, &[]) });
+    bench.live(finished(&request.id));
+    bench.live(LiveEvent::AnswerReady);
+    let shown: String = bench.app.last_frame().above.iter().map(|line| format!("{line}\n")).collect();
+    assert!(shown.contains("↶ cd ~/src\n") && shown.contains("it was stopped, or still"), "{shown}");
+}
