@@ -48,7 +48,7 @@ __cohab_pre() {
   __cohab_opts=$-
   { builtin set +euvx; } 2>/dev/null # v also if it is off: bash may go on echoing after a command has set it
   [[ :$SHELLOPTS: == *:pipefail:* ]] && __cohab_pl=1 || __cohab_pl=
-  [[ ! -e $__cohab_dir/wantenv ]] || builtin export -p >|"$__cohab_dir/env.$__cohab_id.before" 2>/dev/null
+  [[ ! -e $__cohab_dir/wantenv ]] || __cohab_state "$__cohab_dir/env.$__cohab_id.before"
   [[ ${HISTIGNORE-} == *' __cohab_pre; *'* || $(HISTTIMEFORMAT= builtin history 1) != *' __cohab_pre; '* ]] || builtin history -d -1
   builtin jobs -ps >|"$__cohab_dir/stopped" 2>/dev/null # into a file: no process is started for this
   __cohab_m "O;$__cohab_id"
@@ -68,13 +68,21 @@ __cohab_unpre() { # undo leaks (set -euo pipefail), put the user's own values ba
   __cohab_opts=
 }
 
+__cohab_newly_stopped() { # whether a job is stopped that was not before
+  local __cohab_job __cohab_before=$'\n'"$(<"$__cohab_dir/stopped")"$'\n'
+  while IFS= builtin read -r __cohab_job; do
+    [[ ! $__cohab_job || $__cohab_before == *$'\n'$__cohab_job$'\n'* ]] || return 0
+  done <<<"$(builtin jobs -ps)"
+  return 1
+}
+
 __cohab_e() {
   local __cohab_st=$1 __cohab_r __cohab_stopped=
   builtin set +x
   # The status alone does not tell a stopped job from an `exit 148`.
-  case $__cohab_st in 147 | 148 | 149 | 150) [[ $(builtin jobs -ps) == "$(<"$__cohab_dir/stopped")" ]] || __cohab_stopped=';stopped' ;; esac
+  case $__cohab_st in 147 | 148 | 149 | 150) ! __cohab_newly_stopped || __cohab_stopped=';stopped' ;; esac
   __cohab_enc "$PWD"; __cohab_m "E;$__cohab_id;$__cohab_st;$__cohab_r$__cohab_stopped"
-  [[ ! -e $__cohab_dir/wantenv ]] || builtin export -p >|"$__cohab_dir/env.$__cohab_id" 2>/dev/null
+  [[ ! -e $__cohab_dir/wantenv ]] || __cohab_state "$__cohab_dir/env.$__cohab_id"
   [[ $__cohab_opts != *v* ]] || builtin set -v # within a hook it would not last
   return "$__cohab_st"
 }

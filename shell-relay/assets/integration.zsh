@@ -51,8 +51,6 @@ __cohab_addhist() {
   return 1
 }
 
-__cohab_state() { :; }
-
 __cohab_pre() {
   local o REPLY
   for o in nounset errreturn pipefail verbose noglob; do __cohab_opts[$o]=${options[$o]}; done
@@ -73,16 +71,25 @@ __cohab_unpre() { # undo leaks (set -euo pipefail), put the user's own values ba
   __cohab_saved=
 }
 
-__cohab_stopped() { # the numbers of stopped jobs, into REPLY
+__cohab_stopped() { # the numbers of stopped jobs, between blanks, into REPLY
   builtin emulate -L zsh
-  REPLY=${(ko)jobstates[(R)suspended*]}
+  REPLY=" ${(kj: :)jobstates[(R)suspended*]} "
+}
+
+__cohab_newly_stopped() { # whether a job is stopped that was not before
+  builtin emulate -L zsh
+  local job
+  for job in ${(k)jobstates[(R)suspended*]}; do
+    [[ $__cohab_jobs == *" $job "* ]] || return 0
+  done
+  return 1
 }
 
 __cohab_e() {
   local st=$1 REPLY stopped=
   unsetopt xtrace 2>/dev/null
   # The status alone does not tell a stopped job from an `exit 148`.
-  case $st in (147|148|149|150) __cohab_stopped; [[ $REPLY == "$__cohab_jobs" ]] || stopped=';stopped' ;; esac
+  case $st in (147|148|149|150) if __cohab_newly_stopped; then stopped=';stopped'; fi ;; esac
   __cohab_enc "$PWD"; __cohab_m "E;$__cohab_id;$st;$REPLY$stopped"
   [[ ! -e $__cohab_dir/wantenv ]] || __cohab_state "$__cohab_dir/env.$__cohab_id"
   return $st

@@ -30,6 +30,10 @@ impl HeldKeys {
         self.tokens.insert(0, (TokenKind::Other, text.len()));
     }
 
+    pub fn is_empty(&self) -> bool {
+        self.tokens.is_empty()
+    }
+
     /// Whether a whole line is among them.
     pub fn hold_a_line(&self) -> bool {
         self.bytes.iter().any(|byte| matches!(byte, b'\r' | b'\n'))

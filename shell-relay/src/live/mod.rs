@@ -12,7 +12,6 @@
 mod answer;
 mod dialect;
 mod echo;
-mod exported;
 mod filter;
 mod held;
 mod keys;
@@ -28,6 +27,7 @@ mod seam;
 mod sequences;
 mod state_after;
 mod time;
+mod untouched;
 
 use std::{
     collections::VecDeque,

@@ -7,6 +7,7 @@ mod cases;
 mod programs;
 mod questions;
 mod safety;
+mod state;
 mod states;
 #[cfg(test)]
 mod terminal;
