@@ -1,7 +1,5 @@
-# Ties an interactive bash (4.4 or later) to cohab. Marks go to /dev/tty, so `exec >file` does not lose them.
-((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 404)) || \builtin return 0
-# The user's aliases are not for this text, and functions of the user's named like builtins are not called.
-{ [[ :$BASHOPTS: != *:expand_aliases:* ]] || __cohab_aliases=1; \builtin shopt -u expand_aliases; } 2>/dev/null
+# Ties an interactive bash (4.4 or later) to cohab. Marks go to /dev/tty, so `exec >file` does not lose them. The user's aliases are off
+# while this is read, and functions of the user's named like builtins are not called.
 { # a user's `set -x` would print marks as they are made
 __cohab_nonce=@NONCE@ __cohab_dir=@DIR@ __cohab_id= __cohab_cmd= __cohab_line= __cohab_point=0 __cohab_mode= __cohab_us= __cohab_opts= __cohab_pl=
 __cohab_b=$'\e]7391;'$__cohab_nonce$';'$$$';B\a'
@@ -168,11 +166,11 @@ for __cohab_k in 'emacs:\e' 'emacs:\e\e' 'vi-insert:\e' 'vi-command:\e'; do
   __cohab_key "${__cohab_k%%:*}" "${__cohab_k#*:}" 8 __cohab_clear
   __cohab_key "${__cohab_k%%:*}" "${__cohab_k#*:}" 9 __cohab_take
 done 2>/dev/null
-unset -f __cohab_key
-unset __cohab_k
+builtin unset -f __cohab_key
+builtin unset __cohab_k
 
 __cohab_hook
 __cohab_unrecorded
 [[ ! ${__cohab_aliases-} ]] || builtin shopt -s expand_aliases
-unset __cohab_aliases
+builtin unset __cohab_aliases
 } 2>/dev/null
