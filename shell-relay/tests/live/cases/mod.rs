@@ -28,6 +28,8 @@ macro_rules! case {
 
 mod lines;
 mod nested;
+mod prompts;
+mod redirected;
 mod statuses;
 mod table;
 
