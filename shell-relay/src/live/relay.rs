@@ -7,19 +7,14 @@ use std::{
 
 use super::{
     AnswerStep, AwaitedInput, CommandFile, Cx, Effects, ForegroundSignal, GuardFilter, HIDE_MAX, Key, LOAD_WAIT,
-    LiveEvent, LiveShell, Phase, Repaint, Restore, STASH_WAIT, Signal, View,
+    LiveEvent, LiveShell, Phase, Repaint, Restore, STASH_WAIT, Signal, View, echo::echo_of,
 };
 use crate::{
     capture::{CAPTURE_HEAD_BYTES, CAPTURE_TAIL_BYTES, Capture, Redactor},
     marks::Ended,
     runner::{CommandOutcome, CommandRequest, Ending, Mode, RelayError},
-    sanitize::sanitize,
 };
 
-/// Rows of a command shown in place of the stub.
-const ECHO_MAX_ROWS: usize = 10;
-/// Of one such row.
-const ECHO_ROW_MAX_CHARS: usize = 400;
 /// A password prompt is looked for so long after the last output, and at the longer interval without output.
 const PROBE_AFTER_OUTPUT: Duration = Duration::from_millis(150);
 const PROBE_INTERVAL: Duration = Duration::from_secs(1);
@@ -318,6 +313,11 @@ impl LiveShell {
         if !at_new_row && relay.capture.ends_in_mid_line() && (self.dialect.prompt_erases_rest || relay.in_answer) {
             cx.fx.terminal.extend_from_slice(b"\r\n");
         }
+        if let View::Guarded(filter) = &mut self.view
+            && let Some(report) = filter.dropped.of(&ended.cwd)
+        {
+            cx.fx.terminal.extend_from_slice(&report);
+        }
         self.cwd.clone_from(&ended.cwd);
         relay.ended = Some((ended, cx.now - relay.started));
     }
@@ -488,26 +488,4 @@ impl Relay {
         }
         self.probe_at = cx.now + if waits { PROBE_AFTER_OUTPUT } else { PROBE_INTERVAL };
     }
-}
-
-/// What stands behind the prompt in place of the stub.
-fn echo_of(text: &str) -> String {
-    let mut echo = String::new();
-    for (row, line) in text.lines().enumerate() {
-        if row == ECHO_MAX_ROWS {
-            echo.push_str("...\r\n");
-            return echo;
-        }
-        let clean = sanitize(line);
-        let shown: String = clean.chars().filter(|c| *c == '\t' || !c.is_control()).take(ECHO_ROW_MAX_CHARS).collect();
-        echo.push_str(&shown);
-        if shown.len() < clean.len() {
-            echo.push_str("...");
-        }
-        echo.push_str("\r\n");
-    }
-    if echo.is_empty() {
-        echo.push_str("\r\n");
-    }
-    echo
 }
