@@ -6,6 +6,7 @@
 
 mod command;
 mod daemon;
+mod link;
 mod turn;
 mod view;
 
@@ -18,12 +19,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use cohab_protocol::{
-    ApprovalMode, Attached, ClientMessage, ErrorSubject, ShellEvent, TurnId, UserQuery, WireError, WireErrorKind,
-};
+use cohab_protocol::{ApprovalMode, Attached, ClientMessage, ShellEvent, TurnId, UserQuery};
 use cohab_shell_relay::{
     live::{LineDecision, LiveEvent, UserCommand},
     policy::Files,
+    shell::Shell,
 };
 use ratatui::text::Line;
 
@@ -52,6 +52,8 @@ pub struct Options {
     pub approval: ApprovalMode,
     /// The user's home.
     pub home: PathBuf,
+    /// The kind of the shell: how it reads a command.
+    pub shell: Shell,
     /// Where the paths of a command lead.
     pub files: &'static dyn Files,
     /// Glyphs or sentences.
@@ -139,6 +141,7 @@ impl App {
         match event {
             Event::Live(event) => self.on_live(event, now, &mut effects),
             Event::LinkUp(attached) => self.on_link_up(attached, &mut effects),
+            Event::LinkLost => self.on_link_lost(&mut effects),
             Event::LinkDown { message, hint } => self.on_link_down(&message, &hint, &mut effects),
             Event::Daemon(message) => self.on_daemon(*message, now, &mut effects),
             Event::Resized { columns, rows } => self.on_resized(columns, rows),
@@ -154,7 +157,8 @@ impl App {
     pub fn deadline(&self) -> Option<Instant> {
         let escape = self.escape_since.map(|since| since + LONE_ESCAPE);
         let settle = self.turn.as_ref().and_then(Turn::settle_deadline);
-        escape.into_iter().chain(settle).min()
+        let pending = self.turn.as_ref().and_then(Turn::pending_deadline);
+        escape.into_iter().chain(settle).chain(pending).min()
     }
 
     fn on_live(&mut self, event: LiveEvent, now: Instant, effects: &mut Vec<Effect>) {
@@ -228,40 +232,6 @@ impl App {
         self.shell_events.push_back(event.clone());
         if matches!(self.link, LinkState::Up(_)) {
             effects.push(Effect::Send(ClientMessage::ShellEvent(event)));
-        }
-    }
-
-    fn connect(&mut self, effects: &mut Vec<Effect>) {
-        self.link = LinkState::Connecting;
-        effects.push(Effect::Connect);
-    }
-
-    fn on_link_up(&mut self, attached: Attached, effects: &mut Vec<Effect>) {
-        self.link = LinkState::Up(attached);
-        // A daemon that was just (re)started knows nothing; one that knew us keeps only the newest, so twice does no harm.
-        for event in &self.shell_events {
-            effects.push(Effect::Send(ClientMessage::ShellEvent(event.clone())));
-        }
-        self.send_held_query(effects);
-    }
-
-    fn send_held_query(&mut self, effects: &mut Vec<Effect>) {
-        if let Some(query) = self.turn.as_mut().and_then(Turn::take_unsent_query) {
-            effects.push(Effect::Send(ClientMessage::UserQuery(query)));
-        }
-    }
-
-    fn on_link_down(&mut self, message: &str, hint: &str, effects: &mut Vec<Effect>) {
-        self.cancelled_turn = None;
-        self.link = if self.link == LinkState::Connecting { LinkState::Failed } else { LinkState::Down };
-        if self.turn.as_ref().is_some_and(|turn| !turn.is_over()) {
-            self.print_error(&WireError {
-                about: ErrorSubject::Connection,
-                kind: WireErrorKind::NotFound,
-                message: message.to_owned(),
-                hint: Some(hint.to_owned()),
-            });
-            self.end_turn(effects);
         }
     }
 
@@ -344,6 +314,7 @@ impl App {
     }
 
     fn on_deadline(&mut self, now: Instant, effects: &mut Vec<Effect>) {
+        self.give_up_pending(now, effects);
         if self.escape_since.is_some_and(|since| now >= since + LONE_ESCAPE) {
             self.escape_since = None;
             let inputs: Vec<_> = self.keys.flush_escape().into_iter().collect();

@@ -124,6 +124,7 @@ async fn ask(args: &AskArgs, paths: &Paths, view: &mut dyn View) -> Result<u8, A
         approval,
         can_approve: keyboard.is_some(),
         settings: session_settings::model_variables(session_settings::environment()),
+        environment: session_settings::shell_environment(session_settings::environment()),
         resume: None,
     };
     // From here on Ctrl-C has something to cancel; before, the system's own way of ending us is right.

@@ -6,7 +6,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use cohab_protocol::ApprovalMode;
 
 /// Names that begin a subcommand; any other first operand is a script for the real shell.
-pub const SUBCOMMANDS: [&str; 5] = ["ask", "daemon", "config", "completions", "help"];
+pub const SUBCOMMANDS: [&str; 6] = ["ask", "shell-check", "daemon", "config", "completions", "help"];
 
 /// A terminal assistant that lives in your own shell
 #[derive(Debug, Parser)]
@@ -44,6 +44,8 @@ pub struct Cli {
 pub enum Command {
     /// Ask one question and print the answer
     Ask(AskArgs),
+    /// Try out how well your shell and its rc files get on with cohab
+    ShellCheck(ShellCheckArgs),
     /// Look after the background daemon
     #[command(subcommand)]
     Daemon(DaemonCommand),
@@ -71,6 +73,25 @@ pub struct AskArgs {
     /// What may run unasked [default: ask; where nobody can be asked, refuse]
     #[arg(long, value_name = "MODE")]
     pub approve: Option<ApproveMode>,
+}
+
+/// `cohab shell-check`.
+#[derive(Debug, Args)]
+#[command(after_help = "Your shell is started with your own rc files in a hidden terminal, tried out and\n\
+    ended. The shell you type in and your history stay as they are. At most 20 s.\n\
+    --json gives version, works, mode, shell, start_ms, round_trip_ms, prompt_tools\n\
+    and findings (id, verdict, text, hint). Readers skip fields they don't know.\n\
+    Exit status: 0 it works, 1 it does not, 2 wrong usage, 130 cancelled.")]
+pub struct ShellCheckArgs {
+    /// The shell to check [default: the one that `cohab` opens]
+    #[arg(long, value_name = "PATH")]
+    pub shell: Option<PathBuf>,
+    /// Start it as a login shell
+    #[arg(long, short)]
+    pub login: bool,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Values of `--approve`.

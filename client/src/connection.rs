@@ -16,6 +16,8 @@ use futures::{SinkExt, StreamExt};
 use tokio::{net::UnixStream, sync::mpsc, time};
 use tokio_util::codec::Framed;
 
+use crate::session_settings::is_secret_name;
+
 /// How long a daemon that was just started may take to listen.
 const START_TIMEOUT_MS: u64 = 3_000;
 /// First and longest pause between two looks whether it listens.
@@ -54,6 +56,9 @@ pub enum ConnectError {
     /// The other side broke the protocol.
     #[error("the daemon broke the protocol: {0}")]
     Frame(#[from] FrameError),
+    /// The other side ended the connection in order.
+    #[error("{0}")]
+    Goodbye(String),
     /// The other side refused us.
     #[error("{}", .0.message)]
     Refused(WireError),
@@ -68,6 +73,7 @@ impl ConnectError {
             Self::Start { .. } => "install `cohabd` beside `cohab` or in a folder of $PATH".into(),
             Self::NoAnswer => "`cohab daemon logs` may say why".into(),
             Self::Socket(_) => "set COHAB_HOME or XDG_RUNTIME_DIR to a folder of your own".into(),
+            Self::Goodbye(_) => "ask again; that connects anew".into(),
             Self::Frame(_) => "run `cohab daemon restart`".into(),
             Self::Refused(error) => error.hint.clone().unwrap_or_else(|| "run `cohab daemon restart`".into()),
         }
@@ -143,10 +149,6 @@ fn start_daemon() -> Result<(), ConnectError> {
     command.spawn().map(drop).map_err(|source| ConnectError::Start { program, source })
 }
 
-fn is_secret_name(name: &str) -> bool {
-    ["_API_KEY", "_TOKEN", "_SECRET", "_PASSWORD"].iter().any(|suffix| name.ends_with(suffix))
-}
-
 /// `cohabd` beside our own program, else by `$PATH`.
 #[must_use]
 pub fn daemon_program() -> PathBuf {
@@ -201,7 +203,7 @@ pub async fn request(frames: &mut Frames, action: SessionAction) -> Result<Sessi
         match frames.next().await.unwrap_or_else(|| Err(closed()))? {
             DaemonMessage::SessionReply(reply) if reply.request_id == request_id => return Ok(reply.answer),
             DaemonMessage::Error(error) => return Err(ConnectError::Refused(error)),
-            DaemonMessage::Goodbye { reason } => return Err(FrameError::Decode(reason).into()),
+            DaemonMessage::Goodbye { reason } => return Err(ConnectError::Goodbye(reason)),
             _ => {}
         }
     }
@@ -238,13 +240,13 @@ pub struct Link {
 }
 
 impl Link {
-    /// Begins to connect, to start the daemon if need be, and to attach. Returns at once.
+    /// Begins to connect, to start the daemon if need be and allowed, and to attach. Returns at once.
     #[must_use]
-    pub fn open(paths: Paths, attach: Attach) -> Self {
+    pub fn open(paths: Paths, attach: Attach, may_start: bool) -> Self {
         let (outgoing, mut to_send) = mpsc::channel(OUTGOING_MESSAGES);
         let (events, incoming) = mpsc::channel(INCOMING_MESSAGES);
         tokio::spawn(async move {
-            let error = match open_session(&paths, attach, true).await {
+            let error = match open_session(&paths, attach, may_start).await {
                 Ok((frames, attached)) => {
                     if events.send(LinkEvent::Up(attached)).await.is_err() {
                         return;
@@ -289,7 +291,8 @@ async fn carry(
                 None => return ConnectError::NotRunning,
             },
             frame = stream.next() => match frame {
-                Some(Ok(DaemonMessage::Goodbye { .. })) | None => return ConnectError::NotRunning,
+                Some(Ok(DaemonMessage::Goodbye { reason })) => return ConnectError::Goodbye(reason),
+                None => return ConnectError::NotRunning,
                 Some(Ok(message)) => {
                     if events.send(LinkEvent::Message(Box::new(message))).await.is_err() {
                         return ConnectError::NotRunning;

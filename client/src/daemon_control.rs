@@ -67,6 +67,7 @@ async fn status(paths: &Paths, as_json: bool, out: &mut impl Write) -> io::Resul
             json!({
                 "running": true, "pid": status.pid, "version": status.build, "uptime_ms": status.uptime_ms,
                 "clients": status.clients, "sessions": status.sessions, "turns_running": status.turns_running,
+                "commands_running": status.commands_running, "commands_waiting": status.commands_waiting,
                 "socket": socket.display().to_string(), "log_dir": status.log_dir.to_string(),
                 "config": status.config_path.to_string()
             })
@@ -78,6 +79,10 @@ async fn status(paths: &Paths, as_json: bool, out: &mut impl Write) -> io::Resul
                 "  clients {}   sessions {}   questions running {}",
                 status.clients, status.sessions, status.turns_running
             )?;
+            if status.commands_running > 0 {
+                let (running, waiting) = (status.commands_running, status.commands_waiting);
+                writeln!(out, "  commands in live shells {running}   waiting for one {waiting}")?;
+            }
             writeln!(out, "  socket    {}", socket.display())?;
             writeln!(out, "  settings  {}", status.config_path)?;
             writeln!(out, "  logs      {}", status.log_dir)?;

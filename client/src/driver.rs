@@ -2,7 +2,7 @@
 //!
 //! A key takes the shortest way: read, relay, write. Nothing on it waits, allocates per key or ticks.
 
-mod shell_io;
+pub(crate) mod shell_io;
 mod wake;
 
 use std::{
@@ -23,7 +23,7 @@ use cohab_shell_relay::{
 use crate::{
     app::{App, Options},
     config::Config,
-    connection::{Link, LinkEvent},
+    connection::{ConnectError, Link, LinkEvent},
     effect::Effect,
     event::Event,
     markdown::Highlighter,
@@ -31,7 +31,7 @@ use crate::{
     terminal::Terminal,
     ui::{ansi::ColorSupport, live_area::LiveArea, look::Look},
 };
-use shell_io::ShellIo;
+use shell_io::{Opened, ShellIo};
 use wake::{Signals, Wake, highlighted, next_link_event, sleep_until};
 
 /// Least time between two redraws of the live area: text at reading speed is drawn as it comes, a burst at 125 Hz.
@@ -139,14 +139,18 @@ impl Driver {
             start.config.approval_mode.as_deref(),
         )
         .map_err(io::Error::other)?;
-        let terminal = Terminal::open()?;
+        let mut terminal = Terminal::open()?;
         let (columns, rows) = terminal.size();
-        let (shell, live) = shell_io::open(&start, terminal.saved_modes(), (columns, rows), now)?;
+        let Opened { shell, live, complaint } = shell_io::open(&start, terminal.saved_modes(), (columns, rows), now)?;
+        if let Some(complaint) = complaint {
+            terminal.write(format!("cohab: {complaint}\r\n").as_bytes());
+        }
         let highlighter = (colors != ColorSupport::None).then(Highlighter::new);
         let options = Options {
             question_prefix: start.config.client.question_prefix.clone(),
             approval,
             home: home(),
+            shell: shell.kind(),
             files: &FileSystem,
             look: Look::from_env(colors),
             fresh_turn_id: TurnId::fresh,
@@ -158,6 +162,7 @@ impl Driver {
             approval,
             can_approve: true,
             settings: session_settings::model_variables(session_settings::environment()),
+            environment: session_settings::shell_environment(session_settings::environment()),
             resume: None,
         };
         let cwd = std::env::current_dir().unwrap_or_else(|_| "/".into());
@@ -264,17 +269,12 @@ impl Driver {
                 self.handle(Event::LinkUp(attached));
             }
             Some(LinkEvent::Message(message)) => self.handle(Event::Daemon(message)),
-            Some(LinkEvent::Down(error)) => {
-                let (message, hint) = if std::mem::take(&mut self.is_link_up) {
-                    (
-                        "the daemon is gone; the answer is incomplete".to_owned(),
-                        "ask again; that starts it anew".to_owned(),
-                    )
-                } else {
-                    (error.to_string(), error.hint())
-                };
-                self.lose_link(message, hint);
+            Some(LinkEvent::Down(error)) if self.is_link_up && !matches!(error, ConnectError::Goodbye(_)) => {
+                self.link = None;
+                self.is_link_up = false;
+                self.handle(Event::LinkLost);
             }
+            Some(LinkEvent::Down(error)) => self.lose_link(error.to_string(), error.hint()),
             None => self.link = None,
         }
     }
@@ -312,7 +312,11 @@ impl Driver {
         let now = Instant::now();
         match effect {
             Effect::Connect => {
-                self.link = Some(Link::open(self.paths.clone(), self.attach.clone()));
+                self.link = Some(Link::open(self.paths.clone(), self.attach.clone(), true));
+            }
+            Effect::Resume(from) => {
+                let attach = Attach { resume: Some(from), ..self.attach.clone() };
+                self.link = Some(Link::open(self.paths.clone(), attach, false));
             }
             Effect::Send(message) => {
                 if self.link.as_ref().is_some_and(|link| !link.send(message)) {
@@ -351,7 +355,9 @@ impl Driver {
     /// Does what the relay wants until it wants nothing more.
     fn settle(&mut self) {
         loop {
-            self.shell.apply(&mut self.fx);
+            if let Some(error) = self.shell.apply(&mut self.fx) {
+                self.live.command_not_written(&error, self.shell.probe(), Instant::now(), &mut self.fx);
+            }
             if !self.fx.terminal.is_empty() {
                 self.terminal.write(&self.fx.terminal);
                 self.fx.terminal.clear();

@@ -1,6 +1,6 @@
 //! What the client wants done. The driver does it, in order.
 
-use cohab_protocol::ClientMessage;
+use cohab_protocol::{ClientMessage, ResumePoint};
 use cohab_shell_relay::{live::LineDecision, runner::CommandRequest};
 
 /// One thing to do.
@@ -8,6 +8,8 @@ use cohab_shell_relay::{live::LineDecision, runner::CommandRequest};
 pub enum Effect {
     /// Connect to the daemon, start it if need be. Ends in `LinkUp` or `LinkDown`.
     Connect,
+    /// Connect to the daemon that lives, never start one, and ask for the rest of a turn from here. Ends as `Connect`.
+    Resume(ResumePoint),
     /// Send this, if connected.
     Send(ClientMessage),
     /// Tell the relay what becomes of the line the user entered.

@@ -10,7 +10,9 @@ pub enum Event {
     Live(LiveEvent),
     /// The daemon is connected and the session attached.
     LinkUp(Attached),
-    /// There is no daemon (any more): one sentence and what helps.
+    /// The connection broke off; the daemon may live.
+    LinkLost,
+    /// There is no connection, or it was ended in order: one sentence and what helps.
     LinkDown {
         /// What happened.
         message: String,

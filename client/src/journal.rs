@@ -7,13 +7,31 @@ use cohab_protocol::{CallId, CommandExecutionResult};
 /// Results kept for a daemon that asks again after a lost connection.
 const KEPT_RESULTS: usize = 64;
 
+/// Ids kept of commands that were begun: longer than their results, so that a late repeat is refused and not run.
+const KEPT_IDS: usize = 4096;
+
 /// Results of the last commands. A call id that comes again is answered from here, never run again.
 #[derive(Debug, Default)]
 pub struct ResultJournal {
+    begun: VecDeque<CallId>,
     results: VecDeque<CommandExecutionResult>,
 }
 
 impl ResultJournal {
+    /// Notes that a command is given to the shell.
+    pub fn begin(&mut self, call_id: CallId) {
+        if self.begun.len() == KEPT_IDS {
+            self.begun.pop_front();
+        }
+        self.begun.push_back(call_id);
+    }
+
+    /// Whether a command was given to the shell before.
+    #[must_use]
+    pub fn has_begun(&self, call_id: CallId) -> bool {
+        self.begun.contains(&call_id)
+    }
+
     /// Keeps a result.
     pub fn record(&mut self, result: CommandExecutionResult) {
         if self.results.len() == KEPT_RESULTS {
@@ -33,7 +51,7 @@ impl ResultJournal {
 mod tests {
     use std::path::Path;
 
-    use cohab_protocol::{CommandEnding, EnvDelta, RunMode};
+    use cohab_protocol::{CommandEnding, EnvDelta, RunMode, StateAfter};
 
     use super::*;
 
@@ -49,6 +67,7 @@ mod tests {
             env_delta: EnvDelta::default(),
             duration_ms: 1,
             mode: RunMode::Live,
+            state_after: StateAfter::Prompt,
         }
     }
 
@@ -61,5 +80,14 @@ mod tests {
         }
         assert!(journal.find(ids[0]).is_none());
         assert!(ids[1..].iter().all(|id| journal.find(*id).is_some_and(|found| found.call_id == *id)));
+    }
+
+    #[test]
+    fn what_was_begun_is_known_longer_than_its_result() {
+        let mut journal = ResultJournal::default();
+        let ids: Vec<CallId> = (0..=KEPT_IDS).map(|_| CallId::fresh()).collect();
+        ids.iter().for_each(|id| journal.begin(*id));
+        assert!(!journal.has_begun(ids[0]), "the memory is bounded");
+        assert!(ids[1..].iter().all(|id| journal.has_begun(*id)));
     }
 }

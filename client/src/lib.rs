@@ -20,5 +20,6 @@ pub mod journal;
 pub mod markdown;
 pub mod real_shell;
 pub mod session_settings;
+pub mod shell_check;
 pub mod terminal;
 pub mod ui;

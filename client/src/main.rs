@@ -14,6 +14,7 @@ use cohab::{
     config::{self, Config},
     connection, daemon_control, driver,
     real_shell::{self, Surroundings, WayIn},
+    shell_check,
 };
 use cohab_protocol::Paths;
 
@@ -36,7 +37,7 @@ fn main() -> ExitCode {
             let config = config::load(&Paths::from_env().config_file());
             exec_shell(given_shell(&args, &config), &shell_args, is_login_name)
         }
-        WayIn::CommandLine => run(is_login_name),
+        WayIn::CommandLine => run(is_login_name, surroundings),
     }
 }
 
@@ -66,7 +67,7 @@ fn complain(message: &str) {
     let _ = writeln!(io::stderr(), "cohab: {message}");
 }
 
-fn run(is_login_name: bool) -> ExitCode {
+fn run(is_login_name: bool, surroundings: Surroundings) -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
@@ -79,6 +80,7 @@ fn run(is_login_name: bool) -> ExitCode {
     match cli.command {
         None => open_shell(cli, is_login_name, paths),
         Some(CliCommand::Ask(args)) => block_on(ask::run(args, paths)),
+        Some(CliCommand::ShellCheck(args)) => block_on(shell_check::run(args, paths, surroundings)),
         Some(CliCommand::Daemon(command)) => block_on(async {
             let outcome = daemon_control::run(command, &paths, &mut io::stdout(), &mut io::stderr()).await;
             outcome.unwrap_or(ExitCode::FAILURE)

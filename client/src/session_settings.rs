@@ -1,6 +1,6 @@
 //! What the client tells the daemon about its surroundings when it joins a session.
 
-use cohab_protocol::{ApprovalMode, EnvSetting};
+use cohab_protocol::{ApprovalMode, EnvSetting, HOME_VARIABLE, MAX_ENVIRONMENT_BYTES};
 
 /// The variables that choose a model: the user's shell decides, not the one that happened to start the daemon.
 #[must_use]
@@ -17,6 +17,31 @@ fn is_model_variable(name: &str) -> bool {
     ["COHAB_PROVIDER", "COHAB_BASE_URL", "COHAB_API_KEY", "COHAB_MODEL", "OLLAMA_HOST"].contains(&name)
         || name.ends_with("_API_KEY")
         || name.ends_with("_BASE_URL")
+}
+
+/// What commands in a shell of their own are to see: the environment without our own variables and what is a key by its name. In
+/// order of name; what does not fit into `MAX_ENVIRONMENT_BYTES` is left out.
+#[must_use]
+pub fn shell_environment(environment: impl Iterator<Item = (String, String)>) -> Vec<EnvSetting> {
+    let is_ours = |name: &str| name.starts_with("COHAB_") && name != HOME_VARIABLE;
+    let mut settings: Vec<EnvSetting> = environment
+        .filter(|(name, _)| !is_ours(name) && !is_secret_name(name))
+        .map(|(name, value)| EnvSetting { name, value })
+        .collect();
+    settings.sort_by(|a, b| a.name.cmp(&b.name));
+    let mut room = MAX_ENVIRONMENT_BYTES;
+    settings.retain(|setting| {
+        let left = room.checked_sub(setting.name.len() + setting.value.len());
+        room = left.unwrap_or(room);
+        left.is_some()
+    });
+    settings
+}
+
+/// Whether a variable of this name holds a key, which neither the daemon's own environment nor a command of its shells gets.
+#[must_use]
+pub fn is_secret_name(name: &str) -> bool {
+    ["_API_KEY", "_TOKEN", "_SECRET", "_PASSWORD"].iter().any(|suffix| name.ends_with(suffix))
 }
 
 /// The approval mode in force: the command line, else `COHAB_APPROVAL`, else the settings, else `ask`.
@@ -62,6 +87,23 @@ mod tests {
                 .map(|setting| setting.name)
                 .collect();
         assert_eq!(names, ["COHAB_MODEL", "OPENAI_API_KEY"]);
+    }
+
+    #[test]
+    fn commands_see_the_users_environment_without_keys() {
+        let huge = "x".repeat(MAX_ENVIRONMENT_BYTES);
+        let environment = [
+            ("PATH", "/bin"),
+            ("OPENAI_API_KEY", "sk"),
+            ("GH_TOKEN", "t"),
+            ("COHAB_MODEL", "m"),
+            ("COHAB_HOME", "/h"),
+            ("BIG", huge.as_str()),
+            ("LANG", ""),
+        ];
+        let seen = shell_environment(environment.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())));
+        let seen: Vec<(&str, &str)> = seen.iter().map(|one| (one.name.as_str(), one.value.as_str())).collect();
+        assert_eq!(seen, [("COHAB_HOME", "/h"), ("LANG", ""), ("PATH", "/bin")]);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use std::{
 
 use async_trait::async_trait;
 use cohab_protocol::{ApprovalMode, Paths};
-use cohab_shell_relay::runner::CommandRunner;
+use cohab_shell_relay::{runner::CommandRunner, shell::Shell};
 use tokio::time::Instant;
 
 use crate::{
@@ -32,7 +32,7 @@ use crate::{
         known_servers::KnownServers,
     },
     server::{Assembler, Introduction, TurnParts, approver::SessionApprover, session::Variables},
-    shell::live::LiveRunner,
+    shell::fallback::LiveOrIsolated,
 };
 
 /// Choices of a provider that are kept. Each holds a connection pool.
@@ -69,8 +69,8 @@ pub trait ProviderChooser: Send + Sync {
 
 /// Reads the settings. The error is `TurnError::Settings`.
 pub type LoadSettings = Box<dyn Fn(&Paths) -> Result<TurnSettings, TurnError> + Send + Sync>;
-/// Makes a shell of its own for one turn, which starts in this folder.
-pub type IsolatedShell = Box<dyn Fn(&Path) -> Arc<dyn CommandRunner> + Send + Sync>;
+/// Makes a shell of its own, which starts in this folder with these variables; with the daemon's own if there are none.
+pub type IsolatedShell = Arc<dyn Fn(&Path, &Variables) -> Arc<dyn CommandRunner> + Send + Sync>;
 
 /// The implementations behind the ports.
 pub struct Parts {
@@ -228,16 +228,21 @@ impl Assembler for Assembly {
         let approver = Arc::new(SessionApprover::new(Arc::clone(&session), parts.turn_id));
         let (provider, default_context) = self.settle(choice, &parts, approver.as_ref()).await;
         let context_tokens = settings.model.context_window_tokens.unwrap_or(default_context);
-        let runner: Arc<dyn CommandRunner> = if session.live_shell().is_some() {
-            Arc::new(LiveRunner::new(Arc::clone(&session), parts.turn_id))
-        } else {
-            (self.parts.isolated_shell)(&session.cwd())
+        let (runner, shell): (Arc<dyn CommandRunner>, Shell) = match session.live_shell() {
+            Some(name) => {
+                let isolated_shell = Arc::clone(&self.parts.isolated_shell);
+                let runner = LiveOrIsolated::new(Arc::clone(&session), parts.turn_id, isolated_shell);
+                (Arc::new(runner), Shell::of(Path::new(&name)))
+            }
+            // The shell of its own is bash or sh, whatever the user's is.
+            None => ((self.parts.isolated_shell)(&session.cwd(), &session.environment()), Shell::Bash),
         };
         let mode = {
             let session = Arc::clone(&session);
             Arc::new(move || session.approval())
         };
-        let gate = Gate::new(self.parts.policy, mode, approver, session.consents().clone(), self.parts.home.clone());
+        let home = self.parts.home.clone();
+        let gate = Gate::new(self.parts.policy, mode, approver, session.consents().clone(), home, shell);
         // Outermost first; the gate is innermost, so that it judges what really runs.
         let middleware: Vec<Arc<dyn Middleware>> = vec![
             Arc::new(Window::new(context_tokens)),

@@ -35,18 +35,23 @@ pub fn assembler(paths: &Paths) -> Arc<dyn Assembler> {
             move |paths| load_settings(paths, &home)
         }),
         chooser: Arc::new(Chooser),
-        isolated_shell: Box::new(|cwd| Arc::new(keyless_shell(cwd, std::env::vars_os().map(|(name, _)| name)))),
+        isolated_shell: Arc::new(|cwd, environment| Arc::new(keyless_shell(cwd, environment))),
         policy: standard_policy,
         home,
     };
     Arc::new(Assembly::new(paths.clone(), parts))
 }
 
-/// A shell whose commands see none of `variables` that are keys by their name: what they print goes to the model.
-fn keyless_shell(cwd: &Path, variables: impl Iterator<Item = OsString>) -> DaemonShell {
-    variables
-        .filter(|name| holds_key(&name.to_string_lossy()))
-        .fold(DaemonShell::new(cwd.to_owned()), DaemonShell::hiding)
+/// A shell whose commands see the user's `environment`, or the daemon's if that is not known, without what is a key by its name:
+/// what they print goes to the model.
+fn keyless_shell(cwd: &Path, environment: &Variables) -> DaemonShell {
+    let shell = DaemonShell::new(cwd.to_owned());
+    if environment.is_empty() {
+        let own = std::env::vars_os().map(|(name, _)| name);
+        return own.filter(|name| holds_key(&name.to_string_lossy())).fold(shell, DaemonShell::hiding);
+    }
+    let harmless = environment.iter().filter(|(name, _)| !holds_key(name));
+    shell.with_environment(harmless.map(|(name, value)| (OsString::from(name), OsString::from(value))))
 }
 
 fn holds_key(name: &str) -> bool {

@@ -37,6 +37,11 @@ pub enum ClientMessage {
     SessionRequest(SessionRequest),
     /// Asks the daemon to end: running turns are cancelled, every client gets `Goodbye`.
     Shutdown,
+    /// A running command waits for the user (a password): its time stands still, the client's clock alone decides from here.
+    CommandWaiting {
+        /// The command.
+        call_id: CallId,
+    },
 }
 
 /// The client introduces itself. Nothing else is read before this fits.
@@ -90,6 +95,24 @@ pub struct CommandExecutionResult {
     pub duration_ms: u64,
     /// Where it ran.
     pub mode: RunMode,
+    /// What the shell does now.
+    pub state_after: StateAfter,
+}
+
+/// What a shell does once the result of a command is told.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum StateAfter {
+    /// It waits for the next command.
+    Prompt,
+    /// A program has it; nothing else can run there.
+    InFront {
+        /// The program's name, one line.
+        program: String,
+        /// Whether it has the whole screen.
+        is_full_screen: bool,
+    },
+    /// It has ended.
+    Ended,
 }
 
 /// What ended a relayed command.
@@ -229,6 +252,9 @@ pub struct Attach {
     /// Settings from the client's environment (`COHAB_*`, keys, base URLs): the user's shell decides, not the shell that
     /// happened to start the daemon.
     pub settings: Vec<EnvSetting>,
+    /// The client's environment without what looks secret by its name, for commands in a shell of their own; at most
+    /// `MAX_ENVIRONMENT_BYTES` together. Empty: they see the daemon's.
+    pub environment: Vec<EnvSetting>,
     /// After a lost connection: replay this turn's chunks from here.
     pub resume: Option<ResumePoint>,
 }

@@ -22,7 +22,7 @@ pub enum DaemonMessage {
     StepFinished(StepFinished),
     /// Run this in the live shell. Answered by one `CommandExecutionResult`.
     ExecuteCommand(ExecuteCommand),
-    /// Stop a running command: SIGINT to its process group, then harder signals. Its result still comes.
+    /// Stop a command: SIGINT to its process group, then harder signals; one that has not begun is given up. Its result still comes.
     InterruptCommand {
         /// The command.
         call_id: CallId,
@@ -140,7 +140,7 @@ pub enum StepOutcome {
 pub struct ExecuteCommand {
     /// The turn it belongs to.
     pub turn_id: TurnId,
-    /// Chosen by the daemon; the client answers a repeat with the stored result.
+    /// Chosen by the daemon; a repeat is not run but answered with the result of the first run, at its end if it still runs.
     pub call_id: CallId,
     /// The exact text, at most `MAX_COMMAND_BYTES`.
     pub command: String,
@@ -278,6 +278,8 @@ pub struct Attached {
     pub model: ModelIdentity,
     /// What may be done unasked, as the client said.
     pub approval: ApprovalMode,
+    /// Whether the turn of [`Attach::resume`](crate::Attach::resume) goes on here: its rest, or its end, follows.
+    pub is_resumed: bool,
 }
 
 /// Which model answers, and why this one.
@@ -308,6 +310,10 @@ pub struct DaemonStatus {
     pub sessions: u32,
     /// Turns running now.
     pub turns_running: u32,
+    /// Commands that have a live shell now.
+    pub commands_running: u32,
+    /// Commands that wait for a live shell.
+    pub commands_waiting: u32,
     /// Folder of its log files.
     pub log_dir: WirePath,
     /// Its settings file, which need not exist.

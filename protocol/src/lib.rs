@@ -27,6 +27,7 @@
 //!                                     <--  ExecuteCommand{call}
 //!   CommandOutput{call, empty}        -->  (started: the timer runs)
 //!   CommandOutput{call, bytes}*       -->
+//!   CommandWaiting{call}              -->  (for the user: the timer stops)
 //!   CommandExecutionResult{call}      -->
 //!                                     <--  TurnEnded{turn}                     nothing about the turn follows
 //! ```

@@ -14,5 +14,7 @@ pub const MAX_PIPED_INPUT_BYTES: usize = 1024 * 1024;
 pub const MAX_OUTPUT_CHUNK_BYTES: usize = 64 * 1024;
 /// Largest `output_tail` of a `ShellEvent`.
 pub const MAX_OUTPUT_TAIL_BYTES: usize = 16 * 1024;
+/// Largest `environment` of an `Attach`, names and values together.
+pub const MAX_ENVIRONMENT_BYTES: usize = 256 * 1024;
 /// A connection that has not finished its handshake after this long is closed, in milliseconds.
 pub const HANDSHAKE_TIMEOUT_MS: u64 = 2_000;

@@ -1,7 +1,7 @@
 # Ties an interactive bash (4.4 or later) to cohab. Marks go to /dev/tty, so `exec >file` does not lose them.
 ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 404)) || return 0
 { # a user's `set -x` would print marks as they are made
-__cohab_nonce=@NONCE@ __cohab_dir=@DIR@ __cohab_id= __cohab_cmd= __cohab_line= __cohab_point=0 __cohab_us= __cohab_opts= __cohab_pl=
+__cohab_nonce=@NONCE@ __cohab_dir=@DIR@ __cohab_id= __cohab_cmd= __cohab_line= __cohab_point=0 __cohab_mode= __cohab_us= __cohab_opts= __cohab_pl=
 __cohab_b=$'\e]7391;'$__cohab_nonce$';'$$$';B\a'
 __cohab_p2=$'\e]7391;'$__cohab_nonce$';'$$$';P\a'
 __cohab_c=$'\e]7391;'$__cohab_nonce$';'$$$';C\a'
@@ -86,15 +86,20 @@ __cohab_unrecorded() { # the stub, whatever the user sets
   [[ ${HISTIGNORE-} == *' __cohab_pre; eval -- *'* ]] || HISTIGNORE="${HISTIGNORE:+$HISTIGNORE:} __cohab_pre; eval -- *"
 }
 
-__cohab_stash() {
-  __cohab_us=$1
+__cohab_stash() { # $1: the keymap, which is vi's insertion again at the next prompt
+  __cohab_us=$2
+  case $1 in
+    vi-command) bind -m vi-insert '"\e[7391;b~": vi-movement-mode' ;;
+    vi-insert) bind -m vi-insert '"\e[7391;b~": ""' ;;
+  esac
+  __cohab_mode=$1
   __cohab_line=$READLINE_LINE __cohab_point=$READLINE_POINT; READLINE_LINE= READLINE_POINT=0
   __cohab_m "S;${#__cohab_line}"
 }
 
 __cohab_take() { # a question: one Up away, as any line would be
   [[ ! -o history || ! $READLINE_LINE ]] || history -s -- "$READLINE_LINE"
-  __cohab_stash "$1"
+  __cohab_stash "$@"
 }
 
 __cohab_load() {
@@ -110,6 +115,8 @@ __cohab_load() {
 __cohab_restore() { # what was typed meanwhile stands at the cursor
   local before=${__cohab_line:0:__cohab_point} after=${__cohab_line:__cohab_point}
   READLINE_POINT=$((__cohab_point + READLINE_POINT)) READLINE_LINE=$before$READLINE_LINE$after
+  # To vi's command mode the cursor goes one back.
+  [[ $__cohab_mode != vi-command || ! $__cohab_line ]] || ((++READLINE_POINT))
   __cohab_line= __cohab_point=0
 }
 
@@ -126,8 +133,8 @@ __cohab_query() { # a line beyond bounds is cut, so that it is known at least ho
 __cohab_clear() { READLINE_LINE= READLINE_POINT=0; __cohab_m 'S;0'; }
 
 __cohab_key() { # of keymap $1, after escapes $2: number $3 calls $4
-  # The braces keep the user's `set -x` quiet. The argument is there for its effect: $_ stays what it was.
-  bind -m "$1" -x "\"$2[7391;$3~\": { $4 \"\$_\"; } 2>/dev/null"
+  # The braces keep the user's `set -x` quiet. The last argument is there for its effect, too: $_ stays what it was.
+  bind -m "$1" -x "\"$2[7391;$3~\": { $4 $1 \"\$_\"; } 2>/dev/null"
 }
 
 # With a second escape: in emacs mode one that the user pressed before may still be pending.
@@ -135,7 +142,9 @@ for __cohab_k in 'emacs:\e' 'emacs:\e\e' 'vi-insert:\e' 'vi-command:\e'; do
   __cohab_key "${__cohab_k%%:*}" "${__cohab_k#*:}" 1 __cohab_stash
   __cohab_key "${__cohab_k%%:*}" "${__cohab_k#*:}" 2 __cohab_load
   bind -m "${__cohab_k%%:*}" "\"${__cohab_k#*:}[7391;3~\": accept-line"
-  __cohab_key "${__cohab_k%%:*}" "${__cohab_k#*:}" 4 __cohab_restore
+  __cohab_key "${__cohab_k%%:*}" "${__cohab_k#*:}" a __cohab_restore
+  bind -m "${__cohab_k%%:*}" "\"${__cohab_k#*:}[7391;4~\": \"\\e[7391;a~\\e[7391;b~\""
+  bind -m "${__cohab_k%%:*}" '"\e[7391;b~": ""'
   __cohab_key "${__cohab_k%%:*}" "${__cohab_k#*:}" 5 __cohab_query
   bind -m "${__cohab_k%%:*}" "\"${__cohab_k#*:}[7391;6~\": accept-line"
   __cohab_key "${__cohab_k%%:*}" "${__cohab_k#*:}" 8 __cohab_clear

@@ -6,6 +6,7 @@ set -g __cohab_id ''
 set -g __cohab_cmd ''
 set -g __cohab_line ''
 set -g __cohab_point 0
+set -g __cohab_mode default
 set -g __cohab_jobs 0
 set -g __cohab_stub ' __cohab_pre; eval $__cohab_cmd; __cohab_e $status'
 
@@ -52,11 +53,12 @@ function __cohab_e
 end
 
 function __cohab_stash
-    set -g __cohab_line (commandline -b | string collect) # with -N each restore would add an empty line
+    set -g __cohab_line (commandline -b) # one element a line: nothing else keeps an empty last one
     set -g __cohab_point (commandline -C)
+    set -g __cohab_mode $fish_bind_mode # vi command mode is to come back with the line
     commandline --paging-mode; and commandline -f cancel
     commandline -r ''
-    __cohab_m "S;"(string length -- "$__cohab_line")
+    __cohab_m "S;"(string length -- "$__cohab_line") # the lines joined by blanks
 end
 
 function __cohab_take # a question: one Up away where fish can do that
@@ -78,11 +80,19 @@ end
 function __cohab_restore # what was typed meanwhile stands at the cursor
     set -l typed (commandline -b | string collect)
     set -l at (math $__cohab_point + (commandline -C))
-    commandline -r -- "$__cohab_line"
+    commandline -r -- "$__cohab_line[1]"
+    set -e __cohab_line[1]
+    for line in $__cohab_line
+        commandline -a -- \n"$line"
+    end
     commandline -C $__cohab_point
-    commandline -i -- "$typed"
+    test -z "$typed"; or commandline -i -- $typed
     commandline -C $at
     set -g __cohab_line ''
+    if test "$__cohab_mode" = default -a "$fish_bind_mode" = insert
+        set fish_bind_mode default
+        commandline -f repaint-mode
+    end
 end
 
 function __cohab_fresh

@@ -2,7 +2,7 @@
 # Marks go to /dev/tty, so `exec >file` does not lose them. Braces around names, and `emulate` where it is allowed: any option of the
 # user's may be set.
 [[ $ZSH_VERSION == (5.<3->(|.*)|<6->.*) ]] || return 0
-typeset -g __cohab_nonce=@NONCE@ __cohab_dir=@DIR@ __cohab_id= __cohab_cmd= __cohab_line= __cohab_point=0 __cohab_us= __cohab_x= __cohab_st=0 __cohab_jobs= __cohab_saved= __cohab_entered=
+typeset -g __cohab_nonce=@NONCE@ __cohab_dir=@DIR@ __cohab_id= __cohab_cmd= __cohab_line= __cohab_point=0 __cohab_keymap= __cohab_us= __cohab_x= __cohab_st=0 __cohab_jobs= __cohab_saved= __cohab_entered=
 typeset -gA __cohab_opts
 
 __cohab_m() { builtin printf '\e]7391;%s;%s;%s\a' "$__cohab_nonce" "$$" "$1" 2>/dev/null >/dev/tty; }
@@ -79,7 +79,7 @@ __cohab_stash() {
   __cohab_us=$_
   builtin emulate -L zsh
   if [[ $CONTEXT != start ]]; then __cohab_m "X;$CONTEXT"; return; fi
-  __cohab_line=$BUFFER __cohab_point=$CURSOR
+  __cohab_line=$BUFFER __cohab_point=$CURSOR __cohab_keymap=$KEYMAP
   BUFFER= POSTDISPLAY= region_highlight=()
   zle -R
   __cohab_m "S;${#__cohab_line}"
@@ -108,8 +108,9 @@ __cohab_fresh() { BUFFER= POSTDISPLAY=; zle .accept-line; }
 __cohab_restore() { # what was typed meanwhile stands at the cursor
   builtin emulate -L zsh
   local before=${__cohab_line[1,__cohab_point]} after=${__cohab_line[__cohab_point+1,-1]} typed=$CURSOR
+  [[ $__cohab_keymap != vicmd ]] || zle -K vicmd
   BUFFER=$before$BUFFER$after CURSOR=$((__cohab_point + typed))
-  __cohab_line= __cohab_point=0
+  __cohab_line= __cohab_point=0 __cohab_keymap=
 }
 
 __cohab_clear() { BUFFER= POSTDISPLAY=; zle -R; __cohab_m 'S;0'; }

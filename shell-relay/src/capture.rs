@@ -169,10 +169,13 @@ pub fn render(pieces: &[&[u8]]) -> String {
 /// A shorter rest of a cut secret tells too little to be taken out.
 const MIN_CUT_SECRET_BYTES: usize = 8;
 
+/// Stands in place of a secret.
+const REDACTED: &str = "[redacted]";
+
 /// Replaces a secret word in a stream, also where it is cut by a chunk's border.
 #[derive(Debug)]
 pub struct Redactor {
-    secret: Vec<u8>,
+    secret: String,
     /// The end of what came so far, as far as it may be the beginning of the secret.
     held: Vec<u8>,
 }
@@ -181,7 +184,7 @@ impl Redactor {
     /// Hides `secret`, which must not be empty.
     #[must_use]
     pub fn new(secret: &str) -> Self {
-        Self { secret: secret.as_bytes().to_vec(), held: Vec::new() }
+        Self { secret: secret.to_owned(), held: Vec::new() }
     }
 
     /// Takes a piece, appends what may be shown by now to `out`.
@@ -193,13 +196,14 @@ impl Redactor {
             joined = [&std::mem::take(&mut self.held), piece].concat();
             &joined
         };
-        while let Some(at) = memmem::find(rest, &self.secret) {
+        while let Some(at) = memmem::find(rest, self.secret.as_bytes()) {
             out.extend_from_slice(&rest[..at]);
-            out.extend_from_slice(b"[redacted]");
+            out.extend_from_slice(REDACTED.as_bytes());
             rest = &rest[at + self.secret.len()..];
         }
         let longest = rest.len().min(self.secret.len() - 1);
-        let keep = (1..=longest).rev().find(|&n| self.secret.starts_with(&rest[rest.len() - n..])).unwrap_or(0);
+        let keep =
+            (1..=longest).rev().find(|&n| self.secret.as_bytes().starts_with(&rest[rest.len() - n..])).unwrap_or(0);
         out.extend_from_slice(&rest[..rest.len() - keep]);
         self.held.extend_from_slice(&rest[rest.len() - keep..]);
     }
@@ -207,6 +211,12 @@ impl Redactor {
     /// At the end: what was held back is not the secret.
     pub fn finish(&mut self, out: &mut Vec<u8>) {
         out.append(&mut self.held);
+    }
+
+    /// Rendered text without the secret: colours or cursor movements between its letters hide it from [`push`](Self::push).
+    #[must_use]
+    pub fn text(&self, rendered: &str) -> String {
+        rendered.replace(&self.secret, REDACTED)
     }
 }
 
@@ -217,7 +227,7 @@ pub fn redacted_tail(tail: &str, secret: &str) -> String {
         let rest = secret.get(at..).filter(|rest| rest.len() >= MIN_CUT_SECRET_BYTES)?;
         tail.strip_prefix(rest)
     });
-    cut.unwrap_or(tail).replace(secret, "[redacted]")
+    cut.unwrap_or(tail).replace(secret, REDACTED)
 }
 
 /// Rows of unlimited width, as far as they can be known from a stream.

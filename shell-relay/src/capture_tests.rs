@@ -107,6 +107,16 @@ fn a_secret_is_redacted_across_chunks() {
     }
 }
 
+#[test]
+fn a_secret_is_redacted_from_text_where_no_raw_piece_held_it() {
+    let redactor = Redactor::new("secret");
+    for raw in [&b"sec\x1b[31mret"[..], b"secXX\x08\x08ret", b"xxxret\rsec\r\n", b"sec\x1b]0;t\x07ret"] {
+        let seen = text(raw);
+        assert!(seen.contains("secret"), "{seen:?}");
+        assert_eq!(redactor.text(&seen), seen.replace("secret", "[redacted]"));
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
@@ -114,6 +124,27 @@ proptest! {
     fn any_bytes_render_to_text_without_control_bytes(bytes in proptest::collection::vec(any::<u8>(), 0..2000)) {
         let clean = text(&bytes);
         prop_assert!(clean.chars().all(|c| c == '\n' || c == '\t' || !c.is_control()), "{:?}", clean);
+    }
+
+    #[test]
+    fn a_redacted_stream_does_not_depend_on_chunking_and_holds_no_secret(
+        words in proptest::collection::vec(
+            prop_oneof![Just("abcabd"), Just("abc"), Just("ab"), Just("c"), Just("d"), Just("\x1b[m"), Just("x")],
+            0..40,
+        ),
+        cut in 1usize..9,
+    ) {
+        let stream = words.concat();
+        let redacted = |chunks: &[&[u8]]| {
+            let mut redactor = Redactor::new("abcabd");
+            let mut out = Vec::new();
+            chunks.iter().for_each(|chunk| redactor.push(chunk, &mut out));
+            redactor.finish(&mut out);
+            String::from_utf8_lossy(&out).into_owned()
+        };
+        let whole = redacted(&[stream.as_bytes()]);
+        prop_assert_eq!(&whole, &redacted(&stream.as_bytes().chunks(cut).collect::<Vec<_>>()));
+        prop_assert_eq!(whole, stream.replace("abcabd", "[redacted]"));
     }
 
     #[test]
@@ -134,4 +165,29 @@ fn the_end_of_a_users_output_holds_no_secret_and_no_large_part_of_one() {
     assert_eq!(redacted_tail("3456789abcdef b 0123456789abcdef", secret), " b [redacted]");
     assert_eq!(redacted_tail("cdef b", secret), "cdef b");
     assert_eq!(redacted_tail("", secret), "");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    #[test]
+    fn a_secret_never_passes_however_the_stream_is_cut(
+        parts in prop::collection::vec("(abab|aba|ab|b|x|abac){0,4}", 0..12),
+        cuts in prop::collection::vec(1_usize..7, 1..20),
+    ) {
+        // It overlaps with itself, so that false beginnings are many.
+        let secret = "ababac";
+        let stream = parts.join(secret);
+        let (mut redactor, mut out, mut rest) = (Redactor::new(secret), Vec::new(), stream.as_bytes());
+        let mut sizes = cuts.iter().cycle();
+        while !rest.is_empty() {
+            let (piece, after) = rest.split_at((*sizes.next().unwrap()).min(rest.len()));
+            redactor.push(piece, &mut out);
+            rest = after;
+        }
+        redactor.finish(&mut out);
+        let out = String::from_utf8(out).unwrap();
+        prop_assert!(!out.contains(secret), "{}", out);
+        prop_assert_eq!(out, stream.replace(secret, "[redacted]"));
+    }
 }

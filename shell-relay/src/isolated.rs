@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     capture::{CAPTURE_HEAD_BYTES, CAPTURE_TAIL_BYTES, Capture},
     process::{self, ControllingTerminal, Signal},
-    runner::{CommandOutcome, CommandRequest, CommandRunner, Ending, Mode, RelayError},
+    runner::{CommandOutcome, CommandRequest, CommandRunner, Ending, Mode, RelayError, StateAfter},
 };
 
 /// The kernel takes no longer argument.
@@ -36,6 +36,8 @@ const CANCEL_LADDER: [(Signal, Duration); 3] = [
 pub struct DaemonShell {
     program: PathBuf,
     cwd: PathBuf,
+    /// Instead of this process's own, if given.
+    environment: Option<Vec<(OsString, OsString)>>,
     hidden_variables: Vec<OsString>,
 }
 
@@ -47,10 +49,18 @@ impl DaemonShell {
             .into_iter()
             .map(PathBuf::from)
             .find(|path| path.exists());
-        Self { program: bash.unwrap_or_else(|| "/bin/sh".into()), cwd, hidden_variables: Vec::new() }
+        let program = bash.unwrap_or_else(|| "/bin/sh".into());
+        Self { program, cwd, environment: None, hidden_variables: Vec::new() }
     }
 
-    /// Keeps a variable of this process (a key, say) from the commands.
+    /// Commands see these variables instead of this process's own, but for those that are [hidden](Self::hiding).
+    #[must_use]
+    pub fn with_environment(mut self, variables: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
+        self.environment = Some(variables.into_iter().collect());
+        self
+    }
+
+    /// Keeps a variable (a key, say) from the commands.
     #[must_use]
     pub fn hiding(mut self, variable: impl Into<OsString>) -> Self {
         self.hidden_variables.push(variable.into());
@@ -66,6 +76,9 @@ impl DaemonShell {
     fn spawn(&self, text: &str) -> io::Result<(Child, Receiver)> {
         let (reader, writer) = io::pipe()?;
         let mut command = Command::new(&self.program);
+        if let Some(variables) = &self.environment {
+            command.env_clear().envs(variables.iter().map(|(name, value)| (name, value)));
+        }
         command
             .arg("-c")
             .arg(text)
@@ -155,6 +168,7 @@ impl DaemonShell {
             truncated_bytes,
             duration,
             mode: Mode::Isolated,
+            state_after: StateAfter::Ended,
             env_delta: Vec::new(),
         }
     }

@@ -116,3 +116,16 @@ async fn texts_that_cannot_be_passed_are_refused() {
         assert_eq!(refused.unwrap_err().code(), "bad_text");
     }
 }
+
+#[tokio::test]
+async fn commands_see_the_given_environment_and_no_other() {
+    let given = [("SEEN", "a b"), ("MY_KEY", "k"), ("PATH", "/usr/bin:/bin"), ("TERM", "xterm")];
+    let given = given.map(|(name, value)| (name.into(), value.into()));
+    let shell = DaemonShell::new("/".into()).with_environment(given).hiding("MY_KEY");
+    let outcome =
+        shell.run(request("env | grep -v '^\\(_\\|PWD\\|SHLVL\\|OLDPWD\\)='"), &CancellationToken::new()).await;
+    let output = outcome.unwrap().output;
+    let mut lines: Vec<&str> = output.lines().collect();
+    lines.sort_unstable();
+    assert_eq!(lines, ["GIT_PAGER=cat", "PAGER=cat", "PATH=/usr/bin:/bin", "SEEN=a b", "TERM=dumb"]);
+}

@@ -86,6 +86,59 @@ fn a_mark_inside_a_broken_mark_is_found() {
     assert_eq!(split(&[stream.as_bytes()]), (broken.into_bytes(), vec![Mark::PromptReady]));
 }
 
+#[test]
+fn a_mark_cut_anywhere_is_the_same_mark() {
+    let stream = format!("a\x1b[1m{}b\x1b{}\x1b", mark("E;ab;130;/%C3%A4%20b"), mark("Q;0;%61"));
+    let whole = split(&[stream.as_bytes()]);
+    assert_eq!(whole.1.len(), 2);
+    for first in 0..=stream.len() {
+        for second in first..=stream.len() {
+            let (a, rest) = stream.as_bytes().split_at(first);
+            let (b, c) = rest.split_at(second - first);
+            assert_eq!(split(&[a, b, c]), whole, "cut at {first} and {second}");
+        }
+    }
+}
+
+#[test]
+fn one_wrong_byte_before_the_verb_makes_it_output() {
+    let right = mark("E;ab;0;/");
+    let prefix = right.find("E;").expect("it has a verb");
+    for at in 0..prefix {
+        for wrong in [b'0', b'9', b'f', b';', 0x1b, 0x07, b' ', 0xff] {
+            let mut forged = right.clone().into_bytes();
+            if forged[at] != wrong {
+                forged[at] = wrong;
+                assert_eq!(split(&[&forged]), (forged.clone(), Vec::new()), "byte {at} is {wrong}");
+            }
+        }
+        let mut short = right.clone();
+        short.remove(at);
+        assert_eq!(split(&[short.as_bytes()]), (short.clone().into_bytes(), Vec::new()), "byte {at} is missing");
+    }
+}
+
+#[test]
+fn megabytes_without_a_terminator_pass_with_bounded_memory() {
+    for opening in ["\x1b]0;", "\x1b]7391;", "\x1b]7391;0123", &format!("\x1b]7391;{NONCE};42;Q;1;")] {
+        let mut parser = MarkParser::new(NONCE, 42);
+        let mut passed = 0;
+        let pieces = std::iter::once(opening.as_bytes()).chain(std::iter::repeat_n(&[b'a'; 4096][..], 1024));
+        for piece in pieces {
+            let mut rest = piece;
+            while let Some(item) = parser.next(&mut rest) {
+                match item {
+                    Item::Bytes(bytes) => passed += bytes.len(),
+                    Item::Mark(mark) => panic!("{mark:?} from nowhere"),
+                }
+            }
+            assert!(parser.held.capacity() <= 4 * MARK_MAX_BYTES, "{} bytes", parser.held.capacity());
+        }
+        passed += parser.finish().len();
+        assert_eq!(passed, opening.len() + 1024 * 4096, "{opening:?}");
+    }
+}
+
 fn stream() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop_oneof![
         3 => proptest::collection::vec(any::<u8>(), 0..20),

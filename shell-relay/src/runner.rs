@@ -53,6 +53,8 @@ pub struct CommandOutcome {
     pub duration: Duration,
     /// Where it ran.
     pub mode: Mode,
+    /// What its shell does now.
+    pub state_after: StateAfter,
     /// What changed in the exported environment, in order of name. Empty if not asked for.
     pub env_delta: Vec<EnvChange>,
 }
@@ -92,6 +94,22 @@ pub enum Mode {
     Isolated,
 }
 
+/// What a shell does once the outcome of a command is told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StateAfter {
+    /// It waits for the next command.
+    Prompt,
+    /// A program has it: what is typed goes there, and nothing else can run.
+    InFront {
+        /// The program's name, one line; the shell's own if one of its builtins runs.
+        program: String,
+        /// Whether it has the whole screen.
+        is_full_screen: bool,
+    },
+    /// It has ended.
+    Ended,
+}
+
 /// Why a command did not run, or why its fate is unknown. `Display` is a sentence for the model and the user.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RelayError {
@@ -104,7 +122,7 @@ pub enum RelayError {
         reason: String,
     },
     /// The shell is not at its primary prompt. Codes: `continuation_line`, `nested`, `not_ready`, `not_integrated`,
-    /// `shell_replaced`, `unsupported_shell`, `bad_text`.
+    /// `shell_replaced`, `unsupported_shell`, `bad_text`, `not_written`.
     #[error("{reason}")]
     NotAtPrompt {
         /// For programs.

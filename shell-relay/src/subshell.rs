@@ -1,4 +1,7 @@
-//! Which commands would end or change the live shell itself, and are therefore run in a subshell of it, or not at all. Pure.
+//! Which commands would end or change the live shell itself, and what is done about them: bash and zsh run them in a subshell,
+//! fish has none and does not run them. Pure.
+
+mod fish;
 
 use brush_parser::{
     Parser, ParserOptions,
@@ -8,16 +11,47 @@ use brush_parser::{
     },
 };
 
+use crate::shell::{Shell, quoted};
+
 /// Longer texts, and those with more opened groups, are not parsed but taken at their words.
 const PARSED_MAX_BYTES: usize = 64 * 1024;
 const GROUPS_MAX: usize = 200;
+/// `eval` within `eval` is followed this far.
+const MAX_EVALS: usize = 8;
 
-/// Whether the text, run in the shell itself, could end it or leave it with `errexit`: an `exit`, `logout`, `exec` of a program,
-/// `set -e` or an EXIT trap at top level. What runs in a subshell, a pipe, the background or is only defined does not count. A text
-/// that cannot be parsed counts if one of these words stands in it.
+/// How a text is to be run, so that the user's shell survives it as it was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Containment {
+    /// As it is.
+    Live,
+    /// This text instead: the same in a subshell, whatever the text holds.
+    Subshell(String),
+    /// Not at all; why, for the model.
+    Refused(&'static str),
+}
+
+const ENDS_FISH: &str = "the command would end the user's fish, which has no subshells; run it as `fish -c '...'`";
+
+/// How `text` is to be run in `shell`. A text that could end the shell or leave it with `errexit` is contained: an `exit`, `logout`,
+/// `exec` of a program, `set -e` or an EXIT trap at top level; in zsh also `bye`, `setopt err_exit`, `emulate` and `TRAPEXIT`.
+/// What runs in a subshell, a pipe, the background or is only defined does not count. A text that cannot be parsed counts if one of
+/// these words stands in it.
 #[must_use]
-pub fn needs_subshell(text: &str) -> bool {
-    if !mentions_danger(text) {
+pub fn containment(shell: Shell, text: &str) -> Containment {
+    match shell {
+        Shell::Fish if fish::ends_shell(text) => Containment::Refused(ENDS_FISH),
+        Shell::Bash | Shell::Zsh if needs_subshell(shell, text) => Containment::Subshell(in_subshell(text)),
+        _ => Containment::Live,
+    }
+}
+
+/// The quotes keep a bracket in the text from ending the subshell early, also where the text is broken.
+fn in_subshell(text: &str) -> String {
+    format!("( eval -- {} )", String::from_utf8_lossy(&quoted(text.as_ref())))
+}
+
+fn needs_subshell(shell: Shell, text: &str) -> bool {
+    if !mentions_danger(shell, text) {
         return false;
     }
     let groups = text.split(|c: char| c.is_whitespace() || ";&|`".contains(c));
@@ -26,126 +60,148 @@ pub fn needs_subshell(text: &str) -> bool {
     if text.len() > PARSED_MAX_BYTES || groups > GROUPS_MAX {
         return true;
     }
-    match Parser::new(text.as_bytes(), &ParserOptions::default()).parse_program() {
-        Ok(program) => program.complete_commands.iter().any(list_is_dangerous),
-        Err(_) => true,
-    }
-}
-
-/// The text as one subshell.
-#[must_use]
-pub fn wrapped(text: &str) -> String {
-    format!("(\n{text}\n)")
+    Reading { is_zsh: shell == Shell::Zsh, evals: 0 }.text_is_dangerous(text)
 }
 
 /// A cheap look that never misses: quotes and backslashes within the words are taken into account.
-fn mentions_danger(text: &str) -> bool {
-    let bare: String = text.chars().filter(|c| !matches!(c, '\\' | '\'' | '"')).collect();
-    bare.split(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '-')
-        .any(|word| matches!(word, "exit" | "logout" | "exec" | "set" | "trap"))
-}
-
-/// Whether a text for fish could end the shell: `exit` or `exec` stands where a command may. A function that is only defined counts,
-/// too: there is no parser for fish here.
-#[must_use]
-pub fn ends_fish(text: &str) -> bool {
-    const BEFORE_COMMANDS: [&str; 14] =
-        ["and", "begin", "builtin", "command", "do", "else", "if", "not", "or", "time", "while", "!", "--", "\\"];
-    let is_separator = |c: char| "\n;|&(){}".contains(c);
-    unquoted(text).split(is_separator).any(|command| {
-        let mut words =
-            command.split_whitespace().skip_while(|word| BEFORE_COMMANDS.contains(word) || word.contains('='));
-        words.next().is_some_and(|word| matches!(word.replace('\\', "").as_str(), "exit" | "exec"))
+fn mentions_danger(shell: Shell, text: &str) -> bool {
+    without_quotes(text).split(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '-').any(|word| {
+        matches!(word, "exit" | "logout" | "exec" | "set" | "trap")
+            || (shell == Shell::Zsh
+                && (matches!(word, "bye" | "setopt" | "unsetopt" | "emulate" | "TRAPEXIT")
+                    || option_name(word).ends_with("errexit")))
     })
 }
 
-/// The text without comments; of what is quoted only plain letters are left.
-fn unquoted(text: &str) -> String {
-    let mut bare = String::with_capacity(text.len());
-    let mut quote = None;
-    let mut characters = text.chars();
-    while let Some(c) = characters.next() {
-        match (c, quote) {
-            ('\\', _) => bare.extend(characters.next().filter(|next| next.is_ascii_alphabetic() || *next == '\n')),
-            ('\'' | '"', None) => quote = Some(c),
-            (c, Some(open)) if c == open => quote = None,
-            (c, Some(_)) => bare.push(if c.is_ascii_alphabetic() { c } else { '_' }),
-            ('#', None)
-                if bare.ends_with(|last: char| last.is_whitespace() || ";|&(".contains(last)) || bare.is_empty() =>
-            {
-                if characters.by_ref().any(|c| c == '\n') {
-                    bare.push('\n');
-                }
+/// How the text is read.
+#[derive(Clone, Copy)]
+struct Reading {
+    is_zsh: bool,
+    evals: usize,
+}
+
+impl Reading {
+    fn text_is_dangerous(self, text: &str) -> bool {
+        match Parser::new(text.as_bytes(), &ParserOptions::default()).parse_program() {
+            Ok(program) => program.complete_commands.iter().any(|list| self.list_is_dangerous(list)),
+            Err(_) => true,
+        }
+    }
+
+    fn list_is_dangerous(self, list: &CompoundList) -> bool {
+        list.0.iter().any(|item| matches!(item.1, SeparatorOperator::Sequence) && self.chain_is_dangerous(&item.0))
+    }
+
+    fn chain_is_dangerous(self, chain: &AndOrList) -> bool {
+        let rest = chain.additional.iter().map(|next| match next {
+            AndOr::And(pipeline) | AndOr::Or(pipeline) => pipeline,
+        });
+        std::iter::once(&chain.first).chain(rest).any(|pipeline| self.pipeline_is_dangerous(pipeline))
+    }
+
+    fn pipeline_is_dangerous(self, pipeline: &Pipeline) -> bool {
+        match pipeline.seq.as_slice() {
+            [only] => self.part_is_dangerous(only),
+            // Each part of a longer pipe is a subshell, but zsh runs the last one itself.
+            [.., last] if self.is_zsh => self.part_is_dangerous(last),
+            _ => false,
+        }
+    }
+
+    fn part_is_dangerous(self, command: &Command) -> bool {
+        match command {
+            Command::Simple(command) => self.command_is_dangerous(command),
+            Command::Compound(command, _) => self.compound_is_dangerous(command),
+            // It is only defined here; but a function of this name is a trap.
+            Command::Function(function) => self.is_zsh && function.fname.value == "TRAPEXIT",
+            Command::ExtendedTest(..) => false,
+        }
+    }
+
+    fn compound_is_dangerous(self, command: &CompoundCommand) -> bool {
+        match command {
+            CompoundCommand::BraceGroup(group) => self.list_is_dangerous(&group.list),
+            CompoundCommand::ForClause(clause) => self.list_is_dangerous(&clause.body.list),
+            CompoundCommand::ArithmeticForClause(clause) => self.list_is_dangerous(&clause.body.list),
+            CompoundCommand::WhileClause(clause) | CompoundCommand::UntilClause(clause) => {
+                self.list_is_dangerous(&clause.0) || self.list_is_dangerous(&clause.1.list)
             }
-            (c, None) => bare.push(c),
+            CompoundCommand::CaseClause(clause) => {
+                clause.cases.iter().filter_map(|case| case.cmd.as_ref()).any(|list| self.list_is_dangerous(list))
+            }
+            CompoundCommand::IfClause(clause) => {
+                let elses = clause.elses.iter().flatten();
+                self.list_is_dangerous(&clause.condition)
+                    || self.list_is_dangerous(&clause.then)
+                    || elses.into_iter().any(|branch| {
+                        branch.condition.as_ref().is_some_and(|list| self.list_is_dangerous(list))
+                            || self.list_is_dangerous(&branch.body)
+                    })
+            }
+            CompoundCommand::Arithmetic(_) | CompoundCommand::Subshell(_) | CompoundCommand::Coprocess(_) => false,
         }
     }
-    bare
-}
 
-fn list_is_dangerous(list: &CompoundList) -> bool {
-    list.0.iter().any(|item| matches!(item.1, SeparatorOperator::Sequence) && chain_is_dangerous(&item.0))
-}
+    fn command_is_dangerous(self, command: &SimpleCommand) -> bool {
+        let assignments = command.prefix.iter().flat_map(|prefix| &prefix.0).filter_map(word_of);
+        if self.is_zsh && assignments.into_iter().any(|word| option_name(word).starts_with("options[errexit]")) {
+            return true;
+        }
+        let name = command.word_or_name.iter().map(|word| word.value.as_str());
+        let suffix = command.suffix.iter().flat_map(|suffix| &suffix.0).filter_map(word_of);
+        let raw: Vec<&str> = name.chain(suffix).collect();
+        let words: Vec<String> = raw.iter().map(|word| without_quotes(word)).collect();
+        let prefixes = self.modifiers(&words);
+        let Some((name, arguments)) = words[prefixes..].split_first() else { return false };
+        match name.as_str() {
+            "exit" | "logout" => true,
+            "bye" => self.is_zsh,
+            // Without a program it only redirects, and that is to stick.
+            "exec" => !arguments.is_empty(),
+            "eval" => self.code_is_dangerous(&raw[prefixes + 1..]),
+            "set" if self.is_zsh => zsh_sets_errexit("set", arguments),
+            "set" => sets_errexit(arguments),
+            "setopt" | "unsetopt" if self.is_zsh => zsh_sets_errexit(name, arguments),
+            "emulate" if self.is_zsh => self.emulates(&raw[prefixes + 1..]),
+            "trap" => arguments
+                .iter()
+                .skip(1)
+                .any(|signal| matches!(signal.to_ascii_uppercase().as_str(), "EXIT" | "SIGEXIT" | "0")),
+            _ => false,
+        }
+    }
 
-fn chain_is_dangerous(chain: &AndOrList) -> bool {
-    let rest = chain.additional.iter().map(|next| match next {
-        AndOr::And(pipeline) | AndOr::Or(pipeline) => pipeline,
-    });
-    std::iter::once(&chain.first).chain(rest).any(pipeline_is_dangerous)
-}
+    /// How many words before the name only say how it is found or how often it runs.
+    fn modifiers(self, words: &[String]) -> usize {
+        let is_modifier = |at: usize| match words[at].as_str() {
+            "builtin" | "command" | "-p" | "--" => true,
+            "-" | "noglob" | "nocorrect" | "repeat" => self.is_zsh,
+            "{" => self.is_zsh && at > 1,
+            _ => self.is_zsh && at > 0 && words[at - 1] == "repeat",
+        };
+        (0..words.len()).take_while(|at| is_modifier(*at)).count()
+    }
 
-fn pipeline_is_dangerous(pipeline: &Pipeline) -> bool {
-    match pipeline.seq.as_slice() {
-        [Command::Simple(command)] => command_is_dangerous(command),
-        [Command::Compound(command, _)] => compound_is_dangerous(command),
-        // Each part of a longer pipe is a subshell; a function is only defined here.
-        _ => false,
+    fn code_is_dangerous(self, raw: &[&str]) -> bool {
+        let code = raw.iter().map(|word| without_outer_quotes(word)).collect::<Vec<_>>().join(" ");
+        let shell = if self.is_zsh { Shell::Zsh } else { Shell::Bash };
+        mentions_danger(shell, &code)
+            && (self.evals >= MAX_EVALS || Self { evals: self.evals + 1, ..self }.text_is_dangerous(&code))
+    }
+
+    /// `emulate` with a mode changes nearly all options for good, except around the code behind `-c`.
+    fn emulates(self, raw: &[&str]) -> bool {
+        match raw.iter().position(|word| *word == "-c") {
+            Some(at) => self.code_is_dangerous(&raw[at + 1..]),
+            None => raw.iter().any(|word| !word.starts_with('-')),
+        }
     }
 }
 
-fn compound_is_dangerous(command: &CompoundCommand) -> bool {
-    match command {
-        CompoundCommand::BraceGroup(group) => list_is_dangerous(&group.list),
-        CompoundCommand::ForClause(clause) => list_is_dangerous(&clause.body.list),
-        CompoundCommand::ArithmeticForClause(clause) => list_is_dangerous(&clause.body.list),
-        CompoundCommand::WhileClause(clause) | CompoundCommand::UntilClause(clause) => {
-            list_is_dangerous(&clause.0) || list_is_dangerous(&clause.1.list)
-        }
-        CompoundCommand::CaseClause(clause) => {
-            clause.cases.iter().filter_map(|case| case.cmd.as_ref()).any(list_is_dangerous)
-        }
-        CompoundCommand::IfClause(clause) => {
-            let elses = clause.elses.iter().flatten();
-            list_is_dangerous(&clause.condition)
-                || list_is_dangerous(&clause.then)
-                || elses.into_iter().any(|branch| {
-                    branch.condition.as_ref().is_some_and(list_is_dangerous) || list_is_dangerous(&branch.body)
-                })
-        }
-        CompoundCommand::Arithmetic(_) | CompoundCommand::Subshell(_) | CompoundCommand::Coprocess(_) => false,
-    }
-}
-
-fn command_is_dangerous(command: &SimpleCommand) -> bool {
-    let suffix = command.suffix.iter().flat_map(|suffix| &suffix.0).filter_map(|item| match item {
+fn word_of(item: &CommandPrefixOrSuffixItem) -> Option<&str> {
+    match item {
         CommandPrefixOrSuffixItem::Word(word) | CommandPrefixOrSuffixItem::AssignmentWord(_, word) => Some(&word.value),
         _ => None,
-    });
-    let words: Vec<String> =
-        command.word_or_name.iter().map(|word| &word.value).chain(suffix).map(|word| without_quotes(word)).collect();
-    let is_prefix = |word: &&String| matches!(word.as_str(), "builtin" | "command" | "-p" | "--");
-    let prefixes = words.iter().take_while(is_prefix).count();
-    let Some((name, arguments)) = words[prefixes..].split_first() else { return false };
-    match name.as_str() {
-        "exit" | "logout" => true,
-        // Without a program it only redirects, and that is to stick.
-        "exec" => !arguments.is_empty(),
-        "set" => sets_errexit(arguments),
-        "trap" => arguments
-            .iter()
-            .skip(1)
-            .any(|signal| matches!(signal.to_ascii_uppercase().as_str(), "EXIT" | "SIGEXIT" | "0")),
-        _ => false,
     }
 }
 
@@ -155,118 +211,48 @@ fn sets_errexit(arguments: &[String]) -> bool {
         || arguments.windows(2).any(|pair| pair[0].starts_with('-') && pair[0].ends_with('o') && pair[1] == "errexit")
 }
 
+/// zsh: names have any case and any `_`, `no` in front turns them round, patterns may name them.
+fn zsh_sets_errexit(builtin: &str, arguments: &[String]) -> bool {
+    let mut sets = builtin != "unsetopt";
+    for argument in arguments {
+        let letters = argument.strip_prefix(['-', '+']);
+        let is_on = argument.starts_with('-') == (builtin != "unsetopt");
+        match letters {
+            // What follows is a list of words.
+            Some("-" | "A") | Some("") if builtin == "set" => return false,
+            Some(letters) if letters.contains('m') && builtin != "set" => return true,
+            Some(letters) => {
+                sets = is_on;
+                if is_on && letters.contains('e') {
+                    return true;
+                }
+            }
+            None => match option_name(argument).as_str() {
+                "errexit" if sets => return true,
+                "noerrexit" if !sets => return true,
+                _ => {}
+            },
+        }
+    }
+    false
+}
+
+fn option_name(word: &str) -> String {
+    word.chars().filter(|c| *c != '_').map(|c| c.to_ascii_lowercase()).collect()
+}
+
 fn without_quotes(word: &str) -> String {
     word.chars().filter(|c| !matches!(c, '\\' | '\'' | '"')).collect()
 }
 
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    #[test]
-    fn what_ends_or_changes_the_shell_is_found() {
-        for text in [
-            "exit",
-            "exit 3",
-            "cd /tmp && exit 1",
-            "cd /nope || exit",
-            "if true; then exit; fi",
-            "for i in 1 2; do { exit; }; done",
-            "case x in x) logout ;; esac",
-            "while true; do exit; done",
-            "\\exit",
-            "'ex'it 2",
-            "builtin exit",
-            "command exec ls",
-            "exec sh",
-            "set -e; cd /nope; ls",
-            "set -euo pipefail\nls",
-            "set -o errexit",
-            "set -uo errexit",
-            "trap 'echo bye' EXIT",
-            "X=1 exit",
-            "exit\n'unclosed",
-        ] {
-            assert!(needs_subshell(text), "{text}");
-        }
-    }
-
-    #[test]
-    fn what_leaves_the_shell_alone_is_not() {
-        for text in [
-            "",
-            "ls -la",
-            "echo exit",
-            "(exit 3)",
-            "sh -c 'exit 42'",
-            "exit 3 | cat",
-            "exit &",
-            "f() { exit; }",
-            "exec 3<file",
-            "set -u",
-            "set -o pipefail",
-            "set -- -e",
-            "trap - INT",
-            "systemctl set-default x",
-            "grep -r 'set -e' .",
-            "cat <<EOF\nexit\nEOF",
-            "echo hi # exit",
-        ] {
-            assert!(!needs_subshell(text), "{text}");
-        }
-    }
-
-    #[test]
-    fn what_ends_a_fish_is_found() {
-        for text in [
-            "exit",
-            " exit 3",
-            "cd /tmp; and exit 1",
-            "cd /nope || exit",
-            "if true; exit; end",
-            "not exec ls",
-            "'ex'it",
-            "e\\xit",
-            "begin; builtin exit; end",
-            "A=1 exec sh",
-            "echo (exit 1)",
-            "echo hi # no\nexit",
-            "while exit; end",
-        ] {
-            assert!(ends_fish(text), "{text}");
-        }
-        for text in [
-            "",
-            "set -e V",
-            "echo exit",
-            "echo 'a; exit'",
-            "echo \"a; exit\"",
-            "echo a\\; exit",
-            "sh -c 'exit 3'",
-            "echo hi # ; exit",
-            "# exit",
-            "trap 'echo bye' EXIT",
-            "echo it\\'s; echo exit",
-        ] {
-            assert!(!ends_fish(text), "{text}");
-        }
-    }
-
-    #[test]
-    fn long_and_deep_texts_are_taken_at_their_words() {
-        assert!(needs_subshell(&format!("{}exit", "(".repeat(100_000))));
-        assert!(needs_subshell(&format!("{}exit", "if ".repeat(20_000))));
-        assert!(!needs_subshell(&"(".repeat(100_000)));
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(128))]
-
-        #[test]
-        fn no_text_makes_it_panic(text in "(exit|set -e|[(){};|&'\"$<>\\\\\n a-z]){0,40}") {
-            let _ = (needs_subshell(&text), ends_fish(&text));
-        }
-    }
+/// The inside of a word that is quoted as a whole; else the word without all its quotes.
+fn without_outer_quotes(word: &str) -> String {
+    let inside = ['\'', '"'].iter().find_map(|quote| {
+        let inside = word.strip_prefix(*quote)?.strip_suffix(*quote)?;
+        (!inside.contains(*quote)).then(|| inside.to_owned())
+    });
+    inside.unwrap_or_else(|| without_quotes(word))
 }
+
+#[cfg(test)]
+mod tests;

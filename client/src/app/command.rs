@@ -6,52 +6,87 @@ use std::{
 };
 
 use cohab_protocol::{
-    ClientMessage, CommandEnding, CommandExecutionResult, EnvChange, EnvDelta, ExecuteCommand, MAX_OUTPUT_TAIL_BYTES,
-    RunMode, ShellEvent,
+    self as wire, CallId, ClientMessage, CommandEnding, CommandExecutionResult, EnvChange, EnvDelta, ExecuteCommand,
+    MAX_OUTPUT_TAIL_BYTES, RunMode, ShellEvent,
 };
 use cohab_shell_relay::{
     live::{LiveEvent, UserCommand},
     policy,
-    runner::{CommandOutcome, CommandRequest, Ending, Mode, RelayError},
+    runner::{CommandOutcome, CommandRequest, Ending, Mode, RelayError, StateAfter},
 };
 
-use super::{App, Surface, turn::RunningCall};
+use super::{
+    App, Surface,
+    turn::{PendingCall, RunningCall},
+};
 use crate::{
     effect::Effect,
     ui::status::{self, Receipt},
 };
 
+/// Of a command that is only named.
+const TITLE_MAX_CHARS: usize = 60;
 /// Parts of names whose values are not shown and not sent.
 const SECRET_NAME_PARTS: [&str; 8] = ["KEY", "TOKEN", "SECRET", "PASS", "PWD", "CRED", "AUTH", "COOKIE"];
 
 impl App {
-    /// The daemon wants a command to run.
-    pub(super) fn on_execute(&mut self, request: ExecuteCommand, effects: &mut Vec<Effect>) {
+    /// The daemon wants a command to run. A call id runs once: a repeat gets the result of the first run, now or when that ends.
+    pub(super) fn on_execute(&mut self, request: ExecuteCommand, now: Instant, effects: &mut Vec<Effect>) {
         if let Some(result) = self.journal.find(request.call_id) {
             effects.push(Effect::Send(ClientMessage::CommandExecutionResult(result.clone())));
             return;
         }
-        let is_current = self.turn.as_ref().is_some_and(|turn| turn.id() == request.turn_id && !turn.is_over());
-        if !is_current {
-            let reason = "the turn is over; the command was not run";
-            effects.push(refuse(&request, "turn_over", reason.into(), &self.cwd));
+        if let Some(call) = self.turn.as_ref().and_then(|turn| turn.running_call.as_ref())
+            && call.request.call_id == request.call_id
+        {
+            effects.extend(call.has_started.then(|| started(request.call_id)));
             return;
         }
-        if self.turn.as_ref().is_some_and(|turn| turn.running_call.is_some() || turn.pending_call.is_some()) {
-            let reason = "another command of this turn is still running";
-            effects.push(refuse(&request, "shell_busy", reason.into(), &self.cwd));
+        let pending = self.turn.as_ref().and_then(|turn| turn.pending_call.as_ref());
+        if pending.is_some_and(|pending| pending.request.call_id == request.call_id) {
             return;
         }
-        let context = policy::Context::new(&self.cwd, &self.options.home).with_files(self.options.files);
-        if !self.consents.permits(&request, self.options.approval, context) {
-            let reason = "the user's terminal has no approval for exactly this command in this folder; it was not run";
-            effects.push(refuse(&request, "not_approved", reason.into(), &self.cwd));
-            return;
-        }
-        if self.surface == Surface::Ours {
+        if let Err((code, reason)) = self.admit(&request) {
+            effects.push(refuse(request.call_id, code, reason.into(), &self.cwd));
+        } else if self.surface == Surface::Ours {
             self.run(request, effects);
         } else if let Some(turn) = self.turn.as_mut() {
-            turn.pending_call = Some(request);
+            turn.pending_call = Some(PendingCall { request, since: now });
+        }
+    }
+
+    /// Whether a new command may run, or why not: a code and a sentence.
+    fn admit(&mut self, request: &ExecuteCommand) -> Result<(), (&'static str, &'static str)> {
+        if self.journal.has_begun(request.call_id) {
+            return Err(("repeated", "the command ran before; its result is not kept any more"));
+        }
+        let turn = self.turn.as_ref().filter(|turn| turn.id() == request.turn_id && !turn.is_over());
+        let turn = turn.ok_or(("turn_over", "the turn is over; the command was not run"))?;
+        if turn.running_call.is_some() || turn.pending_call.is_some() {
+            return Err(("shell_busy", "another command of this turn is still running"));
+        }
+        let context = policy::Context::new(&self.cwd, &self.options.home)
+            .in_shell(self.options.shell)
+            .with_files(self.options.files);
+        if !self.consents.permits(request, self.options.approval, context) {
+            let reason = "the user's terminal has no approval for exactly this command in this folder; it was not run";
+            return Err(("not_approved", reason));
+        }
+        Ok(())
+    }
+
+    /// A command has waited too long for the terminal.
+    pub(super) fn give_up_pending(&mut self, now: Instant, effects: &mut Vec<Effect>) {
+        let Some(turn) = self.turn.as_mut().filter(|turn| turn.pending_deadline().is_some_and(|due| now >= due)) else {
+            return;
+        };
+        let holder = turn
+            .overdue
+            .clone()
+            .map_or_else(|| "the terminal was not free".into(), |overdue| format!("`{overdue}` still has it"));
+        if let Some(pending) = turn.pending_call.take() {
+            let reason = format!("the shell is busy: {holder}; the command was not run");
+            effects.push(refuse(pending.request.call_id, "shell_busy", reason, &self.cwd));
         }
     }
 
@@ -64,13 +99,15 @@ impl App {
         if let Some(question) = turn.question.as_mut() {
             question.appear(now);
         }
-        if let Some(request) = turn.pending_call.take() {
-            self.run(request, effects);
+        turn.overdue = None;
+        if let Some(pending) = turn.pending_call.take() {
+            self.run(pending.request, effects);
         }
     }
 
     fn run(&mut self, request: ExecuteCommand, effects: &mut Vec<Effect>) {
         self.print_command(&request.command);
+        self.journal.begin(request.call_id);
         self.surface = Surface::Command;
         effects.push(Effect::Run(CommandRequest {
             id: request.call_id.to_string(),
@@ -80,16 +117,23 @@ impl App {
         }));
         if let Some(turn) = self.turn.as_mut() {
             turn.has_echoed = true;
-            turn.running_call = Some(RunningCall { request, is_interrupted_by_daemon: false });
+            turn.running_call = Some(RunningCall { request, is_interrupted_by_daemon: false, has_started: false });
         }
     }
 
-    /// The daemon wants a command stopped.
-    pub(super) fn on_interrupt(&mut self, call_id: cohab_protocol::CallId, effects: &mut Vec<Effect>) {
-        let Some(call) = self.turn.as_mut().and_then(|turn| turn.running_call.as_mut()) else { return };
-        if call.request.call_id == call_id {
+    /// The daemon wants a command stopped. It gets an answer in any case: now, or when the command has ended.
+    pub(super) fn on_interrupt(&mut self, call_id: CallId, effects: &mut Vec<Effect>) {
+        let mut turn = self.turn.as_mut();
+        let running = turn.as_mut().and_then(|turn| turn.running_call.as_mut());
+        if let Some(call) = running.filter(|call| call.request.call_id == call_id) {
             call.is_interrupted_by_daemon = true;
             effects.push(Effect::CancelCommand(call_id.to_string()));
+        } else if let Some(result) = self.journal.find(call_id) {
+            effects.push(Effect::Send(ClientMessage::CommandExecutionResult(result.clone())));
+        } else {
+            turn.and_then(|turn| turn.pending_call.take_if(|pending| pending.request.call_id == call_id));
+            let reason = "the command was cancelled before it started";
+            effects.push(refuse(call_id, "cancelled", reason.into(), &self.cwd));
         }
     }
 
@@ -98,9 +142,15 @@ impl App {
         match event {
             LiveEvent::CommandStarted { id } => {
                 if let Some(call_id) = self.running_id(&id) {
-                    let bytes = Default::default();
-                    effects.push(Effect::Send(ClientMessage::CommandOutput { call_id, bytes }));
+                    if let Some(call) = self.turn.as_mut().and_then(|turn| turn.running_call.as_mut()) {
+                        call.has_started = true;
+                    }
+                    effects.push(started(call_id));
                 }
+            }
+            LiveEvent::WaitingForInput { id, .. } => {
+                let call_id = self.running_id(&id);
+                effects.extend(call_id.map(|call_id| Effect::Send(ClientMessage::CommandWaiting { call_id })));
             }
             LiveEvent::CommandFinished { id, outcome } => self.on_finished(&id, outcome, now, effects),
             LiveEvent::CommandRefused { id, error } => self.on_refused(&id, &error, effects),
@@ -108,7 +158,7 @@ impl App {
         }
     }
 
-    fn running_id(&self, id: &str) -> Option<cohab_protocol::CallId> {
+    fn running_id(&self, id: &str) -> Option<CallId> {
         let call = self.turn.as_ref()?.running_call.as_ref()?;
         (call.request.call_id.to_string() == id).then_some(call.request.call_id)
     }
@@ -121,6 +171,10 @@ impl App {
     fn on_finished(&mut self, id: &str, outcome: CommandOutcome, now: Instant, effects: &mut Vec<Effect>) {
         let Some(call) = self.take_running(id) else { return };
         let is_stopped_by_user = outcome.ending == Ending::Interrupted && !call.is_interrupted_by_daemon;
+        if let Some(turn) = self.turn.as_mut() {
+            turn.last_result = Some(call.request.call_id);
+            turn.overdue = (outcome.ending == Ending::StillRunning).then(|| title(&call.request.command));
+        }
         let cwd_before = std::mem::replace(&mut self.cwd, outcome.cwd.clone());
         let result = execution_result(call.request.call_id, outcome);
         let moved = (result.mode == RunMode::Live && cwd_before != self.cwd).then_some(self.cwd.as_path());
@@ -137,12 +191,26 @@ impl App {
 
     fn on_refused(&mut self, id: &str, error: &RelayError, effects: &mut Vec<Effect>) {
         let Some(call) = self.take_running(id) else { return };
-        let effect = refuse(&call.request, error.code(), error.to_string(), &self.cwd);
+        let effect = refuse(call.request.call_id, error.code(), error.to_string(), &self.cwd);
         if let Effect::Send(ClientMessage::CommandExecutionResult(result)) = &effect {
             self.journal.record(result.clone());
         }
+        if let Some(turn) = self.turn.as_mut() {
+            turn.last_result = Some(call.request.call_id);
+        }
         effects.push(effect);
     }
+}
+
+/// The acknowledgement that starts the daemon's timer.
+pub(super) fn started(call_id: CallId) -> Effect {
+    Effect::Send(ClientMessage::CommandOutput { call_id, bytes: Default::default() })
+}
+
+/// The first line of a command, where it is only named.
+fn title(command: &str) -> String {
+    let line = command.trim().lines().next().unwrap_or_default();
+    line.chars().filter(|c| !c.is_control()).take(TITLE_MAX_CHARS).collect()
 }
 
 /// A path with the home folder as `~`.
@@ -154,9 +222,9 @@ fn tilde(path: &Path, home: &Path) -> String {
     }
 }
 
-fn refuse(request: &ExecuteCommand, code: &str, reason: String, cwd: &Path) -> Effect {
+fn refuse(call_id: CallId, code: &str, reason: String, cwd: &Path) -> Effect {
     Effect::Send(ClientMessage::CommandExecutionResult(CommandExecutionResult {
-        call_id: request.call_id,
+        call_id,
         ending: CommandEnding::Refused { code: code.to_owned(), reason },
         exit_code: None,
         output: String::new(),
@@ -166,10 +234,11 @@ fn refuse(request: &ExecuteCommand, code: &str, reason: String, cwd: &Path) -> E
         env_delta: EnvDelta::default(),
         duration_ms: 0,
         mode: RunMode::Live,
+        state_after: wire::StateAfter::Prompt,
     }))
 }
 
-fn execution_result(call_id: cohab_protocol::CallId, outcome: CommandOutcome) -> CommandExecutionResult {
+fn execution_result(call_id: CallId, outcome: CommandOutcome) -> CommandExecutionResult {
     CommandExecutionResult {
         call_id,
         ending: match outcome.ending {
@@ -190,6 +259,11 @@ fn execution_result(call_id: cohab_protocol::CallId, outcome: CommandOutcome) ->
             Mode::Live => RunMode::Live,
             Mode::Subshell => RunMode::Subshell,
             Mode::Isolated => RunMode::Isolated,
+        },
+        state_after: match outcome.state_after {
+            StateAfter::Prompt => wire::StateAfter::Prompt,
+            StateAfter::InFront { program, is_full_screen } => wire::StateAfter::InFront { program, is_full_screen },
+            StateAfter::Ended => wire::StateAfter::Ended,
         },
     }
 }

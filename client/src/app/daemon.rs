@@ -25,6 +25,9 @@ impl App {
             turn.saw(now);
         }
         match message {
+            DaemonMessage::TurnStarted { turn_id } if self.is_current(turn_id) => {
+                self.turn.as_mut().map(Turn::begin);
+            }
             DaemonMessage::AgentStreamChunk(chunk) => self.on_chunk(chunk),
             DaemonMessage::StepStarted(started) if self.is_current(started.turn_id) => {
                 self.on_step_started(started.step, started.activity);
@@ -32,7 +35,7 @@ impl App {
             DaemonMessage::StepFinished(finished) if self.is_current(finished.turn_id) => {
                 self.on_step_finished(&finished);
             }
-            DaemonMessage::ExecuteCommand(request) => self.on_execute(request, effects),
+            DaemonMessage::ExecuteCommand(request) => self.on_execute(request, now, effects),
             DaemonMessage::InterruptCommand { call_id } => self.on_interrupt(call_id, effects),
             DaemonMessage::ApprovalRequest(request) => self.on_approval_request(request, now, effects),
             DaemonMessage::TurnEnded(ended) if self.cancelled_turn == Some(ended.turn_id) => {
@@ -71,6 +74,9 @@ impl App {
     }
 
     fn on_step_started(&mut self, step: u32, activity: StepActivity) {
+        if !self.turn.as_mut().is_some_and(|turn| turn.is_new_step(step)) {
+            return;
+        }
         if matches!(activity, StepActivity::ToolCall { .. }) {
             self.flush_text();
         }
@@ -117,6 +123,10 @@ impl App {
         if !self.is_current(request.turn_id) {
             let decision = ApprovalDecision::Refused { note: "the turn is over".into() };
             effects.push(reply(&request, decision));
+            return;
+        }
+        let open = self.turn.as_ref().and_then(|turn| turn.question.as_ref());
+        if open.is_some_and(|open| open.request().approval_id == request.approval_id) {
             return;
         }
         self.flush_text();

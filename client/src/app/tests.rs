@@ -7,13 +7,16 @@ use cohab_protocol::{
 };
 use cohab_shell_relay::{
     files::FileSystem,
-    runner::{CommandOutcome, Ending, EnvChange, Mode},
+    runner::{CommandOutcome, Ending, EnvChange, Mode, StateAfter},
+    shell::Shell,
 };
 use uuid::Uuid;
 
 use super::*;
 
+mod calls;
 mod consent;
+mod link;
 
 /// Where the shell is at a question.
 const CWD: &str = "/home/ann/src";
@@ -29,10 +32,15 @@ struct Bench {
 
 impl Bench {
     fn new() -> Self {
+        Self::with_shell(Shell::Bash)
+    }
+
+    fn with_shell(shell: Shell) -> Self {
         let options = Options {
             question_prefix: "?".into(),
             approval: ApprovalMode::Ask,
             home: "/home/ann".into(),
+            shell,
             files: &FileSystem,
             look: Look::Glyphs,
             fresh_turn_id: || TURN,
@@ -43,7 +51,11 @@ impl Bench {
 
     /// Connected, with a turn that draws.
     fn in_a_turn() -> Self {
-        let mut bench = Self::connected();
+        Self::in_a_turn_of(Shell::Bash)
+    }
+
+    fn in_a_turn_of(shell: Shell) -> Self {
+        let mut bench = Self::connected_in(shell);
         bench.live(LiveEvent::LineEntered { text: "? why".into(), cursor: 5, cwd: CWD.into() });
         bench.live(LiveEvent::AnswerReady);
         bench.shown();
@@ -51,17 +63,25 @@ impl Bench {
     }
 
     fn connected() -> Self {
-        let mut bench = Self::new();
+        Self::connected_in(Shell::Bash)
+    }
+
+    fn connected_in(shell: Shell) -> Self {
+        let mut bench = Self::with_shell(shell);
         assert_eq!(bench.live(LiveEvent::PromptReady), [Effect::Connect]);
         bench.link_up();
         bench
     }
 
     fn link_up(&mut self) -> Vec<Effect> {
+        self.attached(false)
+    }
+
+    fn attached(&mut self, is_resumed: bool) -> Vec<Effect> {
         let model =
             ModelIdentity { provider: "scripted".into(), model: "m".into(), origin: "test".into(), is_offline: false };
         let session = SessionKey("shell:1".into());
-        self.event(Event::LinkUp(Attached { session, model, approval: ApprovalMode::Ask }))
+        self.event(Event::LinkUp(Attached { session, model, approval: ApprovalMode::Ask, is_resumed }))
     }
 
     fn event(&mut self, event: Event) -> Vec<Effect> {
@@ -135,6 +155,7 @@ fn outcome(ending: Ending) -> CommandOutcome {
         truncated_bytes: 0,
         duration: Duration::from_millis(5),
         mode: Mode::Live,
+        state_after: StateAfter::Prompt,
         env_delta: vec![
             EnvChange { name: "FOO".into(), value: Some("1".into()) },
             EnvChange { name: "MY_TOKEN".into(), value: Some("hunter2".into()) },
@@ -261,8 +282,7 @@ fn a_daemon_that_cannot_be_reached_costs_one_error_and_no_prompt() {
 #[test]
 fn a_lost_daemon_is_looked_for_at_the_next_prompt() {
     let mut bench = Bench::connected();
-    let down = Event::LinkDown { message: "gone".into(), hint: String::new() };
-    assert!(bench.event(down).is_empty());
+    assert!(bench.event(Event::LinkLost).is_empty());
     assert_eq!(bench.live(LiveEvent::PromptReady), [Effect::Connect]);
 }
 

@@ -2,7 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use cohab_protocol::{ChunkDelta, ExecuteCommand, ModelIdentity, Notice, StepActivity, TurnId, UserQuery};
+use cohab_protocol::{
+    CallId, ChunkDelta, ExecuteCommand, ModelIdentity, Notice, ResumePoint, StepActivity, TurnId, UserQuery,
+};
 use ratatui::text::Line;
 
 use crate::{
@@ -12,6 +14,11 @@ use crate::{
 
 /// How long the end of a turn waits for the colours of its last code block.
 const SETTLE_LIMIT: Duration = Duration::from_millis(300);
+
+/// How long a command waits for the terminal; the daemon gives up a little later.
+const PENDING_LIMIT: Duration = Duration::from_secs(30);
+/// How often the rest of one turn is asked for over a new connection.
+const RESUMES_MAX: u8 = 3;
 
 /// What the turn is waiting for, shown in the live area.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,6 +39,14 @@ pub(super) struct RunningCall {
     pub request: ExecuteCommand,
     /// The daemon asked to stop it: an interrupt is then not the user's.
     pub is_interrupted_by_daemon: bool,
+    pub has_started: bool,
+}
+
+/// A command of this turn that waits until the terminal is ours.
+#[derive(Debug)]
+pub(super) struct PendingCall {
+    pub request: ExecuteCommand,
+    pub since: Instant,
 }
 
 #[derive(Debug)]
@@ -43,13 +58,21 @@ pub(super) struct Turn {
     has_text: bool,
     next_seq: u64,
     unsent_query: Option<UserQuery>,
+    /// The daemon has begun it, so it can be asked for its rest.
+    is_begun: bool,
+    is_resuming: bool,
+    resumes_left: u8,
+    next_step: u32,
     /// Steps that are not over, by number.
     steps: Vec<(u32, StepActivity)>,
     pub waiting: Waiting,
     pub question: Option<OpenQuestion>,
-    /// A command that waits until the terminal is ours.
-    pub pending_call: Option<ExecuteCommand>,
+    pub pending_call: Option<PendingCall>,
     pub running_call: Option<RunningCall>,
+    /// A command whose time was up, and which still has the shell.
+    pub overdue: Option<String>,
+    /// Of the last command that was answered for.
+    pub last_result: Option<CallId>,
     /// A command of the current step was shown as it ran.
     pub has_echoed: bool,
     ended_at: Option<Instant>,
@@ -67,11 +90,17 @@ impl Turn {
             has_text: false,
             next_seq: 0,
             unsent_query: None,
+            is_begun: false,
+            is_resuming: false,
+            resumes_left: RESUMES_MAX,
+            next_step: 0,
             steps: Vec::new(),
             waiting: Waiting::Link,
             question: None,
             pending_call: None,
             running_call: None,
+            overdue: None,
+            last_result: None,
             has_echoed: false,
             ended_at: None,
             last_seen: now,
@@ -100,6 +129,35 @@ impl Turn {
 
     pub fn take_unsent_query(&mut self) -> Option<UserQuery> {
         self.unsent_query.take()
+    }
+
+    /// The daemon knows of it.
+    pub fn begin(&mut self) {
+        self.is_begun = true;
+    }
+
+    /// From where to ask for the rest after a lost connection, if that makes sense (any more).
+    pub fn resume(&mut self) -> Option<ResumePoint> {
+        if self.is_over || !self.is_begun {
+            return None;
+        }
+        self.resumes_left = self.resumes_left.checked_sub(1)?;
+        self.is_resuming = true;
+        Some(ResumePoint { turn_id: self.id, next_seq: self.next_seq })
+    }
+
+    pub fn is_resuming(&self) -> bool {
+        self.is_resuming
+    }
+
+    /// There is a connection again.
+    pub fn resumed(&mut self) {
+        self.is_resuming = false;
+    }
+
+    /// When a command that waits for the terminal is given up.
+    pub fn pending_deadline(&self) -> Option<Instant> {
+        self.pending_call.as_ref().map(|pending| pending.since + PENDING_LIMIT)
     }
 
     /// Takes a chunk. False for one that came before, which says nothing new.
@@ -148,6 +206,13 @@ impl Turn {
     pub fn set_width(&mut self, width: u16) {
         self.width = width;
         self.text.set_width(width);
+    }
+
+    /// False for one that came before: a daemon that is asked for the rest of a turn repeats some.
+    pub fn is_new_step(&mut self, step: u32) -> bool {
+        let is_new = step >= self.next_step;
+        self.next_step = self.next_step.max(step.saturating_add(1));
+        is_new
     }
 
     pub fn step_started(&mut self, step: u32, activity: StepActivity) {

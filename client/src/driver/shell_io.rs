@@ -32,48 +32,65 @@ pub(super) struct ShellIo {
     status: Option<u8>,
 }
 
+/// A shell that runs.
+pub(super) struct Opened {
+    pub shell: ShellIo,
+    pub live: LiveShell,
+    /// Why it is not the one that was wanted most, if it is not: a sentence for the user.
+    pub complaint: Option<String>,
+}
+
 /// Starts the first shell that starts.
-pub(super) fn open(
-    start: &Start,
-    modes: &Termios,
-    (columns, rows): (u16, u16),
-    now: Instant,
-) -> io::Result<(ShellIo, LiveShell)> {
-    let mut error = io::Error::new(io::ErrorKind::NotFound, "no shell was found");
+pub(super) fn open(start: &Start, modes: &Termios, (columns, rows): (u16, u16), now: Instant) -> io::Result<Opened> {
+    let mut failed: Option<io::Error> = None;
     for program in &start.shells {
         let nonce = RelayDir::fresh_nonce();
         // Without a safe place for its files the integration is no use, in whatever shell.
         let directory = relay_directory(start, Shell::of(program), &nonce)?;
         let integration = Integration { directory, nonce };
-        match open_one(
-            program,
-            integration,
-            start,
-            modes,
-            PtySize { rows, columns, pixel_width: 0, pixel_height: 0 },
-            now,
-        ) {
-            Ok(opened) => return Ok(opened),
-            Err(cause) => error = io::Error::new(cause.kind(), format!("{}: {cause}", program.display())),
+        let size = PtySize { rows, columns, pixel_width: 0, pixel_height: 0 };
+        let opened = start_one(program, integration, start, Some(modes), size, now).and_then(ShellIo::over);
+        match opened {
+            Ok((shell, live)) => {
+                let complaint = failed.map(|error| format!("{error}; this is {}", program.display()));
+                return Ok(Opened { shell, live, complaint });
+            }
+            // The first is the one that the user wants.
+            Err(cause) => {
+                failed.get_or_insert_with(|| io::Error::new(cause.kind(), format!("{}: {cause}", program.display())));
+            }
         }
     }
-    Err(error)
+    Err(failed.unwrap_or_else(|| io::Error::new(io::ErrorKind::NotFound, "no shell was found")))
 }
 
-/// What makes a shell ours: absent in shells that are opened as they are.
-struct Integration {
-    directory: Option<RelayDir>,
-    nonce: String,
+/// What makes a shell ours.
+#[derive(Debug)]
+pub(crate) struct Integration {
+    /// Absent for shells that are opened as they are.
+    pub directory: Option<RelayDir>,
+    /// See [`LiveSetup::nonce`].
+    pub nonce: String,
 }
 
-fn open_one(
+/// A shell that has just been started, in its PTY.
+#[derive(Debug)]
+pub(crate) struct Started {
+    pub pty: LivePty,
+    pub live: LiveShell,
+    pub directory: Option<RelayDir>,
+    kind: Shell,
+}
+
+/// Starts `program` as the user's shell. Its terminal has these modes, or the kernel's own.
+pub(crate) fn start_one(
     program: &Path,
     Integration { directory, nonce }: Integration,
     start: &Start,
-    modes: &Termios,
+    modes: Option<&Termios>,
     size: PtySize,
     now: Instant,
-) -> io::Result<(ShellIo, LiveShell)> {
+) -> io::Result<Started> {
     let kind = Shell::of(program);
     let integration = directory.as_ref().and_then(RelayDir::startup_file);
     let home = std::env::home_dir().unwrap_or_else(|| "/".into());
@@ -87,20 +104,18 @@ fn open_one(
         start: shell_start,
         cwd: cwd.clone(),
         size,
-        modes: Some(modes.clone()),
+        modes: modes.cloned(),
     };
     let pty = LivePty::spawn(&spawn)?;
-    let master = pty.master().try_clone()?;
-    set_non_blocking(&master)?;
-    let kind = if directory.is_some() { kind } else { Shell::Other };
-    let setup = LiveSetup { shell: kind, nonce, child_pid: pty.child_pid(), initial_cwd: cwd };
+    set_non_blocking(pty.master())?;
+    let relayed = if directory.is_some() { kind } else { Shell::Other };
+    let setup = LiveSetup { shell: relayed, nonce, child_pid: pty.child_pid(), initial_cwd: cwd };
     let mut live = LiveShell::new(setup, now);
     live.set_hotkey(start.config.client.hotkey.bytes());
-    let master = AsyncTty::new(master)?;
-    Ok((ShellIo { pty, master, directory, kind, status: None }, live))
+    Ok(Started { pty, live, directory, kind })
 }
 
-fn relay_directory(start: &Start, kind: Shell, nonce: &str) -> io::Result<Option<RelayDir>> {
+pub(crate) fn relay_directory(start: &Start, kind: Shell, nonce: &str) -> io::Result<Option<RelayDir>> {
     // Arguments of the user's may defeat the integration (`--norc`) or clash with it: then the shell is opened as it is.
     if kind == Shell::Other || !start.shell_args.is_empty() {
         return Ok(None);
@@ -121,8 +136,18 @@ fn set_non_blocking(fd: &OwnedFd) -> io::Result<()> {
 }
 
 impl ShellIo {
+    /// Watches the shell's terminal.
+    fn over(Started { pty, live, directory, kind }: Started) -> io::Result<(Self, LiveShell)> {
+        let master = AsyncTty::new(pty.master().try_clone()?)?;
+        Ok((Self { pty, master, directory, kind, status: None }, live))
+    }
+
     pub fn name(&self) -> &'static str {
         self.kind.name()
+    }
+
+    pub fn kind(&self) -> Shell {
+        self.kind
     }
 
     pub fn probe(&self) -> &dyn Probe {
@@ -135,16 +160,15 @@ impl ShellIo {
     }
 
     /// Does what concerns the shell: the command file, keys, signals. Terminal bytes and events are left to the caller.
-    pub fn apply(&mut self, effects: &mut Effects) {
-        if let Some(directory) = self.directory.as_mut() {
-            // A command that cannot be written is not started; the relay refuses it for want of an answer.
-            let _ = directory.apply(effects);
-        }
+    /// Gives the error of a command file that could not be written.
+    pub fn apply(&mut self, effects: &mut Effects) -> Option<io::Error> {
+        let failed = self.directory.as_mut().and_then(|directory| directory.apply(effects).err());
         self.master.write(&effects.pty);
         effects.pty.clear();
         if let Some(signal) = effects.signal.take() {
             self.pty.send(signal);
         }
+        failed
     }
 
     /// Input that waits for the shell.

@@ -70,7 +70,7 @@ fn assembly(folder: &Path) -> (Assembly, Arc<Counting>, PathBuf) {
             })
         }),
         chooser: Arc::clone(&chooser) as _,
-        isolated_shell: Box::new(|_| Arc::new(NoShell)),
+        isolated_shell: Arc::new(|_, _| Arc::new(NoShell)),
         policy: |_, _| Verdict { level: cohab_shell_relay::policy::Level::Ask, reasons: Vec::new() },
         home: "/".into(),
     };

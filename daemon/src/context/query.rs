@@ -46,6 +46,13 @@ const OUTPUT_BYTES: usize = 1024;
 /// Longest line of a command in the history.
 const LINE_BYTES: usize = 2 * 1024;
 
+const ZSH: &str = "zsh. What the `bash` tool runs is read by zsh, not bash: `$name` is not split into words, a pattern that \
+matches no file is an error unless it is quoted, and arrays begin at 1";
+
+const FISH: &str = "fish. What the `bash` tool runs is read by fish, not bash: `&&`, `||`, `$(...)`, `NAME=value command` and \
+`export NAME=value` work, but write `set name value` for `name=value`, `$status` for `$?`, `if ...; end` and `for ...; end` \
+without `then`, `do`, `done` or `fi`, and `bash -c '...'` for here-documents, `[[ ]]`, `${...}` and subshells";
+
 #[expect(clippy::expect_used, reason = "a constant pattern")]
 static TAGS: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"(?i)<(\s*/?\s*(?:environment|shell-history|piped-input|question)\b)").expect("the pattern is valid")
@@ -110,7 +117,12 @@ impl Query<'_> {
 
 impl Environment {
     fn to_text(&self) -> String {
-        let shell = self.shell.as_deref().unwrap_or("none, commands run in a shell of their own");
+        let shell = match self.shell.as_deref() {
+            Some("zsh") => ZSH,
+            Some("fish") => FISH,
+            Some(name) => name,
+            None => "none, commands run in a shell of their own, bash or sh",
+        };
         let Self { os, date, columns, .. } = self;
         format!("cwd: {}\nshell: {shell}\nos: {os}\ndate: {date}\ncolumns: {columns}", one_line(&self.cwd))
     }

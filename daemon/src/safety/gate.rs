@@ -10,6 +10,7 @@ use cohab_protocol::ApprovalMode;
 use cohab_shell_relay::{
     files::FileSystem,
     policy::{Context, Level, Verdict, assess_line, assess_read, assess_write},
+    shell::Shell,
 };
 use serde_json::Value;
 
@@ -73,11 +74,13 @@ pub struct Gate {
     approver: Arc<dyn Approver>,
     consents: Consents,
     home: PathBuf,
+    shell: Shell,
     refused: Mutex<Vec<(Effect, PathBuf, String)>>,
 }
 
 impl Gate {
-    /// A gate for one turn. `mode` is asked anew for every call, since the user may change it meanwhile.
+    /// A gate for one turn whose commands `shell` reads. `mode` is asked anew for every call, since the user may change it
+    /// meanwhile.
     #[must_use]
     pub fn new(
         policy: Policy,
@@ -85,8 +88,9 @@ impl Gate {
         approver: Arc<dyn Approver>,
         consents: Consents,
         home: PathBuf,
+        shell: Shell,
     ) -> Self {
-        Self { policy, mode, approver, consents, home, refused: Mutex::default() }
+        Self { policy, mode, approver, consents, home, shell, refused: Mutex::default() }
     }
 
     async fn ask(&self, call: &mut PlannedCall, verdict: Verdict) -> Result<(), Denial> {
@@ -135,7 +139,8 @@ impl Gate {
 #[async_trait]
 impl Middleware for Gate {
     async fn before_tool(&self, call: &mut PlannedCall) -> Result<(), Denial> {
-        let verdict = (self.policy)(&call.intent.effect, Context::new(&call.cwd, &self.home));
+        let context = Context::new(&call.cwd, &self.home).in_shell(self.shell);
+        let verdict = (self.policy)(&call.intent.effect, context);
         let reasons = verdict.reasons.join("; ");
         match (verdict.level, (self.mode)()) {
             (Level::Deny, _) => Err(refusal(format!("never allowed, do not try it again: {reasons}"))),

@@ -219,6 +219,7 @@ impl Connection {
             ClientMessage::UserQuery(query) => return turn_task::start(&self.daemon, session, query),
             ClientMessage::CancelTurn { turn_id } => session.cancel_turn(Some(turn_id)),
             ClientMessage::CommandOutput { call_id, .. } => session.command_started(call_id),
+            ClientMessage::CommandWaiting { call_id } => session.command_waits(call_id),
             ClientMessage::CommandExecutionResult(result) => note_result(session, result),
             ClientMessage::ApprovalReply(reply) => {
                 if !session.approval_replied(reply.approval_id, reply.decision) {
@@ -271,8 +272,9 @@ impl Connection {
         })?;
         let approval = attach.approval;
         let model = convert::model_identity(introduction.model);
-        session.attach(attach, approval, self.number, self.superseded.clone());
-        let attached = SessionAnswer::Attached(Attached { session: session.key().clone(), model, approval });
+        let is_resumed = session.attach(attach, approval, self.number, self.superseded.clone());
+        let attached = Attached { session: session.key().clone(), model, approval, is_resumed };
+        let attached = SessionAnswer::Attached(attached);
         self.answer(DaemonMessage::SessionReply(SessionReply { request_id, answer: attached })).await;
         self.bound.send_replace(Some(session));
         Ok(())

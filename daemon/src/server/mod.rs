@@ -147,13 +147,19 @@ impl Daemon {
     fn status(&self) -> DaemonStatus {
         let sessions = self.sessions();
         let running = sessions.values().filter(|session| session.is_busy()).count();
+        let leases = sessions.values().map(|session| session.lease().counts());
+        let (commands_running, commands_waiting) =
+            leases.fold((0, 0), |(running, waiting), (held, queued)| (running + held, waiting + queued));
+        let count = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
         DaemonStatus {
             pid: std::process::id(),
             build: cohab_protocol::BUILD.into(),
             uptime_ms: convert::millis(self.started.elapsed()),
             clients: self.connections.load(Ordering::Relaxed),
-            sessions: u32::try_from(sessions.len()).unwrap_or(u32::MAX),
-            turns_running: u32::try_from(running).unwrap_or(u32::MAX),
+            sessions: count(sessions.len()),
+            turns_running: count(running),
+            commands_running: count(commands_running),
+            commands_waiting: count(commands_waiting),
             log_dir: self.facts.log_dir.as_path().into(),
             config_path: self.facts.config_path.as_path().into(),
         }

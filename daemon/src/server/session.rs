@@ -1,6 +1,7 @@
 //! One conversation with whoever sits at its shell. A session lives on while its client is away.
 
 mod calls;
+mod environment;
 
 use std::{
     collections::{BTreeMap, HashMap, VecDeque},
@@ -10,8 +11,8 @@ use std::{
 };
 
 use cohab_protocol::{
-    ApprovalDecision, ApprovalId, ApprovalMode, Attach, CallId, ChunkDelta, CommandExecutionResult, DaemonMessage,
-    NoticeKind, SessionKey, ShellEvent, TurnId, WireError, WireErrorKind,
+    ApprovalDecision, ApprovalId, ApprovalMode, Attach, CallId, ChunkDelta, DaemonMessage, NoticeKind, SessionKey,
+    ShellEvent, TurnId, WireError, WireErrorKind,
 };
 use tokio::{
     sync::{Notify, oneshot, watch},
@@ -19,7 +20,9 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-pub use calls::{OpenApproval, OpenCall};
+use calls::PendingCall;
+pub use calls::{OpenApproval, OpenCall, Progress};
+use environment::KnownEnvironment;
 
 use super::{
     convert,
@@ -58,6 +61,7 @@ struct State {
     client: Option<Client>,
     detached_at: Instant,
     variables: Variables,
+    environment: KnownEnvironment,
     approval: ApprovalMode,
     cwd: PathBuf,
     history: VecDeque<PastCommand>,
@@ -81,11 +85,6 @@ struct Turn {
     cancel: CancellationToken,
 }
 
-struct PendingCall {
-    started: Option<oneshot::Sender<()>>,
-    result: oneshot::Sender<CommandExecutionResult>,
-}
-
 struct Grant {
     approval: ApprovalId,
     is_lasting: bool,
@@ -99,6 +98,7 @@ impl Session {
             client: None,
             detached_at: Instant::now(),
             variables: Variables::new(),
+            environment: KnownEnvironment::default(),
             approval: ApprovalMode::default(),
             cwd: PathBuf::from("/"),
             history: VecDeque::new(),
@@ -165,6 +165,12 @@ impl Session {
         self.lock().variables.clone()
     }
 
+    /// The environment for commands in a shell of their own; empty if it is not known.
+    #[must_use]
+    pub fn environment(&self) -> Variables {
+        self.lock().environment.variables().clone()
+    }
+
     /// Where the shell is.
     #[must_use]
     pub fn cwd(&self) -> PathBuf {
@@ -202,8 +208,15 @@ impl Session {
     // --- the client ---------------------------------------------------------------------------------------------------
 
     /// Makes `connection` the client. A client that was there before is superseded. A running turn goes on if the new client
-    /// knows it, else it is cancelled: nobody waits for its answer.
-    pub fn attach(&self, attach: Attach, approval: ApprovalMode, connection: u64, superseded: CancellationToken) {
+    /// knows it, else it is cancelled: nobody waits for its answer, and its commands are not this client's. True if the turn of
+    /// `attach.resume` goes on.
+    pub fn attach(
+        &self,
+        attach: Attach,
+        approval: ApprovalMode,
+        connection: u64,
+        superseded: CancellationToken,
+    ) -> bool {
         let mut state = self.lock();
         let resumed = match (attach.resume, &state.client) {
             (Some(from), _) => state.timeline.resume(from),
@@ -221,12 +234,14 @@ impl Session {
             }
             Resumed::OtherTurn => {
                 state.timeline.skip();
+                state.calls.clear();
                 if let Some(turn) = &state.turn {
                     turn.cancel.cancel();
                 }
             }
         }
         state.variables = attach.settings.into_iter().map(|setting| (setting.name, setting.value)).collect();
+        state.environment = KnownEnvironment::new(attach.environment);
         state.approval = approval;
         let client = Client { connection, live_shell: attach.live_shell, can_approve: attach.can_approve, superseded };
         if let Some(old) = state.client.replace(client).filter(|old| old.connection != connection) {
@@ -236,6 +251,7 @@ impl Session {
         self.presence.send_replace(true);
         self.outgoing.notify_one();
         self.room.notify_one();
+        attach.resume.is_some() && resumed != Resumed::OtherTurn
     }
 
     /// Notes that `connection` is gone. False if another one took over before.
@@ -276,6 +292,12 @@ impl Session {
         }
     }
 
+    /// Whether a client is there, or comes within `patience`.
+    pub async fn is_attended(&self, patience: Duration) -> bool {
+        let mut presence = self.presence.subscribe();
+        timeout(patience, presence.wait_for(|present| *present)).await.is_ok()
+    }
+
     /// The next message for `connection`, or `None` once another one is the client.
     pub async fn next_outgoing(&self, connection: u64) -> Option<DaemonMessage> {
         loop {
@@ -301,16 +323,19 @@ impl Session {
         let mut state = self.lock();
         let State { timeline, calls, approvals, .. } = &mut *state;
         let message = timeline.next(|message| match message {
-            DaemonMessage::ExecuteCommand(command) => {
-                let call = calls.get(&command.call_id);
-                call.is_none_or(|call| call.started.is_none() || call.result.is_closed())
-            }
+            DaemonMessage::ExecuteCommand(command) => calls.get(&command.call_id).is_none_or(PendingCall::is_moot),
             DaemonMessage::InterruptCommand { call_id } => !calls.contains_key(call_id),
             DaemonMessage::ApprovalRequest(request) => !approvals.contains_key(&request.approval_id),
             _ => false,
         });
-        if let Some(DaemonMessage::InterruptCommand { call_id }) = &message {
-            calls.retain(|id, call| id != call_id || !call.result.is_closed());
+        match &message {
+            Some(DaemonMessage::ExecuteCommand(command)) => {
+                calls.entry(command.call_id).and_modify(PendingCall::sent);
+            }
+            Some(DaemonMessage::InterruptCommand { call_id }) => {
+                calls.retain(|id, call| id != call_id || !call.is_abandoned());
+            }
+            _ => {}
         }
         self.room.notify_one();
         message

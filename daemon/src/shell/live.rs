@@ -3,20 +3,29 @@
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
-use cohab_protocol::{self as wire, CallId, ExecuteCommand, MAX_COMMAND_BYTES, TurnId};
-use cohab_shell_relay::runner::{CommandOutcome, CommandRequest, CommandRunner, Ending, EnvChange, Mode, RelayError};
-use tokio::time::sleep;
+use cohab_protocol::{
+    self as wire, CallId, DaemonMessage, ExecuteCommand, MAX_COMMAND_BYTES, Notice, NoticeKind, TurnId,
+};
+use cohab_shell_relay::runner::{
+    CommandOutcome, CommandRequest, CommandRunner, Ending, EnvChange, Mode, RelayError, StateAfter,
+};
+use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use crate::server::session::{OpenCall, RECONNECT_GRACE, Session};
+use crate::server::{
+    lease::Held,
+    session::{OpenCall, Progress, RECONNECT_GRACE, Session},
+};
 
 /// How long a command may wait for the shell's prompt. The client gives up after 30 s by itself and says why.
 const QUEUE_WAIT: Duration = Duration::from_secs(35);
 /// How much later than the command's own time limit the client may report it.
 const REPORT_MARGIN: Duration = Duration::from_secs(10);
-/// How long an interrupted command may take to end.
-const INTERRUPT_WAIT: Duration = Duration::from_secs(2);
+/// How long an interrupted command may take to end: the client has killed it after 5 s.
+const INTERRUPT_WAIT: Duration = Duration::from_secs(7);
+/// Of a command, where it is only named.
+const TITLE_MAX_CHARS: usize = 60;
 /// Stands for the value of a variable that looks secret.
 const MASKED: &str = "<masked>";
 /// Words of `RelayError::Busy`.
@@ -47,47 +56,93 @@ impl LiveRunner {
         Self { session, turn_id }
     }
 
-    fn send(&self, request: &CommandRequest) -> OpenCall {
+    /// Waits for the shell; the user is told if that takes time.
+    async fn lease(&self, command: &str) -> Result<Held, RelayError> {
+        let what = title(command);
+        let tell = |holder: &str| {
+            let text = format!("waits for the shell: `{holder}` has it");
+            let notice = Notice { turn_id: Some(self.turn_id), kind: NoticeKind::Info, text };
+            self.session.tell(DaemonMessage::Notice(notice));
+        };
+        let held = self.session.lease().acquire(what, QUEUE_WAIT, tell).await;
+        held.map_err(|error| RelayError::Busy { code: BUSY_CODES[0], reason: error.to_string() })
+    }
+
+    fn send(&self, call_id: CallId, request: &CommandRequest) -> OpenCall {
         self.session.open_call(ExecuteCommand {
             turn_id: self.turn_id,
-            call_id: Uuid::try_parse(&request.id).map_or_else(|_| CallId::fresh(), CallId),
+            call_id,
             command: request.text.clone(),
             timeout_ms: u64::try_from(request.timeout.as_millis()).unwrap_or(u64::MAX),
             approval_id: self.session.take_grant(&request.text),
         })
     }
+}
 
-    async fn wait(
-        &self,
-        call: &mut OpenCall,
-        timeout: Duration,
-        cancel: &CancellationToken,
-    ) -> Result<wire::CommandExecutionResult, RelayError> {
-        tokio::select! {
-            biased;
-            result = &mut call.result => return result.map_err(|_| RelayError::Unknown),
-            _ = &mut call.started => {}
-            () = cancel.cancelled() => return interrupted(call).await,
-            () = self.session.abandoned(RECONNECT_GRACE) => return Err(RelayError::Unknown),
-            () = sleep(QUEUE_WAIT) => return Err(RelayError::TimedOut { reason: "it did not start the command".into() }),
+/// The first line of a command, for people.
+fn title(command: &str) -> String {
+    let line = command.trim().lines().next().unwrap_or_default();
+    let mut title: String = line.chars().filter(|c| !c.is_control()).take(TITLE_MAX_CHARS).collect();
+    if title.len() < command.trim().len() {
+        title.push('…');
+    }
+    title
+}
+
+/// Follows a command to its result. When `cancel` fires, or its time is up, it is interrupted and given some time to end.
+async fn follow(
+    session: &Session,
+    mut call: OpenCall,
+    timeout: Duration,
+    cancel: &CancellationToken,
+) -> Result<wire::CommandExecutionResult, RelayError> {
+    let mut limit = Some((Instant::now() + QUEUE_WAIT, "it did not start the command"));
+    loop {
+        match &*call.progress.borrow_and_update() {
+            Progress::Sent => {}
+            Progress::Started => {
+                limit = Some((Instant::now() + timeout + REPORT_MARGIN, "it did not report on the command"));
+            }
+            Progress::WaitsForUser => limit = None,
+            Progress::Ended(result) => return Ok((**result).clone()),
         }
+        let deadline = limit.map(|(at, _)| at);
         tokio::select! {
             biased;
-            result = &mut call.result => result.map_err(|_| RelayError::Unknown),
-            () = cancel.cancelled() => interrupted(call).await,
-            () = self.session.abandoned(RECONNECT_GRACE) => Err(RelayError::Unknown),
-            () = sleep(timeout + REPORT_MARGIN) => {
-                Err(RelayError::TimedOut { reason: "it did not report on the command".into() })
+            changed = call.progress.changed() => changed.map_err(|_| RelayError::Unknown)?,
+            () = cancel.cancelled() => return interrupted(&mut call, "the interrupted command did not end").await,
+            () = session.abandoned(RECONNECT_GRACE) => return Err(RelayError::Unknown),
+            () = sleep_until(deadline.unwrap_or_else(Instant::now)), if deadline.is_some() => {
+                return interrupted(&mut call, limit.map_or("", |(_, reason)| reason)).await;
             }
         }
     }
 }
 
-async fn interrupted(call: &mut OpenCall) -> Result<wire::CommandExecutionResult, RelayError> {
+/// Its last result, or `reason` if it was never run or there is none.
+async fn interrupted(call: &mut OpenCall, reason: &str) -> Result<wire::CommandExecutionResult, RelayError> {
     call.interrupt();
-    match tokio::time::timeout(INTERRUPT_WAIT, &mut call.result).await {
-        Ok(result) => result.map_err(|_| RelayError::Unknown),
-        Err(_) => Err(RelayError::TimedOut { reason: "the interrupted command did not end".into() }),
+    let ended = call.progress.wait_for(|progress| matches!(progress, Progress::Ended(_)));
+    if let Ok(Ok(progress)) = timeout(INTERRUPT_WAIT, ended).await
+        && let Progress::Ended(result) = &*progress
+        && !matches!(result.ending, wire::CommandEnding::Refused { .. })
+    {
+        return Ok((**result).clone());
+    }
+    Err(RelayError::TimedOut { reason: reason.into() })
+}
+
+/// Whoever ran the command is gone when this is dropped: it is stopped, and whoever follows it is told.
+struct StopOnDrop {
+    session: Arc<Session>,
+    call_id: CallId,
+    stop: CancellationToken,
+}
+
+impl Drop for StopOnDrop {
+    fn drop(&mut self) {
+        self.session.interrupt_call(self.call_id);
+        self.stop.cancel();
     }
 }
 
@@ -98,16 +153,28 @@ impl CommandRunner for LiveRunner {
             let reason = format!("the command is longer than {MAX_COMMAND_BYTES} bytes");
             return Err(RelayError::NotAtPrompt { code: "bad_text", reason });
         }
-        let lease = self.session.lease().acquire(QUEUE_WAIT).await;
-        let _lease = lease.ok_or_else(|| RelayError::Busy {
-            code: BUSY_CODES[0],
-            reason: "another command of this session runs in the shell".into(),
-        })?;
-        if self.session.live_shell().is_none() {
-            return Err(RelayError::NoClient);
-        }
-        let mut call = self.send(&request);
-        let result = self.wait(&mut call, request.timeout, cancel).await?;
+        let call_id = Uuid::try_parse(&request.id).map_or_else(|_| CallId::fresh(), CallId);
+        let (lease, call) = match self.session.join_call(call_id) {
+            Some(call) => (None, call),
+            None => {
+                let lease = self.lease(&request.text).await?;
+                self.session.is_attended(RECONNECT_GRACE).await;
+                if self.session.live_shell().is_none() {
+                    return Err(RelayError::NoClient);
+                }
+                (Some(lease), self.send(call_id, &request))
+            }
+        };
+        let stop = cancel.child_token();
+        let _stop_on_drop = StopOnDrop { session: Arc::clone(&self.session), call_id, stop: stop.clone() };
+        let (session, timeout) = (Arc::clone(&self.session), request.timeout);
+        // In a task of its own: if this future is dropped, the shell is still not free before the command has ended.
+        let following = tokio::spawn(async move {
+            let result = follow(&session, call, timeout, &stop).await;
+            drop(lease);
+            result
+        });
+        let result = following.await.map_err(|_| RelayError::Unknown)??;
         outcome(result, request.wants_env_delta)
     }
 
@@ -138,6 +205,11 @@ fn outcome(result: wire::CommandExecutionResult, wants_env_delta: bool) -> Resul
             wire::RunMode::Subshell => Mode::Subshell,
             wire::RunMode::Isolated => Mode::Isolated,
         },
+        state_after: match result.state_after {
+            wire::StateAfter::Prompt => StateAfter::Prompt,
+            wire::StateAfter::InFront { program, is_full_screen } => StateAfter::InFront { program, is_full_screen },
+            wire::StateAfter::Ended => StateAfter::Ended,
+        },
         env_delta: if wants_env_delta { env_changes(result.env_delta) } else { Vec::new() },
     })
 }
@@ -166,5 +238,7 @@ fn env_changes(delta: wire::EnvDelta) -> Vec<EnvChange> {
     changes
 }
 
+#[cfg(test)]
+mod order_tests;
 #[cfg(test)]
 mod tests;

@@ -1,3 +1,4 @@
 //! Shells for the tools.
 
+pub mod fallback;
 pub mod live;

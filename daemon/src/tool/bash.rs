@@ -3,7 +3,7 @@
 use std::{fmt::Write as _, path::Path, time::Duration};
 
 use async_trait::async_trait;
-use cohab_shell_relay::runner::{CommandOutcome, CommandRequest, Ending, EnvChange, Mode};
+use cohab_shell_relay::runner::{CommandOutcome, CommandRequest, Ending, EnvChange, Mode, StateAfter};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -108,15 +108,13 @@ fn status_line(outcome: &CommandOutcome, cwd_before: &Path, timeout: Duration) -
     let status = outcome.status.map_or("exit status unknown".into(), |status| format!("exit {status}"));
     let mut parts = vec![match outcome.ending {
         Ending::Exited => status,
+        // What it ended for stands in its output.
+        Ending::Interrupted if outcome.mode == Mode::Isolated => format!("ended before its time ({status})"),
         Ending::Interrupted => format!("interrupted by the user ({status})"),
         Ending::Stopped => {
             "stopped by Ctrl-Z; it is a job of the shell now: `bg` lets it go on, `kill %%` ends it".into()
         }
-        Ending::StillRunning => format!(
-            "still running after {}; it was not killed, and its later output is not shown here. If it has the shell, \
-             nothing else can run there before it ends or is interrupted",
-            render::duration(timeout)
-        ),
+        Ending::StillRunning => still_running(&outcome.state_after, timeout),
         Ending::ShellExited => format!("the command ended the shell ({status})"),
     }];
     let moved = if outcome.cwd == cwd_before { "cwd" } else { "cwd is now" };
@@ -136,6 +134,21 @@ fn status_line(outcome: &CommandOutcome, cwd_before: &Path, timeout: Duration) -
         parts.push(env_changes(&outcome.env_delta));
     }
     format!("[{}]", parts.join("; "))
+}
+
+/// What has the shell, and what can be done meanwhile.
+fn still_running(state_after: &StateAfter, timeout: Duration) -> String {
+    let holder = match state_after {
+        StateAfter::InFront { program, is_full_screen: true } => format!("`{program}` has the whole screen"),
+        StateAfter::InFront { program, .. } => format!("`{program}` has the shell"),
+        StateAfter::Prompt | StateAfter::Ended => "it has the shell".into(),
+    };
+    format!(
+        "still running after {}, not killed: {holder}, and nothing else runs there before it ends. Its later output is not \
+         shown here. Calling `bash` again waits up to 30 s for its end; `read`, `glob` and `grep` work meanwhile; the user \
+         can end it with Ctrl-C",
+        render::duration(timeout)
+    )
 }
 
 fn env_changes(changes: &[EnvChange]) -> String {
@@ -238,13 +251,29 @@ mod tests {
         let done = of(Ending::Exited, Some(0), Mode::Live).await;
         assert_eq!((done.content.as_str(), done.summary.as_str()), ("[exit 0; cwd /w; 0.04 s]", "no output"));
         let running = of(Ending::StillRunning, None, Mode::Live).await;
-        assert!(running.content.starts_with("[still running after 2.00 s; it was not killed"));
+        assert!(running.content.starts_with("[still running after 2.00 s, not killed: it has the shell, and"));
         assert!(!running.is_failure);
         assert!(of(Ending::Stopped, Some(148), Mode::Live).await.content.contains("`kill %%` ends it"));
         let interrupted = of(Ending::Interrupted, Some(130), Mode::Subshell).await;
         assert!(interrupted.content.starts_with("[interrupted by the user (exit 130); cwd /w"));
         assert!(interrupted.content.contains("subshell") && interrupted.is_failure);
         assert!(of(Ending::ShellExited, None, Mode::Isolated).await.content.contains("a shell of its own"));
+        let ended = of(Ending::Interrupted, Some(143), Mode::Isolated).await.content;
+        assert!(ended.starts_with("[ended before its time (exit 143); cwd /w"), "{ended}");
+    }
+
+    #[tokio::test]
+    async fn what_has_the_shell_after_a_timeout_is_named() {
+        for (program, is_full_screen, expected) in
+            [("python3", false, "`python3` has the shell, and"), ("vim", true, "`vim` has the whole screen, and")]
+        {
+            let mut runner = ScriptedRunner::new(Path::new("/w"));
+            let outcome = runner.answer.as_mut().unwrap();
+            outcome.ending = Ending::StillRunning;
+            outcome.state_after = StateAfter::InFront { program: program.into(), is_full_screen };
+            let output = run(&runner, &json!({"command": "x"})).await.unwrap().content;
+            assert!(output.contains(expected) && output.contains("Ctrl-C"), "{output}");
+        }
     }
 
     #[tokio::test]

@@ -7,7 +7,7 @@ use std::{
 };
 
 use async_trait::async_trait;
-use cohab_shell_relay::runner::{CommandOutcome, CommandRequest, CommandRunner, Ending, Mode, RelayError};
+use cohab_shell_relay::runner::{CommandOutcome, CommandRequest, CommandRunner, Ending, Mode, RelayError, StateAfter};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -36,6 +36,7 @@ impl ScriptedRunner {
             truncated_bytes: 0,
             duration: Duration::from_millis(40),
             mode: Mode::Live,
+            state_after: StateAfter::Prompt,
             env_delta: Vec::new(),
         };
         Self { cwd: cwd.to_owned(), answer: Ok(outcome), asked: Mutex::default() }

@@ -1,6 +1,8 @@
 //! The daemon over its socket.
 
 #[cfg(test)]
+mod shell;
+#[cfg(test)]
 mod support;
 
 use std::{os::unix::fs::PermissionsExt, time::Instant};
@@ -162,7 +164,7 @@ async fn a_command_that_was_refused_is_told_to_the_model() {
     client.ask("run ls").await;
     let call_id = client.execute().await.call_id;
     let ClientMessage::CommandExecutionResult(mut refused) = result(call_id, "") else { unreachable!() };
-    refused.ending = CommandEnding::Refused { code: "nested".into(), reason: "vim runs".into() };
+    refused.ending = CommandEnding::Refused { code: "shell_busy".into(), reason: "vim runs".into() };
     client.send(ClientMessage::CommandExecutionResult(refused)).await;
     assert_eq!(client.answer().await.0, "vim runs");
 }

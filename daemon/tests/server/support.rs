@@ -197,7 +197,7 @@ pub async fn serve(paths: Paths, shutdown: CancellationToken) -> Ended {
     let parts = Parts {
         load_settings: Box::new(move |_| Ok(settings.clone())),
         chooser: Arc::new(Obedient),
-        isolated_shell: Box::new(|_| Arc::new(NoShell)),
+        isolated_shell: Arc::new(|_, _| Arc::new(NoShell)),
         policy,
         home: "/home/ann".into(),
     };
@@ -215,6 +215,7 @@ pub fn attach(session: &str) -> Attach {
         approval: ApprovalMode::Ask,
         can_approve: true,
         settings: Vec::new(),
+        environment: Vec::new(),
         resume: None,
     }
 }
@@ -231,6 +232,7 @@ pub fn result(call_id: CallId, output: &str) -> ClientMessage {
         env_delta: EnvDelta::default(),
         duration_ms: 1,
         mode: RunMode::Live,
+        state_after: StateAfter::Prompt,
     })
 }
 

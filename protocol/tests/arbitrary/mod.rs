@@ -64,6 +64,7 @@ pub fn client_message() -> impl Strategy<Value = ClientMessage> {
             ClientMessage::SessionRequest(SessionRequest { request_id: RequestId(id), action })
         }),
         Just(ClientMessage::Shutdown),
+        call_id().prop_map(|call_id| ClientMessage::CommandWaiting { call_id }),
     ]
 }
 
@@ -79,8 +80,15 @@ fn execution_result() -> impl Strategy<Value = CommandExecutionResult> {
     let change = (text(), option::of(text())).prop_map(|(name, value)| EnvChange { name, value });
     let env_delta = (vec(change, 0..4), vec(text(), 0..4)).prop_map(|(set, unset)| EnvDelta { set, unset });
     let counts = (any::<u64>(), any::<u64>(), any::<u64>());
-    (call_id(), ending, option::of(any::<i32>()), text(), counts, path(), env_delta, run_mode()).prop_map(
-        |(call_id, ending, exit_code, output, (total_bytes, truncated_bytes, duration_ms), cwd, env_delta, mode)| {
+    let state_after = prop_oneof![
+        Just(StateAfter::Prompt),
+        (text(), any::<bool>()).prop_map(|(program, is_full_screen)| StateAfter::InFront { program, is_full_screen }),
+        Just(StateAfter::Ended),
+    ];
+    let place = (path(), env_delta, run_mode(), state_after);
+    (call_id(), ending, option::of(any::<i32>()), text(), counts, place).prop_map(
+        |(call_id, ending, exit_code, output, counts, (cwd, env_delta, mode, state_after))| {
+            let (total_bytes, truncated_bytes, duration_ms) = counts;
             CommandExecutionResult {
                 call_id,
                 ending,
@@ -92,6 +100,7 @@ fn execution_result() -> impl Strategy<Value = CommandExecutionResult> {
                 env_delta,
                 duration_ms,
                 mode,
+                state_after,
             }
         },
     )
@@ -108,13 +117,16 @@ fn decision() -> impl Strategy<Value = ApprovalDecision> {
 }
 
 fn action() -> impl Strategy<Value = SessionAction> {
-    let setting = (text(), text()).prop_map(|(name, value)| EnvSetting { name, value });
+    let setting = || vec((text(), text()).prop_map(|(name, value)| EnvSetting { name, value }), 0..4);
     let resume = (turn_id(), any::<u64>()).prop_map(|(turn_id, next_seq)| ResumePoint { turn_id, next_seq });
-    let attach = (text(), option::of(text()), approval_mode(), any::<bool>(), vec(setting, 0..4), option::of(resume))
-        .prop_map(|(session, live_shell, approval, can_approve, settings, resume)| {
+    let variables = (setting(), setting());
+    let attach = (text(), option::of(text()), approval_mode(), any::<bool>(), variables, option::of(resume)).prop_map(
+        |(session, live_shell, approval, can_approve, (settings, environment), resume)| {
             let session = SessionKey(session);
-            SessionAction::Attach(Attach { session, live_shell, approval, can_approve, settings, resume })
-        });
+            let attach = Attach { session, live_shell, approval, can_approve, settings, environment, resume };
+            SessionAction::Attach(attach)
+        },
+    );
     prop_oneof![
         attach,
         Just(SessionAction::Status),
@@ -209,16 +221,27 @@ fn usage() -> impl Strategy<Value = Usage> {
 fn answer() -> impl Strategy<Value = SessionAnswer> {
     let model = (text(), text(), text(), any::<bool>())
         .prop_map(|(provider, model, origin, is_offline)| ModelIdentity { provider, model, origin, is_offline });
-    let attached = (text(), model, approval_mode()).prop_map(|(session, model, approval)| {
-        SessionAnswer::Attached(Attached { session: SessionKey(session), model, approval })
-    });
-    let counts = (any::<u32>(), any::<u32>(), any::<u32>(), any::<u32>());
-    let status = (counts, text(), any::<u64>(), path(), path()).prop_map(
-        |((pid, clients, sessions, turns_running), build, uptime_ms, log_dir, config_path)| {
-            let status = DaemonStatus { pid, build, uptime_ms, clients, sessions, turns_running, log_dir, config_path };
-            SessionAnswer::Status(status)
-        },
-    );
+    let attached =
+        (text(), model, approval_mode(), any::<bool>()).prop_map(|(session, model, approval, is_resumed)| {
+            SessionAnswer::Attached(Attached { session: SessionKey(session), model, approval, is_resumed })
+        });
+    let counts = any::<[u32; 6]>();
+    let status =
+        (counts, text(), any::<u64>(), path(), path()).prop_map(|(counts, build, uptime_ms, log_dir, config_path)| {
+            let [pid, clients, sessions, turns_running, commands_running, commands_waiting] = counts;
+            SessionAnswer::Status(DaemonStatus {
+                pid,
+                build,
+                uptime_ms,
+                clients,
+                sessions,
+                turns_running,
+                commands_running,
+                commands_waiting,
+                log_dir,
+                config_path,
+            })
+        });
     prop_oneof![attached, status, Just(SessionAnswer::Done)]
 }
 

@@ -38,6 +38,7 @@ variants!(ClientMessage {
     ShellEvent,
     SessionRequest,
     Shutdown,
+    CommandWaiting,
 });
 variants!(DaemonMessage {
     Welcome,
@@ -56,6 +57,7 @@ variants!(DaemonMessage {
 });
 variants!(CommandEnding { Exited, Interrupted, Stopped, StillRunning, ShellExited, Refused });
 variants!(RunMode { Live, Subshell, Isolated });
+variants!(StateAfter { Prompt, InFront, Ended });
 variants!(ApprovalDecision { Once, Session, Edited, Refused, CancelTurn });
 variants!(SessionAction { Attach, Status, Clear, SetApproval });
 variants!(ApprovalMode { ReadOnly, Ask, All });
@@ -84,6 +86,7 @@ pub fn golden_lines() -> Vec<String> {
     section(&mut lines, &daemon_messages());
     section(&mut lines, &endings());
     section(&mut lines, &[RunMode::Live, RunMode::Subshell, RunMode::Isolated]);
+    section(&mut lines, &states_after());
     section(&mut lines, &decisions());
     section(&mut lines, &actions());
     section(&mut lines, &[ApprovalMode::ReadOnly, ApprovalMode::Ask, ApprovalMode::All]);
@@ -141,6 +144,7 @@ pub fn client_messages() -> Vec<ClientMessage> {
             },
             duration_ms: 1_500,
             mode: RunMode::Live,
+            state_after: StateAfter::Prompt,
         }),
         ClientMessage::ApprovalReply(ApprovalReply { approval_id: APPROVAL, decision: ApprovalDecision::Once }),
         ClientMessage::ShellEvent(ShellEvent {
@@ -153,6 +157,7 @@ pub fn client_messages() -> Vec<ClientMessage> {
         }),
         ClientMessage::SessionRequest(SessionRequest { request_id: RequestId(1), action: SessionAction::Status }),
         ClientMessage::Shutdown,
+        ClientMessage::CommandWaiting { call_id: CALL },
     ]
 }
 
@@ -231,6 +236,10 @@ fn endings() -> Vec<CommandEnding> {
     ]
 }
 
+fn states_after() -> Vec<StateAfter> {
+    vec![StateAfter::Prompt, StateAfter::InFront { program: "vim".into(), is_full_screen: true }, StateAfter::Ended]
+}
+
 fn decisions() -> Vec<ApprovalDecision> {
     vec![
         ApprovalDecision::Once,
@@ -249,6 +258,7 @@ fn actions() -> Vec<SessionAction> {
             approval: ApprovalMode::Ask,
             can_approve: true,
             settings: vec![EnvSetting { name: "COHAB_MODEL".into(), value: "m".into() }],
+            environment: vec![EnvSetting { name: "PATH".into(), value: "/bin".into() }],
             resume: Some(ResumePoint { turn_id: TURN, next_seq: 7 }),
         }),
         SessionAction::Status,
@@ -299,6 +309,7 @@ fn answers() -> Vec<SessionAnswer> {
                 is_offline: true,
             },
             approval: ApprovalMode::ReadOnly,
+            is_resumed: true,
         }),
         SessionAnswer::Status(DaemonStatus {
             pid: 300,
@@ -307,6 +318,8 @@ fn answers() -> Vec<SessionAnswer> {
             clients: 1,
             sessions: 2,
             turns_running: 0,
+            commands_running: 1,
+            commands_waiting: 0,
             log_dir: path("/log"),
             config_path: path("/config.toml"),
         }),

@@ -168,6 +168,11 @@ impl LiveShell {
         self.prompt.ahead = false;
         let leftovers = self.modes.reset_leftovers();
         cx.fx.terminal.extend_from_slice(&leftovers);
+        self.answer_goes_on(cx);
+    }
+
+    /// The next command, the end, or the assistant's turn to draw: after each command, also one that was refused.
+    pub(super) fn answer_goes_on(&mut self, cx: &mut Cx<'_>) {
         self.advance_queue(cx);
         self.leave_if_due(cx);
         if self.answer_is_idle() && self.answer.as_ref().is_some_and(|answer| answer.step == AnswerStep::Ready) {

@@ -110,6 +110,8 @@ fn is_distorting_mode(number: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn hidden(bytes: &[u8]) -> String {
@@ -142,6 +144,18 @@ mod tests {
     }
 
     #[test]
+    fn a_void_sequence_cannot_smuggle_the_beginning_of_another() {
+        let smuggling = "\x1b\x1bPx\x1b\\]52;c;aGk=\x07|\x1b[\x1b]x\x076n|\x1b[\x05m|\x1b[\x0em";
+        assert_eq!(guarded(smuggling.as_bytes(), false, false), "]52;c;aGk=\x07|6n|m|m");
+        assert_eq!(guarded(smuggling.as_bytes(), true, true), smuggling);
+    }
+
+    #[test]
+    fn an_unterminated_string_ends_at_the_next_sequence() {
+        assert_eq!(guarded(b"a\x1b]0;title\x1b[1mshown", false, false), "a\x1b[1mshown");
+    }
+
+    #[test]
     fn what_would_garble_a_later_question_is_dropped() {
         let garbling = "\x1b(0\x1b)0\x1b%@\x1bn\x1b#6\x1b[4h\x1b[20h\x1b[?6h\x1b[?25;69h\x1b[?7l\x1b[5 @\x0e\x0f";
         assert_eq!(guarded(garbling.as_bytes(), false, false), "");
@@ -153,5 +167,93 @@ mod tests {
         let harmless =
             "a\té°\r\n\x1b[1;31mred\x1b[0m\x1b[2K\x1b[3A\x1b[H\x1b[J\x1b[?1049h\x1b[?25l\x1b[2;9r\x1b7\x1b8\x08\x07";
         assert_eq!(guarded(harmless.as_bytes(), false, false), harmless);
+    }
+
+    /// Any bytes, and many of what a filter looks for.
+    fn output() -> impl Strategy<Value = Vec<u8>> {
+        let known = proptest::sample::select(vec![
+            "\x1b[\x05m",
+            "6n",
+            "]52;c;aGk=\x07",
+            "\x1b[?2004h",
+            "\x1b[6n",
+            "\x1b]52;c;aGk=",
+            "\x07",
+            "\x1b\\",
+            "\x1bP",
+            "\x1b[",
+            "\x1b",
+            "\u{9b}",
+            "\x1b(0",
+            "text\r\n",
+        ]);
+        let piece = prop_oneof![
+            2 => known.prop_map(|known| known.as_bytes().to_vec()),
+            1 => proptest::collection::vec(any::<u8>(), 0..6),
+        ];
+        proptest::collection::vec(piece, 0..30).prop_map(|pieces| pieces.concat())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(256))]
+
+        #[test]
+        fn the_pieces_in_which_output_comes_change_nothing(bytes in output(), cut in 1usize..9, in_use: bool, raw: bool) {
+            let hide = |cut: usize| {
+                let (mut filter, mut out) = (HideFilter::default(), Vec::new());
+                bytes.chunks(cut).for_each(|chunk| filter.push(chunk, &mut out, None));
+                out
+            };
+            let guard = |cut: usize| {
+                let (mut filter, mut out) = (GuardFilter::default(), Vec::new());
+                bytes.chunks(cut).for_each(|chunk| filter.push(chunk, in_use, || raw, &mut out));
+                out
+            };
+            prop_assert_eq!(hide(bytes.len().max(1)), hide(cut));
+            prop_assert_eq!(guard(bytes.len().max(1)), guard(cut));
+        }
+
+        /// What is left could otherwise join to what was taken out.
+        #[test]
+        fn what_a_guard_lets_through_gives_a_terminal_nothing_to_answer_or_to_store(bytes in output()) {
+            let shown = guarded(&bytes, false, false);
+            let mut terminal = StrictTerminal::default();
+            vte::Parser::new().advance(&mut terminal, shown.as_bytes());
+            prop_assert!(terminal.obeyed.is_empty(), "{:?} in {:?}", terminal.obeyed, shown);
+        }
+    }
+
+    /// Another reading of the same bytes.
+    #[derive(Default)]
+    struct StrictTerminal {
+        obeyed: Vec<String>,
+    }
+
+    impl vte::Perform for StrictTerminal {
+        fn execute(&mut self, byte: u8) {
+            if matches!(byte, 0x05 | 0x0e | 0x0f) {
+                self.obeyed.push(format!("control {byte:x}"));
+            }
+        }
+
+        fn hook(&mut self, _: &vte::Params, _: &[u8], _: bool, action: char) {
+            self.obeyed.push(format!("DCS {action}"));
+        }
+
+        fn osc_dispatch(&mut self, params: &[&[u8]], _: bool) {
+            self.obeyed.push(format!("OSC {params:?}"));
+        }
+
+        fn csi_dispatch(&mut self, _: &vte::Params, _: &[u8], _: bool, action: char) {
+            if matches!(action, 'c' | 'n' | 't' | 'x') {
+                self.obeyed.push(format!("request {action}"));
+            }
+        }
+
+        fn esc_dispatch(&mut self, intermediates: &[u8], _: bool, byte: u8) {
+            if byte == b'Z' || matches!(intermediates, [b'(' | b')' | b'%' | b'#']) {
+                self.obeyed.push(format!("ESC {intermediates:?} {byte:x}"));
+            }
+        }
     }
 }

@@ -148,12 +148,12 @@ impl LiveShell {
 
     /// `N`: Enter was pressed, and the shell waits for our word. Also for a line that was typed ahead.
     pub(super) fn on_enter_told(&mut self, cursor: usize, text: Option<String>, cx: &mut Cx<'_>) {
-        if self.answer.is_some() && self.relay.is_none() {
+        if self.phase != Phase::Prompt || self.relay.is_some() {
+            return;
+        }
+        if self.answer.is_some() || self.restore.is_some() {
             // Typed into a command of the agent's that did not read it: a command of the user's.
             return self.accept(&[], text, cx);
-        }
-        if self.phase != Phase::Prompt || self.relay.is_some() || self.answer.is_some() || self.restore.is_some() {
-            return;
         }
         if self.ask.is_none() {
             self.ask = Some(Ask { hotkey: false, key: Vec::new(), step: AskStep::Asked { since: cx.now, told: true } });

@@ -21,10 +21,12 @@ mod modes;
 mod prompt;
 mod pty;
 mod queue;
+mod redact;
 mod relay;
 mod relay_dir;
 mod seam;
 mod sequences;
+mod state_after;
 mod time;
 
 use std::{

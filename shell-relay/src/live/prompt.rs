@@ -206,7 +206,8 @@ impl LiveShell {
             answer.step = AnswerStep::Waiting;
             self.view = View::Shown;
         }
-        if self.ask.take().is_some() {
+        // Keys that waited to come back at the prompt were typed before those that now go to the command.
+        if self.ask.take().is_some() || self.restore.is_some() {
             self.release_held(cx);
         }
     }

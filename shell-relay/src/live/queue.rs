@@ -8,7 +8,7 @@ use super::{
 use crate::{
     runner::{CommandRequest, Mode, RelayError},
     shell::Shell,
-    subshell,
+    subshell::{Containment, containment},
 };
 
 /// Programs that read commands themselves: what is typed there does not reach our shell.
@@ -67,22 +67,20 @@ enum Readiness {
 
 impl LiveShell {
     /// Runs a command: at the prompt as soon as the user leaves it alone, or within an answer at once. A text that would end or
-    /// change the shell itself runs in a subshell of it, or is refused where there is none (fish). One of `CommandRefused` and
-    /// `CommandFinished` follows, exactly once.
+    /// change the shell itself runs in a subshell of it. One of `CommandRefused` and `CommandFinished` follows, exactly once.
     pub fn run(&mut self, mut request: CommandRequest, probe: &dyn Probe, now: Instant, fx: &mut Effects) {
-        let mut mode = Mode::Live;
-        if self.setup.shell == Shell::Fish {
-            if subshell::ends_fish(&request.text) {
-                let reason =
-                    "`exit` and `exec` would end the user's shell, and fish has no subshell; `fish -c` can run them";
-                let error = not_at_prompt("bad_text", reason);
+        let mode = match containment(self.setup.shell, &request.text) {
+            Containment::Live => Mode::Live,
+            Containment::Subshell(text) => {
+                request.text = text;
+                Mode::Subshell
+            }
+            Containment::Refused(reason) => {
+                let error = not_at_prompt("ends_shell", reason);
                 fx.events.push(LiveEvent::CommandRefused { id: request.id, error });
                 return;
             }
-        } else if subshell::needs_subshell(&request.text) {
-            mode = Mode::Subshell;
-            request.text = subshell::wrapped(&request.text);
-        }
+        };
         self.run_as(request, mode, probe, now, fx);
     }
 
@@ -91,7 +89,7 @@ impl LiveShell {
         let cx = &mut Cx { probe, now, fx };
         if let Some(error) = self.never(&request) {
             cx.fx.events.push(LiveEvent::CommandRefused { id: request.id, error });
-            return;
+            return self.answer_goes_on(cx);
         }
         self.queue.push_back(Queued { request, mode, until: now + QUEUE_WAIT });
         self.advance_queue(cx);

@@ -7,7 +7,7 @@ use std::{
 
 use super::{
     AnswerStep, AwaitedInput, CommandFile, Cx, Effects, ForegroundSignal, GuardFilter, HIDE_MAX, Key, LOAD_WAIT,
-    LiveEvent, LiveShell, Phase, Repaint, Restore, STASH_WAIT, Signal, View, echo::echo_of,
+    LiveEvent, LiveShell, Phase, Repaint, Restore, STASH_WAIT, Signal, View, echo::echo_of, state_after,
 };
 use crate::{
     capture::{CAPTURE_HEAD_BYTES, CAPTURE_TAIL_BYTES, Capture, Redactor},
@@ -115,11 +115,12 @@ impl Relay {
             ending,
             status,
             cwd,
-            output,
+            output: self.redactor.text(&output),
             total_bytes: self.capture.total_bytes(),
             truncated_bytes,
             duration,
             mode: self.mode,
+            state_after: state_after::at_end(ending),
             env_delta: Vec::new(),
         }
     }
@@ -168,6 +169,7 @@ impl LiveShell {
             id: request.id.clone(),
             content: [request.id.as_bytes(), b"\n", request.text.as_bytes()].concat(),
             wants_env_delta: request.wants_env_delta,
+            keys_from: cx.fx.pty.len(),
         });
         let step = if in_answer {
             self.dialect.press(Key::Load, &mut cx.fx.pty);
@@ -213,7 +215,7 @@ impl LiveShell {
             }
         } else if self.answer.is_some() {
             self.answer_stashed(cx);
-        } else if self.phase == Phase::Prompt && self.relay.is_none() && length > 0 {
+        } else if self.relay.is_none() && self.phase == Phase::Prompt && length > 0 {
             // The answer to a key that was given up on: the user's line must not stay away.
             self.dialect.press(Key::Restore, &mut cx.fx.pty);
         }
@@ -339,13 +341,28 @@ impl LiveShell {
         }
     }
 
+    /// The file of the command on its way could not be written, and no key was sent for it: it is refused with the reason.
+    pub fn command_not_written(
+        &mut self,
+        error: &std::io::Error,
+        probe: &dyn super::Probe,
+        now: Instant,
+        fx: &mut Effects,
+    ) {
+        let is_waiting = |relay: &Relay| matches!(relay.step, RelayStep::Stashing { .. } | RelayStep::Loading { .. });
+        if self.relay.as_ref().is_some_and(is_waiting) {
+            let reason = format!("the command could not be handed to the shell in a file: {error}");
+            self.refuse_relay(super::queue::not_at_prompt("not_written", &reason), &mut Cx { probe, now, fx });
+        }
+    }
+
     /// The command does not run; the user's line comes back.
     pub(super) fn refuse_relay(&mut self, error: RelayError, cx: &mut Cx<'_>) {
         let Some(mut relay) = self.relay.take() else { return };
         let id = relay.request.id.clone();
         relay.report(LiveEvent::CommandRefused { id, error }, cx);
         if relay.in_answer {
-            return;
+            return self.answer_goes_on(cx);
         }
         self.view = View::Shown;
         self.restore = Some(Restore { line: relay.stashed > 0, ends_answer: false });
@@ -413,7 +430,8 @@ impl LiveShell {
             relay.look_for_password_prompt(cx);
         }
         if relay.waiting_since.is_none() && relay.time_up.is_some_and(|at| cx.now >= at) {
-            let outcome = relay.outcome(Ending::StillRunning, None, cwd, cx.now - relay.started);
+            let mut outcome = relay.outcome(Ending::StillRunning, None, cwd, cx.now - relay.started);
+            outcome.state_after = state_after::in_front(&self.modes, cx.probe);
             relay.report(LiveEvent::CommandFinished { id: relay.request.id.clone(), outcome }, cx);
         }
     }

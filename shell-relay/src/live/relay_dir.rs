@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{CommandFile, Effects, LiveEvent, exported};
+use super::{CommandFile, Effects, LiveEvent, exported, redact};
 use crate::{
     runner::EnvChange,
     shell::{Shell, startup_files},
@@ -25,6 +25,7 @@ pub struct RelayDir {
     path: PathBuf,
     /// The shell reads the first one.
     startup_files: Vec<PathBuf>,
+    nonce: String,
 }
 
 impl RelayDir {
@@ -36,7 +37,7 @@ impl RelayDir {
     pub fn create(runtime_dir: &Path, shell: Shell, login: bool, nonce: &str) -> io::Result<Self> {
         let path = runtime_dir.join(format!("shell-{}", uuid::Uuid::new_v4().simple()));
         DirBuilder::new().mode(0o700).create(&path)?;
-        let mut made = Self { path, startup_files: Vec::new() };
+        let mut made = Self { path, startup_files: Vec::new(), nonce: nonce.to_owned() };
         for (name, content) in startup_files(shell, login, nonce, &made.path) {
             let file = made.path.join(name);
             write_private(&file, &content)?;
@@ -60,11 +61,11 @@ impl RelayDir {
     }
 
     /// Does the part of `effects` that concerns files, and completes its events: writes the command file, removes it once the
-    /// command runs, fills `env_delta` in, removes the start-up files (they hold the nonce) at the first prompt. To be called before
-    /// anything else is done with `effects`.
+    /// command runs, fills `env_delta` in, removes the start-up files (they hold the nonce) at the first prompt, takes the nonce out
+    /// of what the events tell. To be called before anything else is done with `effects`.
     ///
     /// # Errors
-    /// If the command file cannot be written: `pty` is empty then, and the command will be refused for want of an answer.
+    /// If the command file cannot be written: `pty` then holds no key that needs it.
     pub fn apply(&mut self, effects: &mut Effects) -> io::Result<()> {
         for event in &mut effects.events {
             match event {
@@ -73,11 +74,12 @@ impl RelayDir {
                 LiveEvent::CommandFinished { id, outcome } => outcome.env_delta = self.take_env_delta(id),
                 _ => {}
             }
+            redact::redact(event, &self.nonce);
         }
         if let Some(file) = effects.command_file.take()
             && let Err(error) = self.write_command(&file)
         {
-            effects.pty.clear();
+            effects.pty.truncate(file.keys_from);
             return Err(error);
         }
         Ok(())
@@ -190,7 +192,8 @@ mod tests {
 
         let mut effects = Effects::default();
         let content = b"ab\necho hi".to_vec();
-        effects.command_file = Some(CommandFile { id: "ab".into(), content: content.clone(), wants_env_delta: true });
+        effects.command_file =
+            Some(CommandFile { id: "ab".into(), content: content.clone(), wants_env_delta: true, keys_from: 0 });
         effects.events.push(LiveEvent::PromptReady);
         dir.apply(&mut effects).unwrap();
         assert!(!script.exists());
@@ -210,9 +213,9 @@ mod tests {
         let runtime = tempfile::tempdir().unwrap();
         let mut dir = RelayDir::create(runtime.path(), Shell::Bash, false, "00").unwrap();
         fs::remove_dir_all(&dir.path).unwrap();
-        let file = CommandFile { id: "ab".into(), content: Vec::new(), wants_env_delta: false };
-        let mut effects = Effects { pty: b"key".to_vec(), command_file: Some(file), ..Effects::default() };
+        let file = CommandFile { id: "ab".into(), content: Vec::new(), wants_env_delta: false, keys_from: 5 };
+        let mut effects = Effects { pty: b"typedkey".to_vec(), command_file: Some(file), ..Effects::default() };
         assert!(dir.apply(&mut effects).is_err());
-        assert!(effects.pty.is_empty());
+        assert_eq!(effects.pty, b"typed");
     }
 }

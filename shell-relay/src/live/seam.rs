@@ -50,7 +50,8 @@ pub struct Effects {
     pub terminal: Vec<u8>,
     /// Bytes for the shell's PTY.
     pub pty: Vec<u8>,
-    /// To be written before `pty`; if that fails, `pty` must not be written either.
+    /// To be written before `pty`; if that fails, `pty` must not be written from `keys_from` on, and
+    /// [`LiveShell::command_not_written`](super::LiveShell::command_not_written) is to be told.
     pub command_file: Option<CommandFile>,
     /// To be sent.
     pub signal: Option<ForegroundSignal>,
@@ -78,6 +79,8 @@ pub struct CommandFile {
     pub content: Vec<u8>,
     /// Whether the shell is to write its environment before and after.
     pub wants_env_delta: bool,
+    /// Where in [`Effects::pty`] the keys begin that are not to be sent without the file.
+    pub keys_from: usize,
 }
 
 /// A signal for the foreground process group; never the shell's own.

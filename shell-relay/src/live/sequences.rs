@@ -20,7 +20,8 @@ pub(super) enum Piece<'a> {
     Sequence(&'a [u8]),
     /// Some bytes of an OSC, DCS, APC, PM or SOS string or of an overlong sequence, its ends included.
     String(&'a [u8]),
-    /// ENQ, a shift of the character set, or a C1 control in UTF-8.
+    /// ENQ, a shift of the character set, a C1 control in UTF-8, or the beginning of a sequence that another byte has voided: what
+    /// comes next must not complete it.
     Control(&'a [u8]),
 }
 
@@ -30,8 +31,10 @@ enum State {
     Text,
     /// `carry` holds the beginning of a sequence.
     Sequence,
-    /// In a string; whether the last byte was ESC.
-    String { escaped: bool },
+    /// In a string.
+    String,
+    /// In a string, ESC is in `carry`: `\` ends the string, anything else begins a sequence, as terminals have it.
+    StringEscape,
     /// The lead byte C2 is in `carry`.
     Lead,
 }
@@ -82,12 +85,22 @@ impl SequenceScanner {
                     self.carry.push(byte);
                     return Some(if byte < 0xa0 { Piece::Control(&self.carry) } else { Piece::Text(&self.carry) });
                 }
-                State::String { escaped } => return Some(Piece::String(self.string(escaped, input))),
+                State::String if byte == ESC => self.begin(State::StringEscape, byte),
+                State::String => return Some(Piece::String(self.string(input))),
+                State::StringEscape if byte == b'\\' => {
+                    self.carry.push(byte);
+                    *input = rest;
+                    self.give_carry(State::Text);
+                    return Some(Piece::String(&self.carry));
+                }
+                State::StringEscape => {
+                    self.state = State::Sequence;
+                    continue;
+                }
                 State::Sequence => {
-                    if byte == ESC {
-                        // The begun sequence is void.
+                    if !(0x20..=0x7e).contains(&byte) {
                         self.give_carry(State::Text);
-                        return Some(Piece::Sequence(&self.carry));
+                        return Some(Piece::Control(&self.carry));
                     }
                     self.carry.push(byte);
                     *input = rest;
@@ -117,7 +130,7 @@ impl SequenceScanner {
 
     /// The state after the sequence in `carry`, if its last byte ends it.
     fn sequence_ends(&self, byte: u8) -> Option<State> {
-        let string = Some(State::String { escaped: false });
+        let string = Some(State::String);
         match (self.carry.len(), byte) {
             (2, b'[') => None,
             (2, b']' | b'P' | b'X' | b'^' | b'_') => string,
@@ -129,16 +142,15 @@ impl SequenceScanner {
         }
     }
 
-    /// Takes the string's bytes up to its end (BEL, CAN, SUB or ST) or the input's.
-    fn string<'a>(&mut self, mut escaped: bool, input: &mut &'a [u8]) -> &'a [u8] {
-        let end = input.iter().position(|&byte| {
-            let ends = matches!(byte, 0x07 | 0x18 | 0x1a) || (escaped && byte == b'\\');
-            escaped = byte == ESC;
-            ends
-        });
-        let (string, rest) = input.split_at(end.map_or(input.len(), |at| at + 1));
+    /// Takes the string's bytes up to its end (BEL, CAN or SUB), an ESC, or the input's end.
+    fn string<'a>(&mut self, input: &mut &'a [u8]) -> &'a [u8] {
+        let stop = input.iter().position(|byte| matches!(byte, 0x07 | 0x18 | 0x1a | &ESC)).unwrap_or(input.len());
+        let ends = input.get(stop).is_some_and(|byte| *byte != ESC);
+        let (string, rest) = input.split_at(stop + usize::from(ends));
         *input = rest;
-        self.state = if end.is_some() { State::Text } else { State::String { escaped } };
+        if ends {
+            self.state = State::Text;
+        }
         string
     }
 }
@@ -186,6 +198,27 @@ mod tests {
             (b'c', b"\x05".into()),
             (b'o', b"\x1bPq\x1b\\".into()),
             (b't', b"z".into()),
+        ];
+        assert_eq!(pieces(&[stream.as_bytes()]), expected);
+    }
+
+    #[test]
+    fn what_voids_a_sequence_or_a_string_is_no_part_of_it() {
+        let stream = "\x1b[1\x1b[2m\x1b\rx\x1b[\x05\x1b]a\x1b[3mb\x1bPq\x1b\x1b\\\x18";
+        let expected: Vec<(u8, Vec<u8>)> = vec![
+            (b'c', b"\x1b[1".into()),
+            (b's', b"\x1b[2m".into()),
+            (b'c', b"\x1b".into()),
+            (b't', b"\rx".into()),
+            (b'c', b"\x1b[".into()),
+            (b'c', b"\x05".into()),
+            (b'o', b"\x1b]a".into()),
+            (b's', b"\x1b[3m".into()),
+            (b't', b"b".into()),
+            (b'o', b"\x1bPq".into()),
+            (b'c', b"\x1b".into()),
+            (b's', b"\x1b\\".into()),
+            (b't', b"\x18".into()),
         ];
         assert_eq!(pieces(&[stream.as_bytes()]), expected);
     }

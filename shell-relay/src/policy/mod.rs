@@ -5,12 +5,16 @@
 //! from that, `danger` walks all of the text, also what is nested or broken, and looks for known harm; it only ever makes the
 //! question louder.
 //!
+//! The parsers read bash. In zsh and fish the same text may mean something else: there a line is allowed only if it stays within
+//! what all three read alike (`dialect`).
+//!
 //! Where links lead and which files a pattern matches is asked of [`Files`]. What the text alone cannot tell is left to whoever
 //! types the line: what a name resolves to in that shell, and whether a repository's own git configuration starts programs.
 
 mod bytes;
 mod command;
 mod danger;
+mod dialect;
 pub(crate) mod glob;
 mod likeness;
 mod options;
@@ -23,6 +27,7 @@ mod verdict;
 
 use std::path::{Path, PathBuf};
 
+use crate::shell::Shell;
 use command::{Join, SimpleCommand};
 use verdict::Findings;
 
@@ -70,13 +75,21 @@ pub struct Context<'a> {
     pub home: &'a Path,
     /// Where paths lead; without it they are judged by their text alone.
     pub files: Option<&'a dyn Files>,
+    /// The shell that will read a line.
+    pub shell: Shell,
 }
 
 impl<'a> Context<'a> {
-    /// Both paths are absolute.
+    /// Both paths are absolute. Lines are read by bash.
     #[must_use]
     pub fn new(cwd: &'a Path, home: &'a Path) -> Self {
-        Self { cwd, home, files: None }
+        Self { cwd, home, files: None, shell: Shell::Bash }
+    }
+
+    /// The same with another shell that reads the lines.
+    #[must_use]
+    pub fn in_shell(self, shell: Shell) -> Self {
+        Self { shell, ..self }
     }
 
     /// The same, with a look at the files that a line names.
@@ -105,12 +118,20 @@ pub fn assess_line(line: &str, context: Context<'_>) -> Verdict {
     let mut findings = Findings::default();
     bytes::find_hidden_characters(line, &mut findings);
     danger::find(line, context.without_files(), &mut findings);
+    if let Some(own_reading) = dialect::as_bash(context.shell, line) {
+        danger::find(&own_reading, context.without_files(), &mut findings);
+    }
     match parse::parse_plain(line) {
         Err(reason) => findings.ask(reason),
         Ok(commands) => {
             assess_commands(&commands, context, &mut findings);
             if findings.level() == Level::Allow && !parse::is_confirmed(line, &commands) {
                 findings.ask("two shell parsers read it differently");
+            }
+            if findings.level() == Level::Allow
+                && let Some(reason) = dialect::why_read_otherwise(context.shell, line, &commands)
+            {
+                findings.ask(reason);
             }
         }
     }

@@ -12,6 +12,10 @@ fn level(line: &str) -> Level {
     assess_line(line, context()).level
 }
 
+fn level_in(shell: Shell, line: &str) -> Level {
+    assess_line(line, context().in_shell(shell)).level
+}
+
 /// Lines of a table; `\n`, `\t`, `\r` and `\u{hex}` behind `%%` in front of the line are escapes.
 fn lines(table: &'static str) -> impl Iterator<Item = String> {
     table.lines().filter(|line| !line.is_empty() && !line.starts_with("## ")).map(|line| {
@@ -50,6 +54,8 @@ const DANGER: &str = include_str!("tests/danger.txt");
 const HELD_OUT_DANGER: &str = include_str!("tests/held_out_danger.txt");
 const NEVER_ALLOWED: &str = include_str!("tests/never_allowed.txt");
 const ASK: &str = include_str!("tests/ask.txt");
+const ZSH_HARM: &str = include_str!("tests/zsh_harm.txt");
+const FISH_HARM: &str = include_str!("tests/fish_harm.txt");
 
 /// Lines that are not allowed, with the reasons; and how many there are in all.
 fn refused(table: &'static str) -> (Vec<String>, usize) {
@@ -91,6 +97,31 @@ fn missed(table: &'static str) -> (Vec<String>, usize) {
 fn no_line_that_tries_to_get_by_is_allowed() {
     let allowed: Vec<_> = lines(NEVER_ALLOWED).filter(|line| level(line) == Level::Allow).collect();
     assert!(allowed.is_empty(), "{}", allowed.join("\n"));
+}
+
+#[test]
+fn no_line_that_does_harm_in_zsh_or_fish_is_allowed_there() {
+    for (shell, table) in [(Shell::Zsh, ZSH_HARM), (Shell::Fish, FISH_HARM)] {
+        let allowed: Vec<_> = lines(table).filter(|line| level_in(shell, line) == Level::Allow).collect();
+        assert!(allowed.is_empty(), "{shell:?}:\n{}", allowed.join("\n"));
+        assert!(lines(table).count() >= 50, "{shell:?}");
+    }
+}
+
+#[test]
+fn everyday_lines_stay_allowed_in_zsh_and_fish_but_for_one_in_ten() {
+    for shell in [Shell::Zsh, Shell::Fish] {
+        let plain = lines(TUNED_EVERYDAY).chain(lines(HELD_OUT_EVERYDAY)).filter(|line| level(line) == Level::Allow);
+        let plain: Vec<_> = plain.collect();
+        let asked: Vec<_> = plain.iter().filter(|line| level_in(shell, line) != Level::Allow).cloned().collect();
+        assert!(
+            asked.len() * 10 <= plain.len(),
+            "{shell:?}: {} of {}:\n{}",
+            asked.len(),
+            plain.len(),
+            asked.join("\n")
+        );
+    }
 }
 
 #[test]
@@ -232,6 +263,15 @@ proptest! {
     #[test]
     fn text_that_looks_plain_never_breaks_a_parser(text in "(ls|cat|\\[|find|test|echo)[a-z0-9 '\"\\\\|&;<>*?~!.,/=#\\[\\]\n-]{0,50}") {
         prop_assert!(level(&text) <= Level::Danger);
+    }
+
+    #[test]
+    fn no_shell_is_judged_more_mildly_than_bash(line in any_line(TUNED_EVERYDAY), cut in 0usize..60, extra in "[$`'\"\\\\(){}<>|&;#~^*?=%!@+0-9a-c \n]{0,8}", shell in prop::sample::select(vec![Shell::Zsh, Shell::Fish, Shell::Other])) {
+        let cut = line.char_indices().map(|(at, _)| at).nth(cut).unwrap_or(line.len());
+        let mangled = format!("{}{extra}{}", &line[..cut], &line[cut..]);
+        for text in [&mangled, &extra] {
+            prop_assert!(level_in(shell, text) >= level(text), "{shell:?} {text}");
+        }
     }
 
     #[test]

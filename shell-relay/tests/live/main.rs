@@ -11,3 +11,4 @@ mod safety;
 mod states;
 #[cfg(test)]
 mod terminal;
+mod told;

@@ -81,54 +81,6 @@ fn asking_for_the_line_leaves_the_users_parameters_alone() {
 }
 
 #[test]
-fn a_half_typed_line_comes_back_with_its_cursor() {
-    let mut t = Terminal::bash();
-    t.keys("echo half 'ty");
-    t.settle_for(Duration::from_millis(200));
-    assert_eq!(t.run("echo relayed").output, "relayed\n");
-    t.wait_screen("$ echo relayed\nrelayed\n$ echo half 'ty");
-    t.keys("ped'\r");
-    t.wait_text("\nhalf typed\n$");
-}
-
-#[test]
-fn a_pasted_two_line_buffer_comes_back_with_its_cursor() {
-    let mut t = Terminal::bash();
-    t.keys("\x1b[200~echo one\necho two\x1b[201~");
-    t.keys("\x1b[D\x1b[D\x1b[D");
-    t.settle_for(Duration::from_millis(200));
-    t.run("true");
-    t.wait_text("$ true\n$ echo one\necho two");
-    t.keys("X");
-    t.keys("\r");
-    t.wait_text("\none\nXtwo\n$");
-}
-
-#[test]
-fn a_line_typed_while_a_command_runs_runs_once_afterwards() {
-    let mut t = Terminal::bash();
-    let id = t.begin("sleep 0.4");
-    t.wait_started(&id);
-    t.keys("echo typed\r");
-    t.result(&id).unwrap();
-    t.wait("the typed line's output", |t| t.text().ends_with("\ntyped\n$"));
-    t.settle_for(Duration::from_millis(300));
-    assert_eq!(t.text().lines().filter(|line| *line == "typed").count(), 1, "{}", t.text());
-}
-
-#[test]
-fn a_half_typed_line_survives_what_is_typed_during_the_command() {
-    let mut t = Terminal::bash();
-    t.keys("echo half");
-    t.settle_for(Duration::from_millis(200));
-    let id = t.begin("sleep 0.3");
-    t.wait_started(&id);
-    t.keys(" more");
-    t.result(&id).unwrap();
-    t.wait("the line", |t| t.text().ends_with("$ echo half more"));
-}
-
-#[test]
 fn a_user_who_types_is_waited_for() {
     let mut t = Terminal::bash();
     t.keys("echo typing");
@@ -137,40 +89,6 @@ fn a_user_who_types_is_waited_for() {
     assert!(!t.shown.windows(4).any(|window| window == b"true"));
     assert_eq!(t.result(&id).unwrap().status, Some(0));
     t.wait_screen("$ true\n$ echo typing");
-}
-
-#[test]
-fn a_program_typed_ahead_gets_no_key_of_ours() {
-    let mut t = Terminal::bash();
-    t.keys("sleep 0.3\r");
-    t.wait("its start", |t| t.events.contains(&LiveEvent::UserCommandStarted));
-    t.keys("cat >eaten\r");
-    let id = t.begin("echo x");
-    t.settle_until(Duration::from_millis(900));
-    t.keys("\x04");
-    assert_eq!(t.result(&id).unwrap().output, "x\n");
-    assert_eq!(std::fs::read(t.home_path().join("eaten")).unwrap(), b"");
-}
-
-#[test]
-fn a_begun_loop_refuses_and_completes() {
-    let mut t = Terminal::bash();
-    t.keys("for i in 1 2; do\r");
-    t.wait_text("\n>");
-    assert_eq!(t.refused("true"), "continuation_line");
-    t.keys("echo n$i; done\r");
-    t.wait_text("n1\nn2\n$");
-    assert_eq!(t.run("echo on").output, "on\n");
-}
-
-#[test]
-fn vi_command_mode_is_no_hindrance() {
-    let mut t = Terminal::with_rc("PS1='$ '; set -o vi\n");
-    t.keys("echo");
-    t.keys("\x1b");
-    t.settle_for(Duration::from_millis(700));
-    assert_eq!(t.run("echo vi").output, "vi\n");
-    t.wait_text("vi\n$ echo");
 }
 
 #[test]
@@ -194,20 +112,6 @@ fn a_quoted_enter_is_typed_as_it_is() {
     t.keys("\r");
     t.keys("b' | od -c\r");
     t.wait_text("a  \\r   b");
-}
-
-#[test]
-fn an_open_search_is_left_alone() {
-    let mut t = Terminal::bash();
-    t.line("echo findme");
-    t.keys("\x12find");
-    t.wait_text("reverse-i-search");
-    let id = t.begin("echo x");
-    t.settle_until(Duration::from_millis(2500));
-    assert!(t.text().contains("(reverse-i-search)`find': echo findme"), "{}", t.text());
-    t.keys("\r");
-    assert_eq!(t.result(&id).unwrap().output, "x\n");
-    assert_eq!(t.text().lines().filter(|line| *line == "findme").count(), 2);
 }
 
 #[test]
@@ -258,14 +162,6 @@ fn commands_wait_for_each_other_and_for_the_user() {
     t.cancel(&ids[4]);
     assert_eq!(t.result(&ids[4]).unwrap_err().code(), "cancelled");
     assert_eq!(t.result(&ids[3]).unwrap().status, Some(0));
-}
-
-#[test]
-fn a_replaced_shell_is_seen() {
-    let mut t = Terminal::bash();
-    t.keys("exec sh\r");
-    t.settle_until(Duration::from_millis(400));
-    assert_eq!(t.refused("true"), "shell_replaced");
 }
 
 #[test]

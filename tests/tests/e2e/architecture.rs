@@ -27,6 +27,7 @@ const TOP_LEVEL: &[&str] = &[
     "README.md",
     "client",
     "daemon",
+    "fuzz",
     "protocol",
     "scripts",
     "shell-relay",
@@ -47,6 +48,10 @@ const LAYERS: &[(&str, &[&str])] = &[
 const PURE: &[&str] = &[
     "daemon/src/agent/plan.rs",
     "client/src/app",
+    "client/src/shell_check/facts.rs",
+    "client/src/shell_check/findings.rs",
+    "client/src/shell_check/relay_findings.rs",
+    "client/src/shell_check/report",
     "shell-relay/src/marks",
     "shell-relay/src/capture",
     "shell-relay/src/policy",

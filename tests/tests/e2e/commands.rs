@@ -22,9 +22,14 @@ fn the_version_is_that_of_the_packages() {
 #[test]
 fn help_fits_a_screen() {
     let home = Home::new();
-    for arguments in
-        [&["--help"][..], &["ask", "--help"], &["daemon", "--help"], &["config", "--help"], &["completions", "--help"]]
-    {
+    for arguments in [
+        &["--help"][..],
+        &["ask", "--help"],
+        &["shell-check", "--help"],
+        &["daemon", "--help"],
+        &["config", "--help"],
+        &["completions", "--help"],
+    ] {
         let finished = home.run(arguments);
         assert_eq!(finished.status, Some(0), "{arguments:?}");
         let lines: Vec<&str> = finished.stdout.lines().collect();
@@ -33,7 +38,7 @@ fn help_fits_a_screen() {
         assert!(widest <= Some(80), "{arguments:?}: {widest:?} columns");
     }
     let help = home.run(&["--help"]).stdout;
-    for command in ["ask", "daemon", "config", "completions"] {
+    for command in ["ask", "shell-check", "daemon", "config", "completions"] {
         assert!(help.contains(command), "no {command} in\n{help}");
     }
 }

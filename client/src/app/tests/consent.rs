@@ -12,6 +12,16 @@ fn a_command_without_consent_is_refused_by_the_terminal_itself() {
 }
 
 #[test]
+fn a_command_is_judged_as_the_users_own_shell_reads_it() {
+    let hides_its_end_from_bash = "echo 'x\\' '; rm y #'";
+    let mut bash = Bench::in_a_turn_of(Shell::Bash);
+    assert_eq!(runs(&bash.daemon(execute(hides_its_end_from_bash, None))), Some(hides_its_end_from_bash));
+    let mut fish = Bench::in_a_turn_of(Shell::Fish);
+    assert_eq!(refusal_in(&fish.daemon(execute(hides_its_end_from_bash, None))), "not_approved");
+    assert_eq!(runs(&fish.daemon(execute("ls -la | head", None))), Some("ls -la | head"));
+}
+
+#[test]
 fn an_approved_command_runs_once() {
     let mut bench = Bench::in_a_turn();
     assert_eq!(bench.daemon(ask("touch a", false)), [Effect::TakeKeyboard(true)]);

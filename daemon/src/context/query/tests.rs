@@ -85,3 +85,17 @@ proptest::proptest! {
         proptest::prop_assert_eq!(text.matches("<question>").count(), 1);
     }
 }
+
+#[test]
+fn the_model_is_told_how_another_shell_than_bash_reads() {
+    let environment_of = |shell: Option<&str>| {
+        let environment = Environment { shell: shell.map(Into::into), ..environment() };
+        Query { environment, history: &[], piped_input: None, question: "hi" }.to_text()
+    };
+    assert!(environment_of(Some("bash")).contains("\nshell: bash\n"));
+    assert!(environment_of(Some("zsh")).contains("\nshell: zsh. What the `bash` tool runs is read by zsh, not bash: "));
+    assert!(
+        environment_of(Some("fish")).contains("\nshell: fish. What the `bash` tool runs is read by fish, not bash: ")
+    );
+    assert!(environment_of(None).contains("\nshell: none, commands run in a shell of their own, bash or sh\n"));
+}

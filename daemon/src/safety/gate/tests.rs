@@ -40,7 +40,14 @@ fn user(answers: impl IntoIterator<Item = ApprovalAnswer>) -> Arc<User> {
 }
 
 fn gate(mode: ApprovalMode, user: &Arc<User>, consents: &Consents) -> Gate {
-    Gate::new(by_first_word, Arc::new(move || mode), Arc::clone(user) as _, consents.clone(), "/home/ann".into())
+    Gate::new(
+        by_first_word,
+        Arc::new(move || mode),
+        Arc::clone(user) as _,
+        consents.clone(),
+        "/home/ann".into(),
+        Shell::Bash,
+    )
 }
 
 fn planned(command: &str, cwd: &str) -> PlannedCall {
@@ -156,4 +163,17 @@ fn what_is_remembered_is_bounded() {
     }
     assert_eq!(consents.0.lock().unwrap().len(), MAX_REMEMBERED);
     assert!(consents.recall(&Effect::RunCommand { command: "0".into() }, Path::new("/")).is_none());
+}
+
+#[tokio::test]
+async fn the_policy_learns_which_shell_reads_the_command() {
+    let by_shell = |_: &Effect, context: Context<'_>| Verdict {
+        level: if context.shell == Shell::Fish { Level::Ask } else { Level::Allow },
+        reasons: vec!["fish".into()],
+    };
+    for (shell, may_run) in [(Shell::Bash, true), (Shell::Fish, false)] {
+        let read_only = Arc::new(|| ApprovalMode::ReadOnly);
+        let gate = Gate::new(by_shell, read_only, user([]), Consents::default(), "/home/ann".into(), shell);
+        assert_eq!(gate.before_tool(&mut planned("x", "/")).await.is_ok(), may_run, "{shell:?}");
+    }
 }

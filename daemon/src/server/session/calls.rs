@@ -6,34 +6,64 @@ use cohab_protocol::{
     ApprovalDecision, ApprovalId, ApprovalRequest, CallId, CommandExecutionResult, DaemonMessage, ExecuteCommand,
     RunMode,
 };
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 
-use super::{Grant, MAX_GRANTS, PendingCall, Session};
+use super::{Grant, MAX_GRANTS, Session};
+
+/// How far a command is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// On its way.
+    Sent,
+    /// It runs.
+    Started,
+    /// It runs and waits for the user: its time stands still.
+    WaitsForUser,
+    /// It ended, or was refused.
+    Ended(Box<CommandExecutionResult>),
+}
+
+/// A command that has no result yet.
+#[derive(Debug)]
+pub(super) struct PendingCall {
+    progress: watch::Sender<Progress>,
+    was_sent: bool,
+    was_interrupted: bool,
+}
+
+impl PendingCall {
+    /// Whether sending the command would be of no use (any more).
+    pub fn is_moot(&self) -> bool {
+        self.progress.is_closed() || *self.progress.borrow() != Progress::Sent
+    }
+
+    pub fn is_abandoned(&self) -> bool {
+        self.progress.is_closed()
+    }
+
+    pub fn sent(&mut self) {
+        self.was_sent = true;
+    }
+}
 
 /// A call that waits for the client. Dropping it interrupts a command that has not ended.
 pub struct OpenCall {
     session: Arc<Session>,
     call_id: CallId,
-    /// Fires when the command starts.
-    pub started: oneshot::Receiver<()>,
-    /// Fires when the command ended.
-    pub result: oneshot::Receiver<CommandExecutionResult>,
+    /// Closed without `Ended`: the result will never come.
+    pub progress: watch::Receiver<Progress>,
 }
 
 impl OpenCall {
-    /// Asks the client to interrupt the command.
+    /// Asks the client to interrupt the command, once.
     pub fn interrupt(&self) {
-        self.session.tell(DaemonMessage::InterruptCommand { call_id: self.call_id });
+        self.session.interrupt_call(self.call_id);
     }
 }
 
 impl Drop for OpenCall {
     fn drop(&mut self) {
-        // Interrupted first: an interrupt for a call that is not pending is moot and would not be sent.
-        let is_pending = self.session.lock().calls.contains_key(&self.call_id);
-        if is_pending {
-            self.interrupt();
-        }
+        self.interrupt();
     }
 }
 
@@ -56,24 +86,56 @@ impl Session {
     /// Sends a command; its answers come through the handle.
     #[must_use]
     pub fn open_call(self: &Arc<Self>, command: ExecuteCommand) -> OpenCall {
-        let (started_tx, started) = oneshot::channel();
-        let (result_tx, result) = oneshot::channel();
+        let (sender, progress) = watch::channel(Progress::Sent);
         let call_id = command.call_id;
         let mut state = self.lock();
         // A dropped call stays only until its interrupt is sent.
-        state.calls.retain(|_, call| !call.result.is_closed());
-        state.calls.insert(call_id, PendingCall { started: Some(started_tx), result: result_tx });
+        state.calls.retain(|_, call| !call.is_abandoned());
+        state.calls.insert(call_id, PendingCall { progress: sender, was_sent: false, was_interrupted: false });
         drop(state);
         self.tell(DaemonMessage::ExecuteCommand(command));
-        OpenCall { session: Arc::clone(self), call_id, started, result }
+        OpenCall { session: Arc::clone(self), call_id, progress }
+    }
+
+    /// A second handle on a command that has no result yet: one result answers both.
+    #[must_use]
+    pub fn join_call(self: &Arc<Self>, call_id: CallId) -> Option<OpenCall> {
+        let progress = self.lock().calls.get(&call_id)?.progress.subscribe();
+        Some(OpenCall { session: Arc::clone(self), call_id, progress })
+    }
+
+    /// Stops a command that has no result yet; one that was never sent is forgotten.
+    pub fn interrupt_call(&self, call_id: CallId) {
+        let mut state = self.lock();
+        let Some(call) = state.calls.get_mut(&call_id) else { return };
+        if !call.was_sent {
+            state.calls.remove(&call_id);
+        } else if !std::mem::replace(&mut call.was_interrupted, true) {
+            state.timeline.push(DaemonMessage::InterruptCommand { call_id });
+            drop(state);
+            self.outgoing.notify_one();
+        }
     }
 
     /// Notes that a command started.
     pub fn command_started(&self, call_id: CallId) {
-        let started = self.lock().calls.get_mut(&call_id).and_then(|call| call.started.take());
-        if let Some(started) = started {
-            // Nobody waits for it if the call was dropped meanwhile.
-            let _ = started.send(());
+        self.advance(call_id, Progress::Started);
+    }
+
+    /// Notes that a running command waits for the user.
+    pub fn command_waits(&self, call_id: CallId) {
+        self.advance(call_id, Progress::WaitsForUser);
+    }
+
+    fn advance(&self, call_id: CallId, to: Progress) {
+        if let Some(call) = self.lock().calls.get(&call_id) {
+            call.progress.send_if_modified(|now| {
+                let is_new = *now != to && *now != Progress::WaitsForUser;
+                if is_new {
+                    *now = to;
+                }
+                is_new
+            });
         }
     }
 
@@ -82,10 +144,11 @@ impl Session {
         let mut state = self.lock();
         if result.mode == RunMode::Live && !result.cwd.as_path().as_os_str().is_empty() {
             state.cwd = result.cwd.to_path_buf();
+            state.environment.change(&result.env_delta);
         }
         let call = state.calls.remove(&result.call_id);
         drop(state);
-        call.is_some_and(|call| call.result.send(result).is_ok())
+        call.is_some_and(|call| call.progress.send(Progress::Ended(Box::new(result))).is_ok())
     }
 
     /// Asks the user; the answer comes through the handle.

@@ -1,6 +1,6 @@
 use super::*;
 
-fn result(ending: wire::CommandEnding) -> wire::CommandExecutionResult {
+pub(super) fn result(ending: wire::CommandEnding) -> wire::CommandExecutionResult {
     wire::CommandExecutionResult {
         call_id: CallId::fresh(),
         ending,
@@ -18,6 +18,7 @@ fn result(ending: wire::CommandEnding) -> wire::CommandExecutionResult {
         },
         duration_ms: 1500,
         mode: wire::RunMode::Live,
+        state_after: wire::StateAfter::Prompt,
     }
 }
 
@@ -44,4 +45,253 @@ fn a_refusal_keeps_its_code_and_its_reason() {
         let error = outcome(result(refused), true).unwrap_err();
         assert_eq!((error.code(), error.to_string()), (expected, "vim runs".into()));
     }
+}
+
+/// A command that somebody wants to run, and what cancels it.
+pub(super) type Running = (tokio::task::JoinHandle<Result<CommandOutcome, RelayError>>, CancellationToken);
+
+/// A session whose client is this test.
+pub(super) struct Bench {
+    pub(super) session: Arc<Session>,
+    connection: u64,
+}
+
+impl Bench {
+    pub(super) fn new() -> Self {
+        let bench = Self { session: Arc::new(Session::new(wire::SessionKey("shell:1".into()))), connection: 1 };
+        bench.attach(1, None);
+        bench
+    }
+
+    pub(super) fn attach(&self, connection: u64, resume: Option<wire::ResumePoint>) -> bool {
+        let attach = wire::Attach {
+            session: self.session.key().clone(),
+            live_shell: Some("bash".into()),
+            approval: wire::ApprovalMode::All,
+            can_approve: true,
+            settings: Vec::new(),
+            environment: Vec::new(),
+            resume,
+        };
+        self.session.attach(attach, wire::ApprovalMode::All, connection, CancellationToken::new())
+    }
+
+    /// Begins to run a command; the token cancels it, aborting the task drops it.
+    pub(super) fn run(&self, id: &str, text: &str) -> Running {
+        let runner = LiveRunner::new(Arc::clone(&self.session), TurnId::fresh());
+        let timeout = Duration::from_secs(60);
+        let request = CommandRequest { id: id.into(), text: text.into(), timeout, wants_env_delta: true };
+        let cancel = CancellationToken::new();
+        let cancelled = cancel.clone();
+        (tokio::spawn(async move { runner.run(request, &cancelled).await }), cancel)
+    }
+
+    async fn next(&self) -> DaemonMessage {
+        self.session.next_outgoing(self.connection).await.unwrap()
+    }
+
+    async fn executed(&self) -> ExecuteCommand {
+        match self.next().await {
+            DaemonMessage::ExecuteCommand(command) => command,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn end(&self, call_id: CallId, output: &str) {
+        let result = result(wire::CommandEnding::Exited);
+        self.session.command_ended(wire::CommandExecutionResult { call_id, output: output.into(), ..result });
+    }
+
+    /// Lets every task go on until nothing is left to do now.
+    pub(super) async fn settle(&self) {
+        for _ in 0..50 {
+            tokio::task::yield_now().await;
+        }
+    }
+}
+
+pub(super) fn id(number: u128) -> String {
+    Uuid::from_u128(number).simple().to_string()
+}
+
+pub(super) fn interrupt(message: &DaemonMessage) -> bool {
+    matches!(message, DaemonMessage::InterruptCommand { .. })
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_second_command_waits_visibly_until_the_first_has_ended() {
+    let bench = Bench::new();
+    let (first, _) = bench.run(&id(1), "make all\necho done");
+    let call = bench.executed().await.call_id;
+    let (second, _) = bench.run(&id(2), "ls");
+    let DaemonMessage::Notice(notice) = bench.next().await else { panic!("no notice") };
+    assert_eq!(notice.text, "waits for the shell: `make all…` has it");
+    assert_eq!(bench.session.lease().counts(), (1, 1));
+    bench.session.command_started(call);
+    bench.end(call, "made");
+    let next = bench.executed().await;
+    assert_eq!((next.command.as_str(), next.call_id.to_string()), ("ls", id(2)));
+    bench.end(next.call_id, "files");
+    assert_eq!(first.await.unwrap().unwrap().output, "made");
+    assert_eq!(second.await.unwrap().unwrap().output, "files");
+    bench.settle().await;
+    assert_eq!(bench.session.lease().counts(), (0, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_timer_starts_with_the_command_and_stands_still_while_the_user_is_waited_for() {
+    let bench = Bench::new();
+    let (running, _) = bench.run(&id(1), "make");
+    let call = bench.executed().await.call_id;
+    // As long as it may wait for the prompt.
+    tokio::time::advance(QUEUE_WAIT - Duration::from_secs(1)).await;
+    bench.session.command_started(call);
+    bench.settle().await;
+    tokio::time::advance(Duration::from_secs(69)).await;
+    bench.settle().await;
+    assert!(!running.is_finished(), "60 s of its own and the margin");
+    bench.session.command_waits(call);
+    bench.settle().await;
+    tokio::time::advance(Duration::from_secs(3600)).await;
+    bench.settle().await;
+    assert!(!running.is_finished(), "the user types a password");
+    bench.end(call, "made");
+    assert_eq!(running.await.unwrap().unwrap().output, "made");
+
+    let (late, _) = bench.run(&id(2), "make");
+    let call = bench.executed().await.call_id;
+    bench.session.command_started(call);
+    let error = late.await.unwrap().unwrap_err();
+    assert_eq!(error, RelayError::TimedOut { reason: "it did not report on the command".into() });
+    assert!(interrupt(&bench.next().await));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_never_starts_a_command_is_told_to_forget_it() {
+    let bench = Bench::new();
+    let (running, _) = bench.run(&id(1), "make");
+    bench.executed().await;
+    let error = running.await.unwrap().unwrap_err();
+    assert_eq!(error, RelayError::TimedOut { reason: "it did not start the command".into() });
+    assert!(interrupt(&bench.next().await));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_dropped_or_cancelled_holder_gives_the_shell_back_when_its_command_has_ended() {
+    for is_dropped in [true, false] {
+        let bench = Bench::new();
+        let (first, cancel) = bench.run(&id(1), "make");
+        let call = bench.executed().await.call_id;
+        bench.session.command_started(call);
+        let (second, _) = bench.run(&id(2), "ls");
+        assert!(matches!(bench.next().await, DaemonMessage::Notice(_)));
+        if is_dropped {
+            first.abort();
+        } else {
+            cancel.cancel();
+        }
+        assert!(interrupt(&bench.next().await));
+        bench.settle().await;
+        assert!(bench.session.next_waiting(1).is_none(), "the shell is not free yet");
+        bench.end(call, "half");
+        let next = bench.executed().await;
+        assert_eq!(next.command, "ls");
+        bench.end(next.call_id, "files");
+        assert_eq!(second.await.unwrap().unwrap().output, "files");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_command_that_was_dropped_before_it_was_sent_never_goes_out() {
+    let bench = Bench::new();
+    let (first, _) = bench.run(&id(1), "make");
+    let call = bench.executed().await.call_id;
+    let (second, cancel) = bench.run(&id(2), "ls");
+    assert!(matches!(bench.next().await, DaemonMessage::Notice(_)));
+    second.abort();
+    cancel.cancel();
+    bench.settle().await;
+    bench.end(call, "made");
+    first.await.unwrap().unwrap();
+    bench.settle().await;
+    assert!(bench.session.next_waiting(1).is_none());
+    assert_eq!(bench.session.lease().counts(), (0, 0));
+    // Sent, but the client has not taken it: the same.
+    let (third, _) = bench.run(&id(3), "ls");
+    bench.settle().await;
+    third.abort();
+    bench.settle().await;
+    assert!(bench.session.next_waiting(1).is_none());
+    assert_eq!(bench.session.lease().counts(), (0, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_interrupted_command_that_does_not_end_keeps_the_shell_for_seconds_only() {
+    let bench = Bench::new();
+    let (first, _) = bench.run(&id(1), "make");
+    bench.executed().await;
+    first.abort();
+    assert!(interrupt(&bench.next().await));
+    let begun = Instant::now();
+    let (second, _) = bench.run(&id(2), "ls");
+    assert!(matches!(bench.next().await, DaemonMessage::Notice(_)));
+    assert_eq!(bench.executed().await.command, "ls");
+    assert!(begun.elapsed() <= INTERRUPT_WAIT + Duration::from_secs(1), "{:?}", begun.elapsed());
+    second.abort();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_is_gone_gives_the_shell_back() {
+    let bench = Bench::new();
+    let (first, _) = bench.run(&id(1), "make");
+    let call = bench.executed().await.call_id;
+    bench.session.command_started(call);
+    assert!(bench.session.detach(1));
+    assert_eq!(first.await.unwrap().unwrap_err(), RelayError::Unknown);
+    bench.settle().await;
+    assert_eq!(bench.session.lease().counts(), (0, 0));
+    let (second, _) = bench.run(&id(2), "ls");
+    assert_eq!(second.await.unwrap().unwrap_err(), RelayError::NoClient);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_command_waits_a_moment_for_a_client_that_comes_back() {
+    let bench = Bench::new();
+    assert!(bench.session.detach(1));
+    let (running, _) = bench.run(&id(1), "ls");
+    bench.settle().await;
+    tokio::time::advance(RECONNECT_GRACE - Duration::from_secs(1)).await;
+    bench.attach(1, None);
+    let call = bench.executed().await.call_id;
+    bench.end(call, "files");
+    assert_eq!(running.await.unwrap().unwrap().output, "files");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_takes_over_has_none_of_the_old_ones_commands() {
+    let mut bench = Bench::new();
+    let (first, _) = bench.run(&id(1), "make");
+    let call = bench.executed().await.call_id;
+    bench.session.command_started(call);
+    assert!(!bench.attach(2, None));
+    bench.connection = 2;
+    assert_eq!(first.await.unwrap().unwrap_err(), RelayError::Unknown);
+    assert!(bench.session.next_outgoing(1).await.is_none(), "the old one is told nothing more");
+    let (second, _) = bench.run(&id(2), "ls");
+    assert_eq!(bench.executed().await.command, "ls");
+    second.abort();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_is_repeated_while_it_runs_is_sent_once_and_answered_twice() {
+    let bench = Bench::new();
+    let (first, _) = bench.run(&id(1), "make");
+    let call = bench.executed().await.call_id;
+    let (again, _) = bench.run(&id(1), "make");
+    bench.settle().await;
+    assert!(bench.session.next_waiting(1).is_none());
+    bench.session.command_started(call);
+    bench.end(call, "made");
+    assert_eq!(first.await.unwrap().unwrap().output, "made");
+    assert_eq!(again.await.unwrap().unwrap().output, "made");
 }

@@ -17,7 +17,7 @@ const MAX_SLEEP_SECONDS: f64 = 30.0;
 pub(super) fn assess(name: &str, spec: &Spec, words: &[Word], context: Context<'_>) -> Result<(), Refusal> {
     match spec.operands {
         Operands::Rule("any") => return words.iter().try_for_each(|word| check_echoed(word, context)),
-        Operands::Rule("printf") => return small::assess_printf(words),
+        Operands::Rule("printf") => return small::assess_printf(words, context.shell),
         Operands::Rule("test") => return small::assess_test(name, words, context),
         _ => {}
     }

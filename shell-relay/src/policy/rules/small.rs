@@ -9,6 +9,7 @@ use super::{
     },
     Refusal, ask, check_literal, check_path, danger,
 };
+use crate::shell::Shell;
 
 /// Variables whose values are no secret.
 const PRINTABLE_VARIABLES: &[&str] = &[
@@ -168,7 +169,7 @@ pub(super) fn assess_ps(words: &[Word]) -> Result<(), Refusal> {
     if are_processes { Ok(()) } else { ask(SHOWS_ENVIRONMENT) }
 }
 
-pub(super) fn assess_printf(words: &[Word]) -> Result<(), Refusal> {
+pub(super) fn assess_printf(words: &[Word], shell: Shell) -> Result<(), Refusal> {
     words.iter().try_for_each(check_literal)?;
     let Some((format, values)) = words.split_first() else { return ask("`printf` without a format") };
     if format.text.starts_with('-') {
@@ -178,7 +179,9 @@ pub(super) fn assess_printf(words: &[Word]) -> Result<(), Refusal> {
         rest.trim_start_matches(|c: char| c.is_ascii_digit() || " #+-.'*".contains(c))
             .starts_with(['d', 'i', 'o', 'u', 'x', 'X', 'f', 'F', 'e', 'E', 'g', 'G', 'a', 'A', 'c'])
     }) || format.text.contains('*');
-    if converts_numbers && !values.iter().all(|value| options::is_number(&value.text) || is_word(&value.text)) {
+    // zsh evaluates even a name, and what the variable of that name holds.
+    let is_harmless = |text: &str| options::is_number(text) || (shell != Shell::Zsh && is_word(text));
+    if converts_numbers && !values.iter().all(|value| is_harmless(&value.text)) {
         return ask("`printf` with a number that some shells evaluate");
     }
     Ok(())

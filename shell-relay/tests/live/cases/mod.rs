@@ -29,6 +29,7 @@ macro_rules! case {
 mod changes;
 mod interrupt;
 mod jobs;
+mod lines;
 mod marks;
 mod nested;
 mod options;

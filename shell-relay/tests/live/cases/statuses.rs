@@ -34,16 +34,6 @@ case!(case_014_comment [bash zsh fish fish4] |kind| {
     assert_eq!(t.run("echo hi # note").output, "hi\n");
 });
 
-case!(case_063_half_typed_line [bash zsh fish fish4] |kind| {
-    let mut t = Terminal::of(kind);
-    t.keys("echo half 'ty");
-    t.settle_for(std::time::Duration::from_millis(200));
-    assert_eq!(t.run("echo relayed").output, "relayed\n");
-    t.wait_screen("$ echo relayed\nrelayed\n$ echo half 'ty");
-    t.keys("ped'\r");
-    t.wait_text("\nhalf typed\n$");
-});
-
 case!(case_107_commands_within_an_answer [bash zsh fish fish4] |kind| {
     let mut t = Terminal::of(kind);
     t.keys("? what\r");

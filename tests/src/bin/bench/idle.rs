@@ -1,11 +1,12 @@
 //! What cohab costs while nobody does anything.
 
-use std::{fs, path::Path, thread, time::Duration};
+use std::{thread, time::Duration};
 
 use cohab_e2e::{Answer, Home, ModelServer, Wire, home::PROMPT};
 
 use crate::{
     contestants::{self, COHAB},
+    process::{pss_mib, switches},
     pty::Pty,
     report::Report,
 };
@@ -45,36 +46,4 @@ fn figures(report: &mut Report, home: &Home, pty: &Pty, when: &str) {
     };
     report.at_most("idle", &format!("daemon wakeups, {when}"), after - before, 0.0, "in 5 s");
     report.at_most("idle", &format!("daemon PSS, {when}"), pss_mib(daemon), DAEMON_MIB, "MiB");
-}
-
-/// Voluntary context switches of all threads so far: each is a wait that ended.
-fn switches(pid: u32) -> f64 {
-    let tasks = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
-    tasks.map(|task| number(&task.path().join("status"), "voluntary_ctxt_switches:")).sum()
-}
-
-fn pss_mib(pid: u32) -> f64 {
-    number(Path::new(&format!("/proc/{pid}/smaps_rollup")), "Pss:") / 1024.0
-}
-
-/// The first number after `key` at the start of a line; NaN if there is none.
-fn number(file: &Path, key: &str) -> f64 {
-    let text = fs::read_to_string(file).unwrap_or_default();
-    let value = text.lines().find_map(|line| line.strip_prefix(key)).and_then(|rest| rest.split_whitespace().next());
-    value.and_then(|value| value.parse().ok()).unwrap_or(f64::NAN)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn this_process_waits_and_needs_memory() {
-        let pid = std::process::id();
-        let before = switches(pid);
-        thread::sleep(Duration::from_millis(1));
-        assert!(switches(pid) > before);
-        assert!(pss_mib(pid) > 0.1);
-        assert!(number(Path::new("/proc/self/status"), "NoSuchKey:").is_nan());
-    }
 }

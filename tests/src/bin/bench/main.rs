@@ -4,6 +4,7 @@ mod contestants;
 mod echo;
 mod flood;
 mod idle;
+mod process;
 mod pty;
 mod relay;
 mod report;

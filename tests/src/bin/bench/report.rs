@@ -69,11 +69,12 @@ impl Report {
         let _ = writeln!(io::stderr(), "bench: {text}");
     }
 
-    /// p50 and p99 of a contestant, without a bar.
+    /// p50, p95 and p99 of a contestant, without a bar.
     pub(crate) fn samples(&mut self, measure: &'static str, subject: &str, unit: &str, samples: &Samples) {
         let figures = format!(
-            "p50 {:.3} {unit}, p99 {:.3} {unit}, {} samples",
+            "p50 {:.3} {unit}, p95 {:.3} {unit}, p99 {:.3} {unit}, {} samples",
             samples.p50(),
+            samples.quantile(0.95),
             samples.quantile(0.99),
             samples.len()
         );
@@ -106,14 +107,14 @@ impl Report {
     }
 
     pub(crate) fn table(&self) -> String {
-        let mut out = format!("{:<8} {:<32} {:<48} {:<18} \n", "measure", "of", "figure", "bar");
+        let mut out = format!("{:<8} {:<48} {:<60} {:<18} \n", "measure", "of", "figure", "bar");
         for row in &self.rows {
             let verdict = match row.verdict {
                 Verdict::Kept => "ok",
                 Verdict::Missed => "MISS",
                 Verdict::None => "",
             };
-            let line = format!("{:<8} {:<32} {:<48} {:<18} {verdict}", row.measure, row.subject, row.figures, row.bar);
+            let line = format!("{:<8} {:<48} {:<60} {:<18} {verdict}", row.measure, row.subject, row.figures, row.bar);
             out.push_str(line.trim_end());
             out.push('\n');
         }

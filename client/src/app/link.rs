@@ -1,0 +1,93 @@
+//! The way to the daemon: made when it is needed, and made again for the rest of an answer.
+
+use cohab_protocol::{Attached, ClientMessage, ErrorSubject, WireError, WireErrorKind};
+
+use super::{App, LinkState, turn::Turn};
+use crate::effect::Effect;
+
+const GONE: &str = "the daemon is gone; the answer is incomplete";
+const GONE_HINT: &str = "ask again; that starts it anew";
+
+impl App {
+    pub(super) fn connect(&mut self, effects: &mut Vec<Effect>) {
+        self.link = LinkState::Connecting;
+        effects.push(Effect::Connect);
+    }
+
+    pub(super) fn on_link_up(&mut self, attached: Attached, effects: &mut Vec<Effect>) {
+        let is_resumed = attached.is_resumed;
+        self.link = LinkState::Up(attached);
+        if is_resumed {
+            self.report_again(effects);
+        } else {
+            self.cancelled_turn = None;
+            // A daemon that was just (re)started knows nothing; one that knew us keeps only the newest, so twice does no harm.
+            let events = self.shell_events.iter().cloned();
+            effects.extend(events.map(|event| Effect::Send(ClientMessage::ShellEvent(event))));
+            if self.turn.as_ref().is_some_and(Turn::is_resuming) {
+                self.fail_turn(GONE, GONE_HINT, effects);
+            }
+        }
+        if let Some(turn) = self.turn.as_mut() {
+            turn.resumed();
+        }
+        if self.cancelled_turn.is_none() {
+            self.send_held_query(effects);
+        }
+    }
+
+    pub(super) fn send_held_query(&mut self, effects: &mut Vec<Effect>) {
+        if let Some(query) = self.turn.as_mut().and_then(Turn::take_unsent_query) {
+            effects.push(Effect::Send(ClientMessage::UserQuery(query)));
+        }
+    }
+
+    /// What the daemon may not have got before the connection broke off: it ignores what it knows.
+    fn report_again(&self, effects: &mut Vec<Effect>) {
+        let Some(turn) = self.turn.as_ref().filter(|turn| !turn.is_over()) else { return };
+        if let Some(call) = turn.running_call.as_ref().filter(|call| call.has_started) {
+            effects.push(super::command::started(call.request.call_id));
+        }
+        if let Some(result) = turn.last_result.and_then(|call_id| self.journal.find(call_id)) {
+            effects.push(Effect::Send(ClientMessage::CommandExecutionResult(result.clone())));
+        }
+    }
+
+    /// The daemon that holds the turn is asked for its rest; a running command goes on meanwhile.
+    pub(super) fn on_link_lost(&mut self, effects: &mut Vec<Effect>) {
+        if let Some(from) = self.turn.as_mut().and_then(Turn::resume) {
+            self.link = LinkState::Connecting;
+            effects.push(Effect::Resume(from));
+            return;
+        }
+        self.link = LinkState::Down;
+        self.cancelled_turn = None;
+        self.fail_turn(GONE, GONE_HINT, effects);
+    }
+
+    pub(super) fn on_link_down(&mut self, message: &str, hint: &str, effects: &mut Vec<Effect>) {
+        self.cancelled_turn = None;
+        self.link = LinkState::Failed;
+        if self.turn.as_ref().is_some_and(Turn::is_resuming) {
+            self.link = LinkState::Down;
+            self.fail_turn(GONE, GONE_HINT, effects);
+        } else {
+            self.fail_turn(message, hint, effects);
+        }
+    }
+
+    /// Nobody answers any more. A command that runs is left to its end, one that has not begun is not.
+    fn fail_turn(&mut self, message: &str, hint: &str, effects: &mut Vec<Effect>) {
+        let Some(turn) = self.turn.as_ref().filter(|turn| !turn.is_over()) else { return };
+        if let Some(call) = turn.running_call.as_ref().filter(|call| !call.has_started) {
+            effects.push(Effect::CancelCommand(call.request.call_id.to_string()));
+        }
+        self.print_error(&WireError {
+            about: ErrorSubject::Connection,
+            kind: WireErrorKind::NotFound,
+            message: message.to_owned(),
+            hint: Some(hint.to_owned()),
+        });
+        self.end_turn(effects);
+    }
+}

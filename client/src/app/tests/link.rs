@@ -1,0 +1,129 @@
+//! A connection that breaks off in the middle of an answer.
+
+use cohab_protocol::ResumePoint;
+
+use super::*;
+
+/// In a turn that the daemon has begun and of which one chunk was seen.
+fn begun() -> Bench {
+    let mut bench = Bench::in_a_turn();
+    bench.daemon(DaemonMessage::TurnStarted { turn_id: TURN });
+    bench.chunk(0, "one ");
+    bench
+}
+
+fn resume(next_seq: u64) -> Effect {
+    Effect::Resume(ResumePoint { turn_id: TURN, next_seq })
+}
+
+fn step(number: u32) -> DaemonMessage {
+    let activity = StepActivity::ToolCall { tool: "read".into(), argument: "a.txt".into() };
+    DaemonMessage::StepStarted(StepStarted { turn_id: TURN, step: number, activity })
+}
+
+#[test]
+fn the_rest_of_the_answer_is_asked_for_and_shown_once() {
+    let mut bench = begun();
+    bench.daemon(step(1));
+    assert_eq!(bench.event(Event::LinkLost), [resume(1)]);
+    assert!(bench.attached(true).is_empty(), "the daemon knows what the user ran");
+    bench.daemon(step(1));
+    let summary = "3 lines".into();
+    let finished = StepFinished { turn_id: TURN, step: 1, outcome: StepOutcome::Done, summary, elapsed_ms: 5 };
+    bench.daemon(DaemonMessage::StepFinished(finished.clone()));
+    bench.daemon(DaemonMessage::StepFinished(finished));
+    bench.chunk(0, "one ");
+    bench.chunk(1, "two");
+    bench.daemon(ended(TurnEndReason::Answered));
+    let above: String = bench.app.last_frame().above.iter().map(|line| format!("{line}\n")).collect();
+    assert_eq!(above, "one\n● read  a.txt\n  ✓ 3 lines · 5 ms\ntwo\n");
+}
+
+#[test]
+fn what_was_reported_last_is_reported_again() {
+    let mut bench = begun();
+    bench.daemon(execute("ls", None));
+    let started = bench.live(LiveEvent::CommandStarted { id: CALL.to_string() });
+    bench.event(Event::LinkLost);
+    assert_eq!(bench.attached(true), started);
+    let id = CALL.to_string();
+    let finished = bench.live(LiveEvent::CommandFinished { id, outcome: outcome(Ending::Exited) });
+    bench.event(Event::LinkLost);
+    let again = bench.attached(true);
+    assert_eq!(result_in(&again), result_in(&finished));
+    assert_eq!(again.len(), 1);
+}
+
+#[test]
+fn a_daemon_that_does_not_know_the_turn_ends_it_and_a_command_that_has_not_begun() {
+    let mut bench = begun();
+    bench.daemon(execute("ls", None));
+    bench.event(Event::LinkLost);
+    assert_eq!(bench.attached(false), [Effect::CancelCommand(CALL.to_string())]);
+    bench.live(LiveEvent::CommandFinished { id: CALL.to_string(), outcome: outcome(Ending::Interrupted) });
+    assert_eq!(bench.live(LiveEvent::AnswerReady), [Effect::EndAnswer]);
+    assert!(bench.shown().contains("Error: the daemon is gone; the answer is incomplete"));
+}
+
+#[test]
+fn a_command_that_runs_is_left_to_its_end_without_a_daemon() {
+    let mut bench = begun();
+    bench.daemon(execute("ls", None));
+    bench.live(LiveEvent::CommandStarted { id: CALL.to_string() });
+    bench.event(Event::LinkLost);
+    let down = Event::LinkDown { message: "the daemon is not running".into(), hint: String::new() };
+    assert!(bench.event(down).is_empty());
+    bench.live(LiveEvent::CommandFinished { id: CALL.to_string(), outcome: outcome(Ending::Exited) });
+    assert_eq!(bench.live(LiveEvent::AnswerReady), [Effect::EndAnswer]);
+    let shown = bench.shown();
+    assert!(shown.contains("the daemon is gone; the answer is incomplete"), "{shown}");
+    bench.live(LiveEvent::AnswerEnded);
+    assert_eq!(bench.live(LiveEvent::PromptReady), [Effect::Connect]);
+}
+
+#[test]
+fn a_turn_that_the_daemon_may_not_know_is_not_asked_for() {
+    let mut bench = Bench::in_a_turn();
+    assert_eq!(bench.event(Event::LinkLost), [Effect::EndAnswer]);
+    assert!(bench.shown().contains("the daemon is gone"));
+}
+
+#[test]
+fn a_connection_that_breaks_again_and_again_ends_the_turn() {
+    let mut bench = begun();
+    for _ in 0..3 {
+        assert_eq!(bench.event(Event::LinkLost), [resume(1)]);
+        bench.attached(true);
+    }
+    assert_eq!(bench.event(Event::LinkLost), [Effect::EndAnswer]);
+}
+
+#[test]
+fn a_question_after_one_that_was_stopped_without_a_connection_is_sent() {
+    for is_resumed in [true, false] {
+        let mut bench = begun();
+        bench.event(Event::LinkLost);
+        let effects = bench.live(LiveEvent::CancelRequested);
+        assert_eq!(effects[0], Effect::Send(ClientMessage::CancelTurn { turn_id: TURN }), "the link keeps it");
+        bench.live(LiveEvent::AnswerEnded);
+        bench.live(LiveEvent::LineEntered { text: "? again".into(), cursor: 0, cwd: CWD.into() });
+        let mut effects = bench.attached(is_resumed);
+        if is_resumed {
+            assert!(effects.is_empty(), "the daemon has not ended the first one: {effects:?}");
+            effects = bench.daemon(ended(TurnEndReason::Cancelled));
+        }
+        assert!(matches!(&effects[..], [Effect::Send(ClientMessage::UserQuery(query))] if query.text == "again"));
+    }
+}
+
+#[test]
+fn a_client_that_was_taken_over_says_so_and_comes_back_with_the_next_question_only() {
+    let mut bench = begun();
+    let reason = "Another client took over this session.";
+    bench.event(Event::LinkDown { message: reason.into(), hint: "ask again".into() });
+    assert!(bench.shown().contains(reason));
+    bench.live(LiveEvent::AnswerEnded);
+    assert!(bench.live(LiveEvent::PromptReady).is_empty(), "they would take the session from each other for ever");
+    let effects = bench.live(LiveEvent::LineEntered { text: "? mine".into(), cursor: 0, cwd: CWD.into() });
+    assert!(effects.contains(&Effect::Connect));
+}

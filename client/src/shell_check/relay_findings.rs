@@ -1,0 +1,155 @@
+//! Findings about a shell that got to its prompt. Pure.
+
+use cohab_shell_relay::shell::Shell;
+
+use super::{
+    facts::{Facts, HalfLine, RelayFacts, Tried, median, milliseconds},
+    findings::{Finding, Verdict, at, finding},
+};
+
+/// So much more than a typed line is told.
+const SLOW_ROUND_MS: f64 = 25.0;
+
+/// One thing that was tried: well, or a failure (`verdict`) with what came instead.
+fn tried(id: &'static str, well: &str, what: &str, tried: &Tried, verdict: Verdict, hint: &str) -> Finding {
+    match tried {
+        Tried::Right => finding(id, Verdict::Ok, well),
+        Tried::Wrong(how) => finding(id, verdict, format!("{what}: {how}")).hint(hint),
+        Tried::Skipped => {
+            finding(id, Verdict::Warn, "not tried for want of time").hint("run it again when the machine is idle")
+        }
+    }
+}
+
+const REPORT: &str = "this should not be; please report it with your start-up files";
+
+/// What the trial of the relay tells.
+pub(super) fn relay_findings(facts: &Facts, relay: &RelayFacts) -> Vec<Finding> {
+    if !relay.has_line_editor {
+        let text = "the shell reads lines without its line editor: no command can be handed to it";
+        return vec![finding("relay", Verdict::Fail, text).hint("`set +o emacs`, `set +o vi` or TERM switch it off")];
+    }
+    let hint = facts.rc.redirect.as_ref().map_or_else(|| REPORT.to_owned(), |line| format!("look at {}", at(line)));
+    let first = tried("relay", "a command runs in the shell", "a command", &relay.first, Verdict::Fail, &hint);
+    if relay.first != Tried::Right {
+        return vec![first];
+    }
+    if !relay.is_history_aside {
+        let text = "a command runs; no more was tried, as your history could not be kept out of it";
+        return vec![finding("relay", Verdict::Warn, text).hint("HISTFILE may be read-only in your start-up files")];
+    }
+    let mut all = vec![first];
+    all.extend(round_trip(relay));
+    all.push(marks(facts, relay));
+    all.push(tried("status", "exit statuses come back", "exit status", &relay.status, Verdict::Fail, REPORT));
+    all.push(tried("folder-change", "`cd` stays and is told", "`cd`", &relay.cwd, Verdict::Fail, REPORT));
+    let well = "`export` stays and is told";
+    all.push(match &relay.variables {
+        Tried::Right => {
+            let hint = "the assistant does not hear of it, and no line says so; all else is as it should be";
+            tried("variables", well, "`export`", &relay.variables_told, Verdict::Warn, hint)
+        }
+        wrong => tried("variables", well, "`export`", wrong, Verdict::Fail, REPORT),
+    });
+    all.push(shapes(relay));
+    all.push(half_line(relay));
+    all.extend(questions(facts, relay));
+    let hint = "something rewrites HISTIGNORE or the shell's history hooks";
+    all.push(tried(
+        "history",
+        "cohab's own lines stay out of the history",
+        "history",
+        &relay.history,
+        Verdict::Warn,
+        hint,
+    ));
+    all
+}
+
+fn round_trip(relay: &RelayFacts) -> Option<Finding> {
+    let relayed = milliseconds(median(&relay.relayed)?);
+    let count = relay.relayed.len();
+    let Some(typed) = median(&relay.typed).map(milliseconds) else {
+        return Some(finding("round-trip", Verdict::Warn, format!("{relayed:.1} ms for `true`, median of {count}")));
+    };
+    let text = format!("{relayed:.1} ms for `true`, {typed:.1} ms typed; medians of {count}");
+    Some(if relayed - typed > SLOW_ROUND_MS {
+        finding("round-trip", Verdict::Warn, text).hint("more than it should be; run it again when the machine is idle")
+    } else {
+        finding("round-trip", Verdict::Ok, text)
+    })
+}
+
+fn marks(facts: &Facts, relay: &RelayFacts) -> Finding {
+    let seen = relay.marks;
+    let continuation = seen.continuation || !relay.continuation_tried;
+    let kinds =
+        [(seen.prompt, "prompt"), (seen.start, "start of a command"), (seen.end, "end"), (continuation, "next line")];
+    let missing: Vec<&str> = kinds.iter().filter(|(is, _)| !is).map(|(_, kind)| *kind).collect();
+    if missing.is_empty() {
+        let last = if seen.continuation { ", next line" } else { "" };
+        return finding("marks", Verdict::Ok, format!("prompt, start, end{last}"));
+    }
+    let hint = if facts.shell.kind == Shell::Bash {
+        "something rewrites PS0, PS1, PS2 or PROMPT_COMMAND after cohab's part of the start-up"
+    } else {
+        "something takes the hooks of the shell away after cohab's part of the start-up"
+    };
+    finding("marks", Verdict::Warn, format!("missing: {}", missing.join(", "))).hint(hint)
+}
+
+fn shapes(relay: &RelayFacts) -> Finding {
+    let names: Vec<&str> = relay.shapes.iter().map(|(name, _)| *name).collect();
+    let wrong = relay.shapes.iter().find(|(_, tried)| *tried != Tried::Right);
+    match wrong {
+        None => finding("shapes", Verdict::Ok, format!("as they should: {}", names.join(", "))),
+        Some((name, how)) => tried("shapes", "", name, how, Verdict::Fail, REPORT),
+    }
+}
+
+fn half_line(relay: &RelayFacts) -> Finding {
+    let plugin = "a key binding or a plugin of the line editor changes the line";
+    // What is typed right and comes back wrong is our fault.
+    let hint = if relay.types_right { REPORT } else { plugin };
+    match &relay.half_line {
+        HalfLine::Back => finding("half-line", Verdict::Ok, "a half-typed line comes back with its cursor"),
+        HalfLine::CursorMoved => {
+            finding("half-line", Verdict::Warn, "a half-typed line comes back, its cursor elsewhere").hint(hint)
+        }
+        HalfLine::Changed(text) => {
+            finding("half-line", Verdict::Warn, format!("a half-typed line came back as `{text}`")).hint(hint)
+        }
+        HalfLine::Unknown => finding("half-line", Verdict::Warn, "a half-typed line could not be looked at"),
+    }
+}
+
+/// A question needs one of Enter and the hotkey.
+fn questions(facts: &Facts, relay: &RelayFacts) -> Vec<Finding> {
+    let is_ble = relay.inside.as_ref().is_some_and(|inside| inside.tools.contains(&"ble.sh"));
+    let unless = |other_works: bool| if other_works { Verdict::Warn } else { Verdict::Fail };
+    let enter_verdict = unless(facts.has_hotkey && relay.hotkey == Tried::Right);
+    let hotkey_verdict = unless(relay.enter == Tried::Right);
+    let hint = match facts.shell.kind {
+        _ if !facts.has_hotkey => "set client.hotkey in the settings, and ask with that key",
+        _ if is_ble => "ble.sh reads the keys itself; ask with the hotkey",
+        Shell::Fish => "your own binding of Enter is kept; ask with the hotkey",
+        _ => "something else reads Enter; ask with the hotkey",
+    };
+    let mut all = vec![tried(
+        "enter",
+        "a question is taken before the shell sees it",
+        "Enter",
+        &relay.enter,
+        enter_verdict,
+        hint,
+    )];
+    if facts.has_hotkey {
+        let hint = "another hotkey may do: client.hotkey in the settings";
+        all.push(tried("hotkey", "asks with the line as it stands", "hotkey", &relay.hotkey, hotkey_verdict, hint));
+    }
+    if relay.enter == Tried::Right || relay.answer != Tried::Skipped {
+        let well = "commands run within an answer, the prompt comes back";
+        all.push(tried("answer", well, "an answer", &relay.answer, Verdict::Fail, REPORT));
+    }
+    all
+}

@@ -1,0 +1,7 @@
+//! The live shell as a state machine, from outside: without a shell, a kernel or a clock.
+
+mod bench;
+mod properties;
+mod states;
+mod story;
+mod table;

@@ -1,0 +1,146 @@
+//! Whatever happens, in any order.
+
+use proptest::prelude::*;
+
+use cohab_shell_relay::live::LiveEvent;
+
+use crate::{
+    bench::{Bench, CHILD, NONCE},
+    story::play,
+};
+
+const HELD_KEYS_MAX_BYTES: usize = 64 * 1024;
+const WHOLE: usize = usize::MAX;
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(512))]
+
+    #[test]
+    fn every_story_ends_well(bytes in proptest::collection::vec(any::<u8>(), 0..240)) {
+        play(&bytes, WHOLE);
+    }
+
+    #[test]
+    fn the_pieces_in_which_output_comes_change_nothing(
+        bytes in proptest::collection::vec(any::<u8>(), 0..160),
+        piece in 1usize..9,
+    ) {
+        let (whole, pieces) = (play(&bytes, WHOLE), play(&bytes, piece));
+        prop_assert_eq!(String::from_utf8_lossy(&whole.terminal), String::from_utf8_lossy(&pieces.terminal));
+        prop_assert_eq!(String::from_utf8_lossy(&whole.pty), String::from_utf8_lossy(&pieces.pty));
+        prop_assert_eq!(whole.events, pieces.events);
+    }
+}
+
+#[test]
+fn keys_beyond_the_bound_are_dropped_and_the_rest_comes_in_order() {
+    let mut bench = Bench::stashing();
+    let typed: Vec<u8> = (0..HELD_KEYS_MAX_BYTES + 1000).map(|at| b'a' + (at % 26) as u8).collect();
+    typed.chunks(777).for_each(|keys| bench.keys(keys));
+    assert!(bench.fx.pty.is_empty());
+    bench.wait(3000);
+    assert!(bench.fx.pty == typed[..HELD_KEYS_MAX_BYTES], "{} bytes came", bench.fx.pty.len());
+}
+
+#[test]
+fn a_command_refused_in_an_answer_gives_the_terminal_back_to_the_assistant() {
+    type Refuse = fn(&mut Bench);
+    let ways: [(&str, Refuse); 3] = [
+        ("bad_text", |bench| bench.run("b0", "nul\0")),
+        ("not_ready", |bench| {
+            bench.run("b0", "true");
+            bench.wait(3000);
+        }),
+        ("not_written", |bench| {
+            bench.run("b0", "true");
+            bench.not_written();
+        }),
+    ];
+    for (code, refuse) in ways {
+        let mut bench = Bench::answering();
+        refuse(&mut bench);
+        let [LiveEvent::CommandRefused { error, .. }, LiveEvent::AnswerReady] = bench.fx.events.as_slice() else {
+            panic!("{code}: {:?}", bench.fx.events);
+        };
+        assert_eq!(error.code(), code);
+    }
+}
+
+#[test]
+fn a_command_that_cannot_be_written_is_refused_at_once_and_held_keys_come() {
+    let mut bench = Bench::stashing();
+    bench.keys(b"typed");
+    bench.not_written();
+    let Some(LiveEvent::CommandRefused { id, error }) = bench.fx.events.first() else {
+        panic!("{:?}", bench.fx.events)
+    };
+    assert_eq!((id.as_str(), error.code()), ("a0", "not_written"));
+    assert!(error.to_string().contains("disk full"), "{error}");
+    assert_eq!(bench.fx.pty, b"typed");
+    let mut bench = Bench::running_agent();
+    bench.not_written();
+    assert!(bench.fx.events.is_empty(), "it runs: {:?}", bench.fx.events);
+}
+
+#[test]
+fn keys_that_wait_for_the_prompt_go_to_a_command_that_starts_before_it() {
+    let mut bench = Bench::running_agent();
+    bench.keys(b"rm -i x\r");
+    bench.marks(&["E;a0;0;/", "D;a0;0;/"]);
+    bench.probe.editor_in_front();
+    bench.marks(&["B"]);
+    bench.fx.clear();
+    bench.keys(b"y");
+    assert!(bench.fx.pty.is_empty(), "what was typed ahead may still be read");
+    bench.marks(&["C"]);
+    bench.keys(b"z");
+    assert_eq!(bench.fx.pty, b"yz");
+}
+
+/// Memory of this process, in bytes.
+fn resident_bytes() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").expect("Linux tells");
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("a process has memory");
+    let kilobytes: u64 = line.trim().trim_end_matches(" kB").parse().expect("a number");
+    kilobytes * 1024
+}
+
+#[test]
+fn megabytes_within_one_sequence_cost_no_memory_and_no_byte() {
+    static CHUNK: [u8; 64 * 1024] = [b'5'; 64 * 1024];
+    const CHUNKS: usize = 128;
+    const GROWTH_MAX_BYTES: u64 = 4 * 1024 * 1024;
+    let cut_mark = format!("\x1b]7391;{NONCE};{CHILD};Q;1;");
+    let makers: [(fn() -> Bench, bool); 5] = [
+        (Bench::prompt_idle, true),
+        (Bench::running_user, true),
+        (Bench::not_integrated, true),
+        (Bench::answering, false),
+        (Bench::running_agent, false),
+    ];
+    for (make, is_shown) in makers {
+        for opening in ["\x1b]0;", &cut_mark, "\x1b]7391;", "\x1b[", "\x1bP"] {
+            let mut bench = make();
+            bench.output(opening.as_bytes());
+            let mut shown = std::mem::take(&mut bench.fx.terminal).len();
+            bench.output(&CHUNK);
+            let before = resident_bytes();
+            for _ in 1..CHUNKS {
+                shown += bench.fx.terminal.len();
+                bench.fx.clear();
+                bench.output(&CHUNK);
+            }
+            let growth = resident_bytes().saturating_sub(before);
+            assert!(growth < GROWTH_MAX_BYTES, "{growth} bytes after {opening:?} in {:?}", bench.live.state());
+            bench.end();
+            shown += bench.fx.terminal.len();
+            let written = opening.len() + CHUNKS * CHUNK.len();
+            assert!(!is_shown || shown == written, "{shown} of {written} bytes after {opening:?}");
+            if let Some(LiveEvent::CommandFinished { outcome, .. }) = bench.fx.events.last() {
+                // What stands in place of the nonce is shorter.
+                let redacted = if opening.contains(NONCE) { NONCE.len() - "[redacted]".len() } else { 0 };
+                assert_eq!(outcome.total_bytes, (written - redacted) as u64, "{opening:?}");
+            }
+        }
+    }
+}

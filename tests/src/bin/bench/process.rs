@@ -1,0 +1,50 @@
+//! What the system tells about a process.
+
+use std::{fs, path::Path};
+
+/// Voluntary context switches of all its threads so far: each is a wait that ended.
+pub(crate) fn switches(pid: u32) -> f64 {
+    let tasks = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    tasks.map(|task| number(&task.path().join("status"), "voluntary_ctxt_switches:")).sum()
+}
+
+/// Its memory, shared pages counted by their share, in MiB.
+pub(crate) fn pss_mib(pid: u32) -> f64 {
+    number(Path::new(&format!("/proc/{pid}/smaps_rollup")), "Pss:") / 1024.0
+}
+
+/// Its heap, stacks and other memory behind no file, in KiB: what others share with it or give up does not count.
+pub(crate) fn own_memory_kib(pid: u32) -> f64 {
+    number(Path::new(&format!("/proc/{pid}/smaps_rollup")), "Anonymous:")
+}
+
+/// Its open descriptors; NaN if it is gone.
+pub(crate) fn descriptors(pid: u32) -> f64 {
+    fs::read_dir(format!("/proc/{pid}/fd")).map_or(f64::NAN, |entries| entries.count() as f64)
+}
+
+/// The first number after `key` at the start of a line; NaN if there is none.
+fn number(file: &Path, key: &str) -> f64 {
+    let text = fs::read_to_string(file).unwrap_or_default();
+    let value = text.lines().find_map(|line| line.strip_prefix(key)).and_then(|rest| rest.split_whitespace().next());
+    value.and_then(|value| value.parse().ok()).unwrap_or(f64::NAN)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{thread, time::Duration};
+
+    use super::*;
+
+    #[test]
+    fn this_process_waits_needs_memory_and_has_descriptors() {
+        let pid = std::process::id();
+        let before = switches(pid);
+        thread::sleep(Duration::from_millis(1));
+        assert!(switches(pid) > before);
+        assert!(pss_mib(pid) > 0.1);
+        assert!(own_memory_kib(pid) > 16.0);
+        assert!(descriptors(pid) >= 3.0);
+        assert!(number(Path::new("/proc/self/status"), "NoSuchKey:").is_nan());
+    }
+}
