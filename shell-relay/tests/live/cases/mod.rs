@@ -27,6 +27,7 @@ macro_rules! case {
 }
 
 mod changes;
+mod citizenship;
 mod interrupt;
 mod jobs;
 mod lines;
@@ -35,6 +36,7 @@ mod nested;
 mod options;
 mod output;
 mod programs;
+mod remote;
 mod statuses;
 mod table;
 mod terminal_state;
