@@ -29,7 +29,7 @@ case!(case_094_queries_of_a_program [bash zsh fish fish4] |kind| {
         assert!(outcome.output.ends_with(&format!("answer: {answer}\n")), "{outcome:?}");
     }
     // Each came once: nothing is left over for the line editor.
-    t.wait_screen(&format!("$ bash ask '\\033[c' c\nanswer: $'\\E[?62;22'\n$"));
+    t.wait_screen("$ bash ask '\\033[c' c\nanswer: $'\\E[?62;22'\n$");
 });
 
 case!(case_094_query_of_the_user [bash zsh fish fish4] |kind| {
