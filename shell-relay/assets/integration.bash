@@ -46,6 +46,7 @@ __cohab_pre() {
   case $- in *[eux]*) set +eux ;; esac 2>/dev/null
   [[ :$SHELLOPTS: == *:pipefail:* ]] && __cohab_pl=1 || __cohab_pl=
   [[ ! -e $__cohab_dir/wantenv ]] || builtin export -p >|"$__cohab_dir/env.$__cohab_id.before" 2>/dev/null
+  builtin jobs -ps >|"$__cohab_dir/stopped" 2>/dev/null # into a file: no process is started for this
   __cohab_m "O;$__cohab_id"
 }
 
@@ -63,7 +64,7 @@ __cohab_e() {
   local st=$1 REPLY stopped=
   set +x
   # The status alone does not tell a stopped job from an `exit 148`.
-  case $st in 147 | 148 | 149 | 150) [[ -z $(jobs -ps) ]] || stopped=';stopped' ;; esac
+  case $st in 147 | 148 | 149 | 150) [[ $(jobs -ps) == "$(<"$__cohab_dir/stopped")" ]] || stopped=';stopped' ;; esac
   __cohab_enc "$PWD"; __cohab_m "E;$__cohab_id;$st;$REPLY$stopped"
   [[ ! -e $__cohab_dir/wantenv ]] || builtin export -p >|"$__cohab_dir/env.$__cohab_id" 2>/dev/null
   return "$st"

@@ -2,7 +2,7 @@
 # Marks go to /dev/tty, so `exec >file` does not lose them. Braces around names, and `emulate` where it is allowed: any option of the
 # user's may be set.
 [[ $ZSH_VERSION == (5.<3->(|.*)|<6->.*) ]] || return 0
-typeset -g __cohab_nonce=@NONCE@ __cohab_dir=@DIR@ __cohab_id= __cohab_cmd= __cohab_line= __cohab_point=0 __cohab_keymap= __cohab_us= __cohab_x= __cohab_st=0 __cohab_saved= __cohab_entered=
+typeset -g __cohab_nonce=@NONCE@ __cohab_dir=@DIR@ __cohab_id= __cohab_cmd= __cohab_line= __cohab_point=0 __cohab_keymap= __cohab_us= __cohab_x= __cohab_st=0 __cohab_jobs= __cohab_saved= __cohab_entered=
 typeset -gA __cohab_opts
 
 __cohab_m() { builtin printf '\e]7391;%s;%s;%s\a' "$__cohab_nonce" "$$" "$1" 2>/dev/null >/dev/tty; }
@@ -13,12 +13,12 @@ __cohab_enc() { # percent-encode $1 into REPLY
 }
 
 __cohab_precmd() { # first: $? is still the command's. No `emulate -L`: it would undo that options are put back
-  local st=$? REPLY
+  { local st=$? REPLY; unsetopt xtrace; } 2>/dev/null # local to functions
   __cohab_enc "$PWD"; __cohab_m "D;$__cohab_id;$st;$REPLY"; __cohab_unpre; __cohab_id=
 }
 
 __cohab_hooks() { # the first and the last of the user's hooks, whatever became of them meanwhile
-  builtin emulate -L zsh
+  { builtin emulate -L zsh; unsetopt xtrace; } 2>/dev/null
   [[ ${precmd_functions[1]-} == __cohab_precmd && ${precmd_functions[-1]-} == __cohab_hooks ]] ||
     precmd_functions=(__cohab_precmd ${precmd_functions:#__cohab_(precmd|hooks|install)} __cohab_hooks)
   (( ${preexec_functions[(I)__cohab_preexec]} )) || preexec_functions+=(__cohab_preexec)
@@ -29,9 +29,10 @@ __cohab_hooks() { # the first and the last of the user's hooks, whatever became 
   } 2>/dev/null || zle -N zle-line-init __cohab_line_init
 }
 
-__cohab_preexec() { __cohab_m C; }
+__cohab_preexec() { { unsetopt xtrace; } 2>/dev/null; __cohab_m C; }
 
 __cohab_addhist() {
+  { unsetopt xtrace; } 2>/dev/null
   [[ $1 == ' { __cohab_x='* ]] || return 0
   fc -p # the status alone leaves the stub one Up away
   return 1
@@ -40,11 +41,13 @@ __cohab_addhist() {
 __cohab_state() { :; }
 
 __cohab_pre() {
-  local o
+  local o REPLY
   for o in nounset errreturn pipefail verbose noglob; do __cohab_opts[$o]=${options[$o]}; done
   __cohab_saved=1
   unsetopt errexit nounset xtrace errreturn 2>/dev/null
   [[ ! -e $__cohab_dir/wantenv ]] || __cohab_state "$__cohab_dir/env.$__cohab_id.before"
+  __cohab_stopped
+  __cohab_jobs=$REPLY
   __cohab_m "O;$__cohab_id"
 }
 
@@ -57,16 +60,16 @@ __cohab_unpre() { # undo leaks (set -euo pipefail), put the user's own values ba
   __cohab_saved=
 }
 
-__cohab_stopped() {
+__cohab_stopped() { # the numbers of stopped jobs, into REPLY
   builtin emulate -L zsh
-  [[ -n ${(M)jobstates:#suspended*} ]]
+  REPLY=${(ko)jobstates[(R)suspended*]}
 }
 
 __cohab_e() {
   local st=$1 REPLY stopped=
   unsetopt xtrace 2>/dev/null
   # The status alone does not tell a stopped job from an `exit 148`.
-  case $st in (147|148|149|150) if __cohab_stopped; then stopped=';stopped'; fi ;; esac
+  case $st in (147|148|149|150) __cohab_stopped; [[ $REPLY == "$__cohab_jobs" ]] || stopped=';stopped' ;; esac
   __cohab_enc "$PWD"; __cohab_m "E;$__cohab_id;$st;$REPLY$stopped"
   [[ ! -e $__cohab_dir/wantenv ]] || __cohab_state "$__cohab_dir/env.$__cohab_id"
   return $st

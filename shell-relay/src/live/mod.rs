@@ -11,6 +11,8 @@
 
 mod answer;
 mod dialect;
+mod directory;
+mod echo;
 mod exported;
 mod filter;
 mod keys;

@@ -215,7 +215,7 @@ impl LiveShell {
     pub(super) fn on_finished(&mut self, ended: Ended, cx: &mut Cx<'_>) {
         if let Some(relay) = &self.relay {
             if relay.is_begun() && relay.request.id == ended.id {
-                self.end_relay(ended, cx);
+                self.end_relay(ended, true, cx);
                 self.view = if self.answer.is_some() { View::hidden() } else { View::Shown };
                 self.look_for_editor(cx);
             }
@@ -228,6 +228,9 @@ impl LiveShell {
         self.prompt.enter_pending = false;
         self.prompt.searched = false;
         if let (Phase::Running, Some(started)) = (self.phase, self.user.started.take()) {
+            if self.dialect.new_row_before_finish {
+                self.user.capture.cut_way_to_next_row();
+            }
             cx.fx.events.push(LiveEvent::UserCommandFinished(UserCommand {
                 line: self.user.line.take(),
                 status: ended.status,

@@ -7,19 +7,14 @@ use std::{
 
 use super::{
     AnswerStep, AwaitedInput, CommandFile, Cx, Effects, ForegroundSignal, GuardFilter, HIDE_MAX, Key, LOAD_WAIT,
-    LiveEvent, LiveShell, Phase, Repaint, Restore, STASH_WAIT, Signal, View, state_after,
+    LiveEvent, LiveShell, Phase, Repaint, Restore, STASH_WAIT, Signal, View, echo::echo_of, state_after,
 };
 use crate::{
     capture::{CAPTURE_HEAD_BYTES, CAPTURE_TAIL_BYTES, Capture, Redactor},
     marks::Ended,
     runner::{CommandOutcome, CommandRequest, Ending, Mode, RelayError},
-    sanitize::sanitize,
 };
 
-/// Rows of a command shown in place of the stub.
-const ECHO_MAX_ROWS: usize = 10;
-/// Of one such row.
-const ECHO_ROW_MAX_CHARS: usize = 400;
 /// A password prompt is looked for so long after the last output, and at the longer interval without output.
 const PROBE_AFTER_OUTPUT: Duration = Duration::from_millis(150);
 const PROBE_INTERVAL: Duration = Duration::from_secs(1);
@@ -64,6 +59,8 @@ pub(super) struct Relay {
     redactor: Redactor,
     ended: Option<(Ended, Duration)>,
     interrupted: bool,
+    /// What stood behind the command in the stub was discarded.
+    discarded: bool,
     /// The user typed while it ran.
     pub typed: bool,
     /// An event has told how it went.
@@ -195,6 +192,7 @@ impl LiveShell {
             redactor: Redactor::new(&self.setup.nonce),
             ended: None,
             interrupted: false,
+            discarded: false,
             typed: false,
             reported: false,
             cancel: None,
@@ -295,13 +293,13 @@ impl LiveShell {
     /// `E`: the command's own output ends here.
     pub(super) fn on_ended(&mut self, ended: Ended, cx: &mut Cx<'_>) {
         if self.relay.as_ref().is_some_and(|relay| relay.step == RelayStep::Running && relay.request.id == ended.id) {
-            self.end_relay(ended, cx);
+            self.end_relay(ended, false, cx);
             self.look_for_editor(cx);
         }
     }
 
-    /// By `E`, or by `D` if the rest of the stub was discarded. The first one counts.
-    pub(super) fn end_relay(&mut self, ended: Ended, cx: &mut Cx<'_>) {
+    /// By `E`, or by `D` (`by_hook`) if the rest of the stub was discarded. The first one counts.
+    pub(super) fn end_relay(&mut self, ended: Ended, by_hook: bool, cx: &mut Cx<'_>) {
         let Some(relay) = &mut self.relay else { return };
         relay.step = RelayStep::Ending;
         relay.cancel = None;
@@ -311,9 +309,16 @@ impl LiveShell {
         let mut rest = Vec::new();
         relay.redactor.finish(&mut rest);
         relay.keep(rest, cx);
+        relay.discarded = by_hook;
+        let at_new_row = by_hook && self.dialect.new_row_before_finish && relay.capture.cut_way_to_next_row();
         // Whoever paints next would erase the rest of such a line, or write behind it.
-        if relay.capture.ends_in_mid_line() && (self.dialect.prompt_erases_rest || relay.in_answer) {
+        if !at_new_row && relay.capture.ends_in_mid_line() && (self.dialect.prompt_erases_rest || relay.in_answer) {
             cx.fx.terminal.extend_from_slice(b"\r\n");
+        }
+        if let View::Guarded(filter) = &mut self.view
+            && let Some(report) = filter.dropped.of(&ended.cwd)
+        {
+            cx.fx.terminal.extend_from_slice(&report);
         }
         self.cwd.clone_from(&ended.cwd);
         relay.ended = Some((ended, cx.now - relay.started));
@@ -459,7 +464,7 @@ impl Relay {
     fn ending(&self, ended: &Ended) -> Ending {
         if ended.stopped {
             Ending::Stopped
-        } else if self.interrupted && ended.status > 128 {
+        } else if self.interrupted && (ended.status > 128 || self.discarded) {
             Ending::Interrupted
         } else {
             Ending::Exited
@@ -501,26 +506,4 @@ impl Relay {
         }
         self.probe_at = cx.now + if waits { PROBE_AFTER_OUTPUT } else { PROBE_INTERVAL };
     }
-}
-
-/// What stands behind the prompt in place of the stub.
-fn echo_of(text: &str) -> String {
-    let mut echo = String::new();
-    for (row, line) in text.lines().enumerate() {
-        if row == ECHO_MAX_ROWS {
-            echo.push_str("...\r\n");
-            return echo;
-        }
-        let clean = sanitize(line);
-        let shown: String = clean.chars().filter(|c| *c == '\t' || !c.is_control()).take(ECHO_ROW_MAX_CHARS).collect();
-        echo.push_str(&shown);
-        if shown.len() < clean.len() {
-            echo.push_str("...");
-        }
-        echo.push_str("\r\n");
-    }
-    if echo.is_empty() {
-        echo.push_str("\r\n");
-    }
-    echo
 }

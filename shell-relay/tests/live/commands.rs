@@ -5,10 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use cohab_shell_relay::{
-    live::LiveEvent,
-    runner::{Ending, Mode},
-};
+use cohab_shell_relay::runner::{Ending, Mode};
 
 use crate::terminal::Terminal;
 
@@ -183,34 +180,4 @@ fn a_megabyte_is_counted_exactly_and_binary_noise_harms_nothing() {
     assert_eq!(outcome.total_bytes, 500_000 / 16 * 50);
     assert_eq!(t.run("head -c 200000 /dev/urandom").status, Some(0));
     assert_eq!(t.run("reset; echo next").output.trim(), "next");
-}
-
-#[test]
-fn fifty_commands_leave_no_rows_behind() {
-    let mut t = Terminal::bash();
-    let mut relayed: Vec<Duration> = Vec::new();
-    for _ in 0..50 {
-        t.events.clear();
-        let begun = Instant::now();
-        let id = t.begin("true");
-        t.wait("the prompt", |t| t.events.contains(&LiveEvent::PromptReady));
-        relayed.push(begun.elapsed());
-        t.result(&id).unwrap();
-    }
-    let mut typed: Vec<Duration> = Vec::new();
-    for _ in 0..50 {
-        t.events.clear();
-        t.keys("true");
-        t.settle_for(Duration::from_millis(5));
-        let begun = Instant::now();
-        t.keys("\r");
-        t.wait("the prompt", |t| t.events.contains(&LiveEvent::PromptReady));
-        typed.push(begun.elapsed());
-        t.settle_for(Duration::from_millis(5));
-    }
-    relayed.sort();
-    typed.sort();
-    eprintln!("prompt to prompt, median: relayed {:?}, typed {:?}", relayed[25], typed[25]);
-    let rows: Vec<String> = t.text().lines().map(str::to_owned).collect();
-    assert!(rows[..rows.len() - 1].iter().all(|row| row == "$ true"), "{rows:?}");
 }

@@ -5,7 +5,6 @@
 #[cfg(test)]
 mod cases;
 mod commands;
-mod programs;
 mod questions;
 mod safety;
 mod states;

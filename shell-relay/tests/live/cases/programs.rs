@@ -1,0 +1,137 @@
+//! Programs that need the terminal and the keyboard.
+
+use std::time::Duration;
+
+use cohab_shell_relay::{
+    live::{AwaitedInput, LiveEvent},
+    runner::Ending,
+};
+
+use crate::terminal::{Terminal, has};
+
+/// Waits until the running command reads a line that is not echoed.
+fn wait_for_password_prompt(t: &mut Terminal, id: &str) {
+    let waiting = LiveEvent::WaitingForInput { id: id.to_owned(), what: AwaitedInput::Password };
+    t.wait("the password prompt", |t| t.events.contains(&waiting));
+}
+
+fn shown_count(t: &Terminal, part: &str) -> usize {
+    String::from_utf8_lossy(&t.shown).matches(part).count()
+}
+
+case!(case_041_unechoed_line [bash zsh fish fish4] |kind| {
+    let mut t = Terminal::of(kind);
+    // fish's own `read` is a line editor; see the next case.
+    let text = "stty -echo; read x; stty echo; echo got $x";
+    let mut request = t.request(&if kind.is_fish() { format!("sh -c '{text}'") } else { text.to_owned() });
+    request.timeout = Duration::from_millis(900);
+    let id = t.begin_request(request);
+    wait_for_password_prompt(&mut t, &id);
+    // Its time stands still meanwhile.
+    t.settle_until(Duration::from_millis(1200));
+    t.shown.clear();
+    t.keys("secret\r");
+    let outcome = t.result(&id).unwrap();
+    assert_eq!((outcome.ending, outcome.output.trim_start()), (Ending::Exited, "got secret\n"));
+    assert_eq!(shown_count(&t, "secret"), 1);
+    t.settle();
+    assert_eq!(t.run("echo next").output, "next\n");
+});
+
+case!(case_041_editor_within_a_command [fish fish4] |kind| {
+    let mut t = Terminal::of(kind);
+    let id = t.begin("read -s -P 'password: ' x; echo got (string length $x)");
+    t.wait_text("\npassword:");
+    t.keys("secret\r");
+    let outcome = t.result(&id).unwrap();
+    assert!(outcome.status == Some(0) && outcome.output.ends_with("got 6\n"), "{outcome:?}");
+    assert_eq!(shown_count(&t, "secret"), 0, "{:?}", String::from_utf8_lossy(&t.shown));
+    t.settle();
+    assert_eq!(t.run("echo next").output, "next\n");
+});
+
+case!(case_042_sudo_without_password [bash zsh fish fish4] |kind| {
+    if !has("sudo") || !rustix::process::geteuid().is_root() {
+        eprintln!("SKIPPED: only root needs no password");
+        return;
+    }
+    let mut t = Terminal::of(kind);
+    let outcome = t.run("sudo -k; sudo true");
+    assert_eq!((outcome.status, outcome.output.as_str()), (Some(0), ""));
+});
+
+case!(case_042_sudo_with_password [bash zsh fish fish4] |kind| {
+    if !has("sudo") || !has("setpriv") {
+        return;
+    }
+    let mut t = Terminal::of(kind);
+    // No test knows a password of this machine: a wrong one goes the same way.
+    let user = if rustix::process::geteuid().is_root() { "setpriv --reuid=65534 --regid=65534 --clear-groups " } else { "" };
+    let id = t.begin(&format!("sudo -k; {user}sudo -p 'the password: ' true"));
+    wait_for_password_prompt(&mut t, &id);
+    t.wait_text("the password:");
+    t.shown.clear();
+    t.keys("wrong-secret\r");
+    t.wait("the second question", |t| t.shown.windows(13).any(|part| part == b"the password:"));
+    // An end of input: sudo can miss an interrupt that comes this early.
+    t.keys("\x04");
+    let outcome = t.result(&id).unwrap();
+    assert_ne!(outcome.status, Some(0));
+    assert!(outcome.output.contains("the password:") && !outcome.output.contains("secret"), "{}", outcome.output);
+    assert_eq!(shown_count(&t, "secret"), 0);
+    assert!(!format!("{:?}", t.events).contains("secret"));
+    t.settle();
+    assert_eq!(t.run("echo next").output, "next\n");
+});
+
+case!(case_043_vim [bash zsh fish fish4] |kind| {
+    if !has("vim") {
+        return;
+    }
+    let mut t = Terminal::of(kind);
+    let id = t.begin("vim -u NONE");
+    t.wait("vim's screen", |t| t.live.modes().alternate_screen());
+    t.wait_text("VIM - Vi IMproved");
+    t.keys(":q\r");
+    let outcome = t.result(&id).unwrap();
+    assert_eq!(outcome.status, Some(0));
+    assert!(outcome.output.contains("[full-screen program ran]"), "{}", outcome.output);
+    assert!(!t.live.modes().alternate_screen());
+    t.wait_screen("$ vim -u NONE\n$");
+});
+
+case!(case_044_less [bash zsh fish fish4] |kind| {
+    if !has("less") {
+        return;
+    }
+    let mut t = Terminal::of(kind);
+    let id = t.begin("seq 200 | less");
+    t.wait_text("\n23\n:");
+    t.keys("q");
+    assert_eq!(t.result(&id).unwrap().status, Some(0));
+    t.wait_screen("$ seq 200 | less\n$");
+});
+
+case!(case_045_fzf [bash zsh fish fish4] |kind| {
+    if !has("fzf") {
+        return;
+    }
+    let mut t = Terminal::of(kind);
+    for options in ["", " --height 5"] {
+        // fish keeps a pipeline that begins with a builtin in its own process group, and there no query is let through.
+        let printf = if kind.is_fish() && !options.is_empty() { "command printf" } else { "printf" };
+        let command = format!("{printf} 'one\\ntwo\\n' | fzf{options}");
+        let id = t.begin(&command);
+        t.wait_text("2/2");
+        // What stands in its query: no key of ours.
+        t.wait_text("\n>");
+        t.keys("tw");
+        t.wait_text("1/2");
+        t.wait_text("\n> tw");
+        t.keys("\r");
+        let outcome = t.result(&id).unwrap();
+        assert_eq!(outcome.status, Some(0));
+        assert!(outcome.output.ends_with("two\n"), "{:?}", outcome.output);
+        t.settle();
+    }
+});
