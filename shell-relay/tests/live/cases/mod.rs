@@ -27,6 +27,8 @@ macro_rules! case {
 
 mod changes;
 mod citizenship;
+mod frameworks;
+mod gate;
 mod interrupt;
 mod jobs;
 mod lines;
@@ -42,6 +44,7 @@ mod statuses;
 mod table;
 mod terminal_state;
 mod texts;
+mod zsh_options;
 
 fn kind(name: &str) -> crate::terminal::Kind {
     use crate::terminal::Kind;

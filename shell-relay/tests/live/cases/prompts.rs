@@ -19,6 +19,12 @@ fn change(t: &mut Terminal, line: &str) {
     t.settle_for(Duration::from_millis(200));
 }
 
+/// Types a line of whose end no mark tells.
+fn untold(t: &mut Terminal, line: &str) {
+    t.keys(format!("{line}\r"));
+    t.settle_for(Duration::from_millis(300));
+}
+
 /// All that a user has of us: commands, the line, questions, the end of commands of their own.
 fn works_on(t: &mut Terminal) {
     for status in [9, 0] {
@@ -70,9 +76,30 @@ case!(case_079_the_prompt_replaced [bash zsh] |kind| {
 
 case!(case_079_prompts_that_do_not_expand [bash] |kind| {
     let mut t = Terminal::of(kind);
-    change(&mut t, "shopt -u promptvars");
-    works_on(&mut t);
+    t.keys("shopt -u promptvars\r");
+    t.settle_for(Duration::from_millis(500));
+    asks(&mut t);
+    // The beginning of a command is not told, and so not its end.
+    untold(&mut t, "echo one");
+    asks(&mut t);
+    for status in [9, 0] {
+        let outcome = t.run(&format!("echo on; sh -c 'exit {status}'"));
+        assert_eq!((outcome.status, outcome.output.as_str()), (Some(status), "on\n"));
+    }
     change(&mut t, "shopt -s promptvars");
+    works_on(&mut t);
+});
+
+case!(case_079_no_marks_at_all [bash] |kind| {
+    let mut t = Terminal::of(kind);
+    change(&mut t, "unset PROMPT_COMMAND");
+    untold(&mut t, "PS1='bare> ' PS0= PS2=");
+    untold(&mut t, "echo one");
+    // Enter leads nowhere that is told; in the end it is believed that the line editor waits.
+    t.settle_until(Duration::from_millis(2100));
+    asks(&mut t);
+    untold(&mut t, "echo two");
+    assert_eq!(t.run("echo on; sh -c 'exit 3'").status, Some(3));
     works_on(&mut t);
 });
 

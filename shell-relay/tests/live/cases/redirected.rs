@@ -12,7 +12,9 @@ case!(case_077_output_to_a_file [bash zsh] |kind| {
     t.line("exec >&3");
     assert_eq!(t.run("echo shown").output, "shown\n");
     let written = std::fs::read_to_string(t.home_path().join("out")).expect("the shell has made it");
-    assert_eq!(written, format!("x\n{}\n", t.home_path().display()));
+    // Debian's own start-up files of zsh switch the keypad through it, too.
+    let text: String = written.split('\x1b').map(|part| part.trim_start_matches(['[', '?', '1', 'h', 'l', '=', '>'])).collect();
+    assert_eq!(text, format!("x\n{}\n", t.home_path().display()));
 });
 
 case!(case_078_errors_to_nowhere [bash zsh] |kind| {
