@@ -2,8 +2,9 @@
 # while this is read, and functions of the user's named like builtins are not called.
 { # a user's `set -x` would print marks as they are made
 __cohab_nonce=@NONCE@ __cohab_dir=@DIR@ __cohab_id= __cohab_cmd= __cohab_line= __cohab_point=0 __cohab_mode= __cohab_us= __cohab_opts= __cohab_pl=
-__cohab_b=$'\e]7391;'$__cohab_nonce$';'$$$';B\a'
-__cohab_p2=$'\e]7391;'$__cohab_nonce$';'$$$';P\a'
+# \1 and \2 are what \[ and \] in a prompt stand for, which another shell would print if PS1 is exported.
+__cohab_b=$'\1\e]7391;'$__cohab_nonce$';'$$$';B\a\2'
+__cohab_p2=$'\1\e]7391;'$__cohab_nonce$';'$$$';P\a\2'
 __cohab_c=$'\e]7391;'$__cohab_nonce$';'$$$';C\a'
 
 # $BASHPID and not $$: a subshell cannot end a command.
@@ -34,12 +35,12 @@ __cohab_wrap() { # last: themes rebuild PS1 before this. References only, never 
   local -
   builtin set +xveu
   builtin shopt -q promptvars || {
-    PS1=${PS1//'\[${__cohab_b-}\]'} PS2=${PS2//'\[${__cohab_p2-}\]'} PS0=${PS0//'${__cohab_c-}'}
+    PS1=${PS1//'${__cohab_b-}'} PS2=${PS2//'${__cohab_p2-}'} PS0=${PS0//'${__cohab_c-}'}
     return "$__cohab_st"
   }
-  [[ $PS1 == *'${__cohab_b-}'* ]] || PS1+='\[${__cohab_b-}\]'
+  [[ $PS1 == *'${__cohab_b-}'* ]] || PS1+='${__cohab_b-}'
   [[ ${PS0-} == *'${__cohab_c-}'* ]] || PS0='${__cohab_c-}'${PS0-}
-  [[ $PS2 == *'${__cohab_p2-}'* ]] || PS2='\[${__cohab_p2-}\]'$PS2
+  [[ $PS2 == *'${__cohab_p2-}'* ]] || PS2='${__cohab_p2-}'$PS2
 }
 
 __cohab_pre() {

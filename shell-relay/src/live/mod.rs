@@ -11,6 +11,7 @@
 
 mod answer;
 mod dialect;
+mod directory;
 mod echo;
 mod filter;
 mod held;

@@ -87,6 +87,11 @@ impl Relay {
         !matches!(self.step, RelayStep::Stashing { .. } | RelayStep::Repainting { .. } | RelayStep::Loading { .. })
     }
 
+    /// Whether its own first mark came: what ends before that has not run.
+    pub fn has_begun(&self) -> bool {
+        matches!(self.step, RelayStep::Running | RelayStep::Ending)
+    }
+
     pub fn user_typed(&mut self, interrupt: bool) {
         self.typed = true;
         self.interrupted |= interrupt;
@@ -254,15 +259,12 @@ impl LiveShell {
 
     /// A new prompt stands, and the stub has not even begun.
     pub(super) fn on_stub_lost(&mut self, cx: &mut Cx<'_>) {
-        self.refuse_lost_stub(cx);
+        self.report_stub_lost(cx);
         self.new_prompt(cx);
     }
 
-    /// The line with the stub has come to its end. If its output never began, it did not run: a hook of the user's may discard a line.
-    pub(super) fn refuse_lost_stub(&mut self, cx: &mut Cx<'_>) {
-        if let Some(relay) = &mut self.relay
-            && matches!(relay.step, RelayStep::Loaded { .. } | RelayStep::Hidden { .. })
-        {
+    pub(super) fn report_stub_lost(&mut self, cx: &mut Cx<'_>) {
+        if let Some(relay) = &mut self.relay {
             let id = relay.request.id.clone();
             let error = super::queue::not_at_prompt("not_ready", "the line editor did not run the command");
             relay.report(LiveEvent::CommandRefused { id, error }, cx);
@@ -323,6 +325,11 @@ impl LiveShell {
         if !at_new_row && relay.capture.ends_in_mid_line() && (self.dialect.prompt_erases_rest || relay.in_answer) {
             cx.fx.terminal.extend_from_slice(b"\r\n");
         }
+        if let View::Guarded(filter) = &mut self.view
+            && let Some(report) = filter.dropped.of(&ended.cwd)
+        {
+            cx.fx.terminal.extend_from_slice(&report);
+        }
         self.cwd.clone_from(&ended.cwd);
         relay.ended = Some((ended, cx.now - relay.started));
     }
@@ -340,7 +347,7 @@ impl LiveShell {
             relay.report(LiveEvent::CommandFinished { id: relay.request.id.clone(), outcome }, cx);
         }
         if !relay.in_answer {
-            self.restore = Some(Restore { line: relay.stashed > 0, ends_answer: false });
+            self.restore = Some(Restore::at_next_prompt(relay.stashed > 0, false));
         }
     }
 
@@ -368,7 +375,7 @@ impl LiveShell {
             return self.answer_goes_on(cx);
         }
         self.view = View::Shown;
-        self.restore = Some(Restore { line: relay.stashed > 0, ends_answer: false });
+        self.restore = Some(Restore::at_next_prompt(relay.stashed > 0, false));
         if self.phase == Phase::Prompt {
             self.try_restore(cx);
         } else {

@@ -16,11 +16,3 @@ fn dangerous_sequences_of_a_command_do_not_reach_the_terminal() {
     t.line("printf '\\033]52;c;aGk=\\007'");
     assert!(String::from_utf8_lossy(&t.shown).contains("\x1b]52;c;aGk=\x07"), "the user's own commands are free");
 }
-
-#[test]
-fn a_program_that_reads_keys_gets_the_terminals_answers_once() {
-    let mut t = Terminal::bash();
-    let script = "stty raw -echo; printf '\\033[6n'; IFS= read -rd R answer; stty sane; printf '%q\\n' \"$answer\"";
-    std::fs::write(t.home_path().join("ask"), script).unwrap();
-    assert_eq!(t.run("bash ask").output, "$'\\E[2;1'\n");
-}

@@ -431,6 +431,7 @@ impl Terminal {
         self.screen.process(&fx.terminal);
         self.shown.extend_from_slice(&fx.terminal);
         let asked = |query: &[u8]| fx.terminal.windows(query.len()).filter(|window| *window == query).count();
+        let colours = asked(b"\x1b]11;?\x07");
         let (replies, identities) = (asked(b"\x1b[6n"), asked(b"\x1b[0c") + asked(b"\x1b[c"));
         // Lines that begin with `?` are questions.
         let mut decisions = Vec::new();
@@ -451,6 +452,9 @@ impl Terminal {
         for _ in 0..replies {
             let (row, column) = self.screen.screen().cursor_position();
             self.keys(format!("\x1b[{};{}R", row + 1, column + 1));
+        }
+        for _ in 0..colours {
+            self.keys("\x1b]11;rgb:1111/2222/3333\x07");
         }
         for _ in 0..identities {
             self.keys("\x1b[?62;22c");

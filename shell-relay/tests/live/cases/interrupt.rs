@@ -1,6 +1,9 @@
 //! A command is stopped by the user's Ctrl-C or by a cancel.
 
-use cohab_shell_relay::runner::{CommandOutcome, Ending};
+use cohab_shell_relay::{
+    live::LiveEvent,
+    runner::{CommandOutcome, Ending},
+};
 
 use crate::terminal::{Kind, Terminal};
 
@@ -70,6 +73,23 @@ case!(case_047_cancel_of_output_without_an_end [bash zsh fish fish4] |kind| {
     let outcome = t.result(&id).unwrap();
     assert_eq!(outcome.output.trim_end(), "half a line^C");
     t.wait_screen(&format!("$ printf 'half a line'; sleep 20\nhalf a line^C{}\n$", rest_mark(kind)));
+});
+
+case!(case_047_cancel_within_an_answer [bash zsh fish fish4] |kind| {
+    let mut t = Terminal::of(kind);
+    t.keys("? what\r");
+    t.wait("the answer", |t| t.events.contains(&LiveEvent::AnswerReady));
+    t.draw("? what\n");
+    let id = t.begin("printf half; sleep 20");
+    t.wait_text("\nhalf");
+    t.wait_foreground("sleep");
+    t.cancel(&id);
+    assert_eq!(t.result(&id).unwrap().output.trim_end(), "half^C");
+    t.settle();
+    t.draw("Stopped.\n");
+    t.end_answer(false);
+    let mark = if kind == Kind::Zsh { rest_mark(kind) } else { "" };
+    t.wait_screen(&format!("$ ? what\nhalf^C{mark}\nStopped.\n$"));
 });
 
 case!(case_048_escalation [bash zsh fish fish4] |kind| {

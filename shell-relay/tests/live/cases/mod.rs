@@ -26,6 +26,9 @@ macro_rules! case {
 }
 
 mod changes;
+mod citizenship;
+mod frameworks;
+mod gate;
 mod interrupt;
 mod inventions;
 mod jobs;
@@ -35,11 +38,15 @@ mod nested;
 mod options;
 mod output;
 mod programs;
+mod prompts;
+mod redirected;
+mod remote;
 mod statuses;
 mod surroundings;
 mod table;
 mod terminal_state;
 mod texts;
+mod zsh_options;
 
 fn kind(name: &str) -> crate::terminal::Kind {
     use crate::terminal::Kind;
