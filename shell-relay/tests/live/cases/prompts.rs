@@ -52,7 +52,7 @@ fn asks(t: &mut Terminal) {
     t.wait_text("? why\nBecause.\n");
 }
 
-case!(case_079_the_prompt_command_replaced [bash] |kind| {
+case!(case_079_the_prompt_command_replaced [bash]: |kind| {
     let mut t = Terminal::of(kind);
     for line in ["PROMPT_COMMAND=true", "PROMPT_COMMAND=(true 'true; true')", "t.run", "unset PROMPT_COMMAND"] {
         if line == "t.run" {
@@ -74,7 +74,7 @@ case!(case_079_the_prompt_replaced [bash zsh] |kind| {
     }
 });
 
-case!(case_079_prompts_that_do_not_expand [bash] |kind| {
+case!(case_079_prompts_that_do_not_expand [bash]: |kind| {
     let mut t = Terminal::of(kind);
     t.keys("shopt -u promptvars\r");
     t.settle_for(Duration::from_millis(500));
@@ -90,17 +90,18 @@ case!(case_079_prompts_that_do_not_expand [bash] |kind| {
     works_on(&mut t);
 });
 
-case!(case_079_no_marks_at_all [bash] |kind| {
+case!(case_079_hooks_and_marks_gone [bash]: |kind| {
     let mut t = Terminal::of(kind);
     change(&mut t, "unset PROMPT_COMMAND");
-    untold(&mut t, "PS1='bare> ' PS0= PS2=");
-    untold(&mut t, "echo one");
-    // Enter leads nowhere that is told; in the end it is believed that the line editor waits.
-    t.settle_until(Duration::from_millis(2100));
+    // The next Enter puts the hooks back.
+    change(&mut t, "PS1='bare> ' PS0= PS2=");
+    works_on(&mut t);
+    change(&mut t, "unset PROMPT_COMMAND");
+    change(&mut t, "shopt -u promptvars");
     asks(&mut t);
     untold(&mut t, "echo two");
+    asks(&mut t);
     assert_eq!(t.run("echo on; sh -c 'exit 3'").status, Some(3));
-    works_on(&mut t);
 });
 
 case!(case_079_the_start_up_file_read_again [bash zsh fish fish4] |kind| {
@@ -111,7 +112,7 @@ case!(case_079_the_start_up_file_read_again [bash zsh fish fish4] |kind| {
     works_on(&mut t);
 });
 
-case!(case_079_the_hooks_replaced [zsh] |kind| {
+case!(case_079_the_hooks_replaced [zsh]: |kind| {
     let mut t = Terminal::of(kind);
     let lines = [
         "precmd_functions=()",
@@ -175,7 +176,7 @@ case!(case_084_two_rows_around_an_answer [bash zsh fish fish4] |kind| {
     t.wait_screen("[0] /usr\n> ? why\nBecause.\n[0] /usr\n>");
 });
 
-case!(case_080_a_string_that_reads_the_status [bash] |kind| {
+case!(case_080_a_string_that_reads_the_status [bash]: |kind| {
     let mut t = with_rc(kind, "trap 'dbg=$BASH_COMMAND' DEBUG; PROMPT_COMMAND='last=$?'\n");
     hooks_see_the_status(&mut t);
     t.line("echo before; echo \"[$dbg]\"");
@@ -183,7 +184,7 @@ case!(case_080_a_string_that_reads_the_status [bash] |kind| {
     assert!(t.run("trap -p DEBUG").output.starts_with("trap -- 'dbg=$BASH_COMMAND' DEBUG"));
 });
 
-case!(case_080_an_array_that_reads_the_status [bash] |kind| {
+case!(case_080_an_array_that_reads_the_status [bash]: |kind| {
     let mut t = with_rc(kind, "PROMPT_COMMAND=('last=$?' 'again=$?; ((++prompts))')\nprompts=0\n");
     hooks_see_the_status(&mut t);
     t.line("echo \"again $again\"");
@@ -195,7 +196,7 @@ case!(case_080_an_array_that_reads_the_status [bash] |kind| {
     assert_eq!(after, before + 2);
 });
 
-case!(case_080_a_function_that_is_the_hook [bash] |kind| {
+case!(case_080_a_function_that_is_the_hook [bash]: |kind| {
     let mut t = with_rc(kind, "hook() { local st=$?; last=$st; return $st; }; PROMPT_COMMAND=hook\n");
     hooks_see_the_status(&mut t);
 });
