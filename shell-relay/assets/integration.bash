@@ -121,8 +121,7 @@ __cohab_take() { # a question: one Up away, as any line would be
 
 __cohab_load() {
   { IFS= builtin read -r __cohab_id; IFS= builtin read -r -d '' __cohab_cmd || :; } <"$__cohab_dir/cmd"
-  # The user may have unset or replaced our hooks.
-  [[ "${PROMPT_COMMAND[*]-}${precmd_functions[*]-}" == *__cohab_precmd* ]] || __cohab_hook
+  __cohab_present
   __cohab_unrecorded
   [[ ! ${bash_preexec_imported-} ]] || builtin history -s -- "$__cohab_cmd" # its hooks read `history 1`
   READLINE_LINE=' __cohab_pre; \builtin eval -- "$__cohab_cmd"; __cohab_e "$?" "$__cohab_us"' READLINE_POINT=0
@@ -137,6 +136,10 @@ __cohab_restore() { # what was typed meanwhile stands at the cursor
   __cohab_line= __cohab_point=0
 }
 
+__cohab_present() { # the user may have unset or replaced our hooks
+  [[ "${PROMPT_COMMAND[*]-}${precmd_functions[*]-}" == *__cohab_precmd* ]] || __cohab_hook
+}
+
 __cohab_query() { # a line beyond bounds is cut, so that it is known at least how it begins
   local __cohab_r __cohab_all=$READLINE_LINE __cohab_max
   for __cohab_max in 16384 4096; do
@@ -145,6 +148,7 @@ __cohab_query() { # a line beyond bounds is cut, so that it is known at least ho
     ((${#__cohab_r} > 60000)) || break
   done
   __cohab_m "Q;$READLINE_POINT;$__cohab_r"
+  __cohab_present
 }
 
 __cohab_clear() { READLINE_LINE= READLINE_POINT=0; __cohab_m 'S;0'; }

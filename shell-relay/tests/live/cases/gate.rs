@@ -84,21 +84,19 @@ case!(case_106_enter_in_a_search [bash zsh fish fish4] |kind| {
     wait_answer(&mut t);
 });
 
-case!(
-    case_106_enter_under_a_list_of_completions[bash] | kind | {
-        let mut t = Terminal::with(&Options {
-            kind,
-            rc: kind.plain_rc(),
-            files: &[("aa-one", ""), ("aa-two", "")],
-            ..Options::default()
-        });
-        t.keys("? aa-\t\t");
-        t.wait_text("aa-two");
-        t.settle();
-        t.keys("\r");
-        wait_answer(&mut t);
-    }
-);
+case!(case_106_enter_under_a_list_of_completions [bash]: |kind| {
+    let mut t = Terminal::with(&Options {
+        kind,
+        rc: kind.plain_rc(),
+        files: &[("aa-one", ""), ("aa-two", "")],
+        ..Options::default()
+    });
+    t.keys("? aa-\t\t");
+    t.wait_text("aa-two");
+    t.settle();
+    t.keys("\r");
+    wait_answer(&mut t);
+});
 
 case!(case_106_a_line_feed_takes_the_line_too [bash zsh fish fish4] |kind| {
     let mut t = Terminal::of(kind);

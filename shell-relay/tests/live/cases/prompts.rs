@@ -52,19 +52,17 @@ fn asks(t: &mut Terminal) {
     t.wait_text("? why\nBecause.\n");
 }
 
-case!(
-    case_079_the_prompt_command_replaced[bash] | kind | {
-        let mut t = Terminal::of(kind);
-        for line in ["PROMPT_COMMAND=true", "PROMPT_COMMAND=(true 'true; true')", "t.run", "unset PROMPT_COMMAND"] {
-            if line == "t.run" {
-                t.run("PROMPT_COMMAND=true");
-            } else {
-                change(&mut t, line);
-            }
-            works_on(&mut t);
+case!(case_079_the_prompt_command_replaced [bash]: |kind| {
+    let mut t = Terminal::of(kind);
+    for line in ["PROMPT_COMMAND=true", "PROMPT_COMMAND=(true 'true; true')", "t.run", "unset PROMPT_COMMAND"] {
+        if line == "t.run" {
+            t.run("PROMPT_COMMAND=true");
+        } else {
+            change(&mut t, line);
         }
+        works_on(&mut t);
     }
-);
+});
 
 case!(case_079_the_prompt_replaced [bash zsh] |kind| {
     let mut t = Terminal::of(kind);
@@ -76,38 +74,35 @@ case!(case_079_the_prompt_replaced [bash zsh] |kind| {
     }
 });
 
-case!(
-    case_079_prompts_that_do_not_expand[bash] | kind | {
-        let mut t = Terminal::of(kind);
-        t.keys("shopt -u promptvars\r");
-        t.settle_for(Duration::from_millis(500));
-        asks(&mut t);
-        // The beginning of a command is not told, and so not its end.
-        untold(&mut t, "echo one");
-        asks(&mut t);
-        for status in [9, 0] {
-            let outcome = t.run(&format!("echo on; sh -c 'exit {status}'"));
-            assert_eq!((outcome.status, outcome.output.as_str()), (Some(status), "on\n"));
-        }
-        change(&mut t, "shopt -s promptvars");
-        works_on(&mut t);
+case!(case_079_prompts_that_do_not_expand [bash]: |kind| {
+    let mut t = Terminal::of(kind);
+    t.keys("shopt -u promptvars\r");
+    t.settle_for(Duration::from_millis(500));
+    asks(&mut t);
+    // The beginning of a command is not told, and so not its end.
+    untold(&mut t, "echo one");
+    asks(&mut t);
+    for status in [9, 0] {
+        let outcome = t.run(&format!("echo on; sh -c 'exit {status}'"));
+        assert_eq!((outcome.status, outcome.output.as_str()), (Some(status), "on\n"));
     }
-);
+    change(&mut t, "shopt -s promptvars");
+    works_on(&mut t);
+});
 
-case!(
-    case_079_no_marks_at_all[bash] | kind | {
-        let mut t = Terminal::of(kind);
-        change(&mut t, "unset PROMPT_COMMAND");
-        untold(&mut t, "PS1='bare> ' PS0= PS2=");
-        untold(&mut t, "echo one");
-        // Enter leads nowhere that is told; in the end it is believed that the line editor waits.
-        t.settle_until(Duration::from_millis(2100));
-        asks(&mut t);
-        untold(&mut t, "echo two");
-        assert_eq!(t.run("echo on; sh -c 'exit 3'").status, Some(3));
-        works_on(&mut t);
-    }
-);
+case!(case_079_hooks_and_marks_gone [bash]: |kind| {
+    let mut t = Terminal::of(kind);
+    change(&mut t, "unset PROMPT_COMMAND");
+    // The next Enter puts the hooks back.
+    change(&mut t, "PS1='bare> ' PS0= PS2=");
+    works_on(&mut t);
+    change(&mut t, "unset PROMPT_COMMAND");
+    change(&mut t, "shopt -u promptvars");
+    asks(&mut t);
+    untold(&mut t, "echo two");
+    asks(&mut t);
+    assert_eq!(t.run("echo on; sh -c 'exit 3'").status, Some(3));
+});
 
 case!(case_079_the_start_up_file_read_again [bash zsh fish fish4] |kind| {
     let mut t = with_rc(kind, if kind == Kind::Bash { "PROMPT_COMMAND='last=$?'\n" } else { "" });
@@ -117,26 +112,24 @@ case!(case_079_the_start_up_file_read_again [bash zsh fish fish4] |kind| {
     works_on(&mut t);
 });
 
-case!(
-    case_079_the_hooks_replaced[zsh] | kind | {
-        let mut t = Terminal::of(kind);
-        let lines = [
-            "precmd_functions=()",
-            "precmd() { last=$? }",
-            "preexec_functions=() zshaddhistory_functions=()",
-            "unset precmd_functions",
-            "zle-line-init() { : }; zle -N zle-line-init",
-            "zle -D zle-line-init",
-            "bindkey -v",
-            "bindkey -e",
-        ];
-        for line in lines {
-            change(&mut t, line);
-            works_on(&mut t);
-        }
-        assert!(!t.run("history").output.contains("__cohab"));
+case!(case_079_the_hooks_replaced [zsh]: |kind| {
+    let mut t = Terminal::of(kind);
+    let lines = [
+        "precmd_functions=()",
+        "precmd() { last=$? }",
+        "preexec_functions=() zshaddhistory_functions=()",
+        "unset precmd_functions",
+        "zle-line-init() { : }; zle -N zle-line-init",
+        "zle -D zle-line-init",
+        "bindkey -v",
+        "bindkey -e",
+    ];
+    for line in lines {
+        change(&mut t, line);
+        works_on(&mut t);
     }
-);
+    assert!(!t.run("history").output.contains("__cohab"));
+});
 
 case!(case_079_the_prompt_function_replaced [fish fish4] |kind| {
     let mut t = Terminal::of(kind);
@@ -183,36 +176,30 @@ case!(case_084_two_rows_around_an_answer [bash zsh fish fish4] |kind| {
     t.wait_screen("[0] /usr\n> ? why\nBecause.\n[0] /usr\n>");
 });
 
-case!(
-    case_080_a_string_that_reads_the_status[bash] | kind | {
-        let mut t = with_rc(kind, "trap 'dbg=$BASH_COMMAND' DEBUG; PROMPT_COMMAND='last=$?'\n");
-        hooks_see_the_status(&mut t);
-        t.line("echo before; echo \"[$dbg]\"");
-        t.wait_text("before\n[echo \"[$dbg]\"]\n");
-        assert!(t.run("trap -p DEBUG").output.starts_with("trap -- 'dbg=$BASH_COMMAND' DEBUG"));
-    }
-);
+case!(case_080_a_string_that_reads_the_status [bash]: |kind| {
+    let mut t = with_rc(kind, "trap 'dbg=$BASH_COMMAND' DEBUG; PROMPT_COMMAND='last=$?'\n");
+    hooks_see_the_status(&mut t);
+    t.line("echo before; echo \"[$dbg]\"");
+    t.wait_text("before\n[echo \"[$dbg]\"]\n");
+    assert!(t.run("trap -p DEBUG").output.starts_with("trap -- 'dbg=$BASH_COMMAND' DEBUG"));
+});
 
-case!(
-    case_080_an_array_that_reads_the_status[bash] | kind | {
-        let mut t = with_rc(kind, "PROMPT_COMMAND=('last=$?' 'again=$?; ((++prompts))')\nprompts=0\n");
-        hooks_see_the_status(&mut t);
-        t.line("echo \"again $again\"");
-        t.wait_text("again 0\n");
-        // Each prompt once: the commands above and those of the check.
-        let before: u32 = t.line("echo $prompts").output_tail.trim().parse().unwrap();
-        t.run("true");
-        let after: u32 = t.line("echo $prompts").output_tail.trim().parse().unwrap();
-        assert_eq!(after, before + 2);
-    }
-);
+case!(case_080_an_array_that_reads_the_status [bash]: |kind| {
+    let mut t = with_rc(kind, "PROMPT_COMMAND=('last=$?' 'again=$?; ((++prompts))')\nprompts=0\n");
+    hooks_see_the_status(&mut t);
+    t.line("echo \"again $again\"");
+    t.wait_text("again 0\n");
+    // Each prompt once: the commands above and those of the check.
+    let before: u32 = t.line("echo $prompts").output_tail.trim().parse().unwrap();
+    t.run("true");
+    let after: u32 = t.line("echo $prompts").output_tail.trim().parse().unwrap();
+    assert_eq!(after, before + 2);
+});
 
-case!(
-    case_080_a_function_that_is_the_hook[bash] | kind | {
-        let mut t = with_rc(kind, "hook() { local st=$?; last=$st; return $st; }; PROMPT_COMMAND=hook\n");
-        hooks_see_the_status(&mut t);
-    }
-);
+case!(case_080_a_function_that_is_the_hook [bash]: |kind| {
+    let mut t = with_rc(kind, "hook() { local st=$?; last=$st; return $st; }; PROMPT_COMMAND=hook\n");
+    hooks_see_the_status(&mut t);
+});
 
 /// Of the user's commands and of ours.
 fn hooks_see_the_status(t: &mut Terminal) {

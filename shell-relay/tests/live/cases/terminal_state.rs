@@ -100,7 +100,7 @@ case!(case_088_login_shell [bash zsh fish fish4] |kind| {
 });
 
 #[rustfmt::skip]
-case!(case_089_zdotdir [zsh] |kind| {
+case!(case_089_zdotdir [zsh]: |kind| {
     let folder = tempfile::tempdir().unwrap();
     let name = folder.path().to_str().unwrap();
     std::fs::write(folder.path().join(".zshenv"), "echo zshenv >>$ZDOTDIR/log\n").unwrap();
@@ -114,7 +114,7 @@ case!(case_089_zdotdir [zsh] |kind| {
 });
 
 #[rustfmt::skip]
-case!(case_089_no_zdotdir [zsh] |kind| {
+case!(case_089_no_zdotdir [zsh]: |kind| {
     let mut t = Terminal::of(kind);
     assert_eq!(t.run("echo ${ZDOTDIR-unset}; env | grep ZDOTDIR").output, "unset\n");
 });
