@@ -34,9 +34,6 @@ function __cohab_stopped_jobs
     count (jobs | string match -e stopped)
 end
 
-function __cohab_state
-end
-
 function __cohab_pre
     set -g __cohab_jobs (__cohab_stopped_jobs)
     test -e $__cohab_dir/wantenv; and __cohab_state $__cohab_dir/env.$__cohab_id.before

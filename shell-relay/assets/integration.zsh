@@ -38,8 +38,6 @@ __cohab_addhist() {
   return 1
 }
 
-__cohab_state() { :; }
-
 __cohab_pre() {
   local o REPLY
   for o in nounset errreturn pipefail verbose noglob; do __cohab_opts[$o]=${options[$o]}; done

@@ -7,7 +7,7 @@ use std::{
 
 use super::{
     AnswerStep, AwaitedInput, CommandFile, Cx, Effects, ForegroundSignal, GuardFilter, HIDE_MAX, Key, LOAD_WAIT,
-    LiveEvent, LiveShell, Phase, Repaint, Restore, STASH_WAIT, Signal, View, echo::echo_of, state_after,
+    LiveEvent, LiveShell, Phase, Repaint, Restore, STASH_WAIT, Signal, View, echo::echo_of, queue::Queued, state_after,
 };
 use crate::{
     capture::{CAPTURE_HEAD_BYTES, CAPTURE_TAIL_BYTES, Capture, Redactor},
@@ -163,11 +163,12 @@ impl LiveShell {
         }
     }
 
-    pub(super) fn start_relay(&mut self, request: CommandRequest, mode: Mode, cx: &mut Cx<'_>) {
+    pub(super) fn start_relay(&mut self, Queued { request, sent, mode, .. }: Queued, cx: &mut Cx<'_>) {
         let in_answer = self.answer.is_some();
+        let text = sent.as_ref().unwrap_or(&request.text);
         cx.fx.command_file = Some(CommandFile {
             id: request.id.clone(),
-            content: [request.id.as_bytes(), b"\n", request.text.as_bytes()].concat(),
+            content: [request.id.as_bytes(), b"\n", text.as_bytes()].concat(),
             wants_env_delta: request.wants_env_delta,
             keys_from: cx.fx.pty.len(),
         });

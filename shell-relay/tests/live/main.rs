@@ -7,6 +7,7 @@ mod cases;
 mod commands;
 mod questions;
 mod safety;
+mod state;
 mod states;
 #[cfg(test)]
 mod terminal;
