@@ -60,44 +60,42 @@ case!(case_094_queries_that_nobody_reads [bash zsh fish fish4] |kind| {
     t.wait_screen("$ printf '\\033[6n\\033[c\\033]11;?\\007done\\n'\ndone\n$");
 });
 
-case!(
-    case_095_kitty_keyboard[fish4] | kind | {
-        let mut t = Terminal::of(kind);
-        t.wait("fish's flags", |t| t.live.modes().kitty_keyboard());
-        t.keys("echo half");
-        t.settle_for(Duration::from_millis(200));
-        t.keys("\x1b[13;3u");
-        t.wait("the answer", |t| t.events.contains(&LiveEvent::AnswerReady));
-        t.draw("asked\n");
-        // Ctrl-C and Escape as the terminal now sends them.
-        t.keys("\x1b[99;5u");
-        t.keys("\x1b[27u");
-        assert_eq!(t.events.iter().filter(|event| **event == LiveEvent::CancelRequested).count(), 2);
-        t.run("printf '\\033[>1u'; true");
-        t.end_answer(true);
-        t.wait_screen("$ asked\n$ echo half");
-        let after = shown(&t);
-        let last = |flags: &str| after.rfind(flags);
-        assert!(t.live.modes().kitty_keyboard() && last("\x1b[=5u") > last("\x1b[=0u"), "{after:?}");
-        assert!(last("\x1b[<1u") > last("\x1b[>1u"), "what the command pushed is popped: {after:?}");
-        t.keys("\x1b[97;1ub\r");
-        t.wait_text("\nhalfab\n$");
-    }
-);
+#[rustfmt::skip]
+case!(case_095_kitty_keyboard [fish4] |kind| {
+    let mut t = Terminal::of(kind);
+    t.wait("fish's flags", |t| t.live.modes().kitty_keyboard());
+    t.keys("echo half");
+    t.settle_for(Duration::from_millis(200));
+    t.keys("\x1b[13;3u");
+    t.wait("the answer", |t| t.events.contains(&LiveEvent::AnswerReady));
+    t.draw("asked\n");
+    // Ctrl-C and Escape as the terminal now sends them.
+    t.keys("\x1b[99;5u");
+    t.keys("\x1b[27u");
+    assert_eq!(t.events.iter().filter(|event| **event == LiveEvent::CancelRequested).count(), 2);
+    t.run("printf '\\033[>1u'; true");
+    t.end_answer(true);
+    t.wait_screen("$ asked\n$ echo half");
+    let after = shown(&t);
+    let last = |flags: &str| after.rfind(flags);
+    assert!(t.live.modes().kitty_keyboard() && last("\x1b[=5u") > last("\x1b[=0u"), "{after:?}");
+    assert!(last("\x1b[<1u") > last("\x1b[>1u"), "what the command pushed is popped: {after:?}");
+    t.keys("\x1b[97;1ub\r");
+    t.wait_text("\nhalfab\n$");
+});
 
-case!(
-    case_095_no_kitty_keyboard[fish] | kind | {
-        // fish 3.6 does not know the protocol.
-        let mut t = Terminal::of(kind);
-        t.keys("? what\r");
-        t.wait("the answer", |t| t.events.contains(&LiveEvent::AnswerReady));
-        assert!(!t.live.modes().kitty_keyboard());
-        t.draw("? what\n");
-        t.end_answer(false);
-        t.wait_screen("$ ? what\n$");
-        assert!(!t.live.modes().kitty_keyboard() && !shown(&t).contains("\x1b[="));
-    }
-);
+#[rustfmt::skip]
+case!(case_095_no_kitty_keyboard [fish] |kind| {
+    // fish 3.6 does not know the protocol.
+    let mut t = Terminal::of(kind);
+    t.keys("? what\r");
+    t.wait("the answer", |t| t.events.contains(&LiveEvent::AnswerReady));
+    assert!(!t.live.modes().kitty_keyboard());
+    t.draw("? what\n");
+    t.end_answer(false);
+    t.wait_screen("$ ? what\n$");
+    assert!(!t.live.modes().kitty_keyboard() && !shown(&t).contains("\x1b[="));
+});
 
 case!(case_096_clipboard [bash zsh fish fish4] |kind| {
     const COPY: &str = "\x1b]52;c;aGk=\x07";
@@ -126,25 +124,24 @@ case!(case_096_directory_told [bash zsh fish fish4] |kind| {
     assert_eq!(shown(&t).matches("\x1b]7;file://host/usr/share\x07").count(), 1, "a true one passes");
 });
 
-case!(
-    case_096_directory_told_by_fish[fish4] | kind | {
-        let mut t = Terminal::of(kind);
-        t.shown.clear();
-        t.run("cd /usr/share");
-        assert!(shown(&t).contains("/usr/share\x07"), "{:?}", shown(&t));
-        t.keys("? what\r");
-        t.wait("the answer", |t| t.events.contains(&LiveEvent::AnswerReady));
-        t.draw("? what\n");
-        t.run("cd /var");
-        t.end_answer(false);
-        let told = shown(&t);
-        assert!(
-            told.rfind("/var\x07")
-                .is_some_and(|at| told[..at].ends_with(&told[told.rfind("\x1b]7;file://").unwrap()..at])),
-            "{told:?}"
-        );
-    }
-);
+#[rustfmt::skip]
+case!(case_096_directory_told_by_fish [fish4] |kind| {
+    let mut t = Terminal::of(kind);
+    t.shown.clear();
+    t.run("cd /usr/share");
+    assert!(shown(&t).contains("/usr/share\x07"), "{:?}", shown(&t));
+    t.keys("? what\r");
+    t.wait("the answer", |t| t.events.contains(&LiveEvent::AnswerReady));
+    t.draw("? what\n");
+    t.run("cd /var");
+    t.end_answer(false);
+    let told = shown(&t);
+    assert!(
+        told.rfind("/var\x07")
+            .is_some_and(|at| told[..at].ends_with(&told[told.rfind("\x1b]7;file://").unwrap()..at])),
+        "{told:?}"
+    );
+});
 
 case!(case_097_fifty_commands [bash zsh fish fish4] |kind| {
     let mut t = Terminal::of(kind);
