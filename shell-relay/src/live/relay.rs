@@ -7,7 +7,8 @@ use std::{
 
 use super::{
     AnswerStep, AwaitedInput, CommandFile, Cx, Effects, ForegroundSignal, GuardFilter, HIDE_MAX, Key, LOAD_WAIT,
-    LiveEvent, LiveShell, Phase, Repaint, Restore, STASH_WAIT, Signal, View, echo::echo_of, queue::Queued, state_after,
+    LiveEvent, LiveShell, Phase, Repaint, Restore, STASH_WAIT, View, cancel::Cancel, echo::echo_of, queue::Queued,
+    state_after,
 };
 use crate::{
     capture::{CAPTURE_HEAD_BYTES, CAPTURE_TAIL_BYTES, Capture, Redactor},
@@ -18,12 +19,6 @@ use crate::{
 /// A password prompt is looked for so long after the last output, and at the longer interval without output.
 const PROBE_AFTER_OUTPUT: Duration = Duration::from_millis(150);
 const PROBE_INTERVAL: Duration = Duration::from_secs(1);
-/// After the interrupt key: when harder means are taken.
-const LADDER: [(Duration, Signal); 3] = [
-    (Duration::from_secs(2), Signal::Interrupt),
-    (Duration::from_secs(3), Signal::Terminate),
-    (Duration::from_secs(5), Signal::Kill),
-];
 const INTERRUPT_KEY: u8 = 0x03;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,13 +63,6 @@ pub(super) struct Relay {
     cancel: Option<Cancel>,
     probe_at: Instant,
     waiting_since: Option<Instant>,
-}
-
-#[derive(Debug)]
-struct Cancel {
-    since: Instant,
-    /// Rungs of the ladder already taken.
-    taken: usize,
 }
 
 impl Relay {
@@ -134,8 +122,7 @@ impl Relay {
 
     /// Running steps only.
     fn deadline(&self) -> Option<Instant> {
-        let rung =
-            self.cancel.as_ref().and_then(|cancel| LADDER.get(cancel.taken).map(|(after, _)| cancel.since + *after));
+        let rung = self.cancel.as_ref().and_then(Cancel::due);
         [self.time_up.filter(|_| self.waiting_since.is_none()), rung, Some(self.probe_at).filter(|_| !self.reported)]
             .into_iter()
             .flatten()
@@ -474,19 +461,17 @@ impl Relay {
 
     fn begin_cancel(&mut self, cx: &mut Cx<'_>) {
         self.interrupted = true;
-        self.cancel = Some(Cancel { since: cx.now, taken: 0 });
+        self.cancel = Some(Cancel::begun(cx.now));
         cx.fx.pty.push(INTERRUPT_KEY);
     }
 
     fn climb(&mut self, own_group: Option<i32>, cx: &mut Cx<'_>) {
-        let Some(cancel) = &mut self.cancel else { return };
-        while let Some(&(after, signal)) = LADDER.get(cancel.taken)
-            && cx.now >= cancel.since + after
+        let signal = self.cancel.as_mut().and_then(|cancel| cancel.climb(cx.now));
+        let pgid = || cx.probe.foreground_pgid().filter(|&pgid| pgid > 1 && Some(pgid) != own_group);
+        if let Some(signal) = signal
+            && let Some(pgid) = pgid()
         {
-            cancel.taken += 1;
-            if let Some(pgid) = cx.probe.foreground_pgid().filter(|&pgid| pgid > 1 && Some(pgid) != own_group) {
-                cx.fx.signal = Some(ForegroundSignal { pgid, signal });
-            }
+            cx.fx.signal = Some(ForegroundSignal { pgid, signal });
         }
     }
 
