@@ -2,8 +2,9 @@
 ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 404)) || return 0
 { # a user's `set -x` would print marks as they are made
 __cohab_nonce=@NONCE@ __cohab_dir=@DIR@ __cohab_id= __cohab_cmd= __cohab_line= __cohab_point=0 __cohab_mode= __cohab_us= __cohab_opts= __cohab_pl=
-__cohab_b=$'\e]7391;'$__cohab_nonce$';'$$$';B\a'
-__cohab_p2=$'\e]7391;'$__cohab_nonce$';'$$$';P\a'
+# \1 and \2 are what \[ and \] in a prompt stand for, which another shell would print if PS1 is exported.
+__cohab_b=$'\1\e]7391;'$__cohab_nonce$';'$$$';B\a\2'
+__cohab_p2=$'\1\e]7391;'$__cohab_nonce$';'$$$';P\a\2'
 __cohab_c=$'\e]7391;'$__cohab_nonce$';'$$$';C\a'
 
 # $BASHPID and not $$: a subshell cannot end a command.
@@ -33,11 +34,11 @@ __cohab_wrap() { # last: themes rebuild PS1 before this. References only, never 
   local -
   set +xveu
   shopt -q promptvars || {
-    PS1=${PS1//'\[${__cohab_b-}\]'} PS2=${PS2//'\[${__cohab_p2-}\]'} PS0=${PS0//'${__cohab_c-}'}
+    PS1=${PS1//'${__cohab_b-}'} PS2=${PS2//'${__cohab_p2-}'} PS0=${PS0//'${__cohab_c-}'}
     return $st
   }
-  [[ $PS1 == *'${__cohab_b-}'* ]] || PS1+='\[${__cohab_b-}\]'
-  [[ $PS2 == *'${__cohab_p2-}'* ]] || PS2='\[${__cohab_p2-}\]'$PS2
+  [[ $PS1 == *'${__cohab_b-}'* ]] || PS1+='${__cohab_b-}'
+  [[ $PS2 == *'${__cohab_p2-}'* ]] || PS2='${__cohab_p2-}'$PS2
   [[ ${PS0-} == *'${__cohab_c-}'* ]] || PS0='${__cohab_c-}'${PS0-}
 }
 
@@ -104,8 +105,7 @@ __cohab_take() { # a question: one Up away, as any line would be
 
 __cohab_load() {
   { IFS= read -r __cohab_id; IFS= read -r -d '' __cohab_cmd || :; } <"$__cohab_dir/cmd"
-  # The user may have unset or replaced our hooks.
-  [[ "${PROMPT_COMMAND[*]-}${precmd_functions[*]-}" == *__cohab_precmd* ]] || __cohab_hook
+  __cohab_present
   __cohab_unrecorded
   [[ ! ${bash_preexec_imported-} ]] || history -s -- "$__cohab_cmd" # its hooks read `history 1`
   READLINE_LINE=' __cohab_pre; eval -- "$__cohab_cmd"; __cohab_e $? "$__cohab_us"' READLINE_POINT=0
@@ -120,6 +120,10 @@ __cohab_restore() { # what was typed meanwhile stands at the cursor
   __cohab_line= __cohab_point=0
 }
 
+__cohab_present() { # the user may have unset or replaced our hooks
+  [[ "${PROMPT_COMMAND[*]-}${precmd_functions[*]-}" == *__cohab_precmd* ]] || __cohab_hook
+}
+
 __cohab_query() { # a line beyond bounds is cut, so that it is known at least how it begins
   local REPLY line=$READLINE_LINE max
   for max in 16384 4096; do
@@ -128,6 +132,7 @@ __cohab_query() { # a line beyond bounds is cut, so that it is known at least ho
     ((${#REPLY} > 60000)) || break
   done
   __cohab_m "Q;$READLINE_POINT;$REPLY"
+  __cohab_present
 }
 
 __cohab_clear() { READLINE_LINE= READLINE_POINT=0; __cohab_m 'S;0'; }

@@ -2,7 +2,7 @@
 # Marks go to /dev/tty, so `exec >file` does not lose them. Braces around names, and `emulate` where it is allowed: any option of the
 # user's may be set.
 [[ $ZSH_VERSION == (5.<3->(|.*)|<6->.*) ]] || return 0
-typeset -g __cohab_nonce=@NONCE@ __cohab_dir=@DIR@ __cohab_id= __cohab_cmd= __cohab_line= __cohab_point=0 __cohab_keymap= __cohab_us= __cohab_x= __cohab_st=0 __cohab_jobs= __cohab_saved= __cohab_entered=
+typeset -g __cohab_nonce=@NONCE@ __cohab_dir=@DIR@ __cohab_id= __cohab_cmd= __cohab_line= __cohab_point=0 __cohab_keymap= __cohab_us= __cohab_x= __cohab_st=0 __cohab_jobs= __cohab_saved= __cohab_entered= __cohab_readonly=
 typeset -gA __cohab_opts
 
 __cohab_m() { builtin printf '\e]7391;%s;%s;%s\a' "$__cohab_nonce" "$$" "$1" 2>/dev/null >/dev/tty; }
@@ -15,6 +15,7 @@ __cohab_enc() { # percent-encode $1 into REPLY
 __cohab_precmd() { # first: $? is still the command's. No `emulate -L`: it would undo that options are put back
   { local st=$? REPLY; unsetopt xtrace; } 2>/dev/null # local to functions
   __cohab_enc "$PWD"; __cohab_m "D;$__cohab_id;$st;$REPLY"; __cohab_unpre; __cohab_id=
+  [[ -z $__cohab_readonly ]] || { __cohab_readonly=; typeset -gr HISTFILE; }
 }
 
 __cohab_hooks() { # the first and the last of the user's hooks, whatever became of them meanwhile
@@ -34,7 +35,9 @@ __cohab_preexec() { { unsetopt xtrace; } 2>/dev/null; __cohab_m C; }
 __cohab_addhist() {
   { unsetopt xtrace; } 2>/dev/null
   [[ $1 == ' { __cohab_x='* ]] || return 0
-  fc -p # the status alone leaves the stub one Up away
+  # The status alone leaves the stub one Up away. A read-only variable would be an error, with which zsh drops the whole line.
+  [[ ${parameters[HISTFILE]-} != *readonly* ]] || { typeset -g +r HISTFILE; __cohab_readonly=1; }
+  { fc -p; } always { TRY_BLOCK_ERROR=0; }
   return 1
 }
 

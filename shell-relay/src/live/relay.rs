@@ -75,6 +75,11 @@ impl Relay {
         !matches!(self.step, RelayStep::Stashing { .. } | RelayStep::Repainting { .. } | RelayStep::Loading { .. })
     }
 
+    /// Whether its own first mark came: what ends before that has not run.
+    pub fn has_begun(&self) -> bool {
+        matches!(self.step, RelayStep::Running | RelayStep::Ending)
+    }
+
     pub fn user_typed(&mut self, interrupt: bool) {
         self.typed = true;
         self.interrupted |= interrupt;
@@ -241,12 +246,16 @@ impl LiveShell {
 
     /// A new prompt stands, and the stub has not even begun.
     pub(super) fn on_stub_lost(&mut self, cx: &mut Cx<'_>) {
+        self.report_stub_lost(cx);
+        self.new_prompt(cx);
+    }
+
+    pub(super) fn report_stub_lost(&mut self, cx: &mut Cx<'_>) {
         if let Some(relay) = &mut self.relay {
             let id = relay.request.id.clone();
             let error = super::queue::not_at_prompt("not_ready", "the line editor did not run the command");
             relay.report(LiveEvent::CommandRefused { id, error }, cx);
         }
-        self.new_prompt(cx);
     }
 
     /// The prompt has been painted for the last time before the stub: the command's text takes the stub's place.
@@ -325,7 +334,7 @@ impl LiveShell {
             relay.report(LiveEvent::CommandFinished { id: relay.request.id.clone(), outcome }, cx);
         }
         if !relay.in_answer {
-            self.restore = Some(Restore { line: relay.stashed > 0, ends_answer: false });
+            self.restore = Some(Restore::at_next_prompt(relay.stashed > 0, false));
         }
     }
 
@@ -353,7 +362,7 @@ impl LiveShell {
             return self.answer_goes_on(cx);
         }
         self.view = View::Shown;
-        self.restore = Some(Restore { line: relay.stashed > 0, ends_answer: false });
+        self.restore = Some(Restore::at_next_prompt(relay.stashed > 0, false));
         if self.phase == Phase::Prompt {
             self.try_restore(cx);
         } else {

@@ -200,6 +200,33 @@ fn what_leaves_fish_alone_runs() {
 }
 
 #[test]
+fn what_would_stop_the_shell_is_refused_wherever_it_runs() {
+    for text in [
+        "suspend",
+        "builtin suspend -f",
+        "s\\uspend",
+        "( suspend )",
+        "true && suspend",
+        "suspend &",
+        "if true; then suspend; fi",
+        "eval 'true; suspend'",
+        "echo a | suspend",
+        "suspend; exit",
+    ] {
+        for shell in [Shell::Bash, Shell::Zsh] {
+            assert_eq!(containment(shell, text), Containment::Refused(SUSPENDS), "{shell:?} {text}");
+        }
+    }
+    for text in ["echo suspend", "systemctl suspend", "f() { suspend; }", "true # suspend", "grep suspend log"] {
+        for shell in [Shell::Bash, Shell::Zsh] {
+            assert_eq!(containment(shell, text), Containment::Live, "{shell:?} {text}");
+        }
+    }
+    assert!(matches!(containment(Shell::Fish, "true; suspend"), Containment::Refused(_)));
+    assert_eq!(containment(Shell::Fish, "systemctl suspend"), Containment::Live);
+}
+
+#[test]
 fn long_and_deep_texts_are_taken_at_their_words() {
     for (text, is_dangerous) in [
         (format!("{}exit", "(".repeat(100_000)), true),

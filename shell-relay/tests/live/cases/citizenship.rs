@@ -60,8 +60,7 @@ case!(case_094_queries_that_nobody_reads [bash zsh fish fish4] |kind| {
     t.wait_screen("$ printf '\\033[6n\\033[c\\033]11;?\\007done\\n'\ndone\n$");
 });
 
-#[rustfmt::skip]
-case!(case_095_kitty_keyboard [fish4] |kind| {
+case!(case_095_kitty_keyboard [fish4]: |kind| {
     let mut t = Terminal::of(kind);
     t.wait("fish's flags", |t| t.live.modes().kitty_keyboard());
     t.keys("echo half");
@@ -84,8 +83,7 @@ case!(case_095_kitty_keyboard [fish4] |kind| {
     t.wait_text("\nhalfab\n$");
 });
 
-#[rustfmt::skip]
-case!(case_095_no_kitty_keyboard [fish] |kind| {
+case!(case_095_no_kitty_keyboard [fish]: |kind| {
     // fish 3.6 does not know the protocol.
     let mut t = Terminal::of(kind);
     t.keys("? what\r");
@@ -124,8 +122,7 @@ case!(case_096_directory_told [bash zsh fish fish4] |kind| {
     assert_eq!(shown(&t).matches("\x1b]7;file://host/usr/share\x07").count(), 1, "a true one passes");
 });
 
-#[rustfmt::skip]
-case!(case_096_directory_told_by_fish [fish4] |kind| {
+case!(case_096_directory_told_by_fish [fish4]: |kind| {
     let mut t = Terminal::of(kind);
     t.shown.clear();
     t.run("cd /usr/share");

@@ -1,11 +1,12 @@
 //! The numbered cases that the relay must satisfy, each in every shell it applies to ([`table`]).
 //!
 //! `case!(case_NNN_name [shells] |kind| { .. })` makes one test a shell: `case_NNN_name::shell`. A shell in which the case cannot hold
-//! is named after `except`, with the reason. A number may have several cases. Unless a case says otherwise the prompt is `$ `.
+//! is named after `except`, with the reason. One shell alone takes a colon (`[zsh]: |kind|`), or it would be formatted as an
+//! expression. A number may have several cases. Unless a case says otherwise the prompt is `$ `.
 
 /// One case in several shells.
 macro_rules! case {
-    ($name:ident [$($shell:ident)+] $(except { $($missing:ident: $reason:literal),+ $(,)? })? |$kind:ident| $body:block) => {
+    ($name:ident [$($shell:ident)+] $(except { $($missing:ident: $reason:literal),+ $(,)? })? $(:)? |$kind:ident| $body:block) => {
         mod $name {
             use super::*;
 
@@ -27,6 +28,9 @@ macro_rules! case {
 
 mod changes;
 mod citizenship;
+mod ends;
+mod frameworks;
+mod gate;
 mod interrupt;
 mod jobs;
 mod lines;
@@ -35,11 +39,14 @@ mod nested;
 mod options;
 mod output;
 mod programs;
+mod prompts;
+mod redirected;
 mod remote;
 mod statuses;
 mod table;
 mod terminal_state;
 mod texts;
+mod zsh_options;
 
 fn kind(name: &str) -> crate::terminal::Kind {
     use crate::terminal::Kind;
