@@ -7,7 +7,10 @@ use std::{
 
 use super::{
     AnswerStep, AwaitedInput, CommandFile, Cx, Effects, ForegroundSignal, GuardFilter, HIDE_MAX, Key, LOAD_WAIT,
-    LiveEvent, LiveShell, Phase, Repaint, Restore, STASH_WAIT, View, cancel::Cancel, echo::echo_of, queue::Queued,
+    LiveEvent, LiveShell, Phase, Repaint, Restore, STASH_WAIT, View,
+    cancel::Cancel,
+    echo::echo_of,
+    queue::{Queued, not_at_prompt},
     state_after,
 };
 use crate::{
@@ -216,10 +219,7 @@ impl LiveShell {
 
     pub(super) fn on_stash_refused(&mut self, cx: &mut Cx<'_>) {
         if self.relay.as_ref().is_some_and(Relay::is_stashing) {
-            self.refuse_relay(
-                super::queue::not_at_prompt("continuation_line", "the shell waits for the rest of a line"),
-                cx,
-            );
+            self.refuse_relay(not_at_prompt("continuation_line", "the shell waits for the rest of a line"), cx);
         }
     }
 
@@ -253,7 +253,7 @@ impl LiveShell {
     pub(super) fn report_stub_lost(&mut self, cx: &mut Cx<'_>) {
         if let Some(relay) = &mut self.relay {
             let id = relay.request.id.clone();
-            let error = super::queue::not_at_prompt("not_ready", "the line editor did not run the command");
+            let error = not_at_prompt("not_ready", "the line editor did not run the command");
             relay.report(LiveEvent::CommandRefused { id, error }, cx);
         }
     }
@@ -349,7 +349,7 @@ impl LiveShell {
         let is_waiting = |relay: &Relay| matches!(relay.step, RelayStep::Stashing { .. } | RelayStep::Loading { .. });
         if self.relay.as_ref().is_some_and(is_waiting) {
             let reason = format!("the command could not be handed to the shell in a file: {error}");
-            self.refuse_relay(super::queue::not_at_prompt("not_written", &reason), &mut Cx { probe, now, fx });
+            self.refuse_relay(not_at_prompt("not_written", &reason), &mut Cx { probe, now, fx });
         }
     }
 
@@ -373,7 +373,7 @@ impl LiveShell {
 
     /// Before the shell was told to run it. A late `S` brings the line back.
     pub(super) fn abandon_relay(&mut self, cx: &mut Cx<'_>) {
-        self.refuse_relay(super::queue::not_at_prompt("cancelled", "the command was cancelled before it started"), cx);
+        self.refuse_relay(not_at_prompt("cancelled", "the command was cancelled before it started"), cx);
     }
 
     pub(super) fn relay_deadline(&self) -> Option<Instant> {
@@ -400,10 +400,7 @@ impl LiveShell {
                 self.refuse_relay(RelayError::TimedOut { reason }, cx);
             }
             RelayStep::Repainting { .. } | RelayStep::Loading { .. } => {
-                self.refuse_relay(
-                    super::queue::not_at_prompt("not_ready", "the line editor did not take the command"),
-                    cx,
-                );
+                self.refuse_relay(not_at_prompt("not_ready", "the line editor did not take the command"), cx);
             }
             RelayStep::Loaded { .. } | RelayStep::Hidden { .. } => {
                 // It was handed over: if it runs after all, its end is awaited, but nobody waits for its result.
