@@ -2,7 +2,7 @@
 # Marks go to /dev/tty, so `exec >file` does not lose them. Braces around names, and `emulate` where it is allowed: any option of the
 # user's may be set.
 [[ $ZSH_VERSION == (5.<3->(|.*)|<6->.*) ]] || return 0
-typeset -g __cohab_nonce=@NONCE@ __cohab_dir=@DIR@ __cohab_id= __cohab_cmd= __cohab_line= __cohab_point=0 __cohab_keymap= __cohab_us= __cohab_x= __cohab_st=0 __cohab_saved= __cohab_entered=
+typeset -g __cohab_nonce=@NONCE@ __cohab_dir=@DIR@ __cohab_id= __cohab_cmd= __cohab_line= __cohab_point=0 __cohab_keymap= __cohab_us= __cohab_x= __cohab_st=0 __cohab_saved= __cohab_entered= __cohab_histfile=
 typeset -gA __cohab_opts
 
 __cohab_m() { builtin printf '\e]7391;%s;%s;%s\a' "$__cohab_nonce" "$$" "$1" 2>/dev/null >/dev/tty; }
@@ -31,10 +31,12 @@ __cohab_hooks() { # the first and the last of the user's hooks, whatever became 
 
 __cohab_preexec() { __cohab_m C; }
 
-__cohab_addhist() {
+__cohab_addhist() { # the stub goes into a history of its own, which is dropped at once. A status of 1 would leave it one Up away
   [[ $1 == ' { __cohab_x='* ]] || return 0
-  fc -p # the status alone leaves the stub one Up away
-  return 1
+  __cohab_histfile=${(t)HISTFILE-}
+  [[ $__cohab_histfile != *readonly* ]] || return 1 # no other history can be had
+  fc -p
+  return 2 # what is only lingering is not freed with that history
 }
 
 __cohab_state() { :; }
@@ -44,6 +46,7 @@ __cohab_pre() {
   for o in nounset errreturn pipefail verbose noglob; do __cohab_opts[$o]=${options[$o]}; done
   __cohab_saved=1
   unsetopt errexit nounset xtrace errreturn 2>/dev/null
+  [[ $__cohab_histfile != *export* ]] || builtin export HISTFILE # lost by `fc -p`
   [[ ! -e $__cohab_dir/wantenv ]] || __cohab_state "$__cohab_dir/env.$__cohab_id.before"
   __cohab_m "O;$__cohab_id"
 }
