@@ -8,6 +8,7 @@ mod command;
 mod daemon;
 mod link;
 mod turn;
+mod undo;
 mod view;
 
 #[cfg(test)]
@@ -21,9 +22,10 @@ use std::{
 
 use cohab_protocol::{ApprovalMode, Attached, ClientMessage, ShellEvent, TurnId, UserQuery};
 use cohab_shell_relay::{
-    live::{LineDecision, LiveEvent, UserCommand},
+    live::{LineDecision, LiveEvent},
     policy::Files,
     shell::Shell,
+    state::StateChange,
 };
 use ratatui::text::Line;
 
@@ -36,6 +38,7 @@ use crate::{
     ui::{keys::KeyReader, look::Look},
 };
 use turn::Turn;
+use undo::{UndoJournal, UndoKey, Undoing};
 pub use view::Frame;
 
 /// Commands of the user that are kept for a daemon that is not there yet, or comes back without memory.
@@ -104,6 +107,11 @@ pub struct App {
     consents: Consents,
     journal: ResultJournal,
     shell_events: VecDeque<ShellEvent>,
+    /// What the command that is about to be told finished changed, if the shell told.
+    observed: Option<StateChange>,
+    undo_journal: UndoJournal,
+    undoing: Option<Undoing>,
+    undo_key: UndoKey,
     /// Where the shell is, as of the question and then of the agent's commands.
     cwd: PathBuf,
     above: Vec<Line<'static>>,
@@ -127,6 +135,10 @@ impl App {
             consents: Consents::default(),
             journal: ResultJournal::default(),
             shell_events: VecDeque::new(),
+            observed: None,
+            undo_journal: UndoJournal::default(),
+            undoing: None,
+            undo_key: UndoKey::default(),
             cwd,
             above: Vec::new(),
             is_dirty: false,
@@ -145,6 +157,7 @@ impl App {
             Event::LinkDown { message, hint } => self.on_link_down(&message, &hint, &mut effects),
             Event::Daemon(message) => self.on_daemon(*message, now, &mut effects),
             Event::Resized { columns, rows } => self.on_resized(columns, rows),
+            Event::UndoKeyPressed => self.on_undo_key(&mut effects),
             Event::Redraw => self.is_dirty = true,
             Event::Deadline => self.on_deadline(now, &mut effects),
         }
@@ -164,6 +177,7 @@ impl App {
     fn on_live(&mut self, event: LiveEvent, now: Instant, effects: &mut Vec<Effect>) {
         match event {
             LiveEvent::PromptReady => {
+                self.age_undo_offer();
                 if self.link == LinkState::Down && self.surface == Surface::Shell && self.turn.is_none() {
                     self.connect(effects);
                 }
@@ -180,12 +194,18 @@ impl App {
             LiveEvent::AnswerRefused(_) => self.on_answer_refused(effects),
             LiveEvent::AnswerEnded => {
                 self.surface = Surface::Shell;
-                self.turn = None;
+                let turn = self.turn.take().map(|turn| turn.id());
+                self.offer_undo(turn);
+                self.end_undo();
             }
             LiveEvent::CancelRequested => self.cancel_turn(now, effects),
             LiveEvent::AnswerKey(bytes) => self.on_keys(&bytes, now, effects),
-            LiveEvent::UserCommandFinished(command) => self.on_user_command(command, effects),
-            other => self.on_command_event(other, now, effects),
+            LiveEvent::UserCommandFinished(command) => self.keep_shell_event(command::shell_event(command), effects),
+            other => {
+                if let Some(other) = self.on_undo_event(other, effects) {
+                    self.on_command_event(other, now, effects);
+                }
+            }
         }
     }
 
@@ -201,6 +221,7 @@ impl App {
                 effects.push(Effect::DecideLine(LineDecision::Assistant));
                 self.open_turn(question.to_owned(), now, effects);
             }
+            None if self.turn.is_none() && Self::is_undo(line) => self.begin_undo(effects),
             _ => effects.push(Effect::DecideLine(LineDecision::Shell)),
         }
     }
@@ -218,14 +239,15 @@ impl App {
     /// The shell could not make room (it is busy, or gone): the line is as it was, the question is withdrawn.
     fn on_answer_refused(&mut self, effects: &mut Vec<Effect>) {
         self.surface = Surface::Shell;
+        self.end_undo();
         self.above.clear();
         if let Some(turn) = self.turn.take().filter(|turn| !turn.is_over() && turn.was_sent()) {
             self.call_off(turn.id(), effects);
         }
     }
 
-    fn on_user_command(&mut self, command: UserCommand, effects: &mut Vec<Effect>) {
-        let event = command::shell_event(command);
+    /// Tells the daemon, if there is one, now or later.
+    fn keep_shell_event(&mut self, event: ShellEvent, effects: &mut Vec<Effect>) {
         if self.shell_events.len() == KEPT_SHELL_EVENTS {
             self.shell_events.pop_front();
         }

@@ -6,7 +6,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use cohab_protocol::ApprovalMode;
 
 /// Names that begin a subcommand; any other first operand is a script for the real shell.
-pub const SUBCOMMANDS: [&str; 6] = ["ask", "shell-check", "daemon", "config", "completions", "help"];
+pub const SUBCOMMANDS: [&str; 7] = ["ask", "undo", "shell-check", "daemon", "config", "completions", "help"];
 
 /// A terminal assistant that lives in your own shell
 #[derive(Debug, Parser)]
@@ -46,6 +46,13 @@ pub enum Command {
     Ask(AskArgs),
     /// Try out how well your shell and its rc files get on with cohab
     ShellCheck(ShellCheckArgs),
+    /// At the prompt: take back what the last turn changed in the shell
+    #[command(after_help = "Type it as a line of its own at the prompt of a shell that cohab opened. It brings\n\
+        back the folder, exported variables, aliases, options, the umask and the prompt as\n\
+        they were before the last turn that changed them. What you changed since stays, and\n\
+        so do functions, other variables, jobs and files. Right after the turn Ctrl-_ does\n\
+        the same. An undo cannot be undone.")]
+    Undo,
     /// Look after the background daemon
     #[command(subcommand)]
     Daemon(DaemonCommand),

@@ -18,13 +18,21 @@ pub struct ClientSettings {
     pub login: bool,
     /// The key that asks with the line as it stands.
     pub hotkey: Hotkey,
+    /// The key that undoes right after a turn.
+    pub undo_key: UndoKey,
     /// What a line begins with that is meant for the assistant.
     pub question_prefix: String,
 }
 
 impl Default for ClientSettings {
     fn default() -> Self {
-        Self { shell: None, login: false, hotkey: Hotkey::default(), question_prefix: "?".into() }
+        Self {
+            shell: None,
+            login: false,
+            hotkey: Hotkey::default(),
+            undo_key: UndoKey::default(),
+            question_prefix: "?".into(),
+        }
     }
 }
 
@@ -50,6 +58,26 @@ impl Hotkey {
             Self::CtrlSpace => b"\0",
             Self::None => b"",
         }
+    }
+}
+
+/// Keys that can undo right after a turn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum UndoKey {
+    /// Ctrl-_, on many keyboards also Ctrl-/ and Ctrl-7: the line editors' own key for undo, which does nothing on an empty line.
+    #[default]
+    CtrlUnderscore,
+    /// None.
+    None,
+}
+
+impl UndoKey {
+    /// Whether these bytes are this key and nothing else, also as the kitty keyboard protocol says it.
+    #[must_use]
+    pub fn is(self, bytes: &[u8]) -> bool {
+        self == Self::CtrlUnderscore
+            && matches!(bytes, b"\x1f" | b"\x1b[95;5u" | b"\x1b[95;6u" | b"\x1b[45;6u" | b"\x1b[47;5u")
     }
 }
 
@@ -111,6 +139,15 @@ mod tests {
         assert_eq!(config.client.hotkey, Hotkey::CtrlSpace);
         assert_eq!(config.client.question_prefix, "?");
         assert_eq!(config.approval_mode.as_deref(), Some("all"));
+    }
+
+    #[test]
+    fn the_key_for_undo_is_only_itself() {
+        let key = parse("[client]\nundo_key = \"ctrl-underscore\"\n").unwrap().client.undo_key;
+        assert_eq!(key, UndoKey::default());
+        assert!(key.is(b"\x1f") && key.is(b"\x1b[95;5u") && !key.is(b"\x1f\x1f") && !key.is(b"a") && !key.is(b""));
+        let none = parse("[client]\nundo_key = \"none\"\n").unwrap().client.undo_key;
+        assert!(!none.is(b"\x1f"));
     }
 
     #[test]

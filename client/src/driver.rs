@@ -18,11 +18,12 @@ use cohab_protocol::{Attach, Paths, SessionKey, TurnId};
 use cohab_shell_relay::{
     files::FileSystem,
     live::{Effects, Keyboard, LiveEvent, LiveShell},
+    runner::Mode,
 };
 
 use crate::{
     app::{App, Options},
-    config::Config,
+    config::{Config, UndoKey},
     connection::{ConnectError, Link, LinkEvent},
     effect::Effect,
     event::Event,
@@ -127,6 +128,7 @@ struct Driver {
     has_been_used: bool,
     is_link_up: bool,
     needs_resize: bool,
+    undo_key: UndoKey,
 }
 
 impl Driver {
@@ -182,6 +184,7 @@ impl Driver {
             has_been_used: false,
             is_link_up: false,
             needs_resize: false,
+            undo_key: start.config.client.undo_key,
         })
     }
 
@@ -245,6 +248,9 @@ impl Driver {
 
     fn on_keys(&mut self, bytes: &[u8]) {
         self.has_been_used = true;
+        if self.app.takes_undo_key() && self.undo_key.is(bytes) && self.live.is_prompt_untouched() {
+            return self.handle(Event::UndoKeyPressed);
+        }
         self.live.user_input(bytes, self.shell.probe(), Instant::now(), &mut self.fx);
     }
 
@@ -333,6 +339,11 @@ impl Driver {
                 self.draw_last();
                 self.live.run(request, self.shell.probe(), now, &mut self.fx);
             }
+            Effect::RunAsItIs(request) => {
+                self.draw_last();
+                self.live.run_as(request, Mode::Live, self.shell.probe(), now, &mut self.fx);
+            }
+            Effect::BeginAnswer => self.live.begin_answer(self.shell.probe(), now, &mut self.fx),
             Effect::CancelCommand(id) => self.live.cancel(&id, self.shell.probe(), now, &mut self.fx),
             Effect::TakeKeyboard(true) => {
                 self.live.set_keyboard(Keyboard::Assistant);

@@ -18,6 +18,10 @@ pub enum Effect {
     EndAnswer,
     /// Draw what is left, then run this in the live shell.
     Run(CommandRequest),
+    /// The same with the text as it is: it is ours, and never needs a subshell.
+    RunAsItIs(CommandRequest),
+    /// Make room for the assistant; ends in `AnswerReady` or `AnswerRefused`.
+    BeginAnswer,
     /// Interrupt this running command.
     CancelCommand(String),
     /// Whether keys come to us (a card is open) or go where the relay puts them.

@@ -28,6 +28,8 @@ pub enum Event {
         /// Rows.
         rows: u16,
     },
+    /// The key for undo was pressed where it [counts](crate::app::App::takes_undo_key).
+    UndoKeyPressed,
     /// What is on the screen is out of date: code got its colours, or the live area was erased.
     Redraw,
     /// The time of [`deadline`](crate::app::App::deadline) has come.

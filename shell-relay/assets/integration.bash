@@ -45,7 +45,7 @@ __cohab_pre() {
   __cohab_opts=$-
   case $- in *[eux]*) set +eux ;; esac 2>/dev/null
   [[ :$SHELLOPTS: == *:pipefail:* ]] && __cohab_pl=1 || __cohab_pl=
-  [[ ! -e $__cohab_dir/wantenv ]] || builtin export -p >|"$__cohab_dir/env.$__cohab_id.before" 2>/dev/null
+  [[ ! -e $__cohab_dir/wantenv ]] || __cohab_state "$__cohab_dir/env.$__cohab_id.before"
   __cohab_m "O;$__cohab_id"
 }
 
@@ -65,7 +65,7 @@ __cohab_e() {
   # The status alone does not tell a stopped job from an `exit 148`.
   case $st in 147 | 148 | 149 | 150) [[ -z $(jobs -ps) ]] || stopped=';stopped' ;; esac
   __cohab_enc "$PWD"; __cohab_m "E;$__cohab_id;$st;$REPLY$stopped"
-  [[ ! -e $__cohab_dir/wantenv ]] || builtin export -p >|"$__cohab_dir/env.$__cohab_id" 2>/dev/null
+  [[ ! -e $__cohab_dir/wantenv ]] || __cohab_state "$__cohab_dir/env.$__cohab_id"
   return "$st"
 }
 

@@ -67,9 +67,6 @@ function __cohab_stopped_jobs
     count (jobs | string match -e stopped)
 end
 
-function __cohab_state
-end
-
 function __cohab_pre
     set -g __cohab_jobs 0
     jobs -q; and set -g __cohab_jobs (__cohab_stopped_jobs)

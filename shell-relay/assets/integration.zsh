@@ -39,8 +39,6 @@ __cohab_addhist() { # the stub goes into a history of its own, which is dropped 
   return 2 # what is only lingering is not freed with that history
 }
 
-__cohab_state() { :; }
-
 __cohab_pre() {
   local o
   for o in nounset errreturn pipefail verbose noglob; do __cohab_opts[$o]=${options[$o]}; done

@@ -10,4 +10,5 @@ pub mod process;
 pub mod runner;
 pub mod sanitize;
 pub mod shell;
+pub mod state;
 pub mod subshell;

@@ -6,6 +6,8 @@ use std::{
     path::Path,
 };
 
+use crate::state;
+
 /// A kind of shell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shell {
@@ -94,22 +96,23 @@ fn flags(login: bool) -> Vec<OsString> {
 #[must_use]
 pub fn startup_files(shell: Shell, login: bool, nonce: &str, directory: &Path) -> Vec<(&'static str, Vec<u8>)> {
     let directory = directory.as_os_str();
+    let state = state::script(shell).as_bytes();
     match shell {
         Shell::Bash => {
             let users: &str = if login { BASH_LOGIN_FILES } else { "[[ ! -r ~/.bashrc ]] || . ~/.bashrc\n" };
             let script = filled(include_str!("../assets/integration.bash"), nonce, &quoted(directory));
-            vec![("integration.bash", [users.as_bytes(), &script].concat())]
+            vec![("integration.bash", [users.as_bytes(), state, &script].concat())]
         }
         Shell::Zsh => {
             let filled = |script| filled(script, nonce, &quoted(directory));
             vec![
                 (".zshenv", filled(include_str!("../assets/zshenv.zsh"))),
-                ("integration.zsh", filled(include_str!("../assets/integration.zsh"))),
+                ("integration.zsh", [state, &filled(include_str!("../assets/integration.zsh"))].concat()),
             ]
         }
         Shell::Fish => {
             let script = filled(include_str!("../assets/integration.fish"), nonce, &fish_quoted(directory));
-            vec![("integration.fish", script)]
+            vec![("integration.fish", [state, &script].concat())]
         }
         Shell::Other => Vec::new(),
     }

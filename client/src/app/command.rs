@@ -1,6 +1,7 @@
 //! Commands in the live shell: the daemon's wish, the client's last word, the result.
 
 use std::{
+    os::unix::ffi::OsStrExt,
     path::Path,
     time::{Duration, Instant},
 };
@@ -13,16 +14,14 @@ use cohab_shell_relay::{
     live::{LiveEvent, UserCommand},
     policy,
     runner::{CommandOutcome, CommandRequest, Ending, Mode, RelayError, StateAfter},
+    state::{Item, StateChange, Step},
 };
 
 use super::{
     App, Surface,
     turn::{PendingCall, RunningCall},
 };
-use crate::{
-    effect::Effect,
-    ui::status::{self, Receipt},
-};
+use crate::{effect::Effect, ui::receipt};
 
 /// Of a command that is only named.
 const TITLE_MAX_CHARS: usize = 60;
@@ -94,6 +93,9 @@ impl App {
     pub(super) fn on_answer_ready(&mut self, now: Instant, effects: &mut Vec<Effect>) {
         self.surface = Surface::Ours;
         self.is_dirty = true;
+        if self.advance_undo(effects) {
+            return;
+        }
         let Some(turn) = self.turn.as_mut() else { return };
         turn.saw(now);
         if let Some(question) = turn.question.as_mut() {
@@ -152,6 +154,7 @@ impl App {
                 let call_id = self.running_id(&id);
                 effects.extend(call_id.map(|call_id| Effect::Send(ClientMessage::CommandWaiting { call_id })));
             }
+            LiveEvent::ShellObserved { change, .. } => self.observed = Some(change),
             LiveEvent::CommandFinished { id, outcome } => self.on_finished(&id, outcome, now, effects),
             LiveEvent::CommandRefused { id, error } => self.on_refused(&id, &error, effects),
             _ => {}
@@ -169,6 +172,7 @@ impl App {
     }
 
     fn on_finished(&mut self, id: &str, outcome: CommandOutcome, now: Instant, effects: &mut Vec<Effect>) {
+        let observed = self.observed.take();
         let Some(call) = self.take_running(id) else { return };
         let is_stopped_by_user = outcome.ending == Ending::Interrupted && !call.is_interrupted_by_daemon;
         if let Some(turn) = self.turn.as_mut() {
@@ -177,10 +181,12 @@ impl App {
         }
         let cwd_before = std::mem::replace(&mut self.cwd, outcome.cwd.clone());
         let result = execution_result(call.request.call_id, outcome);
-        let moved = (result.mode == RunMode::Live && cwd_before != self.cwd).then_some(self.cwd.as_path());
-        let moved = moved.map(|cwd| tilde(cwd, &self.options.home));
-        let receipt = Receipt { cwd: moved.as_deref(), env_delta: Some(&result.env_delta) };
-        self.above.extend(status::receipt(&receipt, self.width(), self.options.look));
+        if result.mode == RunMode::Live {
+            let is_whole = observed.is_some();
+            let change = observed.unwrap_or_else(|| moved(&cwd_before, &self.cwd));
+            self.above.extend(receipt::receipt(&change, &self.options.home, self.width(), self.options.look));
+            self.undo_journal.record(call.request.turn_id, change, is_whole);
+        }
         self.journal.record(result.clone());
         if is_stopped_by_user {
             // Ctrl-C on the agent's command means: stop all of it. Said before the result, which would start the next step.
@@ -213,13 +219,11 @@ fn title(command: &str) -> String {
     line.chars().filter(|c| !c.is_control()).take(TITLE_MAX_CHARS).collect()
 }
 
-/// A path with the home folder as `~`.
-fn tilde(path: &Path, home: &Path) -> String {
-    match path.strip_prefix(home) {
-        Ok(rest) if rest.as_os_str().is_empty() => "~".to_owned(),
-        Ok(rest) if home.parent().is_some() => format!("~/{}", rest.display()),
-        _ => path.display().to_string(),
-    }
+/// What is known of a command that the shell did not tell more of.
+fn moved(before: &Path, after: &Path) -> StateChange {
+    let value = |path: &Path| Some(vec![path.as_os_str().as_bytes().to_vec()]);
+    let step = (before != after).then(|| (Item::Folder, Step { before: value(before), after: value(after) }));
+    StateChange { steps: step.into_iter().collect() }
 }
 
 fn refuse(call_id: CallId, code: &str, reason: String, cwd: &Path) -> Effect {

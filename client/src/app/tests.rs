@@ -7,6 +7,7 @@ use cohab_protocol::{
 };
 use cohab_shell_relay::{
     files::FileSystem,
+    live::UserCommand,
     runner::{CommandOutcome, Ending, EnvChange, Mode, StateAfter},
     shell::Shell,
 };
@@ -17,6 +18,7 @@ use super::*;
 mod calls;
 mod consent;
 mod link;
+mod undo;
 
 /// Where the shell is at a question.
 const CWD: &str = "/home/ann/src";
@@ -355,6 +357,10 @@ fn a_read_only_command_runs_unasked_and_its_result_is_sent() {
     let id = CALL.to_string();
     let effects = bench.live(LiveEvent::CommandStarted { id: id.clone() });
     assert!(matches!(&effects[..], [Effect::Send(ClientMessage::CommandOutput { bytes, .. })] if bytes.is_empty()));
+    bench.live(undo::observed(
+        &id,
+        &[("FOO", None, Some("1")), ("MY_TOKEN", None, Some("x")), ("OLD", Some("y"), None)],
+    ));
     let effects = bench.live(LiveEvent::CommandFinished { id, outcome: outcome(Ending::Exited) });
     let result = result_in(&effects);
     assert_eq!((result.exit_code, result.cwd.to_string().as_str()), (Some(0), "/home/ann/src/big"));
@@ -364,7 +370,7 @@ fn a_read_only_command_runs_unasked_and_its_result_is_sent() {
         StepFinished { turn_id: TURN, step: 1, outcome: StepOutcome::Done, summary: "exit 0".into(), elapsed_ms: 5 };
     bench.daemon(DaemonMessage::StepFinished(finished));
     bench.live(LiveEvent::AnswerReady);
-    let expected = "❯ ls\n  ↳ cd ~/src/big · FOO=1 · MY_TOKEN=••• · unset OLD\n  ✓ exit 0 · 5 ms\n----\n";
+    let expected = "❯ ls\n  ↳ +FOO +MY_TOKEN -OLD\n  ✓ exit 0 · 5 ms\n----\n";
     assert_eq!(bench.shown(), expected);
 }
 

@@ -101,6 +101,11 @@ impl App {
         self.above.extend(text.lines().map(|line| Line::styled(line.to_owned(), theme::STRONG)));
     }
 
+    /// A line of ours in place of one typed at the prompt.
+    pub(super) fn print_own_line(&mut self, line: &str) {
+        self.above.push(Line::styled(line.to_owned(), theme::STRONG));
+    }
+
     /// A command as it is run, in place of the prompt that the user would have seen.
     pub(super) fn print_command(&mut self, command: &str) {
         let mark = self.options.look.choose("❯ ", "$ ");

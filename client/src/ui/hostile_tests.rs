@@ -3,17 +3,20 @@
 use std::path::Path;
 
 use cohab_protocol::{
-    ApprovalId, ApprovalMode, ApprovalRequest, ApprovalSubject, EnvChange, EnvDelta, ErrorSubject, Notice, NoticeKind,
-    RunMode, StepActivity, StepOutcome, TurnEndReason, TurnId, Usage, WireError, WireErrorKind,
+    ApprovalId, ApprovalMode, ApprovalRequest, ApprovalSubject, ErrorSubject, Notice, NoticeKind, RunMode,
+    StepActivity, StepOutcome, TurnEndReason, TurnId, Usage, WireError, WireErrorKind,
 };
-use cohab_shell_relay::sanitize::is_invisible;
+use cohab_shell_relay::{
+    sanitize::is_invisible,
+    state::{Item, StateChange, Step},
+};
 use ratatui::text::Line;
 
 use super::{
     ansi::{ColorSupport, write_lines},
     card,
     look::Look,
-    status::{self, Receipt},
+    receipt, status,
 };
 use crate::{
     approval::OpenQuestion,
@@ -94,10 +97,10 @@ fn steps_notices_errors_and_receipts_are_harmless() {
         let error = WireError { about, kind: WireErrorKind::Protocol, message: text.clone(), hint: Some(text.clone()) };
         assert_harmless("error", &status::error(&error, 80));
         assert_harmless("remark", &status::remark(&text, 80));
-        let change = EnvChange { name: text.clone(), value: Some(text.clone()) };
-        let delta = EnvDelta { set: vec![change], unset: vec![text.clone()] };
-        let receipt = Receipt { cwd: Some(&text), env_delta: Some(&delta) };
-        assert_harmless("receipt", &status::receipt(&receipt, 80, look));
+        let step = Step { before: None, after: Some(vec![text.clone().into_bytes()]) };
+        let names = [Item::Folder, Item::Exported(text.clone()), Item::Function(text.clone()), Item::Umask];
+        let change = StateChange { steps: names.into_iter().map(|item| (item, step.clone())).collect() };
+        assert_harmless("receipt", receipt::receipt(&change, Path::new("/"), 80, look).as_slice());
         assert_harmless("end", &status::turn_ended(TurnEndReason::Failed, &Usage::default(), 1, 80, look));
     }
 }

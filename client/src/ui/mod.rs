@@ -8,6 +8,7 @@ pub mod input;
 pub mod keys;
 pub mod live_area;
 pub mod look;
+pub mod receipt;
 pub mod status;
 pub mod theme;
 pub mod visible;

@@ -1,28 +1,11 @@
 //! One-line facts around an answer: what happens now, steps, receipts, notices, errors, the end of a turn.
 
-use cohab_protocol::{
-    ApprovalMode, EnvDelta, Notice, NoticeKind, StepActivity, StepOutcome, TurnEndReason, Usage, WireError,
-};
+use cohab_protocol::{ApprovalMode, Notice, NoticeKind, StepActivity, StepOutcome, TurnEndReason, Usage, WireError};
 use cohab_shell_relay::sanitize;
 use ratatui::text::{Line, Span};
-use unicode_width::UnicodeWidthStr;
 
 use super::{ansi::cut_line, look::Look, theme};
 use crate::markdown::wrap::wrap_words;
-
-/// Values of variables in a receipt are cut to so many columns.
-const MAX_VALUE_COLUMNS: usize = 40;
-/// Variables that a receipt names; the rest is counted.
-const MAX_RECEIPT_VARIABLES: usize = 8;
-
-/// What a receipt of a command tells.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Receipt<'a> {
-    /// The new working directory, if it changed.
-    pub cwd: Option<&'a str>,
-    /// Changed variables; a value that is absent is shown masked.
-    pub env_delta: Option<&'a EnvDelta>,
-}
 
 /// The line at the bottom while a turn runs, for example `thinking · anthropic/claude · 12 s`. It holds no clock: give `elapsed_ms`
 /// when it is drawn anyway.
@@ -110,33 +93,6 @@ pub fn step_finished(
     let text = parts.join(look.choose(" · ", ", "));
     let line = Line::from(vec![Span::styled(look.choose(glyph, word), style), Span::styled(text, theme::DIM)]);
     Some(fitted(&line, width))
-}
-
-/// What a command changed in the shell; no line if nothing.
-#[must_use]
-pub fn receipt(receipt: &Receipt<'_>, width: usize, look: Look) -> Vec<Line<'static>> {
-    let mut facts = Vec::new();
-    facts.extend(receipt.cwd.map(|cwd| format!("{} {}", look.choose("cd", "now in"), one_line(cwd))));
-    if let Some(delta) = receipt.env_delta {
-        let set = delta.set.iter().map(|change| {
-            let name = one_line(&change.name);
-            let value = change.value.as_deref().map_or_else(|| "•••".to_owned(), short_value);
-            format!("{}{name}={value}", look.choose("", "set "))
-        });
-        let unset = delta.unset.iter().map(|name| format!("unset {}", one_line(name)));
-        facts.extend(set.chain(unset).take(MAX_RECEIPT_VARIABLES));
-        let rest = (delta.set.len() + delta.unset.len()).saturating_sub(MAX_RECEIPT_VARIABLES);
-        facts.extend((rest > 0).then(|| format!("{rest} more variables")));
-    }
-    if facts.is_empty() {
-        return Vec::new();
-    }
-    let text = format!("{}{}", look.choose("↳ ", "Changed: "), facts.join(look.choose(" · ", ", ")));
-    // Below the command's output, as the line that tells how it went.
-    let indent = look.choose("  ", "");
-    let mut lines = wrapped(&[Span::styled(text, theme::DIM)], width.saturating_sub(indent.len()).max(1));
-    lines.iter_mut().filter(|_| !indent.is_empty()).for_each(|line| line.spans.insert(0, Span::raw(indent)));
-    lines
 }
 
 /// A notice of the daemon.
@@ -246,16 +202,8 @@ fn one_line(text: &str) -> String {
     sanitize::one_line(text, usize::MAX)
 }
 
-fn short_value(value: &str) -> String {
-    let value = one_line(value);
-    if value.width() <= MAX_VALUE_COLUMNS {
-        return value;
-    }
-    format!("{}…", cut_line(&Line::raw(value), MAX_VALUE_COLUMNS - 1))
-}
-
 /// The line, cut with `…` if it is too wide.
-fn fitted(line: &Line<'_>, width: usize) -> Line<'static> {
+pub(super) fn fitted(line: &Line<'_>, width: usize) -> Line<'static> {
     if line.width() <= width {
         return cut_line(line, width);
     }

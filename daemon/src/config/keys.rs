@@ -113,6 +113,12 @@ pub const KEYS: &[Key] = &[
         "Key that sends the line at the prompt as a question",
     ),
     key(
+        "client.undo_key",
+        Kind::Word(&["ctrl-underscore", "none"]),
+        Some("ctrl-underscore"),
+        "Key that undoes, right after a turn that changed the shell, what it changed",
+    ),
+    key(
         "client.question_prefix",
         Kind::Prefix,
         Some("?"),

@@ -157,7 +157,7 @@ impl LiveShell {
         self.dialect.press(Key::Clear, &mut cx.fx.pty);
         // A text with control characters cannot be typed again as it is.
         if let Some(text) = text.filter(|text| !text.chars().any(char::is_control)) {
-            self.held.splice(0..0, text.into_bytes());
+            self.held.prepend(&text);
         }
     }
 

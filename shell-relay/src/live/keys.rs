@@ -66,6 +66,10 @@ impl KeyScanner {
         if input.is_empty() {
             return None;
         }
+        // No answer of a terminal holds them: what began like one was typed.
+        if matches!(self.state, State::Reply { .. }) && ends_any_reply(input[0]) {
+            self.state = State::Keys;
+        }
         let (kind, length) = match self.state {
             State::Paste(matched) => (TokenKind::Other, self.paste(matched, input)),
             State::Reply { escaped } => (TokenKind::Reply, self.reply(escaped, input)),
@@ -163,11 +167,20 @@ impl KeyScanner {
                 self.state = State::Keys;
                 return at + 1;
             }
+            if ends_any_reply(byte) {
+                self.state = State::Keys;
+                return at;
+            }
             escaped = byte == 0x1b;
         }
         self.state = State::Reply { escaped };
         input.len()
     }
+}
+
+/// Enter and Ctrl-C.
+fn ends_any_reply(byte: u8) -> bool {
+    matches!(byte, b'\r' | b'\n' | 0x03)
 }
 
 #[cfg(test)]

@@ -148,7 +148,7 @@ impl LiveShell {
 
     /// `N`: Enter was pressed, and the shell waits for our word. Also for a line that was typed ahead.
     pub(super) fn on_enter_told(&mut self, cursor: usize, text: Option<String>, cx: &mut Cx<'_>) {
-        if self.phase != Phase::Prompt || self.relay.is_some() {
+        if self.dialect.enter == Enter::Held || self.phase != Phase::Prompt || self.relay.is_some() {
             return;
         }
         if self.answer.is_some() || self.restore.is_some() {

@@ -11,8 +11,9 @@
 
 mod answer;
 mod dialect;
-mod exported;
+mod echo;
 mod filter;
+mod held;
 mod keys;
 mod line;
 mod modes;
@@ -26,6 +27,7 @@ mod seam;
 mod sequences;
 mod state_after;
 mod time;
+mod untouched;
 
 use std::{
     collections::VecDeque,
@@ -44,6 +46,7 @@ use self::{
     answer::{Answer, AnswerStep},
     dialect::{Dialect, Enter, Key, Repaint},
     filter::{GuardFilter, HideFilter},
+    held::HeldKeys,
     keys::{KeyScanner, Token, TokenKind},
     line::Ask,
     prompt::{Phase, PromptFacts, Restore, UserTrack},
@@ -70,8 +73,6 @@ const QUEUE_MAX: usize = 4;
 const INTEGRATION_WAIT: Duration = Duration::from_secs(5);
 /// Without a prompt mark: the line editor reads for so long.
 const EDITOR_WAIT: Duration = Duration::from_millis(100);
-/// Keys held back; what goes beyond is dropped.
-const HELD_KEYS_MAX_BYTES: usize = 64 * 1024;
 /// The longest command.
 pub const COMMAND_MAX_BYTES: usize = 4 * 1024 * 1024;
 
@@ -128,7 +129,7 @@ pub struct LiveShell {
     answer: Option<Answer>,
     restore: Option<Restore>,
     keyboard: Keyboard,
-    held: Vec<u8>,
+    held: HeldKeys,
     cwd: std::path::PathBuf,
     last_output: Instant,
     /// A prompt mark came in the middle of a command: when to see whether the line editor meant it.
@@ -157,7 +158,7 @@ impl LiveShell {
             answer: None,
             restore: None,
             keyboard: Keyboard::Shell,
-            held: Vec::new(),
+            held: HeldKeys::default(),
             cwd: setup.initial_cwd.clone(),
             last_output: now,
             doubtful_prompt_at: None,
@@ -337,7 +338,7 @@ impl LiveShell {
         let asks_to_stop = matches!(token.kind, TokenKind::Interrupt | TokenKind::Escape);
         if self.answer.is_some() && asks_to_stop {
             // As a terminal does: no line that was typed ahead runs after a stop. A half-typed one stays.
-            if self.held.iter().any(|byte| matches!(byte, b'\r' | b'\n')) {
+            if self.held.hold_a_line() {
                 self.held.clear();
             }
             cx.fx.events.push(LiveEvent::CancelRequested);
@@ -347,15 +348,14 @@ impl LiveShell {
             self.abandon_relay(cx);
             return;
         }
-        let room = HELD_KEYS_MAX_BYTES - self.held.len();
-        self.held.extend_from_slice(&token.bytes[..token.bytes.len().min(room)]);
+        self.held.push(token);
     }
 
     /// Types the held keys as if they were typed now.
     fn release_held(&mut self, cx: &mut Cx<'_>) {
-        if !self.held.is_empty() {
-            let held = std::mem::take(&mut self.held);
-            self.type_keys(&held, cx);
+        let held = std::mem::take(&mut self.held);
+        for token in held.iter() {
+            self.on_key(token, cx);
         }
     }
 

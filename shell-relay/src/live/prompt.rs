@@ -108,7 +108,7 @@ impl LiveShell {
         match self.phase {
             Phase::Prompt if self.dialect.mark_in_prompt => self.on_repaint(cx),
             Phase::Running => self.doubt_prompt(cx),
-            Phase::Dead | Phase::Replaced => {}
+            Phase::Dead => {}
             _ => self.new_prompt(cx),
         }
     }
@@ -221,7 +221,7 @@ impl LiveShell {
             }
             return;
         }
-        if !ended.id.is_empty() || matches!(self.phase, Phase::Dead | Phase::Replaced) {
+        if !ended.id.is_empty() || matches!(self.phase, Phase::Dead) {
             return;
         }
         self.cwd.clone_from(&ended.cwd);
@@ -237,7 +237,7 @@ impl LiveShell {
                 output_bytes: self.user.capture.total_bytes(),
             }));
         }
-        if matches!(self.phase, Phase::Boot | Phase::NotIntegrated) {
+        if matches!(self.phase, Phase::Boot | Phase::NotIntegrated | Phase::Replaced) {
             return;
         }
         self.look_for_editor(cx);

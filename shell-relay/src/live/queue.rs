@@ -52,7 +52,9 @@ const INTERPRETERS: [&str; 33] = [
 #[derive(Debug)]
 pub(super) struct Queued {
     pub request: CommandRequest,
-    mode: Mode,
+    /// What the shell gets in place of the text, if that would harm it.
+    pub sent: Option<String>,
+    pub mode: Mode,
     until: Instant,
 }
 
@@ -68,31 +70,39 @@ enum Readiness {
 impl LiveShell {
     /// Runs a command: at the prompt as soon as the user leaves it alone, or within an answer at once. A text that would end or
     /// change the shell itself runs in a subshell of it. One of `CommandRefused` and `CommandFinished` follows, exactly once.
-    pub fn run(&mut self, mut request: CommandRequest, probe: &dyn Probe, now: Instant, fx: &mut Effects) {
-        let mode = match containment(self.setup.shell, &request.text) {
-            Containment::Live => Mode::Live,
-            Containment::Subshell(text) => {
-                request.text = text;
-                Mode::Subshell
-            }
-            Containment::Refused(reason) => {
-                let error = not_at_prompt("ends_shell", reason);
-                fx.events.push(LiveEvent::CommandRefused { id: request.id, error });
-                return;
-            }
-        };
-        self.run_as(request, mode, probe, now, fx);
+    pub fn run(&mut self, request: CommandRequest, probe: &dyn Probe, now: Instant, fx: &mut Effects) {
+        let cx = &mut Cx { probe, now, fx };
+        let contained = self.never(&request).map_or_else(
+            || match containment(self.setup.shell, &request.text) {
+                Containment::Live => Ok((Mode::Live, None)),
+                Containment::Subshell(text) => Ok((Mode::Subshell, Some(text))),
+                Containment::Refused(reason) => Err(not_at_prompt("ends_shell", reason)),
+            },
+            Err,
+        );
+        match contained {
+            Ok((mode, sent)) => self.enqueue(Queued { request, sent, mode, until: now + QUEUE_WAIT }, cx),
+            Err(error) => self.refuse_at_once(request.id, error, cx),
+        }
     }
 
     /// The same with the text as it is; `mode` is only reported.
     pub fn run_as(&mut self, request: CommandRequest, mode: Mode, probe: &dyn Probe, now: Instant, fx: &mut Effects) {
         let cx = &mut Cx { probe, now, fx };
-        if let Some(error) = self.never(&request) {
-            cx.fx.events.push(LiveEvent::CommandRefused { id: request.id, error });
-            return self.answer_goes_on(cx);
+        match self.never(&request) {
+            None => self.enqueue(Queued { request, sent: None, mode, until: now + QUEUE_WAIT }, cx),
+            Some(error) => self.refuse_at_once(request.id, error, cx),
         }
-        self.queue.push_back(Queued { request, mode, until: now + QUEUE_WAIT });
+    }
+
+    fn enqueue(&mut self, queued: Queued, cx: &mut Cx<'_>) {
+        self.queue.push_back(queued);
         self.advance_queue(cx);
+    }
+
+    fn refuse_at_once(&mut self, id: String, error: RelayError, cx: &mut Cx<'_>) {
+        cx.fx.events.push(LiveEvent::CommandRefused { id, error });
+        self.answer_goes_on(cx);
     }
 
     fn never(&self, request: &CommandRequest) -> Option<RelayError> {
@@ -125,7 +135,7 @@ impl LiveShell {
                 }
                 Readiness::Ready => {
                     if let Some(queued) = self.queue.pop_front() {
-                        self.start_relay(queued.request, queued.mode, cx);
+                        self.start_relay(queued, cx);
                     }
                     return;
                 }

@@ -7,19 +7,14 @@ use std::{
 
 use super::{
     AnswerStep, AwaitedInput, CommandFile, Cx, Effects, ForegroundSignal, GuardFilter, HIDE_MAX, Key, LOAD_WAIT,
-    LiveEvent, LiveShell, Phase, Repaint, Restore, STASH_WAIT, Signal, View, state_after,
+    LiveEvent, LiveShell, Phase, Repaint, Restore, STASH_WAIT, Signal, View, echo::echo_of, queue::Queued, state_after,
 };
 use crate::{
     capture::{CAPTURE_HEAD_BYTES, CAPTURE_TAIL_BYTES, Capture, Redactor},
     marks::Ended,
     runner::{CommandOutcome, CommandRequest, Ending, Mode, RelayError},
-    sanitize::sanitize,
 };
 
-/// Rows of a command shown in place of the stub.
-const ECHO_MAX_ROWS: usize = 10;
-/// Of one such row.
-const ECHO_ROW_MAX_CHARS: usize = 400;
 /// A password prompt is looked for so long after the last output, and at the longer interval without output.
 const PROBE_AFTER_OUTPUT: Duration = Duration::from_millis(150);
 const PROBE_INTERVAL: Duration = Duration::from_secs(1);
@@ -166,11 +161,12 @@ impl LiveShell {
         }
     }
 
-    pub(super) fn start_relay(&mut self, request: CommandRequest, mode: Mode, cx: &mut Cx<'_>) {
+    pub(super) fn start_relay(&mut self, Queued { request, sent, mode, .. }: Queued, cx: &mut Cx<'_>) {
         let in_answer = self.answer.is_some();
+        let text = sent.as_ref().unwrap_or(&request.text);
         cx.fx.command_file = Some(CommandFile {
             id: request.id.clone(),
-            content: [request.id.as_bytes(), b"\n", request.text.as_bytes()].concat(),
+            content: [request.id.as_bytes(), b"\n", text.as_bytes()].concat(),
             wants_env_delta: request.wants_env_delta,
             keys_from: cx.fx.pty.len(),
         });
@@ -501,26 +497,4 @@ impl Relay {
         }
         self.probe_at = cx.now + if waits { PROBE_AFTER_OUTPUT } else { PROBE_INTERVAL };
     }
-}
-
-/// What stands behind the prompt in place of the stub.
-fn echo_of(text: &str) -> String {
-    let mut echo = String::new();
-    for (row, line) in text.lines().enumerate() {
-        if row == ECHO_MAX_ROWS {
-            echo.push_str("...\r\n");
-            return echo;
-        }
-        let clean = sanitize(line);
-        let shown: String = clean.chars().filter(|c| *c == '\t' || !c.is_control()).take(ECHO_ROW_MAX_CHARS).collect();
-        echo.push_str(&shown);
-        if shown.len() < clean.len() {
-            echo.push_str("...");
-        }
-        echo.push_str("\r\n");
-    }
-    if echo.is_empty() {
-        echo.push_str("\r\n");
-    }
-    echo
 }

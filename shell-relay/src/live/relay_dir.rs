@@ -1,27 +1,26 @@
 //! The private directory through which commands reach the shell.
 
 use std::{
-    collections::BTreeMap,
     fs::{self, DirBuilder, File, OpenOptions},
     io::{self, Write},
     os::unix::fs::{DirBuilderExt, OpenOptionsExt},
     path::{Path, PathBuf},
 };
 
-use super::{CommandFile, Effects, LiveEvent, exported, redact};
+use super::{CommandFile, Effects, LiveEvent, redact};
 use crate::{
     runner::EnvChange,
     shell::{Shell, startup_files},
+    state::{Item, Listing, StateChange, Value},
 };
 
-/// An environment larger than this is not compared.
-const ENVIRONMENT_MAX_BYTES: u64 = 4 * 1024 * 1024;
-/// Variables that each `cd` or command changes by itself.
-const NOT_REPORTED: [&str; 4] = ["_", "OLDPWD", "PWD", "SHLVL"];
+/// What a shell tells of itself beyond this is not looked at.
+const LISTING_MAX_BYTES: u64 = 4 * 1024 * 1024;
 
 /// A directory of mode 0700 for one shell; it goes with its owner.
 #[derive(Debug)]
 pub struct RelayDir {
+    shell: Shell,
     path: PathBuf,
     /// The shell reads the first one.
     startup_files: Vec<PathBuf>,
@@ -37,7 +36,7 @@ impl RelayDir {
     pub fn create(runtime_dir: &Path, shell: Shell, login: bool, nonce: &str) -> io::Result<Self> {
         let path = runtime_dir.join(format!("shell-{}", uuid::Uuid::new_v4().simple()));
         DirBuilder::new().mode(0o700).create(&path)?;
-        let mut made = Self { path, startup_files: Vec::new(), nonce: nonce.to_owned() };
+        let mut made = Self { shell, path, startup_files: Vec::new(), nonce: nonce.to_owned() };
         for (name, content) in startup_files(shell, login, nonce, &made.path) {
             let file = made.path.join(name);
             write_private(&file, &content)?;
@@ -61,21 +60,27 @@ impl RelayDir {
     }
 
     /// Does the part of `effects` that concerns files, and completes its events: writes the command file, removes it once the
-    /// command runs, fills `env_delta` in, removes the start-up files (they hold the nonce) at the first prompt, takes the nonce out
-    /// of what the events tell. To be called before anything else is done with `effects`.
+    /// command runs, fills `env_delta` in and adds `ShellObserved`, removes the start-up files (they hold the nonce) at the first
+    /// prompt, takes the nonce out of what the events tell. To be called before anything else is done with `effects`.
     ///
     /// # Errors
     /// If the command file cannot be written: `pty` then holds no key that needs it.
     pub fn apply(&mut self, effects: &mut Effects) -> io::Result<()> {
-        for event in &mut effects.events {
-            match event {
+        for index in (0..effects.events.len()).rev() {
+            match &mut effects.events[index] {
                 LiveEvent::PromptReady => self.startup_files.drain(..).for_each(|file| remove(&file)),
                 LiveEvent::CommandStarted { .. } => remove(&self.path.join("cmd")),
-                LiveEvent::CommandFinished { id, outcome } => outcome.env_delta = self.take_env_delta(id),
+                LiveEvent::CommandFinished { id, outcome } => {
+                    if let Some((change, listing)) = self.take_observed(id) {
+                        outcome.env_delta = env_delta(&change);
+                        let id = id.clone();
+                        effects.events.insert(index, LiveEvent::ShellObserved { id, change, listing });
+                    }
+                }
                 _ => {}
             }
-            redact::redact(event, &self.nonce);
         }
+        effects.events.iter_mut().for_each(|event| redact::redact(event, &self.nonce));
         if let Some(file) = effects.command_file.take()
             && let Err(error) = self.write_command(&file)
         {
@@ -97,20 +102,19 @@ impl RelayDir {
         fs::rename(new, self.path.join("cmd"))
     }
 
-    fn take_env_delta(&self, id: &str) -> Vec<EnvChange> {
+    /// What the command changed, and what the shell was like after it; nothing if the shell did not tell, or not readably.
+    fn take_observed(&self, id: &str) -> Option<(StateChange, Listing)> {
         let take = |name: String| {
             let path = self.path.join(name);
             // A pipe of that name would never end.
-            let small =
-                fs::symlink_metadata(&path).is_ok_and(|meta| meta.is_file() && meta.len() <= ENVIRONMENT_MAX_BYTES);
-            let content = if small { fs::read(&path).ok() } else { None };
+            let small = fs::symlink_metadata(&path).is_ok_and(|meta| meta.is_file() && meta.len() <= LISTING_MAX_BYTES);
+            let bytes = if small { fs::read(&path).ok() } else { None };
             remove(&path);
-            content
+            bytes.map(|bytes| Listing { shell: self.shell, bytes })
         };
-        match (take(format!("env.{id}.before")), take(format!("env.{id}"))) {
-            (Some(before), Some(after)) => env_delta(&before, &after),
-            _ => Vec::new(),
-        }
+        let (before, after) = (take(format!("env.{id}.before")), take(format!("env.{id}")));
+        let (before, after) = (before?, after?);
+        Some((before.change_until(&after)?, after))
     }
 }
 
@@ -121,30 +125,18 @@ impl Drop for RelayDir {
     }
 }
 
-/// What our script adds to prompts. It shows where the user exports them.
-const PROMPT_REFERENCES: [&str; 3] = [r"\[${__cohab_b-}\]", r"\[${__cohab_p2-}\]", "${__cohab_c-}"];
-
-/// Prompts as the user wrote them.
-fn without_references(mut variables: BTreeMap<String, String>) -> BTreeMap<String, String> {
-    for prompt in ["PS0", "PS1", "PS2"] {
-        if let Some(value) = variables.get_mut(prompt) {
-            *value = PROMPT_REFERENCES.iter().fold(std::mem::take(value), |value, part| value.replace(part, ""));
-        }
-    }
-    variables
+/// What became of the exported variables, in order of name.
+fn env_delta(change: &StateChange) -> Vec<EnvChange> {
+    let exported = change.steps.iter().filter_map(|(item, step)| match item {
+        Item::Exported(name) => Some(EnvChange { name: name.clone(), value: step.after.as_ref().map(as_exported) }),
+        _ => None,
+    });
+    exported.collect()
 }
 
-/// What changed between two listings of exported variables; nothing if either cannot be read.
-fn env_delta(before: &[u8], after: &[u8]) -> Vec<EnvChange> {
-    let parse = |listing| exported::parse(listing).map(without_references);
-    let (Some(before), Some(mut after)) = (parse(before), parse(after)) else { return Vec::new() };
-    let gone = before.keys().filter(|name| !after.contains_key(*name));
-    let mut changes: Vec<EnvChange> = gone.map(|name| EnvChange { name: name.clone(), value: None }).collect();
-    after.retain(|name, value| before.get(name) != Some(value));
-    changes.extend(after.into_iter().map(|(name, value)| EnvChange { name, value: Some(value) }));
-    changes.retain(|change| !NOT_REPORTED.contains(&change.name.as_str()));
-    changes.sort_by(|a, b| a.name.cmp(&b.name));
-    changes
+/// As programs get it: only fish has lists, and lists of more than one element are mostly paths.
+fn as_exported(value: &Value) -> String {
+    String::from_utf8_lossy(&value.join(&b':')).into_owned()
 }
 
 fn write_private(path: &Path, content: &[u8]) -> io::Result<()> {
@@ -159,27 +151,50 @@ fn remove(path: &Path) {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::PermissionsExt;
+    use std::{os::unix::fs::PermissionsExt, time::Duration};
 
     use super::*;
+    use crate::runner::{CommandOutcome, Ending, Mode, StateAfter};
 
     #[test]
-    fn the_delta_names_what_was_set_changed_and_unset() {
-        let before = b"declare -x A=\"1\"\ndeclare -x B=\"2\"\ndeclare -x C=\"x\"\ndeclare -x PWD=\"/\"\n";
-        let after = b"declare -x A=\"1\"\ndeclare -x B=$'3\\nmore'\ndeclare -x D=\"\"\ndeclare -x PWD=\"/tmp\"\n";
-        let change = |name: &str, value: Option<&str>| EnvChange { name: name.into(), value: value.map(Into::into) };
-        assert_eq!(env_delta(before, after), [change("B", Some("3\nmore")), change("C", None), change("D", Some(""))]);
-    }
-
-    #[test]
-    fn an_exported_prompt_is_told_without_our_references() {
-        let before = br#"declare -x PS1="\\$ \\[\${__cohab_b-}\\]"
-"#;
-        let changed = br#"declare -x PS1="(v) \\$ \\[\${__cohab_b-}\\]"
-"#;
-        let told = env_delta(before, changed);
-        assert_eq!(told, [EnvChange { name: "PS1".into(), value: Some(r"(v) \$ ".into()) }]);
-        assert_eq!(env_delta(before, b"declare -x PS1=\"\\\\$ \"\n"), []);
+    fn what_the_shell_told_becomes_delta_and_observation() {
+        let runtime = tempfile::tempdir().unwrap();
+        let mut dir = RelayDir::create(runtime.path(), Shell::Bash, false, "00").unwrap();
+        let listing = |exported: &str| [b"/\0\0\0\0\0", exported.as_bytes(), b"\0\0\0\0\0."].concat();
+        let before = "declare -x A=\"1\"\ndeclare -x B=\"2\"\ndeclare -x C=\"x\"\ndeclare -x PWD=\"/\"\n";
+        let after = "declare -x A=\"1\"\ndeclare -x B=$'3\\nmore'\ndeclare -x D=\"\"\ndeclare -x PWD=\"/tmp\"\n";
+        let outcome = CommandOutcome {
+            ending: Ending::Exited,
+            status: Some(0),
+            cwd: "/".into(),
+            output: String::new(),
+            total_bytes: 0,
+            truncated_bytes: 0,
+            duration: Duration::ZERO,
+            state_after: StateAfter::Prompt,
+            mode: Mode::Live,
+            env_delta: Vec::new(),
+        };
+        let mut finish = |before: &[u8], after: &[u8]| {
+            fs::write(dir.path.join("env.ab.before"), before).unwrap();
+            fs::write(dir.path.join("env.ab"), after).unwrap();
+            let events = vec![LiveEvent::CommandFinished { id: "ab".into(), outcome: outcome.clone() }];
+            let mut effects = Effects { events, ..Effects::default() };
+            dir.apply(&mut effects).unwrap();
+            assert!(!dir.path.join("env.ab").exists() && !dir.path.join("env.ab.before").exists());
+            effects.events
+        };
+        let events = finish(&listing(before), &listing(after));
+        let [LiveEvent::ShellObserved { change, .. }, LiveEvent::CommandFinished { outcome: told, .. }] = &events[..]
+        else {
+            panic!("{events:?}")
+        };
+        let change_of = |name: &str, value: Option<&str>| EnvChange { name: name.into(), value: value.map(Into::into) };
+        let expected = [change_of("B", Some("3\nmore")), change_of("C", None), change_of("D", Some(""))];
+        assert_eq!((told.env_delta.as_slice(), change.steps.len()), (&expected[..], 3));
+        let cut = listing(after);
+        let events = finish(&listing(before), &cut[..cut.len() - 2]);
+        assert_eq!(events, [LiveEvent::CommandFinished { id: "ab".into(), outcome: outcome.clone() }]);
     }
 
     #[test]

@@ -6,6 +6,7 @@ use crate::{
     process::Signal,
     runner::{CommandOutcome, RelayError},
     shell::Shell,
+    state::{Listing, StateChange},
 };
 
 /// What a live shell is made from.
@@ -163,6 +164,16 @@ pub enum LiveEvent {
         id: String,
         /// Not empty.
         bytes: Vec<u8>,
+    },
+    /// What the command that is about to be told finished changed in the shell. Only if its environment delta was asked for and
+    /// the shell could tell; made by [`RelayDir::apply`](super::RelayDir::apply).
+    ShellObserved {
+        /// Of the command.
+        id: String,
+        /// What it changed.
+        change: StateChange,
+        /// What the shell was like after it.
+        listing: Listing,
     },
     /// It ended, or its time is up. `env_delta` is still empty: see [`RelayDir::apply`](super::RelayDir::apply).
     CommandFinished {

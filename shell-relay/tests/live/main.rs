@@ -8,6 +8,7 @@ mod commands;
 mod programs;
 mod questions;
 mod safety;
+mod state;
 mod states;
 #[cfg(test)]
 mod terminal;

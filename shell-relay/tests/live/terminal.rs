@@ -248,6 +248,10 @@ impl Terminal {
 
     pub fn begin_as(&mut self, text: &str, mode: Mode) -> String {
         let request = self.request(text);
+        self.begin_request_as(request, mode)
+    }
+
+    pub fn begin_request_as(&mut self, request: CommandRequest, mode: Mode) -> String {
         let id = request.id.clone();
         self.live.run_as(request, mode, &self.pty, Instant::now(), &mut self.fx);
         self.carry_out();

@@ -26,6 +26,7 @@ fn help_fits_a_screen() {
         &["--help"][..],
         &["ask", "--help"],
         &["shell-check", "--help"],
+        &["undo", "--help"],
         &["daemon", "--help"],
         &["config", "--help"],
         &["completions", "--help"],
@@ -38,7 +39,7 @@ fn help_fits_a_screen() {
         assert!(widest <= Some(80), "{arguments:?}: {widest:?} columns");
     }
     let help = home.run(&["--help"]).stdout;
-    for command in ["ask", "shell-check", "daemon", "config", "completions"] {
+    for command in ["ask", "undo", "shell-check", "daemon", "config", "completions"] {
         assert!(help.contains(command), "no {command} in\n{help}");
     }
 }

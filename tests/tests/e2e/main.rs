@@ -15,4 +15,5 @@ mod shell_check;
 mod shells;
 mod startup;
 mod tools;
+mod undo;
 mod wires;

@@ -5,10 +5,10 @@ use std::path::Path;
 use cohab_e2e::{Answer, Home, ModelServer, Wire, keys};
 
 /// Runs a test in each of the two shells that is installed.
+#[expect(clippy::print_stderr, reason = "a skipped test says why")]
 fn in_each_shell(test: impl Fn(&str)) {
     for shell in ["zsh", "fish"] {
         if Path::new("/usr/bin").join(shell).exists() {
-            eprintln!("in {shell}");
             test(shell);
         } else {
             eprintln!("SKIPPED: {shell} is not installed");

@@ -54,7 +54,7 @@ fn the_card_and_the_model_know_where_the_rc_file_went() {
 }
 
 #[test]
-fn a_receipt_says_what_changed_and_masks_secrets() {
+fn a_receipt_names_what_changed_and_shows_no_value() {
     let command = "mkdir d; cd d; export FOO=visible API_TOKEN=$(printf 'zz%s' top9secret); unset GONE";
     let (server, home) = acting(vec![Answer::bash(command)]);
     let home = home.env("GONE", "soon");
@@ -63,10 +63,7 @@ fn a_receipt_says_what_changed_and_masks_secrets() {
     let receipt = shell.look(View::history);
     let receipt: Vec<&str> = receipt.lines().filter(|line| !line.contains("printf")).collect();
     let receipt = receipt.join("\n");
-    for changed in ["FOO", "visible", "API_TOKEN", "GONE"] {
-        assert!(receipt.contains(changed), "`{changed}` is missing\n{}", shell.dump());
-    }
-    assert!(receipt.contains("/d"), "the folder is missing\n{}", shell.dump());
+    assert!(receipt.contains("cd ~/d · +API_TOKEN +FOO -GONE\n"), "{}", shell.dump());
     assert!(!receipt.contains("zztop9secret"), "a secret is shown\n{}", shell.dump());
     assert!(!last_result(&server, 2).contains("zztop9secret"), "a secret went to the model");
 }

@@ -1,7 +1,7 @@
-use cohab_protocol::{EnvChange, ErrorSubject, WireErrorKind};
+use cohab_protocol::{ErrorSubject, WireErrorKind};
 
 use super::*;
-use crate::ui::describe::{plain, styled};
+use crate::ui::describe::styled;
 
 fn bash() -> StepActivity {
     StepActivity::ToolCall { tool: "bash".into(), argument: "du -sh *\nls".into() }
@@ -40,21 +40,6 @@ fn the_status_line() {
         ]
     };
     insta::assert_snapshot!(both(lines));
-}
-
-#[test]
-fn receipts() {
-    let change = |name: &str, value: Option<&str>| EnvChange { name: name.into(), value: value.map(str::to_owned) };
-    let delta = EnvDelta {
-        set: vec![change("FOO", Some("1")), change("API_TOKEN", None), change("LONG", Some(&"x".repeat(100)))],
-        unset: vec!["BAR".into()],
-    };
-    let told = Receipt { cwd: Some("/home/ann/src"), env_delta: Some(&delta) };
-    insta::assert_snapshot!(both(|look| receipt(&told, 80, look)));
-    assert!(receipt(&Receipt::default(), 80, Look::Glyphs).is_empty());
-    let many = EnvDelta { set: Vec::new(), unset: (0..20).map(|n| format!("V{n}")).collect() };
-    let text = plain(&receipt(&Receipt { cwd: None, env_delta: Some(&many) }, 500, Look::Glyphs));
-    assert!(text.contains("12 more variables"), "{text}");
 }
 
 #[test]

@@ -7,7 +7,6 @@
 macro_rules! case {
     ($name:ident [$($shell:ident)+] $(except { $($missing:ident: $reason:literal),+ $(,)? })? |$kind:ident| $body:block) => {
         mod $name {
-            #[allow(unused_imports)]
             use super::*;
 
             fn run($kind: crate::terminal::Kind) {

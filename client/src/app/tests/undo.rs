@@ -1,0 +1,161 @@
+use cohab_shell_relay::{
+    runner::CommandRequest,
+    state::{Item, Listing, StateChange, Step},
+};
+
+use super::*;
+
+fn value(text: &str) -> Vec<Vec<u8>> {
+    vec![text.as_bytes().to_vec()]
+}
+
+/// A listing of a bash in `folder` with these exported variables.
+fn listing(folder: &str, variables: &[(&str, &str)]) -> Listing {
+    let exported: String = variables.iter().map(|(name, value)| format!("declare -x {name}=\"{value}\"\n")).collect();
+    let bytes = format!("{folder}\0\0\0\0{}\0{exported}\0\0\0\0\0.", "0022");
+    Listing { shell: Shell::Bash, bytes: bytes.into_bytes() }
+}
+
+/// What the relay tells about exported variables before a command's end.
+pub(super) fn observed(id: &str, changes: &[(&str, Option<&str>, Option<&str>)]) -> LiveEvent {
+    let step = |(name, before, after): &(&str, Option<&str>, Option<&str>)| {
+        let step = Step { before: before.map(value), after: after.map(value) };
+        (Item::Exported((*name).to_owned()), step)
+    };
+    LiveEvent::ShellObserved {
+        id: id.to_owned(),
+        change: StateChange { steps: changes.iter().map(step).collect() },
+        listing: listing("/", &[]),
+    }
+}
+
+fn finished(id: &str) -> LiveEvent {
+    let outcome = CommandOutcome { cwd: CWD.into(), env_delta: Vec::new(), ..outcome(Ending::Exited) };
+    LiveEvent::CommandFinished { id: id.to_owned(), outcome }
+}
+
+/// A turn has changed variables in this way, and its prompt stands.
+fn after_a_turn(changes: &[(&str, Option<&str>, Option<&str>)]) -> Bench {
+    let mut bench = Bench::in_a_turn();
+    let id = CALL.to_string();
+    bench.daemon(execute("ls", None));
+    bench.live(observed(&id, changes));
+    bench.live(finished(&id));
+    bench.live(LiveEvent::AnswerReady);
+    bench.daemon(ended(TurnEndReason::Answered));
+    bench.app.last_frame();
+    bench.live(LiveEvent::AnswerEnded);
+    bench.live(LiveEvent::PromptReady);
+    bench
+}
+
+fn enter(bench: &mut Bench, line: &str) -> Vec<Effect> {
+    bench.live(LiveEvent::LineEntered { text: line.into(), cursor: 0, cwd: CWD.into() })
+}
+
+fn own_command(effects: &[Effect]) -> &CommandRequest {
+    match effects {
+        [Effect::RunAsItIs(request)] => request,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// The command of the undo ends with the shell like this.
+fn answer(bench: &mut Bench, id: &str, variables: &[(&str, &str)]) -> Vec<Effect> {
+    let change = StateChange::default();
+    bench.live(LiveEvent::ShellObserved { id: id.into(), change, listing: listing("/", variables) });
+    bench.live(finished(id));
+    bench.live(LiveEvent::AnswerReady)
+}
+
+#[test]
+fn undo_looks_restores_looks_again_and_tells() {
+    let mut bench = after_a_turn(&[("FOO", None, Some("1")), ("PATH", Some("/bin"), Some("/x"))]);
+    assert_eq!(enter(&mut bench, " cohab  undo "), [Effect::DecideLine(LineDecision::Assistant)]);
+    let look = bench.live(LiveEvent::AnswerReady);
+    assert_eq!(own_command(&look).text, ":");
+    let id = own_command(&look).id.clone();
+    let restore = answer(&mut bench, &id, &[("FOO", "1"), ("PATH", "/x")]);
+    let request = own_command(&restore).clone();
+    assert!(request.text.contains("unset -v FOO") && request.text.contains("export PATH='/bin'"), "{}", request.text);
+    let effects = answer(&mut bench, &request.id, &[("PATH", "/bin")]);
+    assert!(matches!(&effects[..], [Effect::Send(ClientMessage::ShellEvent(event)), Effect::EndAnswer]
+        if event.line.as_deref() == Some("cohab undo") && event.output_tail.contains("-FOO ~PATH")));
+    let shown: Vec<String> = bench.app.last_frame().above.iter().map(ToString::to_string).collect();
+    assert_eq!(shown, ["cohab undo", "  ↶ -FOO ~PATH", "Files and programs are as the commands left them."]);
+
+    bench.live(LiveEvent::AnswerEnded);
+    enter(&mut bench, "cohab undo");
+    assert_eq!(bench.live(LiveEvent::AnswerReady), [Effect::EndAnswer]);
+    assert!(bench.app.last_frame().above[1].to_string().starts_with("Nothing to undo"));
+}
+
+#[test]
+fn what_failed_and_what_the_user_changed_is_told_and_nothing_else_runs() {
+    let mut bench = after_a_turn(&[("A", Some("1"), Some("2")), ("B", None, Some("2")), ("C", None, Some("2"))]);
+    enter(&mut bench, "cohab undo");
+    let id = own_command(&bench.live(LiveEvent::AnswerReady)).id.clone();
+    let now = [("A", "2"), ("B", "mine")];
+    let request = own_command(&answer(&mut bench, &id, &now)).clone();
+    assert!(!request.text.contains('B') && !request.text.contains('C'), "{}", request.text);
+    answer(&mut bench, &request.id, &now);
+    let shown: String = bench.app.last_frame().above.iter().map(|line| format!("{line}\n")).collect();
+    assert!(shown.contains("The shell refused: variable A.\nChanged since, and left alone: variable B.\n"), "{shown}");
+}
+
+#[test]
+fn without_knowing_the_shell_nothing_is_done_to_it() {
+    let mut bench = after_a_turn(&[("A", Some("1"), Some("2"))]);
+    for _ in 0..2 {
+        enter(&mut bench, "cohab undo");
+        let id = own_command(&bench.live(LiveEvent::AnswerReady)).id.clone();
+        bench.live(finished(&id));
+        assert_eq!(bench.live(LiveEvent::AnswerReady), [Effect::EndAnswer]);
+        bench.live(LiveEvent::AnswerEnded);
+    }
+}
+
+#[test]
+fn the_key_counts_once_right_after_a_turn_that_changed_something() {
+    let mut bench = after_a_turn(&[("A", None, Some("2"))]);
+    assert!(bench.app.takes_undo_key());
+    assert_eq!(bench.event(Event::UndoKeyPressed), [Effect::BeginAnswer]);
+    assert!(!bench.app.takes_undo_key());
+    own_command(&bench.live(LiveEvent::AnswerReady));
+
+    let mut bench = after_a_turn(&[("A", None, Some("2"))]);
+    bench.live(LiveEvent::PromptReady);
+    assert!(!bench.app.takes_undo_key(), "another prompt stands");
+    assert!(!after_a_turn(&[]).app.takes_undo_key(), "nothing changed");
+    assert!(!Bench::connected().app.takes_undo_key());
+}
+
+#[test]
+fn other_lines_with_these_words_are_the_shells() {
+    let mut bench = after_a_turn(&[("A", None, Some("2"))]);
+    for line in ["cohab undo --help", "cohab undo; ls", "cohab", "undo", "echo cohab undo"] {
+        assert_eq!(enter(&mut bench, line), [Effect::DecideLine(LineDecision::Shell)], "{line}");
+    }
+}
+
+#[test]
+fn of_a_command_that_was_stopped_the_folder_is_known_and_the_rest_is_said_not_to_be() {
+    let mut bench = Bench::in_a_turn();
+    bench.daemon(execute("ls", None));
+    bench.live(LiveEvent::CommandFinished { id: CALL.to_string(), outcome: outcome(Ending::Interrupted) });
+    bench.live(LiveEvent::AnswerReady);
+    bench.live(LiveEvent::AnswerEnded);
+    enter(&mut bench, "cohab undo");
+    let id = own_command(&bench.live(LiveEvent::AnswerReady)).id.clone();
+    let change = StateChange::default();
+    let there = listing("/home/ann/src/big", &[]);
+    bench.live(LiveEvent::ShellObserved { id: id.clone(), change: change.clone(), listing: there });
+    bench.live(finished(&id));
+    let request = own_command(&bench.live(LiveEvent::AnswerReady)).clone();
+    assert!(request.text.contains("builtin cd -- '/home/ann/src'"), "{}", request.text);
+    bench.live(LiveEvent::ShellObserved { id: request.id.clone(), change, listing: listing(CWD, &[]) });
+    bench.live(finished(&request.id));
+    bench.live(LiveEvent::AnswerReady);
+    let shown: String = bench.app.last_frame().above.iter().map(|line| format!("{line}\n")).collect();
+    assert!(shown.contains("↶ cd ~/src\n") && shown.contains("it was stopped, or still"), "{shown}");
+}

@@ -1,0 +1,241 @@
+//! `cohab undo`: takes back what the commands of the last turn changed in the shell. A small turn of its own, without the daemon:
+//! look what the shell is like now, bring back what nobody has changed since, look again, say what came of it.
+
+use std::time::Duration;
+
+use cohab_protocol::{ShellEvent, TurnId};
+use cohab_shell_relay::{
+    live::{LineDecision, LiveEvent},
+    runner::{CommandRequest, Ending},
+    state::{Snapshot, StateChange, Step, Undo},
+};
+
+use super::{App, Surface};
+use crate::{
+    effect::Effect,
+    ui::receipt::{named, restored},
+};
+
+/// The line that asks for it.
+const LINE: [&str; 2] = ["cohab", "undo"];
+/// Both commands are done in milliseconds, unless a folder is on a disk that hangs.
+const TIMEOUT: Duration = Duration::from_secs(30);
+
+/// What the last turn that changed the shell changed.
+#[derive(Debug, Default)]
+pub(super) struct UndoJournal {
+    turn: Option<TurnId>,
+    change: StateChange,
+    /// The shell could not tell what a command of the turn changed.
+    is_partial: bool,
+}
+
+impl UndoJournal {
+    /// Adds what a command changed; `is_whole` unless it may have changed more than is known.
+    pub fn record(&mut self, turn: TurnId, change: StateChange, is_whole: bool) {
+        if change.is_empty() && is_whole {
+            return;
+        }
+        if self.turn != Some(turn) {
+            *self = Self { turn: Some(turn), ..Self::default() };
+        }
+        self.is_partial |= !is_whole;
+        self.change.then(change);
+    }
+
+    fn is_empty(&self) -> bool {
+        self.change.is_empty() && !self.is_partial
+    }
+}
+
+/// Whether the key for undo counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum UndoKey {
+    #[default]
+    Passes,
+    /// A turn has just ended; its prompt is about to be told.
+    Ended,
+    /// Its prompt stands.
+    Counts,
+}
+
+#[derive(Debug)]
+enum Stage {
+    Opening,
+    Looking,
+    Restoring(Undo),
+}
+
+/// An undo that is on.
+#[derive(Debug)]
+pub(super) struct Undoing {
+    step: Stage,
+    /// Of the command that runs.
+    command: String,
+    /// What the shell was like after it.
+    seen: Option<Snapshot>,
+}
+
+impl App {
+    /// Whether the line is for us, and not a question: taken before the shell sees it.
+    pub(super) fn is_undo(line: &str) -> bool {
+        line.split_whitespace().eq(LINE)
+    }
+
+    /// Begins, the line having been taken from the shell.
+    pub(super) fn begin_undo(&mut self, effects: &mut Vec<Effect>) {
+        effects.push(Effect::DecideLine(LineDecision::Assistant));
+        self.open_undo();
+    }
+
+    /// Begins by the key. It was only asked for where [`takes_undo_key`](Self::takes_undo_key).
+    pub(super) fn on_undo_key(&mut self, effects: &mut Vec<Effect>) {
+        effects.push(Effect::BeginAnswer);
+        self.open_undo();
+    }
+
+    fn open_undo(&mut self) {
+        self.undo_key = UndoKey::Passes;
+        self.surface = Surface::Opening;
+        self.print_own_line(&LINE.join(" "));
+        self.undoing = Some(Undoing { step: Stage::Opening, command: String::new(), seen: None });
+    }
+
+    /// Whether the key for undo means undo: at the prompt behind a turn that changed the shell, as long as it is untouched. The relay
+    /// knows about keys.
+    #[must_use]
+    pub fn takes_undo_key(&self) -> bool {
+        self.undo_key == UndoKey::Counts
+    }
+
+    /// A turn has ended.
+    pub(super) fn offer_undo(&mut self, turn: Option<TurnId>) {
+        let changed = turn.is_some() && self.undo_journal.turn == turn && !self.undo_journal.is_empty();
+        self.undo_key = if changed { UndoKey::Ended } else { UndoKey::Passes };
+    }
+
+    /// A prompt stands.
+    pub(super) fn age_undo_offer(&mut self) {
+        self.undo_key = if self.undo_key == UndoKey::Ended { UndoKey::Counts } else { UndoKey::Passes };
+    }
+
+    /// The terminal is ours. False if no undo is on.
+    pub(super) fn advance_undo(&mut self, effects: &mut Vec<Effect>) -> bool {
+        let Some(undoing) = self.undoing.as_mut() else { return false };
+        self.is_dirty = true;
+        let seen = undoing.seen.take();
+        match (std::mem::replace(&mut undoing.step, Stage::Opening), seen) {
+            (Stage::Opening, _) if self.undo_journal.is_empty() => {
+                self.print_remark("Nothing to undo: no turn has changed this shell since the last undo.");
+                self.close_undo(effects);
+            }
+            (Stage::Opening, _) => self.run_for_undo(Stage::Looking, ":", effects),
+            (Stage::Looking, Some(now)) => {
+                let undo = Undo::of(&self.undo_journal.change, &now, self.options.shell);
+                if undo.script().is_empty() {
+                    self.tell_undo(&undo, &now, effects);
+                } else {
+                    let script = undo.script().to_owned();
+                    self.run_for_undo(Stage::Restoring(undo), &script, effects);
+                }
+            }
+            (Stage::Looking, None) => {
+                self.print_remark("Nothing was undone: the shell did not tell what it is like now.");
+                self.close_undo(effects);
+            }
+            (Stage::Restoring(undo), Some(now)) => self.tell_undo(&undo, &now, effects),
+            (Stage::Restoring(_), None) => {
+                self.print_remark("Interrupted: some of it may be undone. `cohab undo` goes on with the rest.");
+                self.close_undo(effects);
+            }
+        }
+        true
+    }
+
+    fn run_for_undo(&mut self, step: Stage, text: &str, effects: &mut Vec<Effect>) {
+        let id = (self.options.fresh_turn_id)().to_string();
+        self.undoing = Some(Undoing { step, command: id.clone(), seen: None });
+        self.surface = Surface::Command;
+        let request = CommandRequest { id, text: text.to_owned(), timeout: TIMEOUT, wants_env_delta: true };
+        effects.push(Effect::RunAsItIs(request));
+    }
+
+    /// What the relay says about a command of the undo; any other event comes back.
+    pub(super) fn on_undo_event(&mut self, event: LiveEvent, effects: &mut Vec<Effect>) -> Option<LiveEvent> {
+        let Some(undoing) = self.undoing.as_mut() else { return Some(event) };
+        match event {
+            LiveEvent::ShellObserved { id, listing, .. } if id == undoing.command => {
+                undoing.seen = listing.snapshot();
+            }
+            LiveEvent::CommandFinished { id, outcome } if id == undoing.command => {
+                if outcome.ending == Ending::StillRunning {
+                    undoing.seen = None;
+                }
+                self.cwd = outcome.cwd;
+            }
+            LiveEvent::CommandRefused { id, error } if id == undoing.command => {
+                self.surface = Surface::Ours;
+                self.print_remark(&format!("Nothing was undone: {error}."));
+                self.close_undo(effects);
+            }
+            other => return Some(other),
+        }
+        None
+    }
+
+    /// Says what is undone and what is not, to the user and, as an event of the shell, to the daemon.
+    fn tell_undo(&mut self, undo: &Undo, now: &Snapshot, effects: &mut Vec<Effect>) {
+        let journal = std::mem::take(&mut self.undo_journal);
+        let (done, failed) = undo.outcome(now);
+        let back = done.iter().filter_map(|(item, value)| {
+            let before = journal.change.steps.get(item)?.after.clone();
+            Some((item.clone(), Step { before, after: value.clone() }))
+        });
+        let back = StateChange { steps: back.collect() };
+        let line = restored(&back, &self.options.home, self.width(), self.options.look);
+        let mut told: Vec<String> = line.iter().map(ToString::to_string).collect();
+        self.above.extend(line);
+        let mut remarks = Vec::new();
+        if !failed.is_empty() {
+            remarks.push(format!("The shell refused: {}.", named(failed)));
+        }
+        if !undo.changed_since.is_empty() {
+            remarks.push(format!("Changed since, and left alone: {}.", named(&undo.changed_since)));
+        }
+        if !undo.lasting.is_empty() {
+            remarks.push(format!("Cannot be undone: {}.", named(&undo.lasting)));
+        }
+        if journal.is_partial {
+            remarks
+                .push("Of one command it is not known what else it changed: it was stopped, or still runs.".to_owned());
+        }
+        remarks.push("Files and programs are as the commands left them.".to_owned());
+        remarks.iter().for_each(|remark| self.print_remark(remark));
+        told.append(&mut remarks);
+        self.report_undo(&told.join("\n"), effects);
+        self.close_undo(effects);
+    }
+
+    /// The model's next answer must not build on what is gone.
+    fn report_undo(&mut self, told: &str, effects: &mut Vec<Effect>) {
+        let event = ShellEvent {
+            line: Some(LINE.join(" ")),
+            exit_code: 0,
+            cwd: self.cwd.as_path().into(),
+            duration_ms: 0,
+            output_tail: told.to_owned(),
+            output_bytes: u64::try_from(told.len()).unwrap_or(u64::MAX),
+        };
+        self.keep_shell_event(event, effects);
+    }
+
+    fn close_undo(&mut self, effects: &mut Vec<Effect>) {
+        self.surface = Surface::Closing;
+        effects.push(Effect::EndAnswer);
+    }
+
+    /// The prompt is back, or was never left.
+    pub(super) fn end_undo(&mut self) {
+        self.undoing = None;
+    }
+}

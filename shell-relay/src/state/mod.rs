@@ -1,0 +1,119 @@
+//! What a shell is like, and what a command changed about it: for receipts and undo. Pure.
+//!
+//! The shell writes a [`Listing`] with builtins only, by the function `__cohab_state` of [`script`]. Two listings give a
+//! [`StateChange`]; a change and what the shell is like now give an [`Undo`].
+
+mod listing;
+mod quote;
+mod undo;
+mod word;
+
+use std::collections::{BTreeMap, btree_map::Entry};
+
+pub use listing::{Listing, script};
+pub use undo::Undo;
+
+/// One thing about a shell that a command can change.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Item {
+    /// The working directory.
+    Folder,
+    /// An exported variable.
+    Exported(String),
+    /// `PS1` or `RPS1`, if not exported.
+    Prompt(String),
+    /// A variable that is not exported. Its value is nobody's business: it is only there, or not.
+    Variable(String),
+    /// An alias; in zsh of a kind.
+    Alias(AliasKind, String),
+    /// An option that is on, or, absent, off.
+    Option(OptionKind, String),
+    /// A function that is there, or not.
+    Function(String),
+    /// The mask of new files' modes.
+    Umask,
+    /// What `pushd` put aside, the newest first.
+    DirectoryStack,
+    /// A job, by its process id.
+    Job(String),
+}
+
+/// Where an alias counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum AliasKind {
+    /// As the first word of a command.
+    Command,
+    /// As any word (zsh).
+    Global,
+    /// As the ending of a file's name (zsh).
+    Suffix,
+}
+
+/// By which builtin an option is set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum OptionKind {
+    /// `set -o`.
+    Set,
+    /// `shopt` (bash).
+    Shopt,
+}
+
+/// One text, or the elements of a list (fish; the directory stack). Empty for what is only there.
+pub type Value = Vec<Vec<u8>>;
+
+/// What a shell is like. What is absent is not set, off, or not there.
+pub type Snapshot = BTreeMap<Item, Value>;
+
+/// What became of one item.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// Absent: it was not there.
+    pub before: Option<Value>,
+    /// Absent: it is not there any more.
+    pub after: Option<Value>,
+}
+
+/// What changed, by item. An item that is as before is not in it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StateChange {
+    /// In the order of items.
+    pub steps: BTreeMap<Item, Step>,
+}
+
+impl StateChange {
+    /// What changed from one time to another.
+    #[must_use]
+    pub fn between(before: &Snapshot, after: &Snapshot) -> Self {
+        let gone = before.iter().filter(|(item, _)| !after.contains_key(*item));
+        let gone = gone.map(|(item, value)| (item.clone(), Step { before: Some(value.clone()), after: None }));
+        let new = after.iter().filter(|(item, value)| before.get(*item) != Some(value));
+        let new = new.map(|(item, value)| {
+            (item.clone(), Step { before: before.get(item).cloned(), after: Some(value.clone()) })
+        });
+        Self { steps: gone.chain(new).collect() }
+    }
+
+    /// Adds what changed later. What is again as it was is no change.
+    pub fn then(&mut self, later: Self) {
+        for (item, step) in later.steps {
+            match self.steps.entry(item) {
+                Entry::Vacant(entry) => {
+                    entry.insert(step);
+                }
+                Entry::Occupied(mut entry) if entry.get().before != step.after => entry.get_mut().after = step.after,
+                Entry::Occupied(entry) => {
+                    entry.remove();
+                }
+            }
+        }
+    }
+
+    /// Whether nothing changed.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.steps.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,162 @@
+//! How a change of a shell is taken back: what can be, and what cannot. Pure.
+
+use super::{AliasKind, Item, OptionKind, Snapshot, StateChange, Value, quote::quoted};
+use crate::shell::Shell;
+
+/// What undoing a change comes to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Undo {
+    /// What the shell is to be like again; absent: not there.
+    pub wanted: Vec<(Item, Option<Value>)>,
+    /// What somebody has changed since, and is therefore left alone.
+    pub changed_since: Vec<Item>,
+    /// What cannot be taken back.
+    pub lasting: Vec<Item>,
+    script: String,
+}
+
+impl Undo {
+    /// Takes `change` back in a shell that is `now` like this.
+    #[must_use]
+    pub fn of(change: &StateChange, now: &Snapshot, shell: Shell) -> Self {
+        let mut undo = Self::default();
+        for (item, step) in &change.steps {
+            let is_now = now.get(item);
+            if is_now == step.before.as_ref() {
+                continue;
+            }
+            if is_now != step.after.as_ref() {
+                // A prompt is often made anew each time it is drawn.
+                if !matches!(item, Item::Prompt(_) | Item::Job(_)) {
+                    undo.changed_since.push(item.clone());
+                }
+                continue;
+            }
+            match statement(shell, item, step.before.as_ref(), was_variable(change, item)) {
+                Some(statement) => {
+                    undo.script.push_str(&guarded(shell, &statement));
+                    undo.wanted.push((item.clone(), step.before.clone()));
+                }
+                None if comes_back_with_its_export(change, item) => {}
+                None => undo.lasting.push(item.clone()),
+            }
+        }
+        if !undo.script.is_empty() {
+            undo.script.push_str("true\n");
+        }
+        undo
+    }
+
+    /// A script for the shell; empty if there is nothing to be done. Each statement goes its own way and says nothing.
+    #[must_use]
+    pub fn script(&self) -> &str {
+        &self.script
+    }
+
+    /// What is as wanted in a shell that is `now` like this, and what is not.
+    #[must_use]
+    pub fn outcome(&self, now: &Snapshot) -> (Vec<&(Item, Option<Value>)>, Vec<&Item>) {
+        let (done, failed): (Vec<_>, Vec<_>) =
+            self.wanted.iter().partition(|(item, value)| now.get(item) == value.as_ref());
+        (done, failed.into_iter().map(|(item, _)| item).collect())
+    }
+}
+
+/// Whether it was a variable before, only not exported.
+fn was_variable(change: &StateChange, item: &Item) -> bool {
+    let Item::Exported(name) = item else { return false };
+    change.steps.get(&Item::Variable(name.clone())).is_some_and(|step| step.before.is_some())
+}
+
+/// Whether it is no longer exported, and otherwise there.
+fn comes_back_with_its_export(change: &StateChange, item: &Item) -> bool {
+    let Item::Variable(name) = item else { return false };
+    change.steps.get(&Item::Exported(name.clone())).is_some_and(|step| step.before.is_some())
+}
+
+/// What brings the item back to `value`, in one statement. `None` if nothing does.
+fn statement(shell: Shell, item: &Item, value: Option<&Value>, was_variable: bool) -> Option<String> {
+    match (item, value) {
+        (Item::Folder, Some(path)) => Some(format!("builtin cd -- {}", first(shell, path))),
+        (Item::Exported(name), _) if !is_identifier(name) => None,
+        (Item::Exported(name), Some(value)) => Some(export(shell, name, value)),
+        (Item::Exported(name), None) if was_variable => Some(match shell {
+            Shell::Fish => format!("set -u {name} ${name}"),
+            Shell::Zsh => format!("builtin typeset -g +x {name}"),
+            _ => format!("builtin export -n {name}"),
+        }),
+        (Item::Exported(name), None) if shell == Shell::Fish => Some(format!("set -e {name}")),
+        (Item::Exported(name), None) => Some(format!("builtin unset -v {name}")),
+        (Item::Prompt(name), Some(value)) => Some(format!("builtin declare -g {name}={}", first(shell, value))),
+        (Item::Alias(kind, name), Some(value)) => Some(define_alias(shell, *kind, name, value)),
+        (Item::Alias(kind, name), None) => {
+            let suffix = if *kind == AliasKind::Suffix { "-s " } else { "" };
+            Some(format!("builtin unalias {suffix}-- {}", quoted(shell, name.as_bytes())))
+        }
+        (Item::Option(_, name), _) if !is_option_name(name) => None,
+        (Item::Option(OptionKind::Set, name), value) => {
+            Some(format!("builtin set {}o {name}", if value.is_some() { '-' } else { '+' }))
+        }
+        (Item::Option(OptionKind::Shopt, name), value) => {
+            Some(format!("builtin shopt -{} {name}", if value.is_some() { 's' } else { 'u' }))
+        }
+        (Item::Umask, Some(mask)) if shell == Shell::Fish => Some(format!("set umask {}", first(shell, mask))),
+        (Item::Umask, Some(mask)) => Some(format!("builtin umask {}", first(shell, mask))),
+        (Item::DirectoryStack, folders) => Some(directory_stack(shell, folders.map_or(&[], Vec::as_slice))),
+        _ => None,
+    }
+}
+
+/// Whatever happens in a statement, the next one comes: an assignment to a read-only variable would end the whole text in zsh.
+fn guarded(shell: Shell, statement: &str) -> String {
+    match shell {
+        Shell::Fish => format!("begin; {statement}; end >/dev/null 2>&1\n"),
+        Shell::Zsh => format!("{{ {{ {statement}; }} always {{ TRY_BLOCK_ERROR=0; }}; }} >/dev/null 2>&1 || :\n"),
+        _ => format!("{{ {statement}; }} >/dev/null 2>&1 || :\n"),
+    }
+}
+
+fn first(shell: Shell, value: &Value) -> String {
+    quoted(shell, value.first().map_or(b"", Vec::as_slice))
+}
+
+fn export(shell: Shell, name: &str, value: &Value) -> String {
+    if shell == Shell::Fish {
+        return format!("set -x {name} {}", list(shell, value));
+    }
+    format!("builtin export {name}={}", first(shell, value))
+}
+
+fn list(shell: Shell, value: &[Vec<u8>]) -> String {
+    value.iter().map(|element| quoted(shell, element)).collect::<Vec<_>>().join(" ")
+}
+
+fn define_alias(shell: Shell, kind: AliasKind, name: &str, value: &Value) -> String {
+    let option = match kind {
+        AliasKind::Command => "",
+        AliasKind::Global => "-g ",
+        AliasKind::Suffix => "-s ",
+    };
+    let definition = [name.as_bytes(), b"=", value.first().map_or(b"", Vec::as_slice)].concat();
+    format!("builtin alias {option}-- {}", quoted(shell, &definition))
+}
+
+fn directory_stack(shell: Shell, folders: &[Vec<u8>]) -> String {
+    match shell {
+        Shell::Fish => format!("set -g dirstack {}", list(shell, folders)),
+        Shell::Zsh => format!("dirstack=({})", list(shell, folders)),
+        _ => {
+            let pushed = folders.iter().rev().map(|folder| format!("; builtin pushd -n {}", quoted(shell, folder)));
+            std::iter::once("builtin dirs -c".to_owned()).chain(pushed).collect()
+        }
+    }
+}
+
+fn is_identifier(name: &str) -> bool {
+    !name.starts_with(|first: char| first.is_ascii_digit())
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
+
+fn is_option_name(name: &str) -> bool {
+    name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
+}

@@ -1,0 +1,131 @@
+//! What a command changed in the shell, seen and taken back in the live shell itself.
+
+use cohab_shell_relay::{
+    live::LiveEvent,
+    runner::{CommandRequest, Mode},
+    shell::Shell,
+    state::{AliasKind, Item, Listing, OptionKind, Snapshot, StateChange, Undo},
+};
+
+use crate::terminal::{Kind, Options, Terminal};
+
+const KINDS: [Kind; 4] = [Kind::Bash, Kind::Zsh, Kind::Fish, Kind::Fish4];
+
+fn every_kind(test: impl Fn(Kind)) {
+    KINDS.into_iter().filter(|kind| kind.program().is_some()).for_each(test);
+}
+
+/// Runs a command, as it is; what it changed, and what the shell is like then.
+fn observe(t: &mut Terminal, text: &str) -> (StateChange, Listing) {
+    let request = CommandRequest { wants_env_delta: true, ..t.request(text) };
+    let id = t.begin_request_as(request, Mode::Live);
+    t.result(&id).unwrap_or_else(|error| panic!("{text}: {error:?}\n{}", t.text()));
+    t.settle();
+    let told = t.events.iter().find_map(|event| match event {
+        LiveEvent::ShellObserved { id: of, change, listing } if *of == id => Some((change.clone(), listing.clone())),
+        _ => None,
+    });
+    told.unwrap_or_else(|| panic!("the shell did not tell about {text}\n{}", t.text()))
+}
+
+fn look(t: &mut Terminal) -> Snapshot {
+    observe(t, ":").1.snapshot().expect("a listing")
+}
+
+fn changes(shell: Shell) -> &'static str {
+    match shell {
+        Shell::Fish => "cd /usr; set -gx NEW 'a b'; set -e OLD; function f; end; set -g x 1; umask 077",
+        Shell::Zsh => {
+            "cd /usr; export NEW='a b'; unset OLD; f() { :; }; x=1; umask 077; alias ll='ls -l'; PS1='new> '; setopt globdots"
+        }
+        _ => {
+            "cd /usr; export NEW='a b'; unset OLD; f() { :; }; x=1; umask 077; alias ll='ls -l'; PS1='new> '; shopt -s dotglob"
+        }
+    }
+}
+
+fn with_old(kind: Kind) -> Terminal {
+    Terminal::with(&Options { kind, variables: &[("OLD", "1")], rc: kind.plain_rc(), ..Options::default() })
+}
+
+#[test]
+fn a_command_that_changes_nothing_is_told_so() {
+    every_kind(|kind| {
+        let mut t = with_old(kind);
+        for text in ["true", "false", "/bin/ls / >/dev/null", "echo hi"] {
+            assert_eq!(observe(&mut t, text).0, StateChange::default(), "{kind:?}: {text}");
+        }
+    });
+}
+
+#[test]
+fn what_a_command_changes_is_seen_and_taken_back_silently() {
+    every_kind(|kind| {
+        let mut t = with_old(kind);
+        let shell = kind.shell();
+        let before = look(&mut t);
+        let change = observe(&mut t, changes(shell)).0;
+        let name = str::to_owned;
+        let mut expected = vec![
+            Item::Folder,
+            Item::Exported(name("NEW")),
+            Item::Exported(name("OLD")),
+            Item::Variable(name("x")),
+            Item::Function(name("f")),
+            Item::Umask,
+        ];
+        if shell != Shell::Fish {
+            let alias = Item::Alias(AliasKind::Command, name("ll"));
+            expected.extend([Item::Prompt(name("PS1")), alias]);
+        }
+        match shell {
+            Shell::Bash => expected.push(Item::Option(OptionKind::Shopt, name("dotglob"))),
+            Shell::Zsh => expected.push(Item::Option(OptionKind::Set, name("globdots"))),
+            _ => {}
+        }
+        expected.sort();
+        assert_eq!(change.steps.keys().cloned().collect::<Vec<_>>(), expected, "{kind:?}");
+
+        let now = look(&mut t);
+        let undo = Undo::of(&change, &now, shell);
+        let id = t.begin_as(undo.script(), Mode::Live);
+        let outcome = t.result(&id).expect("it runs");
+        assert_eq!((outcome.output.as_str(), outcome.status), ("", Some(0)), "{kind:?}");
+        t.settle();
+        let after = look(&mut t);
+        assert_eq!(undo.outcome(&after).1, Vec::<&Item>::new(), "{kind:?}");
+        let left: Vec<Item> = StateChange::between(&before, &after).steps.into_keys().collect();
+        assert_eq!(left, [Item::Variable(name("x")), Item::Function(name("f"))], "{kind:?}");
+    });
+}
+
+#[test]
+fn options_of_the_users_do_not_hide_a_change() {
+    let options = [
+        (Kind::Bash, "set -eu; set -f; set -o noclobber; shopt -s failglob nullglob"),
+        (Kind::Zsh, "setopt ksh_arrays sh_word_split null_glob err_return no_unset noclobber glob_subst"),
+        (Kind::Zsh, "setopt err_exit rc_quotes ignore_braces ignore_close_braces"),
+    ];
+    for (kind, options) in options.into_iter().filter(|(kind, _)| kind.program().is_some()) {
+        let mut t = with_old(kind);
+        t.line(options);
+        let (change, now) = observe(&mut t, "export NEW=1; unset OLD");
+        let items = [Item::Exported("NEW".into()), Item::Exported("OLD".into())];
+        assert_eq!(change.steps.keys().cloned().collect::<Vec<_>>(), items, "{options}");
+        let undo = Undo::of(&change, &now.snapshot().expect("a listing"), kind.shell());
+        let undone = observe(&mut t, undo.script()).1.snapshot().expect("a listing");
+        assert_eq!(undo.outcome(&undone).1, Vec::<&Item>::new(), "{options}");
+        t.line("true");
+    }
+}
+
+#[test]
+fn status_and_last_word_are_the_commands_and_the_users() {
+    for kind in [Kind::Bash, Kind::Zsh].into_iter().filter(|kind| kind.program().is_some()) {
+        let mut t = with_old(kind);
+        t.line("echo keepme last_arg");
+        observe(&mut t, "export A=1; false");
+        t.line("echo \"<$? $_>\"");
+        t.wait_text("<1 last_arg>");
+    }
+}
