@@ -25,6 +25,7 @@ macro_rules! case {
     };
 }
 
+mod history;
 mod lines;
 mod nested;
 mod statuses;
