@@ -35,7 +35,7 @@ __cohab_addhist() { # the stub goes into a history of its own, which is dropped 
   [[ $1 == ' { __cohab_x='* ]] || return 0
   __cohab_histfile=${(t)HISTFILE-}
   [[ $__cohab_histfile != *readonly* ]] || return 1 # no other history can be had
-  fc -p
+  builtin fc -p
   return 2 # what is only lingering is not freed with that history
 }
 
