@@ -82,10 +82,9 @@ impl Relay {
         matches!(self.step, RelayStep::Running | RelayStep::Ending)
     }
 
-    /// Where lines are read the terminal itself takes the interrupt key: the line editor will not find it.
-    pub fn user_typed(&mut self, interrupt: bool, probe: &dyn super::Probe) {
-        self.typed |= !(interrupt && probe.terminal_modes().is_some_and(|modes| modes.canonical));
-        self.interrupted |= interrupt;
+    pub fn user_typed(&mut self, is_interrupt: bool, is_taken: bool) {
+        self.typed |= !is_taken;
+        self.interrupted |= is_interrupt;
     }
 
     pub fn take_output(&mut self, bytes: &[u8], cx: &mut Cx<'_>) {
