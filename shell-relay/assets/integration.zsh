@@ -28,7 +28,7 @@ __cohab_hooks() { # the first and the last of the user's hooks, whatever became 
   [[ ${widgets[zle-line-init]-} == *(azhw|__cohab)* ]] || {
     builtin autoload -Uz add-zle-hook-widget && add-zle-hook-widget line-init __cohab_line_init
   } 2>/dev/null || zle -N zle-line-init __cohab_line_init
-  __cohab_keys
+  [[ -n ${WIDGET-} ]] || __cohab_keys # in a widget they are as the prompt made them
 }
 
 __cohab_keys() { # at each prompt: `bindkey -d` makes all keymaps anew
