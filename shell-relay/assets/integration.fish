@@ -85,9 +85,8 @@ function __cohab_e
 end
 
 function __cohab_stash
-    set -g __cohab_line (builtin commandline -C; builtin commandline -b) # one element a line: nothing else keeps an empty last one
-    set -g __cohab_point $__cohab_line[1]
-    set -e __cohab_line[1]
+    set -g __cohab_line (builtin commandline -b) # one element a line: nothing else keeps an empty last one
+    set -g __cohab_point (builtin commandline -C) # not both in one: an empty IFS would keep them together
     set -g __cohab_mode $fish_bind_mode # vi command mode is to come back with the line
     builtin commandline --paging-mode; and builtin commandline -f cancel
     builtin commandline -r ''
