@@ -278,14 +278,14 @@ fn read_exported(mut text: &[u8], snapshot: &mut Snapshot) -> Option<()> {
     Some(())
 }
 
-/// A line for each name, behind a blank, then one for each of its elements, escaped.
+/// A line for each name, then one for each of its elements, escaped, behind a `=`.
 fn read_fish_exported(mut text: &[u8], snapshot: &mut Snapshot) -> Option<()> {
-    while let Some(rest) = text.strip_prefix(b" ") {
-        let (name, rest) = rest.split_at(memchr::memchr(b'\n', rest)?);
+    while !text.is_empty() {
+        let (name, rest) = text.split_at(memchr::memchr(b'\n', text)?);
         text = &rest[1..];
         let mut value = Value::new();
-        while !text.is_empty() && !text.starts_with(b" ") {
-            let (element, rest) = fish_word(text)?;
+        while let Some(rest) = text.strip_prefix(b"=") {
+            let (element, rest) = fish_word(rest)?;
             value.push(element);
             text = rest.strip_prefix(b"\n")?;
         }
@@ -295,7 +295,7 @@ fn read_fish_exported(mut text: &[u8], snapshot: &mut Snapshot) -> Option<()> {
         }
         insert_exported(snapshot, str::from_utf8(name).ok()?, value);
     }
-    text.is_empty().then_some(())
+    Some(())
 }
 
 fn insert_exported(snapshot: &mut Snapshot, name: &str, mut value: Value) {
