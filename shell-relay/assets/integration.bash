@@ -19,9 +19,13 @@ __cohab_enc() { # percent-encode $1 into REPLY, one kind of byte after the other
   done
 }
 
+__cohab_tell() { [[ ! -e $__cohab_dir/wantenv ]] || __cohab_state "$__cohab_dir/env.$__cohab_id${1-}"; }
+
 __cohab_precmd() { # first: $? is still the command's. A non-zero return under the user's errexit would end the shell
   local st=$? REPLY __cohab_ee=
   case $- in *e*) __cohab_ee=1; set +e ;; esac
+  # Ctrl-C discards the rest of the stub. Within a function of somebody's its local variables would be told, too.
+  [[ ! $__cohab_id || -e $__cohab_dir/env.$__cohab_id || ${#FUNCNAME[@]} -gt 1 ]] || __cohab_tell
   __cohab_enc "$PWD"; __cohab_m "D;$__cohab_id;$st;$REPLY"; __cohab_unpre; __cohab_id=
   [[ ! $__cohab_ee ]] || set -e
   [[ $- != *e* ]] || __cohab_ee=1
@@ -45,7 +49,7 @@ __cohab_pre() {
   __cohab_opts=$-
   case $- in *[eux]*) set +eux ;; esac 2>/dev/null
   [[ :$SHELLOPTS: == *:pipefail:* ]] && __cohab_pl=1 || __cohab_pl=
-  [[ ! -e $__cohab_dir/wantenv ]] || __cohab_state "$__cohab_dir/env.$__cohab_id.before"
+  __cohab_tell .before
   __cohab_m "O;$__cohab_id"
 }
 
@@ -65,7 +69,7 @@ __cohab_e() {
   # The status alone does not tell a stopped job from an `exit 148`.
   case $st in 147 | 148 | 149 | 150) [[ -z $(jobs -ps) ]] || stopped=';stopped' ;; esac
   __cohab_enc "$PWD"; __cohab_m "E;$__cohab_id;$st;$REPLY$stopped"
-  [[ ! -e $__cohab_dir/wantenv ]] || __cohab_state "$__cohab_dir/env.$__cohab_id"
+  __cohab_tell
   return "$st"
 }
 
