@@ -1,7 +1,7 @@
 # Ties an interactive bash (4.4 or later) to cohab. Marks go to /dev/tty, so `exec >file` does not lose them.
 ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 404)) || return 0
 { # a user's `set -x` would print marks as they are made
-__cohab_nonce=@NONCE@ __cohab_dir=@DIR@ __cohab_id= __cohab_cmd= __cohab_line= __cohab_point=0 __cohab_mode= __cohab_us= __cohab_opts= __cohab_pl=
+__cohab_nonce=@NONCE@ __cohab_dir=@DIR@ __cohab_id= __cohab_cmd= __cohab_line= __cohab_point=0 __cohab_mode= __cohab_us= __cohab_opts= __cohab_pl= __cohab_entry=
 __cohab_b=$'\e]7391;'$__cohab_nonce$';'$$$';B\a'
 __cohab_p2=$'\e]7391;'$__cohab_nonce$';'$$$';P\a'
 __cohab_c=$'\e]7391;'$__cohab_nonce$';'$$$';C\a'
@@ -19,13 +19,14 @@ __cohab_enc() { # percent-encode $1 into REPLY, one kind of byte after the other
   done
 }
 
-__cohab_tell() { [[ ! -e $__cohab_dir/wantenv ]] || __cohab_state "$__cohab_dir/env.$__cohab_id${1-}"; }
-
 __cohab_precmd() { # first: $? is still the command's. A non-zero return under the user's errexit would end the shell
   local st=$? REPLY __cohab_ee=
   case $- in *e*) __cohab_ee=1; set +e ;; esac
   # Ctrl-C discards the rest of the stub. Within a function of somebody's its local variables would be told, too.
-  [[ ! $__cohab_id || -e $__cohab_dir/env.$__cohab_id || ${#FUNCNAME[@]} -gt 1 ]] || __cohab_tell
+  [[ ! $__cohab_id || ! -e $__cohab_dir/wantenv || -e $__cohab_dir/env.$__cohab_id || ${#FUNCNAME[@]} -gt 1 ]] ||
+    __cohab_state "$__cohab_dir/env.$__cohab_id"
+  __cohab_cmd= # it may hold what `set` would tell later
+  [[ ! $__cohab_entry ]] || { builtin history -d "$__cohab_entry"; __cohab_entry=; }
   __cohab_enc "$PWD"; __cohab_m "D;$__cohab_id;$st;$REPLY"; __cohab_unpre; __cohab_id=
   [[ ! $__cohab_ee ]] || set -e
   [[ $- != *e* ]] || __cohab_ee=1
@@ -49,7 +50,7 @@ __cohab_pre() {
   __cohab_opts=$-
   case $- in *[eux]*) set +eux ;; esac 2>/dev/null
   [[ :$SHELLOPTS: == *:pipefail:* ]] && __cohab_pl=1 || __cohab_pl=
-  __cohab_tell .before
+  [[ ! -e $__cohab_dir/wantenv ]] || __cohab_state "$__cohab_dir/env.$__cohab_id.before"
   __cohab_m "O;$__cohab_id"
 }
 
@@ -69,7 +70,7 @@ __cohab_e() {
   # The status alone does not tell a stopped job from an `exit 148`.
   case $st in 147 | 148 | 149 | 150) [[ -z $(jobs -ps) ]] || stopped=';stopped' ;; esac
   __cohab_enc "$PWD"; __cohab_m "E;$__cohab_id;$st;$REPLY$stopped"
-  __cohab_tell
+  [[ ! -e $__cohab_dir/wantenv ]] || __cohab_state "$__cohab_dir/env.$__cohab_id"
   return "$st"
 }
 
@@ -105,12 +106,20 @@ __cohab_take() { # a question: one Up away, as any line would be
   __cohab_stash "$@"
 }
 
+__cohab_show() { # bash-preexec's hooks read `history 1`: the command is there until the next prompt. What undo brings back is not shown
+  local __cohab_text=$__cohab_cmd
+  [[ $__cohab_id != 00000000* ]] || __cohab_text='cohab undo'
+  __cohab_entry=$HISTCMD
+  builtin history -s -- "$__cohab_text"
+  ((HISTCMD > __cohab_entry)) || __cohab_entry= # none was made: it repeats the last, or there is no history
+}
+
 __cohab_load() {
   { IFS= read -r __cohab_id; IFS= read -r -d '' __cohab_cmd || :; } <"$__cohab_dir/cmd"
   # The user may have unset or replaced our hooks.
   [[ "${PROMPT_COMMAND[*]-}${precmd_functions[*]-}" == *__cohab_precmd* ]] || __cohab_hook
   __cohab_unrecorded
-  [[ ! ${bash_preexec_imported-} ]] || history -s -- "$__cohab_cmd" # its hooks read `history 1`
+  [[ ! ${bash_preexec_imported-} ]] || __cohab_show
   READLINE_LINE=' __cohab_pre; eval -- "$__cohab_cmd"; __cohab_e $? "$__cohab_us"' READLINE_POINT=0
   __cohab_m "L;$__cohab_id"
 }

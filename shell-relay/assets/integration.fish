@@ -28,6 +28,7 @@ function __cohab_postexec --on-event fish_postexec
     # A leading blank keeps the stub out of the file, but one Up away.
     test -z "$__cohab_id"; or builtin history delete --exact --case-sensitive -- $__cohab_stub
     set -g __cohab_id ''
+    set -g __cohab_cmd '' # it may hold what `set` would tell later
 end
 
 function __cohab_stopped_jobs

@@ -12,12 +12,11 @@ __cohab_enc() { # percent-encode $1 into REPLY
   REPLY=${1//(#m)[^A-Za-z0-9\/._~-]/%${(l:2::0:)$(([##16]#MATCH))}}
 }
 
-__cohab_tell() { [[ ! -e $__cohab_dir/wantenv ]] || __cohab_state "$__cohab_dir/env.$__cohab_id${1-}"; }
-
 __cohab_precmd() { # first: $? is still the command's. No `emulate -L`: it would undo that options are put back
   local st=$? REPLY
+  __cohab_cmd= # it may hold what `set` would tell later
   # Ctrl-C discards the rest of the stub.
-  [[ -z $__cohab_id || -e $__cohab_dir/env.$__cohab_id ]] || __cohab_tell
+  [[ -z $__cohab_id || ! -e $__cohab_dir/wantenv || -e $__cohab_dir/env.$__cohab_id ]] || __cohab_state "$__cohab_dir/env.$__cohab_id"
   __cohab_enc "$PWD"; __cohab_m "D;$__cohab_id;$st;$REPLY"; __cohab_unpre; __cohab_id=
 }
 
@@ -46,7 +45,7 @@ __cohab_pre() {
   for o in nounset errreturn pipefail verbose noglob; do __cohab_opts[$o]=${options[$o]}; done
   __cohab_saved=1
   unsetopt errexit nounset xtrace errreturn 2>/dev/null
-  __cohab_tell .before
+  [[ ! -e $__cohab_dir/wantenv ]] || __cohab_state "$__cohab_dir/env.$__cohab_id.before"
   __cohab_m "O;$__cohab_id"
 }
 
@@ -70,7 +69,7 @@ __cohab_e() {
   # The status alone does not tell a stopped job from an `exit 148`.
   case $st in (147|148|149|150) if __cohab_stopped; then stopped=';stopped'; fi ;; esac
   __cohab_enc "$PWD"; __cohab_m "E;$__cohab_id;$st;$REPLY$stopped"
-  __cohab_tell
+  [[ ! -e $__cohab_dir/wantenv ]] || __cohab_state "$__cohab_dir/env.$__cohab_id"
   return $st
 }
 

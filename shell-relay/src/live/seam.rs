@@ -71,6 +71,9 @@ impl Effects {
     }
 }
 
+/// How the ids of commands begin whose text holds old values of variables (and hardly a UUID): bash shows it to no hook.
+pub const UNDO_PREFIX: &str = "00000000";
+
 /// The text of a command on its way to the shell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandFile {

@@ -3,7 +3,7 @@
 use std::{fs, path::Path, time::Duration};
 
 use cohab_shell_relay::{
-    live::LiveEvent,
+    live::{LiveEvent, UNDO_PREFIX},
     runner::{CommandRequest, Ending, Mode},
     shell::Shell,
     state::{AliasKind, Item, Listing, OptionKind, Snapshot, StateChange, Undo},
@@ -208,4 +208,47 @@ fn a_command_in_a_subshell_or_one_that_ends_the_shell_changes_nothing() {
         assert_eq!(told(&t, &id), None, "{kind:?}");
         assert_eq!(listings_left(&t), Vec::<String>::new(), "{kind:?}");
     });
+}
+
+/// An undo as the client runs it: under an id that begins like this.
+fn run_undo(t: &mut Terminal, undo: &Undo) {
+    let mut request = CommandRequest { wants_env_delta: true, ..t.request(undo.script()) };
+    request.id = format!("{UNDO_PREFIX}{}", request.id);
+    let id = t.begin_request_as(request, Mode::Live);
+    assert_eq!(t.result(&id).expect("a result").status, Some(0));
+    t.settle();
+}
+
+#[test]
+fn hooks_of_bash_preexec_see_a_command_but_no_undo_and_the_history_keeps_neither() {
+    let rc = concat!(
+        include_str!("../rc/preexec.bash"),
+        "\npreexec() { echo \"hook: $1\" >>~/seen; }\nHISTFILE=~/history PS1='$ ' PROMPT_COMMAND+=$'\\nhistory -a'\n"
+    );
+    for control in ["", "HISTCONTROL=ignoredups\n", "HISTSIZE=3\n"] {
+        let mut t = Terminal::with(&Options {
+            rc: &format!("{rc}{control}"),
+            variables: &[("OLD", "s3cret")],
+            ..Options::default()
+        });
+        t.line("echo one");
+        t.line("export OLD=mine");
+        observe(&mut t, "export OLD=s3cret");
+        let (change, now) = observe(&mut t, "export OLD=2");
+        run_undo(&mut t, &Undo::of(&change, &now.snapshot().expect("a listing"), Kind::Bash.shell()));
+        t.keys("\x10");
+        t.wait("one line up", |t| t.text().ends_with("$ export OLD=mine"));
+        t.keys("\x15");
+        t.line("set | grep 's3cre[t]'");
+        t.wait_text("[t]'\nOLD=s3cret\n$");
+        let read = |name: &str| fs::read_to_string(t.home_path().join(name)).unwrap_or_default();
+        let seen: Vec<_> = read("seen").lines().map(str::to_owned).collect();
+        let relayed = ["hook: export OLD=s3cret", "hook: export OLD=2", "hook: cohab undo"];
+        assert!(seen.windows(3).any(|three| three == relayed), "{control}: {seen:?}");
+        let kept = read("history");
+        assert!(
+            kept.contains("echo one\nexport OLD=mine\nset | grep") && !kept.contains("OLD=s3cret"),
+            "{control}: {kept}"
+        );
+    }
 }

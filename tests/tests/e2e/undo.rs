@@ -34,6 +34,70 @@ fn the_line_brings_folder_variables_and_aliases_back_and_says_what_stays() {
 }
 
 #[test]
+fn the_line_and_the_key_undo_in_zsh_and_fish_too() {
+    let in_zsh = "mkdir -p d; cd d; export NEW=1 OLD=2; alias ll='ls -l'; f() { :; }";
+    let in_fish = "mkdir -p d; cd d; set -gx NEW 1; set -gx OLD 2; umask 077; function f; end";
+    for (name, command, told) in [("zsh", in_zsh, "-NEW ~OLD · unalias ll\n"), ("fish", in_fish, "-NEW ~OLD · umask 0022\n")] {
+        if !is_installed(name) {
+            continue;
+        }
+        let (server, home) = acting(command);
+        let home = home.shell(name);
+        let shell = home.cohab();
+        let state = r#"echo "<$NEW|$OLD|$PWD>""#;
+        let changed = format!("<1|2|{}>", home.path("d").display());
+        let as_before = format!("<|it's old|{}>", home.path("").display().to_string().trim_end_matches('/'));
+        shell.ask("change things", "All done.");
+        assert!(shell.look(View::history).contains("↳ cd ~/d · +NEW ~OLD"), "{}", shell.dump());
+        assert!(shell.run(state).contains(&changed), "{}", shell.dump());
+        let raw = shell.run("cohab undo");
+        let undone = shell.look(View::history);
+        assert!(undone.contains(&format!("↶ cd ~ · {told}")), "{}", shell.dump());
+        assert!(undone.contains("Cannot be undone: function f.\n"), "{}", shell.dump());
+        assert!(!raw.contains("builtin") && !raw.contains("begin;"), "the command is not shown: {raw}");
+        assert!(shell.run(state).contains(&as_before), "{}", shell.dump());
+        assert!(shell.run("cohab undo").contains("Nothing to undo"));
+
+        shell.ask("again", "All done.");
+        let mark = shell.mark();
+        shell.send(CTRL_UNDERSCORE);
+        assert!(shell.wait_next_prompt(mark).contains("-NEW"), "{}", shell.dump());
+        assert!(shell.run(state).contains(&as_before), "{}", shell.dump());
+        assert!(server.wait_for_calls(3)[2].conversation().contains("cohab undo"), "the model knows");
+    }
+}
+
+#[test]
+fn what_undo_brings_back_stays_within_the_shell() {
+    const OLD: &str = "the-0ld-s3cret";
+    for (name, history) in [("bash", ".bash_history"), ("zsh", ".zsh_history"), ("fish", ".local/share/fish/fish_history")] {
+        if !is_installed(name) {
+            continue;
+        }
+        let (server, home) = acting(if name == "fish" { "set -e API_TOKEN" } else { "unset API_TOKEN" });
+        let (home, file) = (home.env("API_TOKEN", OLD).rc(PREEXEC), home.path(history));
+        let home = home.env("HISTFILE", &file.display().to_string());
+        let home = if name == "bash" { home } else { home.shell(name) };
+        home.write(".zshrc", "PS1='$ ' SAVEHIST=100\n");
+        let shell = home.cohab();
+        shell.ask("change things", "All done.");
+        shell.run("cohab undo");
+        assert!(shell.look(View::history).contains("↶ +API_TOKEN\n"), "{}", shell.dump());
+        assert!(shell.run("test $API_TOKEN = the-0ld-s3cre? || echo gone; set | grep 0ld-s3cret; env | grep -c API_T").contains("1"));
+        shell.ask("again", "All done.");
+        let told = server.wait_for_calls(4).iter().map(|call| call.conversation()).collect::<String>();
+        assert!(told.contains("+API_TOKEN"), "{told}");
+        assert!(!told.contains(OLD), "the model: {told}");
+        assert!(!home.daemon_log().contains(OLD), "the log");
+        shell.send("exit\r");
+        shell.wait_exit();
+        let kept = std::fs::read_to_string(&file).unwrap_or_default();
+        assert!(!kept.contains(OLD), "{name}: {kept}");
+        assert_eq!(std::fs::read_to_string(home.path("hooks")).unwrap_or_default().matches(OLD).count(), 0);
+    }
+}
+
+#[test]
 fn what_the_user_changed_since_stays_and_what_the_shell_refuses_is_told() {
     let (_server, home) = acting("export MINE=1 FIXED=1 NEW=1");
     let shell = home.cohab();
