@@ -85,7 +85,7 @@ pub struct CommandFile {
     pub id: String,
     /// The whole file: the id, LF, the text.
     pub content: Vec<u8>,
-    /// Whether the shell is to write its environment before and after.
+    /// Whether the shell is to tell what it is like before and after: not if a subshell runs the text, which changes nothing of it.
     pub wants_env_delta: bool,
     /// Where in [`Effects::pty`] the keys begin that are not to be sent without the file.
     pub keys_from: usize,

@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use cohab_e2e::{Answer, Home, ModelServer, Wire, binaries, home::PROMPT, terminal::View};
+use cohab_e2e::{Answer, Home, ModelServer, Wire, binaries, home::PROMPT, model_server::Request, terminal::View};
 
 const CTRL_UNDERSCORE: &str = "\x1f";
 /// What runs before a command gets its text from the history.
@@ -109,7 +109,7 @@ fn what_undo_brings_back_stays_within_the_shell() {
         shell.run("set | grep -c '0ld-s3cre[t]'");
         assert!(shell.look(View::history).contains("[t]'\n1\n"), "only the variable itself holds it: {}", shell.dump());
         shell.ask("again", "All done.");
-        let told = server.wait_for_calls(4).iter().map(|call| call.conversation()).collect::<String>();
+        let told = server.wait_for_calls(4).iter().map(Request::conversation).collect::<String>();
         assert!(told.contains("+API_TOKEN"), "{told}");
         assert!(!told.contains(OLD), "the model: {told}");
         shell.send("exit\r");
