@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use cohab_e2e::{Answer, Home, ModelServer, Wire, binaries, home::PROMPT, model_server::Request, terminal::View};
+use cohab_e2e::{Answer, Home, ModelServer, Wire, binaries, home::PROMPT, keys, model_server::Request, terminal::View};
 
 const CTRL_UNDERSCORE: &str = "\x1f";
 /// What runs before a command gets its text from the history.
@@ -82,6 +82,27 @@ fn the_line_and_the_key_undo_in_zsh_and_fish_too() {
         assert!(shell.wait_next_prompt(mark).contains("-NEW"), "{}", shell.dump());
         assert!(shell.run(state).contains(&as_before), "{}", shell.dump());
         assert!(server.wait_for_calls(3)[2].conversation().contains("cohab undo"), "the model knows");
+    }
+}
+
+#[test]
+fn what_a_stopped_command_changed_is_told_and_undone() {
+    for name in ["bash", "zsh", "fish"].into_iter().filter(|name| is_installed(name)) {
+        let change = if name == "fish" { "set -gx NEW 1" } else { "export NEW=1" };
+        let (_server, home) = acting(&format!("{change}; cd /usr; echo begun; sleep 60"));
+        let home = if name == "bash" { home } else { home.shell(name) };
+        let shell = home.cohab();
+        let mark = shell.submit("? change things");
+        shell.wait_for("the command runs", |view| view.rows().iter().any(|row| row == "begun"));
+        shell.send(keys::CTRL_C);
+        shell.wait_next_prompt(mark);
+        assert!(shell.look(View::history).contains("↳ cd /usr · +NEW\n"), "{}", shell.dump());
+        shell.run("cohab undo");
+        let undone = shell.look(View::history);
+        assert!(undone.contains("↶ cd ~ · -NEW\n") && !undone.contains("not known"), "{}", shell.dump());
+        assert!(
+            shell.run(r#"echo "<$NEW|$PWD>""#).contains(&format!("<|{}>", home.path("").display()).replace("/>", ">"))
+        );
     }
 }
 
