@@ -89,7 +89,7 @@ fn the_line_and_the_key_undo_in_zsh_and_fish_too() {
 fn what_a_stopped_command_changed_is_told_and_undone() {
     for name in ["bash", "zsh", "fish"].into_iter().filter(|name| is_installed(name)) {
         let change = if name == "fish" { "set -gx NEW 1" } else { "export NEW=1" };
-        let (_server, home) = acting(&format!("{change}; cd /usr; echo begun; sleep 60"));
+        let (_server, home) = acting(&format!("{change}; cd /usr; sh -c 'echo begun; exec sleep 60'"));
         let home = if name == "bash" { home } else { home.shell(name) };
         let shell = home.cohab();
         let mark = shell.submit("? change things");
