@@ -1,7 +1,7 @@
 # Ties an interactive bash (4.4 or later) to cohab. Marks go to /dev/tty, so `exec >file` does not lose them. The user's aliases are off
 # while this is read, and functions of the user's named like builtins are not called.
 { # a user's `set -x` would print marks as they are made
-__cohab_nonce=@NONCE@ __cohab_dir=@DIR@ __cohab_id= __cohab_cmd= __cohab_line= __cohab_point=0 __cohab_mode= __cohab_us= __cohab_opts= __cohab_pl=
+__cohab_nonce=@NONCE@ __cohab_dir=@DIR@ __cohab_id= __cohab_cmd= __cohab_line= __cohab_point=0 __cohab_mode= __cohab_us= __cohab_opts= __cohab_pl= __cohab_entry=
 # \1 and \2 are what \[ and \] in a prompt stand for, which another shell would print if PS1 is exported.
 __cohab_b=$'\1\e]7391;'$__cohab_nonce$';'$$$';B\a\2'
 __cohab_p2=$'\1\e]7391;'$__cohab_nonce$';'$$$';P\a\2'
@@ -24,6 +24,11 @@ __cohab_enc() { # percent-encode $1 into __cohab_r, one kind of byte after the o
 __cohab_precmd() { # first: $? is still the command's. A non-zero return under the user's errexit would end the shell
   local __cohab_st=$? __cohab_r __cohab_ee=
   case $- in *e*) __cohab_ee=1; builtin set +e ;; esac
+  # Ctrl-C discards the rest of the stub. Within a function of somebody's its local variables would be told, too.
+  [[ ! $__cohab_id || ! -e $__cohab_dir/wantenv || -e $__cohab_dir/env.$__cohab_id || ${#FUNCNAME[@]} -gt 1 ]] ||
+    __cohab_state "$__cohab_dir/env.$__cohab_id"
+  __cohab_cmd= # it may hold what `set` would tell later
+  [[ ! $__cohab_entry ]] || { builtin history -d "$__cohab_entry"; __cohab_entry=; }
   __cohab_enc "$PWD"; __cohab_m "D;$__cohab_id;$__cohab_st;$__cohab_r"; __cohab_unpre; __cohab_id=
   [[ ! $__cohab_ee ]] || builtin set -e
   [[ $- != *e* ]] || __cohab_ee=1
@@ -119,11 +124,19 @@ __cohab_take() { # a question: one Up away, as any line would be
   __cohab_stash "$@"
 }
 
+__cohab_show() { # bash-preexec's hooks read `history 1`: the command is there until the next prompt. What undo brings back is not shown
+  local __cohab_text=$__cohab_cmd
+  [[ $__cohab_id != 00000000* ]] || __cohab_text='cohab undo'
+  __cohab_entry=$HISTCMD
+  builtin history -s -- "$__cohab_text"
+  ((HISTCMD > __cohab_entry)) || __cohab_entry= # none was made: it repeats the last, or there is no history
+}
+
 __cohab_load() {
   { IFS= builtin read -r __cohab_id; IFS= builtin read -r -d '' __cohab_cmd || :; } <"$__cohab_dir/cmd"
   __cohab_present
   __cohab_unrecorded
-  [[ ! ${bash_preexec_imported-} ]] || builtin history -s -- "$__cohab_cmd" # its hooks read `history 1`
+  [[ ! ${bash_preexec_imported-} ]] || __cohab_show
   READLINE_LINE=' __cohab_pre; \builtin eval -- "$__cohab_cmd"; __cohab_e "$?" "$__cohab_us"' READLINE_POINT=0
   __cohab_m "L;$__cohab_id"
 }

@@ -61,6 +61,7 @@ function __cohab_postexec --on-event fish_postexec
         builtin history delete --exact --case-sensitive -- $__cohab_stub
     end
     set -g __cohab_id ''
+    set -g __cohab_cmd '' # it may hold what `set` would tell later
 end
 
 function __cohab_stopped_jobs

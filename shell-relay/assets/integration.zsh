@@ -14,6 +14,9 @@ __cohab_enc() { # percent-encode $1 into REPLY
 
 __cohab_precmd() { # first: $? is still the command's. No `emulate -L`: it would undo that options are put back
   { local st=$? REPLY; unsetopt xtrace; } 2>/dev/null # local to functions
+  __cohab_cmd= # it may hold what `set` would tell later
+  # Ctrl-C discards the rest of the stub.
+  [[ -z $__cohab_id || ! -e $__cohab_dir/wantenv || -e $__cohab_dir/env.$__cohab_id ]] || __cohab_state "$__cohab_dir/env.$__cohab_id"
   __cohab_enc "$PWD"; __cohab_m "D;$__cohab_id;$st;$REPLY"; __cohab_unpre; __cohab_id=
   [[ -z $__cohab_readonly ]] || { __cohab_readonly=; typeset -gr HISTFILE; }
 }

@@ -5,8 +5,7 @@ function __cohab_state
         builtin printf '%s\0%s\0' "$PWD" "$umask"
         # Not `set -xL`: its quotes cannot be read again.
         for __cohab_name in (builtin set -nx)
-            builtin printf ' %s\n' $__cohab_name
-            builtin string escape -n -- $$__cohab_name
+            builtin string escape -n -- $__cohab_name =$$__cohab_name
         end
         builtin printf '\0'
         builtin functions -n

@@ -3,23 +3,28 @@
 __cohab_state() {
   {
     builtin set +o # the user's, before they are others in here
-    builtin emulate -L zsh -o extended_glob
-    builtin local __cohab_k __cohab_v
+    builtin emulate -L zsh
+    builtin local __cohab_k __cohab_v=
     builtin printf '\0%s\0%s\0%s\0' "$PWD" "${PS1-}" "${RPS1-}"
     builtin umask
     builtin printf '\0'
-    # Not `export` and `alias -L`: what they write of bytes above 7F cannot be read again. A program's value ends before a NUL.
-    for __cohab_k in ${(k)parameters[(R)(scalar|integer|float)*export*]}; do
-      builtin print -r -- "$__cohab_k=${(qq)${(P)__cohab_k}%%$'\0'*}"
-    done
+    # Not `export`: what it writes of bytes above 7F cannot be read again.
+    for __cohab_k in ${(k)parameters[(R)(scalar|integer|float)*export*]}; do __cohab_v+="$__cohab_k=${(qqP)__cohab_k}"$'\n'; done
+    if [[ $__cohab_v == *$'\0'* ]]; then # rare and slow: what programs get of such a value ends before it
+      __cohab_v=
+      for __cohab_k in ${(k)parameters[(R)(scalar|integer|float)*export*]}; do
+        __cohab_v+="$__cohab_k=${(qq)${(P)__cohab_k}%%$'\0'*}"$'\n'
+      done
+    fi
+    builtin print -rn -- "$__cohab_v"
     builtin printf '\0'
-    for __cohab_k __cohab_v in "${(@kv)aliases}"; do builtin print -r -- "alias ${(qq)__cohab_k}=${(qq)__cohab_v}"; done
-    for __cohab_k __cohab_v in "${(@kv)galiases}"; do builtin print -r -- "alias -g ${(qq)__cohab_k}=${(qq)__cohab_v}"; done
-    for __cohab_k __cohab_v in "${(@kv)saliases}"; do builtin print -r -- "alias -s ${(qq)__cohab_k}=${(qq)__cohab_v}"; done
+    builtin print -r -- "${(@kvqq)aliases}"
+    builtin print -r -- "${(@kvqq)galiases}"
+    builtin print -r -- "${(@kvqq)saliases}"
     builtin printf '\0'
-    builtin typeset +f
+    builtin print -r -- "${(kF)functions}"
     builtin printf '\0'
-    builtin print -rl -- ${(k)parameters[(R)^*(local|export)*]}
+    builtin print -r -- "${(kvF)parameters}" # with their types: to leave out the local and exported here is slow
     builtin printf '\0'
     builtin print -rl -- ${${(v)jobstates#*:*:}%%=*}
     builtin printf '\0%s' $dirstack .

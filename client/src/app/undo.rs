@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use cohab_protocol::{ShellEvent, TurnId};
 use cohab_shell_relay::{
-    live::{LineDecision, LiveEvent},
+    live::{LineDecision, LiveEvent, UNDO_PREFIX},
     runner::{CommandRequest, Ending},
     state::{Snapshot, StateChange, Step, Undo},
 };
@@ -153,7 +153,7 @@ impl App {
     }
 
     fn run_for_undo(&mut self, step: Stage, text: &str, effects: &mut Vec<Effect>) {
-        let id = (self.options.fresh_turn_id)().to_string();
+        let id = format!("{UNDO_PREFIX}{}", (self.options.fresh_turn_id)());
         self.undoing = Some(Undoing { step, command: id.clone(), seen: None });
         self.surface = Surface::Command;
         let request = CommandRequest { id, text: text.to_owned(), timeout: TIMEOUT, wants_env_delta: true };

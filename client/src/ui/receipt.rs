@@ -88,7 +88,7 @@ fn facts(change: &StateChange, home: &Path, look: Look) -> Vec<String> {
         facts.push(format!("umask {}", one_line(&mask)));
     }
     facts.extend(steps.contains_key(&Item::DirectoryStack).then(|| "directory stack".to_owned()));
-    let jobs = steps.iter().filter(|(item, step)| matches!(item, Item::Job(_)) && step.after.is_some()).count();
+    let jobs = steps.keys().filter(|item| matches!(item, Item::Job(_))).count();
     facts.extend((jobs > 0).then(|| format!("{jobs} {}", if jobs == 1 { "job" } else { "jobs" })));
     facts
 }

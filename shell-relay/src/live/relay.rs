@@ -163,7 +163,7 @@ impl LiveShell {
         cx.fx.command_file = Some(CommandFile {
             id: request.id.clone(),
             content: [request.id.as_bytes(), b"\n", text.as_bytes()].concat(),
-            wants_env_delta: request.wants_env_delta,
+            wants_env_delta: request.wants_env_delta && mode == Mode::Live,
             keys_from: cx.fx.pty.len(),
         });
         let step = if in_answer {

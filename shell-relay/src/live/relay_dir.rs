@@ -14,6 +14,8 @@ use crate::{
     state::{Item, Listing, StateChange, Value},
 };
 
+/// How the names of the files begin in which a shell tells of itself.
+const LISTING: &str = "env.";
 /// What a shell tells of itself beyond this is not looked at.
 const LISTING_MAX_BYTES: u64 = 4 * 1024 * 1024;
 
@@ -25,6 +27,8 @@ pub struct RelayDir {
     /// The shell reads the first one.
     startup_files: Vec<PathBuf>,
     nonce: String,
+    /// A command was told finished or refused before the shell told of itself: what it still tells is of no use.
+    expects_leftovers: bool,
 }
 
 impl RelayDir {
@@ -36,7 +40,8 @@ impl RelayDir {
     pub fn create(runtime_dir: &Path, shell: Shell, login: bool, nonce: &str) -> io::Result<Self> {
         let path = runtime_dir.join(format!("shell-{}", uuid::Uuid::new_v4().simple()));
         DirBuilder::new().mode(0o700).create(&path)?;
-        let mut made = Self { shell, path, startup_files: Vec::new(), nonce: nonce.to_owned() };
+        let mut made =
+            Self { shell, path, startup_files: Vec::new(), nonce: nonce.to_owned(), expects_leftovers: false };
         for (name, content) in startup_files(shell, login, nonce, &made.path) {
             let file = made.path.join(name);
             write_private(&file, &content)?;
@@ -66,19 +71,29 @@ impl RelayDir {
     /// # Errors
     /// If the command file cannot be written: `pty` then holds no key that needs it.
     pub fn apply(&mut self, effects: &mut Effects) -> io::Result<()> {
+        let mut is_prompt = effects.command_file.is_some();
         for index in (0..effects.events.len()).rev() {
             match &mut effects.events[index] {
-                LiveEvent::PromptReady => self.startup_files.drain(..).for_each(|file| remove(&file)),
+                LiveEvent::PromptReady | LiveEvent::AnswerReady => {
+                    self.startup_files.drain(..).for_each(|file| remove(&file));
+                    is_prompt = true;
+                }
                 LiveEvent::CommandStarted { .. } => remove(&self.path.join("cmd")),
                 LiveEvent::CommandFinished { id, outcome } => {
                     if let Some((change, listing)) = self.take_observed(id) {
                         outcome.env_delta = env_delta(&change);
                         let id = id.clone();
                         effects.events.insert(index, LiveEvent::ShellObserved { id, change, listing });
+                    } else {
+                        self.expects_leftovers = true;
                     }
                 }
+                LiveEvent::CommandRefused { .. } => self.expects_leftovers = true,
                 _ => {}
             }
+        }
+        if is_prompt && std::mem::take(&mut self.expects_leftovers) {
+            self.remove_listings();
         }
         effects.events.iter_mut().for_each(|event| redact::redact(event, &self.nonce));
         if let Some(file) = effects.command_file.take()
@@ -88,6 +103,13 @@ impl RelayDir {
             return Err(error);
         }
         Ok(())
+    }
+
+    /// Only at a prompt: no command writes one.
+    fn remove_listings(&self) {
+        let entries = fs::read_dir(&self.path).into_iter().flatten().flatten();
+        let listings = entries.filter(|entry| entry.file_name().as_encoded_bytes().starts_with(LISTING.as_bytes()));
+        listings.for_each(|entry| remove(&entry.path()));
     }
 
     fn write_command(&self, file: &CommandFile) -> io::Result<()> {
@@ -112,7 +134,7 @@ impl RelayDir {
             remove(&path);
             bytes.map(|bytes| Listing { shell: self.shell, bytes })
         };
-        let (before, after) = (take(format!("env.{id}.before")), take(format!("env.{id}")));
+        let (before, after) = (take(format!("{LISTING}{id}.before")), take(format!("{LISTING}{id}")));
         let (before, after) = (before?, after?);
         Some((before.change_until(&after)?, after))
     }

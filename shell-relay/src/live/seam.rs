@@ -75,6 +75,9 @@ impl Effects {
     }
 }
 
+/// How the ids of commands begin whose text holds old values of variables (and hardly a UUID): bash shows it to no hook.
+pub const UNDO_PREFIX: &str = "00000000";
+
 /// The text of a command on its way to the shell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandFile {
@@ -82,7 +85,7 @@ pub struct CommandFile {
     pub id: String,
     /// The whole file: the id, LF, the text.
     pub content: Vec<u8>,
-    /// Whether the shell is to write its environment before and after.
+    /// Whether the shell is to tell what it is like before and after: not if a subshell runs the text, which changes nothing of it.
     pub wants_env_delta: bool,
     /// Where in [`Effects::pty`] the keys begin that are not to be sent without the file.
     pub keys_from: usize,

@@ -28,8 +28,12 @@ enum Part {
     Umask,
     Exported,
     Aliases,
+    /// zsh's: a line for each kind, of names and values in turn.
+    AliasWords,
     Functions,
     Variables,
+    /// zsh's: names and types in turn, a line each.
+    TypedVariables,
     Jobs,
 }
 
@@ -52,9 +56,9 @@ const ZSH: &[Part] = &[
     Part::Prompt("RPS1"),
     Part::Umask,
     Part::Exported,
-    Part::Aliases,
+    Part::AliasWords,
     Part::Functions,
-    Part::Variables,
+    Part::TypedVariables,
     Part::Jobs,
 ];
 const FISH: &[Part] =
@@ -113,7 +117,7 @@ impl Listing {
         // Most of it is the same each time. The variables need all of their parts.
         let kinds = layout(self.shell);
         let differs = |index: usize| before.texts[index] != after.texts[index];
-        let variables = |index: usize| matches!(kinds[index], Part::Exported | Part::Variables);
+        let variables = |index: usize| matches!(kinds[index], Part::Exported | Part::Variables | Part::TypedVariables);
         let variables_differ = (0..kinds.len()).any(|index| variables(index) && differs(index));
         let wanted = |index| differs(index) || (variables_differ && variables(index));
         Some(StateChange::between(&before.read(wanted)?, &after.read(wanted)?))
@@ -200,12 +204,10 @@ fn read_part(kind: Part, text: &[u8], is_fish: bool, snapshot: &mut Snapshot) ->
         Part::Exported if is_fish => read_fish_exported(text, snapshot)?,
         Part::Exported => read_exported(text, snapshot)?,
         Part::Aliases => read_aliases(text, snapshot)?,
-        Part::Functions => insert_names(snapshot, text, Item::Function),
-        Part::Variables => {
-            insert_names(snapshot, text, Item::Variable);
-            // Told by their values.
-            snapshot.retain(|item, _| !matches!(item, Item::Variable(name) if matches!(name.as_str(), "PS1" | "RPS1")));
-        }
+        Part::AliasWords => read_alias_words(text, snapshot)?,
+        Part::Functions => insert_names(snapshot, names(text, b'\n'), Item::Function),
+        Part::Variables => insert_variables(snapshot, names(text, b'\n')),
+        Part::TypedVariables => insert_variables(snapshot, plain_variables(text)),
         Part::Jobs => {
             let pids = names(text, b'\n').filter(|line| line.bytes().all(|byte| byte.is_ascii_digit()));
             pids.for_each(|pid| insert(snapshot, Item::Job(pid.to_owned()), Value::new()));
@@ -224,10 +226,23 @@ fn insert_option(snapshot: &mut Snapshot, kind: OptionKind, name: &str) {
     }
 }
 
-fn insert_names(snapshot: &mut Snapshot, text: &[u8], item: impl Fn(String) -> Item) {
-    for name in names(text, b'\n').filter(|name| is_reported(name)) {
+fn insert_names<'a>(snapshot: &mut Snapshot, names: impl Iterator<Item = &'a str>, item: impl Fn(String) -> Item) {
+    for name in names.filter(|name| is_reported(name)) {
         insert(snapshot, item(name.to_owned()), Value::new());
     }
+}
+
+/// The prompts are told by their values.
+fn insert_variables<'a>(snapshot: &mut Snapshot, names: impl Iterator<Item = &'a str>) {
+    insert_names(snapshot, names.filter(|name| !matches!(*name, "PS1" | "RPS1")), Item::Variable);
+}
+
+/// Those that are neither local nor exported, of names and types in turn.
+fn plain_variables(text: &[u8]) -> impl Iterator<Item = &str> {
+    let mut lines = names(text, b'\n');
+    std::iter::from_fn(move || Some((lines.next()?, lines.next()?)))
+        .filter(|(_, kind)| !kind.contains("local") && !kind.contains("export"))
+        .map(|(name, _)| name)
 }
 
 /// What stands between separators and is a name: text, not empty.
@@ -263,14 +278,14 @@ fn read_exported(mut text: &[u8], snapshot: &mut Snapshot) -> Option<()> {
     Some(())
 }
 
-/// A line for each name, behind a blank, then one for each of its elements, escaped.
+/// A line for each name, then one for each of its elements, escaped, behind a `=`.
 fn read_fish_exported(mut text: &[u8], snapshot: &mut Snapshot) -> Option<()> {
-    while let Some(rest) = text.strip_prefix(b" ") {
-        let (name, rest) = rest.split_at(memchr::memchr(b'\n', rest)?);
+    while !text.is_empty() {
+        let (name, rest) = text.split_at(memchr::memchr(b'\n', text)?);
         text = &rest[1..];
         let mut value = Value::new();
-        while !text.is_empty() && !text.starts_with(b" ") {
-            let (element, rest) = fish_word(text)?;
+        while let Some(rest) = text.strip_prefix(b"=") {
+            let (element, rest) = fish_word(rest)?;
             value.push(element);
             text = rest.strip_prefix(b"\n")?;
         }
@@ -280,7 +295,7 @@ fn read_fish_exported(mut text: &[u8], snapshot: &mut Snapshot) -> Option<()> {
         }
         insert_exported(snapshot, str::from_utf8(name).ok()?, value);
     }
-    text.is_empty().then_some(())
+    Some(())
 }
 
 fn insert_exported(snapshot: &mut Snapshot, name: &str, mut value: Value) {
@@ -292,24 +307,33 @@ fn insert_exported(snapshot: &mut Snapshot, name: &str, mut value: Value) {
     }
 }
 
-/// Lines `alias NAME=VALUE`, in posix mode without the `alias`; `-g`, `-s` (zsh) or `--` (bash) may stand between.
+/// bash's lines `alias NAME=VALUE`, in posix mode without the `alias`; `--` may stand between.
 fn read_aliases(mut text: &[u8], snapshot: &mut Snapshot) -> Option<()> {
     while !text.is_empty() {
         text = text.strip_prefix(b"alias ").unwrap_or(text);
-        let mut kind = AliasKind::Command;
-        for (mark, marked) in [(&b"-g "[..], AliasKind::Global), (b"-s ", AliasKind::Suffix)] {
-            if let Some(rest) = text.strip_prefix(mark) {
-                (kind, text) = (marked, rest);
-            }
-        }
         text = text.strip_prefix(b"-- ").unwrap_or(text);
         let (definition, rest) = word(text)?;
         text = rest.strip_prefix(b"\n")?;
         let equals = memchr::memchr(b'=', &definition)?;
         if let Ok(name) = str::from_utf8(&definition[..equals]) {
             let value = definition[equals + 1..].to_vec();
-            insert(snapshot, Item::Alias(kind, name.to_owned()), vec![value]);
+            insert(snapshot, Item::Alias(AliasKind::Command, name.to_owned()), vec![value]);
         }
+    }
+    Some(())
+}
+
+fn read_alias_words(mut text: &[u8], snapshot: &mut Snapshot) -> Option<()> {
+    for kind in [AliasKind::Command, AliasKind::Global, AliasKind::Suffix] {
+        while !text.starts_with(b"\n") {
+            let (name, rest) = word(text)?;
+            let (value, rest) = word(rest.strip_prefix(b" ")?)?;
+            text = rest.strip_prefix(b" ").unwrap_or(rest);
+            if let Ok(name) = String::from_utf8(name) {
+                insert(snapshot, Item::Alias(kind, name), vec![value]);
+            }
+        }
+        text = &text[1..];
     }
     Some(())
 }

@@ -81,10 +81,10 @@ pub struct StateChange {
 }
 
 impl StateChange {
-    /// What changed from one time to another.
+    /// What changed from one time to another. That a job ended is no change: jobs do by themselves.
     #[must_use]
     pub fn between(before: &Snapshot, after: &Snapshot) -> Self {
-        let gone = before.iter().filter(|(item, _)| !after.contains_key(*item));
+        let gone = before.iter().filter(|(item, _)| !matches!(item, Item::Job(_)) && !after.contains_key(*item));
         let gone = gone.map(|(item, value)| (item.clone(), Step { before: Some(value.clone()), after: None }));
         let new = after.iter().filter(|(item, value)| before.get(*item) != Some(value));
         let new = new.map(|(item, value)| {

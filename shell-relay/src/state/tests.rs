@@ -252,6 +252,9 @@ fn changes_add_up_and_cancel_out() {
     change.then(StateChange::between(&snapshot(&["a2", "b2"]), &snapshot(&["a3", "b", "c"])));
     let step = Step { before: Some(text("a")), after: Some(text("a3")) };
     assert_eq!(change, StateChange { steps: [(Item::Exported("V0".into()), step)].into() });
+    let job: Snapshot = [(Item::Job("17".into()), Value::new())].into();
+    assert_eq!(StateChange::between(&Snapshot::new(), &job).steps.len(), 1);
+    assert!(StateChange::between(&job, &Snapshot::new()).is_empty(), "it ended by itself");
 }
 
 #[test]

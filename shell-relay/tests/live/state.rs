@@ -1,8 +1,14 @@
 //! What a command changed in the shell, seen and taken back in the live shell itself.
 
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
 use cohab_shell_relay::{
-    live::LiveEvent,
-    runner::{CommandRequest, Mode},
+    live::{LiveEvent, UNDO_PREFIX},
+    runner::{CommandRequest, Ending, Mode},
     shell::Shell,
     state::{AliasKind, Item, Listing, OptionKind, Snapshot, StateChange, Undo},
 };
@@ -17,15 +23,34 @@ fn every_kind(test: impl Fn(Kind)) {
 
 /// Runs a command, as it is; what it changed, and what the shell is like then.
 fn observe(t: &mut Terminal, text: &str) -> (StateChange, Listing) {
-    let request = CommandRequest { wants_env_delta: true, ..t.request(text) };
-    let id = t.begin_request_as(request, Mode::Live);
+    let id = begin(t, text, Duration::from_secs(60));
     t.result(&id).unwrap_or_else(|error| panic!("{text}: {error:?}\n{}", t.text()));
     t.settle();
-    let told = t.events.iter().find_map(|event| match event {
-        LiveEvent::ShellObserved { id: of, change, listing } if *of == id => Some((change.clone(), listing.clone())),
+    told(t, &id).unwrap_or_else(|| panic!("the shell did not tell about {text}\n{}", t.text()))
+}
+
+fn begin(t: &mut Terminal, text: &str, timeout: Duration) -> String {
+    let request = CommandRequest { wants_env_delta: true, timeout, ..t.request(text) };
+    t.begin_request_as(request, Mode::Live)
+}
+
+/// What a command changed, if the shell told it, and what the shell was like then.
+fn told(t: &Terminal, id: &str) -> Option<(StateChange, Listing)> {
+    t.events.iter().find_map(|event| match event {
+        LiveEvent::ShellObserved { id: of, change, listing } if of == id => Some((change.clone(), listing.clone())),
         _ => None,
-    });
-    told.unwrap_or_else(|| panic!("the shell did not tell about {text}\n{}", t.text()))
+    })
+}
+
+/// Names of files that the shell wrote about itself.
+fn listings_left(t: &Terminal) -> Vec<String> {
+    let files = |path: &Path| -> Vec<PathBuf> {
+        fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path()).collect()
+    };
+    let name = |path: &PathBuf| path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let dir = files(&t.home_path()).into_iter().find(|path| name(path).starts_with("shell-"));
+    let dir = dir.expect("the relay's folder");
+    files(&dir).iter().map(name).filter(|name| name.starts_with("env.")).collect()
 }
 
 fn look(t: &mut Terminal) -> Snapshot {
@@ -127,5 +152,110 @@ fn status_and_last_word_are_the_commands_and_the_users() {
         observe(&mut t, "export A=1; false");
         t.line("echo \"<$? $_>\"");
         t.wait_text("<1 last_arg>");
+    }
+}
+
+#[test]
+fn what_an_interrupted_command_changed_is_seen_and_taken_back() {
+    every_kind(|kind| {
+        let mut t = with_old(kind);
+        let text = if kind.is_fish() {
+            "set -gx NEW 1; set -gx OLD 2; cd /usr; sleep 20; set -gx LATER 1"
+        } else {
+            "export NEW=1 OLD=2; cd /usr; sleep 20; export LATER=1"
+        };
+        let id = begin(&mut t, text, Duration::from_secs(60));
+        t.wait_foreground("sleep");
+        t.keys("\x03");
+        assert_eq!(t.result(&id).expect("a result").ending, Ending::Interrupted, "{kind:?}");
+        t.settle();
+        let (change, now) = told(&t, &id).unwrap_or_else(|| panic!("{kind:?} did not tell\n{}", t.text()));
+        let items = [Item::Folder, Item::Exported("NEW".into()), Item::Exported("OLD".into())];
+        assert_eq!(change.steps.keys().cloned().collect::<Vec<_>>(), items, "{kind:?}");
+        let undo = Undo::of(&change, &now.snapshot().expect("a listing"), kind.shell());
+        let undone = observe(&mut t, undo.script()).1.snapshot().expect("a listing");
+        assert_eq!(undo.outcome(&undone).1, Vec::<&Item>::new(), "{kind:?}");
+        t.line(if kind.is_fish() { r#"echo "<$NEW $OLD $LATER>""# } else { r#"echo "<${NEW-} $OLD ${LATER-}>""# });
+        t.wait_text("< 1 >");
+    });
+}
+
+#[test]
+fn a_command_that_still_runs_tells_nothing_and_leaves_nothing() {
+    every_kind(|kind| {
+        let mut t = with_old(kind);
+        let change = if kind.is_fish() { "set -gx NEW 1" } else { "export NEW=1" };
+        let id = begin(&mut t, &format!("{change}; read line; cd /usr"), Duration::from_millis(100));
+        assert_eq!(t.result(&id).expect("a result").ending, Ending::StillRunning, "{kind:?}");
+        t.events.clear();
+        t.keys("\r");
+        t.wait("the prompt", |t| t.events.contains(&LiveEvent::PromptReady));
+        assert_eq!(told(&t, &id), None, "{kind:?}");
+        assert_eq!(observe(&mut t, ":").0, StateChange::default(), "{kind:?}: nothing is left to the next command");
+        assert_eq!(listings_left(&t), Vec::<String>::new(), "{kind:?}");
+    });
+}
+
+#[test]
+fn a_command_in_a_subshell_or_one_that_ends_the_shell_changes_nothing() {
+    every_kind(|kind| {
+        let mut t = with_old(kind);
+        if !kind.is_fish() {
+            let request = CommandRequest { wants_env_delta: true, ..t.request("export NEW=1; cd /usr; exit 3") };
+            let id = t.begin_request(request);
+            let outcome = t.result(&id).expect("a result");
+            assert_eq!((outcome.mode, outcome.status), (Mode::Subshell, Some(3)), "{kind:?}");
+            t.settle();
+            assert_eq!(told(&t, &id), None, "{kind:?}");
+            assert_eq!(observe(&mut t, ":").0, StateChange::default(), "{kind:?}");
+        }
+        let pid = if kind.is_fish() { "$fish_pid" } else { "$$" };
+        let id = begin(&mut t, &format!("kill -9 {pid}"), Duration::from_secs(60));
+        assert_eq!(t.result(&id).expect("a result").ending, Ending::ShellExited, "{kind:?}");
+        assert_eq!(told(&t, &id), None, "{kind:?}");
+        assert_eq!(listings_left(&t), Vec::<String>::new(), "{kind:?}");
+    });
+}
+
+/// An undo as the client runs it: under an id that begins like this.
+fn run_undo(t: &mut Terminal, undo: &Undo) {
+    let mut request = CommandRequest { wants_env_delta: true, ..t.request(undo.script()) };
+    request.id = format!("{UNDO_PREFIX}{}", request.id);
+    let id = t.begin_request_as(request, Mode::Live);
+    assert_eq!(t.result(&id).expect("a result").status, Some(0));
+    t.settle();
+}
+
+#[test]
+fn hooks_of_bash_preexec_see_a_command_but_no_undo_and_the_history_keeps_neither() {
+    let rc = concat!(
+        include_str!("../rc/preexec.bash"),
+        "\npreexec() { echo \"hook: $1\" >>~/seen; }\nHISTFILE=~/history PS1='$ ' PROMPT_COMMAND+=$'\\nhistory -a'\n"
+    );
+    for control in ["", "HISTCONTROL=ignoredups\n", "HISTSIZE=3\n"] {
+        let mut t = Terminal::with(&Options {
+            rc: &format!("{rc}{control}"),
+            variables: &[("OLD", "s3cret")],
+            ..Options::default()
+        });
+        t.line("echo one");
+        t.line("export OLD=mine");
+        observe(&mut t, "export OLD=s3cret");
+        let (change, now) = observe(&mut t, "export OLD=2");
+        run_undo(&mut t, &Undo::of(&change, &now.snapshot().expect("a listing"), Kind::Bash.shell()));
+        t.keys("\x10");
+        t.wait("one line up", |t| t.text().ends_with("$ export OLD=mine"));
+        t.keys("\x15");
+        t.line("set | grep 's3cre[t]'");
+        t.wait_text("[t]'\nOLD=s3cret\n$");
+        let read = |name: &str| fs::read_to_string(t.home_path().join(name)).unwrap_or_default();
+        let seen: Vec<_> = read("seen").lines().map(str::to_owned).collect();
+        let relayed = ["hook: export OLD=s3cret", "hook: export OLD=2", "hook: cohab undo"];
+        assert!(seen.windows(3).any(|three| three == relayed), "{control}: {seen:?}");
+        let kept = read("history");
+        assert!(
+            kept.contains("echo one\nexport OLD=mine\nset | grep") && !kept.contains("OLD=s3cret"),
+            "{control}: {kept}"
+        );
     }
 }

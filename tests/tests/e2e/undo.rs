@@ -1,8 +1,24 @@
 //! `cohab undo`: the shell is as it was before the turn, and the user knows what is not.
 
-use cohab_e2e::{Answer, Home, ModelServer, Wire, binaries, terminal::View};
+use std::{fs, path::Path};
+
+use cohab_e2e::{Answer, Home, ModelServer, Wire, binaries, home::PROMPT, keys, model_server::Request, terminal::View};
 
 const CTRL_UNDERSCORE: &str = "\x1f";
+/// What runs before a command gets its text from the history.
+const HOOKS: &str = concat!(
+    include_str!("../../../shell-relay/tests/rc/preexec.bash"),
+    "\npreexec() { echo \"hook: $1\" >>~/hooks; }\n"
+);
+
+#[expect(clippy::print_stderr, reason = "a skipped test says why")]
+fn is_installed(shell: &str) -> bool {
+    let is_there = Path::new("/usr/bin").join(shell).exists();
+    if !is_there {
+        eprintln!("SKIPPED: {shell} is not installed");
+    }
+    is_there
+}
 
 /// A home where everything is approved, and a model that runs this command and then says a word, as often as asked.
 fn acting(command: &str) -> (ModelServer, Home) {
@@ -31,6 +47,104 @@ fn the_line_brings_folder_variables_and_aliases_back_and_says_what_stays() {
     shell.ask("again", "All done.");
     let told = server.wait_for_calls(3)[2].conversation();
     assert!(told.contains("cohab undo") && told.contains("-NEW ~OLD"), "the model knows: {told}");
+}
+
+#[test]
+fn the_line_and_the_key_undo_in_zsh_and_fish_too() {
+    let in_zsh = "mkdir -p d; cd d; export NEW=1 OLD=2; alias ll='ls -l'; f() { :; }";
+    let in_fish = "mkdir -p d; cd d; set -gx NEW 1; set -gx OLD 2; umask 077; function f; end";
+    for (name, command, told) in
+        [("zsh", in_zsh, "-NEW ~OLD · unalias ll\n"), ("fish", in_fish, "-NEW ~OLD · umask 0022\n")]
+    {
+        if !is_installed(name) {
+            continue;
+        }
+        let (server, home) = acting(command);
+        let home = home.shell(name);
+        let shell = home.cohab();
+        let state = r#"echo "<$NEW|$OLD|$PWD>""#;
+        let changed = format!("<1|2|{}>", home.path("d").display());
+        let as_before = format!("<|it's old|{}>", home.path("").display().to_string().trim_end_matches('/'));
+        shell.ask("change things", "All done.");
+        assert!(shell.look(View::history).contains("↳ cd ~/d · +NEW ~OLD"), "{}", shell.dump());
+        assert!(shell.run(state).contains(&changed), "{}", shell.dump());
+        let raw = shell.run("cohab undo");
+        let undone = shell.look(View::history);
+        assert!(undone.contains(&format!("↶ cd ~ · {told}")), "{}", shell.dump());
+        assert!(undone.contains("Cannot be undone: function f.\n"), "{}", shell.dump());
+        assert!(!raw.contains("builtin") && !raw.contains("begin;"), "the command is not shown: {raw}");
+        assert!(shell.run(state).contains(&as_before), "{}", shell.dump());
+        assert!(shell.run("cohab undo").contains("Nothing to undo"));
+
+        shell.ask("again", "All done.");
+        let mark = shell.mark();
+        shell.send(CTRL_UNDERSCORE);
+        assert!(shell.wait_next_prompt(mark).contains("-NEW"), "{}", shell.dump());
+        assert!(shell.run(state).contains(&as_before), "{}", shell.dump());
+        assert!(server.wait_for_calls(3)[2].conversation().contains("cohab undo"), "the model knows");
+    }
+}
+
+#[test]
+fn what_a_stopped_command_changed_is_told_and_undone() {
+    for name in ["bash", "zsh", "fish"].into_iter().filter(|name| is_installed(name)) {
+        let change = if name == "fish" { "set -gx NEW 1" } else { "export NEW=1" };
+        let (_server, home) = acting(&format!("{change}; cd /usr; sh -c 'echo begun; exec sleep 60'"));
+        let home = if name == "bash" { home } else { home.shell(name) };
+        let shell = home.cohab();
+        let mark = shell.submit("? change things");
+        shell.wait_for("the command runs", |view| view.rows().iter().any(|row| row == "begun"));
+        shell.send(keys::CTRL_C);
+        shell.wait_next_prompt(mark);
+        assert!(shell.look(View::history).contains("↳ cd /usr · +NEW\n"), "{}", shell.dump());
+        shell.run("cohab undo");
+        let undone = shell.look(View::history);
+        assert!(undone.contains("↶ cd ~ · -NEW\n") && !undone.contains("not known"), "{}", shell.dump());
+        assert!(
+            shell.run(r#"echo "<$NEW|$PWD>""#).contains(&format!("<|{}>", home.path("").display()).replace("/>", ">"))
+        );
+    }
+}
+
+#[test]
+fn what_undo_brings_back_stays_within_the_shell() {
+    const OLD: &str = "the-0ld-s3cret";
+    for (name, history) in
+        [("bash", ".bash_history"), ("zsh", ".zsh_history"), ("fish", ".local/share/fish/fish_history")]
+    {
+        if !is_installed(name) {
+            continue;
+        }
+        let (server, home) = acting(if name == "fish" { "set -e API_TOKEN" } else { "unset API_TOKEN" });
+        let file = home.path(history);
+        let home = home.env("API_TOKEN", OLD).env("HISTFILE", &file.display().to_string());
+        let home = if name == "bash" { home.rc(HOOKS) } else { home.shell(name) };
+        if name == "zsh" {
+            home.write(".zshrc", &format!("PS1='{PROMPT}' SAVEHIST=100 HISTSIZE=100\n"));
+        }
+        let shell = home.cohab();
+        shell.ask("change things", "All done.");
+        shell.run("cohab undo");
+        assert!(shell.look(View::history).contains("↶ +API_TOKEN\n"), "{}", shell.dump());
+        // Printed, the value would be told with the command's output.
+        shell.run("set | grep -c '0ld-s3cre[t]'");
+        assert!(shell.look(View::history).contains("[t]'\n1\n"), "only the variable itself holds it: {}", shell.dump());
+        shell.ask("again", "All done.");
+        let told = server.wait_for_calls(4).iter().map(Request::conversation).collect::<String>();
+        assert!(told.contains("+API_TOKEN"), "{told}");
+        assert!(!told.contains(OLD), "the model: {told}");
+        shell.send("exit\r");
+        shell.wait_exit();
+        let state = home.paths().log_dir().parent().expect("a folder of ours").parent().expect("all of it").to_owned();
+        let found = home.process("grep", &["-rl", OLD, &state.display().to_string()]).output().expect("grep runs");
+        assert_eq!(String::from_utf8_lossy(&found.stdout), "", "neither a log nor anything else on disk");
+        let kept = fs::read_to_string(&file).expect("a history");
+        assert!(kept.contains("grep -c") && !kept.contains(OLD), "{name}: {kept}");
+        if name == "bash" {
+            let seen = fs::read_to_string(home.path("hooks")).expect("hooks ran");
+            assert!(seen.contains("hook: cohab undo\n") && !seen.contains(OLD), "{seen}");
+        }
+    }
 }
 
 #[test]

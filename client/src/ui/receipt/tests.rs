@@ -59,8 +59,6 @@ fn many_names_are_counted_and_nothing_is_no_line() {
     assert!(text(&change(&many), 500, Look::Glyphs).ends_with("+V07 12 more"));
     assert_eq!(named(change(&many).steps.keys()).split(", ").last(), Some("12 more"));
     assert_eq!(text(&StateChange::default(), 80, Look::Glyphs), "");
-    let ended = change(&[(Item::Job("17".into()), Some(""), None)]);
-    assert_eq!(text(&ended, 80, Look::Glyphs), "", "a job that ended is no change of the command's");
 }
 
 #[test]
