@@ -28,6 +28,18 @@ __cohab_hooks() { # the first and the last of the user's hooks, whatever became 
   [[ ${widgets[zle-line-init]-} == *(azhw|__cohab)* ]] || {
     builtin autoload -Uz add-zle-hook-widget && add-zle-hook-widget line-init __cohab_line_init
   } 2>/dev/null || zle -N zle-line-init __cohab_line_init
+  __cohab_keys
+}
+
+__cohab_keys() { # at each prompt: `bindkey -d` makes all keymaps anew
+  local k e
+  for k in emacs viins vicmd; do
+    for e in '\e' '\e\e'; do # with a second escape: one that the user pressed before may still be pending
+      builtin bindkey -M $k $e'[7391;1~' __cohab_stash $e'[7391;2~' __cohab_load $e'[7391;4~' __cohab_restore \
+        $e'[7391;5~' __cohab_query $e'[7391;6~' __cohab_fresh $e'[7391;7~' __cohab_run \
+        $e'[7391;8~' __cohab_clear $e'[7391;9~' __cohab_take
+    done
+  done
 }
 
 __cohab_preexec() { { unsetopt xtrace; } 2>/dev/null; __cohab_m C; }
@@ -61,16 +73,25 @@ __cohab_unpre() { # undo leaks (set -euo pipefail), put the user's own values ba
   __cohab_saved=
 }
 
-__cohab_stopped() { # the numbers of stopped jobs, into REPLY
+__cohab_stopped() { # the numbers of stopped jobs, between blanks, into REPLY
   builtin emulate -L zsh
-  REPLY=${(ko)jobstates[(R)suspended*]}
+  REPLY=" ${(kj: :)jobstates[(R)suspended*]} "
+}
+
+__cohab_newly_stopped() { # whether a job is stopped that was not before
+  builtin emulate -L zsh
+  local job
+  for job in ${(k)jobstates[(R)suspended*]}; do
+    [[ $__cohab_jobs == *" $job "* ]] || return 0
+  done
+  return 1
 }
 
 __cohab_e() {
   local st=$1 REPLY stopped=
   unsetopt xtrace 2>/dev/null
   # The status alone does not tell a stopped job from an `exit 148`.
-  case $st in (147|148|149|150) __cohab_stopped; [[ $REPLY == "$__cohab_jobs" ]] || stopped=';stopped' ;; esac
+  case $st in (147|148|149|150) if __cohab_newly_stopped; then stopped=';stopped'; fi ;; esac
   __cohab_enc "$PWD"; __cohab_m "E;$__cohab_id;$st;$REPLY$stopped"
   [[ ! -e $__cohab_dir/wantenv ]] || __cohab_state "$__cohab_dir/env.$__cohab_id"
   return $st
@@ -153,17 +174,10 @@ __cohab_line_init() { if [[ $CONTEXT == start ]]; then __cohab_m B; else __cohab
 
 __cohab_install() {
   builtin emulate -L zsh
-  local w k e
+  local w
   for w in stash load restore query fresh clear take run; do zle -N __cohab_$w; done
   zle -A accept-line __cohab_accept
   zle -N accept-line __cohab_enter
-  for k in emacs viins vicmd; do
-    for e in '\e' '\e\e'; do # with a second escape: one that the user pressed before may still be pending
-      bindkey -M $k $e'[7391;1~' __cohab_stash $e'[7391;2~' __cohab_load $e'[7391;4~' __cohab_restore \
-        $e'[7391;5~' __cohab_query $e'[7391;6~' __cohab_fresh $e'[7391;7~' __cohab_run \
-        $e'[7391;8~' __cohab_clear $e'[7391;9~' __cohab_take
-    done
-  done
   __cohab_hooks
   unfunction __cohab_install
   __cohab_precmd

@@ -6,8 +6,8 @@ mod fish;
 use brush_parser::{
     Parser, ParserOptions,
     ast::{
-        AndOr, AndOrList, Command, CommandPrefixOrSuffixItem, CompoundCommand, CompoundList, Pipeline,
-        SeparatorOperator, SimpleCommand,
+        AndOr, AndOrList, Command, CommandPrefixOrSuffixItem, CompoundCommand, CompoundList, IoFileRedirectKind,
+        IoRedirect, Pipeline, SeparatorOperator, SimpleCommand,
     },
 };
 
@@ -189,8 +189,8 @@ impl Reading {
             _ if self.sought == Sought::Suspend => name == "suspend",
             "exit" | "logout" => true,
             "bye" => self.is_zsh,
-            // Without a program it only redirects, and that is to stick.
-            "exec" => !arguments.is_empty(),
+            // Without a program it only redirects, and that is to stick; but a shell that loses its input ends.
+            "exec" => !arguments.iter().all(|word| names_descriptor(word)) || redirects_input(command),
             "set" if self.is_zsh => zsh_sets_errexit("set", arguments),
             "set" => sets_errexit(arguments),
             "setopt" | "unsetopt" if self.is_zsh => zsh_sets_errexit(name, arguments),
@@ -228,6 +228,30 @@ impl Reading {
             None => raw.iter().any(|word| !word.starts_with('-')),
         }
     }
+}
+
+/// `{name}`, as in `exec {name}>file`.
+fn names_descriptor(word: &str) -> bool {
+    let name = word.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
+    name.is_some_and(|name| !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_'))
+}
+
+fn redirects_input(command: &SimpleCommand) -> bool {
+    let prefix = command.prefix.iter().flat_map(|prefix| &prefix.0);
+    let suffix = command.suffix.iter().flat_map(|suffix| &suffix.0);
+    prefix.chain(suffix).any(|item| match item {
+        CommandPrefixOrSuffixItem::IoRedirect(IoRedirect::File(descriptor, kind, _)) => {
+            let reads = matches!(
+                kind,
+                IoFileRedirectKind::Read | IoFileRedirectKind::ReadAndWrite | IoFileRedirectKind::DuplicateInput
+            );
+            *descriptor == Some(0) || (descriptor.is_none() && reads)
+        }
+        CommandPrefixOrSuffixItem::IoRedirect(
+            IoRedirect::HereDocument(descriptor, _) | IoRedirect::HereString(descriptor, _),
+        ) => descriptor.is_none_or(|descriptor| descriptor == 0),
+        _ => false,
+    })
 }
 
 fn word_of(item: &CommandPrefixOrSuffixItem) -> Option<&str> {

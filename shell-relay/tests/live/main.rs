@@ -4,7 +4,6 @@
 
 #[cfg(test)]
 mod cases;
-mod commands;
 mod questions;
 mod safety;
 mod state;

@@ -23,6 +23,7 @@ case!(case_049_stopped [bash zsh fish fish4] |kind| {
     // The job is still there, and only a job that stops is one.
     assert_eq!(t.run("sh -c 'exit 148'").ending, Ending::Exited);
     assert_eq!(t.run("true").ending, Ending::Exited);
+    assert_eq!(t.run("kill -9 %1; sleep 0.05; sh -c 'exit 148'").ending, Ending::Exited);
 });
 
 case!(case_049_stopped_and_gone_on [bash zsh fish fish4] |kind| {

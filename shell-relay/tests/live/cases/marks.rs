@@ -49,6 +49,13 @@ case!(case_036_unexpected_marks_while_a_command_runs [bash zsh fish fish4] |kind
     assert!(!t.events.iter().any(odd), "{:?}", t.events);
 });
 
+case!(case_036_marks_of_a_subshell [bash]: |kind| {
+    let mut t = Terminal::of(kind);
+    let outcome = t.run("(__cohab_e 9 x); echo \"${PS1@P}\" >/dev/null; printf %s \"${PS1@P}\"; echo on");
+    assert_eq!(outcome.status, Some(0));
+    assert!(outcome.output.ends_with("on\n"), "{}", outcome.output);
+});
+
 case!(case_037_prompt_marks_of_others [bash zsh fish fish4] |kind| {
     let mut t = half_typed(kind);
     let marks = "printf '\\033]133;D;77\\007\\033]633;D;77\\007'";

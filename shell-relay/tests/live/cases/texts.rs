@@ -42,6 +42,8 @@ case!(case_018_heredocs [bash zsh] |kind| {
     assert_eq!(t.run("cat <<A\n$((1 + 1)) $HOME\nA").output, format!("2 {}\n", t.home_path().display()));
     assert_eq!(t.run("cat <<'A'\n$HOME `x`\nA").output, "$HOME `x`\n");
     assert_eq!(t.run("cat <<-A\n\tx\n\tA\necho after").output, "x\nafter\n");
+    let outcome = t.run("cat <<E\nnever ended");
+    assert!(outcome.output.ends_with("never ended\n"), "{outcome:?}");
     assert_line_is_back(&mut t);
 });
 
