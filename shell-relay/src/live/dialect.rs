@@ -60,6 +60,8 @@ pub(super) struct Dialect {
     pub prompt_erases_rest: bool,
     /// The shell goes to a row of its own before it tells that a command has finished.
     pub new_row_before_finish: bool,
+    /// A pipeline that begins with a builtin runs in the shell's own process group.
+    pub shares_group: bool,
     /// Ctrl-O accepts the line.
     pub accepts_by_ctrl_o: bool,
 }
@@ -74,6 +76,7 @@ static BASH: Dialect = Dialect {
     search_takes_keys: true,
     prompt_erases_rest: true,
     new_row_before_finish: false,
+    shares_group: false,
     accepts_by_ctrl_o: true,
 };
 
@@ -87,6 +90,7 @@ static ZSH: Dialect = Dialect {
     search_takes_keys: false,
     prompt_erases_rest: false,
     new_row_before_finish: true,
+    shares_group: false,
     accepts_by_ctrl_o: true,
 };
 
@@ -101,6 +105,7 @@ static FISH: Dialect = Dialect {
     search_takes_keys: false,
     prompt_erases_rest: false,
     new_row_before_finish: false,
+    shares_group: true,
     accepts_by_ctrl_o: false,
 };
 

@@ -7,7 +7,11 @@ use std::{
 
 use super::{
     AnswerStep, AwaitedInput, CommandFile, Cx, Effects, ForegroundSignal, GuardFilter, HIDE_MAX, Key, LOAD_WAIT,
-    LiveEvent, LiveShell, Phase, Repaint, Restore, STASH_WAIT, Signal, View, echo::echo_of, queue::Queued, state_after,
+    LiveEvent, LiveShell, Phase, Repaint, Restore, STASH_WAIT, View,
+    cancel::Cancel,
+    echo::echo_of,
+    queue::{Queued, not_at_prompt},
+    state_after,
 };
 use crate::{
     capture::{CAPTURE_HEAD_BYTES, CAPTURE_TAIL_BYTES, Capture, Redactor},
@@ -18,12 +22,6 @@ use crate::{
 /// A password prompt is looked for so long after the last output, and at the longer interval without output.
 const PROBE_AFTER_OUTPUT: Duration = Duration::from_millis(150);
 const PROBE_INTERVAL: Duration = Duration::from_secs(1);
-/// After the interrupt key: when harder means are taken.
-const LADDER: [(Duration, Signal); 3] = [
-    (Duration::from_secs(2), Signal::Interrupt),
-    (Duration::from_secs(3), Signal::Terminate),
-    (Duration::from_secs(5), Signal::Kill),
-];
 const INTERRUPT_KEY: u8 = 0x03;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,13 +66,6 @@ pub(super) struct Relay {
     cancel: Option<Cancel>,
     probe_at: Instant,
     waiting_since: Option<Instant>,
-}
-
-#[derive(Debug)]
-struct Cancel {
-    since: Instant,
-    /// Rungs of the ladder already taken.
-    taken: usize,
 }
 
 impl Relay {
@@ -139,8 +130,7 @@ impl Relay {
 
     /// Running steps only.
     fn deadline(&self) -> Option<Instant> {
-        let rung =
-            self.cancel.as_ref().and_then(|cancel| LADDER.get(cancel.taken).map(|(after, _)| cancel.since + *after));
+        let rung = self.cancel.as_ref().and_then(Cancel::due);
         [self.time_up.filter(|_| self.waiting_since.is_none()), rung, Some(self.probe_at).filter(|_| !self.reported)]
             .into_iter()
             .flatten()
@@ -229,10 +219,7 @@ impl LiveShell {
 
     pub(super) fn on_stash_refused(&mut self, cx: &mut Cx<'_>) {
         if self.relay.as_ref().is_some_and(Relay::is_stashing) {
-            self.refuse_relay(
-                super::queue::not_at_prompt("continuation_line", "the shell waits for the rest of a line"),
-                cx,
-            );
+            self.refuse_relay(not_at_prompt("continuation_line", "the shell waits for the rest of a line"), cx);
         }
     }
 
@@ -266,7 +253,7 @@ impl LiveShell {
     pub(super) fn report_stub_lost(&mut self, cx: &mut Cx<'_>) {
         if let Some(relay) = &mut self.relay {
             let id = relay.request.id.clone();
-            let error = super::queue::not_at_prompt("not_ready", "the line editor did not run the command");
+            let error = not_at_prompt("not_ready", "the line editor did not run the command");
             relay.report(LiveEvent::CommandRefused { id, error }, cx);
         }
     }
@@ -362,7 +349,7 @@ impl LiveShell {
         let is_waiting = |relay: &Relay| matches!(relay.step, RelayStep::Stashing { .. } | RelayStep::Loading { .. });
         if self.relay.as_ref().is_some_and(is_waiting) {
             let reason = format!("the command could not be handed to the shell in a file: {error}");
-            self.refuse_relay(super::queue::not_at_prompt("not_written", &reason), &mut Cx { probe, now, fx });
+            self.refuse_relay(not_at_prompt("not_written", &reason), &mut Cx { probe, now, fx });
         }
     }
 
@@ -386,7 +373,7 @@ impl LiveShell {
 
     /// Before the shell was told to run it. A late `S` brings the line back.
     pub(super) fn abandon_relay(&mut self, cx: &mut Cx<'_>) {
-        self.refuse_relay(super::queue::not_at_prompt("cancelled", "the command was cancelled before it started"), cx);
+        self.refuse_relay(not_at_prompt("cancelled", "the command was cancelled before it started"), cx);
     }
 
     pub(super) fn relay_deadline(&self) -> Option<Instant> {
@@ -413,10 +400,7 @@ impl LiveShell {
                 self.refuse_relay(RelayError::TimedOut { reason }, cx);
             }
             RelayStep::Repainting { .. } | RelayStep::Loading { .. } => {
-                self.refuse_relay(
-                    super::queue::not_at_prompt("not_ready", "the line editor did not take the command"),
-                    cx,
-                );
+                self.refuse_relay(not_at_prompt("not_ready", "the line editor did not take the command"), cx);
             }
             RelayStep::Loaded { .. } | RelayStep::Hidden { .. } => {
                 // It was handed over: if it runs after all, its end is awaited, but nobody waits for its result.
@@ -483,19 +467,17 @@ impl Relay {
 
     fn begin_cancel(&mut self, cx: &mut Cx<'_>) {
         self.interrupted = true;
-        self.cancel = Some(Cancel { since: cx.now, taken: 0 });
+        self.cancel = Some(Cancel::begun(cx.now));
         cx.fx.pty.push(INTERRUPT_KEY);
     }
 
     fn climb(&mut self, own_group: Option<i32>, cx: &mut Cx<'_>) {
-        let Some(cancel) = &mut self.cancel else { return };
-        while let Some(&(after, signal)) = LADDER.get(cancel.taken)
-            && cx.now >= cancel.since + after
+        let signal = self.cancel.as_mut().and_then(|cancel| cancel.climb(cx.now));
+        let pgid = || cx.probe.foreground_pgid().filter(|&pgid| pgid > 1 && Some(pgid) != own_group);
+        if let Some(signal) = signal
+            && let Some(pgid) = pgid()
         {
-            cancel.taken += 1;
-            if let Some(pgid) = cx.probe.foreground_pgid().filter(|&pgid| pgid > 1 && Some(pgid) != own_group) {
-                cx.fx.signal = Some(ForegroundSignal { pgid, signal });
-            }
+            cx.fx.signal = Some(ForegroundSignal { pgid, signal });
         }
     }
 

@@ -99,7 +99,6 @@ case!(case_088_login_shell [bash zsh fish fish4] |kind| {
     assert_eq!(std::fs::read_to_string(log).unwrap(), "profile\nlogout\n");
 });
 
-#[rustfmt::skip]
 case!(case_089_zdotdir [zsh]: |kind| {
     let folder = tempfile::tempdir().unwrap();
     let name = folder.path().to_str().unwrap();
@@ -113,7 +112,6 @@ case!(case_089_zdotdir [zsh]: |kind| {
     assert!(!t.text().contains("not mine"));
 });
 
-#[rustfmt::skip]
 case!(case_089_no_zdotdir [zsh]: |kind| {
     let mut t = Terminal::of(kind);
     assert_eq!(t.run("echo ${ZDOTDIR-unset}; env | grep ZDOTDIR").output, "unset\n");
