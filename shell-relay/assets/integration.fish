@@ -15,6 +15,7 @@ function __cohab_m
 end
 
 function __cohab_prompt --on-event fish_prompt
+    __cohab_bind_enter
     __cohab_m B
 end
 
@@ -121,22 +122,28 @@ function __cohab_enter
     end
 end
 
+function __cohab_bind_enter # at each prompt: the user's own bindings come at the first one, or later
+    for mode in default insert visual replace replace_one
+        # Key 0 stands for Enter at the prompt, key 7 for what it does. Enter itself stays as it is: what is typed ahead of the prompt
+        # runs as ever.
+        set -l own (builtin bind --user -M $mode \r 2>/dev/null)
+        if test -n "$own"
+            builtin bind -M $mode \x1er0 '__cohab_ask N'
+            eval builtin (string replace -r -- ' (\\\\r|\\\\cm|enter) ' ' \\x1er7 ' $own)
+        else
+            builtin bind -M $mode \x1er0 __cohab_enter
+            builtin bind -M $mode \x1er7 'commandline -f execute'
+        end
+    end
+end
+
 for __cohab_k in default insert visual replace replace_one
     builtin bind -M $__cohab_k \x1er1 __cohab_stash
     builtin bind -M $__cohab_k \x1er2 __cohab_load
     builtin bind -M $__cohab_k \x1er4 __cohab_restore
     builtin bind -M $__cohab_k \x1er5 __cohab_query
     builtin bind -M $__cohab_k \x1er6 __cohab_fresh
-    builtin bind -M $__cohab_k \x1er7 'commandline -f execute'
     builtin bind -M $__cohab_k \x1er8 __cohab_clear
     builtin bind -M $__cohab_k \x1er9 __cohab_take
-    # Stands for Enter at the prompt. Enter itself stays as it is: what is typed ahead of the prompt runs as ever. Where the user has
-    # bound it, that is what happens.
-    set -l own (builtin bind --user -M $__cohab_k \r 2>/dev/null)
-    if test -n "$own"
-        eval (string replace -r -- ' (\\\\r|\\\\cm|enter) ' ' \\x1er0 ' $own)
-    else
-        builtin bind -M $__cohab_k \x1er0 __cohab_enter
-    end
 end
 set -e __cohab_k
