@@ -1,7 +1,7 @@
 # Ties an interactive bash (4.4 or later) to cohab. Marks go to /dev/tty, so `exec >file` does not lose them. The user's aliases are off
 # while this is read, and functions of the user's named like builtins are not called.
 { # a user's `set -x` would print marks as they are made
-__cohab_nonce=@NONCE@ __cohab_dir=@DIR@ __cohab_id= __cohab_cmd= __cohab_line= __cohab_point=0 __cohab_mode= __cohab_us= __cohab_opts= __cohab_pl=
+__cohab_nonce=@NONCE@ __cohab_dir=@DIR@ __cohab_id= __cohab_cmd= __cohab_line= __cohab_point=0 __cohab_mode= __cohab_us= __cohab_opts= __cohab_pl= __cohab_lent=
 # \1 and \2 are what \[ and \] in a prompt stand for, which another shell would print if PS1 is exported.
 __cohab_b=$'\1\e]7391;'$__cohab_nonce$';'$$$';B\a\2'
 __cohab_p2=$'\1\e]7391;'$__cohab_nonce$';'$$$';P\a\2'
@@ -25,6 +25,7 @@ __cohab_precmd() { # first: $? is still the command's. A non-zero return under t
   local __cohab_st=$? __cohab_r __cohab_ee=
   case $- in *e*) __cohab_ee=1; builtin set +e ;; esac
   __cohab_enc "$PWD"; __cohab_m "D;$__cohab_id;$__cohab_st;$__cohab_r"; __cohab_unpre; __cohab_id=
+  [[ ! $__cohab_lent ]] || __cohab_take_back
   [[ ! $__cohab_ee ]] || builtin set -e
   [[ $- != *e* ]] || __cohab_ee=1
   [[ $__cohab_ee ]] || return "$__cohab_st"
@@ -119,11 +120,22 @@ __cohab_take() { # a question: one Up away, as any line would be
   __cohab_stash "$@"
 }
 
+__cohab_lend() { # the hooks of bash-preexec read `history 1`; taken back at the prompt. With ignoredups nothing may be added
+  __cohab_lent=$HISTCMD
+  builtin history -s -- "$__cohab_cmd"
+  [[ $HISTCMD != "$__cohab_lent" ]] || __cohab_lent=
+}
+
+__cohab_take_back() {
+  __cohab_lent=
+  [[ $(HISTTIMEFORMAT= builtin history 1) != *"${__cohab_cmd%$'\n'}" ]] || builtin history -d -1
+} 2>/dev/null
+
 __cohab_load() {
   { IFS= builtin read -r __cohab_id; IFS= builtin read -r -d '' __cohab_cmd || :; } <"$__cohab_dir/cmd"
   __cohab_present
   __cohab_unrecorded
-  [[ ! ${bash_preexec_imported-} ]] || builtin history -s -- "$__cohab_cmd" # its hooks read `history 1`
+  [[ ! ${bash_preexec_imported-} ]] || __cohab_lend
   READLINE_LINE=' __cohab_pre; \builtin eval -- "$__cohab_cmd"; __cohab_e "$?" "$__cohab_us"' READLINE_POINT=0
   __cohab_m "L;$__cohab_id"
 }

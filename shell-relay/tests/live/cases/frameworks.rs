@@ -48,6 +48,15 @@ case!(case_081_hooks_before_and_after_each_command [bash]: |kind| {
     t.line("echo \"status=$?\"");
     t.wait_text("status=4");
     assert!(!log(&t).iter().any(|line| line.contains("__cohab")), "{:?}", log(&t));
+    // Nor does what the hooks read stay in the history.
+    let lines = ["echo three; (exit 7)", "? why", "sh -c 'exit 4'", "echo \"status=$?\""];
+    let listed = t.line("HISTTIMEFORMAT= history | tail -n 5 | cut -c 8-").output_tail;
+    assert_eq!(listed.lines().take(4).collect::<Vec<_>>(), lines);
+    t.line("HISTCONTROL=ignoredups; echo same");
+    t.line("echo same");
+    assert_eq!(t.run("echo same").output, "same\n");
+    t.keys("\x1b[A");
+    t.wait("the line", |t| t.text().ends_with("$ echo same"));
 });
 
 fn style_rc() -> String {
