@@ -87,6 +87,33 @@ case!(case_082_a_theme_with_instant_and_transient_prompts
     assert!(!t.shown.windows(4).any(|window| window == b"7391"), "a mark reached the terminal");
 });
 
+case!(case_082_powerlevel9k [zsh]: |kind| {
+    const THEME: &str = "/usr/share/powerlevel9k/powerlevel9k.zsh-theme";
+    if !Path::new(THEME).exists() {
+        eprintln!("SKIPPED: {THEME} is not installed");
+        return;
+    }
+    let rc = format!(
+        "POWERLEVEL9K_LEFT_PROMPT_ELEMENTS=(dir status)\nPOWERLEVEL9K_RIGHT_PROMPT_ELEMENTS=(command_execution_time)\n\
+         POWERLEVEL9K_PROMPT_ON_NEWLINE=true POWERLEVEL9K_COMMAND_EXECUTION_TIME_THRESHOLD=0\nsource {THEME}\n"
+    );
+    let mut t = Terminal::with(&Options { kind, rc: &rc, ..Options::default() });
+    t.line("cd /usr");
+    t.wait_text(" /usr ");
+    let outcome = t.run("cd /var; echo two; sleep 0.3; sh -c 'exit 5'");
+    assert_eq!((outcome.output.as_str(), outcome.status), ("two\n", Some(5)));
+    t.wait_text(" /var ");
+    type_slowly(&mut t, "echo half");
+    assert_eq!(t.run("echo between").output, "between\n");
+    t.wait("the line", |t| last_row(t).contains("echo half"));
+    t.keys("-typed\r");
+    t.wait_text("\nhalf-typed\n");
+    t.settle_for(Duration::from_millis(300));
+    asks(&mut t);
+    assert_eq!(t.line("sh -c 'exit 4'").status, 4);
+    assert!(!t.shown.windows(4).any(|window| window == b"7391"), "a mark reached the terminal");
+});
+
 case!(case_083_suggestions_and_highlighting [zsh]: |kind| {
     let plugins =
         ["zsh-autosuggestions", "zsh-syntax-highlighting"].map(|name| format!("/usr/share/{name}/{name}.zsh"));
@@ -174,6 +201,23 @@ case!(case_099_starship [bash zsh fish fish4] |kind| {
     if let Some(mut t) = with_starship(kind, "", "") {
         starship_is_right(&mut t);
     }
+});
+
+case!(case_099_starship_whose_old_prompts_shrink [fish fish4] |kind| {
+    // It binds Enter itself.
+    let Some(mut t) = with_starship(kind, "", "enable_transience\n") else { return };
+    t.wait_text("~ sh>");
+    t.line("echo one");
+    t.wait("the short prompt", |t| t.text().lines().any(|row| row.ends_with("echo one") && !row.contains("sh>")));
+    assert_eq!(t.run("cd /usr; echo two; sh -c 'exit 5'").output, "two\n");
+    type_slowly(&mut t, "echo half");
+    assert_eq!(t.run("echo relayed").output, "relayed\n");
+    t.wait("the line", |t| last_row(t) == "/usr sh> echo half");
+    t.keys("-typed\r");
+    t.wait("its output", |t| t.text().ends_with("\nhalf-typed\n/usr sh>"));
+    t.settle_for(Duration::from_millis(300));
+    asks(&mut t);
+    t.wait("the prompt", |t| last_row(t) == "/usr sh>");
 });
 
 case!(case_100_hooks_then_starship_and_own_ones [bash]: |kind| {
