@@ -4,7 +4,9 @@ use std::time::{Duration, Instant};
 
 use super::Signal;
 
-/// After the interrupt key: when harder means are taken.
+/// Pressed first.
+pub(super) const INTERRUPT_KEY: u8 = 0x03;
+/// After that key: when harder means are taken.
 const LADDER: [(Duration, Signal); 3] = [
     (Duration::from_secs(2), Signal::Interrupt),
     (Duration::from_secs(3), Signal::Terminate),

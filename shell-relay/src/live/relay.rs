@@ -8,7 +8,7 @@ use std::{
 use super::{
     AnswerStep, AwaitedInput, CommandFile, Cx, Effects, ForegroundSignal, GuardFilter, HIDE_MAX, Key, LOAD_WAIT,
     LiveEvent, LiveShell, Phase, Repaint, Restore, STASH_WAIT, View,
-    cancel::Cancel,
+    cancel::{Cancel, INTERRUPT_KEY},
     echo::echo_of,
     queue::{Queued, not_at_prompt},
     state_after,
@@ -22,7 +22,6 @@ use crate::{
 /// A password prompt is looked for so long after the last output, and at the longer interval without output.
 const PROBE_AFTER_OUTPUT: Duration = Duration::from_millis(150);
 const PROBE_INTERVAL: Duration = Duration::from_secs(1);
-const INTERRUPT_KEY: u8 = 0x03;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RelayStep {
