@@ -2,7 +2,8 @@
 //!
 //! `case!(case_NNN_name [shells] |kind| { .. })` makes one test a shell: `case_NNN_name::shell`. A shell in which the case cannot hold
 //! is named after `except`, with the reason. One shell alone takes a colon (`[zsh]: |kind|`), or it would be formatted as an
-//! expression. A number may have several cases. Unless a case says otherwise the prompt is `$ `.
+//! expression. A number may have several cases; those from 200 on were thought out to break the relay. Unless a case
+//! says otherwise the prompt is `$ `.
 
 /// One case in several shells.
 macro_rules! case {
