@@ -8,6 +8,7 @@ set -g __cohab_line ''
 set -g __cohab_point 0
 set -g __cohab_mode default
 set -g __cohab_jobs 0
+set -g __cohab_own
 set -g __cohab_stub ' __cohab_pre; eval $__cohab_cmd; __cohab_e $status'
 
 function __cohab_m
@@ -122,17 +123,18 @@ function __cohab_enter
     end
 end
 
-function __cohab_bind_enter # at each prompt: the user's own bindings come at the first one, or later
+# Key 0 stands for Enter at the prompt, key 7 for what it does. Enter itself stays as it is: what is typed ahead of the prompt runs as
+# ever. At each prompt, since the user's own bindings come at the first one, or later.
+function __cohab_bind_enter
     for mode in default insert visual replace replace_one
-        # Key 0 stands for Enter at the prompt, key 7 for what it does. Enter itself stays as it is: what is typed ahead of the prompt
-        # runs as ever.
-        set -l own (builtin bind --user -M $mode \r 2>/dev/null)
-        if test -n "$own"
+        if builtin bind --user -M $mode \r >/dev/null 2>&1
             builtin bind -M $mode \x1er0 '__cohab_ask N'
-            eval builtin (string replace -r -- ' (\\\\r|\\\\cm|enter) ' ' \\x1er7 ' $own)
-        else
+            eval builtin (builtin bind --user -M $mode \r | string replace -r -- ' (\\\\r|\\\\cm|enter) ' ' \\x1er7 ')
+            contains $mode $__cohab_own; or set -ga __cohab_own $mode
+        else if contains $mode $__cohab_own
             builtin bind -M $mode \x1er0 __cohab_enter
             builtin bind -M $mode \x1er7 'commandline -f execute'
+            set -e __cohab_own[(contains -i $mode $__cohab_own)]
         end
     end
 end
@@ -143,6 +145,8 @@ for __cohab_k in default insert visual replace replace_one
     builtin bind -M $__cohab_k \x1er4 __cohab_restore
     builtin bind -M $__cohab_k \x1er5 __cohab_query
     builtin bind -M $__cohab_k \x1er6 __cohab_fresh
+    builtin bind -M $__cohab_k \x1er0 __cohab_enter
+    builtin bind -M $__cohab_k \x1er7 'commandline -f execute'
     builtin bind -M $__cohab_k \x1er8 __cohab_clear
     builtin bind -M $__cohab_k \x1er9 __cohab_take
 end
