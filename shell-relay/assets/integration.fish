@@ -9,26 +9,59 @@ set -g __cohab_point 0
 set -g __cohab_mode default
 set -g __cohab_jobs 0
 set -g __cohab_own
+set -g __cohab_pwd ''
+set -g __cohab_cwd ''
 set -g __cohab_stub ' __cohab_pre; eval $__cohab_cmd; __cohab_e $status'
 
+set -g __cohab_head \e']7391;'$__cohab_nonce';'$fish_pid';'
+
 function __cohab_m
-    builtin printf '\e]7391;%s;%s;%s\a' $__cohab_nonce $fish_pid "$argv[1]" >/dev/tty
+    builtin echo -n "$__cohab_head$argv[1]"\a >/dev/tty
+end
+
+# The stub goes into a history without a file, and the user's is back before the command runs. A leading blank alone leaves the stub
+# one Up away, and `history delete` has the whole file of the user's written anew each time.
+function __cohab_history_away
+    set -g __cohab_history
+    set -qg fish_history; and set -g __cohab_history set $fish_history
+    set -g fish_history ''
+end
+
+function __cohab_history_back
+    set -q __cohab_history; or return
+    if set -q __cohab_history[1]
+        set -g fish_history $__cohab_history[2..]
+    else
+        set -e -g fish_history
+    end
+    set -e __cohab_history
 end
 
 function __cohab_prompt --on-event fish_prompt
+    __cohab_history_back
     __cohab_bind_enter
     __cohab_m B
 end
 
 function __cohab_preexec --on-event fish_preexec
+    __cohab_history_back
     __cohab_m C
+end
+
+function __cohab_where # percent-encodes $PWD into __cohab_cwd. A command substitution takes longer than all else here
+    test "$PWD" != "$__cohab_pwd"; or return
+    set -g __cohab_cwd (string escape --style=url -- "$PWD")
+    set -g __cohab_pwd $PWD
 end
 
 function __cohab_postexec --on-event fish_postexec
     set -l st $status
-    __cohab_m "D;$__cohab_id;$st;"(string escape --style=url -- "$PWD")
-    # A leading blank keeps the stub out of the file, but one Up away.
-    test -z "$__cohab_id"; or builtin history delete --exact --case-sensitive -- $__cohab_stub
+    __cohab_where
+    __cohab_m "D;$__cohab_id;$st;$__cohab_cwd"
+    # The user's own may be the one without a file.
+    if test -n "$__cohab_id" -a -z "$fish_history"; and set -q fish_history
+        builtin history delete --exact --case-sensitive -- $__cohab_stub
+    end
     set -g __cohab_id ''
 end
 
@@ -37,7 +70,8 @@ function __cohab_stopped_jobs
 end
 
 function __cohab_pre
-    set -g __cohab_jobs (__cohab_stopped_jobs)
+    set -g __cohab_jobs 0
+    builtin jobs -q; and set -g __cohab_jobs (__cohab_stopped_jobs)
     test -e $__cohab_dir/wantenv; and __cohab_state $__cohab_dir/env.$__cohab_id.before
     __cohab_m "O;$__cohab_id"
 end
@@ -45,19 +79,24 @@ end
 function __cohab_e
     set -l st $argv[1]
     set -l stopped ''
-    test (__cohab_stopped_jobs) -le $__cohab_jobs; or set stopped ';stopped'
-    __cohab_m "E;$__cohab_id;$st;"(string escape --style=url -- "$PWD")$stopped
+    builtin jobs -q; and test (__cohab_stopped_jobs) -gt $__cohab_jobs; and set stopped ';stopped'
+    __cohab_where
+    __cohab_m "E;$__cohab_id;$st;$__cohab_cwd$stopped"
     test -e $__cohab_dir/wantenv; and __cohab_state $__cohab_dir/env.$__cohab_id
     return $st
 end
 
 function __cohab_stash
     set -g __cohab_line (builtin commandline -b) # one element a line: nothing else keeps an empty last one
-    set -g __cohab_point (builtin commandline -C)
+    set -g __cohab_point (builtin commandline -C) # not both in one: an empty IFS would keep them together
     set -g __cohab_mode $fish_bind_mode # vi command mode is to come back with the line
     builtin commandline --paging-mode; and builtin commandline -f cancel
     builtin commandline -r ''
-    __cohab_m "S;"(string length -- "$__cohab_line") # the lines joined by blanks
+    if test -z "$__cohab_line"
+        __cohab_m 'S;0'
+    else
+        __cohab_m "S;"(string length -- "$__cohab_line") # the lines joined by blanks
+    end
 end
 
 function __cohab_take # a question: one Up away where fish can do that
@@ -72,6 +111,7 @@ function __cohab_load
         read -z -g __cohab_cmd
     end <$__cohab_dir/cmd
     __cohab_m "L;$__cohab_id"
+    __cohab_history_away
     builtin commandline -r -- $__cohab_stub
     builtin commandline -f execute
 end

@@ -2,7 +2,7 @@
 # Marks go to /dev/tty, so `exec >file` does not lose them. Braces around names, and `emulate` where it is allowed: any option of the
 # user's may be set.
 [[ $ZSH_VERSION == (5.<3->(|.*)|<6->.*) ]] || return 0
-typeset -g __cohab_nonce=@NONCE@ __cohab_dir=@DIR@ __cohab_id= __cohab_cmd= __cohab_line= __cohab_point=0 __cohab_keymap= __cohab_us= __cohab_x= __cohab_st=0 __cohab_jobs= __cohab_saved= __cohab_entered= __cohab_readonly=
+typeset -g __cohab_nonce=@NONCE@ __cohab_dir=@DIR@ __cohab_id= __cohab_cmd= __cohab_line= __cohab_point=0 __cohab_keymap= __cohab_us= __cohab_x= __cohab_st=0 __cohab_jobs= __cohab_saved= __cohab_entered= __cohab_readonly= __cohab_histfile=
 typeset -gA __cohab_opts
 
 __cohab_m() { builtin printf '\e]7391;%s;%s;%s\a' "$__cohab_nonce" "$$" "$1" 2>/dev/null >/dev/tty; }
@@ -28,7 +28,7 @@ __cohab_hooks() { # the first and the last of the user's hooks, whatever became 
   [[ ${widgets[zle-line-init]-} == *(azhw|__cohab)* ]] || {
     builtin autoload -Uz add-zle-hook-widget && add-zle-hook-widget line-init __cohab_line_init
   } 2>/dev/null || zle -N zle-line-init __cohab_line_init
-  __cohab_keys
+  [[ -n ${WIDGET-} ]] || __cohab_keys # in a widget they are as the prompt made them
 }
 
 __cohab_keys() { # at each prompt: `bindkey -d` makes all keymaps anew
@@ -44,13 +44,14 @@ __cohab_keys() { # at each prompt: `bindkey -d` makes all keymaps anew
 
 __cohab_preexec() { { unsetopt xtrace; } 2>/dev/null; __cohab_m C; }
 
-__cohab_addhist() {
+__cohab_addhist() { # the stub goes into a history of its own, which is dropped at once. A status of 1 alone would leave it one Up away
   { unsetopt xtrace; } 2>/dev/null
   [[ $1 == ' { __cohab_x='* ]] || return 0
-  # The status alone leaves the stub one Up away. A read-only variable would be an error, with which zsh drops the whole line.
-  [[ ${parameters[HISTFILE]-} != *readonly* ]] || { typeset -g +r HISTFILE; __cohab_readonly=1; }
-  { fc -p; } always { TRY_BLOCK_ERROR=0; }
-  return 1
+  __cohab_histfile=${parameters[HISTFILE]-}
+  # A read-only variable would be an error, with which zsh drops the whole line.
+  [[ $__cohab_histfile != *readonly* ]] || { typeset -g +r HISTFILE; __cohab_readonly=1; }
+  { builtin fc -p; } always { TRY_BLOCK_ERROR=0; }
+  return 2 # after 1 zsh does not free the line with that history
 }
 
 __cohab_pre() {
@@ -58,6 +59,7 @@ __cohab_pre() {
   for o in nounset errreturn pipefail verbose noglob; do __cohab_opts[$o]=${options[$o]}; done
   __cohab_saved=1
   unsetopt errexit nounset xtrace errreturn 2>/dev/null
+  [[ $__cohab_histfile != *export* ]] || builtin export HISTFILE # lost by `fc -p`
   [[ ! -e $__cohab_dir/wantenv ]] || __cohab_state "$__cohab_dir/env.$__cohab_id.before"
   __cohab_stopped
   __cohab_jobs=$REPLY

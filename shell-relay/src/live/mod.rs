@@ -310,7 +310,10 @@ impl LiveShell {
             Route::AgentCommand => {
                 cx.fx.pty.extend_from_slice(token.bytes);
                 if let Some(relay) = &mut self.relay {
-                    relay.user_typed(token.kind == TokenKind::Interrupt);
+                    let is_interrupt = token.kind == TokenKind::Interrupt;
+                    // Where lines are read the terminal itself takes this key: the line editor will not find it.
+                    let is_taken = is_interrupt && cx.probe.terminal_modes().is_some_and(|modes| modes.canonical);
+                    relay.user_typed(is_interrupt, is_taken);
                 }
             }
             Route::Assistant => match cx.fx.events.last_mut() {

@@ -82,9 +82,9 @@ impl Relay {
         matches!(self.step, RelayStep::Running | RelayStep::Ending)
     }
 
-    pub fn user_typed(&mut self, interrupt: bool) {
-        self.typed = true;
-        self.interrupted |= interrupt;
+    pub fn user_typed(&mut self, is_interrupt: bool, is_taken: bool) {
+        self.typed |= !is_taken;
+        self.interrupted |= is_interrupt;
     }
 
     pub fn take_output(&mut self, bytes: &[u8], cx: &mut Cx<'_>) {

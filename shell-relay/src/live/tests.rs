@@ -292,6 +292,29 @@ fn a_shell_without_marks_is_told_and_may_come_late() {
 }
 
 #[test]
+fn an_interrupt_that_the_terminal_takes_is_no_typing_ahead() {
+    // In the middle of an answer: with keys that the editor may still have to read the next step waits.
+    for (keys, canonical, is_ready_at_once) in
+        [(&b"\x03"[..], true, true), (&b"\x03"[..], false, false), (&b"x\x03"[..], true, false)]
+    {
+        let mut bench = Bench::at_prompt();
+        bench.live.begin_answer(&bench.probe, bench.now, &mut bench.fx);
+        bench.marks(&["S;0", "B"]);
+        bench.run("a1");
+        bench.marks(&["L;a1", "B", "C", "O;a1"]);
+        bench.probe.front.set(600);
+        bench.probe.canonical.set(canonical);
+        bench.fx.clear();
+        bench.keys(keys);
+        bench.probe.front.set(CHILD as i32);
+        bench.probe.canonical.set(false);
+        bench.marks(&["D;a1;130;/home", "B"]);
+        assert_eq!(bench.fx.events.contains(&LiveEvent::AnswerReady), is_ready_at_once, "{keys:?} {canonical}");
+        assert_eq!(bench.endings(), [Ending::Interrupted]);
+    }
+}
+
+#[test]
 fn the_interrupt_key_before_the_command_is_handed_over_takes_it_back() {
     let mut bench = Bench::at_prompt();
     bench.run("a1");

@@ -52,7 +52,7 @@ fn a_question_does_not_reach_the_shell_and_a_command_does_not_reach_the_model() 
 #[test]
 fn a_command_can_be_stopped_and_keys_typed_meanwhile_are_the_users() {
     in_each_shell(|name| {
-        let calls = [Answer::bash("echo begun; sleep 60")];
+        let calls = [Answer::bash("sh -c 'echo begun; exec sleep 60'")];
         let server = ModelServer::start(Wire::OpenAiChat, calls);
         let home = Home::with_model(&server).env("COHAB_APPROVAL", "all").shell(name);
         let shell = home.cohab();

@@ -32,6 +32,7 @@ mod citizenship;
 mod ends;
 mod frameworks;
 mod gate;
+mod history;
 mod interrupt;
 mod inventions;
 mod jobs;
