@@ -8,6 +8,7 @@ set -g __cohab_line ''
 set -g __cohab_point 0
 set -g __cohab_mode default
 set -g __cohab_jobs 0
+set -g __cohab_own
 set -g __cohab_pwd ''
 set -g __cohab_cwd ''
 set -g __cohab_stub ' __cohab_pre; eval $__cohab_cmd; __cohab_e $status'
@@ -38,6 +39,7 @@ end
 
 function __cohab_prompt --on-event fish_prompt
     __cohab_history_back
+    __cohab_bind_enter
     __cohab_m B
 end
 
@@ -162,22 +164,31 @@ function __cohab_enter
     end
 end
 
+# Key 0 stands for Enter at the prompt, key 7 for what it does. Enter itself stays as it is: what is typed ahead of the prompt runs as
+# ever. At each prompt, since the user's own bindings come at the first one, or later.
+function __cohab_bind_enter
+    for mode in default insert visual replace replace_one
+        if builtin bind --user -M $mode \r >/dev/null 2>&1
+            builtin bind -M $mode \x1er0 '__cohab_ask N'
+            eval builtin (builtin bind --user -M $mode \r | string replace -r -- ' (\\\\r|\\\\cm|enter) ' ' \\x1er7 ')
+            contains $mode $__cohab_own; or set -ga __cohab_own $mode
+        else if contains $mode $__cohab_own
+            builtin bind -M $mode \x1er0 __cohab_enter
+            builtin bind -M $mode \x1er7 'commandline -f execute'
+            set -e __cohab_own[(contains -i $mode $__cohab_own)]
+        end
+    end
+end
+
 for __cohab_k in default insert visual replace replace_one
     builtin bind -M $__cohab_k \x1er1 __cohab_stash
     builtin bind -M $__cohab_k \x1er2 __cohab_load
     builtin bind -M $__cohab_k \x1er4 __cohab_restore
     builtin bind -M $__cohab_k \x1er5 __cohab_query
     builtin bind -M $__cohab_k \x1er6 __cohab_fresh
+    builtin bind -M $__cohab_k \x1er0 __cohab_enter
     builtin bind -M $__cohab_k \x1er7 'commandline -f execute'
     builtin bind -M $__cohab_k \x1er8 __cohab_clear
     builtin bind -M $__cohab_k \x1er9 __cohab_take
-    # Stands for Enter at the prompt. Enter itself stays as it is: what is typed ahead of the prompt runs as ever. Where the user has
-    # bound it, that is what happens.
-    set -l own (builtin bind --user -M $__cohab_k \r 2>/dev/null)
-    if test -n "$own"
-        eval (string replace -r -- ' (\\\\r|\\\\cm|enter) ' ' \\x1er0 ' $own)
-    else
-        builtin bind -M $__cohab_k \x1er0 __cohab_enter
-    end
 end
 set -e __cohab_k

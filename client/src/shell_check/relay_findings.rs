@@ -132,7 +132,6 @@ fn questions(facts: &Facts, relay: &RelayFacts) -> Vec<Finding> {
     let hint = match facts.shell.kind {
         _ if !facts.has_hotkey => "set client.hotkey in the settings, and ask with that key",
         _ if is_ble => "ble.sh reads the keys itself; ask with the hotkey",
-        Shell::Fish => "your own binding of Enter is kept; ask with the hotkey",
         _ => "something else reads Enter; ask with the hotkey",
     };
     let mut all = vec![tried(

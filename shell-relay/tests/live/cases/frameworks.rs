@@ -48,6 +48,15 @@ case!(case_081_hooks_before_and_after_each_command [bash]: |kind| {
     t.line("echo \"status=$?\"");
     t.wait_text("status=4");
     assert!(!log(&t).iter().any(|line| line.contains("__cohab")), "{:?}", log(&t));
+    // Nor does what the hooks read stay in the history.
+    let lines = ["echo three; (exit 7)", "? why", "sh -c 'exit 4'", "echo \"status=$?\""];
+    let listed = t.line("HISTTIMEFORMAT= history | tail -n 5 | cut -c 8-").output_tail;
+    assert_eq!(listed.lines().take(4).collect::<Vec<_>>(), lines);
+    t.line("HISTCONTROL=ignoredups; echo same");
+    t.line("echo same");
+    assert_eq!(t.run("echo same").output, "same\n");
+    t.keys("\x1b[A");
+    t.wait("the line", |t| t.text().ends_with("$ echo same"));
 });
 
 fn style_rc() -> String {
@@ -75,6 +84,33 @@ case!(case_082_a_theme_with_instant_and_transient_prompts
     asks(&mut t);
     assert_eq!(t.line("sh -c 'exit 4'").status, 4);
     assert_eq!(t.text().lines().filter(|line| *line == "loading").count(), 1);
+    assert!(!t.shown.windows(4).any(|window| window == b"7391"), "a mark reached the terminal");
+});
+
+case!(case_082_powerlevel9k [zsh]: |kind| {
+    const THEME: &str = "/usr/share/powerlevel9k/powerlevel9k.zsh-theme";
+    if !Path::new(THEME).exists() {
+        eprintln!("SKIPPED: {THEME} is not installed");
+        return;
+    }
+    let rc = format!(
+        "POWERLEVEL9K_LEFT_PROMPT_ELEMENTS=(dir status)\nPOWERLEVEL9K_RIGHT_PROMPT_ELEMENTS=(command_execution_time)\n\
+         POWERLEVEL9K_PROMPT_ON_NEWLINE=true POWERLEVEL9K_COMMAND_EXECUTION_TIME_THRESHOLD=0\nsource {THEME}\n"
+    );
+    let mut t = Terminal::with(&Options { kind, rc: &rc, ..Options::default() });
+    t.line("cd /usr");
+    t.wait_text(" /usr ");
+    let outcome = t.run("cd /var; echo two; sleep 0.3; sh -c 'exit 5'");
+    assert_eq!((outcome.output.as_str(), outcome.status), ("two\n", Some(5)));
+    t.wait_text(" /var ");
+    type_slowly(&mut t, "echo half");
+    assert_eq!(t.run("echo between").output, "between\n");
+    t.wait("the line", |t| last_row(t).contains("echo half"));
+    t.keys("-typed\r");
+    t.wait_text("\nhalf-typed\n");
+    t.settle_for(Duration::from_millis(300));
+    asks(&mut t);
+    assert_eq!(t.line("sh -c 'exit 4'").status, 4);
     assert!(!t.shown.windows(4).any(|window| window == b"7391"), "a mark reached the terminal");
 });
 
@@ -165,6 +201,23 @@ case!(case_099_starship [bash zsh fish fish4] |kind| {
     if let Some(mut t) = with_starship(kind, "", "") {
         starship_is_right(&mut t);
     }
+});
+
+case!(case_099_starship_whose_old_prompts_shrink [fish fish4] |kind| {
+    // It binds Enter itself.
+    let Some(mut t) = with_starship(kind, "", "enable_transience\n") else { return };
+    t.wait_text("~ sh>");
+    t.line("echo one");
+    t.wait("the short prompt", |t| t.text().lines().any(|row| row.ends_with("echo one") && !row.contains("sh>")));
+    assert_eq!(t.run("cd /usr; echo two; sh -c 'exit 5'").output, "two\n");
+    type_slowly(&mut t, "echo half");
+    assert_eq!(t.run("echo relayed").output, "relayed\n");
+    t.wait("the line", |t| last_row(t) == "/usr sh> echo half");
+    t.keys("-typed\r");
+    t.wait("its output", |t| t.text().ends_with("\nhalf-typed\n/usr sh>"));
+    t.settle_for(Duration::from_millis(300));
+    asks(&mut t);
+    t.wait("the prompt", |t| last_row(t) == "/usr sh>");
 });
 
 case!(case_100_hooks_then_starship_and_own_ones [bash]: |kind| {

@@ -201,6 +201,37 @@ case!(case_106_enter_bound_by_the_user [bash zsh fish fish4] |kind| {
     t.wait_text("\nmine half\n$");
 });
 
+case!(case_106_a_question_before_the_users_own_enter [bash fish fish4] |kind| {
+    // Not in zsh: there the widget has changed the line before it is told.
+    let mut t = with_rc(kind, own_enter(kind));
+    t.keys("? why\r");
+    wait_answer(&mut t);
+    t.draw("? why\n");
+    t.end_answer(false);
+    t.keys("line\r");
+    t.wait_text("\nmine line\n$");
+});
+
+case!(case_106_enter_bound_at_the_first_prompt_or_later [fish fish4] |kind| {
+    let mut t = with_rc(
+        kind,
+        "function own; commandline -r 'echo mine '(commandline -b); commandline -f execute; end\n\
+         function fish_user_key_bindings; bind \\r own; end\n",
+    );
+    t.keys("line\r");
+    t.wait_text("\nmine line\n$");
+    t.settle_for(Duration::from_millis(300));
+    t.keys("; bind --erase \\r\r");
+    t.wait_text("bind --erase");
+    t.settle_for(Duration::from_millis(500));
+    t.keys("echo plain\r");
+    t.wait_text("\nplain\n$");
+    t.keys("bind -M default \\r own\r");
+    t.settle_for(Duration::from_millis(500));
+    t.keys("again\r");
+    t.wait_text("\nmine again\n$");
+});
+
 case!(case_106_enter_bound_in_vi_mode [bash zsh fish fish4] |kind| {
     let vi = match kind {
         Kind::Bash => "set -o vi\nbind -m vi-insert '\"\\C-m\": accept-line'\n",

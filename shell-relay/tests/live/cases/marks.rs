@@ -50,10 +50,10 @@ case!(case_036_unexpected_marks_while_a_command_runs [bash zsh fish fish4] |kind
 });
 
 case!(case_036_marks_of_a_subshell [bash]: |kind| {
-        let mut t = Terminal::of(kind);
-        let outcome = t.run("(__cohab_e 9 x); echo \"${PS1@P}\" >/dev/null; printf %s \"${PS1@P}\"; echo on");
-        assert_eq!(outcome.status, Some(0));
-        assert!(outcome.output.ends_with("on\n"), "{}", outcome.output);
+    let mut t = Terminal::of(kind);
+    let outcome = t.run("(__cohab_e 9 x); echo \"${PS1@P}\" >/dev/null; printf %s \"${PS1@P}\"; echo on");
+    assert_eq!(outcome.status, Some(0));
+    assert!(outcome.output.ends_with("on\n"), "{}", outcome.output);
 });
 
 case!(case_037_prompt_marks_of_others [bash zsh fish fish4] |kind| {

@@ -127,21 +127,21 @@ case!(case_236_read_only_variables [bash zsh] |kind| {
 });
 
 case!(case_236_read_only_history_file [zsh]: |kind| {
-        let rc = format!("{}readonly HISTFILE\n", kind.plain_rc());
-        let mut t = Terminal::with(&Options { kind, rc: &rc, ..Options::default() });
-        assert_exact(&mut t, kind, "HISTFILE");
-        // The stub is one Up away, as zsh keeps such a line until the next one.
-        t.line("true");
-        let history = t.line("fc -l 1").output_tail;
-        assert!(history.contains("true") && !history.contains("__cohab"), "{history}");
+    let rc = format!("{}readonly HISTFILE\n", kind.plain_rc());
+    let mut t = Terminal::with(&Options { kind, rc: &rc, ..Options::default() });
+    assert_exact(&mut t, kind, "HISTFILE");
+    // The stub is one Up away, as zsh keeps such a line until the next one.
+    t.line("true");
+    let history = t.line("fc -l 1").output_tail;
+    assert!(history.contains("true") && !history.contains("__cohab"), "{history}");
 });
 
 case!(case_236_line_that_the_shell_discards [zsh]: |kind| {
-        let rc = format!("{}zshaddhistory() {{ (( lines++ )) || : ${{refused:?}}; }}\n", kind.plain_rc());
-        let mut t = Terminal::with(&Options { kind, rc: &rc, ..Options::default() });
-        assert_eq!(t.refused("echo never"), "not_ready");
-        t.settle();
-        assert_exact(&mut t, kind, "after the line that was discarded");
+    let rc = format!("{}zshaddhistory() {{ (( lines++ )) || : ${{refused:?}}; }}\n", kind.plain_rc());
+    let mut t = Terminal::with(&Options { kind, rc: &rc, ..Options::default() });
+    assert_eq!(t.refused("echo never"), "not_ready");
+    t.settle();
+    assert_exact(&mut t, kind, "after the line that was discarded");
 });
 
 case!(case_236_read_only_hooks [bash zsh] |kind| {
