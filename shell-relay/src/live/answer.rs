@@ -161,6 +161,23 @@ impl LiveShell {
         }
     }
 
+    /// Whether a line that the shell tells of is the user's own, which runs before the answer goes on. While the line goes aside, or
+    /// the answer leaves, it is none: it was told before.
+    pub(super) fn line_typed_ahead_goes_first(&mut self, cx: &Cx<'_>) -> bool {
+        let Some(answer) = &mut self.answer else { return false };
+        let is_at_prompt = matches!(
+            answer.step,
+            AnswerStep::Repainting { .. }
+                | AnswerStep::Ready
+                | AnswerStep::Settling { .. }
+                | AnswerStep::Sweeping { .. }
+        );
+        if is_at_prompt {
+            answer.step = AnswerStep::Settling { until: cx.now + QUIET };
+        }
+        is_at_prompt
+    }
+
     fn answer_ready(&mut self, cx: &mut Cx<'_>) {
         let Some(answer) = &mut self.answer else { return };
         answer.step = AnswerStep::Ready;
@@ -222,6 +239,7 @@ impl LiveShell {
         match answer.step {
             AnswerStep::Stashing { .. } => {
                 self.answer = None;
+                self.stash_overdue = true;
                 let reason = "its line editor did not put the line aside".to_owned();
                 cx.fx.events.push(LiveEvent::AnswerRefused(RelayError::TimedOut { reason }));
                 self.release_held(cx);

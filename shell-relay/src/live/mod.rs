@@ -25,6 +25,7 @@ mod relay;
 mod relay_dir;
 mod seam;
 mod sequences;
+mod stash;
 mod state_after;
 mod time;
 mod untouched;
@@ -128,6 +129,8 @@ pub struct LiveShell {
     relay: Option<Relay>,
     answer: Option<Answer>,
     restore: Option<Restore>,
+    /// The line editor did not answer to the key that puts the line aside, but may still do so.
+    stash_overdue: bool,
     keyboard: Keyboard,
     held: HeldKeys,
     cwd: std::path::PathBuf,
@@ -157,6 +160,7 @@ impl LiveShell {
             relay: None,
             answer: None,
             restore: None,
+            stash_overdue: false,
             keyboard: Keyboard::Shell,
             held: HeldKeys::default(),
             cwd: setup.initial_cwd.clone(),
@@ -275,7 +279,7 @@ impl LiveShell {
     fn on_mark(&mut self, mark: Mark, cx: &mut Cx<'_>) {
         match mark {
             Mark::PromptReady => self.on_prompt_ready(cx),
-            Mark::Continuation => self.on_continuation(),
+            Mark::Continuation => self.on_continuation(cx),
             Mark::Started => self.on_started(cx),
             Mark::Finished(ended) => self.on_finished(ended, cx),
             Mark::Stashed { length } => self.on_stashed(length, cx),
@@ -323,7 +327,7 @@ impl LiveShell {
         if self.ask.is_some() || self.relay.is_some() {
             return Route::Hold;
         }
-        if self.phase == Phase::Running {
+        if matches!(self.phase, Phase::Running | Phase::Continuation) {
             return Route::Shell;
         }
         match (&self.answer, self.keyboard) {

@@ -44,6 +44,8 @@ pub(super) struct PromptFacts {
     pub quoting: bool,
     /// Enter went to the shell, which has not yet said what came of it.
     pub enter_pending: bool,
+    /// The line that the shell told was accepted, and no key went to it since: what it tells now was told before it knew.
+    pub accepting: bool,
     /// Keys went in between the last command's start and this prompt.
     pub ahead: bool,
     /// Keys went in since the prompt before was left.
@@ -59,6 +61,7 @@ impl PromptFacts {
             searched: false,
             quoting: false,
             enter_pending: false,
+            accepting: false,
             ahead: false,
             keys_since_left: false,
         }
@@ -140,6 +143,7 @@ impl LiveShell {
         self.prompt = PromptFacts { ahead, typed: ahead, ..PromptFacts::new(cx.now) };
         self.user.line = None;
         self.user.started = None;
+        let was_asking = self.ask.take().is_some();
         if self.relay.is_some() {
             self.finish_relay(cx);
         }
@@ -152,6 +156,9 @@ impl LiveShell {
             self.try_restore(cx);
         } else {
             cx.fx.events.push(LiveEvent::PromptReady);
+            if was_asking {
+                self.release_held(cx);
+            }
         }
         self.advance_queue(cx);
     }
@@ -174,14 +181,29 @@ impl LiveShell {
         self.advance_queue(cx);
     }
 
-    pub(super) fn on_continuation(&mut self) {
-        if self.phase == Phase::Prompt && self.relay.is_none() && self.answer.is_none() {
-            self.phase = Phase::Continuation;
-            self.prompt.enter_pending = false;
-            self.prompt.searched = false;
-            if let Some(line) = &mut self.user.line {
-                line.push_str("\n...");
-            }
+    pub(super) fn on_continuation(&mut self, cx: &mut Cx<'_>) {
+        if self.phase != Phase::Prompt || self.relay.is_some() {
+            return;
+        }
+        self.phase = Phase::Continuation;
+        self.prompt.enter_pending = false;
+        self.prompt.searched = false;
+        if let Some(line) = &mut self.user.line {
+            line.push_str("\n...");
+        }
+        self.users_line_goes_on(cx);
+    }
+
+    /// The terminal is the user's line's, which runs or has a rest to come.
+    fn users_line_goes_on(&mut self, cx: &mut Cx<'_>) {
+        if let Some(answer) = &mut self.answer {
+            // Typed ahead while a command of the agent's ran.
+            answer.step = AnswerStep::Waiting;
+            self.view = View::Shown;
+        }
+        // Keys that waited to come back at the prompt were typed before those that now go to the command.
+        if self.ask.take().is_some() || self.restore.is_some() {
+            self.release_held(cx);
         }
     }
 
@@ -201,15 +223,7 @@ impl LiveShell {
         if self.relay.is_some() {
             self.refuse_relay(super::queue::busy("shell_busy", "a command that was typed ahead started".into()), cx);
         }
-        if let Some(answer) = &mut self.answer {
-            // The user's own line, typed ahead while a command of the agent's ran.
-            answer.step = AnswerStep::Waiting;
-            self.view = View::Shown;
-        }
-        // Keys that waited to come back at the prompt were typed before those that now go to the command.
-        if self.ask.take().is_some() || self.restore.is_some() {
-            self.release_held(cx);
-        }
+        self.users_line_goes_on(cx);
     }
 
     pub(super) fn on_finished(&mut self, ended: Ended, cx: &mut Cx<'_>) {

@@ -7,7 +7,7 @@ use std::{
 
 use super::{
     AnswerStep, AwaitedInput, CommandFile, Cx, Effects, ForegroundSignal, GuardFilter, HIDE_MAX, Key, LOAD_WAIT,
-    LiveEvent, LiveShell, Phase, Repaint, Restore, STASH_WAIT, Signal, View, echo::echo_of, queue::Queued, state_after,
+    LiveEvent, LiveShell, Phase, Restore, STASH_WAIT, Signal, View, echo::echo_of, queue::Queued, state_after,
 };
 use crate::{
     capture::{CAPTURE_HEAD_BYTES, CAPTURE_TAIL_BYTES, Capture, Redactor},
@@ -51,7 +51,7 @@ pub(super) struct Relay {
     pub step: RelayStep,
     in_answer: bool,
     /// Characters put aside.
-    stashed: usize,
+    pub stashed: usize,
     started: Instant,
     /// When its time is up; absent once reported.
     time_up: Option<Instant>,
@@ -199,45 +199,6 @@ impl LiveShell {
         });
     }
 
-    pub(super) fn on_stashed(&mut self, length: usize, cx: &mut Cx<'_>) {
-        if let Some(relay) = &mut self.relay
-            && relay.is_stashing()
-        {
-            relay.stashed = length;
-            if length > 0 && self.dialect.repaint == Repaint::BeforeNextKey {
-                relay.step = RelayStep::Repainting { until: cx.now + LOAD_WAIT };
-                self.dialect.press(Key::Query, &mut cx.fx.pty);
-            } else {
-                relay.step = RelayStep::Loading { until: cx.now + LOAD_WAIT };
-                self.dialect.press(Key::Load, &mut cx.fx.pty);
-            }
-        } else if self.answer.is_some() {
-            self.answer_stashed(cx);
-        } else if self.relay.is_none() && self.phase == Phase::Prompt && length > 0 {
-            // The answer to a key that was given up on: the user's line must not stay away.
-            self.dialect.press(Key::Restore, &mut cx.fx.pty);
-        }
-    }
-
-    pub(super) fn on_stash_refused(&mut self, cx: &mut Cx<'_>) {
-        if self.relay.as_ref().is_some_and(Relay::is_stashing) {
-            self.refuse_relay(
-                super::queue::not_at_prompt("continuation_line", "the shell waits for the rest of a line"),
-                cx,
-            );
-        }
-    }
-
-    /// The answer to the query that was sent behind the stash. Whether it was one.
-    pub(super) fn on_relay_repainted(&mut self, cx: &mut Cx<'_>) -> bool {
-        let Some(relay) = self.relay.as_mut().filter(|relay| matches!(relay.step, RelayStep::Repainting { .. })) else {
-            return false;
-        };
-        relay.step = RelayStep::Loading { until: cx.now + LOAD_WAIT };
-        self.dialect.press(Key::Load, &mut cx.fx.pty);
-        true
-    }
-
     pub(super) fn on_loaded(&mut self, id: &str, cx: &mut Cx<'_>) {
         let Some(relay) = &mut self.relay else { return };
         if !matches!(relay.step, RelayStep::Loading { .. }) || relay.request.id != id {
@@ -352,6 +313,7 @@ impl LiveShell {
         let Some(mut relay) = self.relay.take() else { return };
         let id = relay.request.id.clone();
         relay.report(LiveEvent::CommandRefused { id, error }, cx);
+        self.stash_overdue |= relay.is_stashing();
         if relay.in_answer {
             return self.answer_goes_on(cx);
         }
@@ -406,6 +368,9 @@ impl LiveShell {
                 relay.report(LiveEvent::CommandRefused { id, error: RelayError::TimedOut { reason } }, cx);
                 relay.step = RelayStep::Running;
                 self.view = View::Shown;
+                if !relay.in_answer {
+                    self.release_held(cx);
+                }
             }
             RelayStep::Running => self.tick_running(cx),
             RelayStep::Ending => {}

@@ -1,6 +1,7 @@
 //! The live shell as a state machine, from outside: without a shell, a kernel or a clock.
 
 mod bench;
+mod editor;
 mod properties;
 mod states;
 mod story;
