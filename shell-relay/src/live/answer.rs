@@ -106,6 +106,7 @@ impl LiveShell {
 
     /// The prompt was painted again.
     pub(super) fn on_repaint(&mut self, cx: &mut Cx<'_>) {
+        self.background.painted(cx.now);
         if self.answer.as_ref().is_some_and(|answer| matches!(answer.step, AnswerStep::Repainting { .. })) {
             self.answer_ready(cx);
         }
@@ -183,6 +184,7 @@ impl LiveShell {
         answer.step = AnswerStep::Ready;
         self.view = View::hidden();
         self.prompt.ahead = false;
+        self.background.begin();
         let leftovers = self.modes.reset_leftovers();
         cx.fx.terminal.extend_from_slice(&leftovers);
         self.answer_goes_on(cx);

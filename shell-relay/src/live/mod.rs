@@ -10,6 +10,7 @@
 //! answer the line stays aside and the shell stays hidden, but for the output of commands.
 
 mod answer;
+mod background;
 mod dialect;
 mod echo;
 mod filter;
@@ -45,6 +46,7 @@ pub use crate::process::Signal;
 
 use self::{
     answer::{Answer, AnswerStep},
+    background::Background,
     dialect::{Dialect, Enter, Key, Repaint},
     filter::{GuardFilter, HideFilter},
     held::HeldKeys,
@@ -118,8 +120,7 @@ pub struct LiveShell {
     modes: Modes,
     phase: Phase,
     view: View,
-    /// Over what background jobs write during an answer.
-    background: GuardFilter,
+    background: Background,
     prompt: PromptFacts,
     user: UserTrack,
     ask: Option<Ask>,
@@ -151,7 +152,7 @@ impl LiveShell {
             modes: Modes::default(),
             phase,
             view: View::Shown,
-            background: GuardFilter::default(),
+            background: Background::default(),
             prompt: PromptFacts::new(now),
             user: UserTrack::default(),
             ask: None,
@@ -257,8 +258,8 @@ impl LiveShell {
                 let watched = (waits && self.relay.is_none()).then_some(&mut background);
                 filter.push(bytes, &mut cx.fx.terminal, watched);
                 if !background.is_empty() {
-                    let mut shown = Vec::with_capacity(background.len());
-                    self.background.push(&background, false, || false, &mut shown);
+                    let mut shown = Vec::new();
+                    self.background.push(&background, cx.now, &mut shown);
                     if !shown.is_empty() {
                         cx.fx.events.push(LiveEvent::BackgroundOutput(shown));
                     }
