@@ -93,6 +93,7 @@ impl LiveShell {
     }
 
     fn press_enter(&mut self, key: &[u8], line: Option<String>, cx: &mut Cx<'_>) {
+        self.prompt.keys_since_left |= self.prompt.enter_pending;
         self.prompt.enter_pending = true;
         self.prompt.accepting = false;
         self.prompt.searched = false;
@@ -219,6 +220,15 @@ impl LiveShell {
         if self.ask_deadline().is_some_and(|until| cx.now >= until) {
             self.give_up_asking(cx);
         }
+    }
+
+    /// The prompt at which the line was asked for is gone. What was held of it goes where the shell is now. Whether one was asked for.
+    pub(super) fn forget_asking(&mut self, cx: &mut Cx<'_>) -> bool {
+        let Some(ask) = self.ask.take() else { return false };
+        if self.dialect.enter == Enter::Held && !ask.hotkey {
+            self.shell_key(Token { kind: TokenKind::Enter, bytes: &ask.key }, cx);
+        }
+        true
     }
 
     /// The line is not known: Enter takes effect, unless the shell has it already; the hotkey does not.

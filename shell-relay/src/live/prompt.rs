@@ -138,12 +138,12 @@ impl LiveShell {
 
     pub(super) fn new_prompt(&mut self, cx: &mut Cx<'_>) {
         self.doubtful_prompt_at = None;
+        self.leave_prompt(cx);
         let ahead = self.prompt.keys_since_left || self.relay.as_ref().is_some_and(|relay| relay.typed);
         self.phase = Phase::Prompt;
         self.prompt = PromptFacts { ahead, typed: ahead, ..PromptFacts::new(cx.now) };
         self.user.line = None;
         self.user.started = None;
-        let was_asking = self.ask.take().is_some();
         if self.relay.is_some() {
             self.finish_relay(cx);
         }
@@ -156,11 +156,17 @@ impl LiveShell {
             self.try_restore(cx);
         } else {
             cx.fx.events.push(LiveEvent::PromptReady);
-            if was_asking {
+            if self.forget_asking(cx) {
                 self.release_held(cx);
             }
         }
         self.advance_queue(cx);
+    }
+
+    /// Of several lines typed ahead each prompt reads one: the rest may still be there at the next.
+    fn leave_prompt(&mut self, cx: &Cx<'_>) {
+        let unsettled = self.prompt.unsettled_until().is_some_and(|until| cx.now < until);
+        self.prompt.keys_since_left |= self.phase == Phase::Prompt && unsettled;
     }
 
     /// Brings the user's line and keys back, unless keys typed ahead must settle first.
@@ -185,6 +191,7 @@ impl LiveShell {
         if self.phase != Phase::Prompt || self.relay.is_some() {
             return;
         }
+        self.leave_prompt(cx);
         self.phase = Phase::Continuation;
         self.prompt.enter_pending = false;
         self.prompt.searched = false;
@@ -202,7 +209,7 @@ impl LiveShell {
             self.view = View::Shown;
         }
         // Keys that waited to come back at the prompt were typed before those that now go to the command.
-        if self.ask.take().is_some() || self.restore.is_some() {
+        if self.forget_asking(cx) || self.restore.is_some() {
             self.release_held(cx);
         }
     }
@@ -214,6 +221,7 @@ impl LiveShell {
         if !matches!(self.phase, Phase::Prompt | Phase::Continuation) {
             return;
         }
+        self.leave_prompt(cx);
         self.phase = Phase::Running;
         self.prompt.enter_pending = false;
         self.prompt.searched = false;
@@ -239,6 +247,7 @@ impl LiveShell {
             return;
         }
         self.cwd.clone_from(&ended.cwd);
+        self.leave_prompt(cx);
         self.prompt.enter_pending = false;
         self.prompt.searched = false;
         if let (Phase::Running, Some(started)) = (self.phase, self.user.started.take()) {
@@ -258,7 +267,7 @@ impl LiveShell {
         if self.answer.is_some() {
             self.answer_command_finished();
         }
-        if self.ask.take().is_some() {
+        if self.forget_asking(cx) {
             self.release_held(cx);
         }
     }

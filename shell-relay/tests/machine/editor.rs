@@ -34,7 +34,7 @@ const KEYS: [(Key, &str, &str, &str); 9] = [
 ];
 
 /// With which bash accepts the stub.
-const BASH_ACCEPTS_STUB: &str = "\x1b[7391;3~";
+pub const BASH_ACCEPTS_STUB: &str = "\x1b[7391;3~";
 
 /// With which every key of ours begins.
 pub fn ours(shell: Shell) -> &'static str {
@@ -54,6 +54,11 @@ pub fn named(shell: Shell, keys: &str) -> String {
         named = named.replace(bytes_of(shell, key), name);
     }
     named.replace('\x03', "^C").replace('\r', "Enter")
+}
+
+/// The key that these bytes begin with.
+pub fn first_key(shell: Shell, keys: &str) -> Option<Key> {
+    KEYS.iter().map(|(key, ..)| *key).find(|key| keys.starts_with(bytes_of(shell, *key)))
 }
 
 /// The keys that mean something to the editor, in order.

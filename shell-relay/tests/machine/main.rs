@@ -2,6 +2,7 @@
 
 mod bench;
 mod editor;
+mod honest;
 mod properties;
 mod states;
 mod story;

@@ -7,6 +7,8 @@ use cohab_shell_relay::{live::LiveEvent, shell::Shell};
 use crate::{
     bench::{Bench, CHILD, NONCE},
     editor::{Key, SHELLS, bytes_of},
+    honest,
+    states::Make,
     story::play,
 };
 
@@ -22,6 +24,14 @@ proptest! {
         bytes in proptest::collection::vec(any::<u8>(), 0..240),
     ) {
         play(shell, &bytes, WHOLE);
+    }
+
+    #[test]
+    fn a_shell_that_behaves_gets_each_key_where_it_belongs(
+        shell in proptest::sample::select(SHELLS.as_slice()),
+        bytes in proptest::collection::vec(any::<u8>(), 0..160),
+    ) {
+        honest::play(shell, &bytes);
     }
 
     #[test]
@@ -116,7 +126,7 @@ fn megabytes_within_one_sequence_cost_no_memory_and_no_byte() {
     const CHUNKS: usize = 128;
     const GROWTH_MAX_BYTES: u64 = 4 * 1024 * 1024;
     let cut_mark = format!("\x1b]7391;{NONCE};{CHILD};Q;1;");
-    let makers: [(fn(Shell) -> Bench, bool); 5] = [
+    let makers: [(Make, bool); 5] = [
         (Bench::prompt_idle, true),
         (Bench::running_user, true),
         (Bench::not_integrated, true),
@@ -155,7 +165,7 @@ fn a_line_put_aside_late_comes_back_and_a_mark_nobody_waits_for_does_nothing() {
     for shell in SHELLS {
         let restore = bytes_of(shell, Key::Restore).as_bytes();
         type GiveUp = fn(&mut Bench);
-        let ways: [(fn(Shell) -> Bench, GiveUp); 3] = [
+        let ways: [(Make, GiveUp); 3] = [
             (Bench::stashing, |bench| bench.wait(3_000)),
             (Bench::stashing, |bench| bench.keys(b"\x03")),
             (Bench::taking, |bench| bench.wait(3_000)),

@@ -361,7 +361,7 @@ fn join_or_push(events: &mut Vec<LiveEvent>, event: LiveEvent) {
 }
 
 /// The letters of a text that were typed, by number.
-fn letters_in(text: &str) -> Vec<u32> {
+pub fn letters_in(text: &str) -> Vec<u32> {
     text.chars().filter_map(|c| u32::from(c).checked_sub(FIRST_LETTER).filter(|number| *number < LETTERS)).collect()
 }
 
@@ -375,6 +375,6 @@ fn answer_keys(event: &LiveEvent) -> Vec<u32> {
 const FIRST_LETTER: u32 = 0x4e00;
 const LETTERS: u32 = 20_000;
 
-fn letter(number: u32) -> char {
+pub fn letter(number: u32) -> char {
     char::from_u32(FIRST_LETTER + number % LETTERS).unwrap_or('?')
 }
