@@ -4,9 +4,9 @@ use std::time::{Duration, Instant};
 
 use super::{
     Cx, Effects, HIDE_MAX, Key, Keyboard, LOAD_WAIT, LiveEvent, LiveShell, Phase, Probe, QUIET, Repaint, Restore,
-    STASH_WAIT, View,
+    STASH_WAIT, View, stash::Overdue,
 };
-use crate::{runner::RelayError, shell::Shell};
+use crate::shell::Shell;
 
 /// The repaint after the stash shows no mark if the prompt goes nowhere (`exec 2>/dev/null`).
 const REPAINT_WAIT: Duration = Duration::from_millis(200);
@@ -64,6 +64,7 @@ impl LiveShell {
             && self.relay.is_none()
             && self.answer.is_none()
             && self.restore.is_none()
+            && !self.stash_is_overdue()
             && self.editor_reads(cx);
         if !at_prompt {
             let error = super::queue::not_at_prompt("not_ready", "the shell is not at its prompt");
@@ -241,9 +242,8 @@ impl LiveShell {
         match answer.step {
             AnswerStep::Stashing { .. } => {
                 self.answer = None;
-                self.stash_overdue = true;
-                let reason = "its line editor did not put the line aside".to_owned();
-                cx.fx.events.push(LiveEvent::AnswerRefused(RelayError::TimedOut { reason }));
+                self.stash_overdue = Some(Overdue { prompt: self.prompt.ready_at, until: cx.now });
+                cx.fx.events.push(LiveEvent::AnswerRefused(super::queue::not_put_aside()));
                 self.release_held(cx);
                 self.advance_queue(cx);
             }

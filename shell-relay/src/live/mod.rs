@@ -55,6 +55,7 @@ use self::{
     prompt::{Phase, PromptFacts, Restore, UserTrack},
     queue::Queued,
     relay::{Relay, RelayStep},
+    stash::Overdue,
 };
 use crate::{
     marks::{Item, Mark, MarkParser},
@@ -130,8 +131,7 @@ pub struct LiveShell {
     relay: Option<Relay>,
     answer: Option<Answer>,
     restore: Option<Restore>,
-    /// The line editor did not answer to the key that puts the line aside, but may still do so.
-    stash_overdue: bool,
+    stash_overdue: Option<Overdue>,
     keyboard: Keyboard,
     held: HeldKeys,
     cwd: std::path::PathBuf,
@@ -161,7 +161,7 @@ impl LiveShell {
             relay: None,
             answer: None,
             restore: None,
-            stash_overdue: false,
+            stash_overdue: None,
             keyboard: Keyboard::Shell,
             held: HeldKeys::default(),
             cwd: setup.initial_cwd.clone(),

@@ -139,7 +139,9 @@ impl LiveShell {
     pub(super) fn new_prompt(&mut self, cx: &mut Cx<'_>) {
         self.doubtful_prompt_at = None;
         self.leave_prompt(cx);
-        let ahead = self.prompt.keys_since_left || self.relay.as_ref().is_some_and(|relay| relay.typed);
+        let ahead = self.prompt.keys_since_left
+            || self.stash_overdue.is_some()
+            || self.relay.as_ref().is_some_and(|relay| relay.typed);
         self.phase = Phase::Prompt;
         self.prompt = PromptFacts { ahead, typed: ahead, ..PromptFacts::new(cx.now) };
         self.user.line = None;
@@ -167,6 +169,7 @@ impl LiveShell {
     fn leave_prompt(&mut self, cx: &Cx<'_>) {
         let unsettled = self.prompt.unsettled_until().is_some_and(|until| cx.now < until);
         self.prompt.keys_since_left |= self.phase == Phase::Prompt && unsettled;
+        self.stash_overdue = self.stash_overdue.filter(|_| unsettled || self.stash_is_overdue());
     }
 
     /// Brings the user's line and keys back, unless keys typed ahead must settle first.

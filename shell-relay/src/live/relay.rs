@@ -7,7 +7,8 @@ use std::{
 
 use super::{
     AnswerStep, AwaitedInput, CommandFile, Cx, Effects, ForegroundSignal, GuardFilter, HIDE_MAX, Key, LOAD_WAIT,
-    LiveEvent, LiveShell, Phase, Restore, STASH_WAIT, Signal, View, echo::echo_of, queue::Queued, state_after,
+    LiveEvent, LiveShell, Phase, Restore, STASH_WAIT, Signal, View, echo::echo_of, queue::Queued, stash::Overdue,
+    state_after,
 };
 use crate::{
     capture::{CAPTURE_HEAD_BYTES, CAPTURE_TAIL_BYTES, Capture, Redactor},
@@ -313,7 +314,9 @@ impl LiveShell {
         let Some(mut relay) = self.relay.take() else { return };
         let id = relay.request.id.clone();
         relay.report(LiveEvent::CommandRefused { id, error }, cx);
-        self.stash_overdue |= relay.is_stashing();
+        if let RelayStep::Stashing { until } = relay.step {
+            self.stash_overdue = Some(Overdue { prompt: self.prompt.ready_at, until });
+        }
         if relay.in_answer {
             return self.answer_goes_on(cx);
         }
@@ -352,8 +355,7 @@ impl LiveShell {
         let Some(relay) = &mut self.relay else { return };
         match relay.step {
             RelayStep::Stashing { .. } => {
-                let reason = "its line editor did not put the line aside".to_owned();
-                self.refuse_relay(RelayError::TimedOut { reason }, cx);
+                self.refuse_relay(super::queue::not_put_aside(), cx);
             }
             RelayStep::Repainting { .. } | RelayStep::Loading { .. } => {
                 self.refuse_relay(

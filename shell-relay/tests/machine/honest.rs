@@ -296,8 +296,7 @@ impl World {
             self.wait(500);
             self.collect();
             self.bench.live.end_answer(false, &self.bench.probe, self.bench.now, &mut self.bench.fx);
-            self.wait(200);
-            self.bench.wait(3_000);
+            self.wait(3_000);
             self.collect();
             let live = &self.bench.live;
             if (live.state(), live.deadline()) == (ShellState::Prompt, None) && self.terminal.is_empty() {

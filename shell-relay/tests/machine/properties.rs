@@ -174,6 +174,10 @@ fn a_line_put_aside_late_comes_back_and_a_mark_nobody_waits_for_does_nothing() {
             let mut bench = make(shell);
             give_up(&mut bench);
             bench.fx.clear();
+            // A second key behind the first would put an empty line in its place.
+            bench.run("b0", "true");
+            assert!(bench.fx.pty.is_empty(), "{shell:?}");
+            bench.live.cancel("b0", &bench.probe, bench.now, &mut bench.fx);
             bench.marks(&["S;3"]);
             assert_eq!(bench.fx.pty, restore, "{shell:?}");
             bench.marks(&["S;3"]);

@@ -25,6 +25,7 @@ macro_rules! case {
     };
 }
 
+mod ahead;
 mod background;
 mod lines;
 mod nested;
