@@ -1,77 +1,94 @@
-# Ties an interactive bash (4.4 or later) to cohab. Marks go to /dev/tty, so `exec >file` does not lose them.
-((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 404)) || return 0
+# Ties an interactive bash (4.4 or later) to cohab. Marks go to /dev/tty, so `exec >file` does not lose them. The user's aliases are off
+# while this is read, and functions of the user's named like builtins are not called.
 { # a user's `set -x` would print marks as they are made
 __cohab_nonce=@NONCE@ __cohab_dir=@DIR@ __cohab_id= __cohab_cmd= __cohab_line= __cohab_point=0 __cohab_mode= __cohab_us= __cohab_opts= __cohab_pl=
-__cohab_b=$'\e]7391;'$__cohab_nonce$';'$$$';B\a'
-__cohab_p2=$'\e]7391;'$__cohab_nonce$';'$$$';P\a'
+# \1 and \2 are what \[ and \] in a prompt stand for, which another shell would print if PS1 is exported.
+__cohab_b=$'\1\e]7391;'$__cohab_nonce$';'$$$';B\a\2'
+__cohab_p2=$'\1\e]7391;'$__cohab_nonce$';'$$$';P\a\2'
 __cohab_c=$'\e]7391;'$__cohab_nonce$';'$$$';C\a'
 
 # $BASHPID and not $$: a subshell cannot end a command.
 __cohab_m() { builtin printf '\e]7391;%s;%s;%s\a' "$__cohab_nonce" "$BASHPID" "$1" 2>/dev/null >/dev/tty; }
 
-__cohab_enc() { # percent-encode $1 into REPLY, one kind of byte after the other: byte by byte a long line would take seconds
-  local LC_ALL=C rest c h
-  REPLY=${1//'%'/%25} rest=${1//[A-Za-z0-9\/._~%-]/}
-  while [[ $rest ]]; do
-    c=${rest:0:1} rest=${rest//"${rest:0:1}"/}
-    printf -v h '%02X' "'$c" # sign-extends bytes above 7F, hence the last two digits
-    REPLY=${REPLY//"$c"/%${h: -2}}
+__cohab_enc() { # percent-encode $1 into __cohab_r, one kind of byte after the other: byte by byte a long line would take seconds
+  local __cohab_rest __cohab_c __cohab_h
+  local LC_ALL=C 2>/dev/null # it may be read-only
+  __cohab_r=${1//'%'/%25} __cohab_rest=${1//[A-Za-z0-9\/._~%-]/}
+  while [[ $__cohab_rest ]]; do
+    __cohab_c=${__cohab_rest:0:1} __cohab_rest=${__cohab_rest//"${__cohab_rest:0:1}"/}
+    builtin printf -v __cohab_h '%02X' "'$__cohab_c" # sign-extends bytes above 7F, hence the last two digits
+    __cohab_r=${__cohab_r//"$__cohab_c"/%${__cohab_h: -2}}
   done
 }
 
 __cohab_precmd() { # first: $? is still the command's. A non-zero return under the user's errexit would end the shell
-  local st=$? REPLY __cohab_ee=
-  case $- in *e*) __cohab_ee=1; set +e ;; esac
-  __cohab_enc "$PWD"; __cohab_m "D;$__cohab_id;$st;$REPLY"; __cohab_unpre; __cohab_id=
-  [[ ! $__cohab_ee ]] || set -e
+  local __cohab_st=$? __cohab_r __cohab_ee=
+  case $- in *e*) __cohab_ee=1; builtin set +e ;; esac
+  __cohab_enc "$PWD"; __cohab_m "D;$__cohab_id;$__cohab_st;$__cohab_r"; __cohab_unpre; __cohab_id=
+  [[ ! $__cohab_ee ]] || builtin set -e
   [[ $- != *e* ]] || __cohab_ee=1
-  [[ $__cohab_ee ]] || return "$st"
+  [[ $__cohab_ee ]] || return "$__cohab_st"
 }
 
 __cohab_wrap() { # last: themes rebuild PS1 before this. References only, never the nonce itself
-  local st=$?
+  local __cohab_st=$?
   local -
-  set +xveu
-  shopt -q promptvars || {
-    PS1=${PS1//'\[${__cohab_b-}\]'} PS2=${PS2//'\[${__cohab_p2-}\]'} PS0=${PS0//'${__cohab_c-}'}
-    return $st
+  builtin set +xveu
+  builtin shopt -q promptvars || {
+    PS1=${PS1//'${__cohab_b-}'} PS2=${PS2//'${__cohab_p2-}'} PS0=${PS0//'${__cohab_c-}'}
+    return "$__cohab_st"
   }
-  [[ $PS1 == *'${__cohab_b-}'* ]] || PS1+='\[${__cohab_b-}\]'
-  [[ $PS2 == *'${__cohab_p2-}'* ]] || PS2='\[${__cohab_p2-}\]'$PS2
+  [[ $PS1 == *'${__cohab_b-}'* ]] || PS1+='${__cohab_b-}'
   [[ ${PS0-} == *'${__cohab_c-}'* ]] || PS0='${__cohab_c-}'${PS0-}
+  [[ $PS2 == *'${__cohab_p2-}'* ]] || PS2='${__cohab_p2-}'$PS2
 }
 
 __cohab_pre() {
   __cohab_opts=$-
-  case $- in *[eux]*) set +eux ;; esac 2>/dev/null
+  { builtin set +euvx; } 2>/dev/null # v also if it is off: bash may go on echoing after a command has set it
   [[ :$SHELLOPTS: == *:pipefail:* ]] && __cohab_pl=1 || __cohab_pl=
   [[ ! -e $__cohab_dir/wantenv ]] || __cohab_state "$__cohab_dir/env.$__cohab_id.before"
+  [[ ${HISTIGNORE-} == *' __cohab_pre; *'* || $(HISTTIMEFORMAT= builtin history 1) != *' __cohab_pre; '* ]] || builtin history -d -1
+  builtin jobs -ps >|"$__cohab_dir/stopped" 2>/dev/null # into a file: no process is started for this
   __cohab_m "O;$__cohab_id"
 }
 
 __cohab_unpre() { # undo leaks (set -euo pipefail), put the user's own values back
   [[ $__cohab_opts ]] || return 0
-  local o
-  for o in e u x v f n; do
-    if [[ $__cohab_opts == *$o* ]]; then [[ $- == *$o* ]] || set -$o; else [[ $- != *$o* ]] || set +$o; fi
+  local __cohab_o
+  for __cohab_o in e u x v f n; do
+    if [[ $__cohab_opts == *$__cohab_o* ]]; then
+      [[ $- == *$__cohab_o* ]] || builtin set "-$__cohab_o"
+    else
+      [[ $- != *$__cohab_o* ]] || builtin set "+$__cohab_o"
+    fi
   done 2>/dev/null
-  if [[ $__cohab_pl ]]; then set -o pipefail; else set +o pipefail; fi
+  if [[ $__cohab_pl ]]; then builtin set -o pipefail; else builtin set +o pipefail; fi
   __cohab_opts=
 }
 
+__cohab_newly_stopped() { # whether a job is stopped that was not before
+  local __cohab_job __cohab_before=$'\n'"$(<"$__cohab_dir/stopped")"$'\n'
+  while IFS= builtin read -r __cohab_job; do
+    [[ ! $__cohab_job || $__cohab_before == *$'\n'$__cohab_job$'\n'* ]] || return 0
+  done <<<"$(builtin jobs -ps)"
+  return 1
+}
+
 __cohab_e() {
-  local st=$1 REPLY stopped=
-  set +x
+  local __cohab_st=$1 __cohab_r __cohab_stopped=
+  builtin set +x
   # The status alone does not tell a stopped job from an `exit 148`.
-  case $st in 147 | 148 | 149 | 150) [[ -z $(jobs -ps) ]] || stopped=';stopped' ;; esac
-  __cohab_enc "$PWD"; __cohab_m "E;$__cohab_id;$st;$REPLY$stopped"
+  case $__cohab_st in 147 | 148 | 149 | 150) ! __cohab_newly_stopped || __cohab_stopped=';stopped' ;; esac
+  __cohab_enc "$PWD"; __cohab_m "E;$__cohab_id;$__cohab_st;$__cohab_r$__cohab_stopped"
   [[ ! -e $__cohab_dir/wantenv ]] || __cohab_state "$__cohab_dir/env.$__cohab_id"
-  return "$st"
+  [[ $__cohab_opts != *v* ]] || builtin set -v # within a hook it would not last
+  return "$__cohab_st"
 }
 
 __cohab_hook() { # no local variables: PROMPT_COMMAND may become an array
   local -
-  set +eux
+  builtin set +eux
   if [[ ${bash_preexec_imported-}${__bp_imported-} ]]; then
     precmd_functions=(__cohab_precmd "${precmd_functions[@]}" __cohab_wrap)
   elif [[ ${PROMPT_COMMAND@a} == *a* ]] || ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 501)); then
@@ -82,14 +99,15 @@ __cohab_hook() { # no local variables: PROMPT_COMMAND may become an array
 }
 
 __cohab_unrecorded() { # the stub, whatever the user sets
-  [[ ${HISTIGNORE-} == *' __cohab_pre; eval -- *'* ]] || HISTIGNORE="${HISTIGNORE:+$HISTIGNORE:} __cohab_pre; eval -- *"
+  [[ ${HISTIGNORE+${HISTIGNORE@a}} != *r* ]] || return 0 # __cohab_pre takes it out again
+  [[ ${HISTIGNORE-} == *' __cohab_pre; *'* ]] || HISTIGNORE="${HISTIGNORE:+$HISTIGNORE:} __cohab_pre; *"
 }
 
 __cohab_stash() { # $1: the keymap, which is vi's insertion again at the next prompt
   __cohab_us=$2
   case $1 in
-    vi-command) bind -m vi-insert '"\e[7391;b~": vi-movement-mode' ;;
-    vi-insert) bind -m vi-insert '"\e[7391;b~": ""' ;;
+    vi-command) builtin bind -m vi-insert '"\e[7391;b~": vi-movement-mode' ;;
+    vi-insert) builtin bind -m vi-insert '"\e[7391;b~": ""' ;;
   esac
   __cohab_mode=$1
   __cohab_line=$READLINE_LINE __cohab_point=$READLINE_POINT; READLINE_LINE= READLINE_POINT=0
@@ -97,61 +115,67 @@ __cohab_stash() { # $1: the keymap, which is vi's insertion again at the next pr
 }
 
 __cohab_take() { # a question: one Up away, as any line would be
-  [[ ! -o history || ! $READLINE_LINE ]] || history -s -- "$READLINE_LINE"
+  [[ ! -o history || ! $READLINE_LINE ]] || builtin history -s -- "$READLINE_LINE"
   __cohab_stash "$@"
 }
 
 __cohab_load() {
-  { IFS= read -r __cohab_id; IFS= read -r -d '' __cohab_cmd || :; } <"$__cohab_dir/cmd"
-  # The user may have unset or replaced our hooks.
-  [[ "${PROMPT_COMMAND[*]-}${precmd_functions[*]-}" == *__cohab_precmd* ]] || __cohab_hook
+  { IFS= builtin read -r __cohab_id; IFS= builtin read -r -d '' __cohab_cmd || :; } <"$__cohab_dir/cmd"
+  __cohab_present
   __cohab_unrecorded
-  [[ ! ${bash_preexec_imported-} ]] || history -s -- "$__cohab_cmd" # its hooks read `history 1`
-  READLINE_LINE=' __cohab_pre; eval -- "$__cohab_cmd"; __cohab_e $? "$__cohab_us"' READLINE_POINT=0
+  [[ ! ${bash_preexec_imported-} ]] || builtin history -s -- "$__cohab_cmd" # its hooks read `history 1`
+  READLINE_LINE=' __cohab_pre; \builtin eval -- "$__cohab_cmd"; __cohab_e "$?" "$__cohab_us"' READLINE_POINT=0
   __cohab_m "L;$__cohab_id"
 }
 
 __cohab_restore() { # what was typed meanwhile stands at the cursor
-  local before=${__cohab_line:0:__cohab_point} after=${__cohab_line:__cohab_point}
-  READLINE_POINT=$((__cohab_point + READLINE_POINT)) READLINE_LINE=$before$READLINE_LINE$after
+  local __cohab_before=${__cohab_line:0:__cohab_point} __cohab_after=${__cohab_line:__cohab_point}
+  READLINE_POINT=$((__cohab_point + READLINE_POINT)) READLINE_LINE=$__cohab_before$READLINE_LINE$__cohab_after
   # To vi's command mode the cursor goes one back.
   [[ $__cohab_mode != vi-command || ! $__cohab_line ]] || ((++READLINE_POINT))
   __cohab_line= __cohab_point=0
 }
 
+__cohab_present() { # the user may have unset or replaced our hooks
+  [[ "${PROMPT_COMMAND[*]-}${precmd_functions[*]-}" == *__cohab_precmd* ]] || __cohab_hook
+}
+
 __cohab_query() { # a line beyond bounds is cut, so that it is known at least how it begins
-  local REPLY line=$READLINE_LINE max
-  for max in 16384 4096; do
-    ((${#line} <= max)) || line="${line:0:max} [...]"
-    __cohab_enc "$line"
-    ((${#REPLY} > 60000)) || break
+  local __cohab_r __cohab_all=$READLINE_LINE __cohab_max
+  for __cohab_max in 16384 4096; do
+    ((${#__cohab_all} <= __cohab_max)) || __cohab_all="${__cohab_all:0:__cohab_max} [...]"
+    __cohab_enc "$__cohab_all"
+    ((${#__cohab_r} > 60000)) || break
   done
-  __cohab_m "Q;$READLINE_POINT;$REPLY"
+  __cohab_m "Q;$READLINE_POINT;$__cohab_r"
+  __cohab_present
 }
 
 __cohab_clear() { READLINE_LINE= READLINE_POINT=0; __cohab_m 'S;0'; }
 
 __cohab_key() { # of keymap $1, after escapes $2: number $3 calls $4
   # The braces keep the user's `set -x` quiet. The last argument is there for its effect, too: $_ stays what it was.
-  bind -m "$1" -x "\"$2[7391;$3~\": { $4 $1 \"\$_\"; } 2>/dev/null"
+  builtin bind -m "$1" -x "\"$2[7391;$3~\": { $4 $1 \"\$_\"; } 2>/dev/null"
 }
 
 # With a second escape: in emacs mode one that the user pressed before may still be pending.
 for __cohab_k in 'emacs:\e' 'emacs:\e\e' 'vi-insert:\e' 'vi-command:\e'; do
   __cohab_key "${__cohab_k%%:*}" "${__cohab_k#*:}" 1 __cohab_stash
   __cohab_key "${__cohab_k%%:*}" "${__cohab_k#*:}" 2 __cohab_load
-  bind -m "${__cohab_k%%:*}" "\"${__cohab_k#*:}[7391;3~\": accept-line"
+  builtin bind -m "${__cohab_k%%:*}" "\"${__cohab_k#*:}[7391;3~\": accept-line"
   __cohab_key "${__cohab_k%%:*}" "${__cohab_k#*:}" a __cohab_restore
-  bind -m "${__cohab_k%%:*}" "\"${__cohab_k#*:}[7391;4~\": \"\\e[7391;a~\\e[7391;b~\""
-  bind -m "${__cohab_k%%:*}" '"\e[7391;b~": ""'
+  builtin bind -m "${__cohab_k%%:*}" "\"${__cohab_k#*:}[7391;4~\": \"\\e[7391;a~\\e[7391;b~\""
+  builtin bind -m "${__cohab_k%%:*}" '"\e[7391;b~": ""'
   __cohab_key "${__cohab_k%%:*}" "${__cohab_k#*:}" 5 __cohab_query
-  bind -m "${__cohab_k%%:*}" "\"${__cohab_k#*:}[7391;6~\": accept-line"
+  builtin bind -m "${__cohab_k%%:*}" "\"${__cohab_k#*:}[7391;6~\": accept-line"
   __cohab_key "${__cohab_k%%:*}" "${__cohab_k#*:}" 8 __cohab_clear
   __cohab_key "${__cohab_k%%:*}" "${__cohab_k#*:}" 9 __cohab_take
 done 2>/dev/null
-unset -f __cohab_key
-unset __cohab_k
+builtin unset -f __cohab_key
+builtin unset __cohab_k
 
 __cohab_hook
 __cohab_unrecorded
+[[ ! ${__cohab_aliases-} ]] || builtin shopt -s expand_aliases
+builtin unset __cohab_aliases
 } 2>/dev/null

@@ -31,7 +31,7 @@ function __cohab_postexec --on-event fish_postexec
 end
 
 function __cohab_stopped_jobs
-    count (jobs | string match -e stopped)
+    builtin count (builtin jobs | string match -e stopped)
 end
 
 function __cohab_pre
@@ -50,16 +50,16 @@ function __cohab_e
 end
 
 function __cohab_stash
-    set -g __cohab_line (commandline -b) # one element a line: nothing else keeps an empty last one
-    set -g __cohab_point (commandline -C)
+    set -g __cohab_line (builtin commandline -b) # one element a line: nothing else keeps an empty last one
+    set -g __cohab_point (builtin commandline -C)
     set -g __cohab_mode $fish_bind_mode # vi command mode is to come back with the line
-    commandline --paging-mode; and commandline -f cancel
-    commandline -r ''
+    builtin commandline --paging-mode; and builtin commandline -f cancel
+    builtin commandline -r ''
     __cohab_m "S;"(string length -- "$__cohab_line") # the lines joined by blanks
 end
 
 function __cohab_take # a question: one Up away where fish can do that
-    set -l line (commandline -b | string collect)
+    set -l line (builtin commandline -b | string collect)
     test -z "$line"; or string match -q '3.*' -- $version; or builtin history append -- $line 2>/dev/null
     __cohab_stash
 end
@@ -70,43 +70,43 @@ function __cohab_load
         read -z -g __cohab_cmd
     end <$__cohab_dir/cmd
     __cohab_m "L;$__cohab_id"
-    commandline -r -- $__cohab_stub
-    commandline -f execute
+    builtin commandline -r -- $__cohab_stub
+    builtin commandline -f execute
 end
 
 function __cohab_restore # what was typed meanwhile stands at the cursor
-    set -l typed (commandline -b | string collect)
-    set -l at (math $__cohab_point + (commandline -C))
-    commandline -r -- "$__cohab_line[1]"
+    set -l typed (builtin commandline -b | string collect)
+    set -l at (builtin math $__cohab_point + (builtin commandline -C))
+    builtin commandline -r -- "$__cohab_line[1]"
     set -e __cohab_line[1]
     for line in $__cohab_line
-        commandline -a -- \n"$line"
+        builtin commandline -a -- \n"$line"
     end
-    commandline -C $__cohab_point
-    test -z "$typed"; or commandline -i -- $typed
-    commandline -C $at
+    builtin commandline -C $__cohab_point
+    test -z "$typed"; or builtin commandline -i -- $typed
+    builtin commandline -C $at
     set -g __cohab_line ''
     if test "$__cohab_mode" = default -a "$fish_bind_mode" = insert
         set fish_bind_mode default
-        commandline -f repaint-mode
+        builtin commandline -f repaint-mode
     end
 end
 
 function __cohab_fresh
-    commandline -r ''
-    commandline -f execute
+    builtin commandline -r ''
+    builtin commandline -f execute
 end
 
 function __cohab_clear
-    commandline -r ''
+    builtin commandline -r ''
     __cohab_m 'S;0'
 end
 
 function __cohab_ask # a line beyond bounds is cut, so that it is known at least how it begins
-    set -l line (commandline -b | string collect)
+    set -l line (builtin commandline -b | string collect)
     test (string length -- "$line") -le 4096; or set line (string sub -l 4096 -- "$line" | string collect)" [...]"
     set -l text (string escape --style=url -- "$line") # empty: quoted below, or the word vanishes
-    __cohab_m "$argv;"(commandline -C)";$text"
+    __cohab_m "$argv;"(builtin commandline -C)";$text"
 end
 
 function __cohab_query
@@ -114,29 +114,29 @@ function __cohab_query
 end
 
 function __cohab_enter
-    if commandline --paging-mode; or commandline --search-mode; or test -z "$(commandline -b)"
-        commandline -f execute
+    if builtin commandline --paging-mode; or builtin commandline --search-mode; or test -z "$(builtin commandline -b)"
+        builtin commandline -f execute
     else
         __cohab_ask N
     end
 end
 
 for __cohab_k in default insert visual replace replace_one
-    bind -M $__cohab_k \x1er1 __cohab_stash
-    bind -M $__cohab_k \x1er2 __cohab_load
-    bind -M $__cohab_k \x1er4 __cohab_restore
-    bind -M $__cohab_k \x1er5 __cohab_query
-    bind -M $__cohab_k \x1er6 __cohab_fresh
-    bind -M $__cohab_k \x1er7 'commandline -f execute'
-    bind -M $__cohab_k \x1er8 __cohab_clear
-    bind -M $__cohab_k \x1er9 __cohab_take
+    builtin bind -M $__cohab_k \x1er1 __cohab_stash
+    builtin bind -M $__cohab_k \x1er2 __cohab_load
+    builtin bind -M $__cohab_k \x1er4 __cohab_restore
+    builtin bind -M $__cohab_k \x1er5 __cohab_query
+    builtin bind -M $__cohab_k \x1er6 __cohab_fresh
+    builtin bind -M $__cohab_k \x1er7 'commandline -f execute'
+    builtin bind -M $__cohab_k \x1er8 __cohab_clear
+    builtin bind -M $__cohab_k \x1er9 __cohab_take
     # Stands for Enter at the prompt. Enter itself stays as it is: what is typed ahead of the prompt runs as ever. Where the user has
     # bound it, that is what happens.
-    set -l own (bind --user -M $__cohab_k \r 2>/dev/null)
+    set -l own (builtin bind --user -M $__cohab_k \r 2>/dev/null)
     if test -n "$own"
         eval (string replace -r -- ' (\\\\r|\\\\cm|enter) ' ' \\x1er0 ' $own)
     else
-        bind -M $__cohab_k \x1er0 __cohab_enter
+        builtin bind -M $__cohab_k \x1er0 __cohab_enter
     end
 end
 set -e __cohab_k

@@ -2,7 +2,7 @@
 # Marks go to /dev/tty, so `exec >file` does not lose them. Braces around names, and `emulate` where it is allowed: any option of the
 # user's may be set.
 [[ $ZSH_VERSION == (5.<3->(|.*)|<6->.*) ]] || return 0
-typeset -g __cohab_nonce=@NONCE@ __cohab_dir=@DIR@ __cohab_id= __cohab_cmd= __cohab_line= __cohab_point=0 __cohab_keymap= __cohab_us= __cohab_x= __cohab_st=0 __cohab_saved= __cohab_entered=
+typeset -g __cohab_nonce=@NONCE@ __cohab_dir=@DIR@ __cohab_id= __cohab_cmd= __cohab_line= __cohab_point=0 __cohab_keymap= __cohab_us= __cohab_x= __cohab_st=0 __cohab_jobs= __cohab_saved= __cohab_entered= __cohab_readonly=
 typeset -gA __cohab_opts
 
 __cohab_m() { builtin printf '\e]7391;%s;%s;%s\a' "$__cohab_nonce" "$$" "$1" 2>/dev/null >/dev/tty; }
@@ -13,12 +13,13 @@ __cohab_enc() { # percent-encode $1 into REPLY
 }
 
 __cohab_precmd() { # first: $? is still the command's. No `emulate -L`: it would undo that options are put back
-  local st=$? REPLY
+  { local st=$? REPLY; unsetopt xtrace; } 2>/dev/null # local to functions
   __cohab_enc "$PWD"; __cohab_m "D;$__cohab_id;$st;$REPLY"; __cohab_unpre; __cohab_id=
+  [[ -z $__cohab_readonly ]] || { __cohab_readonly=; typeset -gr HISTFILE; }
 }
 
 __cohab_hooks() { # the first and the last of the user's hooks, whatever became of them meanwhile
-  builtin emulate -L zsh
+  { builtin emulate -L zsh; unsetopt xtrace; } 2>/dev/null
   [[ ${precmd_functions[1]-} == __cohab_precmd && ${precmd_functions[-1]-} == __cohab_hooks ]] ||
     precmd_functions=(__cohab_precmd ${precmd_functions:#__cohab_(precmd|hooks|install)} __cohab_hooks)
   (( ${preexec_functions[(I)__cohab_preexec]} )) || preexec_functions+=(__cohab_preexec)
@@ -27,22 +28,39 @@ __cohab_hooks() { # the first and the last of the user's hooks, whatever became 
   [[ ${widgets[zle-line-init]-} == *(azhw|__cohab)* ]] || {
     builtin autoload -Uz add-zle-hook-widget && add-zle-hook-widget line-init __cohab_line_init
   } 2>/dev/null || zle -N zle-line-init __cohab_line_init
+  __cohab_keys
 }
 
-__cohab_preexec() { __cohab_m C; }
+__cohab_keys() { # at each prompt: `bindkey -d` makes all keymaps anew
+  local k e
+  for k in emacs viins vicmd; do
+    for e in '\e' '\e\e'; do # with a second escape: one that the user pressed before may still be pending
+      builtin bindkey -M $k $e'[7391;1~' __cohab_stash $e'[7391;2~' __cohab_load $e'[7391;4~' __cohab_restore \
+        $e'[7391;5~' __cohab_query $e'[7391;6~' __cohab_fresh $e'[7391;7~' __cohab_run \
+        $e'[7391;8~' __cohab_clear $e'[7391;9~' __cohab_take
+    done
+  done
+}
+
+__cohab_preexec() { { unsetopt xtrace; } 2>/dev/null; __cohab_m C; }
 
 __cohab_addhist() {
+  { unsetopt xtrace; } 2>/dev/null
   [[ $1 == ' { __cohab_x='* ]] || return 0
-  fc -p # the status alone leaves the stub one Up away
+  # The status alone leaves the stub one Up away. A read-only variable would be an error, with which zsh drops the whole line.
+  [[ ${parameters[HISTFILE]-} != *readonly* ]] || { typeset -g +r HISTFILE; __cohab_readonly=1; }
+  { fc -p; } always { TRY_BLOCK_ERROR=0; }
   return 1
 }
 
 __cohab_pre() {
-  local o
+  local o REPLY
   for o in nounset errreturn pipefail verbose noglob; do __cohab_opts[$o]=${options[$o]}; done
   __cohab_saved=1
   unsetopt errexit nounset xtrace errreturn 2>/dev/null
   [[ ! -e $__cohab_dir/wantenv ]] || __cohab_state "$__cohab_dir/env.$__cohab_id.before"
+  __cohab_stopped
+  __cohab_jobs=$REPLY
   __cohab_m "O;$__cohab_id"
 }
 
@@ -55,16 +73,25 @@ __cohab_unpre() { # undo leaks (set -euo pipefail), put the user's own values ba
   __cohab_saved=
 }
 
-__cohab_stopped() {
+__cohab_stopped() { # the numbers of stopped jobs, between blanks, into REPLY
   builtin emulate -L zsh
-  [[ -n ${(M)jobstates:#suspended*} ]]
+  REPLY=" ${(kj: :)jobstates[(R)suspended*]} "
+}
+
+__cohab_newly_stopped() { # whether a job is stopped that was not before
+  builtin emulate -L zsh
+  local job
+  for job in ${(k)jobstates[(R)suspended*]}; do
+    [[ $__cohab_jobs == *" $job "* ]] || return 0
+  done
+  return 1
 }
 
 __cohab_e() {
   local st=$1 REPLY stopped=
   unsetopt xtrace 2>/dev/null
   # The status alone does not tell a stopped job from an `exit 148`.
-  case $st in (147|148|149|150) if __cohab_stopped; then stopped=';stopped'; fi ;; esac
+  case $st in (147|148|149|150) if __cohab_newly_stopped; then stopped=';stopped'; fi ;; esac
   __cohab_enc "$PWD"; __cohab_m "E;$__cohab_id;$st;$REPLY$stopped"
   [[ ! -e $__cohab_dir/wantenv ]] || __cohab_state "$__cohab_dir/env.$__cohab_id"
   return $st
@@ -147,17 +174,10 @@ __cohab_line_init() { if [[ $CONTEXT == start ]]; then __cohab_m B; else __cohab
 
 __cohab_install() {
   builtin emulate -L zsh
-  local w k e
+  local w
   for w in stash load restore query fresh clear take run; do zle -N __cohab_$w; done
   zle -A accept-line __cohab_accept
   zle -N accept-line __cohab_enter
-  for k in emacs viins vicmd; do
-    for e in '\e' '\e\e'; do # with a second escape: one that the user pressed before may still be pending
-      bindkey -M $k $e'[7391;1~' __cohab_stash $e'[7391;2~' __cohab_load $e'[7391;4~' __cohab_restore \
-        $e'[7391;5~' __cohab_query $e'[7391;6~' __cohab_fresh $e'[7391;7~' __cohab_run \
-        $e'[7391;8~' __cohab_clear $e'[7391;9~' __cohab_take
-    done
-  done
   __cohab_hooks
   unfunction __cohab_install
   __cohab_precmd

@@ -1,6 +1,7 @@
 //! What a command wrote: kept at its head and its tail, and rendered as text for the model. Pure.
 
 use memchr::memmem;
+use unicode_width::UnicodeWidthChar;
 use vte::{Params, Parser, Perform};
 
 /// Bytes kept from the beginning of an agent's command.
@@ -10,6 +11,8 @@ pub const CAPTURE_TAIL_BYTES: usize = 64 * 1024;
 
 /// A tail that starts in the middle of a line loses that line's rest, if it is not longer than this.
 const PARTIAL_LINE_MAX_BYTES: usize = 4096;
+/// The way to the next row is not longer.
+const WAY_MAX_BYTES: usize = 2048;
 /// Blanks that cursor movements may add to one rendering.
 const PADDING_MAX_CHARS: usize = 256 * 1024;
 /// Cursor movements beyond these stay here.
@@ -67,6 +70,19 @@ impl Capture {
         ends_in_mid_line(&end[end.len().saturating_sub(PARTIAL_LINE_MAX_BYTES)..])
     }
 
+    /// Takes back what zsh writes at last before its hooks run, to get to a row of its own: a mark, a row of blanks, the way back.
+    /// Whether it was there.
+    pub fn cut_way_to_next_row(&mut self) -> bool {
+        let from_tail = self.tail.len().min(WAY_MAX_BYTES);
+        let from_head = self.head.len().min(WAY_MAX_BYTES - from_tail);
+        let end = [&self.head[self.head.len() - from_head..], &self.tail[self.tail.len() - from_tail..]].concat();
+        let cut = way_to_next_row(&end).unwrap_or(0);
+        self.total -= cut as u64;
+        self.head.truncate(self.head.len() - cut.saturating_sub(from_tail));
+        self.tail.truncate(self.tail.len() - cut.min(from_tail));
+        cut > 0
+    }
+
     /// The kept end as text, for a capture without head; what was left out is not named.
     #[must_use]
     pub fn render_tail(&self) -> String {
@@ -89,6 +105,38 @@ impl Capture {
         let line_break = if head.is_empty() || head.ends_with('\n') { "" } else { "\n" };
         (format!("{head}{line_break}[{left_out} bytes left out]\n{}", render(&[&tail[partial..]])), left_out)
     }
+}
+
+/// The length of the end that begins with a mark of any width, followed by blanks, CR, as many blanks as the mark is wide, CR.
+fn way_to_next_row(bytes: &[u8]) -> Option<usize> {
+    let without_blanks = |bytes: &[u8]| bytes.len() - bytes.iter().rev().take_while(|byte| **byte == b' ').count();
+    let back = bytes.strip_suffix(b"\r")?;
+    let erased = &back[..without_blanks(back)];
+    let mut width = back.len() - erased.len();
+    let row = erased.strip_suffix(b"\r")?;
+    let mut rest = &row[..without_blanks(row)];
+    if rest.len() == row.len() {
+        return None;
+    }
+    while width > 0 {
+        rest = without_attributes(rest);
+        let start = (1..=rest.len().min(4)).map(|length| rest.len() - length).find(|at| rest[*at] & 0xc0 != 0x80)?;
+        let mark = std::str::from_utf8(&rest[start..]).ok()?.chars().next()?;
+        width = width.checked_sub(mark.width()?)?;
+        rest = without_attributes(&rest[..start]);
+    }
+    Some(bytes.len() - rest.len())
+}
+
+/// Without the changes of colour and the like at its end.
+fn without_attributes(mut bytes: &[u8]) -> &[u8] {
+    while let Some(body) = bytes.strip_suffix(b"m")
+        && let Some(start) = body.iter().rposition(|byte| !byte.is_ascii_digit() && *byte != b';')
+        && let Some(before) = body[..=start].strip_suffix(b"\x1b[")
+    {
+        bytes = before;
+    }
+    bytes
 }
 
 /// The length of the rest of a cut line at the beginning of `tail`.

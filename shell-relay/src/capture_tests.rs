@@ -33,6 +33,29 @@ fn a_repainted_screen_leaves_its_last_state_after_what_came_before() {
 }
 
 #[test]
+fn the_way_of_zsh_to_its_prompt_is_no_output() {
+    let cut = |bytes: String| {
+        let mut capture = Capture::new(8, 4096);
+        capture.push(bytes.as_bytes());
+        capture.cut_way_to_next_row();
+        (capture.render().0, capture.total_bytes())
+    };
+    let blanks = " ".repeat(79);
+    for mark in ["\x1b[1m\x1b[7m%\x1b[27m\x1b[1m\x1b[0m", "#", "\x1b[2m⏎\x1b[m"] {
+        for output in ["", "x", "end  \x1b[31m%", "line\r\n"] {
+            let told = output.replace("\x1b[31m", "").replace('\r', "");
+            assert_eq!(cut(format!("{output}{mark}{blanks}\r \r")).0, told);
+        }
+    }
+    assert_eq!(cut(format!("{}%{blanks}\r \r", "long line\r\n")), ("long line\n".into(), 11));
+    assert_eq!(cut(format!("no mark{blanks}\r\r")), ("no mark".into(), 7));
+    assert_eq!(cut(format!("wide🎉{blanks}\r  \r")), ("wide".into(), 4));
+    for other in ["", "\r", "a\r\r", "a\r \r", " \r \r", "\u{301} \r \r"] {
+        assert_eq!(cut(other.into()).1, other.len() as u64, "{other:?}");
+    }
+}
+
+#[test]
 fn short_output_is_kept_whole() {
     let mut capture = Capture::new(8, 8);
     capture.push(b"0123456789abcde\n");

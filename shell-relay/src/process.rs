@@ -1,6 +1,7 @@
 //! Processes and their groups: the few system calls that all shells share.
 
 use std::{
+    fs,
     os::unix::process::{CommandExt, ExitStatusExt},
     process::{Command, ExitStatus},
 };
@@ -65,4 +66,54 @@ pub fn group_is_alive(pgid: i32) -> bool {
 #[must_use]
 pub fn status_of(status: ExitStatus) -> i32 {
     status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0))
+}
+
+/// Whether a living child of a process is in the same process group. Where the kernel does not tell: no.
+#[must_use]
+pub fn has_child_in_own_group(pid: u32) -> bool {
+    let Some((_, own_group)) = state_and_group(pid) else { return false };
+    let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    threads.filter_map(|thread| fs::read_to_string(thread.path().join("children")).ok()).any(|children| {
+        let mut children = children.split_whitespace().filter_map(|child| child.parse().ok());
+        children.any(|child| state_and_group(child).is_some_and(|(state, group)| state != b'Z' && group == own_group))
+    })
+}
+
+/// What the kernel says of a process: a letter (`Z`: ended), and its group.
+fn state_and_group(pid: u32) -> Option<(u8, i32)> {
+    let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
+    let after_name = memchr::memrchr(b')', &stat)? + 1;
+    let mut words = str::from_utf8(&stat[after_name..]).ok()?.split_whitespace();
+    let state = words.next()?.bytes().next()?;
+    Some((state, words.nth(1)?.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        io::{BufRead, BufReader},
+        process::Stdio,
+    };
+
+    use super::*;
+
+    /// Of a shell with one child that is about to end with it.
+    fn shares_its_group(option: &str) -> bool {
+        let mut shell = Command::new("bash");
+        let text = format!("set {option}; sleep 60 & echo started; read line; kill $!");
+        shell.args(["-c", &text]).process_group(0);
+        let mut shell = shell.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        BufReader::new(shell.stdout.take().unwrap()).read_line(&mut String::new()).unwrap();
+        let shares = has_child_in_own_group(shell.id());
+        drop(shell.stdin.take());
+        shell.wait().unwrap();
+        shares
+    }
+
+    #[test]
+    fn a_child_in_the_own_group_is_told_from_one_with_a_group_of_its_own() {
+        assert!(shares_its_group("+m"));
+        assert!(!shares_its_group("-m"));
+        assert!(!has_child_in_own_group(u32::MAX));
+    }
 }

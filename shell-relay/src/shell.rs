@@ -101,7 +101,7 @@ pub fn startup_files(shell: Shell, login: bool, nonce: &str, directory: &Path) -
         Shell::Bash => {
             let users: &str = if login { BASH_LOGIN_FILES } else { "[[ ! -r ~/.bashrc ]] || . ~/.bashrc\n" };
             let script = filled(include_str!("../assets/integration.bash"), nonce, &quoted(directory));
-            vec![("integration.bash", [users.as_bytes(), state, &script].concat())]
+            vec![("integration.bash", [users.as_bytes(), BASH_ALIASES_OFF.as_bytes(), state, &script].concat())]
         }
         Shell::Zsh => {
             let filled = |script| filled(script, nonce, &quoted(directory));
@@ -124,6 +124,11 @@ fn filled(script: &str, nonce: &str, directory: &[u8]) -> Vec<u8> {
     let parts: Vec<&[u8]> = script.split("@DIR@").map(str::as_bytes).collect();
     parts.join(directory)
 }
+
+/// Until the end of the integration script, which is for 4.4 or later.
+const BASH_ALIASES_OFF: &str = "((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 404)) || \\builtin return 0
+{ [[ :$BASHOPTS: != *:expand_aliases:* ]] || __cohab_aliases=1; \\builtin shopt -u expand_aliases; } 2>/dev/null
+";
 
 const BASH_LOGIN_FILES: &str = "set +o posix; shopt -u inherit_errexit; unset ENV; export -n HISTFILE
 [[ ! -r /etc/profile ]] || . /etc/profile

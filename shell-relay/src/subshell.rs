@@ -6,8 +6,8 @@ mod fish;
 use brush_parser::{
     Parser, ParserOptions,
     ast::{
-        AndOr, AndOrList, Command, CommandPrefixOrSuffixItem, CompoundCommand, CompoundList, Pipeline,
-        SeparatorOperator, SimpleCommand,
+        AndOr, AndOrList, Command, CommandPrefixOrSuffixItem, CompoundCommand, CompoundList, IoFileRedirectKind,
+        IoRedirect, Pipeline, SeparatorOperator, SimpleCommand,
     },
 };
 
@@ -30,17 +30,21 @@ pub enum Containment {
     Refused(&'static str),
 }
 
-const ENDS_FISH: &str = "the command would end the user's fish, which has no subshells; run it as `fish -c '...'`";
+const ENDS_FISH: &str =
+    "the command would end or stop the user's fish, which has no subshells; run it as `fish -c '...'`";
+const SUSPENDS: &str = "`suspend` would stop the user's shell, and nothing could wake it up again; leave it out";
 
 /// How `text` is to be run in `shell`. A text that could end the shell or leave it with `errexit` is contained: an `exit`, `logout`,
 /// `exec` of a program, `set -e` or an EXIT trap at top level; in zsh also `bye`, `setopt err_exit`, `emulate` and `TRAPEXIT`.
+/// A `suspend`, which would stop the shell or, in a subshell, leave it waiting for ever, is refused.
 /// What runs in a subshell, a pipe, the background or is only defined does not count. A text that cannot be parsed counts if one of
 /// these words stands in it.
 #[must_use]
 pub fn containment(shell: Shell, text: &str) -> Containment {
     match shell {
         Shell::Fish if fish::ends_shell(text) => Containment::Refused(ENDS_FISH),
-        Shell::Bash | Shell::Zsh if needs_subshell(shell, text) => Containment::Subshell(in_subshell(text)),
+        Shell::Bash | Shell::Zsh if names_command(shell, Sought::Suspend, text) => Containment::Refused(SUSPENDS),
+        Shell::Bash | Shell::Zsh if names_command(shell, Sought::End, text) => Containment::Subshell(in_subshell(text)),
         _ => Containment::Live,
     }
 }
@@ -50,8 +54,17 @@ fn in_subshell(text: &str) -> String {
     format!("( eval -- {} )", String::from_utf8_lossy(&quoted(text.as_ref())))
 }
 
-fn needs_subshell(shell: Shell, text: &str) -> bool {
-    if !mentions_danger(shell, text) {
+/// What a text is read for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sought {
+    /// The end of the shell itself, or a lasting `errexit`.
+    End,
+    /// `suspend`, wherever it would run.
+    Suspend,
+}
+
+fn names_command(shell: Shell, sought: Sought, text: &str) -> bool {
+    if !mentions(shell, sought, text) {
         return false;
     }
     let groups = text.split(|c: char| c.is_whitespace() || ";&|`".contains(c));
@@ -60,12 +73,15 @@ fn needs_subshell(shell: Shell, text: &str) -> bool {
     if text.len() > PARSED_MAX_BYTES || groups > GROUPS_MAX {
         return true;
     }
-    Reading { is_zsh: shell == Shell::Zsh, evals: 0 }.text_is_dangerous(text)
+    Reading { is_zsh: shell == Shell::Zsh, sought, evals: 0 }.text_is_dangerous(text)
 }
 
 /// A cheap look that never misses: quotes and backslashes within the words are taken into account.
-fn mentions_danger(shell: Shell, text: &str) -> bool {
+fn mentions(shell: Shell, sought: Sought, text: &str) -> bool {
     without_quotes(text).split(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '-').any(|word| {
+        if sought == Sought::Suspend {
+            return word == "suspend";
+        }
         matches!(word, "exit" | "logout" | "exec" | "set" | "trap")
             || (shell == Shell::Zsh
                 && (matches!(word, "bye" | "setopt" | "unsetopt" | "emulate" | "TRAPEXIT")
@@ -77,6 +93,7 @@ fn mentions_danger(shell: Shell, text: &str) -> bool {
 #[derive(Clone, Copy)]
 struct Reading {
     is_zsh: bool,
+    sought: Sought,
     evals: usize,
 }
 
@@ -88,8 +105,15 @@ impl Reading {
         }
     }
 
+    /// Also in subshells, pipes and the background.
+    fn everywhere(self) -> bool {
+        self.sought == Sought::Suspend
+    }
+
     fn list_is_dangerous(self, list: &CompoundList) -> bool {
-        list.0.iter().any(|item| matches!(item.1, SeparatorOperator::Sequence) && self.chain_is_dangerous(&item.0))
+        let counts =
+            |separator: &SeparatorOperator| self.everywhere() || matches!(separator, SeparatorOperator::Sequence);
+        list.0.iter().any(|item| counts(&item.1) && self.chain_is_dangerous(&item.0))
     }
 
     fn chain_is_dangerous(self, chain: &AndOrList) -> bool {
@@ -102,6 +126,7 @@ impl Reading {
     fn pipeline_is_dangerous(self, pipeline: &Pipeline) -> bool {
         match pipeline.seq.as_slice() {
             [only] => self.part_is_dangerous(only),
+            parts if self.everywhere() => parts.iter().any(|part| self.part_is_dangerous(part)),
             // Each part of a longer pipe is a subshell, but zsh runs the last one itself.
             [.., last] if self.is_zsh => self.part_is_dangerous(last),
             _ => false,
@@ -113,7 +138,9 @@ impl Reading {
             Command::Simple(command) => self.command_is_dangerous(command),
             Command::Compound(command, _) => self.compound_is_dangerous(command),
             // It is only defined here; but a function of this name is a trap.
-            Command::Function(function) => self.is_zsh && function.fname.value == "TRAPEXIT",
+            Command::Function(function) => {
+                self.sought == Sought::End && self.is_zsh && function.fname.value == "TRAPEXIT"
+            }
             Command::ExtendedTest(..) => false,
         }
     }
@@ -138,13 +165,17 @@ impl Reading {
                             || self.list_is_dangerous(&branch.body)
                     })
             }
-            CompoundCommand::Arithmetic(_) | CompoundCommand::Subshell(_) | CompoundCommand::Coprocess(_) => false,
+            CompoundCommand::Subshell(subshell) => self.everywhere() && self.list_is_dangerous(&subshell.list),
+            CompoundCommand::Arithmetic(_) | CompoundCommand::Coprocess(_) => false,
         }
     }
 
     fn command_is_dangerous(self, command: &SimpleCommand) -> bool {
         let assignments = command.prefix.iter().flat_map(|prefix| &prefix.0).filter_map(word_of);
-        if self.is_zsh && assignments.into_iter().any(|word| option_name(word).starts_with("options[errexit]")) {
+        if self.sought == Sought::End
+            && self.is_zsh
+            && assignments.into_iter().any(|word| option_name(word).starts_with("options[errexit]"))
+        {
             return true;
         }
         let name = command.word_or_name.iter().map(|word| word.value.as_str());
@@ -154,11 +185,12 @@ impl Reading {
         let prefixes = self.modifiers(&words);
         let Some((name, arguments)) = words[prefixes..].split_first() else { return false };
         match name.as_str() {
+            "eval" => self.code_is_dangerous(&raw[prefixes + 1..]),
+            _ if self.sought == Sought::Suspend => name == "suspend",
             "exit" | "logout" => true,
             "bye" => self.is_zsh,
-            // Without a program it only redirects, and that is to stick.
-            "exec" => !arguments.is_empty(),
-            "eval" => self.code_is_dangerous(&raw[prefixes + 1..]),
+            // Without a program it only redirects, and that is to stick; but a shell that loses its input ends.
+            "exec" => !arguments.iter().all(|word| names_descriptor(word)) || redirects_input(command),
             "set" if self.is_zsh => zsh_sets_errexit("set", arguments),
             "set" => sets_errexit(arguments),
             "setopt" | "unsetopt" if self.is_zsh => zsh_sets_errexit(name, arguments),
@@ -185,7 +217,7 @@ impl Reading {
     fn code_is_dangerous(self, raw: &[&str]) -> bool {
         let code = raw.iter().map(|word| without_outer_quotes(word)).collect::<Vec<_>>().join(" ");
         let shell = if self.is_zsh { Shell::Zsh } else { Shell::Bash };
-        mentions_danger(shell, &code)
+        mentions(shell, self.sought, &code)
             && (self.evals >= MAX_EVALS || Self { evals: self.evals + 1, ..self }.text_is_dangerous(&code))
     }
 
@@ -196,6 +228,30 @@ impl Reading {
             None => raw.iter().any(|word| !word.starts_with('-')),
         }
     }
+}
+
+/// `{name}`, as in `exec {name}>file`.
+fn names_descriptor(word: &str) -> bool {
+    let name = word.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
+    name.is_some_and(|name| !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_'))
+}
+
+fn redirects_input(command: &SimpleCommand) -> bool {
+    let prefix = command.prefix.iter().flat_map(|prefix| &prefix.0);
+    let suffix = command.suffix.iter().flat_map(|suffix| &suffix.0);
+    prefix.chain(suffix).any(|item| match item {
+        CommandPrefixOrSuffixItem::IoRedirect(IoRedirect::File(descriptor, kind, _)) => {
+            let reads = matches!(
+                kind,
+                IoFileRedirectKind::Read | IoFileRedirectKind::ReadAndWrite | IoFileRedirectKind::DuplicateInput
+            );
+            *descriptor == Some(0) || (descriptor.is_none() && reads)
+        }
+        CommandPrefixOrSuffixItem::IoRedirect(
+            IoRedirect::HereDocument(descriptor, _) | IoRedirect::HereString(descriptor, _),
+        ) => descriptor.is_none_or(|descriptor| descriptor == 0),
+        _ => false,
+    })
 }
 
 fn word_of(item: &CommandPrefixOrSuffixItem) -> Option<&str> {

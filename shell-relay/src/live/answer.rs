@@ -217,7 +217,7 @@ impl LiveShell {
         let Some(answer) = self.answer.take() else { return };
         self.view = View::Shown;
         self.keyboard = Keyboard::Shell;
-        self.restore = Some(Restore { line: answer.leave.unwrap_or(false), ends_answer: true });
+        self.restore = Some(Restore::at_next_prompt(answer.leave.unwrap_or(false), true));
         self.try_restore(cx);
     }
 

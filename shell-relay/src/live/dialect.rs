@@ -58,6 +58,10 @@ pub(super) struct Dialect {
     pub search_takes_keys: bool,
     /// The next prompt erases an output's last line that has no line feed; else the shell marks it itself.
     pub prompt_erases_rest: bool,
+    /// The shell goes to a row of its own before it tells that a command has finished.
+    pub new_row_before_finish: bool,
+    /// A pipeline that begins with a builtin runs in the shell's own process group.
+    pub shares_group: bool,
     /// Ctrl-O accepts the line.
     pub accepts_by_ctrl_o: bool,
 }
@@ -71,6 +75,8 @@ static BASH: Dialect = Dialect {
     mark_in_prompt: true,
     search_takes_keys: true,
     prompt_erases_rest: true,
+    new_row_before_finish: false,
+    shares_group: false,
     accepts_by_ctrl_o: true,
 };
 
@@ -83,6 +89,8 @@ static ZSH: Dialect = Dialect {
     mark_in_prompt: false,
     search_takes_keys: false,
     prompt_erases_rest: false,
+    new_row_before_finish: true,
+    shares_group: false,
     accepts_by_ctrl_o: true,
 };
 
@@ -96,6 +104,8 @@ static FISH: Dialect = Dialect {
     mark_in_prompt: false,
     search_takes_keys: false,
     prompt_erases_rest: false,
+    new_row_before_finish: false,
+    shares_group: true,
     accepts_by_ctrl_o: false,
 };
 

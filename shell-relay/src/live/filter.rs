@@ -1,6 +1,9 @@
 //! What of the shell's output reaches the terminal while it is not simply passed. Pure.
 
-use super::sequences::{Piece, SequenceScanner};
+use super::{
+    directory::DirectoryReport,
+    sequences::{Piece, SequenceScanner},
+};
 
 /// Lets nothing through but changes of the editor's modes: bracketed paste, cursor, kitty keyboard, keypad.
 #[derive(Debug, Default)]
@@ -44,6 +47,8 @@ fn is_mode_change(sequence: &[u8]) -> bool {
 #[derive(Debug, Default)]
 pub(super) struct GuardFilter {
     scanner: SequenceScanner,
+    /// What of the dropped strings may pass later.
+    pub dropped: DirectoryReport,
 }
 
 impl GuardFilter {
@@ -52,6 +57,7 @@ impl GuardFilter {
         let mut known_raw = None;
         let mut rest = bytes;
         while let Some(piece) = self.scanner.next(&mut rest) {
+            let string = matches!(piece, Piece::String(_));
             let (piece, harmless, may_pass) = match piece {
                 Piece::Text(text) => (text, true, true),
                 Piece::Sequence(sequence) => (sequence, !is_request(sequence) && !distorts_later_text(sequence), true),
@@ -59,6 +65,8 @@ impl GuardFilter {
             };
             if harmless || (may_pass && *known_raw.get_or_insert_with(&raw)) {
                 out.extend_from_slice(piece);
+            } else if string {
+                self.dropped.push(piece);
             }
         }
     }

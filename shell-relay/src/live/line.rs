@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Cx, Enter, Key, LineDecision, LiveEvent, LiveShell, Phase, Probe, QUERY_WAIT, Token, TokenKind};
+use super::{Cx, Enter, Key, LineDecision, LiveEvent, LiveShell, Phase, Probe, QUERY_WAIT, Restore, Token, TokenKind};
 use crate::shell::Shell;
 
 /// Enter painted something, and so long nothing more came.
@@ -55,6 +55,7 @@ impl LiveShell {
     pub(super) fn shell_key(&mut self, token: Token<'_>, cx: &mut Cx<'_>) {
         match self.phase {
             Phase::Prompt => self.prompt_key(token, cx),
+            Phase::Precmd { .. } if token.kind == TokenKind::Hotkey => self.hold_until_settled(token),
             Phase::Continuation => {
                 self.prompt.last_key = Some(cx.now);
                 cx.fx.pty.extend_from_slice(token.bytes);
@@ -79,12 +80,15 @@ impl LiveShell {
             }
             TokenKind::Enter if self.prompt.typed && self.may_ask(cx) => return self.ask_for_line(false, token, cx),
             TokenKind::Hotkey if self.may_ask(cx) => return self.ask_for_line(true, token, cx),
+            TokenKind::Hotkey if self.prompt.unsettled_until().is_some_and(|until| cx.now < until) => {
+                return self.hold_until_settled(token);
+            }
             TokenKind::Enter => return self.press_enter(token.bytes, None, cx),
             TokenKind::Accept if self.dialect.accepts_by_ctrl_o => return self.press_enter(token.bytes, None, cx),
             TokenKind::Search if self.dialect.search_takes_keys => self.prompt.searched = true,
             _ => self.prompt.typed = true,
         }
-        if self.prompt.enter_pending {
+        if self.prompt.entered_at.is_some() {
             self.prompt.keys_since_left = true;
         }
         self.prompt.accepting = false;
@@ -92,9 +96,16 @@ impl LiveShell {
         cx.fx.pty.extend_from_slice(token.bytes);
     }
 
+    /// The hotkey at a prompt that is about to stand, or whose line is still being typed ahead: no widget of the shell's is to have it.
+    fn hold_until_settled(&mut self, token: Token<'_>) {
+        self.held.push(token);
+        let prompt_told = self.phase == Phase::Prompt;
+        self.restore = Some(Restore { prompt_told, ..Restore::at_next_prompt(false, false) });
+    }
+
     fn press_enter(&mut self, key: &[u8], line: Option<String>, cx: &mut Cx<'_>) {
-        self.prompt.keys_since_left |= self.prompt.enter_pending;
-        self.prompt.enter_pending = true;
+        self.prompt.keys_since_left |= self.prompt.entered_at.is_some();
+        self.prompt.entered_at = Some(cx.now);
         self.prompt.accepting = false;
         self.prompt.searched = false;
         self.prompt.last_key = Some(cx.now);
@@ -119,7 +130,7 @@ impl LiveShell {
     fn may_ask(&self, cx: &Cx<'_>) -> bool {
         self.setup.shell != Shell::Other
             && !self.prompt.searched
-            && !self.prompt.enter_pending
+            && !self.prompt.enter_is_pending(cx.now)
             && self.prompt.unsettled_until().is_none_or(|until| cx.now >= until)
             && self.editor_reads(cx)
     }
@@ -160,7 +171,7 @@ impl LiveShell {
         if self.prompt.accepting {
             return;
         }
-        self.prompt.enter_pending = false;
+        self.prompt.entered_at = None;
         // Typed into a command of the agent's that did not read it: a command of the user's.
         if self.answer.is_some() {
             if self.line_typed_ahead_goes_first(cx) {

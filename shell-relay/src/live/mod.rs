@@ -11,7 +11,9 @@
 
 mod answer;
 mod background;
+mod cancel;
 mod dialect;
+mod directory;
 mod echo;
 mod filter;
 mod held;
@@ -269,8 +271,11 @@ impl LiveShell {
                 let in_use = self.relay.as_ref().is_some_and(|relay| relay.typed);
                 let (probe, shell) = (cx.probe, i32::try_from(self.setup.child_pid).ok());
                 // The shell itself is in front when a program has just ended, and its line editor reads keys too.
-                let raw =
-                    || probe.foreground_pgid() != shell && probe.terminal_modes().is_some_and(|modes| !modes.canonical);
+                let shares_group = self.dialect.shares_group;
+                let raw = || {
+                    (probe.foreground_pgid() != shell || shares_group && probe.shell_shares_group())
+                        && probe.terminal_modes().is_some_and(|modes| !modes.canonical)
+                };
                 filter.push(bytes, in_use, raw, &mut cx.fx.terminal);
             }
         }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::{AnswerStep, Cx, EDITOR_WAIT, Key, LiveEvent, LiveShell, QUIET, RelayStep, UserCommand, View};
+use super::{AnswerStep, Cx, EDITOR_WAIT, Key, LiveEvent, LiveShell, QUIET, RelayStep, TYPING_WAIT, UserCommand, View};
 use crate::{
     capture::{Capture, redacted_tail},
     marks::Ended,
@@ -42,8 +42,8 @@ pub(super) struct PromptFacts {
     pub searched: bool,
     /// The next key is inserted as it is.
     pub quoting: bool,
-    /// Enter went to the shell, which has not yet said what came of it.
-    pub enter_pending: bool,
+    /// When Enter went to the shell, which has not yet said what came of it.
+    pub entered_at: Option<Instant>,
     /// The line that the shell told was accepted, and no key went to it since: what it tells now was told before it knew.
     pub accepting: bool,
     /// Keys went in between the last command's start and this prompt.
@@ -60,11 +60,16 @@ impl PromptFacts {
             typed: false,
             searched: false,
             quoting: false,
-            enter_pending: false,
+            entered_at: None,
             accepting: false,
             ahead: false,
             keys_since_left: false,
         }
+    }
+
+    /// Whether Enter may still lead to something. In the end it may have closed a menu, or the shell gives no marks any more.
+    pub fn enter_is_pending(&self, now: Instant) -> bool {
+        self.entered_at.is_some_and(|at| now < at + TYPING_WAIT)
     }
 
     /// Whether keys typed ahead may still be on their way through the line editor; until when.
@@ -92,6 +97,14 @@ impl Default for UserTrack {
 pub(super) struct Restore {
     pub line: bool,
     pub ends_answer: bool,
+    /// An event has told of this prompt.
+    pub prompt_told: bool,
+}
+
+impl Restore {
+    pub fn at_next_prompt(line: bool, ends_answer: bool) -> Self {
+        Self { line, ends_answer, prompt_told: false }
+    }
 }
 
 impl LiveShell {
@@ -154,7 +167,8 @@ impl LiveShell {
             return;
         }
         self.view = View::Shown;
-        if self.restore.is_some() {
+        if let Some(restore) = &mut self.restore {
+            restore.prompt_told = false;
             self.try_restore(cx);
         } else {
             cx.fx.events.push(LiveEvent::PromptReady);
@@ -185,7 +199,9 @@ impl LiveShell {
         if restore.ends_answer {
             cx.fx.events.push(LiveEvent::AnswerEnded);
         }
-        cx.fx.events.push(LiveEvent::PromptReady);
+        if !restore.prompt_told {
+            cx.fx.events.push(LiveEvent::PromptReady);
+        }
         self.release_held(cx);
         self.advance_queue(cx);
     }
@@ -196,7 +212,7 @@ impl LiveShell {
         }
         self.leave_prompt(cx);
         self.phase = Phase::Continuation;
-        self.prompt.enter_pending = false;
+        self.prompt.entered_at = None;
         self.prompt.searched = false;
         if let Some(line) = &mut self.user.line {
             line.push_str("\n...");
@@ -226,7 +242,7 @@ impl LiveShell {
         }
         self.leave_prompt(cx);
         self.phase = Phase::Running;
-        self.prompt.enter_pending = false;
+        self.prompt.entered_at = None;
         self.prompt.searched = false;
         self.user.started = Some(cx.now);
         self.user.capture.clear();
@@ -240,7 +256,10 @@ impl LiveShell {
     pub(super) fn on_finished(&mut self, ended: Ended, cx: &mut Cx<'_>) {
         if let Some(relay) = &self.relay {
             if relay.is_begun() && relay.request.id == ended.id {
-                self.end_relay(ended, cx);
+                if !relay.has_begun() {
+                    self.report_stub_lost(cx);
+                }
+                self.end_relay(ended, true, cx);
                 self.view = if self.answer.is_some() { View::hidden() } else { View::Shown };
                 self.look_for_editor(cx);
             }
@@ -251,9 +270,12 @@ impl LiveShell {
         }
         self.cwd.clone_from(&ended.cwd);
         self.leave_prompt(cx);
-        self.prompt.enter_pending = false;
+        self.prompt.entered_at = None;
         self.prompt.searched = false;
         if let (Phase::Running, Some(started)) = (self.phase, self.user.started.take()) {
+            if self.dialect.new_row_before_finish {
+                self.user.capture.cut_way_to_next_row();
+            }
             cx.fx.events.push(LiveEvent::UserCommandFinished(UserCommand {
                 line: self.user.line.take(),
                 status: ended.status,

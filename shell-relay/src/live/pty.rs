@@ -223,6 +223,10 @@ impl Probe for LivePty {
             _ => false,
         }
     }
+
+    fn shell_shares_group(&self) -> bool {
+        process::has_child_in_own_group(self.child.id())
+    }
 }
 
 #[cfg(test)]

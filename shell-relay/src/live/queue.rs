@@ -182,7 +182,7 @@ impl LiveShell {
             return Readiness::Later;
         }
         // Enter need not lead anywhere: it may have closed a menu.
-        if self.prompt.enter_pending
+        if self.prompt.entered_at.is_some()
             && let Some(last_key) = self.prompt.last_key.filter(|at| cx.now < *at + TYPING_WAIT)
         {
             return Readiness::At(last_key + TYPING_WAIT);

@@ -7,7 +7,11 @@ use std::{
 
 use super::{
     AnswerStep, AwaitedInput, CommandFile, Cx, Effects, ForegroundSignal, GuardFilter, HIDE_MAX, Key, LOAD_WAIT,
-    LiveEvent, LiveShell, Phase, Restore, STASH_WAIT, Signal, View, echo::echo_of, queue::Queued, stash::Overdue,
+    LiveEvent, LiveShell, Phase, Restore, STASH_WAIT, View,
+    cancel::{Cancel, INTERRUPT_KEY},
+    echo::echo_of,
+    queue::{Queued, not_at_prompt},
+    stash::Overdue,
     state_after,
 };
 use crate::{
@@ -19,13 +23,6 @@ use crate::{
 /// A password prompt is looked for so long after the last output, and at the longer interval without output.
 const PROBE_AFTER_OUTPUT: Duration = Duration::from_millis(150);
 const PROBE_INTERVAL: Duration = Duration::from_secs(1);
-/// After the interrupt key: when harder means are taken.
-const LADDER: [(Duration, Signal); 3] = [
-    (Duration::from_secs(2), Signal::Interrupt),
-    (Duration::from_secs(3), Signal::Terminate),
-    (Duration::from_secs(5), Signal::Kill),
-];
-const INTERRUPT_KEY: u8 = 0x03;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RelayStep {
@@ -60,6 +57,8 @@ pub(super) struct Relay {
     redactor: Redactor,
     ended: Option<(Ended, Duration)>,
     interrupted: bool,
+    /// What stood behind the command in the stub was discarded.
+    discarded: bool,
     /// The user typed while it ran.
     pub typed: bool,
     /// An event has told how it went.
@@ -67,13 +66,6 @@ pub(super) struct Relay {
     cancel: Option<Cancel>,
     probe_at: Instant,
     waiting_since: Option<Instant>,
-}
-
-#[derive(Debug)]
-struct Cancel {
-    since: Instant,
-    /// Rungs of the ladder already taken.
-    taken: usize,
 }
 
 impl Relay {
@@ -84,6 +76,11 @@ impl Relay {
     /// Whether the shell has been told to run it.
     pub fn is_begun(&self) -> bool {
         !matches!(self.step, RelayStep::Stashing { .. } | RelayStep::Repainting { .. } | RelayStep::Loading { .. })
+    }
+
+    /// Whether its own first mark came: what ends before that has not run.
+    pub fn has_begun(&self) -> bool {
+        matches!(self.step, RelayStep::Running | RelayStep::Ending)
     }
 
     pub fn user_typed(&mut self, interrupt: bool) {
@@ -133,8 +130,7 @@ impl Relay {
 
     /// Running steps only.
     fn deadline(&self) -> Option<Instant> {
-        let rung =
-            self.cancel.as_ref().and_then(|cancel| LADDER.get(cancel.taken).map(|(after, _)| cancel.since + *after));
+        let rung = self.cancel.as_ref().and_then(Cancel::due);
         [self.time_up.filter(|_| self.waiting_since.is_none()), rung, Some(self.probe_at).filter(|_| !self.reported)]
             .into_iter()
             .flatten()
@@ -192,6 +188,7 @@ impl LiveShell {
             redactor: Redactor::new(&self.setup.nonce),
             ended: None,
             interrupted: false,
+            discarded: false,
             typed: false,
             reported: false,
             cancel: None,
@@ -213,12 +210,16 @@ impl LiveShell {
 
     /// A new prompt stands, and the stub has not even begun.
     pub(super) fn on_stub_lost(&mut self, cx: &mut Cx<'_>) {
+        self.report_stub_lost(cx);
+        self.new_prompt(cx);
+    }
+
+    pub(super) fn report_stub_lost(&mut self, cx: &mut Cx<'_>) {
         if let Some(relay) = &mut self.relay {
             let id = relay.request.id.clone();
-            let error = super::queue::not_at_prompt("not_ready", "the line editor did not run the command");
+            let error = not_at_prompt("not_ready", "the line editor did not run the command");
             relay.report(LiveEvent::CommandRefused { id, error }, cx);
         }
-        self.new_prompt(cx);
     }
 
     /// The prompt has been painted for the last time before the stub: the command's text takes the stub's place.
@@ -253,13 +254,13 @@ impl LiveShell {
     /// `E`: the command's own output ends here.
     pub(super) fn on_ended(&mut self, ended: Ended, cx: &mut Cx<'_>) {
         if self.relay.as_ref().is_some_and(|relay| relay.step == RelayStep::Running && relay.request.id == ended.id) {
-            self.end_relay(ended, cx);
+            self.end_relay(ended, false, cx);
             self.look_for_editor(cx);
         }
     }
 
-    /// By `E`, or by `D` if the rest of the stub was discarded. The first one counts.
-    pub(super) fn end_relay(&mut self, ended: Ended, cx: &mut Cx<'_>) {
+    /// By `E`, or by `D` (`by_hook`) if the rest of the stub was discarded. The first one counts.
+    pub(super) fn end_relay(&mut self, ended: Ended, by_hook: bool, cx: &mut Cx<'_>) {
         let Some(relay) = &mut self.relay else { return };
         relay.step = RelayStep::Ending;
         relay.cancel = None;
@@ -269,9 +270,16 @@ impl LiveShell {
         let mut rest = Vec::new();
         relay.redactor.finish(&mut rest);
         relay.keep(rest, cx);
+        relay.discarded = by_hook;
+        let at_new_row = by_hook && self.dialect.new_row_before_finish && relay.capture.cut_way_to_next_row();
         // Whoever paints next would erase the rest of such a line, or write behind it.
-        if relay.capture.ends_in_mid_line() && (self.dialect.prompt_erases_rest || relay.in_answer) {
+        if !at_new_row && relay.capture.ends_in_mid_line() && (self.dialect.prompt_erases_rest || relay.in_answer) {
             cx.fx.terminal.extend_from_slice(b"\r\n");
+        }
+        if let View::Guarded(filter) = &mut self.view
+            && let Some(report) = filter.dropped.of(&ended.cwd)
+        {
+            cx.fx.terminal.extend_from_slice(&report);
         }
         self.cwd.clone_from(&ended.cwd);
         relay.ended = Some((ended, cx.now - relay.started));
@@ -290,7 +298,7 @@ impl LiveShell {
             relay.report(LiveEvent::CommandFinished { id: relay.request.id.clone(), outcome }, cx);
         }
         if !relay.in_answer {
-            self.restore = Some(Restore { line: relay.stashed > 0, ends_answer: false });
+            self.restore = Some(Restore::at_next_prompt(relay.stashed > 0, false));
         }
     }
 
@@ -305,7 +313,7 @@ impl LiveShell {
         let is_waiting = |relay: &Relay| matches!(relay.step, RelayStep::Stashing { .. } | RelayStep::Loading { .. });
         if self.relay.as_ref().is_some_and(is_waiting) {
             let reason = format!("the command could not be handed to the shell in a file: {error}");
-            self.refuse_relay(super::queue::not_at_prompt("not_written", &reason), &mut Cx { probe, now, fx });
+            self.refuse_relay(not_at_prompt("not_written", &reason), &mut Cx { probe, now, fx });
         }
     }
 
@@ -321,7 +329,7 @@ impl LiveShell {
             return self.answer_goes_on(cx);
         }
         self.view = View::Shown;
-        self.restore = Some(Restore { line: relay.stashed > 0, ends_answer: false });
+        self.restore = Some(Restore::at_next_prompt(relay.stashed > 0, false));
         if self.phase == Phase::Prompt {
             self.try_restore(cx);
         } else {
@@ -332,7 +340,7 @@ impl LiveShell {
 
     /// Before the shell was told to run it. A late `S` brings the line back.
     pub(super) fn abandon_relay(&mut self, cx: &mut Cx<'_>) {
-        self.refuse_relay(super::queue::not_at_prompt("cancelled", "the command was cancelled before it started"), cx);
+        self.refuse_relay(not_at_prompt("cancelled", "the command was cancelled before it started"), cx);
     }
 
     pub(super) fn relay_deadline(&self) -> Option<Instant> {
@@ -358,10 +366,7 @@ impl LiveShell {
                 self.refuse_relay(super::queue::not_put_aside(), cx);
             }
             RelayStep::Repainting { .. } | RelayStep::Loading { .. } => {
-                self.refuse_relay(
-                    super::queue::not_at_prompt("not_ready", "the line editor did not take the command"),
-                    cx,
-                );
+                self.refuse_relay(not_at_prompt("not_ready", "the line editor did not take the command"), cx);
             }
             RelayStep::Loaded { .. } | RelayStep::Hidden { .. } => {
                 // It was handed over: if it runs after all, its end is awaited, but nobody waits for its result.
@@ -422,7 +427,7 @@ impl Relay {
     fn ending(&self, ended: &Ended) -> Ending {
         if ended.stopped {
             Ending::Stopped
-        } else if self.interrupted && ended.status > 128 {
+        } else if self.interrupted && (ended.status > 128 || self.discarded) {
             Ending::Interrupted
         } else {
             Ending::Exited
@@ -431,19 +436,17 @@ impl Relay {
 
     fn begin_cancel(&mut self, cx: &mut Cx<'_>) {
         self.interrupted = true;
-        self.cancel = Some(Cancel { since: cx.now, taken: 0 });
+        self.cancel = Some(Cancel::begun(cx.now));
         cx.fx.pty.push(INTERRUPT_KEY);
     }
 
     fn climb(&mut self, own_group: Option<i32>, cx: &mut Cx<'_>) {
-        let Some(cancel) = &mut self.cancel else { return };
-        while let Some(&(after, signal)) = LADDER.get(cancel.taken)
-            && cx.now >= cancel.since + after
+        let signal = self.cancel.as_mut().and_then(|cancel| cancel.climb(cx.now));
+        let pgid = || cx.probe.foreground_pgid().filter(|&pgid| pgid > 1 && Some(pgid) != own_group);
+        if let Some(signal) = signal
+            && let Some(pgid) = pgid()
         {
-            cancel.taken += 1;
-            if let Some(pgid) = cx.probe.foreground_pgid().filter(|&pgid| pgid > 1 && Some(pgid) != own_group) {
-                cx.fx.signal = Some(ForegroundSignal { pgid, signal });
-            }
+            cx.fx.signal = Some(ForegroundSignal { pgid, signal });
         }
     }
 

@@ -32,6 +32,10 @@ pub trait Probe {
     fn foreground_name(&self) -> Option<String>;
     /// Whether another program runs under the shell's process id (`exec sh`).
     fn shell_replaced(&self) -> bool;
+    /// Whether a program that the shell started runs in the shell's own process group.
+    fn shell_shares_group(&self) -> bool {
+        false
+    }
 }
 
 /// Two flags of the terminal's line discipline.

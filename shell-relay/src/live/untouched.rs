@@ -10,7 +10,7 @@ impl LiveShell {
         self.phase == Phase::Prompt
             && !self.prompt.typed
             && !self.prompt.searched
-            && !self.prompt.enter_pending
+            && self.prompt.entered_at.is_none()
             && self.held.is_empty()
             && self.ask.is_none()
             && self.relay.is_none()

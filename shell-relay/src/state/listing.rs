@@ -85,7 +85,7 @@ const OWN_VARIABLES: [&str; 18] = [
 const OWN_OPTIONS: [&str; 9] =
     ["errexit", "nounset", "xtrace", "verbose", "noglob", "noexec", "pipefail", "errreturn", "privileged"];
 /// What our script adds to the prompts of bash.
-const PROMPT_REFERENCES: [&str; 3] = [r"\[${__cohab_b-}\]", r"\[${__cohab_p2-}\]", "${__cohab_c-}"];
+const PROMPT_REFERENCES: [&str; 3] = ["${__cohab_b-}", "${__cohab_p2-}", "${__cohab_c-}"];
 
 /// What a shell wrote about itself. May be cut or anything else: taking it apart then gives `None`.
 #[derive(Clone, Debug, PartialEq, Eq)]

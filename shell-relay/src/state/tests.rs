@@ -256,8 +256,7 @@ fn changes_add_up_and_cancel_out() {
 
 #[test]
 fn prompts_are_known_without_our_references() {
-    let bytes =
-        b"/\0\\$ \\[${__cohab_b-}\\]\0\0\x00022\n\0declare -x PS2=\"\\\\[\\${__cohab_p2-}\\\\]> \"\n\0\0\0\0\0.";
+    let bytes = b"/\0\\$ ${__cohab_b-}\0\0\x00022\n\0declare -x PS2=\"\\${__cohab_p2-}> \"\n\0\0\0\0\0.";
     let snapshot = Listing { shell: Shell::Bash, bytes: bytes.to_vec() }.snapshot().unwrap();
     assert_eq!(snapshot[&Item::Prompt("PS1".into())], text("\\$ "));
     assert_eq!(snapshot[&Item::Exported("PS2".into())], text("> "));

@@ -1,10 +1,10 @@
-//! Whether a text ends the fish that runs it. fish runs everything in itself: parts of a pipe, command substitutions and what
+//! Whether a text ends or stops the fish that runs it. fish runs everything in itself: parts of a pipe, command substitutions and what
 //! goes to the background; only the bodies of functions wait.
 
 /// Command substitutions and `eval` are followed this far.
 const MAX_DEPTH: usize = 32;
 
-/// Whether an `exit`, an `exec` of a program or an EXIT trap is run by `text` itself. Never misses one that is written out; a text
+/// Whether an `exit`, a `suspend`, an `exec` of a program or an EXIT trap is run by `text` itself. Never misses one that is written out; a text
 /// that is too deeply nested counts.
 pub(super) fn ends_shell(text: &str) -> bool {
     ends_at_depth(text, 0)
@@ -12,7 +12,7 @@ pub(super) fn ends_shell(text: &str) -> bool {
 
 fn ends_at_depth(text: &str, depth: usize) -> bool {
     let bare: String = text.chars().filter(|c| !matches!(c, '\\' | '\'' | '"' | '\n')).collect();
-    if !["exit", "exec", "trap"].iter().any(|word| bare.contains(word)) {
+    if !["exit", "exec", "trap", "suspend"].iter().any(|word| bare.contains(word)) {
         return false;
     }
     let mut scanner = Scanner { chars: text.chars().collect(), at: 0, open_functions: 0, depth, found: false };
@@ -178,7 +178,7 @@ impl Scanner {
 
     fn ends(&self, name: &str, arguments: &[Word]) -> bool {
         match name {
-            "exit" => true,
+            "exit" | "suspend" => true,
             // Without a program it is only an error.
             "exec" => arguments.iter().any(|word| !word.text.starts_with('-')),
             "trap" => arguments.iter().skip(1).any(|signal| matches!(signal.text.as_str(), "EXIT" | "0")),

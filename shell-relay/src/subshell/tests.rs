@@ -22,6 +22,9 @@ fn what_ends_or_changes_bash_or_zsh_is_found() {
         "builtin exit",
         "command exec ls",
         "exec sh",
+        "exec </dev/null",
+        "exec 3>x 0<&-",
+        "exec <<<x",
         "set -e; cd /nope; ls",
         "set -euo pipefail\nls",
         "set -o errexit",
@@ -50,6 +53,7 @@ fn what_leaves_bash_and_zsh_alone_is_not() {
         "exit &",
         "f() { exit; }",
         "exec 3<file",
+        "exec 3<>file 9>other {fd}>third",
         "set -u",
         "set -o pipefail",
         "set -- -e",
@@ -197,6 +201,33 @@ fn what_leaves_fish_alone_runs() {
     ] {
         assert_eq!(containment(Shell::Fish, text), Containment::Live, "{text}");
     }
+}
+
+#[test]
+fn what_would_stop_the_shell_is_refused_wherever_it_runs() {
+    for text in [
+        "suspend",
+        "builtin suspend -f",
+        "s\\uspend",
+        "( suspend )",
+        "true && suspend",
+        "suspend &",
+        "if true; then suspend; fi",
+        "eval 'true; suspend'",
+        "echo a | suspend",
+        "suspend; exit",
+    ] {
+        for shell in [Shell::Bash, Shell::Zsh] {
+            assert_eq!(containment(shell, text), Containment::Refused(SUSPENDS), "{shell:?} {text}");
+        }
+    }
+    for text in ["echo suspend", "systemctl suspend", "f() { suspend; }", "true # suspend", "grep suspend log"] {
+        for shell in [Shell::Bash, Shell::Zsh] {
+            assert_eq!(containment(shell, text), Containment::Live, "{shell:?} {text}");
+        }
+    }
+    assert!(matches!(containment(Shell::Fish, "true; suspend"), Containment::Refused(_)));
+    assert_eq!(containment(Shell::Fish, "systemctl suspend"), Containment::Live);
 }
 
 #[test]

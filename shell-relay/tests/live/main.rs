@@ -4,8 +4,6 @@
 
 #[cfg(test)]
 mod cases;
-mod commands;
-mod programs;
 mod questions;
 mod safety;
 mod state;

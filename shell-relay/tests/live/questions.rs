@@ -1,7 +1,7 @@
 //! Questions at the prompt, answers, commands within answers.
 
 use cohab_shell_relay::{
-    live::{Keyboard, LiveEvent, ShellState},
+    live::{Keyboard, LiveEvent},
     runner::Ending,
 };
 
@@ -14,42 +14,12 @@ fn ask(t: &mut Terminal, question: &str) {
 }
 
 #[test]
-fn a_command_entered_at_the_prompt_is_passed_on_and_reported() {
-    let mut t = Terminal::bash();
-    let command = t.line("echo one; (exit 3)");
-    assert_eq!(command.line.as_deref(), Some("echo one; (exit 3)"));
-    assert_eq!((command.status, command.output_tail.as_str(), command.output_bytes), (3, "one\n", 5));
-    assert_eq!(command.cwd, t.home_path());
-    assert!(t.events.contains(&LiveEvent::LineEntered {
-        text: "echo one; (exit 3)".into(),
-        cursor: 18,
-        cwd: t.home_path()
-    }));
-    t.wait_screen("$ echo one; (exit 3)\none\n$");
-}
-
-#[test]
 fn an_empty_line_is_not_asked_for() {
     let mut t = Terminal::bash();
     t.keys("\r");
     t.wait("the prompt", |t| t.events.contains(&LiveEvent::PromptReady));
     assert!(!t.events.iter().any(|event| matches!(event, LiveEvent::LineEntered { .. })));
     t.wait_screen("$\n$");
-}
-
-#[test]
-fn a_question_never_runs() {
-    let mut t = Terminal::bash();
-    t.line("echo before");
-    t.events.clear();
-    ask(&mut t, "? why");
-    assert_eq!(t.live.state(), ShellState::Answering);
-    t.draw("? why\nBecause.\n");
-    t.end_answer(false);
-    t.wait_screen("$ echo before\nbefore\n$ ? why\nBecause.\n$");
-    t.line("echo $?");
-    t.wait_text("\n0\n$");
-    assert!(!t.shown.windows(4).any(|window| window == b"7391"), "a mark reached the terminal");
 }
 
 #[test]
@@ -95,21 +65,6 @@ fn a_program_killed_in_an_answer_leaves_no_screen_behind() {
     t.draw("done\n");
     t.end_answer(false);
     t.wait_screen("$ ? go\ndone\n$");
-}
-
-#[test]
-fn the_hotkey_asks_with_any_line_and_the_line_can_come_back() {
-    let mut t = Terminal::bash();
-    t.keys("ls -la");
-    t.keys("\x1b[D\x1b[D");
-    t.keys("\x1b\r");
-    t.wait("the answer", |t| t.events.contains(&LiveEvent::AnswerReady));
-    assert!(t.events.contains(&LiveEvent::HotkeyPressed { text: "ls -la".into(), cwd: t.home_path() }));
-    t.draw("\nIt lists.\n");
-    t.end_answer(true);
-    t.wait_screen("$\nIt lists.\n$ ls -la");
-    t.keys("X");
-    t.wait_screen("$\nIt lists.\n$ ls -Xla");
 }
 
 #[test]
@@ -224,15 +179,6 @@ fn a_question_is_one_up_away_and_takes_nothing_from_the_history() {
     t.wait_screen("$ echo one\none\n$ ? first\n$ ? second\n$ ? first");
     t.keys("\x1b[A");
     t.wait_screen("$ echo one\none\n$ ? first\n$ ? second\n$ echo one");
-}
-
-#[test]
-fn a_question_is_taken_at_a_line_feed_too() {
-    let mut t = Terminal::bash();
-    t.keys("? go\n");
-    t.wait("the line", |t| {
-        t.events.contains(&LiveEvent::LineEntered { text: "? go".into(), cursor: 4, cwd: t.home_path() })
-    });
 }
 
 #[test]

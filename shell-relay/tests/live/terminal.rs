@@ -328,8 +328,8 @@ impl Terminal {
 
     /// The screen, blank ends cut.
     pub fn text(&self) -> String {
-        let rows: Vec<String> =
-            self.screen.screen().rows(0, SIZE.columns).map(|row| row.trim_end().to_owned()).collect();
+        let screen = self.screen.screen();
+        let rows: Vec<String> = screen.rows(0, screen.size().1.into()).map(|row| row.trim_end().to_owned()).collect();
         rows.join("\n").trim_end().to_owned()
     }
 
@@ -405,6 +405,18 @@ impl Terminal {
         happened
     }
 
+    /// The user makes the window another size.
+    pub fn resize(&mut self, rows: u16, columns: u16) {
+        self.pty.resize(PtySize { rows, columns, ..SIZE }).unwrap();
+        self.screen.screen_mut().set_size(rows.try_into().unwrap(), columns.try_into().unwrap());
+    }
+
+    /// What is due within so long happens now.
+    pub fn tick_later(&mut self, later: Duration) {
+        self.live.tick(&self.pty, Instant::now() + later, &mut self.fx);
+        self.carry_out();
+    }
+
     fn carry_out(&mut self) {
         self.dir.apply(&mut self.fx).unwrap();
         let mut fx = std::mem::take(&mut self.fx);
@@ -419,6 +431,7 @@ impl Terminal {
         self.screen.process(&fx.terminal);
         self.shown.extend_from_slice(&fx.terminal);
         let asked = |query: &[u8]| fx.terminal.windows(query.len()).filter(|window| *window == query).count();
+        let colours = asked(b"\x1b]11;?\x07");
         let (replies, identities) = (asked(b"\x1b[6n"), asked(b"\x1b[0c") + asked(b"\x1b[c"));
         // Lines that begin with `?` are questions.
         let mut decisions = Vec::new();
@@ -439,6 +452,9 @@ impl Terminal {
         for _ in 0..replies {
             let (row, column) = self.screen.screen().cursor_position();
             self.keys(format!("\x1b[{};{}R", row + 1, column + 1));
+        }
+        for _ in 0..colours {
+            self.keys("\x1b]11;rgb:1111/2222/3333\x07");
         }
         for _ in 0..identities {
             self.keys("\x1b[?62;22c");

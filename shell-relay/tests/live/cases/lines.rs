@@ -143,20 +143,18 @@ case!(case_068_vi_command_mode [bash zsh fish fish4] |kind| {
     assert_eq!(t.run("echo on").output, "on\n");
 });
 
-case!(
-    case_069_an_open_search_is_left_alone[bash] | kind | {
-        let mut t = Terminal::of(kind);
-        t.line("echo findme");
-        t.keys("\x12find");
-        t.wait_text("reverse-i-search");
-        let id = t.begin("echo x");
-        t.settle_until(Duration::from_millis(2500));
-        assert!(t.text().contains("(reverse-i-search)`find': echo findme"), "{}", t.text());
-        t.keys("\r");
-        assert_eq!(t.result(&id).expect("it runs").output, "x\n");
-        assert_eq!(t.text().lines().filter(|line| *line == "findme").count(), 2);
-    }
-);
+case!(case_069_an_open_search_is_left_alone [bash]: |kind| {
+    let mut t = Terminal::of(kind);
+    t.line("echo findme");
+    t.keys("\x12find");
+    t.wait_text("reverse-i-search");
+    let id = t.begin("echo x");
+    t.settle_until(Duration::from_millis(2500));
+    assert!(t.text().contains("(reverse-i-search)`find': echo findme"), "{}", t.text());
+    t.keys("\r");
+    assert_eq!(t.result(&id).expect("it runs").output, "x\n");
+    assert_eq!(t.text().lines().filter(|line| *line == "findme").count(), 2);
+});
 
 case!(case_069_an_open_search_closes_and_its_line_is_kept [zsh fish fish4] |kind| {
     let mut t = Terminal::of(kind);

@@ -1,0 +1,45 @@
+//! A command that was told to stop: harder and harder, as long as it does not end. Pure.
+
+use std::time::{Duration, Instant};
+
+use super::Signal;
+
+/// Pressed first.
+pub(super) const INTERRUPT_KEY: u8 = 0x03;
+/// After that key: when harder means are taken.
+const LADDER: [(Duration, Signal); 3] = [
+    (Duration::from_secs(2), Signal::Interrupt),
+    (Duration::from_secs(3), Signal::Terminate),
+    (Duration::from_secs(5), Signal::Kill),
+];
+
+#[derive(Debug)]
+pub(super) struct Cancel {
+    since: Instant,
+    /// Rungs of the ladder already taken.
+    taken: usize,
+}
+
+impl Cancel {
+    /// The interrupt key is pressed now.
+    pub fn begun(now: Instant) -> Self {
+        Self { since: now, taken: 0 }
+    }
+
+    /// When the next signal is due.
+    pub fn due(&self) -> Option<Instant> {
+        LADDER.get(self.taken).map(|(after, _)| self.since + *after)
+    }
+
+    /// The hardest signal that is due by now and was not given out before.
+    pub fn climb(&mut self, now: Instant) -> Option<Signal> {
+        let mut due = None;
+        while let Some(&(after, signal)) = LADDER.get(self.taken)
+            && now >= self.since + after
+        {
+            self.taken += 1;
+            due = Some(signal);
+        }
+        due
+    }
+}
