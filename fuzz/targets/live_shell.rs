@@ -1,5 +1,6 @@
 //! Any interleaving of shell output, marks, keys, requests and time, with a clock and a kernel of our own: the stories of the
-//! property tests, told by the fuzzer. The first byte is the size of the pieces in which output comes.
+//! property tests, told by the fuzzer. The first byte is the shell and the size of the pieces in
+//! which output comes.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -7,12 +8,16 @@ use libfuzzer_sys::fuzz_target;
 #[path = "../../shell-relay/tests/machine/bench.rs"]
 #[allow(dead_code, reason = "the property tests use more of it")]
 mod bench;
+#[path = "../../shell-relay/tests/machine/editor.rs"]
+#[allow(dead_code, reason = "the property tests use more of it")]
+mod editor;
 #[path = "../../shell-relay/tests/machine/story.rs"]
 mod story;
 
 fuzz_target!(|bytes: &[u8]| {
-    let Some((&piece, story)) = bytes.split_first() else { return };
-    let whole = story::play(story, usize::MAX);
-    let pieces = story::play(story, usize::from(piece % 32) + 1);
+    let Some((&first, story)) = bytes.split_first() else { return };
+    let (shell, piece) = (usize::from(first) % editor::SHELLS.len(), usize::from(first) / editor::SHELLS.len());
+    let whole = story::play(editor::SHELLS[shell], story, usize::MAX);
+    let pieces = story::play(editor::SHELLS[shell], story, piece % 32 + 1);
     assert_eq!(whole, pieces);
 });

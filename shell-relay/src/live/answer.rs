@@ -4,9 +4,9 @@ use std::time::{Duration, Instant};
 
 use super::{
     Cx, Effects, HIDE_MAX, Key, Keyboard, LOAD_WAIT, LiveEvent, LiveShell, Phase, Probe, QUIET, Repaint, Restore,
-    STASH_WAIT, View,
+    STASH_WAIT, View, stash::Overdue,
 };
-use crate::{runner::RelayError, shell::Shell};
+use crate::shell::Shell;
 
 /// The repaint after the stash shows no mark if the prompt goes nowhere (`exec 2>/dev/null`).
 const REPAINT_WAIT: Duration = Duration::from_millis(200);
@@ -64,6 +64,7 @@ impl LiveShell {
             && self.relay.is_none()
             && self.answer.is_none()
             && self.restore.is_none()
+            && !self.stash_is_overdue()
             && self.editor_reads(cx);
         if !at_prompt {
             let error = super::queue::not_at_prompt("not_ready", "the shell is not at its prompt");
@@ -106,6 +107,7 @@ impl LiveShell {
 
     /// The prompt was painted again.
     pub(super) fn on_repaint(&mut self, cx: &mut Cx<'_>) {
+        self.background.painted(cx.now);
         if self.answer.as_ref().is_some_and(|answer| matches!(answer.step, AnswerStep::Repainting { .. })) {
             self.answer_ready(cx);
         }
@@ -161,11 +163,29 @@ impl LiveShell {
         }
     }
 
+    /// Whether a line that the shell tells of is the user's own, which runs before the answer goes on. While the line goes aside, or
+    /// the answer leaves, it is none: it was told before.
+    pub(super) fn line_typed_ahead_goes_first(&mut self, cx: &Cx<'_>) -> bool {
+        let Some(answer) = &mut self.answer else { return false };
+        let is_at_prompt = matches!(
+            answer.step,
+            AnswerStep::Repainting { .. }
+                | AnswerStep::Ready
+                | AnswerStep::Settling { .. }
+                | AnswerStep::Sweeping { .. }
+        );
+        if is_at_prompt {
+            answer.step = AnswerStep::Settling { until: cx.now + QUIET };
+        }
+        is_at_prompt
+    }
+
     fn answer_ready(&mut self, cx: &mut Cx<'_>) {
         let Some(answer) = &mut self.answer else { return };
         answer.step = AnswerStep::Ready;
         self.view = View::hidden();
         self.prompt.ahead = false;
+        self.background.begin();
         let leftovers = self.modes.reset_leftovers();
         cx.fx.terminal.extend_from_slice(&leftovers);
         self.answer_goes_on(cx);
@@ -222,8 +242,8 @@ impl LiveShell {
         match answer.step {
             AnswerStep::Stashing { .. } => {
                 self.answer = None;
-                let reason = "its line editor did not put the line aside".to_owned();
-                cx.fx.events.push(LiveEvent::AnswerRefused(RelayError::TimedOut { reason }));
+                self.stash_overdue = Some(Overdue { prompt: self.prompt.ready_at, until: cx.now });
+                cx.fx.events.push(LiveEvent::AnswerRefused(super::queue::not_put_aside()));
                 self.release_held(cx);
                 self.advance_queue(cx);
             }

@@ -251,7 +251,7 @@ mod tests {
         }
 
         fn esc_dispatch(&mut self, intermediates: &[u8], _: bool, byte: u8) {
-            if byte == b'Z' || matches!(intermediates, [b'(' | b')' | b'%' | b'#']) {
+            if matches!((intermediates, byte), ([], b'Z') | ([b'(' | b')' | b'%' | b'#'], _)) {
                 self.obeyed.push(format!("ESC {intermediates:?} {byte:x}"));
             }
         }

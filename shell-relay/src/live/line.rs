@@ -47,6 +47,7 @@ impl LiveShell {
                     self.accept(&ask.key, Some(text), cx);
                 }
                 self.release_held(cx);
+                self.advance_queue(cx);
             }
         }
     }
@@ -90,6 +91,7 @@ impl LiveShell {
         if self.prompt.entered_at.is_some() {
             self.prompt.keys_since_left = true;
         }
+        self.prompt.accepting = false;
         self.prompt.last_key = Some(cx.now);
         cx.fx.pty.extend_from_slice(token.bytes);
     }
@@ -102,7 +104,9 @@ impl LiveShell {
     }
 
     fn press_enter(&mut self, key: &[u8], line: Option<String>, cx: &mut Cx<'_>) {
+        self.prompt.keys_since_left |= self.prompt.entered_at.is_some();
         self.prompt.entered_at = Some(cx.now);
+        self.prompt.accepting = false;
         self.prompt.searched = false;
         self.prompt.last_key = Some(cx.now);
         self.user.line = line;
@@ -117,6 +121,7 @@ impl LiveShell {
                 let mut accept = Vec::new();
                 self.dialect.press(Key::Accept, &mut accept);
                 self.press_enter(&accept, line, cx);
+                self.prompt.accepting = true;
             }
         }
     }
@@ -141,6 +146,7 @@ impl LiveShell {
         }
         let step = AskStep::Asked { since: cx.now, told: told_by.is_some() };
         self.ask = Some(Ask { hotkey, key: token.bytes.to_vec(), step });
+        self.prompt.accepting = false;
         self.prompt.last_key = Some(cx.now);
     }
 
@@ -159,11 +165,21 @@ impl LiveShell {
 
     /// `N`: Enter was pressed, and the shell waits for our word. Also for a line that was typed ahead.
     pub(super) fn on_enter_told(&mut self, cursor: usize, text: Option<String>, cx: &mut Cx<'_>) {
-        if self.dialect.enter == Enter::Held || self.phase != Phase::Prompt || self.relay.is_some() {
+        if self.dialect.enter == Enter::Held || self.relay.is_some() || !self.stands_at_prompt(cx) {
             return;
         }
-        if self.answer.is_some() || self.restore.is_some() {
-            // Typed into a command of the agent's that did not read it: a command of the user's.
+        if self.prompt.accepting {
+            return;
+        }
+        self.prompt.entered_at = None;
+        // Typed into a command of the agent's that did not read it: a command of the user's.
+        if self.answer.is_some() {
+            if self.line_typed_ahead_goes_first(cx) {
+                self.accept(&[], text, cx);
+            }
+            return;
+        }
+        if self.restore.is_some() {
             return self.accept(&[], text, cx);
         }
         if self.ask.is_none() {
@@ -172,6 +188,16 @@ impl LiveShell {
         if matches!(self.ask, Some(Ask { step: AskStep::Asked { told: true, .. }, .. })) {
             self.line_is_known(cursor, text, cx);
         }
+    }
+
+    /// Whether the primary prompt stands, as its line editor says who waits for our word. Its own mark may have been lost with the
+    /// user's hooks, and without an answer Enter would do nothing.
+    fn stands_at_prompt(&mut self, cx: &mut Cx<'_>) -> bool {
+        if self.phase != Phase::Prompt && !matches!(self.phase, Phase::Replaced | Phase::Dead) && self.editor_reads(cx)
+        {
+            self.new_prompt(cx);
+        }
+        self.phase == Phase::Prompt
     }
 
     fn line_is_known(&mut self, cursor: usize, text: Option<String>, cx: &mut Cx<'_>) {
@@ -207,6 +233,15 @@ impl LiveShell {
         }
     }
 
+    /// The prompt at which the line was asked for is gone. What was held of it goes where the shell is now. Whether one was asked for.
+    pub(super) fn forget_asking(&mut self, cx: &mut Cx<'_>) -> bool {
+        let Some(ask) = self.ask.take() else { return false };
+        if self.dialect.enter == Enter::Held && !ask.hotkey {
+            self.shell_key(Token { kind: TokenKind::Enter, bytes: &ask.key }, cx);
+        }
+        true
+    }
+
     /// The line is not known: Enter takes effect, unless the shell has it already; the hotkey does not.
     fn give_up_asking(&mut self, cx: &mut Cx<'_>) {
         if let Some(ask) = self.ask.take() {
@@ -214,6 +249,7 @@ impl LiveShell {
                 self.press_enter(&ask.key, None, cx);
             }
             self.release_held(cx);
+            self.advance_queue(cx);
         }
     }
 

@@ -10,6 +10,7 @@
 //! answer the line stays aside and the shell stays hidden, but for the output of commands.
 
 mod answer;
+mod background;
 mod cancel;
 mod dialect;
 mod directory;
@@ -27,6 +28,7 @@ mod relay;
 mod relay_dir;
 mod seam;
 mod sequences;
+mod stash;
 mod state_after;
 mod time;
 mod untouched;
@@ -46,6 +48,7 @@ pub use crate::process::Signal;
 
 use self::{
     answer::{Answer, AnswerStep},
+    background::Background,
     dialect::{Dialect, Enter, Key, Repaint},
     filter::{GuardFilter, HideFilter},
     held::HeldKeys,
@@ -54,6 +57,7 @@ use self::{
     prompt::{Phase, PromptFacts, Restore, UserTrack},
     queue::Queued,
     relay::{Relay, RelayStep},
+    stash::Overdue,
 };
 use crate::{
     marks::{Item, Mark, MarkParser},
@@ -119,8 +123,7 @@ pub struct LiveShell {
     modes: Modes,
     phase: Phase,
     view: View,
-    /// Over what background jobs write during an answer.
-    background: GuardFilter,
+    background: Background,
     prompt: PromptFacts,
     user: UserTrack,
     ask: Option<Ask>,
@@ -130,6 +133,7 @@ pub struct LiveShell {
     relay: Option<Relay>,
     answer: Option<Answer>,
     restore: Option<Restore>,
+    stash_overdue: Option<Overdue>,
     keyboard: Keyboard,
     held: HeldKeys,
     cwd: std::path::PathBuf,
@@ -150,7 +154,7 @@ impl LiveShell {
             modes: Modes::default(),
             phase,
             view: View::Shown,
-            background: GuardFilter::default(),
+            background: Background::default(),
             prompt: PromptFacts::new(now),
             user: UserTrack::default(),
             ask: None,
@@ -159,6 +163,7 @@ impl LiveShell {
             relay: None,
             answer: None,
             restore: None,
+            stash_overdue: None,
             keyboard: Keyboard::Shell,
             held: HeldKeys::default(),
             cwd: setup.initial_cwd.clone(),
@@ -255,8 +260,8 @@ impl LiveShell {
                 let watched = (waits && self.relay.is_none()).then_some(&mut background);
                 filter.push(bytes, &mut cx.fx.terminal, watched);
                 if !background.is_empty() {
-                    let mut shown = Vec::with_capacity(background.len());
-                    self.background.push(&background, false, || false, &mut shown);
+                    let mut shown = Vec::new();
+                    self.background.push(&background, cx.now, &mut shown);
                     if !shown.is_empty() {
                         cx.fx.events.push(LiveEvent::BackgroundOutput(shown));
                     }
@@ -280,7 +285,7 @@ impl LiveShell {
     fn on_mark(&mut self, mark: Mark, cx: &mut Cx<'_>) {
         match mark {
             Mark::PromptReady => self.on_prompt_ready(cx),
-            Mark::Continuation => self.on_continuation(),
+            Mark::Continuation => self.on_continuation(cx),
             Mark::Started => self.on_started(cx),
             Mark::Finished(ended) => self.on_finished(ended, cx),
             Mark::Stashed { length } => self.on_stashed(length, cx),
@@ -331,7 +336,7 @@ impl LiveShell {
         if self.ask.is_some() || self.relay.is_some() {
             return Route::Hold;
         }
-        if self.phase == Phase::Running {
+        if matches!(self.phase, Phase::Running | Phase::Continuation) {
             return Route::Shell;
         }
         match (&self.answer, self.keyboard) {

@@ -44,6 +44,8 @@ pub(super) struct PromptFacts {
     pub quoting: bool,
     /// When Enter went to the shell, which has not yet said what came of it.
     pub entered_at: Option<Instant>,
+    /// The line that the shell told was accepted, and no key went to it since: what it tells now was told before it knew.
+    pub accepting: bool,
     /// Keys went in between the last command's start and this prompt.
     pub ahead: bool,
     /// Keys went in since the prompt before was left.
@@ -59,6 +61,7 @@ impl PromptFacts {
             searched: false,
             quoting: false,
             entered_at: None,
+            accepting: false,
             ahead: false,
             keys_since_left: false,
         }
@@ -148,7 +151,10 @@ impl LiveShell {
 
     pub(super) fn new_prompt(&mut self, cx: &mut Cx<'_>) {
         self.doubtful_prompt_at = None;
-        let ahead = self.prompt.keys_since_left || self.relay.as_ref().is_some_and(|relay| relay.typed);
+        self.leave_prompt(cx);
+        let ahead = self.prompt.keys_since_left
+            || self.stash_overdue.is_some()
+            || self.relay.as_ref().is_some_and(|relay| relay.typed);
         self.phase = Phase::Prompt;
         self.prompt = PromptFacts { ahead, typed: ahead, ..PromptFacts::new(cx.now) };
         self.user.line = None;
@@ -166,8 +172,18 @@ impl LiveShell {
             self.try_restore(cx);
         } else {
             cx.fx.events.push(LiveEvent::PromptReady);
+            if self.forget_asking(cx) {
+                self.release_held(cx);
+            }
         }
         self.advance_queue(cx);
+    }
+
+    /// Of several lines typed ahead each prompt reads one: the rest may still be there at the next.
+    fn leave_prompt(&mut self, cx: &Cx<'_>) {
+        let unsettled = self.prompt.unsettled_until().is_some_and(|until| cx.now < until);
+        self.prompt.keys_since_left |= self.phase == Phase::Prompt && unsettled;
+        self.stash_overdue = self.stash_overdue.filter(|_| unsettled || self.stash_is_overdue());
     }
 
     /// Brings the user's line and keys back, unless keys typed ahead must settle first.
@@ -190,14 +206,30 @@ impl LiveShell {
         self.advance_queue(cx);
     }
 
-    pub(super) fn on_continuation(&mut self) {
-        if self.phase == Phase::Prompt && self.relay.is_none() && self.answer.is_none() {
-            self.phase = Phase::Continuation;
-            self.prompt.entered_at = None;
-            self.prompt.searched = false;
-            if let Some(line) = &mut self.user.line {
-                line.push_str("\n...");
-            }
+    pub(super) fn on_continuation(&mut self, cx: &mut Cx<'_>) {
+        if self.phase != Phase::Prompt || self.relay.is_some() {
+            return;
+        }
+        self.leave_prompt(cx);
+        self.phase = Phase::Continuation;
+        self.prompt.entered_at = None;
+        self.prompt.searched = false;
+        if let Some(line) = &mut self.user.line {
+            line.push_str("\n...");
+        }
+        self.users_line_goes_on(cx);
+    }
+
+    /// The terminal is the user's line's, which runs or has a rest to come.
+    fn users_line_goes_on(&mut self, cx: &mut Cx<'_>) {
+        if let Some(answer) = &mut self.answer {
+            // Typed ahead while a command of the agent's ran.
+            answer.step = AnswerStep::Waiting;
+            self.view = View::Shown;
+        }
+        // Keys that waited to come back at the prompt were typed before those that now go to the command.
+        if self.forget_asking(cx) || self.restore.is_some() {
+            self.release_held(cx);
         }
     }
 
@@ -208,6 +240,7 @@ impl LiveShell {
         if !matches!(self.phase, Phase::Prompt | Phase::Continuation) {
             return;
         }
+        self.leave_prompt(cx);
         self.phase = Phase::Running;
         self.prompt.entered_at = None;
         self.prompt.searched = false;
@@ -217,15 +250,7 @@ impl LiveShell {
         if self.relay.is_some() {
             self.refuse_relay(super::queue::busy("shell_busy", "a command that was typed ahead started".into()), cx);
         }
-        if let Some(answer) = &mut self.answer {
-            // The user's own line, typed ahead while a command of the agent's ran.
-            answer.step = AnswerStep::Waiting;
-            self.view = View::Shown;
-        }
-        // Keys that waited to come back at the prompt were typed before those that now go to the command.
-        if self.ask.take().is_some() || self.restore.is_some() {
-            self.release_held(cx);
-        }
+        self.users_line_goes_on(cx);
     }
 
     pub(super) fn on_finished(&mut self, ended: Ended, cx: &mut Cx<'_>) {
@@ -244,6 +269,7 @@ impl LiveShell {
             return;
         }
         self.cwd.clone_from(&ended.cwd);
+        self.leave_prompt(cx);
         self.prompt.entered_at = None;
         self.prompt.searched = false;
         if let (Phase::Running, Some(started)) = (self.phase, self.user.started.take()) {
@@ -266,7 +292,7 @@ impl LiveShell {
         if self.answer.is_some() {
             self.answer_command_finished();
         }
-        if self.ask.take().is_some() {
+        if self.forget_asking(cx) {
             self.release_held(cx);
         }
     }

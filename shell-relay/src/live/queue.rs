@@ -193,6 +193,12 @@ impl LiveShell {
         if let Some(last_key) = self.prompt.last_key.filter(|at| cx.now < *at + QUIET) {
             return Readiness::At(last_key + TYPING_WAIT);
         }
+        if let Some(overdue) = self.stash_overdue.filter(|_| self.stash_is_overdue()) {
+            return match cx.now < overdue.until {
+                true => Readiness::At(overdue.until),
+                false => Readiness::Refused(not_put_aside()),
+            };
+        }
         // A widget of the user's may have started a program.
         if self.editor_reads(cx) { Readiness::Ready } else { Readiness::At(cx.now + QUIET) }
     }
@@ -249,6 +255,10 @@ impl LiveShell {
 
 pub(super) fn not_at_prompt(code: &'static str, reason: &str) -> RelayError {
     RelayError::NotAtPrompt { code, reason: reason.to_owned() }
+}
+
+pub(super) fn not_put_aside() -> RelayError {
+    RelayError::TimedOut { reason: "its line editor did not put the line aside".to_owned() }
 }
 
 pub(super) fn busy(code: &'static str, reason: String) -> RelayError {

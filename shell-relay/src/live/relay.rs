@@ -7,10 +7,11 @@ use std::{
 
 use super::{
     AnswerStep, AwaitedInput, CommandFile, Cx, Effects, ForegroundSignal, GuardFilter, HIDE_MAX, Key, LOAD_WAIT,
-    LiveEvent, LiveShell, Phase, Repaint, Restore, STASH_WAIT, View,
+    LiveEvent, LiveShell, Phase, Restore, STASH_WAIT, View,
     cancel::{Cancel, INTERRUPT_KEY},
     echo::echo_of,
     queue::{Queued, not_at_prompt},
+    stash::Overdue,
     state_after,
 };
 use crate::{
@@ -48,7 +49,7 @@ pub(super) struct Relay {
     pub step: RelayStep,
     in_answer: bool,
     /// Characters put aside.
-    stashed: usize,
+    pub stashed: usize,
     started: Instant,
     /// When its time is up; absent once reported.
     time_up: Option<Instant>,
@@ -196,42 +197,6 @@ impl LiveShell {
         });
     }
 
-    pub(super) fn on_stashed(&mut self, length: usize, cx: &mut Cx<'_>) {
-        if let Some(relay) = &mut self.relay
-            && relay.is_stashing()
-        {
-            relay.stashed = length;
-            if length > 0 && self.dialect.repaint == Repaint::BeforeNextKey {
-                relay.step = RelayStep::Repainting { until: cx.now + LOAD_WAIT };
-                self.dialect.press(Key::Query, &mut cx.fx.pty);
-            } else {
-                relay.step = RelayStep::Loading { until: cx.now + LOAD_WAIT };
-                self.dialect.press(Key::Load, &mut cx.fx.pty);
-            }
-        } else if self.answer.is_some() {
-            self.answer_stashed(cx);
-        } else if self.relay.is_none() && self.phase == Phase::Prompt && length > 0 {
-            // The answer to a key that was given up on: the user's line must not stay away.
-            self.dialect.press(Key::Restore, &mut cx.fx.pty);
-        }
-    }
-
-    pub(super) fn on_stash_refused(&mut self, cx: &mut Cx<'_>) {
-        if self.relay.as_ref().is_some_and(Relay::is_stashing) {
-            self.refuse_relay(not_at_prompt("continuation_line", "the shell waits for the rest of a line"), cx);
-        }
-    }
-
-    /// The answer to the query that was sent behind the stash. Whether it was one.
-    pub(super) fn on_relay_repainted(&mut self, cx: &mut Cx<'_>) -> bool {
-        let Some(relay) = self.relay.as_mut().filter(|relay| matches!(relay.step, RelayStep::Repainting { .. })) else {
-            return false;
-        };
-        relay.step = RelayStep::Loading { until: cx.now + LOAD_WAIT };
-        self.dialect.press(Key::Load, &mut cx.fx.pty);
-        true
-    }
-
     pub(super) fn on_loaded(&mut self, id: &str, cx: &mut Cx<'_>) {
         let Some(relay) = &mut self.relay else { return };
         if !matches!(relay.step, RelayStep::Loading { .. }) || relay.request.id != id {
@@ -357,6 +322,9 @@ impl LiveShell {
         let Some(mut relay) = self.relay.take() else { return };
         let id = relay.request.id.clone();
         relay.report(LiveEvent::CommandRefused { id, error }, cx);
+        if let RelayStep::Stashing { until } = relay.step {
+            self.stash_overdue = Some(Overdue { prompt: self.prompt.ready_at, until });
+        }
         if relay.in_answer {
             return self.answer_goes_on(cx);
         }
@@ -395,8 +363,7 @@ impl LiveShell {
         let Some(relay) = &mut self.relay else { return };
         match relay.step {
             RelayStep::Stashing { .. } => {
-                let reason = "its line editor did not put the line aside".to_owned();
-                self.refuse_relay(RelayError::TimedOut { reason }, cx);
+                self.refuse_relay(super::queue::not_put_aside(), cx);
             }
             RelayStep::Repainting { .. } | RelayStep::Loading { .. } => {
                 self.refuse_relay(not_at_prompt("not_ready", "the line editor did not take the command"), cx);
@@ -408,6 +375,9 @@ impl LiveShell {
                 relay.report(LiveEvent::CommandRefused { id, error: RelayError::TimedOut { reason } }, cx);
                 relay.step = RelayStep::Running;
                 self.view = View::Shown;
+                if !relay.in_answer {
+                    self.release_held(cx);
+                }
             }
             RelayStep::Running => self.tick_running(cx),
             RelayStep::Ending => {}

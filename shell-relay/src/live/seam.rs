@@ -158,7 +158,7 @@ pub enum LiveEvent {
     CancelRequested,
     /// Keys for the assistant, while it has the keyboard.
     AnswerKey(Vec<u8>),
-    /// What background jobs wrote during an answer, without what answers or garbles: to be shown above what the assistant draws.
+    /// Whole lines of text and colours that background jobs wrote during an answer: to be shown above what the assistant draws.
     BackgroundOutput(Vec<u8>),
     /// The command's own output begins; it has the keyboard. The command file may go.
     CommandStarted {

@@ -6,10 +6,12 @@ use std::{
 };
 
 use cohab_shell_relay::{
-    live::{Effects, LiveEvent, LiveSetup, LiveShell, Probe, TerminalModes},
+    live::{Effects, LineDecision, LiveEvent, LiveSetup, LiveShell, Probe, TerminalModes},
     runner::CommandRequest,
     shell::Shell,
 };
+
+use crate::editor::{answer, keys_in};
 
 pub const NONCE: &str = "00112233445566778899aabbccddeeff";
 pub const CHILD: u32 = 500;
@@ -61,6 +63,7 @@ impl FakeProbe {
 }
 
 pub struct Bench {
+    pub shell: Shell,
     pub live: LiveShell,
     pub probe: FakeProbe,
     pub now: Instant,
@@ -68,16 +71,16 @@ pub struct Bench {
 }
 
 impl Bench {
-    pub fn booting() -> Self {
+    pub fn booting(shell: Shell) -> Self {
         let now = Instant::now();
-        let setup = LiveSetup { shell: Shell::Bash, nonce: NONCE.into(), child_pid: CHILD, initial_cwd: "/".into() };
+        let setup = LiveSetup { shell, nonce: NONCE.into(), child_pid: CHILD, initial_cwd: "/".into() };
         let probe = FakeProbe {
             front: Cell::new(SHELL_GROUP),
             modes: Cell::new(TerminalModes { echo: false, canonical: false }),
             name: RefCell::new("sleep"),
             replaced: Cell::new(false),
         };
-        Self { live: LiveShell::new(setup, now), probe, now, fx: Effects::default() }
+        Self { shell, live: LiveShell::new(setup, now), probe, now, fx: Effects::default() }
     }
 
     pub fn output(&mut self, bytes: &[u8]) {
@@ -88,6 +91,22 @@ impl Bench {
         for body in bodies {
             self.output(mark(body).as_bytes());
         }
+    }
+
+    /// The shell does what the keys say that it was sent last.
+    pub fn obey(&mut self, id: &str) {
+        let sent = String::from_utf8_lossy(&std::mem::take(&mut self.fx.pty)).into_owned();
+        for key in keys_in(self.shell, &sent) {
+            self.output(answer(self.shell, key, id).as_bytes());
+        }
+    }
+
+    pub fn decide(&mut self, decision: LineDecision) {
+        self.live.decide_line(decision, &self.probe, self.now, &mut self.fx);
+    }
+
+    pub fn end_answer(&mut self) {
+        self.live.end_answer(true, &self.probe, self.now, &mut self.fx);
     }
 
     pub fn keys(&mut self, keys: &[u8]) {

@@ -1,6 +1,8 @@
 //! The live shell as a state machine, from outside: without a shell, a kernel or a clock.
 
 mod bench;
+mod editor;
+mod honest;
 mod properties;
 mod states;
 mod story;

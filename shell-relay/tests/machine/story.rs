@@ -3,12 +3,18 @@
 
 use std::collections::BTreeMap;
 
-use cohab_shell_relay::live::{Keyboard, LineDecision, LiveEvent, ShellState};
+use cohab_shell_relay::{
+    live::{Keyboard, LineDecision, LiveEvent, ShellState},
+    shell::Shell,
+};
 
-use crate::bench::{Bench, CHILD, NONCE, mark, result_of};
+use crate::{
+    bench::{Bench, CHILD, NONCE, mark, result_of},
+    editor::{Key, answer, bytes_of, keys_in, ours},
+};
 
 /// Marks that a shell, or a program that knows the nonce, may write at any moment.
-const MARKS: [&str; 20] = [
+const MARKS: [&str; 22] = [
     "B",
     "P",
     "C",
@@ -21,6 +27,8 @@ const MARKS: [&str; 20] = [
     "Q;1",
     "Q;3;q%0Aq",
     "N;1;q",
+    "N;1",
+    "N;0;",
     "L;1",
     "O;1",
     "E;1;0;/e",
@@ -70,15 +78,6 @@ const KEYS: [&str; 12] = [
 
 const COMMANDS: [&str; 5] = ["true", "exit 3", "a\nb", "nul\0", "echo 'x"];
 
-/// Keys of ours; the shell obeys them.
-const KEY_STASH: &str = "\x1b[7391;1~";
-const KEYS_LOAD: &str = "\x1b[7391;2~\x1b[7391;3~";
-const KEY_QUERY: &str = "\x1b[7391;5~";
-const KEY_FRESH: &str = "\x1b[7391;6~";
-const KEY_CLEAR: &str = "\x1b[7391;8~";
-const KEY_TAKE: &str = "\x1b[7391;9~";
-const OURS: &str = "\x1b[7391;";
-
 /// Steps to a quiet end; far more than any state needs.
 const CLOSING_STEPS: usize = 16;
 
@@ -102,6 +101,8 @@ struct Player {
     obeyed: usize,
     runs: u32,
     letters: u32,
+    /// How often the shell has told that Enter was pressed.
+    told: usize,
     cancels: usize,
     typed: Vec<u8>,
     /// Letters up to this one may be lost: a stop forgets what was typed ahead.
@@ -111,14 +112,15 @@ struct Player {
 
 /// Plays the story that `bytes` tell, to the end of the shell, and checks all that must hold. With pieces of any size the outcome
 /// is the same.
-pub fn play(bytes: &[u8], piece_bytes: usize) -> Outcome {
+pub fn play(shell: Shell, bytes: &[u8], piece_bytes: usize) -> Outcome {
     let mut player = Player {
-        bench: Bench::booting(),
+        bench: Bench::booting(shell),
         outcome: Outcome::default(),
         piece_bytes,
         obeyed: 0,
         runs: 0,
         letters: 0,
+        told: 0,
         cancels: 0,
         typed: Vec::new(),
         forgotten: 0,
@@ -140,7 +142,7 @@ impl Player {
         let before = self.bench.live.state();
         let pick = usize::from(which);
         match what % 20 {
-            0..=3 => self.obey(),
+            0..=3 => self.obey(pick),
             4 => self.shell(&self.finished(pick)),
             5 => self.shell(&mark(MARKS[pick % MARKS.len()])),
             6 => self.shell(OUTPUTS[pick % OUTPUTS.len()]),
@@ -157,7 +159,7 @@ impl Player {
             _ => self.change_kernel(pick),
         }
         let sent = self.collect();
-        check_silence(before, self.bench.live.state(), what % 20, &sent);
+        check_silence(self.bench.shell, before, self.bench.live.state(), what % 20, &sent);
     }
 
     fn change_kernel(&mut self, pick: usize) {
@@ -180,30 +182,25 @@ impl Player {
         }
     }
 
-    /// The shell does what the keys say that it has not yet read.
-    fn obey(&mut self) {
+    /// The shell does what the keys say that it has not yet read. Enter need not lead to an accepted line.
+    fn obey(&mut self, pick: usize) {
         let unread = String::from_utf8_lossy(&self.outcome.pty[self.obeyed..]).into_owned();
         self.obeyed = self.outcome.pty.len();
-        let mut rest = unread.as_str();
-        while let Some(at) = rest.find(OURS) {
-            rest = &rest[at..];
+        let shell = self.bench.shell;
+        for key in keys_in(shell, &unread) {
             let id = self.loaded.clone().unwrap_or_default();
-            let answer = match rest {
-                _ if rest.starts_with(KEYS_LOAD) => {
-                    mark(&format!("L;{id}")) + "$ stub" + &mark("B") + &mark("C") + &mark(&format!("O;{id}")) + "output"
-                }
-                _ if rest.starts_with(KEY_STASH) || rest.starts_with(KEY_TAKE) => mark("S;3") + "$ " + &mark("B"),
-                _ if rest.starts_with(KEY_CLEAR) => mark("S;0") + &mark("B"),
-                _ if rest.starts_with(KEY_QUERY) => mark("Q;1;q"),
-                _ if rest.starts_with(KEY_FRESH) => mark("D;;0;/e") + "$ " + &mark("B"),
-                _ => mark("B"),
+            let text = match (key, pick % 8) {
+                (Key::Enter, 0) => "chosen from a menu".to_owned(),
+                (Key::Enter, 1) => String::new(),
+                (Key::Enter, 2) if shell != Shell::Bash => mark("C"),
+                _ => answer(shell, key, &id),
             };
-            self.shell(&answer);
-            rest = &rest[1..];
+            self.shell(&text);
         }
     }
 
     fn shell(&mut self, text: &str) {
+        self.told += text.matches(&format!("{NONCE};{CHILD};N;")).count();
         self.shell_bytes(text.as_bytes());
     }
 
@@ -238,7 +235,7 @@ impl Player {
     }
 
     fn decide(&mut self, decision: LineDecision) {
-        self.bench.live.decide_line(decision, &self.bench.probe, self.bench.now, &mut self.bench.fx);
+        self.bench.decide(decision);
     }
 
     /// Takes the effects as the driver does; gives what was sent to the shell.
@@ -268,7 +265,7 @@ impl Player {
         self.bench.probe.replaced.set(false);
         for _ in 0..CLOSING_STEPS {
             self.bench.probe.editor_in_front();
-            self.obey();
+            self.obey(usize::MAX);
             self.collect();
             self.shell(&self.finished(1));
             self.shell(&mark("D;;0;/e"));
@@ -297,9 +294,12 @@ impl Player {
             assert_eq!(places, 1, "letter {number} of {}: {:?}", self.letters, self.bench.live);
         }
         let count = |bytes: &[u8], key: u8| bytes.iter().filter(|byte| **byte == key).count();
-        for key in [b'\r', b'\n'] {
-            assert!(count(&self.outcome.pty, key) <= count(&self.typed, key), "an Enter that nobody typed");
-        }
+        let enters = |bytes: &[u8]| count(bytes, b'\r') + count(bytes, b'\n');
+        let (shell, sent) = (self.bench.shell, String::from_utf8_lossy(&self.outcome.pty));
+        let keys = |key| sent.matches(bytes_of(shell, key)).count();
+        let private = if shell == Shell::Fish { keys(Key::Enter) } else { 0 };
+        assert!(enters(&self.outcome.pty) + private <= enters(&self.typed), "an Enter that nobody typed");
+        assert!(keys(Key::Accept) <= self.told, "a line is accepted that nobody entered");
         assert!(count(&self.outcome.pty, 3) <= count(&self.typed, 3) + self.cancels, "a Ctrl-C that nobody typed");
     }
 
@@ -334,7 +334,7 @@ impl Player {
 }
 
 /// Where the shell is not known to read with its line editor, no key of ours is sent.
-fn check_silence(before: ShellState, after: ShellState, what: u8, sent: &[u8]) {
+fn check_silence(shell: Shell, before: ShellState, after: ShellState, what: u8, sent: &[u8]) {
     let is_deaf = |state| {
         matches!(
             state,
@@ -348,7 +348,7 @@ fn check_silence(before: ShellState, after: ShellState, what: u8, sent: &[u8]) {
     // One step of the shell may be several marks, with a prompt between them.
     if what > 4 && before == after && is_deaf(before) {
         let sent = String::from_utf8_lossy(sent);
-        assert!(!sent.contains(OURS), "sent in {before:?}: {sent:?}");
+        assert!(!sent.contains(ours(shell)), "sent in {before:?}: {sent:?}");
     }
 }
 
@@ -361,7 +361,7 @@ fn join_or_push(events: &mut Vec<LiveEvent>, event: LiveEvent) {
 }
 
 /// The letters of a text that were typed, by number.
-fn letters_in(text: &str) -> Vec<u32> {
+pub fn letters_in(text: &str) -> Vec<u32> {
     text.chars().filter_map(|c| u32::from(c).checked_sub(FIRST_LETTER).filter(|number| *number < LETTERS)).collect()
 }
 
@@ -375,6 +375,6 @@ fn answer_keys(event: &LiveEvent) -> Vec<u32> {
 const FIRST_LETTER: u32 = 0x4e00;
 const LETTERS: u32 = 20_000;
 
-fn letter(number: u32) -> char {
+pub fn letter(number: u32) -> char {
     char::from_u32(FIRST_LETTER + number % LETTERS).unwrap_or('?')
 }

@@ -27,6 +27,8 @@ macro_rules! case {
     };
 }
 
+mod ahead;
+mod background;
 mod changes;
 mod citizenship;
 mod ends;
