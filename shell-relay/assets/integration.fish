@@ -89,13 +89,14 @@ end
 
 function __cohab_stash
     set -g __cohab_line (builtin commandline -b) # one element a line: nothing else keeps an empty last one
-    set -g __cohab_point (builtin commandline -C) # not both in one: an empty IFS would keep them together
     set -g __cohab_mode $fish_bind_mode # vi command mode is to come back with the line
     builtin commandline --paging-mode; and builtin commandline -f cancel
-    builtin commandline -r ''
     if test -z "$__cohab_line"
+        set -g __cohab_point 0
         __cohab_m 'S;0'
     else
+        set -g __cohab_point (builtin commandline -C) # not both in one: an empty IFS would keep them together
+        builtin commandline -r ''
         __cohab_m "S;"(string length -- "$__cohab_line") # the lines joined by blanks
     end
 end
