@@ -118,6 +118,10 @@ impl AsyncTty {
             self.queue.shrink_to(KEPT_QUEUE_BYTES);
             self.written = 0;
             self.writer = None;
+        } else if self.written >= KEPT_QUEUE_BYTES {
+            // Behind a slow reader the queue may not be empty for hours.
+            self.queue.drain(..self.written);
+            self.written = 0;
         }
     }
 
@@ -175,6 +179,21 @@ mod tests {
             received.extend(read_all(&other));
         }
         assert!(received == sent);
+    }
+
+    #[tokio::test]
+    async fn a_queue_that_is_never_empty_does_not_grow() {
+        let (mut tty, other) = pair();
+        tty.write(&vec![0; 1_000_000]);
+        let most = 3 * tty.queue.capacity();
+        for _ in 0..500 {
+            let taken = read_all(&other).len();
+            tty.write(&vec![0; taken]);
+            tty.writable().await;
+            tty.flush();
+            assert!(tty.queued_bytes() > 0);
+            assert!(tty.queue.capacity() <= most, "{} bytes", tty.queue.capacity());
+        }
     }
 
     #[tokio::test]
