@@ -211,6 +211,21 @@ impl Terminal {
         self.carry_out();
     }
 
+    /// Types keys and leaves the line alone: what comes next finds a user who does not type.
+    pub fn type_slowly(&mut self, keys: &str) {
+        self.keys(keys);
+        self.settle_for(Duration::from_millis(250));
+    }
+
+    /// Asks `why` and lets the assistant answer `Because.`, to the prompt after it.
+    pub fn ask_why(&mut self) {
+        self.events.clear();
+        self.keys("? why\r");
+        self.wait("the answer", |t| t.events.contains(&LiveEvent::AnswerReady));
+        self.draw("? why\nBecause.\n");
+        self.end_answer(false);
+    }
+
     /// Types a line and Enter, and waits until the command has ended.
     pub fn line(&mut self, line: &str) -> UserCommand {
         self.events.clear();

@@ -8,17 +8,8 @@ use crate::terminal::{Kind, Options, Terminal, newer};
 
 const PREEXEC: &str = include_str!("../../rc/preexec.bash");
 
-fn type_slowly(t: &mut Terminal, keys: &str) {
-    t.keys(keys);
-    t.settle_for(Duration::from_millis(250));
-}
-
 fn asks(t: &mut Terminal) {
-    t.events.clear();
-    t.keys("? why\r");
-    t.wait("the answer", |t| t.events.contains(&LiveEvent::AnswerReady));
-    t.draw("? why\nBecause.\n");
-    t.end_answer(false);
+    t.ask_why();
     t.wait_text("\nBecause.\n");
 }
 
@@ -36,7 +27,7 @@ case!(case_081_hooks_before_and_after_each_command [bash]: |kind| {
     t.line("echo one");
     assert_eq!(log(&t), ["pre echo one", "post 0"]);
     assert_eq!(t.run("echo two; sh -c 'exit 6'").output, "two\n");
-    type_slowly(&mut t, "echo three");
+    t.type_slowly("echo three");
     assert_eq!(t.run("echo between").output, "between\n");
     t.keys("; (exit 7)\r");
     t.wait_text("\nthree\n$");
@@ -74,7 +65,7 @@ case!(case_082_a_theme_with_instant_and_transient_prompts
     let outcome = t.run("cd /usr; echo two; sh -c 'exit 5'");
     assert_eq!((outcome.output.as_str(), outcome.status, outcome.cwd.to_str()), ("two\n", Some(5), Some("/usr")));
     t.wait("the prompt after it", |t| t.text().contains("❯ cd /usr; echo two; sh -c 'exit 5'") && t.text().contains("\ntwo\n/usr ["));
-    type_slowly(&mut t, "echo half");
+    t.type_slowly("echo half");
     assert_eq!(t.run("echo between").output, "between\n");
     t.wait("the line", |t| t.text().lines().last().is_some_and(|row| row.starts_with("❯ echo half")));
     t.wait("the right prompt", |t| t.text().lines().last().is_some_and(|row| row.ends_with("no-branch")));
@@ -103,7 +94,7 @@ case!(case_082_powerlevel9k [zsh]: |kind| {
     let outcome = t.run("cd /var; echo two; sleep 0.3; sh -c 'exit 5'");
     assert_eq!((outcome.output.as_str(), outcome.status), ("two\n", Some(5)));
     t.wait_text(" /var ");
-    type_slowly(&mut t, "echo half");
+    t.type_slowly("echo half");
     assert_eq!(t.run("echo between").output, "between\n");
     t.wait("the line", |t| last_row(t).contains("echo half"));
     t.keys("-typed\r");
@@ -184,7 +175,7 @@ fn starship_is_right(t: &mut Terminal) {
     t.wait("no timer", |t| last_row(t) == "~ sh>");
     assert_eq!(t.run("sleep 0.7; cd /usr; sh -c 'exit 5'").status, Some(5));
     wait_last_row(t, "/usr took ", "st 5 sh>");
-    type_slowly(t, "echo half");
+    t.type_slowly("echo half");
     assert_eq!(t.run("echo relayed").output, "relayed\n");
     t.wait("the line", |t| last_row(t) == "/usr sh> echo half");
     t.keys("-typed\r");
@@ -210,7 +201,7 @@ case!(case_099_starship_whose_old_prompts_shrink [fish fish4] |kind| {
     t.line("echo one");
     t.wait("the short prompt", |t| t.text().lines().any(|row| row.ends_with("echo one") && !row.contains("sh>")));
     assert_eq!(t.run("cd /usr; echo two; sh -c 'exit 5'").output, "two\n");
-    type_slowly(&mut t, "echo half");
+    t.type_slowly("echo half");
     assert_eq!(t.run("echo relayed").output, "relayed\n");
     t.wait("the line", |t| last_row(t) == "/usr sh> echo half");
     t.keys("-typed\r");

@@ -9,14 +9,9 @@ use crate::terminal::{Kind, Options, Terminal};
 /// Long enough that no shell and no terminal takes an Escape for the beginning of something else.
 const ESCAPE_IS_OVER: Duration = Duration::from_millis(700);
 
-fn type_slowly(t: &mut Terminal, keys: &str) {
-    t.keys(keys);
-    t.settle_for(Duration::from_millis(200));
-}
-
 case!(case_063_half_typed_line [bash zsh fish fish4] |kind| {
     let mut t = Terminal::of(kind);
-    type_slowly(&mut t, "echo half 'ty");
+    t.type_slowly("echo half 'ty");
     assert_eq!(t.run("echo relayed").output, "relayed\n");
     t.wait_screen("$ echo relayed\nrelayed\n$ echo half 'ty");
     t.keys("ped'\r");
@@ -26,7 +21,7 @@ case!(case_063_half_typed_line [bash zsh fish fish4] |kind| {
 case!(case_063_the_cursor_in_the_line [bash zsh fish fish4] |kind| {
     let mut t = Terminal::of(kind);
     t.keys("echo öne two");
-    type_slowly(&mut t, "\x1b[D\x1b[D\x1b[D\x1b[D");
+    t.type_slowly("\x1b[D\x1b[D\x1b[D\x1b[D");
     assert_eq!(t.run("echo relayed").output, "relayed\n");
     t.keys("X\r");
     t.wait_text("\nöneX two\n$");
@@ -34,7 +29,7 @@ case!(case_063_the_cursor_in_the_line [bash zsh fish fish4] |kind| {
 
 case!(case_063_keys_during_the_command_stand_at_the_cursor [bash zsh fish fish4] |kind| {
     let mut t = Terminal::of(kind);
-    type_slowly(&mut t, "echo half");
+    t.type_slowly("echo half");
     let id = t.begin("sleep 0.3");
     t.wait_started(&id);
     t.keys(" more");
@@ -45,7 +40,7 @@ case!(case_063_keys_during_the_command_stand_at_the_cursor [bash zsh fish fish4]
 case!(case_064_two_lines_in_the_buffer [bash zsh fish fish4] |kind| {
     let mut t = Terminal::of(kind);
     t.keys("\x1b[200~echo one\necho two\x1b[201~");
-    type_slowly(&mut t, "\x1b[D\x1b[D\x1b[D");
+    t.type_slowly("\x1b[D\x1b[D\x1b[D");
     t.run("true");
     t.wait_text("$ true\n$ echo one\n");
     t.keys("X");
@@ -112,7 +107,7 @@ case!(case_067_a_begun_loop [bash zsh] |kind| {
 case!(case_067_a_begun_loop_in_the_buffer [fish fish4] |kind| {
     // fish has no continuation prompt: the lines stand in its buffer and come back like any line.
     let mut t = Terminal::of(kind);
-    type_slowly(&mut t, "for i in 1 2\r");
+    t.type_slowly("for i in 1 2\r");
     assert_eq!(t.run("echo between").output, "between\n");
     t.keys("echo n$i; end\r");
     t.wait_text("n1\nn2\n$");

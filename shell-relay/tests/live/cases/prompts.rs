@@ -44,11 +44,7 @@ fn works_on(t: &mut Terminal) {
 }
 
 fn asks(t: &mut Terminal) {
-    t.events.clear();
-    t.keys("? why\r");
-    t.wait("the answer", |t| t.events.contains(&LiveEvent::AnswerReady));
-    t.draw("? why\nBecause.\n");
-    t.end_answer(false);
+    t.ask_why();
     t.wait_text("? why\nBecause.\n");
 }
 
