@@ -123,6 +123,7 @@ impl Agent {
                 ModelEvent::ReasoningDelta(text) => sink.emit(TurnEvent::Reasoning(text)).await,
                 ModelEvent::ToolCallDone(call) => draft.calls.push(call),
                 ModelEvent::Usage(usage) => merge(&mut draft.usage, usage),
+                ModelEvent::Notice(text) => sink.emit(TurnEvent::Notice(text)).await,
                 ModelEvent::Retrying { reason, after, discard_shown } => {
                     if discard_shown {
                         *draft = Draft::default();
@@ -270,4 +271,5 @@ fn merge(usage: &mut TokenUsage, newer: TokenUsage) {
     usage.cache_read = newer.cache_read.or(usage.cache_read);
     usage.cache_write = newer.cache_write.or(usage.cache_write);
     usage.reasoning = newer.reasoning.or(usage.reasoning);
+    usage.cost_microusd = newer.cost_microusd.or(usage.cost_microusd);
 }

@@ -226,8 +226,3 @@ fn the_choice_can_be_made_on_any_thread() {
     let settings = ModelSettings::default();
     is_send(&choose(&settings, &|_: &str| None, &[], || Arc::new(Offline)));
 }
-
-#[test]
-fn the_distance_counts_edits() {
-    assert_eq!((distance("anthropic", "antropic"), distance("", "abc"), distance("same", "same")), (1, 3, 0));
-}
