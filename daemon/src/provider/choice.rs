@@ -24,7 +24,7 @@ use super::{
     scripted::ScriptedProvider,
     settings::ModelSettings,
     vendor::{self, Spoken},
-    wire::Vendor,
+    wire::{Vendor, Wire},
 };
 use crate::{agent::port::ModelProvider, config::keys};
 
@@ -120,11 +120,14 @@ struct Wishes<'a> {
     origin: &'static str,
 }
 
-/// An address, whose it is, and whether it is that vendor's own host, to which its own key may go.
+/// An address and whose it is.
 struct Place {
     base: Url,
     vendor: Option<&'static Vendor>,
+    /// The vendor's own key may go there.
     is_owner: bool,
+    /// It is where the vendor's own variable points, but no host of the vendor's.
+    is_elsewhere: bool,
 }
 
 /// A key and where it was found.
@@ -195,24 +198,15 @@ impl<'a> Wishes<'a> {
         let place = self.place(spoken)?;
         let Place { vendor, is_owner, .. } = place;
         let key = self.key.clone().or_else(|| self.own_key(vendor?).filter(|_| is_owner));
-        let usual_variable = vendor.and_then(|vendor| vendor.key_variables.first()).filter(|_| is_owner);
+        let usual_variable = vendor.filter(|_| is_owner).and_then(|vendor| vendor.key_variables.first());
         let key_place =
             key.as_ref().map_or_else(|| *usual_variable.unwrap_or(&"COHAB_API_KEY"), |key| &key.place).to_owned();
-        if let (None, Some(vendor), Some(_)) = (&key, vendor, usual_variable) {
+        if let (None, Some(vendor), Some(_), false) = (&key, vendor, usual_variable, place.is_elsewhere) {
             let message = format!("{} needs a key and none is set", vendor.name);
             return Err(ChoiceError::new(message, format!("set {key_place}, or `api_key` under [model]")));
         }
-        let default_model =
-            vendor.filter(|_| is_owner).map(|vendor| vendor.default_model).filter(|model| !model.is_empty());
-        let model = match (&self.model, default_model) {
-            (Some(model), _) => model.clone(),
-            (None, Some(model)) => model.to_owned(),
-            (None, None) => detect::first_model(wire, &place.base).await.ok_or_else(|| {
-                let message = format!("no model is named for {}", http::host_of(&place.base));
-                ChoiceError::new(message, "set COHAB_MODEL, or `name` under [model]")
-            })?,
-        };
-        let service = vendor.map_or(wire.name(), |vendor| vendor.name).to_owned();
+        let model = self.model_at(wire, &place).await?;
+        let service = vendor.filter(|_| !place.is_elsewhere).map_or(wire.name(), |vendor| vendor.name).to_owned();
         let key = key.map(|key| key.secret);
         let endpoint = Endpoint {
             wire,
@@ -226,6 +220,23 @@ impl<'a> Wishes<'a> {
             context_window_tokens: None,
         };
         build(endpoint, settings).map(Choice::Ready)
+    }
+
+    /// The model that is named, else the vendor's usual one; a server of the user's own says itself what it has.
+    async fn model_at(&self, wire: &'static dyn Wire, place: &Place) -> Result<String, ChoiceError> {
+        if let Some(model) = &self.model {
+            return Ok(model.clone());
+        }
+        let usual = place.vendor.filter(|_| place.is_owner).map(|vendor| vendor.default_model);
+        let usual = usual.filter(|model| !model.is_empty()).map(str::to_owned);
+        let model = match usual {
+            Some(usual) if !place.is_elsewhere => Some(usual),
+            usual => detect::first_model(wire, &place.base).await.or(usual),
+        };
+        model.ok_or_else(|| {
+            let message = format!("no model is named for {}", http::host_of(&place.base));
+            ChoiceError::new(message, "set COHAB_MODEL, or `name` under [model]")
+        })
     }
 
     /// Where the service is, and whose that place is.
@@ -244,12 +255,13 @@ impl<'a> Wishes<'a> {
         };
         let base = parse_base(address)?;
         if own_address.as_deref() == Some(address) {
-            return Ok(Place { base, vendor: usual, is_owner: true });
+            let is_elsewhere = !usual.is_some_and(|vendor| vendor.owns(&base));
+            return Ok(Place { base, vendor: usual, is_owner: true, is_elsewhere });
         }
         let at_address = spoken.wire.vendors().iter().find(|vendor| vendor.owns(&base));
         let vendor = spoken.vendor.or(at_address);
         let is_owner = vendor.is_some_and(|vendor| vendor.owns(&base));
-        Ok(Place { base, vendor, is_owner })
+        Ok(Place { base, vendor, is_owner, is_elsewhere: false })
     }
 
     /// The vendor of lowest rank whose own key is there, and the reason in words.
