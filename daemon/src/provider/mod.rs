@@ -9,6 +9,7 @@ mod args;
 pub mod choice;
 pub mod detect;
 mod error;
+mod exchange;
 mod history;
 mod http;
 mod http_provider;

@@ -171,6 +171,8 @@ pub(crate) enum Quirk {
     NoCacheControl,
     /// Has no version folder in front of its calls.
     NoVersionFolder,
+    /// Cannot be told how much to think.
+    NoReasoningEffort,
 }
 
 /// Reads one answer: a state machine without IO.
