@@ -113,7 +113,8 @@ pub fn notice_text(notice: &Notice) -> String {
     let text = one_line(&notice.text);
     match notice.kind {
         NoticeKind::Retry { after_ms: 0 } => format!("{text} (again now)"),
-        NoticeKind::Retry { after_ms } => format!("{text} (again in {})", duration(after_ms)),
+        NoticeKind::Retry { after_ms: 1..1_000 } => format!("{text} (again in a moment)"),
+        NoticeKind::Retry { after_ms } => format!("{text} (again in {})", seconds(after_ms.div_ceil(1_000))),
         NoticeKind::Info | NoticeKind::Warning => text,
     }
 }
@@ -185,6 +186,11 @@ pub fn duration(ms: u64) -> String {
         10_000..60_000 => format!("{} s", ms / 1_000),
         _ => format!("{} min {} s", ms / 60_000, ms % 60_000 / 1_000),
     }
+}
+
+/// `2 s`, `1 min 5 s`: what is left of a wait.
+fn seconds(seconds: u64) -> String {
+    if seconds < 60 { format!("{seconds} s") } else { format!("{} min {} s", seconds / 60, seconds % 60) }
 }
 
 /// `950`, `1.2k`, `34k`, `1.5M`.
