@@ -18,7 +18,11 @@ fn a_wait_counts_down_on_one_line_and_asks_for_no_more_time_than_that() {
         screens.iter().filter_map(|screen| screen.split_once("----\n")).map(|(_, area)| area).collect();
     assert_eq!(
         lines,
-        ["↻ Svc is busy (again in 2 s)\n", "↻ Svc is busy (again in 1 s)\n", "↻ Svc is busy (again now)\n",]
+        [
+            "↻ Trying again in 2 s: Svc is busy\n",
+            "↻ Trying again in 1 s: Svc is busy\n",
+            "↻ Trying again: Svc is busy\n"
+        ]
     );
     bench.chunk(0, "Now.\n\n");
     assert!(!bench.shown().contains("again"));
