@@ -192,6 +192,16 @@ pub struct TokenUsage {
 }
 
 impl TokenUsage {
+    /// Takes over what `newer` knows.
+    pub fn update(&mut self, newer: Self) {
+        self.input = newer.input.or(self.input);
+        self.output = newer.output.or(self.output);
+        self.cache_read = newer.cache_read.or(self.cache_read);
+        self.cache_write = newer.cache_write.or(self.cache_write);
+        self.reasoning = newer.reasoning.or(self.reasoning);
+        self.cost_microusd = newer.cost_microusd.or(self.cost_microusd);
+    }
+
     /// Adds the tokens of another answer; unknown stays unknown.
     pub fn add(&mut self, other: Self) {
         let plus = |sum: &mut Option<u64>, one: Option<u64>| {

@@ -4,6 +4,9 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+/// Longest text that is kept.
+const MAX_TEXT_BYTES: usize = 8 * 1024;
+
 /// An error as a service reported it, whatever its form.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ErrorBody {
@@ -105,12 +108,15 @@ fn retry_info(error: &Value) -> Option<Duration> {
     Duration::try_from_secs_f64(seconds).ok().filter(|delay| !delay.is_zero())
 }
 
-/// `text` without tags and control characters, blanks run together.
+/// `text` without tags and control characters, blanks run together; not all of it where it is longer than any message.
 fn one_line(text: &str) -> String {
     let mut line = String::new();
     let mut in_tag = false;
     let is_page = text.trim_start().starts_with('<');
     for c in text.chars() {
+        if line.len() >= MAX_TEXT_BYTES {
+            break;
+        }
         match c {
             '<' if is_page => in_tag = true,
             '>' if in_tag => in_tag = false,
