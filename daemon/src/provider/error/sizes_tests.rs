@@ -7,90 +7,94 @@ fn says(status: u16, text: &str) -> ErrorBody {
     ErrorBody::from_bytes(status, body.to_string().as_bytes())
 }
 
+/// A text, and the tokens of prompt and window that it names.
+type Case = (&'static str, Option<u64>, Option<u64>);
+
+const TOO_LONG_PROMPTS: &[Case] = &[
+    ("prompt is too long: 208,310 tokens > 200,000 maximum", Some(208_310), Some(200_000)),
+    ("input length and `max_tokens` exceed context limit: 199990 + 21333 > 200000", Some(199_990), Some(200_000)),
+    (
+        "This model's maximum context length is 8192 tokens. However, your messages resulted in 9001 tokens (8000 in the messages, 1001 in the functions).",
+        Some(9001),
+        Some(8192),
+    ),
+    (
+        "This model's maximum context length is 65536 tokens. However, you requested 70000 tokens (66000 in the messages, 4000 in the completion).",
+        Some(66_000),
+        Some(65_536),
+    ),
+    (
+        "This endpoint's maximum context length is 32768 tokens. However, you requested about 40000 tokens (39000 of text input, 1000 of tool input).",
+        Some(40_000),
+        Some(32_768),
+    ),
+    (
+        "This endpoint's maximum context length is 32768 tokens. However, you requested about 49000 tokens (33000 of text input, 16000 in the output).",
+        Some(33_000),
+        Some(32_768),
+    ),
+    (
+        "This model's maximum context length is 4096 tokens. However, your request has 5000 input tokens.",
+        Some(5000),
+        Some(4096),
+    ),
+    ("The decoder prompt (length 5000) is longer than the maximum model length of 4096.", Some(5000), Some(4096)),
+    ("Your input exceeds the context window of this model.", None, None),
+    (
+        "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
+        Some(1_200_000),
+        Some(1_048_576),
+    ),
+    ("The input token count exceeds the maximum number of tokens allowed 1048576.", None, Some(1_048_576)),
+    ("the request exceeds the available context size. try increasing it", None, None),
+    (
+        "request (5000 tokens) exceeds the available context size (4096 tokens), try increasing it",
+        Some(5000),
+        Some(4096),
+    ),
+    (
+        "Trying to keep the first 5000 tokens when context overflows. However, the model is loaded with context length of only 4096 tokens",
+        Some(5000),
+        Some(4096),
+    ),
+    ("The number of tokens to keep from the initial prompt is greater than the context length.", None, None),
+    ("prompt too long; exceeded max context length by 904 tokens", None, None),
+    (
+        "The total length of all messages in the request (133000 tokens) exceeds the limit of 127072 tokens",
+        Some(133_000),
+        Some(127_072),
+    ),
+    ("Input is too long for requested model.", None, None),
+    ("Input Tokens Exceeded: number of input tokens (9000) exceeds the maximum 8192", Some(9000), Some(8192)),
+    (
+        "too many tokens: total number of tokens in the prompt cannot exceed 4081 - received 5000.",
+        Some(5000),
+        Some(4081),
+    ),
+    (
+        "This model's maximum prompt length is 131072 but the request contains 140000 tokens.",
+        Some(140_000),
+        Some(131_072),
+    ),
+    (
+        "Prompt contains 40000 tokens and 0 draft tokens, too large for model with 32768 maximum context length",
+        Some(40_000),
+        Some(32_768),
+    ),
+    (
+        "`inputs` tokens + `max_new_tokens` must be <= 4097. Given: 5000 `inputs` tokens and 512 `max_new_tokens`",
+        Some(5000),
+        Some(4097),
+    ),
+    ("Your request exceeded model token limit: 8192 (requested: 9000)", Some(9000), Some(8192)),
+    ("prompt token count of 70000 exceeds the limit of 64000", Some(70_000), Some(64_000)),
+    ("The input (5000 tokens) is longer than the model's context length (4096 tokens).", Some(5000), Some(4096)),
+    ("Context size has been exceeded.", None, None),
+];
+
 #[test]
 fn every_wording_is_known_and_its_sizes_are_read() {
-    let cases = [
-        ("prompt is too long: 208,310 tokens > 200,000 maximum", Some(208_310), Some(200_000)),
-        ("input length and `max_tokens` exceed context limit: 199990 + 21333 > 200000", Some(199_990), Some(200_000)),
-        (
-            "This model's maximum context length is 8192 tokens. However, your messages resulted in 9001 tokens (8000 in the messages, 1001 in the functions).",
-            Some(9001),
-            Some(8192),
-        ),
-        (
-            "This model's maximum context length is 65536 tokens. However, you requested 70000 tokens (66000 in the messages, 4000 in the completion).",
-            Some(66_000),
-            Some(65_536),
-        ),
-        (
-            "This endpoint's maximum context length is 32768 tokens. However, you requested about 40000 tokens (39000 of text input, 1000 of tool input).",
-            Some(40_000),
-            Some(32_768),
-        ),
-        (
-            "This endpoint's maximum context length is 32768 tokens. However, you requested about 49000 tokens (33000 of text input, 16000 in the output).",
-            Some(33_000),
-            Some(32_768),
-        ),
-        (
-            "This model's maximum context length is 4096 tokens. However, your request has 5000 input tokens.",
-            Some(5000),
-            Some(4096),
-        ),
-        ("The decoder prompt (length 5000) is longer than the maximum model length of 4096.", Some(5000), Some(4096)),
-        ("Your input exceeds the context window of this model.", None, None),
-        (
-            "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
-            Some(1_200_000),
-            Some(1_048_576),
-        ),
-        ("The input token count exceeds the maximum number of tokens allowed 1048576.", None, Some(1_048_576)),
-        ("the request exceeds the available context size. try increasing it", None, None),
-        (
-            "request (5000 tokens) exceeds the available context size (4096 tokens), try increasing it",
-            Some(5000),
-            Some(4096),
-        ),
-        (
-            "Trying to keep the first 5000 tokens when context overflows. However, the model is loaded with context length of only 4096 tokens",
-            Some(5000),
-            Some(4096),
-        ),
-        ("The number of tokens to keep from the initial prompt is greater than the context length.", None, None),
-        ("prompt too long; exceeded max context length by 904 tokens", None, None),
-        (
-            "The total length of all messages in the request (133000 tokens) exceeds the limit of 127072 tokens",
-            Some(133_000),
-            Some(127_072),
-        ),
-        ("Input is too long for requested model.", None, None),
-        ("Input Tokens Exceeded: number of input tokens (9000) exceeds the maximum 8192", Some(9000), Some(8192)),
-        (
-            "too many tokens: total number of tokens in the prompt cannot exceed 4081 - received 5000.",
-            Some(5000),
-            Some(4081),
-        ),
-        (
-            "This model's maximum prompt length is 131072 but the request contains 140000 tokens.",
-            Some(140_000),
-            Some(131_072),
-        ),
-        (
-            "Prompt contains 40000 tokens and 0 draft tokens, too large for model with 32768 maximum context length",
-            Some(40_000),
-            Some(32_768),
-        ),
-        (
-            "`inputs` tokens + `max_new_tokens` must be <= 4097. Given: 5000 `inputs` tokens and 512 `max_new_tokens`",
-            Some(5000),
-            Some(4097),
-        ),
-        ("Your request exceeded model token limit: 8192 (requested: 9000)", Some(9000), Some(8192)),
-        ("prompt token count of 70000 exceeds the limit of 64000", Some(70_000), Some(64_000)),
-        ("The input (5000 tokens) is longer than the model's context length (4096 tokens).", Some(5000), Some(4096)),
-        ("Context size has been exceeded.", None, None),
-    ];
-    for (text, prompt_tokens, window_tokens) in cases {
+    for (text, prompt_tokens, window_tokens) in TOO_LONG_PROMPTS.iter().copied() {
         for status in [400, 500] {
             let body = says(status, text);
             assert_eq!(body.kind(), Kind::ContextOverflow, "{status} {text}");

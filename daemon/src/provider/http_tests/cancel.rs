@@ -35,7 +35,7 @@ impl Pace for Endless {
         let sleeper = Sleeper(Arc::clone(&self.0));
         Box::pin(async move {
             let _sleeper = sleeper;
-            std::future::pending().await
+            std::future::pending::<()>().await;
         })
     }
 }

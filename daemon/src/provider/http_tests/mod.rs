@@ -130,8 +130,14 @@ impl Bench {
         self.ask_with(question()).await
     }
 
+    /// All events, the last of which alone ends the answer.
     async fn ask_with(&self, request: ModelRequest) -> Vec<ModelEvent> {
-        self.provider.stream(request).collect().await
+        let events: Vec<ModelEvent> = self.provider.stream(request).collect().await;
+        let is_end = |event: &ModelEvent| {
+            matches!(event, ModelEvent::Stop { .. } | ModelEvent::Failed(_) | ModelEvent::Incomplete { .. })
+        };
+        assert_eq!(events.iter().position(is_end), events.len().checked_sub(1), "{events:?}");
+        events
     }
 
     async fn fails(&self) -> ProviderError {

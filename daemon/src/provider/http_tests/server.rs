@@ -44,9 +44,9 @@ impl Reply {
         Self { pieces: vec![head.into_bytes(), body.to_vec()], ..Self::default() }
     }
 
-    /// The same with a length and without an end of the connection.
-    pub(super) fn kept(headers: &str, body: &[u8]) -> Self {
-        let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n{headers}\r\n\r\n", body.len());
+    /// `body` with its length and without an end of the connection.
+    pub(super) fn kept(status: u16, body: &[u8]) -> Self {
+        let head = format!("HTTP/1.1 {status} Status\r\ncontent-length: {}\r\n\r\n", body.len());
         Self { pieces: vec![head.into_bytes(), body.to_vec()], ending: Ending::Keep, ..Self::default() }
     }
 

@@ -109,7 +109,7 @@ async fn turns_with_every_fault_end_and_run_no_command_twice() {
                     .chain((fixture.call)(&format!("c{calls}"), &format!("run-{calls}")));
                 fixture.ended(payloads.collect(), Ended::Tool)
             };
-            let is_faulty = next_random(&mut random) % 5 == 0;
+            let is_faulty = next_random(&mut random).is_multiple_of(5);
             let (kind, at) = (next_random(&mut random) % FAULTS, next_random(&mut random));
             Some(if is_faulty {
                 faulty(fixture, kind, &answer, at)
