@@ -242,7 +242,8 @@ impl<'a> Wishes<'a> {
     /// Where the service is, and whose that place is.
     fn place(&self, spoken: Spoken) -> Result<Place, ChoiceError> {
         let usual = spoken.vendor.or_else(|| spoken.wire.vendors().first());
-        let own_address = usual.and_then(|vendor| self.variable(vendor.base_url_variable));
+        let own_address =
+            usual.and_then(|vendor| self.variable(vendor.base_url_variable).map(|value| (vendor.base_url_of)(&value)));
         let address = self.base_url.as_deref().or(own_address.as_deref());
         let Some(address) =
             address.or_else(|| usual.map(|vendor| vendor.base_url)).filter(|address| !address.is_empty())
