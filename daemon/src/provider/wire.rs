@@ -120,15 +120,15 @@ pub(crate) enum Framing {
 
 /// A model as its service lists it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Model {
+pub struct Model {
     /// Name as sent.
-    pub(crate) id: String,
+    pub id: String,
     /// Size of its context in tokens, if told.
-    pub(crate) context_window_tokens: Option<u64>,
+    pub context_window_tokens: Option<u64>,
     /// Whether it can call tools, if told.
-    pub(crate) can_call_tools: Option<bool>,
+    pub can_call_tools: Option<bool>,
     /// Whether it is in memory already, if told; only local servers do.
-    pub(crate) is_loaded: Option<bool>,
+    pub is_loaded: Option<bool>,
 }
 
 /// What shapes a request besides its content.
