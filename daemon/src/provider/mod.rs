@@ -15,6 +15,7 @@ mod http_provider;
 mod models;
 pub mod offline;
 mod openai_chat;
+mod openai_responses;
 mod retry;
 pub mod scripted;
 pub mod settings;

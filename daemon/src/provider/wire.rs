@@ -12,11 +12,14 @@ use reqwest::{
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::Value;
 
-use super::{anthropic::Anthropic, error::ErrorBody, openai_chat::OpenAiChat, settings::ReasoningEffort};
+use super::{
+    anthropic::Anthropic, error::ErrorBody, openai_chat::OpenAiChat, openai_responses::OpenAiResponses,
+    settings::ReasoningEffort,
+};
 use crate::agent::port::{ModelRequest, StopClass, TokenUsage, ToolCall};
 
 /// All wires.
-pub(crate) static WIRES: &[&dyn Wire] = &[&Anthropic, &OpenAiChat];
+pub(crate) static WIRES: &[&dyn Wire] = &[&Anthropic, &OpenAiChat, &OpenAiResponses];
 
 /// Most tool calls in one answer.
 pub(crate) const MAX_CALLS: usize = 128;
@@ -156,6 +159,12 @@ impl Options<'_> {
     pub(crate) fn has(&self, quirk: Quirk) -> bool {
         self.quirks.contains(&quirk)
     }
+
+    /// Tells that a setting of the user's has no effect at this service.
+    pub(crate) fn notice_of_dropped(&self) -> Option<Folded> {
+        let is_dropped = self.reasoning_effort.is_some() && self.has(Quirk::NoReasoningEffort);
+        is_dropped.then(|| Folded::Notice(format!("{} takes no `reasoning_effort`; it is asked without", self.model)))
+    }
 }
 
 /// A deviation of a service: known of its vendor, or learned from its refusal and then kept as long as the provider lives.
@@ -171,6 +180,12 @@ pub(crate) enum Quirk {
     NoCacheControl,
     /// Has no version folder in front of its calls.
     NoVersionFolder,
+    /// Cannot be told how much to think.
+    NoReasoningEffort,
+    /// Gives no summary of its reasoning.
+    NoReasoningSummary,
+    /// Gives no encrypted reasoning that could go back.
+    NoEncryptedReasoning,
 }
 
 /// Reads one answer: a state machine without IO.
