@@ -17,6 +17,7 @@ mod models;
 pub mod offline;
 mod ollama;
 mod openai_chat;
+mod openai_responses;
 mod retry;
 pub mod scripted;
 pub mod settings;

@@ -31,7 +31,8 @@ async fn a_tool_loop_runs_on_both_wires() {
         request.messages.extend([Message::Assistant(assistant), Message::ToolResults(vec![result])]);
         let events: Vec<ModelEvent> = bench.provider.stream(request).collect().await;
         assert_eq!((text_of(&events).as_str(), class_of(&events)), ("Done.", Some(StopClass::End)));
-        let sent = bench.server.seen()[1].body["messages"].to_string();
+        let body = &bench.server.seen()[1].body;
+        let sent = body.get("messages").or_else(|| body.get("input")).map(Value::to_string).unwrap_or_default();
         assert_eq!(sent.matches("c1").count(), 2, "{sent}");
     }
 }
@@ -85,10 +86,10 @@ async fn an_answer_cut_anywhere_runs_no_tool_before_its_mark() {
     for wire in wires() {
         let body = call_answer(wire, None);
         // The last bytes that matter; a clean end needs no blank line behind the mark.
-        let mark = if wire.name() == "anthropic" {
-            "{\"type\":\"message_stop\"}"
-        } else {
-            "\"finish_reason\":\"tool_calls\"}]}"
+        let mark = match wire.name() {
+            "anthropic" => "{\"type\":\"message_stop\"}",
+            "openai-responses" => "\"output\":[]}}",
+            _ => "\"finish_reason\":\"tool_calls\"}]}",
         };
         let complete_from = body.rfind(mark).expect("the mark is there") + mark.len();
         let cuts: Vec<usize> = (0..body.len()).step_by(3).chain(complete_from - 2..complete_from + 2).collect();
@@ -137,6 +138,10 @@ async fn an_answer_in_one_piece_is_an_answer() {
         json!({"type": "message", "id": "m", "stop_reason": "end_turn", "content": [{"type": "text", "text": "hi"}]});
     let bench_two = bench(anthropic(), vec![Reply::json(200, &whole.to_string())]).await;
     assert_eq!(text_of(&bench_two.ask().await), "hi");
+    let item = json!({"type": "message", "content": [{"type": "output_text", "text": "hi"}]});
+    let whole = json!({"object": "response", "status": "completed", "output": [item]});
+    let bench_three = bench(wire("openai-responses"), vec![Reply::json(200, &whole.to_string())]).await;
+    assert_eq!(text_of(&bench_three.ask().await), "hi");
 }
 
 #[tokio::test]

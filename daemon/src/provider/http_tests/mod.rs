@@ -165,7 +165,9 @@ fn openai_end(reason: &str) -> Value {
 
 /// A text, on either wire, with or without its end mark.
 fn text_answer(wire: &dyn Wire, text: &str, is_whole: bool) -> String {
-    let (mut events, end) = if wire.name() == "anthropic" {
+    let (mut events, end) = if wire.name() == "openai-responses" {
+        (vec![responses_text(text)], vec![responses_end(None)])
+    } else if wire.name() == "anthropic" {
         let delta = json!({"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": text}});
         (vec![json!({"type": "message_start", "message": {"id": "m"}}), delta], anthropic_end("end_turn"))
     } else {
@@ -179,6 +181,28 @@ fn text_answer(wire: &dyn Wire, text: &str, is_whole: bool) -> String {
 
 fn anthropic_end(reason: &str) -> Vec<Value> {
     vec![json!({"type": "message_delta", "delta": {"stop_reason": reason}}), json!({"type": "message_stop"})]
+}
+
+fn responses_text(text: &str) -> Value {
+    json!({"type": "response.output_text.delta", "output_index": 0, "delta": text})
+}
+
+fn responses_end(reason: Option<&str>) -> Value {
+    let (status, details) =
+        reason.map_or(("completed", Value::Null), |reason| ("incomplete", json!({"reason": reason})));
+    let response = json!({"status": status, "incomplete_details": details, "output": []});
+    json!({"type": format!("response.{status}"), "response": response})
+}
+
+fn responses_call(args: [&str; 2]) -> Vec<Value> {
+    let item = |args: &str| json!({"type": "function_call", "call_id": "c1", "name": "bash", "arguments": args});
+    let event = |kind: &str| json!({"type": format!("response.{kind}"), "output_index": 1});
+    let mut events =
+        vec![event("output_item.added"), event("function_call_arguments.delta"), event("output_item.done")];
+    events[0]["item"] = item("");
+    events[1]["delta"] = json!(args[0]);
+    events[2]["item"] = item(&args.concat());
+    events
 }
 
 /// Text and a call, on either wire.
@@ -197,6 +221,10 @@ fn call_answer(wire: &dyn Wire, reason: Option<&str>) -> String {
         ];
         events.extend(anthropic_end(reason.unwrap_or("tool_use")));
         return sse(&events);
+    }
+    if wire.name() == "openai-responses" {
+        let text = vec![responses_text("Look \u{e9}.")];
+        return sse(&[text, responses_call(args), vec![responses_end(reason)]].concat());
     }
     let tool = |fragment: Value| json!({"choices": [{"index": 0, "delta": {"tool_calls": [fragment]}}]});
     sse(&[
