@@ -15,6 +15,7 @@ mod http_provider;
 mod models;
 pub mod offline;
 mod openai_chat;
+pub mod replay;
 mod retry;
 pub mod scripted;
 pub mod settings;
@@ -25,3 +26,7 @@ mod wire;
 
 #[cfg(test)]
 mod http_tests;
+#[cfg(test)]
+mod matrix_tests;
+#[cfg(test)]
+mod sse_reference;
