@@ -21,6 +21,7 @@ pub mod scripted;
 pub mod settings;
 mod sse;
 mod transport;
+mod usual;
 mod vendor;
 mod wire;
 
