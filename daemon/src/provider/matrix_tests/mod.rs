@@ -7,6 +7,7 @@
 mod cuts;
 mod framing;
 mod limits;
+mod mutations;
 mod rewrite;
 
 use std::{fs, path::PathBuf};
