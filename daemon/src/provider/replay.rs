@@ -97,6 +97,7 @@ impl Replay {
             model: String::new(),
             key_place: String::new(),
             key: None,
+            secrets: Vec::new(),
             is_local: true,
         };
         let timeouts = TimeoutSettings::default().resolve(true);
