@@ -128,3 +128,4 @@ fn version_folder(base: &Url) -> Url {
 #[cfg(test)]
 #[path = "wire_tests.rs"]
 mod tests;
+mod usual;
