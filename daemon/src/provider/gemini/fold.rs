@@ -6,7 +6,7 @@ use super::parts::Parts;
 use crate::{
     agent::port::{ModelRequest, StopClass, TokenUsage},
     provider::{
-        args::CallIds,
+        args::{CallIds, EventText},
         error::ErrorBody,
         history,
         wire::{End, Fold, Folded, Options, Progress, Stopped},
@@ -64,7 +64,7 @@ impl ContentFold {
         folded.push(failure);
     }
 
-    fn on_chunk(&mut self, chunk: &Value, event: &str, folded: &mut Vec<Folded>) {
+    fn on_chunk(&mut self, chunk: &Value, event: &EventText<'_>, folded: &mut Vec<Folded>) {
         if chunk.get("error").is_some_and(|error| !error.is_null()) {
             return self.fail(Folded::Error(ErrorBody::from_value(chunk)), folded);
         }
@@ -85,7 +85,7 @@ impl ContentFold {
         }
     }
 
-    fn on_candidate(&mut self, candidate: &Value, event: &str, folded: &mut Vec<Folded>) {
+    fn on_candidate(&mut self, candidate: &Value, event: &EventText<'_>, folded: &mut Vec<Folded>) {
         let parts = candidate.pointer("/content/parts").and_then(Value::as_array);
         for part in parts.into_iter().flatten().filter_map(Value::as_object) {
             match self.parts.push(part, event) {
@@ -154,16 +154,17 @@ impl Fold for ContentFold {
         if self.has_failed || matches!(data.trim(), "" | "[DONE]") {
             return folded;
         }
+        let event = EventText::new(data);
         match serde_json::from_str::<Value>(data) {
             // The whole answer, where no stream was asked for or a gateway does not know one.
             Ok(Value::Array(chunks)) => {
                 for chunk in chunks {
                     if !self.has_failed {
-                        self.on_chunk(&chunk, data, &mut folded);
+                        self.on_chunk(&chunk, &event, &mut folded);
                     }
                 }
             }
-            Ok(chunk) => self.on_chunk(&chunk, data, &mut folded),
+            Ok(chunk) => self.on_chunk(&chunk, &event, &mut folded),
             Err(error) if self.finish_reason.is_some() => tracing::debug!(%error, "garbage after the end of an answer"),
             Err(error) => {
                 self.fail(Folded::Protocol(format!("sent an event that is no JSON: {error}")), &mut folded);

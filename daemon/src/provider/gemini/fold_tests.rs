@@ -112,7 +112,8 @@ fn arguments_in_pieces_are_one_call_with_and_without_its_end_mark() {
         assert_eq!(own[0]["functionCall"].to_string(), format!(r#"{{"name":"bash","args":{args}}}"#));
     }
     // Two calls, the first without its end mark; then nothing tells that the answer is over.
-    let two = [&[start.clone()][..], &pieces[..2], &[start.clone()], &pieces[..1], &[end, finish("STOP")]].concat();
+    let two = [&[start.clone()][..], &pieces[..2], std::slice::from_ref(&start), &pieces[..1], &[end, finish("STOP")]]
+        .concat();
     let commands =
         [call("call_1", "bash", r#"{"command":"echo hi"}"#), call("call_2", "bash", r#"{"command":"echo "}"#)];
     assert_eq!(fold(&two).calls, commands);
@@ -200,9 +201,11 @@ fn a_call_that_the_service_could_not_read_goes_to_the_model() {
 fn an_error_beats_what_came_before_in_a_stream_and_in_an_array() {
     let error = json!({"error": {"code": 503, "status": "UNAVAILABLE", "message": "The model is overloaded."}});
     let before = [parts(json!([{"functionCall": {"name": "bash"}}])), finish("STOP")];
-    for events in
-        [[&before[..], &[error.clone()]].concat(), vec![json!([before[0], before[1], error])], vec![json!([error])]]
-    {
+    for events in [
+        [&before[..], std::slice::from_ref(&error)].concat(),
+        vec![json!([before[0], before[1], error])],
+        vec![json!([error])],
+    ] {
         let answer = fold(&events);
         assert!(matches!(&answer.end, Some(Folded::Error(body)) if body.status == Some(503)), "{answer:?}");
         assert!(answer.calls.is_empty());

@@ -1,7 +1,9 @@
 //! Both wires against a server with every kind of fault.
 
 mod faults;
+mod gemini;
 mod loops;
+mod ollama;
 mod server;
 
 use std::{

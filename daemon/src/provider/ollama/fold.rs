@@ -6,7 +6,7 @@ use super::request;
 use crate::{
     agent::port::{ModelRequest, StopClass, TokenUsage, ToolCall},
     provider::{
-        args::{self, CallIds},
+        args::{CallIds, EventText},
         error::ErrorBody,
         history,
         wire::{End, Fold, Folded, MAX_CALLS, Options, Progress, Quirk, Stopped},
@@ -53,7 +53,7 @@ impl LineFold {
         folded.push(failure);
     }
 
-    fn on_line(&mut self, line: &Value, text: &str, folded: &mut Vec<Folded>) {
+    fn on_line(&mut self, line: &Value, text: &EventText<'_>, folded: &mut Vec<Folded>) {
         if line.get("error").is_some_and(|error| !error.is_null()) {
             return self.fail(Folded::Error(ErrorBody::from_value(line)), folded);
         }
@@ -78,9 +78,9 @@ impl LineFold {
     }
 
     /// Calls come whole, their ids only from newer servers.
-    fn on_call(&mut self, call: &Value, line: &str) {
+    fn on_call(&mut self, call: &Value, line: &EventText<'_>) {
         let text = |pointer: &str| call.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
-        let args = args::inside(line, call.pointer("/function/arguments"));
+        let args = line.arguments(call.pointer("/function/arguments"));
         self.calls.push(ToolCall { id: self.ids.claim(text("/id")), name: text("/function/name").to_owned(), args });
     }
 
@@ -126,7 +126,9 @@ impl Fold for LineFold {
         while self.progress() == Progress::Open {
             let start = lines.byte_offset();
             match lines.next() {
-                Some(Ok(line)) => self.on_line(&line, &data[start..lines.byte_offset()], &mut folded),
+                Some(Ok(line)) => {
+                    self.on_line(&line, &EventText::new(&data[start..lines.byte_offset()]), &mut folded);
+                }
                 Some(Err(error)) => {
                     self.fail(Folded::Protocol(format!("sent a line that is no JSON: {error}")), &mut folded);
                 }
