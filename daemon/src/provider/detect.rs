@@ -83,9 +83,16 @@ pub async fn find_all(hosts: &[String]) -> Vec<LocalServer> {
     servers
 }
 
-/// The model that the server at `base`, on this machine, offers first.
+/// The best model of the server at `base`, on this machine, where it tells more than names; else the one it lists first.
 pub(crate) async fn first_model(wire: &dyn Wire, base: &Url) -> Option<String> {
     let client = http::client(base, CONNECT_LIMIT).ok().filter(|_| http::is_loopback(base))?;
+    // Below a path of its own it may be another server than at the root.
+    if base.scheme() == "http" && matches!(base.path().trim_end_matches('/'), "" | "/v1" | "/api") {
+        let host = format!("{}:{}", base.host_str()?, base.port_or_known_default()?);
+        if let Some(found) = find(&[host]).await.filter(|found| found.wire == wire.name()) {
+            return Some(found.model);
+        }
+    }
     let list = timeout(DETAILS_LIMIT, get(&client, base, wire.models_url(base).as_str())).await.ok()??;
     wire.models(&list).into_iter().next().map(|model| model.id)
 }

@@ -262,4 +262,8 @@ async fn the_first_model_of_a_named_server_is_found_under_every_spelling_of_its_
         }
         assert_eq!(first_model(wire, &Url::parse("http://192.0.2.1/v1").expect("a URL")).await, None);
     }
+    let host = ollama(&[("talker", 8_192, &["completion"], true), ("doer", 8_192, &["tools"], false)]).await;
+    let wire = vendor::named("ollama").expect("it is known").wire;
+    let base = Url::parse(&format!("http://{host}")).expect("a URL");
+    assert_eq!(first_model(wire, &base).await.as_deref(), Some("doer"));
 }

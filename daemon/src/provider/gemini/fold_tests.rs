@@ -1,8 +1,9 @@
+use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
 use crate::provider::{
-    fold_testing::{Answer, call, fold_bytes, fold_events},
+    fold_testing::{Answer, call, fold_bytes, fold_events, is_sound, json_in},
     settings::ReasoningEffort,
     wire::{Framing, Quirk},
 };
@@ -263,4 +264,41 @@ fn an_effort_that_was_refused_is_told() {
     let fold = Box::new(ContentFold::new(&request, &options));
     let answer = fold_events(fold, &[parts(json!([{"text": "x"}])), finish("STOP")]);
     assert_eq!(answer.notices.len(), 1);
+}
+
+const WORDS: &[&str] = &[
+    "functionCall",
+    "name",
+    "args",
+    "partialArgs",
+    "jsonPath",
+    "stringValue",
+    "willContinue",
+    "text",
+    "thought",
+    "thoughtSignature",
+    "id",
+    "$.a",
+    "$.a[0]",
+    "STOP",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    #[test]
+    fn parts_of_any_shape_end_in_one_way(
+        chunks in prop::collection::vec(prop::collection::vec(json_in(WORDS), 0..4), 1..4),
+        reason in prop::sample::select(&["STOP", "MAX_TOKENS", "SAFETY", "MALFORMED_FUNCTION_CALL", ""][..]),
+    ) {
+        let events: Vec<Value> = chunks.into_iter().map(|chunk| parts(json!(chunk))).chain([finish(reason)]).collect();
+        prop_assert!(is_sound(&fold(&events)));
+    }
+
+    #[test]
+    fn events_of_any_shape_end_in_one_way(events in prop::collection::vec(
+        json_in(&["candidates", "content", "parts", "text", "finishReason", "STOP", "index", "usageMetadata", "error",
+            "promptFeedback", "blockReason", "promptTokenCount", "functionCall"]), 0..4)) {
+        prop_assert!(is_sound(&fold(&events)));
+    }
 }

@@ -1,8 +1,10 @@
+use proptest::prelude::*;
+
 use super::*;
 use crate::{
     agent::port::ToolSpec,
     provider::{
-        fold_testing::{Answer, call, fold_bytes, fold_events},
+        fold_testing::{Answer, call, fold_bytes, fold_events, is_sound, json_in},
         wire::Framing,
     },
 };
@@ -158,4 +160,21 @@ fn a_flood_of_calls_is_refused() {
     let calls = vec![json!({"function": {"name": "x", "arguments": {}}}); MAX_CALLS + 1];
     let answer = fold(&[line(json!({"tool_calls": calls})), done("stop")]);
     assert!(matches!(answer.end, Some(Folded::Protocol(_))) && answer.calls.is_empty());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    #[test]
+    fn lines_of_any_shape_end_in_one_way(
+        messages in prop::collection::vec(
+            json_in(&["content", "thinking", "tool_calls", "function", "name", "arguments", "id", "{}"]), 0..4),
+        last in json_in(&["done", "done_reason", "stop", "length", "error", "eval_count", "message"]),
+        is_done in any::<bool>(),
+    ) {
+        let mut lines: Vec<Value> = messages.into_iter().map(line).collect();
+        lines.push(last);
+        lines.extend(is_done.then(|| done("stop")));
+        prop_assert!(is_sound(&fold(&lines)));
+    }
 }
