@@ -191,6 +191,33 @@ pub struct TokenUsage {
     pub cost_microusd: Option<u64>,
 }
 
+impl TokenUsage {
+    /// Takes over what `newer` knows.
+    pub fn update(&mut self, newer: Self) {
+        self.input = newer.input.or(self.input);
+        self.output = newer.output.or(self.output);
+        self.cache_read = newer.cache_read.or(self.cache_read);
+        self.cache_write = newer.cache_write.or(self.cache_write);
+        self.reasoning = newer.reasoning.or(self.reasoning);
+        self.cost_microusd = newer.cost_microusd.or(self.cost_microusd);
+    }
+
+    /// Adds the tokens of another answer; unknown stays unknown.
+    pub fn add(&mut self, other: Self) {
+        let plus = |sum: &mut Option<u64>, one: Option<u64>| {
+            if let Some(tokens) = one {
+                *sum = Some(sum.unwrap_or(0).saturating_add(tokens));
+            }
+        };
+        plus(&mut self.input, other.input);
+        plus(&mut self.output, other.output);
+        plus(&mut self.cache_read, other.cache_read);
+        plus(&mut self.cache_write, other.cache_write);
+        plus(&mut self.reasoning, other.reasoning);
+        plus(&mut self.cost_microusd, other.cost_microusd);
+    }
+}
+
 /// Classes of stop reasons. A turn has tool calls if calls arrived, whatever this says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StopClass {

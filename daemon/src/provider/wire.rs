@@ -14,12 +14,12 @@ use serde_json::Value;
 
 use super::{
     anthropic::Anthropic, error::ErrorBody, gemini::Gemini, ollama::Ollama, openai_chat::OpenAiChat,
-    settings::ReasoningEffort,
+    openai_responses::OpenAiResponses, settings::ReasoningEffort,
 };
 use crate::agent::port::{ModelRequest, StopClass, TokenUsage, ToolCall};
 
 /// All wires.
-pub(crate) static WIRES: &[&dyn Wire] = &[&Anthropic, &OpenAiChat, &Gemini, &Ollama];
+pub(crate) static WIRES: &[&dyn Wire] = &[&Anthropic, &OpenAiChat, &OpenAiResponses, &Gemini, &Ollama];
 
 /// Most tool calls in one answer.
 pub(crate) const MAX_CALLS: usize = 128;
@@ -201,6 +201,10 @@ pub(crate) enum Quirk {
     NoThoughtSignatures,
     /// Wants a signature on each call, also where it gave none.
     StandInSignatures,
+    /// Gives no summary of its reasoning.
+    NoReasoningSummary,
+    /// Gives no encrypted reasoning that could go back.
+    NoEncryptedReasoning,
 }
 
 /// Reads one answer: a state machine without IO.

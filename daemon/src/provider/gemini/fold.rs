@@ -4,12 +4,11 @@ use serde_json::Value;
 
 use super::parts::Parts;
 use crate::{
-    agent::port::{ModelRequest, StopClass, TokenUsage},
+    agent::port::{StopClass, TokenUsage},
     provider::{
         args::{CallIds, EventText},
         error::ErrorBody,
-        history,
-        wire::{End, Fold, Folded, Options, Progress, Stopped},
+        wire::{End, Fold, Folded, Progress, Stopped},
     },
 };
 
@@ -35,8 +34,6 @@ const REJECTED_CODE: &str = "tool_use_failed";
 #[derive(Debug, Default)]
 pub(super) struct ContentFold {
     ids: CallIds,
-    /// Told with the first chunk.
-    notice: Option<Folded>,
     parts: Parts,
     usage: Counts,
     finish_reason: Option<String>,
@@ -53,10 +50,9 @@ struct Counts {
 }
 
 impl ContentFold {
-    /// Starts to read the answer to `request`.
-    pub(super) fn new(request: &ModelRequest, options: &Options<'_>) -> Self {
-        let ids = CallIds::beside(history::call_ids(&request.messages));
-        Self { ids, notice: options.notice_of_dropped(), ..Self::default() }
+    /// Starts with the call ids of the conversation, which new ones must not repeat.
+    pub(super) fn beside<'a>(taken: impl IntoIterator<Item = &'a str>) -> Self {
+        Self { ids: CallIds::beside(taken), ..Self::default() }
     }
 
     fn fail(&mut self, failure: Folded, folded: &mut Vec<Folded>) {
@@ -68,7 +64,6 @@ impl ContentFold {
         if chunk.get("error").is_some_and(|error| !error.is_null()) {
             return self.fail(Folded::Error(ErrorBody::from_value(chunk)), folded);
         }
-        folded.extend(self.notice.take());
         let candidates = chunk.get("candidates").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
         for candidate in candidates {
             if candidate.get("index").and_then(Value::as_u64).unwrap_or(0) == 0 && !self.has_failed {

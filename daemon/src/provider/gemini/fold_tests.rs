@@ -4,8 +4,7 @@ use serde_json::json;
 use super::*;
 use crate::provider::{
     fold_testing::{Answer, call, fold_bytes, fold_events, is_sound, json_in},
-    settings::ReasoningEffort,
-    wire::{Framing, Quirk},
+    wire::Framing,
 };
 
 fn new_fold() -> Box<dyn Fold> {
@@ -253,17 +252,6 @@ fn floods_are_refused() {
         let answer = fold(&[parts(flood), finish("STOP")]);
         assert!(matches!(answer.end, Some(Folded::Protocol(_))) && answer.calls.is_empty());
     }
-}
-
-#[test]
-fn an_effort_that_was_refused_is_told() {
-    let quirks = [Quirk::NoReasoningEffort].into();
-    let options =
-        Options { model: "m", reasoning_effort: Some(ReasoningEffort::High), quirks: &quirks, ..Options::default() };
-    let request = ModelRequest { system: String::new(), messages: Vec::new(), tools: Vec::new(), allow_tools: true };
-    let fold = Box::new(ContentFold::new(&request, &options));
-    let answer = fold_events(fold, &[parts(json!([{"text": "x"}])), finish("STOP")]);
-    assert_eq!(answer.notices.len(), 1);
 }
 
 const WORDS: &[&str] = &[

@@ -23,14 +23,6 @@ fn error(status: u16, text: &str) -> Reply {
     Reply::json(status, &json!({"error": text}).to_string())
 }
 
-fn notices_of(events: &[ModelEvent]) -> Vec<&str> {
-    let notices = events.iter().filter_map(|event| match event {
-        ModelEvent::Notice(text) => Some(text.as_str()),
-        _ => None,
-    });
-    notices.collect()
-}
-
 #[tokio::test]
 async fn lines_are_an_answer_however_they_arrive() {
     let called = json!({"message": {"tool_calls": [{"id": "c1", "function": {

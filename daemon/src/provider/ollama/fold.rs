@@ -9,7 +9,7 @@ use crate::{
         args::{CallIds, EventText},
         error::ErrorBody,
         history,
-        wire::{End, Fold, Folded, MAX_CALLS, Options, Progress, Quirk, Stopped},
+        wire::{End, Fold, Folded, MAX_CALLS, Options, Progress, Stopped},
     },
 };
 
@@ -20,8 +20,6 @@ const FULL_PERCENT: u64 = 90;
 #[derive(Debug, Default)]
 pub(super) struct LineFold {
     ids: CallIds,
-    /// Told with the first line.
-    notices: Vec<Folded>,
     /// What the request asked for.
     context_window_tokens: u64,
     thinking: String,
@@ -33,16 +31,8 @@ pub(super) struct LineFold {
 impl LineFold {
     /// Starts to read the answer to `request`.
     pub(super) fn new(request: &ModelRequest, options: &Options<'_>) -> Self {
-        let mut notices: Vec<Folded> = options.notice_of_dropped().into_iter().collect();
-        if options.has(Quirk::NoTools) && !request.tools.is_empty() {
-            let model = options.model;
-            notices.push(Folded::Notice(format!(
-                "{model} cannot call tools: it can only talk, not run commands; choose another model for more"
-            )));
-        }
         Self {
             ids: CallIds::beside(history::call_ids(&request.messages)),
-            notices,
             context_window_tokens: request::context_window_tokens(options),
             ..Self::default()
         }
@@ -57,7 +47,6 @@ impl LineFold {
         if line.get("error").is_some_and(|error| !error.is_null()) {
             return self.fail(Folded::Error(ErrorBody::from_value(line)), folded);
         }
-        folded.append(&mut self.notices);
         let piece = |pointer: &str| line.pointer(pointer).and_then(Value::as_str).filter(|piece| !piece.is_empty());
         if let Some(thinking) = piece("/message/thinking") {
             self.thinking.push_str(thinking);

@@ -1,17 +1,13 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::{
-    agent::port::ToolSpec,
-    provider::{
-        fold_testing::{Answer, call, fold_bytes, fold_events, is_sound, json_in},
-        wire::Framing,
-    },
+use crate::provider::{
+    fold_testing::{Answer, call, fold_bytes, fold_events, is_sound, json_in},
+    wire::Framing,
 };
 
 fn request() -> ModelRequest {
-    let tool = ToolSpec { name: "bash".to_owned(), description: String::new(), parameters: json!({}) };
-    ModelRequest { system: String::new(), messages: Vec::new(), tools: vec![tool], allow_tools: true }
+    ModelRequest { system: String::new(), messages: Vec::new(), tools: Vec::new(), allow_tools: true }
 }
 
 fn fold_with(options: &Options<'_>, lines: &[Value]) -> Answer {
@@ -118,14 +114,6 @@ fn a_context_that_is_nearly_full_is_told() {
         let options = Options { context_window_tokens: Some(window), ..Options::default() };
         assert_eq!(fold_with(&options, &[text("x"), done("stop")]).notices.len(), notices, "{window}");
     }
-}
-
-#[test]
-fn a_model_without_tools_is_told_once_it_is_known() {
-    let quirks = [Quirk::NoTools].into();
-    let options = Options { model: "tiny", quirks: &quirks, ..Options::default() };
-    let answer = fold_with(&options, &[text("x"), done("stop")]);
-    assert!(answer.notices.len() == 1 && answer.notices[0].starts_with("tiny cannot call tools"), "{answer:?}");
 }
 
 #[test]
