@@ -6,6 +6,7 @@ mod fold;
 mod request;
 mod slots;
 mod think;
+mod usual;
 mod vendors;
 
 use std::collections::BTreeSet;
