@@ -67,10 +67,14 @@ pub async fn find(hosts: &[String]) -> Option<LocalServer> {
 /// what was found may take 2 s more. Hosts that are not on this machine are left out. The best comes first: by whether its model
 /// can call tools, is loaded, has a large context, then in the order of `hosts`.
 pub async fn find_all(hosts: &[String]) -> Vec<LocalServer> {
+    find_within(FIRST_CHECK_LIMIT, hosts).await
+}
+
+async fn find_within(first_check: Duration, hosts: &[String]) -> Vec<LocalServer> {
     let bases: Vec<Url> =
         hosts.iter().filter_map(|host| Url::parse(&format!("http://{host}/")).ok()).filter(http::is_loopback).collect();
     let Some(client) = bases.first().and_then(|base| http::client(base, CONNECT_LIMIT).ok()) else { return Vec::new() };
-    let until = Instant::now() + FIRST_CHECK_LIMIT;
+    let until = Instant::now() + first_check;
     let looks = future::join_all(bases.iter().map(|base| look(&client, base, until))).await;
     let known = bases.iter().zip(&looks).filter_map(|(base, look)| Some((base, kinds::of(look)?, look)));
     let until = Instant::now() + DETAILS_LIMIT;
