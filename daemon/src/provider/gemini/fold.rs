@@ -5,12 +5,11 @@ use serde_json::Value;
 
 use super::{parts::Parts, usual};
 use crate::{
-    agent::port::{ModelRequest, StopClass, TokenUsage},
+    agent::port::{StopClass, TokenUsage},
     provider::{
-        args::CallIds,
+        args::{CallIds, EventText},
         error::ErrorBody,
-        history,
-        wire::{End, Fold, Folded, Options, Progress, Stopped},
+        wire::{End, Fold, Folded, Progress, Stopped},
     },
 };
 
@@ -36,8 +35,6 @@ const REJECTED_CODE: &str = "tool_use_failed";
 #[derive(Debug, Default)]
 pub(super) struct ContentFold {
     ids: CallIds,
-    /// Told with the first chunk.
-    notice: Option<Folded>,
     parts: Parts,
     usage: Counts,
     finish_reason: Option<String>,
@@ -58,10 +55,9 @@ pub(super) struct Counts {
 }
 
 impl ContentFold {
-    /// Starts to read the answer to `request`.
-    pub(super) fn new(request: &ModelRequest, options: &Options<'_>) -> Self {
-        let ids = CallIds::beside(history::call_ids(&request.messages));
-        Self { ids, notice: options.notice_of_dropped(), ..Self::default() }
+    /// Starts with the call ids of the conversation, which new ones must not repeat.
+    pub(super) fn beside<'a>(taken: impl IntoIterator<Item = &'a str>) -> Self {
+        Self { ids: CallIds::beside(taken), ..Self::default() }
     }
 
     fn fail(&mut self, failure: Folded, folded: &mut Vec<Folded>) {
@@ -69,11 +65,10 @@ impl ContentFold {
         folded.push(failure);
     }
 
-    fn on_chunk(&mut self, chunk: &Value, event: &str, folded: &mut Vec<Folded>) {
+    fn on_chunk(&mut self, chunk: &Value, event: &EventText<'_>, folded: &mut Vec<Folded>) {
         if chunk.get("error").is_some_and(|error| !error.is_null()) {
             return self.fail(Folded::Error(ErrorBody::from_value(chunk)), folded);
         }
-        folded.extend(self.notice.take());
         // Before the parts: what they end in may be a failure, and its tokens count.
         folded.extend(self.on_usage(chunk.get("usageMetadata")));
         let candidates = chunk.get("candidates").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
@@ -91,7 +86,7 @@ impl ContentFold {
         }
     }
 
-    fn on_candidate(&mut self, candidate: &Value, event: &str, folded: &mut Vec<Folded>) {
+    fn on_candidate(&mut self, candidate: &Value, event: &EventText<'_>, folded: &mut Vec<Folded>) {
         let parts = candidate.pointer("/content/parts").and_then(Value::as_array);
         for part in parts.into_iter().flatten().filter_map(Value::as_object) {
             match self.parts.push(part, event) {
@@ -146,8 +141,7 @@ impl ContentFold {
     }
 
     fn on_text(&mut self, text: String, counts: Option<Counts>) -> Vec<Folded> {
-        let mut folded: Vec<Folded> = self.notice.take().into_iter().collect();
-        folded.extend(counts.map(|counts| self.on_counts(counts)));
+        let mut folded: Vec<Folded> = counts.map(|counts| self.on_counts(counts)).into_iter().collect();
         match self.parts.push_text(&text) {
             Ok(()) if text.is_empty() => {}
             Ok(()) => folded.push(Folded::Text(text)),
@@ -182,16 +176,17 @@ impl Fold for ContentFold {
         if let Some((text, counts)) = usual::text_of(data) {
             return self.on_text(text, counts);
         }
+        let event = EventText::new(data);
         match serde_json::from_str::<Value>(data) {
             // The whole answer, where no stream was asked for or a gateway does not know one.
             Ok(Value::Array(chunks)) => {
                 for chunk in chunks {
                     if !self.has_failed {
-                        self.on_chunk(&chunk, data, &mut folded);
+                        self.on_chunk(&chunk, &event, &mut folded);
                     }
                 }
             }
-            Ok(chunk) => self.on_chunk(&chunk, data, &mut folded),
+            Ok(chunk) => self.on_chunk(&chunk, &event, &mut folded),
             Err(error) if self.finish_reason.is_some() => tracing::debug!(%error, "garbage after the end of an answer"),
             Err(error) => {
                 self.fail(Folded::Protocol(format!("sent an event that is no JSON: {error}")), &mut folded);
