@@ -57,6 +57,12 @@ impl ErrorBody {
         let nested = text.trim_start().starts_with('{').then(|| serde_json::from_str::<Value>(text).ok()).flatten();
         let mut body =
             nested.map_or_else(|| Self { text: one_line(text), ..Self::default() }, |nested| Self::from_value(&nested));
+        // Such lists name the field beside the complaint, and say of every unknown one the same.
+        if let Some(field) = detail.and_then(|list| list.pointer("/0/loc")).and_then(field_of)
+            && !body.text.contains(field)
+        {
+            body.text.push_str(&format!(" ({field})"));
+        }
         for key in ["code", "type", "status", "error_type"] {
             for holder in [inner, value] {
                 match holder.get(key) {
@@ -205,6 +211,11 @@ const OVERFLOW_TEXTS: &[&str] = &[
 
 fn details(error: &Value) -> impl Iterator<Item = &Value> {
     error.get("details").and_then(Value::as_array).into_iter().flatten()
+}
+
+/// The field in a place like `["body", "stream_options"]`.
+fn field_of(place: &Value) -> Option<&str> {
+    place.as_array()?.get(1..)?.last()?.as_str()
 }
 
 fn retry_info(error: &Value) -> Option<Duration> {

@@ -227,6 +227,7 @@ impl Exchange {
         let mut fold = service.wire.fold(&self.request, &options);
         self.outlet.text.clear();
         let ending = transport::attempt(call, fold.as_mut(), &mut self.outlet).await;
+        service.quirks.lock().unwrap_or_else(PoisonError::into_inner).extend(self.outlet.learned.drain(..));
         self.tell_once().await;
         ending
     }

@@ -16,7 +16,7 @@ use super::{
     retry::{self, Failure, Pace},
     settings::Timeouts,
     sse::{Payloads, SseError},
-    wire::{End, Fold, Folded, Framing, Progress, Stopped},
+    wire::{End, Fold, Folded, Framing, Progress, Quirk, Stopped},
 };
 use crate::agent::port::{ModelEvent, ProviderError, ProviderErrorKind};
 
@@ -71,11 +71,20 @@ pub(super) struct Outlet {
     pub(super) text: String,
     /// What the user should know, to be told when the attempt is over.
     pub(super) notices: Vec<String>,
+    /// What the answers showed of the service.
+    pub(super) learned: Vec<Quirk>,
 }
 
 impl Outlet {
     pub(super) fn new(sender: mpsc::Sender<ModelEvent>) -> Self {
-        Self { sender, has_shown: false, has_answer: false, text: String::new(), notices: Vec::new() }
+        Self {
+            sender,
+            has_shown: false,
+            has_answer: false,
+            text: String::new(),
+            notices: Vec::new(),
+            learned: Vec::new(),
+        }
     }
 
     /// Delivers an event. A receiver that is gone drops this whole future at its next await.
@@ -107,6 +116,7 @@ impl Outlet {
             Folded::Usage(usage) => self.send(ModelEvent::Usage(usage)).await,
             Folded::Hidden => {}
             Folded::Notice(notice) => self.notices.push(notice),
+            Folded::Learned(quirk) => self.learned.push(quirk),
             Folded::Stop(stopped) => return Some(Ending::Stopped(stopped)),
             Folded::Incomplete(reason) => return Some(Ending::Incomplete(reason)),
             Folded::Error(body) => {

@@ -73,8 +73,8 @@ pub(crate) struct Vendor {
     pub(crate) name: &'static str,
     /// Base URL. Empty where each user has one of his own; then the settings must name it.
     pub(crate) base_url: &'static str,
-    /// Domain below which every host is the vendor's, beside that of `base_url`; empty if there is none.
-    pub(crate) domain: &'static str,
+    /// Domains below which every host is the vendor's, beside that of `base_url`.
+    pub(crate) domains: &'static [&'static str],
     /// Variables with its key, the usual one first; empty if it takes none.
     pub(crate) key_variables: &'static [&'static str],
     /// Variable with another base URL, empty if there is none.
@@ -93,7 +93,7 @@ pub(crate) const VENDOR: Vendor = Vendor {
     id: "",
     name: "",
     base_url: "",
-    domain: "",
+    domains: &[],
     key_variables: &[],
     base_url_variable: "",
     default_model: "",
@@ -160,6 +160,11 @@ impl Options<'_> {
         self.quirks.contains(&quirk)
     }
 
+    /// The effort to ask for: the one that is set, unless the service refused it.
+    pub(crate) fn effort(&self) -> Option<ReasoningEffort> {
+        self.reasoning_effort.filter(|_| !self.has(Quirk::NoReasoningEffort))
+    }
+
     /// Tells that a setting of the user's has no effect at this service.
     pub(crate) fn notice_of_dropped(&self) -> Option<Folded> {
         let is_dropped = self.reasoning_effort.is_some() && self.has(Quirk::NoReasoningEffort);
@@ -186,6 +191,26 @@ pub(crate) enum Quirk {
     NoReasoningSummary,
     /// Gives no encrypted reasoning that could go back.
     NoEncryptedReasoning,
+    /// Cannot call tools.
+    NoTools,
+    /// Takes no system prompt, whatever its role: it stands in front of the first question.
+    NoSystemRole,
+    /// Takes the key in a header of its own.
+    ApiKeyHeader,
+    /// Likes to know who calls.
+    NamesCaller,
+    /// Tells what an answer costs when it is asked to.
+    CostOnRequest,
+    /// Hands `cache_control` on to the models that know it.
+    PassesCacheControl,
+    /// Wants `reasoning_content` on each message with calls, even if it is empty.
+    ReasoningInCalls,
+    /// Lets thinking be switched on and off, not be measured out.
+    ThinkingSwitch,
+    /// Takes ids of calls only if they are nine letters and digits.
+    ShortCallIds,
+    /// Its template swallows the tag that opens the reasoning in the text.
+    SwallowsThinkTag,
 }
 
 /// Reads one answer: a state machine without IO.
@@ -233,6 +258,8 @@ pub(crate) enum Folded {
     Hidden,
     /// Something to tell the user once, one sentence.
     Notice(String),
+    /// A deviation that the answer showed, for the requests to come.
+    Learned(Quirk),
     /// All tokens known so far.
     Usage(TokenUsage),
     /// A whole call; only from `finish`, before `Stop`.

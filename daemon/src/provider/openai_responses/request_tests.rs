@@ -144,6 +144,17 @@ fn own_items_of_a_changed_message_another_model_or_another_host_stay_away() {
 }
 
 #[test]
+fn ids_of_another_service_are_made_to_fit_in_call_and_result() {
+    let foreign = format!("functions.bash:{}", "7".repeat(60));
+    let call = ToolCall { id: foreign.clone(), name: "bash".to_owned(), args: Ok(Map::new()) };
+    let asked = AssistantMessage { tool_calls: vec![call], ..AssistantMessage::default() };
+    let answered = ToolResult { call_id: foreign, tool: "bash".to_owned(), content: "out".to_owned(), is_error: false };
+    let body = build(vec![user("hi"), Message::Assistant(asked), Message::ToolResults(vec![answered])]);
+    let (call, output) = (&body["input"][1]["call_id"], &body["input"][2]["call_id"]);
+    assert!(call == output && call.as_str().is_some_and(|id| id.len() <= 40), "{body}");
+}
+
+#[test]
 fn reasoning_that_the_service_would_refuse_stays_away() {
     let mut at_the_end = own();
     let reasoning = at_the_end[0].clone();
