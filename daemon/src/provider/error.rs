@@ -315,6 +315,10 @@ impl Subject {
         }
         let mut error = self.error(kind, &message, self.hint(kind, is_wrong_url));
         error.retry_after = body.retry_after;
+        if kind == Kind::ModelNotFound && body.text.contains("try pulling") {
+            let other = self.hint(kind, false).unwrap_or_default();
+            error.hint = Some(format!("fetch it with `ollama pull {}`, or {other}", self.model));
+        }
         error
     }
 

@@ -111,7 +111,10 @@ impl HttpProvider {
             },
             timeouts,
             max_output_tokens: settings.max_output_tokens.or_else(|| wire.default_max_output_tokens()),
-            context_window_tokens: settings.context_window_tokens.or(endpoint.context_window_tokens),
+            context_window_tokens: settings
+                .context_window_tokens
+                .or(endpoint.context_window_tokens)
+                .or_else(|| wire.default_context_window_tokens()),
             reasoning_effort: settings.reasoning_effort,
             retries: settings.retries.unwrap_or(DEFAULT_RETRIES),
             quirks: Mutex::new(quirks),

@@ -9,11 +9,13 @@ mod args;
 pub mod choice;
 pub mod detect;
 mod error;
+mod gemini;
 mod history;
 mod http;
 mod http_provider;
 mod models;
 pub mod offline;
+mod ollama;
 mod openai_chat;
 mod openai_responses;
 mod retry;
@@ -24,5 +26,7 @@ mod transport;
 mod vendor;
 mod wire;
 
+#[cfg(test)]
+mod fold_testing;
 #[cfg(test)]
 mod http_tests;

@@ -12,7 +12,7 @@ fn good(wire: &dyn Wire) -> Reply {
 
 #[tokio::test]
 async fn a_stall_ends_with_the_name_of_its_limit() {
-    for wire in WIRES.iter().copied() {
+    for wire in wires() {
         let half = || Reply::events(text_answer(wire, "half", false).as_bytes());
         let base = settings().timeouts;
         let cases = [
@@ -140,7 +140,7 @@ async fn a_refused_connection_names_the_host_and_asks_for_the_server() {
 
 #[tokio::test]
 async fn an_error_inside_the_stream_keeps_the_text_and_ends_the_answer() {
-    for wire in WIRES.iter().copied() {
+    for wire in wires() {
         let error = json!({"type": "error", "error": {"type": "invalid_request_error", "message": "cannot go on"}});
         let body = text_answer(wire, "half", false) + "event: error\n" + &sse(&[error]);
         let bench = bench(wire, vec![Reply::events(body.as_bytes()), good(wire)]).await;
@@ -163,7 +163,7 @@ async fn an_overload_before_any_text_is_waited_out() {
 
 #[tokio::test]
 async fn a_cut_after_shown_text_takes_it_back_and_tries_once() {
-    for wire in WIRES.iter().copied() {
+    for wire in wires() {
         let half = || Reply::events(text_answer(wire, "half", false).as_bytes());
         let saved = bench(wire, vec![half(), good(wire)]).await;
         let events = saved.ask().await;
@@ -180,7 +180,7 @@ async fn a_cut_after_shown_text_takes_it_back_and_tries_once() {
 
 #[tokio::test]
 async fn a_cut_after_a_tool_ran_is_told_and_not_repeated() {
-    for wire in WIRES.iter().copied() {
+    for wire in wires() {
         let bench = bench(wire, vec![Reply::events(text_answer(wire, "half", false).as_bytes()), good(wire)]).await;
         let events: Vec<ModelEvent> = bench.provider.stream(question_after_tool()).collect().await;
         assert!(text_of(&events) == "half" && is_incomplete(&events), "{events:?}");
@@ -190,7 +190,7 @@ async fn a_cut_after_a_tool_ran_is_told_and_not_repeated() {
 
 #[tokio::test]
 async fn an_empty_answer_is_asked_again_silently_and_then_told() {
-    for wire in WIRES.iter().copied() {
+    for wire in wires() {
         let empty = || Reply::events(text_answer(wire, "", true).as_bytes());
         let saved = bench(wire, vec![empty(), good(wire)]).await;
         let events = saved.ask().await;
@@ -254,7 +254,7 @@ async fn long_and_empty_error_bodies_stay_readable() {
 #[tokio::test]
 async fn a_key_shows_in_no_error_and_no_debug_output() {
     let echo = format!(r#"{{"error":{{"message":"Incorrect API key provided: {KEY}"}}}}"#);
-    for wire in WIRES.iter().copied() {
+    for wire in wires() {
         let refused = bench(wire, vec![Reply::json(401, &echo)]).await;
         let none = ModelSettings { retries: Some(0), ..settings() };
         let in_stream = bench_with(wire, &none, vec![Reply::events(format!("data: {echo}\n\n").as_bytes())]).await;

@@ -5,7 +5,7 @@ use crate::agent::port::AssistantMessage;
 
 #[tokio::test]
 async fn a_tool_loop_runs_on_both_wires() {
-    for wire in WIRES.iter().copied() {
+    for wire in wires() {
         let replies = vec![
             Reply::events(call_answer(wire, None).as_bytes()),
             Reply::events(text_answer(wire, "Done.", true).as_bytes()),
@@ -39,7 +39,7 @@ async fn a_tool_loop_runs_on_both_wires() {
 
 #[tokio::test]
 async fn every_way_of_sending_gives_the_same_answer() {
-    for wire in WIRES.iter().copied() {
+    for wire in wires() {
         let body = call_answer(wire, None);
         let spaced = body.replace("data: ", ": ping\nid: 1\nretry: 5\nevent: x\ndata:");
         let mut replies = vec![
@@ -83,7 +83,7 @@ async fn every_way_of_sending_gives_the_same_answer() {
 
 #[tokio::test]
 async fn an_answer_cut_anywhere_runs_no_tool_before_its_mark() {
-    for wire in WIRES.iter().copied() {
+    for wire in wires() {
         let body = call_answer(wire, None);
         // The last bytes that matter; a clean end needs no blank line behind the mark.
         let mark = match wire.name() {
@@ -110,7 +110,7 @@ async fn an_answer_cut_anywhere_runs_no_tool_before_its_mark() {
 
 #[tokio::test]
 async fn a_body_without_its_last_chunk_is_incomplete_with_its_text_kept() {
-    for wire in WIRES.iter().copied() {
+    for wire in wires() {
         let replies = vec![Reply::chunked(text_answer(wire, "half", false).as_bytes(), false)];
         let bench = bench_with(wire, &ModelSettings { retries: Some(0), ..settings() }, replies).await;
         let events = bench.ask().await;
@@ -239,7 +239,7 @@ async fn conversations_at_the_same_time_do_not_mix() {
 
 #[tokio::test]
 async fn dropping_the_stream_closes_the_connection() {
-    for wire in WIRES.iter().copied() {
+    for wire in wires() {
         let replies = vec![Reply::silence(), Reply::events(text_answer(wire, "half", false).as_bytes()).then_stall()];
         let mut bench = bench(wire, replies).await;
         let mut waiting = bench.provider.stream(question());

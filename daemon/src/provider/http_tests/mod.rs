@@ -19,7 +19,8 @@ use super::{
     http_provider::{Endpoint, HttpProvider},
     retry::Pace,
     settings::{ModelSettings, TimeoutSettings},
-    wire::{WIRES, Wire},
+    vendor,
+    wire::Wire,
 };
 use crate::agent::port::{
     Message, ModelEvent, ModelProvider as _, ModelRequest, ProviderError, ProviderErrorKind, StopClass, ToolCall,
@@ -62,8 +63,13 @@ fn anthropic() -> &'static dyn Wire {
     wire("anthropic")
 }
 
+/// Those whose answers are written out below.
+fn wires() -> [&'static dyn Wire; 2] {
+    [anthropic(), openai()]
+}
+
 fn wire(name: &str) -> &'static dyn Wire {
-    WIRES.iter().copied().find(|wire| wire.name() == name).expect("the wire exists")
+    vendor::named(name).expect("the wire exists").wire
 }
 
 fn settings() -> ModelSettings {
