@@ -173,10 +173,15 @@ impl Options<'_> {
         self.reasoning_effort.filter(|_| !self.has(Quirk::NoReasoningEffort))
     }
 
-    /// Tells that a setting of the user's has no effect at this service.
-    pub(crate) fn notice_of_dropped(&self) -> Option<Folded> {
-        let is_dropped = self.reasoning_effort.is_some() && self.has(Quirk::NoReasoningEffort);
-        is_dropped.then(|| Folded::Notice(format!("{} takes no `reasoning_effort`; it is asked without", self.model)))
+    /// What the user does not get from this service though it was asked for.
+    pub(crate) fn notices(&self, request: &ModelRequest) -> Vec<Folded> {
+        let model = self.model;
+        let no_effort = (self.reasoning_effort.is_some() && self.has(Quirk::NoReasoningEffort))
+            .then(|| format!("{model} takes no `reasoning_effort`; it is asked without"));
+        let no_tools = (!request.tools.is_empty() && self.has(Quirk::NoTools)).then(|| {
+            format!("{model} cannot call tools: it can only talk, not run commands; choose another model for more")
+        });
+        no_effort.into_iter().chain(no_tools).map(Folded::Notice).collect()
     }
 }
 
@@ -205,8 +210,6 @@ pub(crate) enum Quirk {
     NoReasoningSummary,
     /// Gives no encrypted reasoning that could go back.
     NoEncryptedReasoning,
-    /// Cannot call tools.
-    NoTools,
     /// Takes no system prompt, whatever its role: it stands in front of the first question.
     NoSystemRole,
     /// Takes the key in a header of its own.

@@ -36,7 +36,7 @@ const REJECTED_CODE: &str = "tool_use_failed";
 pub(super) struct ContentFold {
     ids: CallIds,
     /// Told with the first chunk.
-    notice: Option<Folded>,
+    notices: Vec<Folded>,
     parts: Parts,
     usage: Counts,
     finish_reason: Option<String>,
@@ -56,7 +56,7 @@ impl ContentFold {
     /// Starts to read the answer to `request`.
     pub(super) fn new(request: &ModelRequest, options: &Options<'_>) -> Self {
         let ids = CallIds::beside(history::call_ids(&request.messages));
-        Self { ids, notice: options.notice_of_dropped(), ..Self::default() }
+        Self { ids, notices: options.notices(request), ..Self::default() }
     }
 
     fn fail(&mut self, failure: Folded, folded: &mut Vec<Folded>) {
@@ -68,7 +68,7 @@ impl ContentFold {
         if chunk.get("error").is_some_and(|error| !error.is_null()) {
             return self.fail(Folded::Error(ErrorBody::from_value(chunk)), folded);
         }
-        folded.extend(self.notice.take());
+        folded.append(&mut self.notices);
         let candidates = chunk.get("candidates").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
         for candidate in candidates {
             if candidate.get("index").and_then(Value::as_u64).unwrap_or(0) == 0 && !self.has_failed {

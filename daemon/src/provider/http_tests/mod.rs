@@ -1,5 +1,6 @@
 //! Both wires against a server with every kind of fault.
 
+mod dialects;
 mod faults;
 mod loops;
 mod server;

@@ -33,16 +33,9 @@ pub(super) struct LineFold {
 impl LineFold {
     /// Starts to read the answer to `request`.
     pub(super) fn new(request: &ModelRequest, options: &Options<'_>) -> Self {
-        let mut notices: Vec<Folded> = options.notice_of_dropped().into_iter().collect();
-        if options.has(Quirk::NoTools) && !request.tools.is_empty() {
-            let model = options.model;
-            notices.push(Folded::Notice(format!(
-                "{model} cannot call tools: it can only talk, not run commands; choose another model for more"
-            )));
-        }
         Self {
             ids: CallIds::beside(history::call_ids(&request.messages)),
-            notices,
+            notices: options.notices(request),
             context_window_tokens: request::context_window_tokens(options),
             ..Self::default()
         }

@@ -23,7 +23,7 @@ use crate::{
 pub(super) struct ChatFold {
     ids: CallIds,
     /// What is to be told at the end.
-    notices: Vec<String>,
+    notices: Vec<Folded>,
     /// Names of the tools that may be called.
     tools: Vec<String>,
     splitter: ThinkSplitter,
@@ -41,12 +41,6 @@ pub(super) struct ChatFold {
 impl ChatFold {
     /// Starts to read the answer to `request`.
     pub(super) fn new(request: &ModelRequest, options: &Options<'_>) -> Self {
-        let dropped = options.notice_of_dropped().into_iter().filter_map(|folded| match folded {
-            Folded::Notice(notice) => Some(notice),
-            _ => None,
-        });
-        let no_tools = (options.has(Quirk::NoTools) && !request.tools.is_empty())
-            .then(|| format!("{} cannot call tools here: it only answers with text", options.model));
         let may_call = request.allow_tools && !options.has(Quirk::NoTools);
         let tools = request.tools.iter().filter(|_| may_call).map(|tool| tool.name.clone());
         let splitter = match options.has(Quirk::SwallowsThinkTag) {
@@ -55,7 +49,7 @@ impl ChatFold {
         };
         Self {
             ids: CallIds::beside(history::call_ids(&request.messages)),
-            notices: dropped.chain(no_tools).collect(),
+            notices: options.notices(request),
             tools: tools.collect(),
             splitter,
             ..Self::default()
@@ -241,9 +235,9 @@ impl Fold for ChatFold {
             folded.push(Folded::Learned(Quirk::SwallowsThinkTag));
         }
         if self.slots.is_empty() && printed::has_call(&self.text, &self.tools) {
-            self.notices.push(printed::NOTICE.to_owned());
+            self.notices.push(Folded::Notice(printed::NOTICE.to_owned()));
         }
-        folded.extend(self.notices.drain(..).map(Folded::Notice));
+        folded.append(&mut self.notices);
         if self.is_complete() {
             self.stop(&mut folded);
         } else {

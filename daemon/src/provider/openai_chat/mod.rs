@@ -108,7 +108,7 @@ const REMEDIES: &[(&str, Quirk)] = &[
 ];
 
 /// Whether a refusal, in lower case, says that tools cannot be called.
-fn refuses_tools(status: Option<u16>, text: &str) -> bool {
+pub(super) fn refuses_tools(status: Option<u16>, text: &str) -> bool {
     const WORDS: &[&str] = &[
         "does not support tools",
         "does not support tool",

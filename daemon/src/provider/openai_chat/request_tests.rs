@@ -76,7 +76,7 @@ fn learned_quirks_change_the_fields() {
 
 #[test]
 fn the_service_s_own_message_goes_back_verbatim_until_something_changed() {
-    let own = json!({"role": "assistant", "content": "Look.", "reasoning_content": "",
+    let own = json!({"role": "assistant", "content": "Look.", "reasoning_content": "", "reasoning_details": [{"type": "x"}],
         "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "bash", "arguments": "{ }"}}]});
     let sent = |own: Value| {
         build(&request(vec![user("hi"), assistant(Some(own), Ok(Map::new())), result(false)]), &[])["messages"][2]

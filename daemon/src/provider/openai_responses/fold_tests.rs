@@ -443,7 +443,7 @@ fn garbage_and_too_many_calls_are_protocol_errors() {
 
 #[test]
 fn what_is_to_be_told_is_told_before_the_end() {
-    let mut fold = ResponseFold::new([], Some(Folded::Notice("m is asked without".to_owned())));
+    let mut fold = ResponseFold::new([], vec![Folded::Notice("m is asked without".to_owned())]);
     fold.on_event(&completed(json!([message("x")])).to_string());
     assert!(matches!(fold.finish(End::Clean).as_slice(), [Folded::Notice(_), Folded::Stop(_)]));
 }

@@ -30,7 +30,7 @@ pub(super) fn body(request: &ModelRequest, options: &Options<'_>) -> Value {
         body.insert("instructions".to_owned(), json!(request.system));
     }
     body.insert("input".to_owned(), Value::Array(input));
-    if !request.tools.is_empty() {
+    if !request.tools.is_empty() && !options.has(Quirk::NoTools) {
         // Without `strict` the service holds the schema to rules that ours do not follow.
         let tools = request.tools.iter().map(|tool| {
             json!({"type": "function", "name": tool.name, "description": tool.description,

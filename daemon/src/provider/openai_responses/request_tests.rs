@@ -116,6 +116,7 @@ fn settings_and_refusals_change_the_fields() {
     assert_eq!(reasoning(ReasoningEffort::Low, &[Quirk::NoReasoningSummary]), Some(json!({"effort": "low"})));
     assert_eq!(reasoning(ReasoningEffort::Off, &[]), Some(json!({"effort": "none"})));
     assert_eq!(reasoning(ReasoningEffort::Medium, &[Quirk::NoReasoningEffort]), None);
+    assert!(build_with(&question(), None, &[Quirk::NoTools]).get("tools").is_none());
     let bare = ModelRequest { system: " ".to_owned(), tools: Vec::new(), ..question() };
     let body = build_with(&bare, None, &[]);
     assert!(["instructions", "tools", "tool_choice", "reasoning"].iter().all(|key| body.get(key).is_none()), "{body}");
