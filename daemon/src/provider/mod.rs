@@ -9,6 +9,7 @@ mod args;
 pub mod choice;
 pub mod detect;
 mod error;
+mod exchange;
 mod gemini;
 mod history;
 mod http;

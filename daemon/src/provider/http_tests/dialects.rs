@@ -3,22 +3,20 @@
 use super::*;
 use crate::provider::settings::ReasoningEffort;
 
-fn notices_of(events: &[ModelEvent]) -> Vec<&str> {
-    let notices = events.iter().filter_map(|event| match event {
-        ModelEvent::Notice(notice) => Some(notice.as_str()),
-        _ => None,
-    });
-    notices.collect()
+/// A whole answer on the wire.
+fn answer(wire: &str, text: &str) -> Reply {
+    let fixture = fixture(wire);
+    fixture.stream(&fixture.answer(text))
 }
 
 #[tokio::test]
 async fn an_effort_that_a_model_refuses_is_dropped_and_told_once() {
     let refused = r#"{"error":{"message":"Unsupported parameter: 'reasoning_effort' or 'reasoning.effort' here."}}"#;
     for name in ["openai-chat", "openai-responses"] {
-        let wire = wire(name);
-        let good = || Reply::events(text_answer(wire, "a", true).as_bytes());
         let settings = ModelSettings { reasoning_effort: Some(ReasoningEffort::High), ..settings() };
-        let bench = bench_with(wire, &settings, vec![Reply::json(400, refused), good(), good()]).await;
+        let bench =
+            bench_with(wire(name), &settings, vec![Reply::json(400, refused), answer(name, "a"), answer(name, "a")])
+                .await;
         let (first, second) = (bench.ask().await, bench.ask().await);
         assert_eq!((class_of(&first), class_of(&second)), (Some(StopClass::End), Some(StopClass::End)));
         assert!(matches!(notices_of(&first)[..], [notice] if notice.contains("reasoning_effort")), "{first:?}");
@@ -32,8 +30,9 @@ async fn an_effort_that_a_model_refuses_is_dropped_and_told_once() {
 #[tokio::test]
 async fn a_think_tag_that_a_template_swallows_is_known_from_the_second_answer_on() {
     let answer = || {
-        let events = [openai_text("reasons\n</thi"), openai_text("nk>\n\nAnswer"), openai_end("stop"), json!("[DONE]")];
-        Reply::events(sse(&events).as_bytes())
+        let text = |text: &str| json!({"choices": [{"index": 0, "delta": {"content": text}}]});
+        let end = json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]});
+        Reply::events(sse(&[text("reasons\n</thi"), text("nk>\n\nAnswer"), end]).as_bytes())
     };
     let bench = bench(openai(), vec![answer(), answer()]).await;
     assert_eq!(text_of(&bench.ask().await), "reasons\nAnswer");
@@ -45,8 +44,7 @@ async fn a_think_tag_that_a_template_swallows_is_known_from_the_second_answer_on
 #[tokio::test]
 async fn a_call_written_as_text_is_shown_told_once_and_not_run() {
     let text = "{\"name\":\"bash\",\"arguments\":{\"command\":\"ls\"}}";
-    let answer = || Reply::events(text_answer(openai(), text, true).as_bytes());
-    let bench = bench(openai(), vec![answer(), answer()]).await;
+    let bench = bench(openai(), vec![answer("openai-chat", text), answer("openai-chat", text)]).await;
     for told in [1, 0] {
         let events = bench.ask().await;
         assert_eq!((text_of(&events).as_str(), calls_of(&events).len(), notices_of(&events).len()), (text, 0, told));
@@ -56,7 +54,7 @@ async fn a_call_written_as_text_is_shown_told_once_and_not_run() {
 #[tokio::test]
 async fn a_model_without_tools_is_asked_without_them_and_says_so() {
     let refused = r#"{"error":{"message":"m does not support tools"}}"#;
-    let good = || Reply::events(text_answer(openai(), "a", true).as_bytes());
+    let good = || answer("openai-chat", "a");
     let bench = bench(openai(), vec![Reply::json(400, refused), good(), good()]).await;
     assert!(notices_of(&bench.ask().await)[0].contains("cannot call tools"));
     bench.ask().await;
@@ -68,7 +66,7 @@ async fn a_model_without_tools_is_asked_without_them_and_says_so() {
 async fn a_failure_sent_as_an_event_is_told_in_its_words() {
     let body = b"data: {\"error\":{\"message\":\"The upstream broke.\",\"code\":\"500\"}}\n\ndata: [DONE]\n\n";
     let reply = || Reply::new(500, "content-type: text/event-stream", body);
-    let bench = bench_with(openai(), &ModelSettings { retries: Some(0), ..settings() }, vec![reply()]).await;
+    let bench = bench_with(openai(), &no_retries(), vec![reply()]).await;
     let error = bench.fails().await;
     assert_eq!(error.kind, ProviderErrorKind::Server);
     assert!(error.message.ends_with("The upstream broke.") && !error.message.contains('{'), "{error:?}");

@@ -9,7 +9,7 @@ use crate::{
         args::{self, CallIds},
         error::ErrorBody,
         history,
-        wire::{End, Fold, Folded, MAX_CALLS, Options, Progress, Quirk, Stopped},
+        wire::{End, Fold, Folded, MAX_CALLS, Options, Progress, Stopped},
     },
 };
 

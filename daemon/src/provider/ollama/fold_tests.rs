@@ -3,7 +3,7 @@ use crate::{
     agent::port::ToolSpec,
     provider::{
         fold_testing::{Answer, call, fold_bytes, fold_events},
-        wire::Framing,
+        wire::{Framing, Quirk},
     },
 };
 
