@@ -19,11 +19,13 @@ pub mod offline;
 mod ollama;
 mod openai_chat;
 mod openai_responses;
+pub mod replay;
 mod retry;
 pub mod scripted;
 pub mod settings;
 mod sse;
 mod transport;
+mod usual;
 mod vendor;
 mod wire;
 
@@ -31,3 +33,7 @@ mod wire;
 mod fold_testing;
 #[cfg(test)]
 mod http_tests;
+#[cfg(test)]
+mod matrix_tests;
+#[cfg(test)]
+mod sse_reference;

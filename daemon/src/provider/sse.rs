@@ -17,6 +17,7 @@ use std::{
 use bytes::Bytes;
 use eventsource_stream::{EventStreamError, Eventsource as _};
 use futures::{Stream, StreamExt as _, TryStreamExt as _, future};
+use memchr::memchr2;
 
 use super::wire::Framing;
 
@@ -24,6 +25,7 @@ use super::wire::Framing;
 pub(crate) const MAX_LINE_BYTES: usize = 8 * 1024 * 1024;
 /// Longest event: all bytes between two blank lines.
 pub(crate) const MAX_EVENT_BYTES: usize = 16 * 1024 * 1024;
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// Why no more events come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -46,6 +48,8 @@ pub(crate) enum SseError<E> {
 /// UTF-8 replaced. Line ends are ASCII, so an invalid sequence never reaches over them and each line decodes on its own.
 #[derive(Debug)]
 pub(crate) struct LineSplitter {
+    framing: Framing,
+    /// The start of a line whose end is still to come.
     line: Vec<u8>,
     event_bytes: usize,
     is_at_start: bool,
@@ -63,9 +67,11 @@ pub(crate) enum TooLong {
     Event,
 }
 
-impl Default for LineSplitter {
-    fn default() -> Self {
+impl LineSplitter {
+    /// A splitter for streams of this form.
+    pub(crate) fn new(framing: Framing) -> Self {
         Self {
+            framing,
             line: Vec::new(),
             event_bytes: 0,
             is_at_start: true,
@@ -74,10 +80,8 @@ impl Default for LineSplitter {
             max_event_bytes: MAX_EVENT_BYTES,
         }
     }
-}
 
-impl LineSplitter {
-    /// Takes a chunk and appends every line that it ends, each with one LF, to `lines`.
+    /// Takes a chunk and appends every line that it ends and that can mean something, each with one LF, to `lines`.
     pub(crate) fn push(&mut self, chunk: &[u8], lines: &mut VecDeque<String>) -> Result<(), TooLong> {
         let mut rest = chunk;
         while let Some(&first) = rest.first() {
@@ -85,12 +89,16 @@ impl LineSplitter {
                 rest = &rest[1..];
                 continue;
             }
-            let end = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
-            self.extend(&rest[..end.unwrap_or(rest.len())])?;
-            let Some(end) = end else { break };
-            self.after_cr = rest[end] == b'\r';
-            lines.push_back(self.take_line());
-            rest = &rest[end + 1..];
+            let end = memchr2(b'\n', b'\r', rest);
+            let (piece, tail) = rest.split_at(end.unwrap_or(rest.len()));
+            self.count(piece.len())?;
+            let Some((end, tail)) = tail.split_first() else {
+                self.line.extend_from_slice(piece);
+                break;
+            };
+            self.after_cr = *end == b'\r';
+            lines.extend(self.take_line(piece));
+            rest = tail;
         }
         Ok(())
     }
@@ -98,34 +106,38 @@ impl LineSplitter {
     /// The unfinished last line, and whether an event was left without its blank line.
     pub(crate) fn finish(&mut self) -> (Option<String>, bool) {
         let is_unclosed = self.event_bytes > 0;
-        let line = (!self.line.is_empty()).then(|| self.take_line());
+        let line = if self.line.is_empty() { None } else { self.take_line(b"") };
         (line, is_unclosed)
     }
 
-    fn extend(&mut self, bytes: &[u8]) -> Result<(), TooLong> {
-        if self.line.len() + bytes.len() > self.max_line_bytes {
+    fn count(&mut self, more_bytes: usize) -> Result<(), TooLong> {
+        if self.line.len() + more_bytes > self.max_line_bytes {
             return Err(TooLong::Line);
         }
-        self.event_bytes += bytes.len();
+        self.event_bytes += more_bytes;
         if self.event_bytes > self.max_event_bytes {
             return Err(TooLong::Event);
         }
-        self.line.extend_from_slice(bytes);
         Ok(())
     }
 
-    fn take_line(&mut self) -> String {
-        if self.line.is_empty() {
+    /// The line that ends with `end`; `None` if nobody needs it.
+    fn take_line(&mut self, end: &[u8]) -> Option<String> {
+        let mut line = std::mem::take(&mut self.line);
+        line.reserve_exact(end.len() + 1);
+        line.extend_from_slice(end);
+        if line.is_empty() {
             self.event_bytes = 0;
         }
-        let mut bytes: &[u8] = &self.line;
-        if std::mem::take(&mut self.is_at_start) {
-            bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
+        if std::mem::take(&mut self.is_at_start) && line.starts_with(BYTE_ORDER_MARK) {
+            line.drain(..BYTE_ORDER_MARK.len());
         }
-        let mut line = String::from_utf8_lossy(bytes).into_owned();
-        line.push('\n');
-        self.line.clear();
-        line
+        // The payload is in `data` alone: comments, names, ids and whatever else there is need not be taken apart.
+        if self.framing == Framing::Events && !line.is_empty() && !line.starts_with(b"data") {
+            return None;
+        }
+        line.push(b'\n');
+        Some(String::from_utf8(line).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
     }
 }
 
@@ -194,7 +206,7 @@ impl<E: Send + Unpin + 'static> Payloads<E> {
         let ended_inside_event = Arc::new(AtomicBool::new(false));
         let lines = EventLines {
             bytes,
-            splitter: LineSplitter::default(),
+            splitter: LineSplitter::new(framing),
             // A first line of our own keeps the crate from ever looking for a byte order mark.
             ready: VecDeque::from(["\n".to_owned()]),
             is_done: false,

@@ -150,7 +150,7 @@ impl Outlet {
 
 /// Why no more bytes come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-enum ReadError {
+pub(super) enum ReadError {
     #[error("the connection went silent")]
     Idle,
     #[error("the connection broke")]
@@ -172,16 +172,8 @@ pub(super) async fn attempt(call: Call<'_>, fold: &mut dyn Fold, outlet: &mut Ou
         let what = format!("compressed its answer ({encoding:?}), which was not asked for");
         return subject.protocol(&what).into();
     }
-    let reader = Reader { subject, timeouts, fold, outlet };
-    if content_type.contains("text/html") {
-        return reader.not_an_api();
-    }
     let bytes = idle_limited(response, timeouts.byte_idle);
-    let is_whole = match framing {
-        Framing::Events => content_type.contains("json"),
-        Framing::Lines => content_type.contains("application/json"),
-    };
-    if is_whole { reader.read_whole(bytes).await } else { reader.read_events(Payloads::new(bytes, framing)).await }
+    Reader { subject, timeouts, fold, outlet }.read(bytes, &content_type, framing).await
 }
 
 /// Gets as far as the headers of a successful answer.
@@ -273,14 +265,31 @@ fn idle_limited(
 }
 
 /// Reads a successful answer.
-struct Reader<'a> {
-    subject: &'a Subject,
-    timeouts: Timeouts,
-    fold: &'a mut dyn Fold,
-    outlet: &'a mut Outlet,
+pub(super) struct Reader<'a> {
+    pub(super) subject: &'a Subject,
+    pub(super) timeouts: Timeouts,
+    pub(super) fold: &'a mut dyn Fold,
+    pub(super) outlet: &'a mut Outlet,
 }
 
 impl Reader<'_> {
+    /// Reads `bytes`, divided as their content type (lower case) and the wire's framing say.
+    pub(super) async fn read(
+        self,
+        bytes: impl Stream<Item = Result<Bytes, ReadError>> + Send + Unpin + 'static,
+        content_type: &str,
+        framing: Framing,
+    ) -> Ending {
+        if content_type.contains("text/html") {
+            return self.not_an_api();
+        }
+        let is_whole = match framing {
+            Framing::Events => content_type.contains("json"),
+            Framing::Lines => content_type.contains("application/json"),
+        };
+        if is_whole { self.read_whole(bytes).await } else { self.read_events(Payloads::new(bytes, framing)).await }
+    }
+
     async fn read_events(mut self, mut payloads: Payloads<ReadError>) -> Ending {
         let (mut last_payload, mut total_bytes) = (Instant::now(), 0);
         let end = loop {

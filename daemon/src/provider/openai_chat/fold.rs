@@ -7,6 +7,7 @@ use super::{
     request::call_value,
     slots::{Slots, TooManyCalls},
     think::{Piece, ThinkSplitter},
+    usual,
 };
 use crate::{
     agent::port::{ModelRequest, StopClass, TokenUsage, ToolCall},
@@ -212,6 +213,11 @@ impl Fold for ChatFold {
         if data == "[DONE]" {
             self.is_done = true;
             return Vec::new();
+        }
+        if let Some(text) = usual::text_of(data) {
+            let mut folded = Vec::new();
+            self.on_text(&text, &mut folded);
+            return folded;
         }
         match serde_json::from_str::<Value>(data) {
             Ok(chunk) => self.on_chunk(&chunk),

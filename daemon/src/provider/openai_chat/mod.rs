@@ -8,6 +8,7 @@ mod printed;
 mod request;
 mod slots;
 mod think;
+mod usual;
 mod vendors;
 
 use std::collections::BTreeSet;
