@@ -15,8 +15,8 @@ fn fold(events: &[Value]) -> Answer {
 /// An event of the item with this number.
 fn event(kind: &str, index: u64, rest: Value) -> Value {
     let mut event = json!({"type": format!("response.{kind}"), "sequence_number": 1, "output_index": index});
-    for (key, value) in rest.as_object().into_iter().flatten() {
-        event[key] = value.clone();
+    if let (Value::Object(event), Value::Object(rest)) = (&mut event, rest) {
+        event.extend(rest);
     }
     event
 }
@@ -37,14 +37,18 @@ fn reasoning_item(text: &str) -> Value {
 }
 
 fn done(index: u64, item: Value) -> Value {
-    event("output_item.done", index, json!({"item": item}))
+    let mut event = event("output_item.done", index, json!({}));
+    event["item"] = item;
+    event
 }
 
 fn completed(output: Value) -> Value {
-    json!({"type": "response.completed", "response": {"id": "r", "object": "response", "status": "completed",
-        "error": null, "incomplete_details": null, "output": output,
+    let mut event = json!({"type": "response.completed", "response": {"id": "r", "object": "response",
+        "status": "completed", "error": null, "incomplete_details": null,
         "usage": {"input_tokens": 10, "input_tokens_details": {"cached_tokens": 4}, "output_tokens": 5,
-            "output_tokens_details": {"reasoning_tokens": 2}}}})
+            "output_tokens_details": {"reasoning_tokens": 2}}}});
+    event["response"]["output"] = output;
+    event
 }
 
 /// Reasoning, text and a call, as a service streams them that leaves nothing out.
@@ -361,7 +365,7 @@ fn events_of_hosted_tools_are_skipped_and_their_items_kept() {
 #[test]
 fn a_whole_answer_in_place_of_a_stream_is_one_answer() {
     let whole = full_stream().pop().expect("the terminal event")["response"].clone();
-    is_full(&fold(&[whole.clone()]), &[whole]);
+    is_full(&fold(std::slice::from_ref(&whole)), std::slice::from_ref(&whole));
     let queued = json!({"object": "response", "status": "queued", "output": []});
     assert!(matches!(fold(&[queued]).end, Some(Folded::Incomplete(_))));
 }
