@@ -111,7 +111,6 @@ impl Fold for LineFold {
     fn on_event(&mut self, data: &str) -> Vec<Folded> {
         let mut folded = Vec::new();
         if let Some(content) = usual::text_of(data).filter(|_| self.progress() == Progress::Open) {
-            folded.append(&mut self.notices);
             folded.push(Folded::Text(content));
             return folded;
         }
