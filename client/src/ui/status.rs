@@ -1,6 +1,8 @@
 //! One-line facts around an answer: what happens now, steps, receipts, notices, errors, the end of a turn.
 
-use cohab_protocol::{ApprovalMode, Notice, NoticeKind, StepActivity, StepOutcome, TurnEndReason, Usage, WireError};
+use cohab_protocol::{
+    ApprovalMode, Notice, NoticeKind, StepActivity, StepOutcome, TurnEndReason, Usage, WireError, amount,
+};
 use cohab_shell_relay::sanitize;
 use ratatui::text::{Line, Span};
 
@@ -140,7 +142,7 @@ pub fn error(error: &WireError, width: usize) -> Vec<Line<'static>> {
     lines
 }
 
-/// The end of a turn: why it ended unless it was answered, tokens and time as far as they are known.
+/// The end of a turn: why it ended unless it was answered, tokens, cost and time as far as they are known.
 #[must_use]
 pub fn turn_ended(
     reason: TurnEndReason,
@@ -158,9 +160,10 @@ pub fn turn_ended(
         TurnEndReason::Failed => ("failed", theme::BAD),
     };
     let cached = usage.cache_read_tokens.unwrap_or(0).saturating_add(usage.cache_write_tokens.unwrap_or(0));
-    let sent = usage.input_tokens.map(|tokens| format!("{} tokens in", count(tokens.saturating_add(cached))));
-    let received = usage.output_tokens.map(|tokens| format!("{} out", count(tokens)));
-    let facts: Vec<String> = sent.into_iter().chain(received).chain([duration(elapsed_ms)]).collect();
+    let sent = usage.input_tokens.map(|tokens| format!("{} tokens in", amount::count(tokens.saturating_add(cached))));
+    let received = usage.output_tokens.map(|tokens| format!("{} out", amount::count(tokens)));
+    let cost = usage.cost_microusd.map(|cost| amount::cost(cost, usage.is_cost_partial));
+    let facts: Vec<String> = sent.into_iter().chain(received).chain(cost).chain([duration(elapsed_ms)]).collect();
     let separator = look.choose(" · ", ", ");
     let mut spans = Vec::new();
     if !why.is_empty() {
@@ -184,16 +187,6 @@ pub fn duration(ms: u64) -> String {
         1_000..10_000 => format!("{}.{} s", ms / 1_000, ms % 1_000 / 100),
         10_000..60_000 => format!("{} s", ms / 1_000),
         _ => format!("{} min {} s", ms / 60_000, ms % 60_000 / 1_000),
-    }
-}
-
-/// `950`, `1.2k`, `34k`, `1.5M`.
-fn count(number: u64) -> String {
-    match number {
-        0..1_000 => number.to_string(),
-        1_000..10_000 => format!("{}.{}k", number / 1_000, number % 1_000 / 100),
-        10_000..1_000_000 => format!("{}k", number / 1_000),
-        _ => format!("{}.{}M", number / 1_000_000, number % 1_000_000 / 100_000),
     }
 }
 

@@ -14,6 +14,8 @@ use crate::{
 const MIN_OMITTED_BYTES: usize = 256;
 /// Of a text that loses its middle, at least so much stays, in bytes.
 const MIN_KEPT_BYTES: usize = 2048;
+/// What stands in the place of a middle counts at most so many tokens.
+const CUT_MARK_TOKENS: u64 = 16;
 /// How often texts are cut again because what stayed of them counts more than their average.
 const MAX_CUT_ROUNDS: usize = 4;
 
@@ -110,7 +112,7 @@ fn cut_longest(messages: &mut [Message], mut excess_tokens: u64) {
         if excess_tokens == 0 {
             return;
         }
-        let share = tokens.saturating_sub(excess_tokens) as f64 / tokens as f64;
+        let share = tokens.saturating_sub(excess_tokens + CUT_MARK_TOKENS) as f64 / tokens as f64;
         let kept_bytes = ((text.len() as f64 * share) as usize).max(MIN_KEPT_BYTES);
         *text = cut_middle(text, kept_bytes);
         excess_tokens = excess_tokens.saturating_sub(tokens.saturating_sub(estimate_tokens(text)));

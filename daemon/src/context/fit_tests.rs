@@ -12,7 +12,8 @@ fn assistant(text: &str) -> Message {
 /// A call that writes a file, in the provider's own form, too.
 fn writes(bytes: usize) -> Message {
     let content = "word ".repeat(bytes / 5);
-    let args: JsonObject = [("path".to_owned(), "/a".into()), ("content".to_owned(), content.clone().into())].into_iter().collect();
+    let args: JsonObject =
+        [("path".to_owned(), "/a".into()), ("content".to_owned(), content.clone().into())].into_iter().collect();
     let json = Value::Object(args.clone());
     let provider_data = Some(ProviderData { wire: "w".into(), host: "h".into(), model: "m".into(), json });
     let tool_calls = vec![ToolCall { id: "1".into(), name: "write".into(), args: Ok(args) }];

@@ -4,6 +4,8 @@ use super::window_size::ContextWindow;
 
 /// Bounds of the correction: real tokenizers differ by this much from the estimate.
 const FACTORS: std::ops::RangeInclusive<f64> = 0.7..=1.6;
+/// Beyond these a count is that of something else: of several requests, or without what was cached.
+const BELIEVED_RATIOS: std::ops::RangeInclusive<f64> = 0.4..=1.9;
 /// Weight of the newest observation.
 const NEWEST_WEIGHT: f64 = 0.3;
 /// Sizes of a context that a refusal may name.
@@ -26,15 +28,20 @@ impl Default for Learned {
     }
 }
 
+/// The factor nearest to `factor` that may be one.
+#[must_use]
+pub fn in_bounds(factor: f64) -> f64 {
+    if factor.is_nan() { 1.0 } else { factor.clamp(*FACTORS.start(), *FACTORS.end()) }
+}
+
 impl Learned {
     /// Takes in that a request of `estimated_tokens` had `real_tokens`.
     pub fn observe(&mut self, real_tokens: u64, estimated_tokens: u64) {
-        if real_tokens == 0 || estimated_tokens == 0 {
-            return;
+        // Without an estimate the ratio is no number, or endless.
+        let ratio = real_tokens as f64 / estimated_tokens as f64;
+        if BELIEVED_RATIOS.contains(&ratio) {
+            self.factor = self.factor.mul_add(1.0 - NEWEST_WEIGHT, in_bounds(ratio) * NEWEST_WEIGHT);
         }
-        // One figure beyond reason (a service that counts something else) must not undo many good ones.
-        let seen = (real_tokens as f64 / estimated_tokens as f64).clamp(*FACTORS.start(), *FACTORS.end());
-        self.factor = self.factor.mul_add(1.0 - NEWEST_WEIGHT, seen * NEWEST_WEIGHT);
     }
 
     /// Takes in the size of the context that a refusal named, if it can be one.
@@ -67,22 +74,25 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_moves_it_little_and_never_out_of_bounds() {
+    fn it_never_leaves_its_bounds() {
+        for (real, estimate, bound) in [(18, 10, 1.6), (5, 10, 0.7)] {
+            let mut learned = Learned::default();
+            for _ in 0..100 {
+                learned.observe(real, estimate);
+                assert!(FACTORS.contains(&learned.factor), "{}", learned.factor);
+            }
+            assert!((learned.factor - bound).abs() < 0.01, "{}", learned.factor);
+        }
+        assert_eq!([9.0, 0.0, f64::NAN, 1.3].map(in_bounds), [1.6, 0.7, 1.0, 1.3]);
+    }
+
+    #[test]
+    fn what_cannot_be_the_count_of_one_request_teaches_nothing() {
         let mut learned = Learned::default();
-        learned.observe(u64::MAX, 1);
-        assert!(learned.factor < 1.2, "{}", learned.factor);
-        for _ in 0..100 {
-            learned.observe(u64::MAX, 1);
+        for (real, estimate) in [(u64::MAX, 1), (1, u64::MAX), (20, 10), (3, 10), (0, 5), (5, 0), (0, 0)] {
+            learned.observe(real, estimate);
+            assert_eq!(learned, Learned::default(), "{real} {estimate}");
         }
-        assert!(FACTORS.contains(&learned.factor), "{}", learned.factor);
-        for _ in 0..100 {
-            learned.observe(1, u64::MAX);
-        }
-        assert!(FACTORS.contains(&learned.factor), "{}", learned.factor);
-        let before = learned;
-        learned.observe(0, 5);
-        learned.observe(5, 0);
-        assert_eq!(learned, before);
     }
 
     #[test]

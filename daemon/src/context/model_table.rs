@@ -14,9 +14,8 @@ const MIN_WINDOW_TOKENS: u64 = 1_024;
 const MAX_USD_PER_MTOK: f64 = 100_000.0;
 
 /// What comes with this release.
-static KNOWN: LazyLock<ModelTable> = LazyLock::new(|| {
-    ModelTable::parse(include_str!("known_models.toml")).unwrap_or_default()
-});
+static KNOWN: LazyLock<ModelTable> =
+    LazyLock::new(|| ModelTable::parse(include_str!("known_models.toml")).unwrap_or_default());
 
 /// Entries by patterns; the first that matches and knows a thing decides it.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]

@@ -34,9 +34,8 @@ fn runs_are_counted_by_their_class() {
 
 #[test]
 fn each_kind_of_text_is_within_a_quarter_of_what_a_tokenizer_counts() {
-    let errors: Vec<(&str, f64)> = samples()
-        .map(|(kind, tokens, text)| (kind, estimate_tokens(text) as f64 / tokens - 1.0))
-        .collect();
+    let errors: Vec<(&str, f64)> =
+        samples().map(|(kind, tokens, text)| (kind, estimate_tokens(text) as f64 / tokens - 1.0)).collect();
     assert!(errors.len() >= 20, "{errors:?}");
     let wrong: Vec<_> = errors.iter().filter(|(_, error)| error.abs() > 0.25).collect();
     assert!(wrong.is_empty(), "{wrong:?}");

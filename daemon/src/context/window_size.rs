@@ -88,7 +88,8 @@ impl WindowSources {
 #[must_use]
 pub fn request_budget(window_tokens: u64, max_output_tokens: Option<u64>) -> u64 {
     // A longest answer that leaves no room for the question is a mistake of whoever set it.
-    let answer = max_output_tokens.map_or(USUAL_ANSWER_TOKENS.min(window_tokens / 4), |most| most.min(window_tokens / 2));
+    let answer =
+        max_output_tokens.map_or(USUAL_ANSWER_TOKENS.min(window_tokens / 4), |most| most.min(window_tokens / 2));
     window_tokens - answer - window_tokens * MARGIN_PERCENT / 100
 }
 

@@ -20,8 +20,8 @@ use super::{
     wire::{Options, Quirk, Stopped, Vendor, Wire},
 };
 use crate::agent::port::{
-    AssistantMessage, Message, ModelEvent, ModelInfo, ModelProvider, ModelRequest, ProviderData, ProviderError,
-    ProviderErrorKind, StopClass,
+    AssistantMessage, Message, ModelEvent, ModelInfo, ModelProvider, ModelRequest, ModelService, ProviderData,
+    ProviderError, ProviderErrorKind, StopClass,
 };
 
 /// How often an answer that the service paused is continued.
@@ -138,6 +138,16 @@ impl Service {
 impl ModelProvider for HttpProvider {
     fn info(&self) -> ModelInfo {
         self.service.info.clone()
+    }
+
+    fn service(&self) -> ModelService {
+        let Service { subject, context_window_tokens, max_output_tokens, .. } = self.service.as_ref();
+        ModelService {
+            host: subject.host.clone(),
+            is_local: subject.is_local,
+            context_window_tokens: *context_window_tokens,
+            max_output_tokens: max_output_tokens.map(u64::from),
+        }
     }
 
     fn stream(&self, request: ModelRequest) -> BoxStream<'static, ModelEvent> {

@@ -16,4 +16,5 @@ mod shells;
 mod startup;
 mod tools;
 mod undo;
+mod usage;
 mod wires;
