@@ -84,6 +84,17 @@ fn load_settings(paths: &Paths, home: &Path) -> Result<TurnSettings, TurnError> 
     })
 }
 
+/// The settings in force and who answers by them and by `variables`, without asking anybody.
+///
+/// # Errors
+/// As for a turn: the settings are wrong, or what they name cannot work.
+pub async fn configured(paths: &Paths, variables: &Variables) -> Result<(TurnSettings, Choice), TurnError> {
+    let settings = load_settings(paths, &home())?;
+    let choice = Chooser.choose(&settings.model, variables).await;
+    let choice = choice.map_err(|error| TurnError::Settings { message: error.message, hint: error.hint })?;
+    Ok((settings, choice))
+}
+
 struct Chooser;
 
 #[async_trait]

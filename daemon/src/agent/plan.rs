@@ -77,6 +77,7 @@ fn empty_answer() -> ProviderError {
         message: "the model answered with nothing".into(),
         hint: Some("a model on this machine does so when the conversation is too long for it".into()),
         retry_after: None,
+        overflow: None,
     }
 }
 

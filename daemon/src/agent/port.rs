@@ -44,6 +44,8 @@ pub struct AssistantMessage {
 pub struct ProviderData {
     /// Name of the wire that produced it, as in `ModelInfo::wire`.
     pub wire: String,
+    /// Host and port of the service that produced it.
+    pub host: String,
     /// Model that produced it.
     pub model: String,
     /// The message.
@@ -145,6 +147,8 @@ pub enum ModelEvent {
     ToolCallDone(ToolCall),
     /// Tokens so far; per field the last value wins, never add up.
     Usage(TokenUsage),
+    /// Something the user should know, one sentence. The answer goes on.
+    Notice(String),
     /// The request failed before anything was shown, or what was shown is void (`discard_shown`), and is repeated.
     Retrying {
         /// Why, one sentence.
@@ -183,6 +187,20 @@ pub struct TokenUsage {
     pub cache_write: Option<u64>,
     /// Reasoning tokens.
     pub reasoning: Option<u64>,
+    /// What the provider says that it charges, in millionths of a US dollar.
+    pub cost_microusd: Option<u64>,
+}
+
+impl TokenUsage {
+    /// Takes over what `newer` knows.
+    pub fn update(&mut self, newer: Self) {
+        self.input = newer.input.or(self.input);
+        self.output = newer.output.or(self.output);
+        self.cache_read = newer.cache_read.or(self.cache_read);
+        self.cache_write = newer.cache_write.or(self.cache_write);
+        self.reasoning = newer.reasoning.or(self.reasoning);
+        self.cost_microusd = newer.cost_microusd.or(self.cost_microusd);
+    }
 }
 
 /// Classes of stop reasons. A turn has tool calls if calls arrived, whatever this says.
@@ -212,6 +230,17 @@ pub struct ProviderError {
     pub hint: Option<String>,
     /// The provider's own wish.
     pub retry_after: Option<Duration>,
+    /// What it said of sizes, when the conversation is too long for the model.
+    pub overflow: Option<Overflow>,
+}
+
+/// Sizes that a provider named when it refused a conversation as too long.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Overflow {
+    /// Tokens of the refused prompt.
+    pub prompt_tokens: Option<u64>,
+    /// Tokens of the model's context.
+    pub window_tokens: Option<u64>,
 }
 
 /// Families of provider failures.

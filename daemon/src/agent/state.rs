@@ -242,4 +242,5 @@ fn add(sum: &mut TokenUsage, one: TokenUsage) {
     plus(&mut sum.cache_read, one.cache_read);
     plus(&mut sum.cache_write, one.cache_write);
     plus(&mut sum.reasoning, one.reasoning);
+    plus(&mut sum.cost_microusd, one.cost_microusd);
 }

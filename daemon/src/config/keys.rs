@@ -2,6 +2,8 @@
 
 use toml_edit::Value;
 
+use crate::provider::choice;
+
 /// How much a wrong name must resemble a right one to be offered, 0 to 1.
 const RESEMBLANCE: f32 = 0.6;
 /// Longest wrong name that is compared, in bytes.
@@ -37,6 +39,8 @@ pub enum Kind {
     Path,
     /// A few visible characters, or nothing.
     Prefix,
+    /// A wire, a vendor, `offline` or `scripted`.
+    Provider,
     /// One of these words.
     Word(&'static [&'static str]),
     /// A whole number from the first to the second.
@@ -52,7 +56,7 @@ const HOUR_MS: i64 = 3_600_000;
 pub const KEYS: &[Key] = &[
     key(
         "model.provider",
-        Kind::Word(&["anthropic", "openai-chat", "offline", "scripted"]),
+        Kind::Provider,
         None,
         "Kind of model service; without it the environment, a local server or the offline assistant decides",
     ),
@@ -65,6 +69,12 @@ pub const KEYS: &[Key] = &[
     },
     key("model.max_output_tokens", Kind::Whole(1, 1_000_000), None, "Longest answer, in tokens"),
     key("model.context_window_tokens", Kind::Whole(1_024, 100_000_000), None, "Size of the model's context, in tokens"),
+    key(
+        "model.reasoning_effort",
+        Kind::Word(&["off", "low", "medium", "high"]),
+        None,
+        "How much the model thinks before it answers; without it what the model does by itself",
+    ),
     key("model.retries", Kind::Whole(0, 20), None, "How often a failed request is repeated"),
     key("model.timeouts.connect_ms", Kind::Whole(1, HOUR_MS), None, "Time limit to connect, in milliseconds"),
     key(
@@ -165,7 +175,7 @@ pub fn advice(name: &str) -> String {
 }
 
 /// The candidate that resembles `word` most, if one does, or begins with it.
-fn nearest<'a>(word: &str, candidates: &[&'a str]) -> Option<&'a str> {
+pub(crate) fn nearest<'a>(word: &str, candidates: &[&'a str]) -> Option<&'a str> {
     let begun = || candidates.iter().find(|candidate| !word.is_empty() && candidate.starts_with(word));
     similar::get_close_matches(word, candidates, 1, RESEMBLANCE).first().or_else(begun).copied()
 }
@@ -213,6 +223,7 @@ impl Kind {
             Self::Whole(least, most) => value.as_integer().is_some_and(|number| (least..=most).contains(&number)),
             Self::Flag => value.is_bool(),
             Self::Word(words) => text.is_some_and(|text| words.contains(&text)),
+            Self::Provider => text.is_some_and(|text| choice::provider_names().contains(&text)),
             Self::Text => text.filter(is_sane).is_some_and(|text| !text.trim().is_empty()),
             Self::Path => text.filter(is_sane).is_some_and(|text| text.starts_with('/') || text.starts_with("~/")),
             Self::Prefix => text
@@ -234,14 +245,17 @@ impl Kind {
             Self::EnvName => "the name of an environment variable".into(),
             Self::Path => "an absolute path or one that begins with `~/`".into(),
             Self::Prefix => format!("at most {PREFIX_MAX_CHARS} characters without blanks"),
-            Self::Word(words) => {
-                let words: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
-                format!("one of {}", words.join(", "))
-            }
+            Self::Word(words) => one_of(words),
+            Self::Provider => one_of(&choice::provider_names()),
             Self::Whole(least, most) => format!("a whole number from {least} to {most}"),
             Self::Flag => "`true` or `false`".into(),
         }
     }
+}
+
+fn one_of(words: &[&str]) -> String {
+    let words: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
+    format!("one of {}", words.join(", "))
 }
 
 /// A value as one would give it to `set`.

@@ -78,6 +78,7 @@ fn example(kind: Kind) -> String {
     match kind {
         Kind::Text | Kind::EnvName => "X".into(),
         Kind::Path => "/bin/sh".into(),
+        Kind::Provider => "scripted".into(),
         Kind::Prefix => "??".into(),
         Kind::Word(words) => words[words.len() - 1].into(),
         Kind::Whole(_, most) => most.to_string(),

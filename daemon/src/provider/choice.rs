@@ -3,11 +3,10 @@
 //!
 //! | variable | means |
 //! |---|---|
-//! | `COHAB_PROVIDER` | `anthropic`, `openai-chat`, `offline`, `scripted` |
+//! | `COHAB_PROVIDER` | a wire or a vendor, `offline`, `scripted` |
 //! | `COHAB_BASE_URL` | where it is; for `scripted` the path of the script |
 //! | `COHAB_API_KEY`, `COHAB_MODEL` | its key and model |
-//! | `ANTHROPIC_API_KEY`, `ANTHROPIC_BASE_URL` | Anthropic's own |
-//! | `OPENAI_API_KEY`, `OPENAI_BASE_URL` | OpenAI's own |
+//! | `ANTHROPIC_API_KEY`, `ANTHROPIC_BASE_URL`, ... | a vendor's own, as in the table of its wire |
 //! | `OLLAMA_HOST` | one more place to look for a local server |
 //!
 //! The variables win over the settings. A vendor's own key goes only to the vendor's own host or to where its own `*_BASE_URL`
@@ -24,9 +23,10 @@ use super::{
     http_provider::{Endpoint, HttpProvider},
     scripted::ScriptedProvider,
     settings::ModelSettings,
-    wire::{WIRES, Wire},
+    vendor::{self, Spoken},
+    wire::{Vendor, Wire},
 };
-use crate::agent::port::ModelProvider;
+use crate::{agent::port::ModelProvider, config::keys};
 
 /// Looks up a variable in the environment of the client that asks. Never the process's own.
 pub type Environment<'a> = &'a (dyn Fn(&str) -> Option<String> + Send + Sync);
@@ -79,51 +79,33 @@ pub async fn choose(
         return match provider.as_str() {
             "offline" => Ok(Choice::Ready(offline())),
             "scripted" => wishes.scripted(),
-            name => wishes.hosted(wire_named(name)?, wishes.origin.to_owned(), settings).await,
+            name => wishes.hosted(spoken_by(name)?, wishes.origin.to_owned(), settings).await,
         };
     }
     if let Some(key) = &wishes.key {
         let message = format!("there is a key in {}, but not whose it is", key.place);
-        return Err(ChoiceError::new(
-            message,
-            "set COHAB_PROVIDER, or `provider` under [model], to anthropic or openai-chat",
-        ));
+        return Err(ChoiceError::new(message, "set COHAB_PROVIDER, or `provider` under [model], to whose it is"));
     }
-    if let Some((wire, origin)) = wishes.by_key_variable() {
-        return wishes.hosted(wire, origin, settings).await;
+    if let Some((spoken, origin)) = wishes.by_key_variable() {
+        return wishes.hosted(spoken, origin, settings).await;
     }
     let Some(found) = detect::find(local_hosts).await else { return Ok(Choice::Ready(offline())) };
     let provider = local_provider(&found, &wishes, settings)?;
     Ok(Choice::AskLocal { found, provider, otherwise: offline() })
 }
 
-fn wire_named(name: &str) -> Result<&'static dyn Wire, ChoiceError> {
-    WIRES.iter().copied().find(|wire| wire.name() == name).ok_or_else(|| {
-        let names: Vec<&str> = WIRES.iter().map(|wire| wire.name()).chain(["offline", "scripted"]).collect();
-        let nearest = names.iter().find(|known| known.starts_with(name)).or_else(|| {
-            names.iter().min_by_key(|known| distance(known, name)).filter(|known| distance(known, name) <= MAX_EDITS)
-        });
-        let guess = nearest.map(|nearest| format!("did you mean {nearest:?}? ")).unwrap_or_default();
-        ChoiceError::new(format!("there is no model provider {name:?}"), format!("{guess}known: {}", names.join(", ")))
-    })
+/// All values of `model.provider`: wires, vendors and what needs neither.
+pub(crate) fn provider_names() -> Vec<&'static str> {
+    vendor::names().into_iter().chain(["offline", "scripted"]).collect()
 }
 
-/// A name that differs in more characters is no slip.
-const MAX_EDITS: usize = 4;
-
-/// Edit distance in characters; names are short.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().take(64).collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, a) in a.chars().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, b) in b.iter().enumerate() {
-            let substituted = diagonal + usize::from(a != *b);
-            diagonal = row[j + 1];
-            row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
+fn spoken_by(name: &str) -> Result<Spoken, ChoiceError> {
+    vendor::named(name).ok_or_else(|| {
+        let names = provider_names();
+        let guess =
+            keys::nearest(name, &names).map(|nearest| format!("did you mean {nearest:?}? ")).unwrap_or_default();
+        ChoiceError::new(format!("there is no model provider {name:?}"), format!("{guess}known: {}", names.join(", ")))
+    })
 }
 
 /// What settings and variables say together.
@@ -136,6 +118,16 @@ struct Wishes<'a> {
     /// Variable that should hold the key by the settings, but is not set.
     missing_key_variable: Option<String>,
     origin: &'static str,
+}
+
+/// An address and whose it is.
+struct Place {
+    base: Url,
+    vendor: Option<&'static Vendor>,
+    /// The vendor's own key may go there.
+    is_owner: bool,
+    /// It is where the vendor's own variable points, but no host of the vendor's.
+    is_elsewhere: bool,
 }
 
 /// A key and where it was found.
@@ -183,9 +175,8 @@ impl<'a> Wishes<'a> {
     /// An address alone says enough: a vendor's own host speaks the vendor's wire, anything else what most servers speak.
     fn implied_provider(&self) -> Option<String> {
         let base = self.base_url.as_ref()?;
-        let url = Url::parse(base).ok();
-        let vendor = WIRES.iter().find(|wire| url.as_ref().is_some_and(|url| is_vendor_address(**wire, url)));
-        Some(vendor.map_or("openai-chat", |wire| wire.name()).to_owned())
+        let wire = Url::parse(base).ok().and_then(|url| vendor::at(&url)).map(|spoken| spoken.wire);
+        Some(wire.map_or("openai-chat", |wire| wire.name()).to_owned())
     }
 
     fn scripted(&self) -> Result<Choice, ChoiceError> {
@@ -197,70 +188,112 @@ impl<'a> Wishes<'a> {
         Ok(Choice::Ready(Arc::new(provider)))
     }
 
-    async fn hosted(
-        &self,
-        wire: &'static dyn Wire,
-        origin: String,
-        settings: &ModelSettings,
-    ) -> Result<Choice, ChoiceError> {
-        let vendor = wire.vendor();
+    async fn hosted(&self, spoken: Spoken, origin: String, settings: &ModelSettings) -> Result<Choice, ChoiceError> {
+        let wire = spoken.wire;
         if let Some(name) = &self.missing_key_variable {
-            let message = format!("the key of {} should be in {name}, which is not set", wire.name());
+            let who = spoken.vendor.map_or(wire.name(), |vendor| vendor.name);
+            let message = format!("the key of {who} should be in {name}, which is not set");
             return Err(ChoiceError::new(message, format!("set {name}, or change `api_key_env` under [model]")));
         }
-        let own_address = self.variable(vendor.base_url_variable);
-        let address = self.base_url.as_ref().or(own_address.as_ref()).map_or(vendor.base_url, String::as_str);
-        let has_own_address = own_address.as_deref() == Some(address);
-        let base = parse_base(address)?;
-        let is_vendor = is_vendor_address(wire, &base);
-        let key = self.key.clone().or_else(|| self.own_key(wire).filter(|_| is_vendor || has_own_address));
-        let default_place = if is_vendor || has_own_address { vendor.key_variable } else { "COHAB_API_KEY" };
-        let key_place = key.as_ref().map_or(default_place, |key| &key.place).to_owned();
-        if key.is_none() && is_vendor {
+        let place = self.place(spoken)?;
+        let Place { vendor, is_owner, .. } = place;
+        let key = self.key.clone().or_else(|| self.own_key(vendor?).filter(|_| is_owner));
+        let usual_variable = vendor.filter(|_| is_owner).and_then(|vendor| vendor.key_variables.first());
+        let key_place =
+            key.as_ref().map_or_else(|| *usual_variable.unwrap_or(&"COHAB_API_KEY"), |key| &key.place).to_owned();
+        if let (None, Some(vendor), Some(_), false) = (&key, vendor, usual_variable, place.is_elsewhere) {
             let message = format!("{} needs a key and none is set", vendor.name);
             return Err(ChoiceError::new(message, format!("set {key_place}, or `api_key` under [model]")));
         }
-        let model = match self.model.clone() {
-            Some(model) => model,
-            None if is_vendor => vendor.default_model.to_owned(),
-            None => {
-                let first = detect::first_model(&base).await;
-                first.or_else(|| has_own_address.then(|| vendor.default_model.to_owned())).ok_or_else(|| {
-                    let message = format!("no model is named for {}", http::host_of(&base));
-                    ChoiceError::new(message, "set COHAB_MODEL, or `name` under [model]")
-                })?
-            }
-        };
-        let service = if is_vendor { vendor.name } else { wire.name() }.to_owned();
+        let model = self.model_at(wire, &place).await?;
+        let service = vendor.filter(|_| !place.is_elsewhere).map_or(wire.name(), |vendor| vendor.name).to_owned();
         let key = key.map(|key| key.secret);
-        build(Endpoint { wire, service, base, model, key, key_place, origin }, settings).map(Choice::Ready)
+        let endpoint = Endpoint {
+            wire,
+            vendor,
+            service,
+            base: place.base,
+            model,
+            key,
+            key_place,
+            origin,
+            context_window_tokens: None,
+        };
+        build(endpoint, settings).map(Choice::Ready)
     }
 
-    /// The first vendor whose own key is there, and the reason in words.
-    fn by_key_variable(&self) -> Option<(&'static dyn Wire, String)> {
-        let mut keyed = WIRES.iter().copied().filter(|wire| self.own_key(*wire).is_some());
-        let wire = keyed.next()?;
-        let mut origin = wire.vendor().key_variable.to_owned();
-        let others: Vec<&str> = keyed.map(|wire| wire.vendor().key_variable).collect();
+    /// The model that is named, else the vendor's usual one; a server of the user's own says itself what it has.
+    async fn model_at(&self, wire: &'static dyn Wire, place: &Place) -> Result<String, ChoiceError> {
+        if let Some(model) = &self.model {
+            return Ok(model.clone());
+        }
+        let usual = place.vendor.filter(|_| place.is_owner).map(|vendor| vendor.default_model);
+        let usual = usual.filter(|model| !model.is_empty()).map(str::to_owned);
+        let model = match usual {
+            Some(usual) if !place.is_elsewhere => Some(usual),
+            usual => detect::first_model(wire, &place.base).await.or(usual),
+        };
+        model.ok_or_else(|| {
+            let message = format!("no model is named for {}", http::host_of(&place.base));
+            ChoiceError::new(message, "set COHAB_MODEL, or `name` under [model]")
+        })
+    }
+
+    /// Where the service is, and whose that place is.
+    fn place(&self, spoken: Spoken) -> Result<Place, ChoiceError> {
+        let usual = spoken.vendor.or_else(|| spoken.wire.vendors().first());
+        let own_address = usual.and_then(|vendor| self.variable(vendor.base_url_variable));
+        let address = self.base_url.as_deref().or(own_address.as_deref());
+        let Some(address) =
+            address.or_else(|| usual.map(|vendor| vendor.base_url)).filter(|address| !address.is_empty())
+        else {
+            let name = usual.map_or(spoken.wire.name(), |vendor| vendor.name);
+            return Err(ChoiceError::new(
+                format!("{name} has no address that is the same for everybody"),
+                "set COHAB_BASE_URL, or `base_url` under [model], to yours",
+            ));
+        };
+        let base = parse_base(address)?;
+        if own_address.as_deref() == Some(address) {
+            let is_elsewhere = !usual.is_some_and(|vendor| vendor.owns(&base));
+            return Ok(Place { base, vendor: usual, is_owner: true, is_elsewhere });
+        }
+        let at_address = spoken.wire.vendors().iter().find(|vendor| vendor.owns(&base));
+        let vendor = spoken.vendor.or(at_address);
+        let is_owner = vendor.is_some_and(|vendor| vendor.owns(&base));
+        Ok(Place { base, vendor, is_owner, is_elsewhere: false })
+    }
+
+    /// The vendor of lowest rank whose own key is there, and the reason in words.
+    fn by_key_variable(&self) -> Option<(Spoken, String)> {
+        let mut keyed: Vec<_> =
+            vendor::all().filter_map(|(wire, vendor)| Some((wire, vendor, self.own_key(vendor)?.place))).collect();
+        keyed.sort_by_key(|(_, vendor, _)| vendor.rank);
+        let mut keyed = keyed.into_iter();
+        let (wire, vendor, variable) = keyed.next()?;
+        let mut others: Vec<String> = Vec::new();
+        for (.., other) in keyed {
+            if other != variable && !others.contains(&other) {
+                others.push(other);
+            }
+        }
+        let mut origin = variable;
         if !others.is_empty() {
             origin.push_str(&format!(" (before {}; COHAB_PROVIDER decides otherwise)", others.join(", ")));
         }
-        Some((wire, origin))
+        Some((Spoken { wire, vendor: Some(vendor) }, origin))
     }
 
-    fn own_key(&self, wire: &dyn Wire) -> Option<Key> {
-        let place = wire.vendor().key_variable;
-        self.variable(place).map(|key| Key { secret: key.into(), place: place.to_owned() })
+    fn own_key(&self, vendor: &Vendor) -> Option<Key> {
+        vendor
+            .key_variables
+            .iter()
+            .find_map(|name| self.variable(name).map(|key| Key { secret: key.into(), place: (*name).to_owned() }))
     }
 
     fn variable(&self, name: &str) -> Option<String> {
         (self.environment)(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
     }
-}
-
-/// Same scheme, host and port: a key does not go over plain HTTP either.
-fn is_vendor_address(wire: &dyn Wire, base: &Url) -> bool {
-    Url::parse(wire.vendor().base_url).is_ok_and(|vendor| vendor.origin() == base.origin())
 }
 
 fn parse_base(address: &str) -> Result<Url, ChoiceError> {
@@ -279,12 +312,14 @@ fn local_provider(
 ) -> Result<Arc<dyn ModelProvider>, ChoiceError> {
     let base = parse_base(&found.url)?;
     let endpoint = Endpoint {
-        wire: wire_named("openai-chat")?,
+        wire: spoken_by("openai-chat")?.wire,
+        vendor: None,
         service: found.server.clone(),
         model: wishes.model.clone().unwrap_or_else(|| found.model.clone()),
         key: None,
         key_place: "COHAB_API_KEY".to_owned(),
         origin: format!("{} found at {}", found.server, http::host_of(&base)),
+        context_window_tokens: None,
         base,
     };
     build(endpoint, settings)

@@ -144,7 +144,7 @@ async fn mistakes_are_told_with_what_to_do() {
             "no model is named",
             "COHAB_MODEL",
         ),
-        (&[("COHAB_PROVIDER", "openai")], "no model provider \"openai\"", "did you mean \"openai-chat\"?"),
+        (&[("COHAB_PROVIDER", "openai-ch")], "no model provider \"openai-ch\"", "did you mean \"openai-chat\"?"),
         (&[("COHAB_PROVIDER", "something-else")], "no model provider", "known: anthropic"),
         (&[("COHAB_PROVIDER", "antropic")], "\"antropic\"", "did you mean \"anthropic\"?"),
         (&[("COHAB_PROVIDER", "anthropic")], "needs a key", "ANTHROPIC_API_KEY"),
@@ -225,9 +225,4 @@ fn the_choice_can_be_made_on_any_thread() {
     fn is_send<T: Send>(_: &T) {}
     let settings = ModelSettings::default();
     is_send(&choose(&settings, &|_: &str| None, &[], || Arc::new(Offline)));
-}
-
-#[test]
-fn the_distance_counts_edits() {
-    assert_eq!((distance("anthropic", "antropic"), distance("", "abc"), distance("same", "same")), (1, 3, 0));
 }

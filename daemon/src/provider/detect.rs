@@ -7,7 +7,7 @@ use reqwest::{Client, Method, Url};
 use serde_json::{Value, json};
 use tokio::time::{Instant, timeout, timeout_at};
 
-use super::http;
+use super::{http, wire::Wire};
 
 /// For connecting.
 const CONNECT_LIMIT: Duration = Duration::from_millis(150);
@@ -54,14 +54,11 @@ pub async fn find(hosts: &[String]) -> Option<LocalServer> {
     (!found.is_empty()).then(|| found.swap_remove(best))
 }
 
-/// The model that the server at `base` (of wire `openai-chat`, on this machine) offers first.
-pub(crate) async fn first_model(base: &Url) -> Option<String> {
+/// The model that the server at `base`, on this machine, offers first.
+pub(crate) async fn first_model(wire: &dyn Wire, base: &Url) -> Option<String> {
     let client = http::client(base, CONNECT_LIMIT).ok().filter(|_| http::is_loopback(base))?;
-    let mut folder = base.clone();
-    folder.set_path(&format!("{}/", base.path().trim_end_matches('/')));
-    let path = if folder.path() == "/" { "v1/models" } else { "models" };
-    let list = timeout(DETAILS_LIMIT, fetch(&client, Method::GET, folder.join(path).ok()?, None)).await.ok()??;
-    model_ids(&list).into_iter().next()
+    let list = timeout(DETAILS_LIMIT, fetch(&client, Method::GET, wire.models_url(base), None)).await.ok()??;
+    wire.models(&list).into_iter().next().map(|model| model.id)
 }
 
 /// Where to look: the host named by `OLLAMA_HOST`, then the usual ports.

@@ -6,6 +6,7 @@ use tokio::{
 };
 
 use super::*;
+use crate::provider::vendor;
 
 /// A server that answers by path; `None` is a 404. Gives its `host:port`.
 async fn serve(answer: impl Fn(&str, &str) -> Option<String> + Send + Sync + 'static) -> String {
@@ -147,8 +148,9 @@ fn the_ollama_variable_is_read_in_all_its_forms() {
 #[tokio::test]
 async fn the_first_model_of_a_named_server_is_found_under_both_spellings_of_its_base() {
     let host = serve(|path, _| (path == "/v1/models").then(|| models("x", &["m1", "m2"]))).await;
+    let wire = vendor::named("openai-chat").expect("it is known").wire;
     for base in [format!("http://{host}"), format!("http://{host}/v1"), format!("http://{host}/v1/")] {
-        assert_eq!(first_model(&Url::parse(&base).expect("a URL")).await.as_deref(), Some("m1"), "{base}");
+        assert_eq!(first_model(wire, &Url::parse(&base).expect("a URL")).await.as_deref(), Some("m1"), "{base}");
     }
-    assert_eq!(first_model(&Url::parse("http://192.0.2.1/v1").expect("a URL")).await, None);
+    assert_eq!(first_model(wire, &Url::parse("http://192.0.2.1/v1").expect("a URL")).await, None);
 }

@@ -262,7 +262,7 @@ impl Subject {
     /// An error in words: `what` continues "Service (host) ...".
     pub(crate) fn error(&self, kind: Kind, what: &str, hint: Option<String>) -> ProviderError {
         let message = format!("{} ({}) {}", self.service, self.host, self.without_key(what));
-        ProviderError { kind, message, hint, retry_after: None }
+        ProviderError { kind, message, hint, retry_after: None, overflow: None }
     }
 
     /// Services repeat the key that they refuse.

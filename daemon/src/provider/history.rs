@@ -92,7 +92,7 @@ pub(crate) fn own_form<'a>(assistant: &'a AssistantMessage, wire: &str, options:
     assistant
         .provider_data
         .as_ref()
-        .filter(|data| data.wire == wire && data.model == options.model)
+        .filter(|data| data.wire == wire && data.host == options.host && data.model == options.model)
         .map(|data| &data.json)
 }
 
@@ -112,13 +112,11 @@ pub(crate) fn sendable_id(id: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use super::*;
     use crate::agent::port::{ProviderData, ToolCall};
 
     fn entries(messages: &[Message]) -> Vec<Entry<'_>> {
-        super::entries(messages, "w", &Options { model: "m", max_output_tokens: None, quirks: &BTreeSet::new() })
+        super::entries(messages, "w", &Options { model: "m", host: "h", ..Options::default() })
     }
 
     fn user(text: &str) -> Message {
@@ -160,11 +158,14 @@ mod tests {
     }
 
     #[test]
-    fn a_message_of_unseen_blocks_counts_only_for_the_wire_and_model_that_made_it() {
-        for (wire, model, count) in [("w", "m", 1), ("other", "m", 0), ("w", "other", 0)] {
-            let data = ProviderData { wire: wire.to_owned(), model: model.to_owned(), json: serde_json::json!([{}]) };
+    fn a_message_of_unseen_blocks_counts_only_for_the_service_and_model_that_made_it() {
+        for (wire, host, model, count) in
+            [("w", "h", "m", 1), ("other", "h", "m", 0), ("w", "other", "m", 0), ("w", "h", "other", 0)]
+        {
+            let (wire, host, model) = (wire.to_owned(), host.to_owned(), model.to_owned());
+            let data = ProviderData { wire, host, model, json: serde_json::json!([{}]) };
             let message = AssistantMessage { provider_data: Some(data), ..AssistantMessage::default() };
-            assert_eq!(entries(&[Message::Assistant(message)]).len(), count, "{wire} {model}");
+            assert_eq!(entries(&[Message::Assistant(message)]).len(), count);
         }
     }
 

@@ -15,9 +15,9 @@ use super::{
     error::Subject,
     http,
     retry::{DEFAULT_RETRIES, Failure, Pace, SystemPace, Verdict, verdict},
-    settings::{ModelSettings, Timeouts},
+    settings::{ModelSettings, ReasoningEffort, Timeouts},
     transport::{self, Call, Ending, Outlet},
-    wire::{Options, Quirk, Stopped, Wire},
+    wire::{Options, Quirk, Stopped, Vendor, Wire},
 };
 use crate::agent::port::{
     AssistantMessage, Message, ModelEvent, ModelInfo, ModelProvider, ModelRequest, ProviderData, ProviderError,
@@ -34,6 +34,8 @@ const RAISED_CAP_FACTOR: u32 = 4;
 pub(crate) struct Endpoint {
     /// Its protocol.
     pub(crate) wire: &'static dyn Wire,
+    /// The vendor, if it is one that is known.
+    pub(crate) vendor: Option<&'static Vendor>,
     /// Service for people.
     pub(crate) service: String,
     /// Base URL.
@@ -46,6 +48,8 @@ pub(crate) struct Endpoint {
     pub(crate) key_place: String,
     /// Where the choice came from, for people.
     pub(crate) origin: String,
+    /// Size of the model's context in tokens, if the service told.
+    pub(crate) context_window_tokens: Option<u64>,
 }
 
 /// A provider that speaks one of the wires.
@@ -62,8 +66,12 @@ struct Service {
     subject: Subject,
     timeouts: Timeouts,
     max_output_tokens: Option<u32>,
+    context_window_tokens: Option<u64>,
+    reasoning_effort: Option<ReasoningEffort>,
     retries: u32,
     quirks: Mutex<BTreeSet<Quirk>>,
+    /// What the user was told already.
+    told: Mutex<BTreeSet<String>>,
     pace: Arc<dyn Pace>,
 }
 
@@ -81,10 +89,11 @@ impl HttpProvider {
         let is_local = http::is_loopback(&endpoint.base);
         let timeouts = settings.timeouts.resolve(is_local);
         let wire = endpoint.wire;
+        let quirks: BTreeSet<Quirk> = endpoint.vendor.iter().flat_map(|vendor| vendor.quirks).copied().collect();
         let service = Service {
             wire,
             client: http::client(&endpoint.base, timeouts.connect)?,
-            headers: wire.headers(endpoint.key.as_ref()),
+            headers: wire.headers(endpoint.key.as_ref(), &quirks),
             info: ModelInfo {
                 wire: wire.name().to_owned(),
                 model: endpoint.model.clone(),
@@ -102,11 +111,27 @@ impl HttpProvider {
             },
             timeouts,
             max_output_tokens: settings.max_output_tokens.or_else(|| wire.default_max_output_tokens()),
+            context_window_tokens: settings.context_window_tokens.or(endpoint.context_window_tokens),
+            reasoning_effort: settings.reasoning_effort,
             retries: settings.retries.unwrap_or(DEFAULT_RETRIES),
-            quirks: Mutex::default(),
+            quirks: Mutex::new(quirks),
+            told: Mutex::default(),
             pace,
         };
         Ok(Self { service: Arc::new(service) })
+    }
+}
+
+impl Service {
+    fn options<'a>(&'a self, quirks: &'a BTreeSet<Quirk>) -> Options<'a> {
+        Options {
+            model: &self.info.model,
+            host: &self.subject.host,
+            max_output_tokens: self.max_output_tokens,
+            context_window_tokens: self.context_window_tokens,
+            reasoning_effort: self.reasoning_effort,
+            quirks,
+        }
     }
 }
 
@@ -187,8 +212,8 @@ impl Exchange {
         let service = &self.service;
         let quirks = service.quirks.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let max_output_tokens = self.raised_cap.or(service.max_output_tokens);
-        let options = Options { model: &service.info.model, max_output_tokens, quirks: &quirks };
-        let url = service.wire.url(&service.base, &quirks);
+        let options = Options { max_output_tokens, ..service.options(&quirks) };
+        let url = service.wire.url(&service.base, &options);
         let call = Call {
             client: &service.client,
             url: &url,
@@ -197,10 +222,23 @@ impl Exchange {
             timeouts: &service.timeouts,
             subject: &service.subject,
             pace: service.pace.as_ref(),
+            framing: service.wire.framing(),
         };
-        let mut fold = service.wire.fold(&self.request);
+        let mut fold = service.wire.fold(&self.request, &options);
         self.outlet.text.clear();
-        transport::attempt(call, fold.as_mut(), &mut self.outlet).await
+        let ending = transport::attempt(call, fold.as_mut(), &mut self.outlet).await;
+        self.tell_once().await;
+        ending
+    }
+
+    /// What the fold wants the user to know, unless this provider said so before.
+    async fn tell_once(&mut self) {
+        for notice in std::mem::take(&mut self.outlet.notices) {
+            let is_new = self.service.told.lock().unwrap_or_else(PoisonError::into_inner).insert(notice.clone());
+            if is_new {
+                self.outlet.send(ModelEvent::Notice(notice)).await;
+            }
+        }
     }
 
     async fn after_stop(&mut self, stopped: Stopped) -> Next {
@@ -236,7 +274,8 @@ impl Exchange {
     }
 
     fn own_form(&self, json: Value) -> ProviderData {
-        ProviderData { wire: self.service.info.wire.clone(), model: self.service.info.model.clone(), json }
+        let Service { info, subject, .. } = self.service.as_ref();
+        ProviderData { wire: info.wire.clone(), host: subject.host.clone(), model: info.model.clone(), json }
     }
 
     fn with_parts(&mut self, message: Value) -> Value {
@@ -314,11 +353,12 @@ impl Exchange {
     fn learn(&mut self, failure: &Failure) -> bool {
         let Some(quirk) = failure.body.as_ref().and_then(|body| self.service.wire.remedy(body)) else { return false };
         let mut quirks = self.service.quirks.lock().unwrap_or_else(PoisonError::into_inner);
-        let url_before = self.service.wire.url(&self.service.base, &quirks);
+        let url = |quirks: &BTreeSet<Quirk>| self.service.wire.url(&self.service.base, &self.service.options(quirks));
+        let url_before = url(&quirks);
         let mut is_new = quirks.insert(quirk);
         if quirk == Quirk::NoVersionFolder {
             // Another address is worth a request, the same one is not.
-            is_new &= self.service.wire.url(&self.service.base, &quirks) != url_before;
+            is_new &= url(&quirks) != url_before;
         }
         drop(quirks);
         if is_new {

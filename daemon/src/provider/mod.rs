@@ -12,6 +12,7 @@ mod error;
 mod history;
 mod http;
 mod http_provider;
+mod models;
 pub mod offline;
 mod openai_chat;
 mod retry;
@@ -19,6 +20,7 @@ pub mod scripted;
 pub mod settings;
 mod sse;
 mod transport;
+mod vendor;
 mod wire;
 
 #[cfg(test)]

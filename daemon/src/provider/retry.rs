@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     fn failure(kind: ProviderErrorKind, retry_after: Option<Duration>) -> Failure {
-        ProviderError { kind, message: "m".to_owned(), hint: None, retry_after }.into()
+        ProviderError { kind, message: "m".to_owned(), hint: None, retry_after, overflow: None }.into()
     }
 
     fn headers(pairs: &[(&'static str, &str)]) -> HeaderMap {

@@ -187,8 +187,13 @@ impl ModelProvider for ScriptedProvider {
         });
         let Some(answer) = self.take_answer(question.unwrap_or_default()) else {
             let message = format!("the script {} has no more answers", self.path.display());
-            let error =
-                ProviderError { kind: ProviderErrorKind::InvalidRequest, message, hint: None, retry_after: None };
+            let error = ProviderError {
+                kind: ProviderErrorKind::InvalidRequest,
+                message,
+                hint: None,
+                retry_after: None,
+                overflow: None,
+            };
             return stream::iter([ModelEvent::Failed(error)]).boxed();
         };
         let made_ids = Arc::clone(&self.made_ids);
@@ -237,6 +242,7 @@ fn plays_of(step: Step, made_ids: &AtomicUsize) -> Vec<Play> {
         Step::Call(call) => ModelEvent::ToolCallDone(tool_call(call, made_ids)),
         Step::DelayMs(ms) => return vec![Play::Pause(Duration::from_millis(ms))],
         Step::Usage(usage) => ModelEvent::Usage(TokenUsage {
+            cost_microusd: None,
             input: usage.input,
             output: usage.output,
             cache_read: usage.cache_read,
@@ -254,6 +260,7 @@ fn plays_of(step: Step, made_ids: &AtomicUsize) -> Vec<Play> {
             message: error.message,
             hint: error.hint,
             retry_after: error.retry_after_ms.map(Duration::from_millis),
+            overflow: None,
         }),
         Step::Incomplete(reason) => ModelEvent::Incomplete { reason },
     };

@@ -10,7 +10,7 @@ use serde::Deserialize;
 #[derive(Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ModelSettings {
-    /// `anthropic`, `openai-chat`, `offline` or `scripted`.
+    /// A wire (`anthropic`, `openai-chat`), a vendor (`openrouter`), `offline` or `scripted`.
     pub provider: Option<String>,
     /// Base URL of the service, without the path of the call: `https://api.openai.com/v1`, `https://api.anthropic.com`. For
     /// `scripted`: path of the script.
@@ -25,10 +25,26 @@ pub struct ModelSettings {
     pub max_output_tokens: Option<u32>,
     /// Size of the model's context in tokens.
     pub context_window_tokens: Option<u64>,
+    /// How much the model should think before it answers; what the model does by itself if absent.
+    pub reasoning_effort: Option<ReasoningEffort>,
     /// How often a failed request is repeated.
     pub retries: Option<u32>,
     /// Time limits.
     pub timeouts: TimeoutSettings,
+}
+
+/// How much a model should think before it answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ReasoningEffort {
+    /// Not at all, where the model lets that be chosen.
+    Off,
+    /// A little.
+    Low,
+    /// Some.
+    Medium,
+    /// Much.
+    High,
 }
 
 /// `[model.timeouts]`, in milliseconds. Defaults differ for hosted and local services.

@@ -1,4 +1,4 @@
-//! Server-sent events: network bytes in, event payloads out, bounded.
+//! Server-sent events, and JSON values one a line: network bytes in, payloads out, bounded.
 //!
 //! `eventsource-stream` panics on a byte order mark, stops for good at an invalid byte, holds back lines that end with CR and
 //! rescans its buffer with every chunk. So it never sees network bytes: [`EventLines`] gives it one whole, valid line per
@@ -16,7 +16,9 @@ use std::{
 
 use bytes::Bytes;
 use eventsource_stream::{EventStreamError, Eventsource as _};
-use futures::{Stream, StreamExt as _};
+use futures::{Stream, StreamExt as _, TryStreamExt as _, future};
+
+use super::wire::Framing;
 
 /// Longest line.
 pub(crate) const MAX_LINE_BYTES: usize = 8 * 1024 * 1024;
@@ -179,7 +181,8 @@ where
     }
 }
 
-/// The payloads (`data`) of a byte stream's events. Comments, names, ids and unknown fields are dropped.
+/// The payloads of a byte stream: the `data` of its events, without comments, names, ids and unknown fields; or its lines that
+/// are not blank.
 pub(crate) struct Payloads<E> {
     events: futures::stream::BoxStream<'static, Result<String, SseError<E>>>,
     ended_inside_event: Arc<AtomicBool>,
@@ -187,7 +190,7 @@ pub(crate) struct Payloads<E> {
 
 impl<E: Send + Unpin + 'static> Payloads<E> {
     /// Reads `bytes`.
-    pub(crate) fn new(bytes: impl Stream<Item = Result<Bytes, E>> + Send + Unpin + 'static) -> Self {
+    pub(crate) fn new(bytes: impl Stream<Item = Result<Bytes, E>> + Send + Unpin + 'static, framing: Framing) -> Self {
         let ended_inside_event = Arc::new(AtomicBool::new(false));
         let lines = EventLines {
             bytes,
@@ -198,6 +201,10 @@ impl<E: Send + Unpin + 'static> Payloads<E> {
             failure: None,
             ended_inside_event: Arc::clone(&ended_inside_event),
         };
+        if framing == Framing::Lines {
+            let lines = lines.try_filter(|line| future::ready(!line.trim().is_empty()));
+            return Self { events: lines.boxed(), ended_inside_event };
+        }
         let events = lines.eventsource().map(|event| match event {
             Ok(event) => Ok(event.data),
             Err(EventStreamError::Transport(error)) => Err(error),

@@ -12,7 +12,7 @@ fn block_on<T>(future: impl Future<Output = T>) -> T {
 fn payloads_of(chunks: Vec<Vec<u8>>) -> Vec<String> {
     let bytes = stream::iter(chunks.into_iter().map(|chunk| Ok::<_, ()>(Bytes::from(chunk))));
     block_on(async {
-        let mut payloads = Payloads::new(bytes);
+        let mut payloads = Payloads::new(bytes, Framing::Events);
         let mut all = Vec::new();
         while let Some(payload) = payloads.next().await {
             all.push(payload.expect("the bytes are within the limits"));
@@ -60,7 +60,7 @@ fn every_line_end_gives_the_same_events() {
 #[test]
 fn an_event_that_ends_with_cr_is_seen_before_the_next_byte() {
     let (sender, receiver) = futures::channel::mpsc::unbounded();
-    let mut payloads = Payloads::new(receiver);
+    let mut payloads = Payloads::new(receiver, Framing::Events);
     sender.unbounded_send(Ok::<_, ()>(Bytes::from_static(b"data: now\r\r"))).expect("the receiver lives");
     assert_eq!(block_on(payloads.next()), Some(Ok("now".to_owned())));
 }
@@ -90,7 +90,7 @@ fn a_character_split_over_chunks_stays_whole() {
 fn a_clean_end_closes_the_last_event_and_says_so() {
     for (text, inside) in [("data: a", true), ("data: a\n", true), ("data: a\n\n", false), ("data: a\r\r", false)] {
         let bytes = stream::iter([Ok::<_, ()>(Bytes::from(text))]);
-        let mut payloads = Payloads::new(bytes);
+        let mut payloads = Payloads::new(bytes, Framing::Events);
         assert_eq!(block_on(payloads.next()), Some(Ok("a".to_owned())));
         assert_eq!(block_on(payloads.next()), None);
         assert_eq!(payloads.ended_inside_event(), inside, "{text:?}");
@@ -100,7 +100,7 @@ fn a_clean_end_closes_the_last_event_and_says_so() {
 #[test]
 fn a_failed_transport_drops_the_unfinished_line() {
     let bytes = stream::iter([Ok(Bytes::from_static(b"data: a\n\ndata: b")), Err("reset")]);
-    let mut payloads = Payloads::new(bytes);
+    let mut payloads = Payloads::new(bytes, Framing::Events);
     assert_eq!(block_on(payloads.next()), Some(Ok("a".to_owned())));
     assert_eq!(block_on(payloads.next()), Some(Err(SseError::Transport("reset"))));
     assert_eq!(block_on(payloads.next()), None);
@@ -128,7 +128,7 @@ fn a_line_or_an_event_beyond_its_cap_is_an_error() {
 #[test]
 fn an_endless_line_ends_the_stream_with_its_size() {
     let chunks = stream::iter(std::iter::repeat_with(|| Ok::<_, ()>(Bytes::from(vec![b'x'; 1 << 20]))));
-    let mut payloads = Payloads::new(chunks);
+    let mut payloads = Payloads::new(chunks, Framing::Events);
     let error = block_on(payloads.next()).expect("an item").expect_err("too long");
     assert_eq!(error, SseError::LineTooLong);
 }

@@ -16,7 +16,7 @@ use super::{
     retry::{self, Failure, Pace},
     settings::Timeouts,
     sse::{Payloads, SseError},
-    wire::{End, Fold, Folded, Progress, Stopped},
+    wire::{End, Fold, Folded, Framing, Progress, Stopped},
 };
 use crate::agent::port::{ModelEvent, ProviderError, ProviderErrorKind};
 
@@ -40,6 +40,7 @@ pub(super) struct Call<'a> {
     pub(super) timeouts: &'a Timeouts,
     pub(super) subject: &'a Subject,
     pub(super) pace: &'a dyn Pace,
+    pub(super) framing: Framing,
 }
 
 /// How an attempt ended.
@@ -68,11 +69,13 @@ pub(super) struct Outlet {
     pub(super) has_answer: bool,
     /// Text of this attempt.
     pub(super) text: String,
+    /// What the user should know, to be told when the attempt is over.
+    pub(super) notices: Vec<String>,
 }
 
 impl Outlet {
     pub(super) fn new(sender: mpsc::Sender<ModelEvent>) -> Self {
-        Self { sender, has_shown: false, has_answer: false, text: String::new() }
+        Self { sender, has_shown: false, has_answer: false, text: String::new(), notices: Vec::new() }
     }
 
     /// Delivers an event. A receiver that is gone drops this whole future at its next await.
@@ -103,6 +106,7 @@ impl Outlet {
             }
             Folded::Usage(usage) => self.send(ModelEvent::Usage(usage)).await,
             Folded::Hidden => {}
+            Folded::Notice(notice) => self.notices.push(notice),
             Folded::Stop(stopped) => return Some(Ending::Stopped(stopped)),
             Folded::Incomplete(reason) => return Some(Ending::Incomplete(reason)),
             Folded::Error(body) => {
@@ -126,7 +130,7 @@ enum ReadError {
 
 /// Sends the request and reads its answer to the end.
 pub(super) async fn attempt(call: Call<'_>, fold: &mut dyn Fold, outlet: &mut Outlet) -> Ending {
-    let (subject, timeouts) = (call.subject, *call.timeouts);
+    let (subject, timeouts, framing) = (call.subject, *call.timeouts, call.framing);
     let response = match send(call).await {
         Ok(response) => response,
         Err(failure) => return Ending::Failed(failure),
@@ -144,7 +148,11 @@ pub(super) async fn attempt(call: Call<'_>, fold: &mut dyn Fold, outlet: &mut Ou
         return reader.not_an_api();
     }
     let bytes = idle_limited(response, timeouts.byte_idle);
-    if content_type.contains("json") { reader.read_whole(bytes).await } else { reader.read_events(bytes).await }
+    let is_whole = match framing {
+        Framing::Events => content_type.contains("json"),
+        Framing::Lines => content_type.contains("application/json"),
+    };
+    if is_whole { reader.read_whole(bytes).await } else { reader.read_events(Payloads::new(bytes, framing)).await }
 }
 
 /// Gets as far as the headers of a successful answer.
@@ -240,11 +248,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    async fn read_events(
-        mut self,
-        bytes: impl Stream<Item = Result<Bytes, ReadError>> + Send + Unpin + 'static,
-    ) -> Ending {
-        let mut payloads = Payloads::new(bytes);
+    async fn read_events(mut self, mut payloads: Payloads<ReadError>) -> Ending {
         let (mut last_payload, mut total_bytes) = (Instant::now(), 0);
         let end = loop {
             let progress = self.fold.progress();

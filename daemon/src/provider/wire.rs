@@ -12,10 +12,10 @@ use reqwest::{
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::Value;
 
-use super::{anthropic::Anthropic, error::ErrorBody, openai_chat::OpenAiChat};
+use super::{anthropic::Anthropic, error::ErrorBody, openai_chat::OpenAiChat, settings::ReasoningEffort};
 use crate::agent::port::{ModelRequest, StopClass, TokenUsage, ToolCall};
 
-/// All wires. Where several vendors' keys are set, the order decides.
+/// All wires.
 pub(crate) static WIRES: &[&dyn Wire] = &[&Anthropic, &OpenAiChat];
 
 /// Most tool calls in one answer.
@@ -26,14 +26,19 @@ pub(crate) trait Wire: Send + Sync {
     /// Name in the settings and in `ModelInfo::wire`.
     fn name(&self) -> &'static str;
 
-    /// The vendor's own service: address, key and model.
-    fn vendor(&self) -> &'static Vendor;
+    /// Services that speak it, with what is particular to each. The first is meant when only the wire is named.
+    fn vendors(&self) -> &'static [Vendor];
 
-    /// Where requests go. `base` may or may not end in a slash or in the wire's version folder.
-    fn url(&self, base: &Url, quirks: &BTreeSet<Quirk>) -> Url;
+    /// How the bytes of an answer are divided into payloads.
+    fn framing(&self) -> Framing {
+        Framing::Events
+    }
+
+    /// Where requests go. `base` may or may not end in a slash, in the wire's version folder or in the path of the call.
+    fn url(&self, base: &Url, options: &Options<'_>) -> Url;
 
     /// What goes with each request besides the content type. Without a key nothing is sent in its place.
-    fn headers(&self, key: Option<&SecretString>) -> HeaderMap;
+    fn headers(&self, key: Option<&SecretString>, quirks: &BTreeSet<Quirk>) -> HeaderMap;
 
     /// The body. The same request gives the same bytes.
     fn body(&self, request: &ModelRequest, options: &Options<'_>) -> Value;
@@ -44,25 +49,75 @@ pub(crate) trait Wire: Send + Sync {
     }
 
     /// Starts to read the answer to `request`.
-    fn fold(&self, request: &ModelRequest) -> Box<dyn Fold>;
+    fn fold(&self, request: &ModelRequest, options: &Options<'_>) -> Box<dyn Fold>;
 
     /// What to change for good when the service refuses a request with `error`, if that is known.
     fn remedy(&self, error: &ErrorBody) -> Option<Quirk>;
+
+    /// Where the service lists its models.
+    fn models_url(&self, base: &Url) -> Url;
+
+    /// The models in the answer from there, in the service's order. Whatever cannot be read is left out.
+    fn models(&self, answer: &Value) -> Vec<Model>;
 }
 
-/// A vendor's service.
+/// A service, or a kind of server, that speaks a wire.
 #[derive(Debug)]
 pub(crate) struct Vendor {
+    /// Name in the settings: `openrouter`.
+    pub(crate) id: &'static str,
     /// Name for people.
     pub(crate) name: &'static str,
-    /// Base URL.
+    /// Base URL. Empty where each user has one of his own; then the settings must name it.
     pub(crate) base_url: &'static str,
-    /// Variable with its key.
-    pub(crate) key_variable: &'static str,
-    /// Variable with another base URL.
+    /// Domain below which every host is the vendor's, beside that of `base_url`; empty if there is none.
+    pub(crate) domain: &'static str,
+    /// Variables with its key, the usual one first; empty if it takes none.
+    pub(crate) key_variables: &'static [&'static str],
+    /// Variable with another base URL, empty if there is none.
     pub(crate) base_url_variable: &'static str,
-    /// Model when none is named. These age: the settings win, and the hint of "no such model" says how to set another.
+    /// Model when none is named, empty if that cannot be known. These age: the settings win, and the hint of "no such model"
+    /// says how to set another.
     pub(crate) default_model: &'static str,
+    /// Where the keys of several vendors are set, the lowest decides.
+    pub(crate) rank: u8,
+    /// Deviations known from the start.
+    pub(crate) quirks: &'static [Quirk],
+}
+
+/// What most vendors have in common.
+pub(crate) const VENDOR: Vendor = Vendor {
+    id: "",
+    name: "",
+    base_url: "",
+    domain: "",
+    key_variables: &[],
+    base_url_variable: "",
+    default_model: "",
+    rank: u8::MAX,
+    quirks: &[],
+};
+
+/// How the bytes of an answer are divided into payloads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Framing {
+    /// Server-sent events: the `data` of each event.
+    Events,
+    /// JSON values, one a line.
+    Lines,
+}
+
+/// A model as its service lists it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Model {
+    /// Name as sent.
+    pub(crate) id: String,
+    /// Size of its context in tokens, if told.
+    pub(crate) context_window_tokens: Option<u64>,
+    /// Whether it can call tools, if told.
+    pub(crate) can_call_tools: Option<bool>,
+    /// Whether it is in memory already, if told; only local servers do.
+    pub(crate) is_loaded: Option<bool>,
 }
 
 /// What shapes a request besides its content.
@@ -70,13 +125,40 @@ pub(crate) struct Vendor {
 pub(crate) struct Options<'a> {
     /// Model name as sent.
     pub(crate) model: &'a str,
+    /// Host and port of the service. What another one wrote in its own form does not go there.
+    pub(crate) host: &'a str,
     /// Longest answer in tokens, if set.
     pub(crate) max_output_tokens: Option<u32>,
-    /// Learned from refusals of this service.
+    /// Size of the model's context in tokens, if known.
+    pub(crate) context_window_tokens: Option<u64>,
+    /// How much the model should think, if set.
+    pub(crate) reasoning_effort: Option<ReasoningEffort>,
+    /// Those of the vendor, and those learned from refusals of this service.
     pub(crate) quirks: &'a BTreeSet<Quirk>,
 }
 
-/// A deviation of a service, learned from its refusal and kept as long as the provider lives.
+impl Default for Options<'_> {
+    fn default() -> Self {
+        static NONE: BTreeSet<Quirk> = BTreeSet::new();
+        Self {
+            model: "",
+            host: "",
+            max_output_tokens: None,
+            context_window_tokens: None,
+            reasoning_effort: None,
+            quirks: &NONE,
+        }
+    }
+}
+
+impl Options<'_> {
+    /// Whether the service has this deviation.
+    pub(crate) fn has(&self, quirk: Quirk) -> bool {
+        self.quirks.contains(&quirk)
+    }
+}
+
+/// A deviation of a service: known of its vendor, or learned from its refusal and then kept as long as the provider lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Quirk {
     /// Takes the role `developer` in place of `system`.
@@ -134,6 +216,8 @@ pub(crate) enum Folded {
     Refusal(String),
     /// Something arrived that is not shown: a part of a tool call, a block that only goes back.
     Hidden,
+    /// Something to tell the user once, one sentence.
+    Notice(String),
     /// All tokens known so far.
     Usage(TokenUsage),
     /// A whole call; only from `finish`, before `Stop`.

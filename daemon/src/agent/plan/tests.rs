@@ -13,7 +13,7 @@ fn call() -> ToolCall {
 }
 
 fn answer(text: &str, calls: usize, class: StopClass) -> Record {
-    let provider_data = Some(ProviderData { wire: "w".into(), model: "m".into(), json: json!({}) });
+    let provider_data = Some(ProviderData { wire: "w".into(), host: "h".into(), model: "m".into(), json: json!({}) });
     let message = AssistantMessage { text: text.into(), tool_calls: vec![call(); calls], provider_data };
     Record::Answer { message, class, usage: TokenUsage::default() }
 }
@@ -104,7 +104,7 @@ fn calls_that_will_never_run_leave_no_trace_in_the_conversation() {
 fn a_rejected_call_is_shown_to_the_model_once() {
     let rejected = || {
         let kind = ProviderErrorKind::ToolUseFailed;
-        let error = ProviderError { kind, message: "bad call".into(), hint: None, retry_after: None };
+        let error = ProviderError { kind, message: "bad call".into(), hint: None, retry_after: None, overflow: None };
         Record::Broken { text: String::new(), usage: TokenUsage::default(), cause: Cut::Failed(error) }
     };
     let mut state = after([rejected()]);

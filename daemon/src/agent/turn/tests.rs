@@ -266,7 +266,7 @@ async fn a_stream_that_just_ends_is_incomplete() {
 #[tokio::test]
 async fn a_failed_provider_keeps_the_text_and_ends_the_turn() {
     let kind = ProviderErrorKind::Overloaded;
-    let error = ProviderError { kind, message: "busy".into(), hint: None, retry_after: None };
+    let error = ProviderError { kind, message: "busy".into(), hint: None, retry_after: None, overflow: None };
     let mut turn = Turn::new(vec![vec![text("half"), ModelEvent::Failed(error.clone())]]);
     assert_eq!(turn.run().await, Err(TurnError::Provider(error)));
     assert_eq!(turn.last_text(), "half\n\n[interrupted]");

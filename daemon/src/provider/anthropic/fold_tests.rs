@@ -115,8 +115,13 @@ fn text_and_a_call_fold_with_usage_that_is_not_added_up() {
     let answer = fold(&with_stop(events, "tool_use"));
     assert_eq!(answer.text, "Let me look.");
     assert_eq!(answer.calls, [call("t", "bash", "{\"command\":\"ls\"}")]);
-    let usage =
-        TokenUsage { input: Some(3), output: Some(9), cache_read: Some(4), cache_write: Some(5), reasoning: None };
+    let usage = TokenUsage {
+        input: Some(3),
+        output: Some(9),
+        cache_read: Some(4),
+        cache_write: Some(5),
+        ..TokenUsage::default()
+    };
     assert_eq!(answer.usage, usage);
     assert_eq!(answer.stopped().class, StopClass::Tool);
     let blocks = json!([{"type": "text", "text": "Let me look."}, {"type": "tool_use", "id": "t", "name": "bash", "input": {"command": "ls"}}]);

@@ -17,8 +17,8 @@ use serde_json::Value;
 
 use super::{
     error::ErrorBody,
-    history,
-    wire::{self, Fold, Options, Quirk, Vendor, Wire},
+    history, models,
+    wire::{self, Fold, Model, Options, Quirk, VENDOR, Vendor, Wire},
 };
 use crate::agent::port::{ModelRequest, ProviderErrorKind};
 
@@ -28,29 +28,32 @@ pub(crate) struct Anthropic;
 const NAME: &str = "anthropic";
 const VERSION: &str = "2023-06-01";
 
-static ANTHROPIC: Vendor = Vendor {
+static VENDORS: &[Vendor] = &[Vendor {
+    id: NAME,
     name: "Anthropic",
     base_url: "https://api.anthropic.com",
-    key_variable: "ANTHROPIC_API_KEY",
+    key_variables: &["ANTHROPIC_API_KEY"],
     base_url_variable: "ANTHROPIC_BASE_URL",
     default_model: "claude-sonnet-4-5",
-};
+    rank: 0,
+    ..VENDOR
+}];
 
 impl Wire for Anthropic {
     fn name(&self) -> &'static str {
         NAME
     }
 
-    fn vendor(&self) -> &'static Vendor {
-        &ANTHROPIC
+    fn vendors(&self) -> &'static [Vendor] {
+        VENDORS
     }
 
-    fn url(&self, base: &Url, _quirks: &BTreeSet<Quirk>) -> Url {
+    fn url(&self, base: &Url, _: &Options<'_>) -> Url {
         let has_version = base.path().trim_end_matches('/').ends_with("/v1");
         wire::append_path(base, if has_version { "messages" } else { "v1/messages" })
     }
 
-    fn headers(&self, key: Option<&SecretString>) -> HeaderMap {
+    fn headers(&self, key: Option<&SecretString>, _: &BTreeSet<Quirk>) -> HeaderMap {
         let mut headers = HeaderMap::new();
         headers.insert(HeaderName::from_static("anthropic-version"), HeaderValue::from_static(VERSION));
         if let Some(key) = key {
@@ -67,13 +70,22 @@ impl Wire for Anthropic {
         Some(request::DEFAULT_MAX_TOKENS)
     }
 
-    fn fold(&self, request: &ModelRequest) -> Box<dyn Fold> {
+    fn fold(&self, request: &ModelRequest, _: &Options<'_>) -> Box<dyn Fold> {
         Box::new(fold::MessageFold::beside(history::call_ids(&request.messages)))
     }
 
     fn remedy(&self, error: &ErrorBody) -> Option<Quirk> {
         let is_refused = error.kind() == ProviderErrorKind::InvalidRequest && error.text.contains("cache_control");
         is_refused.then_some(Quirk::NoCacheControl)
+    }
+
+    fn models_url(&self, base: &Url) -> Url {
+        let has_version = base.path().trim_end_matches('/').ends_with("/v1");
+        wire::append_path(base, if has_version { "models" } else { "v1/models" })
+    }
+
+    fn models(&self, answer: &Value) -> Vec<Model> {
+        models::of_data(answer)
     }
 }
 
@@ -85,7 +97,7 @@ mod tests {
     fn the_base_works_with_and_without_version_and_slash() {
         for base in ["http://h:1", "http://h:1/", "http://h:1/v1", "http://h:1/v1/", "http://h:1/v1/messages"] {
             assert_eq!(
-                Anthropic.url(&Url::parse(base).expect("a URL"), &BTreeSet::new()).as_str(),
+                Anthropic.url(&Url::parse(base).expect("a URL"), &Options::default()).as_str(),
                 "http://h:1/v1/messages",
                 "{base}"
             );
@@ -94,12 +106,12 @@ mod tests {
 
     #[test]
     fn headers_are_exact_and_the_key_is_masked() {
-        let headers = Anthropic.headers(Some(&SecretString::from("sk-ant-1".to_owned())));
+        let headers = Anthropic.headers(Some(&SecretString::from("sk-ant-1".to_owned())), &BTreeSet::new());
         assert_eq!(
             (headers["anthropic-version"].as_bytes(), headers["x-api-key"].as_bytes()),
             (&b"2023-06-01"[..], &b"sk-ant-1"[..])
         );
         assert!(!format!("{headers:?}").contains("sk-ant-1"));
-        assert_eq!(Anthropic.headers(None).len(), 1);
+        assert_eq!(Anthropic.headers(None, &BTreeSet::new()).len(), 1);
     }
 }

@@ -26,7 +26,7 @@ pub(super) fn body(request: &ModelRequest, options: &Options<'_>) -> Value {
     if !request.system.trim().is_empty() {
         system.push(json!({"type": "text", "text": request.system}));
     }
-    if !options.quirks.contains(&Quirk::NoCacheControl) {
+    if !options.has(Quirk::NoCacheControl) {
         // Never on a block of the assistant: those go back unchanged, also after a pause.
         let last_question = messages.iter_mut().rfind(|message| message["role"] == "user");
         let last_block =
@@ -131,7 +131,7 @@ mod tests {
 
     fn build(request: &ModelRequest, quirks: &[Quirk]) -> Value {
         let quirks: BTreeSet<Quirk> = quirks.iter().copied().collect();
-        body(request, &Options { model: "m", max_output_tokens: None, quirks: &quirks })
+        body(request, &Options { model: "m", quirks: &quirks, ..Options::default() })
     }
 
     fn user(text: &str) -> Message {
@@ -143,7 +143,8 @@ mod tests {
             .iter()
             .map(|id| ToolCall { id: (*id).to_owned(), name: "bash".to_owned(), args: Ok(Map::new()) })
             .collect();
-        let provider_data = own.map(|json| ProviderData { wire: NAME.to_owned(), model: "m".to_owned(), json });
+        let provider_data =
+            own.map(|json| ProviderData { wire: NAME.to_owned(), host: String::new(), model: "m".to_owned(), json });
         Message::Assistant(AssistantMessage { text: text.to_owned(), tool_calls, provider_data })
     }
 

@@ -79,12 +79,14 @@ fn settings() -> ModelSettings {
 fn provider_at(address: &str, wire: &'static dyn Wire, settings: &ModelSettings, pace: Arc<NoWaiting>) -> HttpProvider {
     let endpoint = Endpoint {
         wire,
+        vendor: None,
         service: "Test".to_owned(),
         base: Url::parse(&format!("http://{address}")).expect("a URL"),
         model: "m".to_owned(),
         key: Some(KEY.to_owned().into()),
         key_place: "TEST_API_KEY".to_owned(),
         origin: "a test".to_owned(),
+        context_window_tokens: None,
     };
     HttpProvider::with_pace(endpoint, settings, pace).expect("a client")
 }

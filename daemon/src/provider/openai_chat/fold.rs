@@ -249,6 +249,7 @@ fn token_usage(usage: &Value) -> TokenUsage {
         cache_read,
         cache_write: count("/prompt_tokens_details/cache_write_tokens"),
         reasoning: count("/completion_tokens_details/reasoning_tokens"),
+        cost_microusd: None,
     }
 }
 

@@ -86,8 +86,13 @@ fn a_text_answer_folds_with_usage_and_ends_with_done() {
         done(),
     ]);
     assert_eq!((answer.text.as_str(), answer.class()), ("Hello", Some(StopClass::End)));
-    let usage =
-        TokenUsage { input: Some(6), output: Some(2), cache_read: Some(4), cache_write: None, reasoning: Some(1) };
+    let usage = TokenUsage {
+        input: Some(6),
+        output: Some(2),
+        cache_read: Some(4),
+        reasoning: Some(1),
+        ..TokenUsage::default()
+    };
     assert_eq!(answer.usage, usage);
 }
 

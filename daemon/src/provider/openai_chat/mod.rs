@@ -6,6 +6,7 @@ mod fold;
 mod request;
 mod slots;
 mod think;
+mod vendors;
 
 use std::collections::BTreeSet;
 
@@ -15,8 +16,8 @@ use serde_json::Value;
 
 use super::{
     error::ErrorBody,
-    history,
-    wire::{self, Fold, Options, Quirk, Vendor, Wire},
+    history, models,
+    wire::{self, Fold, Model, Options, Quirk, Vendor, Wire},
 };
 use crate::agent::port::{ModelRequest, ProviderErrorKind};
 
@@ -25,29 +26,21 @@ pub(crate) struct OpenAiChat;
 
 const NAME: &str = "openai-chat";
 
-static OPENAI: Vendor = Vendor {
-    name: "OpenAI",
-    base_url: "https://api.openai.com/v1",
-    key_variable: "OPENAI_API_KEY",
-    base_url_variable: "OPENAI_BASE_URL",
-    default_model: "gpt-4.1",
-};
-
 impl Wire for OpenAiChat {
     fn name(&self) -> &'static str {
         NAME
     }
 
-    fn vendor(&self) -> &'static Vendor {
-        &OPENAI
+    fn vendors(&self) -> &'static [Vendor] {
+        vendors::VENDORS
     }
 
-    fn url(&self, base: &Url, quirks: &BTreeSet<Quirk>) -> Url {
-        let has_folder = !base.path().trim_matches('/').is_empty() || quirks.contains(&Quirk::NoVersionFolder);
+    fn url(&self, base: &Url, options: &Options<'_>) -> Url {
+        let has_folder = !base.path().trim_matches('/').is_empty() || options.has(Quirk::NoVersionFolder);
         wire::append_path(base, if has_folder { "chat/completions" } else { "v1/chat/completions" })
     }
 
-    fn headers(&self, key: Option<&SecretString>) -> HeaderMap {
+    fn headers(&self, key: Option<&SecretString>, _: &BTreeSet<Quirk>) -> HeaderMap {
         let mut headers = HeaderMap::new();
         if let Some(key) = key {
             wire::insert_secret(&mut headers, "authorization", "Bearer ", key);
@@ -59,7 +52,7 @@ impl Wire for OpenAiChat {
         request::body(request, options)
     }
 
-    fn fold(&self, request: &ModelRequest) -> Box<dyn Fold> {
+    fn fold(&self, request: &ModelRequest, _: &Options<'_>) -> Box<dyn Fold> {
         Box::new(fold::ChatFold::beside(history::call_ids(&request.messages)))
     }
 
@@ -79,6 +72,15 @@ impl Wire for OpenAiChat {
             None
         }
     }
+
+    fn models_url(&self, base: &Url) -> Url {
+        let has_folder = !base.path().trim_matches('/').is_empty();
+        wire::append_path(base, if has_folder { "models" } else { "v1/models" })
+    }
+
+    fn models(&self, answer: &Value) -> Vec<Model> {
+        models::of_data(answer)
+    }
 }
 
 #[cfg(test)]
@@ -88,11 +90,11 @@ mod tests {
     #[test]
     fn the_base_works_with_and_without_version_and_slash() {
         for base in ["http://h:1", "http://h:1/", "http://h:1/v1", "http://h:1/v1/", "http://h:1/v1/chat/completions"] {
-            let url = OpenAiChat.url(&Url::parse(base).expect("a URL"), &BTreeSet::new());
+            let url = OpenAiChat.url(&Url::parse(base).expect("a URL"), &Options::default());
             assert_eq!(url.as_str(), "http://h:1/v1/chat/completions", "{base}");
         }
         let url = OpenAiChat
-            .url(&Url::parse("https://h/openai/deployments/d?api-version=2").expect("a URL"), &BTreeSet::new());
+            .url(&Url::parse("https://h/openai/deployments/d?api-version=2").expect("a URL"), &Options::default());
         assert_eq!(url.as_str(), "https://h/openai/deployments/d/chat/completions?api-version=2");
     }
 
@@ -109,9 +111,9 @@ mod tests {
 
     #[test]
     fn a_key_is_a_bearer_and_no_key_is_no_header() {
-        let headers = OpenAiChat.headers(Some(&SecretString::from("sk-1\n".to_owned())));
+        let headers = OpenAiChat.headers(Some(&SecretString::from("sk-1\n".to_owned())), &BTreeSet::new());
         assert_eq!(headers["authorization"], "Bearer sk-1");
         assert!(headers["authorization"].is_sensitive());
-        assert!(OpenAiChat.headers(None).is_empty());
+        assert!(OpenAiChat.headers(None, &BTreeSet::new()).is_empty());
     }
 }

@@ -13,10 +13,9 @@ use crate::{
 
 /// Builds the body.
 pub(super) fn body(request: &ModelRequest, options: &Options<'_>) -> Value {
-    let has = |quirk| options.quirks.contains(&quirk);
     let mut messages = Vec::new();
     if !request.system.trim().is_empty() {
-        let role = if has(Quirk::DeveloperRole) { "developer" } else { "system" };
+        let role = if options.has(Quirk::DeveloperRole) { "developer" } else { "system" };
         messages.push(json!({"role": role, "content": request.system}));
     }
     for entry in history::entries(&request.messages, NAME, options) {
@@ -40,11 +39,11 @@ pub(super) fn body(request: &ModelRequest, options: &Options<'_>) -> Value {
         }
     }
     if let Some(cap) = options.max_output_tokens {
-        let field = if has(Quirk::MaxCompletionTokens) { "max_completion_tokens" } else { "max_tokens" };
+        let field = if options.has(Quirk::MaxCompletionTokens) { "max_completion_tokens" } else { "max_tokens" };
         body.insert(field.to_owned(), json!(cap));
     }
     body.insert("stream".to_owned(), json!(true));
-    if !has(Quirk::NoStreamOptions) {
+    if !options.has(Quirk::NoStreamOptions) {
         body.insert("stream_options".to_owned(), json!({"include_usage": true}));
     }
     Value::Object(body)
@@ -120,7 +119,7 @@ mod tests {
 
     fn build(request: &ModelRequest, quirks: &[Quirk]) -> Value {
         let quirks: BTreeSet<Quirk> = quirks.iter().copied().collect();
-        body(request, &Options { model: "m", max_output_tokens: Some(9), quirks: &quirks })
+        body(request, &Options { model: "m", max_output_tokens: Some(9), quirks: &quirks, ..Options::default() })
     }
 
     fn user(text: &str) -> Message {
@@ -131,7 +130,12 @@ mod tests {
         Message::Assistant(AssistantMessage {
             text: "Look.".to_owned(),
             tool_calls: vec![ToolCall { id: "c1".to_owned(), name: "bash".to_owned(), args }],
-            provider_data: json.map(|json| ProviderData { wire: NAME.to_owned(), model: "m".to_owned(), json }),
+            provider_data: json.map(|json| ProviderData {
+                wire: NAME.to_owned(),
+                host: String::new(),
+                model: "m".to_owned(),
+                json,
+            }),
         })
     }
 
