@@ -19,6 +19,7 @@ mod retry;
 pub mod scripted;
 pub mod settings;
 mod sse;
+mod surrogates;
 mod transport;
 mod vendor;
 mod wire;
