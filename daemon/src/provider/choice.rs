@@ -89,8 +89,11 @@ pub async fn choose(
     if let Some((spoken, origin)) = wishes.by_key_variable() {
         return wishes.hosted(spoken, origin, settings).await;
     }
-    let Some(found) = detect::find(local_hosts).await else { return Ok(Choice::Ready(offline())) };
-    let provider = local_provider(&found, &wishes, settings)?;
+    let Some(mut found) = detect::find(local_hosts).await else { return Ok(Choice::Ready(offline())) };
+    if let Some(model) = &wishes.model {
+        found.choose(model);
+    }
+    let provider = local_provider(&found, settings)?;
     Ok(Choice::AskLocal { found, provider, otherwise: offline() })
 }
 
@@ -242,7 +245,8 @@ impl<'a> Wishes<'a> {
     /// Where the service is, and whose that place is.
     fn place(&self, spoken: Spoken) -> Result<Place, ChoiceError> {
         let usual = spoken.vendor.or_else(|| spoken.wire.vendors().first());
-        let own_address = usual.and_then(|vendor| self.variable(vendor.base_url_variable));
+        let own_address =
+            usual.and_then(|vendor| self.variable(vendor.base_url_variable).map(|value| (vendor.base_url_of)(&value)));
         let address = self.base_url.as_deref().or(own_address.as_deref());
         let Some(address) =
             address.or_else(|| usual.map(|vendor| vendor.base_url)).filter(|address| !address.is_empty())
@@ -305,21 +309,17 @@ fn parse_base(address: &str) -> Result<Url, ChoiceError> {
     }
 }
 
-fn local_provider(
-    found: &LocalServer,
-    wishes: &Wishes<'_>,
-    settings: &ModelSettings,
-) -> Result<Arc<dyn ModelProvider>, ChoiceError> {
+fn local_provider(found: &LocalServer, settings: &ModelSettings) -> Result<Arc<dyn ModelProvider>, ChoiceError> {
     let base = parse_base(&found.url)?;
     let endpoint = Endpoint {
-        wire: spoken_by("openai-chat")?.wire,
+        wire: spoken_by(found.wire)?.wire,
         vendor: None,
         service: found.server.clone(),
-        model: wishes.model.clone().unwrap_or_else(|| found.model.clone()),
+        model: found.model.clone(),
         key: None,
         key_place: "COHAB_API_KEY".to_owned(),
         origin: format!("{} found at {}", found.server, http::host_of(&base)),
-        context_window_tokens: None,
+        context_window_tokens: found.context_window_tokens,
         base,
     };
     build(endpoint, settings)

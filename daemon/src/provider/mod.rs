@@ -9,12 +9,16 @@ mod args;
 pub mod choice;
 pub mod detect;
 mod error;
+mod exchange;
+mod gemini;
 mod history;
 mod http;
 mod http_provider;
 mod models;
 pub mod offline;
+mod ollama;
 mod openai_chat;
+mod openai_responses;
 mod retry;
 pub mod scripted;
 pub mod settings;
@@ -24,5 +28,7 @@ mod transport;
 mod vendor;
 mod wire;
 
+#[cfg(test)]
+mod fold_testing;
 #[cfg(test)]
 mod http_tests;
