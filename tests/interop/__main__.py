@@ -96,19 +96,22 @@ def main():
     parser.add_argument("--only", choices=names, action="append")
     parser.add_argument("--wire")
     chosen = parser.parse_args()
-    # So that what was started is ended.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    known, rows = known_wires(chosen.binaries), []
-    for kind in SERVERS:
-        if kind.name in (chosen.only or names):
-            rows += try_server(kind, chosen.binaries, known, chosen.wire)
-    failures = [result for row in rows for result in row["results"].values() if result["verdict"] == "FAILED"]
+    # As Ctrl-C: what was started is ended, and what is known is shown.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    rows, status = [], 0
+    try:
+        known = known_wires(chosen.binaries)
+        for kind in SERVERS:
+            if kind.name in (chosen.only or names):
+                for row in try_server(kind, chosen.binaries, known, chosen.wire):
+                    rows.append(row)
+    except KeyboardInterrupt:
+        status = 130
+    if any(result["verdict"] == "FAILED" for row in rows for result in row["results"].values()):
+        status = status or 1
     print(json.dumps(rows, indent=2, ensure_ascii=False) if chosen.json else table(rows))
-    return 1 if failures else 0
+    return status
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except KeyboardInterrupt:
-        sys.exit(130)
+    sys.exit(main())

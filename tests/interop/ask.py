@@ -86,18 +86,28 @@ class Cohab:
             overdue = threading.Timer(LIMIT_S, process.kill)
             overdue.start()
             events = []
-            for line in process.stdout:
-                events.append(json.loads(line))
-                if cancel_at and cancel_at(events[-1]):
-                    self.cancelled_at, cancel_at = time.monotonic(), None
-                    process.send_signal(signal.SIGINT)
-            errors, status = process.stderr.read(), process.wait()
-            overdue.cancel()
+            try:
+                for line in process.stdout:
+                    events.append(json.loads(line))
+                    if cancel_at and cancel_at(events[-1]):
+                        self.cancelled_at, cancel_at = time.monotonic(), None
+                        process.send_signal(signal.SIGINT)
+                errors, status = process.stderr.read(), process.wait()
+            finally:
+                overdue.cancel()
+                process.kill()
             return Turn(events, status, errors, folder, time.monotonic() - began)
 
-    def run(self, *arguments):
+    def run(self, *arguments, folder=None):
         return subprocess.run([self.program, *arguments], env=self.environment, text=True, capture_output=True, timeout=LIMIT_S,
-                              stdin=subprocess.DEVNULL)
+                              stdin=subprocess.DEVNULL, cwd=folder)
+
+    def probe_model(self, question):
+        """What the answer to one request adds up to, and the files that are there then."""
+        with tempfile.TemporaryDirectory(prefix="cohab-interop-") as folder:
+            done = self.run("probe-model", "--json", question, folder=folder)
+            lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+            return lines[-1] if lines else {"error": done.stderr}, os.listdir(folder)
 
     def wires(self):
         """What this build speaks, by its own word."""

@@ -4,10 +4,12 @@ A probe asks through a tap and raises `Failed` with the reason. A server without
 """
 
 import os
+import shutil
 import time
 
 import scene
 from ask import KEY
+from server import CACHE
 
 # Longest time from Ctrl-C to the end of the connection; on a busy machine COHAB_TEST_SLACK says how much longer.
 CANCEL_LIMIT_S = 0.2 * float(os.environ.get("COHAB_TEST_SLACK", 1))
@@ -33,8 +35,8 @@ class Row:
 
     def __init__(self, server, face, tap, cohab):
         self.server, self.face, self.tap, self.cohab = server, face, tap, cohab
-        # Length of the body of a whole answer, by scene.
-        self.whole_bytes = {}
+        # The body of a whole answer, by scene.
+        self.whole = {}
 
     def ask(self, name, arranged=None, **more):
         """Plays a scene; the tap's faults, if any, are set before."""
@@ -47,14 +49,38 @@ class Row:
             expect("{" not in event["message"], "JSON in a message for people", turn)
         return turn
 
-    def measure(self, name):
-        """How long the first answer of a scene is when nothing breaks."""
-        if name not in self.whole_bytes:
+    def keep(self, column):
+        """Writes what went over the line since the last question, as it went."""
+        name = "-".join([self.server.name, *self.face.through.split(), self.face.wire, column.replace(" ", "-")])
+        folder = CACHE / "failed" / name
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        for number, exchange in enumerate(self.tap.exchanges, 1):
+            (folder / f"{number}-request").write_bytes(exchange.request)
+            (folder / f"{number}-answer").write_bytes(exchange.answer)
+        return folder
+
+    def unbroken(self, name):
+        """The body of the first answer of a scene when nothing breaks."""
+        if name not in self.whole:
             self.tap.clear()
             self.ask(name)
-            self.whole_bytes[name] = len(self.tap.questions[0].answer_body)
-        return self.whole_bytes[name]
+            self.whole[name] = self.tap.questions[0].answer_body
+        return self.whole[name]
 
+
+
+def after_first_text(body):
+    """How much of a body ends with the first event that has text."""
+    start = body.find(scene.TEXT[:5].encode())
+    # Two ends of lines, whatever kind they are.
+    return body.find(b"\n", start) + 3 if start >= 0 else len(body) // 2
+
+
+def within_call(body):
+    """How much of a body ends inside the arguments of the first call."""
+    start = body.find(b"made-")
+    return start if start >= 0 else len(body) // 2
 
 
 def answered(turn, text):
@@ -76,7 +102,7 @@ def text(row):
     question = row.tap.questions[0]
     expect(scene.question("text") in question.body and '"bash"' in question.body, f"the request is {question.body[-300:]}")
     expect(KEY in question.headers, "the key is not sent")
-    row.whole_bytes["text"] = len(question.answer_body)
+    row.whole["text"] = question.answer_body
 
 
 def tool_loop(row):
@@ -86,7 +112,7 @@ def tool_loop(row):
     expect(turn.files == {"one.txt": scene.result("one") + "\n"}, "the command did not run once", turn)
     expect(len(row.tap.questions) == 2, f"{len(row.tap.questions)} requests", turn)
     expect(scene.result("one") in row.tap.questions[1].body, "the result did not go back", turn)
-    row.whole_bytes["tool"] = len(row.tap.questions[0].answer_body)
+    row.whole["tool"] = row.tap.questions[0].answer_body
 
 
 def parallel_calls(row):
@@ -107,17 +133,29 @@ def reasoning(row):
     expect(turn.reasoning.strip() == scene.REASONING, f"the reasoning is {turn.reasoning!r}", turn)
 
 
+def reasoning_before_a_call(row):
+    """The reasoning before a call; where the wire wants it back, it goes back with the result."""
+    row.tap.clear()
+    turn = row.ask("weigh")
+    answered(turn, scene.DONE)
+    expect(turn.reasoning.strip() == scene.REASONING, f"the reasoning is {turn.reasoning!r}", turn)
+    expect(turn.files == {"one.txt": scene.result("one") + "\n"}, "the command did not run once", turn)
+    if row.face.wire == "anthropic":
+        expect(scene.REASONING in row.tap.questions[1].body, "the reasoning did not go back", turn)
+
+
 def error_mid_stream(row):
     row.tap.clear()
-    row.measure("tool")
-    failed_honestly(row.ask("tool", "error"))
-    expect(len(row.tap.questions) <= 3, f"{len(row.tap.questions)} requests for one question")
+    turn = row.ask("tool", "error")
+    failed_honestly(turn)
+    expect(len(row.tap.questions) <= 3, f"{len(row.tap.questions)} requests for one question", turn)
+    first = row.tap.questions[0].answer
+    expect(first.startswith(b"HTTP/1.1 200 ") and b"data:" in first, f"the server did not begin to answer: {first[:200]}")
 
 
 def cut_text(row):
     """The line breaks in the middle of a text, once: the text is there once in the end."""
-    whole = row.measure("text")
-    row.tap.cut(whole // 2, times=1)
+    row.tap.cut(after_first_text(row.unbroken("text")), times=1)
     turn = row.ask("text")
     answered(turn, scene.TEXT)
     expect(len(row.tap.questions) == 2, f"{len(row.tap.questions)} requests", turn)
@@ -125,11 +163,10 @@ def cut_text(row):
 
 def cut_call(row):
     """The line breaks in the middle of a call, each time."""
-    whole = row.measure("tool")
-    for tenths in (3, 5):
-        row.tap.cut(whole * tenths // 10, times=ALWAYS)
-        turn = row.ask("tool", "tool-again")
-        failed_honestly(turn)
+    whole = row.unbroken("tool")
+    for limit in (within_call(whole), len(whole) // 3):
+        row.tap.cut(limit, times=ALWAYS)
+        failed_honestly(row.ask("tool", "tool-again"))
     row.tap.clear()
 
 
@@ -163,7 +200,7 @@ def overflow(row):
 
 def cancel(row):
     """Ctrl-C while the server is silent in the middle of an answer; then another question."""
-    row.tap.hold(row.measure("text") // 2)
+    row.tap.hold(after_first_text(row.unbroken("text")))
     turn = row.ask("text", cancel_at=lambda event: event["type"] == "text")
     row.tap.clear_faults()
     expect(turn.reason in ("cancelled", None) and turn.status == 130, "not cancelled", turn)
@@ -177,27 +214,41 @@ def cancel(row):
     answered(row.ask("text"), scene.TEXT)
 
 
+def probe_model(row):
+    """Two calls as `cohab probe-model` tells them; it runs nothing."""
+    row.tap.clear()
+    row.server.arrange("parallel")
+    fold, files = row.cohab.probe_model(scene.question("parallel"))
+    calls = [(call["name"], call["arguments"]) for call in fold.get("tool_calls", [])]
+    expect(calls == [("bash", {"command": scene.command(word)}) for word in ("left", "right")], f"the calls are {calls}: {fold}")
+    expect(fold["stop"] == "tool" and fold["error"] is None, f"not ended by calls: {fold}")
+    expect(not files, f"something ran: {files}")
+    expect(KEY not in str(fold), f"the key is shown: {fold}")
+
+
 def usage(row):
     row.tap.clear()
     turn = row.ask("text")
     answer = row.tap.questions[0].answer_body
     if not any(word in answer for word in (b'"usage"', b'"usageMetadata"', b'"eval_count"')):
         raise NotApplicable("the server sends none")
-    known = [turn.usage.get(name) for name in ("input_tokens", "output_tokens")]
+    known = tuple(turn.usage.get(name) for name in ("input_tokens", "output_tokens"))
     expect(None not in known, f"unknown in {turn.usage}", turn)
+    expect(known == (row.server.usage or known), f"not {row.server.usage}", turn)
 
 
 COLUMNS = {
     "text": [text],
     "tool loop": [tool_loop],
     "parallel calls": [parallel_calls],
-    "reasoning": [reasoning],
+    "reasoning": [reasoning, reasoning_before_a_call],
     "error mid-stream": [error_mid_stream],
     "cut stream": [cut_text, cut_call, cut_by_the_server],
     "refused": [refused],
     "overflow": [overflow],
     "cancel": [cancel],
     "usage": [usage],
+    "probe-model": [probe_model],
 }
 
 
@@ -210,7 +261,7 @@ def verdict(row, column):
         for probe in COLUMNS[column]:
             probe(row)
     except Failed as failure:
-        return "FAILED", f"{probe.__name__}: {failure}"
+        return "FAILED", f"{probe.__name__}: {failure}; what went over the line is in {row.keep(column)}"
     except NotApplicable as reason:
         return "n/a", str(reason)
     finally:

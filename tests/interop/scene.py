@@ -1,6 +1,7 @@
 """What the servers are made to say, and what must come of it. A question names its scene: `interop-NAME`."""
 
-TEXT = "Greetings from a very small model."
+# The rocket stands where a server that counts in UTF-16 and cuts at twenty cuts it in two.
+TEXT = "Greetings and grüße🚀 from a very small model."
 REASONING = "First I weigh it."
 CONCLUSION = "Then I answer it."
 DONE = "All of it is finished."

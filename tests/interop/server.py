@@ -49,6 +49,8 @@ class Server:
     # Why a column makes no sense here, on whatever face.
     not_applicable = {}
     health = "/health"
+    # Tokens in and out that it reports for the scene `text`, if they are fixed.
+    usage = None
     # Scenes that only some servers can play.
     scenes = ()
     # How much to pipe into a question that is to be too long.

@@ -25,9 +25,11 @@ def fixtures():
         asked("tool", {"content": "Looking.", "toolCalls": [call("one")]}, **fresh),
         asked("parallel", {"toolCalls": [call("left"), call("right")]}, **fresh),
         asked("reason", {"content": scene.CONCLUSION, "reasoning": scene.REASONING}),
+        asked("weigh", {"reasoning": scene.REASONING, "toolCalls": [call("one")]}, **fresh),
         asked("cut-text", {"content": scene.TEXT}, truncateAfterChunks=3, **paced, match={"sequenceIndex": 0}),
         asked("cut-text", {"content": scene.TEXT}),
-        asked("cut-tool", {"toolCalls": [call("one")]}, truncateAfterChunks=2, **paced),
+        # Gemini's calls come in one piece with the end: only what is before them can be cut off.
+        asked("cut-tool", {"content": "Looking at it.", "toolCalls": [call("one")]}, truncateAfterChunks=2, **paced),
         asked("refused", {"error": {"message": "Slow down.", "type": "rate_limit_error"}, "status": 429, "retryAfter": 1},
               match={"sequenceIndex": 0}),
         asked("refused", {"content": scene.TEXT}),
@@ -35,13 +37,20 @@ def fixtures():
     ]
 
 
+NOT_AS_OLLAMA = {
+    "reasoning": "the server says `reasoning_content`, Ollama says `thinking`",
+    "usage": "the server always says 0",
+}
+
+
 class Aimock(Server):
     name, version = "aimock", "1.43.0"
     # On some faces reasoning comes out only for names of models that reason.
     faces = [
         Face("openai-chat", "/v1", "gpt-5"), Face("anthropic", "", "claude-opus-4-5"), Face("openai-responses", "/v1", "gpt-5"),
-        Face("gemini", "", "gemini-2.5-pro"), Face("ollama", "", "qwen3"),
+        Face("gemini", "", "gemini-2.5-pro"), Face("ollama", "", "qwen3", "", NOT_AS_OLLAMA),
     ]
+    usage = (31, 7)
     scenes = ("cut-text", "cut-tool")
     not_applicable = {"error mid-stream": "the server has no such fault"}
 

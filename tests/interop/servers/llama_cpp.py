@@ -28,6 +28,7 @@ SENTENCES = {
     "tool": call("one"),
     "parallel": call("left") + "\n" + call("right"),
     "reason": f"<think>\n{scene.REASONING}\n</think>\n\n{scene.CONCLUSION}",
+    "weigh": f"<think>\n{scene.REASONING}\n</think>\n\n{call('one')}",
     "overflow": "This is too long.",
     "done": scene.DONE,
 }

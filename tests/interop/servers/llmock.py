@@ -15,16 +15,22 @@ def fault(kind, after_chunks, times=1):
     return {"type": "stream_fault", "kind": kind, "after_chunks": after_chunks, "times": times}
 
 
+def fault_in_call(kind, after_chunks):
+    """Gemini's calls come in one piece with the end: there the fault is before it."""
+    gemini = fault(kind, 0, times=None) | {"match": {"provider": "gemini", "stream": True}}
+    return [gemini, fault(kind, after_chunks, times=None), reply(None, ["one"], times=None)]
+
+
 BEHAVIOURS = {
     "text": [reply(scene.TEXT, times=None)],
     "tool": [reply(None, ["one"]), reply(scene.DONE)],
     "tool-again": [reply(None, ["one"], times=None)],
     "parallel": [reply(None, ["left", "right"]), reply(scene.DONE)],
-    "error": [fault("malformed", 2, times=None), reply(None, ["one"], times=None)],
+    "error": fault_in_call("malformed", 2),
     "cut-text": [fault("truncate", 3), reply(scene.TEXT, times=None)],
     "drop-text": [fault("disconnect", 3), reply(scene.TEXT, times=None)],
-    "cut-tool": [fault("truncate", 3, times=None), reply(None, ["one"], times=None)],
-    "drop-tool": [fault("disconnect", 3, times=None), reply(None, ["one"], times=None)],
+    "cut-tool": fault_in_call("truncate", 3),
+    "drop-tool": fault_in_call("disconnect", 3),
     "refused": [{"type": "fail", "status": 429, "retry_after": 1}, reply(scene.TEXT)],
     "overflow": [{"type": "fail", "status": 400, "code": "context_length_exceeded",
                   "message": "This model's maximum context length is 8192 tokens."}],
