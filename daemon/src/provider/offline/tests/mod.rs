@@ -6,6 +6,7 @@ use futures::FutureExt as _;
 use proptest::prelude::*;
 use serde_json::json;
 
+mod heldout;
 mod policy;
 
 use super::*;
