@@ -3,6 +3,7 @@
 use super::{
     answer::human_size,
     dates::{Span, read_span},
+    pointing::Pick,
     shell_line::{escape_pattern, is_variable_name, word},
     vocabulary::extensions_of,
     words::Token,
@@ -45,6 +46,12 @@ pub(super) struct Slots {
     pub(super) flag: Option<String>,
     pub(super) names: Vec<String>,
     pub(super) text: Option<String>,
+    /// Which of the things shown before: "the first one", "them".
+    pub(super) pick: Option<Pick>,
+    /// Whether subfolders are meant, too: "recursively".
+    pub(super) is_deep: bool,
+    /// Whether a folder is spoken of that is not the place.
+    pub(super) is_of_folders: bool,
 }
 
 impl Slots {
@@ -124,6 +131,10 @@ pub(super) fn read_slots(tokens: &[Token]) -> (Slots, Vec<Option<Mark>>) {
         at += length;
     }
     read_places(tokens, &mut slots, &mut marks);
+    let said = || tokens.iter().zip(&marks).filter(|(token, mark)| !token.is_quoted && mark.is_none());
+    slots.pick = said().find_map(|(token, _)| Pick::read(&token.norm));
+    slots.is_deep = said().any(|(token, _)| token.concept == Some("deep"));
+    slots.is_of_folders = said().any(|(token, _)| token.concept == Some("folder"));
     (slots, marks)
 }
 
@@ -248,9 +259,13 @@ fn read_extensions(tokens: &[Token], at: usize) -> Option<(Vec<String>, usize)> 
         return Some((vec![next.norm.clone()], 2));
     }
     let is_plural = token.norm.ends_with('s') && !["js", "ts", "rs", "css"].contains(&token.norm.as_str());
+    // "The largest video" is one file.
+    let is_ranked = at.checked_sub(1).is_some_and(|index| {
+        matches!(tokens[index].concept, Some("big" | "small" | "newest" | "oldest" | "all"))
+    });
     let known = match token.norm.as_str() {
         "log" if next_is_file => Some(&["log"][..]),
-        norm if next_is_file || is_plural || norm == "music" => extensions_of(norm),
+        norm if next_is_file || is_plural || is_ranked || norm == "music" => extensions_of(norm),
         _ => None,
     };
     known.map(|known| (known.iter().map(|&extension| extension.to_owned()).collect(), 1))
@@ -320,76 +335,5 @@ fn place_after<'a>(tokens: &'a [Token], marks: &[Option<Mark>], start: usize) ->
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::{super::words::tokenize, *};
-
-    fn slots(text: &str) -> Slots {
-        read_slots(&tokenize(text)).0
-    }
-
-    #[test]
-    fn sizes_are_read_in_their_usual_forms() {
-        let mib = 1024 * 1024;
-        for (text, expected) in [
-            ("files bigger than 100 MB", SizeBound::Above(100 * mib)),
-            ("files over 1.5G", SizeBound::Above(1536 * mib)),
-            ("anything at least 10k", SizeBound::Above(10 * 1024)),
-            ("files smaller than 1 mb", SizeBound::Below(mib)),
-            ("less than 500 bytes", SizeBound::Below(500)),
-            ("100MB+ files", SizeBound::Above(100 * mib)),
-            ("dateien größer als 2 gb", SizeBound::Above(2048 * mib)),
-        ] {
-            assert_eq!(slots(text).size, Some(expected), "{text}");
-        }
-        assert_eq!(slots("show 5 files").size, None);
-    }
-
-    #[test]
-    fn places_are_read_in_their_usual_forms() {
-        for (text, expected) in [
-            ("big files in ~/src", Some("~/src")),
-            ("what is here", Some(".")),
-            ("size of this folder", Some(".")),
-            ("files in the docs folder", Some("docs")),
-            ("count files in my home directory", Some("~")),
-            ("files in 'my stuff'", Some("my stuff")),
-            ("changed in the last 2 days", None),
-            ("what is big", None),
-        ] {
-            assert_eq!(slots(text).place.as_deref(), expected, "{text}");
-        }
-    }
-
-    #[test]
-    fn extensions_are_read_in_their_usual_forms() {
-        for (text, expected) in [
-            ("find *.rs", "rs"),
-            ("all .txt files", "txt"),
-            ("count python files", "py"),
-            ("files with extension md", "md"),
-            ("find pdfs", "pdf"),
-            ("log files", "log"),
-        ] {
-            assert_eq!(slots(text).extensions, [expected], "{text}");
-        }
-        assert!(slots("show .bashrc").extensions.is_empty());
-    }
-
-    #[test]
-    fn numbers_and_assignments_are_read() {
-        assert_eq!(slots("top 5").number, Some(5));
-        assert_eq!(slots("who listens on :8080").number, Some(8080));
-        assert_eq!(slots("set FOO=a=b").assignment, Some(("FOO".into(), "a=b".into())));
-        assert_eq!(slots("set 1FOO=x").assignment, None);
-    }
-
-    proptest! {
-        #[test]
-        fn any_words_are_read(text in "((in|of|last|older|than|since|ago|days|mb|5|1e9|[.]rs|[*][.]|=|named|this|folder|\\PC{1,5}) ?){0,14}") {
-            let tokens = tokenize(&text);
-            prop_assert_eq!(read_slots(&tokens).1.len(), tokens.len());
-        }
-    }
-}
+#[path = "slots_tests.rs"]
+mod tests;

@@ -171,7 +171,9 @@ fn port(slots: &Slots, run: &mut Run<'_>) -> Step {
         (program, Some(pid)) => format!("{} (process {pid})", code(program)),
         (program, None) => code(program),
     };
-    Ok(Reply::new(format!("{who} listens on port {port}:\n\n{}", listener_table(&found))))
+    let mut pids: Vec<u64> = found.iter().filter_map(|listener| listener.pid).collect();
+    pids.dedup();
+    Ok(Reply::about_processes(pids, format!("{who} listens on port {port}:\n\n{}", listener_table(&found))))
 }
 
 fn listening(_: &Slots, run: &mut Run<'_>) -> Step {

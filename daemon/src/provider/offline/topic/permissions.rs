@@ -60,6 +60,16 @@ pub(super) const INTENTS: &[Intent] = &[
         plan: |slots, run| change(slots, run, "u+x", "is executable now"),
     },
     Intent {
+        name: "permissions.set-mode",
+        topic: Topic::Permissions,
+        example: "set the permissions of run.sh to 755",
+        patterns: &[
+            "permission <num> <path> ?set ?file ?change ?make",
+            "set|change|make permission <num> <target> ?file ?folder",
+        ],
+        plan: set_mode,
+    },
+    Intent {
         name: "permissions.make-readonly",
         topic: Topic::Permissions,
         example: "make notes.txt read-only",
@@ -99,7 +109,7 @@ pub(super) const INTENTS: &[Intent] = &[
 ];
 
 /// Fields of `ls -l -d`: mode, owner, group.
-fn details(line: &str) -> Option<(&str, &str, &str)> {
+pub(super) fn details(line: &str) -> Option<(&str, &str, &str)> {
     let mut words = line.split_whitespace();
     let mode = words.next()?;
     words.next()?;
@@ -177,6 +187,14 @@ fn change(slots: &Slots, run: &mut Run<'_>, mode: &str, outcome: &str) -> Step {
     }
     run.shell(&format!("chmod {mode} {}", path(name)))?;
     Ok(Reply::about(name, format!("{} {outcome}.", code(name))))
+}
+
+fn set_mode(slots: &Slots, run: &mut Run<'_>) -> Step {
+    let mode = format!("{:03}", slots.number.unwrap_or_default());
+    if !(3..=4).contains(&mode.len()) || mode.contains(['8', '9']) {
+        return Ok(Reply::new(format!("{} is no mode of three digits from 0 to 7.", code(&mode))));
+    }
+    change(slots, run, &mode, &format!("has mode {} now", code(&mode)))
 }
 
 fn denied(slots: &Slots, run: &mut Run<'_>) -> Step {

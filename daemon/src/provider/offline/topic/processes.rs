@@ -3,7 +3,8 @@
 use super::super::{
     answer::{block, code, counted, table},
     intent::{Intent, Topic},
-    run::{Output, Reply, Run, Step},
+    pointing::pointed_processes,
+    run::{Halt, Output, Reply, Run, Step},
     shell_line::{path, word},
     slots::Slots,
 };
@@ -42,8 +43,24 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "process.kill",
         topic: Topic::Processes,
         example: "kill firefox",
-        patterns: &["kill <name> ?process ?all ?run -service -port", "kill process <num> -port"],
+        patterns: &[
+            "kill <name> ?process ?all ?run -service -port -big -unset",
+            "kill process|pid <num> -port",
+            "kill <num> -port -listen",
+            "kill it|ordinal|first|last ?it ?process ?all -port -service",
+        ],
         plan: kill,
+    },
+    Intent {
+        name: "process.kill-hog",
+        topic: Topic::Processes,
+        example: "kill the process that uses the most memory",
+        patterns: &[
+            "kill process memory|cpu use ?big ?all",
+            "kill process memory|cpu big ?use",
+            "kill memory|cpu hog|use|big ?process ?all ?big ?use",
+        ],
+        plan: kill_hog,
     },
     Intent {
         name: "process.running",
@@ -120,7 +137,8 @@ fn by_use(slots: &Slots, run: &mut Run<'_>, column: &str, noun: &str) -> Step {
         first[0],
         table(&[&format!("{noun} %"), "PID", "User", "Command"], &rows)
     );
-    Ok(Reply::new(text))
+    let pids = rows.iter().filter_map(|row| row[1].parse().ok()).collect();
+    Ok(Reply::about_processes(pids, text))
 }
 
 /// Rows of so many columns; the last one keeps its blanks.
@@ -161,7 +179,7 @@ fn tree(_: &Slots, run: &mut Run<'_>) -> Step {
     Ok(Reply::new(format!("Processes below those that started them:\n\n{}", block(&lines, "text"))))
 }
 
-fn matching(name: &str, run: &mut Run<'_>) -> Result<Vec<Vec<String>>, super::super::run::Halt> {
+fn matching(name: &str, run: &mut Run<'_>) -> Result<Vec<Vec<String>>, Halt> {
     let output = run.attempt(&format!("pgrep -a -i -- {}", word(&literal(name))))?;
     Ok(rows(&output, 2))
 }
@@ -180,15 +198,15 @@ fn literal(name: &str) -> String {
 fn is_running(slots: &Slots, run: &mut Run<'_>) -> Step {
     let name = slots.name();
     let found = matching(name, run)?;
-    Ok(Reply::new(if found.is_empty() {
-        format!("**No**, no process named {} is running.", code(name))
-    } else {
-        format!(
-            "**Yes**, {} of that name:\n\n{}",
-            counted(found.len(), "process", "processes"),
-            table(&["PID", "Command"], &found)
-        )
-    }))
+    if found.is_empty() {
+        return Ok(Reply::new(format!("**No**, no process named {} is running.", code(name))));
+    }
+    let text = format!(
+        "**Yes**, {} of that name:\n\n{}",
+        counted(found.len(), "process", "processes"),
+        table(&["PID", "Command"], &found)
+    );
+    Ok(Reply::about_processes(found.iter().filter_map(|row| row[0].parse().ok()).collect(), text))
 }
 
 fn list_own(_: &Slots, run: &mut Run<'_>) -> Step {
@@ -203,6 +221,10 @@ fn kill(slots: &Slots, run: &mut Run<'_>) -> Step {
         return kill_pids(&[pid], &format!("process {pid}"), run);
     }
     let name = slots.name();
+    if name.is_empty() {
+        let pids = pointed_processes(slots, run)?;
+        return kill_pids(&pids, "what was shown", run);
+    }
     let found = matching(name, run)?;
     let pids: Vec<u64> = found.iter().filter_map(|row| row[0].parse().ok()).collect();
     if pids.is_empty() {
@@ -218,6 +240,27 @@ fn kill_pids(pids: &[u64], what: &str, run: &mut Run<'_>) -> Step {
     let spelled: Vec<String> = pids.iter().map(u64::to_string).collect();
     run.shell(&format!("kill {}", spelled.join(" ")))?;
     Ok(Reply::new(format!("I asked {what} to end ({}).", spelled.join(", "))))
+}
+
+/// Only what stands out: a machine at rest has a busiest process, too.
+fn kill_hog(_: &Slots, run: &mut Run<'_>) -> Step {
+    const MIN_PERCENT: f64 = 5.0;
+    let words = super::super::words::tokenize(&run.question.text);
+    let (column, noun) =
+        if words.iter().any(|word| word.concept == Some("memory")) { ("%mem", "memory") } else { ("%cpu", "CPU") };
+    let output = run.shell(&format!("ps -e -o {column}=,pid=,user=,args= --sort=-{column} | head -n 5"))?;
+    // The listing itself is the busiest for a moment, and we are no hog.
+    let is_ours = |command: &str| {
+        command.starts_with("ps -e -o ")
+            || command.split_whitespace().next().is_some_and(|program| ["cohab", "cohabd"].contains(&program))
+    };
+    let rows: Vec<Vec<String>> = rows(&output, 4).into_iter().filter(|row| !is_ours(&row[3])).collect();
+    let share = |row: &Vec<String>| row[0].parse::<f64>().unwrap_or_default();
+    let Some(first) = rows.first().filter(|row| share(row) >= MIN_PERCENT) else {
+        return Ok(Reply::new(format!("No process uses more than {MIN_PERCENT} % {noun}, so nothing was stopped.")));
+    };
+    let pid = first[1].parse().unwrap_or_default();
+    kill_pids(&[pid], &format!("{} ({} % {noun})", code(&first[3]), first[0]), run)
 }
 
 fn kill_port(slots: &Slots, run: &mut Run<'_>) -> Step {

@@ -5,7 +5,7 @@ use super::{
         answer::{block, code, counted, list},
         intent::{Intent, Topic},
         run::{Reply, Run, Step},
-        shell_line::{is_plain_name, is_variable_name},
+        shell_line::is_variable_name,
         slots::Slots,
     },
     show,
@@ -168,71 +168,25 @@ pub(super) const INTENTS: &[Intent] = &[
         plan: |_, run| say(run, "printenv SHELL", "Your login shell is"),
     },
     Intent {
-        name: "system.service",
+        name: "system.timezone",
         topic: Topic::System,
-        example: "status of the service ssh",
-        patterns: &["service <name> ?status ?run ?up -start -kill -restart", "status <name> ?service -git"],
-        plan: service,
+        example: "which time zone is set?",
+        patterns: &["timezone ?show ?where ?time ?set"],
+        plan: |_, run| say(run, "date '+%Z (UTC%z)'", "The time zone is"),
     },
     Intent {
-        name: "system.services",
+        name: "system.gpu",
         topic: Topic::System,
-        example: "list running services",
-        patterns: &["service ?run ?show ?all ?up -fail"],
-        plan: |_, run| {
-            show(
-                run,
-                "systemctl list-units --type=service --state=running --no-pager",
-                "Running services:",
-                "No services run.",
-            )
-        },
+        example: "which graphics card is in here?",
+        patterns: &["gpu ?show ?type ?name ?where ?version", "graphics card|adapter|chip ?show ?where"],
+        plan: gpu,
     },
     Intent {
-        name: "system.failed-services",
+        name: "system.usb",
         topic: Topic::System,
-        example: "which services failed?",
-        patterns: &["service fail ?show ?all ?where"],
-        plan: |_, run| show(run, "systemctl list-units --state=failed --no-pager", "Failed units:", "No unit failed."),
-    },
-    Intent {
-        name: "system.restart-service",
-        topic: Topic::System,
-        example: "restart the service nginx",
-        patterns: &["restart <name> ?service", "restart service <name>"],
-        plan: |slots, run| control(slots, run, "restart"),
-    },
-    Intent {
-        name: "system.stop-service",
-        topic: Topic::System,
-        example: "stop the service nginx",
-        patterns: &["kill service <name>"],
-        plan: |slots, run| control(slots, run, "stop"),
-    },
-    Intent {
-        name: "system.start-service",
-        topic: Topic::System,
-        example: "start the service nginx",
-        patterns: &["start service <name>"],
-        plan: |slots, run| control(slots, run, "start"),
-    },
-    Intent {
-        name: "system.log",
-        topic: Topic::System,
-        example: "show the system log",
-        patterns: &[
-            "log system|journal ?show ?last ?fail ?<num>",
-            "journal ?show ?log ?last ?<num>",
-            "system fail ?show ?last ?log",
-        ],
-        plan: |slots, run| {
-            show(
-                run,
-                &format!("journalctl -n {} --no-pager", slots.count_or(30)),
-                "The latest entries of the log:",
-                "The log is empty.",
-            )
-        },
+        example: "list the USB devices",
+        patterns: &["usb ?device ?show ?all ?where ?connection ?attached ?disk"],
+        plan: |_, run| show(run, "lsusb", "USB devices:", "No USB device is attached."),
     },
 ];
 
@@ -357,24 +311,13 @@ fn search_path(_: &Slots, run: &mut Run<'_>) -> Step {
     )))
 }
 
-fn service(slots: &Slots, run: &mut Run<'_>) -> Step {
-    let name = slots.name();
-    if !is_plain_name(name) {
-        return Ok(Reply::new(format!("{} is no name of a service.", code(name))));
-    }
-    let output = run.attempt(&format!("systemctl status --no-pager -n 5 {name}"))?;
-    let state = output.text.lines().find_map(|line| line.trim().strip_prefix("Active: "));
-    Ok(Reply::new(match state {
-        Some(state) => format!("{} is {}.\n\n{}", code(name), code(state), block(&output.lines(), "text")),
-        None => output.failure(),
+fn gpu(_: &Slots, run: &mut Run<'_>) -> Step {
+    let output = run.shell("lspci")?;
+    let cards: Vec<&str> =
+        output.lines().into_iter().filter(|line| ["VGA", "3D controller", "Display"].iter().any(|kind| line.contains(kind))).collect();
+    Ok(Reply::new(if cards.is_empty() {
+        "I see no graphics card here.".to_owned()
+    } else {
+        format!("Graphics:\n\n{}", block(&cards, "text"))
     }))
-}
-
-fn control(slots: &Slots, run: &mut Run<'_>, verb: &str) -> Step {
-    let name = slots.name();
-    if !is_plain_name(name) {
-        return Ok(Reply::new(format!("{} is no name of a service.", code(name))));
-    }
-    run.shell(&format!("sudo systemctl {verb} {name}"))?;
-    Ok(Reply::new(format!("I told the service {} to {verb}.", code(name))))
 }

@@ -1,0 +1,33 @@
+//! Kinds of files and the ends of their names.
+
+/// Words, separated by blanks, and the extensions they mean.
+pub(super) const EXTENSIONS: &[(&str, &[&str])] = &[
+    ("rust rs", &["rs"]),
+    ("python py", &["py"]),
+    ("javascript js", &["js", "mjs", "cjs"]),
+    ("typescript ts", &["ts", "tsx"]),
+    ("java", &["java"]),
+    ("golang", &["go"]),
+    ("ruby", &["rb"]),
+    ("c++ cpp", &["cpp", "cc", "cxx", "hpp"]),
+    ("html", &["html", "htm"]),
+    ("css", &["css"]),
+    ("json", &["json"]),
+    ("yaml yml", &["yaml", "yml"]),
+    ("toml", &["toml"]),
+    ("xml", &["xml"]),
+    ("csv", &["csv"]),
+    ("markdown md", &["md"]),
+    ("pdf pdfs", &["pdf"]),
+    ("txt", &["txt"]),
+    ("logfile logfiles", &["log"]),
+    ("image images picture pictures photo photos bilder", &["jpg", "jpeg", "png", "gif", "webp", "heic", "svg"]),
+    ("png pngs", &["png"]),
+    ("jpg jpeg jpegs", &["jpg", "jpeg"]),
+    ("video videos movie movies", &["mp4", "mkv", "mov", "avi", "webm"]),
+    ("mp4", &["mp4"]),
+    ("music audio songs mp3 mp3s", &["mp3", "flac", "ogg", "wav", "m4a"]),
+    ("iso", &["iso"]),
+    ("sql", &["sql"]),
+    ("bak backup", &["bak"]),
+];
