@@ -6,12 +6,17 @@
 //! | `?file` | may be there |
 //! | `-git` | must not be there |
 //! | `<size>` `<date>` `<num>` `<ext>` `<place>` `<assign>` `<flag>` | this value must be there; `?<num>`: may |
+//! | `<path2>` | as `<name2>`, but one of them certainly is a name: a file, or quoted |
 //! | `<name>` | exactly one word is left over: a name; `<name2>` two, `<names>` at least one, `?<name>` at most one |
 //! | `<path>` | as `<name>`, but it looks like a file or was quoted |
 //! | `<target>` | a name, else a place |
 //! | `<program>` | a well-known program, or one quoted word |
+//! | `<sure>` | certainly a name, or a place that certainly is one; `<url>`: a web address; `<branch>`: a usual name of a branch |
+//! | `<var>` | a variable: `$HOME` or `HOME` |
 //! | `<var2>` | an upper-case variable and its value |
 //! | `<text>` | all that is left over, at least one word; `<quote>`: in quotes |
+
+use std::collections::HashSet;
 
 use super::{
     shell_line::is_variable_name,
@@ -29,9 +34,14 @@ enum Rest {
     Path,
     Target,
     Two,
+    TwoPaths,
     Many,
     Program,
     Setting,
+    Variable,
+    Url,
+    Branch,
+    Sure,
     Text,
     Quote,
 }
@@ -66,6 +76,10 @@ const UNEXPLAINED: f32 = 2.0;
 const EXPLAINED_PER_UNEXPLAINED: f32 = 4.0;
 /// A word that means something else to other patterns is a poor name.
 const NAME_WITH_MEANING: f32 = 1.2;
+/// Branches that are known by their name alone.
+const BRANCHES: [&str; 6] = ["main", "master", "develop", "dev", "trunk", "staging"];
+/// Who types these means files.
+const TYPED: [&str; 10] = ["cd", "mkdir", "rm", "mv", "cp", "touch", "du", "ls", "cat", "rmdir"];
 /// Unquoted search texts are at most this many words.
 const MAX_TEXT_WORDS: usize = 8;
 
@@ -111,9 +125,14 @@ impl Pattern {
                     "path" => Rest::Path,
                     "target" => Rest::Target,
                     "name2" => Rest::Two,
+                    "path2" => Rest::TwoPaths,
                     "names" => Rest::Many,
                     "program" => Rest::Program,
                     "var2" => Rest::Setting,
+                    "var" => Rest::Variable,
+                    "url" => Rest::Url,
+                    "branch" => Rest::Branch,
+                    "sure" => Rest::Sure,
                     "text" => Rest::Text,
                     "quote" => Rest::Quote,
                     _ => unreachable!("the table names the slot {slot}, which does not exist"),
@@ -129,8 +148,16 @@ impl Pattern {
         self.required.iter().flatten().chain(&self.optional).copied()
     }
 
-    /// How well the question fits, if it does.
+    /// Whether all words that have to be there are among these; most patterns fail here, and cheaply.
+    pub(super) fn may_fit(&self, words: &HashSet<&str>) -> bool {
+        self.required.iter().all(|term| term.iter().any(|word| words.contains(word)))
+    }
+
+    /// How well the question fits, if it does. A word that speaks of something else than this machine may only be a name.
     pub(super) fn fit(&self, tokens: &[Token], marks: &[Option<Mark>], slots: &Slots) -> Option<Fit> {
+        if !self.required_marks.iter().all(|mark| marks.contains(&Some(*mark))) {
+            return None;
+        }
         let usable = |mark: Mark| self.required_marks.contains(&mark) || self.optional_marks.contains(&mark);
         let is_taken = |index: usize| marks[index].is_some_and(|mark| usable(mark) || mark != Mark::Number);
         let free: Vec<usize> = (0..tokens.len()).filter(|&index| !is_taken(index)).collect();
@@ -139,9 +166,6 @@ impl Pattern {
         }
         let (mut explained, used) = self.explain(tokens, &free)?;
         let has = |mark: Mark| marks.contains(&Some(mark));
-        if !self.required_marks.iter().all(|mark| has(*mark)) {
-            return None;
-        }
         explained +=
             self.required_marks.iter().map(|mark| if *mark == Mark::Place { PLACE } else { STRONG }).sum::<f32>();
         explained += OPTIONAL * self.optional_marks.iter().filter(|mark| has(**mark)).count() as f32;
@@ -153,6 +177,14 @@ impl Pattern {
         let repeats = left.iter().filter(|&&index| self.is_repeated(&tokens[index], &slots)).count();
         named.unexplained = named.unexplained.saturating_sub(repeats);
         explained += named.credit;
+        // In a typed line, and where a file is spoken of, such a word is a name like any other.
+        let may_be_name = tokens.iter().any(|token| {
+            matches!(token.concept, Some("file" | "folder")) || TYPED.contains(&token.norm.as_str())
+        });
+        let is_named = |token: &Token| slots.text.is_some() || (may_be_name && slots.names.contains(&token.raw));
+        if left.iter().any(|&index| tokens[index].is_foreign() && !is_named(&tokens[index])) {
+            return None;
+        }
         let ignored_marks = [Mark::Size, Mark::Date, Mark::Extension, Mark::Place, Mark::Assignment, Mark::Flag]
             .into_iter()
             .filter(|mark| has(*mark) && !usable(*mark) && !(named.took_place && *mark == Mark::Place))
@@ -210,7 +242,7 @@ impl Pattern {
                 return Some(Taken { credit: NAME, unexplained: left.len(), took_place: true });
             }
             Rest::Quote if !left.iter().any(|&index| tokens[index].is_quoted) => return None,
-            Rest::Text | Rest::Quote => return take_text(tokens, left, free, slots),
+            Rest::Text | Rest::Quote => return take_text(tokens, left, free, slots, self.required.len() > 1),
             Rest::Program => {
                 let Some(&index) = free.iter().rev().find(|&&index| is_program_name(&tokens[index])) else {
                     slots.place.as_ref().filter(|place| is_program(place))?;
@@ -220,13 +252,22 @@ impl Pattern {
                 let unexplained = left.iter().filter(|&&other| other != index).count();
                 return Some(Taken { credit: STRONG, unexplained, took_place: false });
             }
+            Rest::Sure | Rest::Url if sure.is_empty() => {
+                let place = slots.place.as_deref().filter(|_| slots.is_sure_place)?;
+                if self.rest == Rest::Url && !is_url(place) {
+                    return None;
+                }
+                slots.names = vec![place.to_owned()];
+                return Some(Taken { credit: STRONG, unexplained: left.len(), took_place: true });
+            }
+            Rest::TwoPaths if sure.is_empty() => return None,
             Rest::Path if sure.len() != 1 || !tokens[sure[0]].looks_like_path() => return None,
-            Rest::Two if chosen.len() == 1 && slots.place.is_some() => {
+            Rest::Two | Rest::TwoPaths if chosen.len() == 1 && slots.place.is_some() => {
                 slots.names = vec![tokens[chosen[0]].raw.clone(), slots.folder().to_owned()];
                 return Some(Taken { took_place: true, ..taken(chosen) });
             }
-            Rest::Name | Rest::NameOrNothing | Rest::Path | Rest::Target => 1..=1,
-            Rest::Two | Rest::Setting => 2..=2,
+            Rest::Name | Rest::NameOrNothing | Rest::Path | Rest::Target | Rest::Variable | Rest::Url | Rest::Branch | Rest::Sure => 1..=1,
+            Rest::Two | Rest::TwoPaths | Rest::Setting => 2..=2,
             Rest::Many => 1..=usize::MAX,
         };
         // Two loose words are no list of names; nobody would want them deleted by guess.
@@ -238,6 +279,17 @@ impl Pattern {
             return None;
         }
         if self.rest == Rest::Setting && !is_setting_name(&tokens[chosen[0]].raw) {
+            return None;
+        }
+        if self.rest == Rest::Url && !is_url(&tokens[chosen[0]].raw) {
+            return None;
+        }
+        if self.rest == Rest::Branch {
+            let name = &tokens[chosen[0]].norm;
+            slots.names = vec![tokens[chosen[0]].raw.clone()];
+            return BRANCHES.contains(&name.as_str()).then_some(Taken { credit: STRONG, ..taken(chosen) });
+        }
+        if self.rest == Rest::Variable && !is_variable(&tokens[chosen[0]].raw) {
             return None;
         }
         slots.names = chosen.iter().map(|&index| tokens[index].raw.clone()).collect();
@@ -264,7 +316,15 @@ fn name_credit(token: &Token) -> f32 {
 }
 
 fn is_program_name(token: &Token) -> bool {
-    token.is_quoted || is_program(&token.norm)
+    token.is_quoted || is_program(token.norm.trim_end_matches(".service"))
+}
+
+fn is_url(raw: &str) -> bool {
+    raw.starts_with("http://") || raw.starts_with("https://")
+}
+
+fn is_variable(raw: &str) -> bool {
+    raw.strip_prefix('$').map_or(raw.len() > 1 && is_setting_name(raw), is_variable_name)
 }
 
 fn is_setting_name(raw: &str) -> bool {
@@ -279,7 +339,8 @@ fn is_listed(tokens: &[Token], chosen: &[usize]) -> bool {
     })
 }
 
-fn take_text(tokens: &[Token], left: &[usize], free: &[usize], slots: &mut Slots) -> Option<Taken> {
+/// `is_told`: words of the pattern say that a text is meant.
+fn take_text(tokens: &[Token], left: &[usize], free: &[usize], slots: &mut Slots, is_told: bool) -> Option<Taken> {
     if let Some(&quoted) = left.iter().find(|&&index| tokens[index].is_quoted) {
         slots.text = Some(tokens[quoted].raw.clone());
         slots.names = left.iter().filter(|&&index| index != quoted).map(|&index| tokens[index].raw.clone()).collect();
@@ -287,6 +348,11 @@ fn take_text(tokens: &[Token], left: &[usize], free: &[usize], slots: &mut Slots
         return Some(Taken { credit: OPTIONAL, unexplained, took_place: false });
     }
     let (first, last) = (*left.first()?, *left.last()?);
+    // "Find a recipe in my book": only what certainly is a place makes loose words a text to look for in it.
+    let is_sure = is_told || slots.is_sure_place || left.iter().any(|&index| tokens[index].is_name);
+    if slots.place.is_some() && !is_sure {
+        return None;
+    }
     let words: Vec<&str> = free
         .iter()
         .filter(|&&index| (first..=last).contains(&index))

@@ -41,6 +41,8 @@ pub(super) struct Slots {
     pub(super) extensions: Vec<String>,
     /// Folder or file after "in", "here" as `.`.
     pub(super) place: Option<String>,
+    /// Whether the place can be nothing else: here, a path, "the folder x".
+    pub(super) is_sure_place: bool,
     pub(super) assignment: Option<(String, String)>,
     /// An option of a program, with its dashes.
     pub(super) flag: Option<String>,
@@ -131,6 +133,11 @@ pub(super) fn read_slots(tokens: &[Token]) -> (Slots, Vec<Option<Mark>>) {
         at += length;
     }
     read_places(tokens, &mut slots, &mut marks);
+    // "Not changed for 3 months" speaks of the time before.
+    let is_negated = tokens.iter().any(|token| ["not", "never", "untouched", "unchanged", "nicht"].contains(&token.norm.as_str()));
+    if is_negated && let Some(Span::Within(count, unit)) = slots.span {
+        slots.span = Some(Span::OlderThan(count, unit));
+    }
     let said = || tokens.iter().zip(&marks).filter(|(token, mark)| !token.is_quoted && mark.is_none());
     slots.pick = said().find_map(|(token, _)| Pick::read(&token.norm));
     slots.is_deep = said().any(|(token, _)| token.concept == Some("deep"));
@@ -236,6 +243,12 @@ fn read_bytes(tokens: &[Token]) -> Option<(u64, usize)> {
 
 fn read_extensions(tokens: &[Token], at: usize) -> Option<(Vec<String>, usize)> {
     let token = &tokens[at];
+    // In "to images", "in the logs folder" the word is a place.
+    let follows = |word: &str| at > 0 && tokens[at - 1].norm == word;
+    let names_folder = at > 0 && tokens[at - 1].concept == Some("folder");
+    if follows("to") || follows("into") || names_folder || tokens.get(at + 1).is_some_and(|next| next.concept == Some("folder")) {
+        return None;
+    }
     let next_is_file = tokens.get(at + 1).is_some_and(|next| next.concept == Some("file"));
     let next_is_code =
         tokens.get(at + 1).is_some_and(|next| ["code", "source", "sources"].contains(&next.norm.as_str()));
@@ -259,12 +272,17 @@ fn read_extensions(tokens: &[Token], at: usize) -> Option<(Vec<String>, usize)> 
         return Some((vec![next.norm.clone()], 2));
     }
     let is_plural = token.norm.ends_with('s') && !["js", "ts", "rs", "css"].contains(&token.norm.as_str());
+    let is_placed = !next_is_file && ["in", "inside", "under", "below", "of", "from"].iter().any(|word| follows(word));
     // "The largest video" is one file.
     let is_ranked = at.checked_sub(1).is_some_and(|index| {
         matches!(tokens[index].concept, Some("big" | "small" | "newest" | "oldest" | "all"))
     });
+    // "Pack images into x.zip" speaks of a folder, "a zip file of src" of one archive.
+    let is_packed = at > 0 && matches!(tokens[at - 1].concept, Some("compress" | "extract"));
+    let is_archive = token.norm == "zip" && !is_ranked && tokens.get(at + 1).is_some_and(|next| next.norm == "file");
     let known = match token.norm.as_str() {
-        "log" if next_is_file => Some(&["log"][..]),
+        "log" if next_is_file || is_ranked => Some(&["log"][..]),
+        _ if is_placed || is_packed || is_archive => None,
         norm if next_is_file || is_plural || is_ranked || norm == "music" => extensions_of(norm),
         _ => None,
     };
@@ -306,6 +324,8 @@ fn read_places_after(prepositions: &[&str], tokens: &[Token], slots: &mut Slots,
         };
         if let Some((place, end)) = found {
             slots.place = Some(place.to_owned());
+            slots.is_sure_place = [".", "~"].contains(&place)
+                || tokens[at..end].iter().any(|token| token.is_name || ["folder", "file"].contains(&token.concept.unwrap_or_default()));
             marks[at..end].fill(Some(Mark::Place));
         }
     }
@@ -321,6 +341,9 @@ fn place_after<'a>(tokens: &'a [Token], marks: &[Option<Mark>], start: usize) ->
     }
     let follows_folder = tokens.get(at + 1).is_some_and(|next| next.concept == Some("folder"));
     let end = at + 1 + usize::from(follows_folder);
+    if token.is_foreign() && !follows_folder {
+        return None;
+    }
     match token.concept {
         Some("home") => Some(("~", end)),
         Some("big" | "small" | "newest" | "oldest" | "empty" | "hidden" | "goback" | "goup") => None,

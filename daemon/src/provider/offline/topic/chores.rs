@@ -21,7 +21,10 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "shell.delete-kind",
         topic: Topic::Shell,
         example: "delete all .tmp files here",
-        patterns: &["delete|cleanup <ext> ?file ?all ?<place> ?<size> ?deep ?unneeded -old -big -<date>"],
+        patterns: &[
+            "delete|cleanup|prune <ext> ?file ?all ?<place> ?<size> ?deep ?unneeded -old -big -<date>",
+            "cleanup <ext> ?file ?all ?<place> ?deep",
+        ],
         plan: |slots, run| delete_found(slots, "", run),
     },
     Intent {
@@ -29,9 +32,9 @@ pub(super) const INTENTS: &[Intent] = &[
         topic: Topic::Shell,
         example: "delete .log files older than two weeks",
         patterns: &[
-            "delete|cleanup <date> ?file ?all ?<ext> ?<place> ?<size> ?deep ?old ?log ?content",
-            "delete|cleanup old file ?all ?<place> ?deep ?log",
-            "delete|cleanup old <ext> ?file ?all ?<place> ?deep",
+            "delete|cleanup|prune <date> ?file ?all ?<ext> ?<place> ?<size> ?deep ?old ?log ?content",
+            "delete|cleanup|prune old file ?all ?<place> ?deep ?log",
+            "delete|cleanup|prune old <ext> ?file ?all ?<place> ?deep",
         ],
         plan: delete_old,
     },
@@ -49,6 +52,7 @@ pub(super) const INTENTS: &[Intent] = &[
         patterns: &[
             "delete big file|folder -all ?<place> ?<ext> ?log ?single",
             "delete big <ext> -all ?file ?<place> ?single",
+            "delete big <ext> -all ?file ?<place>",
         ],
         plan: delete_biggest,
     },
@@ -56,7 +60,9 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "shell.delete-empty",
         topic: Topic::Shell,
         example: "delete the empty folders",
-        patterns: &["delete|cleanup empty file|folder ?all ?<place> ?deep ?<ext>"],
+        patterns: &[
+            "delete|cleanup|prune empty file|folder ?all ?<place> ?deep ?<ext>",
+        ],
         plan: delete_empty,
     },
     Intent {

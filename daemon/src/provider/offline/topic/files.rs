@@ -25,6 +25,9 @@ pub(super) const INTENTS: &[Intent] = &[
             "where file <name> ?<place>",
             "it file <name> ?<place> ?name",
             "find|where <path> ?name ?<place> ?it -use -line -word -text -contain",
+            "find|where <path> ?file ?name ?<place> ?it i",
+            "have file <name> ?name ?somewhere ?where",
+            "it file name <name>",
         ],
         plan: by_name,
     },
@@ -39,7 +42,9 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "files.by-extension",
         topic: Topic::Files,
         example: "find all .rs files",
-        patterns: &["<ext> ?find ?file ?show ?all ?<place> ?<size> ?<date> ?where ?extension -count -delete -line"],
+        patterns: &[
+            "<ext> ?find ?file ?show ?all ?<place> ?<size> ?<date> ?where ?extension -count -delete -line -move -copy -compress -prune -cleanup -rename -extract -kill -executable -archive -download",
+        ],
         plan: by_extension,
     },
     Intent {
@@ -64,10 +69,13 @@ pub(super) const INTENTS: &[Intent] = &[
         topic: Topic::Files,
         example: "newest files here",
         patterns: &[
-            "newest file|<ext> ?<place> ?<num> ?show ?changed",
-            "newest <ext> ?file ?<place> ?<num>",
-            "last file changed ?<place> ?<num>",
-            "newest changed ?<place> ?<num>",
+            "newest file|<ext> ?<place> ?<num> ?show ?changed -download",
+            "newest <ext> ?file ?<place> ?<num> -download",
+            "last file changed ?<place> ?<num> -download",
+            "newest changed ?<place> ?<num> -download",
+            "newest <ext> ?file ?<place> ?<num> ?show -download",
+            "last <ext> ?file ?<place> -<num> -line -download",
+            "what last file changed ?it i -download",
         ],
         plan: |slots, run| by_age(slots, run, "-rn", "newest"),
     },
@@ -86,6 +94,8 @@ pub(super) const INTENTS: &[Intent] = &[
             "<date> file ?changed ?find ?all ?<place> ?<ext> ?<size> ?make ?where",
             "<date> changed ?<place> ?<ext> -git -commit -log",
             "<date> diff ?<place> -git -commit -log -file",
+            "file not changed <date> ?find ?<place> ?<ext>",
+            "changed newest file <date>",
         ],
         plan: changed,
     },
@@ -107,7 +117,11 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "files.empty",
         topic: Topic::Files,
         example: "find empty files",
-        patterns: &["empty file ?find ?all ?<place> ?<ext> -make -folder -delete"],
+        patterns: &[
+            "empty file ?find ?all ?<place> ?<ext> -make -folder -delete",
+            "empty <ext> ?file ?find ?all ?<place> -make -folder -delete",
+            "file empty with ?find ?show ?<place>",
+        ],
         plan: |slots, run| {
             list_files(
                 run,
@@ -136,7 +150,10 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "files.links",
         topic: Topic::Files,
         example: "list the symlinks here",
-        patterns: &["symlink ?find ?show ?all ?<place>"],
+        patterns: &[
+            "symlink ?find ?show ?all ?<place>",
+            "symlink ?find ?show ?all ?<place> -make -broken",
+        ],
         plan: |slots, run| list_files(run, &format!("find {} -type l", path(slots.folder())), "that are links"),
     },
     Intent {
@@ -156,7 +173,10 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "files.tree",
         topic: Topic::Files,
         example: "show the folder tree",
-        patterns: &["tree -process ?show ?folder ?file ?<place> ?git"],
+        patterns: &[
+            "tree -process ?show ?folder ?file ?<place> ?git",
+            "tree folder|file ?show ?<place>",
+        ],
         plan: tree,
     },
     Intent {
@@ -164,12 +184,17 @@ pub(super) const INTENTS: &[Intent] = &[
         topic: Topic::Files,
         example: "list the files here",
         patterns: &[
-            "show file|folder ?all ?<place> ?size",
-            "what <place> ?file ?content ?it",
-            "file <place> ?where",
-            "ls ?<place> ?file",
-            "content folder ?<place> ?show ?all",
-            "show <place> ?all",
+            "show file|folder ?all ?<place> ?size -compress -delete",
+            "what <place> ?file ?content ?it -compress -delete",
+            "file <place> ?where -compress -delete",
+            "ls ?<place> ?file -compress -delete",
+            "content folder ?<place> ?show ?all -compress -delete",
+            "show <place> ?all -compress -delete",
+            "ls -compress -delete",
+            "ls <target> ?file ?folder -compress -delete",
+            "show content folder <target> -compress -delete",
+            "what <place> ?folder ?it ?file -compress -delete",
+            "show pwd -compress -delete",
         ],
         plan: list_folder,
     },
@@ -328,6 +353,9 @@ fn list_folder(slots: &Slots, run: &mut Run<'_>) -> Step {
     if is_archive(place) {
         return super::archives::list_archive(place, run);
     }
+    if is_document(place) {
+        return super::reading::show_file(slots, run);
+    }
     show(
         run,
         &format!("ls -l -h -A {}", path(place)),
@@ -341,4 +369,17 @@ pub(super) fn is_archive(name: &str) -> bool {
     [".zip", ".tar", ".tar.gz", ".tgz", ".tar.xz", ".txz", ".tar.bz2", ".tbz2", ".tar.zst", ".jar", ".7z"]
         .iter()
         .any(|end| name.to_lowercase().ends_with(end))
+}
+
+/// Whether the name ends as names of files do and names of folders rarely.
+fn is_document(name: &str) -> bool {
+    const LETTERS: std::ops::RangeInclusive<usize> = 1..=5;
+    let last = name.rsplit('/').next().unwrap_or(name);
+    last.rsplit_once('.').is_some_and(|(stem, end)| {
+        !stem.is_empty()
+            && end != "d"
+            && LETTERS.contains(&end.len())
+            && end.starts_with(|first: char| first.is_ascii_alphabetic())
+            && end.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    })
 }

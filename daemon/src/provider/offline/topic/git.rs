@@ -24,6 +24,11 @@ pub(super) const INTENTS: &[Intent] = &[
             "uncommitted ?changed ?file ?it ?git ?show ?diff",
             "git changed|clean ?file",
             "commit changed ?uncommitted ?file not|need",
+            "git commit what|anything ?it ?changed",
+            "git file changed ?where ?show ?uncommitted",
+            "status git ?it",
+            "commit anything ?it -<text>",
+            "modified file git ?show",
         ],
         plan: status,
     },
@@ -55,13 +60,14 @@ pub(super) const INTENTS: &[Intent] = &[
         topic: Topic::Git,
         example: "git history of main.rs",
         patterns: &[
-            "git|commit log|history <target> ?file ?show",
+            "git|commit log|history <target> file|of|for ?show ?file",
             "who changed <path> ?last ?file",
             "show log <target> ?git ?file",
-            "history <path> ?file ?git",
-            "history <place> ?file ?git -command -shell",
-            "blame|author <target> ?file ?last ?git ?line",
+            "history <sure> ?file ?git -command -shell",
+            "history <place> file|git -command -shell",
+            "blame|author <sure> ?file ?last ?git ?line",
             "commit <path> ?changed ?git ?last ?file",
+            "blame|author file <target> ?last ?git ?line",
         ],
         plan: file_history,
     },
@@ -73,6 +79,10 @@ pub(super) const INTENTS: &[Intent] = &[
             "author ?git ?commit ?show ?all ?most ?count ?<date> ?it",
             "author commit ?most ?all",
             "who commit ?most ?<date>",
+            "who work git ?it",
+            "author git ?top ?first ?show",
+            "top|first author",
+            "who worked|work git|on ?it",
         ],
         plan: authors,
     },
@@ -87,7 +97,13 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "git.branches",
         topic: Topic::Git,
         example: "list the branches",
-        patterns: &["branch exist|exists ?where", "branch ?show ?all ?git ?remote -go -make -delete -merge -current"],
+        patterns: &[
+            "branch exist|exists ?where",
+            "branch ?show ?all ?git ?remote -go -make -delete -merge -current",
+            "branch ?git",
+            "remote branch ?show ?all",
+            "what branch exist|there ?all ?git",
+        ],
         plan: |_, run| {
             let output = run.shell("git branch -a")?;
             Ok(Reply::new(format!(
@@ -101,7 +117,11 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "git.current-branch",
         topic: Topic::Git,
         example: "which branch am i on?",
-        patterns: &["where|what|current branch ?git ?it -show -all -list"],
+        patterns: &[
+            "where|what|current branch ?git ?it -show -all -list",
+            "branch it where|what -exist",
+            "name branch ?my ?git ?current",
+        ],
         plan: current_branch,
     },
     Intent {
@@ -120,7 +140,10 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "git.staged",
         topic: Topic::Git,
         example: "show staged changes",
-        patterns: &["stage ?show ?diff ?changed ?git ?file -make -all"],
+        patterns: &[
+            "stage ?show ?diff ?changed ?git ?file -make -all",
+            "stage file|what ?show ?have -make -all",
+        ],
         plan: |slots, run| diff(slots, run, " --cached", "Staged changes"),
     },
     Intent {
@@ -134,7 +157,11 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "git.remotes",
         topic: Topic::Git,
         example: "list the git remotes",
-        patterns: &["remote ?git ?show ?all ?address ?where -branch -push -pull"],
+        patterns: &[
+            "remote ?git ?show ?all ?address ?where -branch -push -pull",
+            "remote url|address ?git ?show ?it",
+            "url git ?remote",
+        ],
         plan: |_, run| show(run, "git remote -v", "Remotes:", "This repository has no remotes."),
     },
     Intent {
@@ -155,7 +182,12 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "git.search",
         topic: Topic::Git,
         example: "find commits about 'login'",
-        patterns: &["find commit <text> ?git ?message ?all ?contain ?about"],
+        patterns: &[
+            "find commit <text> ?git ?message ?all ?contain ?about",
+            "commit contain|mention|about <quote> ?where ?find ?message ?git",
+            "where commit <quote> ?find ?contain",
+            "commit find <quote>",
+        ],
         plan: search,
     },
 ];

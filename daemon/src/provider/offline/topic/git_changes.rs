@@ -17,14 +17,23 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "git.add-all",
         topic: Topic::Git,
         example: "stage all changes",
-        patterns: &["stage all ?changed ?file ?git", "git make all ?file"],
+        patterns: &[
+            "stage all ?changed ?file ?git",
+            "git make all ?file",
+            "make all git ?file ?changed",
+            "stage all ?git ?file ?changed",
+        ],
         plan: |_, run| act(run, "git add -A", "Everything is staged."),
     },
     Intent {
         name: "git.stage",
         topic: Topic::Git,
         example: "stage main.rs",
-        patterns: &["stage <names> ?file ?git -show"],
+        patterns: &[
+            "stage <names> ?file ?git -show",
+            "add|stage <names> git ?file ?commit",
+            "make <names> git ?file",
+        ],
         plan: |slots, run| {
             act(run, &format!("git add -- {}", paths(&slots.names)), "It is staged.")
         },
@@ -36,6 +45,9 @@ pub(super) const INTENTS: &[Intent] = &[
         patterns: &[
             "commit message <text> ?git ?changed ?stage -all",
             "git commit <text> ?message -undo -find -last -log -all",
+            "commit <quote> ?it ?stage ?message ?changed ?make -all",
+            "make commit <quote> ?message ?name ?git",
+            "commit make <quote> ?message ?name",
         ],
         plan: commit,
     },
@@ -70,7 +82,13 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "git.merge",
         topic: Topic::Git,
         example: "merge the branch fix-typo",
-        patterns: &["merge branch <name> ?git ?my ?current ?into", "git merge <name> ?branch", "merge <name> ?my branch"],
+        patterns: &[
+            "merge branch <name> ?git ?my ?current ?into",
+            "git merge <name> ?branch",
+            "merge <name> ?my branch",
+            "merge <path> ?branch ?git ?go",
+            "merge branch <name2>",
+        ],
         plan: |slots, run| {
             let Some(name) = branch_name(slots) else { return no_branch(slots) };
             act(run, &format!("git merge {}", word(name)), &format!("{} is merged.", code(name)))
@@ -84,6 +102,8 @@ pub(super) const INTENTS: &[Intent] = &[
             "git fetch ?all ?remote ?newest ?changed",
             "fetch remote ?git ?newest ?changed ?commit ?all",
             "remote newest|changed ?commit ?changed without merge",
+            "fetch ?news remote ?git",
+            "git fetch",
         ],
         plan: |_, run| act(run, "git fetch", "The remote's news are here; nothing of yours was changed."),
     },
@@ -98,7 +118,11 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "git.undo-commit",
         topic: Topic::Git,
         example: "undo the last commit",
-        patterns: &["undo commit ?last ?git ?newest"],
+        patterns: &[
+            "undo commit ?last ?git ?newest",
+            "undo commit ?last ?git ?newest ?keep ?changed ?file",
+            "undo last commit ?it ?changed ?file ?but",
+        ],
         plan: undo_commit,
     },
     Intent {
@@ -109,6 +133,10 @@ pub(super) const INTENTS: &[Intent] = &[
             "undo changed|diff <target> ?file ?git",
             "undo file <name> ?git ?changed",
             "discard changed <target> ?file ?git",
+            "undo|discard <path> ?file ?git ?changed",
+            "undo <path> ?changed ?git ?file",
+            "delete changed <place> ?file ?git",
+            "delete changed <path> ?file ?git",
         ],
         plan: |slots, run| {
             act(
@@ -122,7 +150,11 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "git.stash",
         topic: Topic::Git,
         example: "stash my changes",
-        patterns: &["stash ?changed ?git ?all -show -pop -delete"],
+        patterns: &[
+            "stash ?changed ?git ?all -show -pop -delete",
+            "stash ?changed ?git ?all ?it ?work ?away -show -pop -delete -what -back",
+            "stash ?my ?away ?changed ?work ?it -show -pop -delete -what -back",
+        ],
         plan: |_, run| act(run, "git stash", "Your changes are stashed; `git stash pop` brings them back."),
     },
     Intent {
@@ -136,35 +168,60 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "git.new-branch",
         topic: Topic::Git,
         example: "create a branch named fix-typo",
-        patterns: &["make branch <name> ?git ?name ?go"],
+        patterns: &[
+            "make branch <name> ?git ?name ?go",
+            "new branch <name>",
+        ],
         plan: |slots, run| branch(slots, run, "git switch -c", "You are on the new branch"),
     },
     Intent {
         name: "git.switch",
         topic: Topic::Git,
         example: "switch to branch main",
-        patterns: &["go branch <name> ?git", "checkout <name> ?branch ?git", "git go <name>"],
+        patterns: &[
+            "go branch <name> ?git",
+            "checkout <name> ?branch ?git",
+            "git go <name>",
+            "change branch <name> ?git",
+            "git go <name> ?branch",
+            "go <name> branch ?git",
+            "go <branch> ?branch ?git ?to",
+        ],
         plan: |slots, run| branch(slots, run, "git switch", "You are on branch"),
     },
     Intent {
         name: "git.pull",
         topic: Topic::Git,
         example: "git pull",
-        patterns: &["pull ?git ?newest ?changed ?branch ?remote ?commit"],
+        patterns: &[
+            "pull ?git ?newest ?changed ?branch ?remote ?commit",
+            "update git ?it ?remote",
+            "newest commit|code|changed remote ?get",
+            "pull ?newest ?changed ?git ?remote ?commit",
+        ],
         plan: |_, run| act(run, "git pull --ff-only", "Pulled."),
     },
     Intent {
         name: "git.push",
         topic: Topic::Git,
         example: "git push",
-        patterns: &["push ?git ?changed ?branch ?remote ?commit ?it -force"],
+        patterns: &[
+            "push ?git ?changed ?branch ?remote ?commit ?it -force",
+            "push ?git ?all ?changed ?branch ?remote ?commit ?it ?my -force",
+        ],
         plan: |_, run| act(run, "git push", "Pushed."),
     },
     Intent {
         name: "git.init",
         topic: Topic::Git,
         example: "make this a git repository",
-        patterns: &["initialise git ?<place> ?make", "make git ?<place> ?it"],
+        patterns: &[
+            "initialise git ?<place> ?make",
+            "make git ?<place> ?it",
+            "make git folder|<place> ?it",
+            "turn git <place>",
+            "initialise git ?make ?it ?<place> ?git",
+        ],
         plan: |slots, run| act(run, &format!("git init {}", path(slots.folder())), "It is a git repository now."),
     },
 ];

@@ -20,7 +20,12 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "permissions.show",
         topic: Topic::Permissions,
         example: "permissions of notes.txt",
-        patterns: &["who can read|write|permission <target> ?file", "permission <target> ?show ?file ?folder -denied"],
+        patterns: &[
+            "who can read|write|permission <target> ?file",
+            "permission <target> ?show ?file ?folder -denied",
+            "rights|permission have <path> ?file",
+            "what permission <path> ?file ?have",
+        ],
         plan: show_permissions,
     },
     Intent {
@@ -30,6 +35,8 @@ pub(super) const INTENTS: &[Intent] = &[
         patterns: &[
             "can write <target> ?file ?folder -who -why",
             "write access|permission <target> ?file ?folder -who",
+            "can write|change|edit <target> ?file ?folder -who -why -you",
+            "writable <path> ?file ?me ?it",
         ],
         plan: |slots, run| may(slots, run, "-w", "write to"),
     },
@@ -37,14 +44,22 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "permissions.may-read",
         topic: Topic::Permissions,
         example: "can I read /etc/passwd?",
-        patterns: &["can read <path> ?file ?folder -who -why"],
+        patterns: &[
+            "can read <path> ?file ?folder -who -why",
+            "can read|open <path> ?file ?folder -who -why -you",
+        ],
         plan: |slots, run| may(slots, run, "-r", "read"),
     },
     Intent {
         name: "permissions.of-number",
         topic: Topic::Permissions,
         example: "what does chmod 755 mean?",
-        patterns: &["permission <num> what|explain|mean|does|do -file", "what|explain permission <num>"],
+        patterns: &[
+            "permission <num> what|explain|mean|does|do -file",
+            "what|explain permission <num>",
+            "permission mean <num>",
+            "mean permission <num> ?what ?explain",
+        ],
         plan: |slots, _| Ok(Reply::new(explain_number(slots.number.unwrap_or_default()))),
     },
     Intent {
@@ -56,6 +71,9 @@ pub(super) const INTENTS: &[Intent] = &[
             "executable <target> make",
             "make run <path> ?file",
             "permission run <path> ?file",
+            "make executable <target> ?file ?it",
+            "run <path> make|allow|let|able|can ?file",
+            "executable <path> ?make",
         ],
         plan: |slots, run| change(slots, run, "u+x", "is executable now"),
     },
@@ -73,14 +91,21 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "permissions.make-readonly",
         topic: Topic::Permissions,
         example: "make notes.txt read-only",
-        patterns: &["make read-only|readonly <target> ?file"],
+        patterns: &[
+            "make read-only|readonly <target> ?file",
+            "make readonly|read-only <target> ?file ?write",
+        ],
         plan: |slots, run| change(slots, run, "a-w", "is read-only now"),
     },
     Intent {
         name: "permissions.make-private",
         topic: Topic::Permissions,
         example: "make notes.txt private",
-        patterns: &["make private <target> ?file ?folder"],
+        patterns: &[
+            "make private <target> ?file ?folder",
+            "make accessible|readable|private <target> only|private|me ?file",
+            "nobody|else read <path> ?file",
+        ],
         plan: |slots, run| change(slots, run, "go-rwx", "can only be used by you now"),
     },
     Intent {
@@ -90,6 +115,8 @@ pub(super) const INTENTS: &[Intent] = &[
         patterns: &[
             "permission denied <target> ?why ?file ?folder ?read ?write ?open",
             "why can't|cannot read|write|open|execute|delete <target> ?file",
+            "why cannot|can't <target> read|write|open|run|delete|access|permission ?file ?folder",
+            "permission denied <target> ?why ?file ?folder ?on ?it",
         ],
         plan: denied,
     },
@@ -97,7 +124,11 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "permissions.executables",
         topic: Topic::Permissions,
         example: "which files here are executable?",
-        patterns: &["executable file ?find ?show ?all ?<place> ?where -make"],
+        patterns: &[
+            "executable file ?find ?show ?all ?<place> ?where -make",
+            "executable file ?run ?where ?<place>",
+            "file run|executed can|where ?<place> -<name>",
+        ],
         plan: |slots, run| {
             super::list_files(
                 run,

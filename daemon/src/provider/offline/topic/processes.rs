@@ -2,6 +2,7 @@
 
 use super::super::{
     answer::{block, code, counted, table},
+    context::Dialect,
     intent::{Intent, Topic},
     pointing::pointed_processes,
     run::{Halt, Output, Reply, Run, Step},
@@ -18,7 +19,14 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "process.cpu",
         topic: Topic::Processes,
         example: "what uses the most cpu?",
-        patterns: &["cpu use|process|big ?process ?use ?big ?<num>", "load process", "why slow", "top ?process ?cpu"],
+        patterns: &[
+            "cpu use|process|big ?process ?use ?big ?<num>",
+            "load process",
+            "why slow ?it ?process -code -query -test",
+            "top ?process ?cpu",
+            "slow|slowing what ?down ?process",
+            "cpu hog ?process ?show ?<num>",
+        ],
         plan: |slots, run| by_use(slots, run, "%cpu", "CPU"),
     },
     Intent {
@@ -29,6 +37,10 @@ pub(super) const INTENTS: &[Intent] = &[
             "memory process ?use ?big ?<num>",
             "what|who memory use -free ?process ?<num>",
             "memory big ?use ?process ?<num>",
+            "memory hog ?process ?show ?<num>",
+            "memory use process ?all ?show",
+            "process memory ?show ?by",
+            "memory use what|who|where ?process ?all -free -howmuch",
         ],
         plan: |slots, run| by_use(slots, run, "%mem", "memory"),
     },
@@ -36,7 +48,13 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "process.kill-port",
         topic: Topic::Processes,
         example: "kill whatever listens on port 3000",
-        patterns: &["kill port <num> ?process ?listen ?use ?it ?run", "kill listen <num> ?process ?it"],
+        patterns: &[
+            "kill|stop port <num> ?process ?listen ?use ?it ?run",
+            "kill|stop listen <num> ?process ?it",
+            "cleanup|free port <num> ?process -is -what -who",
+            "port <num> kill|stop ?process ?it ?use ?listen",
+            "port <num> use|taken|blocked|busy kill|stop ?process ?it",
+        ],
         plan: kill_port,
     },
     Intent {
@@ -44,9 +62,12 @@ pub(super) const INTENTS: &[Intent] = &[
         topic: Topic::Processes,
         example: "kill firefox",
         patterns: &[
-            "kill <name> ?process ?all ?run -service -port -big -unset",
-            "kill process|pid <num> -port",
+            "kill <name> ?process ?all ?run -service -port -big",
+            "stop <program> ?process ?all ?run -service -port -big",
+            "stop process <name> ?all ?run -service -port -big",
+            "kill|stop process|pid <num> -port",
             "kill <num> -port -listen",
+            "kill|stop it|ordinal|first|last process ?it ?all -port -service",
             "kill it|ordinal|first|last ?it ?process ?all -port -service",
         ],
         plan: kill,
@@ -56,9 +77,9 @@ pub(super) const INTENTS: &[Intent] = &[
         topic: Topic::Processes,
         example: "kill the process that uses the most memory",
         patterns: &[
-            "kill process memory|cpu use ?big ?all",
-            "kill process memory|cpu big ?use",
-            "kill memory|cpu hog|use|big ?process ?all ?big ?use",
+            "kill|stop process memory|cpu use ?big ?all",
+            "kill|stop process memory|cpu big ?use",
+            "kill|stop memory|cpu hog|use|big ?process ?all ?big ?use",
         ],
         plan: kill_hog,
     },
@@ -67,9 +88,12 @@ pub(super) const INTENTS: &[Intent] = &[
         topic: Topic::Processes,
         example: "is nginx running?",
         patterns: &[
-            "run <name> ?process ?it ?service -version -command",
-            "process <name> ?find ?show ?run ?all",
-            "up <program>",
+            "running|runs|alive|läuft <name> ?process ?service ?it -version -command -count -jobs",
+            "run <name> is|are|does|do ?process ?it -version -command -count -jobs",
+            "process <name> ?find ?show ?run ?all -kill -stop -jobs",
+            "run <path> is|are ?process -jobs",
+            "up <program> -jobs",
+            "run <program> ?it ?process -version -command -jobs",
         ],
         plan: is_running,
     },
@@ -77,7 +101,12 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "process.list",
         topic: Topic::Processes,
         example: "list my processes",
-        patterns: &["process ?run ?show ?all ?user ?my", "what run", "ps"],
+        patterns: &[
+            "process ?run ?show ?all ?user ?my",
+            "what run",
+            "ps",
+            "process run ?what ?show",
+        ],
         plan: list_own,
     },
     Intent {
@@ -119,8 +148,17 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "process.jobs",
         topic: Topic::Processes,
         example: "show background jobs",
-        patterns: &["jobs ?show ?all background", "jobs"],
-        plan: |_, run| super::show(run, "jobs -l", "Jobs of this shell:", "This shell has no jobs."),
+        patterns: &[
+            "jobs ?show ?all background",
+            "jobs",
+            "jobs run|background ?show ?all ?what ?it",
+            "what jobs ?run ?background",
+        ],
+        plan: |_, run| {
+            // In fish `-l` means the last one only.
+            let line = if run.question.dialect == Dialect::Fish { "jobs" } else { "jobs -l" };
+            super::show(run, line, "Jobs of this shell:", "This shell has no jobs.")
+        },
     },
 ];
 

@@ -16,14 +16,24 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "system.service",
         topic: Topic::System,
         example: "status of the service ssh",
-        patterns: &["service <name> ?status ?run ?up -start -kill -restart", "status <name> ?service -git"],
+        patterns: &[
+            "service <name> ?status ?run ?up -start -kill -restart -listen",
+            "status <name> ?service -git -listen",
+            "status <program> ?service -git -listen",
+            "service <name> status|run|up|doing|how ?it -listen",
+            "status service <name> -listen",
+            "status <path> ?service -git -listen",
+        ],
         plan: service,
     },
     Intent {
         name: "system.services",
         topic: Topic::System,
         example: "list running services",
-        patterns: &["service ?run ?show ?all ?up -fail"],
+        patterns: &[
+            "service ?run ?show ?all ?up -fail -listen",
+            "service run ?what ?show ?all ?it -listen",
+        ],
         plan: |_, run| {
             show(
                 run,
@@ -37,21 +47,32 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "system.failed-services",
         topic: Topic::System,
         example: "which services failed?",
-        patterns: &["service fail ?show ?all ?where"],
+        patterns: &[
+            "service fail ?show ?all ?where",
+            "service fail ?it ?did ?any",
+            "fail unit|units ?show ?where",
+            "broken service ?show ?all",
+        ],
         plan: |_, run| show(run, "systemctl list-units --state=failed --no-pager", "Failed units:", "No unit failed."),
     },
     Intent {
         name: "system.restart-service",
         topic: Topic::System,
         example: "restart the service nginx",
-        patterns: &["restart <name> ?service", "restart service <name>"],
+        patterns: &[
+            "restart <program> ?service",
+            "restart service <name>",
+            "restart <path> ?service",
+        ],
         plan: |slots, run| control(slots, run, "restart"),
     },
     Intent {
         name: "system.stop-service",
         topic: Topic::System,
         example: "stop the service nginx",
-        patterns: &["kill service <name>"],
+        patterns: &[
+            "kill|stop service <name>",
+        ],
         plan: |slots, run| control(slots, run, "stop"),
     },
     Intent {
@@ -69,6 +90,13 @@ pub(super) const INTENTS: &[Intent] = &[
             "log system|journal ?show ?last ?fail ?<num>",
             "journal ?show ?log ?last ?<num>",
             "system fail ?show ?last ?log",
+            "journal",
+            "last line journal ?<num>",
+            "log system ?last ?line ?<num> ?show ?fail ?newest",
+            "system log fail ?show ?what ?it",
+            "newest log system ?show ?entries",
+            "journal line|last ?<num> ?show ?last",
+            "journal ?show ?newest ?fail",
         ],
         plan: |slots, run| {
             show(
@@ -83,7 +111,10 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "system.timers",
         topic: Topic::System,
         example: "list the timers",
-        patterns: &["timer ?show ?all ?service ?where ?run"],
+        patterns: &[
+            "timer ?show ?all ?service ?where ?run",
+            "timer scheduled|planned ?show ?what ?all",
+        ],
         plan: |_, run| show(run, "systemctl list-timers --no-pager", "Timers, the next first:", "There are no timers."),
     },
 ];

@@ -33,14 +33,24 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "shell.go-home",
         topic: Topic::Shell,
         example: "go home",
-        patterns: &["go home ?folder", "go"],
+        patterns: &[
+            "go home ?folder ?to",
+            "cd",
+            "go",
+            "go home ?folder",
+            "go ~",
+        ],
         plan: |_, run| go(run, "cd", "home"),
     },
     Intent {
         name: "shell.go-up",
         topic: Topic::Shell,
         example: "go up one folder",
-        patterns: &["goup ?go ?folder", "go up ?folder ?<num>"],
+        patterns: &[
+            "goup ?go ?folder",
+            "go up ?folder ?<num>",
+            "goup one",
+        ],
         plan: |_, run| go(run, "cd ..", "one folder up"),
     },
     Intent {
@@ -54,7 +64,15 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "shell.go",
         topic: Topic::Shell,
         example: "cd into src",
-        patterns: &["go <target> ?folder -big -newest -branch -git", "go it ?folder", "change folder <target>"],
+        patterns: &[
+            "cd|chdir|enter|jump|navigate|switch|gehe|wechsle <target> ?folder -big -newest -branch -git -home",
+            "go to|into|in|nach|zu <target> ?folder -big -newest -branch -git -home -tree",
+            "go <place> ?folder -big -newest -branch -git -home",
+            "go it ?folder",
+            "change folder <target>",
+            "open folder <target>",
+            "go folder <target>",
+        ],
         plan: |slots, run| {
             let target = pointed_file(slots, run)?;
             go(run, &format!("cd {}", path(&target)), &code(&target))
@@ -64,7 +82,12 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "shell.where",
         topic: Topic::Shell,
         example: "where am i?",
-        patterns: &["pwd ?folder", "what|where folder -find -name ?<place>", "path folder ?show ?<place>"],
+        patterns: &[
+            "pwd ?folder -path",
+            "what|where folder -find -name ?<place> -path",
+            "path folder ?show ?<place> -path",
+            "pwd ?show ?it ?what ?folder ?where -path",
+        ],
         plan: |_, run| {
             let output = run.shell("pwd")?;
             Ok(Reply::new(format!("You are in {}.", code(output.first().unwrap_or_default()))))
@@ -111,7 +134,11 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "shell.write",
         topic: Topic::Shell,
         example: "write 'hello' into notes.txt",
-        patterns: &["write|add <quote> <place> ?text ?file ?word ?line"],
+        patterns: &[
+            "write|add <quote> <place> ?text ?file ?word ?line",
+            "write|add <quote> ?text ?file ?word ?line",
+            "move <quote> <place> ?line ?text ?file",
+        ],
         plan: write,
     },
     Intent {
@@ -129,9 +156,11 @@ pub(super) const INTENTS: &[Intent] = &[
         topic: Topic::Shell,
         example: "rename a.txt to b.txt",
         patterns: &[
-            "rename <name2> ?file ?folder ?it",
-            "move <name2> ?file ?folder",
+            "rename|mv <name2> ?file ?folder ?it",
+            "move|rename <path2> ?file ?folder",
+            "move file|folder <name2>",
             "move|rename it|ordinal|first|last <target> ?it ?all ?file ?folder",
+            "rename <name2> ?file",
         ],
         plan: |slots, run| transfer(slots, run, "mv -n -v", "is now"),
     },
@@ -140,8 +169,9 @@ pub(super) const INTENTS: &[Intent] = &[
         topic: Topic::Shell,
         example: "copy a.txt to backup/",
         patterns: &[
-            "copy <name2> ?file ?folder",
-            "duplicate <name2> ?file ?folder",
+            "cp <name2> ?file ?folder",
+            "copy|duplicate <path2> ?file ?folder",
+            "copy file|folder <name2>",
             "copy it|ordinal|first|last <target> ?it ?all ?file ?folder",
         ],
         plan: |slots, run| transfer(slots, run, "cp -n -R -v", "was copied to"),
@@ -150,7 +180,14 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "shell.link",
         topic: Topic::Shell,
         example: "make a symlink from a.txt to b.txt",
-        patterns: &["make symlink|link <name2>"],
+        patterns: &[
+            "make symlink|link <name2>",
+            "symlink <path2>",
+            "link <path2> ?file",
+            "ln <name2>",
+            "link <name2> ?file ?name",
+            "link from <name2>",
+        ],
         plan: |slots, run| transfer(slots, run, "ln -s -v", "can be reached as"),
     },
 ];
@@ -238,7 +275,9 @@ fn below_place(slots: &Slots) -> String {
 }
 
 fn write(slots: &Slots, run: &mut Run<'_>) -> Step {
-    let name = slots.folder();
+    let Some(name) = slots.names.first().or(slots.place.as_ref()) else {
+        return Ok(Reply::new("Please say into which file: `write 'hello' into notes.txt`."));
+    };
     let text = slots.text.as_deref().unwrap_or_default();
     let exists = !run.attempt(&format!("ls -d {} 2> /dev/null", path(name)))?.failed;
     if exists {

@@ -3,6 +3,7 @@
 use super::{
     super::{
         answer::{block, code, counted, list},
+        context::Dialect,
         intent::{Intent, Topic},
         run::{Reply, Run, Step},
         shell_line::is_variable_name,
@@ -21,6 +22,9 @@ pub(super) const INTENTS: &[Intent] = &[
             "what|where linux ?version ?run ?it -find",
             "linux version",
             "what version ubuntu|debian|fedora",
+            "what system is ?it",
+            "where|what ubuntu|debian|fedora|arch|linux is|it ?version ?run",
+            "version ubuntu|debian|fedora|linux|arch ?where ?what ?it",
         ],
         plan: os,
     },
@@ -28,21 +32,42 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "system.kernel",
         topic: Topic::System,
         example: "kernel version",
-        patterns: &["kernel ?version ?run ?where ?show", "uname", "architecture"],
+        patterns: &[
+            "kernel ?version ?run ?where ?show",
+            "uname",
+            "architecture",
+            "linux kernel ?version",
+            "uname ?all",
+        ],
         plan: |_, run| say(run, "uname -srm", "The kernel is"),
     },
     Intent {
         name: "system.uptime",
         topic: Topic::System,
         example: "how long has this computer been up?",
-        patterns: &["uptime ?up ?last ?time ?run ?show it", "uptime ?up ?run ?show ?last ?time ?on"],
+        patterns: &[
+            "uptime ?up ?last ?time ?run ?show it",
+            "uptime ?up ?run ?show ?last ?time ?on",
+            "uptime ?it ?run ?up ?host ?last",
+            "how long run|up ?it ?host ?already",
+            "long run|up it|how ?host",
+            "howlong run|up ?it ?host ?already",
+            "howlong it ?host ?on|up|run",
+            "howlong host ?up ?run ?it",
+        ],
         plan: uptime,
     },
     Intent {
         name: "system.started",
         topic: Topic::System,
         example: "when was the last reboot?",
-        patterns: &["reboot last|when ?it", "restart last|when ?it"],
+        patterns: &[
+            "reboot last|when ?it",
+            "restart last|when ?it",
+            "reboot ?last ?when ?time ?it ?host",
+            "when start host|machine|computer|server ?last ?it",
+            "last start host|machine|system",
+        ],
         plan: |_, run| say(run, "uptime -s", "This machine was started"),
     },
     Intent {
@@ -59,21 +84,40 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "system.cpu",
         topic: Topic::System,
         example: "what cpu does this machine have?",
-        patterns: &["cpu ?show ?type ?name ?count ?size -use -process -big", "count cpu ?it"],
+        patterns: &[
+            "cpu ?show ?type ?name ?count ?size -use -process -big",
+            "count cpu ?it",
+            "count cpu ?have ?it",
+            "type cpu ?have ?it",
+            "where|what cpu it|have ?show",
+        ],
         plan: cpu,
     },
     Intent {
         name: "system.load",
         topic: Topic::System,
         example: "what is the system load?",
-        patterns: &["load ?cpu ?show ?average ?use ?status"],
+        patterns: &[
+            "load ?cpu ?show ?average ?use ?status",
+            "load system ?show ?what",
+            "load cpu|system|it ?what ?show",
+        ],
         plan: |_, run| say(run, "uptime", "Load averages over 1, 5 and 15 minutes stand at the end:"),
     },
     Intent {
         name: "system.users",
         topic: Topic::System,
         example: "who is logged in?",
-        patterns: &["login who|user ?show ?all", "user ?show ?online ?login -use -my -delete", "who login"],
+        patterns: &[
+            "login who|user ?show ?all",
+            "user ?show ?online ?login -use -my -delete",
+            "who login",
+            "who online ?else ?it",
+            "who login ?it ?host ?else",
+            "user login ?show ?all",
+            "login user ?show",
+            "who it|host login|on|online",
+        ],
         plan: |_, run| show(run, "who", "Logged in are:", "Nobody is logged in on a terminal."),
     },
     Intent {
@@ -87,7 +131,12 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "system.last-logins",
         topic: Topic::System,
         example: "show the last logins",
-        patterns: &["last login ?show ?all ?<num>", "login history"],
+        patterns: &[
+            "last login ?show ?all ?<num>",
+            "login history",
+            "who last login ?it",
+            "login last|recent ?show",
+        ],
         plan: |slots, run| {
             show(run, &format!("last -n {}", slots.count_or(10)), "Last logins:", "No logins are recorded.")
         },
@@ -96,14 +145,27 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "system.whoami",
         topic: Topic::System,
         example: "who am i?",
-        patterns: &["whoami ?show", "where|what user am", "group ?user ?show ?my ?all"],
+        patterns: &[
+            "whoami ?show",
+            "where|what user am",
+            "group ?user ?show ?my ?all",
+            "am root|user ?i",
+            "what username ?my",
+            "group my|i|user ?show ?what",
+        ],
         plan: who_am_i,
     },
     Intent {
         name: "system.home",
         topic: Topic::System,
         example: "what is my home directory?",
-        patterns: &["homefolder"],
+        patterns: &[
+            "homefolder",
+            "path home folder ?my ?where",
+            "where|what home ?folder ?my ?located ?path",
+            "home folder path|where|what",
+            "homefolder ?folder ?located ?path ?where ?it",
+        ],
         plan: |_, run| say(run, "printenv HOME", "Your home folder is"),
     },
     Intent {
@@ -136,6 +198,9 @@ pub(super) const INTENTS: &[Intent] = &[
             "value <target> ?variable ?env ?show",
             "echo <name>",
             "what set <path>",
+            "show|print|echo|what|value <name> variable|set",
+            "show|what|value|print|echo <var>",
+            "variable <name> set|show|what|value|print -unset -delete",
         ],
         plan: variable,
     },
@@ -143,28 +208,52 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "system.environment",
         topic: Topic::System,
         example: "show the environment variables",
-        patterns: &["env variable ?show ?all ?set", "env ?show ?all", "variable show|what ?all ?set"],
+        patterns: &[
+            "env variable ?show ?all ?set",
+            "env ?show ?all",
+            "variable show|what ?all ?set",
+            "env ?variable ?show ?all ?where ?set ?what",
+        ],
         plan: environment,
     },
     Intent {
         name: "system.path",
         topic: Topic::System,
         example: "show my PATH",
-        patterns: &["path ?show ?variable ?env ?content ?<place> -file -folder", "path env|variable ?show"],
+        patterns: &[
+            "path ?show ?variable ?env ?content ?<place> -file -folder",
+            "path env|variable ?show",
+            "path",
+            "what <place> path",
+            "echo path",
+            "path content ?show ?variable",
+        ],
         plan: search_path,
     },
     Intent {
         name: "system.hostname",
         topic: Topic::System,
         example: "what is the hostname?",
-        patterns: &["hostname ?show", "name host", "name computer|machine"],
+        patterns: &[
+            "hostname ?show",
+            "name host",
+            "name computer|machine",
+            "name it ?computer how",
+            "how it called",
+            "hostname ?it ?what",
+            "name host|machine|computer ?it ?what",
+        ],
         plan: |_, run| say(run, "hostname", "This machine is called"),
     },
     Intent {
         name: "system.shell",
         topic: Topic::System,
         example: "which shell am i using?",
-        patterns: &["shell where|use|what|run ?use ?version"],
+        patterns: &[
+            "shell where|use|what|run ?use ?version",
+            "am bash|zsh|fish use|in ?i",
+            "bash|zsh|fish am|use ?it ?or",
+        ],
         plan: |_, run| say(run, "printenv SHELL", "Your login shell is"),
     },
     Intent {
@@ -277,7 +366,12 @@ fn who_am_i(_: &Slots, run: &mut Run<'_>) -> Step {
 
 /// Names only: values may be secret, and what a command prints goes further than its terminal.
 fn environment(_: &Slots, run: &mut Run<'_>) -> Step {
-    let output = run.shell("compgen -e")?;
+    let line = match run.question.dialect {
+        Dialect::Bash => "compgen -e",
+        Dialect::Zsh => "typeset +x",
+        Dialect::Fish => "set -n -x",
+    };
+    let output = run.shell(line)?;
     let names = output.lines();
     Ok(Reply::new(format!(
         "{} are set: {}.\n\nAsk `value of $NAME` for one; `env` prints all values.",

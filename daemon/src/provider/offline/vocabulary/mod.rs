@@ -1,6 +1,7 @@
 //! Words: which of them mean the same, which say nothing, and which are names of programs. The data is below, by kind.
 
 mod concepts;
+mod foreign;
 mod kinds;
 mod phrases;
 mod plain;
@@ -13,6 +14,7 @@ use std::{
 pub(super) use self::phrases::PHRASES;
 use self::{
     concepts::{CONCEPTS, WEAK},
+    foreign::FOREIGN,
     kinds::EXTENSIONS,
     plain::{FILLERS, NO_TYPOS, PROGRAMS},
 };
@@ -34,6 +36,7 @@ static TYPO_WORDS: LazyLock<HashMap<char, Vec<(&str, &str)>>> = LazyLock::new(||
 static FILLER_WORDS: LazyLock<HashSet<&str>> = LazyLock::new(|| FILLERS.split_whitespace().collect());
 static PROGRAM_NAMES: LazyLock<HashSet<&str>> = LazyLock::new(|| PROGRAMS.split_whitespace().collect());
 static TYPO_EXEMPT: LazyLock<HashSet<&str>> = LazyLock::new(|| NO_TYPOS.split_whitespace().collect());
+static FOREIGN_WORDS: LazyLock<HashSet<&str>> = LazyLock::new(|| FOREIGN.split_whitespace().collect());
 static WEAK_CONCEPTS: LazyLock<HashSet<&str>> = LazyLock::new(|| WEAK.split_whitespace().collect());
 
 /// Shortest word in which a typo is forgiven.
@@ -69,6 +72,11 @@ pub(super) fn is_weak(concept: &str) -> bool {
 /// Whether a lower-case word says nothing.
 pub(super) fn is_filler(word: &str) -> bool {
     FILLER_WORDS.contains(word)
+}
+
+/// Whether a lower-case word belongs to a question that is none of ours.
+pub(super) fn is_foreign(word: &str) -> bool {
+    FOREIGN_WORDS.contains(word)
 }
 
 /// Whether a word is the name of a well-known program.

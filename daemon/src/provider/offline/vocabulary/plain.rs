@@ -9,14 +9,16 @@ pub(super) const FILLERS: &str = "a an the this that these those my your our me 
     most more sorted ordered by descending whose via per about der die das den dem des ein eine einen einem einer ist sind war \
     ich du wir mir mich bitte mal kannst könntest was wie von vom zum zur zu für mit auf im in an am aus gibt es hier alles viel \
     within inside under below hast hat haben sich meine mein meinen meiner dieser diesem diesen dieses know see check \
-    put keep saved appear appears occur occurs still clean somewhere machine's computer's lot lots long went ok okay hm hmm well";
+    keep saved appear appears occur occurs still clean somewhere machine's computer's lot lots long went ok okay hm hmm well cheers already still really again somehow hereby quickly already quick easily simply perhaps maybe doing else ever say";
 
 /// Programs whose name alone makes a question about them plausible.
 pub(super) const PROGRAMS: &str = "alias apt apt-get awk base64 bash bat brew bzip2 cargo cat cd chgrp chmod chown clang cmake comm cp cron \
     crontab curl cut date dd df diff dig dnf docker du echo env exa export fd ffmpeg find fish fold free fzf gcc gdb git go grep \
     gunzip gzip head htop iconv id ifconfig ip iptables java jobs join journalctl jq kill killall kubectl less ln locate ls lsblk \
     lsof make man mkdir mktemp more mount mv nano nc ncdu netstat nice nl node nohup npm nslookup openssl pacman paste patch perl \
-    pgrep ping pip pkill printf ps pwd python python3 readlink realpath rev rg rm rmdir rsync ruby rustc scp screen sed seq \
+    pgrep ping pip pkill printf ps pwd nginx apache apache2 httpd mysql mysqld mariadb postgres \
+    postgresql redis redis-server mongod mongodb dockerd sshd cron cups rabbitmq elasticsearch grafana prometheus jenkins gunicorn \
+    uvicorn haproxy memcached firefox chrome chromium vlc gimp slack spotify thunderbird code teams zoom pgrep python python3 readlink realpath rev rg rm rmdir rsync ruby rustc scp screen sed seq \
     sftp shred sort split ss ssh ssh-keygen stat strace su sudo systemctl tac tail tar tcpdump tee tmux top touch tr traceroute \
     tree truncate tsort tty ufw uname uniq unzip uptime useradd vi vim vmstat watch wc wget which who xargs xxd xz yes yq zip zsh zstd";
 
