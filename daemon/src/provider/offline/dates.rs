@@ -150,7 +150,8 @@ pub(super) fn read_span(tokens: &[Token]) -> Option<(Span, usize)> {
 
 /// "in the", "within the", "during", "from", as far as they stand before a span.
 fn lead_length(tokens: &[Token]) -> usize {
-    const LEADS: [&str; 13] = ["for", "in", "within", "during", "the", "from", "on", "over", "den", "der", "die", "im", "of"];
+    const LEADS: [&str; 13] =
+        ["for", "in", "within", "during", "the", "from", "on", "over", "den", "der", "die", "im", "of"];
     tokens.iter().take(3).take_while(|token| !token.is_quoted && LEADS.contains(&token.norm.as_str())).count()
 }
 

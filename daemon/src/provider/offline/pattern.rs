@@ -178,9 +178,9 @@ impl Pattern {
         named.unexplained = named.unexplained.saturating_sub(repeats);
         explained += named.credit;
         // In a typed line, and where a file is spoken of, such a word is a name like any other.
-        let may_be_name = tokens.iter().any(|token| {
-            matches!(token.concept, Some("file" | "folder")) || TYPED.contains(&token.norm.as_str())
-        });
+        let may_be_name = tokens
+            .iter()
+            .any(|token| matches!(token.concept, Some("file" | "folder")) || TYPED.contains(&token.norm.as_str()));
         let is_named = |token: &Token| slots.text.is_some() || (may_be_name && slots.names.contains(&token.raw));
         if left.iter().any(|&index| tokens[index].is_foreign() && !is_named(&tokens[index])) {
             return None;
@@ -266,7 +266,14 @@ impl Pattern {
                 slots.names = vec![tokens[chosen[0]].raw.clone(), slots.folder().to_owned()];
                 return Some(Taken { took_place: true, ..taken(chosen) });
             }
-            Rest::Name | Rest::NameOrNothing | Rest::Path | Rest::Target | Rest::Variable | Rest::Url | Rest::Branch | Rest::Sure => 1..=1,
+            Rest::Name
+            | Rest::NameOrNothing
+            | Rest::Path
+            | Rest::Target
+            | Rest::Variable
+            | Rest::Url
+            | Rest::Branch
+            | Rest::Sure => 1..=1,
             Rest::Two | Rest::TwoPaths | Rest::Setting => 2..=2,
             Rest::Many => 1..=usize::MAX,
         };

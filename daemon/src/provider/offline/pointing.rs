@@ -58,7 +58,9 @@ pub(super) fn pointed_files(slots: &Slots, run: &Run<'_>) -> Result<Vec<String>,
     match &run.subject {
         _ if slots.place.is_some() => Ok(vec![slots.folder().to_owned()]),
         Subject::Files { names, .. } => choose(slots.pick, names, |name| code(name)),
-        Subject::Processes(_) => Err(Halt::Over("The answer before was about processes; please name the file.".to_owned())),
+        Subject::Processes(_) => {
+            Err(Halt::Over("The answer before was about processes; please name the file.".to_owned()))
+        }
         Subject::Nothing => Err(unknown()),
     }
 }
@@ -95,7 +97,9 @@ pub(super) fn pointed_files_now(slots: &Slots, run: &mut Run<'_>) -> Result<Vec<
 pub(super) fn pointed_processes(slots: &Slots, run: &Run<'_>) -> Result<Vec<u64>, Halt> {
     match &run.subject {
         Subject::Processes(pids) => choose(slots.pick, pids, ToString::to_string),
-        Subject::Files { .. } => Err(Halt::Over("The answer before was about files; please name the process.".to_owned())),
+        Subject::Files { .. } => {
+            Err(Halt::Over("The answer before was about files; please name the process.".to_owned()))
+        }
         Subject::Nothing => Err(unknown()),
     }
 }

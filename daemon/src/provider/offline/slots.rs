@@ -134,7 +134,8 @@ pub(super) fn read_slots(tokens: &[Token]) -> (Slots, Vec<Option<Mark>>) {
     }
     read_places(tokens, &mut slots, &mut marks);
     // "Not changed for 3 months" speaks of the time before.
-    let is_negated = tokens.iter().any(|token| ["not", "never", "untouched", "unchanged", "nicht"].contains(&token.norm.as_str()));
+    let is_negated =
+        tokens.iter().any(|token| ["not", "never", "untouched", "unchanged", "nicht"].contains(&token.norm.as_str()));
     if is_negated && let Some(Span::Within(count, unit)) = slots.span {
         slots.span = Some(Span::OlderThan(count, unit));
     }
@@ -246,7 +247,11 @@ fn read_extensions(tokens: &[Token], at: usize) -> Option<(Vec<String>, usize)> 
     // In "to images", "in the logs folder" the word is a place.
     let follows = |word: &str| at > 0 && tokens[at - 1].norm == word;
     let names_folder = at > 0 && tokens[at - 1].concept == Some("folder");
-    if follows("to") || follows("into") || names_folder || tokens.get(at + 1).is_some_and(|next| next.concept == Some("folder")) {
+    if follows("to")
+        || follows("into")
+        || names_folder
+        || tokens.get(at + 1).is_some_and(|next| next.concept == Some("folder"))
+    {
         return None;
     }
     let next_is_file = tokens.get(at + 1).is_some_and(|next| next.concept == Some("file"));
@@ -274,9 +279,9 @@ fn read_extensions(tokens: &[Token], at: usize) -> Option<(Vec<String>, usize)> 
     let is_plural = token.norm.ends_with('s') && !["js", "ts", "rs", "css"].contains(&token.norm.as_str());
     let is_placed = !next_is_file && ["in", "inside", "under", "below", "of", "from"].iter().any(|word| follows(word));
     // "The largest video" is one file.
-    let is_ranked = at.checked_sub(1).is_some_and(|index| {
-        matches!(tokens[index].concept, Some("big" | "small" | "newest" | "oldest" | "all"))
-    });
+    let is_ranked = at
+        .checked_sub(1)
+        .is_some_and(|index| matches!(tokens[index].concept, Some("big" | "small" | "newest" | "oldest" | "all")));
     // "Pack images into x.zip" speaks of a folder, "a zip file of src" of one archive.
     let is_packed = at > 0 && matches!(tokens[at - 1].concept, Some("compress" | "extract"));
     let is_archive = token.norm == "zip" && !is_ranked && tokens.get(at + 1).is_some_and(|next| next.norm == "file");
@@ -325,7 +330,9 @@ fn read_places_after(prepositions: &[&str], tokens: &[Token], slots: &mut Slots,
         if let Some((place, end)) = found {
             slots.place = Some(place.to_owned());
             slots.is_sure_place = [".", "~"].contains(&place)
-                || tokens[at..end].iter().any(|token| token.is_name || ["folder", "file"].contains(&token.concept.unwrap_or_default()));
+                || tokens[at..end]
+                    .iter()
+                    .any(|token| token.is_name || ["folder", "file"].contains(&token.concept.unwrap_or_default()));
             marks[at..end].fill(Some(Mark::Place));
         }
     }

@@ -42,7 +42,10 @@ pub(super) fn last_turns(messages: &[Message], count: usize) -> Vec<Turn<'_>> {
     starts
         .iter()
         .zip(ends)
-        .map(|((start, text), end)| Turn { question: Question::parse(text), exchanges: exchanges(&messages[*start..end]) })
+        .map(|((start, text), end)| Turn {
+            question: Question::parse(text),
+            exchanges: exchanges(&messages[*start..end]),
+        })
         .collect()
 }
 

@@ -167,7 +167,10 @@ fn join_phrases(tokens: &[Token]) -> Vec<Token> {
         // With options it is a line as it is typed, or a question about that line.
         let may_be = |phrase: &str| joined.is_empty() || !phrase.contains(" -");
         let found = phrases.iter().filter(|(phrase, _)| may_be(phrase));
-        match found.map(|(phrase, meaning)| (phrase_length(phrase, rest), *meaning)).find_map(|(length, meaning)| Some((length?, meaning))) {
+        match found
+            .map(|(phrase, meaning)| (phrase_length(phrase, rest), *meaning))
+            .find_map(|(length, meaning)| Some((length?, meaning)))
+        {
             Some((length, meaning)) => {
                 let ends_clause = rest[length - 1].ends_clause;
                 let words: Vec<&str> = meaning.split_whitespace().collect();

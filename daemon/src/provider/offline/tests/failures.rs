@@ -86,7 +86,12 @@ fn rights_are_explained_with_the_owner() {
 #[test]
 fn a_held_port_is_named_with_its_holder_whatever_the_server() {
     explain_all(&[
-        ("npm start", 1, "Error: listen EADDRINUSE: address already in use :::3000\n    at Server", &["3000", "`node` (process 4711)"]),
+        (
+            "npm start",
+            1,
+            "Error: listen EADDRINUSE: address already in use :::3000\n    at Server",
+            &["3000", "`node` (process 4711)"],
+        ),
         ("python3 -m http.server 3000", 1, "OSError: [Errno 98] Address already in use", &["`node` (process 4711)"]),
         ("flask run -p 3000", 1, "Address already in use\nPort 3000 is in use by another program.", &["4711"]),
         ("nginx", 1, "nginx: [emerg] bind() to 0.0.0.0:80 failed (98: Address already in use)", &["port 80", "nobody"]),
@@ -108,10 +113,20 @@ fn space_conflicts_and_network_are_looked_at() {
         ("git commit -m x", 128, "error: Committing is not possible because you have unmerged files.", &["src/a.rs"]),
         ("curl https://nohost.invalid", 6, "curl: (6) Could not resolve host: nohost.invalid", &["spelling"]),
         ("ping x", 2, "ping: x: Temporary failure in name resolution", &["no address"]),
-        ("curl http://localhost:9000", 7, "curl: (7) Failed to connect to localhost port 9000", &["Nothing listens on port 9000"]),
+        (
+            "curl http://localhost:9000",
+            7,
+            "curl: (7) Failed to connect to localhost port 9000",
+            &["Nothing listens on port 9000"],
+        ),
         ("psql", 2, "connection to server at \"127.0.0.1\", port 5432 failed: Connection refused", &["port 5432"]),
         ("git push", 1, "! [rejected] main -> main (fetch first)\nerror: failed to push some refs", &["git pull"]),
-        ("git clone https://example.org/x", 128, "fatal: Authentication failed for 'https://example.org/x'", &["token"]),
+        (
+            "git clone https://example.org/x",
+            128,
+            "fatal: Authentication failed for 'https://example.org/x'",
+            &["token"],
+        ),
         (
             "git push",
             128,
@@ -133,12 +148,32 @@ fn modules_interpreters_and_libraries_are_looked_at() {
         ("python3 a.py", 1, "ModuleNotFoundError: No module named 'yaml'", &["pip install pyyaml", ".venv/bin/python"]),
         ("node a.js", 1, "Error: Cannot find module 'express'\nRequire stack:", &["`npm install`"]),
         ("node a.js", 1, "Error: Cannot find module './lib/x'", &["It is a file"]),
-        ("ruby a.rb", 1, "a.rb:1:in `require': cannot load such file -- nokogiri (LoadError)", &["gem install nokogiri"]),
-        ("perl a.pl", 2, "Can't locate Foo/Bar.pm in @INC (you may need to install the Foo::Bar module)", &["libfoo-bar-perl"]),
-        ("./x.sh", 126, "bash: ./x.sh: /bin/bash^M: bad interpreter: No such file or directory", &["Windows", "`fix it`"]),
+        (
+            "ruby a.rb",
+            1,
+            "a.rb:1:in `require': cannot load such file -- nokogiri (LoadError)",
+            &["gem install nokogiri"],
+        ),
+        (
+            "perl a.pl",
+            2,
+            "Can't locate Foo/Bar.pm in @INC (you may need to install the Foo::Bar module)",
+            &["libfoo-bar-perl"],
+        ),
+        (
+            "./x.sh",
+            126,
+            "bash: ./x.sh: /bin/bash^M: bad interpreter: No such file or directory",
+            &["Windows", "`fix it`"],
+        ),
         ("./x.sh", 127, "bash: ./x.sh: cannot execute: required file not found", &["Windows"]),
         ("./x.sh", 127, "zsh: ./x.sh: bad interpreter: /bin/bash^M: no such file or directory", &["Windows"]),
-        ("./x.sh", 126, "exec: Failed to execute process './x.sh':  The file uses Windows line endings (\\r\\n).", &["Windows"]),
+        (
+            "./x.sh",
+            126,
+            "exec: Failed to execute process './x.sh':  The file uses Windows line endings (\\r\\n).",
+            &["Windows"],
+        ),
         ("./x.py", 127, "/usr/bin/env: ‘python3\\r’: No such file or directory", &["Windows"]),
         (
             "./app",
@@ -163,7 +198,12 @@ fn compilers_crashes_and_statuses_are_explained() {
             &["E0425", "`src/main.rs:2:5`"],
         ),
         ("gcc a.c", 1, "a.c: In function ‘main’:\na.c:1:20: error: ‘x’ undeclared", &["a.c:1:20"]),
-        ("python3 a.py", 1, "Traceback (most recent call last):\n  File \"a.py\", line 3\nNameError: name 'x'", &["NameError", "line 3"]),
+        (
+            "python3 a.py",
+            1,
+            "Traceback (most recent call last):\n  File \"a.py\", line 3\nNameError: name 'x'",
+            &["NameError", "line 3"],
+        ),
         ("./a.out", 139, "Segmentation fault (core dumped)", &["memory it must not"]),
         ("./a.out", 139, "", &["139"]),
         ("sleep 99", 130, "^C", &["Ctrl-C"]),
@@ -185,7 +225,8 @@ fn a_sure_remedy_is_asked_for_only_when_it_is_wanted() {
 
     let typo = asked("gti push", 127, "bash: gti: command not found", "fix it");
     assert_eq!(play(&typo, machine).0.last().unwrap(), "git push");
-    let (_, answer) = play(&typo, |command| if command == "git push" { ("the user refused".into(), true) } else { machine(command) });
+    let (_, answer) =
+        play(&typo, |command| if command == "git push" { ("the user refused".into(), true) } else { machine(command) });
     assert!(answer.contains("You refused `git push`"), "{answer}");
 }
 
@@ -201,7 +242,8 @@ fn what_a_program_prints_never_becomes_a_command() {
 
 #[test]
 fn an_explanation_goes_without_a_look_that_is_refused() {
-    let question = asked("npm start", 1, "Error: listen EADDRINUSE: address already in use :::3000", "what went wrong?");
+    let question =
+        asked("npm start", 1, "Error: listen EADDRINUSE: address already in use :::3000", "what went wrong?");
     let (_, answer) = play(&question, |_| ("the user refused".into(), true));
     assert!(answer.contains("Another program holds that port. It is port 3000."), "{answer}");
 }
@@ -230,7 +272,8 @@ fn real_failures_of_every_shell_are_explained() {
             ("cat Raedme.md", "`Readme.md`"),
             ("cd nowhere-at-all", "not there"),
         ] {
-            let Ok(output) = std::process::Command::new(shell).args(["-c", line]).current_dir(root).env("LC_ALL", "C").output()
+            let Ok(output) =
+                std::process::Command::new(shell).args(["-c", line]).current_dir(root).env("LC_ALL", "C").output()
             else {
                 continue;
             };

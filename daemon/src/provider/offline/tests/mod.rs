@@ -8,8 +8,8 @@ use serde_json::json;
 
 mod failures;
 mod heldout;
-mod steps;
 mod policy;
+mod steps;
 
 use super::*;
 use crate::agent::port::{AssistantMessage, ToolResult, ToolSpec};

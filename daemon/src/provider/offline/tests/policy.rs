@@ -126,7 +126,9 @@ fn helpful(command: &str) -> (String, bool) {
 
 /// All commands of the plan in a shell.
 fn commands_in(phrasing: &str, shell: &str) -> Vec<String> {
-    let asked = format!("<environment>\ncwd: /home/ann/src\nshell: {shell}\n</environment>\n<question>\n{phrasing}\n</question>");
+    let asked = format!(
+        "<environment>\ncwd: /home/ann/src\nshell: {shell}\n</environment>\n<question>\n{phrasing}\n</question>"
+    );
     play(&asked, helpful).0
 }
 
@@ -155,7 +157,9 @@ fn whatever_only_reads_runs_unasked_in_every_shell() {
     }
     let asked: Vec<_> = judged
         .iter()
-        .flat_map(|(command, there)| SHELLS.iter().filter(move |(_, name)| *there == "any" || name == there).map(move |shell| (command, shell)))
+        .flat_map(|(command, there)| {
+            SHELLS.iter().filter(move |(_, name)| *there == "any" || name == there).map(move |shell| (command, shell))
+        })
         .filter(|(command, (shell, _))| !is_allowed(command, *shell) && !is_excepted(command, *shell))
         .collect();
     assert!(asked.is_empty(), "{asked:#?}");
@@ -184,10 +188,13 @@ fn the_exceptions_are_needed() {
         assert!(known.contains(acting), "{acting}");
     }
     for (begin, why) in ASKED_ALL_THE_SAME {
-        let is_met = PHRASINGS
-            .lines()
-            .filter_map(|line| line.splitn(3, " | ").nth(2))
-            .any(|command| command.starts_with(begin) && !is_allowed(command, Shell::Bash));
+        let object = begin.trim_end().rsplit(' ').next().unwrap_or_default();
+        let speaks_of_it = |line: &&str| line.contains(begin) || line.contains(object);
+        let mut phrasings = PHRASINGS.lines().filter(speaks_of_it).filter_map(|line| line.split(" | ").nth(1));
+        let is_met = phrasings.any(|phrasing| {
+            let commands = commands_in(phrasing, "bash");
+            commands.iter().any(|command| command.starts_with(begin) && !is_allowed(command, Shell::Bash))
+        });
         assert!(is_met && !why.is_empty(), "{begin}");
     }
     for (shell, begin, why) in ASKED_IN {

@@ -62,7 +62,8 @@ fn a_refused_action_is_told_and_nothing_else_is_tried() {
 #[test]
 fn names_of_any_kind_are_deleted_and_no_others() {
     let kept = ["-rf", "keep.txt", "line\nbreak.tmp", "break.tmp.keep"];
-    let gone = ["a b.tmp", "it's.tmp", "-x.tmp", "$(id).tmp", "back\\slash\\\\.tmp", "\"q\".tmp", "*.tmp", "ü.tmp", "!!.tmp"];
+    let gone =
+        ["a b.tmp", "it's.tmp", "-x.tmp", "$(id).tmp", "back\\slash\\\\.tmp", "\"q\".tmp", "*.tmp", "ü.tmp", "!!.tmp"];
     for shell in ["bash", "zsh", "fish"] {
         let all: Vec<(&str, usize)> = kept.iter().chain(&gone).map(|name| (*name, 1)).collect();
         let folder = folder_of(&all);
@@ -115,7 +116,10 @@ fn the_biggest_folder_is_packed() {
 fn branches_and_commits_are_looked_at_first() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path();
-    bash(root, "git init -q -b main && git config user.name Ann && git config user.email a@b.c && touch a && git add a && git commit -qm one && git branch fix/a && git branch done");
+    bash(
+        root,
+        "git init -q -b main && git config user.name Ann && git config user.email a@b.c && touch a && git add a && git commit -qm one && git branch fix/a && git branch done",
+    );
     let (commands, answer) = real(&["remove merged branches"], root);
     assert_eq!(commands, ["git branch --merged", "git branch -d done fix/a"]);
     assert!(answer.contains("2 branches"), "{answer}");
@@ -173,7 +177,10 @@ fn a_listing_that_two_names_could_have_made_is_listed_again() {
     std::fs::write(folder.path().join("precious.txt"), "dear").unwrap();
     bash(folder.path(), "mv precious.txt precious");
     let (commands, _) = real(&["find all .txt files", "delete them"], folder.path());
-    assert!(commands.last().unwrap().contains("y.txt") && !commands.last().unwrap().contains("precious"), "{commands:?}");
+    assert!(
+        commands.last().unwrap().contains("y.txt") && !commands.last().unwrap().contains("precious"),
+        "{commands:?}"
+    );
 }
 
 #[test]

@@ -60,9 +60,7 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "shell.delete-empty",
         topic: Topic::Shell,
         example: "delete the empty folders",
-        patterns: &[
-            "delete|cleanup|prune empty file|folder ?all ?<place> ?deep ?<ext>",
-        ],
+        patterns: &["delete|cleanup|prune empty file|folder ?all ?<place> ?deep ?<ext>"],
         plan: delete_empty,
     },
     Intent {
@@ -105,7 +103,10 @@ fn found(run: &mut Run<'_>, line: &str, slots: &Slots) -> Result<Vec<String>, Ha
     match names.len() {
         0 => {
             let hint = if slots.is_deep { "" } else { " Say `recursively` to look into its subfolders, too." };
-            Err(Halt::Over(format!("There is nothing like that in {}, so nothing was done.{hint}", code(slots.folder()))))
+            Err(Halt::Over(format!(
+                "There is nothing like that in {}, so nothing was done.{hint}",
+                code(slots.folder())
+            )))
         }
         count if count > MAX_ACTED => Err(too_many(MAX_ACTED + 1)),
         _ => Ok(names),
@@ -127,7 +128,9 @@ fn delete_old(slots: &Slots, run: &mut Run<'_>) -> Step {
             delete_found(&slots, &format!(" (I took \"old\" for not changed in {OLD_DAYS} days)"), run)
         }
         // "Delete the files of the last week" and "older than" are easily mixed up, and the new ones are the dear ones.
-        Some(_) => Ok(Reply::new("I only delete by age what is older than something: `delete files older than 2 weeks`.")),
+        Some(_) => {
+            Ok(Reply::new("I only delete by age what is older than something: `delete files older than 2 weeks`."))
+        }
     }
 }
 
@@ -168,7 +171,11 @@ fn is_one_of(shown: &str, names: &[String]) -> bool {
 }
 
 /// The first of the rows `(size, name)` in units of so many bytes, unless another is as big.
-fn biggest<'a>(rows: impl Iterator<Item = (&'a str, &'a str)>, unit_bytes: u64, folder: &str) -> Result<(u64, String), Halt> {
+fn biggest<'a>(
+    rows: impl Iterator<Item = (&'a str, &'a str)>,
+    unit_bytes: u64,
+    folder: &str,
+) -> Result<(u64, String), Halt> {
     let rows: Vec<(u64, &str)> =
         rows.filter_map(|(size, name)| Some((size.parse::<u64>().ok()?.checked_mul(unit_bytes)?, name))).collect();
     match rows.as_slice() {

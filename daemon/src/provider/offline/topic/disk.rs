@@ -121,11 +121,7 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "disk.inodes",
         topic: Topic::Disk,
         example: "how many inodes are free?",
-        patterns: &[
-            "inode ?free ?use ?count ?disk",
-            "inode out ?free ?it",
-            "inode left|use|free ?count",
-        ],
+        patterns: &["inode ?free ?use ?count ?disk", "inode out ?free ?it", "inode left|use|free ?count"],
         plan: |_, run| show(run, "df -i -h", "Inodes per file system:", "No file system reports inodes."),
     },
     Intent {

@@ -150,10 +150,7 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "files.links",
         topic: Topic::Files,
         example: "list the symlinks here",
-        patterns: &[
-            "symlink ?find ?show ?all ?<place>",
-            "symlink ?find ?show ?all ?<place> -make -broken",
-        ],
+        patterns: &["symlink ?find ?show ?all ?<place>", "symlink ?find ?show ?all ?<place> -make -broken"],
         plan: |slots, run| list_files(run, &format!("find {} -type l", path(slots.folder())), "that are links"),
     },
     Intent {
@@ -173,10 +170,7 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "files.tree",
         topic: Topic::Files,
         example: "show the folder tree",
-        patterns: &[
-            "tree -process ?show ?folder ?file ?<place> ?git",
-            "tree folder|file ?show ?<place>",
-        ],
+        patterns: &["tree -process ?show ?folder ?file ?<place> ?git", "tree folder|file ?show ?<place>"],
         plan: tree,
     },
     Intent {

@@ -140,10 +140,7 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "git.staged",
         topic: Topic::Git,
         example: "show staged changes",
-        patterns: &[
-            "stage ?show ?diff ?changed ?git ?file -make -all",
-            "stage file|what ?show ?have -make -all",
-        ],
+        patterns: &["stage ?show ?diff ?changed ?git ?file -make -all", "stage file|what ?show ?have -make -all"],
         plan: |slots, run| diff(slots, run, " --cached", "Staged changes"),
     },
     Intent {

@@ -29,14 +29,8 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "git.stage",
         topic: Topic::Git,
         example: "stage main.rs",
-        patterns: &[
-            "stage <names> ?file ?git -show",
-            "add|stage <names> git ?file ?commit",
-            "make <names> git ?file",
-        ],
-        plan: |slots, run| {
-            act(run, &format!("git add -- {}", paths(&slots.names)), "It is staged.")
-        },
+        patterns: &["stage <names> ?file ?git -show", "add|stage <names> git ?file ?commit", "make <names> git ?file"],
+        plan: |slots, run| act(run, &format!("git add -- {}", paths(&slots.names)), "It is staged."),
     },
     Intent {
         name: "git.commit",
@@ -168,10 +162,7 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "git.new-branch",
         topic: Topic::Git,
         example: "create a branch named fix-typo",
-        patterns: &[
-            "make branch <name> ?git ?name ?go",
-            "new branch <name>",
-        ],
+        patterns: &["make branch <name> ?git ?name ?go", "new branch <name>"],
         plan: |slots, run| branch(slots, run, "git switch -c", "You are on the new branch"),
     },
     Intent {
@@ -279,11 +270,13 @@ fn no_branch(slots: &Slots) -> Step {
 
 fn commit_all(slots: &Slots, run: &mut Run<'_>) -> Step {
     let status = run.shell("git status --short")?;
-    let changed: Vec<&str> = status.text.lines().filter_map(|line| line.get(3..)).filter(|name| !name.is_empty()).collect();
+    let changed: Vec<&str> =
+        status.text.lines().filter_map(|line| line.get(3..)).filter(|name| !name.is_empty()).collect();
     if changed.is_empty() {
         return Ok(Reply::new("Nothing has changed since the last commit, so there is nothing to commit."));
     }
-    let conflicts: Vec<&str> = status.text.lines().filter(|line| is_conflict(line)).filter_map(|line| line.get(3..)).collect();
+    let conflicts: Vec<&str> =
+        status.text.lines().filter(|line| is_conflict(line)).filter_map(|line| line.get(3..)).collect();
     if !conflicts.is_empty() {
         return Ok(Reply::new(format!("Nothing was committed; these files are in conflict:\n\n{}", list(&conflicts))));
     }
@@ -318,7 +311,8 @@ fn delete_merged(_: &Slots, run: &mut Run<'_>) -> Step {
     }
     let words: Vec<String> = merged.iter().map(|name| word(name)).collect();
     run.shell(&format!("git branch -d {}", words.join(" ")))?;
-    let head = format!("I deleted {} that are merged into the current one", counted(merged.len(), "branch", "branches"));
+    let head =
+        format!("I deleted {} that are merged into the current one", counted(merged.len(), "branch", "branches"));
     Ok(Reply::new(format!("{head}:\n\n{}", list(&merged))))
 }
 

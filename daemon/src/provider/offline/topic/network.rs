@@ -55,11 +55,7 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "network.public-ip",
         topic: Topic::Network,
         example: "what is my public ip?",
-        patterns: &[
-            "ip internet ?what ?see ?have ?my",
-            "public ip|address ?ip ?show",
-            "public ip ?my",
-        ],
+        patterns: &["ip internet ?what ?see ?have ?my", "public ip|address ?ip ?show", "public ip ?my"],
         plan: public_ip,
     },
     Intent {

@@ -44,10 +44,7 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "permissions.may-read",
         topic: Topic::Permissions,
         example: "can I read /etc/passwd?",
-        patterns: &[
-            "can read <path> ?file ?folder -who -why",
-            "can read|open <path> ?file ?folder -who -why -you",
-        ],
+        patterns: &["can read <path> ?file ?folder -who -why", "can read|open <path> ?file ?folder -who -why -you"],
         plan: |slots, run| may(slots, run, "-r", "read"),
     },
     Intent {
@@ -91,10 +88,7 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "permissions.make-readonly",
         topic: Topic::Permissions,
         example: "make notes.txt read-only",
-        patterns: &[
-            "make read-only|readonly <target> ?file",
-            "make readonly|read-only <target> ?file ?write",
-        ],
+        patterns: &["make read-only|readonly <target> ?file", "make readonly|read-only <target> ?file ?write"],
         plan: |slots, run| change(slots, run, "a-w", "is read-only now"),
     },
     Intent {

@@ -101,12 +101,7 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "process.list",
         topic: Topic::Processes,
         example: "list my processes",
-        patterns: &[
-            "process ?run ?show ?all ?user ?my",
-            "what run",
-            "ps",
-            "process run ?what ?show",
-        ],
+        patterns: &["process ?run ?show ?all ?user ?my", "what run", "ps", "process run ?what ?show"],
         plan: list_own,
     },
     Intent {

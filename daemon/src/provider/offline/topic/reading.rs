@@ -45,9 +45,7 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "files.tail",
         topic: Topic::Files,
         example: "last 10 lines of server.log",
-        patterns: &[
-            "last -commit -undo <target> ?line ?show ?file ?<num> -journal -login -reboot",
-        ],
+        patterns: &["last -commit -undo <target> ?line ?show ?file ?<num> -journal -login -reboot"],
         plan: |slots, run| part(slots, run, "tail", "last"),
     },
     Intent {
@@ -74,32 +72,21 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "files.word-count",
         topic: Topic::Files,
         example: "how many words are in notes.txt?",
-        patterns: &[
-            "count word <sure> ?file ?it",
-            "count word file <target>",
-            "word <path> count ?file",
-        ],
+        patterns: &["count word <sure> ?file ?it", "count word file <target>", "word <path> count ?file"],
         plan: |slots, run| tally(slots, run, "-w", "word"),
     },
     Intent {
         name: "files.type",
         topic: Topic::Files,
         example: "what kind of file is data.bin?",
-        patterns: &[
-            "type <path> ?file -command -count",
-            "type file <target> -command -count -all",
-            "file <path> type",
-        ],
+        patterns: &["type <path> ?file -command -count", "type file <target> -command -count -all", "file <path> type"],
         plan: |slots, run| about(slots, run, "file -b", "is"),
     },
     Intent {
         name: "files.checksum",
         topic: Topic::Files,
         example: "sha256 of disk.iso",
-        patterns: &[
-            "checksum <target> ?file ?show",
-            "checksum <sure> ?file ?check ?show ?compute ?verify",
-        ],
+        patterns: &["checksum <target> ?file ?show", "checksum <sure> ?file ?check ?show ?compute ?verify"],
         plan: checksum,
     },
     Intent {

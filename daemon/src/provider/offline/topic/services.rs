@@ -30,10 +30,7 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "system.services",
         topic: Topic::System,
         example: "list running services",
-        patterns: &[
-            "service ?run ?show ?all ?up -fail -listen",
-            "service run ?what ?show ?all ?it -listen",
-        ],
+        patterns: &["service ?run ?show ?all ?up -fail -listen", "service run ?what ?show ?all ?it -listen"],
         plan: |_, run| {
             show(
                 run,
@@ -59,20 +56,14 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "system.restart-service",
         topic: Topic::System,
         example: "restart the service nginx",
-        patterns: &[
-            "restart <program> ?service",
-            "restart service <name>",
-            "restart <path> ?service",
-        ],
+        patterns: &["restart <program> ?service", "restart service <name>", "restart <path> ?service"],
         plan: |slots, run| control(slots, run, "restart"),
     },
     Intent {
         name: "system.stop-service",
         topic: Topic::System,
         example: "stop the service nginx",
-        patterns: &[
-            "kill|stop service <name>",
-        ],
+        patterns: &["kill|stop service <name>"],
         plan: |slots, run| control(slots, run, "stop"),
     },
     Intent {
@@ -111,10 +102,7 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "system.timers",
         topic: Topic::System,
         example: "list the timers",
-        patterns: &[
-            "timer ?show ?all ?service ?where ?run",
-            "timer scheduled|planned ?show ?what ?all",
-        ],
+        patterns: &["timer ?show ?all ?service ?where ?run", "timer scheduled|planned ?show ?what ?all"],
         plan: |_, run| show(run, "systemctl list-timers --no-pager", "Timers, the next first:", "There are no timers."),
     },
 ];

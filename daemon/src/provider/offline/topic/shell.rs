@@ -33,24 +33,14 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "shell.go-home",
         topic: Topic::Shell,
         example: "go home",
-        patterns: &[
-            "go home ?folder ?to",
-            "cd",
-            "go",
-            "go home ?folder",
-            "go ~",
-        ],
+        patterns: &["go home ?folder ?to", "cd", "go", "go home ?folder", "go ~"],
         plan: |_, run| go(run, "cd", "home"),
     },
     Intent {
         name: "shell.go-up",
         topic: Topic::Shell,
         example: "go up one folder",
-        patterns: &[
-            "goup ?go ?folder",
-            "go up ?folder ?<num>",
-            "goup one",
-        ],
+        patterns: &["goup ?go ?folder", "go up ?folder ?<num>", "goup one"],
         plan: |_, run| go(run, "cd ..", "one folder up"),
     },
     Intent {

@@ -131,12 +131,7 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "system.last-logins",
         topic: Topic::System,
         example: "show the last logins",
-        patterns: &[
-            "last login ?show ?all ?<num>",
-            "login history",
-            "who last login ?it",
-            "login last|recent ?show",
-        ],
+        patterns: &["last login ?show ?all ?<num>", "login history", "who last login ?it", "login last|recent ?show"],
         plan: |slots, run| {
             show(run, &format!("last -n {}", slots.count_or(10)), "Last logins:", "No logins are recorded.")
         },
@@ -407,8 +402,11 @@ fn search_path(_: &Slots, run: &mut Run<'_>) -> Step {
 
 fn gpu(_: &Slots, run: &mut Run<'_>) -> Step {
     let output = run.shell("lspci")?;
-    let cards: Vec<&str> =
-        output.lines().into_iter().filter(|line| ["VGA", "3D controller", "Display"].iter().any(|kind| line.contains(kind))).collect();
+    let cards: Vec<&str> = output
+        .lines()
+        .into_iter()
+        .filter(|line| ["VGA", "3D controller", "Display"].iter().any(|kind| line.contains(kind)))
+        .collect();
     Ok(Reply::new(if cards.is_empty() {
         "I see no graphics card here.".to_owned()
     } else {

@@ -24,7 +24,10 @@ pub(super) const CONCEPTS: &[(&str, &str)] = &[
     ("compare", "compare comparison vergleiche"),
     ("compress", "compress pack bundle komprimiere packe"),
     ("connection", "connection connections verbindungen verbindung"),
-    ("contain", "contain contains containing include includes including mention mentions mentioning enthalten enthält occurs mentioned"),
+    (
+        "contain",
+        "contain contains containing include includes including mention mentions mentioning enthalten enthält occurs mentioned",
+    ),
     ("content", "content contents inhalt"),
     ("copy", "copy cp kopiere kopieren"),
     ("count", "count number amount total anzahl wieviele zähle"),

@@ -26,7 +26,9 @@ static WORD_CONCEPTS: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| {
 /// The words long enough for typos, by their first letter, which is never the wrong one.
 static TYPO_WORDS: LazyLock<HashMap<char, Vec<(&str, &str)>>> = LazyLock::new(|| {
     let mut words: HashMap<char, Vec<(&str, &str)>> = HashMap::new();
-    for (concept, known) in CONCEPTS.iter().flat_map(|(concept, words)| words.split_whitespace().map(move |w| (*concept, w))) {
+    for (concept, known) in
+        CONCEPTS.iter().flat_map(|(concept, words)| words.split_whitespace().map(move |w| (*concept, w)))
+    {
         if let Some(first) = known.chars().next().filter(|_| known.chars().count() >= MIN_TYPO_CHARS) {
             words.entry(first).or_default().push((known, concept));
         }

@@ -134,7 +134,8 @@ fn holders(port: u64, run: &mut Run<'_>) -> Result<Option<Vec<Listener>>, Halt> 
 }
 
 fn port(line: &str, failed: &PastCommand, run: &mut Run<'_>) -> Result<Seen, Halt> {
-    let nearby = || failed.output.iter().filter(|line| line.to_lowercase().contains("port")).find_map(|line| read::port(line));
+    let nearby =
+        || failed.output.iter().filter(|line| line.to_lowercase().contains("port")).find_map(|line| read::port(line));
     let Some(port) = read::port(line).or_else(nearby).or_else(|| read::port(&failed.line)) else {
         return Ok(Seen::text(" It does not say which; `show all open ports` tells who holds what."));
     };
@@ -148,7 +149,11 @@ fn port(line: &str, failed: &PastCommand, run: &mut Run<'_>) -> Result<Seen, Hal
             code(program)
         ),
     };
-    Ok(Seen { text, subject: if pids.is_empty() { Subject::Nothing } else { Subject::Processes(pids) }, ..Seen::default() })
+    Ok(Seen {
+        text,
+        subject: if pids.is_empty() { Subject::Nothing } else { Subject::Processes(pids) },
+        ..Seen::default()
+    })
 }
 
 /// File systems that are as good as full, by space and else by files.
@@ -178,8 +183,11 @@ fn full_row(line: &str) -> Option<Vec<String>> {
 }
 
 fn conflict(run: &mut Run<'_>) -> Result<Seen, Halt> {
-    let Some(output) = glance(run, "git status --short")?.filter(|output| !output.failed) else { return Ok(Seen::default()) };
-    let names: Vec<&str> = output.text.lines().filter(|line| is_conflict(line)).filter_map(|line| line.get(3..)).collect();
+    let Some(output) = glance(run, "git status --short")?.filter(|output| !output.failed) else {
+        return Ok(Seen::default());
+    };
+    let names: Vec<&str> =
+        output.text.lines().filter(|line| is_conflict(line)).filter_map(|line| line.get(3..)).collect();
     if names.is_empty() {
         return Ok(Seen::text(" By now no file is in conflict any more."));
     }
@@ -194,7 +202,9 @@ fn conflict(run: &mut Run<'_>) -> Result<Seen, Halt> {
 fn interpreter(line: &str, failed: &PastCommand, run: &mut Run<'_>) -> Result<Seen, Halt> {
     let Some(script) = read::script(line, &failed.line) else { return Ok(Seen::default()) };
     let place = located(&script, failed, run);
-    let Some(output) = glance(run, &format!("head -n 1 {} | od -A n -c", path(&place)))? else { return Ok(Seen::default()) };
+    let Some(output) = glance(run, &format!("head -n 1 {} | od -A n -c", path(&place)))? else {
+        return Ok(Seen::default());
+    };
     // `#   !   /   b   i   n   /   s   h  \r  \n`: the letters one by one, blanks lost.
     let letters: String = output.text.split_whitespace().collect();
     if letters.contains("\\r") {
@@ -202,7 +212,10 @@ fn interpreter(line: &str, failed: &PastCommand, run: &mut Run<'_>) -> Result<Se
             line: format!("sed -i -e 's/\\r$//' {}", path(&place)),
             done: format!("The lines of {} end as they should now; run it again.", code(&place)),
         };
-        let text = format!(" {} has line ends of Windows, and the carriage return is taken for a part of the name.", code(&place));
+        let text = format!(
+            " {} has line ends of Windows, and the carriage return is taken for a part of the name.",
+            code(&place)
+        );
         return Ok(Seen { text, remedy: Some(remedy), ..Seen::default() });
     }
     let Some(named) = letters.strip_prefix("#!").and_then(|rest| rest.split("\\n").next()) else {
@@ -217,13 +230,18 @@ fn interpreter(line: &str, failed: &PastCommand, run: &mut Run<'_>) -> Result<Se
 fn library(line: &str, run: &mut Run<'_>) -> Result<Seen, Halt> {
     let Some(name) = read::library(line) else { return Ok(Seen::default()) };
     let stem = name.split(".so").next().unwrap_or(name);
-    let search = format!("find /usr/lib /usr/local/lib -name {} 2> /dev/null | head -n 5", word(&format!("{stem}.so*")));
+    let search =
+        format!("find /usr/lib /usr/local/lib -name {} 2> /dev/null | head -n 5", word(&format!("{stem}.so*")));
     let Some(output) = glance(run, &search)? else { return Ok(Seen::default()) };
     let found = output.lines();
     Ok(Seen::text(if found.is_empty() {
         format!(" No version of {} is on this machine: `search for a package named {stem}` may find it.", code(name))
     } else {
-        format!(" It is {}. These are here, of another version or in a folder that is not searched:\n\n{}", code(name), list(&found))
+        format!(
+            " It is {}. These are here, of another version or in a folder that is not searched:\n\n{}",
+            code(name),
+            list(&found)
+        )
     }))
 }
 

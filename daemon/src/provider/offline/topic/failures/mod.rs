@@ -110,7 +110,8 @@ fn finding(failed: &PastCommand) -> Option<Finding<'_>> {
     let found: Vec<(usize, &String)> = failed.output.iter().filter_map(|line| Some((known(line)?, line))).collect();
     // "Error" and "no such file" stand in many messages that say something better elsewhere.
     let is_vague = |row: usize| matches!(MESSAGES[row].2, Look::Code | Look::Missing);
-    let (row, line) = found.iter().find(|(row, _)| !is_vague(*row)).or_else(|| found.iter().min_by_key(|(row, _)| *row))?;
+    let (row, line) =
+        found.iter().find(|(row, _)| !is_vague(*row)).or_else(|| found.iter().min_by_key(|(row, _)| *row))?;
     let (_, advice, look) = &MESSAGES[*row];
     Some(Finding { line, advice, look: *look })
 }

@@ -18,9 +18,9 @@ const MAX_SHOWN: usize = 3;
 
 /// Commands of the shells themselves, which stand in no folder.
 const BUILTINS: &[&str] = &[
-    "alias", "bg", "bind", "builtin", "cd", "command", "declare", "dirs", "disown", "echo", "eval", "exec", "exit", "export",
-    "fg", "function", "hash", "history", "jobs", "kill", "local", "popd", "printf", "pushd", "pwd", "read", "return", "set",
-    "source", "test", "time", "trap", "type", "ulimit", "umask", "unalias", "unset", "wait",
+    "alias", "bg", "bind", "builtin", "cd", "command", "declare", "dirs", "disown", "echo", "eval", "exec", "exit",
+    "export", "fg", "function", "hash", "history", "jobs", "kill", "local", "popd", "printf", "pushd", "pwd", "read",
+    "return", "set", "source", "test", "time", "trap", "type", "ulimit", "umask", "unalias", "unset", "wait",
 ];
 
 /// Letters added, left out, changed, or swapped with their neighbour to get from one word to the other.
@@ -61,7 +61,13 @@ pub(super) fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> V
         .map(|other| {
             let is_swapped = letters(other) == wanted;
             let starts_alike = other.chars().next() == name.chars().next();
-            (distance(&name.to_lowercase(), &other.to_lowercase()), !is_swapped, !is_program(other), !starts_alike, other)
+            (
+                distance(&name.to_lowercase(), &other.to_lowercase()),
+                !is_swapped,
+                !is_program(other),
+                !starts_alike,
+                other,
+            )
         })
         .filter(|(distance, ..)| *distance <= tolerance(name))
         .collect();
@@ -69,7 +75,9 @@ pub(super) fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> V
     ranked.dedup_by(|a, b| a.4 == b.4);
     // One that has all letters, or that everybody knows, is meant; the others only look alike.
     if let Some(&(distance, is_other, is_unknown, ..)) = ranked.first() {
-        ranked.retain(|other| other.0 == distance && (other.1 == is_other || is_other) && (other.2 == is_unknown || is_unknown));
+        ranked.retain(|other| {
+            other.0 == distance && (other.1 == is_other || is_other) && (other.2 == is_unknown || is_unknown)
+        });
     }
     ranked.into_iter().take(MAX_SHOWN).map(|(.., other)| other.to_owned()).collect()
 }
@@ -77,8 +85,13 @@ pub(super) fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> V
 /// Commands of a similar name. Lines that bash, zsh and fish read alike.
 pub(super) fn nearest_commands(name: &str, run: &mut Run<'_>) -> Result<Vec<String>, Halt> {
     let Some(output) = glance(run, "printenv PATH")? else { return Ok(Vec::new()) };
-    let mut folders: Vec<&str> =
-        output.first().unwrap_or_default().split(':').filter(|folder| folder.starts_with('/')).take(MAX_FOLDERS).collect();
+    let mut folders: Vec<&str> = output
+        .first()
+        .unwrap_or_default()
+        .split(':')
+        .filter(|folder| folder.starts_with('/'))
+        .take(MAX_FOLDERS)
+        .collect();
     folders.sort_unstable();
     folders.dedup();
     if folders.is_empty() || !is_plain_name(name) {
@@ -91,7 +104,10 @@ pub(super) fn nearest_commands(name: &str, run: &mut Run<'_>) -> Result<Vec<Stri
     );
     let Some(output) = glance(run, &line)? else { return Ok(Vec::new()) };
     let names = output.lines();
-    Ok(nearest(name, names.iter().map(|line| line.trim()).chain(BUILTINS.iter().copied()).filter(|name| is_plain_name(name))))
+    Ok(nearest(
+        name,
+        names.iter().map(|line| line.trim()).chain(BUILTINS.iter().copied()).filter(|name| is_plain_name(name)),
+    ))
 }
 
 /// What every name near enough fits: about the length, and beginning with one of the first letters.
@@ -108,9 +124,7 @@ pub(super) fn corrected(line: &str, from: &str, to: &str) -> Option<String> {
     let hits: Vec<usize> = line
         .match_indices(from)
         .map(|(at, _)| at)
-        .filter(|&at| {
-            !line[..at].ends_with(is_part) && !line[at + from.len()..].starts_with(is_part)
-        })
+        .filter(|&at| !line[..at].ends_with(is_part) && !line[at + from.len()..].starts_with(is_part))
         .collect();
     let [at] = hits.as_slice() else { return None };
     Some(format!("{}{to}{}", &line[..*at], &line[at + from.len()..]))
@@ -122,9 +136,16 @@ mod tests {
 
     #[test]
     fn the_distance_counts_letters_and_swaps() {
-        for (a, b, expected) in
-            [("git", "git", 0), ("gti", "git", 1), ("dokcer", "docker", 1), ("pyhton", "python", 1), ("sl", "ls", 1), ("", "ab", 2), ("kubeclt", "kubectl", 1), ("cragoo", "cargo", 2)]
-        {
+        for (a, b, expected) in [
+            ("git", "git", 0),
+            ("gti", "git", 1),
+            ("dokcer", "docker", 1),
+            ("pyhton", "python", 1),
+            ("sl", "ls", 1),
+            ("", "ab", 2),
+            ("kubeclt", "kubectl", 1),
+            ("cragoo", "cargo", 2),
+        ] {
             assert_eq!(distance(a, b), expected, "{a} {b}");
         }
     }
@@ -141,7 +162,8 @@ mod tests {
 
     #[test]
     fn every_near_name_fits_the_rough_pattern() {
-        for (name, near) in [("gti", "git"), ("gi", "git"), ("ocker", "docker"), ("dokcer", "docker"), ("htpo", "htop")] {
+        for (name, near) in [("gti", "git"), ("gi", "git"), ("ocker", "docker"), ("dokcer", "docker"), ("htpo", "htop")]
+        {
             let pattern = regex::Regex::new(&format!("(?i)^(?:{})$", rough_pattern(name))).unwrap();
             assert!(pattern.is_match(near) || !near.starts_with(&name[..1]), "{name} {near}");
         }

@@ -74,10 +74,9 @@ pub(super) fn file(line: &str) -> Option<&str> {
 
 /// The script of which the interpreter is missing.
 pub(super) fn script<'a>(line: &'a str, command: &'a str) -> Option<String> {
-    let told = line
-        .split(": ")
-        .map(|part| part.trim_matches(['\'', '‘', '’', '“', '”']))
-        .find(|part| part.contains('/') && !part.contains(' ') && !part.starts_with("/usr/bin/env") && !part.starts_with("/bin/"));
+    let told = line.split(": ").map(|part| part.trim_matches(['\'', '‘', '’', '“', '”'])).find(|part| {
+        part.contains('/') && !part.contains(' ') && !part.starts_with("/usr/bin/env") && !part.starts_with("/bin/")
+    });
     let first = || shlex::split(command)?.into_iter().next().filter(|word| word.contains('/'));
     let named = line.contains("process '").then(|| quoted(line)).flatten();
     first().or_else(|| named.or(told).map(str::to_owned))
@@ -88,8 +87,11 @@ pub(super) fn port(text: &str) -> Option<u64> {
     let lower = text.to_ascii_lowercase();
     let behind = |marker: &str| {
         lower.match_indices(marker).find_map(|(at, _)| {
-            let digits: String =
-                lower[at + marker.len()..].chars().skip_while(|c| " =:('".contains(*c)).take_while(char::is_ascii_digit).collect();
+            let digits: String = lower[at + marker.len()..]
+                .chars()
+                .skip_while(|c| " =:('".contains(*c))
+                .take_while(char::is_ascii_digit)
+                .collect();
             digits.parse().ok().filter(|port| (1..=65_535).contains(port))
         })
     };
@@ -119,7 +121,8 @@ pub(super) fn module(line: &str) -> Option<&str> {
 
 /// The library a loader misses.
 pub(super) fn library(line: &str) -> Option<&str> {
-    line.split([':', ' ', '\'', '"']).find(|part| part.starts_with("lib") && (part.contains(".so") || part.contains(".dylib")))
+    line.split([':', ' ', '\'', '"'])
+        .find(|part| part.starts_with("lib") && (part.contains(".so") || part.contains(".dylib")))
 }
 
 /// The first line that names an error and where it is, with the place if it stands on its own line.
@@ -131,9 +134,17 @@ pub(super) fn first_error(output: &[String]) -> Option<(String, Option<String>)>
             .any(|start| lower.starts_with(start));
         !is_summary
             && (lower.starts_with("error")
-                || [": error", "error ts", ": fatal error", "undefined:", "undefined reference", "panicked at", "--- fail:"]
-                    .iter()
-                    .any(|part| lower.contains(part))
+                || [
+                    ": error",
+                    "error ts",
+                    ": fatal error",
+                    "undefined:",
+                    "undefined reference",
+                    "panicked at",
+                    "--- fail:",
+                ]
+                .iter()
+                .any(|part| lower.contains(part))
                 || (lower.starts_with("test ") && lower.ends_with("... failed"))
                 || lower.starts_with("failed ")
                 || lower.starts_with("e   "))
@@ -147,7 +158,8 @@ pub(super) fn first_error(output: &[String]) -> Option<(String, Option<String>)>
     // Python tells the error last, and where it was right above.
     let last = output.iter().rev().find(|line| {
         let name = line.split(':').next().unwrap_or_default();
-        !line.starts_with(' ') && (name.ends_with("Error") || name.ends_with("Exception") || name.ends_with("Interrupt"))
+        !line.starts_with(' ')
+            && (name.ends_with("Error") || name.ends_with("Exception") || name.ends_with("Interrupt"))
     })?;
     let place = output.iter().rev().find(|line| line.trim_start().starts_with("File \""));
     Some((last.trim().to_owned(), place.map(|line| line.trim().trim_start_matches("File ").to_owned())))
@@ -231,10 +243,7 @@ mod tests {
     fn the_first_error_of_a_compiler_comes_with_its_place() {
         let read = |text: &str| first_error(&text.lines().map(str::to_owned).collect::<Vec<_>>());
         let rust = "   Compiling x\nerror[E0425]: cannot find value `x`\n --> src/main.rs:3:5\n  |\nerror: could not compile `x`";
-        assert_eq!(
-            read(rust),
-            Some(("error[E0425]: cannot find value `x`".into(), Some("src/main.rs:3:5".into())))
-        );
+        assert_eq!(read(rust), Some(("error[E0425]: cannot find value `x`".into(), Some("src/main.rs:3:5".into()))));
         assert_eq!(
             read("a.c: In function ‘main’:\na.c:1:20: error: ‘x’ undeclared").map(|found| found.0),
             Some("a.c:1:20: error: ‘x’ undeclared".into())
