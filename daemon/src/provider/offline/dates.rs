@@ -202,7 +202,7 @@ fn read_amount(tokens: &[Token]) -> Option<((u64, Unit), usize)> {
     let count = match first {
         "a" | "an" | "one" | "ein" | "eine" | "einer" | "einem" => 1,
         "couple" | "few" => 3,
-        _ => match super::slots::read_number(first) {
+        _ => match super::values::read_number(first) {
             Some(count) => count,
             None => {
                 let split = first.find(|letter: char| !letter.is_ascii_digit())?;

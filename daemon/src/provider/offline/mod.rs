@@ -12,6 +12,7 @@ mod intent;
 mod matching;
 mod pattern;
 mod pointing;
+mod rest;
 mod run;
 mod shell_line;
 mod slots;
@@ -19,6 +20,7 @@ mod slots;
 mod tests;
 mod topic;
 mod turns;
+mod values;
 mod vocabulary;
 mod words;
 

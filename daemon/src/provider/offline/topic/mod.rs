@@ -10,6 +10,7 @@ mod git_changes;
 mod help;
 mod network;
 mod packages;
+mod people;
 mod permissions;
 mod processes;
 mod reading;
@@ -17,6 +18,7 @@ mod services;
 mod shell;
 mod system;
 mod text;
+mod trees;
 
 use super::{
     answer::{block, counted, list},
@@ -35,6 +37,7 @@ pub(super) fn intents() -> impl Iterator<Item = &'static Intent> {
         chores::INTENTS,
         disk::INTENTS,
         files::INTENTS,
+        trees::INTENTS,
         reading::INTENTS,
         shell::INTENTS,
         text::INTENTS,
@@ -47,6 +50,7 @@ pub(super) fn intents() -> impl Iterator<Item = &'static Intent> {
         packages::INTENTS,
         services::INTENTS,
         system::INTENTS,
+        people::INTENTS,
         failures::INTENTS,
         help::INTENTS,
     ]

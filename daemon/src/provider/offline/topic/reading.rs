@@ -123,7 +123,7 @@ pub(super) const INTENTS: &[Intent] = &[
 pub(super) fn show_file(slots: &Slots, run: &mut Run<'_>) -> Step {
     let name = slots.target();
     if name.strip_prefix('$').is_some_and(is_variable_name) {
-        return super::system::variable(slots, run);
+        return super::people::variable(slots, run);
     }
     if is_archive(name) {
         return super::archives::list_archive(name, run);
