@@ -171,6 +171,23 @@ fn one_of_several_has_to_be_picked() {
 }
 
 #[test]
+fn it_can_be_looked_at_packed_and_marked() {
+    let folder = folder_of(&[("my tool.sh", 30), ("x.txt", 1)]);
+    let listed = "find all .sh files";
+    for (question, expected) in [
+        ("show it", "head -n 41 './my tool.sh'"),
+        ("how big is it", "du -s -h './my tool.sh'"),
+        ("who owns it", "ls -l -d './my tool.sh'"),
+        ("make it executable", "chmod u+x './my tool.sh'"),
+        ("compress it", "tar -caf './my tool.sh.tar.gz' './my tool.sh'"),
+        ("copy it to other.sh", "cp -n -R -v './my tool.sh' other.sh"),
+    ] {
+        let (commands, answer) = real(&[listed, question], folder.path());
+        assert_eq!(commands.last().unwrap(), expected, "{question}: {answer}");
+    }
+}
+
+#[test]
 fn a_listing_that_two_names_could_have_made_is_listed_again() {
     let folder = folder_of(&[("x\n./precious.txt", 1), ("precious.txt", 1), ("y.txt", 1)]);
     std::fs::rename(folder.path().join("precious.txt"), folder.path().join("precious.txt.keep")).ok();

@@ -3,7 +3,8 @@
 use super::super::{
     answer::{block, code, counted},
     intent::{Intent, Topic},
-    run::{Reply, Run, Step},
+    pointing::pointed_file,
+    run::{Reply, Run, Step, Subject},
     shell_line::path,
     slots::Slots,
 };
@@ -49,6 +50,7 @@ pub(super) const INTENTS: &[Intent] = &[
             "make archive <target> ?folder ?file",
             "archive <name> ?folder ?file ?make -show -extract -what -find -big",
             "archive folder|file <target> ?make -show -extract -what -big",
+            "compress it ?file ?folder ?ordinal",
         ],
         plan: create,
     },
@@ -126,6 +128,10 @@ fn extract(slots: &Slots, run: &mut Run<'_>) -> Step {
 }
 
 fn create(slots: &Slots, run: &mut Run<'_>) -> Step {
+    let mut slots = slots.clone();
+    if slots.names.is_empty() && slots.place.is_none() && run.subject != Subject::Nothing {
+        slots.names = vec![pointed_file(&slots, run)?];
+    }
     let (archive, source) = match (slots.names.first(), slots.place.as_deref()) {
         (Some(name), Some(place)) if kind(name).is_some() => (name.clone(), place.to_owned()),
         (Some(name), _) => (format!("{}.tar.gz", name.trim_end_matches('/')), name.clone()),

@@ -4,7 +4,8 @@ use super::{
     super::{
         answer::{code, counted, human_size, table},
         intent::{Intent, Topic},
-        run::{Halt, Reply, Run, Step},
+        pointing::pointed_file,
+        run::{Halt, Reply, Run, Step, Subject},
         shell_line::path,
         slots::Slots,
     },
@@ -95,6 +96,7 @@ pub(super) const INTENTS: &[Intent] = &[
             "how heavy|big <target> ?folder ?file",
             "folder size <place> ?total",
             "du <target>",
+            "size it ?file ?folder",
         ],
         plan: size,
     },
@@ -278,7 +280,11 @@ fn free(slots: &Slots, run: &mut Run<'_>) -> Step {
 }
 
 fn size(slots: &Slots, run: &mut Run<'_>) -> Step {
-    let target = slots.target();
+    let target = match run.subject {
+        Subject::Nothing => slots.target().to_owned(),
+        _ => pointed_file(slots, run)?,
+    };
+    let target = target.as_str();
     let output = run.shell(&format!("du -s -h {}", path(target)))?;
     match usage_rows(&output.text).last() {
         Some(row) => Ok(Reply::about(target, format!("{} takes **{}** on disk.", code(target), row[0]))),

@@ -12,6 +12,7 @@ mod network;
 mod packages;
 mod people;
 mod permissions;
+mod ports;
 mod processes;
 mod reading;
 mod services;
@@ -42,6 +43,7 @@ pub(super) fn intents() -> impl Iterator<Item = &'static Intent> {
         shell::INTENTS,
         text::INTENTS,
         processes::INTENTS,
+        ports::INTENTS,
         network::INTENTS,
         git::INTENTS,
         git_changes::INTENTS,

@@ -3,6 +3,7 @@
 use super::super::{
     answer::{block, code},
     intent::{Intent, Topic},
+    pointing::pointed_file,
     run::{Reply, Run, Step},
     shell_line::path,
     slots::Slots,
@@ -13,7 +14,12 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "permissions.owner",
         topic: Topic::Permissions,
         example: "who owns main.rs?",
-        patterns: &["own <target> ?file ?folder ?who ?user -make", "who own <target> ?file ?folder"],
+        patterns: &[
+            "own <target> ?file ?folder ?who ?user -make",
+            "who own <target> ?file ?folder",
+            "who own it ?file ?folder",
+            "own it who",
+        ],
         plan: owner,
     },
     Intent {
@@ -71,6 +77,7 @@ pub(super) const INTENTS: &[Intent] = &[
             "make executable <target> ?file ?it",
             "run <path> make|allow|let|able|can ?file",
             "executable <path> ?make",
+            "make executable it ?file",
         ],
         plan: |slots, run| change(slots, run, "u+x", "is executable now"),
     },
@@ -142,7 +149,8 @@ pub(super) fn details(line: &str) -> Option<(&str, &str, &str)> {
 }
 
 fn owner(slots: &Slots, run: &mut Run<'_>) -> Step {
-    let name = slots.target();
+    let name = pointed_file(slots, run)?;
+    let name = name.as_str();
     let output = run.shell(&format!("ls -l -d {}", path(name)))?;
     Ok(match output.first().and_then(details) {
         Some((mode, owner, group)) => Reply::about(
@@ -206,7 +214,8 @@ fn rights(mode: &str, owner: &str, group: &str) -> String {
 }
 
 fn change(slots: &Slots, run: &mut Run<'_>, mode: &str, outcome: &str) -> Step {
-    let name = slots.target();
+    let name = pointed_file(slots, run)?;
+    let name = name.as_str();
     if name == "." {
         return Ok(Reply::new("Please name the file."));
     }

@@ -299,7 +299,7 @@ fn kill_hog(_: &Slots, run: &mut Run<'_>) -> Step {
 fn kill_port(slots: &Slots, run: &mut Run<'_>) -> Step {
     let port = slots.number.unwrap_or_default();
     let output = run.shell("ss -l -t -n -p")?;
-    let listeners = super::network::listeners(&output.text);
+    let listeners = super::ports::listeners(&output.text);
     let pids: Vec<u64> = listeners.iter().filter(|found| found.port == port).filter_map(|found| found.pid).collect();
     if pids.is_empty() {
         return Ok(Reply::new(format!("I see no process of yours that listens on port {port}; nothing was stopped.")));

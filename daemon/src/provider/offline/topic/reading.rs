@@ -4,6 +4,7 @@ use super::{
     super::{
         answer::{block, block_tail, code, counted},
         intent::{Intent, Topic},
+        pointing::pointed_file,
         run::{Reply, Run, Step},
         shell_line::{is_variable_name, path, paths},
         slots::Slots,
@@ -27,6 +28,9 @@ pub(super) const INTENTS: &[Intent] = &[
             "content <target> ?file ?show ?all -folder -commit -archive",
             "contain <path> what|show ?file ?content",
             "read|show file <target> -name -big -newest -oldest -hidden -empty",
+            "show|read|open it|ordinal file|content ?it ?first",
+            "show|read|open ordinal ?it ?file",
+            "show|read it ?content ?file",
         ],
         plan: show_file,
     },
@@ -121,7 +125,8 @@ pub(super) const INTENTS: &[Intent] = &[
 ];
 
 pub(super) fn show_file(slots: &Slots, run: &mut Run<'_>) -> Step {
-    let name = slots.target();
+    let name = pointed_file(slots, run)?;
+    let name = name.as_str();
     if name.strip_prefix('$').is_some_and(is_variable_name) {
         return super::people::variable(slots, run);
     }
