@@ -84,6 +84,9 @@ pub(super) fn pointed_files_now(slots: &Slots, run: &mut Run<'_>) -> Result<Vec<
         return Ok(names);
     }
     let output = run.shell(&again)?;
+    if output.is_cut {
+        return Err(too_many(MAX_ACTED + 1));
+    }
     let there = output.lines();
     let kept: Vec<String> = names.into_iter().filter(|name| there.contains(&name.as_str())).collect();
     match kept.len() {

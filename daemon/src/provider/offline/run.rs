@@ -89,6 +89,8 @@ pub(super) struct Output {
     pub(super) failed: bool,
     /// Whether `cd` and `export` stay in force in the user's shell.
     pub(super) sticks: bool,
+    /// Whether the tool left a part of the output out.
+    pub(super) is_cut: bool,
 }
 
 impl Output {
@@ -206,7 +208,9 @@ fn read_output(command: &str, result: &ToolResult) -> Output {
     let (body, last) = content.rsplit_once('\n').unwrap_or(("", content));
     let note = last.strip_prefix('[').and_then(|note| note.strip_suffix(']')).filter(|note| note.contains("; cwd"));
     let ending = note.and_then(|note| note.split(';').next());
+    let is_gap = |line: &str| line.starts_with('[') && line.ends_with(" bytes left out]");
     Output {
+        is_cut: note.is_some_and(|note| note.contains("left out")) || content.lines().any(is_gap),
         command: command.to_owned(),
         text: if note.is_some() { body.to_owned() } else { result.content.clone() },
         failed: result.is_error || ending.is_some_and(|ending| ending != "exit 0"),
@@ -235,6 +239,17 @@ mod tests {
         );
         assert_eq!((output.text.as_str(), output.failed, output.sticks), ("", false, false));
         assert!(read_output("x", &result("a\n[still running after 2.00 s; cwd /w]", false)).failed);
+    }
+
+    #[test]
+    fn output_with_a_gap_is_known_as_such() {
+        for (content, is_cut) in [
+            ("a\n[900 bytes left out]\nb\n[exit 0; cwd /w; 0.04 s]", true),
+            ("a\n[exit 0; cwd /w; 0.04 s; 890 of 900 bytes of output left out]", true),
+            ("a\n[exit 0; cwd /w; 0.04 s]", false),
+        ] {
+            assert_eq!(read_output("x", &result(content, false)).is_cut, is_cut, "{content}");
+        }
     }
 
     #[test]

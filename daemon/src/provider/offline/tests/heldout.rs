@@ -57,7 +57,6 @@ fn score(table: &'static str) -> Score {
 fn assert_good(table: &'static str, least_lines: usize, right_per_mille: usize, wrong_per_mille: usize) {
     let Score { lines, right, wrong, misses } = score(table);
     let told = format!("{right} of {lines} right, {wrong} wrong: {misses:#?}");
-    println!("{told}");
     assert!(lines >= least_lines, "{lines}");
     assert!(right * 1000 >= right_per_mille * lines, "{told}");
     assert!(wrong * 1000 <= wrong_per_mille * lines, "{told}");

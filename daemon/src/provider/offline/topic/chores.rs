@@ -98,7 +98,10 @@ fn listing(slots: &Slots, tests: &str, kind: char) -> String {
 
 /// What the line finds, as far as one command may be made of it.
 fn found(run: &mut Run<'_>, line: &str, slots: &Slots) -> Result<Vec<String>, Halt> {
-    let output = run.attempt(&format!("{line} 2> /dev/null | head -n {}", MAX_ACTED + 1))?;
+    let output = run.shell(&format!("{line} 2> /dev/null | head -n {}", MAX_ACTED + 1))?;
+    if output.is_cut {
+        return Err(too_many(MAX_ACTED + 1));
+    }
     let names: Vec<String> = output.lines().into_iter().map(str::to_owned).collect();
     match names.len() {
         0 => {
@@ -151,7 +154,7 @@ fn biggest_file(slots: &Slots, run: &mut Run<'_>) -> Result<(u64, String), Halt>
     let mut slots = slots.clone();
     slots.is_deep = true;
     let line = format!("{} -printf '%s %p\\n' 2> /dev/null | sort -rn | head -n 3", listing(&slots, "", 'f'));
-    let output = run.attempt(&line)?;
+    let output = run.shell(&line)?;
     biggest(output.lines().into_iter().filter_map(split_first), 1, slots.folder())
 }
 
@@ -159,7 +162,7 @@ fn biggest_file(slots: &Slots, run: &mut Run<'_>) -> Result<(u64, String), Halt>
 fn biggest_folder(slots: &Slots, run: &mut Run<'_>) -> Result<(u64, String), Halt> {
     let slots = Slots { is_deep: false, ..slots.clone() };
     let names = found(run, &listing(&slots, "", 'd'), &slots)?;
-    let output = run.attempt(&format!("du -s -k {} 2> /dev/null | sort -rn | head -n 3", paths(&names)))?;
+    let output = run.shell(&format!("du -s -k {} 2> /dev/null | sort -rn | head -n 3", paths(&names)))?;
     let lines = output.lines();
     let rows = lines.iter().filter_map(|line| line.split_once('\t')).filter(|(_, name)| is_one_of(name, &names));
     biggest(rows, 1024, slots.folder())
