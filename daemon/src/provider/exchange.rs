@@ -193,7 +193,7 @@ impl Exchange {
     async fn raise_cap(&mut self) -> bool {
         let Some(cap) = self.service.bounded(self.service.max_output_tokens) else { return false };
         let raised = self.service.bounded(Some(cap.saturating_mul(RAISED_CAP_FACTOR)));
-        let may_repeat = !self.outlet.has_shown || self.may_discard();
+        let may_repeat = (!self.outlet.has_shown || self.may_discard()) && !self.done.contains(&Once::LowerCap);
         if raised <= Some(cap) || !may_repeat || !self.is_first(Once::RaiseCap) {
             return false;
         }

@@ -189,7 +189,7 @@ async fn send(call: Call<'_>) -> Result<Response, Box<Failure>> {
     let response = match timeout(call.timeouts.headers, request).await {
         Ok(Ok(response)) => response,
         Err(_) => return Err(boxed(subject.timeout("did not begin to answer", "headers_ms", call.timeouts.headers))),
-        Ok(Err(error)) if error.is_timeout() => {
+        Ok(Err(error)) if error.is_timeout() && error.is_connect() => {
             return Err(boxed(subject.timeout("could not be connected", "connect_ms", call.timeouts.connect)));
         }
         Ok(Err(error)) => {

@@ -23,8 +23,6 @@ use crate::{
 #[derive(Debug, Default)]
 pub(super) struct ChatFold {
     ids: CallIds,
-    /// What is to be told at the end.
-    notices: Vec<Folded>,
     /// Names of the tools that may be called.
     tools: Vec<String>,
     splitter: ThinkSplitter,
@@ -50,7 +48,6 @@ impl ChatFold {
         };
         Self {
             ids: CallIds::beside(history::call_ids(&request.messages)),
-            notices: options.notices(request),
             tools: tools.collect(),
             splitter,
             ..Self::default()
@@ -241,9 +238,8 @@ impl Fold for ChatFold {
             folded.push(Folded::Learned(Quirk::SwallowsThinkTag));
         }
         if self.slots.is_empty() && printed::has_call(&self.text, &self.tools) {
-            self.notices.push(Folded::Notice(printed::NOTICE.to_owned()));
+            folded.push(Folded::Notice(printed::NOTICE.to_owned()));
         }
-        folded.append(&mut self.notices);
         if self.is_complete() {
             self.stop(&mut folded);
         } else {

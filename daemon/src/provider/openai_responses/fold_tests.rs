@@ -400,13 +400,6 @@ fn garbage_and_too_many_calls_are_protocol_errors() {
     assert!(matches!(fold(&events).end, Some(Folded::Protocol(_))));
 }
 
-#[test]
-fn what_is_to_be_told_is_told_before_the_end() {
-    let mut fold = ResponseFold::new([], vec![Folded::Notice("m is asked without".to_owned())]);
-    fold.on_event(&completed(json!([message("x")])).to_string());
-    assert!(matches!(fold.finish(End::Clean).as_slice(), [Folded::Notice(_), Folded::Stop(_)]));
-}
-
 proptest::proptest! {
     #![proptest_config(proptest::test_runner::Config { cases: 96, ..Default::default() })]
 

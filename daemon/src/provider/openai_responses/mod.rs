@@ -6,6 +6,7 @@
 mod fold;
 mod items;
 mod request;
+mod usual;
 
 use std::collections::BTreeSet;
 
@@ -57,8 +58,8 @@ impl Wire for OpenAiResponses {
         request::body(request, options)
     }
 
-    fn fold(&self, request: &ModelRequest, options: &Options<'_>) -> Box<dyn Fold> {
-        Box::new(fold::ResponseFold::new(history::call_ids(&request.messages), options.notices(request)))
+    fn fold(&self, request: &ModelRequest, _: &Options<'_>) -> Box<dyn Fold> {
+        Box::new(fold::ResponseFold::beside(history::call_ids(&request.messages)))
     }
 
     fn remedy(&self, error: &ErrorBody) -> Option<Quirk> {
