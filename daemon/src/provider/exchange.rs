@@ -117,9 +117,13 @@ impl Exchange {
             framing: service.wire.framing(),
         };
         let mut fold = service.wire.fold(&self.request, &options);
+        let given_up = options.notices(&self.request);
         self.outlet.begin_attempt();
         let ending = transport::attempt(call, fold.as_mut(), &mut self.outlet).await;
         self.outlet.learned.drain(..).for_each(|quirk| service.learn(quirk));
+        if matches!(ending, Ending::Stopped(_)) {
+            self.outlet.notices.extend(given_up);
+        }
         for notice in std::mem::take(&mut self.outlet.notices) {
             self.tell_once(notice).await;
         }

@@ -172,6 +172,17 @@ impl Options<'_> {
     pub(crate) fn effort(&self) -> Option<ReasoningEffort> {
         self.reasoning_effort.filter(|_| !self.has(Quirk::NoReasoningEffort))
     }
+
+    /// What the user does not get from this service though it was asked for.
+    pub(crate) fn notices(&self, request: &ModelRequest) -> Vec<String> {
+        let model = self.model;
+        let no_effort = (self.reasoning_effort.is_some() && self.has(Quirk::NoReasoningEffort))
+            .then(|| format!("{model} takes no `reasoning_effort`; it is asked without"));
+        let no_tools = (!request.tools.is_empty() && self.has(Quirk::NoTools)).then(|| {
+            format!("{model} cannot call tools: it can only talk, not run commands; choose another model for more")
+        });
+        no_effort.into_iter().chain(no_tools).collect()
+    }
 }
 
 /// A deviation of a service: known of its vendor, or learned from its refusal and then kept as long as the provider lives.
