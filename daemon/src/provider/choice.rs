@@ -270,8 +270,10 @@ impl<'a> Wishes<'a> {
 
     /// The vendor of lowest rank whose own key is there, and the reason in words.
     fn by_key_variable(&self) -> Option<(Spoken, String)> {
-        let mut keyed: Vec<_> =
-            vendor::all().filter_map(|(wire, vendor)| Some((wire, vendor, self.own_key(vendor)?.place))).collect();
+        let mut keyed: Vec<_> = vendor::all()
+            .filter(|(_, vendor)| vendor.lacks_only_key(self.model.is_some()))
+            .filter_map(|(wire, vendor)| Some((wire, vendor, self.own_key(vendor)?.place)))
+            .collect();
         keyed.sort_by_key(|(_, vendor, _)| vendor.rank);
         let mut keyed = keyed.into_iter();
         let (wire, vendor, variable) = keyed.next()?;

@@ -108,6 +108,30 @@ async fn a_key_variable_chooses_its_vendor_and_two_say_which() {
 }
 
 #[tokio::test]
+async fn a_key_that_says_neither_where_to_ask_nor_which_model_chooses_nothing() {
+    for variable in ["HF_TOKEN", "NVIDIA_API_KEY", "AZURE_OPENAI_API_KEY"] {
+        assert!(ready(&[(variable, "k")]).await.is_offline, "{variable}");
+    }
+    let named = ready(&[("HF_TOKEN", "k"), ("COHAB_MODEL", "org/m")]).await;
+    assert_eq!((named.model.as_str(), named.origin.as_str()), ("org/m", "HF_TOKEN"));
+    let router = ready(&[("HF_TOKEN", "k"), ("OPENROUTER_API_KEY", "k")]).await;
+    assert_eq!((router.model.as_str(), router.origin.as_str()), ("openrouter/auto", "OPENROUTER_API_KEY"));
+    let responses = [("COHAB_PROVIDER", "openai-responses"), ("OPENAI_API_KEY", "k")];
+    assert_eq!(ready(&responses).await.wire, "openai-responses");
+    assert_eq!(ready(&responses[1..]).await.wire, "openai-chat");
+}
+
+#[tokio::test]
+async fn a_host_of_azure_is_known_by_its_domain() {
+    let base = ("COHAB_BASE_URL", "https://mine.openai.azure.com/openai/v1");
+    let azure = ready(&[base, ("AZURE_OPENAI_API_KEY", "k"), ("COHAB_MODEL", "d")]).await;
+    assert_eq!((azure.wire.as_str(), azure.model.as_str()), ("openai-chat", "d"));
+    let nobody =
+        refused(&ModelSettings::default(), &[("COHAB_PROVIDER", "azure"), ("AZURE_OPENAI_API_KEY", "k")]).await;
+    assert!(nobody.message.starts_with("Azure has no address"), "{nobody:?}");
+}
+
+#[tokio::test]
 async fn what_is_named_wins_over_key_variables_and_variables_over_settings() {
     let settings = ModelSettings {
         provider: Some("anthropic".to_owned()),

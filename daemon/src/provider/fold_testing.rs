@@ -51,7 +51,7 @@ impl Answer {
                     call.args.map_or_else(|broken| format!("broken: {}", broken.error), |args| json!(args).to_string());
                 self.calls.push((call.id, call.name, args));
             }
-            Folded::Hidden => {}
+            Folded::Hidden | Folded::Learned(_) => {}
             end => self.end = Some(end),
         }
     }

@@ -57,6 +57,12 @@ impl Vendor {
         is_own || (url.scheme() == "https" && is_below())
     }
 
+    /// Whether nothing but the key must be known to ask it. Some keys are there for other uses of a service, like downloads, and
+    /// say neither where to ask nor which model.
+    pub(crate) fn lacks_only_key(&self, is_model_named: bool) -> bool {
+        !self.base_url.is_empty() && (is_model_named || !self.default_model.is_empty())
+    }
+
     /// Whether it is a server of the user's own, on this machine.
     pub(crate) fn is_local(&self) -> bool {
         self.base_url.starts_with("http://127.0.0.1")

@@ -1,10 +1,7 @@
 use std::collections::BTreeSet;
 
 use super::*;
-use crate::{
-    agent::port::{AssistantMessage, Message, TokenUsage, ToolSpec},
-    provider::settings::ReasoningEffort,
-};
+use crate::agent::port::{AssistantMessage, Message, TokenUsage, ToolSpec};
 
 /// Everything an answer comes to.
 #[derive(Debug, Default, PartialEq)]
@@ -67,9 +64,9 @@ fn asked(ids: &[&str], allow_tools: bool) -> ModelRequest {
 }
 
 /// The answer of a service with these deviations.
-fn fold_of(quirks: &[Quirk], effort: Option<ReasoningEffort>, events: &[Value]) -> Answer {
+fn fold_of(quirks: &[Quirk], events: &[Value]) -> Answer {
     let quirks: BTreeSet<Quirk> = quirks.iter().copied().collect();
-    let options = Options { model: "m", reasoning_effort: effort, quirks: &quirks, ..Options::default() };
+    let options = Options { model: "m", quirks: &quirks, ..Options::default() };
     let events: Vec<String> =
         events.iter().map(|event| event.as_str().map_or_else(|| event.to_string(), str::to_owned)).collect();
     fold_with(ChatFold::new(&asked(&[], true), &options), &events, End::Clean)
@@ -306,7 +303,7 @@ fn a_whole_answer_in_place_of_a_stream_is_one_answer() {
 fn a_call_written_as_text_stays_text_and_is_told() {
     let text = "{\"name\":\"bash\",\"arguments\":{\"command\":\"ls\"}}";
     let events = [delta(json!({"content": text})), finish("stop")];
-    let answer = fold_of(&[], None, &events);
+    let answer = fold_of(&[], &events);
     assert_eq!((answer.text.as_str(), answer.calls.len(), answer.class()), (text, 0, Some(StopClass::End)));
     assert_eq!(answer.notices, [printed::NOTICE]);
     let forbidden = fold_with(
@@ -315,8 +312,7 @@ fn a_call_written_as_text_stays_text_and_is_told() {
         End::Clean,
     );
     assert_eq!(forbidden.notices, Vec::<String>::new());
-    let called =
-        fold_of(&[], None, &[delta(json!({"content": text})), tool(0, "a", "bash", "{}"), finish("tool_calls")]);
+    let called = fold_of(&[], &[delta(json!({"content": text})), tool(0, "a", "bash", "{}"), finish("tool_calls")]);
     assert_eq!((called.calls.len(), called.notices.len()), (1, 0));
 }
 
@@ -324,9 +320,9 @@ fn a_call_written_as_text_stays_text_and_is_told() {
 fn a_swallowed_think_tag_is_learned_and_then_expected() {
     let events =
         [delta(json!({"content": "reasons\n</th"})), delta(json!({"content": "ink>\n\nAnswer"})), finish("stop")];
-    let first = fold_of(&[], None, &events);
+    let first = fold_of(&[], &events);
     assert_eq!((first.text.as_str(), &first.learned[..]), ("reasons\nAnswer", &[Quirk::SwallowsThinkTag][..]));
-    let later = |events: &[Value]| fold_of(&[Quirk::SwallowsThinkTag], None, events);
+    let later = |events: &[Value]| fold_of(&[Quirk::SwallowsThinkTag], events);
     let second = later(&events);
     assert_eq!((second.text.as_str(), second.reasoning.as_str()), ("Answer", "reasons\n"));
     let plain = [delta(json!({"content": "No reasons."}))];
