@@ -25,8 +25,8 @@ const TINY_MS: f64 = 200.0;
 /// A word of an event just below the limit of a line.
 const LONG_WORD_BYTES: usize = 8 * 1024 * 1024 - 1024;
 const LONG_MS: f64 = 1_000.0;
-/// The line on its way from one form to the next, twice at a time and then some.
-const LONG_MIB: f64 = 64.0;
+/// Ten times the line: it passes from form to form, is kept for the history, and the last wire's buffers may still be there.
+const LONG_MIB: f64 = 80.0;
 const MANY_EVENTS: usize = 100_000;
 const MANY_MS: f64 = 1_000.0;
 
