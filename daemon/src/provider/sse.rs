@@ -1,8 +1,8 @@
 //! Server-sent events, and JSON values one a line: network bytes in, payloads out, bounded.
 //!
 //! `eventsource-stream` panics on a byte order mark, stops for good at an invalid byte, holds back lines that end with CR and
-//! rescans its buffer with every chunk. So it never sees network bytes: [`EventLines`] gives it one whole, valid line per
-//! item, and for that input it is right and fast.
+//! rescans its buffer with every chunk. So it never sees network bytes: [`WholeEvents`] gives it the lines of one whole, valid
+//! event per item, and for that input it is right and fast.
 
 use std::{
     collections::VecDeque,
@@ -124,7 +124,8 @@ impl LineSplitter {
     /// The line that ends with `end`; `None` if nobody needs it.
     fn take_line(&mut self, end: &[u8]) -> Option<String> {
         let mut line = std::mem::take(&mut self.line);
-        line.reserve_exact(end.len() + 1);
+        // Room for both line ends of an event of one line.
+        line.reserve_exact(end.len() + 2);
         line.extend_from_slice(end);
         if line.is_empty() {
             self.event_bytes = 0;
@@ -141,17 +142,48 @@ impl LineSplitter {
     }
 }
 
-/// A byte stream as a stream of whole lines, made for `eventsource-stream`.
-struct EventLines<S, E> {
+/// A byte stream as a stream of whole events, or lines, made for `eventsource-stream`.
+struct WholeEvents<S, E> {
     bytes: S,
     splitter: LineSplitter,
-    ready: VecDeque<String>,
+    lines: VecDeque<String>,
+    /// The lines of an event whose blank line is still to come.
+    event: String,
     is_done: bool,
     failure: Option<SseError<E>>,
     ended_inside_event: Arc<AtomicBool>,
 }
 
-impl<S, E> Stream for EventLines<S, E>
+impl<S, E> WholeEvents<S, E> {
+    /// What the lines so far make whole.
+    fn ready(&mut self) -> Option<String> {
+        while let Some(line) = self.lines.pop_front() {
+            if self.splitter.framing == Framing::Lines {
+                return Some(line);
+            }
+            let is_end = line == "\n";
+            if self.event.is_empty() {
+                self.event = line;
+            } else {
+                self.event.push_str(&line);
+            }
+            if is_end {
+                return Some(std::mem::take(&mut self.event));
+            }
+        }
+        None
+    }
+
+    fn end(&mut self) {
+        self.is_done = true;
+        let (rest, is_unclosed) = self.splitter.finish();
+        self.ended_inside_event.store(is_unclosed, Ordering::Relaxed);
+        self.lines.extend(rest);
+        self.lines.push_back("\n".to_owned());
+    }
+}
+
+impl<S, E> Stream for WholeEvents<S, E>
 where
     S: Stream<Item = Result<Bytes, E>> + Unpin,
     E: Unpin,
@@ -161,15 +193,15 @@ where
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = &mut *self;
         loop {
-            if let Some(line) = this.ready.pop_front() {
-                return Poll::Ready(Some(Ok(line)));
+            if let Some(ready) = this.ready() {
+                return Poll::Ready(Some(Ok(ready)));
             }
             if this.is_done {
                 return Poll::Ready(this.failure.take().map(Err));
             }
             match std::task::ready!(this.bytes.poll_next_unpin(context)) {
                 Some(Ok(chunk)) => {
-                    if let Err(too_long) = this.splitter.push(&chunk, &mut this.ready) {
+                    if let Err(too_long) = this.splitter.push(&chunk, &mut this.lines) {
                         this.is_done = true;
                         this.failure = Some(match too_long {
                             TooLong::Line => SseError::LineTooLong,
@@ -181,13 +213,7 @@ where
                     this.is_done = true;
                     this.failure = Some(SseError::Transport(error));
                 }
-                None => {
-                    this.is_done = true;
-                    let (rest, is_unclosed) = this.splitter.finish();
-                    this.ended_inside_event.store(is_unclosed, Ordering::Relaxed);
-                    this.ready.extend(rest);
-                    this.ready.push_back("\n".to_owned());
-                }
+                None => this.end(),
             }
         }
     }
@@ -204,20 +230,21 @@ impl<E: Send + Unpin + 'static> Payloads<E> {
     /// Reads `bytes`.
     pub(crate) fn new(bytes: impl Stream<Item = Result<Bytes, E>> + Send + Unpin + 'static, framing: Framing) -> Self {
         let ended_inside_event = Arc::new(AtomicBool::new(false));
-        let lines = EventLines {
+        let events = WholeEvents {
             bytes,
             splitter: LineSplitter::new(framing),
             // A first line of our own keeps the crate from ever looking for a byte order mark.
-            ready: VecDeque::from(["\n".to_owned()]),
+            lines: VecDeque::from(["\n".to_owned()]),
+            event: String::new(),
             is_done: false,
             failure: None,
             ended_inside_event: Arc::clone(&ended_inside_event),
         };
         if framing == Framing::Lines {
-            let lines = lines.try_filter(|line| future::ready(!line.trim().is_empty()));
+            let lines = events.try_filter(|line| future::ready(!line.trim().is_empty()));
             return Self { events: lines.boxed(), ended_inside_event };
         }
-        let events = lines.eventsource().map(|event| match event {
+        let events = events.eventsource().map(|event| match event {
             Ok(event) => Ok(event.data),
             Err(EventStreamError::Transport(error)) => Err(error),
             Err(EventStreamError::Utf8(_) | EventStreamError::Parser(_)) => Err(SseError::Malformed),

@@ -129,3 +129,4 @@ fn version_folder(base: &Url) -> Url {
 #[cfg(test)]
 #[path = "wire_tests.rs"]
 mod tests;
+mod usual;

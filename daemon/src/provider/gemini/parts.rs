@@ -54,9 +54,7 @@ impl Parts {
     /// # Errors
     /// What the service did wrong; continues "Service (host) ...".
     pub(super) fn push(&mut self, part: &Map<String, Value>, event: &EventText<'_>) -> Result<Option<Folded>, String> {
-        if self.parts.len() == MAX_PARTS {
-            return Err(format!("sent more than {MAX_PARTS} parts"));
-        }
+        self.check_room()?;
         if let Some(function) = part.get("functionCall").and_then(Value::as_object) {
             self.on_call(part, function, event)?;
             return Ok(Some(Folded::Hidden));
@@ -69,6 +67,29 @@ impl Parts {
             Some(text) if is_thought(part) => Some(Folded::Reasoning(text.to_owned())),
             Some(text) => Some(Folded::Text(text.to_owned())),
         })
+    }
+
+    /// Takes a part that is nothing but text.
+    ///
+    /// # Errors
+    /// As [`push`](Self::push).
+    pub(super) fn push_text(&mut self, text: &str) -> Result<(), String> {
+        self.check_room()?;
+        if let Some(Part::Plain(last)) = self.parts.last_mut()
+            && is_only_text(last)
+            && !is_thought(last)
+            && let Some(Value::String(joined)) = last.get_mut("text")
+        {
+            joined.push_str(text);
+        } else {
+            self.parts.push(Part::Plain(Map::from_iter([("text".to_owned(), json!(text))])));
+        }
+        Ok(())
+    }
+
+    fn check_room(&self) -> Result<(), String> {
+        let is_full = self.parts.len() == MAX_PARTS;
+        if is_full { Err(format!("sent more than {MAX_PARTS} parts")) } else { Ok(()) }
     }
 
     /// Text that comes in pieces is one part again, unless one of them carries more than its text.

@@ -7,6 +7,7 @@
 mod cuts;
 mod framing;
 mod limits;
+mod mutations;
 mod rewrite;
 
 use std::{fs, path::PathBuf};
@@ -146,6 +147,7 @@ fn known(usage: TokenUsage) -> Value {
         ("cache_read", usage.cache_read),
         ("cache_write", usage.cache_write),
         ("reasoning", usage.reasoning),
+        ("cost_microusd", usage.cost_microusd),
     ];
     for (name, count) in counts {
         fields.extend(count.map(|count| (name.to_owned(), json!(count))));

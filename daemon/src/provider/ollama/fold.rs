@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::request;
+use super::{request, usual};
 use crate::{
     agent::port::{ModelRequest, StopClass, TokenUsage, ToolCall},
     provider::{
@@ -109,6 +109,9 @@ impl LineFold {
 
 impl Fold for LineFold {
     fn on_event(&mut self, data: &str) -> Vec<Folded> {
+        if let Some(content) = usual::text_of(data).filter(|_| self.progress() == Progress::Open) {
+            return vec![Folded::Text(content)];
+        }
         let mut folded = Vec::new();
         // One line, or all of them where something in between holds an answer back until it is whole.
         let mut lines = serde_json::Deserializer::from_str(data).into_iter::<Value>();

@@ -113,3 +113,4 @@ fn root(base: &Url) -> Url {
 #[cfg(test)]
 #[path = "wire_tests.rs"]
 mod tests;
+mod usual;

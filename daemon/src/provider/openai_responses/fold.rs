@@ -2,7 +2,10 @@
 
 use serde_json::Value;
 
-use super::items::{CALL, GAP, Item, Items, MAX_ITEMS, MESSAGE, REASONING, TooManyItems};
+use super::{
+    items::{CALL, GAP, Item, Items, MAX_ITEMS, MESSAGE, REASONING, TooManyItems},
+    usual::{self, TextDelta},
+};
 use crate::{
     agent::port::{StopClass, TokenUsage, ToolCall},
     provider::{
@@ -42,8 +45,8 @@ impl ResponseFold {
     fn dispatch(&mut self, event: &Value) -> Vec<Folded> {
         let kind = event.get("type").and_then(Value::as_str).unwrap_or_default();
         let folded = match kind {
-            "response.output_text.delta" => self.on_text(event, false),
-            "response.refusal.delta" => self.on_text(event, true),
+            "response.output_text.delta" => self.on_text(&TextDelta::of(event), false),
+            "response.refusal.delta" => self.on_text(&TextDelta::of(event), true),
             "response.reasoning_summary_text.delta" => self.on_reasoning(event, "summary_index"),
             "response.reasoning_text.delta" => self.on_reasoning(event, "content_index"),
             "response.function_call_arguments.delta" | "response.function_call_arguments.done" => {
@@ -63,15 +66,18 @@ impl ResponseFold {
             }
             _ => Ok(Vec::new()),
         };
+        self.or_too_many(folded)
+    }
+
+    fn or_too_many(&mut self, folded: Result<Vec<Folded>, TooManyItems>) -> Vec<Folded> {
         folded.unwrap_or_else(|TooManyItems| self.fail(Folded::Protocol(format!("sent more than {MAX_ITEMS} items"))))
     }
 
-    fn on_text(&mut self, event: &Value, is_refusal: bool) -> Result<Vec<Folded>, TooManyItems> {
-        let delta = text_of(event, "delta");
-        let item = self.items.of_part(event, MESSAGE)?;
+    fn on_text(&mut self, delta: &TextDelta<'_>, is_refusal: bool) -> Result<Vec<Folded>, TooManyItems> {
+        let item = self.items.of_named_part(delta.index, delta.item_id, MESSAGE)?;
         let is_first = item.shown_text.is_empty();
-        item.shown_text.push_str(delta);
-        Ok(self.shown(delta, is_refusal, is_first))
+        item.shown_text.push_str(&delta.text);
+        Ok(self.shown(&delta.text, is_refusal, is_first))
     }
 
     /// Several messages in one answer are told apart by a blank line.
@@ -236,6 +242,10 @@ impl Fold for ResponseFold {
         let data = data.trim();
         if self.has_failed || self.is_ended || data.is_empty() || data == "[DONE]" {
             return Vec::new();
+        }
+        if let Some(delta) = usual::text_of(data) {
+            let folded = self.on_text(&delta, false);
+            return self.or_too_many(folded);
         }
         match serde_json::from_str::<Value>(data) {
             Ok(event) => self.dispatch(&event),

@@ -6,6 +6,7 @@
 mod fold;
 mod items;
 mod request;
+mod usual;
 
 use std::collections::BTreeSet;
 
