@@ -6,11 +6,11 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use cohab_protocol::ApprovalMode;
 
 /// Names that begin a subcommand; any other first operand is a script for the real shell.
-pub const SUBCOMMANDS: [&str; 8] =
-    ["ask", "undo", "shell-check", "daemon", "config", "probe-model", "completions", "help"];
+pub const SUBCOMMANDS: [&str; 9] =
+    ["ask", "undo", "shell-check", "daemon", "config", "probe-model", "usage", "completions", "help"];
 
 /// Those that `cohab` hands over to the daemon's program, which owns settings, keys and models; help included.
-pub const HANDED_OVER: [&str; 2] = ["config", "probe-model"];
+pub const HANDED_OVER: [&str; 3] = ["config", "probe-model", "usage"];
 
 /// A terminal assistant that lives in your own shell
 #[derive(Debug, Parser)]
@@ -68,6 +68,8 @@ pub enum Command {
     /// Send one request to the configured model and show what comes back
     #[command(name = "probe-model")]
     ProbeModel(HandedOverArgs),
+    /// Show what answers took: tokens and cost
+    Usage(HandedOverArgs),
     /// Print the completion script of a shell
     Completions {
         /// The shell

@@ -15,5 +15,6 @@ pub mod provider;
 pub mod safety;
 pub mod server;
 pub mod shell;
+pub mod store;
 pub mod tool;
 pub mod wiring;

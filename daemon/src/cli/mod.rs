@@ -2,6 +2,7 @@
 
 pub mod config;
 pub mod probe_model;
+pub mod usage;
 
 use std::{
     ffi::OsString,
@@ -36,6 +37,8 @@ pub enum Command {
     Config(config::ConfigCommand),
     /// Send one request to the configured model and show what comes back
     ProbeModel(probe_model::ProbeArgs),
+    /// Show what answers took: tokens and cost
+    Usage(usage::UsageArgs),
 }
 
 impl Command {
@@ -49,6 +52,7 @@ impl Command {
             Self::Run { detach } => return Err(detach),
             Self::Config(command) => config::run(&command, paths, &mut io::stdin().lock(), &mut output, &mut errors),
             Self::ProbeModel(args) => probe_model::run(args, paths, &mut output, &mut errors),
+            Self::Usage(args) => usage::run(&args, paths, &mut output, &mut errors),
         })
     }
 }

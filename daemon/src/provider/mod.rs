@@ -24,6 +24,7 @@ mod retry;
 pub mod scripted;
 pub mod settings;
 mod sse;
+mod surrogates;
 mod transport;
 mod usual;
 mod vendor;

@@ -19,7 +19,7 @@ use eventsource_stream::{EventStreamError, Eventsource as _};
 use futures::{Stream, StreamExt as _, TryStreamExt as _, future};
 use memchr::memchr2;
 
-use super::wire::Framing;
+use super::{surrogates::Surrogates, wire::Framing};
 
 /// Longest line.
 pub(crate) const MAX_LINE_BYTES: usize = 8 * 1024 * 1024;
@@ -220,9 +220,10 @@ where
 }
 
 /// The payloads of a byte stream: the `data` of its events, without comments, names, ids and unknown fields; or its lines that
-/// are not blank.
+/// are not blank. Characters cut in two are joined.
 pub(crate) struct Payloads<E> {
     events: futures::stream::BoxStream<'static, Result<String, SseError<E>>>,
+    surrogates: Surrogates,
     ended_inside_event: Arc<AtomicBool>,
 }
 
@@ -242,19 +243,20 @@ impl<E: Send + Unpin + 'static> Payloads<E> {
         };
         if framing == Framing::Lines {
             let lines = events.try_filter(|line| future::ready(!line.trim().is_empty()));
-            return Self { events: lines.boxed(), ended_inside_event };
+            return Self { events: lines.boxed(), surrogates: Surrogates::default(), ended_inside_event };
         }
         let events = events.eventsource().map(|event| match event {
             Ok(event) => Ok(event.data),
             Err(EventStreamError::Transport(error)) => Err(error),
             Err(EventStreamError::Utf8(_) | EventStreamError::Parser(_)) => Err(SseError::Malformed),
         });
-        Self { events: events.boxed(), ended_inside_event }
+        Self { events: events.boxed(), surrogates: Surrogates::default(), ended_inside_event }
     }
 
     /// The next payload; `None` at a clean end.
     pub(crate) async fn next(&mut self) -> Option<Result<String, SseError<E>>> {
-        self.events.next().await
+        let payload = self.events.next().await?;
+        Some(payload.map(|payload| self.surrogates.mend(payload)))
     }
 
     /// Whether the stream ended cleanly, but in the middle of an event. That event was still delivered.

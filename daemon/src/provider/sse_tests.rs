@@ -161,3 +161,9 @@ proptest! {
         prop_assert_eq!(payloads_of(chunks), reference(&bytes));
     }
 }
+
+#[test]
+fn a_character_cut_in_two_by_the_service_arrives_whole() {
+    let halves = concat!(r#"data: {"content":"go \ud83d"}"#, "\n\n", r#"data: {"content":"\ude80!"}"#, "\n\n");
+    assert_eq!(whole(halves.as_bytes()), [r#"{"content":"go "}"#, r#"{"content":"\ud83d\ude80!"}"#]);
+}

@@ -16,7 +16,7 @@ use super::{
     retry::{self, Failure, Pace},
     settings::Timeouts,
     sse::{Payloads, SseError},
-    wire::{End, Fold, Folded, Framing, Progress, Stopped},
+    wire::{End, Fold, Folded, Framing, Progress, Quirk, Stopped},
 };
 use crate::agent::port::{ModelEvent, ProviderError, ProviderErrorKind, TokenUsage};
 
@@ -73,6 +73,8 @@ pub(super) struct Outlet {
     pub(super) text: String,
     /// What the user should know, to be told when the attempt is over.
     pub(super) notices: Vec<String>,
+    /// What the answers showed of the service.
+    pub(super) learned: Vec<Quirk>,
     /// Tokens of the attempts before this one.
     spent: TokenUsage,
     /// Tokens of this attempt.
@@ -87,6 +89,7 @@ impl Outlet {
             has_answer: false,
             text: String::new(),
             notices: Vec::new(),
+            learned: Vec::new(),
             spent: TokenUsage::default(),
             usage: TokenUsage::default(),
         }
@@ -132,6 +135,7 @@ impl Outlet {
             }
             Folded::Hidden => {}
             Folded::Notice(notice) => self.notices.push(notice),
+            Folded::Learned(quirk) => self.learned.push(quirk),
             Folded::Stop(stopped) => return Some(Ending::Stopped(stopped)),
             Folded::Incomplete(reason) => return Some(Ending::Incomplete(reason)),
             Folded::Error(body) => {
@@ -185,7 +189,7 @@ async fn send(call: Call<'_>) -> Result<Response, Box<Failure>> {
     let response = match timeout(call.timeouts.headers, request).await {
         Ok(Ok(response)) => response,
         Err(_) => return Err(boxed(subject.timeout("did not begin to answer", "headers_ms", call.timeouts.headers))),
-        Ok(Err(error)) if error.is_timeout() => {
+        Ok(Err(error)) if error.is_timeout() && error.is_connect() => {
             return Err(boxed(subject.timeout("could not be connected", "connect_ms", call.timeouts.connect)));
         }
         Ok(Err(error)) => {

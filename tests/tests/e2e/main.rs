@@ -18,4 +18,5 @@ mod shells;
 mod startup;
 mod tools;
 mod undo;
+mod usage;
 mod wires;

@@ -3,6 +3,7 @@
 mod anthropic;
 mod cancel;
 mod cuts;
+mod dialects;
 mod environment;
 mod faults;
 mod fixtures;

@@ -20,7 +20,6 @@ use crate::{
 #[derive(Debug, Default)]
 pub(super) struct ResponseFold {
     ids: CallIds,
-    notice: Option<Folded>,
     items: Items,
     has_text: bool,
     has_reasoning: bool,
@@ -32,9 +31,9 @@ pub(super) struct ResponseFold {
 }
 
 impl ResponseFold {
-    /// Starts with the call ids of the conversation, which new ones must not repeat, and with what is to be told at the end.
-    pub(super) fn new<'a>(taken: impl IntoIterator<Item = &'a str>, notice: Option<Folded>) -> Self {
-        Self { ids: CallIds::beside(taken), notice, ..Self::default() }
+    /// Starts with the call ids of the conversation, which new ones must not repeat.
+    pub(super) fn beside<'a>(taken: impl IntoIterator<Item = &'a str>) -> Self {
+        Self { ids: CallIds::beside(taken), ..Self::default() }
     }
 
     fn fail(&mut self, failure: Folded) -> Vec<Folded> {
@@ -194,7 +193,7 @@ impl ResponseFold {
         };
         // A cut or refused answer may end inside the arguments even when they parse.
         let has_void_calls = has_calls && matches!(class, StopClass::Length | StopClass::Refusal);
-        let mut folded: Vec<Folded> = self.notice.take().into_iter().collect();
+        let mut folded = Vec::new();
         let mut own = Vec::new();
         for item in self.items.iter().filter(|_| !has_void_calls) {
             if item.kind() != CALL {
