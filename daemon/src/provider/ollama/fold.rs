@@ -109,11 +109,10 @@ impl LineFold {
 
 impl Fold for LineFold {
     fn on_event(&mut self, data: &str) -> Vec<Folded> {
-        let mut folded = Vec::new();
         if let Some(content) = usual::text_of(data).filter(|_| self.progress() == Progress::Open) {
-            folded.push(Folded::Text(content));
-            return folded;
+            return vec![Folded::Text(content)];
         }
+        let mut folded = Vec::new();
         // One line, or all of them where something in between holds an answer back until it is whole.
         let mut lines = serde_json::Deserializer::from_str(data).into_iter::<Value>();
         while self.progress() == Progress::Open {
