@@ -55,9 +55,11 @@ class Row:
         folder = CACHE / "failed" / name
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
-        for number, exchange in enumerate(self.tap.exchanges, 1):
-            (folder / f"{number}-request").write_bytes(exchange.request)
-            (folder / f"{number}-answer").write_bytes(exchange.answer)
+        taps = {"": self.tap, "behind-": self.server.between}
+        for side, exchanges in {side: tap.exchanges for side, tap in taps.items() if tap}.items():
+            for number, exchange in enumerate(exchanges, 1):
+                (folder / f"{side}{number}-request").write_bytes(exchange.request)
+                (folder / f"{side}{number}-answer").write_bytes(exchange.answer)
         return folder
 
     def unbroken(self, name):

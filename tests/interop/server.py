@@ -53,6 +53,8 @@ class Server:
     usage = None
     # Scenes that only some servers can play.
     scenes = ()
+    # A gateway's tap to what is behind it.
+    between = None
     # How much to pipe into a question that is to be too long.
     overflow_bytes = 0
 

@@ -29,7 +29,6 @@ class LiteLlm(Server):
     def __init__(self):
         super().__init__()
         self.behind = LlamaCpp()
-        self.between = None
 
     def install(self):
         pip(self.folder, f"litellm[proxy]=={self.version}")

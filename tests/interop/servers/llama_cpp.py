@@ -46,7 +46,10 @@ class LlamaCpp(Server):
 
     def command(self):
         model = self.folder / "sentences.gguf"
-        tiny_model.write(model, SENTENCES)
+        # Another server may have the file mapped: it keeps its own.
+        fresh = model.with_suffix(f".{self.port}")
+        tiny_model.write(fresh, SENTENCES)
+        fresh.replace(model)
         return [sys.executable, "-c", SERVE, model, self.port, CONTEXT_TOKENS]
 
     def environment(self):
