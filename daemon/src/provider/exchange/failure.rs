@@ -99,14 +99,10 @@ impl Exchange {
         (self.service.wire.url(&self.service.base, &options), self.service.wire.body(&self.request, &options))
     }
 
-    /// What the user asked for, or pays for, and does not get.
+    /// What the user pays for and does not get. What he asked for and does not get is told by the options.
     fn notice_of(&self, quirk: Quirk) -> Option<String> {
         let model = &self.service.info.model;
         match quirk {
-            Quirk::NoReasoningEffort => Some(format!("{model} takes no `reasoning_effort`; it is asked without")),
-            Quirk::NoTools => {
-                Some(format!("{model} cannot call tools: it can talk, but not look or run anything; another model can"))
-            }
             Quirk::NoCacheControl => Some(format!("{model} takes no cache marks; each question is read as a whole")),
             _ => None,
         }
