@@ -77,7 +77,8 @@ impl LineSplitter {
             is_at_start: true,
             after_cr: false,
             max_line_bytes: MAX_LINE_BYTES,
-            max_event_bytes: MAX_EVENT_BYTES,
+            // Lines have no blank ones between them that would end an event.
+            max_event_bytes: if framing == Framing::Lines { usize::MAX } else { MAX_EVENT_BYTES },
         }
     }
 

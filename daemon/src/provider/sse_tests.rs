@@ -167,3 +167,16 @@ fn a_character_cut_in_two_by_the_service_arrives_whole() {
     let halves = concat!(r#"data: {"content":"go \ud83d"}"#, "\n\n", r#"data: {"content":"\ude80!"}"#, "\n\n");
     assert_eq!(whole(halves.as_bytes()), [r#"{"content":"go "}"#, r#"{"content":"\ud83d\ude80!"}"#]);
 }
+
+#[test]
+fn lines_of_an_answer_are_bounded_each_and_not_together() {
+    let mut splitter = LineSplitter::new(Framing::Lines);
+    let mut lines = VecDeque::new();
+    let mut line = vec![b'x'; MAX_LINE_BYTES - 1];
+    line.push(b'\n');
+    for _ in 0..3 {
+        assert_eq!(splitter.push(&line, &mut lines), Ok(()));
+        lines.clear();
+    }
+    assert_eq!(splitter.push(&vec![b'x'; MAX_LINE_BYTES + 1], &mut lines), Err(TooLong::Line));
+}
