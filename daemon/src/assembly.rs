@@ -47,7 +47,7 @@ const LOCAL_CONTEXT_TOKENS: u64 = 8_192;
 /// What the settings say, as far as a turn needs it.
 #[derive(Clone)]
 pub struct TurnSettings {
-    /// `[model]`.
+    /// `[model]`, or the profile in its place.
     pub model: ModelSettings,
     /// What may be done unasked.
     pub approval: ApprovalMode,
@@ -67,8 +67,8 @@ pub trait ProviderChooser: Send + Sync {
     async fn choose(&self, settings: &ModelSettings, variables: &Variables) -> Result<Choice, ChoiceError>;
 }
 
-/// Reads the settings. The error is `TurnError::Settings`.
-pub type LoadSettings = Box<dyn Fn(&Paths) -> Result<TurnSettings, TurnError> + Send + Sync>;
+/// Reads the settings as they are for a client with these variables. The error is `TurnError::Settings`.
+pub type LoadSettings = Box<dyn Fn(&Paths, &Variables) -> Result<TurnSettings, TurnError> + Send + Sync>;
 /// Makes a shell of its own, which starts in this folder with these variables; with the daemon's own if there are none.
 pub type IsolatedShell = Arc<dyn Fn(&Path, &Variables) -> Arc<dyn CommandRunner> + Send + Sync>;
 
@@ -132,7 +132,7 @@ impl Assembly {
         if let Some(kept) = self.recall(stamp, variables) {
             return Ok((kept.settings, kept.choice));
         }
-        let settings = (self.parts.load_settings)(&self.paths)?;
+        let settings = (self.parts.load_settings)(&self.paths, variables)?;
         let choice = self.parts.chooser.choose(&settings.model, variables).await;
         let choice = choice.map_err(|error| TurnError::Settings { message: error.message, hint: error.hint })?;
         let since = Instant::now();

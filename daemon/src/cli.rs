@@ -147,7 +147,7 @@ fn complain(errors: &mut dyn Write, message: &str, hint: Option<&str>) -> io::Re
     hint.map_or(Ok(()), |hint| writeln!(errors, "Hint: {hint}"))
 }
 
-fn known(name: &str) -> Result<&'static Key, Failure> {
+fn known(name: &str) -> Result<Key, Failure> {
     keys::find(name).ok_or_else(|| Failure::Other(format!("unknown key `{name}`"), Some(keys::advice(name))))
 }
 
@@ -168,7 +168,7 @@ fn effective(file: &ConfigFile, key: &Key) -> Option<(String, String)> {
 
 fn get(path: &Path, name: &str, with_origin: bool, output: &mut dyn Write) -> Result<(), Failure> {
     let key = known(name)?;
-    let Some((value, origin)) = effective(&sound(path)?, key) else {
+    let Some((value, origin)) = effective(&sound(path)?, &key) else {
         return Err(Failure::Other(format!("`{name}` is not set and has no default"), None));
     };
     let origin = if with_origin { format!("\t{origin}") } else { String::new() };
@@ -191,7 +191,7 @@ fn set(path: &Path, name: &str, value: &str, input: &mut dyn BufRead, output: &m
         value.to_owned()
     };
     let value = key.parse(&text).map_err(|message| Failure::Other(message, None))?;
-    ConfigFile::read(path)?.set(key, value)?;
+    ConfigFile::read(path)?.set(&key, value)?;
     let shown = if key.is_secret { MASK } else { &text };
     writeln!(output, "{name} = {shown}")?;
     Ok(())

@@ -17,6 +17,7 @@ use crate::{
     provider::{
         choice::{self, Choice, ChoiceError},
         detect,
+        key_store::KeyStores,
         offline::OfflineAssistant,
         settings::ModelSettings,
     },
@@ -32,9 +33,9 @@ pub fn assembler(paths: &Paths) -> Arc<dyn Assembler> {
     let parts = Parts {
         load_settings: Box::new({
             let home = home.clone();
-            move |paths| load_settings(paths, &home)
+            move |paths, variables| load_settings(paths, variables, &home)
         }),
-        chooser: Arc::new(Chooser),
+        chooser: Arc::new(Chooser { stores: KeyStores::new(&paths.config_dir) }),
         isolated_shell: Arc::new(|cwd, environment| Arc::new(keyless_shell(cwd, environment))),
         policy: standard_policy,
         home,
@@ -66,25 +67,30 @@ fn home() -> PathBuf {
     home.canonicalize().unwrap_or(home)
 }
 
-fn load_settings(paths: &Paths, home: &Path) -> Result<TurnSettings, TurnError> {
+fn load_settings(paths: &Paths, variables: &Variables, home: &Path) -> Result<TurnSettings, TurnError> {
     let settings = config::load(paths).map_err(|error| TurnError::Settings {
         message: error.to_string(),
         hint: error.hint.or_else(|| Some("`cohab config check` shows all that is wrong".into())),
     })?;
+    let model = settings.model_of(variables.get("COHAB_PROFILE").map(String::as_str));
+    let model = model
+        .map_err(|error| TurnError::Settings { message: error.to_string(), hint: Some(error.hint) })?;
     let tools = tool::registry(&ToolOptions {
         home: home.to_owned(),
         command_timeout: settings.limits.command_timeout(),
         output_max_bytes: settings.limits.tool_output_max_bytes,
     });
     Ok(TurnSettings {
-        model: settings.model,
+        model,
         approval: settings.approval.mode,
         limits: TurnLimits { model_calls: settings.limits.steps_per_turn },
         tools,
     })
 }
 
-struct Chooser;
+struct Chooser {
+    stores: KeyStores,
+}
 
 #[async_trait]
 impl ProviderChooser for Chooser {
@@ -92,7 +98,7 @@ impl ProviderChooser for Chooser {
         let environment = |name: &str| variables.get(name).cloned();
         let hosts = detect::usual_hosts(environment("OLLAMA_HOST").as_deref());
         let offline = || -> Arc<dyn ModelProvider> { Arc::new(OfflineAssistant::new("no model is set up")) };
-        choice::choose(settings, &environment, &hosts, offline).await
+        choice::choose(settings, &environment, &hosts, &self.stores, offline).await
     }
 }
 

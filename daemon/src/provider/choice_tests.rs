@@ -24,6 +24,11 @@ impl ModelProvider for Offline {
     }
 }
 
+/// Stores with nothing in them.
+fn stores() -> KeyStores {
+    KeyStores::with_programs(Path::new("/nonexistent"), "".into())
+}
+
 async fn choose_in(
     settings: &ModelSettings,
     variables: &[(&str, &str)],
@@ -31,7 +36,7 @@ async fn choose_in(
 ) -> Result<Choice, ChoiceError> {
     let environment =
         |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
-    choose(settings, &environment, hosts, || Arc::new(Offline)).await
+    choose(settings, &environment, hosts, &stores(), || Arc::new(Offline)).await
 }
 
 async fn ready_in(settings: &ModelSettings, variables: &[(&str, &str)]) -> ModelInfo {
@@ -224,5 +229,6 @@ async fn a_found_server_is_offered_and_not_taken() {
 fn the_choice_can_be_made_on_any_thread() {
     fn is_send<T: Send>(_: &T) {}
     let settings = ModelSettings::default();
-    is_send(&choose(&settings, &|_: &str| None, &[], || Arc::new(Offline)));
+    let stores = stores();
+    is_send(&choose(&settings, &|_: &str| None, &[], &stores, || Arc::new(Offline)));
 }

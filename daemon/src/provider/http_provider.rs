@@ -52,6 +52,18 @@ pub(crate) struct Endpoint {
     pub(crate) context_window_tokens: Option<u64>,
 }
 
+impl Endpoint {
+    /// Who answers there.
+    pub(crate) fn info(&self) -> ModelInfo {
+        ModelInfo {
+            wire: self.wire.name().to_owned(),
+            model: self.model.clone(),
+            origin: self.origin.clone(),
+            is_offline: false,
+        }
+    }
+}
+
 /// A provider that speaks one of the wires.
 pub(crate) struct HttpProvider {
     service: Arc<Service>,
@@ -94,12 +106,7 @@ impl HttpProvider {
             wire,
             client: http::client(&endpoint.base, timeouts.connect)?,
             headers: wire.headers(endpoint.key.as_ref(), &quirks),
-            info: ModelInfo {
-                wire: wire.name().to_owned(),
-                model: endpoint.model.clone(),
-                origin: endpoint.origin,
-                is_offline: false,
-            },
+            info: endpoint.info(),
             base: endpoint.base.clone(),
             subject: Subject {
                 service: endpoint.service,

@@ -12,16 +12,22 @@ mod error;
 mod history;
 mod http;
 mod http_provider;
+mod key;
+pub mod key_store;
+mod late;
+mod limited_command;
 mod models;
 pub mod offline;
 mod openai_chat;
 mod retry;
 pub mod scripted;
+mod service;
 pub mod settings;
 mod sse;
 mod transport;
 mod vendor;
 mod wire;
+mod wishes;
 
 #[cfg(test)]
 mod http_tests;
