@@ -6,7 +6,11 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use cohab_protocol::ApprovalMode;
 
 /// Names that begin a subcommand; any other first operand is a script for the real shell.
-pub const SUBCOMMANDS: [&str; 7] = ["ask", "undo", "shell-check", "daemon", "config", "completions", "help"];
+pub const SUBCOMMANDS: [&str; 8] =
+    ["ask", "undo", "shell-check", "daemon", "config", "probe-model", "completions", "help"];
+
+/// Those that `cohab` hands over to the daemon's program, which owns settings, keys and models; help included.
+pub const HANDED_OVER: [&str; 2] = ["config", "probe-model"];
 
 /// A terminal assistant that lives in your own shell
 #[derive(Debug, Parser)]
@@ -18,8 +22,10 @@ pub const SUBCOMMANDS: [&str; 7] = ["ask", "undo", "shell-check", "daemon", "con
     disable_help_flag = true,
     args_conflicts_with_subcommands = true,
     override_usage = "cohab [--shell PATH] [--login] [-- ARGS]\n       cohab <COMMAND>",
-    after_help = "Without a command your shell opens in this terminal, as it is. At its prompt,\n\
-        `? question` and Enter asks; Alt-Enter asks with the line as it stands."
+    // As tight as it is, it fits a small terminal.
+    help_template = "{about}\n\n{usage-heading} {usage}\n\nCommands:\n{subcommands}\nOptions:\n{options}{after-help}",
+    after_help = "Without a command your shell opens here. At its prompt `? question` and Enter\n\
+        asks; Alt-Enter asks with the line as it stands."
 )]
 pub struct Cli {
     /// What to do instead of opening the shell.
@@ -32,7 +38,7 @@ pub struct Cli {
     #[arg(long, short)]
     pub login: bool,
     /// Arguments for the shell
-    #[arg(last = true, value_name = "ARGS")]
+    #[arg(last = true, value_name = "ARGS", hide = true)]
     pub shell_args: Vec<OsString>,
     /// Print help
     #[arg(long, short, global = true, action = clap::ArgAction::HelpShort)]
@@ -58,7 +64,10 @@ pub enum Command {
     Daemon(DaemonCommand),
     /// Show, check and change the settings
     #[command(after_help = "`cohab config list` shows every setting and what it means.")]
-    Config(ConfigArgs),
+    Config(HandedOverArgs),
+    /// Send one request to the configured model and show what comes back
+    #[command(name = "probe-model")]
+    ProbeModel(HandedOverArgs),
     /// Print the completion script of a shell
     Completions {
         /// The shell
@@ -157,11 +166,11 @@ pub enum DaemonCommand {
     },
 }
 
-/// `cohab config ...`: handed on to the daemon's program, which owns the settings.
+/// Of a subcommand in [`HANDED_OVER`].
 #[derive(Debug, Args)]
-pub struct ConfigArgs {
-    /// path, list, get KEY, set KEY VALUE or check
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ACTION")]
+pub struct HandedOverArgs {
+    /// `cohab COMMAND --help` tells
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGS")]
     pub args: Vec<OsString>,
 }
 
@@ -259,9 +268,10 @@ mod tests {
     }
 
     #[test]
-    fn config_hands_its_words_on_untouched() {
-        let cli = Cli::parse_from(["cohab", "config", "set", "model.name", "--json", "x"]);
-        let Some(Command::Config(config)) = cli.command else { panic!("not config") };
-        assert_eq!(config.args, ["set", "model.name", "--json", "x"]);
+    fn what_is_handed_over_is_a_subcommand_that_takes_any_words() {
+        for name in HANDED_OVER {
+            assert!(SUBCOMMANDS.contains(&name), "{name}");
+            assert!(Cli::try_parse_from(["cohab", name, "set", "model.name", "--json", "x"]).is_ok(), "{name}");
+        }
     }
 }

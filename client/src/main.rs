@@ -10,7 +10,7 @@ use std::{
 use clap::{Parser, error::ErrorKind};
 use cohab::{
     ask,
-    cli::{Cli, Command as CliCommand, CompletionShell, ConfigArgs, for_completions},
+    cli::{Cli, Command as CliCommand, CompletionShell, HANDED_OVER, for_completions},
     config::{self, Config},
     connection, daemon_control, driver,
     real_shell::{self, Surroundings, WayIn},
@@ -37,7 +37,10 @@ fn main() -> ExitCode {
             let config = config::load(&Paths::from_env().config_file());
             exec_shell(given_shell(&args, &config), &shell_args, is_login_name)
         }
-        WayIn::CommandLine => run(is_login_name, surroundings),
+        WayIn::CommandLine if args.first().is_some_and(|name| HANDED_OVER.iter().any(|known| name == known)) => {
+            hand_over(&args)
+        }
+        WayIn::CommandLine => run(is_login_name, surroundings, &args),
     }
 }
 
@@ -67,7 +70,7 @@ fn complain(message: &str) {
     let _ = writeln!(io::stderr(), "cohab: {message}");
 }
 
-fn run(is_login_name: bool, surroundings: Surroundings) -> ExitCode {
+fn run(is_login_name: bool, surroundings: Surroundings, args: &[OsString]) -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
@@ -91,7 +94,7 @@ fn run(is_login_name: bool, surroundings: Surroundings) -> ExitCode {
             let outcome = daemon_control::run(command, &paths, &mut io::stdout(), &mut io::stderr()).await;
             outcome.unwrap_or(ExitCode::FAILURE)
         }),
-        Some(CliCommand::Config(args)) => exec_config(&args),
+        Some(CliCommand::Config(_) | CliCommand::ProbeModel(_)) => hand_over(args),
         Some(CliCommand::Completions { shell }) => completions(shell),
     }
 }
@@ -124,10 +127,10 @@ fn block_on(future: impl Future<Output = ExitCode>) -> ExitCode {
     }
 }
 
-/// The daemon's program owns the settings; it becomes this process.
-fn exec_config(args: &ConfigArgs) -> ExitCode {
+/// The daemon's program owns settings, keys and models; it becomes this process.
+fn hand_over(args: &[OsString]) -> ExitCode {
     let program = connection::daemon_program();
-    let error = Command::new(&program).arg("config").args(&args.args).exec();
+    let error = Command::new(&program).args(args).exec();
     complain(&format!("{} cannot be started: {error}", program.display()));
     ExitCode::FAILURE
 }

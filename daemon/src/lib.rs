@@ -10,6 +10,7 @@ pub mod folder_watch;
 pub mod lifecycle;
 pub mod log;
 pub mod middleware;
+pub mod probe;
 pub mod provider;
 pub mod safety;
 pub mod server;

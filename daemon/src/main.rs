@@ -1,13 +1,10 @@
 //! `cohabd`, the daemon. Runs in the foreground; the client starts it in a session of its own.
 
-use std::{io, process::ExitCode};
+use std::process::ExitCode;
 
 use anyhow::Context;
 use cohab_protocol::Paths;
-use cohabd::{
-    cli::{self, Command},
-    config, lifecycle, log, wiring,
-};
+use cohabd::{cli, config, lifecycle, log, wiring};
 use tokio_util::sync::CancellationToken;
 use tracing::level_filters::LevelFilter;
 
@@ -19,14 +16,11 @@ const MAX_BLOCKING_THREADS: usize = 8;
 #[expect(clippy::print_stderr, reason = "the one place where the daemon speaks to whoever started it")]
 fn main() -> ExitCode {
     let paths = Paths::from_env();
-    let outcome = match cli::parse() {
-        Command::Config(command) => {
-            let (mut input, mut output, mut errors) = (io::stdin().lock(), io::stdout().lock(), io::stderr().lock());
-            return cli::run_config(&command, &paths, &mut input, &mut output, &mut errors);
-        }
-        Command::Run { detach } => run(&paths, detach),
+    let detach = match cli::parse().execute(&paths) {
+        Ok(status) => return status,
+        Err(detach) => detach,
     };
-    match outcome {
+    match run(&paths, detach) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("cohabd: {error:#}");

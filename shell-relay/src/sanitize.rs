@@ -14,6 +14,22 @@ pub const MAX_SEQUENCE_BYTES: usize = 4096;
 /// Text without width (accents upon accents) beyond this many bytes a column is cut from titles.
 const MAX_BYTES_PER_COLUMN: usize = 16;
 
+/// What JSON lets stand in a string but a terminal would obey or hide, as JSON escapes. `json` stays the same value.
+#[must_use]
+pub fn escaped_json(json: &str) -> String {
+    let mut out = String::with_capacity(json.len());
+    for c in json.chars() {
+        if c.is_control() || is_invisible(c) {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                out.push_str(&format!("\\u{unit:04x}"));
+            }
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}
+
 /// Removes everything from `text` that a terminal would obey or hide: escape sequences with their payload, C0 except TAB and LF,
 /// DEL, C1, bidi controls, zero-width and tag characters.
 #[must_use]

@@ -3,6 +3,7 @@
 use std::{
     collections::BTreeMap,
     fs,
+    io::Write as _,
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     process::{Child, Command, Output, Stdio},
@@ -212,6 +213,17 @@ impl Home {
     #[must_use]
     pub fn run(&self, arguments: &[&str]) -> Finished {
         self.finish(self.cohab_process(arguments).spawn().expect("cohab starts"))
+    }
+
+    /// The same with this input.
+    ///
+    /// # Panics
+    /// As [`run`](Self::run), or if the input is not taken.
+    #[must_use]
+    pub fn run_with_input(&self, arguments: &[&str], input: &str) -> Finished {
+        let mut child = self.cohab_process(arguments).stdin(Stdio::piped()).spawn().expect("cohab starts");
+        child.stdin.take().expect("a pipe").write_all(input.as_bytes()).expect("it reads its input");
+        self.finish(child)
     }
 
     /// Waits for the end of a process and of its output.

@@ -20,7 +20,7 @@ use cohab_protocol::{
     ApprovalSubject, ChunkDelta, DaemonMessage, NoticeKind, StepActivity, StepOutcome, TurnEndReason, Usage,
     WireErrorKind,
 };
-use cohab_shell_relay::sanitize::is_invisible;
+use cohab_shell_relay::sanitize::escaped_json;
 use serde_json::{Value, json};
 
 use super::{View, write_line};
@@ -40,7 +40,7 @@ impl<W: Write> JsonView<W> {
 
 impl<W: Write> View for JsonView<W> {
     fn show(&mut self, message: &DaemonMessage) -> io::Result<()> {
-        event(message).map_or(Ok(()), |event| write_line(&mut self.out, &escaped(&event.to_string())))
+        event(message).map_or(Ok(()), |event| write_line(&mut self.out, &escaped_json(&event.to_string())))
     }
 
     fn show_question(&mut self, _question: Option<&OpenQuestion>) -> io::Result<()> {
@@ -50,21 +50,6 @@ impl<W: Write> View for JsonView<W> {
     fn finish(&mut self) -> io::Result<()> {
         self.out.flush()
     }
-}
-
-/// What JSON lets stand in a string but a terminal would obey or hide, as JSON escapes.
-fn escaped(json: &str) -> String {
-    let mut out = String::with_capacity(json.len());
-    for c in json.chars() {
-        if c.is_control() || is_invisible(c) {
-            for unit in c.encode_utf16(&mut [0; 2]) {
-                out.push_str(&format!("\\u{unit:04x}"));
-            }
-        } else {
-            out.push(c);
-        }
-    }
-    out
 }
 
 fn event(message: &DaemonMessage) -> Option<Value> {
@@ -216,8 +201,8 @@ mod tests {
     #[test]
     fn a_terminal_finds_nothing_to_obey_and_a_program_finds_everything() {
         let text = "a\u{1b}[2J\u{9b}2J\u{202e}\u{e0041}\u{7f}b é";
-        let line = escaped(&json!({ "delta": text }).to_string());
-        assert!(!line.contains(|c: char| c.is_control() || is_invisible(c)), "{line:?}");
+        let line = escaped_json(&json!({ "delta": text }).to_string());
+        assert!(!line.contains(|c: char| c.is_control() || cohab_shell_relay::sanitize::is_invisible(c)), "{line:?}");
         assert_eq!(serde_json::from_str::<Value>(&line).unwrap()["delta"], text);
     }
 }

@@ -191,6 +191,18 @@ pub struct TokenUsage {
     pub cost_microusd: Option<u64>,
 }
 
+impl TokenUsage {
+    /// Takes over what `newer` knows.
+    pub fn update(&mut self, newer: Self) {
+        self.input = newer.input.or(self.input);
+        self.output = newer.output.or(self.output);
+        self.cache_read = newer.cache_read.or(self.cache_read);
+        self.cache_write = newer.cache_write.or(self.cache_write);
+        self.reasoning = newer.reasoning.or(self.reasoning);
+        self.cost_microusd = newer.cost_microusd.or(self.cost_microusd);
+    }
+}
+
 /// Classes of stop reasons. A turn has tool calls if calls arrived, whatever this says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StopClass {

@@ -122,7 +122,7 @@ impl Agent {
                 }
                 ModelEvent::ReasoningDelta(text) => sink.emit(TurnEvent::Reasoning(text)).await,
                 ModelEvent::ToolCallDone(call) => draft.calls.push(call),
-                ModelEvent::Usage(usage) => merge(&mut draft.usage, usage),
+                ModelEvent::Usage(usage) => draft.usage.update(usage),
                 ModelEvent::Notice(text) => sink.emit(TurnEvent::Notice(text)).await,
                 ModelEvent::Retrying { reason, after, discard_shown } => {
                     if discard_shown {
@@ -262,14 +262,4 @@ impl Agent {
 async fn announce(step: u32, tool: &str, title: &str, sink: &dyn EventSink) {
     let activity = Activity::ToolCall { tool: tool.to_owned(), title: title.to_owned() };
     sink.emit(TurnEvent::StepStarted { step, activity }).await;
-}
-
-/// Per field the last known value wins.
-fn merge(usage: &mut TokenUsage, newer: TokenUsage) {
-    usage.input = newer.input.or(usage.input);
-    usage.output = newer.output.or(usage.output);
-    usage.cache_read = newer.cache_read.or(usage.cache_read);
-    usage.cache_write = newer.cache_write.or(usage.cache_write);
-    usage.reasoning = newer.reasoning.or(usage.reasoning);
-    usage.cost_microusd = newer.cost_microusd.or(usage.cost_microusd);
 }

@@ -49,11 +49,13 @@ pub(super) struct Pacing {
     pub(super) piece_bytes: Option<usize>,
 }
 
-/// What goes wrong in a stream, after this many events.
+/// What goes wrong in a stream; a number is one of events.
 #[derive(Clone, Copy)]
 pub(super) enum Fault {
     /// The connection ends without the last chunk of the body.
     Cut(usize),
+    /// The same with all of the answer there but the mark that it is complete.
+    CutBeforeMark,
     /// Nothing more comes; the connection stays open until the client closes it.
     Stall(usize),
     /// The wire's own error event, then a clean end.
@@ -140,6 +142,12 @@ impl Answer {
         Self { fault: Some(Fault::Cut(events)), ..self }
     }
 
+    /// Cut off when all is there but the mark that the answer is complete.
+    #[must_use]
+    pub fn cut_before_mark(self) -> Self {
+        Self { fault: Some(Fault::CutBeforeMark), ..self }
+    }
+
     /// Silent after `events` events, until the client closes the connection.
     #[must_use]
     pub fn stall_after(self, events: usize) -> Self {
@@ -152,7 +160,7 @@ impl Answer {
         Self { fault: Some(Fault::Error(events)), ..self }
     }
 
-    /// A failure with a JSON body in the style that both wires share.
+    /// A failure with a JSON body in the style that all wires understand.
     #[must_use]
     pub fn status(status: u16, message: &str) -> Self {
         let body = serde_json::json!({ "type": "error", "error": { "type": "api_error", "message": message } });

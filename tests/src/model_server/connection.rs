@@ -25,8 +25,8 @@ enum After {
 pub(super) fn serve(stream: &TcpStream, wire: Wire, shared: &Shared) -> io::Result<()> {
     stream.set_nodelay(true)?;
     let mut reader = BufReader::new(stream);
-    while let Some(request) = Request::read(&mut reader)? {
-        let is_call = request.method == "POST" && request.path == wire.call_path();
+    while let Some(request) = Request::read(&mut reader, wire)? {
+        let is_call = request.method == "POST" && wire.is_call(&request.path);
         let answer = if is_call {
             (lock(&shared.respond))(&request)
         } else {
@@ -62,14 +62,20 @@ fn play(stream: &TcpStream, wire: Wire, answer: &Answer) -> io::Result<After> {
 }
 
 fn play_events(stream: &TcpStream, wire: Wire, answer: &Answer) -> io::Result<After> {
-    let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
+    let head =
+        format!("HTTP/1.1 200 OK\r\ncontent-type: {}\r\ntransfer-encoding: chunked\r\n\r\n", wire.content_type());
     write_all(stream, head.as_bytes())?;
+    let before_mark = match answer.fault {
+        Some(Fault::CutBeforeMark) => Some(wire.events_before_mark(answer)),
+        _ => None,
+    };
     let start = Instant::now();
     let mut events = wire.events(answer);
     let mut sent = 0;
     loop {
         match answer.fault {
             Some(Fault::Cut(after)) if sent == after => return Ok(After::Closed),
+            Some(Fault::CutBeforeMark) if Some(sent) == before_mark => return Ok(After::Closed),
             Some(Fault::Stall(after)) if sent == after => {
                 is_closed_within(stream, None)?;
                 return Ok(After::Closed);

@@ -14,8 +14,8 @@ use std::{
 };
 
 pub use answer::Answer;
-pub use request::{Request, SentToolResult};
-pub use wire::Wire;
+pub use request::Request;
+pub use wire::{SentToolResult, Wire};
 
 use crate::deadline::{deadline, lock, wait_while_not};
 
@@ -105,7 +105,7 @@ impl ModelServer {
     #[must_use]
     pub fn wait_for_calls(&self, count: usize) -> Vec<Request> {
         let calls = |state: &State| -> Vec<Request> {
-            state.requests.iter().filter(|request| request.path == self.wire.call_path()).cloned().collect()
+            state.requests.iter().filter(|request| self.wire.is_call(&request.path)).cloned().collect()
         };
         let enough = |state: &mut State| calls(state).len() >= count;
         match wait_while_not(&self.shared.state, &self.shared.changed, deadline(), enough) {

@@ -7,12 +7,16 @@ use std::{
 
 use serde_json::Value;
 
+use super::wire::{SentToolResult, Wire};
+
 /// Largest request body that is read.
 const MAX_BODY_BYTES: usize = 64 * 1024 * 1024;
 
 /// One request.
 #[derive(Clone, Debug)]
 pub struct Request {
+    /// The API that it should speak.
+    pub wire: Wire,
     /// `POST`, `GET`.
     pub method: String,
     /// Path and query.
@@ -25,18 +29,9 @@ pub struct Request {
     pub received_at: Instant,
 }
 
-/// The result of a tool call as the model would get it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SentToolResult {
-    /// Id of the call.
-    pub call_id: String,
-    /// The text.
-    pub content: String,
-}
-
 impl Request {
     /// Reads one request; nothing at the end of the connection.
-    pub(super) fn read(stream: &mut impl BufRead) -> io::Result<Option<Self>> {
+    pub(super) fn read(stream: &mut impl BufRead, wire: Wire) -> io::Result<Option<Self>> {
         let mut line = String::new();
         if stream.read_line(&mut line)? == 0 {
             return Ok(None);
@@ -59,7 +54,7 @@ impl Request {
         let mut body = vec![0; length];
         stream.read_exact(&mut body)?;
         let body = serde_json::from_slice(&body).unwrap_or(Value::Null);
-        Ok(Some(Self { method, path, headers, body, received_at: Instant::now() }))
+        Ok(Some(Self { wire, method, path, headers, body, received_at: Instant::now() }))
     }
 
     /// The value of a header, by its name in lower case.
@@ -68,54 +63,44 @@ impl Request {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
+    /// The key that came with it.
+    #[must_use]
+    pub fn key(&self) -> Option<&str> {
+        let (header, prefix) = self.wire.key_header();
+        self.header(header)?.strip_prefix(prefix)
+    }
+
+    /// The model that is asked; on some wires it stands in the path.
+    #[must_use]
+    pub fn model(&self) -> Option<&str> {
+        let in_path = || self.path.split_once("/models/")?.1.split(':').next();
+        self.body["model"].as_str().or_else(in_path)
+    }
+
     /// Every string of the conversation (not of the tools on offer), a line each. Marks for the service's cache, which move
     /// from request to request, are no part of it.
     #[must_use]
     pub fn conversation(&self) -> String {
         let mut text = String::new();
-        for part in ["system", "messages"] {
+        for part in ["system", "instructions", "systemInstruction", "messages", "input", "contents"] {
             collect_strings(&self.body[part], &mut text);
         }
         text
     }
 
-    /// The tool results in the conversation, oldest first, on either wire.
+    /// The tool results in the conversation, oldest first.
     #[must_use]
     pub fn tool_results(&self) -> Vec<SentToolResult> {
-        let messages = self.body["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
-        let mut results = Vec::new();
-        for message in messages {
-            if message["role"] == "tool" {
-                results.push(result(&message["tool_call_id"], &message["content"]));
-            }
-            let blocks = message["content"].as_array().map(Vec::as_slice).unwrap_or_default();
-            let blocks = blocks.iter().filter(|block| block["type"] == "tool_result");
-            results.extend(blocks.map(|block| result(&block["tool_use_id"], &block["content"])));
-        }
-        results
+        self.wire.tool_results(&self.body)
     }
 
-    /// Names of the tools on offer, on either wire, in the order sent.
+    /// Names of the tools on offer, in the order sent.
     #[must_use]
     pub fn tool_names(&self) -> Vec<String> {
         let tools = self.body["tools"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let tools = tools.first().and_then(|tool| tool["functionDeclarations"].as_array()).map_or(tools, Vec::as_slice);
         let name = |tool: &Value| tool["name"].as_str().or(tool["function"]["name"].as_str()).map(str::to_owned);
         tools.iter().filter_map(name).collect()
-    }
-}
-
-fn result(id: &Value, content: &Value) -> SentToolResult {
-    let mut text = String::new();
-    collect_text(content, &mut text);
-    SentToolResult { call_id: id.as_str().unwrap_or_default().to_owned(), content: text }
-}
-
-/// The text of a content: a string, or a list of blocks with a `text`.
-fn collect_text(content: &Value, out: &mut String) {
-    match content {
-        Value::String(text) => out.push_str(text),
-        Value::Array(blocks) => blocks.iter().for_each(|block| collect_text(&block["text"], out)),
-        _ => {}
     }
 }
 

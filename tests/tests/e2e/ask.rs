@@ -82,9 +82,7 @@ fn json_is_one_typed_event_a_line() {
 fn a_pipe_is_context() {
     let server = ModelServer::start(Wire::OpenAiChat, [Answer::text("A panic.")]);
     let home = Home::with_model(&server);
-    let mut child = home.cohab_process(&["ask", "explain this"]).stdin(Stdio::piped()).spawn().expect("cohab starts");
-    child.stdin.take().expect("a pipe").write_all(b"thread main panicked at line 9\n").expect("it reads");
-    let finished = home.finish(child);
+    let finished = home.run_with_input(&["ask", "explain this"], "thread main panicked at line 9\n");
     assert_eq!(finished.status, Some(0), "{finished:?}");
     let conversation = server.wait_for_calls(1)[0].conversation();
     assert!(

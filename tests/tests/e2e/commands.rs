@@ -29,6 +29,7 @@ fn help_fits_a_screen() {
         &["undo", "--help"],
         &["daemon", "--help"],
         &["config", "--help"],
+        &["probe-model", "--help"],
         &["completions", "--help"],
     ] {
         let finished = home.run(arguments);
@@ -39,7 +40,7 @@ fn help_fits_a_screen() {
         assert!(widest <= Some(80), "{arguments:?}: {widest:?} columns");
     }
     let help = home.run(&["--help"]).stdout;
-    for command in ["ask", "undo", "shell-check", "daemon", "config", "completions"] {
+    for command in ["ask", "undo", "shell-check", "daemon", "config", "probe-model", "completions"] {
         assert!(help.contains(command), "no {command} in\n{help}");
     }
 }

@@ -10,6 +10,7 @@ mod daemon;
 mod harness;
 mod lease;
 mod offline;
+mod probe;
 mod shell;
 mod shell_check;
 mod shells;

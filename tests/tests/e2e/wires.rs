@@ -1,4 +1,4 @@
-//! Both wires, well and broken, through the whole daemon. `cohab ask --json` makes the outcome plain.
+//! Every wire, well and broken, through the whole daemon. `cohab ask --json` makes the outcome plain.
 
 use std::{fs, time::Duration};
 
@@ -154,11 +154,7 @@ fn a_cut_or_error_after_a_tool_ran_never_runs_it_again() {
 fn a_call_whose_answer_was_cut_is_not_executed() {
     for wire in Wire::ALL {
         // All arguments arrived, the mark that ends the answer did not.
-        let events = match wire {
-            Wire::OpenAiChat => 3,
-            Wire::Anthropic => 4,
-        };
-        let server = ModelServer::respond_with(wire, move |_| Answer::bash("touch made.txt").cut_after(events));
+        let server = ModelServer::respond_with(wire, |_| Answer::bash("touch made.txt").cut_before_mark());
         let home = Home::with_model(&server);
         failed(&ask(&home));
         assert!(!home.path("made.txt").exists(), "{wire:?}");
@@ -238,7 +234,7 @@ fn nobody_listening_is_an_error_that_names_the_address() {
 }
 
 #[test]
-fn parallel_calls_are_all_answered_on_both_wires() {
+fn parallel_calls_are_all_answered() {
     for wire in Wire::ALL {
         let calls = (1..=3).fold(Answer::text("Three at once. "), |answer, number| {
             answer.and_call("bash", &json!({ "command": format!("echo result-{number}") }))

@@ -1,47 +1,26 @@
-//! The command line of `cohabd`, and `cohabd config`, which `cohab config` hands over to.
+//! `cohab config`: the settings file.
 
 use std::{
-    ffi::OsString,
-    io::{self, BufRead, Read, Write},
+    io::{BufRead, Read, Write},
     path::Path,
     process::ExitCode,
 };
 
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::Subcommand;
 use cohab_protocol::Paths;
 use serde_json::json;
 
+use super::Failure;
 use crate::config::{
-    ConfigError, ConfigFile,
+    ConfigFile,
     keys::{self, KEYS, Key},
+    profile,
 };
 
 /// Longest value that is read from standard input.
 const INPUT_MAX_BYTES: u64 = 64 * 1024;
 /// Stands for a secret.
 const MASK: &str = "********";
-
-/// The cohab daemon: sessions, the agent, model services and tools. `cohab` starts it when needed.
-#[derive(Debug, Parser)]
-#[command(name = "cohabd", version)]
-struct Cli {
-    #[command(subcommand)]
-    command: Option<Command>,
-}
-
-/// What `cohabd` is to do.
-#[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
-pub enum Command {
-    /// Serve the clients of this user until told to stop (default)
-    Run {
-        /// In a session of its own: outlive the terminal that started it
-        #[arg(long)]
-        detach: bool,
-    },
-    /// Show, change or check the settings
-    #[command(subcommand)]
-    Config(ConfigCommand),
-}
 
 /// What to do with the settings.
 #[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
@@ -74,45 +53,8 @@ pub enum ConfigCommand {
     },
 }
 
-/// Reads the command line. Prints and ends the process for `--help`, `--version` (status 0) and mistakes (status 2).
-#[must_use]
-pub fn parse() -> Command {
-    parse_from(std::env::args_os().collect()).unwrap_or_else(|error| error.exit())
-}
-
-fn parse_from(args: Vec<OsString>) -> Result<Command, clap::Error> {
-    let command = Cli::command();
-    // People reach the settings by `cohab config`, so that is what help and mistakes name.
-    let is_config = args.get(1).is_some_and(|arg| arg == "config");
-    let command = if is_config { command.bin_name("cohab") } else { command };
-    let cli = Cli::from_arg_matches(&command.try_get_matches_from(args)?)?;
-    Ok(cli.command.unwrap_or(Command::Run { detach: false }))
-}
-
-/// Why a command failed.
-enum Failure {
-    /// Faults of the file.
-    Config(Vec<ConfigError>),
-    /// Anything else: a sentence, and what to do.
-    Other(String, Option<String>),
-    /// The reader of our output is gone, or the disk is full.
-    Output(io::Error),
-}
-
-impl From<io::Error> for Failure {
-    fn from(error: io::Error) -> Self {
-        Self::Output(error)
-    }
-}
-
-impl From<ConfigError> for Failure {
-    fn from(error: ConfigError) -> Self {
-        Self::Config(vec![error])
-    }
-}
-
-/// Runs `cohabd config`. Exit status: 0 done, 1 user or settings, 3 nobody reads the output.
-pub fn run_config(
+/// Runs it. Exit status: 0 done, 1 user or settings, 3 nobody reads the output.
+pub fn run(
     command: &ConfigCommand,
     paths: &Paths,
     input: &mut dyn BufRead,
@@ -127,24 +69,7 @@ pub fn run_config(
         ConfigCommand::Check => check(&path, output),
         ConfigCommand::List { json } => list(&path, *json, output),
     };
-    // Nothing is left to be done if even the errors cannot be written.
-    match result.and_then(|()| output.flush().map_err(Failure::from)) {
-        Ok(()) => return ExitCode::SUCCESS,
-        Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => return ExitCode::from(3),
-        Err(Failure::Output(error)) => drop(writeln!(errors, "error: cannot write the output: {error}")),
-        Err(Failure::Other(message, hint)) => drop(complain(errors, &message, hint.as_deref())),
-        Err(Failure::Config(problems)) => {
-            for problem in problems {
-                drop(complain(errors, &problem.to_string(), problem.hint.as_deref()));
-            }
-        }
-    }
-    ExitCode::FAILURE
-}
-
-fn complain(errors: &mut dyn Write, message: &str, hint: Option<&str>) -> io::Result<()> {
-    writeln!(errors, "error: {message}")?;
-    hint.map_or(Ok(()), |hint| writeln!(errors, "Hint: {hint}"))
+    super::finish(result, output, errors)
 }
 
 fn known(name: &str) -> Result<Key, Failure> {
@@ -205,11 +130,11 @@ fn check(path: &Path, output: &mut dyn Write) -> Result<(), Failure> {
 
 fn list(path: &Path, as_json: bool, output: &mut dyn Write) -> Result<(), Failure> {
     let file = sound(path)?;
+    let keys = KEYS.iter().cloned().chain(of_profiles(&file));
     if as_json {
-        let all: Vec<_> = KEYS
-            .iter()
+        let all: Vec<_> = keys
             .map(|key| {
-                let (value, origin) = effective(&file, key).unzip();
+                let (value, origin) = effective(&file, &key).unzip();
                 json!({
                     "key": key.name, "value": value, "origin": origin, "default": key.default,
                     "allowed": key.kind.allowed(), "description": key.doc,
@@ -219,8 +144,8 @@ fn list(path: &Path, as_json: bool, output: &mut dyn Write) -> Result<(), Failur
         writeln!(output, "{:#}", json!(all))?;
         return Ok(());
     }
-    for key in KEYS {
-        let (value, origin) = effective(&file, key).unwrap_or_else(|| ("(not set)".into(), "default".into()));
+    for key in keys {
+        let (value, origin) = effective(&file, &key).unwrap_or_else(|| ("(not set)".into(), "default".into()));
         let origin = if origin == "default" { "" } else { " *" };
         writeln!(output, "{} = {value}{origin}\n    {}. Must be {}.", key.name, key.doc, key.kind.allowed())?;
     }
@@ -228,6 +153,15 @@ fn list(path: &Path, as_json: bool, output: &mut dyn Write) -> Result<(), Failur
     Ok(())
 }
 
+/// What the profiles of the file say.
+fn of_profiles(file: &ConfigFile) -> impl Iterator<Item = Key> {
+    let models = || KEYS.iter().filter_map(|key| key.name.strip_prefix("model."));
+    let keys = file.profiles().into_iter().flat_map(move |profile| {
+        models().filter_map(move |leaf| keys::find(&format!("{}.{leaf}", profile::table(Some(&profile)))))
+    });
+    keys.filter(|key| file.value(key).is_some())
+}
+
 #[cfg(test)]
-#[path = "cli_tests.rs"]
+#[path = "config_tests.rs"]
 mod tests;

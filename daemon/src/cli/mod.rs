@@ -1,0 +1,146 @@
+//! The command line of `cohabd`, one file per subcommand. `cohab` hands over to it what needs settings, keys or models.
+
+pub mod config;
+pub mod probe_model;
+
+use std::{
+    ffi::OsString,
+    io::{self, Write},
+    process::ExitCode,
+};
+
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use cohab_protocol::Paths;
+
+use crate::{agent::TurnError, config::ConfigError, server::session::Variables};
+
+/// The cohab daemon: sessions, the agent, model services and tools. `cohab` starts it when needed.
+#[derive(Debug, Parser)]
+#[command(name = "cohabd", version, max_term_width = 80)]
+struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+/// What `cohabd` is to do.
+#[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
+pub enum Command {
+    /// Serve the clients of this user until told to stop (default)
+    Run {
+        /// In a session of its own: outlive the terminal that started it
+        #[arg(long)]
+        detach: bool,
+    },
+    /// Show, change or check the settings
+    #[command(subcommand)]
+    Config(config::ConfigCommand),
+    /// Send one request to the configured model and show what comes back
+    ProbeModel(probe_model::ProbeArgs),
+}
+
+impl Command {
+    /// Does what is done without a daemon that serves; gives a `Run` back.
+    ///
+    /// # Errors
+    /// It is `Run`: whether to detach.
+    pub fn execute(self, paths: &Paths) -> Result<ExitCode, bool> {
+        let (mut output, mut errors) = (io::stdout().lock(), io::stderr().lock());
+        Ok(match self {
+            Self::Run { detach } => return Err(detach),
+            Self::Config(command) => config::run(&command, paths, &mut io::stdin().lock(), &mut output, &mut errors),
+            Self::ProbeModel(args) => probe_model::run(args, paths, &mut output, &mut errors),
+        })
+    }
+}
+
+/// Reads the command line. Prints and ends the process for `--help`, `--version` (status 0) and mistakes (status 2).
+#[must_use]
+pub fn parse() -> Command {
+    parse_from(std::env::args_os().collect()).unwrap_or_else(|error| error.exit())
+}
+
+fn parse_from(args: Vec<OsString>) -> Result<Command, clap::Error> {
+    let command = Cli::command();
+    // People reach all others through `cohab`, so that is what help and mistakes name.
+    let is_handed_over =
+        args.get(1).is_some_and(|arg| arg != "run" && command.get_subcommands().any(|known| arg == known.get_name()));
+    let command = if is_handed_over { command.bin_name("cohab") } else { command };
+    let cli = Cli::from_arg_matches(&command.try_get_matches_from(args)?)?;
+    Ok(cli.command.unwrap_or(Command::Run { detach: false }))
+}
+
+/// Which model, beside what the settings and the environment say.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
+pub struct ModelFlags {
+    /// Profile of the settings, `default` for [model]
+    #[arg(long, value_name = "NAME")]
+    pub profile: Option<String>,
+    /// Model as its service calls it
+    #[arg(long, value_name = "NAME")]
+    pub model: Option<String>,
+}
+
+impl ModelFlags {
+    /// This process's environment with what the flags say. Variables that are no UTF-8 are none of ours.
+    fn variables(&self) -> Variables {
+        let own = std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+        let profile = self.profile.iter().map(|name| ("COHAB_PROFILE".to_owned(), name.clone()));
+        let model = self.model.iter().map(|name| ("COHAB_MODEL".to_owned(), name.clone()));
+        own.chain(profile).chain(model).collect()
+    }
+}
+
+/// Why a command failed.
+#[derive(Debug)]
+enum Failure {
+    /// Faults of the settings file.
+    Config(Vec<ConfigError>),
+    /// Anything else: a sentence, and what to do.
+    Other(String, Option<String>),
+    /// Told already.
+    Told,
+    /// The reader of our output is gone, or the disk is full.
+    Output(io::Error),
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::Output(error)
+    }
+}
+
+impl From<ConfigError> for Failure {
+    fn from(error: ConfigError) -> Self {
+        Self::Config(vec![error])
+    }
+}
+
+impl From<TurnError> for Failure {
+    fn from(error: TurnError) -> Self {
+        let hint = error.hint();
+        Self::Other(error.to_string(), hint)
+    }
+}
+
+/// Tells a failure. Exit status: 0 done, 1 user, settings or service, 3 nobody reads the output.
+fn finish(result: Result<(), Failure>, output: &mut dyn Write, errors: &mut dyn Write) -> ExitCode {
+    // Nothing is left to be done if even the errors cannot be written.
+    match result.and_then(|()| output.flush().map_err(Failure::from)) {
+        Ok(()) => return ExitCode::SUCCESS,
+        Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => return ExitCode::from(3),
+        Err(Failure::Output(error)) => drop(writeln!(errors, "error: cannot write the output: {error}")),
+        Err(Failure::Other(message, hint)) => drop(complain(errors, &message, hint.as_deref())),
+        Err(Failure::Config(problems)) => {
+            for problem in problems {
+                drop(complain(errors, &problem.to_string(), problem.hint.as_deref()));
+            }
+        }
+        Err(Failure::Told) => {}
+    }
+    ExitCode::FAILURE
+}
+
+fn complain(errors: &mut dyn Write, message: &str, hint: Option<&str>) -> io::Result<()> {
+    writeln!(errors, "error: {message}")?;
+    hint.map_or(Ok(()), |hint| writeln!(errors, "Hint: {hint}"))
+}
