@@ -1,7 +1,9 @@
 //! The command line of `cohabd`, one file per subcommand. `cohab` hands over to it what needs settings, keys or models.
 
 pub mod config;
+pub mod models;
 pub mod probe_model;
+pub mod setup;
 
 use std::{
     ffi::OsString,
@@ -31,6 +33,10 @@ pub enum Command {
         #[arg(long)]
         detach: bool,
     },
+    /// Choose a model service, its key and its model
+    Setup(setup::SetupArgs),
+    /// List the models of the configured service
+    Models(models::ModelsArgs),
     /// Show, change or check the settings
     #[command(subcommand)]
     Config(config::ConfigCommand),
@@ -47,6 +53,8 @@ impl Command {
         let (mut output, mut errors) = (io::stdout().lock(), io::stderr().lock());
         Ok(match self {
             Self::Run { detach } => return Err(detach),
+            Self::Setup(args) => setup::run(args, paths, &mut output, &mut errors),
+            Self::Models(args) => models::run(&args, paths, &mut output, &mut errors),
             Self::Config(command) => config::run(&command, paths, &mut io::stdin().lock(), &mut output, &mut errors),
             Self::ProbeModel(args) => probe_model::run(args, paths, &mut output, &mut errors),
         })

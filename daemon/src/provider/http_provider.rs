@@ -62,6 +62,18 @@ impl Endpoint {
             is_offline: false,
         }
     }
+
+    /// Whom an error there is about.
+    pub(crate) fn subject(&self) -> Subject {
+        Subject {
+            service: self.service.clone(),
+            host: http::host_of(&self.base),
+            model: self.model.clone(),
+            key_place: self.key_place.clone(),
+            key: self.key.clone(),
+            is_local: http::is_loopback(&self.base),
+        }
+    }
 }
 
 /// A provider that speaks one of the wires.
@@ -108,14 +120,7 @@ impl HttpProvider {
             headers: wire.headers(endpoint.key.as_ref(), &quirks),
             info: endpoint.info(),
             base: endpoint.base.clone(),
-            subject: Subject {
-                service: endpoint.service,
-                host: http::host_of(&endpoint.base),
-                model: endpoint.model,
-                key_place: endpoint.key_place,
-                key: endpoint.key,
-                is_local,
-            },
+            subject: endpoint.subject(),
             timeouts,
             max_output_tokens: settings.max_output_tokens.or_else(|| wire.default_max_output_tokens()),
             context_window_tokens: settings.context_window_tokens.or(endpoint.context_window_tokens),

@@ -93,7 +93,7 @@ impl Service {
     }
 
     /// A server that was found on this machine.
-    pub(super) fn found(found: &LocalServer, table: String) -> Result<Self, ChoiceError> {
+    pub(crate) fn found(found: &LocalServer, table: String) -> Result<Self, ChoiceError> {
         let base = parse_base(&found.url)?;
         Ok(Self {
             wire: choice::spoken_by("openai-chat")?.wire,

@@ -1,0 +1,237 @@
+//! Questions in a live area, which an answer leaves without a trace.
+
+use cohab_shell_relay::sanitize::one_line;
+use secrecy::SecretString;
+use unicode_width::UnicodeWidthStr as _;
+
+use super::{
+    Check, Prompt, Row, Stopped, Tone,
+    line::{self, Line},
+    list::{self, List},
+    terminal::{self, Terminal},
+};
+
+/// Most rows of a list at once.
+const MAX_PAGE: usize = 12;
+/// Rows around a list: question, filter, blank, keys, and one to spare.
+const AROUND_LIST: usize = 6;
+/// Widest column of names.
+const MAX_NAME_COLUMNS: usize = 44;
+/// Most marks for a secret.
+const MAX_MARKS: usize = 32;
+
+const BOLD: &str = "1";
+const DIM: &str = "2";
+const ACCENT: &str = "36";
+const GOOD: &str = "32";
+const BAD: &str = "31";
+
+/// Asks in a terminal that can move its cursor.
+pub struct Screen {
+    terminal: Terminal,
+    is_colored: bool,
+    /// Rows of the live area.
+    drawn_rows: usize,
+    /// Bytes that may begin a key.
+    waiting: Vec<u8>,
+}
+
+impl Screen {
+    /// With colours or without.
+    #[must_use]
+    pub fn new(terminal: Terminal, is_colored: bool) -> Self {
+        Self { terminal, is_colored, drawn_rows: 0, waiting: Vec::new() }
+    }
+
+    fn ink(&self, style: &str, text: &str) -> String {
+        if self.is_colored && !text.is_empty() { format!("\x1b[{style}m{text}\x1b[0m") } else { text.to_owned() }
+    }
+
+    /// Takes away the live area and puts these rows in its place.
+    fn draw(&mut self, rows: &[String], cursor: &str) -> Result<(), Stopped> {
+        let mut out = String::from("\x1b[?25l\r");
+        if self.drawn_rows > 1 {
+            out.push_str(&format!("\x1b[{}A", self.drawn_rows - 1));
+        }
+        out.push_str("\x1b[J");
+        out.push_str(&rows.join("\r\n"));
+        out.push_str(cursor);
+        self.drawn_rows = rows.len();
+        Ok(self.terminal.write(out.as_bytes())?)
+    }
+
+    fn clear(&mut self) -> Result<(), Stopped> {
+        self.draw(&[], "\x1b[?25h")
+    }
+
+    fn list_rows(&self, question: &str, list: &List<'_>, names: usize) -> Vec<String> {
+        let (columns, rows) = self.terminal.size();
+        let (seen, current) = list.window(page(rows));
+        let filter = if list.filter().is_empty() {
+            self.ink(DIM, "  type to filter")
+        } else {
+            format!("  {}{}", self.ink(ACCENT, &one_line(list.filter(), columns.saturating_sub(24))), self.found(list.count()))
+        };
+        let mut out = vec![self.ink(BOLD, &one_line(question, columns - 1)), filter];
+        for (place, row) in seen.iter().enumerate() {
+            out.push(self.list_row(row, place == current, names, columns));
+        }
+        out.push(String::new());
+        let more = if list.count() > seen.len() { format!(" · {} in all", list.count()) } else { String::new() };
+        out.push(self.ink(DIM, &one_line(&format!("  ↑ ↓ move · Enter chooses · Esc leaves{more}"), columns - 1)));
+        out
+    }
+
+    fn found(&self, count: usize) -> String {
+        if count == 0 { self.ink(DIM, "   nothing like it; Esc shows all") } else { String::new() }
+    }
+
+    fn list_row(&self, row: &Row, is_current: bool, names: usize, columns: usize) -> String {
+        let name = one_line(&row.name, names.min(columns.saturating_sub(4)));
+        let gap = " ".repeat(names.saturating_sub(name.width()) + 2);
+        let remark = one_line(&row.remark, columns.saturating_sub(names + 5));
+        let (mark, name) = if is_current {
+            (self.ink(ACCENT, "❯"), self.ink("1;36", &name))
+        } else {
+            (" ".to_owned(), name)
+        };
+        if remark.is_empty() { format!("{mark} {name}") } else { format!("{mark} {name}{gap}{}", self.ink(DIM, &remark)) }
+    }
+
+    fn written(&mut self, question: &str, hint: &str, check: Check<'_>, is_secret: bool) -> Result<String, Stopped> {
+        let _modes = self.terminal.raw()?;
+        let mut line = Line::default();
+        let mut complaint = None;
+        loop {
+            self.draw_line(question, hint, &line, complaint.as_deref(), is_secret)?;
+            for key in terminal::read_keys(&mut self.waiting)? {
+                match line.on_key(key) {
+                    line::Outcome::Open => complaint = None,
+                    line::Outcome::Cancelled => {
+                        self.clear()?;
+                        return Err(Stopped::Cancelled);
+                    }
+                    line::Outcome::Done => match check(line.text.trim()) {
+                        Ok(()) => {
+                            self.clear()?;
+                            return Ok(line.text.trim().to_owned());
+                        }
+                        Err(what) => {
+                            complaint = Some(what);
+                            break;
+                        }
+                    },
+                }
+            }
+        }
+    }
+
+    fn draw_line(
+        &mut self,
+        question: &str,
+        hint: &str,
+        line: &Line,
+        complaint: Option<&str>,
+        is_secret: bool,
+    ) -> Result<(), Stopped> {
+        let (columns, _) = self.terminal.size();
+        let room = columns.saturating_sub(4);
+        let shown = if is_secret {
+            "•".repeat(line.text.chars().count().min(MAX_MARKS).min(room))
+        } else {
+            tail(&line.text, room)
+        };
+        let below = match complaint {
+            Some(what) => self.ink(BAD, &one_line(&format!("  {what}"), columns - 1)),
+            None => self.ink(DIM, &one_line(&format!("  {hint}"), columns - 1)),
+        };
+        let rows = [
+            self.ink(BOLD, &one_line(question, columns - 1)),
+            format!("{} {shown}", self.ink(ACCENT, "❯")),
+            String::new(),
+            below,
+        ];
+        let cursor = format!("\x1b[2A\r\x1b[{}C\x1b[?25h", 2 + shown.width());
+        self.draw(&rows, &cursor)?;
+        // The cursor stands in the second row now.
+        self.drawn_rows = 2;
+        Ok(())
+    }
+}
+
+fn page(rows: usize) -> usize {
+    rows.saturating_sub(AROUND_LIST).clamp(3, MAX_PAGE)
+}
+
+/// The end of a text that is too long for its place.
+fn tail(text: &str, columns: usize) -> String {
+    let mut start = text.len();
+    let mut width = 0;
+    for (at, letter) in text.char_indices().rev() {
+        width += unicode_width::UnicodeWidthChar::width(letter).unwrap_or(0);
+        if width > columns {
+            break;
+        }
+        start = at;
+    }
+    text[start..].to_owned()
+}
+
+impl Prompt for Screen {
+    fn say(&mut self, tone: Tone, text: &str) -> Result<(), Stopped> {
+        self.clear()?;
+        let line = match tone {
+            Tone::Title => self.ink(BOLD, text),
+            Tone::Done => format!("{} {text}", self.ink(GOOD, "✓")),
+            Tone::Failed => format!("{} {text}", self.ink(BAD, "✗")),
+            Tone::Aside => self.ink(DIM, text),
+            Tone::Plain => text.to_owned(),
+        };
+        Ok(self.terminal.write(format!("{line}\r\n").as_bytes())?)
+    }
+
+    fn wait(&mut self, text: &str) -> Result<(), Stopped> {
+        let (columns, _) = self.terminal.size();
+        let row = self.ink(DIM, &one_line(&format!("… {text}"), columns - 1));
+        self.draw(&[row], "")
+    }
+
+    fn choose(&mut self, question: &str, rows: &[Row], preselected: usize) -> Result<usize, Stopped> {
+        let _modes = self.terminal.raw()?;
+        let names = rows.iter().map(|row| row.name.width()).max().unwrap_or(0).min(MAX_NAME_COLUMNS);
+        let mut list = List::new(rows, preselected);
+        loop {
+            let frame = self.list_rows(question, &list, names);
+            self.draw(&frame, "")?;
+            let page = page(self.terminal.size().1);
+            for key in terminal::read_keys(&mut self.waiting)? {
+                match list.on_key(key, page) {
+                    list::Outcome::Open => {}
+                    list::Outcome::Chosen(row) => {
+                        self.clear()?;
+                        return Ok(row);
+                    }
+                    list::Outcome::Cancelled => {
+                        self.clear()?;
+                        return Err(Stopped::Cancelled);
+                    }
+                }
+            }
+        }
+    }
+
+    fn line(&mut self, question: &str, hint: &str, check: Check<'_>) -> Result<String, Stopped> {
+        self.written(question, hint, check, false)
+    }
+
+    fn secret(&mut self, question: &str, hint: &str, check: Check<'_>) -> Result<SecretString, Stopped> {
+        Ok(self.written(question, hint, check, true)?.into())
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        // A question that was left open by an error.
+        let _ = self.clear();
+    }
+}
