@@ -116,7 +116,8 @@ fn none(message: &str) -> Failure {
 async fn local(variables: &Variables) -> Result<Vec<Listed>, Failure> {
     let hosts = detect::usual_hosts(variables.get("OLLAMA_HOST").map(String::as_str));
     let mut all = Vec::new();
-    for found in detect::find(&hosts).await {
+    let servers: Vec<LocalServer> = detect::find(&hosts).await.into_iter().collect();
+    for found in servers {
         let service = service_of(&found)?;
         // A server that fails now has nothing to list.
         if let Ok(models) = listing::models(&service, None).await {

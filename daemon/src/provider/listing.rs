@@ -62,7 +62,3 @@ async fn read(mut response: Response, subject: &Subject) -> Result<Vec<u8>, Prov
     }
     Ok(bytes)
 }
-
-#[cfg(test)]
-#[path = "listing_tests.rs"]
-mod tests;

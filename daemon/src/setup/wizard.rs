@@ -1,7 +1,5 @@
 //! Set-up by questions.
 
-use secrecy::ExposeSecret as _;
-
 use super::{
     Prompt, Row, Saved, Setup, SetupError, Tone, check,
     draft::{Draft, DraftKey, check_key, check_value},
@@ -211,10 +209,8 @@ impl Wizard<'_> {
         self.draft.key = match (set, chosen) {
             (Some(name), 0) => DraftKey::Variable((*name).to_owned()),
             (Some(_), 1) | (None, 0) => {
-                let secret = self.prompt.secret(&format!("Key of {}", self.name), &format!("not shown; {place}"), &check_key)?;
-                // A check of the text alone, so that a slip of the mouse is no refused key.
-                debug_assert!(!secret.expose_secret().is_empty());
-                DraftKey::Secret(secret)
+                let hint = format!("not shown; {place}");
+                DraftKey::Secret(self.prompt.secret(&format!("Key of {}", self.name), &hint, &check_key)?)
             }
             _ => DraftKey::Command(self.prompt.line(
                 "Which command prints the key?",

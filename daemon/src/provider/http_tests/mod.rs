@@ -1,6 +1,7 @@
 //! Both wires against a server with every kind of fault.
 
 mod faults;
+mod listing;
 mod loops;
 mod server;
 
