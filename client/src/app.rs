@@ -5,6 +5,7 @@
 //! the next command or the end of the answer; what it has to say meanwhile waits.
 
 mod command;
+mod countdown;
 mod daemon;
 mod link;
 mod turn;
@@ -171,7 +172,8 @@ impl App {
         let escape = self.escape_since.map(|since| since + LONE_ESCAPE);
         let settle = self.turn.as_ref().and_then(Turn::settle_deadline);
         let pending = self.turn.as_ref().and_then(Turn::pending_deadline);
-        escape.into_iter().chain(settle).chain(pending).min()
+        let countdown = self.turn.as_ref().and_then(Turn::countdown_deadline);
+        escape.into_iter().chain(settle).chain(pending).chain(countdown).min()
     }
 
     fn on_live(&mut self, event: LiveEvent, now: Instant, effects: &mut Vec<Effect>) {
@@ -337,6 +339,7 @@ impl App {
 
     fn on_deadline(&mut self, now: Instant, effects: &mut Vec<Effect>) {
         self.give_up_pending(now, effects);
+        self.is_dirty |= self.turn.as_mut().is_some_and(|turn| turn.tick(now));
         if self.escape_since.is_some_and(|since| now >= since + LONE_ESCAPE) {
             self.escape_since = None;
             let inputs: Vec<_> = self.keys.flush_escape().into_iter().collect();

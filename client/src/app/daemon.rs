@@ -4,11 +4,12 @@ use std::time::Instant;
 
 use cohab_protocol::{
     AgentStreamChunk, ApprovalDecision, ApprovalReply, ApprovalRequest, ApprovalSubject, ClientMessage, DaemonMessage,
-    ErrorSubject, Notice, NoticeKind, StepActivity, StepFinished, TurnEnded, TurnId, WireErrorKind,
+    ErrorSubject, Notice, StepActivity, StepFinished, TurnEnded, TurnId, WireErrorKind,
 };
 
 use super::{
     App, Surface,
+    countdown::Countdown,
     turn::{Turn, Waiting},
 };
 use crate::{
@@ -43,7 +44,7 @@ impl App {
                 self.send_held_query(effects);
             }
             DaemonMessage::TurnEnded(ended) if self.is_current(ended.turn_id) => self.on_turn_ended(&ended, effects),
-            DaemonMessage::Notice(notice) => self.on_notice(notice),
+            DaemonMessage::Notice(notice) => self.on_notice(&notice, now),
             DaemonMessage::Error(error) => {
                 let ends_turn = matches!(error.about, ErrorSubject::Turn(id) if self.is_current(id));
                 if ends_turn || (error.about == ErrorSubject::Connection && self.turn.is_some()) {
@@ -98,15 +99,15 @@ impl App {
         self.above.extend(status::step_finished(&activity, *outcome, summary, *elapsed_ms, width, look));
     }
 
-    fn on_notice(&mut self, notice: Notice) {
+    fn on_notice(&mut self, notice: &Notice, now: Instant) {
         let Some(turn) = self.turn.as_mut().filter(|turn| notice.turn_id.is_none_or(|id| id == turn.id())) else {
             return;
         };
-        if let NoticeKind::Retry { .. } = notice.kind {
-            turn.waiting = Waiting::Retry(notice);
+        if let Some(countdown) = Countdown::of(notice, now) {
+            turn.waiting = Waiting::Retry(countdown);
         } else {
             self.flush_text();
-            self.above.extend(status::notice(&notice, self.width(), self.options.look));
+            self.above.extend(status::notice(notice, self.width(), self.options.look));
         }
     }
 

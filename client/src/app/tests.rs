@@ -17,6 +17,7 @@ use super::*;
 
 mod calls;
 mod consent;
+mod countdown;
 mod link;
 mod undo;
 

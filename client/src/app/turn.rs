@@ -2,11 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use cohab_protocol::{
-    CallId, ChunkDelta, ExecuteCommand, ModelIdentity, Notice, ResumePoint, StepActivity, TurnId, UserQuery,
-};
+use cohab_protocol::{CallId, ChunkDelta, ExecuteCommand, ModelIdentity, ResumePoint, StepActivity, TurnId, UserQuery};
 use ratatui::text::Line;
 
+use super::countdown::Countdown;
 use crate::{
     approval::OpenQuestion,
     markdown::{Highlighter, MarkdownStream},
@@ -28,7 +27,7 @@ pub(super) enum Waiting {
     /// The model or a tool.
     Step(StepActivity),
     /// A request that is repeated: why and when.
-    Retry(Notice),
+    Retry(Countdown),
     /// Nothing: text is coming.
     Nothing,
 }
@@ -110,6 +109,22 @@ impl Turn {
 
     pub fn id(&self) -> TurnId {
         self.id
+    }
+
+    /// When the number of a countdown changes.
+    pub fn countdown_deadline(&self) -> Option<Instant> {
+        match &self.waiting {
+            Waiting::Retry(countdown) => countdown.deadline(),
+            _ => None,
+        }
+    }
+
+    /// Lets time pass. Tells whether a countdown shows another number.
+    pub fn tick(&mut self, now: Instant) -> bool {
+        match &mut self.waiting {
+            Waiting::Retry(countdown) => countdown.tick(now),
+            _ => false,
+        }
     }
 
     pub fn wait_for_model(&mut self, model: &ModelIdentity) {

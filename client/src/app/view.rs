@@ -61,7 +61,7 @@ impl App {
         } else {
             match &turn.waiting {
                 Waiting::Link => area.extend(status::remark("starting the assistant", width)),
-                Waiting::Retry(notice) => area.extend(status::notice(notice, width, look)),
+                Waiting::Retry(countdown) => area.extend(status::notice(countdown.notice(), width, look)),
                 Waiting::Step(activity) => area.push(status::status(activity, approval, None, width, look)),
                 Waiting::Nothing => {}
             }

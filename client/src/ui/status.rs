@@ -101,19 +101,24 @@ pub fn notice(notice: &Notice, width: usize, look: Look) -> Vec<Line<'static>> {
     let (glyph, word, style) = match notice.kind {
         NoticeKind::Info => ("", "", theme::DIM),
         NoticeKind::Warning => ("! ", "Warning: ", theme::WARNING),
-        NoticeKind::Retry { .. } => ("↻ ", "Retry: ", theme::WARNING),
+        NoticeKind::Retry { .. } => ("↻ ", "", theme::WARNING),
     };
     let text = format!("{}{}", look.choose(glyph, word), notice_text(notice));
-    wrapped(&[Span::styled(text, style)], width)
+    let span = Span::styled(text, style);
+    match notice.kind {
+        // A line that is painted anew each second must not jump.
+        NoticeKind::Retry { .. } => vec![fitted(&Line::from(span), width)],
+        _ => wrapped(&[span], width),
+    }
 }
 
-/// The words of a notice on one line; those of a repeated request say when it is repeated.
+/// The words of a notice on one line; those of a repeated request begin with when it is repeated.
 #[must_use]
 pub fn notice_text(notice: &Notice) -> String {
     let text = one_line(&notice.text);
     match notice.kind {
-        NoticeKind::Retry { after_ms: 0 } => format!("{text} (again now)"),
-        NoticeKind::Retry { after_ms } => format!("{text} (again in {})", duration(after_ms)),
+        NoticeKind::Retry { after_ms: 0 } => format!("Trying again: {text}"),
+        NoticeKind::Retry { after_ms } => format!("Trying again in {}: {text}", seconds(after_ms.div_ceil(1_000))),
         NoticeKind::Info | NoticeKind::Warning => text,
     }
 }
@@ -185,6 +190,11 @@ pub fn duration(ms: u64) -> String {
         10_000..60_000 => format!("{} s", ms / 1_000),
         _ => format!("{} min {} s", ms / 60_000, ms % 60_000 / 1_000),
     }
+}
+
+/// `2 s`, `1 min 5 s`: what is left of a wait.
+fn seconds(seconds: u64) -> String {
+    if seconds < 60 { format!("{seconds} s") } else { format!("{} min {} s", seconds / 60, seconds % 60) }
 }
 
 /// `950`, `1.2k`, `34k`, `1.5M`.
