@@ -6,18 +6,8 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use cohab_protocol::ApprovalMode;
 
 /// Names that begin a subcommand; any other first operand is a script for the real shell.
-pub const SUBCOMMANDS: [&str; 10] = [
-    "setup",
-    "ask",
-    "undo",
-    "models",
-    "config",
-    "daemon",
-    "shell-check",
-    "probe-model",
-    "completions",
-    "help",
-];
+pub const SUBCOMMANDS: [&str; 10] =
+    ["setup", "ask", "undo", "models", "config", "daemon", "shell-check", "probe-model", "completions", "help"];
 
 /// Those that `cohab` hands over to the daemon's program, which owns settings, keys and models; help included.
 pub const HANDED_OVER: [&str; 4] = ["setup", "models", "config", "probe-model"];

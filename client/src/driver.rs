@@ -165,7 +165,11 @@ impl Driver {
             live_shell: Some(shell.name().to_owned()),
             approval,
             can_approve: true,
-            settings: session_settings::model_variables(session_settings::environment(), start.model),
+            settings: session_settings::model_variables(
+                session_settings::environment(),
+                start.model,
+                &start.config.key_variables,
+            ),
             environment: session_settings::shell_environment(session_settings::environment()),
             resume: None,
         };

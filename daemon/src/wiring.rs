@@ -73,8 +73,7 @@ fn load_settings(paths: &Paths, variables: &Variables, home: &Path) -> Result<Tu
         hint: error.hint.or_else(|| Some("`cohab config check` shows all that is wrong".into())),
     })?;
     let model = settings.model_of(variables.get("COHAB_PROFILE").map(String::as_str));
-    let model = model
-        .map_err(|error| TurnError::Settings { message: error.to_string(), hint: Some(error.hint) })?;
+    let model = model.map_err(|error| TurnError::Settings { message: error.to_string(), hint: Some(error.hint) })?;
     let tools = tool::registry(&ToolOptions {
         home: home.to_owned(),
         command_timeout: settings.limits.command_timeout(),

@@ -91,7 +91,8 @@ pub struct ModelFlags {
 impl ModelFlags {
     /// This process's environment with what the flags say. Variables that are no UTF-8 are none of ours.
     fn variables(&self) -> Variables {
-        let own = std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+        let own =
+            std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
         let profile = self.profile.iter().map(|name| ("COHAB_PROFILE".to_owned(), name.clone()));
         let model = self.model.iter().map(|name| ("COHAB_MODEL".to_owned(), name.clone()));
         own.chain(profile).chain(model).collect()

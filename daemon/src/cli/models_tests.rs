@@ -25,11 +25,9 @@ fn shown(listed: &Listed) -> String {
 #[test]
 fn the_table_marks_the_model_in_use_and_fits_a_narrow_terminal() {
     let text = shown(&listed(&["small", "big"], "big"));
-    assert_eq!(
-        text,
-        "Test (h:1): 2 models\n  small         no tools\n* big     128k  tools     loaded\n"
-    );
-    let wide = shown(&listed(&[&"x".repeat(200), "evil\u{1b}[2J"], "gone"]));
+    assert_eq!(text, "Test (h:1): 2 models\n  small         no tools\n* big     128k  tools     loaded\n");
+    let long = "x".repeat(200);
+    let wide = shown(&listed(&[long.as_str(), "evil\u{1b}[2J"], "gone"));
     assert!(wide.lines().all(|line| line.chars().count() <= 80), "{wide}");
     assert!(!wide.contains('\u{1b}') && wide.contains("not in the list: gone"), "{wide}");
 }

@@ -83,7 +83,8 @@ pub fn run(args: SetupArgs, paths: &Paths, output: &mut dyn Write, errors: &mut 
 }
 
 fn set_up(args: SetupArgs, paths: &Paths, output: &mut dyn Write) -> Result<(), SetupError> {
-    let terminal = if args.yes || args.json || args.key_stdin { None } else { Terminal::open().map_err(SetupError::Terminal)? };
+    let terminal =
+        if args.yes || args.json || args.key_stdin { None } else { Terminal::open().map_err(SetupError::Terminal)? };
     let as_json = args.json;
     let setup = Setup {
         paths: paths.clone(),

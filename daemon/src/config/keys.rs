@@ -61,7 +61,12 @@ const HOUR_MS: i64 = 3_600_000;
 
 /// All settings, in the order in which they are shown.
 pub static KEYS: &[Key] = &[
-    key("profile", Kind::Profile, None, "Profile whose `[profiles.NAME]` stands in for `[model]`; `default` is `[model]`"),
+    key(
+        "profile",
+        Kind::Profile,
+        None,
+        "Profile whose `[profiles.NAME]` stands in for `[model]`; `default` is `[model]`",
+    ),
     key(
         "model.provider",
         Kind::Provider,

@@ -172,7 +172,10 @@ impl KeyStores {
         let text = String::from_utf8_lossy(&bytes).into_owned();
         // The error's own text would quote the line.
         let keys = toml::from_str(&text).map_err(|_| {
-            KeyError::new(format!("{shown} is no list of keys"), "each line is `\"service\" = \"key\"`; or remove the file")
+            KeyError::new(
+                format!("{shown} is no list of keys"),
+                "each line is `\"service\" = \"key\"`; or remove the file",
+            )
         })?;
         Ok((keys, text, Some(metadata)))
     }

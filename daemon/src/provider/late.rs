@@ -14,9 +14,7 @@ use super::{
     key_store::KeyStores,
     settings::ModelSettings,
 };
-use crate::agent::port::{
-    ModelEvent, ModelInfo, ModelProvider, ModelRequest, ProviderError, ProviderErrorKind,
-};
+use crate::agent::port::{ModelEvent, ModelInfo, ModelProvider, ModelRequest, ProviderError, ProviderErrorKind};
 
 /// How long a key is kept in memory.
 const KEEP: Duration = Duration::from_secs(300);
@@ -38,7 +36,13 @@ struct Shared {
 
 impl LateProvider {
     /// A provider for `endpoint`, whose key is `key`, kept as `account` if it is in a store.
-    pub(crate) fn new(endpoint: Endpoint, key: Key, account: String, settings: &ModelSettings, stores: &KeyStores) -> Self {
+    pub(crate) fn new(
+        endpoint: Endpoint,
+        key: Key,
+        account: String,
+        settings: &ModelSettings,
+        stores: &KeyStores,
+    ) -> Self {
         let (settings, stores) = (settings.clone(), stores.clone());
         Self { shared: Arc::new(Shared { endpoint, settings, key, account, stores, ready: Mutex::default() }) }
     }
@@ -51,9 +55,11 @@ impl Shared {
             return Ok(Arc::clone(provider));
         }
         *ready = None;
-        let secret = self.key.secret(&self.stores, &self.account).await.map_err(|error| {
-            self.failure(ProviderErrorKind::Auth, &error.message, Some(error.hint))
-        })?;
+        let secret = self
+            .key
+            .secret(&self.stores, &self.account)
+            .await
+            .map_err(|error| self.failure(ProviderErrorKind::Auth, &error.message, Some(error.hint)))?;
         let provider = Arc::new(self.with_key(secret)?);
         *ready = Some((Instant::now(), Arc::clone(&provider)));
         Ok(provider)

@@ -57,9 +57,6 @@ async fn the_key_is_got_at_the_first_question_and_then_kept() {
 async fn without_a_key_nobody_is_asked_and_the_user_told() {
     let error = ask(&provider_with("echo no entry >&2; false".into())).await;
     assert_eq!(error.kind, ProviderErrorKind::Auth);
-    assert_eq!(
-        error.message,
-        "Test (127.0.0.1:1) was not asked: `key_command` under [model] failed: no entry"
-    );
+    assert_eq!(error.message, "Test (127.0.0.1:1) was not asked: `key_command` under [model] failed: no entry");
     assert!(error.hint.is_some());
 }

@@ -36,7 +36,8 @@ impl Ended {
     /// What it said about its failure, in one short line, else its status.
     pub(super) fn complaint(&self) -> String {
         let text = String::from_utf8_lossy(&self.errors);
-        let words: Vec<&str> = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|w| !w.is_empty()).collect();
+        let words: Vec<&str> =
+            text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|w| !w.is_empty()).collect();
         let line: String = words.join(" ").chars().take(MAX_COMPLAINT_CHARS).collect();
         if line.is_empty() { self.status.clone() } else { line }
     }

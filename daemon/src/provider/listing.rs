@@ -48,7 +48,8 @@ pub(crate) async fn models(service: &Service, key: Option<SecretString>) -> Resu
     };
     let late = |_| subject.network(&format!("it gave no list of its models within {} s", LIMIT.as_secs()));
     let bytes = timeout(LIMIT, answer).await.map_err(late)??;
-    let list = serde_json::from_slice(&bytes).map_err(|_| subject.protocol("gave something else than a list of models"))?;
+    let list =
+        serde_json::from_slice(&bytes).map_err(|_| subject.protocol("gave something else than a list of models"))?;
     Ok(endpoint.wire.models(&list))
 }
 

@@ -64,7 +64,10 @@ impl Service {
         if let Some(name) = &wishes.missing_key_variable {
             let who = spoken.vendor.map_or(wire.name(), |vendor| vendor.name);
             let message = format!("the key of {who} should be in {name}, which is not set");
-            return Err(ChoiceError::new(message, format!("set {name}, or change `api_key_env` under {}", wishes.table)));
+            return Err(ChoiceError::new(
+                message,
+                format!("set {name}, or change `api_key_env` under {}", wishes.table),
+            ));
         }
         let Place { base, vendor, is_owner, is_elsewhere } = place(wishes, spoken)?;
         let key = wishes.key.clone().or_else(|| wishes.own_key(vendor?).filter(|_| is_owner));
@@ -194,8 +197,7 @@ fn place(wishes: &Wishes<'_>, spoken: Spoken) -> Result<Place, ChoiceError> {
     let usual = spoken.vendor.or_else(|| spoken.wire.vendors().first());
     let own_address = usual.and_then(|vendor| wishes.variable(vendor.base_url_variable));
     let address = wishes.base_url.as_deref().or(own_address.as_deref());
-    let Some(address) =
-        address.or_else(|| usual.map(|vendor| vendor.base_url)).filter(|address| !address.is_empty())
+    let Some(address) = address.or_else(|| usual.map(|vendor| vendor.base_url)).filter(|address| !address.is_empty())
     else {
         let name = usual.map_or(spoken.wire.name(), |vendor| vendor.name);
         return Err(ChoiceError::new(

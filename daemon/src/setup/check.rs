@@ -7,9 +7,7 @@ use futures::StreamExt as _;
 
 use super::{Setup, SetupError, draft::Draft};
 use crate::{
-    agent::port::{
-        Message, ModelEvent, ModelRequest, ProviderError, ProviderErrorKind, StopClass,
-    },
+    agent::port::{Message, ModelEvent, ModelRequest, ProviderError, ProviderErrorKind, StopClass},
     config,
     provider::{
         choice::{self, Answerer},
@@ -60,8 +58,7 @@ impl Setup {
         let Some(service) = self.service(draft).await? else {
             return Ok(Hello { took: Duration::ZERO, text: String::new() });
         };
-        let settings =
-            ModelSettings { retries: Some(0), max_output_tokens: Some(ANSWER_MAX_TOKENS), ..self.limits() };
+        let settings = ModelSettings { retries: Some(0), max_output_tokens: Some(ANSWER_MAX_TOKENS), ..self.limits() };
         let provider = service.provider(model.to_owned(), &settings, &self.stores)?;
         let request = ModelRequest {
             system: "Answer in one word.".to_owned(),
@@ -134,7 +131,11 @@ pub(crate) fn in_thousands(tokens: u64) -> String {
     match tokens {
         1_000_000.. => {
             let tenths = tokens / (unit(tokens) * unit(tokens) / 10);
-            if tenths.is_multiple_of(10) { format!("{}M", tenths / 10) } else { format!("{}.{}M", tenths / 10, tenths % 10) }
+            if tenths.is_multiple_of(10) {
+                format!("{}M", tenths / 10)
+            } else {
+                format!("{}.{}M", tenths / 10, tenths % 10)
+            }
         }
         1_000.. => format!("{}k", tokens / unit(tokens)),
         _ => tokens.to_string(),

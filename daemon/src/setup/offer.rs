@@ -3,12 +3,7 @@
 use reqwest::Url;
 
 use super::Row;
-use crate::provider::{
-    detect::LocalServer,
-    http,
-    vendor,
-    wire::Vendor,
-};
+use crate::provider::{detect::LocalServer, http, vendor, wire::Vendor};
 
 /// One choice.
 #[derive(Clone, Debug)]

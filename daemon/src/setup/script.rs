@@ -80,7 +80,10 @@ impl Setup {
         if let Some(url) = &draft.base_url {
             let is_path = url.starts_with('/');
             check_value("base_url", url).ok().filter(|()| !is_path).ok_or_else(|| {
-                usage(format!("--base-url {url:?} is no URL"), "write it as http://127.0.0.1:8080/v1 or https://host/v1")
+                usage(
+                    format!("--base-url {url:?} is no URL"),
+                    "write it as http://127.0.0.1:8080/v1 or https://host/v1",
+                )
             })?;
         }
         if let DraftKey::Variable(name) = &draft.key {

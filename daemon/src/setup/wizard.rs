@@ -8,7 +8,12 @@ use super::{
 use crate::{
     agent::port::ProviderErrorKind,
     config::profile,
-    provider::{detect, settings::KeyStore, vendor, wire::{Model, Vendor}},
+    provider::{
+        detect,
+        settings::KeyStore,
+        vendor,
+        wire::{Model, Vendor},
+    },
 };
 
 /// Asks for whatever the command line does not say, tries it out and writes it.
@@ -264,9 +269,14 @@ impl Wizard<'_> {
             self.prompt.say(Tone::Aside, &format!("           {hint}"))?;
         }
         let mut ways = Vec::new();
-        let key = (Way::OtherKey, Row::new("Give another key", ""));
+        let other = if matches!(self.draft.key, DraftKey::None) { "Give a key" } else { "Give another key" };
+        let key = (Way::OtherKey, Row::new(other, ""));
         let again = (Way::Again, Row::new("Try again", ""));
-        if is_about_key(error) { ways.extend([key, again]) } else { ways.extend([again, key]) }
+        if is_about_key(error) {
+            ways.extend([key, again])
+        } else {
+            ways.extend([again, key])
+        }
         if has_model {
             ways.push((Way::OtherModel, Row::new("Choose another model", "")));
         }

@@ -103,13 +103,10 @@ mod tests {
     fn keys_are_what_terminals_send_for_them() {
         let all = |bytes: &str| decode(bytes.as_bytes()).0;
         assert_eq!(all("\x1b[A\x1bOB\x1b[5~\x1b[1;5B"), [Key::Up, Key::Down, Key::PageUp, Key::Down]);
-        assert_eq!(all("é\r\x7f\x15\x03"), [
-            Key::Char('é'),
-            Key::Enter,
-            Key::Backspace,
-            Key::EraseLine,
-            Key::Interrupt
-        ]);
+        assert_eq!(
+            all("é\r\x7f\x15\x03"),
+            [Key::Char('é'), Key::Enter, Key::Backspace, Key::EraseLine, Key::Interrupt]
+        );
         assert_eq!(all("\x1bx"), [Key::Escape, Key::Char('x')]);
         assert_eq!(all("\x1b[200~ab\x1b[201~"), [Key::Char('a'), Key::Char('b')], "the marks of a paste are no keys");
     }

@@ -17,6 +17,8 @@ const MAX_PAGE: usize = 12;
 const AROUND_LIST: usize = 6;
 /// Widest column of names.
 const MAX_NAME_COLUMNS: usize = 44;
+/// Where the text of a step stands: behind its mark and what it is about.
+const LABEL_COLUMNS: usize = 11;
 /// Most marks for a secret.
 const MAX_MARKS: usize = 32;
 
@@ -70,7 +72,11 @@ impl Screen {
         let filter = if list.filter().is_empty() {
             self.ink(DIM, "  type to filter")
         } else {
-            format!("  {}{}", self.ink(ACCENT, &one_line(list.filter(), columns.saturating_sub(24))), self.found(list.count()))
+            format!(
+                "  {}{}",
+                self.ink(ACCENT, &one_line(list.filter(), columns.saturating_sub(24))),
+                self.found(list.count())
+            )
         };
         let mut out = vec![self.ink(BOLD, &one_line(question, columns - 1)), filter];
         for (place, row) in seen.iter().enumerate() {
@@ -90,12 +96,13 @@ impl Screen {
         let name = one_line(&row.name, names.min(columns.saturating_sub(4)));
         let gap = " ".repeat(names.saturating_sub(name.width()) + 2);
         let remark = one_line(&row.remark, columns.saturating_sub(names + 5));
-        let (mark, name) = if is_current {
-            (self.ink(ACCENT, "❯"), self.ink("1;36", &name))
+        let (mark, name) =
+            if is_current { (self.ink(ACCENT, "❯"), self.ink("1;36", &name)) } else { (" ".to_owned(), name) };
+        if remark.is_empty() {
+            format!("{mark} {name}")
         } else {
-            (" ".to_owned(), name)
-        };
-        if remark.is_empty() { format!("{mark} {name}") } else { format!("{mark} {name}{gap}{}", self.ink(DIM, &remark)) }
+            format!("{mark} {name}{gap}{}", self.ink(DIM, &remark))
+        }
     }
 
     fn written(&mut self, question: &str, hint: &str, check: Check<'_>, is_secret: bool) -> Result<String, Stopped> {
@@ -163,6 +170,31 @@ fn page(rows: usize) -> usize {
     rows.saturating_sub(AROUND_LIST).clamp(3, MAX_PAGE)
 }
 
+fn indent(text: &str) -> usize {
+    text.len() - text.trim_start_matches(' ').len()
+}
+
+/// A text in rows of so many columns, broken between words; all but the first begin with `hanging` blanks.
+fn wrapped(text: &str, columns: usize, hanging: usize) -> Vec<String> {
+    let mut rows = Vec::new();
+    let mut row = " ".repeat(indent(text));
+    let mut is_empty = true;
+    for word in text.trim_start_matches(' ').split(' ') {
+        let has_room = row.width() + usize::from(!is_empty) + word.width() <= columns;
+        if !is_empty && !has_room {
+            rows.push(std::mem::replace(&mut row, " ".repeat(hanging)));
+            is_empty = true;
+        }
+        if !is_empty {
+            row.push(' ');
+        }
+        row.push_str(word);
+        is_empty = false;
+    }
+    rows.push(row);
+    rows
+}
+
 /// The end of a text that is too long for its place.
 fn tail(text: &str, columns: usize) -> String {
     let mut start = text.len();
@@ -180,14 +212,21 @@ fn tail(text: &str, columns: usize) -> String {
 impl Prompt for Screen {
     fn say(&mut self, tone: Tone, text: &str) -> Result<(), Stopped> {
         self.clear()?;
-        let line = match tone {
-            Tone::Title => self.ink(BOLD, text),
-            Tone::Done => format!("{} {text}", self.ink(GOOD, "✓")),
-            Tone::Failed => format!("{} {text}", self.ink(BAD, "✗")),
-            Tone::Aside => self.ink(DIM, text),
-            Tone::Plain => text.to_owned(),
+        let (mark, style) = match tone {
+            Tone::Title => (String::new(), BOLD),
+            Tone::Done => (format!("{} ", self.ink(GOOD, "✓")), ""),
+            Tone::Failed => (format!("{} ", self.ink(BAD, "✗")), ""),
+            Tone::Aside => (String::new(), DIM),
+            Tone::Plain => (String::new(), ""),
         };
-        Ok(self.terminal.write(format!("{line}\r\n").as_bytes())?)
+        let hanging = if mark.is_empty() { indent(text) } else { LABEL_COLUMNS };
+        let room = self.terminal.size().0.saturating_sub(1 + 2 * usize::from(!mark.is_empty()));
+        let mut out = mark;
+        for (number, row) in wrapped(text, room, hanging).iter().enumerate() {
+            let gap = if number > 0 { "\r\n" } else { "" };
+            out.push_str(&format!("{gap}{}", if style.is_empty() { row.clone() } else { self.ink(style, row) }));
+        }
+        Ok(self.terminal.write(format!("{out}\r\n").as_bytes())?)
     }
 
     fn wait(&mut self, text: &str) -> Result<(), Stopped> {
@@ -233,5 +272,27 @@ impl Drop for Screen {
     fn drop(&mut self) {
         // A question that was left open by an error.
         let _ = self.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_lines_are_broken_between_words_and_hang() {
+        let text = "Models   the service refused the key, status 401";
+        assert_eq!(wrapped(text, 30, 11), ["Models   the service refused", "           the key, status 401"]);
+        assert_eq!(wrapped("  a", 10, 2), ["  a"]);
+        assert_eq!(wrapped(&"x".repeat(20), 10, 2), ["x".repeat(20)], "a word stays whole: it may be a URL");
+        assert_eq!(wrapped("", 10, 0), [""]);
+    }
+
+    #[test]
+    fn of_a_line_that_is_too_long_the_end_is_seen() {
+        assert_eq!(
+            (tail("abcdef", 3).as_str(), tail("abc", 3).as_str(), tail("日本", 3).as_str()),
+            ("def", "abc", "本")
+        );
     }
 }
