@@ -190,7 +190,10 @@ impl Assembly {
             return false;
         }
         let subject = ApprovalSubject::LocalServer { url: url.clone(), server: server.clone(), model: model.clone() };
-        let reasons = vec!["found on this machine; another user's process could be behind the port".into()];
+        let mut reasons = vec!["found on this machine; another user's process could be behind the port".into()];
+        if found.can_call_tools == Some(false) {
+            reasons.push("none of its models can call tools: it can talk, but not look or run anything".into());
+        }
         match approver.ask(ApprovalQuestion { subject, is_dangerous: false, reasons }).await {
             ApprovalAnswer::Approved { .. } | ApprovalAnswer::Edited { .. } => {
                 if let Err(error) = self.known_servers.add(url, server) {

@@ -201,6 +201,21 @@ impl TokenUsage {
         self.reasoning = newer.reasoning.or(self.reasoning);
         self.cost_microusd = newer.cost_microusd.or(self.cost_microusd);
     }
+
+    /// Adds the tokens of another answer; unknown stays unknown.
+    pub fn add(&mut self, other: Self) {
+        let plus = |sum: &mut Option<u64>, one: Option<u64>| {
+            if let Some(tokens) = one {
+                *sum = Some(sum.unwrap_or(0).saturating_add(tokens));
+            }
+        };
+        plus(&mut self.input, other.input);
+        plus(&mut self.output, other.output);
+        plus(&mut self.cache_read, other.cache_read);
+        plus(&mut self.cache_write, other.cache_write);
+        plus(&mut self.reasoning, other.reasoning);
+        plus(&mut self.cost_microusd, other.cost_microusd);
+    }
 }
 
 /// Classes of stop reasons. A turn has tool calls if calls arrived, whatever this says.

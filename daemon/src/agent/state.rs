@@ -165,12 +165,12 @@ impl TurnState {
     pub fn apply(&mut self, record: Record) -> Result<(), TurnError> {
         match record {
             Record::Answer { message, class, usage } => {
-                add(&mut self.usage, usage);
+                self.usage.add(usage);
                 self.answered(message, class);
                 Ok(())
             }
             Record::Broken { text, usage, cause } => {
-                add(&mut self.usage, usage);
+                self.usage.add(usage);
                 self.broke_off(&text, cause)
             }
             Record::Tools { results, complaint } => {
@@ -228,19 +228,4 @@ impl TurnState {
             Cut::Failed(error) => Err(TurnError::Provider(error)),
         }
     }
-}
-
-/// Adds the tokens of one answer to those of the turn; unknown stays unknown.
-fn add(sum: &mut TokenUsage, one: TokenUsage) {
-    let plus = |sum: &mut Option<u64>, one: Option<u64>| {
-        if let Some(tokens) = one {
-            *sum = Some(sum.unwrap_or(0).saturating_add(tokens));
-        }
-    };
-    plus(&mut sum.input, one.input);
-    plus(&mut sum.output, one.output);
-    plus(&mut sum.cache_read, one.cache_read);
-    plus(&mut sum.cache_write, one.cache_write);
-    plus(&mut sum.reasoning, one.reasoning);
-    plus(&mut sum.cost_microusd, one.cost_microusd);
 }

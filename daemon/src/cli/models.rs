@@ -5,6 +5,7 @@ use std::{io::Write, process::ExitCode};
 use clap::Args;
 use cohab_protocol::Paths;
 use cohab_shell_relay::sanitize::{escaped_json, one_line};
+use reqwest::Url;
 use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr as _;
 
@@ -13,8 +14,7 @@ use crate::{
     config,
     provider::{
         choice::{self, Answerer},
-        detect::{self, LocalServer},
-        http,
+        detect, http,
         key_store::KeyStores,
         listing,
         service::Service,
@@ -64,7 +64,7 @@ pub fn run(args: &ModelsArgs, paths: &Paths, output: &mut dyn Write, errors: &mu
 
 async fn list(args: &ModelsArgs, paths: &Paths, output: &mut dyn Write) -> Result<(), Failure> {
     let variables = args.model.variables();
-    let local = if args.local { local(&variables).await? } else { Vec::new() };
+    let local = if args.local { local(&variables).await } else { Vec::new() };
     let own = match configured(paths, &variables).await {
         // Without a service of one's own the local ones are all there is to see.
         Err(Failure::Other(..)) if !local.is_empty() => None,
@@ -113,22 +113,15 @@ fn none(message: &str) -> Failure {
     Failure::Other(message.to_owned(), Some("`cohab setup` sets one up".to_owned()))
 }
 
-async fn local(variables: &Variables) -> Result<Vec<Listed>, Failure> {
+async fn local(variables: &Variables) -> Vec<Listed> {
     let hosts = detect::usual_hosts(variables.get("OLLAMA_HOST").map(String::as_str));
-    let mut all = Vec::new();
-    let servers: Vec<LocalServer> = detect::find(&hosts).await.into_iter().collect();
-    for found in servers {
-        let service = service_of(&found)?;
-        // A server that fails now has nothing to list.
-        if let Ok(models) = listing::models(&service, None).await {
-            all.push(listed(&service, None, models));
-        }
-    }
-    Ok(all)
-}
-
-fn service_of(found: &LocalServer) -> Result<Service, Failure> {
-    Service::found(found, "[model]".to_owned()).map_err(|error| Failure::Other(error.message, error.hint))
+    let found = detect::find_all(&hosts).await.into_iter();
+    found
+        .map(|server| {
+            let host = Url::parse(&server.url).map(|url| http::host_of(&url)).unwrap_or_default();
+            Listed { service: server.server, host, url: server.url, in_use: None, models: server.models }
+        })
+        .collect()
 }
 
 fn listed(service: &Service, in_use: Option<String>, models: Vec<Model>) -> Listed {

@@ -25,6 +25,23 @@ pub(crate) fn parse(raw: &str) -> Result<JsonObject, BrokenArguments> {
     }
 }
 
+/// The arguments that stand as `value` inside `event`: an object, or a string that holds one.
+pub(crate) fn inside(event: &str, value: Option<&Value>) -> Result<JsonObject, BrokenArguments> {
+    match value {
+        None | Some(Value::Null) => Ok(Map::new()),
+        Some(Value::String(text)) => parse(text),
+        // Reading the event has kept one of two equal keys; only the text shows that there were two.
+        Some(Value::Object(object)) => match strict(event) {
+            Ok(_) => Ok(object.clone()),
+            Err(error) => {
+                let error = format!("the arguments are not valid JSON: {error}");
+                Err(BrokenArguments { raw: Value::Object(object.clone()).to_string(), error })
+            }
+        },
+        Some(other) => parse(&other.to_string()),
+    }
+}
+
 fn strict(text: &str) -> Result<Value, serde_json::Error> {
     serde_json::from_str::<Strict>(text).map(|strict| strict.0)
 }
@@ -168,6 +185,21 @@ mod tests {
             let broken = parse(raw).expect_err(raw);
             assert_eq!(broken.raw, raw);
             assert!(!broken.error.is_empty());
+        }
+    }
+
+    #[test]
+    fn arguments_inside_an_event_are_as_strict() {
+        let read = |event: &str| {
+            let value: Value = serde_json::from_str(event).expect("JSON");
+            inside(event, value.get("args"))
+        };
+        for event in ["{}", r#"{"args": null}"#, r#"{"args": {}}"#, r#"{"args": "{}"}"#] {
+            assert_eq!(read(event), Ok(Map::new()), "{event}");
+        }
+        assert_eq!(read(r#"{"args": {"a": 1}}"#).expect("an object")["a"], 1);
+        for event in [r#"{"args": {"a": 1, "a": 2}}"#, r#"{"args": [1]}"#, r#"{"args": "ls"}"#, r#"{"args": 7}"#] {
+            assert!(read(event).is_err(), "{event}");
         }
     }
 

@@ -125,8 +125,8 @@ pub(crate) async fn answerer(
         return Service::of(&wishes, spoken, origin).map(Answerer::Service);
     }
     let Some(mut found) = detect::find(local_hosts).await else { return Ok(Answerer::Offline) };
-    if let Some(model) = wishes.model {
-        found.model = model;
+    if let Some(model) = &wishes.model {
+        found.choose(model);
     }
     let service = Service::found(&found, wishes.table)?;
     Ok(Answerer::Local(found, service))

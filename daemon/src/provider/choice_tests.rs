@@ -231,6 +231,24 @@ async fn a_found_server_is_offered_and_not_taken() {
     assert!(matches!(keyed, Ok(Choice::Ready(_))));
 }
 
+#[tokio::test]
+async fn ollama_s_variable_says_where_it_is_once_it_is_chosen() {
+    let (host, _heads) = serve(r#"{"models":[{"name":"own-model"}]}"#).await;
+    let port = host.rsplit_once(':').expect("it has a port").1;
+    for setting in [&host, &format!(":{port}"), &format!("http://{host}/"), &format!("0.0.0.0:{port}")] {
+        let info = ready(&[("COHAB_PROVIDER", "ollama"), ("OLLAMA_HOST", setting)]).await;
+        assert_eq!((info.wire.as_str(), info.model.as_str()), ("ollama", "own-model"), "{setting}");
+    }
+}
+
+#[tokio::test]
+async fn a_named_model_is_asked_of_a_found_server() {
+    let (host, _heads) = serve(r#"{"data":[{"id":"one"},{"id":"two"}]}"#).await;
+    let choice = choose_in(&ModelSettings::default(), &[("COHAB_MODEL", "two")], &[host]).await;
+    let Ok(Choice::AskLocal { found, provider, .. }) = choice else { panic!("nothing was offered") };
+    assert_eq!((found.model.as_str(), provider.info().model.as_str()), ("two", "two"));
+}
+
 #[test]
 fn the_choice_can_be_made_on_any_thread() {
     fn is_send<T: Send>(_: &T) {}

@@ -1,24 +1,27 @@
 //! Looks for model servers on this machine: loopback only, no key sent, nothing started, a fraction of a second.
 
-use std::time::Duration;
+mod ask;
+mod kinds;
+
+use std::{cmp::Reverse, collections::BTreeSet, time::Duration};
 
 use futures::future;
-use reqwest::{Client, Method, Url};
-use serde_json::{Value, json};
+use reqwest::{Client, Url};
 use tokio::time::{Instant, timeout, timeout_at};
 
-use super::{http, wire::Wire};
+use self::{
+    ask::get,
+    kinds::{Kind, Look},
+};
+pub use super::wire::Model;
+use super::{http, ollama, vendor, wire::Wire};
 
 /// For connecting.
 const CONNECT_LIMIT: Duration = Duration::from_millis(150);
-/// For finding out who is there, over all ports.
+/// For finding out who is there, over all hosts.
 const FIRST_CHECK_LIMIT: Duration = Duration::from_millis(300);
-/// For the details of the models of one server that was found.
+/// For the details of the models of the servers that were found, over all of them.
 const DETAILS_LIMIT: Duration = Duration::from_secs(2);
-/// Of an answer, as much is read.
-const MAX_BODY_BYTES: usize = 1024 * 1024;
-/// Of so many models details are asked.
-const MAX_MODELS: usize = 8;
 
 /// Where local servers listen unless told otherwise: Ollama, LM Studio, llama.cpp, vLLM, Jan, SGLang.
 pub const USUAL_PORTS: &[u16] = &[11434, 1234, 8080, 8000, 1337, 30000];
@@ -26,185 +29,120 @@ pub const USUAL_PORTS: &[u16] = &[11434, 1234, 8080, 8000, 1337, 30000];
 /// A model server on this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LocalServer {
-    /// Base URL for the wire `openai-chat`.
+    /// Base URL for the wire.
     pub url: String,
+    /// Name of the wire to speak.
+    pub wire: &'static str,
     /// What it is, for people: `Ollama`, `llama.cpp`, or what its answer says.
     pub server: String,
+    /// All models that can converse, the best to ask first.
+    pub models: Vec<Model>,
     /// The model to ask.
     pub model: String,
-    /// Whether the model can call tools; `None` when the server does not say.
+    /// Whether that model can call tools; `None` when the server does not say.
     pub can_call_tools: Option<bool>,
+    /// Size in tokens of the context to expect, if the server says.
+    pub context_window_tokens: Option<u64>,
 }
 
-/// Looks at `hosts` (`127.0.0.1:11434`) at the same time, for 300 ms in all; the details of a server that was found may take
-/// 2 s more. Hosts that are not on this machine are left out. Of several servers the one whose model can call tools wins, then
-/// the order of `hosts`.
+impl LocalServer {
+    /// Takes `name` as the model to ask, listed or not.
+    pub fn choose(&mut self, name: &str) {
+        let model = self.models.iter().find(|model| model.id == name);
+        let told = model.and_then(|model| model.context_window_tokens);
+        self.can_call_tools = model.and_then(|model| model.can_call_tools);
+        // Where each request fixes the size, a model gets no more than is usual because it could have more.
+        let usual = vendor::named(self.wire).and_then(|spoken| spoken.wire.default_context_window_tokens());
+        self.context_window_tokens = told.map(|told| usual.map_or(told, |usual| told.min(usual)));
+        name.clone_into(&mut self.model);
+    }
+}
+
+/// The best of what [`find_all`] finds.
 pub async fn find(hosts: &[String]) -> Option<LocalServer> {
+    find_all(hosts).await.into_iter().next()
+}
+
+/// All servers with models at `hosts` (`127.0.0.1:11434`), which are looked at at the same time, for 300 ms in all; the details of
+/// what was found may take 2 s more. Hosts that are not on this machine are left out. The best comes first: by whether its model
+/// can call tools, is loaded, has a large context, then in the order of `hosts`.
+pub async fn find_all(hosts: &[String]) -> Vec<LocalServer> {
     let bases: Vec<Url> =
         hosts.iter().filter_map(|host| Url::parse(&format!("http://{host}/")).ok()).filter(http::is_loopback).collect();
-    let client = http::client(bases.first()?, CONNECT_LIMIT).ok()?;
+    let Some(client) = bases.first().and_then(|base| http::client(base, CONNECT_LIMIT).ok()) else { return Vec::new() };
     let until = Instant::now() + FIRST_CHECK_LIMIT;
-    let checks = bases.iter().map(|base| timeout_at(until, first_check(&client, base)));
-    let answers = future::join_all(checks).await;
-    let mut found = Vec::new();
-    for candidate in answers.into_iter().filter_map(Result::ok).flatten() {
-        found.push(candidate.with_details(&client).await);
-    }
-    let best = found.iter().position(|server| server.can_call_tools == Some(true)).unwrap_or(0);
-    (!found.is_empty()).then(|| found.swap_remove(best))
+    let looks = future::join_all(bases.iter().map(|base| look(&client, base, until))).await;
+    let known = bases.iter().zip(&looks).filter_map(|(base, look)| Some((base, kinds::of(look)?, look)));
+    let until = Instant::now() + DETAILS_LIMIT;
+    let servers = known.map(|(base, kind, look)| server(&client, base, kind, look, until));
+    let mut servers: Vec<LocalServer> = future::join_all(servers).await.into_iter().flatten().collect();
+    // One that is known by two names is still one.
+    let mut seen = BTreeSet::new();
+    servers.retain(|server| seen.insert((port_of(server), server.server.clone())));
+    servers.sort_by_key(|server| server.models.first().map(rank));
+    servers
 }
 
 /// The model that the server at `base`, on this machine, offers first.
 pub(crate) async fn first_model(wire: &dyn Wire, base: &Url) -> Option<String> {
     let client = http::client(base, CONNECT_LIMIT).ok().filter(|_| http::is_loopback(base))?;
-    let list = timeout(DETAILS_LIMIT, fetch(&client, Method::GET, wire.models_url(base), None)).await.ok()??;
+    let list = timeout(DETAILS_LIMIT, get(&client, base, wire.models_url(base).as_str())).await.ok()??;
     wire.models(&list).into_iter().next().map(|model| model.id)
 }
 
 /// Where to look: the host named by `OLLAMA_HOST`, then the usual ports.
 #[must_use]
 pub fn usual_hosts(ollama_host: Option<&str>) -> Vec<String> {
-    let named = ollama_host.map(str::trim).filter(|host| !host.is_empty()).and_then(host_of_setting);
+    let named = ollama_host.and_then(|setting| {
+        let url = Url::parse(&ollama::base_of_setting(setting)).ok()?;
+        Some(format!("{}:{}", url.host_str()?, url.port_or_known_default()?))
+    });
     let usual = USUAL_PORTS.iter().map(|port| format!("127.0.0.1:{port}"));
     let mut hosts: Vec<String> = named.into_iter().chain(usual).collect();
-    let mut seen = std::collections::BTreeSet::new();
+    let mut seen = BTreeSet::new();
     hosts.retain(|host| seen.insert(host.clone()));
     hosts
 }
 
-/// `OLLAMA_HOST` may be a host, a port, both, or a URL; a server that listens everywhere is asked on loopback.
-fn host_of_setting(setting: &str) -> Option<String> {
-    let setting = setting.strip_prefix("https://").or_else(|| setting.strip_prefix("http://")).unwrap_or(setting);
-    let setting = setting.split('/').next().unwrap_or_default();
-    let with_host = if setting.starts_with(':') { format!("127.0.0.1{setting}") } else { setting.to_owned() };
-    let url = Url::parse(&format!("http://{with_host}/")).ok()?;
-    let host = match url.host_str()? {
-        "0.0.0.0" | "[::]" => "127.0.0.1",
-        host => host,
+/// What is asked of every host. Each answer has the whole time, and none of them waits for another.
+async fn look(client: &Client, base: &Url, until: Instant) -> Look {
+    let ask = |path| async move { timeout_at(until, get(client, base, path)).await.ok().flatten() };
+    let (list, version) = future::join(ask("v1/models"), ask("api/version")).await;
+    Look { list, version }
+}
+
+/// `None` if it has nothing that could answer.
+async fn server(client: &Client, base: &Url, kind: &Kind, look: &Look, until: Instant) -> Option<LocalServer> {
+    let listed = kind.listed(look);
+    let detailed = timeout_at(until, (kind.details)(client, base, listed.clone())).await;
+    let mut models = detailed.unwrap_or(listed);
+    models.sort_by_key(rank);
+    let best = models.first()?.id.clone();
+    let mut server = LocalServer {
+        url: format!("{base}{}", kind.path).trim_end_matches('/').to_owned(),
+        wire: kind.wire,
+        server: kind.name.to_owned(),
+        models,
+        model: String::new(),
+        can_call_tools: None,
+        context_window_tokens: None,
     };
-    // The URL parser hides port 80, the default of its scheme.
-    let port = url.port().unwrap_or(if with_host.ends_with(":80") { 80 } else { USUAL_PORTS[0] });
-    Some(format!("{host}:{port}"))
+    server.choose(&best);
+    Some(server)
 }
 
-/// A server that answered like one.
-struct Candidate {
-    base: Url,
-    kind: Kind,
-    models: Vec<String>,
+/// The lower the better.
+fn rank(model: &Model) -> (u8, bool, Reverse<u64>) {
+    let tools = match model.can_call_tools {
+        Some(true) => 0,
+        None => 1,
+        Some(false) => 2,
+    };
+    (tools, model.is_loaded != Some(true), Reverse(model.context_window_tokens.unwrap_or(0)))
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    Ollama,
-    LmStudio,
-    LlamaCpp,
-    Vllm,
-    Sglang,
-    Other,
-}
-
-impl Kind {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Ollama => "Ollama",
-            Self::LmStudio => "LM Studio",
-            Self::LlamaCpp => "llama.cpp",
-            Self::Vllm => "vLLM",
-            Self::Sglang => "SGLang",
-            Self::Other => "an OpenAI-compatible server",
-        }
-    }
-
-    /// By the answer's shape; ports prove nothing.
-    fn of(list: &Value, has_ollama_version: bool) -> Self {
-        let owner = list.pointer("/data/0/owned_by").and_then(Value::as_str).unwrap_or_default();
-        match owner {
-            _ if has_ollama_version => Self::Ollama,
-            "organization_owner" => Self::LmStudio,
-            "llamacpp" => Self::LlamaCpp,
-            "vllm" => Self::Vllm,
-            "sglang" => Self::Sglang,
-            _ => Self::Other,
-        }
-    }
-}
-
-async fn first_check(client: &Client, base: &Url) -> Option<Candidate> {
-    let models = fetch(client, Method::GET, base.join("v1/models").ok()?, None);
-    let version = fetch(client, Method::GET, base.join("api/version").ok()?, None);
-    let (list, version) = future::join(models, version).await;
-    let list = list?;
-    let models = model_ids(&list);
-    let has_ollama_version = version.is_some_and(|version| version.get("version").is_some_and(Value::is_string));
-    let kind = Kind::of(&list, has_ollama_version);
-    (!models.is_empty()).then(|| Candidate { base: base.clone(), kind, models })
-}
-
-/// Ids of the models in an answer to `/v1/models`, without those that only embed.
-fn model_ids(list: &Value) -> Vec<String> {
-    let models = list.get("data").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-    let ids = models.iter().filter_map(|model| model.get("id")).filter_map(Value::as_str);
-    ids.filter(|id| !id.is_empty() && !id.to_ascii_lowercase().contains("embed")).map(str::to_owned).collect()
-}
-
-impl Candidate {
-    /// Chooses the model: one that can call tools, and of those a loaded one, where the server tells.
-    async fn with_details(self, client: &Client) -> LocalServer {
-        let known = match self.kind {
-            Kind::Ollama => timeout(DETAILS_LIMIT, self.ask_ollama(client)).await.ok().flatten(),
-            Kind::LmStudio => timeout(DETAILS_LIMIT, self.ask_lm_studio(client)).await.ok().flatten(),
-            _ => None,
-        };
-        let (model, can_call_tools) = known.unwrap_or_else(|| (self.models[0].clone(), None));
-        let url = format!("{}v1", self.base);
-        LocalServer { url, server: self.kind.name().to_owned(), model, can_call_tools }
-    }
-
-    async fn ask_ollama(&self, client: &Client) -> Option<(String, Option<bool>)> {
-        let url = self.base.join("api/show").ok()?;
-        let models = &self.models[..self.models.len().min(MAX_MODELS)];
-        let asked = models.iter().enumerate().map(|(rank, model)| {
-            let answer = fetch(client, Method::POST, url.clone(), Some(json!({"model": model})));
-            async move { Some((rank, has_word(answer.await?.get("capabilities"), "tools"))) }
-        });
-        let answers = future::join_all(asked).await;
-        let mut told: Vec<(usize, bool)> = answers.into_iter().flatten().collect();
-        told.sort_unstable_by_key(|(rank, can)| (!can, *rank));
-        told.first().map(|(rank, can)| (self.models[*rank].clone(), Some(*can)))
-    }
-
-    async fn ask_lm_studio(&self, client: &Client) -> Option<(String, Option<bool>)> {
-        let list = fetch(client, Method::GET, self.base.join("api/v0/models").ok()?, None).await?;
-        let models = list
-            .get("data")?
-            .as_array()?
-            .iter()
-            .filter(|model| model.get("type").is_none_or(|kind| kind != "embeddings"));
-        let best = models
-            .min_by_key(|model| (!has_word(model.get("capabilities"), "tool_use"), model["state"] != "loaded"))?;
-        let can = best.get("capabilities").map(|words| has_word(Some(words), "tool_use"));
-        Some((best.get("id")?.as_str()?.to_owned(), can))
-    }
-}
-
-fn has_word(list: Option<&Value>, word: &str) -> bool {
-    list.and_then(Value::as_array).is_some_and(|words| words.iter().any(|entry| entry == word))
-}
-
-/// The JSON answer of a request, if it succeeds and is not too long.
-async fn fetch(client: &Client, method: Method, url: Url, body: Option<Value>) -> Option<Value> {
-    let request = client.request(method, url);
-    let request = if let Some(body) = body { request.json(&body) } else { request };
-    let mut response = request.send().await.ok().filter(|response| response.status().is_success())?;
-    let mut bytes = Vec::new();
-    while let Some(chunk) = response.chunk().await.ok()? {
-        bytes.extend_from_slice(&chunk);
-        if bytes.len() > MAX_BODY_BYTES {
-            return None;
-        }
-    }
-    serde_json::from_slice(&bytes).ok()
+fn port_of(server: &LocalServer) -> Option<u16> {
+    Url::parse(&server.url).ok()?.port_or_known_default()
 }
 
 #[cfg(test)]

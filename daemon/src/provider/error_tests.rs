@@ -1,4 +1,7 @@
+use std::time::Duration;
+
 use super::*;
+use crate::agent::port::ProviderErrorKind as Kind;
 
 fn subject() -> Subject {
     Subject {
@@ -7,6 +10,7 @@ fn subject() -> Subject {
         model: "claude-x".to_owned(),
         key_place: "ANTHROPIC_API_KEY".to_owned(),
         key: Some("sk-ant-0123456789".to_owned().into()),
+        secrets: vec!["hunter2-hunter2".to_owned().into()],
         is_local: false,
     }
 }
@@ -60,6 +64,12 @@ fn the_class_follows_codes_before_status() {
         (400, r#"[{"error":{"code":400,"message":"m","details":[{"reason":"API_KEY_INVALID"}]}}]"#, Kind::Auth),
         (400, r#"{"error":{"message":"the api key field is unknown"}}"#, Kind::InvalidRequest),
         (403, r#"{"error":{"code":403,"message":"flagged","metadata":{"reasons":["x"]}}}"#, Kind::InvalidRequest),
+        (400, r#"{"error":{"code":"content_filter","message":"filtered"}}"#, Kind::InvalidRequest),
+        (400, r#"{"error":{"message":"x/y is not a valid model ID","code":400}}"#, Kind::ModelNotFound),
+        (400, r#"{"object":"error","message":"Invalid model: x","type":"invalid_model"}"#, Kind::ModelNotFound),
+        (400, r#"{"message":"The provided model identifier is invalid."}"#, Kind::ModelNotFound),
+        (400, r#"{"error":{"message":"The requested model 'x' does not exist."}}"#, Kind::ModelNotFound),
+        (400, r#"{"error":{"message":"the model does not support tools"}}"#, Kind::InvalidRequest),
         (404, r#"{"error":{"type":"not_found_error","message":"model: nope"}}"#, Kind::ModelNotFound),
         (400, r#"{"error":{"code":"model_not_found","message":"x"}}"#, Kind::ModelNotFound),
         (404, r#"{"error":{"code":"DeploymentNotFound","message":"x"}}"#, Kind::ModelNotFound),

@@ -3,6 +3,7 @@
 use std::{net::IpAddr, time::Duration};
 
 use reqwest::{Certificate, Client, ClientBuilder, Url, redirect};
+use secrecy::SecretString;
 
 const POOL_IDLE: Duration = Duration::from_secs(45);
 const TCP_KEEPALIVE: Duration = Duration::from_secs(30);
@@ -20,6 +21,26 @@ pub(crate) fn is_loopback(url: &Url) -> bool {
 pub(crate) fn host_of(url: &Url) -> String {
     let host = url.host_str().unwrap_or("unknown host");
     url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
+}
+
+/// What must not be shown of `url`: its login, and what its query calls a key or the like. As it stands there and decoded.
+pub(crate) fn secrets_in(url: &Url) -> Vec<SecretString> {
+    let pairs = url.query().unwrap_or_default().split('&').filter_map(|pair| pair.split_once('='));
+    let keys = pairs.filter(|(name, _)| is_secret(name)).map(|(_, value)| value);
+    let raw = [Some(url.username()), url.password()].into_iter().flatten().chain(keys);
+    let both = raw.flat_map(|secret| [secret.to_owned(), decoded(url, secret)]);
+    both.filter(|secret| !secret.is_empty()).map(SecretString::from).collect()
+}
+
+fn decoded(url: &Url, text: &str) -> String {
+    let mut url = url.clone();
+    url.set_query(Some(&format!("x={text}")));
+    url.query_pairs().next().map(|(_, value)| value.into_owned()).unwrap_or_default()
+}
+
+fn is_secret(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    ["key", "token", "secret", "sig", "auth", "pass"].iter().any(|word| name.contains(word))
 }
 
 /// A client for the endpoint at `url`: no redirects (a redirected POST becomes a GET that looks like success), no proxy for this
@@ -93,6 +114,15 @@ mod tests {
         ] {
             assert!(!is_local(url), "{url}");
         }
+    }
+
+    #[test]
+    fn secrets_of_a_url_are_its_login_and_the_keys_of_its_query() {
+        let url =
+            Url::parse("https://me:pa%24s@h/v1?api-version=2024-10-21&api_key=a%2Fb&access_token=t").expect("a URL");
+        let secrets: Vec<String> =
+            secrets_in(&url).iter().map(|secret| secrecy::ExposeSecret::expose_secret(secret).to_owned()).collect();
+        assert_eq!(secrets, ["me", "me", "pa%24s", "pa$s", "a%2Fb", "a/b", "t", "t"]);
     }
 
     #[test]

@@ -9,6 +9,8 @@ mod args;
 pub mod choice;
 pub mod detect;
 mod error;
+mod exchange;
+mod gemini;
 mod history;
 pub(crate) mod http;
 mod http_provider;
@@ -19,7 +21,9 @@ mod limited_command;
 pub(crate) mod listing;
 mod models;
 pub mod offline;
+mod ollama;
 mod openai_chat;
+mod openai_responses;
 mod retry;
 pub mod scripted;
 pub(crate) mod service;
@@ -30,5 +34,7 @@ pub(crate) mod vendor;
 pub(crate) mod wire;
 mod wishes;
 
+#[cfg(test)]
+mod fold_testing;
 #[cfg(test)]
 mod http_tests;

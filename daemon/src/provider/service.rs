@@ -43,6 +43,8 @@ pub(crate) struct Service {
     /// It is where the vendor's own variable points, but no host of the vendor's.
     is_elsewhere: bool,
     table: String,
+    /// Size of the model's context in tokens, if the service told.
+    context_window_tokens: Option<u64>,
 }
 
 /// An address and whose it is.
@@ -92,6 +94,7 @@ impl Service {
             usual_model: vendor.filter(|_| is_owner).map(|vendor| vendor.default_model).filter(|name| !name.is_empty()),
             is_elsewhere,
             table: wishes.table.clone(),
+            context_window_tokens: None,
         })
     }
 
@@ -99,7 +102,7 @@ impl Service {
     pub(crate) fn found(found: &LocalServer, table: String) -> Result<Self, ChoiceError> {
         let base = parse_base(&found.url)?;
         Ok(Self {
-            wire: choice::spoken_by("openai-chat")?.wire,
+            wire: choice::spoken_by(found.wire)?.wire,
             vendor: None,
             name: found.server.clone(),
             key: None,
@@ -111,6 +114,7 @@ impl Service {
             is_elsewhere: false,
             base,
             table,
+            context_window_tokens: found.context_window_tokens,
         })
     }
 
@@ -152,7 +156,7 @@ impl Service {
             key: None,
             key_place: self.key_place.clone(),
             origin: self.origin.clone(),
-            context_window_tokens: None,
+            context_window_tokens: self.context_window_tokens,
         }
     }
 
@@ -195,7 +199,8 @@ fn account(owner: Option<&Vendor>, base: &Url, profile: Option<&str>) -> String 
 /// Where the service is, and whose that place is.
 fn place(wishes: &Wishes<'_>, spoken: Spoken) -> Result<Place, ChoiceError> {
     let usual = spoken.vendor.or_else(|| spoken.wire.vendors().first());
-    let own_address = usual.and_then(|vendor| wishes.variable(vendor.base_url_variable));
+    let own_address =
+        usual.and_then(|vendor| wishes.variable(vendor.base_url_variable).map(|value| (vendor.base_url_of)(&value)));
     let address = wishes.base_url.as_deref().or(own_address.as_deref());
     let Some(address) = address.or_else(|| usual.map(|vendor| vendor.base_url)).filter(|address| !address.is_empty())
     else {

@@ -18,7 +18,7 @@ use super::{
     sse::{Payloads, SseError},
     wire::{End, Fold, Folded, Framing, Progress, Stopped},
 };
-use crate::agent::port::{ModelEvent, ProviderError, ProviderErrorKind};
+use crate::agent::port::{ModelEvent, ProviderError, ProviderErrorKind, TokenUsage};
 
 /// Longest answer, over all its events.
 const MAX_ANSWER_BYTES: usize = 64 * 1024 * 1024;
@@ -28,6 +28,8 @@ const MAX_WHOLE_BYTES: usize = 16 * 1024 * 1024;
 const MAX_ERROR_BYTES: usize = 64 * 1024;
 /// As long is waited for an error's body.
 const ERROR_BODY_LIMIT: Duration = Duration::from_secs(10);
+/// Told of an answer in one piece that is none.
+const CUT: &str = "the connection broke inside the answer";
 /// After the terminal mark, usage may follow; this long without anything ends the answer.
 const LINGER: Duration = Duration::from_secs(2);
 
@@ -71,11 +73,29 @@ pub(super) struct Outlet {
     pub(super) text: String,
     /// What the user should know, to be told when the attempt is over.
     pub(super) notices: Vec<String>,
+    /// Tokens of the attempts before this one.
+    spent: TokenUsage,
+    /// Tokens of this attempt.
+    usage: TokenUsage,
 }
 
 impl Outlet {
     pub(super) fn new(sender: mpsc::Sender<ModelEvent>) -> Self {
-        Self { sender, has_shown: false, has_answer: false, text: String::new(), notices: Vec::new() }
+        Self {
+            sender,
+            has_shown: false,
+            has_answer: false,
+            text: String::new(),
+            notices: Vec::new(),
+            spent: TokenUsage::default(),
+            usage: TokenUsage::default(),
+        }
+    }
+
+    /// Forgets the text of the attempt before. Its tokens are paid for, whatever came of it.
+    pub(super) fn begin_attempt(&mut self) {
+        self.text.clear();
+        self.spent.add(std::mem::take(&mut self.usage));
     }
 
     /// Delivers an event. A receiver that is gone drops this whole future at its next await.
@@ -104,7 +124,12 @@ impl Outlet {
                 self.has_answer = true;
                 self.send(ModelEvent::ToolCallDone(call)).await;
             }
-            Folded::Usage(usage) => self.send(ModelEvent::Usage(usage)).await,
+            Folded::Usage(usage) => {
+                self.usage = usage;
+                let mut all = self.spent;
+                all.add(usage);
+                self.send(ModelEvent::Usage(all)).await;
+            }
             Folded::Hidden => {}
             Folded::Notice(notice) => self.notices.push(notice),
             Folded::Stop(stopped) => return Some(Ending::Stopped(stopped)),
@@ -172,8 +197,12 @@ async fn send(call: Call<'_>) -> Result<Response, Box<Failure>> {
             return Err(boxed(subject.timeout("could not be connected", "connect_ms", call.timeouts.connect)));
         }
         Ok(Err(error)) => {
+            let cause = http::cause(&error);
+            if error.is_connect() && cause.contains("certificate") {
+                return Err(Box::new(Failure { should_retry: Some(false), ..subject.untrusted(&cause).into() }));
+            }
             let is_stale = !error.is_connect() && !error.is_builder();
-            return Err(Box::new(Failure { is_stale, ..subject.network(&http::cause(&error)).into() }));
+            return Err(Box::new(Failure { is_stale, ..subject.network(&cause).into() }));
         }
     };
     let status = response.status();
@@ -293,20 +322,29 @@ impl Reader<'_> {
     /// An answer in one piece where a stream was asked for.
     async fn read_whole(mut self, mut bytes: impl Stream<Item = Result<Bytes, ReadError>> + Send + Unpin) -> Ending {
         let mut body = Vec::new();
-        while let Some(chunk) = bytes.next().await {
-            match chunk {
-                Ok(chunk) => body.extend_from_slice(&chunk),
-                Err(ReadError::Cut) => return Ending::Incomplete("the connection broke inside the answer".to_owned()),
-                Err(ReadError::Idle) => {
+        let until = Instant::now() + self.timeouts.payload_idle;
+        loop {
+            match timeout_at(until, bytes.next()).await {
+                Ok(None) => break,
+                Ok(Some(Ok(chunk))) => body.extend_from_slice(&chunk),
+                Ok(Some(Err(ReadError::Cut))) => return Ending::Incomplete(CUT.to_owned()),
+                Ok(Some(Err(ReadError::Idle))) => {
                     return self.subject.timeout("sent nothing", "byte_idle_ms", self.timeouts.byte_idle).into();
+                }
+                Err(_) => {
+                    let limit = self.timeouts.payload_idle;
+                    return self.subject.timeout("did not send all of its answer", "payload_idle_ms", limit).into();
                 }
             }
             if body.len() > MAX_WHOLE_BYTES {
                 return self.protocol(&format!("sent more than {} MiB in one piece", MAX_WHOLE_BYTES >> 20));
             }
         }
-        let folded = self.fold.on_event(&String::from_utf8_lossy(&body));
+        let body = String::from_utf8_lossy(&body);
+        let folded = self.fold.on_event(&body);
         match self.deliver(folded).await {
+            Some(ending) if is_protocol(&ending) && is_unfinished(&body) => Ending::Incomplete(CUT.to_owned()),
+            Some(ending) if is_protocol(&ending) && body.trim_start().starts_with('<') => self.not_an_api(),
             Some(ending) => ending,
             None => self.finish(End::Clean).await,
         }
@@ -329,8 +367,7 @@ impl Reader<'_> {
 
     /// What an unreadable event really means.
     fn refined(self, ending: Ending, data: &str, payloads: &Payloads<ReadError>) -> Ending {
-        let is_protocol =
-            matches!(&ending, Ending::Failed(failure) if failure.error.kind == ProviderErrorKind::Protocol);
+        let is_protocol = is_protocol(&ending);
         if is_protocol && payloads.ended_inside_event() {
             return Ending::Incomplete("the answer was cut inside its last event".to_owned());
         }
@@ -346,4 +383,13 @@ impl Reader<'_> {
     fn protocol(self, what: &str) -> Ending {
         self.subject.protocol(what).into()
     }
+}
+
+fn is_protocol(ending: &Ending) -> bool {
+    matches!(ending, Ending::Failed(failure) if failure.error.kind == ProviderErrorKind::Protocol)
+}
+
+/// Whether `body` is the beginning of some JSON.
+fn is_unfinished(body: &str) -> bool {
+    serde_json::from_str::<serde::de::IgnoredAny>(body).is_err_and(|error| error.is_eof())
 }

@@ -12,11 +12,14 @@ use reqwest::{
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::Value;
 
-use super::{anthropic::Anthropic, error::ErrorBody, openai_chat::OpenAiChat, settings::ReasoningEffort};
+use super::{
+    anthropic::Anthropic, error::ErrorBody, gemini::Gemini, ollama::Ollama, openai_chat::OpenAiChat,
+    openai_responses::OpenAiResponses, settings::ReasoningEffort,
+};
 use crate::agent::port::{ModelRequest, StopClass, TokenUsage, ToolCall};
 
 /// All wires.
-pub(crate) static WIRES: &[&dyn Wire] = &[&Anthropic, &OpenAiChat];
+pub(crate) static WIRES: &[&dyn Wire] = &[&Anthropic, &OpenAiChat, &OpenAiResponses, &Gemini, &Ollama];
 
 /// Most tool calls in one answer.
 pub(crate) const MAX_CALLS: usize = 128;
@@ -48,6 +51,11 @@ pub(crate) trait Wire: Send + Sync {
         None
     }
 
+    /// Size of the context in tokens when neither the settings nor the service tell, on wires that fix it in each request.
+    fn default_context_window_tokens(&self) -> Option<u64> {
+        None
+    }
+
     /// Starts to read the answer to `request`.
     fn fold(&self, request: &ModelRequest, options: &Options<'_>) -> Box<dyn Fold>;
 
@@ -76,6 +84,8 @@ pub(crate) struct Vendor {
     pub(crate) key_variables: &'static [&'static str],
     /// Variable with another base URL, empty if there is none.
     pub(crate) base_url_variable: &'static str,
+    /// Makes a base URL of the variable's value, where that need not be one.
+    pub(crate) base_url_of: fn(&str) -> String,
     /// Model when none is named, empty if that cannot be known. These age: the settings win, and the hint of "no such model"
     /// says how to set another.
     pub(crate) default_model: &'static str,
@@ -93,6 +103,7 @@ pub(crate) const VENDOR: Vendor = Vendor {
     domain: "",
     key_variables: &[],
     base_url_variable: "",
+    base_url_of: str::to_owned,
     default_model: "",
     rank: u8::MAX,
     quirks: &[],
@@ -109,15 +120,15 @@ pub(crate) enum Framing {
 
 /// A model as its service lists it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Model {
+pub struct Model {
     /// Name as sent.
-    pub(crate) id: String,
+    pub id: String,
     /// Size of its context in tokens, if told.
-    pub(crate) context_window_tokens: Option<u64>,
+    pub context_window_tokens: Option<u64>,
     /// Whether it can call tools, if told.
-    pub(crate) can_call_tools: Option<bool>,
+    pub can_call_tools: Option<bool>,
     /// Whether it is in memory already, if told; only local servers do.
-    pub(crate) is_loaded: Option<bool>,
+    pub is_loaded: Option<bool>,
 }
 
 /// What shapes a request besides its content.
@@ -156,6 +167,17 @@ impl Options<'_> {
     pub(crate) fn has(&self, quirk: Quirk) -> bool {
         self.quirks.contains(&quirk)
     }
+
+    /// The effort to ask for: the one that is set, unless the service refused it.
+    pub(crate) fn effort(&self) -> Option<ReasoningEffort> {
+        self.reasoning_effort.filter(|_| !self.has(Quirk::NoReasoningEffort))
+    }
+
+    /// Tells that a setting of the user's has no effect at this service.
+    pub(crate) fn notice_of_dropped(&self) -> Option<Folded> {
+        let is_dropped = self.reasoning_effort.is_some() && self.has(Quirk::NoReasoningEffort);
+        is_dropped.then(|| Folded::Notice(format!("{} takes no `reasoning_effort`; it is asked without", self.model)))
+    }
 }
 
 /// A deviation of a service: known of its vendor, or learned from its refusal and then kept as long as the provider lives.
@@ -171,6 +193,18 @@ pub(crate) enum Quirk {
     NoCacheControl,
     /// Has no version folder in front of its calls.
     NoVersionFolder,
+    /// Cannot be told how much to think.
+    NoReasoningEffort,
+    /// Cannot call tools.
+    NoTools,
+    /// Refuses the signatures of thoughts in the history.
+    NoThoughtSignatures,
+    /// Wants a signature on each call, also where it gave none.
+    StandInSignatures,
+    /// Gives no summary of its reasoning.
+    NoReasoningSummary,
+    /// Gives no encrypted reasoning that could go back.
+    NoEncryptedReasoning,
 }
 
 /// Reads one answer: a state machine without IO.

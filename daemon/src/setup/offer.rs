@@ -65,8 +65,11 @@ mod tests {
         let server = LocalServer {
             url: "http://127.0.0.1:9999/v1".into(),
             server: "llama.cpp".into(),
+            wire: "openai-chat",
+            models: Vec::new(),
             model: "m".into(),
             can_call_tools: None,
+            context_window_tokens: None,
         };
         let rows = targets(std::slice::from_ref(&server), |name| name == "OPENAI_API_KEY");
         let names: Vec<&str> = rows.iter().map(|(_, row)| row.name.as_str()).collect();

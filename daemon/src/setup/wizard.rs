@@ -25,7 +25,14 @@ pub async fn run(setup: &Setup, prompt: &mut dyn Prompt) -> Result<Saved, SetupE
     let title = setup.given.profile.as_ref().map_or_else(String::new, |name| format!(" · profile {name}"));
     prompt.say(Tone::Title, &format!("cohab setup{title}"))?;
     prompt.say(Tone::Plain, "")?;
-    let mut wizard = Wizard { setup, prompt, draft: Draft::of(&setup.given), name: String::new(), usual_key: None };
+    let mut wizard = Wizard {
+        setup,
+        prompt,
+        draft: Draft::of(&setup.given),
+        name: String::new(),
+        usual_key: None,
+        found_models: Vec::new(),
+    };
     let models = wizard.service_and_models().await?;
     if wizard.draft.provider != "offline" {
         wizard.model_and_test(models).await?;
@@ -44,6 +51,8 @@ struct Wizard<'a> {
     name: String,
     /// The vendor, if its key is asked for.
     usual_key: Option<&'static Vendor>,
+    /// What a server that was found said of its models.
+    found_models: Vec<Model>,
 }
 
 /// What to do after a failure.
@@ -63,6 +72,9 @@ impl Wizard<'_> {
         self.choose_service().await?;
         if self.draft.provider == "offline" {
             return Ok(Vec::new());
+        }
+        if !self.found_models.is_empty() {
+            return Ok(std::mem::take(&mut self.found_models));
         }
         self.ask_key_if_needed()?;
         loop {
@@ -132,7 +144,7 @@ impl Wizard<'_> {
         }
         self.prompt.wait("looking for servers on this machine")?;
         let hosts = detect::usual_hosts(self.setup.variable("OLLAMA_HOST").as_deref());
-        let found: Vec<_> = detect::find(&hosts).await.into_iter().collect();
+        let found = detect::find_all(&hosts).await;
         let targets = offer::targets(&found, |name| self.setup.variable(name).is_some());
         let rows: Vec<Row> = targets.iter().map(|(_, row)| row.clone()).collect();
         let chosen = self.prompt.choose("Which service should answer?", &rows, 0)?;
@@ -140,8 +152,9 @@ impl Wizard<'_> {
             Some(Target::Local(server)) => {
                 self.done("Service", &format!("{} at {}", server.server, server.url))?;
                 self.name = server.server;
-                "openai-chat".clone_into(&mut self.draft.provider);
+                server.wire.clone_into(&mut self.draft.provider);
                 self.draft.base_url = Some(server.url);
+                self.found_models = server.models;
                 Ok(())
             }
             Some(Target::Vendor(vendor)) => {

@@ -235,6 +235,7 @@ async fn a_server_on_this_machine_is_asked_for_once() {
     client.ask("say one").await;
     let question = client.question().await;
     assert!(matches!(question.subject, ApprovalSubject::LocalServer { .. }));
+    assert!(question.reasons.iter().any(|reason| reason.contains("tools")), "{:?}", question.reasons);
     client.reply(question.approval_id, ApprovalDecision::Once).await;
     assert_eq!(client.answer().await.0, "one");
     client.ask("say two").await;

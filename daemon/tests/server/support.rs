@@ -85,9 +85,12 @@ impl ProviderChooser for Obedient {
             Some("found") => Ok(Choice::AskLocal {
                 found: LocalServer {
                     url: "http://127.0.0.1:11434".into(),
+                    wire: "ollama",
                     server: "Ollama".into(),
+                    models: Vec::new(),
                     model: "obedient".into(),
-                    can_call_tools: Some(true),
+                    can_call_tools: Some(false),
+                    context_window_tokens: None,
                 },
                 otherwise: Arc::clone(&provider),
                 provider,

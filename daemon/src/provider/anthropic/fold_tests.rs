@@ -129,6 +129,20 @@ fn text_and_a_call_fold_with_usage_that_is_not_added_up() {
 }
 
 #[test]
+fn a_later_count_replaces_an_earlier_one_and_none_replaces_nothing() {
+    let counts = |usage: Value| json!({"type": "message_delta", "delta": {}, "usage": usage});
+    let events = vec![
+        start("m"),
+        text(0, "a"),
+        counts(json!({"input_tokens": 7, "output_tokens": 2, "cache_read_input_tokens": null})),
+        counts(json!({"output_tokens": 5})),
+        json!({"type": "message_stop"}),
+    ];
+    let usage = fold(&events).usage;
+    assert_eq!((usage.input, usage.output, usage.cache_read, usage.cache_write), (Some(7), Some(5), Some(4), Some(5)));
+}
+
+#[test]
 fn blocks_that_go_back_are_kept_to_the_byte_and_in_place() {
     let events = vec![
         start("m"),

@@ -75,8 +75,15 @@ impl Wire for Anthropic {
     }
 
     fn remedy(&self, error: &ErrorBody) -> Option<Quirk> {
-        let is_refused = error.kind() == ProviderErrorKind::InvalidRequest && error.text.contains("cache_control");
-        is_refused.then_some(Quirk::NoCacheControl)
+        let text = error.text.to_ascii_lowercase();
+        let names = |words: &[&str]| words.iter().any(|word| text.contains(word));
+        if error.kind() != ProviderErrorKind::InvalidRequest || error.longest_answer_tokens().is_some() {
+            None
+        } else if names(&["cache_control"]) {
+            Some(Quirk::NoCacheControl)
+        } else {
+            names(&["thinking", "budget_tokens", "effort"]).then_some(Quirk::NoReasoningEffort)
+        }
     }
 
     fn models_url(&self, base: &Url) -> Url {
@@ -102,6 +109,20 @@ mod tests {
                 "{base}"
             );
         }
+    }
+
+    #[test]
+    fn refused_options_have_a_remedy_and_other_refusals_none() {
+        let remedy = |text: &str| {
+            let body =
+                serde_json::json!({"type": "error", "error": {"type": "invalid_request_error", "message": text}});
+            Anthropic.remedy(&ErrorBody::from_bytes(400, body.to_string().as_bytes()))
+        };
+        assert_eq!(remedy("tools.0.cache_control: Extra inputs are not permitted"), Some(Quirk::NoCacheControl));
+        assert_eq!(remedy("'m' does not support thinking."), Some(Quirk::NoReasoningEffort));
+        assert_eq!(remedy("This model does not support effort level 'high'"), Some(Quirk::NoReasoningEffort));
+        assert_eq!(remedy("messages.0: bad shape"), None);
+        assert_eq!(remedy("prompt is too long: 9 tokens > 5 maximum, thinking included"), None);
     }
 
     #[test]

@@ -7,12 +7,16 @@ use crate::{
     agent::port::{AssistantMessage, ModelRequest, ToolResult},
     provider::{
         history::{self, Entry},
+        settings::ReasoningEffort,
         wire::{Options, Quirk},
     },
 };
 
 /// Longest answer when the settings name none; the wire demands a number, and every current model takes this one.
 pub(super) const DEFAULT_MAX_TOKENS: u32 = 8_000;
+
+/// Least room for the answer after the thinking.
+const MIN_ANSWER_TOKENS: u32 = 4_000;
 
 /// Builds the body. Cache breakpoints stand on the last tool, the system prompt and the last user message.
 pub(super) fn body(request: &ModelRequest, options: &Options<'_>) -> Value {
@@ -37,7 +41,12 @@ pub(super) fn body(request: &ModelRequest, options: &Options<'_>) -> Value {
     }
     let mut body = Map::new();
     body.insert("model".to_owned(), json!(options.model));
-    body.insert("max_tokens".to_owned(), json!(options.max_output_tokens.unwrap_or(DEFAULT_MAX_TOKENS)));
+    let thinking_tokens = thinking_budget(options).filter(|_| may_think(&messages));
+    let least = thinking_tokens.map_or(0, |budget| budget + MIN_ANSWER_TOKENS);
+    body.insert("max_tokens".to_owned(), json!(options.max_output_tokens.unwrap_or(DEFAULT_MAX_TOKENS).max(least)));
+    if let Some(budget) = thinking_tokens {
+        body.insert("thinking".to_owned(), json!({"type": "enabled", "budget_tokens": budget}));
+    }
     if !system.is_empty() {
         body.insert("system".to_owned(), Value::Array(system));
     }
@@ -50,6 +59,25 @@ pub(super) fn body(request: &ModelRequest, options: &Options<'_>) -> Value {
     body.insert("messages".to_owned(), Value::Array(messages));
     body.insert("stream".to_owned(), json!(true));
     Value::Object(body)
+}
+
+/// How many tokens the model may think. Without a wish none are named, and the model does not think.
+fn thinking_budget(options: &Options<'_>) -> Option<u32> {
+    match options.reasoning_effort.filter(|_| !options.has(Quirk::NoReasoningEffort))? {
+        ReasoningEffort::Off => None,
+        ReasoningEffort::Low => Some(4_000),
+        ReasoningEffort::Medium => Some(12_000),
+        ReasoningEffort::High => Some(24_000),
+    }
+}
+
+/// Thinking cannot begin inside a turn: where tools ran, the turn's first answer must begin with a thought that goes back.
+fn may_think(messages: &[Value]) -> bool {
+    let is_question = |message: &Value| message["role"] == "user" && message["content"][0]["type"] != "tool_result";
+    let turn_start = messages.iter().rposition(is_question).map_or(0, |at| at + 1);
+    let first_answer = messages.iter().skip(turn_start).find(|message| message["role"] == "assistant");
+    let is_thought = |block: &Value| matches!(block["type"].as_str(), Some("thinking" | "redacted_thinking"));
+    first_answer.is_none_or(|answer| is_thought(&answer["content"][0]))
 }
 
 fn messages(request: &ModelRequest, options: &Options<'_>) -> Vec<Value> {
@@ -217,6 +245,41 @@ mod tests {
         assert_eq!(sent(assistant("Look.", &["a"], Some(own.clone()))), own);
         assert_eq!(sent(assistant("Other.", &["a"], Some(own.clone())))[0]["type"], "text");
         assert_eq!(sent(assistant("Look.", &["b"], Some(own)))[0]["type"], "text");
+    }
+
+    #[test]
+    fn thinking_has_a_budget_below_the_cap_and_off_sends_none() {
+        let sent = |effort: Option<ReasoningEffort>, cap: Option<u32>, quirks: &[Quirk]| {
+            let quirks: BTreeSet<Quirk> = quirks.iter().copied().collect();
+            let options =
+                Options { reasoning_effort: effort, max_output_tokens: cap, quirks: &quirks, ..Options::default() };
+            let body = body(&ModelRequest { allow_tools: false, ..request(vec![user("hi")]) }, &options);
+            assert_eq!(body["tool_choice"], json!({"type": "none"}));
+            (body.pointer("/thinking/budget_tokens").and_then(Value::as_u64), body["max_tokens"].as_u64())
+        };
+        assert_eq!(sent(Some(ReasoningEffort::Low), None, &[]), (Some(4_000), Some(8_000)));
+        assert_eq!(sent(Some(ReasoningEffort::Medium), None, &[]), (Some(12_000), Some(16_000)));
+        assert_eq!(sent(Some(ReasoningEffort::High), Some(60_000), &[]), (Some(24_000), Some(60_000)));
+        assert_eq!(sent(Some(ReasoningEffort::High), Some(500), &[]), (Some(24_000), Some(28_000)));
+        assert_eq!(sent(Some(ReasoningEffort::High), None, &[Quirk::NoReasoningEffort]), (None, Some(8_000)));
+        assert_eq!(sent(Some(ReasoningEffort::Off), Some(500), &[]), (None, Some(500)));
+        assert_eq!(sent(None, None, &[]), (None, Some(8_000)));
+    }
+
+    #[test]
+    fn thinking_does_not_begin_inside_a_turn() {
+        let thought = json!([{"type": "thinking", "thinking": "", "signature": "c2ln"},
+            {"type": "tool_use", "id": "a", "name": "bash", "input": {}}]);
+        let thinks = |messages: Vec<Message>| {
+            let options = Options { model: "m", reasoning_effort: Some(ReasoningEffort::Low), ..Options::default() };
+            body(&request(messages), &options).get("thinking").is_some()
+        };
+        let turn = |own: Option<Value>| vec![user("hi"), assistant("", &["a"], own), results(&["a"])];
+        assert!(thinks(turn(Some(thought.clone()))));
+        assert!(!thinks(turn(None)));
+        let second_step = [assistant("", &["b"], None), results(&["b"])];
+        assert!(thinks(turn(Some(thought)).into_iter().chain(second_step).collect()));
+        assert!(thinks(turn(None).into_iter().chain([assistant("So.", &[], None), user("and?")]).collect()));
     }
 
     #[test]

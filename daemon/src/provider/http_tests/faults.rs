@@ -1,42 +1,6 @@
-//! Services that refuse, fail, stall or talk nonsense.
+//! Services that refuse, fail or talk nonsense, and what follows.
 
 use super::*;
-
-fn with_timeouts(timeouts: TimeoutSettings) -> ModelSettings {
-    ModelSettings { timeouts, ..settings() }
-}
-
-fn good(wire: &dyn Wire) -> Reply {
-    Reply::events(text_answer(wire, "ok", true).as_bytes())
-}
-
-#[tokio::test]
-async fn a_stall_ends_with_the_name_of_its_limit() {
-    for wire in WIRES.iter().copied() {
-        let half = || Reply::events(text_answer(wire, "half", false).as_bytes());
-        let base = settings().timeouts;
-        let cases = [
-            (TimeoutSettings { byte_idle_ms: Some(60), ..base }, half().then_stall(), "byte_idle_ms"),
-            (TimeoutSettings { headers_ms: Some(60), ..base }, Reply::silence(), "headers_ms"),
-            (
-                TimeoutSettings { payload_idle_ms: Some(150), byte_idle_ms: Some(10_000), ..base },
-                half().then_repeat(": keep-alive\n\n", Duration::from_millis(10)),
-                "payload_idle_ms",
-            ),
-            (
-                TimeoutSettings { payload_idle_ms: Some(150), byte_idle_ms: Some(10_000), ..base },
-                half().then_repeat("data: {\"type\":\"ping\"}\n\n", Duration::from_millis(10)),
-                "payload_idle_ms",
-            ),
-        ];
-        for (timeouts, reply, name) in cases {
-            let bench = bench_with(wire, &with_timeouts(timeouts), vec![reply]).await;
-            let error = bench.fails().await;
-            assert!(error.kind == ProviderErrorKind::Timeout && error.message.contains(name), "{}", error.message);
-            assert_eq!(bench.server.seen().len(), 1);
-        }
-    }
-}
 
 #[tokio::test]
 async fn the_service_s_wait_is_kept_before_the_next_try() {
@@ -49,17 +13,20 @@ async fn the_service_s_wait_is_kept_before_the_next_try() {
         (503, "x: y", vec![2000]),
         (500, "x: y", vec![500]),
         (408, "x: y", vec![500]),
+        (409, "x: y", vec![500]),
         (400, "x-should-retry: true", vec![500]),
     ];
-    for (status, header, waits) in cases {
-        let bench = bench(anthropic(), vec![Reply::new(status, header, b"{}"), good(anthropic())]).await;
-        let events = bench.ask().await;
-        assert_eq!(text_of(&events), "ok", "{status} {header}");
-        assert!(
-            matches!(&events[0], ModelEvent::Retrying { after, discard_shown: false, .. } if after.as_millis() == waits[0]),
-            "{events:?}"
-        );
-        assert_eq!(bench.waits_ms(), waits, "{status} {header}");
+    for fixture in fixtures() {
+        for (status, header, waits) in &cases {
+            let bench = bench(fixture.wire(), vec![Reply::new(*status, header, b"{}"), fixture.good()]).await;
+            let events = bench.ask().await;
+            assert_eq!(text_of(&events), "ok", "{} {status} {header}", fixture.wire);
+            assert!(
+                matches!(&events[0], ModelEvent::Retrying { after, discard_shown: false, .. } if after.as_millis() == waits[0]),
+                "{events:?}"
+            );
+            assert_eq!(&bench.waits_ms(), waits, "{} {status} {header}", fixture.wire);
+        }
     }
 }
 
@@ -67,55 +34,149 @@ async fn the_service_s_wait_is_kept_before_the_next_try() {
 async fn a_wait_named_in_the_body_is_kept_too() {
     let body = r#"{"error":{"code":429,"status":"RESOURCE_EXHAUSTED","message":"You exceeded your current quota, please check your plan",
         "details":[{"retryDelay":"0.4s"}]}}"#;
-    let bench = bench(openai(), vec![Reply::json(429, body), good(openai())]).await;
-    assert_eq!((text_of(&bench.ask().await).as_str(), bench.waits_ms()), ("ok", vec![400]));
+    for fixture in fixtures() {
+        let bench = bench(fixture.wire(), vec![Reply::json(429, body), fixture.good()]).await;
+        assert_eq!((text_of(&bench.ask().await).as_str(), bench.waits_ms()), ("ok", vec![400]), "{}", fixture.wire);
+    }
 }
 
 #[tokio::test]
 async fn two_failures_are_waited_out_and_the_third_is_told() {
-    let failing = || Reply::new(500, "x: y", b"");
-    let saved = bench(openai(), vec![failing(), failing(), good(openai())]).await;
-    assert_eq!(text_of(&saved.ask().await), "ok");
-    assert_eq!(saved.waits_ms(), [500, 1000]);
-    let lost = bench(openai(), vec![failing(), failing(), failing(), good(openai())]).await;
-    assert_eq!(lost.fails().await.kind, ProviderErrorKind::Server);
+    for fixture in fixtures() {
+        for (status, waits) in [(500, [500, 1000]), (503, [2000, 4000]), (529, [2000, 4000])] {
+            let failing = || Reply::new(status, "x: y", b"");
+            let saved = bench(fixture.wire(), vec![failing(), failing(), fixture.good()]).await;
+            assert_eq!(text_of(&saved.ask().await), "ok", "{} {status}", fixture.wire);
+            assert_eq!(saved.waits_ms(), waits);
+            let lost = bench(fixture.wire(), vec![failing(), failing(), failing(), fixture.good()]).await;
+            let kind = if status == 500 { ProviderErrorKind::Server } else { ProviderErrorKind::Overloaded };
+            assert_eq!(lost.fails().await.kind, kind);
+        }
+    }
 }
 
 #[tokio::test]
 async fn what_cannot_help_is_not_tried_again() {
     let quota = r#"{"error":{"code":"insufficient_quota","message":"You exceeded your current quota"}}"#;
+    let spent = r#"{"error":{"code":"enforced_spend_limit_reached","message":"Limit reached"}}"#;
+    let low = r#"{"type":"error","error":{"type":"invalid_request_error","message":"Your credit balance is too low"}}"#;
+    let google_key = r#"[{"error":{"code":400,"message":"API key not valid.","status":"INVALID_ARGUMENT","details":[{"reason":"API_KEY_INVALID"}]}}]"#;
+    let grok_key = r#"{"code":"x","error":"Incorrect API key provided"}"#;
+    let (billing, auth, model) =
+        (ProviderErrorKind::Billing, ProviderErrorKind::Auth, ProviderErrorKind::ModelNotFound);
     let cases = [
-        (400, "", "{}"),
-        (401, "", "{}"),
-        (402, "", "{}"),
-        (403, "", "{}"),
-        (404, "", "{}"),
-        (413, "", "{}"),
-        (429, "x-should-retry: false", "{}"),
-        (429, "", quota),
-        (429, "retry-after: 3600", "{}"),
+        (400, "", "{}", ProviderErrorKind::InvalidRequest),
+        (401, "", "{}", auth),
+        (403, "", r#"{"message":"The security token is invalid."}"#, auth),
+        (400, "", google_key, auth),
+        (400, "", grok_key, auth),
+        (402, "", "{}", billing),
+        (429, "", quota, billing),
+        (403, "", spent, billing),
+        (400, "", low, billing),
+        (404, "", r#"{"error":{"message":"no such model","code":"model_not_found"}}"#, model),
+        (400, "", r#"{"error":{"message":"x","code":"model_not_found"}}"#, model),
+        (
+            404,
+            "",
+            r#"{"error":{"code":"DeploymentNotFound","message":"The deployment of the model is not there"}}"#,
+            model,
+        ),
+        (413, "", "{}", ProviderErrorKind::ContextOverflow),
+        (429, "x-should-retry: false", "{}", ProviderErrorKind::RateLimit),
+        (429, "retry-after: 3600", "{}", ProviderErrorKind::RateLimit),
     ];
-    for (status, header, body) in cases {
-        let bench = bench(openai(), vec![Reply::new(status, header, body.as_bytes()), good(openai())]).await;
+    for fixture in fixtures() {
+        for (status, header, body, kind) in cases {
+            let reply = Reply::new(status, header, body.as_bytes());
+            let bench = bench(fixture.wire(), vec![reply, fixture.good()]).await;
+            let error = bench.fails().await;
+            assert_eq!((error.kind, bench.waits_ms().len()), (kind, 0), "{} {status} {body}", fixture.wire);
+            assert_eq!(bench.server.seen().len(), 1, "{} {status} {body}", fixture.wire);
+            let hint = error.hint.unwrap_or_default();
+            match kind {
+                ProviderErrorKind::Auth => assert!(hint.contains("Test") && hint.contains("TEST_API_KEY"), "{hint}"),
+                ProviderErrorKind::Billing => assert!(hint.contains("Billing"), "{hint}"),
+                ProviderErrorKind::ModelNotFound => assert!(hint.contains("COHAB_MODEL"), "{hint}"),
+                _ => {}
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_wait_beyond_two_minutes_is_told_and_not_slept() {
+    for (wait, words) in [("3600", "in 60 minutes"), ("121", "in 3 minutes"), ("86400", "in 24 hours")] {
+        let bench = bench(openai(), vec![Reply::new(429, &format!("retry-after: {wait}"), b"{}")]).await;
         let error = bench.fails().await;
-        assert_eq!((bench.server.seen().len(), bench.waits_ms().len()), (1, 0), "{status} {header}");
-        if header.contains("3600") {
-            assert_eq!(
-                (error.hint.as_deref(), error.retry_after),
-                (Some("the service asks to wait 60 minutes"), Some(Duration::from_secs(3600)))
-            );
+        assert!(error.hint.as_deref().is_some_and(|hint| hint.ends_with(words)), "{error:?}");
+        assert_eq!(error.retry_after.map(|wait| wait.as_secs().to_string()).as_deref(), Some(wait));
+        assert_eq!(bench.waits_ms().len(), 0);
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_the_service_rejected_is_its_own_class_with_the_words_for_the_model() {
+    let rejected = json!({"error": {"code": "tool_use_failed", "message": "Failed to call a function.", "failed_generation": "<x>"}});
+    let fixture = fixture("openai-chat");
+    let in_stream = fixture.half("half") + "event: error\n" + &fixture.bytes(std::slice::from_ref(&rejected));
+    for reply in [Reply::json(400, &rejected.to_string()), fixture.stream(&in_stream)] {
+        let bench = bench(fixture.wire(), vec![reply, fixture.good()]).await;
+        let error = bench.fails().await;
+        assert_eq!((error.kind, bench.server.seen().len()), (ProviderErrorKind::ToolUseFailed, 1));
+        assert!(error.message.ends_with("Failed to call a function."), "{}", error.message);
+    }
+}
+
+#[tokio::test]
+async fn a_filter_in_front_of_the_model_refuses_and_does_not_fail() {
+    let moderated = r#"{"error":{"code":403,"message":"Your input was flagged","metadata":{"reasons":["violence"]}}}"#;
+    let filtered = r#"{"error":{"code":"content_filter","message":"The prompt was filtered"}}"#;
+    for fixture in fixtures() {
+        for (status, body, words) in
+            [(403, moderated, "Your input was flagged"), (400, filtered, "The prompt was filtered")]
+        {
+            let bench = bench(fixture.wire(), vec![Reply::json(status, body), fixture.good()]).await;
+            let events = bench.ask().await;
+            assert_eq!((refusal_of(&events).as_str(), class_of(&events)), (words, Some(StopClass::Refusal)));
+            assert_eq!(bench.server.seen().len(), 1);
         }
     }
 }
 
 #[tokio::test]
 async fn a_connection_closed_before_any_byte_is_tried_again_at_once_and_once() {
-    let none = ModelSettings { retries: Some(0), ..settings() };
-    let saved = bench_with(openai(), &none, vec![Reply::nothing(), good(openai())]).await;
-    let events = saved.ask().await;
-    assert!(text_of(&events) == "ok" && saved.waits_ms().is_empty(), "{events:?}");
-    let lost = bench_with(openai(), &none, vec![Reply::nothing(), Reply::nothing(), good(openai())]).await;
-    assert_eq!(lost.fails().await.kind, ProviderErrorKind::Network);
+    for fixture in fixtures() {
+        let saved = bench_with(fixture.wire(), &no_retries(), vec![Reply::nothing(), fixture.good()]).await;
+        let events = saved.ask().await;
+        assert!(text_of(&events) == "ok" && saved.waits_ms().is_empty(), "{events:?}");
+        let replies = vec![Reply::nothing(), Reply::nothing(), fixture.good()];
+        let lost = bench_with(fixture.wire(), &no_retries(), replies).await;
+        assert_eq!(lost.fails().await.kind, ProviderErrorKind::Network);
+    }
+}
+
+#[tokio::test]
+async fn a_kept_connection_is_used_again_and_replaced_at_once_when_it_is_dead() {
+    for fixture in fixtures() {
+        let one = ModelSettings { retries: Some(1), ..settings() };
+        let replies = vec![Reply::kept(500, b"{}"), Reply::nothing(), fixture.good()];
+        let bench = bench_with(fixture.wire(), &one, replies).await;
+        let events = bench.ask().await;
+        assert_eq!((text_of(&events).as_str(), bench.waits_ms()), ("ok", vec![500]), "{}", fixture.wire);
+        let connections: Vec<usize> = bench.server.seen().iter().map(|seen| seen.connection).collect();
+        assert_eq!(connections, [1, 1, 2], "{}", fixture.wire);
+    }
+}
+
+#[tokio::test]
+async fn a_connection_that_dies_inside_an_answer_is_not_a_stale_one() {
+    for fixture in fixtures() {
+        let broken = fixture.stream(&fixture.bytes(&[(fixture.idle)()])).then_reset();
+        let bench = bench_with(fixture.wire(), &no_retries(), vec![broken, fixture.good()]).await;
+        assert_eq!(bench.fails().await.kind, ProviderErrorKind::Network, "{}", fixture.wire);
+        assert_eq!(bench.server.seen().len(), 1);
+    }
 }
 
 #[tokio::test]
@@ -139,76 +200,18 @@ async fn a_refused_connection_names_the_host_and_asks_for_the_server() {
 }
 
 #[tokio::test]
-async fn an_error_inside_the_stream_keeps_the_text_and_ends_the_answer() {
-    for wire in WIRES.iter().copied() {
-        let error = json!({"type": "error", "error": {"type": "invalid_request_error", "message": "cannot go on"}});
-        let body = text_answer(wire, "half", false) + "event: error\n" + &sse(&[error]);
-        let bench = bench(wire, vec![Reply::events(body.as_bytes()), good(wire)]).await;
-        let events = bench.ask().await;
-        assert_eq!(text_of(&events), "half");
-        assert!(
-            matches!(events.last(), Some(ModelEvent::Failed(error)) if error.message.ends_with("cannot go on")),
-            "{events:?}"
-        );
-    }
-}
-
-#[tokio::test]
-async fn an_overload_before_any_text_is_waited_out() {
-    let error = sse(&[json!({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}})]);
-    let bench = bench(anthropic(), vec![Reply::events(error.as_bytes()), good(anthropic())]).await;
-    assert_eq!(text_of(&bench.ask().await), "ok");
-    assert_eq!(bench.waits_ms(), [2000]);
-}
-
-#[tokio::test]
-async fn a_cut_after_shown_text_takes_it_back_and_tries_once() {
-    for wire in WIRES.iter().copied() {
-        let half = || Reply::events(text_answer(wire, "half", false).as_bytes());
-        let saved = bench(wire, vec![half(), good(wire)]).await;
-        let events = saved.ask().await;
-        let reset = events
-            .iter()
-            .position(|event| matches!(event, ModelEvent::Retrying { discard_shown: true, .. }))
-            .expect("a reset");
-        assert_eq!((text_of(&events[..reset]).as_str(), text_of(&events[reset..]).as_str()), ("half", "ok"));
-        let lost = bench(wire, vec![half(), half(), good(wire)]).await;
-        assert!(is_incomplete(&lost.ask().await));
-        assert_eq!(lost.server.seen().len(), 2);
-    }
-}
-
-#[tokio::test]
-async fn a_cut_after_a_tool_ran_is_told_and_not_repeated() {
-    for wire in WIRES.iter().copied() {
-        let bench = bench(wire, vec![Reply::events(text_answer(wire, "half", false).as_bytes()), good(wire)]).await;
-        let events: Vec<ModelEvent> = bench.provider.stream(question_after_tool()).collect().await;
-        assert!(text_of(&events) == "half" && is_incomplete(&events), "{events:?}");
-        assert_eq!(bench.server.seen().len(), 1);
-    }
-}
-
-#[tokio::test]
-async fn an_empty_answer_is_asked_again_silently_and_then_told() {
-    for wire in WIRES.iter().copied() {
-        let empty = || Reply::events(text_answer(wire, "", true).as_bytes());
-        let saved = bench(wire, vec![empty(), good(wire)]).await;
-        let events = saved.ask().await;
-        assert!(
-            text_of(&events) == "ok" && !events.iter().any(|event| matches!(event, ModelEvent::Retrying { .. })),
-            "{events:?}"
-        );
-        let lost = bench(wire, vec![empty(), empty()]).await;
-        let error = lost.fails().await;
-        assert!(error.kind == ProviderErrorKind::EmptyAnswer && error.hint.is_some());
-    }
+async fn a_host_without_an_address_is_named() {
+    let provider = provider_at("nowhere.invalid", openai(), &no_retries(), Arc::default());
+    let events: Vec<ModelEvent> = provider.stream(question()).collect().await;
+    let Some(ModelEvent::Failed(error)) = events.last() else { panic!("{events:?}") };
+    assert!(error.message.contains("nowhere.invalid"), "{error:?}");
 }
 
 #[tokio::test]
 async fn a_base_without_a_folder_is_tried_with_the_version_folder_and_without() {
     let page = b"<html>Not here</html>";
-    let server =
-        Server::start(vec![Reply::new(404, "content-type: text/html", page), good(openai()), good(openai())]).await;
+    let good = || fixture("openai-chat").good();
+    let server = Server::start(vec![Reply::new(404, "content-type: text/html", page), good(), good()]).await;
     let pace = Arc::new(NoWaiting::default());
     let bench =
         Bench { provider: provider_at(&server.address, openai(), &settings(), Arc::clone(&pace)), server, pace };
@@ -223,43 +226,41 @@ async fn a_base_without_a_folder_is_tried_with_the_version_folder_and_without() 
 #[tokio::test]
 async fn what_is_no_answer_of_an_api_is_called_so() {
     let page = b"<!doctype html><html><body>Welcome</body></html>";
-    let cases = [
-        (Reply::new(200, "content-type: text/html", page), "web page"),
-        (Reply::events(b"data: <html>\n\n"), "web page"),
-        (Reply::new(200, "content-type: text/event-stream\ncontent-encoding: gzip", b"\x1f\x8b"), "compressed"),
-        (Reply::new(302, "location: https://elsewhere.example/login?next=/v1", b""), "elsewhere.example"),
-        (Reply::new(404, "content-type: text/html", page), "does not know this address"),
-        (Reply::json(200, r#"{"error":{"message":"no capacity","type":"invalid_request_error"}}"#), "no capacity"),
-        (Reply::new(422, "content-type: text/event-stream", br#"{"error":{"message":"wrong shape"}}"#), "wrong shape"),
-        (Reply::events(b"data: nonsense\n\ndata: [DONE]\n\n"), "no JSON"),
-    ];
-    for (reply, expected) in cases {
-        let bench = bench(openai(), vec![reply.clone()]).await;
-        let error = bench.fails().await;
-        assert!(error.message.contains(expected) && !error.message.contains('<'), "{expected}: {}", error.message);
-        assert_eq!(bench.server.seen().len(), 1, "{expected}: a redirect or a page is not followed");
+    for fixture in fixtures() {
+        let stream = fixture.content_type();
+        let cases = [
+            (Reply::new(200, "content-type: text/html", page), "web page"),
+            (fixture.stream(&fixture.bytes(&[json!("<html>")])), "web page"),
+            (Reply::new(200, &format!("{stream}\ncontent-encoding: gzip"), b"\x1f\x8b"), "compressed"),
+            (Reply::new(302, "location: https://elsewhere.example/login?next=/v1", b""), "elsewhere.example"),
+            (Reply::new(301, "x: y", b""), "nowhere"),
+            (Reply::new(404, "content-type: text/html", page), "does not know this address"),
+            (
+                Reply::json(200, r#"{"error":{"message":"no capacity","code":400,"type":"invalid_request_error"}}"#),
+                "no capacity",
+            ),
+            (Reply::new(422, stream, br#"{"error":{"message":"wrong shape"}}"#), "wrong shape"),
+            (Reply::new(500, stream, br#"{"error":{"message":"it broke"}}"#), "it broke"),
+            (fixture.stream(&fixture.bytes(&[json!("nonsense"), json!("[DONE]")])), "no JSON"),
+        ];
+        for (reply, expected) in cases {
+            let bench = bench_with(fixture.wire(), &no_retries(), vec![reply.clone()]).await;
+            let error = bench.fails().await;
+            let message = &error.message;
+            assert!(message.contains(expected) && !message.contains('<'), "{} {expected}: {message}", fixture.wire);
+            assert_eq!(bench.server.seen().len(), 1, "{expected}: a redirect or a page is not followed");
+            assert!(!bench.server.seen()[0].head.contains("accept-encoding"));
+        }
     }
 }
 
 #[tokio::test]
 async fn long_and_empty_error_bodies_stay_readable() {
-    let none = ModelSettings { retries: Some(0), ..settings() };
-    for body in [Vec::new(), vec![b'x'; 1 << 20], b"<html><h1>Bad gateway</h1></html>".to_vec()] {
-        let bench = bench_with(openai(), &none, vec![Reply::new(502, "x: y", &body)]).await;
-        let error = bench.fails().await;
-        assert!(error.kind == ProviderErrorKind::Server && error.message.len() < 500, "{}", error.message);
-    }
-}
-
-#[tokio::test]
-async fn a_key_shows_in_no_error_and_no_debug_output() {
-    let echo = format!(r#"{{"error":{{"message":"Incorrect API key provided: {KEY}"}}}}"#);
-    for wire in WIRES.iter().copied() {
-        let refused = bench(wire, vec![Reply::json(401, &echo)]).await;
-        let none = ModelSettings { retries: Some(0), ..settings() };
-        let in_stream = bench_with(wire, &none, vec![Reply::events(format!("data: {echo}\n\n").as_bytes())]).await;
-        for error in [refused.fails().await, in_stream.fails().await] {
-            assert!(error.message.contains("[key]") && !format!("{error:?}").contains(KEY), "{error:?}");
+    for fixture in fixtures() {
+        for body in [Vec::new(), vec![b'x'; 1 << 20], b"<html><h1>Bad gateway</h1></html>".to_vec()] {
+            let bench = bench_with(fixture.wire(), &no_retries(), vec![Reply::new(502, "x: y", &body)]).await;
+            let error = bench.fails().await;
+            assert!(error.kind == ProviderErrorKind::Server && error.message.len() < 500, "{}", error.message);
         }
     }
 }
@@ -267,7 +268,7 @@ async fn a_key_shows_in_no_error_and_no_debug_output() {
 #[tokio::test]
 async fn a_line_beyond_the_cap_ends_the_answer_and_the_connection() {
     let endless = Reply::events(b"data: ").then_repeat(&"x".repeat(1 << 20), Duration::ZERO);
-    let mut bench = bench_with(openai(), &ModelSettings { retries: Some(0), ..settings() }, vec![endless]).await;
+    let mut bench = bench_with(openai(), &no_retries(), vec![endless]).await;
     let error = bench.fails().await;
     assert!(error.kind == ProviderErrorKind::Protocol && error.message.contains("8 MiB"), "{}", error.message);
     bench.server.until_open(0).await;

@@ -4,15 +4,12 @@ use super::*;
 use crate::agent::port::AssistantMessage;
 
 #[tokio::test]
-async fn a_tool_loop_runs_on_both_wires() {
-    for wire in WIRES.iter().copied() {
-        let replies = vec![
-            Reply::events(call_answer(wire, None).as_bytes()),
-            Reply::events(text_answer(wire, "Done.", true).as_bytes()),
-        ];
-        let bench = bench(wire, replies).await;
+async fn a_tool_loop_runs_on_every_wire() {
+    for fixture in fixtures() {
+        let replies = vec![fixture.stream(&fixture.call_answer(Ended::Tool)), fixture.stream(&fixture.answer("Done."))];
+        let bench = bench(fixture.wire(), replies).await;
         let events = bench.ask().await;
-        assert_eq!((text_of(&events).as_str(), calls_of(&events)), ("Look \u{e9}.", vec![call()]));
+        assert_eq!((text_of(&events).as_str(), calls_of(&events)), ("Look \u{e9}.", vec![call()]), "{}", fixture.wire);
         let Some(ModelEvent::Stop { class: StopClass::Tool, provider_data }) = events.last() else {
             panic!("{events:?}")
         };
@@ -25,228 +22,156 @@ async fn a_tool_loop_runs_on_both_wires() {
         let result = ToolResult {
             call_id: "c1".to_owned(),
             tool: "bash".to_owned(),
-            content: "\u{1f600}".to_owned(),
+            content: "came \u{1f600}".to_owned(),
             is_error: false,
         };
         request.messages.extend([Message::Assistant(assistant), Message::ToolResults(vec![result])]);
-        let events: Vec<ModelEvent> = bench.provider.stream(request).collect().await;
+        let events = bench.ask_with(request).await;
         assert_eq!((text_of(&events).as_str(), class_of(&events)), ("Done.", Some(StopClass::End)));
-        let sent = bench.server.seen()[1].body["messages"].to_string();
-        assert_eq!(sent.matches("c1").count(), 2, "{sent}");
+        let sent = bench.server.seen()[1].body.to_string();
+        assert!(sent.contains("Look \u{e9}.") && sent.contains("came \u{1f600}"), "{sent}");
     }
 }
 
 #[tokio::test]
 async fn every_way_of_sending_gives_the_same_answer() {
-    for wire in WIRES.iter().copied() {
-        let body = call_answer(wire, None);
-        let spaced = body.replace("data: ", ": ping\nid: 1\nretry: 5\nevent: x\ndata:");
+    for fixture in fixtures() {
+        let body = fixture.call_answer(Ended::Tool);
+        let stream = |body: &str| fixture.stream(body);
+        let length = format!("{}\ncontent-length: {}", fixture.content_type(), body.len());
         let mut replies = vec![
-            Reply::chunked(body.as_bytes(), true),
-            Reply::new(
-                200,
-                &format!("content-type: text/event-stream\ncontent-length: {}", body.len()),
-                body.as_bytes(),
-            ),
-            Reply::events(body.replace('\n', "\r\n").as_bytes()).in_pieces(std::iter::repeat(1)),
-            Reply::events(body.replace('\n', "\r").as_bytes()),
-            Reply::events(format!("\u{feff}{body}").as_bytes()).in_pieces([1, 1, 4000]),
-            Reply::events(spaced.as_bytes()),
-            Reply::events(body.trim_end().as_bytes()),
-            Reply::events([b": \xff\xfe\n\n", body.as_bytes()].concat().as_slice()).then_stall(),
-            Reply::events(format!("{body}trailing garbage\n\ndata: {{\n\n").as_bytes()),
-            Reply::events(body.as_bytes()).in_pieces(std::iter::repeat(1)),
-            Reply::events(body.as_bytes()).in_pieces(std::iter::repeat(7)),
+            Reply::new(200, &length, body.as_bytes()),
+            stream(&body.replace('\n', "\r\n")).in_pieces(std::iter::repeat(1)),
+            stream(&format!("\u{feff}{body}")).in_pieces([1, 1, 4000]),
+            stream(body.trim_end()),
+            stream(&format!("{body}trailing garbage\n\n")),
+            stream(&body).in_pieces(std::iter::repeat(1)),
+            stream(&body).in_pieces(std::iter::repeat(7)),
         ];
-        for seed in 1_usize..20 {
-            let sizes = (1_usize..).scan(seed, |state, _| {
-                *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                Some(1 + (*state >> 33) % 64)
-            });
-            replies.push(Reply::events(body.as_bytes()).in_pieces(sizes));
+        if fixture.wire().framing() == crate::provider::wire::Framing::Events {
+            let spaced = body.replace("data: ", ": ping\nid: 1\nretry: 5\nevent: x\ndata:");
+            replies.extend([
+                Reply::chunked(body.as_bytes(), true),
+                stream(&body.replace('\n', "\r")),
+                stream(&spaced),
+                Reply::events([b": \xff\xfe\n\n", body.as_bytes()].concat().as_slice()).then_stall(),
+            ]);
         }
+        replies.extend((1..20).map(|seed| stream(&body).in_random_pieces(seed)));
         let count = replies.len();
-        let bench = bench(wire, replies).await;
+        let bench = bench(fixture.wire(), replies).await;
         for case in 0..count {
             let events = bench.ask().await;
-            assert_eq!(text_of(&events), "Look \u{e9}.", "{} {case}", wire.name());
+            assert_eq!(text_of(&events), "Look \u{e9}.", "{} {case} {events:?}", fixture.wire);
             assert_eq!(
                 (calls_of(&events), class_of(&events)),
                 (vec![call()], Some(StopClass::Tool)),
                 "{} {case}",
-                wire.name()
+                fixture.wire
             );
         }
     }
 }
 
 #[tokio::test]
-async fn an_answer_cut_anywhere_runs_no_tool_before_its_mark() {
-    for wire in WIRES.iter().copied() {
-        let body = call_answer(wire, None);
-        // The last bytes that matter; a clean end needs no blank line behind the mark.
-        let mark = if wire.name() == "anthropic" {
-            "{\"type\":\"message_stop\"}"
-        } else {
-            "\"finish_reason\":\"tool_calls\"}]}"
-        };
-        let complete_from = body.rfind(mark).expect("the mark is there") + mark.len();
-        let cuts: Vec<usize> = (0..body.len()).step_by(3).chain(complete_from - 2..complete_from + 2).collect();
-        let replies = cuts.iter().map(|cut| Reply::events(&body.as_bytes()[..*cut])).collect();
-        let bench = bench_with(wire, &ModelSettings { retries: Some(0), ..settings() }, replies).await;
-        for cut in cuts {
-            let events = bench.ask().await;
-            let is_whole = cut >= complete_from;
-            assert_eq!(
-                (calls_of(&events).len(), is_cut(&events)),
-                (usize::from(is_whole), !is_whole),
-                "{} {cut}: {events:?}",
-                wire.name()
-            );
+async fn each_delta_is_handed_on_before_the_next_one_is_sent() {
+    for fixture in fixtures() {
+        let gate = Arc::new(tokio::sync::Semaphore::new(0));
+        let pieces: Vec<String> = ["a", "b", "c"].map(|text| fixture.half(text)).to_vec();
+        // Each payload alone; what the second and third say of their beginning is ignored.
+        let reply =
+            fixture.stream(&pieces.concat()).in_pieces(pieces.iter().map(String::len)).gated(&gate).then_stall();
+        let bench = bench(fixture.wire(), vec![reply]).await;
+        let mut events = bench.provider.stream(question());
+        for text in ["a", "b", "c"] {
+            gate.add_permits(1);
+            loop {
+                match events.next().await {
+                    Some(ModelEvent::TextDelta(delta)) if delta == text => break,
+                    Some(ModelEvent::Usage(_)) => {}
+                    other => panic!("{}: {other:?} is not {text}", fixture.wire),
+                }
+            }
         }
-    }
-}
-
-#[tokio::test]
-async fn a_body_without_its_last_chunk_is_incomplete_with_its_text_kept() {
-    for wire in WIRES.iter().copied() {
-        let replies = vec![Reply::chunked(text_answer(wire, "half", false).as_bytes(), false)];
-        let bench = bench_with(wire, &ModelSettings { retries: Some(0), ..settings() }, replies).await;
-        let events = bench.ask().await;
-        assert!(text_of(&events) == "half" && is_incomplete(&events), "{events:?}");
     }
 }
 
 #[tokio::test]
 async fn a_server_that_stays_open_after_the_mark_does_not_hold_the_answer() {
-    let bench =
-        bench(openai(), vec![Reply::events(sse(&[openai_text("hi"), openai_end("stop")]).as_bytes()).then_stall()])
-            .await;
-    let start = std::time::Instant::now();
-    assert_eq!(class_of(&bench.ask().await), Some(StopClass::End));
-    assert!(start.elapsed() < Duration::from_secs(6));
+    for fixture in fixtures() {
+        let mark =
+            fixture.bytes(&(fixture.text)("hi").into_iter().chain((fixture.end)(Ended::Stop)).collect::<Vec<_>>());
+        let bench = bench(fixture.wire(), vec![fixture.stream(&mark).then_stall()]).await;
+        let start = std::time::Instant::now();
+        assert_eq!(class_of(&bench.ask().await), Some(StopClass::End));
+        assert!(start.elapsed() < Duration::from_secs(6));
+    }
 }
 
 #[tokio::test]
 async fn an_answer_in_one_piece_is_an_answer() {
-    let whole =
-        json!({"choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "hi"}}]});
-    let bench_one = bench(openai(), vec![Reply::json(200, &whole.to_string())]).await;
-    assert_eq!(text_of(&bench_one.ask().await), "hi");
-    let whole =
-        json!({"type": "message", "id": "m", "stop_reason": "end_turn", "content": [{"type": "text", "text": "hi"}]});
-    let bench_two = bench(anthropic(), vec![Reply::json(200, &whole.to_string())]).await;
-    assert_eq!(text_of(&bench_two.ask().await), "hi");
-}
-
-#[tokio::test]
-async fn requests_carry_the_headers_of_their_wire_and_no_others() {
-    let bench_one = bench(openai(), vec![Reply::events(text_answer(openai(), "a", true).as_bytes())]).await;
-    bench_one.ask().await;
-    let head = &bench_one.server.seen()[0].head;
-    assert!(
-        head.starts_with("post /v1/chat/completions http/1.1")
-            && head.contains(&format!("authorization: bearer {KEY}")),
-        "{head}"
-    );
-    assert!(!head.contains("accept-encoding"), "{head}");
-    let bench_two = bench(anthropic(), vec![Reply::events(text_answer(anthropic(), "a", true).as_bytes())]).await;
-    bench_two.ask().await;
-    let head = &bench_two.server.seen()[0].head;
-    assert!(head.starts_with("post /v1/messages http/1.1") && head.contains("anthropic-version: 2023-06-01"), "{head}");
-    assert!(head.contains(&format!("x-api-key: {KEY}")) && !head.contains("authorization"), "{head}");
-}
-
-#[tokio::test]
-async fn a_paused_answer_is_continued_five_times_and_then_told() {
-    let part = |n: usize, reason: &str| {
-        let mut events = vec![
-            json!({"type": "message_start", "message": {"id": format!("m{n}")}}),
-            json!({"type": "content_block_start", "index": 0, "content_block": {"type": "server_tool_use", "id": format!("s{n}"), "input": {}}}),
-            json!({"type": "content_block_delta", "index": 1, "delta": {"type": "text_delta", "text": format!("{n}")}}),
-        ];
-        events.extend(anthropic_end(reason));
-        Reply::events(sse(&events).as_bytes())
-    };
-    let paused = bench(anthropic(), (0..6).map(|n| part(n, "pause_turn")).collect()).await;
-    let events = paused.ask().await;
-    assert_eq!((text_of(&events).as_str(), class_of(&events)), ("012345", Some(StopClass::Pause)));
-    let second = bench(anthropic(), vec![part(0, "pause_turn"), part(1, "end_turn")]).await;
-    let events = second.ask().await;
-    let Some(ModelEvent::Stop { class: StopClass::End, provider_data: Some(data) }) = events.last() else {
-        panic!("{events:?}")
-    };
-    assert_eq!(data.json.as_array().map(Vec::len), Some(4));
-    let sent = &second.server.seen()[1].body["messages"];
-    assert_eq!((&sent[1]["role"], &sent[1]["content"][0]["id"]), (&json!("assistant"), &json!("s0")));
+    for fixture in fixtures() {
+        let whole = (fixture.whole)("hi").to_string();
+        let cut = &whole[..whole.len() - 2];
+        let page = "<html>Hello</html>";
+        let replies = [&whole, cut, page].map(|body| Reply::json(200, body));
+        let bench = bench_with(fixture.wire(), &no_retries(), replies.to_vec()).await;
+        assert_eq!(text_of(&bench.ask().await), "hi", "{}", fixture.wire);
+        assert!(is_cut(&bench.ask().await), "{}", fixture.wire);
+        assert!(bench.fails().await.message.contains("web page"), "{}", fixture.wire);
+    }
 }
 
 #[tokio::test]
 async fn a_call_cut_by_the_length_limit_is_asked_again_once_with_a_larger_one() {
-    let cut = || Reply::events(call_answer(anthropic(), Some("max_tokens")).as_bytes());
-    let mended = bench(anthropic(), vec![cut(), Reply::events(call_answer(anthropic(), None).as_bytes())]).await;
-    let events = mended.ask().await;
-    assert!(events.iter().any(|event| matches!(event, ModelEvent::Retrying { discard_shown: true, .. })), "{events:?}");
-    assert_eq!(calls_of(&events), [call()]);
-    let caps: Vec<Value> = mended.server.seen().iter().map(|seen| seen.body["max_tokens"].clone()).collect();
-    assert_eq!(caps, [json!(8000), json!(32000)]);
-    let twice = bench(anthropic(), vec![cut(), cut()]).await;
-    let events = twice.ask().await;
-    assert_eq!((class_of(&events), calls_of(&events)), (Some(StopClass::Length), Vec::new()));
-}
-
-#[tokio::test]
-async fn a_refused_option_is_dropped_once_and_for_good() {
-    let refused = r#"{"error":{"code":"unsupported_value","message":"'messages[0].role' does not support 'system' with this model."}}"#;
-    let good = || Reply::events(text_answer(openai(), "a", true).as_bytes());
-    let bench = bench(openai(), vec![Reply::json(400, refused), good(), good()]).await;
-    for _ in 0..2 {
-        assert_eq!(class_of(&bench.ask().await), Some(StopClass::End));
+    for fixture in fixtures() {
+        let capped = ModelSettings { max_output_tokens: Some(1000), ..settings() };
+        let cut = || fixture.stream(&fixture.call_answer(Ended::Length));
+        let whole = fixture.stream(&fixture.call_answer(Ended::Tool));
+        let mended = bench_with(fixture.wire(), &capped, vec![cut(), whole]).await;
+        let events = mended.ask().await;
+        let is_reset = |event: &ModelEvent| matches!(event, ModelEvent::Retrying { discard_shown: true, .. });
+        assert!(events.iter().any(is_reset), "{} {events:?}", fixture.wire);
+        assert_eq!(calls_of(&events), [call()]);
+        let seen = mended.server.seen();
+        assert!(seen[0].body.to_string().contains(":1000") && seen[1].body.to_string().contains(":4000"), "{seen:?}");
+        let twice = bench_with(fixture.wire(), &capped, vec![cut(), cut()]).await;
+        let events = twice.ask().await;
+        assert_eq!((class_of(&events), calls_of(&events)), (Some(StopClass::Length), Vec::new()), "{}", fixture.wire);
     }
-    let roles: Vec<Value> = bench.server.seen().iter().map(|seen| seen.body["messages"][0]["role"].clone()).collect();
-    assert_eq!(roles, [json!("system"), json!("developer"), json!("developer")]);
 }
 
 #[tokio::test]
-async fn conversations_at_the_same_time_do_not_mix() {
-    let bench = bench(
-        openai(),
-        (0..20)
-            .map(|n| {
-                let words: Vec<Value> =
-                    (0..30).map(|_| openai_text(&format!("{n} "))).chain([openai_end("stop")]).collect();
-                Reply::events(sse(&words).as_bytes()).in_pieces(std::iter::repeat(n + 1))
-            })
-            .collect(),
-    )
-    .await;
-    let answers = futures::future::join_all((0..20).map(|_| bench.ask())).await;
-    let mut firsts: Vec<usize> = Vec::new();
-    for events in answers {
-        let text = text_of(&events);
-        let first = text.split(' ').next().unwrap_or_default();
-        assert_eq!(text, format!("{first} ").repeat(30));
-        firsts.extend(first.parse::<usize>());
+async fn a_text_cut_by_the_length_limit_is_the_answer_and_nothing_is_asked_again() {
+    for fixture in fixtures() {
+        let text = fixture.ended((fixture.text)("so far"), Ended::Length);
+        let bench = bench(fixture.wire(), vec![fixture.stream(&text)]).await;
+        let events = bench.ask().await;
+        assert_eq!((text_of(&events).as_str(), class_of(&events)), ("so far", Some(StopClass::Length)));
+        assert_eq!(bench.server.seen().len(), 1);
     }
-    firsts.sort_unstable();
-    assert_eq!(firsts, (0..20).collect::<Vec<_>>());
 }
 
 #[tokio::test]
-async fn dropping_the_stream_closes_the_connection() {
-    for wire in WIRES.iter().copied() {
-        let replies = vec![Reply::silence(), Reply::events(text_answer(wire, "half", false).as_bytes()).then_stall()];
-        let mut bench = bench(wire, replies).await;
-        let mut waiting = bench.provider.stream(question());
-        let both = async {
-            tokio::select! { event = waiting.next() => panic!("{event:?}"), () = bench.server.until_open(1) => {} }
-        };
-        both.await;
-        drop(waiting);
-        bench.server.until_open(0).await;
-        let mut streaming = bench.provider.stream(question());
-        assert_eq!(streaming.next().await, Some(ModelEvent::TextDelta("half".to_owned())));
-        drop(streaming);
-        bench.server.until_open(0).await;
+async fn calls_count_whatever_the_end_says() {
+    for fixture in fixtures() {
+        let bench = bench(fixture.wire(), vec![fixture.stream(&fixture.call_answer(Ended::Stop))]).await;
+        let events = bench.ask().await;
+        assert_eq!((calls_of(&events), class_of(&events)), (vec![call()], Some(StopClass::Tool)), "{}", fixture.wire);
+    }
+}
+
+#[tokio::test]
+async fn a_refusal_is_shown_and_ends_the_answer() {
+    for fixture in fixtures() {
+        let payloads = (fixture.refusal)();
+        if payloads.is_empty() {
+            continue;
+        }
+        let opening = (fixture.text)("").into_iter().chain(payloads).collect::<Vec<_>>();
+        let bench = bench(fixture.wire(), vec![fixture.stream(&fixture.bytes(&opening))]).await;
+        let events = bench.ask().await;
+        assert_eq!(class_of(&events), Some(StopClass::Refusal), "{} {events:?}", fixture.wire);
+        assert_eq!(bench.server.seen().len(), 1);
     }
 }

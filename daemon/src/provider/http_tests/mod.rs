@@ -1,9 +1,19 @@
-//! Both wires against a server with every kind of fault.
+//! All wires against a server with every kind of fault.
 
+mod anthropic;
+mod cancel;
+mod cuts;
+mod environment;
 mod faults;
+mod fixtures;
+mod history;
 mod listing;
 mod loops;
+mod overflow;
+mod secrets;
 mod server;
+mod soak;
+mod tls;
 
 use std::{
     sync::{Arc, Mutex},
@@ -15,7 +25,10 @@ use jiff::Timestamp;
 use reqwest::Url;
 use serde_json::{Value, json};
 
-use self::server::{Reply, Server};
+use self::{
+    fixtures::{Ended, Fault, Fixture, fixture, fixtures},
+    server::{Reply, Server},
+};
 use super::{
     http_provider::{Endpoint, HttpProvider},
     retry::Pace,
@@ -23,8 +36,8 @@ use super::{
     wire::{WIRES, Wire},
 };
 use crate::agent::port::{
-    Message, ModelEvent, ModelProvider as _, ModelRequest, ProviderError, ProviderErrorKind, StopClass, ToolCall,
-    ToolResult, ToolSpec,
+    Message, ModelEvent, ModelProvider as _, ModelRequest, ProviderError, ProviderErrorKind, StopClass, TokenUsage,
+    ToolCall, ToolResult, ToolSpec,
 };
 
 const KEY: &str = "sk-test-0123456789abcdef";
@@ -77,19 +90,30 @@ fn settings() -> ModelSettings {
     ModelSettings { timeouts, ..ModelSettings::default() }
 }
 
+fn no_retries() -> ModelSettings {
+    ModelSettings { retries: Some(0), ..settings() }
+}
+
 fn provider_at(address: &str, wire: &'static dyn Wire, settings: &ModelSettings, pace: Arc<NoWaiting>) -> HttpProvider {
-    let endpoint = Endpoint {
+    provider_with(endpoint(&format!("http://{address}"), wire), settings, pace)
+}
+
+fn provider_with(endpoint: Endpoint, settings: &ModelSettings, pace: Arc<dyn Pace>) -> HttpProvider {
+    HttpProvider::with_pace(endpoint, settings, pace).expect("a client")
+}
+
+fn endpoint(base: &str, wire: &'static dyn Wire) -> Endpoint {
+    Endpoint {
         wire,
         vendor: None,
         service: "Test".to_owned(),
-        base: Url::parse(&format!("http://{address}")).expect("a URL"),
+        base: Url::parse(base).expect("a URL"),
         model: "m".to_owned(),
         key: Some(KEY.to_owned().into()),
         key_place: "TEST_API_KEY".to_owned(),
         origin: "a test".to_owned(),
         context_window_tokens: None,
-    };
-    HttpProvider::with_pace(endpoint, settings, pace).expect("a client")
+    }
 }
 
 async fn bench_with(wire: &'static dyn Wire, settings: &ModelSettings, replies: Vec<Reply>) -> Bench {
@@ -104,7 +128,17 @@ async fn bench(wire: &'static dyn Wire, replies: Vec<Reply>) -> Bench {
 
 impl Bench {
     async fn ask(&self) -> Vec<ModelEvent> {
-        self.provider.stream(question()).collect().await
+        self.ask_with(question()).await
+    }
+
+    /// All events, the last of which alone ends the answer.
+    async fn ask_with(&self, request: ModelRequest) -> Vec<ModelEvent> {
+        let events: Vec<ModelEvent> = self.provider.stream(request).collect().await;
+        let is_end = |event: &ModelEvent| {
+            matches!(event, ModelEvent::Stop { .. } | ModelEvent::Failed(_) | ModelEvent::Incomplete { .. })
+        };
+        assert_eq!(events.iter().position(is_end), events.len().checked_sub(1), "{events:?}");
+        events
     }
 
     async fn fails(&self) -> ProviderError {
@@ -144,63 +178,7 @@ fn question_after_tool() -> ModelRequest {
 
 /// Events as bytes.
 fn sse(events: &[Value]) -> String {
-    events
-        .iter()
-        .map(|event| format!("data: {}\n\n", event.as_str().map_or_else(|| event.to_string(), str::to_owned)))
-        .collect()
-}
-
-fn openai_text(text: &str) -> Value {
-    json!({"choices": [{"index": 0, "delta": {"content": text}}]})
-}
-
-fn openai_end(reason: &str) -> Value {
-    json!({"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]})
-}
-
-/// A text, on either wire, with or without its end mark.
-fn text_answer(wire: &dyn Wire, text: &str, is_whole: bool) -> String {
-    let (mut events, end) = if wire.name() == "anthropic" {
-        let delta = json!({"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": text}});
-        (vec![json!({"type": "message_start", "message": {"id": "m"}}), delta], anthropic_end("end_turn"))
-    } else {
-        (vec![openai_text(text)], vec![openai_end("stop"), json!("[DONE]")])
-    };
-    if is_whole {
-        events.extend(end);
-    }
-    sse(&events)
-}
-
-fn anthropic_end(reason: &str) -> Vec<Value> {
-    vec![json!({"type": "message_delta", "delta": {"stop_reason": reason}}), json!({"type": "message_stop"})]
-}
-
-/// Text and a call, on either wire.
-fn call_answer(wire: &dyn Wire, reason: Option<&str>) -> String {
-    let args = ["{\"comm", "and\":\"echo \u{1f600}\"}"];
-    if wire.name() == "anthropic" {
-        let piece = |json: &str| json!({"type": "content_block_delta", "index": 1, "delta": {"type": "input_json_delta", "partial_json": json}});
-        let block = json!({"type": "tool_use", "id": "c1", "name": "bash", "input": {}});
-        let mut events = vec![
-            json!({"type": "message_start", "message": {"id": "m"}}),
-            json!({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}),
-            json!({"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "Look \u{e9}."}}),
-            json!({"type": "content_block_start", "index": 1, "content_block": block}),
-            piece(args[0]),
-            piece(args[1]),
-        ];
-        events.extend(anthropic_end(reason.unwrap_or("tool_use")));
-        return sse(&events);
-    }
-    let tool = |fragment: Value| json!({"choices": [{"index": 0, "delta": {"tool_calls": [fragment]}}]});
-    sse(&[
-        openai_text("Look \u{e9}."),
-        tool(json!({"index": 0, "id": "c1", "type": "function", "function": {"name": "bash", "arguments": args[0]}})),
-        tool(json!({"index": 0, "function": {"arguments": args[1]}})),
-        openai_end(reason.unwrap_or("tool_calls")),
-        json!("[DONE]"),
-    ])
+    events.iter().map(|event| format!("data: {event}\n\n")).collect()
 }
 
 fn text_of(events: &[ModelEvent]) -> String {
@@ -234,6 +212,30 @@ fn is_cut(events: &[ModelEvent]) -> bool {
         Some(ModelEvent::Failed(error)) => text_of(events).is_empty() && is_failure(error),
         _ => false,
     }
+}
+
+fn refusal_of(events: &[ModelEvent]) -> String {
+    let pieces = events.iter().filter_map(|event| match event {
+        ModelEvent::RefusalDelta(text) => Some(text.as_str()),
+        _ => None,
+    });
+    pieces.collect()
+}
+
+fn notices_of(events: &[ModelEvent]) -> Vec<&str> {
+    let notices = events.iter().filter_map(|event| match event {
+        ModelEvent::Notice(text) => Some(text.as_str()),
+        _ => None,
+    });
+    notices.collect()
+}
+
+/// The last that is told of tokens.
+fn usage_of(events: &[ModelEvent]) -> Option<TokenUsage> {
+    events.iter().rev().find_map(|event| match event {
+        ModelEvent::Usage(usage) => Some(*usage),
+        _ => None,
+    })
 }
 
 fn is_incomplete(events: &[ModelEvent]) -> bool {

@@ -1,4 +1,4 @@
-//! A model server that plays a list of replies and remembers what it was asked.
+//! A model server that plays replies and remembers what it was asked.
 
 use std::{
     sync::{Arc, Mutex},
@@ -8,7 +8,7 @@ use std::{
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::{TcpListener, TcpStream},
-    sync::watch,
+    sync::{Semaphore, watch},
     task::JoinHandle,
 };
 
@@ -18,16 +18,22 @@ pub(super) struct Reply {
     pieces: Vec<Vec<u8>>,
     ending: Ending,
     pause: Duration,
+    /// Lets one piece after the head pass for each permit.
+    gate: Option<Arc<Semaphore>>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 enum Ending {
     #[default]
     Close,
+    /// Breaks the connection.
+    Reset,
     /// Stays open until the client goes.
     Stall,
     /// Sends the last piece again and again until the client goes.
     Repeat,
+    /// Waits for another request.
+    Keep,
 }
 
 impl Reply {
@@ -36,6 +42,12 @@ impl Reply {
         let headers: String = headers.lines().map(|line| format!("{line}\r\n")).collect();
         let head = format!("HTTP/1.1 {status} Status\r\nconnection: close\r\n{headers}\r\n");
         Self { pieces: vec![head.into_bytes(), body.to_vec()], ..Self::default() }
+    }
+
+    /// `body` with its length and without an end of the connection.
+    pub(super) fn kept(status: u16, body: &[u8]) -> Self {
+        let head = format!("HTTP/1.1 {status} Status\r\ncontent-length: {}\r\n\r\n", body.len());
+        Self { pieces: vec![head.into_bytes(), body.to_vec()], ending: Ending::Keep, ..Self::default() }
     }
 
     /// An event stream.
@@ -81,8 +93,25 @@ impl Reply {
         self
     }
 
+    /// Sends the body in pieces of sizes that `seed` decides.
+    pub(super) fn in_random_pieces(self, seed: usize) -> Self {
+        self.in_pieces((1_usize..).scan(seed, |state, _| {
+            *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            Some(1 + (*state >> 33) % 64)
+        }))
+    }
+
+    /// Sends each piece of the body only when there is a permit for it.
+    pub(super) fn gated(self, gate: &Arc<Semaphore>) -> Self {
+        Self { gate: Some(Arc::clone(gate)), ..self }
+    }
+
     pub(super) fn then_stall(self) -> Self {
         Self { ending: Ending::Stall, ..self }
+    }
+
+    pub(super) fn then_reset(self) -> Self {
+        Self { ending: Ending::Reset, ..self }
     }
 
     /// Sends `piece` for ever, with `pause` between.
@@ -99,7 +128,11 @@ pub(super) struct Seen {
     pub(super) head: String,
     /// The body.
     pub(super) body: serde_json::Value,
+    /// Number of the connection it came on.
+    pub(super) connection: usize,
 }
+
+type Answering = dyn FnMut(&Seen) -> Option<Reply> + Send;
 
 /// The running server.
 pub(super) struct Server {
@@ -118,21 +151,28 @@ impl Drop for Server {
 impl Server {
     /// Plays `replies`, one per request.
     pub(super) async fn start(replies: Vec<Reply>) -> Self {
+        let mut replies = replies.into_iter();
+        Self::answering(move |_| replies.next()).await
+    }
+
+    /// Answers each request; without an answer it closes the connection.
+    pub(super) async fn answering(answer: impl FnMut(&Seen) -> Option<Reply> + Send + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
         let address = listener.local_addr().expect("it is bound").to_string();
         let seen = Arc::new(Mutex::new(Vec::new()));
+        let answer: Arc<Mutex<Answering>> = Arc::new(Mutex::new(answer));
         let (opened, open) = watch::channel(0);
         let log = Arc::clone(&seen);
         let task = tokio::spawn(async move {
             let mut connections = tokio::task::JoinSet::new();
-            let mut replies = replies.into_iter();
+            let mut number = 0;
             while let Ok((stream, _)) = listener.accept().await {
-                let Some(reply) = replies.next() else { return };
-                let (log, opened) = (Arc::clone(&log), opened.clone());
+                let (log, answer, opened) = (Arc::clone(&log), Arc::clone(&answer), opened.clone());
                 opened.send_modify(|count| *count += 1);
+                number += 1;
                 connections.spawn(async move {
                     // A client that goes away in the middle is one of the cases.
-                    let _ = serve(stream, reply, &log).await;
+                    let _ = serve(stream, number, &answer, &log).await;
                     opened.send_modify(|count| *count -= 1);
                 });
             }
@@ -151,14 +191,32 @@ impl Server {
     }
 }
 
-async fn serve(mut stream: TcpStream, reply: Reply, log: &Mutex<Vec<Seen>>) -> std::io::Result<()> {
+async fn serve(
+    mut stream: TcpStream,
+    connection: usize,
+    answer: &Mutex<Answering>,
+    log: &Mutex<Vec<Seen>>,
+) -> std::io::Result<()> {
     stream.set_nodelay(true)?;
-    let request = read_request(&mut stream).await?;
-    log.lock().expect("no test panics with it").push(request);
-    for piece in &reply.pieces {
-        stream.write_all(piece).await?;
-        stream.flush().await?;
+    loop {
+        let request = read_request(&mut stream, connection).await?;
+        let reply = answer.lock().expect("no test panics with it")(&request);
+        log.lock().expect("no test panics with it").push(request);
+        let Some(reply) = reply else { return Ok(()) };
+        for (number, piece) in reply.pieces.iter().enumerate() {
+            if let Some(gate) = reply.gate.as_ref().filter(|_| number > 0) {
+                gate.acquire().await.expect("the gate is never closed").forget();
+            }
+            stream.write_all(piece).await?;
+            stream.flush().await?;
+        }
+        if reply.ending != Ending::Keep {
+            return end(stream, &reply).await;
+        }
     }
+}
+
+async fn end(mut stream: TcpStream, reply: &Reply) -> std::io::Result<()> {
     let mut sink = [0; 1024];
     match (reply.ending, reply.pieces.last()) {
         (Ending::Repeat, Some(piece)) => loop {
@@ -171,11 +229,12 @@ async fn serve(mut stream: TcpStream, reply: Reply, log: &Mutex<Vec<Seen>>) -> s
             while stream.read(&mut sink).await? > 0 {}
             Ok(())
         }
+        (Ending::Reset, _) => Ok(rustix::net::sockopt::set_socket_linger(&stream, Some(Duration::ZERO))?),
         _ => stream.shutdown().await,
     }
 }
 
-async fn read_request(stream: &mut TcpStream) -> std::io::Result<Seen> {
+async fn read_request(stream: &mut TcpStream, connection: usize) -> std::io::Result<Seen> {
     let mut bytes = Vec::new();
     loop {
         if stream.read_buf(&mut bytes).await? == 0 {
@@ -189,7 +248,7 @@ async fn read_request(stream: &mut TcpStream) -> std::io::Result<Seen> {
             .map_or(0, |text| text.parse().unwrap_or(0));
         let body = &bytes[end + 4..];
         if body.len() >= length {
-            return Ok(Seen { body: serde_json::from_slice(body).unwrap_or_default(), head });
+            return Ok(Seen { body: serde_json::from_slice(body).unwrap_or_default(), head, connection });
         }
     }
 }

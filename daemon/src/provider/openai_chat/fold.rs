@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{
+    cost_microusd,
     request::call_value,
     slots::{Slots, TooManyCalls},
     think::{Piece, ThinkSplitter},
@@ -249,7 +250,7 @@ fn token_usage(usage: &Value) -> TokenUsage {
         cache_read,
         cache_write: count("/prompt_tokens_details/cache_write_tokens"),
         reasoning: count("/completion_tokens_details/reasoning_tokens"),
-        cost_microusd: None,
+        cost_microusd: cost_microusd(usage),
     }
 }
 

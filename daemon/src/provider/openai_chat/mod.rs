@@ -36,16 +36,11 @@ impl Wire for OpenAiChat {
     }
 
     fn url(&self, base: &Url, options: &Options<'_>) -> Url {
-        let has_folder = !base.path().trim_matches('/').is_empty() || options.has(Quirk::NoVersionFolder);
-        wire::append_path(base, if has_folder { "chat/completions" } else { "v1/chat/completions" })
+        url_at(base, "chat/completions", options.has(Quirk::NoVersionFolder))
     }
 
     fn headers(&self, key: Option<&SecretString>, _: &BTreeSet<Quirk>) -> HeaderMap {
-        let mut headers = HeaderMap::new();
-        if let Some(key) = key {
-            wire::insert_secret(&mut headers, "authorization", "Bearer ", key);
-        }
-        headers
+        bearer(key)
     }
 
     fn body(&self, request: &ModelRequest, options: &Options<'_>) -> Value {
@@ -74,13 +69,48 @@ impl Wire for OpenAiChat {
     }
 
     fn models_url(&self, base: &Url) -> Url {
-        let has_folder = !base.path().trim_matches('/').is_empty();
-        wire::append_path(base, if has_folder { "models" } else { "v1/models" })
+        url_at(base, "models", false)
     }
 
     fn models(&self, answer: &Value) -> Vec<Model> {
         models::of_data(answer)
     }
+}
+
+/// Paths of calls, which a base URL may have at its end by mistake or by a service's own documentation.
+const CALL_PATHS: &[&str] = &["/chat/completions", "/responses"];
+
+/// Where `path` is called. A base without any path gets the usual version folder, unless `is_bare`.
+pub(super) fn url_at(base: &Url, path: &str, is_bare: bool) -> Url {
+    let mut base = base.clone();
+    let stem = base.path().trim_end_matches('/').to_owned();
+    let stem = CALL_PATHS.iter().find_map(|call| stem.strip_suffix(call)).unwrap_or(&stem);
+    base.set_path(stem);
+    let has_folder = is_bare || !stem.is_empty();
+    wire::append_path(&base, &if has_folder { path.to_owned() } else { format!("v1/{path}") })
+}
+
+/// Whether a refusal, in lower case, is about how much to think.
+pub(super) fn refuses_effort(text: &str) -> bool {
+    let names_values = text.contains("supported values are") && text.contains("'medium'");
+    names_values || ["reasoning_effort", "reasoning.effort", "effort level"].iter().any(|name| text.contains(name))
+}
+
+/// What the service says that the answer costs: a number of US dollars, or an object with their sum.
+pub(super) fn cost_microusd(usage: &Value) -> Option<u64> {
+    let dollars = usage.get("cost").and_then(|cost| cost.as_f64().or_else(|| cost.get("total_cost")?.as_f64()))?;
+    let micros = (dollars * 1e6).round();
+    // From here on floats cannot count single units; nobody pays that much.
+    (0.0..=9e15).contains(&micros).then_some(micros as u64)
+}
+
+/// The key as both wires of OpenAI send it.
+pub(super) fn bearer(key: Option<&SecretString>) -> HeaderMap {
+    let mut headers = HeaderMap::new();
+    if let Some(key) = key {
+        wire::insert_secret(&mut headers, "authorization", "Bearer ", key);
+    }
+    headers
 }
 
 #[cfg(test)]
@@ -96,6 +126,9 @@ mod tests {
         let url = OpenAiChat
             .url(&Url::parse("https://h/openai/deployments/d?api-version=2").expect("a URL"), &Options::default());
         assert_eq!(url.as_str(), "https://h/openai/deployments/d/chat/completions?api-version=2");
+        for base in ["http://h:1", "http://h:1/v1/", "http://h:1/v1/chat/completions"] {
+            assert_eq!(OpenAiChat.models_url(&Url::parse(base).expect("a URL")).as_str(), "http://h:1/v1/models");
+        }
     }
 
     #[test]
