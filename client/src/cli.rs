@@ -21,7 +21,7 @@ pub const HANDED_OVER: [&str; 4] = ["setup", "models", "config", "probe-model"];
     disable_help_subcommand = true,
     disable_help_flag = true,
     args_conflicts_with_subcommands = true,
-    override_usage = "cohab [--shell PATH] [--login] [-- ARGS]\n       cohab <COMMAND>",
+    override_usage = "cohab [OPTIONS] [-- ARGS], or cohab <COMMAND>",
     // As tight as it is, it fits a small terminal.
     help_template = "{about}\n\n{usage-heading} {usage}\n\nCommands:\n{subcommands}\nOptions:\n{options}{after-help}",
     after_help = "Without a command your shell opens here. At its prompt `? question` and Enter\n\
@@ -31,7 +31,7 @@ pub struct Cli {
     /// What to do instead of opening the shell.
     #[command(subcommand)]
     pub command: Option<Command>,
-    /// The shell to open [default: client.shell, $SHELL, passwd]
+    /// Shell to open [default: client.shell, $SHELL, passwd]
     #[arg(long, value_name = "PATH")]
     pub shell: Option<PathBuf>,
     /// Open it as a login shell

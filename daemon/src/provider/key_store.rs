@@ -5,8 +5,8 @@ use std::{
     collections::BTreeMap,
     env,
     ffi::OsString,
-    fs,
-    os::unix::fs::{MetadataExt as _, PermissionsExt as _},
+    fs::{self, DirBuilder},
+    os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _},
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -196,7 +196,7 @@ impl KeyStores {
             KeyError::new(format!("{}: {error}", self.file.display()), "check that the folder is yours")
         };
         if let Some(folder) = self.file.parent() {
-            fs::create_dir_all(folder).map_err(|error| fault(error.into()))?;
+            DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(|error| fault(error.into()))?;
         }
         let expected = metadata.as_ref().map_or(Expected::Absent, Expected::Same);
         file::replace(&self.file, document.to_string().as_bytes(), expected, Some(0o600)).map_err(fault)

@@ -45,7 +45,7 @@ async fn the_key_is_got_at_the_first_question_and_then_kept() {
     for _ in 0..2 {
         assert_eq!(ask(&provider).await.kind, ProviderErrorKind::Network);
     }
-    futures::future::join(ask(&provider), ask(&provider)).await;
+    future::join(ask(&provider), ask(&provider)).await;
     assert_eq!(count(), 1);
     let forgotten = ModelEvent::Failed(ProviderError { kind: ProviderErrorKind::Auth, ..ask(&provider).await });
     forget_refused(Arc::clone(&provider.shared), forgotten).await;

@@ -1,5 +1,7 @@
 //! What can be chosen, in the order of how likely it is meant. Pure.
 
+use std::collections::BTreeSet;
+
 use reqwest::Url;
 
 use super::Row;
@@ -32,6 +34,9 @@ pub(super) fn targets(found: &[LocalServer], has: impl Fn(&str) -> bool) -> Vec<
         let is_found = |server: &LocalServer| server.url.starts_with(vendor.base_url);
         !vendor.is_local() || !found.iter().any(is_found)
     });
+    // A service that speaks two wires is one choice: its first.
+    let mut seen = BTreeSet::new();
+    vendors.retain(|(_, vendor, _)| seen.insert((vendor.name, vendor.base_url)));
     // The sort keeps the order of the table among equals.
     vendors.sort_by_key(|(has_key, vendor, _)| (!has_key, vendor.is_local(), vendor.rank));
     rows.extend(vendors.into_iter().map(|(_, vendor, row)| (Target::Vendor(vendor), row)));

@@ -1,5 +1,7 @@
 //! Set-up by questions.
 
+use reqwest::Url;
+
 use super::{
     Prompt, Row, Saved, Setup, SetupError, Tone, check,
     draft::{Draft, DraftKey, check_key, check_value},
@@ -9,7 +11,7 @@ use crate::{
     agent::port::ProviderErrorKind,
     config::profile,
     provider::{
-        detect,
+        detect, http,
         settings::KeyStore,
         vendor,
         wire::{Model, Vendor},
@@ -90,6 +92,11 @@ impl Wizard<'_> {
             {
                 self.prompt.say(Tone::Aside, &format!("  {} gives no list of its models.", self.name))?;
                 return Ok(Vec::new());
+            }
+            if is_about_key(&error) && matches!(self.draft.key, DraftKey::None) {
+                self.prompt.say(Tone::Aside, &format!("  {} wants a key.", self.name))?;
+                self.ask_key()?;
+                continue;
             }
             match self.after_failure(&error, false)? {
                 Way::OtherKey => self.ask_key()?,
@@ -179,9 +186,9 @@ impl Wizard<'_> {
         if let Some(url) = &self.draft.base_url {
             // A server of the user's own may need no key, whatever it speaks.
             self.usual_key = None;
-            self.name = url.clone();
+            self.name = host_in(url);
         }
-        self.done("Service", &self.name.clone())?;
+        self.done("Service", &self.draft.base_url.clone().unwrap_or_else(|| self.name.clone()))?;
         if has_address { Ok(()) } else { self.ask_address() }
     }
 
@@ -194,7 +201,7 @@ impl Wizard<'_> {
         let url = self.prompt.line("At which URL?", hint, &check)?;
         self.done("Address", &url)?;
         if self.name.is_empty() {
-            self.name = url.clone();
+            self.name = host_in(&url);
         }
         self.draft.base_url = Some(url);
         Ok(())
@@ -282,8 +289,7 @@ impl Wizard<'_> {
             self.prompt.say(Tone::Aside, &format!("           {hint}"))?;
         }
         let mut ways = Vec::new();
-        let other = if matches!(self.draft.key, DraftKey::None) { "Give a key" } else { "Give another key" };
-        let key = (Way::OtherKey, Row::new(other, ""));
+        let key = (Way::OtherKey, Row::new("Give another key", ""));
         let again = (Way::Again, Row::new("Try again", ""));
         if is_about_key(error) {
             ways.extend([key, again])
@@ -307,6 +313,11 @@ impl Wizard<'_> {
     fn done(&mut self, what: &str, text: &str) -> Result<(), SetupError> {
         Ok(self.prompt.say(Tone::Done, &format!("{what:<8} {text}"))?)
     }
+}
+
+/// The host of a URL, for people.
+fn host_in(url: &str) -> String {
+    Url::parse(url).map_or_else(|_| url.to_owned(), |url| http::host_of(&url))
 }
 
 fn is_about_key(error: &SetupError) -> bool {

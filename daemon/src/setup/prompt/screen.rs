@@ -13,8 +13,10 @@ use super::{
 
 /// Most rows of a list at once.
 const MAX_PAGE: usize = 12;
-/// Rows around a list: question, filter, blank, keys, and one to spare.
-const AROUND_LIST: usize = 6;
+/// Rows around a list: blank, question, filter, blank, keys, and some to see what was answered before.
+const AROUND_LIST: usize = 9;
+/// So many rows need no filter.
+const MAX_UNFILTERED: usize = 6;
 /// Widest column of names.
 const MAX_NAME_COLUMNS: usize = 44;
 /// Where the text of a step stands: behind its mark and what it is about.
@@ -78,7 +80,10 @@ impl Screen {
                 self.found(list.count())
             )
         };
-        let mut out = vec![self.ink(BOLD, &one_line(question, columns - 1)), filter];
+        let mut out = vec![String::new(), self.ink(BOLD, &one_line(question, columns - 1))];
+        if !list.filter().is_empty() || list.count() > MAX_UNFILTERED {
+            out.push(filter);
+        }
         for (place, row) in seen.iter().enumerate() {
             out.push(self.list_row(row, place == current, names, columns));
         }
@@ -153,6 +158,7 @@ impl Screen {
             None => self.ink(DIM, &one_line(&format!("  {hint}"), columns - 1)),
         };
         let rows = [
+            String::new(),
             self.ink(BOLD, &one_line(question, columns - 1)),
             format!("{} {shown}", self.ink(ACCENT, "❯")),
             String::new(),
@@ -160,8 +166,8 @@ impl Screen {
         ];
         let cursor = format!("\x1b[2A\r\x1b[{}C\x1b[?25h", 2 + shown.width());
         self.draw(&rows, &cursor)?;
-        // The cursor stands in the second row now.
-        self.drawn_rows = 2;
+        // The cursor stands in the third row now.
+        self.drawn_rows = 3;
         Ok(())
     }
 }
