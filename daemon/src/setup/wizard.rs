@@ -110,6 +110,9 @@ impl Wizard<'_> {
 
     async fn model_and_test(&mut self, models: Vec<Model>) -> Result<(), SetupError> {
         let mut is_asked = self.draft.model.is_none();
+        if let Some(model) = self.draft.model.clone() {
+            self.done("Model", &Row::new(&model, "").name)?;
+        }
         loop {
             if is_asked {
                 self.ask_model(&models).await?;

@@ -9,7 +9,7 @@ use super::{Check, Prompt, Row, Stopped, Tone, list, terminal::Terminal};
 /// Longest answer, in bytes.
 const MAX_LINE_BYTES: u64 = 8 * 1024;
 /// Most rows that are printed at once.
-const MAX_ROWS: usize = 40;
+const MAX_ROWS: usize = 20;
 
 /// Asks line by line.
 pub struct Plain {

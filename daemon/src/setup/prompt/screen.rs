@@ -36,6 +36,8 @@ pub struct Screen {
     is_colored: bool,
     /// Rows of the live area.
     drawn_rows: usize,
+    /// The row above the live area is empty.
+    is_below_blank: bool,
     /// Bytes that may begin a key.
     waiting: Vec<u8>,
 }
@@ -44,7 +46,7 @@ impl Screen {
     /// With colours or without.
     #[must_use]
     pub fn new(terminal: Terminal, is_colored: bool) -> Self {
-        Self { terminal, is_colored, drawn_rows: 0, waiting: Vec::new() }
+        Self { terminal, is_colored, drawn_rows: 0, is_below_blank: false, waiting: Vec::new() }
     }
 
     fn ink(&self, style: &str, text: &str) -> String {
@@ -80,7 +82,8 @@ impl Screen {
                 self.found(list.count())
             )
         };
-        let mut out = vec![String::new(), self.ink(BOLD, &one_line(question, columns - 1))];
+        let mut out = self.gap();
+        out.push(self.ink(BOLD, &one_line(question, columns - 1)));
         if !list.filter().is_empty() || list.count() > MAX_UNFILTERED {
             out.push(filter);
         }
@@ -91,6 +94,11 @@ impl Screen {
         let more = if list.count() > seen.len() { format!(" · {} in all", list.count()) } else { String::new() };
         out.push(self.ink(DIM, &one_line(&format!("  ↑ ↓ move · Enter chooses · Esc leaves{more}"), columns - 1)));
         out
+    }
+
+    /// What keeps the live area off the lines above it.
+    fn gap(&self) -> Vec<String> {
+        if self.is_below_blank { Vec::new() } else { vec![String::new()] }
     }
 
     fn found(&self, count: usize) -> String {
@@ -157,17 +165,15 @@ impl Screen {
             Some(what) => self.ink(BAD, &one_line(&format!("  {what}"), columns - 1)),
             None => self.ink(DIM, &one_line(&format!("  {hint}"), columns - 1)),
         };
-        let rows = [
-            String::new(),
-            self.ink(BOLD, &one_line(question, columns - 1)),
-            format!("{} {shown}", self.ink(ACCENT, "❯")),
-            String::new(),
-            below,
-        ];
+        let mut rows = self.gap();
+        rows.push(self.ink(BOLD, &one_line(question, columns - 1)));
+        rows.push(format!("{} {shown}", self.ink(ACCENT, "❯")));
+        let written = rows.len();
+        rows.extend([String::new(), below]);
         let cursor = format!("\x1b[2A\r\x1b[{}C\x1b[?25h", 2 + shown.width());
         self.draw(&rows, &cursor)?;
-        // The cursor stands in the third row now.
-        self.drawn_rows = 3;
+        // The cursor stands in what is written now.
+        self.drawn_rows = written;
         Ok(())
     }
 }
@@ -232,6 +238,7 @@ impl Prompt for Screen {
             let gap = if number > 0 { "\r\n" } else { "" };
             out.push_str(&format!("{gap}{}", if style.is_empty() { row.clone() } else { self.ink(style, row) }));
         }
+        self.is_below_blank = text.is_empty();
         Ok(self.terminal.write(format!("{out}\r\n").as_bytes())?)
     }
 
