@@ -6,11 +6,22 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use cohab_protocol::ApprovalMode;
 
 /// Names that begin a subcommand; any other first operand is a script for the real shell.
-pub const SUBCOMMANDS: [&str; 10] =
-    ["setup", "ask", "undo", "models", "config", "daemon", "shell-check", "probe-model", "completions", "help"];
+pub const SUBCOMMANDS: [&str; 11] = [
+    "setup",
+    "ask",
+    "undo",
+    "models",
+    "config",
+    "daemon",
+    "shell-check",
+    "probe-model",
+    "usage",
+    "completions",
+    "help",
+];
 
 /// Those that `cohab` hands over to the daemon's program, which owns settings, keys and models; help included.
-pub const HANDED_OVER: [&str; 4] = ["setup", "models", "config", "probe-model"];
+pub const HANDED_OVER: [&str; 5] = ["setup", "models", "config", "probe-model", "usage"];
 
 /// A terminal assistant that lives in your own shell
 #[derive(Debug, Parser)]
@@ -23,7 +34,7 @@ pub const HANDED_OVER: [&str; 4] = ["setup", "models", "config", "probe-model"];
     args_conflicts_with_subcommands = true,
     override_usage = "cohab [OPTIONS] [-- ARGS], or cohab <COMMAND>",
     // As tight as it is, it fits a small terminal.
-    help_template = "{about}\n\n{usage-heading} {usage}\n\nCommands:\n{subcommands}\nOptions:\n{options}{after-help}",
+    help_template = "{about}\n{usage-heading} {usage}\n\nCommands:\n{subcommands}\nOptions:\n{options}{after-help}",
     after_help = "Without a command your shell opens here. At its prompt `? question` and Enter\n\
         asks; Alt-Enter asks with the line as it stands."
 )]
@@ -95,6 +106,8 @@ pub enum Command {
     /// Send one request to the configured model and show what comes back
     #[command(name = "probe-model")]
     ProbeModel(HandedOverArgs),
+    /// Show what answers took: tokens and cost
+    Usage(HandedOverArgs),
     /// Print the completion script of a shell
     Completions {
         /// The shell

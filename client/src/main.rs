@@ -94,9 +94,13 @@ fn run(is_login_name: bool, surroundings: Surroundings, args: &[OsString]) -> Ex
             let outcome = daemon_control::run(command, &paths, &mut io::stdout(), &mut io::stderr()).await;
             outcome.unwrap_or(ExitCode::FAILURE)
         }),
-        Some(CliCommand::Setup(_) | CliCommand::Models(_) | CliCommand::Config(_) | CliCommand::ProbeModel(_)) => {
-            hand_over(args)
-        }
+        Some(
+            CliCommand::Setup(_)
+            | CliCommand::Models(_)
+            | CliCommand::Config(_)
+            | CliCommand::ProbeModel(_)
+            | CliCommand::Usage(_),
+        ) => hand_over(args),
         Some(CliCommand::Completions { shell }) => completions(shell),
     }
 }

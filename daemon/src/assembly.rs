@@ -17,10 +17,13 @@ use tokio::time::Instant;
 use crate::{
     agent::{
         Agent, Middleware, TurnError, TurnLimits,
-        port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, ModelProvider, Tool, TurnEvent},
+        port::{
+            ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, ModelInfo, ModelProvider, ModelService, Tool,
+            TurnEvent,
+        },
     },
-    context::system_prompt::SYSTEM_PROMPT,
-    middleware::{checkpoint::Checkpoint, window::Window},
+    context::{model_table::ModelTable, system_prompt::SYSTEM_PROMPT, window_size::WindowSources},
+    middleware::{accounting::Accounting, checkpoint::Checkpoint, window::Window},
     provider::{
         choice::{Choice, ChoiceError},
         detect::LocalServer,
@@ -33,22 +36,21 @@ use crate::{
     },
     server::{Assembler, Introduction, TurnParts, approver::SessionApprover, session::Variables},
     shell::fallback::LiveOrIsolated,
+    store::{Store, row::ModelKey},
 };
 
 /// Choices of a provider that are kept. Each holds a connection pool.
 const MAX_KEPT_CHOICES: usize = 8;
 /// A server that was found is looked for again after this time.
 const FOUND_KEEP: Duration = Duration::from_secs(60);
-/// Context of a hosted model, if the settings do not say.
-const HOSTED_CONTEXT_TOKENS: u64 = 128_000;
-/// Context of a model on this machine, if the settings do not say.
-const LOCAL_CONTEXT_TOKENS: u64 = 8_192;
 
 /// What the settings say, as far as a turn needs it.
 #[derive(Clone)]
 pub struct TurnSettings {
     /// `[model]`, or the profile in its place.
     pub model: ModelSettings,
+    /// `models.toml`.
+    pub models: Arc<ModelTable>,
     /// What may be done unasked.
     pub approval: ApprovalMode,
     /// Bounds of a turn.
@@ -84,6 +86,8 @@ pub struct Parts {
     pub policy: Policy,
     /// The user's home.
     pub home: PathBuf,
+    /// Keeps what model calls take and teach.
+    pub store: Arc<Store>,
 }
 
 /// Assembles from `Parts`.
@@ -105,8 +109,8 @@ struct Kept {
     since: Instant,
 }
 
-/// Which state of the settings file was read.
-type Stamp = Option<(u64, u64, i64, i64)>;
+/// Which state of the settings and of the table of models was read.
+type Stamp = [Option<(u64, u64, i64, i64)>; 2];
 
 impl Kept {
     fn is_fresh(&self) -> bool {
@@ -128,7 +132,7 @@ impl Assembly {
 
     /// Settings and choice for this environment, anew only if the settings file or the environment is another one.
     async fn resolve(&self, variables: &Variables) -> Result<(TurnSettings, Choice), TurnError> {
-        let stamp = stamp(&self.paths.config_file());
+        let stamp = [stamp(&self.paths.config_file()), stamp(&self.paths.models_file())];
         if let Some(kept) = self.recall(stamp, variables) {
             return Ok((kept.settings, kept.choice));
         }
@@ -156,24 +160,46 @@ impl Assembly {
         kept.push(choice);
     }
 
-    /// Settles on a provider and says how large its context is. Asks the user where that is needed.
-    async fn settle(
-        &self,
-        choice: Choice,
-        parts: &TurnParts,
-        approver: &dyn Approver,
-    ) -> (Arc<dyn ModelProvider>, u64) {
+    /// Settles on a provider. Asks the user where that is needed.
+    async fn settle(&self, choice: Choice, parts: &TurnParts, approver: &dyn Approver) -> Arc<dyn ModelProvider> {
         let (found, provider, otherwise) = match choice {
-            Choice::Ready(provider) => return (provider, HOSTED_CONTEXT_TOKENS),
+            Choice::Ready(provider) => return provider,
             Choice::AskLocal { found, provider, otherwise } => (found, provider, otherwise),
         };
         if self.may_use(&found, parts, approver).await {
-            return (provider, LOCAL_CONTEXT_TOKENS);
+            return provider;
         }
         let LocalServer { url, server, .. } = found;
         let text = format!("{server} at {url} is not used without your consent; the offline assistant answers.");
         parts.sink.emit(TurnEvent::Notice(text)).await;
-        (otherwise, HOSTED_CONTEXT_TOKENS)
+        otherwise
+    }
+
+    /// What counts the tokens of a turn.
+    async fn metering(
+        &self,
+        provider: &dyn ModelProvider,
+        settings: &TurnSettings,
+        parts: &TurnParts,
+    ) -> Vec<Arc<dyn Middleware>> {
+        let ModelService { host, is_local, context_window_tokens, max_output_tokens } = provider.service();
+        let ModelInfo { wire, model, is_offline, .. } = provider.info();
+        let sources = WindowSources {
+            settings: settings.model.context_window_tokens,
+            server: context_window_tokens,
+            table: settings.models.context_window_tokens(&host, &model),
+            is_local,
+        };
+        let prices = settings.models.prices(&host, &model);
+        let (model, store) = (ModelKey { host, model }, &self.parts.store);
+        let window = Window::new(Arc::clone(store), model.clone(), sources, max_output_tokens);
+        if is_offline {
+            return vec![Arc::new(window)];
+        }
+        store.ready().await;
+        let (session, turn_id) = (parts.session.key().clone(), parts.turn_id);
+        let accounting = Accounting { store: Arc::clone(store), session, turn_id, wire, model, prices };
+        vec![Arc::new(accounting), Arc::new(window)]
     }
 
     fn is_declined(&self, found: &LocalServer) -> bool {
@@ -229,8 +255,8 @@ impl Assembler for Assembly {
         let session = Arc::clone(&parts.session);
         let (settings, choice) = self.resolve(&session.variables()).await?;
         let approver = Arc::new(SessionApprover::new(Arc::clone(&session), parts.turn_id));
-        let (provider, default_context) = self.settle(choice, &parts, approver.as_ref()).await;
-        let context_tokens = settings.model.context_window_tokens.unwrap_or(default_context);
+        let provider = self.settle(choice, &parts, approver.as_ref()).await;
+        let mut middleware = self.metering(provider.as_ref(), &settings, &parts).await;
         let (runner, shell): (Arc<dyn CommandRunner>, Shell) = match session.live_shell() {
             Some(name) => {
                 let isolated_shell = Arc::clone(&self.parts.isolated_shell);
@@ -247,18 +273,15 @@ impl Assembler for Assembly {
         let home = self.parts.home.clone();
         let gate = Gate::new(self.parts.policy, mode, approver, session.consents().clone(), home, shell);
         // Outermost first; the gate is innermost, so that it judges what really runs.
-        let middleware: Vec<Arc<dyn Middleware>> = vec![
-            Arc::new(Window::new(context_tokens)),
-            Arc::new(Checkpoint::new(Arc::clone(session.conversation()))),
-            Arc::new(Inbound),
-            Arc::new(gate),
-        ];
+        let others: [Arc<dyn Middleware>; 3] =
+            [Arc::new(Checkpoint::new(Arc::clone(session.conversation()))), Arc::new(Inbound), Arc::new(gate)];
+        middleware.extend(others);
         let tools = settings.tools.into_iter().map(|tool| (tool.spec().name, tool)).collect();
         Ok(Agent { provider, tools, middleware, runner, system: SYSTEM_PROMPT.into(), limits: settings.limits })
     }
 }
 
-fn stamp(path: &Path) -> Stamp {
+fn stamp(path: &Path) -> Option<(u64, u64, i64, i64)> {
     let metadata = fs::metadata(path).ok()?;
     // The time of change, not of modification: it also tells that the mode changed.
     Some((metadata.ino(), metadata.len(), metadata.ctime(), metadata.ctime_nsec()))

@@ -16,5 +16,6 @@ pub mod safety;
 pub mod server;
 pub mod setup;
 pub mod shell;
+pub mod store;
 pub mod tool;
 pub mod wiring;

@@ -13,7 +13,7 @@ use cohab_shell_relay::isolated::DaemonShell;
 use crate::{
     agent::{TurnError, TurnLimits, port::ModelProvider},
     assembly::{Assembly, Parts, ProviderChooser, TurnSettings},
-    config,
+    config::{self, ConfigError},
     provider::{
         choice::{self, Choice, ChoiceError},
         detect,
@@ -23,6 +23,7 @@ use crate::{
     },
     safety::gate::standard_policy,
     server::{Assembler, session::Variables},
+    store::Store,
     tool::{self, ToolOptions},
 };
 
@@ -39,6 +40,7 @@ pub fn assembler(paths: &Paths) -> Arc<dyn Assembler> {
         isolated_shell: Arc::new(|cwd, environment| Arc::new(keyless_shell(cwd, environment))),
         policy: standard_policy,
         home,
+        store: Arc::new(Store::at(paths.usage_file())),
     };
     Arc::new(Assembly::new(paths.clone(), parts))
 }
@@ -68,10 +70,12 @@ fn home() -> PathBuf {
 }
 
 fn load_settings(paths: &Paths, variables: &Variables, home: &Path) -> Result<TurnSettings, TurnError> {
-    let settings = config::load(paths).map_err(|error| TurnError::Settings {
+    let wrong = |error: ConfigError| TurnError::Settings {
         message: error.to_string(),
         hint: error.hint.or_else(|| Some("`cohab config check` shows all that is wrong".into())),
-    })?;
+    };
+    let settings = config::load(paths).map_err(wrong)?;
+    let models = config::models(paths).map_err(wrong)?;
     let model = settings.model_of(variables.get("COHAB_PROFILE").map(String::as_str));
     let model = model.map_err(|error| TurnError::Settings { message: error.to_string(), hint: Some(error.hint) })?;
     let tools = tool::registry(&ToolOptions {
@@ -81,6 +85,7 @@ fn load_settings(paths: &Paths, variables: &Variables, home: &Path) -> Result<Tu
     });
     Ok(TurnSettings {
         model,
+        models: Arc::new(models),
         approval: settings.approval.mode,
         limits: TurnLimits { model_calls: settings.limits.steps_per_turn },
         tools,

@@ -234,7 +234,7 @@ pub enum TurnEndReason {
     Failed,
 }
 
-/// Tokens, as the provider counted them. Absent is unknown, not zero.
+/// Tokens and money, as the provider counted them. Absent is unknown, not zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
     /// Tokens sent, without those below.
@@ -247,6 +247,10 @@ pub struct Usage {
     pub cache_write_tokens: Option<u64>,
     /// Tokens of reasoning, part of the output where the provider counts so.
     pub reasoning_tokens: Option<u64>,
+    /// What it cost in millionths of a US dollar, by the provider's word or the user's own prices.
+    pub cost_microusd: Option<u64>,
+    /// Whether more was spent than that, nobody knows how much.
+    pub is_cost_partial: bool,
 }
 
 /// Answers a `SessionRequest`.

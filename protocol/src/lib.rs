@@ -45,6 +45,7 @@
 //! [`SCHEMA_HASH`]). No `skip_serializing_if`, `flatten`, `untagged`, internal `tag`, `serde_json::Value` and no vectors of
 //! zero-size elements: bincode encodes them and cannot decode them. JSON travels as `String`, bytes as `ByteBuf`.
 
+pub mod amount;
 mod approval_mode;
 mod client_message;
 pub mod codec;

@@ -8,9 +8,9 @@ pub const HOME_VARIABLE: &str = "COHAB_HOME";
 /// The folders of one user. None of them need exist.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Paths {
-    /// Holds `config.toml`.
+    /// Holds `config.toml` and `models.toml`.
     pub config_dir: PathBuf,
-    /// Logs, lock, what the user agreed to.
+    /// Logs, what the user agreed to, what model calls took.
     pub state_dir: PathBuf,
     /// What can be made again.
     pub cache_dir: PathBuf,
@@ -61,6 +61,18 @@ impl Paths {
     #[must_use]
     pub fn config_file(&self) -> PathBuf {
         self.config_dir.join("config.toml")
+    }
+
+    /// Sizes and prices of models, as the user knows them.
+    #[must_use]
+    pub fn models_file(&self) -> PathBuf {
+        self.config_dir.join("models.toml")
+    }
+
+    /// What model calls took.
+    #[must_use]
+    pub fn usage_file(&self) -> PathBuf {
+        self.state_dir.join("usage.db")
     }
 
     /// The folder of the daemon's log files.

@@ -12,7 +12,7 @@
 //! | `approval` | `subject`, `dangerous`, `reasons`: asked, and refused since nobody can answer here |
 //! | `notice` | `kind` (`info`, `warning`, `retry`), `text`, `after_ms` |
 //! | `error` | `kind`, `message`, `hint` |
-//! | `turn_ended` | `reason`, `usage` (tokens; `null` is unknown) |
+//! | `turn_ended` | `reason`, `usage` (tokens and `cost_usd`; `null` is unknown; `is_cost_partial`: some of it is not known) |
 
 use std::io::{self, Write};
 
@@ -152,7 +152,8 @@ fn usage(usage: Usage) -> Value {
     json!({
         "input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens,
         "cache_read_tokens": usage.cache_read_tokens, "cache_write_tokens": usage.cache_write_tokens,
-        "reasoning_tokens": usage.reasoning_tokens
+        "reasoning_tokens": usage.reasoning_tokens,
+        "cost_usd": usage.cost_microusd.map(|cost| cost as f64 / 1e6), "is_cost_partial": usage.is_cost_partial
     })
 }
 
@@ -184,7 +185,7 @@ mod tests {
 
     #[test]
     fn unknown_usage_is_null_and_not_zero() {
-        let usage = Usage { output_tokens: Some(3), ..Usage::default() };
+        let usage = Usage { output_tokens: Some(3), cost_microusd: Some(12_345), ..Usage::default() };
         let ended = TurnEnded { turn_id: TurnId(uuid::Uuid::nil()), reason: TurnEndReason::Answered, usage, chunks: 1 };
         let events = lines(&[DaemonMessage::TurnEnded(ended)]);
         assert_eq!(events[0]["usage"]["input_tokens"], Value::Null);

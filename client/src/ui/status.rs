@@ -1,6 +1,8 @@
 //! One-line facts around an answer: what happens now, steps, receipts, notices, errors, the end of a turn.
 
-use cohab_protocol::{ApprovalMode, Notice, NoticeKind, StepActivity, StepOutcome, TurnEndReason, Usage, WireError};
+use cohab_protocol::{
+    ApprovalMode, Notice, NoticeKind, StepActivity, StepOutcome, TurnEndReason, Usage, WireError, amount,
+};
 use cohab_shell_relay::sanitize;
 use ratatui::text::{Line, Span};
 
@@ -145,7 +147,7 @@ pub fn error(error: &WireError, width: usize) -> Vec<Line<'static>> {
     lines
 }
 
-/// The end of a turn: why it ended unless it was answered, tokens and time as far as they are known.
+/// The end of a turn: why it ended unless it was answered, tokens, cost and time as far as they are known.
 #[must_use]
 pub fn turn_ended(
     reason: TurnEndReason,
@@ -163,9 +165,10 @@ pub fn turn_ended(
         TurnEndReason::Failed => ("failed", theme::BAD),
     };
     let cached = usage.cache_read_tokens.unwrap_or(0).saturating_add(usage.cache_write_tokens.unwrap_or(0));
-    let sent = usage.input_tokens.map(|tokens| format!("{} tokens in", count(tokens.saturating_add(cached))));
-    let received = usage.output_tokens.map(|tokens| format!("{} out", count(tokens)));
-    let facts: Vec<String> = sent.into_iter().chain(received).chain([duration(elapsed_ms)]).collect();
+    let sent = usage.input_tokens.map(|tokens| format!("{} tokens in", amount::count(tokens.saturating_add(cached))));
+    let received = usage.output_tokens.map(|tokens| format!("{} out", amount::count(tokens)));
+    let cost = usage.cost_microusd.map(|cost| amount::cost(cost, usage.is_cost_partial));
+    let facts: Vec<String> = sent.into_iter().chain(received).chain(cost).chain([duration(elapsed_ms)]).collect();
     let separator = look.choose(" · ", ", ");
     let mut spans = Vec::new();
     if !why.is_empty() {
@@ -195,16 +198,6 @@ pub fn duration(ms: u64) -> String {
 /// `2 s`, `1 min 5 s`: what is left of a wait.
 fn seconds(seconds: u64) -> String {
     if seconds < 60 { format!("{seconds} s") } else { format!("{} min {} s", seconds / 60, seconds % 60) }
-}
-
-/// `950`, `1.2k`, `34k`, `1.5M`.
-fn count(number: u64) -> String {
-    match number {
-        0..1_000 => number.to_string(),
-        1_000..10_000 => format!("{}.{}k", number / 1_000, number % 1_000 / 100),
-        10_000..1_000_000 => format!("{}k", number / 1_000),
-        _ => format!("{}.{}M", number / 1_000_000, number % 1_000_000 / 100_000),
-    }
 }
 
 /// Foreign text as harmless text without line ends.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use async_trait::async_trait;
 
 use super::{
-    port::{Intent, JsonObject, ModelRequest, ToolResult},
+    port::{Intent, JsonObject, ModelRequest, Overflow, TokenUsage, ToolResult},
     state::TurnState,
 };
 
@@ -14,6 +14,14 @@ use super::{
 pub trait Middleware: Send + Sync {
     /// May change a request before it is sent.
     async fn before_model(&self, _request: &mut ModelRequest) {}
+
+    /// The service refused `request` as too long, with what it said of sizes. May shorten it; true if it is shorter now.
+    async fn on_overflow(&self, _request: &mut ModelRequest, _sizes: Overflow) -> bool {
+        false
+    }
+
+    /// An answer came, or a part of one. May complete what is known of its cost. Must not wait.
+    fn after_model(&self, _usage: &mut TokenUsage) {}
 
     /// May change a call before it runs, or deny it.
     ///

@@ -7,6 +7,7 @@ pub mod port;
 pub mod state;
 mod step;
 pub mod turn;
+mod usage;
 
 pub use error::{StopReason, TurnError};
 pub use hook::{Denial, Middleware, PlannedCall};

@@ -9,6 +9,8 @@ use futures::stream::BoxStream;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
+pub use super::usage::{ModelService, Overflow, TokenUsage};
+
 /// A JSON object.
 pub type JsonObject = Map<String, Value>;
 
@@ -92,6 +94,11 @@ pub trait ModelProvider: Send + Sync {
     /// Which model answers.
     fn info(&self) -> ModelInfo;
 
+    /// Where it runs and how much it takes.
+    fn service(&self) -> ModelService {
+        ModelService::default()
+    }
+
     /// Sends a request. Events come in order, exactly one terminal event (`Stop`, `Failed`, `Incomplete`) comes last. Dropping
     /// the stream cancels the request. Retries happen inside and show as `Retrying`.
     fn stream(&self, request: ModelRequest) -> BoxStream<'static, ModelEvent>;
@@ -174,50 +181,6 @@ pub enum ModelEvent {
     },
 }
 
-/// Tokens of one answer. `None` is unknown.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct TokenUsage {
-    /// Tokens sent, without those read from or written to a cache.
-    pub input: Option<u64>,
-    /// Tokens received.
-    pub output: Option<u64>,
-    /// Read from the provider's cache.
-    pub cache_read: Option<u64>,
-    /// Written to the provider's cache.
-    pub cache_write: Option<u64>,
-    /// Reasoning tokens.
-    pub reasoning: Option<u64>,
-    /// What the provider says that it charges, in millionths of a US dollar.
-    pub cost_microusd: Option<u64>,
-}
-
-impl TokenUsage {
-    /// Takes over what `newer` knows.
-    pub fn update(&mut self, newer: Self) {
-        self.input = newer.input.or(self.input);
-        self.output = newer.output.or(self.output);
-        self.cache_read = newer.cache_read.or(self.cache_read);
-        self.cache_write = newer.cache_write.or(self.cache_write);
-        self.reasoning = newer.reasoning.or(self.reasoning);
-        self.cost_microusd = newer.cost_microusd.or(self.cost_microusd);
-    }
-
-    /// Adds the tokens of another answer; unknown stays unknown.
-    pub fn add(&mut self, other: Self) {
-        let plus = |sum: &mut Option<u64>, one: Option<u64>| {
-            if let Some(tokens) = one {
-                *sum = Some(sum.unwrap_or(0).saturating_add(tokens));
-            }
-        };
-        plus(&mut self.input, other.input);
-        plus(&mut self.output, other.output);
-        plus(&mut self.cache_read, other.cache_read);
-        plus(&mut self.cache_write, other.cache_write);
-        plus(&mut self.reasoning, other.reasoning);
-        plus(&mut self.cost_microusd, other.cost_microusd);
-    }
-}
-
 /// Classes of stop reasons. A turn has tool calls if calls arrived, whatever this says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StopClass {
@@ -247,15 +210,6 @@ pub struct ProviderError {
     pub retry_after: Option<Duration>,
     /// What it said of sizes, when the conversation is too long for the model.
     pub overflow: Option<Overflow>,
-}
-
-/// Sizes that a provider named when it refused a conversation as too long.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Overflow {
-    /// Tokens of the refused prompt.
-    pub prompt_tokens: Option<u64>,
-    /// Tokens of the model's context.
-    pub window_tokens: Option<u64>,
 }
 
 /// Families of provider failures.

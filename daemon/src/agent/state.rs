@@ -16,6 +16,7 @@ pub struct TurnState {
     messages: Vec<Message>,
     progress: Progress,
     usage: TokenUsage,
+    is_cost_partial: bool,
     model_calls: u32,
     steps: u32,
     is_final: bool,
@@ -70,6 +71,22 @@ pub enum Record {
     },
 }
 
+impl Record {
+    /// The tokens of a model call, unless nothing came of it.
+    pub fn usage_mut(&mut self) -> Option<&mut TokenUsage> {
+        match self {
+            Self::Answer { usage, .. } => Some(usage),
+            Self::Broken { text, usage, .. } => has_taken(text, *usage).then_some(usage),
+            Self::Tools { .. } => None,
+        }
+    }
+}
+
+/// Whether a call that broke off took anything that is paid for.
+fn has_taken(text: &str, usage: TokenUsage) -> bool {
+    !text.is_empty() || usage != TokenUsage::default()
+}
+
 /// Why an answer has no end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Cut {
@@ -105,6 +122,12 @@ impl TurnState {
     #[must_use]
     pub fn usage(&self) -> TokenUsage {
         self.usage
+    }
+
+    /// Whether an answer cost something that is not known, beside what is.
+    #[must_use]
+    pub fn is_cost_partial(&self) -> bool {
+        self.is_cost_partial
     }
 
     /// Whose move it is.
@@ -165,12 +188,14 @@ impl TurnState {
     pub fn apply(&mut self, record: Record) -> Result<(), TurnError> {
         match record {
             Record::Answer { message, class, usage } => {
-                self.usage.add(usage);
+                self.spend(usage);
                 self.answered(message, class);
                 Ok(())
             }
             Record::Broken { text, usage, cause } => {
-                self.usage.add(usage);
+                if has_taken(&text, usage) {
+                    self.spend(usage);
+                }
                 self.broke_off(&text, cause)
             }
             Record::Tools { results, complaint } => {
@@ -181,6 +206,11 @@ impl TurnState {
                 Ok(())
             }
         }
+    }
+
+    fn spend(&mut self, usage: TokenUsage) {
+        self.usage.add(usage);
+        self.is_cost_partial |= usage.cost_microusd.is_none();
     }
 
     fn answered(&mut self, mut message: AssistantMessage, class: StopClass) {

@@ -9,8 +9,8 @@ use tokio_util::sync::CancellationToken;
 use super::{
     hook::{Denial, PlannedCall},
     port::{
-        Activity, AssistantMessage, EventSink, ModelEvent, ModelRequest, StepResult, StopClass, TokenUsage, Tool,
-        ToolCall, ToolContext, ToolResult, TurnEvent,
+        Activity, AssistantMessage, EventSink, ModelEvent, ModelRequest, ProviderError, ProviderErrorKind, StepResult,
+        StopClass, TokenUsage, Tool, ToolCall, ToolContext, ToolResult, TurnEvent,
     },
     state::{Cut, Progress, Record, TurnState},
     turn::Agent,
@@ -35,6 +35,8 @@ struct Draft {
     text: String,
     calls: Vec<ToolCall>,
     usage: TokenUsage,
+    /// Whether the user has seen anything of it.
+    has_shown: bool,
 }
 
 enum End {
@@ -77,24 +79,13 @@ impl Agent {
         let info = self.provider.info();
         let activity = Activity::ModelCall { model: format!("{}/{}", info.wire, info.model) };
         sink.emit(TurnEvent::StepStarted { step, activity }).await;
-        let mut request = ModelRequest {
-            system: self.system.clone(),
-            messages: state.messages().to_vec(),
-            tools: self.tools.values().map(|tool| tool.spec()).collect(),
-            allow_tools,
-        };
         let mut draft = Draft::default();
         let end = tokio::select! {
             biased;
             () = cancel.cancelled() => End::Cut(Cut::Cancelled),
-            end = async {
-                for middleware in &self.middleware {
-                    middleware.before_model(&mut request).await;
-                }
-                self.read_answer(request, &mut draft, sink).await
-            } => end,
+            end = self.ask(state, allow_tools, &mut draft, sink) => end,
         };
-        let (record, outcome, summary) = match end {
+        let (mut record, outcome, summary) = match end {
             End::Stop(record) => (*record, StepResult::Done, String::new()),
             End::Cut(cause) => {
                 let (outcome, summary) = match &cause {
@@ -105,11 +96,50 @@ impl Agent {
                 (Record::Broken { text: draft.text, usage: draft.usage, cause }, outcome, summary)
             }
         };
+        if let Some(usage) = record.usage_mut() {
+            self.middleware.iter().rev().for_each(|middleware| middleware.after_model(usage));
+        }
         sink.emit(TurnEvent::StepFinished { step, outcome, summary, elapsed: started.elapsed() }).await;
         if matches!(&record, Record::Answer { class: StopClass::Pause, message, .. } if message.tool_calls.is_empty()) {
             sink.emit(TurnEvent::Notice(PAUSED.into())).await;
         }
         record
+    }
+
+    /// Asks the model; once more with a shorter conversation if it was too long.
+    async fn ask(&self, state: &TurnState, allow_tools: bool, draft: &mut Draft, sink: &dyn EventSink) -> End {
+        let request = self.request(state, allow_tools).await;
+        let end = self.read_answer(request, draft, sink).await;
+        let End::Cut(Cut::Failed(ProviderError { kind: ProviderErrorKind::ContextOverflow, overflow, .. })) = &end
+        else {
+            return end;
+        };
+        let mut request = self.request(state, allow_tools).await;
+        let mut is_shorter = false;
+        for middleware in &self.middleware {
+            is_shorter |= middleware.on_overflow(&mut request, overflow.unwrap_or_default()).await;
+        }
+        if draft.has_shown || !is_shorter {
+            return end;
+        }
+        let model = self.provider.info().model;
+        let notice = format!("The conversation was too long for {model}; older parts were left out.");
+        sink.emit(TurnEvent::Notice(notice)).await;
+        *draft = Draft::default();
+        self.read_answer(request, draft, sink).await
+    }
+
+    async fn request(&self, state: &TurnState, allow_tools: bool) -> ModelRequest {
+        let mut request = ModelRequest {
+            system: self.system.clone(),
+            messages: state.messages().to_vec(),
+            tools: self.tools.values().map(|tool| tool.spec()).collect(),
+            allow_tools,
+        };
+        for middleware in &self.middleware {
+            middleware.before_model(&mut request).await;
+        }
+        request
     }
 
     async fn read_answer(&self, request: ModelRequest, draft: &mut Draft, sink: &dyn EventSink) -> End {
@@ -118,9 +148,13 @@ impl Agent {
             match event {
                 ModelEvent::TextDelta(text) | ModelEvent::RefusalDelta(text) => {
                     draft.text.push_str(&text);
+                    draft.has_shown = true;
                     sink.emit(TurnEvent::Text(text)).await;
                 }
-                ModelEvent::ReasoningDelta(text) => sink.emit(TurnEvent::Reasoning(text)).await,
+                ModelEvent::ReasoningDelta(text) => {
+                    draft.has_shown = true;
+                    sink.emit(TurnEvent::Reasoning(text)).await;
+                }
                 ModelEvent::ToolCallDone(call) => draft.calls.push(call),
                 ModelEvent::Usage(usage) => draft.usage.update(usage),
                 ModelEvent::Notice(text) => sink.emit(TurnEvent::Notice(text)).await,
@@ -132,7 +166,7 @@ impl Agent {
                     sink.emit(TurnEvent::Retry { reason, after }).await;
                 }
                 ModelEvent::Stop { class, provider_data } => {
-                    let Draft { text, calls, usage } = std::mem::take(draft);
+                    let Draft { text, calls, usage, .. } = std::mem::take(draft);
                     let message = AssistantMessage { text, tool_calls: calls, provider_data };
                     return End::Stop(Box::new(Record::Answer { message, class, usage }));
                 }

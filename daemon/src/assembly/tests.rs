@@ -64,6 +64,7 @@ fn assembly(folder: &Path) -> (Assembly, Arc<Counting>, PathBuf) {
             let name = fs::read_to_string(paths.config_file()).ok();
             Ok(TurnSettings {
                 model: ModelSettings { name, ..ModelSettings::default() },
+                models: Arc::default(),
                 approval: ApprovalMode::Ask,
                 limits: TurnLimits { model_calls: 1 },
                 tools: Vec::new(),
@@ -73,6 +74,7 @@ fn assembly(folder: &Path) -> (Assembly, Arc<Counting>, PathBuf) {
         isolated_shell: Arc::new(|_, _| Arc::new(NoShell)),
         policy: |_, _| Verdict { level: cohab_shell_relay::policy::Level::Ask, reasons: Vec::new() },
         home: "/".into(),
+        store: Arc::new(Store::in_memory()),
     };
     (Assembly::new(paths, parts), chooser, file)
 }

@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::Failure;
 use crate::config::{
-    ConfigFile,
+    self, ConfigFile,
     keys::{self, KEYS, Key},
     profile,
 };
@@ -43,7 +43,7 @@ pub enum ConfigCommand {
         #[arg(allow_hyphen_values = true)]
         value: String,
     },
-    /// Check the settings file
+    /// Check the settings file, and the table of models if there is one
     Check,
     /// Print all settings with their values and meaning
     List {
@@ -66,7 +66,7 @@ pub fn run(
         ConfigCommand::Path => writeln!(output, "{}", path.display()).map_err(Failure::from),
         ConfigCommand::Get { key, origin } => get(&path, key, *origin, output),
         ConfigCommand::Set { key, value } => set(&path, key, value, input, output),
-        ConfigCommand::Check => check(&path, output),
+        ConfigCommand::Check => check(paths, output),
         ConfigCommand::List { json } => list(&path, *json, output),
     };
     super::finish(result, output, errors)
@@ -122,8 +122,9 @@ fn set(path: &Path, name: &str, value: &str, input: &mut dyn BufRead, output: &m
     Ok(())
 }
 
-fn check(path: &Path, output: &mut dyn Write) -> Result<(), Failure> {
-    sound(path)?;
+fn check(paths: &Paths, output: &mut dyn Write) -> Result<(), Failure> {
+    sound(&paths.config_file())?;
+    config::models(paths)?;
     writeln!(output, "OK")?;
     Ok(())
 }

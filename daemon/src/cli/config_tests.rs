@@ -142,6 +142,18 @@ fn check_prints_every_fault_or_ok() {
 }
 
 #[test]
+fn check_also_reads_the_table_of_models() {
+    let home = Home::new("");
+    let models = home.paths.models_file();
+    fs::write(&models, "[[model]]\nmatch = \"m*\"\ninput_usd_per_mtok = -1\n").unwrap();
+    let Ran { status, errors, .. } = home.run(&["check"]);
+    assert_eq!(status, ExitCode::FAILURE);
+    assert!(errors.contains("models.toml:3:22: a price must be from 0"), "{errors}");
+    fs::write(&models, "[[model]]\nmatch = \"m*\"\ninput_usd_per_mtok = 1\n").unwrap();
+    assert_eq!(home.run(&["check"]), done("OK\n"));
+}
+
+#[test]
 fn list_shows_every_key_and_marks_those_of_the_file() {
     let home = Home::new("log.level = 'off'\n");
     let listed = home.run(&["list"]).output;

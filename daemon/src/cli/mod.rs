@@ -4,6 +4,7 @@ pub mod config;
 pub mod models;
 pub mod probe_model;
 pub mod setup;
+pub mod usage;
 
 use std::{
     ffi::OsString,
@@ -42,6 +43,8 @@ pub enum Command {
     Config(config::ConfigCommand),
     /// Send one request to the configured model and show what comes back
     ProbeModel(probe_model::ProbeArgs),
+    /// Show what answers took: tokens and cost
+    Usage(usage::UsageArgs),
 }
 
 impl Command {
@@ -57,6 +60,7 @@ impl Command {
             Self::Models(args) => models::run(&args, paths, &mut output, &mut errors),
             Self::Config(command) => config::run(&command, paths, &mut io::stdin().lock(), &mut output, &mut errors),
             Self::ProbeModel(args) => probe_model::run(args, paths, &mut output, &mut errors),
+            Self::Usage(args) => usage::run(&args, paths, &mut output, &mut errors),
         })
     }
 }

@@ -19,7 +19,7 @@ pub use self::{
     error::{ConfigError, Position},
     file::{Change, ConfigFile},
 };
-use crate::provider::settings::ModelSettings;
+use crate::{context::model_table::ModelTable, provider::settings::ModelSettings};
 
 /// What the file says, with defaults for what it does not.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -109,10 +109,21 @@ pub fn load(paths: &Paths) -> Result<Settings, ConfigError> {
     if let Some(problem) = file.problems().into_iter().next() {
         return Err(problem);
     }
-    toml::from_str(file.text()).map_err(|error| {
-        let offset = error.span().map_or(0, |span| span.start);
-        ConfigError::new(file.path(), error.message()).at(Position::of(file.text().as_bytes(), offset))
-    })
+    toml::from_str(file.text()).map_err(|error| fault(&file, &error))
+}
+
+/// Reads the user's table of models. A missing file means an empty one.
+///
+/// # Errors
+/// The first fault of the file.
+pub fn models(paths: &Paths) -> Result<ModelTable, ConfigError> {
+    let file = ConfigFile::read(&paths.models_file())?;
+    ModelTable::parse(file.text()).map_err(|error| fault(&file, &error))
+}
+
+fn fault(file: &ConfigFile, error: &toml::de::Error) -> ConfigError {
+    let offset = error.span().map_or(0, |span| span.start);
+    ConfigError::new(file.path(), error.message()).at(Position::of(file.text().as_bytes(), offset))
 }
 
 #[cfg(test)]

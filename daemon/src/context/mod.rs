@@ -1,5 +1,9 @@
 //! What the model gets to see.
 
+pub mod fit;
+pub mod learned;
+pub mod model_table;
 pub mod query;
 pub mod system_prompt;
 pub mod tokens;
+pub mod window_size;

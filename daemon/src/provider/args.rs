@@ -1,6 +1,6 @@
 //! Arguments of tool calls: strict JSON objects or nothing. What is executed comes from valid JSON only.
 
-use std::{collections::BTreeSet, fmt};
+use std::{cell::OnceCell, collections::BTreeSet, fmt};
 
 use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
@@ -25,20 +25,38 @@ pub(crate) fn parse(raw: &str) -> Result<JsonObject, BrokenArguments> {
     }
 }
 
-/// The arguments that stand as `value` inside `event`: an object, or a string that holds one.
-pub(crate) fn inside(event: &str, value: Option<&Value>) -> Result<JsonObject, BrokenArguments> {
-    match value {
-        None | Some(Value::Null) => Ok(Map::new()),
-        Some(Value::String(text)) => parse(text),
-        // Reading the event has kept one of two equal keys; only the text shows that there were two.
-        Some(Value::Object(object)) => match strict(event) {
-            Ok(_) => Ok(object.clone()),
-            Err(error) => {
-                let error = format!("the arguments are not valid JSON: {error}");
-                Err(BrokenArguments { raw: Value::Object(object.clone()).to_string(), error })
-            }
-        },
-        Some(other) => parse(&other.to_string()),
+/// An event with arguments in it.
+pub(crate) struct EventText<'a> {
+    text: &'a str,
+    flaw: OnceCell<Option<String>>,
+}
+
+impl<'a> EventText<'a> {
+    /// Of an event that could be read as JSON.
+    pub(crate) fn new(text: &'a str) -> Self {
+        Self { text, flaw: OnceCell::new() }
+    }
+
+    /// The arguments that stand as `value` inside the event: an object, or a string that holds one.
+    pub(crate) fn arguments(&self, value: Option<&Value>) -> Result<JsonObject, BrokenArguments> {
+        match value {
+            None | Some(Value::Null) => Ok(Map::new()),
+            Some(Value::String(text)) => parse(text),
+            Some(Value::Object(object)) => match self.flaw() {
+                None => Ok(object.clone()),
+                Some(flaw) => {
+                    let error = format!("the arguments are not valid JSON: {flaw}");
+                    Err(BrokenArguments { raw: Value::Object(object.clone()).to_string(), error })
+                }
+            },
+            Some(other) => parse(&other.to_string()),
+        }
+    }
+
+    /// Reading the event has kept one of two equal keys; only the text shows that there were two.
+    fn flaw(&self) -> Option<&str> {
+        let flaw = self.flaw.get_or_init(|| strict(self.text).err().map(|error| error.to_string()));
+        flaw.as_deref()
     }
 }
 
@@ -192,7 +210,7 @@ mod tests {
     fn arguments_inside_an_event_are_as_strict() {
         let read = |event: &str| {
             let value: Value = serde_json::from_str(event).expect("JSON");
-            inside(event, value.get("args"))
+            EventText::new(event).arguments(value.get("args"))
         };
         for event in ["{}", r#"{"args": null}"#, r#"{"args": {}}"#, r#"{"args": "{}"}"#] {
             assert_eq!(read(event), Ok(Map::new()), "{event}");

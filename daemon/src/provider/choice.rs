@@ -7,7 +7,7 @@
 //! | `COHAB_BASE_URL` | where it is; for `scripted` the path of the script |
 //! | `COHAB_API_KEY`, `COHAB_MODEL` | its key and model |
 //! | `ANTHROPIC_API_KEY`, `ANTHROPIC_BASE_URL`, ... | a vendor's own, as in the table of its wire |
-//! | `OLLAMA_HOST` | one more place to look for a local server |
+//! | `OLLAMA_HOST` | one more place to look for a local server; where `ollama` is |
 //!
 //! The variables win over the settings, but for a profile that the user asks for (`COHAB_PROFILE`), which has its service and its
 //! key from nowhere else. A vendor's own key goes only to the vendor's own host or to where its own `*_BASE_URL` points; any other

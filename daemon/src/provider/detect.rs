@@ -67,10 +67,14 @@ pub async fn find(hosts: &[String]) -> Option<LocalServer> {
 /// what was found may take 2 s more. Hosts that are not on this machine are left out. The best comes first: by whether its model
 /// can call tools, is loaded, has a large context, then in the order of `hosts`.
 pub async fn find_all(hosts: &[String]) -> Vec<LocalServer> {
+    find_within(FIRST_CHECK_LIMIT, hosts).await
+}
+
+async fn find_within(first_check: Duration, hosts: &[String]) -> Vec<LocalServer> {
     let bases: Vec<Url> =
         hosts.iter().filter_map(|host| Url::parse(&format!("http://{host}/")).ok()).filter(http::is_loopback).collect();
     let Some(client) = bases.first().and_then(|base| http::client(base, CONNECT_LIMIT).ok()) else { return Vec::new() };
-    let until = Instant::now() + FIRST_CHECK_LIMIT;
+    let until = Instant::now() + first_check;
     let looks = future::join_all(bases.iter().map(|base| look(&client, base, until))).await;
     let known = bases.iter().zip(&looks).filter_map(|(base, look)| Some((base, kinds::of(look)?, look)));
     let until = Instant::now() + DETAILS_LIMIT;
@@ -83,9 +87,16 @@ pub async fn find_all(hosts: &[String]) -> Vec<LocalServer> {
     servers
 }
 
-/// The model that the server at `base`, on this machine, offers first.
+/// The best model of the server at `base`, on this machine, where it tells more than names; else the one it lists first.
 pub(crate) async fn first_model(wire: &dyn Wire, base: &Url) -> Option<String> {
     let client = http::client(base, CONNECT_LIMIT).ok().filter(|_| http::is_loopback(base))?;
+    // Below a path of its own it may be another server than at the root.
+    if base.scheme() == "http" && matches!(base.path().trim_end_matches('/'), "" | "/v1" | "/api") {
+        let host = format!("{}:{}", base.host_str()?, base.port_or_known_default()?);
+        if let Some(found) = find(&[host]).await.filter(|found| found.wire == wire.name()) {
+            return Some(found.model);
+        }
+    }
     let list = timeout(DETAILS_LIMIT, get(&client, base, wire.models_url(base).as_str())).await.ok()??;
     wire.models(&list).into_iter().next().map(|model| model.id)
 }

@@ -44,6 +44,14 @@ fn every_body_shape_gives_a_sentence_without_json() {
 }
 
 #[test]
+fn json_that_is_cut_or_strange_is_not_shown() {
+    for bytes in [r#"{"error":{"message":"It bro"#, r#"[{"error":{"#, r#"{"unknown":{"shape":1}}"#, "[1,2]", "{}"] {
+        let error = subject().reported(&ErrorBody::from_bytes(422, bytes.as_bytes()));
+        assert_eq!(error.message, "Anthropic (api.anthropic.com) refused the request, status 422", "{bytes}");
+    }
+}
+
+#[test]
 fn the_class_follows_codes_before_status() {
     let cases = [
         (400, r#"{"error":{"code":"tool_use_failed","message":"x"}}"#, Kind::ToolUseFailed),

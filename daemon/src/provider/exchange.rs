@@ -117,8 +117,13 @@ impl Exchange {
             framing: service.wire.framing(),
         };
         let mut fold = service.wire.fold(&self.request, &options);
+        let given_up = options.notices(&self.request);
         self.outlet.begin_attempt();
         let ending = transport::attempt(call, fold.as_mut(), &mut self.outlet).await;
+        self.outlet.learned.drain(..).for_each(|quirk| service.learn(quirk));
+        if matches!(ending, Ending::Stopped(_)) {
+            self.outlet.notices.extend(given_up);
+        }
         for notice in std::mem::take(&mut self.outlet.notices) {
             self.tell_once(notice).await;
         }
@@ -192,7 +197,7 @@ impl Exchange {
     async fn raise_cap(&mut self) -> bool {
         let Some(cap) = self.service.bounded(self.service.max_output_tokens) else { return false };
         let raised = self.service.bounded(Some(cap.saturating_mul(RAISED_CAP_FACTOR)));
-        let may_repeat = !self.outlet.has_shown || self.may_discard();
+        let may_repeat = (!self.outlet.has_shown || self.may_discard()) && !self.done.contains(&Once::LowerCap);
         if raised <= Some(cap) || !may_repeat || !self.is_first(Once::RaiseCap) {
             return false;
         }

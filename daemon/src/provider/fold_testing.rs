@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use futures::{FutureExt as _, stream};
+use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::{
@@ -82,4 +83,26 @@ pub(super) fn fold_bytes(mut fold: Box<dyn Fold>, bytes: &[u8], framing: Framing
     }
     fold.finish(End::Clean).into_iter().for_each(|item| answer.take(item));
     answer
+}
+
+/// JSON of any shape in the words of a wire.
+pub(super) fn json_in(words: &'static [&'static str]) -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i32>().prop_map(Value::from),
+        prop::sample::select(words).prop_map(Value::from),
+    ];
+    leaf.prop_recursive(6, 48, 5, move |inner| {
+        let entries = prop::collection::vec((prop::sample::select(words), inner.clone()), 0..5);
+        let object =
+            entries.prop_map(|entries| entries.into_iter().map(|(key, value)| (key.to_owned(), value)).collect());
+        prop_oneof![1 => prop::collection::vec(inner, 0..4).prop_map(Value::Array), 3 => object.prop_map(Value::Object)]
+    })
+}
+
+/// What holds of every answer, whatever the service sends.
+pub(super) fn is_sound(answer: &Answer) -> bool {
+    let is_complete = answer.class().is_some();
+    answer.end.is_some() && (is_complete || answer.calls.is_empty())
 }

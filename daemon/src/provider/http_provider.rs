@@ -20,7 +20,7 @@ use super::{
     settings::{ModelSettings, ReasoningEffort, Timeouts},
     wire::{Options, Quirk, Vendor, Wire},
 };
-use crate::agent::port::{ModelEvent, ModelInfo, ModelProvider, ModelRequest};
+use crate::agent::port::{ModelEvent, ModelInfo, ModelProvider, ModelRequest, ModelService};
 
 /// Where a model is and how to talk to it.
 #[derive(Clone)]
@@ -180,6 +180,16 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl ModelProvider for HttpProvider {
     fn info(&self) -> ModelInfo {
         self.service.info.clone()
+    }
+
+    fn service(&self) -> ModelService {
+        let Service { subject, context_window_tokens, max_output_tokens, .. } = self.service.as_ref();
+        ModelService {
+            host: subject.host.clone(),
+            is_local: subject.is_local,
+            context_window_tokens: *context_window_tokens,
+            max_output_tokens: max_output_tokens.map(u64::from),
+        }
     }
 
     fn stream(&self, request: ModelRequest) -> BoxStream<'static, ModelEvent> {

@@ -24,12 +24,15 @@ pub mod offline;
 mod ollama;
 mod openai_chat;
 mod openai_responses;
+pub mod replay;
 mod retry;
 pub mod scripted;
 pub(crate) mod service;
 pub mod settings;
 mod sse;
+mod surrogates;
 mod transport;
+mod usual;
 pub(crate) mod vendor;
 pub(crate) mod wire;
 mod wishes;
@@ -38,3 +41,7 @@ mod wishes;
 mod fold_testing;
 #[cfg(test)]
 mod http_tests;
+#[cfg(test)]
+mod matrix_tests;
+#[cfg(test)]
+mod sse_reference;

@@ -53,11 +53,13 @@ pub(crate) enum Verdict {
 /// Judges a failure after `tries` repetitions of at most `max_tries`. `jitter` is in 0..1.
 pub(crate) fn verdict(failure: &Failure, tries: u32, max_tries: u32, jitter: f64) -> Verdict {
     let kind = failure.error.kind;
-    if !failure.should_retry.unwrap_or_else(|| kind.is_retryable()) || tries >= max_tries {
+    if !failure.should_retry.unwrap_or_else(|| kind.is_retryable()) {
         return Verdict::Final;
     }
     match failure.error.retry_after.filter(|wait| !wait.is_zero()) {
+        // Worth telling also when there is no try left.
         Some(wait) if wait > MAX_WAIT => Verdict::NotNow(wait),
+        _ if tries >= max_tries => Verdict::Final,
         Some(wait) => Verdict::Again(wait),
         None => Verdict::Again(backoff(kind, tries, jitter)),
     }
@@ -160,6 +162,8 @@ mod tests {
         assert_eq!(wish(2), Verdict::Again(Duration::from_secs(2)));
         assert_eq!(wish(0), Verdict::Again(Duration::from_millis(500)));
         assert_eq!(wish(3600), Verdict::NotNow(Duration::from_secs(3600)));
+        let late = failure(ProviderErrorKind::RateLimit, Some(Duration::from_secs(3600)));
+        assert_eq!(verdict(&late, 2, 2, 1.0), Verdict::NotNow(Duration::from_secs(3600)));
     }
 
     #[test]

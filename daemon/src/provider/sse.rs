@@ -1,8 +1,8 @@
 //! Server-sent events, and JSON values one a line: network bytes in, payloads out, bounded.
 //!
 //! `eventsource-stream` panics on a byte order mark, stops for good at an invalid byte, holds back lines that end with CR and
-//! rescans its buffer with every chunk. So it never sees network bytes: [`EventLines`] gives it one whole, valid line per
-//! item, and for that input it is right and fast.
+//! rescans its buffer with every chunk. So it never sees network bytes: [`WholeEvents`] gives it the lines of one whole, valid
+//! event per item, and for that input it is right and fast.
 
 use std::{
     collections::VecDeque,
@@ -17,13 +17,15 @@ use std::{
 use bytes::Bytes;
 use eventsource_stream::{EventStreamError, Eventsource as _};
 use futures::{Stream, StreamExt as _, TryStreamExt as _, future};
+use memchr::memchr2;
 
-use super::wire::Framing;
+use super::{surrogates::Surrogates, wire::Framing};
 
 /// Longest line.
 pub(crate) const MAX_LINE_BYTES: usize = 8 * 1024 * 1024;
 /// Longest event: all bytes between two blank lines.
 pub(crate) const MAX_EVENT_BYTES: usize = 16 * 1024 * 1024;
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// Why no more events come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -46,6 +48,8 @@ pub(crate) enum SseError<E> {
 /// UTF-8 replaced. Line ends are ASCII, so an invalid sequence never reaches over them and each line decodes on its own.
 #[derive(Debug)]
 pub(crate) struct LineSplitter {
+    framing: Framing,
+    /// The start of a line whose end is still to come.
     line: Vec<u8>,
     event_bytes: usize,
     is_at_start: bool,
@@ -63,9 +67,11 @@ pub(crate) enum TooLong {
     Event,
 }
 
-impl Default for LineSplitter {
-    fn default() -> Self {
+impl LineSplitter {
+    /// A splitter for streams of this form.
+    pub(crate) fn new(framing: Framing) -> Self {
         Self {
+            framing,
             line: Vec::new(),
             event_bytes: 0,
             is_at_start: true,
@@ -74,10 +80,8 @@ impl Default for LineSplitter {
             max_event_bytes: MAX_EVENT_BYTES,
         }
     }
-}
 
-impl LineSplitter {
-    /// Takes a chunk and appends every line that it ends, each with one LF, to `lines`.
+    /// Takes a chunk and appends every line that it ends and that can mean something, each with one LF, to `lines`.
     pub(crate) fn push(&mut self, chunk: &[u8], lines: &mut VecDeque<String>) -> Result<(), TooLong> {
         let mut rest = chunk;
         while let Some(&first) = rest.first() {
@@ -85,12 +89,16 @@ impl LineSplitter {
                 rest = &rest[1..];
                 continue;
             }
-            let end = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
-            self.extend(&rest[..end.unwrap_or(rest.len())])?;
-            let Some(end) = end else { break };
-            self.after_cr = rest[end] == b'\r';
-            lines.push_back(self.take_line());
-            rest = &rest[end + 1..];
+            let end = memchr2(b'\n', b'\r', rest);
+            let (piece, tail) = rest.split_at(end.unwrap_or(rest.len()));
+            self.count(piece.len())?;
+            let Some((end, tail)) = tail.split_first() else {
+                self.line.extend_from_slice(piece);
+                break;
+            };
+            self.after_cr = *end == b'\r';
+            lines.extend(self.take_line(piece));
+            rest = tail;
         }
         Ok(())
     }
@@ -98,48 +106,84 @@ impl LineSplitter {
     /// The unfinished last line, and whether an event was left without its blank line.
     pub(crate) fn finish(&mut self) -> (Option<String>, bool) {
         let is_unclosed = self.event_bytes > 0;
-        let line = (!self.line.is_empty()).then(|| self.take_line());
+        let line = if self.line.is_empty() { None } else { self.take_line(b"") };
         (line, is_unclosed)
     }
 
-    fn extend(&mut self, bytes: &[u8]) -> Result<(), TooLong> {
-        if self.line.len() + bytes.len() > self.max_line_bytes {
+    fn count(&mut self, more_bytes: usize) -> Result<(), TooLong> {
+        if self.line.len() + more_bytes > self.max_line_bytes {
             return Err(TooLong::Line);
         }
-        self.event_bytes += bytes.len();
+        self.event_bytes += more_bytes;
         if self.event_bytes > self.max_event_bytes {
             return Err(TooLong::Event);
         }
-        self.line.extend_from_slice(bytes);
         Ok(())
     }
 
-    fn take_line(&mut self) -> String {
-        if self.line.is_empty() {
+    /// The line that ends with `end`; `None` if nobody needs it.
+    fn take_line(&mut self, end: &[u8]) -> Option<String> {
+        let mut line = std::mem::take(&mut self.line);
+        // Room for both line ends of an event of one line.
+        line.reserve_exact(end.len() + 2);
+        line.extend_from_slice(end);
+        if line.is_empty() {
             self.event_bytes = 0;
         }
-        let mut bytes: &[u8] = &self.line;
-        if std::mem::take(&mut self.is_at_start) {
-            bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
+        if std::mem::take(&mut self.is_at_start) && line.starts_with(BYTE_ORDER_MARK) {
+            line.drain(..BYTE_ORDER_MARK.len());
         }
-        let mut line = String::from_utf8_lossy(bytes).into_owned();
-        line.push('\n');
-        self.line.clear();
-        line
+        // The payload is in `data` alone: comments, names, ids and whatever else there is need not be taken apart.
+        if self.framing == Framing::Events && !line.is_empty() && !line.starts_with(b"data") {
+            return None;
+        }
+        line.push(b'\n');
+        Some(String::from_utf8(line).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
     }
 }
 
-/// A byte stream as a stream of whole lines, made for `eventsource-stream`.
-struct EventLines<S, E> {
+/// A byte stream as a stream of whole events, or lines, made for `eventsource-stream`.
+struct WholeEvents<S, E> {
     bytes: S,
     splitter: LineSplitter,
-    ready: VecDeque<String>,
+    lines: VecDeque<String>,
+    /// The lines of an event whose blank line is still to come.
+    event: String,
     is_done: bool,
     failure: Option<SseError<E>>,
     ended_inside_event: Arc<AtomicBool>,
 }
 
-impl<S, E> Stream for EventLines<S, E>
+impl<S, E> WholeEvents<S, E> {
+    /// What the lines so far make whole.
+    fn ready(&mut self) -> Option<String> {
+        while let Some(line) = self.lines.pop_front() {
+            if self.splitter.framing == Framing::Lines {
+                return Some(line);
+            }
+            let is_end = line == "\n";
+            if self.event.is_empty() {
+                self.event = line;
+            } else {
+                self.event.push_str(&line);
+            }
+            if is_end {
+                return Some(std::mem::take(&mut self.event));
+            }
+        }
+        None
+    }
+
+    fn end(&mut self) {
+        self.is_done = true;
+        let (rest, is_unclosed) = self.splitter.finish();
+        self.ended_inside_event.store(is_unclosed, Ordering::Relaxed);
+        self.lines.extend(rest);
+        self.lines.push_back("\n".to_owned());
+    }
+}
+
+impl<S, E> Stream for WholeEvents<S, E>
 where
     S: Stream<Item = Result<Bytes, E>> + Unpin,
     E: Unpin,
@@ -149,15 +193,15 @@ where
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = &mut *self;
         loop {
-            if let Some(line) = this.ready.pop_front() {
-                return Poll::Ready(Some(Ok(line)));
+            if let Some(ready) = this.ready() {
+                return Poll::Ready(Some(Ok(ready)));
             }
             if this.is_done {
                 return Poll::Ready(this.failure.take().map(Err));
             }
             match std::task::ready!(this.bytes.poll_next_unpin(context)) {
                 Some(Ok(chunk)) => {
-                    if let Err(too_long) = this.splitter.push(&chunk, &mut this.ready) {
+                    if let Err(too_long) = this.splitter.push(&chunk, &mut this.lines) {
                         this.is_done = true;
                         this.failure = Some(match too_long {
                             TooLong::Line => SseError::LineTooLong,
@@ -169,22 +213,17 @@ where
                     this.is_done = true;
                     this.failure = Some(SseError::Transport(error));
                 }
-                None => {
-                    this.is_done = true;
-                    let (rest, is_unclosed) = this.splitter.finish();
-                    this.ended_inside_event.store(is_unclosed, Ordering::Relaxed);
-                    this.ready.extend(rest);
-                    this.ready.push_back("\n".to_owned());
-                }
+                None => this.end(),
             }
         }
     }
 }
 
 /// The payloads of a byte stream: the `data` of its events, without comments, names, ids and unknown fields; or its lines that
-/// are not blank.
+/// are not blank. Characters cut in two are joined.
 pub(crate) struct Payloads<E> {
     events: futures::stream::BoxStream<'static, Result<String, SseError<E>>>,
+    surrogates: Surrogates,
     ended_inside_event: Arc<AtomicBool>,
 }
 
@@ -192,30 +231,32 @@ impl<E: Send + Unpin + 'static> Payloads<E> {
     /// Reads `bytes`.
     pub(crate) fn new(bytes: impl Stream<Item = Result<Bytes, E>> + Send + Unpin + 'static, framing: Framing) -> Self {
         let ended_inside_event = Arc::new(AtomicBool::new(false));
-        let lines = EventLines {
+        let events = WholeEvents {
             bytes,
-            splitter: LineSplitter::default(),
+            splitter: LineSplitter::new(framing),
             // A first line of our own keeps the crate from ever looking for a byte order mark.
-            ready: VecDeque::from(["\n".to_owned()]),
+            lines: VecDeque::from(["\n".to_owned()]),
+            event: String::new(),
             is_done: false,
             failure: None,
             ended_inside_event: Arc::clone(&ended_inside_event),
         };
         if framing == Framing::Lines {
-            let lines = lines.try_filter(|line| future::ready(!line.trim().is_empty()));
-            return Self { events: lines.boxed(), ended_inside_event };
+            let lines = events.try_filter(|line| future::ready(!line.trim().is_empty()));
+            return Self { events: lines.boxed(), surrogates: Surrogates::default(), ended_inside_event };
         }
-        let events = lines.eventsource().map(|event| match event {
+        let events = events.eventsource().map(|event| match event {
             Ok(event) => Ok(event.data),
             Err(EventStreamError::Transport(error)) => Err(error),
             Err(EventStreamError::Utf8(_) | EventStreamError::Parser(_)) => Err(SseError::Malformed),
         });
-        Self { events: events.boxed(), ended_inside_event }
+        Self { events: events.boxed(), surrogates: Surrogates::default(), ended_inside_event }
     }
 
     /// The next payload; `None` at a clean end.
     pub(crate) async fn next(&mut self) -> Option<Result<String, SseError<E>>> {
-        self.events.next().await
+        let payload = self.events.next().await?;
+        Some(payload.map(|payload| self.surrogates.mend(payload)))
     }
 
     /// Whether the stream ended cleanly, but in the middle of an event. That event was still delivered.

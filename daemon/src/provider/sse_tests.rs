@@ -4,6 +4,7 @@ use futures::stream;
 use proptest::prelude::*;
 
 use super::*;
+use crate::provider::sse_reference::reference;
 
 fn block_on<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().build().expect("no driver is asked for").block_on(future)
@@ -27,25 +28,6 @@ fn whole(bytes: &[u8]) -> Vec<String> {
 
 fn bytewise(bytes: &[u8]) -> Vec<String> {
     payloads_of(bytes.iter().map(|byte| vec![*byte]).collect())
-}
-
-/// The WHATWG algorithm on the whole text at once, with the one deviation that a clean end closes the last event.
-fn reference(bytes: &[u8]) -> Vec<String> {
-    let text = String::from_utf8_lossy(bytes).into_owned();
-    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-    let text = text.replace("\r\n", "\n").replace('\r', "\n");
-    let (mut events, mut data) = (Vec::new(), Vec::<String>::new());
-    for line in text.split('\n').chain(std::iter::once("")) {
-        let (field, value) = line.split_once(':').map_or((line, ""), |(f, v)| (f, v.strip_prefix(' ').unwrap_or(v)));
-        if line.is_empty() {
-            if !data.is_empty() {
-                events.push(std::mem::take(&mut data).join("\n"));
-            }
-        } else if field == "data" {
-            data.push(value.to_owned());
-        }
-    }
-    events
 }
 
 #[test]
@@ -114,13 +96,13 @@ fn only_line_feeds_and_carriage_returns_end_a_line() {
 
 #[test]
 fn a_line_or_an_event_beyond_its_cap_is_an_error() {
-    let mut splitter = LineSplitter { max_line_bytes: 8, max_event_bytes: 12, ..LineSplitter::default() };
+    let mut splitter = LineSplitter { max_line_bytes: 8, max_event_bytes: 12, ..LineSplitter::new(Framing::Events) };
     let mut lines = VecDeque::new();
     assert_eq!(splitter.push(b"12345678\n", &mut lines), Ok(()));
     assert_eq!(splitter.push(b"1234\n", &mut lines), Ok(()));
     assert_eq!(splitter.push(b"\n12345678\n", &mut lines), Ok(()));
     assert_eq!(splitter.push(b"12345", &mut lines), Err(TooLong::Event));
-    let mut splitter = LineSplitter { max_line_bytes: 8, ..LineSplitter::default() };
+    let mut splitter = LineSplitter { max_line_bytes: 8, ..LineSplitter::new(Framing::Events) };
     assert_eq!(splitter.push(b"1234", &mut lines), Ok(()));
     assert_eq!(splitter.push(b"56789", &mut lines), Err(TooLong::Line));
 }
@@ -160,6 +142,7 @@ fn piece() -> impl Strategy<Value = Vec<u8>> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(10_000))]
     #[test]
     fn any_bytes_in_any_chunks_give_what_the_reference_gives(
         pieces in prop::collection::vec(piece(), 0..40),
@@ -177,4 +160,10 @@ proptest! {
         }
         prop_assert_eq!(payloads_of(chunks), reference(&bytes));
     }
+}
+
+#[test]
+fn a_character_cut_in_two_by_the_service_arrives_whole() {
+    let halves = concat!(r#"data: {"content":"go \ud83d"}"#, "\n\n", r#"data: {"content":"\ude80!"}"#, "\n\n");
+    assert_eq!(whole(halves.as_bytes()), [r#"{"content":"go "}"#, r#"{"content":"\ud83d\ude80!"}"#]);
 }

@@ -16,7 +16,7 @@ use super::{
     retry::{self, Failure, Pace},
     settings::Timeouts,
     sse::{Payloads, SseError},
-    wire::{End, Fold, Folded, Framing, Progress, Stopped},
+    wire::{End, Fold, Folded, Framing, Progress, Quirk, Stopped},
 };
 use crate::agent::port::{ModelEvent, ProviderError, ProviderErrorKind, TokenUsage};
 
@@ -73,6 +73,8 @@ pub(super) struct Outlet {
     pub(super) text: String,
     /// What the user should know, to be told when the attempt is over.
     pub(super) notices: Vec<String>,
+    /// What the answers showed of the service.
+    pub(super) learned: Vec<Quirk>,
     /// Tokens of the attempts before this one.
     spent: TokenUsage,
     /// Tokens of this attempt.
@@ -87,6 +89,7 @@ impl Outlet {
             has_answer: false,
             text: String::new(),
             notices: Vec::new(),
+            learned: Vec::new(),
             spent: TokenUsage::default(),
             usage: TokenUsage::default(),
         }
@@ -132,6 +135,7 @@ impl Outlet {
             }
             Folded::Hidden => {}
             Folded::Notice(notice) => self.notices.push(notice),
+            Folded::Learned(quirk) => self.learned.push(quirk),
             Folded::Stop(stopped) => return Some(Ending::Stopped(stopped)),
             Folded::Incomplete(reason) => return Some(Ending::Incomplete(reason)),
             Folded::Error(body) => {
@@ -146,7 +150,7 @@ impl Outlet {
 
 /// Why no more bytes come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-enum ReadError {
+pub(super) enum ReadError {
     #[error("the connection went silent")]
     Idle,
     #[error("the connection broke")]
@@ -168,16 +172,8 @@ pub(super) async fn attempt(call: Call<'_>, fold: &mut dyn Fold, outlet: &mut Ou
         let what = format!("compressed its answer ({encoding:?}), which was not asked for");
         return subject.protocol(&what).into();
     }
-    let reader = Reader { subject, timeouts, fold, outlet };
-    if content_type.contains("text/html") {
-        return reader.not_an_api();
-    }
     let bytes = idle_limited(response, timeouts.byte_idle);
-    let is_whole = match framing {
-        Framing::Events => content_type.contains("json"),
-        Framing::Lines => content_type.contains("application/json"),
-    };
-    if is_whole { reader.read_whole(bytes).await } else { reader.read_events(Payloads::new(bytes, framing)).await }
+    Reader { subject, timeouts, fold, outlet }.read(bytes, &content_type, framing).await
 }
 
 /// Gets as far as the headers of a successful answer.
@@ -193,7 +189,7 @@ async fn send(call: Call<'_>) -> Result<Response, Box<Failure>> {
     let response = match timeout(call.timeouts.headers, request).await {
         Ok(Ok(response)) => response,
         Err(_) => return Err(boxed(subject.timeout("did not begin to answer", "headers_ms", call.timeouts.headers))),
-        Ok(Err(error)) if error.is_timeout() => {
+        Ok(Err(error)) if error.is_timeout() && error.is_connect() => {
             return Err(boxed(subject.timeout("could not be connected", "connect_ms", call.timeouts.connect)));
         }
         Ok(Err(error)) => {
@@ -269,14 +265,31 @@ fn idle_limited(
 }
 
 /// Reads a successful answer.
-struct Reader<'a> {
-    subject: &'a Subject,
-    timeouts: Timeouts,
-    fold: &'a mut dyn Fold,
-    outlet: &'a mut Outlet,
+pub(super) struct Reader<'a> {
+    pub(super) subject: &'a Subject,
+    pub(super) timeouts: Timeouts,
+    pub(super) fold: &'a mut dyn Fold,
+    pub(super) outlet: &'a mut Outlet,
 }
 
 impl Reader<'_> {
+    /// Reads `bytes`, divided as their content type (lower case) and the wire's framing say.
+    pub(super) async fn read(
+        self,
+        bytes: impl Stream<Item = Result<Bytes, ReadError>> + Send + Unpin + 'static,
+        content_type: &str,
+        framing: Framing,
+    ) -> Ending {
+        if content_type.contains("text/html") {
+            return self.not_an_api();
+        }
+        let is_whole = match framing {
+            Framing::Events => content_type.contains("json"),
+            Framing::Lines => content_type.contains("application/json"),
+        };
+        if is_whole { self.read_whole(bytes).await } else { self.read_events(Payloads::new(bytes, framing)).await }
+    }
+
     async fn read_events(mut self, mut payloads: Payloads<ReadError>) -> Ending {
         let (mut last_payload, mut total_bytes) = (Instant::now(), 0);
         let end = loop {

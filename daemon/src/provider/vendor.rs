@@ -45,15 +45,16 @@ pub(crate) fn at(url: &Url) -> Option<Spoken> {
 }
 
 impl Vendor {
-    /// Whether `url` is on a host of the vendor's: same scheme, host and port as its own address, or below its domain. A key
+    /// Whether `url` is on a host of the vendor's: same scheme, host and port as its own address, or below one of its domains. A key
     /// does not go over plain HTTP to another machine.
     pub(crate) fn owns(&self, url: &Url) -> bool {
         let is_own = Url::parse(self.base_url).is_ok_and(|own| own.origin() == url.origin());
         let is_below = || {
             let host = url.host_str().unwrap_or_default();
-            host.strip_suffix(self.domain).is_some_and(|label| label.ends_with('.'))
+            let is_below_one = |domain: &&str| host.strip_suffix(domain).is_some_and(|label| label.ends_with('.'));
+            self.domains.iter().any(is_below_one)
         };
-        is_own || (!self.domain.is_empty() && url.scheme() == "https" && is_below())
+        is_own || (url.scheme() == "https" && is_below())
     }
 
     /// Whether it is a server of the user's own, on this machine.
@@ -91,7 +92,7 @@ mod tests {
 
     #[test]
     fn a_vendor_owns_its_host_and_what_is_below_its_domain_over_tls_only() {
-        let vendor = Vendor { base_url: "https://api.v.com/v1", domain: "v.example", ..super::super::wire::VENDOR };
+        let vendor = Vendor { base_url: "https://api.v.com/v1", domains: &["v.example"], ..super::super::wire::VENDOR };
         let owns = |url: &str| vendor.owns(&Url::parse(url).expect("a URL"));
         assert!(owns("https://api.v.com/other") && owns("https://a.b.v.example/x"));
         for url in [

@@ -78,8 +78,8 @@ pub(crate) struct Vendor {
     pub(crate) name: &'static str,
     /// Base URL. Empty where each user has one of his own; then the settings must name it.
     pub(crate) base_url: &'static str,
-    /// Domain below which every host is the vendor's, beside that of `base_url`; empty if there is none.
-    pub(crate) domain: &'static str,
+    /// Domains below which every host is the vendor's, beside that of `base_url`.
+    pub(crate) domains: &'static [&'static str],
     /// Variables with its key, the usual one first; empty if it takes none.
     pub(crate) key_variables: &'static [&'static str],
     /// Variable with another base URL, empty if there is none.
@@ -100,7 +100,7 @@ pub(crate) const VENDOR: Vendor = Vendor {
     id: "",
     name: "",
     base_url: "",
-    domain: "",
+    domains: &[],
     key_variables: &[],
     base_url_variable: "",
     base_url_of: str::to_owned,
@@ -173,10 +173,15 @@ impl Options<'_> {
         self.reasoning_effort.filter(|_| !self.has(Quirk::NoReasoningEffort))
     }
 
-    /// Tells that a setting of the user's has no effect at this service.
-    pub(crate) fn notice_of_dropped(&self) -> Option<Folded> {
-        let is_dropped = self.reasoning_effort.is_some() && self.has(Quirk::NoReasoningEffort);
-        is_dropped.then(|| Folded::Notice(format!("{} takes no `reasoning_effort`; it is asked without", self.model)))
+    /// What the user does not get from this service though it was asked for.
+    pub(crate) fn notices(&self, request: &ModelRequest) -> Vec<String> {
+        let model = self.model;
+        let no_effort = (self.reasoning_effort.is_some() && self.has(Quirk::NoReasoningEffort))
+            .then(|| format!("{model} takes no `reasoning_effort`; it is asked without"));
+        let no_tools = (!request.tools.is_empty() && self.has(Quirk::NoTools)).then(|| {
+            format!("{model} cannot call tools: it can only talk, not run commands; choose another model for more")
+        });
+        no_effort.into_iter().chain(no_tools).collect()
     }
 }
 
@@ -205,6 +210,24 @@ pub(crate) enum Quirk {
     NoReasoningSummary,
     /// Gives no encrypted reasoning that could go back.
     NoEncryptedReasoning,
+    /// Takes no system prompt, whatever its role: it stands in front of the first question.
+    NoSystemRole,
+    /// Takes the key in a header of its own.
+    ApiKeyHeader,
+    /// Likes to know who calls.
+    NamesCaller,
+    /// Tells what an answer costs when it is asked to.
+    CostOnRequest,
+    /// Hands `cache_control` on to the models that know it.
+    PassesCacheControl,
+    /// Wants `reasoning_content` on each message with calls, even if it is empty.
+    ReasoningInCalls,
+    /// Lets thinking be switched on and off, not be measured out.
+    ThinkingSwitch,
+    /// Takes ids of calls only if they are nine letters and digits.
+    ShortCallIds,
+    /// Its template swallows the tag that opens the reasoning in the text.
+    SwallowsThinkTag,
 }
 
 /// Reads one answer: a state machine without IO.
@@ -252,6 +275,8 @@ pub(crate) enum Folded {
     Hidden,
     /// Something to tell the user once, one sentence.
     Notice(String),
+    /// A deviation that the answer showed, for the requests to come.
+    Learned(Quirk),
     /// All tokens known so far.
     Usage(TokenUsage),
     /// A whole call; only from `finish`, before `Stop`.

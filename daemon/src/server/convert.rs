@@ -113,15 +113,17 @@ pub fn error_kind(error: &TurnError) -> wire::WireErrorKind {
     }
 }
 
-/// Tokens.
+/// Tokens and money; `is_cost_partial` if more was spent than is known.
 #[must_use]
-pub fn usage(usage: TokenUsage) -> wire::Usage {
+pub fn usage(usage: TokenUsage, is_cost_partial: bool) -> wire::Usage {
     wire::Usage {
         input_tokens: usage.input,
         output_tokens: usage.output,
         cache_read_tokens: usage.cache_read,
         cache_write_tokens: usage.cache_write,
         reasoning_tokens: usage.reasoning,
+        cost_microusd: usage.cost_microusd,
+        is_cost_partial,
     }
 }
 

@@ -6,16 +6,18 @@ use std::{
 };
 
 use cohab_protocol::{
-    DaemonMessage, MAX_PIPED_INPUT_BYTES, MAX_QUERY_BYTES, TurnEnded, UserQuery, WireError, WireErrorKind,
+    DaemonMessage, MAX_PIPED_INPUT_BYTES, MAX_QUERY_BYTES, TurnEnded, Usage, UserQuery, WireError, WireErrorKind,
 };
 use futures::FutureExt;
 use tokio_util::sync::CancellationToken;
 
 use super::{Daemon, TurnParts, convert, session::Session, sink::SessionSink};
 use crate::{
-    agent::{StopReason, TurnError, TurnState, port::TokenUsage},
-    context::query::{Environment, Query},
-    middleware::window,
+    agent::{StopReason, TurnError, TurnState},
+    context::{
+        fit::fit,
+        query::{Environment, Query},
+    },
     safety::cut_middle,
 };
 
@@ -48,7 +50,7 @@ async fn run(daemon: Arc<Daemon>, session: Arc<Session>, query: UserQuery, cance
     tracing::info!(session = %session.key(), turn = %id, "turn begins");
     // A panic ends this turn and nothing else; the conversation is then that of the last checkpoint.
     let ended = AssertUnwindSafe(answer(&daemon, &session, query, &cancel)).catch_unwind().await;
-    let (result, usage) = ended.unwrap_or((Err(TurnError::Internal), TokenUsage::default()));
+    let (result, usage) = ended.unwrap_or((Err(TurnError::Internal), Usage::default()));
     let reason = convert::end_reason(&result);
     tracing::info!(session = %session.key(), turn = %id, ?reason, "turn ends");
     session.end_turn(|chunks| {
@@ -57,7 +59,7 @@ async fn run(daemon: Arc<Daemon>, session: Arc<Session>, query: UserQuery, cance
             let hint = error.hint().or_else(|| Some(log_dir()));
             DaemonMessage::Error(convert::turn_error(id, convert::error_kind(&error), error.to_string(), hint))
         });
-        let ended = TurnEnded { turn_id: id, reason, usage: convert::usage(usage), chunks };
+        let ended = TurnEnded { turn_id: id, reason, usage, chunks };
         error.into_iter().chain([DaemonMessage::TurnEnded(ended)]).collect()
     });
 }
@@ -67,24 +69,24 @@ async fn answer(
     session: &Arc<Session>,
     query: UserQuery,
     cancel: &CancellationToken,
-) -> (Result<StopReason, TurnError>, TokenUsage) {
+) -> (Result<StopReason, TurnError>, Usage) {
     let sink = Arc::new(SessionSink::new(Arc::clone(session), query.turn_id, cancel.clone()));
     let parts = TurnParts { session: Arc::clone(session), turn_id: query.turn_id, sink: Arc::clone(&sink) as _ };
     let assembled = tokio::select! {
         biased;
-        () = cancel.cancelled() => return (Ok(StopReason::Cancelled), TokenUsage::default()),
+        () = cancel.cancelled() => return (Ok(StopReason::Cancelled), Usage::default()),
         assembled = daemon.assembler.assemble(parts) => assembled,
     };
     let agent = match assembled {
         Ok(agent) => agent,
-        Err(error) => return (Err(error), TokenUsage::default()),
+        Err(error) => return (Err(error), Usage::default()),
     };
     let history = session.conversation().lock().unwrap_or_else(PoisonError::into_inner).clone();
     let mut state = TurnState::new(history, question(session, &query));
     let result = agent.run_turn(&mut state, sink.as_ref(), cancel).await;
-    let usage = state.usage();
+    let usage = convert::usage(state.usage(), state.is_cost_partial());
     let mut messages = state.into_messages();
-    window::fit(&mut messages, MAX_CONVERSATION_TOKENS);
+    fit(&mut messages, MAX_CONVERSATION_TOKENS);
     *session.conversation().lock().unwrap_or_else(PoisonError::into_inner) = messages;
     (result, usage)
 }

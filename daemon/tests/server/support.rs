@@ -28,6 +28,7 @@ use cohabd::{
         settings::ModelSettings,
     },
     server::session::Variables,
+    store::Store,
 };
 use futures::{
     SinkExt, StreamExt,
@@ -193,6 +194,7 @@ pub fn paths(folder: &Path) -> Paths {
 pub async fn serve(paths: Paths, shutdown: CancellationToken) -> Ended {
     let settings = TurnSettings {
         model: ModelSettings::default(),
+        models: Arc::default(),
         approval: ApprovalMode::Ask,
         limits: TurnLimits { model_calls: 5 },
         tools: vec![Arc::new(Bash)],
@@ -203,6 +205,7 @@ pub async fn serve(paths: Paths, shutdown: CancellationToken) -> Ended {
         isolated_shell: Arc::new(|_, _| Arc::new(NoShell)),
         policy,
         home: "/home/ann".into(),
+        store: Arc::new(Store::in_memory()),
     };
     lifecycle::run(&paths, Arc::new(Assembly::new(paths.clone(), parts)), shutdown).await.unwrap()
 }

@@ -209,12 +209,15 @@ fn subject() -> impl Strategy<Value = ApprovalSubject> {
 
 fn usage() -> impl Strategy<Value = Usage> {
     let count = || option::of(any::<u64>());
-    (count(), count(), count(), count(), count()).prop_map(|(input, output, read, write, reasoning)| Usage {
+    let counts = (count(), count(), count(), count(), count());
+    (counts, count(), any::<bool>()).prop_map(|((input, output, read, write, reasoning), cost, is_partial)| Usage {
         input_tokens: input,
         output_tokens: output,
         cache_read_tokens: read,
         cache_write_tokens: write,
         reasoning_tokens: reasoning,
+        cost_microusd: cost,
+        is_cost_partial: is_partial,
     })
 }
 

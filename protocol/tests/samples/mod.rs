@@ -222,6 +222,8 @@ fn usage() -> Usage {
         cache_read_tokens: None,
         cache_write_tokens: Some(0),
         reasoning_tokens: None,
+        cost_microusd: Some(12_345),
+        is_cost_partial: true,
     }
 }
 

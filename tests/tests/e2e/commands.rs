@@ -30,6 +30,7 @@ fn help_fits_a_screen() {
         &["daemon", "--help"],
         &["config", "--help"],
         &["probe-model", "--help"],
+        &["usage", "--help"],
         &["completions", "--help"],
     ] {
         let finished = home.run(arguments);
@@ -40,7 +41,7 @@ fn help_fits_a_screen() {
         assert!(widest <= Some(80), "{arguments:?}: {widest:?} columns");
     }
     let help = home.run(&["--help"]).stdout;
-    for command in ["ask", "undo", "shell-check", "daemon", "config", "probe-model", "completions"] {
+    for command in ["ask", "undo", "shell-check", "daemon", "config", "probe-model", "usage", "completions"] {
         assert!(help.contains(command), "no {command} in\n{help}");
     }
 }

@@ -19,4 +19,5 @@ mod shells;
 mod startup;
 mod tools;
 mod undo;
+mod usage;
 mod wires;

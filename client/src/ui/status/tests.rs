@@ -56,6 +56,7 @@ fn notices_errors_and_the_end() {
             input_tokens: Some(1_200),
             output_tokens: Some(345),
             cache_read_tokens: Some(40_000),
+            cost_microusd: Some(12_345),
             ..Usage::default()
         };
         [

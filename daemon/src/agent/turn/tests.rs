@@ -416,3 +416,6 @@ async fn an_endless_answer_is_broken_off() {
     turn.agent.provider = Arc::new(Endless);
     assert!(matches!(turn.run().await, Err(TurnError::Incomplete { .. })));
 }
+
+#[path = "overflow_tests.rs"]
+mod overflow;

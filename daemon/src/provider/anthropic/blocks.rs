@@ -83,10 +83,7 @@ impl Block {
     pub(super) fn push(&mut self, delta: &Value) -> Shown {
         let piece = |key: &str| delta.get(key).and_then(Value::as_str).unwrap_or_default();
         match delta.get("type").and_then(Value::as_str).unwrap_or_default() {
-            "text_delta" => {
-                self.text.push_str(piece("text"));
-                shown(piece("text"), Shown::Text)
-            }
+            "text_delta" => self.push_text(piece("text").to_owned()),
             "thinking_delta" => {
                 self.thinking.push_str(piece("thinking"));
                 shown(piece("thinking"), Shown::Reasoning)
@@ -112,6 +109,12 @@ impl Block {
                 Shown::Nothing
             }
         }
+    }
+
+    /// Takes a piece of text.
+    pub(super) fn push_text(&mut self, piece: String) -> Shown {
+        self.text.push_str(&piece);
+        if piece.is_empty() { Shown::Nothing } else { Shown::Text(piece) }
     }
 
     /// A tool's input: the joined pieces, else what stood in the start.

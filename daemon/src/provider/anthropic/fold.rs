@@ -2,7 +2,10 @@
 
 use serde_json::Value;
 
-use super::blocks::{Block, Shown};
+use super::{
+    blocks::{Block, Shown},
+    usual,
+};
 use crate::{
     agent::port::{StopClass, TokenUsage, ToolCall},
     provider::{
@@ -166,6 +169,11 @@ impl Fold for MessageFold {
     fn on_event(&mut self, data: &str) -> Vec<Folded> {
         if self.has_failed || self.is_stopped || data.trim().is_empty() || data.trim() == "[DONE]" {
             return Vec::new();
+        }
+        if let Some((index, text)) = usual::text_of(data)
+            && let Some(block) = self.blocks.iter_mut().rfind(|block| block.index == index)
+        {
+            return folded(block.push_text(text));
         }
         match serde_json::from_str::<Value>(data) {
             Ok(event) => self.dispatch(&event),

@@ -5,6 +5,7 @@
 mod blocks;
 mod fold;
 mod request;
+mod usual;
 
 use std::collections::BTreeSet;
 

@@ -29,9 +29,12 @@ pub(crate) struct ErrorBody {
 impl ErrorBody {
     /// Reads the body of an answer with `status`.
     pub(crate) fn from_bytes(status: u16, bytes: &[u8]) -> Self {
-        let mut body = match serde_json::from_slice::<Value>(bytes) {
-            Ok(value) => Self::from_value(&value),
-            Err(_) => Self::from_text(&String::from_utf8_lossy(bytes)),
+        let text = String::from_utf8_lossy(bytes);
+        // Gateways answer a request for a stream with a stream, also where there is only a failure to tell.
+        let event = || text.lines().find_map(|line| serde_json::from_str::<Value>(line.strip_prefix("data:")?).ok());
+        let mut body = match serde_json::from_slice::<Value>(bytes).ok().or_else(event) {
+            Some(value) => Self::from_value(&value),
+            None => Self::from_text(&text),
         };
         body.status = Some(status);
         body
@@ -56,6 +59,12 @@ impl ErrorBody {
         let nested = text.trim_start().starts_with('{').then(|| serde_json::from_str::<Value>(text).ok()).flatten();
         let mut body =
             nested.map_or_else(|| Self { text: one_line(text), ..Self::default() }, |nested| Self::from_value(&nested));
+        // Such lists name the field beside the complaint, and say of every unknown one the same.
+        if let Some(field) = detail.and_then(|list| list.pointer("/0/loc")).and_then(field_of)
+            && !body.text.contains(field)
+        {
+            body.text.push_str(&format!(" ({field})"));
+        }
         for key in ["code", "type", "status", "error_type"] {
             for holder in [inner, value] {
                 match holder.get(key) {
@@ -100,6 +109,11 @@ impl ErrorBody {
 
 fn details(error: &Value) -> impl Iterator<Item = &Value> {
     error.get("details").and_then(Value::as_array).into_iter().flatten()
+}
+
+/// The field in a place like `["body", "stream_options"]`.
+fn field_of(place: &Value) -> Option<&str> {
+    place.as_array()?.get(1..)?.last()?.as_str()
 }
 
 fn retry_info(error: &Value) -> Option<Duration> {

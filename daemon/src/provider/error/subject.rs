@@ -53,9 +53,9 @@ impl Subject {
             .fold(text.to_owned(), |text, secret| text.replace(secret, "[key]"))
     }
 
-    /// The service's own words, short and without a key.
+    /// The service's own words, short and without a key. JSON that could not be read is not for people.
     pub(crate) fn words_of(&self, body: &ErrorBody) -> String {
-        cut(&self.without_key(&body.text))
+        if body.text.starts_with(['{', '[']) { String::new() } else { cut(&self.without_key(&body.text)) }
     }
 
     /// A reported error in words, with what helps.

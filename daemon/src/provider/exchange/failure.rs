@@ -104,6 +104,9 @@ impl Exchange {
         let model = &self.service.info.model;
         match quirk {
             Quirk::NoReasoningEffort => Some(format!("{model} takes no `reasoning_effort`; it is asked without")),
+            Quirk::NoTools => {
+                Some(format!("{model} cannot call tools: it can talk, but not look or run anything; another model can"))
+            }
             Quirk::NoCacheControl => Some(format!("{model} takes no cache marks; each question is read as a whole")),
             _ => None,
         }

@@ -1,15 +1,15 @@
 //! Folds the chunks of an answer into neutral events.
 
+use serde::Deserialize;
 use serde_json::Value;
 
-use super::parts::Parts;
+use super::{parts::Parts, usual};
 use crate::{
-    agent::port::{ModelRequest, StopClass, TokenUsage},
+    agent::port::{StopClass, TokenUsage},
     provider::{
-        args::CallIds,
+        args::{CallIds, EventText},
         error::ErrorBody,
-        history,
-        wire::{End, Fold, Folded, Options, Progress, Stopped},
+        wire::{End, Fold, Folded, Progress, Stopped},
     },
 };
 
@@ -35,8 +35,6 @@ const REJECTED_CODE: &str = "tool_use_failed";
 #[derive(Debug, Default)]
 pub(super) struct ContentFold {
     ids: CallIds,
-    /// Told with the first chunk.
-    notice: Option<Folded>,
     parts: Parts,
     usage: Counts,
     finish_reason: Option<String>,
@@ -44,19 +42,22 @@ pub(super) struct ContentFold {
 }
 
 /// Tokens as the service counts them; an absent field keeps its last value.
-#[derive(Debug, Default)]
-struct Counts {
-    prompt: Option<u64>,
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+pub(super) struct Counts {
+    #[serde(rename = "promptTokenCount")]
+    pub(super) prompt: Option<u64>,
+    #[serde(rename = "cachedContentTokenCount")]
     cached: Option<u64>,
+    #[serde(rename = "candidatesTokenCount")]
     candidates: Option<u64>,
+    #[serde(rename = "thoughtsTokenCount")]
     thoughts: Option<u64>,
 }
 
 impl ContentFold {
-    /// Starts to read the answer to `request`.
-    pub(super) fn new(request: &ModelRequest, options: &Options<'_>) -> Self {
-        let ids = CallIds::beside(history::call_ids(&request.messages));
-        Self { ids, notice: options.notice_of_dropped(), ..Self::default() }
+    /// Starts with the call ids of the conversation, which new ones must not repeat.
+    pub(super) fn beside<'a>(taken: impl IntoIterator<Item = &'a str>) -> Self {
+        Self { ids: CallIds::beside(taken), ..Self::default() }
     }
 
     fn fail(&mut self, failure: Folded, folded: &mut Vec<Folded>) {
@@ -64,18 +65,18 @@ impl ContentFold {
         folded.push(failure);
     }
 
-    fn on_chunk(&mut self, chunk: &Value, event: &str, folded: &mut Vec<Folded>) {
+    fn on_chunk(&mut self, chunk: &Value, event: &EventText<'_>, folded: &mut Vec<Folded>) {
         if chunk.get("error").is_some_and(|error| !error.is_null()) {
             return self.fail(Folded::Error(ErrorBody::from_value(chunk)), folded);
         }
-        folded.extend(self.notice.take());
+        // Before the parts: what they end in may be a failure, and its tokens count.
+        folded.extend(self.on_usage(chunk.get("usageMetadata")));
         let candidates = chunk.get("candidates").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
         for candidate in candidates {
             if candidate.get("index").and_then(Value::as_u64).unwrap_or(0) == 0 && !self.has_failed {
                 self.on_candidate(candidate, event, folded);
             }
         }
-        folded.extend(self.on_usage(chunk.get("usageMetadata")).filter(|_| !self.has_failed));
         let block_reason = chunk.pointer("/promptFeedback/blockReason").and_then(Value::as_str);
         if let (Some(reason), true, false) = (block_reason, candidates.is_empty(), self.has_failed) {
             let message = chunk.pointer("/promptFeedback/blockReasonMessage").and_then(Value::as_str);
@@ -85,7 +86,7 @@ impl ContentFold {
         }
     }
 
-    fn on_candidate(&mut self, candidate: &Value, event: &str, folded: &mut Vec<Folded>) {
+    fn on_candidate(&mut self, candidate: &Value, event: &EventText<'_>, folded: &mut Vec<Folded>) {
         let parts = candidate.pointer("/content/parts").and_then(Value::as_array);
         for part in parts.into_iter().flatten().filter_map(Value::as_object) {
             match self.parts.push(part, event) {
@@ -111,24 +112,42 @@ impl ContentFold {
 
     fn on_usage(&mut self, usage: Option<&Value>) -> Option<Folded> {
         let usage = usage.filter(|usage| usage.is_object())?;
-        let Counts { prompt, cached, candidates, thoughts } = &mut self.usage;
-        for (count, key) in [
-            (&mut *prompt, "promptTokenCount"),
-            (&mut *cached, "cachedContentTokenCount"),
-            (&mut *candidates, "candidatesTokenCount"),
-            (&mut *thoughts, "thoughtsTokenCount"),
-        ] {
-            *count = usage.get(key).and_then(Value::as_u64).or(*count);
-        }
-        let output = [*candidates, *thoughts].into_iter().flatten().reduce(u64::saturating_add);
-        // The wire counts cached tokens as part of the prompt, but thoughts not as part of the answer.
-        Some(Folded::Usage(TokenUsage {
-            input: prompt.map(|prompt| prompt.saturating_sub(cached.unwrap_or(0))),
-            output,
-            cache_read: *cached,
-            reasoning: *thoughts,
-            ..TokenUsage::default()
+        let count = |key: &str| usage.get(key).and_then(Value::as_u64);
+        Some(self.on_counts(Counts {
+            prompt: count("promptTokenCount"),
+            cached: count("cachedContentTokenCount"),
+            candidates: count("candidatesTokenCount"),
+            thoughts: count("thoughtsTokenCount"),
         }))
+    }
+
+    fn on_counts(&mut self, new: Counts) -> Folded {
+        let Counts { prompt, cached, candidates, thoughts } = self.usage;
+        self.usage = Counts {
+            prompt: new.prompt.or(prompt),
+            cached: new.cached.or(cached),
+            candidates: new.candidates.or(candidates),
+            thoughts: new.thoughts.or(thoughts),
+        };
+        let Counts { prompt, cached, candidates, thoughts } = self.usage;
+        // The wire counts cached tokens as part of the prompt, but thoughts not as part of the answer.
+        Folded::Usage(TokenUsage {
+            input: prompt.map(|prompt| prompt.saturating_sub(cached.unwrap_or(0))),
+            output: [candidates, thoughts].into_iter().flatten().reduce(u64::saturating_add),
+            cache_read: cached,
+            reasoning: thoughts,
+            ..TokenUsage::default()
+        })
+    }
+
+    fn on_text(&mut self, text: String, counts: Option<Counts>) -> Vec<Folded> {
+        let mut folded: Vec<Folded> = counts.map(|counts| self.on_counts(counts)).into_iter().collect();
+        match self.parts.push_text(&text) {
+            Ok(()) if text.is_empty() => {}
+            Ok(()) => folded.push(Folded::Text(text)),
+            Err(what) => self.fail(Folded::Protocol(what), &mut folded),
+        }
+        folded
     }
 
     fn stop(&mut self, reason: &str) -> Vec<Folded> {
@@ -154,16 +173,20 @@ impl Fold for ContentFold {
         if self.has_failed || matches!(data.trim(), "" | "[DONE]") {
             return folded;
         }
+        if let Some((text, counts)) = usual::text_of(data) {
+            return self.on_text(text, counts);
+        }
+        let event = EventText::new(data);
         match serde_json::from_str::<Value>(data) {
             // The whole answer, where no stream was asked for or a gateway does not know one.
             Ok(Value::Array(chunks)) => {
                 for chunk in chunks {
                     if !self.has_failed {
-                        self.on_chunk(&chunk, data, &mut folded);
+                        self.on_chunk(&chunk, &event, &mut folded);
                     }
                 }
             }
-            Ok(chunk) => self.on_chunk(&chunk, data, &mut folded),
+            Ok(chunk) => self.on_chunk(&chunk, &event, &mut folded),
             Err(error) if self.finish_reason.is_some() => tracing::debug!(%error, "garbage after the end of an answer"),
             Err(error) => {
                 self.fail(Folded::Protocol(format!("sent an event that is no JSON: {error}")), &mut folded);

@@ -1,10 +1,10 @@
+use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
 use crate::provider::{
-    fold_testing::{Answer, call, fold_bytes, fold_events},
-    settings::ReasoningEffort,
-    wire::{Framing, Quirk},
+    fold_testing::{Answer, call, fold_bytes, fold_events, is_sound, json_in},
+    wire::Framing,
 };
 
 fn new_fold() -> Box<dyn Fold> {
@@ -112,7 +112,8 @@ fn arguments_in_pieces_are_one_call_with_and_without_its_end_mark() {
         assert_eq!(own[0]["functionCall"].to_string(), format!(r#"{{"name":"bash","args":{args}}}"#));
     }
     // Two calls, the first without its end mark; then nothing tells that the answer is over.
-    let two = [&[start.clone()][..], &pieces[..2], &[start.clone()], &pieces[..1], &[end, finish("STOP")]].concat();
+    let two = [&[start.clone()][..], &pieces[..2], std::slice::from_ref(&start), &pieces[..1], &[end, finish("STOP")]]
+        .concat();
     let commands =
         [call("call_1", "bash", r#"{"command":"echo hi"}"#), call("call_2", "bash", r#"{"command":"echo "}"#)];
     assert_eq!(fold(&two).calls, commands);
@@ -200,9 +201,11 @@ fn a_call_that_the_service_could_not_read_goes_to_the_model() {
 fn an_error_beats_what_came_before_in_a_stream_and_in_an_array() {
     let error = json!({"error": {"code": 503, "status": "UNAVAILABLE", "message": "The model is overloaded."}});
     let before = [parts(json!([{"functionCall": {"name": "bash"}}])), finish("STOP")];
-    for events in
-        [[&before[..], &[error.clone()]].concat(), vec![json!([before[0], before[1], error])], vec![json!([error])]]
-    {
+    for events in [
+        [&before[..], std::slice::from_ref(&error)].concat(),
+        vec![json!([before[0], before[1], error])],
+        vec![json!([error])],
+    ] {
         let answer = fold(&events);
         assert!(matches!(&answer.end, Some(Folded::Error(body)) if body.status == Some(503)), "{answer:?}");
         assert!(answer.calls.is_empty());
@@ -251,13 +254,39 @@ fn floods_are_refused() {
     }
 }
 
-#[test]
-fn an_effort_that_was_refused_is_told() {
-    let quirks = [Quirk::NoReasoningEffort].into();
-    let options =
-        Options { model: "m", reasoning_effort: Some(ReasoningEffort::High), quirks: &quirks, ..Options::default() };
-    let request = ModelRequest { system: String::new(), messages: Vec::new(), tools: Vec::new(), allow_tools: true };
-    let fold = Box::new(ContentFold::new(&request, &options));
-    let answer = fold_events(fold, &[parts(json!([{"text": "x"}])), finish("STOP")]);
-    assert_eq!(answer.notices.len(), 1);
+const WORDS: &[&str] = &[
+    "functionCall",
+    "name",
+    "args",
+    "partialArgs",
+    "jsonPath",
+    "stringValue",
+    "willContinue",
+    "text",
+    "thought",
+    "thoughtSignature",
+    "id",
+    "$.a",
+    "$.a[0]",
+    "STOP",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    #[test]
+    fn parts_of_any_shape_end_in_one_way(
+        chunks in prop::collection::vec(prop::collection::vec(json_in(WORDS), 0..4), 1..4),
+        reason in prop::sample::select(&["STOP", "MAX_TOKENS", "SAFETY", "MALFORMED_FUNCTION_CALL", ""][..]),
+    ) {
+        let events: Vec<Value> = chunks.into_iter().map(|chunk| parts(json!(chunk))).chain([finish(reason)]).collect();
+        prop_assert!(is_sound(&fold(&events)));
+    }
+
+    #[test]
+    fn events_of_any_shape_end_in_one_way(events in prop::collection::vec(
+        json_in(&["candidates", "content", "parts", "text", "finishReason", "STOP", "index", "usageMetadata", "error",
+            "promptFeedback", "blockReason", "promptTokenCount", "functionCall"]), 0..4)) {
+        prop_assert!(is_sound(&fold(&events)));
+    }
 }

@@ -16,6 +16,7 @@ use serde_json::Value;
 
 use super::{
     error::ErrorBody,
+    history,
     wire::{self, Fold, Model, Options, Quirk, VENDOR, Vendor, Wire},
 };
 use crate::agent::port::{ModelRequest, ProviderErrorKind};
@@ -69,8 +70,8 @@ impl Wire for Gemini {
         request::body(request, options)
     }
 
-    fn fold(&self, request: &ModelRequest, options: &Options<'_>) -> Box<dyn Fold> {
-        Box::new(fold::ContentFold::new(request, options))
+    fn fold(&self, request: &ModelRequest, _: &Options<'_>) -> Box<dyn Fold> {
+        Box::new(fold::ContentFold::beside(history::call_ids(&request.messages)))
     }
 
     fn remedy(&self, error: &ErrorBody) -> Option<Quirk> {
@@ -128,3 +129,4 @@ fn version_folder(base: &Url) -> Url {
 #[cfg(test)]
 #[path = "wire_tests.rs"]
 mod tests;
+mod usual;

@@ -6,7 +6,7 @@ use super::arguments::{PartialArguments, whole_numbers};
 use crate::{
     agent::port::{BrokenArguments, JsonObject, ToolCall},
     provider::{
-        args::{self, CallIds},
+        args::{CallIds, EventText},
         wire::{Folded, MAX_CALLS},
     },
 };
@@ -53,10 +53,8 @@ impl Parts {
     ///
     /// # Errors
     /// What the service did wrong; continues "Service (host) ...".
-    pub(super) fn push(&mut self, part: &Map<String, Value>, event: &str) -> Result<Option<Folded>, String> {
-        if self.parts.len() == MAX_PARTS {
-            return Err(format!("sent more than {MAX_PARTS} parts"));
-        }
+    pub(super) fn push(&mut self, part: &Map<String, Value>, event: &EventText<'_>) -> Result<Option<Folded>, String> {
+        self.check_room()?;
         if let Some(function) = part.get("functionCall").and_then(Value::as_object) {
             self.on_call(part, function, event)?;
             return Ok(Some(Folded::Hidden));
@@ -69,6 +67,29 @@ impl Parts {
             Some(text) if is_thought(part) => Some(Folded::Reasoning(text.to_owned())),
             Some(text) => Some(Folded::Text(text.to_owned())),
         })
+    }
+
+    /// Takes a part that is nothing but text.
+    ///
+    /// # Errors
+    /// As [`push`](Self::push).
+    pub(super) fn push_text(&mut self, text: &str) -> Result<(), String> {
+        self.check_room()?;
+        if let Some(Part::Plain(last)) = self.parts.last_mut()
+            && is_only_text(last)
+            && !is_thought(last)
+            && let Some(Value::String(joined)) = last.get_mut("text")
+        {
+            joined.push_str(text);
+        } else {
+            self.parts.push(Part::Plain(Map::from_iter([("text".to_owned(), json!(text))])));
+        }
+        Ok(())
+    }
+
+    fn check_room(&self) -> Result<(), String> {
+        let is_full = self.parts.len() == MAX_PARTS;
+        if is_full { Err(format!("sent more than {MAX_PARTS} parts")) } else { Ok(()) }
     }
 
     /// Text that comes in pieces is one part again, unless one of them carries more than its text.
@@ -85,7 +106,12 @@ impl Parts {
         }
     }
 
-    fn on_call(&mut self, part: &Map<String, Value>, function: &Map<String, Value>, event: &str) -> Result<(), String> {
+    fn on_call(
+        &mut self,
+        part: &Map<String, Value>,
+        function: &Map<String, Value>,
+        event: &EventText<'_>,
+    ) -> Result<(), String> {
         let is_open = function.get("willContinue").and_then(Value::as_bool).unwrap_or(false);
         let pieces = function.get("partialArgs").and_then(Value::as_array);
         if text_of(function, "name").is_empty() || pieces.is_some() {
@@ -104,7 +130,7 @@ impl Parts {
         let args = if is_open || pieces.is_some() {
             Args::Pieces(PartialArguments::default())
         } else {
-            let args = args::inside(event, function.get("args"));
+            let args = event.arguments(function.get("args"));
             Args::Whole(args.map(|args| args.into_iter().map(|(name, value)| (name, whole_numbers(value))).collect()))
         };
         let mut call = Call { beside: Map::new(), function: Map::new(), args, is_open };
@@ -192,7 +218,7 @@ impl Call {
         if !own_id.is_empty() {
             function.insert("id".to_owned(), json!(call.id));
         }
-        let sent_args = call.args.as_ref().map(Clone::clone).unwrap_or_default();
+        let sent_args = call.args.clone().unwrap_or_default();
         function.insert("args".to_owned(), Value::Object(sent_args));
         beside.insert("functionCall".to_owned(), Value::Object(function));
         (call, beside)

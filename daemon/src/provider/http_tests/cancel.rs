@@ -119,51 +119,46 @@ async fn silent() -> (TcpListener, String) {
     (listener, format!("https://{address}/v1"))
 }
 
+/// Every way to stall after the headers, with the limits that end it and the name of the one that does.
+fn stalls(fixture: &Fixture) -> Vec<(TimeoutSettings, Reply, &'static str)> {
+    let base = settings().timeouts;
+    let patient = TimeoutSettings { byte_idle_ms: Some(10_000), payload_idle_ms: Some(100), ..base };
+    let half = || fixture.stream(&fixture.half("half"));
+    let keep_alive = if fixture.content_type().contains("event-stream") { ": keep-alive\n\n" } else { "\n" };
+    let often = Duration::from_millis(10);
+    vec![
+        (TimeoutSettings { headers_ms: Some(60), ..base }, Reply::silence(), "headers_ms"),
+        (TimeoutSettings { byte_idle_ms: Some(60), ..base }, half().then_stall(), "byte_idle_ms"),
+        (patient, half().then_repeat(keep_alive, often), "payload_idle_ms"),
+        (patient, half().then_repeat(&fixture.bytes(&[(fixture.idle)()]), often), "payload_idle_ms"),
+        (patient, Reply::json(200, " ").then_repeat(" ", often), "payload_idle_ms"),
+    ]
+}
+
 #[tokio::test]
 async fn each_limit_of_time_fires_with_its_own_name() {
-    let base = settings().timeouts;
-    let patient = TimeoutSettings { byte_idle_ms: Some(10_000), ..base };
-    for fixture in fixtures() {
-        let half = || fixture.stream(&fixture.half("half"));
-        let keep_alive = if fixture.content_type().contains("event-stream") { ": keep-alive\n\n" } else { "\n" };
-        let ping = fixture.bytes(&[(fixture.idle)()]);
-        let slow_piece = Reply::new(200, "content-type: application/json", b" ");
-        let cases = [
-            (TimeoutSettings { byte_idle_ms: Some(60), ..base }, half().then_stall(), "byte_idle_ms"),
-            (TimeoutSettings { headers_ms: Some(60), ..base }, Reply::silence(), "headers_ms"),
-            (
-                TimeoutSettings { payload_idle_ms: Some(100), ..patient },
-                half().then_repeat(keep_alive, Duration::from_millis(10)),
-                "payload_idle_ms",
-            ),
-            (
-                TimeoutSettings { payload_idle_ms: Some(100), ..patient },
-                half().then_repeat(&ping, Duration::from_millis(10)),
-                "payload_idle_ms",
-            ),
-            (
-                TimeoutSettings { payload_idle_ms: Some(100), ..patient },
-                slow_piece.then_repeat(" ", Duration::from_millis(10)),
-                "payload_idle_ms",
-            ),
-        ];
-        for (timeouts, reply, name) in cases {
-            let settings = ModelSettings { timeouts, ..settings() };
-            let bench = bench_with(fixture.wire(), &settings, vec![reply, fixture.good()]).await;
-            let error = bench.fails().await;
-            let message = &error.message;
-            assert!(
-                error.kind == ProviderErrorKind::Timeout && message.contains(name),
-                "{} {name}: {message}",
-                fixture.wire
-            );
-            assert_eq!(bench.server.seen().len(), 1);
-        }
-    }
-    let (_listener, base_url) = silent().await;
-    let timeouts = TimeoutSettings { connect_ms: Some(60), ..base };
+    let all = fixtures().flat_map(|fixture| stalls(fixture).into_iter().map(move |stall| (fixture, stall)));
+    let ended = all.map(async |(fixture, (timeouts, reply, name))| {
+        let settings = ModelSettings { timeouts, ..settings() };
+        let bench = bench_with(fixture.wire(), &settings, vec![reply, fixture.good()]).await;
+        let error = bench.fails().await;
+        let message = &error.message;
+        assert!(
+            error.kind == ProviderErrorKind::Timeout && message.contains(name),
+            "{} {name}: {message}",
+            fixture.wire
+        );
+        assert_eq!(bench.server.seen().len(), 1);
+    });
+    futures::future::join_all(ended).await;
+}
+
+#[tokio::test]
+async fn the_limit_of_connecting_has_its_name_too() {
+    let (_listener, base) = silent().await;
+    let timeouts = TimeoutSettings { connect_ms: Some(60), ..settings().timeouts };
     let settings = ModelSettings { timeouts, ..settings() };
-    let provider = provider_with(endpoint(&base_url, openai()), &settings, Arc::new(NoWaiting::default()));
+    let provider = provider_with(endpoint(&base, openai()), &settings, Arc::new(NoWaiting::default()));
     let events: Vec<ModelEvent> = provider.stream(question()).collect().await;
     let Some(ModelEvent::Failed(error)) = events.last() else { panic!("{events:?}") };
     assert!(error.kind == ProviderErrorKind::Timeout && error.message.contains("connect_ms"), "{error:?}");

@@ -8,7 +8,7 @@ async fn an_answer_cut_anywhere_runs_no_tool_before_its_mark() {
     for fixture in fixtures() {
         let body = fixture.call_answer(Ended::Tool);
         let complete_from = fixture.complete_from();
-        let cuts: Vec<usize> = (0..body.len()).step_by(3).chain(complete_from - 2..complete_from + 2).collect();
+        let cuts: Vec<usize> = (0..body.len()).step_by(7).chain(complete_from - 2..complete_from + 2).collect();
         let replies =
             cuts.iter().map(|cut| Reply::new(200, fixture.content_type(), &body.as_bytes()[..*cut])).collect();
         let bench = bench_with(fixture.wire(), &no_retries(), replies).await;

@@ -170,6 +170,19 @@ async fn a_kept_connection_is_used_again_and_replaced_at_once_when_it_is_dead() 
 }
 
 #[tokio::test]
+async fn the_connection_of_an_answer_serves_the_next_question() {
+    for fixture in fixtures() {
+        let good = || Reply::chunked_and_kept(fixture.content_type(), &fixture.answer("ok"));
+        let bench = bench(fixture.wire(), vec![good(), good(), good()]).await;
+        for _ in 0..3 {
+            assert_eq!(text_of(&bench.ask().await), "ok");
+        }
+        let connections: Vec<usize> = bench.server.seen().iter().map(|seen| seen.connection).collect();
+        assert_eq!(connections, [1, 1, 1], "{}", fixture.wire);
+    }
+}
+
+#[tokio::test]
 async fn a_connection_that_dies_inside_an_answer_is_not_a_stale_one() {
     for fixture in fixtures() {
         let broken = fixture.stream(&fixture.bytes(&[(fixture.idle)()])).then_reset();

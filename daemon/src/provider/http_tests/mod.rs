@@ -3,12 +3,15 @@
 mod anthropic;
 mod cancel;
 mod cuts;
+mod dialects;
 mod environment;
 mod faults;
 mod fixtures;
+mod gemini;
 mod history;
 mod listing;
 mod loops;
+mod ollama;
 mod overflow;
 mod secrets;
 mod server;

@@ -44,6 +44,13 @@ impl Reply {
         Self { pieces: vec![head.into_bytes(), body.to_vec()], ..Self::default() }
     }
 
+    /// A good answer in one chunk, after which the connection waits for another request.
+    pub(super) fn chunked_and_kept(headers: &str, body: &str) -> Self {
+        let head = format!("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n{headers}\r\n\r\n");
+        let chunk = format!("{:x}\r\n{body}\r\n0\r\n\r\n", body.len());
+        Self { pieces: vec![head.into_bytes(), chunk.into_bytes()], ending: Ending::Keep, ..Self::default() }
+    }
+
     /// `body` with its length and without an end of the connection.
     pub(super) fn kept(status: u16, body: &[u8]) -> Self {
         let head = format!("HTTP/1.1 {status} Status\r\ncontent-length: {}\r\n\r\n", body.len());

@@ -95,6 +95,16 @@ fn longest_run(text: &str, mark: char) -> usize {
     longest
 }
 
+/// `a`, `b` or `c`, each as inline code.
+pub(super) fn human_list<S: AsRef<str>>(items: &[S], joint: &str) -> String {
+    let shown: Vec<String> = items.iter().map(|item| code(item.as_ref())).collect();
+    match shown.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, before)) => format!("{} {joint} {last}", before.join(", ")),
+        None => String::new(),
+    }
+}
+
 /// `1 file`, `3 files`.
 pub(super) fn counted(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })

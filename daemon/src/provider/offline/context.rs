@@ -14,8 +14,6 @@
 //! An entry begins with `$ ` and the line as it was typed, further lines of it with `> `; its output is indented. Other blocks
 //! are skipped. Both blocks may be absent; without `<question>` the whole text is the question.
 
-use crate::agent::port::Message;
-
 const HISTORY_OPEN: &str = "<shell-history>";
 const HISTORY_CLOSE: &str = "</shell-history>";
 const QUESTION_OPEN: &str = "<question>";
@@ -39,11 +37,25 @@ pub(super) struct PastCommand {
     pub(super) output: Vec<String>,
 }
 
+/// The shell that reads the commands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Dialect {
+    /// Also any shell that is not told.
+    #[default]
+    Bash,
+    Zsh,
+    Fish,
+}
+
 /// What the user wants to know, and what happened before.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Question {
     /// The user's words.
     pub(super) text: String,
+    /// The shell that reads the commands.
+    pub(super) dialect: Dialect,
+    /// The folder the shell is in, if told.
+    pub(super) cwd: Option<String>,
     /// The latest shell commands, oldest first.
     pub(super) history: Vec<PastCommand>,
 }
@@ -61,20 +73,30 @@ impl Question {
                 None => ("", text),
             },
         };
-        Self { text: cut(question.trim(), MAX_QUESTION_BYTES).to_owned(), history: parse_history(before) }
-    }
-
-    /// The last user message of a conversation and the position after it.
-    pub(super) fn last_of(messages: &[Message]) -> Option<(Self, usize)> {
-        messages.iter().enumerate().rev().find_map(|(index, message)| match message {
-            Message::User { text } => Some((Self::parse(text), index + 1)),
-            _ => None,
-        })
+        Self {
+            text: cut(question.trim(), MAX_QUESTION_BYTES).to_owned(),
+            dialect: parse_dialect(environment_line(before, "shell: ")),
+            cwd: environment_line(before, "cwd: ").map(str::to_owned),
+            history: parse_history(before),
+        }
     }
 
     /// The latest command that failed.
     pub(super) fn last_failure(&self) -> Option<&PastCommand> {
         self.history.iter().rev().find(|past| past.exit.is_some_and(|status| status != 0))
+    }
+}
+
+fn environment_line<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    let environment = text.split_once(HISTORY_OPEN).map_or(text, |(environment, _)| environment);
+    environment.lines().find_map(|line| line.strip_prefix(name))
+}
+
+fn parse_dialect(shell: Option<&str>) -> Dialect {
+    match shell.and_then(|name| name.split(|letter: char| !letter.is_alphanumeric()).next()) {
+        Some("zsh") => Dialect::Zsh,
+        Some("fish") => Dialect::Fish,
+        _ => Dialect::Bash,
     }
 }
 

@@ -140,14 +140,18 @@ pub(super) fn read_span(tokens: &[Token]) -> Option<(Span, usize)> {
         }
         _ => {
             let (count, length) = read_amount(tokens.get(lead..)?)?;
-            (norm(lead + length) == "ago").then_some((Span::Within(count.0, count.1), lead + length + 1))
+            let is_ago = norm(lead + length) == "ago";
+            // "For 3 months", "in a year".
+            let is_led = tokens[..lead].iter().any(|token| ["for", "in", "since"].contains(&token.norm.as_str()));
+            (is_ago || is_led).then_some((Span::Within(count.0, count.1), lead + length + usize::from(is_ago)))
         }
     }
 }
 
 /// "in the", "within the", "during", "from", as far as they stand before a span.
 fn lead_length(tokens: &[Token]) -> usize {
-    const LEADS: [&str; 12] = ["in", "within", "during", "the", "from", "on", "over", "den", "der", "die", "im", "of"];
+    const LEADS: [&str; 13] =
+        ["for", "in", "within", "during", "the", "from", "on", "over", "den", "der", "die", "im", "of"];
     tokens.iter().take(3).take_while(|token| !token.is_quoted && LEADS.contains(&token.norm.as_str())).count()
 }
 
@@ -198,7 +202,7 @@ fn read_amount(tokens: &[Token]) -> Option<((u64, Unit), usize)> {
     let count = match first {
         "a" | "an" | "one" | "ein" | "eine" | "einer" | "einem" => 1,
         "couple" | "few" => 3,
-        _ => match super::slots::read_number(first) {
+        _ => match super::values::read_number(first) {
             Some(count) => count,
             None => {
                 let split = first.find(|letter: char| !letter.is_ascii_digit())?;

@@ -1,6 +1,6 @@
 //! From a question to intents.
 
-use std::sync::LazyLock;
+use std::{collections::HashSet, sync::LazyLock};
 
 use super::{
     intent::Intent,
@@ -78,9 +78,15 @@ fn overlap(tokens: &[Token], entry: &Entry) -> usize {
 
 fn best(tokens: &[Token]) -> Option<Meant> {
     let (slots, marks) = read_slots(tokens);
+    let words: HashSet<&str> = tokens
+        .iter()
+        .filter(|token| !token.is_name)
+        .flat_map(|token| token.concept.into_iter().chain([token.norm.as_str()]))
+        .collect();
     let mut best: Option<Meant> = None;
     for entry in ENTRIES.iter() {
-        for fit in entry.patterns.iter().filter_map(|pattern| pattern.fit(tokens, &marks, &slots)) {
+        let hopeful = entry.patterns.iter().filter(|pattern| pattern.may_fit(&words));
+        for fit in hopeful.filter_map(|pattern| pattern.fit(tokens, &marks, &slots)) {
             // The first of equals stays: the order of the table is the order of preference.
             if best.as_ref().is_none_or(|best| fit.score > best.score) {
                 best = Some(Meant { intent: entry.intent, slots: fit.slots, score: fit.score });

@@ -11,28 +11,34 @@ mod fallback;
 mod intent;
 mod matching;
 mod pattern;
+mod pointing;
+mod rest;
 mod run;
 mod shell_line;
 mod slots;
 #[cfg(test)]
 mod tests;
 mod topic;
+mod turns;
+mod values;
 mod vocabulary;
 mod words;
-
-use std::collections::VecDeque;
 
 use futures::{StreamExt as _, stream, stream::BoxStream};
 
 use self::{
     answer::LABEL,
-    context::Question,
     matching::{Meant, understand},
-    run::{Halt, Run},
+    pointing::points_back,
+    run::{Halt, Run, Subject},
+    turns::{ID_PREFIX, Turn, last_turns},
 };
 use crate::agent::port::{
-    JsonObject, Message, ModelEvent, ModelInfo, ModelProvider, ModelRequest, StopClass, ToolCall, ToolResult,
+    JsonObject, Message, ModelEvent, ModelInfo, ModelProvider, ModelRequest, StopClass, ToolCall,
 };
+
+/// Turns that "it" and "them" may point back to, with the present one.
+const REMEMBERED_TURNS: usize = 4;
 
 /// Name of the wire.
 pub const WIRE: &str = "offline";
@@ -71,7 +77,7 @@ fn answer_events(request: &ModelRequest) -> Vec<ModelEvent> {
     let stop = |class| ModelEvent::Stop { class, provider_data: None };
     match decide(request) {
         Next::Call { tool, args } => {
-            let id = format!("offline_{}", count_calls(&request.messages));
+            let id = format!("{ID_PREFIX}{}", count_calls(&request.messages));
             let call = ToolCall { id, name: tool.to_owned(), args: Ok(args) };
             vec![ModelEvent::ToolCallDone(call), stop(StopClass::Tool)]
         }
@@ -89,30 +95,37 @@ fn count_calls(messages: &[Message]) -> usize {
 }
 
 fn decide(request: &ModelRequest) -> Next {
-    let Some((question, after)) = Question::last_of(&request.messages) else {
-        return Next::Answer(fallback::overview());
-    };
-    let results: VecDeque<&ToolResult> = request.messages[after..]
-        .iter()
-        .flat_map(|message| if let Message::ToolResults(results) = message { results.as_slice() } else { &[] })
-        .collect();
-    let tools =
+    let turns = last_turns(&request.messages, REMEMBERED_TURNS);
+    let Some((turn, before)) = turns.split_last() else { return Next::Answer(fallback::overview()) };
+    let tools: Vec<&str> =
         if request.allow_tools { request.tools.iter().map(|tool| tool.name.as_str()).collect() } else { Vec::new() };
-    let meant = understand(&question.text);
+    let meant = understand(&turn.question.text);
     if meant.is_empty() {
-        return Next::Answer(fallback::not_understood(&question.text));
+        return Next::Answer(fallback::not_understood(&turn.question.text));
     }
-    follow(&meant, Run::new(&question, results, tools))
+    let subject = if points_back(&turn.question.text) { subject_of(before, &tools) } else { Subject::Nothing };
+    follow(&meant, &mut Run::new(&turn.question, &turn.exchanges, tools).about(subject))
+}
+
+/// What the latest of the turns was about. Nothing is remembered: their plans are run once more on what was answered then.
+fn subject_of(turns: &[Turn<'_>], tools: &[&str]) -> Subject {
+    turns.iter().fold(Subject::Nothing, |subject, turn| {
+        let mut run = Run::new(&turn.question, &turn.exchanges, tools.to_vec()).about(subject);
+        follow(&understand(&turn.question.text), &mut run);
+        run.subject
+    })
 }
 
 /// Runs the plans one after the other; what one found is "it" for the next.
-fn follow(meant: &[Meant], mut run: Run<'_>) -> Next {
+fn follow(meant: &[Meant], run: &mut Run<'_>) -> Next {
     let mut parts: Vec<String> = Vec::new();
     for (index, clause) in meant.iter().enumerate() {
-        match (clause.intent.plan)(&clause.slots, &mut run) {
+        match (clause.intent.plan)(&clause.slots, run) {
             Ok(reply) => {
                 parts.push(reply.text);
-                run.subject = reply.subject.or(run.subject);
+                if reply.subject != Subject::Nothing {
+                    run.subject = reply.subject;
+                }
             }
             Err(Halt::Call { tool, args }) => return Next::Call { tool, args },
             Err(Halt::Over(text)) => {

@@ -6,35 +6,23 @@
 //! | `?file` | may be there |
 //! | `-git` | must not be there |
 //! | `<size>` `<date>` `<num>` `<ext>` `<place>` `<assign>` `<flag>` | this value must be there; `?<num>`: may |
+//! | `<path2>` | as `<name2>`, but one of them certainly is a name: a file, or quoted |
 //! | `<name>` | exactly one word is left over: a name; `<name2>` two, `<names>` at least one, `?<name>` at most one |
 //! | `<path>` | as `<name>`, but it looks like a file or was quoted |
 //! | `<target>` | a name, else a place |
 //! | `<program>` | a well-known program, or one quoted word |
+//! | `<sure>` | certainly a name, or a place that certainly is one; `<url>`: a web address; `<branch>`: a usual name of a branch |
+//! | `<var>` | a variable: `$HOME` or `HOME` |
 //! | `<var2>` | an upper-case variable and its value |
 //! | `<text>` | all that is left over, at least one word; `<quote>`: in quotes |
 
+use std::collections::HashSet;
+
 use super::{
-    shell_line::is_variable_name,
+    rest::{Rest, Words},
     slots::{Mark, Slots},
-    vocabulary::{is_program, is_weak},
     words::Token,
 };
-
-/// What may be left over once the terms are matched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Rest {
-    Nothing,
-    Name,
-    NameOrNothing,
-    Path,
-    Target,
-    Two,
-    Many,
-    Program,
-    Setting,
-    Text,
-    Quote,
-}
 
 /// A parsed pattern.
 #[derive(Debug)]
@@ -56,18 +44,16 @@ pub(super) struct Fit {
     pub(super) slots: Slots,
 }
 
-const STRONG: f32 = 3.0;
+pub(super) const STRONG: f32 = 3.0;
 const WEAK: f32 = 1.5;
-const OPTIONAL: f32 = 2.0;
-const NAME: f32 = 1.0;
+pub(super) const OPTIONAL: f32 = 2.0;
+pub(super) const NAME: f32 = 1.0;
 const PLACE: f32 = 2.5;
 const UNEXPLAINED: f32 = 2.0;
 /// For every word that stays unexplained, more than this must be explained: a strong term and something else.
 const EXPLAINED_PER_UNEXPLAINED: f32 = 4.0;
-/// A word that means something else to other patterns is a poor name.
-const NAME_WITH_MEANING: f32 = 1.2;
-/// Unquoted search texts are at most this many words.
-const MAX_TEXT_WORDS: usize = 8;
+/// Who types these means files.
+const TYPED: [&str; 10] = ["cd", "mkdir", "rm", "mv", "cp", "touch", "du", "ls", "cat", "rmdir"];
 
 impl Pattern {
     /// Reads the notation. Unknown slots are a mistake in the table, found by a test.
@@ -105,19 +91,8 @@ impl Pattern {
             "assign" => Mark::Assignment,
             "flag" => Mark::Flag,
             _ => {
-                self.rest = match slot {
-                    "name" if is_optional => Rest::NameOrNothing,
-                    "name" => Rest::Name,
-                    "path" => Rest::Path,
-                    "target" => Rest::Target,
-                    "name2" => Rest::Two,
-                    "names" => Rest::Many,
-                    "program" => Rest::Program,
-                    "var2" => Rest::Setting,
-                    "text" => Rest::Text,
-                    "quote" => Rest::Quote,
-                    _ => unreachable!("the table names the slot {slot}, which does not exist"),
-                };
+                self.rest = Rest::read(slot, is_optional)
+                    .unwrap_or_else(|| unreachable!("the table names the slot {slot}, which does not exist"));
                 return;
             }
         };
@@ -129,8 +104,16 @@ impl Pattern {
         self.required.iter().flatten().chain(&self.optional).copied()
     }
 
-    /// How well the question fits, if it does.
+    /// Whether all words that have to be there are among these; most patterns fail here, and cheaply.
+    pub(super) fn may_fit(&self, words: &HashSet<&str>) -> bool {
+        self.required.iter().all(|term| term.iter().any(|word| words.contains(word)))
+    }
+
+    /// How well the question fits, if it does. A word that speaks of something else than this machine may only be a name.
     pub(super) fn fit(&self, tokens: &[Token], marks: &[Option<Mark>], slots: &Slots) -> Option<Fit> {
+        if !self.required_marks.iter().all(|mark| marks.contains(&Some(*mark))) {
+            return None;
+        }
         let usable = |mark: Mark| self.required_marks.contains(&mark) || self.optional_marks.contains(&mark);
         let is_taken = |index: usize| marks[index].is_some_and(|mark| usable(mark) || mark != Mark::Number);
         let free: Vec<usize> = (0..tokens.len()).filter(|&index| !is_taken(index)).collect();
@@ -139,9 +122,6 @@ impl Pattern {
         }
         let (mut explained, used) = self.explain(tokens, &free)?;
         let has = |mark: Mark| marks.contains(&Some(mark));
-        if !self.required_marks.iter().all(|mark| has(*mark)) {
-            return None;
-        }
         explained +=
             self.required_marks.iter().map(|mark| if *mark == Mark::Place { PLACE } else { STRONG }).sum::<f32>();
         explained += OPTIONAL * self.optional_marks.iter().filter(|mark| has(**mark)).count() as f32;
@@ -149,10 +129,19 @@ impl Pattern {
         let left: Vec<usize> =
             free.iter().copied().filter(|index| !used.contains(index) && !tokens[*index].is_idle()).collect();
         let mut slots = slots.clone();
-        let mut named = self.take_rest(tokens, &left, &free, &mut slots)?;
+        let mut named =
+            self.rest.take(Words { tokens, left: &left, free: &free }, self.required.len() > 1, &mut slots)?;
         let repeats = left.iter().filter(|&&index| self.is_repeated(&tokens[index], &slots)).count();
         named.unexplained = named.unexplained.saturating_sub(repeats);
         explained += named.credit;
+        // In a typed line, and where a file is spoken of, such a word is a name like any other.
+        let may_be_name = tokens
+            .iter()
+            .any(|token| matches!(token.concept, Some("file" | "folder")) || TYPED.contains(&token.norm.as_str()));
+        let is_named = |token: &Token| slots.text.is_some() || (may_be_name && slots.names.contains(&token.raw));
+        if left.iter().any(|&index| tokens[index].is_foreign() && !is_named(&tokens[index])) {
+            return None;
+        }
         let ignored_marks = [Mark::Size, Mark::Date, Mark::Extension, Mark::Place, Mark::Assignment, Mark::Flag]
             .into_iter()
             .filter(|mark| has(*mark) && !usable(*mark) && !(named.took_place && *mark == Mark::Place))
@@ -194,111 +183,8 @@ impl Pattern {
         !slots.names.contains(&token.raw)
             && token.concept.is_some_and(|concept| self.required.iter().flatten().any(|term| *term == concept))
     }
-
-    fn take_rest(&self, tokens: &[Token], left: &[usize], free: &[usize], slots: &mut Slots) -> Option<Taken> {
-        let sure: Vec<usize> = left.iter().copied().filter(|&index| tokens[index].is_name).collect();
-        let chosen = if sure.is_empty() { left } else { &sure };
-        let taken = |names: &[usize]| Taken {
-            credit: names.iter().map(|&index| name_credit(&tokens[index])).sum(),
-            unexplained: left.len() - names.len(),
-            took_place: false,
-        };
-        let wants = match self.rest {
-            Rest::Nothing => return Some(taken(&[])),
-            Rest::NameOrNothing if left.is_empty() => return Some(taken(&[])),
-            Rest::Target if slots.place.is_some() && !chosen.iter().any(|&index| tokens[index].is_unknown()) => {
-                return Some(Taken { credit: NAME, unexplained: left.len(), took_place: true });
-            }
-            Rest::Quote if !left.iter().any(|&index| tokens[index].is_quoted) => return None,
-            Rest::Text | Rest::Quote => return take_text(tokens, left, free, slots),
-            Rest::Program => {
-                let Some(&index) = free.iter().rev().find(|&&index| is_program_name(&tokens[index])) else {
-                    slots.place.as_ref().filter(|place| is_program(place))?;
-                    return Some(Taken { credit: STRONG, unexplained: left.len(), took_place: true });
-                };
-                slots.names = vec![tokens[index].raw.clone()];
-                let unexplained = left.iter().filter(|&&other| other != index).count();
-                return Some(Taken { credit: STRONG, unexplained, took_place: false });
-            }
-            Rest::Path if sure.len() != 1 || !tokens[sure[0]].looks_like_path() => return None,
-            Rest::Two if chosen.len() == 1 && slots.place.is_some() => {
-                slots.names = vec![tokens[chosen[0]].raw.clone(), slots.folder().to_owned()];
-                return Some(Taken { took_place: true, ..taken(chosen) });
-            }
-            Rest::Name | Rest::NameOrNothing | Rest::Path | Rest::Target => 1..=1,
-            Rest::Two | Rest::Setting => 2..=2,
-            Rest::Many => 1..=usize::MAX,
-        };
-        // Two loose words are no list of names; nobody would want them deleted by guess.
-        let chosen = if wants.contains(&chosen.len()) { chosen } else { left };
-        if !wants.contains(&chosen.len()) {
-            return None;
-        }
-        if self.rest == Rest::Many && sure.is_empty() && chosen.len() > 1 && !is_listed(tokens, chosen) {
-            return None;
-        }
-        if self.rest == Rest::Setting && !is_setting_name(&tokens[chosen[0]].raw) {
-            return None;
-        }
-        slots.names = chosen.iter().map(|&index| tokens[index].raw.clone()).collect();
-        Some(taken(chosen))
-    }
-}
-
-/// What became of the words that are no terms.
-struct Taken {
-    credit: f32,
-    unexplained: usize,
-    took_place: bool,
 }
 
 fn matches(token: &Token, term: &str) -> bool {
     !token.is_name && (token.concept == Some(term) || token.norm == term)
-}
-
-fn name_credit(token: &Token) -> f32 {
-    match token.concept {
-        Some(concept) if !is_weak(concept) => NAME - NAME_WITH_MEANING,
-        _ => NAME,
-    }
-}
-
-fn is_program_name(token: &Token) -> bool {
-    token.is_quoted || is_program(&token.norm)
-}
-
-fn is_setting_name(raw: &str) -> bool {
-    is_variable_name(raw) && !raw.contains(|letter: char| letter.is_ascii_lowercase())
-}
-
-/// Whether only commas and "and" stand between the words.
-fn is_listed(tokens: &[Token], chosen: &[usize]) -> bool {
-    chosen.windows(2).all(|pair| {
-        tokens[pair[0]].ends_clause
-            || tokens[pair[0] + 1..pair[1]].iter().any(|token| ["and", "und"].contains(&token.norm.as_str()))
-    })
-}
-
-fn take_text(tokens: &[Token], left: &[usize], free: &[usize], slots: &mut Slots) -> Option<Taken> {
-    if let Some(&quoted) = left.iter().find(|&&index| tokens[index].is_quoted) {
-        slots.text = Some(tokens[quoted].raw.clone());
-        slots.names = left.iter().filter(|&&index| index != quoted).map(|&index| tokens[index].raw.clone()).collect();
-        let unexplained = left.iter().filter(|&&index| index != quoted && !tokens[index].is_name).count();
-        return Some(Taken { credit: OPTIONAL, unexplained, took_place: false });
-    }
-    let (first, last) = (*left.first()?, *left.last()?);
-    let words: Vec<&str> = free
-        .iter()
-        .filter(|&&index| (first..=last).contains(&index))
-        .map(|&index| tokens[index].raw.as_str())
-        .collect();
-    // A key word in the middle would tear the text apart: "implement a search tree" searches nothing.
-    let is_torn =
-        free.iter().any(|index| (first..=last).contains(index) && !left.contains(index) && !tokens[*index].is_idle());
-    if is_torn || words.len() > MAX_TEXT_WORDS {
-        return None;
-    }
-    slots.text = Some(words.join(" "));
-    let credit = if first == last { name_credit(&tokens[first]) } else { NAME };
-    Some(Taken { credit, unexplained: 0, took_place: false })
 }

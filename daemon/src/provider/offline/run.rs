@@ -9,6 +9,7 @@ use super::{
     answer::{block_tail, code},
     context::Question,
     shell_line::is_plain_name,
+    turns::Exchange,
 };
 use crate::agent::port::{JsonObject, ToolResult};
 
@@ -26,24 +27,51 @@ pub(super) enum Halt {
     Over(String),
 }
 
+/// What "it" and "them" mean after an answer.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) enum Subject {
+    /// The answer leaves nothing to point at.
+    #[default]
+    Nothing,
+    /// Files or folders.
+    Files {
+        /// In the order they were shown.
+        names: Vec<String>,
+        /// The line that lists them afresh, one name per line, for who wants to act on them.
+        again: Option<String>,
+    },
+    /// Process ids, in the order they were shown.
+    Processes(Vec<u64>),
+}
+
 /// What a plan found out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Reply {
     /// Markdown, without the label.
     pub(super) text: String,
-    /// The file or folder a following "it" means.
-    pub(super) subject: Option<String>,
+    /// What a following "it" means.
+    pub(super) subject: Subject,
 }
 
 impl Reply {
     /// An answer that leaves nothing to point at.
     pub(super) fn new(text: impl Into<String>) -> Self {
-        Self { text: text.into(), subject: None }
+        Self { text: text.into(), subject: Subject::Nothing }
     }
 
     /// An answer about a file or folder.
     pub(super) fn about(subject: &str, text: impl Into<String>) -> Self {
-        Self { text: text.into(), subject: Some(subject.to_owned()) }
+        Self::listing(vec![subject.to_owned()], None, text)
+    }
+
+    /// An answer that lists files; `again` is the line that lists them afresh.
+    pub(super) fn listing(names: Vec<String>, again: Option<String>, text: impl Into<String>) -> Self {
+        Self { text: text.into(), subject: Subject::Files { names, again } }
+    }
+
+    /// An answer about processes.
+    pub(super) fn about_processes(pids: Vec<u64>, text: impl Into<String>) -> Self {
+        Self { text: text.into(), subject: Subject::Processes(pids) }
     }
 }
 
@@ -106,23 +134,28 @@ fn sentence(reason: &str) -> String {
 
 /// A plan's access to the conversation.
 pub(super) struct Run<'a> {
-    results: VecDeque<&'a ToolResult>,
+    exchanges: VecDeque<Exchange<'a>>,
     tools: Vec<&'a str>,
     /// The question with the shell's history.
     pub(super) question: &'a Question,
-    /// What "it" means: the subject of the plan before.
-    pub(super) subject: Option<String>,
+    /// What "it" means: what the plan before was about, in this turn or in those before.
+    pub(super) subject: Subject,
 }
 
 impl<'a> Run<'a> {
-    /// `results` are those since the question, `tools` those that may be called now.
-    pub(super) fn new(question: &'a Question, results: VecDeque<&'a ToolResult>, tools: Vec<&'a str>) -> Self {
-        Self { results, tools, question, subject: None }
+    /// `exchanges` are those since the question, `tools` those that may be called now.
+    pub(super) fn new(question: &'a Question, exchanges: &[Exchange<'a>], tools: Vec<&'a str>) -> Self {
+        Self { exchanges: exchanges.iter().copied().collect(), tools, question, subject: Subject::Nothing }
+    }
+
+    /// The same with something that "it" means already.
+    pub(super) fn about(self, subject: Subject) -> Self {
+        Self { subject, ..self }
     }
 
     /// Runs a shell line; a failing command is a result.
     pub(super) fn attempt(&mut self, line: &str) -> Result<Output, Halt> {
-        if !self.has_tool("bash") && self.results.is_empty() {
+        if !self.has_tool("bash") && self.exchanges.is_empty() {
             return Err(Halt::Over(format!("I may not run commands here. This line would tell: {}", code(line))));
         }
         let result = self.call("bash", json!({ "command": line }), line)?;
@@ -137,7 +170,7 @@ impl<'a> Run<'a> {
 
     /// Writes a file with the tool made for it, so that the gate can show what changes.
     pub(super) fn write(&mut self, path: &str, content: &str) -> Result<(), Halt> {
-        if !self.has_tool("write") && self.results.is_empty() {
+        if !self.has_tool("write") && self.exchanges.is_empty() {
             return Err(Halt::Over("I may not write files here.".to_owned()));
         }
         self.call("write", json!({ "path": path, "content": content }), path).map(|_| ())
@@ -148,8 +181,9 @@ impl<'a> Run<'a> {
     }
 
     fn call(&mut self, tool: &'static str, args: Value, title: &str) -> Result<&'a ToolResult, Halt> {
-        let Some(result) = self.results.pop_front() else {
-            let Value::Object(args) = args else { unreachable!("arguments are written as an object") };
+        let Value::Object(args) = args else { unreachable!("arguments are written as an object") };
+        // An answer to another call, as an older plan may have made it, says nothing about this one.
+        let Some(Exchange { result, .. }) = self.exchanges.pop_front().filter(|exchange| *exchange.args == args) else {
             return Err(Halt::Call { tool, args });
         };
         if result.is_error {
@@ -213,15 +247,19 @@ mod tests {
     fn a_refusal_ends_the_plan_with_words() {
         let question = Question::default();
         let refused = result("the user refused: not now", true);
-        let mut run = Run::new(&question, VecDeque::from([&refused]), vec!["bash"]);
+        let args = JsonObject::from_iter([("command".to_owned(), json!("rm x"))]);
+        let exchange = Exchange { args: &args, result: &refused };
+        let mut run = Run::new(&question, &[exchange], vec!["bash"]);
         let Err(Halt::Over(text)) = run.attempt("rm x") else { panic!("the plan went on") };
         assert!(text.contains("not done"));
+        let mut other = Run::new(&question, &[exchange], vec!["bash"]);
+        assert!(matches!(other.attempt("rm y"), Err(Halt::Call { .. })), "the answer belongs to another command");
     }
 
     #[test]
     fn without_the_tool_the_line_is_only_named() {
         let question = Question::default();
-        let mut run = Run::new(&question, VecDeque::new(), vec!["read"]);
+        let mut run = Run::new(&question, &[], vec!["read"]);
         assert!(matches!(run.attempt("ls"), Err(Halt::Over(text)) if text.contains("`ls`")));
     }
 }

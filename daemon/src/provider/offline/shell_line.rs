@@ -1,9 +1,28 @@
 //! Words of a shell line. Whatever came from the user or from output passes through here before it stands in a command.
 
-/// Quotes a text so that the shell sees exactly one word. NUL bytes cannot be passed to a program and are dropped.
+/// Quotes a text so that bash, zsh and fish see exactly one word. NUL bytes cannot be passed to a program and are dropped.
 pub(super) fn word(text: &str) -> String {
     let clean = text.replace('\0', "");
-    shlex::try_quote(&clean).map_or_else(|_| "''".to_owned(), std::borrow::Cow::into_owned)
+    if clean.starts_with(|first: char| first.is_ascii_alphanumeric() || "./_-".contains(first))
+        && clean.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"./_-,:@+".contains(&byte))
+    {
+        return clean;
+    }
+    // In fish a backslash means something even in single quotes, so it stands outside of them, as the quote itself does.
+    let mut quoted = String::with_capacity(clean.len() + 2);
+    for (index, piece) in clean.split_inclusive(['\'', '\\']).enumerate() {
+        let (plain, special) = match piece.strip_suffix(['\'', '\\']) {
+            Some(plain) => (plain, &piece[plain.len()..]),
+            None => (piece, ""),
+        };
+        if !plain.is_empty() || (index == 0 && special.is_empty()) {
+            quoted.push_str(&format!("'{plain}'"));
+        }
+        if !special.is_empty() {
+            quoted.push_str(&format!("\\{special}"));
+        }
+    }
+    if quoted.is_empty() { "''".to_owned() } else { quoted }
 }
 
 /// A path operand: quoted, `~/` left for the shell, and never an option.

@@ -3,8 +3,9 @@
 use super::{
     answer::human_size,
     dates::{Span, read_span},
+    pointing::Pick,
     shell_line::{escape_pattern, is_variable_name, word},
-    vocabulary::extensions_of,
+    values::{is_flag, read_extensions, read_number, read_size},
     words::Token,
 };
 
@@ -40,11 +41,19 @@ pub(super) struct Slots {
     pub(super) extensions: Vec<String>,
     /// Folder or file after "in", "here" as `.`.
     pub(super) place: Option<String>,
+    /// Whether the place can be nothing else: here, a path, "the folder x".
+    pub(super) is_sure_place: bool,
     pub(super) assignment: Option<(String, String)>,
     /// An option of a program, with its dashes.
     pub(super) flag: Option<String>,
     pub(super) names: Vec<String>,
     pub(super) text: Option<String>,
+    /// Which of the things shown before: "the first one", "them".
+    pub(super) pick: Option<Pick>,
+    /// Whether subfolders are meant, too: "recursively".
+    pub(super) is_deep: bool,
+    /// Whether a folder is spoken of that is not the place.
+    pub(super) is_of_folders: bool,
 }
 
 impl Slots {
@@ -124,6 +133,16 @@ pub(super) fn read_slots(tokens: &[Token]) -> (Slots, Vec<Option<Mark>>) {
         at += length;
     }
     read_places(tokens, &mut slots, &mut marks);
+    // "Not changed for 3 months" speaks of the time before.
+    let is_negated =
+        tokens.iter().any(|token| ["not", "never", "untouched", "unchanged", "nicht"].contains(&token.norm.as_str()));
+    if is_negated && let Some(Span::Within(count, unit)) = slots.span {
+        slots.span = Some(Span::OlderThan(count, unit));
+    }
+    let said = || tokens.iter().zip(&marks).filter(|(token, mark)| !token.is_quoted && mark.is_none());
+    slots.pick = said().find_map(|(token, _)| Pick::read(&token.norm));
+    slots.is_deep = said().any(|(token, _)| token.concept == Some("deep"));
+    slots.is_of_folders = said().any(|(token, _)| token.concept == Some("folder"));
     (slots, marks)
 }
 
@@ -168,101 +187,6 @@ fn read_at(tokens: &[Token], at: usize, slots: &mut Slots) -> Option<(Mark, usiz
     None
 }
 
-/// `-x`, `-xzf`, `--long-name`.
-fn is_flag(raw: &str) -> bool {
-    const MAX_FLAG_BYTES: usize = 40;
-    let name = raw.strip_prefix("--").or_else(|| raw.strip_prefix('-')).unwrap_or_default();
-    raw.len() <= MAX_FLAG_BYTES
-        && name.starts_with(|first: char| first.is_ascii_alphanumeric())
-        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
-}
-
-/// A count or port: `5`, `:8080`, `#3`, `ten`.
-pub(super) fn read_number(norm: &str) -> Option<u64> {
-    const FROM_TWO: [&str; 9] = ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
-    let digits = norm.strip_prefix([':', '#']).unwrap_or(norm);
-    digits.parse().ok().or_else(|| FROM_TWO.iter().position(|word| *word == norm).map(|place| place as u64 + 2))
-}
-
-fn read_size(tokens: &[Token]) -> Option<(SizeBound, usize)> {
-    let first = tokens[0].norm.as_str();
-    let second = tokens.get(1).map_or("", |token| token.norm.as_str());
-    let (mut at, is_above) = match first {
-        "bigger" | "larger" | "greater" | "more" | "over" | "above" | "exceeding" | "größer" | "über" | "mehr" => {
-            (1, true)
-        }
-        "smaller" | "less" | "under" | "below" | "kleiner" | "unter" | "weniger" => (1, false),
-        "at" if second == "least" => (2, true),
-        "at" if second == "most" => (2, false),
-        _ => (0, true),
-    };
-    if at > 0 && tokens.get(at).is_some_and(|token| ["than", "as", "als"].contains(&token.norm.as_str())) {
-        at += 1;
-    }
-    let (bytes, length) = read_bytes(tokens.get(at..)?)?;
-    let bound = if is_above { SizeBound::Above(bytes) } else { SizeBound::Below(bytes) };
-    Some((bound, at + length))
-}
-
-fn read_bytes(tokens: &[Token]) -> Option<(u64, usize)> {
-    let norm = tokens.first()?.norm.as_str();
-    let split =
-        norm.find(|letter: char| !letter.is_ascii_digit() && letter != '.' && letter != ',').unwrap_or(norm.len());
-    let (digits, unit) = norm.split_at(split);
-    let value: f64 = digits.replace(',', ".").parse().ok()?;
-    let (unit, length) = if unit.is_empty() { (tokens.get(1)?.norm.as_str(), 2) } else { (unit, 1) };
-    let power = match unit.trim_end_matches('+') {
-        "b" | "byte" | "bytes" => 0,
-        "k" | "kb" | "kib" | "kilobyte" | "kilobytes" => 1,
-        "m" | "mb" | "mib" | "meg" | "megs" | "megabyte" | "megabytes" => 2,
-        "g" | "gb" | "gib" | "gig" | "gigs" | "gigabyte" | "gigabytes" => 3,
-        "t" | "tb" | "tib" | "terabyte" | "terabytes" => 4,
-        _ => return None,
-    };
-    // Beyond the range of u64 the cast saturates, which still is "larger than any file".
-    Some(((value * 1024_f64.powi(power)) as u64, length))
-}
-
-fn read_extensions(tokens: &[Token], at: usize) -> Option<(Vec<String>, usize)> {
-    let token = &tokens[at];
-    let next_is_file = tokens.get(at + 1).is_some_and(|next| next.concept == Some("file"));
-    let next_is_code =
-        tokens.get(at + 1).is_some_and(|next| ["code", "source", "sources"].contains(&next.norm.as_str()));
-    if next_is_code && let Some(known) = extensions_of(&token.norm) {
-        return Some((known.iter().map(|&extension| extension.to_owned()).collect(), 2));
-    }
-    let before = at.checked_sub(1).map(|index| tokens[index].norm.as_str());
-    if let Some(extension) = token.raw.strip_prefix("*.").filter(|text| is_extension(text)) {
-        return Some((vec![extension.to_owned()], 1));
-    }
-    let is_asked_for =
-        next_is_file || before.is_some_and(|word| ["all", "in", "ending", "extension", "with"].contains(&word));
-    if let Some(extension) = token.raw.strip_prefix('.').filter(|text| is_extension(text) && is_asked_for) {
-        return Some((vec![extension.to_owned()], 1));
-    }
-    if token.concept == Some("extension")
-        && let Some(next) = tokens.get(at + 1)
-        && is_extension(&next.norm)
-        && next.is_unknown()
-    {
-        return Some((vec![next.norm.clone()], 2));
-    }
-    let is_plural = token.norm.ends_with('s') && !["js", "ts", "rs", "css"].contains(&token.norm.as_str());
-    let known = match token.norm.as_str() {
-        "log" if next_is_file => Some(&["log"][..]),
-        norm if next_is_file || is_plural || norm == "music" => extensions_of(norm),
-        _ => None,
-    };
-    known.map(|known| (known.iter().map(|&extension| extension.to_owned()).collect(), 1))
-}
-
-fn is_extension(text: &str) -> bool {
-    const MAX_EXTENSION_BYTES: usize = 12;
-    (1..=MAX_EXTENSION_BYTES).contains(&text.len())
-        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'.' || byte == b'+' || byte == b'-')
-        && text.bytes().any(|byte| byte.is_ascii_alphanumeric())
-}
-
 /// "in src", "in the docs folder", "here", "this folder", "in my home".
 fn read_places(tokens: &[Token], slots: &mut Slots, marks: &mut [Option<Mark>]) {
     const PREPOSITIONS: [&str; 8] = ["in", "inside", "under", "within", "below", "im", "unter", "into"];
@@ -291,6 +215,10 @@ fn read_places_after(prepositions: &[&str], tokens: &[Token], slots: &mut Slots,
         };
         if let Some((place, end)) = found {
             slots.place = Some(place.to_owned());
+            slots.is_sure_place = [".", "~"].contains(&place)
+                || tokens[at..end]
+                    .iter()
+                    .any(|token| token.is_name || ["folder", "file"].contains(&token.concept.unwrap_or_default()));
             marks[at..end].fill(Some(Mark::Place));
         }
     }
@@ -306,6 +234,9 @@ fn place_after<'a>(tokens: &'a [Token], marks: &[Option<Mark>], start: usize) ->
     }
     let follows_folder = tokens.get(at + 1).is_some_and(|next| next.concept == Some("folder"));
     let end = at + 1 + usize::from(follows_folder);
+    if token.is_foreign() && !follows_folder {
+        return None;
+    }
     match token.concept {
         Some("home") => Some(("~", end)),
         Some("big" | "small" | "newest" | "oldest" | "empty" | "hidden" | "goback" | "goup") => None,
@@ -320,76 +251,5 @@ fn place_after<'a>(tokens: &'a [Token], marks: &[Option<Mark>], start: usize) ->
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::{super::words::tokenize, *};
-
-    fn slots(text: &str) -> Slots {
-        read_slots(&tokenize(text)).0
-    }
-
-    #[test]
-    fn sizes_are_read_in_their_usual_forms() {
-        let mib = 1024 * 1024;
-        for (text, expected) in [
-            ("files bigger than 100 MB", SizeBound::Above(100 * mib)),
-            ("files over 1.5G", SizeBound::Above(1536 * mib)),
-            ("anything at least 10k", SizeBound::Above(10 * 1024)),
-            ("files smaller than 1 mb", SizeBound::Below(mib)),
-            ("less than 500 bytes", SizeBound::Below(500)),
-            ("100MB+ files", SizeBound::Above(100 * mib)),
-            ("dateien größer als 2 gb", SizeBound::Above(2048 * mib)),
-        ] {
-            assert_eq!(slots(text).size, Some(expected), "{text}");
-        }
-        assert_eq!(slots("show 5 files").size, None);
-    }
-
-    #[test]
-    fn places_are_read_in_their_usual_forms() {
-        for (text, expected) in [
-            ("big files in ~/src", Some("~/src")),
-            ("what is here", Some(".")),
-            ("size of this folder", Some(".")),
-            ("files in the docs folder", Some("docs")),
-            ("count files in my home directory", Some("~")),
-            ("files in 'my stuff'", Some("my stuff")),
-            ("changed in the last 2 days", None),
-            ("what is big", None),
-        ] {
-            assert_eq!(slots(text).place.as_deref(), expected, "{text}");
-        }
-    }
-
-    #[test]
-    fn extensions_are_read_in_their_usual_forms() {
-        for (text, expected) in [
-            ("find *.rs", "rs"),
-            ("all .txt files", "txt"),
-            ("count python files", "py"),
-            ("files with extension md", "md"),
-            ("find pdfs", "pdf"),
-            ("log files", "log"),
-        ] {
-            assert_eq!(slots(text).extensions, [expected], "{text}");
-        }
-        assert!(slots("show .bashrc").extensions.is_empty());
-    }
-
-    #[test]
-    fn numbers_and_assignments_are_read() {
-        assert_eq!(slots("top 5").number, Some(5));
-        assert_eq!(slots("who listens on :8080").number, Some(8080));
-        assert_eq!(slots("set FOO=a=b").assignment, Some(("FOO".into(), "a=b".into())));
-        assert_eq!(slots("set 1FOO=x").assignment, None);
-    }
-
-    proptest! {
-        #[test]
-        fn any_words_are_read(text in "((in|of|last|older|than|since|ago|days|mb|5|1e9|[.]rs|[*][.]|=|named|this|folder|\\PC{1,5}) ?){0,14}") {
-            let tokens = tokenize(&text);
-            prop_assert_eq!(read_slots(&tokens).1.len(), tokens.len());
-        }
-    }
-}
+#[path = "slots_tests.rs"]
+mod tests;

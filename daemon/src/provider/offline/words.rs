@@ -1,9 +1,26 @@
 //! A question as tokens.
 
-use super::vocabulary::{PHRASES, concept_of, is_filler, is_weak};
+use std::{collections::HashMap, sync::LazyLock};
+
+use super::{
+    shell_line::is_variable_name,
+    vocabulary::{PHRASES, concept_of, is_filler, is_foreign, is_weak},
+};
 
 /// More tokens than any everyday request has.
 const MAX_TOKENS: usize = 80;
+
+/// The expressions by their first word, the longest first.
+static PHRASES_BY_START: LazyLock<HashMap<&str, Vec<(&str, &str)>>> = LazyLock::new(|| {
+    let mut phrases: HashMap<&str, Vec<(&str, &str)>> = HashMap::new();
+    for (phrase, meaning) in PHRASES {
+        phrases.entry(phrase.split(' ').next().unwrap_or_default()).or_default().push((phrase, meaning));
+    }
+    for alike in phrases.values_mut() {
+        alike.sort_by_key(|(phrase, _)| std::cmp::Reverse(phrase.split(' ').count()));
+    }
+    phrases
+});
 
 /// One word of a question, or one quoted text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,6 +45,11 @@ impl Token {
         !self.is_name && self.concept.map_or_else(|| is_filler(&self.norm), is_weak)
     }
 
+    /// Whether it speaks of something else than this machine, if it is no name.
+    pub(super) fn is_foreign(&self) -> bool {
+        !self.is_name && is_foreign(&self.norm)
+    }
+
     /// Whether it can be a name that nothing announces: neither filler nor known word.
     pub(super) fn is_unknown(&self) -> bool {
         self.is_name || (self.concept.is_none() && !is_filler(&self.norm))
@@ -36,6 +58,7 @@ impl Token {
     /// Whether it can be the name of a file that nothing announces: a quoted sentence or a number is not.
     pub(super) fn looks_like_path(&self) -> bool {
         self.is_name
+            && !self.raw.strip_prefix('$').is_some_and(is_variable_name)
             && !self.norm.trim_start_matches([':', '#']).bytes().all(|byte| byte.is_ascii_digit())
             && (!self.is_quoted || looks_like_name(&self.raw))
     }
@@ -52,6 +75,10 @@ impl Token {
 pub(super) fn tokenize(text: &str) -> Vec<Token> {
     let mut tokens = split(text);
     tokens.truncate(MAX_TOKENS);
+    let greetings = tokens.iter().take_while(|token| token.concept == Some("hello")).count();
+    if tokens[greetings..].iter().any(|token| !token.is_idle()) {
+        tokens.drain(..greetings);
+    }
     let mut tokens = join_phrases(&tokens);
     for index in 1..tokens.len() {
         let announces = ["named", "called", "namens", "genannt"].contains(&tokens[index - 1].norm.as_str());
@@ -136,7 +163,14 @@ fn join_phrases(tokens: &[Token]) -> Vec<Token> {
     let mut joined = Vec::with_capacity(tokens.len());
     let mut rest = tokens;
     while let Some(token) = rest.first() {
-        match PHRASES.iter().find_map(|(phrase, meaning)| Some((phrase_length(phrase, rest)?, *meaning))) {
+        let phrases = PHRASES_BY_START.get(token.norm.as_str()).map_or(&[][..], Vec::as_slice);
+        // With options it is a line as it is typed, or a question about that line.
+        let may_be = |phrase: &str| joined.is_empty() || !phrase.contains(" -");
+        let found = phrases.iter().filter(|(phrase, _)| may_be(phrase));
+        match found
+            .map(|(phrase, meaning)| (phrase_length(phrase, rest), *meaning))
+            .find_map(|(length, meaning)| Some((length?, meaning)))
+        {
             Some((length, meaning)) => {
                 let ends_clause = rest[length - 1].ends_clause;
                 let words: Vec<&str> = meaning.split_whitespace().collect();

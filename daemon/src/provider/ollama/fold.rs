@@ -2,14 +2,14 @@
 
 use serde_json::{Value, json};
 
-use super::request;
+use super::{request, usual};
 use crate::{
     agent::port::{ModelRequest, StopClass, TokenUsage, ToolCall},
     provider::{
-        args::{self, CallIds},
+        args::{CallIds, EventText},
         error::ErrorBody,
         history,
-        wire::{End, Fold, Folded, MAX_CALLS, Options, Progress, Quirk, Stopped},
+        wire::{End, Fold, Folded, MAX_CALLS, Options, Progress, Stopped},
     },
 };
 
@@ -20,8 +20,6 @@ const FULL_PERCENT: u64 = 90;
 #[derive(Debug, Default)]
 pub(super) struct LineFold {
     ids: CallIds,
-    /// Told with the first line.
-    notices: Vec<Folded>,
     /// What the request asked for.
     context_window_tokens: u64,
     thinking: String,
@@ -33,16 +31,8 @@ pub(super) struct LineFold {
 impl LineFold {
     /// Starts to read the answer to `request`.
     pub(super) fn new(request: &ModelRequest, options: &Options<'_>) -> Self {
-        let mut notices: Vec<Folded> = options.notice_of_dropped().into_iter().collect();
-        if options.has(Quirk::NoTools) && !request.tools.is_empty() {
-            let model = options.model;
-            notices.push(Folded::Notice(format!(
-                "{model} cannot call tools: it can only talk, not run commands; choose another model for more"
-            )));
-        }
         Self {
             ids: CallIds::beside(history::call_ids(&request.messages)),
-            notices,
             context_window_tokens: request::context_window_tokens(options),
             ..Self::default()
         }
@@ -53,11 +43,10 @@ impl LineFold {
         folded.push(failure);
     }
 
-    fn on_line(&mut self, line: &Value, text: &str, folded: &mut Vec<Folded>) {
+    fn on_line(&mut self, line: &Value, text: &EventText<'_>, folded: &mut Vec<Folded>) {
         if line.get("error").is_some_and(|error| !error.is_null()) {
             return self.fail(Folded::Error(ErrorBody::from_value(line)), folded);
         }
-        folded.append(&mut self.notices);
         let piece = |pointer: &str| line.pointer(pointer).and_then(Value::as_str).filter(|piece| !piece.is_empty());
         if let Some(thinking) = piece("/message/thinking") {
             self.thinking.push_str(thinking);
@@ -78,9 +67,9 @@ impl LineFold {
     }
 
     /// Calls come whole, their ids only from newer servers.
-    fn on_call(&mut self, call: &Value, line: &str) {
+    fn on_call(&mut self, call: &Value, line: &EventText<'_>) {
         let text = |pointer: &str| call.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
-        let args = args::inside(line, call.pointer("/function/arguments"));
+        let args = line.arguments(call.pointer("/function/arguments"));
         self.calls.push(ToolCall { id: self.ids.claim(text("/id")), name: text("/function/name").to_owned(), args });
     }
 
@@ -121,12 +110,18 @@ impl LineFold {
 impl Fold for LineFold {
     fn on_event(&mut self, data: &str) -> Vec<Folded> {
         let mut folded = Vec::new();
+        if let Some(content) = usual::text_of(data).filter(|_| self.progress() == Progress::Open) {
+            folded.push(Folded::Text(content));
+            return folded;
+        }
         // One line, or all of them where something in between holds an answer back until it is whole.
         let mut lines = serde_json::Deserializer::from_str(data).into_iter::<Value>();
         while self.progress() == Progress::Open {
             let start = lines.byte_offset();
             match lines.next() {
-                Some(Ok(line)) => self.on_line(&line, &data[start..lines.byte_offset()], &mut folded),
+                Some(Ok(line)) => {
+                    self.on_line(&line, &EventText::new(&data[start..lines.byte_offset()]), &mut folded);
+                }
                 Some(Err(error)) => {
                     self.fail(Folded::Protocol(format!("sent a line that is no JSON: {error}")), &mut folded);
                 }

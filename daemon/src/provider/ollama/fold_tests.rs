@@ -1,15 +1,13 @@
+use proptest::prelude::*;
+
 use super::*;
-use crate::{
-    agent::port::ToolSpec,
-    provider::{
-        fold_testing::{Answer, call, fold_bytes, fold_events},
-        wire::Framing,
-    },
+use crate::provider::{
+    fold_testing::{Answer, call, fold_bytes, fold_events, is_sound, json_in},
+    wire::Framing,
 };
 
 fn request() -> ModelRequest {
-    let tool = ToolSpec { name: "bash".to_owned(), description: String::new(), parameters: json!({}) };
-    ModelRequest { system: String::new(), messages: Vec::new(), tools: vec![tool], allow_tools: true }
+    ModelRequest { system: String::new(), messages: Vec::new(), tools: Vec::new(), allow_tools: true }
 }
 
 fn fold_with(options: &Options<'_>, lines: &[Value]) -> Answer {
@@ -119,14 +117,6 @@ fn a_context_that_is_nearly_full_is_told() {
 }
 
 #[test]
-fn a_model_without_tools_is_told_once_it_is_known() {
-    let quirks = [Quirk::NoTools].into();
-    let options = Options { model: "tiny", quirks: &quirks, ..Options::default() };
-    let answer = fold_with(&options, &[text("x"), done("stop")]);
-    assert!(answer.notices.len() == 1 && answer.notices[0].starts_with("tiny cannot call tools"), "{answer:?}");
-}
-
-#[test]
 fn a_cut_anywhere_gives_no_call_before_the_mark() {
     let calls =
         json!({"content": "h\u{e9}", "tool_calls": [{"function": {"name": "bash", "arguments": {"command": "ls"}}}]});
@@ -158,4 +148,21 @@ fn a_flood_of_calls_is_refused() {
     let calls = vec![json!({"function": {"name": "x", "arguments": {}}}); MAX_CALLS + 1];
     let answer = fold(&[line(json!({"tool_calls": calls})), done("stop")]);
     assert!(matches!(answer.end, Some(Folded::Protocol(_))) && answer.calls.is_empty());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    #[test]
+    fn lines_of_any_shape_end_in_one_way(
+        messages in prop::collection::vec(
+            json_in(&["content", "thinking", "tool_calls", "function", "name", "arguments", "id", "{}"]), 0..4),
+        last in json_in(&["done", "done_reason", "stop", "length", "error", "eval_count", "message"]),
+        is_done in any::<bool>(),
+    ) {
+        let mut lines: Vec<Value> = messages.into_iter().map(line).collect();
+        lines.push(last);
+        lines.extend(is_done.then(|| done("stop")));
+        prop_assert!(is_sound(&fold(&lines)));
+    }
 }

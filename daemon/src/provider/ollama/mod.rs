@@ -78,7 +78,7 @@ impl Wire for Ollama {
             None
         } else if text.contains("does not support tools") {
             Some(Quirk::NoTools)
-        } else if text.contains("think") {
+        } else if text.contains("thinking") || text.contains(".think ") {
             Some(Quirk::NoReasoningEffort)
         } else {
             None
@@ -113,3 +113,4 @@ fn root(base: &Url) -> Url {
 #[cfg(test)]
 #[path = "wire_tests.rs"]
 mod tests;
+mod usual;

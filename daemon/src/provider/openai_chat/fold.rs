@@ -3,17 +3,19 @@
 use serde_json::{Map, Value, json};
 
 use super::{
-    cost_microusd,
+    cost_microusd, printed,
     request::call_value,
     slots::{Slots, TooManyCalls},
     think::{Piece, ThinkSplitter},
+    usual,
 };
 use crate::{
-    agent::port::{StopClass, TokenUsage, ToolCall},
+    agent::port::{ModelRequest, StopClass, TokenUsage, ToolCall},
     provider::{
         args::{self, CallIds},
         error::ErrorBody,
-        wire::{End, Fold, Folded, MAX_CALLS, Progress, Stopped},
+        history,
+        wire::{End, Fold, Folded, MAX_CALLS, Options, Progress, Quirk, Stopped},
     },
 };
 
@@ -21,6 +23,8 @@ use crate::{
 #[derive(Debug, Default)]
 pub(super) struct ChatFold {
     ids: CallIds,
+    /// Names of the tools that may be called.
+    tools: Vec<String>,
     splitter: ThinkSplitter,
     text: String,
     refused: bool,
@@ -34,9 +38,20 @@ pub(super) struct ChatFold {
 }
 
 impl ChatFold {
-    /// Starts with the call ids of the conversation, which new ones must not repeat.
-    pub(super) fn beside<'a>(taken: impl IntoIterator<Item = &'a str>) -> Self {
-        Self { ids: CallIds::beside(taken), ..Self::default() }
+    /// Starts to read the answer to `request`.
+    pub(super) fn new(request: &ModelRequest, options: &Options<'_>) -> Self {
+        let may_call = request.allow_tools && !options.has(Quirk::NoTools);
+        let tools = request.tools.iter().filter(|_| may_call).map(|tool| tool.name.clone());
+        let splitter = match options.has(Quirk::SwallowsThinkTag) {
+            true => ThinkSplitter::without_opening_tag(),
+            false => ThinkSplitter::default(),
+        };
+        Self {
+            ids: CallIds::beside(history::call_ids(&request.messages)),
+            tools: tools.collect(),
+            splitter,
+            ..Self::default()
+        }
     }
 
     fn fail(&mut self, failure: Folded) -> Vec<Folded> {
@@ -85,6 +100,9 @@ impl ChatFold {
             self.reasoning_content.get_or_insert_default().push_str(reasoning);
         }
         let reasoning = text_of("reasoning_content").filter(|text| !text.is_empty()).or_else(|| text_of("reasoning"));
+        if reasoning.is_some_and(|reasoning| !reasoning.is_empty()) {
+            self.splitter.leave_to_service();
+        }
         push_reasoning(reasoning.unwrap_or_default(), folded);
         if let Some(details) = delta.get("reasoning_details").and_then(Value::as_array) {
             self.reasoning_details.extend(details.iter().cloned());
@@ -193,6 +211,11 @@ impl Fold for ChatFold {
             self.is_done = true;
             return Vec::new();
         }
+        if let Some(text) = usual::text_of(data) {
+            let mut folded = Vec::new();
+            self.on_text(&text, &mut folded);
+            return folded;
+        }
         match serde_json::from_str::<Value>(data) {
             Ok(chunk) => self.on_chunk(&chunk),
             Err(error) if self.finish_reason.is_some() => {
@@ -208,8 +231,15 @@ impl Fold for ChatFold {
             return Vec::new();
         }
         let mut folded = Vec::new();
-        let held = self.splitter.finish();
+        let is_cut = self.finish_reason.as_deref().map_or(!self.is_done, |reason| reason == "length");
+        let held = self.splitter.finish(is_cut || !self.slots.is_empty());
         self.take_pieces(held, &mut folded);
+        if self.splitter.has_bare_close() {
+            folded.push(Folded::Learned(Quirk::SwallowsThinkTag));
+        }
+        if self.slots.is_empty() && printed::has_call(&self.text, &self.tools) {
+            folded.push(Folded::Notice(printed::NOTICE.to_owned()));
+        }
         if self.is_complete() {
             self.stop(&mut folded);
         } else {

@@ -1,5 +1,10 @@
+use std::collections::BTreeSet;
+
 use super::*;
-use crate::agent::port::TokenUsage;
+use crate::{
+    agent::port::{AssistantMessage, Message, TokenUsage, ToolSpec},
+    provider::settings::ReasoningEffort,
+};
 
 /// Everything an answer comes to.
 #[derive(Debug, Default, PartialEq)]
@@ -9,6 +14,8 @@ struct Answer {
     refusal: String,
     calls: Vec<(String, String, String)>,
     usage: TokenUsage,
+    notices: Vec<String>,
+    learned: Vec<Quirk>,
     end: Option<Folded>,
 }
 
@@ -37,6 +44,8 @@ fn fold_with(mut fold: ChatFold, events: &[String], end: End) -> Answer {
                 answer.calls.push((call.id, call.name, args));
             }
             Folded::Hidden => {}
+            Folded::Notice(notice) => answer.notices.push(notice),
+            Folded::Learned(quirk) => answer.learned.push(quirk),
             end => answer.end = Some(end),
         }
     }
@@ -47,6 +56,23 @@ fn fold(events: &[Value]) -> Answer {
     let events: Vec<String> =
         events.iter().map(|event| event.as_str().map_or_else(|| event.to_string(), str::to_owned)).collect();
     fold_with(ChatFold::default(), &events, End::Clean)
+}
+
+/// A request after calls with these ids, with a tool on offer.
+fn asked(ids: &[&str], allow_tools: bool) -> ModelRequest {
+    let call = |id: &&str| ToolCall { id: (*id).to_owned(), name: "bash".to_owned(), args: Ok(Map::new()) };
+    let message = AssistantMessage { tool_calls: ids.iter().map(call).collect(), ..AssistantMessage::default() };
+    let spec = ToolSpec { name: "bash".to_owned(), description: String::new(), parameters: json!({}) };
+    ModelRequest { system: String::new(), messages: vec![Message::Assistant(message)], tools: vec![spec], allow_tools }
+}
+
+/// The answer of a service with these deviations.
+fn fold_of(quirks: &[Quirk], effort: Option<ReasoningEffort>, events: &[Value]) -> Answer {
+    let quirks: BTreeSet<Quirk> = quirks.iter().copied().collect();
+    let options = Options { model: "m", reasoning_effort: effort, quirks: &quirks, ..Options::default() };
+    let events: Vec<String> =
+        events.iter().map(|event| event.as_str().map_or_else(|| event.to_string(), str::to_owned)).collect();
+    fold_with(ChatFold::new(&asked(&[], true), &options), &events, End::Clean)
 }
 
 fn delta(delta: Value) -> Value {
@@ -172,7 +198,8 @@ fn calls_without_arguments_have_empty_ones() {
 fn missing_and_repeated_ids_are_made_unique_in_the_conversation() {
     let events =
         [tool(0, "", "bash", "{}").to_string(), tool(1, "old", "bash", "{}").to_string(), finish("stop").to_string()];
-    let answer = fold_with(ChatFold::beside(["call_1", "old"]), &events, End::Clean);
+    let before = asked(&["call_1", "old"], true);
+    let answer = fold_with(ChatFold::new(&before, &Options::default()), &events, End::Clean);
     assert_eq!(answer.calls, [call("call_2", "bash", "{}"), call("call_3", "bash", "{}")]);
     let Some(Folded::Stop(Stopped { message: Some(message), .. })) = answer.end else { panic!("no message") };
     assert_eq!(message["tool_calls"][1]["id"], "call_3");
@@ -276,10 +303,69 @@ fn a_whole_answer_in_place_of_a_stream_is_one_answer() {
 }
 
 #[test]
-fn a_call_written_as_text_stays_text() {
+fn a_call_written_as_text_stays_text_and_is_told() {
     let text = "{\"name\":\"bash\",\"arguments\":{\"command\":\"ls\"}}";
-    let answer = fold(&[delta(json!({"content": text})), finish("stop")]);
-    assert_eq!((answer.text.as_str(), answer.calls.len()), (text, 0));
+    let events = [delta(json!({"content": text})), finish("stop")];
+    let answer = fold_of(&[], None, &events);
+    assert_eq!((answer.text.as_str(), answer.calls.len(), answer.class()), (text, 0, Some(StopClass::End)));
+    assert_eq!(answer.notices, [printed::NOTICE]);
+    let forbidden = fold_with(
+        ChatFold::new(&asked(&[], false), &Options::default()),
+        &events.clone().map(|event| event.to_string()),
+        End::Clean,
+    );
+    assert_eq!(forbidden.notices, Vec::<String>::new());
+    let called =
+        fold_of(&[], None, &[delta(json!({"content": text})), tool(0, "a", "bash", "{}"), finish("tool_calls")]);
+    assert_eq!((called.calls.len(), called.notices.len()), (1, 0));
+}
+
+#[test]
+fn a_swallowed_think_tag_is_learned_and_then_expected() {
+    let events =
+        [delta(json!({"content": "reasons\n</th"})), delta(json!({"content": "ink>\n\nAnswer"})), finish("stop")];
+    let first = fold_of(&[], None, &events);
+    assert_eq!((first.text.as_str(), &first.learned[..]), ("reasons\nAnswer", &[Quirk::SwallowsThinkTag][..]));
+    let later = |events: &[Value]| fold_of(&[Quirk::SwallowsThinkTag], None, events);
+    let second = later(&events);
+    assert_eq!((second.text.as_str(), second.reasoning.as_str()), ("Answer", "reasons\n"));
+    let plain = [delta(json!({"content": "No reasons."}))];
+    assert_eq!(later(&[plain[0].clone(), finish("stop")]).text, "No reasons.");
+    assert_eq!(later(&[plain[0].clone(), done()]).text, "No reasons.");
+    assert_eq!(later(&[plain[0].clone(), finish("length"), done()]).text, "");
+    assert_eq!(later(&[plain[0].clone(), tool(0, "a", "bash", "{}"), finish("stop")]).text, "");
+    let parsed = [delta(json!({"reasoning_content": "hm"})), plain[0].clone(), finish("stop")];
+    assert_eq!((later(&parsed).text.as_str(), later(&parsed).reasoning.as_str()), ("No reasons.", "hm"));
+}
+
+#[test]
+fn what_comes_with_the_finish_reason_counts() {
+    let last = json!({"choices": [{"index": 0, "finish_reason": "stop", "delta": {"content": "b",
+        "tool_calls": [{"id": "a", "function": {"name": "bash", "arguments": "{}"}}]}}]});
+    let answer = fold(&[delta(json!({"content": "a"})), last]);
+    assert_eq!((answer.text.as_str(), answer.calls.len(), answer.class()), ("ab", 1, Some(StopClass::Tool)));
+}
+
+#[test]
+fn an_answer_of_nothing_but_its_mark_is_empty() {
+    for events in [vec![done()], vec![finish("stop")], vec![delta(json!({"role": "assistant", "content": ""})), done()]]
+    {
+        let answer = fold(&events);
+        assert_eq!((answer.text.as_str(), answer.calls.len(), answer.class()), ("", 0, Some(StopClass::End)));
+    }
+}
+
+#[test]
+fn a_price_is_taken_where_one_is_told() {
+    let cost = |cost: Value| {
+        let event = json!({"choices": [], "usage": {"prompt_tokens": 1, "cost": cost}});
+        fold(&[finish("stop"), event, done()]).usage.cost_microusd
+    };
+    assert_eq!(cost(json!(0.001_234)), Some(1234));
+    assert_eq!(cost(json!({"input_tokens_cost": 0.1, "total_cost": 0.25})), Some(250_000));
+    for none in [json!(null), json!(-1.0), json!("0.1"), json!({}), json!(1e300)] {
+        assert_eq!(cost(none.clone()), None, "{none}");
+    }
 }
 
 #[test]

@@ -2,33 +2,25 @@
 
 use serde_json::{Map, Value, json};
 
-use super::NAME;
+use super::{NAME, SentIds};
 use crate::{
     agent::port::{AssistantMessage, ModelRequest, ToolResult},
     provider::{
         history::{self, Entry},
+        settings::ReasoningEffort,
         wire::{ERROR_PREFIX, Options, Quirk},
     },
 };
 
+/// Models that take cache breakpoints, at a service that hands them on.
+const BREAKPOINT_MODELS: &str = "anthropic/";
+
 /// Builds the body.
 pub(super) fn body(request: &ModelRequest, options: &Options<'_>) -> Value {
-    let mut messages = Vec::new();
-    if !request.system.trim().is_empty() {
-        let role = if options.has(Quirk::DeveloperRole) { "developer" } else { "system" };
-        messages.push(json!({"role": role, "content": request.system}));
-    }
-    for entry in history::entries(&request.messages, NAME, options) {
-        match entry {
-            Entry::User(text) => messages.push(json!({"role": "user", "content": text})),
-            Entry::Assistant(assistant) => messages.push(assistant_message(assistant, options)),
-            Entry::Results(rows) => messages.extend(rows.iter().map(|row| tool_message(row))),
-        }
-    }
     let mut body = Map::new();
     body.insert("model".to_owned(), json!(options.model));
-    body.insert("messages".to_owned(), Value::Array(messages));
-    if !request.tools.is_empty() {
+    body.insert("messages".to_owned(), Value::Array(messages(request, options)));
+    if !request.tools.is_empty() && !options.has(Quirk::NoTools) {
         let tools = request.tools.iter().map(|tool| {
             let function = json!({"name": tool.name, "description": tool.description, "parameters": tool.parameters});
             json!({"type": "function", "function": function})
@@ -42,20 +34,92 @@ pub(super) fn body(request: &ModelRequest, options: &Options<'_>) -> Value {
         let field = if options.has(Quirk::MaxCompletionTokens) { "max_completion_tokens" } else { "max_tokens" };
         body.insert(field.to_owned(), json!(cap));
     }
+    if let Some(effort) = options.effort() {
+        let (field, value) = effort_field(effort, options);
+        body.insert(field.to_owned(), value);
+    }
     body.insert("stream".to_owned(), json!(true));
     if !options.has(Quirk::NoStreamOptions) {
         body.insert("stream_options".to_owned(), json!({"include_usage": true}));
     }
+    if options.has(Quirk::CostOnRequest) {
+        body.insert("usage".to_owned(), json!({"include": true}));
+    }
     Value::Object(body)
+}
+
+fn effort_field(effort: ReasoningEffort, options: &Options<'_>) -> (&'static str, Value) {
+    if options.has(Quirk::ThinkingSwitch) {
+        let kind = if effort == ReasoningEffort::Off { "disabled" } else { "enabled" };
+        return ("thinking", json!({"type": kind}));
+    }
+    let word = match effort {
+        ReasoningEffort::Off => "none",
+        ReasoningEffort::Low => "low",
+        ReasoningEffort::Medium => "medium",
+        ReasoningEffort::High => "high",
+    };
+    ("reasoning_effort", json!(word))
+}
+
+fn messages(request: &ModelRequest, options: &Options<'_>) -> Vec<Value> {
+    let mut messages = Vec::new();
+    let mut ids = SentIds::new(options.has(Quirk::ShortCallIds));
+    let mut preamble = None;
+    if !request.system.trim().is_empty() {
+        let role = if options.has(Quirk::DeveloperRole) { "developer" } else { "system" };
+        match options.has(Quirk::NoSystemRole) {
+            true => preamble = Some(&request.system),
+            false => messages.push(json!({"role": role, "content": request.system})),
+        }
+    }
+    for entry in history::entries(&request.messages, NAME, options) {
+        match entry {
+            Entry::User(text) => {
+                let text = preamble.take().map_or(text.clone(), |system| format!("{system}\n\n{text}"));
+                messages.push(json!({"role": "user", "content": text}));
+            }
+            Entry::Assistant(assistant) => messages.push(assistant_message(assistant, options, &mut ids)),
+            Entry::Results(rows) => messages.extend(rows.iter().map(|row| tool_message(row, &ids))),
+        }
+    }
+    let has_breakpoints = options.has(Quirk::PassesCacheControl) && !options.has(Quirk::NoCacheControl);
+    if has_breakpoints && options.model.starts_with(BREAKPOINT_MODELS) {
+        set_breakpoints(&mut messages);
+    }
+    messages
+}
+
+/// On the system prompt, which covers the tools, and on the last question. Both kinds of messages have parts then, always, so
+/// that their bytes stay the same but for the mark.
+fn set_breakpoints(messages: &mut [Value]) {
+    let last_question = messages.iter().rposition(|message| message["role"] == "user");
+    for (at, message) in messages.iter_mut().enumerate() {
+        let is_system = message["role"] == "system";
+        if !is_system && message["role"] != "user" {
+            continue;
+        }
+        let mut part = json!({"type": "text", "text": message["content"]});
+        if is_system || Some(at) == last_question {
+            part["cache_control"] = json!({"type": "ephemeral"});
+        }
+        message["content"] = json!([part]);
+    }
 }
 
 /// The message as the service wrote it where nothing has changed since, so that its prompt cache and its reasoning fields
 /// hold; else built anew.
-fn assistant_message(assistant: &AssistantMessage, options: &Options<'_>) -> Value {
-    match history::own_form(assistant, NAME, options).filter(|own| is_unchanged(own, assistant)) {
-        Some(own) => own.clone(),
-        None => neutral_message(assistant),
+fn assistant_message(assistant: &AssistantMessage, options: &Options<'_>, ids: &mut SentIds) -> Value {
+    let own = history::own_form(assistant, NAME, options).filter(|own| is_unchanged(own, assistant));
+    let sent: Vec<String> = assistant.tool_calls.iter().map(|call| ids.claim(&call.id, own.is_some())).collect();
+    let mut message = own.cloned().unwrap_or_else(|| neutral_message(assistant));
+    for (at, id) in sent.iter().enumerate() {
+        message["tool_calls"][at]["id"] = json!(id);
     }
+    if !sent.is_empty() && options.has(Quirk::ReasoningInCalls) && message.get("reasoning_content").is_none() {
+        message["reasoning_content"] = json!("");
+    }
+    message
 }
 
 fn is_unchanged(own: &Value, assistant: &AssistantMessage) -> bool {
@@ -91,121 +155,12 @@ pub(super) fn call_value(id: &str, name: &str, arguments: &str) -> Value {
     json!({"id": id, "type": "function", "function": function})
 }
 
-fn tool_message(result: &ToolResult) -> Value {
+fn tool_message(result: &ToolResult, ids: &SentIds) -> Value {
     let prefix = if result.is_error { ERROR_PREFIX } else { "" };
-    json!({"role": "tool", "tool_call_id": result.call_id, "content": format!("{prefix}{}", result.content)})
+    let content = format!("{prefix}{}", result.content);
+    json!({"role": "tool", "tool_call_id": ids.of(&result.call_id), "content": content})
 }
 
 #[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    use super::*;
-    use crate::agent::port::{BrokenArguments, Message, ProviderData, ToolCall, ToolSpec};
-
-    fn request(messages: Vec<Message>) -> ModelRequest {
-        let spec = |name: &str| ToolSpec {
-            name: name.to_owned(),
-            description: "Does it.".to_owned(),
-            parameters: json!({"type": "object", "properties": {}}),
-        };
-        ModelRequest {
-            system: "Be brief.".to_owned(),
-            messages,
-            tools: vec![spec("bash"), spec("read")],
-            allow_tools: true,
-        }
-    }
-
-    fn build(request: &ModelRequest, quirks: &[Quirk]) -> Value {
-        let quirks: BTreeSet<Quirk> = quirks.iter().copied().collect();
-        body(request, &Options { model: "m", max_output_tokens: Some(9), quirks: &quirks, ..Options::default() })
-    }
-
-    fn user(text: &str) -> Message {
-        Message::User { text: text.to_owned() }
-    }
-
-    fn assistant(json: Option<Value>, args: Result<Map<String, Value>, BrokenArguments>) -> Message {
-        Message::Assistant(AssistantMessage {
-            text: "Look.".to_owned(),
-            tool_calls: vec![ToolCall { id: "c1".to_owned(), name: "bash".to_owned(), args }],
-            provider_data: json.map(|json| ProviderData {
-                wire: NAME.to_owned(),
-                host: String::new(),
-                model: "m".to_owned(),
-                json,
-            }),
-        })
-    }
-
-    fn result(is_error: bool) -> Message {
-        let content = "out".to_owned();
-        Message::ToolResults(vec![ToolResult { call_id: "c1".to_owned(), tool: "bash".to_owned(), content, is_error }])
-    }
-
-    #[test]
-    fn a_tool_loop_has_the_shape_of_the_wire() {
-        let args = json!({"command": "ls"}).as_object().cloned().expect("an object");
-        let body = build(&request(vec![user("hi"), assistant(None, Ok(args)), result(true)]), &[]);
-        assert_eq!(
-            body["messages"],
-            json!([
-                {"role": "system", "content": "Be brief."},
-                {"role": "user", "content": "hi"},
-                {"role": "assistant", "content": "Look.", "tool_calls": [
-                    {"id": "c1", "type": "function", "function": {"name": "bash", "arguments": "{\"command\":\"ls\"}"}}]},
-                {"role": "tool", "tool_call_id": "c1", "content": "ERROR: out"},
-            ])
-        );
-        assert_eq!(body["tools"][1]["function"]["name"], "read");
-        assert_eq!(body["stream_options"], json!({"include_usage": true}));
-        assert_eq!((&body["stream"], &body["max_tokens"]), (&json!(true), &json!(9)));
-        assert!(body.get("tool_choice").is_none());
-    }
-
-    #[test]
-    fn learned_quirks_change_the_fields() {
-        let quirks = [Quirk::DeveloperRole, Quirk::MaxCompletionTokens, Quirk::NoStreamOptions];
-        let body = build(&ModelRequest { allow_tools: false, ..request(vec![user("hi")]) }, &quirks);
-        assert_eq!(body["messages"][0]["role"], "developer");
-        assert_eq!((&body["max_completion_tokens"], body.get("max_tokens")), (&json!(9), None));
-        assert_eq!((&body["tool_choice"], body.get("stream_options")), (&json!("none"), None));
-        assert_eq!(body["tools"].as_array().map(Vec::len), Some(2));
-    }
-
-    #[test]
-    fn the_service_s_own_message_goes_back_verbatim_until_something_changed() {
-        let own = json!({"role": "assistant", "content": "Look.", "reasoning_content": "",
-            "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "bash", "arguments": "{ }"}}]});
-        let sent = |own: Value| {
-            build(&request(vec![user("hi"), assistant(Some(own), Ok(Map::new())), result(false)]), &[])["messages"][2]
-                .clone()
-        };
-        assert_eq!(sent(own.clone()), own);
-        let mut edited = own.clone();
-        edited["content"] = json!("Look. More");
-        assert!(sent(edited).get("reasoning_content").is_none());
-        assert_eq!(sent(json!(["another wire's form"]))["content"], "Look.");
-    }
-
-    #[test]
-    fn broken_arguments_are_sent_as_none() {
-        let broken = BrokenArguments { raw: "{\"a".to_owned(), error: "eof".to_owned() };
-        let body = build(&request(vec![user("hi"), assistant(None, Err(broken)), result(true)]), &[]);
-        assert_eq!(body["messages"][2]["tool_calls"][0]["function"]["arguments"], "{}");
-    }
-
-    #[test]
-    fn a_longer_conversation_starts_with_the_same_bytes() {
-        let mut messages = vec![user("one")];
-        let mut before = String::new();
-        for turn in 0..10 {
-            let body = build(&request(messages.clone()), &[])["messages"].to_string();
-            let stem = before.trim_end_matches(']');
-            assert!(body.starts_with(stem), "turn {turn}");
-            before = body;
-            messages.extend([assistant(None, Ok(Map::new())), result(false), user("more")]);
-        }
-    }
-}
+#[path = "request_tests.rs"]
+mod tests;

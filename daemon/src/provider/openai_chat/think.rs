@@ -1,9 +1,14 @@
 //! Parts the reasoning that local models write between `<think>` tags into their text from the answer. Streaming: a tag may
 //! come in pieces.
+//!
+//! Some servers' templates swallow the opening tag, and only `</think>` comes. Text is never held back for that: the first time,
+//! what stood before the tag has been shown as text, and stays; but from then on the answers of this model are taken as reasoning
+//! until the tag comes. If it does not come, what was shown as reasoning was the answer, and comes as text at the end.
 
 const OPEN: &str = "<think>";
 const CLOSE: &str = "</think>";
-/// Behind more blanks than this no tag is looked for.
+const FENCES: [&str; 2] = ["```", "~~~"];
+/// Behind more blanks than this no tag and no code fence is looked for.
 const MAX_LEADING_BLANKS_BYTES: usize = 1024;
 
 /// A piece of the answer.
@@ -20,6 +25,14 @@ pub(super) enum Piece {
 pub(super) struct ThinkSplitter {
     state: State,
     held: String,
+    /// The opening tag is known to be swallowed.
+    assumes_reasoning: bool,
+    /// All that was taken as reasoning without an opening tag.
+    assumed: String,
+    has_bare_close: bool,
+    in_fence: bool,
+    /// The end of the text so far, where an opening tag may have begun.
+    tail: String,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,18 +41,37 @@ enum State {
     #[default]
     Start,
     Thinking,
+    /// Thinking, if a closing tag comes.
+    Assumed,
     /// After a closing tag: blanks before the answer are dropped.
     AfterThinking,
-    /// In the answer, no tag seen; a closing tag alone at the start of a line ends reasoning whose opening tag the server's
-    /// template swallowed.
-    Text {
-        at_line_start: bool,
-    },
+    /// At the start of a line of the answer: a closing tag alone, outside of code, ends reasoning whose opening tag was
+    /// swallowed.
+    Line,
+    /// Inside a line of the answer.
+    Text,
     /// In the answer, nothing to look for.
     Plain,
 }
 
 impl ThinkSplitter {
+    /// For a model whose opening tag is known to be swallowed.
+    pub(super) fn without_opening_tag() -> Self {
+        Self { assumes_reasoning: true, ..Self::default() }
+    }
+
+    /// The service parts reasoning from text by itself: nothing to look for.
+    pub(super) fn leave_to_service(&mut self) {
+        if self.state == State::Start && self.held.is_empty() {
+            self.state = State::Plain;
+        }
+    }
+
+    /// Whether a closing tag came without an opening one.
+    pub(super) fn has_bare_close(&self) -> bool {
+        self.has_bare_close
+    }
+
     /// Takes a piece; gives what is decided.
     pub(super) fn push(&mut self, text: &str) -> Vec<Piece> {
         if self.state == State::Plain {
@@ -47,72 +79,99 @@ impl ThinkSplitter {
         }
         self.held.push_str(text);
         let mut pieces = Vec::new();
-        while self.step(&mut pieces) {}
+        while !self.held.is_empty() && self.step(&mut pieces) {}
         pieces
     }
 
-    /// Ends the text: what is held back is no tag.
-    pub(super) fn finish(&mut self) -> Vec<Piece> {
+    /// Ends the text: what is held back is no tag. Reasoning without any tag was the answer, unless `has_other` says that the
+    /// answer is something else, or cut.
+    pub(super) fn finish(&mut self, has_other: bool) -> Vec<Piece> {
         let rest = std::mem::take(&mut self.held);
         match std::mem::replace(&mut self.state, State::Plain) {
-            State::Thinking if !rest.is_empty() => vec![Piece::Reasoning(rest)],
-            State::Thinking => Vec::new(),
+            State::Assumed if !has_other => text_piece(std::mem::take(&mut self.assumed) + &rest),
+            State::Thinking | State::Assumed => reasoning_piece(rest),
             _ => text_piece(rest),
         }
     }
 
     /// Decides about the start of what is held; false when more is needed.
     fn step(&mut self, pieces: &mut Vec<Piece>) -> bool {
-        if self.held.is_empty() {
-            return false;
-        }
         match self.state {
-            State::Start => {
-                let text = self.held.trim_start();
-                if let Some(rest) = text.strip_prefix(OPEN) {
-                    self.enter(State::Thinking, rest.to_owned())
-                } else if OPEN.starts_with(text) && self.held.len() <= MAX_LEADING_BLANKS_BYTES {
-                    false
-                } else {
-                    self.state = State::Text { at_line_start: true };
-                    true
-                }
-            }
-            State::Thinking => {
-                let (end, is_whole) = tag_or_its_start(&self.held, CLOSE);
-                let rest = self.held.split_off(end);
-                let reasoning = std::mem::replace(&mut self.held, rest);
-                if !reasoning.is_empty() {
-                    pieces.push(Piece::Reasoning(reasoning));
-                }
-                is_whole && self.enter(State::AfterThinking, self.held[CLOSE.len()..].to_owned())
-            }
+            State::Start => self.at_start(),
+            State::Thinking | State::Assumed => self.in_thinking(pieces),
             State::AfterThinking => {
                 let rest = self.held.trim_start().to_owned();
-                let state = if rest.is_empty() { State::AfterThinking } else { State::Plain };
-                self.enter(state, rest)
+                self.enter(if rest.is_empty() { State::AfterThinking } else { State::Plain }, rest)
             }
-            State::Text { at_line_start: true } => {
-                if let Some(rest) = self.held.strip_prefix(CLOSE) {
-                    return self.enter(State::AfterThinking, rest.to_owned());
-                }
-                let is_undecided = CLOSE.starts_with(&self.held);
-                self.state = State::Text { at_line_start: is_undecided };
-                !is_undecided
-            }
-            State::Text { at_line_start: false } => {
-                let end = self.held.find('\n').map_or(self.held.len(), |at| at + 1);
-                let at_line_start = self.held[..end].ends_with('\n');
-                let rest = self.held.split_off(end);
-                pieces.extend(text_piece(std::mem::replace(&mut self.held, rest)));
-                self.state = State::Text { at_line_start };
-                true
-            }
+            State::Line => self.at_line_start(),
+            State::Text => self.in_text(pieces),
             State::Plain => {
                 pieces.extend(text_piece(std::mem::take(&mut self.held)));
                 false
             }
         }
+    }
+
+    fn at_start(&mut self) -> bool {
+        let text = self.held.trim_start();
+        if let Some(rest) = text.strip_prefix(OPEN) {
+            self.enter(State::Thinking, rest.to_owned())
+        } else if OPEN.starts_with(text) && self.held.len() <= MAX_LEADING_BLANKS_BYTES {
+            false
+        } else {
+            self.state = if self.assumes_reasoning { State::Assumed } else { State::Line };
+            true
+        }
+    }
+
+    fn in_thinking(&mut self, pieces: &mut Vec<Piece>) -> bool {
+        let (end, is_whole) = tag_or_its_start(&self.held, CLOSE);
+        let rest = self.held.split_off(end);
+        let reasoning = std::mem::replace(&mut self.held, rest);
+        if self.state == State::Assumed {
+            self.assumed.push_str(&reasoning);
+        }
+        pieces.extend(reasoning_piece(reasoning));
+        is_whole && self.enter(State::AfterThinking, self.held[CLOSE.len()..].to_owned())
+    }
+
+    fn at_line_start(&mut self) -> bool {
+        if !self.in_fence
+            && let Some(rest) = self.held.strip_prefix(CLOSE)
+        {
+            self.has_bare_close = true;
+            return self.enter(State::AfterThinking, rest.to_owned());
+        }
+        let code = self.held.trim_start_matches(' ');
+        let is_fence = FENCES.iter().any(|fence| code.starts_with(fence));
+        let may_be = |mark: &str, text: &str| mark.starts_with(text);
+        let is_undecided =
+            (!self.in_fence && may_be(CLOSE, &self.held)) || FENCES.iter().any(|fence| may_be(fence, code));
+        if !is_fence && is_undecided && self.held.len() <= MAX_LEADING_BLANKS_BYTES {
+            return false;
+        }
+        self.in_fence ^= is_fence;
+        self.state = State::Text;
+        true
+    }
+
+    /// Passes on the rest of the line, as far as it is there.
+    fn in_text(&mut self, pieces: &mut Vec<Piece>) -> bool {
+        let end = self.held.find('\n').map_or(self.held.len(), |at| at + 1);
+        let rest = self.held.split_off(end);
+        let text = std::mem::replace(&mut self.held, rest);
+        let mut seen = std::mem::take(&mut self.tail);
+        seen.push_str(&text);
+        self.state = match text.ends_with('\n') {
+            // A text that shows the opening tag shows the closing one, too.
+            _ if seen.contains(OPEN) => State::Plain,
+            true => State::Line,
+            false => State::Text,
+        };
+        let tail_at = seen.char_indices().rev().take(OPEN.len() - 1).last().map_or(0, |(at, _)| at);
+        self.tail = seen.split_off(tail_at);
+        pieces.extend(text_piece(text));
+        true
     }
 
     fn enter(&mut self, state: State, held: String) -> bool {
@@ -126,6 +185,10 @@ fn text_piece(text: String) -> Vec<Piece> {
     if text.is_empty() { Vec::new() } else { vec![Piece::Text(text)] }
 }
 
+fn reasoning_piece(text: String) -> Vec<Piece> {
+    if text.is_empty() { Vec::new() } else { vec![Piece::Reasoning(text)] }
+}
+
 /// Where `tag` starts in `text`, and true; or where a beginning of it ends `text`, or the end of `text`, and false.
 fn tag_or_its_start(text: &str, tag: &str) -> (usize, bool) {
     if let Some(at) = text.find(tag) {
@@ -136,60 +199,5 @@ fn tag_or_its_start(text: &str, tag: &str) -> (usize, bool) {
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    fn split(chunks: impl IntoIterator<Item = String>) -> (String, String) {
-        let mut splitter = ThinkSplitter::default();
-        let mut pieces: Vec<Piece> = chunks.into_iter().flat_map(|chunk| splitter.push(&chunk)).collect();
-        pieces.extend(splitter.finish());
-        let (mut reasoning, mut text) = (String::new(), String::new());
-        for piece in pieces {
-            match piece {
-                Piece::Text(piece) => text.push_str(&piece),
-                Piece::Reasoning(piece) => reasoning.push_str(&piece),
-            }
-        }
-        (reasoning, text)
-    }
-
-    fn per_character(text: &str) -> (String, String) {
-        split(text.chars().map(String::from))
-    }
-
-    #[test]
-    fn tags_are_found_in_one_piece_and_in_many() {
-        let cases = [
-            ("\n<think>a < b</think>\n\nAnswer", "a < b", "Answer"),
-            ("<think></think>Answer", "", "Answer"),
-            ("<think>never closed", "never closed", ""),
-            ("lost opening\n</think>\nAnswer", "", "lost opening\nAnswer"),
-            ("Answer about <think> and </think>.", "", "Answer about <think> and </think>."),
-            ("<thin", "", "<thin"),
-            ("<thing>x", "", "<thing>x"),
-            ("a\n</thin", "", "a\n</thin"),
-            ("<think>x</think>a\n</think>\nb", "x", "a\n</think>\nb"),
-        ];
-        for (input, reasoning, text) in cases {
-            let expected = (reasoning.to_owned(), text.to_owned());
-            assert_eq!(split([input.to_owned()]), expected, "{input:?}");
-            assert_eq!(per_character(input), expected, "{input:?}");
-        }
-    }
-
-    #[test]
-    fn ordinary_text_is_not_held_back() {
-        let mut splitter = ThinkSplitter::default();
-        assert_eq!(splitter.push("Hello"), [Piece::Text("Hello".to_owned())]);
-        assert_eq!(splitter.push(" you\n"), [Piece::Text(" you\n".to_owned())]);
-    }
-
-    proptest! {
-        #[test]
-        fn any_chunking_gives_the_same(text in "(<think>|</think>|[a<>/\n ]|\u{e9}){0,12}") {
-            prop_assert_eq!(per_character(&text), split([text]));
-        }
-    }
-}
+#[path = "think_tests.rs"]
+mod tests;

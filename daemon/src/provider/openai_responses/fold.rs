@@ -2,7 +2,10 @@
 
 use serde_json::Value;
 
-use super::items::{CALL, GAP, Item, Items, MAX_ITEMS, MESSAGE, REASONING, TooManyItems};
+use super::{
+    items::{CALL, GAP, Item, Items, MAX_ITEMS, MESSAGE, REASONING, TooManyItems},
+    usual::{self, TextDelta},
+};
 use crate::{
     agent::port::{StopClass, TokenUsage, ToolCall},
     provider::{
@@ -17,7 +20,6 @@ use crate::{
 #[derive(Debug, Default)]
 pub(super) struct ResponseFold {
     ids: CallIds,
-    notice: Option<Folded>,
     items: Items,
     has_text: bool,
     has_reasoning: bool,
@@ -29,9 +31,9 @@ pub(super) struct ResponseFold {
 }
 
 impl ResponseFold {
-    /// Starts with the call ids of the conversation, which new ones must not repeat, and with what is to be told at the end.
-    pub(super) fn new<'a>(taken: impl IntoIterator<Item = &'a str>, notice: Option<Folded>) -> Self {
-        Self { ids: CallIds::beside(taken), notice, ..Self::default() }
+    /// Starts with the call ids of the conversation, which new ones must not repeat.
+    pub(super) fn beside<'a>(taken: impl IntoIterator<Item = &'a str>) -> Self {
+        Self { ids: CallIds::beside(taken), ..Self::default() }
     }
 
     fn fail(&mut self, failure: Folded) -> Vec<Folded> {
@@ -42,8 +44,8 @@ impl ResponseFold {
     fn dispatch(&mut self, event: &Value) -> Vec<Folded> {
         let kind = event.get("type").and_then(Value::as_str).unwrap_or_default();
         let folded = match kind {
-            "response.output_text.delta" => self.on_text(event, false),
-            "response.refusal.delta" => self.on_text(event, true),
+            "response.output_text.delta" => self.on_text(&TextDelta::of(event), false),
+            "response.refusal.delta" => self.on_text(&TextDelta::of(event), true),
             "response.reasoning_summary_text.delta" => self.on_reasoning(event, "summary_index"),
             "response.reasoning_text.delta" => self.on_reasoning(event, "content_index"),
             "response.function_call_arguments.delta" | "response.function_call_arguments.done" => {
@@ -63,15 +65,18 @@ impl ResponseFold {
             }
             _ => Ok(Vec::new()),
         };
+        self.or_too_many(folded)
+    }
+
+    fn or_too_many(&mut self, folded: Result<Vec<Folded>, TooManyItems>) -> Vec<Folded> {
         folded.unwrap_or_else(|TooManyItems| self.fail(Folded::Protocol(format!("sent more than {MAX_ITEMS} items"))))
     }
 
-    fn on_text(&mut self, event: &Value, is_refusal: bool) -> Result<Vec<Folded>, TooManyItems> {
-        let delta = text_of(event, "delta");
-        let item = self.items.of_part(event, MESSAGE)?;
+    fn on_text(&mut self, delta: &TextDelta<'_>, is_refusal: bool) -> Result<Vec<Folded>, TooManyItems> {
+        let item = self.items.of_named_part(delta.index, delta.item_id, MESSAGE)?;
         let is_first = item.shown_text.is_empty();
-        item.shown_text.push_str(delta);
-        Ok(self.shown(delta, is_refusal, is_first))
+        item.shown_text.push_str(&delta.text);
+        Ok(self.shown(&delta.text, is_refusal, is_first))
     }
 
     /// Several messages in one answer are told apart by a blank line.
@@ -188,7 +193,7 @@ impl ResponseFold {
         };
         // A cut or refused answer may end inside the arguments even when they parse.
         let has_void_calls = has_calls && matches!(class, StopClass::Length | StopClass::Refusal);
-        let mut folded: Vec<Folded> = self.notice.take().into_iter().collect();
+        let mut folded = Vec::new();
         let mut own = Vec::new();
         for item in self.items.iter().filter(|_| !has_void_calls) {
             if item.kind() != CALL {
@@ -236,6 +241,10 @@ impl Fold for ResponseFold {
         let data = data.trim();
         if self.has_failed || self.is_ended || data.is_empty() || data == "[DONE]" {
             return Vec::new();
+        }
+        if let Some(delta) = usual::text_of(data) {
+            let folded = self.on_text(&delta, false);
+            return self.or_too_many(folded);
         }
         match serde_json::from_str::<Value>(data) {
             Ok(event) => self.dispatch(&event),

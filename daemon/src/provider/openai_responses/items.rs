@@ -140,7 +140,16 @@ impl Items {
 
     /// The item that an event about a part of it means; an item of `kind` is begun if there is none.
     pub(super) fn of_part(&mut self, event: &Value, kind: &str) -> Result<&mut Item, TooManyItems> {
-        let (index, id) = (index_of(event), event.get("item_id").and_then(Value::as_str).unwrap_or_default());
+        self.of_named_part(index_of(event), event.get("item_id").and_then(Value::as_str).unwrap_or_default(), kind)
+    }
+
+    /// The same, with the number and the id that the event names.
+    pub(super) fn of_named_part(
+        &mut self,
+        index: Option<u64>,
+        id: &str,
+        kind: &str,
+    ) -> Result<&mut Item, TooManyItems> {
         let found = self.position(index, id, kind);
         // An event that names nothing known, from a service that changes its ids, means the newest item.
         let newest = || self.0.iter().rposition(|item| index.is_none() && item.kind == kind && !item.is_done);

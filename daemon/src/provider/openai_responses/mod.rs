@@ -6,6 +6,7 @@
 mod fold;
 mod items;
 mod request;
+mod usual;
 
 use std::collections::BTreeSet;
 
@@ -57,14 +58,15 @@ impl Wire for OpenAiResponses {
         request::body(request, options)
     }
 
-    fn fold(&self, request: &ModelRequest, options: &Options<'_>) -> Box<dyn Fold> {
-        let ids = history::call_ids(&request.messages);
-        Box::new(fold::ResponseFold::new(ids, options.notice_of_dropped()))
+    fn fold(&self, request: &ModelRequest, _: &Options<'_>) -> Box<dyn Fold> {
+        Box::new(fold::ResponseFold::beside(history::call_ids(&request.messages)))
     }
 
     fn remedy(&self, error: &ErrorBody) -> Option<Quirk> {
         let text = error.text.to_ascii_lowercase();
-        if error.status == Some(404) && !text.contains("model") {
+        if openai_chat::refuses_tools(error.status, &text) {
+            Some(Quirk::NoTools)
+        } else if error.status == Some(404) && !text.contains("model") {
             Some(Quirk::NoVersionFolder)
         } else if error.kind() != ProviderErrorKind::InvalidRequest {
             None
@@ -122,6 +124,7 @@ mod tests {
             ("Your organization must be verified to generate reasoning summaries.", Some(Quirk::NoReasoningSummary)),
             ("Unsupported parameter: 'reasoning.effort' is not supported here.", Some(Quirk::NoReasoningEffort)),
             ("Unsupported value: 'none'. Supported values are: 'low', 'medium'.", Some(Quirk::NoReasoningEffort)),
+            ("m does not support tools", Some(Quirk::NoTools)),
             ("Invalid schema for function 'bash'.", None),
         ];
         for (message, quirk) in cases {

@@ -7,6 +7,7 @@ use crate::{
     agent::port::{AssistantMessage, ModelRequest, ToolResult},
     provider::{
         history::{self, Entry},
+        openai_chat::SentIds,
         settings::ReasoningEffort,
         wire::{ERROR_PREFIX, Options, Quirk},
     },
@@ -15,11 +16,12 @@ use crate::{
 /// Builds the body.
 pub(super) fn body(request: &ModelRequest, options: &Options<'_>) -> Value {
     let mut input = Vec::new();
+    let mut ids = SentIds::new(false);
     for entry in history::entries(&request.messages, NAME, options) {
         match entry {
             Entry::User(text) => input.push(message("user", "input_text", &text)),
-            Entry::Assistant(assistant) => input.extend(assistant_items(assistant, options)),
-            Entry::Results(rows) => input.extend(rows.iter().map(|row| output_item(row))),
+            Entry::Assistant(assistant) => input.extend(assistant_items(assistant, options, &mut ids)),
+            Entry::Results(rows) => input.extend(rows.iter().map(|row| output_item(row, &ids))),
         }
     }
     let mut body = Map::new();
@@ -28,7 +30,7 @@ pub(super) fn body(request: &ModelRequest, options: &Options<'_>) -> Value {
         body.insert("instructions".to_owned(), json!(request.system));
     }
     body.insert("input".to_owned(), Value::Array(input));
-    if !request.tools.is_empty() {
+    if !request.tools.is_empty() && !options.has(Quirk::NoTools) {
         // Without `strict` the service holds the schema to rules that ours do not follow.
         let tools = request.tools.iter().map(|tool| {
             json!({"type": "function", "name": tool.name, "description": tool.description,
@@ -54,7 +56,7 @@ pub(super) fn body(request: &ModelRequest, options: &Options<'_>) -> Value {
 }
 
 fn reasoning(options: &Options<'_>) -> Option<Value> {
-    let effort = options.reasoning_effort.filter(|_| !options.has(Quirk::NoReasoningEffort))?;
+    let effort = options.effort()?;
     let word = match effort {
         ReasoningEffort::Off => return Some(json!({"effort": "none"})),
         ReasoningEffort::Low => "low",
@@ -69,12 +71,15 @@ fn reasoning(options: &Options<'_>) -> Option<Value> {
 }
 
 /// The items as the service wrote them where nothing has changed since, reasoning in its place; else built anew, without it.
-fn assistant_items(assistant: &AssistantMessage, options: &Options<'_>) -> Vec<Value> {
+fn assistant_items(assistant: &AssistantMessage, options: &Options<'_>, ids: &mut SentIds) -> Vec<Value> {
     let own = history::own_form(assistant, NAME, options).and_then(Value::as_array);
-    match own.and_then(|own| items::to_send_back(own, assistant)) {
-        Some(own) => own.to_vec(),
-        None => neutral_items(assistant),
+    let own = own.and_then(|own| items::to_send_back(own, assistant));
+    let sent: Vec<String> = assistant.tool_calls.iter().map(|call| ids.claim(&call.id, own.is_some())).collect();
+    let mut items = own.map_or_else(|| neutral_items(assistant), <[Value]>::to_vec);
+    for (call, id) in items.iter_mut().filter(|item| item["type"] == items::CALL).zip(sent) {
+        call["call_id"] = json!(id);
     }
+    items
 }
 
 fn neutral_items(assistant: &AssistantMessage) -> Vec<Value> {
@@ -91,9 +96,10 @@ fn message(role: &str, kind: &str, text: &str) -> Value {
     json!({"type": "message", "role": role, "content": [{"type": kind, "text": text}]})
 }
 
-fn output_item(result: &ToolResult) -> Value {
+fn output_item(result: &ToolResult, ids: &SentIds) -> Value {
     let prefix = if result.is_error { ERROR_PREFIX } else { "" };
-    json!({"type": "function_call_output", "call_id": result.call_id, "output": format!("{prefix}{}", result.content)})
+    let output = format!("{prefix}{}", result.content);
+    json!({"type": "function_call_output", "call_id": ids.of(&result.call_id), "output": output})
 }
 
 #[cfg(test)]

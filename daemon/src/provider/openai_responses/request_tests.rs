@@ -116,6 +116,7 @@ fn settings_and_refusals_change_the_fields() {
     assert_eq!(reasoning(ReasoningEffort::Low, &[Quirk::NoReasoningSummary]), Some(json!({"effort": "low"})));
     assert_eq!(reasoning(ReasoningEffort::Off, &[]), Some(json!({"effort": "none"})));
     assert_eq!(reasoning(ReasoningEffort::Medium, &[Quirk::NoReasoningEffort]), None);
+    assert!(build_with(&question(), None, &[Quirk::NoTools]).get("tools").is_none());
     let bare = ModelRequest { system: " ".to_owned(), tools: Vec::new(), ..question() };
     let body = build_with(&bare, None, &[]);
     assert!(["instructions", "tools", "tool_choice", "reasoning"].iter().all(|key| body.get(key).is_none()), "{body}");
@@ -141,6 +142,17 @@ fn own_items_of_a_changed_message_another_model_or_another_host_stay_away() {
     for (host, model) in [("other", "m"), ("h", "other")] {
         assert_eq!(sent(assistant_of(host, model, Ok(Map::new()), Some(own()))), neutral);
     }
+}
+
+#[test]
+fn ids_of_another_service_are_made_to_fit_in_call_and_result() {
+    let foreign = format!("functions.bash:{}", "7".repeat(60));
+    let call = ToolCall { id: foreign.clone(), name: "bash".to_owned(), args: Ok(Map::new()) };
+    let asked = AssistantMessage { tool_calls: vec![call], ..AssistantMessage::default() };
+    let answered = ToolResult { call_id: foreign, tool: "bash".to_owned(), content: "out".to_owned(), is_error: false };
+    let body = build(vec![user("hi"), Message::Assistant(asked), Message::ToolResults(vec![answered])]);
+    let (call, output) = (&body["input"][1]["call_id"], &body["input"][2]["call_id"]);
+    assert!(call == output && call.as_str().is_some_and(|id| id.len() <= 40), "{body}");
 }
 
 #[test]

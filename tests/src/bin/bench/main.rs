@@ -10,6 +10,7 @@ mod relay;
 mod report;
 mod start;
 mod stream;
+mod wires;
 
 use std::{
     io::{self, Write},
@@ -18,7 +19,7 @@ use std::{
 
 use report::Report;
 
-const USAGE: &str = "Usage: bench [echo|flood|start|idle|relay|stream|all]... [--rounds N] [--fast]
+const USAGE: &str = "Usage: bench [echo|flood|start|idle|relay|stream|wires|all]... [--rounds N] [--fast]
 
   --rounds N   rounds of each measure (default 20; flood takes a fifth of it)
   --fast       stream: 8,000 chunks in 16 s instead of 80 s
@@ -32,7 +33,7 @@ struct Options {
     is_fast: bool,
 }
 
-const MEASURES: [&str; 6] = ["echo", "flood", "start", "idle", "relay", "stream"];
+const MEASURES: [&str; 7] = ["echo", "flood", "start", "idle", "relay", "stream", "wires"];
 
 /// The command line, or nothing if it is wrong or asks for help.
 fn parse(arguments: impl IntoIterator<Item = String>) -> Option<Options> {
@@ -67,6 +68,7 @@ fn main() -> ExitCode {
             "start" => start::measure(&mut report, options.rounds),
             "idle" => idle::measure(&mut report),
             "relay" => relay::measure(&mut report, options.rounds),
+            "wires" => wires::measure(&mut report, options.rounds),
             _ => stream::measure(&mut report, options.rounds, options.is_fast),
         }
     }

@@ -18,6 +18,31 @@ pub(crate) fn own_memory_kib(pid: u32) -> f64 {
     number(Path::new(&format!("/proc/{pid}/smaps_rollup")), "Anonymous:")
 }
 
+/// Processor time that its threads have used so far, in seconds.
+pub(crate) fn cpu_seconds(pid: u32) -> f64 {
+    let tasks = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    let nanoseconds = tasks.filter_map(|task| {
+        let text = fs::read_to_string(task.path().join("schedstat")).ok()?;
+        text.split_whitespace().next()?.parse::<f64>().ok()
+    });
+    nanoseconds.sum::<f64>() / 1e9
+}
+
+/// Memory of this process, in MiB.
+pub(crate) fn resident_mib() -> f64 {
+    number(Path::new("/proc/self/status"), "VmRSS:") / 1024.0
+}
+
+/// The most that this process had since [`reset_peak`], in MiB.
+pub(crate) fn peak_mib() -> f64 {
+    number(Path::new("/proc/self/status"), "VmHWM:") / 1024.0
+}
+
+/// Lets [`peak_mib`] start anew. Where that is forbidden the peak is too high.
+pub(crate) fn reset_peak() {
+    let _ = fs::write("/proc/self/clear_refs", "5");
+}
+
 /// Its open descriptors; NaN if it is gone.
 pub(crate) fn descriptors(pid: u32) -> f64 {
     fs::read_dir(format!("/proc/{pid}/fd")).map_or(f64::NAN, |entries| entries.count() as f64)
@@ -45,6 +70,9 @@ mod tests {
         assert!(pss_mib(pid) > 0.1);
         assert!(own_memory_kib(pid) > 16.0);
         assert!(descriptors(pid) >= 3.0);
+        assert!(cpu_seconds(pid) >= 0.0 && cpu_seconds(pid) < 600.0);
+        reset_peak();
+        assert!(peak_mib() >= 0.1 && resident_mib() >= 0.1);
         assert!(number(Path::new("/proc/self/status"), "NoSuchKey:").is_nan());
     }
 }

@@ -75,7 +75,7 @@ pub struct SentToolResult {
 
 impl Wire {
     /// All, for tests that hold for each.
-    pub const ALL: [Self; 2] = [Self::OpenAiChat, Self::Anthropic];
+    pub const ALL: [Self; 5] = [Self::OpenAiChat, Self::Anthropic, Self::OpenAiResponses, Self::Gemini, Self::Ollama];
 
     fn speech(self) -> &'static dyn Speech {
         match self {

@@ -6,13 +6,18 @@ use futures::FutureExt as _;
 use proptest::prelude::*;
 use serde_json::json;
 
+mod failures;
+mod heldout;
 mod policy;
+mod steps;
 
 use super::*;
-use crate::agent::port::{AssistantMessage, ToolSpec};
+use crate::agent::port::{AssistantMessage, ToolResult, ToolSpec};
 
 /// `intent | phrasing | first command`; the patterns were made with these in mind.
 const PHRASINGS: &str = include_str!("phrasings.txt");
+/// Questions for nobody here: knowledge, code, small talk.
+const BEYOND: &str = include_str!("beyond.txt");
 /// `intent | phrasing`, written after the patterns and not used to improve them.
 const UNSEEN: &str = include_str!("unseen.txt");
 /// Hits on the unseen table, in percent, when it was written. Fewer is a step back.
@@ -29,10 +34,28 @@ fn user(text: &str) -> Message {
 }
 
 /// Plays the conversation; `answer` gives the content of each call and whether it is an error. Returns commands and answer.
-fn play(question: &str, mut answer: impl FnMut(&str) -> (String, bool)) -> (Vec<String>, String) {
-    const MAX_STEPS: usize = 12;
-    let mut messages = vec![user(question)];
+fn play(question: &str, answer: impl FnMut(&str) -> (String, bool)) -> (Vec<String>, String) {
+    converse(&[question], answer)
+}
+
+/// Several questions one after the other. Returns all commands and the last answer.
+fn converse(questions: &[&str], mut answer: impl FnMut(&str) -> (String, bool)) -> (Vec<String>, String) {
+    let mut messages = Vec::new();
     let mut commands = Vec::new();
+    let mut text = String::new();
+    for question in questions {
+        messages.push(user(question));
+        text = turn(&mut messages, &mut commands, &mut answer);
+    }
+    (commands, text)
+}
+
+fn turn(
+    messages: &mut Vec<Message>,
+    commands: &mut Vec<String>,
+    answer: &mut impl FnMut(&str) -> (String, bool),
+) -> String {
+    const MAX_STEPS: usize = 12;
     for _ in 0..MAX_STEPS {
         let events: Vec<ModelEvent> =
             OfflineAssistant::new("test").stream(request(messages.clone())).collect().now_or_never().unwrap();
@@ -46,7 +69,11 @@ fn play(question: &str, mut answer: impl FnMut(&str) -> (String, bool)) -> (Vec<
         }
         let terminal = if said.tool_calls.is_empty() { StopClass::End } else { StopClass::Tool };
         assert_eq!(events.last(), Some(&ModelEvent::Stop { class: terminal, provider_data: None }));
-        let Some(call) = said.tool_calls.first().cloned() else { return (commands, said.text) };
+        let Some(call) = said.tool_calls.first().cloned() else {
+            let text = said.text.clone();
+            messages.push(Message::Assistant(said));
+            return text;
+        };
         assert_eq!(call.id, format!("offline_{}", commands.len()));
         let args = call.args.clone().unwrap();
         let command = args.get("command").or(args.get("path")).and_then(|value| value.as_str()).unwrap().to_owned();
@@ -141,7 +168,10 @@ fn questions_beyond_the_table_are_not_understood() {
         "who are the Beatles",
         "",
         "?!",
-    ] {
+    ]
+    .into_iter()
+    .chain(BEYOND.lines())
+    {
         assert_eq!(names(question), "", "{question}");
         let (commands, answer) = play(question, |_| done(""));
         assert!(commands.is_empty() && answer.contains("ANTHROPIC_API_KEY") && answer.contains(LABEL), "{question}");
@@ -161,7 +191,7 @@ fn every_intent_is_reached_by_its_own_example() {
             names(intent.example)
         );
     }
-    assert!(seen.len() >= 70, "{}", seen.len());
+    assert!(seen.len() >= 180, "{}", seen.len());
 }
 
 /// Intents whose plan hands over to the other one, so that either is right.
@@ -206,17 +236,6 @@ fn a_name_with_a_line_break_does_not_lead_elsewhere() {
     assert!(answer.contains("./a"));
     let (commands, _) = play("go to the biggest folder", |_| done("9.0G\t.\n8.0G\t/etc\n7.0G\t../x"));
     assert_eq!(commands.len(), 1, "{commands:?}");
-}
-
-#[test]
-fn the_last_failure_is_explained_from_the_history() {
-    let history = "<shell-history>\n$ ./run.sh\nexit 126 in /w after 0.1s\n    bash: ./run.sh: Permission denied\n</shell-history>\n<question>\nfix it\n</question>";
-    let (commands, answer) = play(history, |_| done(""));
-    assert_eq!(commands, ["chmod u+x ./run.sh"]);
-    assert!(answer.contains("Permission denied") && answer.contains("run the line again"), "{answer}");
-    let unknown = "<shell-history>\n$ gti push\nexit 127 in /w after 0.1s\n    bash: gti: command not found\n</shell-history>\n<question>\nwhat went wrong?\n</question>";
-    let (commands, answer) = play(unknown, |_| done(""));
-    assert!(commands.is_empty() && answer.contains("install gti"), "{answer}");
 }
 
 #[test]
@@ -396,6 +415,8 @@ fn ids_go_on_counting_in_the_next_turn() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
     #[test]
     fn any_question_and_any_output_lead_to_an_end(
         question in "((delete|find|go to|files|biggest|folder|named|and|set|FOO=1|kill|in|last 2 days|'\\PC{0,8}'|\\PC{1,6}) ?){0,8}",

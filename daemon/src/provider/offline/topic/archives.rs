@@ -3,7 +3,8 @@
 use super::super::{
     answer::{block, code, counted},
     intent::{Intent, Topic},
-    run::{Reply, Run, Step},
+    pointing::pointed_file,
+    run::{Reply, Run, Step, Subject},
     shell_line::path,
     slots::Slots,
 };
@@ -17,8 +18,11 @@ pub(super) const INTENTS: &[Intent] = &[
         topic: Topic::Archives,
         example: "what is in backup.tar.gz?",
         patterns: &[
-            "show|content archive <target> ?file ?all",
+            "show|content|contain archive <target> ?file ?all ?it",
             "archive <place> ?what ?file ?content -extract -make -compress",
+            "contain archive <target> ?what",
+            "what archive contain|content <target>",
+            "contain <path> archive|what",
         ],
         plan: |slots, run| list_archive(slots.target(), run),
     },
@@ -26,7 +30,12 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "archives.extract",
         topic: Topic::Archives,
         example: "extract backup.tar.gz",
-        patterns: &["extract <name> ?archive ?file ?all ?<place> ?it"],
+        patterns: &[
+            "extract <path> ?archive ?file ?all ?<place> ?it",
+            "extract archive <name> ?file ?all ?<place>",
+            "extract file <path> ?all ?<place> ?it",
+            "extract file|all|content <place>",
+        ],
         plan: extract,
     },
     Intent {
@@ -34,11 +43,14 @@ pub(super) const INTENTS: &[Intent] = &[
         topic: Topic::Archives,
         example: "make an archive backup.tar.gz of src",
         patterns: &[
-            "make|compress <name> <place> ?archive ?folder ?file ?all",
-            "compress <name> ?archive ?folder ?file",
-            "compress <place> ?archive ?folder ?file",
+            "compress <name> <place> ?archive ?folder ?file ?all",
+            "make archive <name> <place> ?folder ?file ?all",
+            "make <path> <place> ?archive ?folder ?file -folder ?all",
+            "compress <target> ?archive ?folder ?file ?it",
             "make archive <target> ?folder ?file",
-            "archive <name> ?folder ?file ?make -show -extract -what",
+            "archive <name> ?folder ?file ?make -show -extract -what -find -big",
+            "archive folder|file <target> ?make -show -extract -what -big",
+            "compress it ?file ?folder ?ordinal",
         ],
         plan: create,
     },
@@ -116,6 +128,10 @@ fn extract(slots: &Slots, run: &mut Run<'_>) -> Step {
 }
 
 fn create(slots: &Slots, run: &mut Run<'_>) -> Step {
+    let mut slots = slots.clone();
+    if slots.names.is_empty() && slots.place.is_none() && run.subject != Subject::Nothing {
+        slots.names = vec![pointed_file(&slots, run)?];
+    }
     let (archive, source) = match (slots.names.first(), slots.place.as_deref()) {
         (Some(name), Some(place)) if kind(name).is_some() => (name.clone(), place.to_owned()),
         (Some(name), _) => (format!("{}.tar.gz", name.trim_end_matches('/')), name.clone()),

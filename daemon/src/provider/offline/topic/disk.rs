@@ -4,7 +4,8 @@ use super::{
     super::{
         answer::{code, counted, human_size, table},
         intent::{Intent, Topic},
-        run::{Halt, Reply, Run, Step},
+        pointing::pointed_file,
+        run::{Halt, Reply, Run, Step, Subject},
         shell_line::path,
         slots::Slots,
     },
@@ -23,6 +24,9 @@ pub(super) const INTENTS: &[Intent] = &[
             "use space|disk -free -process -memory ?most ?<place> ?<num> ?all ?folder",
             "why disk|folder full|big ?<place>",
             "cleanup space|disk ?<place>",
+            "where space go ?all ?disk",
+            "where go space ?all ?disk",
+            "what|who use|cleanup space ?all ?<place>",
         ],
         plan: biggest,
     },
@@ -30,7 +34,11 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "disk.biggest-folders",
         topic: Topic::Disk,
         example: "top 5 biggest folders in ~/src",
-        patterns: &["big folder -file -go ?<place> ?<num> ?space ?disk"],
+        patterns: &[
+            "big folder -file -go ?<place> ?<num> ?space ?disk",
+            "folder size sorted|by|sort ?show ?<place>",
+            "folder use space most ?where ?<place> ?disk",
+        ],
         plan: biggest_folders,
     },
     Intent {
@@ -40,6 +48,8 @@ pub(super) const INTENTS: &[Intent] = &[
         patterns: &[
             "big file -folder ?find ?<place> ?<num> ?<ext> ?<date> ?disk",
             "big <ext> ?file ?<place> ?<num> ?<date>",
+            "top big file ?<num> ?<place> ?<ext>",
+            "file size sorted|sort ?show ?<place>",
         ],
         plan: biggest_files,
     },
@@ -60,6 +70,11 @@ pub(super) const INTENTS: &[Intent] = &[
             "df",
             "howmuch space ?disk ?use",
             "out space|disk",
+            "howmuch space ?free ?use ?disk",
+            "disk use overview|summary|total",
+            "space left|free ?count ?disk",
+            "size free ?disk ?space",
+            "df overview|summary|total|show",
         ],
         plan: free,
     },
@@ -74,6 +89,14 @@ pub(super) const INTENTS: &[Intent] = &[
             "howmuch space use <target> ?disk ?folder",
             "du ?<place>",
             "df <target>",
+            "size <place> ?folder ?file ?all ?total",
+            "howmuch weigh <target> ?folder ?file",
+            "count size <target> ?folder ?file",
+            "size total <target> ?folder",
+            "how heavy|big <target> ?folder ?file",
+            "folder size <place> ?total",
+            "du <target>",
+            "size it ?file ?folder",
         ],
         plan: size,
     },
@@ -100,7 +123,7 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "disk.inodes",
         topic: Topic::Disk,
         example: "how many inodes are free?",
-        patterns: &["inode ?free ?use ?count ?disk"],
+        patterns: &["inode ?free ?use ?count ?disk", "inode out ?free ?it", "inode left|use|free ?count"],
         plan: |_, run| show(run, "df -i -h", "Inodes per file system:", "No file system reports inodes."),
     },
     Intent {
@@ -257,7 +280,11 @@ fn free(slots: &Slots, run: &mut Run<'_>) -> Step {
 }
 
 fn size(slots: &Slots, run: &mut Run<'_>) -> Step {
-    let target = slots.target();
+    let target = match run.subject {
+        Subject::Nothing => slots.target().to_owned(),
+        _ => pointed_file(slots, run)?,
+    };
+    let target = target.as_str();
     let output = run.shell(&format!("du -s -h {}", path(target)))?;
     match usage_rows(&output.text).last() {
         Some(row) => Ok(Reply::about(target, format!("{} takes **{}** on disk.", code(target), row[0]))),

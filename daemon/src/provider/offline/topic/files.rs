@@ -2,7 +2,7 @@
 
 use super::{
     super::{
-        answer::{block, code, counted, table},
+        answer::{code, counted, table},
         intent::{Intent, Topic},
         run::{Reply, Run, Step},
         shell_line::{escape_pattern, path, word},
@@ -12,7 +12,7 @@ use super::{
 };
 
 /// Versions nobody looks for by hand.
-const NOT_GIT: &str = "-not -path '*/.git/*'";
+pub(super) const NOT_GIT: &str = "-not -path '*/.git/*'";
 
 pub(super) const INTENTS: &[Intent] = &[
     Intent {
@@ -25,6 +25,9 @@ pub(super) const INTENTS: &[Intent] = &[
             "where file <name> ?<place>",
             "it file <name> ?<place> ?name",
             "find|where <path> ?name ?<place> ?it -use -line -word -text -contain",
+            "find|where <path> ?file ?name ?<place> ?it i",
+            "have file <name> ?name ?somewhere ?where",
+            "it file name <name>",
         ],
         plan: by_name,
     },
@@ -39,7 +42,9 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "files.by-extension",
         topic: Topic::Files,
         example: "find all .rs files",
-        patterns: &["<ext> ?find ?file ?show ?all ?<place> ?<size> ?<date> ?where ?extension -count -delete -line"],
+        patterns: &[
+            "<ext> ?find ?file ?show ?all ?<place> ?<size> ?<date> ?where ?extension -count -delete -line -move -copy -compress -prune -cleanup -rename -extract -kill -executable -archive -download",
+        ],
         plan: by_extension,
     },
     Intent {
@@ -64,10 +69,13 @@ pub(super) const INTENTS: &[Intent] = &[
         topic: Topic::Files,
         example: "newest files here",
         patterns: &[
-            "newest file|<ext> ?<place> ?<num> ?show ?changed",
-            "newest <ext> ?file ?<place> ?<num>",
-            "last file changed ?<place> ?<num>",
-            "newest changed ?<place> ?<num>",
+            "newest file|<ext> ?<place> ?<num> ?show ?changed -download",
+            "newest <ext> ?file ?<place> ?<num> -download",
+            "last file changed ?<place> ?<num> -download",
+            "newest changed ?<place> ?<num> -download",
+            "newest <ext> ?file ?<place> ?<num> ?show -download",
+            "last <ext> ?file ?<place> -<num> -line -download",
+            "what last file changed ?it i -download",
         ],
         plan: |slots, run| by_age(slots, run, "-rn", "newest"),
     },
@@ -86,6 +94,8 @@ pub(super) const INTENTS: &[Intent] = &[
             "<date> file ?changed ?find ?all ?<place> ?<ext> ?<size> ?make ?where",
             "<date> changed ?<place> ?<ext> -git -commit -log",
             "<date> diff ?<place> -git -commit -log -file",
+            "file not changed <date> ?find ?<place> ?<ext>",
+            "changed newest file <date>",
         ],
         plan: changed,
     },
@@ -97,17 +107,14 @@ pub(super) const INTENTS: &[Intent] = &[
         plan: newer,
     },
     Intent {
-        name: "files.duplicates",
-        topic: Topic::Files,
-        example: "find duplicate files",
-        patterns: &["duplicate ?file ?find ?show ?<place> ?<ext> -line"],
-        plan: duplicates,
-    },
-    Intent {
         name: "files.empty",
         topic: Topic::Files,
         example: "find empty files",
-        patterns: &["empty file ?find ?all ?<place> ?<ext> -make -folder -delete"],
+        patterns: &[
+            "empty file ?find ?all ?<place> ?<ext> -make -folder -delete",
+            "empty <ext> ?file ?find ?all ?<place> -make -folder -delete",
+            "file empty with ?find ?show ?<place>",
+        ],
         plan: |slots, run| {
             list_files(
                 run,
@@ -136,7 +143,7 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "files.links",
         topic: Topic::Files,
         example: "list the symlinks here",
-        patterns: &["symlink ?find ?show ?all ?<place>"],
+        patterns: &["symlink ?find ?show ?all ?<place>", "symlink ?find ?show ?all ?<place> -make -broken"],
         plan: |slots, run| list_files(run, &format!("find {} -type l", path(slots.folder())), "that are links"),
     },
     Intent {
@@ -153,23 +160,21 @@ pub(super) const INTENTS: &[Intent] = &[
         },
     },
     Intent {
-        name: "files.tree",
-        topic: Topic::Files,
-        example: "show the folder tree",
-        patterns: &["tree -process ?show ?folder ?file ?<place> ?git"],
-        plan: tree,
-    },
-    Intent {
         name: "files.list",
         topic: Topic::Files,
         example: "list the files here",
         patterns: &[
-            "show file|folder ?all ?<place> ?size",
-            "what <place> ?file ?content ?it",
-            "file <place> ?where",
-            "ls ?<place> ?file",
-            "content folder ?<place> ?show ?all",
-            "show <place> ?all",
+            "show file|folder ?all ?<place> ?size -compress -delete",
+            "what <place> ?file ?content ?it -compress -delete",
+            "file <place> ?where -compress -delete",
+            "ls ?<place> ?file -compress -delete",
+            "content folder ?<place> ?show ?all -compress -delete",
+            "show <place> ?all -compress -delete",
+            "ls -compress -delete",
+            "ls <target> ?file ?folder -compress -delete",
+            "show content folder <target> -compress -delete",
+            "what <place> ?folder ?it ?file -compress -delete",
+            "show pwd -compress -delete",
         ],
         plan: list_folder,
     },
@@ -257,76 +262,13 @@ fn by_age(slots: &Slots, run: &mut Run<'_>, order: &str, word: &str) -> Step {
     Ok(Reply::about(&first[1], text))
 }
 
-/// Equal size first, then equal content: reading only what can be equal.
-fn duplicates(slots: &Slots, run: &mut Run<'_>) -> Step {
-    const MAX_CANDIDATES: usize = 200;
-    let folder = path(slots.folder());
-    // Sizes of fixed width, so that uniq can compare them and only candidates are printed.
-    let line = format!(
-        "find {folder} -type f -size +0{} {NOT_GIT} -printf '%15s %p\\n' 2> /dev/null | sort -rn | uniq -D -w 15 | head -n {MAX_CANDIDATES}",
-        slots.find_tests()
-    );
-    let output = run.shell(&line)?;
-    let candidates: Vec<&str> = output.text.lines().filter_map(split_first).map(|(_, name)| name).collect();
-    if candidates.is_empty() {
-        return Ok(Reply::new("There are no duplicate files: no two have the same size."));
-    }
-    let output = run.attempt(&format!("sha256sum {}", super::super::shell_line::paths(&candidates)))?;
-    let mut hashed: Vec<(&str, &str)> =
-        output.text.lines().filter_map(split_first).filter(|(hash, _)| hash.len() == 64).collect();
-    hashed.sort_unstable();
-    let groups: Vec<Vec<&str>> = hashed
-        .chunk_by(|a, b| a.0 == b.0)
-        .filter(|group| group.len() > 1)
-        .map(|group| group.iter().map(|(_, name)| *name).collect())
-        .collect();
-    if groups.is_empty() {
-        return Ok(Reply::new("There are no duplicate files: those of equal size differ in content."));
-    }
-    let mut text = format!("{} of identical content:\n", counted(groups.len(), "group of files", "groups of files"));
-    for group in groups.iter().take(10) {
-        let names: Vec<String> = group.iter().map(|name| code(name)).collect();
-        text.push_str(&format!("\n- {}", names.join(", ")));
-    }
-    if candidates.len() == MAX_CANDIDATES {
-        text.push_str(&format!("\n\nOnly the {MAX_CANDIDATES} largest candidates were compared."));
-    }
-    Ok(Reply::new(text))
-}
-
-fn tree(slots: &Slots, run: &mut Run<'_>) -> Step {
-    let folder = slots.folder();
-    let line = format!(
-        "find {} -maxdepth 3 -not -name '.*' -not -path '*/.*/*' -not -path '*/node_modules/*' -not -path '*/target/*' | sort | head -n 200",
-        path(folder)
-    );
-    let output = run.shell(&line)?;
-    let base = folder.trim_end_matches('/');
-    let names: Vec<&str> = output
-        .text
-        .lines()
-        .filter_map(|line| line.strip_prefix(base))
-        .map(|rest| rest.trim_start_matches('/'))
-        .filter(|rest| !rest.is_empty())
-        .collect();
-    if names.is_empty() {
-        return Ok(Reply::new(format!("{} is empty, or hidden files are all it holds.", code(folder))));
-    }
-    let drawn: Vec<String> = names
-        .iter()
-        .map(|name| {
-            let depth = name.matches('/').count();
-            format!("{}{}", "  ".repeat(depth), name.rsplit('/').next().unwrap_or(name))
-        })
-        .collect();
-    let lines: Vec<&str> = drawn.iter().map(String::as_str).collect();
-    Ok(Reply::new(format!("{}, three levels deep:\n\n{}", code(folder), block(&lines, "text"))))
-}
-
 fn list_folder(slots: &Slots, run: &mut Run<'_>) -> Step {
     let place = slots.folder();
     if is_archive(place) {
         return super::archives::list_archive(place, run);
+    }
+    if is_document(place) {
+        return super::reading::show_file(slots, run);
     }
     show(
         run,
@@ -341,4 +283,17 @@ pub(super) fn is_archive(name: &str) -> bool {
     [".zip", ".tar", ".tar.gz", ".tgz", ".tar.xz", ".txz", ".tar.bz2", ".tbz2", ".tar.zst", ".jar", ".7z"]
         .iter()
         .any(|end| name.to_lowercase().ends_with(end))
+}
+
+/// Whether the name ends as names of files do and names of folders rarely.
+fn is_document(name: &str) -> bool {
+    const LETTERS: std::ops::RangeInclusive<usize> = 1..=5;
+    let last = name.rsplit('/').next().unwrap_or(name);
+    last.rsplit_once('.').is_some_and(|(stem, end)| {
+        !stem.is_empty()
+            && end != "d"
+            && LETTERS.contains(&end.len())
+            && end.starts_with(|first: char| first.is_ascii_alphabetic())
+            && end.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    })
 }

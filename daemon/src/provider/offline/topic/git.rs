@@ -1,4 +1,4 @@
-//! Git.
+//! Git: what only reads. What changes something is in `git_changes`.
 
 use super::{
     super::{
@@ -8,6 +8,7 @@ use super::{
         shell_line::{path, word},
         slots::Slots,
     },
+    git_changes::is_conflict,
     show,
 };
 
@@ -23,6 +24,11 @@ pub(super) const INTENTS: &[Intent] = &[
             "uncommitted ?changed ?file ?it ?git ?show ?diff",
             "git changed|clean ?file",
             "commit changed ?uncommitted ?file not|need",
+            "git commit what|anything ?it ?changed",
+            "git file changed ?where ?show ?uncommitted",
+            "status git ?it",
+            "commit anything ?it -<text>",
+            "modified file git ?show",
         ],
         plan: status,
     },
@@ -54,13 +60,14 @@ pub(super) const INTENTS: &[Intent] = &[
         topic: Topic::Git,
         example: "git history of main.rs",
         patterns: &[
-            "git|commit log|history <target> ?file ?show",
+            "git|commit log|history <target> file|of|for ?show ?file",
             "who changed <path> ?last ?file",
             "show log <target> ?git ?file",
-            "history <path> ?file ?git",
-            "history <place> ?file ?git -command -shell",
-            "blame|author <target> ?file ?last ?git ?line",
+            "history <sure> ?file ?git -command -shell",
+            "history <place> file|git -command -shell",
+            "blame|author <sure> ?file ?last ?git ?line",
             "commit <path> ?changed ?git ?last ?file",
+            "blame|author file <target> ?last ?git ?line",
         ],
         plan: file_history,
     },
@@ -72,6 +79,10 @@ pub(super) const INTENTS: &[Intent] = &[
             "author ?git ?commit ?show ?all ?most ?count ?<date> ?it",
             "author commit ?most ?all",
             "who commit ?most ?<date>",
+            "who work git ?it",
+            "author git ?top ?first ?show",
+            "top|first author",
+            "who worked|work git|on ?it",
         ],
         plan: authors,
     },
@@ -86,7 +97,13 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "git.branches",
         topic: Topic::Git,
         example: "list the branches",
-        patterns: &["branch exist|exists ?where", "branch ?show ?all ?git ?remote -go -make -delete -merge -current"],
+        patterns: &[
+            "branch exist|exists ?where",
+            "branch ?show ?all ?git ?remote -go -make -delete -merge -current",
+            "branch ?git",
+            "remote branch ?show ?all",
+            "what branch exist|there ?all ?git",
+        ],
         plan: |_, run| {
             let output = run.shell("git branch -a")?;
             Ok(Reply::new(format!(
@@ -100,7 +117,11 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "git.current-branch",
         topic: Topic::Git,
         example: "which branch am i on?",
-        patterns: &["where|what|current branch ?git ?it -show -all -list"],
+        patterns: &[
+            "where|what|current branch ?git ?it -show -all -list",
+            "branch it where|what -exist",
+            "name branch ?my ?git ?current",
+        ],
         plan: current_branch,
     },
     Intent {
@@ -119,62 +140,8 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "git.staged",
         topic: Topic::Git,
         example: "show staged changes",
-        patterns: &["stage ?show ?diff ?changed ?git ?file -make -all"],
+        patterns: &["stage ?show ?diff ?changed ?git ?file -make -all", "stage file|what ?show ?have -make -all"],
         plan: |slots, run| diff(slots, run, " --cached", "Staged changes"),
-    },
-    Intent {
-        name: "git.add-all",
-        topic: Topic::Git,
-        example: "stage all changes",
-        patterns: &["stage all ?changed ?file ?git", "git make all ?file"],
-        plan: |_, run| act(run, "git add -A", "Everything is staged."),
-    },
-    Intent {
-        name: "git.stage",
-        topic: Topic::Git,
-        example: "stage main.rs",
-        patterns: &["stage <names> ?file ?git -show"],
-        plan: |slots, run| {
-            act(run, &format!("git add -- {}", super::super::shell_line::paths(&slots.names)), "It is staged.")
-        },
-    },
-    Intent {
-        name: "git.commit",
-        topic: Topic::Git,
-        example: "commit with message 'fix typo'",
-        patterns: &["commit message <text> ?git ?all ?changed", "git commit <text> ?message -undo -find -last -log"],
-        plan: commit,
-    },
-    Intent {
-        name: "git.undo-commit",
-        topic: Topic::Git,
-        example: "undo the last commit",
-        patterns: &["undo commit ?last ?git ?newest"],
-        plan: undo_commit,
-    },
-    Intent {
-        name: "git.restore",
-        topic: Topic::Git,
-        example: "undo changes in main.rs",
-        patterns: &[
-            "undo changed|diff <target> ?file ?git",
-            "undo file <name> ?git ?changed",
-            "discard changed <target> ?file ?git",
-        ],
-        plan: |slots, run| {
-            act(
-                run,
-                &format!("git restore -- {}", path(slots.target())),
-                &format!("{} is as in the last commit.", code(slots.target())),
-            )
-        },
-    },
-    Intent {
-        name: "git.stash",
-        topic: Topic::Git,
-        example: "stash my changes",
-        patterns: &["stash ?changed ?git ?all -show -pop -delete"],
-        plan: |_, run| act(run, "git stash", "Your changes are stashed; `git stash pop` brings them back."),
     },
     Intent {
         name: "git.stashes",
@@ -184,31 +151,14 @@ pub(super) const INTENTS: &[Intent] = &[
         plan: |_, run| show(run, "git stash list", "Stashes:", "There are no stashes."),
     },
     Intent {
-        name: "git.stash-pop",
-        topic: Topic::Git,
-        example: "bring back the stash",
-        patterns: &["stash pop|back|apply ?git ?last ?changed"],
-        plan: |_, run| act(run, "git stash pop", "The stash is back in your files."),
-    },
-    Intent {
-        name: "git.new-branch",
-        topic: Topic::Git,
-        example: "create a branch named fix-typo",
-        patterns: &["make branch <name> ?git ?name ?go"],
-        plan: |slots, run| branch(slots, run, "git switch -c", "You are on the new branch"),
-    },
-    Intent {
-        name: "git.switch",
-        topic: Topic::Git,
-        example: "switch to branch main",
-        patterns: &["go branch <name> ?git", "checkout <name> ?branch ?git", "git go <name>"],
-        plan: |slots, run| branch(slots, run, "git switch", "You are on branch"),
-    },
-    Intent {
         name: "git.remotes",
         topic: Topic::Git,
         example: "list the git remotes",
-        patterns: &["remote ?git ?show ?all ?address ?where -branch -push -pull"],
+        patterns: &[
+            "remote ?git ?show ?all ?address ?where -branch -push -pull",
+            "remote url|address ?git ?show ?it",
+            "url git ?remote",
+        ],
         plan: |_, run| show(run, "git remote -v", "Remotes:", "This repository has no remotes."),
     },
     Intent {
@@ -219,31 +169,22 @@ pub(super) const INTENTS: &[Intent] = &[
         plan: |_, run| show(run, "git tag -l --sort=-creatordate", "Tags, newest first:", "There are no tags."),
     },
     Intent {
-        name: "git.pull",
+        name: "git.conflicts",
         topic: Topic::Git,
-        example: "git pull",
-        patterns: &["pull ?git ?newest ?changed ?branch ?remote ?commit"],
-        plan: |_, run| act(run, "git pull --ff-only", "Pulled."),
-    },
-    Intent {
-        name: "git.push",
-        topic: Topic::Git,
-        example: "git push",
-        patterns: &["push ?git ?changed ?branch ?remote ?commit ?it -force"],
-        plan: |_, run| act(run, "git push", "Pushed."),
-    },
-    Intent {
-        name: "git.init",
-        topic: Topic::Git,
-        example: "make this a git repository",
-        patterns: &["initialise git ?<place> ?make", "make git ?<place> ?it"],
-        plan: |slots, run| act(run, &format!("git init {}", path(slots.folder())), "It is a git repository now."),
+        example: "which files are in conflict?",
+        patterns: &["conflict ?merge ?file ?show ?git ?where ?find ?all -fix"],
+        plan: conflicts,
     },
     Intent {
         name: "git.search",
         topic: Topic::Git,
         example: "find commits about 'login'",
-        patterns: &["find commit <text> ?git ?message ?all ?contain ?about"],
+        patterns: &[
+            "find commit <text> ?git ?message ?all ?contain ?about",
+            "commit contain|mention|about <quote> ?where ?find ?message ?git",
+            "where commit <quote> ?find ?contain",
+            "commit find <quote>",
+        ],
         plan: search,
     },
 ];
@@ -371,44 +312,16 @@ fn git_show(run: &mut Run<'_>, line: &str, head: &str) -> Step {
     show(run, line, head, "There is no commit.")
 }
 
-/// A line that changes something; what git said is shown below the outcome.
-fn act(run: &mut Run<'_>, line: &str, outcome: &str) -> Step {
-    let output = run.shell(line)?;
-    let said = output.lines();
-    Ok(Reply::new(if said.is_empty() { outcome.to_owned() } else { format!("{outcome}\n\n{}", block(&said, "text")) }))
-}
-
-fn branch(slots: &Slots, run: &mut Run<'_>, verb: &str, outcome: &str) -> Step {
-    let name = slots.name();
-    if name.starts_with('-') {
-        return Ok(Reply::new(format!("{} cannot be the name of a branch.", code(name))));
+fn conflicts(_: &Slots, run: &mut Run<'_>) -> Step {
+    let output = run.shell("git status --short")?;
+    let names: Vec<&str> =
+        output.text.lines().filter(|line| is_conflict(line)).filter_map(|line| line.get(3..)).collect();
+    if names.is_empty() {
+        return Ok(Reply::new("No file is in conflict."));
     }
-    run.shell(&format!("{verb} {}", word(name)))?;
-    Ok(Reply::new(format!("{outcome} {}.", code(name))))
-}
-
-fn commit(slots: &Slots, run: &mut Run<'_>) -> Step {
-    let staged = run.shell("git diff --cached --name-only")?;
-    let files: Vec<String> = staged.lines().iter().map(|&line| line.to_owned()).collect();
-    if files.is_empty() {
-        return Ok(Reply::new("Nothing is staged, so nothing was committed. Say `stage all changes` first."));
-    }
-    let text = slots.text.as_deref().unwrap_or_default();
-    run.shell(&format!("git commit -m {}", word(text)))?;
-    Ok(Reply::new(format!("I committed {}:\n\n{}", counted(files.len(), "file", "files"), list(&files))))
-}
-
-/// Only a commit that nobody else has is undone; its changes stay.
-fn undo_commit(_: &Slots, run: &mut Run<'_>) -> Step {
-    let last = run.shell("git log --oneline --decorate -n 1")?;
-    let title = last.first().unwrap_or_default().to_owned();
-    let elsewhere = run.shell("git branch --remotes --contains HEAD")?;
-    if let Some(remote) = elsewhere.first() {
-        return Ok(Reply::new(format!(
-            "The last commit is already on {}, so undoing it would rewrite what others have. `git revert HEAD` makes a new commit that takes it back.",
-            code(remote)
-        )));
-    }
-    run.shell("git reset --soft HEAD~1")?;
-    Ok(Reply::new(format!("I undid {}; its changes are staged.", code(&title))))
+    let head = counted(names.len(), "file is in conflict", "files are in conflict");
+    Ok(Reply::new(format!(
+        "{head}:\n\n{}\n\nMend the places between `<<<<<<<` and `>>>>>>>`, then stage and commit them.",
+        list(&names)
+    )))
 }

@@ -1,19 +1,25 @@
 //! The intents, one topic per file, and the shapes of answer they share.
 
 mod archives;
+mod chores;
 mod disk;
 mod failures;
 mod files;
 mod git;
+mod git_changes;
 mod help;
 mod network;
 mod packages;
+mod people;
 mod permissions;
+mod ports;
 mod processes;
 mod reading;
+mod services;
 mod shell;
 mod system;
 mod text;
+mod trees;
 
 use super::{
     answer::{block, counted, list},
@@ -23,22 +29,30 @@ use super::{
 
 /// Lines a listing command hands over at most.
 const MAX_LISTED: usize = 200;
+/// Leaves out names that would look like several in a listing by lines. Only for listings that are acted on.
+const NO_CONTROL: &str = "-not -path '*[[:cntrl:]]*'";
 
 /// All intents. Of equally good ones the first wins.
 pub(super) fn intents() -> impl Iterator<Item = &'static Intent> {
     [
+        chores::INTENTS,
         disk::INTENTS,
         files::INTENTS,
+        trees::INTENTS,
         reading::INTENTS,
         shell::INTENTS,
         text::INTENTS,
         processes::INTENTS,
+        ports::INTENTS,
         network::INTENTS,
         git::INTENTS,
+        git_changes::INTENTS,
         archives::INTENTS,
         permissions::INTENTS,
         packages::INTENTS,
+        services::INTENTS,
         system::INTENTS,
+        people::INTENTS,
         failures::INTENTS,
         help::INTENTS,
     ]
@@ -67,9 +81,10 @@ fn list_files(run: &mut Run<'_>, line: &str, kind: &str) -> Step {
     let one = kind.replacen("that are broken links", "that is a broken link", 1).replacen("that are ", "that is ", 1);
     let kind = if lines.len() == 1 { &one } else { kind };
     let at_least = if lines.len() >= MAX_LISTED { "At least " } else { "" };
-    let subject = if lines.len() == 1 { Some(lines[0].to_owned()) } else { None };
     let text = format!("{at_least}{} {kind}:\n\n{}", counted(lines.len(), "match", "matches"), list(&lines));
-    Ok(Reply { text, subject })
+    let find = line.strip_suffix(" 2> /dev/null").unwrap_or(line);
+    let again = format!("{find} {NO_CONTROL} 2> /dev/null | head -n {MAX_LISTED}");
+    Ok(Reply::listing(lines.into_iter().map(str::to_owned).collect(), Some(again), text))
 }
 
 /// Splits a line at its first blanks into a head and the rest, which may hold blanks.

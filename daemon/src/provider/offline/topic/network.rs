@@ -13,28 +13,13 @@ use super::{
 
 pub(super) const INTENTS: &[Intent] = &[
     Intent {
-        name: "network.port",
-        topic: Topic::Network,
-        example: "what listens on port 8080?",
-        patterns: &[
-            "port <num> ?listen ?use ?open ?process ?run ?who ?free -kill",
-            "listen <num> ?process ?port -kill",
-            "who|what use|run <num> ?process -kill",
-        ],
-        plan: port,
-    },
-    Intent {
-        name: "network.listening",
-        topic: Topic::Network,
-        example: "show all open ports",
-        patterns: &["port ?open ?listen ?show ?all ?use ?process", "listen ?show ?process ?all"],
-        plan: listening,
-    },
-    Intent {
         name: "network.connections",
         topic: Topic::Network,
         example: "show network connections",
-        patterns: &["connection ?network ?show ?open ?all"],
+        patterns: &[
+            "connection ?network ?show ?open ?all",
+            "connection established|active|current ?network ?show ?all",
+        ],
         plan: |_, run| show(run, "ss -t -u -n -p", "Open connections:", "There are no open connections."),
     },
     Intent {
@@ -48,14 +33,18 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "network.public-ip",
         topic: Topic::Network,
         example: "what is my public ip?",
-        patterns: &["public ip|address ?ip ?show"],
+        patterns: &["ip internet ?what ?see ?have ?my", "public ip|address ?ip ?show", "public ip ?my"],
         plan: public_ip,
     },
     Intent {
         name: "network.interfaces",
         topic: Topic::Network,
         example: "list the network interfaces",
-        patterns: &["interface ?network ?show ?all", "network card|device ?show"],
+        patterns: &[
+            "interface ?network ?show ?all",
+            "network card|device ?show",
+            "network card|cards|device|adapter ?show ?all",
+        ],
         plan: |_, run| show(run, "ip -br link", "Network interfaces:", "There are no network interfaces."),
     },
     Intent {
@@ -82,6 +71,9 @@ pub(super) const INTENTS: &[Intent] = &[
             "up <path> ?host ?it ?network",
             "network <path> ?up",
             "reach <name> ?host",
+            "host <path> up|down|run|network|reach",
+            "host down|up <path> ?it",
+            "network down|up <path>",
         ],
         plan: ping,
     },
@@ -90,9 +82,13 @@ pub(super) const INTENTS: &[Intent] = &[
         topic: Topic::Network,
         example: "am i online?",
         patterns: &[
-            "network ?up ?run ?connection ?it ?status",
-            "ping network",
-            "connection|network work|working|up|status ?network ?it",
+            "network|internet ?up ?run ?connection ?it ?status",
+            "ping network|internet",
+            "connection|network|internet work|working|up|status ?network ?internet ?it",
+            "network|internet down|up|work ?it ?connection",
+            "have network|internet|connection ?network ?internet ?it",
+            "test|check network|internet ?connection",
+            "network|internet connection have|it|test|am",
         ],
         plan: |_, run| reach("1.1.1.1", run),
     },
@@ -100,21 +96,39 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "network.dns",
         topic: Topic::Network,
         example: "look up the address of example.org",
-        patterns: &["dns <target> ?host ?ip ?address ?name ?find", "ip|address <target> ?host ?dns ?find ?show ?name"],
+        patterns: &[
+            "dns <sure> ?host ?ip ?address ?name ?find",
+            "ip|address <sure> ?host ?dns ?find ?show ?name",
+            "ip|address have <path> ?host ?dns",
+            "dns <name> ?for lookup|resolve|name",
+            "lookup <name> ?dns ?name ?ip ?address",
+        ],
         plan: dns,
     },
     Intent {
         name: "network.nameservers",
         topic: Topic::Network,
         example: "which dns servers do i use?",
-        patterns: &["nameserver ?use ?show ?dns", "dns host ?use ?show", "dns ?show ?use"],
+        patterns: &[
+            "nameserver ?use ?show ?dns",
+            "dns host ?use ?show",
+            "dns ?show ?use",
+            "dns host ?use ?show ?set ?configured ?where ?what",
+            "dns configured|set ?host ?what",
+        ],
         plan: nameservers,
     },
     Intent {
         name: "network.http",
         topic: Topic::Network,
         example: "is https://example.org up?",
-        patterns: &["http|https|headers|respond <path> ?host ?up"],
+        patterns: &[
+            "http|https|headers|respond <path> ?host ?up",
+            "http <path> ?host ?up ?show ?it ?run",
+            "http host <path> ?up",
+            "check|test|open|what <url> ?host ?up ?it",
+            "<url> up|down|respond|reach|run|http|network ?host ?it",
+        ],
         plan: |slots, run| http(slots.name(), run),
     },
     Intent {
@@ -125,83 +139,6 @@ pub(super) const INTENTS: &[Intent] = &[
         plan: download,
     },
 ];
-
-/// A program that listens.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Listener {
-    pub(super) address: String,
-    pub(super) port: u64,
-    pub(super) pid: Option<u64>,
-    pub(super) program: String,
-}
-
-/// Reads `ss -l -n -p`, with and without its first column (`tcp`, `udp`).
-pub(super) fn listeners(text: &str) -> Vec<Listener> {
-    text.lines().filter_map(read_listener).collect()
-}
-
-fn read_listener(line: &str) -> Option<Listener> {
-    let words: Vec<&str> = line.split_whitespace().collect();
-    let state = words.iter().position(|word| ["LISTEN", "UNCONN"].contains(word))?;
-    let (address, port) = words.get(state + 3)?.rsplit_once(':')?;
-    let users = words.get(state + 5..).unwrap_or_default().join(" ");
-    let program = users.split('"').nth(1).unwrap_or_default().to_owned();
-    let pid = users.split_once("pid=").and_then(|(_, rest)| rest.split([',', ')']).next()?.parse().ok());
-    Some(Listener { address: address.to_owned(), port: port.parse().ok()?, pid, program })
-}
-
-fn port(slots: &Slots, run: &mut Run<'_>) -> Step {
-    let port = slots.number.unwrap_or_default();
-    let output = run.attempt("ss -l -t -u -n -p")?;
-    if output.failed {
-        // No ss here, as on macOS.
-        return show(
-            run,
-            &format!("lsof -n -P -i :{port}"),
-            &format!("On port {port}:"),
-            &format!("Nothing uses port {port}."),
-        );
-    }
-    let found: Vec<Listener> = listeners(&output.text).into_iter().filter(|found| found.port == port).collect();
-    let Some(first) = found.first() else {
-        return Ok(Reply::new(format!("**Nothing** listens on port {port}.")));
-    };
-    let who = match (first.program.as_str(), first.pid) {
-        ("", _) => "A process of another user".to_owned(),
-        (program, Some(pid)) => format!("{} (process {pid})", code(program)),
-        (program, None) => code(program),
-    };
-    Ok(Reply::new(format!("{who} listens on port {port}:\n\n{}", listener_table(&found))))
-}
-
-fn listening(_: &Slots, run: &mut Run<'_>) -> Step {
-    let output = run.attempt("ss -l -t -u -n -p")?;
-    if output.failed {
-        return show(run, "lsof -n -P -i", "Programs that use the network:", "Nothing listens.");
-    }
-    let mut found = listeners(&output.text);
-    if found.is_empty() {
-        return Ok(Reply::new("Nothing listens on any port."));
-    }
-    found.sort_by_key(|listener| listener.port);
-    Ok(Reply::new(format!(
-        "{} are listened on:\n\n{}",
-        super::counted(found.len(), "port", "ports"),
-        listener_table(&found)
-    )))
-}
-
-fn listener_table(found: &[Listener]) -> String {
-    let rows: Vec<Vec<String>> = found
-        .iter()
-        .map(|listener| {
-            let pid = listener.pid.map(|pid| pid.to_string()).unwrap_or_default();
-            let program = if listener.program.is_empty() { "?".to_owned() } else { listener.program.clone() };
-            vec![listener.port.to_string(), listener.address.clone(), pid, program]
-        })
-        .collect();
-    table(&["Port", "Address", "PID", "Program"], &rows)
-}
 
 fn my_ip(_: &Slots, run: &mut Run<'_>) -> Step {
     let output = run.attempt("ip -br addr")?;
@@ -322,17 +259,6 @@ fn download(slots: &Slots, run: &mut Run<'_>) -> Step {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn listeners_are_read_with_and_without_the_kind() {
-        let text = "State Recv-Q Send-Q Local Address:Port Peer Address:Port Process\n\
-            LISTEN 0 128 127.0.0.1:8080 0.0.0.0:* users:((\"node\",pid=42,fd=3))\n\
-            tcp   LISTEN 0 128 [::]:22 [::]:*\n";
-        let found = listeners(text);
-        assert_eq!(found.len(), 2);
-        assert_eq!((found[0].port, found[0].pid, found[0].program.as_str()), (8080, Some(42), "node"));
-        assert_eq!((found[1].port, found[1].pid, found[1].address.as_str()), (22, None, "[::]"));
-    }
 
     #[test]
     fn only_web_addresses_are_fetched() {

@@ -3,6 +3,7 @@
 use super::super::{
     answer::{block, code},
     intent::{Intent, Topic},
+    pointing::pointed_file,
     run::{Reply, Run, Step},
     shell_line::path,
     slots::Slots,
@@ -13,14 +14,24 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "permissions.owner",
         topic: Topic::Permissions,
         example: "who owns main.rs?",
-        patterns: &["own <target> ?file ?folder ?who ?user -make", "who own <target> ?file ?folder"],
+        patterns: &[
+            "own <target> ?file ?folder ?who ?user -make",
+            "who own <target> ?file ?folder",
+            "who own it ?file ?folder",
+            "own it who",
+        ],
         plan: owner,
     },
     Intent {
         name: "permissions.show",
         topic: Topic::Permissions,
         example: "permissions of notes.txt",
-        patterns: &["who can read|write|permission <target> ?file", "permission <target> ?show ?file ?folder -denied"],
+        patterns: &[
+            "who can read|write|permission <target> ?file",
+            "permission <target> ?show ?file ?folder -denied",
+            "rights|permission have <path> ?file",
+            "what permission <path> ?file ?have",
+        ],
         plan: show_permissions,
     },
     Intent {
@@ -30,6 +41,8 @@ pub(super) const INTENTS: &[Intent] = &[
         patterns: &[
             "can write <target> ?file ?folder -who -why",
             "write access|permission <target> ?file ?folder -who",
+            "can write|change|edit <target> ?file ?folder -who -why -you",
+            "writable <path> ?file ?me ?it",
         ],
         plan: |slots, run| may(slots, run, "-w", "write to"),
     },
@@ -37,14 +50,19 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "permissions.may-read",
         topic: Topic::Permissions,
         example: "can I read /etc/passwd?",
-        patterns: &["can read <path> ?file ?folder -who -why"],
+        patterns: &["can read <path> ?file ?folder -who -why", "can read|open <path> ?file ?folder -who -why -you"],
         plan: |slots, run| may(slots, run, "-r", "read"),
     },
     Intent {
         name: "permissions.of-number",
         topic: Topic::Permissions,
         example: "what does chmod 755 mean?",
-        patterns: &["permission <num> what|explain|mean|does|do -file", "what|explain permission <num>"],
+        patterns: &[
+            "permission <num> what|explain|mean|does|do -file",
+            "what|explain permission <num>",
+            "permission mean <num>",
+            "mean permission <num> ?what ?explain",
+        ],
         plan: |slots, _| Ok(Reply::new(explain_number(slots.number.unwrap_or_default()))),
     },
     Intent {
@@ -56,21 +74,39 @@ pub(super) const INTENTS: &[Intent] = &[
             "executable <target> make",
             "make run <path> ?file",
             "permission run <path> ?file",
+            "make executable <target> ?file ?it",
+            "run <path> make|allow|let|able|can ?file",
+            "executable <path> ?make",
+            "make executable it ?file",
         ],
         plan: |slots, run| change(slots, run, "u+x", "is executable now"),
+    },
+    Intent {
+        name: "permissions.set-mode",
+        topic: Topic::Permissions,
+        example: "set the permissions of run.sh to 755",
+        patterns: &[
+            "permission <num> <path> ?set ?file ?change ?make",
+            "set|change|make permission <num> <target> ?file ?folder",
+        ],
+        plan: set_mode,
     },
     Intent {
         name: "permissions.make-readonly",
         topic: Topic::Permissions,
         example: "make notes.txt read-only",
-        patterns: &["make read-only|readonly <target> ?file"],
+        patterns: &["make read-only|readonly <target> ?file", "make readonly|read-only <target> ?file ?write"],
         plan: |slots, run| change(slots, run, "a-w", "is read-only now"),
     },
     Intent {
         name: "permissions.make-private",
         topic: Topic::Permissions,
         example: "make notes.txt private",
-        patterns: &["make private <target> ?file ?folder"],
+        patterns: &[
+            "make private <target> ?file ?folder",
+            "make accessible|readable|private <target> only|private|me ?file",
+            "nobody|else read <path> ?file",
+        ],
         plan: |slots, run| change(slots, run, "go-rwx", "can only be used by you now"),
     },
     Intent {
@@ -80,6 +116,8 @@ pub(super) const INTENTS: &[Intent] = &[
         patterns: &[
             "permission denied <target> ?why ?file ?folder ?read ?write ?open",
             "why can't|cannot read|write|open|execute|delete <target> ?file",
+            "why cannot|can't <target> read|write|open|run|delete|access|permission ?file ?folder",
+            "permission denied <target> ?why ?file ?folder ?on ?it",
         ],
         plan: denied,
     },
@@ -87,7 +125,11 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "permissions.executables",
         topic: Topic::Permissions,
         example: "which files here are executable?",
-        patterns: &["executable file ?find ?show ?all ?<place> ?where -make"],
+        patterns: &[
+            "executable file ?find ?show ?all ?<place> ?where -make",
+            "executable file ?run ?where ?<place>",
+            "file run|executed can|where ?<place> -<name>",
+        ],
         plan: |slots, run| {
             super::list_files(
                 run,
@@ -99,7 +141,7 @@ pub(super) const INTENTS: &[Intent] = &[
 ];
 
 /// Fields of `ls -l -d`: mode, owner, group.
-fn details(line: &str) -> Option<(&str, &str, &str)> {
+pub(super) fn details(line: &str) -> Option<(&str, &str, &str)> {
     let mut words = line.split_whitespace();
     let mode = words.next()?;
     words.next()?;
@@ -107,7 +149,8 @@ fn details(line: &str) -> Option<(&str, &str, &str)> {
 }
 
 fn owner(slots: &Slots, run: &mut Run<'_>) -> Step {
-    let name = slots.target();
+    let name = pointed_file(slots, run)?;
+    let name = name.as_str();
     let output = run.shell(&format!("ls -l -d {}", path(name)))?;
     Ok(match output.first().and_then(details) {
         Some((mode, owner, group)) => Reply::about(
@@ -171,12 +214,21 @@ fn rights(mode: &str, owner: &str, group: &str) -> String {
 }
 
 fn change(slots: &Slots, run: &mut Run<'_>, mode: &str, outcome: &str) -> Step {
-    let name = slots.target();
+    let name = pointed_file(slots, run)?;
+    let name = name.as_str();
     if name == "." {
         return Ok(Reply::new("Please name the file."));
     }
     run.shell(&format!("chmod {mode} {}", path(name)))?;
     Ok(Reply::about(name, format!("{} {outcome}.", code(name))))
+}
+
+fn set_mode(slots: &Slots, run: &mut Run<'_>) -> Step {
+    let mode = format!("{:03}", slots.number.unwrap_or_default());
+    if !(3..=4).contains(&mode.len()) || mode.contains(['8', '9']) {
+        return Ok(Reply::new(format!("{} is no mode of three digits from 0 to 7.", code(&mode))));
+    }
+    change(slots, run, &mode, &format!("has mode {} now", code(&mode)))
 }
 
 fn denied(slots: &Slots, run: &mut Run<'_>) -> Step {

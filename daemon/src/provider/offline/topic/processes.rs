@@ -2,8 +2,10 @@
 
 use super::super::{
     answer::{block, code, counted, table},
+    context::Dialect,
     intent::{Intent, Topic},
-    run::{Output, Reply, Run, Step},
+    pointing::pointed_processes,
+    run::{Halt, Output, Reply, Run, Step},
     shell_line::{path, word},
     slots::Slots,
 };
@@ -17,7 +19,14 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "process.cpu",
         topic: Topic::Processes,
         example: "what uses the most cpu?",
-        patterns: &["cpu use|process|big ?process ?use ?big ?<num>", "load process", "why slow", "top ?process ?cpu"],
+        patterns: &[
+            "cpu use|process|big ?process ?use ?big ?<num>",
+            "load process",
+            "why slow ?it ?process -code -query -test",
+            "top ?process ?cpu",
+            "slow|slowing what ?down ?process",
+            "cpu hog ?process ?show ?<num>",
+        ],
         plan: |slots, run| by_use(slots, run, "%cpu", "CPU"),
     },
     Intent {
@@ -28,6 +37,10 @@ pub(super) const INTENTS: &[Intent] = &[
             "memory process ?use ?big ?<num>",
             "what|who memory use -free ?process ?<num>",
             "memory big ?use ?process ?<num>",
+            "memory hog ?process ?show ?<num>",
+            "memory use process ?all ?show",
+            "process memory ?show ?by",
+            "memory use what|who|where ?process ?all -free -howmuch",
         ],
         plan: |slots, run| by_use(slots, run, "%mem", "memory"),
     },
@@ -35,24 +48,52 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "process.kill-port",
         topic: Topic::Processes,
         example: "kill whatever listens on port 3000",
-        patterns: &["kill port <num> ?process ?listen ?use ?it ?run", "kill listen <num> ?process ?it"],
+        patterns: &[
+            "kill|stop port <num> ?process ?listen ?use ?it ?run",
+            "kill|stop listen <num> ?process ?it",
+            "cleanup|free port <num> ?process -is -what -who",
+            "port <num> kill|stop ?process ?it ?use ?listen",
+            "port <num> use|taken|blocked|busy kill|stop ?process ?it",
+        ],
         plan: kill_port,
     },
     Intent {
         name: "process.kill",
         topic: Topic::Processes,
         example: "kill firefox",
-        patterns: &["kill <name> ?process ?all ?run -service -port", "kill process <num> -port"],
+        patterns: &[
+            "kill <name> ?process ?all ?run -service -port -big",
+            "stop <program> ?process ?all ?run -service -port -big",
+            "stop process <name> ?all ?run -service -port -big",
+            "kill|stop process|pid <num> -port",
+            "kill <num> -port -listen",
+            "kill|stop it|ordinal|first|last process ?it ?all -port -service",
+            "kill it|ordinal|first|last ?it ?process ?all -port -service",
+        ],
         plan: kill,
+    },
+    Intent {
+        name: "process.kill-hog",
+        topic: Topic::Processes,
+        example: "kill the process that uses the most memory",
+        patterns: &[
+            "kill|stop process memory|cpu use ?big ?all",
+            "kill|stop process memory|cpu big ?use",
+            "kill|stop memory|cpu hog|use|big ?process ?all ?big ?use",
+        ],
+        plan: kill_hog,
     },
     Intent {
         name: "process.running",
         topic: Topic::Processes,
         example: "is nginx running?",
         patterns: &[
-            "run <name> ?process ?it ?service -version -command",
-            "process <name> ?find ?show ?run ?all",
-            "up <program>",
+            "running|runs|alive|läuft <name> ?process ?service ?it -version -command -count -jobs",
+            "run <name> is|are|does|do ?process ?it -version -command -count -jobs",
+            "process <name> ?find ?show ?run ?all -kill -stop -jobs",
+            "run <path> is|are ?process -jobs",
+            "up <program> -jobs",
+            "run <program> ?it ?process -version -command -jobs",
         ],
         plan: is_running,
     },
@@ -60,7 +101,7 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "process.list",
         topic: Topic::Processes,
         example: "list my processes",
-        patterns: &["process ?run ?show ?all ?user ?my", "what run", "ps"],
+        patterns: &["process ?run ?show ?all ?user ?my", "what run", "ps", "process run ?what ?show"],
         plan: list_own,
     },
     Intent {
@@ -102,8 +143,17 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "process.jobs",
         topic: Topic::Processes,
         example: "show background jobs",
-        patterns: &["jobs ?show ?all background", "jobs"],
-        plan: |_, run| super::show(run, "jobs -l", "Jobs of this shell:", "This shell has no jobs."),
+        patterns: &[
+            "jobs ?show ?all background",
+            "jobs",
+            "jobs run|background ?show ?all ?what ?it",
+            "what jobs ?run ?background",
+        ],
+        plan: |_, run| {
+            // In fish `-l` means the last one only.
+            let line = if run.question.dialect == Dialect::Fish { "jobs" } else { "jobs -l" };
+            super::show(run, line, "Jobs of this shell:", "This shell has no jobs.")
+        },
     },
 ];
 
@@ -120,7 +170,8 @@ fn by_use(slots: &Slots, run: &mut Run<'_>, column: &str, noun: &str) -> Step {
         first[0],
         table(&[&format!("{noun} %"), "PID", "User", "Command"], &rows)
     );
-    Ok(Reply::new(text))
+    let pids = rows.iter().filter_map(|row| row[1].parse().ok()).collect();
+    Ok(Reply::about_processes(pids, text))
 }
 
 /// Rows of so many columns; the last one keeps its blanks.
@@ -161,7 +212,7 @@ fn tree(_: &Slots, run: &mut Run<'_>) -> Step {
     Ok(Reply::new(format!("Processes below those that started them:\n\n{}", block(&lines, "text"))))
 }
 
-fn matching(name: &str, run: &mut Run<'_>) -> Result<Vec<Vec<String>>, super::super::run::Halt> {
+fn matching(name: &str, run: &mut Run<'_>) -> Result<Vec<Vec<String>>, Halt> {
     let output = run.attempt(&format!("pgrep -a -i -- {}", word(&literal(name))))?;
     Ok(rows(&output, 2))
 }
@@ -180,15 +231,15 @@ fn literal(name: &str) -> String {
 fn is_running(slots: &Slots, run: &mut Run<'_>) -> Step {
     let name = slots.name();
     let found = matching(name, run)?;
-    Ok(Reply::new(if found.is_empty() {
-        format!("**No**, no process named {} is running.", code(name))
-    } else {
-        format!(
-            "**Yes**, {} of that name:\n\n{}",
-            counted(found.len(), "process", "processes"),
-            table(&["PID", "Command"], &found)
-        )
-    }))
+    if found.is_empty() {
+        return Ok(Reply::new(format!("**No**, no process named {} is running.", code(name))));
+    }
+    let text = format!(
+        "**Yes**, {} of that name:\n\n{}",
+        counted(found.len(), "process", "processes"),
+        table(&["PID", "Command"], &found)
+    );
+    Ok(Reply::about_processes(found.iter().filter_map(|row| row[0].parse().ok()).collect(), text))
 }
 
 fn list_own(_: &Slots, run: &mut Run<'_>) -> Step {
@@ -203,6 +254,10 @@ fn kill(slots: &Slots, run: &mut Run<'_>) -> Step {
         return kill_pids(&[pid], &format!("process {pid}"), run);
     }
     let name = slots.name();
+    if name.is_empty() {
+        let pids = pointed_processes(slots, run)?;
+        return kill_pids(&pids, "what was shown", run);
+    }
     let found = matching(name, run)?;
     let pids: Vec<u64> = found.iter().filter_map(|row| row[0].parse().ok()).collect();
     if pids.is_empty() {
@@ -220,10 +275,31 @@ fn kill_pids(pids: &[u64], what: &str, run: &mut Run<'_>) -> Step {
     Ok(Reply::new(format!("I asked {what} to end ({}).", spelled.join(", "))))
 }
 
+/// Only what stands out: a machine at rest has a busiest process, too.
+fn kill_hog(_: &Slots, run: &mut Run<'_>) -> Step {
+    const MIN_PERCENT: f64 = 5.0;
+    let words = super::super::words::tokenize(&run.question.text);
+    let (column, noun) =
+        if words.iter().any(|word| word.concept == Some("memory")) { ("%mem", "memory") } else { ("%cpu", "CPU") };
+    let output = run.shell(&format!("ps -e -o {column}=,pid=,user=,args= --sort=-{column} | head -n 5"))?;
+    // The listing itself is the busiest for a moment, and we are no hog.
+    let is_ours = |command: &str| {
+        command.starts_with("ps -e -o ")
+            || command.split_whitespace().next().is_some_and(|program| ["cohab", "cohabd"].contains(&program))
+    };
+    let rows: Vec<Vec<String>> = rows(&output, 4).into_iter().filter(|row| !is_ours(&row[3])).collect();
+    let share = |row: &Vec<String>| row[0].parse::<f64>().unwrap_or_default();
+    let Some(first) = rows.first().filter(|row| share(row) >= MIN_PERCENT) else {
+        return Ok(Reply::new(format!("No process uses more than {MIN_PERCENT} % {noun}, so nothing was stopped.")));
+    };
+    let pid = first[1].parse().unwrap_or_default();
+    kill_pids(&[pid], &format!("{} ({} % {noun})", code(&first[3]), first[0]), run)
+}
+
 fn kill_port(slots: &Slots, run: &mut Run<'_>) -> Step {
     let port = slots.number.unwrap_or_default();
     let output = run.shell("ss -l -t -n -p")?;
-    let listeners = super::network::listeners(&output.text);
+    let listeners = super::ports::listeners(&output.text);
     let pids: Vec<u64> = listeners.iter().filter(|found| found.port == port).filter_map(|found| found.pid).collect();
     if pids.is_empty() {
         return Ok(Reply::new(format!("I see no process of yours that listens on port {port}; nothing was stopped.")));

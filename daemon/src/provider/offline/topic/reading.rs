@@ -4,6 +4,7 @@ use super::{
     super::{
         answer::{block, block_tail, code, counted},
         intent::{Intent, Topic},
+        pointing::pointed_file,
         run::{Reply, Run, Step},
         shell_line::{is_variable_name, path, paths},
         slots::Slots,
@@ -24,7 +25,12 @@ pub(super) const INTENTS: &[Intent] = &[
             "show|read|content|what|open <path> ?content ?file ?it -first -last -line",
             "show|read|content file <name> ?content -name",
             "file <path> -name -use -own -permission",
-            "read|content <target> ?file ?show ?all -folder",
+            "content <target> ?file ?show ?all -folder -commit -archive",
+            "contain <path> what|show ?file ?content",
+            "read|show file <target> -name -big -newest -oldest -hidden -empty",
+            "show|read|open it|ordinal file|content ?it ?first",
+            "show|read|open ordinal ?it ?file",
+            "show|read it ?content ?file",
         ],
         plan: show_file,
     },
@@ -32,21 +38,31 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "files.head",
         topic: Topic::Files,
         example: "first 20 lines of main.rs",
-        patterns: &["first -commit -last <target> ?line ?show ?file ?<num>"],
+        patterns: &[
+            "first -commit -last <target> ?line ?show ?file ?<num> -journal -login -reboot",
+            "first <path> ?line ?show ?file ?<num> -commit -last -journal -login -reboot",
+            "start <path> show ?line -journal -login -reboot",
+        ],
         plan: |slots, run| part(slots, run, "head", "first"),
     },
     Intent {
         name: "files.tail",
         topic: Topic::Files,
         example: "last 10 lines of server.log",
-        patterns: &["last -commit -undo <target> ?line ?show ?file ?<num>"],
+        patterns: &["last -commit -undo <target> ?line ?show ?file ?<num> -journal -login -reboot"],
         plan: |slots, run| part(slots, run, "tail", "last"),
     },
     Intent {
         name: "files.line-count",
         topic: Topic::Files,
         example: "how many lines has main.rs?",
-        patterns: &["count line <target> ?file ?size", "line size <target> ?file"],
+        patterns: &[
+            "count line <target> ?file ?size",
+            "line size <target> ?file",
+            "count line <path> ?file ?it ?in",
+            "howlong <path> ?line ?file",
+            "howlong line <target> ?file",
+        ],
         plan: |slots, run| tally(slots, run, "-l", "line"),
     },
     Intent {
@@ -60,28 +76,32 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "files.word-count",
         topic: Topic::Files,
         example: "how many words are in notes.txt?",
-        patterns: &["count word <target> ?file"],
+        patterns: &["count word <sure> ?file ?it", "count word file <target>", "word <path> count ?file"],
         plan: |slots, run| tally(slots, run, "-w", "word"),
     },
     Intent {
         name: "files.type",
         topic: Topic::Files,
         example: "what kind of file is data.bin?",
-        patterns: &["type <target> ?file -command -count"],
+        patterns: &["type <path> ?file -command -count", "type file <target> -command -count -all", "file <path> type"],
         plan: |slots, run| about(slots, run, "file -b", "is"),
     },
     Intent {
         name: "files.checksum",
         topic: Topic::Files,
         example: "sha256 of disk.iso",
-        patterns: &["checksum <target> ?file ?show"],
+        patterns: &["checksum <target> ?file ?show", "checksum <sure> ?file ?check ?show ?compute ?verify"],
         plan: checksum,
     },
     Intent {
         name: "files.compare",
         topic: Topic::Files,
         example: "compare old.txt with new.txt",
-        patterns: &["compare|diff <name2> ?file ?show -git -branch"],
+        patterns: &[
+            "compare|diff|same <path2> ?file ?show -git -branch",
+            "compare|diff|same file <name2> ?show -git",
+            "duplicate <path2> is|are ?file ?it",
+        ],
         plan: compare,
     },
     Intent {
@@ -92,6 +112,10 @@ pub(super) const INTENTS: &[Intent] = &[
             "changed <path> ?file ?last ?time ?date when",
             "stat <path>",
             "date|time <path> ?last ?changed ?file",
+            "date changed <target> ?file ?it",
+            "when <path> changed|made|created|make ?file ?last",
+            "when <path> last ?changed ?file",
+            "last changed <path> ?file ?when",
         ],
         plan: |slots, run| {
             let target = slots.target();
@@ -100,10 +124,11 @@ pub(super) const INTENTS: &[Intent] = &[
     },
 ];
 
-fn show_file(slots: &Slots, run: &mut Run<'_>) -> Step {
-    let name = slots.target();
+pub(super) fn show_file(slots: &Slots, run: &mut Run<'_>) -> Step {
+    let name = pointed_file(slots, run)?;
+    let name = name.as_str();
     if name.strip_prefix('$').is_some_and(is_variable_name) {
-        return super::system::variable(slots, run);
+        return super::people::variable(slots, run);
     }
     if is_archive(name) {
         return super::archives::list_archive(name, run);

@@ -2,9 +2,11 @@
 
 use super::{
     super::{
-        answer::code,
+        answer::{code, list},
+        context::Dialect,
         intent::{Intent, Topic},
-        run::{Halt, Output, Reply, Run, Step},
+        pointing::{pointed_file, pointed_files_now},
+        run::{Output, Reply, Run, Step},
         shell_line::{is_variable_name, path, paths, word},
         slots::Slots,
     },
@@ -31,14 +33,14 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "shell.go-home",
         topic: Topic::Shell,
         example: "go home",
-        patterns: &["go home ?folder", "go"],
+        patterns: &["go home ?folder ?to", "cd", "go", "go home ?folder", "go ~"],
         plan: |_, run| go(run, "cd", "home"),
     },
     Intent {
         name: "shell.go-up",
         topic: Topic::Shell,
         example: "go up one folder",
-        patterns: &["goup ?go ?folder", "go up ?folder ?<num>"],
+        patterns: &["goup ?go ?folder", "go up ?folder ?<num>", "goup one"],
         plan: |_, run| go(run, "cd ..", "one folder up"),
     },
     Intent {
@@ -52,9 +54,17 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "shell.go",
         topic: Topic::Shell,
         example: "cd into src",
-        patterns: &["go <target> ?folder -big -newest -branch -git", "go it ?folder", "change folder <target>"],
+        patterns: &[
+            "cd|chdir|enter|jump|navigate|switch|gehe|wechsle <target> ?folder -big -newest -branch -git -home",
+            "go to|into|in|nach|zu <target> ?folder -big -newest -branch -git -home -tree",
+            "go <place> ?folder -big -newest -branch -git -home",
+            "go it ?folder",
+            "change folder <target>",
+            "open folder <target>",
+            "go folder <target>",
+        ],
         plan: |slots, run| {
-            let target = pointed(slots, run)?;
+            let target = pointed_file(slots, run)?;
             go(run, &format!("cd {}", path(&target)), &code(&target))
         },
     },
@@ -62,7 +72,12 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "shell.where",
         topic: Topic::Shell,
         example: "where am i?",
-        patterns: &["pwd ?folder", "what|where folder -find -name ?<place>", "path folder ?show ?<place>"],
+        patterns: &[
+            "pwd ?folder -path",
+            "what|where folder -find -name ?<place> -path",
+            "path folder ?show ?<place> -path",
+            "pwd ?show ?it ?what ?folder ?where -path",
+        ],
         plan: |_, run| {
             let output = run.shell("pwd")?;
             Ok(Reply::new(format!("You are in {}.", code(output.first().unwrap_or_default()))))
@@ -109,7 +124,11 @@ pub(super) const INTENTS: &[Intent] = &[
         name: "shell.write",
         topic: Topic::Shell,
         example: "write 'hello' into notes.txt",
-        patterns: &["write|add <quote> <place> ?text ?file ?word ?line"],
+        patterns: &[
+            "write|add <quote> <place> ?text ?file ?word ?line",
+            "write|add <quote> ?text ?file ?word ?line",
+            "move <quote> <place> ?line ?text ?file",
+        ],
         plan: write,
     },
     Intent {
@@ -118,47 +137,50 @@ pub(super) const INTENTS: &[Intent] = &[
         example: "delete old.txt",
         patterns: &[
             "delete <names> ?file ?folder ?all -branch -package -variable -line -text -commit -user -tag -stash",
-            "delete it ?file ?folder",
+            "delete it|ordinal|first|last ?it ?file ?folder ?all ?result -line -commit -branch",
         ],
         plan: delete,
-    },
-    Intent {
-        name: "shell.delete-kind",
-        topic: Topic::Shell,
-        example: "delete all .tmp files here",
-        patterns: &["delete <ext> ?file ?all ?<place>"],
-        plan: delete_kind,
     },
     Intent {
         name: "shell.rename",
         topic: Topic::Shell,
         example: "rename a.txt to b.txt",
-        patterns: &["rename <name2> ?file ?folder ?it", "move <name2> ?file ?folder"],
+        patterns: &[
+            "rename|mv <name2> ?file ?folder ?it",
+            "move|rename <path2> ?file ?folder",
+            "move file|folder <name2>",
+            "move|rename it|ordinal|first|last <target> ?it ?all ?file ?folder",
+            "rename <name2> ?file",
+        ],
         plan: |slots, run| transfer(slots, run, "mv -n -v", "is now"),
     },
     Intent {
         name: "shell.copy",
         topic: Topic::Shell,
         example: "copy a.txt to backup/",
-        patterns: &["copy <name2> ?file ?folder", "duplicate <name2> ?file ?folder"],
+        patterns: &[
+            "cp <name2> ?file ?folder",
+            "copy|duplicate <path2> ?file ?folder",
+            "copy file|folder <name2>",
+            "copy it|ordinal|first|last <target> ?it ?all ?file ?folder",
+        ],
         plan: |slots, run| transfer(slots, run, "cp -n -R -v", "was copied to"),
     },
     Intent {
         name: "shell.link",
         topic: Topic::Shell,
         example: "make a symlink from a.txt to b.txt",
-        patterns: &["make symlink|link <name2>"],
+        patterns: &[
+            "make symlink|link <name2>",
+            "symlink <path2>",
+            "link <path2> ?file",
+            "ln <name2>",
+            "link <name2> ?file ?name",
+            "link from <name2>",
+        ],
         plan: |slots, run| transfer(slots, run, "ln -s -v", "can be reached as"),
     },
 ];
-
-/// The named target, or what the clause before was about.
-fn pointed(slots: &Slots, run: &Run<'_>) -> Result<String, Halt> {
-    if !slots.names.is_empty() || slots.place.is_some() {
-        return Ok(slots.target().to_owned());
-    }
-    run.subject.clone().ok_or_else(|| Halt::Over("I do not know what \"it\" is here; please name it.".to_owned()))
-}
 
 /// The outcome, unless the command ran where nothing of it lasts.
 fn stuck(output: &Output, outcome: String) -> String {
@@ -217,7 +239,8 @@ fn unset(slots: &Slots, run: &mut Run<'_>) -> Step {
     if !is_variable_name(name) {
         return Ok(Reply::new(format!("{} cannot be the name of a variable.", code(name))));
     }
-    let output = run.shell(&format!("unset {name}"))?;
+    let verb = if run.question.dialect == Dialect::Fish { "set -e" } else { "unset" };
+    let output = run.shell(&format!("{verb} {name}"))?;
     Ok(Reply::new(stuck(&output, format!("{} is no longer set.", code(name)))))
 }
 
@@ -242,7 +265,9 @@ fn below_place(slots: &Slots) -> String {
 }
 
 fn write(slots: &Slots, run: &mut Run<'_>) -> Step {
-    let name = slots.folder();
+    let Some(name) = slots.names.first().or(slots.place.as_ref()) else {
+        return Ok(Reply::new("Please say into which file: `write 'hello' into notes.txt`."));
+    };
     let text = slots.text.as_deref().unwrap_or_default();
     let exists = !run.attempt(&format!("ls -d {} 2> /dev/null", path(name)))?.failed;
     if exists {
@@ -255,7 +280,11 @@ fn write(slots: &Slots, run: &mut Run<'_>) -> Step {
 
 /// Looks first, so that the question for consent names what exists, and a folder is not taken for a file.
 fn delete(slots: &Slots, run: &mut Run<'_>) -> Step {
-    let names = if slots.names.is_empty() { vec![pointed(slots, run)?] } else { slots.names.clone() };
+    let names = match (slots.names.is_empty(), &slots.place) {
+        // "Delete the first one in src" has both; what is shown counts.
+        (true, Some(_)) => pointed_files_now(&Slots { place: None, ..slots.clone() }, run)?,
+        _ => pointed_files_now(slots, run)?,
+    };
     let names: Vec<String> = match slots.place.as_deref() {
         Some(place) if place != "." && names.len() == 1 && !names[0].contains('/') => {
             vec![format!("{}/{}", place.trim_end_matches('/'), names[0])]
@@ -281,23 +310,28 @@ fn is_precious(name: &str) -> bool {
     ["", ".", "..", "~"].contains(&bare) || bare.split('/').all(|part| ["", ".", ".."].contains(&part))
 }
 
-fn delete_kind(slots: &Slots, run: &mut Run<'_>) -> Step {
-    let find = format!("find {} -maxdepth 1 -type f{}", path(slots.folder()), slots.find_tests());
-    let output = run.shell(&find)?;
-    let names = output.lines();
-    if names.is_empty() {
-        return Ok(Reply::new(format!("There are no such files in {}; nothing was deleted.", code(slots.folder()))));
-    }
-    run.shell(&format!("rm {}", paths(&names)))?;
-    Ok(Reply::new(format!("These are gone:\n\n{}", super::super::answer::list(&names))))
-}
-
 fn transfer(slots: &Slots, run: &mut Run<'_>, verb: &str, outcome: &str) -> Step {
-    let [from, to] = slots.names.as_slice() else { return Ok(Reply::new("Please name both: from what, to what.")) };
+    let [from, to] = slots.names.as_slice() else { return transfer_pointed(slots, run, verb, outcome) };
     let output = run.shell(&format!("{verb} {} {}", path(from), path(to)))?;
     // These verbs tell what they did; silence means that something of that name was in the way.
     if output.lines().is_empty() {
         return Ok(Reply::new(format!("Nothing was done: {} is already there.", code(to))));
     }
     Ok(Reply::about(to, format!("{} {outcome} {}.", code(from), code(to))))
+}
+
+/// "Move them into archive": what was shown before, to the place or the one name.
+fn transfer_pointed(slots: &Slots, run: &mut Run<'_>, verb: &str, outcome: &str) -> Step {
+    let Some(to) = slots.names.first().or(slots.place.as_ref()).cloned() else {
+        return Ok(Reply::new("Please name both: from what, to what."));
+    };
+    let pointed = Slots { names: Vec::new(), place: None, ..slots.clone() };
+    let names = pointed_files_now(&pointed, run)?;
+    // Several files need a folder, and the slash makes sure that it is one.
+    let target = if names.len() > 1 { format!("{}/", path(to.trim_end_matches('/'))) } else { path(&to) };
+    let output = run.shell(&format!("{verb} {} {target}", paths(&names)))?;
+    if output.lines().is_empty() {
+        return Ok(Reply::new(format!("Nothing was done: {} is already there.", code(&to))));
+    }
+    Ok(Reply::about(&to, format!("This {outcome} {}:\n\n{}", code(&to), list(&names))))
 }

@@ -1,0 +1,106 @@
+//! `cohab usage`: what answers took, by day, model or session.
+
+mod render;
+
+use std::{io::Write, process::ExitCode};
+
+use clap::Args;
+use cohab_protocol::Paths;
+use jiff::{Span, Timestamp, Zoned, civil::Date, tz::TimeZone};
+
+use super::Failure;
+use crate::{
+    context::learned::Learned,
+    store::{
+        Database, StoreError,
+        report::{Grouping, Report},
+        row::ModelKey,
+    },
+};
+
+/// `cohab usage`.
+#[derive(Clone, Debug, PartialEq, Eq, Args)]
+#[command(after_help = "Tokens are those that services count: sent (of these from their caches) and\n\
+    received; `-` is unknown. A cost is what the service says, or what the prices in\n\
+    models.toml make of the tokens; `>=` marks that some answers of the line have\n\
+    neither. --json prints one object.")]
+pub struct UsageArgs {
+    /// What stands in a line
+    #[arg(long, value_enum, value_name = "WHAT", default_value = "day")]
+    pub by: Grouping,
+    /// From here: so many days, or a date (`7d`, `2026-03-01`)
+    #[arg(long, value_name = "WHEN", default_value = "30d")]
+    pub since: Since,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// The first day of a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Since {
+    /// So many days, today included.
+    Days(u16),
+    /// This day.
+    Date(Date),
+}
+
+impl std::str::FromStr for Since {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let days = text.strip_suffix('d').and_then(|days| days.parse().ok()).filter(|days| *days > 0);
+        let date = || text.parse().map(Self::Date);
+        days.map_or_else(date, |days| Ok(Self::Days(days)))
+            .map_err(|_| "write it as a number of days, `7d`, or as a date, `2026-03-01`".to_owned())
+    }
+}
+
+impl Since {
+    fn date(self, today: Date) -> Date {
+        match self {
+            Self::Days(days) => today.saturating_sub(Span::new().days(i64::from(days) - 1)),
+            Self::Date(date) => date,
+        }
+    }
+}
+
+/// A report with what stands around it.
+struct Shown {
+    grouping: Grouping,
+    zone: TimeZone,
+    since: Date,
+    report: Report,
+    models: Vec<(ModelKey, Learned)>,
+}
+
+/// Runs it. Exit status: 0 done, 1 the store cannot be read, 3 nobody reads the output.
+pub fn run(args: &UsageArgs, paths: &Paths, output: &mut dyn Write, errors: &mut dyn Write) -> ExitCode {
+    let result = read(args, paths, &Zoned::now()).and_then(|shown| {
+        let text = if args.json { render::json(&shown) } else { render::table(&shown) };
+        Ok(output.write_all(text.as_bytes())?)
+    });
+    super::finish(result, output, errors)
+}
+
+fn read(args: &UsageArgs, paths: &Paths, now: &Zoned) -> Result<Shown, Failure> {
+    let path = paths.usage_file();
+    let unreadable = |error: StoreError| {
+        let hint = "the daemon begins a new one where the old one is broken; what it holds is lost then";
+        let hint = error.is_corruption().then(|| hint.to_owned());
+        Failure::Other(format!("{} cannot be read: {error}", path.display()), hint)
+    };
+    let (zone, since) = (now.time_zone().clone(), args.since.date(now.date()));
+    let start = since.to_zoned(zone.clone()).map_or(Timestamp::MIN, |start| start.timestamp());
+    let mut report = Report::new(args.by, zone.clone());
+    let mut models = Vec::new();
+    if let Some(database) = Database::open_existing(&path).map_err(unreadable)? {
+        database.calls_since(start, |call| report.add(&call)).map_err(unreadable)?;
+        models = database.learned().map_err(unreadable)?;
+    }
+    Ok(Shown { grouping: args.by, zone, since, report, models })
+}
+
+#[cfg(test)]
+#[path = "usage_tests.rs"]
+mod tests;

@@ -1,0 +1,49 @@
+//! Keeps what each answer took, and says what it cost where that is known.
+
+use std::sync::Arc;
+
+use cohab_protocol::{SessionKey, TurnId};
+use jiff::Timestamp;
+
+use crate::{
+    agent::{Middleware, port::TokenUsage},
+    context::model_table::Prices,
+    store::{
+        Store,
+        row::{CallRow, CostSource, ModelKey},
+    },
+};
+
+/// Keeps the figures of one turn.
+pub struct Accounting {
+    /// Where they go.
+    pub store: Arc<Store>,
+    /// Whose turn it is.
+    pub session: SessionKey,
+    /// The turn.
+    pub turn_id: TurnId,
+    /// Name of the wire.
+    pub wire: String,
+    /// Who answers.
+    pub model: ModelKey,
+    /// What the user says that it costs.
+    pub prices: Option<Prices>,
+}
+
+impl Middleware for Accounting {
+    fn after_model(&self, usage: &mut TokenUsage) {
+        let reported = usage.cost_microusd.map(|_| CostSource::Provider);
+        let by_prices = || self.prices.and_then(|prices| prices.cost_microusd(usage));
+        let computed = if reported.is_some() { None } else { by_prices() };
+        usage.cost_microusd = usage.cost_microusd.or(computed);
+        self.store.record(CallRow {
+            at: Timestamp::now(),
+            session: self.session.to_string(),
+            turn: self.turn_id.to_string(),
+            wire: self.wire.clone(),
+            model: self.model.clone(),
+            usage: *usage,
+            cost_source: reported.or(computed.map(|_| CostSource::Prices)),
+        });
+    }
+}

@@ -1,0 +1,36 @@
+//! Compilers, tests, shells and interpreters.
+
+use super::{Look, Message};
+
+pub(super) const MESSAGES: &[Message] = &[
+    (
+        &["test result: failed", "tests failed", "test failed", "failures=", "--- fail:", "failing"],
+        "A test failed.",
+        Look::Code,
+    ),
+    (
+        &["error[e", "could not compile"],
+        "The Rust compiler rejects the code; `rustc --explain CODE` tells more about an error.",
+        Look::Code,
+    ),
+    (
+        &["undefined reference", "ld returned", "linker command failed", "linking with `cc` failed"],
+        "The linker misses a function: a library or an object file is not named.",
+        Look::Code,
+    ),
+    (&["no rule to make target"], "`make` knows no way to make that: a typo, or a missing source file.", Look::Code),
+    (&["segmentation fault", "core dumped"], "The program touched memory it must not: a bug in it.", Look::Nothing),
+    (
+        &[
+            "syntax error near",
+            "unexpected end of file",
+            "unexpected eof",
+            "unmatched \"",
+            "unmatched '",
+            "quotes are not balanced",
+            "unexpected end of string",
+        ],
+        "The shell could not read the line: a quote or bracket is not closed, or a `then`, `do` or `fi` is missing.",
+        Look::Nothing,
+    ),
+];

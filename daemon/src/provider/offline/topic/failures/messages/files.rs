@@ -1,0 +1,67 @@
+//! Files, rights and wrong use.
+
+use super::{Look, Message};
+
+pub(super) const MESSAGES: &[Message] = &[
+    (&["unbound variable", "parameter not set"], "The script uses a variable that is not set.", Look::Nothing),
+    (
+        &["no matches found", "no matches for wildcard"],
+        "No file fits the pattern, and this shell does not pass it on: quote it if the program should see it.",
+        Look::Nothing,
+    ),
+    (&["event not found"], "`!` calls an earlier line of the history; put it into single quotes.", Look::Nothing),
+    (&["exists but is not an executable"], "The file is there but may not be run.", Look::Denied),
+    (
+        &["permission denied", "permissionerror", "eacces", "keine berechtigung"],
+        "You lack the right to do that.",
+        Look::Denied,
+    ),
+    (&["operation not permitted", "eperm"], "Only the owner or root may do that.", Look::Denied),
+    (
+        &[
+            "no such file or directory",
+            "enoent",
+            "filenotfounderror",
+            "does not exist",
+            "datei oder verzeichnis nicht gefunden",
+        ],
+        "A file or folder of that name is not there.",
+        Look::Missing,
+    ),
+    (&["is a directory", "eisdir"], "A file was expected where there is a folder.", Look::Nothing),
+    (&["not a directory", "enotdir"], "A folder was expected where there is a file.", Look::Nothing),
+    (&["file exists", "eexist", "already exists"], "Something of that name is already there.", Look::Nothing),
+    (&["directory not empty", "enotempty"], "The folder still holds files.", Look::Nothing),
+    (
+        &[
+            "invalid option",
+            "unrecognized option",
+            "unrecognized argument",
+            "unknown option",
+            "unexpected argument",
+            "illegal option",
+        ],
+        "The program does not know that option; its `--help` lists those it knows.",
+        Look::Nothing,
+    ),
+    (
+        &["missing operand", "missing file operand", "too few arguments", "following required arguments"],
+        "The command lacks a word, such as the name of a file.",
+        Look::Nothing,
+    ),
+    (
+        &[
+            "error ts",
+            "error: ",
+            ": error",
+            "undeclared",
+            "syntaxerror",
+            "traceback (most recent call last)",
+            "uncaught",
+            "exception in thread",
+            "panicked at",
+        ],
+        "The program or its compiler names an error.",
+        Look::Code,
+    ),
+];

@@ -1,0 +1,59 @@
+//! How amounts are written for people, by both programs alike.
+
+/// A number in few letters: `950`, `1.2k`, `34k`, `1.5M`.
+#[must_use]
+pub fn count(number: u64) -> String {
+    match number {
+        0..1_000 => number.to_string(),
+        1_000..10_000 => format!("{}.{}k", number / 1_000, number % 1_000 / 100),
+        10_000..1_000_000 => format!("{}k", number / 1_000),
+        _ => format!("{}.{}M", number / 1_000_000, number % 1_000_000 / 100_000),
+    }
+}
+
+/// A cost in millionths of a US dollar: `about $0.0123`, `about $4.20`, and with `>=` before it if some of it is not known.
+#[must_use]
+pub fn cost(microusd: u64, is_partial: bool) -> String {
+    let mark = if is_partial { ">= " } else { "" };
+    // Tenths of a cent matter to whoever counts calls, not to whoever counts months.
+    let (unit, digits) = if microusd < 1_000_000 { (100, 4) } else { (10_000, 2) };
+    let rounded = match (microusd, microusd.saturating_add(unit / 2) / unit) {
+        (0, _) => return format!("{mark}about $0"),
+        // What costs something never looks free.
+        (_, rounded) => rounded.max(1),
+    };
+    let whole = 10_u64.pow(digits);
+    format!("{mark}about ${}.{:0width$}", rounded / whole, rounded % whole, width = digits as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_short() {
+        for (number, text) in
+            [(0, "0"), (999, "999"), (1_234, "1.2k"), (34_567, "34k"), (999_999, "999k"), (1_550_000, "1.5M")]
+        {
+            assert_eq!(count(number), text);
+        }
+    }
+
+    #[test]
+    fn costs_have_the_digits_that_matter() {
+        for (microusd, text) in [
+            (0, "about $0"),
+            (1, "about $0.0001"),
+            (149, "about $0.0001"),
+            (12_345, "about $0.0123"),
+            (999_999, "about $1.0000"),
+            (1_004_999, "about $1.00"),
+            (4_195_000, "about $4.20"),
+            (123_456_789, "about $123.46"),
+        ] {
+            assert_eq!(cost(microusd, false), text, "{microusd}");
+        }
+        assert_eq!(cost(12_345, true), ">= about $0.0123");
+        assert!(cost(u64::MAX, false).starts_with("about $1844674407370"), "{}", cost(u64::MAX, false));
+    }
+}
