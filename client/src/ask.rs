@@ -123,7 +123,11 @@ async fn ask(args: &AskArgs, paths: &Paths, view: &mut dyn View) -> Result<u8, A
         live_shell: None,
         approval,
         can_approve: keyboard.is_some(),
-        settings: session_settings::model_variables(session_settings::environment()),
+        settings: session_settings::model_variables(
+            session_settings::environment(),
+            args.model.variables(),
+            &config.key_variables,
+        ),
         environment: session_settings::shell_environment(session_settings::environment()),
         resume: None,
     };

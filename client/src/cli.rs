@@ -6,11 +6,22 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use cohab_protocol::ApprovalMode;
 
 /// Names that begin a subcommand; any other first operand is a script for the real shell.
-pub const SUBCOMMANDS: [&str; 9] =
-    ["ask", "undo", "shell-check", "daemon", "config", "probe-model", "usage", "completions", "help"];
+pub const SUBCOMMANDS: [&str; 11] = [
+    "setup",
+    "ask",
+    "undo",
+    "models",
+    "config",
+    "daemon",
+    "shell-check",
+    "probe-model",
+    "usage",
+    "completions",
+    "help",
+];
 
 /// Those that `cohab` hands over to the daemon's program, which owns settings, keys and models; help included.
-pub const HANDED_OVER: [&str; 3] = ["config", "probe-model", "usage"];
+pub const HANDED_OVER: [&str; 5] = ["setup", "models", "config", "probe-model", "usage"];
 
 /// A terminal assistant that lives in your own shell
 #[derive(Debug, Parser)]
@@ -21,9 +32,9 @@ pub const HANDED_OVER: [&str; 3] = ["config", "probe-model", "usage"];
     disable_help_subcommand = true,
     disable_help_flag = true,
     args_conflicts_with_subcommands = true,
-    override_usage = "cohab [--shell PATH] [--login] [-- ARGS]\n       cohab <COMMAND>",
+    override_usage = "cohab [OPTIONS] [-- ARGS], or cohab <COMMAND>",
     // As tight as it is, it fits a small terminal.
-    help_template = "{about}\n\n{usage-heading} {usage}\n\nCommands:\n{subcommands}\nOptions:\n{options}{after-help}",
+    help_template = "{about}\n{usage-heading} {usage}\n\nCommands:\n{subcommands}\nOptions:\n{options}{after-help}",
     after_help = "Without a command your shell opens here. At its prompt `? question` and Enter\n\
         asks; Alt-Enter asks with the line as it stands."
 )]
@@ -31,12 +42,15 @@ pub struct Cli {
     /// What to do instead of opening the shell.
     #[command(subcommand)]
     pub command: Option<Command>,
-    /// The shell to open [default: client.shell, $SHELL, passwd]
+    /// Shell to open [default: client.shell, $SHELL, passwd]
     #[arg(long, value_name = "PATH")]
     pub shell: Option<PathBuf>,
     /// Open it as a login shell
     #[arg(long, short)]
     pub login: bool,
+    /// Which model answers.
+    #[command(flatten)]
+    pub model: ModelFlags,
     /// Arguments for the shell
     #[arg(last = true, value_name = "ARGS", hide = true)]
     pub shell_args: Vec<OsString>,
@@ -45,9 +59,31 @@ pub struct Cli {
     help: Option<bool>,
 }
 
+/// Which model answers, beside what settings and environment say.
+#[derive(Clone, Debug, Default, Args)]
+pub struct ModelFlags {
+    /// Profile of the settings that says who answers
+    #[arg(long, value_name = "NAME")]
+    pub profile: Option<String>,
+    /// Model as its service calls it
+    #[arg(long, value_name = "NAME")]
+    pub model: Option<String>,
+}
+
+impl ModelFlags {
+    /// The same as variables of the environment.
+    #[must_use]
+    pub fn variables(&self) -> Vec<(String, String)> {
+        let all = [("COHAB_PROFILE", &self.profile), ("COHAB_MODEL", &self.model)];
+        all.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value.clone()?))).collect()
+    }
+}
+
 /// The commands beside the shell itself.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Choose who answers: a model service, its key, its model
+    Setup(HandedOverArgs),
     /// Ask one question and print the answer
     Ask(AskArgs),
     /// Try out how well your shell and its rc files get on with cohab
@@ -62,6 +98,8 @@ pub enum Command {
     /// Look after the background daemon
     #[command(subcommand)]
     Daemon(DaemonCommand),
+    /// List the models of the configured service
+    Models(HandedOverArgs),
     /// Show, check and change the settings
     #[command(after_help = "`cohab config list` shows every setting and what it means.")]
     Config(HandedOverArgs),
@@ -85,6 +123,9 @@ pub struct AskArgs {
     /// The question; several words are joined
     #[arg(required = true, value_name = "QUESTION")]
     pub question: Vec<String>,
+    /// Which model answers.
+    #[command(flatten)]
+    pub model: ModelFlags,
     /// Print one JSON object per event and line
     #[arg(long)]
     pub json: bool,

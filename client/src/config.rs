@@ -1,7 +1,10 @@
 //! The client's own settings: the `[client]` table of `config.toml`. The daemon owns the file and checks it strictly
 //! (`cohab config check`); the client reads its table leniently, since a mistake in the file must never cost the shell.
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 use serde::Deserialize;
 
@@ -86,6 +89,14 @@ impl UndoKey {
 struct File {
     client: ClientSettings,
     approval: Approval,
+    model: Model,
+    profiles: BTreeMap<String, Model>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Model {
+    api_key_env: Option<String>,
 }
 
 #[derive(Default, Deserialize)]
@@ -101,6 +112,8 @@ pub struct Config {
     pub client: ClientSettings,
     /// `approval.mode`, as written.
     pub approval_mode: Option<String>,
+    /// Variables that hold keys by the file.
+    pub key_variables: Vec<String>,
     /// Why the file was not used, if it was not.
     pub complaint: Option<String>,
 }
@@ -125,7 +138,13 @@ pub fn load(path: &Path) -> Config {
 
 fn parse(text: &str) -> Result<Config, toml::de::Error> {
     let file: File = toml::from_str(text)?;
-    Ok(Config { client: file.client, approval_mode: file.approval.mode, complaint: None })
+    let models = file.profiles.into_values().chain([file.model]);
+    Ok(Config {
+        client: file.client,
+        approval_mode: file.approval.mode,
+        key_variables: models.filter_map(|model| model.api_key_env).collect(),
+        complaint: None,
+    })
 }
 
 #[cfg(test)]
@@ -139,6 +158,12 @@ mod tests {
         assert_eq!(config.client.hotkey, Hotkey::CtrlSpace);
         assert_eq!(config.client.question_prefix, "?");
         assert_eq!(config.approval_mode.as_deref(), Some("all"));
+    }
+
+    #[test]
+    fn variables_with_keys_have_any_name() {
+        let config = parse("[model]\napi_key_env = \"MINE\"\n[profiles.work]\napi_key_env = \"WORK\"\n").unwrap();
+        assert_eq!(config.key_variables, ["WORK", "MINE"]);
     }
 
     #[test]

@@ -60,6 +60,8 @@ pub struct Start {
     pub shell_args: Vec<OsString>,
     /// Whether as a login shell.
     pub is_login: bool,
+    /// Variables that choose a model, from the command line.
+    pub model: Vec<(String, String)>,
     /// Our folders.
     pub paths: Paths,
     /// The settings.
@@ -163,7 +165,11 @@ impl Driver {
             live_shell: Some(shell.name().to_owned()),
             approval,
             can_approve: true,
-            settings: session_settings::model_variables(session_settings::environment()),
+            settings: session_settings::model_variables(
+                session_settings::environment(),
+                start.model,
+                &start.config.key_variables,
+            ),
             environment: session_settings::shell_environment(session_settings::environment()),
             resume: None,
         };

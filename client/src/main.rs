@@ -94,7 +94,13 @@ fn run(is_login_name: bool, surroundings: Surroundings, args: &[OsString]) -> Ex
             let outcome = daemon_control::run(command, &paths, &mut io::stdout(), &mut io::stderr()).await;
             outcome.unwrap_or(ExitCode::FAILURE)
         }),
-        Some(CliCommand::Config(_) | CliCommand::ProbeModel(_) | CliCommand::Usage(_)) => hand_over(args),
+        Some(
+            CliCommand::Setup(_)
+            | CliCommand::Models(_)
+            | CliCommand::Config(_)
+            | CliCommand::ProbeModel(_)
+            | CliCommand::Usage(_),
+        ) => hand_over(args),
         Some(CliCommand::Completions { shell }) => completions(shell),
     }
 }
@@ -104,7 +110,14 @@ fn open_shell(cli: Cli, is_login_name: bool, paths: Paths) -> ExitCode {
     let is_login = is_login_name || cli.login || config.client.login;
     let given = cli.shell.or_else(|| config.client.shell.clone());
     let shells = real_shell::candidates(given.clone(), std::env::var_os("SHELL"), real_shell::passwd_shell());
-    let start = driver::Start { shells, shell_args: cli.shell_args.clone(), is_login, paths, config };
+    let start = driver::Start {
+        shells,
+        shell_args: cli.shell_args.clone(),
+        is_login,
+        model: cli.model.variables(),
+        paths,
+        config,
+    };
     match driver::run(start) {
         driver::Outcome::Exited(status) => ExitCode::from(status),
         // Whatever went wrong with us, the user wanted a shell.

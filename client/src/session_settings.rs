@@ -2,11 +2,21 @@
 
 use cohab_protocol::{ApprovalMode, EnvSetting, HOME_VARIABLE, MAX_ENVIRONMENT_BYTES};
 
-/// The variables that choose a model: the user's shell decides, not the one that happened to start the daemon.
+/// The variables that choose a model: the user's shell decides, not the one that happened to start the daemon. Those of `flags`
+/// take the place of the environment's; those of `key_variables` hold keys by the settings.
 #[must_use]
-pub fn model_variables(environment: impl Iterator<Item = (String, String)>) -> Vec<EnvSetting> {
+pub fn model_variables(
+    environment: impl Iterator<Item = (String, String)>,
+    flags: Vec<(String, String)>,
+    key_variables: &[String],
+) -> Vec<EnvSetting> {
+    let is_wanted = |name: &str| is_model_variable(name) || key_variables.iter().any(|variable| variable == name);
+    let is_overruled = |name: &str| flags.iter().any(|(flag, _)| flag == name);
+    let environment: Vec<_> = environment.filter(|(name, _)| !is_overruled(name)).collect();
     let mut settings: Vec<EnvSetting> = environment
-        .filter(|(name, value)| is_model_variable(name) && !value.is_empty())
+        .into_iter()
+        .chain(flags)
+        .filter(|(name, value)| is_wanted(name) && !value.is_empty())
         .map(|(name, value)| EnvSetting { name, value })
         .collect();
     settings.sort_by(|a, b| a.name.cmp(&b.name));
@@ -14,7 +24,7 @@ pub fn model_variables(environment: impl Iterator<Item = (String, String)>) -> V
 }
 
 fn is_model_variable(name: &str) -> bool {
-    ["COHAB_PROVIDER", "COHAB_BASE_URL", "COHAB_API_KEY", "COHAB_MODEL", "OLLAMA_HOST"].contains(&name)
+    ["COHAB_PROFILE", "COHAB_PROVIDER", "COHAB_BASE_URL", "COHAB_API_KEY", "COHAB_MODEL", "OLLAMA_HOST"].contains(&name)
         || name.ends_with("_API_KEY")
         || name.ends_with("_BASE_URL")
 }
@@ -81,12 +91,17 @@ mod tests {
             ("AWS_SECRET_ACCESS_KEY", "x"),
             ("COHAB_TTY", "/dev/pts/1"),
         ];
-        let names: Vec<String> =
-            model_variables(environment.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())))
-                .into_iter()
-                .map(|setting| setting.name)
-                .collect();
-        assert_eq!(names, ["COHAB_MODEL", "OPENAI_API_KEY"]);
+        let environment = || environment.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let sent = |flags: &[(&str, &str)], key_variables: &[&str]| -> Vec<String> {
+            let key_variables: Vec<String> = key_variables.iter().map(|name| (*name).to_owned()).collect();
+            let flags = flags.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+            let settings = model_variables(environment(), flags, &key_variables);
+            settings.into_iter().map(|setting| format!("{}={}", setting.name, setting.value)).collect()
+        };
+        assert_eq!(sent(&[], &["NONE"]), ["COHAB_MODEL=m", "OPENAI_API_KEY=sk"]);
+        let flags = [("COHAB_PROFILE", "work"), ("COHAB_MODEL", "other")];
+        assert_eq!(sent(&[], &["AWS_SECRET_ACCESS_KEY"])[0], "AWS_SECRET_ACCESS_KEY=x");
+        assert_eq!(sent(&flags, &[]), ["COHAB_MODEL=other", "COHAB_PROFILE=work", "OPENAI_API_KEY=sk"]);
     }
 
     #[test]

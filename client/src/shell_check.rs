@@ -85,7 +85,8 @@ fn start(args: &ShellCheckArgs, paths: Paths) -> driver::Start {
             real_shell::candidates(config.client.shell.clone(), std::env::var_os("SHELL"), real_shell::passwd_shell())
         }
     };
-    driver::Start { shells, shell_args: Vec::new(), is_login: args.login || config.client.login, paths, config }
+    let model = Vec::new();
+    driver::Start { shells, shell_args: Vec::new(), is_login: args.login || config.client.login, model, paths, config }
 }
 
 fn print(report: &Report, as_json: bool) -> io::Result<()> {

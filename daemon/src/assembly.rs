@@ -47,7 +47,7 @@ const FOUND_KEEP: Duration = Duration::from_secs(60);
 /// What the settings say, as far as a turn needs it.
 #[derive(Clone)]
 pub struct TurnSettings {
-    /// `[model]`.
+    /// `[model]`, or the profile in its place.
     pub model: ModelSettings,
     /// `models.toml`.
     pub models: Arc<ModelTable>,
@@ -69,8 +69,8 @@ pub trait ProviderChooser: Send + Sync {
     async fn choose(&self, settings: &ModelSettings, variables: &Variables) -> Result<Choice, ChoiceError>;
 }
 
-/// Reads the settings. The error is `TurnError::Settings`.
-pub type LoadSettings = Box<dyn Fn(&Paths) -> Result<TurnSettings, TurnError> + Send + Sync>;
+/// Reads the settings as they are for a client with these variables. The error is `TurnError::Settings`.
+pub type LoadSettings = Box<dyn Fn(&Paths, &Variables) -> Result<TurnSettings, TurnError> + Send + Sync>;
 /// Makes a shell of its own, which starts in this folder with these variables; with the daemon's own if there are none.
 pub type IsolatedShell = Arc<dyn Fn(&Path, &Variables) -> Arc<dyn CommandRunner> + Send + Sync>;
 
@@ -136,7 +136,7 @@ impl Assembly {
         if let Some(kept) = self.recall(stamp, variables) {
             return Ok((kept.settings, kept.choice));
         }
-        let settings = (self.parts.load_settings)(&self.paths)?;
+        let settings = (self.parts.load_settings)(&self.paths, variables)?;
         let choice = self.parts.chooser.choose(&settings.model, variables).await;
         let choice = choice.map_err(|error| TurnError::Settings { message: error.message, hint: error.hint })?;
         let since = Instant::now();

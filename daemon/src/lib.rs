@@ -14,6 +14,7 @@ pub mod probe;
 pub mod provider;
 pub mod safety;
 pub mod server;
+pub mod setup;
 pub mod shell;
 pub mod store;
 pub mod tool;

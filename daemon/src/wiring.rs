@@ -17,6 +17,7 @@ use crate::{
     provider::{
         choice::{self, Choice, ChoiceError},
         detect,
+        key_store::KeyStores,
         offline::OfflineAssistant,
         settings::ModelSettings,
     },
@@ -33,9 +34,9 @@ pub fn assembler(paths: &Paths) -> Arc<dyn Assembler> {
     let parts = Parts {
         load_settings: Box::new({
             let home = home.clone();
-            move |paths| load_settings(paths, &home)
+            move |paths, variables| load_settings(paths, variables, &home)
         }),
-        chooser: Arc::new(Chooser),
+        chooser: Arc::new(Chooser { stores: KeyStores::new(&paths.config_dir) }),
         isolated_shell: Arc::new(|cwd, environment| Arc::new(keyless_shell(cwd, environment))),
         policy: standard_policy,
         home,
@@ -68,20 +69,22 @@ fn home() -> PathBuf {
     home.canonicalize().unwrap_or(home)
 }
 
-fn load_settings(paths: &Paths, home: &Path) -> Result<TurnSettings, TurnError> {
+fn load_settings(paths: &Paths, variables: &Variables, home: &Path) -> Result<TurnSettings, TurnError> {
     let wrong = |error: ConfigError| TurnError::Settings {
         message: error.to_string(),
         hint: error.hint.or_else(|| Some("`cohab config check` shows all that is wrong".into())),
     };
     let settings = config::load(paths).map_err(wrong)?;
     let models = config::models(paths).map_err(wrong)?;
+    let model = settings.model_of(variables.get("COHAB_PROFILE").map(String::as_str));
+    let model = model.map_err(|error| TurnError::Settings { message: error.to_string(), hint: Some(error.hint) })?;
     let tools = tool::registry(&ToolOptions {
         home: home.to_owned(),
         command_timeout: settings.limits.command_timeout(),
         output_max_bytes: settings.limits.tool_output_max_bytes,
     });
     Ok(TurnSettings {
-        model: settings.model,
+        model,
         models: Arc::new(models),
         approval: settings.approval.mode,
         limits: TurnLimits { model_calls: settings.limits.steps_per_turn },
@@ -94,13 +97,16 @@ fn load_settings(paths: &Paths, home: &Path) -> Result<TurnSettings, TurnError> 
 /// # Errors
 /// As for a turn: the settings are wrong, or what they name cannot work.
 pub async fn configured(paths: &Paths, variables: &Variables) -> Result<(TurnSettings, Choice), TurnError> {
-    let settings = load_settings(paths, &home())?;
-    let choice = Chooser.choose(&settings.model, variables).await;
+    let settings = load_settings(paths, variables, &home())?;
+    let chooser = Chooser { stores: KeyStores::new(&paths.config_dir) };
+    let choice = chooser.choose(&settings.model, variables).await;
     let choice = choice.map_err(|error| TurnError::Settings { message: error.message, hint: error.hint })?;
     Ok((settings, choice))
 }
 
-struct Chooser;
+struct Chooser {
+    stores: KeyStores,
+}
 
 #[async_trait]
 impl ProviderChooser for Chooser {
@@ -108,7 +114,7 @@ impl ProviderChooser for Chooser {
         let environment = |name: &str| variables.get(name).cloned();
         let hosts = detect::usual_hosts(environment("OLLAMA_HOST").as_deref());
         let offline = || -> Arc<dyn ModelProvider> { Arc::new(OfflineAssistant::new("no model is set up")) };
-        choice::choose(settings, &environment, &hosts, offline).await
+        choice::choose(settings, &environment, &hosts, &self.stores, offline).await
     }
 }
 

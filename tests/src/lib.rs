@@ -12,6 +12,6 @@ pub mod session;
 pub mod terminal;
 
 pub use home::Home;
-pub use model_server::{Answer, ModelServer, Wire};
+pub use model_server::{Answer, ModelServer, Request, Wire};
 pub use session::Session;
 pub use terminal::{Size, Terminal, keys};

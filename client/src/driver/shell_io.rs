@@ -97,6 +97,8 @@ pub(crate) fn start_one(
     let mut shell_start = shell::start(kind, start.is_login, integration, &home);
     shell_start.arguments.extend(start.shell_args.iter().cloned());
     shell_start.environment.push(("SHELL".into(), program.into()));
+    // So that `cohab ask` in this shell asks whom its prompt asks.
+    shell_start.environment.extend(start.model.iter().map(|(name, value)| (name.into(), value.into())));
     let cwd = std::env::current_dir()?;
     let spawn = SpawnShell {
         argv0: argv0(program, start.is_login),

@@ -60,7 +60,7 @@ fn assembly(folder: &Path) -> (Assembly, Arc<Counting>, PathBuf) {
     let file = paths.config_file();
     fs::create_dir_all(&paths.config_dir).unwrap();
     let parts = Parts {
-        load_settings: Box::new(|paths| {
+        load_settings: Box::new(|paths, _| {
             let name = fs::read_to_string(paths.config_file()).ok();
             Ok(TurnSettings {
                 model: ModelSettings { name, ..ModelSettings::default() },

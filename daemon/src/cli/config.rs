@@ -14,6 +14,7 @@ use super::Failure;
 use crate::config::{
     self, ConfigFile,
     keys::{self, KEYS, Key},
+    profile,
 };
 
 /// Longest value that is read from standard input.
@@ -71,7 +72,7 @@ pub fn run(
     super::finish(result, output, errors)
 }
 
-fn known(name: &str) -> Result<&'static Key, Failure> {
+fn known(name: &str) -> Result<Key, Failure> {
     keys::find(name).ok_or_else(|| Failure::Other(format!("unknown key `{name}`"), Some(keys::advice(name))))
 }
 
@@ -92,7 +93,7 @@ fn effective(file: &ConfigFile, key: &Key) -> Option<(String, String)> {
 
 fn get(path: &Path, name: &str, with_origin: bool, output: &mut dyn Write) -> Result<(), Failure> {
     let key = known(name)?;
-    let Some((value, origin)) = effective(&sound(path)?, key) else {
+    let Some((value, origin)) = effective(&sound(path)?, &key) else {
         return Err(Failure::Other(format!("`{name}` is not set and has no default"), None));
     };
     let origin = if with_origin { format!("\t{origin}") } else { String::new() };
@@ -115,7 +116,7 @@ fn set(path: &Path, name: &str, value: &str, input: &mut dyn BufRead, output: &m
         value.to_owned()
     };
     let value = key.parse(&text).map_err(|message| Failure::Other(message, None))?;
-    ConfigFile::read(path)?.set(key, value)?;
+    ConfigFile::read(path)?.set(&key, value)?;
     let shown = if key.is_secret { MASK } else { &text };
     writeln!(output, "{name} = {shown}")?;
     Ok(())
@@ -130,11 +131,11 @@ fn check(paths: &Paths, output: &mut dyn Write) -> Result<(), Failure> {
 
 fn list(path: &Path, as_json: bool, output: &mut dyn Write) -> Result<(), Failure> {
     let file = sound(path)?;
+    let keys = KEYS.iter().cloned().chain(of_profiles(&file));
     if as_json {
-        let all: Vec<_> = KEYS
-            .iter()
+        let all: Vec<_> = keys
             .map(|key| {
-                let (value, origin) = effective(&file, key).unzip();
+                let (value, origin) = effective(&file, &key).unzip();
                 json!({
                     "key": key.name, "value": value, "origin": origin, "default": key.default,
                     "allowed": key.kind.allowed(), "description": key.doc,
@@ -144,13 +145,22 @@ fn list(path: &Path, as_json: bool, output: &mut dyn Write) -> Result<(), Failur
         writeln!(output, "{:#}", json!(all))?;
         return Ok(());
     }
-    for key in KEYS {
-        let (value, origin) = effective(&file, key).unwrap_or_else(|| ("(not set)".into(), "default".into()));
+    for key in keys {
+        let (value, origin) = effective(&file, &key).unwrap_or_else(|| ("(not set)".into(), "default".into()));
         let origin = if origin == "default" { "" } else { " *" };
         writeln!(output, "{} = {value}{origin}\n    {}. Must be {}.", key.name, key.doc, key.kind.allowed())?;
     }
     writeln!(output, "\n* set in {}", file.path().display())?;
     Ok(())
+}
+
+/// What the profiles of the file say.
+fn of_profiles(file: &ConfigFile) -> impl Iterator<Item = Key> {
+    let models = || KEYS.iter().filter_map(|key| key.name.strip_prefix("model."));
+    let keys = file.profiles().into_iter().flat_map(move |profile| {
+        models().filter_map(move |leaf| keys::find(&format!("{}.{leaf}", profile::table(Some(&profile)))))
+    });
+    keys.filter(|key| file.value(key).is_some())
 }
 
 #[cfg(test)]

@@ -1,7 +1,9 @@
 //! The command line of `cohabd`, one file per subcommand. `cohab` hands over to it what needs settings, keys or models.
 
 pub mod config;
+pub mod models;
 pub mod probe_model;
+pub mod setup;
 pub mod usage;
 
 use std::{
@@ -10,10 +12,10 @@ use std::{
     process::ExitCode,
 };
 
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use cohab_protocol::Paths;
 
-use crate::{agent::TurnError, config::ConfigError};
+use crate::{agent::TurnError, config::ConfigError, server::session::Variables};
 
 /// The cohab daemon: sessions, the agent, model services and tools. `cohab` starts it when needed.
 #[derive(Debug, Parser)]
@@ -32,6 +34,10 @@ pub enum Command {
         #[arg(long)]
         detach: bool,
     },
+    /// Choose a model service, its key and its model
+    Setup(setup::SetupArgs),
+    /// List the models of the configured service
+    Models(models::ModelsArgs),
     /// Show, change or check the settings
     #[command(subcommand)]
     Config(config::ConfigCommand),
@@ -50,8 +56,10 @@ impl Command {
         let (mut output, mut errors) = (io::stdout().lock(), io::stderr().lock());
         Ok(match self {
             Self::Run { detach } => return Err(detach),
+            Self::Setup(args) => setup::run(args, paths, &mut output, &mut errors),
+            Self::Models(args) => models::run(&args, paths, &mut output, &mut errors),
             Self::Config(command) => config::run(&command, paths, &mut io::stdin().lock(), &mut output, &mut errors),
-            Self::ProbeModel(args) => probe_model::run(args, paths, &mut output, &mut errors),
+            Self::ProbeModel(args) => probe_model::run(&args, paths, &mut output, &mut errors),
             Self::Usage(args) => usage::run(&args, paths, &mut output, &mut errors),
         })
     }
@@ -71,6 +79,28 @@ fn parse_from(args: Vec<OsString>) -> Result<Command, clap::Error> {
     let command = if is_handed_over { command.bin_name("cohab") } else { command };
     let cli = Cli::from_arg_matches(&command.try_get_matches_from(args)?)?;
     Ok(cli.command.unwrap_or(Command::Run { detach: false }))
+}
+
+/// Which model, beside what the settings and the environment say.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
+pub struct ModelFlags {
+    /// Profile of the settings, `default` for [model]
+    #[arg(long, value_name = "NAME")]
+    pub profile: Option<String>,
+    /// Model as its service calls it
+    #[arg(long, value_name = "NAME")]
+    pub model: Option<String>,
+}
+
+impl ModelFlags {
+    /// This process's environment with what the flags say. Variables that are no UTF-8 are none of ours.
+    fn variables(&self) -> Variables {
+        let own =
+            std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+        let profile = self.profile.iter().map(|name| ("COHAB_PROFILE".to_owned(), name.clone()));
+        let model = self.model.iter().map(|name| ("COHAB_MODEL".to_owned(), name.clone()));
+        own.chain(profile).chain(model).collect()
+    }
 }
 
 /// Why a command failed.

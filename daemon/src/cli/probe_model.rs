@@ -8,14 +8,13 @@ use std::{
 use clap::Args;
 use cohab_protocol::Paths;
 
-use super::Failure;
+use super::{Failure, ModelFlags};
 use crate::{
     agent::port::{Message, ModelProvider, ModelRequest},
     context::system_prompt::SYSTEM_PROMPT,
     probe::{self, Show, json::JsonLines, text::Lines},
     provider::choice::Choice,
     safety::known_servers::KnownServers,
-    server::session::Variables,
     wiring,
 };
 
@@ -33,16 +32,19 @@ pub struct ProbeArgs {
     /// The prompt; several words are joined [default: standard input]
     #[arg(value_name = "PROMPT")]
     pub prompt: Vec<String>,
+    /// Which model
+    #[command(flatten)]
+    pub model: ModelFlags,
     /// Print one JSON object per event and line
     #[arg(long)]
     pub json: bool,
 }
 
 /// Runs it.
-pub fn run(args: ProbeArgs, paths: &Paths, output: &mut dyn Write, errors: &mut dyn Write) -> ExitCode {
-    let result = prompt(&args).and_then(|prompt| {
+pub fn run(args: &ProbeArgs, paths: &Paths, output: &mut dyn Write, errors: &mut dyn Write) -> ExitCode {
+    let result = prompt(args).and_then(|prompt| {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        runtime.block_on(send(prompt, args.json, paths, output))
+        runtime.block_on(send(prompt, args, paths, output))
     });
     super::finish(result, output, errors)
 }
@@ -63,12 +65,8 @@ fn prompt(args: &ProbeArgs) -> Result<String, Failure> {
     Ok(prompt)
 }
 
-async fn send(prompt: String, as_json: bool, paths: &Paths, output: &mut dyn Write) -> Result<(), Failure> {
-    // Variables that are no UTF-8 are none of ours.
-    let variables: Variables = std::env::vars_os()
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-        .collect();
-    let (settings, choice) = wiring::configured(paths, &variables).await?;
+async fn send(prompt: String, args: &ProbeArgs, paths: &Paths, output: &mut dyn Write) -> Result<(), Failure> {
+    let (settings, choice) = wiring::configured(paths, &args.model.variables()).await?;
     let provider = agreed(choice, paths)?;
     let request = ModelRequest {
         system: SYSTEM_PROMPT.into(),
@@ -76,7 +74,7 @@ async fn send(prompt: String, as_json: bool, paths: &Paths, output: &mut dyn Wri
         tools: settings.tools.iter().map(|tool| tool.spec()).collect(),
         allow_tools: true,
     };
-    let mut show: Box<dyn Show + '_> = if as_json {
+    let mut show: Box<dyn Show + '_> = if args.json {
         Box::new(JsonLines(&mut *output))
     } else {
         let is_colored =

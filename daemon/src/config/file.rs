@@ -13,6 +13,7 @@ use toml_edit::{Document, DocumentMut, Item, Table, TableLike, Value};
 use super::{
     error::{ConfigError, Position},
     keys::{self, Key},
+    profile,
 };
 use crate::file::{self, Expected, FileError};
 
@@ -24,6 +25,15 @@ const PROBLEMS_MAX: usize = 50;
 const OTHERS_MODE: u32 = 0o077;
 /// Mode of a file written here.
 const PRIVATE_MODE: u32 = 0o600;
+
+/// A change of the settings file.
+#[derive(Clone, Debug)]
+pub enum Change {
+    /// This setting has this value.
+    Set(Key, Value),
+    /// This setting is not in the file.
+    Unset(Key),
+}
 
 /// The settings file as it was read. A missing file is an empty one.
 #[derive(Debug)]
@@ -78,6 +88,7 @@ impl ConfigFile {
         };
         let mut problems = Vec::new();
         self.check_table(document.as_table(), "", &mut problems);
+        self.check_profile(document.as_table(), &mut problems);
         problems.sort_by_key(|problem| problem.position.map(|position| (position.line, position.column)));
         problems
     }
@@ -116,15 +127,14 @@ impl ConfigFile {
             let full = if prefix.is_empty() { name.to_owned() } else { format!("{prefix}.{name}") };
             let position = self.position(key.span().map(|span| span.start));
             let fault = |message: String| ConfigError::new(&self.path, message).at(position).key(&full);
-            let is_table =
-                keys::KEYS.iter().any(|key| key.name.strip_prefix(&full).is_some_and(|rest| rest.starts_with('.')));
             match (keys::find(&full), item) {
                 (Some(key), Item::Value(value)) => {
                     problems.extend(key.check(value).err().map(fault));
-                    problems.extend(self.exposure(key).map(|error| error.at(position).key(&full)));
+                    problems.extend(stray_path(&key, value, table).map(|hint| fault(hint.0).hint(hint.1)));
+                    problems.extend(self.exposure(&key).map(|error| error.at(position).key(&full)));
                 }
                 (Some(key), _) => problems.push(fault(format!("`{full}` must be {}, not a table", key.kind.allowed()))),
-                (None, item) if is_table => match item.as_table_like() {
+                (None, item) if keys::is_table(&full) => match item.as_table_like() {
                     Some(inner) => self.check_table(inner, &full, problems),
                     None => problems.push(fault(format!("`{full}` must be a table"))),
                 },
@@ -134,6 +144,27 @@ impl ConfigFile {
                 }
             }
         }
+    }
+
+    /// The fault that `profile` names none that is there.
+    fn check_profile(&self, table: &Table, problems: &mut Vec<ConfigError>) {
+        let Some((key, item)) = table.get_key_value("profile") else { return };
+        let Some(name) = item.as_str().filter(|name| profile::is_name(name)) else { return };
+        let profiles = table.get(profile::TABLE).and_then(Item::as_table_like);
+        let known: Vec<&str> = profiles.iter().flat_map(|table| table.iter()).map(|(name, _)| name).collect();
+        if !known.contains(&name) {
+            let position = self.position(key.span().map(|span| span.start));
+            let fault = ConfigError::new(&self.path, format!("there is no profile `{name}`")).at(position);
+            problems.push(fault.key("profile").hint(profile::advice(name, &known)));
+        }
+    }
+
+    /// The names of the profiles, right or wrong, in the order of the file.
+    #[must_use]
+    pub fn profiles(&self) -> Vec<String> {
+        let Ok(document) = self.document() else { return Vec::new() };
+        let profiles = document.get(profile::TABLE).and_then(Item::as_table_like);
+        profiles.iter().flat_map(|table| table.iter()).map(|(name, _)| name.to_owned()).collect()
     }
 
     /// The fault that a secret stands in a file that others may read or change.
@@ -148,15 +179,28 @@ impl ConfigFile {
         })
     }
 
-    /// Sets one value and writes the file, readable by its owner only. Comments, order and all else stay.
+    /// Sets one value and writes the file, as [`ConfigFile::change`] does.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn set(&self, key: &Key, value: Value) -> Result<(), ConfigError> {
+        self.change(&[Change::Set(key.clone(), value)])
+    }
+
+    /// Makes all changes and writes the file once, readable by its owner only. Comments, order and all else stay.
     ///
     /// # Errors
     /// The file would be wrong afterwards, by this or another value; or it changed meanwhile or cannot be written. Then
     /// nothing was written.
-    pub fn set(&self, key: &Key, value: Value) -> Result<(), ConfigError> {
+    pub fn change(&self, changes: &[Change]) -> Result<(), ConfigError> {
         let mut document: DocumentMut = self.document()?.into_mut();
-        assign(&mut document, key.name, value)
-            .map_err(|message| ConfigError::new(&self.path, message).key(key.name))?;
+        for change in changes {
+            match change {
+                Change::Set(key, value) => assign(&mut document, &key.name, value.clone())
+                    .map_err(|message| ConfigError::new(&self.path, message).key(&key.name))?,
+                Change::Unset(key) => remove(document.as_table_mut(), &key.name),
+            }
+        }
         let changed =
             Self { path: self.path.clone(), real: self.real.clone(), text: document.to_string(), metadata: None };
         if let Some(problem) = changed.problems().into_iter().next() {
@@ -174,6 +218,16 @@ impl ConfigFile {
     }
 }
 
+/// The fault, with its hint, that an address is a path, which only `scripted` has.
+fn stray_path(key: &Key, value: &Value, siblings: &dyn TableLike) -> Option<(String, String)> {
+    let path = value.as_str().filter(|text| key.kind == keys::Kind::Address && text.starts_with('/'))?;
+    let provider = siblings.get("provider").and_then(Item::as_str);
+    (provider != Some("scripted")).then(|| {
+        let message = format!("`{}` is a path, {path:?}, which only the provider `scripted` has", key.name);
+        (message, format!("it must be {}", key.kind.allowed()))
+    })
+}
+
 fn shell_word(path: &Path) -> String {
     let text = path.to_string_lossy();
     // A path has no NUL, the one thing that cannot be quoted.
@@ -181,11 +235,12 @@ fn shell_word(path: &Path) -> String {
 }
 
 fn assign(document: &mut DocumentMut, name: &str, value: Value) -> Result<(), String> {
-    let (tables, leaf) = name.rsplit_once('.').unwrap_or(("", name));
+    let (tables, leaf) = name.rsplit_once('.').map_or((None, name), |(tables, leaf)| (Some(tables), leaf));
+    let parts: Vec<&str> = tables.into_iter().flat_map(|tables| tables.split('.')).collect();
     let mut new_table = Table::new();
     // Only a table with values of its own needs a header.
     new_table.set_implicit(true);
-    if tables.split('.').next().is_some_and(|first| !document.contains_key(first)) {
+    if parts.first().is_some_and(|first| !document.contains_key(first)) {
         // It goes to the very end, behind comments there, which belong to what is above them.
         new_table.set_position(Some(isize::MAX));
         let trailing = document.trailing().as_str().unwrap_or_default().to_owned();
@@ -194,7 +249,7 @@ fn assign(document: &mut DocumentMut, name: &str, value: Value) -> Result<(), St
         new_table.decor_mut().set_prefix(trailing + gap);
     }
     let mut table: &mut dyn TableLike = document.as_table_mut();
-    for part in tables.split('.') {
+    for part in parts {
         let item = table.entry(part).or_insert_with(|| Item::Table(new_table.clone()));
         table = item.as_table_like_mut().ok_or_else(|| format!("`{part}` must be a table"))?;
     }
@@ -210,4 +265,17 @@ fn assign(document: &mut DocumentMut, name: &str, value: Value) -> Result<(), St
         }
     }
     Ok(())
+}
+
+/// Takes a value away; what is no value stays, and is told of as a fault.
+fn remove(root: &mut Table, name: &str) {
+    let (tables, leaf) = name.rsplit_once('.').map_or((None, name), |(tables, leaf)| (Some(tables), leaf));
+    let mut table: &mut dyn TableLike = root;
+    for part in tables.into_iter().flat_map(|tables| tables.split('.')) {
+        let Some(inner) = table.get_mut(part).and_then(Item::as_table_like_mut) else { return };
+        table = inner;
+    }
+    if table.get(leaf).is_some_and(Item::is_value) {
+        table.remove(leaf);
+    }
 }

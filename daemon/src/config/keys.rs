@@ -1,7 +1,10 @@
 //! All settings there are: one table that checking, `get`, `set`, `list` and the documentation work from.
 
+use std::borrow::Cow;
+
 use toml_edit::Value;
 
+use super::profile;
 use crate::provider::choice;
 
 /// How much a wrong name must resemble a right one to be offered, 0 to 1.
@@ -14,10 +17,10 @@ const TEXT_MAX_BYTES: usize = 8 * 1024;
 const PREFIX_MAX_CHARS: usize = 8;
 
 /// One setting.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Key {
     /// Full name: the tables it is in, and its own name, joined by dots.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// What values it takes.
     pub kind: Kind,
     /// What holds without it, as one would give it to `set`; `None` if it is then simply absent.
@@ -41,6 +44,10 @@ pub enum Kind {
     Prefix,
     /// A wire, a vendor, `offline` or `scripted`.
     Provider,
+    /// Where a service is: an `http` or `https` URL with a host. For `scripted` an absolute path.
+    Address,
+    /// Name of a profile.
+    Profile,
     /// One of these words.
     Word(&'static [&'static str]),
     /// A whole number from the first to the second.
@@ -53,20 +60,35 @@ pub enum Kind {
 const HOUR_MS: i64 = 3_600_000;
 
 /// All settings, in the order in which they are shown.
-pub const KEYS: &[Key] = &[
+pub static KEYS: &[Key] = &[
+    key(
+        "profile",
+        Kind::Profile,
+        None,
+        "Profile whose `[profiles.NAME]` stands in for `[model]`; `default` is `[model]`",
+    ),
     key(
         "model.provider",
         Kind::Provider,
         None,
         "Kind of model service; without it the environment, a local server or the offline assistant decides",
     ),
-    key("model.base_url", Kind::Text, None, "Base URL of the service; for `scripted` the path of the script"),
+    key("model.base_url", Kind::Address, None, "Base URL of the service; for `scripted` the path of the script"),
     key("model.name", Kind::Text, None, "Model as the service calls it"),
     key("model.api_key_env", Kind::EnvName, None, "Environment variable that holds the key of the service"),
-    Key {
-        is_secret: true,
-        ..key("model.api_key", Kind::Text, None, "Key of the service; the file must then be readable by you only")
-    },
+    key(
+        "model.key_command",
+        Kind::Text,
+        None,
+        "Command whose first line of output is the key, for example `pass show openai`; run when a question needs it",
+    ),
+    secret("model.api_key", "Key of the service; the file must then be readable by you only"),
+    key(
+        "model.key_store",
+        Kind::Word(&["keyring", "file"]),
+        None,
+        "Where `cohab setup` put the key: the system's keyring, or `keys.toml` beside this file",
+    ),
     key("model.max_output_tokens", Kind::Whole(1, 1_000_000), None, "Longest answer, in tokens"),
     key("model.context_window_tokens", Kind::Whole(1_024, 100_000_000), None, "Size of the model's context, in tokens"),
     key(
@@ -138,13 +160,28 @@ pub const KEYS: &[Key] = &[
 ];
 
 const fn key(name: &'static str, kind: Kind, default: Option<&'static str>, doc: &'static str) -> Key {
-    Key { name, kind, default, doc, is_secret: false }
+    Key { name: Cow::Borrowed(name), kind, default, doc, is_secret: false }
 }
 
-/// The setting of this full name.
+const fn secret(name: &'static str, doc: &'static str) -> Key {
+    Key { name: Cow::Borrowed(name), kind: Kind::Text, default: None, doc, is_secret: true }
+}
+
+/// The setting of this full name. `[profiles.NAME]` has those of `[model]`.
 #[must_use]
-pub fn find(name: &str) -> Option<&'static Key> {
-    KEYS.iter().find(|key| key.name == name)
+pub fn find(name: &str) -> Option<Key> {
+    let as_model = profile::as_model(name);
+    let key = KEYS.iter().find(|key| key.name == as_model.as_deref().unwrap_or(name))?;
+    Some(Key { name: Cow::Owned(name.to_owned()), ..key.clone() })
+}
+
+/// Whether settings stand in a table of this full name.
+#[must_use]
+pub(super) fn is_table(name: &str) -> bool {
+    let as_model = profile::as_model(name);
+    let table = as_model.as_deref().unwrap_or(name);
+    name == profile::TABLE
+        || KEYS.iter().any(|key| key.name.strip_prefix(table).is_some_and(|rest| rest.starts_with('.')))
 }
 
 /// What to tell someone who wrote `name`, which is no setting and no table of settings.
@@ -153,6 +190,13 @@ pub fn advice(name: &str) -> String {
     let fallback = "`cohab config list` shows all keys".into();
     if name.len() > COMPARED_MAX_BYTES {
         return fallback;
+    }
+    if let Some(rest) = name.strip_prefix("profiles.") {
+        let Some(as_model) = profile::as_model(name) else { return profile::NAME_RULE.into() };
+        let table = rest.split('.').next().unwrap_or_default();
+        return advice(&as_model)
+            .replace("`model.", &format!("`profiles.{table}."))
+            .replace("`[model", &format!("`[profiles.{table}"));
     }
     let split = || KEYS.iter().filter_map(|key| key.name.rsplit_once('.'));
     let inside: Vec<&str> = split().filter(|(table, _)| *table == name).map(|(_, leaf)| leaf).collect();
@@ -167,9 +211,9 @@ pub fn advice(name: &str) -> String {
             None => format!("the keys of `[{table}]` are `{}`", siblings.join("`, `")),
         };
     }
-    let tables: Vec<&str> = split().map(|(table, _)| table).collect();
-    let names: Vec<&str> = KEYS.iter().map(|key| key.name).collect();
-    let misplaced = || split().zip(&names).find(|((_, leaf), _)| *leaf == name).map(|(_, full)| *full);
+    let tables: Vec<&str> = split().map(|(table, _)| table).chain([profile::TABLE]).collect();
+    let names: Vec<&str> = KEYS.iter().map(|key| key.name.as_ref()).collect();
+    let misplaced = || names.iter().find(|full| full.rsplit_once('.').is_some_and(|(_, leaf)| leaf == name)).copied();
     let near = nearest(name, &tables).or_else(misplaced).or_else(|| nearest(name, &names));
     near.map_or(fallback, |near| format!("did you mean `{near}`?"))
 }
@@ -224,6 +268,8 @@ impl Kind {
             Self::Flag => value.is_bool(),
             Self::Word(words) => text.is_some_and(|text| words.contains(&text)),
             Self::Provider => text.is_some_and(|text| choice::provider_names().contains(&text)),
+            Self::Address => text.filter(is_sane).is_some_and(|text| text.starts_with('/') || is_service_url(text)),
+            Self::Profile => text.is_some_and(|text| text == profile::DEFAULT || profile::is_name(text)),
             Self::Text => text.filter(is_sane).is_some_and(|text| !text.trim().is_empty()),
             Self::Path => text.filter(is_sane).is_some_and(|text| text.starts_with('/') || text.starts_with("~/")),
             Self::Prefix => text
@@ -243,6 +289,10 @@ impl Kind {
         match self {
             Self::Text => "text that is not empty".into(),
             Self::EnvName => "the name of an environment variable".into(),
+            Self::Address => {
+                "a URL as `https://host/v1` or `http://127.0.0.1:8080/v1`; for `scripted` an absolute path".into()
+            }
+            Self::Profile => "the name of a profile".into(),
             Self::Path => "an absolute path or one that begins with `~/`".into(),
             Self::Prefix => format!("at most {PREFIX_MAX_CHARS} characters without blanks"),
             Self::Word(words) => one_of(words),
@@ -251,6 +301,11 @@ impl Kind {
             Self::Flag => "`true` or `false`".into(),
         }
     }
+}
+
+/// Whether `text` is the URL of a service: `http` or `https`, with a host.
+pub(crate) fn is_service_url(text: &str) -> bool {
+    reqwest::Url::parse(text).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.host_str().is_some())
 }
 
 fn one_of(words: &[&str]) -> String {

@@ -4,8 +4,9 @@
 mod error;
 mod file;
 pub mod keys;
+pub mod profile;
 
-use std::{fmt::Display, str::FromStr, time::Duration};
+use std::{collections::BTreeMap, fmt::Display, str::FromStr, time::Duration};
 
 use cohab_protocol::{ApprovalMode, Paths};
 use serde::{
@@ -16,7 +17,7 @@ use tracing::level_filters::LevelFilter;
 
 pub use self::{
     error::{ConfigError, Position},
-    file::ConfigFile,
+    file::{Change, ConfigFile},
 };
 use crate::{context::model_table::ModelTable, provider::settings::ModelSettings};
 
@@ -24,8 +25,12 @@ use crate::{context::model_table::ModelTable, provider::settings::ModelSettings}
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Settings {
+    /// The profile in force unless the user asks for another.
+    pub profile: Option<String>,
     /// `[model]`.
     pub model: ModelSettings,
+    /// `[profiles.NAME]`.
+    pub profiles: BTreeMap<String, ModelSettings>,
     /// `[approval]`.
     pub approval: ApprovalSettings,
     /// `[limits]`.

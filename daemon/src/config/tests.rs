@@ -42,7 +42,7 @@ fn set(text: &str, name: &str, value: &str) -> Result<String, String> {
     let (_guard, paths) = home(text);
     let key = keys::find(name).expect("a known key");
     let file = ConfigFile::read(&paths.config_file()).map_err(|error| error.to_string())?;
-    file.set(key, key.parse(value)?).map_err(|error| error.message)?;
+    file.set(&key, key.parse(value)?).map_err(|error| error.message)?;
     Ok(fs::read_to_string(paths.config_file()).unwrap())
 }
 
@@ -77,7 +77,8 @@ fn the_defaults_of_the_table_are_the_defaults_of_the_code() {
 fn example(kind: Kind) -> String {
     match kind {
         Kind::Text | Kind::EnvName => "X".into(),
-        Kind::Path => "/bin/sh".into(),
+        Kind::Path | Kind::Address => "/bin/sh".into(),
+        Kind::Profile => "default".into(),
         Kind::Provider => "scripted".into(),
         Kind::Prefix => "??".into(),
         Kind::Word(words) => words[words.len() - 1].into(),
@@ -94,6 +95,7 @@ fn every_key_of_the_table_is_understood() {
     }
     let (_guard, paths) = home(text);
     let settings = load(&paths).unwrap();
+    assert_eq!(settings.profile.as_deref(), Some("default"));
     assert_eq!(settings.limits.steps_per_turn, 1_000);
     assert_eq!(settings.limits.command_timeout(), Duration::from_secs(86_400));
     assert_eq!((settings.approval.mode, settings.log.level), (ApprovalMode::All, LevelFilter::TRACE));
@@ -110,6 +112,64 @@ fn every_field_of_the_settings_is_in_the_table() {
             assert!(keys::find(&format!("{table}.{field}")).is_some(), "{table}.{field} is not in the table");
         }
     }
+}
+
+#[test]
+fn profiles_have_the_keys_of_the_model() {
+    let mut text = "profile = 'work'\n".to_owned();
+    for key in KEYS.iter().filter(|key| key.name.starts_with("model.")) {
+        let name = key.name.replace("model.", "profiles.work.");
+        text += &format!("{name} = {}\n", keys::find(&name).unwrap().parse(&example(key.kind)).unwrap());
+    }
+    let (_guard, paths) = home(&text);
+    assert_eq!(load(&paths).unwrap().model_of(None).unwrap().retries, Some(20));
+    assert_eq!(
+        faults("[profiles.work]\nnam = 'x'\ntimeouts.conect_ms = 5\nretries = 'many'\n[profiles.work.wire]\na = 1\n"),
+        [
+            ":2:1: unknown key `profiles.work.nam` / did you mean `profiles.work.name`?",
+            ":3:10: unknown key `profiles.work.timeouts.conect_ms` / did you mean `profiles.work.timeouts.connect_ms`?",
+            ":4:1: `profiles.work.retries` must be a whole number from 0 to 20, not \"many\"",
+            ":5:16: unknown key `profiles.work.wire` / the keys of `[profiles.work]` are `provider`, `base_url`, `name`, \
+             `api_key_env`, `key_command`, `api_key`, `key_store`, `max_output_tokens`, `context_window_tokens`, \
+             `reasoning_effort`, `retries`",
+        ]
+    );
+    assert_eq!(
+        faults("profiles.work = 1\n[profiles.'a b']\nname = 'x'\n"),
+        [
+            ":1:10: `profiles.work` must be a table",
+            &format!(":2:11: unknown key `profiles.a b` / {}", profile::NAME_RULE),
+        ]
+    );
+    assert_eq!(faults("[profile.work]\nname = 'x'\n"), [":1:2: `profile` must be the name of a profile, not a table"]);
+}
+
+#[test]
+fn the_profile_in_force_must_be_there() {
+    assert_eq!(
+        faults("profile = 'wrk'\n[profiles.work]\n[profiles.home]\n"),
+        [":1:1: there is no profile `wrk` / did you mean `work`? profiles: `work`, `home`, `default`"]
+    );
+    assert!(faults("profile = 'x'\n")[0].contains("cohab setup --profile x"));
+    assert!(faults("profile = 'default'\n").is_empty());
+    assert!(faults("profile = 'a b'\n")[0].contains("must be the name of a profile"));
+}
+
+#[test]
+fn an_address_is_a_url_or_the_path_of_a_script() {
+    assert!(set("", "model.base_url", "not a url").unwrap_err().contains("must be a URL as `https://host/v1`"));
+    for wrong in ["127.0.0.1:8080", "ftp://host/", "http://"] {
+        assert!(set("", "model.base_url", wrong).is_err(), "{wrong}");
+    }
+    for right in ["http://127.0.0.1:8080/v1", "https://host", "http://[::1]:1/v1/"] {
+        assert!(set("", "profiles.a.base_url", right).is_ok(), "{right}");
+    }
+    assert!(set("model.provider = 'scripted'\n", "model.base_url", "/tmp/script.json").is_ok());
+    assert_eq!(
+        faults("[model]\nprovider = 'openai'\nbase_url = '/tmp/x'\n"),
+        [":3:1: `model.base_url` is a path, \"/tmp/x\", which only the provider `scripted` has / it must be a URL as \
+          `https://host/v1` or `http://127.0.0.1:8080/v1`; for `scripted` an absolute path"]
+    );
 }
 
 #[test]
@@ -236,6 +296,38 @@ fn setting_works_in_every_shape_of_table() {
 }
 
 #[test]
+fn top_level_settings_stand_before_all_tables() {
+    assert_eq!(set("", "profile", "default").unwrap(), "profile = \"default\"\n");
+    let text = "# mine\n[log]\nlevel = \"warn\"\n\n[profiles.work]\n# end\n";
+    let changed = set(text, "profile", "work").unwrap();
+    assert!(changed.starts_with("profile = \"work\"\n") && changed.ends_with("[profiles.work]\n# end\n"), "{changed}");
+    assert_eq!(set(&changed, "profile", "default").unwrap(), changed.replace("work\"", "default\""));
+}
+
+#[test]
+fn several_changes_are_one_and_what_is_unset_is_gone() {
+    let (_guard, paths) = home("# mine\n[model] # here\nname = 'old' # x\napi_key_env = 'OLD'\nretries = 3\n");
+    let file = ConfigFile::read(&paths.config_file()).unwrap();
+    let key = |name: &str| keys::find(name).unwrap();
+    let changes = [
+        Change::Set(key("model.name"), "new".into()),
+        Change::Unset(key("model.api_key_env")),
+        Change::Unset(key("model.key_command")),
+        Change::Unset(key("profiles.none.name")),
+        Change::Set(key("profiles.work.provider"), "offline".into()),
+    ];
+    file.change(&changes).unwrap();
+    assert_eq!(
+        fs::read_to_string(paths.config_file()).unwrap(),
+        "# mine\n[model] # here\nname = \"new\" # x\nretries = 3\n\n[profiles.work]\nprovider = \"offline\"\n"
+    );
+    let file = ConfigFile::read(&paths.config_file()).unwrap();
+    let wrong = [Change::Unset(key("model.name")), Change::Set(key("model.retries"), 99.into())];
+    assert!(file.change(&wrong).unwrap_err().message.contains("from 0 to 20"));
+    assert_eq!(fs::read_to_string(paths.config_file()).unwrap(), file.text(), "nothing was written");
+}
+
+#[test]
 fn setting_a_wrong_value_or_in_a_wrong_file_writes_nothing() {
     assert!(set("", "limits.steps_per_turn", "1001").unwrap_err().contains("from 1 to 1000, not 1001"));
     assert!(set("", "limits.steps_per_turn", "many").unwrap_err().contains("not \"many\""));
@@ -254,14 +346,14 @@ fn a_file_is_written_private_through_links_and_only_if_it_is_still_the_same() {
     fs::set_permissions(&real, Permissions::from_mode(0o644)).unwrap();
 
     let file = ConfigFile::read(&paths.config_file()).unwrap();
-    file.set(key, value()).unwrap();
+    file.set(&key, value()).unwrap();
     assert_eq!(fs::metadata(&real).unwrap().permissions().mode() & 0o777, 0o600);
     assert!(fs::symlink_metadata(paths.config_file()).unwrap().is_symlink());
-    let error = file.set(key, value()).unwrap_err();
+    let error = file.set(&key, value()).unwrap_err();
     assert!(error.to_string().ends_with("config.toml: changed meanwhile"));
 
     let fresh = Path::new(&paths.config_dir).join("new/deep/config.toml");
-    ConfigFile::read(&fresh).unwrap().set(key, value()).unwrap();
+    ConfigFile::read(&fresh).unwrap().set(&key, value()).unwrap();
     assert_eq!(fs::read_to_string(&fresh).unwrap(), "[client]\nlogin = true\n");
     assert_eq!(fs::metadata(fresh.parent().unwrap()).unwrap().permissions().mode() & 0o777, 0o700);
 }
@@ -276,7 +368,7 @@ proptest! {
 
     #[test]
     fn any_lines_are_settings_or_faults_with_a_place(
-        lines in prop::collection::vec("(\\[|\\[\\[)?(model|log|limits|client|x)(\\.(timeouts|level|name|x))?( = |\\]|\\]\\])('off'|1|\\{\\}|\\[\\])?", 0..6),
+        lines in prop::collection::vec("(\\[|\\[\\[)?(model|log|limits|client|profiles|profile|x)(\\.(timeouts|level|name|x))?( = |\\]|\\]\\])('off'|1|\\{\\}|\\[\\])?", 0..6),
     ) {
         for fault in faults(lines.join("\n")) {
             prop_assert!(fault.starts_with(':') && fault.as_bytes()[1].is_ascii_digit(), "{}", fault);

@@ -5,7 +5,10 @@ use tokio::{
 };
 
 use super::*;
-use crate::agent::port::{ModelEvent, ModelInfo, ModelRequest};
+use crate::{
+    agent::port::{ModelEvent, ModelInfo, ModelRequest},
+    provider::settings::{AskedBy, KeyStore, Profile},
+};
 
 struct Offline;
 
@@ -24,6 +27,11 @@ impl ModelProvider for Offline {
     }
 }
 
+/// Stores with nothing in them.
+fn stores() -> KeyStores {
+    KeyStores::with_programs(Path::new("/nonexistent"), "".into())
+}
+
 async fn choose_in(
     settings: &ModelSettings,
     variables: &[(&str, &str)],
@@ -31,7 +39,7 @@ async fn choose_in(
 ) -> Result<Choice, ChoiceError> {
     let environment =
         |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
-    choose(settings, &environment, hosts, || Arc::new(Offline)).await
+    choose(settings, &environment, hosts, &stores(), || Arc::new(Offline)).await
 }
 
 async fn ready_in(settings: &ModelSettings, variables: &[(&str, &str)]) -> ModelInfo {
@@ -74,6 +82,11 @@ async fn serve(body: &'static str) -> (String, tokio::sync::mpsc::UnboundedRecei
     (host, receiver)
 }
 
+fn question() -> ModelRequest {
+    let messages = vec![crate::agent::port::Message::User { text: "hi".to_owned() }];
+    ModelRequest { system: String::new(), messages, tools: Vec::new(), allow_tools: true }
+}
+
 /// The heads of the requests that a question to what `variables` choose sends.
 async fn head_of_question(
     settings: &ModelSettings,
@@ -81,9 +94,7 @@ async fn head_of_question(
     heads: &mut tokio::sync::mpsc::UnboundedReceiver<String>,
 ) -> String {
     let Ok(Choice::Ready(provider)) = choose_in(settings, variables, &[]).await else { panic!("not ready") };
-    let messages = vec![crate::agent::port::Message::User { text: "hi".to_owned() }];
-    let request = ModelRequest { system: String::new(), messages, tools: Vec::new(), allow_tools: true };
-    provider.stream(request).collect::<Vec<_>>().await;
+    provider.stream(question()).collect::<Vec<_>>().await;
     let mut all = heads.recv().await.expect("a request");
     while let Ok(head) = heads.try_recv() {
         all.push_str(&head);
@@ -171,7 +182,7 @@ async fn mistakes_are_told_with_what_to_do() {
         (&[("COHAB_PROVIDER", "openai-ch")], "no model provider \"openai-ch\"", "did you mean \"openai-chat\"?"),
         (&[("COHAB_PROVIDER", "something-else")], "no model provider", "known: anthropic"),
         (&[("COHAB_PROVIDER", "antropic")], "\"antropic\"", "did you mean \"anthropic\"?"),
-        (&[("COHAB_PROVIDER", "anthropic")], "needs a key", "ANTHROPIC_API_KEY"),
+        (&[("COHAB_PROVIDER", "anthropic")], "needs a key", "cohab setup"),
         (&[("COHAB_PROVIDER", "openai-chat")], "needs a key", "OPENAI_API_KEY"),
         (
             &[("COHAB_PROVIDER", "openai-chat"), ("COHAB_BASE_URL", "http://192.0.2.1/v1")],
@@ -266,5 +277,76 @@ async fn a_named_model_is_asked_of_a_found_server() {
 fn the_choice_can_be_made_on_any_thread() {
     fn is_send<T: Send>(_: &T) {}
     let settings = ModelSettings::default();
-    is_send(&choose(&settings, &|_: &str| None, &[], || Arc::new(Offline)));
+    let stores = stores();
+    is_send(&choose(&settings, &|_: &str| None, &[], &stores, || Arc::new(Offline)));
+}
+
+#[tokio::test]
+async fn the_nearest_key_wins() {
+    let (host, mut heads) = serve("{}").await;
+    let mut settings = ModelSettings {
+        provider: Some("openai-chat".to_owned()),
+        base_url: Some(format!("http://{host}/v1")),
+        name: Some("m".to_owned()),
+        api_key_env: Some("MINE".to_owned()),
+        key_command: Some("echo sk-printed".to_owned()),
+        api_key: Some("sk-file".to_owned().into()),
+        retries: Some(0),
+        ..ModelSettings::default()
+    };
+    let all = [("COHAB_API_KEY", "sk-first"), ("MINE", "sk-mine")];
+    assert!(head_of_question(&settings, &all, &mut heads).await.contains("bearer sk-first"));
+    assert!(head_of_question(&settings, &all[1..], &mut heads).await.contains("bearer sk-mine"));
+    assert!(head_of_question(&settings, &[], &mut heads).await.contains("bearer sk-printed"));
+    settings.key_command = None;
+    assert!(head_of_question(&settings, &[], &mut heads).await.contains("bearer sk-file"));
+    settings.api_key = None;
+    assert!(refused(&settings, &[]).await.message.contains("MINE, which is not set"));
+}
+
+#[tokio::test]
+async fn a_stored_key_goes_to_the_place_it_was_given_for_and_before_the_vendor_s_variable() {
+    let (host, mut heads) = serve("{}").await;
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let stores = KeyStores::with_programs(folder.path(), "".into());
+    for (account, key) in [(host.as_str(), "sk-host"), ("openai", "sk-openai"), (&format!("{host}/work"), "sk-work")] {
+        stores.save(KeyStore::File, account, &key.to_owned().into()).await.expect("the folder is ours");
+    }
+    let mut settings = ModelSettings {
+        provider: Some("openai".to_owned()),
+        base_url: Some(format!("http://{host}/v1")),
+        name: Some("m".to_owned()),
+        key_store: Some(KeyStore::File),
+        retries: Some(0),
+        ..ModelSettings::default()
+    };
+    let environment = |name: &str| (name == "OPENAI_API_KEY").then(|| "sk-variable".to_owned());
+    for (profile, key) in [(None, "sk-host"), (Some("work"), "sk-work")] {
+        settings.profile = profile.map(|name| Profile { name: name.to_owned(), asked_by: AskedBy::User });
+        let choice = choose(&settings, &environment, &[], &stores, || Arc::new(Offline)).await;
+        let Ok(Choice::Ready(provider)) = choice else { panic!("not ready") };
+        provider.stream(question()).collect::<Vec<_>>().await;
+        let head = heads.recv().await.expect("a request");
+        assert!(head.contains(&format!("bearer {key}")), "{head}");
+    }
+}
+
+#[tokio::test]
+async fn a_profile_that_was_asked_for_is_alone_but_for_the_model() {
+    let variables = [("COHAB_PROVIDER", "anthropic"), ("COHAB_API_KEY", "sk-x"), ("COHAB_MODEL", "mine")];
+    let mut settings = ModelSettings {
+        provider: Some("openai".to_owned()),
+        api_key: Some("sk-file".to_owned().into()),
+        ..ModelSettings::default()
+    };
+    for (asked_by, wire, origin) in
+        [(AskedBy::User, "openai-chat", "profile `work`"), (AskedBy::File, "anthropic", "COHAB_PROVIDER")]
+    {
+        settings.profile = Some(Profile { name: "work".to_owned(), asked_by });
+        let info = ready_in(&settings, &variables).await;
+        assert_eq!((info.wire.as_str(), info.origin.as_str(), info.model.as_str()), (wire, origin, "mine"));
+    }
+    settings.api_key = None;
+    settings.profile = Some(Profile { name: "work".to_owned(), asked_by: AskedBy::User });
+    assert!(refused(&settings, &variables).await.message.contains("needs a key"));
 }

@@ -45,6 +45,31 @@ pub(crate) struct Endpoint {
     pub(crate) context_window_tokens: Option<u64>,
 }
 
+impl Endpoint {
+    /// Who answers there.
+    pub(crate) fn info(&self) -> ModelInfo {
+        ModelInfo {
+            wire: self.wire.name().to_owned(),
+            model: self.model.clone(),
+            origin: self.origin.clone(),
+            is_offline: false,
+        }
+    }
+
+    /// Whom an error there is about.
+    pub(crate) fn subject(&self) -> Subject {
+        Subject {
+            service: self.service.clone(),
+            host: http::host_of(&self.base),
+            model: self.model.clone(),
+            key_place: self.key_place.clone(),
+            key: self.key.clone(),
+            secrets: http::secrets_in(&self.base),
+            is_local: http::is_loopback(&self.base),
+        }
+    }
+}
+
 /// A provider that speaks one of the wires.
 pub(crate) struct HttpProvider {
     service: Arc<Service>,
@@ -90,22 +115,9 @@ impl HttpProvider {
             wire,
             client: http::client(&endpoint.base, timeouts.connect)?,
             headers: wire.headers(endpoint.key.as_ref(), &quirks),
-            info: ModelInfo {
-                wire: wire.name().to_owned(),
-                model: endpoint.model.clone(),
-                origin: endpoint.origin,
-                is_offline: false,
-            },
+            info: endpoint.info(),
             base: endpoint.base.clone(),
-            subject: Subject {
-                service: endpoint.service,
-                host: http::host_of(&endpoint.base),
-                model: endpoint.model,
-                key_place: endpoint.key_place,
-                key: endpoint.key,
-                secrets: http::secrets_in(&endpoint.base),
-                is_local,
-            },
+            subject: endpoint.subject(),
             timeouts,
             max_output_tokens: settings.max_output_tokens.or_else(|| wire.default_max_output_tokens()),
             context_window_tokens: settings

@@ -5,6 +5,8 @@ use std::{fmt, time::Duration};
 use secrecy::SecretString;
 use serde::Deserialize;
 
+use crate::config::profile;
+
 /// `[model]` of `config.toml`. Everything is optional: without it the environment, a local server or the offline assistant
 /// decides.
 #[derive(Clone, Default, Deserialize)]
@@ -19,8 +21,12 @@ pub struct ModelSettings {
     pub name: Option<String>,
     /// Name of the environment variable that holds the key.
     pub api_key_env: Option<String>,
+    /// Command whose first line of output is the key.
+    pub key_command: Option<String>,
     /// The key itself. The file must then be readable by its owner only.
     pub api_key: Option<SecretString>,
+    /// Where `cohab setup` put the key.
+    pub key_store: Option<KeyStore>,
     /// Longest answer in tokens.
     pub max_output_tokens: Option<u32>,
     /// Size of the model's context in tokens.
@@ -31,6 +37,45 @@ pub struct ModelSettings {
     pub retries: Option<u32>,
     /// Time limits.
     pub timeouts: TimeoutSettings,
+    /// The profile that says all this, if it is not `[model]` by itself.
+    #[serde(skip)]
+    pub profile: Option<Profile>,
+}
+
+/// A profile that is in force.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Profile {
+    /// Its name.
+    pub name: String,
+    /// Who chose it.
+    pub asked_by: AskedBy,
+}
+
+/// Who chose a profile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AskedBy {
+    /// `profile` in the file; variables of the environment win over it.
+    File,
+    /// `--profile` or `COHAB_PROFILE`: of the other variables only `COHAB_MODEL` counts then.
+    User,
+}
+
+/// Where keys are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum KeyStore {
+    /// The system's keyring.
+    Keyring,
+    /// `keys.toml` beside the settings, readable by its owner only.
+    File,
+}
+
+impl ModelSettings {
+    /// The table it stands in, for people: `[model]`, `[profiles.work]`.
+    #[must_use]
+    pub fn table(&self) -> String {
+        format!("[{}]", profile::table(self.profile.as_ref().map(|profile| profile.name.as_str())))
+    }
 }
 
 /// How much a model should think before it answers.

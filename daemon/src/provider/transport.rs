@@ -221,7 +221,7 @@ fn boxed(error: ProviderError) -> Box<Failure> {
     Box::new(error.into())
 }
 
-fn redirected(response: &Response, url: &Url, subject: &Subject) -> ProviderError {
+pub(super) fn redirected(response: &Response, url: &Url, subject: &Subject) -> ProviderError {
     let location = response.headers().get(LOCATION).and_then(|value| value.to_str().ok());
     let host = location.and_then(|location| url.join(location).ok()).map(|target| http::host_of(&target));
     let what = format!(
@@ -234,7 +234,7 @@ fn redirected(response: &Response, url: &Url, subject: &Subject) -> ProviderErro
 }
 
 /// As much as arrives within the limits; what is missing is not worth an error of its own.
-async fn read_error_body(mut response: Response) -> Vec<u8> {
+pub(super) async fn read_error_body(mut response: Response) -> Vec<u8> {
     let mut bytes = Vec::new();
     let until = Instant::now() + ERROR_BODY_LIMIT;
     while bytes.len() < MAX_ERROR_BYTES {

@@ -200,7 +200,7 @@ pub async fn serve(paths: Paths, shutdown: CancellationToken) -> Ended {
         tools: vec![Arc::new(Bash)],
     };
     let parts = Parts {
-        load_settings: Box::new(move |_| Ok(settings.clone())),
+        load_settings: Box::new(move |_, _| Ok(settings.clone())),
         chooser: Arc::new(Obedient),
         isolated_shell: Arc::new(|_, _| Arc::new(NoShell)),
         policy,

@@ -167,6 +167,12 @@ impl Answer {
         Self::plain(status, "application/json", body.to_string())
     }
 
+    /// A whole JSON body, which is no stream.
+    #[must_use]
+    pub fn json(body: &Value) -> Self {
+        Self::plain(200, "application/json", body.to_string())
+    }
+
     /// A page for people instead of an answer.
     #[must_use]
     pub fn html(status: u16) -> Self {

@@ -27,8 +27,12 @@ pub(super) fn serve(stream: &TcpStream, wire: Wire, shared: &Shared) -> io::Resu
     let mut reader = BufReader::new(stream);
     while let Some(request) = Request::read(&mut reader, wire)? {
         let is_call = request.method == "POST" && wire.is_call(&request.path);
+        let is_list = request.method == "GET" && request.path.ends_with("/models");
+        let list = is_list.then(|| lock(&shared.list).as_mut().map(|list| list(&request))).flatten();
         let answer = if is_call {
             (lock(&shared.respond))(&request)
+        } else if let Some(list) = list {
+            list
         } else {
             Answer::status(404, "this server answers model calls only")
         };

@@ -45,6 +45,8 @@ struct Shared {
     state: Mutex<State>,
     changed: Condvar,
     respond: Mutex<Respond>,
+    /// Decides on a request for the list of models, if there is a list.
+    list: Mutex<Option<Respond>>,
 }
 
 impl Shared {
@@ -74,10 +76,18 @@ impl ModelServer {
         let listener = TcpListener::bind(("127.0.0.1", 0)).expect("loopback has a free port");
         let address = listener.local_addr().expect("a bound socket has an address");
         let respond = Mutex::new(Box::new(respond) as Respond);
-        let shared = Arc::new(Shared { state: Mutex::default(), changed: Condvar::new(), respond });
+        let shared =
+            Arc::new(Shared { state: Mutex::default(), changed: Condvar::new(), respond, list: Mutex::default() });
         let for_thread = Arc::clone(&shared);
         thread::spawn(move || accept(&listener, wire, &for_thread));
         Self { address, wire, shared }
+    }
+
+    /// Has a list of its models, too: what is said to a request for it.
+    #[must_use]
+    pub fn listing(self, list: impl FnMut(&Request) -> Answer + Send + 'static) -> Self {
+        *lock(&self.shared.list) = Some(Box::new(list));
+        self
     }
 
     /// The base URL, as a user would configure it.

@@ -9,6 +9,7 @@ mod faults;
 mod fixtures;
 mod gemini;
 mod history;
+mod listing;
 mod loops;
 mod ollama;
 mod overflow;

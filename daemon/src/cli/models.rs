@@ -1,0 +1,180 @@
+//! `cohab models`: what the configured service has.
+
+use std::{io::Write, process::ExitCode};
+
+use clap::Args;
+use cohab_protocol::Paths;
+use cohab_shell_relay::sanitize::{escaped_json, one_line};
+use reqwest::Url;
+use serde_json::{Value, json};
+use unicode_width::UnicodeWidthStr as _;
+
+use super::{Failure, ModelFlags};
+use crate::{
+    config,
+    provider::{
+        choice::{self, Answerer},
+        detect, http,
+        key_store::KeyStores,
+        listing,
+        service::Service,
+        wire::Model,
+    },
+    server::session::Variables,
+    setup::in_thousands,
+};
+
+/// Widest column of names: with the others it fits 80 columns.
+const MAX_NAME_COLUMNS: usize = 52;
+
+/// `cohab models`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
+#[command(after_help = "The list is the service's own, in its order; `*` marks the model in use.\n\
+    --json prints one object: service, host, models (id, context_window_tokens,\n\
+    can_call_tools, is_loaded, is_in_use; null where the service does not tell), and\n\
+    with --local also local (server, url, models).\n\
+    Exit status: 0 listed, 1 failed, 2 wrong usage, 3 output not read.")]
+pub struct ModelsArgs {
+    /// Which service
+    #[command(flatten)]
+    pub model: ModelFlags,
+    /// Also list the models of servers that run on this machine
+    #[arg(long)]
+    pub local: bool,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// The models of one service.
+struct Listed {
+    service: String,
+    host: String,
+    url: String,
+    in_use: Option<String>,
+    models: Vec<Model>,
+}
+
+/// Runs it.
+pub fn run(args: &ModelsArgs, paths: &Paths, output: &mut dyn Write, errors: &mut dyn Write) -> ExitCode {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let result = runtime.map_err(Failure::from).and_then(|runtime| runtime.block_on(list(args, paths, output)));
+    super::finish(result, output, errors)
+}
+
+async fn list(args: &ModelsArgs, paths: &Paths, output: &mut dyn Write) -> Result<(), Failure> {
+    let variables = args.model.variables();
+    let local = if args.local { local(&variables).await } else { Vec::new() };
+    let own = match configured(paths, &variables).await {
+        // Without a service of one's own the local ones are all there is to see.
+        Err(Failure::Other(..)) if !local.is_empty() => None,
+        own => Some(own?),
+    };
+    if args.json {
+        writeln!(output, "{}", escaped_json(&as_json(own.as_ref(), args.local.then_some(&local[..])).to_string()))?;
+        return Ok(());
+    }
+    let others = local.iter().filter(|other| own.as_ref().is_none_or(|own| own.host != other.host));
+    for (number, listed) in own.iter().chain(others).enumerate() {
+        if number > 0 {
+            writeln!(output)?;
+        }
+        table(listed, output)?;
+    }
+    Ok(())
+}
+
+async fn configured(paths: &Paths, variables: &Variables) -> Result<Listed, Failure> {
+    let settings = config::load(paths)?;
+    let settings = settings.model_of(variables.get("COHAB_PROFILE").map(String::as_str));
+    let settings = settings.map_err(|error| Failure::Other(error.to_string(), Some(error.hint)))?;
+    let environment = |name: &str| variables.get(name).cloned();
+    let hosts = detect::usual_hosts(environment("OLLAMA_HOST").as_deref());
+    let answerer = choice::answerer(&settings, &environment, &hosts).await;
+    let service = match answerer.map_err(|error| Failure::Other(error.message, error.hint))? {
+        Answerer::Service(service) | Answerer::Local(_, service) => service,
+        Answerer::Offline => return Err(none("no model is set up, so there is none to list")),
+        Answerer::Script(_) => return Err(none("a script answers, which has no models")),
+    };
+    let key = match &service.key {
+        Some(key) => {
+            let secret = key.secret(&KeyStores::new(&paths.config_dir), &service.account).await;
+            Some(secret.map_err(|error| Failure::Other(error.message, Some(error.hint)))?)
+        }
+        None => None,
+    };
+    let models = listing::models(&service, key).await;
+    let models = models.map_err(|error| Failure::Other(error.message, error.hint))?;
+    let in_use = service.model().await.ok();
+    Ok(listed(&service, in_use, models))
+}
+
+fn none(message: &str) -> Failure {
+    Failure::Other(message.to_owned(), Some("`cohab setup` sets one up".to_owned()))
+}
+
+async fn local(variables: &Variables) -> Vec<Listed> {
+    let hosts = detect::usual_hosts(variables.get("OLLAMA_HOST").map(String::as_str));
+    let found = detect::find_all(&hosts).await.into_iter();
+    found
+        .map(|server| {
+            let host = Url::parse(&server.url).map(|url| http::host_of(&url)).unwrap_or_default();
+            Listed { service: server.server, host, url: server.url, in_use: None, models: server.models }
+        })
+        .collect()
+}
+
+fn listed(service: &Service, in_use: Option<String>, models: Vec<Model>) -> Listed {
+    let (host, url) = (http::host_of(&service.base), service.base.to_string());
+    Listed { service: service.name.clone(), host, url, in_use, models }
+}
+
+fn table(listed: &Listed, output: &mut dyn Write) -> Result<(), Failure> {
+    let Listed { service, host, in_use, models, .. } = listed;
+    let count = match models.len() {
+        1 => "1 model".to_owned(),
+        count => format!("{count} models"),
+    };
+    writeln!(output, "{service} ({host}): {count}")?;
+    let names: Vec<String> = models.iter().map(|model| one_line(&model.id, MAX_NAME_COLUMNS)).collect();
+    let width = names.iter().map(|name| name.width()).max().unwrap_or(0);
+    for (model, name) in models.iter().zip(&names) {
+        let mark = if in_use.as_ref() == Some(&model.id) { '*' } else { ' ' };
+        let size = model.context_window_tokens.map(in_thousands).unwrap_or_default();
+        let tools = model.can_call_tools.map_or("", |can| if can { "tools" } else { "no tools" });
+        let loaded = if model.is_loaded == Some(true) { "loaded" } else { "" };
+        let gap = " ".repeat(width.saturating_sub(name.width()));
+        let row = format!("{mark} {name}{gap}  {size:>5}  {tools:<8}  {loaded}");
+        writeln!(output, "{}", row.trim_end())?;
+    }
+    if let Some(missing) = in_use.as_ref().filter(|id| !models.iter().any(|model| model.id == **id)) {
+        writeln!(output, "\nIn use, but not in the list: {}", one_line(missing, MAX_NAME_COLUMNS))?;
+    }
+    Ok(())
+}
+
+fn as_json(own: Option<&Listed>, local: Option<&[Listed]>) -> Value {
+    let models = |listed: &Listed| -> Vec<Value> {
+        let rows = listed.models.iter().map(|model| {
+            json!({
+                "id": model.id, "context_window_tokens": model.context_window_tokens,
+                "can_call_tools": model.can_call_tools, "is_loaded": model.is_loaded,
+                "is_in_use": listed.in_use.as_ref() == Some(&model.id),
+            })
+        });
+        rows.collect()
+    };
+    let mut object = json!({
+        "service": own.map(|own| &own.service), "host": own.map(|own| &own.host), "url": own.map(|own| &own.url),
+        "in_use": own.and_then(|own| own.in_use.as_ref()), "models": own.map(models).unwrap_or_default(),
+    });
+    if let Some(local) = local {
+        let servers = local.iter().map(|one| json!({"server": one.service, "url": one.url, "models": models(one)}));
+        object["local"] = servers.collect();
+    }
+    object
+}
+
+#[cfg(test)]
+#[path = "models_tests.rs"]
+mod tests;

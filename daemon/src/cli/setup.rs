@@ -1,0 +1,189 @@
+//! `cohab setup`: chooses a service, its key and its model.
+
+use std::{
+    io::{self, IsTerminal as _, Read as _, Write},
+    process::ExitCode,
+};
+
+use clap::Args;
+use cohab_protocol::Paths;
+use secrecy::SecretString;
+use serde_json::json;
+
+use super::complain;
+use crate::{
+    provider::{key_store::KeyStores, settings::KeyStore},
+    setup::{self, Given, GivenKey, Plain, Prompt, Screen, Setup, SetupError, Terminal},
+};
+
+/// Longest key from standard input, in bytes.
+const KEY_MAX_BYTES: u64 = 8 * 1024;
+/// Exit status for a wrong command line.
+const USAGE: u8 = 2;
+/// Exit status after Ctrl-C, as shells count it.
+const CANCELLED: u8 = 130;
+
+/// `cohab setup`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
+#[command(after_help = "At a terminal it asks for whatever the flags do not say; nothing is written before\n\
+    the last answer. A key goes into the system's keyring (through `secret-tool` or\n\
+    `security`), else into keys.toml beside the settings, readable by you only.\n\
+    Exit status: 0 written, 1 failed, 2 wrong usage, 130 cancelled.")]
+pub struct SetupArgs {
+    /// Vendor, kind of service, or `offline`
+    #[arg(long, value_name = "NAME")]
+    pub provider: Option<String>,
+    /// Model as the service calls it
+    #[arg(long, value_name = "NAME")]
+    pub model: Option<String>,
+    /// Where the service is, if not where its vendor is
+    #[arg(long, value_name = "URL")]
+    pub base_url: Option<String>,
+    /// Take the key from this variable at every use
+    #[arg(long, value_name = "VAR", group = "key")]
+    pub api_key_env: Option<String>,
+    /// Read the key from standard input and store it
+    #[arg(long, group = "key")]
+    pub key_stdin: bool,
+    /// Take the key from the first line that CMD prints, at every use
+    #[arg(long, value_name = "CMD", group = "key")]
+    pub key_command: Option<String>,
+    /// Write this profile instead of [model]
+    #[arg(long, value_name = "NAME")]
+    pub profile: Option<String>,
+    /// Write without a test request
+    #[arg(long)]
+    pub no_test: bool,
+    /// Ask nothing; what the flags do not say must go without saying
+    #[arg(long, short)]
+    pub yes: bool,
+    /// Ask nothing, and print what was written as one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Runs it.
+pub fn run(args: SetupArgs, paths: &Paths, output: &mut dyn Write, errors: &mut dyn Write) -> ExitCode {
+    let error = match set_up(args, paths, output) {
+        Ok(()) => return ExitCode::SUCCESS,
+        Err(error) => error,
+    };
+    let status = match &error {
+        SetupError::Cancelled => {
+            // What was asked so far stands above.
+            let _ = writeln!(errors, "Nothing was changed.");
+            return ExitCode::from(CANCELLED);
+        }
+        SetupError::Missing(_) | SetupError::Usage(..) => ExitCode::from(USAGE),
+        _ => ExitCode::FAILURE,
+    };
+    // Nothing is left to be done if even the errors cannot be written.
+    drop(complain(errors, &error.to_string(), error.hint().as_deref()));
+    status
+}
+
+fn set_up(args: SetupArgs, paths: &Paths, output: &mut dyn Write) -> Result<(), SetupError> {
+    let terminal =
+        if args.yes || args.json || args.key_stdin { None } else { Terminal::open().map_err(SetupError::Terminal)? };
+    let as_json = args.json;
+    let setup = Setup {
+        paths: paths.clone(),
+        stores: KeyStores::new(&paths.config_dir),
+        variables: super::ModelFlags::default().variables(),
+        given: given(args)?,
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(SetupError::Terminal)?;
+    if let Some(terminal) = terminal {
+        let mut prompt = prompt_at(terminal);
+        return runtime.block_on(setup::interactive(&setup, prompt.as_mut())).map(drop);
+    }
+    let done = runtime.block_on(setup::scripted(&setup))?;
+    let written = if as_json { tell_as_json(&done, output) } else { tell(&done, output) };
+    written.map_err(SetupError::Terminal)
+}
+
+fn given(args: SetupArgs) -> Result<Given, SetupError> {
+    let key = match (args.api_key_env, args.key_command, args.key_stdin) {
+        (Some(name), ..) => Some(GivenKey::Variable(name)),
+        (None, Some(line), _) => Some(GivenKey::Command(line)),
+        (None, None, true) => Some(GivenKey::Secret(key_from_stdin()?)),
+        (None, None, false) => None,
+    };
+    let is_name = |name: &String| name == crate::config::profile::DEFAULT || crate::config::profile::is_name(name);
+    if let Some(name) = args.profile.as_ref().filter(|name| !is_name(name)) {
+        let hint = "a profile's name is up to 40 letters, digits, `-` and `_`";
+        return Err(SetupError::Usage(format!("{name:?} is no name of a profile"), hint.into()));
+    }
+    Ok(Given {
+        provider: args.provider,
+        base_url: args.base_url,
+        model: args.model,
+        key,
+        profile: args.profile,
+        is_untested: args.no_test,
+    })
+}
+
+fn key_from_stdin() -> Result<SecretString, SetupError> {
+    let usage = |what: &str| {
+        SetupError::Usage(what.to_owned(), "pipe it in: `cohab setup --provider NAME --key-stdin < FILE`".into())
+    };
+    if io::stdin().is_terminal() {
+        return Err(usage("--key-stdin reads a pipe or a file, not the terminal"));
+    }
+    let mut text = String::new();
+    let read = io::stdin().lock().take(KEY_MAX_BYTES).read_to_string(&mut text);
+    read.map_err(|_| usage("the key cannot be read from standard input"))?;
+    let key = text.trim();
+    if key.is_empty() || key.chars().any(|c| c.is_whitespace() || c.is_control()) {
+        return Err(usage("standard input holds no key: one line without blanks"));
+    }
+    Ok(key.to_owned().into())
+}
+
+/// A live area, or plain lines where the terminal is poor or the user wants them.
+fn prompt_at(terminal: Terminal) -> Box<dyn Prompt> {
+    let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let is_poor = set("TERM").is_none_or(|term| term == "dumb");
+    let is_accessible = set("COHAB_ACCESSIBLE").is_some_and(|value| value != "0");
+    if is_poor || is_accessible {
+        return Box::new(Plain::new(terminal));
+    }
+    Box::new(Screen::new(terminal, set("NO_COLOR").is_none()))
+}
+
+fn tell(done: &setup::Done, output: &mut dyn Write) -> io::Result<()> {
+    if let Some((took_ms, text)) = &done.test {
+        writeln!(output, "Test: answered in {took_ms} ms: {text}")?;
+    }
+    let saved = &done.saved;
+    if let Some((_, place)) = &saved.key {
+        writeln!(output, "Key: kept in {place}")?;
+    }
+    if let Some(notice) = &saved.notice {
+        writeln!(output, "Note: {notice}")?;
+    }
+    writeln!(output, "Written to {}:\n[{}]", saved.file.display(), saved.table)?;
+    saved.settings.iter().try_for_each(|(name, value)| writeln!(output, "{name} = {value}"))?;
+    output.flush()
+}
+
+fn tell_as_json(done: &setup::Done, output: &mut dyn Write) -> io::Result<()> {
+    let saved = &done.saved;
+    let value = |name: &str| {
+        let found = saved.settings.iter().find(|(known, _)| known == name);
+        found.map(|(_, value)| value.trim_matches(['"', '\'']).to_owned())
+    };
+    let store = saved.key.as_ref().map(|(store, _)| match store {
+        KeyStore::Keyring => "keyring",
+        KeyStore::File => "file",
+    });
+    let test = done.test.as_ref().map(|(took_ms, text)| json!({"took_ms": u64::try_from(*took_ms).ok(), "text": text}));
+    let object = json!({
+        "file": saved.file, "table": saved.table, "provider": value("provider"), "base_url": value("base_url"),
+        "model": value("name"), "api_key_env": value("api_key_env"), "key_command": value("key_command"),
+        "key_store": store, "notice": saved.notice, "test": test,
+    });
+    writeln!(output, "{}", cohab_shell_relay::sanitize::escaped_json(&object.to_string()))?;
+    output.flush()
+}

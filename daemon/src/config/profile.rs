@@ -1,0 +1,87 @@
+//! Profiles: `[profiles.NAME]` has the keys of `[model]` and stands in its place. Pure.
+
+use super::{Settings, keys};
+use crate::provider::settings::{AskedBy, ModelSettings, Profile, TimeoutSettings};
+
+/// The table of profiles.
+pub(super) const TABLE: &str = "profiles";
+/// What stands for `[model]` where a profile is named.
+pub const DEFAULT: &str = "default";
+/// What names profiles may have, as a hint.
+pub(super) const NAME_RULE: &str =
+    "a profile's name is up to 40 letters, digits, `-` and `_`, and not `default`, which is `[model]`";
+/// Longest name, in bytes.
+const NAME_MAX_BYTES: usize = 40;
+
+/// Whether a profile may have this name.
+#[must_use]
+pub fn is_name(name: &str) -> bool {
+    let is_letter = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    !name.is_empty() && name.len() <= NAME_MAX_BYTES && name.chars().all(is_letter) && name != DEFAULT
+}
+
+/// The table of this profile: `model` for none.
+#[must_use]
+pub fn table(profile: Option<&str>) -> String {
+    profile.filter(|name| *name != DEFAULT).map_or_else(|| "model".to_owned(), |name| format!("{TABLE}.{name}"))
+}
+
+/// `profiles.work.name` as `model.name`, `profiles.work` as `model`. `None` for anything else.
+pub(super) fn as_model(name: &str) -> Option<String> {
+    let rest = name.strip_prefix(TABLE)?.strip_prefix('.')?;
+    let (profile, key) = rest.split_once('.').map_or((rest, None), |(profile, key)| (profile, Some(key)));
+    is_name(profile).then(|| key.map_or_else(|| "model".to_owned(), |key| format!("model.{key}")))
+}
+
+/// What to tell someone who named a profile that is not there, given those that are.
+pub(super) fn advice(name: &str, known: &[&str]) -> String {
+    if known.is_empty() {
+        return format!("there are no profiles; `cohab setup --profile {name}` makes this one");
+    }
+    let near = keys::nearest(name, known).map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
+    format!("{near}profiles: `{}`, `{DEFAULT}`", known.join("`, `"))
+}
+
+/// A profile was named that is not there.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no profile `{name}`")]
+pub struct UnknownProfile {
+    /// Its name.
+    pub name: String,
+    /// What to do.
+    pub hint: String,
+}
+
+impl Settings {
+    /// What holds for the model: the profile `asked` for, else the one that the file chooses, else `[model]`. What a profile does
+    /// not say about time limits and retries `[model]` says, since those are about the line and not about the service.
+    ///
+    /// # Errors
+    /// There is no such profile.
+    pub fn model_of(&self, asked: Option<&str>) -> Result<ModelSettings, UnknownProfile> {
+        let asked = asked.map(str::trim).filter(|name| !name.is_empty());
+        let Some(name) = asked.or(self.profile.as_deref()) else { return Ok(self.model.clone()) };
+        let asked_by = if asked.is_some() { AskedBy::User } else { AskedBy::File };
+        let profile = Some(Profile { name: name.to_owned(), asked_by });
+        if name == DEFAULT {
+            return Ok(ModelSettings { profile, ..self.model.clone() });
+        }
+        let Some(own) = self.profiles.get(name) else {
+            let known: Vec<&str> = self.profiles.keys().map(String::as_str).collect();
+            let shown: String = name.chars().filter(|c| !c.is_control()).take(NAME_MAX_BYTES).collect();
+            return Err(UnknownProfile { hint: advice(&shown, &known), name: shown });
+        };
+        let (ours, base) = (own.timeouts, self.model.timeouts);
+        let timeouts = TimeoutSettings {
+            connect_ms: ours.connect_ms.or(base.connect_ms),
+            headers_ms: ours.headers_ms.or(base.headers_ms),
+            byte_idle_ms: ours.byte_idle_ms.or(base.byte_idle_ms),
+            payload_idle_ms: ours.payload_idle_ms.or(base.payload_idle_ms),
+        };
+        Ok(ModelSettings { profile, timeouts, retries: own.retries.or(self.model.retries), ..own.clone() })
+    }
+}
+
+#[cfg(test)]
+#[path = "profile_tests.rs"]
+mod tests;

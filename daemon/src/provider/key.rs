@@ -1,0 +1,99 @@
+//! The key of a service: where it is, and getting it when a question needs it.
+
+use std::time::Duration;
+
+use secrecy::SecretString;
+use tokio::process::Command;
+
+use super::{
+    key_store::KeyStores,
+    limited_command::{self, Ended},
+    settings::KeyStore,
+};
+
+/// How long `key_command` may take, time to type a passphrase elsewhere included.
+const COMMAND_LIMIT: Duration = Duration::from_secs(10);
+
+/// Where a key comes from.
+#[derive(Clone, Debug)]
+pub(crate) enum Source {
+    /// It is known already.
+    Here(SecretString),
+    /// The first line that this command prints.
+    Command(String),
+    /// `cohab setup` put it there.
+    Stored(KeyStore),
+}
+
+/// A key and where it comes from.
+#[derive(Clone, Debug)]
+pub(crate) struct Key {
+    /// How to get it.
+    pub(crate) source: Source,
+    /// The same for people: a variable or a setting.
+    pub(crate) place: String,
+}
+
+/// Why there is no key.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct KeyError {
+    /// One sentence; never the key.
+    pub message: String,
+    /// What to do.
+    pub hint: String,
+}
+
+impl KeyError {
+    pub(super) fn new(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { message: message.into(), hint: hint.into() }
+    }
+}
+
+impl Key {
+    /// A key that is known.
+    pub(crate) fn here(secret: impl Into<SecretString>, place: impl Into<String>) -> Self {
+        Self { source: Source::Here(secret.into()), place: place.into() }
+    }
+
+    /// Gets it; runs a command if that is where it comes from. `account` is its name in the stores.
+    ///
+    /// # Errors
+    /// It cannot be had.
+    pub(crate) async fn secret(&self, stores: &KeyStores, account: &str) -> Result<SecretString, KeyError> {
+        match &self.source {
+            Source::Here(secret) => Ok(secret.clone()),
+            Source::Command(line) => from_command(line, &self.place, COMMAND_LIMIT).await,
+            Source::Stored(store) => stores.load(*store, account).await?.ok_or_else(|| {
+                let message = format!("there is no key for {account} in {}", stores.name(*store));
+                KeyError::new(message, "`cohab setup` asks for it and keeps it there")
+            }),
+        }
+    }
+}
+
+async fn from_command(line: &str, place: &str, limit: Duration) -> Result<SecretString, KeyError> {
+    let mut command = Command::new("/bin/sh");
+    command.arg("-c").arg(line);
+    let failed = |what: String| {
+        KeyError::new(format!("{place} {what}"), "run the command by hand; it must print the key and need no terminal")
+    };
+    match limited_command::run(command, b"", limit).await {
+        Ok(Ended { is_success: true, output, .. }) => {
+            first_line(&output).ok_or_else(|| failed("printed no key in its first line".to_owned()))
+        }
+        Ok(ended) => Err(failed(format!("failed: {}", ended.complaint()))),
+        Err(error) => Err(failed(error.to_string())),
+    }
+}
+
+/// The first line, if it can be a key.
+pub(super) fn first_line(output: &[u8]) -> Option<SecretString> {
+    let line = output.split(|byte| *byte == b'\n').next()?;
+    let line = std::str::from_utf8(line).ok()?.trim();
+    (!line.is_empty() && !line.chars().any(char::is_control)).then(|| line.to_owned().into())
+}
+
+#[cfg(test)]
+#[path = "key_tests.rs"]
+mod tests;

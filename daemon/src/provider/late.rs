@@ -1,0 +1,111 @@
+//! A provider whose key is got when the first question needs it: a command may ask for a passphrase, a keyring to be unlocked,
+//! and neither should happen because a shell was opened.
+
+use std::{sync::Arc, time::Duration};
+
+use futures::{StreamExt as _, future, stream, stream::BoxStream};
+use secrecy::SecretString;
+use tokio::{sync::Mutex, time::Instant};
+
+use super::{
+    http,
+    http_provider::{Endpoint, HttpProvider},
+    key::Key,
+    key_store::KeyStores,
+    settings::ModelSettings,
+};
+use crate::agent::port::{ModelEvent, ModelInfo, ModelProvider, ModelRequest, ProviderError, ProviderErrorKind};
+
+/// How long a key is kept in memory.
+const KEEP: Duration = Duration::from_secs(300);
+
+/// The provider.
+pub(crate) struct LateProvider {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    endpoint: Endpoint,
+    settings: ModelSettings,
+    key: Key,
+    account: String,
+    stores: KeyStores,
+    /// With the time at which the key was got. Locked while it is, so that questions at the same time ask once.
+    ready: Mutex<Option<(Instant, Arc<HttpProvider>)>>,
+}
+
+impl LateProvider {
+    /// A provider for `endpoint`, whose key is `key`, kept as `account` if it is in a store.
+    pub(crate) fn new(
+        endpoint: Endpoint,
+        key: Key,
+        account: String,
+        settings: &ModelSettings,
+        stores: &KeyStores,
+    ) -> Self {
+        let (settings, stores) = (settings.clone(), stores.clone());
+        Self { shared: Arc::new(Shared { endpoint, settings, key, account, stores, ready: Mutex::default() }) }
+    }
+}
+
+impl Shared {
+    async fn provider(&self) -> Result<Arc<HttpProvider>, ProviderError> {
+        let mut ready = self.ready.lock().await;
+        if let Some((_, provider)) = ready.as_ref().filter(|(since, _)| since.elapsed() < KEEP) {
+            return Ok(Arc::clone(provider));
+        }
+        *ready = None;
+        let secret = self
+            .key
+            .secret(&self.stores, &self.account)
+            .await
+            .map_err(|error| self.failure(ProviderErrorKind::Auth, &error.message, Some(error.hint)))?;
+        let provider = Arc::new(self.with_key(secret)?);
+        *ready = Some((Instant::now(), Arc::clone(&provider)));
+        Ok(provider)
+    }
+
+    fn with_key(&self, secret: SecretString) -> Result<HttpProvider, ProviderError> {
+        let endpoint = Endpoint { key: Some(secret), ..self.endpoint.clone() };
+        HttpProvider::new(endpoint, &self.settings)
+            .map_err(|message| self.failure(ProviderErrorKind::Network, &message, None))
+    }
+
+    fn failure(&self, kind: ProviderErrorKind, what: &str, hint: Option<String>) -> ProviderError {
+        let Endpoint { service, base, .. } = &self.endpoint;
+        let message = format!("{service} ({}) was not asked: {what}", http::host_of(base));
+        ProviderError { kind, message, hint, retry_after: None, overflow: None }
+    }
+}
+
+impl ModelProvider for LateProvider {
+    fn info(&self) -> ModelInfo {
+        self.shared.endpoint.info()
+    }
+
+    fn stream(&self, request: ModelRequest) -> BoxStream<'static, ModelEvent> {
+        let shared = Arc::clone(&self.shared);
+        let answer = async move {
+            match shared.provider().await {
+                Ok(provider) => {
+                    let events = provider.stream(request);
+                    events.then(move |event| forget_refused(Arc::clone(&shared), event)).boxed()
+                }
+                Err(error) => stream::once(future::ready(ModelEvent::Failed(error))).boxed(),
+            }
+        };
+        stream::once(answer).flatten().boxed()
+    }
+}
+
+/// A key that was refused is got anew for the next question: it may have been changed.
+async fn forget_refused(shared: Arc<Shared>, event: ModelEvent) -> ModelEvent {
+    if matches!(&event, ModelEvent::Failed(error) if error.kind == ProviderErrorKind::Auth) {
+        *shared.ready.lock().await = None;
+    }
+    event
+}
+
+#[cfg(test)]
+#[path = "late_tests.rs"]
+mod tests;

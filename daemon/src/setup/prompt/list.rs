@@ -1,0 +1,145 @@
+//! A list that is filtered by typing. Pure.
+
+use super::{Row, keys::Key};
+
+/// What was typed, and where the user is.
+#[derive(Clone, Debug)]
+pub(super) struct List<'a> {
+    rows: &'a [Row],
+    filter: String,
+    /// Indices of the rows that are left.
+    shown: Vec<usize>,
+    /// Place in `shown`.
+    at: usize,
+}
+
+/// What a key came to.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Outcome {
+    /// The list goes on.
+    Open,
+    /// This row was chosen.
+    Chosen(usize),
+    /// The user wants no more questions.
+    Cancelled,
+}
+
+impl<'a> List<'a> {
+    /// All rows, at `preselected`.
+    pub(super) fn new(rows: &'a [Row], preselected: usize) -> Self {
+        Self { rows, filter: String::new(), shown: (0..rows.len()).collect(), at: preselected.min(rows.len() - 1) }
+    }
+
+    /// Takes a key. `page` is how many rows are seen at once.
+    pub(super) fn on_key(&mut self, key: Key, page: usize) -> Outcome {
+        let last = self.shown.len().saturating_sub(1);
+        match key {
+            Key::Interrupt => return Outcome::Cancelled,
+            Key::Escape if self.filter.is_empty() => return Outcome::Cancelled,
+            Key::Escape | Key::EraseLine => self.filter_by(String::new()),
+            Key::Enter => return self.shown.get(self.at).map_or(Outcome::Open, |row| Outcome::Chosen(*row)),
+            Key::Up => self.at = self.at.checked_sub(1).unwrap_or(last),
+            Key::Down => self.at = if self.at < last { self.at + 1 } else { 0 },
+            Key::PageUp => self.at = self.at.saturating_sub(page),
+            Key::PageDown => self.at = (self.at + page).min(last),
+            Key::First => self.at = 0,
+            Key::Last => self.at = last,
+            Key::Backspace => {
+                let mut filter = self.filter.clone();
+                filter.pop();
+                self.filter_by(filter);
+            }
+            Key::Char(letter) => self.filter_by(format!("{}{letter}", self.filter)),
+        }
+        Outcome::Open
+    }
+
+    /// What was typed.
+    pub(super) fn filter(&self) -> &str {
+        &self.filter
+    }
+
+    /// How many rows are left.
+    pub(super) fn count(&self) -> usize {
+        self.shown.len()
+    }
+
+    /// The rows to be seen, `page` at most, and the place of the current one among them.
+    pub(super) fn window(&self, page: usize) -> (Vec<&'a Row>, usize) {
+        let start = self.at.saturating_sub(page / 2).min(self.shown.len().saturating_sub(page));
+        let rows = self.shown.iter().skip(start).take(page).map(|row| &self.rows[*row]).collect();
+        (rows, self.at - start)
+    }
+
+    fn filter_by(&mut self, filter: String) {
+        let current = self.shown.get(self.at).copied();
+        self.shown = matching(self.rows, &filter);
+        self.filter = filter;
+        // Without a filter the user is back where they were; with one the best is first.
+        let back = current.filter(|_| self.filter.is_empty());
+        self.at = back.and_then(|row| self.shown.iter().position(|shown| *shown == row)).unwrap_or(0);
+    }
+}
+
+/// The rows with all words of `filter` in them, those whose name begins with it first.
+pub(super) fn matching(rows: &[Row], filter: &str) -> Vec<usize> {
+    let filter = filter.trim().to_lowercase();
+    let has = |row: &Row| {
+        let text = format!("{} {}", row.name, row.remark).to_lowercase();
+        filter.split_whitespace().all(|word| text.contains(word))
+    };
+    let mut found: Vec<usize> = (0..rows.len()).filter(|index| has(&rows[*index])).collect();
+    found.sort_by_key(|index| !rows[*index].name.to_lowercase().starts_with(&filter));
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows() -> Vec<Row> {
+        ["Anthropic", "OpenAI", "OpenRouter", "Mistral"].map(|name| Row::new(name, "")).to_vec()
+    }
+
+    fn press(list: &mut List<'_>, keys: &[Key]) -> Outcome {
+        keys.iter().fold(Outcome::Open, |_, key| list.on_key(*key, 3))
+    }
+
+    #[test]
+    fn typing_narrows_the_list_and_enter_takes_what_is_left() {
+        let rows = rows();
+        let mut list = List::new(&rows, 0);
+        press(&mut list, &['r', 'o', 'u'].map(Key::Char));
+        assert_eq!((list.count(), list.on_key(Key::Enter, 3)), (1, Outcome::Chosen(2)));
+        press(&mut list, &['x'].map(Key::Char));
+        assert_eq!((list.count(), list.on_key(Key::Enter, 3)), (0, Outcome::Open), "there is nothing to take");
+        assert_eq!(press(&mut list, &[Key::Backspace, Key::Enter]), Outcome::Chosen(2));
+    }
+
+    #[test]
+    fn the_ends_of_the_list_are_next_to_each_other() {
+        let rows = rows();
+        let mut list = List::new(&rows, 0);
+        assert_eq!(press(&mut list, &[Key::Up, Key::Enter]), Outcome::Chosen(3));
+        assert_eq!(press(&mut list, &[Key::Down, Key::Enter]), Outcome::Chosen(0));
+        assert_eq!(press(&mut list, &[Key::Last, Key::PageUp, Key::Enter]), Outcome::Chosen(0));
+    }
+
+    #[test]
+    fn escape_first_forgets_the_filter_and_then_the_question() {
+        let rows = rows();
+        let mut list = List::new(&rows, 2);
+        assert_eq!(press(&mut list, &[Key::Char('o'), Key::Escape]), Outcome::Open);
+        assert_eq!((list.filter(), list.count()), ("", 4));
+        assert_eq!(list.on_key(Key::Escape, 3), Outcome::Cancelled);
+    }
+
+    #[test]
+    fn the_window_is_full_and_shows_the_current_row() {
+        let rows = rows();
+        for at in 0..4 {
+            let (seen, current) = List::new(&rows, at).window(3);
+            assert_eq!((seen.len(), &seen[current].name), (3, &rows[at].name));
+        }
+    }
+}

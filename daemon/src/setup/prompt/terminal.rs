@@ -1,0 +1,162 @@
+//! The terminal that is asked at: its modes, its size, its keys.
+
+use std::{
+    io::{self, Write},
+    os::fd::{AsFd as _, BorrowedFd},
+    sync::Mutex,
+    thread,
+};
+
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    stdio,
+    termios::{
+        InputModes, LocalModes, OptionalActions, QueueSelector, SpecialCodeIndex, Termios, isatty, tcflush, tcgetattr,
+        tcgetwinsize, tcsetattr,
+    },
+};
+use tokio::signal::unix::{SignalKind, signal};
+
+use super::keys::{self, Key};
+
+/// How long bytes that may begin a key are waited on.
+const KEY_PART_WAIT: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
+/// Exit status after Ctrl-C, as shells count it.
+const CANCELLED: i32 = 130;
+/// Shows the cursor.
+const SHOW_CURSOR: &[u8] = b"\x1b[?25h";
+
+/// The modes before a question, while one is open.
+static SAVED: Mutex<Option<Termios>> = Mutex::new(None);
+
+/// Standard input and output, both a terminal.
+pub struct Terminal(());
+
+impl Terminal {
+    /// The terminal, if there is one. From here on signals leave it as it was.
+    ///
+    /// # Errors
+    /// Signals cannot be listened to.
+    pub fn open() -> io::Result<Option<Self>> {
+        if !isatty(stdio::stdin()) || !isatty(stdio::stdout()) {
+            return Ok(None);
+        }
+        restore_at_signals()?;
+        Ok(Some(Self(())))
+    }
+
+    /// Columns and rows.
+    pub(super) fn size(&self) -> (usize, usize) {
+        let size = tcgetwinsize(stdio::stdout()).map(|size| (usize::from(size.ws_col), usize::from(size.ws_row)));
+        let (columns, rows) = size.unwrap_or_default();
+        (if columns == 0 { 80 } else { columns }, if rows == 0 { 24 } else { rows })
+    }
+
+    /// Takes keys one by one and unechoed until the result is dropped.
+    pub(super) fn raw(&self) -> io::Result<Modes> {
+        Modes::change(|modes| {
+            modes.local_modes -= LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG | LocalModes::IEXTEN;
+            modes.input_modes -= InputModes::ICRNL | InputModes::IXON;
+            modes.special_codes[SpecialCodeIndex::VMIN] = 1;
+            modes.special_codes[SpecialCodeIndex::VTIME] = 0;
+        })
+    }
+
+    /// Takes lines, unechoed, until the result is dropped.
+    pub(super) fn unechoed(&self) -> io::Result<Modes> {
+        Modes::change(|modes| modes.local_modes -= LocalModes::ECHO)
+    }
+
+    pub(super) fn write(&self, bytes: &[u8]) -> io::Result<()> {
+        let mut output = io::stdout().lock();
+        output.write_all(bytes)?;
+        output.flush()
+    }
+}
+
+/// Changed modes of the terminal. The old ones come back when this is dropped, and what was typed meanwhile is dropped with them:
+/// the second line of a paste is no answer to the next question.
+pub(super) struct Modes(());
+
+impl Modes {
+    fn change(change: impl FnOnce(&mut Termios)) -> io::Result<Self> {
+        let saved = tcgetattr(input())?;
+        let mut modes = saved.clone();
+        change(&mut modes);
+        *lock() = Some(saved);
+        tcsetattr(input(), OptionalActions::Drain, &modes)?;
+        Ok(Self(()))
+    }
+}
+
+impl Drop for Modes {
+    fn drop(&mut self) {
+        let _ = tcflush(input(), QueueSelector::IFlush);
+        restore();
+    }
+}
+
+/// Reads keys; waits for at least one.
+pub(super) fn read_keys(waiting: &mut Vec<u8>) -> io::Result<Vec<Key>> {
+    let mut buffer = [0; 512];
+    loop {
+        let is_part = !waiting.is_empty();
+        if is_part && poll(&mut [PollFd::new(&input(), PollFlags::IN)], Some(&KEY_PART_WAIT)) == Ok(0) {
+            let is_escape = waiting.first() == Some(&0x1b);
+            waiting.clear();
+            if is_escape {
+                return Ok(vec![Key::Escape]);
+            }
+        }
+        let length = match rustix::io::read(input(), &mut buffer) {
+            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(length) => length,
+            Err(rustix::io::Errno::INTR) => continue,
+            Err(error) => return Err(error.into()),
+        };
+        waiting.extend_from_slice(&buffer[..length]);
+        let (keys, left) = keys::decode(waiting);
+        waiting.drain(..waiting.len() - left);
+        if !keys.is_empty() {
+            return Ok(keys);
+        }
+    }
+}
+
+fn input() -> BorrowedFd<'static> {
+    stdio::stdin()
+}
+
+fn lock() -> std::sync::MutexGuard<'static, Option<Termios>> {
+    SAVED.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+fn restore() {
+    if let Some(saved) = lock().take() {
+        let _ = tcsetattr(input(), OptionalActions::Now, &saved);
+    }
+}
+
+/// Ends the process at a signal with the terminal as it was. Nothing is written before all questions are answered, so there is
+/// nothing else to take back.
+fn restore_at_signals() -> io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let (mut interrupt, mut terminate, mut hangup) = {
+        let _entered = runtime.enter();
+        (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?, signal(SignalKind::hangup())?)
+    };
+    thread::spawn(move || {
+        let status = runtime.block_on(async {
+            tokio::select! {
+                _ = interrupt.recv() => CANCELLED,
+                _ = terminate.recv() => 143,
+                _ = hangup.recv() => 129,
+            }
+        });
+        restore();
+        let _ = rustix::io::write(stdio::stdout().as_fd(), SHOW_CURSOR);
+        let _ = rustix::io::write(stdio::stdout().as_fd(), b"\r\n");
+        std::process::exit(status);
+    });
+    Ok(())
+}
