@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.error
 import urllib.request
@@ -62,6 +63,8 @@ class Server:
         self.port = free_port()
         self.folder = CACHE / f"{self.name}-{self.version}"
         self.process = None
+        # For what the server is told: its own, as runs may overlap.
+        self.orders = tempfile.TemporaryDirectory(prefix="cohab-interop-")
 
     def install(self):
         """Puts the packages into the folder."""
@@ -85,7 +88,7 @@ class Server:
             print(f"getting {self.name} {self.version} ...", file=sys.stderr, flush=True)
             self.install()
             done.touch()
-        self.log = self.folder / "log"
+        self.log = Path(self.orders.name) / "log"
         with self.log.open("w") as log:
             self.process = subprocess.Popen(
                 [str(part) for part in self.command()], stdout=log, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
@@ -93,7 +96,7 @@ class Server:
         began = time.monotonic()
         while not self.is_ready():
             if self.process.poll() is not None or time.monotonic() - began > START_LIMIT_S:
-                raise Unavailable(f"does not start; the end of {self.log}: {self.log.read_text()[-300:]!r}")
+                raise Unavailable(f"does not start; its last words: {self.log.read_text()[-300:]!r}")
             time.sleep(0.05)
 
     def is_ready(self):
@@ -119,14 +122,13 @@ class Server:
             raise Unavailable(f"refuses its orders: {answer[:300]!r}")
 
     def stop(self):
-        if self.process is None:
-            return
-        for sign in (signal.SIGTERM, signal.SIGKILL):
+        for sign in (signal.SIGTERM, signal.SIGKILL) if self.process else ():
             try:
                 os.killpg(self.process.pid, sign)
                 self.process.wait(5)
             except (ProcessLookupError, subprocess.TimeoutExpired):
                 continue
+        self.orders.cleanup()
 
 
 def install(command):

@@ -1,6 +1,7 @@
 """aimock of npm: a mock of all five wires, driven by a file that says what answers which question."""
 
 import json
+from pathlib import Path
 
 import scene
 from server import Face, Server, npm
@@ -58,7 +59,7 @@ class Aimock(Server):
         npm(self.folder, f"@copilotkit/aimock@{self.version}")
 
     def command(self):
-        told = self.folder / "fixtures.json"
+        told = Path(self.orders.name) / "fixtures.json"
         told.write_text(json.dumps({"fixtures": fixtures()}))
         program = self.folder / "node_modules/@copilotkit/aimock/dist/cli.js"
         return ["node", program, "--port", self.port, "--fixtures", told, "--validate-on-load"]

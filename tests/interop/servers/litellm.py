@@ -2,6 +2,7 @@
 
 import json
 import sys
+from pathlib import Path
 
 from server import Face, Server, pip
 from tap import Tap
@@ -20,7 +21,7 @@ class LiteLlm(Server):
         Face("anthropic", "", "messages", "over messages"),
         Face("openai-responses", "/v1", "chat", "over chat"),
         Face("openai-responses", "/v1", "responses", "over responses"),
-        Face("gemini", "", "chat", "over chat"),
+        Face("gemini", "", "chat", "over chat", {"reasoning": "the server leaves it out"}),
     ]
     health = "/health/liveliness"
     not_applicable = {"refused": "the server behind it refuses nobody"}
@@ -49,7 +50,7 @@ class LiteLlm(Server):
             "model_list": models,
             "general_settings": {"dangerously_permit_weak_or_unset_master_key": True},
         }
-        told = self.folder / "settings.yaml"
+        told = Path(self.orders.name) / "settings.yaml"
         # JSON is YAML.
         told.write_text(json.dumps(settings))
         return [sys.executable, self.folder / "bin/litellm", "--config", told, "--port", self.port, "--host", "127.0.0.1"]

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from pathlib import Path
 
 import scene
 import tiny_model
@@ -45,11 +46,8 @@ class LlamaCpp(Server):
         pip(self.folder, f"xllamacpp=={self.version}")
 
     def command(self):
-        model = self.folder / "sentences.gguf"
-        # Another server may have the file mapped: it keeps its own.
-        fresh = model.with_suffix(f".{self.port}")
-        tiny_model.write(fresh, SENTENCES)
-        fresh.replace(model)
+        model = Path(self.orders.name) / "sentences.gguf"
+        tiny_model.write(model, SENTENCES)
         return [sys.executable, "-c", SERVE, model, self.port, CONTEXT_TOKENS]
 
     def environment(self):
