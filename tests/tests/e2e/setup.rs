@@ -172,7 +172,8 @@ fn a_shell_opened_with_a_profile_hands_it_to_what_runs_in_it() {
     terminal.wait_text("ready$");
     terminal.send("? hello\r");
     terminal.wait_text("Ready when you are.");
-    terminal.send("echo profile:$COHAB_PROFILE; cohab ask hello again\r");
+    let program = binaries::program("cohab");
+    terminal.send(&format!("echo profile:$COHAB_PROFILE; {} ask hello again\r", program.display()));
     terminal.wait_text("profile:work");
     let requests = server.wait_for_calls(2);
     assert!(requests.iter().all(|request| request.body["model"] == "tiny"), "{requests:?}");
