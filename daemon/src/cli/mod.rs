@@ -59,7 +59,7 @@ impl Command {
             Self::Setup(args) => setup::run(args, paths, &mut output, &mut errors),
             Self::Models(args) => models::run(&args, paths, &mut output, &mut errors),
             Self::Config(command) => config::run(&command, paths, &mut io::stdin().lock(), &mut output, &mut errors),
-            Self::ProbeModel(args) => probe_model::run(args, paths, &mut output, &mut errors),
+            Self::ProbeModel(args) => probe_model::run(&args, paths, &mut output, &mut errors),
             Self::Usage(args) => usage::run(&args, paths, &mut output, &mut errors),
         })
     }

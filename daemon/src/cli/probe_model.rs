@@ -41,10 +41,10 @@ pub struct ProbeArgs {
 }
 
 /// Runs it.
-pub fn run(args: ProbeArgs, paths: &Paths, output: &mut dyn Write, errors: &mut dyn Write) -> ExitCode {
-    let result = prompt(&args).and_then(|prompt| {
+pub fn run(args: &ProbeArgs, paths: &Paths, output: &mut dyn Write, errors: &mut dyn Write) -> ExitCode {
+    let result = prompt(args).and_then(|prompt| {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        runtime.block_on(send(prompt, &args, paths, output))
+        runtime.block_on(send(prompt, args, paths, output))
     });
     super::finish(result, output, errors)
 }
