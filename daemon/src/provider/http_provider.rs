@@ -116,8 +116,8 @@ impl HttpProvider {
             client: http::client(&endpoint.base, timeouts.connect)?,
             headers: wire.headers(endpoint.key.as_ref(), &quirks),
             info: endpoint.info(),
-            base: endpoint.base.clone(),
             subject: endpoint.subject(),
+            base: endpoint.base,
             timeouts,
             max_output_tokens: settings.max_output_tokens.or_else(|| wire.default_max_output_tokens()),
             context_window_tokens: settings

@@ -38,6 +38,9 @@ pub struct KeyStores {
     search_path: OsString,
 }
 
+/// Keys by account, the text of their file, and which file that was.
+type Contents = (BTreeMap<String, SecretString>, String, Option<fs::Metadata>);
+
 /// The program that speaks to a keyring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Tool {
@@ -157,7 +160,7 @@ impl KeyStores {
     }
 
     /// All keys of the file, and its text.
-    fn read_file(&self) -> Result<(BTreeMap<String, SecretString>, String, Option<fs::Metadata>), KeyError> {
+    fn read_file(&self) -> Result<Contents, KeyError> {
         let shown = self.file.display();
         if !self.file.exists() {
             return Ok((BTreeMap::new(), String::new(), None));

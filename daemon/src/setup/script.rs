@@ -102,7 +102,7 @@ impl Setup {
         if is_elsewhere || vendor.is_local() || !matches!(draft.key, DraftKey::None) {
             return None;
         }
-        let Some(usual) = vendor.key_variables.first() else { return None };
+        let usual = vendor.key_variables.first()?;
         let set = vendor.key_variables.iter().find(|name| self.variable(name).is_some());
         draft.key = DraftKey::Variable((*set.unwrap_or(usual)).to_owned());
         set.is_none().then_some("one of --api-key-env, --key-stdin, --key-command")

@@ -295,9 +295,9 @@ impl Wizard<'_> {
         let key = (Way::OtherKey, Row::new("Give another key", ""));
         let again = (Way::Again, Row::new("Try again", ""));
         if is_about_key(error) {
-            ways.extend([key, again])
+            ways.extend([key, again]);
         } else {
-            ways.extend([again, key])
+            ways.extend([again, key]);
         }
         if has_model {
             ways.push((Way::OtherModel, Row::new("Choose another model", "")));
