@@ -180,7 +180,7 @@ async fn follow(
 ) -> Result<u8, AskError> {
     loop {
         tokio::select! {
-            () = stop.next() => return cancel(frames, turn_id).await,
+            () = stop.next() => return cancel(frames, turn_id, view).await,
             decision = next_decision(&mut keyboard, view) => {
                 let reply = decision?;
                 view.show_question(None)?;
@@ -225,17 +225,21 @@ fn nobody_here(request: &ApprovalRequest) -> ClientMessage {
 }
 
 /// Cancels, and waits a moment for the daemon's word: a socket closed with unread messages takes back what was sent last.
-async fn cancel(frames: &mut Frames, turn_id: TurnId) -> Result<u8, AskError> {
+async fn cancel(frames: &mut Frames, turn_id: TurnId, view: &mut dyn View) -> Result<u8, AskError> {
     frames.send(ClientMessage::CancelTurn { turn_id }).await.map_err(ConnectError::from)?;
     let ended = async {
         while let Some(Ok(message)) = frames.next().await {
             if final_status(&message, turn_id).is_some() {
-                break;
+                return Some(message);
             }
         }
+        None
     };
     // A daemon that says nothing changes nothing: the user wants out.
-    let _ = timeout(CANCEL_WAIT, ended).await;
+    if let Ok(Some(last)) = timeout(CANCEL_WAIT, ended).await {
+        view.show(&last)?;
+        view.finish()?;
+    }
     Ok(CANCELLED)
 }
 

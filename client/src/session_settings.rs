@@ -23,10 +23,20 @@ pub fn model_variables(
     settings
 }
 
+/// Those that are told apart by no ending: our own, and those of vendors that call theirs otherwise.
+const MODEL_VARIABLES: [&str; 8] = [
+    "COHAB_PROFILE",
+    "COHAB_PROVIDER",
+    "COHAB_BASE_URL",
+    "COHAB_API_KEY",
+    "COHAB_MODEL",
+    "OLLAMA_HOST",
+    "HF_TOKEN",
+    "AZURE_OPENAI_ENDPOINT",
+];
+
 fn is_model_variable(name: &str) -> bool {
-    ["COHAB_PROFILE", "COHAB_PROVIDER", "COHAB_BASE_URL", "COHAB_API_KEY", "COHAB_MODEL", "OLLAMA_HOST"].contains(&name)
-        || name.ends_with("_API_KEY")
-        || name.ends_with("_BASE_URL")
+    MODEL_VARIABLES.contains(&name) || name.ends_with("_API_KEY") || name.ends_with("_BASE_URL")
 }
 
 /// What commands in a shell of their own are to see: the environment without our own variables and what is a key by its name. In

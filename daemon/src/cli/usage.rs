@@ -25,8 +25,8 @@ use crate::{
     models.toml make of the tokens; `>=` marks that some answers of the line have\n\
     neither. --json prints one object.")]
 pub struct UsageArgs {
-    /// What stands in a line
-    #[arg(long, value_enum, value_name = "WHAT", default_value = "day")]
+    /// What stands in a line: day, model or session
+    #[arg(long, value_enum, value_name = "WHAT", default_value = "day", hide_possible_values = true)]
     pub by: Grouping,
     /// From here: so many days, or a date (`7d`, `2026-03-01`)
     #[arg(long, value_name = "WHEN", default_value = "30d")]

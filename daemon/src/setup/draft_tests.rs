@@ -1,4 +1,4 @@
-use secrecy::ExposeSecret as _;
+use secrecy::ExposeSecret;
 
 use super::*;
 
@@ -42,7 +42,7 @@ fn the_settings_for_the_trial_have_the_key_at_hand() {
     let key = DraftKey::Secret("sk-1".to_owned().into());
     let draft = Draft { provider: "openai".into(), key, profile: Some("work".into()), ..Draft::default() };
     let settings = draft.settings(&ModelSettings { retries: Some(3), ..ModelSettings::default() });
-    assert_eq!(settings.api_key.as_ref().map(|key| key.expose_secret()), Some("sk-1"));
+    assert_eq!(settings.api_key.as_ref().map(ExposeSecret::expose_secret), Some("sk-1"));
     assert_eq!((settings.key_store, settings.table().as_str()), (None, "[profiles.work]"));
     assert!(!format!("{settings:?}{draft:?}").contains("sk-1"));
 }

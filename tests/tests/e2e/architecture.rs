@@ -204,8 +204,8 @@ fn names_of_the_protocol(code: &str) -> Vec<&str> {
 
 #[test]
 fn inside_the_daemon_only_the_server_and_the_shell_see_messages() {
-    // Where things are, which release this is, and a mode that the settings know too.
-    let neutral = ["", "ApprovalMode", "BUILD", "PROTOCOL_VERSION", "Paths", "socket"];
+    // Where things are, which release this is, a mode that the settings know too, and how amounts are written.
+    let neutral = ["", "ApprovalMode", "BUILD", "PROTOCOL_VERSION", "Paths", "amount", "socket"];
     let speakers = ["daemon/src/server", "daemon/src/shell"];
     let silent = |source: &&Source| {
         source.path.starts_with("daemon/src/") && !speakers.iter().any(|prefix| source.is_below(prefix))

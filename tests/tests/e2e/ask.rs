@@ -11,7 +11,7 @@ use cohab_e2e::{
     terminal::keys,
 };
 use rustix::process::{Pid, Signal, kill_process};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// The events of `--json`, one a line.
 pub(crate) fn events(finished: &Finished) -> Vec<Value> {
@@ -155,12 +155,14 @@ fn a_wrong_command_line_is_status_2() {
 fn ctrl_c_is_status_130_and_closes_the_request() {
     let server = ModelServer::start(Wire::OpenAiChat, [Answer::text("a b c").stall_after(2)]);
     let home = Home::with_model(&server);
-    let child = home.cohab_process(&["ask", "wait"]).spawn().expect("cohab starts");
+    let child = home.cohab_process(&["ask", "--json", "wait"]).spawn().expect("cohab starts");
     server.wait_until_streaming();
     interrupt(&child);
     let closed_after = server.wait_until_quiet();
     let finished = home.finish(child);
     assert_eq!(finished.status, Some(130), "{finished:?}");
+    let last = events(&finished).pop().expect("there are events");
+    assert_eq!((&last["type"], &last["reason"]), (&json!("turn_ended"), &json!("cancelled")), "{finished:?}");
     assert!(closed_after <= deadline::limit(std::time::Duration::from_millis(200)), "{closed_after:?}");
 }
 

@@ -68,7 +68,7 @@ fn questions_lead_from_nothing_to_an_answering_model() {
     answer(&terminal, "128k tokens", "gra\r");
     terminal.wait_text("? what is in this folder");
     assert_eq!(terminal.wait_exit().exit_code(), 0, "{}", terminal.dump());
-    let shown = terminal.look(|view| view.history());
+    let shown = terminal.look(cohab_e2e::terminal::View::history);
     assert!(shown.contains("Ready when you are."), "{shown}");
     assert!(shown.contains("keys.toml"), "{shown}");
     let base_url = server.base_url();
