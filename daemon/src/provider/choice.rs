@@ -88,8 +88,11 @@ pub async fn choose(
     Ok(match answerer(settings, environment, local_hosts).await? {
         Answerer::Offline => Choice::Ready(offline()),
         Answerer::Script(path) => Choice::Ready(scripted(&path)?),
-        Answerer::Service(service) => {
+        Answerer::Service(mut service) => {
             let model = service.model().await?;
+            if settings.context_window_tokens.is_none() {
+                service.learn_window(&model).await;
+            }
             Choice::Ready(service.provider(model, settings, stores)?)
         }
         Answerer::Local(found, service) => {

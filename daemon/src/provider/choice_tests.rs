@@ -245,6 +245,24 @@ async fn a_local_server_needs_no_key_and_names_its_own_model() {
 }
 
 #[tokio::test]
+async fn a_local_server_that_is_named_tells_how_large_its_context_is() {
+    let (host, _heads) =
+        serve(r#"{"data":[{"id":"m","owned_by":"llamacpp","meta":{"n_ctx":16384}}],"models":[{"name":"m"}]}"#).await;
+    let base = format!("http://{host}/v1");
+    let window = async |provider: &str, window| {
+        let settings = ModelSettings { context_window_tokens: window, ..ModelSettings::default() };
+        let variables = [("COHAB_PROVIDER", provider), ("COHAB_BASE_URL", &base), ("COHAB_MODEL", "m")];
+        match choose_in(&settings, &variables, &[]).await {
+            Ok(Choice::Ready(provider)) => provider.service().context_window_tokens,
+            _ => panic!("{provider} is there"),
+        }
+    };
+    assert_eq!(window("llama-cpp", None).await, Some(16_384));
+    assert_eq!(window("openai-chat", None).await, None, "a gateway on this machine is not looked into");
+    assert_ne!(window("llama-cpp", Some(2_048)).await, Some(16_384), "the settings say it");
+}
+
+#[tokio::test]
 async fn a_found_server_is_offered_and_not_taken() {
     let (host, _heads) = serve(r#"{"data":[{"id":"local-model","owned_by":"llamacpp"}]}"#).await;
     let choice = choose_in(&ModelSettings::default(), &[], std::slice::from_ref(&host)).await;

@@ -90,15 +90,26 @@ async fn find_within(first_check: Duration, hosts: &[String]) -> Vec<LocalServer
 /// The best model of the server at `base`, on this machine, where it tells more than names; else the one it lists first.
 pub(crate) async fn first_model(wire: &dyn Wire, base: &Url) -> Option<String> {
     let client = http::client(base, CONNECT_LIMIT).ok().filter(|_| http::is_loopback(base))?;
-    // Below a path of its own it may be another server than at the root.
-    if base.scheme() == "http" && matches!(base.path().trim_end_matches('/'), "" | "/v1" | "/api") {
-        let host = format!("{}:{}", base.host_str()?, base.port_or_known_default()?);
-        if let Some(found) = find(&[host]).await.filter(|found| found.wire == wire.name()) {
-            return Some(found.model);
-        }
+    if let Some(found) = server_at(base).await.filter(|found| found.wire == wire.name()) {
+        return Some(found.model);
     }
     let list = timeout(DETAILS_LIMIT, get(&client, base, wire.models_url(base).as_str())).await.ok()??;
     wire.models(&list).into_iter().next().map(|model| model.id)
+}
+
+/// The size in tokens of the context to expect of `model` at `base`, on this machine, if the server there says.
+pub(crate) async fn context_window_tokens(base: &Url, model: &str) -> Option<u64> {
+    let mut found = server_at(base).await?;
+    found.choose(model);
+    found.context_window_tokens
+}
+
+/// The server at `base`. Below a path of its own it may be another one than at the root.
+async fn server_at(base: &Url) -> Option<LocalServer> {
+    if base.scheme() != "http" || !matches!(base.path().trim_end_matches('/'), "" | "/v1" | "/api") {
+        return None;
+    }
+    find(&[format!("{}:{}", base.host_str()?, base.port_or_known_default()?)]).await
 }
 
 /// Where to look: the host named by `OLLAMA_HOST`, then the usual ports.

@@ -140,6 +140,15 @@ impl Service {
         })
     }
 
+    /// Learns how large a context the server gives `model`, where it is a server on this machine whose kind is known: its users
+    /// choose that size, and no table knows it.
+    pub(crate) async fn learn_window(&mut self, model: &str) {
+        let is_told = self.context_window_tokens.is_some() || self.wire.default_context_window_tokens().is_some();
+        if !is_told && self.vendor.is_some_and(Vendor::is_local) && http::is_loopback(&self.base) {
+            self.context_window_tokens = detect::context_window_tokens(&self.base, model).await;
+        }
+    }
+
     /// The model that is used without asking the service, if one is known.
     pub(crate) fn likely_model(&self) -> Option<&str> {
         self.wanted_model.as_deref().or(self.usual_model)

@@ -47,6 +47,29 @@ fn help_fits_a_screen() {
 }
 
 #[test]
+fn the_readme_has_three_right_lines_for_each_provider() {
+    let readme = fs::read_to_string(workspace_root().join("README.md")).expect("there is a README");
+    let home = Home::new();
+    let mut told = Vec::new();
+    for row in readme.lines().filter(|line| line.starts_with('|') && line.contains("`provider = ")) {
+        let settings: Vec<&str> = row.split('`').filter(|cell| cell.contains(" = ")).collect();
+        assert_eq!(settings.len(), 3, "{row}");
+        home.write_config(&format!("[model]\n{}\n", settings.join("\n")));
+        let checked = home.run(&["config", "check"]);
+        assert_eq!(checked.status, Some(0), "{row}: {checked:?}");
+        told.push(home.run(&["config", "get", "model.provider"]).stdout.trim().to_owned());
+    }
+    home.write_config("");
+    let list = home.run(&["config", "list", "--json"]).stdout;
+    let list: serde_json::Value = serde_json::from_str(&list).expect("JSON");
+    let provider = list.as_array().into_iter().flatten().find(|key| key["key"] == "model.provider").expect("a key");
+    let allowed = provider["allowed"].as_str().expect("text");
+    for name in allowed.split('`').skip(1).step_by(2).filter(|name| !["offline", "scripted"].contains(name)) {
+        assert!(told.iter().any(|told| told == name), "README.md has no row for {name}");
+    }
+}
+
+#[test]
 fn the_programs_of_the_readme_take_their_arguments() {
     let readme = fs::read_to_string(workspace_root().join("README.md")).expect("there is a README");
     let home = Home::new();
