@@ -197,8 +197,8 @@ impl Assembly {
             return vec![Arc::new(window)];
         }
         store.ready().await;
-        let (session, turn_id) = (parts.session.key().clone(), parts.turn_id);
-        let accounting = Accounting { store: Arc::clone(store), session, turn_id, wire, model, prices };
+        let (session, turn) = (parts.session.key().to_string(), parts.turn_id.to_string());
+        let accounting = Accounting { store: Arc::clone(store), session, turn, wire, model, prices };
         vec![Arc::new(accounting), Arc::new(window)]
     }
 

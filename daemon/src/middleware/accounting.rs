@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use cohab_protocol::{SessionKey, TurnId};
 use jiff::Timestamp;
 
 use crate::{
@@ -18,10 +17,10 @@ use crate::{
 pub struct Accounting {
     /// Where they go.
     pub store: Arc<Store>,
-    /// Whose turn it is.
-    pub session: SessionKey,
-    /// The turn.
-    pub turn_id: TurnId,
+    /// Whose turn it is, as it is written down.
+    pub session: String,
+    /// The turn, as it is written down.
+    pub turn: String,
     /// Name of the wire.
     pub wire: String,
     /// Who answers.
@@ -38,8 +37,8 @@ impl Middleware for Accounting {
         usage.cost_microusd = usage.cost_microusd.or(computed);
         self.store.record(CallRow {
             at: Timestamp::now(),
-            session: self.session.to_string(),
-            turn: self.turn_id.to_string(),
+            session: self.session.clone(),
+            turn: self.turn.clone(),
             wire: self.wire.clone(),
             model: self.model.clone(),
             usage: *usage,

@@ -18,6 +18,7 @@ use super::{
     http,
     retry::{DEFAULT_RETRIES, Pace, SystemPace},
     settings::{ModelSettings, ReasoningEffort, Timeouts},
+    transport::EVENTS_AHEAD,
     wire::{Options, Quirk, Vendor, Wire},
 };
 use crate::agent::port::{ModelEvent, ModelInfo, ModelProvider, ModelRequest, ModelService};
@@ -193,7 +194,7 @@ impl ModelProvider for HttpProvider {
     }
 
     fn stream(&self, request: ModelRequest) -> BoxStream<'static, ModelEvent> {
-        let (sender, receiver) = mpsc::channel(0);
+        let (sender, receiver) = mpsc::channel(EVENTS_AHEAD);
         let exchange = Exchange::new(Arc::clone(&self.service), request, sender);
         // The exchange lives inside the stream, so that dropping the stream drops the request.
         let work = exchange.run().into_stream().filter_map(|()| future::ready(None));

@@ -8,7 +8,7 @@ use super::{
     error::Subject,
     settings::TimeoutSettings,
     sse::Payloads,
-    transport::{Ending, Outlet, ReadError, Reader},
+    transport::{EVENTS_AHEAD, Ending, Outlet, ReadError, Reader},
     wire::{Options, WIRES, Wire},
 };
 use crate::agent::port::{ModelEvent, ModelRequest, ProviderData};
@@ -54,7 +54,7 @@ impl Replay {
         C: IntoIterator<Item: Into<Bytes>, IntoIter: Send + Unpin + 'static>,
     {
         let bytes = self.bytes(chunks);
-        let (sender, receiver) = mpsc::channel(0);
+        let (sender, receiver) = mpsc::channel(EVENTS_AHEAD);
         block_on(async { future::join(receiver.collect(), self.read(bytes, Outlet::new(sender))).await.0 })
     }
 

@@ -62,6 +62,9 @@ impl From<ProviderError> for Ending {
     }
 }
 
+/// Events that may wait for the agent to take them.
+pub(super) const EVENTS_AHEAD: usize = 32;
+
 /// Where events go, and what has gone there since the last reset.
 pub(super) struct Outlet {
     sender: mpsc::Sender<ModelEvent>,

@@ -24,6 +24,8 @@ pub(super) struct Draft {
     pub(super) key: DraftKey,
     /// Its model.
     pub(super) model: Option<String>,
+    /// Size of that model's context in tokens, where the service lists it and no table of ours has the service.
+    pub(super) context_window_tokens: Option<u64>,
     /// The profile it is for.
     pub(super) profile: Option<String>,
 }
@@ -61,6 +63,7 @@ impl Draft {
             base_url: given.base_url.clone(),
             key: given.key.clone().into(),
             model: given.model.clone(),
+            context_window_tokens: None,
             profile: given.profile.clone().filter(|name| name != profile::DEFAULT),
         }
     }
@@ -71,6 +74,7 @@ impl Draft {
             provider: Some(self.provider.clone()),
             base_url: self.base_url.clone(),
             name: self.model.clone(),
+            context_window_tokens: self.context_window_tokens,
             timeouts: base.timeouts,
             profile: self.profile.clone().map(|name| Profile { name, asked_by: AskedBy::User }),
             ..ModelSettings::default()
@@ -107,6 +111,11 @@ impl Draft {
         ];
         let of_model = ["context_window_tokens", "reasoning_effort", "max_output_tokens"].map(|leaf| (leaf, None));
         let of_model = of_model.into_iter().filter(|_| !is_same_model);
+        let window = self.context_window_tokens.and_then(|tokens| {
+            let value = Value::from(i64::try_from(tokens).ok()?);
+            let key = self.key_named("context_window_tokens").filter(|key| key.check(&value).is_ok())?;
+            Some(Change::Set(key, value))
+        });
         let change = |(leaf, value): (&str, Option<String>)| {
             let key = self.key_named(leaf)?;
             Some(match value {
@@ -114,7 +123,7 @@ impl Draft {
                 None => Change::Unset(key),
             })
         };
-        values.into_iter().chain(of_model).filter_map(change).collect()
+        values.into_iter().chain(of_model).filter_map(change).chain(window).collect()
     }
 
     /// The name of its table in the file.

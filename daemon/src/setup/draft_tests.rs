@@ -4,7 +4,7 @@ use super::*;
 
 fn shown(changes: &[Change]) -> Vec<String> {
     let show = |change: &Change| match change {
-        Change::Set(key, value) => format!("{} = {}", key.name, value.as_str().unwrap_or_default()),
+        Change::Set(key, value) => format!("{} = {}", key.name, keys::plain(value)),
         Change::Unset(key) => format!("no {}", key.name),
     };
     changes.iter().map(show).collect()
@@ -31,6 +31,13 @@ fn a_draft_replaces_what_was_said_of_the_service_before() {
         ]
     );
     assert_eq!(draft.changes(None, true).len(), 7, "what was said of the same model stays");
+    let told = Draft { context_window_tokens: Some(32_768), ..draft.clone() };
+    assert_eq!(
+        shown(&told.changes(None, false)).last().map(String::as_str),
+        Some("model.context_window_tokens = 32768")
+    );
+    let absurd = Draft { context_window_tokens: Some(u64::MAX), ..draft.clone() };
+    assert_eq!(absurd.changes(None, true).len(), 7, "no size that the settings would refuse");
     let work = Draft { profile: Some("work".into()), key: DraftKey::Variable("WORK_KEY".into()), ..draft };
     let changes = shown(&work.changes(None, true));
     assert!(changes.contains(&"profiles.work.api_key_env = WORK_KEY".into()), "{changes:?}");

@@ -272,7 +272,11 @@ impl Wizard<'_> {
             let chosen = self.prompt.choose("Which model?", &rows, best)?;
             models[chosen].id.clone()
         };
-        let known = models.iter().find(|known| known.id == model).map(check::remark).unwrap_or_default();
+        let listed = models.iter().find(|known| known.id == model);
+        let is_known_service = vendor::named(&self.draft.provider).is_some_and(|spoken| spoken.vendor.is_some());
+        self.draft.context_window_tokens =
+            listed.and_then(|listed| listed.context_window_tokens).filter(|_| !is_known_service);
+        let known = listed.map(check::remark).unwrap_or_default();
         let known = if known.is_empty() { known } else { format!(" ({known})") };
         self.done("Model", &format!("{}{known}", Row::new(&model, "").name))?;
         self.draft.model = Some(model);

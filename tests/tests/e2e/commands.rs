@@ -61,7 +61,7 @@ fn the_readme_has_three_right_lines_for_each_provider() {
     }
     home.write_config("");
     let list = home.run(&["config", "list", "--json"]).stdout;
-    let list: serde_json::Value = serde_json::from_str(&list).expect("JSON");
+    let list: Value = serde_json::from_str(&list).expect("JSON");
     let provider = list.as_array().into_iter().flatten().find(|key| key["key"] == "model.provider").expect("a key");
     let allowed = provider["allowed"].as_str().expect("text");
     for name in allowed.split('`').skip(1).step_by(2).filter(|name| !["offline", "scripted"].contains(name)) {
