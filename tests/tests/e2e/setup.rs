@@ -76,7 +76,7 @@ fn questions_lead_from_nothing_to_an_answering_model() {
         config(&home),
         format!(
             "# mine\n[log]\nlevel = \"debug\" # loud\n\n[model]\nprovider = \"openai-chat\"\nbase_url = \"{base_url}\"\n\
-             name = \"grand\"\nkey_store = \"file\"\n"
+             name = \"grand\"\nkey_store = \"file\"\ncontext_window_tokens = 131072\n"
         )
     );
     let mode = fs::metadata(home.paths().config_dir.join("keys.toml")).unwrap().permissions().mode() & 0o777;
