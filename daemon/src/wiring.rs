@@ -92,12 +92,13 @@ fn load_settings(paths: &Paths, variables: &Variables, home: &Path) -> Result<Tu
     })
 }
 
-/// The settings in force and who answers by them and by `variables`, without asking anybody.
+/// The settings in force and who answers by them and by `variables`, without asking anybody. What fails is not repeated.
 ///
 /// # Errors
 /// As for a turn: the settings are wrong, or what they name cannot work.
-pub async fn configured(paths: &Paths, variables: &Variables) -> Result<(TurnSettings, Choice), TurnError> {
-    let settings = load_settings(paths, variables, &home())?;
+pub async fn configured_once(paths: &Paths, variables: &Variables) -> Result<(TurnSettings, Choice), TurnError> {
+    let mut settings = load_settings(paths, variables, &home())?;
+    settings.model.retries = Some(0);
     let chooser = Chooser { stores: KeyStores::new(&paths.config_dir) };
     let choice = chooser.choose(&settings.model, variables).await;
     let choice = choice.map_err(|error| TurnError::Settings { message: error.message, hint: error.hint })?;

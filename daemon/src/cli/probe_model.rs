@@ -66,7 +66,7 @@ fn prompt(args: &ProbeArgs) -> Result<String, Failure> {
 }
 
 async fn send(prompt: String, args: &ProbeArgs, paths: &Paths, output: &mut dyn Write) -> Result<(), Failure> {
-    let (settings, choice) = wiring::configured(paths, &args.model.variables()).await?;
+    let (settings, choice) = wiring::configured_once(paths, &args.model.variables()).await?;
     let provider = agreed(choice, paths)?;
     let request = ModelRequest {
         system: SYSTEM_PROMPT.into(),

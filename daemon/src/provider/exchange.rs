@@ -79,9 +79,10 @@ impl Exchange {
         }
     }
 
-    /// Whether this is the first time for `once`.
+    /// Whether this is the first time for `once`. Whoever wants no retries gets none but for a connection that lay idle too long,
+    /// which is no failure of the service.
     fn is_first(&mut self, once: Once) -> bool {
-        self.done.insert(once)
+        (self.service.retries > 0 || once == Once::RetryStale) && self.done.insert(once)
     }
 
     pub(super) async fn run(mut self) {
@@ -224,7 +225,7 @@ impl Exchange {
         };
         Next::Done(ModelEvent::Failed(subject.error(
             ProviderErrorKind::EmptyAnswer,
-            "gave an empty answer twice",
+            if self.done.contains(&Once::RetryEmpty) { "gave an empty answer twice" } else { "gave an empty answer" },
             Some(hint.to_owned()),
         )))
     }

@@ -33,7 +33,7 @@ pub struct ModelSettings {
     pub context_window_tokens: Option<u64>,
     /// How much the model should think before it answers; what the model does by itself if absent.
     pub reasoning_effort: Option<ReasoningEffort>,
-    /// How often a failed request is repeated.
+    /// How often a failed request is repeated; with 0 an empty or cut answer is not asked for again either.
     pub retries: Option<u32>,
     /// Time limits.
     pub timeouts: TimeoutSettings,

@@ -61,6 +61,20 @@ fn a_failure_is_typed_and_the_status_says_so() {
 }
 
 #[test]
+fn one_request_is_one_request_whatever_comes_of_it() {
+    for wire in Wire::ALL {
+        for answer in [Answer::status(503, "busy"), Answer::text("a b c").error_after(3), Answer::pieces(Vec::new())] {
+            let server = ModelServer::respond_with(wire, move |_| answer.clone());
+            let finished = Home::with_model(&server).run(&["probe-model", "--json", "go"]);
+            assert_eq!(finished.status, Some(1), "{wire:?}: {finished:?}");
+            assert_eq!(server.wait_for_calls(1).len(), 1, "{wire:?}: {finished:?}");
+            let fold = lines(&finished).pop().expect("there is a sum");
+            assert_eq!((&fold["retries"], fold["error"].is_object()), (&json!(0), true), "{wire:?}: {finished:?}");
+        }
+    }
+}
+
+#[test]
 fn people_read_the_same_and_the_prompt_may_be_piped() {
     let server = ModelServer::start(Wire::OpenAiChat, [Answer::text("Fine, thanks.")]);
     let home = Home::with_model(&server);
