@@ -49,11 +49,15 @@ impl Paths {
         let private = std::env::temp_dir().join(format!("cohab-{uid}"));
         let home = absolute("HOME").unwrap_or_else(|| private.clone());
         let xdg = |name: &str, default: &str| absolute(name).unwrap_or_else(|| home.join(default)).join("cohab");
+        let config_dir = xdg("XDG_CONFIG_HOME", ".config");
+        // Another home has other settings, and a daemon of its own that reads them.
+        let home_hash = crate::version::fnv1a(config_dir.as_os_str().as_encoded_bytes());
+        let of_home = || std::env::temp_dir().join(format!("cohab-{uid}-{home_hash:016x}"));
         Self {
-            config_dir: xdg("XDG_CONFIG_HOME", ".config"),
             state_dir: xdg("XDG_STATE_HOME", ".local/state"),
             cache_dir: xdg("XDG_CACHE_HOME", ".cache"),
-            runtime_dir: absolute("XDG_RUNTIME_DIR").map_or(private, |dir| dir.join("cohab")),
+            runtime_dir: absolute("XDG_RUNTIME_DIR").map_or_else(of_home, |dir| dir.join("cohab")),
+            config_dir,
         }
     }
 

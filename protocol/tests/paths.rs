@@ -43,7 +43,15 @@ fn the_defaults_of_xdg_are_below_home() {
     assert_eq!(paths.config_dir, Path::new("/u/.config/cohab"));
     assert_eq!(paths.state_dir, Path::new("/u/.local/state/cohab"));
     assert_eq!(paths.cache_dir, Path::new("/u/.cache/cohab"));
-    assert!(paths.runtime_dir.ends_with(format!("cohab-{UID}")), "{}", paths.runtime_dir.display());
+    let name = paths.runtime_dir.file_name().expect("it has a name").to_string_lossy().into_owned();
+    assert!(name.starts_with(&format!("cohab-{UID}-")), "{name}");
+}
+
+#[test]
+fn two_homes_of_one_user_have_two_daemons() {
+    let (one, other) = (paths(&[("HOME", "/u")]), paths(&[("HOME", "/v")]));
+    assert_ne!(one.runtime_dir, other.runtime_dir);
+    assert_eq!(one, paths(&[("HOME", "/u")]));
 }
 
 #[test]
