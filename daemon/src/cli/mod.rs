@@ -84,7 +84,7 @@ fn parse_from(args: Vec<OsString>) -> Result<Command, clap::Error> {
 /// Which model, beside what the settings and the environment say.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
 pub struct ModelFlags {
-    /// Profile of the settings, `default` for [model]
+    /// Profile of the settings, `default` for the main one
     #[arg(long, value_name = "NAME")]
     pub profile: Option<String>,
     /// Model as its service calls it

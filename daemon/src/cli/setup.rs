@@ -48,7 +48,7 @@ pub struct SetupArgs {
     /// Take the key from the first line that CMD prints, at every use
     #[arg(long, value_name = "CMD", group = "key")]
     pub key_command: Option<String>,
-    /// Write this profile instead of [model]
+    /// Write this profile instead of the main one
     #[arg(long, value_name = "NAME")]
     pub profile: Option<String>,
     /// Write without a test request

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures::{SinkExt as _, Stream, StreamExt as _, channel::mpsc, stream};
+use futures::{FutureExt as _, SinkExt as _, Stream, StreamExt as _, channel::mpsc, stream};
 use reqwest::{
     Client, Response, Url,
     header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, LOCATION},
@@ -303,7 +303,12 @@ impl Reader<'_> {
                 Progress::Open => self.timeouts.payload_idle,
             };
             let is_open = progress == Progress::Open;
-            match timeout_at(last_payload + patience, payloads.next()).await {
+            // What has arrived needs no timer.
+            let next = match payloads.next().now_or_never() {
+                Some(next) => Ok(next),
+                None => timeout_at(last_payload + patience, payloads.next()).await,
+            };
+            match next {
                 Ok(Some(Ok(data))) => {
                     total_bytes += data.len();
                     if total_bytes > MAX_ANSWER_BYTES {

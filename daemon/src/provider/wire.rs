@@ -251,6 +251,17 @@ pub(crate) enum End {
     Cut,
 }
 
+impl End {
+    /// The terminal event of an answer that ends so before its mark.
+    pub(crate) fn incomplete(self) -> Folded {
+        let reason = match self {
+            Self::Clean => "the answer ended early, without its end mark",
+            Self::Cut => "the connection broke inside the answer",
+        };
+        Folded::Incomplete(reason.to_owned())
+    }
+}
+
 /// How far an answer is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Progress {

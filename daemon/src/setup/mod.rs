@@ -1,6 +1,6 @@
 //! `cohab setup`: which service, which key, which model; tried out before anything is written.
 //!
-//! `wizard` asks, `script` takes flags; both make a [`draft::Draft`], which `check` tries and `save` writes. Nothing is written
+//! `wizard` asks, `script` takes flags; both make a draft, which `check` tries and `save` writes. Nothing is written
 //! before the last answer, so that leaving at any step leaves everything as it was.
 
 mod check;

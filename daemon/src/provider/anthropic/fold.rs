@@ -188,11 +188,7 @@ impl Fold for MessageFold {
         if self.is_stopped {
             return self.stop();
         }
-        let reason = match end {
-            End::Clean => "the answer ended early, without its end mark",
-            End::Cut => "the connection broke inside the answer",
-        };
-        vec![Folded::Incomplete(reason.to_owned())]
+        vec![end.incomplete()]
     }
 
     fn progress(&self) -> Progress {

@@ -202,11 +202,7 @@ impl Fold for ContentFold {
         if let Some(reason) = self.finish_reason.take() {
             return self.stop(&reason);
         }
-        let reason = match end {
-            End::Clean => "the answer ended early, without its end mark",
-            End::Cut => "the connection broke inside the answer",
-        };
-        vec![Folded::Incomplete(reason.to_owned())]
+        vec![end.incomplete()]
     }
 
     fn progress(&self) -> Progress {

@@ -137,11 +137,7 @@ impl Fold for LineFold {
         if let Some(reason) = self.done_reason.take() {
             return self.stop(&reason);
         }
-        let reason = match end {
-            End::Clean => "the answer ended early, without its end mark",
-            End::Cut => "the connection broke inside the answer",
-        };
-        vec![Folded::Incomplete(reason.to_owned())]
+        vec![end.incomplete()]
     }
 
     fn progress(&self) -> Progress {

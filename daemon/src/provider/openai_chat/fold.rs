@@ -243,12 +243,11 @@ impl Fold for ChatFold {
         if self.is_complete() {
             self.stop(&mut folded);
         } else {
-            let reason = match end {
-                _ if self.is_done => "the answer ended inside the arguments of a tool call",
-                End::Clean => "the answer ended early, without its end mark",
-                End::Cut => "the connection broke inside the answer",
-            };
-            folded.push(Folded::Incomplete(reason.to_owned()));
+            folded.push(if self.is_done {
+                Folded::Incomplete("the answer ended inside the arguments of a tool call".to_owned())
+            } else {
+                end.incomplete()
+            });
         }
         folded
     }

@@ -259,11 +259,7 @@ impl Fold for ResponseFold {
         if self.is_ended {
             return self.stop();
         }
-        let reason = match end {
-            End::Clean => "the answer ended early, without its end mark",
-            End::Cut => "the connection broke inside the answer",
-        };
-        vec![Folded::Incomplete(reason.to_owned())]
+        vec![end.incomplete()]
     }
 
     fn progress(&self) -> Progress {
