@@ -295,6 +295,7 @@ impl Reader<'_> {
 
     async fn read_events(mut self, mut payloads: Payloads<ReadError>) -> Ending {
         let (mut last_payload, mut total_bytes) = (Instant::now(), 0);
+        let mut has_payload = false;
         let end = loop {
             let progress = self.fold.progress();
             let patience = match progress {
@@ -303,10 +304,15 @@ impl Reader<'_> {
                 Progress::Open => self.timeouts.payload_idle,
             };
             let is_open = progress == Progress::Open;
-            // What has arrived needs no timer.
+            // What has arrived needs neither timer nor clock.
             let next = match payloads.next().now_or_never() {
                 Some(next) => Ok(next),
-                None => timeout_at(last_payload + patience, payloads.next()).await,
+                None => {
+                    if std::mem::take(&mut has_payload) {
+                        last_payload = Instant::now();
+                    }
+                    timeout_at(last_payload + patience, payloads.next()).await
+                }
             };
             match next {
                 Ok(Some(Ok(data))) => {
@@ -315,12 +321,9 @@ impl Reader<'_> {
                         return self.protocol(&format!("sent more than {} MiB", MAX_ANSWER_BYTES >> 20));
                     }
                     let folded = self.fold.on_event(&data);
-                    let is_payload = !folded.is_empty() || self.fold.progress() != progress;
+                    has_payload |= !folded.is_empty() || self.fold.progress() != progress;
                     if let Some(ending) = self.deliver(folded).await {
                         return self.refined(ending, &data, &payloads);
-                    }
-                    if is_payload {
-                        last_payload = Instant::now();
                     }
                 }
                 Ok(None) => break End::Clean,
