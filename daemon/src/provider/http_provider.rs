@@ -57,6 +57,18 @@ impl Endpoint {
         }
     }
 
+    /// What is known of the service and its model before it is asked.
+    pub(crate) fn service(&self, settings: &ModelSettings) -> ModelService {
+        let window = settings.context_window_tokens.or(self.context_window_tokens);
+        let longest_answer = settings.max_output_tokens.or_else(|| self.wire.default_max_output_tokens());
+        ModelService {
+            host: http::host_of(&self.base),
+            is_local: http::is_loopback(&self.base),
+            context_window_tokens: window.or_else(|| self.wire.default_context_window_tokens()),
+            max_output_tokens: longest_answer.map(u64::from),
+        }
+    }
+
     /// Whom an error there is about.
     pub(crate) fn subject(&self) -> Subject {
         Subject {
@@ -108,8 +120,8 @@ impl HttpProvider {
 
     /// The same with another sense of time.
     pub(crate) fn with_pace(endpoint: Endpoint, settings: &ModelSettings, pace: Arc<dyn Pace>) -> Result<Self, String> {
-        let is_local = http::is_loopback(&endpoint.base);
-        let timeouts = settings.timeouts.resolve(is_local);
+        let told = endpoint.service(settings);
+        let timeouts = settings.timeouts.resolve(told.is_local);
         let wire = endpoint.wire;
         let quirks: BTreeSet<Quirk> = endpoint.vendor.iter().flat_map(|vendor| vendor.quirks).copied().collect();
         let service = Service {
@@ -121,10 +133,7 @@ impl HttpProvider {
             base: endpoint.base,
             timeouts,
             max_output_tokens: settings.max_output_tokens.or_else(|| wire.default_max_output_tokens()),
-            context_window_tokens: settings
-                .context_window_tokens
-                .or(endpoint.context_window_tokens)
-                .or_else(|| wire.default_context_window_tokens()),
+            context_window_tokens: told.context_window_tokens,
             reasoning_effort: settings.reasoning_effort,
             retries: settings.retries.unwrap_or(DEFAULT_RETRIES),
             quirks: Mutex::new(quirks),

@@ -14,7 +14,9 @@ use super::{
     key_store::KeyStores,
     settings::ModelSettings,
 };
-use crate::agent::port::{ModelEvent, ModelInfo, ModelProvider, ModelRequest, ProviderError, ProviderErrorKind};
+use crate::agent::port::{
+    ModelEvent, ModelInfo, ModelProvider, ModelRequest, ModelService, ProviderError, ProviderErrorKind,
+};
 
 /// How long a key is kept in memory.
 const KEEP: Duration = Duration::from_secs(300);
@@ -81,6 +83,10 @@ impl Shared {
 impl ModelProvider for LateProvider {
     fn info(&self) -> ModelInfo {
         self.shared.endpoint.info()
+    }
+
+    fn service(&self) -> ModelService {
+        self.shared.endpoint.service(&self.shared.settings)
     }
 
     fn stream(&self, request: ModelRequest) -> BoxStream<'static, ModelEvent> {

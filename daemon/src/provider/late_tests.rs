@@ -42,6 +42,12 @@ async fn the_key_is_got_at_the_first_question_and_then_kept() {
     let provider = provider_with(format!("echo x >> {}; echo sk-1", calls.path().display()));
     let count = || fs::read_to_string(calls.path()).unwrap().lines().count();
     assert_eq!((provider.info().model.as_str(), count()), ("m", 0), "opening a shell asks for no passphrase");
+    let service = provider.service();
+    assert_eq!(
+        (service.host.as_str(), service.is_local),
+        ("127.0.0.1:1", true),
+        "what is known is known without a key"
+    );
     for _ in 0..2 {
         assert_eq!(ask(&provider).await.kind, ProviderErrorKind::Network);
     }
