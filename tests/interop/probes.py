@@ -195,11 +195,17 @@ def refused(row):
 
 
 def overflow(row):
+    """More piped text than the model's context holds: it is sent shorter, or refused and told. At most one more request."""
     row.tap.clear()
     turn = row.ask("overflow", piped="x" * row.server.overflow_bytes)
-    failed_honestly(turn)
-    expect(len(row.tap.questions) == 1, f"{len(row.tap.questions)} requests", turn)
-    expect("context" in turn.error or "too long" in turn.error, "the cause is not told", turn)
+    requests = [question.request for question in row.tap.questions]
+    expect(1 <= len(requests) <= 2, f"{len(requests)} requests", turn)
+    if turn.status == 0:
+        expect(turn.reason == "answered" and not turn.files, "not answered", turn)
+        expect(len(requests[-1]) < row.server.overflow_bytes, "what was too long was taken", turn)
+    else:
+        failed_honestly(turn)
+        expect("context" in turn.error or "too long" in turn.error, "the cause is not told", turn)
 
 
 def cancel(row):
