@@ -52,11 +52,14 @@ impl Paths {
         let config_dir = xdg("XDG_CONFIG_HOME", ".config");
         // Another home has other settings, and a daemon of its own that reads them.
         let home_hash = crate::version::fnv1a(config_dir.as_os_str().as_encoded_bytes());
-        let of_home = || std::env::temp_dir().join(format!("cohab-{uid}-{home_hash:016x}"));
+        let of_home = |folder: &str| format!("{folder}-{home_hash:016x}");
         Self {
             state_dir: xdg("XDG_STATE_HOME", ".local/state"),
             cache_dir: xdg("XDG_CACHE_HOME", ".cache"),
-            runtime_dir: absolute("XDG_RUNTIME_DIR").map_or_else(of_home, |dir| dir.join("cohab")),
+            runtime_dir: match absolute("XDG_RUNTIME_DIR") {
+                Some(dir) => dir.join(of_home("cohab")),
+                None => std::env::temp_dir().join(of_home(&format!("cohab-{uid}"))),
+            },
             config_dir,
         }
     }

@@ -34,7 +34,8 @@ fn xdg_folders_are_used_where_they_are_set() {
     assert_eq!(paths.config_dir, Path::new("/c/cohab"));
     assert_eq!(paths.state_dir, Path::new("/s/cohab"));
     assert_eq!(paths.cache_dir, Path::new("/k/cohab"));
-    assert_eq!(paths.runtime_dir, Path::new("/r/cohab"));
+    assert_eq!(paths.runtime_dir.parent(), Some(Path::new("/r")));
+    assert!(paths.runtime_dir.to_string_lossy().starts_with("/r/cohab-"), "{}", paths.runtime_dir.display());
 }
 
 #[test]
@@ -52,6 +53,8 @@ fn two_homes_of_one_user_have_two_daemons() {
     let (one, other) = (paths(&[("HOME", "/u")]), paths(&[("HOME", "/v")]));
     assert_ne!(one.runtime_dir, other.runtime_dir);
     assert_eq!(one, paths(&[("HOME", "/u")]));
+    let at_runtime = |home| paths(&[("HOME", home), ("XDG_RUNTIME_DIR", "/r")]).runtime_dir;
+    assert_ne!(at_runtime("/u"), at_runtime("/v"));
 }
 
 #[test]

@@ -107,7 +107,7 @@ pub trait ModelProvider: Send + Sync {
 /// Which model answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelInfo {
-    /// `openai-chat`, `anthropic`, `offline`, `scripted`.
+    /// Name of the wire; `offline` or `scripted` where there is none.
     pub wire: String,
     /// Model name as sent.
     pub model: String,

@@ -4,7 +4,7 @@
 use std::{sync::Arc, time::Duration};
 
 use futures::{StreamExt as _, future, stream, stream::BoxStream};
-use secrecy::SecretString;
+use secrecy::{ExposeSecret as _, SecretString};
 use tokio::{sync::Mutex, time::Instant};
 
 use super::{
@@ -32,8 +32,15 @@ struct Shared {
     key: Key,
     account: String,
     stores: KeyStores,
-    /// With the time at which the key was got. Locked while it is, so that questions at the same time ask once.
-    ready: Mutex<Option<(Instant, Arc<HttpProvider>)>>,
+    /// Locked while the key is got, so that questions at the same time ask once.
+    ready: Mutex<Option<Ready>>,
+}
+
+struct Ready {
+    /// When the key was got; `None` once it was refused.
+    since: Option<Instant>,
+    key: SecretString,
+    provider: Arc<HttpProvider>,
 }
 
 impl LateProvider {
@@ -53,17 +60,22 @@ impl LateProvider {
 impl Shared {
     async fn provider(&self) -> Result<Arc<HttpProvider>, ProviderError> {
         let mut ready = self.ready.lock().await;
-        if let Some((_, provider)) = ready.as_ref().filter(|(since, _)| since.elapsed() < KEEP) {
-            return Ok(Arc::clone(provider));
+        let is_fresh = |known: &&Ready| known.since.is_some_and(|since| since.elapsed() < KEEP);
+        if let Some(known) = ready.as_ref().filter(is_fresh) {
+            return Ok(Arc::clone(&known.provider));
         }
-        *ready = None;
-        let secret = self
+        let key = self
             .key
             .secret(&self.stores, &self.account)
             .await
             .map_err(|error| self.failure(ProviderErrorKind::Auth, &error.message, Some(error.hint)))?;
-        let provider = Arc::new(self.with_key(secret)?);
-        *ready = Some((Instant::now(), Arc::clone(&provider)));
+        // With the same key it is the same provider: what it learned of the service, and its connections, stay.
+        let known = ready.take().filter(|known| known.key.expose_secret() == key.expose_secret());
+        let provider = match known {
+            Some(known) => known.provider,
+            None => Arc::new(self.with_key(key.clone())?),
+        };
+        *ready = Some(Ready { since: Some(Instant::now()), key, provider: Arc::clone(&provider) });
         Ok(provider)
     }
 
@@ -106,8 +118,10 @@ impl ModelProvider for LateProvider {
 
 /// A key that was refused is got anew for the next question: it may have been changed.
 async fn forget_refused(shared: Arc<Shared>, event: ModelEvent) -> ModelEvent {
-    if matches!(&event, ModelEvent::Failed(error) if error.kind == ProviderErrorKind::Auth) {
-        *shared.ready.lock().await = None;
+    if matches!(&event, ModelEvent::Failed(error) if error.kind == ProviderErrorKind::Auth)
+        && let Some(ready) = shared.ready.lock().await.as_mut()
+    {
+        ready.since = None;
     }
     event
 }

@@ -60,6 +60,20 @@ async fn the_key_is_got_at_the_first_question_and_then_kept() {
 }
 
 #[tokio::test]
+async fn a_provider_stays_as_long_as_its_key() {
+    let key = tempfile::NamedTempFile::new().unwrap();
+    let provider = provider_with(format!("cat {}", key.path().display()));
+    let mut seen = Vec::new();
+    for text in ["sk-1", "sk-1", "sk-2"] {
+        fs::write(key.path(), text).unwrap();
+        seen.push(provider.shared.provider().await.unwrap());
+        provider.shared.ready.lock().await.as_mut().unwrap().since = None;
+    }
+    assert!(Arc::ptr_eq(&seen[0], &seen[1]), "it knows what it learned");
+    assert!(!Arc::ptr_eq(&seen[1], &seen[2]));
+}
+
+#[tokio::test]
 async fn without_a_key_nobody_is_asked_and_the_user_told() {
     let error = ask(&provider_with("echo no entry >&2; false".into())).await;
     assert_eq!(error.kind, ProviderErrorKind::Auth);

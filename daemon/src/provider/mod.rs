@@ -1,8 +1,9 @@
 //! Model providers: the wires of hosted and local services, and what is shared by all of them.
 //!
-//! A wire is pure: it builds requests and folds the events of answers (`wire`). `http_provider` sends and repeats, `transport`
-//! reads one answer, `sse` makes events of bytes, `error` and `retry` judge failures, `choice` decides who answers. No network
-//! byte reaches a fold but through `sse`, and no tool call leaves a fold before the wire's terminal mark.
+//! A wire is pure: it builds requests and folds the events of answers (`wire`). `exchange` sends and repeats, `transport` reads
+//! one answer, `sse` makes payloads of bytes, `error` and `retry` judge failures. `choice` decides who answers, from what `wishes`
+//! found and `service` made of it; `late` gets the key when a question needs it. No network byte reaches a fold but through `sse`,
+//! and no tool call leaves a fold before the wire's terminal mark.
 
 mod anthropic;
 mod args;

@@ -1,5 +1,5 @@
-//! Who speaks Chat Completions, and what is particular to each. One row a vendor. Where the keys of several are set, the order of
-//! the rows decides.
+//! Who speaks Chat Completions, and what is particular to each. One row a vendor. Where the keys of several are set, their ranks
+//! decide.
 
 use crate::provider::wire::{Quirk, VENDOR, Vendor};
 
