@@ -179,7 +179,7 @@ impl App {
     fn on_live(&mut self, event: LiveEvent, now: Instant, effects: &mut Vec<Effect>) {
         match event {
             LiveEvent::PromptReady => {
-                self.age_undo_offer();
+                self.age_undo_offer(effects);
                 if self.link == LinkState::Down && self.surface == Surface::Shell && self.turn.is_none() {
                     self.connect(effects);
                 }
@@ -195,9 +195,9 @@ impl App {
             LiveEvent::AnswerReady => self.on_answer_ready(now, effects),
             LiveEvent::AnswerRefused(_) => self.on_answer_refused(effects),
             LiveEvent::AnswerEnded => {
+                self.offer_undo();
                 self.surface = Surface::Shell;
-                let turn = self.turn.take().map(|turn| turn.id());
-                self.offer_undo(turn);
+                self.turn = None;
                 self.end_undo();
             }
             LiveEvent::CancelRequested => self.cancel_turn(now, effects),

@@ -254,7 +254,7 @@ impl Driver {
 
     fn on_keys(&mut self, bytes: &[u8]) {
         self.has_been_used = true;
-        if self.app.takes_undo_key() && self.undo_key.is(bytes) && self.live.is_prompt_untouched() {
+        if self.undo_key.is(bytes) && self.app.takes_undo_key(self.live.untouched_prompt()) {
             return self.handle(Event::UndoKeyPressed);
         }
         self.live.user_input(bytes, self.shell.probe(), Instant::now(), &mut self.fx);

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use cohab_protocol::{ShellEvent, TurnId};
 use cohab_shell_relay::{
-    live::{LineDecision, LiveEvent, UNDO_PREFIX},
+    live::{LineDecision, LiveEvent, UNDO_PREFIX, UntouchedPrompt},
     runner::{CommandRequest, Ending},
     state::{Snapshot, StateChange, Step, Undo},
 };
 
-use super::{App, Surface};
+use super::{App, Surface, turn::Turn};
 use crate::{
     effect::Effect,
     ui::receipt::{named, restored},
@@ -55,6 +55,8 @@ pub(super) enum UndoKey {
     Passes,
     /// A turn has just ended; its prompt is about to be told.
     Ended,
+    /// It was pressed ahead of that prompt.
+    PressedAhead,
     /// Its prompt stands.
     Counts,
 }
@@ -88,8 +90,12 @@ impl App {
         self.open_undo();
     }
 
-    /// Begins by the key. It was only asked for where [`takes_undo_key`](Self::takes_undo_key).
+    /// Begins by the key, or once the prompt stands. It was only asked for where [`takes_undo_key`](Self::takes_undo_key).
     pub(super) fn on_undo_key(&mut self, effects: &mut Vec<Effect>) {
+        if self.surface == Surface::Closing {
+            self.undo_key = UndoKey::PressedAhead;
+            return;
+        }
         effects.push(Effect::BeginAnswer);
         self.open_undo();
     }
@@ -101,22 +107,38 @@ impl App {
         self.undoing = Some(Undoing { step: Stage::Opening, command: String::new(), seen: None });
     }
 
-    /// Whether the key for undo means undo: at the prompt behind a turn that changed the shell, as long as it is untouched. The relay
-    /// knows about keys.
+    /// Whether the key for undo means undo: at the prompt behind a turn that changed the shell, or ahead of it, as long as it is
+    /// untouched. The relay knows about keys.
     #[must_use]
-    pub fn takes_undo_key(&self) -> bool {
-        self.undo_key == UndoKey::Counts
+    pub fn takes_undo_key(&self, prompt: UntouchedPrompt) -> bool {
+        match prompt {
+            UntouchedPrompt::Coming => self.surface == Surface::Closing && self.turn_changed_the_shell(),
+            UntouchedPrompt::Stands => self.undo_key == UndoKey::Counts,
+            UntouchedPrompt::No => false,
+        }
     }
 
-    /// A turn has ended.
-    pub(super) fn offer_undo(&mut self, turn: Option<TurnId>) {
-        let changed = turn.is_some() && self.undo_journal.turn == turn && !self.undo_journal.is_empty();
-        self.undo_key = if changed { UndoKey::Ended } else { UndoKey::Passes };
+    fn turn_changed_the_shell(&self) -> bool {
+        let turn = self.turn.as_ref().map(Turn::id);
+        turn.is_some() && self.undo_journal.turn == turn && !self.undo_journal.is_empty()
+    }
+
+    /// A turn is about to be forgotten.
+    pub(super) fn offer_undo(&mut self) {
+        self.undo_key = match self.undo_key {
+            _ if !self.turn_changed_the_shell() => UndoKey::Passes,
+            UndoKey::PressedAhead => UndoKey::PressedAhead,
+            _ => UndoKey::Ended,
+        };
     }
 
     /// A prompt stands.
-    pub(super) fn age_undo_offer(&mut self) {
-        self.undo_key = if self.undo_key == UndoKey::Ended { UndoKey::Counts } else { UndoKey::Passes };
+    pub(super) fn age_undo_offer(&mut self, effects: &mut Vec<Effect>) {
+        match self.undo_key {
+            UndoKey::Ended => self.undo_key = UndoKey::Counts,
+            UndoKey::PressedAhead => self.on_undo_key(effects),
+            UndoKey::Counts | UndoKey::Passes => self.undo_key = UndoKey::Passes,
+        }
     }
 
     /// The terminal is ours. False if no undo is on.

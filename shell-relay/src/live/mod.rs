@@ -43,6 +43,7 @@ pub use modes::Modes;
 pub use pty::{LivePty, PtySize, ShellEnd, SpawnShell};
 pub use relay_dir::RelayDir;
 pub use seam::*;
+pub use untouched::UntouchedPrompt;
 
 pub use crate::process::Signal;
 

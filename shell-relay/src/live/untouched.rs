@@ -1,20 +1,41 @@
 //! Is the prompt as it was drawn?
 
-use super::{LiveShell, Phase};
+use super::{LiveShell, Phase, answer::AnswerStep};
+
+/// What can be said of a key that means something only at an untouched prompt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UntouchedPrompt {
+    /// The primary prompt stands, its line is empty, and no key has come since.
+    Stands,
+    /// An answer is about to end in one, and no key has come since.
+    Coming,
+    /// The key is the shell's.
+    No,
+}
 
 impl LiveShell {
-    /// Whether the primary prompt stands, its line is empty, and no key has come since. A key that means something only there can
-    /// be taken.
+    /// Whether a key that means something only at an untouched prompt can be taken.
     #[must_use]
-    pub fn is_prompt_untouched(&self) -> bool {
-        self.phase == Phase::Prompt
-            && !self.prompt.typed
+    pub fn untouched_prompt(&self) -> UntouchedPrompt {
+        if self.prompt.typed || !self.held.is_empty() {
+            return UntouchedPrompt::No;
+        }
+        let stands = self.phase == Phase::Prompt
             && !self.prompt.searched
             && self.prompt.entered_at.is_none()
-            && self.held.is_empty()
             && self.ask.is_none()
             && self.relay.is_none()
             && self.answer.is_none()
-            && self.restore.is_none()
+            && self.restore.is_none();
+        let step = self.answer.as_ref().map(|answer| &answer.step);
+        let is_coming = match step {
+            Some(step) => matches!(step, AnswerStep::Leaving { .. } | AnswerStep::Returning),
+            None => self.restore.is_some(),
+        };
+        match (stands, is_coming) {
+            (true, _) => UntouchedPrompt::Stands,
+            (false, true) => UntouchedPrompt::Coming,
+            (false, false) => UntouchedPrompt::No,
+        }
     }
 }

@@ -1,4 +1,5 @@
 use cohab_shell_relay::{
+    live::UntouchedPrompt,
     runner::CommandRequest,
     state::{Item, Listing, StateChange, Step},
 };
@@ -34,8 +35,8 @@ fn finished(id: &str) -> LiveEvent {
     LiveEvent::CommandFinished { id: id.to_owned(), outcome }
 }
 
-/// A turn has changed variables in this way, and its prompt stands.
-fn after_a_turn(changes: &[(&str, Option<&str>, Option<&str>)]) -> Bench {
+/// A turn has changed variables in this way, and its prompt is about to come.
+fn before_the_prompt_of_a_turn(changes: &[(&str, Option<&str>, Option<&str>)]) -> Bench {
     let mut bench = Bench::in_a_turn();
     let id = CALL.to_string();
     bench.daemon(execute("ls", None));
@@ -44,6 +45,12 @@ fn after_a_turn(changes: &[(&str, Option<&str>, Option<&str>)]) -> Bench {
     bench.live(LiveEvent::AnswerReady);
     bench.daemon(ended(TurnEndReason::Answered));
     bench.app.last_frame();
+    bench
+}
+
+/// A turn has changed variables in this way, and its prompt stands.
+fn after_a_turn(changes: &[(&str, Option<&str>, Option<&str>)]) -> Bench {
+    let mut bench = before_the_prompt_of_a_turn(changes);
     bench.live(LiveEvent::AnswerEnded);
     bench.live(LiveEvent::PromptReady);
     bench
@@ -118,16 +125,28 @@ fn without_knowing_the_shell_nothing_is_done_to_it() {
 #[test]
 fn the_key_counts_once_right_after_a_turn_that_changed_something() {
     let mut bench = after_a_turn(&[("A", None, Some("2"))]);
-    assert!(bench.app.takes_undo_key());
+    assert!(bench.app.takes_undo_key(UntouchedPrompt::Stands));
     assert_eq!(bench.event(Event::UndoKeyPressed), [Effect::BeginAnswer]);
-    assert!(!bench.app.takes_undo_key());
+    assert!(!bench.app.takes_undo_key(UntouchedPrompt::Stands));
     own_command(&bench.live(LiveEvent::AnswerReady));
 
     let mut bench = after_a_turn(&[("A", None, Some("2"))]);
     bench.live(LiveEvent::PromptReady);
-    assert!(!bench.app.takes_undo_key(), "another prompt stands");
-    assert!(!after_a_turn(&[]).app.takes_undo_key(), "nothing changed");
-    assert!(!Bench::connected().app.takes_undo_key());
+    assert!(!bench.app.takes_undo_key(UntouchedPrompt::Stands), "another prompt stands");
+    assert!(!after_a_turn(&[]).app.takes_undo_key(UntouchedPrompt::Stands), "nothing changed");
+    assert!(!Bench::connected().app.takes_undo_key(UntouchedPrompt::Stands));
+}
+
+#[test]
+fn the_key_pressed_ahead_of_the_prompt_undoes_there() {
+    let mut bench = before_the_prompt_of_a_turn(&[("A", None, Some("2"))]);
+    assert!(bench.app.takes_undo_key(UntouchedPrompt::Coming) && !bench.app.takes_undo_key(UntouchedPrompt::No));
+    assert_eq!(bench.event(Event::UndoKeyPressed), []);
+    assert_eq!(bench.live(LiveEvent::AnswerEnded), []);
+    assert_eq!(bench.live(LiveEvent::PromptReady), [Effect::BeginAnswer]);
+    own_command(&bench.live(LiveEvent::AnswerReady));
+
+    assert!(!before_the_prompt_of_a_turn(&[]).app.takes_undo_key(UntouchedPrompt::Coming), "nothing changed");
 }
 
 #[test]
