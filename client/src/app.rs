@@ -7,6 +7,7 @@
 mod command;
 mod countdown;
 mod daemon;
+mod line;
 mod link;
 mod turn;
 mod undo;
@@ -22,12 +23,7 @@ use std::{
 };
 
 use cohab_protocol::{ApprovalMode, Attached, ClientMessage, ShellEvent, TurnId, UserQuery};
-use cohab_shell_relay::{
-    live::{LineDecision, LiveEvent},
-    policy::Files,
-    shell::Shell,
-    state::StateChange,
-};
+use cohab_shell_relay::{live::LiveEvent, policy::Files, shell::Shell, state::StateChange};
 use ratatui::text::Line;
 
 use crate::{
@@ -209,33 +205,6 @@ impl App {
                 }
             }
         }
-    }
-
-    /// The question in a line, if the line is one. A lone prefix is an empty question; a blank before it keeps the line for the shell.
-    fn question_in<'a>(&self, line: &'a str) -> Option<&'a str> {
-        let prefix = &self.options.question_prefix;
-        (!prefix.is_empty()).then(|| line.strip_prefix(prefix.as_str()).map(str::trim)).flatten()
-    }
-
-    fn on_line(&mut self, line: &str, now: Instant, effects: &mut Vec<Effect>) {
-        match self.question_in(line) {
-            Some(question) if self.turn.is_none() => {
-                effects.push(Effect::DecideLine(LineDecision::Assistant));
-                self.open_turn(question.to_owned(), now, effects);
-            }
-            None if self.turn.is_none() && Self::is_undo(line) => self.begin_undo(effects),
-            _ => effects.push(Effect::DecideLine(LineDecision::Shell)),
-        }
-    }
-
-    fn on_hotkey(&mut self, line: &str, now: Instant, effects: &mut Vec<Effect>) {
-        let question = self.question_in(line).unwrap_or(line.trim());
-        if question.is_empty() || self.turn.is_some() {
-            effects.push(Effect::DecideLine(LineDecision::Shell));
-            return;
-        }
-        effects.push(Effect::DecideLine(LineDecision::Assistant));
-        self.open_turn(question.to_owned(), now, effects);
     }
 
     /// The shell could not make room (it is busy, or gone): the line is as it was, the question is withdrawn.

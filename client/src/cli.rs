@@ -6,22 +6,31 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use cohab_protocol::ApprovalMode;
 
 /// Names that begin a subcommand; any other first operand is a script for the real shell.
-pub const SUBCOMMANDS: [&str; 11] = [
+pub const SUBCOMMANDS: &[&str] = &[
     "setup",
     "ask",
+    "sessions",
     "undo",
+    "doctor",
+    "daemon",
     "models",
     "config",
-    "daemon",
+    "usage",
+    "history",
+    "why",
+    "export",
+    "gate",
+    "init",
     "shell-check",
     "probe-model",
-    "usage",
     "completions",
+    "man",
     "help",
 ];
 
 /// Those that `cohab` hands over to the daemon's program, which owns settings, keys and models; help included.
-pub const HANDED_OVER: [&str; 5] = ["setup", "models", "config", "probe-model", "usage"];
+pub const HANDED_OVER: &[&str] =
+    &["setup", "models", "config", "probe-model", "usage", "sessions", "history", "why", "export"];
 
 /// A terminal assistant that lives in your own shell
 #[derive(Debug, Parser)]
@@ -36,7 +45,8 @@ pub const HANDED_OVER: [&str; 5] = ["setup", "models", "config", "probe-model", 
     // As tight as it is, it fits a small terminal.
     help_template = "{about}\n{usage-heading} {usage}\n\nCommands:\n{subcommands}\nOptions:\n{options}{after-help}",
     after_help = "Without a command your shell opens here. At its prompt `? question` and Enter\n\
-        asks; Alt-Enter asks with the line as it stands."
+        asks; Alt-Enter asks with the line as it stands.\n\
+        More: history why export gate init man completions shell-check probe-model"
 )]
 pub struct Cli {
     /// What to do instead of opening the shell.
@@ -86,8 +96,8 @@ pub enum Command {
     Setup(HandedOverArgs),
     /// Ask one question and print the answer
     Ask(AskArgs),
-    /// Try out how well your shell and its rc files get on with cohab
-    ShellCheck(ShellCheckArgs),
+    /// List, show, search, resume, fork, export and remove conversations
+    Sessions(HandedOverArgs),
     /// At the prompt: take back what the last turn changed in the shell
     #[command(after_help = "Type it as a line of its own at the prompt of a shell that cohab opened. It brings\n\
         back the folder, exported variables, aliases, options, the umask and the prompt as\n\
@@ -95,6 +105,8 @@ pub enum Command {
         so do functions, other variables, jobs and files. Right after the turn Ctrl-_ does\n\
         the same. An undo cannot be undone.")]
     Undo,
+    /// Look whether everything is as it should be
+    Doctor(crate::doctor::DoctorArgs),
     /// Look after the background daemon
     #[command(subcommand)]
     Daemon(DaemonCommand),
@@ -103,16 +115,41 @@ pub enum Command {
     /// Show, check and change the settings
     #[command(after_help = "`cohab config list` shows every setting and what it means.")]
     Config(HandedOverArgs),
-    /// Send one request to the configured model and show what comes back
-    #[command(name = "probe-model")]
-    ProbeModel(HandedOverArgs),
     /// Show what answers took: tokens and cost
     Usage(HandedOverArgs),
+    /// List the assistant's commands with question and approval
+    #[command(hide = true)]
+    History(HandedOverArgs),
+    /// Show the conversation behind a command of the assistant's
+    #[command(hide = true)]
+    Why(HandedOverArgs),
+    /// Write a turn as a script, a transcript or a recording
+    #[command(hide = true)]
+    Export(HandedOverArgs),
+    /// Say whether a line is a command or a question
+    #[command(hide = true)]
+    Gate(crate::gate::command::GateArgs),
+    /// Print the line that makes every shell start inside cohab
+    #[command(hide = true)]
+    Init {
+        /// The shell
+        shell: CompletionShell,
+    },
+    /// Try out how well your shell and its rc files get on with cohab
+    #[command(hide = true)]
+    ShellCheck(ShellCheckArgs),
+    /// Send one request to the configured model and show what comes back
+    #[command(name = "probe-model", hide = true)]
+    ProbeModel(HandedOverArgs),
     /// Print the completion script of a shell
+    #[command(hide = true)]
     Completions {
         /// The shell
         shell: CompletionShell,
     },
+    /// Print the manual page
+    #[command(hide = true)]
+    Man,
 }
 
 /// `cohab ask`.
@@ -313,7 +350,7 @@ mod tests {
     #[test]
     fn what_is_handed_over_is_a_subcommand_that_takes_any_words() {
         for name in HANDED_OVER {
-            assert!(SUBCOMMANDS.contains(&name), "{name}");
+            assert!(SUBCOMMANDS.contains(name), "{name}");
             assert!(Cli::try_parse_from(["cohab", name, "set", "model.name", "--json", "x"]).is_ok(), "{name}");
         }
     }

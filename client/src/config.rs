@@ -25,6 +25,14 @@ pub struct ClientSettings {
     pub undo_key: UndoKey,
     /// What a line begins with that is meant for the assistant.
     pub question_prefix: String,
+    /// Whether lines in natural language are questions without a prefix.
+    pub gate: bool,
+    /// The key that takes the gate's decision about the line at the prompt back.
+    pub flip_key: FlipKey,
+    /// Whether the first failed command says which key asks about it.
+    pub failure_hint: bool,
+    /// Whether a long turn that ends while nobody looks rings.
+    pub notify: bool,
 }
 
 impl Default for ClientSettings {
@@ -35,6 +43,10 @@ impl Default for ClientSettings {
             hotkey: Hotkey::default(),
             undo_key: UndoKey::default(),
             question_prefix: "?".into(),
+            gate: true,
+            flip_key: FlipKey::default(),
+            failure_hint: true,
+            notify: true,
         }
     }
 }
@@ -60,6 +72,31 @@ impl Hotkey {
             Self::AltEnter => b"\x1b\r",
             Self::CtrlSpace => b"\0",
             Self::None => b"",
+        }
+    }
+}
+
+/// Keys that can flip the gate's decision.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FlipKey {
+    /// Alt-g.
+    #[default]
+    AltG,
+    /// Ctrl-].
+    CtrlBracket,
+    /// None.
+    None,
+}
+
+impl FlipKey {
+    /// Whether these bytes are this key and nothing else, also as the kitty keyboard protocol says it.
+    #[must_use]
+    pub fn is(self, bytes: &[u8]) -> bool {
+        match self {
+            Self::AltG => matches!(bytes, b"\x1bg" | b"\x1b[103;3u"),
+            Self::CtrlBracket => matches!(bytes, b"\x1d" | b"\x1b[93;5u"),
+            Self::None => false,
         }
     }
 }

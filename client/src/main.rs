@@ -12,7 +12,7 @@ use cohab::{
     ask,
     cli::{Cli, Command as CliCommand, CompletionShell, HANDED_OVER, for_completions},
     config::{self, Config},
-    connection, daemon_control, driver,
+    connection, daemon_control, doctor, driver, gate, init, manual,
     real_shell::{self, Surroundings, WayIn},
     shell_check,
 };
@@ -99,8 +99,16 @@ fn run(is_login_name: bool, surroundings: Surroundings, args: &[OsString]) -> Ex
             | CliCommand::Models(_)
             | CliCommand::Config(_)
             | CliCommand::ProbeModel(_)
-            | CliCommand::Usage(_),
+            | CliCommand::Usage(_)
+            | CliCommand::Sessions(_)
+            | CliCommand::History(_)
+            | CliCommand::Why(_)
+            | CliCommand::Export(_),
         ) => hand_over(args),
+        Some(CliCommand::Doctor(args)) => block_on(doctor::run(args, paths)),
+        Some(CliCommand::Gate(args)) => gate::command::run(&args),
+        Some(CliCommand::Init { shell }) => init::run(shell),
+        Some(CliCommand::Man) => manual::run(),
         Some(CliCommand::Completions { shell }) => completions(shell),
     }
 }

@@ -194,6 +194,10 @@ pub enum ApprovalDecision {
     },
     /// Don't, and end the turn.
     CancelTurn,
+    /// Run it, and this exact command in this folder unasked from now on, in every shell, until the user takes it back.
+    Folder,
+    /// Run it, and this exact command unasked from now on, in every folder, until the user takes it back.
+    Always,
 }
 
 /// A command that the user ran, as its marks told it.
@@ -236,6 +240,14 @@ pub enum SessionAction {
         /// The new mode.
         mode: ApprovalMode,
     },
+    /// What the model would be sent with the next question, by part. Answered by `Context`.
+    Context,
+    /// Shorten the conversation. Answered by `Compacted`; `Busy` while a turn runs.
+    Compact,
+    /// What the turns of this session have taken. Answered by `Usage`.
+    Usage,
+    /// Forget the last turn, question and answer. Answered by `Rewound`; `Busy` while a turn runs.
+    Rewind,
 }
 
 /// How a client joins a session.

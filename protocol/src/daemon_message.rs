@@ -42,6 +42,8 @@ pub enum DaemonMessage {
         /// Why, as a sentence.
         reason: String,
     },
+    /// What the turn has taken so far.
+    TurnProgress(TurnProgress),
 }
 
 /// The daemon introduces itself.
@@ -202,6 +204,33 @@ pub enum ApprovalSubject {
         /// The model that would be used.
         model: String,
     },
+    /// Several commands of one answer, to be decided in one go. Each has its own id, under which consent to it is kept; the request's
+    /// own id is that of the question.
+    Commands(Vec<ProposedCommand>),
+}
+
+/// One of several commands that are asked about together.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProposedCommand {
+    /// Under which consent to this one is kept, and named in its `ExecuteCommand`.
+    pub approval_id: ApprovalId,
+    /// The exact text.
+    pub command: String,
+    /// Where.
+    pub cwd: WirePath,
+    /// Whether in the live shell, or in one of its own.
+    pub mode: crate::RunMode,
+    /// Why it is asked.
+    pub reasons: Vec<String>,
+}
+
+/// What a turn has taken so far; sent after each model call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TurnProgress {
+    /// The turn.
+    pub turn_id: TurnId,
+    /// Summed over its model calls until now.
+    pub usage: Usage,
 }
 
 /// The end of a turn.
@@ -271,6 +300,22 @@ pub enum SessionAnswer {
     Status(DaemonStatus),
     /// To `Clear` and `SetApproval`.
     Done,
+    /// To `Context`.
+    Context(ContextReport),
+    /// To `Compact`: estimated tokens of the conversation.
+    Compacted {
+        /// Before.
+        before_tokens: u64,
+        /// After.
+        after_tokens: u64,
+    },
+    /// To `Usage`.
+    Usage(Usage),
+    /// To `Rewind`: the question of the turn that is forgotten; absent if there was none.
+    Rewound {
+        /// As the user asked it.
+        question: Option<String>,
+    },
 }
 
 /// The session as it is after `Attach`.
@@ -284,6 +329,37 @@ pub struct Attached {
     pub approval: ApprovalMode,
     /// Whether the turn of [`Attach::resume`](crate::Attach::resume) goes on here: its rest, or its end, follows.
     pub is_resumed: bool,
+    /// Title of the conversation, if it is an older one that is resumed.
+    pub title: Option<String>,
+    /// How the shell was left in which an older conversation went on last.
+    pub left: Option<LeftState>,
+}
+
+/// What a shell was like when its conversation was left.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftState {
+    /// Its folder.
+    pub cwd: WirePath,
+    /// Exported variables that the assistant's commands had set; none that looks secret.
+    pub environment: Vec<crate::EnvSetting>,
+}
+
+/// What the model would be sent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ContextReport {
+    /// In the order sent.
+    pub sections: Vec<ContextSection>,
+    /// What the model takes, in tokens, if known.
+    pub window_tokens: Option<u64>,
+}
+
+/// One part of what the model would be sent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ContextSection {
+    /// One or a few words.
+    pub name: String,
+    /// Estimated.
+    pub tokens: u64,
 }
 
 /// Which model answers, and why this one.

@@ -29,6 +29,7 @@
 //!   CommandOutput{call, bytes}*       -->
 //!   CommandWaiting{call}              -->  (for the user: the timer stops)
 //!   CommandExecutionResult{call}      -->
+//!                                     <--  TurnProgress{turn}                  after each model call
 //!                                     <--  TurnEnded{turn}                     nothing about the turn follows
 //! ```
 //! One turn at a time per session; a second `UserQuery` is answered with `Error(Busy)`. `CancelTurn` may come at any time.

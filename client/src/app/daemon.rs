@@ -169,7 +169,7 @@ impl App {
         let agreed = |command: &str| Agreed { command: command.to_owned(), cwd: cwd.to_path_buf() };
         match decision {
             ApprovalDecision::Once => self.consents.allow_once(request.approval_id, agreed(command)),
-            ApprovalDecision::Session => {
+            ApprovalDecision::Session | ApprovalDecision::Folder | ApprovalDecision::Always => {
                 self.consents.allow_once(request.approval_id, agreed(command));
                 if !request.is_dangerous {
                     self.consents.allow_for_session(agreed(command));

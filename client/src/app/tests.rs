@@ -7,7 +7,7 @@ use cohab_protocol::{
 };
 use cohab_shell_relay::{
     files::FileSystem,
-    live::UserCommand,
+    live::{LineDecision, UserCommand},
     runner::{CommandOutcome, Ending, EnvChange, Mode, StateAfter},
     shell::Shell,
 };
@@ -84,7 +84,14 @@ impl Bench {
         let model =
             ModelIdentity { provider: "scripted".into(), model: "m".into(), origin: "test".into(), is_offline: false };
         let session = SessionKey("shell:1".into());
-        self.event(Event::LinkUp(Attached { session, model, approval: ApprovalMode::Ask, is_resumed }))
+        self.event(Event::LinkUp(Attached {
+            session,
+            model,
+            approval: ApprovalMode::Ask,
+            is_resumed,
+            title: None,
+            left: None,
+        }))
     }
 
     fn event(&mut self, event: Event) -> Vec<Effect> {

@@ -17,8 +17,8 @@
 use std::io::{self, Write};
 
 use cohab_protocol::{
-    ApprovalSubject, ChunkDelta, DaemonMessage, NoticeKind, StepActivity, StepOutcome, TurnEndReason, Usage,
-    WireErrorKind,
+    ApprovalSubject, ChunkDelta, DaemonMessage, NoticeKind, ProposedCommand, StepActivity, StepOutcome, TurnEndReason,
+    Usage, WireErrorKind,
 };
 use cohab_shell_relay::sanitize::escaped_json;
 use serde_json::{Value, json};
@@ -93,6 +93,7 @@ fn event(message: &DaemonMessage) -> Option<Value> {
             json!({"type": "turn_ended", "reason": end_reason(ended.reason), "usage": usage(ended.usage)})
         }
         DaemonMessage::Welcome(_)
+        | DaemonMessage::TurnProgress(_)
         | DaemonMessage::SessionReply(_)
         | DaemonMessage::ExecuteCommand(_)
         | DaemonMessage::InterruptCommand { .. } => return None,
@@ -118,6 +119,10 @@ fn subject(subject: &ApprovalSubject) -> Value {
         }
         ApprovalSubject::FileRead { tool, path } => {
             json!({"kind": "file_read", "tool": tool, "path": path.to_string()})
+        }
+        ApprovalSubject::Commands(commands) => {
+            let one = |one: &ProposedCommand| json!({"command": one.command, "cwd": one.cwd.to_string()});
+            json!({"kind": "commands", "commands": commands.iter().map(one).collect::<Vec<_>>()})
         }
         ApprovalSubject::LocalServer { url, server, model } => {
             json!({"kind": "local_server", "url": url, "server": server, "model": model})

@@ -69,6 +69,12 @@ pub fn card(request: &ApprovalRequest, width: usize, look: Look) -> Vec<Line<'st
             }
         }
         ApprovalSubject::FileRead { path, .. } => card.field("file", &path_text(path)),
+        ApprovalSubject::Commands(commands) => {
+            for proposed in commands {
+                card.command(&visible_command(&proposed.command), look);
+                card.field("in", &path_text(&proposed.cwd));
+            }
+        }
         ApprovalSubject::LocalServer { url, server, model } => {
             card.field("server", &format!("{} at {}", visible(server), visible(url)));
             card.field("model", &visible(model));
@@ -140,6 +146,7 @@ pub fn keys(request: &ApprovalRequest, look: Look) -> Vec<Span<'static>> {
 fn title(subject: &ApprovalSubject) -> &'static str {
     match subject {
         ApprovalSubject::Command { .. } => "Run this command?",
+        ApprovalSubject::Commands(_) => "Run these commands?",
         ApprovalSubject::FileChange { tool, .. } if tool == "write" => "Write this file?",
         ApprovalSubject::FileChange { .. } => "Change this file?",
         ApprovalSubject::FileRead { .. } => "Read this file? It may hold secrets.",

@@ -156,6 +156,20 @@ pub static KEYS: &[Key] = &[
         Some("?"),
         "What a line begins with to be a question; empty for nothing",
     ),
+    key("client.gate", Kind::Flag, Some("true"), "Whether lines in natural language are questions without a prefix"),
+    key(
+        "client.flip_key",
+        Kind::Word(&["alt-g", "ctrl-bracket", "none"]),
+        Some("alt-g"),
+        "Key that turns the line at the prompt from a question into a command, or back",
+    ),
+    key(
+        "client.failure_hint",
+        Kind::Flag,
+        Some("true"),
+        "Whether the first failed command says which key asks about it",
+    ),
+    key("client.notify", Kind::Flag, Some("true"), "Whether a long turn that ends while nobody looks rings"),
     key("client.login", Kind::Flag, Some("false"), "Whether the shell is started as a login shell"),
 ];
 

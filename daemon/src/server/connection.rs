@@ -251,6 +251,9 @@ impl Connection {
                 session.set_approval(mode);
                 SessionAnswer::Done
             }
+            SessionAction::Context | SessionAction::Compact | SessionAction::Usage | SessionAction::Rewind => {
+                return Err(fail(WireErrorKind::NotFound, "This daemon does not do that.", None));
+            }
         };
         self.answer(DaemonMessage::SessionReply(SessionReply { request_id, answer })).await;
         Ok(())
@@ -273,7 +276,8 @@ impl Connection {
         let approval = attach.approval;
         let model = convert::model_identity(introduction.model);
         let is_resumed = session.attach(attach, approval, self.number, self.superseded.clone());
-        let attached = Attached { session: session.key().clone(), model, approval, is_resumed };
+        let attached =
+            Attached { session: session.key().clone(), model, approval, is_resumed, title: None, left: None };
         let attached = SessionAnswer::Attached(attached);
         self.answer(DaemonMessage::SessionReply(SessionReply { request_id, answer: attached })).await;
         self.bound.send_replace(Some(session));

@@ -56,7 +56,9 @@ pub fn approval_answer(decision: wire::ApprovalDecision, id: wire::ApprovalId) -
     let approval = Some(id.to_string());
     match decision {
         wire::ApprovalDecision::Once => ApprovalAnswer::Approved { approval, for_session: false },
-        wire::ApprovalDecision::Session => ApprovalAnswer::Approved { approval, for_session: true },
+        wire::ApprovalDecision::Session | wire::ApprovalDecision::Folder | wire::ApprovalDecision::Always => {
+            ApprovalAnswer::Approved { approval, for_session: true }
+        }
         wire::ApprovalDecision::Edited { command } => ApprovalAnswer::Edited { command, approval },
         wire::ApprovalDecision::Refused { note } if note.trim().is_empty() => {
             ApprovalAnswer::Refused { reason: "the user refused".into() }

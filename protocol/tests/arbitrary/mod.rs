@@ -113,6 +113,8 @@ fn decision() -> impl Strategy<Value = ApprovalDecision> {
         text().prop_map(|command| ApprovalDecision::Edited { command }),
         text().prop_map(|note| ApprovalDecision::Refused { note }),
         Just(ApprovalDecision::CancelTurn),
+        Just(ApprovalDecision::Folder),
+        Just(ApprovalDecision::Always),
     ]
 }
 
@@ -132,6 +134,10 @@ fn action() -> impl Strategy<Value = SessionAction> {
         Just(SessionAction::Status),
         Just(SessionAction::Clear),
         approval_mode().prop_map(|mode| SessionAction::SetApproval { mode }),
+        Just(SessionAction::Context),
+        Just(SessionAction::Compact),
+        Just(SessionAction::Usage),
+        Just(SessionAction::Rewind),
     ]
 }
 
@@ -174,6 +180,7 @@ pub fn daemon_message() -> impl Strategy<Value = DaemonMessage> {
             .prop_map(|(turn_id, kind, text)| { DaemonMessage::Notice(Notice { turn_id, kind, text }) }),
         wire_error().prop_map(DaemonMessage::Error),
         text().prop_map(|reason| DaemonMessage::Goodbye { reason }),
+        (turn_id(), usage()).prop_map(|(turn_id, usage)| DaemonMessage::TurnProgress(TurnProgress { turn_id, usage })),
     ]
 }
 
@@ -204,7 +211,14 @@ fn subject() -> impl Strategy<Value = ApprovalSubject> {
         (text(), path(), text()).prop_map(|(tool, path, diff)| ApprovalSubject::FileChange { tool, path, diff }),
         (text(), path()).prop_map(|(tool, path)| ApprovalSubject::FileRead { tool, path }),
         (text(), text(), text()).prop_map(|(url, server, model)| ApprovalSubject::LocalServer { url, server, model }),
+        vec(proposed_command(), 0..4).prop_map(ApprovalSubject::Commands),
     ]
+}
+
+fn proposed_command() -> impl Strategy<Value = ProposedCommand> {
+    (approval_id(), text(), path(), run_mode(), vec(text(), 0..3)).prop_map(
+        |(approval_id, command, cwd, mode, reasons)| ProposedCommand { approval_id, command, cwd, mode, reasons },
+    )
 }
 
 fn usage() -> impl Strategy<Value = Usage> {
@@ -224,10 +238,14 @@ fn usage() -> impl Strategy<Value = Usage> {
 fn answer() -> impl Strategy<Value = SessionAnswer> {
     let model = (text(), text(), text(), any::<bool>())
         .prop_map(|(provider, model, origin, is_offline)| ModelIdentity { provider, model, origin, is_offline });
-    let attached =
-        (text(), model, approval_mode(), any::<bool>()).prop_map(|(session, model, approval, is_resumed)| {
-            SessionAnswer::Attached(Attached { session: SessionKey(session), model, approval, is_resumed })
-        });
+    let setting = (text(), text()).prop_map(|(name, value)| EnvSetting { name, value });
+    let left = (path(), vec(setting, 0..3)).prop_map(|(cwd, environment)| LeftState { cwd, environment });
+    let attached = (text(), model, approval_mode(), any::<bool>(), option::of(text()), option::of(left)).prop_map(
+        |(session, model, approval, is_resumed, title, left)| {
+            let session = SessionKey(session);
+            SessionAnswer::Attached(Attached { session, model, approval, is_resumed, title, left })
+        },
+    );
     let counts = any::<[u32; 6]>();
     let status =
         (counts, text(), any::<u64>(), path(), path()).prop_map(|(counts, build, uptime_ms, log_dir, config_path)| {
@@ -245,7 +263,21 @@ fn answer() -> impl Strategy<Value = SessionAnswer> {
                 config_path,
             })
         });
-    prop_oneof![attached, status, Just(SessionAnswer::Done)]
+    let section = (text(), any::<u64>()).prop_map(|(name, tokens)| ContextSection { name, tokens });
+    let context = (vec(section, 0..4), option::of(any::<u64>()))
+        .prop_map(|(sections, window_tokens)| SessionAnswer::Context(ContextReport { sections, window_tokens }));
+    let compacted = any::<(u64, u64)>()
+        .prop_map(|(before_tokens, after_tokens)| SessionAnswer::Compacted { before_tokens, after_tokens });
+    let rewound = option::of(text()).prop_map(|question| SessionAnswer::Rewound { question });
+    prop_oneof![
+        attached,
+        status,
+        Just(SessionAnswer::Done),
+        context,
+        compacted,
+        usage().prop_map(SessionAnswer::Usage),
+        rewound,
+    ]
 }
 
 fn notice_kind() -> impl Strategy<Value = NoticeKind> {

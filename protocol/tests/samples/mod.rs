@@ -54,19 +54,20 @@ variants!(DaemonMessage {
     Notice,
     Error,
     Goodbye,
+    TurnProgress,
 });
 variants!(CommandEnding { Exited, Interrupted, Stopped, StillRunning, ShellExited, Refused });
 variants!(RunMode { Live, Subshell, Isolated });
 variants!(StateAfter { Prompt, InFront, Ended });
-variants!(ApprovalDecision { Once, Session, Edited, Refused, CancelTurn });
-variants!(SessionAction { Attach, Status, Clear, SetApproval });
+variants!(ApprovalDecision { Once, Session, Edited, Refused, CancelTurn, Folder, Always });
+variants!(SessionAction { Attach, Status, Clear, SetApproval, Context, Compact, Usage, Rewind });
 variants!(ApprovalMode { ReadOnly, Ask, All });
 variants!(ChunkDelta { Text, Reasoning, Reset });
 variants!(StepActivity { ModelCall, ToolCall });
 variants!(StepOutcome { Done, Failed, Refused, Cancelled });
-variants!(ApprovalSubject { Command, FileChange, FileRead, LocalServer });
+variants!(ApprovalSubject { Command, FileChange, FileRead, LocalServer, Commands });
 variants!(TurnEndReason { Answered, Cancelled, StepLimit, Refused, Length, Failed });
-variants!(SessionAnswer { Attached, Status, Done });
+variants!(SessionAnswer { Attached, Status, Done, Context, Compacted, Usage, Rewound });
 variants!(NoticeKind { Info, Warning, Retry });
 variants!(ErrorSubject { Connection, Turn, Request, Call });
 variants!(WireErrorKind { Version, Protocol, Settings, Provider, Busy, NotFound, Internal });
@@ -212,6 +213,7 @@ pub fn daemon_messages() -> Vec<DaemonMessage> {
             hint: Some("cohab daemon restart".into()),
         }),
         DaemonMessage::Goodbye { reason: "bye".into() },
+        DaemonMessage::TurnProgress(TurnProgress { turn_id: TURN, usage: usage() }),
     ]
 }
 
@@ -249,6 +251,8 @@ fn decisions() -> Vec<ApprovalDecision> {
         ApprovalDecision::Edited { command: "ls".into() },
         ApprovalDecision::Refused { note: "no".into() },
         ApprovalDecision::CancelTurn,
+        ApprovalDecision::Folder,
+        ApprovalDecision::Always,
     ]
 }
 
@@ -266,6 +270,10 @@ fn actions() -> Vec<SessionAction> {
         SessionAction::Status,
         SessionAction::Clear,
         SessionAction::SetApproval { mode: ApprovalMode::All },
+        SessionAction::Context,
+        SessionAction::Compact,
+        SessionAction::Usage,
+        SessionAction::Rewind,
     ]
 }
 
@@ -286,6 +294,13 @@ fn subjects() -> Vec<ApprovalSubject> {
             server: "Ollama".into(),
             model: "m".into(),
         },
+        ApprovalSubject::Commands(vec![ProposedCommand {
+            approval_id: APPROVAL,
+            command: "make".into(),
+            cwd: path("/src"),
+            mode: RunMode::Live,
+            reasons: vec!["runs the project's own code".into()],
+        }]),
     ]
 }
 
@@ -312,6 +327,11 @@ fn answers() -> Vec<SessionAnswer> {
             },
             approval: ApprovalMode::ReadOnly,
             is_resumed: true,
+            title: Some("a title".into()),
+            left: Some(LeftState {
+                cwd: path("/src"),
+                environment: vec![EnvSetting { name: "EDITOR".into(), value: "vi".into() }],
+            }),
         }),
         SessionAnswer::Status(DaemonStatus {
             pid: 300,
@@ -326,6 +346,13 @@ fn answers() -> Vec<SessionAnswer> {
             config_path: path("/config.toml"),
         }),
         SessionAnswer::Done,
+        SessionAnswer::Context(ContextReport {
+            sections: vec![ContextSection { name: "conversation".into(), tokens: 300 }],
+            window_tokens: Some(8_192),
+        }),
+        SessionAnswer::Compacted { before_tokens: 70_000, after_tokens: 300 },
+        SessionAnswer::Usage(usage()),
+        SessionAnswer::Rewound { question: Some("why?".into()) },
     ]
 }
 
