@@ -127,7 +127,15 @@ fn open_shell(cli: Cli, is_login_name: bool, paths: Paths) -> ExitCode {
         config,
     };
     match driver::run(start) {
-        driver::Outcome::Exited(status) => ExitCode::from(status),
+        driver::Outcome::Exited(status) => {
+            init::release_outer_shell();
+            ExitCode::from(status)
+        }
+        // Its lines go on with the plain shell that waits for us.
+        driver::Outcome::NotStarted(error) if init::has_outer_shell() => {
+            complain(&error);
+            ExitCode::FAILURE
+        }
         // Whatever went wrong with us, the user wanted a shell.
         driver::Outcome::NotStarted(error) => {
             complain(&format!("{error}; this is your plain shell"));

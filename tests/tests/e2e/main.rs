@@ -8,6 +8,7 @@ mod citizenship;
 mod commands;
 mod daemon;
 mod harness;
+mod init;
 mod keys;
 mod lease;
 mod offline;
