@@ -1,6 +1,7 @@
 //! The command line of `cohabd`, one file per subcommand. `cohab` hands over to it what needs settings, keys or models.
 
 pub mod config;
+pub mod definitions;
 pub mod models;
 pub mod probe_model;
 pub mod setup;
@@ -45,6 +46,9 @@ pub enum Command {
     ProbeModel(probe_model::ProbeArgs),
     /// Show what answers took: tokens and cost
     Usage(usage::UsageArgs),
+    /// Print this command line as JSON, for the completions and the manual of `cohab`
+    #[command(hide = true)]
+    Definitions,
 }
 
 impl Command {
@@ -61,6 +65,10 @@ impl Command {
             Self::Config(command) => config::run(&command, paths, &mut io::stdin().lock(), &mut output, &mut errors),
             Self::ProbeModel(args) => probe_model::run(&args, paths, &mut output, &mut errors),
             Self::Usage(args) => usage::run(&args, paths, &mut output, &mut errors),
+            Self::Definitions => {
+                let written = writeln!(output, "{}", definitions::tree(&Cli::command())).map_err(Failure::from);
+                finish(written, &mut output, &mut errors)
+            }
         })
     }
 }
