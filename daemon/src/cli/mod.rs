@@ -6,6 +6,7 @@ pub mod models;
 pub mod probe_model;
 pub mod setup;
 pub mod usage;
+pub mod who;
 
 use std::{
     ffi::OsString,
@@ -49,6 +50,9 @@ pub enum Command {
     /// Print this command line as JSON, for the completions and the manual of `cohab`
     #[command(hide = true)]
     Definitions,
+    /// Print who would answer, and whether they can be reached, as JSON, for `cohab doctor`
+    #[command(hide = true)]
+    Who,
 }
 
 impl Command {
@@ -65,6 +69,7 @@ impl Command {
             Self::Config(command) => config::run(&command, paths, &mut io::stdin().lock(), &mut output, &mut errors),
             Self::ProbeModel(args) => probe_model::run(&args, paths, &mut output, &mut errors),
             Self::Usage(args) => usage::run(&args, paths, &mut output, &mut errors),
+            Self::Who => who::run(paths, &mut output, &mut errors),
             Self::Definitions => {
                 let written = writeln!(output, "{}", definitions::tree(&Cli::command())).map_err(Failure::from);
                 finish(written, &mut output, &mut errors)
