@@ -46,7 +46,8 @@ impl Report {
                 vec![Span::styled(format!("{mark}  "), style), Span::raw(format!("{:width$}  ", title(finding.id)))];
             let indent = mark.width() + width + 4;
             let texts = rows(&finding.text, columns, indent).into_iter().map(Span::raw);
-            let hints = rows(finding.hint.as_deref().unwrap_or_default(), columns, indent);
+            let hint = finding.hint.as_ref().map(|hint| format!("{}{hint}", look.choose("", "Hint: ")));
+            let hints = rows(hint.as_deref().unwrap_or_default(), columns, indent);
             for row in texts.chain(hints.into_iter().map(|row| Span::styled(row, theme::DIM))) {
                 head.push(row);
                 put(&Line::from(std::mem::replace(&mut head, vec![Span::raw(" ".repeat(indent))])), colors, &mut out);

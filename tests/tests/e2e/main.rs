@@ -7,6 +7,7 @@ mod ask;
 mod citizenship;
 mod commands;
 mod daemon;
+mod doctor;
 mod harness;
 mod init;
 mod keys;
