@@ -10,6 +10,7 @@ mod daemon;
 mod doctor;
 mod harness;
 mod init;
+mod install;
 mod keys;
 mod lease;
 mod offline;
