@@ -18,6 +18,7 @@ pub mod driver;
 pub mod effect;
 pub mod event;
 pub mod gate;
+pub mod hint;
 pub mod init;
 pub mod journal;
 pub mod manual;
