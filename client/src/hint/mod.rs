@@ -111,22 +111,21 @@ impl PromptHint {
     }
 
     /// Keys that are about to go to the shell, or to whoever reads them now: `at_prompt` says whether that is its line editor. Appends
-    /// what is to be written to the terminal before.
-    pub fn keys(&mut self, keys: &[u8], at_prompt: bool, now: Instant, out: &mut Vec<u8>) {
+    /// what is to be written to the terminal before. Whether they go to the line that is followed.
+    pub fn keys(&mut self, keys: &[u8], at_prompt: bool, now: Instant, out: &mut Vec<u8>) -> bool {
         self.hide(out);
         if self.stands {
             self.announcement = None;
         }
         if !at_prompt || !self.stands {
             self.leave();
-            return;
+            return false;
         }
-        let enters = matches!(keys, b"\r" | b"\n" | b"\x1b\r" | b"\x1b[13;3u");
-        if enters {
+        if matches!(keys, b"\r" | b"\n" | b"\x1b\r" | b"\x1b[13;3u") {
             let flipped = self.flipped.take();
             self.entered = self.typed.text().map(str::to_owned).zip(flipped);
             self.leave();
-            return;
+            return true;
         }
         self.typed.push(keys);
         self.new_version();
@@ -135,9 +134,11 @@ impl PromptHint {
             self.flipped = None;
         }
         self.due = self.has_something_to_say().then(|| now + PAUSE);
+        true
     }
 
     /// The key that flips the decision about this line: whether it is for us. `is_fixed`: nobody can flip this line.
+    #[must_use]
     pub fn takes_flip(&self, is_fixed: impl Fn(&str) -> bool) -> bool {
         let line = self.typed.text().filter(|line| !line.trim().is_empty());
         self.stands && !self.flip_key.is_empty() && line.is_some_and(|line| !is_fixed(line))
