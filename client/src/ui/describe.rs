@@ -20,13 +20,19 @@ pub(crate) fn plain(lines: &[Line<'_>]) -> String {
 pub(crate) fn styled(lines: &[Line<'_>]) -> String {
     let mut out = String::new();
     for line in lines {
-        for span in &line.spans {
-            match name(span.style) {
-                name if name.is_empty() => out.push_str(&span.content),
-                name => out.push_str(&format!("‹{name}›{}‹›", span.content)),
+        let mut open = String::new();
+        for span in line.spans.iter().filter(|span| !span.content.is_empty()) {
+            let name = name(span.style);
+            if name != open && !open.is_empty() {
+                out.push_str("‹›");
             }
+            if name != open && !name.is_empty() {
+                out.push_str(&format!("‹{name}›"));
+            }
+            open = name;
+            out.push_str(&span.content);
         }
-        out.push('\n');
+        out.push_str(if open.is_empty() { "\n" } else { "‹›\n" });
     }
     out
 }
