@@ -40,6 +40,8 @@ pub use self::{
 pub const MAX_WAITING_LINES: usize = 512;
 /// Rows of the open end that are shown; the last ones.
 pub const MAX_TAIL_ROWS: usize = 100;
+/// So many rows go at once when there are more: each row that goes moves all others.
+const TAIL_STEP_ROWS: usize = MAX_TAIL_ROWS / 2;
 
 /// Something final on its way out. The order is the text's.
 #[derive(Debug)]
@@ -155,7 +157,8 @@ impl MarkdownStream {
             }
             rows.extend(plain_lines(render_block(&block, self.page, &self.references), self.page.width));
         }
-        self.tail = rows.split_off(rows.len().saturating_sub(MAX_TAIL_ROWS)).into();
+        let surplus = rows.len().saturating_sub(MAX_TAIL_ROWS).div_ceil(TAIL_STEP_ROWS) * TAIL_STEP_ROWS;
+        self.tail = rows.split_off(surplus).into();
         &self.tail
     }
 

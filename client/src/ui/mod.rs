@@ -10,6 +10,7 @@ pub mod keys;
 pub mod link;
 pub mod live_area;
 pub mod look;
+pub mod pace;
 pub mod receipt;
 pub mod status;
 pub mod theme;
