@@ -13,7 +13,9 @@ use crate::{
 };
 
 /// What the name of a session begins with that is to be looked for by the start of its id.
-pub const PREFIX: &str = "resume:";
+const RESUME: &str = "resume:";
+/// What it begins with if a copy is to be made of that.
+const FORK: &str = "fork:";
 /// A question waits so long at most for what an earlier daemon kept.
 const LOAD_WAIT: Duration = Duration::from_secs(2);
 
@@ -62,16 +64,15 @@ pub fn forget(archive: &Archive, session: &Session) {
 /// # Errors
 /// There is no such session, or several, or somebody else has it open.
 pub async fn find(daemon: &Daemon, request: RequestId, attach: &mut Attach) -> Result<Resumed, WireError> {
-    let Some(id) = attach.session.0.strip_prefix(PREFIX).map(str::to_owned) else { return Ok(Resumed::default()) };
+    let Some((id, is_fork)) = wanted(&attach.session.0) else { return Ok(Resumed::default()) };
     let fail = |message: String, hint: &str| WireError {
         about: ErrorSubject::Request(request),
         kind: WireErrorKind::NotFound,
         message,
         hint: Some(hint.to_owned()),
     };
-    let archive = daemon.archive.clone();
-    let wanted = id.clone();
-    let looking = spawn_blocking(move || archive.find(&wanted));
+    let (archive, prefix) = (daemon.archive.clone(), id.clone());
+    let looking = spawn_blocking(move || archive.find(&prefix));
     let unreadable = |error: String| fail(format!("The conversations cannot be read: {error}."), "`cohab sessions`");
     let found = looking.await.map_err(|error| unreadable(error.to_string()))?;
     let session = match found.map_err(|error| unreadable(error.to_string()))? {
@@ -79,6 +80,15 @@ pub async fn find(daemon: &Daemon, request: RequestId, attach: &mut Attach) -> R
         Found::None => return Err(fail(format!("No session begins with \"{id}\"."), LISTS)),
         Found::Several(_) => return Err(fail(format!("Several sessions begin with \"{id}\"."), LISTS)),
     };
+    if is_fork {
+        let archive = daemon.archive.clone();
+        let copying = spawn_blocking(move || archive.fork(&session.key));
+        let copied = copying.await.map_err(|error| unreadable(error.to_string()))?;
+        let copy = copied.map_err(|error| unreadable(error.to_string()))?;
+        attach.session = SessionKey(copy.clone());
+        let left = load_left(daemon, copy).await;
+        return Ok(Resumed { title: Some(session.title), left });
+    }
     let key = SessionKey(session.key.clone());
     if daemon.is_attended(&key) {
         let hint = format!("`cohab sessions fork {id}` goes on with a copy");
@@ -87,6 +97,11 @@ pub async fn find(daemon: &Daemon, request: RequestId, attach: &mut Attach) -> R
     attach.session = key;
     let left = load_left(daemon, session.key).await;
     Ok(Resumed { title: Some(session.title), left })
+}
+
+fn wanted(name: &str) -> Option<(String, bool)> {
+    let resumed = name.strip_prefix(RESUME).map(|id| (id.to_owned(), false));
+    resumed.or_else(|| name.strip_prefix(FORK).map(|id| (id.to_owned(), true)))
 }
 
 async fn load_left(daemon: &Daemon, key: String) -> Option<LeftState> {

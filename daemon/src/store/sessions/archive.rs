@@ -2,6 +2,8 @@
 
 use std::{path::PathBuf, sync::Arc};
 
+use jiff::Timestamp;
+
 use super::{Entry, Found, Left, SessionRow, SqliteStore, StateStore};
 use crate::{
     agent::port::Message,
@@ -52,6 +54,17 @@ impl Archive {
     pub fn find(&self, id: &str) -> Result<Found, StoreError> {
         self.flush();
         SqliteStore::open_existing(&self.path)?.map_or(Ok(Found::None), |store| store.find(id))
+    }
+
+    /// Copies the session of this name and gives the name of the copy. Blocks.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn fork(&self, key: &str) -> Result<String, StoreError> {
+        self.flush();
+        let copy = format!("shell:{}", uuid::Uuid::now_v7().as_simple());
+        SqliteStore::create(&self.path)?.fork(key, &copy, Timestamp::now())?;
+        Ok(copy)
     }
 
     /// The session of this name, to go on with. Blocks.
