@@ -1,10 +1,15 @@
 //! The command line of `cohabd`, one file per subcommand. `cohab` hands over to it what needs settings, keys or models.
 
 pub mod config;
+pub mod export;
+pub mod history;
 pub mod models;
 pub mod probe_model;
+mod record;
+pub mod sessions;
 pub mod setup;
 pub mod usage;
+pub mod why;
 
 use std::{
     ffi::OsString,
@@ -45,6 +50,14 @@ pub enum Command {
     ProbeModel(probe_model::ProbeArgs),
     /// Show what answers took: tokens and cost
     Usage(usage::UsageArgs),
+    /// List, show, search, resume, fork, export and remove conversations
+    Sessions(sessions::SessionsArgs),
+    /// List the assistant's commands with question and approval
+    History(history::HistoryArgs),
+    /// Show the conversation behind a command of the assistant's
+    Why(why::WhyArgs),
+    /// Write a conversation as a script, a transcript or a recording
+    Export(export::ExportArgs),
 }
 
 impl Command {
@@ -61,6 +74,10 @@ impl Command {
             Self::Config(command) => config::run(&command, paths, &mut io::stdin().lock(), &mut output, &mut errors),
             Self::ProbeModel(args) => probe_model::run(&args, paths, &mut output, &mut errors),
             Self::Usage(args) => usage::run(&args, paths, &mut output, &mut errors),
+            Self::Sessions(args) => sessions::run(&args, paths, &mut io::stdin().lock(), &mut output, &mut errors),
+            Self::History(args) => history::run(&args, paths, &mut output, &mut errors),
+            Self::Why(args) => why::run(&args, paths, &mut output, &mut errors),
+            Self::Export(args) => export::run(&args, paths, &mut output, &mut errors),
         })
     }
 }
