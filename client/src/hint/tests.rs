@@ -157,13 +157,14 @@ fn an_emptied_line_forgets_its_flip() {
 }
 
 #[test]
-fn a_right_prompt_and_a_long_line_are_left_alone() {
+fn the_words_stand_left_of_a_right_prompt_and_a_long_line_is_left_alone() {
     let mut bench = Bench::with_prompt("% \x1b[40C~/src\x1b[45D");
     bench.keys("what is new");
     bench.pass(250);
-    let before = bench.row(0);
     bench.decide(Decision::Assistant);
-    assert_eq!(bench.row(0), before);
+    assert_eq!(bench.row(0), "% what is new            ask  Alt-G: run  ~/src");
+    bench.keys("?");
+    assert_eq!(bench.row(0), "% what is new?                             ~/src");
 
     let mut bench = Bench::new();
     bench.keys("what is the largest file in this folder");
