@@ -164,7 +164,7 @@ fn the_words_stand_left_of_a_right_prompt_and_a_long_line_is_left_alone() {
     bench.decide(Decision::Assistant);
     assert_eq!(bench.row(0), "% what is new            ask  Alt-G: run  ~/src");
     bench.keys("?");
-    assert_eq!(bench.row(0), "% what is new?                             ~/src");
+    assert_eq!(bench.row(0), "% what is new?                            ~/src");
 
     let mut bench = Bench::new();
     bench.keys("what is the largest file in this folder");
