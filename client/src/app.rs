@@ -32,7 +32,7 @@ use crate::{
     effect::Effect,
     event::Event,
     journal::ResultJournal,
-    markdown::Highlighter,
+    markdown::{CodeBlocks, Highlighter},
     ui::{keys::KeyReader, look::Look},
 };
 use entry::{Entry, Told};
@@ -117,6 +117,8 @@ pub struct App {
     /// Where the shell is, as of the question and then of the agent's commands.
     cwd: PathBuf,
     above: Vec<Line<'static>>,
+    /// Of the last answer.
+    code_blocks: CodeBlocks,
     is_dirty: bool,
     keys: KeyReader,
     escape_since: Option<Instant>,
@@ -144,6 +146,7 @@ impl App {
             undo_key: UndoKey::default(),
             cwd,
             above: Vec::new(),
+            code_blocks: CodeBlocks::default(),
             is_dirty: false,
             keys: KeyReader::new(),
             escape_since: None,
@@ -202,6 +205,7 @@ impl App {
             LiveEvent::AnswerEnded => {
                 self.offer_undo();
                 self.surface = Surface::Shell;
+                self.keep_code();
                 self.turn = None;
                 self.entry.ended();
                 self.end_undo();
@@ -250,7 +254,7 @@ impl App {
         self.is_dirty = true;
         self.print_question(&question);
         let turn_id = (self.options.fresh_turn_id)();
-        let mut turn = Turn::new(turn_id, self.text_width(), self.options.highlighter.clone(), now);
+        let mut turn = Turn::new(turn_id, self.text_width(), self.options.look, self.options.highlighter.clone(), now);
         if question.is_empty() {
             self.turn = Some(turn);
             self.print_usage();

@@ -31,14 +31,16 @@ use crate::{
     markdown::Highlighter,
     session_settings,
     terminal::Terminal,
-    ui::{ansi::ColorSupport, live_area::LiveArea, look::Look},
+    ui::{
+        ansi::ColorSupport,
+        live_area::{Abilities, LiveArea},
+        pace::FramePace,
+    },
 };
 use entry::Entry;
 use shell_io::{Opened, ShellIo};
 use wake::{Signals, Wake, highlighted, next_link_event, sleep_until};
 
-/// Least time between two redraws of the live area: text at reading speed is drawn as it comes, a burst at 125 Hz.
-const FRAME_INTERVAL: Duration = Duration::from_millis(8);
 /// A shell that ends this soon, without a prompt and without a key, did not get on with us.
 const STILLBORN_LIMIT: Duration = Duration::from_secs(2);
 /// A terminal that takes nothing for this long is not waited for when the shell has ended.
@@ -128,7 +130,8 @@ struct Driver {
     highlighter: Option<Highlighter>,
     fx: Effects,
     opened_at: Instant,
-    drawn_at: Instant,
+    pace: FramePace,
+    takes_modes: bool,
     has_been_used: bool,
     is_link_up: bool,
     needs_resize: bool,
@@ -139,7 +142,7 @@ struct Driver {
 impl Driver {
     fn open(start: Start) -> io::Result<Self> {
         let now = Instant::now();
-        let colors = ColorSupport::from_env();
+        let abilities = Abilities::from_env();
         let approval = session_settings::approval_mode(
             None,
             std::env::var("COHAB_APPROVAL").ok().as_deref(),
@@ -152,7 +155,7 @@ impl Driver {
         if let Some(complaint) = complaint {
             terminal.write(format!("cohab: {complaint}\r\n").as_bytes());
         }
-        let highlighter = (colors != ColorSupport::None).then(Highlighter::new);
+        let highlighter = (abilities.colors != ColorSupport::None).then(Highlighter::new);
         let options = Options {
             question_prefix: start.config.client.question_prefix.clone(),
             gate: start.config.client.gate,
@@ -160,7 +163,7 @@ impl Driver {
             home: home(),
             shell: shell.kind(),
             files: &FileSystem,
-            look: Look::from_env(colors),
+            look: abilities.look,
             fresh_turn_id: TurnId::fresh,
             highlighter: highlighter.clone(),
         };
@@ -181,7 +184,7 @@ impl Driver {
         };
         let cwd = std::env::current_dir().unwrap_or_else(|_| "/".into());
         Ok(Self {
-            area: LiveArea::new(columns, rows, colors),
+            area: LiveArea::new(columns, rows, abilities),
             app: App::new(options, cwd, columns, rows),
             terminal,
             shell,
@@ -192,7 +195,8 @@ impl Driver {
             highlighter,
             fx: Effects::default(),
             opened_at: now,
-            drawn_at: now,
+            pace: FramePace::default(),
+            takes_modes: !abilities.is_dumb,
             has_been_used: false,
             is_link_up: false,
             needs_resize: false,
@@ -257,7 +261,7 @@ impl Driver {
     }
 
     fn deadline(&self) -> Option<Instant> {
-        let frame = self.app.wants_to_draw().then(|| self.drawn_at + FRAME_INTERVAL);
+        let frame = if self.app.wants_to_draw() { self.pace.deadline() } else { None };
         [self.live.deadline(), self.app.deadline(), self.entry.hint.deadline(), frame].into_iter().flatten().min()
     }
 
@@ -381,7 +385,7 @@ impl Driver {
 
     /// A paste must not count as keys that answer a question, also where the shell does not ask for marks around pastes.
     fn mark_pastes(&mut self, on: bool) {
-        if !self.live.modes().bracketed_paste() {
+        if self.takes_modes && !self.live.modes().bracketed_paste() {
             self.terminal.write(if on { BRACKETED_PASTE_ON } else { BRACKETED_PASTE_OFF });
         }
     }
@@ -432,8 +436,7 @@ impl Driver {
 
     fn draw_if_due(&mut self) {
         let now = Instant::now();
-        if self.app.wants_to_draw() && now >= self.drawn_at + FRAME_INTERVAL {
-            self.drawn_at = now;
+        if self.app.wants_to_draw() && self.pace.begin_frame(now) {
             let frame = self.app.frame();
             let mut bytes = Vec::new();
             self.area.draw(&frame.above, &frame.area, frame.cursor, &mut bytes);

@@ -13,6 +13,8 @@ pub mod config;
 pub mod connection;
 pub mod consent;
 pub mod daemon_control;
+pub mod daemon_program;
+pub mod definitions;
 pub mod doctor;
 pub mod driver;
 pub mod effect;

@@ -35,13 +35,18 @@ pub(crate) fn table(samples: &[Sample<'_>], weights: &Weights, names: &NameSet, 
             if verdict.decision != sample.decision {
                 row.1 += 1;
                 if row.1 <= shown {
-                    let _ = writeln!(mistakes, "    {:?} {:?} {}: {}", sample.decision, verdict.score, verdict.reason.text, sample.text);
+                    let _ = writeln!(
+                        mistakes,
+                        "    {:?} {:?} {}: {}",
+                        sample.decision, verdict.score, verdict.reason.text, sample.text
+                    );
                 }
             }
         }
         for (kind, (lines, wrong, ruled)) in KINDS.iter().zip(rows) {
             let share = 100.0 * (1.0 - wrong as f64 / lines.max(1) as f64);
-            let _ = writeln!(text, "  {machine}: {kind:<24} {share:7.2} % of {lines} ({wrong} wrong), {ruled} by a rule");
+            let _ =
+                writeln!(text, "  {machine}: {kind:<24} {share:7.2} % of {lines} ({wrong} wrong), {ruled} by a rule");
         }
         text.push_str(&mistakes);
     }
