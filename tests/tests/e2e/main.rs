@@ -8,6 +8,7 @@ mod citizenship;
 mod commands;
 mod daemon;
 mod doctor;
+mod gate;
 mod harness;
 mod init;
 mod keys;
