@@ -317,7 +317,7 @@ impl Driver {
     fn on_resized(&mut self) {
         let (columns, rows) = self.terminal.size();
         self.area.resize(columns, rows);
-        self.entry.hint.resized(columns);
+        self.resize_hint(columns);
         self.handle(Event::Resized { columns, rows });
         self.needs_resize = true;
         self.resize_shell_if_visible();
@@ -355,13 +355,11 @@ impl Driver {
                 }
             }
             Effect::DecideLine(decision) => self.live.decide_line(decision, self.shell.probe(), now, &mut self.fx),
-            Effect::EndAnswer => {
-                self.draw_last();
-                self.live.end_answer(false, self.shell.probe(), now, &mut self.fx);
-            }
-            Effect::EndAnswerWithLine | Effect::Judge(_) | Effect::Learn(..) | Effect::Announce(_) => {
-                self.perform_for_entry(effect, now);
-            }
+            Effect::EndAnswer => self.end_answer(false, now),
+            Effect::EndAnswerWithLine => self.end_answer(true, now),
+            Effect::Judge(question) => self.ask_gate(question),
+            Effect::Learn(question, decision) => self.entry.judge.learn(question, decision),
+            Effect::Announce(text) => self.entry.hint.announce(&text),
             Effect::Run(request) => {
                 self.draw_last();
                 self.live.run(request, self.shell.probe(), now, &mut self.fx);

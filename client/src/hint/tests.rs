@@ -215,13 +215,26 @@ fn after_a_resize_nothing_is_drawn_or_erased() {
     bench.keys("what is new");
     bench.pass(250);
     bench.decide(Decision::Assistant);
-    bench.hint.resized(40);
     let mut out = Vec::new();
+    bench.hint.resized(40, &mut out);
     bench.hint.keys(b"a", true, bench.now, &mut out);
     assert_eq!(out, b"");
     bench.pass(250);
     bench.decide(Decision::Assistant);
     assert!(!bench.row(0).ends_with("run a"));
+}
+
+#[test]
+fn in_a_wider_terminal_the_words_are_taken_away() {
+    let mut bench = Bench::new();
+    bench.keys("what is new");
+    bench.pass(250);
+    bench.decide(Decision::Assistant);
+    bench.screen.screen_mut().set_size(6.try_into().unwrap(), (WIDTH + 10).try_into().unwrap());
+    let mut out = Vec::new();
+    bench.hint.resized(WIDTH + 10, &mut out);
+    bench.screen.process(&out);
+    assert_eq!(bench.row(0), "$ what is new");
 }
 
 #[test]

@@ -122,6 +122,22 @@ fn escape_brings_the_line_back_and_it_runs_unasked_and_for_good() {
 }
 
 #[test]
+fn escape_at_a_question_about_a_command_brings_the_line_back_too() {
+    for (key, end) in [("\x1b", Effect::EndAnswerWithLine), ("\x03", Effect::EndAnswer)] {
+        let mut bench = gated();
+        taken(&mut bench, SENTENCE);
+        bench.daemon(ask("rm x", false));
+        bench.pass(1000);
+        let mut effects = bench.keys(key);
+        bench.pass(1000);
+        effects.extend(bench.event(Event::Deadline));
+        assert_eq!(effects.last(), Some(&end));
+        bench.live(LiveEvent::AnswerEnded);
+        assert_eq!(bench.app.line_put_back().is_some(), end == Effect::EndAnswerWithLine);
+    }
+}
+
+#[test]
 fn a_line_that_was_put_back_and_changed_is_judged_anew() {
     let mut bench = gated();
     taken(&mut bench, SENTENCE);
