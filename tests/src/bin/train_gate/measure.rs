@@ -70,7 +70,7 @@ pub(crate) fn thresholds(samples: &[Sample<'_>], weights: &Weights, names: &Name
             });
             let (count, language) = decided.fold((0, 0), |(count, yes), is| (count + 1, yes + usize::from(is)));
             let share = 100.0 * language as f64 / f64::from(count.max(1));
-            if kind % 3 == 0 { 100.0 - share } else { share }
+            if kind.is_multiple_of(3) { 100.0 - share } else { share }
         };
         let _ = writeln!(
             text,
