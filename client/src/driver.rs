@@ -66,6 +66,8 @@ pub struct Start {
     pub paths: Paths,
     /// The settings.
     pub config: Config,
+    /// Start of the id of an older conversation to go on with.
+    pub session: Option<String>,
 }
 
 /// How it went.
@@ -122,6 +124,8 @@ struct Driver {
     area: LiveArea,
     link: Option<Link>,
     attach: Attach,
+    /// The session to go back to if the one of `attach` cannot be joined.
+    session_before: Option<SessionKey>,
     paths: Paths,
     highlighter: Option<Highlighter>,
     fx: Effects,
@@ -160,8 +164,11 @@ impl Driver {
             fresh_turn_id: TurnId::fresh,
             highlighter: highlighter.clone(),
         };
+        let fresh = SessionKey(format!("shell:{}", uuid::Uuid::now_v7().as_simple()));
+        let wanted = start.session.map(|id| SessionKey(format!("resume:{id}")));
+        let session_before = wanted.is_some().then(|| fresh.clone());
         let attach = Attach {
-            session: SessionKey(format!("shell:{}", uuid::Uuid::now_v7().as_simple())),
+            session: wanted.unwrap_or(fresh),
             live_shell: Some(shell.name().to_owned()),
             approval,
             can_approve: true,
@@ -182,6 +189,7 @@ impl Driver {
             live,
             link: None,
             attach,
+            session_before,
             paths: start.paths,
             highlighter,
             fx: Effects::default(),
@@ -278,6 +286,8 @@ impl Driver {
         match event {
             Some(LinkEvent::Up(attached)) => {
                 self.is_link_up = true;
+                self.session_before = None;
+                self.attach.session.clone_from(&attached.session);
                 self.handle(Event::LinkUp(attached));
             }
             Some(LinkEvent::Message(message)) => self.handle(Event::Daemon(message)),
@@ -294,6 +304,10 @@ impl Driver {
     fn lose_link(&mut self, message: String, hint: String) {
         self.link = None;
         self.is_link_up = false;
+        if let Some(session) = self.session_before.take() {
+            self.attach.session = session;
+            return self.handle(Event::NotJoined { message, hint });
+        }
         self.handle(Event::LinkDown { message, hint });
     }
 
@@ -324,6 +338,12 @@ impl Driver {
         let now = Instant::now();
         match effect {
             Effect::Connect => {
+                self.link = Some(Link::open(self.paths.clone(), self.attach.clone(), true));
+            }
+            Effect::Join(session) => {
+                let before = std::mem::replace(&mut self.attach.session, session);
+                self.session_before.get_or_insert(before);
+                self.is_link_up = false;
                 self.link = Some(Link::open(self.paths.clone(), self.attach.clone(), true));
             }
             Effect::Resume(from) => {

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use cohab_shell_relay::live::LineDecision;
 
-use super::App;
+use super::{App, resume};
 use crate::effect::Effect;
 
 impl App {
@@ -21,6 +21,11 @@ impl App {
                 self.open_turn(question.to_owned(), now, effects);
             }
             None if self.turn.is_none() && Self::is_undo(line) => self.begin_undo(effects),
+            None if self.turn.is_none()
+                && let Some(session) = resume::wanted(line) =>
+            {
+                self.begin_resume(line, session, effects);
+            }
             _ => effects.push(Effect::DecideLine(LineDecision::Shell)),
         }
     }

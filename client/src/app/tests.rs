@@ -19,6 +19,7 @@ mod calls;
 mod consent;
 mod countdown;
 mod link;
+mod resume;
 mod undo;
 
 /// Where the shell is at a question.
