@@ -66,7 +66,7 @@ fn whatever_ran_the_script_can_be_read() {
         "ls -d !(a|b)",
         "echo 'a\nb' # comment",
         "for i in 1 2\ndo echo $i\ndone",
-        "echo \"# $(echo \\\")\")\"",
+        "echo \"# $(echo \\\"a\\\")\"",
         "f() { echo hi; }",
         "case x in x) echo 1;; esac",
         "echo ${x:-'}'}",

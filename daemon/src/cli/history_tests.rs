@@ -15,7 +15,10 @@ fn commands_are_listed_with_what_stood_around_them() {
     let json: Value = serde_json::from_str(&json(&commands)).expect("JSON");
     let edited = &json["commands"][1];
     assert_eq!(edited["proposed"], "chmod u+x ./deploy.sh");
-    assert_eq!((&edited["approval"], &edited["exit_code"]), (&Value::from("asked, edited"), &Value::from(0)));
+    assert_eq!(
+        (&edited["approval"], &edited["exit_code"]),
+        (&Value::from("asked once, edited by you"), &Value::from(0))
+    );
     assert_eq!(edited["author"], "assistant, edited by you");
 }
 

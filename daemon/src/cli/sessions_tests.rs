@@ -71,7 +71,7 @@ fn words_and_numbers_choose_what_is_listed() {
         [lines(&[]), lines(&["list"]), lines(&["-n", "1"]), lines(&["disk"]), lines(&["chmod", "deploy"])],
         [2, 2, 1, 1, 1]
     );
-    assert_eq!(run_with(&home, &["list", "no\u{1b}such"], "").0, "No session has \"nosuch\" in it.\n");
+    assert_eq!(run_with(&home, &["list", "no\u{1b}such"], "").0, "No session has \"nouch\" in it.\n");
 }
 
 #[test]
