@@ -1,6 +1,7 @@
 //! The command line of `cohabd`, one file per subcommand. `cohab` hands over to it what needs settings, keys or models.
 
 pub mod config;
+pub mod definitions;
 pub mod export;
 pub mod history;
 pub mod models;
@@ -11,6 +12,7 @@ pub mod setup;
 #[cfg(test)]
 mod testing;
 pub mod usage;
+pub mod who;
 pub mod why;
 
 use std::{
@@ -60,6 +62,12 @@ pub enum Command {
     Why(why::WhyArgs),
     /// Write a conversation as a script, a transcript or a recording
     Export(export::ExportArgs),
+    /// Print this command line as JSON, for the completions and the manual of `cohab`
+    #[command(hide = true)]
+    Definitions,
+    /// Print who would answer, and whether they can be reached, as JSON, for `cohab doctor`
+    #[command(hide = true)]
+    Who,
 }
 
 impl Command {
@@ -80,6 +88,11 @@ impl Command {
             Self::History(args) => history::run(&args, paths, &mut output, &mut errors),
             Self::Why(args) => why::run(&args, paths, &mut output, &mut errors),
             Self::Export(args) => export::run(&args, paths, &mut output, &mut errors),
+            Self::Who => who::run(paths, &mut output, &mut errors),
+            Self::Definitions => {
+                let written = writeln!(output, "{}", definitions::tree(&Cli::command())).map_err(Failure::from);
+                finish(written, &mut output, &mut errors)
+            }
         })
     }
 }

@@ -20,7 +20,13 @@ fn left(cwd: &str, environment: &[(&str, &str)]) -> LeftState {
 }
 
 fn enter(bench: &mut Bench, line: &str) -> Vec<Effect> {
-    bench.live(LiveEvent::LineEntered { text: line.into(), cursor: 0, cwd: CWD.into() })
+    bench.live(LiveEvent::LineEntered {
+        text: line.into(),
+        cursor: 0,
+        cwd: CWD.into(),
+        is_alone: true,
+        is_command: Some(true),
+    })
 }
 
 /// A session that was left so is being joined, and the terminal is ours.
@@ -131,7 +137,7 @@ fn ctrl_c_stops_the_wait() {
     let mut bench = Bench::connected();
     enter(&mut bench, LINE);
     bench.live(LiveEvent::AnswerReady);
-    assert_eq!(bench.live(LiveEvent::CancelRequested), [Effect::EndAnswer]);
+    assert_eq!(bench.live(LiveEvent::CancelRequested { is_escape: false }), [Effect::EndAnswer]);
     bench.live(LiveEvent::AnswerEnded);
     assert!(!bench.app.is_joining());
 }
