@@ -3,6 +3,7 @@
 //! A key takes the shortest way: read, relay, write. Nothing on it waits, allocates per key or ticks.
 
 mod entry;
+mod link;
 pub(crate) mod shell_io;
 mod wake;
 
@@ -25,7 +26,7 @@ use cohab_shell_relay::{
 use crate::{
     app::{App, Options},
     config::{Config, UndoKey},
-    connection::{ConnectError, Link, LinkEvent},
+    connection::Link,
     effect::Effect,
     event::Event,
     markdown::Highlighter,
@@ -70,6 +71,8 @@ pub struct Start {
     pub paths: Paths,
     /// The settings.
     pub config: Config,
+    /// Start of the id of an older conversation to go on with.
+    pub session: Option<String>,
 }
 
 /// How it went.
@@ -126,6 +129,8 @@ struct Driver {
     area: LiveArea,
     link: Option<Link>,
     attach: Attach,
+    /// The session to go back to if the one of `attach` cannot be joined.
+    session_before: Option<SessionKey>,
     paths: Paths,
     highlighter: Option<Highlighter>,
     fx: Effects,
@@ -167,10 +172,13 @@ impl Driver {
             fresh_turn_id: TurnId::fresh,
             highlighter: highlighter.clone(),
         };
+        let fresh = SessionKey(format!("shell:{}", uuid::Uuid::now_v7().as_simple()));
+        let wanted = start.session.map(|id| SessionKey(format!("resume:{id}")));
+        let session_before = wanted.is_some().then(|| fresh.clone());
         let flip_key = start.config.client.flip_key;
         let entry = Entry::new(shell.kind(), columns, options.look, flip_key, &start.paths, options.home.clone());
         let attach = Attach {
-            session: SessionKey(format!("shell:{}", uuid::Uuid::now_v7().as_simple())),
+            session: wanted.unwrap_or(fresh),
             live_shell: Some(shell.name().to_owned()),
             approval,
             can_approve: true,
@@ -191,6 +199,7 @@ impl Driver {
             live,
             link: None,
             attach,
+            session_before,
             paths: start.paths,
             highlighter,
             fx: Effects::default(),
@@ -291,29 +300,6 @@ impl Driver {
         self.tick_hint(now);
     }
 
-    fn on_link(&mut self, event: Option<LinkEvent>) {
-        match event {
-            Some(LinkEvent::Up(attached)) => {
-                self.is_link_up = true;
-                self.handle(Event::LinkUp(attached));
-            }
-            Some(LinkEvent::Message(message)) => self.handle(Event::Daemon(message)),
-            Some(LinkEvent::Down(error)) if self.is_link_up && !matches!(error, ConnectError::Goodbye(_)) => {
-                self.link = None;
-                self.is_link_up = false;
-                self.handle(Event::LinkLost);
-            }
-            Some(LinkEvent::Down(error)) => self.lose_link(error.to_string(), error.hint()),
-            None => self.link = None,
-        }
-    }
-
-    fn lose_link(&mut self, message: String, hint: String) {
-        self.link = None;
-        self.is_link_up = false;
-        self.handle(Event::LinkDown { message, hint });
-    }
-
     fn on_resized(&mut self) {
         let (columns, rows) = self.terminal.size();
         self.area.resize(columns, rows);
@@ -344,6 +330,7 @@ impl Driver {
             Effect::Connect => {
                 self.link = Some(Link::open(self.paths.clone(), self.attach.clone(), true));
             }
+            Effect::Join(session) => self.join(session),
             Effect::Resume(from) => {
                 let attach = Attach { resume: Some(from), ..self.attach.clone() };
                 self.link = Some(Link::open(self.paths.clone(), attach, false));

@@ -20,6 +20,7 @@ mod consent;
 mod countdown;
 mod entry;
 mod link;
+mod resume;
 mod undo;
 
 /// Where the shell is at a question.

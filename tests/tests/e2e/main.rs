@@ -15,6 +15,7 @@ mod keys;
 mod lease;
 mod offline;
 mod probe;
+mod sessions;
 mod setup;
 mod shell;
 mod shell_check;
