@@ -11,6 +11,7 @@ mod doctor;
 mod gate;
 mod harness;
 mod init;
+mod install;
 mod keys;
 mod lease;
 mod offline;
