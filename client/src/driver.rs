@@ -3,7 +3,7 @@
 //! A key takes the shortest way: read, relay, write. Nothing on it waits, allocates per key or ticks.
 
 pub(crate) mod shell_io;
-mod wake;
+pub(crate) mod wake;
 
 use std::{
     ffi::OsString,
@@ -20,6 +20,7 @@ use cohab_shell_relay::{
     live::{Effects, Keyboard, LiveEvent, LiveShell},
     runner::Mode,
 };
+use ratatui::text::Line;
 
 use crate::{
     app::{App, Options},
@@ -420,7 +421,10 @@ impl Driver {
     fn draw_if_due(&mut self) {
         let now = Instant::now();
         if self.app.wants_to_draw() && self.pace.begin_frame(now) {
-            let frame = self.app.frame();
+            let mut frame = self.app.frame();
+            if frame.area.is_empty() && self.app.keeps_a_row() {
+                frame.area.push(Line::default());
+            }
             let mut bytes = Vec::new();
             self.area.draw(&frame.above, &frame.area, frame.cursor, &mut bytes);
             self.terminal.write(&bytes);
