@@ -7,6 +7,7 @@
 mod command;
 mod countdown;
 mod daemon;
+mod entry;
 mod line;
 mod link;
 mod turn;
@@ -34,6 +35,7 @@ use crate::{
     markdown::{CodeBlocks, Highlighter},
     ui::{keys::KeyReader, look::Look},
 };
+use entry::{Entry, Told};
 use turn::Turn;
 use undo::{UndoJournal, UndoKey, Undoing};
 pub use view::Frame;
@@ -48,6 +50,8 @@ const LONE_ESCAPE: Duration = Duration::from_millis(50);
 pub struct Options {
     /// What a line begins with that is meant for the assistant.
     pub question_prefix: String,
+    /// Whether a line in natural language needs no prefix.
+    pub gate: bool,
     /// What may run unasked.
     pub approval: ApprovalMode,
     /// The user's home.
@@ -99,6 +103,7 @@ pub struct App {
     link: LinkState,
     surface: Surface,
     turn: Option<Turn>,
+    entry: Entry,
     /// A cancelled turn that the daemon has not ended yet: it takes the next question only then.
     cancelled_turn: Option<TurnId>,
     consents: Consents,
@@ -130,6 +135,7 @@ impl App {
             link: LinkState::Down,
             surface: Surface::Shell,
             turn: None,
+            entry: Entry::default(),
             cancelled_turn: None,
             consents: Consents::default(),
             journal: ResultJournal::default(),
@@ -158,6 +164,7 @@ impl App {
             Event::Daemon(message) => self.on_daemon(*message, now, &mut effects),
             Event::Resized { columns, rows } => self.on_resized(columns, rows),
             Event::UndoKeyPressed => self.on_undo_key(&mut effects),
+            Event::Judged { id, decision } => self.on_judged(id, decision, now, &mut effects),
             Event::Redraw => self.is_dirty = true,
             Event::Deadline => self.on_deadline(now, &mut effects),
         }
@@ -173,24 +180,26 @@ impl App {
         let pending = self.turn.as_ref().and_then(Turn::pending_deadline);
         let counts_down = self.options.look == Look::Glyphs;
         let countdown = self.turn.as_ref().filter(|_| counts_down).and_then(Turn::countdown_deadline);
-        escape.into_iter().chain(settle).chain(pending).chain(countdown).min()
+        let judging = self.entry.deadline();
+        escape.into_iter().chain(settle).chain(pending).chain(countdown).chain(judging).min()
     }
 
     fn on_live(&mut self, event: LiveEvent, now: Instant, effects: &mut Vec<Effect>) {
         match event {
             LiveEvent::PromptReady => {
+                self.entry.forget_judging();
                 self.age_undo_offer(effects);
                 if self.link == LinkState::Down && self.surface == Surface::Shell && self.turn.is_none() {
                     self.connect(effects);
                 }
             }
-            LiveEvent::LineEntered { text, cwd, .. } => {
+            LiveEvent::LineEntered { text, cwd, is_command, is_alone, .. } => {
                 self.cwd = cwd;
-                self.on_line(&text, now, effects);
+                self.on_line(Told { line: text, is_command }, is_alone, now, effects);
             }
-            LiveEvent::HotkeyPressed { text, cwd } => {
+            LiveEvent::HotkeyPressed { text, cwd, is_command } => {
                 self.cwd = cwd;
-                self.on_hotkey(&text, now, effects);
+                self.on_hotkey(Told { line: text, is_command }, now, effects);
             }
             LiveEvent::AnswerReady => self.on_answer_ready(now, effects),
             LiveEvent::AnswerRefused(_) => self.on_answer_refused(effects),
@@ -199,9 +208,15 @@ impl App {
                 self.surface = Surface::Shell;
                 self.keep_code();
                 self.turn = None;
+                self.entry.ended();
                 self.end_undo();
             }
-            LiveEvent::CancelRequested => self.cancel_turn(now, effects),
+            LiveEvent::CancelRequested { is_escape } => {
+                if is_escape && self.turn.as_ref().is_some_and(|turn| !turn.is_over()) {
+                    self.entry.bring_back();
+                }
+                self.cancel_turn(now, effects);
+            }
             LiveEvent::AnswerKey(bytes) => self.on_keys(&bytes, now, effects),
             LiveEvent::UserCommandFinished(command) => self.keep_shell_event(command::shell_event(command), effects),
             other => {
@@ -215,6 +230,7 @@ impl App {
     /// The shell could not make room (it is busy, or gone): the line is as it was, the question is withdrawn.
     fn on_answer_refused(&mut self, effects: &mut Vec<Effect>) {
         self.surface = Surface::Shell;
+        self.entry.refused();
         self.end_undo();
         self.above.clear();
         if let Some(turn) = self.turn.take().filter(|turn| !turn.is_over() && turn.was_sent()) {
@@ -307,12 +323,13 @@ impl App {
             let rest = turn.finish_text();
             self.append_text(rest);
             self.surface = Surface::Closing;
-            effects.push(Effect::EndAnswer);
+            effects.push(self.entry.end());
         }
     }
 
     fn on_deadline(&mut self, now: Instant, effects: &mut Vec<Effect>) {
         self.give_up_pending(now, effects);
+        self.give_up_judging(now, effects);
         self.is_dirty |= self.turn.as_mut().is_some_and(|turn| turn.tick(now));
         if self.escape_since.is_some_and(|since| now >= since + LONE_ESCAPE) {
             self.escape_since = None;

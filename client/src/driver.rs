@@ -2,6 +2,7 @@
 //!
 //! A key takes the shortest way: read, relay, write. Nothing on it waits, allocates per key or ticks.
 
+mod entry;
 pub(crate) mod shell_io;
 pub(crate) mod wake;
 
@@ -37,6 +38,7 @@ use crate::{
         pace::FramePace,
     },
 };
+use entry::Entry;
 use shell_io::{Opened, ShellIo};
 use wake::{Signals, Wake, highlighted, next_link_event, sleep_until};
 
@@ -135,6 +137,7 @@ struct Driver {
     is_link_up: bool,
     needs_resize: bool,
     undo_key: UndoKey,
+    entry: Entry,
 }
 
 impl Driver {
@@ -156,6 +159,7 @@ impl Driver {
         let highlighter = (abilities.colors != ColorSupport::None).then(Highlighter::new);
         let options = Options {
             question_prefix: start.config.client.question_prefix.clone(),
+            gate: start.config.client.gate,
             approval,
             home: home(),
             shell: shell.kind(),
@@ -164,6 +168,8 @@ impl Driver {
             fresh_turn_id: TurnId::fresh,
             highlighter: highlighter.clone(),
         };
+        let flip_key = start.config.client.flip_key;
+        let entry = Entry::new(shell.kind(), columns, options.look, flip_key, &start.paths, options.home.clone());
         let attach = Attach {
             session: SessionKey(format!("shell:{}", uuid::Uuid::now_v7().as_simple())),
             live_shell: Some(shell.name().to_owned()),
@@ -196,6 +202,7 @@ impl Driver {
             is_link_up: false,
             needs_resize: false,
             undo_key: start.config.client.undo_key,
+            entry,
         })
     }
 
@@ -228,6 +235,7 @@ impl Driver {
                     self.terminal.write(b"\r\n");
                     return Outcome::Exited(status);
                 }
+                Wake::Verdict(verdict) => self.on_verdict(verdict),
                 Wake::Highlighted => self.handle(Event::Redraw),
                 Wake::Time => self.on_time(),
             }
@@ -246,6 +254,7 @@ impl Driver {
             () = self.terminal.writable() => Wake::TerminalWritable,
             () = self.shell.writable() => Wake::ShellWritable,
             event = next_link_event(&mut self.link) => Wake::Link(event),
+            verdict = self.entry.judge.next() => Wake::Verdict(verdict),
             () = highlighted(self.highlighter.as_ref()) => Wake::Highlighted,
             () = sleep_until(deadline) => Wake::Time,
             count = self.shell.read(output), if !self.terminal.is_backed_up() => Wake::Shell(count),
@@ -254,11 +263,14 @@ impl Driver {
 
     fn deadline(&self) -> Option<Instant> {
         let frame = if self.app.wants_to_draw() { self.pace.deadline() } else { None };
-        [self.live.deadline(), self.app.deadline(), frame].into_iter().flatten().min()
+        [self.live.deadline(), self.app.deadline(), self.entry.hint.deadline(), frame].into_iter().flatten().min()
     }
 
     fn on_keys(&mut self, bytes: &[u8]) {
         self.has_been_used = true;
+        if self.take_entry_keys(bytes) {
+            return;
+        }
         if self.undo_key.is(bytes) && self.app.takes_undo_key(self.live.untouched_prompt()) {
             return self.handle(Event::UndoKeyPressed);
         }
@@ -277,6 +289,7 @@ impl Driver {
         if self.app.deadline().is_some_and(|due| due <= now) {
             self.handle(Event::Deadline);
         }
+        self.tick_hint(now);
     }
 
     fn on_link(&mut self, event: Option<LinkEvent>) {
@@ -305,6 +318,7 @@ impl Driver {
     fn on_resized(&mut self) {
         let (columns, rows) = self.terminal.size();
         self.area.resize(columns, rows);
+        self.entry.hint.resized(columns);
         self.handle(Event::Resized { columns, rows });
         self.needs_resize = true;
         self.resize_shell_if_visible();
@@ -346,6 +360,9 @@ impl Driver {
                 self.draw_last();
                 self.live.end_answer(false, self.shell.probe(), now, &mut self.fx);
             }
+            Effect::EndAnswerWithLine | Effect::Judge(_) | Effect::Learn(..) | Effect::Announce(_) => {
+                self.perform_for_entry(effect, now);
+            }
             Effect::Run(request) => {
                 self.draw_last();
                 self.live.run(request, self.shell.probe(), now, &mut self.fx);
@@ -381,8 +398,7 @@ impl Driver {
                 self.live.command_not_written(&error, self.shell.probe(), Instant::now(), &mut self.fx);
             }
             if !self.fx.terminal.is_empty() {
-                self.terminal.write(&self.fx.terminal);
-                self.fx.terminal.clear();
+                self.write_shell_output();
             }
             if self.fx.events.is_empty() {
                 break;
@@ -395,6 +411,7 @@ impl Driver {
     }
 
     fn on_live(&mut self, event: LiveEvent) {
+        self.note_for_entry(&event);
         match event {
             LiveEvent::BackgroundOutput(bytes) => self.show_background_output(&bytes),
             LiveEvent::PromptReady => {
@@ -432,6 +449,7 @@ impl Driver {
     }
 
     fn draw_last(&mut self) {
+        self.entry.hint.left(true);
         let frame = self.app.last_frame();
         let mut bytes = Vec::new();
         self.area.draw(&frame.above, &[], None, &mut bytes);

@@ -11,8 +11,8 @@ use std::{
 
 use cohab_e2e::{Answer, Home, ModelServer, Wire};
 use cohab_protocol::{
-    ApprovalMode, Attach, BUILD, ChunkDelta, ClientMessage, DaemonMessage, Hello, PROTOCOL_VERSION, RequestId,
-    SCHEMA_HASH, SessionAction, SessionKey, SessionRequest, TurnId, UserQuery, codec,
+    ApprovalMode, Attach, BUILD, ChunkDelta, ClientMessage, DaemonMessage, EnvSetting, Hello, PROTOCOL_VERSION,
+    RequestId, SCHEMA_HASH, SessionAction, SessionKey, SessionRequest, TurnId, UserQuery, codec,
 };
 use rustix::event::{PollFd, PollFlags, poll};
 
@@ -60,15 +60,16 @@ pub(crate) fn measure(report: &mut Report) {
         return report.unmeasured(MEASURE, COHAB, "the daemon does not run");
     };
     let (before, start) = (cpu_seconds(daemon), Instant::now());
-    let all = answers(&home, base, daemon, None);
+    let all = answers(&home, &server, base, daemon);
     let cores = (cpu_seconds(daemon) - before) / start.elapsed().as_secs_f64();
     report.samples(MEASURE, "200 x 50 pieces a second, late by", "ms", &all.late);
     report.at_most(MEASURE, "200 x 50, late by, p99", all.late.quantile(0.99), LATE_MS, "ms");
     report.at_most(MEASURE, "200 x 50, pieces lost or twice", all.wrong as f64, 0.0, "answers");
     report.at_most(MEASURE, "200 x 50, the daemon's PSS", all.peak_mib, DAEMON_MIB, "MiB");
     report.at_most(MEASURE, "200 x 50, the daemon's CPU", cores, 1.0, "cores");
-    let stalled = Client::ask(&home, CLIENTS, STALLED).ok();
-    let beside = answers(&home, base, daemon, stalled.as_ref());
+    let stalled = Client::ask(&home, settings(&server), CLIENTS, STALLED).ok();
+    let beside = answers(&home, &server, base, daemon);
+    drop(stalled);
     let bar = all.late.p50() * STALLED_FACTOR + NOISE_MS;
     report.at_most(MEASURE, "beside one that does not read, late by, p50", beside.late.p50(), bar, "ms");
     report.at_most(MEASURE, "beside one that does not read, daemon's PSS", beside.peak_mib, DAEMON_MIB, "MiB");
@@ -84,7 +85,7 @@ struct Client {
 
 impl Client {
     /// Connects, attaches to a session of its own and asks.
-    fn ask(home: &Home, number: usize, question: &str) -> io::Result<Self> {
+    fn ask(home: &Home, settings: Vec<EnvSetting>, number: usize, question: &str) -> io::Result<Self> {
         let stream = UnixStream::connect(home.paths().socket())?;
         let mut client = Self { stream, unread: Vec::new(), pieces: 0, is_done: false };
         let (protocol_version, schema_hash) = (PROTOCOL_VERSION, SCHEMA_HASH);
@@ -95,14 +96,19 @@ impl Client {
             live_shell: None,
             approval: ApprovalMode::ReadOnly,
             can_approve: false,
-            settings: Vec::new(),
+            settings,
             environment: Vec::new(),
             resume: None,
         };
         let action = SessionAction::Attach(attach);
         client.send(&ClientMessage::SessionRequest(SessionRequest { request_id: RequestId(1), action }))?;
-        while !client.next()?.is_some_and(|message| matches!(message, DaemonMessage::SessionReply(_))) {
-            client.fill()?;
+        loop {
+            match client.next()? {
+                Some(DaemonMessage::SessionReply(_)) => break,
+                Some(DaemonMessage::Error(error)) => return Err(io::Error::other(error.message)),
+                Some(_) => {}
+                None => client.fill()?,
+            }
         }
         let cwd = std::path::Path::new("/").into();
         let (turn_id, text) = (TurnId::fresh(), question.to_owned());
@@ -165,9 +171,15 @@ struct Answers {
     peak_mib: f64,
 }
 
-/// All clients ask at once; `_stalled` stays connected meanwhile.
-fn answers(home: &Home, base: Instant, daemon: u32, _stalled: Option<&Client>) -> Answers {
-    let mut clients: Vec<Client> = (0..CLIENTS).filter_map(|number| Client::ask(home, number, "go on").ok()).collect();
+fn settings(server: &ModelServer) -> Vec<EnvSetting> {
+    let variables = Home::model_variables(server).into_iter();
+    variables.map(|(name, value)| EnvSetting { name: name.to_owned(), value }).collect()
+}
+
+/// All clients ask at once.
+fn answers(home: &Home, server: &ModelServer, base: Instant, daemon: u32) -> Answers {
+    let ask = |number| Client::ask(home, settings(server), number, "go on").ok();
+    let mut clients: Vec<Client> = (0..CLIENTS).filter_map(ask).collect();
     let mut answers = Answers { late: Samples::default(), wrong: CLIENTS - clients.len(), peak_mib: 0.0 };
     let mut looked_at = Instant::now();
     loop {
