@@ -183,7 +183,8 @@ impl App {
         let escape = self.escape_since.map(|since| since + LONE_ESCAPE);
         let settle = self.turn.as_ref().and_then(Turn::settle_deadline);
         let pending = self.turn.as_ref().and_then(Turn::pending_deadline);
-        let countdown = self.turn.as_ref().and_then(Turn::countdown_deadline);
+        let counts_down = self.options.look == Look::Glyphs;
+        let countdown = self.turn.as_ref().filter(|_| counts_down).and_then(Turn::countdown_deadline);
         let judging = self.entry.deadline();
         escape.into_iter().chain(settle).chain(pending).chain(countdown).chain(judging).min()
     }

@@ -2,10 +2,11 @@
 //!
 //! A key takes the shortest way: read, relay, write. Nothing on it waits, allocates per key or ticks.
 
+mod drawing;
 mod entry;
 mod link;
 pub(crate) mod shell_io;
-mod wake;
+pub(crate) mod wake;
 
 use std::{
     ffi::OsString,
@@ -14,13 +15,6 @@ use std::{
     path::PathBuf,
     sync::{Arc, Mutex},
     time::{Duration, Instant},
-};
-
-use cohab_protocol::{Attach, Paths, SessionKey, TurnId};
-use cohab_shell_relay::{
-    files::FileSystem,
-    live::{Effects, Keyboard, LiveEvent, LiveShell},
-    runner::Mode,
 };
 
 use crate::{
@@ -37,6 +31,12 @@ use crate::{
         live_area::{Abilities, LiveArea},
         pace::FramePace,
     },
+};
+use cohab_protocol::{Attach, Paths, SessionKey, TurnId};
+use cohab_shell_relay::{
+    files::FileSystem,
+    live::{Effects, Keyboard, LiveEvent, LiveShell},
+    runner::Mode,
 };
 use entry::Entry;
 use shell_io::{Opened, ShellIo};
@@ -405,36 +405,6 @@ impl Driver {
             }
             event => self.handle(Event::Live(event)),
         }
-    }
-
-    /// A background job wrote while the terminal is ours: its bytes go above the live area, which is drawn again below.
-    fn show_background_output(&mut self, bytes: &[u8]) {
-        let mut out = Vec::new();
-        self.area.clear(&mut out);
-        out.extend_from_slice(bytes);
-        if !bytes.ends_with(b"\n") {
-            out.extend_from_slice(b"\r\n");
-        }
-        self.terminal.write(&out);
-        self.handle(Event::Redraw);
-    }
-
-    fn draw_if_due(&mut self) {
-        let now = Instant::now();
-        if self.app.wants_to_draw() && self.pace.begin_frame(now) {
-            let frame = self.app.frame();
-            let mut bytes = Vec::new();
-            self.area.draw(&frame.above, &frame.area, frame.cursor, &mut bytes);
-            self.terminal.write(&bytes);
-        }
-    }
-
-    fn draw_last(&mut self) {
-        self.entry.hint.left(true);
-        let frame = self.app.last_frame();
-        let mut bytes = Vec::new();
-        self.area.draw(&frame.above, &[], None, &mut bytes);
-        self.terminal.write(&bytes);
     }
 
     /// Shows what the shell wrote before it ended.

@@ -19,6 +19,7 @@ mod calls;
 mod consent;
 mod countdown;
 mod entry;
+mod hostile;
 mod link;
 mod resume;
 mod undo;
