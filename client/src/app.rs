@@ -9,6 +9,7 @@ mod countdown;
 mod daemon;
 mod line;
 mod link;
+mod slash;
 mod turn;
 mod undo;
 mod view;
@@ -32,8 +33,10 @@ use crate::{
     event::Event,
     journal::ResultJournal,
     markdown::Highlighter,
+    slash::copy::LastAnswer,
     ui::{keys::KeyReader, look::Look},
 };
+use slash::Slash;
 use turn::Turn;
 use undo::{UndoJournal, UndoKey, Undoing};
 pub use view::Frame;
@@ -109,6 +112,10 @@ pub struct App {
     undo_journal: UndoJournal,
     undoing: Option<Undoing>,
     undo_key: UndoKey,
+    slash: Option<Slash>,
+    /// Number of the last request to the daemon; the connection itself takes the first.
+    last_request: u64,
+    last_answer: LastAnswer,
     /// Where the shell is, as of the question and then of the agent's commands.
     cwd: PathBuf,
     above: Vec<Line<'static>>,
@@ -136,6 +143,9 @@ impl App {
             undo_journal: UndoJournal::default(),
             undoing: None,
             undo_key: UndoKey::default(),
+            slash: None,
+            last_request: 1,
+            last_answer: LastAnswer::default(),
             cwd,
             above: Vec::new(),
             is_dirty: false,
@@ -154,10 +164,12 @@ impl App {
             Event::LinkDown { message, hint } => self.on_link_down(&message, &hint, &mut effects),
             Event::Daemon(message) => self.on_daemon(*message, now, &mut effects),
             Event::Resized { columns, rows } => self.on_resized(columns, rows),
+            Event::ProgramEnded(output) => self.on_program_ended(&output),
             Event::UndoKeyPressed => self.on_undo_key(&mut effects),
             Event::Redraw => self.is_dirty = true,
             Event::Deadline => self.on_deadline(now, &mut effects),
         }
+        self.close_slash_if_due(&mut effects);
         self.close_if_due(now, &mut effects);
         effects
     }
@@ -169,7 +181,7 @@ impl App {
         let settle = self.turn.as_ref().and_then(Turn::settle_deadline);
         let pending = self.turn.as_ref().and_then(Turn::pending_deadline);
         let countdown = self.turn.as_ref().and_then(Turn::countdown_deadline);
-        escape.into_iter().chain(settle).chain(pending).chain(countdown).min()
+        escape.into_iter().chain(settle).chain(pending).chain(countdown).chain(self.slash_deadline()).min()
     }
 
     fn on_live(&mut self, event: LiveEvent, now: Instant, effects: &mut Vec<Effect>) {
@@ -195,8 +207,12 @@ impl App {
                 self.surface = Surface::Shell;
                 self.turn = None;
                 self.end_undo();
+                self.forget_slash(effects);
             }
-            LiveEvent::CancelRequested => self.cancel_turn(now, effects),
+            LiveEvent::CancelRequested => {
+                self.cancel_slash(effects);
+                self.cancel_turn(now, effects);
+            }
             LiveEvent::AnswerKey(bytes) => self.on_keys(&bytes, now, effects),
             LiveEvent::UserCommandFinished(command) => self.keep_shell_event(command::shell_event(command), effects),
             other => {
@@ -211,6 +227,7 @@ impl App {
     fn on_answer_refused(&mut self, effects: &mut Vec<Effect>) {
         self.surface = Surface::Shell;
         self.end_undo();
+        self.forget_slash(effects);
         self.above.clear();
         if let Some(turn) = self.turn.take().filter(|turn| !turn.is_over() && turn.was_sent()) {
             self.call_off(turn.id(), effects);
@@ -233,14 +250,21 @@ impl App {
         self.surface = Surface::Opening;
         self.is_dirty = true;
         self.print_question(&question);
-        let turn_id = (self.options.fresh_turn_id)();
-        let mut turn = Turn::new(turn_id, self.text_width(), self.options.highlighter.clone(), now);
         if question.is_empty() {
-            self.turn = Some(turn);
+            let turn_id = (self.options.fresh_turn_id)();
+            self.turn = Some(Turn::new(turn_id, self.text_width(), None, now));
             self.print_usage();
             self.end_turn(effects);
             return;
         }
+        self.ask(question, now, effects);
+    }
+
+    /// Puts a question to the model, now or as soon as there is a connection.
+    fn ask(&mut self, question: String, now: Instant, effects: &mut Vec<Effect>) {
+        let turn_id = (self.options.fresh_turn_id)();
+        let mut turn = Turn::new(turn_id, self.text_width(), self.options.highlighter.clone(), now);
+        self.last_answer.restart();
         let query = UserQuery {
             turn_id,
             text: question,
@@ -308,6 +332,7 @@ impl App {
 
     fn on_deadline(&mut self, now: Instant, effects: &mut Vec<Effect>) {
         self.give_up_pending(now, effects);
+        self.give_up_slash(now);
         self.is_dirty |= self.turn.as_mut().is_some_and(|turn| turn.tick(now));
         if self.escape_since.is_some_and(|since| now >= since + LONE_ESCAPE) {
             self.escape_since = None;

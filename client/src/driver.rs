@@ -2,7 +2,9 @@
 //!
 //! A key takes the shortest way: read, relay, write. Nothing on it waits, allocates per key or ticks.
 
+mod program;
 pub(crate) mod shell_io;
+mod slash;
 mod wake;
 
 use std::{
@@ -14,7 +16,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use cohab_protocol::{Attach, Paths, SessionKey, TurnId};
+use cohab_protocol::{Attach, EnvSetting, Paths, SessionKey, TurnId};
 use cohab_shell_relay::{
     files::FileSystem,
     live::{Effects, Keyboard, LiveEvent, LiveShell},
@@ -32,6 +34,7 @@ use crate::{
     terminal::Terminal,
     ui::{ansi::ColorSupport, live_area::LiveArea, look::Look},
 };
+use program::{Program, next_ended};
 use shell_io::{Opened, ShellIo};
 use wake::{Signals, Wake, highlighted, next_link_event, sleep_until};
 
@@ -122,6 +125,9 @@ struct Driver {
     area: LiveArea,
     link: Option<Link>,
     attach: Attach,
+    /// Settings of `attach` as the shell began.
+    initial_settings: Vec<EnvSetting>,
+    program: Option<Program>,
     paths: Paths,
     highlighter: Option<Highlighter>,
     fx: Effects,
@@ -181,6 +187,8 @@ impl Driver {
             shell,
             live,
             link: None,
+            initial_settings: attach.settings.clone(),
+            program: None,
             attach,
             paths: start.paths,
             highlighter,
@@ -223,6 +231,10 @@ impl Driver {
                     self.terminal.write(b"\r\n");
                     return Outcome::Exited(status);
                 }
+                Wake::ProgramEnded(output) => {
+                    self.program = None;
+                    self.handle(Event::ProgramEnded(output));
+                }
                 Wake::Highlighted => self.handle(Event::Redraw),
                 Wake::Time => self.on_time(),
             }
@@ -241,6 +253,7 @@ impl Driver {
             () = self.terminal.writable() => Wake::TerminalWritable,
             () = self.shell.writable() => Wake::ShellWritable,
             event = next_link_event(&mut self.link) => Wake::Link(event),
+            output = next_ended(&mut self.program) => Wake::ProgramEnded(output),
             () = highlighted(self.highlighter.as_ref()) => Wake::Highlighted,
             () = sleep_until(deadline) => Wake::Time,
             count = self.shell.read(output), if !self.terminal.is_backed_up() => Wake::Shell(count),
@@ -359,6 +372,7 @@ impl Driver {
                 self.live.set_keyboard(Keyboard::Shell);
                 self.mark_pastes(false);
             }
+            effect => self.perform_for_slash(effect),
         }
     }
 

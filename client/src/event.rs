@@ -3,6 +3,8 @@
 use cohab_protocol::{Attached, DaemonMessage};
 use cohab_shell_relay::live::LiveEvent;
 
+use crate::slash::own_output::OwnOutput;
+
 /// One thing that happened.
 #[derive(Debug)]
 pub enum Event {
@@ -28,6 +30,8 @@ pub enum Event {
         /// Rows.
         rows: u16,
     },
+    /// A program of our own that was [run](crate::effect::Effect::RunProgram) has ended.
+    ProgramEnded(OwnOutput),
     /// The key for undo was pressed where it [counts](crate::app::App::takes_undo_key).
     UndoKeyPressed,
     /// What is on the screen is out of date: code got its colours, or the live area was erased.

@@ -3,8 +3,8 @@
 use std::time::Instant;
 
 use cohab_protocol::{
-    AgentStreamChunk, ApprovalDecision, ApprovalReply, ApprovalRequest, ApprovalSubject, ClientMessage, DaemonMessage,
-    ErrorSubject, Notice, StepActivity, StepFinished, TurnEnded, TurnId, WireErrorKind,
+    AgentStreamChunk, ApprovalDecision, ApprovalReply, ApprovalRequest, ApprovalSubject, ChunkDelta, ClientMessage,
+    DaemonMessage, ErrorSubject, Notice, StepActivity, StepFinished, TurnEnded, TurnId, WireErrorKind,
 };
 
 use super::{
@@ -29,7 +29,7 @@ impl App {
             DaemonMessage::TurnStarted { turn_id } if self.is_current(turn_id) => {
                 self.turn.as_mut().map(Turn::begin);
             }
-            DaemonMessage::AgentStreamChunk(chunk) => self.on_chunk(chunk),
+            DaemonMessage::AgentStreamChunk(chunk) => self.on_chunk(&chunk),
             DaemonMessage::StepStarted(started) if self.is_current(started.turn_id) => {
                 self.on_step_started(started.step, started.activity);
             }
@@ -42,9 +42,12 @@ impl App {
             DaemonMessage::TurnEnded(ended) if self.cancelled_turn == Some(ended.turn_id) => {
                 self.cancelled_turn = None;
                 self.send_held_query(effects);
+                self.send_held_request(effects);
             }
             DaemonMessage::TurnEnded(ended) if self.is_current(ended.turn_id) => self.on_turn_ended(&ended, effects),
             DaemonMessage::Notice(notice) => self.on_notice(&notice, now),
+            DaemonMessage::SessionReply(reply) => self.on_session_reply(reply, now, effects),
+            DaemonMessage::Error(error) if self.on_request_error(&error) => {}
             DaemonMessage::Error(error) => {
                 let ends_turn = matches!(error.about, ErrorSubject::Turn(id) if self.is_current(id));
                 if ends_turn || (error.about == ErrorSubject::Connection && self.turn.is_some()) {
@@ -63,12 +66,17 @@ impl App {
         self.turn.as_ref().is_some_and(|turn| turn.id() == turn_id && !turn.is_over())
     }
 
-    fn on_chunk(&mut self, chunk: AgentStreamChunk) {
+    fn on_chunk(&mut self, chunk: &AgentStreamChunk) {
         if !self.is_current(chunk.turn_id) {
             return;
         }
         let Some(turn) = self.turn.as_mut() else { return };
-        if turn.take_chunk(chunk.seq, chunk.delta) {
+        if turn.take_chunk(chunk.seq, &chunk.delta) {
+            match &chunk.delta {
+                ChunkDelta::Text(text) => self.last_answer.push(text),
+                ChunkDelta::Reset => self.last_answer.restart(),
+                ChunkDelta::Reasoning(_) => {}
+            }
             let closed = turn.take_closed_text();
             self.append_text(closed);
         }

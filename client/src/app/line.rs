@@ -17,6 +17,9 @@ impl App {
     pub(super) fn on_line(&mut self, line: &str, now: Instant, effects: &mut Vec<Effect>) {
         match self.question_in(line) {
             Some(question) if self.turn.is_none() => {
+                if self.take_slash(question, now, effects) {
+                    return;
+                }
                 effects.push(Effect::DecideLine(LineDecision::Assistant));
                 self.open_turn(question.to_owned(), now, effects);
             }
@@ -29,6 +32,9 @@ impl App {
         let question = self.question_in(line).unwrap_or(line.trim());
         if question.is_empty() || self.turn.is_some() {
             effects.push(Effect::DecideLine(LineDecision::Shell));
+            return;
+        }
+        if self.take_slash(question, now, effects) {
             return;
         }
         effects.push(Effect::DecideLine(LineDecision::Assistant));

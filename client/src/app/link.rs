@@ -34,6 +34,7 @@ impl App {
         if self.cancelled_turn.is_none() {
             self.send_held_query(effects);
         }
+        self.send_held_request(effects);
     }
 
     pub(super) fn send_held_query(&mut self, effects: &mut Vec<Effect>) {
@@ -63,6 +64,7 @@ impl App {
         self.link = LinkState::Down;
         self.cancelled_turn = None;
         self.fail_turn(GONE, GONE_HINT, effects);
+        self.fail_slash("the daemon is gone", GONE_HINT);
     }
 
     pub(super) fn on_link_down(&mut self, message: &str, hint: &str, effects: &mut Vec<Effect>) {
@@ -73,6 +75,7 @@ impl App {
             self.fail_turn(GONE, GONE_HINT, effects);
         } else {
             self.fail_turn(message, hint, effects);
+            self.fail_slash(message, hint);
         }
     }
 

@@ -19,6 +19,7 @@ mod calls;
 mod consent;
 mod countdown;
 mod link;
+mod slash;
 mod undo;
 
 /// Where the shell is at a question.

@@ -176,14 +176,14 @@ impl Turn {
     }
 
     /// Takes a chunk. False for one that came before, which says nothing new.
-    pub fn take_chunk(&mut self, seq: u64, delta: ChunkDelta) -> bool {
+    pub fn take_chunk(&mut self, seq: u64, delta: &ChunkDelta) -> bool {
         if seq < self.next_seq {
             return false;
         }
         self.next_seq = seq + 1;
         match delta {
             ChunkDelta::Text(text) => {
-                self.text.push(&text);
+                self.text.push(text);
                 self.has_text = true;
                 self.waiting = Waiting::Nothing;
             }

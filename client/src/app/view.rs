@@ -47,7 +47,7 @@ impl App {
         let above = std::mem::take(&mut self.above);
         let (look, width, rows) = (self.options.look, self.width(), usize::from(self.rows));
         let approval = self.options.approval;
-        let Some(turn) = self.turn.as_mut() else { return Frame { above, ..Frame::default() } };
+        let Some(turn) = self.turn.as_mut() else { return Frame { above, area: self.slash_area(), cursor: None } };
         let mut area = turn.tail().to_vec();
         let mut cursor = None;
         if let Some(question) = &turn.question {

@@ -7,6 +7,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use crate::{
     connection::{Link, LinkEvent},
     markdown::Highlighter,
+    slash::own_output::OwnOutput,
 };
 
 /// What the loop woke up for.
@@ -20,6 +21,7 @@ pub(super) enum Wake {
     ChildEnded,
     Killed(u8),
     Highlighted,
+    ProgramEnded(OwnOutput),
     Time,
 }
 

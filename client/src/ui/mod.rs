@@ -2,6 +2,7 @@
 
 pub mod ansi;
 pub mod card;
+pub mod clipboard;
 #[cfg(test)]
 pub(crate) mod describe;
 pub mod input;

@@ -414,7 +414,7 @@ impl Session {
     /// What its turns have taken.
     #[must_use]
     pub fn spent(&self) -> Usage {
-        self.lock().spent.clone()
+        self.lock().spent
     }
 
     /// Whether a turn runs.
