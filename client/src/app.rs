@@ -7,6 +7,7 @@
 mod command;
 mod countdown;
 mod daemon;
+mod failure;
 mod line;
 mod link;
 mod slash;
@@ -36,6 +37,7 @@ use crate::{
     slash::copy::LastAnswer,
     ui::{keys::KeyReader, look::Look},
 };
+use failure::Failure;
 use slash::Slash;
 use turn::Turn;
 use undo::{UndoJournal, UndoKey, Undoing};
@@ -116,6 +118,8 @@ pub struct App {
     /// Number of the last request to the daemon; the connection itself takes the first.
     last_request: u64,
     last_answer: LastAnswer,
+    /// The user's last command, if it failed and was not asked about.
+    failure: Option<Failure>,
     /// Where the shell is, as of the question and then of the agent's commands.
     cwd: PathBuf,
     above: Vec<Line<'static>>,
@@ -146,6 +150,7 @@ impl App {
             slash: None,
             last_request: 1,
             last_answer: LastAnswer::default(),
+            failure: None,
             cwd,
             above: Vec::new(),
             is_dirty: false,
@@ -214,7 +219,10 @@ impl App {
                 self.cancel_turn(now, effects);
             }
             LiveEvent::AnswerKey(bytes) => self.on_keys(&bytes, now, effects),
-            LiveEvent::UserCommandFinished(command) => self.keep_shell_event(command::shell_event(command), effects),
+            LiveEvent::UserCommandFinished(command) => {
+                self.note_failure(&command);
+                self.keep_shell_event(command::shell_event(command), effects);
+            }
             other => {
                 if let Some(other) = self.on_undo_event(other, effects) {
                     self.on_command_event(other, now, effects);

@@ -30,6 +30,9 @@ impl App {
 
     pub(super) fn on_hotkey(&mut self, line: &str, now: Instant, effects: &mut Vec<Effect>) {
         let question = self.question_in(line).unwrap_or(line.trim());
+        if question.is_empty() && self.turn.is_none() && self.ask_about_failure(now, effects) {
+            return;
+        }
         if question.is_empty() || self.turn.is_some() {
             effects.push(Effect::DecideLine(LineDecision::Shell));
             return;

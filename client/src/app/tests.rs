@@ -18,6 +18,7 @@ use super::*;
 mod calls;
 mod consent;
 mod countdown;
+mod failure;
 mod link;
 mod slash;
 mod undo;
