@@ -1,6 +1,7 @@
 //! Commands to the assistant itself: what follows the prefix and begins with `/`, as `? /help`. This list registers them; help,
 //! parsing, completion and the nearest match come from it. Pure.
 
+pub mod completion;
 pub mod copy;
 mod nearest;
 pub mod own_output;
@@ -98,12 +99,6 @@ pub fn parse(question: &str) -> Parsed<'_> {
         None if !words.trim().is_empty() => Parsed::Question,
         nearest => Parsed::Unknown(word, nearest),
     }
-}
-
-/// What shells complete behind the prefix.
-#[must_use]
-pub fn words() -> Vec<String> {
-    COMMANDS.iter().map(|command| format!("/{}", command.name)).collect()
 }
 
 #[cfg(test)]
