@@ -7,6 +7,7 @@
 mod command;
 mod countdown;
 mod daemon;
+mod entry;
 mod failure;
 mod line;
 mod link;
@@ -33,10 +34,10 @@ use crate::{
     effect::Effect,
     event::Event,
     journal::ResultJournal,
-    markdown::Highlighter,
-    slash::copy::LastAnswer,
+    markdown::{CodeBlocks, Highlighter},
     ui::{keys::KeyReader, look::Look},
 };
+use entry::{Entry, Told};
 use failure::Failure;
 use slash::Slash;
 use turn::Turn;
@@ -53,6 +54,10 @@ const LONE_ESCAPE: Duration = Duration::from_millis(50);
 pub struct Options {
     /// What a line begins with that is meant for the assistant.
     pub question_prefix: String,
+    /// Whether a line in natural language needs no prefix.
+    pub gate: bool,
+    /// The key that asks about a command that failed, if it is to be told of.
+    pub failure_key: Option<&'static str>,
     /// What may run unasked.
     pub approval: ApprovalMode,
     /// The user's home.
@@ -104,6 +109,7 @@ pub struct App {
     link: LinkState,
     surface: Surface,
     turn: Option<Turn>,
+    entry: Entry,
     /// A cancelled turn that the daemon has not ended yet: it takes the next question only then.
     cancelled_turn: Option<TurnId>,
     consents: Consents,
@@ -117,12 +123,13 @@ pub struct App {
     slash: Option<Slash>,
     /// Number of the last request to the daemon; the connection itself takes the first.
     last_request: u64,
-    last_answer: LastAnswer,
     /// The user's last command, if it failed and was not asked about.
     failure: Option<Failure>,
     /// Where the shell is, as of the question and then of the agent's commands.
     cwd: PathBuf,
     above: Vec<Line<'static>>,
+    /// Of the last answer.
+    code_blocks: CodeBlocks,
     is_dirty: bool,
     keys: KeyReader,
     escape_since: Option<Instant>,
@@ -139,6 +146,7 @@ impl App {
             link: LinkState::Down,
             surface: Surface::Shell,
             turn: None,
+            entry: Entry::default(),
             cancelled_turn: None,
             consents: Consents::default(),
             journal: ResultJournal::default(),
@@ -149,10 +157,10 @@ impl App {
             undo_key: UndoKey::default(),
             slash: None,
             last_request: 1,
-            last_answer: LastAnswer::default(),
             failure: None,
             cwd,
             above: Vec::new(),
+            code_blocks: CodeBlocks::default(),
             is_dirty: false,
             keys: KeyReader::new(),
             escape_since: None,
@@ -171,6 +179,7 @@ impl App {
             Event::Resized { columns, rows } => self.on_resized(columns, rows),
             Event::ProgramEnded(output) => self.on_program_ended(&output),
             Event::UndoKeyPressed => self.on_undo_key(&mut effects),
+            Event::Judged { id, decision } => self.on_judged(id, decision, now, &mut effects),
             Event::Redraw => self.is_dirty = true,
             Event::Deadline => self.on_deadline(now, &mut effects),
         }
@@ -186,41 +195,49 @@ impl App {
         let settle = self.turn.as_ref().and_then(Turn::settle_deadline);
         let pending = self.turn.as_ref().and_then(Turn::pending_deadline);
         let countdown = self.turn.as_ref().and_then(Turn::countdown_deadline);
-        escape.into_iter().chain(settle).chain(pending).chain(countdown).chain(self.slash_deadline()).min()
+        let judging = self.entry.deadline();
+        let waits = escape.into_iter().chain(settle).chain(pending).chain(countdown).chain(judging);
+        waits.chain(self.slash_deadline()).min()
     }
 
     fn on_live(&mut self, event: LiveEvent, now: Instant, effects: &mut Vec<Effect>) {
         match event {
             LiveEvent::PromptReady => {
+                self.entry.forget_judging();
                 self.age_undo_offer(effects);
                 if self.link == LinkState::Down && self.surface == Surface::Shell && self.turn.is_none() {
                     self.connect(effects);
                 }
             }
-            LiveEvent::LineEntered { text, cwd, .. } => {
+            LiveEvent::LineEntered { text, cwd, is_command, is_alone, .. } => {
                 self.cwd = cwd;
-                self.on_line(&text, now, effects);
+                self.on_line(Told { line: text, is_command }, is_alone, now, effects);
             }
-            LiveEvent::HotkeyPressed { text, cwd } => {
+            LiveEvent::HotkeyPressed { text, cwd, is_command } => {
                 self.cwd = cwd;
-                self.on_hotkey(&text, now, effects);
+                self.on_hotkey(Told { line: text, is_command }, now, effects);
             }
             LiveEvent::AnswerReady => self.on_answer_ready(now, effects),
             LiveEvent::AnswerRefused(_) => self.on_answer_refused(effects),
             LiveEvent::AnswerEnded => {
                 self.offer_undo();
                 self.surface = Surface::Shell;
+                self.keep_code();
                 self.turn = None;
+                self.entry.ended();
                 self.end_undo();
                 self.forget_slash(effects);
             }
-            LiveEvent::CancelRequested => {
+            LiveEvent::CancelRequested { is_escape } => {
+                if is_escape && self.turn.as_ref().is_some_and(|turn| !turn.is_over()) {
+                    self.entry.bring_back();
+                }
                 self.cancel_slash(effects);
                 self.cancel_turn(now, effects);
             }
             LiveEvent::AnswerKey(bytes) => self.on_keys(&bytes, now, effects),
             LiveEvent::UserCommandFinished(command) => {
-                self.note_failure(&command);
+                self.note_failure(&command, effects);
                 self.keep_shell_event(command::shell_event(command), effects);
             }
             other => {
@@ -234,6 +251,7 @@ impl App {
     /// The shell could not make room (it is busy, or gone): the line is as it was, the question is withdrawn.
     fn on_answer_refused(&mut self, effects: &mut Vec<Effect>) {
         self.surface = Surface::Shell;
+        self.entry.refused();
         self.end_undo();
         self.forget_slash(effects);
         self.above.clear();
@@ -260,7 +278,7 @@ impl App {
         self.print_question(&question);
         if question.is_empty() {
             let turn_id = (self.options.fresh_turn_id)();
-            self.turn = Some(Turn::new(turn_id, self.text_width(), None, now));
+            self.turn = Some(Turn::new(turn_id, self.text_width(), self.options.look, None, now));
             self.print_usage();
             self.end_turn(effects);
             return;
@@ -271,8 +289,7 @@ impl App {
     /// Puts a question to the model, now or as soon as there is a connection.
     fn ask(&mut self, question: String, now: Instant, effects: &mut Vec<Effect>) {
         let turn_id = (self.options.fresh_turn_id)();
-        let mut turn = Turn::new(turn_id, self.text_width(), self.options.highlighter.clone(), now);
-        self.last_answer.restart();
+        let mut turn = Turn::new(turn_id, self.text_width(), self.options.look, self.options.highlighter.clone(), now);
         let query = UserQuery {
             turn_id,
             text: question,
@@ -334,13 +351,14 @@ impl App {
             let rest = turn.finish_text();
             self.append_text(rest);
             self.surface = Surface::Closing;
-            effects.push(Effect::EndAnswer);
+            effects.push(self.entry.end());
         }
     }
 
     fn on_deadline(&mut self, now: Instant, effects: &mut Vec<Effect>) {
         self.give_up_pending(now, effects);
         self.give_up_slash(now);
+        self.give_up_judging(now, effects);
         self.is_dirty |= self.turn.as_mut().is_some_and(|turn| turn.tick(now));
         if self.escape_since.is_some_and(|since| now >= since + LONE_ESCAPE) {
             self.escape_since = None;

@@ -74,6 +74,16 @@ impl Hotkey {
             Self::None => b"",
         }
     }
+
+    /// As it is shown; nothing for none.
+    #[must_use]
+    pub fn name(self) -> Option<&'static str> {
+        match self {
+            Self::AltEnter => Some("Alt-Enter"),
+            Self::CtrlSpace => Some("Ctrl-Space"),
+            Self::None => None,
+        }
+    }
 }
 
 /// Keys that can flip the gate's decision.
@@ -90,6 +100,16 @@ pub enum FlipKey {
 }
 
 impl FlipKey {
+    /// As it is shown; empty for none.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::AltG => "Alt-G",
+            Self::CtrlBracket => "Ctrl-]",
+            Self::None => "",
+        }
+    }
+
     /// Whether these bytes are this key and nothing else, also as the kitty keyboard protocol says it.
     #[must_use]
     pub fn is(self, bytes: &[u8]) -> bool {

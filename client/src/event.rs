@@ -3,7 +3,7 @@
 use cohab_protocol::{Attached, DaemonMessage};
 use cohab_shell_relay::live::LiveEvent;
 
-use crate::slash::own_output::OwnOutput;
+use crate::{gate::Decision, slash::own_output::OwnOutput};
 
 /// One thing that happened.
 #[derive(Debug)]
@@ -34,6 +34,13 @@ pub enum Event {
     ProgramEnded(OwnOutput),
     /// The key for undo was pressed where it [counts](crate::app::App::takes_undo_key).
     UndoKeyPressed,
+    /// The gate has judged the line that Enter is held for.
+    Judged {
+        /// Of the question.
+        id: u64,
+        /// Who gets the line.
+        decision: Decision,
+    },
     /// What is on the screen is out of date: code got its colours, or the live area was erased.
     Redraw,
     /// The time of [`deadline`](crate::app::App::deadline) has come.

@@ -3,8 +3,8 @@
 use std::time::Instant;
 
 use cohab_protocol::{
-    AgentStreamChunk, ApprovalDecision, ApprovalReply, ApprovalRequest, ApprovalSubject, ChunkDelta, ClientMessage,
-    DaemonMessage, ErrorSubject, Notice, StepActivity, StepFinished, TurnEnded, TurnId, WireErrorKind,
+    AgentStreamChunk, ApprovalDecision, ApprovalReply, ApprovalRequest, ApprovalSubject, ClientMessage, DaemonMessage,
+    ErrorSubject, Notice, StepActivity, StepFinished, TurnEnded, TurnId, WireErrorKind,
 };
 
 use super::{
@@ -29,7 +29,7 @@ impl App {
             DaemonMessage::TurnStarted { turn_id } if self.is_current(turn_id) => {
                 self.turn.as_mut().map(Turn::begin);
             }
-            DaemonMessage::AgentStreamChunk(chunk) => self.on_chunk(&chunk),
+            DaemonMessage::AgentStreamChunk(chunk) => self.on_chunk(chunk),
             DaemonMessage::StepStarted(started) if self.is_current(started.turn_id) => {
                 self.on_step_started(started.step, started.activity);
             }
@@ -66,17 +66,12 @@ impl App {
         self.turn.as_ref().is_some_and(|turn| turn.id() == turn_id && !turn.is_over())
     }
 
-    fn on_chunk(&mut self, chunk: &AgentStreamChunk) {
+    fn on_chunk(&mut self, chunk: AgentStreamChunk) {
         if !self.is_current(chunk.turn_id) {
             return;
         }
         let Some(turn) = self.turn.as_mut() else { return };
-        if turn.take_chunk(chunk.seq, &chunk.delta) {
-            match &chunk.delta {
-                ChunkDelta::Text(text) => self.last_answer.push(text),
-                ChunkDelta::Reset => self.last_answer.restart(),
-                ChunkDelta::Reasoning(_) => {}
-            }
+        if turn.take_chunk(chunk.seq, chunk.delta) {
             let closed = turn.take_closed_text();
             self.append_text(closed);
         }

@@ -66,8 +66,12 @@ fn says_no(line: &str) -> bool {
 
 impl App {
     /// A command of the user's has ended.
-    pub(super) fn note_failure(&mut self, command: &UserCommand) {
+    pub(super) fn note_failure(&mut self, command: &UserCommand, effects: &mut Vec<Effect>) {
         self.failure = Failure::of(command);
+        // Once in a shell: whoever has seen it knows it.
+        if let Some(key) = self.failure.as_ref().and_then(|_| self.options.failure_key.take()) {
+            effects.push(Effect::Announce(format!("{key}: why?")));
+        }
     }
 
     /// The hotkey on the empty line: true if there was something to ask about.

@@ -7,7 +7,7 @@ use cohab_protocol::{
     ClientMessage, ErrorSubject, RequestId, SessionAction, SessionAnswer, SessionReply, SessionRequest, WireError,
     WireErrorKind,
 };
-use cohab_shell_relay::live::LineDecision;
+use cohab_shell_relay::{live::LineDecision, sanitize::sanitize};
 use ratatui::text::Line;
 
 use super::{App, LinkState, Surface};
@@ -129,18 +129,22 @@ impl App {
     }
 
     fn copy(&mut self, command: &Command, words: &str, effects: &mut Vec<Effect>) {
-        let mut blocks = self.last_answer.code_blocks();
-        let number = if words.is_empty() { Ok(blocks.len()) } else { words.parse::<usize>() };
+        let count = self.code_blocks.len();
+        let number = if words.is_empty() { Ok(count) } else { words.parse::<usize>() };
         let text = match number {
-            _ if blocks.is_empty() => return self.say("The last answer has no code block."),
+            _ if count == 0 => return self.say("The last answer has no code block."),
             Err(_) => return self.say(say::misused(&self.options.question_prefix, command)),
-            Ok(number) if number == 0 || number > blocks.len() => {
-                return self.say(format!("The last answer's code blocks have the numbers 1 to {}.", blocks.len()));
+            Ok(number) if number == 0 || number > count => {
+                return self.say(format!("The last answer's code blocks have the numbers 1 to {count}."));
             }
-            Ok(number) => blocks.swap_remove(number - 1),
+            // What is pasted at a prompt must not run by itself.
+            Ok(number) => {
+                let block = self.code_blocks.iter().nth(number - 1).map_or("", |block| &block.text);
+                sanitize(block.trim_end_matches('\n'))
+            }
         };
         if text.is_empty() {
-            return self.say("The block is empty.");
+            return self.say("The block is empty, or was too long to be kept.");
         }
         if text.len() > MAX_CLIPBOARD_BYTES {
             return self.say("The block is too large to be copied by the terminal.");
@@ -176,16 +180,19 @@ impl App {
             self.above.extend(lines);
             return self.end_slash();
         }
-        self.last_request += 1;
-        let request_id = RequestId(self.last_request);
+        let request_id = RequestId(self.last_request + 1);
         effects.push(match &wish {
-            Wish::Model(wish) => Effect::AttachAgain { request_id, change: AttachChange::Model(wish.clone()) },
+            Wish::Model(wish) => {
+                let (session, change) = (attached.session.clone(), AttachChange::Model(wish.clone()));
+                Effect::AttachAgain { request_id, session, change }
+            }
             Wish::Action(action) => {
                 let action = action.clone();
                 Effect::Send(ClientMessage::SessionRequest(SessionRequest { request_id, action }))
             }
             Wish::Introduction => return,
         });
+        self.last_request = request_id.0;
         self.slash = Some(Slash { stage: Stage::Sent(request_id, wish, deadline) });
     }
 

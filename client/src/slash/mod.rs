@@ -2,7 +2,6 @@
 //! parsing, completion and the nearest match come from it. Pure.
 
 pub mod completion;
-pub mod copy;
 mod nearest;
 pub mod own_output;
 pub mod say;

@@ -6,7 +6,7 @@ use cohab_protocol::{
     ContextReport, ContextSection, RequestId, SessionAction, SessionAnswer, WireError, WireErrorKind,
 };
 
-use super::{Daemon, Outlook, connection::request_error, convert, session::Session};
+use super::{Daemon, Outlook, connection::request_error, convert, resume, session::Session};
 use crate::{
     agent::port::Message,
     context::{
@@ -27,9 +27,16 @@ pub async fn answer(
     id: RequestId,
     action: SessionAction,
 ) -> Result<SessionAnswer, WireError> {
+    if matches!(action, SessionAction::Context | SessionAction::Compact | SessionAction::Rewind) {
+        resume::restore(&daemon.archive, session).await;
+    }
     let idle = |answer: Option<SessionAnswer>| answer.ok_or_else(|| busy(id));
     match action {
-        SessionAction::Clear => idle(session.clear().then_some(SessionAnswer::Done)),
+        SessionAction::Clear => {
+            let cleared = idle(session.clear().then_some(SessionAnswer::Done))?;
+            resume::forget(&daemon.archive, session);
+            Ok(cleared)
+        }
         SessionAction::SetApproval { mode } => {
             session.set_approval(mode);
             Ok(SessionAnswer::Done)
@@ -55,7 +62,7 @@ fn busy(id: RequestId) -> WireError {
     request_error(id, WireErrorKind::Busy, "A question is being answered.".into(), hint)
 }
 
-/// Forgets the last turn; its question.
+/// Forgets the last turn; its question. What is kept of it on disk is brought in line by the next turn.
 fn rewind(messages: &mut Vec<Message>) -> Option<String> {
     let start = messages.iter().rposition(|message| matches!(message, Message::User { .. }))?;
     let turn: Vec<Message> = messages.drain(start..).collect();

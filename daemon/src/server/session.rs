@@ -6,7 +6,7 @@ mod environment;
 use std::{
     collections::{BTreeMap, HashMap, VecDeque},
     path::PathBuf,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
@@ -33,6 +33,7 @@ use crate::{
     agent::port::Message,
     context::query::{MAX_HISTORY_EVENTS, PastCommand},
     middleware::checkpoint::Conversation,
+    recording::SessionRecord,
     safety::gate::Consents,
 };
 
@@ -56,6 +57,7 @@ pub struct Session {
     lease: Lease,
     conversation: Conversation,
     consents: Consents,
+    record: Arc<SessionRecord>,
 }
 
 struct State {
@@ -121,6 +123,7 @@ impl Session {
             lease: Lease::new(),
             conversation: Conversation::default(),
             consents: Consents::default(),
+            record: Arc::default(),
         }
     }
 
@@ -138,6 +141,12 @@ impl Session {
     #[must_use]
     pub fn conversation(&self) -> &Conversation {
         &self.conversation
+    }
+
+    /// What goes on record with the next question.
+    #[must_use]
+    pub fn record(&self) -> &Arc<SessionRecord> {
+        &self.record
     }
 
     /// What may be done again without a question.
@@ -206,7 +215,9 @@ impl Session {
         if state.history.len() == MAX_HISTORY_EVENTS {
             state.history.pop_front();
         }
-        state.history.push_back(convert::past_command(event));
+        let command = convert::past_command(event);
+        self.record.command_ran(&command);
+        state.history.push_back(command);
     }
 
     // --- the client ---------------------------------------------------------------------------------------------------

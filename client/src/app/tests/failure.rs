@@ -1,7 +1,7 @@
 use super::*;
 
-fn ends(bench: &mut Bench, line: &str, status: i32) {
-    bench.live(LiveEvent::UserCommandFinished(UserCommand {
+fn ends(bench: &mut Bench, line: &str, status: i32) -> Vec<Effect> {
+    let effects = bench.live(LiveEvent::UserCommandFinished(UserCommand {
         line: Some(line.into()),
         status,
         cwd: CWD.into(),
@@ -10,10 +10,11 @@ fn ends(bench: &mut Bench, line: &str, status: i32) {
         output_bytes: 5,
     }));
     bench.live(LiveEvent::PromptReady);
+    effects
 }
 
 fn hotkey(bench: &mut Bench, text: &str) -> Vec<Effect> {
-    bench.live(LiveEvent::HotkeyPressed { text: text.into(), cwd: CWD.into() })
+    bench.live(LiveEvent::HotkeyPressed { text: text.into(), cwd: CWD.into(), is_command: None })
 }
 
 fn asked(effects: &[Effect]) -> Option<&str> {
@@ -55,4 +56,19 @@ fn a_line_that_is_not_empty_is_asked_as_it_stands() {
     let mut bench = Bench::connected();
     ends(&mut bench, "make", 2);
     assert_eq!(asked(&hotkey(&mut bench, "what now")), Some("what now"));
+}
+
+#[test]
+fn the_key_is_told_of_once_in_a_shell_ahead_of_the_prompt() {
+    let mut bench = Bench::connected();
+    bench.app.options.failure_key = Some("Ctrl-Space");
+    let announced = |effects: Vec<Effect>| {
+        effects.into_iter().find_map(|effect| match effect {
+            Effect::Announce(text) => Some(text),
+            _ => None,
+        })
+    };
+    assert_eq!(announced(ends(&mut bench, "ls", 0)), None);
+    assert_eq!(announced(ends(&mut bench, "make", 2)).as_deref(), Some("Ctrl-Space: why?"));
+    assert_eq!(announced(ends(&mut bench, "make", 2)), None);
 }

@@ -10,7 +10,13 @@ use crate::{
 };
 
 fn enter(bench: &mut Bench, line: &str) -> Vec<Effect> {
-    bench.live(LiveEvent::LineEntered { text: line.into(), cursor: 0, cwd: CWD.into() })
+    bench.live(LiveEvent::LineEntered {
+        text: line.into(),
+        cursor: 0,
+        cwd: CWD.into(),
+        is_command: None,
+        is_alone: true,
+    })
 }
 
 /// The command is entered and the terminal is ours; what was wanted of the driver beside the line.
@@ -102,7 +108,7 @@ fn a_question_about_a_path_is_a_question_and_a_path_alone_is_the_shells() {
 #[test]
 fn the_hotkey_takes_commands_too() {
     let mut bench = Bench::connected();
-    let effects = bench.live(LiveEvent::HotkeyPressed { text: "/help".into(), cwd: CWD.into() });
+    let effects = bench.live(LiveEvent::HotkeyPressed { text: "/help".into(), cwd: CWD.into(), is_command: None });
     assert_eq!(effects, [Effect::DecideLine(LineDecision::Assistant)]);
     assert_eq!(bench.live(LiveEvent::AnswerReady), [Effect::EndAnswer]);
 }
@@ -195,7 +201,7 @@ fn a_daemon_that_is_gone_or_a_user_who_has_enough_ends_the_wait() {
     let mut bench = Bench::connected();
     let effects = begin(&mut bench, "? /cost");
     let (id, _) = request(&effects);
-    assert_eq!(bench.live(LiveEvent::CancelRequested), [Effect::EndAnswer]);
+    assert_eq!(bench.live(LiveEvent::CancelRequested { is_escape: false }), [Effect::EndAnswer]);
     assert_eq!(bench.shown(), "? /cost\nstopped\n----\n");
     // Its answer is nobody's then.
     assert!(reply(&mut bench, id, SessionAnswer::Usage(Usage::default())).is_empty());
@@ -204,7 +210,7 @@ fn a_daemon_that_is_gone_or_a_user_who_has_enough_ends_the_wait() {
 #[test]
 fn behind_a_turn_that_was_stopped_a_request_waits_for_its_end() {
     let mut bench = Bench::in_a_turn();
-    bench.live(LiveEvent::CancelRequested);
+    bench.live(LiveEvent::CancelRequested { is_escape: false });
     bench.live(LiveEvent::AnswerEnded);
     assert!(begin(&mut bench, "? /new").is_empty());
     let effects = bench.daemon(ended(TurnEndReason::Cancelled));
@@ -227,7 +233,7 @@ fn the_model_is_told_and_changed_for_this_shell_once_the_daemon_agrees() {
     assert!(shown.contains("scripted/m answers here (test)."), "{shown}");
     let wish = ModelWish::Named("other".into());
     let effects = begin(&mut bench, "? /model other");
-    let [Effect::AttachAgain { request_id, change }] = &effects[..] else { panic!("{effects:?}") };
+    let [Effect::AttachAgain { request_id, change, .. }] = &effects[..] else { panic!("{effects:?}") };
     assert_eq!(*change, AttachChange::Model(wish.clone()));
     let model = ModelIdentity {
         provider: "scripted".into(),
@@ -354,7 +360,7 @@ fn our_own_programs_run_beside_the_shell_and_their_output_is_shown() {
     assert_eq!(bench.shown(), "one\ntwo\n----\n");
     bench.live(LiveEvent::AnswerEnded);
     begin(&mut bench, "? /doctor");
-    assert_eq!(bench.live(LiveEvent::CancelRequested), [Effect::StopProgram, Effect::EndAnswer]);
+    assert_eq!(bench.live(LiveEvent::CancelRequested { is_escape: false }), [Effect::StopProgram, Effect::EndAnswer]);
     assert!(bench.shown().contains("stopped"));
 }
 
