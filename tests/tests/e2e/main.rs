@@ -18,6 +18,7 @@ mod setup;
 mod shell;
 mod shell_check;
 mod shells;
+mod slash;
 mod startup;
 mod tools;
 mod undo;
