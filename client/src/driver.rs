@@ -3,9 +3,12 @@
 //! A key takes the shortest way: read, relay, write. Nothing on it waits, allocates per key or ticks.
 
 mod drawing;
+mod ending;
 mod entry;
 mod link;
+mod program;
 pub(crate) mod shell_io;
+mod slash;
 pub(crate) mod wake;
 
 use std::{
@@ -14,7 +17,7 @@ use std::{
     panic::AssertUnwindSafe,
     path::PathBuf,
     sync::{Arc, Mutex},
-    time::{Duration, Instant},
+    time::Instant,
 };
 
 use crate::{
@@ -32,20 +35,17 @@ use crate::{
         pace::FramePace,
     },
 };
-use cohab_protocol::{Attach, Paths, SessionKey, TurnId};
+use cohab_protocol::{Attach, EnvSetting, Paths, SessionKey, TurnId};
 use cohab_shell_relay::{
     files::FileSystem,
     live::{Effects, Keyboard, LiveEvent, LiveShell},
     runner::Mode,
 };
 use entry::Entry;
+use program::{Program, next_ended};
 use shell_io::{Opened, ShellIo};
 use wake::{Signals, Wake, highlighted, next_link_event, sleep_until};
 
-/// A shell that ends this soon, without a prompt and without a key, did not get on with us.
-const STILLBORN_LIMIT: Duration = Duration::from_secs(2);
-/// A terminal that takes nothing for this long is not waited for when the shell has ended.
-const LAST_OUTPUT_WAIT: Duration = Duration::from_secs(10);
 /// Read from the terminal at once. Larger pastes come in several pieces.
 const KEYS_BUFFER_BYTES: usize = 4 * 1024;
 /// Read from the shell at once.
@@ -131,6 +131,9 @@ struct Driver {
     attach: Attach,
     /// The session to go back to if the one of `attach` cannot be joined.
     session_before: Option<SessionKey>,
+    /// Settings of `attach` as the shell began.
+    initial_settings: Vec<EnvSetting>,
+    program: Option<Program>,
     paths: Paths,
     highlighter: Option<Highlighter>,
     fx: Effects,
@@ -164,6 +167,7 @@ impl Driver {
         let options = Options {
             question_prefix: start.config.client.question_prefix.clone(),
             gate: start.config.client.gate,
+            failure_key: start.config.client.hotkey.name().filter(|_| start.config.client.failure_hint),
             approval,
             home: home(),
             shell: shell.kind(),
@@ -198,6 +202,8 @@ impl Driver {
             shell,
             live,
             link: None,
+            initial_settings: attach.settings.clone(),
+            program: None,
             attach,
             session_before,
             paths: start.paths,
@@ -244,6 +250,10 @@ impl Driver {
                     return Outcome::Exited(status);
                 }
                 Wake::Verdict(verdict) => self.on_verdict(verdict),
+                Wake::ProgramEnded(output) => {
+                    self.program = None;
+                    self.handle(Event::ProgramEnded(output));
+                }
                 Wake::Highlighted => self.handle(Event::Redraw),
                 Wake::Time => self.on_time(),
             }
@@ -263,6 +273,7 @@ impl Driver {
             () = self.shell.writable() => Wake::ShellWritable,
             event = next_link_event(&mut self.link) => Wake::Link(event),
             verdict = self.entry.judge.next() => Wake::Verdict(verdict),
+            output = next_ended(&mut self.program) => Wake::ProgramEnded(output),
             () = highlighted(self.highlighter.as_ref()) => Wake::Highlighted,
             () = sleep_until(deadline) => Wake::Time,
             count = self.shell.read(output), if !self.terminal.is_backed_up() => Wake::Shell(count),
@@ -365,6 +376,7 @@ impl Driver {
                 self.live.set_keyboard(Keyboard::Shell);
                 self.mark_pastes(false);
             }
+            effect => self.perform_for_slash(effect),
         }
     }
 
@@ -405,40 +417,6 @@ impl Driver {
             }
             event => self.handle(Event::Live(event)),
         }
-    }
-
-    /// Shows what the shell wrote before it ended.
-    fn drain(&mut self, output: &mut [u8]) {
-        while let Some(count) = self.shell.read_now(output) {
-            self.on_output(&output[..count]);
-            self.settle();
-        }
-    }
-
-    /// Waits for a slow terminal to take what the shell wrote before it ended.
-    async fn deliver_rest(&mut self) {
-        while self.terminal.has_queue() {
-            if tokio::time::timeout(LAST_OUTPUT_WAIT, self.terminal.writable()).await.is_err() {
-                break;
-            }
-            self.terminal.flush();
-        }
-    }
-
-    /// The shell has ended: what it wrote last is shown, bytes included that looked like the beginning of a mark.
-    async fn end(&mut self) -> Outcome {
-        let status = self.shell.wait();
-        self.live.shell_ended(Some(status.into()), Instant::now(), &mut self.fx);
-        self.settle();
-        self.deliver_rest().await;
-        if !self.has_been_used && self.opened_at.elapsed() < STILLBORN_LIMIT {
-            return Outcome::NotStarted(format!("{} ended at once with status {status}", self.shell.name()));
-        }
-        Outcome::Exited(status)
-    }
-
-    fn outcome_of_failure(&self, error: &io::Error) -> Outcome {
-        if self.has_been_used { Outcome::Exited(1) } else { Outcome::NotStarted(error.to_string()) }
     }
 }
 

@@ -48,7 +48,7 @@ impl App {
         let above = std::mem::take(&mut self.above);
         let (look, width, rows) = (self.options.look, self.width(), usize::from(self.rows));
         let approval = self.options.approval;
-        let Some(turn) = self.turn.as_mut() else { return Frame { above, ..Frame::default() } };
+        let Some(turn) = self.turn.as_mut() else { return Frame { above, area: self.slash_area(), cursor: None } };
         // In sentences nothing is shown that may still change.
         let mut area = if look == Look::Glyphs { turn.tail().to_vec() } else { Vec::new() };
         let mut cursor = None;

@@ -8,6 +8,7 @@ use crate::{
     connection::{Link, LinkEvent},
     entry::judge::Verdict,
     markdown::Highlighter,
+    slash::own_output::OwnOutput,
 };
 
 /// What the loop woke up for.
@@ -22,6 +23,7 @@ pub(super) enum Wake {
     Killed(u8),
     Highlighted,
     Verdict(Verdict),
+    ProgramEnded(OwnOutput),
     Time,
 }
 

@@ -21,6 +21,7 @@ mod setup;
 mod shell;
 mod shell_check;
 mod shells;
+mod slash;
 mod startup;
 mod tools;
 mod undo;
