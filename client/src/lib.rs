@@ -26,4 +26,5 @@ pub mod real_shell;
 pub mod session_settings;
 pub mod shell_check;
 pub mod terminal;
+pub mod touched;
 pub mod ui;
