@@ -9,6 +9,7 @@ mod countdown;
 mod daemon;
 mod line;
 mod link;
+mod question;
 mod turn;
 mod undo;
 mod view;
@@ -19,14 +20,21 @@ mod tests;
 use std::{
     collections::VecDeque,
     path::PathBuf,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
 use cohab_protocol::{ApprovalMode, Attached, ClientMessage, ShellEvent, TurnId, UserQuery};
-use cohab_shell_relay::{live::LiveEvent, policy::Files, shell::Shell, state::StateChange};
+use cohab_shell_relay::{
+    live::LiveEvent,
+    policy::{Files, remembered::Remembered},
+    shell::Shell,
+    state::StateChange,
+};
 use ratatui::text::Line;
 
 use crate::{
+    approval::{OpenQuestion, Scene},
     consent::Consents,
     effect::Effect,
     event::Event,
@@ -56,6 +64,10 @@ pub struct Options {
     pub shell: Shell,
     /// Where the paths of a command lead.
     pub files: &'static dyn Files,
+    /// What the user allowed for good.
+    pub remembered: Arc<dyn Remembered>,
+    /// What stands around questions for consent.
+    pub scene: Arc<Scene>,
     /// Glyphs or sentences.
     pub look: Look,
     /// Makes ids of turns; a counter in tests.
@@ -155,6 +167,7 @@ impl App {
             Event::Daemon(message) => self.on_daemon(*message, now, &mut effects),
             Event::Resized { columns, rows } => self.on_resized(columns, rows),
             Event::UndoKeyPressed => self.on_undo_key(&mut effects),
+            Event::Done(done) => self.on_done(done, now, &mut effects),
             Event::Redraw => self.is_dirty = true,
             Event::Deadline => self.on_deadline(now, &mut effects),
         }
@@ -169,7 +182,8 @@ impl App {
         let settle = self.turn.as_ref().and_then(Turn::settle_deadline);
         let pending = self.turn.as_ref().and_then(Turn::pending_deadline);
         let countdown = self.turn.as_ref().and_then(Turn::countdown_deadline);
-        escape.into_iter().chain(settle).chain(pending).chain(countdown).min()
+        let question = self.turn.as_ref().and_then(|turn| turn.question.as_ref()).and_then(OpenQuestion::deadline);
+        escape.into_iter().chain(question).chain(settle).chain(pending).chain(countdown).min()
     }
 
     fn on_live(&mut self, event: LiveEvent, now: Instant, effects: &mut Vec<Effect>) {
@@ -308,6 +322,7 @@ impl App {
 
     fn on_deadline(&mut self, now: Instant, effects: &mut Vec<Effect>) {
         self.give_up_pending(now, effects);
+        self.on_question_time(now, effects);
         self.is_dirty |= self.turn.as_mut().is_some_and(|turn| turn.tick(now));
         if self.escape_since.is_some_and(|since| now >= since + LONE_ESCAPE) {
             self.escape_since = None;

@@ -18,14 +18,17 @@ use cohab_protocol::{Attach, Paths, SessionKey, TurnId};
 use cohab_shell_relay::{
     files::FileSystem,
     live::{Effects, Keyboard, LiveEvent, LiveShell},
+    rules_file::RulesFile,
     runner::Mode,
 };
 
 use crate::{
     app::{App, Options},
+    approval::{Lasting, Scene},
     config::{Config, UndoKey},
     connection::{ConnectError, Link, LinkEvent},
     effect::Effect,
+    errand::Errands,
     event::Event,
     markdown::Highlighter,
     session_settings,
@@ -131,6 +134,7 @@ struct Driver {
     is_link_up: bool,
     needs_resize: bool,
     undo_key: UndoKey,
+    errands: Errands,
 }
 
 impl Driver {
@@ -150,12 +154,16 @@ impl Driver {
             terminal.write(format!("cohab: {complaint}\r\n").as_bytes());
         }
         let highlighter = (colors != ColorSupport::None).then(Highlighter::new);
+        let rules = Arc::new(RulesFile::new(start.paths.rules_file()));
+        let scene = Scene::of_this_process(home(), shell.kind(), &start.paths, Lasting::Shell);
         let options = Options {
             question_prefix: start.config.client.question_prefix.clone(),
             approval,
             home: home(),
             shell: shell.kind(),
             files: &FileSystem,
+            remembered: Arc::clone(&rules) as _,
+            scene: Arc::new(scene),
             look: Look::from_env(colors),
             fresh_turn_id: TurnId::fresh,
             highlighter: highlighter.clone(),
@@ -191,6 +199,7 @@ impl Driver {
             is_link_up: false,
             needs_resize: false,
             undo_key: start.config.client.undo_key,
+            errands: Errands::new(rules),
         })
     }
 
@@ -224,6 +233,7 @@ impl Driver {
                     return Outcome::Exited(status);
                 }
                 Wake::Highlighted => self.handle(Event::Redraw),
+                Wake::Done(done) => self.handle(Event::Done(done)),
                 Wake::Time => self.on_time(),
             }
             self.settle();
@@ -242,6 +252,7 @@ impl Driver {
             () = self.shell.writable() => Wake::ShellWritable,
             event = next_link_event(&mut self.link) => Wake::Link(event),
             () = highlighted(self.highlighter.as_ref()) => Wake::Highlighted,
+            done = self.errands.next() => Wake::Done(done),
             () = sleep_until(deadline) => Wake::Time,
             count = self.shell.read(output), if !self.terminal.is_backed_up() => Wake::Shell(count),
         }
@@ -351,6 +362,7 @@ impl Driver {
             }
             Effect::BeginAnswer => self.live.begin_answer(self.shell.probe(), now, &mut self.fx),
             Effect::CancelCommand(id) => self.live.cancel(&id, self.shell.probe(), now, &mut self.fx),
+            Effect::Begin(errand) => self.errands.begin(errand),
             Effect::TakeKeyboard(true) => {
                 self.live.set_keyboard(Keyboard::Assistant);
                 self.mark_pastes(true);

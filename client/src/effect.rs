@@ -1,5 +1,6 @@
 //! What the client wants done. The driver does it, in order.
 
+use crate::errand::Errand;
 use cohab_protocol::{ClientMessage, ResumePoint};
 use cohab_shell_relay::{live::LineDecision, runner::CommandRequest};
 
@@ -26,4 +27,6 @@ pub enum Effect {
     CancelCommand(String),
     /// Whether keys come to us (a card is open) or go where the relay puts them.
     TakeKeyboard(bool),
+    /// Do this on the side; ends in `Done`, or never.
+    Begin(Errand),
 }

@@ -3,6 +3,8 @@
 use cohab_protocol::{Attached, DaemonMessage};
 use cohab_shell_relay::live::LiveEvent;
 
+use crate::errand::Done;
+
 /// One thing that happened.
 #[derive(Debug)]
 pub enum Event {
@@ -32,6 +34,8 @@ pub enum Event {
     UndoKeyPressed,
     /// What is on the screen is out of date: code got its colours, or the live area was erased.
     Redraw,
+    /// Something on the side is done.
+    Done(Done),
     /// The time of [`deadline`](crate::app::App::deadline) has come.
     Deadline,
 }

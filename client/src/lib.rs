@@ -16,6 +16,7 @@ pub mod daemon_control;
 pub mod doctor;
 pub mod driver;
 pub mod effect;
+pub mod errand;
 pub mod event;
 pub mod gate;
 pub mod init;
