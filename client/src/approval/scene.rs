@@ -104,3 +104,18 @@ impl Scene {
         }
     }
 }
+
+#[cfg(test)]
+impl Scene {
+    /// The surroundings in tests: a bash of Ann's.
+    pub(crate) fn of_ann() -> Self {
+        Self {
+            home: "/home/ann".into(),
+            shell: Shell::Bash,
+            rules_file: "/home/ann/.config/cohab/rules.toml".into(),
+            lasting: Lasting::Shell,
+            is_root: false,
+            remote_host: None,
+        }
+    }
+}

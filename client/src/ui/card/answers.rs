@@ -113,7 +113,7 @@ pub fn keys(request: &ApprovalRequest, offer: &Offer, look: Look) -> Vec<Span<'s
     let all = [
         ("y", once, true),
         ("s", "this session", offer.session),
-        ("d", "this directory", offer.folder.is_some()),
+        ("d", "this folder", offer.folder.is_some()),
         ("a", "always", offer.always.is_some()),
         ("o", "one by one", offer.as_one),
         ("e", "edit", offer.edit),
