@@ -11,7 +11,7 @@ use std::{
 
 use async_trait::async_trait;
 use cohab_protocol::{ApprovalMode, Paths};
-use cohab_shell_relay::{runner::CommandRunner, shell::Shell};
+use cohab_shell_relay::{rules_file::RulesFile, runner::CommandRunner, shell::Shell};
 use tokio::time::Instant;
 
 use crate::{
@@ -96,6 +96,7 @@ pub struct Assembly {
     parts: Parts,
     kept: Mutex<Vec<Kept>>,
     known_servers: KnownServers,
+    rules: Arc<RulesFile>,
     /// Servers that the user did not agree to, since the daemon runs.
     declined: Mutex<BTreeSet<(String, String)>>,
 }
@@ -127,7 +128,8 @@ impl Assembly {
     #[must_use]
     pub fn new(paths: Paths, parts: Parts) -> Self {
         let known_servers = KnownServers::new(paths.state_dir.join("known-servers"));
-        Self { paths, parts, kept: Mutex::default(), known_servers, declined: Mutex::default() }
+        let rules = Arc::new(RulesFile::new(paths.rules_file()));
+        Self { paths, parts, kept: Mutex::default(), known_servers, rules, declined: Mutex::default() }
     }
 
     /// Settings and choice for this environment, anew only if the settings file or the environment is another one.
@@ -271,7 +273,8 @@ impl Assembler for Assembly {
             Arc::new(move || session.approval())
         };
         let home = self.parts.home.clone();
-        let gate = Gate::new(self.parts.policy, mode, approver, session.consents().clone(), home, shell);
+        let gate = Gate::new(self.parts.policy, mode, approver, session.consents().clone(), home, shell)
+            .with_remembered(Arc::clone(&self.rules) as _);
         // Outermost first; the gate is innermost, so that it judges what really runs.
         let others: [Arc<dyn Middleware>; 3] =
             [Arc::new(Checkpoint::new(Arc::clone(session.conversation()))), Arc::new(Inbound), Arc::new(gate)];

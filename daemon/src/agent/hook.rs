@@ -1,6 +1,6 @@
 //! Behaviour around the loop: one implementation per file in `middleware/` or `safety/`.
 
-use std::path::PathBuf;
+use std::{ops::ControlFlow, path::PathBuf};
 
 use async_trait::async_trait;
 
@@ -22,6 +22,11 @@ pub trait Middleware: Send + Sync {
 
     /// An answer came, or a part of one. May complete what is known of its cost. Must not wait.
     fn after_model(&self, _usage: &mut TokenUsage) {}
+
+    /// Sees the calls of an answer that has several, before the first of them runs. `Break`: the user ended the turn.
+    async fn before_tools(&self, _calls: &[PlannedCall]) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
 
     /// May change a call before it runs, or deny it.
     ///

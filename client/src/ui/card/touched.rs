@@ -86,7 +86,7 @@ impl Base<'_> {
                 let style = if tally.is_partial { theme::WARNING } else { theme::STRONG };
                 row(card, "touches", counted(tally), style);
                 let is_told = tally.named == 0 || tally.named == 1 && tally.folders == 0;
-                if !is_told {
+                if !is_told && !tally.examples.is_empty() {
                     self.examples(&tally.examples, tally.named, card);
                 }
             }
@@ -109,7 +109,7 @@ impl Base<'_> {
 
     fn examples(&self, paths: &[PathBuf], count: usize, card: &mut Card) {
         let shown: Vec<String> = paths.iter().map(|path| self.path(path)).collect();
-        card.words(&[Span::styled(format!("  {}", listed(&shown, count)), theme::DIM)]);
+        card.words(&[Span::styled(format!("such as {}", listed(&shown, count)), theme::DIM)]);
     }
 
     /// Below the folder of the command without it, else with `~` for the home.
