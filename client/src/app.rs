@@ -7,6 +7,7 @@
 mod command;
 mod countdown;
 mod daemon;
+mod entry;
 mod line;
 mod link;
 mod question;
@@ -39,9 +40,10 @@ use crate::{
     effect::Effect,
     event::Event,
     journal::ResultJournal,
-    markdown::Highlighter,
+    markdown::{CodeBlocks, Highlighter},
     ui::{keys::KeyReader, look::Look},
 };
+use entry::{Entry, Told};
 use turn::Turn;
 use undo::{UndoJournal, UndoKey, Undoing};
 pub use view::Frame;
@@ -56,6 +58,8 @@ const LONE_ESCAPE: Duration = Duration::from_millis(50);
 pub struct Options {
     /// What a line begins with that is meant for the assistant.
     pub question_prefix: String,
+    /// Whether a line in natural language needs no prefix.
+    pub gate: bool,
     /// What may run unasked.
     pub approval: ApprovalMode,
     /// The user's home.
@@ -111,6 +115,7 @@ pub struct App {
     link: LinkState,
     surface: Surface,
     turn: Option<Turn>,
+    entry: Entry,
     /// A cancelled turn that the daemon has not ended yet: it takes the next question only then.
     cancelled_turn: Option<TurnId>,
     consents: Consents,
@@ -124,6 +129,8 @@ pub struct App {
     /// Where the shell is, as of the question and then of the agent's commands.
     cwd: PathBuf,
     above: Vec<Line<'static>>,
+    /// Of the last answer.
+    code_blocks: CodeBlocks,
     is_dirty: bool,
     keys: KeyReader,
     escape_since: Option<Instant>,
@@ -140,6 +147,7 @@ impl App {
             link: LinkState::Down,
             surface: Surface::Shell,
             turn: None,
+            entry: Entry::default(),
             cancelled_turn: None,
             consents: Consents::default(),
             journal: ResultJournal::default(),
@@ -150,6 +158,7 @@ impl App {
             undo_key: UndoKey::default(),
             cwd,
             above: Vec::new(),
+            code_blocks: CodeBlocks::default(),
             is_dirty: false,
             keys: KeyReader::new(),
             escape_since: None,
@@ -168,6 +177,7 @@ impl App {
             Event::Resized { columns, rows } => self.on_resized(columns, rows),
             Event::UndoKeyPressed => self.on_undo_key(&mut effects),
             Event::Done(done) => self.on_done(done, now, &mut effects),
+            Event::Judged { id, decision } => self.on_judged(id, decision, now, &mut effects),
             Event::Redraw => self.is_dirty = true,
             Event::Deadline => self.on_deadline(now, &mut effects),
         }
@@ -183,34 +193,43 @@ impl App {
         let pending = self.turn.as_ref().and_then(Turn::pending_deadline);
         let countdown = self.turn.as_ref().and_then(Turn::countdown_deadline);
         let question = self.turn.as_ref().and_then(|turn| turn.question.as_ref()).and_then(OpenQuestion::deadline);
-        escape.into_iter().chain(question).chain(settle).chain(pending).chain(countdown).min()
+        let judging = self.entry.deadline();
+        escape.into_iter().chain(settle).chain(pending).chain(countdown).chain(judging).chain(question).min()
     }
 
     fn on_live(&mut self, event: LiveEvent, now: Instant, effects: &mut Vec<Effect>) {
         match event {
             LiveEvent::PromptReady => {
+                self.entry.forget_judging();
                 self.age_undo_offer(effects);
                 if self.link == LinkState::Down && self.surface == Surface::Shell && self.turn.is_none() {
                     self.connect(effects);
                 }
             }
-            LiveEvent::LineEntered { text, cwd, .. } => {
+            LiveEvent::LineEntered { text, cwd, is_command, is_alone, .. } => {
                 self.cwd = cwd;
-                self.on_line(&text, now, effects);
+                self.on_line(Told { line: text, is_command }, is_alone, now, effects);
             }
-            LiveEvent::HotkeyPressed { text, cwd } => {
+            LiveEvent::HotkeyPressed { text, cwd, is_command } => {
                 self.cwd = cwd;
-                self.on_hotkey(&text, now, effects);
+                self.on_hotkey(Told { line: text, is_command }, now, effects);
             }
             LiveEvent::AnswerReady => self.on_answer_ready(now, effects),
             LiveEvent::AnswerRefused(_) => self.on_answer_refused(effects),
             LiveEvent::AnswerEnded => {
                 self.offer_undo();
                 self.surface = Surface::Shell;
+                self.keep_code();
                 self.turn = None;
+                self.entry.ended();
                 self.end_undo();
             }
-            LiveEvent::CancelRequested => self.cancel_turn(now, effects),
+            LiveEvent::CancelRequested { is_escape } => {
+                if is_escape && self.turn.as_ref().is_some_and(|turn| !turn.is_over()) {
+                    self.entry.bring_back();
+                }
+                self.cancel_turn(now, effects);
+            }
             LiveEvent::AnswerKey(bytes) => self.on_keys(&bytes, now, effects),
             LiveEvent::UserCommandFinished(command) => self.keep_shell_event(command::shell_event(command), effects),
             other => {
@@ -224,6 +243,7 @@ impl App {
     /// The shell could not make room (it is busy, or gone): the line is as it was, the question is withdrawn.
     fn on_answer_refused(&mut self, effects: &mut Vec<Effect>) {
         self.surface = Surface::Shell;
+        self.entry.refused();
         self.end_undo();
         self.above.clear();
         if let Some(turn) = self.turn.take().filter(|turn| !turn.is_over() && turn.was_sent()) {
@@ -248,7 +268,7 @@ impl App {
         self.is_dirty = true;
         self.print_question(&question);
         let turn_id = (self.options.fresh_turn_id)();
-        let mut turn = Turn::new(turn_id, self.text_width(), self.options.highlighter.clone(), now);
+        let mut turn = Turn::new(turn_id, self.text_width(), self.options.look, self.options.highlighter.clone(), now);
         if question.is_empty() {
             self.turn = Some(turn);
             self.print_usage();
@@ -316,13 +336,14 @@ impl App {
             let rest = turn.finish_text();
             self.append_text(rest);
             self.surface = Surface::Closing;
-            effects.push(Effect::EndAnswer);
+            effects.push(self.entry.end());
         }
     }
 
     fn on_deadline(&mut self, now: Instant, effects: &mut Vec<Effect>) {
         self.give_up_pending(now, effects);
         self.on_question_time(now, effects);
+        self.give_up_judging(now, effects);
         self.is_dirty |= self.turn.as_mut().is_some_and(|turn| turn.tick(now));
         if self.escape_since.is_some_and(|since| now >= since + LONE_ESCAPE) {
             self.escape_since = None;

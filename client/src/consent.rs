@@ -73,7 +73,10 @@ impl Consents {
             || match policy::assess_line(&request.command, context).level {
                 Level::Allow => true,
                 // A rule lowers a question only, never danger. The file is read by us, whatever the daemon made of it.
-                Level::Ask => mode == ApprovalMode::Ask && remembered.loaded().rules.find(&request.command, context.cwd, context.shell).is_some(),
+                Level::Ask => {
+                    mode == ApprovalMode::Ask
+                        && remembered.loaded().rules.find(&request.command, context.cwd, context.shell).is_some()
+                }
                 Level::Danger | Level::Deny => false,
             }
     }

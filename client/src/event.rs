@@ -4,6 +4,7 @@ use cohab_protocol::{Attached, DaemonMessage};
 use cohab_shell_relay::live::LiveEvent;
 
 use crate::errand::Done;
+use crate::gate::Decision;
 
 /// One thing that happened.
 #[derive(Debug)]
@@ -32,6 +33,13 @@ pub enum Event {
     },
     /// The key for undo was pressed where it [counts](crate::app::App::takes_undo_key).
     UndoKeyPressed,
+    /// The gate has judged the line that Enter is held for.
+    Judged {
+        /// Of the question.
+        id: u64,
+        /// Who gets the line.
+        decision: Decision,
+    },
     /// What is on the screen is out of date: code got its colours, or the live area was erased.
     Redraw,
     /// Something on the side is done.

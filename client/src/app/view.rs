@@ -6,7 +6,7 @@ use super::{
     App, Surface,
     turn::{Turn, Waiting},
 };
-use crate::markdown::wrap::wrap_exactly;
+use crate::markdown::{CodeBlocks, wrap::wrap_exactly};
 use crate::ui::{
     status, theme,
     visible::{visible, visible_command},
@@ -63,6 +63,19 @@ impl App {
             }
         }
         Frame { above, area, cursor }
+    }
+
+    /// The source of the code in the answer that is coming, or else in the last one: what a user may want to copy.
+    #[must_use]
+    pub fn code_blocks(&self) -> &CodeBlocks {
+        self.turn.as_ref().and_then(Turn::code_blocks).unwrap_or(&self.code_blocks)
+    }
+
+    /// The turn is about to go; its code stays until the next answer.
+    pub(super) fn keep_code(&mut self) {
+        if let Some(code_blocks) = self.turn.as_ref().and_then(Turn::code_blocks) {
+            self.code_blocks = code_blocks.clone();
+        }
     }
 
     /// What is left to draw before the terminal goes to somebody else: no live area.

@@ -6,6 +6,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::{
     connection::{Link, LinkEvent},
+    entry::judge::Verdict,
     errand::Done,
     markdown::Highlighter,
 };
@@ -22,6 +23,7 @@ pub(super) enum Wake {
     Killed(u8),
     Highlighted,
     Done(Done),
+    Verdict(Verdict),
     Time,
 }
 

@@ -6,7 +6,7 @@ mod environment;
 use std::{
     collections::{BTreeMap, HashMap, VecDeque},
     path::PathBuf,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
@@ -32,6 +32,7 @@ use super::{
 use crate::{
     context::query::{MAX_HISTORY_EVENTS, PastCommand},
     middleware::checkpoint::Conversation,
+    recording::SessionRecord,
     safety::gate::Consents,
 };
 
@@ -55,6 +56,7 @@ pub struct Session {
     lease: Lease,
     conversation: Conversation,
     consents: Consents,
+    record: Arc<SessionRecord>,
 }
 
 struct State {
@@ -117,6 +119,7 @@ impl Session {
             lease: Lease::new(),
             conversation: Conversation::default(),
             consents: Consents::default(),
+            record: Arc::default(),
         }
     }
 
@@ -134,6 +137,12 @@ impl Session {
     #[must_use]
     pub fn conversation(&self) -> &Conversation {
         &self.conversation
+    }
+
+    /// What goes on record with the next question.
+    #[must_use]
+    pub fn record(&self) -> &Arc<SessionRecord> {
+        &self.record
     }
 
     /// What may be done again without a question.
@@ -202,7 +211,9 @@ impl Session {
         if state.history.len() == MAX_HISTORY_EVENTS {
             state.history.pop_front();
         }
-        state.history.push_back(convert::past_command(event));
+        let command = convert::past_command(event);
+        self.record.command_ran(&command);
+        state.history.push_back(command);
     }
 
     // --- the client ---------------------------------------------------------------------------------------------------
