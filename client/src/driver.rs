@@ -3,6 +3,7 @@
 //! A key takes the shortest way: read, relay, write. Nothing on it waits, allocates per key or ticks.
 
 mod entry;
+mod process;
 pub(crate) mod shell_io;
 mod wake;
 
@@ -11,7 +12,7 @@ use std::{
     io,
     panic::AssertUnwindSafe,
     path::PathBuf,
-    sync::{Arc, Mutex},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -41,6 +42,7 @@ use crate::{
     },
 };
 use entry::Entry;
+use process::{catch_panic_messages, home};
 use shell_io::{Opened, ShellIo};
 use wake::{Signals, Wake, highlighted, next_link_event, sleep_until};
 
@@ -93,18 +95,6 @@ pub fn run(start: Start) -> Outcome {
         let message = panic_message.lock().map(|message| message.clone()).unwrap_or_default();
         Outcome::NotStarted(format!("internal error: {message}"))
     })
-}
-
-/// A panic's message would be printed while the terminal is raw; it is kept until the terminal is restored.
-fn catch_panic_messages() -> Arc<Mutex<String>> {
-    let kept = Arc::new(Mutex::new(String::new()));
-    let keep = Arc::clone(&kept);
-    std::panic::set_hook(Box::new(move |info| {
-        if let Ok(mut message) = keep.lock() {
-            *message = info.to_string();
-        }
-    }));
-    kept
 }
 
 fn serve(start: Start) -> Outcome {
@@ -504,10 +494,4 @@ impl Drop for Driver {
         let reset = self.live.modes().reset_all();
         self.terminal.write(&reset);
     }
-}
-
-/// The user's home with links resolved: the shell tells its folder so, too.
-fn home() -> PathBuf {
-    let home = std::env::home_dir().unwrap_or_else(|| "/".into());
-    home.canonicalize().unwrap_or(home)
 }

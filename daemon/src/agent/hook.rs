@@ -43,6 +43,9 @@ pub trait Middleware: Send + Sync {
     async fn after_step(&self, _state: &TurnState) {}
 }
 
+/// The consent of a call that a rule of the user's allows.
+pub const BY_RULE: &str = "rule";
+
 /// A tool call that is about to run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlannedCall {
@@ -54,7 +57,7 @@ pub struct PlannedCall {
     pub intent: Intent,
     /// Working directory of the shell.
     pub cwd: PathBuf,
-    /// Consent for exactly this call, if it was needed.
+    /// Consent for exactly this call, if it was needed: the client's record, or [`BY_RULE`].
     pub approval: Option<String>,
     /// What the model must know to understand the result: stands before it.
     pub note: Option<String>,

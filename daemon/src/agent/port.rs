@@ -453,6 +453,17 @@ pub enum ApprovalSubject {
     },
 }
 
+/// How long a consent holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lasts {
+    /// This one time.
+    Once,
+    /// The same again without a question, as long as the session lives.
+    Session,
+    /// For good: the client has stored a rule.
+    Rule,
+}
+
 /// The answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ApprovalAnswer {
@@ -460,8 +471,8 @@ pub enum ApprovalAnswer {
     Approved {
         /// Goes back to the client with the command.
         approval: Option<String>,
-        /// Whether the same thing may be done again in this session without a question.
-        for_session: bool,
+        /// For how long.
+        lasts: Lasts,
     },
     /// Yes, but with this command instead.
     Edited {

@@ -25,7 +25,8 @@ use batch::Decided;
 
 use crate::agent::{
     Denial, Middleware, PlannedCall,
-    port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, Effect},
+    hook::BY_RULE,
+    port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, Effect, Lasts},
 };
 
 /// Consents that one session remembers; the oldest goes when there are more.
@@ -142,8 +143,8 @@ impl Gate {
             }
         };
         match answer {
-            ApprovalAnswer::Approved { approval, for_session } => {
-                if for_session && !is_dangerous {
+            ApprovalAnswer::Approved { approval, lasts } => {
+                if lasts != Lasts::Once && !is_dangerous {
                     self.consents.remember(effect, call.cwd.clone(), approval.clone());
                 }
                 call.approval = approval;
@@ -188,7 +189,10 @@ impl Middleware for Gate {
                 Err(refusal(format!("not run: only plainly read-only things are allowed here ({reasons})")))
             }
             // A rule lowers a question only, never danger.
-            (Level::Ask, ApprovalMode::Ask) if self.is_remembered(&call.intent.effect, &call.cwd) => Ok(()),
+            (Level::Ask, ApprovalMode::Ask) if self.is_remembered(&call.intent.effect, &call.cwd) => {
+                call.approval = Some(BY_RULE.into());
+                Ok(())
+            }
             (_, ApprovalMode::Ask) => self.ask(call, verdict).await,
         }
     }

@@ -11,7 +11,7 @@ use super::{
     convert,
     session::{RECONNECT_GRACE, Session},
 };
-use crate::agent::port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, Effect};
+use crate::agent::port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, Effect, Lasts};
 
 /// A question without an answer is void after this time.
 const ANSWER_WAIT: Duration = Duration::from_secs(600);
@@ -48,8 +48,8 @@ impl SessionApprover {
     /// Notes consent to a command where the runner finds it: the client wants it back with the exact text.
     fn note(&self, asked: Option<String>, answer: &ApprovalAnswer, id: ApprovalId) {
         match (asked, answer) {
-            (Some(command), ApprovalAnswer::Approved { for_session, .. }) => {
-                self.session.grant(command, id, *for_session);
+            (Some(command), ApprovalAnswer::Approved { lasts, .. }) => {
+                self.session.grant(command, id, *lasts != Lasts::Once);
             }
             (Some(_), ApprovalAnswer::Edited { command, .. }) => self.session.grant(command.clone(), id, false),
             _ => {}

@@ -60,7 +60,8 @@ fn planned(command: &str, cwd: &str) -> PlannedCall {
 }
 
 fn yes(for_session: bool) -> ApprovalAnswer {
-    ApprovalAnswer::Approved { approval: Some("id".into()), for_session }
+    let lasts = if for_session { Lasts::Session } else { Lasts::Once };
+    ApprovalAnswer::Approved { approval: Some("id".into()), lasts }
 }
 
 fn no() -> ApprovalAnswer {
