@@ -14,6 +14,7 @@ mod keys;
 mod lease;
 mod offline;
 mod probe;
+mod remembered;
 mod setup;
 mod shell;
 mod shell_check;
