@@ -34,7 +34,8 @@ pub fn touched(
             card.words(&[label("touches"), Span::styled("not known, the disk did not answer in time", theme::WARNING)])
         }
         Looking::Seen(all) => {
-            let base = Base { scene, cwd: cwd_of(request) };
+            let (cwd, text) = cwd_and_text(request);
+            let base = Base { scene, cwd, text };
             let mut notes: Vec<(usize, &Note)> = all.iter().enumerate().flat_map(numbered).collect();
             notes.sort_by_key(|(_, note)| !matches!(note, Note::Grave(_)));
             for (number, note) in notes {
@@ -62,17 +63,19 @@ fn label(name: &str) -> Span<'static> {
     Span::styled(format!("{name}: "), theme::DIM)
 }
 
-fn cwd_of(request: &ApprovalRequest) -> Option<&Path> {
+fn cwd_and_text(request: &ApprovalRequest) -> (Option<&Path>, &str) {
     match &request.subject {
-        ApprovalSubject::Command { cwd, .. } => Some(cwd.as_path()),
-        ApprovalSubject::Commands(commands) => commands.first().map(|one| one.cwd.as_path()),
-        _ => None,
+        ApprovalSubject::Command { command, cwd, .. } => (Some(cwd.as_path()), command),
+        ApprovalSubject::Commands(commands) => (commands.first().map(|one| one.cwd.as_path()), ""),
+        _ => (None, ""),
     }
 }
 
 struct Base<'a> {
     scene: &'a Scene,
     cwd: Option<&'a Path>,
+    /// The command, if it is one.
+    text: &'a str,
 }
 
 impl Base<'_> {
@@ -85,8 +88,8 @@ impl Base<'_> {
             Note::Removes(tally) => {
                 let style = if tally.is_partial { theme::WARNING } else { theme::STRONG };
                 row(card, "touches", counted(tally), style);
-                let is_told = tally.named == 0 || tally.named == 1 && tally.folders == 0;
-                if !is_told && !tally.examples.is_empty() {
+                let is_named = |path: &PathBuf| self.text.contains(&self.path(path));
+                if !tally.examples.is_empty() && !(tally.named == 1 && tally.examples.iter().all(is_named)) {
                     self.examples(&tally.examples, tally.named, card);
                 }
             }
