@@ -11,6 +11,7 @@ mod entry;
 mod failure;
 mod line;
 mod link;
+mod question;
 mod resume;
 mod slash;
 mod turn;
@@ -23,14 +24,21 @@ mod tests;
 use std::{
     collections::VecDeque,
     path::PathBuf,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
 use cohab_protocol::{ApprovalMode, Attached, ClientMessage, ShellEvent, TurnId, UserQuery};
-use cohab_shell_relay::{live::LiveEvent, policy::Files, shell::Shell, state::StateChange};
+use cohab_shell_relay::{
+    live::LiveEvent,
+    policy::{Files, remembered::Remembered},
+    shell::Shell,
+    state::StateChange,
+};
 use ratatui::text::Line;
 
 use crate::{
+    approval::{OpenQuestion, Scene},
     consent::Consents,
     effect::Effect,
     event::Event,
@@ -68,6 +76,10 @@ pub struct Options {
     pub shell: Shell,
     /// Where the paths of a command lead.
     pub files: &'static dyn Files,
+    /// What the user allowed for good.
+    pub remembered: Arc<dyn Remembered>,
+    /// What stands around questions for consent.
+    pub scene: Arc<Scene>,
     /// Glyphs or sentences.
     pub look: Look,
     /// Makes ids of turns; a counter in tests.
@@ -184,6 +196,7 @@ impl App {
             Event::Resized { columns, rows } => self.on_resized(columns, rows),
             Event::ProgramEnded(output) => self.on_program_ended(&output),
             Event::UndoKeyPressed => self.on_undo_key(&mut effects),
+            Event::Done(done) => self.on_done(done, now, &mut effects),
             Event::Judged { id, decision } => self.on_judged(id, decision, now, &mut effects),
             Event::Redraw => self.is_dirty = true,
             Event::Deadline => self.on_deadline(now, &mut effects),
@@ -201,9 +214,9 @@ impl App {
         let pending = self.turn.as_ref().and_then(Turn::pending_deadline);
         let counts_down = self.options.look == Look::Glyphs;
         let countdown = self.turn.as_ref().filter(|_| counts_down).and_then(Turn::countdown_deadline);
-        let judging = self.entry.deadline();
-        let waits = escape.into_iter().chain(settle).chain(pending).chain(countdown).chain(judging);
-        waits.chain(self.slash_deadline()).min()
+        let question = self.turn.as_ref().and_then(|turn| turn.question.as_ref()).and_then(OpenQuestion::deadline);
+        let waits = escape.into_iter().chain(settle).chain(pending).chain(countdown).chain(self.entry.deadline());
+        waits.chain(question).chain(self.slash_deadline()).min()
     }
 
     fn on_live(&mut self, event: LiveEvent, now: Instant, effects: &mut Vec<Effect>) {
@@ -369,6 +382,7 @@ impl App {
     fn on_deadline(&mut self, now: Instant, effects: &mut Vec<Effect>) {
         self.give_up_pending(now, effects);
         self.give_up_slash(now);
+        self.on_question_time(now, effects);
         self.give_up_judging(now, effects);
         self.is_dirty |= self.turn.as_mut().is_some_and(|turn| turn.tick(now));
         if self.escape_since.is_some_and(|since| now >= since + LONE_ESCAPE) {

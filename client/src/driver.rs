@@ -6,25 +6,21 @@ mod drawing;
 mod ending;
 mod entry;
 mod link;
+mod process;
 mod program;
 pub(crate) mod shell_io;
 mod slash;
 pub(crate) mod wake;
 
-use std::{
-    ffi::OsString,
-    io,
-    panic::AssertUnwindSafe,
-    path::PathBuf,
-    sync::{Arc, Mutex},
-    time::Instant,
-};
+use std::{ffi::OsString, io, panic::AssertUnwindSafe, path::PathBuf, sync::Arc, time::Instant};
 
 use crate::{
     app::{App, Options},
+    approval::{Lasting, Scene},
     config::{Config, UndoKey},
     connection::Link,
     effect::Effect,
+    errand::Errands,
     event::Event,
     markdown::Highlighter,
     session_settings,
@@ -39,9 +35,11 @@ use cohab_protocol::{Attach, EnvSetting, Paths, SessionKey, TurnId};
 use cohab_shell_relay::{
     files::FileSystem,
     live::{Effects, Keyboard, LiveEvent, LiveShell},
+    rules_file::RulesFile,
     runner::Mode,
 };
 use entry::Entry;
+use process::{catch_panic_messages, home};
 use program::{Program, next_ended};
 use shell_io::{Opened, ShellIo};
 use wake::{Signals, Wake, highlighted, next_link_event, sleep_until};
@@ -95,18 +93,6 @@ pub fn run(start: Start) -> Outcome {
     })
 }
 
-/// A panic's message would be printed while the terminal is raw; it is kept until the terminal is restored.
-fn catch_panic_messages() -> Arc<Mutex<String>> {
-    let kept = Arc::new(Mutex::new(String::new()));
-    let keep = Arc::clone(&kept);
-    std::panic::set_hook(Box::new(move |info| {
-        if let Ok(mut message) = keep.lock() {
-            *message = info.to_string();
-        }
-    }));
-    kept
-}
-
 fn serve(start: Start) -> Outcome {
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
@@ -144,6 +130,7 @@ struct Driver {
     is_link_up: bool,
     needs_resize: bool,
     undo_key: UndoKey,
+    errands: Errands,
     entry: Entry,
 }
 
@@ -163,6 +150,8 @@ impl Driver {
         if let Some(complaint) = complaint {
             terminal.write(format!("cohab: {complaint}\r\n").as_bytes());
         }
+        let rules = Arc::new(RulesFile::new(start.paths.rules_file()));
+        let scene = Scene::of_this_process(home(), shell.kind(), &start.paths, Lasting::Shell);
         let highlighter = (abilities.colors != ColorSupport::None).then(Highlighter::new);
         let options = Options {
             question_prefix: start.config.client.question_prefix.clone(),
@@ -172,6 +161,8 @@ impl Driver {
             home: home(),
             shell: shell.kind(),
             files: &FileSystem,
+            remembered: Arc::clone(&rules) as _,
+            scene: Arc::new(scene),
             look: abilities.look,
             fresh_turn_id: TurnId::fresh,
             highlighter: highlighter.clone(),
@@ -216,6 +207,7 @@ impl Driver {
             is_link_up: false,
             needs_resize: false,
             undo_key: start.config.client.undo_key,
+            errands: Errands::new(rules),
             entry,
         })
     }
@@ -255,6 +247,7 @@ impl Driver {
                     self.handle(Event::ProgramEnded(output));
                 }
                 Wake::Highlighted => self.handle(Event::Redraw),
+                Wake::Done(done) => self.handle(Event::Done(done)),
                 Wake::Time => self.on_time(),
             }
             self.settle();
@@ -275,6 +268,7 @@ impl Driver {
             verdict = self.entry.judge.next() => Wake::Verdict(verdict),
             output = next_ended(&mut self.program) => Wake::ProgramEnded(output),
             () = highlighted(self.highlighter.as_ref()) => Wake::Highlighted,
+            done = self.errands.next() => Wake::Done(done),
             () = sleep_until(deadline) => Wake::Time,
             count = self.shell.read(output), if !self.terminal.is_backed_up() => Wake::Shell(count),
         }
@@ -368,6 +362,7 @@ impl Driver {
             }
             Effect::BeginAnswer => self.live.begin_answer(self.shell.probe(), now, &mut self.fx),
             Effect::CancelCommand(id) => self.live.cancel(&id, self.shell.probe(), now, &mut self.fx),
+            Effect::Begin(errand) => self.errands.begin(errand),
             Effect::TakeKeyboard(true) => {
                 self.live.set_keyboard(Keyboard::Assistant);
                 self.mark_pastes(true);
@@ -425,10 +420,4 @@ impl Drop for Driver {
         let reset = self.live.modes().reset_all();
         self.terminal.write(&reset);
     }
-}
-
-/// The user's home with links resolved: the shell tells its folder so, too.
-fn home() -> PathBuf {
-    let home = std::env::home_dir().unwrap_or_else(|| "/".into());
-    home.canonicalize().unwrap_or(home)
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use cohab_protocol::{ClientMessage, RequestId, ResumePoint, SessionKey};
 use cohab_shell_relay::{live::LineDecision, runner::CommandRequest};
 
-use crate::{attach_change::AttachChange, entry::Question, gate::Decision};
+use crate::{attach_change::AttachChange, entry::Question, errand::Errand, gate::Decision};
 
 /// One thing to do.
 #[derive(Debug, PartialEq)]
@@ -64,4 +64,6 @@ pub enum Effect {
     CancelCommand(String),
     /// Whether keys come to us (a card is open) or go where the relay puts them.
     TakeKeyboard(bool),
+    /// Do this on the side; ends in `Done`, or never.
+    Begin(Errand),
 }

@@ -3,7 +3,7 @@
 use cohab_protocol::{Attached, DaemonMessage};
 use cohab_shell_relay::live::LiveEvent;
 
-use crate::{gate::Decision, slash::own_output::OwnOutput};
+use crate::{errand::Done, gate::Decision, slash::own_output::OwnOutput};
 
 /// One thing that happened.
 #[derive(Debug)]
@@ -50,6 +50,8 @@ pub enum Event {
     },
     /// What is on the screen is out of date: code got its colours, or the live area was erased.
     Redraw,
+    /// Something on the side is done.
+    Done(Done),
     /// The time of [`deadline`](crate::app::App::deadline) has come.
     Deadline,
 }

@@ -11,7 +11,7 @@ use std::{
 
 use async_trait::async_trait;
 use cohab_protocol::{ApprovalMode, Paths};
-use cohab_shell_relay::{runner::CommandRunner, shell::Shell};
+use cohab_shell_relay::{rules_file::RulesFile, runner::CommandRunner, shell::Shell};
 use tokio::time::{Instant, timeout};
 
 use crate::{
@@ -111,6 +111,7 @@ pub struct Assembly {
     parts: Parts,
     kept: Mutex<Vec<Kept>>,
     known_servers: KnownServers,
+    rules: Arc<RulesFile>,
     /// Servers that the user did not agree to, since the daemon runs.
     declined: Mutex<BTreeSet<(String, String)>>,
 }
@@ -142,7 +143,8 @@ impl Assembly {
     #[must_use]
     pub fn new(paths: Paths, parts: Parts) -> Self {
         let known_servers = KnownServers::new(paths.state_dir.join("known-servers"));
-        Self { paths, parts, kept: Mutex::default(), known_servers, declined: Mutex::default() }
+        let rules = Arc::new(RulesFile::new(paths.rules_file()));
+        Self { paths, parts, kept: Mutex::default(), known_servers, rules, declined: Mutex::default() }
     }
 
     /// Settings and choice for this environment, anew only if the settings file or the environment is another one.
@@ -316,7 +318,8 @@ impl Assembler for Assembly {
             let session = Arc::clone(&session);
             move || session.approval() != ApprovalMode::All
         };
-        let gate = Gate::new(self.parts.policy, mode, approver, session.consents().clone(), home, shell);
+        let gate = Gate::new(self.parts.policy, mode, approver, session.consents().clone(), home, shell)
+            .with_remembered(Arc::clone(&self.rules) as _);
         // Outermost first; the gate is innermost but for what records, so that it judges what really runs.
         let others: [Arc<dyn Middleware>; 3] =
             [Arc::new(Checkpoint::new(Arc::clone(session.conversation()))), Arc::new(Inbound), Arc::new(gate)];

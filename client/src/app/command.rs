@@ -67,7 +67,8 @@ impl App {
         let context = policy::Context::new(&self.cwd, &self.options.home)
             .in_shell(self.options.shell)
             .with_files(self.options.files);
-        if !self.consents.permits(request, self.options.approval, context) {
+        let remembered = self.options.remembered.as_ref();
+        if !self.consents.permits(request, self.options.approval, context, remembered) {
             let reason = "the user's terminal has no approval for exactly this command in this folder; it was not run";
             return Err(("not_approved", reason));
         }

@@ -6,7 +6,6 @@ use super::{
     App, Surface,
     turn::{Turn, Waiting},
 };
-use crate::approval::QUESTION_ROWS;
 use crate::markdown::{CodeBlocks, wrap::wrap_exactly};
 use crate::ui::{
     look::Look,
@@ -53,10 +52,7 @@ impl App {
         let mut area = if look == Look::Glyphs { turn.tail().to_vec() } else { Vec::new() };
         let mut cursor = None;
         if let Some(question) = &turn.question {
-            let card = question.card(width, look);
-            if card.len() + QUESTION_ROWS <= rows {
-                area.extend(card);
-            }
+            area.extend(question.fitting_card(width, rows, look).unwrap_or_default());
             let keys = question.question(width, look);
             cursor = keys.cursor.map(|(row, column)| (row + area.len(), column));
             area.extend(keys.lines);

@@ -16,6 +16,7 @@ mod keys;
 mod lease;
 mod offline;
 mod probe;
+mod remembered;
 mod sessions;
 mod setup;
 mod shell;
