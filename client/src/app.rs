@@ -4,11 +4,14 @@
 //! The terminal has one owner at a time (`Surface`). The assistant draws only while it is ours, between `AnswerReady` and
 //! the next command or the end of the answer; what it has to say meanwhile waits.
 
+mod aside;
+mod attention;
 mod command;
 mod countdown;
 mod daemon;
 mod line;
 mod link;
+mod progress;
 mod turn;
 mod undo;
 mod view;
@@ -34,6 +37,9 @@ use crate::{
     markdown::Highlighter,
     ui::{keys::KeyReader, look::Look},
 };
+use aside::Aside;
+use attention::Attention;
+use progress::Progress;
 use turn::Turn;
 use undo::{UndoJournal, UndoKey, Undoing};
 pub use view::Frame;
@@ -109,6 +115,8 @@ pub struct App {
     undo_journal: UndoJournal,
     undoing: Option<Undoing>,
     undo_key: UndoKey,
+    aside: Aside,
+    attention: Attention,
     /// Where the shell is, as of the question and then of the agent's commands.
     cwd: PathBuf,
     above: Vec<Line<'static>>,
@@ -136,6 +144,8 @@ impl App {
             undo_journal: UndoJournal::default(),
             undoing: None,
             undo_key: UndoKey::default(),
+            aside: Aside::default(),
+            attention: Attention::default(),
             cwd,
             above: Vec::new(),
             is_dirty: false,
@@ -155,10 +165,12 @@ impl App {
             Event::Daemon(message) => self.on_daemon(*message, now, &mut effects),
             Event::Resized { columns, rows } => self.on_resized(columns, rows),
             Event::UndoKeyPressed => self.on_undo_key(&mut effects),
+            Event::StopKeyPressed => self.stop_aside(now, &mut effects),
             Event::Redraw => self.is_dirty = true,
             Event::Deadline => self.on_deadline(now, &mut effects),
         }
         self.close_if_due(now, &mut effects);
+        self.settle_aside(now, &mut effects);
         effects
     }
 
@@ -169,7 +181,8 @@ impl App {
         let settle = self.turn.as_ref().and_then(Turn::settle_deadline);
         let pending = self.turn.as_ref().and_then(Turn::pending_deadline);
         let countdown = self.turn.as_ref().and_then(Turn::countdown_deadline);
-        escape.into_iter().chain(settle).chain(pending).chain(countdown).min()
+        let others = [self.aside_due(), self.clock_due()].into_iter().flatten();
+        escape.into_iter().chain(settle).chain(pending).chain(countdown).chain(others).min()
     }
 
     fn on_live(&mut self, event: LiveEvent, now: Instant, effects: &mut Vec<Effect>) {
@@ -189,8 +202,16 @@ impl App {
                 self.on_hotkey(&text, now, effects);
             }
             LiveEvent::AnswerReady => self.on_answer_ready(now, effects),
+            LiveEvent::AnswerRefused(_) if self.stays_aside() => {}
             LiveEvent::AnswerRefused(_) => self.on_answer_refused(effects),
+            LiveEvent::KeysWait => {
+                self.attention.has_focus(true);
+                self.aside.keys_wait();
+            }
+            LiveEvent::FocusChanged(has_focus) => self.attention.has_focus(has_focus),
+            LiveEvent::AnswerEnded if self.has_stepped_aside() => {}
             LiveEvent::AnswerEnded => {
+                self.aside = Aside::default();
                 self.offer_undo();
                 self.surface = Surface::Shell;
                 self.turn = None;
@@ -198,7 +219,10 @@ impl App {
             }
             LiveEvent::CancelRequested => self.cancel_turn(now, effects),
             LiveEvent::AnswerKey(bytes) => self.on_keys(&bytes, now, effects),
-            LiveEvent::UserCommandFinished(command) => self.keep_shell_event(command::shell_event(command), effects),
+            LiveEvent::UserCommandFinished(command) => {
+                self.cwd.clone_from(&command.cwd);
+                self.keep_shell_event(command::shell_event(command), effects);
+            }
             other => {
                 if let Some(other) = self.on_undo_event(other, effects) {
                     self.on_command_event(other, now, effects);
@@ -235,6 +259,7 @@ impl App {
         self.print_question(&question);
         let turn_id = (self.options.fresh_turn_id)();
         let mut turn = Turn::new(turn_id, self.text_width(), self.options.highlighter.clone(), now);
+        turn.progress = Progress::new(&question, now);
         if question.is_empty() {
             self.turn = Some(turn);
             self.print_usage();
@@ -301,6 +326,9 @@ impl App {
         if turn.is_over() && turn.is_settled(now) {
             let rest = turn.finish_text();
             self.append_text(rest);
+            if self.ask_next(now, effects) {
+                return;
+            }
             self.surface = Surface::Closing;
             effects.push(Effect::EndAnswer);
         }
@@ -308,7 +336,7 @@ impl App {
 
     fn on_deadline(&mut self, now: Instant, effects: &mut Vec<Effect>) {
         self.give_up_pending(now, effects);
-        self.is_dirty |= self.turn.as_mut().is_some_and(|turn| turn.tick(now));
+        self.is_dirty |= self.turn.as_mut().is_some_and(|turn| turn.tick(now) | turn.progress.tick(now));
         if self.escape_since.is_some_and(|since| now >= since + LONE_ESCAPE) {
             self.escape_since = None;
             let inputs: Vec<_> = self.keys.flush_escape().into_iter().collect();

@@ -2,6 +2,7 @@
 //!
 //! A key takes the shortest way: read, relay, write. Nothing on it waits, allocates per key or ticks.
 
+mod focus;
 pub(crate) mod shell_io;
 mod wake;
 
@@ -32,6 +33,7 @@ use crate::{
     terminal::Terminal,
     ui::{ansi::ColorSupport, live_area::LiveArea, look::Look},
 };
+use focus::Focus;
 use shell_io::{Opened, ShellIo};
 use wake::{Signals, Wake, highlighted, next_link_event, sleep_until};
 
@@ -48,6 +50,7 @@ const SHELL_BUFFER_BYTES: usize = 64 * 1024;
 /// Input for the shell that may wait; beyond, the terminal is not read.
 const SHELL_QUEUE_BYTES: usize = 64 * 1024;
 
+const CTRL_C: u8 = 0x03;
 const BRACKETED_PASTE_ON: &[u8] = b"\x1b[?2004h";
 const BRACKETED_PASTE_OFF: &[u8] = b"\x1b[?2004l";
 
@@ -131,6 +134,7 @@ struct Driver {
     is_link_up: bool,
     needs_resize: bool,
     undo_key: UndoKey,
+    focus: Focus,
 }
 
 impl Driver {
@@ -191,6 +195,7 @@ impl Driver {
             is_link_up: false,
             needs_resize: false,
             undo_key: start.config.client.undo_key,
+            focus: Focus::new(start.config.client.notify),
         })
     }
 
@@ -227,6 +232,7 @@ impl Driver {
                 Wake::Time => self.on_time(),
             }
             self.settle();
+            self.watch_focus(self.app.watches_focus());
             self.draw_if_due();
         }
     }
@@ -256,6 +262,9 @@ impl Driver {
         self.has_been_used = true;
         if self.undo_key.is(bytes) && self.app.takes_undo_key(self.live.untouched_prompt()) {
             return self.handle(Event::UndoKeyPressed);
+        }
+        if matches!(bytes, [CTRL_C] | b"\x1b[99;5u") && self.app.takes_stop_key(self.live.untouched_prompt()) {
+            return self.handle(Event::StopKeyPressed);
         }
         self.live.user_input(bytes, self.shell.probe(), Instant::now(), &mut self.fx);
     }
@@ -350,6 +359,8 @@ impl Driver {
                 self.live.run_as(request, Mode::Live, self.shell.probe(), now, &mut self.fx);
             }
             Effect::BeginAnswer => self.live.begin_answer(self.shell.probe(), now, &mut self.fx),
+            Effect::ComeBack => self.live.begin_answer_when_idle(self.shell.probe(), now, &mut self.fx),
+            Effect::Notify(text) => self.notify(&text),
             Effect::CancelCommand(id) => self.live.cancel(&id, self.shell.probe(), now, &mut self.fx),
             Effect::TakeKeyboard(true) => {
                 self.live.set_keyboard(Keyboard::Assistant);
@@ -468,6 +479,7 @@ impl Driver {
 
 impl Drop for Driver {
     fn drop(&mut self) {
+        self.watch_focus(false);
         let reset = self.live.modes().reset_all();
         self.terminal.write(&reset);
     }

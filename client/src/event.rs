@@ -30,6 +30,8 @@ pub enum Event {
     },
     /// The key for undo was pressed where it [counts](crate::app::App::takes_undo_key).
     UndoKeyPressed,
+    /// Ctrl-C was pressed where it [stops a turn](crate::app::App::takes_stop_key) that goes on behind the user's prompt.
+    StopKeyPressed,
     /// What is on the screen is out of date: code got its colours, or the live area was erased.
     Redraw,
     /// The time of [`deadline`](crate::app::App::deadline) has come.

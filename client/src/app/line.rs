@@ -20,6 +20,7 @@ impl App {
                 effects.push(Effect::DecideLine(LineDecision::Assistant));
                 self.open_turn(question.to_owned(), now, effects);
             }
+            Some(question) if self.is_aside() => self.queue_question(question, effects),
             None if self.turn.is_none() && Self::is_undo(line) => self.begin_undo(effects),
             _ => effects.push(Effect::DecideLine(LineDecision::Shell)),
         }
@@ -27,6 +28,9 @@ impl App {
 
     pub(super) fn on_hotkey(&mut self, line: &str, now: Instant, effects: &mut Vec<Effect>) {
         let question = self.question_in(line).unwrap_or(line.trim());
+        if self.is_aside() && !question.is_empty() {
+            return self.queue_question(question, effects);
+        }
         if question.is_empty() || self.turn.is_some() {
             effects.push(Effect::DecideLine(LineDecision::Shell));
             return;

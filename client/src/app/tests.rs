@@ -15,10 +15,13 @@ use uuid::Uuid;
 
 use super::*;
 
+mod aside;
+mod attention;
 mod calls;
 mod consent;
 mod countdown;
 mod link;
+mod status;
 mod undo;
 
 /// Where the shell is at a question.

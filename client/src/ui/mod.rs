@@ -8,6 +8,8 @@ pub mod input;
 pub mod keys;
 pub mod live_area;
 pub mod look;
+pub mod notify;
+pub mod progress;
 pub mod receipt;
 pub mod status;
 pub mod theme;
