@@ -23,7 +23,7 @@ use crate::{
         },
     },
     context::{model_table::ModelTable, system_prompt::SYSTEM_PROMPT, window_size::WindowSources},
-    middleware::{accounting::Accounting, checkpoint::Checkpoint, window::Window},
+    middleware::{accounting::Accounting, checkpoint::Checkpoint, meanwhile::Meanwhile, window::Window},
     provider::{
         choice::{Choice, ChoiceError},
         detect::LocalServer,
@@ -273,9 +273,15 @@ impl Assembler for Assembly {
         let home = self.parts.home.clone();
         let gate = Gate::new(self.parts.policy, mode, approver, session.consents().clone(), home, shell);
         // Outermost first; the gate is innermost, so that it judges what really runs.
-        let others: [Arc<dyn Middleware>; 3] =
-            [Arc::new(Checkpoint::new(Arc::clone(session.conversation()))), Arc::new(Inbound), Arc::new(gate)];
+        let others: [Arc<dyn Middleware>; 2] =
+            [Arc::new(Checkpoint::new(Arc::clone(session.conversation()))), Arc::new(Inbound)];
         middleware.extend(others);
+        // The offline assistant reads results by their form.
+        if !provider.info().is_offline {
+            let session = Arc::clone(&session);
+            middleware.push(Arc::new(Meanwhile::new(Box::new(move || session.take_untold()))));
+        }
+        middleware.push(Arc::new(gate));
         let tools = settings.tools.into_iter().map(|tool| (tool.spec().name, tool)).collect();
         Ok(Agent { provider, tools, middleware, runner, system: SYSTEM_PROMPT.into(), limits: settings.limits })
     }

@@ -2,6 +2,7 @@
 
 pub mod fit;
 pub mod learned;
+pub mod meanwhile;
 pub mod model_table;
 pub mod query;
 pub mod system_prompt;

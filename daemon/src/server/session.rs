@@ -2,6 +2,7 @@
 
 mod calls;
 mod environment;
+mod meanwhile;
 
 use std::{
     collections::{BTreeMap, HashMap, VecDeque},
@@ -23,6 +24,7 @@ use tokio_util::sync::CancellationToken;
 use calls::PendingCall;
 pub use calls::{OpenApproval, OpenCall, Progress};
 use environment::KnownEnvironment;
+use meanwhile::Untold;
 
 use super::{
     convert,
@@ -65,6 +67,7 @@ struct State {
     approval: ApprovalMode,
     cwd: PathBuf,
     history: VecDeque<PastCommand>,
+    untold: Untold,
     timeline: Timeline,
     turn: Option<Turn>,
     calls: HashMap<CallId, PendingCall>,
@@ -102,6 +105,7 @@ impl Session {
             approval: ApprovalMode::default(),
             cwd: PathBuf::from("/"),
             history: VecDeque::new(),
+            untold: Untold::default(),
             timeline: Timeline::default(),
             turn: None,
             calls: HashMap::new(),
@@ -202,7 +206,11 @@ impl Session {
         if state.history.len() == MAX_HISTORY_EVENTS {
             state.history.pop_front();
         }
-        state.history.push_back(convert::past_command(event));
+        let past = convert::past_command(event);
+        if state.turn.is_some() {
+            state.untold.push(past.clone());
+        }
+        state.history.push_back(past);
     }
 
     // --- the client ---------------------------------------------------------------------------------------------------
@@ -364,6 +372,7 @@ impl Session {
         }
         state.turn = Some(Turn { id, cancel });
         state.cwd = cwd;
+        state.untold = Untold::default();
         state.timeline.begin(id);
         drop(state);
         self.outgoing.notify_one();
