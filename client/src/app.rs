@@ -9,6 +9,7 @@ mod attention;
 mod command;
 mod countdown;
 mod daemon;
+mod entry;
 mod line;
 mod link;
 mod progress;
@@ -34,11 +35,12 @@ use crate::{
     effect::Effect,
     event::Event,
     journal::ResultJournal,
-    markdown::Highlighter,
+    markdown::{CodeBlocks, Highlighter},
     ui::{keys::KeyReader, look::Look},
 };
 use aside::Aside;
 use attention::Attention;
+use entry::{Entry, Told};
 use progress::Progress;
 use turn::Turn;
 use undo::{UndoJournal, UndoKey, Undoing};
@@ -54,6 +56,8 @@ const LONE_ESCAPE: Duration = Duration::from_millis(50);
 pub struct Options {
     /// What a line begins with that is meant for the assistant.
     pub question_prefix: String,
+    /// Whether a line in natural language needs no prefix.
+    pub gate: bool,
     /// What may run unasked.
     pub approval: ApprovalMode,
     /// The user's home.
@@ -105,6 +109,7 @@ pub struct App {
     link: LinkState,
     surface: Surface,
     turn: Option<Turn>,
+    entry: Entry,
     /// A cancelled turn that the daemon has not ended yet: it takes the next question only then.
     cancelled_turn: Option<TurnId>,
     consents: Consents,
@@ -120,6 +125,8 @@ pub struct App {
     /// Where the shell is, as of the question and then of the agent's commands.
     cwd: PathBuf,
     above: Vec<Line<'static>>,
+    /// Of the last answer.
+    code_blocks: CodeBlocks,
     is_dirty: bool,
     keys: KeyReader,
     escape_since: Option<Instant>,
@@ -136,6 +143,7 @@ impl App {
             link: LinkState::Down,
             surface: Surface::Shell,
             turn: None,
+            entry: Entry::default(),
             cancelled_turn: None,
             consents: Consents::default(),
             journal: ResultJournal::default(),
@@ -148,6 +156,7 @@ impl App {
             attention: Attention::default(),
             cwd,
             above: Vec::new(),
+            code_blocks: CodeBlocks::default(),
             is_dirty: false,
             keys: KeyReader::new(),
             escape_since: None,
@@ -166,6 +175,7 @@ impl App {
             Event::Resized { columns, rows } => self.on_resized(columns, rows),
             Event::UndoKeyPressed => self.on_undo_key(&mut effects),
             Event::StopKeyPressed => self.stop_aside(now, &mut effects),
+            Event::Judged { id, decision } => self.on_judged(id, decision, now, &mut effects),
             Event::Redraw => self.is_dirty = true,
             Event::Deadline => self.on_deadline(now, &mut effects),
         }
@@ -181,25 +191,27 @@ impl App {
         let settle = self.turn.as_ref().and_then(Turn::settle_deadline);
         let pending = self.turn.as_ref().and_then(Turn::pending_deadline);
         let countdown = self.turn.as_ref().and_then(Turn::countdown_deadline);
+        let judging = self.entry.deadline();
         let others = [self.aside_due(), self.clock_due()].into_iter().flatten();
-        escape.into_iter().chain(settle).chain(pending).chain(countdown).chain(others).min()
+        escape.into_iter().chain(settle).chain(pending).chain(countdown).chain(judging).chain(others).min()
     }
 
     fn on_live(&mut self, event: LiveEvent, now: Instant, effects: &mut Vec<Effect>) {
         match event {
             LiveEvent::PromptReady => {
+                self.entry.forget_judging();
                 self.age_undo_offer(effects);
                 if self.link == LinkState::Down && self.surface == Surface::Shell && self.turn.is_none() {
                     self.connect(effects);
                 }
             }
-            LiveEvent::LineEntered { text, cwd, .. } => {
+            LiveEvent::LineEntered { text, cwd, is_command, is_alone, .. } => {
                 self.cwd = cwd;
-                self.on_line(&text, now, effects);
+                self.on_line(Told { line: text, is_command }, is_alone, now, effects);
             }
-            LiveEvent::HotkeyPressed { text, cwd } => {
+            LiveEvent::HotkeyPressed { text, cwd, is_command } => {
                 self.cwd = cwd;
-                self.on_hotkey(&text, now, effects);
+                self.on_hotkey(Told { line: text, is_command }, now, effects);
             }
             LiveEvent::AnswerReady => self.on_answer_ready(now, effects),
             LiveEvent::AnswerRefused(_) if self.stays_aside() => {}
@@ -214,10 +226,17 @@ impl App {
                 self.aside = Aside::default();
                 self.offer_undo();
                 self.surface = Surface::Shell;
+                self.keep_code();
                 self.turn = None;
+                self.entry.ended();
                 self.end_undo();
             }
-            LiveEvent::CancelRequested => self.cancel_turn(now, effects),
+            LiveEvent::CancelRequested { is_escape } => {
+                if is_escape && self.turn.as_ref().is_some_and(|turn| !turn.is_over()) {
+                    self.entry.bring_back();
+                }
+                self.cancel_turn(now, effects);
+            }
             LiveEvent::AnswerKey(bytes) => self.on_keys(&bytes, now, effects),
             LiveEvent::UserCommandFinished(command) => {
                 self.cwd.clone_from(&command.cwd);
@@ -234,6 +253,7 @@ impl App {
     /// The shell could not make room (it is busy, or gone): the line is as it was, the question is withdrawn.
     fn on_answer_refused(&mut self, effects: &mut Vec<Effect>) {
         self.surface = Surface::Shell;
+        self.entry.refused();
         self.end_undo();
         self.above.clear();
         if let Some(turn) = self.turn.take().filter(|turn| !turn.is_over() && turn.was_sent()) {
@@ -258,7 +278,7 @@ impl App {
         self.is_dirty = true;
         self.print_question(&question);
         let turn_id = (self.options.fresh_turn_id)();
-        let mut turn = Turn::new(turn_id, self.text_width(), self.options.highlighter.clone(), now);
+        let mut turn = Turn::new(turn_id, self.text_width(), self.options.look, self.options.highlighter.clone(), now);
         turn.progress = Progress::new(&question, now);
         if question.is_empty() {
             self.turn = Some(turn);
@@ -330,12 +350,13 @@ impl App {
                 return;
             }
             self.surface = Surface::Closing;
-            effects.push(Effect::EndAnswer);
+            effects.push(self.entry.end());
         }
     }
 
     fn on_deadline(&mut self, now: Instant, effects: &mut Vec<Effect>) {
         self.give_up_pending(now, effects);
+        self.give_up_judging(now, effects);
         self.is_dirty |= self.turn.as_mut().is_some_and(|turn| turn.tick(now) | turn.progress.tick(now));
         if self.escape_since.is_some_and(|since| now >= since + LONE_ESCAPE) {
             self.escape_since = None;

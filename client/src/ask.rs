@@ -28,7 +28,7 @@ use crate::{
     config,
     connection::{self, ConnectError, Frames},
     session_settings, terminal,
-    ui::{ansi::ColorSupport, look::Look},
+    ui::live_area::Abilities,
 };
 use keyboard::Keyboard;
 
@@ -61,8 +61,7 @@ pub async fn run(args: AskArgs, paths: Paths) -> ExitCode {
         Box::new(json::JsonView::new(io::stdout()))
     } else if io::stdout().is_terminal() {
         let (columns, rows) = terminal::size_of(rustix::stdio::stdout());
-        let colors = ColorSupport::from_env();
-        Box::new(screen::ScreenView::new(io::stdout(), columns, rows, colors, Look::from_env(colors)))
+        Box::new(screen::ScreenView::new(io::stdout(), columns, rows, Abilities::from_env()))
     } else {
         Box::new(plain::PlainView::new(io::stdout(), io::stderr()))
     };

@@ -129,8 +129,14 @@ pub enum Command {
     /// Say whether a line is a command or a question
     #[command(hide = true)]
     Gate(crate::gate::command::GateArgs),
-    /// Print the line that makes every shell start inside cohab
-    #[command(hide = true)]
+    /// Print the lines that make every shell start inside cohab
+    #[command(
+        hide = true,
+        after_help = "Append them to the end of the shell's own start-up file: cohab init bash >> ~/.bashrc\n\
+            (zsh: ~/.zshrc, fish: ~/.config/fish/config.fish), or let the file evaluate them:\n  \
+            eval \"$(cohab init bash)\"        eval (cohab init fish | string collect)\n\
+            `COHAB_OFF=1 bash` opens a plain shell; where cohab fails, a plain shell stays."
+    )]
     Init {
         /// The shell
         shell: CompletionShell,
@@ -148,8 +154,11 @@ pub enum Command {
         shell: CompletionShell,
     },
     /// Print the manual page
-    #[command(hide = true)]
-    Man,
+    #[command(hide = true, after_help = "To read it: cohab man | man -l -")]
+    Man {
+        /// Only of this command
+        command: Option<String>,
+    },
 }
 
 /// `cohab ask`.
@@ -211,15 +220,6 @@ impl From<ApproveMode> for ApprovalMode {
     }
 }
 
-/// The words of `cohab config`, with their meaning, for completions.
-const CONFIG_WORDS: &[(&str, &str)] = &[
-    ("path", "Print the path of the settings file"),
-    ("list", "Print all settings with their values and meaning"),
-    ("get", "Print the value in force"),
-    ("set", "Change a value in the settings file"),
-    ("check", "Check the settings file"),
-];
-
 /// `cohab daemon`.
 #[derive(Debug, Subcommand)]
 pub enum DaemonCommand {
@@ -275,28 +275,24 @@ impl From<CompletionShell> for clap_complete::Shell {
     }
 }
 
-/// What shells complete: without the arguments of the shell, which would swallow the subcommands of subcommands, and with the
-/// words of `config`.
+/// All commands as completions and manual tell them: without the arguments of the shell, which would swallow the subcommands of
+/// subcommands; those of [`HANDED_OVER`] as `definition` knows them, else without words of their own.
 #[must_use]
-pub fn for_completions() -> clap::Command {
+pub fn all_commands(definition: impl Fn(&str) -> Option<clap::Command>) -> clap::Command {
     let full = Cli::command();
     let options = full.get_arguments().filter(|argument| !argument.is_positional()).cloned();
-    let subcommands = full.get_subcommands().map(|command| match command.get_name() {
-        "config" => config_for_completions(command),
-        _ => command.clone(),
+    let subcommands = full.get_subcommands().map(|command| {
+        let Some(name) = HANDED_OVER.iter().find(|name| **name == command.get_name()) else { return command.clone() };
+        let known = definition(name).unwrap_or_else(|| clap::Command::new(*name));
+        known.about(command.get_about().cloned().unwrap_or_default()).hide(command.is_hide_set())
     });
     clap::Command::new("cohab")
         .version(env!("CARGO_PKG_VERSION"))
+        .about(full.get_about().cloned().unwrap_or_default())
         .args(options)
         .subcommands(subcommands)
         .disable_help_flag(true)
         .disable_help_subcommand(true)
-}
-
-fn config_for_completions(config: &clap::Command) -> clap::Command {
-    let about = config.get_about().cloned().unwrap_or_default();
-    let words = CONFIG_WORDS.iter().map(|(word, about)| clap::Command::new(*word).about(*about));
-    clap::Command::new("config").about(about).subcommands(words).disable_help_subcommand(true)
 }
 
 #[cfg(test)]
@@ -317,20 +313,20 @@ mod tests {
     }
 
     #[test]
-    fn completions_reach_the_words_of_every_subcommand() {
-        let command = for_completions();
+    fn all_commands_keep_their_meaning_with_and_without_the_words_of_the_daemon() {
+        let known = |name: &str| {
+            (name == "config").then(|| clap::Command::new("config").subcommand(clap::Command::new("path")))
+        };
+        let command = all_commands(known);
         let words = |name: &str| {
             let command = command.find_subcommand(name).unwrap();
+            assert!(command.get_about().is_some(), "{name}");
             command.get_subcommands().map(|word| word.get_name().to_owned()).collect::<Vec<_>>()
         };
-        assert_eq!(words("config"), ["path", "list", "get", "set", "check"]);
+        assert_eq!(words("config"), ["path"]);
+        assert!(words("usage").is_empty());
         assert_eq!(words("daemon"), ["status", "start", "stop", "restart", "logs"]);
         assert!(command.get_positionals().next().is_none());
-        for shell in [clap_complete::Shell::Bash, clap_complete::Shell::Zsh, clap_complete::Shell::Fish] {
-            let mut script = Vec::new();
-            clap_complete::generate(shell, &mut for_completions(), "cohab", &mut script);
-            assert!(String::from_utf8(script).unwrap().contains("restart"), "{shell}");
-        }
     }
 
     #[test]

@@ -90,6 +90,16 @@ pub enum FlipKey {
 }
 
 impl FlipKey {
+    /// As it is shown; empty for none.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::AltG => "Alt-G",
+            Self::CtrlBracket => "Ctrl-]",
+            Self::None => "",
+        }
+    }
+
     /// Whether these bytes are this key and nothing else, also as the kitty keyboard protocol says it.
     #[must_use]
     pub fn is(self, bytes: &[u8]) -> bool {

@@ -54,7 +54,7 @@ async fn ask_status(frames: &mut Frames) -> Result<DaemonStatus, ConnectError> {
     }
 }
 
-async fn look(paths: &Paths, may_start: bool) -> Result<DaemonStatus, ConnectError> {
+pub(crate) async fn look(paths: &Paths, may_start: bool) -> Result<DaemonStatus, ConnectError> {
     ask_status(&mut connection::open(paths, may_start).await?).await
 }
 
@@ -212,7 +212,7 @@ fn last_lines(bytes: &[u8], count: usize) -> &[u8] {
 }
 
 /// A duration for people: `42 s`, `3 min`, `5 h 12 min`, `2 d 3 h`.
-fn duration(milliseconds: u64) -> String {
+pub(crate) fn duration(milliseconds: u64) -> String {
     let seconds = milliseconds / 1000;
     match (seconds / 86_400, seconds / 3600 % 24, seconds / 60 % 60) {
         (0, 0, 0) => format!("{seconds} s"),

@@ -2,6 +2,7 @@
 //!
 //! A key takes the shortest way: read, relay, write. Nothing on it waits, allocates per key or ticks.
 
+mod entry;
 mod focus;
 pub(crate) mod shell_io;
 mod wake;
@@ -31,14 +32,17 @@ use crate::{
     markdown::Highlighter,
     session_settings,
     terminal::Terminal,
-    ui::{ansi::ColorSupport, live_area::LiveArea, look::Look},
+    ui::{
+        ansi::ColorSupport,
+        live_area::{Abilities, LiveArea},
+        pace::FramePace,
+    },
 };
+use entry::Entry;
 use focus::Focus;
 use shell_io::{Opened, ShellIo};
 use wake::{Signals, Wake, highlighted, next_link_event, sleep_until};
 
-/// Least time between two redraws of the live area: text at reading speed is drawn as it comes, a burst at 125 Hz.
-const FRAME_INTERVAL: Duration = Duration::from_millis(8);
 /// A shell that ends this soon, without a prompt and without a key, did not get on with us.
 const STILLBORN_LIMIT: Duration = Duration::from_secs(2);
 /// A terminal that takes nothing for this long is not waited for when the shell has ended.
@@ -129,18 +133,20 @@ struct Driver {
     highlighter: Option<Highlighter>,
     fx: Effects,
     opened_at: Instant,
-    drawn_at: Instant,
+    pace: FramePace,
+    takes_modes: bool,
     has_been_used: bool,
     is_link_up: bool,
     needs_resize: bool,
     undo_key: UndoKey,
     focus: Focus,
+    entry: Entry,
 }
 
 impl Driver {
     fn open(start: Start) -> io::Result<Self> {
         let now = Instant::now();
-        let colors = ColorSupport::from_env();
+        let abilities = Abilities::from_env();
         let approval = session_settings::approval_mode(
             None,
             std::env::var("COHAB_APPROVAL").ok().as_deref(),
@@ -153,17 +159,20 @@ impl Driver {
         if let Some(complaint) = complaint {
             terminal.write(format!("cohab: {complaint}\r\n").as_bytes());
         }
-        let highlighter = (colors != ColorSupport::None).then(Highlighter::new);
+        let highlighter = (abilities.colors != ColorSupport::None).then(Highlighter::new);
         let options = Options {
             question_prefix: start.config.client.question_prefix.clone(),
+            gate: start.config.client.gate,
             approval,
             home: home(),
             shell: shell.kind(),
             files: &FileSystem,
-            look: Look::from_env(colors),
+            look: abilities.look,
             fresh_turn_id: TurnId::fresh,
             highlighter: highlighter.clone(),
         };
+        let flip_key = start.config.client.flip_key;
+        let entry = Entry::new(shell.kind(), columns, options.look, flip_key, &start.paths, options.home.clone());
         let attach = Attach {
             session: SessionKey(format!("shell:{}", uuid::Uuid::now_v7().as_simple())),
             live_shell: Some(shell.name().to_owned()),
@@ -179,7 +188,7 @@ impl Driver {
         };
         let cwd = std::env::current_dir().unwrap_or_else(|_| "/".into());
         Ok(Self {
-            area: LiveArea::new(columns, rows, colors),
+            area: LiveArea::new(columns, rows, abilities),
             app: App::new(options, cwd, columns, rows),
             terminal,
             shell,
@@ -190,12 +199,14 @@ impl Driver {
             highlighter,
             fx: Effects::default(),
             opened_at: now,
-            drawn_at: now,
+            pace: FramePace::default(),
+            takes_modes: !abilities.is_dumb,
             has_been_used: false,
             is_link_up: false,
             needs_resize: false,
             undo_key: start.config.client.undo_key,
             focus: Focus::new(start.config.client.notify),
+            entry,
         })
     }
 
@@ -228,6 +239,7 @@ impl Driver {
                     self.terminal.write(b"\r\n");
                     return Outcome::Exited(status);
                 }
+                Wake::Verdict(verdict) => self.on_verdict(verdict),
                 Wake::Highlighted => self.handle(Event::Redraw),
                 Wake::Time => self.on_time(),
             }
@@ -247,6 +259,7 @@ impl Driver {
             () = self.terminal.writable() => Wake::TerminalWritable,
             () = self.shell.writable() => Wake::ShellWritable,
             event = next_link_event(&mut self.link) => Wake::Link(event),
+            verdict = self.entry.judge.next() => Wake::Verdict(verdict),
             () = highlighted(self.highlighter.as_ref()) => Wake::Highlighted,
             () = sleep_until(deadline) => Wake::Time,
             count = self.shell.read(output), if !self.terminal.is_backed_up() => Wake::Shell(count),
@@ -254,12 +267,15 @@ impl Driver {
     }
 
     fn deadline(&self) -> Option<Instant> {
-        let frame = self.app.wants_to_draw().then(|| self.drawn_at + FRAME_INTERVAL);
-        [self.live.deadline(), self.app.deadline(), frame].into_iter().flatten().min()
+        let frame = if self.app.wants_to_draw() { self.pace.deadline() } else { None };
+        [self.live.deadline(), self.app.deadline(), self.entry.hint.deadline(), frame].into_iter().flatten().min()
     }
 
     fn on_keys(&mut self, bytes: &[u8]) {
         self.has_been_used = true;
+        if self.take_entry_keys(bytes) {
+            return;
+        }
         if self.undo_key.is(bytes) && self.app.takes_undo_key(self.live.untouched_prompt()) {
             return self.handle(Event::UndoKeyPressed);
         }
@@ -281,6 +297,7 @@ impl Driver {
         if self.app.deadline().is_some_and(|due| due <= now) {
             self.handle(Event::Deadline);
         }
+        self.tick_hint(now);
     }
 
     fn on_link(&mut self, event: Option<LinkEvent>) {
@@ -309,6 +326,7 @@ impl Driver {
     fn on_resized(&mut self) {
         let (columns, rows) = self.terminal.size();
         self.area.resize(columns, rows);
+        self.entry.hint.resized(columns);
         self.handle(Event::Resized { columns, rows });
         self.needs_resize = true;
         self.resize_shell_if_visible();
@@ -350,6 +368,9 @@ impl Driver {
                 self.draw_last();
                 self.live.end_answer(false, self.shell.probe(), now, &mut self.fx);
             }
+            Effect::EndAnswerWithLine | Effect::Judge(_) | Effect::Learn(..) | Effect::Announce(_) => {
+                self.perform_for_entry(effect, now);
+            }
             Effect::Run(request) => {
                 self.draw_last();
                 self.live.run(request, self.shell.probe(), now, &mut self.fx);
@@ -375,7 +396,7 @@ impl Driver {
 
     /// A paste must not count as keys that answer a question, also where the shell does not ask for marks around pastes.
     fn mark_pastes(&mut self, on: bool) {
-        if !self.live.modes().bracketed_paste() {
+        if self.takes_modes && !self.live.modes().bracketed_paste() {
             self.terminal.write(if on { BRACKETED_PASTE_ON } else { BRACKETED_PASTE_OFF });
         }
     }
@@ -387,8 +408,7 @@ impl Driver {
                 self.live.command_not_written(&error, self.shell.probe(), Instant::now(), &mut self.fx);
             }
             if !self.fx.terminal.is_empty() {
-                self.terminal.write(&self.fx.terminal);
-                self.fx.terminal.clear();
+                self.write_shell_output();
             }
             if self.fx.events.is_empty() {
                 break;
@@ -401,6 +421,7 @@ impl Driver {
     }
 
     fn on_live(&mut self, event: LiveEvent) {
+        self.note_for_entry(&event);
         match event {
             LiveEvent::BackgroundOutput(bytes) => self.show_background_output(&bytes),
             LiveEvent::PromptReady => {
@@ -426,8 +447,7 @@ impl Driver {
 
     fn draw_if_due(&mut self) {
         let now = Instant::now();
-        if self.app.wants_to_draw() && now >= self.drawn_at + FRAME_INTERVAL {
-            self.drawn_at = now;
+        if self.app.wants_to_draw() && self.pace.begin_frame(now) {
             let frame = self.app.frame();
             let mut bytes = Vec::new();
             self.area.draw(&frame.above, &frame.area, frame.cursor, &mut bytes);
@@ -436,6 +456,7 @@ impl Driver {
     }
 
     fn draw_last(&mut self) {
+        self.entry.hint.left(true);
         let frame = self.app.last_frame();
         let mut bytes = Vec::new();
         self.area.draw(&frame.above, &[], None, &mut bytes);

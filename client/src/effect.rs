@@ -3,6 +3,8 @@
 use cohab_protocol::{ClientMessage, ResumePoint};
 use cohab_shell_relay::{live::LineDecision, runner::CommandRequest};
 
+use crate::{entry::Question, gate::Decision};
+
 /// One thing to do.
 #[derive(Debug, PartialEq)]
 pub enum Effect {
@@ -16,6 +18,14 @@ pub enum Effect {
     DecideLine(LineDecision),
     /// Draw what is left, then give the prompt back.
     EndAnswer,
+    /// The same, and the line that the answer took away comes back with it.
+    EndAnswerWithLine,
+    /// Ask the gate about the line that Enter was pressed on; ends in `Judged`.
+    Judge(Question),
+    /// Remember what the user decided about a line.
+    Learn(Question, Decision),
+    /// Show these few words once beside the next prompt.
+    Announce(String),
     /// Draw what is left, then run this in the live shell.
     Run(CommandRequest),
     /// The same with the text as it is: it is ours, and never needs a subshell.

@@ -3,6 +3,8 @@
 use cohab_protocol::{Attached, DaemonMessage};
 use cohab_shell_relay::live::LiveEvent;
 
+use crate::gate::Decision;
+
 /// One thing that happened.
 #[derive(Debug)]
 pub enum Event {
@@ -32,6 +34,13 @@ pub enum Event {
     UndoKeyPressed,
     /// Ctrl-C was pressed where it [stops a turn](crate::app::App::takes_stop_key) that goes on behind the user's prompt.
     StopKeyPressed,
+    /// The gate has judged the line that Enter is held for.
+    Judged {
+        /// Of the question.
+        id: u64,
+        /// Who gets the line.
+        decision: Decision,
+    },
     /// What is on the screen is out of date: code got its colours, or the live area was erased.
     Redraw,
     /// The time of [`deadline`](crate::app::App::deadline) has come.

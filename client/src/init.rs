@@ -1,11 +1,78 @@
-//! `cohab init`.
+//! `cohab init`: the lines that make every interactive shell start inside cohab, and what they and the client tell each other.
+//!
+//! The lines run cohab within the outer shell and end that shell only after cohab has said, by a file, that its own shell has ended
+//! in order. Whatever else happens (no program, no library, a crash) leaves the outer shell, which is the user's plain one.
 
-use std::process::ExitCode;
+use std::{
+    fs::OpenOptions,
+    io::{self, Write},
+    os::unix::fs::OpenOptionsExt,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+use cohab_shell_relay::shell::quoted;
 
 use crate::cli::CompletionShell;
 
-/// Runs it.
+/// Holds the path of the file that tells the outer shell to end. `lines.*` sets it; the shells that cohab opens do not get it.
+const OUTER_VARIABLE: &str = "COHAB_OUTER";
+/// Stands for the path of our program in `lines.*`.
+const PROGRAM_PLACE: &str = "@PROGRAM@";
+
+/// The lines for `shell`; they look for our program at `program` first, then by `$PATH`.
 #[must_use]
-pub fn run(_shell: CompletionShell) -> ExitCode {
-    ExitCode::FAILURE
+pub fn lines(shell: CompletionShell, program: &Path) -> String {
+    let text = match shell {
+        CompletionShell::Bash => include_str!("init/lines.bash"),
+        CompletionShell::Zsh => include_str!("init/lines.zsh"),
+        CompletionShell::Fish => include_str!("init/lines.fish"),
+    };
+    let word = quoted(program.as_os_str());
+    // A path that is no text cannot stand in a file of text; `$PATH` remains.
+    text.replace(PROGRAM_PLACE, std::str::from_utf8(&word).unwrap_or("cohab"))
+}
+
+/// Prints them.
+#[must_use]
+pub fn run(shell: CompletionShell) -> ExitCode {
+    let program = std::env::current_exe().unwrap_or_else(|_| "cohab".into());
+    match io::stdout().write_all(lines(shell, &program).as_bytes()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::FAILURE,
+    }
+}
+
+/// Whether the lines of `cohab init` started us: a plain shell of the user's waits for our end.
+#[must_use]
+pub fn has_outer_shell() -> bool {
+    outer_file().is_some()
+}
+
+/// Tells the outer shell, if there is one, that it may end, too. Without the file it stays, which does no harm.
+pub fn release_outer_shell() {
+    if let Some(path) = outer_file() {
+        let _ = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
+    }
+}
+
+fn outer_file() -> Option<PathBuf> {
+    std::env::var_os(OUTER_VARIABLE).map(PathBuf::from).filter(|path| path.is_absolute())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SHELLS: [CompletionShell; 3] = [CompletionShell::Bash, CompletionShell::Zsh, CompletionShell::Fish];
+
+    #[test]
+    fn the_lines_name_the_program_the_way_out_and_both_guards() {
+        for shell in SHELLS {
+            let text = lines(shell, Path::new("/opt/a b/cohab"));
+            for word in ["'/opt/a b/cohab'", "COHAB_OFF", OUTER_VARIABLE, "COHAB_TTY", "dumb", "interactive"] {
+                assert!(text.contains(word) && !text.contains(PROGRAM_PLACE), "{shell:?} lacks {word}:\n{text}");
+            }
+        }
+    }
 }

@@ -10,9 +10,9 @@ use std::{
 use clap::{Parser, error::ErrorKind};
 use cohab::{
     ask,
-    cli::{Cli, Command as CliCommand, CompletionShell, HANDED_OVER, for_completions},
+    cli::{Cli, Command as CliCommand, HANDED_OVER},
     config::{self, Config},
-    connection, daemon_control, doctor, driver, gate, init, manual,
+    connection, daemon_control, definitions, doctor, driver, gate, init, manual,
     real_shell::{self, Surroundings, WayIn},
     shell_check,
 };
@@ -108,8 +108,8 @@ fn run(is_login_name: bool, surroundings: Surroundings, args: &[OsString]) -> Ex
         Some(CliCommand::Doctor(args)) => block_on(doctor::run(args, paths)),
         Some(CliCommand::Gate(args)) => gate::command::run(&args),
         Some(CliCommand::Init { shell }) => init::run(shell),
-        Some(CliCommand::Man) => manual::run(),
-        Some(CliCommand::Completions { shell }) => completions(shell),
+        Some(CliCommand::Man { command }) => block_on(manual::run(command)),
+        Some(CliCommand::Completions { shell }) => block_on(definitions::print_completions(shell)),
     }
 }
 
@@ -127,7 +127,15 @@ fn open_shell(cli: Cli, is_login_name: bool, paths: Paths) -> ExitCode {
         config,
     };
     match driver::run(start) {
-        driver::Outcome::Exited(status) => ExitCode::from(status),
+        driver::Outcome::Exited(status) => {
+            init::release_outer_shell();
+            ExitCode::from(status)
+        }
+        // Its lines go on with the plain shell that waits for us.
+        driver::Outcome::NotStarted(error) if init::has_outer_shell() => {
+            complain(&error);
+            ExitCode::FAILURE
+        }
         // Whatever went wrong with us, the user wanted a shell.
         driver::Outcome::NotStarted(error) => {
             complain(&format!("{error}; this is your plain shell"));
@@ -154,13 +162,4 @@ fn hand_over(args: &[OsString]) -> ExitCode {
     let error = Command::new(&program).args(args).exec();
     complain(&format!("{} cannot be started: {error}", program.display()));
     ExitCode::FAILURE
-}
-
-fn completions(shell: CompletionShell) -> ExitCode {
-    let mut script = Vec::new();
-    clap_complete::generate(clap_complete::Shell::from(shell), &mut for_completions(), "cohab", &mut script);
-    match io::stdout().write_all(&script) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(_) => ExitCode::FAILURE,
-    }
 }

@@ -6,7 +6,7 @@
 pub mod facts;
 pub mod findings;
 mod hidden;
-mod probe;
+pub(crate) mod probe;
 mod queries;
 pub mod rc;
 mod relay_findings;
@@ -35,7 +35,7 @@ use crate::{
 use report::Report;
 
 /// The width of a report that goes to no terminal.
-const PLAIN_COLUMNS: usize = 100;
+pub(crate) const PLAIN_COLUMNS: usize = 100;
 /// Exit status after Ctrl-C, as shells count it.
 const CANCELLED: u8 = 130;
 
@@ -76,7 +76,7 @@ async fn check(args: &ShellCheckArgs, paths: Paths, surroundings: Surroundings) 
 }
 
 /// What `cohab` would open, unless told otherwise.
-fn start(args: &ShellCheckArgs, paths: Paths) -> driver::Start {
+pub(crate) fn start(args: &ShellCheckArgs, paths: Paths) -> driver::Start {
     let config = config::load(&paths.config_file());
     // A shell that was asked for has no substitute.
     let shells = match &args.shell {

@@ -29,6 +29,10 @@ use crate::{
         detect::LocalServer,
         settings::ModelSettings,
     },
+    recording::{
+        RecordingApprover, RecordingRunner,
+        hooks::{Calls, Proposals},
+    },
     safety::{
         gate::{Gate, Policy},
         inbound::Inbound,
@@ -36,7 +40,7 @@ use crate::{
     },
     server::{Assembler, Introduction, TurnParts, approver::SessionApprover, session::Variables},
     shell::fallback::LiveOrIsolated,
-    store::{Store, row::ModelKey},
+    store::{Store, row::ModelKey, sessions::Limits},
 };
 
 /// Choices of a provider that are kept. Each holds a connection pool.
@@ -57,6 +61,8 @@ pub struct TurnSettings {
     pub limits: TurnLimits,
     /// Tools, with the limits that the settings give them.
     pub tools: Vec<Arc<dyn Tool>>,
+    /// How much of conversations is kept; `None` for nothing.
+    pub kept: Option<Limits>,
 }
 
 /// Decides who may answer.
@@ -254,8 +260,11 @@ impl Assembler for Assembly {
     async fn assemble(&self, parts: TurnParts) -> Result<Agent, TurnError> {
         let session = Arc::clone(&parts.session);
         let (settings, choice) = self.resolve(&session.variables()).await?;
-        let approver = Arc::new(SessionApprover::new(Arc::clone(&session), parts.turn_id));
+        let recorder = Arc::clone(&parts.recorder);
+        let approver: Arc<dyn Approver> = Arc::new(SessionApprover::new(Arc::clone(&session), parts.turn_id));
+        let approver = Arc::new(RecordingApprover::new(approver, Arc::clone(&recorder)));
         let provider = self.settle(choice, &parts, approver.as_ref()).await;
+        recorder.begin(settings.kept, &provider.info());
         let mut middleware = self.metering(provider.as_ref(), &settings, &parts).await;
         let (runner, shell): (Arc<dyn CommandRunner>, Shell) = match session.live_shell() {
             Some(name) => {
@@ -270,11 +279,17 @@ impl Assembler for Assembly {
             let session = Arc::clone(&session);
             Arc::new(move || session.approval())
         };
+        let runner = Arc::new(RecordingRunner::new(runner, Arc::clone(&recorder)));
         let home = self.parts.home.clone();
+        let is_asked = {
+            let session = Arc::clone(&session);
+            move || session.approval() != ApprovalMode::All
+        };
         let gate = Gate::new(self.parts.policy, mode, approver, session.consents().clone(), home, shell);
-        // Outermost first; the gate is innermost, so that it judges what really runs.
+        // Outermost first; the gate is innermost but for what records, so that it judges what really runs.
         let others: [Arc<dyn Middleware>; 2] =
             [Arc::new(Checkpoint::new(Arc::clone(session.conversation()))), Arc::new(Inbound)];
+        middleware.push(Arc::new(Proposals(Arc::clone(&recorder))));
         middleware.extend(others);
         // The offline assistant reads results by their form.
         if !provider.info().is_offline {
@@ -282,6 +297,7 @@ impl Assembler for Assembly {
             middleware.push(Arc::new(Meanwhile::new(Box::new(move || session.take_untold()))));
         }
         middleware.push(Arc::new(gate));
+        middleware.push(Arc::new(Calls::new(recorder, Box::new(is_asked))));
         let tools = settings.tools.into_iter().map(|tool| (tool.spec().name, tool)).collect();
         Ok(Agent { provider, tools, middleware, runner, system: SYSTEM_PROMPT.into(), limits: settings.limits })
     }

@@ -12,6 +12,7 @@ pub mod log;
 pub mod middleware;
 pub mod probe;
 pub mod provider;
+pub mod recording;
 pub mod safety;
 pub mod server;
 pub mod setup;

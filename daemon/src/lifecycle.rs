@@ -18,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     folder_watch::FolderWatch,
     server::{Assembler, Daemon, Facts, listener},
+    store::sessions::Archive,
 };
 
 /// How a daemon's life went.
@@ -175,7 +176,7 @@ pub async fn run(
         return Ok(Ended::AnotherRuns);
     };
     let facts = Facts { log_dir: paths.log_dir(), config_path: paths.config_file() };
-    let daemon = Daemon::new(assembler, facts, shutdown);
+    let daemon = Daemon::new(assembler, facts, Archive::at(paths.sessions_file()), shutdown);
     tracing::info!(build = cohab_protocol::BUILD, pid = std::process::id(), "daemon started");
     let served = serve(&daemon, &mut address, listener).await;
     match &served {

@@ -82,6 +82,12 @@ impl Paths {
         self.state_dir.join("usage.db")
     }
 
+    /// Conversations.
+    #[must_use]
+    pub fn sessions_file(&self) -> PathBuf {
+        self.state_dir.join("sessions.db")
+    }
+
     /// The folder of the daemon's log files.
     #[must_use]
     pub fn log_dir(&self) -> PathBuf {

@@ -153,14 +153,23 @@ __cohab_present() { # the user may have unset or replaced our hooks
   [[ "${PROMPT_COMMAND[*]-}${precmd_functions[*]-}" == *__cohab_precmd* ]] || __cohab_hook
 }
 
+__cohab_known() { # __cohab_k: whether this shell knows the line's first word as a command. Nothing is run for that
+  local __cohab_w=${READLINE_LINE:0:256}
+  __cohab_w=${__cohab_w#"${__cohab_w%%[! $'\t\n']*}"}
+  __cohab_w=${__cohab_w%%[$' \t\n;|&<>()']*}
+  __cohab_k=0
+  [[ ! $__cohab_w ]] || ! builtin type -t -- "$__cohab_w" >/dev/null 2>&1 || __cohab_k=1
+}
+
 __cohab_query() { # a line beyond bounds is cut, so that it is known at least how it begins
-  local __cohab_r __cohab_all=$READLINE_LINE __cohab_max
+  local __cohab_r __cohab_k __cohab_all=$READLINE_LINE __cohab_max
   for __cohab_max in 16384 4096; do
     ((${#__cohab_all} <= __cohab_max)) || __cohab_all="${__cohab_all:0:__cohab_max} [...]"
     __cohab_enc "$__cohab_all"
     ((${#__cohab_r} > 60000)) || break
   done
-  __cohab_m "Q;$READLINE_POINT;$__cohab_r"
+  __cohab_known
+  __cohab_m "Q;$READLINE_POINT;$__cohab_r;$__cohab_k"
   __cohab_present
 }
 

@@ -146,11 +146,21 @@ function __cohab_clear
     __cohab_m 'S;0'
 end
 
+function __cohab_known # status: whether this shell knows the first word of a line as a command. Nothing is run for that
+    set -l __cohab_word ''
+    string match -rq -- '^\s*(?<__cohab_word>[^\s;|&<>()]+)' "$argv"
+    test -n "$__cohab_word"; or return
+    builtin -q -- "$__cohab_word"; or builtin functions -q -- "$__cohab_word"; or command -sq -- "$__cohab_word"
+    or abbr -q -- "$__cohab_word"
+end
+
 function __cohab_ask # a line beyond bounds is cut, so that it is known at least how it begins
     set -l line (builtin commandline -b | string collect)
     test (string length -- "$line") -le 4096; or set line (string sub -l 4096 -- "$line" | string collect)" [...]"
     set -l text (string escape --style=url -- "$line") # empty: quoted below, or the word vanishes
-    __cohab_m "$argv;"(builtin commandline -C)";$text"
+    set -l known 0
+    __cohab_known $line; and set known 1
+    __cohab_m "$argv;"(builtin commandline -C)";$text;$known"
 end
 
 function __cohab_query

@@ -142,15 +142,25 @@ __cohab_restore() { # what was typed meanwhile stands at the cursor
 
 __cohab_clear() { BUFFER= POSTDISPLAY=; zle -R; __cohab_m 'S;0'; }
 
+__cohab_known() { # REPLY: whether this shell knows the line's first word as a command. Nothing is run for that
+  builtin emulate -L zsh -o extended_glob
+  local word=${BUFFER[1,256]}
+  word=${${word##[[:space:]]#}%%[[:space:]\;\|\&\<\>\(\)]*}
+  REPLY=0
+  if [[ -n $word ]] && builtin whence -- "$word" >/dev/null 2>&1; then REPLY=1; fi
+}
+
 __cohab_ask() { # a line beyond bounds is cut, so that it is known at least how it begins
   builtin emulate -L zsh
-  local REPLY line=$BUFFER max
+  local REPLY line=$BUFFER text max
   for max in 16384 4096; do
     (( ${#line} <= max )) || line="${line[1,max]} [...]"
     __cohab_enc "$line"
     (( ${#REPLY} > 60000 )) || break
   done
-  __cohab_m "$1;$CURSOR;$REPLY"
+  text=$REPLY
+  __cohab_known
+  __cohab_m "$1;$CURSOR;$text;$REPLY"
 }
 
 __cohab_query() { __cohab_ask Q; }

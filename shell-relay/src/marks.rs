@@ -49,6 +49,8 @@ pub enum Mark {
         cursor: usize,
         /// Absent if too long.
         text: Option<String>,
+        /// Whether the shell knows the line's first word as a command; absent if it did not say.
+        is_command: Option<bool>,
     },
     /// `N`: Enter was pressed on this line, nothing is accepted yet.
     EnterPressed {
@@ -56,6 +58,8 @@ pub enum Mark {
         cursor: usize,
         /// Absent if too long.
         text: Option<String>,
+        /// Whether the shell knows the line's first word as a command; absent if it did not say.
+        is_command: Option<bool>,
     },
 }
 
@@ -197,12 +201,12 @@ fn parse(body: &[u8]) -> Option<Mark> {
         ("E", fields) => Mark::Ended(parse_ended(fields)?),
         ("D", fields) => Mark::Finished(parse_ended(fields)?),
         ("Q", fields) => {
-            let (cursor, text) = parse_line(fields)?;
-            Mark::Line { cursor, text }
+            let (cursor, text, is_command) = parse_line(fields)?;
+            Mark::Line { cursor, text, is_command }
         }
         ("N", fields) => {
-            let (cursor, text) = parse_line(fields)?;
-            Mark::EnterPressed { cursor, text }
+            let (cursor, text, is_command) = parse_line(fields)?;
+            Mark::EnterPressed { cursor, text, is_command }
         }
         _ => return None,
     })
@@ -218,13 +222,19 @@ fn parse_ended(fields: &[&str]) -> Option<Ended> {
     Some(Ended { id: (*id).to_owned(), status: status.parse().ok()?, cwd, stopped })
 }
 
-fn parse_line(fields: &[&str]) -> Option<(usize, Option<String>)> {
-    let (cursor, text) = match fields {
-        [cursor] => (cursor, None),
-        [cursor, text] => (cursor, Some(String::from_utf8_lossy(&percent_decoded(text)?).into_owned())),
+fn parse_line(fields: &[&str]) -> Option<(usize, Option<String>, Option<bool>)> {
+    let (cursor, text, is_command) = match fields {
+        [cursor] => (cursor, None, None),
+        [cursor, text] => (cursor, Some(text), None),
+        [cursor, text, "0"] => (cursor, Some(text), Some(false)),
+        [cursor, text, "1"] => (cursor, Some(text), Some(true)),
         _ => return None,
     };
-    Some((cursor.parse().ok()?, text))
+    let text = match text {
+        Some(text) => Some(String::from_utf8_lossy(&percent_decoded(text)?).into_owned()),
+        None => None,
+    };
+    Some((cursor.parse().ok()?, text, is_command))
 }
 
 fn percent_decoded(field: &str) -> Option<Vec<u8>> {

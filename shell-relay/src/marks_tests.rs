@@ -45,10 +45,12 @@ fn every_verb_is_understood() {
         ("O;ab", Mark::OutputBegins { id: "ab".into() }),
         ("E;ab;130;/%C3%A4%20b", Mark::Ended(ended(false))),
         ("E;ab;130;/%C3%A4%20b;stopped", Mark::Ended(ended(true))),
-        ("Q;3;a%0Ab", Mark::Line { cursor: 3, text: Some("a\nb".into()) }),
-        ("Q;0;", Mark::Line { cursor: 0, text: Some(String::new()) }),
-        ("Q;5000", Mark::Line { cursor: 5000, text: None }),
-        ("N;1;x", Mark::EnterPressed { cursor: 1, text: Some("x".into()) }),
+        ("Q;3;a%0Ab", Mark::Line { cursor: 3, text: Some("a\nb".into()), is_command: None }),
+        ("Q;3;abc;1", Mark::Line { cursor: 3, text: Some("abc".into()), is_command: Some(true) }),
+        ("Q;0;", Mark::Line { cursor: 0, text: Some(String::new()), is_command: None }),
+        ("Q;5000", Mark::Line { cursor: 5000, text: None, is_command: None }),
+        ("N;1;x", Mark::EnterPressed { cursor: 1, text: Some("x".into()), is_command: None }),
+        ("N;1;x;0", Mark::EnterPressed { cursor: 1, text: Some("x".into()), is_command: Some(false) }),
     ] {
         assert_eq!(split(&[mark(body).as_bytes()]), (Vec::new(), vec![expected]), "{body}");
     }

@@ -81,11 +81,19 @@ impl Home {
     /// A home whose model is this server.
     #[must_use]
     pub fn with_model(server: &ModelServer) -> Self {
-        Self::new()
-            .env("COHAB_PROVIDER", server.wire().provider())
-            .env("COHAB_BASE_URL", &server.base_url())
-            .env("COHAB_API_KEY", API_KEY)
-            .env("COHAB_MODEL", "scripted-model")
+        let chosen = Self::model_variables(server);
+        chosen.into_iter().fold(Self::new(), |home, (name, value)| home.env(name, &value))
+    }
+
+    /// The variables that choose this server's model.
+    #[must_use]
+    pub fn model_variables(server: &ModelServer) -> [(&'static str, String); 4] {
+        [
+            ("COHAB_PROVIDER", server.wire().provider().to_owned()),
+            ("COHAB_BASE_URL", server.base_url()),
+            ("COHAB_API_KEY", API_KEY.to_owned()),
+            ("COHAB_MODEL", "scripted-model".to_owned()),
+        ]
     }
 
     /// Another value in the environment of everything that is started here.

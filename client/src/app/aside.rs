@@ -138,6 +138,8 @@ impl App {
                 self.aside.place = Place::Leaving;
                 self.aside.keys_wait = false;
                 self.surface = Surface::Closing;
+                // The question stays away: what Escape brings back later is none of this answer's.
+                self.entry.ended();
                 effects.push(Effect::EndAnswer);
             }
             Place::Away if self.surface == Surface::Shell && self.has_something_to_show() => {
@@ -215,6 +217,7 @@ impl App {
 
     /// A question entered while another one is answered. An empty one only brings the assistant back.
     pub(super) fn queue_question(&mut self, question: &str, effects: &mut Vec<Effect>) {
+        let question = question.trim();
         let has_room = self.aside.queue.len() < QUEUE_MAX;
         if !question.is_empty() {
             // It continues the prompt's row, where the question stood.

@@ -4,8 +4,8 @@ use std::time::Instant;
 
 use cohab_shell_relay::live::LineDecision;
 
-use super::App;
-use crate::effect::Effect;
+use super::{App, entry::Told};
+use crate::{effect::Effect, gate::Decision};
 
 impl App {
     /// The question in a line, if the line is one. A lone prefix is an empty question; a blank before it keeps the line for the shell.
@@ -14,28 +14,35 @@ impl App {
         (!prefix.is_empty()).then(|| line.strip_prefix(prefix.as_str()).map(str::trim)).flatten()
     }
 
-    pub(super) fn on_line(&mut self, line: &str, now: Instant, effects: &mut Vec<Effect>) {
-        match self.question_in(line) {
+    pub(super) fn on_line(&mut self, told: Told, is_alone: bool, now: Instant, effects: &mut Vec<Effect>) {
+        match self.question_in(&told.line).map(str::to_owned) {
             Some(question) if self.turn.is_none() => {
+                self.entry.take(told, true);
                 effects.push(Effect::DecideLine(LineDecision::Assistant));
-                self.open_turn(question.to_owned(), now, effects);
+                self.open_turn(question, now, effects);
             }
-            Some(question) if self.is_aside() => self.queue_question(question, effects),
-            None if self.turn.is_none() && Self::is_undo(line) => self.begin_undo(effects),
+            Some(question) if self.is_aside() => self.queue_question(&question, effects),
+            None if self.turn.is_none() && Self::is_undo(&told.line) => self.begin_undo(effects),
+            None if self.turn.is_none() || self.is_aside() => self.on_plain_line(told, is_alone, now, effects),
             _ => effects.push(Effect::DecideLine(LineDecision::Shell)),
         }
     }
 
-    pub(super) fn on_hotkey(&mut self, line: &str, now: Instant, effects: &mut Vec<Effect>) {
-        let question = self.question_in(line).unwrap_or(line.trim());
+    pub(super) fn on_hotkey(&mut self, told: Told, now: Instant, effects: &mut Vec<Effect>) {
+        let question = self.question_in(&told.line).unwrap_or(told.line.trim()).to_owned();
         if self.is_aside() && !question.is_empty() {
-            return self.queue_question(question, effects);
+            return self.queue_question(&question, effects);
         }
         if question.is_empty() || self.turn.is_some() {
             effects.push(Effect::DecideLine(LineDecision::Shell));
             return;
         }
+        let by_prefix = self.question_in(&told.line).is_some();
+        if !by_prefix {
+            self.learn(&told, Decision::Assistant, effects);
+        }
+        self.entry.take(told, by_prefix);
         effects.push(Effect::DecideLine(LineDecision::Assistant));
-        self.open_turn(question.to_owned(), now, effects);
+        self.open_turn(question, now, effects);
     }
 }

@@ -44,6 +44,7 @@ impl Bench {
     fn with_shell(shell: Shell) -> Self {
         let options = Options {
             question_prefix: "?".into(),
+            gate: false,
             approval: ApprovalMode::Ask,
             home: "/home/ann".into(),
             shell,
@@ -62,7 +63,13 @@ impl Bench {
 
     fn in_a_turn_of(shell: Shell) -> Self {
         let mut bench = Self::connected_in(shell);
-        bench.live(LiveEvent::LineEntered { text: "? why".into(), cursor: 5, cwd: CWD.into() });
+        bench.live(LiveEvent::LineEntered {
+            text: "? why".into(),
+            cursor: 5,
+            cwd: CWD.into(),
+            is_command: None,
+            is_alone: true,
+        });
         bench.live(LiveEvent::AnswerReady);
         bench.shown();
         bench
@@ -210,7 +217,13 @@ fn runs(effects: &[Effect]) -> Option<&str> {
 fn a_line_without_the_prefix_is_the_shells() {
     let mut bench = Bench::connected();
     for line in ["ls", "", " ? x", "echo ?", "\\? x", "/usr/bin/ls"] {
-        let effects = bench.live(LiveEvent::LineEntered { text: line.into(), cursor: 0, cwd: CWD.into() });
+        let effects = bench.live(LiveEvent::LineEntered {
+            text: line.into(),
+            cursor: 0,
+            cwd: CWD.into(),
+            is_command: None,
+            is_alone: true,
+        });
         assert_eq!(effects, [Effect::DecideLine(LineDecision::Shell)], "{line:?}");
     }
 }
@@ -218,7 +231,13 @@ fn a_line_without_the_prefix_is_the_shells() {
 #[test]
 fn a_question_is_sent_before_anything_is_drawn() {
     let mut bench = Bench::connected();
-    let effects = bench.live(LiveEvent::LineEntered { text: "? why is it big ".into(), cursor: 0, cwd: CWD.into() });
+    let effects = bench.live(LiveEvent::LineEntered {
+        text: "? why is it big ".into(),
+        cursor: 0,
+        cwd: CWD.into(),
+        is_command: None,
+        is_alone: true,
+    });
     let [Effect::DecideLine(LineDecision::Assistant), Effect::Send(ClientMessage::UserQuery(query))] = &effects[..]
     else {
         panic!("{effects:?}")
@@ -272,7 +291,13 @@ const MAX_TAIL: usize = cohab_protocol::MAX_OUTPUT_TAIL_BYTES;
 #[test]
 fn a_question_waits_for_the_daemon() {
     let mut bench = Bench::new();
-    let effects = bench.live(LiveEvent::LineEntered { text: "? why".into(), cursor: 0, cwd: CWD.into() });
+    let effects = bench.live(LiveEvent::LineEntered {
+        text: "? why".into(),
+        cursor: 0,
+        cwd: CWD.into(),
+        is_command: None,
+        is_alone: true,
+    });
     assert_eq!(effects, [Effect::DecideLine(LineDecision::Assistant), Effect::Connect]);
     assert!(bench.link_up().iter().any(|effect| matches!(effect, Effect::Send(ClientMessage::UserQuery(_)))));
 }
@@ -280,7 +305,13 @@ fn a_question_waits_for_the_daemon() {
 #[test]
 fn a_daemon_that_cannot_be_reached_costs_one_error_and_no_prompt() {
     let mut bench = Bench::new();
-    bench.live(LiveEvent::LineEntered { text: "? why".into(), cursor: 0, cwd: CWD.into() });
+    bench.live(LiveEvent::LineEntered {
+        text: "? why".into(),
+        cursor: 0,
+        cwd: CWD.into(),
+        is_command: None,
+        is_alone: true,
+    });
     bench.live(LiveEvent::AnswerReady);
     let down = Event::LinkDown { message: "cohabd cannot be started".into(), hint: "install it".into() };
     assert_eq!(bench.event(down), [Effect::EndAnswer]);
@@ -288,7 +319,13 @@ fn a_daemon_that_cannot_be_reached_costs_one_error_and_no_prompt() {
     bench.live(LiveEvent::AnswerEnded);
     // The next prompt does not try again, the next question does.
     assert!(bench.live(LiveEvent::PromptReady).is_empty());
-    let effects = bench.live(LiveEvent::LineEntered { text: "? why".into(), cursor: 0, cwd: CWD.into() });
+    let effects = bench.live(LiveEvent::LineEntered {
+        text: "? why".into(),
+        cursor: 0,
+        cwd: CWD.into(),
+        is_command: None,
+        is_alone: true,
+    });
     assert!(effects.contains(&Effect::Connect));
 }
 
@@ -302,7 +339,13 @@ fn a_lost_daemon_is_looked_for_at_the_next_prompt() {
 #[test]
 fn an_empty_question_explains_itself() {
     let mut bench = Bench::connected();
-    let effects = bench.live(LiveEvent::LineEntered { text: "?".into(), cursor: 1, cwd: CWD.into() });
+    let effects = bench.live(LiveEvent::LineEntered {
+        text: "?".into(),
+        cursor: 1,
+        cwd: CWD.into(),
+        is_command: None,
+        is_alone: true,
+    });
     assert_eq!(effects, [Effect::DecideLine(LineDecision::Assistant)]);
     assert_eq!(bench.live(LiveEvent::AnswerReady), [Effect::EndAnswer]);
     assert!(bench.shown().contains("Type a question after ?"));
@@ -311,9 +354,10 @@ fn an_empty_question_explains_itself() {
 #[test]
 fn the_hotkey_takes_the_line_as_it_stands() {
     let mut bench = Bench::connected();
-    let effects = bench.live(LiveEvent::HotkeyPressed { text: "  ".into(), cwd: CWD.into() });
+    let effects = bench.live(LiveEvent::HotkeyPressed { text: "  ".into(), cwd: CWD.into(), is_command: None });
     assert_eq!(effects, [Effect::DecideLine(LineDecision::Shell)]);
-    let effects = bench.live(LiveEvent::HotkeyPressed { text: "what's new?".into(), cwd: CWD.into() });
+    let effects =
+        bench.live(LiveEvent::HotkeyPressed { text: "what's new?".into(), cwd: CWD.into(), is_command: None });
     assert_eq!(effects[0], Effect::DecideLine(LineDecision::Assistant));
     assert!(matches!(&effects[1], Effect::Send(ClientMessage::UserQuery(query)) if query.text == "what's new?"));
 }
@@ -321,7 +365,7 @@ fn the_hotkey_takes_the_line_as_it_stands() {
 #[test]
 fn a_busy_shell_withdraws_the_question() {
     let mut bench = Bench::connected();
-    bench.live(LiveEvent::HotkeyPressed { text: "why".into(), cwd: CWD.into() });
+    bench.live(LiveEvent::HotkeyPressed { text: "why".into(), cwd: CWD.into(), is_command: None });
     let effects = bench.live(LiveEvent::AnswerRefused(cohab_shell_relay::runner::RelayError::ShellGone));
     assert_eq!(effects, [Effect::Send(ClientMessage::CancelTurn { turn_id: TURN })]);
     assert!(!bench.app.owns_terminal());
@@ -389,7 +433,7 @@ fn a_read_only_command_runs_unasked_and_its_result_is_sent() {
 fn a_cancelled_turn_gives_the_prompt_back_without_waiting_for_the_daemon() {
     let mut bench = Bench::in_a_turn();
     bench.chunk(0, "half an ans");
-    let effects = bench.live(LiveEvent::CancelRequested);
+    let effects = bench.live(LiveEvent::CancelRequested { is_escape: false });
     assert_eq!(effects, [Effect::Send(ClientMessage::CancelTurn { turn_id: TURN }), Effect::EndAnswer]);
     assert_eq!(bench.shown(), "half an ans\nstopped\n----\n");
     assert_eq!(refusal_in(&bench.daemon(execute("ls", None))), "turn_over");
@@ -400,9 +444,15 @@ fn a_cancelled_turn_gives_the_prompt_back_without_waiting_for_the_daemon() {
 #[test]
 fn the_question_after_a_cancelled_one_waits_until_the_daemon_has_ended_that() {
     let mut bench = Bench::in_a_turn();
-    bench.live(LiveEvent::CancelRequested);
+    bench.live(LiveEvent::CancelRequested { is_escape: false });
     bench.live(LiveEvent::AnswerEnded);
-    let effects = bench.live(LiveEvent::LineEntered { text: "? again".into(), cursor: 0, cwd: CWD.into() });
+    let effects = bench.live(LiveEvent::LineEntered {
+        text: "? again".into(),
+        cursor: 0,
+        cwd: CWD.into(),
+        is_command: None,
+        is_alone: true,
+    });
     assert_eq!(effects, [Effect::DecideLine(LineDecision::Assistant)]);
     let effects = bench.daemon(ended(TurnEndReason::Cancelled));
     assert!(matches!(&effects[..], [Effect::Send(ClientMessage::UserQuery(query))] if query.text == "again"));
@@ -445,7 +495,13 @@ fn a_repeated_call_is_answered_and_not_run_again() {
 #[test]
 fn a_command_that_comes_before_the_terminal_is_ours_waits() {
     let mut bench = Bench::connected();
-    bench.live(LiveEvent::LineEntered { text: "? why".into(), cursor: 0, cwd: CWD.into() });
+    bench.live(LiveEvent::LineEntered {
+        text: "? why".into(),
+        cursor: 0,
+        cwd: CWD.into(),
+        is_command: None,
+        is_alone: true,
+    });
     assert!(bench.daemon(execute("ls", None)).is_empty());
     assert_eq!(runs(&bench.live(LiveEvent::AnswerReady)), Some("ls"));
 }

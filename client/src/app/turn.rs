@@ -11,7 +11,8 @@ use ratatui::text::Line;
 use super::{countdown::Countdown, progress::Progress};
 use crate::{
     approval::OpenQuestion,
-    markdown::{Highlighter, MarkdownStream},
+    markdown::{CodeBlocks, Highlighter, MarkdownStream},
+    ui::look::Look,
 };
 
 /// How long the end of a turn waits for the colours of its last code block.
@@ -57,9 +58,14 @@ pub(super) struct PendingCall {
 pub(super) struct Turn {
     id: TurnId,
     width: u16,
+    look: Look,
     highlighter: Option<Highlighter>,
     text: MarkdownStream,
     has_text: bool,
+    /// There was text, maybe before a step.
+    has_answered: bool,
+    /// Code of the parts of the answer that are closed.
+    code_before: CodeBlocks,
     next_seq: u64,
     unsent_query: Option<UserQuery>,
     /// The daemon has begun it, so it can be asked for its rest.
@@ -87,13 +93,16 @@ pub(super) struct Turn {
 }
 
 impl Turn {
-    pub fn new(id: TurnId, width: u16, highlighter: Option<Highlighter>, now: Instant) -> Self {
+    pub fn new(id: TurnId, width: u16, look: Look, highlighter: Option<Highlighter>, now: Instant) -> Self {
         Self {
             id,
             width,
-            text: MarkdownStream::new(width, highlighter.clone()),
+            look,
+            text: MarkdownStream::new(width, highlighter.clone()).with_look(look),
             highlighter,
             has_text: false,
+            has_answered: false,
+            code_before: CodeBlocks::default(),
             next_seq: 0,
             unsent_query: None,
             is_begun: false,
@@ -192,11 +201,14 @@ impl Turn {
         match delta {
             ChunkDelta::Text(text) => {
                 self.text.push(&text);
-                self.has_text = true;
+                (self.has_text, self.has_answered) = (true, true);
                 self.waiting = Waiting::Nothing;
             }
             ChunkDelta::Reasoning(_) => {}
-            ChunkDelta::Reset => self.restart_text(),
+            ChunkDelta::Reset => {
+                // What was taken back is not to be copied either; what stood before a step stays.
+                self.restart_text(self.code_before.clone());
+            }
         }
         true
     }
@@ -212,13 +224,21 @@ impl Turn {
             return Vec::new();
         }
         let rest = self.text.finish();
-        self.restart_text();
+        self.code_before = self.text.code_blocks().clone();
+        self.restart_text(self.code_before.clone());
         rest
     }
 
-    fn restart_text(&mut self) {
-        self.text = MarkdownStream::new(self.width, self.highlighter.clone());
+    fn restart_text(&mut self, code_blocks: CodeBlocks) {
+        self.text = MarkdownStream::new(self.width, self.highlighter.clone())
+            .with_look(self.look)
+            .with_code_blocks(code_blocks);
         self.has_text = false;
+    }
+
+    /// The code of the answer so far; `None` as long as there is no answer.
+    pub fn code_blocks(&self) -> Option<&CodeBlocks> {
+        self.has_answered.then(|| self.text.code_blocks())
     }
 
     /// The part of the text that may still change.

@@ -9,7 +9,7 @@ use super::{
     turn::{Turn, Waiting},
 };
 use crate::approval::QUESTION_ROWS;
-use crate::markdown::wrap::wrap_exactly;
+use crate::markdown::{CodeBlocks, wrap::wrap_exactly};
 use crate::ui::{
     look::Look,
     progress::TurnStatus,
@@ -92,6 +92,19 @@ impl App {
             let sentence = turn_status(turn, activity, self.options.approval).sentence();
             self.flush_text();
             self.print_remark(&sentence);
+        }
+    }
+
+    /// The source of the code in the answer that is coming, or else in the last one: what a user may want to copy.
+    #[must_use]
+    pub fn code_blocks(&self) -> &CodeBlocks {
+        self.turn.as_ref().and_then(Turn::code_blocks).unwrap_or(&self.code_blocks)
+    }
+
+    /// The turn is about to go; its code stays until the next answer.
+    pub(super) fn keep_code(&mut self) {
+        if let Some(code_blocks) = self.turn.as_ref().and_then(Turn::code_blocks) {
+            self.code_blocks = code_blocks.clone();
         }
     }
 

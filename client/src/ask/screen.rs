@@ -11,7 +11,11 @@ use super::View;
 use crate::{
     approval::{OpenQuestion, QUESTION_ROWS},
     markdown::MarkdownStream,
-    ui::{ansi::ColorSupport, live_area::LiveArea, look::Look, status},
+    ui::{
+        live_area::{Abilities, LiveArea},
+        look::Look,
+        status,
+    },
 };
 
 /// The answer, rendered.
@@ -29,11 +33,12 @@ pub(super) struct ScreenView<W> {
 }
 
 impl<W: Write> ScreenView<W> {
-    pub fn new(out: W, columns: u16, rows: u16, colors: ColorSupport, look: Look) -> Self {
+    pub fn new(out: W, columns: u16, rows: u16, abilities: Abilities) -> Self {
+        let look = abilities.look;
         Self {
             out,
-            area: LiveArea::new(columns, rows, colors),
-            text: MarkdownStream::new(columns.saturating_sub(1).max(1), None),
+            area: LiveArea::new(columns, rows, abilities),
+            text: MarkdownStream::new(columns.saturating_sub(1).max(1), None).with_look(look),
             steps: Vec::new(),
             waiting: None,
             question: None,
@@ -69,7 +74,7 @@ impl<W: Write> ScreenView<W> {
 
     fn take_text(&mut self) -> Vec<Line<'static>> {
         let width = self.columns.saturating_sub(1).max(1);
-        std::mem::replace(&mut self.text, MarkdownStream::new(width, None)).finish()
+        std::mem::replace(&mut self.text, MarkdownStream::new(width, None).with_look(self.look)).finish()
     }
 }
 

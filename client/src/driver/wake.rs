@@ -6,6 +6,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::{
     connection::{Link, LinkEvent},
+    entry::judge::Verdict,
     markdown::Highlighter,
 };
 
@@ -20,6 +21,7 @@ pub(super) enum Wake {
     ChildEnded,
     Killed(u8),
     Highlighted,
+    Verdict(Verdict),
     Time,
 }
 

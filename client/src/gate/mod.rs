@@ -1,7 +1,46 @@
 //! Natural language or a command? Decided for one line at a time, before Enter takes effect. Pure: what the line meets in the shell and
 //! on the disk is asked of a [`Names`].
+//!
+//! A line is read once ([`line`]); the first of the [`rules`] that has an opinion decides, and for all other lines a linear model does,
+//! over [`features`] and hashed words ([`hashing`]), with [`weights`] that `scripts/train-gate` learned. Near its threshold the files that
+//! the line names are looked at, too. In doubt the shell gets the line.
 
+pub mod builtins;
 pub mod command;
+pub mod corrections;
+pub mod explain;
+pub mod features;
+pub mod hashing;
+pub mod line;
+pub mod path_names;
+pub mod reason;
+pub mod rules;
+pub mod standing;
+pub mod weights;
+pub mod words;
+
+#[cfg(test)]
+mod adversarial_tests;
+#[cfg(test)]
+mod held_out_tests;
+#[cfg(test)]
+mod judge_tests;
+#[cfg(test)]
+mod property_tests;
+#[cfg(test)]
+mod test_names;
+
+use line::{Line, Shape};
+use reason::Reason;
+use standing::Standing;
+use weights::Weights;
+
+/// What the sum of weights must exceed for the assistant.
+const THRESHOLD: f32 = 0.0;
+/// So little above the threshold the files that the line names are looked at.
+const UNSURE: f32 = 2.0;
+/// How many arguments are looked at.
+const MAX_LOOKS: usize = 4;
 
 /// Who gets a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -10,6 +49,17 @@ pub enum Decision {
     Shell,
     /// The assistant: it is natural language.
     Assistant,
+}
+
+impl Decision {
+    /// Its word in files and on standard output: `shell` or `ai`.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Shell => "shell",
+            Self::Assistant => "ai",
+        }
+    }
 }
 
 /// A decision about a line, and why.
@@ -32,8 +82,64 @@ pub trait Names {
 /// Judges a line.
 #[must_use]
 pub fn judge(line: &str, names: &dyn Names) -> Judgement {
-    let is_sentence =
-        line.trim_end().ends_with('?') && !names.resolves(line.split_whitespace().next().unwrap_or_default());
-    let decision = if is_sentence { Decision::Assistant } else { Decision::Shell };
-    Judgement { decision, reason: String::new() }
+    let verdict = decide(&Line::read(line), line, names, Weights::embedded());
+    Judgement { decision: verdict.decision, reason: verdict.reason.text }
+}
+
+/// A decision with all that led to it.
+#[derive(Clone, Debug)]
+pub struct Verdict {
+    /// Who gets the line.
+    pub decision: Decision,
+    /// Why.
+    pub reason: Reason,
+    /// What is known of the first word.
+    pub standing: Standing,
+    /// The rule that decided, or nothing if the weights did.
+    pub rule: Option<&'static str>,
+    /// The sum of the weights; nothing if it was not needed.
+    pub score: Option<f32>,
+}
+
+/// Decides about a line that was read; `whole` is the line as it was typed.
+#[must_use]
+pub fn decide(line: &Line<'_>, whole: &str, names: &dyn Names, weights: &Weights) -> Verdict {
+    let standing = Standing::of(line, names, weights);
+    let case = rules::Case { line, whole, standing, names, weights };
+    if let Some((rule, decision, reason)) = rules::first_opinion(&case) {
+        return Verdict { decision, reason, standing, rule: Some(rule), score: None };
+    }
+    let score = score(line, standing, weights);
+    if score > THRESHOLD
+        && score < THRESHOLD + UNSURE
+        && let Some(found) = existing_argument(line, names)
+    {
+        let reason = Reason::about(found, "is here, so it is meant as an argument");
+        return Verdict { decision: Decision::Shell, reason, standing, rule: Some("exists"), score: Some(score) };
+    }
+    let decision = if score > THRESHOLD { Decision::Assistant } else { Decision::Shell };
+    let reason = reason::of_score(line, standing, decision);
+    Verdict { decision, reason, standing, rule: None, score: Some(score) }
+}
+
+/// The sum of the weights: the higher, the more the line reads as language.
+#[must_use]
+pub fn score(line: &Line<'_>, standing: Standing, weights: &Weights) -> f32 {
+    let features = features::features(line, standing);
+    let dense: f32 = features.iter().zip(&weights.dense).map(|(value, weight)| value * weight).sum();
+    let mut hashed: i32 = 0;
+    hashing::each_hashed(line, |_, _, index| hashed += i32::from(weights.hashed[index]));
+    weights.bias + dense + hashed as f32 * weights.scale
+}
+
+/// An argument that is there: a file, a target, a branch. Plain words count only where nothing reads as a sentence.
+fn existing_argument<'a>(line: &Line<'a>, names: &dyn Names) -> Option<&'a str> {
+    let is_prose = line.strong_count() > 0;
+    let asked = line.tokens.iter().enumerate().filter(|(at, token)| match token.shape {
+        Shape::Path => true,
+        Shape::Plain => *at > 0 && !is_prose && !token.is_stop(),
+        Shape::Other => *at > 0 && token.text.is_ascii(),
+        Shape::Flag | Shape::Number | Shape::Quoted => false,
+    });
+    asked.take(MAX_LOOKS).map(|(_, token)| token.text).find(|text| names.exists(text))
 }

@@ -10,6 +10,7 @@ use super::{
         CODE_INDENT, Fence, ListKind, Marker, dedent, indent_columns, interrupts_paragraph, is_blank, is_heading,
         is_quote, is_rule, is_setext_underline,
     },
+    math::{Formula, FormulaLine, FormulaStart},
     wrap::char_boundary,
 };
 
@@ -29,10 +30,16 @@ pub(super) enum Piece {
     Block(Block),
     /// Code begins; the language may be empty.
     CodeStart { language: String },
-    /// One line of code, or a part of an overlong one.
+    /// One line of code.
     CodeLine(String),
+    /// A part of an overlong one, which goes on in the next line.
+    CodePart(String),
     /// Code ends.
     CodeEnd,
+    /// A formula on lines of its own begins.
+    FormulaStart,
+    /// One line of its source.
+    FormulaLine(String),
 }
 
 /// One block of markdown.
@@ -56,6 +63,7 @@ enum Open {
     Quote,
     Item(Item),
     Fence(Fence),
+    Formula(Formula),
     IndentedCode {
         held_blanks: usize,
     },
@@ -127,15 +135,18 @@ impl BlockSplitter {
     /// The unfinished line of open code.
     pub(super) fn open_code_line(&self) -> Option<&str> {
         match &self.open {
-            Open::Fence(fence) => Some(fence.content(&self.partial)),
+            // What may become the end would be taken away again.
+            Open::Fence(fence) => Some(fence.content(&self.partial)).filter(|_| !fence.may_be_closed_by(&self.partial)),
+            Open::Formula(formula) => Some(self.partial.as_str()).filter(|line| !formula.may_end_with(line)),
             Open::IndentedCode { .. } => Some(dedent(&self.partial, CODE_INDENT)),
             _ => None,
         }
         .filter(|line| !line.is_empty())
     }
 
+    /// Whether lines leave one by one, as they are.
     fn is_code(&self) -> bool {
-        matches!(self.open, Open::Fence(_) | Open::IndentedCode { .. })
+        matches!(self.open, Open::Fence(_) | Open::Formula(_) | Open::IndentedCode { .. })
     }
 
     fn line(&mut self, line: &str, out: &mut Vec<Piece>) {
@@ -143,6 +154,14 @@ impl BlockSplitter {
             Open::Nothing => self.start(line, out),
             Open::Fence(fence) if fence.is_closed_by(line) => self.close(out),
             Open::Fence(fence) => out.push(Piece::CodeLine(fence.content(line).to_owned())),
+            Open::Formula(formula) => match formula.line(line) {
+                FormulaLine::Inside(text) => out.push(Piece::FormulaLine(text.to_owned())),
+                FormulaLine::Last(text) => {
+                    out.extend(text.map(|text| Piece::FormulaLine(text.to_owned())));
+                    self.close(out);
+                }
+                FormulaLine::NotPart => self.close_and_start(line, out),
+            },
             Open::IndentedCode { held_blanks } => {
                 if is_blank(line) {
                     *held_blanks = (*held_blanks + 1).min(MAX_HELD_BLANKS);
@@ -202,6 +221,17 @@ impl BlockSplitter {
             self.open = Open::IndentedCode { held_blanks: 0 };
             return;
         }
+        if let Some(start) = Formula::start(line) {
+            out.push(Piece::FormulaStart);
+            match start {
+                FormulaStart::Whole(text) => out.push(Piece::FormulaLine(text.to_owned())),
+                FormulaStart::Open(formula, text) => {
+                    out.extend(text.map(|text| Piece::FormulaLine(text.to_owned())));
+                    self.open = Open::Formula(formula);
+                }
+            }
+            return;
+        }
         self.block = Block { has_gap, number, ..Block::default() };
         self.append(line);
         self.open = match marker {
@@ -242,7 +272,7 @@ impl BlockSplitter {
         let block = std::mem::take(&mut self.block);
         let has_text = block.text.len() > std::mem::take(&mut self.carried_bytes);
         match std::mem::take(&mut self.open) {
-            Open::Nothing => {}
+            Open::Nothing | Open::Formula(_) => {}
             Open::Fence(_) | Open::IndentedCode { .. } => out.push(Piece::CodeEnd),
             Open::Flow | Open::Quote | Open::Item(_) if has_text => out.push(Piece::Block(block)),
             Open::Flow | Open::Quote | Open::Item(_) => {}
@@ -253,7 +283,11 @@ impl BlockSplitter {
     fn overflow(&mut self, out: &mut Vec<Piece>) {
         if self.is_code() {
             let line = std::mem::take(&mut self.partial);
-            self.line(&line, out);
+            match &self.open {
+                Open::Fence(fence) => out.push(Piece::CodePart(fence.content(&line).to_owned())),
+                Open::IndentedCode { .. } => out.push(Piece::CodePart(dedent(&line, CODE_INDENT).to_owned())),
+                _ => self.line(&line, out),
+            }
             if matches!(self.open, Open::IndentedCode { .. }) {
                 // The rest of the line is code as well.
                 self.partial = " ".repeat(CODE_INDENT);
@@ -353,7 +387,9 @@ mod tests {
             .map(|piece| match piece {
                 Piece::Block(block) => block.text,
                 Piece::CodeStart { language } => format!("<{language}>"),
-                Piece::CodeLine(line) => format!("|{line}"),
+                Piece::CodeLine(line) | Piece::CodePart(line) => format!("|{line}"),
+                Piece::FormulaStart => "<$>".into(),
+                Piece::FormulaLine(line) => format!("${line}"),
                 Piece::CodeEnd => "</>".into(),
             })
             .collect()
@@ -377,6 +413,14 @@ mod tests {
             ["<sh>", "|# no heading", "|", "|- no list", "</>", "x\n"]
         );
         assert_eq!(texts("    a\n\n    b\nc"), ["<>", "|a", "|", "|b", "</>", "c\n"]);
+    }
+
+    #[test]
+    fn a_formula_hides_markdown_and_blank_lines() {
+        assert_eq!(
+            texts("so\n$$\n# a\n\n- b_1\n$$\nx\n\\[ a = b \\]\n"),
+            ["so\n", "<$>", "$# a", "$", "$- b_1", "x\n", "<$>", "$a = b"]
+        );
     }
 
     #[test]
@@ -428,7 +472,7 @@ mod tests {
             let letters: usize = pieces
                 .iter()
                 .map(|piece| match piece {
-                    Piece::CodeLine(line) => line.matches('y').count(),
+                    Piece::CodeLine(line) | Piece::CodePart(line) => line.matches('y').count(),
                     _ => 0,
                 })
                 .sum();

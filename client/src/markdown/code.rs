@@ -2,11 +2,22 @@
 
 use ratatui::text::{Line, Span};
 
-use super::wrap::{Row, row_width, wrap_exactly};
-use crate::ui::theme;
+use super::{
+    copy::CodeBlock,
+    wrap::{Row, row_width, wrap_exactly},
+};
+use crate::ui::{look::Look, theme};
 
 /// Blanks before a line of code.
 const CODE_INDENT: &str = "  ";
+
+/// What is written on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Page {
+    /// Columns.
+    pub(super) width: usize,
+    pub(super) look: Look,
+}
 
 /// A part of a rendered block.
 #[derive(Debug)]
@@ -18,6 +29,8 @@ pub(super) enum Rendered {
     },
     Code(CodeLine),
     CodeEnd,
+    /// The whole source of code that was shown.
+    Source(CodeBlock),
 }
 
 /// A line of code and what stands left of it.
@@ -48,18 +61,23 @@ pub(super) fn plain_lines(rendered: Vec<Rendered>, width: usize) -> Vec<Line<'st
         match part {
             Rendered::Line(line) => lines.push(line),
             Rendered::Code(line) => lines.extend(line.plain(width)),
-            Rendered::CodeStart { .. } | Rendered::CodeEnd => {}
+            Rendered::CodeStart { .. } | Rendered::CodeEnd | Rendered::Source(_) => {}
         }
     }
     lines
 }
 
-/// The label above code, cut to one row; nothing without a language.
-pub(super) fn code_label(language: &str, width: usize) -> Option<Row> {
-    if language.is_empty() {
-        return None;
-    }
-    code_rows(&[Span::styled(language, theme::DIM)], width).into_iter().next()
+/// The label above code, cut to one row; without a language it is there for who cannot see the indentation.
+pub(super) fn code_label(language: &str, page: Page) -> Option<Row> {
+    let (label, width) = match (page.look, language) {
+        (Look::Glyphs, "") => return None,
+        (Look::Glyphs, language) => {
+            return code_rows(&[Span::styled(language, theme::DIM)], page.width).into_iter().next();
+        }
+        (Look::Sentences, "") => ("Code:".to_owned(), page.width),
+        (Look::Sentences, language) => (format!("Code, {language}:"), page.width),
+    };
+    wrap_exactly(&[Span::raw(label)], width).into_iter().next()
 }
 
 /// A line of code as rows of at most `width` columns that together hold every character.

@@ -1,5 +1,7 @@
 //! What one line of markdown can begin or end. Pure; CommonMark's rules for the start of a line.
 
+use super::math::Formula;
+
 /// Columns from which on a line is indented code, unless something else is open.
 pub(super) const CODE_INDENT: usize = 4;
 const TAB_STOP: usize = 4;
@@ -34,6 +36,12 @@ impl Fence {
         let Some((_, rest)) = split_indent(line) else { return false };
         let rest = rest.trim_end();
         rest.len() >= self.length && rest.chars().all(|c| c == self.symbol)
+    }
+
+    /// Whether this start of a line may yet end the code.
+    pub(super) fn may_be_closed_by(&self, start: &str) -> bool {
+        let signs = start.trim();
+        signs.chars().all(|c| c == self.symbol)
     }
 
     /// A line of code without the blanks that the fence itself was indented by.
@@ -156,12 +164,18 @@ pub(super) fn is_quote(line: &str) -> bool {
     split_indent(line).is_some_and(|(_, rest)| rest.starts_with('>'))
 }
 
+/// Whether a formula on lines of its own begins.
+fn is_formula(line: &str) -> bool {
+    split_indent(line).is_some_and(|(_, rest)| Formula::start(rest).is_some())
+}
+
 /// Whether `line` begins a block of its own right after a line of a paragraph.
 pub(super) fn interrupts_paragraph(line: &str) -> bool {
     is_heading(line)
         || is_rule(line)
         || is_quote(line)
         || Fence::open(line).is_some()
+        || is_formula(line)
         || Marker::of(line).is_some_and(|marker| marker.interrupts_paragraph())
 }
 

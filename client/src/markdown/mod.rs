@@ -6,8 +6,10 @@
 
 mod blocks;
 mod code;
+mod copy;
 mod highlight;
 mod line;
+mod math;
 mod references;
 mod render;
 mod scopes;
@@ -21,18 +23,25 @@ use ratatui::text::Line;
 
 use self::{
     blocks::{Block, BlockSplitter, Piece},
-    code::{CodeLine, Rendered, code_label, plain_lines},
+    code::{CodeLine, Page, Rendered, code_label, plain_lines},
     highlight::{Coloured, FenceReader, FenceWriter},
     references::References,
     render::render_block,
 };
 
-pub use self::highlight::Highlighter;
+use crate::ui::look::Look;
+
+pub use self::{
+    copy::{CodeBlock, CodeBlocks, MAX_CODE_BLOCKS, MAX_CODE_BYTES},
+    highlight::Highlighter,
+};
 
 /// Lines of code that wait for their colours; the oldest go plain when there are more.
 pub const MAX_WAITING_LINES: usize = 512;
 /// Rows of the open end that are shown; the last ones.
 pub const MAX_TAIL_ROWS: usize = 100;
+/// So many rows go at once when there are more: each row that goes moves all others.
+const TAIL_STEP_ROWS: usize = MAX_TAIL_ROWS / 2;
 
 /// Something final on its way out. The order is the text's.
 #[derive(Debug)]
@@ -46,7 +55,7 @@ enum Outgoing {
 /// Markdown in, lines out.
 #[derive(Debug)]
 pub struct MarkdownStream {
-    width: usize,
+    page: Page,
     highlighter: Option<Highlighter>,
     sanitizer: Sanitizer,
     splitter: BlockSplitter,
@@ -57,6 +66,7 @@ pub struct MarkdownStream {
     waiting_lines: usize,
     reader: Option<FenceReader>,
     tail: Vec<Line<'static>>,
+    code_blocks: CodeBlocks,
 }
 
 impl MarkdownStream {
@@ -64,7 +74,7 @@ impl MarkdownStream {
     #[must_use]
     pub fn new(width: u16, highlighter: Option<Highlighter>) -> Self {
         Self {
-            width: usize::from(width).max(1),
+            page: Page { width: usize::from(width).max(1), look: Look::Glyphs },
             highlighter,
             sanitizer: Sanitizer::default(),
             splitter: BlockSplitter::default(),
@@ -75,7 +85,28 @@ impl MarkdownStream {
             waiting_lines: 0,
             reader: None,
             tail: Vec::new(),
+            code_blocks: CodeBlocks::default(),
         }
+    }
+
+    /// The same, shown in this way.
+    #[must_use]
+    pub fn with_look(mut self, look: Look) -> Self {
+        self.page.look = look;
+        self
+    }
+
+    /// The code so far as its source, the last blocks of it. It stays when the text ends, and goes with the next one's beginning.
+    #[must_use]
+    pub fn code_blocks(&self) -> &CodeBlocks {
+        &self.code_blocks
+    }
+
+    /// Goes on with the code of an earlier part of the same answer.
+    #[must_use]
+    pub fn with_code_blocks(mut self, code_blocks: CodeBlocks) -> Self {
+        self.code_blocks = code_blocks;
+        self
     }
 
     /// Adds text as the model sent it. Controls and invisible characters are removed here.
@@ -114,19 +145,20 @@ impl MarkdownStream {
         for waiting in self.outgoing.iter().skip(skipped) {
             match waiting {
                 Outgoing::Line(line) => rows.push_back(line.clone()),
-                Outgoing::Code(line) => rows.extend(line.plain(self.width)),
+                Outgoing::Code(line) => rows.extend(line.plain(self.page.width)),
                 Outgoing::CodeStart(_) | Outgoing::CodeEnd => {}
             }
         }
         if let Some(line) = self.splitter.open_code_line() {
-            rows.extend(code_line(line.to_owned()).plain(self.width));
+            rows.extend(code_line(line.to_owned()).plain(self.page.width));
         } else if let Some(block) = self.splitter.open_block() {
             if block.has_gap && self.has_output {
                 rows.push_back(Line::default());
             }
-            rows.extend(plain_lines(render_block(&block, self.width, &self.references), self.width));
+            rows.extend(plain_lines(render_block(&block, self.page, &self.references), self.page.width));
         }
-        self.tail = rows.split_off(rows.len().saturating_sub(MAX_TAIL_ROWS)).into();
+        let surplus = rows.len().saturating_sub(MAX_TAIL_ROWS).div_ceil(TAIL_STEP_ROWS) * TAIL_STEP_ROWS;
+        self.tail = rows.split_off(surplus).into();
         &self.tail
     }
 
@@ -143,13 +175,15 @@ impl MarkdownStream {
         while let Some(next) = self.outgoing.pop_front() {
             self.release(next, Coloured::Never, &mut lines);
         }
-        *self = Self::new(u16::try_from(self.width).unwrap_or(u16::MAX), self.highlighter.take());
+        *self = Self::new(u16::try_from(self.page.width).unwrap_or(u16::MAX), self.highlighter.take())
+            .with_look(self.page.look)
+            .with_code_blocks(std::mem::take(&mut self.code_blocks));
         lines
     }
 
     /// Changes the width of everything that is not yet closed.
     pub fn set_width(&mut self, width: u16) {
-        self.width = usize::from(width).max(1);
+        self.page.width = usize::from(width).max(1);
     }
 
     /// Whether no line of code waits for its colours.
@@ -164,17 +198,34 @@ impl MarkdownStream {
                 Piece::Block(block) => self.take_block(&block),
                 Piece::CodeStart { language } => {
                     self.take_gap(true);
-                    self.outgoing.extend(code_label(&language, self.width).map(|row| Outgoing::Line(Line::from(row))));
+                    self.code_blocks.open(&language);
+                    self.outgoing.extend(code_label(&language, self.page).map(|row| Outgoing::Line(Line::from(row))));
                     self.start_colours(&language);
                 }
-                Piece::CodeLine(line) => self.take_code_line(code_line(line)),
-                Piece::CodeEnd => self.end_colours(),
+                Piece::CodeLine(line) => {
+                    self.code_blocks.push(&line);
+                    self.code_blocks.push("\n");
+                    self.take_code_line(code_line(line));
+                }
+                Piece::CodePart(part) => {
+                    self.code_blocks.push(&part);
+                    self.take_code_line(code_line(part));
+                }
+                Piece::CodeEnd => {
+                    self.code_blocks.close();
+                    self.end_colours();
+                }
+                Piece::FormulaStart => self.take_gap(true),
+                Piece::FormulaLine(line) => {
+                    let rows = code_line(line).plain(self.page.width);
+                    self.outgoing.extend(rows.into_iter().map(Outgoing::Line));
+                }
             }
         }
     }
 
     fn take_block(&mut self, block: &Block) {
-        let rendered = render_block(block, self.width, &self.references);
+        let rendered = render_block(block, self.page, &self.references);
         self.references.learn(&block.text);
         if rendered.is_empty() {
             return;
@@ -186,6 +237,11 @@ impl MarkdownStream {
                 Rendered::CodeStart { language } => self.start_colours(&language),
                 Rendered::Code(line) => self.take_code_line(line),
                 Rendered::CodeEnd => self.end_colours(),
+                Rendered::Source(block) => {
+                    self.code_blocks.open(&block.language);
+                    self.code_blocks.push(&block.text);
+                    self.code_blocks.close();
+                }
             }
         }
     }
@@ -211,7 +267,7 @@ impl MarkdownStream {
             return;
         }
         self.end_colours();
-        self.outgoing.extend(line.plain(self.width).into_iter().map(Outgoing::Line));
+        self.outgoing.extend(line.plain(self.page.width).into_iter().map(Outgoing::Line));
     }
 
     fn end_colours(&mut self) {
@@ -227,12 +283,12 @@ impl MarkdownStream {
             (Outgoing::CodeEnd, _) => self.reader = None,
             (Outgoing::Code(line), Coloured::Ready(row)) => {
                 self.waiting_lines -= 1;
-                lines.extend(line.coloured(&row, self.width));
+                lines.extend(line.coloured(&row, self.page.width));
             }
             (Outgoing::Code(line), Coloured::Waiting | Coloured::Never) => {
                 self.waiting_lines -= 1;
                 self.reader = None;
-                lines.extend(line.plain(self.width));
+                lines.extend(line.plain(self.page.width));
             }
         }
     }

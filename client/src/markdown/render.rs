@@ -11,26 +11,31 @@ use ratatui::{
 
 use super::{
     blocks::Block,
-    code::{CodeLine, Rendered, code_label, code_rows},
+    code::{CodeLine, Page, Rendered, code_label, code_rows},
+    copy::CodeBlock,
+    math,
     references::References,
     table::Table,
-    wrap::{Row, push_text, row_width, wrap_words},
+    wrap::{Row, columns, push_text, row_width, wrap_words},
 };
-use crate::ui::theme;
+use crate::ui::{link, look::Look, theme};
 
 /// Lists and quotes deeper than this are not indented further.
 const MAX_SHOWN_DEPTH: usize = 10;
 const QUOTE_BAR: &str = "│ ";
+const QUOTE_SIGN: &str = "> ";
 const BULLETS: [&str; 3] = ["• ", "◦ ", "▪ "];
+const DASH: &str = "- ";
 
 /// The block's lines, none wider than `width` columns where `width` is 2 or more.
-pub(super) fn render_block(block: &Block, width: usize, references: &References) -> Vec<Rendered> {
-    let mut renderer = Renderer::new(block, width.max(1));
+pub(super) fn render_block(block: &Block, page: Page, references: &References) -> Vec<Rendered> {
+    let mut renderer = Renderer::new(block, page);
+    let text = math::protect(&block.text);
     let mut resolve = |link: pulldown_cmark::BrokenLink<'_>| {
         let target = references.target(&link.reference)?;
         Some((CowStr::from(target.to_owned()), CowStr::from("")))
     };
-    let parser = Parser::new_with_broken_link_callback(&block.text, options(), Some(&mut resolve));
+    let parser = Parser::new_with_broken_link_callback(&text, options(), Some(&mut resolve));
     let mut definitions: Vec<_> = parser
         .reference_definitions()
         .iter()
@@ -73,6 +78,7 @@ struct OpenLink {
 
 struct Renderer {
     width: usize,
+    look: Look,
     lines: Vec<Rendered>,
     containers: Vec<Container>,
     lists: Vec<Option<u64>>,
@@ -87,9 +93,10 @@ struct Renderer {
 }
 
 impl Renderer {
-    fn new(block: &Block, width: usize) -> Self {
+    fn new(block: &Block, page: Page) -> Self {
         Self {
-            width,
+            width: page.width.max(1),
+            look: page.look,
             lines: Vec::new(),
             containers: Vec::new(),
             lists: Vec::new(),
@@ -112,7 +119,12 @@ impl Renderer {
                 Some((_, code)) => code.push_str(&harmless(&text)),
                 None => self.text(&harmless(&text), self.style()),
             },
-            Event::Code(text) => self.text(&harmless(&text), self.style().patch(theme::INLINE_CODE)),
+            Event::Code(text) => {
+                let style = self.style().patch(theme::INLINE_CODE);
+                self.mark("`");
+                self.text(&harmless(&text), style);
+                self.mark("`");
+            }
             Event::InlineHtml(tag) if is_line_break(&tag) => self.line_break(),
             Event::Html(text)
             | Event::InlineHtml(text)
@@ -124,18 +136,19 @@ impl Renderer {
             Event::Rule => {
                 self.flush();
                 let columns = self.width - self.prefix(false).1;
-                self.block(&[Span::styled("─".repeat(columns), theme::DIM)]);
+                let rule = self.look.choose("─".repeat(columns), "-".repeat(columns.min(3)));
+                self.block(&[Span::styled(rule, theme::DIM)]);
             }
-            Event::TaskListMarker(is_done) => {
-                let (mark, style) = if is_done { ("[x] ", theme::GOOD) } else { ("[ ] ", theme::PLAIN) };
-                self.text(mark, style);
-            }
+            Event::TaskListMarker(is_done) => self.task(is_done),
         }
     }
 
     fn start(&mut self, tag: Tag<'_>) {
         match tag {
-            Tag::Heading { level, .. } => self.styles.push(heading_style(level)),
+            Tag::Heading { level, .. } => {
+                self.styles.push(heading_style(level));
+                self.mark(&("#".repeat(level as usize) + " "));
+            }
             Tag::BlockQuote(_) => {
                 self.flush();
                 self.take_gap();
@@ -168,7 +181,10 @@ impl Renderer {
             }
             Tag::Emphasis => self.push_modifier(Modifier::ITALIC),
             Tag::Strong => self.push_modifier(Modifier::BOLD),
-            Tag::Strikethrough => self.push_modifier(Modifier::CROSSED_OUT),
+            Tag::Strikethrough => {
+                self.push_modifier(Modifier::CROSSED_OUT);
+                self.mark("~~");
+            }
             Tag::Link { dest_url, .. } => self.start_link(&dest_url, false),
             Tag::Image { dest_url, .. } => self.start_link(&dest_url, true),
             _ => self.flush(),
@@ -200,7 +216,11 @@ impl Renderer {
                     table.push_cell(cell);
                 }
             }
-            TagEnd::Emphasis | TagEnd::Strong | TagEnd::Strikethrough => {
+            TagEnd::Emphasis | TagEnd::Strong => {
+                self.styles.pop();
+            }
+            TagEnd::Strikethrough => {
+                self.mark("~~");
                 self.styles.pop();
             }
             TagEnd::Link | TagEnd::Image => self.end_link(),
@@ -216,11 +236,29 @@ impl Renderer {
                 *number = number.saturating_add(1);
                 marker
             }
-            _ => BULLETS[depth % BULLETS.len()].to_owned(),
+            _ => self.look.choose(BULLETS[depth % BULLETS.len()], DASH).to_owned(),
         };
         let is_marker_shown = std::mem::take(&mut self.is_resumed);
-        let indent = Span::raw(marker.as_str()).width();
+        let indent = columns(&marker);
         self.containers.push(Container::Item { marker, indent, is_marker_shown });
+    }
+
+    /// A box in place of the bullet; behind a number, and in words, it stands before the text.
+    fn task(&mut self, is_done: bool) {
+        let (mark, word, style) =
+            if is_done { ("✓ ", "done: ", theme::GOOD) } else { ("☐ ", "to do: ", theme::PLAIN) };
+        let is_bulleted = self.look == Look::Glyphs && matches!(self.lists.last(), Some(None));
+        match self.containers.last_mut() {
+            Some(Container::Item { marker, is_marker_shown: false, .. }) if is_bulleted => mark.clone_into(marker),
+            _ => self.text(self.look.choose(mark, word), style),
+        }
+    }
+
+    /// A sign that stands for a style where styles are not to be relied on.
+    fn mark(&mut self, sign: &str) {
+        if self.look == Look::Sentences {
+            self.text(sign, self.style());
+        }
     }
 
     fn end_item(&mut self) {
@@ -241,9 +279,12 @@ impl Renderer {
         let Some((language, code)) = self.code.take() else { return };
         let columns = self.width - self.prefix(false).1;
         let is_label_shown = !std::mem::take(&mut self.is_resumed);
-        let label = code_label(&language, columns).filter(|_| is_label_shown);
+        let label = code_label(&language, Page { width: columns, look: self.look }).filter(|_| is_label_shown);
+        self.lines.push(Rendered::Source(CodeBlock { language: language.clone(), text: code.clone() }));
         if language.is_empty() {
-            self.rows(code.lines().flat_map(|line| code_rows(&[Span::raw(line)], columns)).collect());
+            self.rows(
+                label.into_iter().chain(code.lines().flat_map(|line| code_rows(&[Span::raw(line)], columns))).collect(),
+            );
         } else {
             self.rows(label.into_iter().collect());
             self.lines.push(Rendered::CodeStart { language });
@@ -259,7 +300,7 @@ impl Renderer {
     fn end_table(&mut self) {
         let Some(table) = self.table.take() else { return };
         let columns = self.width - self.prefix(false).1;
-        self.rows(table.layout(columns));
+        self.rows(table.layout(columns, self.look));
         self.needs_gap = true;
     }
 
@@ -278,14 +319,28 @@ impl Renderer {
         self.styles.pop();
         let Some(link) = self.links.pop() else { return };
         let text: String = self.inline.iter().skip(link.first_span).map(|span| span.content.as_ref()).collect();
-        let end = if link.is_image { "]" } else { "" };
-        let shown =
-            if text == link.target || link.target.strip_prefix("mailto:") == Some(&text) || link.target.is_empty() {
-                end.to_owned()
-            } else {
-                format!("{end} ({})", link.target)
-            };
-        self.text(&shown, theme::DIM);
+        self.text(if link.is_image { "]" } else { "" }, theme::DIM);
+        if link.target.is_empty() || link.target.strip_prefix("mailto:") == Some(&text) {
+            return;
+        }
+        if text == link.target && !link.is_image {
+            self.inline.truncate(link.first_span);
+            return self.target(&link.target, self.style().add_modifier(Modifier::UNDERLINED));
+        }
+        self.text(" (", theme::DIM);
+        self.target(&link.target, theme::DIM);
+        self.text(")", theme::DIM);
+    }
+
+    /// The target of a link in full, for the terminal to open if it may.
+    fn target(&mut self, target: &str, style: Style) {
+        // In a cell the parts of one target do not follow each other.
+        if self.table.is_some() {
+            return self.text(target, style);
+        }
+        let first = target.chars().next().map_or(0, char::len_utf8);
+        self.text(&target[..first], style.add_modifier(link::FIRST));
+        self.text(&target[first..], style.add_modifier(link::REST));
     }
 
     fn style(&self) -> Style {
@@ -360,25 +415,26 @@ impl Renderer {
     /// What stands left of the text, and its width, at most half of all columns. With `is_first_row` the markers that were not
     /// yet shown are shown now.
     fn prefix(&mut self, is_first_row: bool) -> (Row, usize) {
-        let (mut row, mut columns) = (Row::new(), 0);
+        let (mut row, mut width) = (Row::new(), 0);
+        let bar = self.look.choose(QUOTE_BAR, QUOTE_SIGN);
         for container in self.containers.iter_mut().take(MAX_SHOWN_DEPTH) {
             let (text, style) = match container {
-                Container::Quote => (Cow::Borrowed(QUOTE_BAR), theme::DIM),
+                Container::Quote => (Cow::Borrowed(bar), theme::DIM),
                 Container::Item { marker, is_marker_shown, .. } if is_first_row && !*is_marker_shown => {
                     *is_marker_shown = true;
                     (Cow::Owned(marker.clone()), theme::ACCENT)
                 }
                 Container::Item { indent, .. } => (Cow::Owned(" ".repeat(*indent)), theme::PLAIN),
             };
-            let text_columns = Span::raw(text.as_ref()).width();
-            if columns + text_columns > self.width / 2 {
+            let text_columns = columns(&text);
+            if width + text_columns > self.width / 2 {
                 break;
             }
-            columns += text_columns;
+            width += text_columns;
             push_text(&mut row, &text, style);
         }
-        debug_assert_eq!(columns, row_width(&row));
-        (row, columns)
+        debug_assert_eq!(width, row_width(&row));
+        (row, width)
     }
 }
 

@@ -4,7 +4,7 @@ use pulldown_cmark::Alignment;
 use ratatui::text::Span;
 
 use super::wrap::{Row, push_text, row_width, wrap_words};
-use crate::ui::theme;
+use crate::ui::{look::Look, theme};
 
 /// Narrowest column that is worth the name, unless its content is narrower.
 const MIN_COLUMN_WIDTH: usize = 6;
@@ -39,10 +39,10 @@ impl Table {
     }
 
     /// The table's rows of text, none wider than `width`.
-    pub(super) fn layout(&self, width: usize) -> Vec<Row> {
+    pub(super) fn layout(&self, width: usize, look: Look) -> Vec<Row> {
         match self.column_widths(width) {
-            Some(widths) => self.grid(&widths),
-            None => self.folded(width),
+            Some(widths) if look == Look::Glyphs => self.grid(&widths),
+            _ => self.folded(width, look),
         }
     }
 
@@ -119,7 +119,7 @@ impl Table {
         row
     }
 
-    fn folded(&self, width: usize) -> Vec<Row> {
+    fn folded(&self, width: usize, look: Look) -> Vec<Row> {
         let Some((head, body)) = self.rows.split_first() else { return Vec::new() };
         if body.is_empty() {
             return head.iter().flat_map(|cell| wrap_words(cell, width)).collect();
@@ -127,14 +127,14 @@ impl Table {
         let mut out = Vec::new();
         for (index, row) in body.iter().enumerate() {
             if index > 0 {
-                out.push(vec![Span::styled("─".repeat(width.min(8)), theme::DIM)]);
+                out.push(vec![Span::styled("─".repeat(look.choose(width.min(8), 0)), theme::DIM)]);
             }
             for (column, cell) in row.iter().enumerate().filter(|(_, cell)| !cell.is_empty()) {
                 let mut line = Row::new();
                 for span in head.get(column).into_iter().flatten() {
                     push_text(&mut line, &span.content, theme::STRONG.patch(span.style));
                 }
-                let colon = if line.is_empty() { "" } else { ": " };
+                let colon = if row_width(&line) == 0 { "" } else { ": " };
                 push_text(&mut line, colon, theme::STRONG);
                 line.extend(cell.iter().cloned());
                 out.extend(wrap_words(&line, width));

@@ -29,7 +29,8 @@ fn whole(text: &str, width: u16) -> Vec<Line<'static>> {
 /// The same with one parse of the whole text.
 fn at_once(text: &str, width: u16) -> Vec<Line<'static>> {
     let block = Block { text: text.to_owned(), ..Block::default() };
-    plain_lines(render_block(&block, usize::from(width), &References::default()), usize::from(width))
+    let page = Page { width: usize::from(width), look: Look::Glyphs };
+    plain_lines(render_block(&block, page, &References::default()), page.width)
 }
 
 fn snapshot(name: &str, text: &str) {

@@ -2,7 +2,7 @@
 
 use ratatui::{style::Style, text::Span};
 use unicode_segmentation::UnicodeSegmentation;
-use unicode_width::UnicodeWidthStr;
+use unicode_width::UnicodeWidthChar;
 
 const TAB_COLUMNS: usize = 4;
 
@@ -14,11 +14,16 @@ pub(crate) fn char_boundary(text: &str, limit: usize) -> usize {
     (0..=limit.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
 }
 
+/// Columns of a text: the sum of its characters'. Terminals that know of clusters may need less for some emoji, never more.
+pub(crate) fn columns(text: &str) -> usize {
+    if text.is_ascii() { text.len() } else { text.chars().map(|c| c.width().unwrap_or(0)).sum() }
+}
+
 /// The letters of a text, each at most two columns wide: a cluster that is wider (several emoji modifiers behind each other) comes
 /// in its single characters, so that nothing can be too wide for a row.
 pub(crate) fn letters(text: &str) -> impl Iterator<Item = &str> {
     text.graphemes(true).flat_map(|grapheme| {
-        let is_whole = grapheme.width() <= 2;
+        let is_whole = columns(grapheme) <= 2;
         let ends = grapheme.char_indices().map(|(start, c)| (start, start + c.len_utf8()));
         let whole = is_whole.then_some((0, grapheme.len()));
         whole.into_iter().chain(ends.filter(move |_| !is_whole)).map(|(start, end)| &grapheme[start..end])
@@ -27,7 +32,7 @@ pub(crate) fn letters(text: &str) -> impl Iterator<Item = &str> {
 
 /// Columns of a row.
 pub(crate) fn row_width(row: &[Span<'_>]) -> usize {
-    row.iter().map(Span::width).sum()
+    row.iter().map(|span| columns(&span.content)).sum()
 }
 
 /// Adds `text` to a row, to its last span if the style is the same.
@@ -58,18 +63,18 @@ pub(crate) fn wrap_words(spans: &[Span<'_>], width: usize) -> Vec<Row> {
 /// Breaks only at the width and keeps every character; tabs become blanks. Gives at least one row.
 pub(crate) fn wrap_exactly(spans: &[Span<'_>], width: usize) -> Vec<Row> {
     let width = width.max(1);
-    let (mut rows, mut row, mut columns, mut tab_column) = (Vec::new(), Row::new(), 0, 0);
+    let (mut rows, mut row, mut row_columns, mut tab_column) = (Vec::new(), Row::new(), 0, 0);
     for span in spans {
         for letter in letters(&span.content) {
             let blanks = &"    "[..(TAB_COLUMNS - tab_column % TAB_COLUMNS).min(width)];
             let shown = if letter == "\t" { blanks } else { letter };
-            let shown_width = shown.width();
-            if columns + shown_width > width && columns > 0 {
+            let shown_width = columns(shown);
+            if row_columns + shown_width > width && row_columns > 0 {
                 rows.push(std::mem::take(&mut row));
-                columns = 0;
+                row_columns = 0;
             }
             push_text(&mut row, shown, span.style);
-            columns += shown_width;
+            row_columns += shown_width;
             tab_column += shown_width;
         }
     }
@@ -101,13 +106,13 @@ impl WordWrapper {
                 (self.blanks, self.blank_style) = (self.blanks + 1, style);
             }
             _ => {
-                let columns = letter.width();
-                if columns > 1 {
+                let width = columns(letter);
+                if width > 1 {
                     self.end_word();
                 }
                 push_text(&mut self.word, letter, style);
-                self.word_columns += columns;
-                if columns > 1 || self.word_columns > self.width {
+                self.word_columns += width;
+                if width > 1 || self.word_columns > self.width {
                     self.end_word();
                 }
             }
@@ -133,12 +138,12 @@ impl WordWrapper {
         self.blanks = 0;
         for span in std::mem::take(&mut self.word) {
             for letter in letters(&span.content) {
-                let columns = letter.width();
-                if self.row_columns + columns > self.width && self.row_columns > 0 {
+                let width = columns(letter);
+                if self.row_columns + width > self.width && self.row_columns > 0 {
                     self.end_row();
                 }
                 push_text(&mut self.row, letter, span.style);
-                self.row_columns += columns;
+                self.row_columns += width;
             }
         }
         self.word_columns = 0;

@@ -85,20 +85,21 @@ pub fn findings(facts: &Facts) -> Vec<Finding> {
 }
 
 /// A finding without a hint.
-pub(super) fn finding(id: &'static str, verdict: Verdict, text: impl Into<String>) -> Finding {
+pub(crate) fn finding(id: &'static str, verdict: Verdict, text: impl Into<String>) -> Finding {
     Finding { id, verdict, text: text.into(), hint: None }
 }
 
 impl Finding {
     /// With what to do about it.
     #[must_use]
-    pub(super) fn hint(mut self, hint: impl Into<String>) -> Self {
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 }
 
-fn shell(facts: &Facts) -> Finding {
+/// The shell itself.
+pub(crate) fn shell(facts: &Facts) -> Finding {
     let shell = &facts.shell;
     let name = shell.kind.name();
     let path = shown(&shell.path);
@@ -137,7 +138,8 @@ fn is_too_old(facts: &Facts) -> bool {
     facts.shell.version.zip(least_version(facts.shell.kind)).is_some_and(|(version, least)| version < least)
 }
 
-fn folder(facts: &Facts) -> Finding {
+/// The folder for private files.
+pub(crate) fn folder(facts: &Facts) -> Finding {
     let folder = &facts.folder;
     let path = shown(&folder.path);
     if let Some(error) = &folder.error {
@@ -187,7 +189,7 @@ fn terminal(facts: &Facts) -> Finding {
 }
 
 /// A line of a start-up file, for people.
-pub(super) fn at(line: &RcLine) -> String {
+pub(crate) fn at(line: &RcLine) -> String {
     format!("{} line {}: `{}`", line.file, line.number, line.text)
 }
 

@@ -44,12 +44,33 @@ const REPLACED_AFTER: Duration = Duration::from_secs(2);
 
 /// The check was cancelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Cancelled;
+pub(crate) struct Cancelled;
 
 /// Finds everything out about the first shell of `start` that starts. `stop` ends it soon.
-pub(super) fn examine(start: &Start, surroundings: &Surroundings, stop: &AtomicBool) -> Result<Facts, Cancelled> {
+pub(crate) fn examine(start: &Start, surroundings: &Surroundings, stop: &AtomicBool) -> Result<Facts, Cancelled> {
     let examination = Examination { start, modes: terminal_modes(), deadline: Instant::now() + TOTAL_LIMIT, stop };
     examination.run(surroundings)
+}
+
+/// What can be told without starting the shell: the first that could be, its version, the folder, the start-up files. At most 2 s.
+pub(crate) fn look(start: &Start, surroundings: &Surroundings) -> Facts {
+    let never = AtomicBool::new(false);
+    let examination = Examination { start, modes: None, deadline: Instant::now() + VERSION_LIMIT, stop: &never };
+    let is_program = |path: &&PathBuf| rustix::fs::access(*path, rustix::fs::Access::EXEC_OK).is_ok() && path.is_file();
+    let found = start.shells.iter().find(is_program).cloned();
+    let before = start.shells.iter().take_while(|path| Some(*path) != found.as_ref());
+    let passed_over = before.map(|path| one_line(&format!("{}: it is no program", path.display()), 200)).collect();
+    let (place, folder) = (examine_place(surroundings), examine_folder(&start.paths.runtime_dir));
+    let mut facts = examination.nothing_started(passed_over, place, folder);
+    if let Some(path) = found {
+        let kind = Shell::of(&path);
+        facts.start.ours = StartEnd::Prompt;
+        facts.shell.version = examination.version(&path);
+        facts.shell.path = path;
+        facts.shell.kind = kind;
+        facts.rc = examination.examine_rc(kind, "");
+    }
+    facts
 }
 
 struct Examination<'a> {

@@ -130,17 +130,17 @@ impl Report {
 }
 
 /// Milliseconds to two places; `null` for what is not known.
-fn rounded(milliseconds: Option<f64>) -> Value {
+pub(crate) fn rounded(milliseconds: Option<f64>) -> Value {
     milliseconds.map_or(Value::Null, |time| json!((time * 100.0).round() / 100.0))
 }
 
-fn put(line: &Line<'_>, colors: ColorSupport, out: &mut Vec<u8>) {
+pub(crate) fn put(line: &Line<'_>, colors: ColorSupport, out: &mut Vec<u8>) {
     write_line(line, colors, out);
     out.push(b'\n');
 }
 
 /// A text in rows that fit behind `indent`, broken between words.
-fn rows(text: &str, columns: usize, indent: usize) -> Vec<String> {
+pub(crate) fn rows(text: &str, columns: usize, indent: usize) -> Vec<String> {
     let room = columns.saturating_sub(indent);
     let mut rows: Vec<String> = Vec::new();
     for word in text.split(' ').filter(|word| !word.is_empty()) {
@@ -156,7 +156,7 @@ fn rows(text: &str, columns: usize, indent: usize) -> Vec<String> {
 }
 
 /// What people read for an id.
-fn title(id: &str) -> String {
+pub(crate) fn title(id: &str) -> String {
     id.replace('-', " ")
 }
 

@@ -82,7 +82,7 @@ pub fn cut_line(line: &Line<'_>, columns: usize) -> Line<'static> {
     if cut.width() > columns { Line::default() } else { cut }
 }
 
-fn harmless(text: &str) -> Cow<'_, str> {
+pub(super) fn harmless(text: &str) -> Cow<'_, str> {
     if !text.chars().any(char::is_control) {
         return Cow::Borrowed(text);
     }
@@ -90,7 +90,7 @@ fn harmless(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.replace('\t', " ").chars().map(replace).collect())
 }
 
-fn write_style_change(from: Style, to: Style, out: &mut Vec<u8>) {
+pub(super) fn write_style_change(from: Style, to: Style, out: &mut Vec<u8>) {
     if from == to {
         return;
     }

@@ -5,6 +5,8 @@ use ratatui::{
     text::Line,
 };
 
+use super::link;
+
 const MODIFIERS: [(Modifier, &str); 5] = [
     (Modifier::BOLD, "bold"),
     (Modifier::DIM, "dim"),
@@ -20,7 +22,15 @@ pub(crate) fn plain(lines: &[Line<'_>]) -> String {
 pub(crate) fn styled(lines: &[Line<'_>]) -> String {
     let mut out = String::new();
     for line in lines {
-        for span in &line.spans {
+        for (index, span) in line.spans.iter().enumerate() {
+            // The two parts of an address are one.
+            let is_rest = index > 0 && span.style.add_modifier.contains(link::REST);
+            let is_named = !name(span.style).is_empty();
+            if is_rest && is_named && line.spans[index - 1].style.add_modifier.contains(link::FIRST) {
+                out.truncate(out.len() - "‹›".len());
+                out.push_str(&format!("{}‹›", span.content));
+                continue;
+            }
             match name(span.style) {
                 name if name.is_empty() => out.push_str(&span.content),
                 name => out.push_str(&format!("‹{name}›{}‹›", span.content)),

@@ -1,25 +1,70 @@
 //! A few rows below the text that can be drawn again. Only relative cursor moves: no cursor queries, no scroll region, no second
 //! screen, so that everything above the area is ordinary scrollback.
 //!
+//! Of a new frame only what differs from the screen is written. Rows of the area that become final stay as they are; where text
+//! only goes on, nothing else is written than that text.
+//!
 //! Invariant: between two calls the cursor stands inside the area; without an area it stands at the start of an empty row, which
 //! is also what the first call expects.
 
+mod append;
+mod row;
+
 use ratatui::text::Line;
 
-use super::ansi::{ColorSupport, cut_line, write_line, write_lines};
+use self::{
+    append::Printed,
+    row::{DrawnRow, Shared, rows},
+};
+use super::{
+    ansi::{ColorSupport, write_lines},
+    link,
+    look::Look,
+};
 
-/// Style and letters are the usual ones from here on, whatever another program has left: a question must not be drawn invisibly.
-const BEGIN_SYNCHRONIZED: &[u8] = b"\x1b[?2026h\x1b[m\x1b(B";
+const BEGIN_SYNCHRONIZED: &[u8] = b"\x1b[?2026h";
 const END_SYNCHRONIZED: &[u8] = b"\x1b[?2026l";
+/// Style and letters are the usual ones from here on, whatever another program has left: a question must not be drawn invisibly.
+const PLAIN_LETTERS: &[u8] = b"\x1b[m\x1b(B";
 const HIDE_CURSOR: &[u8] = b"\x1b[?25l";
 const SHOW_CURSOR: &[u8] = b"\x1b[?25h";
 const ERASE_LINE: &[u8] = b"\x1b[2K";
+const ERASE_REST: &[u8] = b"\x1b[K";
+const LINE_END: &[u8] = b"\r\n";
 
-/// A row as it stands on the screen.
-#[derive(Debug, PartialEq, Eq)]
-struct DrawnRow {
-    bytes: Vec<u8>,
-    columns: usize,
+/// What the terminal can do and how it is to be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Abilities {
+    /// Styles.
+    pub colors: ColorSupport,
+    /// With sentences nothing is ever painted anew.
+    pub look: Look,
+    /// It obeys escape sequences.
+    pub is_dumb: bool,
+    /// Addresses may be marked as links.
+    pub has_links: bool,
+    /// A row that is too long for a narrower terminal goes on in the next one, rather than being cut.
+    pub rewraps: bool,
+}
+
+impl Abilities {
+    /// For this process's environment.
+    #[must_use]
+    pub fn from_env() -> Self {
+        let colors = ColorSupport::from_env();
+        let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        let term = std::env::var("TERM").ok();
+        Self::detect(colors, Look::from_env(colors), term.as_deref(), is_set("TMUX"), is_set("XTERM_VERSION"))
+    }
+
+    /// For what `TERM` says, whether tmux stands between, and whether it is xterm itself.
+    #[must_use]
+    pub fn detect(colors: ColorSupport, look: Look, term: Option<&str>, is_tmux: bool, is_xterm: bool) -> Self {
+        let is_dumb = matches!(term, None | Some("" | "dumb"));
+        let is_fancy = look == Look::Glyphs && colors == ColorSupport::Ansi16;
+        let cuts = is_xterm || term.is_some_and(|term| term == "linux" || term.starts_with("screen"));
+        Self { colors, look, is_dumb, has_links: is_fancy && link::is_known_to(term), rewraps: is_tmux || !cuts }
+    }
 }
 
 /// The rows at the bottom.
@@ -27,20 +72,41 @@ struct DrawnRow {
 pub struct LiveArea {
     width: usize,
     height: usize,
-    colors: ColorSupport,
+    abilities: Abilities,
     rows: Vec<DrawnRow>,
     /// Row and column of the terminal's cursor, in `rows`.
     cursor: (usize, usize),
     is_cursor_shown: bool,
     was_resized: bool,
+    printed: Printed,
+}
+
+/// Where the terminal's cursor is while a frame is written.
+struct Pen<'a> {
+    row: usize,
+    column: usize,
+    /// The rows that are there, or were before this frame.
+    existing: usize,
+    out: &'a mut Vec<u8>,
+    /// Something else was written than text that goes on where the cursor stood.
+    has_moved: bool,
 }
 
 impl LiveArea {
     /// For a terminal of this size, in columns and rows. Nothing is drawn yet, the cursor is shown.
     #[must_use]
-    pub fn new(width: u16, height: u16, colors: ColorSupport) -> Self {
+    pub fn new(width: u16, height: u16, abilities: Abilities) -> Self {
         let (width, height) = (usize::from(width).max(1), usize::from(height).max(1));
-        Self { width, height, colors, rows: Vec::new(), cursor: (0, 0), is_cursor_shown: true, was_resized: false }
+        Self {
+            width,
+            height,
+            abilities,
+            rows: Vec::new(),
+            cursor: (0, 0),
+            is_cursor_shown: true,
+            was_resized: false,
+            printed: Printed::default(),
+        }
     }
 
     /// Rows the area can have: one row always stays for the text above.
@@ -55,47 +121,68 @@ impl LiveArea {
         self.width.saturating_sub(1).max(1)
     }
 
-    /// Whether rows are on the screen.
+    /// Whether rows are on the screen that may change.
     #[must_use]
     pub fn is_drawn(&self) -> bool {
         !self.rows.is_empty()
     }
 
+    /// Rows at the top of an area of `count` rows that have no place. They go by half a screen: an area that grows is then not
+    /// painted anew with each row.
+    #[must_use]
+    pub fn skipped(&self, count: usize) -> usize {
+        let step = (self.max_rows() / 2).max(1);
+        count.saturating_sub(self.max_rows()).div_ceil(step) * step
+    }
+
     /// Writes `above` once, for good, and shows `area` below it; rows and columns that do not fit are left out, from the top and
     /// from the right. `cursor` is a row and column of `area`; without it the cursor is hidden while there is an area.
     pub fn draw(&mut self, above: &[Line<'_>], area: &[Line<'_>], cursor: Option<(usize, usize)>, out: &mut Vec<u8>) {
-        let skipped = area.len().saturating_sub(self.max_rows());
-        let rows: Vec<DrawnRow> = area[skipped..].iter().map(|line| self.drawn_row(line)).collect();
+        let Abilities { colors, look, is_dumb, has_links, .. } = self.abilities;
+        if look == Look::Sentences {
+            let begin = if is_dumb { b"" } else { PLAIN_LETTERS };
+            return self.printed.draw(above, area, cursor.is_some(), begin, colors, out);
+        }
+        let skipped = self.skipped(area.len());
+        let area = rows(&area[skipped..], self.max_columns(), has_links);
         let cursor = cursor
-            .filter(|(row, _)| (skipped..area.len()).contains(row))
-            .map(|(row, column)| (row - skipped, column.min(self.max_columns())));
-        let is_cursor_shown = cursor.is_some() || rows.is_empty();
-        let rests_at =
-            cursor.unwrap_or_else(|| (rows.len().saturating_sub(1), rows.last().map_or(0, |row| row.columns)));
-        let is_same = above.is_empty()
-            && !self.was_resized
-            && (rests_at, is_cursor_shown) == (self.cursor, self.is_cursor_shown)
-            && rows == self.rows;
-        if is_same {
+            .and_then(|(row, column)| Some((row.checked_sub(skipped)?, column.min(self.max_columns()))))
+            .filter(|(row, _)| *row < area.len());
+        let mut final_rows = rows(above, usize::MAX, has_links);
+        let is_wide = final_rows.iter().any(|row| row.columns > self.max_columns());
+        let is_same = final_rows.is_empty() && !self.was_resized && area == self.rows;
+        if is_same
+            && cursor.unwrap_or(self.cursor) == self.cursor
+            && self.shows_cursor(cursor, &area) == self.is_cursor_shown
+        {
             return;
         }
+        let start = out.len();
+        let was_drawn = self.is_drawn();
         out.extend_from_slice(BEGIN_SYNCHRONIZED);
-        if self.is_cursor_shown && (self.is_drawn() || !rows.is_empty()) {
+        if !was_drawn {
+            out.extend_from_slice(PLAIN_LETTERS);
+        }
+        let text_start = out.len();
+        let hides_cursor = self.is_cursor_shown && (was_drawn || !area.is_empty());
+        if hides_cursor {
             out.extend_from_slice(HIDE_CURSOR);
             self.is_cursor_shown = false;
         }
-        if above.is_empty() && !self.was_resized && !rows.is_empty() {
-            self.redraw(rows, out);
-        } else {
+        if self.was_resized || is_wide {
             self.erase(out);
-            write_lines(above, self.colors, out);
-            self.redraw(rows, out);
+            write_lines(above, colors, out);
+            final_rows.clear();
         }
-        self.place_cursor(rests_at, out);
-        if is_cursor_shown && !self.is_cursor_shown {
+        let has_moved = self.update(final_rows, area, cursor, out);
+        if self.shows_cursor(cursor, &self.rows) && !self.is_cursor_shown {
             out.extend_from_slice(SHOW_CURSOR);
+            self.is_cursor_shown = true;
+        } else if was_drawn && !has_moved && !hides_cursor {
+            // Text that goes on where the cursor stands cannot be seen half done: the marks would be most of it.
+            out.drain(start..text_start);
+            return;
         }
-        self.is_cursor_shown = is_cursor_shown;
         out.extend_from_slice(END_SYNCHRONIZED);
     }
 
@@ -104,7 +191,7 @@ impl LiveArea {
         self.draw(&[], &[], None, out);
     }
 
-    /// The terminal has another size. Terminals rewrap: a row that became too wide takes several now, and the next call of
+    /// The terminal has another size. Many terminals rewrap: a row that became too wide takes several now, and the next call of
     /// [`draw`](Self::draw) removes as many.
     pub fn resize(&mut self, width: u16, height: u16) {
         let size = (usize::from(width).max(1), usize::from(height).max(1));
@@ -112,16 +199,15 @@ impl LiveArea {
         (self.width, self.height) = size;
     }
 
-    fn drawn_row(&self, line: &Line<'_>) -> DrawnRow {
-        let cut = cut_line(line, self.max_columns());
-        let mut bytes = Vec::new();
-        write_line(&cut, self.colors, &mut bytes);
-        DrawnRow { bytes, columns: cut.width() }
+    fn shows_cursor(&self, cursor: Option<(usize, usize)>, area: &[DrawnRow]) -> bool {
+        cursor.is_some() || area.is_empty()
     }
 
     /// Rows of the screen that the first `count` rows of the area take.
     fn screen_rows(&self, count: usize) -> usize {
-        self.rows[..count].iter().map(|row| row.columns.div_ceil(self.width).max(1)).sum()
+        let rewrapped =
+            |row: &DrawnRow| if self.abilities.rewraps { row.columns.div_ceil(self.width).max(1) } else { 1 };
+        self.rows[..count].iter().map(rewrapped).sum()
     }
 
     /// From the area's cursor to the start of its first row, as far as that is still on the screen.
@@ -130,61 +216,132 @@ impl LiveArea {
         let columns = self.rows.get(row).map_or(0, |row| row.columns);
         // Behind the last letter the cursor has not yet gone to the next row.
         let column = if column < columns { column } else { column.saturating_sub(1) };
-        let up = self.screen_rows(row.min(self.rows.len())) + column / self.width;
+        let rewrapped = if self.abilities.rewraps { column / self.width } else { 0 };
+        let up = self.screen_rows(row.min(self.rows.len())) + rewrapped;
         move_cursor(up.min(self.height - 1), b'A', out);
         out.push(b'\r');
     }
 
     /// Removes all rows; the cursor ends where the first one was.
     fn erase(&mut self, out: &mut Vec<u8>) {
-        if !self.is_drawn() {
-            return;
-        }
-        self.go_to_top(out);
-        let count = self.screen_rows(self.rows.len()).min(self.height);
-        for row in 0..count {
-            out.extend_from_slice(ERASE_LINE);
-            if row + 1 < count {
-                move_cursor(1, b'B', out);
+        if self.is_drawn() {
+            self.go_to_top(out);
+            let count = self.screen_rows(self.rows.len()).min(self.height);
+            for row in 0..count {
+                out.extend_from_slice(ERASE_LINE);
+                if row + 1 < count {
+                    move_cursor(1, b'B', out);
+                }
             }
+            move_cursor(count - 1, b'A', out);
         }
-        move_cursor(count - 1, b'A', out);
         self.rows.clear();
         self.cursor = (0, 0);
         self.was_resized = false;
     }
 
-    /// Writes the rows that differ from what is there and removes what is too much.
-    fn redraw(&mut self, rows: Vec<DrawnRow>, out: &mut Vec<u8>) {
-        self.go_to_top(out);
-        let old = std::mem::take(&mut self.rows);
-        for (index, row) in rows.iter().enumerate() {
-            if index > 0 {
-                out.extend_from_slice(b"\r\n");
-            }
-            if old.get(index) != Some(row) {
-                if index < old.len() {
-                    out.extend_from_slice(ERASE_LINE);
-                }
-                out.extend_from_slice(&row.bytes);
-            }
+    /// Makes the screen show `final_rows` and `area` from the area's first row on. Tells whether more was written than text that
+    /// goes on where the cursor stood.
+    fn update(
+        &mut self,
+        final_rows: Vec<DrawnRow>,
+        area: Vec<DrawnRow>,
+        cursor: Option<(usize, usize)>,
+        out: &mut Vec<u8>,
+    ) -> bool {
+        let final_count = final_rows.len();
+        let mut old = std::mem::take(&mut self.rows);
+        // Without an area there is an empty row at the cursor, before as well as behind.
+        if old.is_empty() {
+            old.push(DrawnRow::default());
         }
-        let surplus = old.len().saturating_sub(rows.len());
-        for _ in 0..surplus {
-            out.extend_from_slice(b"\r\n");
-            out.extend_from_slice(ERASE_LINE);
+        let has_area = !area.is_empty();
+        let mut new = final_rows;
+        new.extend(area);
+        if !has_area {
+            new.push(DrawnRow::default());
         }
-        move_cursor(surplus, b'A', out);
-        self.cursor = (rows.len().saturating_sub(1), 0);
-        self.rows = rows;
+        let (row, column) = self.cursor;
+        let mut pen = Pen { row, column, existing: old.len(), out, has_moved: false };
+        for (index, row) in new.iter().enumerate() {
+            pen.put(index, old.get(index), row, self.abilities.colors);
+        }
+        for index in new.len()..old.len() {
+            pen.go_to(index, 0);
+            pen.out.extend_from_slice(ERASE_REST);
+        }
+        let last = new.len() - 1;
+        match cursor {
+            Some((row, column)) => pen.go_to(final_count + row, column),
+            None if !has_area => pen.go_to(last, 0),
+            // Not in a row that is final, nor below the area.
+            None if pen.row < final_count || pen.row > last => pen.go_to(last, new[last].columns),
+            None => {}
+        }
+        self.cursor = (pen.row - final_count, pen.column);
+        let has_moved = pen.has_moved;
+        if has_area {
+            self.rows = new.split_off(final_count);
+        }
+        has_moved
+    }
+}
+
+impl Pen<'_> {
+    /// Makes `new` of what is there in a row.
+    fn put(&mut self, row: usize, old: Option<&DrawnRow>, new: &DrawnRow, colors: ColorSupport) {
+        let Some(old) = old else {
+            self.go_to(row, 0);
+            new.write_from(Shared::NOTHING, colors, self.out);
+            self.column = new.columns;
+            return;
+        };
+        if old == new {
+            return;
+        }
+        let mut shared = old.shared_with(new);
+        let goes_on = shared.columns == old.columns && (self.row, self.column) == (row, old.columns);
+        if !goes_on {
+            if !shared.is_ascii {
+                // Terminals do not agree on the widths of all letters.
+                shared = Shared::NOTHING;
+            }
+            self.go_to(row, shared.columns);
+        }
+        new.write_from(shared, colors, self.out);
+        self.column = new.columns;
+        if shared.columns < old.columns && (old.columns > new.columns || !old.is_ascii || !new.is_ascii) {
+            self.has_moved = true;
+            self.out.extend_from_slice(ERASE_REST);
+        }
     }
 
-    /// From the last row, at any column, to a row and column.
-    fn place_cursor(&mut self, to: (usize, usize), out: &mut Vec<u8>) {
-        move_cursor(self.rows.len().saturating_sub(1).saturating_sub(to.0), b'A', out);
-        out.push(b'\r');
-        move_cursor(to.1, b'C', out);
-        self.cursor = to;
+    fn go_to(&mut self, row: usize, column: usize) {
+        if (row, column) == (self.row, self.column) {
+            return;
+        }
+        self.has_moved = true;
+        // Columns are counted from the left: terminals do not agree on the widths of all letters.
+        let mut is_at_left = self.column == 0;
+        if row < self.row {
+            move_cursor(self.row - row, b'A', self.out);
+        } else if row > self.row {
+            let below = row.min(self.existing - 1).saturating_sub(self.row);
+            // Rows that are not there yet come one by one: the screen may have to scroll.
+            let missing = row.saturating_sub(self.existing - 1);
+            self.existing += missing;
+            if below > 1 {
+                move_cursor(below, b'B', self.out);
+            }
+            let ends = missing + usize::from(below == 1);
+            self.out.extend_from_slice(&LINE_END.repeat(ends));
+            is_at_left |= ends > 0;
+        }
+        if !is_at_left {
+            self.out.push(b'\r');
+        }
+        move_cursor(column, b'C', self.out);
+        (self.row, self.column) = (row, column);
     }
 }
 
@@ -200,216 +357,4 @@ fn move_cursor(by: usize, direction: u8, out: &mut Vec<u8>) {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::num::NonZero;
-
-    use proptest::prelude::*;
-
-    use super::*;
-    use crate::markdown::MarkdownStream;
-
-    const SCROLLBACK_ROWS: usize = 5_000;
-
-    struct Screen {
-        parser: vt100::Parser,
-        area: LiveArea,
-    }
-
-    impl Screen {
-        /// A terminal in which something else wrote a line before.
-        fn with_prompt(width: u16, height: u16) -> Self {
-            let mut screen = Self::new(width, height);
-            screen.parser.process(b"$\r\n");
-            screen
-        }
-
-        fn new(width: u16, height: u16) -> Self {
-            Self {
-                parser: vt100::Parser::new(columns(height), columns(width), SCROLLBACK_ROWS),
-                area: LiveArea::new(width, height, ColorSupport::Ansi16),
-            }
-        }
-
-        fn draw(&mut self, above: &[String], area: &[String], cursor: Option<(usize, usize)>) -> Vec<u8> {
-            let lines = |texts: &[String]| texts.iter().map(|text| Line::raw(text.clone())).collect::<Vec<_>>();
-            let mut out = Vec::new();
-            self.area.draw(&lines(above), &lines(area), cursor, &mut out);
-            self.parser.process(&out);
-            out
-        }
-
-        /// Everything ever shown that was not erased, without blank rows at the end.
-        fn all_rows(&mut self) -> Vec<String> {
-            let width = self.parser.screen().size().1.get();
-            let screen = self.parser.screen_mut();
-            screen.set_scrollback(usize::MAX);
-            let count = screen.scrollback();
-            let mut rows = Vec::new();
-            for offset in (1..=count).rev() {
-                screen.set_scrollback(offset);
-                rows.extend(screen.rows(0, width).next());
-            }
-            screen.set_scrollback(0);
-            rows.extend(screen.rows(0, width));
-            while rows.last().is_some_and(String::is_empty) {
-                rows.pop();
-            }
-            rows
-        }
-    }
-
-    fn columns(count: u16) -> NonZero<u16> {
-        NonZero::new(count).expect("a size of at least one")
-    }
-
-    fn texts(texts: &[&str]) -> Vec<String> {
-        texts.iter().map(|text| (*text).to_owned()).collect()
-    }
-
-    #[test]
-    fn unchanged_rows_are_not_sent_again() {
-        let mut screen = Screen::new(20, 5);
-        screen.draw(&[], &texts(&["one", "two"]), None);
-        let out = screen.draw(&[], &texts(&["one", "new"]), None);
-        let text = String::from_utf8(out).expect("text");
-        assert!(!text.contains("one") && text.contains("new"), "{text:?}");
-        assert!(screen.draw(&[], &texts(&["one", "new"]), None).is_empty());
-    }
-
-    #[test]
-    fn every_draw_is_one_synchronized_update() {
-        let out = Screen::new(20, 5).draw(&texts(&["x"]), &texts(&["one"]), None);
-        assert!(out.starts_with(BEGIN_SYNCHRONIZED) && out.ends_with(END_SYNCHRONIZED));
-    }
-
-    #[test]
-    fn the_cursor_is_hidden_unless_asked_for_and_back_after_clear() {
-        let mut screen = Screen::new(20, 5);
-        screen.draw(&[], &texts(&["one", "two"]), None);
-        assert!(screen.parser.screen().hide_cursor());
-        screen.draw(&[], &texts(&["one", "two"]), Some((0, 2)));
-        assert!(!screen.parser.screen().hide_cursor());
-        assert_eq!(screen.parser.screen().cursor_position(), (0, 2));
-        let mut out = Vec::new();
-        screen.area.clear(&mut out);
-        screen.parser.process(&out);
-        assert!(!screen.parser.screen().hide_cursor());
-        assert_eq!(screen.parser.screen().cursor_position(), (0, 0));
-        assert_eq!(screen.all_rows(), Vec::<String>::new());
-    }
-
-    #[test]
-    fn an_area_taller_than_the_screen_shows_its_end() {
-        let mut screen = Screen::new(20, 3);
-        screen.draw(&texts(&["above"]), &texts(&["1", "2", "3", "4"]), Some((3, 1)));
-        assert_eq!(screen.all_rows(), ["above", "3", "4"]);
-    }
-
-    #[test]
-    fn a_narrower_terminal_is_cleared_of_the_rewrapped_rows() {
-        let mut area = LiveArea::new(20, 10, ColorSupport::None);
-        let mut out = Vec::new();
-        area.draw(&[], &[Line::raw("x".repeat(19)), Line::raw("y")], None, &mut out);
-        area.resize(8, 10);
-        out.clear();
-        area.clear(&mut out);
-        let text = String::from_utf8(out).expect("text");
-        assert_eq!(text.matches("\x1b[2K").count(), 4, "19 columns take 3 rows of 8: {text:?}");
-        assert!(text.contains("\x1b[3A\r"), "{text:?}");
-    }
-
-    #[test]
-    fn the_cursor_inside_a_rewrapped_row_counts() {
-        let mut area = LiveArea::new(20, 10, ColorSupport::None);
-        let mut out = Vec::new();
-        area.draw(&[], &[Line::raw("x".repeat(19))], Some((0, 8)), &mut out);
-        area.resize(8, 10);
-        out.clear();
-        area.clear(&mut out);
-        let text = String::from_utf8(out).expect("text");
-        assert!(text.contains("\x1b[?25l\x1b[A\r"), "column 8 is in the second row of 8: {text:?}");
-    }
-
-    #[test]
-    fn a_wider_terminal_keeps_what_is_above() {
-        let mut screen = Screen::new(10, 5);
-        screen.draw(&texts(&["a", "b"]), &texts(&["area"]), None);
-        screen.parser.screen_mut().set_size(columns(5), columns(30));
-        screen.area.resize(30, 5);
-        screen.draw(&texts(&["c"]), &texts(&["area, and more of it"]), None);
-        assert_eq!(screen.all_rows(), ["a", "b", "c", "area, and more of it"]);
-    }
-
-    #[test]
-    fn an_answer_streams_into_the_scrollback_whole() {
-        let answer = "# Title\n\nA paragraph that wraps at forty columns, at the very latest here.\n\n- one\n- two\n\n\
-            ```\nlet x = 1;\n\nlet y = 2;\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n> quoted\n\nThe end.\n";
-        let whole = {
-            let mut stream = MarkdownStream::new(40, None);
-            stream.push(answer);
-            crate::ui::describe::plain(&stream.finish())
-        };
-        for (height, chunk) in [(2, 1), (5, 3), (24, 7)] {
-            let mut screen = Screen::with_prompt(41, height);
-            let mut stream = MarkdownStream::new(40, None);
-            let mut out = Vec::new();
-            for chunk in answer.as_bytes().chunks(chunk) {
-                stream.push(std::str::from_utf8(chunk).expect("ASCII"));
-                let closed = stream.take_closed();
-                screen.area.draw(&closed, stream.tail(), None, &mut out);
-            }
-            screen.area.draw(&stream.finish(), &[], None, &mut out);
-            screen.parser.process(&out);
-            let rows: String = screen.all_rows().iter().map(|row| row.trim_end().to_owned() + "\n").collect();
-            assert_eq!(rows, format!("$\n{whole}"), "height {height}");
-        }
-    }
-
-    type Step = (Vec<String>, Vec<String>, Option<(usize, usize)>);
-
-    fn steps() -> impl Strategy<Value = Vec<Step>> {
-        let text = "[a-z日]{1,12}";
-        let above = prop::collection::vec(text, 0..4);
-        let area = prop::collection::vec(text, 0..7);
-        let cursor = prop::option::of((0usize..7, 0usize..14));
-        prop::collection::vec((above, area, cursor), 1..12)
-    }
-
-    proptest! {
-        #[test]
-        fn scrollback_is_all_that_was_written_above_and_the_area_is_below(
-            steps in steps(),
-            size in prop::sample::select(vec![(2u16, 2u16), (20, 5), (80, 24), (500, 200)]),
-        ) {
-            let (width, height) = size;
-            let mut screen = Screen::with_prompt(width, height);
-            let mut expected = texts(&["$"]);
-            for (above, area, cursor) in &steps {
-                // What is given as `above` is wrapped to the terminal already.
-                let above: Vec<String> =
-                    above.iter().map(|text| cut_line(&Line::raw(text), usize::from(width)).to_string()).filter(|text| !text.is_empty()).collect();
-                screen.draw(&above, area, *cursor);
-                expected.extend(above);
-                let shown = area.len().saturating_sub(screen.area.max_rows());
-                let columns = screen.area.max_columns();
-                let mut all = expected.clone();
-                all.extend(area[shown..].iter().map(|text| cut_line(&Line::raw(text), columns).to_string()));
-                while all.last().is_some_and(String::is_empty) {
-                    all.pop();
-                }
-                prop_assert_eq!(screen.all_rows(), all);
-            }
-        }
-    }
-
-    #[test]
-    fn what_another_program_left_does_not_style_the_area() {
-        let mut screen = Screen::with_prompt(40, 10);
-        screen.parser.process(b"\x1b[8;7;30;40m");
-        screen.draw(&["above".into()], &["Run this command?".into()], None);
-        for row in 1..3 {
-            let cell = screen.parser.screen().cell(row, 0).unwrap();
-            assert!(!cell.inverse() && cell.fgcolor() == vt100::Color::Default, "{}", cell.contents());
-        }
-    }
-}
+mod tests;

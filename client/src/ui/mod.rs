@@ -2,13 +2,16 @@
 
 pub mod ansi;
 pub mod card;
+pub mod clipboard;
 #[cfg(test)]
 pub(crate) mod describe;
 pub mod input;
 pub mod keys;
+pub mod link;
 pub mod live_area;
 pub mod look;
 pub mod notify;
+pub mod pace;
 pub mod progress;
 pub mod receipt;
 pub mod status;

@@ -6,6 +6,7 @@ use std::{path::PathBuf, time::Duration};
 use async_trait::async_trait;
 use cohab_shell_relay::runner::CommandRunner;
 use futures::stream::BoxStream;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
@@ -17,7 +18,7 @@ pub type JsonObject = Map<String, Value>;
 // --- conversation -----------------------------------------------------------------------------------------------------
 
 /// One message of a conversation, independent of any provider.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Message {
     /// From the user, with the context that was added to it.
     User {
@@ -31,7 +32,7 @@ pub enum Message {
 }
 
 /// What the model said in one answer.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct AssistantMessage {
     /// Its text.
     pub text: String,
@@ -42,7 +43,7 @@ pub struct AssistantMessage {
 }
 
 /// A provider's own form of an assistant message.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ProviderData {
     /// Name of the wire that produced it, as in `ModelInfo::wire`.
     pub wire: String,
@@ -55,7 +56,7 @@ pub struct ProviderData {
 }
 
 /// A request of the model to use a tool.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolCall {
     /// The provider's id, or one made for it; unique in the conversation.
     pub id: String,
@@ -66,7 +67,7 @@ pub struct ToolCall {
 }
 
 /// Arguments that are no JSON object.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BrokenArguments {
     /// As received.
     pub raw: String,
@@ -75,7 +76,7 @@ pub struct BrokenArguments {
 }
 
 /// The answer to a tool call.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolResult {
     /// Id of the call.
     pub call_id: String,

@@ -68,6 +68,7 @@ fn assembly(folder: &Path) -> (Assembly, Arc<Counting>, PathBuf) {
                 approval: ApprovalMode::Ask,
                 limits: TurnLimits { model_calls: 1 },
                 tools: Vec::new(),
+                kept: None,
             })
         }),
         chooser: Arc::clone(&chooser) as _,

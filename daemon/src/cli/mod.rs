@@ -1,10 +1,17 @@
 //! The command line of `cohabd`, one file per subcommand. `cohab` hands over to it what needs settings, keys or models.
 
 pub mod config;
+pub mod definitions;
+pub mod export;
+pub mod history;
 pub mod models;
 pub mod probe_model;
+mod record;
+pub mod sessions;
 pub mod setup;
 pub mod usage;
+pub mod who;
+pub mod why;
 
 use std::{
     ffi::OsString,
@@ -45,6 +52,20 @@ pub enum Command {
     ProbeModel(probe_model::ProbeArgs),
     /// Show what answers took: tokens and cost
     Usage(usage::UsageArgs),
+    /// List, show, search, resume, fork, export and remove conversations
+    Sessions(sessions::SessionsArgs),
+    /// List the assistant's commands with question and approval
+    History(history::HistoryArgs),
+    /// Show the conversation behind a command of the assistant's
+    Why(why::WhyArgs),
+    /// Write a conversation as a script, a transcript or a recording
+    Export(export::ExportArgs),
+    /// Print this command line as JSON, for the completions and the manual of `cohab`
+    #[command(hide = true)]
+    Definitions,
+    /// Print who would answer, and whether they can be reached, as JSON, for `cohab doctor`
+    #[command(hide = true)]
+    Who,
 }
 
 impl Command {
@@ -61,6 +82,15 @@ impl Command {
             Self::Config(command) => config::run(&command, paths, &mut io::stdin().lock(), &mut output, &mut errors),
             Self::ProbeModel(args) => probe_model::run(&args, paths, &mut output, &mut errors),
             Self::Usage(args) => usage::run(&args, paths, &mut output, &mut errors),
+            Self::Sessions(args) => sessions::run(&args, paths, &mut io::stdin().lock(), &mut output, &mut errors),
+            Self::History(args) => history::run(&args, paths, &mut output, &mut errors),
+            Self::Why(args) => why::run(&args, paths, &mut output, &mut errors),
+            Self::Export(args) => export::run(&args, paths, &mut output, &mut errors),
+            Self::Who => who::run(paths, &mut output, &mut errors),
+            Self::Definitions => {
+                let written = writeln!(output, "{}", definitions::tree(&Cli::command())).map_err(Failure::from);
+                finish(written, &mut output, &mut errors)
+            }
         })
     }
 }

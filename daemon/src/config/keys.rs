@@ -171,6 +171,13 @@ pub static KEYS: &[Key] = &[
     ),
     key("client.notify", Kind::Flag, Some("true"), "Whether a long turn that ends while nobody looks rings"),
     key("client.login", Kind::Flag, Some("false"), "Whether the shell is started as a login shell"),
+    key("sessions.enabled", Kind::Flag, Some("true"), "Whether conversations are kept on this machine, to go on with"),
+    key(
+        "sessions.keep_days",
+        Kind::Whole(1, 3_650),
+        Some("90"),
+        "Days after which a conversation in which nothing was asked is removed",
+    ),
 ];
 
 const fn key(name: &'static str, kind: Kind, default: Option<&'static str>, doc: &'static str) -> Key {

@@ -19,7 +19,7 @@ pub use self::{
     error::{ConfigError, Position},
     file::{Change, ConfigFile},
 };
-use crate::{context::model_table::ModelTable, provider::settings::ModelSettings};
+use crate::{context::model_table::ModelTable, provider::settings::ModelSettings, store::sessions::Limits};
 
 /// What the file says, with defaults for what it does not.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -35,6 +35,8 @@ pub struct Settings {
     pub approval: ApprovalSettings,
     /// `[limits]`.
     pub limits: LimitSettings,
+    /// `[sessions]`.
+    pub sessions: SessionSettings,
     /// `[log]`.
     pub log: LogSettings,
     /// `[client]` is checked with the rest; only the client reads it.
@@ -74,6 +76,30 @@ impl LimitSettings {
     #[must_use]
     pub fn command_timeout(&self) -> Duration {
         Duration::from_millis(self.command_timeout_ms)
+    }
+}
+
+/// `[sessions]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct SessionSettings {
+    /// Whether conversations are kept.
+    pub enabled: bool,
+    /// Since somebody asked something last.
+    pub keep_days: u32,
+}
+
+impl Default for SessionSettings {
+    fn default() -> Self {
+        Self { enabled: true, keep_days: 90 }
+    }
+}
+
+impl SessionSettings {
+    /// How much is kept, if anything.
+    #[must_use]
+    pub fn limits(self) -> Option<Limits> {
+        self.enabled.then(|| Limits::of_days(self.keep_days))
     }
 }
 

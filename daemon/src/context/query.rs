@@ -40,9 +40,9 @@ pub const MAX_HISTORY_EVENTS: usize = 10;
 /// All output in the history, together.
 const HISTORY_OUTPUT_BYTES: usize = 24 * 1024;
 /// Output of one command that failed.
-const FAILED_OUTPUT_BYTES: usize = 8 * 1024;
+pub const FAILED_OUTPUT_BYTES: usize = 8 * 1024;
 /// Output of one command that went well.
-const OUTPUT_BYTES: usize = 1024;
+pub const OUTPUT_BYTES: usize = 1024;
 /// Longest line of a command in the history.
 const LINE_BYTES: usize = 2 * 1024;
 

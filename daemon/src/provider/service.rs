@@ -98,6 +98,11 @@ impl Service {
         })
     }
 
+    /// What decided that it is this one, for people.
+    pub(crate) fn origin(&self) -> &str {
+        &self.origin
+    }
+
     /// A server that was found on this machine.
     pub(crate) fn found(found: &LocalServer, table: String) -> Result<Self, ChoiceError> {
         let base = parse_base(&found.url)?;

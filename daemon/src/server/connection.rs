@@ -21,7 +21,7 @@ use tokio_util::{
     sync::CancellationToken,
 };
 
-use super::{Daemon, convert, session::Session, turn_task};
+use super::{Daemon, convert, resume, session::Session, turn_task};
 
 /// Answers that wait for the client to take them; a client that does not is not read from.
 const ANSWER_QUEUE: usize = 64;
@@ -244,6 +244,7 @@ impl Connection {
                     let hint = Some("cancel it with Ctrl-C, or wait".into());
                     return Err(fail(WireErrorKind::Busy, "A question is being answered.", hint));
                 }
+                resume::forget(&self.daemon.archive, &session);
                 SessionAnswer::Done
             }
             SessionAction::SetApproval { mode } => {
@@ -259,7 +260,8 @@ impl Connection {
         Ok(())
     }
 
-    async fn attach(&mut self, request_id: RequestId, attach: Attach) -> Result<(), WireError> {
+    async fn attach(&mut self, request_id: RequestId, mut attach: Attach) -> Result<(), WireError> {
+        let resume::Resumed { title, left } = resume::find(&self.daemon, request_id, &mut attach).await?;
         if self.session().is_some_and(|session| *session.key() != attach.session) {
             let message = "This connection is attached to another session.".into();
             return Err(request_error(request_id, WireErrorKind::Protocol, message, None));
@@ -276,8 +278,10 @@ impl Connection {
         let approval = attach.approval;
         let model = convert::model_identity(introduction.model);
         let is_resumed = session.attach(attach, approval, self.number, self.superseded.clone());
-        let attached =
-            Attached { session: session.key().clone(), model, approval, is_resumed, title: None, left: None };
+        if title.is_some() {
+            resume::restore(&self.daemon.archive, &session).await;
+        }
+        let attached = Attached { session: session.key().clone(), model, approval, is_resumed, title, left };
         let attached = SessionAnswer::Attached(attached);
         self.answer(DaemonMessage::SessionReply(SessionReply { request_id, answer: attached })).await;
         self.bound.send_replace(Some(session));

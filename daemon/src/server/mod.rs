@@ -9,6 +9,7 @@ mod connection;
 mod convert;
 pub mod lease;
 pub mod listener;
+mod resume;
 pub mod session;
 mod sink;
 mod timeline;
@@ -29,9 +30,13 @@ use cohab_protocol::{ApprovalMode, DaemonStatus, SessionKey, TurnId};
 use tokio::time::{Instant, sleep, timeout};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use crate::agent::{
-    Agent, TurnError,
-    port::{EventSink, ModelInfo},
+use crate::{
+    agent::{
+        Agent, TurnError,
+        port::{EventSink, ModelInfo},
+    },
+    recording::TurnRecorder,
+    store::sessions::Archive,
 };
 use session::{RECONNECT_GRACE, Session, Variables};
 
@@ -78,6 +83,8 @@ pub struct TurnParts {
     pub turn_id: TurnId,
     /// Takes what happens.
     pub sink: Arc<dyn EventSink>,
+    /// Keeps what happens.
+    pub recorder: Arc<TurnRecorder>,
 }
 
 /// Where the daemon keeps things, for people.
@@ -93,6 +100,7 @@ pub struct Facts {
 pub struct Daemon {
     assembler: Arc<dyn Assembler>,
     facts: Facts,
+    archive: Archive,
     started: Instant,
     sessions: Mutex<HashMap<SessionKey, Arc<Session>>>,
     connections: AtomicU32,
@@ -108,12 +116,18 @@ pub struct Daemon {
 }
 
 impl Daemon {
-    /// A daemon without sessions. `shutdown` ends it.
+    /// A daemon without sessions in memory. `shutdown` ends it.
     #[must_use]
-    pub fn new(assembler: Arc<dyn Assembler>, facts: Facts, shutdown: CancellationToken) -> Arc<Self> {
+    pub fn new(
+        assembler: Arc<dyn Assembler>,
+        facts: Facts,
+        archive: Archive,
+        shutdown: CancellationToken,
+    ) -> Arc<Self> {
         Arc::new(Self {
             assembler,
             facts,
+            archive,
             started: Instant::now(),
             sessions: Mutex::default(),
             connections: AtomicU32::new(0),
@@ -180,6 +194,11 @@ impl Daemon {
         let session = Arc::new(Session::new(key.clone()));
         sessions.insert(key.clone(), Arc::clone(&session));
         Some(session)
+    }
+
+    /// Whether a client is at the session of this name.
+    fn is_attended(&self, key: &SessionKey) -> bool {
+        self.sessions().get(key).is_some_and(|session| session.detached_since().is_none())
     }
 
     /// Drops a session some time after its client left, unless one comes back. A one-shot question has nothing to come back to

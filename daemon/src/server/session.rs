@@ -7,7 +7,7 @@ mod meanwhile;
 use std::{
     collections::{BTreeMap, HashMap, VecDeque},
     path::PathBuf,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
@@ -34,6 +34,7 @@ use super::{
 use crate::{
     context::query::{MAX_HISTORY_EVENTS, PastCommand},
     middleware::checkpoint::Conversation,
+    recording::SessionRecord,
     safety::gate::Consents,
 };
 
@@ -57,6 +58,7 @@ pub struct Session {
     lease: Lease,
     conversation: Conversation,
     consents: Consents,
+    record: Arc<SessionRecord>,
 }
 
 struct State {
@@ -121,6 +123,7 @@ impl Session {
             lease: Lease::new(),
             conversation: Conversation::default(),
             consents: Consents::default(),
+            record: Arc::default(),
         }
     }
 
@@ -138,6 +141,12 @@ impl Session {
     #[must_use]
     pub fn conversation(&self) -> &Conversation {
         &self.conversation
+    }
+
+    /// What goes on record with the next question.
+    #[must_use]
+    pub fn record(&self) -> &Arc<SessionRecord> {
+        &self.record
     }
 
     /// What may be done again without a question.
@@ -206,11 +215,12 @@ impl Session {
         if state.history.len() == MAX_HISTORY_EVENTS {
             state.history.pop_front();
         }
-        let past = convert::past_command(event);
+        let command = convert::past_command(event);
+        self.record.command_ran(&command);
         if state.turn.is_some() {
-            state.untold.push(past.clone());
+            state.untold.push(command.clone());
         }
-        state.history.push_back(past);
+        state.history.push_back(command);
     }
 
     // --- the client ---------------------------------------------------------------------------------------------------

@@ -11,18 +11,19 @@ use cohab_protocol::{
 use futures::FutureExt;
 use tokio_util::sync::CancellationToken;
 
-use super::{Daemon, TurnParts, convert, session::Session, sink::SessionSink};
+use super::{Daemon, TurnParts, convert, resume, session::Session, sink::SessionSink};
 use crate::{
     agent::{StopReason, TurnError, TurnState},
     context::{
         fit::fit,
         query::{Environment, Query},
     },
+    recording::{Opening, RecordingSink, TurnRecorder},
     safety::cut_middle,
 };
 
 /// A conversation is kept up to about this size between turns.
-const MAX_CONVERSATION_TOKENS: u64 = 400_000;
+pub const MAX_CONVERSATION_TOKENS: u64 = 400_000;
 
 /// Starts to answer `query`. Everything else comes through the session.
 ///
@@ -70,8 +71,14 @@ async fn answer(
     query: UserQuery,
     cancel: &CancellationToken,
 ) -> (Result<StopReason, TurnError>, Usage) {
-    let sink = Arc::new(SessionSink::new(Arc::clone(session), query.turn_id, cancel.clone()));
-    let parts = TurnParts { session: Arc::clone(session), turn_id: query.turn_id, sink: Arc::clone(&sink) as _ };
+    resume::restore(&daemon.archive, session).await;
+    let recorder =
+        Arc::new(TurnRecorder::new(daemon.archive.clone(), Arc::clone(session.record()), opening(session, &query)));
+    let sink = SessionSink::new(Arc::clone(session), query.turn_id, cancel.clone());
+    let sink = Arc::new(RecordingSink::new(sink, Arc::clone(&recorder)));
+    let (turn_id, sink_of_parts) = (query.turn_id, Arc::clone(&sink) as _);
+    let parts =
+        TurnParts { session: Arc::clone(session), turn_id, sink: sink_of_parts, recorder: Arc::clone(&recorder) };
     let assembled = tokio::select! {
         biased;
         () = cancel.cancelled() => return (Ok(StopReason::Cancelled), Usage::default()),
@@ -82,13 +89,26 @@ async fn answer(
         Err(error) => return (Err(error), Usage::default()),
     };
     let history = session.conversation().lock().unwrap_or_else(PoisonError::into_inner).clone();
+    recorder.history(&history);
     let mut state = TurnState::new(history, question(session, &query));
     let result = agent.run_turn(&mut state, sink.as_ref(), cancel).await;
+    recorder.end(&result, &state.usage());
     let usage = convert::usage(state.usage(), state.is_cost_partial());
     let mut messages = state.into_messages();
     fit(&mut messages, MAX_CONVERSATION_TOKENS);
     *session.conversation().lock().unwrap_or_else(PoisonError::into_inner) = messages;
     (result, usage)
+}
+
+fn opening(session: &Session, query: &UserQuery) -> Opening {
+    Opening {
+        session: session.key().to_string(),
+        turn: query.turn_id.to_string(),
+        question: query.text.clone(),
+        cwd: query.cwd.to_path_buf(),
+        shell: session.live_shell(),
+        piped_bytes: query.piped_input.as_ref().map_or(0, String::len),
+    }
 }
 
 fn question(session: &Session, query: &UserQuery) -> String {

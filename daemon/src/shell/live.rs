@@ -27,7 +27,7 @@ const INTERRUPT_WAIT: Duration = Duration::from_secs(7);
 /// Of a command, where it is only named.
 const TITLE_MAX_CHARS: usize = 60;
 /// Stands for the value of a variable that looks secret.
-const MASKED: &str = "<masked>";
+pub const MASKED: &str = "<masked>";
 /// Words of `RelayError::Busy`.
 const BUSY_CODES: [&str; 2] = ["shell_busy", "fullscreen_app"];
 /// Words of `RelayError::NotAtPrompt`; the last stands for any that is not known here.

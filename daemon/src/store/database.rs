@@ -1,17 +1,14 @@
-//! The file of the store: SQLite, readable by its owner only.
+//! What model calls took and taught, in a file.
 
-use std::{
-    fs::{self, DirBuilder, OpenOptions, Permissions},
-    io,
-    os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt},
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::path::Path;
 
 use jiff::Timestamp;
-use rusqlite::{Connection, ErrorCode, OpenFlags, Row, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, Row, Transaction, TransactionBehavior, params};
 
-use super::row::{CallRow, CostSource, ModelKey};
+use super::{
+    file::{self, Form, StoreError},
+    row::{CallRow, CostSource, ModelKey},
+};
 use crate::{
     agent::port::TokenUsage,
     context::{
@@ -20,8 +17,6 @@ use crate::{
     },
 };
 
-/// Another process that writes is waited for so long.
-const BUSY_WAIT: Duration = Duration::from_secs(2);
 /// Rows older than this go.
 const KEPT_MS: i64 = 2 * 366 * 24 * 3_600_000;
 /// Largest file, in pages of 4 KiB: 256 MiB.
@@ -56,31 +51,7 @@ const MIGRATIONS: &[&str] = &["
     ) STRICT, WITHOUT ROWID;
 "];
 
-/// Why the store cannot be used. `Display` is a phrase.
-#[derive(Debug, thiserror::Error)]
-pub enum StoreError {
-    /// SQLite says no.
-    #[error("{0}")]
-    Sqlite(#[from] rusqlite::Error),
-    /// The system says no.
-    #[error("{0}")]
-    Io(#[from] io::Error),
-    /// A pipe, a folder, a device.
-    #[error("it is no regular file")]
-    Irregular,
-    /// A later release has changed it.
-    #[error("it is of a later release of cohab (version {0})")]
-    TooNew(usize),
-}
-
-impl StoreError {
-    /// Whether the file holds something that SQLite cannot read.
-    #[must_use]
-    pub fn is_corruption(&self) -> bool {
-        let Self::Sqlite(error) = self else { return false };
-        matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
-    }
-}
+const FORM: Form = Form { migrations: MIGRATIONS, max_pages: MAX_PAGES, pragmas: "" };
 
 /// An open store.
 pub struct Database {
@@ -98,14 +69,7 @@ impl Database {
     /// # Errors
     /// It cannot be opened, read or changed.
     pub fn create(path: &Path) -> Result<Self, StoreError> {
-        if let Some(folder) = path.parent() {
-            DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-        }
-        if !path.exists() {
-            // SQLite gives its own helper files the mode of this one.
-            OpenOptions::new().create(true).append(true).mode(0o600).open(path)?;
-        }
-        Self::open(path)
+        Ok(Self { connection: file::create(path, &FORM)? })
     }
 
     /// Opens a file that is there. `None` if it is not.
@@ -113,25 +77,7 @@ impl Database {
     /// # Errors
     /// As [`Database::create`].
     pub fn open_existing(path: &Path) -> Result<Option<Self>, StoreError> {
-        if path.exists() { Self::open(path).map(Some) } else { Ok(None) }
-    }
-
-    fn open(path: &Path) -> Result<Self, StoreError> {
-        let metadata = fs::metadata(path)?;
-        if !metadata.is_file() {
-            return Err(StoreError::Irregular);
-        }
-        if metadata.permissions().mode() & 0o077 != 0 {
-            fs::set_permissions(path, Permissions::from_mode(0o600))?;
-        }
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let mut connection = Connection::open_with_flags(path, flags)?;
-        connection.busy_timeout(BUSY_WAIT)?;
-        connection.pragma_update(None, "journal_mode", "WAL")?;
-        connection.pragma_update(None, "synchronous", "NORMAL")?;
-        connection.pragma_update(None, "max_page_count", MAX_PAGES)?;
-        migrate(&mut connection)?;
-        Ok(Self { connection })
+        Ok(file::open_existing(path, &FORM)?.map(|connection| Self { connection }))
     }
 
     /// What was learned of all models.
@@ -221,37 +167,6 @@ impl Writer<'_> {
         self.transaction.execute(insert, values)?;
         Ok(())
     }
-}
-
-fn migrate(connection: &mut Connection) -> Result<(), StoreError> {
-    let version = |connection: &Connection| connection.pragma_query_value(None, "user_version", |row| row.get(0));
-    if version(connection)? == MIGRATIONS.len() as i64 {
-        return Ok(());
-    }
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    // Another process may have been faster.
-    let version: i64 = version(&transaction)?;
-    let done = usize::try_from(version).unwrap_or(usize::MAX);
-    let missing = MIGRATIONS.get(done..).ok_or(StoreError::TooNew(done))?;
-    for migration in missing {
-        transaction.execute_batch(migration)?;
-    }
-    transaction.pragma_update(None, "user_version", MIGRATIONS.len() as i64)?;
-    Ok(transaction.commit()?)
-}
-
-/// Moves a file that cannot be read out of the way, over an older one of that kind. Returns its new place.
-pub(super) fn move_aside(path: &Path) -> io::Result<PathBuf> {
-    let mut aside = path.as_os_str().to_owned();
-    aside.push(".broken");
-    fs::rename(path, &aside)?;
-    for suffix in ["-wal", "-shm"] {
-        let mut helper = path.as_os_str().to_owned();
-        helper.push(suffix);
-        // It belongs to the broken file and would break the new one; mostly there is none.
-        let _ = fs::remove_file(helper);
-    }
-    Ok(aside.into())
 }
 
 fn call_of(row: &Row<'_>) -> Result<CallRow, rusqlite::Error> {

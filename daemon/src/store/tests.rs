@@ -153,7 +153,7 @@ async fn a_place_that_cannot_be_written_only_costs_the_figures() {
         store.record(call("t1", NOW));
         store.flush();
         assert!(store.learned(&key()).factor > 1.0, "what was learned holds while the daemon lives");
-        assert!(store.shared.state().has_complained);
+        assert!(store.worker.as_ref().is_some_and(Worker::has_complained));
     }
 }
 

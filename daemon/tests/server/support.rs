@@ -198,6 +198,7 @@ pub async fn serve(paths: Paths, shutdown: CancellationToken) -> Ended {
         approval: ApprovalMode::Ask,
         limits: TurnLimits { model_calls: 5 },
         tools: vec![Arc::new(Bash)],
+        kept: None,
     };
     let parts = Parts {
         load_settings: Box::new(move |_, _| Ok(settings.clone())),

@@ -50,8 +50,8 @@ impl LiveShell {
         self.start_answer(Key::Stash, &mut Cx { probe, now, fx });
     }
 
-    /// Ends the answer: a new prompt, the line that was put aside (a question only if `restore_line`), then the keys typed meanwhile. `AnswerEnded` follows. The
-    /// cursor must stand at column 0. While a command still runs, this waits for its end.
+    /// Ends the answer: a new prompt, the line that was put aside (a question only if `restore_line`), then the keys typed meanwhile.
+    /// `AnswerEnded` follows. The cursor must stand at column 0. While a command still runs, this waits for its end.
     pub fn end_answer(&mut self, restore_line: bool, probe: &dyn Probe, now: Instant, fx: &mut Effects) {
         if let Some(answer) = &mut self.answer {
             answer.leave = Some(restore_line);

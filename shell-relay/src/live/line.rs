@@ -17,6 +17,8 @@ pub(super) struct Ask {
     hotkey: bool,
     /// The key itself, for the case that it is not for us.
     key: Vec<u8>,
+    /// It came by itself.
+    is_alone: bool,
     step: AskStep,
 }
 
@@ -31,15 +33,26 @@ enum AskStep {
     Answered { text: String },
 }
 
+/// What the line editor says of its line.
+#[derive(Debug)]
+pub(super) struct LineTold {
+    pub cursor: usize,
+    pub text: Option<String>,
+    pub is_command: Option<bool>,
+}
+
 impl LiveShell {
     /// Answers [`LiveEvent::LineEntered`] (`Shell`: Enter takes effect) or [`LiveEvent::HotkeyPressed`] (`Shell`: nothing happens).
-    /// `Assistant` begins an answer. Does nothing if no such event is open.
+    /// `Assistant` begins an answer. If no such event is open (any more), `Assistant` is refused and `Shell` does nothing.
     pub fn decide_line(&mut self, decision: LineDecision, probe: &dyn Probe, now: Instant, fx: &mut super::Effects) {
         let cx = &mut Cx { probe, now, fx };
-        if !matches!(self.ask, Some(Ask { step: AskStep::Answered { .. }, .. })) {
+        let Some(ask) = self.ask.take_if(|ask| matches!(ask.step, AskStep::Answered { .. })) else {
+            if decision == LineDecision::Assistant {
+                let error = super::queue::not_at_prompt("not_ready", "the line is gone");
+                cx.fx.events.push(LiveEvent::AnswerRefused(error));
+            }
             return;
-        }
-        let Some(ask) = self.ask.take() else { return };
+        };
         match decision {
             LineDecision::Assistant => self.start_answer(Key::Take, cx),
             LineDecision::Shell => {
@@ -146,26 +159,26 @@ impl LiveShell {
             None => self.dialect.press(Key::Query, &mut cx.fx.pty),
         }
         let step = AskStep::Asked { since: cx.now, told: told_by.is_some() };
-        self.ask = Some(Ask { hotkey, key: token.bytes.to_vec(), step });
+        self.ask = Some(Ask { hotkey, key: token.bytes.to_vec(), is_alone: self.key_is_alone, step });
         self.prompt.accepting = false;
         self.prompt.last_key = Some(cx.now);
     }
 
     /// `Q`: the answer to a query.
-    pub(super) fn on_line(&mut self, cursor: usize, text: Option<String>, cx: &mut Cx<'_>) {
+    pub(super) fn on_line(&mut self, told: LineTold, cx: &mut Cx<'_>) {
         if self.on_relay_repainted(cx) {
             return;
         }
         if self.answer.is_some() {
-            return self.on_leftover(text, cx);
+            return self.on_leftover(told.text, cx);
         }
         if matches!(self.ask, Some(Ask { step: AskStep::Asked { told: false, .. }, .. })) {
-            self.line_is_known(cursor, text, cx);
+            self.line_is_known(told, cx);
         }
     }
 
     /// `N`: Enter was pressed, and the shell waits for our word. Also for a line that was typed ahead.
-    pub(super) fn on_enter_told(&mut self, cursor: usize, text: Option<String>, cx: &mut Cx<'_>) {
+    pub(super) fn on_enter_told(&mut self, told: LineTold, cx: &mut Cx<'_>) {
         if self.dialect.enter == Enter::Held || self.relay.is_some() || !self.stands_at_prompt(cx) {
             return;
         }
@@ -176,18 +189,19 @@ impl LiveShell {
         // Typed into a command of the agent's that did not read it: a command of the user's.
         if self.answer.is_some() {
             if self.line_typed_ahead_goes_first(cx) {
-                self.accept(&[], text, cx);
+                self.accept(&[], told.text, cx);
             }
             return;
         }
         if self.restore.is_some() {
-            return self.accept(&[], text, cx);
+            return self.accept(&[], told.text, cx);
         }
         if self.ask.is_none() {
-            self.ask = Some(Ask { hotkey: false, key: Vec::new(), step: AskStep::Asked { since: cx.now, told: true } });
+            let step = AskStep::Asked { since: cx.now, told: true };
+            self.ask = Some(Ask { hotkey: false, key: Vec::new(), is_alone: false, step });
         }
         if matches!(self.ask, Some(Ask { step: AskStep::Asked { told: true, .. }, .. })) {
-            self.line_is_known(cursor, text, cx);
+            self.line_is_known(told, cx);
         }
     }
 
@@ -201,7 +215,7 @@ impl LiveShell {
         self.phase == Phase::Prompt
     }
 
-    fn line_is_known(&mut self, cursor: usize, text: Option<String>, cx: &mut Cx<'_>) {
+    fn line_is_known(&mut self, LineTold { cursor, text, is_command }: LineTold, cx: &mut Cx<'_>) {
         let Some(ask) = &mut self.ask else { return };
         let Some(text) = text else {
             if let Some(ask) = self.ask.take().filter(|ask| !ask.hotkey) {
@@ -211,9 +225,9 @@ impl LiveShell {
         };
         ask.step = AskStep::Answered { text: text.clone() };
         cx.fx.events.push(if ask.hotkey {
-            LiveEvent::HotkeyPressed { text, cwd: self.cwd.clone() }
+            LiveEvent::HotkeyPressed { text, cwd: self.cwd.clone(), is_command }
         } else {
-            LiveEvent::LineEntered { text, cursor, cwd: self.cwd.clone() }
+            LiveEvent::LineEntered { text, cursor, cwd: self.cwd.clone(), is_command, is_alone: ask.is_alone }
         });
     }
 

@@ -57,7 +57,7 @@ use self::{
     filter::{GuardFilter, HideFilter},
     held::HeldKeys,
     keys::{KeyScanner, Token, TokenKind},
-    line::Ask,
+    line::{Ask, LineTold},
     prompt::{Phase, PromptFacts, Restore, UserTrack},
     queue::Queued,
     relay::{Relay, RelayStep},
@@ -124,6 +124,8 @@ pub struct LiveShell {
     dialect: &'static Dialect,
     marks: MarkParser,
     keys: KeyScanner,
+    /// The key at hand came by itself: it was typed now, and is no part of a macro or of what was typed ahead.
+    key_is_alone: bool,
     modes: Modes,
     phase: Phase,
     view: View,
@@ -157,6 +159,7 @@ impl LiveShell {
             dialect: Dialect::of(setup.shell),
             marks: MarkParser::new(&setup.nonce, setup.child_pid),
             keys: KeyScanner::new(),
+            key_is_alone: false,
             modes: Modes::default(),
             phase,
             view: View::Shown,
@@ -302,14 +305,17 @@ impl LiveShell {
             Mark::Loaded { id } => self.on_loaded(&id, cx),
             Mark::OutputBegins { id } => self.on_output_begins(&id, cx),
             Mark::Ended(ended) => self.on_ended(ended, cx),
-            Mark::Line { cursor, text } => self.on_line(cursor, text, cx),
-            Mark::EnterPressed { cursor, text } => self.on_enter_told(cursor, text, cx),
+            Mark::Line { cursor, text, is_command } => self.on_line(LineTold { cursor, text, is_command }, cx),
+            Mark::EnterPressed { cursor, text, is_command } => {
+                self.on_enter_told(LineTold { cursor, text, is_command }, cx)
+            }
         }
     }
 
     fn type_keys(&mut self, bytes: &[u8], cx: &mut Cx<'_>) {
         let mut rest = bytes;
         while let Some(token) = self.keys.next(&mut rest) {
+            self.key_is_alone = token.bytes.len() == bytes.len();
             self.on_key(token, cx);
         }
     }
@@ -366,7 +372,8 @@ impl LiveShell {
             if self.held.hold_a_line() {
                 self.held.clear();
             }
-            cx.fx.events.push(LiveEvent::CancelRequested);
+            let is_escape = token.kind == TokenKind::Escape;
+            cx.fx.events.push(LiveEvent::CancelRequested { is_escape });
             return;
         }
         if token.kind == TokenKind::Interrupt && self.relay.as_ref().is_some_and(Relay::is_stashing) {
@@ -380,6 +387,7 @@ impl LiveShell {
     /// Types the held keys as if they were typed now.
     fn release_held(&mut self, cx: &mut Cx<'_>) {
         let held = std::mem::take(&mut self.held);
+        self.key_is_alone = false;
         for token in held.iter() {
             self.on_key(token, cx);
         }

@@ -29,6 +29,9 @@ use crate::{
 /// Name of the variable that tells a `cohab` in the shell that it is inside: the terminal's name.
 const TTY_VARIABLE: &str = "COHAB_TTY";
 
+/// How the lines of `cohab init` tell us that a shell waits for our end: no affair of the shells in us.
+const OUTER_VARIABLE: &str = "COHAB_OUTER";
+
 /// Rows and columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PtySize {
@@ -182,6 +185,7 @@ fn spawn_on(terminal: &OsStr, spawn: &SpawnShell) -> io::Result<Child> {
         .args(&spawn.start.arguments)
         .envs(spawn.start.environment.iter().map(|(name, value)| (name, value)))
         .env(TTY_VARIABLE, terminal)
+        .env_remove(OUTER_VARIABLE)
         .env("SHELL", &spawn.program)
         .current_dir(&spawn.cwd)
         .stdin(Stdio::from(open()?))

@@ -18,7 +18,7 @@ const REDACTED: &str = "[redacted]";
 /// Takes `nonce` (not empty) out of every text and path of `event`.
 pub(super) fn redact(event: &mut LiveEvent, nonce: &str) {
     match event {
-        LiveEvent::LineEntered { text, cwd, .. } | LiveEvent::HotkeyPressed { text, cwd } => {
+        LiveEvent::LineEntered { text, cwd, .. } | LiveEvent::HotkeyPressed { text, cwd, .. } => {
             redact_text(text, nonce);
             redact_path(cwd, nonce);
         }
@@ -95,8 +95,8 @@ mod tests {
             ],
         };
         [
-            LiveEvent::LineEntered { text: text(), cursor: 0, cwd: path() },
-            LiveEvent::HotkeyPressed { text: text(), cwd: path() },
+            LiveEvent::LineEntered { text: text(), cursor: 0, cwd: path(), is_command: None, is_alone: true },
+            LiveEvent::HotkeyPressed { text: text(), cwd: path(), is_command: None },
             LiveEvent::CommandFinished { id: "1".into(), outcome },
             LiveEvent::UserCommandFinished(UserCommand {
                 line: Some(text()),

@@ -131,7 +131,8 @@ pub enum AwaitedInput {
 pub enum LiveEvent {
     /// A new primary prompt stands, outside an answer. The first one means: the shell is integrated.
     PromptReady,
-    /// Enter was pressed at the primary prompt; answered at once by [`LiveShell::decide_line`](super::LiveShell::decide_line).
+    /// Enter was pressed at the primary prompt; answered soon by [`LiveShell::decide_line`](super::LiveShell::decide_line); until then
+    /// keys are held.
     LineEntered {
         /// The line.
         text: String,
@@ -139,6 +140,10 @@ pub enum LiveEvent {
         cursor: usize,
         /// Where the shell is.
         cwd: PathBuf,
+        /// Whether the shell knows the line's first word as a command; `None` if it did not say.
+        is_command: Option<bool>,
+        /// Enter came by itself: not in one piece with other keys, as typed ahead or sent by a macro.
+        is_alone: bool,
     },
     /// The hotkey was pressed at the primary prompt. [`LiveShell::decide_line`](super::LiveShell::decide_line) answers it, too.
     HotkeyPressed {
@@ -146,6 +151,8 @@ pub enum LiveEvent {
         text: String,
         /// Where the shell is.
         cwd: PathBuf,
+        /// As in `LineEntered`.
+        is_command: Option<bool>,
     },
     /// The shell is hidden, the assistant may draw: at first with the cursor behind the prompt and its line empty, then after each
     /// command at the start of a row.
@@ -154,8 +161,11 @@ pub enum LiveEvent {
     AnswerRefused(RelayError),
     /// The shell's new prompt stands, with the line if it was to come back.
     AnswerEnded,
-    /// The user wants the answer to stop: Ctrl-C or Escape.
-    CancelRequested,
+    /// The user wants the answer to stop.
+    CancelRequested {
+        /// By Escape; else by Ctrl-C.
+        is_escape: bool,
+    },
     /// The user has typed while the assistant has the terminal and nothing runs: the keys wait for the end of the answer. Told once
     /// in an answer.
     KeysWait,

@@ -253,7 +253,7 @@ impl Player {
         let sent = std::mem::take(&mut fx.pty);
         self.outcome.pty.extend_from_slice(&sent);
         for event in std::mem::take(&mut fx.events) {
-            if event == LiveEvent::CancelRequested {
+            if matches!(event, LiveEvent::CancelRequested { .. }) {
                 self.forgotten = self.letters;
             }
             join_or_push(&mut self.outcome.events, event);

@@ -5,8 +5,14 @@ use super::*;
 
 const HINT: &str = "still thinking; type commands, Ctrl-C on an empty line stops it\n";
 
-fn enter(bench: &mut Bench, line: &str) -> Vec<Effect> {
-    bench.live(LiveEvent::LineEntered { text: line.into(), cursor: 0, cwd: CWD.into() })
+pub(super) fn enter(bench: &mut Bench, line: &str) -> Vec<Effect> {
+    bench.live(LiveEvent::LineEntered {
+        text: line.into(),
+        cursor: 0,
+        cwd: CWD.into(),
+        is_command: None,
+        is_alone: true,
+    })
 }
 
 fn user_ran(cwd: &str) -> LiveEvent {
@@ -189,7 +195,7 @@ fn questions_queue_up_and_are_asked_in_order() {
     assert_eq!(bench.event(Event::Deadline), [Effect::EndAnswer]);
     assert!(bench.app.last_frame().above.is_empty(), "the hint is given once");
     bench.live(LiveEvent::AnswerEnded);
-    let effects = bench.live(LiveEvent::HotkeyPressed { text: "what else".into(), cwd: CWD.into() });
+    let effects = bench.live(LiveEvent::HotkeyPressed { text: "what else".into(), cwd: CWD.into(), is_command: None });
     assert_eq!(effects, [Effect::DecideLine(LineDecision::Assistant)]);
     back(&mut bench);
 
@@ -234,7 +240,7 @@ fn whoever_stops_the_turn_drops_the_queue() {
     let mut bench = aside();
     enter(&mut bench, "? and then");
     back(&mut bench);
-    let effects = bench.live(LiveEvent::CancelRequested);
+    let effects = bench.live(LiveEvent::CancelRequested { is_escape: false });
     assert_eq!(effects, [Effect::Send(ClientMessage::CancelTurn { turn_id: TURN }), Effect::EndAnswer]);
     assert_eq!(bench.shown(), "stopped; 1 queued question was dropped\n----\n");
 }
@@ -283,4 +289,28 @@ fn of_a_flood_that_nobody_sees_the_head_is_kept_and_the_rest_counted() {
     assert!((left_out..left_out + 4).contains(&told), "{last}, {left_out}");
     assert_eq!(bench.chunk(40, "What comes now is shown."), []);
     assert!(bench.shown().contains("What comes now is shown."));
+}
+
+#[test]
+fn a_line_that_the_gate_takes_is_queued_like_a_question() {
+    let mut bench = aside();
+    bench.app.options.gate = true;
+    let effects = enter(&mut bench, "why is the sky blue");
+    let [Effect::Judge(question)] = &effects[..] else { panic!("{effects:?}") };
+    let crate::entry::QuestionId::Enter(id) = question.id else { panic!("{question:?}") };
+    let decision = crate::gate::Decision::Assistant;
+    let effects = bench.event(Event::Judged { id, decision });
+    assert_eq!(effects, [Effect::DecideLine(LineDecision::Assistant)]);
+    assert!(back(&mut bench).1.starts_with("queued: why is the sky blue\n"));
+}
+
+#[test]
+fn escape_behind_a_prompt_of_the_users_brings_no_question_back() {
+    let mut bench = aside();
+    bench.chunk(0, "Because");
+    back(&mut bench);
+    let effects = bench.live(LiveEvent::CancelRequested { is_escape: true });
+    assert_eq!(effects.last(), Some(&Effect::EndAnswer));
+    bench.live(LiveEvent::AnswerEnded);
+    assert_eq!(bench.app.line_put_back(), None);
 }

@@ -22,7 +22,13 @@ fn another(command: &str, number: u128) -> DaemonMessage {
 #[test]
 fn a_repeat_of_a_queued_or_running_call_is_answered_by_the_one_result() {
     let mut bench = Bench::connected();
-    bench.live(LiveEvent::LineEntered { text: "? why".into(), cursor: 0, cwd: CWD.into() });
+    bench.live(LiveEvent::LineEntered {
+        text: "? why".into(),
+        cursor: 0,
+        cwd: CWD.into(),
+        is_command: None,
+        is_alone: true,
+    });
     bench.daemon(execute("ls", None));
     assert!(bench.daemon(execute("ls", None)).is_empty(), "it waits for the terminal");
     assert_eq!(runs(&bench.live(LiveEvent::AnswerReady)), Some("ls"));
@@ -37,7 +43,7 @@ fn a_repeat_after_the_turn_gets_the_result_and_a_very_late_one_a_refusal() {
     let mut bench = Bench::in_a_turn();
     bench.daemon(execute("ls", None));
     starts(&mut bench);
-    bench.live(LiveEvent::CancelRequested);
+    bench.live(LiveEvent::CancelRequested { is_escape: false });
     assert_eq!(bench.daemon(execute("ls", None)).len(), 1, "it runs on, so it is not said that it did not run");
     let first = finishes(&mut bench, Ending::Interrupted);
     bench.live(LiveEvent::AnswerReady);
@@ -86,7 +92,13 @@ fn behind_a_command_whose_time_was_up_the_next_one_waits_for_30_s_and_is_told_wh
 #[test]
 fn a_command_that_the_daemon_gave_up_on_never_runs() {
     let mut bench = Bench::connected();
-    bench.live(LiveEvent::LineEntered { text: "? why".into(), cursor: 0, cwd: CWD.into() });
+    bench.live(LiveEvent::LineEntered {
+        text: "? why".into(),
+        cursor: 0,
+        cwd: CWD.into(),
+        is_command: None,
+        is_alone: true,
+    });
     bench.daemon(execute("ls", None));
     let effects = bench.daemon(DaemonMessage::InterruptCommand { call_id: CALL });
     assert_eq!(refusal_in(&effects), "cancelled");

@@ -57,7 +57,13 @@ fn after_a_turn(changes: &[(&str, Option<&str>, Option<&str>)]) -> Bench {
 }
 
 fn enter(bench: &mut Bench, line: &str) -> Vec<Effect> {
-    bench.live(LiveEvent::LineEntered { text: line.into(), cursor: 0, cwd: CWD.into() })
+    bench.live(LiveEvent::LineEntered {
+        text: line.into(),
+        cursor: 0,
+        cwd: CWD.into(),
+        is_command: None,
+        is_alone: true,
+    })
 }
 
 fn own_command(effects: &[Effect]) -> &CommandRequest {

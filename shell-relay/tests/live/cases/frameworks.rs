@@ -129,7 +129,7 @@ case!(case_083_suggestions_and_highlighting [zsh]: |kind| {
     t.wait("the suggestion", |t| t.text().ends_with("\n$ echo suggested-word"));
     t.keys("\x1b\r");
     t.wait("the answer", |t| t.events.contains(&LiveEvent::AnswerReady));
-    assert!(t.events.contains(&LiveEvent::HotkeyPressed { text: "echo sugges".into(), cwd: t.home_path() }));
+    assert!(t.events.contains(&LiveEvent::HotkeyPressed { text: "echo sugges".into(), cwd: t.home_path(), is_command: Some(true) }));
     t.draw("\nanswer\n");
     t.end_answer(true);
     t.wait("the line", |t| t.text().lines().last().is_some_and(|row| row.starts_with("$ echo sugges")));

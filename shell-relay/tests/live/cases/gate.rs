@@ -53,10 +53,10 @@ case!(case_106_the_line_comes_back_after_escape_and_runs [bash zsh fish fish4] |
     t.keys("echo it");
     t.keys("\x1b\r");
     wait_answer(&mut t);
-    assert!(t.events.contains(&LiveEvent::HotkeyPressed { text: "echo it".into(), cwd: t.home_path() }));
+    assert!(t.events.contains(&LiveEvent::HotkeyPressed { text: "echo it".into(), cwd: t.home_path(), is_command: Some(true) }));
     t.draw("\nThinking.\n");
     t.keys("\x1b");
-    t.wait("the wish to stop", |t| t.events.contains(&LiveEvent::CancelRequested));
+    t.wait("the wish to stop", |t| t.events.contains(&LiveEvent::CancelRequested { is_escape: true }));
     t.end_answer(true);
     t.wait_screen("$\nThinking.\n$ echo it");
     t.keys("\r");
@@ -134,7 +134,7 @@ case!(case_106_the_hotkey_with_any_line [bash zsh fish fish4] |kind| {
     t.keys("\x1b[D\x1b[D");
     t.keys("\x1b\r");
     wait_answer(&mut t);
-    assert!(t.events.contains(&LiveEvent::HotkeyPressed { text: "ls -la".into(), cwd: t.home_path() }));
+    assert!(t.events.contains(&LiveEvent::HotkeyPressed { text: "ls -la".into(), cwd: t.home_path(), is_command: Some(true) }));
     t.draw("\nIt lists.\n");
     t.end_answer(true);
     t.wait_screen("$\nIt lists.\n$ ls -la");
@@ -152,7 +152,7 @@ case!(case_106_the_hotkey_right_behind_keys_typed_ahead [bash zsh fish fish4] |k
     t.keys("\x1b\r");
     t.keys("more");
     wait_answer(&mut t);
-    assert!(t.events.contains(&LiveEvent::HotkeyPressed { text: "half".into(), cwd: t.home_path() }), "{:?}", t.events);
+    assert!(t.events.contains(&LiveEvent::HotkeyPressed { text: "half".into(), cwd: t.home_path(), is_command: Some(false) }), "{:?}", t.events);
     t.draw("\n");
     t.end_answer(true);
     t.wait("the line and what was typed after it", |t| t.text().ends_with("$ halfmore"));
@@ -169,7 +169,7 @@ case!(case_106_the_hotkey_while_the_prompt_is_made [bash zsh fish fish4] |kind| 
     t.wait("its end", |t| t.events.iter().any(|event| matches!(event, LiveEvent::UserCommandFinished(_))));
     t.keys("\x1b\r");
     wait_answer(&mut t);
-    assert!(t.events.contains(&LiveEvent::HotkeyPressed { text: String::new(), cwd: t.home_path() }));
+    assert!(t.events.contains(&LiveEvent::HotkeyPressed { text: String::new(), cwd: t.home_path(), is_command: Some(false) }));
 });
 
 /// Enter as the user has bound it: `mine` stands in front of the line that runs.
@@ -249,4 +249,50 @@ case!(case_106_enter_bound_in_vi_mode [bash zsh fish fish4] |kind| {
     t.events.clear();
     t.keys("what\x1b\r");
     wait_answer(&mut t);
+});
+
+/// The last line that was entered: the word of the shell about its first word, and whether Enter came by itself.
+fn told_of(t: &Terminal) -> Option<(Option<bool>, bool)> {
+    t.events.iter().rev().find_map(|event| match event {
+        LiveEvent::LineEntered { is_command, is_alone, .. } => Some((*is_command, *is_alone)),
+        _ => None,
+    })
+}
+
+case!(case_106_the_shell_tells_what_its_first_word_is [bash zsh fish fish4] |kind| {
+    let rc = match kind {
+        Kind::Bash | Kind::Zsh => "alias gs='echo status'\nmine() { :; }\n",
+        Kind::Fish | Kind::Fish4 => "alias gs 'echo status'\nfunction mine; end\n",
+    };
+    let mut t = with_rc(kind, rc);
+    let table = [
+        ("true and more", true),
+        ("gs now", true),
+        ("mine too", true),
+        ("cd .", true),
+        ("  echo blanks", true),
+        ("echo;echo two", true),
+        ("nosuchword is here", false),
+        ("-x is no option", false),
+        ("* stays a star", false),
+        ("$HOME stays a name", false),
+    ];
+    for (line, is_command) in table {
+        t.events.clear();
+        t.keys(line);
+        t.wait_text(line.trim());
+        t.keys("\r");
+        t.wait("the line", |t| told_of(t).is_some());
+        assert_eq!(told_of(&t), Some((Some(is_command), true)), "{line}");
+        t.wait("the prompt", |t| t.events.contains(&LiveEvent::PromptReady));
+    }
+});
+
+case!(case_106_enter_in_one_burst_with_its_line [bash zsh fish fish4] |kind| {
+    let mut t = Terminal::of(kind);
+    t.events.clear();
+    t.keys("echo burst\r");
+    t.wait_text("\nburst\n$");
+    // zsh and fish may let it pass untold.
+    assert!(told_of(&t).is_none_or(|(_, is_alone)| !is_alone), "{:?}", told_of(&t));
 });

@@ -68,10 +68,15 @@ impl Race {
         self.contestants.iter().map(|contestant| contestant.at_prompt(home)).collect()
     }
 
+    /// The samples of one of them; nothing if it did not take part.
+    pub(crate) fn of(&self, name: &str) -> Option<&Samples> {
+        let at = self.contestants.iter().position(|contestant| contestant.name == name)?;
+        self.samples.get(at)
+    }
+
     /// The median of one of them; nothing if it did not take part.
     pub(crate) fn p50(&self, name: &str) -> Option<f64> {
-        let at = self.contestants.iter().position(|contestant| contestant.name == name)?;
-        Some(self.samples[at].p50())
+        self.of(name).map(Samples::p50)
     }
 
     /// A row for each.

@@ -14,7 +14,7 @@ use crate::{
 /// What ends after a question (timers, pooled buffers) has ended by then.
 const SETTLE: Duration = Duration::from_secs(3);
 const WATCHED: Duration = Duration::from_secs(5);
-const CLIENT_MIB: f64 = 6.0;
+const CLIENT_MIB: f64 = 5.0;
 const DAEMON_MIB: f64 = 15.0;
 
 pub(crate) fn measure(report: &mut Report) {

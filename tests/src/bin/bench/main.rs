@@ -1,5 +1,6 @@
 //! How much cohab costs: figures beside raw bash and a minimal proxy, and beside their bars.
 
+mod clients;
 mod contestants;
 mod echo;
 mod flood;
@@ -19,7 +20,7 @@ use std::{
 
 use report::Report;
 
-const USAGE: &str = "Usage: bench [echo|flood|start|idle|relay|stream|wires|all]... [--rounds N] [--fast]
+const USAGE: &str = "Usage: bench [echo|flood|start|idle|relay|stream|wires|clients|all]... [--rounds N] [--fast]
 
   --rounds N   rounds of each measure (default 20; flood takes a fifth of it)
   --fast       stream: 8,000 chunks in 16 s instead of 80 s
@@ -33,7 +34,7 @@ struct Options {
     is_fast: bool,
 }
 
-const MEASURES: [&str; 7] = ["echo", "flood", "start", "idle", "relay", "stream", "wires"];
+const MEASURES: [&str; 8] = ["echo", "flood", "start", "idle", "relay", "stream", "wires", "clients"];
 
 /// The command line, or nothing if it is wrong or asks for help.
 fn parse(arguments: impl IntoIterator<Item = String>) -> Option<Options> {
@@ -68,6 +69,7 @@ fn main() -> ExitCode {
             "start" => start::measure(&mut report, options.rounds),
             "idle" => idle::measure(&mut report),
             "relay" => relay::measure(&mut report, options.rounds),
+            "clients" => clients::measure(&mut report),
             "wires" => wires::measure(&mut report, options.rounds),
             _ => stream::measure(&mut report, options.rounds, options.is_fast),
         }

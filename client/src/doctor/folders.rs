@@ -1,0 +1,112 @@
+//! The folders and files that cohab keeps: whose they are, and who else may see them.
+
+use std::{
+    fs, io,
+    os::unix::fs::{MetadataExt, PermissionsExt},
+    path::Path,
+};
+
+use super::Context;
+use crate::shell_check::{
+    facts::{Facts, shown},
+    findings::{self, Finding, Verdict, finding},
+};
+
+/// Names of what is kept about conversations and their cost.
+const PRIVATE_FILES: [&str; 2] = ["usage.db", "sessions.db"];
+
+/// Looks and judges.
+pub(super) async fn check(context: &Context) -> Vec<Finding> {
+    let mut found: Vec<Finding> = context.facts.iter().map(socket_folder).collect();
+    let paths = &context.paths;
+    let kept = [("state", &paths.state_dir), ("settings-folder", &paths.config_dir), ("cache", &paths.cache_dir)];
+    found.extend(kept.iter().map(|(id, path)| folder(id, path, &look(path))));
+    found.extend(PRIVATE_FILES.iter().filter_map(|name| private(&paths.state_dir.join(name))));
+    found
+}
+
+/// The folder of the socket and of running shells.
+fn socket_folder(facts: &Facts) -> Finding {
+    Finding { id: "socket-folder", ..findings::folder(facts) }
+}
+
+/// What the kernel tells of a path.
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    is_folder: bool,
+    is_own: bool,
+    mode: u32,
+    can_write: bool,
+}
+
+fn look(path: &Path) -> io::Result<Seen> {
+    let metadata = fs::metadata(path)?;
+    Ok(Seen {
+        is_folder: metadata.is_dir(),
+        is_own: metadata.uid() == rustix::process::getuid().as_raw(),
+        mode: metadata.permissions().mode() & 0o777,
+        can_write: rustix::fs::access(path, rustix::fs::Access::WRITE_OK).is_ok(),
+    })
+}
+
+fn folder(id: &'static str, path: &Path, seen: &io::Result<Seen>) -> Finding {
+    let name = shown(path);
+    match seen {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            finding(id, Verdict::Ok, format!("{name} is not there yet; it is made when needed"))
+        }
+        Err(error) => finding(id, Verdict::Fail, format!("{name}: {error}")).hint("look at the folders above it"),
+        Ok(seen) if !seen.is_folder => {
+            finding(id, Verdict::Fail, format!("{name} is not a folder")).hint("move it out of the way")
+        }
+        Ok(seen) if !seen.is_own => finding(id, Verdict::Fail, format!("{name} belongs to somebody else"))
+            .hint("set COHAB_HOME to a folder of your own"),
+        Ok(seen) if !seen.can_write => finding(id, Verdict::Warn, format!("{name} cannot be written"))
+            .hint(format!("`chmod u+w {name}`, or see whether the disk is read-only")),
+        Ok(seen) if seen.mode & 0o022 != 0 => {
+            finding(id, Verdict::Fail, format!("others may write to {name}, its mode is {:04o}", seen.mode))
+                .hint(format!("`chmod 700 {name}`"))
+        }
+        Ok(_) => finding(id, Verdict::Ok, name),
+    }
+}
+
+/// A file that others may read and that is no affair of theirs.
+fn private(path: &Path) -> Option<Finding> {
+    let seen = look(path).ok().filter(|seen| !seen.is_folder && seen.mode & 0o077 != 0)?;
+    let name = shown(path);
+    let text = format!("others may read {name}, its mode is {:04o}", seen.mode);
+    Some(finding("private-files", Verdict::Fail, text).hint(format!("`chmod 600 {name}`")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOOD: Seen = Seen { is_folder: true, is_own: true, mode: 0o700, can_write: true };
+
+    #[test]
+    fn a_folder_is_judged_by_owner_mode_and_kind() {
+        let verdict = |seen: io::Result<Seen>| folder("state", Path::new("/s"), &seen).verdict;
+        assert_eq!(verdict(Ok(GOOD)), Verdict::Ok);
+        assert_eq!(verdict(Ok(Seen { mode: 0o755, ..GOOD })), Verdict::Ok);
+        assert_eq!(verdict(Err(io::ErrorKind::NotFound.into())), Verdict::Ok);
+        assert_eq!(verdict(Ok(Seen { mode: 0o777, ..GOOD })), Verdict::Fail);
+        assert_eq!(verdict(Ok(Seen { is_own: false, ..GOOD })), Verdict::Fail);
+        assert_eq!(verdict(Ok(Seen { is_folder: false, ..GOOD })), Verdict::Fail);
+        assert_eq!(verdict(Ok(Seen { can_write: false, ..GOOD })), Verdict::Warn);
+        assert_eq!(verdict(Err(io::ErrorKind::PermissionDenied.into())), Verdict::Fail);
+    }
+
+    #[test]
+    fn a_file_about_conversations_is_the_users_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("usage.db");
+        assert!(private(&file).is_none());
+        fs::write(&file, "").unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).unwrap();
+        assert!(private(&file).unwrap().hint.unwrap().contains("chmod 600"));
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+        assert!(private(&file).is_none());
+    }
+}

@@ -1,0 +1,140 @@
+//! What the words of a line are: the shell's own word about the first one, else a look at `PATH` and at the folder. Looks at the disk.
+
+use std::{
+    cell::OnceCell,
+    ffi::OsStr,
+    path::{Path, PathBuf},
+};
+
+use rustix::fs::Access;
+
+use super::{Question, first_word, places};
+use crate::gate::Names;
+
+/// Longer names are no names.
+const NAME_MAX_BYTES: usize = 1024;
+/// Folders of `PATH` that are looked at.
+const PATH_MAX_FOLDERS: usize = 64;
+
+/// See the module's description.
+#[derive(Debug)]
+pub struct ShellNames<'a> {
+    first: &'a str,
+    is_command: Option<bool>,
+    cwd: &'a Path,
+    path: &'a OsStr,
+    home: &'a Path,
+    targets: OnceCell<Vec<String>>,
+    repository: OnceCell<Option<places::Repository>>,
+}
+
+impl<'a> ShellNames<'a> {
+    /// For the line of `question`, with this `PATH` and home.
+    #[must_use]
+    pub fn new(question: &'a Question, path: &'a OsStr, home: &'a Path) -> Self {
+        Self {
+            first: first_word(&question.line),
+            is_command: question.is_command,
+            cwd: &question.cwd,
+            path,
+            home,
+            targets: OnceCell::new(),
+            repository: OnceCell::new(),
+        }
+    }
+
+    fn place_of(&self, name: &str) -> PathBuf {
+        match name.strip_prefix("~/") {
+            Some(rest) => self.home.join(rest),
+            None => self.cwd.join(name),
+        }
+    }
+}
+
+impl Names for ShellNames<'_> {
+    fn resolves(&self, name: &str) -> bool {
+        if name.is_empty() || name.len() > NAME_MAX_BYTES || name.contains('\0') {
+            return false;
+        }
+        match self.is_command {
+            Some(is_command) if name == self.first => is_command,
+            _ if name.contains('/') => is_program(&self.place_of(name)),
+            _ => std::env::split_paths(self.path).take(PATH_MAX_FOLDERS).any(|folder| {
+                // An empty folder in it means the one where the shell is.
+                is_program(&self.cwd.join(folder).join(name))
+            }),
+        }
+    }
+
+    fn exists(&self, argument: &str) -> bool {
+        if argument.is_empty() || argument.len() > NAME_MAX_BYTES || argument.contains('\0') {
+            return false;
+        }
+        std::fs::symlink_metadata(self.place_of(argument)).is_ok()
+            || self.targets.get_or_init(|| places::targets(self.cwd)).iter().any(|target| target == argument)
+            || self
+                .repository
+                .get_or_init(|| places::Repository::around(self.cwd))
+                .as_ref()
+                .is_some_and(|repository| repository.has_branch(argument))
+    }
+}
+
+fn is_program(file: &Path) -> bool {
+    file.metadata().is_ok_and(|metadata| metadata.is_file()) && rustix::fs::access(file, Access::EXEC_OK).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+    use crate::entry::QuestionId;
+
+    fn ask(line: &str, cwd: &Path, is_command: Option<bool>, look: impl Fn(&ShellNames<'_>) -> bool) -> bool {
+        let question = Question { id: QuestionId::Enter(0), line: line.into(), cwd: cwd.into(), is_command };
+        let path = cwd.join("bin").into_os_string();
+        look(&ShellNames::new(&question, &path, &cwd.join("home")))
+    }
+
+    fn folder() -> tempfile::TempDir {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(dir.path().join("bin/sub")).unwrap();
+        std::fs::create_dir_all(dir.path().join("home")).unwrap();
+        for (file, mode) in [("bin/prog", 0o755), ("bin/text", 0o644), ("here", 0o755), ("home/mine", 0o644)] {
+            std::fs::write(dir.path().join(file), "").unwrap();
+            std::fs::set_permissions(dir.path().join(file), std::fs::Permissions::from_mode(mode)).unwrap();
+        }
+        dir
+    }
+
+    #[test]
+    fn the_shells_own_word_about_the_first_word_counts_and_path_for_all_others() {
+        let dir = folder();
+        let resolves = |line: &str, told, name: &str| ask(line, dir.path(), told, |names| names.resolves(name));
+        assert!(resolves("gs now", Some(true), "gs"));
+        assert!(!resolves("prog now", Some(false), "prog"));
+        assert!(resolves("prog now", None, "prog"));
+        assert!(resolves("sudo prog", Some(true), "prog"));
+        for no in ["gs", "text", "sub", "here", "", "a\0b", "nothing"] {
+            assert!(!resolves("x", None, no), "{no:?}");
+        }
+        assert!(resolves("x", None, "./here") && !resolves("x", None, "./bin/text"));
+        assert!(!resolves("x", None, &"x".repeat(NAME_MAX_BYTES + 1)));
+    }
+
+    #[test]
+    fn files_targets_and_branches_are_there() {
+        let dir = folder();
+        std::fs::write(dir.path().join("Makefile"), "deploy: here\n").unwrap();
+        std::fs::create_dir_all(dir.path().join(".git/refs/heads/topic")).unwrap();
+        std::fs::write(dir.path().join(".git/refs/heads/topic/one"), "").unwrap();
+        let exists = |name: &str| ask("x", dir.path(), None, |names| names.exists(name));
+        for yes in ["here", "bin/text", "~/mine", "deploy", "topic/one"] {
+            assert!(exists(yes), "{yes}");
+        }
+        for no in ["", "nothing", "~/nothing", "topic", "two", "a\0b"] {
+            assert!(!exists(no), "{no}");
+        }
+    }
+}

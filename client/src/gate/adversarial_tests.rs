@@ -1,0 +1,45 @@
+//! Lines that are easily taken for the other kind, in several languages. One table was looked at while the rules were written, the other was
+//! written before them and never looked at since.
+
+use super::{
+    Decision, judge,
+    test_names::{BARE, DEVELOPERS, Machine, rows},
+};
+
+const TUNED: &str = include_str!("fixtures/adversarial_tuned.tsv");
+const BLIND: &str = include_str!("fixtures/adversarial_blind.tsv");
+/// Percent that must be right.
+const BAR: f64 = 95.0;
+
+/// The share of the rows of one label that are right, in percent, and the others.
+fn share(table: &'static str, label: &str, machine: &Machine) -> (f64, Vec<String>) {
+    let wanted = if label == "ai" { Decision::Assistant } else { Decision::Shell };
+    let lines: Vec<&str> = rows(table).filter(|(of, _)| *of == label).map(|(_, line)| line).collect();
+    let wrong = lines.iter().filter_map(|line| {
+        let judgement = judge(line, machine);
+        (judgement.decision != wanted).then(|| format!("{line}  ({})", judgement.reason))
+    });
+    let wrong: Vec<String> = wrong.collect();
+    (100.0 * (1.0 - wrong.len() as f64 / lines.len() as f64), wrong)
+}
+
+#[test]
+fn lines_that_are_easily_mistaken_are_judged_right() {
+    for label in ["shell", "ai"] {
+        for machine in [DEVELOPERS, BARE] {
+            let (share, wrong) = share(TUNED, label, &machine);
+            assert!(share >= BAR, "{share:.1} % of {label}, wrong: {wrong:#?}");
+        }
+    }
+}
+
+/// Tells a figure and no line, so that nobody learns from them.
+#[test]
+fn lines_that_nobody_looked_at_are_judged_right() {
+    for label in ["shell", "ai"] {
+        for machine in [DEVELOPERS, BARE] {
+            let (share, _) = share(BLIND, label, &machine);
+            assert!(share >= BAR, "{share:.1} % of {label}, developer's machine: {}", machine.is_developers);
+        }
+    }
+}

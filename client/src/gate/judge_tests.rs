@@ -1,0 +1,163 @@
+//! What must hold whatever was learned.
+
+use super::{
+    Decision::{self, Assistant, Shell},
+    Names,
+    builtins::{BUILTINS, EVERYWHERE, KEYWORDS},
+    explain::explain,
+    judge,
+    line::{Line, Shape},
+    rules,
+    test_names::{BARE, DEVELOPERS, Machine},
+    words::{FOREIGN, OPENERS, STOP, STRONG},
+};
+
+fn decided(line: &str) -> Decision {
+    judge(line, &DEVELOPERS).decision
+}
+
+#[test]
+fn signs_of_a_shell_keep_a_line_with_it() {
+    for line in [
+        "",
+        "   ",
+        " what is this",
+        "\\what is this",
+        "show me the files | wc -l",
+        "tell me why > notes",
+        "what is this; ls",
+        "make it so && push",
+        "please show $(date) to me",
+        "WHAT=this is it",
+        "./what is this",
+        "/usr/bin/ls",
+        "~/bin/tell me why",
+        "!!",
+        "!what is this",
+        "sudo !!",
+        "# what is this",
+        "what is this &",
+        "cat <<EOF",
+        "diff <(ls a) <(ls b)",
+        "$EDITOR the notes",
+        "{ what is this }",
+        "(cd /tmp && ls)",
+        "ls 2>&1",
+        "ls>files",
+        "git status",
+        "make all",
+        "ls",
+        "frobnicate",
+    ] {
+        let judgement = judge(line, &DEVELOPERS);
+        assert_eq!(judgement.decision, Shell, "{line:?}: {}", judgement.reason);
+    }
+}
+
+#[test]
+fn signs_within_quotes_and_prose_are_none() {
+    for line in [
+        "what does \"a | b\" mean in bash",
+        "why does 'x && y' fail here?",
+        "find files bigger than > 5MB in my home folder",
+        "what's the difference between a->b and a.b in C",
+        "how do I clone <url> into a folder",
+        "(so far) it works, but why is it so slow",
+    ] {
+        let judgement = judge(line, &DEVELOPERS);
+        assert_eq!(judgement.decision, Assistant, "{line:?}: {}", judgement.reason);
+    }
+}
+
+#[test]
+fn a_question_mark_in_front_is_for_the_assistant() {
+    assert_eq!((decided("? ls"), decided("?ls -la | wc")), (Assistant, Assistant));
+}
+
+#[test]
+fn an_argument_that_is_there_makes_a_command_of_a_line_that_could_be_either() {
+    let line = "make tests pass";
+    let machine = |files| Machine { is_developers: true, files };
+    let near = super::decide(&Line::read(line), line, &machine(&[]), super::Weights::embedded());
+    assert!(
+        near.score.is_some_and(|score| score > 0.0 && score < super::UNSURE),
+        "choose another line: {:?}",
+        near.score
+    );
+    let judgement = judge(line, &machine(&["tests"]));
+    assert_eq!(
+        (judgement.decision, judgement.reason.as_str()),
+        (Shell, "`tests` is here, so it is meant as an argument")
+    );
+}
+
+#[test]
+fn the_disk_is_asked_about_few_words_and_only_in_doubt() {
+    struct Counting(std::cell::Cell<usize>);
+    impl Names for Counting {
+        fn resolves(&self, name: &str) -> bool {
+            DEVELOPERS.resolves(name)
+        }
+        fn exists(&self, _: &str) -> bool {
+            self.0.set(self.0.get() + 1);
+            false
+        }
+    }
+    let counting = Counting(std::cell::Cell::new(0));
+    for line in ["ls -la src", "cat a.txt | wc", "why is the build of this project so slow today?"] {
+        let _ = judge(line, &counting);
+    }
+    assert_eq!(counting.0.get(), 0);
+    for line in super::test_names::rows(include_str!("fixtures/held_out.tsv")).take(1_000).map(|(_, line)| line) {
+        counting.0.set(0);
+        let _ = judge(line, &counting);
+        assert!(counting.0.get() <= super::MAX_LOOKS, "{line}");
+    }
+}
+
+#[test]
+fn every_judgement_has_a_reason_that_is_harmless() {
+    for line in ["", "ls", "cat a | b", "what is this thing?", "\u{1b}[31mred is this", "\u{202e}txt is what", "你好"]
+    {
+        for machine in [BARE, DEVELOPERS] {
+            let reason = judge(line, &machine).reason;
+            assert!(!reason.is_empty() && !reason.contains(['\u{1b}', '\u{202e}']), "{line:?}: {reason:?}");
+        }
+    }
+}
+
+#[test]
+fn words_are_looked_up_in_sorted_lists() {
+    for list in
+        [STRONG, STOP, FOREIGN, OPENERS, KEYWORDS, BUILTINS, EVERYWHERE, rules::phrases_said(), rules::tools_operands()]
+    {
+        assert!(list.is_sorted(), "{list:?}");
+    }
+}
+
+#[test]
+fn quotes_are_one_word_and_apostrophes_are_no_quotes() {
+    let shapes = |line: &str| Line::read(line).tokens.iter().map(|token| token.shape).collect::<Vec<_>>();
+    assert_eq!(shapes("git commit -m \"it's a | b\""), [Shape::Plain, Shape::Plain, Shape::Flag, Shape::Quoted]);
+    assert_eq!(shapes("what's Tom's file"), [Shape::Plain, Shape::Plain, Shape::Plain]);
+    assert_eq!(shapes("awk '{print $1}' a.txt"), [Shape::Plain, Shape::Quoted, Shape::Path]);
+    assert!(Line::read("echo \"open").signs.open_quote);
+    assert!(!Line::read("grep 'a|b' file").signs.pipe);
+}
+
+#[test]
+fn the_explanation_reads_well() {
+    let told = ["make the tests pass", "ls -la | wc -l", "frobnicate the thing quickly"]
+        .map(|line| explain(line, &DEVELOPERS));
+    let heads: Vec<&str> = told.iter().filter_map(|text| text.lines().next()).collect();
+    assert_eq!(
+        heads,
+        [
+            "ai          `make` is a command, but the rest reads as a sentence",
+            "shell       has a pipe",
+            "ai          `frobnicate` is not a command here, and the line reads as a sentence",
+        ]
+    );
+    assert!(told[1].contains("by the rule `structure`"), "{}", told[1]);
+    assert!(told[0].contains("above 0: ai") && told[0].lines().count() >= 6, "{}", told[0]);
+}

@@ -1,0 +1,57 @@
+//! Why a line goes where it goes, in a few words for people.
+
+use super::{Decision, line::Line, standing::Standing};
+
+/// The longest word that is shown, in characters.
+const MAX_SHOWN: usize = 24;
+
+/// A few words for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reason {
+    /// The words; harmless to a terminal.
+    pub text: String,
+}
+
+impl Reason {
+    /// About a word of the line.
+    #[must_use]
+    pub fn about(word: &str, what: &str) -> Self {
+        Self { text: format!("`{}` {what}", shown(word)) }
+    }
+}
+
+impl From<&'static str> for Reason {
+    fn from(text: &'static str) -> Self {
+        Self { text: text.to_owned() }
+    }
+}
+
+/// A word of the user's as it may be shown: short, and without what a terminal would obey.
+pub(super) fn shown(word: &str) -> String {
+    let mut chars = word.chars().filter(|char| !char.is_control() && !is_invisible(*char));
+    let mut shown: String = chars.by_ref().take(MAX_SHOWN).collect();
+    if chars.next().is_some() {
+        shown.push_str("...");
+    }
+    shown
+}
+
+/// Marks of writing direction and others that are not seen.
+fn is_invisible(char: char) -> bool {
+    matches!(char, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// Why the weights decided so.
+pub(super) fn of_score(line: &Line<'_>, standing: Standing, decision: Decision) -> Reason {
+    let word = line.first().map_or("", |first| first.text);
+    match (decision, standing.resolves, standing.is_well_known) {
+        (Decision::Assistant, true, _) => Reason::about(word, "is a command, but the rest reads as a sentence"),
+        (Decision::Assistant, _, true) => Reason::about(word, "may be a command, but the rest reads as a sentence"),
+        (Decision::Assistant, false, false) => {
+            Reason::about(word, "is not a command here, and the line reads as a sentence")
+        }
+        (Decision::Shell, true, _) => Reason::about(word, "is a command, and the rest reads as its arguments"),
+        (Decision::Shell, _, true) => Reason::about(word, "is a well-known command, though not here"),
+        (Decision::Shell, false, false) => Reason::about(word, "is not known, but the line reads as a command"),
+    }
+}

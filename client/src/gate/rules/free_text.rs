@@ -1,0 +1,33 @@
+//! Commands that take words as they are: whatever follows `echo` is for it.
+
+use super::{Case, Opinion, shell_for};
+use crate::gate::line::Shape;
+
+/// All that follows is theirs.
+const SPEAKERS: &[&str] =
+    &["cowsay", "echo", "espeak", "figlet", "logger", "lolcat", "notify-send", "printf", "toilet", "wall"];
+/// What follows is theirs, unless it is clearly a sentence.
+const RUNNERS: &[&str] = &[
+    "apt", "apt-get", "aptitude", "brew", "dnf", "doas", "flatpak", "nix-env", "pacman", "pip", "pip3", "snap", "sudo",
+    "yay", "yum", "zypper",
+];
+/// So many determiners and pronouns make a sentence.
+const SENTENCE: usize = 2;
+
+pub(super) fn opinion(case: &Case<'_>) -> Opinion {
+    let first = case.line.first()?;
+    // Not everybody's `say` is a program.
+    if SPEAKERS.contains(&first.text) || (first.text == "say" && case.standing.resolves) {
+        return shell_for(first.text, "takes any text");
+    }
+    let strong = case.line.strong_count();
+    if RUNNERS.contains(&first.text) && strong < SENTENCE && !case.line.is_question() {
+        return shell_for(first.text, "is a command, and the rest is no sentence");
+    }
+    let has_only_names = strong == 0
+        && case.line.rest().iter().all(|token| matches!(token.shape, Shape::Plain | Shape::Flag | Shape::Number));
+    if first.text == "man" && has_only_names && case.line.tokens.len() <= 4 && !case.line.is_question() {
+        return shell_for(first.text, "shows pages by these names");
+    }
+    None
+}

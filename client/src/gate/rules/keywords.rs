@@ -1,0 +1,38 @@
+//! The grammar of keywords, where it is complete: `for NAME in`, `if [`, `case WORD in`, `function NAME`.
+
+use super::{Case, Opinion, shell};
+use crate::gate::line::Token;
+
+pub(super) fn opinion(case: &Case<'_>) -> Opinion {
+    let tokens = &case.line.tokens;
+    let (first, second) = (tokens.first()?, tokens.get(1)?);
+    let third = tokens.get(2);
+    let is_grammar = match first.text {
+        "for" | "foreach" | "select" => {
+            second.text.starts_with("((")
+                || (is_name(second) && third.is_some_and(|third| third.text == "in" || third.text == ";"))
+                    && !tokens.get(3).is_some_and(Token::is_strong)
+        }
+        "if" | "while" | "until" | "elif" => is_condition(case, second),
+        "case" | "switch" => third.is_some_and(|third| third.text == "in") && tokens.len() <= 4,
+        "function" => tokens.len() <= 3 && (second.text.ends_with("()") || third.is_none_or(|third| third.text == "{")),
+        _ => first.text.ends_with("()") && matches!(second.text, "{" | "("),
+    };
+    if is_grammar { shell("is grammar of the shell") } else { None }
+}
+
+/// A variable's name that is no function word: `for each file in` is English.
+fn is_name(token: &Token<'_>) -> bool {
+    token.text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        && (token.text.len() == 1 || !token.is_strong())
+}
+
+/// A test, or a command whose arguments do not read as a sentence.
+fn is_condition(case: &Case<'_>, second: &Token<'_>) -> bool {
+    if matches!(second.text, "[" | "[[" | "!") || second.text.starts_with("((") {
+        return true;
+    }
+    let rest = case.line.tokens.get(2..).unwrap_or_default();
+    let is_short_or_signed = rest.len() <= 1 || rest.iter().any(|token| !token.is_plain());
+    is_short_or_signed && case.line.strong_count() == 0 && !case.line.is_question() && case.is_command(second.text)
+}

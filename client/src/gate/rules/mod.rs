@@ -1,0 +1,82 @@
+//! What is decided without weights. One rule a file, asked in the order of [`RULES`]; the first with an opinion decides.
+
+mod free_text;
+mod keywords;
+mod pair;
+mod phrases;
+mod script;
+mod single;
+mod start;
+mod structure;
+mod tools;
+
+use super::{Decision, Names, line::Line, reason::Reason, standing::Standing, weights::Weights};
+
+/// A line and what is known about it.
+#[derive(Clone, Copy)]
+pub struct Case<'a> {
+    /// As it was read.
+    pub line: &'a Line<'a>,
+    /// As it was typed.
+    pub whole: &'a str,
+    /// What is known of its first word.
+    pub standing: Standing,
+    /// What the words of the line are in the user's shell.
+    pub names: &'a dyn Names,
+    /// What was learned.
+    pub weights: &'a Weights,
+}
+
+impl Case<'_> {
+    /// Whether this word would be run: by the user's shell, or by that of someone who has the program.
+    fn is_command(&self, word: &str) -> bool {
+        super::builtins::is_builtin(word) || self.weights.knows(word) || self.names.resolves(word)
+    }
+}
+
+/// What a rule thinks.
+pub type Opinion = Option<(Decision, Reason)>;
+
+/// A rule.
+pub type Rule = fn(&Case<'_>) -> Opinion;
+
+/// All rules by name, in the order in which they are asked.
+pub const RULES: &[(&str, Rule)] = &[
+    ("start", start::opinion),
+    ("keywords", keywords::opinion),
+    ("structure", structure::opinion),
+    ("phrases", phrases::opinion),
+    ("single", single::opinion),
+    ("script", script::opinion),
+    ("pair", pair::opinion),
+    ("free_text", free_text::opinion),
+    ("tools", tools::opinion),
+];
+
+/// The first opinion there is, and the name of its rule.
+#[must_use]
+pub fn first_opinion(case: &Case<'_>) -> Option<(&'static str, Decision, Reason)> {
+    RULES.iter().find_map(|(name, rule)| rule(case).map(|(decision, reason)| (*name, decision, reason)))
+}
+
+fn shell(reason: &'static str) -> Opinion {
+    Some((Decision::Shell, reason.into()))
+}
+
+fn assistant(reason: &'static str) -> Opinion {
+    Some((Decision::Assistant, reason.into()))
+}
+
+fn shell_for(word: &str, what: &str) -> Opinion {
+    Some((Decision::Shell, Reason::about(word, what)))
+}
+
+#[cfg(test)]
+pub(super) fn phrases_said() -> &'static [&'static str] {
+    phrases::SAID
+}
+
+#[cfg(test)]
+pub(super) fn tools_operands() -> &'static [&'static str] {
+    tools::OPERANDS
+}

@@ -1,0 +1,44 @@
+//! Lines in a script that is not Latin: names of programs are not written so.
+
+use super::{Case, Opinion, assistant};
+use crate::gate::{line::Shape, words::asks_in_another_script};
+
+pub(super) fn opinion(case: &Case<'_>) -> Opinion {
+    if case.line.text.is_ascii() {
+        return None;
+    }
+    let tokens = &case.line.tokens;
+    let first = tokens.first()?;
+    let spoken = || {
+        tokens
+            .iter()
+            .filter(|token| token.shape != Shape::Quoted && token.shape != Shape::Path && token.shape != Shape::Flag)
+    };
+    let letters: usize = spoken().map(|token| foreign_letters(token.text)).sum();
+    if letters < letters_needed(case.line.text) {
+        return None;
+    }
+    let reason = "is written in a script that commands are not";
+    if !case.standing.is_known() || foreign_letters(first.text) > 0 && !case.standing.resolves {
+        return assistant(reason);
+    }
+    let has_flags = tokens.iter().any(|token| token.shape == Shape::Flag);
+    let asks = spoken().any(|token| asks_in_another_script(token.text));
+    let words =
+        tokens.iter().skip(1).filter(|token| token.shape == Shape::Plain && foreign_letters(token.text) > 0).count();
+    if !has_flags && (asks || case.line.is_question() || words >= 3) { assistant(reason) } else { None }
+}
+
+/// Letters that are neither Latin nor signs.
+pub(super) fn foreign_letters(text: &str) -> usize {
+    text.chars().filter(|char| *char > '\u{24f}' && char.is_alphabetic() && !is_latin_extension(*char)).count()
+}
+
+/// How many of them make a word: two where one letter is a syllable.
+pub(super) fn letters_needed(text: &str) -> usize {
+    if text.chars().any(|char| matches!(char, '\u{2e80}'..='\u{d7ff}' | '\u{20000}'..='\u{3ffff}')) { 2 } else { 3 }
+}
+
+fn is_latin_extension(char: char) -> bool {
+    matches!(char, '\u{250}'..='\u{36f}' | '\u{1e00}'..='\u{1eff}' | '\u{2c60}'..='\u{2c7f}' | '\u{a720}'..='\u{a7ff}' | '\u{fb00}'..='\u{fb06}' | '\u{ff21}'..='\u{ff5a}')
+}

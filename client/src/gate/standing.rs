@@ -1,0 +1,97 @@
+//! What is known of the first word of a line, and which word that is: `sudo`, `env` and assignments stand in front of it.
+
+use super::{
+    Names,
+    builtins::is_builtin,
+    line::{Line, Shape, Token},
+    weights::Weights,
+};
+
+/// Words in front of the word that is run.
+const WRAPPERS: &[&str] = &[
+    "sudo",
+    "doas",
+    "env",
+    "nohup",
+    "time",
+    "command",
+    "builtin",
+    "exec",
+    "nice",
+    "ionice",
+    "setsid",
+    "stdbuf",
+    "noglob",
+    "nocorrect",
+    "chronic",
+];
+
+/// What is known of the first word.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Standing {
+    /// The shell would run something by this name.
+    pub resolves: bool,
+    /// It is the name of a well-known program, here or not.
+    pub is_well_known: bool,
+    /// It is a builtin or a keyword of a shell.
+    pub is_builtin: bool,
+}
+
+impl Standing {
+    /// What is known of the first word of `line`.
+    #[must_use]
+    pub fn of(line: &Line<'_>, names: &dyn Names, weights: &Weights) -> Self {
+        let Some(first) = line.first() else { return Self::default() };
+        let name = name_of(first);
+        let is_builtin = is_builtin(name);
+        Self {
+            resolves: is_builtin || (can_be_a_name(name) && names.resolves(name)),
+            is_well_known: is_builtin || weights.knows(name),
+            is_builtin,
+        }
+    }
+
+    /// It is a command, here or elsewhere.
+    #[must_use]
+    pub fn is_known(self) -> bool {
+        self.resolves || self.is_well_known
+    }
+}
+
+/// The word that the shell would look up: `git,` is none, so nothing is trimmed.
+fn name_of<'a>(token: &Token<'a>) -> &'a str {
+    token.text
+}
+
+/// Whether it is worth asking the shell for it.
+fn can_be_a_name(name: &str) -> bool {
+    name.len() <= 128 && !name.contains(['"', '\'', '$', '`', '*', '|', ';', '<', '>', '(', ')'])
+}
+
+/// Where the word stands that is run in the end: 0, or behind `sudo -u x`, `env A=b`, `time`.
+#[must_use]
+pub fn head_at(line: &Line<'_>) -> usize {
+    let mut at = 0;
+    while at < line.tokens.len() && at < 8 {
+        let token = &line.tokens[at];
+        let is_behind_wrapper = at > 0;
+        let skips = WRAPPERS.contains(&token.text)
+            || is_assignment(token.text)
+            || (is_behind_wrapper && token.shape == Shape::Flag);
+        if !skips {
+            return at;
+        }
+        at += 1;
+    }
+    at.min(line.tokens.len().saturating_sub(1))
+}
+
+/// `NAME=value`, `NAME+=value`, `NAME[1]=value`.
+#[must_use]
+pub fn is_assignment(text: &str) -> bool {
+    let Some((name, _)) = text.split_once('=') else { return false };
+    let name = name.strip_suffix('+').unwrap_or(name);
+    let name = name.strip_suffix(']').and_then(|name| name.split_once('[')).map_or(name, |(name, _)| name);
+    name.bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_')
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}

@@ -1,0 +1,108 @@
+//! Machines for tests.
+
+use super::{
+    Names,
+    builtins::{is_builtin, is_everywhere},
+};
+
+/// What a developer has installed beside what every system has.
+const DEVELOPER: &[&str] = &[
+    "apt",
+    "apt-get",
+    "aptitude",
+    "at",
+    "bc",
+    "brew",
+    "cargo",
+    "cc",
+    "code",
+    "convert",
+    "crontab",
+    "curl",
+    "dig",
+    "docker",
+    "emacs",
+    "ffmpeg",
+    "file",
+    "g++",
+    "gcc",
+    "gh",
+    "git",
+    "go",
+    "gradle",
+    "htop",
+    "ifconfig",
+    "info",
+    "ip",
+    "java",
+    "javac",
+    "jq",
+    "kubectl",
+    "last",
+    "ll",
+    "locate",
+    "lsof",
+    "make",
+    "mvn",
+    "mysql",
+    "nano",
+    "node",
+    "npm",
+    "npx",
+    "open",
+    "openssl",
+    "patch",
+    "perl",
+    "pip",
+    "pip3",
+    "psql",
+    "pytest",
+    "python",
+    "python3",
+    "rg",
+    "rsync",
+    "ruby",
+    "rustc",
+    "say",
+    "scp",
+    "screen",
+    "snap",
+    "ssh",
+    "systemctl",
+    "terraform",
+    "tmux",
+    "tree",
+    "unzip",
+    "vim",
+    "wget",
+    "xdg-open",
+    "yarn",
+    "zip",
+];
+
+/// A machine with what every system has and, perhaps, a developer's programs; with a few files.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Machine {
+    pub(crate) is_developers: bool,
+    pub(crate) files: &'static [&'static str],
+}
+
+/// A machine with nothing but what every system has.
+pub(crate) const BARE: Machine = Machine { is_developers: false, files: &[] };
+/// A developer's machine.
+pub(crate) const DEVELOPERS: Machine = Machine { is_developers: true, files: &[] };
+
+impl Names for Machine {
+    fn resolves(&self, name: &str) -> bool {
+        is_builtin(name) || is_everywhere(name) || (self.is_developers && DEVELOPER.contains(&name))
+    }
+
+    fn exists(&self, argument: &str) -> bool {
+        self.files.contains(&argument)
+    }
+}
+
+/// Rows `label<TAB>line` of a table.
+pub(crate) fn rows(table: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
+    table.lines().filter_map(|row| row.split_once('\t'))
+}

@@ -1,0 +1,513 @@
+//! Words that make a sentence: function words of English and a few of other languages, words that open a question or a request, chat.
+
+/// The longest word that is looked up, in bytes.
+const MAX_WORD_BYTES: usize = 24;
+
+/// A word in small letters, without an allocation; ASCII letters only are made small.
+#[derive(Clone, Copy, Debug)]
+pub struct Lower {
+    bytes: [u8; MAX_WORD_BYTES],
+    len: usize,
+}
+
+impl Lower {
+    /// A word in small letters; nothing if it is too long to be one of ours.
+    #[must_use]
+    pub fn of(word: &str) -> Self {
+        let mut bytes = [0; MAX_WORD_BYTES];
+        let len = if word.len() <= MAX_WORD_BYTES { word.len() } else { 0 };
+        bytes[..len].copy_from_slice(&word.as_bytes()[..len]);
+        bytes.make_ascii_lowercase();
+        Self { bytes, len }
+    }
+
+    /// Its text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        std::str::from_utf8(&self.bytes[..self.len]).unwrap_or_default()
+    }
+}
+
+/// What a word does in a sentence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// It has a meaning of its own.
+    Content,
+    /// A function word that commands have now and then, too.
+    Stop,
+    /// A determiner, a pronoun, a form of "be": words that commands rarely have.
+    Strong,
+}
+
+/// What this word does in a sentence.
+#[must_use]
+pub fn class_of(word: &Lower) -> Class {
+    let word = word.as_str();
+    if has(STRONG, word) || has(FOREIGN, word) || is_contraction(word) {
+        Class::Strong
+    } else if has(STOP, word) {
+        Class::Stop
+    } else {
+        Class::Content
+    }
+}
+
+/// `what's`, `don't`, `I'm`.
+#[must_use]
+pub fn is_contraction(word: &str) -> bool {
+    let (Some(at), true) = (word.find(['\'', '’']), word.len() > 2) else { return false };
+    let tail = word[at..].trim_start_matches(['\'', '’']);
+    matches!(tail, "s" | "t" | "re" | "ve" | "ll" | "d" | "m") && at > 0
+}
+
+/// What, how, please, show: words that open a question or a request.
+#[must_use]
+pub fn opens_request(word: &Lower) -> bool {
+    has(OPENERS, word.as_str())
+}
+
+/// Greetings, thanks, agreement: talk by itself.
+#[must_use]
+pub fn is_chat(word: &str) -> bool {
+    let lower = word.to_lowercase();
+    CHAT.contains(&lower.as_str())
+}
+
+/// Who, why, what in scripts that are not Latin.
+#[must_use]
+pub fn asks_in_another_script(text: &str) -> bool {
+    INTERROGATIVES.iter().any(|word| text.contains(word))
+}
+
+fn has(sorted: &[&str], word: &str) -> bool {
+    sorted.binary_search(&word).is_ok()
+}
+
+/// Sorted.
+pub(super) const STRONG: &[&str] = &[
+    "a",
+    "about",
+    "all",
+    "also",
+    "am",
+    "an",
+    "and",
+    "another",
+    "any",
+    "anyone",
+    "anything",
+    "are",
+    "as",
+    "be",
+    "because",
+    "been",
+    "being",
+    "between",
+    "both",
+    "but",
+    "called",
+    "can",
+    "can't",
+    "containing",
+    "could",
+    "did",
+    "do",
+    "does",
+    "doesn't",
+    "doing",
+    "don't",
+    "each",
+    "either",
+    "ending",
+    "every",
+    "everyone",
+    "everything",
+    "excluding",
+    "from",
+    "had",
+    "has",
+    "have",
+    "having",
+    "he",
+    "her",
+    "here",
+    "him",
+    "his",
+    "how",
+    "i",
+    "if",
+    "including",
+    "into",
+    "is",
+    "isn't",
+    "it",
+    "its",
+    "itself",
+    "just",
+    "least",
+    "less",
+    "let",
+    "matching",
+    "may",
+    "me",
+    "might",
+    "more",
+    "most",
+    "must",
+    "my",
+    "myself",
+    "named",
+    "neither",
+    "not",
+    "nothing",
+    "only",
+    "onto",
+    "or",
+    "other",
+    "our",
+    "please",
+    "same",
+    "shall",
+    "she",
+    "should",
+    "since",
+    "so",
+    "some",
+    "someone",
+    "something",
+    "starting",
+    "such",
+    "than",
+    "that",
+    "the",
+    "their",
+    "them",
+    "themselves",
+    "then",
+    "there",
+    "these",
+    "they",
+    "this",
+    "those",
+    "too",
+    "us",
+    "using",
+    "very",
+    "was",
+    "we",
+    "were",
+    "what",
+    "whatever",
+    "when",
+    "where",
+    "wherever",
+    "whether",
+    "which",
+    "whichever",
+    "while",
+    "who",
+    "whom",
+    "whose",
+    "why",
+    "will",
+    "with",
+    "without",
+    "won't",
+    "would",
+    "you",
+    "your",
+    "yourself",
+];
+
+/// Sorted.
+pub(super) const STOP: &[&str] = &[
+    "above", "across", "after", "again", "against", "along", "among", "around", "at", "away", "back", "before",
+    "behind", "below", "besides", "by", "down", "during", "first", "for", "hello", "hi", "in", "inside", "it'll",
+    "last", "like", "need", "new", "next", "no", "now", "of", "off", "ok", "okay", "old", "on", "one", "out",
+    "outside", "over", "per", "thank", "thanks", "three", "through", "to", "toward", "towards", "two", "under",
+    "until", "up", "upon", "upto", "via", "want", "within", "yes",
+];
+
+/// Function words of German, French, Spanish, Italian, Portuguese and Dutch that are no names of programs or options. Sorted.
+pub(super) const FOREIGN: &[&str] = &[
+    "al", "alle", "allen", "aqui", "aquí", "auf", "aus", "aux", "avec", "bei", "bitte", "ce", "ces", "cette", "che",
+    "ci", "com", "comment", "como", "con", "cosa", "cómo", "dans", "das", "dass", "degli", "dei", "del", "della",
+    "delle", "dello", "dem", "den", "der", "des", "deze", "di", "die", "diese", "diesem", "diesen", "dieser", "dieses",
+    "dit", "du", "dónde", "een", "ein", "eine", "einem", "einen", "einer", "eines", "el", "elle", "en", "es", "est",
+    "esta", "estas", "este", "estos", "et", "für", "gli", "hace", "hay", "het", "hier", "hoe", "ich", "ici", "ihr",
+    "il", "im", "isso", "ist", "je", "kannst", "la", "las", "le", "les", "lo", "los", "ma", "mach", "mein", "meine",
+    "meinem", "mes", "meu", "mi", "mich", "mijn", "minha", "mir", "mis", "mit", "mon", "muy", "más", "nach", "nel",
+    "nella", "nicht", "niet", "non", "nous", "não", "o", "oder", "ohne", "os", "ou", "où", "par", "para", "pas",
+    "perché", "por", "pour", "pourquoi", "quais", "qual", "quante", "quanti", "que", "quel", "quelle", "quelles",
+    "quels", "questa", "questo", "qui", "quoi", "qué", "sans", "se", "sie", "sin", "sind", "son", "sono", "sont",
+    "staan", "sur", "são", "todas", "todos", "tous", "toutes", "tu", "tutte", "tutti", "um", "uma", "un", "una",
+    "unas", "und", "une", "unos", "uns", "unter", "vom", "von", "vous", "waarom", "wann", "war", "warum", "wat",
+    "welche", "welcher", "welches", "wenn", "wer", "wie", "wir", "wo", "yo", "zeig", "zijn", "zum", "zur", "über",
+];
+
+/// Sorted.
+pub(super) const OPENERS: &[&str] = &[
+    "a",
+    "am",
+    "an",
+    "are",
+    "bitte",
+    "borra",
+    "busca",
+    "can",
+    "can't",
+    "cerca",
+    "come",
+    "comment",
+    "como",
+    "could",
+    "crea",
+    "create",
+    "crée",
+    "cuál",
+    "cómo",
+    "describe",
+    "did",
+    "display",
+    "do",
+    "does",
+    "don't",
+    "dove",
+    "dónde",
+    "erkläre",
+    "erstelle",
+    "est-ce",
+    "explain",
+    "explica",
+    "explique",
+    "find",
+    "finde",
+    "generate",
+    "give",
+    "has",
+    "have",
+    "help",
+    "hoe",
+    "hoeveel",
+    "how",
+    "how's",
+    "i",
+    "i'd",
+    "i'll",
+    "i'm",
+    "i've",
+    "if",
+    "is",
+    "isn't",
+    "it",
+    "it's",
+    "kannst",
+    "let",
+    "let's",
+    "list",
+    "lista",
+    "liste",
+    "lösche",
+    "mach",
+    "make",
+    "montre",
+    "mostra",
+    "mostre",
+    "muestra",
+    "my",
+    "need",
+    "où",
+    "perché",
+    "please",
+    "por",
+    "pourquoi",
+    "print",
+    "quale",
+    "quantas",
+    "quante",
+    "quanti",
+    "quantos",
+    "quel",
+    "quelle",
+    "quelles",
+    "quels",
+    "quién",
+    "qué",
+    "shall",
+    "should",
+    "show",
+    "summarise",
+    "summarize",
+    "supprime",
+    "tell",
+    "that",
+    "the",
+    "there",
+    "there's",
+    "these",
+    "this",
+    "those",
+    "toon",
+    "trouve",
+    "waarom",
+    "wann",
+    "want",
+    "warum",
+    "was",
+    "wat",
+    "we",
+    "welche",
+    "welke",
+    "wer",
+    "were",
+    "what",
+    "what's",
+    "whats",
+    "when",
+    "where",
+    "where's",
+    "which",
+    "who",
+    "who's",
+    "whose",
+    "why",
+    "wie",
+    "will",
+    "wo",
+    "would",
+    "write",
+    "you",
+    "your",
+    "zeig",
+    "zeige",
+];
+
+const CHAT: &[&str] = &[
+    "awesome",
+    "bedankt",
+    "bitte",
+    "bonjour",
+    "bye",
+    "cheers",
+    "ciao",
+    "continue",
+    "cool",
+    "danke",
+    "goodbye",
+    "gracias",
+    "grazie",
+    "great",
+    "hallo",
+    "hello",
+    "hey",
+    "hi",
+    "hmm",
+    "hola",
+    "how?",
+    "huh",
+    "huh?",
+    "ja",
+    "lol",
+    "merci",
+    "moin",
+    "nah",
+    "nein",
+    "nice",
+    "no",
+    "non",
+    "nope",
+    "obrigada",
+    "obrigado",
+    "oi",
+    "ok",
+    "okay",
+    "olá",
+    "oui",
+    "perfect",
+    "please",
+    "proceed",
+    "really?",
+    "salut",
+    "servus",
+    "si?",
+    "sorry",
+    "stop",
+    "sure",
+    "sí",
+    "tack",
+    "thanks",
+    "thankyou",
+    "thx",
+    "tschüss",
+    "ty",
+    "undo?",
+    "what?",
+    "when?",
+    "where?",
+    "who?",
+    "why?",
+    "yeah",
+    "yep",
+    "yup",
+    "да",
+    "здравствуйте",
+    "нет",
+    "пожалуйста",
+    "пока",
+    "привет",
+    "спасибо",
+    "شكرا",
+    "لا",
+    "مرحبا",
+    "نعم",
+    "ありがとう",
+    "いいえ",
+    "こんにちは",
+    "はい",
+    "你好",
+    "再见",
+    "好的",
+    "是的",
+    "继续",
+    "謝謝",
+    "谢谢",
+    "감사합니다",
+    "네",
+    "아니요",
+    "안녕",
+    "안녕하세요",
+];
+
+const INTERROGATIVES: &[&str] = &[
+    "为什么",
+    "怎么",
+    "什么",
+    "如何",
+    "哪",
+    "吗",
+    "請",
+    "请",
+    "為什麼",
+    "怎麼",
+    "なぜ",
+    "どう",
+    "何",
+    "ください",
+    "して",
+    "たい",
+    "왜",
+    "어떻게",
+    "무엇",
+    "뭐",
+    "줘",
+    "나요",
+    "почему",
+    "как",
+    "что",
+    "зачем",
+    "где",
+    "لماذا",
+    "كيف",
+    "ما هو",
+    "أين",
+];

@@ -1,0 +1,25 @@
+# cohab: every interactive zsh in a terminal opens inside it, and ends with it. `COHAB_OFF=1 zsh` opens a plain one. Where
+# cohab is missing or fails, this shell goes on as it is. Take these lines out to end this.
+if [[ -o interactive && -t 0 && -t 1 && ${TERM:-dumb} != dumb && -z ${COHAB_OFF-} && -z ${COHAB_OUTER-} ]] &&
+    ! [[ -n ${COHAB_TTY-} && $COHAB_TTY -ef /dev/stdin ]]; then
+    __cohab=@PROGRAM@
+    [[ -x $__cohab ]] || __cohab=cohab
+    if command -v "$__cohab" >/dev/null; then
+        __cohab_shell=/proc/self/exe
+        __cohab_shell=${__cohab_shell:A}
+        [[ -x $__cohab_shell && ${__cohab_shell:t} == zsh ]] || __cohab_shell=${commands[zsh]-/bin/zsh}
+        # cohab makes this file when its shell has ended in order; without it nobody is sent away.
+        __cohab_ended=${XDG_RUNTIME_DIR:-$HOME}/.cohab-ended-$$
+        command rm -f -- "$__cohab_ended"
+        COHAB_OUTER=$__cohab_ended "$__cohab" --shell "$__cohab_shell"
+        __cohab_status=$?
+        if [[ -e $__cohab_ended ]]; then
+            command rm -f -- "$__cohab_ended"
+            exit "$__cohab_status"
+        fi
+        stty sane
+        printf 'cohab did not come up (status %s); this is your plain shell\n' "$__cohab_status" >&2
+        unset __cohab_ended __cohab_status __cohab_shell
+    fi
+    unset __cohab
+fi

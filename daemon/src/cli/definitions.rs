@@ -1,0 +1,62 @@
+//! `cohabd definitions`: the command line as data. `cohab` makes completions and the manual of it, without depending on us.
+
+use clap::{Arg, Command};
+use serde_json::{Value, json};
+
+/// A command as an object: `name`, `about`, `after_help`, `arguments` and `commands` (the same shape). Hidden ones are left out.
+#[must_use]
+pub fn tree(command: &Command) -> Value {
+    let text = |text: Option<&clap::builder::StyledStr>| text.map(ToString::to_string);
+    let arguments: Vec<Value> =
+        command.get_arguments().filter(|argument| !argument.is_hide_set()).map(definition).collect();
+    let commands: Vec<Value> = command.get_subcommands().filter(|command| !command.is_hide_set()).map(tree).collect();
+    json!({
+        "name": command.get_name(), "about": text(command.get_about()), "after_help": text(command.get_after_help()),
+        "arguments": arguments, "commands": commands,
+    })
+}
+
+/// An argument: `id`, `long`, `short`, `help`, `takes_value`, `value_names`, `values` (`name`, `help`), `is_positional`,
+/// `is_required`, `is_many`.
+fn definition(argument: &Arg) -> Value {
+    let takes_value = argument.get_action().takes_values();
+    // clap keeps words for flags too, which nobody can type.
+    let possible = if takes_value { argument.get_possible_values() } else { Vec::new() };
+    let values: Vec<Value> = possible
+        .iter()
+        .map(|value| json!({"name": value.get_name(), "help": value.get_help().map(ToString::to_string)}))
+        .collect();
+    let names: Vec<&str> = argument.get_value_names().unwrap_or_default().iter().map(|name| name.as_str()).collect();
+    json!({
+        "id": argument.get_id().as_str(), "long": argument.get_long(), "short": argument.get_short(),
+        "help": argument.get_help().map(ToString::to_string), "takes_value": takes_value,
+        "value_names": if takes_value { names } else { Vec::new() }, "values": values,
+        "is_positional": argument.is_positional(), "is_required": argument.is_required_set(),
+        "is_many": matches!(argument.get_action(), clap::ArgAction::Append),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn flags_values_and_words_are_told() {
+        let tree = tree(&super::super::Cli::command());
+        let of = |tree: &Value, list: &str, name: &str| {
+            let all = tree[list].as_array().unwrap().iter();
+            let key = if list == "commands" { "name" } else { "id" };
+            all.clone().find(|one| one[key] == name).cloned().unwrap_or_else(|| panic!("no {name} in {tree:#}"))
+        };
+        let usage = of(&tree, "commands", "usage");
+        let by = of(&usage, "arguments", "by");
+        assert_eq!((&by["long"], &by["takes_value"]), (&json!("by"), &json!(true)));
+        assert!(by["values"].as_array().unwrap().iter().any(|value| value["name"] == "model"), "{by:#}");
+        assert_eq!(of(&usage, "arguments", "json")["takes_value"], false);
+        let get = of(&of(&tree, "commands", "config"), "commands", "get");
+        assert_eq!(of(&get, "arguments", "key")["is_positional"], true);
+        assert!(!tree.to_string().contains("definitions"), "a hidden command is told");
+    }
+}

@@ -1,0 +1,112 @@
+//! The commands of a conversation as a script that runs them again. Pure.
+
+use cohab_shell_relay::sanitize::{one_line, sanitize};
+
+use super::{super::record, Exported, record::command::Command};
+use crate::store::sessions::event::{Approval, Event};
+
+/// Longest comment, in columns.
+const COMMENT_COLUMNS: usize = 100;
+
+/// The shell that reads a script.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reader {
+    Bash,
+    Zsh,
+    Fish,
+}
+
+impl Reader {
+    /// That in which the first question was asked; bash reads what other shells got.
+    fn of(exported: &Exported) -> Self {
+        let shell = exported.events.iter().find_map(|row| match &row.event {
+            Event::Question { shell, .. } => Some(shell.as_deref().unwrap_or_default()),
+            _ => None,
+        });
+        match shell {
+            Some("zsh") => Self::Zsh,
+            Some("fish") => Self::Fish,
+            _ => Self::Bash,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Bash => "bash",
+            Self::Zsh => "zsh",
+            Self::Fish => "fish",
+        }
+    }
+}
+
+/// The script. It stops at the first command that fails (not in fish, which cannot).
+pub(super) fn script(exported: &Exported) -> String {
+    let reader = Reader::of(exported);
+    let mut text = format!("#!/usr/bin/env {}\n", reader.name());
+    let title = comment(&exported.session.title);
+    text.push_str(&format!(
+        "# Session {} \"{title}\" of {}, written by `cohab export`.\n\
+         # It does again what was done then. Read it before you run it.\n",
+        record::short(&exported.session.id),
+        exported.day(),
+    ));
+    if reader != Reader::Fish {
+        text.push_str("set -e\n");
+    }
+    let mut cwd = None;
+    for (place, row) in exported.events.iter().enumerate() {
+        match &row.event {
+            Event::Question { text: question, .. } => text.push_str(&format!("\n# You asked: {}\n", comment(question))),
+            Event::Call(call) if call.command.is_some() => {
+                if let Some(command) = Command::among(&exported.events[..], exported.events[place].number) {
+                    write_command(&mut text, &command, &mut cwd, reader);
+                }
+            }
+            Event::Call(call) if call.approval != Approval::Refused => {
+                text.push_str(&format!("# The assistant used {}: {}\n", comment(&call.tool), comment(&call.title)));
+            }
+            _ => {}
+        }
+    }
+    text
+}
+
+fn write_command(text: &mut String, command: &Command, cwd: &mut Option<String>, reader: Reader) {
+    let line = sanitize(command.text());
+    let who = match command.call.approval {
+        Approval::NotNeeded => "unasked".to_owned(),
+        other => other.words().to_owned(),
+    };
+    if !command.went_well() {
+        text.push_str(&format!("# Not repeated ({who}, {}):\n", command.went()));
+        line.lines().for_each(|line| text.push_str(&format!("#   {line}\n")));
+        return;
+    }
+    if cwd.as_deref() != Some(command.call.cwd.as_str()) {
+        text.push_str(&format!("cd -- {}\n", quoted(&command.call.cwd, reader)));
+    }
+    *cwd = command.result.as_ref().and_then(|result| result.cwd.clone());
+    text.push_str(&format!("# {}, {who}, {}\n", command.author(), command.went()));
+    text.push_str(&standing_alone(line.trim_end_matches('\n'), reader));
+    text.push('\n');
+}
+
+/// A command that could reach into the lines behind it, or that is read otherwise as part of a script, is quoted whole.
+fn standing_alone(command: &str, reader: Reader) -> String {
+    let reaches_on = command.contains("<<") || command.ends_with('\\');
+    let is_extended = ["!(", "?(", "*(", "+(", "@("].iter().any(|start| command.contains(start));
+    if reaches_on || is_extended { format!("eval {}", quoted(command, reader)) } else { command.to_owned() }
+}
+
+/// One word of the shell.
+fn quoted(text: &str, reader: Reader) -> String {
+    let clean = sanitize(text);
+    match reader {
+        Reader::Bash | Reader::Zsh => format!("'{}'", clean.replace('\'', "'\\''")),
+        Reader::Fish => format!("'{}'", clean.replace('\\', "\\\\").replace('\'', "\\'")),
+    }
+}
+
+fn comment(text: &str) -> String {
+    one_line(text.trim(), COMMENT_COLUMNS)
+}

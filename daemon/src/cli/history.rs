@@ -1,0 +1,97 @@
+//! `cohab history`: the assistant's commands.
+
+use std::{io::Write, path::Path, process::ExitCode};
+
+use clap::Args;
+use cohab_protocol::Paths;
+use cohab_shell_relay::sanitize::{escaped_json, one_line};
+use jiff::Zoned;
+use serde_json::{Value, json};
+
+use super::{
+    Failure,
+    record::{self, command::Command},
+};
+use crate::store::sessions::{StateStore, event::Approval};
+
+/// Longest question in a line, in columns.
+const QUESTION_COLUMNS: usize = 48;
+
+/// `cohab history`.
+#[derive(Clone, Debug, PartialEq, Eq, Args)]
+#[command(after_help = "Your shell's own history has only what you typed. The number of a command stays its\n\
+    own; `cohab why NUMBER` shows the conversation behind it.")]
+pub struct HistoryArgs {
+    /// So many at most
+    #[arg(short, value_name = "N", default_value = "20")]
+    pub number: usize,
+    /// Only those of one session: the start of its id, or `last`
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Runs it. Exit status: 0 done, 1 no such session or the store cannot be used, 3 nobody reads the output.
+pub fn run(args: &HistoryArgs, paths: &Paths, output: &mut dyn Write, errors: &mut dyn Write) -> ExitCode {
+    let result = read(args, paths).and_then(|commands| {
+        let text = if args.json { json(&commands) } else { table(&commands, &Zoned::now(), &record::home()) };
+        Ok(output.write_all(text.as_bytes())?)
+    });
+    super::finish(result, output, errors)
+}
+
+/// The oldest first, as shells do.
+fn read(args: &HistoryArgs, paths: &Paths) -> Result<Vec<Command>, Failure> {
+    let store = match &args.session {
+        Some(id) => Some(record::session(paths, id).map(|(store, session)| (store, Some(session.key)))?),
+        None => record::open(paths)?.map(|store| (store, None)),
+    };
+    let Some((store, key)) = store else { return Ok(Vec::new()) };
+    let unreadable = record::unreadable(paths);
+    let mut rows = store.commands(key.as_deref(), args.number).map_err(&unreadable)?;
+    rows.reverse();
+    let mut commands = Vec::with_capacity(rows.len());
+    for row in rows {
+        let events = store.events(&row.session, Some(&row.turn)).map_err(&unreadable)?;
+        commands.extend(Command::among(&events, row.number));
+    }
+    Ok(commands)
+}
+
+fn json(commands: &[Command]) -> String {
+    let rows: Vec<Value> = commands.iter().map(Command::json).collect();
+    escaped_json(&json!({"commands": rows}).to_string()) + "\n"
+}
+
+/// Two lines each: the command; then when, how it went, where, who agreed and what was asked.
+fn table(commands: &[Command], now: &Zoned, home: &Path) -> String {
+    if commands.is_empty() {
+        return "The assistant has run no command yet.\n".to_owned();
+    }
+    let digits = commands.iter().map(|command| command.row.number.to_string().len()).max().unwrap_or(0);
+    let mut text = String::new();
+    for command in commands {
+        let when = record::time::ago(command.row.at, now.timestamp(), now.time_zone());
+        let edited = if command.call.proposed.is_some() { ", edited by you" } else { "" };
+        let consent = match command.call.approval {
+            Approval::NotNeeded => "approval not needed",
+            other => other.words(),
+        };
+        let question = command.question.as_deref().map(|question| one_line(question, QUESTION_COLUMNS));
+        text.push_str(&format!("{:>digits$}  $ {}\n", command.row.number, one_line(command.text(), usize::MAX)));
+        text.push_str(&format!(
+            "{:digits$}  {when}, {}, in {}, {consent}{edited}{}\n",
+            "",
+            command.went(),
+            record::folder(&command.call.cwd, home),
+            question.map(|question| format!(" ? {question}")).unwrap_or_default(),
+        ));
+    }
+    text
+}
+
+#[cfg(test)]
+#[path = "history_tests.rs"]
+mod tests;

@@ -1,0 +1,118 @@
+//! Reading what is on record, for `cohab sessions`, `history`, `why` and `export`.
+
+pub mod command;
+pub mod time;
+pub mod transcript;
+
+use std::path::Path;
+
+use cohab_protocol::Paths;
+use cohab_shell_relay::sanitize::{one_line, sanitize};
+use serde_json::{Value, json};
+
+use super::Failure;
+use crate::store::{
+    StoreError,
+    sessions::{EventRow, Found, SessionRow, SqliteStore, StateStore, TITLE_MAX_CHARS, id},
+};
+
+/// What to do where an id leads nowhere.
+const LISTS: &str = "`cohab sessions` lists them";
+
+/// The store, if anything was ever kept.
+pub fn open(paths: &Paths) -> Result<Option<SqliteStore>, Failure> {
+    SqliteStore::open_existing(&paths.sessions_file()).map_err(unreadable(paths))
+}
+
+/// Why the store cannot be used, for people.
+pub fn unreadable(paths: &Paths) -> impl Fn(StoreError) -> Failure {
+    let path = paths.sessions_file();
+    move |error| {
+        let hint = "the daemon begins a new one with the next question, and keeps this one as `sessions.db.broken`";
+        let hint = error.is_corruption().then(|| hint.to_owned());
+        Failure::Other(format!("{} cannot be read: {error}", path.display()), hint)
+    }
+}
+
+/// The store and the session whose id begins so.
+pub fn session(paths: &Paths, id: &str) -> Result<(SqliteStore, SessionRow), Failure> {
+    let Some(store) = open(paths)? else { return Err(nobody(id)) };
+    let session = find(paths, &store, id)?;
+    Ok((store, session))
+}
+
+/// The session whose id begins so.
+pub fn find(paths: &Paths, store: &dyn StateStore, id: &str) -> Result<SessionRow, Failure> {
+    match store.find(id).map_err(unreadable(paths))? {
+        Found::One(session) => Ok(*session),
+        Found::None => Err(nobody(id)),
+        Found::Several(sessions) => {
+            let ids: Vec<&str> = sessions.iter().map(|session| session.id.as_str()).collect();
+            let digits = id::shown_digits(&ids).max(id.len() + 1);
+            let named: Vec<&str> = ids.iter().map(|one| one.get(..digits).unwrap_or(one)).collect();
+            let message = format!("several sessions begin with \"{}\": {}", visible(id), named.join(", "));
+            Err(Failure::Other(message, Some("write one digit more".to_owned())))
+        }
+    }
+}
+
+fn nobody(id: &str) -> Failure {
+    let message = match id {
+        id::LAST => "there is no session yet".to_owned(),
+        id => format!("no session begins with \"{}\"", visible(id)),
+    };
+    Failure::Other(message, Some(LISTS.to_owned()))
+}
+
+/// Given by the user, shown back.
+pub fn visible(text: &str) -> String {
+    one_line(text, TITLE_MAX_CHARS)
+}
+
+/// What is shown of an id.
+pub fn short(id: &str) -> &str {
+    id.get(..id::SHOWN_DIGITS).unwrap_or(id)
+}
+
+/// A folder, with `~` for the home.
+pub fn folder(path: &str, home: &Path) -> String {
+    let below = Path::new(path).strip_prefix(home).ok().filter(|_| home.parent().is_some());
+    let text = match below {
+        Some(rest) if rest.as_os_str().is_empty() => "~".to_owned(),
+        Some(rest) => format!("~/{}", rest.display()),
+        None => path.to_owned(),
+    };
+    sanitize(&text).replace('\n', " ")
+}
+
+/// The user's home with links resolved, as the shell tells it.
+pub fn home() -> std::path::PathBuf {
+    let home = std::env::home_dir().unwrap_or_else(|| "/".into());
+    home.canonicalize().unwrap_or(home)
+}
+
+/// A session as JSON.
+pub fn session_json(session: &SessionRow) -> Value {
+    json!({
+        "id": session.id,
+        "name": session.key,
+        "title": session.title,
+        "created_at": session.created.to_string(),
+        "active_at": session.active.to_string(),
+        "cwd": session.cwd,
+        "model": session.model,
+        "questions": session.turns,
+        "forked_from": session.forked_from,
+    })
+}
+
+/// An event as JSON.
+pub fn event_json(row: &EventRow) -> Value {
+    let mut value = serde_json::to_value(&row.event).unwrap_or_default();
+    if let Value::Object(fields) = &mut value {
+        fields.insert("number".to_owned(), row.number.into());
+        fields.insert("turn".to_owned(), row.turn.clone().into());
+        fields.insert("at".to_owned(), row.at.to_string().into());
+    }
+    value
+}

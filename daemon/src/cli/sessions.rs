@@ -1,0 +1,218 @@
+//! `cohab sessions`: conversations that are kept, listed, shown, named, removed and gone on with.
+
+mod list;
+mod resume;
+
+use std::{
+    io::{BufRead, IsTerminal, Write},
+    process::ExitCode,
+};
+
+use clap::{Args, Subcommand};
+use cohab_protocol::Paths;
+use cohab_shell_relay::sanitize::{escaped_json, one_line};
+use jiff::{Timestamp, Zoned};
+use serde_json::json;
+
+use super::{Failure, export, record};
+use crate::store::sessions::{SessionRow, StateStore, TITLE_MAX_CHARS};
+
+/// `cohab sessions`.
+#[derive(Clone, Debug, PartialEq, Eq, Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "An ID is as much of the first column as is needed to tell sessions apart, or `last`.\n\
+        Conversations are in sessions.db on this machine only: `cohab config set\n\
+        sessions.enabled false` keeps none, `cohab sessions rm --all` removes all."
+)]
+pub struct SessionsArgs {
+    /// What to do; without it, list.
+    #[command(subcommand)]
+    pub command: Option<SessionsCommand>,
+    /// How to list.
+    #[command(flatten)]
+    pub list: ListArgs,
+}
+
+/// How to list.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
+pub struct ListArgs {
+    /// Only those with all of these words in their title, a question, a command or an answer
+    #[arg(value_name = "WORDS")]
+    pub words: Vec<String>,
+    /// So many at most
+    #[arg(short, value_name = "N", default_value = "20")]
+    pub number: usize,
+    /// All of them
+    #[arg(long)]
+    pub all: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What to do.
+#[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
+pub enum SessionsCommand {
+    /// List the newest sessions, or those with these words
+    List(ListArgs),
+    /// Show a conversation
+    Show {
+        /// Start of its id, or `last`
+        #[arg(default_value = "last")]
+        id: String,
+        /// Print JSON, with everything that is kept
+        #[arg(long)]
+        json: bool,
+    },
+    /// Go on with a conversation, in this shell or a new one
+    Resume {
+        /// Start of its id, or `last`
+        id: String,
+    },
+    /// Copy a conversation and go on with the copy
+    Fork {
+        /// Start of its id, or `last`
+        id: String,
+    },
+    /// Call a conversation something else
+    Title {
+        /// Start of its id, or `last`
+        id: String,
+        /// The new title; several words are joined
+        #[arg(required = true)]
+        text: Vec<String>,
+    },
+    /// Write a conversation as a script, a transcript or a recording
+    Export(export::ExportArgs),
+    /// Remove conversations for good
+    Rm(RmArgs),
+}
+
+/// Which to remove.
+#[derive(Clone, Debug, PartialEq, Eq, Args)]
+#[command(group = clap::ArgGroup::new("which").required(true).multiple(false))]
+pub struct RmArgs {
+    /// Starts of their ids
+    #[arg(value_name = "ID", group = "which")]
+    pub ids: Vec<String>,
+    /// Those in which nothing was asked for so many days (`30d`)
+    #[arg(long, value_name = "DAYS", group = "which", value_parser = days)]
+    pub older_than: Option<u32>,
+    /// All of them; asks first
+    #[arg(long, group = "which")]
+    pub all: bool,
+    /// Do not ask
+    #[arg(long, requires = "all")]
+    pub yes: bool,
+}
+
+fn days(text: &str) -> Result<u32, String> {
+    let days = text.strip_suffix('d').unwrap_or(text).parse().ok();
+    days.ok_or_else(|| "write it as a number of days, `30d`".to_owned())
+}
+
+/// Runs it. Exit status: 0 done, 1 no such session or the store cannot be used, 3 nobody reads the output.
+pub fn run(
+    args: &SessionsArgs,
+    paths: &Paths,
+    input: &mut dyn BufRead,
+    output: &mut dyn Write,
+    errors: &mut dyn Write,
+) -> ExitCode {
+    let result = match args.command.as_ref().unwrap_or(&SessionsCommand::List(args.list.clone())) {
+        SessionsCommand::List(list) => list::run(list, paths, &Zoned::now(), output),
+        SessionsCommand::Show { id, json } => show(id, *json, paths, &Zoned::now(), output),
+        SessionsCommand::Resume { id } => resume::resume(id, paths),
+        SessionsCommand::Fork { id } => resume::fork(id, paths, output),
+        SessionsCommand::Title { id, text } => title(id, &text.join(" "), paths, output),
+        SessionsCommand::Export(args) => return export::run(args, paths, output, errors),
+        SessionsCommand::Rm(args) => remove(args, paths, input, output),
+    };
+    super::finish(result, output, errors)
+}
+
+fn show(id: &str, is_json: bool, paths: &Paths, now: &Zoned, output: &mut dyn Write) -> Result<(), Failure> {
+    let (store, session) = record::session(paths, id)?;
+    let events = store.events(&session.key, None).map_err(record::unreadable(paths))?;
+    let text = if is_json {
+        let events: Vec<_> = events.iter().map(record::event_json).collect();
+        let whole = json!({"session": record::session_json(&session), "events": events});
+        escaped_json(&whole.to_string()) + "\n"
+    } else {
+        format!("{}\n{}", head(&session, now), record::transcript::plain(&events))
+    };
+    Ok(output.write_all(text.as_bytes())?)
+}
+
+fn head(session: &SessionRow, now: &Zoned) -> String {
+    let (zone, home) = (now.time_zone(), record::home());
+    let questions = if session.turns == 1 { "1 question".to_owned() } else { format!("{} questions", session.turns) };
+    let copy = session.forked_from.as_deref().map(|id| format!(", a copy of {}", record::short(id)));
+    let line = format!(
+        "{}, {questions} from {} to {}, last in {} with {}{}",
+        record::short(&session.id),
+        record::time::clock(session.created, zone),
+        record::time::clock(session.active, zone),
+        record::folder(&session.cwd, &home),
+        session.model,
+        copy.unwrap_or_default(),
+    );
+    format!("{}\n{}\n", one_line(&session.title, usize::MAX), one_line(&line, usize::MAX))
+}
+
+fn title(id: &str, text: &str, paths: &Paths, output: &mut dyn Write) -> Result<(), Failure> {
+    let title = one_line(text.trim(), TITLE_MAX_CHARS);
+    if title.is_empty() {
+        return Err(Failure::Other("a title needs letters".to_owned(), None));
+    }
+    let (mut store, session) = record::session(paths, id)?;
+    store.set_title(&session.key, &title).map_err(record::unreadable(paths))?;
+    Ok(writeln!(output, "{} is now \"{title}\".", record::short(&session.id))?)
+}
+
+fn remove(args: &RmArgs, paths: &Paths, input: &mut dyn BufRead, output: &mut dyn Write) -> Result<(), Failure> {
+    let Some(mut store) = record::open(paths)? else {
+        return args
+            .ids
+            .first()
+            .map_or_else(|| Ok(writeln!(output, "No session is kept.")?), |id| record::session(paths, id).map(drop));
+    };
+    let unreadable = record::unreadable(paths);
+    let removed = if let Some(days) = args.older_than {
+        let ms = i64::from(days) * 24 * 3_600_000;
+        let before = Timestamp::from_millisecond(Timestamp::now().as_millisecond() - ms).unwrap_or(Timestamp::MIN);
+        store.remove_older(before).map_err(unreadable)?
+    } else {
+        let keys: Vec<String> = if args.all {
+            let sessions = store.sessions(&[], usize::MAX).map_err(&unreadable)?;
+            if !args.yes && !sessions.is_empty() {
+                agree(sessions.len(), input, output)?;
+            }
+            sessions.into_iter().map(|session| session.key).collect()
+        } else {
+            // All of them, or none: an id that is mistyped must not cost the others.
+            let found = args.ids.iter().map(|id| record::find(paths, &store, id).map(|session| session.key));
+            found.collect::<Result<_, _>>()?
+        };
+        store.remove(&keys).map_err(unreadable)?
+    };
+    let sessions = if removed == 1 { "session" } else { "sessions" };
+    Ok(writeln!(output, "Removed {removed} {sessions}.")?)
+}
+
+fn agree(count: usize, input: &mut dyn BufRead, output: &mut dyn Write) -> Result<(), Failure> {
+    write!(output, "Remove all {count} sessions for good? Type yes: ")?;
+    output.flush()?;
+    let mut answer = String::new();
+    input.read_line(&mut answer)?;
+    if answer.trim() == "yes" {
+        return Ok(());
+    }
+    let hint = (!std::io::stdin().is_terminal()).then(|| "`--yes` does not ask".to_owned());
+    Err(Failure::Other("nothing was removed".to_owned(), hint))
+}
+
+#[cfg(test)]
+#[path = "sessions_tests.rs"]
+mod tests;

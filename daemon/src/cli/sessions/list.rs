@@ -1,0 +1,83 @@
+//! The list of sessions, a line each.
+
+use std::{
+    io::{IsTerminal, Write},
+    path::Path,
+};
+
+use cohab_protocol::Paths;
+use cohab_shell_relay::sanitize::{escaped_json, one_line};
+use jiff::Zoned;
+use serde_json::{Value, json};
+
+use super::{
+    super::{Failure, record},
+    ListArgs,
+};
+use crate::store::sessions::{SessionRow, StateStore, id};
+
+/// Widest folder, in columns.
+const FOLDER_COLUMNS: usize = 24;
+/// Narrowest title, however narrow the terminal is, in columns.
+const TITLE_MIN_COLUMNS: usize = 12;
+
+/// What stands around the lines.
+pub(super) struct Look<'a> {
+    pub now: &'a Zoned,
+    pub home: &'a Path,
+    /// Columns of the terminal; without one nothing is cut.
+    pub columns: Option<usize>,
+}
+
+pub(super) fn run(args: &ListArgs, paths: &Paths, now: &Zoned, output: &mut dyn Write) -> Result<(), Failure> {
+    let limit = if args.all { usize::MAX } else { args.number };
+    let store = record::open(paths)?;
+    let sessions = store.map_or(Ok(Vec::new()), |store| store.sessions(&args.words, limit));
+    let sessions = sessions.map_err(record::unreadable(paths))?;
+    let text = if args.json {
+        let rows: Vec<Value> = sessions.iter().map(record::session_json).collect();
+        escaped_json(&json!({"sessions": rows}).to_string()) + "\n"
+    } else if sessions.is_empty() && !args.words.is_empty() {
+        format!("No session has \"{}\" in it.\n", record::visible(&args.words.join(" ")))
+    } else {
+        table(&sessions, &Look { now, home: &record::home(), columns: terminal_columns() })
+    };
+    Ok(output.write_all(text.as_bytes())?)
+}
+
+fn terminal_columns() -> Option<usize> {
+    let output = std::io::stdout();
+    let size = output.is_terminal().then(|| rustix::termios::tcgetwinsize(&output).ok()).flatten()?;
+    Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
+}
+
+/// Aligned: id, when, questions, folder, title.
+pub(super) fn table(sessions: &[SessionRow], look: &Look<'_>) -> String {
+    if sessions.is_empty() {
+        return "No session is kept yet. Ask something: `? why is this folder so big`.\n".to_owned();
+    }
+    let ids: Vec<&str> = sessions.iter().map(|session| session.id.as_str()).collect();
+    let digits = id::shown_digits(&ids);
+    let rows: Vec<[String; 4]> = sessions
+        .iter()
+        .map(|session| {
+            let when = record::time::ago(session.active, look.now.timestamp(), look.now.time_zone());
+            let folder = one_line(&record::folder(&session.cwd, look.home), FOLDER_COLUMNS);
+            [session.id.get(..digits).unwrap_or(&session.id).to_owned(), when, session.turns.to_string(), folder]
+        })
+        .collect();
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let (when, questions, folder) = (width(1), width(2), width(3));
+    let before_title = digits + when + questions + folder + 4 * 2;
+    let title_columns =
+        look.columns.map_or(usize::MAX, |columns| columns.saturating_sub(before_title).max(TITLE_MIN_COLUMNS));
+    let mut text = String::new();
+    for (row, session) in rows.iter().zip(sessions) {
+        let title = one_line(&session.title, title_columns);
+        let [id, ago, count, place] = row;
+        let line = format!("{id}  {ago:when$}  {count:>questions$}  {place:folder$}  {title}");
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text
+}

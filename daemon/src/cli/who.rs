@@ -1,0 +1,99 @@
+//! `cohabd who`: who would answer a question now and why, and whether they can be reached. For `cohab doctor`.
+//!
+//! Prints one JSON object. `kind`: `service`, `local` (found on this machine, asked about before its first use), `offline`, `script`
+//! or `none`. Of the first two: `name`, `host`, `model` (absent if the service is asked for it), `origin` (what decided), `key`
+//! (where the key comes from, never the key). `reached` is what came of asking for the list of models: `is_asked`, `models` (how
+//! many), `message` and `hint` if it failed or was not tried. Of `none`: `message` and `hint`.
+
+use std::{io::Write, process::ExitCode, time::Duration};
+
+use cohab_protocol::Paths;
+use serde_json::{Value, json};
+use tokio::time::timeout;
+
+use super::{Failure, ModelFlags};
+use crate::{
+    config,
+    provider::{
+        choice::{self, Answerer},
+        detect, http,
+        key::Source,
+        key_store::KeyStores,
+        listing,
+        service::Service,
+        settings::KeyStore,
+    },
+    server::session::Variables,
+};
+
+/// For the list of models.
+const REACH_LIMIT: Duration = Duration::from_secs(3);
+
+/// Runs it.
+pub fn run(paths: &Paths, output: &mut dyn Write, errors: &mut dyn Write) -> ExitCode {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let told = runtime.map_err(Failure::from).and_then(|runtime| {
+        let told = runtime.block_on(who(paths, &ModelFlags::default().variables()));
+        writeln!(output, "{told}").map_err(Failure::from)
+    });
+    super::finish(told, output, errors)
+}
+
+async fn who(paths: &Paths, variables: &Variables) -> Value {
+    match answerer(paths, variables).await {
+        Ok(Answerer::Offline) => json!({"kind": "offline"}),
+        Ok(Answerer::Script(_)) => json!({"kind": "script"}),
+        Ok(Answerer::Service(service)) => told("service", &service, reached(paths, &service).await),
+        // Finding it was asking it.
+        Ok(Answerer::Local(found, service)) => {
+            let mut told = told("local", &service, json!({"is_asked": true, "models": found.models.len()}));
+            told["model"] = found.model.into();
+            told
+        }
+        Err((message, hint)) => json!({"kind": "none", "message": message, "hint": hint}),
+    }
+}
+
+type Complaint = (String, Option<String>);
+
+async fn answerer(paths: &Paths, variables: &Variables) -> Result<Answerer, Complaint> {
+    let settings = config::load(paths).map_err(|error| (error.to_string(), error.hint))?;
+    let settings = settings.model_of(variables.get("COHAB_PROFILE").map(String::as_str));
+    let settings = settings.map_err(|error| (error.to_string(), Some(error.hint)))?;
+    let environment = |name: &str| variables.get(name).cloned();
+    let hosts = detect::usual_hosts(environment("OLLAMA_HOST").as_deref());
+    choice::answerer(&settings, &environment, &hosts).await.map_err(|error| (error.message, error.hint))
+}
+
+fn told(kind: &str, service: &Service, reached: Value) -> Value {
+    json!({
+        "kind": kind, "name": service.name, "host": http::host_of(&service.base), "model": service.likely_model(),
+        "origin": service.origin(), "key": service.key.as_ref().map(|_| &service.key_place), "reached": reached,
+    })
+}
+
+/// Asks for the list of models, unless getting the key may open a dialog or ask for a passphrase.
+async fn reached(paths: &Paths, service: &Service) -> Value {
+    let not_asked = |message: &str| json!({"is_asked": false, "message": message});
+    let key = match &service.key {
+        Some(key) => match key.source {
+            Source::Command(_) => return not_asked("its key comes from a command, which was not run"),
+            Source::Stored(KeyStore::Keyring) => return not_asked("its key is in the keyring, which was not opened"),
+            Source::Here(_) | Source::Stored(KeyStore::File) => {
+                match key.secret(&KeyStores::new(&paths.config_dir), &service.account).await {
+                    Ok(secret) => Some(secret),
+                    Err(error) => return json!({"is_asked": false, "message": error.message, "hint": error.hint}),
+                }
+            }
+        },
+        None => None,
+    };
+    match timeout(REACH_LIMIT, listing::models(service, key)).await {
+        Ok(Ok(models)) => json!({"is_asked": true, "models": models.len()}),
+        Ok(Err(error)) => json!({"is_asked": true, "message": error.message, "hint": error.hint}),
+        Err(_) => {
+            let message = format!("{} did not answer within {} s", service.name, REACH_LIMIT.as_secs());
+            json!({"is_asked": true, "message": message, "hint": "look whether the network and the service are up"})
+        }
+    }
+}

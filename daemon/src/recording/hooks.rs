@@ -1,0 +1,111 @@
+//! Calls on record: one hook outside the gate sees what the model wants and what it is told in the end, one inside it sees what
+//! really runs.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use cohab_shell_relay::sanitize::sanitize;
+
+use super::{OpenCall, TurnRecorder};
+use crate::{
+    agent::{
+        Denial, Middleware, PlannedCall, TurnState,
+        port::{Effect, ToolResult},
+        state::Progress,
+    },
+    safety::tail,
+    store::sessions::event::{Approval, Call, CallResult, Event, OUTPUT_TAIL_BYTES},
+};
+
+/// Outside the gate.
+pub struct Proposals(pub Arc<TurnRecorder>);
+
+#[async_trait]
+impl Middleware for Proposals {
+    async fn before_tool(&self, call: &mut PlannedCall) -> Result<(), Denial> {
+        let open = OpenCall {
+            call: noted(call, Approval::Refused),
+            is_kept: false,
+            was_asked: false,
+            ran: CallResult::default(),
+        };
+        self.0.state().call = Some(open);
+        Ok(())
+    }
+
+    async fn after_tool(&self, result: &mut ToolResult) {
+        let Some(open) = self.0.state().call.take() else {
+            // Nothing that a tool could be called with.
+            return;
+        };
+        if !open.is_kept {
+            self.0.keep(Event::Call(Call { approval: Approval::Refused, ..open.call }));
+        }
+        let mut ran = open.ran;
+        if ran.cwd.is_none() {
+            ran.output = tail(&result.content, OUTPUT_TAIL_BYTES).to_owned();
+        }
+        ran.is_error = result.is_error;
+        self.0.keep(Event::Result(ran));
+    }
+
+    async fn after_step(&self, state: &TurnState) {
+        // As for the conversation in memory: calls without results are of no use.
+        if !matches!(state.progress(), Progress::Tools { .. }) {
+            self.0.step_done(state.messages());
+        }
+    }
+}
+
+/// Inside the gate.
+pub struct Calls {
+    recorder: Arc<TurnRecorder>,
+    is_asked: Box<dyn Fn() -> bool + Send + Sync>,
+}
+
+impl Calls {
+    /// `is_asked` says whether the user is asked at all.
+    #[must_use]
+    pub fn new(recorder: Arc<TurnRecorder>, is_asked: Box<dyn Fn() -> bool + Send + Sync>) -> Self {
+        Self { recorder, is_asked }
+    }
+}
+
+#[async_trait]
+impl Middleware for Calls {
+    async fn before_tool(&self, call: &mut PlannedCall) -> Result<(), Denial> {
+        let unasked = match call.approval {
+            _ if !(self.is_asked)() => Approval::Mode,
+            Some(_) => Approval::Session,
+            None => Approval::NotNeeded,
+        };
+        let kept = {
+            let mut state = self.recorder.state();
+            let Some(open) = state.call.as_mut() else { return Ok(()) };
+            let approval = if open.was_asked { open.call.approval } else { unasked };
+            let now = noted(call, approval);
+            let was_changed = now.command != open.call.command;
+            let proposed = if was_changed { open.call.command.take() } else { None };
+            open.call = Call { proposed, ..now };
+            open.is_kept = true;
+            open.call.clone()
+        };
+        self.recorder.keep(Event::Call(kept));
+        Ok(())
+    }
+}
+
+fn noted(call: &PlannedCall, approval: Approval) -> Call {
+    let command = match &call.intent.effect {
+        Effect::RunCommand { command } => Some(sanitize(command)),
+        Effect::Read { .. } | Effect::Write { .. } => None,
+    };
+    Call {
+        tool: call.tool.clone(),
+        title: sanitize(&call.intent.title),
+        command,
+        proposed: None,
+        cwd: call.cwd.to_string_lossy().into_owned(),
+        approval,
+    }
+}

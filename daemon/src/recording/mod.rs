@@ -1,0 +1,230 @@
+//! Puts on record what happens in a turn: each port of the agent is wrapped by one that takes notes. Nothing waits for it, and
+//! nothing is kept before the settings of the turn allow it.
+
+pub mod hooks;
+mod ports;
+mod session;
+
+use std::{
+    path::PathBuf,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use cohab_shell_relay::{
+    runner::{CommandOutcome, Mode},
+    sanitize::{one_line, sanitize},
+};
+use jiff::Timestamp;
+
+pub use ports::{RecordingApprover, RecordingRunner, RecordingSink};
+pub use session::SessionRecord;
+
+use crate::{
+    agent::{
+        StopReason, TurnError,
+        port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Effect, Message, ModelInfo, TokenUsage},
+    },
+    safety::{cut_middle, tail},
+    store::sessions::{
+        Archive, Entry, Limits, TITLE_MAX_CHARS,
+        event::{Approval, Call, CallResult, Event, OUTPUT_TAIL_BYTES, TEXT_BYTES},
+    },
+};
+
+/// How a turn begins.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Opening {
+    /// Name of the session.
+    pub session: String,
+    /// The turn's id.
+    pub turn: String,
+    /// As the user typed it.
+    pub question: String,
+    /// Where the shell is.
+    pub cwd: PathBuf,
+    /// Name of the live shell, if there is one.
+    pub shell: Option<String>,
+    /// What was piped in, in bytes.
+    pub piped_bytes: usize,
+}
+
+/// Takes notes of one turn.
+pub struct TurnRecorder {
+    archive: Archive,
+    session: Arc<SessionRecord>,
+    opening: Opening,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    is_on: bool,
+    text: String,
+    reasoning: String,
+    /// The call that is on, until its result is known.
+    call: Option<OpenCall>,
+    /// Messages that are kept.
+    saved: usize,
+}
+
+struct OpenCall {
+    call: Call,
+    /// Its event is kept: the user or the policy allowed it.
+    is_kept: bool,
+    was_asked: bool,
+    ran: CallResult,
+}
+
+impl TurnRecorder {
+    /// For one turn of a session.
+    #[must_use]
+    pub fn new(archive: Archive, session: Arc<SessionRecord>, opening: Opening) -> Self {
+        Self { archive, session, opening, state: Mutex::default() }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_on(&self) -> bool {
+        self.state().is_on
+    }
+
+    fn keep(&self, event: Event) {
+        self.keep_at(Timestamp::now(), event);
+    }
+
+    fn keep_at(&self, at: Timestamp, event: Event) {
+        if self.is_on() {
+            let Opening { session, turn, .. } = &self.opening;
+            self.archive.keep(Entry::Event { session: session.clone(), turn: turn.clone(), at, event });
+        }
+    }
+
+    /// The settings are read: from here on things are kept, if they are to be.
+    pub fn begin(&self, limits: Option<Limits>, model: &ModelInfo) {
+        let Some(limits) = limits else { return };
+        self.state().is_on = true;
+        let question = sanitize(&self.opening.question);
+        let cwd = self.opening.cwd.to_string_lossy().into_owned();
+        self.archive.keep(Entry::Turn {
+            session: self.opening.session.clone(),
+            at: Timestamp::now(),
+            title: one_line(question.trim(), TITLE_MAX_CHARS),
+            cwd: cwd.clone(),
+            model: format!("{}/{}", model.wire, model.model),
+            limits,
+        });
+        for (at, event) in self.session.take_commands() {
+            self.keep_at(at, event);
+        }
+        let piped_bytes = u64::try_from(self.opening.piped_bytes).unwrap_or(u64::MAX);
+        self.keep(Event::Question { text: question, cwd, shell: self.opening.shell.clone(), piped_bytes });
+    }
+
+    /// What the turn builds on.
+    pub fn history(&self, messages: &[Message]) {
+        self.save(0, messages);
+    }
+
+    /// The conversation after a complete step.
+    fn step_done(&self, messages: &[Message]) {
+        let saved = self.state().saved;
+        self.save(saved, messages.get(saved..).unwrap_or_default());
+    }
+
+    fn save(&self, from: usize, messages: &[Message]) {
+        let mut state = self.state();
+        if state.is_on && (from == 0 || !messages.is_empty()) {
+            state.saved = from + messages.len();
+            let (session, messages) = (self.opening.session.clone(), messages.to_vec());
+            self.archive.keep(Entry::Conversation { session, from, messages });
+        }
+    }
+
+    /// What the model said in a step is complete, or as complete as it gets.
+    fn flush(&self) {
+        let (reasoning, text) = {
+            let mut state = self.state();
+            (std::mem::take(&mut state.reasoning), std::mem::take(&mut state.text))
+        };
+        if !reasoning.trim().is_empty() {
+            self.keep(Event::Reasoning { text: clean(&reasoning) });
+        }
+        if !text.trim().is_empty() {
+            self.keep(Event::Answer { text: clean(&text) });
+        }
+    }
+
+    fn asked(&self, question: &ApprovalQuestion, answer: &ApprovalAnswer) {
+        let (decision, note) = match answer {
+            ApprovalAnswer::Approved { for_session: false, .. } => (Approval::Once, String::new()),
+            ApprovalAnswer::Approved { for_session: true, .. } => (Approval::Session, String::new()),
+            ApprovalAnswer::Edited { command, .. } => (Approval::Edited, clean(command)),
+            ApprovalAnswer::Refused { reason } => (Approval::Refused, clean(reason)),
+            ApprovalAnswer::CancelTurn => (Approval::Refused, "the user ended the turn".to_owned()),
+        };
+        if let Some(open) = self.state().call.as_mut() {
+            open.was_asked = true;
+            open.call.approval = decision;
+        }
+        let (reasons, is_dangerous) = (question.reasons.clone(), question.is_dangerous);
+        self.keep(Event::Approval { subject: subject(&question.subject), reasons, is_dangerous, decision, note });
+    }
+
+    fn ran(&self, outcome: &CommandOutcome) {
+        if outcome.mode == Mode::Live {
+            self.session.shell_changed(outcome);
+        }
+        if let Some(open) = self.state().call.as_mut() {
+            open.ran = CallResult {
+                output: tail(&sanitize(&outcome.output), OUTPUT_TAIL_BYTES).to_owned(),
+                is_error: false,
+                exit_code: outcome.status,
+                cwd: Some(outcome.cwd.to_string_lossy().into_owned()),
+                duration_ms: Some(u64::try_from(outcome.duration.as_millis()).unwrap_or(u64::MAX)),
+            };
+        }
+    }
+
+    /// The turn is over.
+    pub fn end(&self, result: &Result<StopReason, TurnError>, usage: &TokenUsage) {
+        self.flush();
+        if let Err(error) = result {
+            self.keep(Event::Error { message: sanitize(&error.to_string()) });
+        }
+        let TokenUsage { output: received_tokens, cost_microusd, .. } = *usage;
+        self.keep(Event::Usage { sent_tokens: usage.sent(), received_tokens, cost_microusd });
+        self.keep(Event::Ended { reason: end_word(result).to_owned() });
+        if self.is_on() {
+            let left = self.session.left(&self.opening.cwd);
+            self.archive.keep(Entry::Left { session: self.opening.session.clone(), left });
+        }
+    }
+}
+
+fn clean(text: &str) -> String {
+    cut_middle(&sanitize(text), TEXT_BYTES)
+}
+
+fn subject(subject: &ApprovalSubject) -> String {
+    let text = match subject {
+        ApprovalSubject::Effect { effect: Effect::RunCommand { command }, .. } => command.clone(),
+        ApprovalSubject::Effect { tool, effect: Effect::Read { path } | Effect::Write { path, .. } } => {
+            format!("{tool} {}", path.display())
+        }
+        ApprovalSubject::LocalServer { url, server, .. } => format!("ask {server} at {url}"),
+    };
+    clean(&text)
+}
+
+fn end_word(result: &Result<StopReason, TurnError>) -> &'static str {
+    match result {
+        Ok(StopReason::Answered) => "answered",
+        Ok(StopReason::Cancelled) => "cancelled",
+        Ok(StopReason::StepLimit) => "step_limit",
+        Ok(StopReason::Refused) => "refused",
+        Ok(StopReason::Length) => "length",
+        Err(_) => "failed",
+    }
+}

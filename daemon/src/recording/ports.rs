@@ -1,0 +1,104 @@
+//! The ports of the agent, with notes taken.
+
+use std::{path::PathBuf, sync::Arc};
+
+use async_trait::async_trait;
+use cohab_shell_relay::runner::{CommandOutcome, CommandRequest, CommandRunner, RelayError};
+use tokio_util::sync::CancellationToken;
+
+use super::TurnRecorder;
+use crate::agent::port::{ApprovalAnswer, ApprovalQuestion, Approver, EventSink, TurnEvent};
+
+/// Longest text of one step that is held back for the record, in bytes.
+const MAX_HELD_BYTES: usize = 4 * 1024 * 1024;
+
+/// Notes what the model says.
+pub struct RecordingSink<S> {
+    inner: S,
+    recorder: Arc<TurnRecorder>,
+}
+
+impl<S> RecordingSink<S> {
+    /// Passes everything on to `inner`.
+    #[must_use]
+    pub fn new(inner: S, recorder: Arc<TurnRecorder>) -> Self {
+        Self { inner, recorder }
+    }
+}
+
+#[async_trait]
+impl<S: EventSink> EventSink for RecordingSink<S> {
+    async fn emit(&self, event: TurnEvent) {
+        match &event {
+            TurnEvent::Text(text) => append(&mut self.recorder.state().text, text),
+            TurnEvent::Reasoning(text) => append(&mut self.recorder.state().reasoning, text),
+            TurnEvent::Reset => {
+                let mut state = self.recorder.state();
+                state.text.clear();
+                state.reasoning.clear();
+            }
+            TurnEvent::StepFinished { .. } => self.recorder.flush(),
+            TurnEvent::StepStarted { .. }
+            | TurnEvent::Spent { .. }
+            | TurnEvent::Notice(_)
+            | TurnEvent::Retry { .. } => {}
+        }
+        self.inner.emit(event).await;
+    }
+}
+
+fn append(held: &mut String, text: &str) {
+    if held.len() + text.len() <= MAX_HELD_BYTES {
+        held.push_str(text);
+    }
+}
+
+/// Notes what the user agrees to.
+pub struct RecordingApprover {
+    inner: Arc<dyn Approver>,
+    recorder: Arc<TurnRecorder>,
+}
+
+impl RecordingApprover {
+    /// Lets `inner` ask.
+    #[must_use]
+    pub fn new(inner: Arc<dyn Approver>, recorder: Arc<TurnRecorder>) -> Self {
+        Self { inner, recorder }
+    }
+}
+
+#[async_trait]
+impl Approver for RecordingApprover {
+    async fn ask(&self, question: ApprovalQuestion) -> ApprovalAnswer {
+        let answer = self.inner.ask(question.clone()).await;
+        self.recorder.asked(&question, &answer);
+        answer
+    }
+}
+
+/// Notes how commands went.
+pub struct RecordingRunner {
+    inner: Arc<dyn CommandRunner>,
+    recorder: Arc<TurnRecorder>,
+}
+
+impl RecordingRunner {
+    /// Lets `inner` run them.
+    #[must_use]
+    pub fn new(inner: Arc<dyn CommandRunner>, recorder: Arc<TurnRecorder>) -> Self {
+        Self { inner, recorder }
+    }
+}
+
+#[async_trait]
+impl CommandRunner for RecordingRunner {
+    async fn run(&self, request: CommandRequest, cancel: &CancellationToken) -> Result<CommandOutcome, RelayError> {
+        let outcome = self.inner.run(request, cancel).await?;
+        self.recorder.ran(&outcome);
+        Ok(outcome)
+    }
+
+    fn cwd(&self) -> PathBuf {
+        self.inner.cwd()
+    }
+}

@@ -1,0 +1,114 @@
+//! Conversations of earlier lives: found when a client asks for one, and when a client of one comes back.
+
+use std::{sync::PoisonError, time::Duration};
+
+use cohab_protocol::{Attach, EnvSetting, ErrorSubject, LeftState, RequestId, SessionKey, WireError, WireErrorKind};
+use tokio::{task::spawn_blocking, time::timeout};
+
+use super::{Daemon, session::Session};
+use crate::{
+    context::fit::fit,
+    server::turn_task::MAX_CONVERSATION_TOKENS,
+    store::sessions::{Archive, Entry, Found, Stored},
+};
+
+/// What the name of a session begins with that is to be looked for by the start of its id.
+const RESUME: &str = "resume:";
+/// What it begins with if a copy is to be made of that.
+const FORK: &str = "fork:";
+/// A question waits so long at most for what an earlier daemon kept.
+const LOAD_WAIT: Duration = Duration::from_secs(2);
+
+/// What is told of a session that goes on.
+#[derive(Debug, Default)]
+pub struct Resumed {
+    /// Its title.
+    pub title: Option<String>,
+    /// How its shell was left.
+    pub left: Option<LeftState>,
+}
+
+/// Brings the conversation of a session back that an earlier daemon knew: the client outlived it. Once per session.
+pub async fn restore(archive: &Archive, session: &Session) {
+    if !session.record().restore_once() {
+        return;
+    }
+    let (archive, key) = (archive.clone(), session.key().to_string());
+    let loading = spawn_blocking(move || archive.load(&key));
+    match timeout(LOAD_WAIT, loading).await {
+        Ok(Ok(Ok(Some(stored)))) => take(session, stored),
+        Ok(Ok(Ok(None))) => {}
+        Ok(Ok(Err(error))) => tracing::warn!(%error, "what was said before is not known"),
+        Ok(Err(_)) | Err(_) => tracing::warn!("the store is slow; going on without what was said before"),
+    }
+}
+
+fn take(session: &Session, stored: Stored) {
+    let mut messages = stored.conversation;
+    fit(&mut messages, MAX_CONVERSATION_TOKENS);
+    let mut conversation = session.conversation().lock().unwrap_or_else(PoisonError::into_inner);
+    if conversation.is_empty() {
+        *conversation = messages;
+        session.record().go_on_from(stored.left);
+    }
+}
+
+/// The conversation was forgotten: a later life must not know it either. What happened stays on record.
+pub fn forget(archive: &Archive, session: &Session) {
+    session.record().restore_once();
+    archive.keep(Entry::Conversation { session: session.key().to_string(), from: 0, messages: Vec::new() });
+}
+
+/// What `attach` asks to go on with: its name takes the place of the start of its id.
+///
+/// # Errors
+/// There is no such session, or several, or somebody else has it open.
+pub async fn find(daemon: &Daemon, request: RequestId, attach: &mut Attach) -> Result<Resumed, WireError> {
+    let Some((id, is_fork)) = wanted(&attach.session.0) else { return Ok(Resumed::default()) };
+    let fail = |message: String, hint: &str| WireError {
+        about: ErrorSubject::Request(request),
+        kind: WireErrorKind::NotFound,
+        message,
+        hint: Some(hint.to_owned()),
+    };
+    let (archive, prefix) = (daemon.archive.clone(), id.clone());
+    let looking = spawn_blocking(move || archive.find(&prefix));
+    let unreadable = |error: String| fail(format!("The conversations cannot be read: {error}."), "`cohab sessions`");
+    let found = looking.await.map_err(|error| unreadable(error.to_string()))?;
+    let session = match found.map_err(|error| unreadable(error.to_string()))? {
+        Found::One(session) => *session,
+        Found::None => return Err(fail(format!("No session begins with \"{id}\"."), LISTS)),
+        Found::Several(_) => return Err(fail(format!("Several sessions begin with \"{id}\"."), LISTS)),
+    };
+    if is_fork {
+        let archive = daemon.archive.clone();
+        let copying = spawn_blocking(move || archive.fork(&session.key));
+        let copied = copying.await.map_err(|error| unreadable(error.to_string()))?;
+        let copy = copied.map_err(|error| unreadable(error.to_string()))?;
+        attach.session = SessionKey(copy.clone());
+        let left = load_left(daemon, copy).await;
+        return Ok(Resumed { title: Some(session.title), left });
+    }
+    let key = SessionKey(session.key.clone());
+    if daemon.is_attended(&key) {
+        let hint = format!("`cohab sessions fork {id}` goes on with a copy");
+        return Err(fail("This conversation is open in another shell.".to_owned(), &hint));
+    }
+    attach.session = key;
+    let left = load_left(daemon, session.key).await;
+    Ok(Resumed { title: Some(session.title), left })
+}
+
+fn wanted(name: &str) -> Option<(String, bool)> {
+    let resumed = name.strip_prefix(RESUME).map(|id| (id.to_owned(), false));
+    resumed.or_else(|| name.strip_prefix(FORK).map(|id| (id.to_owned(), true)))
+}
+
+async fn load_left(daemon: &Daemon, key: String) -> Option<LeftState> {
+    let archive = daemon.archive.clone();
+    let stored = spawn_blocking(move || archive.load(&key)).await.ok()?.ok()??;
+    let environment = stored.left.environment.into_iter().map(|(name, value)| EnvSetting { name, value });
+    Some(LeftState { cwd: std::path::Path::new(&stored.left.cwd).into(), environment: environment.collect() })
+}
+
+const LISTS: &str = "`cohab sessions` lists them";

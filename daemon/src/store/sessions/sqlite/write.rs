@@ -1,0 +1,169 @@
+//! Writing, within one transaction.
+
+use jiff::Timestamp;
+use rusqlite::{OptionalExtension, Transaction, params};
+
+use super::super::{Entry, Left, Limits, event::Event, id};
+use crate::{agent::port::Message, store::StoreError};
+
+/// Keeps all. Whether something was taken away for it.
+pub(super) fn append(transaction: &Transaction<'_>, entries: &[Entry]) -> Result<bool, StoreError> {
+    let mut has_removed = false;
+    for entry in entries {
+        match entry {
+            Entry::Turn { session, at, title, cwd, model, limits } => {
+                begin_turn(transaction, session, *at, [title, cwd, model])?;
+                has_removed |= enforce(transaction, session, *at, limits)?;
+            }
+            Entry::Event { session, turn, at, event } => add_event(transaction, session, turn, *at, event)?,
+            Entry::Conversation { session, from, messages } => converse(transaction, session, *from, messages)?,
+            Entry::Left { session, left } => leave(transaction, session, left)?,
+        }
+    }
+    Ok(has_removed)
+}
+
+fn begin_turn(
+    transaction: &Transaction<'_>,
+    session: &str,
+    at: Timestamp,
+    [title, cwd, model]: [&String; 3],
+) -> Result<(), StoreError> {
+    let upsert = "INSERT INTO sessions VALUES (?1, ?2, ?3, ?4, ?4, ?5, ?6, 1, NULL, '{}')
+        ON CONFLICT (key) DO UPDATE SET active_ms = ?4, cwd = ?5, model = ?6, turns = turns + 1";
+    transaction.execute(upsert, params![session, id::of_key(session), title, at.as_millisecond(), cwd, model])?;
+    Ok(())
+}
+
+fn is_there(transaction: &Transaction<'_>, session: &str) -> Result<bool, StoreError> {
+    let row = transaction.query_row("SELECT 1 FROM sessions WHERE key = ?1", [session], |_| Ok(()));
+    Ok(row.optional()?.is_some())
+}
+
+fn add_event(
+    transaction: &Transaction<'_>,
+    session: &str,
+    turn: &str,
+    at: Timestamp,
+    event: &Event,
+) -> Result<(), StoreError> {
+    if !is_there(transaction, session)? {
+        return Ok(());
+    }
+    let payload = serde_json::to_string(event).unwrap_or_default();
+    let insert = "INSERT INTO events (session, turn, at_ms, kind, payload) VALUES (?1, ?2, ?3, ?4, ?5)";
+    transaction.execute(insert, params![session, turn, at.as_millisecond(), event.kind(), payload])?;
+    if let Some(text) = event.searchable() {
+        let number = transaction.last_insert_rowid();
+        transaction.execute("INSERT INTO search (rowid, text) VALUES (?1, ?2)", params![number, text])?;
+    }
+    Ok(())
+}
+
+/// Writes only what is new: mostly all but the last messages are there.
+fn converse(transaction: &Transaction<'_>, session: &str, from: usize, messages: &[Message]) -> Result<(), StoreError> {
+    if !is_there(transaction, session)? {
+        return Ok(());
+    }
+    let kept = {
+        let mut statement = transaction.prepare("SELECT payload FROM messages WHERE session = ?1 ORDER BY position")?;
+        let rows = statement.query_map([session], |row| row.get::<_, String>(0))?;
+        rows.collect::<Result<Vec<_>, _>>()?
+    };
+    let Some(kept) = kept.get(from..) else { return Ok(()) };
+    let new: Vec<String> = messages.iter().map(|message| serde_json::to_string(message).unwrap_or_default()).collect();
+    let same = kept.iter().zip(&new).take_while(|(kept, new)| kept == new).count();
+    let position = |index: usize| i64::try_from(from + index).unwrap_or(i64::MAX);
+    let delete = "DELETE FROM messages WHERE session = ?1 AND position >= ?2";
+    transaction.execute(delete, params![session, position(same)])?;
+    for (index, payload) in new.iter().enumerate().skip(same) {
+        let insert = "INSERT INTO messages VALUES (?1, ?2, ?3)";
+        transaction.execute(insert, params![session, position(index), payload])?;
+    }
+    Ok(())
+}
+
+fn leave(transaction: &Transaction<'_>, session: &str, left: &Left) -> Result<(), StoreError> {
+    let environment = serde_json::to_string(&left.environment).unwrap_or_default();
+    let update = "UPDATE sessions SET cwd = ?2, environment = ?3 WHERE key = ?1";
+    transaction.execute(update, params![session, left.cwd, environment])?;
+    Ok(())
+}
+
+/// Takes the oldest sessions away until all are within the limits, never the one that is written now.
+fn enforce(transaction: &Transaction<'_>, current: &str, now: Timestamp, limits: &Limits) -> Result<bool, StoreError> {
+    let age_ms = i64::try_from(limits.age.as_millis()).unwrap_or(i64::MAX);
+    let mut has_removed = remove_older(transaction, now.as_millisecond().saturating_sub(age_ms))? > 0;
+    while is_beyond(transaction, limits)? {
+        let oldest = "SELECT key FROM sessions WHERE key <> ?1 ORDER BY active_ms LIMIT 1";
+        let oldest: Option<String> = transaction.query_row(oldest, [current], |row| row.get(0)).optional()?;
+        let Some(oldest) = oldest else { break };
+        has_removed |= remove(transaction, &oldest)?;
+    }
+    Ok(has_removed)
+}
+
+fn is_beyond(transaction: &Transaction<'_>, limits: &Limits) -> Result<bool, StoreError> {
+    let number = |query: &str| transaction.query_row(query, [], |row| row.get::<_, i64>(0));
+    let sessions = number("SELECT count(*) FROM sessions")?;
+    let pages = number("PRAGMA page_count")? - number("PRAGMA freelist_count")?;
+    let bytes = pages.saturating_mul(number("PRAGMA page_size")?);
+    let exceeds = |value: i64, limit: u64| u64::try_from(value).unwrap_or(0) > limit;
+    Ok(exceeds(sessions, limits.sessions) || exceeds(bytes, limits.bytes))
+}
+
+pub(super) fn remove_older(transaction: &Transaction<'_>, before_ms: i64) -> Result<usize, StoreError> {
+    let keys = {
+        let mut statement = transaction.prepare("SELECT key FROM sessions WHERE active_ms < ?1")?;
+        let rows = statement.query_map([before_ms], |row| row.get::<_, String>(0))?;
+        rows.collect::<Result<Vec<_>, _>>()?
+    };
+    keys.iter().try_fold(0, |sum, key| Ok(sum + usize::from(remove(transaction, key)?)))
+}
+
+/// Removes a session and all that belongs to it. False if it is not there.
+pub(super) fn remove(transaction: &Transaction<'_>, session: &str) -> Result<bool, StoreError> {
+    let numbers = "SELECT number FROM events WHERE session = ?1";
+    transaction.execute(&format!("DELETE FROM search WHERE rowid IN ({numbers})"), [session])?;
+    for delete in ["DELETE FROM events WHERE session = ?1", "DELETE FROM messages WHERE session = ?1"] {
+        transaction.execute(delete, [session])?;
+    }
+    Ok(transaction.execute("DELETE FROM sessions WHERE key = ?1", [session])? > 0)
+}
+
+pub(super) fn fork(
+    transaction: &Transaction<'_>,
+    session: &str,
+    copy: &str,
+    at: Timestamp,
+) -> Result<bool, StoreError> {
+    if is_there(transaction, copy)? {
+        return Ok(false);
+    }
+    let row = "INSERT INTO sessions SELECT ?2, ?3, title, ?4, ?4, cwd, model, turns, id, environment FROM sessions
+        WHERE key = ?1";
+    if transaction.execute(row, params![session, copy, id::of_key(copy), at.as_millisecond()])? == 0 {
+        return Ok(false);
+    }
+    let messages = "INSERT INTO messages SELECT ?2, position, payload FROM messages WHERE session = ?1";
+    transaction.execute(messages, [session, copy])?;
+    let events = "INSERT INTO events (session, turn, at_ms, kind, payload, copy_of)
+        SELECT ?2, turn, at_ms, kind, payload, number FROM events WHERE session = ?1 ORDER BY number";
+    transaction.execute(events, [session, copy])?;
+    index_copies(transaction, copy)?;
+    Ok(true)
+}
+
+/// The index holds no text to copy.
+fn index_copies(transaction: &Transaction<'_>, copy: &str) -> Result<(), StoreError> {
+    let mut statement = transaction.prepare("SELECT number, payload FROM events WHERE session = ?1")?;
+    let mut rows = statement.query([copy])?;
+    while let Some(row) = rows.next()? {
+        let (number, payload): (i64, String) = (row.get(0)?, row.get(1)?);
+        let event: Option<Event> = serde_json::from_str(&payload).ok();
+        if let Some(text) = event.as_ref().and_then(Event::searchable) {
+            transaction.execute("INSERT INTO search (rowid, text) VALUES (?1, ?2)", params![number, text])?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,81 @@
+//! Labelled lines and their parts.
+
+use std::fmt::Write as _;
+
+use cohab::gate::{Decision, weights::hash};
+
+use crate::names::NameSet;
+
+/// Percent of all lines that are held out.
+const HELD_OUT_PERCENT: u64 = 15;
+/// Percent of all lines that only the threshold is read from.
+const TUNING_PERCENT: u64 = 12;
+
+/// What a line is used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    Fit,
+    Tuning,
+    HeldOut,
+}
+
+/// A line whose kind is known.
+#[derive(Clone, Debug)]
+pub(crate) struct Sample<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) decision: Decision,
+    pub(crate) part: Part,
+    /// A number that is the line's own.
+    pub(crate) hash: u64,
+}
+
+impl Sample<'_> {
+    pub(crate) fn is_language(&self) -> bool {
+        self.decision == Decision::Assistant
+    }
+
+    pub(crate) fn first_word(&self) -> &str {
+        self.text.split_whitespace().next().unwrap_or_default()
+    }
+}
+
+/// All lines of a file; what is no labelled line is left out.
+pub(crate) fn read(text: &str) -> Vec<Sample<'_>> {
+    text.lines().filter_map(sample).collect()
+}
+
+fn sample(line: &str) -> Option<Sample<'_>> {
+    let (label, text) = line.split_once('\t')?;
+    let decision = match label {
+        "shell" => Decision::Shell,
+        "ai" => Decision::Assistant,
+        _ => return None,
+    };
+    let hash = hash(normalised(text).as_bytes(), 0);
+    let part = match hash % 100 {
+        0..HELD_OUT_PERCENT => Part::HeldOut,
+        HELD_OUT_PERCENT.. if hash % 100 < HELD_OUT_PERCENT + TUNING_PERCENT => Part::Tuning,
+        _ => Part::Fit,
+    };
+    Some(Sample { text, decision, part, hash })
+}
+
+/// The words of a line in small letters, so that lines with the same words land on one side.
+fn normalised(text: &str) -> String {
+    let words = text.split(|char: char| !char.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join(" ").to_lowercase()
+}
+
+/// Lines as test data: `shell`, `ai`, or `ai+` where the first word is the name of a command.
+pub(crate) fn write<'a>(samples: impl Iterator<Item = &'a Sample<'a>>, names: &NameSet) -> String {
+    let mut text = String::new();
+    for sample in samples {
+        let label = match (sample.is_language(), names.contains(sample.first_word())) {
+            (false, _) => "shell",
+            (true, false) => "ai",
+            (true, true) => "ai+",
+        };
+        let _ = writeln!(text, "{label}\t{}", sample.text);
+    }
+    text
+}

@@ -1,0 +1,100 @@
+//! Logistic regression by stochastic descent with a step of its own for each weight.
+
+use cohab::gate::{
+    builtins::EVERYWHERE,
+    features::{FEATURES, Features, features},
+    hashing::{Mark, each_hashed},
+    line::Line,
+    weights::{HASHED, Weights, hash, name_hash},
+};
+
+use crate::{data::Sample, names::NameSet, world};
+
+/// How often each line is seen, on another machine each time.
+const ROUNDS: u64 = 12;
+const DENSE_STEP: f32 = 0.08;
+const HASHED_STEP: f32 = 0.10;
+/// How much of a hashed word's weight is lost each time it is seen.
+const DECAY: f32 = 0.0004;
+/// How much a command counts, a sentence counts 1: the worst mistake is to take a command away.
+const COMMAND_COUNTS: f32 = 2.0;
+/// What a sum must exceed for the assistant, beyond even odds.
+const CAUTION: f32 = 0.0;
+
+struct Model {
+    dense: Vec<f32>,
+    dense_squares: Vec<f32>,
+    bias: f32,
+    hashed: Vec<f32>,
+    hashed_squares: Vec<f32>,
+}
+
+/// What `samples` teach.
+pub(crate) fn learn(samples: &[Sample<'_>], names: &NameSet) -> Weights {
+    let mut model = Model {
+        dense: vec![0.0; FEATURES.len()],
+        dense_squares: vec![1.0; FEATURES.len()],
+        bias: 0.0,
+        hashed: vec![0.0; HASHED],
+        hashed_squares: vec![1.0; HASHED],
+    };
+    let lines: Vec<(Line<'_>, &Sample<'_>)> = samples.iter().map(|sample| (Line::read(sample.text), sample)).collect();
+    let mut order: Vec<usize> = (0..lines.len()).collect();
+    for round in 0..ROUNDS {
+        order.sort_by_key(|at| hash(&lines[*at].1.hash.to_le_bytes(), 1_000 + round));
+        for at in &order {
+            let (line, sample) = &lines[*at];
+            model.see(line, sample, round, names);
+        }
+    }
+    model.finish(names)
+}
+
+impl Model {
+    fn see(&mut self, line: &Line<'_>, sample: &Sample<'_>, round: u64, names: &NameSet) {
+        let (standing, is_new_name) = world::standing(sample, round, names);
+        let features = features(line, standing);
+        let mut words: Vec<usize> = Vec::with_capacity(24);
+        each_hashed(line, |mark, _, index| {
+            if !(is_new_name && matches!(mark, Mark::First | Mark::Pair)) {
+                words.push(index);
+            }
+        });
+        let sum = self.bias
+            + features.iter().zip(&self.dense).map(|(value, weight)| value * weight).sum::<f32>()
+            + words.iter().map(|index| self.hashed[*index]).sum::<f32>();
+        let chance = 1.0 / (1.0 + (-sum).exp());
+        let (target, counts) = if sample.is_language() { (1.0, 1.0) } else { (0.0, COMMAND_COUNTS) };
+        self.step((target - chance) * counts, &features, &words);
+    }
+
+    fn step(&mut self, error: f32, features: &Features, words: &[usize]) {
+        self.bias += 0.01 * error;
+        for (at, value) in features.iter().enumerate().filter(|(_, value)| **value != 0.0) {
+            let gradient = error * value;
+            self.dense_squares[at] += gradient * gradient;
+            self.dense[at] += DENSE_STEP * gradient / self.dense_squares[at].sqrt() * 2.0;
+        }
+        for index in words {
+            self.hashed_squares[*index] += error * error;
+            self.hashed[*index] *= 1.0 - DECAY;
+            self.hashed[*index] += HASHED_STEP * error / self.hashed_squares[*index].sqrt() * 2.0;
+        }
+    }
+
+    fn finish(self, names: &NameSet) -> Weights {
+        let largest = self.hashed.iter().fold(f32::MIN_POSITIVE, |largest, weight| largest.max(weight.abs()));
+        let scale = largest / 127.0;
+        let known = names.iter().map(String::as_str).chain(EVERYWHERE.iter().copied());
+        let mut names: Vec<u32> = known.map(name_hash).collect();
+        names.sort_unstable();
+        names.dedup();
+        Weights {
+            dense: self.dense,
+            bias: self.bias - CAUTION,
+            scale,
+            hashed: self.hashed.iter().map(|weight| (weight / scale).round() as i8).collect(),
+            names,
+        }
+    }
+}

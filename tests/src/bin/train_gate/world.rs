@@ -1,0 +1,59 @@
+//! Made-up machines: which names resolve there, and which are not known at all.
+
+use cohab::gate::{
+    Names,
+    builtins::{is_builtin, is_everywhere},
+    standing::Standing,
+    weights::hash,
+};
+
+use crate::{data::Sample, names::NameSet};
+
+/// Percent of the names that are treated as never seen.
+const HIDDEN_PERCENT: u64 = 4;
+/// Percent of well-known names that a machine has.
+const INSTALLED_PERCENT: u64 = 50;
+/// Percent of other first words that a machine happens to have as a command.
+const CHANCE_PERCENT: u64 = 1;
+
+/// What is known of a line's first word on one made-up machine, and whether its name is one never seen.
+pub(crate) fn standing(sample: &Sample<'_>, round: u64, names: &NameSet) -> (Standing, bool) {
+    let name = sample.first_word();
+    let coin = |seed: u64| hash(&sample.hash.to_le_bytes(), round * 8 + seed) % 100;
+    let is_builtin = is_builtin(name);
+    let is_name = names.contains(name) || is_everywhere(name);
+    let is_hidden = !is_builtin && coin(1) < HIDDEN_PERCENT;
+    let chance = if is_name || !sample.is_language() { INSTALLED_PERCENT } else { CHANCE_PERCENT };
+    let standing = Standing {
+        resolves: is_builtin || (is_everywhere(name) && !is_hidden) || coin(2) < chance,
+        is_well_known: is_builtin || (is_name && !is_hidden),
+        is_builtin,
+    };
+    (standing, is_hidden)
+}
+
+/// A machine with nothing but what every system has.
+pub(crate) struct Bare;
+
+impl Names for Bare {
+    fn resolves(&self, name: &str) -> bool {
+        is_builtin(name) || is_everywhere(name)
+    }
+
+    fn exists(&self, _: &str) -> bool {
+        false
+    }
+}
+
+/// A machine that has every program.
+pub(crate) struct Full<'a>(pub(crate) &'a NameSet);
+
+impl Names for Full<'_> {
+    fn resolves(&self, name: &str) -> bool {
+        Bare.resolves(name) || self.0.contains(name)
+    }
+
+    fn exists(&self, _: &str) -> bool {
+        false
+    }
+}
