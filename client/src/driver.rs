@@ -5,6 +5,7 @@
 mod drawing;
 mod ending;
 mod entry;
+mod focus;
 mod link;
 mod process;
 mod program;
@@ -39,6 +40,7 @@ use cohab_shell_relay::{
     runner::Mode,
 };
 use entry::Entry;
+use focus::Focus;
 use process::{catch_panic_messages, home};
 use program::{Program, next_ended};
 use shell_io::{Opened, ShellIo};
@@ -51,6 +53,7 @@ const SHELL_BUFFER_BYTES: usize = 64 * 1024;
 /// Input for the shell that may wait; beyond, the terminal is not read.
 const SHELL_QUEUE_BYTES: usize = 64 * 1024;
 
+const CTRL_C: u8 = 0x03;
 const BRACKETED_PASTE_ON: &[u8] = b"\x1b[?2004h";
 const BRACKETED_PASTE_OFF: &[u8] = b"\x1b[?2004l";
 
@@ -131,6 +134,7 @@ struct Driver {
     needs_resize: bool,
     undo_key: UndoKey,
     errands: Errands,
+    focus: Focus,
     entry: Entry,
 }
 
@@ -208,6 +212,7 @@ impl Driver {
             needs_resize: false,
             undo_key: start.config.client.undo_key,
             errands: Errands::new(rules),
+            focus: Focus::new(start.config.client.notify),
             entry,
         })
     }
@@ -251,6 +256,7 @@ impl Driver {
                 Wake::Time => self.on_time(),
             }
             self.settle();
+            self.watch_focus(self.app.watches_focus());
             self.draw_if_due();
         }
     }
@@ -286,6 +292,9 @@ impl Driver {
         }
         if self.undo_key.is(bytes) && self.app.takes_undo_key(self.live.untouched_prompt()) {
             return self.handle(Event::UndoKeyPressed);
+        }
+        if matches!(bytes, [CTRL_C] | b"\x1b[99;5u") && self.app.takes_stop_key(self.live.untouched_prompt()) {
+            return self.handle(Event::StopKeyPressed);
         }
         self.live.user_input(bytes, self.shell.probe(), Instant::now(), &mut self.fx);
     }
@@ -361,6 +370,8 @@ impl Driver {
                 self.live.run_as(request, Mode::Live, self.shell.probe(), now, &mut self.fx);
             }
             Effect::BeginAnswer => self.live.begin_answer(self.shell.probe(), now, &mut self.fx),
+            Effect::ComeBack => self.live.begin_answer_when_idle(self.shell.probe(), now, &mut self.fx),
+            Effect::Notify(text) => self.notify(&text),
             Effect::CancelCommand(id) => self.live.cancel(&id, self.shell.probe(), now, &mut self.fx),
             Effect::Begin(errand) => self.errands.begin(errand),
             Effect::TakeKeyboard(true) => {
@@ -417,6 +428,7 @@ impl Driver {
 
 impl Drop for Driver {
     fn drop(&mut self) {
+        self.watch_focus(false);
         let reset = self.live.modes().reset_all();
         self.terminal.write(&reset);
     }

@@ -60,6 +60,10 @@ pub enum Effect {
     RunAsItIs(CommandRequest),
     /// Make room for the assistant; ends in `AnswerReady` or `AnswerRefused`.
     BeginAnswer,
+    /// The same as soon as the user leaves the prompt alone.
+    ComeBack,
+    /// Call a user who looks at something else, with this text.
+    Notify(String),
     /// Interrupt this running command.
     CancelCommand(String),
     /// Whether keys come to us (a card is open) or go where the relay puts them.

@@ -30,7 +30,7 @@ use crate::{
         tokens::estimate_tokens,
         window_size::WindowSources,
     },
-    middleware::{accounting::Accounting, checkpoint::Checkpoint, window::Window},
+    middleware::{accounting::Accounting, checkpoint::Checkpoint, meanwhile::Meanwhile, window::Window},
     provider::{
         choice::{Choice, ChoiceError},
         detect::LocalServer,
@@ -321,10 +321,16 @@ impl Assembler for Assembly {
         let gate = Gate::new(self.parts.policy, mode, approver, session.consents().clone(), home, shell)
             .with_remembered(Arc::clone(&self.rules) as _);
         // Outermost first; the gate is innermost but for what records, so that it judges what really runs.
-        let others: [Arc<dyn Middleware>; 3] =
-            [Arc::new(Checkpoint::new(Arc::clone(session.conversation()))), Arc::new(Inbound), Arc::new(gate)];
+        let others: [Arc<dyn Middleware>; 2] =
+            [Arc::new(Checkpoint::new(Arc::clone(session.conversation()))), Arc::new(Inbound)];
         middleware.push(Arc::new(Proposals(Arc::clone(&recorder))));
         middleware.extend(others);
+        // The offline assistant reads results by their form.
+        if !provider.info().is_offline {
+            let session = Arc::clone(&session);
+            middleware.push(Arc::new(Meanwhile::new(Box::new(move || session.take_untold()))));
+        }
+        middleware.push(Arc::new(gate));
         middleware.push(Arc::new(Calls::new(recorder, Box::new(is_asked))));
         let tools = settings.tools.into_iter().map(|tool| (tool.spec().name, tool)).collect();
         Ok(Agent { provider, tools, middleware, runner, system: SYSTEM_PROMPT.into(), limits: settings.limits })

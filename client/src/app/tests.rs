@@ -16,6 +16,8 @@ use uuid::Uuid;
 
 use super::*;
 
+mod aside;
+mod attention;
 mod calls;
 mod consent;
 mod countdown;
@@ -25,6 +27,7 @@ mod hostile;
 mod link;
 mod resume;
 mod slash;
+mod status;
 mod undo;
 
 /// Where the shell is at a question.

@@ -3,6 +3,7 @@
 mod answer;
 mod approval;
 mod architecture;
+mod aside;
 mod ask;
 mod citizenship;
 mod commands;
