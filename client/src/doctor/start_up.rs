@@ -25,7 +25,7 @@ pub(super) async fn check(context: &Context) -> Vec<Finding> {
 fn judge(shell: &str, rc: &RcFacts, texts: &[(String, String)]) -> Vec<Finding> {
     let names: Vec<&str> = texts.iter().map(|(name, _)| name.as_str()).collect();
     let list = if names.is_empty() { "there are none".to_owned() } else { names.join(", ") };
-    let mut found = vec![in_the_way(rc).unwrap_or_else(|| finding("start-up-files", Verdict::Ok, list))];
+    let mut found = vec![in_the_way(rc).unwrap_or_else(|| finding("rc-files", Verdict::Ok, list))];
     let line = |text: &str| {
         let is_code = |line: &&str| !line.trim_start().starts_with('#');
         text.lines().filter(is_code).any(|line| INIT_WORDS.iter().any(|word| line.contains(word)))
@@ -41,7 +41,7 @@ fn judge(shell: &str, rc: &RcFacts, texts: &[(String, String)]) -> Vec<Finding> 
 }
 
 fn in_the_way(rc: &RcFacts) -> Option<Finding> {
-    let warn = |text: String| finding("start-up-files", Verdict::Warn, text);
+    let warn = |text: String| finding("rc-files", Verdict::Warn, text);
     if let Some(line) = &rc.promptvars {
         return Some(warn(format!("{} keeps marks out of the prompt", at(line))).hint("take it out"));
     }
