@@ -32,7 +32,7 @@ use crate::{
         pace::FramePace,
     },
 };
-use cohab_protocol::{Attach, EnvSetting, Paths, SessionKey, TurnId};
+use cohab_protocol::{ApprovalMode, Attach, EnvSetting, Paths, SessionKey, TurnId};
 use cohab_shell_relay::{
     files::FileSystem,
     live::{Effects, Keyboard, LiveEvent, LiveShell},
@@ -142,12 +142,7 @@ impl Driver {
     fn open(start: Start) -> io::Result<Self> {
         let now = Instant::now();
         let abilities = Abilities::from_env();
-        let approval = session_settings::approval_mode(
-            None,
-            std::env::var("COHAB_APPROVAL").ok().as_deref(),
-            start.config.approval_mode.as_deref(),
-        )
-        .map_err(io::Error::other)?;
+        let approval = approval_mode(&start.config)?;
         let mut terminal = Terminal::open()?;
         let (columns, rows) = terminal.size();
         let Opened { shell, live, complaint } = shell_io::open(&start, terminal.saved_modes(), (columns, rows), now)?;
@@ -171,11 +166,10 @@ impl Driver {
             fresh_turn_id: TurnId::fresh,
             highlighter: highlighter.clone(),
         };
+        let entry = Entry::new(&options, columns, &start);
         let fresh = SessionKey(format!("shell:{}", uuid::Uuid::now_v7().as_simple()));
         let wanted = start.session.map(|id| SessionKey(format!("resume:{id}")));
         let session_before = wanted.is_some().then(|| fresh.clone());
-        let flip_key = start.config.client.flip_key;
-        let entry = Entry::new(shell.kind(), columns, options.look, flip_key, &start.paths, options.home.clone());
         let attach = Attach {
             session: wanted.unwrap_or(fresh),
             live_shell: Some(shell.name().to_owned()),
@@ -432,4 +426,11 @@ impl Drop for Driver {
         let reset = self.live.modes().reset_all();
         self.terminal.write(&reset);
     }
+}
+
+/// By the environment, else by the settings.
+fn approval_mode(config: &Config) -> io::Result<ApprovalMode> {
+    let variable = std::env::var("COHAB_APPROVAL").ok();
+    session_settings::approval_mode(None, variable.as_deref(), config.approval_mode.as_deref())
+        .map_err(io::Error::other)
 }
