@@ -16,6 +16,7 @@ use uuid::Uuid;
 use super::*;
 
 mod calls;
+mod code;
 mod consent;
 mod countdown;
 mod hostile;
