@@ -11,6 +11,7 @@ mod relay;
 mod report;
 mod start;
 mod stream;
+mod stream_cost;
 mod wires;
 
 use std::{
