@@ -11,6 +11,7 @@ mod entry;
 mod failure;
 mod line;
 mod link;
+mod resume;
 mod slash;
 mod turn;
 mod undo;
@@ -39,6 +40,7 @@ use crate::{
 };
 use entry::{Entry, Told};
 use failure::Failure;
+use resume::Resuming;
 use slash::Slash;
 use turn::Turn;
 use undo::{UndoJournal, UndoKey, Undoing};
@@ -119,6 +121,7 @@ pub struct App {
     observed: Option<StateChange>,
     undo_journal: UndoJournal,
     undoing: Option<Undoing>,
+    resuming: Option<Resuming>,
     undo_key: UndoKey,
     slash: Option<Slash>,
     /// Number of the last request to the daemon; the connection itself takes the first.
@@ -154,6 +157,7 @@ impl App {
             observed: None,
             undo_journal: UndoJournal::default(),
             undoing: None,
+            resuming: None,
             undo_key: UndoKey::default(),
             slash: None,
             last_request: 1,
@@ -175,6 +179,7 @@ impl App {
             Event::LinkUp(attached) => self.on_link_up(attached, &mut effects),
             Event::LinkLost => self.on_link_lost(&mut effects),
             Event::LinkDown { message, hint } => self.on_link_down(&message, &hint, &mut effects),
+            Event::NotJoined { message, hint } => self.on_not_joined(message, hint, &mut effects),
             Event::Daemon(message) => self.on_daemon(*message, now, &mut effects),
             Event::Resized { columns, rows } => self.on_resized(columns, rows),
             Event::ProgramEnded(output) => self.on_program_ended(&output),
@@ -194,7 +199,8 @@ impl App {
         let escape = self.escape_since.map(|since| since + LONE_ESCAPE);
         let settle = self.turn.as_ref().and_then(Turn::settle_deadline);
         let pending = self.turn.as_ref().and_then(Turn::pending_deadline);
-        let countdown = self.turn.as_ref().and_then(Turn::countdown_deadline);
+        let counts_down = self.options.look == Look::Glyphs;
+        let countdown = self.turn.as_ref().filter(|_| counts_down).and_then(Turn::countdown_deadline);
         let judging = self.entry.deadline();
         let waits = escape.into_iter().chain(settle).chain(pending).chain(countdown).chain(judging);
         waits.chain(self.slash_deadline()).min()
@@ -227,7 +233,9 @@ impl App {
                 self.entry.ended();
                 self.end_undo();
                 self.forget_slash(effects);
+                self.end_resume();
             }
+            LiveEvent::CancelRequested { .. } if self.is_joining() => self.cancel_resume(effects),
             LiveEvent::CancelRequested { is_escape } => {
                 if is_escape && self.turn.as_ref().is_some_and(|turn| !turn.is_over()) {
                     self.entry.bring_back();
@@ -235,13 +243,15 @@ impl App {
                 self.cancel_slash(effects);
                 self.cancel_turn(now, effects);
             }
+            LiveEvent::AnswerKey(bytes) if self.on_resume_keys(&bytes, effects) => {}
             LiveEvent::AnswerKey(bytes) => self.on_keys(&bytes, now, effects),
             LiveEvent::UserCommandFinished(command) => {
                 self.note_failure(&command, effects);
                 self.keep_shell_event(command::shell_event(command), effects);
             }
             other => {
-                if let Some(other) = self.on_undo_event(other, effects) {
+                let other = self.on_undo_event(other, effects).and_then(|other| self.on_resume_event(other, effects));
+                if let Some(other) = other {
                     self.on_command_event(other, now, effects);
                 }
             }
@@ -254,6 +264,7 @@ impl App {
         self.entry.refused();
         self.end_undo();
         self.forget_slash(effects);
+        self.end_resume();
         self.above.clear();
         if let Some(turn) = self.turn.take().filter(|turn| !turn.is_over() && turn.was_sent()) {
             self.call_off(turn.id(), effects);

@@ -14,14 +14,14 @@ pub enum Effect {
     Connect,
     /// Connect to the daemon that lives, never start one, and ask for the rest of a turn from here. Ends as `Connect`.
     Resume(ResumePoint),
+    /// Leave the session and join this one; another one if that cannot be. Ends as `Connect`.
+    Join(SessionKey),
     /// Send this, if connected.
     Send(ClientMessage),
     /// Attach once more on the connection that stands, with this change; the answer has this id. Nothing is kept of it yet.
     AttachAgain {
         /// Of the request.
         request_id: RequestId,
-        /// As the daemon calls it.
-        session: SessionKey,
         /// What is different.
         change: AttachChange,
     },

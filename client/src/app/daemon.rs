@@ -162,6 +162,7 @@ impl App {
             let ends_turn = decision == ApprovalDecision::CancelTurn;
             effects.push(reply(&request, decision));
             if ends_turn {
+                self.entry.bring_back_by(input);
                 self.cancel_turn(now, effects);
             }
         }

@@ -16,6 +16,7 @@ impl App {
 
     pub(super) fn on_link_up(&mut self, attached: Attached, effects: &mut Vec<Effect>) {
         let is_resumed = attached.is_resumed;
+        let joined = attached.title.is_some().then(|| attached.clone());
         self.link = LinkState::Up(attached);
         if is_resumed {
             self.report_again(effects);
@@ -35,6 +36,9 @@ impl App {
             self.send_held_query(effects);
         }
         self.send_held_request(effects);
+        if let Some(attached) = joined {
+            self.joined(Ok(attached), effects);
+        }
     }
 
     pub(super) fn send_held_query(&mut self, effects: &mut Vec<Effect>) {

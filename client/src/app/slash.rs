@@ -182,10 +182,7 @@ impl App {
         }
         let request_id = RequestId(self.last_request + 1);
         effects.push(match &wish {
-            Wish::Model(wish) => {
-                let (session, change) = (attached.session.clone(), AttachChange::Model(wish.clone()));
-                Effect::AttachAgain { request_id, session, change }
-            }
+            Wish::Model(wish) => Effect::AttachAgain { request_id, change: AttachChange::Model(wish.clone()) },
             Wish::Action(action) => {
                 let action = action.clone();
                 Effect::Send(ClientMessage::SessionRequest(SessionRequest { request_id, action }))

@@ -18,8 +18,11 @@ use super::*;
 mod calls;
 mod consent;
 mod countdown;
+mod entry;
 mod failure;
+mod hostile;
 mod link;
+mod resume;
 mod slash;
 mod undo;
 
