@@ -35,10 +35,10 @@ impl App {
         if self.cancelled_turn.is_none() {
             self.send_held_query(effects);
         }
-        self.send_held_request(effects);
         if let Some(attached) = joined {
             self.joined(Ok(attached), effects);
         }
+        self.send_held_request(effects);
     }
 
     pub(super) fn send_held_query(&mut self, effects: &mut Vec<Effect>) {
@@ -89,6 +89,7 @@ impl App {
         if let Some(call) = turn.running_call.as_ref().filter(|call| !call.has_started) {
             effects.push(Effect::CancelCommand(call.request.call_id.to_string()));
         }
+        self.drop_queue();
         self.print_error(&WireError {
             about: ErrorSubject::Connection,
             kind: WireErrorKind::NotFound,
