@@ -238,6 +238,9 @@ impl App {
         let Some(question) = self.aside.queue.pop_front() else { return false };
         self.aside.has_told = false;
         self.above.push(Line::default());
+        if self.take_queued_slash(&question, now, effects) {
+            return true;
+        }
         self.open_turn(question, now, effects);
         self.surface = Surface::Ours;
         true
