@@ -11,6 +11,7 @@ mod entry;
 mod line;
 mod link;
 mod question;
+mod resume;
 mod turn;
 mod undo;
 mod view;
@@ -44,6 +45,7 @@ use crate::{
     ui::{keys::KeyReader, look::Look},
 };
 use entry::{Entry, Told};
+use resume::Resuming;
 use turn::Turn;
 use undo::{UndoJournal, UndoKey, Undoing};
 pub use view::Frame;
@@ -125,6 +127,7 @@ pub struct App {
     observed: Option<StateChange>,
     undo_journal: UndoJournal,
     undoing: Option<Undoing>,
+    resuming: Option<Resuming>,
     undo_key: UndoKey,
     /// Where the shell is, as of the question and then of the agent's commands.
     cwd: PathBuf,
@@ -155,6 +158,7 @@ impl App {
             observed: None,
             undo_journal: UndoJournal::default(),
             undoing: None,
+            resuming: None,
             undo_key: UndoKey::default(),
             cwd,
             above: Vec::new(),
@@ -173,6 +177,7 @@ impl App {
             Event::LinkUp(attached) => self.on_link_up(attached, &mut effects),
             Event::LinkLost => self.on_link_lost(&mut effects),
             Event::LinkDown { message, hint } => self.on_link_down(&message, &hint, &mut effects),
+            Event::NotJoined { message, hint } => self.on_not_joined(message, hint, &mut effects),
             Event::Daemon(message) => self.on_daemon(*message, now, &mut effects),
             Event::Resized { columns, rows } => self.on_resized(columns, rows),
             Event::UndoKeyPressed => self.on_undo_key(&mut effects),
@@ -191,7 +196,8 @@ impl App {
         let escape = self.escape_since.map(|since| since + LONE_ESCAPE);
         let settle = self.turn.as_ref().and_then(Turn::settle_deadline);
         let pending = self.turn.as_ref().and_then(Turn::pending_deadline);
-        let countdown = self.turn.as_ref().and_then(Turn::countdown_deadline);
+        let counts_down = self.options.look == Look::Glyphs;
+        let countdown = self.turn.as_ref().filter(|_| counts_down).and_then(Turn::countdown_deadline);
         let question = self.turn.as_ref().and_then(|turn| turn.question.as_ref()).and_then(OpenQuestion::deadline);
         let judging = self.entry.deadline();
         escape.into_iter().chain(settle).chain(pending).chain(countdown).chain(judging).chain(question).min()
@@ -223,17 +229,21 @@ impl App {
                 self.turn = None;
                 self.entry.ended();
                 self.end_undo();
+                self.end_resume();
             }
+            LiveEvent::CancelRequested { .. } if self.is_joining() => self.cancel_resume(effects),
             LiveEvent::CancelRequested { is_escape } => {
                 if is_escape && self.turn.as_ref().is_some_and(|turn| !turn.is_over()) {
                     self.entry.bring_back();
                 }
                 self.cancel_turn(now, effects);
             }
+            LiveEvent::AnswerKey(bytes) if self.on_resume_keys(&bytes, effects) => {}
             LiveEvent::AnswerKey(bytes) => self.on_keys(&bytes, now, effects),
             LiveEvent::UserCommandFinished(command) => self.keep_shell_event(command::shell_event(command), effects),
             other => {
-                if let Some(other) = self.on_undo_event(other, effects) {
+                let other = self.on_undo_event(other, effects).and_then(|other| self.on_resume_event(other, effects));
+                if let Some(other) = other {
                     self.on_command_event(other, now, effects);
                 }
             }
@@ -245,6 +255,7 @@ impl App {
         self.surface = Surface::Shell;
         self.entry.refused();
         self.end_undo();
+        self.end_resume();
         self.above.clear();
         if let Some(turn) = self.turn.take().filter(|turn| !turn.is_over() && turn.was_sent()) {
             self.call_off(turn.id(), effects);

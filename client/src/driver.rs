@@ -2,10 +2,12 @@
 //!
 //! A key takes the shortest way: read, relay, write. Nothing on it waits, allocates per key or ticks.
 
+mod drawing;
 mod entry;
+mod link;
 mod process;
 pub(crate) mod shell_io;
-mod wake;
+pub(crate) mod wake;
 
 use std::{
     ffi::OsString,
@@ -28,7 +30,7 @@ use crate::{
     app::{App, Options},
     approval::{Lasting, Scene},
     config::{Config, UndoKey},
-    connection::{ConnectError, Link, LinkEvent},
+    connection::Link,
     effect::Effect,
     errand::Errands,
     event::Event,
@@ -75,6 +77,8 @@ pub struct Start {
     pub paths: Paths,
     /// The settings.
     pub config: Config,
+    /// Start of the id of an older conversation to go on with.
+    pub session: Option<String>,
 }
 
 /// How it went.
@@ -119,6 +123,8 @@ struct Driver {
     area: LiveArea,
     link: Option<Link>,
     attach: Attach,
+    /// The session to go back to if the one of `attach` cannot be joined.
+    session_before: Option<SessionKey>,
     paths: Paths,
     highlighter: Option<Highlighter>,
     fx: Effects,
@@ -165,10 +171,13 @@ impl Driver {
             fresh_turn_id: TurnId::fresh,
             highlighter: highlighter.clone(),
         };
+        let fresh = SessionKey(format!("shell:{}", uuid::Uuid::now_v7().as_simple()));
+        let wanted = start.session.map(|id| SessionKey(format!("resume:{id}")));
+        let session_before = wanted.is_some().then(|| fresh.clone());
         let flip_key = start.config.client.flip_key;
         let entry = Entry::new(shell.kind(), columns, options.look, flip_key, &start.paths, options.home.clone());
         let attach = Attach {
-            session: SessionKey(format!("shell:{}", uuid::Uuid::now_v7().as_simple())),
+            session: wanted.unwrap_or(fresh),
             live_shell: Some(shell.name().to_owned()),
             approval,
             can_approve: true,
@@ -189,6 +198,7 @@ impl Driver {
             live,
             link: None,
             attach,
+            session_before,
             paths: start.paths,
             highlighter,
             fx: Effects::default(),
@@ -292,33 +302,10 @@ impl Driver {
         self.tick_hint(now);
     }
 
-    fn on_link(&mut self, event: Option<LinkEvent>) {
-        match event {
-            Some(LinkEvent::Up(attached)) => {
-                self.is_link_up = true;
-                self.handle(Event::LinkUp(attached));
-            }
-            Some(LinkEvent::Message(message)) => self.handle(Event::Daemon(message)),
-            Some(LinkEvent::Down(error)) if self.is_link_up && !matches!(error, ConnectError::Goodbye(_)) => {
-                self.link = None;
-                self.is_link_up = false;
-                self.handle(Event::LinkLost);
-            }
-            Some(LinkEvent::Down(error)) => self.lose_link(error.to_string(), error.hint()),
-            None => self.link = None,
-        }
-    }
-
-    fn lose_link(&mut self, message: String, hint: String) {
-        self.link = None;
-        self.is_link_up = false;
-        self.handle(Event::LinkDown { message, hint });
-    }
-
     fn on_resized(&mut self) {
         let (columns, rows) = self.terminal.size();
         self.area.resize(columns, rows);
-        self.entry.hint.resized(columns);
+        self.resize_hint(columns);
         self.handle(Event::Resized { columns, rows });
         self.needs_resize = true;
         self.resize_shell_if_visible();
@@ -345,6 +332,7 @@ impl Driver {
             Effect::Connect => {
                 self.link = Some(Link::open(self.paths.clone(), self.attach.clone(), true));
             }
+            Effect::Join(session) => self.join(session),
             Effect::Resume(from) => {
                 let attach = Attach { resume: Some(from), ..self.attach.clone() };
                 self.link = Some(Link::open(self.paths.clone(), attach, false));
@@ -356,13 +344,11 @@ impl Driver {
                 }
             }
             Effect::DecideLine(decision) => self.live.decide_line(decision, self.shell.probe(), now, &mut self.fx),
-            Effect::EndAnswer => {
-                self.draw_last();
-                self.live.end_answer(false, self.shell.probe(), now, &mut self.fx);
-            }
-            Effect::EndAnswerWithLine | Effect::Judge(_) | Effect::Learn(..) | Effect::Announce(_) => {
-                self.perform_for_entry(effect, now);
-            }
+            Effect::EndAnswer => self.end_answer(false, now),
+            Effect::EndAnswerWithLine => self.end_answer(true, now),
+            Effect::Judge(question) => self.ask_gate(question),
+            Effect::Learn(question, decision) => self.entry.judge.learn(question, decision),
+            Effect::Announce(text) => self.entry.hint.announce(&text),
             Effect::Run(request) => {
                 self.draw_last();
                 self.live.run(request, self.shell.probe(), now, &mut self.fx);
@@ -422,36 +408,6 @@ impl Driver {
             }
             event => self.handle(Event::Live(event)),
         }
-    }
-
-    /// A background job wrote while the terminal is ours: its bytes go above the live area, which is drawn again below.
-    fn show_background_output(&mut self, bytes: &[u8]) {
-        let mut out = Vec::new();
-        self.area.clear(&mut out);
-        out.extend_from_slice(bytes);
-        if !bytes.ends_with(b"\n") {
-            out.extend_from_slice(b"\r\n");
-        }
-        self.terminal.write(&out);
-        self.handle(Event::Redraw);
-    }
-
-    fn draw_if_due(&mut self) {
-        let now = Instant::now();
-        if self.app.wants_to_draw() && self.pace.begin_frame(now) {
-            let frame = self.app.frame();
-            let mut bytes = Vec::new();
-            self.area.draw(&frame.above, &frame.area, frame.cursor, &mut bytes);
-            self.terminal.write(&bytes);
-        }
-    }
-
-    fn draw_last(&mut self) {
-        self.entry.hint.left(true);
-        let frame = self.app.last_frame();
-        let mut bytes = Vec::new();
-        self.area.draw(&frame.above, &[], None, &mut bytes);
-        self.terminal.write(&bytes);
     }
 
     /// Shows what the shell wrote before it ended.

@@ -1,10 +1,9 @@
 //! What the client wants done. The driver does it, in order.
 
-use crate::errand::Errand;
-use cohab_protocol::{ClientMessage, ResumePoint};
+use cohab_protocol::{ClientMessage, ResumePoint, SessionKey};
 use cohab_shell_relay::{live::LineDecision, runner::CommandRequest};
 
-use crate::{entry::Question, gate::Decision};
+use crate::{entry::Question, errand::Errand, gate::Decision};
 
 /// One thing to do.
 #[derive(Debug, PartialEq)]
@@ -13,6 +12,8 @@ pub enum Effect {
     Connect,
     /// Connect to the daemon that lives, never start one, and ask for the rest of a turn from here. Ends as `Connect`.
     Resume(ResumePoint),
+    /// Leave the session and join this one; another one if that cannot be. Ends as `Connect`.
+    Join(SessionKey),
     /// Send this, if connected.
     Send(ClientMessage),
     /// Tell the relay what becomes of the line the user entered.

@@ -22,6 +22,13 @@ pub enum Event {
         /// What the user can do.
         hint: String,
     },
+    /// The session that was wanted cannot be joined: one sentence and what helps.
+    NotJoined {
+        /// What happened.
+        message: String,
+        /// What the user can do.
+        hint: String,
+    },
     /// The daemon said something.
     Daemon(Box<DaemonMessage>),
     /// The terminal has a new size, in cells.

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use cohab_shell_relay::live::LineDecision;
 
-use super::{App, entry::Told};
+use super::{App, entry::Told, resume};
 use crate::{effect::Effect, gate::Decision};
 
 impl App {
@@ -22,6 +22,11 @@ impl App {
                 self.open_turn(question, now, effects);
             }
             None if self.turn.is_none() && Self::is_undo(&told.line) => self.begin_undo(effects),
+            None if self.turn.is_none()
+                && let Some(session) = resume::wanted(&told.line) =>
+            {
+                self.begin_resume(&told.line, session, effects);
+            }
             None if self.turn.is_none() => self.on_plain_line(told, is_alone, now, effects),
             _ => effects.push(Effect::DecideLine(LineDecision::Shell)),
         }

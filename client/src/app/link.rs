@@ -16,6 +16,7 @@ impl App {
 
     pub(super) fn on_link_up(&mut self, attached: Attached, effects: &mut Vec<Effect>) {
         let is_resumed = attached.is_resumed;
+        let joined = attached.title.is_some().then(|| attached.clone());
         self.link = LinkState::Up(attached);
         if is_resumed {
             self.report_again(effects);
@@ -33,6 +34,9 @@ impl App {
         }
         if self.cancelled_turn.is_none() {
             self.send_held_query(effects);
+        }
+        if let Some(attached) = joined {
+            self.joined(Ok(attached), effects);
         }
     }
 

@@ -56,6 +56,9 @@ impl App {
         for input in inputs {
             let Some(question) = self.turn.as_mut().and_then(|turn| turn.question.as_mut()) else { return };
             let outcome = question.on_input(input, now);
+            if matches!(&outcome.decided, Some((_, ApprovalDecision::CancelTurn))) {
+                self.entry.bring_back_by(input);
+            }
             self.take_outcome(outcome, now, effects);
         }
     }

@@ -19,7 +19,10 @@ use super::*;
 mod calls;
 mod consent;
 mod countdown;
+mod entry;
+mod hostile;
 mod link;
+mod resume;
 mod undo;
 
 /// Where the shell is at a question.

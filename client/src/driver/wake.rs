@@ -75,7 +75,7 @@ pub(super) async fn highlighted(highlighter: Option<&Highlighter>) {
 }
 
 /// The time has come; never, without one.
-pub(super) async fn sleep_until(deadline: Option<Instant>) {
+pub(crate) async fn sleep_until(deadline: Option<Instant>) {
     match deadline {
         Some(deadline) => tokio::time::sleep_until(deadline.into()).await,
         None => std::future::pending().await,
