@@ -4,14 +4,19 @@
 //! The terminal has one owner at a time (`Surface`). The assistant draws only while it is ours, between `AnswerReady` and
 //! the next command or the end of the answer; what it has to say meanwhile waits.
 
+mod aside;
+mod attention;
 mod command;
 mod countdown;
 mod daemon;
 mod entry;
+mod failure;
 mod line;
 mod link;
+mod progress;
 mod question;
 mod resume;
+mod slash;
 mod turn;
 mod undo;
 mod view;
@@ -44,8 +49,13 @@ use crate::{
     markdown::{CodeBlocks, Highlighter},
     ui::{keys::KeyReader, look::Look},
 };
+use aside::Aside;
+use attention::Attention;
 use entry::{Entry, Told};
+use failure::Failure;
+use progress::Progress;
 use resume::Resuming;
+use slash::Slash;
 use turn::Turn;
 use undo::{UndoJournal, UndoKey, Undoing};
 pub use view::Frame;
@@ -62,6 +72,8 @@ pub struct Options {
     pub question_prefix: String,
     /// Whether a line in natural language needs no prefix.
     pub gate: bool,
+    /// The key that asks about a command that failed, if it is to be told of.
+    pub failure_key: Option<&'static str>,
     /// What may run unasked.
     pub approval: ApprovalMode,
     /// The user's home.
@@ -129,6 +141,13 @@ pub struct App {
     undoing: Option<Undoing>,
     resuming: Option<Resuming>,
     undo_key: UndoKey,
+    slash: Option<Slash>,
+    /// Number of the last request to the daemon; the connection itself takes the first.
+    last_request: u64,
+    /// The user's last command, if it failed and was not asked about.
+    failure: Option<Failure>,
+    aside: Aside,
+    attention: Attention,
     /// Where the shell is, as of the question and then of the agent's commands.
     cwd: PathBuf,
     above: Vec<Line<'static>>,
@@ -160,6 +179,11 @@ impl App {
             undoing: None,
             resuming: None,
             undo_key: UndoKey::default(),
+            slash: None,
+            last_request: 1,
+            failure: None,
+            aside: Aside::default(),
+            attention: Attention::default(),
             cwd,
             above: Vec::new(),
             code_blocks: CodeBlocks::default(),
@@ -180,13 +204,17 @@ impl App {
             Event::NotJoined { message, hint } => self.on_not_joined(message, hint, &mut effects),
             Event::Daemon(message) => self.on_daemon(*message, now, &mut effects),
             Event::Resized { columns, rows } => self.on_resized(columns, rows),
+            Event::ProgramEnded(output) => self.on_program_ended(&output),
             Event::UndoKeyPressed => self.on_undo_key(&mut effects),
             Event::Done(done) => self.on_done(done, now, &mut effects),
+            Event::StopKeyPressed => self.stop_aside(now, &mut effects),
             Event::Judged { id, decision } => self.on_judged(id, decision, now, &mut effects),
             Event::Redraw => self.is_dirty = true,
             Event::Deadline => self.on_deadline(now, &mut effects),
         }
+        self.close_slash_if_due(&mut effects);
         self.close_if_due(now, &mut effects);
+        self.settle_aside(now, &mut effects);
         effects
     }
 
@@ -196,11 +224,11 @@ impl App {
         let escape = self.escape_since.map(|since| since + LONE_ESCAPE);
         let settle = self.turn.as_ref().and_then(Turn::settle_deadline);
         let pending = self.turn.as_ref().and_then(Turn::pending_deadline);
-        let counts_down = self.options.look == Look::Glyphs;
-        let countdown = self.turn.as_ref().filter(|_| counts_down).and_then(Turn::countdown_deadline);
+        let countdown = self.turn.as_ref().and_then(Turn::countdown_deadline);
         let question = self.turn.as_ref().and_then(|turn| turn.question.as_ref()).and_then(OpenQuestion::deadline);
-        let judging = self.entry.deadline();
-        escape.into_iter().chain(settle).chain(pending).chain(countdown).chain(judging).chain(question).min()
+        let waits = escape.into_iter().chain(settle).chain(pending).chain(countdown).chain(self.entry.deadline());
+        let others = [question, self.slash_deadline(), self.aside_due(), self.clock_due()].into_iter().flatten();
+        waits.chain(others).min()
     }
 
     fn on_live(&mut self, event: LiveEvent, now: Instant, effects: &mut Vec<Effect>) {
@@ -221,8 +249,16 @@ impl App {
                 self.on_hotkey(Told { line: text, is_command }, now, effects);
             }
             LiveEvent::AnswerReady => self.on_answer_ready(now, effects),
+            LiveEvent::AnswerRefused(_) if self.stays_aside() => {}
             LiveEvent::AnswerRefused(_) => self.on_answer_refused(effects),
+            LiveEvent::KeysWait => {
+                self.attention.has_focus(true);
+                self.aside.keys_wait();
+            }
+            LiveEvent::FocusChanged(has_focus) => self.attention.has_focus(has_focus),
+            LiveEvent::AnswerEnded if self.has_stepped_aside() => {}
             LiveEvent::AnswerEnded => {
+                self.aside = Aside::default();
                 self.offer_undo();
                 self.surface = Surface::Shell;
                 self.keep_code();
@@ -230,17 +266,23 @@ impl App {
                 self.entry.ended();
                 self.end_undo();
                 self.end_resume();
+                self.forget_slash(effects);
             }
             LiveEvent::CancelRequested { .. } if self.is_joining() => self.cancel_resume(effects),
             LiveEvent::CancelRequested { is_escape } => {
                 if is_escape && self.turn.as_ref().is_some_and(|turn| !turn.is_over()) {
                     self.entry.bring_back();
                 }
+                self.cancel_slash(effects);
                 self.cancel_turn(now, effects);
             }
             LiveEvent::AnswerKey(bytes) if self.on_resume_keys(&bytes, effects) => {}
             LiveEvent::AnswerKey(bytes) => self.on_keys(&bytes, now, effects),
-            LiveEvent::UserCommandFinished(command) => self.keep_shell_event(command::shell_event(command), effects),
+            LiveEvent::UserCommandFinished(command) => {
+                self.note_failure(&command, effects);
+                self.cwd.clone_from(&command.cwd);
+                self.keep_shell_event(command::shell_event(command), effects);
+            }
             other => {
                 let other = self.on_undo_event(other, effects).and_then(|other| self.on_resume_event(other, effects));
                 if let Some(other) = other {
@@ -256,6 +298,7 @@ impl App {
         self.entry.refused();
         self.end_undo();
         self.end_resume();
+        self.forget_slash(effects);
         self.above.clear();
         if let Some(turn) = self.turn.take().filter(|turn| !turn.is_over() && turn.was_sent()) {
             self.call_off(turn.id(), effects);
@@ -278,14 +321,21 @@ impl App {
         self.surface = Surface::Opening;
         self.is_dirty = true;
         self.print_question(&question);
-        let turn_id = (self.options.fresh_turn_id)();
-        let mut turn = Turn::new(turn_id, self.text_width(), self.options.look, self.options.highlighter.clone(), now);
         if question.is_empty() {
-            self.turn = Some(turn);
+            let turn_id = (self.options.fresh_turn_id)();
+            self.turn = Some(Turn::new(turn_id, self.text_width(), self.options.look, None, now));
             self.print_usage();
             self.end_turn(effects);
             return;
         }
+        self.ask(question, now, effects);
+    }
+
+    /// Puts a question to the model, now or as soon as there is a connection.
+    fn ask(&mut self, question: String, now: Instant, effects: &mut Vec<Effect>) {
+        let turn_id = (self.options.fresh_turn_id)();
+        let mut turn = Turn::new(turn_id, self.text_width(), self.options.look, self.options.highlighter.clone(), now);
+        turn.progress = Progress::new(&question, now);
         let query = UserQuery {
             turn_id,
             text: question,
@@ -346,6 +396,9 @@ impl App {
         if turn.is_over() && turn.is_settled(now) {
             let rest = turn.finish_text();
             self.append_text(rest);
+            if self.ask_next(now, effects) {
+                return;
+            }
             self.surface = Surface::Closing;
             effects.push(self.entry.end());
         }
@@ -353,9 +406,10 @@ impl App {
 
     fn on_deadline(&mut self, now: Instant, effects: &mut Vec<Effect>) {
         self.give_up_pending(now, effects);
+        self.give_up_slash(now);
         self.on_question_time(now, effects);
         self.give_up_judging(now, effects);
-        self.is_dirty |= self.turn.as_mut().is_some_and(|turn| turn.tick(now));
+        self.is_dirty |= self.turn.as_mut().is_some_and(|turn| turn.tick(now) | turn.progress.tick(now));
         if self.escape_since.is_some_and(|since| now >= since + LONE_ESCAPE) {
             self.escape_since = None;
             let inputs: Vec<_> = self.keys.flush_escape().into_iter().collect();

@@ -3,28 +3,17 @@
 //! A key takes the shortest way: read, relay, write. Nothing on it waits, allocates per key or ticks.
 
 mod drawing;
+mod ending;
 mod entry;
+mod focus;
 mod link;
 mod process;
+mod program;
 pub(crate) mod shell_io;
+mod slash;
 pub(crate) mod wake;
 
-use std::{
-    ffi::OsString,
-    io,
-    panic::AssertUnwindSafe,
-    path::PathBuf,
-    sync::Arc,
-    time::{Duration, Instant},
-};
-
-use cohab_protocol::{Attach, Paths, SessionKey, TurnId};
-use cohab_shell_relay::{
-    files::FileSystem,
-    live::{Effects, Keyboard, LiveEvent, LiveShell},
-    rules_file::RulesFile,
-    runner::Mode,
-};
+use std::{ffi::OsString, io, panic::AssertUnwindSafe, path::PathBuf, sync::Arc, time::Instant};
 
 use crate::{
     app::{App, Options},
@@ -43,15 +32,20 @@ use crate::{
         pace::FramePace,
     },
 };
+use cohab_protocol::{Attach, EnvSetting, Paths, SessionKey, TurnId};
+use cohab_shell_relay::{
+    files::FileSystem,
+    live::{Effects, Keyboard, LiveEvent, LiveShell},
+    rules_file::RulesFile,
+    runner::Mode,
+};
 use entry::Entry;
+use focus::Focus;
 use process::{catch_panic_messages, home};
+use program::{Program, next_ended};
 use shell_io::{Opened, ShellIo};
 use wake::{Signals, Wake, highlighted, next_link_event, sleep_until};
 
-/// A shell that ends this soon, without a prompt and without a key, did not get on with us.
-const STILLBORN_LIMIT: Duration = Duration::from_secs(2);
-/// A terminal that takes nothing for this long is not waited for when the shell has ended.
-const LAST_OUTPUT_WAIT: Duration = Duration::from_secs(10);
 /// Read from the terminal at once. Larger pastes come in several pieces.
 const KEYS_BUFFER_BYTES: usize = 4 * 1024;
 /// Read from the shell at once.
@@ -59,6 +53,7 @@ const SHELL_BUFFER_BYTES: usize = 64 * 1024;
 /// Input for the shell that may wait; beyond, the terminal is not read.
 const SHELL_QUEUE_BYTES: usize = 64 * 1024;
 
+const CTRL_C: u8 = 0x03;
 const BRACKETED_PASTE_ON: &[u8] = b"\x1b[?2004h";
 const BRACKETED_PASTE_OFF: &[u8] = b"\x1b[?2004l";
 
@@ -125,6 +120,9 @@ struct Driver {
     attach: Attach,
     /// The session to go back to if the one of `attach` cannot be joined.
     session_before: Option<SessionKey>,
+    /// Settings of `attach` as the shell began.
+    initial_settings: Vec<EnvSetting>,
+    program: Option<Program>,
     paths: Paths,
     highlighter: Option<Highlighter>,
     fx: Effects,
@@ -136,6 +134,7 @@ struct Driver {
     needs_resize: bool,
     undo_key: UndoKey,
     errands: Errands,
+    focus: Focus,
     entry: Entry,
 }
 
@@ -160,6 +159,7 @@ impl Driver {
         let options = Options {
             question_prefix: start.config.client.question_prefix.clone(),
             gate: start.config.client.gate,
+            failure_key: start.config.client.hotkey.name().filter(|_| start.config.client.failure_hint),
             approval,
             home: home(),
             shell: shell.kind(),
@@ -196,6 +196,8 @@ impl Driver {
             shell,
             live,
             link: None,
+            initial_settings: attach.settings.clone(),
+            program: None,
             attach,
             session_before,
             paths: start.paths,
@@ -209,6 +211,7 @@ impl Driver {
             needs_resize: false,
             undo_key: start.config.client.undo_key,
             errands: Errands::new(rules),
+            focus: Focus::new(start.config.client.notify),
             entry,
         })
     }
@@ -243,11 +246,16 @@ impl Driver {
                     return Outcome::Exited(status);
                 }
                 Wake::Verdict(verdict) => self.on_verdict(verdict),
+                Wake::ProgramEnded(output) => {
+                    self.program = None;
+                    self.handle(Event::ProgramEnded(output));
+                }
                 Wake::Highlighted => self.handle(Event::Redraw),
                 Wake::Done(done) => self.handle(Event::Done(done)),
                 Wake::Time => self.on_time(),
             }
             self.settle();
+            self.watch_focus(self.app.watches_focus());
             self.draw_if_due();
         }
     }
@@ -263,6 +271,7 @@ impl Driver {
             () = self.shell.writable() => Wake::ShellWritable,
             event = next_link_event(&mut self.link) => Wake::Link(event),
             verdict = self.entry.judge.next() => Wake::Verdict(verdict),
+            output = next_ended(&mut self.program) => Wake::ProgramEnded(output),
             () = highlighted(self.highlighter.as_ref()) => Wake::Highlighted,
             done = self.errands.next() => Wake::Done(done),
             () = sleep_until(deadline) => Wake::Time,
@@ -282,6 +291,9 @@ impl Driver {
         }
         if self.undo_key.is(bytes) && self.app.takes_undo_key(self.live.untouched_prompt()) {
             return self.handle(Event::UndoKeyPressed);
+        }
+        if matches!(bytes, [CTRL_C] | b"\x1b[99;5u") && self.app.takes_stop_key(self.live.untouched_prompt()) {
+            return self.handle(Event::StopKeyPressed);
         }
         self.live.user_input(bytes, self.shell.probe(), Instant::now(), &mut self.fx);
     }
@@ -357,6 +369,8 @@ impl Driver {
                 self.live.run_as(request, Mode::Live, self.shell.probe(), now, &mut self.fx);
             }
             Effect::BeginAnswer => self.live.begin_answer(self.shell.probe(), now, &mut self.fx),
+            Effect::ComeBack => self.live.begin_answer_when_idle(self.shell.probe(), now, &mut self.fx),
+            Effect::Notify(text) => self.notify(&text),
             Effect::CancelCommand(id) => self.live.cancel(&id, self.shell.probe(), now, &mut self.fx),
             Effect::Begin(errand) => self.errands.begin(errand),
             Effect::TakeKeyboard(true) => {
@@ -367,6 +381,7 @@ impl Driver {
                 self.live.set_keyboard(Keyboard::Shell);
                 self.mark_pastes(false);
             }
+            effect => self.perform_for_slash(effect),
         }
     }
 
@@ -408,44 +423,11 @@ impl Driver {
             event => self.handle(Event::Live(event)),
         }
     }
-
-    /// Shows what the shell wrote before it ended.
-    fn drain(&mut self, output: &mut [u8]) {
-        while let Some(count) = self.shell.read_now(output) {
-            self.on_output(&output[..count]);
-            self.settle();
-        }
-    }
-
-    /// Waits for a slow terminal to take what the shell wrote before it ended.
-    async fn deliver_rest(&mut self) {
-        while self.terminal.has_queue() {
-            if tokio::time::timeout(LAST_OUTPUT_WAIT, self.terminal.writable()).await.is_err() {
-                break;
-            }
-            self.terminal.flush();
-        }
-    }
-
-    /// The shell has ended: what it wrote last is shown, bytes included that looked like the beginning of a mark.
-    async fn end(&mut self) -> Outcome {
-        let status = self.shell.wait();
-        self.live.shell_ended(Some(status.into()), Instant::now(), &mut self.fx);
-        self.settle();
-        self.deliver_rest().await;
-        if !self.has_been_used && self.opened_at.elapsed() < STILLBORN_LIMIT {
-            return Outcome::NotStarted(format!("{} ended at once with status {status}", self.shell.name()));
-        }
-        Outcome::Exited(status)
-    }
-
-    fn outcome_of_failure(&self, error: &io::Error) -> Outcome {
-        if self.has_been_used { Outcome::Exited(1) } else { Outcome::NotStarted(error.to_string()) }
-    }
 }
 
 impl Drop for Driver {
     fn drop(&mut self) {
+        self.watch_focus(false);
         let reset = self.live.modes().reset_all();
         self.terminal.write(&reset);
     }

@@ -3,8 +3,7 @@
 use cohab_protocol::{Attached, DaemonMessage};
 use cohab_shell_relay::live::LiveEvent;
 
-use crate::errand::Done;
-use crate::gate::Decision;
+use crate::{errand::Done, gate::Decision, slash::own_output::OwnOutput};
 
 /// One thing that happened.
 #[derive(Debug)]
@@ -38,8 +37,12 @@ pub enum Event {
         /// Rows.
         rows: u16,
     },
+    /// A program of our own that was [run](crate::effect::Effect::RunProgram) has ended.
+    ProgramEnded(OwnOutput),
     /// The key for undo was pressed where it [counts](crate::app::App::takes_undo_key).
     UndoKeyPressed,
+    /// Ctrl-C was pressed where it [stops a turn](crate::app::App::takes_stop_key) that goes on behind the user's prompt.
+    StopKeyPressed,
     /// The gate has judged the line that Enter is held for.
     Judged {
         /// Of the question.

@@ -11,13 +11,18 @@ use super::{
     countdown::Countdown,
     turn::{Turn, Waiting},
 };
-use crate::{effect::Effect, ui::status};
+use crate::{
+    effect::Effect,
+    ui::{look::Look, status},
+};
 
 impl App {
     pub(super) fn on_daemon(&mut self, message: DaemonMessage, now: Instant, effects: &mut Vec<Effect>) {
         self.is_dirty = true;
         if let Some(turn) = self.turn.as_mut() {
             turn.saw(now);
+            let turn_id = turn.id();
+            turn.progress.heard(&message, turn_id, now);
         }
         match message {
             DaemonMessage::TurnStarted { turn_id } if self.is_current(turn_id) => {
@@ -36,9 +41,15 @@ impl App {
             DaemonMessage::TurnEnded(ended) if self.cancelled_turn == Some(ended.turn_id) => {
                 self.cancelled_turn = None;
                 self.send_held_query(effects);
+                self.send_held_request(effects);
             }
-            DaemonMessage::TurnEnded(ended) if self.is_current(ended.turn_id) => self.on_turn_ended(&ended, effects),
+            DaemonMessage::TurnEnded(ended) if self.is_current(ended.turn_id) => {
+                self.call_user(ended.reason, now, effects);
+                self.on_turn_ended(&ended, effects);
+            }
             DaemonMessage::Notice(notice) => self.on_notice(&notice, now),
+            DaemonMessage::SessionReply(reply) => self.on_session_reply(reply, now, effects),
+            DaemonMessage::Error(error) if self.on_request_error(&error) => {}
             DaemonMessage::Error(error) => {
                 let ends_turn = matches!(error.about, ErrorSubject::Turn(id) if self.is_current(id));
                 if ends_turn || (error.about == ErrorSubject::Connection && self.turn.is_some()) {
@@ -62,7 +73,7 @@ impl App {
             return;
         }
         let Some(turn) = self.turn.as_mut() else { return };
-        if turn.take_chunk(chunk.seq, chunk.delta) {
+        if turn.take_chunk(chunk.seq, self.aside.admit(chunk.delta)) {
             let closed = turn.take_closed_text();
             self.append_text(closed);
         }
@@ -78,6 +89,7 @@ impl App {
         if let Some(turn) = self.turn.as_mut() {
             turn.step_started(step, activity);
         }
+        self.tell_step();
     }
 
     fn on_step_finished(&mut self, finished: &StepFinished) {
@@ -85,8 +97,8 @@ impl App {
             return;
         };
         let (width, look) = (self.width(), self.options.look);
-        // A command of the live shell has announced itself, with its output below.
-        if !was_echoed {
+        // A command of the live shell has announced itself, with its output below, and each step where nothing is painted twice.
+        if !was_echoed && look == Look::Glyphs {
             self.above.extend(status::step_started(&activity, width, look));
         }
         let StepFinished { outcome, summary, elapsed_ms, .. } = finished;
@@ -97,7 +109,7 @@ impl App {
         let Some(turn) = self.turn.as_mut().filter(|turn| notice.turn_id.is_none_or(|id| id == turn.id())) else {
             return;
         };
-        if let Some(countdown) = Countdown::of(notice, now) {
+        if let Some(countdown) = Countdown::of(notice, now).filter(|_| self.options.look == Look::Glyphs) {
             turn.waiting = Waiting::Retry(countdown);
         } else {
             self.flush_text();

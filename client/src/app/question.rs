@@ -32,7 +32,9 @@ impl App {
             turn.question = Some(question);
         }
         self.print_large_card();
-        effects.push(Effect::TakeKeyboard(true));
+        if !self.is_aside() {
+            effects.push(Effect::TakeKeyboard(true));
+        }
         effects.extend(errand.map(Effect::Begin));
     }
 

@@ -16,13 +16,18 @@ use uuid::Uuid;
 
 use super::*;
 
+mod aside;
+mod attention;
 mod calls;
 mod consent;
 mod countdown;
 mod entry;
+mod failure;
 mod hostile;
 mod link;
 mod resume;
+mod slash;
+mod status;
 mod undo;
 
 /// Where the shell is at a question.
@@ -56,6 +61,7 @@ impl Bench {
         let options = Options {
             question_prefix: "?".into(),
             gate: false,
+            failure_key: None,
             approval: ApprovalMode::Ask,
             home: "/home/ann".into(),
             shell,

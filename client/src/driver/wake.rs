@@ -9,6 +9,7 @@ use crate::{
     entry::judge::Verdict,
     errand::Done,
     markdown::Highlighter,
+    slash::own_output::OwnOutput,
 };
 
 /// What the loop woke up for.
@@ -24,6 +25,7 @@ pub(super) enum Wake {
     Highlighted,
     Done(Done),
     Verdict(Verdict),
+    ProgramEnded(OwnOutput),
     Time,
 }
 

@@ -12,6 +12,12 @@ use super::{
 /// Takes part in a turn. Before-hooks run in the order of the list, after-hooks in reverse: the last of the list is innermost.
 #[async_trait]
 pub trait Middleware: Send + Sync {
+    /// What the model must learn before its next call, told once. It stands behind what the model reads last, and stays there: later
+    /// requests begin with the same bytes. Must not wait.
+    fn news(&self) -> Option<String> {
+        None
+    }
+
     /// May change a request before it is sent.
     async fn before_model(&self, _request: &mut ModelRequest) {}
 

@@ -359,6 +359,13 @@ pub enum TurnEvent {
         /// How long it took.
         elapsed: Duration,
     },
+    /// What the turn took until now, after a model call that took anything.
+    Spent {
+        /// Summed over its model calls.
+        usage: TokenUsage,
+        /// Whether a call cost something that is not known, beside what is.
+        is_cost_partial: bool,
+    },
     /// Something to know.
     Notice(String),
     /// A request will be repeated.

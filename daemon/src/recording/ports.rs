@@ -38,7 +38,10 @@ impl<S: EventSink> EventSink for RecordingSink<S> {
                 state.reasoning.clear();
             }
             TurnEvent::StepFinished { .. } => self.recorder.flush(),
-            TurnEvent::StepStarted { .. } | TurnEvent::Notice(_) | TurnEvent::Retry { .. } => {}
+            TurnEvent::StepStarted { .. }
+            | TurnEvent::Spent { .. }
+            | TurnEvent::Notice(_)
+            | TurnEvent::Retry { .. } => {}
         }
         self.inner.emit(event).await;
     }

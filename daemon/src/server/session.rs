@@ -2,6 +2,7 @@
 
 mod calls;
 mod environment;
+mod meanwhile;
 
 use std::{
     collections::{BTreeMap, HashMap, VecDeque},
@@ -12,7 +13,7 @@ use std::{
 
 use cohab_protocol::{
     ApprovalDecision, ApprovalId, ApprovalMode, Attach, CallId, ChunkDelta, DaemonMessage, NoticeKind, SessionKey,
-    ShellEvent, TurnId, WireError, WireErrorKind,
+    ShellEvent, TurnId, Usage, WireError, WireErrorKind,
 };
 use tokio::{
     sync::{Notify, oneshot, watch},
@@ -23,6 +24,7 @@ use tokio_util::sync::CancellationToken;
 use calls::PendingCall;
 pub use calls::{OpenApproval, OpenCall, Progress};
 use environment::KnownEnvironment;
+use meanwhile::Untold;
 
 use super::{
     convert,
@@ -30,6 +32,7 @@ use super::{
     timeline::{Resumed, Timeline},
 };
 use crate::{
+    agent::port::Message,
     context::query::{MAX_HISTORY_EVENTS, PastCommand},
     middleware::checkpoint::Conversation,
     recording::SessionRecord,
@@ -67,11 +70,14 @@ struct State {
     approval: ApprovalMode,
     cwd: PathBuf,
     history: VecDeque<PastCommand>,
+    untold: Untold,
     timeline: Timeline,
     turn: Option<Turn>,
     calls: HashMap<CallId, PendingCall>,
     approvals: HashMap<ApprovalId, oneshot::Sender<ApprovalDecision>>,
     grants: HashMap<String, Grant>,
+    /// What its turns have taken.
+    spent: Usage,
 }
 
 struct Client {
@@ -104,11 +110,13 @@ impl Session {
             approval: ApprovalMode::default(),
             cwd: PathBuf::from("/"),
             history: VecDeque::new(),
+            untold: Untold::default(),
             timeline: Timeline::default(),
             turn: None,
             calls: HashMap::new(),
             approvals: HashMap::new(),
             grants: HashMap::new(),
+            spent: Usage::default(),
         };
         Self {
             key,
@@ -213,6 +221,9 @@ impl Session {
         }
         let command = convert::past_command(event);
         self.record.command_ran(&command);
+        if state.turn.is_some() {
+            state.untold.push(command.clone());
+        }
         state.history.push_back(command);
     }
 
@@ -375,6 +386,7 @@ impl Session {
         }
         state.turn = Some(Turn { id, cancel });
         state.cwd = cwd;
+        state.untold = Untold::default();
         state.timeline.begin(id);
         drop(state);
         self.outgoing.notify_one();
@@ -404,12 +416,24 @@ impl Session {
     /// Forgets the conversation. False while a turn runs.
     #[must_use]
     pub fn clear(&self) -> bool {
+        self.between_turns(Vec::clear).is_some()
+    }
+
+    /// Changes the conversation. `None` while a turn runs.
+    pub fn between_turns<T>(&self, change: impl FnOnce(&mut Vec<Message>) -> T) -> Option<T> {
         let state = self.lock();
-        if state.turn.is_some() {
-            return false;
-        }
-        self.conversation.lock().unwrap_or_else(PoisonError::into_inner).clear();
-        true
+        state.turn.is_none().then(|| change(&mut self.conversation.lock().unwrap_or_else(PoisonError::into_inner)))
+    }
+
+    /// Adds what a turn took.
+    pub fn spend(&self, usage: &Usage) {
+        convert::add_usage(&mut self.lock().spent, usage);
+    }
+
+    /// What its turns have taken.
+    #[must_use]
+    pub fn spent(&self) -> Usage {
+        self.lock().spent
     }
 
     /// Whether a turn runs.

@@ -3,6 +3,7 @@
 mod answer;
 mod approval;
 mod architecture;
+mod aside;
 mod ask;
 mod citizenship;
 mod commands;
@@ -22,6 +23,7 @@ mod setup;
 mod shell;
 mod shell_check;
 mod shells;
+mod slash;
 mod startup;
 mod tools;
 mod undo;

@@ -35,7 +35,7 @@ fn a_shows_the_rule_and_stores_it_and_nothing_is_asked_any_more() {
         shell.ask("again", "All done.");
         assert!(home.path("made.txt").exists(), "it was asked again\n{}", shell.dump());
     }
-    home.run(&["daemon", "stop"]);
+    let _ = home.run(&["daemon", "stop"]);
     let shell = home.cohab();
     fs::create_dir(home.path("elsewhere")).unwrap();
     shell.run("cd elsewhere");
