@@ -41,7 +41,7 @@ use cohab_shell_relay::{
 };
 use entry::Entry;
 use focus::Focus;
-use process::{catch_panic_messages, home};
+use process::{approval_mode, catch_panic_messages, home};
 use program::{Program, next_ended};
 use shell_io::{Opened, ShellIo};
 use wake::{Signals, Wake, highlighted, next_link_event, sleep_until};
@@ -142,12 +142,7 @@ impl Driver {
     fn open(start: Start) -> io::Result<Self> {
         let now = Instant::now();
         let abilities = Abilities::from_env();
-        let approval = session_settings::approval_mode(
-            None,
-            std::env::var("COHAB_APPROVAL").ok().as_deref(),
-            start.config.approval_mode.as_deref(),
-        )
-        .map_err(io::Error::other)?;
+        let approval = approval_mode(&start.config)?;
         let mut terminal = Terminal::open()?;
         let (columns, rows) = terminal.size();
         let Opened { shell, live, complaint } = shell_io::open(&start, terminal.saved_modes(), (columns, rows), now)?;
