@@ -33,9 +33,10 @@ const BROKEN_PIPE: u8 = 3;
 #[command(
     args_conflicts_with_subcommands = true,
     arg_required_else_help = true,
-    after_help = "Rules stand in rules.toml beside the settings; the keys `d` and `a` of a question write\n\
-    there. Nothing is run. Lines are read as bash reads them, in the current folder.\n\
-    Exit status: 0 done, 1 something is wrong, 2 wrong usage, 3 nobody reads the output."
+    after_help = "Rules stand in rules.toml beside the settings; the keys `d` and `a` of a\n\
+    question write there. Nothing is run. Lines are read as bash reads them, in\n\
+    the current folder.\n\
+    Exit status: 0 done, 1 something is wrong, 2 wrong usage, 3 broken pipe."
 )]
 pub struct PolicyArgs {
     /// Judge each line of standard input, a JSON string: `allow`, `ask`, `danger`, `deny`
