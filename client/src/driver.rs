@@ -41,7 +41,7 @@ use cohab_shell_relay::{
 };
 use entry::Entry;
 use focus::Focus;
-use process::{catch_panic_messages, home};
+use process::{approval_mode, catch_panic_messages, home};
 use program::{Program, next_ended};
 use shell_io::{Opened, ShellIo};
 use wake::{Signals, Wake, highlighted, next_link_event, sleep_until};
@@ -150,7 +150,6 @@ impl Driver {
             terminal.write(format!("cohab: {complaint}\r\n").as_bytes());
         }
         let rules = Arc::new(RulesFile::new(start.paths.rules_file()));
-        let scene = Scene::of_this_process(home(), shell.kind(), &start.paths, Lasting::Shell);
         let highlighter = (abilities.colors != ColorSupport::None).then(Highlighter::new);
         let options = Options {
             question_prefix: start.config.client.question_prefix.clone(),
@@ -161,7 +160,7 @@ impl Driver {
             shell: shell.kind(),
             files: &FileSystem,
             remembered: Arc::clone(&rules) as _,
-            scene: Arc::new(scene),
+            scene: Arc::new(Scene::of_this_process(home(), shell.kind(), &start.paths, Lasting::Shell)),
             look: abilities.look,
             fresh_turn_id: TurnId::fresh,
             highlighter: highlighter.clone(),
