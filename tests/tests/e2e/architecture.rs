@@ -48,6 +48,13 @@ const LAYERS: &[(&str, &[&str])] = &[
 const PURE: &[&str] = &[
     "daemon/src/agent/plan.rs",
     "client/src/app",
+    "client/src/gate/corrections.rs",
+    "client/src/gate/explain.rs",
+    "client/src/gate/features.rs",
+    "client/src/gate/line.rs",
+    "client/src/gate/mod.rs",
+    "client/src/gate/rules",
+    "client/src/gate/standing.rs",
     "client/src/shell_check/facts.rs",
     "client/src/shell_check/findings.rs",
     "client/src/shell_check/relay_findings.rs",

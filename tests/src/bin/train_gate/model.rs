@@ -105,3 +105,31 @@ impl Model {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use cohab::gate::{Decision, decide};
+
+    use super::*;
+    use crate::{data::read, world::Bare};
+
+    #[test]
+    fn what_is_learned_tells_the_lines_apart_and_is_the_same_each_time() {
+        let text: String = (0..60)
+            .map(|number| {
+                format!("ai\tsort all of the {number} files by their size\nshell\tsort -n -k{number} data out\n")
+            })
+            .collect();
+        let samples: Vec<_> = read(&text, Source::Corpus).collect();
+        let names = NameSet::from(["sort".to_owned()]);
+        let weights = learn(&samples, &names);
+        for (line, decision) in [
+            ("sort all of the 99 files by their size", Decision::Assistant),
+            ("sort -n -k99 data out", Decision::Shell),
+        ] {
+            assert_eq!(decide(&Line::read(line), line, &Bare, &weights).decision, decision, "{line}");
+        }
+        assert_eq!(weights.to_file(), learn(&samples, &names).to_file());
+        assert!(weights.knows("sort"));
+    }
+}
