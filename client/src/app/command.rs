@@ -93,7 +93,7 @@ impl App {
     pub(super) fn on_answer_ready(&mut self, now: Instant, effects: &mut Vec<Effect>) {
         self.surface = Surface::Ours;
         self.is_dirty = true;
-        if self.advance_undo(effects) {
+        if self.advance_undo(effects) || self.advance_resume(effects) {
             return;
         }
         let Some(turn) = self.turn.as_mut() else { return };

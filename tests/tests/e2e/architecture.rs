@@ -48,6 +48,7 @@ const LAYERS: &[(&str, &[&str])] = &[
 const PURE: &[&str] = &[
     "daemon/src/agent/plan.rs",
     "client/src/app",
+    "client/src/doctor/report.rs",
     "client/src/gate/corrections.rs",
     "client/src/gate/explain.rs",
     "client/src/gate/features.rs",
