@@ -18,7 +18,7 @@ use super::{Names, explain::explain, judge, line::MAX_LINE_BYTES, path_names::Pa
     Exit status: 0 judged, 1 could not read or write, 2 wrong command line, 3 nobody reads the output."
 )]
 pub struct GateArgs {
-    /// Judge each line of standard input: `shell` or `ai`, in order
+    /// Judge each line of standard input: `shell` or `ai`
     #[arg(long, conflicts_with = "explain", required_unless_present = "explain")]
     pub stdin: bool,
     /// Say what this line is, and why

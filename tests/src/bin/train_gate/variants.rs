@@ -95,7 +95,7 @@ mod tests {
     #[test]
     fn some_lines_come_once_more_in_another_way_and_keep_their_kind() {
         let text: String =
-            (0..400).map(|number| format!("ai\tlist file {number} there\nshell\tcat dir/a{number}\n")).collect();
+            (0..400).map(|number| format!("ai\tlist file {number} of notes\nshell\tcat dir/a{number}\n")).collect();
         let samples: Vec<_> = read(&text, Source::Corpus).collect();
         let names = NameSet::from(["git".to_owned()]);
         let made = all(&samples, &names);
