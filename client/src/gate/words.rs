@@ -69,6 +69,12 @@ pub fn opens_request(word: &Lower) -> bool {
     roles(word.as_str()) & OPENER != 0
 }
 
+/// Delete, rename, explain: verbs of requests.
+#[must_use]
+pub fn asks_for_work(word: &Lower) -> bool {
+    roles(word.as_str()) & VERB != 0
+}
+
 /// `is`, `says`, `fails`: behind a name they say something about it.
 #[must_use]
 pub fn is_predicate(word: &str) -> bool {
@@ -96,6 +102,7 @@ const OPENER: u8 = 4;
 const PREDICATE: u8 = 8;
 const CHAT: u8 = 16;
 const INTERROGATIVE: u8 = 32;
+const VERB: u8 = 64;
 
 /// All words with their roles, sorted.
 static WORDS: LazyLock<Vec<(&'static str, u8)>> = LazyLock::new(|| read(include_str!("words.txt")));
@@ -112,6 +119,7 @@ fn read(file: &'static str) -> Vec<(&'static str, u8)> {
             "[strong]" => role = STRONG,
             "[stop]" => role = STOP,
             "[opener]" => role = OPENER,
+            "[verb]" => role = VERB,
             "[predicate]" => role = PREDICATE,
             "[chat]" => role = CHAT,
             "[interrogative]" => role = INTERROGATIVE,
@@ -133,6 +141,7 @@ mod tests {
         assert_eq!(class_of(&Lower::of("of")), Class::Stop);
         assert_eq!(class_of(&Lower::of("file")), Class::Content);
         assert!(opens_request(&Lower::of("Why")) && !opens_request(&Lower::of("ls")));
+        assert!(asks_for_work(&Lower::of("delete")) && !asks_for_work(&Lower::of("rm")));
         assert!(is_predicate("fails") && !is_predicate("status"));
         assert!(is_chat("Danke") && is_chat("Привет") && !is_chat("make"));
         assert!(asks_in_another_script("构建为什么失败") && !asks_in_another_script("下载"));
@@ -141,7 +150,7 @@ mod tests {
     #[test]
     fn every_section_is_known_and_no_word_is_left_without_a_role() {
         let sections = include_str!("words.txt").lines().filter(|line| line.starts_with('[')).count();
-        assert_eq!(sections, 7);
+        assert_eq!(sections, 8);
         assert!(WORDS.iter().all(|(word, roles)| *roles != 0 && !word.starts_with('[')));
     }
 
