@@ -24,8 +24,8 @@ const DECAY: f32 = 0.0004;
 const COMMAND_COUNTS: f32 = 2.0;
 /// How much more a line counts that is as people type.
 const SPOKEN_COUNTS: f32 = 2.0;
-/// What a sum must exceed for the assistant, beyond even odds.
-const CAUTION: f32 = 0.0;
+/// What a sum must exceed for the assistant, beyond even odds: a command that is taken away costs more than a question that is run.
+const CAUTION: f32 = 0.25;
 
 struct Model {
     dense: Vec<f32>,
