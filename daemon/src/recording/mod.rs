@@ -228,3 +228,6 @@ fn end_word(result: &Result<StopReason, TurnError>) -> &'static str {
         Err(_) => "failed",
     }
 }
+
+#[cfg(test)]
+mod tests;

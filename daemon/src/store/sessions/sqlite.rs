@@ -49,7 +49,7 @@ const MIGRATIONS: &[&str] = &["
         payload TEXT NOT NULL,
         PRIMARY KEY (session, position)
     ) STRICT, WITHOUT ROWID;
-    CREATE VIRTUAL TABLE search USING fts5 (text, content = '', contentless_delete = 1);
+    CREATE VIRTUAL TABLE search USING fts5 (text);
     INSERT INTO search (search, rank) VALUES ('secure-delete', 1);
 "];
 
