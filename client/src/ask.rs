@@ -27,6 +27,7 @@ use crate::{
     cli::AskArgs,
     config,
     connection::{self, ConnectError, Frames},
+    driver::wake::sleep_until,
     session_settings, terminal,
     ui::live_area::Abilities,
 };
@@ -53,6 +54,14 @@ trait View {
     fn show_question(&mut self, question: Option<&OpenQuestion>) -> io::Result<()>;
     /// The answer is complete: shows what is left.
     fn finish(&mut self) -> io::Result<()>;
+    /// When something waits to be drawn.
+    fn deadline(&self) -> Option<Instant> {
+        None
+    }
+    /// Draws what waits, if it is time.
+    fn draw_if_due(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Asks, and gives the exit status.
@@ -60,8 +69,8 @@ pub async fn run(args: AskArgs, paths: Paths) -> ExitCode {
     let mut view: Box<dyn View> = if args.json {
         Box::new(json::JsonView::new(io::stdout()))
     } else if io::stdout().is_terminal() {
-        let (columns, rows) = terminal::size_of(rustix::stdio::stdout());
-        Box::new(screen::ScreenView::new(io::stdout(), columns, rows, Abilities::from_env()))
+        let size = || terminal::size_of(rustix::stdio::stdout());
+        Box::new(screen::ScreenView::new(io::stdout(), size, Abilities::from_env()))
     } else {
         Box::new(plain::PlainView::new(io::stdout(), io::stderr()))
     };
@@ -180,6 +189,7 @@ async fn follow(
     loop {
         tokio::select! {
             () = stop.next() => return cancel(frames, turn_id, view).await,
+            () = sleep_until(view.deadline()) => view.draw_if_due()?,
             decision = next_decision(&mut keyboard, view) => {
                 let reply = decision?;
                 view.show_question(None)?;

@@ -2,10 +2,14 @@
 //!
 //! A key takes the shortest way: read, relay, write. Nothing on it waits, allocates per key or ticks.
 
+mod drawing;
+mod ending;
 mod entry;
 mod link;
+mod program;
 pub(crate) mod shell_io;
-mod wake;
+mod slash;
+pub(crate) mod wake;
 
 use std::{
     ffi::OsString,
@@ -13,14 +17,7 @@ use std::{
     panic::AssertUnwindSafe,
     path::PathBuf,
     sync::{Arc, Mutex},
-    time::{Duration, Instant},
-};
-
-use cohab_protocol::{Attach, Paths, SessionKey, TurnId};
-use cohab_shell_relay::{
-    files::FileSystem,
-    live::{Effects, Keyboard, LiveEvent, LiveShell},
-    runner::Mode,
+    time::Instant,
 };
 
 use crate::{
@@ -38,14 +35,17 @@ use crate::{
         pace::FramePace,
     },
 };
+use cohab_protocol::{Attach, EnvSetting, Paths, SessionKey, TurnId};
+use cohab_shell_relay::{
+    files::FileSystem,
+    live::{Effects, Keyboard, LiveEvent, LiveShell},
+    runner::Mode,
+};
 use entry::Entry;
+use program::{Program, next_ended};
 use shell_io::{Opened, ShellIo};
 use wake::{Signals, Wake, highlighted, next_link_event, sleep_until};
 
-/// A shell that ends this soon, without a prompt and without a key, did not get on with us.
-const STILLBORN_LIMIT: Duration = Duration::from_secs(2);
-/// A terminal that takes nothing for this long is not waited for when the shell has ended.
-const LAST_OUTPUT_WAIT: Duration = Duration::from_secs(10);
 /// Read from the terminal at once. Larger pastes come in several pieces.
 const KEYS_BUFFER_BYTES: usize = 4 * 1024;
 /// Read from the shell at once.
@@ -131,6 +131,9 @@ struct Driver {
     attach: Attach,
     /// The session to go back to if the one of `attach` cannot be joined.
     session_before: Option<SessionKey>,
+    /// Settings of `attach` as the shell began.
+    initial_settings: Vec<EnvSetting>,
+    program: Option<Program>,
     paths: Paths,
     highlighter: Option<Highlighter>,
     fx: Effects,
@@ -164,6 +167,7 @@ impl Driver {
         let options = Options {
             question_prefix: start.config.client.question_prefix.clone(),
             gate: start.config.client.gate,
+            failure_key: start.config.client.hotkey.name().filter(|_| start.config.client.failure_hint),
             approval,
             home: home(),
             shell: shell.kind(),
@@ -198,6 +202,8 @@ impl Driver {
             shell,
             live,
             link: None,
+            initial_settings: attach.settings.clone(),
+            program: None,
             attach,
             session_before,
             paths: start.paths,
@@ -244,6 +250,10 @@ impl Driver {
                     return Outcome::Exited(status);
                 }
                 Wake::Verdict(verdict) => self.on_verdict(verdict),
+                Wake::ProgramEnded(output) => {
+                    self.program = None;
+                    self.handle(Event::ProgramEnded(output));
+                }
                 Wake::Highlighted => self.handle(Event::Redraw),
                 Wake::Time => self.on_time(),
             }
@@ -263,6 +273,7 @@ impl Driver {
             () = self.shell.writable() => Wake::ShellWritable,
             event = next_link_event(&mut self.link) => Wake::Link(event),
             verdict = self.entry.judge.next() => Wake::Verdict(verdict),
+            output = next_ended(&mut self.program) => Wake::ProgramEnded(output),
             () = highlighted(self.highlighter.as_ref()) => Wake::Highlighted,
             () = sleep_until(deadline) => Wake::Time,
             count = self.shell.read(output), if !self.terminal.is_backed_up() => Wake::Shell(count),
@@ -303,7 +314,7 @@ impl Driver {
     fn on_resized(&mut self) {
         let (columns, rows) = self.terminal.size();
         self.area.resize(columns, rows);
-        self.entry.hint.resized(columns);
+        self.resize_hint(columns);
         self.handle(Event::Resized { columns, rows });
         self.needs_resize = true;
         self.resize_shell_if_visible();
@@ -342,13 +353,11 @@ impl Driver {
                 }
             }
             Effect::DecideLine(decision) => self.live.decide_line(decision, self.shell.probe(), now, &mut self.fx),
-            Effect::EndAnswer => {
-                self.draw_last();
-                self.live.end_answer(false, self.shell.probe(), now, &mut self.fx);
-            }
-            Effect::EndAnswerWithLine | Effect::Judge(_) | Effect::Learn(..) | Effect::Announce(_) => {
-                self.perform_for_entry(effect, now);
-            }
+            Effect::EndAnswer => self.end_answer(false, now),
+            Effect::EndAnswerWithLine => self.end_answer(true, now),
+            Effect::Judge(question) => self.ask_gate(question),
+            Effect::Learn(question, decision) => self.entry.judge.learn(question, decision),
+            Effect::Announce(text) => self.entry.hint.announce(&text),
             Effect::Run(request) => {
                 self.draw_last();
                 self.live.run(request, self.shell.probe(), now, &mut self.fx);
@@ -367,6 +376,7 @@ impl Driver {
                 self.live.set_keyboard(Keyboard::Shell);
                 self.mark_pastes(false);
             }
+            effect => self.perform_for_slash(effect),
         }
     }
 
@@ -407,70 +417,6 @@ impl Driver {
             }
             event => self.handle(Event::Live(event)),
         }
-    }
-
-    /// A background job wrote while the terminal is ours: its bytes go above the live area, which is drawn again below.
-    fn show_background_output(&mut self, bytes: &[u8]) {
-        let mut out = Vec::new();
-        self.area.clear(&mut out);
-        out.extend_from_slice(bytes);
-        if !bytes.ends_with(b"\n") {
-            out.extend_from_slice(b"\r\n");
-        }
-        self.terminal.write(&out);
-        self.handle(Event::Redraw);
-    }
-
-    fn draw_if_due(&mut self) {
-        let now = Instant::now();
-        if self.app.wants_to_draw() && self.pace.begin_frame(now) {
-            let frame = self.app.frame();
-            let mut bytes = Vec::new();
-            self.area.draw(&frame.above, &frame.area, frame.cursor, &mut bytes);
-            self.terminal.write(&bytes);
-        }
-    }
-
-    fn draw_last(&mut self) {
-        self.entry.hint.left(true);
-        let frame = self.app.last_frame();
-        let mut bytes = Vec::new();
-        self.area.draw(&frame.above, &[], None, &mut bytes);
-        self.terminal.write(&bytes);
-    }
-
-    /// Shows what the shell wrote before it ended.
-    fn drain(&mut self, output: &mut [u8]) {
-        while let Some(count) = self.shell.read_now(output) {
-            self.on_output(&output[..count]);
-            self.settle();
-        }
-    }
-
-    /// Waits for a slow terminal to take what the shell wrote before it ended.
-    async fn deliver_rest(&mut self) {
-        while self.terminal.has_queue() {
-            if tokio::time::timeout(LAST_OUTPUT_WAIT, self.terminal.writable()).await.is_err() {
-                break;
-            }
-            self.terminal.flush();
-        }
-    }
-
-    /// The shell has ended: what it wrote last is shown, bytes included that looked like the beginning of a mark.
-    async fn end(&mut self) -> Outcome {
-        let status = self.shell.wait();
-        self.live.shell_ended(Some(status.into()), Instant::now(), &mut self.fx);
-        self.settle();
-        self.deliver_rest().await;
-        if !self.has_been_used && self.opened_at.elapsed() < STILLBORN_LIMIT {
-            return Outcome::NotStarted(format!("{} ended at once with status {status}", self.shell.name()));
-        }
-        Outcome::Exited(status)
-    }
-
-    fn outcome_of_failure(&self, error: &io::Error) -> Outcome {
-        if self.has_been_used { Outcome::Exited(1) } else { Outcome::NotStarted(error.to_string()) }
     }
 }
 

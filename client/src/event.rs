@@ -3,7 +3,7 @@
 use cohab_protocol::{Attached, DaemonMessage};
 use cohab_shell_relay::live::LiveEvent;
 
-use crate::gate::Decision;
+use crate::{gate::Decision, slash::own_output::OwnOutput};
 
 /// One thing that happened.
 #[derive(Debug)]
@@ -37,6 +37,8 @@ pub enum Event {
         /// Rows.
         rows: u16,
     },
+    /// A program of our own that was [run](crate::effect::Effect::RunProgram) has ended.
+    ProgramEnded(OwnOutput),
     /// The key for undo was pressed where it [counts](crate::app::App::takes_undo_key).
     UndoKeyPressed,
     /// The gate has judged the line that Enter is held for.

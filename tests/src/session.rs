@@ -57,10 +57,7 @@ impl Session<'_> {
         let typed = format!("{}{line}", self.prompt);
         let columns = self.look(|view| usize::from(view.screen().size().1.get()));
         if typed.chars().count() < columns {
-            self.wait_for(&format!("`{line}` typed"), |view| {
-                let (row, _) = view.cursor();
-                view.rows().get(row).is_some_and(|shown| *shown == typed.trim_end())
-            });
+            self.wait_for(&format!("`{line}` typed"), |view| view.cursor_row() == typed.trim_end());
         }
     }
 

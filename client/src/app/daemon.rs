@@ -42,9 +42,12 @@ impl App {
             DaemonMessage::TurnEnded(ended) if self.cancelled_turn == Some(ended.turn_id) => {
                 self.cancelled_turn = None;
                 self.send_held_query(effects);
+                self.send_held_request(effects);
             }
             DaemonMessage::TurnEnded(ended) if self.is_current(ended.turn_id) => self.on_turn_ended(&ended, effects),
             DaemonMessage::Notice(notice) => self.on_notice(&notice, now),
+            DaemonMessage::SessionReply(reply) => self.on_session_reply(reply, now, effects),
+            DaemonMessage::Error(error) if self.on_request_error(&error) => {}
             DaemonMessage::Error(error) => {
                 let ends_turn = matches!(error.about, ErrorSubject::Turn(id) if self.is_current(id));
                 if ends_turn || (error.about == ErrorSubject::Connection && self.turn.is_some()) {
@@ -159,6 +162,7 @@ impl App {
             let ends_turn = decision == ApprovalDecision::CancelTurn;
             effects.push(reply(&request, decision));
             if ends_turn {
+                self.entry.bring_back_by(input);
                 self.cancel_turn(now, effects);
             }
         }

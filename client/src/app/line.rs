@@ -17,6 +17,9 @@ impl App {
     pub(super) fn on_line(&mut self, told: Told, is_alone: bool, now: Instant, effects: &mut Vec<Effect>) {
         match self.question_in(&told.line).map(str::to_owned) {
             Some(question) if self.turn.is_none() => {
+                if self.take_slash(&question, now, effects) {
+                    return;
+                }
                 self.entry.take(told, true);
                 effects.push(Effect::DecideLine(LineDecision::Assistant));
                 self.open_turn(question, now, effects);
@@ -34,8 +37,14 @@ impl App {
 
     pub(super) fn on_hotkey(&mut self, told: Told, now: Instant, effects: &mut Vec<Effect>) {
         let question = self.question_in(&told.line).unwrap_or(told.line.trim()).to_owned();
+        if question.is_empty() && self.turn.is_none() && self.ask_about_failure(now, effects) {
+            return;
+        }
         if question.is_empty() || self.turn.is_some() {
             effects.push(Effect::DecideLine(LineDecision::Shell));
+            return;
+        }
+        if self.take_slash(&question, now, effects) {
             return;
         }
         let by_prefix = self.question_in(&told.line).is_some();

@@ -38,6 +38,7 @@ impl App {
         if let Some(attached) = joined {
             self.joined(Ok(attached), effects);
         }
+        self.send_held_request(effects);
     }
 
     pub(super) fn send_held_query(&mut self, effects: &mut Vec<Effect>) {
@@ -67,6 +68,7 @@ impl App {
         self.link = LinkState::Down;
         self.cancelled_turn = None;
         self.fail_turn(GONE, GONE_HINT, effects);
+        self.fail_slash("the daemon is gone", GONE_HINT);
     }
 
     pub(super) fn on_link_down(&mut self, message: &str, hint: &str, effects: &mut Vec<Effect>) {
@@ -77,6 +79,7 @@ impl App {
             self.fail_turn(GONE, GONE_HINT, effects);
         } else {
             self.fail_turn(message, hint, effects);
+            self.fail_slash(message, hint);
         }
     }
 

@@ -18,8 +18,12 @@ use super::*;
 mod calls;
 mod consent;
 mod countdown;
+mod entry;
+mod failure;
+mod hostile;
 mod link;
 mod resume;
+mod slash;
 mod undo;
 
 /// Where the shell is at a question.
@@ -43,6 +47,7 @@ impl Bench {
         let options = Options {
             question_prefix: "?".into(),
             gate: false,
+            failure_key: None,
             approval: ApprovalMode::Ask,
             home: "/home/ann".into(),
             shell,

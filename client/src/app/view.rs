@@ -9,6 +9,7 @@ use super::{
 use crate::approval::QUESTION_ROWS;
 use crate::markdown::{CodeBlocks, wrap::wrap_exactly};
 use crate::ui::{
+    look::Look,
     status, theme,
     visible::{visible, visible_command},
 };
@@ -47,8 +48,9 @@ impl App {
         let above = std::mem::take(&mut self.above);
         let (look, width, rows) = (self.options.look, self.width(), usize::from(self.rows));
         let approval = self.options.approval;
-        let Some(turn) = self.turn.as_mut() else { return Frame { above, ..Frame::default() } };
-        let mut area = turn.tail().to_vec();
+        let Some(turn) = self.turn.as_mut() else { return Frame { above, area: self.slash_area(), cursor: None } };
+        // In sentences nothing is shown that may still change.
+        let mut area = if look == Look::Glyphs { turn.tail().to_vec() } else { Vec::new() };
         let mut cursor = None;
         if let Some(question) = &turn.question {
             let card = question.card(width, look);
@@ -61,12 +63,22 @@ impl App {
         } else {
             match &turn.waiting {
                 Waiting::Link => area.extend(status::remark("starting the assistant", width)),
-                Waiting::Retry(countdown) => area.extend(status::notice(countdown.notice(), width, look)),
+                Waiting::Retry(countdown) => {
+                    let notice = look.choose(countdown.notice(), countdown.announced());
+                    area.extend(status::notice(notice, width, look));
+                }
                 Waiting::Step(activity) => area.push(status::status(activity, approval, None, width, look)),
                 Waiting::Nothing => {}
             }
         }
         Frame { above, area, cursor }
+    }
+
+    /// Whether more is to come of the answer: an empty row then stands for the live area, so that the cursor stays hidden between two
+    /// blocks and the next one begins where it is.
+    #[must_use]
+    pub fn keeps_a_row(&self) -> bool {
+        self.options.look == Look::Glyphs && self.turn.as_ref().is_some_and(|turn| !turn.is_over())
     }
 
     /// The source of the code in the answer that is coming, or else in the last one: what a user may want to copy.

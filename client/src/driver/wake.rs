@@ -8,6 +8,7 @@ use crate::{
     connection::{Link, LinkEvent},
     entry::judge::Verdict,
     markdown::Highlighter,
+    slash::own_output::OwnOutput,
 };
 
 /// What the loop woke up for.
@@ -22,6 +23,7 @@ pub(super) enum Wake {
     Killed(u8),
     Highlighted,
     Verdict(Verdict),
+    ProgramEnded(OwnOutput),
     Time,
 }
 
@@ -73,7 +75,7 @@ pub(super) async fn highlighted(highlighter: Option<&Highlighter>) {
 }
 
 /// The time has come; never, without one.
-pub(super) async fn sleep_until(deadline: Option<Instant>) {
+pub(crate) async fn sleep_until(deadline: Option<Instant>) {
     match deadline {
         Some(deadline) => tokio::time::sleep_until(deadline.into()).await,
         None => std::future::pending().await,

@@ -15,6 +15,7 @@ use ratatui::text::Line;
 use super::{
     ansi::{ColorSupport, write_lines},
     card,
+    hostile_table::HOSTILE,
     look::Look,
     receipt, status,
 };
@@ -23,30 +24,6 @@ use crate::{
     markdown::MarkdownStream,
     ui::keys::{Input, Key, KeyPress},
 };
-
-/// What terminals obey or hide, one of each kind.
-const HOSTILE: &[&str] = &[
-    "\u{1b}[20t\u{1b}[21t",
-    "\u{1b}P$qm\u{1b}\\",
-    "\u{1b}]50;?\u{7}",
-    "\u{1b}]4;1;?\u{7}\u{1b}]10;?\u{7}",
-    "\u{1b}[c\u{1b}[>c\u{1b}[5n\u{1b}[6n\u{1b}[?2004$p",
-    "\u{1b}P+q544e\u{1b}\\",
-    "\u{1b}Z\u{5}",
-    "\u{1b}]52;c;aGk=\u{7}\u{1b}]52;c;?\u{7}",
-    "\u{1b}]8;;file:///etc/passwd\u{1b}\\http://good.example\u{1b}]8;;\u{1b}\\",
-    "\u{1b}]0;t\u{7}\u{1b}]7;file:///x\u{7}\u{1b}]9;n\u{7}\u{1b}]777;n\u{7}\u{1b}]1337;File=:x\u{7}",
-    "\u{1b}]133;A\u{7}\u{1b}]633;E;x\u{7}\u{1b}]7391;0;1;E;x;0;/\u{7}",
-    "\u{1b}_G\u{1b}\\\u{1b}^x\u{1b}\\\u{1b}Xx\u{1b}\\\u{1b}P0;1|17/x\u{1b}\\",
-    "\u{1b}[?2004h\u{1b}[201~",
-    "\u{1b}[2J\u{1b}[3J\u{1b}[H\u{1b}[A\r\u{8}\u{1b}[8m\u{1b}c\u{1b}[?1049h\u{1b}[?1000h\u{1b}(0",
-    "\u{9b}2J\u{9d}0;t\u{9c}\u{90}q\u{9c}\u{85}",
-    "\u{202a}\u{202e}\u{2066}\u{2069}\u{200e}\u{200f}\u{61c}",
-    "\u{200b}\u{200c}\u{200d}\u{2060}\u{feff}\u{ad}\u{fe0f}\u{e0041}",
-    "\0\u{7f}\u{b}\u{c}\u{e}\u{f}",
-    "\u{1b}]0;never ends",
-    "\u{2028}\u{2029}",
-];
 
 /// The lines as the terminal gets them, without our own colours and line ends.
 fn letters(lines: &[Line<'_>]) -> String {
@@ -81,7 +58,7 @@ fn request(subject: ApprovalSubject, reason: &str) -> ApprovalRequest {
 
 #[test]
 fn steps_notices_errors_and_receipts_are_harmless() {
-    for (text, look) in HOSTILE.iter().flat_map(|text| [(*text, Look::Glyphs), (*text, Look::Sentences)]) {
+    for (text, look) in HOSTILE.iter().flat_map(|row| [(row.bytes, Look::Glyphs), (row.bytes, Look::Sentences)]) {
         let text = format!("a{text}b");
         let tool = StepActivity::ToolCall { tool: text.clone(), argument: text.clone() };
         let model = StepActivity::ModelCall { model: text.clone() };
@@ -107,7 +84,7 @@ fn steps_notices_errors_and_receipts_are_harmless() {
 
 #[test]
 fn every_field_of_a_question_is_harmless_and_the_editor_too() {
-    for text in HOSTILE {
+    for text in HOSTILE.iter().map(|row| row.bytes) {
         let text = format!("a{text}b");
         let path = || Path::new(&text).into();
         let subjects = [
@@ -134,7 +111,7 @@ fn every_field_of_a_question_is_harmless_and_the_editor_too() {
 
 #[test]
 fn an_answer_is_harmless_wherever_it_is_cut() {
-    for text in HOSTILE {
+    for text in HOSTILE.iter().map(|row| row.bytes) {
         for shape in
             ["a# b", "# X\n", "`X`", "```X\nX\n```\n", "[X](X)", "| X | b |\n|---|---|\n| X | c |\n", "* X\n", "<X>"]
         {

@@ -129,6 +129,24 @@ pub fn usage(usage: TokenUsage, is_cost_partial: bool) -> wire::Usage {
     }
 }
 
+/// Adds `more` to `total`; what is unknown of one is left out of the sum.
+pub fn add_usage(total: &mut wire::Usage, more: &wire::Usage) {
+    for (total, more) in [
+        (&mut total.input_tokens, more.input_tokens),
+        (&mut total.output_tokens, more.output_tokens),
+        (&mut total.cache_read_tokens, more.cache_read_tokens),
+        (&mut total.cache_write_tokens, more.cache_write_tokens),
+        (&mut total.reasoning_tokens, more.reasoning_tokens),
+        (&mut total.cost_microusd, more.cost_microusd),
+    ] {
+        *total = match (*total, more) {
+            (Some(total), Some(more)) => Some(total.saturating_add(more)),
+            (total, more) => more.or(total),
+        };
+    }
+    total.is_cost_partial |= more.is_cost_partial;
+}
+
 /// An error about a turn.
 #[must_use]
 pub fn turn_error(
