@@ -54,9 +54,12 @@ const MIGRATIONS: &[&str] = &["
 "];
 
 /// What is removed is overwritten, and gives its room back.
-const PRAGMAS: &str = "PRAGMA auto_vacuum = INCREMENTAL; PRAGMA secure_delete = ON;";
-
-const FORM: Form = Form { migrations: MIGRATIONS, max_pages: MAX_PAGES, pragmas: PRAGMAS };
+const FORM: Form = Form {
+    migrations: MIGRATIONS,
+    max_pages: MAX_PAGES,
+    pragmas: "PRAGMA secure_delete = ON;",
+    pragmas_at_birth: "PRAGMA auto_vacuum = INCREMENTAL;",
+};
 
 /// An open store.
 pub struct SqliteStore {
