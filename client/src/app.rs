@@ -4,6 +4,8 @@
 //! The terminal has one owner at a time (`Surface`). The assistant draws only while it is ours, between `AnswerReady` and
 //! the next command or the end of the answer; what it has to say meanwhile waits.
 
+mod aside;
+mod attention;
 mod command;
 mod countdown;
 mod daemon;
@@ -11,6 +13,8 @@ mod entry;
 mod failure;
 mod line;
 mod link;
+mod progress;
+mod question;
 mod resume;
 mod slash;
 mod turn;
@@ -23,14 +27,21 @@ mod tests;
 use std::{
     collections::VecDeque,
     path::PathBuf,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
 use cohab_protocol::{ApprovalMode, Attached, ClientMessage, ShellEvent, TurnId, UserQuery};
-use cohab_shell_relay::{live::LiveEvent, policy::Files, shell::Shell, state::StateChange};
+use cohab_shell_relay::{
+    live::LiveEvent,
+    policy::{Files, remembered::Remembered},
+    shell::Shell,
+    state::StateChange,
+};
 use ratatui::text::Line;
 
 use crate::{
+    approval::{OpenQuestion, Scene},
     consent::Consents,
     effect::Effect,
     event::Event,
@@ -38,8 +49,11 @@ use crate::{
     markdown::{CodeBlocks, Highlighter},
     ui::{keys::KeyReader, look::Look},
 };
+use aside::Aside;
+use attention::Attention;
 use entry::{Entry, Told};
 use failure::Failure;
+use progress::Progress;
 use resume::Resuming;
 use slash::Slash;
 use turn::Turn;
@@ -68,6 +82,10 @@ pub struct Options {
     pub shell: Shell,
     /// Where the paths of a command lead.
     pub files: &'static dyn Files,
+    /// What the user allowed for good.
+    pub remembered: Arc<dyn Remembered>,
+    /// What stands around questions for consent.
+    pub scene: Arc<Scene>,
     /// Glyphs or sentences.
     pub look: Look,
     /// Makes ids of turns; a counter in tests.
@@ -128,6 +146,8 @@ pub struct App {
     last_request: u64,
     /// The user's last command, if it failed and was not asked about.
     failure: Option<Failure>,
+    aside: Aside,
+    attention: Attention,
     /// Where the shell is, as of the question and then of the agent's commands.
     cwd: PathBuf,
     above: Vec<Line<'static>>,
@@ -162,6 +182,8 @@ impl App {
             slash: None,
             last_request: 1,
             failure: None,
+            aside: Aside::default(),
+            attention: Attention::default(),
             cwd,
             above: Vec::new(),
             code_blocks: CodeBlocks::default(),
@@ -184,12 +206,15 @@ impl App {
             Event::Resized { columns, rows } => self.on_resized(columns, rows),
             Event::ProgramEnded(output) => self.on_program_ended(&output),
             Event::UndoKeyPressed => self.on_undo_key(&mut effects),
+            Event::Done(done) => self.on_done(done, now, &mut effects),
+            Event::StopKeyPressed => self.stop_aside(now, &mut effects),
             Event::Judged { id, decision } => self.on_judged(id, decision, now, &mut effects),
             Event::Redraw => self.is_dirty = true,
             Event::Deadline => self.on_deadline(now, &mut effects),
         }
         self.close_slash_if_due(&mut effects);
         self.close_if_due(now, &mut effects);
+        self.settle_aside(now, &mut effects);
         effects
     }
 
@@ -199,11 +224,11 @@ impl App {
         let escape = self.escape_since.map(|since| since + LONE_ESCAPE);
         let settle = self.turn.as_ref().and_then(Turn::settle_deadline);
         let pending = self.turn.as_ref().and_then(Turn::pending_deadline);
-        let counts_down = self.options.look == Look::Glyphs;
-        let countdown = self.turn.as_ref().filter(|_| counts_down).and_then(Turn::countdown_deadline);
-        let judging = self.entry.deadline();
-        let waits = escape.into_iter().chain(settle).chain(pending).chain(countdown).chain(judging);
-        waits.chain(self.slash_deadline()).min()
+        let countdown = self.turn.as_ref().and_then(Turn::countdown_deadline);
+        let question = self.turn.as_ref().and_then(|turn| turn.question.as_ref()).and_then(OpenQuestion::deadline);
+        let waits = escape.into_iter().chain(settle).chain(pending).chain(countdown).chain(self.entry.deadline());
+        let others = [question, self.slash_deadline(), self.aside_due(), self.clock_due()].into_iter().flatten();
+        waits.chain(others).min()
     }
 
     fn on_live(&mut self, event: LiveEvent, now: Instant, effects: &mut Vec<Effect>) {
@@ -224,8 +249,16 @@ impl App {
                 self.on_hotkey(Told { line: text, is_command }, now, effects);
             }
             LiveEvent::AnswerReady => self.on_answer_ready(now, effects),
+            LiveEvent::AnswerRefused(_) if self.stays_aside() => {}
             LiveEvent::AnswerRefused(_) => self.on_answer_refused(effects),
+            LiveEvent::KeysWait => {
+                self.attention.has_focus(true);
+                self.aside.keys_wait();
+            }
+            LiveEvent::FocusChanged(has_focus) => self.attention.has_focus(has_focus),
+            LiveEvent::AnswerEnded if self.has_stepped_aside() => {}
             LiveEvent::AnswerEnded => {
+                self.aside = Aside::default();
                 self.offer_undo();
                 self.surface = Surface::Shell;
                 self.keep_code();
@@ -247,6 +280,7 @@ impl App {
             LiveEvent::AnswerKey(bytes) => self.on_keys(&bytes, now, effects),
             LiveEvent::UserCommandFinished(command) => {
                 self.note_failure(&command, effects);
+                self.cwd.clone_from(&command.cwd);
                 self.keep_shell_event(command::shell_event(command), effects);
             }
             other => {
@@ -301,6 +335,7 @@ impl App {
     fn ask(&mut self, question: String, now: Instant, effects: &mut Vec<Effect>) {
         let turn_id = (self.options.fresh_turn_id)();
         let mut turn = Turn::new(turn_id, self.text_width(), self.options.look, self.options.highlighter.clone(), now);
+        turn.progress = Progress::new(&question, now);
         let query = UserQuery {
             turn_id,
             text: question,
@@ -361,6 +396,9 @@ impl App {
         if turn.is_over() && turn.is_settled(now) {
             let rest = turn.finish_text();
             self.append_text(rest);
+            if self.ask_next(now, effects) {
+                return;
+            }
             self.surface = Surface::Closing;
             effects.push(self.entry.end());
         }
@@ -369,8 +407,9 @@ impl App {
     fn on_deadline(&mut self, now: Instant, effects: &mut Vec<Effect>) {
         self.give_up_pending(now, effects);
         self.give_up_slash(now);
+        self.on_question_time(now, effects);
         self.give_up_judging(now, effects);
-        self.is_dirty |= self.turn.as_mut().is_some_and(|turn| turn.tick(now));
+        self.is_dirty |= self.turn.as_mut().is_some_and(|turn| turn.tick(now) | turn.progress.tick(now));
         if self.escape_since.is_some_and(|since| now >= since + LONE_ESCAPE) {
             self.escape_since = None;
             let inputs: Vec<_> = self.keys.flush_escape().into_iter().collect();

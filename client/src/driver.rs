@@ -5,26 +5,23 @@
 mod drawing;
 mod ending;
 mod entry;
+mod focus;
 mod link;
+mod process;
 mod program;
 pub(crate) mod shell_io;
 mod slash;
 pub(crate) mod wake;
 
-use std::{
-    ffi::OsString,
-    io,
-    panic::AssertUnwindSafe,
-    path::PathBuf,
-    sync::{Arc, Mutex},
-    time::Instant,
-};
+use std::{ffi::OsString, io, panic::AssertUnwindSafe, path::PathBuf, sync::Arc, time::Instant};
 
 use crate::{
     app::{App, Options},
+    approval::{Lasting, Scene},
     config::{Config, UndoKey},
     connection::Link,
     effect::Effect,
+    errand::Errands,
     event::Event,
     markdown::Highlighter,
     session_settings,
@@ -39,9 +36,12 @@ use cohab_protocol::{Attach, EnvSetting, Paths, SessionKey, TurnId};
 use cohab_shell_relay::{
     files::FileSystem,
     live::{Effects, Keyboard, LiveEvent, LiveShell},
+    rules_file::RulesFile,
     runner::Mode,
 };
 use entry::Entry;
+use focus::Focus;
+use process::{catch_panic_messages, home};
 use program::{Program, next_ended};
 use shell_io::{Opened, ShellIo};
 use wake::{Signals, Wake, highlighted, next_link_event, sleep_until};
@@ -53,6 +53,7 @@ const SHELL_BUFFER_BYTES: usize = 64 * 1024;
 /// Input for the shell that may wait; beyond, the terminal is not read.
 const SHELL_QUEUE_BYTES: usize = 64 * 1024;
 
+const CTRL_C: u8 = 0x03;
 const BRACKETED_PASTE_ON: &[u8] = b"\x1b[?2004h";
 const BRACKETED_PASTE_OFF: &[u8] = b"\x1b[?2004l";
 
@@ -95,18 +96,6 @@ pub fn run(start: Start) -> Outcome {
     })
 }
 
-/// A panic's message would be printed while the terminal is raw; it is kept until the terminal is restored.
-fn catch_panic_messages() -> Arc<Mutex<String>> {
-    let kept = Arc::new(Mutex::new(String::new()));
-    let keep = Arc::clone(&kept);
-    std::panic::set_hook(Box::new(move |info| {
-        if let Ok(mut message) = keep.lock() {
-            *message = info.to_string();
-        }
-    }));
-    kept
-}
-
 fn serve(start: Start) -> Outcome {
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
@@ -144,6 +133,8 @@ struct Driver {
     is_link_up: bool,
     needs_resize: bool,
     undo_key: UndoKey,
+    errands: Errands,
+    focus: Focus,
     entry: Entry,
 }
 
@@ -163,6 +154,8 @@ impl Driver {
         if let Some(complaint) = complaint {
             terminal.write(format!("cohab: {complaint}\r\n").as_bytes());
         }
+        let rules = Arc::new(RulesFile::new(start.paths.rules_file()));
+        let scene = Scene::of_this_process(home(), shell.kind(), &start.paths, Lasting::Shell);
         let highlighter = (abilities.colors != ColorSupport::None).then(Highlighter::new);
         let options = Options {
             question_prefix: start.config.client.question_prefix.clone(),
@@ -172,6 +165,8 @@ impl Driver {
             home: home(),
             shell: shell.kind(),
             files: &FileSystem,
+            remembered: Arc::clone(&rules) as _,
+            scene: Arc::new(scene),
             look: abilities.look,
             fresh_turn_id: TurnId::fresh,
             highlighter: highlighter.clone(),
@@ -216,6 +211,8 @@ impl Driver {
             is_link_up: false,
             needs_resize: false,
             undo_key: start.config.client.undo_key,
+            errands: Errands::new(rules),
+            focus: Focus::new(start.config.client.notify),
             entry,
         })
     }
@@ -255,9 +252,11 @@ impl Driver {
                     self.handle(Event::ProgramEnded(output));
                 }
                 Wake::Highlighted => self.handle(Event::Redraw),
+                Wake::Done(done) => self.handle(Event::Done(done)),
                 Wake::Time => self.on_time(),
             }
             self.settle();
+            self.watch_focus(self.app.watches_focus());
             self.draw_if_due();
         }
     }
@@ -275,6 +274,7 @@ impl Driver {
             verdict = self.entry.judge.next() => Wake::Verdict(verdict),
             output = next_ended(&mut self.program) => Wake::ProgramEnded(output),
             () = highlighted(self.highlighter.as_ref()) => Wake::Highlighted,
+            done = self.errands.next() => Wake::Done(done),
             () = sleep_until(deadline) => Wake::Time,
             count = self.shell.read(output), if !self.terminal.is_backed_up() => Wake::Shell(count),
         }
@@ -292,6 +292,9 @@ impl Driver {
         }
         if self.undo_key.is(bytes) && self.app.takes_undo_key(self.live.untouched_prompt()) {
             return self.handle(Event::UndoKeyPressed);
+        }
+        if matches!(bytes, [CTRL_C] | b"\x1b[99;5u") && self.app.takes_stop_key(self.live.untouched_prompt()) {
+            return self.handle(Event::StopKeyPressed);
         }
         self.live.user_input(bytes, self.shell.probe(), Instant::now(), &mut self.fx);
     }
@@ -367,7 +370,10 @@ impl Driver {
                 self.live.run_as(request, Mode::Live, self.shell.probe(), now, &mut self.fx);
             }
             Effect::BeginAnswer => self.live.begin_answer(self.shell.probe(), now, &mut self.fx),
+            Effect::ComeBack => self.live.begin_answer_when_idle(self.shell.probe(), now, &mut self.fx),
+            Effect::Notify(text) => self.notify(&text),
             Effect::CancelCommand(id) => self.live.cancel(&id, self.shell.probe(), now, &mut self.fx),
+            Effect::Begin(errand) => self.errands.begin(errand),
             Effect::TakeKeyboard(true) => {
                 self.live.set_keyboard(Keyboard::Assistant);
                 self.mark_pastes(true);
@@ -422,13 +428,8 @@ impl Driver {
 
 impl Drop for Driver {
     fn drop(&mut self) {
+        self.watch_focus(false);
         let reset = self.live.modes().reset_all();
         self.terminal.write(&reset);
     }
-}
-
-/// The user's home with links resolved: the shell tells its folder so, too.
-fn home() -> PathBuf {
-    let home = std::env::home_dir().unwrap_or_else(|| "/".into());
-    home.canonicalize().unwrap_or(home)
 }

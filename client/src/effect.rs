@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use cohab_protocol::{ClientMessage, RequestId, ResumePoint, SessionKey};
 use cohab_shell_relay::{live::LineDecision, runner::CommandRequest};
 
-use crate::{attach_change::AttachChange, entry::Question, gate::Decision};
+use crate::{attach_change::AttachChange, entry::Question, errand::Errand, gate::Decision};
 
 /// One thing to do.
 #[derive(Debug, PartialEq)]
@@ -60,8 +60,14 @@ pub enum Effect {
     RunAsItIs(CommandRequest),
     /// Make room for the assistant; ends in `AnswerReady` or `AnswerRefused`.
     BeginAnswer,
+    /// The same as soon as the user leaves the prompt alone.
+    ComeBack,
+    /// Call a user who looks at something else, with this text.
+    Notify(String),
     /// Interrupt this running command.
     CancelCommand(String),
     /// Whether keys come to us (a card is open) or go where the relay puts them.
     TakeKeyboard(bool),
+    /// Do this on the side; ends in `Done`, or never.
+    Begin(Errand),
 }

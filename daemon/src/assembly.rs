@@ -11,7 +11,7 @@ use std::{
 
 use async_trait::async_trait;
 use cohab_protocol::{ApprovalMode, Paths};
-use cohab_shell_relay::{runner::CommandRunner, shell::Shell};
+use cohab_shell_relay::{rules_file::RulesFile, runner::CommandRunner, shell::Shell};
 use tokio::time::{Instant, timeout};
 
 use crate::{
@@ -30,7 +30,7 @@ use crate::{
         tokens::estimate_tokens,
         window_size::WindowSources,
     },
-    middleware::{accounting::Accounting, checkpoint::Checkpoint, window::Window},
+    middleware::{accounting::Accounting, checkpoint::Checkpoint, meanwhile::Meanwhile, window::Window},
     provider::{
         choice::{Choice, ChoiceError},
         detect::LocalServer,
@@ -111,6 +111,7 @@ pub struct Assembly {
     parts: Parts,
     kept: Mutex<Vec<Kept>>,
     known_servers: KnownServers,
+    rules: Arc<RulesFile>,
     /// Servers that the user did not agree to, since the daemon runs.
     declined: Mutex<BTreeSet<(String, String)>>,
 }
@@ -142,7 +143,8 @@ impl Assembly {
     #[must_use]
     pub fn new(paths: Paths, parts: Parts) -> Self {
         let known_servers = KnownServers::new(paths.state_dir.join("known-servers"));
-        Self { paths, parts, kept: Mutex::default(), known_servers, declined: Mutex::default() }
+        let rules = Arc::new(RulesFile::new(paths.rules_file()));
+        Self { paths, parts, kept: Mutex::default(), known_servers, rules, declined: Mutex::default() }
     }
 
     /// Settings and choice for this environment, anew only if the settings file or the environment is another one.
@@ -316,12 +318,19 @@ impl Assembler for Assembly {
             let session = Arc::clone(&session);
             move || session.approval() != ApprovalMode::All
         };
-        let gate = Gate::new(self.parts.policy, mode, approver, session.consents().clone(), home, shell);
+        let gate = Gate::new(self.parts.policy, mode, approver, session.consents().clone(), home, shell)
+            .with_remembered(Arc::clone(&self.rules) as _);
         // Outermost first; the gate is innermost but for what records, so that it judges what really runs.
-        let others: [Arc<dyn Middleware>; 3] =
-            [Arc::new(Checkpoint::new(Arc::clone(session.conversation()))), Arc::new(Inbound), Arc::new(gate)];
+        let others: [Arc<dyn Middleware>; 2] =
+            [Arc::new(Checkpoint::new(Arc::clone(session.conversation()))), Arc::new(Inbound)];
         middleware.push(Arc::new(Proposals(Arc::clone(&recorder))));
         middleware.extend(others);
+        // The offline assistant reads results by their form.
+        if !provider.info().is_offline {
+            let session = Arc::clone(&session);
+            middleware.push(Arc::new(Meanwhile::new(Box::new(move || session.take_untold()))));
+        }
+        middleware.push(Arc::new(gate));
         middleware.push(Arc::new(Calls::new(recorder, Box::new(is_asked))));
         let tools = settings.tools.into_iter().map(|tool| (tool.spec().name, tool)).collect();
         Ok(Agent { provider, tools, middleware, runner, system: SYSTEM_PROMPT.into(), limits: settings.limits })

@@ -6,6 +6,8 @@ use crate::{Home, Terminal, keys};
 
 /// How the row of keys of an approval card begins.
 pub const CARD_KEYS: &str = "y once";
+/// The same of the card for several commands.
+const BATCH_KEYS: &str = "y all";
 
 /// A card may ignore keys that come so soon that they were meant for something else.
 const CARD_DEAF: Duration = Duration::from_millis(350);
@@ -124,7 +126,7 @@ impl Session<'_> {
     pub fn wait_approval(&self, subject: &str) {
         self.wait_for(&format!("the question whether `{subject}` may be done"), |view| {
             let card = view.text();
-            card.contains(subject) && card.contains(CARD_KEYS)
+            card.contains(subject) && (card.contains(CARD_KEYS) || card.contains(BATCH_KEYS))
         });
         let _ = self.holds_within(CARD_DEAF, |_| false);
     }

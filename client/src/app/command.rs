@@ -50,7 +50,7 @@ impl App {
         } else if self.surface == Surface::Ours {
             self.run(request, effects);
         } else if let Some(turn) = self.turn.as_mut() {
-            turn.pending_call = Some(PendingCall { request, since: now });
+            turn.pending_call = Some(PendingCall { request, cwd: self.cwd.clone(), since: now });
         }
     }
 
@@ -67,7 +67,8 @@ impl App {
         let context = policy::Context::new(&self.cwd, &self.options.home)
             .in_shell(self.options.shell)
             .with_files(self.options.files);
-        if !self.consents.permits(request, self.options.approval, context) {
+        let remembered = self.options.remembered.as_ref();
+        if !self.consents.permits(request, self.options.approval, context, remembered) {
             let reason = "the user's terminal has no approval for exactly this command in this folder; it was not run";
             return Err(("not_approved", reason));
         }
@@ -93,6 +94,7 @@ impl App {
     pub(super) fn on_answer_ready(&mut self, now: Instant, effects: &mut Vec<Effect>) {
         self.surface = Surface::Ours;
         self.is_dirty = true;
+        self.come_back(now, effects);
         if self.advance_undo(effects) || self.advance_resume(effects) {
             return;
         }
@@ -102,8 +104,14 @@ impl App {
             question.appear(now);
         }
         turn.overdue = None;
-        if let Some(pending) = turn.pending_call.take() {
-            self.run(pending.request, effects);
+        match turn.pending_call.take() {
+            Some(pending) if pending.cwd == self.cwd => self.run(pending.request, effects),
+            // What was allowed there need not be here.
+            Some(pending) => {
+                let reason = "the user went to another folder before the command could start; it was not run";
+                effects.push(refuse(pending.request.call_id, "not_approved", reason.into(), &self.cwd));
+            }
+            None => {}
         }
     }
 

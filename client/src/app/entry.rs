@@ -153,6 +153,7 @@ impl App {
     fn decide(&mut self, told: Told, decision: Decision, now: Instant, effects: &mut Vec<Effect>) {
         match decision {
             Decision::Shell => effects.push(Effect::DecideLine(LineDecision::Shell)),
+            Decision::Assistant if self.is_aside() => self.queue_question(&told.line, effects),
             Decision::Assistant => {
                 let question = told.line.trim().to_owned();
                 self.entry.take(told, false);

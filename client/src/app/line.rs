@@ -24,19 +24,23 @@ impl App {
                 effects.push(Effect::DecideLine(LineDecision::Assistant));
                 self.open_turn(question, now, effects);
             }
+            Some(question) if self.is_aside() => self.queue_question(&question, effects),
             None if self.turn.is_none() && Self::is_undo(&told.line) => self.begin_undo(effects),
             None if self.turn.is_none()
                 && let Some(session) = resume::wanted(&told.line) =>
             {
                 self.begin_resume(&told.line, session, effects);
             }
-            None if self.turn.is_none() => self.on_plain_line(told, is_alone, now, effects),
+            None if self.turn.is_none() || self.is_aside() => self.on_plain_line(told, is_alone, now, effects),
             _ => effects.push(Effect::DecideLine(LineDecision::Shell)),
         }
     }
 
     pub(super) fn on_hotkey(&mut self, told: Told, now: Instant, effects: &mut Vec<Effect>) {
         let question = self.question_in(&told.line).unwrap_or(told.line.trim()).to_owned();
+        if self.is_aside() && !question.is_empty() {
+            return self.queue_question(&question, effects);
+        }
         if question.is_empty() && self.turn.is_none() && self.ask_about_failure(now, effects) {
             return;
         }

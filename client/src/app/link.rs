@@ -89,6 +89,7 @@ impl App {
         if let Some(call) = turn.running_call.as_ref().filter(|call| !call.has_started) {
             effects.push(Effect::CancelCommand(call.request.call_id.to_string()));
         }
+        self.drop_queue();
         self.print_error(&WireError {
             about: ErrorSubject::Connection,
             kind: WireErrorKind::NotFound,

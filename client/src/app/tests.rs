@@ -8,6 +8,7 @@ use cohab_protocol::{
 use cohab_shell_relay::{
     files::FileSystem,
     live::{LineDecision, UserCommand},
+    policy::remembered::Loaded,
     runner::{CommandOutcome, Ending, EnvChange, Mode, StateAfter},
     shell::Shell,
 };
@@ -15,6 +16,8 @@ use uuid::Uuid;
 
 use super::*;
 
+mod aside;
+mod attention;
 mod calls;
 mod consent;
 mod countdown;
@@ -24,6 +27,7 @@ mod hostile;
 mod link;
 mod resume;
 mod slash;
+mod status;
 mod undo;
 
 /// Where the shell is at a question.
@@ -31,6 +35,16 @@ const CWD: &str = "/home/ann/src";
 const TURN: TurnId = TurnId(Uuid::from_u128(7));
 const CALL: CallId = CallId(Uuid::from_u128(9));
 const QUESTION: ApprovalId = ApprovalId(Uuid::from_u128(11));
+
+/// What the user allowed for good.
+#[derive(Debug, Default)]
+struct Allowed(std::sync::Mutex<Arc<Loaded>>);
+
+impl Remembered for Allowed {
+    fn loaded(&self) -> Arc<Loaded> {
+        Arc::clone(&self.0.lock().unwrap())
+    }
+}
 
 /// An app with a clock that stands still until told otherwise.
 struct Bench {
@@ -52,6 +66,8 @@ impl Bench {
             home: "/home/ann".into(),
             shell,
             files: &FileSystem,
+            remembered: Arc::new(Allowed::default()),
+            scene: Arc::new(Scene { shell, ..Scene::of_ann() }),
             look: Look::Glyphs,
             fresh_turn_id: || TURN,
             highlighter: None,

@@ -1,11 +1,14 @@
 //! One turn as the client sees it.
 
-use std::time::{Duration, Instant};
+use std::{
+    path::PathBuf,
+    time::{Duration, Instant},
+};
 
 use cohab_protocol::{CallId, ChunkDelta, ExecuteCommand, ModelIdentity, ResumePoint, StepActivity, TurnId, UserQuery};
 use ratatui::text::Line;
 
-use super::countdown::Countdown;
+use super::{countdown::Countdown, progress::Progress};
 use crate::{
     approval::OpenQuestion,
     markdown::{CodeBlocks, Highlighter, MarkdownStream},
@@ -46,6 +49,8 @@ pub(super) struct RunningCall {
 #[derive(Debug)]
 pub(super) struct PendingCall {
     pub request: ExecuteCommand,
+    /// Where the shell was when it was judged.
+    pub cwd: PathBuf,
     pub since: Instant,
 }
 
@@ -71,6 +76,8 @@ pub(super) struct Turn {
     /// Steps that are not over, by number.
     steps: Vec<(u32, StepActivity)>,
     pub waiting: Waiting,
+    /// For the status line.
+    pub progress: Progress,
     pub question: Option<OpenQuestion>,
     pub pending_call: Option<PendingCall>,
     pub running_call: Option<RunningCall>,
@@ -104,6 +111,7 @@ impl Turn {
             next_step: 0,
             steps: Vec::new(),
             waiting: Waiting::Link,
+            progress: Progress::new("", now),
             question: None,
             pending_call: None,
             running_call: None,

@@ -12,7 +12,7 @@ use ratatui::text::Line;
 
 use super::View;
 use crate::{
-    approval::{OpenQuestion, QUESTION_ROWS},
+    approval::OpenQuestion,
     markdown::MarkdownStream,
     ui::{
         live_area::{Abilities, LiveArea},
@@ -78,10 +78,8 @@ impl<W: Write> ScreenView<W> {
         let mut rows = if self.look == Look::Glyphs { self.text.tail().to_vec() } else { Vec::new() };
         let mut cursor = None;
         if let Some(question) = &self.question {
-            let card = question.card(self.width(), self.look);
-            if card.len() + QUESTION_ROWS <= usize::from(self.rows) {
-                rows.extend(card);
-            }
+            let card = question.fitting_card(self.width(), usize::from(self.rows), self.look);
+            rows.extend(card.unwrap_or_default());
             let keys = question.question(self.width(), self.look);
             cursor = keys.cursor.map(|(row, column)| (row + rows.len(), column));
             rows.extend(keys.lines);
@@ -173,11 +171,11 @@ impl<W: Write> View for ScreenView<W> {
 
     fn show_question(&mut self, question: Option<&OpenQuestion>) -> io::Result<()> {
         let mut above = self.take_text();
-        if let (Some(question), None) = (question, &self.question) {
-            let card = question.card(self.width(), self.look);
-            if card.len() + QUESTION_ROWS > usize::from(self.rows) {
-                above.extend(card);
-            }
+        let known = self.question.as_ref().map(|known| known.request().approval_id);
+        if let Some(question) = question.filter(|question| Some(question.request().approval_id) != known)
+            && question.fitting_card(self.width(), usize::from(self.rows), self.look).is_none()
+        {
+            above.extend(question.card(self.width(), self.look));
         }
         self.question = question.cloned();
         self.above.append(&mut above);

@@ -7,6 +7,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use crate::{
     connection::{Link, LinkEvent},
     entry::judge::Verdict,
+    errand::Done,
     markdown::Highlighter,
     slash::own_output::OwnOutput,
 };
@@ -22,6 +23,7 @@ pub(super) enum Wake {
     ChildEnded,
     Killed(u8),
     Highlighted,
+    Done(Done),
     Verdict(Verdict),
     ProgramEnded(OwnOutput),
     Time,

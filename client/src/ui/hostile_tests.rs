@@ -1,10 +1,10 @@
 //! Whatever field of a message holds hostile text, the terminal gets letters, our own colours and line ends.
 
-use std::path::Path;
+use std::{path::Path, sync::Arc};
 
 use cohab_protocol::{
-    ApprovalId, ApprovalMode, ApprovalRequest, ApprovalSubject, ErrorSubject, Notice, NoticeKind, RunMode,
-    StepActivity, StepOutcome, TurnEndReason, TurnId, Usage, WireError, WireErrorKind,
+    ApprovalId, ApprovalMode, ApprovalRequest, ApprovalSubject, ErrorSubject, Notice, NoticeKind, ProposedCommand,
+    RunMode, StepActivity, StepOutcome, TurnEndReason, TurnId, Usage, WireError, WireErrorKind,
 };
 use cohab_shell_relay::{
     sanitize::is_invisible,
@@ -14,14 +14,15 @@ use ratatui::text::Line;
 
 use super::{
     ansi::{ColorSupport, write_lines},
-    card,
     hostile_table::HOSTILE,
     look::Look,
     receipt, status,
 };
 use crate::{
-    approval::OpenQuestion,
+    approval::{OpenQuestion, Scene},
+    errand::Done,
     markdown::MarkdownStream,
+    touched::{Grave, Note, Tally, Touched},
     ui::keys::{Input, Key, KeyPress},
 };
 
@@ -82,6 +83,30 @@ fn steps_notices_errors_and_receipts_are_harmless() {
     }
 }
 
+fn proposed(command: &str) -> ProposedCommand {
+    ProposedCommand {
+        approval_id: ApprovalId::fresh(),
+        command: command.into(),
+        cwd: Path::new(command).into(),
+        mode: RunMode::Live,
+        reasons: vec![command.into()],
+    }
+}
+
+fn touched(text: &str) -> Touched {
+    let paths = vec![text.into()];
+    let tally = Tally { files: 2, named: 2, examples: paths.clone(), ..Tally::default() };
+    Touched {
+        notes: vec![
+            Note::Grave(Grave::MountPoint(text.into())),
+            Note::Removes(tally),
+            Note::Replaces(vec![(text.into(), 1)]),
+            Note::Matches { pattern: text.into(), count: 1, examples: paths },
+            Note::Unknown(text.into()),
+        ],
+    }
+}
+
 #[test]
 fn every_field_of_a_question_is_harmless_and_the_editor_too() {
     for text in HOSTILE.iter().map(|row| row.bytes) {
@@ -89,15 +114,23 @@ fn every_field_of_a_question_is_harmless_and_the_editor_too() {
         let path = || Path::new(&text).into();
         let subjects = [
             ApprovalSubject::Command { command: text.clone(), cwd: path(), mode: RunMode::Live },
+            ApprovalSubject::Command { command: format!("x '{text}'; y"), cwd: path(), mode: RunMode::Live },
+            ApprovalSubject::Commands(vec![proposed(&text), proposed("touch a"), proposed("touch b")]),
             ApprovalSubject::FileChange { tool: text.clone(), path: path(), diff: format!("+{text}\n {text}") },
             ApprovalSubject::FileRead { tool: text.clone(), path: path() },
             ApprovalSubject::LocalServer { url: text.clone(), server: text.clone(), model: text.clone() },
         ];
         for subject in subjects {
             let request = request(subject, &text);
-            assert_harmless("card", &card::card(&request, 80, Look::Glyphs));
             let opened_at = std::time::Instant::now();
-            let mut question = OpenQuestion::new(request, opened_at);
+            let question_id = request.approval_id;
+            let scene = Scene { remote_host: Some(text.clone()), rules_file: text.clone().into(), ..Scene::of_ann() };
+            let (mut question, _) = OpenQuestion::new(request, Arc::new(scene), opened_at);
+            question.on_done(
+                Done::Looked { question: question_id, touched: vec![touched(&text), touched(&text)] },
+                opened_at,
+            );
+            assert_harmless("card", &question.card(80, Look::Glyphs));
             let later = opened_at + std::time::Duration::from_secs(1);
             for key in ['e', 'n'] {
                 question.on_input(&Input::Key(KeyPress::plain(Key::Char(key))), later);

@@ -201,12 +201,12 @@ fn seconds(seconds: u64) -> String {
 }
 
 /// Foreign text as harmless text without line ends.
-fn one_line(text: &str) -> String {
+pub(crate) fn one_line(text: &str) -> String {
     sanitize::one_line(text, usize::MAX)
 }
 
 /// The line, cut with `…` if it is too wide.
-pub(super) fn fitted(line: &Line<'_>, width: usize) -> Line<'static> {
+pub(crate) fn fitted(line: &Line<'_>, width: usize) -> Line<'static> {
     if line.width() <= width {
         return cut_line(line, width);
     }

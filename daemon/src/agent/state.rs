@@ -181,6 +181,16 @@ impl TurnState {
         self.is_final = !allow_tools;
     }
 
+    /// The end of what the model reads last: the user's text, or the last result of the last batch. Text added there splits no call
+    /// from its result and makes no second message in a row. `None` if the last word is the model's own.
+    pub fn last_read(&mut self) -> Option<&mut String> {
+        match self.messages.last_mut()? {
+            Message::User { text } => Some(text),
+            Message::ToolResults(results) => results.last_mut().map(|result| &mut result.content),
+            Message::Assistant(_) => None,
+        }
+    }
+
     /// Takes in what came of a step.
     ///
     /// # Errors

@@ -75,6 +75,7 @@ impl Agent {
         cancel: &CancellationToken,
     ) -> Record {
         let (step, started) = (state.number_step(), Instant::now());
+        self.tell_news(state);
         state.model_call_begins(allow_tools);
         let info = self.provider.info();
         let activity = Activity::ModelCall { model: format!("{}/{}", info.wire, info.model) };
@@ -104,6 +105,14 @@ impl Agent {
             sink.emit(TurnEvent::Notice(PAUSED.into())).await;
         }
         record
+    }
+
+    fn tell_news(&self, state: &mut TurnState) {
+        let Some(text) = state.last_read() else { return };
+        for news in self.middleware.iter().filter_map(|middleware| middleware.news()) {
+            text.push_str("\n\n");
+            text.push_str(&news);
+        }
     }
 
     /// Asks the model; once more with a shorter conversation if it was too long.
@@ -188,6 +197,9 @@ impl Agent {
     ) -> Record {
         let is_cut = state.progress() == Progress::Tools { is_cut: true };
         let calls = state.pending_calls().to_vec();
+        if !is_cut {
+            self.foresee(&calls, cancel).await;
+        }
         let mut results = Vec::with_capacity(calls.len());
         let (mut good_calls, mut complaint) = (0, None);
         for call in calls {

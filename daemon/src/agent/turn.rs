@@ -9,7 +9,7 @@ use super::{
     error::{StopReason, TurnError},
     hook::Middleware,
     plan::{Next, StepKind, TurnLimits, next_step},
-    port::{EventSink, ModelProvider, Tool},
+    port::{EventSink, ModelProvider, Tool, TurnEvent},
     state::{Progress, TurnState},
 };
 
@@ -53,7 +53,12 @@ impl Agent {
                 }
                 Next::Run(StepKind::ToolCalls) => self.call_tools(state, sink, cancel).await,
             };
+            let taken_before = state.usage();
             let applied = state.apply(record);
+            if state.usage() != taken_before {
+                let (usage, is_cost_partial) = (state.usage(), state.is_cost_partial());
+                sink.emit(TurnEvent::Spent { usage, is_cost_partial }).await;
+            }
             for middleware in self.middleware.iter().rev() {
                 middleware.after_step(state).await;
             }

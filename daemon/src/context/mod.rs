@@ -3,6 +3,7 @@
 pub mod compact;
 pub mod fit;
 pub mod learned;
+pub mod meanwhile;
 pub mod model_table;
 pub mod outline;
 pub mod project_notes;

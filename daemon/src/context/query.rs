@@ -186,7 +186,7 @@ fn block(text: &mut String, tag: &str, content: &str) {
     }
 }
 
-fn escape_tags(text: &str) -> String {
+pub(super) fn escape_tags(text: &str) -> String {
     TAGS.replace_all(text, r"<\$1").into_owned()
 }
 
@@ -221,7 +221,7 @@ fn entry_text(past: &PastCommand, budget_bytes: &mut usize) -> String {
 }
 
 /// The last whole lines of `text` that fit, or the end of its only line.
-fn last_lines(text: &str, max_bytes: usize) -> &str {
+pub(super) fn last_lines(text: &str, max_bytes: usize) -> &str {
     if text.len() <= max_bytes {
         return text;
     }

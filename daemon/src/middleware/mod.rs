@@ -2,8 +2,9 @@
 //!
 //! Order in a turn, outermost first: [`accounting::Accounting`] (what an answer took is kept), [`window::Window`] (what is sent
 //! fits the model), [`checkpoint::Checkpoint`] (an interrupted turn loses nothing), `safety::inbound` (what tools return is
-//! harmless text), `safety::gate` (may it run?).
+//! harmless text), [`meanwhile::Meanwhile`] (what the user ran is told), `safety::gate` (may it run?).
 
 pub mod accounting;
 pub mod checkpoint;
+pub mod meanwhile;
 pub mod window;

@@ -38,7 +38,10 @@ impl<S: EventSink> EventSink for RecordingSink<S> {
                 state.reasoning.clear();
             }
             TurnEvent::StepFinished { .. } => self.recorder.flush(),
-            TurnEvent::StepStarted { .. } | TurnEvent::Notice(_) | TurnEvent::Retry { .. } => {}
+            TurnEvent::StepStarted { .. }
+            | TurnEvent::Spent { .. }
+            | TurnEvent::Notice(_)
+            | TurnEvent::Retry { .. } => {}
         }
         self.inner.emit(event).await;
     }
@@ -70,6 +73,12 @@ impl Approver for RecordingApprover {
         let answer = self.inner.ask(question.clone()).await;
         self.recorder.asked(&question, &answer);
         answer
+    }
+
+    async fn ask_all(&self, questions: Vec<ApprovalQuestion>) -> Vec<ApprovalAnswer> {
+        let answers = self.inner.ask_all(questions.clone()).await;
+        self.recorder.asked_beforehand(&questions, &answers);
+        answers
     }
 }
 

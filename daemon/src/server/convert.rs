@@ -7,7 +7,7 @@ use cohab_protocol as wire;
 use crate::{
     agent::{
         StopReason, TurnError,
-        port::{Activity, ApprovalAnswer, ApprovalSubject, Effect, ModelInfo, StepResult, TokenUsage},
+        port::{Activity, ApprovalAnswer, ApprovalSubject, Effect, Lasts, ModelInfo, StepResult, TokenUsage},
     },
     context::query::PastCommand,
     safety,
@@ -55,9 +55,10 @@ pub fn approval_subject(subject: ApprovalSubject, cwd: &Path, mode: wire::RunMod
 pub fn approval_answer(decision: wire::ApprovalDecision, id: wire::ApprovalId) -> ApprovalAnswer {
     let approval = Some(id.to_string());
     match decision {
-        wire::ApprovalDecision::Once => ApprovalAnswer::Approved { approval, for_session: false },
-        wire::ApprovalDecision::Session | wire::ApprovalDecision::Folder | wire::ApprovalDecision::Always => {
-            ApprovalAnswer::Approved { approval, for_session: true }
+        wire::ApprovalDecision::Once => ApprovalAnswer::Approved { approval, lasts: Lasts::Once },
+        wire::ApprovalDecision::Session => ApprovalAnswer::Approved { approval, lasts: Lasts::Session },
+        wire::ApprovalDecision::Folder | wire::ApprovalDecision::Always => {
+            ApprovalAnswer::Approved { approval, lasts: Lasts::Rule }
         }
         wire::ApprovalDecision::Edited { command } => ApprovalAnswer::Edited { command, approval },
         wire::ApprovalDecision::Refused { note } if note.trim().is_empty() => {

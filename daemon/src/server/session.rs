@@ -2,6 +2,7 @@
 
 mod calls;
 mod environment;
+mod meanwhile;
 
 use std::{
     collections::{BTreeMap, HashMap, VecDeque},
@@ -23,6 +24,7 @@ use tokio_util::sync::CancellationToken;
 use calls::PendingCall;
 pub use calls::{OpenApproval, OpenCall, Progress};
 use environment::KnownEnvironment;
+use meanwhile::Untold;
 
 use super::{
     convert,
@@ -68,6 +70,7 @@ struct State {
     approval: ApprovalMode,
     cwd: PathBuf,
     history: VecDeque<PastCommand>,
+    untold: Untold,
     timeline: Timeline,
     turn: Option<Turn>,
     calls: HashMap<CallId, PendingCall>,
@@ -107,6 +110,7 @@ impl Session {
             approval: ApprovalMode::default(),
             cwd: PathBuf::from("/"),
             history: VecDeque::new(),
+            untold: Untold::default(),
             timeline: Timeline::default(),
             turn: None,
             calls: HashMap::new(),
@@ -217,6 +221,9 @@ impl Session {
         }
         let command = convert::past_command(event);
         self.record.command_ran(&command);
+        if state.turn.is_some() {
+            state.untold.push(command.clone());
+        }
         state.history.push_back(command);
     }
 
@@ -379,6 +386,7 @@ impl Session {
         }
         state.turn = Some(Turn { id, cancel });
         state.cwd = cwd;
+        state.untold = Untold::default();
         state.timeline.begin(id);
         drop(state);
         self.outgoing.notify_one();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use cohab_protocol::{ChunkDelta, DaemonMessage, NoticeKind, StepFinished, StepStarted, TurnId};
+use cohab_protocol::{ChunkDelta, DaemonMessage, NoticeKind, StepFinished, StepStarted, TurnId, TurnProgress};
 use tokio_util::sync::CancellationToken;
 
 use super::{convert, session::Session};
@@ -46,6 +46,10 @@ impl EventSink for SessionSink {
                 let (outcome, elapsed_ms) = (convert::outcome(outcome), convert::millis(elapsed));
                 let finished = StepFinished { turn_id, step, outcome, summary, elapsed_ms };
                 self.session.tell(DaemonMessage::StepFinished(finished));
+            }
+            TurnEvent::Spent { usage, is_cost_partial } => {
+                let usage = convert::usage(usage, is_cost_partial);
+                self.session.tell(DaemonMessage::TurnProgress(TurnProgress { turn_id, usage }));
             }
             TurnEvent::Notice(text) => self.session.tell(convert::notice(Some(turn_id), NoticeKind::Info, text)),
             TurnEvent::Retry { reason, after } => {

@@ -96,3 +96,29 @@ async fn a_session_without_a_live_shell_does_not_wait_for_anothers() {
     // The shell of its own that these tests have says that.
     assert_eq!(other.answer().await.0, "no client with a live shell is connected");
 }
+
+#[tokio::test]
+async fn what_the_user_runs_while_a_turn_works_is_told_with_the_next_result_and_only_once() {
+    let server = Server::start().await;
+    let mut client = server.client("shell:1").await;
+    let event = |line: &str, cwd: &str| {
+        ClientMessage::ShellEvent(ShellEvent {
+            line: Some(line.into()),
+            exit_code: 2,
+            cwd: std::path::Path::new(cwd).into(),
+            duration_ms: 5,
+            output_tail: "no rule\n".into(),
+            output_bytes: 8,
+        })
+    };
+    client.send(event("before", "/")).await;
+    let command = run_ls(&mut client).await;
+    client.send(event("make", "/tmp")).await;
+    client.send(result(command.call_id, "files")).await;
+    let note = "[While you were working the user ran in the same shell:\n`make` (exit 2) in /tmp; end of output:\n    no \
+                rule\n]";
+    assert_eq!(client.answer_from(0).await.0, format!("exit Some(0): files\n\n{note}"));
+    let command = run_ls(&mut client).await;
+    client.send(result(command.call_id, "files")).await;
+    assert_eq!(client.answer_from(0).await.0, "exit Some(0): files");
+}

@@ -38,17 +38,20 @@ pub(super) struct Answer {
     pub step: AnswerStep,
     /// It is to end as soon as it may; whether with the stashed line.
     leave: Option<bool>,
+    /// A line that is no question was put aside for it: that comes back whatever happens.
+    keeps_line: bool,
+    pub has_told_of_keys: bool,
 }
 
 impl LiveShell {
-    /// Puts the user's line aside and hides the shell; `AnswerReady` follows, or `AnswerRefused`. `AnswerReady` comes again after
-    /// each command that ran meanwhile.
+    /// Puts the user's line aside, until the end of the answer, and hides the shell; `AnswerReady` follows, or `AnswerRefused`.
+    /// `AnswerReady` comes again after each command that ran meanwhile.
     pub fn begin_answer(&mut self, probe: &dyn Probe, now: Instant, fx: &mut Effects) {
         self.start_answer(Key::Stash, &mut Cx { probe, now, fx });
     }
 
-    /// Ends the answer: a new prompt, the stashed line if `restore_line`, then the keys typed meanwhile. `AnswerEnded` follows. The
-    /// cursor must stand at column 0. While a command still runs, this waits for its end.
+    /// Ends the answer: a new prompt, the line that was put aside (a question only if `restore_line`), then the keys typed meanwhile.
+    /// `AnswerEnded` follows. The cursor must stand at column 0. While a command still runs, this waits for its end.
     pub fn end_answer(&mut self, restore_line: bool, probe: &dyn Probe, now: Instant, fx: &mut Effects) {
         if let Some(answer) = &mut self.answer {
             answer.leave = Some(restore_line);
@@ -58,6 +61,7 @@ impl LiveShell {
 
     /// `stash` is the key that puts the line aside.
     pub(super) fn start_answer(&mut self, stash: Key, cx: &mut Cx<'_>) {
+        self.comeback = None;
         let at_prompt = self.setup.shell != Shell::Other
             && self.phase == Phase::Prompt
             && self.ask.is_none()
@@ -73,17 +77,17 @@ impl LiveShell {
         }
         self.dialect.press(stash, &mut cx.fx.pty);
         let step = AnswerStep::Stashing { until: cx.now + STASH_WAIT };
-        self.answer = Some(Answer { step, leave: None });
+        self.answer = Some(Answer { step, leave: None, keeps_line: stash == Key::Stash, has_told_of_keys: false });
     }
 
-    pub(super) fn answer_stashed(&mut self, cx: &mut Cx<'_>) {
-        if self
-            .answer
-            .as_ref()
-            .is_some_and(|answer| matches!(answer.step, AnswerStep::Stashing { .. } | AnswerStep::Clearing { .. }))
-        {
-            self.await_repaint(cx);
+    pub(super) fn answer_stashed(&mut self, length: usize, cx: &mut Cx<'_>) {
+        let Some(answer) = &mut self.answer else { return };
+        match answer.step {
+            AnswerStep::Stashing { .. } => answer.keeps_line &= length > 0,
+            AnswerStep::Clearing { .. } => {}
+            _ => return,
         }
+        self.await_repaint(cx);
     }
 
     /// A new prompt is told; its paint must be over before the assistant draws.
@@ -197,6 +201,7 @@ impl LiveShell {
         self.leave_if_due(cx);
         if self.answer_is_idle() && self.answer.as_ref().is_some_and(|answer| answer.step == AnswerStep::Ready) {
             cx.fx.events.push(LiveEvent::AnswerReady);
+            self.tell_of_held_keys(cx);
         }
     }
 
@@ -217,7 +222,8 @@ impl LiveShell {
         let Some(answer) = self.answer.take() else { return };
         self.view = View::Shown;
         self.keyboard = Keyboard::Shell;
-        self.restore = Some(Restore::at_next_prompt(answer.leave.unwrap_or(false), true));
+        let restores_line = answer.keeps_line || answer.leave.unwrap_or(false);
+        self.restore = Some(Restore::at_next_prompt(restores_line, true));
         self.try_restore(cx);
     }
 

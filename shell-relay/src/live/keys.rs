@@ -17,6 +17,8 @@ pub(super) enum TokenKind {
     Accept,
     /// The terminal's answer to a query: never to be held.
     Reply,
+    /// The terminal got the focus, or lost it.
+    Focus,
     /// Anything else.
     Other,
 }
@@ -138,6 +140,7 @@ impl KeyScanner {
             b'u' if sequence == b"\x1b[99;5u" => TokenKind::Interrupt,
             b'u' if sequence == b"\x1b[27u" => TokenKind::Escape,
             b'c' | b'n' | b't' => TokenKind::Reply,
+            b'I' | b'O' if parameters.is_empty() => TokenKind::Focus,
             b'R' if parameters.contains(&b';') => TokenKind::Reply,
             b'y' if parameters.ends_with(b"$") => TokenKind::Reply,
             b'u' | b'q' if private => TokenKind::Reply,
@@ -219,6 +222,9 @@ mod tests {
             (b"\x1b[24;80R", Reply),
             (b"\x1b[?2026;2$y", Reply),
             (b"\x1b[?1u", Reply),
+            (b"\x1b[I", Focus),
+            (b"\x1b[O", Focus),
+            (b"\x1b[2I", Other),
         ] {
             assert_eq!(tokens(&[bytes]), [(kind, bytes.to_vec())], "{bytes:?}");
         }

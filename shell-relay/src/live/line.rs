@@ -104,6 +104,7 @@ impl LiveShell {
         if self.prompt.entered_at.is_some() {
             self.prompt.keys_since_left = true;
         }
+        self.prompt.interrupted = !quoted && token.kind == TokenKind::Interrupt;
         self.prompt.accepting = false;
         self.prompt.last_key = Some(cx.now);
         cx.fx.pty.extend_from_slice(token.bytes);

@@ -10,12 +10,14 @@
 //! answer the line stays aside and the shell stays hidden, but for the output of commands.
 
 mod answer;
+mod aside;
 mod background;
 mod cancel;
 mod dialect;
 mod directory;
 mod echo;
 mod filter;
+mod focus;
 mod held;
 mod keys;
 mod line;
@@ -49,6 +51,7 @@ pub use crate::process::Signal;
 
 use self::{
     answer::{Answer, AnswerStep},
+    aside::Comeback,
     background::Background,
     dialect::{Dialect, Enter, Key, Repaint},
     filter::{GuardFilter, HideFilter},
@@ -135,9 +138,11 @@ pub struct LiveShell {
     retry_at: Option<Instant>,
     relay: Option<Relay>,
     answer: Option<Answer>,
+    comeback: Option<Comeback>,
     restore: Option<Restore>,
     stash_overdue: Option<Overdue>,
     keyboard: Keyboard,
+    watches_focus: bool,
     held: HeldKeys,
     cwd: std::path::PathBuf,
     last_output: Instant,
@@ -166,9 +171,11 @@ impl LiveShell {
             retry_at: None,
             relay: None,
             answer: None,
+            comeback: None,
             restore: None,
             stash_overdue: None,
             keyboard: Keyboard::Shell,
+            watches_focus: false,
             held: HeldKeys::default(),
             cwd: setup.initial_cwd.clone(),
             last_output: now,
@@ -207,6 +214,7 @@ impl LiveShell {
         self.relay_lost_its_shell(status, now, fx);
         self.ask = None;
         self.answer = None;
+        self.comeback = None;
         self.restore = None;
         self.retry_at = None;
     }
@@ -317,6 +325,9 @@ impl LiveShell {
             cx.fx.pty.extend_from_slice(token.bytes);
             return;
         }
+        if self.take_focus_report(token, cx) {
+            return;
+        }
         match self.route() {
             Route::Shell => self.shell_key(token, cx),
             Route::AgentCommand => {
@@ -370,6 +381,7 @@ impl LiveShell {
             return;
         }
         self.held.push(token);
+        self.tell_of_held_keys(cx);
     }
 
     /// Types the held keys as if they were typed now.

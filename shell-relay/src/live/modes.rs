@@ -48,6 +48,12 @@ impl Modes {
         self.is_changed(2004)
     }
 
+    /// Whether reports of the focus are asked for.
+    #[must_use]
+    pub fn focus_reporting(&self) -> bool {
+        self.is_changed(1004)
+    }
+
     /// Whether kitty keyboard flags are in force.
     #[must_use]
     pub fn kitty_keyboard(&self) -> bool {

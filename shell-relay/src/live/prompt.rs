@@ -38,6 +38,8 @@ pub(super) struct PromptFacts {
     pub last_key: Option<Instant>,
     /// The line may not be empty.
     pub typed: bool,
+    /// The last key was Ctrl-C: the line is empty again, also where no new prompt is told (fish).
+    pub interrupted: bool,
     /// An incremental search may be open, in which no key of ours works.
     pub searched: bool,
     /// The next key is inserted as it is.
@@ -58,6 +60,7 @@ impl PromptFacts {
             ready_at: now,
             last_key: None,
             typed: false,
+            interrupted: false,
             searched: false,
             quoting: false,
             entered_at: None,

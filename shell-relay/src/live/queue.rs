@@ -58,7 +58,7 @@ pub(super) struct Queued {
     until: Instant,
 }
 
-enum Readiness {
+pub(super) enum Readiness {
     Ready,
     /// Look again then.
     At(Instant),
@@ -125,6 +125,11 @@ impl LiveShell {
     }
 
     pub(super) fn advance_queue(&mut self, cx: &mut Cx<'_>) {
+        self.advance_commands(cx);
+        self.advance_comeback(cx);
+    }
+
+    fn advance_commands(&mut self, cx: &mut Cx<'_>) {
         self.retry_at = None;
         while !self.queue.is_empty() {
             match self.readiness(cx) {
@@ -148,7 +153,7 @@ impl LiveShell {
         }
     }
 
-    fn readiness(&self, cx: &Cx<'_>) -> Readiness {
+    pub(super) fn readiness(&self, cx: &Cx<'_>) -> Readiness {
         match self.phase {
             Phase::Dead => return Readiness::Refused(RelayError::ShellGone),
             Phase::NotIntegrated => {

@@ -166,6 +166,11 @@ pub enum LiveEvent {
         /// By Escape; else by Ctrl-C.
         is_escape: bool,
     },
+    /// The user has typed while the assistant has the terminal and nothing runs: the keys wait for the end of the answer. Told once
+    /// in an answer.
+    KeysWait,
+    /// The terminal says whether it has the focus. Only after [`LiveShell::watch_focus`](super::LiveShell::watch_focus).
+    FocusChanged(bool),
     /// Keys for the assistant, while it has the keyboard.
     AnswerKey(Vec<u8>),
     /// Whole lines of text and colours that background jobs wrote during an answer: to be shown above what the assistant draws.

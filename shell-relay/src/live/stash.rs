@@ -31,7 +31,7 @@ impl LiveShell {
                 self.dialect.press(Key::Load, &mut cx.fx.pty);
             }
         } else if self.answer.is_some() {
-            self.answer_stashed(cx);
+            self.answer_stashed(length, cx);
         } else if self.relay.is_none() && self.phase == Phase::Prompt && self.stash_overdue.take().is_some() {
             // The user's line must not stay away.
             if length > 0 {

@@ -23,6 +23,7 @@ impl LiveShell {
             self.relay_deadline(),
             self.answer_deadline(),
             self.queue_deadline(),
+            self.comeback_deadline(),
         ]
         .into_iter()
         .flatten()
@@ -40,5 +41,6 @@ impl LiveShell {
         self.tick_relay(cx);
         self.tick_answer(cx);
         self.tick_queue(cx);
+        self.tick_comeback(cx);
     }
 }

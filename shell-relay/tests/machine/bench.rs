@@ -109,6 +109,10 @@ impl Bench {
         self.live.end_answer(true, &self.probe, self.now, &mut self.fx);
     }
 
+    pub fn come_back(&mut self) {
+        self.live.begin_answer_when_idle(&self.probe, self.now, &mut self.fx);
+    }
+
     pub fn keys(&mut self, keys: &[u8]) {
         self.live.user_input(keys, &self.probe, self.now, &mut self.fx);
     }

@@ -49,6 +49,10 @@ struct World {
     runs: u32,
     results: usize,
     has_asked: bool,
+    /// The assistant has come back by itself, or wanted to.
+    has_come_back: bool,
+    /// Whether the assistant steps aside for keys.
+    gives_way: bool,
 }
 
 /// Plays the story that `bytes` tell, and checks who got what.
@@ -72,6 +76,8 @@ pub fn play(shell: Shell, bytes: &[u8]) {
         runs: 0,
         results: 0,
         has_asked: false,
+        has_come_back: false,
+        gives_way: bytes.len().is_multiple_of(2),
     };
     for step in bytes.chunks_exact(2) {
         world.step(step[0], step[1]);
@@ -83,7 +89,7 @@ pub fn play(shell: Shell, bytes: &[u8]) {
 
 impl World {
     fn step(&mut self, what: u8, which: u8) {
-        match what % 16 {
+        match what % 18 {
             0..=3 => self.read_one(),
             4 => self.read_all(),
             5..=7 => self.type_letters(1 + which % 3),
@@ -91,7 +97,8 @@ impl World {
             10 => self.end_program(),
             11 => self.run(),
             12 => self.ask(),
-            13 => self.bench.live.end_answer(false, &self.bench.probe, self.bench.now, &mut self.bench.fx),
+            13 => self.end_answer(),
+            15 | 16 => self.come_back(),
             14 => self.wait(u64::from(which) * 12),
             _ => {
                 if let Place::Program { reads, .. } = &mut self.place {
@@ -122,10 +129,14 @@ impl World {
             }
             for event in events {
                 self.results += usize::from(result_of(&event).is_some());
-                if let LiveEvent::LineEntered { text, .. } = event {
-                    let is_question = text.starts_with('?');
-                    self.has_asked |= is_question;
-                    self.bench.decide(if is_question { LineDecision::Assistant } else { LineDecision::Shell });
+                match event {
+                    LiveEvent::LineEntered { text, .. } => {
+                        let is_question = text.starts_with('?');
+                        self.has_asked |= is_question;
+                        self.bench.decide(if is_question { LineDecision::Assistant } else { LineDecision::Shell });
+                    }
+                    LiveEvent::KeysWait if self.gives_way => self.end_answer(),
+                    _ => {}
                 }
             }
         }
@@ -151,6 +162,17 @@ impl World {
         self.bench.keys(b"?");
         self.type_letters(1);
         self.press_enter();
+    }
+
+    fn come_back(&mut self) {
+        if self.bench.live.state() != ShellState::Answering {
+            self.has_come_back = true;
+            self.bench.live.begin_answer_when_idle(&self.bench.probe, self.bench.now, &mut self.bench.fx);
+        }
+    }
+
+    fn end_answer(&mut self) {
+        self.bench.live.end_answer(false, &self.bench.probe, self.bench.now, &mut self.bench.fx);
     }
 
     fn run(&mut self) {
@@ -295,7 +317,7 @@ impl World {
             self.end_program();
             self.wait(500);
             self.collect();
-            self.bench.live.end_answer(false, &self.bench.probe, self.bench.now, &mut self.bench.fx);
+            self.end_answer();
             self.wait(3_000);
             self.collect();
             let live = &self.bench.live;
@@ -315,7 +337,7 @@ impl World {
         let distinct: BTreeSet<u32> = all.iter().copied().collect();
         assert_eq!((all.len(), distinct), (self.letters as usize, (1..=self.letters).collect()), "{live:?}");
         // Keys for a command within an answer overtake those that wait for the prompt after it.
-        if self.has_asked {
+        if self.has_asked || self.has_come_back {
             return;
         }
         for line in self.ran.iter().chain([&self.buffer]) {

@@ -61,7 +61,7 @@ const OUTPUTS: [&str; 17] = [
 ];
 
 /// Keys that mean something, and replies of the terminal. Letters are made apart, no two alike.
-const KEYS: [&str; 12] = [
+const KEYS: [&str; 14] = [
     "\r",
     "\n",
     "\x03",
@@ -74,6 +74,8 @@ const KEYS: [&str; 12] = [
     "\x1b[201~",
     "\x1b[1;1R",
     "\x1b]11;rgb:0/0/0\x07",
+    "\x1b[I",
+    "\x1b[O",
 ];
 
 const COMMANDS: [&str; 5] = ["true", "exit 3", "a\nb", "nul\0", "echo 'x"];
@@ -141,7 +143,7 @@ impl Player {
     fn step(&mut self, what: u8, which: u8) {
         let before = self.bench.live.state();
         let pick = usize::from(which);
-        match what % 20 {
+        match what % 22 {
             0..=3 => self.obey(pick),
             4 => self.shell(&self.finished(pick)),
             5 => self.shell(&mark(MARKS[pick % MARKS.len()])),
@@ -155,11 +157,13 @@ impl Player {
             15 => self.bench.live.begin_answer(&self.bench.probe, self.bench.now, &mut self.bench.fx),
             16 => self.bench.live.end_answer(pick % 2 == 0, &self.bench.probe, self.bench.now, &mut self.bench.fx),
             17 => self.decide(if pick % 2 == 0 { LineDecision::Shell } else { LineDecision::Assistant }),
+            20 => self.bench.live.begin_answer_when_idle(&self.bench.probe, self.bench.now, &mut self.bench.fx),
+            21 => self.bench.live.watch_focus(),
             18 => self.bench.live.set_keyboard(if pick % 2 == 0 { Keyboard::Shell } else { Keyboard::Assistant }),
             _ => self.change_kernel(pick),
         }
         let sent = self.collect();
-        check_silence(self.bench.shell, before, self.bench.live.state(), what % 20, &sent);
+        check_silence(self.bench.shell, before, self.bench.live.state(), what % 22, &sent);
     }
 
     fn change_kernel(&mut self, pick: usize) {

@@ -19,7 +19,7 @@ use crate::{
 type Act = fn(&mut Bench);
 
 /// Name and action. `a0` is the command on its way where there is one; `b0` a new one.
-const INPUTS: [(&str, Act); 30] = [
+const INPUTS: [(&str, Act); 32] = [
     ("run", |bench| bench.run("b0", "true")),
     ("run 31s", |bench| {
         bench.run("b0", "true");
@@ -50,6 +50,11 @@ const INPUTS: [(&str, Act); 30] = [
     ("shell", |bench| bench.decide(LineDecision::Shell)),
     ("assistant", |bench| bench.decide(LineDecision::Assistant)),
     ("end answer", Bench::end_answer),
+    ("come back", Bench::come_back),
+    ("come back 2s", |bench| {
+        bench.come_back();
+        bench.wait(2_000);
+    }),
     // Enter has chosen from a menu, say.
     ("key painted", |bench| {
         bench.keys(b"y");

@@ -3,6 +3,7 @@
 mod answer;
 mod approval;
 mod architecture;
+mod aside;
 mod ask;
 mod citizenship;
 mod commands;
@@ -16,6 +17,7 @@ mod keys;
 mod lease;
 mod offline;
 mod probe;
+mod remembered;
 mod sessions;
 mod setup;
 mod shell;

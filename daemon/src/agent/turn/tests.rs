@@ -417,5 +417,7 @@ async fn an_endless_answer_is_broken_off() {
     assert!(matches!(turn.run().await, Err(TurnError::Incomplete { .. })));
 }
 
+#[path = "news_tests.rs"]
+mod news;
 #[path = "overflow_tests.rs"]
 mod overflow;

@@ -1,0 +1,270 @@
+//! The assistant steps aside while it only waits: the user types commands as ever, the turn goes on behind, and what comes of it is
+//! shown once the user leaves the prompt alone.
+
+use std::{
+    collections::VecDeque,
+    time::{Duration, Instant},
+};
+
+use cohab_protocol::ChunkDelta;
+use cohab_shell_relay::live::{LineDecision, UntouchedPrompt};
+use ratatui::text::{Line, Span};
+
+use super::{App, Surface, turn::Waiting};
+use crate::{
+    effect::Effect,
+    markdown::wrap::char_boundary,
+    ui::{
+        status::{fitted, one_line},
+        theme,
+    },
+};
+
+/// A model that answers at once is waited for: nobody wants another prompt for that.
+const GRACE: Duration = Duration::from_millis(200);
+/// A text that stops for so long in its middle counts as waiting, too.
+const STALL: Duration = Duration::from_secs(1);
+/// Text kept for the user's return; of the rest only the length.
+const KEPT_BYTES: usize = 1024 * 1024;
+/// Questions that wait for the end of the turn.
+const QUEUE_MAX: usize = 8;
+/// Said once in a turn, when the prompt comes.
+const HINT: &str = "still thinking; type commands, Ctrl-C on an empty line stops it";
+
+/// Where the assistant is during a turn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Place {
+    /// At the terminal, or a command of the turn is.
+    #[default]
+    Here,
+    /// The shell has been asked for its prompt.
+    Leaving,
+    /// The terminal is the user's, nothing is drawn.
+    Away,
+    /// The relay has been asked for the terminal, and waits for a good moment.
+    ComingBack,
+}
+
+/// What there is to know about it.
+#[derive(Debug, Default)]
+pub(super) struct Aside {
+    place: Place,
+    /// Keys of the user wait for the shell.
+    keys_wait: bool,
+    has_told: bool,
+    /// Text came that nobody has seen.
+    has_text: bool,
+    kept_bytes: usize,
+    left_out_bytes: u64,
+    queue: VecDeque<String>,
+    /// The last of the queue was asked for, and the relay has not yet put its line away.
+    is_asking: bool,
+    /// What was said of an entered question stands first.
+    has_answered_line: bool,
+    is_stopped: bool,
+}
+
+impl Aside {
+    /// Whether the terminal is the shell's although a turn is on.
+    fn is_away(&self) -> bool {
+        matches!(self.place, Place::Away | Place::ComingBack)
+    }
+
+    /// Keys of the user wait for the shell.
+    pub fn keys_wait(&mut self) {
+        self.keys_wait = true;
+    }
+
+    /// Counts what comes while nobody looks, and cuts what is too much.
+    pub fn admit(&mut self, delta: ChunkDelta) -> ChunkDelta {
+        if self.place == Place::Here {
+            return delta;
+        }
+        match delta {
+            ChunkDelta::Text(mut text) => {
+                self.has_text |= !text.is_empty();
+                let kept = char_boundary(&text, KEPT_BYTES.saturating_sub(self.kept_bytes));
+                self.left_out_bytes += u64::try_from(text.len() - kept).unwrap_or(u64::MAX);
+                // Behind a gap nothing is kept, so that the beginning stays whole.
+                self.kept_bytes = if kept < text.len() { KEPT_BYTES } else { self.kept_bytes + kept };
+                text.truncate(kept);
+                ChunkDelta::Text(text)
+            }
+            ChunkDelta::Reset => {
+                (self.kept_bytes, self.left_out_bytes) = (0, 0);
+                ChunkDelta::Reset
+            }
+            reasoning @ ChunkDelta::Reasoning(_) => reasoning,
+        }
+    }
+
+    /// Forgets the questions that wait; how many they were, in words.
+    fn drop_queue(&mut self) -> Option<String> {
+        match std::mem::take(&mut self.queue).len() {
+            0 => None,
+            1 => Some("1 queued question was dropped".to_owned()),
+            count => Some(format!("{count} queued questions were dropped")),
+        }
+    }
+
+    /// What is said when the user stops the turn. Nothing of what was queued is asked then.
+    pub fn stopped_remark(&mut self) -> String {
+        self.drop_queue().map_or_else(|| "stopped".to_owned(), |dropped| format!("stopped; {dropped}"))
+    }
+}
+
+impl App {
+    /// When the assistant is to step aside, if nothing else happens.
+    pub(super) fn aside_due(&self) -> Option<Instant> {
+        let turn = self.turn.as_ref().filter(|turn| !turn.is_over())?;
+        let may_leave = self.aside.keys_wait
+            && self.aside.place == Place::Here
+            && self.surface == Surface::Ours
+            && self.undoing.is_none()
+            && turn.question.is_none()
+            && turn.running_call.is_none()
+            && turn.pending_call.is_none();
+        let patience = if turn.waiting == Waiting::Nothing { STALL } else { GRACE };
+        may_leave.then(|| turn.progress.quiet_since() + patience)
+    }
+
+    /// After each event: leaves the terminal if the user wants it, asks for it if there is something to show.
+    pub(super) fn settle_aside(&mut self, now: Instant, effects: &mut Vec<Effect>) {
+        match self.aside.place {
+            Place::Here if self.aside_due().is_some_and(|due| now >= due) => {
+                if !std::mem::replace(&mut self.aside.has_told, true) {
+                    self.print_remark(HINT);
+                }
+                self.aside.place = Place::Leaving;
+                self.aside.keys_wait = false;
+                self.surface = Surface::Closing;
+                // The question stays away: what Escape brings back later is none of this answer's.
+                self.entry.ended();
+                effects.push(Effect::EndAnswer);
+            }
+            Place::Away if self.surface == Surface::Shell && self.has_something_to_show() => {
+                self.aside.place = Place::ComingBack;
+                effects.push(Effect::ComeBack);
+            }
+            _ => {}
+        }
+    }
+
+    fn has_something_to_show(&self) -> bool {
+        self.aside.has_text
+            || self
+                .turn
+                .as_ref()
+                .is_some_and(|turn| turn.is_over() || turn.question.is_some() || turn.pending_call.is_some())
+    }
+
+    /// The shell's prompt stands. Whether that is only because the assistant stepped aside.
+    pub(super) fn has_stepped_aside(&mut self) -> bool {
+        let is_aside = self.aside.place == Place::Leaving;
+        if is_aside {
+            self.aside.place = Place::Away;
+            self.surface = Surface::Shell;
+        }
+        is_aside
+    }
+
+    /// The terminal could not be had. Whether that was while aside: then it is asked for again.
+    pub(super) fn stays_aside(&mut self) -> bool {
+        if self.aside.is_away() {
+            self.aside.place = Place::Away;
+            self.surface = Surface::Shell;
+            if std::mem::take(&mut self.aside.is_asking) {
+                self.aside.queue.pop_back();
+            }
+            if std::mem::take(&mut self.aside.has_answered_line) && !self.above.is_empty() {
+                self.above.remove(0);
+            }
+        }
+        self.aside.is_away()
+    }
+
+    /// The terminal is ours again: says what goes on here, before what came meanwhile.
+    pub(super) fn come_back(&mut self, now: Instant, effects: &mut Vec<Effect>) {
+        if !self.aside.is_away() {
+            return;
+        }
+        let above_it = usize::from(self.aside.has_answered_line).min(self.above.len());
+        let is_plain_stop = self.aside.is_stopped && !self.aside.has_text;
+        if let Some(turn) = self.turn.as_mut() {
+            turn.progress.drawn(now);
+            let title = turn.progress.title().to_owned();
+            if !is_plain_stop {
+                let line = self.cut_remark(self.options.look.choose("… continuing: ", "Continuing: "), &title);
+                self.above.insert(above_it, line);
+            }
+            if self.turn.as_ref().is_some_and(|turn| turn.question.is_some()) {
+                effects.push(Effect::TakeKeyboard(true));
+            }
+        }
+        let left_out_bytes = std::mem::take(&mut self.aside.left_out_bytes);
+        if left_out_bytes > 0 {
+            self.flush_text();
+            self.print_remark(&format!("{left_out_bytes} bytes of the answer came meanwhile and were left out here"));
+        }
+        let (queue, has_told) = (std::mem::take(&mut self.aside.queue), self.aside.has_told);
+        self.aside = Aside { queue, has_told, ..Aside::default() };
+    }
+
+    /// Whether the user's prompt stands while a turn is on: a question entered there waits for its end.
+    pub(super) fn is_aside(&self) -> bool {
+        self.aside.is_away() && self.turn.is_some()
+    }
+
+    /// A question entered while another one is answered. An empty one only brings the assistant back.
+    pub(super) fn queue_question(&mut self, question: &str, effects: &mut Vec<Effect>) {
+        let question = question.trim();
+        let has_room = self.aside.queue.len() < QUEUE_MAX;
+        if !question.is_empty() {
+            // It continues the prompt's row, where the question stood.
+            let label = if has_room { "queued: " } else { "not queued, too many wait: " };
+            self.above.insert(0, self.cut_remark(label, question));
+            self.aside.has_answered_line = true;
+        }
+        if has_room && !question.is_empty() {
+            self.aside.queue.push_back(question.to_owned());
+            self.aside.is_asking = true;
+        }
+        self.surface = Surface::Opening;
+        effects.push(Effect::DecideLine(LineDecision::Assistant));
+    }
+
+    /// The turn is over: the next question is asked on the spot. False if there is none.
+    pub(super) fn ask_next(&mut self, now: Instant, effects: &mut Vec<Effect>) -> bool {
+        let Some(question) = self.aside.queue.pop_front() else { return false };
+        self.aside.has_told = false;
+        self.above.push(Line::default());
+        self.open_turn(question, now, effects);
+        self.surface = Surface::Ours;
+        true
+    }
+
+    /// Nobody is there to be asked.
+    pub(super) fn drop_queue(&mut self) {
+        if let Some(dropped) = self.aside.drop_queue() {
+            self.print_remark(&dropped);
+        }
+    }
+
+    /// Whether Ctrl-C stops the turn that goes on behind the user's prompt: only on an empty line. The relay knows about keys.
+    #[must_use]
+    pub fn takes_stop_key(&self, prompt: UntouchedPrompt) -> bool {
+        prompt == UntouchedPrompt::Stands && self.is_aside() && self.turn.as_ref().is_some_and(|turn| !turn.is_over())
+    }
+
+    /// That key was pressed.
+    pub(super) fn stop_aside(&mut self, now: Instant, effects: &mut Vec<Effect>) {
+        self.aside.is_stopped = true;
+        self.cancel_turn(now, effects);
+    }
+
+    /// A dim line in one row.
+    fn cut_remark(&self, label: &str, text: &str) -> Line<'static> {
+        let span = Span::styled(format!("{label}{}", one_line(text)), theme::DIM);
+        fitted(&Line::from(span), self.width())
+    }
+}

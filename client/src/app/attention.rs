@@ -1,0 +1,42 @@
+//! Does the user look? As far as the terminal says; one that says nothing has the focus.
+
+use std::time::{Duration, Instant};
+
+use cohab_protocol::TurnEndReason;
+
+use super::{App, Surface};
+use crate::effect::Effect;
+
+/// The end of a turn that took longer is worth a ring.
+const LONG_TURN: Duration = Duration::from_secs(10);
+
+/// What is known of it.
+#[derive(Debug, Default)]
+pub(super) struct Attention {
+    has_left: bool,
+}
+
+impl Attention {
+    /// The terminal says so, or a key does.
+    pub fn has_focus(&mut self, has_focus: bool) {
+        self.has_left = !has_focus;
+    }
+}
+
+impl App {
+    /// Whether the terminal's focus matters now: the terminal is ours, and a turn runs that may become long.
+    #[must_use]
+    pub fn watches_focus(&self) -> bool {
+        self.surface == Surface::Ours && self.turn.as_ref().is_some_and(|turn| !turn.is_over())
+    }
+
+    /// A turn has ended: whoever has turned to something else meanwhile is called. Who has stopped it need not be.
+    pub(super) fn call_user(&self, reason: TurnEndReason, now: Instant, effects: &mut Vec<Effect>) {
+        let Some(turn) = self.turn.as_ref().filter(|turn| turn.progress.elapsed(now) >= LONG_TURN) else { return };
+        if !self.attention.has_left || reason == TurnEndReason::Cancelled {
+            return;
+        }
+        let how = if reason == TurnEndReason::Failed { "failed" } else { "answered" };
+        effects.push(Effect::Notify(format!("{how}: {}", turn.progress.title())));
+    }
+}

@@ -1,0 +1,113 @@
+//! The one line that says what a turn does now. Pure: it holds no clock.
+
+use cohab_protocol::{ApprovalMode, StepActivity, Usage, amount};
+use cohab_shell_relay::sanitize;
+use ratatui::text::{Line, Span};
+
+use super::{
+    look::Look,
+    status::{approval_warning, duration, fitted, one_line},
+    theme,
+};
+
+/// Of what is done now at least so much stays, in columns, before facts of second rank go.
+const MIN_ACTIVITY_COLUMNS: usize = 16;
+/// Of an argument, where a sentence tells it.
+const ARGUMENT_MAX_CHARS: usize = 160;
+
+/// What is known of a turn that runs.
+#[derive(Clone, Copy, Debug)]
+pub struct TurnStatus<'a> {
+    /// What it does now.
+    pub activity: &'a StepActivity,
+    /// Number of the step, from 0; the first one is not numbered.
+    pub step: u32,
+    /// Since the question, in whole seconds.
+    pub elapsed_s: u32,
+    /// What the turn took so far, as far as it is known.
+    pub usage: Option<&'a Usage>,
+    /// What may run unasked.
+    pub approval: ApprovalMode,
+}
+
+impl TurnStatus<'_> {
+    /// In one row, for example `● step 3 · bash cargo test · 12 s · 3.2k tokens · about $0.0123 · Ctrl-C stops`. Where there is little
+    /// room facts of second rank go first, then the end of the argument; how to stop and a warning stay longest.
+    #[must_use]
+    pub fn line(&self, width: usize, look: Look) -> Line<'static> {
+        let separator = look.choose(" · ", ", ");
+        let (what, more) = self.activity(look);
+        let mut head = Line::from(vec![Span::styled(look.choose("● ", ""), theme::ACCENT), Span::raw(what)]);
+        head.extend(more.map(|more| Span::styled(more, theme::DIM)));
+        let mut facts = self.facts();
+        let end = |facts: &[String]| {
+            let facts: String = facts.iter().map(|fact| format!("{separator}{fact}")).collect();
+            let mut spans = vec![Span::styled(format!("{facts}{separator}Ctrl-C stops"), theme::DIM)];
+            spans.extend(approval_warning(self.approval).into_iter().flat_map(|warning| [Span::raw(" "), warning]));
+            Line::from(spans)
+        };
+        let least = head.width().min(MIN_ACTIVITY_COLUMNS);
+        while !facts.is_empty() && end(&facts).width() + least > width {
+            facts.pop();
+        }
+        let end = end(&facts);
+        let number = format!("step {}{separator}", self.step.saturating_add(1));
+        if self.step > 0 && end.width() + number.len() + least <= width {
+            head.spans.insert(1, Span::styled(number, theme::DIM));
+        }
+        let mut line = fitted(&head, width.saturating_sub(end.width()));
+        line.spans.extend(end.spans);
+        super::ansi::cut_line(&line, width)
+    }
+
+    /// A sentence for the beginning of a step, where nothing is painted twice.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        let (mut what, more) = self.activity(Look::Sentences);
+        let step = (self.step > 0).then(|| format!("Step {}: ", self.step.saturating_add(1)));
+        if step.is_none() {
+            what[..1].make_ascii_uppercase();
+        }
+        // How long it took stands behind each step; a model that thinks for the first time has taken nothing.
+        let facts: String = self.tokens_and_cost().map(|fact| format!(", {fact}")).collect();
+        let warning = approval_warning(self.approval).map(|warning| format!(" It {}.", warning.content));
+        let parts = [step.unwrap_or_default(), what, more.unwrap_or_default(), facts, ".".to_owned()];
+        parts.concat() + &warning.unwrap_or_default()
+    }
+
+    fn activity(&self, look: Look) -> (String, Option<String>) {
+        match self.activity {
+            // Who thinks is said once; later there is more to say.
+            StepActivity::ModelCall { model } => {
+                let model = (self.step == 0).then(|| format!("{}{}", look.choose(" · ", " with "), one_line(model)));
+                ("thinking".to_owned(), model)
+            }
+            StepActivity::ToolCall { tool, argument } => {
+                let tool = format!("{}{}", look.choose("", "running "), one_line(tool));
+                (tool, Some(format!("{}{}", look.choose(" ", ": "), sanitize::one_line(argument, ARGUMENT_MAX_CHARS))))
+            }
+        }
+    }
+
+    /// Most telling first.
+    fn facts(&self) -> Vec<String> {
+        let elapsed = (self.elapsed_s > 0).then(|| match self.elapsed_s {
+            seconds @ 0..60 => format!("{seconds} s"),
+            seconds => duration(u64::from(seconds) * 1_000),
+        });
+        elapsed.into_iter().chain(self.tokens_and_cost()).collect()
+    }
+
+    /// Nothing of what is not known.
+    fn tokens_and_cost(&self) -> impl Iterator<Item = String> {
+        let usage = self.usage.copied().unwrap_or_default();
+        let counts = [usage.input_tokens, usage.cache_read_tokens, usage.cache_write_tokens, usage.output_tokens];
+        let tokens = counts.into_iter().flatten().reduce(u64::saturating_add);
+        let tokens = tokens.map(|tokens| format!("{} tokens", amount::count(tokens)));
+        let cost = usage.cost_microusd.map(|cost| amount::cost(cost, usage.is_cost_partial));
+        tokens.into_iter().chain(cost)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,68 @@
+//! The assistant steps aside while it only waits, and comes back when the user leaves the prompt alone.
+
+use std::time::Instant;
+
+use super::{AnswerStep, Cx, Effects, Key, LiveEvent, LiveShell, Phase, Probe, TYPING_WAIT, queue::Readiness};
+
+/// An answer that is to begin as soon as the user leaves the prompt alone.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Comeback {
+    /// When to look again; absent while only the shell can tell.
+    look_at: Option<Instant>,
+}
+
+impl LiveShell {
+    /// Begins an answer as [`begin_answer`](Self::begin_answer) does, but not before the user leaves the prompt alone: at once at an
+    /// untouched one, 2 s after the last key in a line, else at the next prompt. Any other answer takes its place. A second call
+    /// changes nothing.
+    pub fn begin_answer_when_idle(&mut self, probe: &dyn Probe, now: Instant, fx: &mut Effects) {
+        self.comeback.get_or_insert_default();
+        self.advance_comeback(&mut Cx { probe, now, fx });
+    }
+
+    pub(super) fn advance_comeback(&mut self, cx: &mut Cx<'_>) {
+        if self.comeback.is_none() {
+            return;
+        }
+        let look_at = match self.comeback_readiness(cx) {
+            Readiness::Ready => return self.start_answer(Key::Stash, cx),
+            Readiness::At(at) => Some(at),
+            Readiness::Later | Readiness::Refused(_) => None,
+        };
+        self.comeback = Some(Comeback { look_at });
+    }
+
+    fn comeback_readiness(&self, cx: &Cx<'_>) -> Readiness {
+        let is_free = self.phase == Phase::Prompt && self.answer.is_none() && self.held.is_empty();
+        if !is_free || !self.queue.is_empty() {
+            return Readiness::Later;
+        }
+        let typed_at = self.prompt.last_key.filter(|_| self.prompt.typed);
+        match (self.readiness(cx), typed_at.map(|at| at + TYPING_WAIT)) {
+            (Readiness::Ready, Some(until)) if cx.now < until => Readiness::At(until),
+            (readiness, _) => readiness,
+        }
+    }
+
+    pub(super) fn comeback_deadline(&self) -> Option<Instant> {
+        self.comeback?.look_at
+    }
+
+    pub(super) fn tick_comeback(&mut self, cx: &mut Cx<'_>) {
+        if self.comeback_deadline().is_some_and(|at| cx.now >= at) {
+            self.advance_comeback(cx);
+        }
+    }
+
+    /// Keys wait for the end of the answer, and nothing of the agent's runs: told once in an answer.
+    pub(super) fn tell_of_held_keys(&mut self, cx: &mut Cx<'_>) {
+        if self.held.is_empty() || self.relay.is_some() {
+            return;
+        }
+        if let Some(answer) = self.answer.as_mut().filter(|answer| answer.step == AnswerStep::Ready)
+            && !std::mem::replace(&mut answer.has_told_of_keys, true)
+        {
+            cx.fx.events.push(LiveEvent::KeysWait);
+        }
+    }
+}
