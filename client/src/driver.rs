@@ -166,22 +166,8 @@ impl Driver {
             highlighter: highlighter.clone(),
         };
         let entry = Entry::new(&options, columns, &start);
-        let fresh = SessionKey(format!("shell:{}", uuid::Uuid::now_v7().as_simple()));
-        let wanted = start.session.map(|id| SessionKey(format!("resume:{id}")));
-        let session_before = wanted.is_some().then(|| fresh.clone());
-        let attach = Attach {
-            session: wanted.unwrap_or(fresh),
-            live_shell: Some(shell.name().to_owned()),
-            approval,
-            can_approve: true,
-            settings: session_settings::model_variables(
-                session_settings::environment(),
-                start.model,
-                &start.config.key_variables,
-            ),
-            environment: session_settings::shell_environment(session_settings::environment()),
-            resume: None,
-        };
+        let (attach, session_before) =
+            link::attach(start.session, shell.name(), approval, start.model, &start.config.key_variables);
         let cwd = std::env::current_dir().unwrap_or_else(|_| "/".into());
         Ok(Self {
             area: LiveArea::new(columns, rows, abilities),
