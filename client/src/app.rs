@@ -10,9 +10,13 @@ mod command;
 mod countdown;
 mod daemon;
 mod entry;
+mod failure;
 mod line;
 mod link;
 mod progress;
+mod question;
+mod resume;
+mod slash;
 mod turn;
 mod undo;
 mod view;
@@ -23,14 +27,21 @@ mod tests;
 use std::{
     collections::VecDeque,
     path::PathBuf,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
 use cohab_protocol::{ApprovalMode, Attached, ClientMessage, ShellEvent, TurnId, UserQuery};
-use cohab_shell_relay::{live::LiveEvent, policy::Files, shell::Shell, state::StateChange};
+use cohab_shell_relay::{
+    live::LiveEvent,
+    policy::{Files, remembered::Remembered},
+    shell::Shell,
+    state::StateChange,
+};
 use ratatui::text::Line;
 
 use crate::{
+    approval::{OpenQuestion, Scene},
     consent::Consents,
     effect::Effect,
     event::Event,
@@ -41,7 +52,10 @@ use crate::{
 use aside::Aside;
 use attention::Attention;
 use entry::{Entry, Told};
+use failure::Failure;
 use progress::Progress;
+use resume::Resuming;
+use slash::Slash;
 use turn::Turn;
 use undo::{UndoJournal, UndoKey, Undoing};
 pub use view::Frame;
@@ -58,6 +72,8 @@ pub struct Options {
     pub question_prefix: String,
     /// Whether a line in natural language needs no prefix.
     pub gate: bool,
+    /// The key that asks about a command that failed, if it is to be told of.
+    pub failure_key: Option<&'static str>,
     /// What may run unasked.
     pub approval: ApprovalMode,
     /// The user's home.
@@ -66,6 +82,10 @@ pub struct Options {
     pub shell: Shell,
     /// Where the paths of a command lead.
     pub files: &'static dyn Files,
+    /// What the user allowed for good.
+    pub remembered: Arc<dyn Remembered>,
+    /// What stands around questions for consent.
+    pub scene: Arc<Scene>,
     /// Glyphs or sentences.
     pub look: Look,
     /// Makes ids of turns; a counter in tests.
@@ -119,9 +139,15 @@ pub struct App {
     observed: Option<StateChange>,
     undo_journal: UndoJournal,
     undoing: Option<Undoing>,
+    resuming: Option<Resuming>,
     undo_key: UndoKey,
     aside: Aside,
     attention: Attention,
+    slash: Option<Slash>,
+    /// Number of the last request to the daemon; the connection itself takes the first.
+    last_request: u64,
+    /// The user's last command, if it failed and was not asked about.
+    failure: Option<Failure>,
     /// Where the shell is, as of the question and then of the agent's commands.
     cwd: PathBuf,
     above: Vec<Line<'static>>,
@@ -151,9 +177,13 @@ impl App {
             observed: None,
             undo_journal: UndoJournal::default(),
             undoing: None,
+            resuming: None,
             undo_key: UndoKey::default(),
             aside: Aside::default(),
             attention: Attention::default(),
+            slash: None,
+            last_request: 1,
+            failure: None,
             cwd,
             above: Vec::new(),
             code_blocks: CodeBlocks::default(),
@@ -171,14 +201,18 @@ impl App {
             Event::LinkUp(attached) => self.on_link_up(attached, &mut effects),
             Event::LinkLost => self.on_link_lost(&mut effects),
             Event::LinkDown { message, hint } => self.on_link_down(&message, &hint, &mut effects),
+            Event::NotJoined { message, hint } => self.on_not_joined(message, hint, &mut effects),
             Event::Daemon(message) => self.on_daemon(*message, now, &mut effects),
             Event::Resized { columns, rows } => self.on_resized(columns, rows),
+            Event::ProgramEnded(output) => self.on_program_ended(&output),
             Event::UndoKeyPressed => self.on_undo_key(&mut effects),
             Event::StopKeyPressed => self.stop_aside(now, &mut effects),
+            Event::Done(done) => self.on_done(done, now, &mut effects),
             Event::Judged { id, decision } => self.on_judged(id, decision, now, &mut effects),
             Event::Redraw => self.is_dirty = true,
             Event::Deadline => self.on_deadline(now, &mut effects),
         }
+        self.close_slash_if_due(&mut effects);
         self.close_if_due(now, &mut effects);
         self.settle_aside(now, &mut effects);
         effects
@@ -190,10 +224,11 @@ impl App {
         let escape = self.escape_since.map(|since| since + LONE_ESCAPE);
         let settle = self.turn.as_ref().and_then(Turn::settle_deadline);
         let pending = self.turn.as_ref().and_then(Turn::pending_deadline);
-        let countdown = self.turn.as_ref().and_then(Turn::countdown_deadline);
-        let judging = self.entry.deadline();
-        let others = [self.aside_due(), self.clock_due()].into_iter().flatten();
-        escape.into_iter().chain(settle).chain(pending).chain(countdown).chain(judging).chain(others).min()
+        let counts_down = self.options.look == Look::Glyphs;
+        let countdown = self.turn.as_ref().filter(|_| counts_down).and_then(Turn::countdown_deadline);
+        let question = self.turn.as_ref().and_then(|turn| turn.question.as_ref()).and_then(OpenQuestion::deadline);
+        let waits = escape.into_iter().chain(settle).chain(pending).chain(countdown).chain(self.entry.deadline());
+        waits.chain(question).chain(self.slash_deadline()).chain(self.aside_due()).chain(self.clock_due()).min()
     }
 
     fn on_live(&mut self, event: LiveEvent, now: Instant, effects: &mut Vec<Effect>) {
@@ -230,20 +265,27 @@ impl App {
                 self.turn = None;
                 self.entry.ended();
                 self.end_undo();
+                self.end_resume();
+                self.forget_slash(effects);
             }
+            LiveEvent::CancelRequested { .. } if self.is_joining() => self.cancel_resume(effects),
             LiveEvent::CancelRequested { is_escape } => {
                 if is_escape && self.turn.as_ref().is_some_and(|turn| !turn.is_over()) {
                     self.entry.bring_back();
                 }
+                self.cancel_slash(effects);
                 self.cancel_turn(now, effects);
             }
+            LiveEvent::AnswerKey(bytes) if self.on_resume_keys(&bytes, effects) => {}
             LiveEvent::AnswerKey(bytes) => self.on_keys(&bytes, now, effects),
             LiveEvent::UserCommandFinished(command) => {
                 self.cwd.clone_from(&command.cwd);
+                self.note_failure(&command, effects);
                 self.keep_shell_event(command::shell_event(command), effects);
             }
             other => {
-                if let Some(other) = self.on_undo_event(other, effects) {
+                let other = self.on_undo_event(other, effects).and_then(|other| self.on_resume_event(other, effects));
+                if let Some(other) = other {
                     self.on_command_event(other, now, effects);
                 }
             }
@@ -255,6 +297,8 @@ impl App {
         self.surface = Surface::Shell;
         self.entry.refused();
         self.end_undo();
+        self.end_resume();
+        self.forget_slash(effects);
         self.above.clear();
         if let Some(turn) = self.turn.take().filter(|turn| !turn.is_over() && turn.was_sent()) {
             self.call_off(turn.id(), effects);
@@ -277,15 +321,21 @@ impl App {
         self.surface = Surface::Opening;
         self.is_dirty = true;
         self.print_question(&question);
-        let turn_id = (self.options.fresh_turn_id)();
-        let mut turn = Turn::new(turn_id, self.text_width(), self.options.look, self.options.highlighter.clone(), now);
-        turn.progress = Progress::new(&question, now);
         if question.is_empty() {
-            self.turn = Some(turn);
+            let turn_id = (self.options.fresh_turn_id)();
+            self.turn = Some(Turn::new(turn_id, self.text_width(), self.options.look, None, now));
             self.print_usage();
             self.end_turn(effects);
             return;
         }
+        self.ask(question, now, effects);
+    }
+
+    /// Puts a question to the model, now or as soon as there is a connection.
+    fn ask(&mut self, question: String, now: Instant, effects: &mut Vec<Effect>) {
+        let turn_id = (self.options.fresh_turn_id)();
+        let mut turn = Turn::new(turn_id, self.text_width(), self.options.look, self.options.highlighter.clone(), now);
+        turn.progress = Progress::new(&question, now);
         let query = UserQuery {
             turn_id,
             text: question,
@@ -356,6 +406,8 @@ impl App {
 
     fn on_deadline(&mut self, now: Instant, effects: &mut Vec<Effect>) {
         self.give_up_pending(now, effects);
+        self.give_up_slash(now);
+        self.on_question_time(now, effects);
         self.give_up_judging(now, effects);
         self.is_dirty |= self.turn.as_mut().is_some_and(|turn| turn.tick(now) | turn.progress.tick(now));
         if self.escape_since.is_some_and(|since| now >= since + LONE_ESCAPE) {

@@ -1,36 +1,118 @@
-//! A question for consent while it is open: keys in, a decision out. What it looks like is in [`crate::ui::card`].
+//! A question for consent while it is open: keys in, decisions out. What it looks like is in [`crate::ui::card`].
 
-use std::time::{Duration, Instant};
+mod offer;
+mod scene;
 
-use cohab_protocol::{ApprovalDecision, ApprovalRequest, ApprovalSubject};
+#[cfg(test)]
+mod tests;
+
+use std::{
+    collections::VecDeque,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use cohab_protocol::{ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalSubject};
+use cohab_shell_relay::policy::{Part, remembered::Rule};
 use ratatui::text::Line;
 
-use crate::ui::{
-    card::{self, Answering, Question},
-    input::{EditResult, InputText},
-    keys::{Input, Key, KeyPress},
-    look::Look,
+pub use offer::Offer;
+pub use scene::{Lasting, Scene};
+
+use crate::{
+    errand::{Done, Errand},
+    touched::Touched,
+    ui::{
+        card::{self, Answering, Question},
+        input::{EditResult, InputText},
+        keys::{Input, Key, KeyPress},
+        look::Look,
+    },
 };
 
 /// Keys are ignored for this long after the question appeared: they were meant for something else.
 const DEAF: Duration = Duration::from_millis(300);
-
+/// Looking at files is waited for so long; a disk that hangs holds nobody up.
+pub const LOOK_LIMIT: Duration = Duration::from_millis(150);
+/// So long the file of rules may take to be written.
+const STORE_LIMIT: Duration = Duration::from_secs(1);
 /// Rows that a question needs below its card: the keys or a typed line, and one of the text above.
-pub const QUESTION_ROWS: usize = 4;
+const QUESTION_ROWS: usize = 4;
 
-/// An open question.
+/// How much is known of what would be touched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Looking {
+    /// There is nothing to look at.
+    Needless,
+    /// It is looked at until then.
+    Until(Instant),
+    /// It took too long.
+    TooLong,
+    /// What was found, a command each.
+    Seen(Vec<Touched>),
+}
+
+/// An open question, and those of the same batch that come after it.
 #[derive(Clone, Debug)]
 pub struct OpenQuestion {
+    scene: Arc<Scene>,
     request: ApprovalRequest,
+    offer: Offer,
+    parts: Vec<Part>,
+    looking: Looking,
     answering: Answering,
     opened_at: Instant,
+    /// The batch that is decided one by one, and what of it is still to come.
+    batch: Option<ApprovalId>,
+    rest: VecDeque<ApprovalRequest>,
+}
+
+/// What came of an input, a finished errand or of time.
+#[derive(Debug, Default, PartialEq)]
+pub struct Outcome {
+    /// A request is decided: the daemon is told so, and the client keeps it.
+    pub decided: Option<(ApprovalRequest, ApprovalDecision)>,
+    /// Something to say about it, and whether it went wrong.
+    pub remark: Option<(String, bool)>,
+    /// Something to be done on the side.
+    pub errand: Option<Errand>,
+    /// Another card is shown now.
+    pub has_new_card: bool,
+    /// Nothing is asked any more.
+    pub is_closed: bool,
 }
 
 impl OpenQuestion {
-    /// A question that appears now.
+    /// A question that appears now, and what is to be looked at for it.
     #[must_use]
-    pub fn new(request: ApprovalRequest, now: Instant) -> Self {
-        Self { request, answering: Answering::Keys, opened_at: now }
+    pub fn new(request: ApprovalRequest, scene: Arc<Scene>, now: Instant) -> (Self, Option<Errand>) {
+        let (request, offer) = Offer::of(request, &scene);
+        let mut question = Self {
+            parts: scene.parts(&request.subject),
+            scene,
+            offer,
+            looking: Looking::Needless,
+            answering: Answering::Keys,
+            opened_at: now,
+            batch: None,
+            rest: VecDeque::new(),
+            request,
+        };
+        if !question.offer.as_one && matches!(question.request.subject, ApprovalSubject::Commands(_)) {
+            let errand = question.begin_one_by_one(now);
+            return (question, errand);
+        }
+        let errand = question.begin_look(now);
+        (question, errand)
+    }
+
+    fn begin_look(&mut self, now: Instant) -> Option<Errand> {
+        let plans = self.scene.plans(&self.request.subject);
+        if plans.iter().all(|plan| plan.steps.is_empty()) {
+            return None;
+        }
+        self.looking = Looking::Until(now + LOOK_LIMIT);
+        Some(Errand::Look { question: self.request.approval_id, plans })
     }
 
     /// The question comes onto the screen only now.
@@ -44,63 +126,171 @@ impl OpenQuestion {
         &self.request
     }
 
+    /// Whether it is the one called `id`, or a part of that batch.
+    #[must_use]
+    pub fn is_about(&self, id: ApprovalId) -> bool {
+        self.request.approval_id == id || self.batch == Some(id)
+    }
+
     /// What would be done, whole.
     #[must_use]
     pub fn card(&self, width: usize, look: Look) -> Vec<Line<'static>> {
-        card::card(&self.request, width, look)
+        card::card(&self.request, &self.parts, &self.scene, width, look)
     }
 
-    /// The rows below: the keys, or what is typed.
+    /// The card, if it and what stands below it fit on so many rows; else it belongs into the scrollback.
+    #[must_use]
+    pub fn fitting_card(&self, width: usize, rows: usize, look: Look) -> Option<Vec<Line<'static>>> {
+        let below = QUESTION_ROWS + if self.looking == Looking::Needless { 0 } else { card::TOUCHED_ROWS };
+        Some(self.card(width, look)).filter(|card| card.len() + below <= rows)
+    }
+
+    /// The rows below: what would be touched, the keys or what is typed.
     #[must_use]
     pub fn question(&self, width: usize, look: Look) -> Question {
-        card::question(&self.request, &self.answering, width, look)
+        let mut lines = card::touched(&self.request, &self.looking, &self.scene, width, look);
+        let Question { lines: keys, cursor } =
+            card::question(&self.request, &self.offer, &self.answering, &self.scene, width, look);
+        let cursor = cursor.map(|(row, column)| (row + lines.len(), column));
+        lines.extend(keys);
+        Question { lines, cursor }
+    }
+
+    /// When [`on_time`](Self::on_time) is due.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Instant> {
+        let look = if let Looking::Until(until) = self.looking { Some(until) } else { None };
+        let store = if let Answering::Storing { until, .. } = self.answering { Some(until) } else { None };
+        look.into_iter().chain(store).min()
+    }
+
+    /// Time has passed.
+    pub fn on_time(&mut self, now: Instant) -> Outcome {
+        if matches!(self.looking, Looking::Until(until) if now >= until) {
+            self.looking = Looking::TooLong;
+        }
+        match &self.answering {
+            Answering::Storing { until, .. } if now >= *until => self.not_stored("it did not take it within 1 s", now),
+            _ => Outcome::default(),
+        }
+    }
+
+    /// What was to be done on the side is done.
+    pub fn on_done(&mut self, done: Done, now: Instant) -> Outcome {
+        match done {
+            Done::Looked { question, touched } if question == self.request.approval_id => {
+                self.looking = Looking::Seen(touched);
+                Outcome::default()
+            }
+            Done::Stored { question, result } if question == self.request.approval_id => {
+                let Answering::Storing { decision, .. } = &self.answering else { return Outcome::default() };
+                let decision = decision.clone();
+                match result {
+                    Ok(()) => {
+                        let remark = self.scene.remembered(&self.request.subject, &decision);
+                        Outcome { remark: Some((remark, false)), ..self.decide(decision, now) }
+                    }
+                    Err(reason) => self.not_stored(&reason, now),
+                }
+            }
+            _ => Outcome::default(),
+        }
+    }
+
+    fn not_stored(&mut self, reason: &str, now: Instant) -> Outcome {
+        let remark = format!("not stored in {}: {reason}; {}", self.scene.rules_name(), self.scene.remembered_here());
+        Outcome { remark: Some((remark, true)), ..self.decide(ApprovalDecision::Session, now) }
     }
 
     /// Takes what the user did. A paste never decides anything; it is text where text is typed.
-    pub fn on_input(&mut self, input: &Input, now: Instant) -> Option<ApprovalDecision> {
-        if self.answering != Answering::Keys {
-            return self.on_text(input);
+    pub fn on_input(&mut self, input: &Input, now: Instant) -> Outcome {
+        match self.answering {
+            Answering::Keys | Answering::Keeping(_) | Answering::Storing { .. } => {}
+            _ => return self.on_text(input, now),
         }
-        let Input::Key(press) = input else { return None };
+        let Input::Key(press) = input else { return Outcome::default() };
         if now < self.opened_at + DEAF {
-            return None;
+            return Outcome::default();
         }
-        self.on_key(*press)
+        if press.has_ctrl {
+            let is_stop = matches!(press.key, Key::Char('c'));
+            return if is_stop { self.decide(ApprovalDecision::CancelTurn, now) } else { Outcome::default() };
+        }
+        match self.answering {
+            Answering::Keeping(_) => self.on_keeping(*press, now),
+            Answering::Storing { .. } if press.key != Key::Escape => Outcome::default(),
+            _ => self.on_key(*press, now),
+        }
     }
 
-    fn on_key(&mut self, press: KeyPress) -> Option<ApprovalDecision> {
-        if press.has_ctrl {
-            return matches!(press.key, Key::Char('c')).then_some(ApprovalDecision::CancelTurn);
-        }
-        let is_command = matches!(self.request.subject, ApprovalSubject::Command { .. });
-        let is_server = matches!(self.request.subject, ApprovalSubject::LocalServer { .. });
-        match press.key {
-            Key::Escape => return Some(ApprovalDecision::CancelTurn),
-            Key::Char('y' | 'Y') if self.request.is_dangerous => {
-                self.answering = Answering::Confirming(InputText::new(""));
+    fn on_key(&mut self, press: KeyPress, now: Instant) -> Outcome {
+        let Key::Char(letter) = press.key else {
+            let is_stop = press.key == Key::Escape;
+            return if is_stop { self.decide(ApprovalDecision::CancelTurn, now) } else { Outcome::default() };
+        };
+        match letter.to_ascii_lowercase() {
+            'y' if self.request.is_dangerous => self.answering = Answering::Confirming(InputText::new("")),
+            'y' => return self.decide(ApprovalDecision::Once, now),
+            's' if self.offer.session => {
+                let remark = Some((self.scene.remembered_here(), false));
+                return Outcome { remark, ..self.decide(ApprovalDecision::Session, now) };
             }
-            Key::Char('y' | 'Y') => return Some(ApprovalDecision::Once),
-            Key::Char('a' | 'A') if !self.request.is_dangerous && !is_server => return Some(ApprovalDecision::Session),
-            Key::Char('e' | 'E') if is_command => {
+            'd' => {
+                if let Some(rule) = self.offer.folder.clone() {
+                    return self.store(rule, ApprovalDecision::Folder, now);
+                }
+            }
+            'a' => {
+                if let Some(rule) = self.offer.always.clone() {
+                    self.answering = Answering::Keeping(rule);
+                }
+            }
+            'o' if self.offer.as_one => {
+                let errand = self.begin_one_by_one(now);
+                return Outcome { errand, has_new_card: true, ..Outcome::default() };
+            }
+            'e' => {
                 if let ApprovalSubject::Command { command, .. } = &self.request.subject {
                     self.answering = Answering::Editing(InputText::new(command));
                 }
             }
-            Key::Char('n' | 'N') => self.answering = Answering::Refusing(InputText::new("")),
+            'n' => self.answering = Answering::Refusing(InputText::new("")),
             _ => {}
         }
-        None
+        Outcome::default()
     }
 
-    fn on_text(&mut self, input: &Input) -> Option<ApprovalDecision> {
-        let text = match &mut self.answering {
-            Answering::Confirming(text) | Answering::Editing(text) | Answering::Refusing(text) => text,
-            Answering::Keys => return None,
+    /// The rule is on the screen: `y` stores it.
+    fn on_keeping(&mut self, press: KeyPress, now: Instant) -> Outcome {
+        let Answering::Keeping(rule) = &self.answering else { return Outcome::default() };
+        match press.key {
+            Key::Char('y' | 'Y') => {
+                let rule = rule.clone();
+                self.store(rule, ApprovalDecision::Always, now)
+            }
+            Key::Escape | Key::Char('n' | 'N') => {
+                self.answering = Answering::Keys;
+                Outcome::default()
+            }
+            _ => Outcome::default(),
+        }
+    }
+
+    fn store(&mut self, rule: Rule, decision: ApprovalDecision, now: Instant) -> Outcome {
+        self.answering = Answering::Storing { decision, until: now + STORE_LIMIT };
+        let errand = Some(Errand::Store { question: self.request.approval_id, rule });
+        Outcome { errand, ..Outcome::default() }
+    }
+
+    fn on_text(&mut self, input: &Input, now: Instant) -> Outcome {
+        let (Answering::Confirming(text) | Answering::Editing(text) | Answering::Refusing(text)) = &mut self.answering
+        else {
+            return Outcome::default();
         };
         if text.apply(input) == EditResult::Edited {
-            return None;
+            return Outcome::default();
         }
-        match input {
+        let decision = match input {
             Input::Key(press) if *press == KeyPress::plain(Key::Enter) => self.on_submitted(),
             Input::Key(press) if *press == KeyPress::plain(Key::Escape) => {
                 self.answering = Answering::Keys;
@@ -108,7 +298,8 @@ impl OpenQuestion {
             }
             Input::Key(press) if *press == KeyPress::ctrl('c') => Some(ApprovalDecision::CancelTurn),
             _ => None,
-        }
+        };
+        decision.map_or_else(Outcome::default, |decision| self.decide(decision, now))
     }
 
     fn on_submitted(&mut self) -> Option<ApprovalDecision> {
@@ -125,12 +316,42 @@ impl OpenQuestion {
             Answering::Editing(text) if text.text().trim().is_empty() => None,
             Answering::Editing(text) => Some(ApprovalDecision::Edited { command: text.text().to_owned() }),
             Answering::Refusing(text) => Some(ApprovalDecision::Refused { note: text.text().trim().to_owned() }),
-            Answering::Keys => None,
+            Answering::Keys | Answering::Keeping(_) | Answering::Storing { .. } => None,
         }
     }
 
     /// Whether `text` is the command as it was asked. The editor leaves out what cannot be typed.
     fn is_asked(&self, text: &str) -> bool {
         matches!(&self.request.subject, ApprovalSubject::Command { command, .. } if InputText::new(command).text() == text)
+    }
+
+    /// The request is decided: the next one of the batch takes its place, or there is none.
+    fn decide(&mut self, decision: ApprovalDecision, now: Instant) -> Outcome {
+        let decided = Some((self.request.clone(), decision.clone()));
+        if decision == ApprovalDecision::CancelTurn {
+            return Outcome { decided, is_closed: true, ..Outcome::default() };
+        }
+        match self.rest.pop_front() {
+            Some(next) => {
+                Outcome { decided, has_new_card: true, errand: self.turn_to(next, now), ..Outcome::default() }
+            }
+            None => Outcome { decided, is_closed: true, ..Outcome::default() },
+        }
+    }
+
+    fn begin_one_by_one(&mut self, now: Instant) -> Option<Errand> {
+        let ApprovalSubject::Commands(commands) = &self.request.subject else { return None };
+        let (batch, turn_id) = (self.request.approval_id, self.request.turn_id);
+        self.rest = commands.iter().map(|one| offer::single(one, turn_id)).collect();
+        self.batch = Some(batch);
+        let next = self.rest.pop_front()?;
+        self.turn_to(next, now)
+    }
+
+    fn turn_to(&mut self, next: ApprovalRequest, now: Instant) -> Option<Errand> {
+        let (rest, batch) = (std::mem::take(&mut self.rest), self.batch);
+        let (question, errand) = Self::new(next, Arc::clone(&self.scene), now);
+        *self = Self { rest, batch, ..question };
+        errand
     }
 }

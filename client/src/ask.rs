@@ -14,8 +14,9 @@ use std::{
 
 use cohab_protocol::{
     ApprovalDecision, ApprovalMode, ApprovalReply, ApprovalRequest, Attach, ClientMessage, DaemonMessage, ErrorSubject,
-    Paths, SessionKey, TurnEndReason, TurnId, UserQuery, WireError, WireErrorKind,
+    Notice, NoticeKind, Paths, SessionKey, TurnEndReason, TurnId, UserQuery, WireError, WireErrorKind,
 };
+use cohab_shell_relay::shell::Shell;
 use futures::{SinkExt, StreamExt};
 use tokio::{
     signal::unix::{Signal, SignalKind, signal},
@@ -23,10 +24,11 @@ use tokio::{
 };
 
 use crate::{
-    approval::OpenQuestion,
+    approval::{Lasting, OpenQuestion, Scene},
     cli::AskArgs,
     config,
     connection::{self, ConnectError, Frames},
+    driver::wake::sleep_until,
     session_settings, terminal,
     ui::live_area::Abilities,
 };
@@ -53,6 +55,14 @@ trait View {
     fn show_question(&mut self, question: Option<&OpenQuestion>) -> io::Result<()>;
     /// The answer is complete: shows what is left.
     fn finish(&mut self) -> io::Result<()>;
+    /// When something waits to be drawn.
+    fn deadline(&self) -> Option<Instant> {
+        None
+    }
+    /// Draws what waits, if it is time.
+    fn draw_if_due(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Asks, and gives the exit status.
@@ -60,8 +70,8 @@ pub async fn run(args: AskArgs, paths: Paths) -> ExitCode {
     let mut view: Box<dyn View> = if args.json {
         Box::new(json::JsonView::new(io::stdout()))
     } else if io::stdout().is_terminal() {
-        let (columns, rows) = terminal::size_of(rustix::stdio::stdout());
-        Box::new(screen::ScreenView::new(io::stdout(), columns, rows, Abilities::from_env()))
+        let size = || terminal::size_of(rustix::stdio::stdout());
+        Box::new(screen::ScreenView::new(io::stdout(), size, Abilities::from_env()))
     } else {
         Box::new(plain::PlainView::new(io::stdout(), io::stderr()))
     };
@@ -116,7 +126,7 @@ async fn ask(args: &AskArgs, paths: &Paths, view: &mut dyn View) -> Result<u8, A
     .map_err(AskError::Usage)?;
     let cwd = std::env::current_dir().map_err(AskError::Folder)?;
     let piped_input = piped_input::read().map_err(AskError::Input)?;
-    let mut keyboard = if approval == ApprovalMode::Ask && !args.json { Keyboard::open() } else { None };
+    let mut keyboard = if approval == ApprovalMode::Ask && !args.json { Keyboard::open(scene(paths)) } else { None };
     let attach = Attach {
         session: SessionKey(format!("cli:{}", uuid::Uuid::now_v7().as_simple())),
         live_shell: None,
@@ -180,10 +190,9 @@ async fn follow(
     loop {
         tokio::select! {
             () = stop.next() => return cancel(frames, turn_id, view).await,
-            decision = next_decision(&mut keyboard, view) => {
-                let reply = decision?;
-                view.show_question(None)?;
-                frames.send(ClientMessage::ApprovalReply(reply)).await.map_err(ConnectError::from)?;
+            () = sleep_until(view.deadline()) => view.draw_if_due()?,
+            reply = next_reply(&mut keyboard, view) => {
+                frames.send(ClientMessage::ApprovalReply(reply?)).await.map_err(ConnectError::from)?;
             }
             frame = frames.next() => {
                 let message = frame.ok_or(ConnectError::NotRunning)?.map_err(ConnectError::from)?;
@@ -207,14 +216,30 @@ async fn follow(
 }
 
 /// Waits for the user's decision, keeping the question drawn. Never ends without a keyboard or an open question.
-async fn next_decision(keyboard: &mut Option<&mut Keyboard>, view: &mut dyn View) -> io::Result<ApprovalReply> {
+async fn next_reply(keyboard: &mut Option<&mut Keyboard>, view: &mut dyn View) -> io::Result<ApprovalReply> {
     let Some(keyboard) = keyboard else { return std::future::pending().await };
     loop {
-        if let Some(reply) = keyboard.read_decision().await? {
+        let keyboard::Step { reply, remark } = keyboard.step().await?;
+        if keyboard.question().is_none() {
+            view.show_question(None)?;
+        }
+        if let Some((text, is_failure)) = remark {
+            let kind = if is_failure { NoticeKind::Warning } else { NoticeKind::Info };
+            view.show(&DaemonMessage::Notice(Notice { turn_id: None, kind, text }))?;
+        }
+        if keyboard.question().is_some() {
+            view.show_question(keyboard.question())?;
+        }
+        if let Some(reply) = reply {
             return Ok(reply);
         }
-        view.show_question(keyboard.question())?;
     }
+}
+
+/// A shell of its own runs the commands, in the daemon.
+fn scene(paths: &Paths) -> Scene {
+    let home = std::env::home_dir().unwrap_or_else(|| "/".into());
+    Scene::of_this_process(home.canonicalize().unwrap_or(home), Shell::Bash, paths, Lasting::Answer)
 }
 
 fn nobody_here(request: &ApprovalRequest) -> ClientMessage {

@@ -61,6 +61,9 @@ pub struct Cli {
     /// Which model answers.
     #[command(flatten)]
     pub model: ModelFlags,
+    /// Go on with an older conversation, by the start of its id
+    #[arg(long, value_name = "ID", hide = true)]
+    pub session: Option<String>,
     /// Arguments for the shell
     #[arg(last = true, value_name = "ARGS", hide = true)]
     pub shell_args: Vec<OsString>,

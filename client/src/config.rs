@@ -74,6 +74,16 @@ impl Hotkey {
             Self::None => b"",
         }
     }
+
+    /// As it is shown; nothing for none.
+    #[must_use]
+    pub fn name(self) -> Option<&'static str> {
+        match self {
+            Self::AltEnter => Some("Alt-Enter"),
+            Self::CtrlSpace => Some("Ctrl-Space"),
+            Self::None => None,
+        }
+    }
 }
 
 /// Keys that can flip the gate's decision.

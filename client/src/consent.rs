@@ -8,7 +8,7 @@ use std::{
 };
 
 use cohab_protocol::{ApprovalId, ApprovalMode, ExecuteCommand};
-use cohab_shell_relay::policy::{self, Level};
+use cohab_shell_relay::policy::{self, Level, remembered::Remembered};
 
 /// Approvals that are kept until used; older ones are void.
 const PENDING_APPROVALS: usize = 64;
@@ -57,14 +57,28 @@ impl Consents {
         self.order.clear();
     }
 
-    /// Whether `request` may run now. Uses up a consent for one time.
-    pub fn permits(&mut self, request: &ExecuteCommand, mode: ApprovalMode, context: policy::Context<'_>) -> bool {
+    /// Whether `request` may run now; `remembered` is what the user allowed for good. Uses up a consent for one time.
+    pub fn permits(
+        &mut self,
+        request: &ExecuteCommand,
+        mode: ApprovalMode,
+        context: policy::Context<'_>,
+        remembered: &dyn Remembered,
+    ) -> bool {
         let wanted = Agreed { command: request.command.clone(), cwd: context.cwd.to_owned() };
         let is_agreed = request.approval_id.and_then(|id| self.once.remove(&id)).is_some_and(|agreed| agreed == wanted);
         is_agreed
             || mode == ApprovalMode::All
             || self.session.contains(&wanted)
-            || policy::assess_line(&request.command, context).level == Level::Allow
+            || match policy::assess_line(&request.command, context).level {
+                Level::Allow => true,
+                // A rule lowers a question only, never danger. The file is read by us, whatever the daemon made of it.
+                Level::Ask => {
+                    mode == ApprovalMode::Ask
+                        && remembered.loaded().rules.find(&request.command, context.cwd, context.shell).is_some()
+                }
+                Level::Danger | Level::Deny => false,
+            }
     }
 }
 
@@ -73,6 +87,7 @@ mod tests {
     use std::path::Path;
 
     use cohab_protocol::{CallId, TurnId};
+    use cohab_shell_relay::policy::remembered::Nothing;
 
     use super::*;
 
@@ -87,7 +102,8 @@ mod tests {
     }
 
     fn permits(consents: &mut Consents, request: &ExecuteCommand, mode: ApprovalMode) -> bool {
-        consents.permits(request, mode, policy::Context::new(Path::new("/home/ann"), Path::new("/home/ann")))
+        let context = policy::Context::new(Path::new("/home/ann"), Path::new("/home/ann"));
+        consents.permits(request, mode, context, &Nothing)
     }
 
     fn agreed(command: &str) -> Agreed {

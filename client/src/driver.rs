@@ -2,32 +2,26 @@
 //!
 //! A key takes the shortest way: read, relay, write. Nothing on it waits, allocates per key or ticks.
 
+mod drawing;
+mod ending;
 mod entry;
 mod focus;
+mod link;
+mod process;
+mod program;
 pub(crate) mod shell_io;
-mod wake;
+mod slash;
+pub(crate) mod wake;
 
-use std::{
-    ffi::OsString,
-    io,
-    panic::AssertUnwindSafe,
-    path::PathBuf,
-    sync::{Arc, Mutex},
-    time::{Duration, Instant},
-};
-
-use cohab_protocol::{Attach, Paths, SessionKey, TurnId};
-use cohab_shell_relay::{
-    files::FileSystem,
-    live::{Effects, Keyboard, LiveEvent, LiveShell},
-    runner::Mode,
-};
+use std::{ffi::OsString, io, panic::AssertUnwindSafe, path::PathBuf, sync::Arc, time::Instant};
 
 use crate::{
     app::{App, Options},
+    approval::{Lasting, Scene},
     config::{Config, UndoKey},
-    connection::{ConnectError, Link, LinkEvent},
+    connection::Link,
     effect::Effect,
+    errand::Errands,
     event::Event,
     markdown::Highlighter,
     session_settings,
@@ -38,15 +32,20 @@ use crate::{
         pace::FramePace,
     },
 };
+use cohab_protocol::{Attach, EnvSetting, Paths, SessionKey, TurnId};
+use cohab_shell_relay::{
+    files::FileSystem,
+    live::{Effects, Keyboard, LiveEvent, LiveShell},
+    rules_file::RulesFile,
+    runner::Mode,
+};
 use entry::Entry;
 use focus::Focus;
+use process::{catch_panic_messages, home};
+use program::{Program, next_ended};
 use shell_io::{Opened, ShellIo};
 use wake::{Signals, Wake, highlighted, next_link_event, sleep_until};
 
-/// A shell that ends this soon, without a prompt and without a key, did not get on with us.
-const STILLBORN_LIMIT: Duration = Duration::from_secs(2);
-/// A terminal that takes nothing for this long is not waited for when the shell has ended.
-const LAST_OUTPUT_WAIT: Duration = Duration::from_secs(10);
 /// Read from the terminal at once. Larger pastes come in several pieces.
 const KEYS_BUFFER_BYTES: usize = 4 * 1024;
 /// Read from the shell at once.
@@ -73,6 +72,8 @@ pub struct Start {
     pub paths: Paths,
     /// The settings.
     pub config: Config,
+    /// Start of the id of an older conversation to go on with.
+    pub session: Option<String>,
 }
 
 /// How it went.
@@ -93,18 +94,6 @@ pub fn run(start: Start) -> Outcome {
         let message = panic_message.lock().map(|message| message.clone()).unwrap_or_default();
         Outcome::NotStarted(format!("internal error: {message}"))
     })
-}
-
-/// A panic's message would be printed while the terminal is raw; it is kept until the terminal is restored.
-fn catch_panic_messages() -> Arc<Mutex<String>> {
-    let kept = Arc::new(Mutex::new(String::new()));
-    let keep = Arc::clone(&kept);
-    std::panic::set_hook(Box::new(move |info| {
-        if let Ok(mut message) = keep.lock() {
-            *message = info.to_string();
-        }
-    }));
-    kept
 }
 
 fn serve(start: Start) -> Outcome {
@@ -129,6 +118,11 @@ struct Driver {
     area: LiveArea,
     link: Option<Link>,
     attach: Attach,
+    /// The session to go back to if the one of `attach` cannot be joined.
+    session_before: Option<SessionKey>,
+    /// Settings of `attach` as the shell began.
+    initial_settings: Vec<EnvSetting>,
+    program: Option<Program>,
     paths: Paths,
     highlighter: Option<Highlighter>,
     fx: Effects,
@@ -140,6 +134,7 @@ struct Driver {
     needs_resize: bool,
     undo_key: UndoKey,
     focus: Focus,
+    errands: Errands,
     entry: Entry,
 }
 
@@ -159,22 +154,30 @@ impl Driver {
         if let Some(complaint) = complaint {
             terminal.write(format!("cohab: {complaint}\r\n").as_bytes());
         }
+        let rules = Arc::new(RulesFile::new(start.paths.rules_file()));
+        let scene = Scene::of_this_process(home(), shell.kind(), &start.paths, Lasting::Shell);
         let highlighter = (abilities.colors != ColorSupport::None).then(Highlighter::new);
         let options = Options {
             question_prefix: start.config.client.question_prefix.clone(),
             gate: start.config.client.gate,
+            failure_key: start.config.client.hotkey.name().filter(|_| start.config.client.failure_hint),
             approval,
             home: home(),
             shell: shell.kind(),
             files: &FileSystem,
+            remembered: Arc::clone(&rules) as _,
+            scene: Arc::new(scene),
             look: abilities.look,
             fresh_turn_id: TurnId::fresh,
             highlighter: highlighter.clone(),
         };
+        let fresh = SessionKey(format!("shell:{}", uuid::Uuid::now_v7().as_simple()));
+        let wanted = start.session.map(|id| SessionKey(format!("resume:{id}")));
+        let session_before = wanted.is_some().then(|| fresh.clone());
         let flip_key = start.config.client.flip_key;
         let entry = Entry::new(shell.kind(), columns, options.look, flip_key, &start.paths, options.home.clone());
         let attach = Attach {
-            session: SessionKey(format!("shell:{}", uuid::Uuid::now_v7().as_simple())),
+            session: wanted.unwrap_or(fresh),
             live_shell: Some(shell.name().to_owned()),
             approval,
             can_approve: true,
@@ -194,7 +197,10 @@ impl Driver {
             shell,
             live,
             link: None,
+            initial_settings: attach.settings.clone(),
+            program: None,
             attach,
+            session_before,
             paths: start.paths,
             highlighter,
             fx: Effects::default(),
@@ -206,6 +212,7 @@ impl Driver {
             needs_resize: false,
             undo_key: start.config.client.undo_key,
             focus: Focus::new(start.config.client.notify),
+            errands: Errands::new(rules),
             entry,
         })
     }
@@ -240,7 +247,12 @@ impl Driver {
                     return Outcome::Exited(status);
                 }
                 Wake::Verdict(verdict) => self.on_verdict(verdict),
+                Wake::ProgramEnded(output) => {
+                    self.program = None;
+                    self.handle(Event::ProgramEnded(output));
+                }
                 Wake::Highlighted => self.handle(Event::Redraw),
+                Wake::Done(done) => self.handle(Event::Done(done)),
                 Wake::Time => self.on_time(),
             }
             self.settle();
@@ -260,7 +272,9 @@ impl Driver {
             () = self.shell.writable() => Wake::ShellWritable,
             event = next_link_event(&mut self.link) => Wake::Link(event),
             verdict = self.entry.judge.next() => Wake::Verdict(verdict),
+            output = next_ended(&mut self.program) => Wake::ProgramEnded(output),
             () = highlighted(self.highlighter.as_ref()) => Wake::Highlighted,
+            done = self.errands.next() => Wake::Done(done),
             () = sleep_until(deadline) => Wake::Time,
             count = self.shell.read(output), if !self.terminal.is_backed_up() => Wake::Shell(count),
         }
@@ -300,33 +314,10 @@ impl Driver {
         self.tick_hint(now);
     }
 
-    fn on_link(&mut self, event: Option<LinkEvent>) {
-        match event {
-            Some(LinkEvent::Up(attached)) => {
-                self.is_link_up = true;
-                self.handle(Event::LinkUp(attached));
-            }
-            Some(LinkEvent::Message(message)) => self.handle(Event::Daemon(message)),
-            Some(LinkEvent::Down(error)) if self.is_link_up && !matches!(error, ConnectError::Goodbye(_)) => {
-                self.link = None;
-                self.is_link_up = false;
-                self.handle(Event::LinkLost);
-            }
-            Some(LinkEvent::Down(error)) => self.lose_link(error.to_string(), error.hint()),
-            None => self.link = None,
-        }
-    }
-
-    fn lose_link(&mut self, message: String, hint: String) {
-        self.link = None;
-        self.is_link_up = false;
-        self.handle(Event::LinkDown { message, hint });
-    }
-
     fn on_resized(&mut self) {
         let (columns, rows) = self.terminal.size();
         self.area.resize(columns, rows);
-        self.entry.hint.resized(columns);
+        self.resize_hint(columns);
         self.handle(Event::Resized { columns, rows });
         self.needs_resize = true;
         self.resize_shell_if_visible();
@@ -353,6 +344,7 @@ impl Driver {
             Effect::Connect => {
                 self.link = Some(Link::open(self.paths.clone(), self.attach.clone(), true));
             }
+            Effect::Join(session) => self.join(session),
             Effect::Resume(from) => {
                 let attach = Attach { resume: Some(from), ..self.attach.clone() };
                 self.link = Some(Link::open(self.paths.clone(), attach, false));
@@ -364,13 +356,11 @@ impl Driver {
                 }
             }
             Effect::DecideLine(decision) => self.live.decide_line(decision, self.shell.probe(), now, &mut self.fx),
-            Effect::EndAnswer => {
-                self.draw_last();
-                self.live.end_answer(false, self.shell.probe(), now, &mut self.fx);
-            }
-            Effect::EndAnswerWithLine | Effect::Judge(_) | Effect::Learn(..) | Effect::Announce(_) => {
-                self.perform_for_entry(effect, now);
-            }
+            Effect::EndAnswer => self.end_answer(false, now),
+            Effect::EndAnswerWithLine => self.end_answer(true, now),
+            Effect::Judge(question) => self.ask_gate(question),
+            Effect::Learn(question, decision) => self.entry.judge.learn(question, decision),
+            Effect::Announce(text) => self.entry.hint.announce(&text),
             Effect::Run(request) => {
                 self.draw_last();
                 self.live.run(request, self.shell.probe(), now, &mut self.fx);
@@ -383,6 +373,7 @@ impl Driver {
             Effect::ComeBack => self.live.begin_answer_when_idle(self.shell.probe(), now, &mut self.fx),
             Effect::Notify(text) => self.notify(&text),
             Effect::CancelCommand(id) => self.live.cancel(&id, self.shell.probe(), now, &mut self.fx),
+            Effect::Begin(errand) => self.errands.begin(errand),
             Effect::TakeKeyboard(true) => {
                 self.live.set_keyboard(Keyboard::Assistant);
                 self.mark_pastes(true);
@@ -391,6 +382,7 @@ impl Driver {
                 self.live.set_keyboard(Keyboard::Shell);
                 self.mark_pastes(false);
             }
+            effect => self.perform_for_slash(effect),
         }
     }
 
@@ -432,70 +424,6 @@ impl Driver {
             event => self.handle(Event::Live(event)),
         }
     }
-
-    /// A background job wrote while the terminal is ours: its bytes go above the live area, which is drawn again below.
-    fn show_background_output(&mut self, bytes: &[u8]) {
-        let mut out = Vec::new();
-        self.area.clear(&mut out);
-        out.extend_from_slice(bytes);
-        if !bytes.ends_with(b"\n") {
-            out.extend_from_slice(b"\r\n");
-        }
-        self.terminal.write(&out);
-        self.handle(Event::Redraw);
-    }
-
-    fn draw_if_due(&mut self) {
-        let now = Instant::now();
-        if self.app.wants_to_draw() && self.pace.begin_frame(now) {
-            let frame = self.app.frame();
-            let mut bytes = Vec::new();
-            self.area.draw(&frame.above, &frame.area, frame.cursor, &mut bytes);
-            self.terminal.write(&bytes);
-        }
-    }
-
-    fn draw_last(&mut self) {
-        self.entry.hint.left(true);
-        let frame = self.app.last_frame();
-        let mut bytes = Vec::new();
-        self.area.draw(&frame.above, &[], None, &mut bytes);
-        self.terminal.write(&bytes);
-    }
-
-    /// Shows what the shell wrote before it ended.
-    fn drain(&mut self, output: &mut [u8]) {
-        while let Some(count) = self.shell.read_now(output) {
-            self.on_output(&output[..count]);
-            self.settle();
-        }
-    }
-
-    /// Waits for a slow terminal to take what the shell wrote before it ended.
-    async fn deliver_rest(&mut self) {
-        while self.terminal.has_queue() {
-            if tokio::time::timeout(LAST_OUTPUT_WAIT, self.terminal.writable()).await.is_err() {
-                break;
-            }
-            self.terminal.flush();
-        }
-    }
-
-    /// The shell has ended: what it wrote last is shown, bytes included that looked like the beginning of a mark.
-    async fn end(&mut self) -> Outcome {
-        let status = self.shell.wait();
-        self.live.shell_ended(Some(status.into()), Instant::now(), &mut self.fx);
-        self.settle();
-        self.deliver_rest().await;
-        if !self.has_been_used && self.opened_at.elapsed() < STILLBORN_LIMIT {
-            return Outcome::NotStarted(format!("{} ended at once with status {status}", self.shell.name()));
-        }
-        Outcome::Exited(status)
-    }
-
-    fn outcome_of_failure(&self, error: &io::Error) -> Outcome {
-        if self.has_been_used { Outcome::Exited(1) } else { Outcome::NotStarted(error.to_string()) }
-    }
 }
 
 impl Drop for Driver {
@@ -504,10 +432,4 @@ impl Drop for Driver {
         let reset = self.live.modes().reset_all();
         self.terminal.write(&reset);
     }
-}
-
-/// The user's home with links resolved: the shell tells its folder so, too.
-fn home() -> PathBuf {
-    let home = std::env::home_dir().unwrap_or_else(|| "/".into());
-    home.canonicalize().unwrap_or(home)
 }

@@ -1,9 +1,11 @@
 //! What the client wants done. The driver does it, in order.
 
-use cohab_protocol::{ClientMessage, ResumePoint};
+use std::path::PathBuf;
+
+use cohab_protocol::{ClientMessage, RequestId, ResumePoint, SessionKey};
 use cohab_shell_relay::{live::LineDecision, runner::CommandRequest};
 
-use crate::{entry::Question, gate::Decision};
+use crate::{attach_change::AttachChange, entry::Question, errand::Errand, gate::Decision};
 
 /// One thing to do.
 #[derive(Debug, PartialEq)]
@@ -12,8 +14,34 @@ pub enum Effect {
     Connect,
     /// Connect to the daemon that lives, never start one, and ask for the rest of a turn from here. Ends as `Connect`.
     Resume(ResumePoint),
+    /// Leave the session and join this one; another one if that cannot be. Ends as `Connect`.
+    Join(SessionKey),
     /// Send this, if connected.
     Send(ClientMessage),
+    /// Attach once more on the connection that stands, with this change; the answer has this id. Nothing is kept of it yet.
+    AttachAgain {
+        /// Of the request.
+        request_id: RequestId,
+        /// As the daemon calls it.
+        session: SessionKey,
+        /// What is different.
+        change: AttachChange,
+    },
+    /// Attach so from now on, whenever a connection is made.
+    KeepForAttach(AttachChange),
+    /// Run our own program beside the shell, its output told with `ProgramEnded`.
+    RunProgram {
+        /// Its arguments.
+        args: Vec<String>,
+        /// Where.
+        cwd: PathBuf,
+        /// How wide its lines may be.
+        columns: u16,
+    },
+    /// End the program of our own that runs; nothing is told of it.
+    StopProgram,
+    /// Put this into the terminal's clipboard.
+    Copy(String),
     /// Tell the relay what becomes of the line the user entered.
     DecideLine(LineDecision),
     /// Draw what is left, then give the prompt back.
@@ -40,4 +68,6 @@ pub enum Effect {
     CancelCommand(String),
     /// Whether keys come to us (a card is open) or go where the relay puts them.
     TakeKeyboard(bool),
+    /// Do this on the side; ends in `Done`, or never.
+    Begin(Errand),
 }

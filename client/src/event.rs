@@ -3,7 +3,7 @@
 use cohab_protocol::{Attached, DaemonMessage};
 use cohab_shell_relay::live::LiveEvent;
 
-use crate::gate::Decision;
+use crate::{errand::Done, gate::Decision, slash::own_output::OwnOutput};
 
 /// One thing that happened.
 #[derive(Debug)]
@@ -21,6 +21,13 @@ pub enum Event {
         /// What the user can do.
         hint: String,
     },
+    /// The session that was wanted cannot be joined: one sentence and what helps.
+    NotJoined {
+        /// What happened.
+        message: String,
+        /// What the user can do.
+        hint: String,
+    },
     /// The daemon said something.
     Daemon(Box<DaemonMessage>),
     /// The terminal has a new size, in cells.
@@ -30,6 +37,8 @@ pub enum Event {
         /// Rows.
         rows: u16,
     },
+    /// A program of our own that was [run](crate::effect::Effect::RunProgram) has ended.
+    ProgramEnded(OwnOutput),
     /// The key for undo was pressed where it [counts](crate::app::App::takes_undo_key).
     UndoKeyPressed,
     /// Ctrl-C was pressed where it [stops a turn](crate::app::App::takes_stop_key) that goes on behind the user's prompt.
@@ -43,6 +52,8 @@ pub enum Event {
     },
     /// What is on the screen is out of date: code got its colours, or the live area was erased.
     Redraw,
+    /// Something on the side is done.
+    Done(Done),
     /// The time of [`deadline`](crate::app::App::deadline) has come.
     Deadline,
 }

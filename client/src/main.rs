@@ -125,6 +125,7 @@ fn open_shell(cli: Cli, is_login_name: bool, paths: Paths) -> ExitCode {
         model: cli.model.variables(),
         paths,
         config,
+        session: cli.session,
     };
     match driver::run(start) {
         driver::Outcome::Exited(status) => {

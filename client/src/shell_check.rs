@@ -86,7 +86,15 @@ pub(crate) fn start(args: &ShellCheckArgs, paths: Paths) -> driver::Start {
         }
     };
     let model = Vec::new();
-    driver::Start { shells, shell_args: Vec::new(), is_login: args.login || config.client.login, model, paths, config }
+    driver::Start {
+        shells,
+        shell_args: Vec::new(),
+        is_login: args.login || config.client.login,
+        model,
+        paths,
+        config,
+        session: None,
+    }
 }
 
 fn print(report: &Report, as_json: bool) -> io::Result<()> {

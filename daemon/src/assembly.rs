@@ -11,8 +11,8 @@ use std::{
 
 use async_trait::async_trait;
 use cohab_protocol::{ApprovalMode, Paths};
-use cohab_shell_relay::{runner::CommandRunner, shell::Shell};
-use tokio::time::Instant;
+use cohab_shell_relay::{rules_file::RulesFile, runner::CommandRunner, shell::Shell};
+use tokio::time::{Instant, timeout};
 
 use crate::{
     agent::{
@@ -22,7 +22,14 @@ use crate::{
             TurnEvent,
         },
     },
-    context::{model_table::ModelTable, system_prompt::SYSTEM_PROMPT, window_size::WindowSources},
+    context::{
+        fit::spec_tokens,
+        model_table::{ModelTable, Prices},
+        project_notes,
+        system_prompt::SYSTEM_PROMPT,
+        tokens::estimate_tokens,
+        window_size::WindowSources,
+    },
     middleware::{accounting::Accounting, checkpoint::Checkpoint, meanwhile::Meanwhile, window::Window},
     provider::{
         choice::{Choice, ChoiceError},
@@ -38,7 +45,7 @@ use crate::{
         inbound::Inbound,
         known_servers::KnownServers,
     },
-    server::{Assembler, Introduction, TurnParts, approver::SessionApprover, session::Variables},
+    server::{Assembler, Introduction, Outlook, TurnParts, approver::SessionApprover, session::Variables},
     shell::fallback::LiveOrIsolated,
     store::{Store, row::ModelKey, sessions::Limits},
 };
@@ -47,6 +54,8 @@ use crate::{
 const MAX_KEPT_CHOICES: usize = 8;
 /// A server that was found is looked for again after this time.
 const FOUND_KEEP: Duration = Duration::from_secs(60);
+/// A question waits so long at most for the project's notes: its disk may hang.
+const NOTES_WAIT: Duration = Duration::from_millis(300);
 
 /// What the settings say, as far as a turn needs it.
 #[derive(Clone)]
@@ -102,6 +111,7 @@ pub struct Assembly {
     parts: Parts,
     kept: Mutex<Vec<Kept>>,
     known_servers: KnownServers,
+    rules: Arc<RulesFile>,
     /// Servers that the user did not agree to, since the daemon runs.
     declined: Mutex<BTreeSet<(String, String)>>,
 }
@@ -133,7 +143,8 @@ impl Assembly {
     #[must_use]
     pub fn new(paths: Paths, parts: Parts) -> Self {
         let known_servers = KnownServers::new(paths.state_dir.join("known-servers"));
-        Self { paths, parts, kept: Mutex::default(), known_servers, declined: Mutex::default() }
+        let rules = Arc::new(RulesFile::new(paths.rules_file()));
+        Self { paths, parts, kept: Mutex::default(), known_servers, rules, declined: Mutex::default() }
     }
 
     /// Settings and choice for this environment, anew only if the settings file or the environment is another one.
@@ -181,15 +192,10 @@ impl Assembly {
         otherwise
     }
 
-    /// What counts the tokens of a turn.
-    async fn metering(
-        &self,
-        provider: &dyn ModelProvider,
-        settings: &TurnSettings,
-        parts: &TurnParts,
-    ) -> Vec<Arc<dyn Middleware>> {
+    /// What makes requests fit, with the model's name and what the user says that it costs.
+    fn window(&self, provider: &dyn ModelProvider, settings: &TurnSettings) -> (Window, ModelKey, Option<Prices>) {
         let ModelService { host, is_local, context_window_tokens, max_output_tokens } = provider.service();
-        let ModelInfo { wire, model, is_offline, .. } = provider.info();
+        let model = provider.info().model;
         let sources = WindowSources {
             settings: settings.model.context_window_tokens,
             server: context_window_tokens,
@@ -197,11 +203,23 @@ impl Assembly {
             is_local,
         };
         let prices = settings.models.prices(&host, &model);
-        let (model, store) = (ModelKey { host, model }, &self.parts.store);
-        let window = Window::new(Arc::clone(store), model.clone(), sources, max_output_tokens);
+        let model = ModelKey { host, model };
+        (Window::new(Arc::clone(&self.parts.store), model.clone(), sources, max_output_tokens), model, prices)
+    }
+
+    /// What counts the tokens of a turn.
+    async fn metering(
+        &self,
+        provider: &dyn ModelProvider,
+        settings: &TurnSettings,
+        parts: &TurnParts,
+    ) -> Vec<Arc<dyn Middleware>> {
+        let (window, model, prices) = self.window(provider, settings);
+        let ModelInfo { wire, is_offline, .. } = provider.info();
         if is_offline {
             return vec![Arc::new(window)];
         }
+        let store = &self.parts.store;
         store.ready().await;
         let (session, turn) = (parts.session.key().to_string(), parts.turn_id.to_string());
         let accounting = Accounting { store: Arc::clone(store), session, turn, wire, model, prices };
@@ -257,6 +275,21 @@ impl Assembler for Assembly {
         Ok(Introduction { model: provider.info(), approval: settings.approval })
     }
 
+    async fn outlook(&self, variables: &Variables) -> Result<Outlook, TurnError> {
+        let (settings, choice) = self.resolve(variables).await?;
+        let (Choice::Ready(provider) | Choice::AskLocal { provider, .. }) = choice;
+        let (window, _, _) = self.window(provider.as_ref(), &settings);
+        let tools = settings.tools.iter().map(|tool| spec_tokens(&tool.spec())).sum();
+        let window_tokens = (!provider.info().is_offline).then(|| window.in_use().tokens);
+        Ok(Outlook { system_tokens: estimate_tokens(SYSTEM_PROMPT), tools_tokens: tools, window_tokens })
+    }
+
+    async fn project_notes(&self, cwd: PathBuf) -> Option<String> {
+        let home = self.parts.home.clone();
+        let reading = tokio::task::spawn_blocking(move || project_notes::read(&cwd, &home));
+        timeout(NOTES_WAIT, reading).await.ok()?.ok()?
+    }
+
     async fn assemble(&self, parts: TurnParts) -> Result<Agent, TurnError> {
         let session = Arc::clone(&parts.session);
         let (settings, choice) = self.resolve(&session.variables()).await?;
@@ -285,7 +318,8 @@ impl Assembler for Assembly {
             let session = Arc::clone(&session);
             move || session.approval() != ApprovalMode::All
         };
-        let gate = Gate::new(self.parts.policy, mode, approver, session.consents().clone(), home, shell);
+        let gate = Gate::new(self.parts.policy, mode, approver, session.consents().clone(), home, shell)
+            .with_remembered(Arc::clone(&self.rules) as _);
         // Outermost first; the gate is innermost but for what records, so that it judges what really runs.
         let others: [Arc<dyn Middleware>; 2] =
             [Arc::new(Checkpoint::new(Arc::clone(session.conversation()))), Arc::new(Inbound)];

@@ -76,6 +76,12 @@ impl Paths {
         self.config_dir.join("models.toml")
     }
 
+    /// Commands that the user allowed for good.
+    #[must_use]
+    pub fn rules_file(&self) -> PathBuf {
+        self.config_dir.join("rules.toml")
+    }
+
     /// What model calls took.
     #[must_use]
     pub fn usage_file(&self) -> PathBuf {

@@ -7,6 +7,7 @@ pub mod live;
 pub mod marks;
 pub mod policy;
 pub mod process;
+pub mod rules_file;
 pub mod runner;
 pub mod sanitize;
 pub mod shell;

@@ -6,6 +6,8 @@ use crate::{Home, Terminal, keys};
 
 /// How the row of keys of an approval card begins.
 pub const CARD_KEYS: &str = "y once";
+/// The same of the card for several commands.
+const BATCH_KEYS: &str = "y all";
 
 /// A card may ignore keys that come so soon that they were meant for something else.
 const CARD_DEAF: Duration = Duration::from_millis(350);
@@ -57,10 +59,7 @@ impl Session<'_> {
         let typed = format!("{}{line}", self.prompt);
         let columns = self.look(|view| usize::from(view.screen().size().1.get()));
         if typed.chars().count() < columns {
-            self.wait_for(&format!("`{line}` typed"), |view| {
-                let (row, _) = view.cursor();
-                view.rows().get(row).is_some_and(|shown| *shown == typed.trim_end())
-            });
+            self.wait_for(&format!("`{line}` typed"), |view| view.cursor_row() == typed.trim_end());
         }
     }
 
@@ -127,7 +126,7 @@ impl Session<'_> {
     pub fn wait_approval(&self, subject: &str) {
         self.wait_for(&format!("the question whether `{subject}` may be done"), |view| {
             let card = view.text();
-            card.contains(subject) && card.contains(CARD_KEYS)
+            card.contains(subject) && (card.contains(CARD_KEYS) || card.contains(BATCH_KEYS))
         });
         let _ = self.holds_within(CARD_DEAF, |_| false);
     }

@@ -122,8 +122,20 @@ impl View {
     /// Whether the cursor stands behind `prompt` on an otherwise empty line.
     #[must_use]
     pub fn is_at_prompt(&self, prompt: &str) -> bool {
-        let (row, column) = self.cursor();
-        column == prompt.chars().count() && self.rows().get(row).is_some_and(|line| line == prompt.trim_end())
+        let (_, column) = self.cursor();
+        column == prompt.chars().count() && self.cursor_row() == prompt.trim_end()
+    }
+
+    /// The row of the cursor, without the dim words at its right edge: a hint beside the line is not part of it.
+    #[must_use]
+    pub fn cursor_row(&self) -> String {
+        let (row, _) = self.parser.screen().cursor_position();
+        let columns = self.parser.screen().size().1.get();
+        let cell = |column: u16| self.parser.screen().cell(row, column);
+        let is_beside = |column: &u16| cell(*column).is_none_or(|cell| cell.dim() || cell.contents().trim().is_empty());
+        let end = columns - u16::try_from((0..columns).rev().take_while(is_beside).count()).unwrap_or(0);
+        let text = self.parser.screen().contents_between(row, 0, row, end);
+        text.trim_end().to_owned()
     }
 
     /// Every byte so far, up to the bound of the log.

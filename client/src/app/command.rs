@@ -67,7 +67,8 @@ impl App {
         let context = policy::Context::new(&self.cwd, &self.options.home)
             .in_shell(self.options.shell)
             .with_files(self.options.files);
-        if !self.consents.permits(request, self.options.approval, context) {
+        let remembered = self.options.remembered.as_ref();
+        if !self.consents.permits(request, self.options.approval, context, remembered) {
             let reason = "the user's terminal has no approval for exactly this command in this folder; it was not run";
             return Err(("not_approved", reason));
         }
@@ -94,7 +95,7 @@ impl App {
         self.surface = Surface::Ours;
         self.is_dirty = true;
         self.come_back(now, effects);
-        if self.advance_undo(effects) {
+        if self.advance_undo(effects) || self.advance_resume(effects) {
             return;
         }
         let Some(turn) = self.turn.as_mut() else { return };

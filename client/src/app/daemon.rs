@@ -1,22 +1,19 @@
-//! What the daemon says, and the user's answers to its questions.
+//! What the daemon says.
 
 use std::time::Instant;
 
 use cohab_protocol::{
-    AgentStreamChunk, ApprovalDecision, ApprovalReply, ApprovalRequest, ApprovalSubject, ClientMessage, DaemonMessage,
-    ErrorSubject, Notice, StepActivity, StepFinished, TurnEnded, TurnId, WireErrorKind,
+    AgentStreamChunk, DaemonMessage, ErrorSubject, Notice, StepActivity, StepFinished, TurnEnded, TurnId, WireErrorKind,
 };
 
 use super::{
-    App, Surface,
+    App,
     countdown::Countdown,
     turn::{Turn, Waiting},
 };
 use crate::{
-    approval::{OpenQuestion, QUESTION_ROWS},
-    consent::Agreed,
     effect::Effect,
-    ui::{keys::Input, look::Look, status},
+    ui::{look::Look, status},
 };
 
 impl App {
@@ -44,12 +41,15 @@ impl App {
             DaemonMessage::TurnEnded(ended) if self.cancelled_turn == Some(ended.turn_id) => {
                 self.cancelled_turn = None;
                 self.send_held_query(effects);
+                self.send_held_request(effects);
             }
             DaemonMessage::TurnEnded(ended) if self.is_current(ended.turn_id) => {
                 self.call_user(ended.reason, now, effects);
                 self.on_turn_ended(&ended, effects);
             }
             DaemonMessage::Notice(notice) => self.on_notice(&notice, now),
+            DaemonMessage::SessionReply(reply) => self.on_session_reply(reply, now, effects),
+            DaemonMessage::Error(error) if self.on_request_error(&error) => {}
             DaemonMessage::Error(error) => {
                 let ends_turn = matches!(error.about, ErrorSubject::Turn(id) if self.is_current(id));
                 if ends_turn || (error.about == ErrorSubject::Connection && self.turn.is_some()) {
@@ -64,7 +64,7 @@ impl App {
         }
     }
 
-    fn is_current(&self, turn_id: TurnId) -> bool {
+    pub(super) fn is_current(&self, turn_id: TurnId) -> bool {
         self.turn.as_ref().is_some_and(|turn| turn.id() == turn_id && !turn.is_over())
     }
 
@@ -109,7 +109,7 @@ impl App {
         let Some(turn) = self.turn.as_mut().filter(|turn| notice.turn_id.is_none_or(|id| id == turn.id())) else {
             return;
         };
-        if let Some(countdown) = Countdown::of(notice, now).filter(|_| self.options.look == Look::Glyphs) {
+        if let Some(countdown) = Countdown::of(notice, now) {
             turn.waiting = Waiting::Retry(countdown);
         } else {
             self.flush_text();
@@ -125,70 +125,4 @@ impl App {
         }
         self.end_turn(effects);
     }
-
-    fn on_approval_request(&mut self, request: ApprovalRequest, now: Instant, effects: &mut Vec<Effect>) {
-        if !self.is_current(request.turn_id) {
-            let decision = ApprovalDecision::Refused { note: "the turn is over".into() };
-            effects.push(reply(&request, decision));
-            return;
-        }
-        let open = self.turn.as_ref().and_then(|turn| turn.question.as_ref());
-        if open.is_some_and(|open| open.request().approval_id == request.approval_id) {
-            return;
-        }
-        self.flush_text();
-        let question = OpenQuestion::new(request, now);
-        let card = question.card(self.width(), self.options.look);
-        if card.len() + QUESTION_ROWS > usize::from(self.rows) {
-            self.above.extend(card);
-        }
-        if let Some(turn) = self.turn.as_mut() {
-            turn.question = Some(question);
-        }
-        if !self.is_aside() {
-            effects.push(Effect::TakeKeyboard(true));
-        }
-    }
-
-    /// What the user typed while a question is open.
-    pub(super) fn on_inputs(&mut self, inputs: &[Input], now: Instant, effects: &mut Vec<Effect>) {
-        if self.surface != Surface::Ours {
-            // The question is not on the screen yet.
-            return;
-        }
-        self.is_dirty = true;
-        for input in inputs {
-            let Some(question) = self.turn.as_mut().and_then(|turn| turn.question.as_mut()) else { return };
-            let Some(decision) = question.on_input(input, now) else { continue };
-            let request = question.request().clone();
-            self.turn.as_mut().map(Turn::close_question);
-            effects.push(Effect::TakeKeyboard(false));
-            self.remember(&request, &decision);
-            let ends_turn = decision == ApprovalDecision::CancelTurn;
-            effects.push(reply(&request, decision));
-            if ends_turn {
-                self.cancel_turn(now, effects);
-            }
-        }
-    }
-
-    fn remember(&mut self, request: &ApprovalRequest, decision: &ApprovalDecision) {
-        let ApprovalSubject::Command { command, cwd, .. } = &request.subject else { return };
-        let agreed = |command: &str| Agreed { command: command.to_owned(), cwd: cwd.to_path_buf() };
-        match decision {
-            ApprovalDecision::Once => self.consents.allow_once(request.approval_id, agreed(command)),
-            ApprovalDecision::Session | ApprovalDecision::Folder | ApprovalDecision::Always => {
-                self.consents.allow_once(request.approval_id, agreed(command));
-                if !request.is_dangerous {
-                    self.consents.allow_for_session(agreed(command));
-                }
-            }
-            ApprovalDecision::Edited { command } => self.consents.allow_once(request.approval_id, agreed(command)),
-            ApprovalDecision::Refused { .. } | ApprovalDecision::CancelTurn => {}
-        }
-    }
-}
-
-fn reply(request: &ApprovalRequest, decision: ApprovalDecision) -> Effect {
-    Effect::Send(ClientMessage::ApprovalReply(ApprovalReply { approval_id: request.approval_id, decision }))
 }

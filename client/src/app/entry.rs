@@ -9,6 +9,7 @@ use crate::{
     effect::Effect,
     entry::{self, Question, QuestionId, judge::ENTER_LIMIT},
     gate::Decision,
+    ui::keys::{Input, Key, KeyPress},
 };
 
 /// A line that was entered, and what the shell said of it.
@@ -57,6 +58,13 @@ impl Entry {
     /// The answer is to end with the line as it was.
     pub fn bring_back(&mut self) {
         self.comes_back = self.taken.is_some();
+    }
+
+    /// The same, if this key says so.
+    pub fn bring_back_by(&mut self, input: &Input) {
+        if matches!(input, Input::Key(press) if *press == KeyPress::plain(Key::Escape)) {
+            self.bring_back();
+        }
     }
 
     /// How the answer ends.

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use cohab_shell_relay::live::LineDecision;
 
-use super::{App, entry::Told};
+use super::{App, entry::Told, resume};
 use crate::{effect::Effect, gate::Decision};
 
 impl App {
@@ -17,12 +17,20 @@ impl App {
     pub(super) fn on_line(&mut self, told: Told, is_alone: bool, now: Instant, effects: &mut Vec<Effect>) {
         match self.question_in(&told.line).map(str::to_owned) {
             Some(question) if self.turn.is_none() => {
+                if self.take_slash(&question, now, effects) {
+                    return;
+                }
                 self.entry.take(told, true);
                 effects.push(Effect::DecideLine(LineDecision::Assistant));
                 self.open_turn(question, now, effects);
             }
             Some(question) if self.is_aside() => self.queue_question(&question, effects),
             None if self.turn.is_none() && Self::is_undo(&told.line) => self.begin_undo(effects),
+            None if self.turn.is_none()
+                && let Some(session) = resume::wanted(&told.line) =>
+            {
+                self.begin_resume(&told.line, session, effects);
+            }
             None if self.turn.is_none() || self.is_aside() => self.on_plain_line(told, is_alone, now, effects),
             _ => effects.push(Effect::DecideLine(LineDecision::Shell)),
         }
@@ -30,11 +38,17 @@ impl App {
 
     pub(super) fn on_hotkey(&mut self, told: Told, now: Instant, effects: &mut Vec<Effect>) {
         let question = self.question_in(&told.line).unwrap_or(told.line.trim()).to_owned();
+        if question.is_empty() && (self.turn.is_none() || self.is_aside()) && self.ask_about_failure(now, effects) {
+            return;
+        }
         if self.is_aside() && !question.is_empty() {
             return self.queue_question(&question, effects);
         }
         if question.is_empty() || self.turn.is_some() {
             effects.push(Effect::DecideLine(LineDecision::Shell));
+            return;
+        }
+        if self.take_slash(&question, now, effects) {
             return;
         }
         let by_prefix = self.question_in(&told.line).is_some();

@@ -16,6 +16,7 @@ impl App {
 
     pub(super) fn on_link_up(&mut self, attached: Attached, effects: &mut Vec<Effect>) {
         let is_resumed = attached.is_resumed;
+        let joined = attached.title.is_some().then(|| attached.clone());
         self.link = LinkState::Up(attached);
         if is_resumed {
             self.report_again(effects);
@@ -34,6 +35,10 @@ impl App {
         if self.cancelled_turn.is_none() {
             self.send_held_query(effects);
         }
+        if let Some(attached) = joined {
+            self.joined(Ok(attached), effects);
+        }
+        self.send_held_request(effects);
     }
 
     pub(super) fn send_held_query(&mut self, effects: &mut Vec<Effect>) {
@@ -63,6 +68,7 @@ impl App {
         self.link = LinkState::Down;
         self.cancelled_turn = None;
         self.fail_turn(GONE, GONE_HINT, effects);
+        self.fail_slash("the daemon is gone", GONE_HINT);
     }
 
     pub(super) fn on_link_down(&mut self, message: &str, hint: &str, effects: &mut Vec<Effect>) {
@@ -73,6 +79,7 @@ impl App {
             self.fail_turn(GONE, GONE_HINT, effects);
         } else {
             self.fail_turn(message, hint, effects);
+            self.fail_slash(message, hint);
         }
     }
 

@@ -8,6 +8,7 @@ use cohab_protocol::{
 use cohab_shell_relay::{
     files::FileSystem,
     live::{LineDecision, UserCommand},
+    policy::remembered::Loaded,
     runner::{CommandOutcome, Ending, EnvChange, Mode, StateAfter},
     shell::Shell,
 };
@@ -20,7 +21,12 @@ mod attention;
 mod calls;
 mod consent;
 mod countdown;
+mod entry;
+mod failure;
+mod hostile;
 mod link;
+mod resume;
+mod slash;
 mod status;
 mod undo;
 
@@ -29,6 +35,16 @@ const CWD: &str = "/home/ann/src";
 const TURN: TurnId = TurnId(Uuid::from_u128(7));
 const CALL: CallId = CallId(Uuid::from_u128(9));
 const QUESTION: ApprovalId = ApprovalId(Uuid::from_u128(11));
+
+/// What the user allowed for good.
+#[derive(Debug, Default)]
+struct Allowed(std::sync::Mutex<Arc<Loaded>>);
+
+impl Remembered for Allowed {
+    fn loaded(&self) -> Arc<Loaded> {
+        Arc::clone(&self.0.lock().unwrap())
+    }
+}
 
 /// An app with a clock that stands still until told otherwise.
 struct Bench {
@@ -45,10 +61,13 @@ impl Bench {
         let options = Options {
             question_prefix: "?".into(),
             gate: false,
+            failure_key: None,
             approval: ApprovalMode::Ask,
             home: "/home/ann".into(),
             shell,
             files: &FileSystem,
+            remembered: Arc::new(Allowed::default()),
+            scene: Arc::new(Scene { shell, ..Scene::of_ann() }),
             look: Look::Glyphs,
             fresh_turn_id: || TURN,
             highlighter: None,

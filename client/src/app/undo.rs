@@ -101,9 +101,14 @@ impl App {
     }
 
     fn open_undo(&mut self) {
-        self.undo_key = UndoKey::Passes;
         self.surface = Surface::Opening;
         self.print_own_line(&LINE.join(" "));
+        self.start_undo();
+    }
+
+    /// Its line is printed, the relay makes room.
+    pub(super) fn start_undo(&mut self) {
+        self.undo_key = UndoKey::Passes;
         self.undoing = Some(Undoing { step: Stage::Opening, command: String::new(), seen: None });
     }
 

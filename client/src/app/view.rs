@@ -1,22 +1,18 @@
 //! What the assistant shows: lines that stay, and the few rows below them that change.
 
-use std::time::Instant;
-
 use ratatui::text::{Line, Span};
 
 use super::{
     App, Surface,
     turn::{Turn, Waiting},
 };
-use crate::approval::QUESTION_ROWS;
 use crate::markdown::{CodeBlocks, wrap::wrap_exactly};
 use crate::ui::{
     look::Look,
-    progress::TurnStatus,
     status, theme,
     visible::{visible, visible_command},
 };
-use cohab_protocol::{ApprovalMode, StepActivity, WireError};
+use cohab_protocol::WireError;
 
 /// Rows of a command that are shown when it runs; the rest is counted.
 const ECHO_MAX_ROWS: usize = 10;
@@ -50,49 +46,36 @@ impl App {
         self.is_dirty = false;
         let above = std::mem::take(&mut self.above);
         let (look, width, rows) = (self.options.look, self.width(), usize::from(self.rows));
-        let Some(turn) = self.turn.as_mut() else { return Frame { above, ..Frame::default() } };
-        let mut area = turn.tail().to_vec();
+        let Some(turn) = self.turn.as_mut() else { return Frame { above, area: self.slash_area(), cursor: None } };
+        // In sentences nothing is shown that may still change.
+        let mut area = if look == Look::Glyphs { turn.tail().to_vec() } else { Vec::new() };
         let mut cursor = None;
         if let Some(question) = &turn.question {
-            let card = question.card(width, look);
-            if card.len() + QUESTION_ROWS <= rows {
-                area.extend(card);
-            }
+            area.extend(question.fitting_card(width, rows, look).unwrap_or_default());
             let keys = question.question(width, look);
             cursor = keys.cursor.map(|(row, column)| (row + area.len(), column));
             area.extend(keys.lines);
         } else {
             match &turn.waiting {
-                // What is told once is not painted.
-                _ if look == Look::Sentences => {}
                 Waiting::Link => area.extend(status::remark("starting the assistant", width)),
-                Waiting::Retry(countdown) => area.extend(status::notice(countdown.notice(), width, look)),
-                Waiting::Step(activity) => {
-                    area.push(turn_status(turn, activity, self.options.approval).line(width, look));
+                Waiting::Retry(countdown) => {
+                    let notice = look.choose(countdown.notice(), countdown.announced());
+                    area.extend(status::notice(notice, width, look));
                 }
+                // Told once, when it begins.
+                Waiting::Step(_) if look == Look::Sentences => {}
+                Waiting::Step(activity) => area.push(turn.status(activity, self.options.approval).line(width, look)),
                 Waiting::Nothing => {}
             }
         }
         Frame { above, area, cursor }
     }
 
-    /// When the time in the status line changes: only while it is shown.
-    pub(super) fn clock_due(&self) -> Option<Instant> {
-        let turn = self.turn.as_ref().filter(|turn| !turn.is_over() && turn.question.is_none())?;
-        let is_shown = self.surface == Surface::Ours
-            && self.options.look == Look::Glyphs
-            && matches!(turn.waiting, Waiting::Step(_));
-        turn.progress.next_second().filter(|_| is_shown)
-    }
-
-    /// A step has begun: said in a sentence where nothing is painted twice.
-    pub(super) fn tell_step(&mut self) {
-        let Some(turn) = self.turn.as_ref().filter(|_| self.options.look == Look::Sentences) else { return };
-        if let Waiting::Step(activity) = &turn.waiting {
-            let sentence = turn_status(turn, activity, self.options.approval).sentence();
-            self.flush_text();
-            self.print_remark(&sentence);
-        }
+    /// Whether more is to come of the answer: an empty row then stands for the live area, so that the cursor stays hidden between two
+    /// blocks and the next one begins where it is.
+    #[must_use]
+    pub fn keeps_a_row(&self) -> bool {
+        self.options.look == Look::Glyphs && self.turn.as_ref().is_some_and(|turn| !turn.is_over())
     }
 
     /// The source of the code in the answer that is coming, or else in the last one: what a user may want to copy.
@@ -179,10 +162,4 @@ impl App {
         self.flush_text();
         self.above.extend(status::error(error, self.width()));
     }
-}
-
-fn turn_status<'a>(turn: &'a Turn, activity: &'a StepActivity, approval: ApprovalMode) -> TurnStatus<'a> {
-    let progress = &turn.progress;
-    let (step, elapsed_s, usage) = (progress.step(), progress.elapsed_s(), progress.usage());
-    TurnStatus { activity, step, elapsed_s, usage, approval }
 }

@@ -4,18 +4,21 @@ use std::{
     fs::File,
     io,
     os::unix::fs::OpenOptionsExt,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
 use cohab_protocol::{ApprovalReply, ApprovalRequest};
+use cohab_shell_relay::rules_file::RulesFile;
 use rustix::{
     fs::OFlags,
     termios::{self, LocalModes, OptionalActions, Termios},
 };
 
 use crate::{
-    approval::OpenQuestion,
+    approval::{OpenQuestion, Outcome, Scene},
     async_tty::AsyncTty,
+    errand::Errands,
     ui::keys::{Input, KeyReader},
 };
 
@@ -30,11 +33,22 @@ pub(super) struct Keyboard {
     keys: KeyReader,
     question: Option<OpenQuestion>,
     escape_since: Option<Instant>,
+    scene: Arc<Scene>,
+    errands: Errands,
+}
+
+/// What came of waiting.
+#[derive(Debug, Default)]
+pub(super) struct Step {
+    /// A decision for the daemon.
+    pub reply: Option<ApprovalReply>,
+    /// Something to tell the user, and whether it went wrong.
+    pub remark: Option<(String, bool)>,
 }
 
 impl Keyboard {
     /// The keyboard, if a person sits at one: there is a controlling terminal, and standard error shows on one.
-    pub fn open() -> Option<Self> {
+    pub fn open(scene: Scene) -> Option<Self> {
         if !termios::isatty(rustix::stdio::stderr()) {
             return None;
         }
@@ -46,12 +60,16 @@ impl Keyboard {
         quiet.local_modes -= LocalModes::ECHO | LocalModes::ICANON;
         termios::tcsetattr(&tty, OptionalActions::Drain, &quiet).ok()?;
         let tty = AsyncTty::new(tty.into()).ok()?;
-        Some(Self { tty, saved, keys: KeyReader::new(), question: None, escape_since: None })
+        let errands = Errands::new(Arc::new(RulesFile::new(scene.rules_file.clone())));
+        let scene = Arc::new(scene);
+        Some(Self { tty, saved, keys: KeyReader::new(), question: None, escape_since: None, scene, errands })
     }
 
     /// Opens a question.
     pub fn ask(&mut self, request: ApprovalRequest, now: Instant) {
-        self.question = Some(OpenQuestion::new(request, now));
+        let (question, errand) = OpenQuestion::new(request, Arc::clone(&self.scene), now);
+        self.question = Some(question);
+        errand.into_iter().for_each(|errand| self.errands.begin(errand));
         self.mark_pastes(true);
     }
 
@@ -60,33 +78,53 @@ impl Keyboard {
         self.question.as_ref()
     }
 
-    /// When a lone Esc counts as one.
+    /// When something is due: a lone Esc, or a limit of the question's.
     fn deadline(&self) -> Option<Instant> {
-        self.escape_since.map(|since| since + LONE_ESCAPE)
+        let escape = self.escape_since.map(|since| since + LONE_ESCAPE);
+        escape.into_iter().chain(self.question.as_ref().and_then(OpenQuestion::deadline)).min()
     }
 
-    /// Waits for keys, or until a lone Esc counts as one; gives the decision if they made one. Cancel-safe.
-    pub async fn read_decision(&mut self) -> io::Result<Option<ApprovalReply>> {
+    /// Waits for keys, for what was begun on the side, or for time; tells what came of it. Cancel-safe.
+    pub async fn step(&mut self) -> io::Result<Step> {
         let mut buffer = [0; 1024];
-        let inputs = tokio::select! {
-            count = self.read(&mut buffer) => {
-                let inputs = self.keys.push(&buffer[..count?]);
+        let deadline = self.deadline();
+        let outcome = tokio::select! {
+            count = self.tty.read_with(|fd| Ok(rustix::io::read(fd, &mut buffer)?)) => {
+                let count = match count? {
+                    0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+                    count => count,
+                };
+                let inputs = self.keys.push(&buffer[..count]);
                 self.escape_since = self.keys.is_escape_pending().then(Instant::now);
-                inputs
+                self.decide(&inputs)
             }
-            () = sleep_until(self.deadline()) => {
-                self.escape_since = None;
-                self.keys.flush_escape().into_iter().collect()
+            done = self.errands.next() => {
+                self.question.as_mut().map(|question| question.on_done(done, Instant::now())).unwrap_or_default()
             }
+            () = sleep_until(deadline) => self.on_time(),
         };
-        Ok(self.decide(&inputs))
+        Ok(self.take(outcome))
     }
 
-    async fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
-        match self.tty.read_with(|fd| Ok(rustix::io::read(fd, &mut *buffer)?)).await? {
-            0 => Err(io::ErrorKind::UnexpectedEof.into()),
-            count => Ok(count),
+    fn on_time(&mut self) -> Outcome {
+        let now = Instant::now();
+        if self.escape_since.is_some_and(|since| now >= since + LONE_ESCAPE) {
+            self.escape_since = None;
+            let inputs: Vec<_> = self.keys.flush_escape().into_iter().collect();
+            return self.decide(&inputs);
         }
+        self.question.as_mut().map(|question| question.on_time(now)).unwrap_or_default()
+    }
+
+    fn take(&mut self, outcome: Outcome) -> Step {
+        let Outcome { decided, remark, errand, is_closed, .. } = outcome;
+        errand.into_iter().for_each(|errand| self.errands.begin(errand));
+        if is_closed {
+            self.question = None;
+            self.mark_pastes(false);
+        }
+        let reply = decided.map(|(request, decision)| ApprovalReply { approval_id: request.approval_id, decision });
+        Step { reply, remark }
     }
 
     /// A paste must not count as keys that answer a question. Without the marks it would be only as safe as the person's care.
@@ -95,13 +133,11 @@ impl Keyboard {
         let _ = rustix::io::write(self.tty.fd(), marks);
     }
 
-    fn decide(&mut self, inputs: &[Input]) -> Option<ApprovalReply> {
-        let question = self.question.as_mut()?;
-        let decision = inputs.iter().find_map(|input| question.on_input(input, Instant::now()))?;
-        let approval_id = question.request().approval_id;
-        self.question = None;
-        self.mark_pastes(false);
-        Some(ApprovalReply { approval_id, decision })
+    /// The first input that has consequences counts; what was typed behind it was typed before they were seen.
+    fn decide(&mut self, inputs: &[Input]) -> Outcome {
+        let Some(question) = self.question.as_mut() else { return Outcome::default() };
+        let mut outcomes = inputs.iter().map(|input| question.on_input(input, Instant::now()));
+        outcomes.find(|outcome| *outcome != Outcome::default()).unwrap_or_default()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use cohab_protocol::{ChunkDelta, DaemonMessage, StepActivity};
+use cohab_protocol::{ApprovalId, ChunkDelta, DaemonMessage, StepActivity};
 use cohab_shell_relay::sanitize::{Sanitizer, one_line};
 
 use super::{View, write_line};
@@ -24,7 +24,7 @@ pub(super) struct PlainView<O, E> {
     /// The last call of the model.
     model_step: Option<u32>,
     /// Rows of the open question that are printed already.
-    shown_question: Option<Vec<String>>,
+    shown_question: Option<(ApprovalId, Vec<String>)>,
 }
 
 impl<O: Write, E: Write> PlainView<O, E> {
@@ -114,7 +114,9 @@ impl<O: Write, E: Write> View for PlainView<O, E> {
             self.shown_question = None;
             return Ok(());
         };
-        if self.shown_question.is_none() {
+        let id = question.request().approval_id;
+        if self.shown_question.as_ref().is_none_or(|(shown, _)| *shown != id) {
+            self.shown_question = None;
             self.end_text()?;
             for line in question.card(COLUMNS, Look::Sentences) {
                 write_line(&mut self.err, &line.to_string())?;
@@ -122,12 +124,12 @@ impl<O: Write, E: Write> View for PlainView<O, E> {
         }
         let rows: Vec<String> =
             question.question(COLUMNS, Look::Sentences).lines.iter().map(ToString::to_string).collect();
-        if self.shown_question.as_ref() != Some(&rows) {
+        if self.shown_question.as_ref().is_none_or(|(_, shown)| *shown != rows) {
             for row in &rows {
                 write_line(&mut self.err, row)?;
             }
         }
-        self.shown_question = Some(rows);
+        self.shown_question = Some((id, rows));
         Ok(())
     }
 

@@ -1,6 +1,9 @@
 //! The answer on a terminal: rendered as in the shell, steps as one line each.
 
-use std::io::{self, Write};
+use std::{
+    io::{self, Write},
+    time::Instant,
+};
 
 use cohab_protocol::{
     ApprovalMode, ChunkDelta, DaemonMessage, ErrorSubject, StepActivity, StepFinished, WireError, WireErrorKind,
@@ -9,11 +12,12 @@ use ratatui::text::Line;
 
 use super::View;
 use crate::{
-    approval::{OpenQuestion, QUESTION_ROWS},
+    approval::OpenQuestion,
     markdown::MarkdownStream,
     ui::{
         live_area::{Abilities, LiveArea},
         look::Look,
+        pace::FramePace,
         status,
     },
 };
@@ -27,14 +31,21 @@ pub(super) struct ScreenView<W> {
     steps: Vec<(u32, StepActivity)>,
     waiting: Option<Line<'static>>,
     question: Option<OpenQuestion>,
+    size: fn() -> (u16, u16),
     columns: u16,
     rows: u16,
     look: Look,
+    /// Lines that are final and not yet written.
+    above: Vec<Line<'static>>,
+    is_dirty: bool,
+    is_over: bool,
+    pace: FramePace,
 }
 
 impl<W: Write> ScreenView<W> {
-    pub fn new(out: W, columns: u16, rows: u16, abilities: Abilities) -> Self {
-        let look = abilities.look;
+    /// For a terminal whose columns and rows are told by `size`.
+    pub fn new(out: W, size: fn() -> (u16, u16), abilities: Abilities) -> Self {
+        let (look, (columns, rows)) = (abilities.look, size());
         Self {
             out,
             area: LiveArea::new(columns, rows, abilities),
@@ -42,28 +53,45 @@ impl<W: Write> ScreenView<W> {
             steps: Vec::new(),
             waiting: None,
             question: None,
+            size,
             columns,
             rows,
             look,
+            above: Vec::new(),
+            is_dirty: false,
+            is_over: false,
+            pace: FramePace::default(),
         }
     }
 
-    fn draw(&mut self, above: &[Line<'static>]) -> io::Result<()> {
-        let mut rows = self.text.tail().to_vec();
+    /// The window may have another size since the last frame.
+    fn take_size(&mut self) {
+        (self.columns, self.rows) = (self.size)();
+        self.area.resize(self.columns, self.rows);
+        self.text.set_width(self.columns.saturating_sub(1).max(1));
+    }
+
+    fn draw(&mut self) -> io::Result<()> {
+        self.is_dirty = false;
+        self.take_size();
+        // In sentences nothing is shown that may still change.
+        let mut rows = if self.look == Look::Glyphs { self.text.tail().to_vec() } else { Vec::new() };
         let mut cursor = None;
         if let Some(question) = &self.question {
-            let card = question.card(self.width(), self.look);
-            if card.len() + QUESTION_ROWS <= usize::from(self.rows) {
-                rows.extend(card);
-            }
+            let card = question.fitting_card(self.width(), usize::from(self.rows), self.look);
+            rows.extend(card.unwrap_or_default());
             let keys = question.question(self.width(), self.look);
             cursor = keys.cursor.map(|(row, column)| (row + rows.len(), column));
             rows.extend(keys.lines);
         } else {
             rows.extend(self.waiting.clone());
         }
+        // An empty row is where the next text begins: the cursor stays hidden between two blocks.
+        if rows.is_empty() && self.look == Look::Glyphs && !self.is_over {
+            rows.push(Line::default());
+        }
         let mut bytes = Vec::new();
-        self.area.draw(above, &rows, cursor, &mut bytes);
+        self.area.draw(&std::mem::take(&mut self.above), &rows, cursor, &mut bytes);
         self.out.write_all(&bytes)?;
         self.out.flush()
     }
@@ -74,7 +102,8 @@ impl<W: Write> ScreenView<W> {
 
     fn take_text(&mut self) -> Vec<Line<'static>> {
         let width = self.columns.saturating_sub(1).max(1);
-        std::mem::replace(&mut self.text, MarkdownStream::new(width, None).with_look(self.look)).finish()
+        let next = MarkdownStream::new(width, None).with_look(self.look);
+        std::mem::replace(&mut self.text, next).finish()
     }
 }
 
@@ -127,25 +156,38 @@ impl<W: Write> View for ScreenView<W> {
             }
             _ => return Ok(()),
         }
-        self.draw(&above)
+        self.above.append(&mut above);
+        self.is_dirty = true;
+        self.draw_if_due()
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        if self.is_dirty { self.pace.deadline() } else { None }
+    }
+
+    fn draw_if_due(&mut self) -> io::Result<()> {
+        if self.is_dirty && self.pace.begin_frame(Instant::now()) { self.draw() } else { Ok(()) }
     }
 
     fn show_question(&mut self, question: Option<&OpenQuestion>) -> io::Result<()> {
         let mut above = self.take_text();
-        if let (Some(question), None) = (question, &self.question) {
-            let card = question.card(self.width(), self.look);
-            if card.len() + QUESTION_ROWS > usize::from(self.rows) {
-                above.extend(card);
-            }
+        let known = self.question.as_ref().map(|known| known.request().approval_id);
+        if let Some(question) = question.filter(|question| Some(question.request().approval_id) != known)
+            && question.fitting_card(self.width(), usize::from(self.rows), self.look).is_none()
+        {
+            above.extend(question.card(self.width(), self.look));
         }
         self.question = question.cloned();
-        self.draw(&above)
+        self.above.append(&mut above);
+        self.draw()
     }
 
     fn finish(&mut self) -> io::Result<()> {
-        let above = self.take_text();
+        let mut above = self.take_text();
         self.waiting = None;
         self.question = None;
-        self.draw(&above)
+        self.is_over = true;
+        self.above.append(&mut above);
+        self.draw()
     }
 }

@@ -12,16 +12,14 @@ use crate::shell_check::{
     findings::{self, Finding, Verdict, finding},
 };
 
-/// Names of what is kept about conversations and their cost.
-const PRIVATE_FILES: [&str; 2] = ["usage.db", "sessions.db"];
-
 /// Looks and judges.
 pub(super) async fn check(context: &Context) -> Vec<Finding> {
     let mut found: Vec<Finding> = context.facts.iter().map(socket_folder).collect();
     let paths = &context.paths;
     let kept = [("state", &paths.state_dir), ("settings-folder", &paths.config_dir), ("cache", &paths.cache_dir)];
     found.extend(kept.iter().map(|(id, path)| folder(id, path, &look(path))));
-    found.extend(PRIVATE_FILES.iter().filter_map(|name| private(&paths.state_dir.join(name))));
+    // What is kept about conversations and their cost.
+    found.extend([paths.usage_file(), paths.sessions_file()].iter().filter_map(|file| private(file)));
     found
 }
 

@@ -34,6 +34,7 @@ struct Who {
 #[serde(default)]
 struct Reached {
     is_asked: bool,
+    is_there: bool,
     models: Option<usize>,
     message: Option<String>,
     hint: Option<String>,
@@ -91,7 +92,9 @@ fn reached(reached: &Reached, host: &str) -> Finding {
         }
         (true, _, message) => {
             let message = message.unwrap_or_else(|| format!("{host} gave no list of its models"));
-            with_hint(finding("reachable", Verdict::Fail, message), reached.hint.as_deref())
+            // Not every service has a list, or has it where it answers.
+            let verdict = if reached.is_there { Verdict::Warn } else { Verdict::Fail };
+            with_hint(finding("reachable", verdict, message), reached.hint.as_deref())
         }
         (false, _, message) => {
             let message = message.unwrap_or_else(|| format!("{host} was not asked"));

@@ -11,7 +11,6 @@ use cohab_shell_relay::{
 use super::Driver;
 use crate::{
     config::FlipKey,
-    effect::Effect,
     entry::{
         Question, QuestionId, first_word,
         judge::{Judge, Verdict, World},
@@ -121,6 +120,12 @@ impl Driver {
         self.entry.hint.prompt_ready(line, Instant::now());
     }
 
+    /// The terminal has another size.
+    pub(super) fn resize_hint(&mut self, columns: u16) {
+        self.entry.hint.resized(columns, &mut self.entry.out);
+        self.write_hint();
+    }
+
     /// Time has passed.
     pub(super) fn tick_hint(&mut self, now: Instant) {
         let wanted = self.entry.hint.tick(now, &mut self.entry.out);
@@ -139,22 +144,14 @@ impl Driver {
         }
     }
 
-    /// Does what concerns the line at the prompt.
-    pub(super) fn perform_for_entry(&mut self, effect: Effect, now: Instant) {
-        match effect {
-            Effect::EndAnswerWithLine => {
-                self.draw_last();
-                self.live.end_answer(true, self.shell.probe(), now, &mut self.fx);
-            }
-            Effect::Judge(question) => self.ask_gate(question),
-            Effect::Learn(question, decision) => self.entry.judge.learn(question, decision),
-            Effect::Announce(text) => self.entry.hint.announce(&text),
-            _ => {}
-        }
+    /// Draws what is left and gives the prompt back, with the line or without.
+    pub(super) fn end_answer(&mut self, with_line: bool, now: Instant) {
+        self.draw_last();
+        self.live.end_answer(with_line, self.shell.probe(), now, &mut self.fx);
     }
 
     /// Enter is held for this.
-    fn ask_gate(&mut self, question: Question) {
+    pub(super) fn ask_gate(&mut self, question: Question) {
         if let (QuestionId::Enter(id), false) = (question.id, self.entry.judge.ask(question)) {
             self.handle(Event::Judged { id, decision: Decision::Shell });
         }

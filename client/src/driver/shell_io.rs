@@ -16,7 +16,7 @@ use cohab_shell_relay::{
 use rustix::{fs::OFlags, termios::Termios};
 
 use super::Start;
-use crate::async_tty::AsyncTty;
+use crate::{async_tty::AsyncTty, slash::completion};
 
 /// What is read from the PTY in one call of the kernel on Linux: a full read means that there may be more.
 const PTY_READ_BYTES: usize = 4096;
@@ -123,7 +123,11 @@ pub(crate) fn relay_directory(start: &Start, kind: Shell, nonce: &str) -> io::Re
         return Ok(None);
     }
     secure_directory(&start.paths.runtime_dir).map_err(io::Error::other)?;
-    RelayDir::create(&start.paths.runtime_dir, kind, start.is_login, nonce).map(Some)
+    let directory = RelayDir::create(&start.paths.runtime_dir, kind, start.is_login, nonce)?;
+    if start.config.client.question_prefix == completion::PREFIX {
+        directory.extend_script(&completion::script(kind))?;
+    }
+    Ok(Some(directory))
 }
 
 fn argv0(program: &Path, is_login: bool) -> OsString {

@@ -7,7 +7,9 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use crate::{
     connection::{Link, LinkEvent},
     entry::judge::Verdict,
+    errand::Done,
     markdown::Highlighter,
+    slash::own_output::OwnOutput,
 };
 
 /// What the loop woke up for.
@@ -21,7 +23,9 @@ pub(super) enum Wake {
     ChildEnded,
     Killed(u8),
     Highlighted,
+    Done(Done),
     Verdict(Verdict),
+    ProgramEnded(OwnOutput),
     Time,
 }
 
@@ -73,7 +77,7 @@ pub(super) async fn highlighted(highlighter: Option<&Highlighter>) {
 }
 
 /// The time has come; never, without one.
-pub(super) async fn sleep_until(deadline: Option<Instant>) {
+pub(crate) async fn sleep_until(deadline: Option<Instant>) {
     match deadline {
         Some(deadline) => tokio::time::sleep_until(deadline.into()).await,
         None => std::future::pending().await,

@@ -1,5 +1,5 @@
 //! The gate on a thread of its own: it looks at the disk, which may not answer, and no disk may hold up the terminal. Whoever asks waits
-//! for [`ENTER_LIMIT`] at most and then goes on without it.
+//! for [`ENTER_LIMIT`] at most and then goes on without it; while the thread hangs nobody asks it.
 
 use std::{
     ffi::OsString,
@@ -7,7 +7,7 @@ use std::{
     path::PathBuf,
     sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel},
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use tokio::sync::mpsc;
@@ -15,8 +15,9 @@ use tokio::sync::mpsc;
 use super::{Question, QuestionId, memory::Memory, names::ShellNames};
 use crate::gate::{self, Decision};
 
-/// Enter is held so long for a decision; then the line is the shell's.
-pub const ENTER_LIMIT: Duration = Duration::from_millis(50);
+/// Enter is held so long for a decision; then the line is the shell's. It takes about 0.2 ms, but a machine under load may take long, and
+/// a question must not run as a command.
+pub const ENTER_LIMIT: Duration = Duration::from_millis(300);
 /// What may wait for the thread. More waits only where the disk hangs, and is not asked then.
 const QUEUE_MAX: usize = 16;
 /// After so long without a question the thread ends.
@@ -54,6 +55,9 @@ enum Job {
 pub struct Judge {
     world: World,
     worker: Option<SyncSender<Job>>,
+    /// Questions without a verdict, and since when there was none.
+    open: usize,
+    silent_since: Instant,
     verdicts: mpsc::Receiver<Verdict>,
     results: mpsc::Sender<Verdict>,
 }
@@ -69,12 +73,19 @@ impl Judge {
     #[must_use]
     pub fn new(world: World) -> Self {
         let (results, verdicts) = mpsc::channel(QUEUE_MAX);
-        Self { world, worker: None, verdicts, results }
+        Self { world, worker: None, open: 0, silent_since: Instant::now(), verdicts, results }
     }
 
     /// Asks. False if no verdict will come.
     pub fn ask(&mut self, question: Question) -> bool {
-        self.send(Job::Judge(question))
+        let now = Instant::now();
+        if self.open == 0 {
+            self.silent_since = now;
+        }
+        let hangs = now.duration_since(self.silent_since) > ENTER_LIMIT;
+        let is_sent = !hangs && self.send(Job::Judge(question));
+        self.open += usize::from(is_sent);
+        is_sent
     }
 
     /// Remembers what the user decided about the line of this question, unless the gate says the same.
@@ -85,7 +96,11 @@ impl Judge {
     /// The next verdict; waits for ever while there is none. Cancel-safe.
     pub async fn next(&mut self) -> Verdict {
         match self.verdicts.recv().await {
-            Some(verdict) => verdict,
+            Some(verdict) => {
+                self.open = self.open.saturating_sub(1);
+                self.silent_since = Instant::now();
+                verdict
+            }
             None => std::future::pending().await,
         }
     }
@@ -107,6 +122,7 @@ impl Judge {
             return false;
         }
         self.worker = Some(jobs);
+        self.open = 0;
         true
     }
 }
@@ -117,7 +133,7 @@ fn work(world: &World, queue: &Receiver<Job>, results: &mpsc::Sender<Verdict>) {
         match queue.recv_timeout(IDLE_BEFORE_EXIT) {
             Ok(Job::Judge(question)) => {
                 let decision = memory.lookup(&question.line).unwrap_or_else(|| judge(world, &question));
-                // A full queue holds only verdicts that nobody waits for any more.
+                // There is room: no more questions are open than fit.
                 let _ = results.try_send(Verdict { id: question.id, decision });
             }
             Ok(Job::Learn(question, decision)) => {
@@ -177,6 +193,17 @@ mod tests {
         assert_eq!(decided(&mut next, question(3, line, Some(false))).await, Decision::Shell);
         next.learn(question(4, line, Some(false)), Decision::Assistant);
         assert_eq!(decided(&mut next, question(5, line, Some(false))).await, Decision::Assistant);
+    }
+
+    #[tokio::test]
+    async fn a_thread_that_hangs_is_not_asked_until_it_answers() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut judge = judge_in(&dir);
+        assert!(judge.ask(question(1, "ls -l", Some(true))));
+        judge.silent_since -= ENTER_LIMIT * 2;
+        assert!(!judge.ask(question(2, "ls -l", Some(true))), "no verdict came for long");
+        tokio::time::timeout(Duration::from_secs(10), judge.next()).await.expect("a verdict");
+        assert_eq!(decided(&mut judge, question(3, "ls -l", Some(true))).await, Decision::Shell);
     }
 
     #[tokio::test]

@@ -3,7 +3,7 @@
 use super::{
     line::{Line, Shape, Token},
     standing::{Standing, is_assignment},
-    words::{Lower, is_contraction, opens_request},
+    words::{Lower, is_contraction, is_predicate, opens_request},
 };
 
 /// What each number says, for people.
@@ -38,6 +38,7 @@ pub const FEATURES: &[&str] = &[
     "a determiner or pronoun",
     "second word is a determiner or pronoun",
     "second word is a function word",
+    "second word says something about the first",
     "last word is a determiner or pronoun",
     "last word is a plain noun",
     "a contraction",
@@ -210,6 +211,7 @@ fn sentence(values: &mut Values, line: &Line<'_>, counts: Counts) {
     values.flag(counts.strong > 0);
     values.flag(second.is_some_and(Token::is_strong));
     values.flag(second.is_some_and(Token::is_stop));
+    values.flag(second.is_some_and(|second| is_predicate(second.word)));
     values.flag(last.is_some_and(Token::is_strong));
     values.flag(last.is_some_and(|last| last.is_plain() && !last.is_stop()));
     values.flag(counts.contractions > 0);

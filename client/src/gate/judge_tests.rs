@@ -3,13 +3,13 @@
 use super::{
     Decision::{self, Assistant, Shell},
     Names,
-    builtins::{BUILTINS, EVERYWHERE, KEYWORDS},
+    builtins::{BUILTINS, ELSEWHERE, EVERYWHERE, KEYWORDS},
     explain::explain,
     judge,
     line::{Line, Shape},
     rules,
-    test_names::{BARE, DEVELOPERS, Machine},
-    words::{FOREIGN, OPENERS, STOP, STRONG},
+    test_names::{BARE, DEVELOPERS},
+    words::{FOREIGN, OPENERS, PREDICATES, STOP, STRONG},
 };
 
 fn decided(line: &str) -> Decision {
@@ -76,19 +76,33 @@ fn a_question_mark_in_front_is_for_the_assistant() {
 
 #[test]
 fn an_argument_that_is_there_makes_a_command_of_a_line_that_could_be_either() {
-    let line = "make tests pass";
-    let machine = |files| Machine { is_developers: true, files };
-    let near = super::decide(&Line::read(line), line, &machine(&[]), super::Weights::embedded());
-    assert!(
-        near.score.is_some_and(|score| score > 0.0 && score < super::UNSURE),
-        "choose another line: {:?}",
-        near.score
-    );
-    let judgement = judge(line, &machine(&["tests"]));
-    assert_eq!(
-        (judgement.decision, judgement.reason.as_str()),
-        (Shell, "`tests` is here, so it is meant as an argument")
-    );
+    struct Has(&'static str);
+    impl Names for Has {
+        fn resolves(&self, name: &str) -> bool {
+            DEVELOPERS.resolves(name)
+        }
+        fn exists(&self, argument: &str) -> bool {
+            argument == self.0
+        }
+    }
+    let unsure = |line: &str| {
+        let verdict = super::decide(&Line::read(line), line, &Has(""), super::Weights::embedded());
+        verdict.score.is_some_and(|score| score > 0.0 && score < super::UNSURE)
+    };
+    let lines = [
+        "make tests pass",
+        "sort images by size",
+        "cut videos",
+        "split terminals vertically",
+        "sort photos by date",
+        "join tables",
+    ];
+    let line = lines.into_iter().find(|line| unsure(line)).expect("one of them is near the threshold");
+    let argument = line.split(' ').nth(1).expect("two words");
+    let judgement = judge(line, &Has(argument));
+    assert_eq!(judgement.decision, Shell);
+    assert_eq!(judgement.reason, format!("`{argument}` is here, so it is meant as an argument"));
+    assert_eq!(judge(line, &Has("other")).decision, Assistant);
 }
 
 #[test]
@@ -128,9 +142,19 @@ fn every_judgement_has_a_reason_that_is_harmless() {
 
 #[test]
 fn words_are_looked_up_in_sorted_lists() {
-    for list in
-        [STRONG, STOP, FOREIGN, OPENERS, KEYWORDS, BUILTINS, EVERYWHERE, rules::phrases_said(), rules::tools_operands()]
-    {
+    for list in [
+        STRONG,
+        STOP,
+        FOREIGN,
+        OPENERS,
+        KEYWORDS,
+        BUILTINS,
+        ELSEWHERE,
+        EVERYWHERE,
+        PREDICATES,
+        rules::phrases_said(),
+        rules::tools_operands(),
+    ] {
         assert!(list.is_sorted(), "{list:?}");
     }
 }

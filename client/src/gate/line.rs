@@ -371,7 +371,7 @@ fn shape_of(text: &str, word: &str) -> Shape {
 fn is_plain(word: &str) -> bool {
     let mut was_letter = false;
     for char in word.chars() {
-        let is_letter = char.is_alphabetic() || (!char.is_ascii() && !char.is_numeric() && char != '\u{a0}');
+        let is_letter = char.is_alphabetic() || is_mark_of_letter(char);
         let joins = was_letter && matches!(char, '\'' | '’' | '-');
         if !is_letter && !joins {
             return false;
@@ -379,6 +379,11 @@ fn is_plain(word: &str) -> bool {
         was_letter = is_letter;
     }
     was_letter
+}
+
+/// Vowels and accents of scripts that write them as characters of their own, and pictures.
+fn is_mark_of_letter(char: char) -> bool {
+    matches!(char, '\u{300}'..='\u{1fff}' | '\u{3000}'..='\u{fe0f}' | '\u{1f000}'..='\u{1faff}') && !char.is_numeric()
 }
 
 /// `main.rs`, `archive.tar.gz`, `*.txt`.

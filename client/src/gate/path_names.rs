@@ -9,7 +9,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{Names, builtins::is_builtin};
+use super::{Names, builtins::is_builtin_somewhere};
 
 /// Programs on `PATH`, builtins and keywords of bash, zsh and fish.
 #[derive(Debug)]
@@ -37,7 +37,7 @@ impl PathNames {
 
 impl Names for PathNames {
     fn resolves(&self, name: &str) -> bool {
-        if is_builtin(name) {
+        if is_builtin_somewhere(name) {
             return true;
         }
         if let Some(found) = self.found.borrow().get(name) {

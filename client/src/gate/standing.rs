@@ -2,8 +2,8 @@
 
 use super::{
     Names,
-    builtins::is_builtin,
-    line::{Line, Shape, Token},
+    builtins::{is_builtin, is_builtin_somewhere},
+    line::{Line, Shape},
     weights::Weights,
 };
 
@@ -42,13 +42,10 @@ impl Standing {
     #[must_use]
     pub fn of(line: &Line<'_>, names: &dyn Names, weights: &Weights) -> Self {
         let Some(first) = line.first() else { return Self::default() };
-        let name = name_of(first);
-        let is_builtin = is_builtin(name);
-        Self {
-            resolves: is_builtin || (can_be_a_name(name) && names.resolves(name)),
-            is_well_known: is_builtin || weights.knows(name),
-            is_builtin,
-        }
+        let name = first.text;
+        let is_somewhere = is_builtin_somewhere(name);
+        let resolves = is_builtin(name) || (can_be_a_name(name) && names.resolves(name));
+        Self { resolves, is_well_known: is_somewhere || weights.knows(name), is_builtin: is_somewhere && resolves }
     }
 
     /// It is a command, here or elsewhere.
@@ -56,11 +53,6 @@ impl Standing {
     pub fn is_known(self) -> bool {
         self.resolves || self.is_well_known
     }
-}
-
-/// The word that the shell would look up: `git,` is none, so nothing is trimmed.
-fn name_of<'a>(token: &Token<'a>) -> &'a str {
-    token.text
 }
 
 /// Whether it is worth asking the shell for it.

@@ -2,7 +2,7 @@
 
 use super::{
     Names,
-    builtins::{is_builtin, is_everywhere},
+    builtins::{is_builtin_somewhere, is_everywhere},
 };
 
 /// What a developer has installed beside what every system has.
@@ -80,25 +80,24 @@ const DEVELOPER: &[&str] = &[
     "zip",
 ];
 
-/// A machine with what every system has and, perhaps, a developer's programs; with a few files.
+/// A machine with what every system has and, perhaps, a developer's programs; no file is there.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Machine {
     pub(crate) is_developers: bool,
-    pub(crate) files: &'static [&'static str],
 }
 
 /// A machine with nothing but what every system has.
-pub(crate) const BARE: Machine = Machine { is_developers: false, files: &[] };
+pub(crate) const BARE: Machine = Machine { is_developers: false };
 /// A developer's machine.
-pub(crate) const DEVELOPERS: Machine = Machine { is_developers: true, files: &[] };
+pub(crate) const DEVELOPERS: Machine = Machine { is_developers: true };
 
 impl Names for Machine {
     fn resolves(&self, name: &str) -> bool {
-        is_builtin(name) || is_everywhere(name) || (self.is_developers && DEVELOPER.contains(&name))
+        is_builtin_somewhere(name) || is_everywhere(name) || (self.is_developers && DEVELOPER.contains(&name))
     }
 
-    fn exists(&self, argument: &str) -> bool {
-        self.files.contains(&argument)
+    fn exists(&self, _: &str) -> bool {
+        false
     }
 }
 

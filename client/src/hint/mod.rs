@@ -180,8 +180,11 @@ impl PromptHint {
         self.rows.begin(is_blank_row);
     }
 
-    /// The terminal has another size. Where the words stand now nobody knows.
-    pub fn resized(&mut self, columns: u16) {
+    /// The terminal has another size. Words that still fit stand where they stood and are taken away; where others went nobody knows.
+    pub fn resized(&mut self, columns: u16, out: &mut Vec<u8>) {
+        if self.shown.is_some_and(|shown| shown.column + shown.width <= usize::from(columns)) {
+            self.hide(out);
+        }
         self.shown = None;
         self.due = None;
         self.rows.resize(columns);

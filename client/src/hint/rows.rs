@@ -15,6 +15,8 @@ const ROWS_MAX: usize = 48;
 /// Of one piece of output: what is written before may be of a flood.
 const PIECE_MAX_BYTES: usize = 8 * 1024;
 const TAB: usize = 8;
+/// Blank columns before the text; guards against letters that the terminal draws wider than we think.
+const GAP: usize = 4;
 
 type Cells = [u64; COLUMNS_MAX / 64];
 const BLANK: Cells = [0; COLUMNS_MAX / 64];
@@ -75,19 +77,19 @@ impl PromptRows {
         self.parser.advance(&mut self.screen, bytes);
     }
 
-    /// The first column, from 0, for a text of this width at the right edge of the cursor's row: if its cells and those around it are
-    /// blank, and the cursor is far enough away.
+    /// The first column, from 0, for a text of this width: as far to the right of the cursor's row as its cells and those around it are
+    /// blank. That is left of a right prompt.
     #[must_use]
     pub fn room_for(&self, width: usize) -> Option<usize> {
-        /// Blank columns before the text; guards against letters that the terminal draws wider than we think.
-        const GAP: usize = 4;
         let screen = &self.screen;
-        // The last column stays free: terminals differ in what they do there.
-        let start = screen.columns.checked_sub(width + 1)?;
-        let from = start.checked_sub(GAP)?;
         let row = screen.rows.get(screen.row)?;
-        let fits = !screen.is_lost && screen.columns <= COLUMNS_MAX && screen.column <= from;
-        (fits && (from..screen.columns).all(|column| !is_used(row, column))).then_some(start)
+        // One cell behind stays free, also the last one of the row: terminals differ in what they do there.
+        let last = screen.columns.checked_sub(width + 1)?;
+        let first = screen.column + GAP;
+        if screen.is_lost || screen.columns > COLUMNS_MAX {
+            return None;
+        }
+        (first..=last).rev().find(|start| (start - GAP..=start + width).all(|column| !is_used(row, column)))
     }
 }
 

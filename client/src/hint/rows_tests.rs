@@ -26,11 +26,13 @@ fn there_is_room_behind_a_short_line_and_none_behind_a_long_one() {
 #[test]
 fn what_stands_at_the_right_edge_is_never_in_the_way() {
     let right_prompt = b"% \x1b[30C12:34:56\x1b[38D";
-    assert_eq!(room(40, right_prompt, 10), None);
+    assert_eq!(room(40, right_prompt, 10), Some(21), "left of it");
+    assert_eq!(room(40, right_prompt, 25), Some(6));
+    assert_eq!(room(40, right_prompt, 27), None);
     let above = b"\x1b[30Cuser\r\n% ";
     assert_eq!(room(40, above, 10), Some(29), "it stands a row above");
     assert_eq!(room(40, b"% \x1b[30C12:34:56\x1b[38D\x1b[K", 10), Some(29), "it was erased");
-    assert_eq!(room(40, b"% \x1b[7m                             \x1b[m\r% ", 10), None, "a coloured bar");
+    assert_eq!(room(40, b"% \x1b[7m                                   \x1b[m\r% ", 10), None, "a coloured bar");
     assert_eq!(room(40, b"%                              \r \r% ", 10), Some(29), "plain blanks");
 }
 
@@ -131,7 +133,7 @@ proptest! {
             if let Some(start) = rows.room_for(8) {
                 let (row, column) = screen.screen().cursor_position();
                 prop_assert!(usize::from(column) < start, "the cursor is at {column}");
-                for column in start..40 {
+                for column in start - GAP..=start + 8 {
                     let cell = screen.screen().cell(row, u16::try_from(column).unwrap()).unwrap();
                     prop_assert!(!cell.has_contents() || cell.contents() == " ", "{column}: {:?}", cell.contents());
                 }

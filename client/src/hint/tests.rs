@@ -157,13 +157,14 @@ fn an_emptied_line_forgets_its_flip() {
 }
 
 #[test]
-fn a_right_prompt_and_a_long_line_are_left_alone() {
+fn the_words_stand_left_of_a_right_prompt_and_a_long_line_is_left_alone() {
     let mut bench = Bench::with_prompt("% \x1b[40C~/src\x1b[45D");
     bench.keys("what is new");
     bench.pass(250);
-    let before = bench.row(0);
     bench.decide(Decision::Assistant);
-    assert_eq!(bench.row(0), before);
+    assert_eq!(bench.row(0), "% what is new            ask  Alt-G: run  ~/src");
+    bench.keys("?");
+    assert_eq!(bench.row(0), "% what is new?                            ~/src");
 
     let mut bench = Bench::new();
     bench.keys("what is the largest file in this folder");
@@ -214,13 +215,26 @@ fn after_a_resize_nothing_is_drawn_or_erased() {
     bench.keys("what is new");
     bench.pass(250);
     bench.decide(Decision::Assistant);
-    bench.hint.resized(40);
     let mut out = Vec::new();
+    bench.hint.resized(40, &mut out);
     bench.hint.keys(b"a", true, bench.now, &mut out);
     assert_eq!(out, b"");
     bench.pass(250);
     bench.decide(Decision::Assistant);
     assert!(!bench.row(0).ends_with("run a"));
+}
+
+#[test]
+fn in_a_wider_terminal_the_words_are_taken_away() {
+    let mut bench = Bench::new();
+    bench.keys("what is new");
+    bench.pass(250);
+    bench.decide(Decision::Assistant);
+    bench.screen.screen_mut().set_size(6.try_into().unwrap(), (WIDTH + 10).try_into().unwrap());
+    let mut out = Vec::new();
+    bench.hint.resized(WIDTH + 10, &mut out);
+    bench.screen.process(&out);
+    assert_eq!(bench.row(0), "$ what is new");
 }
 
 #[test]

@@ -11,6 +11,7 @@ use super::{
         is_quote, is_rule, is_setext_underline,
     },
     math::{Formula, FormulaLine, FormulaStart},
+    unfinished::is_undecided,
     wrap::char_boundary,
 };
 
@@ -128,8 +129,23 @@ impl BlockSplitter {
             let marker = Marker::of(&self.partial);
             (block.has_gap, block.number) = self.gap_and_number(marker.as_ref());
         }
-        block.text.push_str(&self.partial);
+        // Half a row would move the columns of the whole table, again and again.
+        match self.may_be_table() {
+            false if is_undecided(&self.partial) => {}
+            false => block.text.push_str(&self.partial),
+            true if table_head(&block.text).is_empty() => return None,
+            true => {}
+        }
         (!is_blank(block.text[self.carried_bytes..].trim_end())).then_some(block)
+    }
+
+    /// Whether the open lines are a table, or may become one with the next line.
+    fn may_be_table(&self) -> bool {
+        let mut lines = self.block.text.lines().chain([self.partial.as_str()]);
+        let is_paragraph = matches!(self.open, Open::Nothing | Open::Flow);
+        let has_bar = lines.next().is_some_and(|line| line.trim_start().starts_with('|'));
+        let is_second = lines.next().is_none_or(is_table_rule);
+        is_paragraph && (has_bar && is_second || !table_head(&self.block.text).is_empty())
     }
 
     /// The unfinished line of open code.
@@ -155,7 +171,11 @@ impl BlockSplitter {
             Open::Fence(fence) if fence.is_closed_by(line) => self.close(out),
             Open::Fence(fence) => out.push(Piece::CodeLine(fence.content(line).to_owned())),
             Open::Formula(formula) => match formula.line(line) {
-                FormulaLine::Inside(text) => out.push(Piece::FormulaLine(text.to_owned())),
+                FormulaLine::Inside(blanks, text) => {
+                    out.extend(std::iter::repeat_n(Piece::FormulaLine(String::new()), blanks));
+                    out.push(Piece::FormulaLine(text.to_owned()));
+                }
+                FormulaLine::Blank => {}
                 FormulaLine::Last(text) => {
                     out.extend(text.map(|text| Piece::FormulaLine(text.to_owned())));
                     self.close(out);
@@ -350,15 +370,16 @@ fn open_fence<'a>(lines: impl Iterator<Item = &'a str>) -> String {
 fn table_head(text: &str) -> String {
     let mut lines = text.split_inclusive('\n');
     match (lines.next(), lines.next()) {
-        (Some(head), Some(delimiter))
-            if head.contains('|')
-                && delimiter.contains('-')
-                && delimiter.chars().all(|c| matches!(c, '|' | '-' | ':' | ' ' | '\t' | '\n')) =>
-        {
+        (Some(head), Some(delimiter)) if head.contains('|') && delimiter.contains('-') && is_table_rule(delimiter) => {
             format!("{head}{delimiter}")
         }
         _ => String::new(),
     }
+}
+
+/// Whether a line may be the one below a table's head, or its start.
+fn is_table_rule(line: &str) -> bool {
+    line.chars().all(|c| matches!(c, '|' | '-' | ':' | ' ' | '\t' | '\n'))
 }
 
 /// Where `text` is cut: behind its last blank if one is near its end.

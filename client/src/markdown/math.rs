@@ -17,12 +17,16 @@ pub(super) struct Formula {
     /// It began behind its sign, on the same line; then a blank line ends it, and its signs are shown.
     has_text_at_sign: bool,
     lines: usize,
+    /// Blank lines that are shown if more follows.
+    blanks: usize,
 }
 
 /// What a line means for an open formula.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum FormulaLine<'a> {
-    Inside(&'a str),
+    /// Blank lines that stood before, and the line.
+    Inside(usize, &'a str),
+    Blank,
     Last(Option<&'a str>),
     /// It was over before this line.
     NotPart,
@@ -44,7 +48,7 @@ impl Formula {
         let (sign, closing) = [("$$", "$$"), ("\\[", "\\]")].into_iter().find(|(sign, _)| line.starts_with(sign))?;
         let text = line[sign.len()..].trim();
         if text.is_empty() {
-            return Some(FormulaStart::Open(Self { closing, has_text_at_sign: false, lines: 0 }, None));
+            return Some(FormulaStart::Open(Self { closing, has_text_at_sign: false, lines: 0, blanks: 0 }, None));
         }
         match text.find(closing) {
             Some(0) => None,
@@ -54,7 +58,7 @@ impl Formula {
             }
             // A sentence may begin so, too.
             None if !text.contains(['\\', '^', '_', '=']) => None,
-            None => Some(FormulaStart::Open(Self { closing, has_text_at_sign: true, lines: 0 }, Some(line))),
+            None => Some(FormulaStart::Open(Self { closing, has_text_at_sign: true, lines: 0, blanks: 0 }, Some(line))),
         }
     }
 
@@ -65,8 +69,12 @@ impl Formula {
         if self.lines > MAX_LINES || (self.has_text_at_sign && text.is_empty()) {
             return FormulaLine::NotPart;
         }
+        if text.is_empty() {
+            self.blanks += 1;
+            return FormulaLine::Blank;
+        }
         let Some(last) = text.trim_end_matches(['.', ',', ';']).strip_suffix(self.closing) else {
-            return FormulaLine::Inside(text);
+            return FormulaLine::Inside(std::mem::take(&mut self.blanks), text);
         };
         let last = if self.has_text_at_sign { text } else { last.trim_end() };
         FormulaLine::Last(Some(last).filter(|last| !last.trim().is_empty()))
@@ -212,9 +220,10 @@ mod tests {
     #[test]
     fn a_formula_on_lines_of_its_own_ends_with_its_sign() {
         let Some(FormulaStart::Open(mut formula, None)) = Formula::start("$$") else { panic!("it is one") };
-        assert_eq!(formula.line("  a"), FormulaLine::Inside("  a"));
-        assert_eq!(formula.line(""), FormulaLine::Inside(""));
-        assert_eq!(formula.line("b $$."), FormulaLine::Last(Some("b")));
+        assert_eq!(formula.line("  a"), FormulaLine::Inside(0, "  a"));
+        assert_eq!(formula.line(""), FormulaLine::Blank);
+        assert_eq!(formula.line("b"), FormulaLine::Inside(1, "b"));
+        assert_eq!(formula.line("c $$."), FormulaLine::Last(Some("c")));
         assert_eq!(Formula::start("\\[ a = b \\]"), Some(FormulaStart::Whole("a = b")));
         assert_eq!(Formula::start("$$ is the shell's own number"), None);
         assert_eq!(Formula::start("\\[x\\] is in brackets"), None);
@@ -225,10 +234,10 @@ mod tests {
         let Some(FormulaStart::Open(mut formula, Some("$$ a = b"))) = Formula::start("$$ a = b") else {
             panic!("it is one")
         };
-        assert_eq!(formula.line("c"), FormulaLine::Inside("c"));
+        assert_eq!(formula.line("c"), FormulaLine::Inside(0, "c"));
         assert_eq!(formula.line(" "), FormulaLine::NotPart);
         let Some(FormulaStart::Open(mut formula, None)) = Formula::start("\\[") else { panic!("it is one") };
-        let inside = (0..1_000).take_while(|_| formula.line("x") == FormulaLine::Inside("x")).count();
+        let inside = (0..1_000).take_while(|_| formula.line("x") == FormulaLine::Inside(0, "x")).count();
         assert_eq!(inside, MAX_LINES);
     }
 }

@@ -14,9 +14,10 @@ mod references;
 mod render;
 mod scopes;
 mod table;
+mod unfinished;
 pub(crate) mod wrap;
 
-use std::collections::VecDeque;
+use std::{borrow::Cow, collections::VecDeque};
 
 use cohab_shell_relay::sanitize::Sanitizer;
 use ratatui::text::Line;
@@ -151,7 +152,10 @@ impl MarkdownStream {
         }
         if let Some(line) = self.splitter.open_code_line() {
             rows.extend(code_line(line.to_owned()).plain(self.page.width));
-        } else if let Some(block) = self.splitter.open_block() {
+        } else if let Some(mut block) = self.splitter.open_block() {
+            if let Cow::Owned(text) = unfinished::complete(&block.text) {
+                block.text = text;
+            }
             if block.has_gap && self.has_output {
                 rows.push_back(Line::default());
             }

@@ -22,6 +22,8 @@ use crate::ui::{link, look::Look, theme};
 
 /// Lists and quotes deeper than this are not indented further.
 const MAX_SHOWN_DEPTH: usize = 10;
+/// A rule parts; it need not reach from edge to edge.
+const MAX_RULE_COLUMNS: usize = 24;
 const QUOTE_BAR: &str = "│ ";
 const QUOTE_SIGN: &str = "> ";
 const BULLETS: [&str; 3] = ["• ", "◦ ", "▪ "];
@@ -136,7 +138,7 @@ impl Renderer {
             Event::Rule => {
                 self.flush();
                 let columns = self.width - self.prefix(false).1;
-                let rule = self.look.choose("─".repeat(columns), "-".repeat(columns.min(3)));
+                let rule = self.look.choose("─".repeat(columns.min(MAX_RULE_COLUMNS)), "-".repeat(columns.min(3)));
                 self.block(&[Span::styled(rule, theme::DIM)]);
             }
             Event::TaskListMarker(is_done) => self.task(is_done),

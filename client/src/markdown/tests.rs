@@ -1,9 +1,10 @@
-use std::time::{Duration, Instant};
-
 use proptest::prelude::*;
 
 use super::*;
 use crate::ui::describe::{plain as text_of, styled};
+
+mod bombs;
+mod screen;
 
 /// Every line in the end, with `text` cut at the given bytes.
 fn stream(text: &str, width: u16, cuts: &[usize]) -> Vec<Line<'static>> {
@@ -189,45 +190,6 @@ fn without_time_for_colours_the_code_is_plain_but_whole() {
     assert!(text.ends_with("\nend\n"));
 }
 
-#[test]
-fn bombs_take_bounded_time_and_memory() {
-    let deep_list: String = (0..400).map(|depth| format!("{}- x\n", "  ".repeat(depth))).collect();
-    let bombs = [
-        ">".repeat(10_000) + "x",
-        "> ".repeat(10_000) + "x\n\n" + &"- ".repeat(10_000) + "x",
-        "a".repeat(1_000_000),
-        "word ".repeat(40_000),
-        format!("{}\n{}\n{}", "|a".repeat(10_000), "|-".repeat(10_000), "|b".repeat(10_000)),
-        format!("{}\n{}\n{}", "|a".repeat(2_000), "|-".repeat(2_000), "|b\n".repeat(2_000)),
-        format!("| a | b |\n|---|---|\n{}", "| some | thing |\n".repeat(5_000)),
-        "[".repeat(20_000) + &"](".repeat(20_000),
-        "*a **b ".repeat(10_000),
-        "`".repeat(100_000) + "a",
-        "<a ".repeat(10_000),
-        "![".repeat(10_000),
-        "&#x1b;".repeat(50_000),
-        "\n".repeat(200_000) + "x",
-        "- a\n\n".repeat(20_000),
-        deep_list,
-        "```\n".to_owned() + &"x".repeat(300_000),
-        "    ".to_owned() + &"x\n\n\n    ".repeat(20_000),
-        "\u{301}".repeat(50_000),
-        "[a]: b\n".repeat(20_000),
-    ];
-    for bomb in &bombs {
-        let start = Instant::now();
-        let mut stream = MarkdownStream::new(80, None);
-        for chunk in bomb.as_bytes().chunks(32 * 1024) {
-            stream.push(&String::from_utf8_lossy(chunk));
-            let _ = stream.take_closed();
-            assert!(stream.tail().len() <= MAX_TAIL_ROWS);
-        }
-        let _ = stream.finish();
-        let head: String = bomb.chars().take(12).collect();
-        assert!(start.elapsed() < Duration::from_secs(20), "{head:?} took {:?}", start.elapsed());
-    }
-}
-
 fn markdown() -> impl Strategy<Value = String> {
     const PARTS: &[&str] = &[
         " ",
@@ -259,6 +221,16 @@ fn markdown() -> impl Strategy<Value = String> {
         "~~~\n",
         "***\n",
         "~~",
+        "$$",
+        "$$\n",
+        "\\[\n",
+        "\\]",
+        "\\(x_1\\)",
+        "$a_1$",
+        "<https://a.b/c>",
+        "- [x] ",
+        "👍🏽",
+        "e\u{301}",
     ];
     let part = prop_oneof![1 => "[a-z]{1,6}", 2 => prop::sample::select(PARTS).prop_map(str::to_owned)];
     prop::collection::vec(part, 0..60).prop_map(|parts| parts.concat())

@@ -1,10 +1,10 @@
 //! Whatever field of a message holds hostile text, the terminal gets letters, our own colours and line ends.
 
-use std::path::Path;
+use std::{path::Path, sync::Arc};
 
 use cohab_protocol::{
-    ApprovalId, ApprovalMode, ApprovalRequest, ApprovalSubject, ErrorSubject, Notice, NoticeKind, RunMode,
-    StepActivity, StepOutcome, TurnEndReason, TurnId, Usage, WireError, WireErrorKind,
+    ApprovalId, ApprovalMode, ApprovalRequest, ApprovalSubject, ErrorSubject, Notice, NoticeKind, ProposedCommand,
+    RunMode, StepActivity, StepOutcome, TurnEndReason, TurnId, Usage, WireError, WireErrorKind,
 };
 use cohab_shell_relay::{
     sanitize::is_invisible,
@@ -14,39 +14,17 @@ use ratatui::text::Line;
 
 use super::{
     ansi::{ColorSupport, write_lines},
-    card,
+    hostile_table::HOSTILE,
     look::Look,
     receipt, status,
 };
 use crate::{
-    approval::OpenQuestion,
+    approval::{OpenQuestion, Scene},
+    errand::Done,
     markdown::MarkdownStream,
+    touched::{Grave, Note, Tally, Touched},
     ui::keys::{Input, Key, KeyPress},
 };
-
-/// What terminals obey or hide, one of each kind.
-const HOSTILE: &[&str] = &[
-    "\u{1b}[20t\u{1b}[21t",
-    "\u{1b}P$qm\u{1b}\\",
-    "\u{1b}]50;?\u{7}",
-    "\u{1b}]4;1;?\u{7}\u{1b}]10;?\u{7}",
-    "\u{1b}[c\u{1b}[>c\u{1b}[5n\u{1b}[6n\u{1b}[?2004$p",
-    "\u{1b}P+q544e\u{1b}\\",
-    "\u{1b}Z\u{5}",
-    "\u{1b}]52;c;aGk=\u{7}\u{1b}]52;c;?\u{7}",
-    "\u{1b}]8;;file:///etc/passwd\u{1b}\\http://good.example\u{1b}]8;;\u{1b}\\",
-    "\u{1b}]0;t\u{7}\u{1b}]7;file:///x\u{7}\u{1b}]9;n\u{7}\u{1b}]777;n\u{7}\u{1b}]1337;File=:x\u{7}",
-    "\u{1b}]133;A\u{7}\u{1b}]633;E;x\u{7}\u{1b}]7391;0;1;E;x;0;/\u{7}",
-    "\u{1b}_G\u{1b}\\\u{1b}^x\u{1b}\\\u{1b}Xx\u{1b}\\\u{1b}P0;1|17/x\u{1b}\\",
-    "\u{1b}[?2004h\u{1b}[201~",
-    "\u{1b}[2J\u{1b}[3J\u{1b}[H\u{1b}[A\r\u{8}\u{1b}[8m\u{1b}c\u{1b}[?1049h\u{1b}[?1000h\u{1b}(0",
-    "\u{9b}2J\u{9d}0;t\u{9c}\u{90}q\u{9c}\u{85}",
-    "\u{202a}\u{202e}\u{2066}\u{2069}\u{200e}\u{200f}\u{61c}",
-    "\u{200b}\u{200c}\u{200d}\u{2060}\u{feff}\u{ad}\u{fe0f}\u{e0041}",
-    "\0\u{7f}\u{b}\u{c}\u{e}\u{f}",
-    "\u{1b}]0;never ends",
-    "\u{2028}\u{2029}",
-];
 
 /// The lines as the terminal gets them, without our own colours and line ends.
 fn letters(lines: &[Line<'_>]) -> String {
@@ -81,7 +59,7 @@ fn request(subject: ApprovalSubject, reason: &str) -> ApprovalRequest {
 
 #[test]
 fn steps_notices_errors_and_receipts_are_harmless() {
-    for (text, look) in HOSTILE.iter().flat_map(|text| [(*text, Look::Glyphs), (*text, Look::Sentences)]) {
+    for (text, look) in HOSTILE.iter().flat_map(|row| [(row.bytes, Look::Glyphs), (row.bytes, Look::Sentences)]) {
         let text = format!("a{text}b");
         let tool = StepActivity::ToolCall { tool: text.clone(), argument: text.clone() };
         let model = StepActivity::ModelCall { model: text.clone() };
@@ -105,22 +83,54 @@ fn steps_notices_errors_and_receipts_are_harmless() {
     }
 }
 
+fn proposed(command: &str) -> ProposedCommand {
+    ProposedCommand {
+        approval_id: ApprovalId::fresh(),
+        command: command.into(),
+        cwd: Path::new(command).into(),
+        mode: RunMode::Live,
+        reasons: vec![command.into()],
+    }
+}
+
+fn touched(text: &str) -> Touched {
+    let paths = vec![text.into()];
+    let tally = Tally { files: 2, named: 2, examples: paths.clone(), ..Tally::default() };
+    Touched {
+        notes: vec![
+            Note::Grave(Grave::MountPoint(text.into())),
+            Note::Removes(tally),
+            Note::Replaces(vec![(text.into(), 1)]),
+            Note::Matches { pattern: text.into(), count: 1, examples: paths },
+            Note::Unknown(text.into()),
+        ],
+    }
+}
+
 #[test]
 fn every_field_of_a_question_is_harmless_and_the_editor_too() {
-    for text in HOSTILE {
+    for text in HOSTILE.iter().map(|row| row.bytes) {
         let text = format!("a{text}b");
         let path = || Path::new(&text).into();
         let subjects = [
             ApprovalSubject::Command { command: text.clone(), cwd: path(), mode: RunMode::Live },
+            ApprovalSubject::Command { command: format!("x '{text}'; y"), cwd: path(), mode: RunMode::Live },
+            ApprovalSubject::Commands(vec![proposed(&text), proposed("touch a"), proposed("touch b")]),
             ApprovalSubject::FileChange { tool: text.clone(), path: path(), diff: format!("+{text}\n {text}") },
             ApprovalSubject::FileRead { tool: text.clone(), path: path() },
             ApprovalSubject::LocalServer { url: text.clone(), server: text.clone(), model: text.clone() },
         ];
         for subject in subjects {
             let request = request(subject, &text);
-            assert_harmless("card", &card::card(&request, 80, Look::Glyphs));
             let opened_at = std::time::Instant::now();
-            let mut question = OpenQuestion::new(request, opened_at);
+            let question_id = request.approval_id;
+            let scene = Scene { remote_host: Some(text.clone()), rules_file: text.clone().into(), ..Scene::of_ann() };
+            let (mut question, _) = OpenQuestion::new(request, Arc::new(scene), opened_at);
+            question.on_done(
+                Done::Looked { question: question_id, touched: vec![touched(&text), touched(&text)] },
+                opened_at,
+            );
+            assert_harmless("card", &question.card(80, Look::Glyphs));
             let later = opened_at + std::time::Duration::from_secs(1);
             for key in ['e', 'n'] {
                 question.on_input(&Input::Key(KeyPress::plain(Key::Char(key))), later);
@@ -134,7 +144,7 @@ fn every_field_of_a_question_is_harmless_and_the_editor_too() {
 
 #[test]
 fn an_answer_is_harmless_wherever_it_is_cut() {
-    for text in HOSTILE {
+    for text in HOSTILE.iter().map(|row| row.bytes) {
         for shape in
             ["a# b", "# X\n", "`X`", "```X\nX\n```\n", "[X](X)", "| X | b |\n|---|---|\n| X | c |\n", "* X\n", "<X>"]
         {

@@ -320,7 +320,8 @@ impl Pen<'_> {
         if (row, column) == (self.row, self.column) {
             return;
         }
-        self.has_moved = true;
+        // At the end of a row that is there below the area's last one nothing is painted over.
+        self.has_moved |= (row, column) != (self.row + 1, 0) || row < self.existing;
         // Columns are counted from the left: terminals do not agree on the widths of all letters.
         let mut is_at_left = self.column == 0;
         if row < self.row {
@@ -356,5 +357,7 @@ fn move_cursor(by: usize, direction: u8, out: &mut Vec<u8>) {
     }
 }
 
+#[cfg(test)]
+mod append_tests;
 #[cfg(test)]
 mod tests;

@@ -19,4 +19,6 @@ pub mod theme;
 pub mod visible;
 
 #[cfg(test)]
+pub(crate) mod hostile_table;
+#[cfg(test)]
 mod hostile_tests;

@@ -135,7 +135,9 @@ fn first(value: Option<&Vec<Vec<u8>>>) -> Option<String> {
 }
 
 /// A path with the home folder as `~`.
-fn tilde(path: &str, home: &Path) -> String {
+/// A folder, with `~` for the home.
+#[must_use]
+pub fn tilde(path: &str, home: &Path) -> String {
     match Path::new(path).strip_prefix(home) {
         Ok(rest) if rest.as_os_str().is_empty() => "~".to_owned(),
         Ok(rest) if home.parent().is_some() => format!("~/{}", rest.display()),

@@ -1,6 +1,6 @@
 //! Behaviour around the loop: one implementation per file in `middleware/` or `safety/`.
 
-use std::path::PathBuf;
+use std::{ops::ControlFlow, path::PathBuf};
 
 use async_trait::async_trait;
 
@@ -29,6 +29,11 @@ pub trait Middleware: Send + Sync {
     /// An answer came, or a part of one. May complete what is known of its cost. Must not wait.
     fn after_model(&self, _usage: &mut TokenUsage) {}
 
+    /// Sees the calls of an answer that has several, before the first of them runs. `Break`: the user ended the turn.
+    async fn before_tools(&self, _calls: &[PlannedCall]) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+
     /// May change a call before it runs, or deny it.
     ///
     /// # Errors
@@ -44,6 +49,9 @@ pub trait Middleware: Send + Sync {
     async fn after_step(&self, _state: &TurnState) {}
 }
 
+/// The consent of a call that a rule of the user's allows.
+pub const BY_RULE: &str = "rule";
+
 /// A tool call that is about to run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlannedCall {
@@ -55,7 +63,7 @@ pub struct PlannedCall {
     pub intent: Intent,
     /// Working directory of the shell.
     pub cwd: PathBuf,
-    /// Consent for exactly this call, if it was needed.
+    /// Consent for exactly this call, if it was needed: the client's record, or [`BY_RULE`].
     pub approval: Option<String>,
     /// What the model must know to understand the result: stands before it.
     pub note: Option<String>,

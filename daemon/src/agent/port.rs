@@ -412,6 +412,20 @@ pub enum StepResult {
 pub trait Approver: Send + Sync {
     /// Waits for the answer. Nobody there, or a lost connection: `Refused`.
     async fn ask(&self, question: ApprovalQuestion) -> ApprovalAnswer;
+
+    /// Asks about several things at once; an answer each, in order. `CancelTurn` among them ends it.
+    async fn ask_all(&self, questions: Vec<ApprovalQuestion>) -> Vec<ApprovalAnswer> {
+        let mut answers = Vec::new();
+        for question in questions {
+            let answer = self.ask(question).await;
+            let is_last = answer == ApprovalAnswer::CancelTurn;
+            answers.push(answer);
+            if is_last {
+                break;
+            }
+        }
+        answers
+    }
 }
 
 /// A question for consent.
@@ -446,6 +460,17 @@ pub enum ApprovalSubject {
     },
 }
 
+/// How long a consent holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lasts {
+    /// This one time.
+    Once,
+    /// The same again without a question, as long as the session lives.
+    Session,
+    /// For good: the client has stored a rule.
+    Rule,
+}
+
 /// The answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ApprovalAnswer {
@@ -453,8 +478,8 @@ pub enum ApprovalAnswer {
     Approved {
         /// Goes back to the client with the command.
         approval: Option<String>,
-        /// Whether the same thing may be done again in this session without a question.
-        for_session: bool,
+        /// For how long.
+        lasts: Lasts,
     },
     /// Yes, but with this command instead.
     Edited {

@@ -197,6 +197,9 @@ impl Agent {
     ) -> Record {
         let is_cut = state.progress() == Progress::Tools { is_cut: true };
         let calls = state.pending_calls().to_vec();
+        if !is_cut {
+            self.foresee(&calls, cancel).await;
+        }
         let mut results = Vec::with_capacity(calls.len());
         let (mut good_calls, mut complaint) = (0, None);
         for call in calls {

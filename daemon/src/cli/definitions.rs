@@ -26,7 +26,8 @@ fn definition(argument: &Arg) -> Value {
         .iter()
         .map(|value| json!({"name": value.get_name(), "help": value.get_help().map(ToString::to_string)}))
         .collect();
-    let names: Vec<&str> = argument.get_value_names().unwrap_or_default().iter().map(|name| name.as_str()).collect();
+    let names: Vec<&str> =
+        argument.get_value_names().unwrap_or_default().iter().map(clap::builder::Str::as_str).collect();
     json!({
         "id": argument.get_id().as_str(), "long": argument.get_long(), "short": argument.get_short(),
         "help": argument.get_help().map(ToString::to_string), "takes_value": takes_value,

@@ -74,7 +74,6 @@ fn table(commands: &[Command], now: &Zoned, home: &Path) -> String {
     let mut text = String::new();
     for command in commands {
         let when = record::time::ago(command.row.at, now.timestamp(), now.time_zone());
-        let edited = if command.call.proposed.is_some() { ", edited by you" } else { "" };
         let consent = match command.call.approval {
             Approval::NotNeeded => "approval not needed",
             other => other.words(),
@@ -82,11 +81,11 @@ fn table(commands: &[Command], now: &Zoned, home: &Path) -> String {
         let question = command.question.as_deref().map(|question| one_line(question, QUESTION_COLUMNS));
         text.push_str(&format!("{:>digits$}  $ {}\n", command.row.number, one_line(command.text(), usize::MAX)));
         text.push_str(&format!(
-            "{:digits$}  {when}, {}, in {}, {consent}{edited}{}\n",
+            "{:digits$}  {when}, {}, in {}, {consent}{}\n",
             "",
             command.went(),
             record::folder(&command.call.cwd, home),
-            question.map(|question| format!(" ? {question}")).unwrap_or_default(),
+            question.map(|question| format!(", for: {question}")).unwrap_or_default(),
         ));
     }
     text

@@ -9,6 +9,8 @@ pub mod probe_model;
 mod record;
 pub mod sessions;
 pub mod setup;
+#[cfg(test)]
+mod testing;
 pub mod usage;
 pub mod who;
 pub mod why;

@@ -147,13 +147,15 @@ fn show(id: &str, is_json: bool, paths: &Paths, now: &Zoned, output: &mut dyn Wr
 
 fn head(session: &SessionRow, now: &Zoned) -> String {
     let (zone, home) = (now.time_zone(), record::home());
-    let questions = if session.turns == 1 { "1 question".to_owned() } else { format!("{} questions", session.turns) };
+    let [first, last] = [session.created, session.active].map(|at| record::time::clock(at, zone));
+    let questions = match session.turns {
+        1 => format!("1 question, {last}"),
+        turns => format!("{turns} questions from {first} to {last}"),
+    };
     let copy = session.forked_from.as_deref().map(|id| format!(", a copy of {}", record::short(id)));
     let line = format!(
-        "{}, {questions} from {} to {}, last in {} with {}{}",
+        "{}, {questions}, last in {} with {}{}",
         record::short(&session.id),
-        record::time::clock(session.created, zone),
-        record::time::clock(session.active, zone),
         record::folder(&session.cwd, &home),
         session.model,
         copy.unwrap_or_default(),

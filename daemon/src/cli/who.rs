@@ -3,7 +3,8 @@
 //! Prints one JSON object. `kind`: `service`, `local` (found on this machine, asked about before its first use), `offline`, `script`
 //! or `none`. Of the first two: `name`, `host`, `model` (absent if the service is asked for it), `origin` (what decided), `key`
 //! (where the key comes from, never the key). `reached` is what came of asking for the list of models: `is_asked`, `models` (how
-//! many), `message` and `hint` if it failed or was not tried. Of `none`: `message` and `hint`.
+//! many), `message` and `hint` if it failed or was not tried, `is_there` if somebody answered all the same. Of `none`: `message` and
+//! `hint`.
 
 use std::{io::Write, process::ExitCode, time::Duration};
 
@@ -13,6 +14,7 @@ use tokio::time::timeout;
 
 use super::{Failure, ModelFlags};
 use crate::{
+    agent::port::ProviderErrorKind,
     config,
     provider::{
         choice::{self, Answerer},
@@ -26,6 +28,14 @@ use crate::{
     server::session::Variables,
 };
 
+/// Somebody answered, and may answer questions too: not every service has a list of its models.
+const ANSWERED: [ProviderErrorKind; 5] = [
+    ProviderErrorKind::ModelNotFound,
+    ProviderErrorKind::InvalidRequest,
+    ProviderErrorKind::Protocol,
+    ProviderErrorKind::RateLimit,
+    ProviderErrorKind::Overloaded,
+];
 /// For the list of models.
 const REACH_LIMIT: Duration = Duration::from_secs(3);
 
@@ -43,10 +53,10 @@ async fn who(paths: &Paths, variables: &Variables) -> Value {
     match answerer(paths, variables).await {
         Ok(Answerer::Offline) => json!({"kind": "offline"}),
         Ok(Answerer::Script(_)) => json!({"kind": "script"}),
-        Ok(Answerer::Service(service)) => told("service", &service, reached(paths, &service).await),
+        Ok(Answerer::Service(service)) => told("service", &service, &reached(paths, &service).await),
         // Finding it was asking it.
         Ok(Answerer::Local(found, service)) => {
-            let mut told = told("local", &service, json!({"is_asked": true, "models": found.models.len()}));
+            let mut told = told("local", &service, &json!({"is_asked": true, "models": found.models.len()}));
             told["model"] = found.model.into();
             told
         }
@@ -65,7 +75,7 @@ async fn answerer(paths: &Paths, variables: &Variables) -> Result<Answerer, Comp
     choice::answerer(&settings, &environment, &hosts).await.map_err(|error| (error.message, error.hint))
 }
 
-fn told(kind: &str, service: &Service, reached: Value) -> Value {
+fn told(kind: &str, service: &Service, reached: &Value) -> Value {
     json!({
         "kind": kind, "name": service.name, "host": http::host_of(&service.base), "model": service.likely_model(),
         "origin": service.origin(), "key": service.key.as_ref().map(|_| &service.key_place), "reached": reached,
@@ -90,7 +100,10 @@ async fn reached(paths: &Paths, service: &Service) -> Value {
     };
     match timeout(REACH_LIMIT, listing::models(service, key)).await {
         Ok(Ok(models)) => json!({"is_asked": true, "models": models.len()}),
-        Ok(Err(error)) => json!({"is_asked": true, "message": error.message, "hint": error.hint}),
+        Ok(Err(error)) => {
+            let is_there = ANSWERED.contains(&error.kind);
+            json!({"is_asked": true, "is_there": is_there, "message": error.message, "hint": error.hint})
+        }
         Err(_) => {
             let message = format!("{} did not answer within {} s", service.name, REACH_LIMIT.as_secs());
             json!({"is_asked": true, "message": message, "hint": "look whether the network and the service are up"})

@@ -84,7 +84,7 @@ fn text(shown: &Shown, now: &Zoned, home: &Path) -> String {
     if let Some(proposed) = &command.call.proposed {
         block("It wanted to run:", transcript::lines("  $ ", proposed));
     }
-    let outcome = command.result.as_ref().map(transcript::outcome).unwrap_or_default();
+    let outcome = command.result.as_ref().map(|result| transcript::outcome(result, None)).unwrap_or_default();
     block(&consent(command), transcript::lines("  $ ", command.text()) + &outcome);
     let rest = after.iter().skip_while(|row| !matches!(row.event, Event::Result(_))).skip(1).cloned();
     block("Then:", indented(&transcript::plain(&rest.collect::<Vec<_>>())));

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::tokens::estimate_tokens;
 use crate::{
-    agent::port::{AssistantMessage, JsonObject, Message, ModelRequest},
+    agent::port::{AssistantMessage, JsonObject, Message, ModelRequest, ToolSpec},
     safety::cut_middle,
 };
 
@@ -32,9 +32,13 @@ pub fn fit_request(request: &mut ModelRequest, budget_tokens: u64) -> u64 {
 }
 
 fn fixed_tokens(request: &ModelRequest) -> u64 {
-    let spec = |spec: &str| estimate_tokens(spec);
-    let tools = request.tools.iter().map(|tool| spec(&tool.description) + spec(&tool.parameters.to_string()));
-    estimate_tokens(&request.system) + tools.sum::<u64>()
+    estimate_tokens(&request.system) + request.tools.iter().map(spec_tokens).sum::<u64>()
+}
+
+/// The estimate of a tool's description.
+#[must_use]
+pub fn spec_tokens(tool: &ToolSpec) -> u64 {
+    estimate_tokens(&tool.description) + estimate_tokens(&tool.parameters.to_string())
 }
 
 /// Shortens until the estimate is at most `budget_tokens`, or nothing is left that may go. Returns the estimate.
@@ -119,7 +123,9 @@ fn cut_longest(messages: &mut [Message], mut excess_tokens: u64) {
     }
 }
 
-fn message_tokens(message: &Message) -> u64 {
+/// The estimate of one message.
+#[must_use]
+pub fn message_tokens(message: &Message) -> u64 {
     match message {
         Message::User { text } => estimate_tokens(text),
         Message::Assistant(message) => assistant_tokens(message),

@@ -1,9 +1,12 @@
 //! What the model gets to see.
 
+pub mod compact;
 pub mod fit;
 pub mod learned;
 pub mod meanwhile;
 pub mod model_table;
+pub mod outline;
+pub mod project_notes;
 pub mod query;
 pub mod system_prompt;
 pub mod tokens;

@@ -13,6 +13,9 @@
 //! exit 101 in /home/ann/project after 3.2s
 //!     the end of its output, indented
 //! </shell-history>
+//! <project-notes>
+//! what the repository says to assistants; not if the conversation holds it already
+//! </project-notes>
 //! <piped-input>
 //! ...
 //! </piped-input>
@@ -55,7 +58,14 @@ without `then`, `do`, `done` or `fi`, and `bash -c '...'` for here-documents, `[
 
 #[expect(clippy::expect_used, reason = "a constant pattern")]
 static TAGS: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)<(\s*/?\s*(?:environment|shell-history|piped-input|question)\b)").expect("the pattern is valid")
+    Regex::new(r"(?i)<(\s*/?\s*(?:environment|shell-history|project-notes|piped-input|question)\b)")
+        .expect("the pattern is valid")
+});
+
+#[expect(clippy::expect_used, reason = "a constant pattern")]
+static ESCAPED_TAGS: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?i)<\\(\s*/?\s*(?:environment|shell-history|project-notes|piped-input|question)\b)")
+        .expect("the pattern is valid")
 });
 
 /// Where the user is.
@@ -95,6 +105,8 @@ pub struct Query<'a> {
     pub environment: Environment,
     /// What happened before, oldest first.
     pub history: &'a [PastCommand],
+    /// What the project's repository says to assistants.
+    pub project_notes: Option<&'a str>,
     /// Text that was piped in.
     pub piped_input: Option<&'a str>,
     /// What the user typed.
@@ -108,11 +120,50 @@ impl Query<'_> {
         let mut text = String::new();
         block(&mut text, "environment", &self.environment.to_text());
         block(&mut text, "shell-history", &history_text(self.history));
+        block(&mut text, "project-notes", self.project_notes.unwrap_or_default());
         block(&mut text, "piped-input", self.piped_input.unwrap_or_default());
         let question = escape_tags(&sanitize(self.question));
         let _ = write!(text, "<question>\n{}\n</question>", question.trim());
         text
     }
+}
+
+/// What of `notes` the next question must tell: nothing if the last notes in the conversation, whose messages of the user are
+/// `told`, newest first, are these. What was told is not told again, so that providers' caches hold.
+#[must_use]
+pub fn untold<'a>(notes: Option<&'a str>, mut told: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let mut block_text = String::new();
+    block(&mut block_text, "project-notes", notes?);
+    let is_told = told.find(|text| text.contains("<project-notes>\n")).is_some_and(|text| text.contains(&block_text));
+    notes.filter(|_| !is_told)
+}
+
+/// The parts of a user message: tag and text, tags included, in their order. What stands in no block counts as
+/// `question`.
+#[must_use]
+pub fn parts(text: &str) -> Vec<(&'static str, &str)> {
+    let mut parts = Vec::new();
+    let mut rest = text;
+    for tag in ["environment", "shell-history", "project-notes", "piped-input"] {
+        let close = format!("\n</{tag}>\n");
+        if rest.starts_with(&format!("<{tag}>\n"))
+            && let Some(end) = rest.find(&close)
+        {
+            let (part, after) = rest.split_at(end + close.len());
+            parts.push((tag, part));
+            rest = after;
+        }
+    }
+    parts.push(("question", rest));
+    parts
+}
+
+/// The user's own words in a user message.
+#[must_use]
+pub fn words(text: &str) -> String {
+    let question = parts(text).pop().map_or("", |(_, rest)| rest);
+    let inner = question.strip_prefix("<question>\n").and_then(|rest| rest.strip_suffix("\n</question>"));
+    ESCAPED_TAGS.replace_all(inner.unwrap_or(question), "<$1").into_owned()
 }
 
 impl Environment {
@@ -144,7 +195,9 @@ fn one_line(path: &Path) -> String {
     path.to_string_lossy().chars().map(|c| if c.is_control() { '?' } else { c }).collect()
 }
 
-fn history_text(history: &[PastCommand]) -> String {
+/// What the next question tells of these commands.
+#[must_use]
+pub fn history_text(history: &[PastCommand]) -> String {
     let mut budget_bytes = HISTORY_OUTPUT_BYTES;
     let recent = &history[history.len().saturating_sub(MAX_HISTORY_EVENTS)..];
     // The newest matter most, so they take from the budget first.

@@ -44,7 +44,9 @@ impl Window {
         Self { store, model, sources, max_output_tokens, estimate, most }
     }
 
-    fn in_use(&self) -> ContextWindow {
+    /// The context as it is known now.
+    #[must_use]
+    pub fn in_use(&self) -> ContextWindow {
         self.sources.decide(self.store.learned(&self.model).window_tokens)
     }
 

@@ -10,6 +10,7 @@ use super::{OpenCall, TurnRecorder};
 use crate::{
     agent::{
         Denial, Middleware, PlannedCall, TurnState,
+        hook::BY_RULE,
         port::{Effect, ToolResult},
         state::Progress,
     },
@@ -23,10 +24,11 @@ pub struct Proposals(pub Arc<TurnRecorder>);
 #[async_trait]
 impl Middleware for Proposals {
     async fn before_tool(&self, call: &mut PlannedCall) -> Result<(), Denial> {
+        let beforehand = self.0.take_beforehand(&call.intent.effect);
         let open = OpenCall {
-            call: noted(call, Approval::Refused),
+            call: noted(call, beforehand.unwrap_or(Approval::Refused)),
             is_kept: false,
-            was_asked: false,
+            was_asked: beforehand.is_some(),
             ran: CallResult::default(),
         };
         self.0.state().call = Some(open);
@@ -74,8 +76,9 @@ impl Calls {
 #[async_trait]
 impl Middleware for Calls {
     async fn before_tool(&self, call: &mut PlannedCall) -> Result<(), Denial> {
-        let unasked = match call.approval {
+        let unasked = match call.approval.as_deref() {
             _ if !(self.is_asked)() => Approval::Mode,
+            Some(BY_RULE) => Approval::Rule,
             Some(_) => Approval::Session,
             None => Approval::NotNeeded,
         };

@@ -22,7 +22,7 @@ pub use session::SessionRecord;
 use crate::{
     agent::{
         StopReason, TurnError,
-        port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Effect, Message, ModelInfo, TokenUsage},
+        port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Effect, Lasts, Message, ModelInfo, TokenUsage},
     },
     safety::{cut_middle, tail},
     store::sessions::{
@@ -63,6 +63,8 @@ struct State {
     reasoning: String,
     /// The call that is on, until its result is known.
     call: Option<OpenCall>,
+    /// What was decided about calls that come later.
+    beforehand: Vec<(Effect, Approval)>,
     /// Messages that are kept.
     saved: usize,
 }
@@ -157,17 +159,34 @@ impl TurnRecorder {
     }
 
     fn asked(&self, question: &ApprovalQuestion, answer: &ApprovalAnswer) {
-        let (decision, note) = match answer {
-            ApprovalAnswer::Approved { for_session: false, .. } => (Approval::Once, String::new()),
-            ApprovalAnswer::Approved { for_session: true, .. } => (Approval::Session, String::new()),
-            ApprovalAnswer::Edited { command, .. } => (Approval::Edited, clean(command)),
-            ApprovalAnswer::Refused { reason } => (Approval::Refused, clean(reason)),
-            ApprovalAnswer::CancelTurn => (Approval::Refused, "the user ended the turn".to_owned()),
-        };
+        let (decision, note) = decision(answer);
         if let Some(open) = self.state().call.as_mut() {
             open.was_asked = true;
             open.call.approval = decision;
         }
+        self.keep_approval(question, decision, note);
+    }
+
+    /// Several calls were asked about before the first of them: their calls come later.
+    fn asked_beforehand(&self, questions: &[ApprovalQuestion], answers: &[ApprovalAnswer]) {
+        self.state().beforehand.clear();
+        for (question, answer) in questions.iter().zip(answers) {
+            let (decision, note) = decision(answer);
+            if let ApprovalSubject::Effect { effect, .. } = &question.subject {
+                self.state().beforehand.push((effect.clone(), decision));
+            }
+            self.keep_approval(question, decision, note);
+        }
+    }
+
+    /// What was decided about this beforehand, once.
+    fn take_beforehand(&self, effect: &Effect) -> Option<Approval> {
+        let beforehand = &mut self.state().beforehand;
+        let at = beforehand.iter().position(|(known, _)| known == effect)?;
+        Some(beforehand.remove(at).1)
+    }
+
+    fn keep_approval(&self, question: &ApprovalQuestion, decision: Approval, note: String) {
         let (reasons, is_dangerous) = (question.reasons.clone(), question.is_dangerous);
         self.keep(Event::Approval { subject: subject(&question.subject), reasons, is_dangerous, decision, note });
     }
@@ -205,6 +224,17 @@ impl TurnRecorder {
 
 fn clean(text: &str) -> String {
     cut_middle(&sanitize(text), TEXT_BYTES)
+}
+
+fn decision(answer: &ApprovalAnswer) -> (Approval, String) {
+    match answer {
+        ApprovalAnswer::Approved { lasts: Lasts::Once, .. } => (Approval::Once, String::new()),
+        ApprovalAnswer::Approved { lasts: Lasts::Session, .. } => (Approval::Session, String::new()),
+        ApprovalAnswer::Approved { lasts: Lasts::Rule, .. } => (Approval::Rule, String::new()),
+        ApprovalAnswer::Edited { command, .. } => (Approval::Edited, clean(command)),
+        ApprovalAnswer::Refused { reason } => (Approval::Refused, clean(reason)),
+        ApprovalAnswer::CancelTurn => (Approval::Refused, "the user ended the turn".to_owned()),
+    }
 }
 
 fn subject(subject: &ApprovalSubject) -> String {

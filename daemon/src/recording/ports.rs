@@ -74,6 +74,12 @@ impl Approver for RecordingApprover {
         self.recorder.asked(&question, &answer);
         answer
     }
+
+    async fn ask_all(&self, questions: Vec<ApprovalQuestion>) -> Vec<ApprovalAnswer> {
+        let answers = self.inner.ask_all(questions.clone()).await;
+        self.recorder.asked_beforehand(&questions, &answers);
+        answers
+    }
 }
 
 /// Notes how commands went.

@@ -1,6 +1,10 @@
-//! May this tool call run? Policy first, then the session's memory, then the person at the keyboard.
+//! May this tool call run? Policy first, then what is remembered for good, then the session's memory, then the person at the
+//! keyboard.
+
+mod batch;
 
 use std::{
+    ops::ControlFlow,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
 };
@@ -9,14 +13,20 @@ use async_trait::async_trait;
 use cohab_protocol::ApprovalMode;
 use cohab_shell_relay::{
     files::FileSystem,
-    policy::{Context, Level, Verdict, assess_line, assess_read, assess_write},
+    policy::{
+        Context, Level, Verdict, assess_line, assess_read, assess_write,
+        remembered::{Nothing, Remembered},
+    },
     shell::Shell,
 };
 use serde_json::Value;
 
+use batch::Decided;
+
 use crate::agent::{
     Denial, Middleware, PlannedCall,
-    port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, Effect},
+    hook::BY_RULE,
+    port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, Effect, Lasts},
 };
 
 /// Consents that one session remembers; the oldest goes when there are more.
@@ -76,6 +86,8 @@ pub struct Gate {
     home: PathBuf,
     shell: Shell,
     refused: Mutex<Vec<(Effect, PathBuf, String)>>,
+    remembered: Arc<dyn Remembered>,
+    decided: Mutex<Vec<Decided>>,
 }
 
 impl Gate {
@@ -90,7 +102,26 @@ impl Gate {
         home: PathBuf,
         shell: Shell,
     ) -> Self {
-        Self { policy, mode, approver, consents, home, shell, refused: Mutex::default() }
+        let (refused, decided) = (Mutex::default(), Mutex::default());
+        let remembered = Arc::new(Nothing);
+        Self { policy, mode, approver, consents, home, shell, refused, remembered, decided }
+    }
+
+    /// The same gate, which knows what the user allowed for good.
+    #[must_use]
+    pub fn with_remembered(self, remembered: Arc<dyn Remembered>) -> Self {
+        Self { remembered, ..self }
+    }
+
+    fn judge(&self, call: &PlannedCall) -> Verdict {
+        let context = Context::new(&call.cwd, &self.home).in_shell(self.shell);
+        (self.policy)(&call.intent.effect, context)
+    }
+
+    /// Whether a rule of the user's allows this command here.
+    fn is_remembered(&self, effect: &Effect, cwd: &Path) -> bool {
+        let Effect::RunCommand { command } = effect else { return false };
+        self.remembered.loaded().rules.find(command, cwd, self.shell).is_some()
     }
 
     async fn ask(&self, call: &mut PlannedCall, verdict: Verdict) -> Result<(), Denial> {
@@ -103,11 +134,17 @@ impl Gate {
             call.approval = approval;
             return Ok(());
         }
-        let subject = ApprovalSubject::Effect { tool: call.tool.clone(), effect: effect.clone() };
-        let question = ApprovalQuestion { subject, is_dangerous, reasons: verdict.reasons };
-        match self.approver.ask(question).await {
-            ApprovalAnswer::Approved { approval, for_session } => {
-                if for_session && !is_dangerous {
+        let beforehand = self.take_decided(&effect, &call.cwd).filter(|_| !is_dangerous);
+        let answer = match beforehand {
+            Some(answer) => answer,
+            None => {
+                let subject = ApprovalSubject::Effect { tool: call.tool.clone(), effect: effect.clone() };
+                self.approver.ask(ApprovalQuestion { subject, is_dangerous, reasons: verdict.reasons }).await
+            }
+        };
+        match answer {
+            ApprovalAnswer::Approved { approval, lasts } => {
+                if lasts != Lasts::Once && !is_dangerous {
                     self.consents.remember(effect, call.cwd.clone(), approval.clone());
                 }
                 call.approval = approval;
@@ -138,15 +175,23 @@ impl Gate {
 
 #[async_trait]
 impl Middleware for Gate {
+    async fn before_tools(&self, calls: &[PlannedCall]) -> ControlFlow<()> {
+        self.ask_together(calls).await
+    }
+
     async fn before_tool(&self, call: &mut PlannedCall) -> Result<(), Denial> {
-        let context = Context::new(&call.cwd, &self.home).in_shell(self.shell);
-        let verdict = (self.policy)(&call.intent.effect, context);
+        let verdict = self.judge(call);
         let reasons = verdict.reasons.join("; ");
         match (verdict.level, (self.mode)()) {
             (Level::Deny, _) => Err(refusal(format!("never allowed, do not try it again: {reasons}"))),
             (Level::Allow, _) | (_, ApprovalMode::All) => Ok(()),
             (_, ApprovalMode::ReadOnly) => {
                 Err(refusal(format!("not run: only plainly read-only things are allowed here ({reasons})")))
+            }
+            // A rule lowers a question only, never danger.
+            (Level::Ask, ApprovalMode::Ask) if self.is_remembered(&call.intent.effect, &call.cwd) => {
+                call.approval = Some(BY_RULE.into());
+                Ok(())
             }
             (_, ApprovalMode::Ask) => self.ask(call, verdict).await,
         }

@@ -3,17 +3,21 @@
 use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
-use cohab_protocol::{ApprovalId, ApprovalRequest, RunMode, TurnId};
+use cohab_protocol::{self as wire, ApprovalDecision, ApprovalId, ApprovalRequest, ProposedCommand, RunMode, TurnId};
+use futures::future::try_join_all;
 use tokio::time::sleep;
 
 use super::{
     convert,
     session::{RECONNECT_GRACE, Session},
 };
-use crate::agent::port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, Effect};
+use crate::agent::port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, Effect, Lasts};
 
 /// A question without an answer is void after this time.
 const ANSWER_WAIT: Duration = Duration::from_secs(600);
+
+/// Told to the model where no terminal can show a question.
+const NOBODY: &str = "nobody is there who could approve it";
 
 /// Asks for one turn.
 pub struct SessionApprover {
@@ -28,11 +32,24 @@ impl SessionApprover {
         Self { session, turn_id }
     }
 
+    fn mode(&self) -> RunMode {
+        if self.session.live_shell().is_some() { RunMode::Live } else { RunMode::Isolated }
+    }
+
+    /// Waits for a decision, or tells why there will be none.
+    async fn unless_gone<T>(&self, decided: impl Future<Output = Option<T>>) -> Result<T, &'static str> {
+        tokio::select! {
+            decision = decided => decision.ok_or("the question was withdrawn"),
+            () = self.session.abandoned(RECONNECT_GRACE) => Err("the user is gone"),
+            () = sleep(ANSWER_WAIT) => Err("the user did not answer within 10 minutes"),
+        }
+    }
+
     /// Notes consent to a command where the runner finds it: the client wants it back with the exact text.
     fn note(&self, asked: Option<String>, answer: &ApprovalAnswer, id: ApprovalId) {
         match (asked, answer) {
-            (Some(command), ApprovalAnswer::Approved { for_session, .. }) => {
-                self.session.grant(command, id, *for_session);
+            (Some(command), ApprovalAnswer::Approved { lasts, .. }) => {
+                self.session.grant(command, id, *lasts != Lasts::Once);
             }
             (Some(_), ApprovalAnswer::Edited { command, .. }) => self.session.grant(command.clone(), id, false),
             _ => {}
@@ -44,29 +61,71 @@ impl SessionApprover {
 impl Approver for SessionApprover {
     async fn ask(&self, question: ApprovalQuestion) -> ApprovalAnswer {
         if !self.session.can_approve() {
-            return refused("nobody is there who could approve it");
+            return refused(NOBODY);
         }
-        let command = match &question.subject {
-            ApprovalSubject::Effect { effect: Effect::RunCommand { command }, .. } => Some(command.clone()),
-            _ => None,
-        };
-        let mode = if self.session.live_shell().is_some() { RunMode::Live } else { RunMode::Isolated };
+        let command = command_of(&question.subject);
         let mut open = self.session.open_approval(ApprovalRequest {
             approval_id: ApprovalId::fresh(),
             turn_id: self.turn_id,
-            subject: convert::approval_subject(question.subject, &self.session.cwd(), mode),
+            subject: convert::approval_subject(question.subject, &self.session.cwd(), self.mode()),
             is_dangerous: question.is_dangerous,
             reasons: question.reasons,
         });
-        let decision = tokio::select! {
-            decision = &mut open.decision => decision.ok(),
-            () = self.session.abandoned(RECONNECT_GRACE) => return refused("the user is gone"),
-            () = sleep(ANSWER_WAIT) => return refused("the user did not answer within 10 minutes"),
+        let decision = match self.unless_gone(async { (&mut open.decision).await.ok() }).await {
+            Ok(decision) => decision,
+            Err(reason) => return refused(reason),
         };
-        let Some(decision) = decision else { return refused("the question was withdrawn") };
         let answer = convert::approval_answer(decision, open.id);
         self.note(command, &answer, open.id);
         answer
+    }
+
+    async fn ask_all(&self, questions: Vec<ApprovalQuestion>) -> Vec<ApprovalAnswer> {
+        let all_refused = |reason| vec![refused(reason); questions.len()];
+        if !self.session.can_approve() {
+            return all_refused(NOBODY);
+        }
+        let (cwd, mode) = (self.session.cwd(), self.mode());
+        let proposed = |question: &ApprovalQuestion| {
+            let command = command_of(&question.subject)?;
+            let (approval_id, reasons) = (ApprovalId::fresh(), question.reasons.clone());
+            Some(ProposedCommand { approval_id, command, cwd: cwd.as_path().into(), mode, reasons })
+        };
+        let Some(proposed) = questions.iter().map(proposed).collect::<Option<Vec<_>>>() else {
+            return all_refused("only commands are asked about together");
+        };
+        let ids: Vec<ApprovalId> = proposed.iter().map(|one| one.approval_id).collect();
+        let request = ApprovalRequest {
+            approval_id: ApprovalId::fresh(),
+            turn_id: self.turn_id,
+            subject: wire::ApprovalSubject::Commands(proposed.clone()),
+            is_dangerous: false,
+            reasons: Vec::new(),
+        };
+        let (mut whole, mut each) = self.session.open_batch(request, &ids);
+        let decided = async {
+            tokio::select! {
+                whole = &mut whole.decision => whole.ok().map(|decision| vec![decision; ids.len()]),
+                each = try_join_all(each.iter_mut().map(|open| &mut open.decision)) => each.ok(),
+            }
+        };
+        let decisions = match self.unless_gone(decided).await {
+            Ok(decisions) => decisions,
+            Err(reason) => return all_refused(reason),
+        };
+        let answered = |(one, decision): (ProposedCommand, ApprovalDecision)| {
+            let answer = convert::approval_answer(decision, one.approval_id);
+            self.note(Some(one.command), &answer, one.approval_id);
+            answer
+        };
+        proposed.into_iter().zip(decisions).map(answered).collect()
+    }
+}
+
+fn command_of(subject: &ApprovalSubject) -> Option<String> {
+    match subject {
+        ApprovalSubject::Effect { effect: Effect::RunCommand { command }, .. } => Some(command.clone()),
+        _ => None,
     }
 }
 

@@ -21,7 +21,7 @@ use tokio_util::{
     sync::CancellationToken,
 };
 
-use super::{Daemon, convert, resume, session::Session, turn_task};
+use super::{Daemon, convert, requests, resume, session::Session, turn_task};
 
 /// Answers that wait for the client to take them; a client that does not is not read from.
 const ANSWER_QUEUE: usize = 64;
@@ -238,22 +238,9 @@ impl Connection {
         let answer = match action {
             SessionAction::Attach(attach) => return self.attach(request_id, attach).await,
             SessionAction::Status => SessionAnswer::Status(self.daemon.status()),
-            SessionAction::Clear => {
+            action => {
                 let session = self.session().ok_or_else(|| fail(WireErrorKind::Protocol, NOT_ATTACHED, None))?;
-                if !session.clear() {
-                    let hint = Some("cancel it with Ctrl-C, or wait".into());
-                    return Err(fail(WireErrorKind::Busy, "A question is being answered.", hint));
-                }
-                resume::forget(&self.daemon.archive, &session);
-                SessionAnswer::Done
-            }
-            SessionAction::SetApproval { mode } => {
-                let session = self.session().ok_or_else(|| fail(WireErrorKind::Protocol, NOT_ATTACHED, None))?;
-                session.set_approval(mode);
-                SessionAnswer::Done
-            }
-            SessionAction::Context | SessionAction::Compact | SessionAction::Usage | SessionAction::Rewind => {
-                return Err(fail(WireErrorKind::NotFound, "This daemon does not do that.", None));
+                requests::answer(&self.daemon, &session, request_id, action).await?
             }
         };
         self.answer(DaemonMessage::SessionReply(SessionReply { request_id, answer })).await;
@@ -313,6 +300,6 @@ fn frame_error(error: &FrameError) -> WireError {
     }
 }
 
-fn request_error(id: RequestId, kind: WireErrorKind, message: String, hint: Option<String>) -> WireError {
+pub(super) fn request_error(id: RequestId, kind: WireErrorKind, message: String, hint: Option<String>) -> WireError {
     WireError { about: ErrorSubject::Request(id), kind, message, hint }
 }

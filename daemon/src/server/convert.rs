@@ -7,7 +7,7 @@ use cohab_protocol as wire;
 use crate::{
     agent::{
         StopReason, TurnError,
-        port::{Activity, ApprovalAnswer, ApprovalSubject, Effect, ModelInfo, StepResult, TokenUsage},
+        port::{Activity, ApprovalAnswer, ApprovalSubject, Effect, Lasts, ModelInfo, StepResult, TokenUsage},
     },
     context::query::PastCommand,
     safety,
@@ -55,9 +55,10 @@ pub fn approval_subject(subject: ApprovalSubject, cwd: &Path, mode: wire::RunMod
 pub fn approval_answer(decision: wire::ApprovalDecision, id: wire::ApprovalId) -> ApprovalAnswer {
     let approval = Some(id.to_string());
     match decision {
-        wire::ApprovalDecision::Once => ApprovalAnswer::Approved { approval, for_session: false },
-        wire::ApprovalDecision::Session | wire::ApprovalDecision::Folder | wire::ApprovalDecision::Always => {
-            ApprovalAnswer::Approved { approval, for_session: true }
+        wire::ApprovalDecision::Once => ApprovalAnswer::Approved { approval, lasts: Lasts::Once },
+        wire::ApprovalDecision::Session => ApprovalAnswer::Approved { approval, lasts: Lasts::Session },
+        wire::ApprovalDecision::Folder | wire::ApprovalDecision::Always => {
+            ApprovalAnswer::Approved { approval, lasts: Lasts::Rule }
         }
         wire::ApprovalDecision::Edited { command } => ApprovalAnswer::Edited { command, approval },
         wire::ApprovalDecision::Refused { note } if note.trim().is_empty() => {
@@ -127,6 +128,24 @@ pub fn usage(usage: TokenUsage, is_cost_partial: bool) -> wire::Usage {
         cost_microusd: usage.cost_microusd,
         is_cost_partial,
     }
+}
+
+/// Adds `more` to `total`; what is unknown of one is left out of the sum.
+pub fn add_usage(total: &mut wire::Usage, more: &wire::Usage) {
+    for (total, more) in [
+        (&mut total.input_tokens, more.input_tokens),
+        (&mut total.output_tokens, more.output_tokens),
+        (&mut total.cache_read_tokens, more.cache_read_tokens),
+        (&mut total.cache_write_tokens, more.cache_write_tokens),
+        (&mut total.reasoning_tokens, more.reasoning_tokens),
+        (&mut total.cost_microusd, more.cost_microusd),
+    ] {
+        *total = match (*total, more) {
+            (Some(total), Some(more)) => Some(total.saturating_add(more)),
+            (total, more) => more.or(total),
+        };
+    }
+    total.is_cost_partial |= more.is_cost_partial;
 }
 
 /// An error about a turn.

@@ -9,6 +9,7 @@ mod connection;
 mod convert;
 pub mod lease;
 pub mod listener;
+mod requests;
 mod resume;
 pub mod session;
 mod sink;
@@ -64,6 +65,26 @@ pub trait Assembler: Send + Sync {
     /// # Errors
     /// When the settings are wrong, or the user ended the turn at a question.
     async fn assemble(&self, parts: TurnParts) -> Result<Agent, TurnError>;
+
+    /// What is sent to whoever would answer beside the conversation, and how much that takes.
+    ///
+    /// # Errors
+    /// `TurnError::Settings` when the settings are wrong.
+    async fn outlook(&self, variables: &Variables) -> Result<Outlook, TurnError>;
+
+    /// What the project around this folder says to assistants, if it is told soon.
+    async fn project_notes(&self, cwd: PathBuf) -> Option<String>;
+}
+
+/// What is sent beside a conversation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outlook {
+    /// Of the system prompt, estimated.
+    pub system_tokens: u64,
+    /// Of all tools, estimated.
+    pub tools_tokens: u64,
+    /// What the model takes; `None` where there is none.
+    pub window_tokens: Option<u64>,
 }
 
 /// Who would answer.

@@ -13,7 +13,7 @@ use std::{
 
 use cohab_protocol::{
     ApprovalDecision, ApprovalId, ApprovalMode, Attach, CallId, ChunkDelta, DaemonMessage, NoticeKind, SessionKey,
-    ShellEvent, TurnId, WireError, WireErrorKind,
+    ShellEvent, TurnId, Usage, WireError, WireErrorKind,
 };
 use tokio::{
     sync::{Notify, oneshot, watch},
@@ -32,6 +32,7 @@ use super::{
     timeline::{Resumed, Timeline},
 };
 use crate::{
+    agent::port::Message,
     context::query::{MAX_HISTORY_EVENTS, PastCommand},
     middleware::checkpoint::Conversation,
     recording::SessionRecord,
@@ -75,6 +76,8 @@ struct State {
     calls: HashMap<CallId, PendingCall>,
     approvals: HashMap<ApprovalId, oneshot::Sender<ApprovalDecision>>,
     grants: HashMap<String, Grant>,
+    /// What its turns have taken.
+    spent: Usage,
 }
 
 struct Client {
@@ -113,6 +116,7 @@ impl Session {
             calls: HashMap::new(),
             approvals: HashMap::new(),
             grants: HashMap::new(),
+            spent: Usage::default(),
         };
         Self {
             key,
@@ -412,12 +416,24 @@ impl Session {
     /// Forgets the conversation. False while a turn runs.
     #[must_use]
     pub fn clear(&self) -> bool {
+        self.between_turns(Vec::clear).is_some()
+    }
+
+    /// Changes the conversation. `None` while a turn runs.
+    pub fn between_turns<T>(&self, change: impl FnOnce(&mut Vec<Message>) -> T) -> Option<T> {
         let state = self.lock();
-        if state.turn.is_some() {
-            return false;
-        }
-        self.conversation.lock().unwrap_or_else(PoisonError::into_inner).clear();
-        true
+        state.turn.is_none().then(|| change(&mut self.conversation.lock().unwrap_or_else(PoisonError::into_inner)))
+    }
+
+    /// Adds what a turn took.
+    pub fn spend(&self, usage: &Usage) {
+        convert::add_usage(&mut self.lock().spent, usage);
+    }
+
+    /// What its turns have taken.
+    #[must_use]
+    pub fn spent(&self) -> Usage {
+        self.lock().spent
     }
 
     /// Whether a turn runs.

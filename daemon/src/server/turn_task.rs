@@ -11,12 +11,12 @@ use cohab_protocol::{
 use futures::FutureExt;
 use tokio_util::sync::CancellationToken;
 
-use super::{Daemon, TurnParts, convert, resume, session::Session, sink::SessionSink};
+use super::{Daemon, TurnParts, convert, requests, resume, session::Session, sink::SessionSink};
 use crate::{
     agent::{StopReason, TurnError, TurnState},
     context::{
         fit::fit,
-        query::{Environment, Query},
+        query::{Environment, Query, untold},
     },
     recording::{Opening, RecordingSink, TurnRecorder},
     safety::cut_middle,
@@ -54,6 +54,7 @@ async fn run(daemon: Arc<Daemon>, session: Arc<Session>, query: UserQuery, cance
     let (result, usage) = ended.unwrap_or((Err(TurnError::Internal), Usage::default()));
     let reason = convert::end_reason(&result);
     tracing::info!(session = %session.key(), turn = %id, ?reason, "turn ends");
+    session.spend(&usage);
     session.end_turn(|chunks| {
         let error = result.err().map(|error| {
             let log_dir = || format!("details are in {}", daemon.facts.log_dir.display());
@@ -90,7 +91,9 @@ async fn answer(
     };
     let history = session.conversation().lock().unwrap_or_else(PoisonError::into_inner).clone();
     recorder.history(&history);
-    let mut state = TurnState::new(history, question(session, &query));
+    let notes = daemon.assembler.project_notes(query.cwd.to_path_buf()).await;
+    let question = question(session, &query, untold(notes.as_deref(), requests::told(&history)));
+    let mut state = TurnState::new(history, question);
     let result = agent.run_turn(&mut state, sink.as_ref(), cancel).await;
     recorder.end(&result, &state.usage());
     let usage = convert::usage(state.usage(), state.is_cost_partial());
@@ -111,7 +114,7 @@ fn opening(session: &Session, query: &UserQuery) -> Opening {
     }
 }
 
-fn question(session: &Session, query: &UserQuery) -> String {
+fn question(session: &Session, query: &UserQuery, project_notes: Option<&str>) -> String {
     let environment = Environment {
         cwd: query.cwd.to_path_buf(),
         shell: session.live_shell(),
@@ -121,5 +124,6 @@ fn question(session: &Session, query: &UserQuery) -> String {
     };
     let piped_input = query.piped_input.as_deref().map(|text| cut_middle(text, MAX_PIPED_INPUT_BYTES));
     let history = session.history();
-    Query { environment, history: &history, piped_input: piped_input.as_deref(), question: &query.text }.to_text()
+    let (piped_input, question) = (piped_input.as_deref(), query.text.as_str());
+    Query { environment, history: &history, project_notes, piped_input, question }.to_text()
 }

@@ -1,6 +1,8 @@
 //! The daemon over its socket.
 
 #[cfg(test)]
+mod requests;
+#[cfg(test)]
 mod shell;
 #[cfg(test)]
 mod support;

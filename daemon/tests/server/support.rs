@@ -16,8 +16,8 @@ use cohabd::{
     agent::{
         TurnLimits,
         port::{
-            Effect, Intent, JsonObject, Message, ModelEvent, ModelInfo, ModelProvider, ModelRequest, StopClass, Tool,
-            ToolCall, ToolContext, ToolOutput, ToolSpec,
+            Effect, Intent, JsonObject, Message, ModelEvent, ModelInfo, ModelProvider, ModelRequest, StopClass,
+            TokenUsage, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec,
         },
     },
     assembly::{Assembly, Parts, ProviderChooser, TurnSettings},
@@ -42,7 +42,7 @@ use tokio_util::{codec::Framed, sync::CancellationToken};
 /// No step of a test takes longer on a loaded machine.
 pub const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Does what the question says: `say TEXT`, `run COMMAND`, `flood`, `hang`, `panic`. After a tool it repeats the result.
+/// Does what the question says: `say TEXT`, `run COMMAND`, `spend TOKENS`, `flood`, `hang`, `panic`. After a tool it repeats the result.
 struct Obedient;
 
 impl ModelProvider for Obedient {
@@ -62,6 +62,10 @@ impl ModelProvider for Obedient {
         };
         let (verb, rest) = question.split_once(' ').unwrap_or((&question, ""));
         match verb {
+            "spend" => {
+                let usage = TokenUsage { input: rest.parse().ok(), output: Some(7), ..TokenUsage::default() };
+                stream::iter([text("spent"), ModelEvent::Usage(usage), stop]).boxed()
+            }
             "say" => stream::iter([text(rest), stop]).boxed(),
             "run" => {
                 let args = json!({ "command": rest }).as_object().cloned().unwrap();
@@ -283,14 +287,12 @@ impl Client {
     }
 
     pub async fn ask(&mut self, text: &str) -> TurnId {
+        self.ask_in(Path::new("/home/ann"), text).await
+    }
+
+    pub async fn ask_in(&mut self, cwd: &Path, text: &str) -> TurnId {
         let turn_id = TurnId::fresh();
-        let query = UserQuery {
-            turn_id,
-            text: text.into(),
-            cwd: PathBuf::from("/home/ann").into(),
-            columns: 80,
-            piped_input: None,
-        };
+        let query = UserQuery { turn_id, text: text.into(), cwd: cwd.into(), columns: 80, piped_input: None };
         self.send(ClientMessage::UserQuery(query)).await;
         turn_id
     }

@@ -307,7 +307,7 @@ impl LiveShell {
             Mark::Ended(ended) => self.on_ended(ended, cx),
             Mark::Line { cursor, text, is_command } => self.on_line(LineTold { cursor, text, is_command }, cx),
             Mark::EnterPressed { cursor, text, is_command } => {
-                self.on_enter_told(LineTold { cursor, text, is_command }, cx)
+                self.on_enter_told(LineTold { cursor, text, is_command }, cx);
             }
         }
     }

@@ -50,6 +50,16 @@ impl RelayDir {
         Ok(made)
     }
 
+    /// Adds lines to the end of the integration script, before the shell is started. They are read as that script is: nothing of the
+    /// user's may break them, and they may break nothing.
+    ///
+    /// # Errors
+    /// If they cannot be written.
+    pub fn extend_script(&self, lines: &str) -> io::Result<()> {
+        let Some(script) = self.startup_files.last() else { return Ok(()) };
+        OpenOptions::new().append(true).open(script)?.write_all(lines.as_bytes())
+    }
+
     /// 128 random bits in lower-case hexadecimal.
     #[must_use]
     pub fn fresh_nonce() -> String {

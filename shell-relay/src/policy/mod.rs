@@ -19,8 +19,10 @@ pub(crate) mod glob;
 mod likeness;
 mod options;
 mod parse;
+mod parts;
 mod paths;
 mod places;
+pub mod remembered;
 mod rules;
 mod scan;
 mod verdict;
@@ -29,6 +31,8 @@ use std::path::{Path, PathBuf};
 
 use crate::shell::Shell;
 use command::{Join, SimpleCommand};
+use parts::quoted;
+pub use parts::{Part, parts};
 use verdict::Findings;
 
 /// More directories than this that a line may be in are not followed.
@@ -160,6 +164,14 @@ fn assess_commands(commands: &[SimpleCommand], context: Context<'_>, findings: &
             }
         }
     }
+}
+
+/// Whether a command is plainly read-only where a pipe feeds it.
+fn reads_only_when_fed(command: &SimpleCommand, context: Context<'_>) -> bool {
+    let mut findings = Findings::default();
+    let place = rules::Place { context: context.without_files(), origin: context.cwd, feeds_pipe: false };
+    rules::assess(command, place, &mut findings);
+    findings.level() == Level::Allow
 }
 
 /// Judges reading a file, or the files below a folder. `path` may be relative to `context.cwd`.

@@ -44,14 +44,15 @@ fn y_approves_once() {
 }
 
 #[test]
-fn a_approves_the_same_command_for_the_session() {
+fn s_approves_the_same_command_for_the_session() {
     let server = touching(&["same.txt", "same.txt", "other.txt"]);
     let home = Home::with_model(&server);
     let shell = home.cohab();
     let mark = shell.submit("? again and again");
     shell.wait_approval("touch same.txt");
-    shell.send("a");
+    shell.send("s");
     shell.wait_approval("touch other.txt");
+    assert!(shell.look(|view| view.history().contains("remembered for this shell")), "{}", shell.dump());
     assert_eq!(server.wait_for_calls(3).len(), 3, "the same command was asked for again");
     refuse(&shell);
     shell.wait_answer(mark, "All done.");

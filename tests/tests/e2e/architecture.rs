@@ -48,6 +48,7 @@ const LAYERS: &[(&str, &[&str])] = &[
 const PURE: &[&str] = &[
     "daemon/src/agent/plan.rs",
     "client/src/app",
+    "client/src/doctor/report.rs",
     "client/src/shell_check/facts.rs",
     "client/src/shell_check/findings.rs",
     "client/src/shell_check/relay_findings.rs",

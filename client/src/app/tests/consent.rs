@@ -1,6 +1,13 @@
 //! Questions for consent: what is shown, which keys count, and what may run afterwards.
 
+use cohab_protocol::ProposedCommand;
+use cohab_shell_relay::policy::remembered::{self, Rule};
+
 use super::*;
+use crate::{
+    errand::{Done, Errand},
+    touched::{Note, Tally, Touched},
+};
 
 #[test]
 fn a_command_without_consent_is_refused_by_the_terminal_itself() {
@@ -70,7 +77,7 @@ fn danger_wants_the_word_yes_and_is_never_remembered() {
     let mut bench = Bench::in_a_turn();
     bench.daemon(ask("rm -rf x", true));
     bench.pass(301);
-    assert!(decision_in(&bench.keys("a")).is_none());
+    assert!(decision_in(&bench.keys("sda")).is_none());
     assert!(decision_in(&bench.keys("y")).is_none());
     assert!(decision_in(&bench.keys("y\r")).is_none(), "y is not yes");
     bench.keys("y");
@@ -96,7 +103,7 @@ fn a_lone_escape_stops_the_turn_after_a_moment() {
     let effects = bench.event(Event::Deadline);
     assert_eq!(decision_in(&effects), Some(&ApprovalDecision::CancelTurn));
     assert!(effects.contains(&Effect::Send(ClientMessage::CancelTurn { turn_id: TURN })));
-    assert_eq!(effects.last(), Some(&Effect::EndAnswer));
+    assert_eq!(effects.last(), Some(&Effect::EndAnswerWithLine));
 }
 
 #[test]
@@ -121,4 +128,145 @@ fn a_dangerous_command_needs_its_yes_also_from_the_editor() {
     let effects = bench.keys("yes\r");
     let reply = ApprovalReply { approval_id: QUESTION, decision: ApprovalDecision::Once };
     assert_eq!(effects[1], Effect::Send(ClientMessage::ApprovalReply(reply)));
+}
+
+/// What is begun on the side, with the question it is for.
+fn stored_rule(effects: &[Effect]) -> Rule {
+    match effects {
+        [Effect::Begin(Errand::Store { question: QUESTION, rule })] => rule.clone(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn s_runs_the_same_again_in_this_folder_and_says_where_it_is_remembered() {
+    let mut bench = Bench::in_a_turn();
+    bench.daemon(ask("touch a", false));
+    bench.pass(301);
+    assert_eq!(decision_in(&bench.keys("s")), Some(&ApprovalDecision::Session));
+    assert!(bench.shown().contains("remembered for this shell"));
+    assert_eq!(runs(&bench.daemon(execute("touch a", None))), Some("touch a"));
+}
+
+#[test]
+fn d_is_answered_when_the_rule_is_stored() {
+    let mut bench = Bench::in_a_turn();
+    bench.daemon(ask("touch a", false));
+    bench.pass(301);
+    let rule = stored_rule(&bench.keys("d"));
+    assert_eq!(rule, Rule::of("touch a", Some(Path::new(CWD)), Shell::Bash).unwrap());
+    assert_eq!(bench.app.deadline(), Some(bench.now + Duration::from_secs(1)));
+    let effects = bench.event(Event::Done(Done::Stored { question: QUESTION, result: Ok(()) }));
+    assert_eq!(effects[0], Effect::TakeKeyboard(false));
+    assert_eq!(decision_in(&effects), Some(&ApprovalDecision::Folder));
+    assert!(bench.shown().contains("remembered for ~/src in ~/.config/cohab/rules.toml"));
+    assert_eq!(runs(&bench.daemon(execute("touch a", Some(QUESTION)))), Some("touch a"));
+}
+
+#[test]
+fn a_disk_that_hangs_does_not_keep_the_answer_from_the_daemon() {
+    let mut bench = Bench::in_a_turn();
+    bench.daemon(ask("touch a", false));
+    bench.pass(301);
+    bench.keys("ay");
+    bench.pass(1_000);
+    let effects = bench.event(Event::Deadline);
+    assert_eq!(decision_in(&effects), Some(&ApprovalDecision::Session));
+    let shown = bench.shown();
+    assert!(shown.contains("Warning") || shown.contains("! not stored"), "{shown}");
+    assert_eq!(bench.event(Event::Done(Done::Stored { question: QUESTION, result: Ok(()) })), []);
+    assert_eq!(bench.app.deadline(), None);
+}
+
+#[test]
+fn a_rule_of_the_file_lets_a_command_run_that_nobody_asked_about() {
+    let allowed = |line: &str, folder: Option<&str>| {
+        let rule = Rule::of(line, folder.map(Path::new), Shell::Bash).unwrap();
+        let mut bench = Bench::in_a_turn();
+        let loaded = remembered::parse(&remembered::with_rule("", &rule).unwrap());
+        bench.app.options.remembered = Arc::new(Allowed(std::sync::Mutex::new(Arc::new(loaded))));
+        bench
+    };
+    assert_eq!(runs(&allowed("touch a", None).daemon(execute("touch a", None))), Some("touch a"));
+    assert_eq!(runs(&allowed("touch a", Some(CWD)).daemon(execute("touch a", None))), Some("touch a"));
+    for (rule, folder, command) in [
+        ("touch a", Some("/home/ann"), "touch a"),
+        ("touch a", None, "touch a; rm b"),
+        ("touch a", None, "touch a > b"),
+        // Sound when it was written; in this folder it is known to do harm.
+        ("touch /etc/passwd", None, "touch /etc/passwd"),
+    ] {
+        assert_eq!(refusal_in(&allowed(rule, folder).daemon(execute(command, None))), "not_approved", "{command}");
+    }
+}
+
+const FIRST: ApprovalId = ApprovalId(Uuid::from_u128(21));
+const SECOND: ApprovalId = ApprovalId(Uuid::from_u128(22));
+
+fn ask_all() -> DaemonMessage {
+    let proposed = |approval_id, command: &str| ProposedCommand {
+        approval_id,
+        command: command.into(),
+        cwd: Path::new(CWD).into(),
+        mode: RunMode::Live,
+        reasons: vec!["writes a file".into()],
+    };
+    DaemonMessage::ApprovalRequest(ApprovalRequest {
+        approval_id: QUESTION,
+        turn_id: TURN,
+        subject: ApprovalSubject::Commands(vec![proposed(FIRST, "touch a"), proposed(SECOND, "touch b")]),
+        is_dangerous: false,
+        reasons: Vec::new(),
+    })
+}
+
+#[test]
+fn one_yes_lets_each_command_of_a_batch_run_once_where_it_was_shown() {
+    let mut bench = Bench::in_a_turn();
+    assert_eq!(bench.daemon(ask_all()), [Effect::TakeKeyboard(true)]);
+    assert!(bench.shown().contains("Run these 2 commands?"));
+    bench.pass(301);
+    let effects = bench.keys("y");
+    assert_eq!(decision_in(&effects), Some(&ApprovalDecision::Once));
+    assert_eq!(refusal_in(&bench.daemon(execute("touch b", Some(FIRST)))), "not_approved", "another one's consent");
+    bench.app.cwd = "/elsewhere".into();
+    assert_eq!(refusal_in(&bench.daemon(execute("touch b", Some(SECOND)))), "not_approved", "another folder");
+    let mut bench = Bench::in_a_turn();
+    bench.daemon(ask_all());
+    bench.pass(301);
+    bench.keys("y");
+    assert_eq!(runs(&bench.daemon(execute("touch b", Some(SECOND)))), Some("touch b"));
+}
+
+#[test]
+fn one_by_one_each_reply_goes_out_under_its_own_id() {
+    let mut bench = Bench::in_a_turn();
+    bench.daemon(ask_all());
+    bench.pass(301);
+    assert_eq!(bench.keys("o"), []);
+    assert!(bench.shown().contains("Run this command?"));
+    assert_eq!(bench.daemon(ask_all()), [], "the same batch, told again");
+    bench.pass(301);
+    let first = ApprovalReply { approval_id: FIRST, decision: ApprovalDecision::Once };
+    assert_eq!(bench.keys("y"), [Effect::Send(ClientMessage::ApprovalReply(first))]);
+    bench.pass(301);
+    let second = ApprovalReply { approval_id: SECOND, decision: ApprovalDecision::Refused { note: String::new() } };
+    assert_eq!(bench.keys("n\r"), [Effect::TakeKeyboard(false), Effect::Send(ClientMessage::ApprovalReply(second))]);
+    assert_eq!(runs(&bench.daemon(execute("touch a", Some(FIRST)))), Some("touch a"));
+}
+
+#[test]
+fn what_would_be_touched_is_filled_in_when_it_is_known() {
+    let mut bench = Bench::in_a_turn();
+    let effects = bench.daemon(ask("rm a.log", false));
+    assert!(
+        matches!(effects.as_slice(), [Effect::TakeKeyboard(true), Effect::Begin(Errand::Look { .. })]),
+        "{effects:?}"
+    );
+    assert!(bench.shown().contains("touches: looking"));
+    let tally = Tally { files: 1, bytes: 10, named: 1, ..Tally::default() };
+    let touched = vec![Touched { notes: vec![Note::Removes(tally)] }];
+    bench.event(Event::Done(Done::Looked { question: QUESTION, touched }));
+    assert!(bench.shown().contains("touches: 1 file, 10 bytes"));
+    assert_eq!(bench.app.deadline(), None, "nothing wakes the client any more");
 }

@@ -1,6 +1,6 @@
 //! Commands that take words as they are: whatever follows `echo` is for it.
 
-use super::{Case, Opinion, shell_for};
+use super::{Case, Opinion, has_predicate, shell_for};
 use crate::gate::line::Shape;
 
 /// All that follows is theirs.
@@ -21,7 +21,7 @@ pub(super) fn opinion(case: &Case<'_>) -> Opinion {
         return shell_for(first.text, "takes any text");
     }
     let strong = case.line.strong_count();
-    if RUNNERS.contains(&first.text) && strong < SENTENCE && !case.line.is_question() {
+    if RUNNERS.contains(&first.text) && strong < SENTENCE && !has_predicate(case) && !case.line.is_question() {
         return shell_for(first.text, "is a command, and the rest is no sentence");
     }
     let has_only_names = strong == 0

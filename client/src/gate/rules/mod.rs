@@ -30,8 +30,13 @@ pub struct Case<'a> {
 impl Case<'_> {
     /// Whether this word would be run: by the user's shell, or by that of someone who has the program.
     fn is_command(&self, word: &str) -> bool {
-        super::builtins::is_builtin(word) || self.weights.knows(word) || self.names.resolves(word)
+        super::builtins::is_builtin_somewhere(word) || self.weights.knows(word) || self.names.resolves(word)
     }
+}
+
+/// `docker is slow`, `apt says no`: the second word says something about the first.
+fn has_predicate(case: &Case<'_>) -> bool {
+    case.line.tokens.get(1).is_some_and(|second| super::words::is_predicate(second.word))
 }
 
 /// What a rule thinks.

@@ -1,6 +1,6 @@
 //! Tools with sub-commands or with names of files as operands, where no word of a sentence stands.
 
-use super::{Case, Opinion, shell_for};
+use super::{Case, Opinion, has_predicate, shell_for};
 use crate::gate::{
     line::{Shape, Token},
     standing::head_at,
@@ -197,7 +197,8 @@ pub(super) fn opinion(case: &Case<'_>) -> Opinion {
     let at = head_at(case.line);
     let head = case.line.tokens.get(at)?;
     let rest = case.line.tokens.get(at + 1..).unwrap_or_default();
-    let speaks = rest.iter().any(Token::is_strong) || case.line.is_question() || case.line.signs.comma;
+    let speaks =
+        has_predicate(case) || rest.iter().any(Token::is_strong) || case.line.is_question() || case.line.signs.comma;
     if speaks || rest.is_empty() {
         return None;
     }

@@ -86,7 +86,7 @@ fn write_command(text: &mut String, command: &Command, cwd: &mut Option<String>,
         text.push_str(&format!("cd -- {}\n", quoted(&command.call.cwd, reader)));
     }
     *cwd = command.result.as_ref().and_then(|result| result.cwd.clone());
-    text.push_str(&format!("# {}, {who}, {}\n", command.author(), command.went()));
+    text.push_str(&format!("# {who}, {}\n", command.went()));
     text.push_str(&standing_alone(line.trim_end_matches('\n'), reader));
     text.push('\n');
 }

@@ -15,8 +15,13 @@ const OUTPUT_LINES: usize = 12;
 #[must_use]
 pub fn plain(events: &[EventRow]) -> String {
     let mut text = String::new();
+    let mut consent = None;
     for row in events {
-        let part = part(row);
+        let part = part(row, consent);
+        consent = match &row.event {
+            Event::Call(call) if call.approval != Approval::NotNeeded => Some(call.approval),
+            _ => None,
+        };
         let stands_alone = !matches!(row.event, Event::Result(_));
         if stands_alone && !text.is_empty() && !part.is_empty() {
             text.push('\n');
@@ -26,7 +31,7 @@ pub fn plain(events: &[EventRow]) -> String {
     text
 }
 
-fn part(row: &EventRow) -> String {
+fn part(row: &EventRow, consent: Option<Approval>) -> String {
     match &row.event {
         Event::Question { text, .. } => lines("? ", text),
         Event::Shell { line, exit_code, .. } => {
@@ -36,21 +41,17 @@ fn part(row: &EventRow) -> String {
         Event::Call(call) => {
             let what =
                 call.command.as_ref().map_or_else(|| format!("{} {}", call.tool, call.title), |one| format!("$ {one}"));
-            let consent = match call.approval {
-                Approval::NotNeeded => String::new(),
-                other => format!("  ({})", other.words()),
-            };
-            lines(&format!("#{} ", row.number), &format!("{what}{consent}"))
+            lines(&format!("#{} ", row.number), &what)
         }
-        Event::Result(result) => outcome(result),
+        Event::Result(result) => outcome(result, consent),
         Event::Error { message } => lines("error: ", message),
         Event::Reasoning { .. } | Event::Approval { .. } | Event::Usage { .. } | Event::Ended { .. } => String::new(),
     }
 }
 
-/// How a call went: the end of its output, indented, and a line.
+/// How a call went: the end of its output, indented, and a line with its status and who agreed to it.
 #[must_use]
-pub fn outcome(result: &CallResult) -> String {
+pub fn outcome(result: &CallResult, consent: Option<Approval>) -> String {
     let output = sanitize(&result.output);
     let all: Vec<&str> = output.trim_end().lines().collect();
     let skipped = all.len().saturating_sub(OUTPUT_LINES);
@@ -61,9 +62,11 @@ pub fn outcome(result: &CallResult) -> String {
     for line in &all[skipped..] {
         text.push_str(&format!("    {line}\n"));
     }
-    let took = result.duration_ms.map(|ms| format!(", {}", time::took(ms))).unwrap_or_default();
-    if let Some(code) = result.exit_code {
-        text.push_str(&format!("    [exit {code}{took}]\n"));
+    let status = result.exit_code.map(|code| format!("exit {code}"));
+    let took = result.duration_ms.map(time::took);
+    let facts: Vec<String> = [status, took, consent.map(|one| one.words().to_owned())].into_iter().flatten().collect();
+    if !facts.is_empty() {
+        text.push_str(&format!("    [{}]\n", facts.join(", ")));
     }
     text
 }

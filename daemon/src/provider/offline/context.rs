@@ -74,7 +74,7 @@ impl Question {
             },
         };
         Self {
-            text: cut(question.trim(), MAX_QUESTION_BYTES).to_owned(),
+            text: cut(plain_question(question.trim()), MAX_QUESTION_BYTES).to_owned(),
             dialect: parse_dialect(environment_line(before, "shell: ")),
             cwd: environment_line(before, "cwd: ").map(str::to_owned),
             history: parse_history(before),
@@ -85,6 +85,14 @@ impl Question {
     pub(super) fn last_failure(&self) -> Option<&PastCommand> {
         self.history.iter().rev().find(|past| past.exit.is_some_and(|status| status != 0))
     }
+}
+
+/// What the client asks for the user after a command has failed names the line, which stands in the history anyway and whose words
+/// are no question's.
+fn plain_question(text: &str) -> &str {
+    let is_about_failure =
+        text.starts_with("Why did this fail: `") || text.starts_with("Why did the last command fail (");
+    if is_about_failure && text.ends_with(")?") { "what went wrong?" } else { text }
 }
 
 fn environment_line<'a>(text: &'a str, name: &str) -> Option<&'a str> {
@@ -190,5 +198,13 @@ mod tests {
             let question = Question::parse(&text);
             prop_assert!(question.text.len() <= MAX_QUESTION_BYTES && question.history.len() <= MAX_ENTRIES);
         }
+    }
+
+    #[test]
+    fn what_the_client_asks_about_a_failed_command_is_what_went_wrong() {
+        for text in ["Why did this fail: `rm -rf all big files` (exit 1)?", "Why did the last command fail (exit 2)?"] {
+            assert_eq!(Question::parse(text).text, "what went wrong?");
+        }
+        assert_eq!(Question::parse("Why did this fail: who knows").text, "Why did this fail: who knows");
     }
 }

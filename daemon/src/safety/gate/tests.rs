@@ -2,6 +2,8 @@ use std::collections::VecDeque;
 
 use serde_json::json;
 
+use cohab_shell_relay::policy::remembered;
+
 use super::*;
 use crate::agent::port::{Intent, JsonObject};
 
@@ -58,7 +60,8 @@ fn planned(command: &str, cwd: &str) -> PlannedCall {
 }
 
 fn yes(for_session: bool) -> ApprovalAnswer {
-    ApprovalAnswer::Approved { approval: Some("id".into()), for_session }
+    let lasts = if for_session { Lasts::Session } else { Lasts::Once };
+    ApprovalAnswer::Approved { approval: Some("id".into()), lasts }
 }
 
 fn no() -> ApprovalAnswer {
@@ -175,5 +178,119 @@ async fn the_policy_learns_which_shell_reads_the_command() {
         let read_only = Arc::new(|| ApprovalMode::ReadOnly);
         let gate = Gate::new(by_shell, read_only, user([]), Consents::default(), "/home/ann".into(), shell);
         assert_eq!(gate.before_tool(&mut planned("x", "/")).await.is_ok(), may_run, "{shell:?}");
+    }
+}
+
+/// The rules of one folder or of all.
+#[derive(Debug)]
+struct Allowed(Arc<remembered::Loaded>);
+
+impl Remembered for Allowed {
+    fn loaded(&self) -> Arc<remembered::Loaded> {
+        Arc::clone(&self.0)
+    }
+}
+
+fn allowed(line: &str, folder: Option<&str>) -> Arc<Allowed> {
+    let rule = remembered::Rule::of(line, folder.map(Path::new), Shell::Bash).unwrap();
+    Arc::new(Allowed(Arc::new(remembered::parse(&remembered::with_rule("", &rule).unwrap()))))
+}
+
+#[tokio::test]
+async fn what_is_allowed_for_good_is_not_asked_in_its_folder_in_any_session() {
+    for (folder, cwd, questions) in [(None, "/one", 0), (Some("/one"), "/one", 0), (Some("/one"), "/two", 1)] {
+        let user = user([yes(false)]);
+        let gate = gate(ApprovalMode::Ask, &user, &Consents::default()).with_remembered(allowed("ask a", folder));
+        gate.before_tool(&mut planned("ask a", cwd)).await.unwrap();
+        assert_eq!(user.questions.lock().unwrap().len(), questions, "{folder:?} {cwd}");
+    }
+}
+
+#[tokio::test]
+async fn a_rule_lowers_a_question_and_never_danger_denial_or_a_stricter_mode() {
+    for (command, mode, may_run, questions) in [
+        ("danger a", ApprovalMode::Ask, true, 1),
+        ("deny a", ApprovalMode::Ask, false, 0),
+        ("ask a", ApprovalMode::ReadOnly, false, 0),
+        ("ask a; id", ApprovalMode::Ask, true, 1),
+    ] {
+        let user = user([yes(false)]);
+        let rule = command.trim_end_matches("; id");
+        let gate = gate(mode, &user, &Consents::default()).with_remembered(allowed(rule, None));
+        assert_eq!(gate.before_tool(&mut planned(command, "/")).await.is_ok(), may_run, "{command}");
+        assert_eq!(user.questions.lock().unwrap().len(), questions, "{command}");
+    }
+}
+
+/// The commands that were asked about.
+fn asked(user: &User) -> Vec<String> {
+    let questions = user.questions.lock().unwrap();
+    let text = |question: &ApprovalQuestion| match &question.subject {
+        ApprovalSubject::Effect { effect: Effect::RunCommand { command }, .. } => command.clone(),
+        other => panic!("{other:?}"),
+    };
+    questions.iter().map(text).collect()
+}
+
+#[tokio::test]
+async fn commands_of_one_answer_are_asked_about_beforehand_and_then_no_more() {
+    let user = user([yes(false), no()]);
+    let gate = gate(ApprovalMode::Ask, &user, &Consents::default());
+    let mut calls = ["ask a", "allow b", "ask c"].map(|command| planned(command, "/"));
+    assert!(gate.before_tools(&calls).await.is_continue());
+    assert_eq!(asked(&user), ["ask a", "ask c"]);
+    gate.before_tool(&mut calls[0]).await.unwrap();
+    assert_eq!(calls[0].approval.as_deref(), Some("id"));
+    gate.before_tool(&mut calls[1]).await.unwrap();
+    let refused = gate.before_tool(&mut calls[2]).await;
+    assert_eq!(refused, Err(Denial::Refused { reason: "not now".into() }));
+    assert_eq!(asked(&user).len(), 2);
+}
+
+#[tokio::test]
+async fn danger_and_what_is_known_already_are_in_no_batch() {
+    let (user, consents) = (user([yes(true), no()]), Consents::default());
+    let gate = gate(ApprovalMode::Ask, &user, &consents).with_remembered(allowed("ask b", None));
+    gate.before_tool(&mut planned("ask a", "/")).await.unwrap();
+    gate.before_tool(&mut planned("ask n", "/")).await.unwrap_err();
+    // Only one is left to be asked, and that when its turn comes.
+    let calls =
+        ["ask a", "ask b", "ask n", "danger d", "deny e", "ask c", "ask c"].map(|command| planned(command, "/"));
+    assert!(gate.before_tools(&calls).await.is_continue());
+    assert_eq!(asked(&user), ["ask a", "ask n"]);
+}
+
+#[tokio::test]
+async fn a_command_whose_folder_has_changed_meanwhile_is_asked_again() {
+    let user = user([yes(false), yes(false), yes(false)]);
+    let gate = gate(ApprovalMode::Ask, &user, &Consents::default());
+    let calls = ["ask cd", "ask b"].map(|command| planned(command, "/"));
+    assert!(gate.before_tools(&calls).await.is_continue());
+    gate.before_tool(&mut planned("ask cd", "/")).await.unwrap();
+    gate.before_tool(&mut planned("ask b", "/elsewhere")).await.unwrap();
+    assert_eq!(asked(&user), ["ask cd", "ask b", "ask b"]);
+    // An answer counts once.
+    gate.before_tool(&mut planned("ask b", "/")).await.unwrap();
+    assert_eq!(asked(&user).len(), 3);
+}
+
+#[tokio::test]
+async fn an_answer_can_change_one_command_of_a_batch_or_end_the_turn() {
+    let edited = ApprovalAnswer::Edited { command: "ask mine".into(), approval: Some("e".into()) };
+    let user = user([edited, yes(false), ApprovalAnswer::CancelTurn]);
+    let gate = gate(ApprovalMode::Ask, &user, &Consents::default());
+    let mut calls = ["ask a", "ask b"].map(|command| planned(command, "/"));
+    assert!(gate.before_tools(&calls).await.is_continue());
+    gate.before_tool(&mut calls[0]).await.unwrap();
+    assert_eq!(calls[0].args["command"], json!("ask mine"));
+    assert!(gate.before_tools(&["ask x", "ask y"].map(|command| planned(command, "/"))).await.is_break());
+}
+
+#[tokio::test]
+async fn nothing_is_asked_beforehand_where_nothing_is_asked() {
+    for mode in [ApprovalMode::All, ApprovalMode::ReadOnly] {
+        let user = user([]);
+        let calls = ["ask a", "ask b"].map(|command| planned(command, "/"));
+        assert!(gate(mode, &user, &Consents::default()).before_tools(&calls).await.is_continue());
     }
 }

@@ -154,10 +154,25 @@ impl Session {
     /// Asks the user; the answer comes through the handle.
     #[must_use]
     pub fn open_approval(self: &Arc<Self>, request: ApprovalRequest) -> OpenApproval {
-        let (sender, decision) = oneshot::channel();
-        let id = request.approval_id;
-        self.lock().approvals.insert(id, sender);
+        let open = self.await_reply(request.approval_id);
         self.tell(DaemonMessage::ApprovalRequest(request));
+        open
+    }
+
+    /// Asks the user about several commands: one answer to the question decides all, or one to each of `ids`.
+    #[must_use]
+    pub fn open_batch(
+        self: &Arc<Self>,
+        request: ApprovalRequest,
+        ids: &[ApprovalId],
+    ) -> (OpenApproval, Vec<OpenApproval>) {
+        let each = ids.iter().map(|id| self.await_reply(*id)).collect();
+        (self.open_approval(request), each)
+    }
+
+    fn await_reply(self: &Arc<Self>, id: ApprovalId) -> OpenApproval {
+        let (sender, decision) = oneshot::channel();
+        self.lock().approvals.insert(id, sender);
         OpenApproval { session: Arc::clone(self), id, decision }
     }
 

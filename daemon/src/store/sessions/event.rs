@@ -142,9 +142,9 @@ impl Approval {
         match self {
             Self::NotNeeded => "not needed",
             Self::Once => "asked once",
-            Self::Session => "session",
-            Self::Rule => "rule",
-            Self::Edited => "asked, edited",
+            Self::Session => "for the session",
+            Self::Rule => "by a rule",
+            Self::Edited => "asked once, edited by you",
             Self::Mode => "mode all",
             Self::Refused => "refused",
         }

@@ -14,7 +14,9 @@ pub fn of_key(key: &str) -> String {
     let hash = key
         .bytes()
         .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
-    format!("{hash:0DIGITS$x}")
+    // Its first digits hardly depend on the last letters; so they do.
+    let mixed = (hash ^ (hash >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
+    format!("{:0DIGITS$x}", mixed ^ (mixed >> 33))
 }
 
 /// Whether a person may have meant an id by this.

@@ -116,6 +116,13 @@ pub(super) fn is_builtin_that_counts(name: &str) -> bool {
     BUILTINS_THAT_COUNT.contains(&name)
 }
 
+/// Whether its words may be assignments, or are shell options and the like.
+pub(super) fn assigns(name: &str) -> bool {
+    let others =
+        ["shopt", "enable", "hash", "bind", "complete", "compdef", "umask", "ulimit", "unalias", "setopt", "abbr"];
+    ASSIGNING.contains(&name) || EVALUATING.contains(&name) || others.contains(&name)
+}
+
 pub(super) fn judge_assignment(name: &str, value: &str, findings: &mut Findings) {
     if DECIDING.iter().any(|pattern| glob::matches(name, pattern)) {
         findings.danger(format!("sets `{name}`, which decides what runs"));

@@ -25,6 +25,21 @@ pub(super) fn find(text: &str, context: Context<'_>, findings: &mut Findings) {
     Judge { context, findings, hand_overs: 0, judged_words: 0 }.judge_text(text);
 }
 
+/// Why a command of this name is asked each time, though it may do no harm.
+pub(super) fn why_never_remembered(verb: &str) -> Option<&'static str> {
+    if code::is_shell(verb) || code::is_interpreter(verb) {
+        return Some("runs code that it is given");
+    }
+    if wrappers::is_wrapper(verb) {
+        return Some("runs other commands");
+    }
+    if network::connects(verb) {
+        return Some("talks to the network");
+    }
+    (environment::is_builtin_that_counts(verb) || environment::assigns(verb))
+        .then_some("changes what later commands mean")
+}
+
 const NOT_CHECKABLE: &str = "too long or too deeply nested to be checked";
 
 struct Judge<'a, 'f> {

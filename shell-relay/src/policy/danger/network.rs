@@ -34,6 +34,11 @@ const CONNECTING: &[&str] = &[
     "rclone",
 ];
 
+/// Whether it connects to what its operands name.
+pub(super) fn connects(verb: &str) -> bool {
+    CONNECTING.contains(&verb)
+}
+
 pub(super) fn judge(verb: &str, arguments: &[LooseWord], around: &LooseCommand, findings: &mut Findings) {
     if !CONNECTING.contains(&verb) {
         return;

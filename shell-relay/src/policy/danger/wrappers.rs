@@ -86,6 +86,11 @@ const TEXT_OPTIONS: &[(&str, &[&str])] = &[
     ("docker", &["-c"]),
 ];
 
+/// Whether it only runs another command, in some other way.
+pub(super) fn is_wrapper(verb: &str) -> bool {
+    WRAPPERS.iter().any(|(name, ..)| *name == verb)
+}
+
 /// The command that a wrapper runs, from its name on.
 pub(super) fn inner_command<'a>(verb: &str, arguments: &'a [LooseWord]) -> Option<&'a [LooseWord]> {
     if matches!(verb, "find" | "fd" | "fdfind") {

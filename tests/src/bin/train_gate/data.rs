@@ -19,12 +19,24 @@ pub(crate) enum Part {
     HeldOut,
 }
 
+/// Where a line is from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// The data.
+    Corpus,
+    /// Written for this program, as people type at a prompt.
+    Spoken,
+    /// Made of others.
+    Variant,
+}
+
 /// A line whose kind is known.
 #[derive(Clone, Debug)]
 pub(crate) struct Sample<'a> {
     pub(crate) text: &'a str,
     pub(crate) decision: Decision,
     pub(crate) part: Part,
+    pub(crate) source: Source,
     /// A number that is the line's own.
     pub(crate) hash: u64,
 }
@@ -40,11 +52,11 @@ impl Sample<'_> {
 }
 
 /// All lines of a file; what is no labelled line is left out.
-pub(crate) fn read(text: &str) -> Vec<Sample<'_>> {
-    text.lines().filter_map(sample).collect()
+pub(crate) fn read(text: &str, source: Source) -> impl Iterator<Item = Sample<'_>> {
+    text.lines().filter_map(move |line| sample(line, source))
 }
 
-fn sample(line: &str) -> Option<Sample<'_>> {
+fn sample(line: &str, source: Source) -> Option<Sample<'_>> {
     let (label, text) = line.split_once('\t')?;
     let decision = match label {
         "shell" => Decision::Shell,
@@ -57,7 +69,7 @@ fn sample(line: &str) -> Option<Sample<'_>> {
         HELD_OUT_PERCENT.. if hash % 100 < HELD_OUT_PERCENT + TUNING_PERCENT => Part::Tuning,
         _ => Part::Fit,
     };
-    Some(Sample { text, decision, part, hash })
+    Some(Sample { text, decision, part, source, hash })
 }
 
 /// The words of a line in small letters, so that lines with the same words land on one side.

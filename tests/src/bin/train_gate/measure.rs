@@ -5,15 +5,17 @@ use std::fmt::Write as _;
 use cohab::gate::{Decision, Names, Verdict, decide, line::Line, weights::Weights};
 
 use crate::{
-    data::Sample,
+    data::{Sample, Source},
     names::NameSet,
     world::{Bare, Full},
 };
 
-const KINDS: [&str; 3] = ["commands", "language", "language, command first"];
+const KINDS: [&str; 6] =
+    ["commands", "language", "language, command first", "own commands", "own language", "own language, command first"];
 
 fn kind(sample: &Sample<'_>, names: &NameSet) -> usize {
-    if sample.is_language() { 1 + usize::from(names.contains(sample.first_word())) } else { 0 }
+    let kind = if sample.is_language() { 1 + usize::from(names.contains(sample.first_word())) } else { 0 };
+    if sample.source == Source::Spoken { kind + 3 } else { kind }
 }
 
 fn verdict(sample: &Sample<'_>, names: &dyn Names, weights: &Weights) -> Verdict {
@@ -25,7 +27,7 @@ pub(crate) fn table(samples: &[Sample<'_>], weights: &Weights, names: &NameSet, 
     let mut text = String::new();
     let machines: [(&str, &dyn Names); 2] = [("bare", &Bare), ("full", &Full(names))];
     for (machine, machine_names) in machines {
-        let mut rows = [(0_usize, 0_usize, 0_usize); 3];
+        let mut rows = [(0_usize, 0_usize, 0_usize); KINDS.len()];
         let mut mistakes = String::new();
         for sample in samples {
             let row = &mut rows[kind(sample, names)];
@@ -46,7 +48,7 @@ pub(crate) fn table(samples: &[Sample<'_>], weights: &Weights, names: &NameSet, 
         for (kind, (lines, wrong, ruled)) in KINDS.iter().zip(rows) {
             let share = 100.0 * (1.0 - wrong as f64 / lines.max(1) as f64);
             let _ =
-                writeln!(text, "  {machine}: {kind:<24} {share:7.2} % of {lines} ({wrong} wrong), {ruled} by a rule");
+                writeln!(text, "  {machine}: {kind:<28} {share:7.2} % of {lines} ({wrong} wrong), {ruled} by a rule");
         }
         text.push_str(&mistakes);
     }
@@ -68,9 +70,18 @@ pub(crate) fn thresholds(samples: &[Sample<'_>], weights: &Weights, names: &Name
             });
             let (count, language) = decided.fold((0, 0), |(count, yes), is| (count + 1, yes + usize::from(is)));
             let share = 100.0 * language as f64 / f64::from(count.max(1));
-            if kind == 0 { 100.0 - share } else { share }
+            if kind.is_multiple_of(3) { 100.0 - share } else { share }
         };
-        let _ = writeln!(text, "  {threshold:5.2}: {:6.2} {:6.2} {:6.2}", right(0), right(1), right(2));
+        let _ = writeln!(
+            text,
+            "  {threshold:5.2}: {:6.2} {:6.2} {:6.2}; {:6.2} {:6.2} {:6.2}",
+            right(0),
+            right(1),
+            right(2),
+            right(3),
+            right(4),
+            right(5)
+        );
     }
     text
 }

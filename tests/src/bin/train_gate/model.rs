@@ -8,7 +8,11 @@ use cohab::gate::{
     weights::{HASHED, Weights, hash, name_hash},
 };
 
-use crate::{data::Sample, names::NameSet, world};
+use crate::{
+    data::{Sample, Source},
+    names::NameSet,
+    world,
+};
 
 /// How often each line is seen, on another machine each time.
 const ROUNDS: u64 = 12;
@@ -18,6 +22,8 @@ const HASHED_STEP: f32 = 0.10;
 const DECAY: f32 = 0.0004;
 /// How much a command counts, a sentence counts 1: the worst mistake is to take a command away.
 const COMMAND_COUNTS: f32 = 2.0;
+/// How much more a line counts that is as people type.
+const SPOKEN_COUNTS: f32 = 2.0;
 /// What a sum must exceed for the assistant, beyond even odds.
 const CAUTION: f32 = 0.0;
 
@@ -65,6 +71,7 @@ impl Model {
             + words.iter().map(|index| self.hashed[*index]).sum::<f32>();
         let chance = 1.0 / (1.0 + (-sum).exp());
         let (target, counts) = if sample.is_language() { (1.0, 1.0) } else { (0.0, COMMAND_COUNTS) };
+        let counts = if sample.source == Source::Spoken { counts * SPOKEN_COUNTS } else { counts };
         self.step((target - chance) * counts, &features, &words);
     }
 

@@ -4,20 +4,33 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use cohab::gate::standing::is_assignment;
 
-use crate::data::Sample;
+use crate::data::{Sample, Source};
 
 /// Names of programs.
 pub(crate) type NameSet = BTreeSet<String>;
 
 const WRAPPERS: &[&str] = &["sudo", "env", "time", "doas", "nohup", "xargs", "command", "exec"];
-/// A name in one command only that so many sentences begin with is a slip of the data.
-const SENTENCES_AGAINST: usize = 15;
+/// What so many times more sentences than commands begin with is a word, not a name.
+const SENTENCES_AGAINST: usize = 20;
+/// Names although they are words.
+const KEPT: &[&str] = &["open", "w"];
+/// Words although a command in the data begins with them.
+const WORDS: &[&str] = &["away", "from", "hello", "most", "next", "now", "on", "whatever"];
 
-/// The first words of all commands, behind operators and wrappers, too.
+/// The first words of all commands, words that sentences begin with as well.
+pub(crate) fn first_words(samples: &[Sample<'_>]) -> NameSet {
+    let commands = samples.iter().filter(|sample| !sample.is_language() && sample.source == Source::Corpus);
+    commands.map(|sample| sample.first_word().to_owned()).collect()
+}
+
+/// The names of programs: first words of all commands, behind operators and wrappers, too, without what is rather a word.
 pub(crate) fn collect(samples: &[Sample<'_>]) -> NameSet {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     let mut sentences: BTreeMap<&str, usize> = BTreeMap::new();
     for sample in samples {
+        if sample.source != Source::Corpus {
+            continue;
+        }
         if sample.is_language() {
             *sentences.entry(sample.first_word()).or_default() += 1;
             continue;
@@ -26,8 +39,14 @@ pub(crate) fn collect(samples: &[Sample<'_>]) -> NameSet {
             *counts.entry(name).or_default() += 1;
         }
     }
-    let is_slip = |name: &str, count: usize| count <= 1 && sentences.get(name).is_some_and(|n| *n >= SENTENCES_AGAINST);
-    counts.into_iter().filter(|(name, count)| !is_slip(name, *count)).map(|(name, _)| name.to_owned()).collect()
+    let is_word = |name: &str, count: usize| {
+        name.len() == 1 || WORDS.contains(&name) || sentences.get(name).is_some_and(|n| *n >= count * SENTENCES_AGAINST)
+    };
+    counts
+        .into_iter()
+        .filter(|(name, count)| KEPT.contains(name) || !is_word(name, *count))
+        .map(|(name, _)| name.to_owned())
+        .collect()
 }
 
 fn heads(line: &str) -> Vec<&str> {

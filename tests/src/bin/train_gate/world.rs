@@ -2,7 +2,7 @@
 
 use cohab::gate::{
     Names,
-    builtins::{is_builtin, is_everywhere},
+    builtins::{is_builtin, is_builtin_somewhere, is_everywhere},
     standing::Standing,
     weights::hash,
 };
@@ -21,14 +21,12 @@ pub(crate) fn standing(sample: &Sample<'_>, round: u64, names: &NameSet) -> (Sta
     let name = sample.first_word();
     let coin = |seed: u64| hash(&sample.hash.to_le_bytes(), round * 8 + seed) % 100;
     let is_builtin = is_builtin(name);
-    let is_name = names.contains(name) || is_everywhere(name);
-    let is_hidden = !is_builtin && coin(1) < HIDDEN_PERCENT;
+    let is_somewhere = is_builtin_somewhere(name);
+    let is_name = names.contains(name) || is_everywhere(name) || is_somewhere;
+    let is_hidden = !is_somewhere && coin(1) < HIDDEN_PERCENT;
     let chance = if is_name || !sample.is_language() { INSTALLED_PERCENT } else { CHANCE_PERCENT };
-    let standing = Standing {
-        resolves: is_builtin || (is_everywhere(name) && !is_hidden) || coin(2) < chance,
-        is_well_known: is_builtin || (is_name && !is_hidden),
-        is_builtin,
-    };
+    let resolves = is_builtin || (is_everywhere(name) && !is_hidden) || coin(2) < chance;
+    let standing = Standing { resolves, is_well_known: is_name && !is_hidden, is_builtin: is_somewhere && resolves };
     (standing, is_hidden)
 }
 
@@ -37,7 +35,7 @@ pub(crate) struct Bare;
 
 impl Names for Bare {
     fn resolves(&self, name: &str) -> bool {
-        is_builtin(name) || is_everywhere(name)
+        is_builtin_somewhere(name) || is_everywhere(name)
     }
 
     fn exists(&self, _: &str) -> bool {

@@ -1,0 +1,144 @@
+//! Questions for consent, and the user's answers.
+
+use std::{sync::Arc, time::Instant};
+
+use cohab_protocol::{
+    ApprovalDecision, ApprovalReply, ApprovalRequest, ApprovalSubject, ClientMessage, Notice, NoticeKind,
+};
+
+use super::{App, Surface, turn::Turn};
+use crate::{
+    approval::{OpenQuestion, Outcome},
+    consent::Agreed,
+    effect::Effect,
+    errand::Done,
+    ui::{keys::Input, status},
+};
+
+impl App {
+    pub(super) fn on_approval_request(&mut self, request: ApprovalRequest, now: Instant, effects: &mut Vec<Effect>) {
+        if !self.is_current(request.turn_id) {
+            let decision = ApprovalDecision::Refused { note: "the turn is over".into() };
+            effects.push(reply(&request, decision));
+            return;
+        }
+        let open = self.turn.as_ref().and_then(|turn| turn.question.as_ref());
+        if open.is_some_and(|open| open.is_about(request.approval_id)) {
+            return;
+        }
+        self.flush_text();
+        let (question, errand) = OpenQuestion::new(request, Arc::clone(&self.options.scene), now);
+        if let Some(turn) = self.turn.as_mut() {
+            turn.question = Some(question);
+        }
+        self.print_large_card();
+        if !self.is_aside() {
+            effects.push(Effect::TakeKeyboard(true));
+        }
+        effects.extend(errand.map(Effect::Begin));
+    }
+
+    /// A card that does not fit into the live area is printed, and scrolls away with the rest.
+    fn print_large_card(&mut self) {
+        let (width, rows, look) = (self.width(), usize::from(self.rows), self.options.look);
+        let Some(question) = self.turn.as_ref().and_then(|turn| turn.question.as_ref()) else { return };
+        if question.fitting_card(width, rows, look).is_none() {
+            let card = question.card(width, look);
+            self.above.extend(card);
+        }
+    }
+
+    /// What the user typed while a question is open.
+    pub(super) fn on_inputs(&mut self, inputs: &[Input], now: Instant, effects: &mut Vec<Effect>) {
+        if self.surface != Surface::Ours {
+            // The question is not on the screen yet.
+            return;
+        }
+        self.is_dirty = true;
+        for input in inputs {
+            let Some(question) = self.turn.as_mut().and_then(|turn| turn.question.as_mut()) else { return };
+            let outcome = question.on_input(input, now);
+            if matches!(&outcome.decided, Some((_, ApprovalDecision::CancelTurn))) {
+                self.entry.bring_back_by(input);
+            }
+            self.take_outcome(outcome, now, effects);
+        }
+    }
+
+    /// What was begun for a question is done.
+    pub(super) fn on_done(&mut self, done: Done, now: Instant, effects: &mut Vec<Effect>) {
+        let Some(question) = self.turn.as_mut().and_then(|turn| turn.question.as_mut()) else { return };
+        let outcome = question.on_done(done, now);
+        self.is_dirty = true;
+        self.take_outcome(outcome, now, effects);
+    }
+
+    pub(super) fn on_question_time(&mut self, now: Instant, effects: &mut Vec<Effect>) {
+        let Some(question) = self.turn.as_mut().and_then(|turn| turn.question.as_mut()) else { return };
+        if question.deadline().is_some_and(|due| now >= due) {
+            let outcome = question.on_time(now);
+            self.is_dirty = true;
+            self.take_outcome(outcome, now, effects);
+        }
+    }
+
+    fn take_outcome(&mut self, outcome: Outcome, now: Instant, effects: &mut Vec<Effect>) {
+        let Outcome { decided, remark, errand, has_new_card, is_closed } = outcome;
+        if is_closed {
+            self.turn.as_mut().map(Turn::close_question);
+            effects.push(Effect::TakeKeyboard(false));
+        }
+        if let Some((text, is_failure)) = remark {
+            let (width, look) = (self.width(), self.options.look);
+            let warning = |text| Notice { turn_id: None, kind: NoticeKind::Warning, text };
+            self.above.extend(match is_failure {
+                true => status::notice(&warning(text), width, look),
+                false => status::remark(&text, width),
+            });
+        }
+        if has_new_card {
+            self.print_large_card();
+        }
+        effects.extend(errand.map(Effect::Begin));
+        if let Some((request, decision)) = decided {
+            self.remember(&request, &decision);
+            let ends_turn = decision == ApprovalDecision::CancelTurn;
+            effects.push(reply(&request, decision));
+            if ends_turn {
+                self.cancel_turn(now, effects);
+            }
+        }
+    }
+
+    fn remember(&mut self, request: &ApprovalRequest, decision: &ApprovalDecision) {
+        match &request.subject {
+            ApprovalSubject::Command { command, cwd, .. } => {
+                let agreed = |command: &str| Agreed { command: command.to_owned(), cwd: cwd.to_path_buf() };
+                match decision {
+                    ApprovalDecision::Once => self.consents.allow_once(request.approval_id, agreed(command)),
+                    ApprovalDecision::Session | ApprovalDecision::Folder | ApprovalDecision::Always => {
+                        self.consents.allow_once(request.approval_id, agreed(command));
+                        if !request.is_dangerous {
+                            self.consents.allow_for_session(agreed(command));
+                        }
+                    }
+                    ApprovalDecision::Edited { command } => {
+                        self.consents.allow_once(request.approval_id, agreed(command));
+                    }
+                    ApprovalDecision::Refused { .. } | ApprovalDecision::CancelTurn => {}
+                }
+            }
+            ApprovalSubject::Commands(commands) if *decision == ApprovalDecision::Once => {
+                for one in commands {
+                    let agreed = Agreed { command: one.command.clone(), cwd: one.cwd.to_path_buf() };
+                    self.consents.allow_once(one.approval_id, agreed);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn reply(request: &ApprovalRequest, decision: ApprovalDecision) -> Effect {
+    Effect::Send(ClientMessage::ApprovalReply(ApprovalReply { approval_id: request.approval_id, decision }))
+}

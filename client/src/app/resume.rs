@@ -1,0 +1,248 @@
+//! `cohab sessions resume ID` and `fork ID` at the prompt, and `cohab --session ID`: this shell goes on with an older conversation.
+//! A small turn of its own: join the session, say which, offer to bring the folder and the variables back that it was left with.
+
+use std::{path::Path, time::Duration};
+
+use cohab_protocol::{Attached, EnvSetting, ErrorSubject, LeftState, SessionKey, WireError, WireErrorKind};
+use cohab_shell_relay::{
+    live::{LineDecision, LiveEvent},
+    runner::{CommandOutcome, CommandRequest, Ending},
+    shell::{Shell, quoted},
+};
+
+use super::{App, LinkState, Surface};
+use crate::{
+    effect::Effect,
+    ui::{
+        receipt::tilde,
+        visible::{visible, visible_command},
+    },
+};
+
+/// The lines that ask for it, but for the id, with what the name of the session then begins with.
+const LINES: [([&str; 3], &str); 2] =
+    [(["cohab", "sessions", "resume"], "resume:"), (["cohab", "sessions", "fork"], "fork:")];
+/// A `cd` is done in milliseconds, unless the folder is on a disk that hangs.
+const TIMEOUT: Duration = Duration::from_secs(30);
+/// Variables with longer values are not offered, in bytes: nobody could read what they agree to.
+const MAX_VALUE_BYTES: usize = 120;
+/// Variables that are offered.
+const MAX_VARIABLES: usize = 8;
+
+#[derive(Debug, PartialEq)]
+enum Stage {
+    /// The terminal is not ours, or the session not joined.
+    Joining,
+    /// The user decides about this command.
+    Offering(String),
+    /// The command of this id runs.
+    Running(String),
+    /// It has run.
+    Done,
+}
+
+/// A session is being joined.
+#[derive(Debug)]
+pub(super) struct Resuming {
+    stage: Stage,
+    joined: Option<Result<Attached, (String, String)>>,
+}
+
+/// The name of the session that a line asks for.
+pub(super) fn wanted(line: &str) -> Option<SessionKey> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let (id, words) = words.split_last()?;
+    let is_id = !id.is_empty() && id.chars().all(|c| c.is_ascii_alphanumeric());
+    let (_, prefix) = LINES.iter().find(|(line, _)| words == line).filter(|_| is_id)?;
+    Some(SessionKey(format!("{prefix}{id}")))
+}
+
+impl App {
+    /// Begins, the line having been taken from the shell.
+    pub(super) fn begin_resume(&mut self, line: &str, session: SessionKey, effects: &mut Vec<Effect>) {
+        effects.push(Effect::DecideLine(LineDecision::Assistant));
+        self.surface = Surface::Opening;
+        self.print_own_line(&visible(line.trim()));
+        self.resuming = Some(Resuming { stage: Stage::Joining, joined: None });
+        self.link = LinkState::Connecting;
+        effects.push(Effect::Join(session));
+    }
+
+    /// The session is joined, or cannot be. Of a shell that was opened for it this is the first that is known of it.
+    pub(super) fn joined(&mut self, joined: Result<Attached, (String, String)>, effects: &mut Vec<Effect>) {
+        if let Some(resuming) = self.resuming.as_mut() {
+            resuming.joined = Some(joined);
+            if self.surface == Surface::Ours {
+                self.advance_resume(effects);
+            }
+        } else if self.surface == Surface::Shell && self.turn.is_none() {
+            self.resuming = Some(Resuming { stage: Stage::Joining, joined: Some(joined) });
+            self.surface = Surface::Opening;
+            // Below the prompt's row.
+            self.print_own_line("");
+            effects.push(Effect::BeginAnswer);
+        }
+    }
+
+    /// It cannot be joined. What was asked meanwhile goes to the session before it.
+    pub(super) fn on_not_joined(&mut self, message: String, hint: String, effects: &mut Vec<Effect>) {
+        self.link = LinkState::Down;
+        if self.turn.is_some() {
+            self.connect(effects);
+        }
+        self.joined(Err((message, hint)), effects);
+    }
+
+    /// Whether a session is being joined.
+    pub(super) fn is_joining(&self) -> bool {
+        self.resuming.is_some()
+    }
+
+    /// The terminal is ours, or the session is joined. False if none is.
+    pub(super) fn advance_resume(&mut self, effects: &mut Vec<Effect>) -> bool {
+        let Some(resuming) = self.resuming.as_mut() else { return false };
+        self.is_dirty = true;
+        if resuming.stage == Stage::Done {
+            self.close_resume(effects);
+            return true;
+        }
+        match resuming.joined.take() {
+            None => {}
+            Some(Ok(attached)) => self.tell_joined(&attached, effects),
+            Some(Err((message, hint))) => {
+                self.print_error(&WireError {
+                    about: ErrorSubject::Connection,
+                    kind: WireErrorKind::NotFound,
+                    message,
+                    hint: Some(hint),
+                });
+                self.close_resume(effects);
+            }
+        }
+        true
+    }
+
+    fn tell_joined(&mut self, attached: &Attached, effects: &mut Vec<Effect>) {
+        let title = attached.title.as_deref().unwrap_or_default();
+        self.print_remark(&format!("This shell goes on with \"{}\".", visible(title)));
+        let options = &self.options;
+        let left = attached.left.as_ref();
+        let script = left.and_then(|left| way_back(left, &self.cwd, &options.home, options.shell));
+        let Some((names, script)) = script else { return self.close_resume(effects) };
+        self.print_remark(&format!("It was left {names}."));
+        self.print_command(&script);
+        self.print_remark("y runs this · any other key leaves the shell as it is");
+        if let Some(resuming) = self.resuming.as_mut() {
+            resuming.stage = Stage::Offering(script);
+        }
+        effects.push(Effect::TakeKeyboard(true));
+    }
+
+    /// What the user typed while the way back is offered. False if it is not.
+    pub(super) fn on_resume_keys(&mut self, bytes: &[u8], effects: &mut Vec<Effect>) -> bool {
+        let Some(Resuming { stage, .. }) = self.resuming.as_mut() else { return false };
+        let Stage::Offering(script) = stage else { return true };
+        let text = std::mem::take(script);
+        effects.push(Effect::TakeKeyboard(false));
+        if bytes != b"y" && bytes != b"Y" {
+            self.close_resume(effects);
+            return true;
+        }
+        let id = (self.options.fresh_turn_id)().to_string();
+        *stage = Stage::Running(id.clone());
+        self.surface = Surface::Command;
+        let request = CommandRequest { id, text, timeout: TIMEOUT, wants_env_delta: false };
+        effects.push(Effect::RunAsItIs(request));
+        true
+    }
+
+    /// What the relay says about the command of the way back; any other event comes back.
+    pub(super) fn on_resume_event(&mut self, event: LiveEvent, effects: &mut Vec<Effect>) -> Option<LiveEvent> {
+        let Some(Resuming { stage: Stage::Running(running), .. }) = self.resuming.as_ref() else { return Some(event) };
+        match event {
+            LiveEvent::CommandFinished { id, outcome } if id == *running => {
+                self.cwd.clone_from(&outcome.cwd);
+                if let Some(remark) = failed(&outcome) {
+                    self.print_remark(&remark);
+                }
+                self.resuming = Some(Resuming { stage: Stage::Done, joined: None });
+            }
+            LiveEvent::CommandRefused { id, error } if id == *running => {
+                self.surface = Surface::Ours;
+                self.print_remark(&format!("It did not run: {error}."));
+                self.close_resume(effects);
+            }
+            other => return Some(other),
+        }
+        None
+    }
+
+    /// Nobody waits any more.
+    pub(super) fn cancel_resume(&mut self, effects: &mut Vec<Effect>) {
+        if self.surface == Surface::Ours {
+            self.print_remark("stopped");
+            self.close_resume(effects);
+        }
+    }
+
+    pub(super) fn close_resume(&mut self, effects: &mut Vec<Effect>) {
+        self.surface = Surface::Closing;
+        effects.push(Effect::EndAnswer);
+    }
+
+    /// The prompt is back, or was never left.
+    pub(super) fn end_resume(&mut self) {
+        self.resuming = None;
+    }
+}
+
+fn failed(outcome: &CommandOutcome) -> Option<String> {
+    match (outcome.ending, outcome.status) {
+        (Ending::Exited, Some(0)) => None,
+        (Ending::Exited, Some(status)) => Some(format!("It ended with exit {status}.")),
+        _ => Some("It did not end as it should.".to_owned()),
+    }
+}
+
+/// How the shell was left, in words, and the command that brings it back; none if it is so already.
+fn way_back(left: &LeftState, cwd: &Path, home: &Path, shell: Shell) -> Option<(String, String)> {
+    let mut commands = Vec::new();
+    let mut words = Vec::new();
+    let folder = left.cwd.to_path_buf();
+    if folder != cwd
+        && folder.is_absolute()
+        && let Some(quoted) = word(&folder.to_string_lossy(), shell)
+    {
+        words.push(format!("in {}", visible(&tilde(&folder.to_string_lossy(), home))));
+        commands.push(format!("cd -- {quoted}"));
+    }
+    let is_offered = |one: &&EnvSetting| is_name(&one.name) && one.value.len() <= MAX_VALUE_BYTES;
+    let offered = left.environment.iter().filter(is_offered);
+    let variables = offered.filter_map(|one| Some((one.name.as_str(), word(&one.value, shell)?)));
+    let variables: Vec<(&str, String)> = variables.take(MAX_VARIABLES).collect();
+    commands.extend(variables.iter().map(|(name, value)| match shell {
+        Shell::Fish => format!("set -gx {name} {value}"),
+        Shell::Bash | Shell::Zsh | Shell::Other => format!("export {name}={value}"),
+    }));
+    if !variables.is_empty() {
+        let names: Vec<&str> = variables.iter().map(|(name, _)| *name).collect();
+        words.push(format!("with {}", names.join(", ")));
+    }
+    (!commands.is_empty()).then(|| (words.join(", "), commands.join(" && ")))
+}
+
+fn is_name(name: &str) -> bool {
+    let is_word = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    is_word && name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+}
+
+/// One word of the shell, or none where that could not be read back by a person.
+fn word(text: &str, shell: Shell) -> Option<String> {
+    if visible_command(text) != text || text.contains('\n') {
+        return None;
+    }
+    match shell {
+        Shell::Fish => Some(format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'"))),
+        _ => String::from_utf8(quoted(text.as_ref())).ok(),
+    }
+}

@@ -1,0 +1,334 @@
+//! Commands to the assistant itself, as `? /help`: each is a small turn of its own. The list and the texts are in
+//! [`crate::slash`].
+
+use std::time::{Duration, Instant};
+
+use cohab_protocol::{
+    ClientMessage, ErrorSubject, RequestId, SessionAction, SessionAnswer, SessionReply, SessionRequest, WireError,
+    WireErrorKind,
+};
+use cohab_shell_relay::{live::LineDecision, sanitize::sanitize};
+use ratatui::text::Line;
+
+use super::{App, LinkState, Surface};
+use crate::{
+    attach_change::{AttachChange, ModelWish},
+    effect::Effect,
+    slash::{self, Command, Kind, Parsed, own_output::OwnOutput, say},
+    ui::{clipboard::MAX_CLIPBOARD_BYTES, status},
+};
+
+/// The daemon answers such a request, started and connected if need be, within this time.
+const REQUEST_LIMIT: Duration = Duration::from_secs(10);
+
+/// A command that is on.
+#[derive(Debug)]
+pub(super) struct Slash {
+    stage: Stage,
+}
+
+#[derive(Debug)]
+enum Stage {
+    /// It waits until the daemon can take its request.
+    Held(Wish, Instant),
+    /// It waits for the answer.
+    Sent(RequestId, Wish, Instant),
+    /// Another of our own programs runs; how the user would call it.
+    Program(String),
+    /// All is said.
+    Done,
+}
+
+/// What is wanted of the daemon.
+#[derive(Clone, Debug)]
+enum Wish {
+    /// To know who answers: the connection alone tells.
+    Introduction,
+    /// Somebody else answers.
+    Model(ModelWish),
+    /// Anything else.
+    Action(SessionAction),
+}
+
+impl App {
+    /// Whether a question is a command to the assistant itself, which then begins.
+    pub(super) fn take_slash(&mut self, question: &str, now: Instant, effects: &mut Vec<Effect>) -> bool {
+        let parsed = slash::parse(question);
+        if parsed == Parsed::Question {
+            return false;
+        }
+        effects.push(Effect::DecideLine(LineDecision::Assistant));
+        self.surface = Surface::Opening;
+        self.is_dirty = true;
+        self.print_question(question);
+        match parsed {
+            Parsed::Command(command, _) if command.kind == Kind::Undo => self.start_undo(),
+            Parsed::Command(command, words) => {
+                let stage = self.begin_slash(command, words, now, effects);
+                self.slash = Some(Slash { stage });
+                self.send_held_request(effects);
+            }
+            Parsed::Unknown(word, nearest) => {
+                self.say(say::unknown(&self.options.question_prefix, word, nearest));
+                self.slash = Some(Slash { stage: Stage::Done });
+            }
+            Parsed::Question => {}
+        }
+        true
+    }
+
+    fn begin_slash(&mut self, command: &Command, words: &str, now: Instant, effects: &mut Vec<Effect>) -> Stage {
+        let (width, look) = (self.width(), self.options.look);
+        let prefix = self.options.question_prefix.clone();
+        let held = |action| Stage::Held(Wish::Action(action), now + REQUEST_LIMIT);
+        if command.arguments.is_empty() && !words.is_empty() {
+            self.say(say::misused(&prefix, command));
+            return Stage::Done;
+        }
+        match command.kind {
+            Kind::Help => self.above.extend(say::help(&prefix, width, look)),
+            Kind::New => return held(SessionAction::Clear),
+            Kind::Retry => return held(SessionAction::Rewind),
+            Kind::Compact => return held(SessionAction::Compact),
+            Kind::Context => return held(SessionAction::Context),
+            Kind::Cost => return held(SessionAction::Usage),
+            Kind::Model if words.is_empty() => return Stage::Held(Wish::Introduction, now + REQUEST_LIMIT),
+            Kind::Model => match ModelWish::parse(words) {
+                Some(wish) => return Stage::Held(Wish::Model(wish), now + REQUEST_LIMIT),
+                None => self.say(say::misused(&prefix, command)),
+            },
+            Kind::Approve => return self.begin_approve(command, words, now, effects),
+            Kind::Copy => self.copy(command, words, effects),
+            Kind::Sessions => return self.run_program("sessions", words, effects),
+            Kind::Doctor => return self.run_program("doctor", "", effects),
+            // Begun elsewhere.
+            Kind::Undo => {}
+        }
+        Stage::Done
+    }
+
+    /// The client decides last what runs, so its own mode changes at once, whatever becomes of the daemon.
+    fn begin_approve(&mut self, command: &Command, words: &str, now: Instant, effects: &mut Vec<Effect>) -> Stage {
+        let width = self.width();
+        if words.is_empty() {
+            self.above.extend(say::approval(self.options.approval, false, width));
+            return Stage::Done;
+        }
+        let Ok(mode) = words.parse() else {
+            self.say(say::misused(&self.options.question_prefix, command));
+            return Stage::Done;
+        };
+        self.options.approval = mode;
+        effects.push(Effect::KeepForAttach(AttachChange::Approval(mode)));
+        self.above.extend(say::approval(mode, true, width));
+        if matches!(self.link, LinkState::Down | LinkState::Failed) {
+            // The daemon is told when it is needed.
+            return Stage::Done;
+        }
+        Stage::Held(Wish::Action(SessionAction::SetApproval { mode }), now + REQUEST_LIMIT)
+    }
+
+    fn copy(&mut self, command: &Command, words: &str, effects: &mut Vec<Effect>) {
+        let count = self.code_blocks.len();
+        let number = if words.is_empty() { Ok(count) } else { words.parse::<usize>() };
+        let text = match number {
+            _ if count == 0 => return self.say("The last answer has no code block."),
+            Err(_) => return self.say(say::misused(&self.options.question_prefix, command)),
+            Ok(number) if number == 0 || number > count => {
+                return self.say(format!("The last answer's code blocks have the numbers 1 to {count}."));
+            }
+            // What is pasted at a prompt must not run by itself.
+            Ok(number) => {
+                let block = self.code_blocks.iter().nth(number - 1).map_or("", |block| &block.text);
+                sanitize(block.trim_end_matches('\n'))
+            }
+        };
+        if text.is_empty() {
+            return self.say("The block is empty, or was too long to be kept.");
+        }
+        if text.len() > MAX_CLIPBOARD_BYTES {
+            return self.say("The block is too large to be copied by the terminal.");
+        }
+        self.say(say::copied(text.lines().count()));
+        effects.push(Effect::Copy(text));
+    }
+
+    fn run_program(&mut self, name: &str, words: &str, effects: &mut Vec<Effect>) -> Stage {
+        let args: Vec<String> = std::iter::once(name).chain(words.split_whitespace()).map(str::to_owned).collect();
+        let called = format!("cohab {}", args.join(" "));
+        effects.push(Effect::RunProgram { args, cwd: self.cwd.clone(), columns: self.text_width() });
+        Stage::Program(called)
+    }
+
+    fn say(&mut self, text: impl AsRef<str>) {
+        let width = self.width();
+        self.above.extend(say::plain(text.as_ref(), width));
+        self.is_dirty = true;
+    }
+
+    /// Sends what is held, if the daemon can take it; connects if there is no connection.
+    pub(super) fn send_held_request(&mut self, effects: &mut Vec<Effect>) {
+        let Some(Stage::Held(wish, deadline)) = self.slash.as_ref().map(|slash| &slash.stage) else { return };
+        let (wish, deadline) = (wish.clone(), *deadline);
+        let attached = match &self.link {
+            LinkState::Down | LinkState::Failed => return self.connect(effects),
+            LinkState::Up(attached) if self.cancelled_turn.is_none() => attached,
+            LinkState::Up(_) | LinkState::Connecting => return,
+        };
+        if matches!(wish, Wish::Introduction) {
+            let lines = say::model(&attached.model, &self.options.question_prefix, self.width());
+            self.above.extend(lines);
+            return self.end_slash();
+        }
+        let request_id = RequestId(self.last_request + 1);
+        effects.push(match &wish {
+            Wish::Model(wish) => {
+                let (session, change) = (attached.session.clone(), AttachChange::Model(wish.clone()));
+                Effect::AttachAgain { request_id, session, change }
+            }
+            Wish::Action(action) => {
+                let action = action.clone();
+                Effect::Send(ClientMessage::SessionRequest(SessionRequest { request_id, action }))
+            }
+            Wish::Introduction => return,
+        });
+        self.last_request = request_id.0;
+        self.slash = Some(Slash { stage: Stage::Sent(request_id, wish, deadline) });
+    }
+
+    fn take_sent(&mut self, request_id: RequestId) -> Option<Wish> {
+        match self.slash.as_ref().map(|slash| &slash.stage) {
+            Some(Stage::Sent(id, wish, _)) if *id == request_id => {
+                let wish = wish.clone();
+                self.end_slash();
+                Some(wish)
+            }
+            _ => None,
+        }
+    }
+
+    /// The daemon answers a request.
+    pub(super) fn on_session_reply(&mut self, reply: SessionReply, now: Instant, effects: &mut Vec<Effect>) {
+        let Some(wish) = self.take_sent(reply.request_id) else { return };
+        let (width, look) = (self.width(), self.options.look);
+        match (wish, reply.answer) {
+            (Wish::Model(wish), SessionAnswer::Attached(attached)) => {
+                self.above.extend(say::model_changed(&attached.model, &wish, width));
+                self.link = LinkState::Up(attached);
+                effects.push(Effect::KeepForAttach(AttachChange::Model(wish)));
+            }
+            (Wish::Action(SessionAction::Clear), SessionAnswer::Done) => {
+                self.say("A new conversation begins. Your shell and what was agreed to stay as they are.");
+            }
+            (_, SessionAnswer::Context(report)) => self.above.extend(say::context(&report, width, look)),
+            (_, SessionAnswer::Usage(usage)) => self.above.extend(say::cost(&usage, width, look)),
+            (_, SessionAnswer::Compacted { before_tokens, after_tokens }) => {
+                self.say(say::compacted(before_tokens, after_tokens));
+            }
+            (_, SessionAnswer::Rewound { question: Some(question) }) => {
+                self.slash = None;
+                self.print_question(&question);
+                self.ask(question, now, effects);
+            }
+            (_, SessionAnswer::Rewound { question: None }) => self.say("There is no question to ask again yet."),
+            // What was to be said is said.
+            _ => {}
+        }
+    }
+
+    /// The daemon refuses a request, or nothing comes of it any more. True if it was one of ours.
+    pub(super) fn on_request_error(&mut self, error: &WireError) -> bool {
+        let ErrorSubject::Request(id) = error.about else { return false };
+        let is_ours = self.take_sent(id).is_some();
+        if is_ours {
+            self.print_error(error);
+        }
+        is_ours
+    }
+
+    /// There is no connection (any more).
+    pub(super) fn fail_slash(&mut self, message: &str, hint: &str) {
+        let waits = matches!(self.slash.as_ref().map(|slash| &slash.stage), Some(Stage::Held(..) | Stage::Sent(..)));
+        if waits {
+            self.print_error(&WireError {
+                about: ErrorSubject::Connection,
+                kind: WireErrorKind::NotFound,
+                message: message.to_owned(),
+                hint: Some(hint.to_owned()),
+            });
+            self.end_slash();
+        }
+    }
+
+    /// A program of ours has ended.
+    pub(super) fn on_program_ended(&mut self, output: &OwnOutput) {
+        let Some(Stage::Program(name)) = self.slash.as_ref().map(|slash| &slash.stage) else { return };
+        let lines = output.lines(name, self.width());
+        self.above.extend(lines);
+        self.end_slash();
+    }
+
+    /// The user has seen enough.
+    pub(super) fn cancel_slash(&mut self, effects: &mut Vec<Effect>) {
+        match self.slash.as_ref().map(|slash| &slash.stage) {
+            None | Some(Stage::Done) => return,
+            Some(Stage::Program(_)) => effects.push(Effect::StopProgram),
+            Some(Stage::Held(..) | Stage::Sent(..)) => {}
+        }
+        self.print_remark("stopped");
+        self.end_slash();
+    }
+
+    fn end_slash(&mut self) {
+        self.slash = Some(Slash { stage: Stage::Done });
+        self.is_dirty = true;
+    }
+
+    /// When a request is given up.
+    pub(super) fn slash_deadline(&self) -> Option<Instant> {
+        match self.slash.as_ref().map(|slash| &slash.stage) {
+            Some(Stage::Held(_, deadline) | Stage::Sent(_, _, deadline)) => Some(*deadline),
+            _ => None,
+        }
+    }
+
+    pub(super) fn give_up_slash(&mut self, now: Instant) {
+        if self.slash_deadline().is_some_and(|deadline| now >= deadline) {
+            let limit = REQUEST_LIMIT.as_secs();
+            self.fail_slash(
+                &format!("the daemon has not answered within {limit} s"),
+                "`cohab daemon restart` may help",
+            );
+        }
+    }
+
+    /// Gives the prompt back once all is said and the terminal is ours.
+    pub(super) fn close_slash_if_due(&mut self, effects: &mut Vec<Effect>) {
+        let is_done = matches!(self.slash, Some(Slash { stage: Stage::Done }));
+        if is_done && self.surface == Surface::Ours {
+            self.slash = None;
+            self.surface = Surface::Closing;
+            effects.push(Effect::EndAnswer);
+        }
+    }
+
+    /// The shell could not make room, or its prompt is back.
+    pub(super) fn forget_slash(&mut self, effects: &mut Vec<Effect>) {
+        if let Some(Slash { stage: Stage::Program(_) }) = self.slash.take() {
+            effects.push(Effect::StopProgram);
+        }
+    }
+
+    /// What is shown while it waits.
+    pub(super) fn slash_area(&self) -> Vec<Line<'static>> {
+        let text = match self.slash.as_ref().map(|slash| &slash.stage) {
+            Some(Stage::Held(..)) => "starting the assistant".to_owned(),
+            Some(Stage::Program(name)) => {
+                let stops = self.options.look.choose(" · Ctrl-C stops", ", Ctrl-C stops");
+                format!("{name}{stops}")
+            }
+            _ => return Vec::new(),
+        };
+        status::remark(&text, self.width())
+    }
+}

@@ -1,0 +1,374 @@
+use cohab_protocol::{
+    ContextReport, ContextSection, ErrorSubject, NoticeKind, RequestId, SessionAction, SessionAnswer, SessionReply,
+    SessionRequest, WireError, WireErrorKind,
+};
+
+use super::*;
+use crate::{
+    attach_change::{AttachChange, ModelWish},
+    slash::own_output::{Ending as ProgramEnding, OwnOutput},
+};
+
+fn enter(bench: &mut Bench, line: &str) -> Vec<Effect> {
+    bench.live(LiveEvent::LineEntered {
+        text: line.into(),
+        cursor: 0,
+        cwd: CWD.into(),
+        is_command: None,
+        is_alone: true,
+    })
+}
+
+/// The command is entered and the terminal is ours; what was wanted of the driver beside the line.
+fn begin(bench: &mut Bench, line: &str) -> Vec<Effect> {
+    let mut effects = enter(bench, line);
+    assert_eq!(effects.remove(0), Effect::DecideLine(LineDecision::Assistant), "{line}");
+    effects.extend(bench.live(LiveEvent::AnswerReady));
+    effects
+}
+
+/// What a command says that needs nobody.
+fn said(bench: &mut Bench, line: &str) -> String {
+    assert_eq!(begin(bench, line), [Effect::EndAnswer], "{line}");
+    let shown = bench.shown();
+    bench.live(LiveEvent::AnswerEnded);
+    shown
+}
+
+fn request(effects: &[Effect]) -> (RequestId, &SessionAction) {
+    match effects {
+        [Effect::Send(ClientMessage::SessionRequest(SessionRequest { request_id, action }))] => (*request_id, action),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn reply(bench: &mut Bench, request_id: RequestId, answer: SessionAnswer) -> Vec<Effect> {
+    bench.daemon(DaemonMessage::SessionReply(SessionReply { request_id, answer }))
+}
+
+fn request_error(id: RequestId, message: &str) -> DaemonMessage {
+    DaemonMessage::Error(WireError {
+        about: ErrorSubject::Request(id),
+        kind: WireErrorKind::Busy,
+        message: message.into(),
+        hint: Some("wait".into()),
+    })
+}
+
+/// What a command says once the daemon has answered so.
+fn answered(line: &str, action: &SessionAction, answer: SessionAnswer) -> String {
+    let mut bench = Bench::connected();
+    let effects = begin(&mut bench, line);
+    let (id, sent) = request(&effects);
+    assert_eq!(sent, action);
+    // An answer to something else is not this one's.
+    assert!(reply(&mut bench, RequestId(id.0 + 1), SessionAnswer::Done).is_empty());
+    assert_eq!(reply(&mut bench, id, answer), [Effect::EndAnswer]);
+    bench.shown()
+}
+
+fn answer_text(text: &str) -> Bench {
+    let mut bench = Bench::in_a_turn();
+    bench.chunk(0, text);
+    bench.daemon(ended(TurnEndReason::Answered));
+    bench.shown();
+    bench.live(LiveEvent::AnswerEnded);
+    bench
+}
+
+#[test]
+fn help_needs_nobody() {
+    let mut bench = Bench::new();
+    let shown = said(&mut bench, "? /help");
+    assert!(shown.starts_with("? /help\n  ? /help") && shown.contains("? /doctor"), "{shown}");
+    assert!(!bench.app.owns_terminal() && bench.app.deadline().is_none());
+    assert_eq!(enter(&mut bench, "ls"), [Effect::DecideLine(LineDecision::Shell)]);
+}
+
+#[test]
+fn an_unknown_command_is_answered_with_the_nearest_and_never_sent() {
+    let mut bench = Bench::connected();
+    let shown = said(&mut bench, "? /modle gpt");
+    assert_eq!(shown, "? /modle gpt\nThere is no /modle; did you mean /model? `? /help` lists them.\n----\n");
+    assert!(said(&mut bench, "?/xyzzy").contains("There is no /xyzzy; `? /help` lists the commands."));
+    assert!(said(&mut bench, "? /new now").contains("/new takes nothing behind it: `? /new`."));
+    assert!(said(&mut bench, "? /model two words").contains("That is not how /model goes: `? /model [NAME]`."));
+}
+
+#[test]
+fn a_question_about_a_path_is_a_question_and_a_path_alone_is_the_shells() {
+    let mut bench = Bench::connected();
+    for line in ["/usr/bin/ls", "/help", "/model"] {
+        assert_eq!(enter(&mut bench, line), [Effect::DecideLine(LineDecision::Shell)], "{line}");
+    }
+    let effects = enter(&mut bench, "? /usr/bin/ls what is this");
+    assert!(matches!(&effects[1], Effect::Send(ClientMessage::UserQuery(query)) if query.text.starts_with("/usr")));
+}
+
+#[test]
+fn the_hotkey_takes_commands_too() {
+    let mut bench = Bench::connected();
+    let effects = bench.live(LiveEvent::HotkeyPressed { text: "/help".into(), cwd: CWD.into(), is_command: None });
+    assert_eq!(effects, [Effect::DecideLine(LineDecision::Assistant)]);
+    assert_eq!(bench.live(LiveEvent::AnswerReady), [Effect::EndAnswer]);
+}
+
+#[test]
+fn the_daemon_answers_requests_and_the_prompt_comes_back() {
+    let new = answered("? /new", &SessionAction::Clear, SessionAnswer::Done);
+    assert_eq!(new, "? /new\nA new conversation begins. Your shell and what was agreed to stay as they are.\n----\n");
+    let compacted = SessionAnswer::Compacted { before_tokens: 60_000, after_tokens: 20_000 };
+    let shown = answered("? /compact", &SessionAction::Compact, compacted);
+    assert!(shown.contains("about 20k tokens, it was 60k"), "{shown}");
+    let usage = Usage { input_tokens: Some(10), ..Usage::default() };
+    let shown = answered("? /cost", &SessionAction::Usage, SessionAnswer::Usage(usage));
+    assert!(shown.contains("So far in this shell: 10 tokens in."), "{shown}");
+    let sections = vec![ContextSection { name: "tools".into(), tokens: 7 }];
+    let context = SessionAnswer::Context(ContextReport { sections, window_tokens: Some(70) });
+    let shown = answered("? /context", &SessionAction::Context, context);
+    assert!(shown.contains("tools") && shown.contains("about 7 of 70 tokens (10 %)"), "{shown}");
+    let shown = answered("? /retry", &SessionAction::Rewind, SessionAnswer::Rewound { question: None });
+    assert!(shown.contains("There is no question to ask again yet."), "{shown}");
+}
+
+#[test]
+fn an_answer_that_is_there_before_the_terminal_is_ours_waits_for_it() {
+    let mut bench = Bench::connected();
+    let effects = enter(&mut bench, "? /new");
+    let (id, _) = request(&effects[1..]);
+    assert!(reply(&mut bench, id, SessionAnswer::Done).is_empty());
+    assert!(!bench.app.wants_to_draw());
+    assert_eq!(bench.live(LiveEvent::AnswerReady), [Effect::EndAnswer]);
+}
+
+#[test]
+fn retry_asks_the_forgotten_question_again_as_a_turn() {
+    let mut bench = Bench::connected();
+    let effects = begin(&mut bench, "? /retry");
+    let (id, _) = request(&effects);
+    let effects = reply(&mut bench, id, SessionAnswer::Rewound { question: Some("why is it big".into()) });
+    assert!(matches!(&effects[..], [Effect::Send(ClientMessage::UserQuery(query))] if query.text == "why is it big"));
+    bench.chunk(0, "Because.\n\n");
+    assert_eq!(bench.daemon(ended(TurnEndReason::Answered)), [Effect::EndAnswer]);
+    assert_eq!(bench.shown(), "? /retry\n? why is it big\nBecause.\n----\n");
+}
+
+#[test]
+fn a_refused_request_is_an_error_and_costs_no_prompt() {
+    let mut bench = Bench::connected();
+    let effects = begin(&mut bench, "? /compact");
+    let (id, _) = request(&effects);
+    let effects = bench.daemon(request_error(id, "A question is being answered."));
+    assert_eq!(effects, [Effect::EndAnswer]);
+    assert_eq!(bench.shown(), "? /compact\nError: A question is being answered.\nHint: wait\n----\n");
+}
+
+#[test]
+fn a_daemon_that_is_down_is_started_for_a_request() {
+    let mut bench = Bench::new();
+    assert_eq!(begin(&mut bench, "? /context"), [Effect::Connect]);
+    assert_eq!(bench.shown(), "? /context\n----\nstarting the assistant\n");
+    let effects = bench.link_up();
+    assert_eq!(request(&effects).1, &SessionAction::Context);
+    let mut bench = Bench::new();
+    begin(&mut bench, "? /new");
+    let down = Event::LinkDown { message: "cohabd cannot be started".into(), hint: "install it".into() };
+    assert_eq!(bench.event(down), [Effect::EndAnswer]);
+    assert_eq!(bench.shown(), "? /new\nError: cohabd cannot be started\nHint: install it\n----\n");
+}
+
+#[test]
+fn a_daemon_that_does_not_answer_is_not_waited_for_longer_than_ten_seconds() {
+    for is_connected in [true, false] {
+        let mut bench = if is_connected { Bench::connected() } else { Bench::new() };
+        begin(&mut bench, "? /cost");
+        assert_eq!(bench.app.deadline(), Some(bench.now + Duration::from_secs(10)));
+        bench.pass(9_999);
+        assert!(bench.event(Event::Deadline).is_empty());
+        bench.pass(1);
+        assert_eq!(bench.event(Event::Deadline), [Effect::EndAnswer]);
+        assert!(bench.shown().contains("Error: the daemon has not answered within 10 s"));
+        assert_eq!(bench.app.deadline(), None);
+    }
+}
+
+#[test]
+fn a_daemon_that_is_gone_or_a_user_who_has_enough_ends_the_wait() {
+    let mut bench = Bench::connected();
+    begin(&mut bench, "? /cost");
+    assert_eq!(bench.event(Event::LinkLost), [Effect::EndAnswer]);
+    assert!(bench.shown().contains("Error: the daemon is gone"));
+    let mut bench = Bench::connected();
+    let effects = begin(&mut bench, "? /cost");
+    let (id, _) = request(&effects);
+    assert_eq!(bench.live(LiveEvent::CancelRequested { is_escape: false }), [Effect::EndAnswer]);
+    assert_eq!(bench.shown(), "? /cost\nstopped\n----\n");
+    // Its answer is nobody's then.
+    assert!(reply(&mut bench, id, SessionAnswer::Usage(Usage::default())).is_empty());
+}
+
+#[test]
+fn behind_a_turn_that_was_stopped_a_request_waits_for_its_end() {
+    let mut bench = Bench::in_a_turn();
+    bench.live(LiveEvent::CancelRequested { is_escape: false });
+    bench.live(LiveEvent::AnswerEnded);
+    assert!(begin(&mut bench, "? /new").is_empty());
+    let effects = bench.daemon(ended(TurnEndReason::Cancelled));
+    assert_eq!(request(&effects).1, &SessionAction::Clear);
+}
+
+#[test]
+fn a_shell_that_makes_no_room_forgets_the_command() {
+    let mut bench = Bench::connected();
+    enter(&mut bench, "? /sessions");
+    let effects = bench.live(LiveEvent::AnswerRefused(cohab_shell_relay::runner::RelayError::ShellGone));
+    assert_eq!(effects, [Effect::StopProgram]);
+    assert!(!bench.app.owns_terminal());
+}
+
+#[test]
+fn the_model_is_told_and_changed_for_this_shell_once_the_daemon_agrees() {
+    let mut bench = Bench::connected();
+    let shown = said(&mut bench, "? /model");
+    assert!(shown.contains("scripted/m answers here (test)."), "{shown}");
+    let wish = ModelWish::Named("other".into());
+    let effects = begin(&mut bench, "? /model other");
+    let [Effect::AttachAgain { request_id, change, .. }] = &effects[..] else { panic!("{effects:?}") };
+    assert_eq!(*change, AttachChange::Model(wish.clone()));
+    let model = ModelIdentity {
+        provider: "scripted".into(),
+        model: "other".into(),
+        origin: "COHAB_MODEL".into(),
+        is_offline: false,
+    };
+    let attached = Attached {
+        session: SessionKey("shell:1".into()),
+        model,
+        approval: ApprovalMode::Ask,
+        is_resumed: false,
+        title: None,
+        left: None,
+    };
+    let effects = reply(&mut bench, *request_id, SessionAnswer::Attached(attached));
+    assert_eq!(effects, [Effect::KeepForAttach(AttachChange::Model(wish)), Effect::EndAnswer]);
+    assert!(bench.shown().contains("From now on scripted/other answers in this shell (COHAB_MODEL)."));
+    bench.live(LiveEvent::AnswerEnded);
+    assert!(said(&mut bench, "? /model").contains("scripted/other answers here"));
+}
+
+#[test]
+fn a_model_that_cannot_be_is_not_kept() {
+    let mut bench = Bench::connected();
+    let effects = begin(&mut bench, "? /model profile:none");
+    let [Effect::AttachAgain { request_id, .. }] = &effects[..] else { panic!("{effects:?}") };
+    let effects = bench.daemon(request_error(*request_id, "There is no profile none."));
+    assert_eq!(effects, [Effect::EndAnswer]);
+    assert!(bench.shown().contains("Error: There is no profile none."));
+    bench.live(LiveEvent::AnswerEnded);
+    assert!(said(&mut bench, "? /model").contains("scripted/m answers here"));
+}
+
+#[test]
+fn the_mode_of_approval_is_shown_and_changed_on_both_sides() {
+    let mut bench = Bench::connected();
+    assert!(said(&mut bench, "? /approve").contains("ask: what only reads runs"));
+    assert!(said(&mut bench, "? /approve yes").contains("That is not how /approve goes"));
+    let effects = enter(&mut bench, "? /approve read-only");
+    assert_eq!(effects[1], Effect::KeepForAttach(AttachChange::Approval(ApprovalMode::ReadOnly)));
+    let (id, action) = request(&effects[2..]);
+    assert_eq!(action, &SessionAction::SetApproval { mode: ApprovalMode::ReadOnly });
+    bench.live(LiveEvent::AnswerReady);
+    assert_eq!(reply(&mut bench, id, SessionAnswer::Done), [Effect::EndAnswer]);
+    assert!(bench.shown().contains("read-only, from now on in this shell: what only reads runs"));
+    bench.live(LiveEvent::AnswerEnded);
+    assert!(said(&mut bench, "? /approve").contains("read-only: "));
+}
+
+#[test]
+fn the_client_itself_holds_to_the_new_mode() {
+    let mut bench = Bench::connected();
+    let effects = begin(&mut bench, "? /approve all");
+    let (id, _) = request(&effects[1..]);
+    reply(&mut bench, id, SessionAnswer::Done);
+    bench.live(LiveEvent::AnswerEnded);
+    enter(&mut bench, "? why");
+    bench.live(LiveEvent::AnswerReady);
+    assert_eq!(runs(&bench.daemon(execute("rm x", None))), Some("rm x"));
+}
+
+#[test]
+fn without_a_daemon_the_mode_is_changed_here_and_told_later() {
+    let mut bench = Bench::new();
+    let keep = Effect::KeepForAttach(AttachChange::Approval(ApprovalMode::All));
+    assert_eq!(begin(&mut bench, "? /approve all"), [keep, Effect::EndAnswer]);
+}
+
+#[test]
+fn undo_is_the_undo() {
+    let mut bench = Bench::connected();
+    assert_eq!(begin(&mut bench, "? /undo"), [Effect::EndAnswer]);
+    assert!(bench.shown().starts_with("? /undo\nNothing to undo"));
+}
+
+#[test]
+fn a_block_of_the_last_answer_is_copied() {
+    let mut bench = answer_text("Do\n```sh\nls\n```\nor\n```\none\ntwo\n```\n");
+    let copied = |bench: &mut Bench, line: &str| {
+        let effects = begin(bench, line);
+        let shown = bench.shown();
+        bench.live(LiveEvent::AnswerEnded);
+        (effects, shown)
+    };
+    let (effects, shown) = copied(&mut bench, "? /copy");
+    assert_eq!(effects, [Effect::Copy("one\ntwo".into()), Effect::EndAnswer]);
+    assert!(shown.contains("copied 2 lines"), "{shown}");
+    assert_eq!(copied(&mut bench, "? /copy 1").0, [Effect::Copy("ls".into()), Effect::EndAnswer]);
+    for (line, says) in [
+        ("? /copy 3", "The last answer's code blocks have the numbers 1 to 2."),
+        ("? /copy 0", "The last answer's code blocks have the numbers 1 to 2."),
+        ("? /copy x", "That is not how /copy goes: `? /copy [N]`."),
+    ] {
+        assert!(said(&mut bench, line).contains(says), "{line}");
+    }
+    let mut bench = answer_text("no code");
+    assert!(said(&mut bench, "? /copy").contains("The last answer has no code block."));
+    let mut bench = answer_text(&format!("```\n{}\n```\n", "x".repeat(80_000)));
+    assert!(said(&mut bench, "? /copy").contains("too large"));
+}
+
+#[test]
+fn an_answer_that_began_anew_has_only_its_new_blocks() {
+    let mut bench = Bench::in_a_turn();
+    bench.chunk(0, "```\nold\n```\n");
+    let reset = AgentStreamChunk { turn_id: TURN, seq: 1, delta: ChunkDelta::Reset };
+    bench.daemon(DaemonMessage::AgentStreamChunk(reset));
+    bench.chunk(2, "```\nnew\n```\n");
+    bench.daemon(ended(TurnEndReason::Answered));
+    bench.live(LiveEvent::AnswerEnded);
+    assert_eq!(begin(&mut bench, "? /copy 1")[0], Effect::Copy("new".into()));
+}
+
+#[test]
+fn our_own_programs_run_beside_the_shell_and_their_output_is_shown() {
+    let mut bench = Bench::connected();
+    let effects = begin(&mut bench, "? /sessions  disk full");
+    let args = ["sessions", "disk", "full"].map(str::to_owned).to_vec();
+    assert_eq!(effects, [Effect::RunProgram { args, cwd: CWD.into(), columns: 79 }]);
+    assert_eq!(bench.shown(), "? /sessions  disk full\n----\ncohab sessions disk full · Ctrl-C stops\n");
+    let output = OwnOutput { text: "one\n\u{1b}[2Jtwo\n".into(), ending: ProgramEnding::Exited(0) };
+    assert_eq!(bench.event(Event::ProgramEnded(output)), [Effect::EndAnswer]);
+    assert_eq!(bench.shown(), "one\ntwo\n----\n");
+    bench.live(LiveEvent::AnswerEnded);
+    begin(&mut bench, "? /doctor");
+    assert_eq!(bench.live(LiveEvent::CancelRequested { is_escape: false }), [Effect::StopProgram, Effect::EndAnswer]);
+    assert!(bench.shown().contains("stopped"));
+}
+
+#[test]
+fn a_notice_of_the_daemon_meanwhile_does_not_matter() {
+    let mut bench = Bench::connected();
+    begin(&mut bench, "? /new");
+    let notice = cohab_protocol::Notice { turn_id: None, kind: NoticeKind::Info, text: "x".into() };
+    assert!(bench.daemon(DaemonMessage::Notice(notice)).is_empty());
+    assert_eq!(bench.shown(), "? /new\n----\n");
+}

@@ -1,0 +1,81 @@
+//! Which answers a question offers. The client judges for itself: what it reads as danger is danger, whatever the daemon says.
+
+use cohab_protocol::{ApprovalRequest, ApprovalSubject, ProposedCommand, RunMode, TurnId};
+use cohab_shell_relay::{
+    policy::{self, Level, Verdict, remembered::Rule},
+    shell::Shell,
+};
+
+use super::Scene;
+
+/// The answers beside `y`, `n` and Esc.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Offer {
+    /// Again in this shell without a question.
+    pub session: bool,
+    /// The rule for this folder.
+    pub folder: Option<Rule>,
+    /// The rule for every folder.
+    pub always: Option<Rule>,
+    /// The command can be changed.
+    pub edit: bool,
+    /// Several commands can be decided at once; else each is asked by itself.
+    pub as_one: bool,
+}
+
+impl Offer {
+    /// The offer for a request, which is made as strict as the client's own reading of it.
+    pub(super) fn of(mut request: ApprovalRequest, scene: &Scene) -> (ApprovalRequest, Self) {
+        let offer = match &request.subject {
+            ApprovalSubject::LocalServer { .. } => Self::default(),
+            ApprovalSubject::FileChange { .. } | ApprovalSubject::FileRead { .. } => {
+                Self { session: !request.is_dangerous, ..Self::default() }
+            }
+            ApprovalSubject::Commands(commands) => {
+                let is_danger =
+                    |one: &ProposedCommand| assess(&one.command, scene, one.mode, &one.cwd).level > Level::Ask;
+                let as_one = !request.is_dangerous && commands.len() > 1 && !commands.iter().any(is_danger);
+                Self { as_one, ..Self::default() }
+            }
+            ApprovalSubject::Command { command, cwd, mode } => {
+                let verdict = assess(command, scene, *mode, cwd);
+                let offer = if request.is_dangerous || verdict.level > Level::Ask {
+                    Self { edit: true, ..Self::default() }
+                } else {
+                    let shell = shell_of(scene, *mode);
+                    let rule = |folder| Rule::of(command, folder, shell).ok();
+                    let (folder, always) = (rule(Some(cwd.as_path())), rule(None));
+                    Self { session: true, edit: true, folder, always, as_one: false }
+                };
+                if verdict.level > Level::Ask && !request.is_dangerous {
+                    request.is_dangerous = true;
+                    request.reasons.splice(0..0, verdict.reasons);
+                    request.reasons.dedup();
+                }
+                offer
+            }
+        };
+        (request, offer)
+    }
+}
+
+fn assess(command: &str, scene: &Scene, mode: RunMode, cwd: &cohab_protocol::WirePath) -> Verdict {
+    let context = policy::Context::new(cwd.as_path(), &scene.home).in_shell(shell_of(scene, mode));
+    policy::assess_line(command, context)
+}
+
+/// A shell of its own is bash or sh, whatever the user's is.
+pub(super) fn shell_of(scene: &Scene, mode: RunMode) -> Shell {
+    if mode == RunMode::Isolated { Shell::Bash } else { scene.shell }
+}
+
+/// One command of a batch as a question of its own.
+pub(super) fn single(one: &ProposedCommand, turn_id: TurnId) -> ApprovalRequest {
+    ApprovalRequest {
+        approval_id: one.approval_id,
+        turn_id,
+        subject: ApprovalSubject::Command { command: one.command.clone(), cwd: one.cwd.clone(), mode: one.mode },
+        is_dangerous: false,
+        reasons: one.reasons.clone(),
+    }
+}

@@ -1,0 +1,247 @@
+use std::path::Path;
+
+use cohab_protocol::{ApprovalDecision as Decision, ProposedCommand, RunMode, TurnId};
+use cohab_shell_relay::shell::Shell;
+
+use super::*;
+
+struct Asked {
+    question: OpenQuestion,
+    now: Instant,
+}
+
+fn command(text: &str, is_dangerous: bool) -> ApprovalRequest {
+    ApprovalRequest {
+        approval_id: ApprovalId::fresh(),
+        turn_id: TurnId::fresh(),
+        subject: ApprovalSubject::Command {
+            command: text.into(),
+            cwd: Path::new("/home/ann/src").into(),
+            mode: RunMode::Live,
+        },
+        is_dangerous,
+        reasons: vec!["it is new".into()],
+    }
+}
+
+fn batch(commands: &[&str]) -> ApprovalRequest {
+    let proposed = |text: &&str| ProposedCommand {
+        approval_id: ApprovalId::fresh(),
+        command: (*text).into(),
+        cwd: Path::new("/home/ann/src").into(),
+        mode: RunMode::Live,
+        reasons: vec!["it is new".into()],
+    };
+    ApprovalRequest {
+        subject: ApprovalSubject::Commands(commands.iter().map(proposed).collect()),
+        ..command("", false)
+    }
+}
+
+impl Asked {
+    fn new(request: ApprovalRequest) -> Self {
+        let now = Instant::now();
+        let (question, _) = OpenQuestion::new(request, Arc::new(Scene::of_ann()), now);
+        Self { question, now: now + DEAF }
+    }
+
+    fn key(&mut self, key: char) -> Outcome {
+        self.question.on_input(&Input::Key(KeyPress::plain(Key::Char(key))), self.now)
+    }
+
+    fn press(&mut self, key: Key) -> Outcome {
+        self.question.on_input(&Input::Key(KeyPress::plain(key)), self.now)
+    }
+
+    /// What was decided about which command.
+    fn decided(outcome: &Outcome) -> Option<(&str, &Decision)> {
+        let (request, decision) = outcome.decided.as_ref()?;
+        let ApprovalSubject::Command { command, .. } = &request.subject else { return Some(("", decision)) };
+        Some((command, decision))
+    }
+}
+
+fn rule_in(outcome: &Outcome) -> &Rule {
+    match &outcome.errand {
+        Some(Errand::Store { rule, .. }) => rule,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn each_key_decides_what_it_says() {
+    for (key, decision) in [('y', Decision::Once), ('s', Decision::Session), ('S', Decision::Session)] {
+        let outcome = Asked::new(command("cargo test", false)).key(key);
+        assert_eq!(Asked::decided(&outcome), Some(("cargo test", &decision)), "{key}");
+        assert!(outcome.is_closed);
+    }
+    let stop = Asked::new(command("cargo test", false)).press(Key::Escape);
+    assert_eq!(Asked::decided(&stop), Some(("cargo test", &Decision::CancelTurn)));
+    assert_eq!(Asked::new(command("cargo test", false)).key('x'), Outcome::default());
+}
+
+#[test]
+fn the_directory_is_stored_at_once_and_decided_when_it_is_stored() {
+    let mut asked = Asked::new(command("cargo test", false));
+    let stored = asked.key('d');
+    assert!(stored.decided.is_none() && !stored.is_closed);
+    let rule = rule_in(&stored).clone();
+    assert_eq!((rule.line(), rule.folder.as_deref()), ("cargo test".into(), Some(Path::new("/home/ann/src"))));
+    assert_eq!(asked.key('y'), Outcome::default(), "a key while it is stored");
+    let id = asked.question.request().approval_id;
+    let outcome = asked.question.on_done(Done::Stored { question: id, result: Ok(()) }, asked.now);
+    assert_eq!(Asked::decided(&outcome), Some(("cargo test", &Decision::Folder)));
+    assert_eq!(outcome.remark, Some(("remembered for ~/src in ~/.config/cohab/rules.toml".into(), false)));
+}
+
+#[test]
+fn always_shows_the_rule_before_it_is_stored() {
+    let mut asked = Asked::new(command("cargo test", false));
+    assert_eq!(asked.key('a'), Outcome::default());
+    let shown = |asked: &Asked| {
+        let lines = asked.question.question(79, Look::Glyphs).lines;
+        lines.iter().map(|line| format!("{line}\n")).collect::<String>()
+    };
+    assert!(shown(&asked).contains("allow `cargo test` in every folder"), "{}", shown(&asked));
+    assert_eq!(asked.press(Key::Escape), Outcome::default());
+    assert!(shown(&asked).contains("a always"), "Esc goes back: {}", shown(&asked));
+    asked.key('a');
+    assert_eq!(asked.key('a'), Outcome::default(), "only y stores it");
+    let stored = asked.key('y');
+    assert_eq!(rule_in(&stored).folder, None);
+    let id = asked.question.request().approval_id;
+    let outcome = asked.question.on_done(Done::Stored { question: id, result: Ok(()) }, asked.now);
+    assert_eq!(Asked::decided(&outcome), Some(("cargo test", &Decision::Always)));
+    assert_eq!(outcome.remark, Some(("remembered for every folder in ~/.config/cohab/rules.toml".into(), false)));
+}
+
+#[test]
+fn what_could_not_be_stored_holds_for_the_session_and_is_said() {
+    let mut asked = Asked::new(command("cargo test", false));
+    asked.key('d');
+    let id = asked.question.request().approval_id;
+    let outcome =
+        asked.question.on_done(Done::Stored { question: id, result: Err("it is too large".into()) }, asked.now);
+    assert_eq!(Asked::decided(&outcome), Some(("cargo test", &Decision::Session)));
+    let (remark, is_failure) = outcome.remark.unwrap();
+    assert!(
+        is_failure && remark.contains("it is too large") && remark.contains("remembered for this shell"),
+        "{remark}"
+    );
+    // A disk that hangs holds nobody up for longer than a second.
+    let mut asked = Asked::new(command("cargo test", false));
+    asked.key('d');
+    assert_eq!(asked.question.deadline(), Some(asked.now + STORE_LIMIT));
+    assert_eq!(asked.question.on_time(asked.now), Outcome::default());
+    let outcome = asked.question.on_time(asked.now + STORE_LIMIT);
+    assert_eq!(Asked::decided(&outcome), Some(("cargo test", &Decision::Session)));
+}
+
+#[test]
+fn danger_is_never_remembered_also_if_only_the_client_sees_it() {
+    for request in [command("touch a", true), command("rm -rf x", false)] {
+        let mut asked = Asked::new(request);
+        assert!(asked.question.request().is_dangerous);
+        for key in ['s', 'd', 'a', 'o'] {
+            assert_eq!(asked.key(key), Outcome::default(), "{key}");
+        }
+        assert_eq!(asked.key('y'), Outcome::default(), "y alone is not enough");
+    }
+}
+
+#[test]
+fn what_is_not_offered_is_no_key() {
+    for text in ["sudo make", "bash x.sh", "a | b", "git commit -m x", "find . -name x -exec ls {} +", "curl x"] {
+        let mut asked = Asked::new(command(text, false));
+        for key in ['d', 'a', 'o'] {
+            assert_eq!(asked.key(key), Outcome::default(), "{text} {key}");
+        }
+    }
+    let asked = ApprovalRequest {
+        subject: ApprovalSubject::FileRead { tool: "read".into(), path: Path::new("/x").into() },
+        ..command("", false)
+    };
+    let mut asked = Asked::new(asked);
+    for key in ['d', 'a', 'e', 'o'] {
+        assert_eq!(asked.key(key), Outcome::default(), "{key}");
+    }
+    assert!(asked.key('s').is_closed);
+}
+
+#[test]
+fn a_batch_is_decided_as_one() {
+    let mut asked = Asked::new(batch(&["touch a", "touch b"]));
+    for key in ['s', 'd', 'a', 'e'] {
+        assert_eq!(asked.key(key), Outcome::default(), "{key}");
+    }
+    let outcome = asked.key('y');
+    assert!(outcome.is_closed);
+    let (request, decision) = outcome.decided.unwrap();
+    assert!(matches!(request.subject, ApprovalSubject::Commands(commands) if commands.len() == 2));
+    assert_eq!(decision, Decision::Once);
+    let mut asked = Asked::new(batch(&["touch a", "touch b"]));
+    asked.key('n');
+    asked.question.on_input(&Input::Paste("not now".into()), asked.now);
+    let outcome = asked.press(Key::Enter);
+    assert_eq!(outcome.decided.unwrap().1, Decision::Refused { note: "not now".into() });
+    assert!(outcome.is_closed);
+}
+
+#[test]
+fn a_batch_is_decided_one_by_one_each_under_its_own_id() {
+    let request = batch(&["touch a", "touch b", "touch c"]);
+    let ApprovalSubject::Commands(commands) = request.subject.clone() else { panic!() };
+    let (batch_id, ids) = (request.approval_id, commands.iter().map(|one| one.approval_id).collect::<Vec<_>>());
+    let mut asked = Asked::new(request);
+    assert!(asked.key('o').has_new_card);
+    assert!(asked.question.is_about(batch_id) && asked.question.is_about(ids[0]));
+    assert_eq!(asked.key('y'), Outcome::default(), "keys are ignored until the card could be read");
+    asked.now += DEAF;
+    let first = asked.key('y');
+    assert_eq!(first.decided.as_ref().unwrap().0.approval_id, ids[0]);
+    assert_eq!(Asked::decided(&first), Some(("touch a", &Decision::Once)));
+    assert!(first.has_new_card && !first.is_closed);
+    asked.now += DEAF;
+    asked.key('n');
+    let second = asked.press(Key::Enter);
+    assert_eq!(second.decided.as_ref().unwrap().0.approval_id, ids[1]);
+    assert_eq!(Asked::decided(&second), Some(("touch b", &Decision::Refused { note: String::new() })));
+    asked.now += DEAF;
+    let third = asked.press(Key::Escape);
+    assert_eq!(Asked::decided(&third), Some(("touch c", &Decision::CancelTurn)));
+    assert!(third.is_closed);
+}
+
+#[test]
+fn a_batch_with_danger_in_it_is_asked_one_by_one() {
+    let mut asked = Asked::new(batch(&["touch a", "rm -rf x"]));
+    assert!(
+        matches!(&asked.question.request().subject, ApprovalSubject::Command { command, .. } if command == "touch a")
+    );
+    asked.key('y');
+    assert!(asked.question.request().is_dangerous);
+}
+
+#[test]
+fn the_files_are_looked_at_for_a_moment_only() {
+    let now = Instant::now();
+    let (question, errand) = OpenQuestion::new(command("rm a.log", false), Arc::new(Scene::of_ann()), now);
+    assert!(matches!(errand, Some(Errand::Look { .. })));
+    assert_eq!(question.deadline(), Some(now + LOOK_LIMIT));
+    let (question, errand) = OpenQuestion::new(command("cargo test", false), Arc::new(Scene::of_ann()), now);
+    assert_eq!((errand, question.deadline()), (None, None), "there is nothing to look at");
+}
+
+#[test]
+fn a_shell_of_its_own_is_bash_whatever_the_users_is() {
+    let mut request = command("cargo =x", false);
+    let scene = || Arc::new(Scene { shell: Shell::Zsh, ..Scene::of_ann() });
+    let offers = |request: &ApprovalRequest| {
+        OpenQuestion::new(request.clone(), scene(), Instant::now()).0.offer.always.is_some()
+    };
+    assert!(!offers(&request), "zsh reads it otherwise");
+    if let ApprovalSubject::Command { mode, .. } = &mut request.subject {
+        *mode = RunMode::Isolated;
+    }
+    assert!(offers(&request));
+}

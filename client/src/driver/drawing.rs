@@ -1,0 +1,43 @@
+//! What the assistant shows, from the client's state to bytes for the terminal.
+
+use std::time::Instant;
+
+use ratatui::text::Line;
+
+use super::Driver;
+use crate::event::Event;
+
+impl Driver {
+    /// A background job wrote while the terminal is ours: its bytes go above the live area, which is drawn again below.
+    pub(super) fn show_background_output(&mut self, bytes: &[u8]) {
+        let mut out = Vec::new();
+        self.area.clear(&mut out);
+        out.extend_from_slice(bytes);
+        if !bytes.ends_with(b"\n") {
+            out.extend_from_slice(b"\r\n");
+        }
+        self.terminal.write(&out);
+        self.handle(Event::Redraw);
+    }
+
+    pub(super) fn draw_if_due(&mut self) {
+        let now = Instant::now();
+        if self.app.wants_to_draw() && self.pace.begin_frame(now) {
+            let mut frame = self.app.frame();
+            if frame.area.is_empty() && self.app.keeps_a_row() {
+                frame.area.push(Line::default());
+            }
+            let mut bytes = Vec::new();
+            self.area.draw(&frame.above, &frame.area, frame.cursor, &mut bytes);
+            self.terminal.write(&bytes);
+        }
+    }
+
+    pub(super) fn draw_last(&mut self) {
+        self.entry.hint.left(true);
+        let frame = self.app.last_frame();
+        let mut bytes = Vec::new();
+        self.area.draw(&frame.above, &[], None, &mut bytes);
+        self.terminal.write(&bytes);
+    }
+}

@@ -1,0 +1,49 @@
+//! How it ends: what the shell wrote last, and what becomes of us.
+
+use std::{
+    io,
+    time::{Duration, Instant},
+};
+
+use super::{Driver, Outcome};
+
+/// A shell that ends this soon, without a prompt and without a key, did not get on with us.
+const STILLBORN_LIMIT: Duration = Duration::from_secs(2);
+/// A terminal that takes nothing for this long is not waited for when the shell has ended.
+const LAST_OUTPUT_WAIT: Duration = Duration::from_secs(10);
+
+impl Driver {
+    /// Shows what the shell wrote before it ended.
+    pub(super) fn drain(&mut self, output: &mut [u8]) {
+        while let Some(count) = self.shell.read_now(output) {
+            self.on_output(&output[..count]);
+            self.settle();
+        }
+    }
+
+    /// Waits for a slow terminal to take what the shell wrote before it ended.
+    async fn deliver_rest(&mut self) {
+        while self.terminal.has_queue() {
+            if tokio::time::timeout(LAST_OUTPUT_WAIT, self.terminal.writable()).await.is_err() {
+                break;
+            }
+            self.terminal.flush();
+        }
+    }
+
+    /// The shell has ended: what it wrote last is shown, bytes included that looked like the beginning of a mark.
+    pub(super) async fn end(&mut self) -> Outcome {
+        let status = self.shell.wait();
+        self.live.shell_ended(Some(status.into()), Instant::now(), &mut self.fx);
+        self.settle();
+        self.deliver_rest().await;
+        if !self.has_been_used && self.opened_at.elapsed() < STILLBORN_LIMIT {
+            return Outcome::NotStarted(format!("{} ended at once with status {status}", self.shell.name()));
+        }
+        Outcome::Exited(status)
+    }
+
+    pub(super) fn outcome_of_failure(&self, error: &io::Error) -> Outcome {
+        if self.has_been_used { Outcome::Exited(1) } else { Outcome::NotStarted(error.to_string()) }
+    }
+}

@@ -1,0 +1,48 @@
+//! The connection to the daemon as the driver sees it, and the session that it is attached to.
+
+use cohab_protocol::SessionKey;
+
+use super::Driver;
+use crate::{
+    connection::{ConnectError, Link, LinkEvent},
+    event::Event,
+};
+
+impl Driver {
+    pub(super) fn on_link(&mut self, event: Option<LinkEvent>) {
+        match event {
+            Some(LinkEvent::Up(attached)) => {
+                self.is_link_up = true;
+                self.session_before = None;
+                self.attach.session.clone_from(&attached.session);
+                self.handle(Event::LinkUp(attached));
+            }
+            Some(LinkEvent::Message(message)) => self.handle(Event::Daemon(message)),
+            Some(LinkEvent::Down(error)) if self.is_link_up && !matches!(error, ConnectError::Goodbye(_)) => {
+                self.link = None;
+                self.is_link_up = false;
+                self.handle(Event::LinkLost);
+            }
+            Some(LinkEvent::Down(error)) => self.lose_link(error.to_string(), error.hint()),
+            None => self.link = None,
+        }
+    }
+
+    pub(super) fn lose_link(&mut self, message: String, hint: String) {
+        self.link = None;
+        self.is_link_up = false;
+        if let Some(session) = self.session_before.take() {
+            self.attach.session = session;
+            return self.handle(Event::NotJoined { message, hint });
+        }
+        self.handle(Event::LinkDown { message, hint });
+    }
+
+    /// Leaves the session for this one; comes back to it if that cannot be.
+    pub(super) fn join(&mut self, session: SessionKey) {
+        let before = std::mem::replace(&mut self.attach.session, session);
+        self.session_before.get_or_insert(before);
+        self.is_link_up = false;
+        self.link = Some(Link::open(self.paths.clone(), self.attach.clone(), true));
+    }
+}

@@ -1,0 +1,29 @@
+//! What commands such as `? /model` want done.
+
+use cohab_protocol::{Attach, ClientMessage, SessionAction, SessionRequest};
+
+use super::{Driver, program::Program};
+use crate::{
+    effect::Effect,
+    ui::clipboard::{Passage, copy_sequence},
+};
+
+impl Driver {
+    /// Does an effect that only these commands have; any other is done elsewhere.
+    pub(super) fn perform_for_slash(&mut self, effect: Effect) {
+        match effect {
+            Effect::AttachAgain { request_id, session, change } => {
+                let mut attach = Attach { session, ..self.attach.clone() };
+                change.apply(&mut attach, &self.initial_settings);
+                let action = SessionAction::Attach(attach);
+                self.perform(Effect::Send(ClientMessage::SessionRequest(SessionRequest { request_id, action })));
+            }
+            Effect::KeepForAttach(change) => change.apply(&mut self.attach, &self.initial_settings),
+            Effect::RunProgram { args, cwd, columns } => self.program = Some(Program::start(&args, &cwd, columns)),
+            Effect::StopProgram => self.program = None,
+            // What is too large was refused before.
+            Effect::Copy(text) => self.terminal.write(&copy_sequence(&text, Passage::Direct).unwrap_or_default()),
+            _ => {}
+        }
+    }
+}

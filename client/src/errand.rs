@@ -1,0 +1,121 @@
+//! What is done on the side, on threads of their own: a disk that hangs must not hold up the terminal.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Instant,
+};
+
+use cohab_protocol::ApprovalId;
+use cohab_shell_relay::{policy::remembered::Rule, rules_file::RulesFile};
+use tokio::sync::mpsc;
+
+use crate::{
+    approval::LOOK_LIMIT,
+    touched::{Touched, plan::Plan, walk},
+};
+
+/// Errands under way at once; more than that hang, and none is added.
+const MAX_RUNNING: usize = 4;
+
+/// Something to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Errand {
+    /// Look at what commands would touch.
+    Look {
+        /// For whom.
+        question: ApprovalId,
+        /// A command each.
+        plans: Vec<Plan>,
+    },
+    /// Add a rule to the file.
+    Store {
+        /// For whom.
+        question: ApprovalId,
+        /// The rule.
+        rule: Rule,
+    },
+}
+
+/// It is done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Done {
+    /// What was seen, a command each.
+    Looked {
+        /// For whom.
+        question: ApprovalId,
+        /// What was seen.
+        touched: Vec<Touched>,
+    },
+    /// A rule was stored, or why not.
+    Stored {
+        /// For whom.
+        question: ApprovalId,
+        /// Why not, in a few words.
+        result: Result<(), String>,
+    },
+}
+
+impl Errand {
+    /// Does it. May take long.
+    #[must_use]
+    pub fn run(self, rules: &RulesFile) -> Done {
+        match self {
+            Self::Look { question, plans } => {
+                let deadline = Instant::now() + LOOK_LIMIT * 2 / 3;
+                let touched = plans.iter().map(|plan| walk::look(plan, deadline)).collect();
+                Done::Looked { question, touched }
+            }
+            Self::Store { question, rule } => {
+                let result = rules.add(&rule).map_err(|error| error.to_string());
+                Done::Stored { question, result }
+            }
+        }
+    }
+}
+
+/// Runs errands and tells when they are done.
+#[derive(Debug)]
+pub struct Errands {
+    rules: Arc<RulesFile>,
+    running: Arc<AtomicUsize>,
+    sender: mpsc::UnboundedSender<Done>,
+    done: mpsc::UnboundedReceiver<Done>,
+}
+
+impl Errands {
+    /// Rules go to `rules`.
+    #[must_use]
+    pub fn new(rules: Arc<RulesFile>) -> Self {
+        let (sender, done) = mpsc::unbounded_channel();
+        Self { rules, running: Arc::default(), sender, done }
+    }
+
+    /// Begins an errand. If too many hang, or there is no thread to be had, nothing comes of it: whoever waits has a limit.
+    pub fn begin(&self, errand: Errand) {
+        if self.running.fetch_add(1, Ordering::Relaxed) >= MAX_RUNNING {
+            self.running.fetch_sub(1, Ordering::Relaxed);
+            return;
+        }
+        let (rules, running, sender) = (Arc::clone(&self.rules), Arc::clone(&self.running), self.sender.clone());
+        let run = move || {
+            let done = errand.run(&rules);
+            running.fetch_sub(1, Ordering::Relaxed);
+            // Nobody may wait any more.
+            let _ = sender.send(done);
+        };
+        if std::thread::Builder::new().name("errand".into()).spawn(run).is_err() {
+            self.running.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
+    /// The next errand that is done. Never ends while there is none. Cancel-safe.
+    pub async fn next(&mut self) -> Done {
+        match self.done.recv().await {
+            Some(done) => done,
+            None => std::future::pending().await,
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! What another of our own programs printed, as lines.
+
+use cohab_shell_relay::sanitize::sanitize;
+use ratatui::text::{Line, Span};
+
+use crate::{markdown::wrap::wrap_words, ui::theme};
+
+/// Lines that are shown; the rest is counted.
+pub const MAX_LINES: usize = 200;
+/// So much is read, in bytes.
+pub const MAX_BYTES: usize = 64 * 1024;
+
+/// How such a program ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// By itself, with this status.
+    Exited(i32),
+    /// It took too long, or wrote too much, and was ended.
+    Ended,
+    /// It could not be started: why.
+    NotStarted(String),
+}
+
+/// What it printed, on both streams.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwnOutput {
+    /// As written.
+    pub text: String,
+    /// How it ended.
+    pub ending: Ending,
+}
+
+impl OwnOutput {
+    /// For the screen; `name` is how the user would call it.
+    #[must_use]
+    pub fn lines(&self, name: &str, width: usize) -> Vec<Line<'static>> {
+        let text = sanitize(&self.text);
+        let all: Vec<&str> = text.trim_end().lines().collect();
+        let shown = all.iter().take(MAX_LINES).flat_map(|line| fold(line, width));
+        let mut lines: Vec<Line<'static>> = shown.collect();
+        if all.len() > MAX_LINES {
+            lines.extend(remark(&format!("… and {} more lines: `{name}`", all.len() - MAX_LINES), width));
+        }
+        match &self.ending {
+            Ending::Exited(0) if lines.is_empty() => lines.extend(remark("nothing to show", width)),
+            Ending::Exited(status) if lines.is_empty() => {
+                lines.extend(remark(&format!("`{name}` ended with status {status} and said nothing"), width));
+            }
+            Ending::Exited(_) => {}
+            Ending::Ended => lines.extend(remark(&format!("`{name}` was ended: it took too long"), width)),
+            Ending::NotStarted(error) => {
+                let error = sanitize(error);
+                lines.extend(remark(&format!("`{name}` cannot be started: {error}"), width));
+            }
+        }
+        lines
+    }
+}
+
+fn fold(line: &str, width: usize) -> Vec<Line<'static>> {
+    let whole = Line::from(line.to_owned());
+    if whole.width() <= width {
+        vec![whole]
+    } else {
+        wrap_words(&[Span::raw(line)], width).into_iter().map(Line::from).collect()
+    }
+}
+
+fn remark(text: &str, width: usize) -> Vec<Line<'static>> {
+    wrap_words(&[Span::styled(text.to_owned(), theme::DIM)], width).into_iter().map(Line::from).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(text: &str, ending: Ending, width: usize) -> Vec<String> {
+        let output = OwnOutput { text: text.into(), ending };
+        output.lines("cohab doctor", width).iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn lines_that_fit_keep_their_columns_and_nothing_of_an_escape_is_left() {
+        let lines = shown("ok    terminal\n\u{1b}[31mbad\u{1b}[0m   \u{1b}]0;x\u{7}daemon\n\n", Ending::Exited(1), 40);
+        assert_eq!(lines, ["ok    terminal", "bad   daemon"]);
+        assert_eq!(shown("one two three", Ending::Exited(0), 8), ["one two", "three"]);
+    }
+
+    #[test]
+    fn silence_and_failures_are_told() {
+        assert_eq!(shown("", Ending::Exited(0), 80), ["nothing to show"]);
+        assert_eq!(shown("", Ending::Exited(3), 80), ["`cohab doctor` ended with status 3 and said nothing"]);
+        assert_eq!(shown("half", Ending::Ended, 80), ["half", "`cohab doctor` was ended: it took too long"]);
+        let missing = shown("", Ending::NotStarted("No such file".into()), 80);
+        assert_eq!(missing, ["`cohab doctor` cannot be started: No such file"]);
+    }
+
+    #[test]
+    fn a_flood_is_counted() {
+        let lines = shown(&"x\n".repeat(500), Ending::Exited(0), 80);
+        assert_eq!(lines.len(), MAX_LINES + 1);
+        assert_eq!(lines[MAX_LINES], "… and 300 more lines: `cohab doctor`");
+    }
+}

@@ -1,0 +1,232 @@
+//! What the commands answer, as lines.
+
+use cohab_protocol::{ApprovalMode, ContextReport, ModelIdentity, Usage, amount};
+use cohab_shell_relay::sanitize::one_line;
+use ratatui::text::{Line, Span};
+
+use super::{COMMANDS, Command};
+use crate::{
+    attach_change::ModelWish,
+    markdown::wrap::wrap_words,
+    ui::{look::Look, theme},
+};
+
+/// Below this width a command and its meaning stand in two rows.
+const TWO_COLUMNS_WIDTH: usize = 60;
+/// Longest bar beside a part of the context, in columns.
+const BAR_COLUMNS: u64 = 20;
+/// Names of parts and models are cut here, in columns.
+const NAME_COLUMNS: usize = 60;
+
+/// A sentence.
+#[must_use]
+pub fn plain(text: &str, width: usize) -> Vec<Line<'static>> {
+    wrapped(&[Span::raw(text.to_owned())], width)
+}
+
+/// A sentence of second rank.
+#[must_use]
+pub fn dim(text: &str, width: usize) -> Vec<Line<'static>> {
+    wrapped(&[Span::styled(text.to_owned(), theme::DIM)], width)
+}
+
+fn wrapped(spans: &[Span<'_>], width: usize) -> Vec<Line<'static>> {
+    wrap_words(spans, width).into_iter().map(Line::from).collect()
+}
+
+/// How a command is typed.
+#[must_use]
+pub fn usage(prefix: &str, command: &Command) -> String {
+    format!("{prefix} /{} {}", command.name, command.arguments).trim_end().to_owned()
+}
+
+/// All commands.
+#[must_use]
+pub fn help(prefix: &str, width: usize, look: Look) -> Vec<Line<'static>> {
+    let entries = COMMANDS.iter().map(|command| (usage(prefix, command), command.meaning));
+    let entries: Vec<(String, &str)> = entries.collect();
+    let longest = entries.iter().map(|(usage, _)| usage.chars().count()).max().unwrap_or(0);
+    let is_table = look == Look::Glyphs && width >= TWO_COLUMNS_WIDTH;
+    let entry = |(usage, meaning): &(String, &str)| match (look, is_table) {
+        (Look::Sentences, _) => plain(&format!("{usage}: {meaning}"), width),
+        (_, true) => vec![Line::from(vec![
+            Span::styled(format!("  {usage:<longest$}  "), theme::ACCENT),
+            Span::raw((*meaning).to_owned()),
+        ])],
+        (_, false) => {
+            let mut lines = wrapped(&[Span::styled(usage.clone(), theme::ACCENT)], width);
+            lines.extend(plain(meaning, width.saturating_sub(2)).into_iter().map(|mut line| {
+                line.spans.insert(0, Span::raw("  "));
+                line
+            }));
+            lines
+        }
+    };
+    let mut lines: Vec<Line<'static>> = entries.iter().flat_map(entry).collect();
+    lines.extend(dim(&format!("Anything else behind {prefix} is a question."), width));
+    lines
+}
+
+/// An answer to a command that there is not.
+#[must_use]
+pub fn unknown(prefix: &str, word: &str, nearest: Option<&Command>) -> String {
+    let word = one_line(word, NAME_COLUMNS);
+    match nearest {
+        Some(command) => {
+            format!("There is no /{word}; did you mean /{}? `{prefix} /help` lists them.", command.name)
+        }
+        None => format!("There is no /{word}; `{prefix} /help` lists the commands."),
+    }
+}
+
+/// Something followed a command that takes nothing, or something else.
+#[must_use]
+pub fn misused(prefix: &str, command: &Command) -> String {
+    let usage = usage(prefix, command);
+    if command.arguments.is_empty() {
+        format!("/{} takes nothing behind it: `{usage}`.", command.name)
+    } else {
+        format!("That is not how /{} goes: `{usage}`.", command.name)
+    }
+}
+
+fn name_of(model: &ModelIdentity) -> String {
+    if model.is_offline {
+        return "The built-in assistant without a model".to_owned();
+    }
+    one_line(&format!("{}/{}", model.provider, model.model), NAME_COLUMNS)
+}
+
+fn origin_of(model: &ModelIdentity) -> String {
+    let origin = one_line(&model.origin, NAME_COLUMNS);
+    if origin.is_empty() { String::new() } else { format!(" ({origin})") }
+}
+
+/// Who answers.
+#[must_use]
+pub fn model(model: &ModelIdentity, prefix: &str, width: usize) -> Vec<Line<'static>> {
+    let mut lines = plain(&format!("{} answers here{}.", name_of(model), origin_of(model)), width);
+    let other = format!("`{prefix} /model NAME` or `{prefix} /model profile:NAME` changes it for this shell.");
+    let hint = if model.is_offline {
+        "`cohab setup` sets a model up.".to_owned()
+    } else {
+        format!("{other} `cohab models` lists names.")
+    };
+    lines.extend(dim(&hint, width));
+    lines
+}
+
+/// Who answers from now on; `wish` is what the user asked for.
+#[must_use]
+pub fn model_changed(model: &ModelIdentity, wish: &ModelWish, width: usize) -> Vec<Line<'static>> {
+    let (name, origin) = (name_of(model), origin_of(model));
+    match wish {
+        ModelWish::Named(wanted) if model.is_offline || model.model != *wanted => {
+            let wanted = one_line(wanted, NAME_COLUMNS);
+            let mut lines =
+                wrapped(&[Span::styled(format!("{name} answers, not {wanted}{origin}."), theme::WARNING)], width);
+            lines.extend(dim("Hint: `cohab setup` sets a service up.", width));
+            lines
+        }
+        _ => plain(&format!("From now on {name} answers in this shell{origin}."), width),
+    }
+}
+
+/// What runs unasked, now or `from_now_on`.
+#[must_use]
+pub fn approval(mode: ApprovalMode, from_now_on: bool, width: usize) -> Vec<Line<'static>> {
+    let (text, style) = match mode {
+        ApprovalMode::Ask => ("what only reads runs, anything else is asked first.", theme::PLAIN),
+        ApprovalMode::ReadOnly => ("what only reads runs, anything else is refused.", theme::PLAIN),
+        ApprovalMode::All => ("everything runs without a question, also what deletes.", theme::DANGER),
+    };
+    let since = if from_now_on { ", from now on in this shell" } else { "" };
+    wrapped(&[Span::styled(format!("{mode}{since}: {text}"), style)], width)
+}
+
+/// What the turns of the conversation took.
+#[must_use]
+pub fn cost(usage: &Usage, width: usize, look: Look) -> Vec<Line<'static>> {
+    let cached = usage.cache_read_tokens.unwrap_or(0);
+    let written = usage.cache_write_tokens.unwrap_or(0);
+    let sent = usage.input_tokens.map(|tokens| {
+        let all = tokens.saturating_add(cached).saturating_add(written);
+        let from_cache =
+            if cached > 0 { format!(" ({} of them cached)", amount::count(cached)) } else { String::new() };
+        format!("{} tokens in{from_cache}", amount::count(all))
+    });
+    let received = usage.output_tokens.map(|tokens| format!("{} out", amount::count(tokens)));
+    let price = usage.cost_microusd.map(|cost| amount::cost(cost, usage.is_cost_partial));
+    let has_price = price.is_some();
+    let facts: Vec<String> = sent.into_iter().chain(received).chain(price).collect();
+    if facts.is_empty() {
+        return plain("Nothing that is counted was sent to a model in this shell so far.", width);
+    }
+    let mut lines = plain(&format!("So far in this shell: {}.", facts.join(look.choose(" · ", ", "))), width);
+    if !has_price {
+        lines.extend(dim("What it cost is not known: the service does not say, and models.toml has no price.", width));
+    }
+    lines.extend(dim("`cohab usage` shows days, models and other shells.", width));
+    lines
+}
+
+/// What the model is sent, by part.
+#[must_use]
+pub fn context(report: &ContextReport, width: usize, look: Look) -> Vec<Line<'static>> {
+    let total: u64 = report.sections.iter().fold(0, |sum, section| sum.saturating_add(section.tokens));
+    let rows = report.sections.iter().map(|section| (one_line(&section.name, NAME_COLUMNS / 2), section.tokens));
+    let rows: Vec<(String, u64)> = rows.collect();
+    let names = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+    let whole = report.window_tokens.unwrap_or(total).max(1);
+    let bar_columns = BAR_COLUMNS.min(u64::try_from(width.saturating_sub(names + 12)).unwrap_or(0));
+    let row = |name: &str, tokens: u64| match look {
+        Look::Sentences => plain(&format!("{name}: about {} tokens", amount::count(tokens)), width),
+        Look::Glyphs => {
+            let bar = bar(tokens, whole, bar_columns);
+            vec![Line::from(vec![
+                Span::raw(format!("  {name:<names$}  {:>6}  ", amount::count(tokens))),
+                Span::styled(bar, theme::ACCENT),
+            ])]
+        }
+    };
+    let mut lines: Vec<Line<'static>> = rows.iter().flat_map(|(name, tokens)| row(name, *tokens)).collect();
+    let sum = match report.window_tokens {
+        Some(window) => {
+            let percent = total.saturating_mul(100) / window.max(1);
+            format!("about {} of {} tokens ({percent} %)", amount::count(total), amount::count(window))
+        }
+        None => format!("about {} tokens; no model takes them", amount::count(total)),
+    };
+    lines.extend(dim(&format!("{}{sum}", look.choose("", "Together ")), width));
+    lines
+}
+
+/// A bar for a part of the whole; what there is at all is seen.
+fn bar(part: u64, whole: u64, columns: u64) -> String {
+    let length = u128::from(part) * u128::from(columns) / u128::from(whole.max(1));
+    let length = usize::try_from(length.min(u128::from(columns))).unwrap_or(0);
+    "▪".repeat(if part > 0 && columns > 0 { length.max(1) } else { length })
+}
+
+/// What became of a conversation that was shortened.
+#[must_use]
+pub fn compacted(before_tokens: u64, after_tokens: u64) -> String {
+    if after_tokens < before_tokens {
+        let (before, after) = (amount::count(before_tokens), amount::count(after_tokens));
+        format!("The conversation is shorter now: about {after} tokens, it was {before}.")
+    } else if before_tokens == 0 {
+        "There is no conversation to shorten yet.".to_owned()
+    } else {
+        format!("The conversation is short enough already: about {} tokens.", amount::count(before_tokens))
+    }
+}
+
+/// What was copied.
+#[must_use]
+pub fn copied(lines: usize) -> String {
+    if lines == 1 { "copied 1 line".to_owned() } else { format!("copied {lines} lines") }
+}
+
+#[cfg(test)]
+#[path = "say_tests.rs"]
+mod tests;

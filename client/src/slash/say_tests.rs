@@ -1,0 +1,122 @@
+use cohab_protocol::ContextSection;
+
+use super::*;
+use crate::ui::describe::{plain as text_of, styled};
+
+/// What is said at both widths and in both looks.
+fn everywhere(lines: impl Fn(usize, Look) -> Vec<Line<'static>>) -> String {
+    let mut all = String::new();
+    for (width, look) in [(79, Look::Glyphs), (39, Look::Glyphs), (79, Look::Sentences), (39, Look::Sentences)] {
+        let lines = lines(width, look);
+        assert!(lines.iter().all(|line| line.width() <= width), "{}", text_of(&lines));
+        all.push_str(&format!("== {width} columns, {look:?}\n{}", styled(&lines)));
+    }
+    all
+}
+
+fn identity(model: &str, is_offline: bool) -> ModelIdentity {
+    let provider = if is_offline { "offline" } else { "openai-chat" };
+    ModelIdentity { provider: provider.into(), model: model.into(), origin: "OPENAI_API_KEY".into(), is_offline }
+}
+
+fn report(window_tokens: Option<u64>) -> ContextReport {
+    let sections = [
+        ("system prompt", 912),
+        ("tools", 1_840),
+        ("project notes", 310),
+        ("shell history", 42_000),
+        ("questions", 95),
+        ("answers", 0),
+        ("tool calls", 12),
+        ("tool output", 23_410),
+    ];
+    let section = |(name, tokens): (&str, u64)| ContextSection { name: name.into(), tokens };
+    ContextReport { sections: sections.into_iter().map(section).collect(), window_tokens }
+}
+
+#[test]
+fn the_help_lists_all_commands_and_fits_a_small_screen() {
+    let shown = everywhere(|width, look| help("?", width, look));
+    insta::assert_snapshot!(shown);
+    assert!(help("?", 79, Look::Glyphs).len() <= 20);
+}
+
+#[test]
+fn the_context_is_a_table_with_bars() {
+    let shown = everywhere(|width, look| context(&report(Some(128_000)), width, look));
+    insta::assert_snapshot!(shown);
+    let without = text_of(&context(&report(None), 79, Look::Glyphs));
+    assert!(without.ends_with("about 68k tokens; no model takes them\n"), "{without}");
+}
+
+#[test]
+fn extreme_reports_neither_break_nor_flood() {
+    let sections = vec![ContextSection { name: "x\u{1b}[2J\n".repeat(100), tokens: u64::MAX }; 2];
+    for (width, window_tokens) in [(1, Some(0)), (80, Some(1)), (500, None)] {
+        let lines = context(&ContextReport { sections: sections.clone(), window_tokens }, width, Look::Glyphs);
+        let text = text_of(&lines);
+        assert!(!text.contains('\u{1b}') && text.len() < 1_000, "{text:?}");
+    }
+}
+
+#[test]
+fn the_cost_is_told_as_far_as_it_is_known() {
+    let usage = Usage {
+        input_tokens: Some(1_200),
+        output_tokens: Some(345),
+        cache_read_tokens: Some(40_000),
+        cost_microusd: Some(12_345),
+        is_cost_partial: true,
+        ..Usage::default()
+    };
+    let unpriced = Usage { cost_microusd: None, ..usage };
+    let shown = everywhere(|width, look| {
+        [&usage, &unpriced, &Usage::default()].into_iter().flat_map(|usage| cost(usage, width, look)).collect()
+    });
+    insta::assert_snapshot!(shown);
+}
+
+#[test]
+fn who_answers_is_told_with_where_that_comes_from() {
+    let shown = everywhere(|width, _| {
+        let named = ModelWish::Named("gpt-5".into());
+        [
+            model(&identity("gpt-5", false), "?", width),
+            model(&identity("builtin", true), "?", width),
+            model_changed(&identity("gpt-5", false), &named, width),
+            model_changed(&identity("gpt-4", false), &named, width),
+            model_changed(&identity("builtin", true), &named, width),
+            model_changed(&identity("gpt-4", false), &ModelWish::Profile("work".into()), width),
+        ]
+        .concat()
+    });
+    insta::assert_snapshot!(shown);
+    let hostile = identity("\u{1b}]0;x\u{7}m\n", false);
+    assert!(!text_of(&model(&hostile, "?", 79)).contains(['\u{1b}', '\u{7}']));
+}
+
+#[test]
+fn modes_and_mistakes_are_told_in_a_sentence() {
+    let shown = everywhere(|width, _| {
+        let [help, model] = [&COMMANDS[0], &COMMANDS[1]];
+        let mut lines: Vec<Line<'static>> = [ApprovalMode::Ask, ApprovalMode::ReadOnly, ApprovalMode::All]
+            .into_iter()
+            .flat_map(|mode| [approval(mode, false, width), approval(mode, true, width)].concat())
+            .collect();
+        for text in [
+            unknown("?", "modle", Some(model)),
+            unknown("?", "frobnicate", None),
+            misused("?", help),
+            misused("?", model),
+            compacted(60_000, 21_000),
+            compacted(900, 900),
+            compacted(0, 0),
+            copied(1),
+            copied(12),
+        ] {
+            lines.extend(plain(&text, width));
+        }
+        lines
+    });
+    insta::assert_snapshot!(shown);
+}

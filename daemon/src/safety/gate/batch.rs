@@ -1,0 +1,76 @@
+//! Several commands of one answer as one question. Each is judged again before it runs: consent holds for command and folder.
+
+use std::{
+    ops::ControlFlow,
+    path::{Path, PathBuf},
+    sync::PoisonError,
+};
+
+use cohab_protocol::ApprovalMode;
+use cohab_shell_relay::policy::Level;
+
+use super::Gate;
+use crate::agent::{
+    PlannedCall,
+    port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Effect},
+};
+
+/// An answer that waits for its call.
+#[derive(Debug)]
+pub(super) struct Decided {
+    effect: Effect,
+    cwd: PathBuf,
+    answer: ApprovalAnswer,
+}
+
+impl Gate {
+    /// Asks about those of `calls` that would be asked about one after the other, if there are several. Danger is never among them.
+    pub(super) async fn ask_together(&self, calls: &[PlannedCall]) -> ControlFlow<()> {
+        self.decided.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        if (self.mode)() != ApprovalMode::Ask {
+            return ControlFlow::Continue(());
+        }
+        let mut wanted: Vec<(&PlannedCall, Vec<String>)> = Vec::new();
+        for call in calls {
+            let verdict = self.judge(call);
+            let is_new = wanted.iter().all(|(other, _)| other.intent.effect != call.intent.effect);
+            let is_command = matches!(call.intent.effect, Effect::RunCommand { .. });
+            if is_command && is_new && verdict.level == Level::Ask && self.must_ask(&call.intent.effect, &call.cwd) {
+                wanted.push((call, verdict.reasons));
+            }
+        }
+        if wanted.len() < 2 {
+            return ControlFlow::Continue(());
+        }
+        let question = |(call, reasons): &(&PlannedCall, Vec<String>)| ApprovalQuestion {
+            subject: ApprovalSubject::Effect { tool: call.tool.clone(), effect: call.intent.effect.clone() },
+            is_dangerous: false,
+            reasons: reasons.clone(),
+        };
+        let answers = self.approver.ask_all(wanted.iter().map(question).collect()).await;
+        if answers.contains(&ApprovalAnswer::CancelTurn) {
+            return ControlFlow::Break(());
+        }
+        let decided = wanted.into_iter().zip(answers).map(|((call, _), answer)| Decided {
+            effect: call.intent.effect.clone(),
+            cwd: call.cwd.clone(),
+            answer,
+        });
+        self.decided.lock().unwrap_or_else(PoisonError::into_inner).extend(decided);
+        ControlFlow::Continue(())
+    }
+
+    /// Whether nothing is known yet of what the user thinks of it.
+    fn must_ask(&self, effect: &Effect, cwd: &Path) -> bool {
+        self.earlier_refusal(effect, cwd).is_none()
+            && self.consents.recall(effect, cwd).is_none()
+            && !self.is_remembered(effect, cwd)
+    }
+
+    /// The answer that was given beforehand to exactly this, once.
+    pub(super) fn take_decided(&self, effect: &Effect, cwd: &Path) -> Option<ApprovalAnswer> {
+        let mut decided = self.decided.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = decided.iter().position(|one| one.effect == *effect && one.cwd == cwd)?;
+        Some(decided.remove(at).answer)
+    }
+}

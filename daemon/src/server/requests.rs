@@ -1,0 +1,105 @@
+//! What a client asks about its session: what the model is sent, a shorter conversation, what it took, the last turn undone.
+
+use std::sync::PoisonError;
+
+use cohab_protocol::{
+    ContextReport, ContextSection, RequestId, SessionAction, SessionAnswer, WireError, WireErrorKind,
+};
+
+use super::{Daemon, Outlook, connection::request_error, convert, resume, session::Session};
+use crate::{
+    agent::port::Message,
+    context::{
+        compact::compact,
+        outline::Outline,
+        query::{history_text, untold, words},
+        tokens::estimate_tokens,
+    },
+};
+
+/// Answers a request of an attached client.
+///
+/// # Errors
+/// `Busy` while a turn runs, for what changes the conversation; `Settings` if it is not known who would answer.
+pub async fn answer(
+    daemon: &Daemon,
+    session: &Session,
+    id: RequestId,
+    action: SessionAction,
+) -> Result<SessionAnswer, WireError> {
+    if matches!(action, SessionAction::Context | SessionAction::Compact | SessionAction::Rewind) {
+        resume::restore(&daemon.archive, session).await;
+    }
+    let idle = |answer: Option<SessionAnswer>| answer.ok_or_else(|| busy(id));
+    match action {
+        SessionAction::Clear => {
+            let cleared = idle(session.clear().then_some(SessionAnswer::Done))?;
+            resume::forget(&daemon.archive, session);
+            Ok(cleared)
+        }
+        SessionAction::SetApproval { mode } => {
+            session.set_approval(mode);
+            Ok(SessionAnswer::Done)
+        }
+        SessionAction::Context => Ok(SessionAnswer::Context(context(daemon, session, id).await?)),
+        SessionAction::Compact => idle(session.between_turns(|messages| {
+            let (before_tokens, after_tokens) = compact(messages);
+            SessionAnswer::Compacted { before_tokens, after_tokens }
+        })),
+        SessionAction::Usage => Ok(SessionAnswer::Usage(session.spent())),
+        SessionAction::Rewind => {
+            idle(session.between_turns(|messages| SessionAnswer::Rewound { question: rewind(messages) }))
+        }
+        // The connection answers these itself.
+        SessionAction::Attach(_) | SessionAction::Status => {
+            Err(request_error(id, WireErrorKind::Protocol, "That is no request to a session.".into(), None))
+        }
+    }
+}
+
+fn busy(id: RequestId) -> WireError {
+    let hint = Some("cancel it with Ctrl-C, or wait".into());
+    request_error(id, WireErrorKind::Busy, "A question is being answered.".into(), hint)
+}
+
+/// Forgets the last turn; its question. What is kept of it on disk is brought in line by the next turn.
+fn rewind(messages: &mut Vec<Message>) -> Option<String> {
+    let start = messages.iter().rposition(|message| matches!(message, Message::User { .. }))?;
+    let turn: Vec<Message> = messages.drain(start..).collect();
+    turn.first().and_then(|message| match message {
+        Message::User { text } => Some(words(text)),
+        _ => None,
+    })
+}
+
+/// The user's messages, newest first.
+pub fn told(messages: &[Message]) -> impl Iterator<Item = &str> {
+    messages.iter().rev().filter_map(|message| match message {
+        Message::User { text } => Some(text.as_str()),
+        _ => None,
+    })
+}
+
+async fn context(daemon: &Daemon, session: &Session, id: RequestId) -> Result<ContextReport, WireError> {
+    let failed = |error| request_error(id, convert::error_kind(&error), error.to_string(), error.hint());
+    let Outlook { system_tokens, tools_tokens, window_tokens } =
+        daemon.assembler.outlook(&session.variables()).await.map_err(failed)?;
+    let notes = daemon.assembler.project_notes(session.cwd()).await;
+    let messages = session.conversation().lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let outline = Outline::of(&messages);
+    // What the next question would add.
+    let notes = untold(notes.as_deref(), told(&messages)).map_or(0, estimate_tokens);
+    let history = estimate_tokens(&history_text(&session.history()));
+    let sections = [
+        ("system prompt", system_tokens),
+        ("tools", tools_tokens),
+        ("project notes", outline.project_notes + notes),
+        ("shell history", outline.shell_history + history),
+        ("questions", outline.questions),
+        ("answers", outline.answers),
+        ("tool calls", outline.tool_calls),
+        ("tool output", outline.tool_output),
+    ];
+    let section = |(name, tokens): (&str, u64)| ContextSection { name: name.to_owned(), tokens };
+    Ok(ContextReport { sections: sections.into_iter().map(section).collect(), window_tokens })
+}

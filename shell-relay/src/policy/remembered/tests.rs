@@ -1,0 +1,215 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::policy::{Context, Level, assess_line};
+
+fn rule(line: &str) -> Rule {
+    Rule::of(line, None, Shell::Bash).unwrap_or_else(|reason| panic!("{line}: {reason}"))
+}
+
+fn rules(lines: &[&str]) -> Rules {
+    Rules(lines.iter().map(|line| rule(line)).collect())
+}
+
+#[test]
+fn a_rule_holds_for_exactly_its_words_however_they_are_written() {
+    let rules = rules(&["cargo test 'a b'"]);
+    for line in ["cargo test 'a b'", "cargo  test \"a b\"", "cargo 'test' 'a 'b"] {
+        assert!(rules.find(line, Path::new("/"), Shell::Bash).is_some(), "{line}");
+    }
+    for line in [
+        "cargo test",
+        "cargo test a b",
+        "cargo test 'a b' c",
+        "cargo test 'a b'; id",
+        "cargo test 'a b' && id",
+        "cargo test 'a b' | sh",
+        "cargo test 'a b' > f",
+        "cargo test 'a b' 2>&1",
+        "cargo test 'a b' &",
+        "X=1 cargo test 'a b'",
+        "(cargo test 'a b')",
+        "cargo test 'a b'\nid",
+        "cargo test $(id)",
+        "cargo test 'a b' # x",
+        "! cargo test 'a b'",
+        "'cargo' test 'a b'",
+        "cargo test 'a b'\u{200b}",
+        "cargo test \"a\u{a0}b\"",
+    ] {
+        assert!(rules.find(line, Path::new("/"), Shell::Bash).is_none(), "{line}");
+    }
+}
+
+#[test]
+fn a_rule_for_a_folder_holds_nowhere_else() {
+    let rule = Rule::of("./run", Some(Path::new("/src/shop")), Shell::Zsh).unwrap();
+    let rules = Rules(vec![rule]);
+    assert!(rules.find("./run", Path::new("/src/shop"), Shell::Zsh).is_some());
+    for other in ["/src", "/src/shop/x", "/src/shop2", "/"] {
+        assert!(rules.find("./run", Path::new(other), Shell::Zsh).is_none(), "{other}");
+    }
+}
+
+#[test]
+fn what_runs_other_things_is_never_remembered() {
+    for line in [
+        "bash run.sh",
+        "python3 x.py",
+        "sudo ls",
+        "env ls",
+        "xargs ls",
+        "find . -name x",
+        "git push",
+        "git commit -m x",
+        "curl x.org",
+        "ssh host",
+        "npx thing",
+        "docker ps",
+        "export A",
+        "alias x",
+        "source f",
+        "eval ls",
+        "/usr/bin/sudo ls",
+        "./python3 x",
+        "perl x",
+        "rm x",
+        "nohup cargo test",
+        "timeout 5 cargo test",
+        "umask 0",
+        "kill 1",
+    ] {
+        assert!(Rule::of(line, Some(Path::new("/")), Shell::Bash).is_err(), "{line}");
+    }
+}
+
+#[test]
+fn what_is_no_simple_command_of_literal_words_is_never_remembered() {
+    for line in [
+        "",
+        "a; b",
+        "a | b",
+        "a > f",
+        "a *",
+        "a ~/x",
+        "a $X",
+        "a `b`",
+        "\"a\" b",
+        "a {b,c}",
+        "a &",
+        "x=1",
+        "if a; then b; fi",
+        "a 'b",
+    ] {
+        assert!(Rule::of(line, Some(Path::new("/")), Shell::Bash).is_err(), "{line}");
+    }
+    assert!(Rule::of("./run", None, Shell::Bash).is_err(), "another program in another folder");
+    for line in ["cargo test", "make check", "npm test", "just fmt-check", "touch a", "/opt/run x", "mkdir build"] {
+        assert!(Rule::of(line, None, Shell::Bash).is_ok(), "{line}");
+    }
+}
+
+#[test]
+fn another_shell_takes_only_what_it_reads_alike() {
+    assert!(Rule::of("cargo test", None, Shell::Zsh).is_ok() && Rule::of("cargo test", None, Shell::Fish).is_ok());
+    assert!(Rule::of("cargo =test", None, Shell::Zsh).is_err());
+    assert!(Rule::of("cargo test", None, Shell::Other).is_err());
+}
+
+#[test]
+fn a_written_rule_is_read_back_with_its_examples_and_comments_stay() {
+    let mine = "# by hand\n\n[[rule]] # first\ndecision = \"allow\"\nargv = [\"just\", \"fmt\"]\n";
+    let folder = Path::new("/src/my shop");
+    let added = Rule::of("cargo test 'it is'", Some(folder), Shell::Bash).unwrap();
+    let text = with_rule(mine, &added).unwrap();
+    assert!(text.starts_with(mine), "{text}");
+    let loaded = parse(&text);
+    assert_eq!(loaded.refused, []);
+    assert_eq!(loaded.rules.all(), [rule("just fmt"), added.clone()]);
+    assert_eq!(with_rule(&text, &added).unwrap(), text, "it is there already");
+    let (without, gone) = without_rule(&text, 1).unwrap();
+    assert_eq!(gone, rule("just fmt"));
+    assert_eq!(parse(&without).rules.all(), [added]);
+}
+
+#[test]
+fn a_new_file_says_what_it_is() {
+    let text = with_rule("", &rule("cargo test")).unwrap();
+    assert_eq!(
+        text,
+        "# Commands that cohab runs without asking: exactly these words, in this folder or in any.\n\
+         # The keys `d` and `a` of a question write here. Danger is asked all the same.\n\n\
+         [[rule]]\ndecision = \"allow\"\nargv = [\"cargo\", \"test\"]\nmatch = [\"cargo test\"]\n\
+         not_match = [\"cargo\", \"cargo test more\", \"cargo test; id\", \"cargo test > out\"]\n"
+    );
+}
+
+#[test]
+fn a_rule_that_is_not_sound_is_refused_by_name_and_line_and_the_others_hold() {
+    for (broken, reason) in [
+        ("decision = \"deny\"\nargv = [\"x\"]", "`decision`"),
+        ("argv = [\"x\"]", "`decision`"),
+        ("decision = \"allow\"\nargv = []", "`argv`"),
+        ("decision = \"allow\"\nargv = [\"x\", 1]", "`argv`"),
+        ("decision = \"allow\"\nprefix = [\"x\"]\nargv = [\"x\"]", "`prefix`"),
+        ("decision = \"allow\"\nargv = [\"sudo\", \"x\"]", "runs other commands"),
+        ("decision = \"allow\"\nargv = [\"x\"]\nfolder = \"src\"", "absolute"),
+        ("decision = \"allow\"\nargv = [\"x\"]\nmatch = [\"x y\"]", "`x y` does not match"),
+        ("decision = \"allow\"\nargv = [\"x\"]\nnot_match = [\"x\"]", "`x` matches"),
+    ] {
+        let text = format!("# one\n[[rule]]\n{broken}\n\n[[rule]]\ndecision = \"allow\"\nargv = [\"good\"]\n");
+        let loaded = parse(&text);
+        assert_eq!(loaded.rules.all(), [rule("good")], "{broken}");
+        assert_eq!(loaded.refused.len(), 1, "{broken}");
+        assert_eq!(loaded.refused[0].line, 2, "{broken}");
+        assert!(loaded.refused[0].reason.contains(reason), "{broken}: {:?}", loaded.refused);
+    }
+    assert_eq!(parse("x = 1\n").refused[0].name, "x");
+    assert_eq!(parse("\n[[rule]\n").refused[0].line, 2);
+}
+
+proptest! {
+    #[test]
+    fn no_text_of_a_file_allows_danger_or_breaks_the_reader(text in "\\PC{0,200}") {
+        let _ = parse(&text);
+    }
+
+    #[test]
+    fn a_remembered_command_with_anything_behind_it_is_another_one(tail in "[ -~\\n]{1,20}") {
+        let rules = rules(&["cargo test"]);
+        let line = format!("cargo test{tail}");
+        if let Some(rule) = rules.find(&line, Path::new("/"), Shell::Bash) {
+            prop_assert!(line.trim_end_matches([' ', '\n', ';', '\t']) == "cargo test" || line.contains(['\'', '"']), "{line:?} {rule:?}");
+        }
+    }
+
+    #[test]
+    fn what_can_be_remembered_can_be_read_back(words in prop::collection::vec("[a-z' \"$!*~=.-]{1,6}", 0..4)) {
+        let line = format!("tool {}", words.iter().map(|word| format!("'{}'", word.replace('\'', ""))).collect::<Vec<_>>().join(" "));
+        if let Ok(rule) = Rule::of(&line, None, Shell::Bash) {
+            let loaded = parse(&with_rule("", &rule).unwrap());
+            prop_assert_eq!(loaded.refused, []);
+            prop_assert_eq!(loaded.rules.all(), [rule]);
+        }
+    }
+}
+
+#[test]
+fn the_parts_of_a_line_are_told_one_by_one() {
+    let context = Context::new(Path::new("/home/ann/src"), Path::new("/home/ann"));
+    let told = |line: &str| {
+        let parts = crate::policy::parts(line, context).into_iter().map(|part| (part.text, part.level));
+        parts.collect::<Vec<_>>()
+    };
+    assert_eq!(
+        told("cd build && cargo test 'a b' *.rs 2>&1 | grep -i x; rm -rf out"),
+        [
+            ("cd build".into(), Level::Allow),
+            ("cargo test 'a b' *.rs 2>&1".into(), Level::Ask),
+            ("grep -i x".into(), Level::Allow),
+            ("rm -rf out".into(), Level::Danger),
+        ]
+    );
+    assert!(told("cargo test").is_empty() && told("a $(b); c").is_empty());
+    assert_eq!(assess_line("cargo test", context).level, Level::Ask);
+}

@@ -1,0 +1,159 @@
+//! The file of what the user allowed for good: read when it has changed, written as a whole.
+
+use std::{
+    fs::{self, File, OpenOptions},
+    io::{self, Read, Write},
+    os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt},
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use rustix::fs::{FlockOperation, OFlags};
+
+use crate::policy::remembered::{self, DocumentError, Loaded, Remembered, Rule};
+
+/// A larger file is not read, in bytes.
+const MAX_FILE_BYTES: u64 = 512 * 1024;
+
+/// Why a rule was not stored or removed.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The system says no.
+    #[error("it cannot be written: {0}")]
+    Io(#[from] io::Error),
+    /// The text is not sound.
+    #[error(transparent)]
+    Document(#[from] DocumentError),
+    /// Somebody else could change what runs unasked.
+    #[error("{0}")]
+    NotOurs(&'static str),
+}
+
+/// The rules of one file. It need not exist.
+#[derive(Debug)]
+pub struct RulesFile {
+    path: PathBuf,
+    kept: Mutex<Option<(Stamp, Arc<Loaded>)>>,
+}
+
+/// When a file is the same: inode, size, time of change in seconds and nanoseconds.
+type Stamp = (u64, u64, i64, i64);
+
+impl RulesFile {
+    /// The file at `path`. Nothing is read yet.
+    #[must_use]
+    pub fn new(path: PathBuf) -> Self {
+        Self { path, kept: Mutex::default() }
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Adds a rule at the end, unless it is there.
+    ///
+    /// # Errors
+    /// When the file is not sound, not only ours, or cannot be written. It is then as it was.
+    pub fn add(&self, rule: &Rule) -> Result<(), StoreError> {
+        self.change(|text| Ok((remembered::with_rule(text, rule)?, ())))
+    }
+
+    /// Removes the rule with this number, from 1 in the order of those in force.
+    ///
+    /// # Errors
+    /// As [`add`](Self::add), and when there is no such rule.
+    pub fn remove(&self, number: usize) -> Result<Rule, StoreError> {
+        self.change(|text| Ok(remembered::without_rule(text, number)?))
+    }
+
+    fn change<T>(&self, edit: impl FnOnce(&str) -> Result<(String, T), StoreError>) -> Result<T, StoreError> {
+        // A link stays a link: what it leads to is replaced.
+        let path = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
+        let folder = path.parent().unwrap_or(Path::new("/"));
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+        let lock = File::open(folder)?;
+        // Whoever holds it writes a few kilobytes; the system frees it when they die.
+        rustix::fs::flock(&lock, FlockOperation::LockExclusive).map_err(io::Error::from)?;
+        let text = read(&path)?.map(|(_, text)| text).unwrap_or_default();
+        let (changed, told) = edit(&text)?;
+        if changed != text {
+            replace(&path, folder, changed.as_bytes())?;
+        }
+        Ok(told)
+    }
+}
+
+impl Remembered for RulesFile {
+    fn loaded(&self) -> Arc<Loaded> {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let Ok(stamp) = fs::metadata(&self.path).map(|metadata| stamp(&metadata)) else {
+            *kept = None;
+            return Arc::default();
+        };
+        if let Some((_, loaded)) = kept.as_ref().filter(|(known, _)| *known == stamp) {
+            return Arc::clone(loaded);
+        }
+        match read(&self.path) {
+            Ok(Some((stamp, text))) => {
+                let loaded = Arc::new(remembered::parse(&text));
+                *kept = Some((stamp, Arc::clone(&loaded)));
+                loaded
+            }
+            Ok(None) => Arc::default(),
+            Err(error) => Arc::new(Loaded::broken(0, error.to_string())),
+        }
+    }
+}
+
+/// The text, if there is a file. Only the user, or root, may be able to write it.
+fn read(path: &Path) -> Result<Option<(Stamp, String)>, StoreError> {
+    let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
+    let file = match OpenOptions::new().read(true).custom_flags(flags).open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    let metadata = file.metadata()?;
+    if !metadata.is_file() {
+        return Err(StoreError::NotOurs("it is no regular file"));
+    }
+    let me = rustix::process::geteuid().as_raw();
+    if metadata.uid() != me && metadata.uid() != 0 {
+        return Err(StoreError::NotOurs("it belongs to somebody else"));
+    }
+    if metadata.mode() & 0o022 != 0 {
+        return Err(StoreError::NotOurs("others can write it (chmod go-w would do)"));
+    }
+    if metadata.len() > MAX_FILE_BYTES {
+        return Err(StoreError::NotOurs("it is too large"));
+    }
+    let mut text = String::new();
+    file.take(MAX_FILE_BYTES).read_to_string(&mut text)?;
+    Ok(Some((stamp(&metadata), text)))
+}
+
+fn stamp(metadata: &fs::Metadata) -> Stamp {
+    (metadata.ino(), metadata.len(), metadata.ctime(), metadata.ctime_nsec())
+}
+
+/// At every moment the old or the new file is there as a whole.
+fn replace(path: &Path, folder: &Path, content: &[u8]) -> io::Result<()> {
+    let temporary = folder.join(format!(".rules-{}", uuid::Uuid::now_v7().as_simple()));
+    let write = || {
+        let mut options = OpenOptions::new();
+        let mut file = options.write(true).create_new(true).mode(0o600).open(&temporary)?;
+        file.write_all(content)?;
+        file.sync_all()?;
+        fs::rename(&temporary, path)
+    };
+    let written = write();
+    if written.is_err() {
+        let _ = fs::remove_file(&temporary);
+    }
+    written
+}
+
+#[cfg(test)]
+mod tests;

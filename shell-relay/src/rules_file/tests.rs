@@ -1,0 +1,85 @@
+use std::os::unix::fs::{PermissionsExt, symlink};
+
+use super::*;
+use crate::shell::Shell;
+
+fn rule(line: &str) -> Rule {
+    Rule::of(line, None, Shell::Bash).unwrap()
+}
+
+fn folder() -> (tempfile::TempDir, PathBuf) {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("cohab/rules.toml");
+    (dir, path)
+}
+
+fn allows(file: &RulesFile, line: &str) -> bool {
+    file.loaded().rules.find(line, Path::new("/"), Shell::Bash).is_some()
+}
+
+#[test]
+fn a_stored_rule_holds_also_for_another_reader_and_only_we_can_write_it() {
+    let (_dir, path) = folder();
+    let (writer, reader) = (RulesFile::new(path.clone()), RulesFile::new(path.clone()));
+    assert!(!allows(&reader, "cargo test"));
+    writer.add(&rule("cargo test")).unwrap();
+    assert!(allows(&reader, "cargo test") && allows(&writer, "cargo test"));
+    assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    writer.add(&rule("cargo test")).unwrap();
+    assert_eq!(reader.loaded().rules.all().len(), 1);
+    let left: Vec<_> = fs::read_dir(path.parent().unwrap()).unwrap().collect();
+    assert_eq!(left.len(), 1, "{left:?}");
+}
+
+#[test]
+fn a_removed_rule_and_a_removed_file_hold_no_more() {
+    let (_dir, path) = folder();
+    let file = RulesFile::new(path.clone());
+    file.add(&rule("cargo test")).unwrap();
+    file.add(&rule("cargo build")).unwrap();
+    assert_eq!(file.remove(1).unwrap(), rule("cargo test"));
+    assert!(!allows(&file, "cargo test") && allows(&file, "cargo build"));
+    assert!(file.remove(2).is_err());
+    fs::remove_file(&path).unwrap();
+    assert!(!allows(&file, "cargo build"));
+}
+
+#[test]
+fn a_file_that_others_can_write_holds_nothing_and_is_not_written() {
+    let (_dir, path) = folder();
+    let file = RulesFile::new(path.clone());
+    file.add(&rule("cargo test")).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o620)).unwrap();
+    assert!(!allows(&file, "cargo test"));
+    assert!(file.loaded().refused[0].reason.contains("others can write it"));
+    assert!(matches!(file.add(&rule("cargo build")), Err(StoreError::NotOurs(_))));
+}
+
+#[test]
+fn what_is_no_file_or_no_toml_holds_nothing_and_stays_as_it_is() {
+    let (_dir, path) = folder();
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let file = RulesFile::new(path.clone());
+    fs::write(&path, "[[rule\nx").unwrap();
+    assert!(file.loaded().rules.all().is_empty() && file.loaded().refused.len() == 1);
+    assert!(file.add(&rule("cargo test")).is_err());
+    assert_eq!(fs::read_to_string(&path).unwrap(), "[[rule\nx");
+    fs::remove_file(&path).unwrap();
+    fs::create_dir(&path).unwrap();
+    assert!(file.loaded().rules.all().is_empty());
+    assert!(file.add(&rule("cargo test")).is_err());
+}
+
+#[test]
+fn a_link_to_the_users_dotfiles_stays_one() {
+    let (dir, path) = folder();
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let real = dir.path().join("dotfiles.toml");
+    fs::write(&real, "# mine\n").unwrap();
+    symlink(&real, &path).unwrap();
+    let file = RulesFile::new(path.clone());
+    file.add(&rule("cargo test")).unwrap();
+    assert!(fs::symlink_metadata(&path).unwrap().is_symlink());
+    assert!(fs::read_to_string(&real).unwrap().starts_with("# mine\n"));
+    assert!(allows(&file, "cargo test"));
+}

@@ -1,0 +1,88 @@
+//! Further lines made of those that are learned from: sentences as people begin and end them, commands with short names for placeholders.
+
+use std::collections::BTreeSet;
+
+use cohab::gate::{Decision, line::Line, weights::hash};
+
+use crate::{data::Sample, names::NameSet};
+
+/// Percent of the sentences that are said in another way, too.
+const SAID_PERCENT: u64 = 15;
+/// Percent of the commands that get shorter names.
+const NAMED_PERCENT: u64 = 15;
+
+/// How people begin and end what the data says tersely; `@` stands for a command.
+const WAYS: &[(&str, &str)] = &[
+    ("how do I ", ""),
+    ("how do I ", "?"),
+    ("how can I ", ""),
+    ("how to ", ""),
+    ("can you ", ""),
+    ("could you ", "?"),
+    ("please ", ""),
+    ("", " please"),
+    ("", "?"),
+    ("I want to ", ""),
+    ("i need to ", ""),
+    ("why can't I ", ""),
+    ("help me ", ""),
+    ("now ", ""),
+    ("then ", ""),
+    ("and ", ""),
+    ("what is the command to ", ""),
+    ("write a script to ", ""),
+    ("@ how do I ", ""),
+    ("@ how to ", ""),
+    ("@ ", ""),
+    ("use @ to ", ""),
+    ("does @ ", "?"),
+    ("is there a way to ", " with @"),
+];
+
+/// A line that was made.
+pub(crate) struct Variant {
+    pub(crate) text: String,
+    pub(crate) decision: Decision,
+    /// A number that is the line's own.
+    pub(crate) hash: u64,
+}
+
+/// All that is made of `samples`.
+pub(crate) fn all(samples: &[Sample<'_>], names: &NameSet) -> Vec<Variant> {
+    let commands: Vec<&str> = names.iter().map(String::as_str).collect();
+    let nouns: BTreeSet<&str> = samples.iter().filter(|sample| sample.is_language()).filter_map(last_noun).collect();
+    let nouns: Vec<&str> = nouns.into_iter().collect();
+    samples.iter().filter_map(|sample| variant(sample, &commands, &nouns)).collect()
+}
+
+fn variant(sample: &Sample<'_>, commands: &[&str], nouns: &[&str]) -> Option<Variant> {
+    let draw = |seed: u64| hash(&sample.hash.to_le_bytes(), 500 + seed);
+    let text = if sample.is_language() {
+        (draw(0) % 100 < SAID_PERCENT).then(|| {
+            let (before, after) = pick(WAYS, draw(1)).copied().unwrap_or_default();
+            let command = pick(commands, draw(2)).copied().unwrap_or_default();
+            format!("{before}{}{after}", sample.text).replace('@', command)
+        })
+    } else {
+        (draw(0) % 100 < NAMED_PERCENT && sample.text.contains("dir/")).then(|| {
+            let words = sample.text.split(' ').enumerate().map(|(at, word)| match word.strip_prefix("dir/") {
+                Some(_) => pick(nouns, draw(10 + at as u64)).copied().unwrap_or(word),
+                None => word,
+            });
+            words.collect::<Vec<_>>().join(" ")
+        })
+    };
+    text.map(|text| Variant { text, decision: sample.decision, hash: draw(3) })
+}
+
+fn pick<T>(from: &[T], draw: u64) -> Option<&T> {
+    let len = from.len().max(1) as u64;
+    from.get(usize::try_from(draw % len).unwrap_or_default())
+}
+
+/// The last word, if it could be the name of something.
+fn last_noun<'a>(sample: &Sample<'a>) -> Option<&'a str> {
+    let last = *Line::read(sample.text).tokens.last()?;
+    let is_name = last.is_plain() && !last.is_stop() && last.text.bytes().all(|byte| byte.is_ascii_lowercase());
+    (is_name && last.text.len() > 2).then_some(last.text)
+}
