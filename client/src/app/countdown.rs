@@ -8,7 +8,6 @@ use cohab_protocol::{Notice, NoticeKind};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Countdown {
     notice: Notice,
-    announced: Notice,
     due: Instant,
 }
 
@@ -17,17 +16,12 @@ impl Countdown {
     pub fn of(notice: &Notice, now: Instant) -> Option<Self> {
         let NoticeKind::Retry { after_ms } = notice.kind else { return None };
         let due = now.checked_add(Duration::from_millis(after_ms))?;
-        Some(Self { notice: notice.clone(), announced: notice.clone(), due })
+        Some(Self { notice: notice.clone(), due })
     }
 
     /// The notice with the time that is left.
     pub fn notice(&self) -> &Notice {
         &self.notice
-    }
-
-    /// The notice as it came: for who reads it once.
-    pub fn announced(&self) -> &Notice {
-        &self.announced
     }
 
     /// When another number is due.
