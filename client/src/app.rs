@@ -141,13 +141,13 @@ pub struct App {
     undoing: Option<Undoing>,
     resuming: Option<Resuming>,
     undo_key: UndoKey,
-    aside: Aside,
-    attention: Attention,
     slash: Option<Slash>,
     /// Number of the last request to the daemon; the connection itself takes the first.
     last_request: u64,
     /// The user's last command, if it failed and was not asked about.
     failure: Option<Failure>,
+    aside: Aside,
+    attention: Attention,
     /// Where the shell is, as of the question and then of the agent's commands.
     cwd: PathBuf,
     above: Vec<Line<'static>>,
@@ -179,11 +179,11 @@ impl App {
             undoing: None,
             resuming: None,
             undo_key: UndoKey::default(),
-            aside: Aside::default(),
-            attention: Attention::default(),
             slash: None,
             last_request: 1,
             failure: None,
+            aside: Aside::default(),
+            attention: Attention::default(),
             cwd,
             above: Vec::new(),
             code_blocks: CodeBlocks::default(),
@@ -206,8 +206,8 @@ impl App {
             Event::Resized { columns, rows } => self.on_resized(columns, rows),
             Event::ProgramEnded(output) => self.on_program_ended(&output),
             Event::UndoKeyPressed => self.on_undo_key(&mut effects),
-            Event::StopKeyPressed => self.stop_aside(now, &mut effects),
             Event::Done(done) => self.on_done(done, now, &mut effects),
+            Event::StopKeyPressed => self.stop_aside(now, &mut effects),
             Event::Judged { id, decision } => self.on_judged(id, decision, now, &mut effects),
             Event::Redraw => self.is_dirty = true,
             Event::Deadline => self.on_deadline(now, &mut effects),
@@ -224,11 +224,11 @@ impl App {
         let escape = self.escape_since.map(|since| since + LONE_ESCAPE);
         let settle = self.turn.as_ref().and_then(Turn::settle_deadline);
         let pending = self.turn.as_ref().and_then(Turn::pending_deadline);
-        let counts_down = self.options.look == Look::Glyphs;
-        let countdown = self.turn.as_ref().filter(|_| counts_down).and_then(Turn::countdown_deadline);
+        let countdown = self.turn.as_ref().and_then(Turn::countdown_deadline);
         let question = self.turn.as_ref().and_then(|turn| turn.question.as_ref()).and_then(OpenQuestion::deadline);
         let waits = escape.into_iter().chain(settle).chain(pending).chain(countdown).chain(self.entry.deadline());
-        waits.chain(question).chain(self.slash_deadline()).chain(self.aside_due()).chain(self.clock_due()).min()
+        let others = [question, self.slash_deadline(), self.aside_due(), self.clock_due()].into_iter().flatten();
+        waits.chain(others).min()
     }
 
     fn on_live(&mut self, event: LiveEvent, now: Instant, effects: &mut Vec<Effect>) {
@@ -279,8 +279,8 @@ impl App {
             LiveEvent::AnswerKey(bytes) if self.on_resume_keys(&bytes, effects) => {}
             LiveEvent::AnswerKey(bytes) => self.on_keys(&bytes, now, effects),
             LiveEvent::UserCommandFinished(command) => {
-                self.cwd.clone_from(&command.cwd);
                 self.note_failure(&command, effects);
+                self.cwd.clone_from(&command.cwd);
                 self.keep_shell_event(command::shell_event(command), effects);
             }
             other => {

@@ -133,8 +133,8 @@ struct Driver {
     is_link_up: bool,
     needs_resize: bool,
     undo_key: UndoKey,
-    focus: Focus,
     errands: Errands,
+    focus: Focus,
     entry: Entry,
 }
 
@@ -211,8 +211,8 @@ impl Driver {
             is_link_up: false,
             needs_resize: false,
             undo_key: start.config.client.undo_key,
-            focus: Focus::new(start.config.client.notify),
             errands: Errands::new(rules),
+            focus: Focus::new(start.config.client.notify),
             entry,
         })
     }

@@ -109,7 +109,7 @@ impl App {
         let Some(turn) = self.turn.as_mut().filter(|turn| notice.turn_id.is_none_or(|id| id == turn.id())) else {
             return;
         };
-        if let Some(countdown) = Countdown::of(notice, now) {
+        if let Some(countdown) = Countdown::of(notice, now).filter(|_| self.options.look == Look::Glyphs) {
             turn.waiting = Waiting::Retry(countdown);
         } else {
             self.flush_text();

@@ -2,16 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use cohab_protocol::{ApprovalMode, ChunkDelta, DaemonMessage, StepActivity, TurnId, Usage};
-
-use super::{
-    App, Surface,
-    turn::{Turn, Waiting},
-};
-use crate::{
-    markdown::wrap::char_boundary,
-    ui::{look::Look, progress::TurnStatus},
-};
+use cohab_protocol::{ChunkDelta, DaemonMessage, TurnId, Usage};
 
 /// Longest title that is kept, in bytes.
 const TITLE_MAX_BYTES: usize = 1024;
@@ -32,7 +23,7 @@ impl Progress {
     /// Of the turn that begins now with this question.
     pub fn new(question: &str, now: Instant) -> Self {
         let line = question.lines().next().unwrap_or_default();
-        let title = line[..char_boundary(line, TITLE_MAX_BYTES)].to_owned();
+        let title = line[..crate::markdown::wrap::char_boundary(line, TITLE_MAX_BYTES)].to_owned();
         Self { title, started_at: now, elapsed_s: 0, step: 0, usage: None, quiet_since: now }
     }
 
@@ -41,9 +32,24 @@ impl Progress {
         &self.title
     }
 
+    /// Number of the step, from 0.
+    pub fn step(&self) -> u32 {
+        self.step
+    }
+
+    /// Whole seconds that passed, as of the last event.
+    pub fn elapsed_s(&self) -> u32 {
+        self.elapsed_s
+    }
+
     /// Since the question.
     pub fn elapsed(&self, now: Instant) -> Duration {
         now.saturating_duration_since(self.started_at)
+    }
+
+    /// What it took, if anything is known.
+    pub fn usage(&self) -> Option<&Usage> {
+        self.usage.as_ref()
     }
 
     /// Since when nothing that is shown has come.
@@ -83,34 +89,5 @@ impl Progress {
     /// When another second is to be shown.
     pub fn next_second(&self) -> Option<Instant> {
         self.started_at.checked_add(SECOND * self.elapsed_s.checked_add(1)?)
-    }
-}
-
-impl Turn {
-    /// For the status line while it does this.
-    pub fn status<'a>(&'a self, activity: &'a StepActivity, approval: ApprovalMode) -> TurnStatus<'a> {
-        let Progress { step, elapsed_s, ref usage, .. } = self.progress;
-        TurnStatus { activity, step, elapsed_s, usage: usage.as_ref(), approval }
-    }
-}
-
-impl App {
-    /// When the time in the status line changes: only while it is shown.
-    pub(super) fn clock_due(&self) -> Option<Instant> {
-        let turn = self.turn.as_ref().filter(|turn| !turn.is_over() && turn.question.is_none())?;
-        let is_shown = self.surface == Surface::Ours
-            && self.options.look == Look::Glyphs
-            && matches!(turn.waiting, Waiting::Step(_));
-        turn.progress.next_second().filter(|_| is_shown)
-    }
-
-    /// A step has begun: said in a sentence where nothing is painted twice.
-    pub(super) fn tell_step(&mut self) {
-        let Some(turn) = self.turn.as_ref().filter(|_| self.options.look == Look::Sentences) else { return };
-        if let Waiting::Step(activity) = &turn.waiting {
-            let sentence = turn.status(activity, self.options.approval).sentence();
-            self.flush_text();
-            self.print_remark(&sentence);
-        }
     }
 }

@@ -1,5 +1,7 @@
 //! What the assistant shows: lines that stay, and the few rows below them that change.
 
+use std::time::Instant;
+
 use ratatui::text::{Line, Span};
 
 use super::{
@@ -9,10 +11,11 @@ use super::{
 use crate::markdown::{CodeBlocks, wrap::wrap_exactly};
 use crate::ui::{
     look::Look,
+    progress::TurnStatus,
     status, theme,
     visible::{visible, visible_command},
 };
-use cohab_protocol::WireError;
+use cohab_protocol::{ApprovalMode, StepActivity, WireError};
 
 /// Rows of a command that are shown when it runs; the rest is counted.
 const ECHO_MAX_ROWS: usize = 10;
@@ -57,14 +60,13 @@ impl App {
             area.extend(keys.lines);
         } else {
             match &turn.waiting {
+                // What is told once is not painted.
+                _ if look == Look::Sentences => {}
                 Waiting::Link => area.extend(status::remark("starting the assistant", width)),
-                Waiting::Retry(countdown) => {
-                    let notice = look.choose(countdown.notice(), countdown.announced());
-                    area.extend(status::notice(notice, width, look));
+                Waiting::Retry(countdown) => area.extend(status::notice(countdown.notice(), width, look)),
+                Waiting::Step(activity) => {
+                    area.push(turn_status(turn, activity, self.options.approval).line(width, look));
                 }
-                // Told once, when it begins.
-                Waiting::Step(_) if look == Look::Sentences => {}
-                Waiting::Step(activity) => area.push(turn.status(activity, self.options.approval).line(width, look)),
                 Waiting::Nothing => {}
             }
         }
@@ -76,6 +78,25 @@ impl App {
     #[must_use]
     pub fn keeps_a_row(&self) -> bool {
         self.options.look == Look::Glyphs && self.turn.as_ref().is_some_and(|turn| !turn.is_over())
+    }
+
+    /// When the time in the status line changes: only while it is shown.
+    pub(super) fn clock_due(&self) -> Option<Instant> {
+        let turn = self.turn.as_ref().filter(|turn| !turn.is_over() && turn.question.is_none())?;
+        let is_shown = self.surface == Surface::Ours
+            && self.options.look == Look::Glyphs
+            && matches!(turn.waiting, Waiting::Step(_));
+        turn.progress.next_second().filter(|_| is_shown)
+    }
+
+    /// A step has begun: said in a sentence where nothing is painted twice.
+    pub(super) fn tell_step(&mut self) {
+        let Some(turn) = self.turn.as_ref().filter(|_| self.options.look == Look::Sentences) else { return };
+        if let Waiting::Step(activity) = &turn.waiting {
+            let sentence = turn_status(turn, activity, self.options.approval).sentence();
+            self.flush_text();
+            self.print_remark(&sentence);
+        }
     }
 
     /// The source of the code in the answer that is coming, or else in the last one: what a user may want to copy.
@@ -162,4 +183,10 @@ impl App {
         self.flush_text();
         self.above.extend(status::error(error, self.width()));
     }
+}
+
+fn turn_status<'a>(turn: &'a Turn, activity: &'a StepActivity, approval: ApprovalMode) -> TurnStatus<'a> {
+    let progress = &turn.progress;
+    let (step, elapsed_s, usage) = (progress.step(), progress.elapsed_s(), progress.usage());
+    TurnStatus { activity, step, elapsed_s, usage, approval }
 }

@@ -314,3 +314,20 @@ fn escape_behind_a_prompt_of_the_users_brings_no_question_back() {
     bench.live(LiveEvent::AnswerEnded);
     assert_eq!(bench.app.line_put_back(), None);
 }
+
+#[test]
+fn a_failure_is_asked_about_later() {
+    let mut bench = aside();
+    bench.live(user_ran(CWD));
+    let effects = bench.live(LiveEvent::HotkeyPressed { text: String::new(), cwd: CWD.into(), is_command: None });
+    assert_eq!(effects, [Effect::DecideLine(LineDecision::Assistant)]);
+    assert!(back(&mut bench).1.starts_with("queued: Why did this fail: `make` (exit 1)?\n"));
+}
+
+#[test]
+fn a_command_behind_the_prefix_is_no_question_to_ask_later() {
+    let mut bench = aside();
+    assert_eq!(enter(&mut bench, "? /help"), [Effect::DecideLine(LineDecision::Assistant)]);
+    assert!(back(&mut bench).1.starts_with("not while a question is answered: /help\n"));
+    assert_eq!(bench.daemon(ended(TurnEndReason::Answered)), [Effect::EndAnswer]);
+}

@@ -72,7 +72,7 @@ fn where_nothing_is_painted_twice_each_step_is_a_sentence() {
     assert_eq!(bench.app.deadline(), None);
     let notice = |after_ms| Notice { turn_id: Some(TURN), kind: NoticeKind::Retry { after_ms }, text: "busy".into() };
     bench.daemon(DaemonMessage::Notice(notice(3_000)));
-    assert_eq!(bench.shown(), "----\nTrying again in 3 s: busy\n");
+    assert_eq!(bench.shown(), "Trying again in 3 s: busy\n----\n");
     assert_eq!(bench.app.deadline(), None, "no countdown");
     bench.daemon(spent(Some(3_000), Some(10_000)));
     bench.daemon(step(1, read()));
