@@ -32,7 +32,7 @@ use crate::{
         pace::FramePace,
     },
 };
-use cohab_protocol::{Attach, EnvSetting, Paths, SessionKey, TurnId};
+use cohab_protocol::{ApprovalMode, Attach, EnvSetting, Paths, SessionKey, TurnId};
 use cohab_shell_relay::{
     files::FileSystem,
     live::{Effects, Keyboard, LiveEvent, LiveShell},
@@ -165,24 +165,9 @@ impl Driver {
             fresh_turn_id: TurnId::fresh,
             highlighter: highlighter.clone(),
         };
-        let fresh = SessionKey(format!("shell:{}", uuid::Uuid::now_v7().as_simple()));
-        let wanted = start.session.map(|id| SessionKey(format!("resume:{id}")));
-        let session_before = wanted.is_some().then(|| fresh.clone());
-        let flip_key = start.config.client.flip_key;
-        let entry = Entry::new(shell.kind(), columns, options.look, flip_key, &start.paths, options.home.clone());
-        let attach = Attach {
-            session: wanted.unwrap_or(fresh),
-            live_shell: Some(shell.name().to_owned()),
-            approval,
-            can_approve: true,
-            settings: session_settings::model_variables(
-                session_settings::environment(),
-                start.model,
-                &start.config.key_variables,
-            ),
-            environment: session_settings::shell_environment(session_settings::environment()),
-            resume: None,
-        };
+        let entry = Entry::new(&options, columns, &start);
+        let (attach, session_before) =
+            link::attach(start.session, shell.name(), approval, start.model, &start.config.key_variables);
         let cwd = std::env::current_dir().unwrap_or_else(|_| "/".into());
         Ok(Self {
             area: LiveArea::new(columns, rows, abilities),
@@ -426,4 +411,11 @@ impl Drop for Driver {
         let reset = self.live.modes().reset_all();
         self.terminal.write(&reset);
     }
+}
+
+/// By the environment, else by the settings.
+fn approval_mode(config: &Config) -> io::Result<ApprovalMode> {
+    let variable = std::env::var("COHAB_APPROVAL").ok();
+    session_settings::approval_mode(None, variable.as_deref(), config.approval_mode.as_deref())
+        .map_err(io::Error::other)
 }

@@ -220,8 +220,8 @@ impl App {
         let question = question.trim();
         let has_room = self.aside.queue.len() < QUEUE_MAX;
         if !question.is_empty() {
-            // It continues the prompt's row, where the question stood.
             let label = if has_room { "queued: " } else { "not queued, too many wait: " };
+            // It continues the prompt's row, where the question stood.
             self.above.insert(0, self.cut_remark(label, question));
             self.aside.has_answered_line = true;
         }
@@ -238,6 +238,9 @@ impl App {
         let Some(question) = self.aside.queue.pop_front() else { return false };
         self.aside.has_told = false;
         self.above.push(Line::default());
+        if self.take_queued_slash(&question, now, effects) {
+            return true;
+        }
         self.open_turn(question, now, effects);
         self.surface = Surface::Ours;
         true

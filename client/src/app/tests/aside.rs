@@ -314,3 +314,35 @@ fn escape_behind_a_prompt_of_the_users_brings_no_question_back() {
     bench.live(LiveEvent::AnswerEnded);
     assert_eq!(bench.app.line_put_back(), None);
 }
+
+#[test]
+fn commands_to_the_assistant_queue_up_like_questions_and_never_go_to_a_model() {
+    let mut bench = aside();
+    for line in ["? /copy", "? /hlep", "? and then"] {
+        enter(&mut bench, line);
+        back(&mut bench);
+        bench.live(LiveEvent::KeysWait);
+        bench.pass(200);
+        bench.event(Event::Deadline);
+        bench.live(LiveEvent::AnswerEnded);
+    }
+    bench.live(LiveEvent::AnswerReady);
+    bench.shown();
+    bench.chunk(0, "```\nls\n```\n");
+    let effects = bench.daemon(ended(TurnEndReason::Answered));
+    assert_eq!(queries(&effects), ["and then"]);
+    assert!(effects.contains(&Effect::Copy("ls".into())), "{effects:?}");
+    let shown = bench.shown();
+    assert!(shown.contains("? /copy\ncopied 1 line\n\n? /hlep\nThere is no /hlep; did you mean /help?"), "{shown}");
+    assert!(shown.contains("\n\n? and then\n"), "{shown}");
+    assert_eq!(bench.daemon(ended(TurnEndReason::Answered)), [Effect::EndAnswer]);
+}
+
+#[test]
+fn a_failure_is_asked_about_later() {
+    let mut bench = aside();
+    bench.live(user_ran(CWD));
+    let effects = bench.live(LiveEvent::HotkeyPressed { text: String::new(), cwd: CWD.into(), is_command: None });
+    assert_eq!(effects, [Effect::DecideLine(LineDecision::Assistant)]);
+    assert!(back(&mut bench).1.starts_with("queued: Why did this fail: `make` (exit 1)?\n"));
+}
