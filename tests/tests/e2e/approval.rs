@@ -105,11 +105,12 @@ fn escape_ends_the_turn() {
         let mark = shell.submit("? make it");
         shell.wait_approval("touch never.txt");
         shell.send(key);
+        shell.wait_text("stopped");
+        // Escape brings the question back to the prompt.
+        shell.send(keys::CTRL_U);
         shell.wait_next_prompt(mark);
         assert!(!home.path("never.txt").exists());
         assert_eq!(server.wait_for_calls(1).len(), 1, "the turn went on");
-        // Escape brings the question back to the prompt.
-        shell.send(keys::CTRL_U);
         // The conversation stays valid: the call has a result.
         shell.ask("and now", "All done.");
         assert_eq!(server.wait_for_calls(2)[1].tool_results().len(), 1);
