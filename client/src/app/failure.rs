@@ -77,6 +77,10 @@ impl App {
     /// The hotkey on the empty line: true if there was something to ask about.
     pub(super) fn ask_about_failure(&mut self, now: Instant, effects: &mut Vec<Effect>) -> bool {
         let Some(failure) = self.failure.take() else { return false };
+        if self.is_aside() {
+            self.queue_question(&failure.question(), effects);
+            return true;
+        }
         effects.push(Effect::DecideLine(LineDecision::Assistant));
         self.open_turn(failure.question(), now, effects);
         true

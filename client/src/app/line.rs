@@ -38,11 +38,11 @@ impl App {
 
     pub(super) fn on_hotkey(&mut self, told: Told, now: Instant, effects: &mut Vec<Effect>) {
         let question = self.question_in(&told.line).unwrap_or(told.line.trim()).to_owned();
+        if question.is_empty() && (self.turn.is_none() || self.is_aside()) && self.ask_about_failure(now, effects) {
+            return;
+        }
         if self.is_aside() && !question.is_empty() {
             return self.queue_question(&question, effects);
-        }
-        if question.is_empty() && self.turn.is_none() && self.ask_about_failure(now, effects) {
-            return;
         }
         if question.is_empty() || self.turn.is_some() {
             effects.push(Effect::DecideLine(LineDecision::Shell));

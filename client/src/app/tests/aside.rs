@@ -337,3 +337,12 @@ fn commands_to_the_assistant_queue_up_like_questions_and_never_go_to_a_model() {
     assert!(shown.contains("\n\n? and then\n"), "{shown}");
     assert_eq!(bench.daemon(ended(TurnEndReason::Answered)), [Effect::EndAnswer]);
 }
+
+#[test]
+fn a_failure_is_asked_about_later() {
+    let mut bench = aside();
+    bench.live(user_ran(CWD));
+    let effects = bench.live(LiveEvent::HotkeyPressed { text: String::new(), cwd: CWD.into(), is_command: None });
+    assert_eq!(effects, [Effect::DecideLine(LineDecision::Assistant)]);
+    assert!(back(&mut bench).1.starts_with("queued: Why did this fail: `make` (exit 1)?\n"));
+}
