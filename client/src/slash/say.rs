@@ -128,7 +128,7 @@ pub fn model_changed(model: &ModelIdentity, wish: &ModelWish, width: usize) -> V
             lines.extend(dim("Hint: `cohab setup` sets a service up.", width));
             lines
         }
-        _ => plain(&format!("From now on {name} answers in this shell{origin}."), width),
+        _ => plain(&format!("{name} answers from now on in this shell{origin}."), width),
     }
 }
 

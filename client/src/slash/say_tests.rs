@@ -87,6 +87,7 @@ fn who_answers_is_told_with_where_that_comes_from() {
             model_changed(&identity("gpt-4", false), &named, width),
             model_changed(&identity("builtin", true), &named, width),
             model_changed(&identity("gpt-4", false), &ModelWish::Profile("work".into()), width),
+            model_changed(&identity("builtin", true), &ModelWish::Initial, width),
         ]
         .concat()
     });

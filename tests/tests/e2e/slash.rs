@@ -51,10 +51,10 @@ fn another_model_answers_in_this_shell() {
         let home = home_of(&server, name);
         let shell = home.cohab();
         shell.ask("/model", "scripted-model answers here");
-        shell.ask("/model other-model", "other-model answers in this shell");
+        shell.ask("/model other-model", "other-model answers from now on in this shell");
         shell.ask("who are you", "I am another.");
         assert_eq!(server.wait_for_calls(1)[0].model(), Some("other-model"));
-        shell.ask("/model default", "scripted-model answers in this shell");
+        shell.ask("/model default", "scripted-model answers from now on in this");
     });
 }
 

@@ -251,7 +251,7 @@ fn the_model_is_told_and_changed_for_this_shell_once_the_daemon_agrees() {
     };
     let effects = reply(&mut bench, *request_id, SessionAnswer::Attached(attached));
     assert_eq!(effects, [Effect::KeepForAttach(AttachChange::Model(wish)), Effect::EndAnswer]);
-    assert!(bench.shown().contains("From now on scripted/other answers in this shell (COHAB_MODEL)."));
+    assert!(bench.shown().contains("scripted/other answers from now on in this shell (COHAB_MODEL)."));
     bench.live(LiveEvent::AnswerEnded);
     assert!(said(&mut bench, "? /model").contains("scripted/other answers here"));
 }
