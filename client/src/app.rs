@@ -212,8 +212,8 @@ impl App {
             Event::Redraw => self.is_dirty = true,
             Event::Deadline => self.on_deadline(now, &mut effects),
         }
-        self.close_slash_if_due(&mut effects);
         self.close_if_due(now, &mut effects);
+        self.close_slash_if_due(now, &mut effects);
         self.settle_aside(now, &mut effects);
         effects
     }

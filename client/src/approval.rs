@@ -327,11 +327,9 @@ impl OpenQuestion {
 
     /// The request is decided: the next one of the batch takes its place, or there is none.
     fn decide(&mut self, decision: ApprovalDecision, now: Instant) -> Outcome {
-        let decided = Some((self.request.clone(), decision.clone()));
-        if decision == ApprovalDecision::CancelTurn {
-            return Outcome { decided, is_closed: true, ..Outcome::default() };
-        }
-        match self.rest.pop_front() {
+        let is_stop = decision == ApprovalDecision::CancelTurn;
+        let decided = Some((self.request.clone(), decision));
+        match self.rest.pop_front().filter(|_| !is_stop) {
             Some(next) => {
                 Outcome { decided, has_new_card: true, errand: self.turn_to(next, now), ..Outcome::default() }
             }

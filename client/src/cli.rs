@@ -19,6 +19,7 @@ pub const SUBCOMMANDS: &[&str] = &[
     "history",
     "why",
     "export",
+    "policy",
     "gate",
     "init",
     "shell-check",
@@ -46,7 +47,7 @@ pub const HANDED_OVER: &[&str] =
     help_template = "{about}\n{usage-heading} {usage}\n\nCommands:\n{subcommands}\nOptions:\n{options}{after-help}",
     after_help = "Without a command your shell opens here. At its prompt `? question` and Enter\n\
         asks; Alt-Enter asks with the line as it stands.\n\
-        More: history why export gate init man completions shell-check probe-model"
+        Also history why export policy gate init man completions shell-check probe-model"
 )]
 pub struct Cli {
     /// What to do instead of opening the shell.
@@ -129,6 +130,9 @@ pub enum Command {
     /// Write a turn as a script, a transcript or a recording
     #[command(hide = true)]
     Export(HandedOverArgs),
+    /// Say what may run unasked, and list, check and forget rules
+    #[command(hide = true)]
+    Policy(crate::policy::PolicyArgs),
     /// Say whether a line is a command or a question
     #[command(hide = true)]
     Gate(crate::gate::command::GateArgs),

@@ -24,7 +24,6 @@ use crate::{
     errand::Errands,
     event::Event,
     markdown::Highlighter,
-    session_settings,
     terminal::Terminal,
     ui::{
         ansi::ColorSupport,
@@ -41,7 +40,7 @@ use cohab_shell_relay::{
 };
 use entry::Entry;
 use focus::Focus;
-use process::{catch_panic_messages, home};
+use process::{approval_mode, catch_panic_messages, home};
 use program::{Program, next_ended};
 use shell_io::{Opened, ShellIo};
 use wake::{Signals, Wake, highlighted, next_link_event, sleep_until};
@@ -142,12 +141,7 @@ impl Driver {
     fn open(start: Start) -> io::Result<Self> {
         let now = Instant::now();
         let abilities = Abilities::from_env();
-        let approval = session_settings::approval_mode(
-            None,
-            std::env::var("COHAB_APPROVAL").ok().as_deref(),
-            start.config.approval_mode.as_deref(),
-        )
-        .map_err(io::Error::other)?;
+        let approval = approval_mode(&start.config)?;
         let mut terminal = Terminal::open()?;
         let (columns, rows) = terminal.size();
         let Opened { shell, live, complaint } = shell_io::open(&start, terminal.saved_modes(), (columns, rows), now)?;
@@ -155,7 +149,6 @@ impl Driver {
             terminal.write(format!("cohab: {complaint}\r\n").as_bytes());
         }
         let rules = Arc::new(RulesFile::new(start.paths.rules_file()));
-        let scene = Scene::of_this_process(home(), shell.kind(), &start.paths, Lasting::Shell);
         let highlighter = (abilities.colors != ColorSupport::None).then(Highlighter::new);
         let options = Options {
             question_prefix: start.config.client.question_prefix.clone(),
@@ -166,29 +159,14 @@ impl Driver {
             shell: shell.kind(),
             files: &FileSystem,
             remembered: Arc::clone(&rules) as _,
-            scene: Arc::new(scene),
+            scene: Arc::new(Scene::of_this_process(home(), shell.kind(), &start.paths, Lasting::Shell)),
             look: abilities.look,
             fresh_turn_id: TurnId::fresh,
             highlighter: highlighter.clone(),
         };
-        let fresh = SessionKey(format!("shell:{}", uuid::Uuid::now_v7().as_simple()));
-        let wanted = start.session.map(|id| SessionKey(format!("resume:{id}")));
-        let session_before = wanted.is_some().then(|| fresh.clone());
-        let flip_key = start.config.client.flip_key;
-        let entry = Entry::new(shell.kind(), columns, options.look, flip_key, &start.paths, options.home.clone());
-        let attach = Attach {
-            session: wanted.unwrap_or(fresh),
-            live_shell: Some(shell.name().to_owned()),
-            approval,
-            can_approve: true,
-            settings: session_settings::model_variables(
-                session_settings::environment(),
-                start.model,
-                &start.config.key_variables,
-            ),
-            environment: session_settings::shell_environment(session_settings::environment()),
-            resume: None,
-        };
+        let entry = Entry::new(&options, columns, &start);
+        let (attach, session_before) =
+            link::attach(start.session, shell.name(), approval, start.model, &start.config.key_variables);
         let cwd = std::env::current_dir().unwrap_or_else(|_| "/".into());
         Ok(Self {
             area: LiveArea::new(columns, rows, abilities),

@@ -22,8 +22,6 @@ pub enum Effect {
     AttachAgain {
         /// Of the request.
         request_id: RequestId,
-        /// As the daemon calls it.
-        session: SessionKey,
         /// What is different.
         change: AttachChange,
     },

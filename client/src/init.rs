@@ -5,7 +5,7 @@
 
 use std::{
     fs::OpenOptions,
-    io::{self, Write},
+    io::{self, IsTerminal, Write},
     os::unix::fs::OpenOptionsExt,
     path::{Path, PathBuf},
     process::ExitCode,
@@ -51,7 +51,8 @@ pub fn has_outer_shell() -> bool {
 
 /// Tells the outer shell, if there is one, that it may end, too. Without the file it stays, which does no harm.
 pub fn release_outer_shell() {
-    if let Some(path) = outer_file() {
+    // Where the terminal is gone the outer shell ends by itself, and nobody would remove the file.
+    if let Some(path) = outer_file().filter(|_| io::stdin().is_terminal()) {
         let _ = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
     }
 }

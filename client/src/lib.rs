@@ -28,6 +28,7 @@ pub mod init;
 pub mod journal;
 pub mod manual;
 pub mod markdown;
+pub mod policy;
 pub mod real_shell;
 pub mod session_settings;
 pub mod shell_check;

@@ -12,7 +12,7 @@ use cohab::{
     ask,
     cli::{Cli, Command as CliCommand, HANDED_OVER},
     config::{self, Config},
-    connection, daemon_control, definitions, doctor, driver, gate, init, manual,
+    connection, daemon_control, definitions, doctor, driver, gate, init, manual, policy,
     real_shell::{self, Surroundings, WayIn},
     shell_check,
 };
@@ -106,6 +106,7 @@ fn run(is_login_name: bool, surroundings: Surroundings, args: &[OsString]) -> Ex
             | CliCommand::Export(_),
         ) => hand_over(args),
         Some(CliCommand::Doctor(args)) => block_on(doctor::run(args, paths)),
+        Some(CliCommand::Policy(args)) => policy::run(args, &paths),
         Some(CliCommand::Gate(args)) => gate::command::run(&args),
         Some(CliCommand::Init { shell }) => init::run(shell),
         Some(CliCommand::Man { command }) => block_on(manual::run(command)),

@@ -28,6 +28,9 @@ pub struct Surroundings {
     pub is_inside_cohab: bool,
 }
 
+/// Set for our own programs that run beside a shell of ours, without its terminal.
+pub const BESIDE_VARIABLE: &str = "COHAB_BESIDE";
+
 impl Surroundings {
     /// What surrounds this process.
     #[must_use]
@@ -37,8 +40,8 @@ impl Surroundings {
         Self {
             is_terminal: io::stdin().is_terminal() && io::stdout().is_terminal(),
             is_dumb: std::env::var_os("TERM").is_some_and(|term| term == "dumb"),
-            is_inside_cohab: ours
-                .is_some_and(|ours| stdin_name.is_some_and(|name| name.as_bytes() == ours.as_encoded_bytes())),
+            is_inside_cohab: std::env::var_os(BESIDE_VARIABLE).is_some()
+                || ours.is_some_and(|ours| stdin_name.is_some_and(|name| name.as_bytes() == ours.as_encoded_bytes())),
         }
     }
 }

@@ -14,7 +14,6 @@ use super::{App, Surface, turn::Waiting};
 use crate::{
     effect::Effect,
     markdown::wrap::char_boundary,
-    slash::{self, Parsed},
     ui::{
         status::{fitted, one_line},
         theme,
@@ -219,19 +218,14 @@ impl App {
     /// A question entered while another one is answered. An empty one only brings the assistant back.
     pub(super) fn queue_question(&mut self, question: &str, effects: &mut Vec<Effect>) {
         let question = question.trim();
-        let is_question = slash::parse(question) == Parsed::Question;
         let has_room = self.aside.queue.len() < QUEUE_MAX;
         if !question.is_empty() {
-            let label = match (is_question, has_room) {
-                (false, _) => "not while a question is answered: ",
-                (true, true) => "queued: ",
-                (true, false) => "not queued, too many wait: ",
-            };
             // It continues the prompt's row, where the question stood.
+            let label = if has_room { "queued: " } else { "not queued, too many wait: " };
             self.above.insert(0, self.cut_remark(label, question));
             self.aside.has_answered_line = true;
         }
-        if is_question && has_room && !question.is_empty() {
+        if has_room && !question.is_empty() {
             self.aside.queue.push_back(question.to_owned());
             self.aside.is_asking = true;
         }
@@ -244,6 +238,9 @@ impl App {
         let Some(question) = self.aside.queue.pop_front() else { return false };
         self.aside.has_told = false;
         self.above.push(Line::default());
+        if self.take_queued_slash(&question, now, effects) {
+            return true;
+        }
         self.open_turn(question, now, effects);
         self.surface = Surface::Ours;
         true

@@ -60,9 +60,10 @@ impl Entry {
         self.comes_back = self.taken.is_some();
     }
 
-    /// The same, if this key says so.
+    /// The same, if this key at a card says so. A question that was meant as one is just stopped there.
     pub fn bring_back_by(&mut self, input: &Input) {
-        if matches!(input, Input::Key(press) if *press == KeyPress::plain(Key::Escape)) {
+        let was_meant = matches!(self.taken, Some((_, true)));
+        if !was_meant && matches!(input, Input::Key(press) if *press == KeyPress::plain(Key::Escape)) {
             self.bring_back();
         }
     }

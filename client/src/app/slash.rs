@@ -53,15 +53,32 @@ enum Wish {
 impl App {
     /// Whether a question is a command to the assistant itself, which then begins.
     pub(super) fn take_slash(&mut self, question: &str, now: Instant, effects: &mut Vec<Effect>) -> bool {
-        let parsed = slash::parse(question);
-        if parsed == Parsed::Question {
-            return false;
+        let is_command = slash::parse(question) != Parsed::Question;
+        if is_command {
+            effects.push(Effect::DecideLine(LineDecision::Assistant));
+            self.surface = Surface::Opening;
+            self.start_slash(question, now, effects);
         }
-        effects.push(Effect::DecideLine(LineDecision::Assistant));
-        self.surface = Surface::Opening;
+        is_command
+    }
+
+    /// The same for a question that has waited for the end of a turn: it begins where that ended.
+    pub(super) fn take_queued_slash(&mut self, question: &str, now: Instant, effects: &mut Vec<Effect>) -> bool {
+        let is_command = slash::parse(question) != Parsed::Question;
+        if is_command {
+            self.keep_code();
+            self.turn = None;
+            self.surface = Surface::Ours;
+            self.start_slash(question, now, effects);
+            self.advance_undo(effects);
+        }
+        is_command
+    }
+
+    fn start_slash(&mut self, question: &str, now: Instant, effects: &mut Vec<Effect>) {
         self.is_dirty = true;
         self.print_question(question);
-        match parsed {
+        match slash::parse(question) {
             Parsed::Command(command, _) if command.kind == Kind::Undo => self.start_undo(),
             Parsed::Command(command, words) => {
                 let stage = self.begin_slash(command, words, now, effects);
@@ -74,7 +91,6 @@ impl App {
             }
             Parsed::Question => {}
         }
-        true
     }
 
     fn begin_slash(&mut self, command: &Command, words: &str, now: Instant, effects: &mut Vec<Effect>) -> Stage {
@@ -182,10 +198,7 @@ impl App {
         }
         let request_id = RequestId(self.last_request + 1);
         effects.push(match &wish {
-            Wish::Model(wish) => {
-                let (session, change) = (attached.session.clone(), AttachChange::Model(wish.clone()));
-                Effect::AttachAgain { request_id, session, change }
-            }
+            Wish::Model(wish) => Effect::AttachAgain { request_id, change: AttachChange::Model(wish.clone()) },
             Wish::Action(action) => {
                 let action = action.clone();
                 Effect::Send(ClientMessage::SessionRequest(SessionRequest { request_id, action }))
@@ -302,13 +315,14 @@ impl App {
         }
     }
 
-    /// Gives the prompt back once all is said and the terminal is ours.
-    pub(super) fn close_slash_if_due(&mut self, effects: &mut Vec<Effect>) {
-        let is_done = matches!(self.slash, Some(Slash { stage: Stage::Done }));
-        if is_done && self.surface == Surface::Ours {
+    /// Gives the prompt back once all is said and the terminal is ours, unless another question waits.
+    pub(super) fn close_slash_if_due(&mut self, now: Instant, effects: &mut Vec<Effect>) {
+        while self.surface == Surface::Ours && matches!(self.slash, Some(Slash { stage: Stage::Done })) {
             self.slash = None;
-            self.surface = Surface::Closing;
-            effects.push(Effect::EndAnswer);
+            if !self.ask_next(now, effects) {
+                self.surface = Surface::Closing;
+                effects.push(Effect::EndAnswer);
+            }
         }
     }
 

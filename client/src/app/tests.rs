@@ -19,6 +19,7 @@ use super::*;
 mod aside;
 mod attention;
 mod calls;
+mod code;
 mod consent;
 mod countdown;
 mod entry;

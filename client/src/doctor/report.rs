@@ -123,7 +123,7 @@ mod tests {
         let long = "xterm-256color, 80 columns, 24 rows, in tmux, over ssh, and some more words to fill the row up";
         let findings = vec![
             finding("terminal", Verdict::Ok, long).hint("if Esc comes late here: `set -s escape-time 10` in tmux.conf"),
-            finding("start-up-files", Verdict::Warn, "~/.bashrc line 3: `exec fish`").hint("take it out"),
+            finding("rc-files", Verdict::Warn, "~/.bashrc line 3: `exec fish`").hint("take it out"),
             finding("model", Verdict::Fail, "the key of Mistral should be in X, which is not set").hint("set X"),
         ];
         let measured =

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::Context;
 use crate::shell_check::{
-    facts::{Facts, RcFacts},
+    facts::RcFacts,
     findings::{Finding, Verdict, at, finding},
     rc,
 };
@@ -18,19 +18,18 @@ pub(super) async fn check(context: &Context) -> Vec<Finding> {
     let home = std::env::home_dir().unwrap_or_else(|| "/".into());
     let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let files = rc::files(facts.shell.kind, facts.shell.is_login, Path::new(&home), variable);
-    judge(facts, &rc::read(&files, &home))
+    judge(facts.shell.kind.name(), &facts.rc, &rc::read(&files, &home))
 }
 
 /// `texts` are the names and texts of the files that are there.
-fn judge(facts: &Facts, texts: &[(String, String)]) -> Vec<Finding> {
+fn judge(shell: &str, rc: &RcFacts, texts: &[(String, String)]) -> Vec<Finding> {
     let names: Vec<&str> = texts.iter().map(|(name, _)| name.as_str()).collect();
     let list = if names.is_empty() { "there are none".to_owned() } else { names.join(", ") };
-    let mut found = vec![in_the_way(&facts.rc).unwrap_or_else(|| finding("start-up-files", Verdict::Ok, list))];
+    let mut found = vec![in_the_way(rc).unwrap_or_else(|| finding("rc-files", Verdict::Ok, list))];
     let line = |text: &str| {
         let is_code = |line: &&str| !line.trim_start().starts_with('#');
         text.lines().filter(is_code).any(|line| INIT_WORDS.iter().any(|word| line.contains(word)))
     };
-    let shell = facts.shell.kind.name();
     found.push(match texts.iter().find(|(_, text)| line(text)) {
         Some((name, _)) => {
             finding("every-shell", Verdict::Ok, format!("{name} opens every interactive {shell} inside cohab"))
@@ -42,7 +41,7 @@ fn judge(facts: &Facts, texts: &[(String, String)]) -> Vec<Finding> {
 }
 
 fn in_the_way(rc: &RcFacts) -> Option<Finding> {
-    let warn = |text: String| finding("start-up-files", Verdict::Warn, text);
+    let warn = |text: String| finding("rc-files", Verdict::Warn, text);
     if let Some(line) = &rc.promptvars {
         return Some(warn(format!("{} keeps marks out of the prompt", at(line))).hint("take it out"));
     }
@@ -51,4 +50,36 @@ fn in_the_way(rc: &RcFacts) -> Option<Finding> {
         warn(format!("{} may put another program in the shell's place", at(line)))
             .hint("`cohab shell-check` tells whether it does"),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(text: &str) -> Vec<Finding> {
+        let texts = [("~/.bashrc".to_owned(), text.to_owned())];
+        judge("bash", &rc::examine(&texts, ""), &texts)
+    }
+
+    #[test]
+    fn the_lines_of_init_are_found_however_they_got_there_but_not_in_a_comment() {
+        for text in
+            ["eval \"$(cohab init bash)\"", "x=1\n    COHAB_OUTER=$__cohab_ended \"$__cohab\" --shell \"$BASH\""]
+        {
+            assert_eq!(told(text)[1].text, "~/.bashrc opens every interactive bash inside cohab", "{text}");
+        }
+        for text in ["# cohab init bash", "", "alias cohab=x"] {
+            assert!(told(text)[1].hint.as_ref().is_some_and(|hint| hint.contains("cohab init bash")), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_replaces_the_shell_or_switches_marks_off_is_a_warning_with_its_place() {
+        for text in ["a\nexec fish", "shopt -u promptvars"] {
+            let found = &told(text)[0];
+            assert!(found.verdict == Verdict::Warn && found.text.contains("~/.bashrc line"), "{found:?}");
+        }
+        assert_eq!((told("a")[0].verdict, told("a")[0].text.as_str()), (Verdict::Ok, "~/.bashrc"));
+        assert_eq!(judge("bash", &RcFacts::default(), &[])[0].text, "there are none");
+    }
 }

@@ -1,15 +1,12 @@
 //! The line at the prompt, on its way to a decision: what is typed, the hint beside it, the gate on its thread.
 
-use std::{collections::HashMap, path::PathBuf, time::Instant};
+use std::{collections::HashMap, time::Instant};
 
-use cohab_protocol::Paths;
-use cohab_shell_relay::{
-    live::{LiveEvent, ShellState, UntouchedPrompt},
-    shell::Shell,
-};
+use cohab_shell_relay::live::{LiveEvent, ShellState, UntouchedPrompt};
 
-use super::Driver;
+use super::{Driver, Start};
 use crate::{
+    app::Options,
     config::FlipKey,
     entry::{
         Question, QuestionId, first_word,
@@ -19,7 +16,6 @@ use crate::{
     event::Event,
     gate::Decision,
     hint::{PromptHint, Wanted},
-    ui::look::Look,
 };
 
 /// First words that are known from the shell itself.
@@ -40,11 +36,13 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    pub fn new(shell: Shell, columns: u16, look: Look, flip_key: FlipKey, paths: &Paths, home: PathBuf) -> Self {
+    pub fn new(options: &Options, columns: u16, start: &Start) -> Self {
+        let flip_key = start.config.client.flip_key;
         let path = std::env::var_os("PATH").unwrap_or_default();
-        let world = World { path, home, corrections: paths.state_dir.join(memory::FILE_NAME) };
+        let world =
+            World { path, home: options.home.clone(), corrections: start.paths.state_dir.join(memory::FILE_NAME) };
         Self {
-            hint: PromptHint::new(shell, columns, look, flip_key.name()),
+            hint: PromptHint::new(options.shell, columns, options.look, flip_key.name()),
             judge: Judge::new(world),
             flip_key,
             told: HashMap::new(),

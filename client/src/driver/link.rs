@@ -1,12 +1,36 @@
 //! The connection to the daemon as the driver sees it, and the session that it is attached to.
 
-use cohab_protocol::SessionKey;
+use cohab_protocol::{ApprovalMode, Attach, SessionKey};
 
 use super::Driver;
 use crate::{
     connection::{ConnectError, Link, LinkEvent},
     event::Event,
+    session_settings,
 };
+
+/// How this shell joins: the session of this id, else one of its own; and the one to go back to if that of the id cannot be joined.
+pub(super) fn attach(
+    id: Option<String>,
+    shell: &str,
+    approval: ApprovalMode,
+    model: Vec<(String, String)>,
+    key_variables: &[String],
+) -> (Attach, Option<SessionKey>) {
+    let fresh = SessionKey(format!("shell:{}", uuid::Uuid::now_v7().as_simple()));
+    let wanted = id.map(|id| SessionKey(format!("resume:{id}")));
+    let before = wanted.is_some().then(|| fresh.clone());
+    let attach = Attach {
+        session: wanted.unwrap_or(fresh),
+        live_shell: Some(shell.to_owned()),
+        approval,
+        can_approve: true,
+        settings: session_settings::model_variables(session_settings::environment(), model, key_variables),
+        environment: session_settings::shell_environment(session_settings::environment()),
+        resume: None,
+    };
+    (attach, before)
+}
 
 impl Driver {
     pub(super) fn on_link(&mut self, event: Option<LinkEvent>) {

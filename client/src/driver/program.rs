@@ -10,7 +10,10 @@ use tokio::{
     time::timeout,
 };
 
-use crate::slash::own_output::{Ending, MAX_BYTES, OwnOutput};
+use crate::{
+    real_shell::BESIDE_VARIABLE,
+    slash::own_output::{Ending, MAX_BYTES, OwnOutput},
+};
 
 /// A program that runs longer is ended.
 const TIME_LIMIT: Duration = Duration::from_secs(10);
@@ -27,7 +30,7 @@ impl Program {
     pub fn start(args: &[String], cwd: &Path, columns: u16) -> Self {
         let own = std::env::current_exe().unwrap_or_else(|_| "cohab".into());
         let mut command = Command::new(own);
-        command.args(args).current_dir(cwd).env("COLUMNS", columns.to_string()).env("NO_COLOR", "1");
+        command.args(args).current_dir(cwd).env("COLUMNS", columns.to_string()).env(BESIDE_VARIABLE, "1");
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
         Self::spawn(command, TIME_LIMIT)
     }

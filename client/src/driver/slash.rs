@@ -1,6 +1,6 @@
 //! What commands such as `? /model` want done.
 
-use cohab_protocol::{Attach, ClientMessage, SessionAction, SessionRequest};
+use cohab_protocol::{ClientMessage, SessionAction, SessionRequest};
 
 use super::{Driver, program::Program};
 use crate::{
@@ -12,8 +12,8 @@ impl Driver {
     /// Does an effect that only these commands have; any other is done elsewhere.
     pub(super) fn perform_for_slash(&mut self, effect: Effect) {
         match effect {
-            Effect::AttachAgain { request_id, session, change } => {
-                let mut attach = Attach { session, ..self.attach.clone() };
+            Effect::AttachAgain { request_id, change } => {
+                let mut attach = self.attach.clone();
                 change.apply(&mut attach, &self.initial_settings);
                 let action = SessionAction::Attach(attach);
                 self.perform(Effect::Send(ClientMessage::SessionRequest(SessionRequest { request_id, action })));

@@ -15,7 +15,7 @@ use tokio::sync::mpsc;
 use super::{Question, QuestionId, memory::Memory, names::ShellNames};
 use crate::gate::{self, Decision};
 
-/// Enter is held so long for a decision; then the line is the shell's. It takes about 0.2 ms, but a machine under load may take long, and
+/// Enter is held so long for a decision; then the line is the shell's. It takes less than a millisecond, but a machine under load may take long, and
 /// a question must not run as a command.
 pub const ENTER_LIMIT: Duration = Duration::from_millis(300);
 /// What may wait for the thread. More waits only where the disk hangs, and is not asked then.

@@ -13,12 +13,13 @@ use super::{Names, explain::explain, judge, line::MAX_LINE_BYTES, path_names::Pa
 /// `cohab gate`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Which words are commands is told by PATH here; in a shell that cohab opened it is asked of that shell, with its\n\
-    aliases and functions. Nothing is run and nothing is sent.\n\n\
-    Exit status: 0 judged, 1 could not read or write, 2 wrong command line, 3 nobody reads the output."
+    override_usage = "cohab gate --stdin\n       cohab gate --explain <LINE>",
+    after_help = "PATH tells which words are commands here; at a prompt of cohab that shell\n\
+        tells it, with its aliases and functions. Nothing is run and nothing is sent.\n\
+        Exit status: 0 judged, 1 cannot read or write, 2 wrong usage, 3 nobody reads."
 )]
 pub struct GateArgs {
-    /// Judge each line of standard input: `shell` or `ai`, in order
+    /// Judge each line of standard input: `shell` or `ai`
     #[arg(long, conflicts_with = "explain", required_unless_present = "explain")]
     pub stdin: bool,
     /// Say what this line is, and why

@@ -277,7 +277,7 @@ fn products(values: &mut Values, line: &Line<'_>, standing: Standing, counts: Co
     values.flag(standing.resolves && counts.strong == 0 && !all_plain);
 }
 
-/// `TODO`, `RAM`.
+/// `RAM`, `HTTP`.
 fn is_shouted(word: &str) -> bool {
     word.len() >= 3 && word.bytes().all(|byte| byte.is_ascii_uppercase())
 }

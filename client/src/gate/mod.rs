@@ -112,7 +112,7 @@ pub fn decide(line: &Line<'_>, whole: &str, names: &dyn Names, weights: &Weights
     let score = score(line, standing, weights);
     if score > THRESHOLD
         && score < THRESHOLD + UNSURE
-        && let Some(found) = existing_argument(line, names)
+        && let Some(found) = existing_argument(line, standing, names)
     {
         let reason = Reason::about(found, "is here, so it is meant as an argument");
         return Verdict { decision: Decision::Shell, reason, standing, rule: Some("exists"), score: Some(score) };
@@ -132,10 +132,12 @@ pub fn score(line: &Line<'_>, standing: Standing, weights: &Weights) -> f32 {
     weights.bias + dense + hashed as f32 * weights.scale
 }
 
-/// An argument that is there: a file, a target, a branch. Plain words count only where nothing reads as a sentence.
-fn existing_argument<'a>(line: &Line<'a>, names: &dyn Names) -> Option<&'a str> {
+/// An argument that is there: a file, a target, a branch. Plain words count only where nothing reads as a sentence, and behind a word that
+/// is no command nothing is an argument.
+fn existing_argument<'a>(line: &Line<'a>, standing: Standing, names: &dyn Names) -> Option<&'a str> {
     let is_prose = line.strong_count() > 0;
     let asked = line.tokens.iter().enumerate().filter(|(at, token)| match token.shape {
+        _ if *at > 0 && !standing.is_known() => false,
         Shape::Path => true,
         Shape::Plain => *at > 0 && !is_prose && !token.is_stop(),
         Shape::Other => *at > 0 && token.text.is_ascii(),

@@ -1,5 +1,7 @@
 //! Words that make a sentence: function words of English and a few of other languages, words that open a question or a request, chat.
 
+use std::{collections::BTreeMap, sync::LazyLock};
+
 /// The longest word that is looked up, in bytes.
 const MAX_WORD_BYTES: usize = 24;
 
@@ -43,9 +45,10 @@ pub enum Class {
 #[must_use]
 pub fn class_of(word: &Lower) -> Class {
     let word = word.as_str();
-    if has(STRONG, word) || has(FOREIGN, word) || is_contraction(word) {
+    let roles = roles(word);
+    if roles & STRONG != 0 || is_contraction(word) {
         Class::Strong
-    } else if has(STOP, word) {
+    } else if roles & STOP != 0 {
         Class::Stop
     } else {
         Class::Content
@@ -63,574 +66,96 @@ pub fn is_contraction(word: &str) -> bool {
 /// What, how, please, show: words that open a question or a request.
 #[must_use]
 pub fn opens_request(word: &Lower) -> bool {
-    has(OPENERS, word.as_str())
+    roles(word.as_str()) & OPENER != 0
+}
+
+/// Delete, rename, explain: verbs of requests.
+#[must_use]
+pub fn asks_for_work(word: &Lower) -> bool {
+    roles(word.as_str()) & VERB != 0
 }
 
 /// `is`, `says`, `fails`: behind a name they say something about it.
 #[must_use]
 pub fn is_predicate(word: &str) -> bool {
-    has(PREDICATES, word)
+    roles(word) & PREDICATE != 0
 }
 
 /// Greetings, thanks, agreement: talk by itself.
 #[must_use]
 pub fn is_chat(word: &str) -> bool {
-    let lower = word.to_lowercase();
-    CHAT.contains(&lower.as_str())
+    word.len() <= MAX_CHAT_BYTES && roles(&word.to_lowercase()) & CHAT != 0
 }
 
 /// Who, why, what in scripts that are not Latin.
 #[must_use]
 pub fn asks_in_another_script(text: &str) -> bool {
-    INTERROGATIVES.iter().any(|word| text.contains(word))
+    WORDS.iter().any(|(word, roles)| roles & INTERROGATIVE != 0 && text.contains(word))
 }
 
-fn has(sorted: &[&str], word: &str) -> bool {
-    sorted.binary_search(&word).is_ok()
+/// No chat is longer.
+const MAX_CHAT_BYTES: usize = 48;
+
+const STRONG: u8 = 1;
+const STOP: u8 = 2;
+const OPENER: u8 = 4;
+const PREDICATE: u8 = 8;
+const CHAT: u8 = 16;
+const INTERROGATIVE: u8 = 32;
+const VERB: u8 = 64;
+
+/// All words with their roles, sorted.
+static WORDS: LazyLock<Vec<(&'static str, u8)>> = LazyLock::new(|| read(include_str!("words.txt")));
+
+fn roles(word: &str) -> u8 {
+    WORDS.binary_search_by_key(&word, |(known, _)| *known).map_or(0, |at| WORDS[at].1)
 }
 
-/// Sorted.
-pub(super) const STRONG: &[&str] = &[
-    "a",
-    "about",
-    "all",
-    "also",
-    "am",
-    "an",
-    "and",
-    "another",
-    "any",
-    "anyone",
-    "anything",
-    "are",
-    "as",
-    "be",
-    "because",
-    "been",
-    "being",
-    "between",
-    "both",
-    "but",
-    "called",
-    "can",
-    "can't",
-    "containing",
-    "could",
-    "did",
-    "do",
-    "does",
-    "doesn't",
-    "doing",
-    "don't",
-    "each",
-    "either",
-    "ending",
-    "every",
-    "everyone",
-    "everything",
-    "excluding",
-    "from",
-    "had",
-    "has",
-    "have",
-    "having",
-    "he",
-    "her",
-    "here",
-    "him",
-    "his",
-    "how",
-    "i",
-    "if",
-    "including",
-    "into",
-    "is",
-    "isn't",
-    "it",
-    "its",
-    "itself",
-    "just",
-    "least",
-    "less",
-    "let",
-    "matching",
-    "may",
-    "me",
-    "might",
-    "more",
-    "most",
-    "must",
-    "my",
-    "myself",
-    "named",
-    "neither",
-    "not",
-    "nothing",
-    "only",
-    "onto",
-    "or",
-    "other",
-    "our",
-    "please",
-    "same",
-    "shall",
-    "she",
-    "should",
-    "since",
-    "so",
-    "some",
-    "someone",
-    "something",
-    "starting",
-    "such",
-    "than",
-    "that",
-    "the",
-    "their",
-    "them",
-    "themselves",
-    "then",
-    "there",
-    "these",
-    "they",
-    "this",
-    "those",
-    "too",
-    "us",
-    "using",
-    "very",
-    "was",
-    "we",
-    "were",
-    "what",
-    "whatever",
-    "when",
-    "where",
-    "wherever",
-    "whether",
-    "which",
-    "whichever",
-    "while",
-    "who",
-    "whom",
-    "whose",
-    "why",
-    "will",
-    "with",
-    "without",
-    "won't",
-    "would",
-    "you",
-    "your",
-    "yourself",
-];
+fn read(file: &'static str) -> Vec<(&'static str, u8)> {
+    let mut words: BTreeMap<&str, u8> = BTreeMap::new();
+    let mut role = 0;
+    for line in file.lines().filter(|line| !line.starts_with('#')) {
+        match line {
+            "[strong]" => role = STRONG,
+            "[stop]" => role = STOP,
+            "[opener]" => role = OPENER,
+            "[verb]" => role = VERB,
+            "[predicate]" => role = PREDICATE,
+            "[chat]" => role = CHAT,
+            "[interrogative]" => role = INTERROGATIVE,
+            _ => line.split_whitespace().for_each(|word| *words.entry(word).or_default() |= role),
+        }
+    }
+    words.into_iter().collect()
+}
 
-/// Sorted.
-pub(super) const STOP: &[&str] = &[
-    "above", "across", "after", "again", "against", "along", "among", "around", "at", "away", "back", "before",
-    "behind", "below", "besides", "by", "down", "during", "first", "for", "hello", "hi", "in", "inside", "it'll",
-    "last", "like", "need", "new", "next", "no", "now", "of", "off", "ok", "okay", "old", "on", "one", "out",
-    "outside", "over", "per", "thank", "thanks", "three", "through", "to", "toward", "towards", "two", "under",
-    "until", "up", "upon", "upto", "via", "want", "within", "yes",
-];
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// Function words of German, French, Spanish, Italian, Portuguese and Dutch that are no names of programs or options. Sorted.
-pub(super) const FOREIGN: &[&str] = &[
-    "al", "alle", "allen", "aqui", "aquí", "auf", "aus", "aux", "avec", "bei", "bitte", "ce", "ces", "cette", "che",
-    "ci", "com", "comment", "como", "con", "cosa", "cómo", "dans", "das", "dass", "degli", "dei", "del", "della",
-    "delle", "dello", "dem", "den", "der", "des", "deze", "di", "die", "diese", "diesem", "diesen", "dieser", "dieses",
-    "dit", "du", "dónde", "een", "ein", "eine", "einem", "einen", "einer", "eines", "el", "elle", "en", "es", "est",
-    "esta", "estas", "este", "estos", "et", "für", "gli", "hace", "hay", "het", "hier", "hoe", "ich", "ici", "ihr",
-    "il", "im", "isso", "ist", "je", "kannst", "la", "las", "le", "les", "lo", "los", "ma", "mach", "mein", "meine",
-    "meinem", "mes", "meu", "mi", "mich", "mijn", "minha", "mir", "mis", "mit", "mon", "muy", "más", "nach", "nel",
-    "nella", "nicht", "niet", "non", "nous", "não", "o", "oder", "ohne", "os", "ou", "où", "par", "para", "pas",
-    "perché", "por", "pour", "pourquoi", "quais", "qual", "quante", "quanti", "que", "quel", "quelle", "quelles",
-    "quels", "questa", "questo", "qui", "quoi", "qué", "sans", "se", "sie", "sin", "sind", "son", "sono", "sont",
-    "staan", "sur", "são", "todas", "todos", "tous", "toutes", "tu", "tutte", "tutti", "um", "uma", "un", "una",
-    "unas", "und", "une", "unos", "uns", "unter", "vom", "von", "vous", "waarom", "wann", "war", "warum", "wat",
-    "welche", "welcher", "welches", "wenn", "wer", "wie", "wir", "wo", "yo", "zeig", "zijn", "zum", "zur", "über",
-];
+    #[test]
+    fn words_have_the_roles_of_the_file() {
+        assert_eq!(class_of(&Lower::of("The")), Class::Strong);
+        assert_eq!(class_of(&Lower::of("don't")), Class::Strong);
+        assert_eq!(class_of(&Lower::of("nicht")), Class::Strong);
+        assert_eq!(class_of(&Lower::of("of")), Class::Stop);
+        assert_eq!(class_of(&Lower::of("file")), Class::Content);
+        assert!(opens_request(&Lower::of("Why")) && !opens_request(&Lower::of("ls")));
+        assert!(asks_for_work(&Lower::of("delete")) && !asks_for_work(&Lower::of("rm")));
+        assert!(is_predicate("fails") && !is_predicate("status"));
+        assert!(is_chat("Danke") && is_chat("Привет") && !is_chat("make"));
+        assert!(asks_in_another_script("构建为什么失败") && !asks_in_another_script("下载"));
+    }
 
-/// Sorted.
-pub(super) const OPENERS: &[&str] = &[
-    "a",
-    "am",
-    "an",
-    "are",
-    "bitte",
-    "borra",
-    "busca",
-    "can",
-    "can't",
-    "cerca",
-    "come",
-    "comment",
-    "como",
-    "could",
-    "crea",
-    "create",
-    "crée",
-    "cuál",
-    "cómo",
-    "describe",
-    "did",
-    "display",
-    "do",
-    "does",
-    "don't",
-    "dove",
-    "dónde",
-    "erkläre",
-    "erstelle",
-    "est-ce",
-    "explain",
-    "explica",
-    "explique",
-    "find",
-    "finde",
-    "generate",
-    "give",
-    "has",
-    "have",
-    "help",
-    "hoe",
-    "hoeveel",
-    "how",
-    "how's",
-    "i",
-    "i'd",
-    "i'll",
-    "i'm",
-    "i've",
-    "if",
-    "is",
-    "isn't",
-    "it",
-    "it's",
-    "kannst",
-    "let",
-    "let's",
-    "list",
-    "lista",
-    "liste",
-    "lösche",
-    "mach",
-    "make",
-    "montre",
-    "mostra",
-    "mostre",
-    "muestra",
-    "my",
-    "need",
-    "où",
-    "perché",
-    "please",
-    "por",
-    "pourquoi",
-    "print",
-    "quale",
-    "quantas",
-    "quante",
-    "quanti",
-    "quantos",
-    "quel",
-    "quelle",
-    "quelles",
-    "quels",
-    "quién",
-    "qué",
-    "shall",
-    "should",
-    "show",
-    "summarise",
-    "summarize",
-    "supprime",
-    "tell",
-    "that",
-    "the",
-    "there",
-    "there's",
-    "these",
-    "this",
-    "those",
-    "toon",
-    "trouve",
-    "waarom",
-    "wann",
-    "want",
-    "warum",
-    "was",
-    "wat",
-    "we",
-    "welche",
-    "welke",
-    "wer",
-    "were",
-    "what",
-    "what's",
-    "whats",
-    "when",
-    "where",
-    "where's",
-    "which",
-    "who",
-    "who's",
-    "whose",
-    "why",
-    "wie",
-    "will",
-    "wo",
-    "would",
-    "write",
-    "you",
-    "your",
-    "zeig",
-    "zeige",
-];
+    #[test]
+    fn every_section_is_known_and_no_word_is_left_without_a_role() {
+        let sections = include_str!("words.txt").lines().filter(|line| line.starts_with('[')).count();
+        assert_eq!(sections, 8);
+        assert!(WORDS.iter().all(|(word, roles)| *roles != 0 && !word.starts_with('[')));
+    }
 
-/// Sorted.
-pub(super) const PREDICATES: &[&str] = &[
-    "are",
-    "aren't",
-    "asks",
-    "behaves",
-    "broke",
-    "can't",
-    "cannot",
-    "complained",
-    "complains",
-    "couldn't",
-    "crashed",
-    "crashes",
-    "did",
-    "didn't",
-    "does",
-    "doesn't",
-    "eats",
-    "es",
-    "est",
-    "está",
-    "failed",
-    "fails",
-    "falla",
-    "finds",
-    "funciona",
-    "funktioniert",
-    "gave",
-    "geht",
-    "gives",
-    "had",
-    "hangs",
-    "has",
-    "hasn't",
-    "hung",
-    "hängt",
-    "is",
-    "isn't",
-    "ist",
-    "kann",
-    "keeps",
-    "kept",
-    "looks",
-    "läuft",
-    "marche",
-    "ne",
-    "needs",
-    "non",
-    "não",
-    "peut",
-    "refused",
-    "refuses",
-    "reports",
-    "returns",
-    "said",
-    "says",
-    "seems",
-    "should",
-    "shows",
-    "stays",
-    "stopped",
-    "takes",
-    "throws",
-    "uses",
-    "wants",
-    "was",
-    "wasn't",
-    "were",
-    "will",
-    "won't",
-    "worked",
-    "works",
-    "would",
-    "wouldn't",
-    "è",
-];
-
-const CHAT: &[&str] = &[
-    "awesome",
-    "bedankt",
-    "bitte",
-    "bonjour",
-    "bye",
-    "cheers",
-    "ciao",
-    "continue",
-    "cool",
-    "danke",
-    "goodbye",
-    "gracias",
-    "grazie",
-    "great",
-    "hallo",
-    "hello",
-    "hey",
-    "hi",
-    "hmm",
-    "hola",
-    "huh",
-    "ja",
-    "lol",
-    "merci",
-    "moin",
-    "nah",
-    "nein",
-    "nice",
-    "no",
-    "non",
-    "nope",
-    "obrigada",
-    "obrigado",
-    "oi",
-    "ok",
-    "okay",
-    "olá",
-    "oui",
-    "perfect",
-    "please",
-    "proceed",
-    "salut",
-    "servus",
-    "sorry",
-    "stop",
-    "sure",
-    "sí",
-    "tack",
-    "thanks",
-    "thankyou",
-    "thx",
-    "tschüss",
-    "ty",
-    "yeah",
-    "yep",
-    "yup",
-    "да",
-    "здравствуйте",
-    "нет",
-    "пожалуйста",
-    "пока",
-    "привет",
-    "спасибо",
-    "شكرا",
-    "لا",
-    "مرحبا",
-    "نعم",
-    "ありがとう",
-    "いいえ",
-    "こんにちは",
-    "はい",
-    "你好",
-    "再见",
-    "好的",
-    "是的",
-    "继续",
-    "謝謝",
-    "谢谢",
-    "감사합니다",
-    "네",
-    "아니요",
-    "안녕",
-    "안녕하세요",
-    "what",
-    "why",
-    "how",
-    "who",
-    "when",
-    "which",
-    "again",
-    "undo",
-    "right",
-    "wrong",
-    "exactly",
-    "correct",
-    "fine",
-    "later",
-    "maybe",
-    "next",
-    "faster",
-    "slower",
-    "shorter",
-    "longer",
-    "better",
-    "interesting",
-    "understood",
-    "explain",
-    "summarize",
-    "summarise",
-    "retry",
-    "nochmal",
-    "weiter",
-    "genau",
-    "richtig",
-    "falsch",
-    "warum",
-    "encore",
-    "pourquoi",
-    "quoi",
-    "d'accord",
-    "otra",
-    "vale",
-    "ancora",
-    "perché",
-    "waarom",
-    "wow",
-    "oops",
-    "hm",
-    "ah",
-    "oh",
-    "yay",
-    "lgtm",
-];
-
-const INTERROGATIVES: &[&str] = &[
-    "为什么",
-    "怎么",
-    "什么",
-    "如何",
-    "哪",
-    "吗",
-    "請",
-    "请",
-    "為什麼",
-    "怎麼",
-    "なぜ",
-    "どう",
-    "何",
-    "ください",
-    "して",
-    "たい",
-    "왜",
-    "어떻게",
-    "무엇",
-    "뭐",
-    "줘",
-    "나요",
-    "почему",
-    "как",
-    "что",
-    "зачем",
-    "где",
-    "لماذا",
-    "كيف",
-    "ما هو",
-    "أين",
-];
+    #[test]
+    fn what_is_too_long_is_no_word() {
+        assert_eq!(Lower::of(&"x".repeat(100)).as_str(), "");
+    }
+}

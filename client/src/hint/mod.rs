@@ -121,7 +121,8 @@ impl PromptHint {
             self.leave();
             return false;
         }
-        if matches!(keys, b"\r" | b"\n" | b"\x1b\r" | b"\x1b[13;3u") {
+        if let Some(last) = self.typed.before_enter(keys) {
+            self.typed.push(last);
             let flipped = self.flipped.take();
             self.entered = self.typed.text().map(str::to_owned).zip(flipped);
             self.leave();

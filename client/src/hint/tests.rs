@@ -132,6 +132,17 @@ fn a_flip_is_shown_at_once_and_holds_until_the_line_is_run() {
 }
 
 #[test]
+fn a_flip_holds_for_a_line_whose_end_comes_in_one_piece() {
+    let mut bench = Bench::new();
+    bench.keys("make it");
+    bench.pass(250);
+    bench.decide(Decision::Assistant);
+    bench.flip();
+    bench.keys(" so\r");
+    assert_eq!(bench.hint.take_flipped("make it so"), Some(Decision::Shell));
+}
+
+#[test]
 fn a_flip_before_the_pause_waits_for_the_decision() {
     let mut bench = Bench::new();
     bench.keys("ls");

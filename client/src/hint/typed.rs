@@ -54,6 +54,15 @@ impl TypedLine {
         self.line.as_ref().map(|known| known.text.as_str()).filter(|_| self.paste.is_none() && self.partial.is_empty())
     }
 
+    /// If these keys end in one that ends the line (Enter, Alt-Enter), and have no other such key: what comes before it.
+    #[must_use]
+    pub fn before_enter<'a>(&self, keys: &'a [u8]) -> Option<&'a [u8]> {
+        let is_enter = |byte: &u8| matches!(byte, b'\r' | b'\n');
+        let enters = [&b"\x1b\r"[..], b"\x1b[13;3u", b"\r", b"\n"];
+        let before = enters.iter().find_map(|enter| keys.strip_suffix(*enter))?;
+        (self.paste.is_none() && !before.iter().any(is_enter) && !before.ends_with(b"\x1b")).then_some(before)
+    }
+
     /// Takes keys that go to the line editor, none of them Enter outside a paste.
     pub fn push(&mut self, keys: &[u8]) {
         let mut rest = keys;

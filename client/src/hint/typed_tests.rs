@@ -72,6 +72,24 @@ fn a_paste_is_text_wherever_it_is_cut() {
 }
 
 #[test]
+fn the_end_of_a_line_is_found_behind_its_last_letters() {
+    let mut line = TypedLine::new(Shell::Bash);
+    line.begin("");
+    for (keys, before) in [
+        (&b"\r"[..], Some(&b""[..])),
+        (b"ab\r", Some(b"ab")),
+        (b"ab\x1b\r", Some(b"ab")),
+        (b"\x1b[13;3u", Some(b"")),
+        (b"a\rb\r", None),
+        (b"ab", None),
+    ] {
+        assert_eq!(line.before_enter(keys), before, "{keys:?}");
+    }
+    line.push(b"\x1b[200~ab");
+    assert_eq!(line.before_enter(b"cd\r"), None, "in a paste");
+}
+
+#[test]
 fn what_the_terminal_answers_is_no_key() {
     for reply in [&b"\x1b[?62;4c"[..], b"\x1b[24;80R", b"\x1b]11;rgb:00/00/00\x07", b"\x1b[I", b"\x1b[?1u"] {
         assert_eq!(typed(Shell::Fish, &[b"a", reply, b"b"]).as_deref(), Some("ab"), "{reply:?}");

@@ -1,8 +1,15 @@
 # cohab: every interactive fish in a terminal opens inside it, and ends with it. `COHAB_OFF=1 fish` opens a plain one. Where
 # cohab is missing or fails, this shell goes on as it is. Take these lines out to end this.
 if status is-interactive; and test -t 0 -a -t 1; and test -z "$COHAB_OFF$COHAB_OUTER"; and not contains -- "$TERM" '' dumb
-    # Without a process: this very terminal is one of cohab's.
-    if test -z "$COHAB_TTY"; or test "$COHAB_TTY" != (builtin realpath /dev/stdin)
+    # Without a process, where there is /proc: is this shell for one command (`fish -i -c`), or this terminal one of cohab's?
+    set -l __cohab_stays no
+    if test -r /proc/$fish_pid/cmdline
+        string match -qr -- '^(-[a-z]*c|--command.*)$' (string split0 </proc/$fish_pid/cmdline); and set __cohab_stays yes
+        test "$COHAB_TTY" = (builtin realpath /dev/stdin); and set __cohab_stays yes
+    else if test -n "$COHAB_TTY"
+        test "$COHAB_TTY" = (command tty); and set __cohab_stays yes
+    end
+    if test $__cohab_stays = no
         set -l __cohab @PROGRAM@
         test -x $__cohab; or set __cohab cohab
         if command -q $__cohab

@@ -1,7 +1,7 @@
 # cohab: every interactive zsh in a terminal opens inside it, and ends with it. `COHAB_OFF=1 zsh` opens a plain one. Where
 # cohab is missing or fails, this shell goes on as it is. Take these lines out to end this.
-if [[ -o interactive && -t 0 && -t 1 && ${TERM:-dumb} != dumb && -z ${COHAB_OFF-} && -z ${COHAB_OUTER-} ]] &&
-    ! [[ -n ${COHAB_TTY-} && $COHAB_TTY -ef /dev/stdin ]]; then
+if [[ -o interactive && -t 0 && -t 1 && ${TERM:-dumb} != dumb && -z ${COHAB_OFF-} && -z ${COHAB_OUTER-} &&
+    -z ${ZSH_EXECUTION_STRING-} ]] && ! [[ -n ${COHAB_TTY-} && $COHAB_TTY -ef /dev/stdin ]]; then
     __cohab=@PROGRAM@
     [[ -x $__cohab ]] || __cohab=cohab
     if command -v "$__cohab" >/dev/null; then

@@ -41,15 +41,20 @@ pub(super) fn render_block(block: &Block, page: Page, references: &References) -
     let mut definitions: Vec<_> = parser
         .reference_definitions()
         .iter()
-        .map(|(label, definition)| (definition.span.start, format!("[{label}]: {}", definition.dest)))
+        .map(|(label, definition)| {
+            (definition.span.start, format!("[{label}]: "), definition.dest.clone().into_string())
+        })
         .collect();
     definitions.sort_unstable();
     for event in parser {
         renderer.event(event);
     }
     renderer.flush();
-    for (_, definition) in definitions {
-        renderer.block(&[Span::styled(harmless(&CowStr::from(definition)).into_owned(), theme::DIM)]);
+    for (_, label, target) in definitions {
+        renderer.text(&harmless(&CowStr::from(label)), theme::DIM);
+        renderer.target(&harmless(&CowStr::from(target)), theme::DIM);
+        renderer.flush();
+        renderer.needs_gap = true;
     }
     renderer.lines
 }

@@ -126,22 +126,38 @@ impl Table {
         }
         let mut out = Vec::new();
         for (index, row) in body.iter().enumerate() {
-            if index > 0 {
-                out.push(vec![Span::styled("─".repeat(look.choose(width.min(8), 0)), theme::DIM)]);
+            if index > 0 && look == Look::Glyphs {
+                out.push(vec![Span::styled("─".repeat(width.min(8)), theme::DIM)]);
             }
-            for (column, cell) in row.iter().enumerate().filter(|(_, cell)| !cell.is_empty()) {
-                let mut line = Row::new();
-                for span in head.get(column).into_iter().flatten() {
-                    push_text(&mut line, &span.content, theme::STRONG.patch(span.style));
+            let facts = row.iter().enumerate().filter(|(_, cell)| !cell.is_empty());
+            let mut facts = facts.map(|(column, cell)| fact(head.get(column), cell));
+            match look {
+                Look::Glyphs => out.extend(facts.flat_map(|fact| wrap_words(&fact, width))),
+                // A record is a sentence.
+                Look::Sentences => {
+                    let mut record = facts.next().unwrap_or_default();
+                    for fact in facts {
+                        push_text(&mut record, "; ", theme::PLAIN);
+                        record.extend(fact);
+                    }
+                    out.extend(wrap_words(&record, width));
                 }
-                let colon = if row_width(&line) == 0 { "" } else { ": " };
-                push_text(&mut line, colon, theme::STRONG);
-                line.extend(cell.iter().cloned());
-                out.extend(wrap_words(&line, width));
             }
         }
         out
     }
+}
+
+/// A cell behind the name of its column.
+fn fact(name: Option<&Cell>, cell: &Cell) -> Row {
+    let mut row = Row::new();
+    for span in name.into_iter().flatten() {
+        push_text(&mut row, &span.content, theme::STRONG.patch(span.style));
+    }
+    let colon = if row_width(&row) == 0 { "" } else { ": " };
+    push_text(&mut row, colon, theme::STRONG);
+    row.extend(cell.iter().cloned());
+    row
 }
 
 fn wrap_cells(row: &[Cell], widths: &[usize]) -> Vec<Vec<Row>> {

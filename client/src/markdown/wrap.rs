@@ -51,8 +51,10 @@ pub(crate) fn push_text(row: &mut Row, text: &str, style: Style) {
 pub(crate) fn wrap_words(spans: &[Span<'_>], width: usize) -> Vec<Row> {
     let mut wrapper = WordWrapper { width: width.max(1), ..WordWrapper::default() };
     for span in spans {
-        for letter in letters(&span.content) {
-            wrapper.push(letter, span.style);
+        if span.content.is_ascii() {
+            wrapper.push_ascii(&span.content, span.style);
+        } else {
+            letters(&span.content).for_each(|letter| wrapper.push(letter, span.style));
         }
     }
     wrapper.end_word();
@@ -92,28 +94,57 @@ struct WordWrapper {
     word_columns: usize,
     blanks: usize,
     blank_style: Style,
+    /// The word is the rest of one that was wider than a row: it goes on where that ended.
+    is_rest: bool,
 }
 
 impl WordWrapper {
+    /// The same as letter by letter, and much of most text.
+    fn push_ascii(&mut self, text: &str, style: Style) {
+        let mut rest = text;
+        while !rest.is_empty() {
+            let letters = rest.find([' ', '\t', '\n', '\r']).unwrap_or(rest.len());
+            if letters > 0 {
+                push_text(&mut self.word, &rest[..letters], style);
+                self.word_columns += letters;
+                rest = &rest[letters..];
+                if self.word_columns > self.width {
+                    self.end_word();
+                    self.is_rest = true;
+                }
+            } else {
+                let (blank, behind) = rest.split_at(if rest.starts_with("\r\n") { 2 } else { 1 });
+                self.push(blank, style);
+                rest = behind;
+            }
+        }
+    }
+
     fn push(&mut self, letter: &str, style: Style) {
         match letter {
             "\n" | "\r\n" => {
                 self.end_word();
+                self.is_rest = false;
                 self.end_row();
             }
             " " | "\t" => {
                 self.end_word();
+                self.is_rest = false;
                 (self.blanks, self.blank_style) = (self.blanks + 1, style);
             }
             _ => {
                 let width = columns(letter);
                 if width > 1 {
                     self.end_word();
+                    self.is_rest = false;
                 }
                 push_text(&mut self.word, letter, style);
                 self.word_columns += width;
-                if width > 1 || self.word_columns > self.width {
+                if width > 1 {
                     self.end_word();
+                } else if self.word_columns > self.width {
+                    self.end_word();
+                    self.is_rest = true;
                 }
             }
         }
@@ -128,7 +159,8 @@ impl WordWrapper {
         if self.word.is_empty() {
             return;
         }
-        if self.row_columns > 0 && self.row_columns + self.blanks + self.word_columns > self.width {
+        let is_rest = std::mem::take(&mut self.is_rest);
+        if self.row_columns > 0 && self.row_columns + self.blanks + self.word_columns > self.width && !is_rest {
             self.end_row();
         }
         if self.row_columns > 0 {
@@ -136,7 +168,13 @@ impl WordWrapper {
             self.row_columns += self.blanks;
         }
         self.blanks = 0;
+        let fits = self.row_columns + self.word_columns <= self.width;
         for span in std::mem::take(&mut self.word) {
+            if fits {
+                push_text(&mut self.row, &span.content, span.style);
+                self.row_columns += columns(&span.content);
+                continue;
+            }
             for letter in letters(&span.content) {
                 let width = columns(letter);
                 if self.row_columns + width > self.width && self.row_columns > 0 {
@@ -164,6 +202,15 @@ mod tests {
     fn words_wrap_and_long_words_break() {
         let rows = wrap_words(&[Span::raw("to be  or not, antidisestablish")], 8);
         assert_eq!(text(&rows), ["to be ", "or not,", "antidise", "stablish"].map(|row| row.trim_end().to_owned()));
+    }
+
+    #[test]
+    fn a_very_long_word_fills_its_rows() {
+        for word in ["abcdefghijklmnopqrstuvwxyz", "äbcdefghijklmnopqrstuvwxyz"] {
+            let letters: Vec<char> = word.chars().collect();
+            let expected: Vec<String> = letters.chunks(5).map(String::from_iter).collect();
+            assert_eq!(text(&wrap_words(&[Span::raw(word)], 5)), expected);
+        }
     }
 
     #[test]

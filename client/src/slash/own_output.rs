@@ -2,6 +2,7 @@
 
 use cohab_shell_relay::sanitize::sanitize;
 use ratatui::text::{Line, Span};
+use unicode_width::UnicodeWidthStr;
 
 use crate::{markdown::wrap::wrap_words, ui::theme};
 
@@ -57,13 +58,21 @@ impl OwnOutput {
     }
 }
 
+/// A line that is too wide goes on below its last column, as tables of ours do.
 fn fold(line: &str, width: usize) -> Vec<Line<'static>> {
     let whole = Line::from(line.to_owned());
     if whole.width() <= width {
-        vec![whole]
-    } else {
-        wrap_words(&[Span::raw(line)], width).into_iter().map(Line::from).collect()
+        return vec![whole];
     }
+    let table = line.rmatch_indices("  ").map(|(at, _)| at + 2).find(|at| line[..*at].width() <= width / 2);
+    let (start, rest) = line.split_at(table.unwrap_or(0));
+    let indent = start.width();
+    let rows = wrap_words(&[Span::raw(rest)], width.saturating_sub(indent));
+    let row = |(index, mut row): (usize, Vec<Span<'static>>)| {
+        row.insert(0, Span::raw(if index == 0 { start.to_owned() } else { " ".repeat(indent) }));
+        Line::from(row)
+    };
+    rows.into_iter().enumerate().map(row).collect()
 }
 
 fn remark(text: &str, width: usize) -> Vec<Line<'static>> {
@@ -84,6 +93,8 @@ mod tests {
         let lines = shown("ok    terminal\n\u{1b}[31mbad\u{1b}[0m   \u{1b}]0;x\u{7}daemon\n\n", Ending::Exited(1), 40);
         assert_eq!(lines, ["ok    terminal", "bad   daemon"]);
         assert_eq!(shown("one two three", Ending::Exited(0), 8), ["one two", "three"]);
+        let folded = shown("ok    terminal  one two three four", Ending::Exited(0), 32);
+        assert_eq!(folded, ["ok    terminal  one two three", "                four"]);
     }
 
     #[test]

@@ -22,9 +22,12 @@ pub fn is_known_to(term: Option<&str>) -> bool {
     !matches!(term, None | Some("" | "dumb" | "linux" | "vt100" | "vt102" | "vt220"))
 }
 
-/// The targets in the rows: for each span of each row where it leads, if it is a part of an address.
+/// The targets in the rows: for each span of each row where it leads, if it is a part of an address. Nothing if there is none.
 #[must_use]
 pub fn targets(rows: &[Line<'_>]) -> Vec<Vec<Option<Rc<str>>>> {
+    if !rows.iter().flat_map(|row| &row.spans).any(|span| span.style.add_modifier.contains(FIRST)) {
+        return Vec::new();
+    }
     let mut targets: Vec<Vec<Option<Rc<str>>>> = rows.iter().map(|row| vec![None; row.spans.len()]).collect();
     let mut open = Open::default();
     for (at_row, row) in rows.iter().enumerate() {
@@ -116,8 +119,10 @@ mod tests {
         stream.push(text);
         let rows = stream.finish();
         let targets = targets(&rows);
-        let spans = rows.iter().zip(&targets).flat_map(|(row, targets)| row.spans.iter().zip(targets));
-        spans.map(|(span, target)| (span.content.to_string(), target.as_deref().map(str::to_owned))).collect()
+        let target = |row: usize, span: usize| targets.get(row).and_then(|row| row[span].as_deref()).map(str::to_owned);
+        let spans =
+            rows.iter().enumerate().flat_map(|(at, row)| row.spans.iter().enumerate().map(move |span| (at, span)));
+        spans.map(|(row, (at, span))| (span.content.to_string(), target(row, at))).collect()
     }
 
     /// The text that leads to `target`.
@@ -178,7 +183,8 @@ mod tests {
     #[test]
     fn the_rest_of_an_address_whose_start_is_not_there_is_no_link() {
         let rest = Span::styled("ttps://a.b", theme::PLAIN.add_modifier(REST));
-        assert_eq!(targets(&[Line::from(rest)]), [[None]]);
+        let rows = [Line::from(rest.clone()), Line::from(vec![Span::raw("x"), rest])];
+        assert!(targets(&rows).iter().flatten().all(Option::is_none));
     }
 
     proptest! {

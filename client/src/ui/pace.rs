@@ -32,7 +32,7 @@ impl FramePace {
     #[must_use]
     pub fn deadline(&self) -> Option<Instant> {
         let late = self.waits_since.map(|since| since + FRAME_INTERVAL);
-        self.earliest().max(late).or_else(|| self.paid_until)
+        self.earliest().max(late).or(self.paid_until)
     }
 
     fn earliest(&self) -> Option<Instant> {

@@ -17,9 +17,9 @@ use crate::store::sessions::{EventRow, SessionRow, StateStore, event::Event};
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 #[command(
     group = clap::ArgGroup::new("form").required(true).multiple(false),
-    after_help = "The script runs the commands that went well, in their folders, with comments that\n\
-        say who asked for what; those that failed or were refused are comments. Read it\n\
-        before you run it. `asciinema play FILE` plays a recording."
+    after_help = "The script runs the commands that went well, in their folders, with comments\n\
+        that say who asked for what; those that failed or were refused are comments.\n\
+        Read it before you run it. `asciinema play FILE` plays a recording."
 )]
 pub struct ExportArgs {
     /// Start of the session's id, or `last`

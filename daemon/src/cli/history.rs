@@ -19,8 +19,8 @@ const QUESTION_COLUMNS: usize = 48;
 
 /// `cohab history`.
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
-#[command(after_help = "Your shell's own history has only what you typed. The number of a command stays its\n\
-    own; `cohab why NUMBER` shows the conversation behind it.")]
+#[command(after_help = "Your shell's own history has only what you typed. A command keeps its number;\n\
+    `cohab why NUMBER` shows the conversation behind it.")]
 pub struct HistoryArgs {
     /// So many at most
     #[arg(short, value_name = "N", default_value = "20")]

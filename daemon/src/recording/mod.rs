@@ -258,3 +258,6 @@ fn end_word(result: &Result<StopReason, TurnError>) -> &'static str {
         Err(_) => "failed",
     }
 }
+
+#[cfg(test)]
+mod tests;

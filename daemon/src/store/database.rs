@@ -51,7 +51,7 @@ const MIGRATIONS: &[&str] = &["
     ) STRICT, WITHOUT ROWID;
 "];
 
-const FORM: Form = Form { migrations: MIGRATIONS, max_pages: MAX_PAGES, pragmas: "" };
+const FORM: Form = Form { migrations: MIGRATIONS, max_pages: MAX_PAGES, pragmas: "", pragmas_at_birth: "" };
 
 /// An open store.
 pub struct Database {

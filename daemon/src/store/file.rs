@@ -19,8 +19,10 @@ pub(super) struct Form {
     pub migrations: &'static [&'static str],
     /// Largest file, in pages of 4 KiB.
     pub max_pages: u32,
-    /// Run at every opening, and before the tables of a new file are made.
+    /// Run at every opening.
     pub pragmas: &'static str,
+    /// Run before the tables of a new file are made. It may write, which costs milliseconds.
+    pub pragmas_at_birth: &'static str,
 }
 
 /// Why the store cannot be used. `Display` is a phrase.
@@ -84,20 +86,26 @@ fn open(path: &Path, form: &Form) -> Result<Connection, StoreError> {
 pub(super) fn prepare(connection: &mut Connection, form: &Form) -> Result<(), StoreError> {
     connection.busy_timeout(BUSY_WAIT)?;
     connection.execute_batch(form.pragmas)?;
+    if version(connection)? == 0 {
+        connection.execute_batch(form.pragmas_at_birth)?;
+    }
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "synchronous", "NORMAL")?;
     connection.pragma_update(None, "max_page_count", form.max_pages)?;
     migrate(connection, form.migrations)
 }
 
+fn version(connection: &Connection) -> Result<i64, rusqlite::Error> {
+    connection.pragma_query_value(None, "user_version", |row| row.get(0))
+}
+
 fn migrate(connection: &mut Connection, migrations: &[&str]) -> Result<(), StoreError> {
-    let version = |connection: &Connection| connection.pragma_query_value(None, "user_version", |row| row.get(0));
     if version(connection)? == migrations.len() as i64 {
         return Ok(());
     }
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     // Another process may have been faster.
-    let version: i64 = version(&transaction)?;
+    let version = version(&transaction)?;
     let done = usize::try_from(version).unwrap_or(usize::MAX);
     let missing = migrations.get(done..).ok_or(StoreError::TooNew(done))?;
     for migration in missing {
@@ -130,7 +138,7 @@ mod tests {
         const ALL: &[&str] = &["CREATE TABLE a (x TEXT); INSERT INTO a VALUES ('kept');", "ALTER TABLE a ADD y TEXT"];
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("a.db");
-        let form = |migrations| Form { migrations, max_pages: 100, pragmas: "" };
+        let form = |migrations| Form { migrations, max_pages: 100, pragmas: "", pragmas_at_birth: "" };
         drop(create(&path, &form(&ALL[..1])).expect("it is made"));
         for _ in 0..2 {
             let connection = open_existing(&path, &form(ALL)).expect("it can be opened").expect("it is there");

@@ -36,6 +36,15 @@ const PASTE_END: &[u8] = b"\x1b[201~";
 const KITTY_ALT_ENTER: &[u8] = b"\x1b[13;3u";
 const ALT_ENTER: &[u8] = b"\x1b\r";
 
+/// So many keys may come in one piece from a person whose line was held up.
+const HELD_UP_MAX_BYTES: usize = 16;
+
+/// Whether this is the end of a line and nothing else: a few letters and one Enter.
+pub(super) fn end_a_line(input: &[u8]) -> bool {
+    let Some((b'\r' | b'\n', letters)) = input.split_last() else { return false };
+    input.len() <= HELD_UP_MAX_BYTES && letters.iter().all(|byte| *byte >= b' ')
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Keys,
@@ -229,6 +238,16 @@ mod tests {
             assert_eq!(tokens(&[bytes]), [(kind, bytes.to_vec())], "{bytes:?}");
         }
         assert_eq!(tokens(&[b"ls\rpwd"]), [(Other, b"ls".to_vec()), (Enter, b"\r".to_vec()), (Other, b"pwd".to_vec())]);
+    }
+
+    #[test]
+    fn a_few_letters_and_enter_end_a_line() {
+        for input in [&b"\r"[..], b"ng?\r", "日本\r".as_bytes()] {
+            assert!(end_a_line(input), "{input:?}");
+        }
+        for input in [&b""[..], b"a", b"a\rb", b"a\rb\r", b"\x1b\r", b"sixteen letters!\r", b"\x1b[A\r"] {
+            assert!(!end_a_line(input), "{input:?}");
+        }
     }
 
     #[test]

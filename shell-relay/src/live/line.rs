@@ -43,11 +43,12 @@ pub(super) struct LineTold {
 
 impl LiveShell {
     /// Answers [`LiveEvent::LineEntered`] (`Shell`: Enter takes effect) or [`LiveEvent::HotkeyPressed`] (`Shell`: nothing happens).
-    /// `Assistant` begins an answer. If no such event is open (any more), `Assistant` is refused and `Shell` does nothing.
+    /// `Assistant` begins an answer. If no such event is open (any more), `Shell` does nothing, and
+    /// `Assistant` is refused unless an answer is on.
     pub fn decide_line(&mut self, decision: LineDecision, probe: &dyn Probe, now: Instant, fx: &mut super::Effects) {
         let cx = &mut Cx { probe, now, fx };
         let Some(ask) = self.ask.take_if(|ask| matches!(ask.step, AskStep::Answered { .. })) else {
-            if decision == LineDecision::Assistant {
+            if decision == LineDecision::Assistant && self.answer.is_none() {
                 let error = super::queue::not_at_prompt("not_ready", "the line is gone");
                 cx.fx.events.push(LiveEvent::AnswerRefused(error));
             }

@@ -124,7 +124,8 @@ pub struct LiveShell {
     dialect: &'static Dialect,
     marks: MarkParser,
     keys: KeyScanner,
-    /// The key at hand came by itself: it was typed now, and is no part of a macro or of what was typed ahead.
+    /// The key at hand came by itself, or on a slow line with the last letters before it: it is no part of a macro or of what was typed
+    /// ahead.
     key_is_alone: bool,
     modes: Modes,
     phase: Phase,
@@ -314,8 +315,9 @@ impl LiveShell {
 
     fn type_keys(&mut self, bytes: &[u8], cx: &mut Cx<'_>) {
         let mut rest = bytes;
+        let ends_a_line = keys::end_a_line(bytes) && self.phase == Phase::Prompt && self.prompt.typed;
         while let Some(token) = self.keys.next(&mut rest) {
-            self.key_is_alone = token.bytes.len() == bytes.len();
+            self.key_is_alone = token.bytes.len() == bytes.len() || ends_a_line && rest.is_empty();
             self.on_key(token, cx);
         }
     }

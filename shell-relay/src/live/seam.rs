@@ -142,7 +142,8 @@ pub enum LiveEvent {
         cwd: PathBuf,
         /// Whether the shell knows the line's first word as a command; `None` if it did not say.
         is_command: Option<bool>,
-        /// Enter came by itself: not in one piece with other keys, as typed ahead or sent by a macro.
+        /// Enter came by itself, or with the last few letters of a line begun before: not in one piece with its line, as typed ahead or
+        /// sent by a macro.
         is_alone: bool,
     },
     /// The hotkey was pressed at the primary prompt. [`LiveShell::decide_line`](super::LiveShell::decide_line) answers it, too.

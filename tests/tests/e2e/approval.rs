@@ -108,6 +108,8 @@ fn escape_ends_the_turn() {
         shell.wait_next_prompt(mark);
         assert!(!home.path("never.txt").exists());
         assert_eq!(server.wait_for_calls(1).len(), 1, "the turn went on");
+        // Escape brings the question back to the prompt.
+        shell.send(keys::CTRL_U);
         // The conversation stays valid: the call has a result.
         shell.ask("and now", "All done.");
         assert_eq!(server.wait_for_calls(2)[1].tool_results().len(), 1);

@@ -7,7 +7,7 @@ use cohab_e2e::{
     deadline::{eventually, limit},
     home::{API_KEY, Finished},
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 
 fn doctor(home: &Home, arguments: &[&str]) -> (Finished, Value) {
     let arguments: Vec<&str> = ["doctor", "--json"].iter().chain(arguments).copied().collect();
@@ -50,6 +50,20 @@ fn the_service_is_asked_for_its_list_only_and_its_key_is_not_shown() {
         server.requests().iter().all(|request| !request.path.ends_with("/chat/completions")),
         "a question was asked"
     );
+}
+
+#[test]
+fn a_list_is_counted_and_a_wrong_key_is_a_failure() {
+    for (answer, verdict) in [(Some(2), "ok"), (None, "fail")] {
+        let server = ModelServer::start(Wire::OpenAiChat, []).listing(move |_| match answer {
+            Some(_) => Answer::json(&json!({"object": "list", "data": [{"id": "scripted-model"}, {"id": "other"}]})),
+            None => Answer::status(401, "bad key"),
+        });
+        let (_, report) = doctor(&Home::with_model(&server), &[]);
+        let (found, text, _) = finding(&report, "reachable");
+        assert_eq!(found, verdict, "{report:#}");
+        assert!(answer.is_none() || text.contains("2 models"), "{text}");
+    }
 }
 
 #[test]

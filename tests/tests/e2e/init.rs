@@ -1,8 +1,16 @@
 //! `cohab init`: every interactive shell opens inside cohab, and none is ever lost to it.
 
-use std::{fs, os::unix::fs::PermissionsExt, path::Path, time::Duration};
+use std::{
+    ffi::OsString,
+    fs,
+    io::Write,
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
-use cohab_e2e::{Home, Terminal, binaries, home::PROMPT};
+use cohab_e2e::{Home, Terminal, binaries, deadline::eventually, home::PROMPT};
+use portable_pty::{PtySize, native_pty_system};
 
 /// Shell, program, start-up file.
 const SHELLS: [(&str, &str, &str); 3] = [
@@ -74,14 +82,41 @@ fn a_shell_opens_inside_nested_ones_stay_and_the_status_comes_through() {
         wait_prompt(&terminal);
         terminal.send("exit 7\r");
         assert_eq!(terminal.wait_exit().exit_code(), 7, "{shell}: {}", terminal.dump());
-        let left = fs::read_dir(home.path("")).expect("the home").flatten();
-        let left: Vec<_> = left.map(|entry| entry.file_name()).filter(|name| is_ours(Path::new(name))).collect();
-        assert!(left.is_empty(), "{shell} leaves {left:?}");
+        assert!(left(&home).is_empty(), "{shell} leaves {:?}", left(&home));
     });
 }
 
-fn is_ours(name: &Path) -> bool {
-    name.to_string_lossy().starts_with(".cohab-ended")
+#[test]
+fn a_terminal_that_is_closed_leaves_no_file_behind() {
+    for_each_shell(|shell, program, rc| {
+        let home = home(shell, rc, unchanged);
+        let pty = native_pty_system().openpty(PtySize::default()).expect("the system has a PTY left");
+        let mut child = pty.slave.spawn_command(home.in_terminal(program, &["-i"])).expect("the shell starts");
+        drop(pty.slave);
+        pty.master.take_writer().expect("it can be written").write_all(b"touch up\r").expect("the terminal takes keys");
+        eventually("a prompt inside", || home.path("up").exists());
+        drop(pty.master);
+        child.wait().expect("the outer shell ends");
+        let is_client =
+            |folder: PathBuf| fs::read_to_string(folder.join("comm")).is_ok_and(|name| name.trim() == "cohab");
+        let of_home = |folder: &PathBuf| environment_names(folder, &home.path(""));
+        let processes = || fs::read_dir("/proc").into_iter().flatten().flatten().map(|entry| entry.path());
+        eventually("the end of cohab", || !processes().filter(of_home).any(is_client));
+        assert!(left(&home).is_empty(), "{shell} leaves {:?}", left(&home));
+    });
+}
+
+/// Whether a process has this home folder in its environment.
+fn environment_names(process: &Path, home: &Path) -> bool {
+    let entry = format!("HOME={}", home.display());
+    let environment = fs::read(process.join("environ")).unwrap_or_default();
+    environment.split(|byte| *byte == 0).any(|one| one == entry.trim_end_matches('/').as_bytes())
+}
+
+/// Files of the lines in this home.
+fn left(home: &Home) -> Vec<OsString> {
+    let files = fs::read_dir(home.path("")).expect("the home").flatten().map(|entry| entry.file_name());
+    files.filter(|name| name.to_string_lossy().starts_with(".cohab-ended")).collect()
 }
 
 #[test]
@@ -144,6 +179,10 @@ fn scripts_and_pipes_are_left_alone() {
         assert_eq!((finished.status, finished.stdout.as_str()), (Some(0), "script\n"), "{shell}: {finished:?}");
         let finished = home.finish(home.process(program, &["-i", "-c", "echo script"]).spawn().expect("it starts"));
         assert!(finished.stdout.contains("script") && home.daemon_pids().is_empty(), "{shell}: {finished:?}");
+        // Programs ask an interactive shell for its environment, also in a terminal.
+        let terminal = Terminal::spawn(home.in_terminal(program, &["-i", "-c", "echo one=$COHAB_TTY."]));
+        assert!(terminal.wait_exit().success(), "{shell}\n{}", terminal.dump());
+        assert!(!terminal.look(|view| view.history().contains("one=/dev")), "{shell}\n{}", terminal.dump());
     });
 }
 

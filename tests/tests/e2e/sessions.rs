@@ -47,7 +47,7 @@ fn a_conversation_goes_on_in_a_new_shell_after_the_daemon_died() {
 
     let shell = home.cohab();
     let mark = shell.submit(&format!("cohab sessions resume {}", &id[..6]));
-    shell.wait_answer(mark, "any other key leaves the shell as it is");
+    shell.wait_text("any other key leaves the shell as it is");
     let offer = shell.look(View::history);
     assert!(offer.contains("This shell goes on with \"open the shop\".") && offer.contains("with NODE_ENV"), "{offer}");
     shell.send("y");

@@ -325,9 +325,24 @@ fn a_failure_is_asked_about_later() {
 }
 
 #[test]
-fn a_command_behind_the_prefix_is_no_question_to_ask_later() {
+fn commands_to_the_assistant_queue_up_like_questions_and_never_go_to_a_model() {
     let mut bench = aside();
-    assert_eq!(enter(&mut bench, "? /help"), [Effect::DecideLine(LineDecision::Assistant)]);
-    assert!(back(&mut bench).1.starts_with("not while a question is answered: /help\n"));
+    for line in ["? /copy", "? /hlep", "? and then"] {
+        enter(&mut bench, line);
+        back(&mut bench);
+        bench.live(LiveEvent::KeysWait);
+        bench.pass(200);
+        bench.event(Event::Deadline);
+        bench.live(LiveEvent::AnswerEnded);
+    }
+    bench.live(LiveEvent::AnswerReady);
+    bench.shown();
+    bench.chunk(0, "```\nls\n```\n");
+    let effects = bench.daemon(ended(TurnEndReason::Answered));
+    assert_eq!(queries(&effects), ["and then"]);
+    assert!(effects.contains(&Effect::Copy("ls".into())), "{effects:?}");
+    let shown = bench.shown();
+    assert!(shown.contains("? /copy\ncopied 1 line\n\n? /hlep\nThere is no /hlep; did you mean /help?"), "{shown}");
+    assert!(shown.contains("\n\n? and then\n"), "{shown}");
     assert_eq!(bench.daemon(ended(TurnEndReason::Answered)), [Effect::EndAnswer]);
 }

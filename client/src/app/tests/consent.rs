@@ -103,7 +103,7 @@ fn a_lone_escape_stops_the_turn_after_a_moment() {
     let effects = bench.event(Event::Deadline);
     assert_eq!(decision_in(&effects), Some(&ApprovalDecision::CancelTurn));
     assert!(effects.contains(&Effect::Send(ClientMessage::CancelTurn { turn_id: TURN })));
-    assert_eq!(effects.last(), Some(&Effect::EndAnswerWithLine));
+    assert_eq!(effects.last(), Some(&Effect::EndAnswer));
 }
 
 #[test]

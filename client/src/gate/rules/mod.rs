@@ -9,6 +9,7 @@ mod single;
 mod start;
 mod structure;
 mod tools;
+mod verbs;
 
 use super::{Decision, Names, line::Line, reason::Reason, standing::Standing, weights::Weights};
 
@@ -56,6 +57,7 @@ pub const RULES: &[(&str, Rule)] = &[
     ("pair", pair::opinion),
     ("free_text", free_text::opinion),
     ("tools", tools::opinion),
+    ("verbs", verbs::opinion),
 ];
 
 /// The first opinion there is, and the name of its rule.

@@ -97,8 +97,8 @@ fn pieces<'a>(text: &'a str, cuts: &[usize]) -> Vec<&'a str> {
     ends.push(text.len());
     ends.sort_unstable();
     let mut from = 0;
-    let mut piece = |end| &text[std::mem::replace(&mut from, end)..end];
-    ends.into_iter().map(|end| piece(end)).collect()
+    let piece = |end| &text[std::mem::replace(&mut from, end)..end];
+    ends.into_iter().map(piece).collect()
 }
 
 const EVERYTHING: &str = include_str!("everything.md");

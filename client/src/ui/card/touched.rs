@@ -31,7 +31,7 @@ pub fn touched(
         Looking::Needless => {}
         Looking::Until(_) => card.words(&[Span::styled("touches: looking", theme::DIM)]),
         Looking::TooLong => {
-            card.words(&[label("touches"), Span::styled("not known, the disk did not answer in time", theme::WARNING)])
+            card.words(&[label("touches"), Span::styled("not known, the disk did not answer in time", theme::WARNING)]);
         }
         Looking::Seen(all) => {
             let (cwd, text) = cwd_and_text(request);
@@ -89,7 +89,8 @@ impl Base<'_> {
                 let style = if tally.is_partial { theme::WARNING } else { theme::STRONG };
                 row(card, "touches", counted(tally), style);
                 let is_named = |path: &PathBuf| self.text.contains(&self.path(path));
-                if !tally.examples.is_empty() && !(tally.named == 1 && tally.examples.iter().all(is_named)) {
+                let is_told = tally.named == 1 && tally.examples.iter().all(is_named);
+                if !is_told && !tally.examples.is_empty() {
                     self.examples(&tally.examples, tally.named, card);
                 }
             }

@@ -30,8 +30,8 @@ pub fn clock(at: Timestamp, zone: &TimeZone) -> String {
 #[must_use]
 pub fn took(ms: u64) -> String {
     match ms {
-        ..1_000 => format!("{ms} ms"),
-        ..60_000 => format!("{}.{} s", ms / 1_000, ms % 1_000 / 100),
+        0..1_000 => format!("{ms} ms"),
+        1_000..60_000 => format!("{}.{} s", ms / 1_000, ms % 1_000 / 100),
         _ => format!("{} min {} s", ms / 60_000, ms % 60_000 / 1_000),
     }
 }

@@ -78,4 +78,11 @@ impl Archive {
         let (conversation, left) = (store.conversation(key)?, store.left(key)?.unwrap_or_default());
         Ok(Some(Stored { session, conversation, left }))
     }
+
+    /// All events of a session.
+    #[cfg(test)]
+    pub fn events(&self, key: &str) -> Result<Vec<super::EventRow>, StoreError> {
+        self.flush();
+        SqliteStore::open_existing(&self.path)?.map_or(Ok(Vec::new()), |store| store.events(key, None))
+    }
 }

@@ -5,6 +5,9 @@ use std::fmt::Write as _;
 /// Words beyond are not looked for.
 const MAX_WORDS: usize = 16;
 
+/// Of a word that is nearly everywhere, the newest events.
+const MAX_MATCHES: usize = 20_000;
+
 /// Stands for every session if there are no words.
 const EVERY: &str = "TRUE";
 
@@ -24,7 +27,8 @@ pub(super) fn condition(words: &[String]) -> (String, Vec<String>) {
             values.push(format!("\"{}\" *", word.trim().replace('"', "\"\"")));
             let _ = write!(
                 sql,
-                " OR key IN (SELECT session FROM events WHERE number IN (SELECT rowid FROM search WHERE search MATCH ?{}))",
+                " OR key IN (SELECT session FROM events WHERE number IN (SELECT rowid FROM search WHERE search MATCH ?{} \
+                 ORDER BY rowid DESC LIMIT {MAX_MATCHES}))",
                 values.len()
             );
         }

@@ -49,14 +49,17 @@ const MIGRATIONS: &[&str] = &["
         payload TEXT NOT NULL,
         PRIMARY KEY (session, position)
     ) STRICT, WITHOUT ROWID;
-    CREATE VIRTUAL TABLE search USING fts5 (text, content = '', contentless_delete = 1);
+    CREATE VIRTUAL TABLE search USING fts5 (text);
     INSERT INTO search (search, rank) VALUES ('secure-delete', 1);
 "];
 
 /// What is removed is overwritten, and gives its room back.
-const PRAGMAS: &str = "PRAGMA auto_vacuum = INCREMENTAL; PRAGMA secure_delete = ON;";
-
-const FORM: Form = Form { migrations: MIGRATIONS, max_pages: MAX_PAGES, pragmas: PRAGMAS };
+const FORM: Form = Form {
+    migrations: MIGRATIONS,
+    max_pages: MAX_PAGES,
+    pragmas: "PRAGMA secure_delete = ON;",
+    pragmas_at_birth: "PRAGMA auto_vacuum = INCREMENTAL;",
+};
 
 /// An open store.
 pub struct SqliteStore {

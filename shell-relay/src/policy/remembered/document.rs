@@ -1,6 +1,6 @@
 //! The file of rules as text. What the user wrote into it, comments included, stays.
 
-use toml_edit::{Array, ArrayOfTables, Document, DocumentMut, Item, Table, Value, value};
+use toml_edit::{Array, ArrayOfTables, Document, DocumentMut, Item, RawString, Table, Value, value};
 
 use super::{Rule, Rules};
 use crate::shell::Shell;
@@ -189,8 +189,31 @@ pub fn without_rule(text: &str, number: usize) -> Result<(String, Rule), Documen
     let rules = rules.ok_or(DocumentError::NoSuchRule(number))?;
     let at = rules.iter().enumerate().filter(|(_, table)| read_rule(table).is_ok()).nth(number - 1);
     let (at, _) = at.ok_or(DocumentError::NoSuchRule(number))?;
+    // What stands above the rule may be about the whole file: it stays.
+    let above = rules.get(at).and_then(|table| text_of(table.decor().prefix())).unwrap_or_default();
     rules.remove(at);
+    let is_last = rules.get(at).is_none();
+    if let Some(next) = rules.get_mut(at) {
+        let prefix = joined(&above, &text_of(next.decor().prefix()).unwrap_or_default());
+        next.decor_mut().set_prefix(prefix);
+    }
+    if is_last {
+        let trailing = joined(&above, document.trailing().as_str().unwrap_or_default());
+        document.set_trailing(trailing);
+    }
     Ok((document.to_string(), wanted))
+}
+
+fn text_of(raw: Option<&RawString>) -> Option<String> {
+    raw?.as_str().map(ToOwned::to_owned)
+}
+
+/// Two pieces between tables as one: a blank line between them is enough.
+fn joined(above: &str, below: &str) -> String {
+    if above.trim().is_empty() {
+        return below.to_owned();
+    }
+    format!("{}\n{}", above.trim_end(), if below.is_empty() { "" } else { below })
 }
 
 fn sound(text: &str) -> Result<DocumentMut, DocumentError> {

@@ -133,6 +133,24 @@ fn a_written_rule_is_read_back_with_its_examples_and_comments_stay() {
 }
 
 #[test]
+fn comments_stay_when_a_rule_is_taken_back() {
+    let one = with_rule("", &rule("cargo test")).unwrap();
+    let (none, _) = without_rule(&one, 1).unwrap();
+    assert!(none.starts_with("# Commands that cohab runs") && parse(&none) == Loaded::default(), "{none:?}");
+    let again = with_rule(&none, &rule("cargo test")).unwrap();
+    assert_eq!(again, one);
+    let two = with_rule(&one, &rule("cargo build")).unwrap();
+    for number in [1, 2] {
+        let (text, _) = without_rule(&two, number).unwrap();
+        assert!(text.starts_with("# Commands that cohab runs") && parse(&text).rules.all().len() == 1, "{text}");
+        assert!(parse(&text).refused.is_empty(), "{text}");
+    }
+    let mine = "# a\n[[rule]]\ndecision = \"allow\"\nargv = [\"x\"]\n# the end\n";
+    let (text, _) = without_rule(mine, 1).unwrap();
+    assert_eq!(text, "# a\n# the end\n");
+}
+
+#[test]
 fn a_new_file_says_what_it_is() {
     let text = with_rule("", &rule("cargo test")).unwrap();
     assert_eq!(

@@ -295,4 +295,13 @@ case!(case_106_enter_in_one_burst_with_its_line [bash zsh fish fish4] |kind| {
     t.wait_text("\nburst\n$");
     // zsh and fish may let it pass untold.
     assert!(told_of(&t).is_none_or(|(_, is_alone)| !is_alone), "{:?}", told_of(&t));
+    t.wait("the prompt", |t| t.live.state() == ShellState::Prompt);
+    t.settle_for(Duration::from_millis(300));
+    t.events.clear();
+    t.keys("echo slow li");
+    t.wait_text("slow li");
+    t.keys("ne\r");
+    t.wait_text("\nslow line\n$");
+    // A person's, whose last letters were held up; zsh lets it pass untold, as it sees more keys waiting.
+    assert!(told_of(&t).is_none_or(|(_, is_alone)| is_alone), "{:?}", told_of(&t));
 });

@@ -4,6 +4,7 @@ mod clients;
 mod contestants;
 mod echo;
 mod flood;
+mod gate;
 mod idle;
 mod process;
 mod pty;
@@ -11,6 +12,7 @@ mod relay;
 mod report;
 mod start;
 mod stream;
+mod stream_cost;
 mod wires;
 
 use std::{
@@ -20,7 +22,7 @@ use std::{
 
 use report::Report;
 
-const USAGE: &str = "Usage: bench [echo|flood|start|idle|relay|stream|wires|clients|all]... [--rounds N] [--fast]
+const USAGE: &str = "Usage: bench [echo|flood|start|idle|relay|stream|wires|clients|gate|all]... [--rounds N] [--fast]
 
   --rounds N   rounds of each measure (default 20; flood takes a fifth of it)
   --fast       stream: 8,000 chunks in 16 s instead of 80 s
@@ -34,7 +36,7 @@ struct Options {
     is_fast: bool,
 }
 
-const MEASURES: [&str; 8] = ["echo", "flood", "start", "idle", "relay", "stream", "wires", "clients"];
+const MEASURES: [&str; 9] = ["echo", "flood", "start", "idle", "relay", "stream", "wires", "clients", "gate"];
 
 /// The command line, or nothing if it is wrong or asks for help.
 fn parse(arguments: impl IntoIterator<Item = String>) -> Option<Options> {
@@ -69,6 +71,7 @@ fn main() -> ExitCode {
             "start" => start::measure(&mut report, options.rounds),
             "idle" => idle::measure(&mut report),
             "relay" => relay::measure(&mut report, options.rounds),
+            "gate" => gate::measure(&mut report, options.rounds),
             "clients" => clients::measure(&mut report),
             "wires" => wires::measure(&mut report, options.rounds),
             _ => stream::measure(&mut report, options.rounds, options.is_fast),

@@ -64,7 +64,7 @@ mod tests {
             fs::read_to_string(workspace_root().join(".github/pictures/session.cast")).expect("it is there");
         let cast = cast::Cast::read(&recording).expect("it is a recording");
         let svg = draw::svg(&cast);
-        for words in ["─┼─", "↳", "Run this command?", "y once"] {
+        for words in ["─┼─", "↳", "Run this command?", ">Esc<"] {
             assert!(svg.contains(words), "{words}");
         }
         for words in ["/tmp/", "/root", "/work"] {

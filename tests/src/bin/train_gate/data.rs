@@ -91,3 +91,33 @@ pub(crate) fn write<'a>(samples: impl Iterator<Item = &'a Sample<'a>>, names: &N
     }
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_with_the_same_words_are_on_one_side() {
+        let part = |line: &'static str| read(line, Source::Corpus).next().expect("a line").part;
+        for (one, other) in [("ai\tshow the files", "ai\tShow  the files."), ("shell\tls -la", "shell\tls  --la")] {
+            assert_eq!(part(one), part(other), "{one}");
+        }
+    }
+
+    #[test]
+    fn each_part_gets_its_share_and_other_rows_are_left_out() {
+        let text: String = (0..10_000).map(|number| format!("ai\tline number {number}\n")).collect();
+        let of = |part| read(&text, Source::Corpus).filter(|sample| sample.part == part).count();
+        assert!((1_350..1_650).contains(&of(Part::HeldOut)), "{}", of(Part::HeldOut));
+        assert!((1_050..1_350).contains(&of(Part::Tuning)), "{}", of(Part::Tuning));
+        assert_eq!(read("no label\nother\tx\n\n", Source::Corpus).count(), 0);
+    }
+
+    #[test]
+    fn test_data_tells_whether_a_sentence_begins_with_a_name() {
+        let names = NameSet::from(["find".to_owned()]);
+        let text = "shell\tfind .\nai\tfind the file\nai\tshow it\n";
+        let samples: Vec<_> = read(text, Source::Corpus).collect();
+        assert_eq!(write(samples.iter(), &names), "shell\tfind .\nai+\tfind the file\nai\tshow it\n");
+    }
+}

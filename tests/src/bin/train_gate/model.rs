@@ -24,8 +24,8 @@ const DECAY: f32 = 0.0004;
 const COMMAND_COUNTS: f32 = 2.0;
 /// How much more a line counts that is as people type.
 const SPOKEN_COUNTS: f32 = 2.0;
-/// What a sum must exceed for the assistant, beyond even odds.
-const CAUTION: f32 = 0.0;
+/// What a sum must exceed for the assistant, beyond even odds: a command that is taken away costs more than a question that is run.
+const CAUTION: f32 = 0.25;
 
 struct Model {
     dense: Vec<f32>,
@@ -103,5 +103,33 @@ impl Model {
             hashed: self.hashed.iter().map(|weight| (weight / scale).round() as i8).collect(),
             names,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cohab::gate::{Decision, decide};
+
+    use super::*;
+    use crate::{data::read, world::Bare};
+
+    #[test]
+    fn what_is_learned_tells_the_lines_apart_and_is_the_same_each_time() {
+        let text: String = (0..60)
+            .map(|number| {
+                format!("ai\tsort all of the {number} files by their size\nshell\tsort -n -k{number} data out\n")
+            })
+            .collect();
+        let samples: Vec<_> = read(&text, Source::Corpus).collect();
+        let names = NameSet::from(["sort".to_owned()]);
+        let weights = learn(&samples, &names);
+        for (line, decision) in [
+            ("sort all of the 99 files by their size", Decision::Assistant),
+            ("sort -n -k99 data out", Decision::Shell),
+        ] {
+            assert_eq!(decide(&Line::read(line), line, &Bare, &weights).decision, decision, "{line}");
+        }
+        assert_eq!(weights.to_file(), learn(&samples, &names).to_file());
+        assert!(weights.knows("sort"));
     }
 }

@@ -73,3 +73,24 @@ fn is_name(word: &str) -> bool {
         && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.+:@".contains(&byte))
         && !word.bytes().all(|byte| byte.is_ascii_digit())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::read;
+
+    #[test]
+    fn names_stand_at_the_head_of_each_command() {
+        assert_eq!(heads("sudo A=b make -j2 | sort && wc -l; date"), ["sudo", "make", "sort", "wc", "date"]);
+        assert_eq!(heads("./run.sh 'x | y'"), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn what_sentences_begin_with_is_a_word() {
+        let sentences = "ai\tdisplay it\n".repeat(40);
+        let text = format!("shell\tdisplay a.png\nshell\tmake\nshell\tq now\n{sentences}");
+        let samples: Vec<_> = read(&text, Source::Corpus).collect();
+        assert_eq!(collect(&samples), NameSet::from(["make".to_owned()]));
+        assert!(first_words(&samples).contains("display"));
+    }
+}

@@ -86,3 +86,26 @@ fn last_noun<'a>(sample: &Sample<'a>) -> Option<&'a str> {
     let is_name = last.is_plain() && !last.is_stop() && last.text.bytes().all(|byte| byte.is_ascii_lowercase());
     (is_name && last.text.len() > 2).then_some(last.text)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{Source, read};
+
+    #[test]
+    fn some_lines_come_once_more_in_another_way_and_keep_their_kind() {
+        let text: String =
+            (0..400).map(|number| format!("ai\tlist file {number} of notes\nshell\tcat dir/a{number}\n")).collect();
+        let samples: Vec<_> = read(&text, Source::Corpus).collect();
+        let names = NameSet::from(["git".to_owned()]);
+        let made = all(&samples, &names);
+        assert!((60..200).contains(&made.len()), "{}", made.len());
+        for variant in &made {
+            let is_language = variant.text.contains("list file");
+            assert_eq!(variant.decision == Decision::Assistant, is_language, "{}", variant.text);
+            assert!(!variant.text.contains("dir/") && !variant.text.contains('@'), "{}", variant.text);
+        }
+        let again: Vec<_> = all(&samples, &names).into_iter().map(|variant| variant.text).collect();
+        assert_eq!(made.into_iter().map(|variant| variant.text).collect::<Vec<_>>(), again);
+    }
+}

@@ -14,7 +14,7 @@ const HIDDEN_PERCENT: u64 = 4;
 /// Percent of well-known names that a machine has.
 const INSTALLED_PERCENT: u64 = 50;
 /// Percent of other first words that a machine happens to have as a command.
-const CHANCE_PERCENT: u64 = 1;
+const CHANCE_PERCENT: u64 = 8;
 
 /// What is known of a line's first word on one made-up machine, and whether its name is one never seen.
 pub(crate) fn standing(sample: &Sample<'_>, round: u64, names: &NameSet) -> (Standing, bool) {

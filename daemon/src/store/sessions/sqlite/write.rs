@@ -150,20 +150,8 @@ pub(super) fn fork(
     let events = "INSERT INTO events (session, turn, at_ms, kind, payload, copy_of)
         SELECT ?2, turn, at_ms, kind, payload, number FROM events WHERE session = ?1 ORDER BY number";
     transaction.execute(events, [session, copy])?;
-    index_copies(transaction, copy)?;
+    let index = "INSERT INTO search (rowid, text) SELECT events.number, search.text FROM events
+        JOIN search ON search.rowid = events.copy_of WHERE events.session = ?1";
+    transaction.execute(index, [copy])?;
     Ok(true)
-}
-
-/// The index holds no text to copy.
-fn index_copies(transaction: &Transaction<'_>, copy: &str) -> Result<(), StoreError> {
-    let mut statement = transaction.prepare("SELECT number, payload FROM events WHERE session = ?1")?;
-    let mut rows = statement.query([copy])?;
-    while let Some(row) = rows.next()? {
-        let (number, payload): (i64, String) = (row.get(0)?, row.get(1)?);
-        let event: Option<Event> = serde_json::from_str(&payload).ok();
-        if let Some(text) = event.as_ref().and_then(Event::searchable) {
-            transaction.execute("INSERT INTO search (rowid, text) VALUES (?1, ?2)", params![number, text])?;
-        }
-    }
-    Ok(())
 }

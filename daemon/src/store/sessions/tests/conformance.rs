@@ -250,7 +250,7 @@ fn what_is_beyond_the_limits_goes_the_oldest_first(store: &mut dyn StateStore) {
     assert_eq!(titles(store, &[]), ["0", "4", "3"]);
     let long = answer(&"long ".repeat(100_000));
     store.append(&[event("4", "t", long.clone()), event("0", "t", long)]).expect("they are kept");
-    store.append(&[limited("3", 11, Limits { bytes: 1_000_000, ..LIMITS })]).expect("it is kept");
+    store.append(&[limited("3", 11, Limits { bytes: 1_600_000, ..LIMITS })]).expect("it is kept");
     assert_eq!(titles(store, &[]), ["3", "0"]);
     store.append(&[limited("0", 12, Limits { bytes: 0, ..LIMITS })]).expect("it is kept");
     assert_eq!(titles(store, &[]), ["0"], "the one that is written now stays");

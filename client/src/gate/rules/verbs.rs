@@ -1,0 +1,20 @@
+//! `delete a.txt`: a verb of requests in front that is no command anywhere.
+
+use super::{Case, Opinion};
+use crate::gate::{
+    Decision,
+    line::Shape,
+    reason::Reason,
+    words::{Lower, asks_for_work},
+};
+
+pub(super) fn opinion(case: &Case<'_>) -> Opinion {
+    let first = case.line.first()?;
+    let has_flags = case.line.rest().iter().any(|token| token.shape == Shape::Flag);
+    let asks = first.is_plain() && asks_for_work(&Lower::of(first.text)) && !case.standing.is_known();
+    if asks && case.line.tokens.len() > 1 && !has_flags {
+        Some((Decision::Assistant, Reason::about(first.text, "is not a command here, but a request")))
+    } else {
+        None
+    }
+}

@@ -1,0 +1,162 @@
+//! `cohab policy`: what may run unasked, and why; the rules that the user has made.
+
+mod report;
+
+use std::{
+    fs,
+    io::{self, BufRead, Write},
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+use clap::{Args, Subcommand};
+use cohab_protocol::Paths;
+use cohab_shell_relay::{
+    files::FileSystem,
+    policy::{
+        Context, Level, assess_line,
+        remembered::{Loaded, Remembered, parse},
+    },
+    rules_file::RulesFile,
+    shell::Shell,
+};
+
+/// Longest line of `--stdin`, in bytes; beyond, it is asked.
+const MAX_LINE_BYTES: u64 = 1024 * 1024;
+/// Exit status for a wrong command line.
+const USAGE: u8 = 2;
+/// Exit status when nobody reads our output any more.
+const BROKEN_PIPE: u8 = 3;
+
+/// `cohab policy`.
+#[derive(Debug, Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    arg_required_else_help = true,
+    after_help = "Rules stand in rules.toml beside the settings; the keys `d` and `a` of a\n\
+    question write there. Nothing is run. Lines are read as bash reads them, in\n\
+    the current folder.\n\
+    Exit status: 0 done, 1 something is wrong, 2 wrong usage, 3 broken pipe."
+)]
+pub struct PolicyArgs {
+    /// Judge each line of standard input, a JSON string: `allow`, `ask`, `danger`, `deny`
+    #[arg(long)]
+    stdin: bool,
+    /// What to do.
+    #[command(subcommand)]
+    command: Option<PolicyCommand>,
+}
+
+/// What `cohab policy` can do.
+#[derive(Debug, Subcommand)]
+enum PolicyCommand {
+    /// List the rules, by number
+    List,
+    /// Take a rule back
+    Forget {
+        /// Its number in the list
+        #[arg(value_name = "NUMBER")]
+        number: usize,
+    },
+    /// Say what a line is judged to be, part by part, and which rule allows it
+    Explain {
+        /// The line
+        #[arg(value_name = "LINE", allow_hyphen_values = true)]
+        line: String,
+    },
+    /// Check a file of rules
+    Check {
+        /// The file [default: your own]
+        #[arg(value_name = "FILE")]
+        file: Option<PathBuf>,
+    },
+}
+
+/// Runs it.
+#[must_use]
+pub fn run(args: PolicyArgs, paths: &Paths) -> ExitCode {
+    let home = std::env::home_dir().unwrap_or_else(|| "/".into());
+    let home = home.canonicalize().unwrap_or(home);
+    let cwd = std::env::current_dir().unwrap_or_else(|_| "/".into());
+    let rules = RulesFile::new(paths.rules_file());
+    let judged = Context::new(&cwd, &home);
+    let outcome = match args.command {
+        None if args.stdin => judge_all(io::stdin().lock(), io::stdout().lock(), judged),
+        None => return ExitCode::from(USAGE),
+        Some(PolicyCommand::List) => told(&report::list(&rules.loaded(), rules.path(), &home), true),
+        Some(PolicyCommand::Forget { number }) => match rules.remove(number) {
+            Ok(rule) => told(&format!("forgotten: {}\n", report::rule(&rule, &home)), true),
+            Err(error) => {
+                complain(&format!("{} was not changed: {error}", rules.path().display()));
+                complain_hint("`cohab policy list` shows the rules and their numbers");
+                Ok(false)
+            }
+        },
+        Some(PolicyCommand::Explain { line }) => {
+            told(&report::explain(&line, judged.with_files(&FileSystem), &rules.loaded()), true)
+        }
+        Some(PolicyCommand::Check { file }) => {
+            let path = file.unwrap_or_else(|| rules.path().to_owned());
+            match load(&path) {
+                Ok(loaded) => told(&report::check(&loaded, &path), loaded.refused.is_empty()),
+                Err(error) => {
+                    complain(&format!("{} cannot be read: {error}", path.display()));
+                    Ok(false)
+                }
+            }
+        }
+    };
+    match outcome {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::from(BROKEN_PIPE),
+        Err(error) => {
+            complain(&error.to_string());
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn load(path: &Path) -> io::Result<Loaded> {
+    fs::read_to_string(path).map(|text| parse(&text))
+}
+
+/// Writes a text; true if all is well.
+fn told(text: &str, is_well: bool) -> io::Result<bool> {
+    io::stdout().write_all(text.as_bytes())?;
+    io::stdout().flush()?;
+    Ok(is_well)
+}
+
+fn complain(message: &str) {
+    // With standard error gone, the exit status is all that is left.
+    let _ = writeln!(io::stderr(), "cohab: {message}");
+}
+
+fn complain_hint(hint: &str) {
+    let _ = writeln!(io::stderr(), "Hint: {hint}");
+}
+
+/// A level for each line of `input`, by its text alone. What is no JSON string, or too long, is asked.
+fn judge_all(mut input: impl BufRead, mut output: impl Write, context: Context<'_>) -> io::Result<bool> {
+    loop {
+        let mut line = Vec::new();
+        if io::Read::take(&mut input, MAX_LINE_BYTES).read_until(b'\n', &mut line)? == 0 {
+            output.flush()?;
+            return Ok(true);
+        }
+        let is_whole = line.ends_with(b"\n") || (line.len() as u64) < MAX_LINE_BYTES;
+        if !is_whole {
+            input.skip_until(b'\n')?;
+        }
+        let text = serde_json::from_slice::<String>(&line).ok().filter(|_| is_whole);
+        let level = text.map_or(Level::Ask, |text| assess_line(&text, context).level);
+        writeln!(output, "{}", report::name(level))?;
+    }
+}
+
+/// The shell that lines are read for.
+const READ_BY: Shell = Shell::Bash;
+
+#[cfg(test)]
+mod tests;

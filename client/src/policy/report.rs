@@ -1,0 +1,104 @@
+//! What `cohab policy` prints. Pure; every text of a file or line is made visible.
+
+use std::{fmt::Write as _, path::Path};
+
+use cohab_shell_relay::policy::{
+    Context, Level, assess_line, parts,
+    remembered::{Loaded, Rule},
+};
+
+use super::READ_BY;
+use crate::ui::visible::{visible, visible_command};
+
+/// The level's own word.
+pub(super) fn name(level: Level) -> &'static str {
+    match level {
+        Level::Allow => "allow",
+        Level::Ask => "ask",
+        Level::Danger => "danger",
+        Level::Deny => "deny",
+    }
+}
+
+/// A rule in one line.
+pub(super) fn rule(rule: &Rule, home: &Path) -> String {
+    let place = match &rule.folder {
+        None => "in every folder".to_owned(),
+        Some(folder) => format!("in {}", visible(&short(folder, home))),
+    };
+    format!("allow `{}` {place}", visible_command(&rule.line()))
+}
+
+fn short(path: &Path, home: &Path) -> String {
+    match path.strip_prefix(home) {
+        Ok(rest) if rest.as_os_str().is_empty() => "~".into(),
+        Ok(rest) => format!("~/{}", rest.display()),
+        Err(_) => path.display().to_string(),
+    }
+}
+
+/// The rules by number, and what is wrong with the file.
+pub(super) fn list(loaded: &Loaded, path: &Path, home: &Path) -> String {
+    let mut out = String::new();
+    for (index, one) in loaded.rules.all().iter().enumerate() {
+        let _ = writeln!(out, "{}. {}", index + 1, rule(one, home));
+    }
+    if out.is_empty() {
+        let _ = writeln!(out, "There are no rules in {}.", visible(&short(path, home)));
+    }
+    out + &refusals(loaded, path)
+}
+
+/// What is wrong with a file of rules.
+pub(super) fn check(loaded: &Loaded, path: &Path) -> String {
+    let count = loaded.rules.all().len();
+    let rules = if count == 1 { "1 rule is".to_owned() } else { format!("{count} rules are") };
+    format!("{rules} in force.\n{}", refusals(loaded, path))
+}
+
+fn refusals(loaded: &Loaded, path: &Path) -> String {
+    let mut out = String::new();
+    for refusal in &loaded.refused {
+        let place = match refusal.line {
+            0 => visible(&path.display().to_string()),
+            line => format!("{}:{line}", visible(&path.display().to_string())),
+        };
+        let what = match refusal.name.as_str() {
+            "" => "none of its rules is in force".to_owned(),
+            name => format!("`{}` is not in force", visible(name)),
+        };
+        let _ = writeln!(out, "{place}: {what}: {}", visible(&refusal.reason));
+    }
+    out
+}
+
+/// What a line is judged to be, and why.
+pub(super) fn explain(line: &str, context: Context<'_>, loaded: &Loaded) -> String {
+    let verdict = assess_line(line, context);
+    let mut out = format!("{}: {}\n", name(verdict.level), meaning(verdict.level));
+    for reason in &verdict.reasons {
+        let _ = writeln!(out, "  {}", visible(reason));
+    }
+    for (index, part) in parts(line, context).iter().enumerate() {
+        let _ = writeln!(out, "part {}: {}: {}", index + 1, name(part.level), visible_command(&part.text));
+    }
+    let found = loaded.rules.find(line, context.cwd, READ_BY);
+    let last = match (verdict.level, found, Rule::of(line, Some(context.cwd), READ_BY)) {
+        (Level::Allow, ..) => return out,
+        (Level::Ask, Some(found), _) => format!("but it runs unasked here: {}", rule(found, context.home)),
+        (Level::Ask, None, Ok(_)) => "it can be allowed for good, by `d` or `a` when it is asked".to_owned(),
+        (Level::Ask, None, Err(reason)) => format!("it cannot be allowed for good: {reason}"),
+        (Level::Danger | Level::Deny, ..) => "no rule allows it".to_owned(),
+    };
+    let _ = writeln!(out, "{last}");
+    out
+}
+
+fn meaning(level: Level) -> &'static str {
+    match level {
+        Level::Allow => "runs at once",
+        Level::Ask => "you are asked",
+        Level::Danger => "you are asked, and type `yes`",
+        Level::Deny => "it is not run",
+    }
+}

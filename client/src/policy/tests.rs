@@ -1,0 +1,58 @@
+use super::*;
+
+fn context() -> Context<'static> {
+    Context::new(Path::new("/home/ann/src"), Path::new("/home/ann"))
+}
+
+fn loaded() -> Loaded {
+    parse(
+        "[[rule]]\ndecision = \"allow\"\nargv = [\"cargo\", \"test\"]\n\n\
+         [[rule]]\ndecision = \"allow\"\nargv = [\"./run\"]\nfolder = \"/home/ann/src\"\n\n\
+         [[rule]]\ndecision = \"allow\"\nargv = [\"sudo\", \"x\\u001b[2J\"]\n",
+    )
+}
+
+#[test]
+fn the_list_shows_rules_by_number_and_what_is_not_in_force() {
+    let path = Path::new("/home/ann/.config/cohab/rules.toml");
+    assert_eq!(
+        report::list(&loaded(), path, Path::new("/home/ann")),
+        "1. allow `cargo test` in every folder\n\
+         2. allow `./run` in ~/src\n\
+         /home/ann/.config/cohab/rules.toml:10: `sudo x\\u{1b}[2J` is not in force: runs other commands\n"
+    );
+    let none = report::list(&Loaded::default(), path, Path::new("/home/ann"));
+    assert_eq!(none, "There are no rules in ~/.config/cohab/rules.toml.\n");
+    assert!(report::check(&loaded(), path).starts_with("2 rules are in force.\n"));
+}
+
+#[test]
+fn a_line_is_explained_with_its_parts_and_the_rule_that_allows_it() {
+    let explained = |line| report::explain(line, context(), &loaded());
+    assert_eq!(explained("ls -la"), "allow: runs at once\n");
+    assert_eq!(
+        explained("cargo test"),
+        "ask: you are asked\n  not known to be read-only: `cargo`\n\
+         but it runs unasked here: allow `cargo test` in every folder\n"
+    );
+    assert!(explained("cargo build").ends_with("it can be allowed for good, by `d` or `a` when it is asked\n"));
+    assert!(explained("cargo build | cat").ends_with("it cannot be allowed for good: is more than one command\n"));
+    assert!(explained("cargo build | cat").contains("part 2: allow: cat\n"), "{}", explained("cargo build | cat"));
+    assert!(explained("rm -rf x").starts_with("danger: ") && explained("rm -rf x").ends_with("no rule allows it\n"));
+}
+
+#[test]
+fn each_line_of_the_input_gets_a_level() {
+    let input = "\"ls\"\n\"touch a\"\n\"rm -rf /\"\nno json\n\n\"ls\\nrm -rf x\"\n\"pwd\"";
+    let mut output = Vec::new();
+    judge_all(input.as_bytes(), &mut output, context()).unwrap();
+    assert_eq!(String::from_utf8(output).unwrap(), "allow\nask\ndanger\nask\nask\ndanger\nallow\n");
+}
+
+#[test]
+fn a_line_without_end_is_asked_and_the_next_one_is_judged() {
+    let input = format!("\"{}\"\n\"ls\"\n", "x".repeat(2 * 1024 * 1024));
+    let mut output = Vec::new();
+    judge_all(input.as_bytes(), &mut output, context()).unwrap();
+    assert_eq!(String::from_utf8(output).unwrap(), "ask\nallow\n");
+}

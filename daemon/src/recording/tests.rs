@@ -1,0 +1,241 @@
+use std::time::Duration;
+
+use async_trait::async_trait;
+use cohab_shell_relay::runner::{CommandRequest, CommandRunner, Ending, EnvChange, RelayError, StateAfter};
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    hooks::{Calls, Proposals},
+    *,
+};
+use crate::{
+    agent::{
+        Denial, Middleware, PlannedCall,
+        port::{Approver, EventSink, Intent, StepResult, ToolResult, TurnEvent},
+    },
+    context::query::PastCommand,
+    shell::live::MASKED,
+    store::sessions::EventRow,
+};
+
+/// Takes everything.
+struct Silent;
+
+#[async_trait]
+impl EventSink for Silent {
+    async fn emit(&self, _: TurnEvent) {}
+}
+
+/// Answers always the same.
+struct Always(ApprovalAnswer);
+
+#[async_trait]
+impl Approver for Always {
+    async fn ask(&self, _: ApprovalQuestion) -> ApprovalAnswer {
+        self.0.clone()
+    }
+}
+
+/// A shell whose every command goes to `/srv` and sets variables.
+struct Moving;
+
+#[async_trait]
+impl CommandRunner for Moving {
+    async fn run(&self, _: CommandRequest, _: &CancellationToken) -> Result<CommandOutcome, RelayError> {
+        let change = |name: &str, value: Option<&str>| EnvChange { name: name.into(), value: value.map(str::to_owned) };
+        Ok(CommandOutcome {
+            ending: Ending::Exited,
+            status: Some(4),
+            cwd: "/srv".into(),
+            output: format!("{}\u{1b}[31mend", "x".repeat(50_000)),
+            total_bytes: 0,
+            truncated_bytes: 0,
+            duration: Duration::from_millis(8),
+            mode: Mode::Live,
+            state_after: StateAfter::Prompt,
+            env_delta: vec![change("A", Some("1")), change("API_KEY", Some(MASKED)), change("GONE", None)],
+        })
+    }
+
+    fn cwd(&self) -> PathBuf {
+        "/".into()
+    }
+}
+
+struct Bench {
+    _folder: tempfile::TempDir,
+    archive: Archive,
+    recorder: Arc<TurnRecorder>,
+    session: Arc<SessionRecord>,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let archive = Archive::at(folder.path().join("sessions.db"));
+        let session = Arc::<SessionRecord>::default();
+        let opening = Opening {
+            session: "shell:1".into(),
+            turn: "t".into(),
+            question: "what\u{1b}[2J\nnow".into(),
+            cwd: "/home/ann".into(),
+            shell: Some("bash".into()),
+            piped_bytes: 0,
+        };
+        let recorder = Arc::new(TurnRecorder::new(archive.clone(), Arc::clone(&session), opening));
+        Self { _folder: folder, archive, recorder, session }
+    }
+
+    fn begin(&self) {
+        let model = ModelInfo { wire: "w".into(), model: "m".into(), origin: String::new(), is_offline: false };
+        self.recorder.begin(Some(Limits::of_days(90)), &model);
+    }
+
+    /// A call of this command: with this answer if the user is asked, with this consent if there is one already.
+    async fn call(&self, answer: Option<ApprovalAnswer>, consent: Option<&str>, is_asked: bool) {
+        let (outer, inner) =
+            (Proposals(Arc::clone(&self.recorder)), Calls::new(Arc::clone(&self.recorder), Box::new(move || is_asked)));
+        let effect = |command: &str| Effect::RunCommand { command: command.into() };
+        let mut call = PlannedCall {
+            tool: "bash".into(),
+            args: serde_json::Map::new(),
+            intent: Intent { title: "make".into(), effect: effect("make") },
+            cwd: "/home/ann".into(),
+            approval: consent.map(str::to_owned),
+            note: None,
+        };
+        outer.before_tool(&mut call).await.expect("it only notes");
+        let mut verdict = Ok(());
+        if let Some(answer) = answer {
+            let approver = RecordingApprover::new(Arc::new(Always(answer)), Arc::clone(&self.recorder));
+            let subject = ApprovalSubject::Effect { tool: "bash".into(), effect: effect("make") };
+            let question = ApprovalQuestion { subject, is_dangerous: false, reasons: vec!["why".into()] };
+            match approver.ask(question).await {
+                ApprovalAnswer::Edited { command, .. } => call.intent.effect = effect(&command),
+                ApprovalAnswer::Refused { reason } => verdict = Err(Denial::Refused { reason }),
+                _ => {}
+            }
+        }
+        if verdict.is_ok() {
+            inner.before_tool(&mut call).await.expect("it only notes");
+            let runner = RecordingRunner::new(Arc::new(Moving), Arc::clone(&self.recorder));
+            let request =
+                CommandRequest { id: "1".into(), text: "make".into(), timeout: Duration::ZERO, wants_env_delta: true };
+            runner.run(request, &CancellationToken::new()).await.expect("it runs");
+        }
+        let (call_id, tool, content) = ("1".into(), "bash".into(), "told the model".into());
+        outer.after_tool(&mut ToolResult { call_id, tool, content, is_error: verdict.is_err() }).await;
+    }
+
+    fn events(&self) -> Vec<Event> {
+        let rows = self.archive.events("shell:1").expect("they can be read");
+        rows.into_iter().map(|EventRow { event, .. }| event).collect()
+    }
+}
+
+fn approved(events: &[Event]) -> Vec<Approval> {
+    events.iter().filter_map(|event| if let Event::Call(call) = event { Some(call.approval) } else { None }).collect()
+}
+
+#[tokio::test]
+async fn nothing_is_kept_unless_the_settings_say_so() {
+    let bench = Bench::new();
+    bench
+        .recorder
+        .begin(None, &ModelInfo { wire: "w".into(), model: "m".into(), origin: String::new(), is_offline: false });
+    bench.call(None, None, true).await;
+    bench.recorder.history(&[Message::User { text: "x".into() }]);
+    bench.recorder.end(&Ok(StopReason::Answered), &TokenUsage::default());
+    assert!(bench.archive.load("shell:1").expect("it can be read").is_none());
+}
+
+#[tokio::test]
+async fn who_agreed_to_a_call_is_told_apart() {
+    let bench = Bench::new();
+    bench.begin();
+    bench.call(None, None, true).await;
+    bench.call(None, Some("7"), true).await;
+    bench.call(None, None, false).await;
+    bench.call(Some(ApprovalAnswer::Edited { command: "make -n".into(), approval: None }), None, true).await;
+    bench.call(Some(ApprovalAnswer::Refused { reason: "the user refused: no".into() }), None, true).await;
+    let events = bench.events();
+    assert_eq!(
+        approved(&events),
+        [Approval::NotNeeded, Approval::Session, Approval::Mode, Approval::Edited, Approval::Refused]
+    );
+    let calls: Vec<&Call> =
+        events.iter().filter_map(|event| if let Event::Call(call) = event { Some(call) } else { None }).collect();
+    assert_eq!((calls[3].command.as_deref(), calls[3].proposed.as_deref()), (Some("make -n"), Some("make")));
+    let Some(Event::Result(refused)) = events.last() else { panic!("{events:?}") };
+    assert!(refused.is_error && refused.exit_code.is_none() && refused.output == "told the model");
+    let asked = events.iter().filter(|event| matches!(event, Event::Approval { .. }));
+    assert_eq!(asked.count(), 2);
+}
+
+#[tokio::test]
+async fn output_is_kept_clean_and_by_its_end_and_the_shell_as_it_was_left() {
+    let bench = Bench::new();
+    bench.begin();
+    bench.call(None, None, true).await;
+    bench.recorder.end(&Ok(StopReason::Answered), &TokenUsage::default());
+    let events = bench.events();
+    let Some(Event::Result(result)) = events.iter().find(|event| matches!(event, Event::Result(_))) else {
+        panic!("{events:?}")
+    };
+    assert!(result.output.ends_with("xend") && result.output.len() <= OUTPUT_TAIL_BYTES);
+    assert_eq!((result.exit_code, result.cwd.as_deref(), result.duration_ms), (Some(4), Some("/srv"), Some(8)));
+    let left = bench.archive.load("shell:1").expect("it can be read").expect("it is there").left;
+    let environment: Vec<(&str, &str)> =
+        left.environment.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    assert_eq!((left.cwd.as_str(), environment), ("/srv", vec![("A", "1")]), "what was masked is not known");
+}
+
+#[tokio::test]
+async fn the_users_commands_are_kept_with_the_question_they_came_before() {
+    let bench = Bench::new();
+    let ran = |line: &str| PastCommand {
+        line: Some(line.into()),
+        exit_code: 0,
+        cwd: "/home/ann".into(),
+        duration: Duration::ZERO,
+        output_tail: "o".repeat(5_000),
+    };
+    (0..30).for_each(|n| bench.session.command_ran(&ran(&n.to_string())));
+    assert!(bench.archive.load("shell:1").expect("nothing").is_none(), "a shell without a question leaves no trace");
+    bench.begin();
+    let events = bench.events();
+    let Event::Shell { line, output_tail, .. } = &events[0] else { panic!("{events:?}") };
+    assert_eq!((line.as_deref(), output_tail.len(), events.len()), (Some("20"), 1_024, 11));
+    assert!(matches!(&events[10], Event::Question { text, .. } if text == "what\nnow"), "{:?}", events[10]);
+    assert_eq!(bench.archive.load("shell:1").expect("it is read").expect("it is there").session.title, "what now");
+}
+
+#[tokio::test]
+async fn what_the_model_says_is_kept_by_the_step_and_void_text_is_not() {
+    let bench = Bench::new();
+    bench.begin();
+    let sink = RecordingSink::new(Silent, Arc::clone(&bench.recorder));
+    let finished = || TurnEvent::StepFinished {
+        step: 0,
+        outcome: StepResult::Done,
+        summary: String::new(),
+        elapsed: Duration::ZERO,
+    };
+    for event in [
+        TurnEvent::Text("void".into()),
+        TurnEvent::Reset,
+        TurnEvent::Reasoning("Hm.".into()),
+        TurnEvent::Text("One ".into()),
+        TurnEvent::Text("\u{1b}[31manswer.".into()),
+        finished(),
+        finished(),
+        TurnEvent::Text("Broken o".into()),
+    ] {
+        sink.emit(event).await;
+    }
+    bench.recorder.end(&Err(TurnError::Internal), &TokenUsage::default());
+    let said: Vec<Event> = bench.events().into_iter().skip(1).take(4).collect();
+    let answer = |text: &str| Event::Answer { text: text.into() };
+    let error = Event::Error { message: TurnError::Internal.to_string() };
+    assert_eq!(said, [Event::Reasoning { text: "Hm.".into() }, answer("One answer."), answer("Broken o"), error]);
+}
