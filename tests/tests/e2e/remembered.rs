@@ -41,6 +41,8 @@ fn a_shows_the_rule_and_stores_it_and_nothing_is_asked_any_more() {
     shell.run("cd elsewhere");
     shell.ask("and in another shell", "All done.");
     assert!(home.path("elsewhere/made.txt").exists(), "{}", shell.dump());
+    let history = home.run(&["history"]).stdout;
+    assert_eq!(history.matches("by a rule").count(), 3, "{history}");
 }
 
 #[test]
@@ -59,8 +61,10 @@ fn d_holds_in_its_folder_and_in_no_other() {
     other.run("cd elsewhere");
     let mark = other.submit("? and elsewhere");
     other.wait_approval("touch made.txt");
-    other.send(keys::ESC);
-    other.wait_next_prompt(mark);
+    other.send("n");
+    other.wait_text("A word to the assistant?");
+    other.send(keys::ENTER);
+    other.wait_answer(mark, "All done.");
     assert!(!home.path("elsewhere/made.txt").exists());
 }
 
@@ -136,4 +140,18 @@ fn a_batch_is_refused_as_one_or_decided_one_by_one() {
     shell.send("y");
     shell.wait_answer(mark, "All done.");
     assert!(home.path("one.txt").exists() && !home.path("two.txt").exists() && home.path("three.txt").exists());
+}
+
+#[test]
+fn a_batch_is_asked_about_without_a_shell_too_and_history_tells_who_agreed() {
+    let server = three_at_once();
+    let home = Home::with_model(&server);
+    let shell = home.bash();
+    shell.submit(&format!("{} ask make three; echo status=$?", binaries::program("cohab").display()));
+    shell.wait_approval("1 $ touch one.txt");
+    shell.send("y");
+    shell.wait_text("status=0");
+    assert!(["one.txt", "two.txt", "three.txt"].iter().all(|name| home.path(name).exists()), "{}", shell.dump());
+    let history = home.run(&["history"]).stdout;
+    assert_eq!(history.matches("asked once").count(), 3, "{history}");
 }
