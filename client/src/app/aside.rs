@@ -220,8 +220,8 @@ impl App {
         let question = question.trim();
         let has_room = self.aside.queue.len() < QUEUE_MAX;
         if !question.is_empty() {
-            let label = if has_room { "queued: " } else { "not queued, too many wait: " };
             // It continues the prompt's row, where the question stood.
+            let label = if has_room { "queued: " } else { "not queued, too many wait: " };
             self.above.insert(0, self.cut_remark(label, question));
             self.aside.has_answered_line = true;
         }

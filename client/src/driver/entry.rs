@@ -98,6 +98,11 @@ impl Driver {
         match event {
             LiveEvent::PromptReady => self.entry_prompt_ready(),
             LiveEvent::AnswerEnded => self.entry.answer_ended = true,
+            // An answer may begin without a key: what was said beside the prompt must not stand in it.
+            LiveEvent::AnswerReady => {
+                self.entry.hint.keys(&[], false, Instant::now(), &mut self.entry.out);
+                self.write_hint();
+            }
             LiveEvent::LineEntered { text, is_command, .. } => {
                 self.entry.remember_word(text, *is_command);
                 let flipped = self.entry.hint.take_flipped(text);

@@ -316,6 +316,15 @@ fn escape_behind_a_prompt_of_the_users_brings_no_question_back() {
 }
 
 #[test]
+fn a_failure_is_asked_about_later() {
+    let mut bench = aside();
+    bench.live(user_ran(CWD));
+    let effects = bench.live(LiveEvent::HotkeyPressed { text: String::new(), cwd: CWD.into(), is_command: None });
+    assert_eq!(effects, [Effect::DecideLine(LineDecision::Assistant)]);
+    assert!(back(&mut bench).1.starts_with("queued: Why did this fail: `make` (exit 1)?\n"));
+}
+
+#[test]
 fn commands_to_the_assistant_queue_up_like_questions_and_never_go_to_a_model() {
     let mut bench = aside();
     for line in ["? /copy", "? /hlep", "? and then"] {
@@ -336,13 +345,4 @@ fn commands_to_the_assistant_queue_up_like_questions_and_never_go_to_a_model() {
     assert!(shown.contains("? /copy\ncopied 1 line\n\n? /hlep\nThere is no /hlep; did you mean /help?"), "{shown}");
     assert!(shown.contains("\n\n? and then\n"), "{shown}");
     assert_eq!(bench.daemon(ended(TurnEndReason::Answered)), [Effect::EndAnswer]);
-}
-
-#[test]
-fn a_failure_is_asked_about_later() {
-    let mut bench = aside();
-    bench.live(user_ran(CWD));
-    let effects = bench.live(LiveEvent::HotkeyPressed { text: String::new(), cwd: CWD.into(), is_command: None });
-    assert_eq!(effects, [Effect::DecideLine(LineDecision::Assistant)]);
-    assert!(back(&mut bench).1.starts_with("queued: Why did this fail: `make` (exit 1)?\n"));
 }
