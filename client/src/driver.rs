@@ -24,7 +24,6 @@ use crate::{
     errand::Errands,
     event::Event,
     markdown::Highlighter,
-    session_settings,
     terminal::Terminal,
     ui::{
         ansi::ColorSupport,
@@ -32,7 +31,7 @@ use crate::{
         pace::FramePace,
     },
 };
-use cohab_protocol::{ApprovalMode, Attach, EnvSetting, Paths, SessionKey, TurnId};
+use cohab_protocol::{Attach, EnvSetting, Paths, SessionKey, TurnId};
 use cohab_shell_relay::{
     files::FileSystem,
     live::{Effects, Keyboard, LiveEvent, LiveShell},
@@ -411,11 +410,4 @@ impl Drop for Driver {
         let reset = self.live.modes().reset_all();
         self.terminal.write(&reset);
     }
-}
-
-/// By the environment, else by the settings.
-fn approval_mode(config: &Config) -> io::Result<ApprovalMode> {
-    let variable = std::env::var("COHAB_APPROVAL").ok();
-    session_settings::approval_mode(None, variable.as_deref(), config.approval_mode.as_deref())
-        .map_err(io::Error::other)
 }
