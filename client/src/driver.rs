@@ -40,7 +40,7 @@ use cohab_shell_relay::{
 };
 use entry::Entry;
 use focus::Focus;
-use process::{catch_panic_messages, home};
+use process::{approval_mode, catch_panic_messages, home};
 use program::{Program, next_ended};
 use shell_io::{Opened, ShellIo};
 use wake::{Signals, Wake, highlighted, next_link_event, sleep_until};

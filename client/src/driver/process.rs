@@ -1,9 +1,14 @@
 //! What concerns the whole process.
 
 use std::{
+    io,
     path::PathBuf,
     sync::{Arc, Mutex},
 };
+
+use cohab_protocol::ApprovalMode;
+
+use crate::{config::Config, session_settings};
 
 /// A panic's message would be printed while the terminal is raw; it is kept until the terminal is restored.
 pub(super) fn catch_panic_messages() -> Arc<Mutex<String>> {
@@ -21,4 +26,11 @@ pub(super) fn catch_panic_messages() -> Arc<Mutex<String>> {
 pub(super) fn home() -> PathBuf {
     let home = std::env::home_dir().unwrap_or_else(|| "/".into());
     home.canonicalize().unwrap_or(home)
+}
+
+/// What may run unasked: the environment says, or the settings.
+pub(super) fn approval_mode(config: &Config) -> io::Result<ApprovalMode> {
+    let variable = std::env::var("COHAB_APPROVAL").ok();
+    session_settings::approval_mode(None, variable.as_deref(), config.approval_mode.as_deref())
+        .map_err(io::Error::other)
 }
