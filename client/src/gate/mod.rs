@@ -1,7 +1,7 @@
 //! Natural language or a command? Decided for one line at a time, before Enter takes effect. Pure: what the line meets in the shell and
 //! on the disk is asked of a [`Names`].
 //!
-//! A line is read once ([`line`]); the first of the [`rules`] that has an opinion decides, and for all other lines a linear model does,
+//! A line is read once ([mod@line]); the first of the [`rules`] that has an opinion decides, and for all other lines a linear model does,
 //! over [`features`] and hashed words ([`hashing`]), with [`weights`] that `scripts/train-gate` learned. Near its threshold the files that
 //! the line names are looked at, too. In doubt the shell gets the line.
 
