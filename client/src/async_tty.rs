@@ -6,6 +6,8 @@ use std::{io, os::fd::OwnedFd};
 use rustix::io::Errno;
 use tokio::io::{Interest, unix::AsyncFd};
 
+/// A read that gives less than this has taken all there was. The kernel hands a terminal's bytes over in pieces of 1 KiB and more.
+const WHOLE_READ_BYTES: usize = 1024;
 /// What the queue keeps of its memory once it is empty.
 const KEPT_QUEUE_BYTES: usize = 64 * 1024;
 
@@ -48,7 +50,14 @@ impl AsyncTty {
             let mut ready = self.reader.readable().await?;
             match ready.try_io(|fd| read(fd.get_ref())) {
                 Ok(Err(error)) if error.kind() == io::ErrorKind::Interrupted => {}
-                Ok(result) => return result,
+                Ok(result) => {
+                    // A second read, to hear that there is nothing left, would be on the way of every key. What comes after this one
+                    // reports itself.
+                    if result.as_ref().is_ok_and(|count| (1..WHOLE_READ_BYTES).contains(count)) {
+                        ready.clear_ready();
+                    }
+                    return result;
+                }
                 Err(_would_block) => {}
             }
         }

@@ -48,6 +48,9 @@ pub struct PromptHint {
     /// The primary prompt stands and reads keys.
     stands: bool,
     due: Option<Instant>,
+    /// A key has gone to the shell and nothing has come back yet. Until then there is no time to watch: arming a timer is work on the way
+    /// of a key.
+    awaits_echo: bool,
     returns_left: u8,
     shown: Option<Shown>,
     /// Counts the states of the line: a decision about an earlier one is late.
@@ -80,6 +83,7 @@ impl PromptHint {
             rows: PromptRows::new(columns),
             stands: false,
             due: None,
+            awaits_echo: false,
             returns_left: 0,
             shown: None,
             version: 0,
@@ -107,6 +111,7 @@ impl PromptHint {
             None => self.typed.forget(),
         }
         self.returns_left = RETURNS_MAX;
+        self.awaits_echo = false;
         self.due = self.has_something_to_say().then(|| now + PAUSE);
     }
 
@@ -135,6 +140,7 @@ impl PromptHint {
             self.flipped = None;
         }
         self.due = self.has_something_to_say().then(|| now + PAUSE);
+        self.awaits_echo = true;
         true
     }
 
@@ -170,6 +176,7 @@ impl PromptHint {
     /// The shell has written, and its line editor reads keys or is about to; else see [`left`](Self::left).
     pub fn after_output(&mut self, bytes: &[u8], now: Instant) {
         self.rows.push(bytes);
+        self.awaits_echo = false;
         if self.stands && self.due.is_none() && self.has_something_to_say() && self.returns_left > 0 {
             self.returns_left -= 1;
             self.due = Some(now + PAUSE);
@@ -191,15 +198,15 @@ impl PromptHint {
         self.rows.resize(columns);
     }
 
-    /// When [`tick`](Self::tick) is due; `None` while nothing waits for time to pass.
+    /// When [`tick`](Self::tick) is due; `None` while nothing waits for time to pass, or a key for its echo.
     #[must_use]
     pub fn deadline(&self) -> Option<Instant> {
-        self.due
+        self.due.filter(|_| !self.awaits_echo)
     }
 
     /// Lets time pass. What is given back wants a decision.
     pub fn tick(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Wanted> {
-        if self.due.is_none_or(|due| now < due) {
+        if self.deadline().is_none_or(|due| now < due) {
             return None;
         }
         self.due = None;

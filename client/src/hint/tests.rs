@@ -230,9 +230,21 @@ fn after_a_resize_nothing_is_drawn_or_erased() {
     bench.hint.resized(40, &mut out);
     bench.hint.keys(b"a", true, bench.now, &mut out);
     assert_eq!(out, b"");
+    bench.shell("a");
     bench.pass(250);
     bench.decide(Decision::Assistant);
     assert!(!bench.row(0).ends_with("run a"));
+}
+
+#[test]
+fn no_timer_is_armed_on_the_way_of_a_key_but_with_its_echo() {
+    let mut bench = Bench::new();
+    bench.hint.keys(b"why", true, bench.now, &mut Vec::new());
+    assert_eq!(bench.hint.deadline(), None);
+    bench.pass(250);
+    assert_eq!(bench.wanted, None);
+    bench.shell("why");
+    assert!(bench.hint.deadline().is_some());
 }
 
 #[test]
