@@ -39,10 +39,11 @@ const ALT_ENTER: &[u8] = b"\x1b\r";
 /// So many keys may come in one piece from a person whose line was held up.
 const HELD_UP_MAX_BYTES: usize = 16;
 
-/// Whether this is the end of a line and nothing else: a few letters and one Enter.
-pub(super) fn end_a_line(input: &[u8]) -> bool {
+/// Whether these keys are one line or its end, and nothing else: letters and one Enter. Where pastes come without marks only a few
+/// letters are.
+pub(super) fn end_a_line(input: &[u8], pastes_are_marked: bool) -> bool {
     let Some((b'\r' | b'\n', letters)) = input.split_last() else { return false };
-    input.len() <= HELD_UP_MAX_BYTES && letters.iter().all(|byte| *byte >= b' ')
+    (pastes_are_marked || input.len() <= HELD_UP_MAX_BYTES) && letters.iter().all(|byte| *byte >= b' ')
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -243,10 +244,11 @@ mod tests {
     #[test]
     fn a_few_letters_and_enter_end_a_line() {
         for input in [&b"\r"[..], b"ng?\r", "日本\r".as_bytes()] {
-            assert!(end_a_line(input), "{input:?}");
+            assert!(end_a_line(input, false), "{input:?}");
         }
         for input in [&b""[..], b"a", b"a\rb", b"a\rb\r", b"\x1b\r", b"sixteen letters!\r", b"\x1b[A\r"] {
-            assert!(!end_a_line(input), "{input:?}");
+            assert!(!end_a_line(input, false), "{input:?}");
+            assert_eq!(end_a_line(input, true), input.len() > HELD_UP_MAX_BYTES, "{input:?}");
         }
     }
 

@@ -315,7 +315,10 @@ impl LiveShell {
 
     fn type_keys(&mut self, bytes: &[u8], cx: &mut Cx<'_>) {
         let mut rest = bytes;
-        let ends_a_line = keys::end_a_line(bytes) && self.phase == Phase::Prompt && self.prompt.typed;
+        let pastes_are_marked = self.modes.bracketed_paste();
+        let ends_a_line = keys::end_a_line(bytes, pastes_are_marked)
+            && self.phase == Phase::Prompt
+            && (self.prompt.typed || pastes_are_marked);
         while let Some(token) = self.keys.next(&mut rest) {
             self.key_is_alone = token.bytes.len() == bytes.len() || ends_a_line && rest.is_empty();
             self.on_key(token, cx);

@@ -165,7 +165,8 @@ fn what_is_pasted_typed_ahead_or_goes_on_from_a_line_before_is_the_shells() {
         let home = home_of(name, &server);
         let shell = home.cohab();
         let mark = shell.mark();
-        shell.send(&format!("{SENTENCE}\r"));
+        shell.send(&format!("{SENTENCE}\r{SENTENCE}\r"));
+        shell.wait_for("both", |view| String::from_utf8_lossy(&view.raw()[mark..]).matches("ommand").count() >= 2);
         shell.wait_next_prompt(mark);
 
         shell.send("\x1b[200~what is the weather\nhow are you today\x1b[201~");
