@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use cohab_e2e::home::PROMPT;
 
 use crate::{
-    contestants::{self, COHAB, MINIMAL, Race},
+    contestants::{self, COHAB, MINIMAL, Race, TMUX},
     process::cpu_seconds,
     pty::Pty,
     report::{Report, Samples},
@@ -58,7 +58,9 @@ pub(crate) fn measure(report: &mut Report, rounds: usize) {
 fn interrupted(report: &mut Report, race: &Race, ptys: &mut [Pty], rounds: usize) {
     let mut times = vec![Samples::default(); ptys.len()];
     for _ in 0..rounds {
-        for (pty, times) in ptys.iter_mut().zip(&mut times) {
+        // tmux paints screens and not lines.
+        let lines = race.contestants.iter().zip(ptys.iter_mut().zip(&mut times)).filter(|(one, _)| one.name != TMUX);
+        for (_, (pty, times)) in lines {
             pty.send("yes\r");
             pty.read_until("y\r\ny\r\ny\r\n");
             let until = Instant::now() + FLOODED;
@@ -70,7 +72,7 @@ fn interrupted(report: &mut Report, race: &Race, ptys: &mut [Pty], rounds: usize
             times.push(pty.read_until(PROMPT) - start);
         }
     }
-    for (contestant, times) in race.contestants.iter().zip(&times) {
+    for (contestant, times) in race.contestants.iter().zip(&times).filter(|(one, _)| one.name != TMUX) {
         let subject = format!("{}, Ctrl-C to prompt", contestant.name);
         report.samples("flood", &subject, "ms", times);
         if contestant.name == COHAB {
