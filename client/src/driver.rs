@@ -148,6 +148,7 @@ impl Driver {
         if let Some(complaint) = complaint {
             terminal.write(format!("cohab: {complaint}\r\n").as_bytes());
         }
+        let home = home();
         let rules = Arc::new(RulesFile::new(start.paths.rules_file()));
         let highlighter = (abilities.colors != ColorSupport::None).then(Highlighter::new);
         let options = Options {
@@ -155,11 +156,11 @@ impl Driver {
             gate: start.config.client.gate,
             failure_key: start.config.client.hotkey.name().filter(|_| start.config.client.failure_hint),
             approval,
-            home: home(),
+            home: home.clone(),
             shell: shell.kind(),
             files: &FileSystem,
             remembered: Arc::clone(&rules) as _,
-            scene: Arc::new(Scene::of_this_process(home(), shell.kind(), &start.paths, Lasting::Shell)),
+            scene: Arc::new(Scene::of_this_process(home, shell.kind(), &start.paths, Lasting::Shell)),
             look: abilities.look,
             fresh_turn_id: TurnId::fresh,
             highlighter: highlighter.clone(),

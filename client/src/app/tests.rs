@@ -18,6 +18,7 @@ use super::*;
 
 mod aside;
 mod attention;
+mod bench;
 mod calls;
 mod code;
 mod consent;
@@ -31,219 +32,13 @@ mod slash;
 mod status;
 mod undo;
 
-/// Where the shell is at a question.
-const CWD: &str = "/home/ann/src";
-const TURN: TurnId = TurnId(Uuid::from_u128(7));
-const CALL: CallId = CallId(Uuid::from_u128(9));
-const QUESTION: ApprovalId = ApprovalId(Uuid::from_u128(11));
-
-/// What the user allowed for good.
-#[derive(Debug, Default)]
-struct Allowed(std::sync::Mutex<Arc<Loaded>>);
-
-impl Remembered for Allowed {
-    fn loaded(&self) -> Arc<Loaded> {
-        Arc::clone(&self.0.lock().unwrap())
-    }
-}
-
-/// An app with a clock that stands still until told otherwise.
-struct Bench {
-    app: App,
-    now: Instant,
-}
-
-impl Bench {
-    fn new() -> Self {
-        Self::with_shell(Shell::Bash)
-    }
-
-    fn with_shell(shell: Shell) -> Self {
-        let options = Options {
-            question_prefix: "?".into(),
-            gate: false,
-            failure_key: None,
-            approval: ApprovalMode::Ask,
-            home: "/home/ann".into(),
-            shell,
-            files: &FileSystem,
-            remembered: Arc::new(Allowed::default()),
-            scene: Arc::new(Scene { shell, ..Scene::of_ann() }),
-            look: Look::Glyphs,
-            fresh_turn_id: || TURN,
-            highlighter: None,
-        };
-        Self { app: App::new(options, CWD.into(), 80, 24), now: Instant::now() }
-    }
-
-    /// Connected, with a turn that draws.
-    fn in_a_turn() -> Self {
-        Self::in_a_turn_of(Shell::Bash)
-    }
-
-    fn in_a_turn_of(shell: Shell) -> Self {
-        let mut bench = Self::connected_in(shell);
-        bench.live(LiveEvent::LineEntered {
-            text: "? why".into(),
-            cursor: 5,
-            cwd: CWD.into(),
-            is_command: None,
-            is_alone: true,
-        });
-        bench.live(LiveEvent::AnswerReady);
-        bench.shown();
-        bench
-    }
-
-    fn connected() -> Self {
-        Self::connected_in(Shell::Bash)
-    }
-
-    fn connected_in(shell: Shell) -> Self {
-        let mut bench = Self::with_shell(shell);
-        assert_eq!(bench.live(LiveEvent::PromptReady), [Effect::Connect]);
-        bench.link_up();
-        bench
-    }
-
-    fn link_up(&mut self) -> Vec<Effect> {
-        self.attached(false)
-    }
-
-    fn attached(&mut self, is_resumed: bool) -> Vec<Effect> {
-        let model =
-            ModelIdentity { provider: "scripted".into(), model: "m".into(), origin: "test".into(), is_offline: false };
-        let session = SessionKey("shell:1".into());
-        self.event(Event::LinkUp(Attached {
-            session,
-            model,
-            approval: ApprovalMode::Ask,
-            is_resumed,
-            title: None,
-            left: None,
-        }))
-    }
-
-    fn event(&mut self, event: Event) -> Vec<Effect> {
-        self.app.handle(event, self.now)
-    }
-
-    fn live(&mut self, event: LiveEvent) -> Vec<Effect> {
-        self.event(Event::Live(event))
-    }
-
-    fn daemon(&mut self, message: DaemonMessage) -> Vec<Effect> {
-        self.event(Event::Daemon(Box::new(message)))
-    }
-
-    fn chunk(&mut self, seq: u64, text: &str) -> Vec<Effect> {
-        let delta = ChunkDelta::Text(text.into());
-        self.daemon(DaemonMessage::AgentStreamChunk(AgentStreamChunk { turn_id: TURN, seq, delta }))
-    }
-
-    fn keys(&mut self, keys: &str) -> Vec<Effect> {
-        self.live(LiveEvent::AnswerKey(keys.as_bytes().to_vec()))
-    }
-
-    fn pass(&mut self, milliseconds: u64) {
-        self.now += Duration::from_millis(milliseconds);
-    }
-
-    /// What is drawn now: lines that stay, then the live area after a rule.
-    fn shown(&mut self) -> String {
-        let frame = self.app.frame();
-        let lines = |lines: &[Line<'_>]| lines.iter().map(|line| format!("{line}\n")).collect::<String>();
-        format!("{}----\n{}", lines(&frame.above), lines(&frame.area))
-    }
-}
-
-fn execute(command: &str, approval_id: Option<ApprovalId>) -> DaemonMessage {
-    DaemonMessage::ExecuteCommand(ExecuteCommand {
-        turn_id: TURN,
-        call_id: CALL,
-        command: command.into(),
-        timeout_ms: 1_000,
-        approval_id,
-    })
-}
-
-fn ask(command: &str, is_dangerous: bool) -> DaemonMessage {
-    DaemonMessage::ApprovalRequest(ApprovalRequest {
-        approval_id: QUESTION,
-        turn_id: TURN,
-        subject: ApprovalSubject::Command {
-            command: command.into(),
-            cwd: Path::new("/home/ann/src").into(),
-            mode: RunMode::Live,
-        },
-        is_dangerous,
-        reasons: vec!["writes a file".into()],
-    })
-}
-
-fn ended(reason: TurnEndReason) -> DaemonMessage {
-    DaemonMessage::TurnEnded(TurnEnded { turn_id: TURN, reason, usage: Usage::default(), chunks: 0 })
-}
-
-fn outcome(ending: Ending) -> CommandOutcome {
-    CommandOutcome {
-        ending,
-        status: Some(0),
-        cwd: "/home/ann/src/big".into(),
-        output: "out".into(),
-        total_bytes: 3,
-        truncated_bytes: 0,
-        duration: Duration::from_millis(5),
-        mode: Mode::Live,
-        state_after: StateAfter::Prompt,
-        env_delta: vec![
-            EnvChange { name: "FOO".into(), value: Some("1".into()) },
-            EnvChange { name: "MY_TOKEN".into(), value: Some("hunter2".into()) },
-            EnvChange { name: "OLD".into(), value: None },
-        ],
-    }
-}
-
-fn result_in(effects: &[Effect]) -> &CommandExecutionResult {
-    let results = effects.iter().find_map(|effect| match effect {
-        Effect::Send(ClientMessage::CommandExecutionResult(result)) => Some(result),
-        _ => None,
-    });
-    results.unwrap_or_else(|| panic!("no result in {effects:?}"))
-}
-
-fn refusal_in(effects: &[Effect]) -> &str {
-    match &result_in(effects).ending {
-        CommandEnding::Refused { code, .. } => code,
-        other => panic!("not refused: {other:?}"),
-    }
-}
-
-fn decision_in(effects: &[Effect]) -> Option<&ApprovalDecision> {
-    effects.iter().find_map(|effect| match effect {
-        Effect::Send(ClientMessage::ApprovalReply(ApprovalReply { decision, .. })) => Some(decision),
-        _ => None,
-    })
-}
-
-fn runs(effects: &[Effect]) -> Option<&str> {
-    effects.iter().find_map(|effect| match effect {
-        Effect::Run(request) => Some(request.text.as_str()),
-        _ => None,
-    })
-}
+use bench::*;
 
 #[test]
 fn a_line_without_the_prefix_is_the_shells() {
     let mut bench = Bench::connected();
     for line in ["ls", "", " ? x", "echo ?", "\\? x", "/usr/bin/ls"] {
-        let effects = bench.live(LiveEvent::LineEntered {
-            text: line.into(),
-            cursor: 0,
-            cwd: CWD.into(),
-            is_command: None,
-            is_alone: true,
-        });
+        let effects = bench.enter(line);
         assert_eq!(effects, [Effect::DecideLine(LineDecision::Shell)], "{line:?}");
     }
 }
@@ -251,13 +46,7 @@ fn a_line_without_the_prefix_is_the_shells() {
 #[test]
 fn a_question_is_sent_before_anything_is_drawn() {
     let mut bench = Bench::connected();
-    let effects = bench.live(LiveEvent::LineEntered {
-        text: "? why is it big ".into(),
-        cursor: 0,
-        cwd: CWD.into(),
-        is_command: None,
-        is_alone: true,
-    });
+    let effects = bench.enter("? why is it big ");
     let [Effect::DecideLine(LineDecision::Assistant), Effect::Send(ClientMessage::UserQuery(query))] = &effects[..]
     else {
         panic!("{effects:?}")
@@ -311,13 +100,7 @@ const MAX_TAIL: usize = cohab_protocol::MAX_OUTPUT_TAIL_BYTES;
 #[test]
 fn a_question_waits_for_the_daemon() {
     let mut bench = Bench::new();
-    let effects = bench.live(LiveEvent::LineEntered {
-        text: "? why".into(),
-        cursor: 0,
-        cwd: CWD.into(),
-        is_command: None,
-        is_alone: true,
-    });
+    let effects = bench.enter("? why");
     assert_eq!(effects, [Effect::DecideLine(LineDecision::Assistant), Effect::Connect]);
     assert!(bench.link_up().iter().any(|effect| matches!(effect, Effect::Send(ClientMessage::UserQuery(_)))));
 }
@@ -325,13 +108,7 @@ fn a_question_waits_for_the_daemon() {
 #[test]
 fn a_daemon_that_cannot_be_reached_costs_one_error_and_no_prompt() {
     let mut bench = Bench::new();
-    bench.live(LiveEvent::LineEntered {
-        text: "? why".into(),
-        cursor: 0,
-        cwd: CWD.into(),
-        is_command: None,
-        is_alone: true,
-    });
+    bench.enter("? why");
     bench.live(LiveEvent::AnswerReady);
     let down = Event::LinkDown { message: "cohabd cannot be started".into(), hint: "install it".into() };
     assert_eq!(bench.event(down), [Effect::EndAnswer]);
@@ -339,13 +116,7 @@ fn a_daemon_that_cannot_be_reached_costs_one_error_and_no_prompt() {
     bench.live(LiveEvent::AnswerEnded);
     // The next prompt does not try again, the next question does.
     assert!(bench.live(LiveEvent::PromptReady).is_empty());
-    let effects = bench.live(LiveEvent::LineEntered {
-        text: "? why".into(),
-        cursor: 0,
-        cwd: CWD.into(),
-        is_command: None,
-        is_alone: true,
-    });
+    let effects = bench.enter("? why");
     assert!(effects.contains(&Effect::Connect));
 }
 
@@ -359,13 +130,7 @@ fn a_lost_daemon_is_looked_for_at_the_next_prompt() {
 #[test]
 fn an_empty_question_explains_itself() {
     let mut bench = Bench::connected();
-    let effects = bench.live(LiveEvent::LineEntered {
-        text: "?".into(),
-        cursor: 1,
-        cwd: CWD.into(),
-        is_command: None,
-        is_alone: true,
-    });
+    let effects = bench.enter("?");
     assert_eq!(effects, [Effect::DecideLine(LineDecision::Assistant)]);
     assert_eq!(bench.live(LiveEvent::AnswerReady), [Effect::EndAnswer]);
     assert!(bench.shown().contains("Type a question after ?"));
@@ -466,13 +231,7 @@ fn the_question_after_a_cancelled_one_waits_until_the_daemon_has_ended_that() {
     let mut bench = Bench::in_a_turn();
     bench.live(LiveEvent::CancelRequested { is_escape: false });
     bench.live(LiveEvent::AnswerEnded);
-    let effects = bench.live(LiveEvent::LineEntered {
-        text: "? again".into(),
-        cursor: 0,
-        cwd: CWD.into(),
-        is_command: None,
-        is_alone: true,
-    });
+    let effects = bench.enter("? again");
     assert_eq!(effects, [Effect::DecideLine(LineDecision::Assistant)]);
     let effects = bench.daemon(ended(TurnEndReason::Cancelled));
     assert!(matches!(&effects[..], [Effect::Send(ClientMessage::UserQuery(query))] if query.text == "again"));
@@ -515,13 +274,7 @@ fn a_repeated_call_is_answered_and_not_run_again() {
 #[test]
 fn a_command_that_comes_before_the_terminal_is_ours_waits() {
     let mut bench = Bench::connected();
-    bench.live(LiveEvent::LineEntered {
-        text: "? why".into(),
-        cursor: 0,
-        cwd: CWD.into(),
-        is_command: None,
-        is_alone: true,
-    });
+    bench.enter("? why");
     assert!(bench.daemon(execute("ls", None)).is_empty());
     assert_eq!(runs(&bench.live(LiveEvent::AnswerReady)), Some("ls"));
 }

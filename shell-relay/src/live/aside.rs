@@ -37,7 +37,7 @@ impl LiveShell {
         if !is_free || !self.queue.is_empty() {
             return Readiness::Later;
         }
-        let typed_at = self.prompt.last_key.filter(|_| self.prompt.typed);
+        let typed_at = self.prompt.last_key.filter(|_| self.prompt.typed && !self.prompt.interrupted);
         match (self.readiness(cx), typed_at.map(|at| at + TYPING_WAIT)) {
             (Readiness::Ready, Some(until)) if cx.now < until => Readiness::At(until),
             (readiness, _) => readiness,

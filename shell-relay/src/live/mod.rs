@@ -124,8 +124,7 @@ pub struct LiveShell {
     dialect: &'static Dialect,
     marks: MarkParser,
     keys: KeyScanner,
-    /// The key at hand came by itself, or on a slow line with the last letters before it: it is no part of a macro or of what was typed
-    /// ahead.
+    /// The key at hand came by itself, or ends the one line that it came with: it is no part of what was typed ahead.
     key_is_alone: bool,
     modes: Modes,
     phase: Phase,

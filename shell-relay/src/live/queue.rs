@@ -196,7 +196,8 @@ impl LiveShell {
             return Readiness::At(until);
         }
         if let Some(last_key) = self.prompt.last_key.filter(|at| cx.now < *at + QUIET) {
-            return Readiness::At(last_key + TYPING_WAIT);
+            // Behind Ctrl-C nobody is in the middle of a line.
+            return Readiness::At(last_key + if self.prompt.interrupted { QUIET } else { TYPING_WAIT });
         }
         if let Some(overdue) = self.stash_overdue.filter(|_| self.stash_is_overdue()) {
             return match cx.now < overdue.until {

@@ -142,8 +142,8 @@ pub enum LiveEvent {
         cwd: PathBuf,
         /// Whether the shell knows the line's first word as a command; `None` if it did not say.
         is_command: Option<bool>,
-        /// Enter came by itself, or with the last few letters of a line begun before: not in one piece with its line, as typed ahead or
-        /// sent by a macro.
+        /// Enter came by itself or in one piece with this line: not with other lines, as typed ahead or sent by a macro. Where pastes are
+        /// not marked, with the last few letters of the line at most.
         is_alone: bool,
     },
     /// The hotkey was pressed at the primary prompt. [`LiveShell::decide_line`](super::LiveShell::decide_line) answers it, too.

@@ -153,8 +153,7 @@ fn control_c_on_an_empty_line_stops_the_turn_and_on_a_line_the_line() {
         shell.send(keys::CTRL_C);
         shell.wait_prompt();
         assert!(!shell.look(|view| view.shows("stopped")), "{}", shell.dump());
-        // zsh paints its prompt before it says that it stands: a key in between is its own, and whoever means it presses again. In fish
-        // it may take the 2 s after the last key.
+        // zsh paints its prompt before it says that it stands: a key in between is its own, and whoever means it presses again.
         let stops = || {
             shell.send(keys::CTRL_C);
             shell.holds_within(Duration::from_secs(6), |view| view.shows("stopped"))

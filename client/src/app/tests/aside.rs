@@ -5,17 +5,7 @@ use super::*;
 
 const HINT: &str = "still thinking; type commands, Ctrl-C on an empty line stops it\n";
 
-pub(super) fn enter(bench: &mut Bench, line: &str) -> Vec<Effect> {
-    bench.live(LiveEvent::LineEntered {
-        text: line.into(),
-        cursor: 0,
-        cwd: CWD.into(),
-        is_command: None,
-        is_alone: true,
-    })
-}
-
-fn user_ran(cwd: &str) -> LiveEvent {
+pub(super) fn user_ran(cwd: &str) -> LiveEvent {
     LiveEvent::UserCommandFinished(UserCommand {
         line: Some("make".into()),
         status: 1,
@@ -57,7 +47,7 @@ fn queries(effects: &[Effect]) -> Vec<&str> {
 fn whoever_types_while_the_model_thinks_gets_the_prompt() {
     let mut bench = aside();
     assert_eq!(bench.app.deadline(), None, "nothing ticks at the user's prompt");
-    assert_eq!(enter(&mut bench, "ls"), [Effect::DecideLine(LineDecision::Shell)]);
+    assert_eq!(bench.enter("ls"), [Effect::DecideLine(LineDecision::Shell)]);
     assert!(!bench.app.wants_to_draw());
 }
 
@@ -112,7 +102,7 @@ fn text_brings_the_assistant_back_and_its_end_the_prompt() {
     assert_eq!(back(&mut bench), (vec![], "… continuing: why\nBecause.\n----\n\nThat is all.\n".into()));
     assert_eq!(bench.daemon(ended(TurnEndReason::Answered)), [Effect::EndAnswer]);
     bench.live(LiveEvent::AnswerEnded);
-    assert_eq!(enter(&mut bench, "? more").len(), 2, "the next question is asked as ever");
+    assert_eq!(bench.enter("? more").len(), 2, "the next question is asked as ever");
 }
 
 #[test]
@@ -184,7 +174,7 @@ fn control_c_on_an_empty_line_stops_the_turn() {
 #[test]
 fn questions_queue_up_and_are_asked_in_order() {
     let mut bench = aside();
-    let effects = enter(&mut bench, "? and then");
+    let effects = bench.enter("? and then");
     assert_eq!(effects, [Effect::DecideLine(LineDecision::Assistant)]);
     let (effects, shown) = back(&mut bench);
     assert_eq!(effects, []);
@@ -213,7 +203,7 @@ fn questions_queue_up_and_are_asked_in_order() {
 #[test]
 fn an_empty_question_only_brings_the_assistant_back() {
     let mut bench = aside();
-    assert_eq!(enter(&mut bench, "?"), [Effect::DecideLine(LineDecision::Assistant)]);
+    assert_eq!(bench.enter("?"), [Effect::DecideLine(LineDecision::Assistant)]);
     assert_eq!(back(&mut bench).1, "… continuing: why\n----\n● thinking · scripted/m · Ctrl-C stops\n");
     bench.chunk(0, "Because.");
     assert_eq!(bench.daemon(ended(TurnEndReason::Answered)), [Effect::EndAnswer]);
@@ -223,7 +213,7 @@ fn an_empty_question_only_brings_the_assistant_back() {
 fn the_queue_is_bounded() {
     let mut bench = aside();
     for number in 0..9 {
-        enter(&mut bench, &format!("? {number}"));
+        bench.enter(&format!("? {number}"));
         let shown = back(&mut bench).1;
         let expected = if number < 8 { "queued: " } else { "not queued, too many wait: " };
         assert!(shown.starts_with(&format!("{expected}{number}\n")), "{shown}");
@@ -238,7 +228,7 @@ fn the_queue_is_bounded() {
 #[test]
 fn whoever_stops_the_turn_drops_the_queue() {
     let mut bench = aside();
-    enter(&mut bench, "? and then");
+    bench.enter("? and then");
     back(&mut bench);
     let effects = bench.live(LiveEvent::CancelRequested { is_escape: false });
     assert_eq!(effects, [Effect::Send(ClientMessage::CancelTurn { turn_id: TURN }), Effect::EndAnswer]);
@@ -248,7 +238,7 @@ fn whoever_stops_the_turn_drops_the_queue() {
 #[test]
 fn without_a_daemon_nothing_queued_is_asked() {
     let mut bench = aside();
-    enter(&mut bench, "? and then");
+    bench.enter("? and then");
     back(&mut bench);
     let down = Event::LinkDown { message: "cohabd is gone".into(), hint: "ask again".into() };
     assert_eq!(bench.event(down), [Effect::EndAnswer]);
@@ -265,7 +255,7 @@ fn a_terminal_that_cannot_be_had_is_asked_for_again() {
     assert_eq!(back(&mut bench).1, "… continuing: why\n----\nBecause.\n");
     // The line stays as it was, so it is not queued either.
     let mut bench = aside();
-    enter(&mut bench, "? and then");
+    bench.enter("? and then");
     assert_eq!(bench.live(refused()), []);
     assert_eq!(bench.daemon(ended(TurnEndReason::Answered)), [Effect::ComeBack]);
     assert_eq!(back(&mut bench), (vec![Effect::EndAnswer], "… continuing: why\n----\n".into()));
@@ -295,7 +285,7 @@ fn of_a_flood_that_nobody_sees_the_head_is_kept_and_the_rest_counted() {
 fn a_line_that_the_gate_takes_is_queued_like_a_question() {
     let mut bench = aside();
     bench.app.options.gate = true;
-    let effects = enter(&mut bench, "why is the sky blue");
+    let effects = bench.enter("why is the sky blue");
     let [Effect::Judge(question)] = &effects[..] else { panic!("{effects:?}") };
     let crate::entry::QuestionId::Enter(id) = question.id else { panic!("{question:?}") };
     let decision = crate::gate::Decision::Assistant;
@@ -328,7 +318,7 @@ fn a_failure_is_asked_about_later() {
 fn commands_to_the_assistant_queue_up_like_questions_and_never_go_to_a_model() {
     let mut bench = aside();
     for line in ["? /copy", "? /hlep", "? and then"] {
-        enter(&mut bench, line);
+        bench.enter(line);
         back(&mut bench);
         bench.live(LiveEvent::KeysWait);
         bench.pass(200);

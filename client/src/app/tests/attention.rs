@@ -45,7 +45,7 @@ fn nothing_else_rings() {
 fn the_focus_is_not_asked_for_at_the_users_prompt_nor_in_a_command() {
     let mut bench = Bench::connected();
     assert!(!bench.app.watches_focus());
-    aside::enter(&mut bench, "? why");
+    bench.enter("? why");
     bench.live(LiveEvent::AnswerReady);
     assert!(bench.app.watches_focus());
     bench.daemon(execute("ls", None));

@@ -22,13 +22,7 @@ fn another(command: &str, number: u128) -> DaemonMessage {
 #[test]
 fn a_repeat_of_a_queued_or_running_call_is_answered_by_the_one_result() {
     let mut bench = Bench::connected();
-    bench.live(LiveEvent::LineEntered {
-        text: "? why".into(),
-        cursor: 0,
-        cwd: CWD.into(),
-        is_command: None,
-        is_alone: true,
-    });
+    bench.enter("? why");
     bench.daemon(execute("ls", None));
     assert!(bench.daemon(execute("ls", None)).is_empty(), "it waits for the terminal");
     assert_eq!(runs(&bench.live(LiveEvent::AnswerReady)), Some("ls"));
@@ -92,13 +86,7 @@ fn behind_a_command_whose_time_was_up_the_next_one_waits_for_30_s_and_is_told_wh
 #[test]
 fn a_command_that_the_daemon_gave_up_on_never_runs() {
     let mut bench = Bench::connected();
-    bench.live(LiveEvent::LineEntered {
-        text: "? why".into(),
-        cursor: 0,
-        cwd: CWD.into(),
-        is_command: None,
-        is_alone: true,
-    });
+    bench.enter("? why");
     bench.daemon(execute("ls", None));
     let effects = bench.daemon(DaemonMessage::InterruptCommand { call_id: CALL });
     assert_eq!(refusal_in(&effects), "cancelled");

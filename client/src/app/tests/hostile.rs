@@ -99,13 +99,7 @@ fn sent(event: Event, look: Look) -> String {
     bench.app.options.look = look;
     bench.live(LiveEvent::PromptReady);
     bench.link_up();
-    bench.live(LiveEvent::LineEntered {
-        text: "? why".into(),
-        cursor: 5,
-        cwd: CWD.into(),
-        is_command: None,
-        is_alone: true,
-    });
+    bench.enter("? why");
     bench.live(LiveEvent::AnswerReady);
     let abilities = Abilities {
         colors: ColorSupport::Ansi16,

@@ -106,13 +106,7 @@ fn a_question_after_one_that_was_stopped_without_a_connection_is_sent() {
         let effects = bench.live(LiveEvent::CancelRequested { is_escape: false });
         assert_eq!(effects[0], Effect::Send(ClientMessage::CancelTurn { turn_id: TURN }), "the link keeps it");
         bench.live(LiveEvent::AnswerEnded);
-        bench.live(LiveEvent::LineEntered {
-            text: "? again".into(),
-            cursor: 0,
-            cwd: CWD.into(),
-            is_command: None,
-            is_alone: true,
-        });
+        bench.enter("? again");
         let mut effects = bench.attached(is_resumed);
         if is_resumed {
             assert!(effects.is_empty(), "the daemon has not ended the first one: {effects:?}");
@@ -130,12 +124,6 @@ fn a_client_that_was_taken_over_says_so_and_comes_back_with_the_next_question_on
     assert!(bench.shown().contains(reason));
     bench.live(LiveEvent::AnswerEnded);
     assert!(bench.live(LiveEvent::PromptReady).is_empty(), "they would take the session from each other for ever");
-    let effects = bench.live(LiveEvent::LineEntered {
-        text: "? mine".into(),
-        cursor: 0,
-        cwd: CWD.into(),
-        is_command: None,
-        is_alone: true,
-    });
+    let effects = bench.enter("? mine");
     assert!(effects.contains(&Effect::Connect));
 }

@@ -9,19 +9,9 @@ use crate::{
     slash::own_output::{Ending as ProgramEnding, OwnOutput},
 };
 
-fn enter(bench: &mut Bench, line: &str) -> Vec<Effect> {
-    bench.live(LiveEvent::LineEntered {
-        text: line.into(),
-        cursor: 0,
-        cwd: CWD.into(),
-        is_command: None,
-        is_alone: true,
-    })
-}
-
 /// The command is entered and the terminal is ours; what was wanted of the driver beside the line.
 fn begin(bench: &mut Bench, line: &str) -> Vec<Effect> {
-    let mut effects = enter(bench, line);
+    let mut effects = bench.enter(line);
     assert_eq!(effects.remove(0), Effect::DecideLine(LineDecision::Assistant), "{line}");
     effects.extend(bench.live(LiveEvent::AnswerReady));
     effects
@@ -82,7 +72,7 @@ fn help_needs_nobody() {
     let shown = said(&mut bench, "? /help");
     assert!(shown.starts_with("? /help\n  ? /help") && shown.contains("? /doctor"), "{shown}");
     assert!(!bench.app.owns_terminal() && bench.app.deadline().is_none());
-    assert_eq!(enter(&mut bench, "ls"), [Effect::DecideLine(LineDecision::Shell)]);
+    assert_eq!(bench.enter("ls"), [Effect::DecideLine(LineDecision::Shell)]);
 }
 
 #[test]
@@ -99,9 +89,9 @@ fn an_unknown_command_is_answered_with_the_nearest_and_never_sent() {
 fn a_question_about_a_path_is_a_question_and_a_path_alone_is_the_shells() {
     let mut bench = Bench::connected();
     for line in ["/usr/bin/ls", "/help", "/model"] {
-        assert_eq!(enter(&mut bench, line), [Effect::DecideLine(LineDecision::Shell)], "{line}");
+        assert_eq!(bench.enter(line), [Effect::DecideLine(LineDecision::Shell)], "{line}");
     }
-    let effects = enter(&mut bench, "? /usr/bin/ls what is this");
+    let effects = bench.enter("? /usr/bin/ls what is this");
     assert!(matches!(&effects[1], Effect::Send(ClientMessage::UserQuery(query)) if query.text.starts_with("/usr")));
 }
 
@@ -134,7 +124,7 @@ fn the_daemon_answers_requests_and_the_prompt_comes_back() {
 #[test]
 fn an_answer_that_is_there_before_the_terminal_is_ours_waits_for_it() {
     let mut bench = Bench::connected();
-    let effects = enter(&mut bench, "? /new");
+    let effects = bench.enter("? /new");
     let (id, _) = request(&effects[1..]);
     assert!(reply(&mut bench, id, SessionAnswer::Done).is_empty());
     assert!(!bench.app.wants_to_draw());
@@ -220,7 +210,7 @@ fn behind_a_turn_that_was_stopped_a_request_waits_for_its_end() {
 #[test]
 fn a_shell_that_makes_no_room_forgets_the_command() {
     let mut bench = Bench::connected();
-    enter(&mut bench, "? /sessions");
+    bench.enter("? /sessions");
     let effects = bench.live(LiveEvent::AnswerRefused(cohab_shell_relay::runner::RelayError::ShellGone));
     assert_eq!(effects, [Effect::StopProgram]);
     assert!(!bench.app.owns_terminal());
@@ -273,7 +263,7 @@ fn the_mode_of_approval_is_shown_and_changed_on_both_sides() {
     let mut bench = Bench::connected();
     assert!(said(&mut bench, "? /approve").contains("ask: what only reads runs"));
     assert!(said(&mut bench, "? /approve yes").contains("That is not how /approve goes"));
-    let effects = enter(&mut bench, "? /approve read-only");
+    let effects = bench.enter("? /approve read-only");
     assert_eq!(effects[1], Effect::KeepForAttach(AttachChange::Approval(ApprovalMode::ReadOnly)));
     let (id, action) = request(&effects[2..]);
     assert_eq!(action, &SessionAction::SetApproval { mode: ApprovalMode::ReadOnly });
@@ -291,7 +281,7 @@ fn the_client_itself_holds_to_the_new_mode() {
     let (id, _) = request(&effects[1..]);
     reply(&mut bench, id, SessionAnswer::Done);
     bench.live(LiveEvent::AnswerEnded);
-    enter(&mut bench, "? why");
+    bench.enter("? why");
     bench.live(LiveEvent::AnswerReady);
     assert_eq!(runs(&bench.daemon(execute("rm x", None))), Some("rm x"));
 }

@@ -65,7 +65,7 @@ fn the_time_is_painted_once_a_second_and_only_while_the_turn_waits_here() {
 fn where_nothing_is_painted_twice_each_step_is_a_sentence() {
     let mut bench = Bench::connected();
     bench.app.options.look = Look::Sentences;
-    aside::enter(&mut bench, "? why");
+    bench.enter("? why");
     bench.live(LiveEvent::AnswerReady);
     bench.daemon(step(0, thinking()));
     assert_eq!(bench.shown(), "? why\nThinking with scripted/m.\n----\n");

@@ -56,16 +56,6 @@ fn after_a_turn(changes: &[(&str, Option<&str>, Option<&str>)]) -> Bench {
     bench
 }
 
-fn enter(bench: &mut Bench, line: &str) -> Vec<Effect> {
-    bench.live(LiveEvent::LineEntered {
-        text: line.into(),
-        cursor: 0,
-        cwd: CWD.into(),
-        is_command: None,
-        is_alone: true,
-    })
-}
-
 fn own_command(effects: &[Effect]) -> &CommandRequest {
     match effects {
         [Effect::RunAsItIs(request)] => request,
@@ -84,7 +74,7 @@ fn answer(bench: &mut Bench, id: &str, variables: &[(&str, &str)]) -> Vec<Effect
 #[test]
 fn undo_looks_restores_looks_again_and_tells() {
     let mut bench = after_a_turn(&[("FOO", None, Some("1")), ("PATH", Some("/bin"), Some("/x"))]);
-    assert_eq!(enter(&mut bench, " cohab  undo "), [Effect::DecideLine(LineDecision::Assistant)]);
+    assert_eq!(bench.enter(" cohab  undo "), [Effect::DecideLine(LineDecision::Assistant)]);
     let look = bench.live(LiveEvent::AnswerReady);
     assert_eq!(own_command(&look).text, ":");
     let id = own_command(&look).id.clone();
@@ -98,7 +88,7 @@ fn undo_looks_restores_looks_again_and_tells() {
     assert_eq!(shown, ["cohab undo", "  ↶ -FOO ~PATH", "Files and programs are as the commands left them."]);
 
     bench.live(LiveEvent::AnswerEnded);
-    enter(&mut bench, "cohab undo");
+    bench.enter("cohab undo");
     assert_eq!(bench.live(LiveEvent::AnswerReady), [Effect::EndAnswer]);
     assert!(bench.app.last_frame().above[1].to_string().starts_with("Nothing to undo"));
 }
@@ -106,7 +96,7 @@ fn undo_looks_restores_looks_again_and_tells() {
 #[test]
 fn what_failed_and_what_the_user_changed_is_told_and_nothing_else_runs() {
     let mut bench = after_a_turn(&[("A", Some("1"), Some("2")), ("B", None, Some("2")), ("C", None, Some("2"))]);
-    enter(&mut bench, "cohab undo");
+    bench.enter("cohab undo");
     let id = own_command(&bench.live(LiveEvent::AnswerReady)).id.clone();
     let now = [("A", "2"), ("B", "mine")];
     let request = own_command(&answer(&mut bench, &id, &now)).clone();
@@ -120,7 +110,7 @@ fn what_failed_and_what_the_user_changed_is_told_and_nothing_else_runs() {
 fn without_knowing_the_shell_nothing_is_done_to_it() {
     let mut bench = after_a_turn(&[("A", Some("1"), Some("2"))]);
     for _ in 0..2 {
-        enter(&mut bench, "cohab undo");
+        bench.enter("cohab undo");
         let id = own_command(&bench.live(LiveEvent::AnswerReady)).id.clone();
         bench.live(finished(&id));
         assert_eq!(bench.live(LiveEvent::AnswerReady), [Effect::EndAnswer]);
@@ -159,7 +149,7 @@ fn the_key_pressed_ahead_of_the_prompt_undoes_there() {
 fn other_lines_with_these_words_are_the_shells() {
     let mut bench = after_a_turn(&[("A", None, Some("2"))]);
     for line in ["cohab undo --help", "cohab undo; ls", "cohab", "undo", "echo cohab undo"] {
-        assert_eq!(enter(&mut bench, line), [Effect::DecideLine(LineDecision::Shell)], "{line}");
+        assert_eq!(bench.enter(line), [Effect::DecideLine(LineDecision::Shell)], "{line}");
     }
 }
 
@@ -170,7 +160,7 @@ fn of_a_command_that_was_stopped_the_folder_is_known_and_the_rest_is_said_not_to
     bench.live(LiveEvent::CommandFinished { id: CALL.to_string(), outcome: outcome(Ending::Interrupted) });
     bench.live(LiveEvent::AnswerReady);
     bench.live(LiveEvent::AnswerEnded);
-    enter(&mut bench, "cohab undo");
+    bench.enter("cohab undo");
     let id = own_command(&bench.live(LiveEvent::AnswerReady)).id.clone();
     let change = StateChange::default();
     let there = listing("/home/ann/src/big", &[]);
