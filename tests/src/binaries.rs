@@ -50,6 +50,16 @@ pub fn is_installed_or_skip(name: &str) -> bool {
     is_there
 }
 
+/// Runs a test in each of the shells that a session can be opened in, as far as they are installed.
+pub fn in_each_shell(test: impl Fn(&str)) {
+    in_each_of(&["bash", "zsh", "fish"], test);
+}
+
+/// The same for these shells.
+pub fn in_each_of(shells: &[&str], test: impl Fn(&str)) {
+    shells.iter().filter(|shell| is_installed_or_skip(shell)).for_each(|shell| test(shell));
+}
+
 fn is_executable(path: &Path) -> bool {
     rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok() && path.is_file()
 }

@@ -34,6 +34,11 @@ mod undo;
 
 use bench::*;
 
+/// When a test begins.
+fn a_moment() -> Instant {
+    Instant::now()
+}
+
 #[test]
 fn a_line_without_the_prefix_is_the_shells() {
     let mut bench = Bench::connected();

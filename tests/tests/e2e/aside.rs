@@ -2,12 +2,11 @@
 
 use std::{
     collections::VecDeque,
-    path::Path,
     sync::mpsc::{Receiver, Sender, channel},
     time::Duration,
 };
 
-use cohab_e2e::{Answer, Home, ModelServer, Session, Wire, keys, terminal::View};
+use cohab_e2e::{Answer, Home, ModelServer, Session, Wire, binaries::in_each_shell, keys, terminal::View};
 
 const HINT: &str = "still thinking; type commands, Ctrl-C on an empty line stops it";
 /// Longer than any test waits; a test that fails must not hang the server's thread for good.
@@ -40,18 +39,6 @@ impl Held {
     /// Lets it answer what it was asked.
     fn answer(&self) {
         self.release.send(()).expect("the server lives");
-    }
-}
-
-/// Runs a test in each shell that is installed.
-#[expect(clippy::print_stderr, reason = "a skipped test says why")]
-fn in_each_shell(test: impl Fn(&str)) {
-    for shell in ["bash", "zsh", "fish"] {
-        if Path::new("/usr/bin").join(shell).exists() {
-            test(shell);
-        } else {
-            eprintln!("SKIPPED: {shell} is not installed");
-        }
     }
 }
 

@@ -1,8 +1,8 @@
 //! Lines in plain language are questions without a prefix: decided before Enter takes effect, shown before that, undone by a key.
 
-use std::{fs, os::unix::fs::PermissionsExt, path::Path, time::Duration};
+use std::{fs, os::unix::fs::PermissionsExt, time::Duration};
 
-use cohab_e2e::{Answer, Home, ModelServer, Session, Wire, home::PROMPT, keys};
+use cohab_e2e::{Answer, Home, ModelServer, Session, Wire, binaries::in_each_shell, home::PROMPT, keys};
 
 const SENTENCE: &str = "what is the weather like today";
 const MARK: &str = "ask  Alt-G: run";
@@ -12,18 +12,6 @@ const READING: Duration = Duration::from_millis(200);
 /// The mark would be there after this.
 const MARKED: Duration = Duration::from_millis(600);
 const FLIP: &str = "\x1bg";
-
-/// Runs a test in each of the shells that is installed.
-#[expect(clippy::print_stderr, reason = "a skipped test says why")]
-fn in_each_shell(test: impl Fn(&str)) {
-    for shell in ["bash", "zsh", "fish"] {
-        if Path::new("/usr/bin").join(shell).exists() {
-            test(shell);
-        } else {
-            eprintln!("SKIPPED: {shell} is not installed");
-        }
-    }
-}
 
 fn home_of(shell: &str, server: &ModelServer) -> Home {
     Home::with_model(server).shell(shell)

@@ -1,19 +1,10 @@
 //! zsh and fish are shells like bash: questions, commands of the agent's, the user's own lines.
 
-use std::path::Path;
+use cohab_e2e::{Answer, Home, ModelServer, Wire, binaries::in_each_of, keys};
 
-use cohab_e2e::{Answer, Home, ModelServer, Wire, keys};
-
-/// Runs a test in each of the two shells that is installed.
-#[expect(clippy::print_stderr, reason = "a skipped test says why")]
+/// Runs a test in each of the two shells whose editors tell of Enter themselves.
 fn in_each_shell(test: impl Fn(&str)) {
-    for shell in ["zsh", "fish"] {
-        if Path::new("/usr/bin").join(shell).exists() {
-            test(shell);
-        } else {
-            eprintln!("SKIPPED: {shell} is not installed");
-        }
-    }
+    in_each_of(&["zsh", "fish"], test);
 }
 
 #[test]

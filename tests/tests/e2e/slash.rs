@@ -1,16 +1,9 @@
 //! Commands to the assistant itself, the key after a failure, and the notes of a project, in the real shells.
 
-use cohab_e2e::{Answer, Home, ModelServer, Wire, binaries, keys, terminal::View};
-
-const SHELLS: [&str; 3] = ["bash", "zsh", "fish"];
-
-fn in_each_shell(test: impl Fn(&str)) {
-    SHELLS.into_iter().filter(|shell| binaries::is_installed_or_skip(shell)).for_each(test);
-}
+use cohab_e2e::{Answer, Home, ModelServer, Wire, binaries::in_each_shell, keys, terminal::View};
 
 fn home_of(server: &ModelServer, shell: &str) -> Home {
-    let home = Home::with_model(server);
-    if shell == "bash" { home } else { home.shell(shell) }
+    Home::with_model(server).shell(shell)
 }
 
 #[test]

@@ -1,8 +1,15 @@
 //! `cohab undo`: the shell is as it was before the turn, and the user knows what is not.
 
-use std::{fs, path::Path};
+use std::fs;
 
-use cohab_e2e::{Answer, Home, ModelServer, Wire, binaries, home::PROMPT, keys, model_server::Request, terminal::View};
+use cohab_e2e::{
+    Answer, Home, ModelServer, Wire,
+    binaries::{self, is_installed_or_skip},
+    home::PROMPT,
+    keys,
+    model_server::Request,
+    terminal::View,
+};
 
 const CTRL_UNDERSCORE: &str = "\x1f";
 /// What runs before a command gets its text from the history.
@@ -10,15 +17,6 @@ const HOOKS: &str = concat!(
     include_str!("../../../shell-relay/tests/rc/preexec.bash"),
     "\npreexec() { echo \"hook: $1\" >>~/hooks; }\n"
 );
-
-#[expect(clippy::print_stderr, reason = "a skipped test says why")]
-fn is_installed(shell: &str) -> bool {
-    let is_there = Path::new("/usr/bin").join(shell).exists();
-    if !is_there {
-        eprintln!("SKIPPED: {shell} is not installed");
-    }
-    is_there
-}
 
 /// A home where everything is approved, and a model that runs this command and then says a word, as often as asked.
 fn acting(command: &str) -> (ModelServer, Home) {
@@ -56,7 +54,7 @@ fn the_line_and_the_key_undo_in_zsh_and_fish_too() {
     for (name, command, told) in
         [("zsh", in_zsh, "-NEW ~OLD · unalias ll\n"), ("fish", in_fish, "-NEW ~OLD · umask 0022\n")]
     {
-        if !is_installed(name) {
+        if !is_installed_or_skip(name) {
             continue;
         }
         let (server, home) = acting(command);
@@ -87,7 +85,7 @@ fn the_line_and_the_key_undo_in_zsh_and_fish_too() {
 
 #[test]
 fn what_a_stopped_command_changed_is_told_and_undone() {
-    for name in ["bash", "zsh", "fish"].into_iter().filter(|name| is_installed(name)) {
+    for name in ["bash", "zsh", "fish"].into_iter().filter(|name| is_installed_or_skip(name)) {
         let change = if name == "fish" { "set -gx NEW 1" } else { "export NEW=1" };
         let (_server, home) = acting(&format!("{change}; cd /usr; sh -c 'echo begun; exec sleep 60'"));
         let home = if name == "bash" { home } else { home.shell(name) };
@@ -112,7 +110,7 @@ fn what_undo_brings_back_stays_within_the_shell() {
     for (name, history) in
         [("bash", ".bash_history"), ("zsh", ".zsh_history"), ("fish", ".local/share/fish/fish_history")]
     {
-        if !is_installed(name) {
+        if !is_installed_or_skip(name) {
             continue;
         }
         let (server, home) = acting(if name == "fish" { "set -e API_TOKEN" } else { "unset API_TOKEN" });

@@ -44,7 +44,7 @@ impl Bench {
             fresh_turn_id: || TURN,
             highlighter: None,
         };
-        Self { app: App::new(options, CWD.into(), 80, 24), now: Instant::now() }
+        Self { app: App::new(options, CWD.into(), 80, 24), now: a_moment() }
     }
 
     /// Connected, with a turn that draws.
