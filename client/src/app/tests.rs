@@ -28,6 +28,7 @@ mod failure;
 mod hostile;
 mod link;
 mod resume;
+mod screens;
 mod slash;
 mod status;
 mod undo;

@@ -4,17 +4,17 @@ use cohab_protocol::{EnvSetting, LeftState};
 
 use super::*;
 
-const LINE: &str = "cohab sessions resume a3f9";
+pub(super) const LINE: &str = "cohab sessions resume a3f9";
 const TITLE: &str = "deploy \u{1b}[31mthe shop";
 
-fn attached(left: Option<LeftState>) -> Attached {
+pub(super) fn attached(left: Option<LeftState>) -> Attached {
     let model = ModelIdentity { provider: "w".into(), model: "m".into(), origin: "test".into(), is_offline: false };
     let session = SessionKey("shell:old".into());
     let title = Some(TITLE.to_owned());
     Attached { session, model, approval: ApprovalMode::Ask, is_resumed: false, title, left }
 }
 
-fn left(cwd: &str, environment: &[(&str, &str)]) -> LeftState {
+pub(super) fn left(cwd: &str, environment: &[(&str, &str)]) -> LeftState {
     let setting = |(name, value): &(&str, &str)| EnvSetting { name: (*name).into(), value: (*value).into() };
     LeftState { cwd: Path::new(cwd).into(), environment: environment.iter().map(setting).collect() }
 }
