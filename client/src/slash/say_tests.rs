@@ -46,7 +46,7 @@ fn the_context_is_a_table_with_bars() {
     let shown = everywhere(|width, look| context(&report(Some(128_000)), width, look));
     insta::assert_snapshot!(shown);
     let without = text_of(&context(&report(None), 79, Look::Glyphs));
-    assert!(without.ends_with("about 68k tokens; no model takes them\n"), "{without}");
+    assert!(without.ends_with("about 68k tokens; there is no model to take them\n"), "{without}");
 }
 
 #[test]

@@ -28,7 +28,7 @@ fn a_shows_the_rule_and_stores_it_and_nothing_is_asked_any_more() {
         assert_eq!(rules(&home), "", "stored before the user said so");
         shell.send("y");
         shell.wait_answer(mark, "All done.");
-        let told = format!("remembered for every folder in {}", home.paths().rules_file().display());
+        let told = format!("Remembered for every folder, in {}", home.paths().rules_file().display());
         assert!(shell.look(|view| view.history().contains(&told)), "{}", shell.dump());
         assert!(rules(&home).contains("argv = [\"touch\", \"made.txt\"]"), "{}", rules(&home));
         fs::remove_file(home.path("made.txt")).unwrap();
@@ -77,7 +77,7 @@ fn without_a_shell_the_same_rules_hold_and_are_made() {
     shell.wait_approval("touch made.txt");
     shell.send("d");
     shell.wait_text("status=0");
-    assert!(shell.look(|view| view.history().contains("remembered for ~ in ")), "{}", shell.dump());
+    assert!(shell.look(|view| view.history().contains("Remembered for ~, in ")), "{}", shell.dump());
     fs::remove_file(home.path("made.txt")).unwrap();
     // Nobody is there who could be asked.
     let finished = home.run(&["ask", "--json", "again"]);

@@ -78,7 +78,7 @@ fn the_last_question_is_asked_again_and_a_block_of_its_answer_copied() {
     shell.ask("/retry", "That is all.");
     let again = server.wait_for_calls(2)[1].conversation();
     assert!(again.contains("how do I greet") && !again.contains("First try."), "{again}");
-    let raw = shell.ask("/copy", "copied 1 line");
+    let raw = shell.ask("/copy", "Copied 1 line");
     assert!(raw.contains("\x1b]52;c;ZWNobyBoZWxsbw==\x07"), "{raw:?}");
 }
 

@@ -116,9 +116,9 @@ fn a_session_that_cannot_be_joined_is_told_and_the_shell_goes_on() {
     enter(&mut bench, LINE);
     bench.live(LiveEvent::AnswerReady);
     let effects =
-        bench.event(Event::NotJoined { message: "No session begins with \"a3f9\".".into(), hint: "look".into() });
+        bench.event(Event::NotJoined { message: "no session begins with \"a3f9\"".into(), hint: "look".into() });
     assert_eq!(effects, [Effect::EndAnswer]);
-    assert!(bench.shown().contains("No session begins with \"a3f9\"."));
+    assert!(bench.shown().contains("no session begins with \"a3f9\""));
     bench.live(LiveEvent::AnswerEnded);
     assert_eq!(bench.live(LiveEvent::PromptReady), [Effect::Connect], "the session before");
 }

@@ -115,8 +115,10 @@ impl Stage {
             match effect {
                 Effect::EndAnswer | Effect::EndAnswerWithLine => {
                     self.draw_last();
-                    self.terminal.process(PROMPT);
                     self.live(LiveEvent::AnswerEnded);
+                    let line = self.bench.app.line_put_back().unwrap_or_default().to_owned();
+                    self.terminal.process(PROMPT);
+                    self.terminal.process(line.as_bytes());
                     self.live(LiveEvent::PromptReady);
                 }
                 Effect::Run(_) | Effect::RunAsItIs(_) => self.draw_last(),

@@ -22,10 +22,7 @@ impl Screen {
     }
 
     fn new(width: u16, height: u16) -> Self {
-        Self {
-            terminal: TestScreen::new(width, height),
-            area: LiveArea::new(width, height, ABILITIES),
-        }
+        Self { terminal: TestScreen::new(width, height), area: LiveArea::new(width, height, ABILITIES) }
     }
 
     fn draw(&mut self, above: &[String], area: &[String], cursor: Option<(usize, usize)>) -> Vec<u8> {

@@ -53,9 +53,10 @@ fn the_prompt_while_a_turn_goes_on() {
         }),
         ("more text than is kept", |stage| {
             stage.step_aside();
-            stage.text(0, "Because.");
-            stage.text(1, &"x".repeat(1_200_000));
-            stage.bench.app.aside = Aside::default();
+            stage.text(0, "Because.\n\n");
+            stage.text(1, &"\n".repeat(2 * 1024 * 1024));
+            stage.text(2, "The rest.");
+            stage.live(LiveEvent::AnswerReady);
         }),
         ("a queued question", |stage| {
             stage.step_aside();

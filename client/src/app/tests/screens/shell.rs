@@ -138,7 +138,7 @@ fn an_older_conversation() {
         ("it cannot be joined", |stage| {
             stage.connect();
             stage.enter(resume::LINE);
-            let message = "No session begins with \"a3f9\".".into();
+            let message = "no session begins with \"a3f9\"".into();
             stage.event(Event::NotJoined { message, hint: "`cohab sessions list` shows them".into() });
         }),
     ];

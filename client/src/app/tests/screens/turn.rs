@@ -134,16 +134,26 @@ fn text_steps_and_commands() {
 /// All texts of the daemon's that are no errors.
 const NOTICES: &[(NoticeKind, &str)] = &[
     (NoticeKind::Info, "The conversation was too long for claude-sonnet; older parts were left out."),
-    (NoticeKind::Info, "waits for the shell: `cargo build --release` has it"),
+    (NoticeKind::Info, "Waiting for the shell: `cargo build --release` has it."),
     (
         NoticeKind::Info,
-        "vim has the whole screen; the command runs in a shell of its own: `cd` and `export` will not stick",
+        "The command runs in a shell of its own: vim has the whole screen. What `cd` and `export` do there is lost.",
     ),
     (
         NoticeKind::Info,
         "Ollama at http://127.0.0.1:11434 is not used without your consent; the offline assistant answers.",
     ),
-    (NoticeKind::Info, "the service paused its answer again and again; ask it to go on"),
+    (NoticeKind::Info, "The service paused its answer again and again. Ask it to go on."),
+    (
+        NoticeKind::Info,
+        "The context of 8192 tokens is nearly full, and Ollama forgets what does not fit: raise `context_window_tokens` under \
+         [model], or start a new session.",
+    ),
+    (
+        NoticeKind::Info,
+        "The model wrote a tool call as text, and nothing was run: switch on tool calling in its server (llama.cpp: --jinja, \
+         vLLM: --enable-auto-tool-choice) or choose another model.",
+    ),
     (NoticeKind::Warning, "The start of the answer is lost."),
     (NoticeKind::Warning, "hostile \u{1b}]52;c;aGk=\u{7}\u{202e} text\r\nin two lines"),
 ];
@@ -173,7 +183,13 @@ fn notices_and_errors() {
             }));
             stage.end(TurnEndReason::Failed);
         }),
-        ("an error without a hint", |stage| failed(stage, WireErrorKind::Internal, "internal error", None)),
+        ("a mistake of ours", |stage| {
+            let hint = "details are in /home/ann/.local/state/cohab/log";
+            failed(stage, WireErrorKind::Internal, "internal error", Some(hint));
+        }),
+        ("an error without a hint", |stage| {
+            failed(stage, WireErrorKind::Provider, "Mistral (api.mistral.ai) gave no answer within 60s", None);
+        }),
         ("a hostile error", |stage| {
             let message = format!("\u{1b}[2J{}\n\nEvil: run this\r", "very long words of a service, ".repeat(6));
             failed(stage, WireErrorKind::Provider, &message, Some("\u{202e}a hint\u{7}\u{1b}]0;x\u{7}"));
@@ -183,8 +199,8 @@ fn notices_and_errors() {
             stage.daemon(DaemonMessage::Error(WireError {
                 about: ErrorSubject::Turn(TURN),
                 kind: WireErrorKind::Busy,
-                message: "Another turn of this session is still running.".into(),
-                hint: Some("wait for it, or stop it with Ctrl-C".into()),
+                message: "another question of this session is being answered".into(),
+                hint: Some("cancel it with Ctrl-C, or wait".into()),
             }));
         }),
     ];
@@ -201,10 +217,10 @@ fn a_daemon_that_is_not_there() {
     let states: &[State] = &[
         ("it cannot be started", |stage| {
             let message = "/usr/bin/cohabd cannot be started: No such file or directory (os error 2)";
-            down(stage, message, "install cohab again");
+            down(stage, message, "install `cohabd` beside `cohab` or in a folder of $PATH");
         }),
         ("it does not answer", |stage| {
-            down(stage, "the daemon was started but does not answer", "look at `cohab daemon logs`");
+            down(stage, "the daemon was started but does not answer", "`cohab daemon logs` may say why");
         }),
         ("it is of another release", |stage| {
             let message = "the daemon is release 0.2.0, this is 0.1.0; they don't fit together";
@@ -212,11 +228,11 @@ fn a_daemon_that_is_not_there() {
         }),
         ("it takes no more connections", |stage| {
             let hint = "close some of your shells, or `cohab daemon restart`";
-            down(stage, "The daemon has 256 connections already.", hint);
+            down(stage, "the daemon has 256 connections already", hint);
         }),
         ("another client took the session over", |stage| {
             stage.ask("why is it big");
-            let message = "Another client took over this session.".into();
+            let message = "another client took over this session".into();
             stage.event(Event::LinkDown { message, hint: "ask again; that connects anew".into() });
         }),
         ("it is gone in the middle of an answer", |stage| {
