@@ -59,10 +59,10 @@ fn a_mode_of_approval_holds_from_now_on() {
         let server = ModelServer::start(Wire::OpenAiChat, answers);
         let home = home_of(&server, name);
         let shell = home.cohab();
-        shell.ask("/approve all", "everything runs without a question");
+        shell.ask("/approve all", "everything runs at once");
         shell.ask("make one", "Done one.");
         assert!(home.path("one").exists(), "{}", shell.dump());
-        shell.ask("/approve read-only", "read-only, from now on in this shell");
+        shell.ask("/approve read-only", "Mode `read-only`, from now on in this shell");
         shell.ask("make two", "Refused two.");
         assert!(!home.path("two").exists(), "{}", shell.dump());
     });
