@@ -157,7 +157,13 @@ impl<W: Write> View for ScreenView<W> {
             }
             DaemonMessage::Goodbye { reason } => {
                 let about = ErrorSubject::Connection;
-                let error = WireError { about, kind: WireErrorKind::NotFound, message: reason.clone(), hint: None };
+                let error = WireError {
+                    about,
+                    kind: WireErrorKind::NotFound,
+                    message: reason.clone(),
+                    hint: Some("ask again".into()),
+                };
+                above = self.take_text();
                 above.extend(status::error(&error, self.width()));
             }
             _ => return Ok(()),
@@ -197,3 +203,7 @@ impl<W: Write> View for ScreenView<W> {
         self.draw()
     }
 }
+
+#[cfg(test)]
+#[path = "screen_tests.rs"]
+mod tests;

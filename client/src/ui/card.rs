@@ -95,8 +95,8 @@ fn without_names<'a>(diff: &'a str, path: &str) -> &'a str {
 fn mode_note(mode: RunMode) -> Option<&'static str> {
     match mode {
         RunMode::Live => None,
-        RunMode::Subshell => Some("in a subshell of your shell: nothing it sets will stick"),
-        RunMode::Isolated => Some("in a shell of its own: nothing it sets will stick"),
+        RunMode::Subshell => Some("a subshell of yours; nothing it sets will stick"),
+        RunMode::Isolated => Some("one of its own; nothing it sets will stick"),
     }
 }
 
@@ -214,8 +214,8 @@ impl Card {
         }
         let quiet = parts.iter().filter(|part| is_quiet(part)).count();
         if quiet > 0 {
-            let who = if quiet == parts.len() { "all parts only read" } else { "all other parts only read" };
-            self.words(&[Span::styled(who, theme::DIM)]);
+            let who = if quiet == parts.len() { "all only read" } else { "the others only read" };
+            self.words(&[self.label("parts"), Span::styled(who, theme::DIM)]);
         }
     }
 
@@ -242,7 +242,7 @@ impl Card {
     fn place(&mut self, cwd: &WirePath, mode: RunMode, scene: &Scene) {
         self.field("in", &path_text(cwd));
         if let Some(note) = mode_note(mode) {
-            self.words(&[Span::styled(note, theme::DIM)]);
+            self.words(&[self.label("shell"), Span::raw(note)]);
         }
         if let Some(host) = &scene.remote_host {
             self.words(&[self.label("on"), Span::styled(format!("{} over ssh", visible(host)), theme::WARNING)]);

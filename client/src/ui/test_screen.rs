@@ -1,6 +1,6 @@
 //! A terminal for tests: what a person sees, with what has scrolled off.
 
-use std::num::NonZero;
+use std::{io, num::NonZero};
 
 use unicode_width::UnicodeWidthStr;
 
@@ -82,6 +82,17 @@ impl TestScreen {
         }
         screen.set_scrollback(0);
         rows
+    }
+}
+
+impl io::Write for TestScreen {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.process(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 

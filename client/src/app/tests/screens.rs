@@ -12,7 +12,8 @@
 //! `TERM=dumb`). To the right of the frame stand the styles of a row and its cursor.
 //!
 //! Elsewhere: answers themselves in `markdown/tests/screen.rs`, the words beside the prompt in `hint/tests.rs`, `cohab doctor` in
-//! `doctor/report.rs`, `cohab shell-check` in `shell_check/report/tests.rs`; what prints lines for a pipe has no screen.
+//! `doctor/report.rs`, `cohab shell-check` in `shell_check/report/tests.rs`, `cohab ask` in `ask/screen_tests.rs`, `cohab setup` in
+//! `tests/tests/e2e/setup_screens.rs`; what prints lines for a pipe has no screen.
 
 use super::*;
 use crate::ui::{

@@ -52,7 +52,7 @@ pub fn touched(
         let left = lines.len() - (TOUCHED_ROWS - 1);
         lines.truncate(TOUCHED_ROWS - 1);
         let mut more = Card::new(request.is_dangerous, width, look);
-        more.words(&[Span::styled(format!("and {left} more rows of this kind"), theme::DIM)]);
+        more.words(&[more.label("more"), Span::styled(format!("{left} rows of this kind"), theme::DIM)]);
         lines.extend(more.into_middle().into_iter().take(1));
     }
     lines
