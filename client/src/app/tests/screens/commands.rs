@@ -71,6 +71,11 @@ fn help_models_modes_and_mistakes() {
         ("words behind a command that takes none", |stage| stage.entered("? /new please")),
         ("words that a command does not know", |stage| stage.entered("? /approve sometimes")),
         ("who answers", |stage| stage.entered("? /model")),
+        ("the built-in assistant answers", |stage| {
+            stage.live(LiveEvent::PromptReady);
+            stage.event(Event::LinkUp(identity("", true)));
+            stage.enter("? /model");
+        }),
         ("somebody else answers", |stage| {
             stage.answered("? /model gpt-5", SessionAnswer::Attached(identity("gpt-5", false)));
         }),
@@ -101,6 +106,10 @@ fn the_conversation_its_cost_and_its_code() {
         }),
         ("short enough", |stage| {
             let (before_tokens, after_tokens) = (900, 900);
+            stage.answered("? /compact", SessionAnswer::Compacted { before_tokens, after_tokens });
+        }),
+        ("nothing to shorten", |stage| {
+            let (before_tokens, after_tokens) = (0, 0);
             stage.answered("? /compact", SessionAnswer::Compacted { before_tokens, after_tokens });
         }),
         ("what the model is sent", |stage| stage.answered("? /context", context(Some(128_000)))),
