@@ -24,8 +24,12 @@ impl Stage {
 
     /// The command of the undo has run: the shell has these variables.
     fn has(&mut self, variables: &[(&str, &str)]) {
+        self.has_in(CWD, variables);
+    }
+
+    fn has_in(&mut self, folder: &str, variables: &[(&str, &str)]) {
         let id = format!("{UNDO_PREFIX}{TURN}");
-        let (change, listing) = (StateChange::default(), undo::listing(CWD, variables));
+        let (change, listing) = (StateChange::default(), undo::listing(folder, variables));
         self.live(LiveEvent::ShellObserved { id: id.clone(), change, listing });
         self.live(undo::finished(&id));
         self.live(LiveEvent::AnswerReady);
@@ -90,20 +94,32 @@ fn undo() {
             stage.live(undo::finished(&format!("{UNDO_PREFIX}{TURN}")));
             stage.live(LiveEvent::AnswerReady);
         }),
-        ("what lasts, and a command that was stopped", |stage| {
+        ("what lasts", |stage| {
             stage.ask("set it up");
             stage.bench.app.options.approval = ApprovalMode::All;
-            stage.daemon(execute("sleep 100 &", None));
+            stage.daemon(execute("unset -f f", None));
             let id = CALL.to_string();
             stage.live(LiveEvent::CommandStarted { id: id.clone() });
-            let change = StateChange {
-                steps: [(Item::Job("77".into()), Step { before: None, after: Some(Vec::new()) })].into(),
-            };
+            let step = Step { before: Some(vec![b"{ ls; }".to_vec()]), after: None };
+            let change = StateChange { steps: [(Item::Function("f".into()), step)].into() };
             stage.live(LiveEvent::ShellObserved { id: id.clone(), change, listing: undo::listing(CWD, &[]) });
-            stage.live(LiveEvent::CommandFinished { id, outcome: outcome(Ending::Exited) });
+            let outcome = CommandOutcome { cwd: CWD.into(), ..outcome(Ending::Exited) };
+            stage.live(LiveEvent::CommandFinished { id, outcome });
             stage.live(LiveEvent::AnswerReady);
             stage.end(TurnEndReason::Answered);
             stage.enter("cohab undo");
+            stage.has(&[]);
+        }),
+        ("a command that was stopped", |stage| {
+            stage.ask("set it up");
+            stage.bench.app.options.approval = ApprovalMode::All;
+            stage.daemon(execute("cd big; make", None));
+            let id = CALL.to_string();
+            stage.live(LiveEvent::CommandStarted { id: id.clone() });
+            stage.live(LiveEvent::CommandFinished { id, outcome: outcome(Ending::Interrupted) });
+            stage.live(LiveEvent::AnswerReady);
+            stage.enter("cohab undo");
+            stage.has_in("/home/ann/src/big", &[]);
             stage.has(&[]);
         }),
     ];
