@@ -8,8 +8,8 @@
 //! | `commands.rs` | what `? /help` and the others say, ours beside the shell, requests that fail |
 //! | `shell.rs` | `cohab undo`, `cohab sessions resume`, lines that Escape brings back, questions about failures |
 //!
-//! Each state is shown three times: 80 by 24, 40 by 24, and 80 by 24 in sentences without colours (`NO_COLOR`, `COHAB_ACCESSIBLE=1`,
-//! `TERM=dumb`). To the right of the frame stand the styles of a row and its cursor.
+//! A new card, message or state gets its row in one of them. Each is shown three times: 80 by 24, 40 by 24, and 80 by 24 in sentences
+//! without colours (`NO_COLOR`, `COHAB_ACCESSIBLE=1`, `TERM=dumb`). To the right of the frame stand the styles of a row and its cursor.
 //!
 //! Elsewhere: answers themselves in `markdown/tests/screen.rs`, the words beside the prompt in `hint/tests.rs`, `cohab doctor` in
 //! `doctor/report.rs`, `cohab shell-check` in `shell_check/report/tests.rs`, `cohab ask` in `ask/screen_tests.rs`, `cohab setup` in

@@ -5,7 +5,10 @@ use cohab_protocol::{
 };
 
 use super::*;
-use crate::slash::own_output::{Ending as OwnEnding, OwnOutput};
+use crate::slash::{
+    COMMANDS,
+    own_output::{Ending as OwnEnding, OwnOutput},
+};
 
 impl Stage {
     /// This command is entered, and the daemon answers.
@@ -135,6 +138,20 @@ fn the_conversation_its_cost_and_its_code() {
         ("no code", |stage| stage.entered("? /copy")),
     ];
     insta::assert_snapshot!("conversation", seen(states));
+}
+
+#[test]
+fn every_command_has_a_screen() {
+    let screens = [
+        include_str!("snapshots/cohab__app__tests__screens__commands__commands.snap"),
+        include_str!("snapshots/cohab__app__tests__screens__commands__conversation.snap"),
+        include_str!("snapshots/cohab__app__tests__screens__commands__programs.snap"),
+        include_str!("snapshots/cohab__app__tests__screens__shell__undo.snap"),
+    ];
+    for command in &COMMANDS {
+        let line = format!("~/src $ ? /{}", command.name);
+        assert!(screens.iter().any(|screens| screens.contains(&line)), "{line}");
+    }
 }
 
 #[test]

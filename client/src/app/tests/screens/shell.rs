@@ -73,6 +73,10 @@ fn undo() {
             stage.connect();
             stage.enter("cohab undo");
         }),
+        ("nothing to undo, asked by a command", |stage| {
+            stage.connect();
+            stage.enter("? /undo");
+        }),
         ("undone", |stage| {
             stage.changed(&[("SIZE", None, Some("41G")), ("EDITOR", Some("vi"), Some("ed"))]);
             stage.has(&[("SIZE", "41G"), ("EDITOR", "ed")]);
