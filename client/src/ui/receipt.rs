@@ -30,7 +30,7 @@ fn line(start: &str, facts: &[String], width: usize, look: Look) -> Option<Line<
     if facts.is_empty() {
         return None;
     }
-    let text = format!("{start}{}", facts.join(look.choose(" · ", ", ")));
+    let text = format!("{start}{}{}", facts.join(look.choose(" · ", ", ")), look.choose("", "."));
     Some(fitted(&Line::from(Span::styled(text, theme::DIM)), width))
 }
 

@@ -60,7 +60,7 @@ pub fn step_finished(
     // The step's glyph stands above; where there is none, the tool's name says what this is about.
     let parts = [look.choose("", &one_line(tool)), look.choose(refused, ""), &summary, &took].map(str::to_owned);
     let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-    let text = parts.join(look.choose(" · ", ", "));
+    let text = parts.join(look.choose(" · ", ", ")) + look.choose("", ".");
     let line = Line::from(vec![Span::styled(look.choose(glyph, word), style), Span::styled(text, theme::DIM)]);
     Some(fitted(&line, width))
 }

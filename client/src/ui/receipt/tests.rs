@@ -41,7 +41,7 @@ fn every_kind_of_change_is_named_and_no_value_is_shown() {
     assert_eq!(
         text(&everything(), 500, Look::Sentences),
         "In the shell: now in ~/src, unset BAR, set FOO_TOKEN, changed PATH, alias ll, unalias -g G, function f, variable x, \
-         set -o noclobber, shopt -u dotglob, umask 0077, directory stack, 1 job"
+         set -o noclobber, shopt -u dotglob, umask 0077, directory stack, 1 job."
     );
 }
 
