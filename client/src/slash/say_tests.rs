@@ -17,16 +17,7 @@ fn identity(model: &str, is_offline: bool) -> ModelIdentity {
 }
 
 fn report(window_tokens: Option<u64>) -> ContextReport {
-    let sections = [
-        ("system prompt", 912),
-        ("tools", 1_840),
-        ("project notes", 310),
-        ("shell history", 42_000),
-        ("questions", 95),
-        ("answers", 0),
-        ("tool calls", 12),
-        ("tool output", 23_410),
-    ];
+    let sections = [("system prompt", 912), ("answers", 0), ("shell history", 67_600)];
     let section = |(name, tokens): (&str, u64)| ContextSection { name: name.into(), tokens };
     ContextReport { sections: sections.into_iter().map(section).collect(), window_tokens }
 }
