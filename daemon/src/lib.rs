@@ -18,5 +18,6 @@ pub mod server;
 pub mod setup;
 pub mod shell;
 pub mod store;
+pub mod tasks;
 pub mod tool;
 pub mod wiring;

@@ -8,6 +8,7 @@ use super::{Entry, Found, Left, SessionRow, SqliteStore, StateStore};
 use crate::{
     agent::port::Message,
     store::{StoreError, worker::Worker},
+    tasks::Task,
 };
 
 /// Keeps sessions off everybody's way, and finds them again. No file is open while nothing is written or read.
@@ -26,6 +27,8 @@ pub struct Stored {
     pub conversation: Vec<Message>,
     /// How its shell was left.
     pub left: Left,
+    /// What it means to do.
+    pub tasks: Vec<Task>,
 }
 
 impl Archive {
@@ -76,7 +79,8 @@ impl Archive {
         let Some(store) = SqliteStore::open_existing(&self.path)? else { return Ok(None) };
         let Some(session) = store.session(key)? else { return Ok(None) };
         let (conversation, left) = (store.conversation(key)?, store.left(key)?.unwrap_or_default());
-        Ok(Some(Stored { session, conversation, left }))
+        let tasks = store.tasks(key)?;
+        Ok(Some(Stored { session, conversation, left, tasks }))
     }
 
     /// All events of a session.
