@@ -19,7 +19,12 @@ pub enum Answering {
     /// A key is awaited.
     Keys,
     /// Danger: the word `yes` is typed.
-    Confirming(InputText),
+    Confirming {
+        /// What is typed.
+        typed: InputText,
+        /// What the user made of the command.
+        edited: Option<String>,
+    },
     /// The command is changed.
     Editing(InputText),
     /// A word to the model is typed, on the way to no.
@@ -68,7 +73,20 @@ pub fn question(
     };
     match answering {
         Answering::Keys => Question { lines: below(&keys(request, offer, look)), cursor: None },
-        Answering::Confirming(input) => typed("Type yes and Enter to do it, Esc to go back.", "yes? ", input),
+        Answering::Confirming { typed: input, edited } => {
+            let note = "Type yes and Enter to do it, Esc to go back.";
+            let mut question = typed(note, "yes? ", input);
+            if let Some(command) = edited {
+                let mut card = Card::new(true, width, look);
+                card.words(&[Span::styled("Dangerous, as it is now:", theme::DANGER)]);
+                card.command("", &visible_command(command), look);
+                let mut lines = card.into_middle();
+                question.cursor = question.cursor.map(|(row, column)| (row + lines.len(), column));
+                lines.append(&mut question.lines);
+                question.lines = lines;
+            }
+            question
+        }
         Answering::Editing(input) => {
             typed("Change the command. Enter runs it, Alt-Enter adds a line, Esc goes back.", "$ ", input)
         }
