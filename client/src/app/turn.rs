@@ -138,10 +138,16 @@ impl Turn {
 
     /// Lets time pass. Tells whether a countdown shows another number.
     pub fn tick(&mut self, now: Instant) -> bool {
-        match &mut self.waiting {
-            Waiting::Retry(countdown) => countdown.tick(now),
-            _ => false,
+        let Waiting::Retry(countdown) = &mut self.waiting else { return false };
+        let has_changed = countdown.tick(now);
+        // The request is made again: from now on the model is waited for as before.
+        if countdown.deadline().is_none()
+            && let Some((_, activity)) = self.steps.last()
+        {
+            self.waiting = Waiting::Step(activity.clone());
+            return true;
         }
+        has_changed
     }
 
     pub fn wait_for_model(&mut self, model: &ModelIdentity) {
