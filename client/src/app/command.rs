@@ -194,6 +194,8 @@ impl App {
             let change = observed.unwrap_or_else(|| moved(&cwd_before, &self.cwd));
             self.above.extend(receipt::receipt(&change, &self.options.home, self.width(), self.options.look));
             self.undo_journal.record(call.request.turn_id, change, is_whole);
+        } else if result.mode == RunMode::Subshell {
+            self.above.push(receipt::contained(self.width(), self.options.look));
         }
         self.journal.record(result.clone());
         if is_stopped_by_user {

@@ -220,6 +220,16 @@ fn a_read_only_command_runs_unasked_and_its_result_is_sent() {
 }
 
 #[test]
+fn a_command_that_ran_in_a_subshell_is_said_to_have_changed_nothing() {
+    let mut bench = Bench::in_a_turn();
+    bench.daemon(execute("ls", None));
+    let outcome = CommandOutcome { mode: Mode::Subshell, ..outcome(Ending::Exited) };
+    bench.live(LiveEvent::CommandFinished { id: CALL.to_string(), outcome });
+    bench.live(LiveEvent::AnswerReady);
+    assert!(bench.shown().contains("ls\n  ↳ ran in a subshell; your shell is as it was\n"));
+}
+
+#[test]
 fn a_cancelled_turn_gives_the_prompt_back_without_waiting_for_the_daemon() {
     let mut bench = Bench::in_a_turn();
     bench.chunk(0, "half an ans");
