@@ -189,6 +189,9 @@ impl App {
         }
         let cwd_before = std::mem::replace(&mut self.cwd, outcome.cwd.clone());
         let result = execution_result(call.request.call_id, outcome);
+        if let Some(turn) = self.turn.as_mut() {
+            turn.ran_ms = Some(result.duration_ms);
+        }
         if result.mode == RunMode::Live {
             let is_whole = observed.is_some();
             let change = observed.unwrap_or_else(|| moved(&cwd_before, &self.cwd));

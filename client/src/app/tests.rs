@@ -211,10 +211,16 @@ fn a_read_only_command_runs_unasked_and_its_result_is_sent() {
     assert_eq!((result.exit_code, result.cwd.to_string().as_str()), (Some(0), "/home/ann/src/big"));
     assert_eq!(result.env_delta.set[1].value, None, "a secret value stays here");
 
-    let finished =
-        StepFinished { turn_id: TURN, step: 1, outcome: StepOutcome::Done, summary: "exit 0".into(), elapsed_ms: 5 };
+    let finished = StepFinished {
+        turn_id: TURN,
+        step: 1,
+        outcome: StepOutcome::Done,
+        summary: "exit 0".into(),
+        elapsed_ms: 9_000,
+    };
     bench.daemon(DaemonMessage::StepFinished(finished));
     bench.live(LiveEvent::AnswerReady);
+    // The time of the command, not of the wait for the terminal.
     let expected = "❯ ls\n  ↳ +FOO +MY_TOKEN -OLD\n  ✓ exit 0 · 5 ms\n----\n";
     assert_eq!(bench.shown(), expected);
 }
