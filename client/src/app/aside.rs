@@ -28,6 +28,8 @@ const STALL: Duration = Duration::from_secs(1);
 const KEPT_BYTES: usize = 1024 * 1024;
 /// Questions that wait for the end of the turn.
 const QUEUE_MAX: usize = 8;
+/// How much of a row the words behind a prompt may take: the prompt and maybe another one at the right stand in it, too.
+const REMARK_PERCENT: usize = 60;
 /// Said once in a turn, when the prompt comes.
 const HINT: &str = "still thinking; type commands, Ctrl-C on an empty line stops it";
 
@@ -265,9 +267,9 @@ impl App {
         self.cancel_turn(now, effects);
     }
 
-    /// A dim line in one row.
+    /// A few dim words behind the prompt.
     fn cut_remark(&self, label: &str, text: &str) -> Line<'static> {
         let span = Span::styled(format!("{label}{}", one_line(text)), theme::DIM);
-        fitted(&Line::from(span), self.width())
+        fitted(&Line::from(span), self.width() * REMARK_PERCENT / 100)
     }
 }

@@ -336,3 +336,22 @@ fn commands_to_the_assistant_queue_up_like_questions_and_never_go_to_a_model() {
     assert!(shown.contains("\n\n? and then\n"), "{shown}");
     assert_eq!(bench.daemon(ended(TurnEndReason::Answered)), [Effect::EndAnswer]);
 }
+
+#[test]
+fn a_long_question_is_named_in_a_part_of_the_prompts_row() {
+    let mut bench = Bench::connected();
+    bench.enter(&format!("? {}", "why ".repeat(50)));
+    bench.live(LiveEvent::AnswerReady);
+    bench.shown();
+    bench.live(LiveEvent::KeysWait);
+    bench.pass(200);
+    bench.event(Event::Deadline);
+    bench.app.last_frame();
+    bench.live(LiveEvent::AnswerEnded);
+    bench.live(LiveEvent::PromptReady);
+    bench.chunk(0, "Because.\n\n");
+    let (_, shown) = back(&mut bench);
+    let remark = shown.lines().next().expect("a line");
+    assert!(remark.starts_with("… continuing: why why") && remark.ends_with('…'), "{shown}");
+    assert_eq!(remark.chars().count(), 47, "of 80 columns");
+}
