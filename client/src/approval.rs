@@ -30,7 +30,8 @@ use crate::{
     },
 };
 
-/// Keys are ignored for this long after the question appeared: they were meant for something else.
+/// Keys are ignored for this long after the question appeared: they were meant for something else. So are the letters that follow one of
+/// them as fast: a word that is being typed must not end in a consent.
 const DEAF: Duration = Duration::from_millis(300);
 /// Looking at files is waited for so long; a disk that hangs holds nobody up.
 pub const LOOK_LIMIT: Duration = Duration::from_millis(150);
@@ -61,7 +62,7 @@ pub struct OpenQuestion {
     parts: Vec<Part>,
     looking: Looking,
     answering: Answering,
-    opened_at: Instant,
+    deaf_until: Instant,
     /// The batch that is decided one by one, and what of it is still to come.
     batch: Option<ApprovalId>,
     rest: VecDeque<ApprovalRequest>,
@@ -93,7 +94,7 @@ impl OpenQuestion {
             offer,
             looking: Looking::Needless,
             answering: Answering::Keys,
-            opened_at: now,
+            deaf_until: now + DEAF,
             batch: None,
             rest: VecDeque::new(),
             request,
@@ -117,7 +118,7 @@ impl OpenQuestion {
 
     /// The question comes onto the screen only now.
     pub fn appear(&mut self, now: Instant) {
-        self.opened_at = now;
+        self.deaf_until = now + DEAF;
     }
 
     /// What is asked.
@@ -209,7 +210,10 @@ impl OpenQuestion {
             _ => return self.on_text(input, now),
         }
         let Input::Key(press) = input else { return Outcome::default() };
-        if now < self.opened_at + DEAF {
+        if now < self.deaf_until {
+            if matches!(press.key, Key::Char(_)) && !press.has_ctrl {
+                self.deaf_until = now + DEAF;
+            }
             return Outcome::default();
         }
         if press.has_ctrl {
