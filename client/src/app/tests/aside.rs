@@ -355,3 +355,16 @@ fn a_long_question_is_named_in_a_part_of_the_prompts_row() {
     assert!(remark.starts_with("… continuing: why why") && remark.ends_with('…'), "{shown}");
     assert_eq!(remark.chars().count(), 47, "of 80 columns");
 }
+
+#[test]
+fn a_command_that_was_just_allowed_runs_before_the_assistant_steps_aside() {
+    let mut bench = Bench::in_a_turn();
+    bench.live(LiveEvent::KeysWait);
+    bench.daemon(ask("touch a", false));
+    bench.pass(5_000);
+    let effects = bench.keys("y");
+    assert!(!effects.contains(&Effect::EndAnswer), "{effects:?}");
+    bench.pass(199);
+    assert_eq!(bench.event(Event::Deadline), []);
+    assert_eq!(runs(&bench.daemon(execute("touch a", Some(QUESTION)))), Some("touch a"));
+}

@@ -42,7 +42,8 @@ impl Middleware for Shape {
 #[tokio::test]
 async fn an_answer_that_is_known_takes_no_step() {
     let ends = Arc::default();
-    let mut turn = Turn::new(Vec::new()).with(Shape { answer: Some("42"), ends: Arc::clone(&ends), ..Shape::default() });
+    let mut turn =
+        Turn::new(Vec::new()).with(Shape { answer: Some("42"), ends: Arc::clone(&ends), ..Shape::default() });
     assert_eq!(turn.run().await, Ok(StopReason::Answered));
     assert_eq!(turn.last_text(), "42");
     assert_eq!(turn.events(), [TurnEvent::Text("42".into())]);
@@ -55,8 +56,7 @@ async fn a_turn_that_a_hook_ends_leaves_no_call_without_its_result() {
     let scripts = || vec![vec![call("1"), stop(StopClass::Tool)], done()];
     for (breaks_before, messages) in [(1, 1), (2, 3), (3, 3)] {
         let ends = Arc::default();
-        let shape =
-            Shape { breaks_before: Some(breaks_before), ends: Arc::clone(&ends), ..Shape::default() };
+        let shape = Shape { breaks_before: Some(breaks_before), ends: Arc::clone(&ends), ..Shape::default() };
         let mut turn = Turn::new(scripts()).with(shape);
         assert_eq!(turn.run().await, Err(stopped()));
         assert_eq!(turn.state.messages().len(), messages, "before step {breaks_before}");
