@@ -97,7 +97,7 @@ impl App {
         let (width, look) = (self.width(), self.options.look);
         // A command of the live shell has announced itself, with its output below, and each step where nothing is painted twice.
         if !ended.has_echoed && look == Look::Glyphs {
-            self.above.extend(status::step_started(&ended.activity, width, look));
+            self.above.extend(status::step_started(&ended.activity, width));
         }
         let StepFinished { outcome, summary, elapsed_ms, .. } = finished;
         // A command may have waited long for the user to leave the terminal.
