@@ -31,7 +31,7 @@ use crate::{
 };
 
 /// Keys are ignored for this long after the question appeared: they were meant for something else. So is the rest of a line that is
-/// typed without looking: what follows a letter that means nothing here, until nothing was typed for so long.
+/// typed without looking: letters that follow one of those as fast, or one that means nothing here, must not end in a consent.
 const DEAF: Duration = Duration::from_millis(300);
 /// Looking at files is waited for so long; a disk that hangs holds nobody up.
 pub const LOOK_LIMIT: Duration = Duration::from_millis(150);
@@ -62,9 +62,8 @@ pub struct OpenQuestion {
     parts: Vec<Part>,
     looking: Looking,
     answering: Answering,
-    opened_at: Instant,
-    /// A line is typed without looking, at least until then.
-    line_until: Option<Instant>,
+    /// Keys decide nothing until then.
+    deaf_until: Instant,
     /// The batch that is decided one by one, and what of it is still to come.
     batch: Option<ApprovalId>,
     rest: VecDeque<ApprovalRequest>,
@@ -96,8 +95,7 @@ impl OpenQuestion {
             offer,
             looking: Looking::Needless,
             answering: Answering::Keys,
-            opened_at: now,
-            line_until: None,
+            deaf_until: now + DEAF,
             batch: None,
             rest: VecDeque::new(),
             request,
@@ -121,7 +119,7 @@ impl OpenQuestion {
 
     /// The question comes onto the screen only now.
     pub fn appear(&mut self, now: Instant) {
-        self.opened_at = now;
+        self.deaf_until = now + DEAF;
     }
 
     /// What is asked.
@@ -216,12 +214,11 @@ impl OpenQuestion {
             _ => return self.on_text(input, now),
         }
         let Input::Key(press) = input else { return Outcome::default() };
-        let is_in_a_line = self.line_until.is_some_and(|until| now < until);
-        if self.answering == Answering::Keys && !press.has_ctrl && (is_in_a_line || self.is_of_a_line(*press)) {
-            self.line_until = Some(now + DEAF);
-            return Outcome::default();
-        }
-        if now < self.opened_at + DEAF {
+        let is_of_a_line = self.answering == Answering::Keys && self.is_of_a_line(*press);
+        if now < self.deaf_until || is_of_a_line {
+            if matches!(press.key, Key::Char(_)) && !press.has_ctrl {
+                self.deaf_until = now + DEAF;
+            }
             return Outcome::default();
         }
         if press.has_ctrl {
@@ -284,7 +281,7 @@ impl OpenQuestion {
             'e' => self.offer.edit,
             _ => false,
         };
-        !is_offered
+        !is_offered && !press.has_ctrl
     }
 
     /// The rule is on the screen: `y` stores it.

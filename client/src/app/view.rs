@@ -44,6 +44,13 @@ impl App {
         matches!(self.surface, Surface::Opening | Surface::Ours)
     }
 
+    /// Whether Ctrl-L is ours: the screen is emptied at once. A shell that got it at the end would take away the answer. While
+    /// something is asked it is not: no part of that may go.
+    #[must_use]
+    pub fn takes_wipe_key(&self) -> bool {
+        self.surface == Surface::Ours && self.turn.as_ref().is_some_and(|turn| turn.question.is_none())
+    }
+
     /// What to draw now, with the live area.
     pub fn frame(&mut self) -> Frame {
         self.is_dirty = false;

@@ -229,6 +229,24 @@ fn a_batch_is_decided_as_one() {
 }
 
 #[test]
+fn a_line_that_is_being_typed_when_the_question_comes_decides_nothing() {
+    let mut asked = Asked::new(command("touch a", false));
+    asked.now -= DEAF / 3;
+    for letter in "python -e say".chars() {
+        assert_eq!(asked.type_on(letter), Outcome::default(), "{letter}");
+        asked.now += DEAF * 2 / 3;
+    }
+    asked.now += DEAF;
+    assert_eq!(Asked::decided(&asked.key('y')), Some(("touch a", &Decision::Once)));
+
+    let mut asked = Asked::new(command("touch a", false));
+    asked.now -= DEAF / 3;
+    asked.press(Key::Escape);
+    asked.now += DEAF / 3;
+    assert_eq!(Asked::decided(&asked.press(Key::Escape)), Some(("touch a", &Decision::CancelTurn)), "no word goes on");
+}
+
+#[test]
 fn a_batch_is_decided_one_by_one_each_under_its_own_id() {
     let request = batch(&["touch a", "touch b", "touch c"]);
     let ApprovalSubject::Commands(commands) = request.subject.clone() else { panic!() };

@@ -31,6 +31,7 @@ const SHOW_CURSOR: &[u8] = b"\x1b[?25h";
 const ERASE_LINE: &[u8] = b"\x1b[2K";
 const ERASE_REST: &[u8] = b"\x1b[K";
 const LINE_END: &[u8] = b"\r\n";
+const WIPE_SCREEN: &[u8] = b"\x1b[H\x1b[2J";
 
 /// What the terminal can do and how it is to be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -189,6 +190,18 @@ impl LiveArea {
     /// Takes the area away; the cursor is shown at the start of its first row.
     pub fn clear(&mut self, out: &mut Vec<u8>) {
         self.draw(&[], &[], None, out);
+    }
+
+    /// Empties the screen; the next [`draw`](Self::draw) begins at its top. In sentences nothing is ever taken away.
+    pub fn wipe(&mut self, out: &mut Vec<u8>) {
+        if self.abilities.look == Look::Sentences {
+            return;
+        }
+        out.extend_from_slice(PLAIN_LETTERS);
+        out.extend_from_slice(WIPE_SCREEN);
+        self.rows.clear();
+        self.cursor = (0, 0);
+        self.was_resized = false;
     }
 
     /// The terminal has another size. Many terminals rewrap: a row that became too wide takes several now, and the next call of

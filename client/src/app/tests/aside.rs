@@ -336,3 +336,35 @@ fn commands_to_the_assistant_queue_up_like_questions_and_never_go_to_a_model() {
     assert!(shown.contains("\n\n? and then\n"), "{shown}");
     assert_eq!(bench.daemon(ended(TurnEndReason::Answered)), [Effect::EndAnswer]);
 }
+
+#[test]
+fn a_long_question_is_named_in_a_part_of_the_prompts_row() {
+    let mut bench = Bench::connected();
+    bench.enter(&format!("? {}", "why ".repeat(50)));
+    bench.live(LiveEvent::AnswerReady);
+    bench.shown();
+    bench.live(LiveEvent::KeysWait);
+    bench.pass(200);
+    bench.event(Event::Deadline);
+    bench.app.last_frame();
+    bench.live(LiveEvent::AnswerEnded);
+    bench.live(LiveEvent::PromptReady);
+    bench.chunk(0, "Because.\n\n");
+    let (_, shown) = back(&mut bench);
+    let remark = shown.lines().next().expect("a line");
+    assert!(remark.starts_with("… continuing: why why") && remark.ends_with('…'), "{shown}");
+    assert_eq!(remark.chars().count(), 53, "of 80 columns");
+}
+
+#[test]
+fn a_command_that_was_just_allowed_runs_before_the_assistant_steps_aside() {
+    let mut bench = Bench::in_a_turn();
+    bench.live(LiveEvent::KeysWait);
+    bench.daemon(ask("touch a", false));
+    bench.pass(5_000);
+    let effects = bench.keys("y");
+    assert!(!effects.contains(&Effect::EndAnswer), "{effects:?}");
+    bench.pass(199);
+    assert_eq!(bench.event(Event::Deadline), []);
+    assert_eq!(runs(&bench.daemon(execute("touch a", Some(QUESTION)))), Some("touch a"));
+}

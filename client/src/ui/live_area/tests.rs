@@ -184,3 +184,16 @@ fn what_another_program_left_does_not_style_the_area() {
         assert!(!cell.inverse() && cell.fgcolor() == vt100::Color::Default, "{}", cell.contents());
     }
 }
+
+#[test]
+fn an_emptied_screen_shows_the_area_at_its_top() {
+    let mut screen = Screen::with_prompt(20, 6);
+    screen.draw(&texts(&["one", "two"]), &texts(&["tail", "thinking"]), None);
+    let mut out = Vec::new();
+    screen.area.wipe(&mut out);
+    screen.terminal.process(&out);
+    screen.draw(&[], &texts(&["tail", "thinking"]), None);
+    assert_eq!(screen.terminal.all_rows(), ["tail", "thinking"]);
+    screen.draw(&texts(&["tail is done"]), &texts(&["thinking"]), None);
+    assert_eq!(screen.terminal.all_rows(), ["tail is done", "thinking"]);
+}
