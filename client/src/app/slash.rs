@@ -186,24 +186,20 @@ impl App {
     pub(super) fn send_held_request(&mut self, effects: &mut Vec<Effect>) {
         let Some(Stage::Held(wish, deadline)) = self.slash.as_ref().map(|slash| &slash.stage) else { return };
         let (wish, deadline) = (wish.clone(), *deadline);
-        let attached = match &self.link {
+        match &self.link {
             LinkState::Down | LinkState::Failed => return self.connect(effects),
-            LinkState::Up(attached) if self.cancelled_turn.is_none() => attached,
+            LinkState::Up(_) if self.cancelled_turn.is_none() => {}
             LinkState::Up(_) | LinkState::Connecting => return,
-        };
-        if matches!(wish, Wish::Introduction) {
-            let lines = say::model(&attached.model, &self.options.question_prefix, self.width());
-            self.above.extend(lines);
-            return self.end_slash();
         }
         let request_id = RequestId(self.last_request + 1);
         effects.push(match &wish {
-            Wish::Model(wish) => Effect::AttachAgain { request_id, change: AttachChange::Model(wish.clone()) },
+            Wish::Model(wish) => Effect::AttachAgain { request_id, change: Some(AttachChange::Model(wish.clone())) },
+            // The settings may have changed since we attached.
+            Wish::Introduction => Effect::AttachAgain { request_id, change: None },
             Wish::Action(action) => {
                 let action = action.clone();
                 Effect::Send(ClientMessage::SessionRequest(SessionRequest { request_id, action }))
             }
-            Wish::Introduction => return,
         });
         self.last_request = request_id.0;
         self.slash = Some(Slash { stage: Stage::Sent(request_id, wish, deadline) });
@@ -225,6 +221,10 @@ impl App {
         let Some(wish) = self.take_sent(reply.request_id) else { return };
         let (width, look) = (self.width(), self.options.look);
         match (wish, reply.answer) {
+            (Wish::Introduction, SessionAnswer::Attached(attached)) => {
+                self.above.extend(say::model(&attached.model, &self.options.question_prefix, width));
+                self.link = LinkState::Up(attached);
+            }
             (Wish::Model(wish), SessionAnswer::Attached(attached)) => {
                 self.above.extend(say::model_changed(&attached.model, &wish, width));
                 self.link = LinkState::Up(attached);

@@ -216,34 +216,41 @@ fn a_shell_that_makes_no_room_forgets_the_command() {
     assert!(!bench.app.owns_terminal());
 }
 
-#[test]
-fn the_model_is_told_and_changed_for_this_shell_once_the_daemon_agrees() {
-    let mut bench = Bench::connected();
-    let shown = said(&mut bench, "? /model");
-    assert!(shown.contains("scripted/m answers here (test)."), "{shown}");
-    let wish = ModelWish::Named("other".into());
-    let effects = begin(&mut bench, "? /model other");
-    let [Effect::AttachAgain { request_id, change, .. }] = &effects[..] else { panic!("{effects:?}") };
-    assert_eq!(*change, AttachChange::Model(wish.clone()));
-    let model = ModelIdentity {
-        provider: "scripted".into(),
-        model: "other".into(),
-        origin: "COHAB_MODEL".into(),
-        is_offline: false,
-    };
-    let attached = Attached {
+fn attached_to(model: &str, origin: &str) -> Attached {
+    let (provider, model, origin) = ("scripted".into(), model.into(), origin.into());
+    Attached {
         session: SessionKey("shell:1".into()),
-        model,
+        model: ModelIdentity { provider, model, origin, is_offline: false },
         approval: ApprovalMode::Ask,
         is_resumed: false,
         title: None,
         left: None,
-    };
-    let effects = reply(&mut bench, *request_id, SessionAnswer::Attached(attached));
+    }
+}
+
+/// What `/model` says where the settings name this model by now.
+fn introduced(bench: &mut Bench, model: &str) -> String {
+    let effects = begin(bench, "? /model");
+    let [Effect::AttachAgain { request_id, change: None }] = &effects[..] else { panic!("{effects:?}") };
+    let effects = reply(bench, *request_id, SessionAnswer::Attached(attached_to(model, "test")));
+    assert_eq!(effects, [Effect::EndAnswer]);
+    let shown = bench.shown();
+    bench.live(LiveEvent::AnswerEnded);
+    shown
+}
+
+#[test]
+fn the_model_is_told_and_changed_for_this_shell_once_the_daemon_agrees() {
+    let mut bench = Bench::connected();
+    let shown = introduced(&mut bench, "set-up-since");
+    assert!(shown.contains("scripted/set-up-since answers here (test)."), "{shown}");
+    let wish = ModelWish::Named("other".into());
+    let effects = begin(&mut bench, "? /model other");
+    let [Effect::AttachAgain { request_id, change, .. }] = &effects[..] else { panic!("{effects:?}") };
+    assert_eq!(*change, Some(AttachChange::Model(wish.clone())));
+    let effects = reply(&mut bench, *request_id, SessionAnswer::Attached(attached_to("other", "COHAB_MODEL")));
     assert_eq!(effects, [Effect::KeepForAttach(AttachChange::Model(wish)), Effect::EndAnswer]);
     assert!(bench.shown().contains("scripted/other answers from now on in this shell (COHAB_MODEL)."));
-    bench.live(LiveEvent::AnswerEnded);
-    assert!(said(&mut bench, "? /model").contains("scripted/other answers here"));
 }
 
 #[test]
@@ -254,8 +261,6 @@ fn a_model_that_cannot_be_is_not_kept() {
     let effects = bench.daemon(request_error(*request_id, "There is no profile none."));
     assert_eq!(effects, [Effect::EndAnswer]);
     assert!(bench.shown().contains("Error: There is no profile none."));
-    bench.live(LiveEvent::AnswerEnded);
-    assert!(said(&mut bench, "? /model").contains("scripted/m answers here"));
 }
 
 #[test]
