@@ -49,7 +49,10 @@ pub fn card(request: &ApprovalRequest, parts: &[Part], scene: &Scene, width: usi
         ApprovalSubject::Commands(commands) => card.batch(commands, scene, look),
         ApprovalSubject::FileChange { path, diff, .. } => {
             card.field("file", &path_text(path));
-            for line in diff.trim_end_matches('\n').split('\n') {
+            // The two rows with the name say nothing new.
+            let names = [format!("--- {path}"), format!("+++ {path}")];
+            let rows = diff.trim_end_matches('\n').split('\n');
+            for line in rows.enumerate().filter(|(at, line)| *at > 1 || names[*at] != *line).map(|(_, line)| line) {
                 card.exactly(&[Span::styled(visible_diff_line(line), diff_style(line))]);
             }
         }

@@ -104,6 +104,7 @@ fn keeping(rule: &Rule, scene: &Scene, width: usize, look: Look) -> Vec<Line<'st
 #[must_use]
 pub fn keys(request: &ApprovalRequest, offer: &Offer, look: Look) -> Vec<Span<'static>> {
     let is_server = matches!(request.subject, ApprovalSubject::LocalServer { .. });
+    let is_change = matches!(request.subject, ApprovalSubject::FileChange { .. });
     let once = match (is_server, offer.as_one, request.is_dangerous) {
         (true, ..) => "yes",
         (_, true, _) => "all",
@@ -112,7 +113,7 @@ pub fn keys(request: &ApprovalRequest, offer: &Offer, look: Look) -> Vec<Span<'s
     };
     let all = [
         ("y", once, true),
-        ("s", "this session", offer.session),
+        ("s", if is_change { "this file, this session" } else { "this session" }, offer.session),
         ("d", "this folder", offer.folder.is_some()),
         ("a", "always", offer.always.is_some()),
         ("o", "one by one", offer.as_one),

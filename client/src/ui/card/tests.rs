@@ -196,7 +196,8 @@ fn a_change_of_a_file() {
         path: Path::new("src/main.rs").into(),
         diff: "--- src/main.rs\n+++ src/main.rs\n@@ -1,3 +1,3 @@\n fn main() {\n-    old();\n+    a_new_call(with, many, arguments, that, wrap);\n }\n".into(),
     };
-    insta::assert_snapshot!(shown(&request(subject, false, &[]), "nuse foo()"));
+    insta::assert_snapshot!(shown(&request(subject.clone(), false, &[]), "nuse foo()"));
+    insta::assert_snapshot!(shown(&request(subject, false, &[]), ""));
 }
 
 #[test]
