@@ -265,9 +265,9 @@ impl App {
         self.cancel_turn(now, effects);
     }
 
-    /// A dim line in one row.
+    /// A dim line in one row, which may begin behind the user's prompt: nobody knows how wide that is.
     fn cut_remark(&self, label: &str, text: &str) -> Line<'static> {
         let span = Span::styled(format!("{label}{}", one_line(text)), theme::DIM);
-        fitted(&Line::from(span), self.width())
+        fitted(&Line::from(span), self.width() * 2 / 3)
     }
 }
