@@ -1,5 +1,7 @@
 //! Puts an agent together for each turn: settings, model, tools, shell and the behaviour around the loop.
 
+mod around;
+
 use std::{
     collections::BTreeSet,
     fs,
@@ -16,10 +18,9 @@ use tokio::time::{Instant, timeout};
 
 use crate::{
     agent::{
-        Agent, Middleware, TurnError, TurnLimits,
+        Agent, TurnError, TurnLimits,
         port::{
-            ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, ModelInfo, ModelProvider, ModelService, Tool,
-            TurnEvent,
+            ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, ModelProvider, ModelService, Tool, TurnEvent,
         },
     },
     context::{
@@ -30,25 +31,19 @@ use crate::{
         tokens::estimate_tokens,
         window_size::WindowSources,
     },
-    middleware::{accounting::Accounting, checkpoint::Checkpoint, meanwhile::Meanwhile, window::Window},
+    middleware::window::Window,
     provider::{
         choice::{Choice, ChoiceError},
         detect::LocalServer,
         settings::ModelSettings,
     },
-    recording::{
-        RecordingApprover, RecordingRunner,
-        hooks::{Calls, Proposals},
-    },
-    safety::{
-        gate::{Gate, Policy},
-        inbound::Inbound,
-        known_servers::KnownServers,
-    },
+    recording::{RecordingApprover, RecordingRunner},
+    safety::{gate::Policy, known_servers::KnownServers},
     server::{Assembler, Introduction, Outlook, TurnParts, approver::SessionApprover, session::Variables},
     shell::fallback::LiveOrIsolated,
     store::{Store, row::ModelKey, sessions::Limits},
 };
+use around::Around;
 
 /// Choices of a provider that are kept. Each holds a connection pool.
 const MAX_KEPT_CHOICES: usize = 8;
@@ -207,25 +202,6 @@ impl Assembly {
         (Window::new(Arc::clone(&self.parts.store), model.clone(), sources, max_output_tokens), model, prices)
     }
 
-    /// What counts the tokens of a turn.
-    async fn metering(
-        &self,
-        provider: &dyn ModelProvider,
-        settings: &TurnSettings,
-        parts: &TurnParts,
-    ) -> Vec<Arc<dyn Middleware>> {
-        let (window, model, prices) = self.window(provider, settings);
-        let ModelInfo { wire, is_offline, .. } = provider.info();
-        if is_offline {
-            return vec![Arc::new(window)];
-        }
-        let store = &self.parts.store;
-        store.ready().await;
-        let (session, turn) = (parts.session.key().to_string(), parts.turn_id.to_string());
-        let accounting = Accounting { store: Arc::clone(store), session, turn, wire, model, prices };
-        vec![Arc::new(accounting), Arc::new(window)]
-    }
-
     fn is_declined(&self, found: &LocalServer) -> bool {
         let declined = self.declined.lock().unwrap_or_else(PoisonError::into_inner);
         declined.contains(&(found.url.clone(), found.server.clone()))
@@ -298,7 +274,6 @@ impl Assembler for Assembly {
         let approver = Arc::new(RecordingApprover::new(approver, Arc::clone(&recorder)));
         let provider = self.settle(choice, &parts, approver.as_ref()).await;
         recorder.begin(settings.kept, &provider.info());
-        let mut middleware = self.metering(provider.as_ref(), &settings, &parts).await;
         let (runner, shell): (Arc<dyn CommandRunner>, Shell) = match session.live_shell() {
             Some(name) => {
                 let isolated_shell = Arc::clone(&self.parts.isolated_shell);
@@ -308,30 +283,10 @@ impl Assembler for Assembly {
             // The shell of its own is bash or sh, whatever the user's is.
             None => ((self.parts.isolated_shell)(&session.cwd(), &session.environment()), Shell::Bash),
         };
-        let mode = {
-            let session = Arc::clone(&session);
-            Arc::new(move || session.approval())
-        };
-        let runner = Arc::new(RecordingRunner::new(runner, Arc::clone(&recorder)));
-        let home = self.parts.home.clone();
-        let is_asked = {
-            let session = Arc::clone(&session);
-            move || session.approval() != ApprovalMode::All
-        };
-        let gate = Gate::new(self.parts.policy, mode, approver, session.consents().clone(), home, shell)
-            .with_remembered(Arc::clone(&self.rules) as _);
-        // Outermost first; the gate is innermost but for what records, so that it judges what really runs.
-        let others: [Arc<dyn Middleware>; 2] =
-            [Arc::new(Checkpoint::new(Arc::clone(session.conversation()))), Arc::new(Inbound)];
-        middleware.push(Arc::new(Proposals(Arc::clone(&recorder))));
-        middleware.extend(others);
-        // The offline assistant reads results by their form.
-        if !provider.info().is_offline {
-            let session = Arc::clone(&session);
-            middleware.push(Arc::new(Meanwhile::new(Box::new(move || session.take_untold()))));
-        }
-        middleware.push(Arc::new(gate));
-        middleware.push(Arc::new(Calls::new(recorder, Box::new(is_asked))));
+        let runner = Arc::new(RecordingRunner::new(runner, recorder));
+        let around =
+            Around { assembly: self, parts: &parts, settings: &settings, provider: provider.as_ref(), approver, shell };
+        let middleware = around.list().await;
         let tools = settings.tools.into_iter().map(|tool| (tool.spec().name, tool)).collect();
         Ok(Agent { provider, tools, middleware, runner, system: SYSTEM_PROMPT.into(), limits: settings.limits })
     }

@@ -14,7 +14,7 @@ impl Agent {
         let planned = |call: &ToolCall| {
             let args = call.args.clone().ok()?;
             let intent = self.tools.get(&call.name)?.intent(&args, &cwd).ok()?;
-            Some(PlannedCall { tool: call.name.clone(), args, intent, cwd: cwd.clone(), approval: None, note: None })
+            Some(PlannedCall::new(call, args, intent, cwd.clone()))
         };
         let planned: Vec<PlannedCall> = calls.iter().filter_map(planned).collect();
         let show = async {

@@ -37,6 +37,14 @@ pub enum TurnError {
         /// What was wrong with the last call.
         last: String,
     },
+    /// A limit or a rule that the user has set ended it.
+    #[error("{message}")]
+    Stopped {
+        /// Which, one sentence.
+        message: String,
+        /// What the user can do.
+        hint: Option<String>,
+    },
     /// The settings do not allow a turn.
     #[error("{message}")]
     Settings {
@@ -56,6 +64,7 @@ impl TurnError {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Provider(error) => error.hint.clone(),
+            Self::Stopped { hint, .. } => hint.clone(),
             Self::Incomplete { .. } => Some("ask again; what was shown is kept".into()),
             Self::BrokenCalls { .. } => Some("try a model that is better at calling tools".into()),
             Self::Settings { hint, .. } => {

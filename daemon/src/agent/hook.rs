@@ -5,13 +5,29 @@ use std::{ops::ControlFlow, path::PathBuf};
 use async_trait::async_trait;
 
 use super::{
-    port::{Intent, JsonObject, ModelRequest, Overflow, TokenUsage, ToolResult},
+    error::{StopReason, TurnError},
+    plan::StepKind,
+    port::{Intent, JsonObject, ModelRequest, Overflow, TokenUsage, ToolCall, ToolResult},
     state::TurnState,
 };
+
+/// How a turn ends.
+pub type TurnResult = Result<StopReason, TurnError>;
 
 /// Takes part in a turn. Before-hooks run in the order of the list, after-hooks in reverse: the last of the list is innermost.
 #[async_trait]
 pub trait Middleware: Send + Sync {
+    /// Before the first step. An answer that is known without the model ends the turn; no hook after this one is asked.
+    async fn before_turn(&self, _state: &TurnState) -> Option<String> {
+        None
+    }
+
+    /// Before each step, while nothing else happens in the turn. May wait; before a model call it may change the conversation
+    /// ([`TurnState::rewrite`]). `Break` ends the turn so; calls that wait for results are not run then.
+    async fn before_step(&self, _step: StepKind, _state: &mut TurnState) -> ControlFlow<TurnResult> {
+        ControlFlow::Continue(())
+    }
+
     /// What the model must learn before its next call, told once. It stands behind what the model reads last, and stays there: later
     /// requests begin with the same bytes. Must not wait.
     fn news(&self) -> Option<String> {
@@ -47,6 +63,9 @@ pub trait Middleware: Send + Sync {
 
     /// After each step, when the state holds what came of it. Must not wait.
     async fn after_step(&self, _state: &TurnState) {}
+
+    /// The turn is over. Must not wait.
+    async fn after_turn(&self, _state: &TurnState, _result: &TurnResult) {}
 }
 
 /// The consent of a call that a rule of the user's allows.
@@ -55,6 +74,10 @@ pub const BY_RULE: &str = "rule";
 /// A tool call that is about to run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlannedCall {
+    /// Id of the call, as in [`ToolResult::call_id`].
+    pub call_id: String,
+    /// Number of its step in the turn, from 0; `None` while it is only foreseen.
+    pub step: Option<u32>,
     /// Name of the tool.
     pub tool: String,
     /// Its arguments.
@@ -67,6 +90,15 @@ pub struct PlannedCall {
     pub approval: Option<String>,
     /// What the model must know to understand the result: stands before it.
     pub note: Option<String>,
+}
+
+impl PlannedCall {
+    /// A call that nobody has judged yet, of no step.
+    #[must_use]
+    pub fn new(call: &ToolCall, args: JsonObject, intent: Intent, cwd: PathBuf) -> Self {
+        let (call_id, tool) = (call.id.clone(), call.name.clone());
+        Self { call_id, step: None, tool, args, intent, cwd, approval: None, note: None }
+    }
 }
 
 /// Why a call does not run.

@@ -11,7 +11,7 @@ pub mod turn;
 mod usage;
 
 pub use error::{StopReason, TurnError};
-pub use hook::{Denial, Middleware, PlannedCall};
+pub use hook::{Denial, Middleware, PlannedCall, TurnResult};
 pub use plan::TurnLimits;
 pub use state::TurnState;
 pub use turn::Agent;

@@ -191,6 +191,36 @@ impl TurnState {
         }
     }
 
+    /// Puts another conversation in place of this one, before a model call: a shorter one that means the same. It must be complete
+    /// and end with what the model is to read next.
+    pub fn rewrite(&mut self, messages: Vec<Message>) {
+        if self.progress == Progress::Model {
+            self.messages = messages;
+        }
+    }
+
+    /// The answer is known without the model.
+    pub fn answer_with(&mut self, text: String) {
+        self.has_spoken = true;
+        self.progress = Progress::Answered(StopClass::End);
+        self.messages.push(Message::Assistant(AssistantMessage { text, ..AssistantMessage::default() }));
+    }
+
+    /// Calls that wait for results get this one, so that the conversation is complete.
+    pub fn give_up_calls(&mut self, reason: &str) {
+        let give_up = |call: &ToolCall| ToolResult {
+            call_id: call.id.clone(),
+            tool: call.name.clone(),
+            content: reason.to_owned(),
+            is_error: true,
+        };
+        let results: Vec<ToolResult> = self.pending_calls().iter().map(give_up).collect();
+        if !results.is_empty() {
+            self.messages.push(Message::ToolResults(results));
+            self.progress = Progress::Model;
+        }
+    }
+
     /// Takes in what came of a step.
     ///
     /// # Errors

@@ -257,7 +257,7 @@ impl Agent {
             }
         };
         announce(step, &call.name, &intent.title, sink).await;
-        let mut planned = PlannedCall { tool: call.name.clone(), args, intent, cwd, approval: None, note: None };
+        let mut planned = PlannedCall { step: Some(step), ..PlannedCall::new(call, args, intent, cwd) };
         tokio::select! {
             biased;
             () = cancel.cancelled() => Called::cancelled(),

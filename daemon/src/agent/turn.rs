@@ -1,17 +1,20 @@
 //! The loop: plan, execute, apply, until the planner says stop.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, ops::ControlFlow, sync::Arc};
 
 use cohab_shell_relay::runner::CommandRunner;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    error::{StopReason, TurnError},
-    hook::Middleware,
+    error::StopReason,
+    hook::{Middleware, TurnResult},
     plan::{Next, StepKind, TurnLimits, next_step},
     port::{EventSink, ModelProvider, Tool, TurnEvent},
     state::{Progress, TurnState},
 };
+
+/// The result of calls that a hook ended the turn before.
+const NOT_RUN: &str = "not run: the turn was stopped before this call";
 
 /// Everything a turn works with.
 pub struct Agent {
@@ -40,18 +43,34 @@ impl Agent {
         state: &mut TurnState,
         sink: &dyn EventSink,
         cancel: &CancellationToken,
-    ) -> Result<StopReason, TurnError> {
+    ) -> TurnResult {
+        let result = match self.known_answer(state, sink, cancel).await {
+            Some(reason) => Ok(reason),
+            None => self.run_steps(state, sink, cancel).await,
+        };
+        for middleware in self.middleware.iter().rev() {
+            middleware.after_turn(state, &result).await;
+        }
+        result
+    }
+
+    async fn run_steps(&self, state: &mut TurnState, sink: &dyn EventSink, cancel: &CancellationToken) -> TurnResult {
         loop {
             if cancel.is_cancelled() && state.progress() == Progress::Model {
                 return Ok(StopReason::Cancelled);
             }
-            let record = match next_step(state, self.limits) {
+            let step = match next_step(state, self.limits) {
                 Next::Stop(reason) => return Ok(reason),
                 Next::Fail(error) => return Err(error),
-                Next::Run(StepKind::ModelCall { allow_tools }) => {
-                    self.call_model(state, allow_tools, sink, cancel).await
-                }
-                Next::Run(StepKind::ToolCalls) => self.call_tools(state, sink, cancel).await,
+                Next::Run(step) => step,
+            };
+            if let ControlFlow::Break(result) = self.before_step(step, state, cancel).await {
+                state.give_up_calls(NOT_RUN);
+                return result;
+            }
+            let record = match step {
+                StepKind::ModelCall { allow_tools } => self.call_model(state, allow_tools, sink, cancel).await,
+                StepKind::ToolCalls => self.call_tools(state, sink, cancel).await,
             };
             let taken_before = state.usage();
             let applied = state.apply(record);
@@ -63,6 +82,51 @@ impl Agent {
                 middleware.after_step(state).await;
             }
             applied?;
+        }
+    }
+
+    /// What a hook answers in the model's place.
+    async fn known_answer(
+        &self,
+        state: &mut TurnState,
+        sink: &dyn EventSink,
+        cancel: &CancellationToken,
+    ) -> Option<StopReason> {
+        let look = async {
+            for middleware in &self.middleware {
+                if let Some(text) = middleware.before_turn(state).await {
+                    return Some(text);
+                }
+            }
+            None
+        };
+        let text = tokio::select! {
+            biased;
+            () = cancel.cancelled() => None,
+            text = look => text,
+        }?;
+        sink.emit(TurnEvent::Text(text.clone())).await;
+        state.answer_with(text);
+        Some(StopReason::Answered)
+    }
+
+    /// A turn that is cancelled while a hook waits goes on to the step, which sees that.
+    async fn before_step(
+        &self,
+        step: StepKind,
+        state: &mut TurnState,
+        cancel: &CancellationToken,
+    ) -> ControlFlow<TurnResult> {
+        let ask = async {
+            for middleware in &self.middleware {
+                middleware.before_step(step, state).await?;
+            }
+            ControlFlow::Continue(())
+        };
+        tokio::select! {
+            biased;
+            () = cancel.cancelled() => ControlFlow::Continue(()),
+            flow = ask => flow,
         }
     }
 }

@@ -11,7 +11,7 @@ use super::{
 use crate::{
     agent::{
         Denial, Middleware, PlannedCall,
-        port::{Approver, EventSink, Intent, StepResult, ToolResult, TurnEvent},
+        port::{Approver, EventSink, Intent, StepResult, ToolCall, ToolResult, TurnEvent},
     },
     context::query::PastCommand,
     shell::live::MASKED,
@@ -96,14 +96,10 @@ impl Bench {
         let (outer, inner) =
             (Proposals(Arc::clone(&self.recorder)), Calls::new(Arc::clone(&self.recorder), Box::new(move || is_asked)));
         let effect = |command: &str| Effect::RunCommand { command: command.into() };
-        let mut call = PlannedCall {
-            tool: "bash".into(),
-            args: serde_json::Map::new(),
-            intent: Intent { title: "make".into(), effect: effect("make") },
-            cwd: "/home/ann".into(),
-            approval: consent.map(str::to_owned),
-            note: None,
-        };
+        let intent = Intent { title: "make".into(), effect: effect("make") };
+        let wanted = ToolCall { id: "1".into(), name: "bash".into(), args: Ok(serde_json::Map::new()) };
+        let planned = PlannedCall::new(&wanted, serde_json::Map::new(), intent, "/home/ann".into());
+        let mut call = PlannedCall { approval: consent.map(str::to_owned), step: Some(0), ..planned };
         outer.before_tool(&mut call).await.expect("it only notes");
         let mut verdict = Ok(());
         if let Some(answer) = answer {

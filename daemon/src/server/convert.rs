@@ -111,7 +111,7 @@ pub fn error_kind(error: &TurnError) -> wire::WireErrorKind {
         TurnError::Provider(_) | TurnError::Incomplete { .. } | TurnError::BrokenCalls { .. } => {
             wire::WireErrorKind::Provider
         }
-        TurnError::Settings { .. } => wire::WireErrorKind::Settings,
+        TurnError::Settings { .. } | TurnError::Stopped { .. } => wire::WireErrorKind::Settings,
         TurnError::Internal => wire::WireErrorKind::Internal,
     }
 }

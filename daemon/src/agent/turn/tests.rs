@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::agent::{
-    Denial, PlannedCall,
+    Denial, PlannedCall, TurnError,
     port::{
         Activity, AssistantMessage, BrokenArguments, Effect, Intent, JsonObject, Message, ModelEvent, ModelInfo,
         ModelRequest, ProviderError, ProviderErrorKind, StepResult, StopClass, TokenUsage, ToolCall, ToolContext,
@@ -147,7 +147,7 @@ impl Turn {
         self
     }
 
-    async fn run(&mut self) -> Result<StopReason, TurnError> {
+    async fn run(&mut self) -> TurnResult {
         let turn = self.agent.run_turn(&mut self.state, &self.sink, &self.cancel);
         tokio::time::timeout(Duration::from_secs(10), turn).await.expect("the turn ends")
     }
@@ -417,6 +417,8 @@ async fn an_endless_answer_is_broken_off() {
     assert!(matches!(turn.run().await, Err(TurnError::Incomplete { .. })));
 }
 
+#[path = "hook_tests.rs"]
+mod hooks;
 #[path = "news_tests.rs"]
 mod news;
 #[path = "overflow_tests.rs"]

@@ -5,7 +5,7 @@ use serde_json::json;
 use cohab_shell_relay::policy::remembered;
 
 use super::*;
-use crate::agent::port::{Intent, JsonObject};
+use crate::agent::port::{Intent, JsonObject, ToolCall};
 
 /// Judges by the first word.
 fn by_first_word(effect: &Effect, _context: Context<'_>) -> Verdict {
@@ -56,7 +56,8 @@ fn planned(command: &str, cwd: &str) -> PlannedCall {
     let mut args = JsonObject::new();
     args.insert("command".into(), json!(command));
     let intent = Intent { title: command.into(), effect: Effect::RunCommand { command: command.into() } };
-    PlannedCall { tool: "bash".into(), args, intent, cwd: cwd.into(), approval: None, note: None }
+    let call = ToolCall { id: "call-1".into(), name: "bash".into(), args: Ok(args.clone()) };
+    PlannedCall::new(&call, args, intent, cwd.into())
 }
 
 fn yes(for_session: bool) -> ApprovalAnswer {
