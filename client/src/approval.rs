@@ -198,7 +198,7 @@ impl OpenQuestion {
     }
 
     fn not_stored(&mut self, reason: &str, now: Instant) -> Outcome {
-        let remark = format!("not stored in {}: {reason}; {}", self.scene.rules_name(), self.scene.remembered_here());
+        let remark = format!("Not stored in {}: {reason}. {}", self.scene.rules_name(), self.scene.remembered_here());
         Outcome { remark: Some((remark, true)), ..self.decide(ApprovalDecision::Session, now) }
     }
 

@@ -104,7 +104,9 @@ impl App {
             question.appear(now);
         }
         turn.overdue = None;
-        match turn.pending_call.take() {
+        let pending = turn.pending_call.take();
+        self.call_for_answer(effects);
+        match pending {
             Some(pending) if pending.cwd == self.cwd => self.run(pending.request, effects),
             // What was allowed there need not be here.
             Some(pending) => {

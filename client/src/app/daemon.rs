@@ -99,7 +99,7 @@ impl App {
         let (width, look) = (self.width(), self.options.look);
         // A command of the live shell has announced itself, with its output below, and each step where nothing is painted twice.
         if !was_echoed && look == Look::Glyphs {
-            self.above.extend(status::step_started(&activity, width, look));
+            self.above.extend(status::step_started(&activity, width));
         }
         let StepFinished { outcome, summary, elapsed_ms, .. } = finished;
         self.above.extend(status::step_finished(&activity, *outcome, summary, *elapsed_ms, width, look));

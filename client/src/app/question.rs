@@ -36,6 +36,9 @@ impl App {
             effects.push(Effect::TakeKeyboard(true));
         }
         effects.extend(errand.map(Effect::Begin));
+        if self.surface == Surface::Ours {
+            self.call_for_answer(effects);
+        }
     }
 
     /// A card that does not fit into the live area is printed, and scrolls away with the rest.

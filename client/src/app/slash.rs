@@ -15,7 +15,10 @@ use crate::{
     attach_change::{AttachChange, ModelWish},
     effect::Effect,
     slash::{self, Command, Kind, Parsed, own_output::OwnOutput, say},
-    ui::{clipboard::MAX_CLIPBOARD_BYTES, status},
+    ui::{
+        clipboard::MAX_CLIPBOARD_BYTES,
+        status::{self, STOPPED},
+    },
 };
 
 /// The daemon answers such a request, started and connected if need be, within this time.
@@ -151,7 +154,7 @@ impl App {
             _ if count == 0 => return self.say("The last answer has no code block."),
             Err(_) => return self.say(say::misused(&self.options.question_prefix, command)),
             Ok(number) if number == 0 || number > count => {
-                return self.say(format!("The last answer's code blocks have the numbers 1 to {count}."));
+                return self.say(say::no_such_block(count));
             }
             // What is pasted at a prompt must not run by itself.
             Ok(number) => {
@@ -288,7 +291,7 @@ impl App {
             Some(Stage::Program(_)) => effects.push(Effect::StopProgram),
             Some(Stage::Held(..) | Stage::Sent(..)) => {}
         }
-        self.print_remark("stopped");
+        self.print_remark(STOPPED);
         self.end_slash();
     }
 
@@ -338,8 +341,7 @@ impl App {
         let text = match self.slash.as_ref().map(|slash| &slash.stage) {
             Some(Stage::Held(..)) => "starting the assistant".to_owned(),
             Some(Stage::Program(name)) => {
-                let stops = self.options.look.choose(" · Ctrl-C stops", ", Ctrl-C stops");
-                format!("{name}{stops}")
+                self.options.look.choose(format!("{name} · Ctrl-C stops"), format!("Running {name}. Ctrl-C stops it."))
             }
             _ => return Vec::new(),
         };

@@ -28,6 +28,7 @@ mod failure;
 mod hostile;
 mod link;
 mod resume;
+mod screens;
 mod slash;
 mod status;
 mod undo;
@@ -225,7 +226,7 @@ fn a_cancelled_turn_gives_the_prompt_back_without_waiting_for_the_daemon() {
     bench.chunk(0, "half an ans");
     let effects = bench.live(LiveEvent::CancelRequested { is_escape: false });
     assert_eq!(effects, [Effect::Send(ClientMessage::CancelTurn { turn_id: TURN }), Effect::EndAnswer]);
-    assert_eq!(bench.shown(), "half an ans\nstopped\n----\n");
+    assert_eq!(bench.shown(), "half an ans\nStopped.\n----\n");
     assert_eq!(refusal_in(&bench.daemon(execute("ls", None))), "turn_over");
     assert!(bench.chunk(1, "wer").is_empty());
     assert_eq!(bench.shown(), "----\n");

@@ -160,7 +160,8 @@ impl App {
             self.above.extend(wrap_exactly(&spans, usize::MAX).into_iter().map(Line::from));
         }
         if count > ECHO_MAX_ROWS {
-            self.print_remark(&format!("  … and {} more lines", count - ECHO_MAX_ROWS));
+            let rest = format!("  … and {} more lines", count - ECHO_MAX_ROWS);
+            self.above.push(Line::styled(rest, theme::DIM));
         }
     }
 

@@ -91,7 +91,7 @@ fn the_directory_is_stored_at_once_and_decided_when_it_is_stored() {
     let id = asked.question.request().approval_id;
     let outcome = asked.question.on_done(Done::Stored { question: id, result: Ok(()) }, asked.now);
     assert_eq!(Asked::decided(&outcome), Some(("cargo test", &Decision::Folder)));
-    assert_eq!(outcome.remark, Some(("remembered for ~/src in ~/.config/cohab/rules.toml".into(), false)));
+    assert_eq!(outcome.remark, Some(("Remembered for ~/src, in ~/.config/cohab/rules.toml.".into(), false)));
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn always_shows_the_rule_before_it_is_stored() {
     let id = asked.question.request().approval_id;
     let outcome = asked.question.on_done(Done::Stored { question: id, result: Ok(()) }, asked.now);
     assert_eq!(Asked::decided(&outcome), Some(("cargo test", &Decision::Always)));
-    assert_eq!(outcome.remark, Some(("remembered for every folder in ~/.config/cohab/rules.toml".into(), false)));
+    assert_eq!(outcome.remark, Some(("Remembered for every folder, in ~/.config/cohab/rules.toml.".into(), false)));
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn what_could_not_be_stored_holds_for_the_session_and_is_said() {
     assert_eq!(Asked::decided(&outcome), Some(("cargo test", &Decision::Session)));
     let (remark, is_failure) = outcome.remark.unwrap();
     assert!(
-        is_failure && remark.contains("it is too large") && remark.contains("remembered for this shell"),
+        is_failure && remark.contains("it is too large") && remark.contains("Remembered for this shell"),
         "{remark}"
     );
     // A disk that hangs holds nobody up for longer than a second.

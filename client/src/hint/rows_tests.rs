@@ -1,10 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-
-fn screen_of(rows: u16, columns: u16) -> vt100::Parser {
-    vt100::Parser::new(rows.try_into().unwrap(), columns.try_into().unwrap(), 0)
-}
+use crate::ui::test_screen::TestScreen;
 
 fn room(columns: u16, bytes: &[u8], width: usize) -> Option<usize> {
     let mut rows = PromptRows::new(columns);
@@ -125,7 +122,7 @@ proptest! {
     fn where_there_is_room_a_real_screen_is_blank(pieces in proptest::collection::vec(piece(), 0..30)) {
         let mut rows = PromptRows::new(40);
         // High enough that nothing scrolls, and begun in its middle: rows above belong to somebody else.
-        let mut screen = screen_of(90, 40);
+        let mut screen = TestScreen::new(40, 90);
         screen.process(b"\x1b[20;1H");
         for piece in pieces {
             rows.push(&piece);

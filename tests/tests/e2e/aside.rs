@@ -8,7 +8,7 @@ use std::{
 
 use cohab_e2e::{Answer, Home, ModelServer, Session, Wire, binaries::in_each_shell, keys, terminal::View};
 
-const HINT: &str = "still thinking; type commands, Ctrl-C on an empty line stops it";
+const HINT: &str = "Still thinking. Type commands; Ctrl-C on an empty line stops it.";
 /// Longer than any test waits; a test that fails must not hang the server's thread for good.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -139,11 +139,11 @@ fn control_c_on_an_empty_line_stops_the_turn_and_on_a_line_the_line() {
         type_aside(&shell, "echo x");
         shell.send(keys::CTRL_C);
         shell.wait_prompt();
-        assert!(!shell.look(|view| view.shows("stopped")), "{}", shell.dump());
+        assert!(!shell.look(|view| view.shows("Stopped.")), "{}", shell.dump());
         // zsh paints its prompt before it says that it stands: a key in between is its own, and whoever means it presses again.
         let stops = || {
             shell.send(keys::CTRL_C);
-            shell.holds_within(Duration::from_secs(6), |view| view.shows("stopped"))
+            shell.holds_within(Duration::from_secs(6), |view| view.shows("Stopped."))
         };
         assert!((0..5).any(|_| stops()), "{}", shell.dump());
         shell.wait_prompt();

@@ -3,7 +3,7 @@ use cohab_shell_relay::live::UntouchedPrompt;
 
 use super::*;
 
-const HINT: &str = "still thinking; type commands, Ctrl-C on an empty line stops it\n";
+const HINT: &str = "Still thinking. Type commands; Ctrl-C on an empty line stops it.\n";
 
 pub(super) fn user_ran(cwd: &str) -> LiveEvent {
     LiveEvent::UserCommandFinished(UserCommand {
@@ -175,7 +175,7 @@ fn control_c_on_an_empty_line_stops_the_turn() {
     let effects = bench.event(Event::StopKeyPressed);
     assert_eq!(effects, [Effect::Send(ClientMessage::CancelTurn { turn_id: TURN }), Effect::ComeBack]);
     assert!(!bench.app.takes_stop_key(UntouchedPrompt::Stands), "once");
-    assert_eq!(back(&mut bench), (vec![Effect::EndAnswer], "stopped\n----\n".into()));
+    assert_eq!(back(&mut bench), (vec![Effect::EndAnswer], "Stopped.\n----\n".into()));
     bench.live(LiveEvent::AnswerEnded);
     assert!(!bench.app.takes_stop_key(UntouchedPrompt::Stands), "no turn is on");
 }
@@ -224,7 +224,7 @@ fn the_queue_is_bounded() {
     for number in 0..9 {
         bench.enter(&format!("? {number}"));
         let shown = back(&mut bench).1;
-        let expected = if number < 8 { "queued: " } else { "not queued, too many wait: " };
+        let expected = if number < 8 { "queued: " } else { "not queued (too many wait): " };
         assert!(shown.starts_with(&format!("{expected}{number}\n")), "{shown}");
         bench.live(LiveEvent::KeysWait);
         bench.pass(200);
@@ -241,7 +241,7 @@ fn whoever_stops_the_turn_drops_the_queue() {
     back(&mut bench);
     let effects = bench.live(LiveEvent::CancelRequested { is_escape: false });
     assert_eq!(effects, [Effect::Send(ClientMessage::CancelTurn { turn_id: TURN }), Effect::EndAnswer]);
-    assert_eq!(bench.shown(), "stopped; 1 queued question was dropped\n----\n");
+    assert_eq!(bench.shown(), "Stopped. 1 queued question was dropped.\n----\n");
 }
 
 #[test]
@@ -251,7 +251,7 @@ fn without_a_daemon_nothing_queued_is_asked() {
     back(&mut bench);
     let down = Event::LinkDown { message: "cohabd is gone".into(), hint: "ask again".into() };
     assert_eq!(bench.event(down), [Effect::EndAnswer]);
-    let expected = "1 queued question was dropped\nError: cohabd is gone\nHint: ask again\n----\n";
+    let expected = "1 queued question was dropped.\nError: cohabd is gone\nHint: ask again\n----\n";
     assert_eq!(bench.shown(), expected);
 }
 
@@ -341,7 +341,7 @@ fn commands_to_the_assistant_queue_up_like_questions_and_never_go_to_a_model() {
     assert_eq!(queries(&effects), ["and then"]);
     assert!(effects.contains(&Effect::Copy("ls".into())), "{effects:?}");
     let shown = bench.shown();
-    assert!(shown.contains("? /copy\ncopied 1 line\n\n? /hlep\nThere is no /hlep; did you mean /help?"), "{shown}");
+    assert!(shown.contains("? /copy\nCopied 1 line.\n\n? /hlep\nThere is no /hlep; did you mean /help?"), "{shown}");
     assert!(shown.contains("\n\n? and then\n"), "{shown}");
     assert_eq!(bench.daemon(ended(TurnEndReason::Answered)), [Effect::EndAnswer]);
 }
