@@ -262,6 +262,7 @@ fn subject(subject: &ApprovalSubject) -> String {
         ApprovalSubject::Effect { tool, effect: Effect::Read { path } | Effect::Write { path, .. } } => {
             format!("{tool} {}", path.display())
         }
+        ApprovalSubject::Effect { tool, effect: Effect::Internal } => tool.clone(),
         ApprovalSubject::LocalServer { url, server, .. } => format!("ask {server} at {url}"),
     };
     clean(&text)
