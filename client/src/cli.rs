@@ -16,6 +16,7 @@ pub const SUBCOMMANDS: &[&str] = &[
     "models",
     "config",
     "usage",
+    "stats",
     "history",
     "why",
     "export",
@@ -31,7 +32,7 @@ pub const SUBCOMMANDS: &[&str] = &[
 
 /// Those that `cohab` hands over to the daemon's program, which owns settings, keys and models; help included.
 pub const HANDED_OVER: &[&str] =
-    &["setup", "models", "config", "probe-model", "usage", "sessions", "history", "why", "export"];
+    &["setup", "models", "config", "probe-model", "usage", "stats", "sessions", "history", "why", "export"];
 
 /// A terminal assistant that lives in your own shell
 #[derive(Debug, Parser)]

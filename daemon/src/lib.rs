@@ -17,6 +17,7 @@ pub mod safety;
 pub mod server;
 pub mod setup;
 pub mod shell;
+pub mod stats;
 pub mod store;
 pub mod tool;
 pub mod wiring;

@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use super::file::{self, StoreError};
+use super::{file::StoreError, salvage};
 
 /// Jobs that wait for the disk. Beyond, new ones are lost.
 const MAX_JOBS: usize = 1_024;
@@ -117,7 +117,7 @@ impl<J> Shared<J> {
             };
             match self.write(&jobs) {
                 Ok(()) => self.state().has_complained = false,
-                Err(error) => self.complain(&error.to_string()),
+                Err(error) => self.complain(&told(&error)),
             }
         }
     }
@@ -125,8 +125,8 @@ impl<J> Shared<J> {
     fn write(&self, jobs: &[J]) -> Result<(), StoreError> {
         match (self.write)(&self.path, jobs) {
             Err(error) if error.is_corruption() => {
-                let aside = file::move_aside(&self.path)?;
-                tracing::warn!(%error, aside = %aside.display(), "the store was broken; it was moved aside and begins anew");
+                tracing::warn!(%error, path = %self.path.display(), "the store is broken");
+                salvage::move_aside(&self.path)?;
                 (self.write)(&self.path, jobs)
             }
             result => result,
@@ -139,4 +139,9 @@ impl<J> Shared<J> {
             tracing::warn!(reason, "{} is not kept", self.subject);
         }
     }
+}
+
+/// What is wrong, and what helps.
+fn told(error: &StoreError) -> String {
+    error.remedy().map_or_else(|| error.to_string(), |remedy| format!("{error}; {remedy}"))
 }
