@@ -16,6 +16,7 @@ pub const SUBCOMMANDS: &[&str] = &[
     "models",
     "config",
     "usage",
+    "stats",
     "history",
     "why",
     "context",
@@ -32,8 +33,20 @@ pub const SUBCOMMANDS: &[&str] = &[
 ];
 
 /// Those that `cohab` hands over to the daemon's program, which owns settings, keys and models; help included.
-pub const HANDED_OVER: &[&str] =
-    &["setup", "models", "config", "probe-model", "usage", "sessions", "history", "why", "context", "tasks", "export"];
+pub const HANDED_OVER: &[&str] = &[
+    "setup",
+    "models",
+    "config",
+    "probe-model",
+    "usage",
+    "stats",
+    "sessions",
+    "history",
+    "why",
+    "context",
+    "tasks",
+    "export",
+];
 
 /// A terminal assistant that lives in your own shell
 #[derive(Debug, Parser)]

@@ -1,6 +1,6 @@
 //! The behaviour around the loop of a turn: one list to register it, in its order.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use cohab_protocol::ApprovalMode;
 use cohab_shell_relay::shell::Shell;
@@ -65,7 +65,7 @@ impl Around<'_> {
         let store = &self.assembly.parts.store;
         store.ready().await;
         let (session, turn) = (self.parts.session.key().to_string(), self.parts.turn_id.to_string());
-        Some(Accounting { store: Arc::clone(store), session, turn, wire, model, prices })
+        Some(Accounting { store: Arc::clone(store), session, turn, wire, model, prices, sent: Mutex::default() })
     }
 
     fn gate(self) -> Gate {
