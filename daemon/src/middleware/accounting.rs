@@ -21,9 +21,15 @@ pub struct Accounting {
     pub session: String,
     /// The turn, as it is written down.
     pub turn: String,
+    /// Who answered just now.
+    pub answered: Box<dyn Fn() -> Answered + Send + Sync>,
+}
+
+/// Who is paid.
+pub struct Answered {
     /// Name of the wire.
     pub wire: String,
-    /// Who answers.
+    /// The model.
     pub model: ModelKey,
     /// What the user says that it costs.
     pub prices: Option<Prices>,
@@ -31,16 +37,17 @@ pub struct Accounting {
 
 impl Middleware for Accounting {
     fn after_model(&self, usage: &mut TokenUsage) {
+        let Answered { wire, model, prices } = (self.answered)();
         let reported = usage.cost_microusd.map(|_| CostSource::Provider);
-        let by_prices = || self.prices.and_then(|prices| prices.cost_microusd(usage));
+        let by_prices = || prices.and_then(|prices| prices.cost_microusd(usage));
         let computed = if reported.is_some() { None } else { by_prices() };
         usage.cost_microusd = usage.cost_microusd.or(computed);
         self.store.record(CallRow {
             at: Timestamp::now(),
             session: self.session.clone(),
             turn: self.turn.clone(),
-            wire: self.wire.clone(),
-            model: self.model.clone(),
+            wire,
+            model,
             usage: *usage,
             cost_source: reported.or(computed.map(|_| CostSource::Prices)),
         });

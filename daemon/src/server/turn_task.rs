@@ -78,8 +78,13 @@ async fn answer(
     let sink = SessionSink::new(Arc::clone(session), query.turn_id, cancel.clone());
     let sink = Arc::new(RecordingSink::new(sink, Arc::clone(&recorder)));
     let (turn_id, sink_of_parts) = (query.turn_id, Arc::clone(&sink) as _);
-    let parts =
-        TurnParts { session: Arc::clone(session), turn_id, sink: sink_of_parts, recorder: Arc::clone(&recorder) };
+    let parts = TurnParts {
+        session: Arc::clone(session),
+        turn_id,
+        question: query.text.clone(),
+        sink: sink_of_parts,
+        recorder: Arc::clone(&recorder),
+    };
     let assembled = tokio::select! {
         biased;
         () = cancel.cancelled() => return (Ok(StopReason::Cancelled), Usage::default()),
