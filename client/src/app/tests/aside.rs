@@ -81,6 +81,15 @@ fn a_text_that_stalls_in_its_middle_counts_as_waiting_and_is_shown_whole_later()
 }
 
 #[test]
+fn a_long_question_leaves_room_for_the_prompt_it_stands_behind() {
+    let mut bench = aside();
+    assert_eq!(bench.enter(&format!("? {}", "word ".repeat(40))), [Effect::DecideLine(LineDecision::Assistant)]);
+    let shown = back(&mut bench).1;
+    let rows = || shown.lines().filter(|row| row.ends_with('…'));
+    assert!(rows().count() == 1 && rows().all(|row| row.chars().count() <= 54), "{shown}");
+}
+
+#[test]
 fn nobody_steps_aside_from_a_question_or_a_command() {
     let mut bench = Bench::in_a_turn();
     bench.daemon(ask("touch x", false));

@@ -125,6 +125,7 @@ fn keeping(rule: &Rule, scene: &Scene, width: usize, look: Look) -> Vec<Line<'st
 /// The keys that mean something for this question, in the order shown, and their meanings.
 fn keys(request: &ApprovalRequest, offer: &Offer) -> Vec<(&'static str, &'static str)> {
     let is_server = matches!(request.subject, ApprovalSubject::LocalServer { .. });
+    let is_change = matches!(request.subject, ApprovalSubject::FileChange { .. });
     let once = match (is_server, offer.as_one, request.is_dangerous) {
         (true, ..) => "yes",
         (_, true, _) => "all",
@@ -133,7 +134,7 @@ fn keys(request: &ApprovalRequest, offer: &Offer) -> Vec<(&'static str, &'static
     };
     let all = [
         ("y", once, true),
-        ("s", "this session", offer.session),
+        ("s", if is_change { "this file, this session" } else { "this session" }, offer.session),
         ("d", "this folder", offer.folder.is_some()),
         ("a", "always", offer.always.is_some()),
         ("o", "one by one", offer.as_one),
