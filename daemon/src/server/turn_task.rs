@@ -88,6 +88,7 @@ async fn answer(
     let parts = TurnParts {
         session: Arc::clone(session),
         turn_id,
+        question: query.text.clone(),
         sink: sink_of_parts,
         recorder: Arc::clone(&recorder),
         surroundings: Arc::clone(&surroundings),
