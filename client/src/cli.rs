@@ -18,6 +18,8 @@ pub const SUBCOMMANDS: &[&str] = &[
     "usage",
     "history",
     "why",
+    "trace",
+    "resume",
     "export",
     "policy",
     "gate",
@@ -31,7 +33,7 @@ pub const SUBCOMMANDS: &[&str] = &[
 
 /// Those that `cohab` hands over to the daemon's program, which owns settings, keys and models; help included.
 pub const HANDED_OVER: &[&str] =
-    &["setup", "models", "config", "probe-model", "usage", "sessions", "history", "why", "export"];
+    &["setup", "models", "config", "probe-model", "usage", "sessions", "history", "why", "trace", "resume", "export"];
 
 /// A terminal assistant that lives in your own shell
 #[derive(Debug, Parser)]
@@ -47,7 +49,8 @@ pub const HANDED_OVER: &[&str] =
     help_template = "{about}\n{usage-heading} {usage}\n\nCommands:\n{subcommands}\nOptions:\n{options}{after-help}",
     after_help = "Without a command your shell opens here. At its prompt `? question` and Enter\n\
         asks; Alt-Enter asks with the line as it stands.\n\
-        Also history why export policy gate init man completions shell-check probe-model"
+        Also history why trace resume export policy gate init man completions\n\
+        shell-check probe-model"
 )]
 pub struct Cli {
     /// What to do instead of opening the shell.
@@ -127,6 +130,12 @@ pub enum Command {
     /// Show the conversation behind a command of the assistant's
     #[command(hide = true)]
     Why(HandedOverArgs),
+    /// Show what a turn did, step by step
+    #[command(hide = true)]
+    Trace(HandedOverArgs),
+    /// Go on with a turn that the daemon's end interrupted
+    #[command(hide = true)]
+    Resume(HandedOverArgs),
     /// Write a turn as a script, a transcript or a recording
     #[command(hide = true)]
     Export(HandedOverArgs),

@@ -308,6 +308,8 @@ pub struct ToolContext<'a> {
     pub runner: &'a dyn CommandRunner,
     /// Consent for exactly this call, if it was needed; goes to the client with the command.
     pub approval: Option<String>,
+    /// `PlannedCall::run_id`.
+    pub run_id: String,
     /// Fires when the turn is cancelled.
     pub cancel: &'a CancellationToken,
 }

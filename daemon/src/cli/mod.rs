@@ -7,10 +7,12 @@ pub mod history;
 pub mod models;
 pub mod probe_model;
 mod record;
+pub mod resume;
 pub mod sessions;
 pub mod setup;
 #[cfg(test)]
 mod testing;
+pub mod trace;
 pub mod usage;
 pub mod who;
 pub mod why;
@@ -60,6 +62,10 @@ pub enum Command {
     History(history::HistoryArgs),
     /// Show the conversation behind a command of the assistant's
     Why(why::WhyArgs),
+    /// Show what a turn did, step by step
+    Trace(trace::TraceArgs),
+    /// Go on with a turn that the daemon's end interrupted
+    Resume(resume::ResumeArgs),
     /// Write a conversation as a script, a transcript or a recording
     Export(export::ExportArgs),
     /// Print this command line as JSON, for the completions and the manual of `cohab`
@@ -87,6 +93,8 @@ impl Command {
             Self::Sessions(args) => sessions::run(&args, paths, &mut io::stdin().lock(), &mut output, &mut errors),
             Self::History(args) => history::run(&args, paths, &mut output, &mut errors),
             Self::Why(args) => why::run(&args, paths, &mut output, &mut errors),
+            Self::Trace(args) => trace::run(&args, paths, &mut output, &mut errors),
+            Self::Resume(args) => resume::run(&args, paths, &mut output, &mut errors),
             Self::Export(args) => export::run(&args, paths, &mut output, &mut errors),
             Self::Who => who::run(paths, &mut output, &mut errors),
             Self::Definitions => {

@@ -7,6 +7,7 @@
 pub mod approver;
 mod connection;
 mod convert;
+mod going_on;
 pub mod lease;
 pub mod listener;
 mod requests;
@@ -37,7 +38,7 @@ use crate::{
         port::{EventSink, ModelInfo},
     },
     recording::TurnRecorder,
-    store::sessions::Archive,
+    store::sessions::{Archive, steps::Step},
 };
 use session::{RECONNECT_GRACE, Session, Variables};
 
@@ -106,6 +107,8 @@ pub struct TurnParts {
     pub sink: Arc<dyn EventSink>,
     /// Keeps what happens.
     pub recorder: Arc<TurnRecorder>,
+    /// Steps of an earlier daemon's turn of which nobody knows whether they were done.
+    pub doubts: Vec<Step>,
 }
 
 /// Where the daemon keeps things, for people.

@@ -14,6 +14,7 @@ mod harness;
 mod init;
 mod install;
 mod keys;
+mod kill;
 mod lease;
 mod offline;
 mod probe;

@@ -1,6 +1,7 @@
 //! Sessions in an SQLite file.
 
 mod read;
+mod steps;
 mod write;
 
 use std::path::Path;
@@ -8,7 +9,10 @@ use std::path::Path;
 use jiff::Timestamp;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
-use super::{Entry, EventRow, Found, Left, SessionRow, StateStore};
+use super::{
+    Entry, EventRow, Found, Left, SessionRow, StateStore,
+    steps::{Checkpoint, CheckpointStore, Step, Turn},
+};
 use crate::{
     agent::port::Message,
     store::file::{self, Form, StoreError},
@@ -18,7 +22,9 @@ use crate::{
 const MAX_PAGES: u32 = 65_536;
 
 /// What brings a file from each version to the next. Append only.
-const MIGRATIONS: &[&str] = &["
+const MIGRATIONS: &[&str] = &[FIRST, steps::MIGRATION];
+
+const FIRST: &str = "
     CREATE TABLE sessions (
         key TEXT NOT NULL PRIMARY KEY,
         id TEXT NOT NULL UNIQUE,
@@ -51,7 +57,7 @@ const MIGRATIONS: &[&str] = &["
     ) STRICT, WITHOUT ROWID;
     CREATE VIRTUAL TABLE search USING fts5 (text);
     INSERT INTO search (search, rank) VALUES ('secure-delete', 1);
-"];
+";
 
 /// What is removed is overwritten, and gives its room back.
 const FORM: Form = Form {
@@ -170,5 +176,23 @@ impl StateStore for SqliteStore {
         let removed = self.write(|transaction| write::remove_older(transaction, before.as_millisecond()))?;
         self.shrink()?;
         Ok(removed)
+    }
+}
+
+impl CheckpointStore for SqliteStore {
+    fn checkpoint(&mut self, checkpoints: &[Checkpoint]) -> Result<(), StoreError> {
+        self.write(|transaction| checkpoints.iter().try_for_each(|one| steps::keep(transaction, one)))
+    }
+
+    fn turns(&self, key: &str, limit: usize) -> Result<Vec<Turn>, StoreError> {
+        steps::turns(&self.connection, key, limit)
+    }
+
+    fn steps(&self, key: &str, turn: &str) -> Result<Vec<Step>, StoreError> {
+        steps::steps(&self.connection, key, turn)
+    }
+
+    fn unfinished(&self, limit: usize) -> Result<Vec<Turn>, StoreError> {
+        steps::unfinished(&self.connection, limit)
     }
 }

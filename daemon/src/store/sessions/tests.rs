@@ -1,2 +1,4 @@
+pub(super) mod checkpoints;
 mod conformance;
 mod file;
+mod measures;
