@@ -131,9 +131,10 @@ fn line(step: &Step, is_alive: bool) -> String {
     let title = one_line(&metadata.title, TITLE_MAX_CHARS);
     let subject = match step.kind {
         StepType::ModelInference => format!("model {}", metadata.model.as_deref().unwrap_or_default()),
-        StepType::ToolCall => format!("{} {title}", metadata.tool.as_deref().unwrap_or_default()),
+        StepType::ToolCall | StepType::MemoryUpdate => {
+            format!("{} {title}", metadata.tool.as_deref().unwrap_or_default())
+        }
         StepType::UserMessage => "question".to_owned(),
-        StepType::MemoryUpdate => "memory".to_owned(),
         StepType::Compaction => "conversation shortened".to_owned(),
         StepType::System => format!("cohab: {}", said(step)),
     };

@@ -14,7 +14,7 @@ use super::{Opening, clean, end_word};
 use crate::{
     agent::{
         PlannedCall, TurnResult, TurnState,
-        port::{Activity, AssistantMessage, Message, ModelInfo, StepResult, TokenUsage, ToolResult, TurnEvent},
+        port::{Activity, AssistantMessage, Effect, Message, ModelInfo, StepResult, TokenUsage, ToolResult, TurnEvent},
     },
     store::sessions::{
         Archive, Entry, TITLE_MAX_CHARS,
@@ -185,7 +185,9 @@ impl StepLog {
             has_effects: has_effects(&call.intent.effect),
             ..Metadata::default()
         };
-        let Some(step) = state.begin(StepType::ToolCall, json!(call.args), metadata) else { return };
+        let is_memory = matches!(call.intent.effect, Effect::Internal);
+        let kind = if is_memory { StepType::MemoryUpdate } else { StepType::ToolCall };
+        let Some(step) = state.begin(kind, json!(call.args), metadata) else { return };
         call.run_id.clone_from(&step.id);
         state.calls.insert(call.call_id.clone(), step.clone());
         state.shown.extend(call.step.map(|shown| (call.call_id.clone(), shown)));

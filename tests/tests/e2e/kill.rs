@@ -1,5 +1,7 @@
 //! The daemon is killed again and again in the middle of a turn of 20 commands: nothing that was done is lost, nothing is done twice.
 
+#![expect(clippy::print_stderr, reason = "a test says what it counted")]
+
 use std::{
     collections::HashMap,
     fs,
@@ -255,7 +257,7 @@ fn killed_at_200_random_points_nothing_is_lost_and_nothing_runs_twice() {
         turn(&home, &mut count, &mut dice);
     }
     let Count { kills, turns, ran, unknown, not_run } = count;
-    println!(
+    eprintln!(
         "{kills} kills in {turns} turns of {COMMANDS} commands: {ran} commands ran once, 0 ran twice, 0 results were lost; \
          {unknown} were told as unknown, {not_run} as not run and asked for again"
     );

@@ -75,14 +75,14 @@ pub fn put_result(conversation: &mut [Message], result: &ToolResult) {
     }
 }
 
-/// Whether it changes something, or may.
+/// Whether it changes something, or may; the session's own notes do not count.
 #[must_use]
 pub fn has_effects(effect: &Effect) -> bool {
-    !matches!(effect, Effect::Read { .. })
+    matches!(effect, Effect::RunCommand { .. } | Effect::Write { .. })
 }
 
 fn is_work(kind: StepType) -> bool {
-    matches!(kind, StepType::ModelInference | StepType::ToolCall)
+    matches!(kind, StepType::ModelInference | StepType::ToolCall | StepType::MemoryUpdate)
 }
 
 fn is_over(status: StepStatus) -> bool {

@@ -1,5 +1,7 @@
 //! How long it takes. The bounds are those of the releases; a build for tests keeps them, too.
 
+#![expect(clippy::print_stderr, reason = "a measure is told")]
+
 use std::time::{Duration, Instant};
 
 use super::{
@@ -65,7 +67,7 @@ async fn an_intent_is_on_disk_in_5_ms_and_a_turn_of_1000_steps_goes_on_in_100_ms
     let started = Instant::now();
     let stored = Archive::at(path).load("s").expect("it can be read").expect("it is there");
     let resumed = started.elapsed();
-    println!("intents: median {median:?}, p99 {p99:?}; resume of {STEPS} steps: {resumed:?}");
+    eprintln!("intents: median {median:?}, p99 {p99:?}; resume of {STEPS} steps: {resumed:?}");
     let unfinished = stored.unfinished.expect("it can go on");
     assert_eq!((unfinished.done, unfinished.unknown.len()), (STEPS as usize, 0));
     assert_eq!(stored.conversation.len(), 2 * STEPS as usize + 2);
