@@ -20,6 +20,8 @@ pub const SUBCOMMANDS: &[&str] = &[
     "why",
     "trace",
     "resume",
+    "context",
+    "tasks",
     "export",
     "policy",
     "gate",
@@ -32,8 +34,21 @@ pub const SUBCOMMANDS: &[&str] = &[
 ];
 
 /// Those that `cohab` hands over to the daemon's program, which owns settings, keys and models; help included.
-pub const HANDED_OVER: &[&str] =
-    &["setup", "models", "config", "probe-model", "usage", "sessions", "history", "why", "trace", "resume", "export"];
+pub const HANDED_OVER: &[&str] = &[
+    "setup",
+    "models",
+    "config",
+    "probe-model",
+    "usage",
+    "sessions",
+    "history",
+    "why",
+    "trace",
+    "resume",
+    "context",
+    "tasks",
+    "export",
+];
 
 /// A terminal assistant that lives in your own shell
 #[derive(Debug, Parser)]
@@ -48,9 +63,9 @@ pub const HANDED_OVER: &[&str] =
     // As tight as it is, it fits a small terminal.
     help_template = "{about}\n{usage-heading} {usage}\n\nCommands:\n{subcommands}\nOptions:\n{options}{after-help}",
     after_help = "Without a command your shell opens here. At its prompt `? question` and Enter\n\
-        asks; Alt-Enter asks with the line as it stands.\n\
-        Also history why trace resume export policy gate init man completions\n\
-        shell-check probe-model"
+        asks; Alt-Enter asks with the line as it stands. Also context tasks history\n\
+        why trace resume export policy gate init man completions shell-check\n\
+        probe-model"
 )]
 pub struct Cli {
     /// What to do instead of opening the shell.
@@ -136,6 +151,12 @@ pub enum Command {
     /// Go on with a turn that the daemon's end interrupted
     #[command(hide = true)]
     Resume(HandedOverArgs),
+    /// Show what would be sent with the next question, in tokens by section
+    #[command(hide = true)]
+    Context(HandedOverArgs),
+    /// List what conversations still mean to do
+    #[command(hide = true)]
+    Tasks(HandedOverArgs),
     /// Write a turn as a script, a transcript or a recording
     #[command(hide = true)]
     Export(HandedOverArgs),

@@ -19,5 +19,6 @@ pub mod server;
 pub mod setup;
 pub mod shell;
 pub mod store;
+pub mod tasks;
 pub mod tool;
 pub mod wiring;

@@ -5,6 +5,7 @@
 //! hostile harms its own session at most.
 
 pub mod approver;
+mod asking;
 mod connection;
 mod convert;
 mod going_on;
@@ -18,7 +19,7 @@ mod timeline;
 mod turn_task;
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeMap, HashMap},
     path::PathBuf,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
@@ -37,6 +38,7 @@ use crate::{
         Agent, TurnError,
         port::{EventSink, ModelInfo},
     },
+    context::{report::Fixed, surroundings::Surroundings},
     recording::TurnRecorder,
     store::sessions::{Archive, steps::Step},
 };
@@ -71,21 +73,10 @@ pub trait Assembler: Send + Sync {
     ///
     /// # Errors
     /// `TurnError::Settings` when the settings are wrong.
-    async fn outlook(&self, variables: &Variables) -> Result<Outlook, TurnError>;
+    async fn outlook(&self, variables: &Variables, surroundings: &Surroundings) -> Result<Fixed, TurnError>;
 
-    /// What the project around this folder says to assistants, if it is told soon.
-    async fn project_notes(&self, cwd: PathBuf) -> Option<String>;
-}
-
-/// What is sent beside a conversation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Outlook {
-    /// Of the system prompt, estimated.
-    pub system_tokens: u64,
-    /// Of all tools, estimated.
-    pub tools_tokens: u64,
-    /// What the model takes; `None` where there is none.
-    pub window_tokens: Option<u64>,
+    /// What lies around this folder; nothing if that is not known soon.
+    async fn surroundings(&self, cwd: PathBuf) -> Arc<Surroundings>;
 }
 
 /// Who would answer.
@@ -109,6 +100,8 @@ pub struct TurnParts {
     pub recorder: Arc<TurnRecorder>,
     /// Steps of an earlier daemon's turn of which nobody knows whether they were done.
     pub doubts: Vec<Step>,
+    /// What lies around the question.
+    pub surroundings: Arc<Surroundings>,
 }
 
 /// Where the daemon keeps things, for people.
@@ -218,6 +211,16 @@ impl Daemon {
         let session = Arc::new(Session::new(key.clone()));
         sessions.insert(key.clone(), Arc::clone(&session));
         Some(session)
+    }
+
+    /// Kinds of sessions with a client, and how many of each. The kind is what a name begins with.
+    fn channels(&self) -> Vec<(String, usize)> {
+        let mut channels = BTreeMap::new();
+        for session in self.sessions().values().filter(|session| session.detached_since().is_none()) {
+            let kind = session.key().0.split(':').next().unwrap_or_default().to_owned();
+            *channels.entry(kind).or_default() += 1;
+        }
+        channels.into_iter().collect()
     }
 
     /// Whether a client is at the session of this name.

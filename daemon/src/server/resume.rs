@@ -58,6 +58,8 @@ fn take(session: &Session, stored: Stored) {
         *conversation = messages;
         session.record().go_on_from(stored.left);
         stored.unfinished.into_iter().for_each(|unfinished| session.record().was_interrupted(unfinished));
+        // They were refused by nobody when they were kept.
+        let _ = session.tasks().replace(stored.tasks);
     }
 }
 
@@ -88,6 +90,8 @@ pub fn forget(archive: &Archive, session: &Session) {
     session.record().restore_once();
     give_up(archive, session);
     archive.keep(Entry::Conversation { session: session.key().to_string(), from: 0, messages: Vec::new() });
+    let _ = session.tasks().replace(Vec::new());
+    archive.keep(Entry::Tasks { session: session.key().to_string(), tasks: Vec::new() });
 }
 
 /// What `attach` asks to go on with: its name takes the place of the start of its id.

@@ -7,21 +7,25 @@ use std::{
 };
 
 use cohab_protocol::{
-    DaemonMessage, MAX_PIPED_INPUT_BYTES, MAX_QUERY_BYTES, ResumeTurn, TurnEnded, TurnId, Usage, UserQuery, WireError,
-    WireErrorKind,
+    DaemonMessage, MAX_QUERY_BYTES, ResumeTurn, TurnEnded, TurnId, Usage, UserQuery, WireError, WireErrorKind,
 };
 use futures::FutureExt;
 use tokio_util::sync::CancellationToken;
 
-use super::{Daemon, TurnParts, convert, going_on, requests, resume, session::Session, sink::SessionSink};
+use super::{
+    Daemon, TurnParts,
+    asking::{self, Asked},
+    convert, going_on, resume,
+    session::Session,
+    sink::SessionSink,
+};
 use crate::{
-    agent::{StopReason, TurnError, TurnState},
-    context::{
-        fit::fit,
-        query::{Environment, Query, untold},
+    agent::{
+        StopReason, TurnError, TurnState,
+        port::{EventSink as _, TurnEvent},
     },
+    context::fit::fit,
     recording::{Opening, RecordingSink, TurnRecorder},
-    safety::cut_middle,
     store::sessions::steps::recover::Unfinished,
 };
 
@@ -122,12 +126,17 @@ async fn answer(
     let sink = Arc::new(RecordingSink::new(sink, Arc::clone(&recorder)));
     let sink_of_parts = Arc::clone(&sink) as _;
     let doubts = unfinished.iter().flat_map(|unfinished| unfinished.unknown.iter().cloned()).collect();
+    let surroundings = daemon.assembler.surroundings(ask.cwd()).await;
+    if let Some(notice) = session.named().notice(&surroundings.skipped) {
+        sink.emit(TurnEvent::Notice(notice)).await;
+    }
     let parts = TurnParts {
         session: Arc::clone(session),
         turn_id,
         sink: sink_of_parts,
         recorder: Arc::clone(&recorder),
         doubts,
+        surroundings: Arc::clone(&surroundings),
     };
     let assembled = tokio::select! {
         biased;
@@ -145,8 +154,7 @@ async fn answer(
     let history = session.conversation().lock().unwrap_or_else(PoisonError::into_inner).clone();
     let mut state = match (&ask, unfinished) {
         (Ask::Query(query), _) => {
-            let notes = daemon.assembler.project_notes(query.cwd.to_path_buf()).await;
-            let question = question(session, query, untold(notes.as_deref(), requests::told(&history)));
+            let question = asking::question(daemon, session, &surroundings, &history, &Asked::by(query));
             TurnState::new(history, question)
         }
         (Ask::Resume(_), Some(unfinished)) => {
@@ -186,18 +194,4 @@ fn opening(session: &Session, ask: &Ask, unfinished: Option<&Unfinished>) -> Ope
         piped_bytes,
         resumed_from: unfinished.map(|unfinished| unfinished.turn.turn.clone()),
     }
-}
-
-fn question(session: &Session, query: &UserQuery, project_notes: Option<&str>) -> String {
-    let environment = Environment {
-        cwd: query.cwd.to_path_buf(),
-        shell: session.live_shell(),
-        os: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
-        date: jiff::Zoned::now().date().to_string(),
-        columns: query.columns,
-    };
-    let piped_input = query.piped_input.as_deref().map(|text| cut_middle(text, MAX_PIPED_INPUT_BYTES));
-    let history = session.history();
-    let (piped_input, question) = (piped_input.as_deref(), query.text.as_str());
-    Query { environment, history: &history, project_notes, piped_input, question }.to_text()
 }

@@ -18,6 +18,7 @@ use crate::{
         StoreError,
         worker::{Hold, Worker},
     },
+    tasks::Task,
 };
 
 /// A turn that went on so often has no steps before.
@@ -43,6 +44,8 @@ pub struct Stored {
     pub left: Left,
     /// The turn that it was interrupted in; the last message says that, and no more.
     pub unfinished: Option<Unfinished>,
+    /// What it means to do.
+    pub tasks: Vec<Task>,
 }
 
 impl Archive {
@@ -107,7 +110,8 @@ impl Archive {
         let Some(session) = store.session(key)? else { return Ok(None) };
         let Recovered { conversation, unfinished } = recovered(&store, key)?;
         let left = store.left(key)?.unwrap_or_default();
-        Ok(Some(Stored { session, conversation, left, unfinished }))
+        let tasks = store.tasks(key)?;
+        Ok(Some(Stored { session, conversation, left, unfinished, tasks }))
     }
 
     /// All events of a session.

@@ -16,15 +16,15 @@ use super::{
 use crate::{
     agent::port::Message,
     store::file::{self, Form, StoreError},
+    tasks::Task,
 };
 
 /// Largest file, in pages of 4 KiB: 256 MiB. The limit of what is kept is lower.
 const MAX_PAGES: u32 = 65_536;
 
 /// What brings a file from each version to the next. Append only.
-const MIGRATIONS: &[&str] = &[FIRST, steps::MIGRATION];
-
-const FIRST: &str = "
+const MIGRATIONS: &[&str] = &[
+    "
     CREATE TABLE sessions (
         key TEXT NOT NULL PRIMARY KEY,
         id TEXT NOT NULL UNIQUE,
@@ -57,7 +57,17 @@ const FIRST: &str = "
     ) STRICT, WITHOUT ROWID;
     CREATE VIRTUAL TABLE search USING fts5 (text);
     INSERT INTO search (search, rank) VALUES ('secure-delete', 1);
-";
+",
+    "
+    CREATE TABLE tasks (
+        session TEXT NOT NULL,
+        position INTEGER NOT NULL,
+        payload TEXT NOT NULL,
+        PRIMARY KEY (session, position)
+    ) STRICT, WITHOUT ROWID;
+",
+    steps::MIGRATION,
+];
 
 /// What is removed is overwritten, and gives its room back.
 const FORM: Form = Form {
@@ -153,6 +163,10 @@ impl StateStore for SqliteStore {
 
     fn left(&self, key: &str) -> Result<Option<Left>, StoreError> {
         read::left(&self.connection, key)
+    }
+
+    fn tasks(&self, key: &str) -> Result<Vec<Task>, StoreError> {
+        read::tasks(&self.connection, key)
     }
 
     fn set_title(&mut self, key: &str, title: &str) -> Result<bool, StoreError> {
