@@ -111,7 +111,7 @@ impl Middleware for Calls {
 fn noted(call: &PlannedCall, approval: Approval) -> Call {
     let command = match &call.intent.effect {
         Effect::RunCommand { command } => Some(sanitize(command)),
-        Effect::Read { .. } | Effect::Write { .. } => None,
+        Effect::Read { .. } | Effect::Write { .. } | Effect::Internal => None,
     };
     Call {
         tool: call.tool.clone(),

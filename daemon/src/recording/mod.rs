@@ -34,7 +34,7 @@ use crate::{
 };
 
 /// How a turn begins.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Opening {
     /// Name of the session.
     pub session: String,
@@ -273,6 +273,7 @@ fn subject(subject: &ApprovalSubject) -> String {
         ApprovalSubject::Effect { tool, effect: Effect::Read { path } | Effect::Write { path, .. } } => {
             format!("{tool} {}", path.display())
         }
+        ApprovalSubject::Effect { tool, effect: Effect::Internal } => tool.clone(),
         ApprovalSubject::LocalServer { url, server, .. } => format!("ask {server} at {url}"),
     };
     clean(&text)

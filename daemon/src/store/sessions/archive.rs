@@ -42,11 +42,14 @@ impl Archive {
     pub fn at(path: PathBuf) -> Self {
         let is_broken = Arc::new(AtomicBool::new(false));
         let was_found_broken = Arc::clone(&is_broken);
-        let worker = Worker::new(path.clone(), "conversations", move |path, entries| {
-            if was_found_broken.swap(false, Ordering::Relaxed) {
-                return Err(StoreError::Broken);
-            }
-            SqliteStore::create(path)?.append(entries)
+        let worker = Worker::new(path.clone(), "conversations", move |path| {
+            let (mut store, was_found_broken) = (SqliteStore::create(path)?, Arc::clone(&was_found_broken));
+            Ok(Box::new(move |entries| {
+                if was_found_broken.swap(false, Ordering::Relaxed) {
+                    return Err(StoreError::Broken);
+                }
+                store.append(entries)
+            }))
         });
         Self { path, worker: Arc::new(worker), is_broken }
     }
