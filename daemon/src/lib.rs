@@ -20,5 +20,6 @@ pub mod setup;
 pub mod shell;
 pub mod stats;
 pub mod store;
+pub mod tasks;
 pub mod tool;
 pub mod wiring;

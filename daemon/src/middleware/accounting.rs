@@ -29,14 +29,20 @@ pub struct Accounting {
     pub session: String,
     /// The turn, as it is written down.
     pub turn: String,
+    /// Who answered just now.
+    pub answered: Box<dyn Fn() -> Answered + Send + Sync>,
+    /// When the last request was made.
+    pub sent: Mutex<Option<Instant>>,
+}
+
+/// Who is paid.
+pub struct Answered {
     /// Name of the wire.
     pub wire: String,
-    /// Who answers.
+    /// The model.
     pub model: ModelKey,
     /// What the user says that it costs.
     pub prices: Option<Prices>,
-    /// When the last request was made.
-    pub sent: Mutex<Option<Instant>>,
 }
 
 #[async_trait]
@@ -46,8 +52,9 @@ impl Middleware for Accounting {
     }
 
     fn after_model(&self, usage: &mut TokenUsage) {
+        let Answered { wire, model, prices } = (self.answered)();
         let reported = usage.cost_microusd.map(|_| CostSource::Provider);
-        let by_prices = || self.prices.and_then(|prices| prices.cost_microusd(usage));
+        let by_prices = || prices.and_then(|prices| prices.cost_microusd(usage));
         let computed = if reported.is_some() { None } else { by_prices() };
         usage.cost_microusd = usage.cost_microusd.or(computed);
         let sent = self.sent.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -55,8 +62,8 @@ impl Middleware for Accounting {
             at: Timestamp::now(),
             session: self.session.clone(),
             turn: self.turn.clone(),
-            wire: self.wire.clone(),
-            model: self.model.clone(),
+            wire,
+            model,
             usage: *usage,
             cost_source: reported.or(computed.map(|_| CostSource::Prices)),
             took_ms: sent.map(|sent| u64::try_from(sent.elapsed().as_millis()).unwrap_or(u64::MAX)),

@@ -31,6 +31,7 @@ use crate::{
         Archive, Entry, Limits, TITLE_MAX_CHARS,
         event::{Approval, Call, CallResult, Event, OUTPUT_TAIL_BYTES, TEXT_BYTES},
     },
+    tasks::Task,
 };
 
 /// How a turn begins.
@@ -138,6 +139,14 @@ impl TurnRecorder {
         }
         let piped_bytes = u64::try_from(self.opening.piped_bytes).unwrap_or(u64::MAX);
         self.keep(Event::Question { text: question, cwd, shell: self.opening.shell.clone(), piped_bytes });
+    }
+
+    /// The session means to do this now.
+    pub fn tasks(&self, tasks: &[Task]) {
+        if self.is_on() {
+            let session = self.opening.session.clone();
+            self.archive.keep(Entry::Tasks { session, tasks: tasks.to_vec() });
+        }
     }
 
     /// What the turn builds on.

@@ -14,6 +14,7 @@ use super::{Entry, Found, Left, SessionRow, SqliteStore, StateStore};
 use crate::{
     agent::port::Message,
     store::{StoreError, worker::Worker},
+    tasks::Task,
 };
 
 /// Keeps sessions off everybody's way, and finds them again. No file is open while nothing is written or read.
@@ -34,6 +35,8 @@ pub struct Stored {
     pub conversation: Vec<Message>,
     /// How its shell was left.
     pub left: Left,
+    /// What it means to do.
+    pub tasks: Vec<Task>,
 }
 
 impl Archive {
@@ -103,7 +106,8 @@ impl Archive {
         let stored = self.read(|store| {
             let Some(session) = store.session(key)? else { return Ok(None) };
             let (conversation, left) = (store.conversation(key)?, store.left(key)?.unwrap_or_default());
-            Ok(Some(Stored { session, conversation, left }))
+            let tasks = store.tasks(key)?;
+            Ok(Some(Stored { session, conversation, left, tasks }))
         })?;
         Ok(stored.flatten())
     }
