@@ -37,7 +37,7 @@ use crate::{
 };
 
 /// How a turn begins.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Opening {
     /// Name of the session.
     pub session: String,

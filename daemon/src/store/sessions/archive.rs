@@ -64,11 +64,16 @@ impl Archive {
         let is_broken = Arc::new(AtomicBool::new(false));
         let was_found_broken = Arc::clone(&is_broken);
         let worker = Worker::new(path.clone(), "conversations", move |path| {
-            if was_found_broken.swap(false, Ordering::Relaxed) {
-                return Err(StoreError::Broken);
-            }
+            let was_found_broken = Arc::clone(&was_found_broken);
+            let check =
+                move || if was_found_broken.swap(false, Ordering::Relaxed) { Err(StoreError::Broken) } else { Ok(()) };
+            // Also before it is opened: that may fail for the same reason.
+            check()?;
             let mut store = SqliteStore::create(path)?;
-            Ok(Box::new(move |entries| store.append(entries)))
+            Ok(Box::new(move |entries| {
+                check()?;
+                store.append(entries)
+            }))
         });
         Self { path, worker: Arc::new(worker), is_broken }
     }
