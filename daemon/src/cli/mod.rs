@@ -4,6 +4,7 @@ pub mod config;
 pub mod definitions;
 pub mod export;
 pub mod history;
+mod model_jobs;
 pub mod models;
 pub mod probe_model;
 mod record;
