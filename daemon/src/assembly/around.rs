@@ -1,6 +1,9 @@
 //! The behaviour around the loop of a turn: one list to register it, in its order.
 
-use std::sync::{Arc, Mutex};
+use std::{
+    hash::{DefaultHasher, Hash as _, Hasher as _},
+    sync::{Arc, Mutex},
+};
 
 use cohab_protocol::ApprovalMode;
 use cohab_shell_relay::shell::Shell;
@@ -11,12 +14,13 @@ use crate::{
         Middleware,
         port::{Approver, ModelProvider},
     },
-    context::model_table::Prices,
+    context::{model_table::Prices, query::history_text},
     middleware::{
         accounting::{Accounting, Answered},
         checkpoint::Checkpoint,
         escalation::Escalation,
         meanwhile::Meanwhile,
+        response_cache::GivenAgain,
         window::{Room, Window},
     },
     provider::ladder::Ladder,
@@ -48,6 +52,7 @@ impl Around<'_> {
         if let Some(accounting) = self.accounting().await {
             list.push(Arc::new(accounting));
         }
+        list.extend(self.given_again().map(|again| Arc::new(again) as Arc<dyn Middleware>));
         let room = self.room();
         let store = Arc::clone(&self.assembly.parts.store);
         list.push(Arc::new(Window::new(store, Box::new(move || room().0))));
@@ -101,6 +106,23 @@ impl Around<'_> {
             let own = other.or(Some(&settings.model));
             Assembly::room(provider.as_ref(), own, &settings.models)
         }
+    }
+
+    /// What gives answers again; nothing does where no model answers.
+    fn given_again(&self) -> Option<GivenAgain> {
+        let Around { assembly, parts, provider, settings, .. } = self;
+        let mut history = DefaultHasher::new();
+        history_text(&parts.session.history()).hash(&mut history);
+        (settings.is_cache_on && !provider.info().is_offline).then(|| GivenAgain {
+            cache: Arc::clone(&assembly.answers),
+            provider: Arc::clone(provider),
+            sink: Arc::clone(&parts.sink),
+            session: parts.session.key().to_string(),
+            history: history.finish(),
+            cwd: parts.session.cwd(),
+            home: assembly.parts.home.clone(),
+            key: Mutex::default(),
+        })
     }
 
     fn gate(self) -> Gate {

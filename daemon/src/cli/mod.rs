@@ -5,6 +5,7 @@ pub mod context;
 pub mod definitions;
 pub mod export;
 pub mod history;
+mod model_jobs;
 pub mod models;
 pub mod probe_model;
 mod record;
