@@ -19,7 +19,12 @@ pub use self::{
     error::{ConfigError, Position},
     file::{Change, ConfigFile},
 };
-use crate::{context::model_table::ModelTable, provider::settings::ModelSettings, store::sessions::Limits};
+use crate::{
+    context::model_table::ModelTable,
+    jobs::{RoleSettings, TierSettings},
+    provider::settings::ModelSettings,
+    store::sessions::Limits,
+};
 
 /// What the file says, with defaults for what it does not.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -31,6 +36,10 @@ pub struct Settings {
     pub model: ModelSettings,
     /// `[profiles.NAME]`.
     pub profiles: BTreeMap<String, ModelSettings>,
+    /// `[tiers]`.
+    pub tiers: TierSettings,
+    /// `[roles]`.
+    pub roles: RoleSettings,
     /// `[approval]`.
     pub approval: ApprovalSettings,
     /// `[limits]`.
