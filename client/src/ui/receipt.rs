@@ -80,9 +80,8 @@ fn facts(change: &StateChange, home: &Path, look: Look) -> Vec<String> {
         Item::Alias(kind, name) => Some(alias(*kind, name, step)),
         _ => None,
     }));
-    let kinds: [(fn(String) -> Item, &str); 3] =
-        [(Item::Function, "function"), (Item::Abbreviation, "abbr"), (Item::Variable, "variable")];
-    for (item, word) in kinds {
+    let function: fn(String) -> Item = Item::Function;
+    for (item, word) in [(function, "function"), (Item::Abbreviation, "abbr"), (Item::Variable, "variable")] {
         let names = group(change, ", ", |found, step| match found {
             Item::Function(name) | Item::Abbreviation(name) | Item::Variable(name) if item(name.clone()) == *found => {
                 Some(format!("{}{}", if step.after.is_none() { "-" } else { "" }, one_line(name)))
