@@ -14,7 +14,7 @@ use crate::{
         Middleware,
         port::{Approver, ModelProvider},
     },
-    context::{model_table::Prices, query::history_text},
+    context::{model_table::Prices, sections::timeline::history_text},
     middleware::{
         accounting::{Accounting, Answered},
         checkpoint::Checkpoint,
