@@ -91,6 +91,7 @@ fn load_settings(paths: &Paths, variables: &Variables, home: &Path) -> Result<Tu
         limits: TurnLimits { model_calls: settings.limits.steps_per_turn },
         tools,
         kept: settings.sessions.limits(),
+        is_cache_on: settings.cache.enabled,
         jobs,
     })
 }

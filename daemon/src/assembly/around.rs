@@ -1,6 +1,9 @@
 //! The behaviour around the loop of a turn: one list to register it, in its order.
 
-use std::sync::{Arc, Mutex};
+use std::{
+    hash::{DefaultHasher, Hash as _, Hasher as _},
+    sync::{Arc, Mutex},
+};
 
 use cohab_protocol::ApprovalMode;
 use cohab_shell_relay::shell::Shell;
@@ -11,17 +14,21 @@ use crate::{
         Middleware,
         port::{Approver, ModelProvider},
     },
-    context::model_table::Prices,
+    context::{model_table::Prices, sections::timeline::history_text},
     middleware::{
         accounting::{Accounting, Answered},
         checkpoint::Checkpoint,
         escalation::Escalation,
         meanwhile::Meanwhile,
+        response_cache::GivenAgain,
         window::{Room, Window},
     },
     provider::ladder::Ladder,
-    recording::hooks::{Calls, Proposals},
-    safety::{gate::Gate, inbound::Inbound},
+    recording::{
+        hooks::{Calls, Proposals},
+        step_hooks::{Intents, Steps},
+    },
+    safety::{doubt::Doubt, gate::Gate, inbound::Inbound},
     server::TurnParts,
 };
 
@@ -41,10 +48,11 @@ impl Around<'_> {
     pub async fn list(self) -> Vec<Arc<dyn Middleware>> {
         let (session, recorder) = (&self.parts.session, &self.parts.recorder);
         let is_offline = self.provider.info().is_offline;
-        let mut list: Vec<Arc<dyn Middleware>> = Vec::new();
+        let mut list: Vec<Arc<dyn Middleware>> = vec![Arc::new(Steps(Arc::clone(recorder)))];
         if let Some(accounting) = self.accounting().await {
             list.push(Arc::new(accounting));
         }
+        list.extend(self.given_again().map(|again| Arc::new(again) as Arc<dyn Middleware>));
         let room = self.room();
         let store = Arc::clone(&self.assembly.parts.store);
         list.push(Arc::new(Window::new(store, Box::new(move || room().0))));
@@ -64,8 +72,11 @@ impl Around<'_> {
             move || session.approval() != ApprovalMode::All
         };
         let calls = Calls::new(Arc::clone(recorder), Box::new(is_asked));
+        let doubt = Doubt::new(&self.parts.doubts, Arc::clone(&self.approver));
         list.push(Arc::new(self.gate()));
+        list.push(Arc::new(doubt));
         list.push(Arc::new(calls));
+        list.push(Arc::new(Intents(Arc::clone(recorder))));
         list
     }
 
@@ -95,6 +106,23 @@ impl Around<'_> {
             let own = other.or(Some(&settings.model));
             Assembly::room(provider.as_ref(), own, &settings.models)
         }
+    }
+
+    /// What gives answers again; nothing does where no model answers.
+    fn given_again(&self) -> Option<GivenAgain> {
+        let Around { assembly, parts, provider, settings, .. } = self;
+        let mut history = DefaultHasher::new();
+        history_text(&parts.session.history()).hash(&mut history);
+        (settings.is_cache_on && !provider.info().is_offline).then(|| GivenAgain {
+            cache: Arc::clone(&assembly.answers),
+            provider: Arc::clone(provider),
+            sink: Arc::clone(&parts.sink),
+            session: parts.session.key().to_string(),
+            history: history.finish(),
+            cwd: parts.session.cwd(),
+            home: assembly.parts.home.clone(),
+            key: Mutex::default(),
+        })
     }
 
     fn gate(self) -> Gate {

@@ -8,4 +8,5 @@ pub mod accounting;
 pub mod checkpoint;
 pub mod escalation;
 pub mod meanwhile;
+pub mod response_cache;
 pub mod window;

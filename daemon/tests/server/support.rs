@@ -203,6 +203,7 @@ pub async fn serve(paths: Paths, shutdown: CancellationToken) -> Ended {
         limits: TurnLimits { model_calls: 5 },
         tools: vec![Arc::new(Bash)],
         kept: None,
+        is_cache_on: false,
         jobs: Jobs::default(),
     };
     let parts = Parts {
