@@ -2,6 +2,7 @@
 
 pub mod agent;
 pub mod assembly;
+pub mod cache;
 pub mod cli;
 pub mod config;
 pub mod context;
@@ -18,6 +19,7 @@ pub mod safety;
 pub mod server;
 pub mod setup;
 pub mod shell;
+pub mod stats;
 pub mod store;
 pub mod tasks;
 pub mod tool;

@@ -12,8 +12,8 @@ use cohab_shell_relay::isolated::DaemonShell;
 
 use crate::{
     agent::{TurnError, TurnLimits, port::ModelProvider},
-    assembly::{Assembly, Parts, ProviderChooser, TurnSettings},
-    config::{self, ConfigError},
+    assembly::{Assembly, Jobs, Parts, ProviderChooser, TurnSettings},
+    config::{self, ConfigError, Settings, profile},
     provider::{
         choice::{self, Choice, ChoiceError},
         detect,
@@ -78,6 +78,7 @@ fn load_settings(paths: &Paths, variables: &Variables, home: &Path) -> Result<Tu
     let models = config::models(paths).map_err(wrong)?;
     let model = settings.model_of(variables.get("COHAB_PROFILE").map(String::as_str));
     let model = model.map_err(|error| TurnError::Settings { message: error.to_string(), hint: Some(error.hint) })?;
+    let jobs = jobs(&settings);
     let tools = tool::registry(&ToolOptions {
         home: home.to_owned(),
         command_timeout: settings.limits.command_timeout(),
@@ -90,7 +91,15 @@ fn load_settings(paths: &Paths, variables: &Variables, home: &Path) -> Result<Tu
         limits: TurnLimits { model_calls: settings.limits.steps_per_turn },
         tools,
         kept: settings.sessions.limits(),
+        is_cache_on: settings.cache.enabled,
+        jobs,
     })
+}
+
+fn jobs(settings: &Settings) -> Jobs {
+    let names = settings.profiles.keys().map(String::as_str).chain([profile::DEFAULT]);
+    let profiles = names.filter_map(|name| Some((name.to_owned(), settings.model_of(Some(name)).ok()?)));
+    Jobs { tiers: settings.tiers.clone(), roles: settings.roles.clone(), profiles: profiles.collect() }
 }
 
 /// The settings in force and who answers by them and by `variables`, without asking anybody. What fails is not repeated.

@@ -53,7 +53,7 @@ pub struct Command {
 /// All of them, in the order of the help.
 pub const COMMANDS: [Command; 13] = [
     command("help", "", "list these commands", Kind::Help),
-    command("model", "[NAME]", "show or change who answers here", Kind::Model),
+    command("model", "[NAME|TIER]", "show or change who answers here", Kind::Model),
     command("new", "", "begin a new conversation", Kind::New),
     command("undo", "", "take back what the last turn changed", Kind::Undo),
     command("retry", "", "ask the last question again", Kind::Retry),

@@ -1,6 +1,9 @@
 //! The behaviour around the loop of a turn: one list to register it, in its order.
 
-use std::sync::Arc;
+use std::{
+    hash::{DefaultHasher, Hash as _, Hasher as _},
+    sync::{Arc, Mutex},
+};
 
 use cohab_protocol::ApprovalMode;
 use cohab_shell_relay::shell::Shell;
@@ -9,9 +12,18 @@ use super::{Assembly, TurnSettings};
 use crate::{
     agent::{
         Middleware,
-        port::{Approver, ModelInfo, ModelProvider},
+        port::{Approver, ModelProvider},
     },
-    middleware::{accounting::Accounting, checkpoint::Checkpoint, meanwhile::Meanwhile},
+    context::{model_table::Prices, sections::timeline::history_text},
+    middleware::{
+        accounting::{Accounting, Answered},
+        checkpoint::Checkpoint,
+        escalation::Escalation,
+        meanwhile::Meanwhile,
+        response_cache::GivenAgain,
+        window::{Room, Window},
+    },
+    provider::ladder::Ladder,
     recording::{
         hooks::{Calls, Proposals},
         step_hooks::{Intents, Steps},
@@ -25,7 +37,8 @@ pub(super) struct Around<'a> {
     pub assembly: &'a Assembly,
     pub parts: &'a TurnParts,
     pub settings: &'a TurnSettings,
-    pub provider: &'a dyn ModelProvider,
+    pub provider: &'a Arc<dyn ModelProvider>,
+    pub ladder: Option<Arc<Ladder>>,
     pub approver: Arc<dyn Approver>,
     pub shell: Shell,
 }
@@ -39,7 +52,13 @@ impl Around<'_> {
         if let Some(accounting) = self.accounting().await {
             list.push(Arc::new(accounting));
         }
-        list.push(Arc::new(self.assembly.window(self.provider, self.settings).0));
+        list.extend(self.given_again().map(|again| Arc::new(again) as Arc<dyn Middleware>));
+        let room = self.room();
+        let store = Arc::clone(&self.assembly.parts.store);
+        list.push(Arc::new(Window::new(store, Box::new(move || room().0))));
+        if let Some(ladder) = &self.ladder {
+            list.push(Arc::new(Escalation::new(Arc::clone(ladder), Arc::clone(&self.parts.sink))));
+        }
         list.push(Arc::new(Proposals(Arc::clone(recorder))));
         list.push(Arc::new(Checkpoint::new(Arc::clone(session.conversation()))));
         list.push(Arc::new(Inbound));
@@ -63,15 +82,47 @@ impl Around<'_> {
 
     /// What counts the tokens of the turn; nothing is counted where no model answers.
     async fn accounting(&self) -> Option<Accounting> {
-        let (_, model, prices) = self.assembly.window(self.provider, self.settings);
-        let ModelInfo { wire, is_offline, .. } = self.provider.info();
-        if is_offline {
+        let provider = Arc::clone(self.provider);
+        if provider.info().is_offline {
             return None;
         }
         let store = &self.assembly.parts.store;
         store.ready().await;
         let (session, turn) = (self.parts.session.key().to_string(), self.parts.turn_id.to_string());
-        Some(Accounting { store: Arc::clone(store), session, turn, wire, model, prices })
+        let room = self.room();
+        let answered = move || {
+            let (Room { model, .. }, prices) = room();
+            Answered { wire: provider.info().wire, model, prices }
+        };
+        let answered = Box::new(answered);
+        Some(Accounting { store: Arc::clone(store), session, turn, answered, sent: Mutex::default() })
+    }
+
+    /// How much who answers at the moment takes, and what it costs.
+    fn room(&self) -> impl Fn() -> (Room, Option<Prices>) + Send + Sync + 'static {
+        let (provider, ladder, settings) = (Arc::clone(self.provider), self.ladder.clone(), self.settings.clone());
+        move || {
+            let other = ladder.as_ref().and_then(|ladder| settings.jobs.profiles.get(&ladder.profile()));
+            let own = other.or(Some(&settings.model));
+            Assembly::room(provider.as_ref(), own, &settings.models)
+        }
+    }
+
+    /// What gives answers again; nothing does where no model answers.
+    fn given_again(&self) -> Option<GivenAgain> {
+        let Around { assembly, parts, provider, settings, .. } = self;
+        let mut history = DefaultHasher::new();
+        history_text(&parts.session.history()).hash(&mut history);
+        (settings.is_cache_on && !provider.info().is_offline).then(|| GivenAgain {
+            cache: Arc::clone(&assembly.answers),
+            provider: Arc::clone(provider),
+            sink: Arc::clone(&parts.sink),
+            session: parts.session.key().to_string(),
+            history: history.finish(),
+            cwd: parts.session.cwd(),
+            home: assembly.parts.home.clone(),
+            key: Mutex::default(),
+        })
     }
 
     fn gate(self) -> Gate {

@@ -69,6 +69,8 @@ fn assembly(folder: &Path) -> (Assembly, Arc<Counting>, PathBuf) {
                 limits: TurnLimits { model_calls: 1 },
                 tools: Vec::new(),
                 kept: None,
+                is_cache_on: false,
+                jobs: Jobs::default(),
             })
         }),
         chooser: Arc::clone(&chooser) as _,

@@ -5,12 +5,14 @@ pub mod context;
 pub mod definitions;
 pub mod export;
 pub mod history;
+mod model_jobs;
 pub mod models;
 pub mod probe_model;
 mod record;
 pub mod resume;
 pub mod sessions;
 pub mod setup;
+pub mod stats;
 pub mod tasks;
 #[cfg(test)]
 mod testing;
@@ -58,6 +60,8 @@ pub enum Command {
     ProbeModel(probe_model::ProbeArgs),
     /// Show what answers took: tokens and cost
     Usage(usage::UsageArgs),
+    /// Show how often things happened and how long they took
+    Stats(stats::StatsArgs),
     /// List, show, search, resume, fork, export and remove conversations
     Sessions(sessions::SessionsArgs),
     /// List the assistant's commands with question and approval
@@ -96,6 +100,7 @@ impl Command {
             Self::Config(command) => config::run(&command, paths, &mut io::stdin().lock(), &mut output, &mut errors),
             Self::ProbeModel(args) => probe_model::run(&args, paths, &mut output, &mut errors),
             Self::Usage(args) => usage::run(&args, paths, &mut output, &mut errors),
+            Self::Stats(args) => stats::run(&args, paths, &mut output, &mut errors),
             Self::Sessions(args) => sessions::run(&args, paths, &mut io::stdin().lock(), &mut output, &mut errors),
             Self::History(args) => history::run(&args, paths, &mut output, &mut errors),
             Self::Why(args) => why::run(&args, paths, &mut output, &mut errors),

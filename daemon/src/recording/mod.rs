@@ -11,6 +11,7 @@ use std::{
     collections::BTreeMap,
     path::PathBuf,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
 };
 
 use cohab_shell_relay::{
@@ -38,7 +39,7 @@ use crate::{
 };
 
 /// How a turn begins.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Opening {
     /// Name of the session.
     pub session: String,
@@ -91,6 +92,8 @@ impl State {
 }
 
 struct OpenCall {
+    /// Number of its step in the turn.
+    step: Option<u32>,
     call: Call,
     /// The user or the policy allowed it.
     is_allowed: bool,
@@ -268,6 +271,14 @@ impl TurnRecorder {
                 cwd: Some(outcome.cwd.to_string_lossy().into_owned()),
                 duration_ms: Some(u64::try_from(outcome.duration.as_millis()).unwrap_or(u64::MAX)),
             };
+        }
+    }
+
+    /// A step took so long. What a command itself took is known better.
+    fn took(&self, step: u32, elapsed: Duration) {
+        let mut state = self.state();
+        if let Some(open) = state.calls.values_mut().find(|open| open.step == Some(step) && open.is_allowed) {
+            open.ran.duration_ms.get_or_insert(u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX));
         }
     }
 

@@ -21,7 +21,7 @@ use cohab_shell_relay::{
 };
 use serde_json::Value;
 
-use batch::Decided;
+use batch::{Changes, Decided};
 
 use crate::agent::{
     Denial, Middleware, PlannedCall,
@@ -98,6 +98,7 @@ pub struct Gate {
     refused: Mutex<Vec<(Effect, PathBuf, String)>>,
     remembered: Arc<dyn Remembered>,
     decided: Mutex<Vec<Decided>>,
+    changes: Mutex<Changes>,
 }
 
 impl Gate {
@@ -112,9 +113,9 @@ impl Gate {
         home: PathBuf,
         shell: Shell,
     ) -> Self {
-        let (refused, decided) = (Mutex::default(), Mutex::default());
+        let (refused, decided, changes) = (Mutex::default(), Mutex::default(), Mutex::default());
         let remembered = Arc::new(Nothing);
-        Self { policy, mode, approver, consents, home, shell, refused, remembered, decided }
+        Self { policy, mode, approver, consents, home, shell, refused, remembered, decided, changes }
     }
 
     /// The same gate, which knows what the user allowed for good.
@@ -148,8 +149,10 @@ impl Gate {
         let answer = match beforehand {
             Some(answer) => answer,
             None => {
+                let mut reasons = verdict.reasons;
+                reasons.extend(self.place_among_changes(&effect));
                 let subject = ApprovalSubject::Effect { tool: call.tool.clone(), effect: effect.clone() };
-                self.approver.ask(ApprovalQuestion { subject, is_dangerous, reasons: verdict.reasons }).await
+                self.approver.ask(ApprovalQuestion { subject, is_dangerous, reasons }).await
             }
         };
         match answer {

@@ -94,6 +94,8 @@ pub struct TurnParts {
     pub session: Arc<Session>,
     /// The turn.
     pub turn_id: TurnId,
+    /// The user's own words.
+    pub question: String,
     /// Takes what happens.
     pub sink: Arc<dyn EventSink>,
     /// Keeps what happens.

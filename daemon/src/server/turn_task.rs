@@ -121,6 +121,7 @@ async fn answer(
         return (Ok(StopReason::Answered), Usage::default());
     }
     let opening = opening(session, &ask, unfinished.as_ref());
+    let question = opening.question.clone();
     let recorder = Arc::new(TurnRecorder::new(daemon.archive.clone(), Arc::clone(session.record()), opening));
     let sink = SessionSink::new(Arc::clone(session), turn_id, cancel.clone());
     let sink = Arc::new(RecordingSink::new(sink, Arc::clone(&recorder)));
@@ -133,6 +134,7 @@ async fn answer(
     let parts = TurnParts {
         session: Arc::clone(session),
         turn_id,
+        question,
         sink: sink_of_parts,
         recorder: Arc::clone(&recorder),
         doubts,

@@ -1,6 +1,13 @@
 //! The daemon's way to the store of sessions.
 
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    path::PathBuf,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use jiff::Timestamp;
 use tokio::{sync::oneshot, time::timeout};
@@ -31,6 +38,8 @@ const WRITE_WAIT: Duration = Duration::from_secs(2);
 pub struct Archive {
     path: PathBuf,
     worker: Arc<Worker<Entry>>,
+    /// Reading has shown that the file is broken; the next that writes sees to that.
+    is_broken: Arc<AtomicBool>,
 }
 
 /// A session that goes on.
@@ -52,11 +61,30 @@ impl Archive {
     /// Sessions in this file, which need not exist. Nothing is touched before the first use.
     #[must_use]
     pub fn at(path: PathBuf) -> Self {
-        let worker = Worker::new(path.clone(), "conversations", |path| {
+        let is_broken = Arc::new(AtomicBool::new(false));
+        let was_found_broken = Arc::clone(&is_broken);
+        let worker = Worker::new(path.clone(), "conversations", move |path| {
+            let was_found_broken = Arc::clone(&was_found_broken);
+            let check =
+                move || if was_found_broken.swap(false, Ordering::Relaxed) { Err(StoreError::Broken) } else { Ok(()) };
+            // Also before it is opened: that may fail for the same reason.
+            check()?;
             let mut store = SqliteStore::create(path)?;
-            Ok(Box::new(move |entries| store.append(entries)))
+            Ok(Box::new(move |entries| {
+                check()?;
+                store.append(entries)
+            }))
         });
-        Self { path, worker: Arc::new(worker) }
+        Self { path, worker: Arc::new(worker), is_broken }
+    }
+
+    fn read<T>(&self, read: impl FnOnce(SqliteStore) -> Result<T, StoreError>) -> Result<Option<T>, StoreError> {
+        self.flush();
+        let result = SqliteStore::open_existing(&self.path).and_then(|store| store.map(read).transpose());
+        if result.as_ref().is_err_and(StoreError::is_corruption) {
+            self.is_broken.store(true, Ordering::Relaxed);
+        }
+        result
     }
 
     /// Keeps this. Never waits.
@@ -90,8 +118,7 @@ impl Archive {
     /// # Errors
     /// It cannot be read.
     pub fn find(&self, id: &str) -> Result<Found, StoreError> {
-        self.flush();
-        SqliteStore::open_existing(&self.path)?.map_or(Ok(Found::None), |store| store.find(id))
+        Ok(self.read(|store| store.find(id))?.unwrap_or(Found::None))
     }
 
     /// Copies the session of this name and gives the name of the copy. Blocks.
@@ -110,20 +137,20 @@ impl Archive {
     /// # Errors
     /// It cannot be read.
     pub fn load(&self, key: &str) -> Result<Option<Stored>, StoreError> {
-        self.flush();
-        let Some(store) = SqliteStore::open_existing(&self.path)? else { return Ok(None) };
-        let Some(session) = store.session(key)? else { return Ok(None) };
-        let Recovered { conversation, unfinished } = recovered(&store, key)?;
-        let left = store.left(key)?.unwrap_or_default();
-        let tasks = store.tasks(key)?;
-        Ok(Some(Stored { session, conversation, left, unfinished, tasks }))
+        let stored = self.read(|store| {
+            let Some(session) = store.session(key)? else { return Ok(None) };
+            let Recovered { conversation, unfinished } = recovered(&store, key)?;
+            let left = store.left(key)?.unwrap_or_default();
+            let tasks = store.tasks(key)?;
+            Ok(Some(Stored { session, conversation, left, unfinished, tasks }))
+        })?;
+        Ok(stored.flatten())
     }
 
     /// All events of a session.
     #[cfg(test)]
     pub fn events(&self, key: &str) -> Result<Vec<super::EventRow>, StoreError> {
-        self.flush();
-        SqliteStore::open_existing(&self.path)?.map_or(Ok(Vec::new()), |store| store.events(key, None))
+        Ok(self.read(|store| store.events(key, None))?.unwrap_or_default())
     }
 }
 

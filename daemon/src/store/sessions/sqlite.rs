@@ -1,5 +1,6 @@
 //! Sessions in an SQLite file.
 
+mod mend;
 mod read;
 mod steps;
 mod write;
@@ -75,6 +76,7 @@ const FORM: Form = Form {
     max_pages: MAX_PAGES,
     pragmas: "PRAGMA secure_delete = ON;",
     pragmas_at_birth: "PRAGMA auto_vacuum = INCREMENTAL;",
+    after_salvage: mend::mend,
 };
 
 /// An open store.
@@ -147,6 +149,10 @@ impl StateStore for SqliteStore {
 
     fn events(&self, key: &str, turn: Option<&str>) -> Result<Vec<EventRow>, StoreError> {
         read::events(&self.connection, key, turn)
+    }
+
+    fn events_since(&self, since: Timestamp, take: &mut dyn FnMut(EventRow)) -> Result<(), StoreError> {
+        read::events_since(&self.connection, since, take)
     }
 
     fn event(&self, number: u64) -> Result<Option<EventRow>, StoreError> {
