@@ -14,7 +14,7 @@ use crate::{
         Middleware,
         port::{Approver, ModelProvider},
     },
-    context::{model_table::Prices, query::history_text},
+    context::model_table::Prices,
     middleware::{
         accounting::{Accounting, Answered},
         checkpoint::Checkpoint,
@@ -88,7 +88,8 @@ impl Around<'_> {
             let (Room { model, .. }, prices) = room();
             Answered { wire: provider.info().wire, model, prices }
         };
-        Some(Accounting { store: Arc::clone(store), session, turn, answered: Box::new(answered) })
+        let answered = Box::new(answered);
+        Some(Accounting { store: Arc::clone(store), session, turn, answered, sent: Mutex::default() })
     }
 
     /// How much who answers at the moment takes, and what it costs.
@@ -105,7 +106,7 @@ impl Around<'_> {
     fn given_again(&self) -> Option<GivenAgain> {
         let Around { assembly, parts, provider, settings, .. } = self;
         let mut history = DefaultHasher::new();
-        history_text(&parts.session.history()).hash(&mut history);
+        parts.session.history().hash(&mut history);
         (settings.is_cache_on && !provider.info().is_offline).then(|| GivenAgain {
             cache: Arc::clone(&assembly.answers),
             provider: Arc::clone(provider),
