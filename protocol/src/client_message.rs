@@ -42,6 +42,17 @@ pub enum ClientMessage {
         /// The command.
         call_id: CallId,
     },
+    /// Goes on with the turn that the end of an earlier daemon interrupted. Answered as `UserQuery`.
+    ResumeTurn(ResumeTurn),
+}
+
+/// The wish to go on with an interrupted turn, as a turn of its own.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ResumeTurn {
+    /// Chosen by the client.
+    pub turn_id: TurnId,
+    /// Working directory of the shell at this moment.
+    pub cwd: WirePath,
 }
 
 /// The client introduces itself. Nothing else is read before this fits.

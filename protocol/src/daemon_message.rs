@@ -44,6 +44,19 @@ pub enum DaemonMessage {
     },
     /// What the turn has taken so far.
     TurnProgress(TurnProgress),
+    /// Follows `Attached` where the end of an earlier daemon interrupted a turn of the session: `ResumeTurn` goes on with it.
+    TurnUnfinished(TurnUnfinished),
+}
+
+/// A turn that can go on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TurnUnfinished {
+    /// What was asked, one line.
+    pub question: String,
+    /// Steps that are done, and are not done again.
+    pub steps_done: u32,
+    /// What was begun and may have been done, in short lines; it is not done again by itself.
+    pub unknown: Vec<String>,
 }
 
 /// The daemon introduces itself.

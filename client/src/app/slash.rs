@@ -83,6 +83,7 @@ impl App {
         self.print_question(question);
         match slash::parse(question) {
             Parsed::Command(command, _) if command.kind == Kind::Undo => self.start_undo(),
+            Parsed::Command(command, "") if command.kind == Kind::Resume => self.go_on(now, effects),
             Parsed::Command(command, words) => {
                 let stage = self.begin_slash(command, words, now, effects);
                 self.slash = Some(Slash { stage });
@@ -121,7 +122,7 @@ impl App {
             Kind::Sessions => return self.run_program("sessions", words, effects),
             Kind::Doctor => return self.run_program("doctor", "", effects),
             // Begun elsewhere.
-            Kind::Undo => {}
+            Kind::Undo | Kind::Resume => {}
         }
         Stage::Done
     }

@@ -10,7 +10,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
-pub use super::usage::{ModelService, Overflow, TokenUsage};
+pub use super::{
+    consent::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Lasts},
+    usage::{ModelService, Overflow, TokenUsage},
+};
 
 /// A JSON object.
 pub type JsonObject = Map<String, Value>;
@@ -310,6 +313,8 @@ pub struct ToolContext<'a> {
     pub runner: &'a dyn CommandRunner,
     /// Consent for exactly this call, if it was needed; goes to the client with the command.
     pub approval: Option<String>,
+    /// `PlannedCall::run_id`.
+    pub run_id: String,
     /// Fires when the turn is cancelled.
     pub cancel: &'a CancellationToken,
 }
@@ -428,73 +433,4 @@ pub trait Approver: Send + Sync {
         }
         answers
     }
-}
-
-/// A question for consent.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ApprovalQuestion {
-    /// What would be done.
-    pub subject: ApprovalSubject,
-    /// Known to do harm.
-    pub is_dangerous: bool,
-    /// Why it is asked.
-    pub reasons: Vec<String>,
-}
-
-/// What a question is about.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ApprovalSubject {
-    /// What a tool would do.
-    Effect {
-        /// Name of the tool.
-        tool: String,
-        /// What it touches.
-        effect: Effect,
-    },
-    /// Send questions to a model server found on this machine.
-    LocalServer {
-        /// Base URL.
-        url: String,
-        /// Kind of server.
-        server: String,
-        /// Model.
-        model: String,
-    },
-}
-
-/// How long a consent holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lasts {
-    /// This one time.
-    Once,
-    /// The same again without a question, as long as the session lives.
-    Session,
-    /// For good: the client has stored a rule.
-    Rule,
-}
-
-/// The answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ApprovalAnswer {
-    /// Yes, with the record of the consent where the client made one.
-    Approved {
-        /// Goes back to the client with the command.
-        approval: Option<String>,
-        /// For how long.
-        lasts: Lasts,
-    },
-    /// Yes, but with this command instead.
-    Edited {
-        /// The new command.
-        command: String,
-        /// Goes back to the client with the command.
-        approval: Option<String>,
-    },
-    /// No; the model is told and may go on.
-    Refused {
-        /// Why, for the model: the policy's reason or the user's word.
-        reason: String,
-    },
-    /// No, and the turn ends.
-    CancelTurn,
 }

@@ -327,7 +327,8 @@ impl Agent {
             }
         }
         drop(turn);
-        let context = ToolContext { runner: self.runner.as_ref(), approval: planned.approval.clone(), cancel };
+        let (approval, run_id) = (planned.approval.clone(), planned.run_id.clone());
+        let context = ToolContext { runner: self.runner.as_ref(), approval, run_id, cancel };
         let started = Instant::now();
         let mut called = match tool.call(&planned.args, &context).await {
             Ok(output) => Called {

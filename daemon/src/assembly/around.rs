@@ -24,8 +24,11 @@ use crate::{
         window::{Room, Window},
     },
     provider::ladder::Ladder,
-    recording::hooks::{Calls, Proposals},
-    safety::{gate::Gate, inbound::Inbound},
+    recording::{
+        hooks::{Calls, Proposals},
+        step_hooks::{Intents, Steps},
+    },
+    safety::{doubt::Doubt, gate::Gate, inbound::Inbound},
     server::TurnParts,
 };
 
@@ -45,7 +48,7 @@ impl Around<'_> {
     pub async fn list(self) -> Vec<Arc<dyn Middleware>> {
         let (session, recorder) = (&self.parts.session, &self.parts.recorder);
         let is_offline = self.provider.info().is_offline;
-        let mut list: Vec<Arc<dyn Middleware>> = Vec::new();
+        let mut list: Vec<Arc<dyn Middleware>> = vec![Arc::new(Steps(Arc::clone(recorder)))];
         if let Some(accounting) = self.accounting().await {
             list.push(Arc::new(accounting));
         }
@@ -69,8 +72,11 @@ impl Around<'_> {
             move || session.approval() != ApprovalMode::All
         };
         let calls = Calls::new(Arc::clone(recorder), Box::new(is_asked));
+        let doubt = Doubt::new(&self.parts.doubts, Arc::clone(&self.approver));
         list.push(Arc::new(self.gate()));
+        list.push(Arc::new(doubt));
         list.push(Arc::new(calls));
+        list.push(Arc::new(Intents(Arc::clone(recorder))));
         list
     }
 

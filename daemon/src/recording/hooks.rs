@@ -9,10 +9,9 @@ use cohab_shell_relay::sanitize::sanitize;
 use super::{OpenCall, TurnRecorder};
 use crate::{
     agent::{
-        Denial, Middleware, PlannedCall, TurnState,
+        Denial, Middleware, PlannedCall,
         hook::BY_RULE,
         port::{Effect, ToolResult},
-        state::Progress,
     },
     safety::tail,
     store::sessions::event::{Approval, Call, CallResult, Event, OUTPUT_TAIL_BYTES},
@@ -55,13 +54,6 @@ impl Middleware for Proposals {
         }
         ran.is_error = result.is_error && !open.is_running;
         self.0.keep(Event::Result(ran));
-    }
-
-    async fn after_step(&self, state: &TurnState) {
-        // As for the conversation in memory: calls without results are of no use.
-        if !matches!(state.progress(), Progress::Tools { .. }) {
-            self.0.step_done(state.messages());
-        }
     }
 }
 

@@ -1,9 +1,11 @@
-//! Puts on record what happens in a turn: each port of the agent is wrapped by one that takes notes. Nothing waits for it, and
-//! nothing is kept before the settings of the turn allow it.
+//! Puts on record what happens in a turn: each port of the agent is wrapped by one that takes notes. Nothing waits for it but a
+//! step that acts, and nothing is kept before the settings of the turn allow it.
 
 pub mod hooks;
 mod ports;
 mod session;
+pub mod step_hooks;
+mod steps;
 
 use std::{
     collections::BTreeMap,
@@ -35,7 +37,7 @@ use crate::{
 };
 
 /// How a turn begins.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Opening {
     /// Name of the session.
     pub session: String,
@@ -49,6 +51,8 @@ pub struct Opening {
     pub shell: Option<String>,
     /// What was piped in, in bytes.
     pub piped_bytes: usize,
+    /// The interrupted turn that it goes on with.
+    pub resumed_from: Option<String>,
 }
 
 /// Takes notes of one turn.
@@ -56,6 +60,7 @@ pub struct TurnRecorder {
     archive: Archive,
     session: Arc<SessionRecord>,
     opening: Opening,
+    steps: steps::StepLog,
     state: Mutex<State>,
 }
 
@@ -72,6 +77,8 @@ struct State {
     beforehand: Vec<(Effect, Approval)>,
     /// Messages that are kept.
     saved: usize,
+    /// The last of them.
+    last_saved: Option<Message>,
 }
 
 impl State {
@@ -98,7 +105,8 @@ impl TurnRecorder {
     /// For one turn of a session.
     #[must_use]
     pub fn new(archive: Archive, session: Arc<SessionRecord>, opening: Opening) -> Self {
-        Self { archive, session, opening, state: Mutex::default() }
+        let steps = steps::StepLog::new(archive.clone());
+        Self { archive, session, opening, steps, state: Mutex::default() }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -139,6 +147,7 @@ impl TurnRecorder {
         }
         let piped_bytes = u64::try_from(self.opening.piped_bytes).unwrap_or(u64::MAX);
         self.keep(Event::Question { text: question, cwd, shell: self.opening.shell.clone(), piped_bytes });
+        self.steps.begin(&self.opening, model);
     }
 
     /// The session means to do this now.
@@ -149,21 +158,31 @@ impl TurnRecorder {
         }
     }
 
-    /// What the turn builds on.
+    /// What the turn begins with, its question included.
     pub fn history(&self, messages: &[Message]) {
         self.save(0, messages);
     }
 
-    /// The conversation after a complete step.
+    /// The conversation after a step; its calls may wait for their results.
     fn step_done(&self, messages: &[Message]) {
-        let saved = self.state().saved;
-        self.save(saved, messages.get(saved..).unwrap_or_default());
+        let (saved, is_same) = {
+            let state = self.state();
+            let last = state.saved.checked_sub(1).and_then(|last| messages.get(last));
+            (state.saved, last == state.last_saved.as_ref())
+        };
+        if messages.len() < saved {
+            self.steps.compacted(saved, messages.len());
+        }
+        // What was kept has changed: the store finds out where.
+        let from = if is_same { saved } else { 0 };
+        self.save(from, messages.get(from..).unwrap_or_default());
     }
 
     fn save(&self, from: usize, messages: &[Message]) {
         let mut state = self.state();
         if state.is_on && (from == 0 || !messages.is_empty()) {
             state.saved = from + messages.len();
+            state.last_saved = messages.last().cloned();
             let (session, messages) = (self.opening.session.clone(), messages.to_vec());
             self.archive.keep(Entry::Conversation { session, from, messages });
         }

@@ -65,6 +65,7 @@ pub fn client_message() -> impl Strategy<Value = ClientMessage> {
         }),
         Just(ClientMessage::Shutdown),
         call_id().prop_map(|call_id| ClientMessage::CommandWaiting { call_id }),
+        (turn_id(), path()).prop_map(|(turn_id, cwd)| ClientMessage::ResumeTurn(ResumeTurn { turn_id, cwd })),
     ]
 }
 
@@ -181,6 +182,9 @@ pub fn daemon_message() -> impl Strategy<Value = DaemonMessage> {
         wire_error().prop_map(DaemonMessage::Error),
         text().prop_map(|reason| DaemonMessage::Goodbye { reason }),
         (turn_id(), usage()).prop_map(|(turn_id, usage)| DaemonMessage::TurnProgress(TurnProgress { turn_id, usage })),
+        (text(), any::<u32>(), vec(text(), 0..4)).prop_map(|(question, steps_done, unknown)| {
+            DaemonMessage::TurnUnfinished(TurnUnfinished { question, steps_done, unknown })
+        }),
     ]
 }
 

@@ -39,6 +39,7 @@ variants!(ClientMessage {
     SessionRequest,
     Shutdown,
     CommandWaiting,
+    ResumeTurn,
 });
 variants!(DaemonMessage {
     Welcome,
@@ -55,6 +56,7 @@ variants!(DaemonMessage {
     Error,
     Goodbye,
     TurnProgress,
+    TurnUnfinished,
 });
 variants!(CommandEnding { Exited, Interrupted, Stopped, StillRunning, ShellExited, Refused });
 variants!(RunMode { Live, Subshell, Isolated });
@@ -159,6 +161,7 @@ pub fn client_messages() -> Vec<ClientMessage> {
         ClientMessage::SessionRequest(SessionRequest { request_id: RequestId(1), action: SessionAction::Status }),
         ClientMessage::Shutdown,
         ClientMessage::CommandWaiting { call_id: CALL },
+        ClientMessage::ResumeTurn(ResumeTurn { turn_id: TURN, cwd: path("/home/ann") }),
     ]
 }
 
@@ -214,6 +217,11 @@ pub fn daemon_messages() -> Vec<DaemonMessage> {
         }),
         DaemonMessage::Goodbye { reason: "bye".into() },
         DaemonMessage::TurnProgress(TurnProgress { turn_id: TURN, usage: usage() }),
+        DaemonMessage::TurnUnfinished(TurnUnfinished {
+            question: "deploy".into(),
+            steps_done: 7,
+            unknown: vec!["make install".into()],
+        }),
     ]
 }
 

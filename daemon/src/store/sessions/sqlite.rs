@@ -2,6 +2,7 @@
 
 mod mend;
 mod read;
+mod steps;
 mod write;
 
 use std::path::Path;
@@ -9,7 +10,10 @@ use std::path::Path;
 use jiff::Timestamp;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
-use super::{Entry, EventRow, Found, Left, SessionRow, StateStore};
+use super::{
+    Entry, EventRow, Found, Left, SessionRow, StateStore,
+    steps::{Checkpoint, CheckpointStore, Step, Turn},
+};
 use crate::{
     agent::port::Message,
     store::file::{self, Form, StoreError},
@@ -63,6 +67,7 @@ const MIGRATIONS: &[&str] = &[
         PRIMARY KEY (session, position)
     ) STRICT, WITHOUT ROWID;
 ",
+    steps::MIGRATION,
 ];
 
 /// What is removed is overwritten, and gives its room back.
@@ -191,5 +196,23 @@ impl StateStore for SqliteStore {
         let removed = self.write(|transaction| write::remove_older(transaction, before.as_millisecond()))?;
         self.shrink()?;
         Ok(removed)
+    }
+}
+
+impl CheckpointStore for SqliteStore {
+    fn checkpoint(&mut self, checkpoints: &[Checkpoint]) -> Result<(), StoreError> {
+        self.write(|transaction| checkpoints.iter().try_for_each(|one| steps::keep(transaction, one)))
+    }
+
+    fn turns(&self, key: &str, limit: usize) -> Result<Vec<Turn>, StoreError> {
+        steps::turns(&self.connection, key, limit)
+    }
+
+    fn steps(&self, key: &str, turn: &str) -> Result<Vec<Step>, StoreError> {
+        steps::steps(&self.connection, key, turn)
+    }
+
+    fn unfinished(&self, limit: usize) -> Result<Vec<Turn>, StoreError> {
+        steps::unfinished(&self.connection, limit)
     }
 }
