@@ -14,7 +14,7 @@ use crate::{
         Middleware,
         port::{Approver, ModelProvider},
     },
-    context::{model_table::Prices, sections::timeline::history_text},
+    context::model_table::Prices,
     middleware::{
         accounting::{Accounting, Answered},
         checkpoint::Checkpoint,
@@ -112,7 +112,7 @@ impl Around<'_> {
     fn given_again(&self) -> Option<GivenAgain> {
         let Around { assembly, parts, provider, settings, .. } = self;
         let mut history = DefaultHasher::new();
-        history_text(&parts.session.history()).hash(&mut history);
+        parts.session.history().hash(&mut history);
         (settings.is_cache_on && !provider.info().is_offline).then(|| GivenAgain {
             cache: Arc::clone(&assembly.answers),
             provider: Arc::clone(provider),

@@ -70,5 +70,5 @@ fn the_same_question_is_answered_again_without_the_model_until_something_changes
     assert_eq!(server.requests().len(), 1);
     shell.run("echo something happened");
     shell.submit("? what is a hard link");
-    let _ = server.wait_for_calls(2);
+    assert_eq!(server.wait_for_calls(2).len(), 2);
 }
