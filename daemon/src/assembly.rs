@@ -1,6 +1,7 @@
 //! Puts an agent together for each turn: settings, model, tools, shell and the behaviour around the loop.
 
 mod around;
+mod shortening;
 
 use std::{
     collections::BTreeSet,
@@ -20,9 +21,12 @@ use crate::{
     agent::{
         Agent, TurnError, TurnLimits,
         port::{
-            ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, ModelProvider, ModelService, Tool, TurnEvent,
+            ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, Message, ModelProvider, ModelService,
+            TokenUsage, Tool, TurnEvent,
         },
     },
+    compaction::Shortened,
+    config::ContextSettings,
     context::{
         fit::spec_tokens,
         model_table::{ModelTable, Prices},
@@ -39,7 +43,11 @@ use crate::{
     },
     recording::{RecordingApprover, RecordingRunner},
     safety::{gate::Policy, known_servers::KnownServers},
-    server::{Assembler, Introduction, Outlook, TurnParts, approver::SessionApprover, session::Variables},
+    server::{
+        Assembler, Introduction, Outlook, TurnParts,
+        approver::SessionApprover,
+        session::{Session, Variables},
+    },
     shell::fallback::LiveOrIsolated,
     store::{Store, row::ModelKey, sessions::Limits},
 };
@@ -65,8 +73,17 @@ pub struct TurnSettings {
     pub limits: TurnLimits,
     /// Tools, with the limits that the settings give them.
     pub tools: Vec<Arc<dyn Tool>>,
+    /// When and how conversations are shortened.
+    pub context: ContextSettings,
     /// How much of conversations is kept; `None` for nothing.
     pub kept: Option<Limits>,
+}
+
+impl TurnSettings {
+    /// Estimated tokens of the system prompt and of all tools: what is sent beside a conversation.
+    fn sent_beside(&self) -> (u64, u64) {
+        (estimate_tokens(SYSTEM_PROMPT), self.tools.iter().map(|tool| spec_tokens(&tool.spec())).sum())
+    }
 }
 
 /// Decides who may answer.
@@ -255,9 +272,13 @@ impl Assembler for Assembly {
         let (settings, choice) = self.resolve(variables).await?;
         let (Choice::Ready(provider) | Choice::AskLocal { provider, .. }) = choice;
         let (window, _, _) = self.window(provider.as_ref(), &settings);
-        let tools = settings.tools.iter().map(|tool| spec_tokens(&tool.spec())).sum();
+        let (system_tokens, tools_tokens) = settings.sent_beside();
         let window_tokens = (!provider.info().is_offline).then(|| window.in_use().tokens);
-        Ok(Outlook { system_tokens: estimate_tokens(SYSTEM_PROMPT), tools_tokens: tools, window_tokens })
+        Ok(Outlook { system_tokens, tools_tokens, window_tokens })
+    }
+
+    async fn shorten(&self, session: &Session, messages: &[Message]) -> Result<(Shortened, TokenUsage), TurnError> {
+        self.shorten_now(session, messages).await
     }
 
     async fn project_notes(&self, cwd: PathBuf) -> Option<String> {
@@ -285,7 +306,7 @@ impl Assembler for Assembly {
         };
         let runner = Arc::new(RecordingRunner::new(runner, recorder));
         let around =
-            Around { assembly: self, parts: &parts, settings: &settings, provider: provider.as_ref(), approver, shell };
+            Around { assembly: self, parts: &parts, settings: &settings, provider: &provider, approver, shell };
         let middleware = around.list().await;
         let tools = settings.tools.into_iter().map(|tool| (tool.spec().name, tool)).collect();
         Ok(Agent { provider, tools, middleware, runner, system: SYSTEM_PROMPT.into(), limits: settings.limits })

@@ -3,6 +3,7 @@
 pub mod agent;
 pub mod assembly;
 pub mod cli;
+pub mod compaction;
 pub mod config;
 pub mod context;
 pub mod file;

@@ -89,6 +89,7 @@ fn load_settings(paths: &Paths, variables: &Variables, home: &Path) -> Result<Tu
         approval: settings.approval.mode,
         limits: TurnLimits { model_calls: settings.limits.steps_per_turn },
         tools,
+        context: settings.context,
         kept: settings.sessions.limits(),
     })
 }

@@ -1,17 +1,23 @@
 //! The behaviour around the loop of a turn: one list to register it, in its order.
 
-use std::sync::Arc;
+use std::sync::{Arc, atomic::AtomicU32};
 
 use cohab_protocol::ApprovalMode;
 use cohab_shell_relay::shell::Shell;
 
-use super::{Assembly, TurnSettings};
+use super::{Assembly, TurnSettings, shortening};
 use crate::{
     agent::{
         Middleware,
         port::{Approver, ModelInfo, ModelProvider},
     },
-    middleware::{accounting::Accounting, checkpoint::Checkpoint, meanwhile::Meanwhile},
+    middleware::{
+        accounting::Accounting,
+        checkpoint::Checkpoint,
+        compaction::{Compaction, Spent},
+        meanwhile::Meanwhile,
+        window::Window,
+    },
     recording::hooks::{Calls, Proposals},
     safety::{gate::Gate, inbound::Inbound},
     server::TurnParts,
@@ -22,7 +28,7 @@ pub(super) struct Around<'a> {
     pub assembly: &'a Assembly,
     pub parts: &'a TurnParts,
     pub settings: &'a TurnSettings,
-    pub provider: &'a dyn ModelProvider,
+    pub provider: &'a Arc<dyn ModelProvider>,
     pub approver: Arc<dyn Approver>,
     pub shell: Shell,
 }
@@ -33,10 +39,11 @@ impl Around<'_> {
         let (session, recorder) = (&self.parts.session, &self.parts.recorder);
         let is_offline = self.provider.info().is_offline;
         let mut list: Vec<Arc<dyn Middleware>> = Vec::new();
-        if let Some(accounting) = self.accounting().await {
-            list.push(Arc::new(accounting));
-        }
-        list.push(Arc::new(self.assembly.window(self.provider, self.settings).0));
+        let accounting = self.accounting().await.map(Arc::new);
+        list.extend(accounting.clone().map(|accounting| accounting as _));
+        let window = Arc::new(self.assembly.window(self.provider.as_ref(), self.settings).0);
+        list.push(Arc::clone(&window) as _);
+        list.extend(accounting.map(|accounting| Arc::new(self.compaction(window, accounting)) as _));
         list.push(Arc::new(Proposals(Arc::clone(recorder))));
         list.push(Arc::new(Checkpoint::new(Arc::clone(session.conversation()))));
         list.push(Arc::new(Inbound));
@@ -55,9 +62,27 @@ impl Around<'_> {
         list
     }
 
+    /// What shortens the conversation.
+    fn compaction(&self, window: Arc<Window>, accounting: Arc<Accounting>) -> Compaction {
+        let (system_tokens, tools_tokens) = self.settings.sent_beside();
+        let spent = Spent::default();
+        let account = spent.account(accounting);
+        let compactor = shortening::compactor(self.settings.context.strategy, self.provider, &window, account);
+        Compaction {
+            compactor,
+            window,
+            settings: self.settings.context,
+            beside_tokens: system_tokens + tools_tokens,
+            spent,
+            sink: Arc::clone(&self.parts.sink),
+            recorder: Arc::clone(&self.parts.recorder),
+            last_call: AtomicU32::default(),
+        }
+    }
+
     /// What counts the tokens of the turn; nothing is counted where no model answers.
     async fn accounting(&self) -> Option<Accounting> {
-        let (_, model, prices) = self.assembly.window(self.provider, self.settings);
+        let (_, model, prices) = self.assembly.window(self.provider.as_ref(), self.settings);
         let ModelInfo { wire, is_offline, .. } = self.provider.info();
         if is_offline {
             return None;

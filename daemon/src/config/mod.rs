@@ -19,7 +19,9 @@ pub use self::{
     error::{ConfigError, Position},
     file::{Change, ConfigFile},
 };
-use crate::{context::model_table::ModelTable, provider::settings::ModelSettings, store::sessions::Limits};
+use crate::{
+    compaction::Strategy, context::model_table::ModelTable, provider::settings::ModelSettings, store::sessions::Limits,
+};
 
 /// What the file says, with defaults for what it does not.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -35,6 +37,8 @@ pub struct Settings {
     pub approval: ApprovalSettings,
     /// `[limits]`.
     pub limits: LimitSettings,
+    /// `[context]`.
+    pub context: ContextSettings,
     /// `[sessions]`.
     pub sessions: SessionSettings,
     /// `[log]`.
@@ -76,6 +80,27 @@ impl LimitSettings {
     #[must_use]
     pub fn command_timeout(&self) -> Duration {
         Duration::from_millis(self.command_timeout_ms)
+    }
+}
+
+/// `[context]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ContextSettings {
+    /// How a conversation is shortened that outgrows its model.
+    #[serde(deserialize_with = "from_text")]
+    pub strategy: Strategy,
+    /// It is when so much of the model's context is full, in percent.
+    pub compact_at_percent: u64,
+    /// Or when it has more messages than these.
+    pub compact_over_messages: usize,
+    /// So many messages stay then, the newest.
+    pub keep_messages: usize,
+}
+
+impl Default for ContextSettings {
+    fn default() -> Self {
+        Self { strategy: Strategy::default(), compact_at_percent: 75, compact_over_messages: 50, keep_messages: 20 }
     }
 }
 

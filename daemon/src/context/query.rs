@@ -1,6 +1,9 @@
 //! The text of a question with what the user did and where. The offline provider reads this form back, so it is fixed:
 //!
 //! ```text
+//! <earlier-conversation>
+//! what became of messages that were left out, if any were
+//! </earlier-conversation>
 //! <environment>
 //! cwd: /home/ann/project
 //! shell: bash
@@ -56,16 +59,27 @@ const FISH: &str = "fish. What the `bash` tool runs is read by fish, not bash: `
 `export NAME=value` work, but write `set name value` for `name=value`, `$status` for `$?`, `if ...; end` and `for ...; end` \
 without `then`, `do`, `done` or `fi`, and `bash -c '...'` for here-documents, `[[ ]]`, `${...}` and subshells";
 
+/// Tag of what stands for messages that were left out.
+pub const EARLIER: &str = "earlier-conversation";
+/// Tag of what the project's repository says to assistants.
+pub const NOTES: &str = "project-notes";
+/// All blocks that may stand before the question, in their order.
+const TAGS_BEFORE_QUESTION: [&str; 5] = [EARLIER, "environment", "shell-history", NOTES, "piped-input"];
+
 #[expect(clippy::expect_used, reason = "a constant pattern")]
 static TAGS: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)<(\s*/?\s*(?:environment|shell-history|project-notes|piped-input|question)\b)")
-        .expect("the pattern is valid")
+    Regex::new(
+        r"(?i)<(\s*/?\s*(?:earlier-conversation|environment|shell-history|project-notes|piped-input|question)\b)",
+    )
+    .expect("the pattern is valid")
 });
 
 #[expect(clippy::expect_used, reason = "a constant pattern")]
 static ESCAPED_TAGS: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)<\\(\s*/?\s*(?:environment|shell-history|project-notes|piped-input|question)\b)")
-        .expect("the pattern is valid")
+    Regex::new(
+        r"(?i)<\\(\s*/?\s*(?:earlier-conversation|environment|shell-history|project-notes|piped-input|question)\b)",
+    )
+    .expect("the pattern is valid")
 });
 
 /// Where the user is.
@@ -144,7 +158,7 @@ pub fn untold<'a>(notes: Option<&'a str>, mut told: impl Iterator<Item = &'a str
 pub fn parts(text: &str) -> Vec<(&'static str, &str)> {
     let mut parts = Vec::new();
     let mut rest = text;
-    for tag in ["environment", "shell-history", "project-notes", "piped-input"] {
+    for tag in TAGS_BEFORE_QUESTION {
         let close = format!("\n</{tag}>\n");
         if rest.starts_with(&format!("<{tag}>\n"))
             && let Some(end) = rest.find(&close)
@@ -156,6 +170,29 @@ pub fn parts(text: &str) -> Vec<(&'static str, &str)> {
     }
     parts.push(("question", rest));
     parts
+}
+
+/// What stands in the block `tag` of a user message, as it stands there.
+#[must_use]
+pub fn inside<'a>(text: &'a str, tag: &str) -> Option<&'a str> {
+    let (_, part) = parts(text).into_iter().find(|(other, _)| *other == tag)?;
+    part.strip_prefix(&format!("<{tag}>\n"))?.strip_suffix(&format!("\n</{tag}>\n"))
+}
+
+/// A user message with `content`, cleaned, in its block `tag`, in place of what stood there; without that block if it is empty.
+#[must_use]
+pub fn with_block(text: &str, tag: &'static str, content: &str) -> String {
+    let known = parts(text);
+    let known = |wanted: &str| known.iter().find(|(tag, _)| *tag == wanted).map_or("", |(_, part)| part);
+    let mut changed = String::new();
+    for one in TAGS_BEFORE_QUESTION {
+        if one == tag {
+            block(&mut changed, tag, content);
+        } else {
+            changed.push_str(known(one));
+        }
+    }
+    changed + known("question")
 }
 
 /// The user's own words in a user message.

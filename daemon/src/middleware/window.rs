@@ -13,6 +13,7 @@ use crate::{
         port::{ModelRequest, Overflow, TokenUsage},
     },
     context::{
+        analysis::Room,
         fit::{fit_request, request_tokens},
         window_size::{ContextWindow, WindowSources, request_budget},
     },
@@ -50,11 +51,23 @@ impl Window {
         self.sources.decide(self.store.learned(&self.model).window_tokens)
     }
 
-    fn fit(&self, request: &mut ModelRequest) -> u64 {
-        let learned = self.store.learned(&self.model);
+    /// What the model takes, as far as it is known.
+    #[must_use]
+    pub fn room(&self) -> Room {
+        let factor = self.store.learned(&self.model).factor;
+        Room { window: self.in_use(), max_output_tokens: self.max_output_tokens, factor }
+    }
+
+    /// The estimate that a request may have.
+    #[must_use]
+    pub fn request_tokens(&self) -> u64 {
         let budget = request_budget(self.in_use().tokens, self.max_output_tokens);
+        self.store.learned(&self.model).estimate_for(budget)
+    }
+
+    fn fit(&self, request: &mut ModelRequest) -> u64 {
         let most = self.most.load(Ordering::Relaxed);
-        let estimate = fit_request(request, learned.estimate_for(budget).min(most));
+        let estimate = fit_request(request, self.request_tokens().min(most));
         self.estimate.store(estimate, Ordering::Relaxed);
         estimate
     }

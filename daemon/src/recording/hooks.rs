@@ -54,7 +54,7 @@ impl Middleware for Proposals {
     async fn after_step(&self, state: &TurnState) {
         // As for the conversation in memory: calls without results are of no use.
         if !matches!(state.progress(), Progress::Tools { .. }) {
-            self.0.step_done(state.messages());
+            self.0.step_done(state.messages(), state.rewrites());
         }
     }
 }

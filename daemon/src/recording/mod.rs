@@ -67,6 +67,8 @@ struct State {
     beforehand: Vec<(Effect, Approval)>,
     /// Messages that are kept.
     saved: usize,
+    /// How often the conversation was another one before they were.
+    rewrites: u32,
 }
 
 struct OpenCall {
@@ -130,9 +132,19 @@ impl TurnRecorder {
     }
 
     /// The conversation after a complete step.
-    fn step_done(&self, messages: &[Message]) {
-        let saved = self.state().saved;
+    fn step_done(&self, messages: &[Message], rewrites: u32) {
+        let saved = {
+            let mut state = self.state();
+            let is_same = std::mem::replace(&mut state.rewrites, rewrites) == rewrites;
+            if is_same { state.saved } else { 0 }
+        };
         self.save(saved, messages.get(saved..).unwrap_or_default());
+    }
+
+    /// The conversation became shorter. What happened stays on record.
+    pub fn compacted(&self, summary: Option<&str>, dropped: usize) {
+        let (text, messages) = (clean(summary.unwrap_or_default()), u64::try_from(dropped).unwrap_or(u64::MAX));
+        self.keep(Event::Summary { text, messages });
     }
 
     fn save(&self, from: usize, messages: &[Message]) {

@@ -34,8 +34,9 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use crate::{
     agent::{
         Agent, TurnError,
-        port::{EventSink, ModelInfo},
+        port::{EventSink, Message, ModelInfo, TokenUsage},
     },
+    compaction::Shortened,
     recording::TurnRecorder,
     store::sessions::Archive,
 };
@@ -71,6 +72,12 @@ pub trait Assembler: Send + Sync {
     /// # Errors
     /// `TurnError::Settings` when the settings are wrong.
     async fn outlook(&self, variables: &Variables) -> Result<Outlook, TurnError>;
+
+    /// The conversation of this session, shorter: at most half of what it was, or what is short enough. With what that took.
+    ///
+    /// # Errors
+    /// `TurnError::Settings` when the settings are wrong.
+    async fn shorten(&self, session: &Session, messages: &[Message]) -> Result<(Shortened, TokenUsage), TurnError>;
 
     /// What the project around this folder says to assistants, if it is told soon.
     async fn project_notes(&self, cwd: PathBuf) -> Option<String>;
