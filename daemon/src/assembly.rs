@@ -73,6 +73,8 @@ pub struct TurnSettings {
     pub limits: TurnLimits,
     /// Tools, with the limits that the settings give them.
     pub tools: Vec<Arc<dyn Tool>>,
+    /// Longest result of a tool that the model gets, in bytes.
+    pub output_max_bytes: usize,
     /// When and how conversations are shortened.
     pub context: ContextSettings,
     /// How much of conversations is kept; `None` for nothing.

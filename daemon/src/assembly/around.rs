@@ -16,11 +16,13 @@ use crate::{
         checkpoint::Checkpoint,
         compaction::{Compaction, Spent},
         meanwhile::Meanwhile,
+        spooling::Spooling,
         window::Window,
     },
     recording::hooks::{Calls, Proposals},
     safety::{gate::Gate, inbound::Inbound},
     server::TurnParts,
+    store::spool::Spool,
 };
 
 /// What the behaviour of one turn is made of.
@@ -46,6 +48,9 @@ impl Around<'_> {
         list.extend(accounting.map(|accounting| Arc::new(self.compaction(window, accounting)) as _));
         list.push(Arc::new(Proposals(Arc::clone(recorder))));
         list.push(Arc::new(Checkpoint::new(Arc::clone(session.conversation()))));
+        let spool = Spool::at(&self.assembly.paths.state_dir);
+        let kept = self.settings.kept.map(|_| (spool.clone(), session.key().to_string()));
+        list.push(Arc::new(Spooling { spool: kept, max_bytes: self.settings.output_max_bytes }));
         list.push(Arc::new(Inbound));
         // The offline assistant reads results by their form.
         if !is_offline {
@@ -57,7 +62,8 @@ impl Around<'_> {
             move || session.approval() != ApprovalMode::All
         };
         let calls = Calls::new(Arc::clone(recorder), Box::new(is_asked));
-        list.push(Arc::new(self.gate()));
+        let outputs = spool.folder(&session.key().to_string());
+        list.push(Arc::new(self.gate().with_own_folder(outputs)));
         list.push(Arc::new(calls));
         list
     }

@@ -9,6 +9,7 @@ mod file;
 pub mod report;
 pub mod row;
 pub mod sessions;
+pub mod spool;
 mod worker;
 
 use std::{

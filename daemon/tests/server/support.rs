@@ -199,6 +199,7 @@ pub fn paths(folder: &Path) -> Paths {
 
 pub async fn serve(paths: Paths, shutdown: CancellationToken) -> Ended {
     let settings = TurnSettings {
+        output_max_bytes: 65_536,
         context: cohabd::config::ContextSettings::default(),
         model: ModelSettings::default(),
         models: Arc::default(),

@@ -295,3 +295,20 @@ async fn nothing_is_asked_beforehand_where_nothing_is_asked() {
         assert!(gate(mode, &user, &Consents::default()).before_tools(&calls).await.is_continue());
     }
 }
+
+#[tokio::test]
+async fn what_we_wrote_ourselves_is_read_unasked_and_nothing_beside_it() {
+    fn never(_: &Effect, _: Context<'_>) -> Verdict {
+        Verdict { level: Level::Deny, reasons: vec!["never".into()] }
+    }
+    for (path, may_run) in [("/s/outputs/1/a", true), ("/s/outputs/12/a", false), ("/s/outputs", false)] {
+        let user = user([]);
+        let gate = Gate { policy: never, ..gate(ApprovalMode::Ask, &user, &Consents::default()) };
+        let gate = gate.with_own_folder("/s/outputs/1".into());
+        let mut call = planned("x", "/");
+        call.intent.effect = Effect::Read { path: path.into() };
+        assert_eq!(gate.before_tool(&mut call).await.is_ok(), may_run, "{path}");
+        call.intent.effect = Effect::Write { path: path.into(), diff: String::new() };
+        assert!(gate.before_tool(&mut call).await.is_err(), "{path}");
+    }
+}
