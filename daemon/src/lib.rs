@@ -8,6 +8,7 @@ pub mod config;
 pub mod context;
 pub mod file;
 pub mod folder_watch;
+pub mod jobs;
 pub mod lifecycle;
 pub mod log;
 pub mod middleware;

@@ -47,7 +47,7 @@ enum Stage {
 /// What is wanted of the daemon.
 #[derive(Clone, Debug)]
 enum Wish {
-    /// To know who answers: the connection alone tells.
+    /// To know who answers. The settings may have changed since the connection was made.
     Introduction,
     /// Somebody else answers.
     Model(ModelWish),
@@ -191,24 +191,19 @@ impl App {
     pub(super) fn send_held_request(&mut self, effects: &mut Vec<Effect>) {
         let Some(Stage::Held(wish, deadline)) = self.slash.as_ref().map(|slash| &slash.stage) else { return };
         let (wish, deadline) = (wish.clone(), *deadline);
-        let attached = match &self.link {
+        match &self.link {
             LinkState::Down | LinkState::Failed => return self.connect(effects),
-            LinkState::Up(attached) if self.cancelled_turn.is_none() => attached,
+            LinkState::Up(_) if self.cancelled_turn.is_none() => {}
             LinkState::Up(_) | LinkState::Connecting => return,
-        };
-        if matches!(wish, Wish::Introduction) {
-            let lines = say::model(&attached.model, &self.options.question_prefix, self.width());
-            self.above.extend(lines);
-            return self.end_slash();
         }
         let request_id = RequestId(self.last_request + 1);
         effects.push(match &wish {
-            Wish::Model(wish) => Effect::AttachAgain { request_id, change: AttachChange::Model(wish.clone()) },
+            Wish::Model(wish) => Effect::AttachAgain { request_id, change: Some(AttachChange::Model(wish.clone())) },
+            Wish::Introduction => Effect::AttachAgain { request_id, change: None },
             Wish::Action(action) => {
                 let action = action.clone();
                 Effect::Send(ClientMessage::SessionRequest(SessionRequest { request_id, action }))
             }
-            Wish::Introduction => return,
         });
         self.last_request = request_id.0;
         self.slash = Some(Slash { stage: Stage::Sent(request_id, wish, deadline) });
@@ -234,6 +229,10 @@ impl App {
                 self.above.extend(say::model_changed(&attached.model, &wish, width));
                 self.link = LinkState::Up(attached);
                 effects.push(Effect::KeepForAttach(AttachChange::Model(wish)));
+            }
+            (Wish::Introduction, SessionAnswer::Attached(attached)) => {
+                self.above.extend(say::model(&attached.model, &self.options.question_prefix, width));
+                self.link = LinkState::Up(attached);
             }
             (Wish::Action(SessionAction::Clear), SessionAnswer::Done) => {
                 self.say("A new conversation begins. Your shell and what was agreed to stay as they are.");

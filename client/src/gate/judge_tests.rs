@@ -181,3 +181,28 @@ fn the_explanation_reads_well() {
     assert!(told[1].contains("by the rule `structure`"), "{}", told[1]);
     assert!(told[0].contains("above 0: ai") && told[0].lines().count() >= 6, "{}", told[0]);
 }
+
+#[test]
+fn a_builtin_of_another_shell_is_no_command_that_is_missing_here() {
+    /// A machine on which nothing but the shell's own builtins is found.
+    struct Nothing;
+
+    impl Names for Nothing {
+        fn resolves(&self, _: &str) -> bool {
+            false
+        }
+
+        fn exists(&self, _: &str) -> bool {
+            false
+        }
+    }
+
+    for line in
+        ["switch to branch main", "switch to main", "count the lines of all python files", "status of the build"]
+    {
+        assert_eq!(judge(line, &Nothing).decision, Assistant, "{line}");
+    }
+    for line in ["set_color red", "abbr -a gs git status", "print -l $path", "zmodload zsh/datetime"] {
+        assert_eq!(judge(line, &Nothing).decision, Shell, "{line}");
+    }
+}

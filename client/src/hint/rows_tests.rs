@@ -71,6 +71,9 @@ fn a_row_that_somebody_left_unfinished_is_not_blank() {
 fn a_cleared_screen_is_blank() {
     assert_eq!(room(40, b"xx\x1b[H$ ", 10), None, "what stands at home is not known");
     assert_eq!(room(40, b"xx\x1b[H\x1b[2J$ ", 10), Some(29));
+    let prompt_of_two_rows = b"~\r\n$ x\x1b[H\x1b[2J\r\x1b[A~\x1b[K\r\n$ x\x1b[K";
+    assert_eq!(room(40, prompt_of_two_rows, 10), Some(29), "up from the top stays at the top");
+    assert_eq!(room(40, b"\x1b[H\x1b[2J~\r\n$ \x1b[9A", 10), None, "it may have scrolled since");
     assert_eq!(room(40, b"xx\x1b[H\x1b[J$ ", 10), Some(29));
 }
 

@@ -191,6 +191,12 @@ pub fn context(report: &ContextReport, width: usize, look: Look) -> Vec<Line<'st
     };
     let mut lines: Vec<Line<'static>> = rows.iter().flat_map(|(name, tokens)| row(name, *tokens)).collect();
     let sum = match report.window_tokens {
+        Some(window) if total > window => format!(
+            "about {} tokens, {} fit: the oldest is left out. If the model takes more: \
+             `cohab config set model.context_window_tokens NUMBER`",
+            amount::count(total),
+            amount::count(window)
+        ),
         Some(window) => {
             let percent = total.saturating_mul(100) / window.max(1);
             format!("about {} of {} tokens ({percent} %)", amount::count(total), amount::count(window))

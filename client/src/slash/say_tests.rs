@@ -33,6 +33,10 @@ fn the_context_is_a_table_with_bars() {
     fits_everywhere(|width, look| context(&report(Some(128_000)), width, look));
     let without = text_of(&context(&report(None), 79, Look::Glyphs));
     assert!(without.ends_with("about 68k tokens; there is no model to take them\n"), "{without}");
+    let too_much = text_of(&context(&report(Some(8_192)), 200, Look::Glyphs));
+    let told = "about 68k tokens, 8.1k fit: the oldest is left out. If the model takes more: \
+                `cohab config set model.context_window_tokens NUMBER`\n";
+    assert!(too_much.ends_with(told), "{too_much}");
 }
 
 #[test]

@@ -2,14 +2,12 @@
 //! the title or the frame.
 
 mod answers;
+mod diff;
 mod touched;
 
 use cohab_protocol::{ApprovalRequest, ApprovalSubject, ProposedCommand, RunMode, WirePath};
 use cohab_shell_relay::policy::{Level, Part};
-use ratatui::{
-    style::Style,
-    text::{Line, Span},
-};
+use ratatui::text::{Line, Span};
 
 pub use answers::{Answering, Question, key_rows, question};
 pub use touched::{TOUCHED_ROWS, touched};
@@ -52,8 +50,9 @@ pub fn card(request: &ApprovalRequest, parts: &[Part], scene: &Scene, width: usi
         ApprovalSubject::Commands(commands) => card.batch(commands, scene),
         ApprovalSubject::FileChange { path, diff, .. } => {
             card.field("file", &path_text(path));
+            let blanks = diff::BlankChanges::of(diff);
             for line in without_names(diff, &path.to_string()).trim_end_matches('\n').split('\n') {
-                card.exactly(&[Span::styled(visible_diff_line(line), diff_style(line))]);
+                card.exactly(&[Span::styled(diff::visible_line(line, &blanks), diff::style(line))]);
             }
         }
         ApprovalSubject::FileRead { path, .. } => card.field("file", &path_text(path)),
@@ -102,23 +101,6 @@ fn mode_note(mode: RunMode) -> Option<&'static str> {
 
 fn path_text(path: &WirePath) -> String {
     visible(&path.to_string())
-}
-
-/// Tabs and the indentation behind the sign are everyday things in a file.
-fn visible_diff_line(line: &str) -> String {
-    let (sign, content) = line.split_at(usize::from(line.starts_with(['+', '-', ' '])));
-    let parts: Vec<String> = content.split('\t').map(visible).collect();
-    format!("{sign}{}", parts.join("\t"))
-}
-
-fn diff_style(line: &str) -> Style {
-    match line.as_bytes() {
-        [b'+', b'+', b'+', ..] | [b'-', b'-', b'-', ..] => theme::STRONG,
-        [b'+', ..] => theme::GOOD,
-        [b'-', ..] => theme::BAD,
-        [b'@', b'@', ..] => theme::ACCENT,
-        _ => theme::PLAIN,
-    }
 }
 
 pub(super) struct Card {

@@ -26,6 +26,14 @@ pub fn restored(change: &StateChange, home: &Path, width: usize, look: Look) -> 
     line(look.choose("  ↶ ", "Brought back: "), &facts(change, home, look), width, look)
 }
 
+/// The command would have ended or changed the live shell, so that nothing of it lasts there.
+#[must_use]
+pub fn contained(width: usize, look: Look) -> Line<'static> {
+    let text =
+        format!("{} in a subshell; your shell is as it was{}", look.choose("  ↳ ran", "It ran"), look.choose("", "."));
+    fitted(&Line::styled(text, theme::DIM), width)
+}
+
 fn line(start: &str, facts: &[String], width: usize, look: Look) -> Option<Line<'static>> {
     if facts.is_empty() {
         return None;

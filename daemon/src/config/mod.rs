@@ -20,7 +20,11 @@ pub use self::{
     file::{Change, ConfigFile},
 };
 use crate::{
-    compaction::Strategy, context::model_table::ModelTable, provider::settings::ModelSettings, store::sessions::Limits,
+    compaction::Strategy,
+    context::model_table::ModelTable,
+    jobs::{RoleSettings, TierSettings},
+    provider::settings::ModelSettings,
+    store::sessions::Limits,
 };
 
 /// What the file says, with defaults for what it does not.
@@ -33,6 +37,10 @@ pub struct Settings {
     pub model: ModelSettings,
     /// `[profiles.NAME]`.
     pub profiles: BTreeMap<String, ModelSettings>,
+    /// `[tiers]`.
+    pub tiers: TierSettings,
+    /// `[roles]`.
+    pub roles: RoleSettings,
     /// `[approval]`.
     pub approval: ApprovalSettings,
     /// `[limits]`.

@@ -6,6 +6,7 @@ mod ports;
 mod session;
 
 use std::{
+    collections::BTreeMap,
     path::PathBuf,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
@@ -61,8 +62,10 @@ struct State {
     is_on: bool,
     text: String,
     reasoning: String,
-    /// The call that is on, until its result is known.
-    call: Option<OpenCall>,
+    /// The calls that are on, by their ids, until their results are known.
+    calls: BTreeMap<String, OpenCall>,
+    /// The one that came last: calls are asked about one after the other, and a command runs alone.
+    current: String,
     /// What was decided about calls that come later.
     beforehand: Vec<(Effect, Approval)>,
     /// Messages that are kept.
@@ -71,11 +74,21 @@ struct State {
     rewrites: u32,
 }
 
+impl State {
+    fn current(&mut self) -> Option<&mut OpenCall> {
+        self.calls.get_mut(&self.current)
+    }
+}
+
 struct OpenCall {
     call: Call,
-    /// Its event is kept: the user or the policy allowed it.
+    /// The user or the policy allowed it.
+    is_allowed: bool,
+    /// Its event is kept. That of a call beside which others run waits for its result, so that the two stand together.
     is_kept: bool,
     was_asked: bool,
+    /// Its command was begun, and nothing was told of its end: it may have done anything.
+    is_running: bool,
     ran: CallResult,
 }
 
@@ -172,7 +185,7 @@ impl TurnRecorder {
 
     fn asked(&self, question: &ApprovalQuestion, answer: &ApprovalAnswer) {
         let (decision, note) = decision(answer);
-        if let Some(open) = self.state().call.as_mut() {
+        if let Some(open) = self.state().current() {
             open.was_asked = true;
             open.call.approval = decision;
         }
@@ -203,11 +216,17 @@ impl TurnRecorder {
         self.keep(Event::Approval { subject: subject(&question.subject), reasons, is_dangerous, decision, note });
     }
 
+    fn set_running(&self, is_running: bool) {
+        if let Some(open) = self.state().current() {
+            open.is_running = is_running;
+        }
+    }
+
     fn ran(&self, outcome: &CommandOutcome) {
         if outcome.mode == Mode::Live {
             self.session.shell_changed(outcome);
         }
-        if let Some(open) = self.state().call.as_mut() {
+        if let Some(open) = self.state().current() {
             open.ran = CallResult {
                 output: tail(&sanitize(&outcome.output), OUTPUT_TAIL_BYTES).to_owned(),
                 is_error: false,
@@ -255,6 +274,7 @@ fn subject(subject: &ApprovalSubject) -> String {
         ApprovalSubject::Effect { tool, effect: Effect::Read { path } | Effect::Write { path, .. } } => {
             format!("{tool} {}", path.display())
         }
+        ApprovalSubject::Effect { tool, effect: Effect::Internal } => tool.clone(),
         ApprovalSubject::LocalServer { url, server, .. } => format!("ask {server} at {url}"),
     };
     clean(&text)

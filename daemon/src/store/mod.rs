@@ -14,7 +14,7 @@ mod worker;
 
 use std::{
     collections::HashMap,
-    path::{Path, PathBuf},
+    path::PathBuf,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
@@ -50,11 +50,18 @@ impl Store {
     pub fn at(path: PathBuf) -> Self {
         let (learned, is_loaded) = (Arc::default(), watch::Sender::new(false));
         let (known, loaded) = (Arc::clone(&learned), is_loaded.clone());
-        let worker = Worker::new(path, "what model calls take", move |path, jobs| {
-            let result = write(path, jobs, &known);
-            // Nobody waits for a file that cannot be read.
-            loaded.send_replace(true);
-            result
+        let worker = Worker::new(path, "what model calls take", move |path| {
+            let database = Database::create(path);
+            if database.is_err() {
+                // Nobody waits for a file that cannot be read.
+                loaded.send_replace(true);
+            }
+            let (mut database, known, loaded) = (database?, Arc::clone(&known), loaded.clone());
+            Ok(Box::new(move |jobs| {
+                let result = write(&mut database, jobs, &known);
+                loaded.send_replace(true);
+                result
+            }))
         });
         Self { worker: Some(worker), learned, is_loaded }
     }
@@ -117,8 +124,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn write(path: &Path, jobs: &[Job], known: &Mutex<HashMap<ModelKey, Learned>>) -> Result<(), StoreError> {
-    let mut database = Database::create(path)?;
+fn write(database: &mut Database, jobs: &[Job], known: &Mutex<HashMap<ModelKey, Learned>>) -> Result<(), StoreError> {
     if jobs.iter().any(|job| matches!(job, Job::Load)) {
         let stored = database.learned()?;
         let mut known = lock(known);

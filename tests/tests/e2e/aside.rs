@@ -172,3 +172,20 @@ fn the_status_line_tells_tokens_after_a_step_and_the_focus_is_asked_for_only_the
     assert_eq!(changes, ["h", "l", "h", "l"], "{raw:?}");
     shell.type_line("echo clean");
 }
+
+#[test]
+fn control_l_empties_the_screen_at_once_and_takes_nothing_of_the_answer_later() {
+    in_each_shell(|name| {
+        let model = Held::new([Answer::text("Because.")]);
+        let home = Home::with_model(&model.server).shell(name);
+        let shell = home.cohab();
+        shell.run("echo before");
+        let mark = ask(&shell, &model, "why");
+        shell.send("\x0c");
+        shell.wait_for("the status alone", |view| !view.shows("before") && view.row_of("thinking") == Some(0));
+        model.answer();
+        shell.wait_answer(mark, "Because.");
+        assert!(shell.look(|view| view.shows("Because.")), "{}", shell.dump());
+        assert!(shell.run("echo fine").contains("fine"));
+    });
+}

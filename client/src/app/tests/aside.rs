@@ -81,6 +81,15 @@ fn a_text_that_stalls_in_its_middle_counts_as_waiting_and_is_shown_whole_later()
 }
 
 #[test]
+fn a_long_question_leaves_room_for_the_prompt_it_stands_behind() {
+    let mut bench = aside();
+    assert_eq!(bench.enter(&format!("? {}", "word ".repeat(40))), [Effect::DecideLine(LineDecision::Assistant)]);
+    let shown = back(&mut bench).1;
+    let rows = || shown.lines().filter(|row| row.ends_with('…'));
+    assert!(rows().count() == 1 && rows().all(|row| row.chars().count() <= 54), "{shown}");
+}
+
+#[test]
 fn nobody_steps_aside_from_a_question_or_a_command() {
     let mut bench = Bench::in_a_turn();
     bench.daemon(ask("touch x", false));
@@ -335,4 +344,36 @@ fn commands_to_the_assistant_queue_up_like_questions_and_never_go_to_a_model() {
     assert!(shown.contains("? /copy\nCopied 1 line.\n\n? /hlep\nThere is no /hlep; did you mean /help?"), "{shown}");
     assert!(shown.contains("\n\n? and then\n"), "{shown}");
     assert_eq!(bench.daemon(ended(TurnEndReason::Answered)), [Effect::EndAnswer]);
+}
+
+#[test]
+fn a_long_question_is_named_in_a_part_of_the_prompts_row() {
+    let mut bench = Bench::connected();
+    bench.enter(&format!("? {}", "why ".repeat(50)));
+    bench.live(LiveEvent::AnswerReady);
+    bench.shown();
+    bench.live(LiveEvent::KeysWait);
+    bench.pass(200);
+    bench.event(Event::Deadline);
+    bench.app.last_frame();
+    bench.live(LiveEvent::AnswerEnded);
+    bench.live(LiveEvent::PromptReady);
+    bench.chunk(0, "Because.\n\n");
+    let (_, shown) = back(&mut bench);
+    let remark = shown.lines().next().expect("a line");
+    assert!(remark.starts_with("… continuing: why why") && remark.ends_with('…'), "{shown}");
+    assert_eq!(remark.chars().count(), 53, "of 80 columns");
+}
+
+#[test]
+fn a_command_that_was_just_allowed_runs_before_the_assistant_steps_aside() {
+    let mut bench = Bench::in_a_turn();
+    bench.live(LiveEvent::KeysWait);
+    bench.daemon(ask("touch a", false));
+    bench.pass(5_000);
+    let effects = bench.keys("y");
+    assert!(!effects.contains(&Effect::EndAnswer), "{effects:?}");
+    bench.pass(199);
+    assert_eq!(bench.event(Event::Deadline), []);
+    assert_eq!(runs(&bench.daemon(execute("touch a", Some(QUESTION)))), Some("touch a"));
 }

@@ -219,34 +219,42 @@ fn a_shell_that_makes_no_room_forgets_the_command() {
     assert!(!bench.app.owns_terminal());
 }
 
-#[test]
-fn the_model_is_told_and_changed_for_this_shell_once_the_daemon_agrees() {
-    let mut bench = Bench::connected();
-    let shown = said(&mut bench, "? /model");
-    assert!(shown.contains("scripted/m answers here (test)."), "{shown}");
-    let wish = ModelWish::Named("other".into());
-    let effects = begin(&mut bench, "? /model other");
-    let [Effect::AttachAgain { request_id, change, .. }] = &effects[..] else { panic!("{effects:?}") };
-    assert_eq!(*change, AttachChange::Model(wish.clone()));
+fn attached_to(model: &str) -> SessionAnswer {
     let model = ModelIdentity {
         provider: "scripted".into(),
-        model: "other".into(),
+        model: model.into(),
         origin: "COHAB_MODEL".into(),
         is_offline: false,
     };
-    let attached = Attached {
+    SessionAnswer::Attached(Attached {
         session: SessionKey("shell:1".into()),
         model,
         approval: ApprovalMode::Ask,
         is_resumed: false,
         title: None,
         left: None,
-    };
-    let effects = reply(&mut bench, *request_id, SessionAnswer::Attached(attached));
+    })
+}
+
+#[test]
+fn who_answers_is_asked_anew_as_the_settings_may_have_changed() {
+    let mut bench = Bench::connected();
+    let effects = begin(&mut bench, "? /model");
+    let [Effect::AttachAgain { request_id, change: None }] = &effects[..] else { panic!("{effects:?}") };
+    assert_eq!(reply(&mut bench, *request_id, attached_to("other")), [Effect::EndAnswer]);
+    assert!(bench.shown().contains("scripted/other answers here (COHAB_MODEL)."));
+}
+
+#[test]
+fn the_model_is_changed_for_this_shell_once_the_daemon_agrees() {
+    let mut bench = Bench::connected();
+    let wish = ModelWish::Named("other".into());
+    let effects = begin(&mut bench, "? /model other");
+    let [Effect::AttachAgain { request_id, change }] = &effects[..] else { panic!("{effects:?}") };
+    assert_eq!(*change, Some(AttachChange::Model(wish.clone())));
+    let effects = reply(&mut bench, *request_id, attached_to("other"));
     assert_eq!(effects, [Effect::KeepForAttach(AttachChange::Model(wish)), Effect::EndAnswer]);
     assert!(bench.shown().contains("scripted/other answers from now on in this shell (COHAB_MODEL)."));
-    bench.live(LiveEvent::AnswerEnded);
-    assert!(said(&mut bench, "? /model").contains("scripted/other answers here"));
 }
 
 #[test]
@@ -257,8 +265,6 @@ fn a_model_that_cannot_be_is_not_kept() {
     let effects = bench.daemon(request_error(*request_id, "There is no profile none."));
     assert_eq!(effects, [Effect::EndAnswer]);
     assert!(bench.shown().contains("Error: There is no profile none."));
-    bench.live(LiveEvent::AnswerEnded);
-    assert!(said(&mut bench, "? /model").contains("scripted/m answers here"));
 }
 
 #[test]

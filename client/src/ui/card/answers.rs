@@ -19,7 +19,12 @@ pub enum Answering {
     /// A key is awaited.
     Keys,
     /// Danger: the word `yes` is typed.
-    Confirming(InputText),
+    Confirming {
+        /// What is typed.
+        typed: InputText,
+        /// What the user made of the command.
+        edited: Option<String>,
+    },
     /// The command is changed.
     Editing(InputText),
     /// A word to the model is typed, on the way to no.
@@ -72,7 +77,20 @@ pub fn question(
             card.keys(&keys(request, offer));
             Question { lines: card.into_bottom(), cursor: None }
         }
-        Answering::Confirming(input) => typed("Type yes and Enter to do it, Esc to go back.", "yes? ", input),
+        Answering::Confirming { typed: input, edited } => {
+            let note = "Type yes and Enter to do it, Esc to go back.";
+            let mut question = typed(note, "yes? ", input);
+            if let Some(command) = edited {
+                let mut card = Card::new(true, width, look);
+                card.words(&[Span::styled("Dangerous, as it is now:", theme::DANGER)]);
+                card.command("", &visible_command(command));
+                let mut lines = card.into_middle();
+                question.cursor = question.cursor.map(|(row, column)| (row + lines.len(), column));
+                lines.append(&mut question.lines);
+                question.lines = lines;
+            }
+            question
+        }
         Answering::Editing(input) => {
             typed("Change the command. Enter runs it, Alt-Enter adds a line, Esc goes back.", "$ ", input)
         }
@@ -107,6 +125,7 @@ fn keeping(rule: &Rule, scene: &Scene, width: usize, look: Look) -> Vec<Line<'st
 /// The keys that mean something for this question, in the order shown, and their meanings.
 fn keys(request: &ApprovalRequest, offer: &Offer) -> Vec<(&'static str, &'static str)> {
     let is_server = matches!(request.subject, ApprovalSubject::LocalServer { .. });
+    let is_change = matches!(request.subject, ApprovalSubject::FileChange { .. });
     let once = match (is_server, offer.as_one, request.is_dangerous) {
         (true, ..) => "yes",
         (_, true, _) => "all",
@@ -115,7 +134,7 @@ fn keys(request: &ApprovalRequest, offer: &Offer) -> Vec<(&'static str, &'static
     };
     let all = [
         ("y", once, true),
-        ("s", "this session", offer.session),
+        ("s", if is_change { "this file, this session" } else { "this session" }, offer.session),
         ("d", "this folder", offer.folder.is_some()),
         ("a", "always", offer.always.is_some()),
         ("o", "one by one", offer.as_one),

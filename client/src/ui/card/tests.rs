@@ -76,12 +76,6 @@ fn no_key_is_parted_from_its_meaning() {
 }
 
 #[test]
-fn a_diff_keeps_its_indentation_and_shows_what_hides() {
-    assert_eq!(visible_diff_line("+\t\tx"), "+\t\tx");
-    assert_eq!(visible_diff_line("-        y\u{202e}"), "-        y\\u{202e}");
-}
-
-#[test]
 fn the_keys_stand_on_one_row_of_80_columns() {
     for (text, is_dangerous) in [("cargo test", false), ("rm -rf x", true), ("python3 x", false), ("./run", false)] {
         for look in [Look::Glyphs, Look::Sentences] {

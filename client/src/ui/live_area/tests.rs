@@ -103,6 +103,17 @@ fn the_cursor_inside_a_rewrapped_row_counts() {
 }
 
 #[test]
+fn a_row_that_gets_much_shorter_is_erased_from_its_start() {
+    let mut area = LiveArea::new(40, 10, ABILITIES);
+    for (row, is_erased) in [("x".repeat(39), false), ("xx".into(), true), ("x".into(), false)] {
+        let mut out = Vec::new();
+        area.draw(&[], &[Line::raw(row.clone()), Line::raw("end")], None, &mut out);
+        let text = String::from_utf8(out).expect("text");
+        assert_eq!(text.contains(&format!("\r\x1b[K{row}")), is_erased, "{text:?}");
+    }
+}
+
+#[test]
 fn a_wider_terminal_keeps_what_is_above() {
     let mut screen = Screen::new(10, 5);
     screen.draw(&texts(&["a", "b"]), &texts(&["area"]), None);
@@ -183,4 +194,17 @@ fn what_another_program_left_does_not_style_the_area() {
         let cell = screen.terminal.screen().cell(row, 0).unwrap();
         assert!(!cell.inverse() && cell.fgcolor() == vt100::Color::Default, "{}", cell.contents());
     }
+}
+
+#[test]
+fn an_emptied_screen_shows_the_area_at_its_top() {
+    let mut screen = Screen::with_prompt(20, 6);
+    screen.draw(&texts(&["one", "two"]), &texts(&["tail", "thinking"]), None);
+    let mut out = Vec::new();
+    screen.area.wipe(&mut out);
+    screen.terminal.process(&out);
+    screen.draw(&[], &texts(&["tail", "thinking"]), None);
+    assert_eq!(screen.terminal.all_rows(), ["tail", "thinking"]);
+    screen.draw(&texts(&["tail is done"]), &texts(&["thinking"]), None);
+    assert_eq!(screen.terminal.all_rows(), ["tail is done", "thinking"]);
 }

@@ -32,8 +32,10 @@ impl Archive {
     /// Sessions in this file, which need not exist. Nothing is touched before the first use.
     #[must_use]
     pub fn at(path: PathBuf) -> Self {
-        let worker =
-            Worker::new(path.clone(), "conversations", |path, entries| SqliteStore::create(path)?.append(entries));
+        let worker = Worker::new(path.clone(), "conversations", |path| {
+            let mut store = SqliteStore::create(path)?;
+            Ok(Box::new(move |entries| store.append(entries)))
+        });
         Self { path, worker: Arc::new(worker) }
     }
 

@@ -73,11 +73,9 @@ fn help_models_modes_and_mistakes() {
         ("an unknown command", |stage| stage.entered("? /frobnicate")),
         ("words behind a command that takes none", |stage| stage.entered("? /new please")),
         ("words that a command does not know", |stage| stage.entered("? /approve sometimes")),
-        ("who answers", |stage| stage.entered("? /model")),
+        ("who answers", |stage| stage.answered("? /model", SessionAnswer::Attached(identity("gpt-5", false)))),
         ("the built-in assistant answers", |stage| {
-            stage.live(LiveEvent::PromptReady);
-            stage.event(Event::LinkUp(identity("", true)));
-            stage.enter("? /model");
+            stage.answered("? /model", SessionAnswer::Attached(identity("", true)));
         }),
         ("somebody else answers", |stage| {
             stage.answered("? /model gpt-5", SessionAnswer::Attached(identity("gpt-5", false)));
