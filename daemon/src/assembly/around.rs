@@ -25,6 +25,13 @@ use crate::{
     store::spool::Spool,
 };
 
+/// One result may have this part of a request.
+const RESULT_SHARE: u64 = 4;
+/// Bytes of an estimated token of what programs write, rather too few.
+const BYTES_PER_TOKEN: u64 = 3;
+/// A result may have so many bytes however small the context is.
+const LEAST_RESULT_BYTES: usize = 4 * 1024;
+
 /// What the behaviour of one turn is made of.
 pub(super) struct Around<'a> {
     pub assembly: &'a Assembly,
@@ -45,12 +52,13 @@ impl Around<'_> {
         list.extend(accounting.clone().map(|accounting| accounting as _));
         let window = Arc::new(self.assembly.window(self.provider.as_ref(), self.settings).0);
         list.push(Arc::clone(&window) as _);
-        list.extend(accounting.map(|accounting| Arc::new(self.compaction(window, accounting)) as _));
+        let compaction = accounting.map(|accounting| self.compaction(Arc::clone(&window), accounting));
+        list.extend(compaction.map(|compaction| Arc::new(compaction) as _));
         list.push(Arc::new(Proposals(Arc::clone(recorder))));
         list.push(Arc::new(Checkpoint::new(Arc::clone(session.conversation()))));
         let spool = Spool::at(&self.assembly.paths.state_dir);
         let kept = self.settings.kept.map(|_| (spool.clone(), session.key().to_string()));
-        list.push(Arc::new(Spooling { spool: kept, max_bytes: self.settings.output_max_bytes }));
+        list.push(Arc::new(Spooling { spool: kept, max_bytes: self.result_max_bytes(&window) }));
         list.push(Arc::new(Inbound));
         // The offline assistant reads results by their form.
         if !is_offline {
@@ -66,6 +74,16 @@ impl Around<'_> {
         list.push(Arc::new(self.gate().with_own_folder(outputs)));
         list.push(Arc::new(calls));
         list
+    }
+
+    /// Longest result of a tool, in bytes: in a small context less than the settings allow. The offline assistant has none.
+    fn result_max_bytes(&self, window: &Window) -> usize {
+        let most = self.settings.output_max_bytes;
+        if self.provider.info().is_offline {
+            return most;
+        }
+        let share = window.request_tokens() / RESULT_SHARE * BYTES_PER_TOKEN;
+        most.min(usize::try_from(share).unwrap_or(most).max(LEAST_RESULT_BYTES))
     }
 
     /// What shortens the conversation.

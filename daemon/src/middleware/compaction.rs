@@ -103,9 +103,10 @@ impl Middleware for Compaction {
         if let Some(usage) = self.spent.take() {
             state.spend(usage);
         }
-        // Before the first model call it counts as before the second: a number of 0 is none.
-        self.last_call.store(state.model_calls().max(1), Ordering::Relaxed);
-        if shortened.messages != state.messages() {
+        // Where nothing goes, long texts lose their middle in what is sent only.
+        if shortened.dropped > 0 {
+            // Before the first model call it counts as before the second: a number of 0 is none.
+            self.last_call.store(state.model_calls().max(1), Ordering::Relaxed);
             let notice = notice(&shortened, tokens(state.messages()));
             self.recorder.compacted(shortened.summary.as_deref(), shortened.dropped);
             state.rewrite(shortened.messages);
@@ -119,7 +120,6 @@ impl Middleware for Compaction {
 fn notice(shortened: &Shortened, before: u64) -> String {
     let Shortened { messages, dropped, summary, trouble } = shortened;
     let what = match (dropped, summary) {
-        (0, _) => "the middle of long texts in it was left out".to_owned(),
         (1, Some(_)) => "1 earlier message was summed up".to_owned(),
         (1, None) => "1 earlier message was left out".to_owned(),
         (more, Some(_)) => format!("{more} earlier messages were summed up"),

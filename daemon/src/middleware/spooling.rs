@@ -9,6 +9,8 @@ use crate::{
     store::spool::Spool,
 };
 
+/// The tool that pages by itself.
+const READ: &str = "read";
 /// What tools that bound their results themselves may add to them, in bytes.
 const NOTES_BYTES: usize = 4 * 1024;
 
@@ -27,17 +29,21 @@ impl Middleware for Spooling {
             return;
         }
         let mut hint = String::new();
-        if let Some((spool, key)) = self.spool.clone() {
+        if result.tool == READ {
+            hint = "[read less of it at once, with `limit`]".to_owned();
+        } else if let Some((spool, key)) = self.spool.clone() {
             let text = result.content.clone();
             match spawn_blocking(move || spool.keep(&key, &text)).await {
                 Ok(Ok(path)) => {
-                    hint = format!("; all of it is in {}, for `read` with `offset` and `limit`", path.display());
+                    hint = format!("[all of it is in {}, for `read` with `offset` and `limit`]", path.display());
                 }
                 Ok(Err(error)) => tracing::warn!(%error, "a long output could not be kept"),
                 Err(error) => tracing::warn!(%error, "a long output could not be kept"),
             }
         }
-        result.content = cut_lines(&result.content, self.max_bytes, &hint);
+        // At the end: whoever shortens it later leaves the middle out.
+        let content = cut_lines(&result.content, self.max_bytes);
+        result.content = format!("{}\n{hint}", content.trim_end()).trim_end().to_owned();
     }
 }
 
@@ -58,10 +64,13 @@ mod tests {
         let mut long = result(whole.clone());
         spooling.after_tool(&mut long).await;
         let text = &long.content;
-        assert!(text.starts_with("line 0\n") && text.ends_with("\n[exit 0]") && text.len() < 4_400, "{}", text.len());
-        let (_, note) = text.split_once("; all of it is in ").expect("the file is named");
-        let (path, rest) = note.split_once(", for `read`").expect("it says how");
-        assert!(rest.contains("\nline 4999\n"));
+        assert!(
+            text.starts_with("line 0\n")
+                && text.contains("\nline 4999\n[exit 0]\n[all of it is in ")
+                && text.len() < 4_400
+        );
+        let (_, note) = text.split_once("[all of it is in ").expect("the file is named");
+        let (path, _) = note.split_once(", for `read`").expect("it says how");
         assert_eq!(std::fs::read_to_string(path).expect("it is there"), whole);
     }
 
@@ -74,6 +83,9 @@ mod tests {
             let mut long = result("word\n".repeat(4_000));
             spooling.after_tool(&mut long).await;
             assert!(long.content.contains(" bytes left out]\n") && long.content.len() < 4_200, "{}", long.content);
+            let mut page = ToolResult { tool: READ.into(), ..result("word\n".repeat(4_000)) };
+            spooling.after_tool(&mut page).await;
+            assert!(page.content.ends_with("\nword\n[read less of it at once, with `limit`]"));
             let mut short = result("word\n".repeat(900));
             spooling.after_tool(&mut short).await;
             assert_eq!(short.content.len(), 4_500);
