@@ -4,7 +4,7 @@ mod around;
 mod shortening;
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     fs,
     os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
@@ -30,8 +30,9 @@ use crate::{
     context::{
         fit::spec_tokens,
         model_table::{ModelTable, Prices},
-        project_notes,
-        system_prompt::SYSTEM_PROMPT,
+        report::Fixed,
+        sections::{system_prompt, system_sections},
+        surroundings::Surroundings,
         tokens::estimate_tokens,
         window_size::WindowSources,
     },
@@ -44,12 +45,14 @@ use crate::{
     recording::{RecordingApprover, RecordingRunner},
     safety::{gate::Policy, known_servers::KnownServers},
     server::{
-        Assembler, Introduction, Outlook, TurnParts,
+        Assembler, Introduction, TurnParts,
         approver::SessionApprover,
         session::{Session, Variables},
     },
     shell::fallback::LiveOrIsolated,
     store::{Store, row::ModelKey, sessions::Limits},
+    tasks::Task,
+    tool::session_tools,
 };
 use around::Around;
 
@@ -57,8 +60,8 @@ use around::Around;
 const MAX_KEPT_CHOICES: usize = 8;
 /// A server that was found is looked for again after this time.
 const FOUND_KEEP: Duration = Duration::from_secs(60);
-/// A question waits so long at most for the project's notes: its disk may hang.
-const NOTES_WAIT: Duration = Duration::from_millis(300);
+/// A question waits so long at most for what lies around it: a disk may hang.
+const LOOK_WAIT: Duration = Duration::from_millis(300);
 
 /// What the settings say, as far as a turn needs it.
 #[derive(Clone)]
@@ -79,13 +82,6 @@ pub struct TurnSettings {
     pub context: ContextSettings,
     /// How much of conversations is kept; `None` for nothing.
     pub kept: Option<Limits>,
-}
-
-impl TurnSettings {
-    /// Estimated tokens of the system prompt and of all tools: what is sent beside a conversation.
-    fn sent_beside(&self) -> (u64, u64) {
-        (estimate_tokens(SYSTEM_PROMPT), self.tools.iter().map(|tool| spec_tokens(&tool.spec())).sum())
-    }
 }
 
 /// Decides who may answer.
@@ -270,23 +266,27 @@ impl Assembler for Assembly {
         Ok(Introduction { model: provider.info(), approval: settings.approval })
     }
 
-    async fn outlook(&self, variables: &Variables) -> Result<Outlook, TurnError> {
+    async fn outlook(&self, variables: &Variables, surroundings: &Surroundings) -> Result<Fixed, TurnError> {
         let (settings, choice) = self.resolve(variables).await?;
         let (Choice::Ready(provider) | Choice::AskLocal { provider, .. }) = choice;
         let (window, _, _) = self.window(provider.as_ref(), &settings);
-        let (system_tokens, tools_tokens) = settings.sent_beside();
+        let own = session_tools(&Arc::default(), surroundings, Box::new(|_| ()));
+        let tools = settings.tools.iter().chain(&own).map(|tool| spec_tokens(&tool.spec())).sum();
         let window_tokens = (!provider.info().is_offline).then(|| window.in_use().tokens);
-        Ok(Outlook { system_tokens, tools_tokens, window_tokens })
+        let system = system_sections(&surroundings.standing);
+        let system = system.iter().map(|(name, text)| (*name, estimate_tokens(text))).collect();
+        Ok(Fixed { system, tools_tokens: tools, window_tokens })
     }
 
     async fn shorten(&self, session: &Session, messages: &[Message]) -> Result<(Shortened, TokenUsage), TurnError> {
         self.shorten_now(session, messages).await
     }
 
-    async fn project_notes(&self, cwd: PathBuf) -> Option<String> {
-        let home = self.parts.home.clone();
-        let reading = tokio::task::spawn_blocking(move || project_notes::read(&cwd, &home));
-        timeout(NOTES_WAIT, reading).await.ok()?.ok()?
+    async fn surroundings(&self, cwd: PathBuf) -> Arc<Surroundings> {
+        let (home, settings) = (self.parts.home.clone(), self.paths.config_dir.clone());
+        let looking = tokio::task::spawn_blocking(move || Surroundings::read(&cwd, &home, &settings));
+        let found = timeout(LOOK_WAIT, looking).await.ok().and_then(Result::ok);
+        found.map(Arc::new).unwrap_or_default()
     }
 
     async fn assemble(&self, parts: TurnParts) -> Result<Agent, TurnError> {
@@ -307,11 +307,24 @@ impl Assembler for Assembly {
             None => ((self.parts.isolated_shell)(&session.cwd(), &session.environment()), Shell::Bash),
         };
         let runner = Arc::new(RecordingRunner::new(runner, recorder));
-        let around =
-            Around { assembly: self, parts: &parts, settings: &settings, provider: &provider, approver, shell };
+        let recorder = Arc::clone(&parts.recorder);
+        let keep = Box::new(move |tasks: &[Task]| recorder.tasks(tasks));
+        let own = session_tools(session.tasks(), &parts.surroundings, keep);
+        let tools: BTreeMap<_, _> =
+            settings.tools.iter().cloned().chain(own).map(|tool| (tool.spec().name, tool)).collect();
+        let system = system_prompt(&parts.surroundings.standing);
+        let tools_tokens: u64 = tools.values().map(|tool| spec_tokens(&tool.spec())).sum();
+        let around = Around {
+            assembly: self,
+            parts: &parts,
+            settings: &settings,
+            provider: &provider,
+            approver,
+            shell,
+            beside_tokens: estimate_tokens(&system) + tools_tokens,
+        };
         let middleware = around.list().await;
-        let tools = settings.tools.into_iter().map(|tool| (tool.spec().name, tool)).collect();
-        Ok(Agent { provider, tools, middleware, runner, system: SYSTEM_PROMPT.into(), limits: settings.limits })
+        Ok(Agent { provider, tools, middleware, runner, system, limits: settings.limits })
     }
 }
 

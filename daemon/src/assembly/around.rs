@@ -1,6 +1,6 @@
 //! The behaviour around the loop of a turn: one list to register it, in its order.
 
-use std::sync::{Arc, atomic::AtomicU32};
+use std::sync::{Arc, Mutex, atomic::AtomicU32};
 
 use cohab_protocol::ApprovalMode;
 use cohab_shell_relay::shell::Shell;
@@ -40,6 +40,8 @@ pub(super) struct Around<'a> {
     pub provider: &'a Arc<dyn ModelProvider>,
     pub approver: Arc<dyn Approver>,
     pub shell: Shell,
+    /// Estimate of the system prompt and of all tools.
+    pub beside_tokens: u64,
 }
 
 impl Around<'_> {
@@ -88,7 +90,6 @@ impl Around<'_> {
 
     /// What shortens the conversation.
     fn compaction(&self, window: Arc<Window>, accounting: Arc<Accounting>) -> Compaction {
-        let (system_tokens, tools_tokens) = self.settings.sent_beside();
         let spent = Spent::default();
         let account = spent.account(accounting);
         let compactor = shortening::compactor(self.settings.context.strategy, self.provider, &window, account);
@@ -96,7 +97,7 @@ impl Around<'_> {
             compactor,
             window,
             settings: self.settings.context,
-            beside_tokens: system_tokens + tools_tokens,
+            beside_tokens: self.beside_tokens,
             spent,
             sink: Arc::clone(&self.parts.sink),
             recorder: Arc::clone(&self.parts.recorder),
@@ -114,7 +115,7 @@ impl Around<'_> {
         let store = &self.assembly.parts.store;
         store.ready().await;
         let (session, turn) = (self.parts.session.key().to_string(), self.parts.turn_id.to_string());
-        Some(Accounting { store: Arc::clone(store), session, turn, wire, model, prices })
+        Some(Accounting { store: Arc::clone(store), session, turn, wire, model, prices, sent: Mutex::default() })
     }
 
     fn gate(self) -> Gate {

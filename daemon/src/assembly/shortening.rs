@@ -1,6 +1,6 @@
 //! How a conversation is shortened: who sums it up, and who accounts for that.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use super::Assembly;
 use crate::{
@@ -51,7 +51,8 @@ impl Assembly {
         let store = Arc::clone(&self.parts.store);
         store.ready().await;
         let (wire, turn) = (provider.info().wire, uuid::Uuid::now_v7().to_string());
-        let accounting = Accounting { store, session: session.key().to_string(), turn, wire, model, prices };
+        let accounting =
+            Accounting { store, session: session.key().to_string(), turn, wire, model, prices, sent: Mutex::default() };
         let spent = Spent::default();
         let account = spent.account(Arc::new(accounting));
         let compactor = compactor(settings.context.strategy, &provider, &window, account);

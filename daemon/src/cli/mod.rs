@@ -1,6 +1,7 @@
 //! The command line of `cohabd`, one file per subcommand. `cohab` hands over to it what needs settings, keys or models.
 
 pub mod config;
+pub mod context;
 pub mod definitions;
 pub mod export;
 pub mod history;
@@ -9,6 +10,8 @@ pub mod probe_model;
 mod record;
 pub mod sessions;
 pub mod setup;
+pub mod stats;
+pub mod tasks;
 #[cfg(test)]
 mod testing;
 pub mod usage;
@@ -54,12 +57,18 @@ pub enum Command {
     ProbeModel(probe_model::ProbeArgs),
     /// Show what answers took: tokens and cost
     Usage(usage::UsageArgs),
+    /// Show how often things happened and how long they took
+    Stats(stats::StatsArgs),
     /// List, show, search, resume, fork, export and remove conversations
     Sessions(sessions::SessionsArgs),
     /// List the assistant's commands with question and approval
     History(history::HistoryArgs),
     /// Show the conversation behind a command of the assistant's
     Why(why::WhyArgs),
+    /// Show what would be sent with the next question, in tokens by section
+    Context(context::ContextArgs),
+    /// List what conversations still mean to do
+    Tasks(tasks::TasksArgs),
     /// Write a conversation as a script, a transcript or a recording
     Export(export::ExportArgs),
     /// Print this command line as JSON, for the completions and the manual of `cohab`
@@ -84,9 +93,12 @@ impl Command {
             Self::Config(command) => config::run(&command, paths, &mut io::stdin().lock(), &mut output, &mut errors),
             Self::ProbeModel(args) => probe_model::run(&args, paths, &mut output, &mut errors),
             Self::Usage(args) => usage::run(&args, paths, &mut output, &mut errors),
+            Self::Stats(args) => stats::run(&args, paths, &mut output, &mut errors),
             Self::Sessions(args) => sessions::run(&args, paths, &mut io::stdin().lock(), &mut output, &mut errors),
             Self::History(args) => history::run(&args, paths, &mut output, &mut errors),
             Self::Why(args) => why::run(&args, paths, &mut output, &mut errors),
+            Self::Context(args) => context::run(&args, paths, &mut output, &mut errors),
+            Self::Tasks(args) => tasks::run(&args, paths, &mut output, &mut errors),
             Self::Export(args) => export::run(&args, paths, &mut output, &mut errors),
             Self::Who => who::run(paths, &mut output, &mut errors),
             Self::Definitions => {

@@ -27,11 +27,8 @@ fn summarize(provider: &Arc<Always>) -> (Summarize, Arc<Mutex<Vec<TokenUsage>>>)
 }
 
 fn question(text: &str, project_notes: Option<&str>) -> Message {
-    let environment =
-        Environment { cwd: "/p".into(), shell: None, os: "linux".into(), date: "2026-11-20".into(), columns: 80 };
-    Message::User {
-        text: Query { environment, history: &[], project_notes, piped_input: None, question: text }.to_text(),
-    }
+    let environment = Environment { cwd: "/p".into(), os: "linux".into(), columns: 80, ..Environment::default() };
+    Message::User { text: Query { environment, project_notes, question: text, ..Query::default() }.to_text() }
 }
 
 fn answer(text: &str, calls: &[String]) -> Message {

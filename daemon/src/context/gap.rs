@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use super::{
     fit::message_tokens,
-    query::{EARLIER, NOTES, inside, with_block},
+    query::{EARLIER, PROJECT_TAGS, inside, with_block},
     tokens::estimate_tokens,
 };
 use crate::agent::port::Message;
@@ -86,18 +86,22 @@ impl Gap {
     #[must_use]
     pub fn close(self, block: &str) -> Vec<Message> {
         let Self { dropped, mut kept, host } = self;
-        let notes = |messages: &[Message]| {
-            messages.iter().rev().filter_map(text_of).find_map(|text| inside(text, NOTES)).map(str::to_owned)
-        };
-        let carried = notes(&kept).is_none().then(|| notes(&dropped)).flatten();
+        let is_told = |tag| newest(&kept, tag).is_some();
+        let words = PROJECT_TAGS.into_iter().filter(|tag| !is_told(tag));
+        let carried: Vec<_> = words.filter_map(|tag| Some((tag, newest(&dropped, tag)?))).collect();
         if let Some(Message::User { text }) = kept.get_mut(host) {
-            if let Some(notes) = carried {
-                *text = with_block(text, NOTES, &notes);
+            for (tag, words) in carried {
+                *text = with_block(text, tag, words);
             }
             *text = with_block(text, EARLIER, block);
         }
         kept
     }
+}
+
+/// What the newest message with a block `tag` says in it.
+fn newest<'a>(messages: &'a [Message], tag: &str) -> Option<&'a str> {
+    messages.iter().rev().filter_map(text_of).find_map(|text| inside(text, tag))
 }
 
 fn text_of(message: &Message) -> Option<&str> {
@@ -142,12 +146,12 @@ impl<'a> Choice<'a> {
         let sizes: Vec<u64> = messages.iter().map(message_tokens).collect();
         let mut keep = vec![false; messages.len()];
         keep[question] = true;
-        // Notes that another message tells go along.
-        let notes = messages.iter().rev().filter_map(text_of).find_map(|text| inside(text, NOTES));
-        let told_here = text_of(&messages[question]).is_some_and(|text| inside(text, NOTES).is_some());
-        let notes_tokens = if told_here { 0 } else { notes.map_or(0, estimate_tokens) };
+        // The project's words that other messages tell go along.
+        let is_told_here = |tag: &str| newest(&messages[question..=question], tag).is_some();
+        let elsewhere = PROJECT_TAGS.into_iter().filter(|tag| !is_told_here(tag));
+        let words_tokens: u64 = elsewhere.filter_map(|tag| newest(messages, tag)).map(estimate_tokens).sum();
         let most = target.tokens * MOST_PERCENT / 100;
-        let taken = block_tokens.saturating_add(notes_tokens).saturating_add(sizes[question].min(most));
+        let taken = block_tokens.saturating_add(words_tokens).saturating_add(sizes[question].min(most));
         let tokens_left = target.tokens.saturating_sub(taken);
         let first_tokens = target.tokens * FIRST_PERCENT / 100;
         let messages_left = target.messages.saturating_sub(1);

@@ -26,6 +26,7 @@ impl Middleware for Proposals {
     async fn before_tool(&self, call: &mut PlannedCall) -> Result<(), Denial> {
         let beforehand = self.0.take_beforehand(&call.intent.effect);
         let open = OpenCall {
+            step: call.step,
             call: noted(call, beforehand.unwrap_or(Approval::Refused)),
             is_allowed: false,
             is_kept: false,

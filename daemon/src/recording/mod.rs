@@ -9,6 +9,7 @@ use std::{
     collections::BTreeMap,
     path::PathBuf,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
 };
 
 use cohab_shell_relay::{
@@ -30,6 +31,7 @@ use crate::{
         Archive, Entry, Limits, TITLE_MAX_CHARS,
         event::{Approval, Call, CallResult, Event, OUTPUT_TAIL_BYTES, TEXT_BYTES},
     },
+    tasks::Task,
 };
 
 /// How a turn begins.
@@ -81,6 +83,8 @@ impl State {
 }
 
 struct OpenCall {
+    /// Number of its step in the turn.
+    step: Option<u32>,
     call: Call,
     /// The user or the policy allowed it.
     is_allowed: bool,
@@ -137,6 +141,14 @@ impl TurnRecorder {
         }
         let piped_bytes = u64::try_from(self.opening.piped_bytes).unwrap_or(u64::MAX);
         self.keep(Event::Question { text: question, cwd, shell: self.opening.shell.clone(), piped_bytes });
+    }
+
+    /// The session means to do this now.
+    pub fn tasks(&self, tasks: &[Task]) {
+        if self.is_on() {
+            let session = self.opening.session.clone();
+            self.archive.keep(Entry::Tasks { session, tasks: tasks.to_vec() });
+        }
     }
 
     /// What the turn builds on.
@@ -234,6 +246,14 @@ impl TurnRecorder {
                 cwd: Some(outcome.cwd.to_string_lossy().into_owned()),
                 duration_ms: Some(u64::try_from(outcome.duration.as_millis()).unwrap_or(u64::MAX)),
             };
+        }
+    }
+
+    /// A step took so long. What a command itself took is known better.
+    fn took(&self, step: u32, elapsed: Duration) {
+        let mut state = self.state();
+        if let Some(open) = state.calls.values_mut().find(|open| open.step == Some(step) && open.is_allowed) {
+            open.ran.duration_ms.get_or_insert(u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX));
         }
     }
 

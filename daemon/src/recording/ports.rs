@@ -37,7 +37,10 @@ impl<S: EventSink> EventSink for RecordingSink<S> {
                 state.text.clear();
                 state.reasoning.clear();
             }
-            TurnEvent::StepFinished { .. } => self.recorder.flush(),
+            TurnEvent::StepFinished { step, elapsed, .. } => {
+                self.recorder.flush();
+                self.recorder.took(*step, *elapsed);
+            }
             TurnEvent::StepStarted { .. }
             | TurnEvent::Spent { .. }
             | TurnEvent::Notice(_)

@@ -3,6 +3,7 @@
 mod calls;
 mod environment;
 mod meanwhile;
+mod named;
 
 use std::{
     collections::{BTreeMap, HashMap, VecDeque},
@@ -25,6 +26,7 @@ use calls::PendingCall;
 pub use calls::{OpenApproval, OpenCall, Progress};
 use environment::KnownEnvironment;
 use meanwhile::Untold;
+use named::Named;
 
 use super::{
     convert,
@@ -37,6 +39,7 @@ use crate::{
     middleware::checkpoint::Conversation,
     recording::SessionRecord,
     safety::gate::Consents,
+    tasks::TaskBoard,
 };
 
 /// A client that lost its connection may come back within this time before what waits for it is given up.
@@ -60,6 +63,8 @@ pub struct Session {
     conversation: Conversation,
     consents: Consents,
     record: Arc<SessionRecord>,
+    tasks: Arc<TaskBoard>,
+    named: Named,
 }
 
 struct State {
@@ -128,6 +133,8 @@ impl Session {
             conversation: Conversation::default(),
             consents: Consents::default(),
             record: Arc::default(),
+            tasks: Arc::default(),
+            named: Named::default(),
         }
     }
 
@@ -151,6 +158,18 @@ impl Session {
     #[must_use]
     pub fn record(&self) -> &Arc<SessionRecord> {
         &self.record
+    }
+
+    /// What it means to do.
+    #[must_use]
+    pub fn tasks(&self) -> &Arc<TaskBoard> {
+        &self.tasks
+    }
+
+    /// What was told of files that cannot be used.
+    #[must_use]
+    pub fn named(&self) -> &Named {
+        &self.named
     }
 
     /// What may be done again without a question.

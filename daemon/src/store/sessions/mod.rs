@@ -21,7 +21,7 @@ use event::Event;
 pub use sqlite::SqliteStore;
 
 use super::StoreError;
-use crate::agent::port::Message;
+use crate::{agent::port::Message, tasks::Task};
 
 /// Sessions that are kept; the one that was left first goes when there are more.
 pub const MAX_SESSIONS: u64 = 500;
@@ -134,6 +134,13 @@ pub enum Entry {
         /// What follows them.
         messages: Vec<Message>,
     },
+    /// What the session means to do now.
+    Tasks {
+        /// Name of the session.
+        session: String,
+        /// All of it.
+        tasks: Vec<Task>,
+    },
     /// The shell was left so.
     Left {
         /// Name of the session.
@@ -188,6 +195,12 @@ pub trait StateStore {
     /// They cannot be read.
     fn events(&self, key: &str, turn: Option<&str>) -> Result<Vec<EventRow>, StoreError>;
 
+    /// Hands the events since `since` to `take`, in their order; those of copies are those of their originals.
+    ///
+    /// # Errors
+    /// They cannot be read.
+    fn events_since(&self, since: Timestamp, take: &mut dyn FnMut(EventRow)) -> Result<(), StoreError>;
+
     /// The event of this number.
     ///
     /// # Errors
@@ -212,6 +225,12 @@ pub trait StateStore {
     /// # Errors
     /// It cannot be read.
     fn left(&self, key: &str) -> Result<Option<Left>, StoreError>;
+
+    /// What the session means to do.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    fn tasks(&self, key: &str) -> Result<Vec<Task>, StoreError>;
 
     /// Calls a session so. False if it is not there.
     ///

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Params, Row, params, params_from_iter};
 
 use super::super::{EventRow, Found, Left, SessionRow, event::COMMAND, id, search};
-use crate::{agent::port::Message, store::StoreError};
+use crate::{agent::port::Message, store::StoreError, tasks::Task};
 
 const SESSION: &str = "key, id, title, created_ms, active_ms, cwd, model, turns, forked_from";
 const EVENT: &str = "number, session, turn, at_ms, payload";
@@ -83,19 +83,38 @@ pub(super) fn commands(connection: &Connection, key: Option<&str>, limit: usize)
     list_events(connection, &query, params![key])
 }
 
-/// Events that cannot be read are passed over.
+pub(super) fn events_since(
+    connection: &Connection,
+    since: Timestamp,
+    take: &mut dyn FnMut(EventRow),
+) -> Result<(), StoreError> {
+    let query = format!("SELECT {EVENT} FROM events WHERE copy_of IS NULL AND at_ms >= ?1 ORDER BY number");
+    each_event(connection, &query, [since.as_millisecond()], take)
+}
+
 fn list_events(connection: &Connection, query: &str, values: impl Params) -> Result<Vec<EventRow>, StoreError> {
+    let mut events = Vec::new();
+    each_event(connection, query, values, &mut |event| events.push(event))?;
+    Ok(events)
+}
+
+/// Events that cannot be read are passed over.
+fn each_event(
+    connection: &Connection,
+    query: &str,
+    values: impl Params,
+    take: &mut dyn FnMut(EventRow),
+) -> Result<(), StoreError> {
     let mut statement = connection.prepare(query)?;
     let mut rows = statement.query(values)?;
-    let mut events = Vec::new();
     while let Some(row) = rows.next()? {
         let payload = row.get_ref(4)?.as_str().map_err(rusqlite::Error::from)?;
         if let Ok(event) = serde_json::from_str(payload) {
             let (number, at) = (count(row, 0)?, time(row, 3)?);
-            events.push(EventRow { number, session: row.get(1)?, turn: row.get(2)?, at, event });
+            take(EventRow { number, session: row.get(1)?, turn: row.get(2)?, at, event });
         }
     }
-    Ok(events)
+    Ok(())
 }
 
 /// Nothing if one message cannot be read: a conversation with a hole is none.
@@ -110,6 +129,14 @@ pub(super) fn conversation(connection: &Connection, key: &str) -> Result<Vec<Mes
         }
     }
     Ok(messages)
+}
+
+/// Tasks that cannot be read are passed over.
+pub(super) fn tasks(connection: &Connection, key: &str) -> Result<Vec<Task>, StoreError> {
+    let mut statement = connection.prepare("SELECT payload FROM tasks WHERE session = ?1 ORDER BY position")?;
+    let rows = statement.query_map([key], |row| row.get::<_, String>(0))?;
+    let payloads = rows.collect::<Result<Vec<_>, _>>()?;
+    Ok(payloads.iter().filter_map(|payload| serde_json::from_str(payload).ok()).collect())
 }
 
 pub(super) fn left(connection: &Connection, key: &str) -> Result<Option<Left>, StoreError> {
