@@ -73,7 +73,7 @@ impl Gap {
     #[must_use]
     pub fn earlier(&self) -> Option<&str> {
         let texts = self.dropped.iter().chain(self.kept.get(self.host)).filter_map(text_of);
-        texts.filter_map(|text| inside(text, EARLIER)).last()
+        texts.rev().find_map(|text| inside(text, EARLIER))
     }
 
     /// The user message that tells of the gap.
