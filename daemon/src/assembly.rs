@@ -3,9 +3,10 @@
 mod answering;
 mod around;
 mod bench;
+mod shortening;
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     fs,
     os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
@@ -22,10 +23,13 @@ use crate::{
     agent::{
         Agent, TurnError, TurnLimits,
         port::{
-            ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, ModelProvider, ModelService, Tool, TurnEvent,
+            ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, Message, ModelProvider, ModelService,
+            TokenUsage, Tool, TurnEvent,
         },
     },
     cache::ResponseCache,
+    compaction::Shortened,
+    config::ContextSettings,
     context::{
         fit::spec_tokens,
         model_table::{ModelTable, Prices},
@@ -43,7 +47,11 @@ use crate::{
     },
     recording::{RecordingApprover, RecordingRunner},
     safety::{gate::Policy, known_servers::KnownServers},
-    server::{Assembler, Introduction, TurnParts, approver::SessionApprover, session::Variables},
+    server::{
+        Assembler, Introduction, TurnParts,
+        approver::SessionApprover,
+        session::{Session, Variables},
+    },
     shell::fallback::LiveOrIsolated,
     store::{Store, row::ModelKey, sessions::Limits},
     tasks::Task,
@@ -73,6 +81,10 @@ pub struct TurnSettings {
     pub limits: TurnLimits,
     /// Tools, with the limits that the settings give them.
     pub tools: Vec<Arc<dyn Tool>>,
+    /// Longest result of a tool that the model gets, in bytes.
+    pub output_max_bytes: usize,
+    /// When and how conversations are shortened.
+    pub context: ContextSettings,
     /// How much of conversations is kept; `None` for nothing.
     pub kept: Option<Limits>,
     /// Whether answers are given again.
@@ -300,6 +312,10 @@ impl Assembler for Assembly {
         Ok(Fixed { system, tools_tokens: tools, window_tokens })
     }
 
+    async fn shorten(&self, session: &Session, messages: &[Message]) -> Result<(Shortened, TokenUsage), TurnError> {
+        self.shorten_now(session, messages).await
+    }
+
     async fn surroundings(&self, cwd: PathBuf) -> Arc<Surroundings> {
         let (home, settings) = (self.parts.home.clone(), self.paths.config_dir.clone());
         let looking = tokio::task::spawn_blocking(move || Surroundings::read(&cwd, &home, &settings));
@@ -314,7 +330,7 @@ impl Assembler for Assembly {
         let approver: Arc<dyn Approver> = Arc::new(SessionApprover::new(Arc::clone(&session), parts.turn_id));
         let approver = Arc::new(RecordingApprover::new(approver, Arc::clone(&recorder)));
         let Answering { provider, ladder } = self.answering(&resolved, &parts, approver.as_ref()).await?;
-        let settings = resolved.settings;
+        let settings = &resolved.settings;
         recorder.begin(settings.kept, &provider.info());
         let (runner, shell): (Arc<dyn CommandRunner>, Shell) = match session.live_shell() {
             Some(name) => {
@@ -326,14 +342,24 @@ impl Assembler for Assembly {
             None => ((self.parts.isolated_shell)(&session.cwd(), &session.environment()), Shell::Bash),
         };
         let runner = Arc::new(RecordingRunner::new(runner, recorder));
-        let around =
-            Around { assembly: self, parts: &parts, settings: &settings, provider: &provider, ladder, approver, shell };
-        let middleware = around.list().await;
         let recorder = Arc::clone(&parts.recorder);
         let keep = Box::new(move |tasks: &[Task]| recorder.tasks(tasks));
         let own = session_tools(session.tasks(), &parts.surroundings, keep);
-        let tools = settings.tools.into_iter().chain(own).map(|tool| (tool.spec().name, tool)).collect();
+        let tools: BTreeMap<_, _> =
+            settings.tools.iter().cloned().chain(own).map(|tool| (tool.spec().name, tool)).collect();
         let system = system_prompt(&parts.surroundings.standing);
+        let tools_tokens: u64 = tools.values().map(|tool| spec_tokens(&tool.spec())).sum();
+        let around = Around {
+            assembly: self,
+            parts: &parts,
+            resolved: &resolved,
+            provider: &provider,
+            ladder,
+            approver,
+            shell,
+            beside_tokens: estimate_tokens(&system) + tools_tokens,
+        };
+        let middleware = around.list().await;
         Ok(Agent { provider, tools, middleware, runner, system, limits: settings.limits })
     }
 }

@@ -2,13 +2,13 @@
 
 use std::{
     hash::{DefaultHasher, Hash as _, Hasher as _},
-    sync::{Arc, Mutex},
+    sync::{Arc, Mutex, atomic::AtomicU32},
 };
 
 use cohab_protocol::ApprovalMode;
 use cohab_shell_relay::shell::Shell;
 
-use super::{Assembly, TurnSettings};
+use super::{Assembly, Resolved};
 use crate::{
     agent::{
         Middleware,
@@ -18,9 +18,11 @@ use crate::{
     middleware::{
         accounting::{Accounting, Answered},
         checkpoint::Checkpoint,
+        compaction::{Compaction, Spent},
         escalation::Escalation,
         meanwhile::Meanwhile,
         response_cache::GivenAgain,
+        spooling::Spooling,
         window::{Room, Window},
     },
     provider::ladder::Ladder,
@@ -30,17 +32,27 @@ use crate::{
     },
     safety::{doubt::Doubt, gate::Gate, inbound::Inbound},
     server::TurnParts,
+    store::spool::Spool,
 };
+
+/// One result may have this part of a request.
+const RESULT_SHARE: u64 = 4;
+/// Bytes of an estimated token of what programs write, rather too few.
+const BYTES_PER_TOKEN: u64 = 3;
+/// A result may have so many bytes however small the context is.
+const LEAST_RESULT_BYTES: usize = 4 * 1024;
 
 /// What the behaviour of one turn is made of.
 pub(super) struct Around<'a> {
     pub assembly: &'a Assembly,
     pub parts: &'a TurnParts,
-    pub settings: &'a TurnSettings,
+    pub resolved: &'a Resolved,
     pub provider: &'a Arc<dyn ModelProvider>,
     pub ladder: Option<Arc<Ladder>>,
     pub approver: Arc<dyn Approver>,
     pub shell: Shell,
+    /// Estimate of the system prompt and of all tools.
+    pub beside_tokens: u64,
 }
 
 impl Around<'_> {
@@ -49,18 +61,22 @@ impl Around<'_> {
         let (session, recorder) = (&self.parts.session, &self.parts.recorder);
         let is_offline = self.provider.info().is_offline;
         let mut list: Vec<Arc<dyn Middleware>> = vec![Arc::new(Steps(Arc::clone(recorder)))];
-        if let Some(accounting) = self.accounting().await {
-            list.push(Arc::new(accounting));
-        }
-        list.extend(self.given_again().map(|again| Arc::new(again) as Arc<dyn Middleware>));
+        list.extend(self.accounting().await.map(|accounting| Arc::new(accounting) as _));
+        list.extend(self.given_again().map(|again| Arc::new(again) as _));
         let room = self.room();
-        let store = Arc::clone(&self.assembly.parts.store);
-        list.push(Arc::new(Window::new(store, Box::new(move || room().0))));
+        let window = Arc::new(Window::new(Arc::clone(&self.assembly.parts.store), Box::new(move || room().0)));
+        list.push(Arc::clone(&window) as _);
+        if !is_offline {
+            list.push(Arc::new(self.compaction(Arc::clone(&window)).await));
+        }
         if let Some(ladder) = &self.ladder {
             list.push(Arc::new(Escalation::new(Arc::clone(ladder), Arc::clone(&self.parts.sink))));
         }
         list.push(Arc::new(Proposals(Arc::clone(recorder))));
         list.push(Arc::new(Checkpoint::new(Arc::clone(session.conversation()))));
+        let spool = Spool::at(&self.assembly.paths.state_dir);
+        let kept = self.resolved.settings.kept.map(|_| (spool.clone(), session.key().to_string()));
+        list.push(Arc::new(Spooling { spool: kept, max_bytes: self.result_max_bytes(&window) }));
         list.push(Arc::new(Inbound));
         // The offline assistant reads results by their form.
         if !is_offline {
@@ -73,11 +89,40 @@ impl Around<'_> {
         };
         let calls = Calls::new(Arc::clone(recorder), Box::new(is_asked));
         let doubt = Doubt::new(&self.parts.doubts, Arc::clone(&self.approver));
-        list.push(Arc::new(self.gate()));
+        let outputs = spool.folder(&session.key().to_string());
+        list.push(Arc::new(self.gate().with_own_folder(outputs)));
         list.push(Arc::new(doubt));
         list.push(Arc::new(calls));
         list.push(Arc::new(Intents(Arc::clone(recorder))));
         list
+    }
+
+    /// Longest result of a tool, in bytes: in a small context less than the settings allow. The offline assistant has none.
+    fn result_max_bytes(&self, window: &Window) -> usize {
+        let most = self.resolved.settings.output_max_bytes;
+        if self.provider.info().is_offline {
+            return most;
+        }
+        let share = window.request_tokens() / RESULT_SHARE * BYTES_PER_TOKEN;
+        most.min(usize::try_from(share).unwrap_or(most).max(LEAST_RESULT_BYTES))
+    }
+
+    /// What shortens the conversation.
+    async fn compaction(&self, window: Arc<Window>) -> Compaction {
+        let Around { assembly, parts, resolved, provider, .. } = self;
+        let summing = assembly.summing(resolved, provider, &parts.session, parts.turn_id.to_string()).await;
+        let spent = Spent::default();
+        let settings = resolved.settings.context;
+        Compaction {
+            compactor: summing.compactor(settings.strategy, &spent),
+            window,
+            settings,
+            beside_tokens: self.beside_tokens,
+            spent,
+            sink: Arc::clone(&parts.sink),
+            recorder: Arc::clone(&parts.recorder),
+            last_call: AtomicU32::default(),
+        }
     }
 
     /// What counts the tokens of the turn; nothing is counted where no model answers.
@@ -100,7 +145,8 @@ impl Around<'_> {
 
     /// How much who answers at the moment takes, and what it costs.
     fn room(&self) -> impl Fn() -> (Room, Option<Prices>) + Send + Sync + 'static {
-        let (provider, ladder, settings) = (Arc::clone(self.provider), self.ladder.clone(), self.settings.clone());
+        let (provider, ladder, settings) =
+            (Arc::clone(self.provider), self.ladder.clone(), self.resolved.settings.clone());
         move || {
             let other = ladder.as_ref().and_then(|ladder| settings.jobs.profiles.get(&ladder.profile()));
             let own = other.or(Some(&settings.model));
@@ -110,10 +156,10 @@ impl Around<'_> {
 
     /// What gives answers again; nothing does where no model answers.
     fn given_again(&self) -> Option<GivenAgain> {
-        let Around { assembly, parts, provider, settings, .. } = self;
+        let Around { assembly, parts, provider, resolved, .. } = self;
         let mut history = DefaultHasher::new();
         parts.session.history().hash(&mut history);
-        (settings.is_cache_on && !provider.info().is_offline).then(|| GivenAgain {
+        (resolved.settings.is_cache_on && !provider.info().is_offline).then(|| GivenAgain {
             cache: Arc::clone(&assembly.answers),
             provider: Arc::clone(provider),
             sink: Arc::clone(&parts.sink),

@@ -20,6 +20,7 @@ pub use self::{
     file::{Change, ConfigFile},
 };
 use crate::{
+    compaction::Strategy,
     context::model_table::ModelTable,
     jobs::{RoleSettings, TierSettings},
     provider::settings::ModelSettings,
@@ -46,6 +47,8 @@ pub struct Settings {
     pub approval: ApprovalSettings,
     /// `[limits]`.
     pub limits: LimitSettings,
+    /// `[context]`.
+    pub context: ContextSettings,
     /// `[sessions]`.
     pub sessions: SessionSettings,
     /// `[log]`.
@@ -87,6 +90,27 @@ impl LimitSettings {
     #[must_use]
     pub fn command_timeout(&self) -> Duration {
         Duration::from_millis(self.command_timeout_ms)
+    }
+}
+
+/// `[context]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ContextSettings {
+    /// How a conversation is shortened that outgrows its model.
+    #[serde(deserialize_with = "from_text")]
+    pub strategy: Strategy,
+    /// It is when so much of the model's context is full, in percent.
+    pub compact_at_percent: u64,
+    /// Or when it has more messages than these.
+    pub compact_over_messages: usize,
+    /// So many messages stay then, the newest.
+    pub keep_messages: usize,
+}
+
+impl Default for ContextSettings {
+    fn default() -> Self {
+        Self { strategy: Strategy::default(), compact_at_percent: 75, compact_over_messages: 50, keep_messages: 20 }
     }
 }
 
