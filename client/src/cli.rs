@@ -140,6 +140,9 @@ pub enum Command {
     Config(HandedOverArgs),
     /// Show what answers took: tokens and cost
     Usage(HandedOverArgs),
+    /// Show how often things happened and how long they took
+    #[command(hide = true)]
+    Stats(HandedOverArgs),
     /// List the assistant's commands with question and approval
     #[command(hide = true)]
     History(HandedOverArgs),

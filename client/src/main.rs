@@ -101,6 +101,7 @@ fn run(is_login_name: bool, surroundings: Surroundings, args: &[OsString]) -> Ex
             | CliCommand::ProbeModel(_)
             | CliCommand::Usage(_)
             | CliCommand::Sessions(_)
+            | CliCommand::Stats(_)
             | CliCommand::History(_)
             | CliCommand::Trace(_)
             | CliCommand::Resume(_)

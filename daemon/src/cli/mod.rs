@@ -32,7 +32,7 @@ use cohab_protocol::Paths;
 
 use crate::{agent::TurnError, config::ConfigError, server::session::Variables};
 
-/// The cohab daemon: sessions, the agent, model services and tools. `cohab` starts it when needed.
+/// The cohab daemon: sessions, agent, models, tools; `cohab` starts it when needed
 #[derive(Debug, Parser)]
 #[command(name = "cohabd", version, max_term_width = 80, disable_help_subcommand = true)]
 struct Cli {
@@ -72,7 +72,7 @@ pub enum Command {
     Trace(trace::TraceArgs),
     /// Go on with a turn that the daemon's end interrupted
     Resume(resume::ResumeArgs),
-    /// Show what would be sent with the next question, in tokens by section
+    /// Show what would be sent with the next question, in tokens
     Context(context::ContextArgs),
     /// List what conversations still mean to do
     Tasks(tasks::TasksArgs),
