@@ -42,6 +42,13 @@ pub enum ClientMessage {
         /// The command.
         call_id: CallId,
     },
+    /// Holds a turn after what it does now, or lets it go on. `TurnPaused` tells when it holds and when it goes on.
+    PauseTurn {
+        /// The turn.
+        turn_id: TurnId,
+        /// Whether it is to hold.
+        is_paused: bool,
+    },
 }
 
 /// The client introduces itself. Nothing else is read before this fits.

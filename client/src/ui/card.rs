@@ -58,6 +58,7 @@ pub fn card(request: &ApprovalRequest, parts: &[Part], scene: &Scene, width: usi
             card.field("server", &format!("{} at {}", visible(server), visible(url)));
             card.field("model", &visible(model));
         }
+        ApprovalSubject::GoOn { what } => card.words(&[Span::raw(visible(what))]),
     }
     // A reason that stands with its own part is not said twice.
     let is_told = |reason: &String| parts.iter().any(|part| part.reasons.contains(reason));
@@ -75,6 +76,7 @@ fn title(subject: &ApprovalSubject) -> String {
         ApprovalSubject::FileChange { .. } => "Change this file?",
         ApprovalSubject::FileRead { .. } => "Read this file? It may hold secrets.",
         ApprovalSubject::LocalServer { .. } => "Send questions to this model server on your machine?",
+        ApprovalSubject::GoOn { .. } => "Go on?",
     };
     title.to_owned()
 }

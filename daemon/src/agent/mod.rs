@@ -1,5 +1,6 @@
 //! The agent core: a pure planner, plain async execution, and a loop that joins them.
 
+mod approval;
 mod batch;
 pub mod error;
 pub mod hook;

@@ -296,10 +296,13 @@ impl Agent {
     }
 
     async fn finish(&self, call: ToolCall, called: Called) -> ToolResult {
-        let Called { content, is_error, .. } = called;
-        let mut result = ToolResult { call_id: call.id, tool: call.name, content, is_error };
+        let Called { content, is_error, outcome, .. } = called;
+        let mut result = ToolResult { call_id: call.id.clone(), tool: call.name.clone(), content, is_error };
         for middleware in self.middleware.iter().rev() {
             middleware.after_tool(&mut result).await;
+        }
+        for middleware in self.middleware.iter().rev() {
+            middleware.call_ended(&call, outcome, &result);
         }
         result
     }

@@ -7,4 +7,6 @@
 pub mod accounting;
 pub mod checkpoint;
 pub mod meanwhile;
+pub mod pause;
+pub mod turn_clock;
 pub mod window;

@@ -244,6 +244,7 @@ fn subject(subject: &ApprovalSubject) -> String {
             format!("{tool} {}", path.display())
         }
         ApprovalSubject::LocalServer { url, server, .. } => format!("ask {server} at {url}"),
+        ApprovalSubject::GoOn { what } => format!("go on: {what}"),
     };
     clean(&text)
 }

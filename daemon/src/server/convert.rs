@@ -47,6 +47,7 @@ pub fn approval_subject(subject: ApprovalSubject, cwd: &Path, mode: wire::RunMod
         ApprovalSubject::LocalServer { url, server, model } => {
             wire::ApprovalSubject::LocalServer { url, server, model }
         }
+        ApprovalSubject::GoOn { what } => wire::ApprovalSubject::GoOn { what },
     }
 }
 

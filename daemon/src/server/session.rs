@@ -60,6 +60,8 @@ pub struct Session {
     conversation: Conversation,
     consents: Consents,
     record: Arc<SessionRecord>,
+    /// Whether the user wants the running turn to hold.
+    pause: watch::Sender<bool>,
 }
 
 struct State {
@@ -128,6 +130,7 @@ impl Session {
             conversation: Conversation::default(),
             consents: Consents::default(),
             record: Arc::default(),
+            pause: watch::Sender::new(false),
         }
     }
 
@@ -388,6 +391,7 @@ impl Session {
         state.cwd = cwd;
         state.untold = Untold::default();
         state.timeline.begin(id);
+        self.pause.send_replace(false);
         drop(state);
         self.outgoing.notify_one();
         Ok(())
@@ -411,6 +415,20 @@ impl Session {
         if let Some(turn) = state.turn.as_ref().filter(|turn| id.is_none_or(|id| id == turn.id)) {
             turn.cancel.cancel();
         }
+    }
+
+    /// Holds the turn or lets it go on, if it is the one that runs.
+    pub fn pause_turn(&self, id: TurnId, is_paused: bool) {
+        let state = self.lock();
+        if state.turn.as_ref().is_some_and(|turn| turn.id == id) {
+            self.pause.send_replace(is_paused);
+        }
+    }
+
+    /// Whether the user wants the running turn to hold, and every change of it.
+    #[must_use]
+    pub fn pause(&self) -> watch::Receiver<bool> {
+        self.pause.subscribe()
     }
 
     /// Forgets the conversation. False while a turn runs.

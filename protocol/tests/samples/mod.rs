@@ -39,6 +39,7 @@ variants!(ClientMessage {
     SessionRequest,
     Shutdown,
     CommandWaiting,
+    PauseTurn,
 });
 variants!(DaemonMessage {
     Welcome,
@@ -55,6 +56,8 @@ variants!(DaemonMessage {
     Error,
     Goodbye,
     TurnProgress,
+    TurnPaused,
+    BudgetUsed,
 });
 variants!(CommandEnding { Exited, Interrupted, Stopped, StillRunning, ShellExited, Refused });
 variants!(RunMode { Live, Subshell, Isolated });
@@ -65,7 +68,7 @@ variants!(ApprovalMode { ReadOnly, Ask, All });
 variants!(ChunkDelta { Text, Reasoning, Reset });
 variants!(StepActivity { ModelCall, ToolCall });
 variants!(StepOutcome { Done, Failed, Refused, Cancelled });
-variants!(ApprovalSubject { Command, FileChange, FileRead, LocalServer, Commands });
+variants!(ApprovalSubject { Command, FileChange, FileRead, LocalServer, Commands, GoOn });
 variants!(TurnEndReason { Answered, Cancelled, StepLimit, Refused, Length, Failed });
 variants!(SessionAnswer { Attached, Status, Done, Context, Compacted, Usage, Rewound });
 variants!(NoticeKind { Info, Warning, Retry });
@@ -159,6 +162,7 @@ pub fn client_messages() -> Vec<ClientMessage> {
         ClientMessage::SessionRequest(SessionRequest { request_id: RequestId(1), action: SessionAction::Status }),
         ClientMessage::Shutdown,
         ClientMessage::CommandWaiting { call_id: CALL },
+        ClientMessage::PauseTurn { turn_id: TURN, is_paused: true },
     ]
 }
 
@@ -214,6 +218,8 @@ pub fn daemon_messages() -> Vec<DaemonMessage> {
         }),
         DaemonMessage::Goodbye { reason: "bye".into() },
         DaemonMessage::TurnProgress(TurnProgress { turn_id: TURN, usage: usage() }),
+        DaemonMessage::TurnPaused { turn_id: TURN, is_paused: true },
+        DaemonMessage::BudgetUsed(BudgetUsed { turn_id: TURN, budget: BudgetKind::DayTokens, percent: 85 }),
     ]
 }
 
@@ -301,6 +307,7 @@ fn subjects() -> Vec<ApprovalSubject> {
             mode: RunMode::Live,
             reasons: vec!["runs the project's own code".into()],
         }]),
+        ApprovalSubject::GoOn { what: "the same call came 5 times".into() },
     ]
 }
 

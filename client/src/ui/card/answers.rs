@@ -103,8 +103,8 @@ fn keeping(rule: &Rule, scene: &Scene, width: usize, look: Look) -> Vec<Line<'st
 /// The keys that mean something for this question, in the order shown.
 #[must_use]
 pub fn keys(request: &ApprovalRequest, offer: &Offer, look: Look) -> Vec<Span<'static>> {
-    let is_server = matches!(request.subject, ApprovalSubject::LocalServer { .. });
-    let once = match (is_server, offer.as_one, request.is_dangerous) {
+    let is_plain = matches!(request.subject, ApprovalSubject::LocalServer { .. } | ApprovalSubject::GoOn { .. });
+    let once = match (is_plain, offer.as_one, request.is_dangerous) {
         (true, ..) => "yes",
         (_, true, _) => "all",
         (_, _, true) => "once (asks for a typed yes)",

@@ -1,0 +1,100 @@
+//! Questions that only the person at the keyboard can answer.
+
+use async_trait::async_trait;
+
+use super::port::Effect;
+
+/// Asks the person at the keyboard.
+#[async_trait]
+pub trait Approver: Send + Sync {
+    /// Waits for the answer. Nobody there, or a lost connection: `Refused`.
+    async fn ask(&self, question: ApprovalQuestion) -> ApprovalAnswer;
+
+    /// Asks about several things at once; an answer each, in order. `CancelTurn` among them ends it.
+    async fn ask_all(&self, questions: Vec<ApprovalQuestion>) -> Vec<ApprovalAnswer> {
+        let mut answers = Vec::new();
+        for question in questions {
+            let answer = self.ask(question).await;
+            let is_last = answer == ApprovalAnswer::CancelTurn;
+            answers.push(answer);
+            if is_last {
+                break;
+            }
+        }
+        answers
+    }
+}
+
+/// A question for consent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ApprovalQuestion {
+    /// What would be done.
+    pub subject: ApprovalSubject,
+    /// Known to do harm.
+    pub is_dangerous: bool,
+    /// Why it is asked.
+    pub reasons: Vec<String>,
+}
+
+/// What a question is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ApprovalSubject {
+    /// What a tool would do.
+    Effect {
+        /// Name of the tool.
+        tool: String,
+        /// What it touches.
+        effect: Effect,
+    },
+    /// Send questions to a model server found on this machine.
+    LocalServer {
+        /// Base URL.
+        url: String,
+        /// Kind of server.
+        server: String,
+        /// Model.
+        model: String,
+    },
+    /// Go on with the turn, although there is a reason to stop.
+    GoOn {
+        /// What would be done next, or what was noticed: one sentence.
+        what: String,
+    },
+}
+
+/// How long a consent holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lasts {
+    /// This one time.
+    Once,
+    /// The same again without a question, as long as the session lives.
+    Session,
+    /// For good: the client has stored a rule.
+    Rule,
+}
+
+/// The answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ApprovalAnswer {
+    /// Yes, with the record of the consent where the client made one.
+    Approved {
+        /// Goes back to the client with the command.
+        approval: Option<String>,
+        /// For how long.
+        lasts: Lasts,
+    },
+    /// Yes, but with this command instead.
+    Edited {
+        /// The new command.
+        command: String,
+        /// Goes back to the client with the command.
+        approval: Option<String>,
+    },
+    /// No; the model is told and may go on.
+    Refused {
+        /// Why, for the model: the policy's reason or the user's word.
+        reason: String,
+    },
+    /// No, and the turn ends.
+    CancelTurn,
+}
