@@ -277,7 +277,10 @@ impl App {
                 self.cancel_turn(now, effects);
             }
             LiveEvent::AnswerKey(bytes) if self.on_resume_keys(&bytes, effects) => {}
-            LiveEvent::AnswerKey(bytes) => self.on_keys(&bytes, now, effects),
+            LiveEvent::AnswerKey(bytes) => {
+                self.attention.has_focus(true);
+                self.on_keys(&bytes, now, effects);
+            }
             LiveEvent::UserCommandFinished(command) => {
                 self.note_failure(&command, effects);
                 self.cwd.clone_from(&command.cwd);

@@ -30,7 +30,8 @@ use crate::{
     },
 };
 
-/// Keys are ignored for this long after the question appeared: they were meant for something else.
+/// Keys are ignored for this long after the question appeared: they were meant for something else. So is the rest of a line that is
+/// typed without looking: letters that follow one of those as fast, or one that means nothing here, must not end in a consent.
 const DEAF: Duration = Duration::from_millis(300);
 /// Looking at files is waited for so long; a disk that hangs holds nobody up.
 pub const LOOK_LIMIT: Duration = Duration::from_millis(150);
@@ -61,7 +62,8 @@ pub struct OpenQuestion {
     parts: Vec<Part>,
     looking: Looking,
     answering: Answering,
-    opened_at: Instant,
+    /// Keys decide nothing until then.
+    deaf_until: Instant,
     /// The batch that is decided one by one, and what of it is still to come.
     batch: Option<ApprovalId>,
     rest: VecDeque<ApprovalRequest>,
@@ -93,7 +95,7 @@ impl OpenQuestion {
             offer,
             looking: Looking::Needless,
             answering: Answering::Keys,
-            opened_at: now,
+            deaf_until: now + DEAF,
             batch: None,
             rest: VecDeque::new(),
             request,
@@ -117,7 +119,7 @@ impl OpenQuestion {
 
     /// The question comes onto the screen only now.
     pub fn appear(&mut self, now: Instant) {
-        self.opened_at = now;
+        self.deaf_until = now + DEAF;
     }
 
     /// What is asked.
@@ -148,7 +150,10 @@ impl OpenQuestion {
     /// The rows below: what would be touched, the keys or what is typed.
     #[must_use]
     pub fn question(&self, width: usize, look: Look) -> Question {
-        let mut lines = card::touched(&self.request, &self.looking, &self.scene, width, look);
+        // What was looked at is the command as it was asked.
+        let is_another = matches!(self.answering, Answering::Confirming { edited: Some(_), .. });
+        let looking = if is_another { &Looking::Needless } else { &self.looking };
+        let mut lines = card::touched(&self.request, looking, &self.scene, width, look);
         let Question { lines: keys, cursor } =
             card::question(&self.request, &self.offer, &self.answering, &self.scene, width, look);
         let cursor = cursor.map(|(row, column)| (row + lines.len(), column));
@@ -198,7 +203,7 @@ impl OpenQuestion {
     }
 
     fn not_stored(&mut self, reason: &str, now: Instant) -> Outcome {
-        let remark = format!("not stored in {}: {reason}; {}", self.scene.rules_name(), self.scene.remembered_here());
+        let remark = format!("Not stored in {}: {reason}. {}", self.scene.rules_name(), self.scene.remembered_here());
         Outcome { remark: Some((remark, true)), ..self.decide(ApprovalDecision::Session, now) }
     }
 
@@ -209,7 +214,11 @@ impl OpenQuestion {
             _ => return self.on_text(input, now),
         }
         let Input::Key(press) = input else { return Outcome::default() };
-        if now < self.opened_at + DEAF {
+        let is_of_a_line = self.answering == Answering::Keys && self.is_of_a_line(*press);
+        if now < self.deaf_until || is_of_a_line {
+            if matches!(press.key, Key::Char(_)) && !press.has_ctrl {
+                self.deaf_until = now + DEAF;
+            }
             return Outcome::default();
         }
         if press.has_ctrl {
@@ -229,7 +238,7 @@ impl OpenQuestion {
             return if is_stop { self.decide(ApprovalDecision::CancelTurn, now) } else { Outcome::default() };
         };
         match letter.to_ascii_lowercase() {
-            'y' if self.request.is_dangerous => self.answering = Answering::Confirming(InputText::new("")),
+            'y' if self.request.is_dangerous => self.confirm(None),
             'y' => return self.decide(ApprovalDecision::Once, now),
             's' if self.offer.session => {
                 let remark = Some((self.scene.remembered_here(), false));
@@ -264,6 +273,21 @@ impl OpenQuestion {
         Outcome::default()
     }
 
+    /// Whether a letter means nothing here, so that the next ones may be of the same line.
+    fn is_of_a_line(&self, press: KeyPress) -> bool {
+        let Key::Char(letter) = press.key else { return false };
+        let is_offered = match letter.to_ascii_lowercase() {
+            'y' | 'n' => true,
+            's' => self.offer.session,
+            'd' => self.offer.folder.is_some(),
+            'a' => self.offer.always.is_some(),
+            'o' => self.offer.as_one,
+            'e' => self.offer.edit,
+            _ => false,
+        };
+        !is_offered && !press.has_ctrl
+    }
+
     /// The rule is on the screen: `y` stores it.
     fn on_keeping(&mut self, press: KeyPress, now: Instant) -> Outcome {
         let Answering::Keeping(rule) = &self.answering else { return Outcome::default() };
@@ -287,7 +311,8 @@ impl OpenQuestion {
     }
 
     fn on_text(&mut self, input: &Input, now: Instant) -> Outcome {
-        let (Answering::Confirming(text) | Answering::Editing(text) | Answering::Refusing(text)) = &mut self.answering
+        let (Answering::Confirming { typed: text, .. } | Answering::Editing(text) | Answering::Refusing(text)) =
+            &mut self.answering
         else {
             return Outcome::default();
         };
@@ -309,11 +334,19 @@ impl OpenQuestion {
     fn on_submitted(&mut self) -> Option<ApprovalDecision> {
         match &self.answering {
             Answering::Editing(text) if self.request.is_dangerous && self.is_asked(text.text()) => {
-                self.answering = Answering::Confirming(InputText::new(""));
+                self.confirm(None);
                 None
             }
-            Answering::Confirming(text) if text.text().trim() == "yes" => Some(ApprovalDecision::Once),
-            Answering::Confirming(_) => {
+            Answering::Editing(text) if offer::is_dangerous(&self.request, text.text(), &self.scene) => {
+                let edited = text.text().to_owned();
+                self.confirm(Some(edited));
+                None
+            }
+            Answering::Confirming { typed, edited } if typed.text().trim() == "yes" => Some(match edited {
+                Some(command) => ApprovalDecision::Edited { command: command.clone() },
+                None => ApprovalDecision::Once,
+            }),
+            Answering::Confirming { .. } => {
                 self.answering = Answering::Keys;
                 None
             }
@@ -322,6 +355,10 @@ impl OpenQuestion {
             Answering::Refusing(text) => Some(ApprovalDecision::Refused { note: text.text().trim().to_owned() }),
             Answering::Keys | Answering::Keeping(_) | Answering::Storing { .. } => None,
         }
+    }
+
+    fn confirm(&mut self, edited: Option<String>) {
+        self.answering = Answering::Confirming { typed: InputText::new(""), edited };
     }
 
     /// Whether `text` is the command as it was asked. The editor leaves out what cannot be typed.

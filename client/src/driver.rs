@@ -53,6 +53,7 @@ const SHELL_BUFFER_BYTES: usize = 64 * 1024;
 const SHELL_QUEUE_BYTES: usize = 64 * 1024;
 
 const CTRL_C: u8 = 0x03;
+const CTRL_L: u8 = 0x0c;
 const BRACKETED_PASTE_ON: &[u8] = b"\x1b[?2004h";
 const BRACKETED_PASTE_OFF: &[u8] = b"\x1b[?2004l";
 
@@ -274,6 +275,9 @@ impl Driver {
         }
         if matches!(bytes, [CTRL_C] | b"\x1b[99;5u") && self.app.takes_stop_key(self.live.untouched_prompt()) {
             return self.handle(Event::StopKeyPressed);
+        }
+        if matches!(bytes, [CTRL_L] | b"\x1b[108;5u") && self.app.takes_wipe_key() {
+            return self.wipe();
         }
         self.live.user_input(bytes, self.shell.probe(), Instant::now(), &mut self.fx);
     }

@@ -18,12 +18,12 @@ pub enum Effect {
     Join(SessionKey),
     /// Send this, if connected.
     Send(ClientMessage),
-    /// Attach once more on the connection that stands, with this change; the answer has this id. Nothing is kept of it yet.
+    /// Attach once more on the connection that stands, with this change if any; the answer has this id. Nothing is kept of it yet.
     AttachAgain {
         /// Of the request.
         request_id: RequestId,
         /// What is different.
-        change: AttachChange,
+        change: Option<AttachChange>,
     },
     /// Attach so from now on, whenever a connection is made.
     KeepForAttach(AttachChange),

@@ -11,19 +11,19 @@ pub fn count(number: u64) -> String {
     }
 }
 
-/// A cost in millionths of a US dollar: `about $0.0123`, `about $4.20`, and with `>=` before it if some of it is not known.
+/// A cost in millionths of a US dollar: `about $0.0123`, `about $4.20`, and `at least $0.0123` if some of it is not known.
 #[must_use]
 pub fn cost(microusd: u64, is_partial: bool) -> String {
-    let mark = if is_partial { ">= " } else { "" };
+    let mark = if is_partial { "at least" } else { "about" };
     // Tenths of a cent matter to whoever counts calls, not to whoever counts months.
     let (unit, digits) = if microusd < 1_000_000 { (100, 4) } else { (10_000, 2) };
     let rounded = match (microusd, microusd.saturating_add(unit / 2) / unit) {
-        (0, _) => return format!("{mark}about $0"),
+        (0, _) => return format!("{mark} $0"),
         // What costs something never looks free.
         (_, rounded) => rounded.max(1),
     };
     let whole = 10_u64.pow(digits);
-    format!("{mark}about ${}.{:0width$}", rounded / whole, rounded % whole, width = digits as usize)
+    format!("{mark} ${}.{:0width$}", rounded / whole, rounded % whole, width = digits as usize)
 }
 
 #[cfg(test)]
@@ -53,7 +53,7 @@ mod tests {
         ] {
             assert_eq!(cost(microusd, false), text, "{microusd}");
         }
-        assert_eq!(cost(12_345, true), ">= about $0.0123");
+        assert_eq!(cost(12_345, true), "at least $0.0123");
         assert!(cost(u64::MAX, false).starts_with("about $1844674407370"), "{}", cost(u64::MAX, false));
     }
 }

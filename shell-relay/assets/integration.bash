@@ -2,6 +2,7 @@
 # while this is read, and functions of the user's named like builtins are not called.
 { # a user's `set -x` would print marks as they are made
 __cohab_nonce=@NONCE@ __cohab_dir=@DIR@ __cohab_id= __cohab_cmd= __cohab_line= __cohab_point=0 __cohab_mode= __cohab_us= __cohab_opts= __cohab_pl= __cohab_entry=
+__cohab_pagers=()
 # \1 and \2 are what \[ and \] in a prompt stand for, which another shell would print if PS1 is exported.
 __cohab_b=$'\1\e]7391;'$__cohab_nonce$';'$$$';B\a\2'
 __cohab_p2=$'\1\e]7391;'$__cohab_nonce$';'$$$';P\a\2'
@@ -24,6 +25,7 @@ __cohab_enc() { # percent-encode $1 into __cohab_r, one kind of byte after the o
 __cohab_precmd() { # first: $? is still the command's. A non-zero return under the user's errexit would end the shell
   local __cohab_st=$? __cohab_r __cohab_ee=
   case $- in *e*) __cohab_ee=1; builtin set +e ;; esac
+  __cohab_repage
   # Ctrl-C discards the rest of the stub. Within a function of somebody's its local variables would be told, too.
   [[ ! $__cohab_id || ! -e $__cohab_dir/wantenv || -e $__cohab_dir/env.$__cohab_id || ${#FUNCNAME[@]} -gt 1 ]] ||
     __cohab_state "$__cohab_dir/env.$__cohab_id"
@@ -48,12 +50,37 @@ __cohab_wrap() { # last: themes rebuild PS1 before this. References only, never 
   [[ $PS2 == *'${__cohab_p2-}'* ]] || PS2='${__cohab_p2-}'$PS2
 }
 
+__cohab_unpage() { # as in a shell of our own: who asked a question did not ask for a pager. Undo brings back what it has to
+  local __cohab_n
+  [[ $__cohab_id != 00000000* ]] || return 0
+  for __cohab_n in PAGER GIT_PAGER; do
+    [[ ${!__cohab_n@a} != *r* ]] || continue
+    __cohab_pagers+=("$__cohab_n" "${!__cohab_n+set}${!__cohab_n@a}" "${!__cohab_n-}")
+    builtin export "$__cohab_n=cat"
+  done
+}
+
+__cohab_repage() { # what the command itself has set stays
+  local __cohab_n=${__cohab_pagers[0]-} __cohab_was=${__cohab_pagers[1]-} __cohab_v=${__cohab_pagers[2]-}
+  [[ $__cohab_n ]] || return 0
+  if [[ ${!__cohab_n-} == cat ]]; then
+    case $__cohab_was in
+      '') builtin unset -v "$__cohab_n" ;;
+      *x*) builtin export "$__cohab_n=$__cohab_v" ;;
+      *) builtin export -n "$__cohab_n=$__cohab_v" ;;
+    esac
+  fi 2>/dev/null
+  __cohab_pagers=("${__cohab_pagers[@]:3}")
+  __cohab_repage
+}
+
 __cohab_pre() {
   __cohab_opts=$-
   { builtin set +euvx; } 2>/dev/null # v also if it is off: bash may go on echoing after a command has set it
   [[ :$SHELLOPTS: == *:pipefail:* ]] && __cohab_pl=1 || __cohab_pl=
   [[ ! -e $__cohab_dir/wantenv ]] || __cohab_state "$__cohab_dir/env.$__cohab_id.before"
   [[ ${HISTIGNORE-} == *' __cohab_pre; *'* || $(HISTTIMEFORMAT= builtin history 1) != *' __cohab_pre; '* ]] || builtin history -d -1
+  __cohab_unpage
   builtin jobs -ps >|"$__cohab_dir/stopped" 2>/dev/null # into a file: no process is started for this
   __cohab_m "O;$__cohab_id"
 }
@@ -86,6 +113,7 @@ __cohab_e() {
   # The status alone does not tell a stopped job from an `exit 148`.
   case $__cohab_st in 147 | 148 | 149 | 150) ! __cohab_newly_stopped || __cohab_stopped=';stopped' ;; esac
   __cohab_enc "$PWD"; __cohab_m "E;$__cohab_id;$__cohab_st;$__cohab_r$__cohab_stopped"
+  __cohab_repage
   [[ ! -e $__cohab_dir/wantenv ]] || __cohab_state "$__cohab_dir/env.$__cohab_id"
   [[ $__cohab_opts != *v* ]] || builtin set -v # within a hook it would not last
   return "$__cohab_st"

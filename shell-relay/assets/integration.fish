@@ -9,6 +9,7 @@ set -g __cohab_point 0
 set -g __cohab_mode default
 set -g __cohab_jobs 0
 set -g __cohab_own
+set -g __cohab_pagers
 set -g __cohab_pwd ''
 set -g __cohab_cwd ''
 set -g __cohab_stub ' __cohab_pre; eval $__cohab_cmd; __cohab_e $status'
@@ -56,6 +57,7 @@ end
 
 function __cohab_postexec --on-event fish_postexec
     set -l st $status
+    __cohab_repage
     __cohab_where
     __cohab_m "D;$__cohab_id;$st;$__cohab_cwd"
     # The user's own may be the one without a file.
@@ -70,10 +72,35 @@ function __cohab_stopped_jobs
     builtin count (builtin jobs | string match -e stopped)
 end
 
+# As in a shell of our own: who asked a question did not ask for a pager. Undo brings back what it has to.
+function __cohab_unpage
+    string match -q '00000000*' -- $__cohab_id; and return
+    for name in PAGER GIT_PAGER
+        set -qg $name; and set -g __cohab_was_$name $$name
+        set -qgx $name; and set -g __cohab_was_x_$name
+        set -gx $name cat
+        set -ga __cohab_pagers $name
+    end
+end
+
+function __cohab_repage # what the command itself has set stays
+    for name in $__cohab_pagers
+        set -l was __cohab_was_$name
+        if test "$$name" = cat
+            set -eg $name
+            set -q $was; and set -g $name $$was
+            set -q __cohab_was_x_$name; and set -gx $name $$was
+        end
+        set -eg $was __cohab_was_x_$name
+    end
+    set -g __cohab_pagers
+end
+
 function __cohab_pre
     set -g __cohab_jobs 0
     builtin jobs -q; and set -g __cohab_jobs (__cohab_stopped_jobs)
     test -e $__cohab_dir/wantenv; and __cohab_state $__cohab_dir/env.$__cohab_id.before
+    __cohab_unpage
     __cohab_m "O;$__cohab_id"
 end
 
@@ -83,6 +110,7 @@ function __cohab_e
     builtin jobs -q; and test (__cohab_stopped_jobs) -gt $__cohab_jobs; and set stopped ';stopped'
     __cohab_where
     __cohab_m "E;$__cohab_id;$st;$__cohab_cwd$stopped"
+    __cohab_repage
     test -e $__cohab_dir/wantenv; and __cohab_state $__cohab_dir/env.$__cohab_id
     return $st
 end

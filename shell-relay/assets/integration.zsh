@@ -4,6 +4,7 @@
 [[ $ZSH_VERSION == (5.<3->(|.*)|<6->.*) ]] || return 0
 typeset -g __cohab_nonce=@NONCE@ __cohab_dir=@DIR@ __cohab_id= __cohab_cmd= __cohab_line= __cohab_point=0 __cohab_keymap= __cohab_us= __cohab_x= __cohab_st=0 __cohab_jobs= __cohab_saved= __cohab_entered= __cohab_readonly= __cohab_histfile=
 typeset -gA __cohab_opts
+typeset -ga __cohab_pagers
 
 __cohab_m() { builtin printf '\e]7391;%s;%s;%s\a' "$__cohab_nonce" "$$" "$1" 2>/dev/null >/dev/tty; }
 
@@ -15,6 +16,7 @@ __cohab_enc() { # percent-encode $1 into REPLY
 __cohab_precmd() { # first: $? is still the command's. No `emulate -L`: it would undo that options are put back
   { local st=$? REPLY; unsetopt xtrace; } 2>/dev/null # local to functions
   __cohab_cmd= # it may hold what `set` would tell later
+  __cohab_repage
   # Ctrl-C discards the rest of the stub.
   [[ -z $__cohab_id || ! -e $__cohab_dir/wantenv || -e $__cohab_dir/env.$__cohab_id ]] || __cohab_state "$__cohab_dir/env.$__cohab_id"
   __cohab_enc "$PWD"; __cohab_m "D;$__cohab_id;$st;$REPLY"; __cohab_unpre; __cohab_id=
@@ -57,6 +59,31 @@ __cohab_addhist() { # the stub goes into a history of its own, which is dropped 
   return 2 # after 1 zsh does not free the line with that history
 }
 
+__cohab_unpage() { # as in a shell of our own: who asked a question did not ask for a pager. Undo brings back what it has to
+  builtin emulate -L zsh
+  local name
+  [[ $__cohab_id != 00000000* ]] || return 0
+  for name in PAGER GIT_PAGER; do
+    [[ ${(Pt)name} != *readonly* ]] || continue
+    __cohab_pagers+=("$name" "${(Pt)name}" "${(P)name}")
+    typeset -gx "$name=cat"
+  done
+}
+
+__cohab_repage() { # what the command itself has set stays
+  builtin emulate -L zsh
+  local name was value
+  for name was value in "${(@)__cohab_pagers}"; do
+    [[ ${(P)name} == cat ]] || continue
+    case $was in
+      ('') builtin unset "$name" ;;
+      (*export*) typeset -gx "$name=$value" ;;
+      (*) typeset -g +x "$name=$value" ;;
+    esac
+  done 2>/dev/null
+  __cohab_pagers=()
+}
+
 __cohab_pre() {
   local o REPLY
   for o in nounset errreturn pipefail verbose noglob; do __cohab_opts[$o]=${options[$o]}; done
@@ -64,6 +91,7 @@ __cohab_pre() {
   unsetopt errexit nounset xtrace errreturn 2>/dev/null
   [[ $__cohab_histfile != *export* ]] || builtin export HISTFILE # lost by `fc -p`
   [[ ! -e $__cohab_dir/wantenv ]] || __cohab_state "$__cohab_dir/env.$__cohab_id.before"
+  __cohab_unpage
   __cohab_stopped
   __cohab_jobs=$REPLY
   __cohab_m "O;$__cohab_id"
@@ -98,6 +126,7 @@ __cohab_e() {
   # The status alone does not tell a stopped job from an `exit 148`.
   case $st in (147|148|149|150) if __cohab_newly_stopped; then stopped=';stopped'; fi ;; esac
   __cohab_enc "$PWD"; __cohab_m "E;$__cohab_id;$st;$REPLY$stopped"
+  __cohab_repage
   [[ ! -e $__cohab_dir/wantenv ]] || __cohab_state "$__cohab_dir/env.$__cohab_id"
   return $st
 }

@@ -295,9 +295,10 @@ impl Page {
 
     fn leave_alternate(&mut self) {
         self.alternate = false;
-        if self.column > 0 {
+        if self.rows.get(self.row).is_some_and(|row| !row.is_empty()) {
             self.line_feed();
         }
+        self.column = 0;
         "[full-screen program ran]".chars().for_each(|character| self.put(character));
         self.line_feed();
     }

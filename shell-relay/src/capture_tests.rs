@@ -18,6 +18,8 @@ fn carriage_returns_backspaces_and_colours_end_in_what_is_seen() {
 fn the_alternate_screen_is_cut_out_and_named() {
     assert_eq!(text(b"a\r\n\x1b[?1049hSECRET\x1b[2J\x1b[?1049lb\r\n"), "a\n[full-screen program ran]\nb\n");
     assert_eq!(text(b"\x1b[?1049hnever left"), "[full-screen program ran]\n");
+    // Its cursor moves are none of the page's.
+    assert_eq!(text(b"waits for vim ...\x1b[?1049hx\r\n\x1b[?1049l"), "waits for vim ...\n[full-screen program ran]\n");
 }
 
 #[test]

@@ -15,7 +15,7 @@ use crate::{
     effect::Effect,
     markdown::wrap::char_boundary,
     ui::{
-        status::{fitted, one_line},
+        status::{STOPPED, fitted, one_line},
         theme,
     },
 };
@@ -29,7 +29,7 @@ const KEPT_BYTES: usize = 1024 * 1024;
 /// Questions that wait for the end of the turn.
 const QUEUE_MAX: usize = 8;
 /// Said once in a turn, when the prompt comes.
-const HINT: &str = "still thinking; type commands, Ctrl-C on an empty line stops it";
+const HINT: &str = "Still thinking. Type commands; Ctrl-C on an empty line stops it.";
 
 /// Where the assistant is during a turn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -102,14 +102,14 @@ impl Aside {
     fn drop_queue(&mut self) -> Option<String> {
         match std::mem::take(&mut self.queue).len() {
             0 => None,
-            1 => Some("1 queued question was dropped".to_owned()),
-            count => Some(format!("{count} queued questions were dropped")),
+            1 => Some("1 queued question was dropped.".to_owned()),
+            count => Some(format!("{count} queued questions were dropped.")),
         }
     }
 
     /// What is said when the user stops the turn. Nothing of what was queued is asked then.
     pub fn stopped_remark(&mut self) -> String {
-        self.drop_queue().map_or_else(|| "stopped".to_owned(), |dropped| format!("stopped; {dropped}"))
+        self.drop_queue().map_or_else(|| STOPPED.to_owned(), |dropped| format!("{STOPPED} {dropped}"))
     }
 }
 
@@ -194,7 +194,8 @@ impl App {
             turn.progress.drawn(now);
             let title = turn.progress.title().to_owned();
             if !is_plain_stop {
-                let line = self.cut_remark(self.options.look.choose("… continuing: ", "Continuing: "), &title);
+                let label = self.options.look.choose("… continuing: ", "Continuing: ");
+                let line = self.cut_remark(label, &title, above_it == 0);
                 self.above.insert(above_it, line);
             }
             if self.turn.as_ref().is_some_and(|turn| turn.question.is_some()) {
@@ -204,7 +205,9 @@ impl App {
         let left_out_bytes = std::mem::take(&mut self.aside.left_out_bytes);
         if left_out_bytes > 0 {
             self.flush_text();
-            self.print_remark(&format!("{left_out_bytes} bytes of the answer came meanwhile and were left out here"));
+            let text =
+                format!("{left_out_bytes} bytes of the answer are left out here. `cohab sessions show` has them.");
+            self.print_remark(&text);
         }
         let (queue, has_told) = (std::mem::take(&mut self.aside.queue), self.aside.has_told);
         self.aside = Aside { queue, has_told, ..Aside::default() };
@@ -221,8 +224,8 @@ impl App {
         let has_room = self.aside.queue.len() < QUEUE_MAX;
         if !question.is_empty() {
             // It continues the prompt's row, where the question stood.
-            let label = if has_room { "queued: " } else { "not queued, too many wait: " };
-            self.above.insert(0, self.cut_remark(label, question));
+            let label = if has_room { "queued: " } else { "not queued (too many wait): " };
+            self.above.insert(0, self.cut_remark(label, question, true));
             self.aside.has_answered_line = true;
         }
         if has_room && !question.is_empty() {
@@ -265,9 +268,10 @@ impl App {
         self.cancel_turn(now, effects);
     }
 
-    /// A dim line in one row.
-    fn cut_remark(&self, label: &str, text: &str) -> Line<'static> {
+    /// A dim line in one row. Nobody knows how long the prompt is that it continues; two thirds of a row are free in most shells.
+    fn cut_remark(&self, label: &str, text: &str, continues_prompt: bool) -> Line<'static> {
         let span = Span::styled(format!("{label}{}", one_line(text)), theme::DIM);
-        fitted(&Line::from(span), self.width())
+        let width = if continues_prompt { (self.width() * 2).div_ceil(3) } else { self.width() };
+        fitted(&Line::from(span), width)
     }
 }

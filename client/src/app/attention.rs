@@ -39,4 +39,12 @@ impl App {
         let how = if reason == TurnEndReason::Failed { "failed" } else { "answered" };
         effects.push(Effect::Notify(format!("{how}: {}", turn.progress.title())));
     }
+
+    /// A question for consent has come onto the screen: nothing goes on before it is answered, however short the turn was so far.
+    pub(super) fn call_for_answer(&self, effects: &mut Vec<Effect>) {
+        let Some(turn) = self.turn.as_ref().filter(|turn| turn.question.is_some() && self.attention.has_left) else {
+            return;
+        };
+        effects.push(Effect::Notify(format!("needs your answer: {}", turn.progress.title())));
+    }
 }

@@ -104,7 +104,9 @@ impl App {
             question.appear(now);
         }
         turn.overdue = None;
-        match turn.pending_call.take() {
+        let pending = turn.pending_call.take();
+        self.call_for_answer(effects);
+        match pending {
             Some(pending) if pending.cwd == self.cwd => self.run(pending.request, effects),
             // What was allowed there need not be here.
             Some(pending) => {
@@ -189,11 +191,16 @@ impl App {
         }
         let cwd_before = std::mem::replace(&mut self.cwd, outcome.cwd.clone());
         let result = execution_result(call.request.call_id, outcome);
+        if let Some(turn) = self.turn.as_mut() {
+            turn.ran_ms = Some(result.duration_ms);
+        }
         if result.mode == RunMode::Live {
             let is_whole = observed.is_some();
             let change = observed.unwrap_or_else(|| moved(&cwd_before, &self.cwd));
             self.above.extend(receipt::receipt(&change, &self.options.home, self.width(), self.options.look));
             self.undo_journal.record(call.request.turn_id, change, is_whole);
+        } else if result.mode == RunMode::Subshell {
+            self.above.push(receipt::contained(self.width(), self.options.look));
         }
         self.journal.record(result.clone());
         if is_stopped_by_user {

@@ -93,16 +93,16 @@ impl App {
     }
 
     fn on_step_finished(&mut self, finished: &StepFinished) {
-        let Some((activity, was_echoed)) = self.turn.as_mut().and_then(|turn| turn.step_finished(finished.step)) else {
-            return;
-        };
+        let Some(ended) = self.turn.as_mut().and_then(|turn| turn.step_finished(finished.step)) else { return };
         let (width, look) = (self.width(), self.options.look);
         // A command of the live shell has announced itself, with its output below, and each step where nothing is painted twice.
-        if !was_echoed && look == Look::Glyphs {
-            self.above.extend(status::step_started(&activity, width, look));
+        if !ended.has_echoed && look == Look::Glyphs {
+            self.above.extend(status::step_started(&ended.activity, width));
         }
         let StepFinished { outcome, summary, elapsed_ms, .. } = finished;
-        self.above.extend(status::step_finished(&activity, *outcome, summary, *elapsed_ms, width, look));
+        // A command may have waited long for the user to leave the terminal.
+        let took_ms = ended.ran_ms.unwrap_or(*elapsed_ms);
+        self.above.extend(status::step_finished(&ended.activity, *outcome, summary, took_ms, width, look));
     }
 
     fn on_notice(&mut self, notice: &Notice, now: Instant) {

@@ -6,7 +6,7 @@ use cohab_protocol::{
     ApprovalDecision, ApprovalReply, ApprovalRequest, ApprovalSubject, ClientMessage, Notice, NoticeKind,
 };
 
-use super::{App, Surface, turn::Turn};
+use super::{App, Surface};
 use crate::{
     approval::{OpenQuestion, Outcome},
     consent::Agreed,
@@ -36,6 +36,9 @@ impl App {
             effects.push(Effect::TakeKeyboard(true));
         }
         effects.extend(errand.map(Effect::Begin));
+        if self.surface == Surface::Ours {
+            self.call_for_answer(effects);
+        }
     }
 
     /// A card that does not fit into the live area is printed, and scrolls away with the rest.
@@ -85,7 +88,11 @@ impl App {
     fn take_outcome(&mut self, outcome: Outcome, now: Instant, effects: &mut Vec<Effect>) {
         let Outcome { decided, remark, errand, has_new_card, is_closed } = outcome;
         if is_closed {
-            self.turn.as_mut().map(Turn::close_question);
+            if let Some(turn) = self.turn.as_mut() {
+                turn.close_question();
+                // What was allowed comes at once: nobody steps aside for keys that have waited since before the question.
+                turn.progress.drawn(now);
+            }
             effects.push(Effect::TakeKeyboard(false));
         }
         if let Some((text, is_failure)) = remark {

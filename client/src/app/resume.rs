@@ -10,11 +10,15 @@ use cohab_shell_relay::{
     shell::{Shell, quoted},
 };
 
+use ratatui::text::Line;
+
 use super::{App, LinkState, Surface};
 use crate::{
     effect::Effect,
     ui::{
+        card::key_rows,
         receipt::tilde,
+        status::STOPPED,
         visible::{visible, visible_command},
     },
 };
@@ -131,7 +135,8 @@ impl App {
         let Some((names, script)) = script else { return self.close_resume(effects) };
         self.print_remark(&format!("It was left {names}."));
         self.print_command(&script);
-        self.print_remark("y runs this · any other key leaves the shell as it is");
+        let keys = [("y", "runs this"), ("any other key", "leaves the shell as it is")];
+        self.above.extend(key_rows(&keys, false, self.width(), self.options.look).into_iter().map(Line::from));
         if let Some(resuming) = self.resuming.as_mut() {
             resuming.stage = Stage::Offering(script);
         }
@@ -180,7 +185,7 @@ impl App {
     /// Nobody waits any more.
     pub(super) fn cancel_resume(&mut self, effects: &mut Vec<Effect>) {
         if self.surface == Surface::Ours {
-            self.print_remark("stopped");
+            self.print_remark(STOPPED);
             self.close_resume(effects);
         }
     }
@@ -199,7 +204,7 @@ impl App {
 fn failed(outcome: &CommandOutcome) -> Option<String> {
     match (outcome.ending, outcome.status) {
         (Ending::Exited, Some(0)) => None,
-        (Ending::Exited, Some(status)) => Some(format!("It ended with exit {status}.")),
+        (Ending::Exited, Some(status)) => Some(format!("It failed: exit {status}.")),
         _ => Some("It did not end as it should.".to_owned()),
     }
 }

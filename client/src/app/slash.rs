@@ -15,7 +15,10 @@ use crate::{
     attach_change::{AttachChange, ModelWish},
     effect::Effect,
     slash::{self, Command, Kind, Parsed, own_output::OwnOutput, say},
-    ui::{clipboard::MAX_CLIPBOARD_BYTES, status},
+    ui::{
+        clipboard::MAX_CLIPBOARD_BYTES,
+        status::{self, STOPPED},
+    },
 };
 
 /// The daemon answers such a request, started and connected if need be, within this time.
@@ -42,7 +45,7 @@ enum Stage {
 /// What is wanted of the daemon.
 #[derive(Clone, Debug)]
 enum Wish {
-    /// To know who answers: the connection alone tells.
+    /// To know who answers. The settings may have changed since the connection was made.
     Introduction,
     /// Somebody else answers.
     Model(ModelWish),
@@ -151,7 +154,7 @@ impl App {
             _ if count == 0 => return self.say("The last answer has no code block."),
             Err(_) => return self.say(say::misused(&self.options.question_prefix, command)),
             Ok(number) if number == 0 || number > count => {
-                return self.say(format!("The last answer's code blocks have the numbers 1 to {count}."));
+                return self.say(say::no_such_block(count));
             }
             // What is pasted at a prompt must not run by itself.
             Ok(number) => {
@@ -186,24 +189,19 @@ impl App {
     pub(super) fn send_held_request(&mut self, effects: &mut Vec<Effect>) {
         let Some(Stage::Held(wish, deadline)) = self.slash.as_ref().map(|slash| &slash.stage) else { return };
         let (wish, deadline) = (wish.clone(), *deadline);
-        let attached = match &self.link {
+        match &self.link {
             LinkState::Down | LinkState::Failed => return self.connect(effects),
-            LinkState::Up(attached) if self.cancelled_turn.is_none() => attached,
+            LinkState::Up(_) if self.cancelled_turn.is_none() => {}
             LinkState::Up(_) | LinkState::Connecting => return,
-        };
-        if matches!(wish, Wish::Introduction) {
-            let lines = say::model(&attached.model, &self.options.question_prefix, self.width());
-            self.above.extend(lines);
-            return self.end_slash();
         }
         let request_id = RequestId(self.last_request + 1);
         effects.push(match &wish {
-            Wish::Model(wish) => Effect::AttachAgain { request_id, change: AttachChange::Model(wish.clone()) },
+            Wish::Model(wish) => Effect::AttachAgain { request_id, change: Some(AttachChange::Model(wish.clone())) },
+            Wish::Introduction => Effect::AttachAgain { request_id, change: None },
             Wish::Action(action) => {
                 let action = action.clone();
                 Effect::Send(ClientMessage::SessionRequest(SessionRequest { request_id, action }))
             }
-            Wish::Introduction => return,
         });
         self.last_request = request_id.0;
         self.slash = Some(Slash { stage: Stage::Sent(request_id, wish, deadline) });
@@ -229,6 +227,10 @@ impl App {
                 self.above.extend(say::model_changed(&attached.model, &wish, width));
                 self.link = LinkState::Up(attached);
                 effects.push(Effect::KeepForAttach(AttachChange::Model(wish)));
+            }
+            (Wish::Introduction, SessionAnswer::Attached(attached)) => {
+                self.above.extend(say::model(&attached.model, &self.options.question_prefix, width));
+                self.link = LinkState::Up(attached);
             }
             (Wish::Action(SessionAction::Clear), SessionAnswer::Done) => {
                 self.say("A new conversation begins. Your shell and what was agreed to stay as they are.");
@@ -288,7 +290,7 @@ impl App {
             Some(Stage::Program(_)) => effects.push(Effect::StopProgram),
             Some(Stage::Held(..) | Stage::Sent(..)) => {}
         }
-        self.print_remark("stopped");
+        self.print_remark(STOPPED);
         self.end_slash();
     }
 
@@ -338,8 +340,7 @@ impl App {
         let text = match self.slash.as_ref().map(|slash| &slash.stage) {
             Some(Stage::Held(..)) => "starting the assistant".to_owned(),
             Some(Stage::Program(name)) => {
-                let stops = self.options.look.choose(" · Ctrl-C stops", ", Ctrl-C stops");
-                format!("{name}{stops}")
+                self.options.look.choose(format!("{name} · Ctrl-C stops"), format!("Running {name}. Ctrl-C stops it."))
             }
             _ => return Vec::new(),
         };

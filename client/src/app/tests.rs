@@ -28,6 +28,7 @@ mod failure;
 mod hostile;
 mod link;
 mod resume;
+mod screens;
 mod slash;
 mod status;
 mod undo;
@@ -211,12 +212,28 @@ fn a_read_only_command_runs_unasked_and_its_result_is_sent() {
     assert_eq!((result.exit_code, result.cwd.to_string().as_str()), (Some(0), "/home/ann/src/big"));
     assert_eq!(result.env_delta.set[1].value, None, "a secret value stays here");
 
-    let finished =
-        StepFinished { turn_id: TURN, step: 1, outcome: StepOutcome::Done, summary: "exit 0".into(), elapsed_ms: 5 };
+    let finished = StepFinished {
+        turn_id: TURN,
+        step: 1,
+        outcome: StepOutcome::Done,
+        summary: "exit 0".into(),
+        elapsed_ms: 9_000,
+    };
     bench.daemon(DaemonMessage::StepFinished(finished));
     bench.live(LiveEvent::AnswerReady);
+    // The time of the command, not of the wait for the terminal.
     let expected = "❯ ls\n  ↳ +FOO +MY_TOKEN -OLD\n  ✓ exit 0 · 5 ms\n----\n";
     assert_eq!(bench.shown(), expected);
+}
+
+#[test]
+fn a_command_that_ran_in_a_subshell_is_said_to_have_changed_nothing() {
+    let mut bench = Bench::in_a_turn();
+    bench.daemon(execute("ls", None));
+    let outcome = CommandOutcome { mode: Mode::Subshell, ..outcome(Ending::Exited) };
+    bench.live(LiveEvent::CommandFinished { id: CALL.to_string(), outcome });
+    bench.live(LiveEvent::AnswerReady);
+    assert!(bench.shown().contains("ls\n  ↳ ran in a subshell; your shell is as it was\n"));
 }
 
 #[test]
@@ -225,7 +242,7 @@ fn a_cancelled_turn_gives_the_prompt_back_without_waiting_for_the_daemon() {
     bench.chunk(0, "half an ans");
     let effects = bench.live(LiveEvent::CancelRequested { is_escape: false });
     assert_eq!(effects, [Effect::Send(ClientMessage::CancelTurn { turn_id: TURN }), Effect::EndAnswer]);
-    assert_eq!(bench.shown(), "half an ans\nstopped\n----\n");
+    assert_eq!(bench.shown(), "half an ans\nStopped.\n----\n");
     assert_eq!(refusal_in(&bench.daemon(execute("ls", None))), "turn_over");
     assert!(bench.chunk(1, "wer").is_empty());
     assert_eq!(bench.shown(), "----\n");
@@ -314,7 +331,9 @@ fn keys_typed_before_a_question_is_on_the_screen_answer_nothing() {
     bench.live(LiveEvent::AnswerReady);
     bench.pass(299);
     assert_eq!(bench.keys("y"), []);
-    bench.pass(1);
+    bench.pass(299);
+    assert_eq!(bench.keys("y"), [], "it follows the other as fast as in a word");
+    bench.pass(300);
     assert_eq!(bench.keys("y").len(), 2);
 }
 

@@ -54,6 +54,16 @@ pub(super) struct PendingCall {
     pub since: Instant,
 }
 
+/// A step of this turn that is over.
+#[derive(Debug)]
+pub(super) struct EndedStep {
+    pub activity: StepActivity,
+    /// Its command was shown when it ran.
+    pub has_echoed: bool,
+    /// How long that took, if the live shell told.
+    pub ran_ms: Option<u64>,
+}
+
 #[derive(Debug)]
 pub(super) struct Turn {
     id: TurnId,
@@ -87,6 +97,8 @@ pub(super) struct Turn {
     pub last_result: Option<CallId>,
     /// A command of the current step was shown as it ran.
     pub has_echoed: bool,
+    /// How long that command ran, without what it waited for the terminal.
+    pub ran_ms: Option<u64>,
     ended_at: Option<Instant>,
     last_seen: Instant,
     is_over: bool,
@@ -118,6 +130,7 @@ impl Turn {
             overdue: None,
             last_result: None,
             has_echoed: false,
+            ran_ms: None,
             ended_at: None,
             last_seen: now,
             is_over: false,
@@ -138,10 +151,16 @@ impl Turn {
 
     /// Lets time pass. Tells whether a countdown shows another number.
     pub fn tick(&mut self, now: Instant) -> bool {
-        match &mut self.waiting {
-            Waiting::Retry(countdown) => countdown.tick(now),
-            _ => false,
+        let Waiting::Retry(countdown) = &mut self.waiting else { return false };
+        let has_changed = countdown.tick(now);
+        // The request is made again: from now on the model is waited for as before.
+        if countdown.deadline().is_none()
+            && let Some((_, activity)) = self.steps.last()
+        {
+            self.waiting = Waiting::Step(activity.clone());
+            return true;
         }
+        has_changed
     }
 
     pub fn wait_for_model(&mut self, model: &ModelIdentity) {
@@ -260,14 +279,16 @@ impl Turn {
 
     pub fn step_started(&mut self, step: u32, activity: StepActivity) {
         self.waiting = Waiting::Step(activity.clone());
+        self.ran_ms = None;
         self.steps.push((step, activity));
     }
 
-    /// What the step did, and whether its command was shown when it ran.
-    pub fn step_finished(&mut self, step: u32) -> Option<(StepActivity, bool)> {
+    /// What is known of a step that is over.
+    pub fn step_finished(&mut self, step: u32) -> Option<EndedStep> {
         let index = self.steps.iter().position(|(number, _)| *number == step)?;
         self.waiting = Waiting::Nothing;
-        Some((self.steps.remove(index).1, std::mem::take(&mut self.has_echoed)))
+        let (_, activity) = self.steps.remove(index);
+        Some(EndedStep { activity, has_echoed: std::mem::take(&mut self.has_echoed), ran_ms: self.ran_ms.take() })
     }
 
     /// Closes an open question; true if there was one.

@@ -44,6 +44,13 @@ impl App {
         matches!(self.surface, Surface::Opening | Surface::Ours)
     }
 
+    /// Whether Ctrl-L is ours: the screen is emptied at once. A shell that got it at the end would take away the answer. While
+    /// something is asked it is not: no part of that may go.
+    #[must_use]
+    pub fn takes_wipe_key(&self) -> bool {
+        self.surface == Surface::Ours && self.turn.as_ref().is_some_and(|turn| turn.question.is_none())
+    }
+
     /// What to draw now, with the live area.
     pub fn frame(&mut self) -> Frame {
         self.is_dirty = false;
@@ -149,7 +156,7 @@ impl App {
         self.above.push(Line::styled(line.to_owned(), theme::STRONG));
     }
 
-    /// A command as it is run, in place of the prompt that the user would have seen.
+    /// A command as it is run, in place of the prompt that the user would have seen. The terminal wraps it: copied, it is one line.
     pub(super) fn print_command(&mut self, command: &str) {
         let mark = self.options.look.choose("❯ ", "$ ");
         let shown = visible_command(command);
@@ -157,10 +164,11 @@ impl App {
         for (index, line) in shown.lines().take(ECHO_MAX_ROWS).enumerate() {
             let start = if index == 0 { mark } else { "  " };
             let spans = [Span::styled(start, theme::ACCENT), Span::styled(line.to_owned(), theme::STRONG)];
-            self.above.extend(wrap_exactly(&spans, self.width()).into_iter().map(Line::from));
+            self.above.extend(wrap_exactly(&spans, usize::MAX).into_iter().map(Line::from));
         }
         if count > ECHO_MAX_ROWS {
-            self.print_remark(&format!("  … and {} more lines", count - ECHO_MAX_ROWS));
+            let rest = format!("  … and {} more lines", count - ECHO_MAX_ROWS);
+            self.above.push(Line::styled(rest, theme::DIM));
         }
     }
 

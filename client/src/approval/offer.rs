@@ -59,6 +59,12 @@ impl Offer {
     }
 }
 
+/// Whether what the user made of a command is danger.
+pub(super) fn is_dangerous(request: &ApprovalRequest, text: &str, scene: &Scene) -> bool {
+    let ApprovalSubject::Command { cwd, mode, .. } = &request.subject else { return false };
+    assess(text, scene, *mode, cwd).level > Level::Ask
+}
+
 fn assess(command: &str, scene: &Scene, mode: RunMode, cwd: &cohab_protocol::WirePath) -> Verdict {
     let context = policy::Context::new(cwd.as_path(), &scene.home).in_shell(shell_of(scene, mode));
     policy::assess_line(command, context)

@@ -72,8 +72,8 @@ impl Scene {
     /// What a consent for the session means.
     pub(super) fn remembered_here(&self) -> String {
         match self.lasting {
-            Lasting::Shell => "remembered for this shell".into(),
-            Lasting::Answer => "remembered until this answer ends".into(),
+            Lasting::Shell => "Remembered for this shell.".into(),
+            Lasting::Answer => "Remembered until this answer ends.".into(),
         }
     }
 
@@ -83,7 +83,7 @@ impl Scene {
             ApprovalSubject::Command { cwd, .. } if *decision == ApprovalDecision::Folder => self.short(cwd.as_path()),
             _ => "every folder".into(),
         };
-        format!("remembered for {place} in {}", self.rules_name())
+        format!("Remembered for {place}, in {}.", self.rules_name())
     }
 
     /// The commands of a subject one by one, where it is one line of several.

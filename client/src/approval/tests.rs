@@ -45,7 +45,13 @@ impl Asked {
         Self { question, now: now + DEAF }
     }
 
+    /// A key by itself, pressed with a look at the screen.
     fn key(&mut self, key: char) -> Outcome {
+        self.now += DEAF;
+        self.type_on(key)
+    }
+
+    fn type_on(&mut self, key: char) -> Outcome {
         self.question.on_input(&Input::Key(KeyPress::plain(Key::Char(key))), self.now)
     }
 
@@ -91,7 +97,7 @@ fn the_directory_is_stored_at_once_and_decided_when_it_is_stored() {
     let id = asked.question.request().approval_id;
     let outcome = asked.question.on_done(Done::Stored { question: id, result: Ok(()) }, asked.now);
     assert_eq!(Asked::decided(&outcome), Some(("cargo test", &Decision::Folder)));
-    assert_eq!(outcome.remark, Some(("remembered for ~/src in ~/.config/cohab/rules.toml".into(), false)));
+    assert_eq!(outcome.remark, Some(("Remembered for ~/src, in ~/.config/cohab/rules.toml.".into(), false)));
 }
 
 #[test]
@@ -112,7 +118,7 @@ fn always_shows_the_rule_before_it_is_stored() {
     let id = asked.question.request().approval_id;
     let outcome = asked.question.on_done(Done::Stored { question: id, result: Ok(()) }, asked.now);
     assert_eq!(Asked::decided(&outcome), Some(("cargo test", &Decision::Always)));
-    assert_eq!(outcome.remark, Some(("remembered for every folder in ~/.config/cohab/rules.toml".into(), false)));
+    assert_eq!(outcome.remark, Some(("Remembered for every folder, in ~/.config/cohab/rules.toml.".into(), false)));
 }
 
 #[test]
@@ -125,7 +131,7 @@ fn what_could_not_be_stored_holds_for_the_session_and_is_said() {
     assert_eq!(Asked::decided(&outcome), Some(("cargo test", &Decision::Session)));
     let (remark, is_failure) = outcome.remark.unwrap();
     assert!(
-        is_failure && remark.contains("it is too large") && remark.contains("remembered for this shell"),
+        is_failure && remark.contains("it is too large") && remark.contains("Remembered for this shell"),
         "{remark}"
     );
     // A disk that hangs holds nobody up for longer than a second.
@@ -146,6 +152,41 @@ fn danger_is_never_remembered_also_if_only_the_client_sees_it() {
             assert_eq!(asked.key(key), Outcome::default(), "{key}");
         }
         assert_eq!(asked.key('y'), Outcome::default(), "y alone is not enough");
+    }
+}
+
+#[test]
+fn danger_that_was_typed_into_the_command_wants_the_word_too() {
+    for (asked_for, is_dangerous) in [("cargo test", false), ("rm -rf y", true)] {
+        let mut asked = Asked::new(command(asked_for, is_dangerous));
+        asked.key('e');
+        asked.question.on_input(&Input::Key(KeyPress::ctrl('u')), asked.now);
+        asked.question.on_input(&Input::Paste("rm -rf x".into()), asked.now);
+        assert_eq!(asked.press(Key::Enter), Outcome::default(), "{asked_for}");
+        let shown: String =
+            asked.question.question(79, Look::Glyphs).lines.iter().map(|line| format!("{line}\n")).collect();
+        assert_eq!(
+            shown,
+            "│ Dangerous, as it is now:\n│ $ rm -rf x\n╰ Type yes and Enter to do it, Esc to go back.\nyes? \n"
+        );
+        asked.question.on_input(&Input::Paste("yes".into()), asked.now);
+        let outcome = asked.press(Key::Enter);
+        let edited = Decision::Edited { command: "rm -rf x".into() };
+        assert_eq!(Asked::decided(&outcome), Some((asked_for, &edited)));
+    }
+}
+
+#[test]
+fn a_line_typed_without_looking_decides_nothing() {
+    for request in [command("rm -rf x", true), command("cargo test", false)] {
+        let mut asked = Asked::new(request);
+        for key in "whoami --yes".chars() {
+            assert_eq!(asked.type_on(key), Outcome::default(), "{key}");
+            asked.now += Duration::from_millis(120);
+        }
+        assert_eq!(asked.question.answering, Answering::Keys);
+        asked.key('n');
+        assert!(matches!(asked.question.answering, Answering::Refusing(_)), "a key by itself counts again");
     }
 }
 
@@ -188,6 +229,24 @@ fn a_batch_is_decided_as_one() {
 }
 
 #[test]
+fn a_line_that_is_being_typed_when_the_question_comes_decides_nothing() {
+    let mut asked = Asked::new(command("touch a", false));
+    asked.now -= DEAF / 3;
+    for letter in "python -e say".chars() {
+        assert_eq!(asked.type_on(letter), Outcome::default(), "{letter}");
+        asked.now += DEAF * 2 / 3;
+    }
+    asked.now += DEAF;
+    assert_eq!(Asked::decided(&asked.key('y')), Some(("touch a", &Decision::Once)));
+
+    let mut asked = Asked::new(command("touch a", false));
+    asked.now -= DEAF / 3;
+    asked.press(Key::Escape);
+    asked.now += DEAF / 3;
+    assert_eq!(Asked::decided(&asked.press(Key::Escape)), Some(("touch a", &Decision::CancelTurn)), "no word goes on");
+}
+
+#[test]
 fn a_batch_is_decided_one_by_one_each_under_its_own_id() {
     let request = batch(&["touch a", "touch b", "touch c"]);
     let ApprovalSubject::Commands(commands) = request.subject.clone() else { panic!() };
@@ -195,7 +254,7 @@ fn a_batch_is_decided_one_by_one_each_under_its_own_id() {
     let mut asked = Asked::new(request);
     assert!(asked.key('o').has_new_card);
     assert!(asked.question.is_about(batch_id) && asked.question.is_about(ids[0]));
-    assert_eq!(asked.key('y'), Outcome::default(), "keys are ignored until the card could be read");
+    assert_eq!(asked.type_on('y'), Outcome::default(), "keys are ignored until the card could be read");
     asked.now += DEAF;
     let first = asked.key('y');
     assert_eq!(first.decided.as_ref().unwrap().0.approval_id, ids[0]);

@@ -18,6 +18,7 @@ use crate::{
         live_area::{Abilities, LiveArea},
         look::Look,
         pace::FramePace,
+        progress::TurnStatus,
         status,
     },
 };
@@ -123,15 +124,20 @@ impl<W: Write> View for ScreenView<W> {
             DaemonMessage::StepStarted(started) => {
                 above = self.take_text();
                 self.steps.push((started.step, started.activity.clone()));
-                self.waiting =
-                    Some(status::status(&started.activity, ApprovalMode::Ask, None, self.width(), self.look));
+                let (activity, approval) = (&started.activity, ApprovalMode::Ask);
+                let status = TurnStatus { activity, step: started.step, elapsed_s: 0, usage: None, approval };
+                match self.look {
+                    Look::Glyphs => self.waiting = Some(status.line(self.width(), self.look)),
+                    // What is told once is not painted.
+                    Look::Sentences => above.extend(status::remark(&status.sentence(), self.width())),
+                }
             }
             DaemonMessage::StepFinished(StepFinished { step, outcome, summary, elapsed_ms, .. }) => {
                 self.waiting = None;
                 if let Some(index) = self.steps.iter().position(|(number, _)| number == step) {
                     let (_, activity) = self.steps.remove(index);
-                    above.extend(status::step_started(&activity, self.width(), self.look));
                     let (width, look) = (self.width(), self.look);
+                    above.extend(status::step_started(&activity, width).filter(|_| look == Look::Glyphs));
                     above.extend(status::step_finished(&activity, *outcome, summary, *elapsed_ms, width, look));
                 }
             }
@@ -151,7 +157,13 @@ impl<W: Write> View for ScreenView<W> {
             }
             DaemonMessage::Goodbye { reason } => {
                 let about = ErrorSubject::Connection;
-                let error = WireError { about, kind: WireErrorKind::NotFound, message: reason.clone(), hint: None };
+                let error = WireError {
+                    about,
+                    kind: WireErrorKind::NotFound,
+                    message: reason.clone(),
+                    hint: Some("ask again".into()),
+                };
+                above = self.take_text();
                 above.extend(status::error(&error, self.width()));
             }
             _ => return Ok(()),
@@ -191,3 +203,7 @@ impl<W: Write> View for ScreenView<W> {
         self.draw()
     }
 }
+
+#[cfg(test)]
+#[path = "screen_tests.rs"]
+mod tests;

@@ -20,6 +20,14 @@ impl Driver {
         self.handle(Event::Redraw);
     }
 
+    /// The user wants an empty screen: what may still change is drawn again at its top.
+    pub(super) fn wipe(&mut self) {
+        let mut out = Vec::new();
+        self.area.wipe(&mut out);
+        self.terminal.write(&out);
+        self.handle(Event::Redraw);
+    }
+
     pub(super) fn draw_if_due(&mut self) {
         let now = Instant::now();
         if self.app.wants_to_draw() && self.pace.begin_frame(now) {

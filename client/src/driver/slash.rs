@@ -14,7 +14,9 @@ impl Driver {
         match effect {
             Effect::AttachAgain { request_id, change } => {
                 let mut attach = self.attach.clone();
-                change.apply(&mut attach, &self.initial_settings);
+                if let Some(change) = change {
+                    change.apply(&mut attach, &self.initial_settings);
+                }
                 let action = SessionAction::Attach(attach);
                 self.perform(Effect::Send(ClientMessage::SessionRequest(SessionRequest { request_id, action })));
             }

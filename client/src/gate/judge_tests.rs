@@ -15,57 +15,64 @@ fn decided(line: &str) -> Decision {
     judge(line, &DEVELOPERS).decision
 }
 
-#[test]
-fn signs_of_a_shell_keep_a_line_with_it() {
-    for line in [
-        "",
-        "   ",
-        " what is this",
-        "\\what is this",
-        "show me the files | wc -l",
-        "tell me why > notes",
-        "what is this; ls",
-        "make it so && push",
-        "please show $(date) to me",
-        "WHAT=this is it",
-        "./what is this",
-        "/usr/bin/ls",
-        "~/bin/tell me why",
-        "!!",
-        "!what is this",
-        "sudo !!",
-        "# what is this",
-        "what is this &",
-        "cat <<EOF",
-        "diff <(ls a) <(ls b)",
-        "$EDITOR the notes",
-        "{ what is this }",
-        "(cd /tmp && ls)",
-        "ls 2>&1",
-        "ls>files",
-        "git status",
-        "make all",
-        "ls",
-        "frobnicate",
-    ] {
+fn all_go_to(decision: Decision, lines: &[&str]) {
+    for line in lines {
         let judgement = judge(line, &DEVELOPERS);
-        assert_eq!(judgement.decision, Shell, "{line:?}: {}", judgement.reason);
+        assert_eq!(judgement.decision, decision, "{line:?}: {}", judgement.reason);
     }
 }
 
 #[test]
+fn signs_of_a_shell_keep_a_line_with_it() {
+    all_go_to(
+        Shell,
+        &[
+            "",
+            "   ",
+            " what is this",
+            "\\what is this",
+            "show me the files | wc -l",
+            "tell me why > notes",
+            "what is this; ls",
+            "make it so && push",
+            "please show $(date) to me",
+            "WHAT=this is it",
+            "./what is this",
+            "/usr/bin/ls",
+            "~/bin/tell me why",
+            "!!",
+            "!what is this",
+            "sudo !!",
+            "# what is this",
+            "what is this &",
+            "cat <<EOF",
+            "diff <(ls a) <(ls b)",
+            "$EDITOR the notes",
+            "{ what is this }",
+            "(cd /tmp && ls)",
+            "ls 2>&1",
+            "ls>files",
+            "git status",
+            "make all",
+            "ls",
+            "frobnicate",
+        ],
+    );
+}
+
+#[test]
 fn signs_within_quotes_and_prose_are_none() {
-    for line in [
-        "what does \"a | b\" mean in bash",
-        "why does 'x && y' fail here?",
-        "find files bigger than > 5MB in my home folder",
-        "what's the difference between a->b and a.b in C",
-        "how do I clone <url> into a folder",
-        "(so far) it works, but why is it so slow",
-    ] {
-        let judgement = judge(line, &DEVELOPERS);
-        assert_eq!(judgement.decision, Assistant, "{line:?}: {}", judgement.reason);
-    }
+    all_go_to(
+        Assistant,
+        &[
+            "what does \"a | b\" mean in bash",
+            "why does 'x && y' fail here?",
+            "find files bigger than > 5MB in my home folder",
+            "what's the difference between a->b and a.b in C",
+            "how do I clone <url> into a folder",
+            "(so far) it works, but why is it so slow",
+        ],
+    );
 }
 
 #[test]
@@ -173,4 +180,29 @@ fn the_explanation_reads_well() {
     );
     assert!(told[1].contains("by the rule `structure`"), "{}", told[1]);
     assert!(told[0].contains("above 0: ai") && told[0].lines().count() >= 6, "{}", told[0]);
+}
+
+#[test]
+fn a_builtin_of_another_shell_is_no_command_that_is_missing_here() {
+    /// A machine on which nothing but the shell's own builtins is found.
+    struct Nothing;
+
+    impl Names for Nothing {
+        fn resolves(&self, _: &str) -> bool {
+            false
+        }
+
+        fn exists(&self, _: &str) -> bool {
+            false
+        }
+    }
+
+    for line in
+        ["switch to branch main", "switch to main", "count the lines of all python files", "status of the build"]
+    {
+        assert_eq!(judge(line, &Nothing).decision, Assistant, "{line}");
+    }
+    for line in ["set_color red", "abbr -a gs git status", "print -l $path", "zmodload zsh/datetime"] {
+        assert_eq!(judge(line, &Nothing).decision, Shell, "{line}");
+    }
 }

@@ -31,7 +31,7 @@ const WRAPPERS: &[&str] = &[
 pub struct Standing {
     /// The shell would run something by this name.
     pub resolves: bool,
-    /// It is the name of a well-known program, here or not.
+    /// It is the name of a well-known program, here or not, or of a builtin that this shell has.
     pub is_well_known: bool,
     /// It is a builtin or a keyword of a shell.
     pub is_builtin: bool,
@@ -45,7 +45,9 @@ impl Standing {
         let name = first.text;
         let is_somewhere = is_builtin_somewhere(name);
         let resolves = is_builtin(name) || (can_be_a_name(name) && names.resolves(name));
-        Self { resolves, is_well_known: is_somewhere || weights.knows(name), is_builtin: is_somewhere && resolves }
+        let is_builtin = is_somewhere && resolves;
+        // Another shell's builtin is nothing that could be installed here.
+        Self { resolves, is_well_known: is_builtin || weights.knows(name), is_builtin }
     }
 
     /// It is a command, here or elsewhere.

@@ -44,6 +44,8 @@ struct Screen {
     /// Blanks are visible: the background has a colour, or is underlined.
     paints_blanks: bool,
     last_letter: Option<char>,
+    /// The first row is the terminal's: since it was gone to, nothing went down.
+    is_at_top: bool,
     is_lost: bool,
 }
 
@@ -107,6 +109,7 @@ impl Screen {
             saved: None,
             paints_blanks: false,
             last_letter: None,
+            is_at_top: false,
             is_lost: columns > COLUMNS_MAX,
         }
     }
@@ -126,6 +129,7 @@ impl Screen {
     }
 
     fn down(&mut self) {
+        self.is_at_top = false;
         self.row += 1;
         if self.row == self.rows.len() {
             self.rows.push_back(BLANK);
@@ -140,11 +144,14 @@ impl Screen {
     fn up(&mut self, count: usize) {
         match self.row.checked_sub(count) {
             Some(row) => self.row = row,
+            // fish clears the screen, then goes up by the rows that its prompt had.
+            None if self.is_at_top => self.row = 0,
             None => self.is_lost = true,
         }
     }
 
     fn down_by(&mut self, count: usize) {
+        self.is_at_top = false;
         // Beyond what was written it depends on where the terminal ends.
         if self.row + count < self.rows.len() {
             self.row += count;
@@ -241,6 +248,7 @@ impl Screen {
             'H' | 'f' if count == 1 && number(1) <= 1 => {
                 self.restart(false);
                 self.rows.resize(ROWS_MAX, UNKNOWN);
+                self.is_at_top = true;
             }
             'J' => self.erase_rows(given),
             'K' => self.erase_in_row(given),

@@ -1,10 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-
-fn screen_of(rows: u16, columns: u16) -> vt100::Parser {
-    vt100::Parser::new(rows.try_into().unwrap(), columns.try_into().unwrap(), 0)
-}
+use crate::ui::test_screen::TestScreen;
 
 fn room(columns: u16, bytes: &[u8], width: usize) -> Option<usize> {
     let mut rows = PromptRows::new(columns);
@@ -74,6 +71,9 @@ fn a_row_that_somebody_left_unfinished_is_not_blank() {
 fn a_cleared_screen_is_blank() {
     assert_eq!(room(40, b"xx\x1b[H$ ", 10), None, "what stands at home is not known");
     assert_eq!(room(40, b"xx\x1b[H\x1b[2J$ ", 10), Some(29));
+    let prompt_of_two_rows = b"~\r\n$ x\x1b[H\x1b[2J\r\x1b[A~\x1b[K\r\n$ x\x1b[K";
+    assert_eq!(room(40, prompt_of_two_rows, 10), Some(29), "up from the top stays at the top");
+    assert_eq!(room(40, b"\x1b[H\x1b[2J~\r\n$ \x1b[9A", 10), None, "it may have scrolled since");
     assert_eq!(room(40, b"xx\x1b[H\x1b[J$ ", 10), Some(29));
 }
 
@@ -125,7 +125,7 @@ proptest! {
     fn where_there_is_room_a_real_screen_is_blank(pieces in proptest::collection::vec(piece(), 0..30)) {
         let mut rows = PromptRows::new(40);
         // High enough that nothing scrolls, and begun in its middle: rows above belong to somebody else.
-        let mut screen = screen_of(90, 40);
+        let mut screen = TestScreen::new(40, 90);
         screen.process(b"\x1b[20;1H");
         for piece in pieces {
             rows.push(&piece);

@@ -1,15 +1,12 @@
 use super::*;
+use crate::ui::test_screen::TestScreen;
 
 const WIDTH: u16 = 50;
-
-fn screen_of(rows: u16, columns: u16) -> vt100::Parser {
-    vt100::Parser::new(rows.try_into().unwrap(), columns.try_into().unwrap(), 0)
-}
 
 /// A prompt on a screen, a hint beside it, and a clock.
 struct Bench {
     hint: PromptHint,
-    screen: vt100::Parser,
+    screen: TestScreen,
     now: Instant,
     wanted: Option<Wanted>,
 }
@@ -18,7 +15,7 @@ impl Bench {
     fn with_prompt(prompt: &str) -> Self {
         let mut bench = Self {
             hint: PromptHint::new(Shell::Bash, WIDTH, Look::Glyphs, "Alt-G"),
-            screen: screen_of(6, WIDTH),
+            screen: TestScreen::new(WIDTH, 6),
             now: Instant::now(),
             wanted: None,
         };
@@ -69,7 +66,7 @@ impl Bench {
     }
 
     fn row(&self, row: usize) -> String {
-        self.screen.screen().rows(0, WIDTH).nth(row).unwrap_or_default().trim_end().to_owned()
+        self.screen.row(row)
     }
 }
 
@@ -253,7 +250,7 @@ fn in_a_wider_terminal_the_words_are_taken_away() {
     bench.keys("what is new");
     bench.pass(250);
     bench.decide(Decision::Assistant);
-    bench.screen.screen_mut().set_size(6.try_into().unwrap(), (WIDTH + 10).try_into().unwrap());
+    bench.screen.resize(WIDTH + 10, 6);
     let mut out = Vec::new();
     bench.hint.resized(WIDTH + 10, &mut out);
     bench.screen.process(&out);

@@ -43,15 +43,15 @@ impl OwnOutput {
             lines.extend(remark(&format!("… and {} more lines: `{name}`", all.len() - MAX_LINES), width));
         }
         match &self.ending {
-            Ending::Exited(0) if lines.is_empty() => lines.extend(remark("nothing to show", width)),
+            Ending::Exited(0) if lines.is_empty() => lines.extend(remark("Nothing to show.", width)),
             Ending::Exited(status) if lines.is_empty() => {
-                lines.extend(remark(&format!("`{name}` ended with status {status} and said nothing"), width));
+                lines.extend(remark(&format!("`{name}` ended with status {status} and said nothing."), width));
             }
             Ending::Exited(_) => {}
-            Ending::Ended => lines.extend(remark(&format!("`{name}` was ended: it took too long"), width)),
+            Ending::Ended => lines.extend(remark(&format!("`{name}` was stopped: it took too long."), width)),
             Ending::NotStarted(error) => {
                 let error = sanitize(error);
-                lines.extend(remark(&format!("`{name}` cannot be started: {error}"), width));
+                lines.extend(remark(&format!("`{name}` cannot be started: {error}."), width));
             }
         }
         lines
@@ -99,11 +99,11 @@ mod tests {
 
     #[test]
     fn silence_and_failures_are_told() {
-        assert_eq!(shown("", Ending::Exited(0), 80), ["nothing to show"]);
-        assert_eq!(shown("", Ending::Exited(3), 80), ["`cohab doctor` ended with status 3 and said nothing"]);
-        assert_eq!(shown("half", Ending::Ended, 80), ["half", "`cohab doctor` was ended: it took too long"]);
+        assert_eq!(shown("", Ending::Exited(0), 80), ["Nothing to show."]);
+        assert_eq!(shown("", Ending::Exited(3), 80), ["`cohab doctor` ended with status 3 and said nothing."]);
+        assert_eq!(shown("half", Ending::Ended, 80), ["half", "`cohab doctor` was stopped: it took too long."]);
         let missing = shown("", Ending::NotStarted("No such file".into()), 80);
-        assert_eq!(missing, ["`cohab doctor` cannot be started: No such file"]);
+        assert_eq!(missing, ["`cohab doctor` cannot be started: No such file."]);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::{COMMANDS, Command};
 use crate::{
     attach_change::ModelWish,
     markdown::wrap::wrap_words,
-    ui::{look::Look, theme},
+    ui::{look::Look, status, theme},
 };
 
 /// Below this width a command and its meaning stand in two rows.
@@ -84,9 +84,9 @@ pub fn unknown(prefix: &str, word: &str, nearest: Option<&Command>) -> String {
 pub fn misused(prefix: &str, command: &Command) -> String {
     let usage = usage(prefix, command);
     if command.arguments.is_empty() {
-        format!("/{} takes nothing behind it: `{usage}`.", command.name)
+        format!("/{} takes no words behind it: `{usage}`.", command.name)
     } else {
-        format!("That is not how /{} goes: `{usage}`.", command.name)
+        format!("/{} does not know these words. It goes: `{usage}`.", command.name)
     }
 }
 
@@ -125,7 +125,7 @@ pub fn model_changed(model: &ModelIdentity, wish: &ModelWish, width: usize) -> V
             let wanted = one_line(wanted, NAME_COLUMNS);
             let mut lines =
                 wrapped(&[Span::styled(format!("{name} answers, not {wanted}{origin}."), theme::WARNING)], width);
-            lines.extend(dim("Hint: `cohab setup` sets a service up.", width));
+            lines.extend(status::hint("`cohab setup` sets a service up", width));
             lines
         }
         _ => plain(&format!("{name} answers from now on in this shell{origin}."), width),
@@ -136,12 +136,12 @@ pub fn model_changed(model: &ModelIdentity, wish: &ModelWish, width: usize) -> V
 #[must_use]
 pub fn approval(mode: ApprovalMode, from_now_on: bool, width: usize) -> Vec<Line<'static>> {
     let (text, style) = match mode {
-        ApprovalMode::Ask => ("what only reads runs, anything else is asked first.", theme::PLAIN),
-        ApprovalMode::ReadOnly => ("what only reads runs, anything else is refused.", theme::PLAIN),
-        ApprovalMode::All => ("everything runs without a question, also what deletes.", theme::DANGER),
+        ApprovalMode::Ask => ("what only reads runs at once, anything else is asked about first.", theme::PLAIN),
+        ApprovalMode::ReadOnly => ("what only reads runs at once, anything else is refused.", theme::PLAIN),
+        ApprovalMode::All => ("everything runs at once, also what deletes.", theme::DANGER),
     };
     let since = if from_now_on { ", from now on in this shell" } else { "" };
-    wrapped(&[Span::styled(format!("{mode}{since}: {text}"), style)], width)
+    wrapped(&[Span::styled(format!("Mode `{mode}`{since}: {text}"), style)], width)
 }
 
 /// What the turns of the conversation took.
@@ -191,11 +191,17 @@ pub fn context(report: &ContextReport, width: usize, look: Look) -> Vec<Line<'st
     };
     let mut lines: Vec<Line<'static>> = rows.iter().flat_map(|(name, tokens)| row(name, *tokens)).collect();
     let sum = match report.window_tokens {
+        Some(window) if total > window => format!(
+            "about {} tokens, {} fit: the oldest is left out. If the model takes more: \
+             `cohab config set model.context_window_tokens NUMBER`",
+            amount::count(total),
+            amount::count(window)
+        ),
         Some(window) => {
             let percent = total.saturating_mul(100) / window.max(1);
             format!("about {} of {} tokens ({percent} %)", amount::count(total), amount::count(window))
         }
-        None => format!("about {} tokens; no model takes them", amount::count(total)),
+        None => format!("about {} tokens; there is no model to take them", amount::count(total)),
     };
     lines.extend(dim(&format!("{}{sum}", look.choose("", "Together ")), width));
     lines
@@ -224,7 +230,16 @@ pub fn compacted(before_tokens: u64, after_tokens: u64) -> String {
 /// What was copied.
 #[must_use]
 pub fn copied(lines: usize) -> String {
-    if lines == 1 { "copied 1 line".to_owned() } else { format!("copied {lines} lines") }
+    if lines == 1 { "Copied 1 line.".to_owned() } else { format!("Copied {lines} lines.") }
+}
+
+/// What is said when there is no code block with a number; `count` is at least 1.
+#[must_use]
+pub fn no_such_block(count: usize) -> String {
+    match count {
+        1 => "The last answer has one code block only, number 1.".to_owned(),
+        count => format!("The last answer's code blocks have the numbers 1 to {count}."),
+    }
 }
 
 #[cfg(test)]

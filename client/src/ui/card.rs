@@ -2,16 +2,14 @@
 //! the title or the frame.
 
 mod answers;
+mod diff;
 mod touched;
 
 use cohab_protocol::{ApprovalRequest, ApprovalSubject, ProposedCommand, RunMode, WirePath};
 use cohab_shell_relay::policy::{Level, Part};
-use ratatui::{
-    style::Style,
-    text::{Line, Span},
-};
+use ratatui::text::{Line, Span};
 
-pub use answers::{Answering, Question, question};
+pub use answers::{Answering, Question, key_rows, question};
 pub use touched::{TOUCHED_ROWS, touched};
 
 use super::{
@@ -28,6 +26,10 @@ const BAR: &str = "│ ";
 const TOP: &str = "╭ ";
 const BOTTOM: &str = "╰ ";
 const BAR_COLUMNS: usize = 2;
+/// Rows that go on from the one above are indented by so much: none can be mistaken for a row of the card's own.
+const HANG: &str = "  ";
+/// Of a line of more parts only those are listed that do more than read.
+const MAX_QUIET_PARTS: usize = 6;
 /// Narrower terminals get the card without its bar.
 const MIN_BAR_WIDTH: usize = 12;
 
@@ -36,21 +38,21 @@ const MIN_BAR_WIDTH: usize = 12;
 #[must_use]
 pub fn card(request: &ApprovalRequest, parts: &[Part], scene: &Scene, width: usize, look: Look) -> Vec<Line<'static>> {
     let mut card = Card::new(request.is_dangerous, width, look);
-    let title = title(&request.subject);
+    let title = title(&request.subject, request.is_dangerous);
     let title_style = if request.is_dangerous { theme::DANGER } else { theme::STRONG };
-    let title = if request.is_dangerous { format!("Dangerous: {title}") } else { title };
     card.words(&[Span::styled(title, title_style)]);
     match &request.subject {
         ApprovalSubject::Command { command, cwd, mode } => {
-            card.command("", &visible_command(command), look);
-            card.parts(parts, look);
+            card.command("", &visible_command(command));
+            card.parts(parts);
             card.place(cwd, *mode, scene);
         }
-        ApprovalSubject::Commands(commands) => card.batch(commands, scene, look),
+        ApprovalSubject::Commands(commands) => card.batch(commands, scene),
         ApprovalSubject::FileChange { path, diff, .. } => {
             card.field("file", &path_text(path));
-            for line in diff.trim_end_matches('\n').split('\n') {
-                card.exactly(&[Span::styled(visible_diff_line(line), diff_style(line))]);
+            let blanks = diff::BlankChanges::of(diff);
+            for line in without_names(diff, &path.to_string()).trim_end_matches('\n').split('\n') {
+                card.exactly(&[Span::styled(diff::visible_line(line, &blanks), diff::style(line))]);
             }
         }
         ApprovalSubject::FileRead { path, .. } => card.field("file", &path_text(path)),
@@ -63,13 +65,14 @@ pub fn card(request: &ApprovalRequest, parts: &[Part], scene: &Scene, width: usi
     // A reason that stands with its own part is not said twice.
     let is_told = |reason: &String| parts.iter().any(|part| part.reasons.contains(reason));
     for reason in request.reasons.iter().filter(|reason| !is_told(reason)) {
-        card.reason(reason, look);
+        card.reason(reason);
     }
     card.into_top()
 }
 
-fn title(subject: &ApprovalSubject) -> String {
+fn title(subject: &ApprovalSubject, is_dangerous: bool) -> String {
     let title = match subject {
+        // Danger is asked one by one.
         ApprovalSubject::Commands(commands) => return format!("Run these {} commands?", commands.len()),
         ApprovalSubject::Command { .. } => "Run this command?",
         ApprovalSubject::FileChange { tool, .. } if tool == "write" => "Write this file?",
@@ -78,14 +81,23 @@ fn title(subject: &ApprovalSubject) -> String {
         ApprovalSubject::LocalServer { .. } => "Send questions to this model server on your machine?",
         ApprovalSubject::GoOn { .. } => "Go on?",
     };
-    title.to_owned()
+    match title.split_at_checked(1).filter(|_| is_dangerous) {
+        Some((first, rest)) => format!("Dangerous: {}{rest}", first.to_ascii_lowercase()),
+        None => title.to_owned(),
+    }
+}
+
+/// A diff without the two lines that only say the file's name again.
+fn without_names<'a>(diff: &'a str, path: &str) -> &'a str {
+    let rest = diff.strip_prefix(&format!("--- {path}\n")).or_else(|| diff.strip_prefix("--- /dev/null\n"));
+    rest.and_then(|rest| rest.strip_prefix(&format!("+++ {path}\n"))).unwrap_or(diff)
 }
 
 fn mode_note(mode: RunMode) -> Option<&'static str> {
     match mode {
         RunMode::Live => None,
-        RunMode::Subshell => Some("in a subshell of your shell: nothing it sets will stick"),
-        RunMode::Isolated => Some("in a shell of its own: nothing it sets will stick"),
+        RunMode::Subshell => Some("a subshell of yours; nothing it sets will stick"),
+        RunMode::Isolated => Some("one of its own; nothing it sets will stick"),
     }
 }
 
@@ -93,25 +105,9 @@ fn path_text(path: &WirePath) -> String {
     visible(&path.to_string())
 }
 
-/// Tabs and the indentation behind the sign are everyday things in a file.
-fn visible_diff_line(line: &str) -> String {
-    let (sign, content) = line.split_at(usize::from(line.starts_with(['+', '-', ' '])));
-    let parts: Vec<String> = content.split('\t').map(visible).collect();
-    format!("{sign}{}", parts.join("\t"))
-}
-
-fn diff_style(line: &str) -> Style {
-    match line.as_bytes() {
-        [b'+', b'+', b'+', ..] | [b'-', b'-', b'-', ..] => theme::STRONG,
-        [b'+', ..] => theme::GOOD,
-        [b'-', ..] => theme::BAD,
-        [b'@', b'@', ..] => theme::ACCENT,
-        _ => theme::PLAIN,
-    }
-}
-
 pub(super) struct Card {
     is_dangerous: bool,
+    look: Look,
     bar: Option<Span<'static>>,
     columns: usize,
     lines: Vec<Line<'static>>,
@@ -122,42 +118,66 @@ impl Card {
         let style = if is_dangerous { theme::DANGER } else { theme::ACCENT };
         let has_bar = look == Look::Glyphs && width >= MIN_BAR_WIDTH;
         let bar = has_bar.then(|| Span::styled(BAR, style));
-        Self { is_dangerous, bar, columns: width - if has_bar { BAR_COLUMNS } else { 0 }, lines: Vec::new() }
+        Self { is_dangerous, look, bar, columns: width - if has_bar { BAR_COLUMNS } else { 0 }, lines: Vec::new() }
     }
 
     fn words(&mut self, spans: &[Span<'_>]) {
-        self.rows(wrap_words(spans, self.columns));
+        self.wrapped(|columns| wrap_words(spans, columns));
     }
 
     fn exactly(&mut self, spans: &[Span<'_>]) {
-        self.rows(wrap_exactly(spans, self.columns));
+        self.wrapped(|columns| wrap_exactly(spans, columns));
+    }
+
+    /// All rows but the first are indented.
+    fn wrapped(&mut self, wrap: impl Fn(usize) -> Vec<Row>) {
+        let rows = wrap(self.columns);
+        if rows.len() == 1 || self.columns < MIN_BAR_WIDTH {
+            return self.rows(rows);
+        }
+        let rows = wrap(self.columns - HANG.len()).into_iter().enumerate();
+        self.rows(rows.map(|(index, row)| if index == 0 { row } else { indented(row) }).collect());
+    }
+
+    /// The name of a fact, in front of it.
+    fn label(&self, name: &str) -> Span<'static> {
+        let name = match name.split_at_checked(1).filter(|_| self.look == Look::Sentences) {
+            Some((first, rest)) => first.to_ascii_uppercase() + rest,
+            None => name.to_owned(),
+        };
+        Span::styled(format!("{name}: "), theme::DIM)
     }
 
     /// A new line of the command has a mark of its own; a wrapped row has none, so the two cannot be mistaken.
-    fn command(&mut self, number: &str, command: &str, look: Look) {
+    fn command(&mut self, number: &str, command: &str) {
         for (index, line) in command.split('\n').enumerate() {
             let indent = " ".repeat(number.len());
-            let mark = match (look, index) {
+            let mark = match (self.look, index) {
                 (Look::Glyphs, 0) => format!("{number}$ "),
                 (Look::Glyphs, _) => format!("{indent}> "),
                 (Look::Sentences, 0) => format!("Command {}", number.trim()).trim_end().to_owned() + ": ",
                 (Look::Sentences, _) => format!("Line {}: ", index + 1),
             };
-            let hanging =
-                if self.columns >= MIN_BAR_WIDTH && look == Look::Glyphs { indent + "  " } else { String::new() };
+            let hanging = match self.look {
+                _ if self.columns < MIN_BAR_WIDTH => String::new(),
+                Look::Glyphs => indent + HANG,
+                Look::Sentences => HANG.to_owned(),
+            };
             let rows =
                 wrap_exactly(&[Span::styled(line.to_owned(), theme::STRONG)], self.columns.saturating_sub(mark.len()));
             let marks = std::iter::once(mark.as_str()).chain(std::iter::repeat(hanging.as_str()));
             for (row, mark) in rows.into_iter().zip(marks) {
                 let marked = std::iter::once(Span::styled(mark.to_owned(), theme::DIM)).chain(row);
-                self.exactly(&marked.filter(|span| !span.content.is_empty()).collect::<Row>());
+                self.rows(wrap_exactly(&marked.filter(|span| !span.content.is_empty()).collect::<Row>(), self.columns));
             }
         }
     }
 
     /// The commands of a line one by one, each with what the policy says of it.
-    fn parts(&mut self, parts: &[Part], look: Look) {
-        for (index, part) in parts.iter().enumerate() {
+    fn parts(&mut self, parts: &[Part]) {
+        let look = self.look;
+        let is_quiet = |part: &Part| parts.len() > MAX_QUIET_PARTS && part.level == Level::Allow;
+        for (index, part) in parts.iter().enumerate().filter(|(_, part)| !is_quiet(part)) {
             let (word, style) = match part.level {
                 Level::Allow => ("only reads", theme::DIM),
                 Level::Ask => ("asked", theme::WARNING),
@@ -167,7 +187,7 @@ impl Card {
                 Some(reason) if part.level > Level::Allow => format!("{word}: {}", visible(reason)),
                 _ => word.to_owned(),
             };
-            let start = format!("{}{}. ", look.choose("  ", "Part "), index + 1);
+            let start = format!("{}{}. ", look.choose("", "Part "), index + 1);
             let text = Span::raw(visible_command(&part.text));
             self.words(&[
                 Span::styled(start, theme::DIM),
@@ -176,20 +196,25 @@ impl Card {
                 Span::styled(why, style),
             ]);
         }
+        let quiet = parts.iter().filter(|part| is_quiet(part)).count();
+        if quiet > 0 {
+            let who = if quiet == parts.len() { "all only read" } else { "the others only read" };
+            self.words(&[self.label("parts"), Span::styled(who, theme::DIM)]);
+        }
     }
 
-    fn batch(&mut self, commands: &[ProposedCommand], scene: &Scene, look: Look) {
+    fn batch(&mut self, commands: &[ProposedCommand], scene: &Scene) {
         let shared = commands
             .first()
             .filter(|first| commands.iter().all(|one| (&one.cwd, one.mode) == (&first.cwd, first.mode)));
         let digits = commands.len().to_string().len();
         for (index, one) in commands.iter().enumerate() {
-            self.command(&format!("{:>digits$} ", index + 1), &visible_command(&one.command), look);
+            self.command(&format!("{:>digits$} ", index + 1), &visible_command(&one.command));
             if shared.is_none() {
                 self.place(&one.cwd, one.mode, scene);
             }
             for reason in &one.reasons {
-                self.reason(reason, look);
+                self.reason(reason);
             }
         }
         if let Some(shared) = shared {
@@ -201,26 +226,34 @@ impl Card {
     fn place(&mut self, cwd: &WirePath, mode: RunMode, scene: &Scene) {
         self.field("in", &path_text(cwd));
         if let Some(note) = mode_note(mode) {
-            self.words(&[Span::styled(note, theme::DIM)]);
+            self.words(&[self.label("shell"), Span::raw(note)]);
         }
         if let Some(host) = &scene.remote_host {
-            self.words(&[
-                Span::styled("on: ", theme::DIM),
-                Span::styled(format!("{} over ssh", visible(host)), theme::WARNING),
-            ]);
+            self.words(&[self.label("on"), Span::styled(format!("{} over ssh", visible(host)), theme::WARNING)]);
         }
         if scene.is_root {
-            self.words(&[Span::styled("as: ", theme::DIM), Span::styled("root", theme::DANGER)]);
+            self.words(&[self.label("as"), Span::styled("root", theme::DANGER)]);
         }
     }
 
-    fn reason(&mut self, reason: &str, look: Look) {
+    fn reason(&mut self, reason: &str) {
         let style = if self.is_dangerous { theme::DANGER } else { theme::WARNING };
-        self.words(&[Span::styled(format!("{}{}", look.choose("! ", "Reason: "), visible(reason)), style)]);
+        let text = Span::styled(visible(reason), style);
+        let mark = Span::styled(self.look.choose("! ", "Reason: "), style);
+        if self.look == Look::Sentences || self.columns < MIN_BAR_WIDTH {
+            return self.words(&[mark, text]);
+        }
+        // The mark never stands alone.
+        let rows = wrap_words(&[text], self.columns - HANG.len()).into_iter().enumerate();
+        let marked = |mut row: Row| {
+            row.insert(0, mark.clone());
+            row
+        };
+        self.rows(rows.map(|(index, row)| if index == 0 { marked(row) } else { indented(row) }).collect());
     }
 
     fn field(&mut self, name: &str, value: &str) {
-        self.exactly(&[Span::styled(format!("{name}: "), theme::DIM), Span::raw(value)]);
+        self.exactly(&[self.label(name), Span::raw(value)]);
     }
 
     /// The lines of the card's upper part.
@@ -240,7 +273,7 @@ impl Card {
     fn into_bottom(mut self) -> Vec<Line<'static>> {
         if let Some(bar) = &self.bar {
             for (index, line) in self.lines.iter_mut().enumerate() {
-                line.spans[0] = if index == 0 { Span::styled(BOTTOM, bar.style) } else { Span::raw("  ") };
+                line.spans[0] = if index == 0 { Span::styled(BOTTOM, bar.style) } else { Span::raw(HANG) };
             }
         }
         self.lines
@@ -252,6 +285,11 @@ impl Card {
             self.lines.push(Line::from_iter(self.bar.clone().into_iter().chain(row)));
         }
     }
+}
+
+fn indented(mut row: Row) -> Row {
+    row.insert(0, Span::raw(HANG));
+    row
 }
 
 #[cfg(test)]

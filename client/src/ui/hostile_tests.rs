@@ -4,7 +4,7 @@ use std::{path::Path, sync::Arc};
 
 use cohab_protocol::{
     ApprovalId, ApprovalMode, ApprovalRequest, ApprovalSubject, ErrorSubject, Notice, NoticeKind, ProposedCommand,
-    RunMode, StepActivity, StepOutcome, TurnEndReason, TurnId, Usage, WireError, WireErrorKind,
+    RunMode, StepActivity, StepOutcome, TurnId, WireError, WireErrorKind,
 };
 use cohab_shell_relay::{
     sanitize::is_invisible,
@@ -16,6 +16,7 @@ use super::{
     ansi::{ColorSupport, write_lines},
     hostile_table::HOSTILE,
     look::Look,
+    progress::TurnStatus,
     receipt, status,
 };
 use crate::{
@@ -64,9 +65,10 @@ fn steps_notices_errors_and_receipts_are_harmless() {
         let tool = StepActivity::ToolCall { tool: text.clone(), argument: text.clone() };
         let model = StepActivity::ModelCall { model: text.clone() };
         for activity in [&tool, &model] {
-            assert_harmless("status", &[status::status(activity, ApprovalMode::Ask, None, 80, look)]);
+            let status = TurnStatus { activity, step: 2, elapsed_s: 12, usage: None, approval: ApprovalMode::All };
+            assert_harmless("status", &[status.line(80, look), Line::from(status.sentence())]);
         }
-        assert_harmless("step", status::step_started(&tool, 80, look).as_slice());
+        assert_harmless("step", status::step_started(&tool, 80).as_slice());
         let finished = status::step_finished(&tool, StepOutcome::Failed, &text, 1, 80, look);
         assert_harmless("step end", finished.as_slice());
         let notice = Notice { turn_id: None, kind: NoticeKind::Warning, text: text.clone() };
@@ -79,7 +81,6 @@ fn steps_notices_errors_and_receipts_are_harmless() {
         let names = [Item::Folder, Item::Exported(text.clone()), Item::Function(text.clone()), Item::Umask];
         let change = StateChange { steps: names.into_iter().map(|item| (item, step.clone())).collect() };
         assert_harmless("receipt", receipt::receipt(&change, Path::new("/"), 80, look).as_slice());
-        assert_harmless("end", &status::turn_ended(TurnEndReason::Failed, &Usage::default(), 1, 80, look));
     }
 }
 

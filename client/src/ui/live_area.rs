@@ -30,7 +30,10 @@ const HIDE_CURSOR: &[u8] = b"\x1b[?25l";
 const SHOW_CURSOR: &[u8] = b"\x1b[?25h";
 const ERASE_LINE: &[u8] = b"\x1b[2K";
 const ERASE_REST: &[u8] = b"\x1b[K";
+/// A row that loses so many columns is erased first.
+const MUCH_SHORTER: usize = 16;
 const LINE_END: &[u8] = b"\r\n";
+const WIPE_SCREEN: &[u8] = b"\x1b[H\x1b[2J";
 
 /// What the terminal can do and how it is to be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -191,6 +194,18 @@ impl LiveArea {
         self.draw(&[], &[], None, out);
     }
 
+    /// Empties the screen; the next [`draw`](Self::draw) begins at its top. In sentences nothing is ever taken away.
+    pub fn wipe(&mut self, out: &mut Vec<u8>) {
+        if self.abilities.look == Look::Sentences {
+            return;
+        }
+        out.extend_from_slice(PLAIN_LETTERS);
+        out.extend_from_slice(WIPE_SCREEN);
+        self.rows.clear();
+        self.cursor = (0, 0);
+        self.was_resized = false;
+    }
+
     /// The terminal has another size. Many terminals rewrap: a row that became too wide takes several now, and the next call of
     /// [`draw`](Self::draw) removes as many.
     pub fn resize(&mut self, width: u16, height: u16) {
@@ -299,7 +314,10 @@ impl Pen<'_> {
         if old == new {
             return;
         }
-        let mut shared = old.shared_with(new);
+        // tmux rewraps a row as long as it ever was since it was erased from its start on. Not for a word that goes to the next row:
+        // each row of an answer would be written twice.
+        let is_erased = old.columns >= new.columns + MUCH_SHORTER;
+        let mut shared = if is_erased { Shared::NOTHING } else { old.shared_with(new) };
         let goes_on = shared.columns == old.columns && (self.row, self.column) == (row, old.columns);
         if !goes_on {
             if !shared.is_ascii {
@@ -308,9 +326,14 @@ impl Pen<'_> {
             }
             self.go_to(row, shared.columns);
         }
+        if is_erased {
+            self.has_moved = true;
+            self.out.extend_from_slice(ERASE_REST);
+        }
         new.write_from(shared, colors, self.out);
         self.column = new.columns;
-        if shared.columns < old.columns && (old.columns > new.columns || !old.is_ascii || !new.is_ascii) {
+        let may_rest = old.columns > new.columns || !old.is_ascii || !new.is_ascii;
+        if shared.columns < old.columns && may_rest && !is_erased {
             self.has_moved = true;
             self.out.extend_from_slice(ERASE_REST);
         }

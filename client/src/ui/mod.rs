@@ -22,3 +22,5 @@ pub mod visible;
 pub(crate) mod hostile_table;
 #[cfg(test)]
 mod hostile_tests;
+#[cfg(test)]
+pub(crate) mod test_screen;

@@ -32,7 +32,7 @@ pub struct TurnStatus<'a> {
 
 impl TurnStatus<'_> {
     /// In one row, for example `● step 3 · bash cargo test · 12 s · 3.2k tokens · about $0.0123 · Ctrl-C stops`. Where there is little
-    /// room facts of second rank go first, then the end of the argument; how to stop and a warning stay longest.
+    /// room facts of second rank go first, then the number of the step, how to stop, and the end of the argument; a warning stays.
     #[must_use]
     pub fn line(&self, width: usize, look: Look) -> Line<'static> {
         let separator = look.choose(" · ", ", ");
@@ -40,10 +40,13 @@ impl TurnStatus<'_> {
         let mut head = Line::from(vec![Span::styled(look.choose("● ", ""), theme::ACCENT), Span::raw(what)]);
         head.extend(more.map(|more| Span::styled(more, theme::DIM)));
         let mut facts = self.facts();
+        facts.insert(0, "Ctrl-C stops".to_owned());
         let end = |facts: &[String]| {
-            let facts: String = facts.iter().map(|fact| format!("{separator}{fact}")).collect();
-            let mut spans = vec![Span::styled(format!("{facts}{separator}Ctrl-C stops"), theme::DIM)];
-            spans.extend(approval_warning(self.approval).into_iter().flat_map(|warning| [Span::raw(" "), warning]));
+            // How to stop stands last and goes last.
+            let facts = facts.iter().skip(1).chain(facts.first()).map(|fact| format!("{separator}{fact}"));
+            let mut spans = vec![Span::styled(facts.collect::<String>(), theme::DIM)];
+            let warning = approval_warning(self.approval);
+            spans.extend(warning.into_iter().flat_map(|warning| [Span::styled(separator, theme::DIM), warning]));
             Line::from(spans)
         };
         let least = head.width().min(MIN_ACTIVITY_COLUMNS);

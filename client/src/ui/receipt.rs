@@ -16,21 +16,29 @@ const MAX_NAMES: usize = 8;
 /// What a command changed, in one line; none if nothing. Names only: no value but the folder's and the mask's.
 #[must_use]
 pub fn receipt(change: &StateChange, home: &Path, width: usize, look: Look) -> Option<Line<'static>> {
-    let start = look.choose("  ↳ ", "Changed: ");
+    let start = look.choose("  ↳ ", "In the shell: ");
     line(start, &facts(change, home, look), width, look)
 }
 
 /// What undo brought back, in one line; none if nothing.
 #[must_use]
 pub fn restored(change: &StateChange, home: &Path, width: usize, look: Look) -> Option<Line<'static>> {
-    line(look.choose("  ↶ ", "Undone: "), &facts(change, home, look), width, look)
+    line(look.choose("  ↶ ", "Brought back: "), &facts(change, home, look), width, look)
+}
+
+/// The command would have ended or changed the live shell, so that nothing of it lasts there.
+#[must_use]
+pub fn contained(width: usize, look: Look) -> Line<'static> {
+    let text =
+        format!("{} in a subshell; your shell is as it was{}", look.choose("  ↳ ran", "It ran"), look.choose("", "."));
+    fitted(&Line::styled(text, theme::DIM), width)
 }
 
 fn line(start: &str, facts: &[String], width: usize, look: Look) -> Option<Line<'static>> {
     if facts.is_empty() {
         return None;
     }
-    let text = format!("{start}{}", facts.join(look.choose(" · ", ", ")));
+    let text = format!("{start}{}{}", facts.join(look.choose(" · ", ", ")), look.choose("", "."));
     Some(fitted(&Line::from(Span::styled(text, theme::DIM)), width))
 }
 
@@ -134,8 +142,7 @@ fn first(value: Option<&Vec<Vec<u8>>>) -> Option<String> {
     value?.first().map(|text| String::from_utf8_lossy(text).into_owned())
 }
 
-/// A path with the home folder as `~`.
-/// A folder, with `~` for the home.
+/// A path, with `~` for the home.
 #[must_use]
 pub fn tilde(path: &str, home: &Path) -> String {
     match Path::new(path).strip_prefix(home) {

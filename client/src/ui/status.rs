@@ -1,47 +1,14 @@
 //! One-line facts around an answer: what happens now, steps, receipts, notices, errors, the end of a turn.
 
-use cohab_protocol::{
-    ApprovalMode, Notice, NoticeKind, StepActivity, StepOutcome, TurnEndReason, Usage, WireError, amount,
-};
+use cohab_protocol::{ApprovalMode, Notice, NoticeKind, StepActivity, StepOutcome, TurnEndReason, WireError};
 use cohab_shell_relay::sanitize;
 use ratatui::text::{Line, Span};
 
 use super::{ansi::cut_line, look::Look, theme};
 use crate::markdown::wrap::wrap_words;
 
-/// The line at the bottom while a turn runs, for example `thinking · anthropic/claude · 12 s`. It holds no clock: give `elapsed_ms`
-/// when it is drawn anyway.
-#[must_use]
-pub fn status(
-    activity: &StepActivity,
-    approval: ApprovalMode,
-    elapsed_ms: Option<u64>,
-    width: usize,
-    look: Look,
-) -> Line<'static> {
-    let mut parts = vec![match activity {
-        StepActivity::ModelCall { model } => vec![
-            Span::styled(look.choose("● ", ""), theme::ACCENT),
-            Span::raw(look.choose("thinking", "Thinking")),
-            Span::styled(format!(" · {}", one_line(model)), theme::DIM),
-        ],
-        StepActivity::ToolCall { tool, argument } => vec![
-            Span::styled(look.choose("● ", "Running "), theme::ACCENT),
-            Span::raw(one_line(tool)),
-            Span::styled(format!(" {}", one_line(argument)), theme::DIM),
-        ],
-    }];
-    parts.extend(elapsed_ms.map(|elapsed_ms| vec![Span::styled(format!(" · {}", duration(elapsed_ms)), theme::DIM)]));
-    parts.push(vec![Span::styled(look.choose(" · Ctrl-C stops", ", Ctrl-C stops"), theme::DIM)]);
-    let warning = approval_warning(approval);
-    let warning_columns = warning.as_ref().map_or(0, |warning| warning.width() + 1);
-    let mut line = cut_line(&Line::from(parts.concat()), width.saturating_sub(warning_columns));
-    if let Some(warning) = warning {
-        line.push_span(Span::raw(" "));
-        line.push_span(warning);
-    }
-    cut_line(&line, width)
-}
+/// Said when the user stops something.
+pub const STOPPED: &str = "Stopped.";
 
 /// The mark of a mode in which nothing is asked.
 #[must_use]
@@ -52,14 +19,15 @@ pub fn approval_warning(approval: ApprovalMode) -> Option<Span<'static>> {
     }
 }
 
-/// A step of the model that began, in one line. Nothing is shown for a call of the model itself.
+/// A step of the model that began, in one line; where nothing is painted twice the sentence of its beginning stands for it. Nothing is
+/// shown for a call of the model itself.
 #[must_use]
-pub fn step_started(activity: &StepActivity, width: usize, look: Look) -> Option<Line<'static>> {
+pub fn step_started(activity: &StepActivity, width: usize) -> Option<Line<'static>> {
     let StepActivity::ToolCall { tool, argument } = activity else { return None };
     let line = Line::from(vec![
-        Span::styled(look.choose("● ", "Tool "), theme::ACCENT),
+        Span::styled("● ", theme::ACCENT),
         Span::styled(one_line(tool), theme::STRONG),
-        Span::raw(format!("{}{}", look.choose("  ", ": "), one_line(argument))),
+        Span::raw(format!("  {}", one_line(argument))),
     ]);
     Some(fitted(&line, width))
 }
@@ -92,7 +60,7 @@ pub fn step_finished(
     // The step's glyph stands above; where there is none, the tool's name says what this is about.
     let parts = [look.choose("", &one_line(tool)), look.choose(refused, ""), &summary, &took].map(str::to_owned);
     let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-    let text = parts.join(look.choose(" · ", ", "));
+    let text = parts.join(look.choose(" · ", ", ")) + look.choose("", ".");
     let line = Line::from(vec![Span::styled(look.choose(glyph, word), style), Span::styled(text, theme::DIM)]);
     Some(fitted(&line, width))
 }
@@ -109,7 +77,7 @@ pub fn notice(notice: &Notice, width: usize, look: Look) -> Vec<Line<'static>> {
     let span = Span::styled(text, style);
     match notice.kind {
         // A line that is painted anew each second must not jump.
-        NoticeKind::Retry { .. } => vec![fitted(&Line::from(span), width)],
+        NoticeKind::Retry { .. } if look == Look::Glyphs => vec![fitted(&Line::from(span), width)],
         _ => wrapped(&[span], width),
     }
 }
@@ -129,10 +97,10 @@ pub fn notice_text(notice: &Notice) -> String {
 #[must_use]
 pub fn end_remark(reason: TurnEndReason) -> Option<&'static str> {
     match reason {
-        TurnEndReason::Cancelled => Some("stopped"),
-        TurnEndReason::StepLimit => Some("stopped: the limit of steps is reached"),
-        TurnEndReason::Length => Some("the answer was cut by the model's length limit; ask it to continue"),
-        TurnEndReason::Refused => Some("the model declined to answer"),
+        TurnEndReason::Cancelled => Some(STOPPED),
+        TurnEndReason::StepLimit => Some("Stopped: the limit of steps is reached. Ask it to go on."),
+        TurnEndReason::Length => Some("The answer was cut by the model's length limit. Ask it to go on."),
+        TurnEndReason::Refused => Some("The model declined to answer."),
         TurnEndReason::Answered | TurnEndReason::Failed => None,
     }
 }
@@ -141,41 +109,14 @@ pub fn end_remark(reason: TurnEndReason) -> Option<&'static str> {
 #[must_use]
 pub fn error(error: &WireError, width: usize) -> Vec<Line<'static>> {
     let mut lines = wrapped(&[Span::styled("Error: ", theme::DANGER), Span::raw(one_line(&error.message))], width);
-    if let Some(hint) = &error.hint {
-        lines.extend(wrapped(&[Span::styled("Hint: ", theme::STRONG), Span::raw(one_line(hint))], width));
-    }
+    lines.extend(error.hint.iter().flat_map(|text| hint(text, width)));
     lines
 }
 
-/// The end of a turn: why it ended unless it was answered, tokens, cost and time as far as they are known.
+/// What the user can do.
 #[must_use]
-pub fn turn_ended(
-    reason: TurnEndReason,
-    usage: &Usage,
-    elapsed_ms: u64,
-    width: usize,
-    look: Look,
-) -> Vec<Line<'static>> {
-    let (why, style) = match reason {
-        TurnEndReason::Answered => ("", theme::DIM),
-        TurnEndReason::Cancelled => ("cancelled", theme::WARNING),
-        TurnEndReason::StepLimit => ("stopped: too many steps", theme::WARNING),
-        TurnEndReason::Refused => ("refused by the model", theme::WARNING),
-        TurnEndReason::Length => ("cut off by the model's length limit", theme::WARNING),
-        TurnEndReason::Failed => ("failed", theme::BAD),
-    };
-    let cached = usage.cache_read_tokens.unwrap_or(0).saturating_add(usage.cache_write_tokens.unwrap_or(0));
-    let sent = usage.input_tokens.map(|tokens| format!("{} tokens in", amount::count(tokens.saturating_add(cached))));
-    let received = usage.output_tokens.map(|tokens| format!("{} out", amount::count(tokens)));
-    let cost = usage.cost_microusd.map(|cost| amount::cost(cost, usage.is_cost_partial));
-    let facts: Vec<String> = sent.into_iter().chain(received).chain(cost).chain([duration(elapsed_ms)]).collect();
-    let separator = look.choose(" · ", ", ");
-    let mut spans = Vec::new();
-    if !why.is_empty() {
-        spans.push(Span::styled(format!("{why}{separator}"), style));
-    }
-    spans.push(Span::styled(facts.join(separator), theme::DIM));
-    wrapped(&spans, width)
+pub fn hint(text: &str, width: usize) -> Vec<Line<'static>> {
+    wrapped(&[Span::styled("Hint: ", theme::STRONG), Span::raw(one_line(text))], width)
 }
 
 /// A line of the client's own, for example that the daemon is away.

@@ -27,7 +27,7 @@ const CUT: &str = "not run: the length limit cut the answer with this call; make
 /// The title of a call that cannot be run: what the model wrote is nothing to show.
 const UNUSABLE: &str = "(not a usable call)";
 /// Told when the provider gave up continuing an answer.
-const PAUSED: &str = "the service paused its answer again and again; ask it to go on";
+const PAUSED: &str = "The service paused its answer again and again. Ask it to go on.";
 
 /// What has come of an answer so far. It outlives the stream, so that cancelling keeps it.
 #[derive(Default)]

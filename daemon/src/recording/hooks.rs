@@ -29,6 +29,7 @@ impl Middleware for Proposals {
             call: noted(call, beforehand.unwrap_or(Approval::Refused)),
             is_kept: false,
             was_asked: beforehand.is_some(),
+            is_running: false,
             ran: CallResult::default(),
         };
         self.0.state().call = Some(open);
@@ -47,7 +48,7 @@ impl Middleware for Proposals {
         if ran.cwd.is_none() {
             ran.output = tail(&result.content, OUTPUT_TAIL_BYTES).to_owned();
         }
-        ran.is_error = result.is_error;
+        ran.is_error = result.is_error && !open.is_running;
         self.0.keep(Event::Result(ran));
     }
 

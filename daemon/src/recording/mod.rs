@@ -74,6 +74,8 @@ struct OpenCall {
     /// Its event is kept: the user or the policy allowed it.
     is_kept: bool,
     was_asked: bool,
+    /// Its command was begun, and nothing was told of its end: it may have done anything.
+    is_running: bool,
     ran: CallResult,
 }
 
@@ -189,6 +191,12 @@ impl TurnRecorder {
     fn keep_approval(&self, question: &ApprovalQuestion, decision: Approval, note: String) {
         let (reasons, is_dangerous) = (question.reasons.clone(), question.is_dangerous);
         self.keep(Event::Approval { subject: subject(&question.subject), reasons, is_dangerous, decision, note });
+    }
+
+    fn set_running(&self, is_running: bool) {
+        if let Some(open) = self.state().call.as_mut() {
+            open.is_running = is_running;
+        }
     }
 
     fn ran(&self, outcome: &CommandOutcome) {

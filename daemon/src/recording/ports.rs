@@ -99,7 +99,11 @@ impl RecordingRunner {
 #[async_trait]
 impl CommandRunner for RecordingRunner {
     async fn run(&self, request: CommandRequest, cancel: &CancellationToken) -> Result<CommandOutcome, RelayError> {
-        let outcome = self.inner.run(request, cancel).await?;
+        // A turn that is stopped drops this while it waits.
+        self.recorder.set_running(true);
+        let outcome = self.inner.run(request, cancel).await;
+        self.recorder.set_running(false);
+        let outcome = outcome?;
         self.recorder.ran(&outcome);
         Ok(outcome)
     }

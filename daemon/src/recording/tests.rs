@@ -1,3 +1,4 @@
+use std::task::Poll;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -93,6 +94,17 @@ impl Bench {
 
     /// A call of this command: with this answer if the user is asked, with this consent if there is one already.
     async fn call(&self, answer: Option<ApprovalAnswer>, consent: Option<&str>, is_asked: bool) {
+        self.call_on(Arc::new(Moving), answer, consent, is_asked).await;
+    }
+
+    /// The same in this shell; a command that does not end at once is stopped with its turn.
+    async fn call_on(
+        &self,
+        shell: Arc<dyn CommandRunner>,
+        answer: Option<ApprovalAnswer>,
+        consent: Option<&str>,
+        is_asked: bool,
+    ) {
         let (outer, inner) =
             (Proposals(Arc::clone(&self.recorder)), Calls::new(Arc::clone(&self.recorder), Box::new(move || is_asked)));
         let effect = |command: &str| Effect::RunCommand { command: command.into() };
@@ -112,15 +124,21 @@ impl Bench {
                 _ => {}
             }
         }
+        let mut is_error = verdict.is_err();
         if verdict.is_ok() {
             inner.before_tool(&mut call).await.expect("it only notes");
-            let runner = RecordingRunner::new(Arc::new(Moving), Arc::clone(&self.recorder));
+            let runner = RecordingRunner::new(shell, Arc::clone(&self.recorder));
             let request =
                 CommandRequest { id: "1".into(), text: "make".into(), timeout: Duration::ZERO, wants_env_delta: true };
-            runner.run(request, &CancellationToken::new()).await.expect("it runs");
+            match futures::poll!(std::pin::pin!(runner.run(request, &CancellationToken::new()))) {
+                Poll::Ready(outcome) => {
+                    outcome.expect("it runs");
+                }
+                Poll::Pending => is_error = true,
+            }
         }
         let (call_id, tool, content) = ("1".into(), "bash".into(), "told the model".into());
-        outer.after_tool(&mut ToolResult { call_id, tool, content, is_error: verdict.is_err() }).await;
+        outer.after_tool(&mut ToolResult { call_id, tool, content, is_error }).await;
     }
 
     fn events(&self) -> Vec<Event> {
@@ -166,6 +184,33 @@ async fn who_agreed_to_a_call_is_told_apart() {
     assert!(refused.is_error && refused.exit_code.is_none() && refused.output == "told the model");
     let asked = events.iter().filter(|event| matches!(event, Event::Approval { .. }));
     assert_eq!(asked.count(), 2);
+}
+
+/// A shell whose commands never end.
+struct Endless;
+
+#[async_trait]
+impl CommandRunner for Endless {
+    async fn run(&self, _: CommandRequest, _: &CancellationToken) -> Result<CommandOutcome, RelayError> {
+        std::future::pending().await
+    }
+
+    fn cwd(&self) -> PathBuf {
+        "/".into()
+    }
+}
+
+#[tokio::test]
+async fn a_command_that_was_stopped_with_its_turn_is_not_told_as_one_that_did_not_run() {
+    let bench = Bench::new();
+    bench.begin();
+    bench.call_on(Arc::new(Endless), None, None, true).await;
+    let result = bench.events().into_iter().find_map(|event| match event {
+        Event::Result(result) => Some(result),
+        _ => None,
+    });
+    let result = result.expect("a result");
+    assert_eq!((result.exit_code, result.is_error), (None, false), "{result:?}");
 }
 
 #[tokio::test]

@@ -47,7 +47,8 @@ pub fn standard_policy(effect: &Effect, context: Context<'_>) -> Verdict {
     }
 }
 
-/// What the user agreed to for the life of a session: exactly these effects, in exactly this folder.
+/// What the user agreed to for the life of a session: exactly these effects, in exactly this folder; for a change of a file
+/// further changes of just that file.
 #[derive(Clone, Debug, Default)]
 pub struct Consents(Arc<Mutex<Vec<Consent>>>);
 
@@ -58,16 +59,24 @@ struct Consent {
     approval: Option<String>,
 }
 
+impl Consent {
+    fn covers(&self, effect: &Effect, cwd: &Path) -> bool {
+        match (&self.effect, effect) {
+            (Effect::Write { path: agreed, .. }, Effect::Write { path, .. }) => agreed == path,
+            (agreed, effect) => agreed == effect && self.cwd == cwd,
+        }
+    }
+}
+
 impl Consents {
     fn recall(&self, effect: &Effect, cwd: &Path) -> Option<Option<String>> {
         let consents = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        consents.iter().find(|one| one.effect == *effect && one.cwd == cwd).map(|one| one.approval.clone())
+        consents.iter().find(|one| one.covers(effect, cwd)).map(|one| one.approval.clone())
     }
 
-    fn remember(&self, effect: Effect, cwd: PathBuf, approval: Option<String>) {
-        // The same write never comes twice, and its diff may be long.
-        if matches!(effect, Effect::Write { .. }) {
-            return;
+    fn remember(&self, mut effect: Effect, cwd: PathBuf, approval: Option<String>) {
+        if let Effect::Write { diff, .. } = &mut effect {
+            *diff = String::new(); // it may be long, and never comes twice
         }
         let mut consents = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if consents.len() == MAX_REMEMBERED {

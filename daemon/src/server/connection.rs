@@ -67,11 +67,11 @@ pub async fn serve(daemon: &Arc<Daemon>, stream: UnixStream, number: u64) {
 
 async fn handshake(reader: &mut Reader, writer: &mut Writer) -> Result<(), WireError> {
     let hello = match timeout(Duration::from_millis(HANDSHAKE_TIMEOUT_MS), reader.next()).await {
-        Err(_) => return Err(protocol_error("No greeting came in time.")),
+        Err(_) => return Err(protocol_error("no greeting came in time")),
         Ok(None) => return Err(protocol_error(ENDED_EARLY)),
         Ok(Some(Err(error))) => return Err(frame_error(&error)),
         Ok(Some(Ok(ClientMessage::Hello(hello)))) => hello,
-        Ok(Some(Ok(_))) => return Err(protocol_error("The first message was no greeting.")),
+        Ok(Some(Ok(_))) => return Err(protocol_error("the first message was no greeting")),
     };
     check_version(&hello)?;
     tracing::debug!(pid = hello.pid, build = hello.build, "client connected");
@@ -84,7 +84,7 @@ async fn handshake(reader: &mut Reader, writer: &mut Writer) -> Result<(), WireE
     let sent = timeout(LAST_WORDS_WAIT, writer.send(DaemonMessage::Welcome(welcome))).await;
     match sent {
         Ok(Ok(())) => Ok(()),
-        _ => Err(protocol_error("The connection ended in its handshake.")),
+        _ => Err(protocol_error("the connection ended in its handshake")),
     }
 }
 
@@ -96,7 +96,7 @@ fn check_version(hello: &Hello) -> Result<(), WireError> {
         about: ErrorSubject::Connection,
         kind: WireErrorKind::Version,
         message: format!(
-            "The client is cohab {} (protocol {}), the daemon is cohab {BUILD} (protocol {PROTOCOL_VERSION}).",
+            "the client is cohab {} (protocol {}), the daemon is cohab {BUILD} (protocol {PROTOCOL_VERSION})",
             hello.build, hello.protocol_version
         ),
         hint: Some("`cohab daemon restart`".into()),
@@ -148,9 +148,9 @@ impl Connection {
         loop {
             let message = tokio::select! {
                 biased;
-                () = self.daemon.closing.cancelled() => return self.say_goodbye("The daemon is ending.").await,
+                () = self.daemon.closing.cancelled() => return self.say_goodbye("the daemon is ending").await,
                 () = self.superseded.cancelled() => {
-                    return self.say_goodbye("Another client took over this session.").await;
+                    return self.say_goodbye("another client took over this session").await;
                 }
                 message = reader.next() => message,
             };
@@ -201,12 +201,12 @@ impl Connection {
 
     async fn handle(&mut self, message: ClientMessage) -> Result<(), WireError> {
         match message {
-            ClientMessage::Hello(_) => return Err(protocol_error("A second greeting came.")),
+            ClientMessage::Hello(_) => return Err(protocol_error("a second greeting came")),
             ClientMessage::SessionRequest(request) => return self.request(request).await,
             ClientMessage::Shutdown => self.daemon.shutdown.cancel(),
             other => {
                 let Some(session) = self.session() else {
-                    return Err(protocol_error("The client is not attached to a session."));
+                    return Err(protocol_error("the client is not attached to a session"));
                 };
                 return self.tell_session(&session, other);
             }
@@ -251,7 +251,7 @@ impl Connection {
     async fn attach(&mut self, request_id: RequestId, mut attach: Attach) -> Result<(), WireError> {
         let resume::Resumed { title, left } = resume::find(&self.daemon, request_id, &mut attach).await?;
         if self.session().is_some_and(|session| *session.key() != attach.session) {
-            let message = "This connection is attached to another session.".into();
+            let message = "this connection is attached to another session".into();
             return Err(request_error(request_id, WireErrorKind::Protocol, message, None));
         }
         let variables = attach.settings.iter().map(|setting| (setting.name.clone(), setting.value.clone())).collect();
@@ -261,7 +261,7 @@ impl Connection {
             })?;
         let session = self.daemon.session(&attach.session).ok_or_else(|| {
             let hint = Some("close some of your shells".into());
-            request_error(request_id, WireErrorKind::Busy, "The daemon has too many sessions.".into(), hint)
+            request_error(request_id, WireErrorKind::Busy, "the daemon has too many sessions".into(), hint)
         })?;
         let approval = attach.approval;
         let model = convert::model_identity(introduction.model);
@@ -277,8 +277,8 @@ impl Connection {
     }
 }
 
-const ENDED_EARLY: &str = "The connection ended before its greeting.";
-const NOT_ATTACHED: &str = "The client is not attached to a session.";
+const ENDED_EARLY: &str = "the connection ended before its greeting";
+const NOT_ATTACHED: &str = "the client is not attached to a session";
 
 fn note_result(session: &Session, result: CommandExecutionResult) {
     let call_id = result.call_id;
@@ -296,7 +296,7 @@ fn frame_error(error: &FrameError) -> WireError {
     WireError {
         about: ErrorSubject::Connection,
         kind: WireErrorKind::Protocol,
-        message: format!("What came in is no message: {error}."),
+        message: format!("what came in is no message: {error}"),
         hint: Some("if the client was updated, `cohab daemon restart`".into()),
     }
 }

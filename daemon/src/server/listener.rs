@@ -70,7 +70,7 @@ fn refuse(stream: UnixStream) {
     let error = WireError {
         about: ErrorSubject::Connection,
         kind: WireErrorKind::Busy,
-        message: format!("The daemon has {MAX_CONNECTIONS} connections already."),
+        message: format!("the daemon has {MAX_CONNECTIONS} connections already"),
         hint: Some("close some of your shells, or `cohab daemon restart`".into()),
     };
     let mut writer = FramedWrite::new(stream, FrameCodec::<(), DaemonMessage>::new());

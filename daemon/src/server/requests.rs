@@ -52,14 +52,14 @@ pub async fn answer(
         }
         // The connection answers these itself.
         SessionAction::Attach(_) | SessionAction::Status => {
-            Err(request_error(id, WireErrorKind::Protocol, "That is no request to a session.".into(), None))
+            Err(request_error(id, WireErrorKind::Protocol, "that is no request to a session".into(), None))
         }
     }
 }
 
 fn busy(id: RequestId) -> WireError {
     let hint = Some("cancel it with Ctrl-C, or wait".into());
-    request_error(id, WireErrorKind::Busy, "A question is being answered.".into(), hint)
+    request_error(id, WireErrorKind::Busy, "a question is being answered".into(), hint)
 }
 
 /// Forgets the last turn; its question. What is kept of it on disk is brought in line by the next turn.

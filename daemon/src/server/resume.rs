@@ -73,12 +73,13 @@ pub async fn find(daemon: &Daemon, request: RequestId, attach: &mut Attach) -> R
     };
     let (archive, prefix) = (daemon.archive.clone(), id.clone());
     let looking = spawn_blocking(move || archive.find(&prefix));
-    let unreadable = |error: String| fail(format!("The conversations cannot be read: {error}."), "`cohab sessions`");
+    let unreadable =
+        |error: String| fail(format!("the conversations cannot be read: {error}"), "`cohab sessions` may say more");
     let found = looking.await.map_err(|error| unreadable(error.to_string()))?;
     let session = match found.map_err(|error| unreadable(error.to_string()))? {
         Found::One(session) => *session,
-        Found::None => return Err(fail(format!("No session begins with \"{id}\"."), LISTS)),
-        Found::Several(_) => return Err(fail(format!("Several sessions begin with \"{id}\"."), LISTS)),
+        Found::None => return Err(fail(format!("no session begins with \"{id}\""), LISTS)),
+        Found::Several(_) => return Err(fail(format!("several sessions begin with \"{id}\""), LISTS)),
     };
     if is_fork {
         let archive = daemon.archive.clone();
@@ -92,7 +93,7 @@ pub async fn find(daemon: &Daemon, request: RequestId, attach: &mut Attach) -> R
     let key = SessionKey(session.key.clone());
     if daemon.is_attended(&key) {
         let hint = format!("`cohab sessions fork {id}` goes on with a copy");
-        return Err(fail("This conversation is open in another shell.".to_owned(), &hint));
+        return Err(fail("this conversation is open in another shell".to_owned(), &hint));
     }
     attach.session = key;
     let left = load_left(daemon, session.key).await;

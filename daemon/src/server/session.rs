@@ -379,7 +379,7 @@ impl Session {
     pub fn begin_turn(&self, id: TurnId, cwd: PathBuf, cancel: CancellationToken) -> Result<(), WireError> {
         let mut state = self.lock();
         if state.turn.is_some() {
-            let message = "Another question of this session is being answered.".into();
+            let message = "another question of this session is being answered".into();
             return Err(convert::turn_error(
                 id,
                 WireErrorKind::Busy,

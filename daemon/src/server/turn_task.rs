@@ -32,12 +32,12 @@ pub const MAX_CONVERSATION_TOKENS: u64 = 400_000;
 pub fn start(daemon: &Arc<Daemon>, session: &Arc<Session>, query: UserQuery) -> Result<(), WireError> {
     let id = query.turn_id;
     if query.text.len() > MAX_QUERY_BYTES {
-        let message = format!("The question is longer than {MAX_QUERY_BYTES} bytes.");
+        let message = format!("the question is longer than {MAX_QUERY_BYTES} bytes");
         let hint = Some("put the text into a file and ask about that".into());
         return Err(convert::turn_error(id, WireErrorKind::Protocol, message, hint));
     }
     if daemon.shutdown.is_cancelled() {
-        return Err(convert::turn_error(id, WireErrorKind::NotFound, "The daemon is ending.".into(), None));
+        return Err(convert::turn_error(id, WireErrorKind::NotFound, "the daemon is ending".into(), None));
     }
     let cancel = daemon.shutdown.child_token();
     session.begin_turn(id, query.cwd.to_path_buf(), cancel.clone())?;

@@ -228,7 +228,7 @@ impl Wizard<'_> {
             KeyStore::Keyring => "kept in the system's keyring".to_owned(),
             KeyStore::File => {
                 let file = std::path::PathBuf::from(self.setup.stores.name(store));
-                format!("kept in {}, for you only", self.setup.shown_path(&file))
+                format!("for you only, in {}", self.setup.shown_path(&file))
             }
         };
         rows.push(Row::new("Paste it now", &place));

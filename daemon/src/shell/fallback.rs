@@ -27,7 +27,7 @@ impl LiveOrIsolated {
     }
 
     fn tell(&self, error: &RelayError) {
-        let text = format!("{error}; the command runs in a shell of its own: `cd` and `export` will not stick");
+        let text = format!("The command runs in a shell of its own: {error}. What `cd` and `export` do there is lost.");
         let notice = Notice { turn_id: Some(self.turn_id), kind: NoticeKind::Info, text };
         self.session.tell(DaemonMessage::Notice(notice));
     }

@@ -112,7 +112,7 @@ fn status_line(outcome: &CommandOutcome, cwd_before: &Path, timeout: Duration) -
         Ending::Interrupted if outcome.mode == Mode::Isolated => format!("ended before its time ({status})"),
         Ending::Interrupted => format!("interrupted by the user ({status})"),
         Ending::Stopped => {
-            "stopped by Ctrl-Z; it is a job of the shell now: `bg` lets it go on, `kill %%` ends it".into()
+            "stopped by Ctrl-Z; it is a job of the shell now: `bg` lets it go on, `jobs` lists it".into()
         }
         Ending::StillRunning => still_running(&outcome.state_after, timeout),
         Ending::ShellExited => format!("the command ended the shell ({status})"),
@@ -253,7 +253,7 @@ mod tests {
         let running = of(Ending::StillRunning, None, Mode::Live).await;
         assert!(running.content.starts_with("[still running after 2.00 s, not killed: it has the shell, and"));
         assert!(!running.is_failure);
-        assert!(of(Ending::Stopped, Some(148), Mode::Live).await.content.contains("`kill %%` ends it"));
+        assert!(of(Ending::Stopped, Some(148), Mode::Live).await.content.contains("`jobs` lists it"));
         let interrupted = of(Ending::Interrupted, Some(130), Mode::Subshell).await;
         assert!(interrupted.content.starts_with("[interrupted by the user (exit 130); cwd /w"));
         assert!(interrupted.content.contains("subshell") && interrupted.is_failure);

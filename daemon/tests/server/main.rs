@@ -81,7 +81,7 @@ async fn faults_of_a_handshake_end_that_connection_only() {
     hasty.send(ClientMessage::Shutdown).await;
     assert_eq!(hasty.error().await.kind, WireErrorKind::Protocol);
     let mut silent = Client::over(server.raw().await);
-    assert_eq!(silent.error().await.message, "No greeting came in time.");
+    assert_eq!(silent.error().await.message, "no greeting came in time");
     server.client("shell:1").await;
 }
 

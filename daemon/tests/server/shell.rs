@@ -41,7 +41,7 @@ async fn of_two_clients_the_newer_one_has_the_session_and_the_older_one_is_told(
             _ => None,
         })
         .await;
-    assert_eq!(reason, "Another client took over this session.");
+    assert_eq!(reason, "another client took over this session");
     assert_eq!(old.try_next().await, None, "what it says now is not heard");
     let second = run_ls(&mut new).await;
     assert_ne!(second.call_id, first.call_id, "the command of the one shell does not run in the other");

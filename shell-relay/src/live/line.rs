@@ -10,6 +10,8 @@ const MENU_QUIET: Duration = Duration::from_millis(80);
 /// The keys of the editor's quoted-insert.
 const CTRL_Q: u8 = 0x11;
 const CTRL_V: u8 = 0x16;
+/// Ctrl-A, Ctrl-E, Ctrl-G, Ctrl-U: whatever they are bound to, bash's search ends with them.
+const ENDS_SEARCH: [u8; 4] = [0x01, 0x05, 0x07, 0x15];
 
 /// The line editor has been asked for its line; the user's Enter is held.
 #[derive(Debug)]
@@ -100,7 +102,10 @@ impl LiveShell {
             TokenKind::Enter => return self.press_enter(token.bytes, None, cx),
             TokenKind::Accept if self.dialect.accepts_by_ctrl_o => return self.press_enter(token.bytes, None, cx),
             TokenKind::Search if self.dialect.search_takes_keys => self.prompt.searched = true,
-            _ => self.prompt.typed = true,
+            _ => {
+                self.prompt.typed = true;
+                self.prompt.searched &= !token.bytes.iter().any(|byte| ENDS_SEARCH.contains(byte));
+            }
         }
         if self.prompt.entered_at.is_some() {
             self.prompt.keys_since_left = true;

@@ -172,6 +172,17 @@ fn enter_is_not_held_in_a_search_or_while_another_is_pending() {
 }
 
 #[test]
+fn enter_is_held_again_behind_a_key_that_ends_a_search() {
+    for key in ["\x01", "\x05", "\x07", "\x15"] {
+        let mut bench = Bench::at_prompt();
+        let keys = format!("\x12ab{key}cd");
+        bench.keys(keys.as_bytes());
+        bench.keys(b"\r");
+        assert_eq!(bench.pty(), format!("{keys}\x1b[7391;5~"));
+    }
+}
+
+#[test]
 fn answers_of_the_terminal_are_never_held() {
     let mut bench = Bench::at_prompt();
     bench.run("a1");

@@ -65,7 +65,7 @@ const FISH: &[Part] =
     &[Part::Folder, Part::Umask, Part::Exported, Part::Functions, Part::Variables, Part::Variables, Part::Jobs];
 
 /// Variables that each command changes by itself, that belong to the shell's own working, or that are local to our hooks.
-const OWN_VARIABLES: [&str; 18] = [
+const OWN_VARIABLES: [&str; 19] = [
     "st",
     "stopped",
     "_",
@@ -84,6 +84,7 @@ const OWN_VARIABLES: [&str; 18] = [
     "MBEGIN",
     "MEND",
     "dirstack",
+    "last_pid",
 ];
 /// Options that the relay itself puts back after each command, by zsh's and bash's names.
 const OWN_OPTIONS: [&str; 9] =

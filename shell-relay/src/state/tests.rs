@@ -84,7 +84,7 @@ fn changes(shell: Shell) -> &'static str {
         }
         _ => {
             "set -g x 1; cd /usr; set -gx NEW 'a b'; set -e OLD; set LATER 2\\n\\'\\Xff; function f; end; umask 077
-             pushd /tmp >/dev/null"
+             pushd /tmp >/dev/null; sh -c : & wait"
         }
     }
 }

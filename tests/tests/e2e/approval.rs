@@ -52,7 +52,7 @@ fn s_approves_the_same_command_for_the_session() {
     shell.wait_approval("touch same.txt");
     shell.send("s");
     shell.wait_approval("touch other.txt");
-    assert!(shell.look(|view| view.history().contains("remembered for this shell")), "{}", shell.dump());
+    assert!(shell.look(|view| view.history().contains("Remembered for this shell")), "{}", shell.dump());
     assert_eq!(server.wait_for_calls(3).len(), 3, "the same command was asked for again");
     refuse(&shell);
     shell.wait_answer(mark, "All done.");
@@ -105,7 +105,7 @@ fn escape_ends_the_turn() {
         let mark = shell.submit("? make it");
         shell.wait_approval("touch never.txt");
         shell.send(key);
-        shell.wait_text("stopped");
+        shell.wait_text("Stopped.");
         // Escape brings the question back to the prompt.
         shell.send(keys::CTRL_U);
         shell.wait_next_prompt(mark);

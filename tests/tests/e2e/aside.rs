@@ -8,7 +8,7 @@ use std::{
 
 use cohab_e2e::{Answer, Home, ModelServer, Session, Wire, binaries::in_each_shell, keys, terminal::View};
 
-const HINT: &str = "still thinking; type commands, Ctrl-C on an empty line stops it";
+const HINT: &str = "Still thinking. Type commands; Ctrl-C on an empty line stops it.";
 /// Longer than any test waits; a test that fails must not hang the server's thread for good.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -139,11 +139,11 @@ fn control_c_on_an_empty_line_stops_the_turn_and_on_a_line_the_line() {
         type_aside(&shell, "echo x");
         shell.send(keys::CTRL_C);
         shell.wait_prompt();
-        assert!(!shell.look(|view| view.shows("stopped")), "{}", shell.dump());
+        assert!(!shell.look(|view| view.shows("Stopped.")), "{}", shell.dump());
         // zsh paints its prompt before it says that it stands: a key in between is its own, and whoever means it presses again.
         let stops = || {
             shell.send(keys::CTRL_C);
-            shell.holds_within(Duration::from_secs(6), |view| view.shows("stopped"))
+            shell.holds_within(Duration::from_secs(6), |view| view.shows("Stopped."))
         };
         assert!((0..5).any(|_| stops()), "{}", shell.dump());
         shell.wait_prompt();
@@ -171,4 +171,21 @@ fn the_status_line_tells_tokens_after_a_step_and_the_focus_is_asked_for_only_the
     let changes: Vec<&str> = raw.split("\x1b[?1004").skip(1).filter_map(|rest| rest.get(..1)).collect();
     assert_eq!(changes, ["h", "l", "h", "l"], "{raw:?}");
     shell.type_line("echo clean");
+}
+
+#[test]
+fn control_l_empties_the_screen_at_once_and_takes_nothing_of_the_answer_later() {
+    in_each_shell(|name| {
+        let model = Held::new([Answer::text("Because.")]);
+        let home = Home::with_model(&model.server).shell(name);
+        let shell = home.cohab();
+        shell.run("echo before");
+        let mark = ask(&shell, &model, "why");
+        shell.send("\x0c");
+        shell.wait_for("the status alone", |view| !view.shows("before") && view.row_of("thinking") == Some(0));
+        model.answer();
+        shell.wait_answer(mark, "Because.");
+        assert!(shell.look(|view| view.shows("Because.")), "{}", shell.dump());
+        assert!(shell.run("echo fine").contains("fine"));
+    });
 }

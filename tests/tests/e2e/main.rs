@@ -20,6 +20,7 @@ mod probe;
 mod remembered;
 mod sessions;
 mod setup;
+mod setup_screens;
 mod shell;
 mod shell_check;
 mod shells;

@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 use crate::ask::{events, text};
 
 /// The right key. It may stand in one file and in requests, and nowhere else.
-const KEY: &str = "sk-setup-5e7f00d5e7f00d5e7f00d";
+pub(crate) const KEY: &str = "sk-setup-5e7f00d5e7f00d5e7f00d";
 /// Another one, which the server refuses.
-const WRONG_KEY: &str = "sk-wrong-0bad0bad0bad0bad0bad";
+pub(crate) const WRONG_KEY: &str = "sk-wrong-0bad0bad0bad0bad0bad";
 
 fn refused(request: &Request) -> Option<Answer> {
     let is_right = request.header("authorization") == Some(&format!("Bearer {KEY}"));
@@ -18,7 +18,7 @@ fn refused(request: &Request) -> Option<Answer> {
 }
 
 /// A service with two models that wants the right key.
-fn service() -> ModelServer {
+pub(crate) fn service() -> ModelServer {
     let server = ModelServer::respond_with(Wire::OpenAiChat, |request| {
         refused(request).unwrap_or_else(|| Answer::text("Ready when you are."))
     });

@@ -59,10 +59,10 @@ fn a_mode_of_approval_holds_from_now_on() {
         let server = ModelServer::start(Wire::OpenAiChat, answers);
         let home = home_of(&server, name);
         let shell = home.cohab();
-        shell.ask("/approve all", "everything runs without a question");
+        shell.ask("/approve all", "everything runs at once");
         shell.ask("make one", "Done one.");
         assert!(home.path("one").exists(), "{}", shell.dump());
-        shell.ask("/approve read-only", "read-only, from now on in this shell");
+        shell.ask("/approve read-only", "Mode `read-only`, from now on in this shell");
         shell.ask("make two", "Refused two.");
         assert!(!home.path("two").exists(), "{}", shell.dump());
     });
@@ -78,7 +78,7 @@ fn the_last_question_is_asked_again_and_a_block_of_its_answer_copied() {
     shell.ask("/retry", "That is all.");
     let again = server.wait_for_calls(2)[1].conversation();
     assert!(again.contains("how do I greet") && !again.contains("First try."), "{again}");
-    let raw = shell.ask("/copy", "copied 1 line");
+    let raw = shell.ask("/copy", "Copied 1 line");
     assert!(raw.contains("\x1b]52;c;ZWNobyBoZWxsbw==\x07"), "{raw:?}");
 }
 

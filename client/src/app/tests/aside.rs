@@ -3,7 +3,7 @@ use cohab_shell_relay::live::UntouchedPrompt;
 
 use super::*;
 
-const HINT: &str = "still thinking; type commands, Ctrl-C on an empty line stops it\n";
+const HINT: &str = "Still thinking. Type commands; Ctrl-C on an empty line stops it.\n";
 
 pub(super) fn user_ran(cwd: &str) -> LiveEvent {
     LiveEvent::UserCommandFinished(UserCommand {
@@ -78,6 +78,15 @@ fn a_text_that_stalls_in_its_middle_counts_as_waiting_and_is_shown_whole_later()
     bench.live(LiveEvent::AnswerEnded);
     assert_eq!(bench.chunk(1, "is so."), [Effect::ComeBack]);
     assert_eq!(back(&mut bench).1, "… continuing: why\n----\nBecause it is so.\n");
+}
+
+#[test]
+fn a_long_question_leaves_room_for_the_prompt_it_stands_behind() {
+    let mut bench = aside();
+    assert_eq!(bench.enter(&format!("? {}", "word ".repeat(40))), [Effect::DecideLine(LineDecision::Assistant)]);
+    let shown = back(&mut bench).1;
+    let rows = || shown.lines().filter(|row| row.ends_with('…'));
+    assert!(rows().count() == 1 && rows().all(|row| row.chars().count() <= 54), "{shown}");
 }
 
 #[test]
@@ -166,7 +175,7 @@ fn control_c_on_an_empty_line_stops_the_turn() {
     let effects = bench.event(Event::StopKeyPressed);
     assert_eq!(effects, [Effect::Send(ClientMessage::CancelTurn { turn_id: TURN }), Effect::ComeBack]);
     assert!(!bench.app.takes_stop_key(UntouchedPrompt::Stands), "once");
-    assert_eq!(back(&mut bench), (vec![Effect::EndAnswer], "stopped\n----\n".into()));
+    assert_eq!(back(&mut bench), (vec![Effect::EndAnswer], "Stopped.\n----\n".into()));
     bench.live(LiveEvent::AnswerEnded);
     assert!(!bench.app.takes_stop_key(UntouchedPrompt::Stands), "no turn is on");
 }
@@ -215,7 +224,7 @@ fn the_queue_is_bounded() {
     for number in 0..9 {
         bench.enter(&format!("? {number}"));
         let shown = back(&mut bench).1;
-        let expected = if number < 8 { "queued: " } else { "not queued, too many wait: " };
+        let expected = if number < 8 { "queued: " } else { "not queued (too many wait): " };
         assert!(shown.starts_with(&format!("{expected}{number}\n")), "{shown}");
         bench.live(LiveEvent::KeysWait);
         bench.pass(200);
@@ -232,7 +241,7 @@ fn whoever_stops_the_turn_drops_the_queue() {
     back(&mut bench);
     let effects = bench.live(LiveEvent::CancelRequested { is_escape: false });
     assert_eq!(effects, [Effect::Send(ClientMessage::CancelTurn { turn_id: TURN }), Effect::EndAnswer]);
-    assert_eq!(bench.shown(), "stopped; 1 queued question was dropped\n----\n");
+    assert_eq!(bench.shown(), "Stopped. 1 queued question was dropped.\n----\n");
 }
 
 #[test]
@@ -242,7 +251,7 @@ fn without_a_daemon_nothing_queued_is_asked() {
     back(&mut bench);
     let down = Event::LinkDown { message: "cohabd is gone".into(), hint: "ask again".into() };
     assert_eq!(bench.event(down), [Effect::EndAnswer]);
-    let expected = "1 queued question was dropped\nError: cohabd is gone\nHint: ask again\n----\n";
+    let expected = "1 queued question was dropped.\nError: cohabd is gone\nHint: ask again\n----\n";
     assert_eq!(bench.shown(), expected);
 }
 
@@ -332,7 +341,39 @@ fn commands_to_the_assistant_queue_up_like_questions_and_never_go_to_a_model() {
     assert_eq!(queries(&effects), ["and then"]);
     assert!(effects.contains(&Effect::Copy("ls".into())), "{effects:?}");
     let shown = bench.shown();
-    assert!(shown.contains("? /copy\ncopied 1 line\n\n? /hlep\nThere is no /hlep; did you mean /help?"), "{shown}");
+    assert!(shown.contains("? /copy\nCopied 1 line.\n\n? /hlep\nThere is no /hlep; did you mean /help?"), "{shown}");
     assert!(shown.contains("\n\n? and then\n"), "{shown}");
     assert_eq!(bench.daemon(ended(TurnEndReason::Answered)), [Effect::EndAnswer]);
+}
+
+#[test]
+fn a_long_question_is_named_in_a_part_of_the_prompts_row() {
+    let mut bench = Bench::connected();
+    bench.enter(&format!("? {}", "why ".repeat(50)));
+    bench.live(LiveEvent::AnswerReady);
+    bench.shown();
+    bench.live(LiveEvent::KeysWait);
+    bench.pass(200);
+    bench.event(Event::Deadline);
+    bench.app.last_frame();
+    bench.live(LiveEvent::AnswerEnded);
+    bench.live(LiveEvent::PromptReady);
+    bench.chunk(0, "Because.\n\n");
+    let (_, shown) = back(&mut bench);
+    let remark = shown.lines().next().expect("a line");
+    assert!(remark.starts_with("… continuing: why why") && remark.ends_with('…'), "{shown}");
+    assert_eq!(remark.chars().count(), 53, "of 80 columns");
+}
+
+#[test]
+fn a_command_that_was_just_allowed_runs_before_the_assistant_steps_aside() {
+    let mut bench = Bench::in_a_turn();
+    bench.live(LiveEvent::KeysWait);
+    bench.daemon(ask("touch a", false));
+    bench.pass(5_000);
+    let effects = bench.keys("y");
+    assert!(!effects.contains(&Effect::EndAnswer), "{effects:?}");
+    bench.pass(199);
+    assert_eq!(bench.event(Event::Deadline), []);
+    assert_eq!(runs(&bench.daemon(execute("touch a", Some(QUESTION)))), Some("touch a"));
 }

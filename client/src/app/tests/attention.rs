@@ -51,3 +51,42 @@ fn the_focus_is_not_asked_for_at_the_users_prompt_nor_in_a_command() {
     bench.daemon(execute("ls", None));
     assert!(!bench.app.watches_focus());
 }
+
+/// Whether a question rings that comes after these reports of the terminal.
+fn asked_after(reports: &[bool]) -> Vec<Effect> {
+    let mut bench = Bench::in_a_turn();
+    for report in reports {
+        bench.live(LiveEvent::FocusChanged(*report));
+    }
+    let effects = bench.daemon(ask("touch x", false));
+    assert_eq!(rings(&bench.daemon(ask("touch x", false))), None, "the same, told again");
+    effects
+}
+
+#[test]
+fn a_question_for_consent_rings_at_once_where_nobody_looks() {
+    assert_eq!(rings(&asked_after(&[false])), Some("needs your answer: why"));
+    for reports in [&[][..], &[true], &[false, true]] {
+        assert_eq!(rings(&asked_after(reports)), None, "{reports:?}");
+    }
+}
+
+#[test]
+fn a_question_that_waits_for_the_terminal_rings_when_it_is_seen() {
+    let mut bench = Bench::in_a_turn();
+    bench.live(LiveEvent::FocusChanged(false));
+    bench.daemon(execute("ls", None));
+    assert_eq!(rings(&bench.daemon(ask("touch x", false))), None, "a command has the terminal");
+    assert_eq!(rings(&bench.live(LiveEvent::AnswerReady)), Some("needs your answer: why"));
+}
+
+#[test]
+fn who_answers_looks() {
+    let mut bench = Bench::in_a_turn();
+    bench.live(LiveEvent::FocusChanged(false));
+    bench.daemon(ask("touch x", false));
+    bench.pass(301);
+    bench.keys("y");
+    bench.pass(60_000);
+    assert_eq!(rings(&bench.daemon(ended(TurnEndReason::Answered))), None);
+}

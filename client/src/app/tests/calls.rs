@@ -122,3 +122,13 @@ fn what_the_shell_does_afterwards_is_told() {
     let expected = cohab_protocol::StateAfter::InFront { program: "vim".into(), is_full_screen: true };
     assert_eq!(result_in(&effects).state_after, expected);
 }
+
+#[test]
+fn a_long_command_is_one_line_that_the_terminal_wraps() {
+    let mut bench = Bench::in_a_turn();
+    let command = format!("cat {}", "a/very/long/path ".repeat(20));
+    bench.daemon(execute(&command, None));
+    starts(&mut bench);
+    let shown = bench.shown();
+    assert!(shown.lines().any(|line| line == format!("❯ {command}")), "{shown}");
+}

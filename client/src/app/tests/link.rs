@@ -119,7 +119,7 @@ fn a_question_after_one_that_was_stopped_without_a_connection_is_sent() {
 #[test]
 fn a_client_that_was_taken_over_says_so_and_comes_back_with_the_next_question_only() {
     let mut bench = begun();
-    let reason = "Another client took over this session.";
+    let reason = "another client took over this session";
     bench.event(Event::LinkDown { message: reason.into(), hint: "ask again".into() });
     assert!(bench.shown().contains(reason));
     bench.live(LiveEvent::AnswerEnded);

@@ -81,8 +81,11 @@ fn an_unknown_command_is_answered_with_the_nearest_and_never_sent() {
     let shown = said(&mut bench, "? /modle gpt");
     assert_eq!(shown, "? /modle gpt\nThere is no /modle; did you mean /model? `? /help` lists them.\n----\n");
     assert!(said(&mut bench, "?/xyzzy").contains("There is no /xyzzy; `? /help` lists the commands."));
-    assert!(said(&mut bench, "? /new now").contains("/new takes nothing behind it: `? /new`."));
-    assert!(said(&mut bench, "? /model two words").contains("That is not how /model goes: `? /model [NAME]`."));
+    assert!(said(&mut bench, "? /new now").contains("/new takes no words behind it: `? /new`."));
+    assert!(
+        said(&mut bench, "? /model two words")
+            .contains("/model does not know these words. It goes: `? /model [NAME]`.")
+    );
 }
 
 #[test]
@@ -148,9 +151,9 @@ fn a_refused_request_is_an_error_and_costs_no_prompt() {
     let mut bench = Bench::connected();
     let effects = begin(&mut bench, "? /compact");
     let (id, _) = request(&effects);
-    let effects = bench.daemon(request_error(id, "A question is being answered."));
+    let effects = bench.daemon(request_error(id, "a question is being answered"));
     assert_eq!(effects, [Effect::EndAnswer]);
-    assert_eq!(bench.shown(), "? /compact\nError: A question is being answered.\nHint: wait\n----\n");
+    assert_eq!(bench.shown(), "? /compact\nError: a question is being answered\nHint: wait\n----\n");
 }
 
 #[test]
@@ -192,7 +195,7 @@ fn a_daemon_that_is_gone_or_a_user_who_has_enough_ends_the_wait() {
     let effects = begin(&mut bench, "? /cost");
     let (id, _) = request(&effects);
     assert_eq!(bench.live(LiveEvent::CancelRequested { is_escape: false }), [Effect::EndAnswer]);
-    assert_eq!(bench.shown(), "? /cost\nstopped\n----\n");
+    assert_eq!(bench.shown(), "? /cost\nStopped.\n----\n");
     // Its answer is nobody's then.
     assert!(reply(&mut bench, id, SessionAnswer::Usage(Usage::default())).is_empty());
 }
@@ -216,34 +219,42 @@ fn a_shell_that_makes_no_room_forgets_the_command() {
     assert!(!bench.app.owns_terminal());
 }
 
-#[test]
-fn the_model_is_told_and_changed_for_this_shell_once_the_daemon_agrees() {
-    let mut bench = Bench::connected();
-    let shown = said(&mut bench, "? /model");
-    assert!(shown.contains("scripted/m answers here (test)."), "{shown}");
-    let wish = ModelWish::Named("other".into());
-    let effects = begin(&mut bench, "? /model other");
-    let [Effect::AttachAgain { request_id, change, .. }] = &effects[..] else { panic!("{effects:?}") };
-    assert_eq!(*change, AttachChange::Model(wish.clone()));
+fn attached_to(model: &str) -> SessionAnswer {
     let model = ModelIdentity {
         provider: "scripted".into(),
-        model: "other".into(),
+        model: model.into(),
         origin: "COHAB_MODEL".into(),
         is_offline: false,
     };
-    let attached = Attached {
+    SessionAnswer::Attached(Attached {
         session: SessionKey("shell:1".into()),
         model,
         approval: ApprovalMode::Ask,
         is_resumed: false,
         title: None,
         left: None,
-    };
-    let effects = reply(&mut bench, *request_id, SessionAnswer::Attached(attached));
+    })
+}
+
+#[test]
+fn who_answers_is_asked_anew_as_the_settings_may_have_changed() {
+    let mut bench = Bench::connected();
+    let effects = begin(&mut bench, "? /model");
+    let [Effect::AttachAgain { request_id, change: None }] = &effects[..] else { panic!("{effects:?}") };
+    assert_eq!(reply(&mut bench, *request_id, attached_to("other")), [Effect::EndAnswer]);
+    assert!(bench.shown().contains("scripted/other answers here (COHAB_MODEL)."));
+}
+
+#[test]
+fn the_model_is_changed_for_this_shell_once_the_daemon_agrees() {
+    let mut bench = Bench::connected();
+    let wish = ModelWish::Named("other".into());
+    let effects = begin(&mut bench, "? /model other");
+    let [Effect::AttachAgain { request_id, change }] = &effects[..] else { panic!("{effects:?}") };
+    assert_eq!(*change, Some(AttachChange::Model(wish.clone())));
+    let effects = reply(&mut bench, *request_id, attached_to("other"));
     assert_eq!(effects, [Effect::KeepForAttach(AttachChange::Model(wish)), Effect::EndAnswer]);
     assert!(bench.shown().contains("scripted/other answers from now on in this shell (COHAB_MODEL)."));
-    bench.live(LiveEvent::AnswerEnded);
-    assert!(said(&mut bench, "? /model").contains("scripted/other answers here"));
 }
 
 #[test]
@@ -254,24 +265,22 @@ fn a_model_that_cannot_be_is_not_kept() {
     let effects = bench.daemon(request_error(*request_id, "There is no profile none."));
     assert_eq!(effects, [Effect::EndAnswer]);
     assert!(bench.shown().contains("Error: There is no profile none."));
-    bench.live(LiveEvent::AnswerEnded);
-    assert!(said(&mut bench, "? /model").contains("scripted/m answers here"));
 }
 
 #[test]
 fn the_mode_of_approval_is_shown_and_changed_on_both_sides() {
     let mut bench = Bench::connected();
-    assert!(said(&mut bench, "? /approve").contains("ask: what only reads runs"));
-    assert!(said(&mut bench, "? /approve yes").contains("That is not how /approve goes"));
+    assert!(said(&mut bench, "? /approve").contains("Mode `ask`: what only reads runs"));
+    assert!(said(&mut bench, "? /approve yes").contains("/approve does not know these words"));
     let effects = bench.enter("? /approve read-only");
     assert_eq!(effects[1], Effect::KeepForAttach(AttachChange::Approval(ApprovalMode::ReadOnly)));
     let (id, action) = request(&effects[2..]);
     assert_eq!(action, &SessionAction::SetApproval { mode: ApprovalMode::ReadOnly });
     bench.live(LiveEvent::AnswerReady);
     assert_eq!(reply(&mut bench, id, SessionAnswer::Done), [Effect::EndAnswer]);
-    assert!(bench.shown().contains("read-only, from now on in this shell: what only reads runs"));
+    assert!(bench.shown().contains("Mode `read-only`, from now on in this shell: what only reads runs"));
     bench.live(LiveEvent::AnswerEnded);
-    assert!(said(&mut bench, "? /approve").contains("read-only: "));
+    assert!(said(&mut bench, "? /approve").contains("Mode `read-only`: "));
 }
 
 #[test]
@@ -311,12 +320,12 @@ fn a_block_of_the_last_answer_is_copied() {
     };
     let (effects, shown) = copied(&mut bench, "? /copy");
     assert_eq!(effects, [Effect::Copy("one\ntwo".into()), Effect::EndAnswer]);
-    assert!(shown.contains("copied 2 lines"), "{shown}");
+    assert!(shown.contains("Copied 2 lines."), "{shown}");
     assert_eq!(copied(&mut bench, "? /copy 1").0, [Effect::Copy("ls".into()), Effect::EndAnswer]);
     for (line, says) in [
         ("? /copy 3", "The last answer's code blocks have the numbers 1 to 2."),
         ("? /copy 0", "The last answer's code blocks have the numbers 1 to 2."),
-        ("? /copy x", "That is not how /copy goes: `? /copy [N]`."),
+        ("? /copy x", "/copy does not know these words. It goes: `? /copy [N]`."),
     ] {
         assert!(said(&mut bench, line).contains(says), "{line}");
     }
@@ -351,7 +360,7 @@ fn our_own_programs_run_beside_the_shell_and_their_output_is_shown() {
     bench.live(LiveEvent::AnswerEnded);
     begin(&mut bench, "? /doctor");
     assert_eq!(bench.live(LiveEvent::CancelRequested { is_escape: false }), [Effect::StopProgram, Effect::EndAnswer]);
-    assert!(bench.shown().contains("stopped"));
+    assert!(bench.shown().contains("Stopped."));
 }
 
 #[test]

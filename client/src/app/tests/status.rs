@@ -79,5 +79,15 @@ fn where_nothing_is_painted_twice_each_step_is_a_sentence() {
     assert_eq!(bench.shown(), "Step 2: running read: a.rs, 3.0k tokens, about $0.0100.\n----\n");
     let (outcome, summary) = (StepOutcome::Done, "12 lines".into());
     bench.daemon(DaemonMessage::StepFinished(StepFinished { turn_id: TURN, step: 1, outcome, summary, elapsed_ms: 5 }));
-    assert_eq!(bench.shown(), "Done: read, 12 lines, 5 ms\n----\n");
+    assert_eq!(bench.shown(), "Done: read, 12 lines, 5 ms.\n----\n");
+}
+
+#[test]
+fn the_screen_is_emptied_only_where_all_of_it_that_counts_comes_back() {
+    let mut bench = Bench::connected();
+    assert!(!bench.app.takes_wipe_key(), "the shell has the terminal");
+    bench = Bench::in_a_turn();
+    assert!(bench.app.takes_wipe_key());
+    bench.daemon(ask("touch a", false));
+    assert!(!bench.app.takes_wipe_key(), "a question stands, maybe with rows that are not painted again");
 }

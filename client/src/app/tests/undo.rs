@@ -11,7 +11,7 @@ fn value(text: &str) -> Vec<Vec<u8>> {
 }
 
 /// A listing of a bash in `folder` with these exported variables.
-fn listing(folder: &str, variables: &[(&str, &str)]) -> Listing {
+pub(super) fn listing(folder: &str, variables: &[(&str, &str)]) -> Listing {
     let exported: String = variables.iter().map(|(name, value)| format!("declare -x {name}=\"{value}\"\n")).collect();
     let bytes = format!("{folder}\0\0\0\0{}\0{exported}\0\0\0\0\0.", "0022");
     Listing { shell: Shell::Bash, bytes: bytes.into_bytes() }
@@ -30,7 +30,7 @@ pub(super) fn observed(id: &str, changes: &[(&str, Option<&str>, Option<&str>)])
     }
 }
 
-fn finished(id: &str) -> LiveEvent {
+pub(super) fn finished(id: &str) -> LiveEvent {
     let outcome = CommandOutcome { cwd: CWD.into(), env_delta: Vec::new(), ..outcome(Ending::Exited) };
     LiveEvent::CommandFinished { id: id.to_owned(), outcome }
 }

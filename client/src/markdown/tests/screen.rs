@@ -1,21 +1,18 @@
 //! What a terminal shows in the end, and what it is sent on the way.
 
-use std::num::NonZero;
-
 use super::*;
 use crate::ui::{
     ansi::ColorSupport,
     live_area::{Abilities, LiveArea},
+    test_screen::TestScreen,
 };
-
-const SCROLLBACK_ROWS: usize = 20_000;
 
 /// An answer on its way to a terminal.
 struct Answer {
     stream: MarkdownStream,
     area: LiveArea,
     look: Look,
-    terminal: vt100::Parser,
+    terminal: TestScreen,
     sent: Vec<u8>,
 }
 
@@ -28,7 +25,7 @@ impl Answer {
             stream: MarkdownStream::new(columns - 1, None).with_look(look),
             area: LiveArea::new(columns, rows, abilities),
             look,
-            terminal: vt100::Parser::new(size(rows), size(columns), SCROLLBACK_ROWS),
+            terminal: TestScreen::new(columns, rows),
             sent: Vec::new(),
         }
     }
@@ -57,38 +54,17 @@ impl Answer {
     }
 
     fn resize(&mut self, columns: u16, rows: u16) {
-        self.terminal.screen_mut().set_size(size(rows), size(columns));
+        self.terminal.resize(columns, rows);
         self.area.resize(columns, rows);
         self.stream.set_width(columns - 1);
     }
 
-    /// What has scrolled off.
-    fn scrolled_off(&mut self) -> Vec<String> {
-        let screen = self.terminal.screen_mut();
-        let width = screen.size().1.get();
-        screen.set_scrollback(usize::MAX);
-        let count = screen.scrollback();
-        let mut rows = Vec::new();
-        for offset in (1..=count).rev() {
-            screen.set_scrollback(offset);
-            rows.extend(screen.rows(0, width).next());
-        }
-        screen.set_scrollback(0);
-        rows
-    }
-
     /// Everything, without blank rows at the end.
     fn all(&mut self) -> String {
-        let mut rows = self.scrolled_off();
-        let width = self.terminal.screen().size().1.get();
-        rows.extend(self.terminal.screen().rows(0, width));
+        let rows = self.terminal.all_rows();
         let text: Vec<&str> = rows.iter().map(|row| row.trim_end()).collect();
         text.join("\n").trim_end().to_owned()
     }
-}
-
-fn size(count: u16) -> NonZero<u16> {
-    NonZero::new(count).expect("a size of at least one")
 }
 
 /// The text in pieces that end at these bytes.
@@ -221,7 +197,7 @@ proptest! {
         split.finish();
         prop_assert_eq!(split.all(), whole.all());
         let attributes = |answer: &Answer| answer.terminal.screen().state_formatted();
-        if whole.scrolled_off().is_empty() {
+        if whole.terminal.scrolled_off().is_empty() {
             prop_assert_eq!(attributes(&split), attributes(&whole));
         }
     }
@@ -236,14 +212,14 @@ proptest! {
         let mut sizes = sizes.into_iter();
         for piece in pieces(&text, &cuts) {
             answer.push(piece);
-            let before = answer.scrolled_off();
+            let before = answer.terminal.scrolled_off();
             if let Some((columns, rows)) = sizes.next() {
                 // A taller terminal takes rows back onto the screen.
                 let rows = rows.min(answer.terminal.screen().size().0.get());
                 answer.resize(columns, rows);
                 answer.push("");
             }
-            let after = answer.scrolled_off();
+            let after = answer.terminal.scrolled_off();
             let cut = |row: &String| row.chars().take(9).collect::<String>();
             prop_assert!(after.len() >= before.len());
             for (before, after) in before.iter().zip(&after) {

@@ -9,7 +9,7 @@ use ratatui::text::{Line, Span};
 use super::{Card, Look, theme, visible, visible_command};
 use crate::{
     approval::{Offer, Scene},
-    markdown::wrap::{Row, push_text},
+    markdown::wrap::{Row, push_text, row_width, wrap_words},
     ui::input::InputText,
 };
 
@@ -19,7 +19,12 @@ pub enum Answering {
     /// A key is awaited.
     Keys,
     /// Danger: the word `yes` is typed.
-    Confirming(InputText),
+    Confirming {
+        /// What is typed.
+        typed: InputText,
+        /// What the user made of the command.
+        edited: Option<String>,
+    },
     /// The command is changed.
     Editing(InputText),
     /// A word to the model is typed, on the way to no.
@@ -54,21 +59,38 @@ pub fn question(
     width: usize,
     look: Look,
 ) -> Question {
-    let below = |words: &[Span<'_>]| {
+    let below = |note: &str| {
         let mut card = Card::new(request.is_dangerous, width, look);
-        card.words(words);
+        card.rows(wrap_words(&[Span::styled(note.to_owned(), theme::DIM)], card.columns));
         card.into_bottom()
     };
     let typed = |note: &str, prompt: &str, input: &InputText| {
-        let mut lines = below(&[Span::styled(note.to_owned(), theme::DIM)]);
+        let mut lines = below(note);
         let above = lines.len();
         let (rows, (row, column)) = input.layout(prompt, width);
         lines.extend(rows);
         Question { lines, cursor: Some((above + row, column)) }
     };
     match answering {
-        Answering::Keys => Question { lines: below(&keys(request, offer, look)), cursor: None },
-        Answering::Confirming(input) => typed("Type yes and Enter to do it, Esc to go back.", "yes? ", input),
+        Answering::Keys => {
+            let mut card = Card::new(request.is_dangerous, width, look);
+            card.keys(&keys(request, offer));
+            Question { lines: card.into_bottom(), cursor: None }
+        }
+        Answering::Confirming { typed: input, edited } => {
+            let note = "Type yes and Enter to do it, Esc to go back.";
+            let mut question = typed(note, "yes? ", input);
+            if let Some(command) = edited {
+                let mut card = Card::new(true, width, look);
+                card.words(&[Span::styled("Dangerous, as it is now:", theme::DANGER)]);
+                card.command("", &visible_command(command));
+                let mut lines = card.into_middle();
+                question.cursor = question.cursor.map(|(row, column)| (row + lines.len(), column));
+                lines.append(&mut question.lines);
+                question.lines = lines;
+            }
+            question
+        }
         Answering::Editing(input) => {
             typed("Change the command. Enter runs it, Alt-Enter adds a line, Esc goes back.", "$ ", input)
         }
@@ -77,8 +99,8 @@ pub fn question(
         }
         Answering::Keeping(rule) => Question { lines: keeping(rule, scene, width, look), cursor: None },
         Answering::Storing { .. } => {
-            let note = format!("storing it in {}", visible(&scene.rules_name()));
-            Question { lines: below(&[Span::styled(note, theme::DIM)]), cursor: None }
+            let note = format!("Storing it in {}.", visible(&scene.rules_name()));
+            Question { lines: below(&note), cursor: None }
         }
     }
 }
@@ -88,22 +110,22 @@ fn keeping(rule: &Rule, scene: &Scene, width: usize, look: Look) -> Vec<Line<'st
     let mut card = Card::new(false, width, look);
     let place = rule.folder.as_ref().map_or("in every folder".into(), |folder| format!("in {}", scene.short(folder)));
     card.words(&[
-        Span::styled("stores: ", theme::DIM),
+        card.label("stores"),
         Span::raw("allow "),
         Span::styled(format!("`{}`", visible_command(&rule.line())), theme::STRONG),
-        Span::raw(format!(" {place}, in {}", visible(&scene.rules_name()))),
+        Span::raw(format!(" {place}; kept in {}", visible(&scene.rules_name()))),
     ]);
     let mut lines = card.into_middle();
     let mut card = Card::new(false, width, look);
-    card.words(&row(&[("y", "stores it"), ("Esc", "goes back")], false, look));
+    card.keys(&[("y", "stores it"), ("Esc", "goes back")]);
     lines.extend(card.into_bottom());
     lines
 }
 
-/// The keys that mean something for this question, in the order shown.
-#[must_use]
-pub fn keys(request: &ApprovalRequest, offer: &Offer, look: Look) -> Vec<Span<'static>> {
+/// The keys that mean something for this question, in the order shown, and their meanings.
+fn keys(request: &ApprovalRequest, offer: &Offer) -> Vec<(&'static str, &'static str)> {
     let is_plain = matches!(request.subject, ApprovalSubject::LocalServer { .. } | ApprovalSubject::GoOn { .. });
+    let is_change = matches!(request.subject, ApprovalSubject::FileChange { .. });
     let once = match (is_plain, offer.as_one, request.is_dangerous) {
         (true, ..) => "yes",
         (_, true, _) => "all",
@@ -112,7 +134,7 @@ pub fn keys(request: &ApprovalRequest, offer: &Offer, look: Look) -> Vec<Span<'s
     };
     let all = [
         ("y", once, true),
-        ("s", "this session", offer.session),
+        ("s", if is_change { "this file, this session" } else { "this session" }, offer.session),
         ("d", "this folder", offer.folder.is_some()),
         ("a", "always", offer.always.is_some()),
         ("o", "one by one", offer.as_one),
@@ -120,20 +142,34 @@ pub fn keys(request: &ApprovalRequest, offer: &Offer, look: Look) -> Vec<Span<'s
         ("n", if offer.as_one { "none" } else { "no" }, true),
         ("Esc", "stop", true),
     ];
-    let offered: Vec<_> =
-        all.iter().filter(|(.., is_offered)| *is_offered).map(|(key, what, _)| (*key, *what)).collect();
-    row(&offered, request.is_dangerous, look)
+    all.into_iter().filter(|(.., is_offered)| *is_offered).map(|(key, what, _)| (key, what)).collect()
 }
 
-fn row(keys: &[(&str, &str)], is_dangerous: bool, look: Look) -> Vec<Span<'static>> {
+/// Keys with their meanings, as many on a row as fit. None is parted from its meaning, but where a row is narrower than the two.
+#[must_use]
+pub fn key_rows(keys: &[(&str, &str)], is_dangerous: bool, columns: usize, look: Look) -> Vec<Row> {
+    let mut rows = Vec::new();
     let mut row = Row::new();
-    for (key, meaning) in keys {
-        if !row.is_empty() {
-            push_text(&mut row, look.choose(" · ", ", "), theme::DIM);
-        }
+    for (index, (key, meaning)) in keys.iter().enumerate() {
         let key_style = if is_dangerous && *key == "y" { theme::DANGER } else { theme::STRONG };
-        push_text(&mut row, key, key_style);
-        push_text(&mut row, &format!(" {meaning}"), theme::PLAIN);
+        let mut item = vec![Span::styled((*key).to_owned(), key_style)];
+        let comma = if index + 1 < keys.len() { look.choose("", ",") } else { "" };
+        push_text(&mut item, &format!(" {meaning}"), theme::PLAIN);
+        push_text(&mut item, comma, theme::DIM);
+        let separator = if row.is_empty() { "" } else { look.choose(" · ", " ") };
+        if row_width(&row) + row_width(&[Span::raw(separator)]) + row_width(&item) > columns {
+            rows.extend(Some(std::mem::take(&mut row)).filter(|row| !row.is_empty()));
+        } else {
+            push_text(&mut row, separator, theme::DIM);
+        }
+        row.append(&mut item);
     }
-    row
+    rows.push(row);
+    rows.iter().flat_map(|row| wrap_words(row, columns)).collect()
+}
+
+impl Card {
+    fn keys(&mut self, keys: &[(&str, &str)]) {
+        self.rows(key_rows(keys, self.is_dangerous, self.columns, self.look));
+    }
 }

@@ -29,9 +29,12 @@ pub fn touched(
     let mut card = Card::new(request.is_dangerous, width, look);
     match looking {
         Looking::Needless => {}
-        Looking::Until(_) => card.words(&[Span::styled("touches: looking", theme::DIM)]),
+        Looking::Until(_) => card.words(&[card.label("touches"), Span::styled("looking", theme::DIM)]),
         Looking::TooLong => {
-            card.words(&[label("touches"), Span::styled("not known, the disk did not answer in time", theme::WARNING)]);
+            card.words(&[
+                card.label("touches"),
+                Span::styled("not known, the disk did not answer in time", theme::WARNING),
+            ]);
         }
         Looking::Seen(all) => {
             let (cwd, text) = cwd_and_text(request);
@@ -49,7 +52,7 @@ pub fn touched(
         let left = lines.len() - (TOUCHED_ROWS - 1);
         lines.truncate(TOUCHED_ROWS - 1);
         let mut more = Card::new(request.is_dangerous, width, look);
-        more.words(&[Span::styled(format!("and {left} more rows of this kind"), theme::DIM)]);
+        more.words(&[more.label("more"), Span::styled(format!("{left} rows of this kind"), theme::DIM)]);
         lines.extend(more.into_middle().into_iter().take(1));
     }
     lines
@@ -57,10 +60,6 @@ pub fn touched(
 
 fn numbered((index, touched): (usize, &Touched)) -> impl Iterator<Item = (usize, &Note)> {
     touched.notes.iter().map(move |note| (index + 1, note))
-}
-
-fn label(name: &str) -> Span<'static> {
-    Span::styled(format!("{name}: "), theme::DIM)
 }
 
 fn cwd_and_text(request: &ApprovalRequest) -> (Option<&Path>, &str) {
@@ -81,18 +80,20 @@ struct Base<'a> {
 impl Base<'_> {
     fn note(&self, note: &Note, number: &str, card: &mut Card) {
         let row = |card: &mut Card, name: &str, text: String, style: Style| {
-            card.words(&[label(&format!("{number}{name}")), Span::styled(text, style)]);
+            card.words(&[card.label(&format!("{number}{name}")), Span::styled(text, style)]);
         };
         match note {
             Note::Grave(grave) => row(card, "touches", self.grave(grave), theme::DANGER),
             Note::Removes(tally) => {
                 let style = if tally.is_partial { theme::WARNING } else { theme::STRONG };
-                row(card, "touches", counted(tally), style);
                 let is_named = |path: &PathBuf| self.text.contains(&self.path(path));
                 let is_told = tally.named == 1 && tally.examples.iter().all(is_named);
-                if !is_told && !tally.examples.is_empty() {
-                    self.examples(&tally.examples, tally.named, card);
-                }
+                let examples = if is_told { String::new() } else { self.examples(&tally.examples, tally.named) };
+                card.words(&[
+                    card.label(&format!("{number}touches")),
+                    Span::styled(counted(tally), style),
+                    Span::styled(examples, theme::DIM),
+                ]);
             }
             Note::Replaces(files) => {
                 let files: Vec<String> =
@@ -100,7 +101,7 @@ impl Base<'_> {
                 row(card, "replaces", files.join(", "), theme::WARNING);
             }
             Note::Matches { pattern, count: 0, .. } => {
-                row(card, "matches", format!("{} matches nothing", visible(pattern)), theme::WARNING);
+                row(card, "matches", format!("nothing for {}", visible(pattern)), theme::WARNING);
             }
             Note::Matches { pattern, count, examples } => {
                 let shown: Vec<String> = examples.iter().map(|path| self.path(path)).collect();
@@ -111,9 +112,9 @@ impl Base<'_> {
         }
     }
 
-    fn examples(&self, paths: &[PathBuf], count: usize, card: &mut Card) {
+    fn examples(&self, paths: &[PathBuf], count: usize) -> String {
         let shown: Vec<String> = paths.iter().map(|path| self.path(path)).collect();
-        card.words(&[Span::styled(format!("such as {}", listed(&shown, count)), theme::DIM)]);
+        if shown.is_empty() { shown.concat() } else { format!(", such as {}", listed(&shown, count)) }
     }
 
     /// Below the folder of the command without it, else with `~` for the home.

@@ -1,19 +1,15 @@
-use std::num::NonZero;
-
 use proptest::prelude::*;
 
 use super::*;
 use crate::markdown::MarkdownStream;
-use crate::ui::ansi::cut_line;
-
-const SCROLLBACK_ROWS: usize = 5_000;
+use crate::ui::{ansi::cut_line, test_screen::TestScreen};
 
 /// Of most terminals of today.
 const ABILITIES: Abilities =
     Abilities { colors: ColorSupport::Ansi16, look: Look::Glyphs, is_dumb: false, has_links: true, rewraps: true };
 
 struct Screen {
-    parser: vt100::Parser,
+    terminal: TestScreen,
     area: LiveArea,
 }
 
@@ -21,47 +17,21 @@ impl Screen {
     /// A terminal in which something else wrote a line before.
     fn with_prompt(width: u16, height: u16) -> Self {
         let mut screen = Self::new(width, height);
-        screen.parser.process(b"$\r\n");
+        screen.terminal.process(b"$\r\n");
         screen
     }
 
     fn new(width: u16, height: u16) -> Self {
-        Self {
-            parser: vt100::Parser::new(columns(height), columns(width), SCROLLBACK_ROWS),
-            area: LiveArea::new(width, height, ABILITIES),
-        }
+        Self { terminal: TestScreen::new(width, height), area: LiveArea::new(width, height, ABILITIES) }
     }
 
     fn draw(&mut self, above: &[String], area: &[String], cursor: Option<(usize, usize)>) -> Vec<u8> {
         let lines = |texts: &[String]| texts.iter().map(|text| Line::raw(text.clone())).collect::<Vec<_>>();
         let mut out = Vec::new();
         self.area.draw(&lines(above), &lines(area), cursor, &mut out);
-        self.parser.process(&out);
+        self.terminal.process(&out);
         out
     }
-
-    /// Everything ever shown that was not erased, without blank rows at the end.
-    fn all_rows(&mut self) -> Vec<String> {
-        let width = self.parser.screen().size().1.get();
-        let screen = self.parser.screen_mut();
-        screen.set_scrollback(usize::MAX);
-        let count = screen.scrollback();
-        let mut rows = Vec::new();
-        for offset in (1..=count).rev() {
-            screen.set_scrollback(offset);
-            rows.extend(screen.rows(0, width).next());
-        }
-        screen.set_scrollback(0);
-        rows.extend(screen.rows(0, width));
-        while rows.last().is_some_and(String::is_empty) {
-            rows.pop();
-        }
-        rows
-    }
-}
-
-fn columns(count: u16) -> NonZero<u16> {
-    NonZero::new(count).expect("a size of at least one")
 }
 
 fn texts(texts: &[&str]) -> Vec<String> {
@@ -88,23 +58,23 @@ fn every_draw_is_one_synchronized_update() {
 fn the_cursor_is_hidden_unless_asked_for_and_back_after_clear() {
     let mut screen = Screen::new(20, 5);
     screen.draw(&[], &texts(&["one", "two"]), None);
-    assert!(screen.parser.screen().hide_cursor());
+    assert!(screen.terminal.screen().hide_cursor());
     screen.draw(&[], &texts(&["one", "two"]), Some((0, 2)));
-    assert!(!screen.parser.screen().hide_cursor());
-    assert_eq!(screen.parser.screen().cursor_position(), (0, 2));
+    assert!(!screen.terminal.screen().hide_cursor());
+    assert_eq!(screen.terminal.screen().cursor_position(), (0, 2));
     let mut out = Vec::new();
     screen.area.clear(&mut out);
-    screen.parser.process(&out);
-    assert!(!screen.parser.screen().hide_cursor());
-    assert_eq!(screen.parser.screen().cursor_position(), (0, 0));
-    assert_eq!(screen.all_rows(), Vec::<String>::new());
+    screen.terminal.process(&out);
+    assert!(!screen.terminal.screen().hide_cursor());
+    assert_eq!(screen.terminal.screen().cursor_position(), (0, 0));
+    assert_eq!(screen.terminal.all_rows(), Vec::<String>::new());
 }
 
 #[test]
 fn an_area_taller_than_the_screen_shows_its_end() {
     let mut screen = Screen::new(20, 3);
     screen.draw(&texts(&["above"]), &texts(&["1", "2", "3", "4"]), Some((3, 1)));
-    assert_eq!(screen.all_rows(), ["above", "3", "4"]);
+    assert_eq!(screen.terminal.all_rows(), ["above", "3", "4"]);
 }
 
 #[test]
@@ -133,13 +103,24 @@ fn the_cursor_inside_a_rewrapped_row_counts() {
 }
 
 #[test]
+fn a_row_that_gets_much_shorter_is_erased_from_its_start() {
+    let mut area = LiveArea::new(40, 10, ABILITIES);
+    for (row, is_erased) in [("x".repeat(39), false), ("xx".into(), true), ("x".into(), false)] {
+        let mut out = Vec::new();
+        area.draw(&[], &[Line::raw(row.clone()), Line::raw("end")], None, &mut out);
+        let text = String::from_utf8(out).expect("text");
+        assert_eq!(text.contains(&format!("\r\x1b[K{row}")), is_erased, "{text:?}");
+    }
+}
+
+#[test]
 fn a_wider_terminal_keeps_what_is_above() {
     let mut screen = Screen::new(10, 5);
     screen.draw(&texts(&["a", "b"]), &texts(&["area"]), None);
-    screen.parser.screen_mut().set_size(columns(5), columns(30));
+    screen.terminal.resize(30, 5);
     screen.area.resize(30, 5);
     screen.draw(&texts(&["c"]), &texts(&["area, and more of it"]), None);
-    assert_eq!(screen.all_rows(), ["a", "b", "c", "area, and more of it"]);
+    assert_eq!(screen.terminal.all_rows(), ["a", "b", "c", "area, and more of it"]);
 }
 
 #[test]
@@ -161,8 +142,8 @@ fn an_answer_streams_into_the_scrollback_whole() {
             screen.area.draw(&closed, stream.tail(), None, &mut out);
         }
         screen.area.draw(&stream.finish(), &[], None, &mut out);
-        screen.parser.process(&out);
-        let rows: String = screen.all_rows().iter().map(|row| row.trim_end().to_owned() + "\n").collect();
+        screen.terminal.process(&out);
+        let rows: String = screen.terminal.all_rows().iter().map(|row| row.trim_end().to_owned() + "\n").collect();
         assert_eq!(rows, format!("$\n{whole}"), "height {height}");
     }
 }
@@ -199,7 +180,7 @@ proptest! {
             while all.last().is_some_and(String::is_empty) {
                 all.pop();
             }
-            prop_assert_eq!(screen.all_rows(), all);
+            prop_assert_eq!(screen.terminal.all_rows(), all);
         }
     }
 }
@@ -207,10 +188,23 @@ proptest! {
 #[test]
 fn what_another_program_left_does_not_style_the_area() {
     let mut screen = Screen::with_prompt(40, 10);
-    screen.parser.process(b"\x1b[8;7;30;40m");
+    screen.terminal.process(b"\x1b[8;7;30;40m");
     screen.draw(&["above".into()], &["Run this command?".into()], None);
     for row in 1..3 {
-        let cell = screen.parser.screen().cell(row, 0).unwrap();
+        let cell = screen.terminal.screen().cell(row, 0).unwrap();
         assert!(!cell.inverse() && cell.fgcolor() == vt100::Color::Default, "{}", cell.contents());
     }
+}
+
+#[test]
+fn an_emptied_screen_shows_the_area_at_its_top() {
+    let mut screen = Screen::with_prompt(20, 6);
+    screen.draw(&texts(&["one", "two"]), &texts(&["tail", "thinking"]), None);
+    let mut out = Vec::new();
+    screen.area.wipe(&mut out);
+    screen.terminal.process(&out);
+    screen.draw(&[], &texts(&["tail", "thinking"]), None);
+    assert_eq!(screen.terminal.all_rows(), ["tail", "thinking"]);
+    screen.draw(&texts(&["tail is done"]), &texts(&["thinking"]), None);
+    assert_eq!(screen.terminal.all_rows(), ["tail is done", "thinking"]);
 }

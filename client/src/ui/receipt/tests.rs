@@ -40,8 +40,8 @@ fn every_kind_of_change_is_named_and_no_value_is_shown() {
     );
     assert_eq!(
         text(&everything(), 500, Look::Sentences),
-        "Changed: now in ~/src, unset BAR, set FOO_TOKEN, changed PATH, alias ll, unalias -g G, function f, variable x, \
-         set -o noclobber, shopt -u dotglob, umask 0077, directory stack, 1 job"
+        "In the shell: now in ~/src, unset BAR, set FOO_TOKEN, changed PATH, alias ll, unalias -g G, function f, variable x, \
+         set -o noclobber, shopt -u dotglob, umask 0077, directory stack, 1 job."
     );
 }
 

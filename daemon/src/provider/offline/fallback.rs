@@ -14,9 +14,9 @@ const EXAMPLES_PER_TOPIC: usize = 3;
 const MAX_ECHO_BYTES: usize = 120;
 
 const ADD_A_MODEL: &str = "For everything else, add a language model:\n\n\
-    - `export ANTHROPIC_API_KEY=...` or `export OPENAI_API_KEY=...` before you start cohab\n\
-    - or start a local server such as Ollama (it is found on `127.0.0.1:11434`)\n\
-    - or name one: `cohab config set model.provider openai-chat`, with `model.base_url` and `model.name`";
+    - `cohab setup` asks which service, takes your key and tries it\n\
+    - or `export ANTHROPIC_API_KEY=...` or `export OPENAI_API_KEY=...` before you start cohab\n\
+    - or start a local server such as Ollama (it is found on `127.0.0.1:11434`)";
 
 /// What it can do, by topic.
 pub(super) fn overview() -> String {

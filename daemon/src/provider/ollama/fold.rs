@@ -84,8 +84,8 @@ impl LineFold {
         let window = self.context_window_tokens;
         if used.saturating_mul(100) >= window.saturating_mul(FULL_PERCENT) {
             folded.push(Folded::Notice(format!(
-                "the context of {window} tokens is nearly full, and Ollama forgets what does not fit: raise \
-                 `context_window_tokens` under [model], or start a new session"
+                "The context of {window} tokens is nearly full, and Ollama forgets what does not fit: raise \
+                 `context_window_tokens` under [model], or start a new session."
             )));
         }
     }

@@ -16,8 +16,8 @@ const MARKS: &[&str] = &[
 /// A longer text is no call.
 const MAX_CALL_BYTES: usize = 64 * 1024;
 /// What the user is told.
-pub(super) const NOTICE: &str = "the model wrote a tool call as text, and nothing was run: switch on tool calling in its server \
-    (llama.cpp: --jinja, vLLM: --enable-auto-tool-choice) or choose another model";
+pub(super) const NOTICE: &str = "The model wrote a tool call as text, and nothing was run: switch on tool calling in its server \
+    (llama.cpp: --jinja, vLLM: --enable-auto-tool-choice) or choose another model.";
 
 /// Whether there is a call of one of `tools` in `text`.
 pub(super) fn has_call(text: &str, tools: &[String]) -> bool {

@@ -114,6 +114,21 @@ async fn consent_for_the_session_holds_for_this_command_in_this_folder_only() {
 }
 
 #[tokio::test]
+async fn consent_for_the_session_to_a_change_holds_for_further_changes_of_that_file() {
+    let (user, consents) = (user([yes(true), yes(false)]), Consents::default());
+    let gate = gate(ApprovalMode::Ask, &user, &consents);
+    let change = |path: &str, diff: &str, cwd: &str| {
+        let effect = Effect::Write { path: path.into(), diff: diff.into() };
+        PlannedCall { tool: "edit".into(), intent: Intent { title: path.into(), effect }, ..planned("", cwd) }
+    };
+    gate.before_tool(&mut change("/one/a", "+1", "/one")).await.unwrap();
+    gate.before_tool(&mut change("/one/a", "+2", "/two")).await.unwrap();
+    assert_eq!(user.questions.lock().unwrap().len(), 1);
+    gate.before_tool(&mut change("/one/b", "+1", "/one")).await.unwrap();
+    assert_eq!(user.questions.lock().unwrap().len(), 2);
+}
+
+#[tokio::test]
 async fn consent_to_danger_is_never_remembered() {
     let (user, consents) = (user([yes(true), yes(true)]), Consents::default());
     for _ in 0..2 {

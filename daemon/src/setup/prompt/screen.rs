@@ -13,6 +13,8 @@ use super::{
 
 /// Most rows of a list at once.
 const MAX_PAGE: usize = 12;
+/// Below a list.
+const LIST_KEYS: &str = "  ↑ ↓ move · Enter chooses · Esc leaves";
 /// Rows around a list: blank, question, filter, blank, keys, and some to see what was answered before.
 const AROUND_LIST: usize = 9;
 /// So many rows need no filter.
@@ -21,6 +23,8 @@ const MAX_UNFILTERED: usize = 6;
 const MAX_NAME_COLUMNS: usize = 44;
 /// Where the text of a step stands: behind its mark and what it is about.
 const LABEL_COLUMNS: usize = 11;
+/// Longest text below a line, in columns.
+const MAX_HINT: usize = 240;
 /// Most marks for a secret.
 const MAX_MARKS: usize = 32;
 
@@ -76,33 +80,30 @@ impl Screen {
         let filter = if list.filter().is_empty() {
             self.ink(DIM, "  type to filter")
         } else {
-            format!(
-                "  {}{}",
-                self.ink(ACCENT, &one_line(list.filter(), columns.saturating_sub(24))),
-                self.found(list.count())
-            )
+            format!("  {}", self.ink(ACCENT, &one_line(list.filter(), columns.saturating_sub(4))))
         };
         let mut out = self.gap();
         out.push(self.ink(BOLD, &one_line(question, columns - 1)));
         if !list.filter().is_empty() || list.count() > MAX_UNFILTERED {
             out.push(filter);
         }
+        if list.count() == 0 {
+            out.push(self.ink(DIM, &one_line("  Nothing like it. Esc shows all.", columns - 1)));
+        }
         for (place, row) in seen.iter().enumerate() {
             out.push(self.list_row(row, place == current, names, columns));
         }
         out.push(String::new());
         let more = if list.count() > seen.len() { format!(" · {} in all", list.count()) } else { String::new() };
-        out.push(self.ink(DIM, &one_line(&format!("  ↑ ↓ move · Enter chooses · Esc leaves{more}"), columns - 1)));
+        // How many there are goes before how to leave.
+        let more = if LIST_KEYS.width() + more.width() < columns { more } else { String::new() };
+        out.push(self.ink(DIM, &one_line(&format!("{LIST_KEYS}{more}"), columns - 1)));
         out
     }
 
     /// What keeps the live area off the lines above it.
     fn gap(&self) -> Vec<String> {
         if self.is_below_blank { Vec::new() } else { vec![String::new()] }
-    }
-
-    fn found(&self, count: usize) -> String {
-        if count == 0 { self.ink(DIM, "   nothing like it; Esc shows all") } else { String::new() }
     }
 
     fn list_row(&self, row: &Row, is_current: bool, names: usize, columns: usize) -> String {
@@ -161,16 +162,16 @@ impl Screen {
         } else {
             tail(&line.text, room)
         };
-        let below = match complaint {
-            Some(what) => self.ink(BAD, &one_line(&format!("  {what}"), columns - 1)),
-            None => self.ink(DIM, &one_line(&format!("  {hint}"), columns - 1)),
-        };
+        let (style, below) = complaint.map_or((DIM, hint), |what| (BAD, what));
+        let below = wrapped(&format!("  {}", one_line(below, MAX_HINT)), columns.saturating_sub(1), 2);
+        let below = below.iter().map(|row| self.ink(style, row));
         let mut rows = self.gap();
         rows.push(self.ink(BOLD, &one_line(question, columns - 1)));
         rows.push(format!("{} {shown}", self.ink(ACCENT, "❯")));
         let written = rows.len();
-        rows.extend([String::new(), below]);
-        let cursor = format!("\x1b[2A\r\x1b[{}C\x1b[?25h", 2 + shown.width());
+        rows.push(String::new());
+        rows.extend(below);
+        let cursor = format!("\x1b[{}A\r\x1b[{}C\x1b[?25h", rows.len() - written, 2 + shown.width());
         self.draw(&rows, &cursor)?;
         // The cursor stands in what is written now.
         self.drawn_rows = written;

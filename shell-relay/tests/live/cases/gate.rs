@@ -84,6 +84,22 @@ case!(case_106_enter_in_a_search [bash zsh fish fish4] |kind| {
     wait_answer(&mut t);
 });
 
+case!(case_106_enter_behind_a_search [bash]: |kind| {
+    for key in ["\x07", "\x15", "\x01\x0b", "\x05\x15"] {
+        let mut t = Terminal::of(kind);
+        t.line("echo findme");
+        t.events.clear();
+        t.keys("\x12find");
+        t.wait_text("i-search)`find");
+        t.keys(key);
+        t.settle_for(Duration::from_millis(200));
+        t.keys("? why");
+        t.settle_for(Duration::from_millis(200));
+        t.keys("\r");
+        wait_answer(&mut t);
+    }
+});
+
 case!(case_106_enter_under_a_list_of_completions [bash]: |kind| {
     let mut t = Terminal::with(&Options {
         kind,

@@ -43,6 +43,7 @@ mod marks;
 mod nested;
 mod options;
 mod output;
+mod pagers;
 mod programs;
 mod prompts;
 mod redirected;

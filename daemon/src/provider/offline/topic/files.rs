@@ -20,7 +20,8 @@ pub(super) const INTENTS: &[Intent] = &[
         topic: Topic::Files,
         example: "find files named report",
         patterns: &[
-            "find file <name> ?name ?contain ?all ?<place> -word -text -line -folder",
+            "find file <name> ?name ?all ?<place> -word -text -line -folder -contain",
+            "find file name contain <name> ?all ?<place> -word -text -line -folder",
             "file name <name> ?find ?contain ?<place> -line -word -text",
             "where file <name> ?<place>",
             "it file <name> ?<place> ?name",

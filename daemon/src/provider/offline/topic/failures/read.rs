@@ -129,9 +129,9 @@ pub(super) fn library(line: &str) -> Option<&str> {
 pub(super) fn first_error(output: &[String]) -> Option<(String, Option<String>)> {
     let is_error = |line: &str| {
         let lower = line.trim_start().to_ascii_lowercase();
-        let is_summary = ["error: could not compile", "error: aborting", "make: ***", "error: test failed", "npm err!"]
-            .iter()
-            .any(|start| lower.starts_with(start));
+        let summaries =
+            ["error: could not compile", "error: aborting", "make: ***", "error: test failed", "npm err!", "failed ("];
+        let is_summary = summaries.iter().any(|start| lower.starts_with(start));
         !is_summary
             && (lower.starts_with("error")
                 || [
@@ -147,12 +147,14 @@ pub(super) fn first_error(output: &[String]) -> Option<(String, Option<String>)>
                 .any(|part| lower.contains(part))
                 || (lower.starts_with("test ") && lower.ends_with("... failed"))
                 || lower.starts_with("failed ")
+                || lower.starts_with("fail: ")
                 || lower.starts_with("e   "))
     };
     let index = output.iter().position(|line| is_error(line));
     if let Some(index) = index {
-        let place = output[index + 1..].iter().take(3).find(|line| line.trim_start().starts_with("--> "));
-        let place = place.map(|line| line.trim().trim_start_matches("--> ").to_owned());
+        let place = output[index + 1..].iter().take(3).find_map(|line| {
+            ["--> ", "File "].iter().find_map(|start| line.trim().strip_prefix(start)).map(str::to_owned)
+        });
         return Some((output[index].trim().to_owned(), place));
     }
     // Python tells the error last, and where it was right above.
@@ -242,6 +244,12 @@ mod tests {
     #[test]
     fn the_first_error_of_a_compiler_comes_with_its_place() {
         let read = |text: &str| first_error(&text.lines().map(str::to_owned).collect::<Vec<_>>());
+        assert_eq!(
+            read(
+                ".F\n====\nFAIL: test_a (t.A)\n----\nTraceback (most recent call last):\n  File \"t.py\", line 9, in test_a\n    x\nAssertionError: 1 != 2\n\nFAILED (failures=1)"
+            ),
+            Some(("FAIL: test_a (t.A)".into(), Some("\"t.py\", line 9, in test_a".into())))
+        );
         let rust = "   Compiling x\nerror[E0425]: cannot find value `x`\n --> src/main.rs:3:5\n  |\nerror: could not compile `x`";
         assert_eq!(read(rust), Some(("error[E0425]: cannot find value `x`".into(), Some("src/main.rs:3:5".into()))));
         assert_eq!(

@@ -1,0 +1,198 @@
+//! Commands to the assistant itself.
+
+use cohab_protocol::{
+    ContextReport, ContextSection, ErrorSubject, RequestId, SessionAnswer, SessionReply, WireError, WireErrorKind,
+};
+
+use super::*;
+use crate::slash::{
+    COMMANDS,
+    own_output::{Ending as OwnEnding, OwnOutput},
+};
+
+impl Stage {
+    /// This command is entered, and the daemon answers.
+    fn answered(&mut self, line: &str, answer: SessionAnswer) {
+        self.connect();
+        self.enter(line);
+        self.daemon(DaemonMessage::SessionReply(SessionReply { request_id: RequestId(2), answer }));
+    }
+
+    fn entered(&mut self, line: &str) {
+        self.connect();
+        self.enter(line);
+    }
+
+    /// Our own program was run for the line, and ended so.
+    fn printed(&mut self, line: &str, text: &str, ending: OwnEnding) {
+        self.entered(line);
+        self.event(Event::ProgramEnded(OwnOutput { text: text.into(), ending }));
+    }
+
+    fn with_code(&mut self, line: &str) {
+        self.ask("how");
+        self.text(0, "So:\n\n```sh\ncargo clean\ncargo build\n```\n\nThat is all.");
+        self.end(TurnEndReason::Answered);
+        self.enter(line);
+    }
+}
+
+fn identity(model: &str, is_offline: bool) -> Attached {
+    let provider = if is_offline { "offline" } else { "openai-chat" };
+    let origin = if is_offline { "no key is set" } else { "OPENAI_API_KEY" };
+    Attached {
+        session: SessionKey("shell:1".into()),
+        model: ModelIdentity { provider: provider.into(), model: model.into(), origin: origin.into(), is_offline },
+        approval: ApprovalMode::Ask,
+        is_resumed: false,
+        title: None,
+        left: None,
+    }
+}
+
+fn context(window_tokens: Option<u64>) -> SessionAnswer {
+    let sections = [
+        ("system prompt", 912),
+        ("tools", 1_840),
+        ("project notes", 310),
+        ("shell history", 42_000),
+        ("questions", 95),
+        ("answers", 0),
+        ("tool calls", 12),
+        ("tool output", 23_410),
+    ];
+    let section = |(name, tokens): (&str, u64)| ContextSection { name: name.into(), tokens };
+    SessionAnswer::Context(ContextReport { sections: sections.into_iter().map(section).collect(), window_tokens })
+}
+
+#[test]
+fn help_models_modes_and_mistakes() {
+    let states: &[State] = &[
+        ("help", |stage| stage.entered("? /help")),
+        ("a slip", |stage| stage.entered("? /modle gpt-5")),
+        ("an unknown command", |stage| stage.entered("? /frobnicate")),
+        ("words behind a command that takes none", |stage| stage.entered("? /new please")),
+        ("words that a command does not know", |stage| stage.entered("? /approve sometimes")),
+        ("who answers", |stage| stage.answered("? /model", SessionAnswer::Attached(identity("gpt-5", false)))),
+        ("the built-in assistant answers", |stage| {
+            stage.answered("? /model", SessionAnswer::Attached(identity("", true)));
+        }),
+        ("somebody else answers", |stage| {
+            stage.answered("? /model gpt-5", SessionAnswer::Attached(identity("gpt-5", false)));
+        }),
+        ("somebody else than was wanted answers", |stage| {
+            stage.answered("? /model gpt-6", SessionAnswer::Attached(identity("gpt-5", false)));
+        }),
+        ("nobody answers but the built-in assistant", |stage| {
+            stage.answered("? /model gpt-6", SessionAnswer::Attached(identity("", true)));
+        }),
+        ("what runs unasked", |stage| stage.entered("? /approve")),
+        ("approve read-only", |stage| stage.answered("? /approve read-only", SessionAnswer::Done)),
+        ("approve all", |stage| stage.answered("? /approve all", SessionAnswer::Done)),
+    ];
+    insta::assert_snapshot!("commands", seen(states));
+}
+
+#[test]
+fn the_conversation_its_cost_and_its_code() {
+    let states: &[State] = &[
+        ("a new conversation", |stage| stage.answered("? /new", SessionAnswer::Done)),
+        ("nothing to ask again", |stage| stage.answered("? /retry", SessionAnswer::Rewound { question: None })),
+        ("the last question again", |stage| {
+            stage.answered("? /retry", SessionAnswer::Rewound { question: Some("why is it big".into()) });
+        }),
+        ("shorter", |stage| {
+            let (before_tokens, after_tokens) = (60_400, 21_300);
+            stage.answered("? /compact", SessionAnswer::Compacted { before_tokens, after_tokens });
+        }),
+        ("short enough", |stage| {
+            let (before_tokens, after_tokens) = (900, 900);
+            stage.answered("? /compact", SessionAnswer::Compacted { before_tokens, after_tokens });
+        }),
+        ("nothing to shorten", |stage| {
+            let (before_tokens, after_tokens) = (0, 0);
+            stage.answered("? /compact", SessionAnswer::Compacted { before_tokens, after_tokens });
+        }),
+        ("what the model is sent", |stage| stage.answered("? /context", context(Some(128_000)))),
+        ("what the model is sent, without a model", |stage| stage.answered("? /context", context(None))),
+        ("the cost", |stage| {
+            let usage = Usage {
+                input_tokens: Some(1_200),
+                output_tokens: Some(345),
+                cache_read_tokens: Some(40_000),
+                cost_microusd: Some(12_345),
+                is_cost_partial: true,
+                ..Usage::default()
+            };
+            stage.answered("? /cost", SessionAnswer::Usage(usage));
+        }),
+        ("the cost is not known", |stage| {
+            let usage = Usage { input_tokens: Some(1_200), output_tokens: Some(345), ..Usage::default() };
+            stage.answered("? /cost", SessionAnswer::Usage(usage));
+        }),
+        ("nothing was sent", |stage| stage.answered("? /cost", SessionAnswer::Usage(Usage::default()))),
+        ("code is copied", |stage| stage.with_code("? /copy")),
+        ("code with a wrong number", |stage| stage.with_code("? /copy 3")),
+        ("no code", |stage| stage.entered("? /copy")),
+    ];
+    insta::assert_snapshot!("conversation", seen(states));
+}
+
+#[test]
+fn every_command_has_a_screen() {
+    let screens = [
+        include_str!("snapshots/cohab__app__tests__screens__commands__commands.snap"),
+        include_str!("snapshots/cohab__app__tests__screens__commands__conversation.snap"),
+        include_str!("snapshots/cohab__app__tests__screens__commands__programs.snap"),
+        include_str!("snapshots/cohab__app__tests__screens__shell__undo.snap"),
+    ];
+    for command in &COMMANDS {
+        let line = format!("~/src $ ? /{}", command.name);
+        assert!(screens.iter().any(|screens| screens.contains(&line)), "{line}");
+    }
+}
+
+#[test]
+fn programs_of_our_own_and_requests_that_fail() {
+    let states: &[State] = &[
+        ("a program runs", |stage| stage.entered("? /sessions disk")),
+        ("what it printed", |stage| {
+            let text = "a3f9  2 hours ago  ~/src  why is it big, and what can go without harm\n";
+            stage.printed("? /sessions", text, OwnEnding::Exited(0));
+        }),
+        ("it printed nothing", |stage| stage.printed("? /sessions x", "", OwnEnding::Exited(0))),
+        ("it failed in silence", |stage| stage.printed("? /doctor", "", OwnEnding::Exited(3))),
+        ("it took too long", |stage| stage.printed("? /doctor", "ok    terminal", OwnEnding::Ended)),
+        ("it is not there", |stage| {
+            stage.printed("? /doctor", "", OwnEnding::NotStarted("No such file or directory (os error 2)".into()));
+        }),
+        ("it is stopped", |stage| {
+            stage.entered("? /doctor");
+            stage.live(LiveEvent::CancelRequested { is_escape: false });
+        }),
+        ("the daemon is started for it", |stage| stage.enter("? /context")),
+        ("the daemon cannot be reached", |stage| {
+            stage.enter("? /context");
+            let message = "the daemon was started but does not answer".into();
+            stage.event(Event::LinkDown { message, hint: "`cohab daemon logs` may say why".into() });
+        }),
+        ("the daemon is gone", |stage| {
+            stage.entered("? /context");
+            stage.event(Event::LinkLost);
+        }),
+        ("the daemon does not answer", |stage| {
+            stage.entered("? /context");
+            stage.pass(10_000);
+        }),
+        ("the daemon refuses", |stage| {
+            stage.entered("? /compact");
+            stage.daemon(DaemonMessage::Error(WireError {
+                about: ErrorSubject::Request(RequestId(2)),
+                kind: WireErrorKind::Settings,
+                message: "OPENAI_API_KEY is not set".into(),
+                hint: Some("`cohab config check` shows what is wrong".into()),
+            }));
+        }),
+    ];
+    insta::assert_snapshot!("programs", seen(states));
+}

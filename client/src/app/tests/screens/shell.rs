@@ -1,0 +1,185 @@
+//! What the assistant does about the shell itself.
+
+use cohab_protocol::LeftState;
+use cohab_shell_relay::{
+    live::UNDO_PREFIX,
+    runner::RelayError,
+    state::{Item, StateChange, Step},
+};
+
+use super::*;
+
+impl Stage {
+    /// A turn has changed the shell in this way and has ended.
+    fn changed(&mut self, changes: &[(&str, Option<&str>, Option<&str>)]) {
+        self.ask("set it up");
+        self.daemon(step(1, tool("bash", ". ./env")));
+        self.bench.app.options.approval = ApprovalMode::All;
+        self.daemon(execute(". ./env", None));
+        self.command_ran("", 0, changes);
+        self.daemon(step_ended(1, StepOutcome::Done, "exit 0", 5));
+        self.end(TurnEndReason::Answered);
+        self.enter("cohab undo");
+    }
+
+    /// The command of the undo has run: the shell has these variables.
+    fn has(&mut self, variables: &[(&str, &str)]) {
+        self.has_in(CWD, variables);
+    }
+
+    fn has_in(&mut self, folder: &str, variables: &[(&str, &str)]) {
+        let id = format!("{UNDO_PREFIX}{TURN}");
+        let (change, listing) = (StateChange::default(), undo::listing(folder, variables));
+        self.live(LiveEvent::ShellObserved { id: id.clone(), change, listing });
+        self.live(undo::finished(&id));
+        self.live(LiveEvent::AnswerReady);
+    }
+
+    fn join(&mut self, left: Option<LeftState>) {
+        self.connect();
+        self.enter(resume::LINE);
+        self.event(Event::LinkUp(resume::attached(left)));
+    }
+
+    fn way_back_ended(&mut self, status: i32, output: &str) {
+        self.join(Some(resume::left("/srv/shop", &[("NODE_ENV", "dev")])));
+        self.keys("y");
+        self.terminal.process(output.as_bytes());
+        let (id, outcome) = (TURN.to_string(), CommandOutcome { status: Some(status), ..outcome(Ending::Exited) });
+        self.live(LiveEvent::CommandFinished { id, outcome });
+        self.live(LiveEvent::AnswerReady);
+    }
+
+    fn user_ran(&mut self, line: &str, output: &str, status: i32) {
+        self.connect();
+        self.terminal.process(format!("{line}\r\n{output}\r\n").as_bytes());
+        self.live(LiveEvent::UserCommandFinished(UserCommand {
+            line: Some(line.into()),
+            status,
+            cwd: CWD.into(),
+            duration: Duration::ZERO,
+            output_tail: output.into(),
+            output_bytes: 0,
+        }));
+        self.terminal.process(PROMPT);
+        self.live(LiveEvent::PromptReady);
+    }
+}
+
+#[test]
+fn undo() {
+    let states: &[State] = &[
+        ("nothing to undo", |stage| {
+            stage.connect();
+            stage.enter("cohab undo");
+        }),
+        ("nothing to undo, asked by a command", |stage| {
+            stage.connect();
+            stage.enter("? /undo");
+        }),
+        ("undone", |stage| {
+            stage.changed(&[("SIZE", None, Some("41G")), ("EDITOR", Some("vi"), Some("ed"))]);
+            stage.has(&[("SIZE", "41G"), ("EDITOR", "ed")]);
+            stage.has(&[("EDITOR", "vi")]);
+        }),
+        ("changed since, and refused", |stage| {
+            stage.changed(&[("A", Some("1"), Some("2")), ("B", None, Some("2")), ("C", None, Some("2"))]);
+            stage.has(&[("A", "2"), ("B", "mine")]);
+            stage.has(&[("A", "2"), ("B", "mine")]);
+        }),
+        ("the shell does not tell", |stage| {
+            stage.changed(&[("SIZE", None, Some("41G"))]);
+            stage.live(undo::finished(&format!("{UNDO_PREFIX}{TURN}")));
+            stage.live(LiveEvent::AnswerReady);
+        }),
+        ("interrupted", |stage| {
+            stage.changed(&[("SIZE", None, Some("41G"))]);
+            stage.has(&[("SIZE", "41G")]);
+            stage.live(undo::finished(&format!("{UNDO_PREFIX}{TURN}")));
+            stage.live(LiveEvent::AnswerReady);
+        }),
+        ("what lasts", |stage| {
+            stage.ask("set it up");
+            stage.bench.app.options.approval = ApprovalMode::All;
+            stage.daemon(execute("unset -f f", None));
+            let id = CALL.to_string();
+            stage.live(LiveEvent::CommandStarted { id: id.clone() });
+            let step = Step { before: Some(vec![b"{ ls; }".to_vec()]), after: None };
+            let change = StateChange { steps: [(Item::Function("f".into()), step)].into() };
+            stage.live(LiveEvent::ShellObserved { id: id.clone(), change, listing: undo::listing(CWD, &[]) });
+            let outcome = CommandOutcome { cwd: CWD.into(), ..outcome(Ending::Exited) };
+            stage.live(LiveEvent::CommandFinished { id, outcome });
+            stage.live(LiveEvent::AnswerReady);
+            stage.end(TurnEndReason::Answered);
+            stage.enter("cohab undo");
+            stage.has(&[]);
+        }),
+        ("a command that was stopped", |stage| {
+            stage.ask("set it up");
+            stage.bench.app.options.approval = ApprovalMode::All;
+            stage.daemon(execute("cd big; make", None));
+            let id = CALL.to_string();
+            stage.live(LiveEvent::CommandStarted { id: id.clone() });
+            stage.live(LiveEvent::CommandFinished { id, outcome: outcome(Ending::Interrupted) });
+            stage.live(LiveEvent::AnswerReady);
+            stage.enter("cohab undo");
+            stage.has_in("/home/ann/src/big", &[]);
+            stage.has(&[]);
+        }),
+    ];
+    insta::assert_snapshot!("undo", seen(states));
+}
+
+#[test]
+fn an_older_conversation() {
+    let states: &[State] = &[
+        ("it is joined", |stage| stage.join(None)),
+        ("it is waited for, and stopped", |stage| {
+            stage.connect();
+            stage.enter(resume::LINE);
+            stage.live(LiveEvent::CancelRequested { is_escape: false });
+        }),
+        ("the way back is offered", |stage| {
+            stage.join(Some(resume::left("/srv/shop", &[("NODE_ENV", "dev"), ("LANG", "de_DE.UTF-8")])));
+        }),
+        ("the way back is not taken", |stage| {
+            stage.join(Some(resume::left("/srv/shop", &[])));
+            stage.keys("n");
+        }),
+        ("the way back is taken", |stage| stage.way_back_ended(0, "")),
+        ("the way back fails", |stage| {
+            stage.way_back_ended(1, "bash: cd: /srv/shop: No such file or directory\r\n");
+        }),
+        ("the way back does not run", |stage| {
+            stage.join(Some(resume::left("/srv/shop", &[])));
+            stage.keys("y");
+            stage.live(LiveEvent::CommandRefused { id: TURN.to_string(), error: RelayError::ShellGone });
+        }),
+        ("it cannot be joined", |stage| {
+            stage.connect();
+            stage.enter(resume::LINE);
+            let message = "no session begins with \"a3f9\"".into();
+            stage.event(Event::NotJoined { message, hint: "`cohab sessions list` shows them".into() });
+        }),
+    ];
+    insta::assert_snapshot!("resume", seen(states));
+}
+
+#[test]
+fn lines_and_failures() {
+    let states: &[State] = &[
+        ("Escape brings a question back", |stage| {
+            stage.ask("why is it big");
+            stage.live(LiveEvent::CancelRequested { is_escape: true });
+        }),
+        ("a command failed", |stage| stage.user_ran("make all", "make: *** No rule to make target 'all'.", 2)),
+        ("it is asked about", |stage| {
+            stage.user_ran("make all", "make: *** No rule to make target 'all'.", 2);
+            let pressed = LiveEvent::HotkeyPressed { text: String::new(), cwd: CWD.into(), is_command: None };
+            stage.live(pressed);
+            stage.live(LiveEvent::AnswerReady);
+        }),
+        ("a question of several lines", |stage| stage.ask("why does this fail:\n  make all\n  make install")),
+    ];
+    insta::assert_snapshot!("lines", seen(states));
+}
