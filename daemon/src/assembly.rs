@@ -31,7 +31,12 @@ use crate::{
         tokens::estimate_tokens,
         window_size::WindowSources,
     },
-    middleware::window::Window,
+    middleware::{
+        budget,
+        step_rules::Rules,
+        turn_clock::{TurnClock, UnhurriedApprover},
+        window::Window,
+    },
     provider::{
         choice::{Choice, ChoiceError},
         detect::LocalServer,
@@ -67,6 +72,19 @@ pub struct TurnSettings {
     pub tools: Vec<Arc<dyn Tool>>,
     /// How much of conversations is kept; `None` for nothing.
     pub kept: Option<Limits>,
+    /// What stops a turn.
+    pub guards: Guards,
+}
+
+/// What stops a turn, by the user's wish.
+#[derive(Clone, Debug, Default)]
+pub struct Guards {
+    /// What may be spent.
+    pub budget: budget::Limits,
+    /// What becomes of single steps.
+    pub rules: Arc<Rules>,
+    /// Steps in a row without anything new before the user is asked; 0 for any number.
+    pub stalled_steps: u32,
 }
 
 /// Decides who may answer.
@@ -271,6 +289,8 @@ impl Assembler for Assembly {
         let (settings, choice) = self.resolve(&session.variables()).await?;
         let recorder = Arc::clone(&parts.recorder);
         let approver: Arc<dyn Approver> = Arc::new(SessionApprover::new(Arc::clone(&session), parts.turn_id));
+        let clock = Arc::new(TurnClock::start());
+        let approver = Arc::new(UnhurriedApprover::new(approver, Arc::clone(&clock)));
         let approver = Arc::new(RecordingApprover::new(approver, Arc::clone(&recorder)));
         let provider = self.settle(choice, &parts, approver.as_ref()).await;
         recorder.begin(settings.kept, &provider.info());
@@ -284,8 +304,15 @@ impl Assembler for Assembly {
             None => ((self.parts.isolated_shell)(&session.cwd(), &session.environment()), Shell::Bash),
         };
         let runner = Arc::new(RecordingRunner::new(runner, recorder));
-        let around =
-            Around { assembly: self, parts: &parts, settings: &settings, provider: provider.as_ref(), approver, shell };
+        let around = Around {
+            assembly: self,
+            parts: &parts,
+            settings: &settings,
+            provider: provider.as_ref(),
+            approver,
+            clock,
+            shell,
+        };
         let middleware = around.list().await;
         let tools = settings.tools.into_iter().map(|tool| (tool.spec().name, tool)).collect();
         Ok(Agent { provider, tools, middleware, runner, system: SYSTEM_PROMPT.into(), limits: settings.limits })

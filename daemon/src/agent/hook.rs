@@ -63,6 +63,11 @@ pub trait Middleware: Send + Sync {
         Ok(())
     }
 
+    /// How often a call that has failed may be repeated before the model learns of it.
+    fn repeats(&self, _call: &PlannedCall) -> u32 {
+        0
+    }
+
     /// May change a result before the model sees it. Also called for calls that failed, were denied or were cancelled.
     async fn after_tool(&self, _result: &mut ToolResult) {}
 

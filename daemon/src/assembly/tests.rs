@@ -69,6 +69,7 @@ fn assembly(folder: &Path) -> (Assembly, Arc<Counting>, PathBuf) {
                 limits: TurnLimits { model_calls: 1 },
                 tools: Vec::new(),
                 kept: None,
+                guards: Guards::default(),
             })
         }),
         chooser: Arc::clone(&chooser) as _,

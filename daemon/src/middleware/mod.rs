@@ -5,8 +5,12 @@
 //! harmless text), [`meanwhile::Meanwhile`] (what the user ran is told), `safety::gate` (may it run?).
 
 pub mod accounting;
+pub mod budget;
 pub mod checkpoint;
+pub mod last_answer;
 pub mod meanwhile;
 pub mod pause;
+pub mod self_correction;
+pub mod step_rules;
 pub mod turn_clock;
 pub mod window;

@@ -97,7 +97,11 @@ pub struct Gate {
     refused: Mutex<Vec<(Effect, PathBuf, String)>>,
     remembered: Arc<dyn Remembered>,
     decided: Mutex<Vec<Decided>>,
+    must_ask: MustAsk,
 }
+
+/// Why calls of a tool are asked about although they are harmless, if they are.
+pub type MustAsk = Box<dyn Fn(&str) -> Option<String> + Send + Sync>;
 
 impl Gate {
     /// A gate for one turn whose commands `shell` reads. `mode` is asked anew for every call, since the user may change it
@@ -113,7 +117,8 @@ impl Gate {
     ) -> Self {
         let (refused, decided) = (Mutex::default(), Mutex::default());
         let remembered = Arc::new(Nothing);
-        Self { policy, mode, approver, consents, home, shell, refused, remembered, decided }
+        let must_ask = Box::new(|_: &str| None);
+        Self { policy, mode, approver, consents, home, shell, refused, remembered, decided, must_ask }
     }
 
     /// The same gate, which knows what the user allowed for good.
@@ -122,9 +127,20 @@ impl Gate {
         Self { remembered, ..self }
     }
 
+    /// The same gate, which asks about more than the policy does.
+    #[must_use]
+    pub fn that_asks(self, must_ask: MustAsk) -> Self {
+        Self { must_ask, ..self }
+    }
+
     fn judge(&self, call: &PlannedCall) -> Verdict {
         let context = Context::new(&call.cwd, &self.home).in_shell(self.shell);
-        (self.policy)(&call.intent.effect, context)
+        let mut verdict = (self.policy)(&call.intent.effect, context);
+        if let Some(reason) = (self.must_ask)(&call.tool) {
+            verdict.level = verdict.level.max(Level::Ask);
+            verdict.reasons.push(reason);
+        }
+        verdict
     }
 
     /// Whether a rule of the user's allows this command here.

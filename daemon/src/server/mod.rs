@@ -6,7 +6,7 @@
 
 pub mod approver;
 mod connection;
-mod convert;
+pub(crate) mod convert;
 pub mod lease;
 pub mod listener;
 mod requests;

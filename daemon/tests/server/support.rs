@@ -20,7 +20,7 @@ use cohabd::{
             TokenUsage, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec,
         },
     },
-    assembly::{Assembly, Parts, ProviderChooser, TurnSettings},
+    assembly::{Assembly, Guards, Parts, ProviderChooser, TurnSettings},
     lifecycle::{self, Ended},
     provider::{
         choice::{Choice, ChoiceError},
@@ -203,6 +203,7 @@ pub async fn serve(paths: Paths, shutdown: CancellationToken) -> Ended {
         limits: TurnLimits { model_calls: 5 },
         tools: vec![Arc::new(Bash)],
         kept: None,
+        guards: Guards::default(),
     };
     let parts = Parts {
         load_settings: Box::new(move |_, _| Ok(settings.clone())),
