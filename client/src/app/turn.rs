@@ -8,7 +8,7 @@ use std::{
 use cohab_protocol::{CallId, ChunkDelta, ExecuteCommand, ModelIdentity, ResumePoint, StepActivity, TurnId, UserQuery};
 use ratatui::text::Line;
 
-use super::{countdown::Countdown, progress::Progress};
+use super::{countdown::Countdown, pause::Pause, progress::Progress};
 use crate::{
     approval::OpenQuestion,
     markdown::{CodeBlocks, Highlighter, MarkdownStream},
@@ -86,6 +86,8 @@ pub(super) struct Turn {
     /// Steps that are not over, by number.
     steps: Vec<(u32, StepActivity)>,
     pub waiting: Waiting,
+    /// Whether the user holds it.
+    pub pause: Pause,
     /// For the status line.
     pub progress: Progress,
     pub question: Option<OpenQuestion>,
@@ -123,6 +125,7 @@ impl Turn {
             next_step: 0,
             steps: Vec::new(),
             waiting: Waiting::Link,
+            pause: Pause::No,
             progress: Progress::new("", now),
             question: None,
             pending_call: None,

@@ -125,7 +125,8 @@ impl<W: Write> View for ScreenView<W> {
                 above = self.take_text();
                 self.steps.push((started.step, started.activity.clone()));
                 let (activity, approval) = (&started.activity, ApprovalMode::Ask);
-                let status = TurnStatus { activity, step: started.step, elapsed_s: 0, usage: None, approval };
+                let status =
+                    TurnStatus { activity, step: started.step, elapsed_s: 0, usage: None, budget: None, approval };
                 match self.look {
                     Look::Glyphs => self.waiting = Some(status.line(self.width(), self.look)),
                     // What is told once is not painted.

@@ -19,6 +19,10 @@ pub enum Kind {
     Undo,
     /// Asks the last question again.
     Retry,
+    /// Holds the answer that is coming.
+    Pause,
+    /// Lets it go on.
+    Resume,
     /// Shortens the conversation.
     Compact,
     /// Lists conversations.
@@ -49,12 +53,14 @@ pub struct Command {
 }
 
 /// All of them, in the order of the help.
-pub const COMMANDS: [Command; 12] = [
+pub const COMMANDS: [Command; 14] = [
     command("help", "", "list these commands", Kind::Help),
     command("model", "[NAME]", "show or change who answers here", Kind::Model),
     command("new", "", "begin a new conversation", Kind::New),
     command("undo", "", "take back what the last turn changed", Kind::Undo),
     command("retry", "", "ask the last question again", Kind::Retry),
+    command("pause", "", "hold the answer after its step", Kind::Pause),
+    command("resume", "", "let a held answer go on", Kind::Resume),
     command("compact", "", "shorten the conversation", Kind::Compact),
     command("sessions", "[WORDS]", "list or search conversations", Kind::Sessions),
     command("approve", "[ask|read-only|all]", "show or change what runs unasked", Kind::Approve),

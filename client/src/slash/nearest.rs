@@ -16,7 +16,7 @@ const OTHER_NAMES: [(&str, &str); 15] = [
     ("redo", "retry"),
     ("regenerate", "retry"),
     ("reset", "new"),
-    ("resume", "sessions"),
+    ("continue", "resume"),
     ("tokens", "context"),
     ("usage", "cost"),
 ];

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use cohab_protocol::{ApprovalMode, DaemonMessage};
+use cohab_protocol::ApprovalMode;
 use cohab_shell_relay::shell::Shell;
 use jiff::Zoned;
 
@@ -18,7 +18,7 @@ use crate::{
     },
     recording::hooks::{Calls, Proposals},
     safety::{gate::Gate, inbound::Inbound},
-    server::{TurnParts, convert},
+    server::TurnParts,
 };
 
 /// What the behaviour of one turn is made of.
@@ -83,13 +83,13 @@ impl Around<'_> {
     fn pause(&self) -> Pause {
         let (session, turn_id) = (Arc::clone(&self.parts.session), self.parts.turn_id);
         let is_wanted = session.pause();
-        let tell = move |is_paused| session.tell(DaemonMessage::TurnPaused { turn_id, is_paused });
+        let tell = move |is_paused| session.tell_paused(turn_id, is_paused);
         Pause::new(is_wanted, Arc::clone(&self.clock), Box::new(tell))
     }
 
     fn budget(&self) -> Budget {
         let (session, turn_id) = (Arc::clone(&self.parts.session), self.parts.turn_id);
-        let tell = move |gauge| session.tell(convert::budget_used(turn_id, gauge));
+        let tell = move |gauge| session.tell_budget(turn_id, gauge);
         Budget {
             limits: self.settings.guards.budget,
             store: Arc::clone(&self.assembly.parts.store),

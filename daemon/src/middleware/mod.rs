@@ -1,8 +1,12 @@
 //! Behaviour around the loop, one per file.
 //!
-//! Order in a turn, outermost first: [`accounting::Accounting`] (what an answer took is kept), [`window::Window`] (what is sent
-//! fits the model), [`checkpoint::Checkpoint`] (an interrupted turn loses nothing), `safety::inbound` (what tools return is
-//! harmless text), [`meanwhile::Meanwhile`] (what the user ran is told), `safety::gate` (may it run?).
+//! Order in a turn, outermost first: [`pause::Pause`] (the user holds it), [`accounting::Accounting`] (what an answer took is kept),
+//! [`budget::Budget`] (may more be spent?), [`window::Window`] (what is sent
+//! fits the model), [`checkpoint::Checkpoint`] (an interrupted turn loses nothing), [`step_rules::StepRules`] (the user's rules for steps),
+//! `safety::inbound` (what tools return is
+//! harmless text), [`meanwhile::Meanwhile`] (what the user ran is told),
+//! [`self_correction::SelfCorrection`] (a model that is stuck is told, then the user is asked), [`last_answer::LastAnswer`] (why no tool
+//! runs any more), `safety::gate` (may it run?).
 
 pub mod accounting;
 pub mod budget;

@@ -6,7 +6,7 @@
 
 pub mod approver;
 mod connection;
-pub(crate) mod convert;
+mod convert;
 pub mod lease;
 pub mod listener;
 mod requests;

@@ -2,6 +2,7 @@
 
 mod calls;
 mod environment;
+mod limits;
 mod meanwhile;
 
 use std::{
@@ -415,20 +416,6 @@ impl Session {
         if let Some(turn) = state.turn.as_ref().filter(|turn| id.is_none_or(|id| id == turn.id)) {
             turn.cancel.cancel();
         }
-    }
-
-    /// Holds the turn or lets it go on, if it is the one that runs.
-    pub fn pause_turn(&self, id: TurnId, is_paused: bool) {
-        let state = self.lock();
-        if state.turn.as_ref().is_some_and(|turn| turn.id == id) {
-            self.pause.send_replace(is_paused);
-        }
-    }
-
-    /// Whether the user wants the running turn to hold, and every change of it.
-    #[must_use]
-    pub fn pause(&self) -> watch::Receiver<bool> {
-        self.pause.subscribe()
     }
 
     /// Forgets the conversation. False while a turn runs.

@@ -15,6 +15,7 @@ mod init;
 mod install;
 mod keys;
 mod lease;
+mod limits;
 mod offline;
 mod probe;
 mod remembered;

@@ -134,6 +134,8 @@ fn the_conversation_its_cost_and_its_code() {
         ("code is copied", |stage| stage.with_code("? /copy")),
         ("code with a wrong number", |stage| stage.with_code("? /copy 3")),
         ("no code", |stage| stage.entered("? /copy")),
+        ("nothing to hold", |stage| stage.entered("? /pause")),
+        ("nothing is held", |stage| stage.entered("? /resume")),
     ];
     insta::assert_snapshot!("conversation", seen(states));
 }
