@@ -18,6 +18,8 @@ pub const SUBCOMMANDS: &[&str] = &[
     "usage",
     "history",
     "why",
+    "context",
+    "tasks",
     "export",
     "policy",
     "gate",
@@ -31,7 +33,7 @@ pub const SUBCOMMANDS: &[&str] = &[
 
 /// Those that `cohab` hands over to the daemon's program, which owns settings, keys and models; help included.
 pub const HANDED_OVER: &[&str] =
-    &["setup", "models", "config", "probe-model", "usage", "sessions", "history", "why", "export"];
+    &["setup", "models", "config", "probe-model", "usage", "sessions", "history", "why", "context", "tasks", "export"];
 
 /// A terminal assistant that lives in your own shell
 #[derive(Debug, Parser)]
@@ -46,8 +48,8 @@ pub const HANDED_OVER: &[&str] =
     // As tight as it is, it fits a small terminal.
     help_template = "{about}\n{usage-heading} {usage}\n\nCommands:\n{subcommands}\nOptions:\n{options}{after-help}",
     after_help = "Without a command your shell opens here. At its prompt `? question` and Enter\n\
-        asks; Alt-Enter asks with the line as it stands.\n\
-        Also history why export policy gate init man completions shell-check probe-model"
+        asks; Alt-Enter asks with the line as it stands. Also context tasks history\n\
+        why export policy gate init man completions shell-check probe-model"
 )]
 pub struct Cli {
     /// What to do instead of opening the shell.
@@ -127,6 +129,12 @@ pub enum Command {
     /// Show the conversation behind a command of the assistant's
     #[command(hide = true)]
     Why(HandedOverArgs),
+    /// Show what would be sent with the next question, in tokens by section
+    #[command(hide = true)]
+    Context(HandedOverArgs),
+    /// List what conversations still mean to do
+    #[command(hide = true)]
+    Tasks(HandedOverArgs),
     /// Write a turn as a script, a transcript or a recording
     #[command(hide = true)]
     Export(HandedOverArgs),

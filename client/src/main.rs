@@ -103,6 +103,8 @@ fn run(is_login_name: bool, surroundings: Surroundings, args: &[OsString]) -> Ex
             | CliCommand::Sessions(_)
             | CliCommand::History(_)
             | CliCommand::Why(_)
+            | CliCommand::Context(_)
+            | CliCommand::Tasks(_)
             | CliCommand::Export(_),
         ) => hand_over(args),
         Some(CliCommand::Doctor(args)) => block_on(doctor::run(args, paths)),

@@ -26,8 +26,9 @@ use crate::{
     context::{
         fit::spec_tokens,
         model_table::{ModelTable, Prices},
-        project_notes,
-        system_prompt::SYSTEM_PROMPT,
+        report::Fixed,
+        sections::{system_prompt, system_sections},
+        surroundings::Surroundings,
         tokens::estimate_tokens,
         window_size::WindowSources,
     },
@@ -44,9 +45,11 @@ use crate::{
     },
     recording::{RecordingApprover, RecordingRunner},
     safety::{gate::Policy, known_servers::KnownServers},
-    server::{Assembler, Introduction, Outlook, TurnParts, approver::SessionApprover, session::Variables},
+    server::{Assembler, Introduction, TurnParts, approver::SessionApprover, session::Variables},
     shell::fallback::LiveOrIsolated,
     store::{Store, row::ModelKey, sessions::Limits},
+    tasks::Task,
+    tool::session_tools,
 };
 use around::Around;
 
@@ -54,8 +57,8 @@ use around::Around;
 const MAX_KEPT_CHOICES: usize = 8;
 /// A server that was found is looked for again after this time.
 const FOUND_KEEP: Duration = Duration::from_secs(60);
-/// A question waits so long at most for the project's notes: its disk may hang.
-const NOTES_WAIT: Duration = Duration::from_millis(300);
+/// A question waits so long at most for what lies around it: a disk may hang.
+const LOOK_WAIT: Duration = Duration::from_millis(300);
 
 /// What the settings say, as far as a turn needs it.
 #[derive(Clone)]
@@ -269,19 +272,23 @@ impl Assembler for Assembly {
         Ok(Introduction { model: provider.info(), approval: settings.approval })
     }
 
-    async fn outlook(&self, variables: &Variables) -> Result<Outlook, TurnError> {
+    async fn outlook(&self, variables: &Variables, surroundings: &Surroundings) -> Result<Fixed, TurnError> {
         let (settings, choice) = self.resolve(variables).await?;
         let (Choice::Ready(provider) | Choice::AskLocal { provider, .. }) = choice;
         let (window, _, _) = self.window(provider.as_ref(), &settings);
-        let tools = settings.tools.iter().map(|tool| spec_tokens(&tool.spec())).sum();
+        let own = session_tools(&Arc::default(), surroundings, Box::new(|_| ()));
+        let tools = settings.tools.iter().chain(&own).map(|tool| spec_tokens(&tool.spec())).sum();
         let window_tokens = (!provider.info().is_offline).then(|| window.in_use().tokens);
-        Ok(Outlook { system_tokens: estimate_tokens(SYSTEM_PROMPT), tools_tokens: tools, window_tokens })
+        let system = system_sections(&surroundings.standing);
+        let system = system.iter().map(|(name, text)| (*name, estimate_tokens(text))).collect();
+        Ok(Fixed { system, tools_tokens: tools, window_tokens })
     }
 
-    async fn project_notes(&self, cwd: PathBuf) -> Option<String> {
-        let home = self.parts.home.clone();
-        let reading = tokio::task::spawn_blocking(move || project_notes::read(&cwd, &home));
-        timeout(NOTES_WAIT, reading).await.ok()?.ok()?
+    async fn surroundings(&self, cwd: PathBuf) -> Arc<Surroundings> {
+        let (home, settings) = (self.parts.home.clone(), self.paths.config_dir.clone());
+        let looking = tokio::task::spawn_blocking(move || Surroundings::read(&cwd, &home, &settings));
+        let found = timeout(LOOK_WAIT, looking).await.ok().and_then(Result::ok);
+        found.map(Arc::new).unwrap_or_default()
     }
 
     async fn assemble(&self, parts: TurnParts) -> Result<Agent, TurnError> {
@@ -314,8 +321,12 @@ impl Assembler for Assembly {
             shell,
         };
         let middleware = around.list().await;
-        let tools = settings.tools.into_iter().map(|tool| (tool.spec().name, tool)).collect();
-        Ok(Agent { provider, tools, middleware, runner, system: SYSTEM_PROMPT.into(), limits: settings.limits })
+        let recorder = Arc::clone(&parts.recorder);
+        let keep = Box::new(move |tasks: &[Task]| recorder.tasks(tasks));
+        let own = session_tools(session.tasks(), &parts.surroundings, keep);
+        let tools = settings.tools.into_iter().chain(own).map(|tool| (tool.spec().name, tool)).collect();
+        let system = system_prompt(&parts.surroundings.standing);
+        Ok(Agent { provider, tools, middleware, runner, system, limits: settings.limits })
     }
 }
 

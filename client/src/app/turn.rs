@@ -289,8 +289,9 @@ impl Turn {
     /// What is known of a step that is over.
     pub fn step_finished(&mut self, step: u32) -> Option<EndedStep> {
         let index = self.steps.iter().position(|(number, _)| *number == step)?;
-        self.waiting = Waiting::Nothing;
         let (_, activity) = self.steps.remove(index);
+        // Several may be on at once.
+        self.waiting = self.steps.last().map_or(Waiting::Nothing, |(_, open)| Waiting::Step(open.clone()));
         Some(EndedStep { activity, has_echoed: std::mem::take(&mut self.has_echoed), ran_ms: self.ran_ms.take() })
     }
 

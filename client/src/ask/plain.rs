@@ -21,15 +21,18 @@ pub(super) struct PlainView<O, E> {
     err: E,
     sanitizer: Sanitizer,
     ends_line: bool,
-    /// The last call of the model.
-    model_step: Option<u32>,
+    /// Tools at work, as they were told.
+    tools: Vec<(u32, String)>,
+    /// The tool that the last line is about.
+    last_tool: Option<u32>,
     /// Rows of the open question that are printed already.
     shown_question: Option<(ApprovalId, Vec<String>)>,
 }
 
 impl<O: Write, E: Write> PlainView<O, E> {
     pub fn new(out: O, err: E) -> Self {
-        Self { out, err, sanitizer: Sanitizer::default(), ends_line: true, model_step: None, shown_question: None }
+        let sanitizer = Sanitizer::default();
+        Self { out, err, sanitizer, ends_line: true, tools: Vec::new(), last_tool: None, shown_question: None }
     }
 
     fn write_text(&mut self, text: &str) -> io::Result<()> {
@@ -68,21 +71,24 @@ impl<O: Write, E: Write> View for PlainView<O, E> {
             },
             DaemonMessage::StepStarted(started) => {
                 self.end_text()?;
-                match &started.activity {
-                    StepActivity::ToolCall { tool, argument } => write_line(
-                        &mut self.err,
-                        &format!("cohab: {}", one_line(&format!("{tool} {argument}"), COLUMNS)),
-                    ),
-                    StepActivity::ModelCall { .. } => {
-                        self.model_step = Some(started.step);
-                        Ok(())
-                    }
-                }
+                // How a call of the model failed is told by the error at the end.
+                let StepActivity::ToolCall { tool, argument } = &started.activity else { return Ok(()) };
+                let line = one_line(&format!("{tool} {argument}"), COLUMNS);
+                write_line(&mut self.err, &format!("cohab: {line}"))?;
+                self.last_tool = Some(started.step);
+                self.tools.push((started.step, line));
+                Ok(())
             }
-            // How a call of the model failed is told by the error at the end.
-            DaemonMessage::StepFinished(finished) if self.model_step == Some(finished.step) => Ok(()),
-            DaemonMessage::StepFinished(finished) if !finished.summary.is_empty() => {
-                write_line(&mut self.err, &format!("cohab:   {}", one_line(&finished.summary, COLUMNS)))
+            DaemonMessage::StepFinished(finished) => {
+                let Some(index) = self.tools.iter().position(|(step, _)| *step == finished.step) else { return Ok(()) };
+                let (step, line) = self.tools.remove(index);
+                if finished.summary.is_empty() {
+                    return Ok(());
+                }
+                // Of several at work the last line says which.
+                let is_clear = self.last_tool.replace(step) == Some(step);
+                let name = if is_clear { String::new() } else { format!("{line}: ") };
+                write_line(&mut self.err, &format!("cohab:   {name}{}", one_line(&finished.summary, COLUMNS)))
             }
             DaemonMessage::Notice(notice) => {
                 self.end_text()?;
@@ -135,5 +141,32 @@ impl<O: Write, E: Write> View for PlainView<O, E> {
 
     fn finish(&mut self) -> io::Result<()> {
         self.end_text()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cohab_protocol::{StepFinished, StepOutcome, StepStarted, TurnId};
+
+    use super::*;
+
+    #[test]
+    fn tools_that_work_at_once_are_told_apart() {
+        let (mut view, turn_id) = (PlainView::new(Vec::new(), Vec::new()), TurnId(uuid::Uuid::from_u128(7)));
+        let started = |step, argument: &str| {
+            let activity = StepActivity::ToolCall { tool: "read".into(), argument: argument.into() };
+            DaemonMessage::StepStarted(StepStarted { turn_id, step, activity })
+        };
+        let finished = |step, summary: &str| {
+            let (outcome, summary) = (StepOutcome::Done, summary.into());
+            DaemonMessage::StepFinished(StepFinished { turn_id, step, outcome, summary, elapsed_ms: 1 })
+        };
+        let messages = [started(1, "a"), finished(1, "one"), started(2, "b"), started(3, "c"), finished(2, "two")];
+        for message in messages.iter().chain([&finished(3, "three"), &finished(9, "of the model")]) {
+            view.show(message).unwrap();
+        }
+        let told = String::from_utf8(view.err).unwrap();
+        let rows = ["read a", "  one", "read b", "read c", "  read b: two", "  read c: three"];
+        assert_eq!(told, rows.map(|row| format!("cohab: {row}\n")).concat());
     }
 }

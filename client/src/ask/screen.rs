@@ -101,11 +101,21 @@ impl<W: Write> ScreenView<W> {
         usize::from(self.columns).saturating_sub(1).max(1)
     }
 
+    /// What is waited for: the last step that began and has not ended.
+    fn last_open(&self) -> Option<Line<'static>> {
+        let (step, activity) = self.steps.last().filter(|_| self.look == Look::Glyphs)?;
+        Some(status_of(*step, activity).line(self.width(), self.look))
+    }
+
     fn take_text(&mut self) -> Vec<Line<'static>> {
         let width = self.columns.saturating_sub(1).max(1);
         let next = MarkdownStream::new(width, None).with_look(self.look);
         std::mem::replace(&mut self.text, next).finish()
     }
+}
+
+fn status_of(step: u32, activity: &StepActivity) -> TurnStatus<'_> {
+    TurnStatus { activity, step, elapsed_s: 0, usage: None, budget: None, approval: ApprovalMode::Ask }
 }
 
 impl<W: Write> View for ScreenView<W> {
@@ -124,23 +134,23 @@ impl<W: Write> View for ScreenView<W> {
             DaemonMessage::StepStarted(started) => {
                 above = self.take_text();
                 self.steps.push((started.step, started.activity.clone()));
-                let (activity, approval) = (&started.activity, ApprovalMode::Ask);
-                let status =
-                    TurnStatus { activity, step: started.step, elapsed_s: 0, usage: None, budget: None, approval };
                 match self.look {
-                    Look::Glyphs => self.waiting = Some(status.line(self.width(), self.look)),
+                    Look::Glyphs => self.waiting = self.last_open(),
                     // What is told once is not painted.
-                    Look::Sentences => above.extend(status::remark(&status.sentence(), self.width())),
+                    Look::Sentences => {
+                        let sentence = status_of(started.step, &started.activity).sentence();
+                        above.extend(status::remark(&sentence, self.width()));
+                    }
                 }
             }
             DaemonMessage::StepFinished(StepFinished { step, outcome, summary, elapsed_ms, .. }) => {
-                self.waiting = None;
                 if let Some(index) = self.steps.iter().position(|(number, _)| number == step) {
                     let (_, activity) = self.steps.remove(index);
                     let (width, look) = (self.width(), self.look);
                     above.extend(status::step_started(&activity, width).filter(|_| look == Look::Glyphs));
                     above.extend(status::step_finished(&activity, *outcome, summary, *elapsed_ms, width, look));
                 }
+                self.waiting = self.last_open();
             }
             DaemonMessage::TurnEnded(ended) => {
                 let Some(remark) = status::end_remark(ended.reason) else { return Ok(()) };

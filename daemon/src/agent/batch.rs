@@ -1,8 +1,14 @@
-//! The calls of one answer together, before the first of them runs.
+//! The calls of one answer together: shown before the first of them runs, and which of them run at once.
+
+use std::path::Path;
 
 use tokio_util::sync::CancellationToken;
 
-use super::{hook::PlannedCall, port::ToolCall, turn::Agent};
+use super::{
+    hook::PlannedCall,
+    port::{Effect, ToolCall},
+    turn::Agent,
+};
 
 impl Agent {
     /// Shows the middleware what all calls of an answer would do, as of now; each is shown again before it runs.
@@ -29,5 +35,20 @@ impl Agent {
             () = cancel.cancelled() => {}
             () = show => {}
         }
+    }
+
+    /// How many of these run at once: the reads before the first call that may change anything, or just that one. A command counts as a
+    /// change: it may go to another folder, and a shell runs one after the other anyway.
+    pub(super) fn count_at_once(&self, calls: &[ToolCall]) -> usize {
+        if calls.len() < 2 {
+            return calls.len();
+        }
+        let cwd = self.runner.cwd();
+        calls.iter().take_while(|call| self.only_reads(call, &cwd)).count().max(1)
+    }
+
+    fn only_reads(&self, call: &ToolCall, cwd: &Path) -> bool {
+        let (Some(tool), Ok(args)) = (self.tools.get(&call.name), &call.args) else { return false };
+        tool.intent(args, cwd).is_ok_and(|intent| matches!(intent.effect, Effect::Read { .. }))
     }
 }

@@ -303,6 +303,8 @@ pub enum Effect {
         /// Unified diff.
         diff: String,
     },
+    /// Nothing but the session's own notes, or texts that the user keeps for the assistant.
+    Internal,
 }
 
 /// What a tool may use while it runs.

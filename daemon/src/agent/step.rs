@@ -2,8 +2,11 @@
 
 use std::sync::Arc;
 
-use futures::StreamExt;
-use tokio::time::{Duration, Instant};
+use futures::{FutureExt, StreamExt, stream};
+use tokio::{
+    sync::{Mutex, MutexGuard},
+    time::{Duration, Instant},
+};
 use tokio_util::sync::CancellationToken;
 
 use super::{
@@ -20,6 +23,8 @@ use super::{
 const MAX_ANSWER_BYTES: usize = 4 * 1024 * 1024;
 /// Tool calls of one answer, beyond which it counts as broken off.
 const MAX_CALLS_PER_ANSWER: usize = 64;
+/// Tool calls that run at the same time.
+const MAX_CALLS_AT_ONCE: usize = 8;
 /// The result of a call that did not run to its end because the turn was cancelled.
 const CANCELLED: &str = "cancelled by the user";
 /// The result of a call in an answer that the length limit cut.
@@ -53,6 +58,18 @@ struct Called {
     /// How long the tool itself ran; the wait for the user's consent is not counted.
     ran_for: Duration,
 }
+
+/// What came of a call, and whether it could be run at all.
+struct Ran {
+    /// Its number, unless the turn was cancelled before.
+    step: Option<u32>,
+    called: Called,
+    /// What is wrong with it.
+    unusable: Option<String>,
+}
+
+/// Held by the call whose turn it is to be shown and asked about.
+type Turn<'a, 'b> = MutexGuard<'a, &'b mut TurnState>;
 
 impl Called {
     fn of(result: Result<ToolOutput, String>) -> Self {
@@ -212,30 +229,56 @@ impl Agent {
         }
         let mut results = Vec::with_capacity(calls.len());
         let (mut good_calls, mut complaint) = (0, None);
-        for call in calls {
-            let called = if cancel.is_cancelled() {
-                Called::cancelled()
-            } else {
-                let step = state.number_step();
-                let usable = if is_cut { Err(CUT.to_owned()) } else { self.usable(&call) };
-                let called = match usable {
-                    Ok(tool) => {
-                        good_calls += 1;
-                        self.call_tool(step, tool, &call, sink, cancel).await
-                    }
-                    Err(error) => {
-                        announce(step, &call.name, UNUSABLE, sink).await;
-                        complaint = Some(error.clone());
-                        Called::failed(error, StepResult::Failed)
-                    }
-                };
-                let (outcome, summary, elapsed) = (called.outcome, called.summary.clone(), called.ran_for);
-                sink.emit(TurnEvent::StepFinished { step, outcome, summary, elapsed }).await;
-                called
-            };
-            results.push(self.finish(call, called).await);
+        let turn = Mutex::new(state);
+        let mut rest = calls.as_slice();
+        while !rest.is_empty() {
+            let (together, later) = rest.split_at(self.count_at_once(rest));
+            rest = later;
+            let runs: Vec<_> =
+                together.iter().map(|call| self.call_one(call, is_cut, &turn, sink, cancel).boxed()).collect();
+            let mut ended = stream::iter(runs).buffered(MAX_CALLS_AT_ONCE).zip(stream::iter(together));
+            while let Some((ran, call)) = ended.next().await {
+                match ran.unusable {
+                    Some(error) => complaint = Some(error),
+                    None => good_calls += u32::from(ran.step.is_some()),
+                }
+                let called = ran.called;
+                if let Some(step) = ran.step {
+                    let (outcome, summary, elapsed) = (called.outcome, called.summary.clone(), called.ran_for);
+                    sink.emit(TurnEvent::StepFinished { step, outcome, summary, elapsed }).await;
+                }
+                results.push(self.finish(call.clone(), called).await);
+            }
         }
         Record::Tools { results, complaint: complaint.filter(|_| good_calls == 0) }
+    }
+
+    /// Calls that run at once are numbered, shown and asked about one after the other, in their order: each holds `turn` so long.
+    async fn call_one(
+        &self,
+        call: &ToolCall,
+        is_cut: bool,
+        turn: &Mutex<&mut TurnState>,
+        sink: &dyn EventSink,
+        cancel: &CancellationToken,
+    ) -> Ran {
+        let mut turn = turn.lock().await;
+        if cancel.is_cancelled() {
+            return Ran { step: None, called: Called::cancelled(), unusable: None };
+        }
+        let step = turn.number_step();
+        let usable = if is_cut { Err(CUT.to_owned()) } else { self.usable(call) };
+        match usable {
+            Ok(tool) => {
+                let called = self.call_tool(step, tool, call, turn, sink, cancel).await;
+                Ran { step: Some(step), called, unusable: None }
+            }
+            Err(error) => {
+                announce(step, &call.name, UNUSABLE, sink).await;
+                let called = Called::failed(error.clone(), StepResult::Failed);
+                Ran { step: Some(step), called, unusable: Some(error) }
+            }
+        }
     }
 
     fn usable(&self, call: &ToolCall) -> Result<&Arc<dyn Tool>, String> {
@@ -254,6 +297,7 @@ impl Agent {
         step: u32,
         tool: &Arc<dyn Tool>,
         call: &ToolCall,
+        turn: Turn<'_, '_>,
         sink: &dyn EventSink,
         cancel: &CancellationToken,
     ) -> Called {
@@ -271,11 +315,17 @@ impl Agent {
         tokio::select! {
             biased;
             () = cancel.cancelled() => Called::cancelled(),
-            called = self.guarded(tool, &mut planned, cancel) => called,
+            called = self.guarded(tool, &mut planned, turn, cancel) => called,
         }
     }
 
-    async fn guarded(&self, tool: &Arc<dyn Tool>, planned: &mut PlannedCall, cancel: &CancellationToken) -> Called {
+    async fn guarded(
+        &self,
+        tool: &Arc<dyn Tool>,
+        planned: &mut PlannedCall,
+        turn: Turn<'_, '_>,
+        cancel: &CancellationToken,
+    ) -> Called {
         for middleware in &self.middleware {
             match middleware.before_tool(planned).await {
                 Ok(()) => {}
@@ -286,6 +336,7 @@ impl Agent {
                 }
             }
         }
+        drop(turn);
         let context = ToolContext { runner: self.runner.as_ref(), approval: planned.approval.clone(), cancel };
         let started = Instant::now();
         let repeats = self.middleware.iter().map(|middleware| middleware.repeats(planned)).max().unwrap_or(0);

@@ -1,6 +1,7 @@
 //! The command line of `cohabd`, one file per subcommand. `cohab` hands over to it what needs settings, keys or models.
 
 pub mod config;
+pub mod context;
 pub mod definitions;
 pub mod export;
 pub mod history;
@@ -9,6 +10,7 @@ pub mod probe_model;
 mod record;
 pub mod sessions;
 pub mod setup;
+pub mod tasks;
 #[cfg(test)]
 mod testing;
 pub mod usage;
@@ -60,6 +62,10 @@ pub enum Command {
     History(history::HistoryArgs),
     /// Show the conversation behind a command of the assistant's
     Why(why::WhyArgs),
+    /// Show what would be sent with the next question, in tokens by section
+    Context(context::ContextArgs),
+    /// List what conversations still mean to do
+    Tasks(tasks::TasksArgs),
     /// Write a conversation as a script, a transcript or a recording
     Export(export::ExportArgs),
     /// Print this command line as JSON, for the completions and the manual of `cohab`
@@ -87,6 +93,8 @@ impl Command {
             Self::Sessions(args) => sessions::run(&args, paths, &mut io::stdin().lock(), &mut output, &mut errors),
             Self::History(args) => history::run(&args, paths, &mut output, &mut errors),
             Self::Why(args) => why::run(&args, paths, &mut output, &mut errors),
+            Self::Context(args) => context::run(&args, paths, &mut output, &mut errors),
+            Self::Tasks(args) => tasks::run(&args, paths, &mut output, &mut errors),
             Self::Export(args) => export::run(&args, paths, &mut output, &mut errors),
             Self::Who => who::run(paths, &mut output, &mut errors),
             Self::Definitions => {

@@ -11,7 +11,7 @@ use cohab_protocol::Paths;
 use super::{Failure, ModelFlags};
 use crate::{
     agent::port::{Message, ModelProvider, ModelRequest},
-    context::system_prompt::SYSTEM_PROMPT,
+    context::sections::{Standing, system_prompt},
     probe::{self, Show, json::JsonLines, text::Lines},
     provider::choice::Choice,
     safety::known_servers::KnownServers,
@@ -69,7 +69,7 @@ async fn send(prompt: String, args: &ProbeArgs, paths: &Paths, output: &mut dyn 
     let (settings, choice) = wiring::configured_once(paths, &args.model.variables()).await?;
     let provider = agreed(choice, paths)?;
     let request = ModelRequest {
-        system: SYSTEM_PROMPT.into(),
+        system: system_prompt(&Standing::default()),
         messages: vec![Message::User { text: prompt }],
         tools: settings.tools.iter().map(|tool| tool.spec()).collect(),
         allow_tools: true,

@@ -12,7 +12,7 @@ use toml_edit::{Document, DocumentMut, Item, Table, TableLike, Value};
 
 use super::{
     error::{ConfigError, Position},
-    keys::{self, Key},
+    keys::{self, Key, Kind},
     profile, step_rules,
 };
 use crate::file::{self, Expected, FileError};
@@ -88,7 +88,7 @@ impl ConfigFile {
         };
         let mut problems = Vec::new();
         self.check_table(document.as_table(), "", &mut problems);
-        self.check_profile(document.as_table(), &mut problems);
+        self.check_profiles(document.as_table(), &mut problems);
         problems.extend(self.rules_problem());
         problems.sort_by_key(|problem| problem.position.map(|position| (position.line, position.column)));
         problems
@@ -156,16 +156,21 @@ impl ConfigFile {
         Some(ConfigError::new(&self.path, error.message()).at(position).key(step_rules::TABLE))
     }
 
-    /// The fault that `profile` names none that is there.
-    fn check_profile(&self, table: &Table, problems: &mut Vec<ConfigError>) {
-        let Some((key, item)) = table.get_key_value("profile") else { return };
-        let Some(name) = item.as_str().filter(|name| profile::is_name(name)) else { return };
+    /// The faults that a setting names a profile that is not there.
+    fn check_profiles(&self, table: &Table, problems: &mut Vec<ConfigError>) {
         let profiles = table.get(profile::TABLE).and_then(Item::as_table_like);
         let known: Vec<&str> = profiles.iter().flat_map(|table| table.iter()).map(|(name, _)| name).collect();
-        if !known.contains(&name) {
-            let position = self.position(key.span().map(|span| span.start));
-            let fault = ConfigError::new(&self.path, format!("there is no profile `{name}`")).at(position);
-            problems.push(fault.key("profile").hint(profile::advice(name, &known)));
+        let naming = keys::KEYS.iter().filter(|key| matches!(key.kind, Kind::Profile | Kind::Profiles));
+        let of_models = naming.map(|key| key.name.to_string());
+        let of_profiles = known.iter().map(|name| format!("{}.fallback", profile::table(Some(name))));
+        for full in of_models.chain(of_profiles) {
+            let Some((names, offset)) = named(table, &full) else { continue };
+            let is_missing = |name: &&String| profile::is_name(name) && !known.contains(&name.as_str());
+            for name in names.iter().filter(is_missing) {
+                let fault = ConfigError::new(&self.path, format!("there is no profile `{name}`"));
+                let fault = fault.at(self.position(offset)).key(&full);
+                problems.push(fault.hint(profile::advice(name, &known)));
+            }
         }
     }
 
@@ -228,9 +233,20 @@ impl ConfigFile {
     }
 }
 
+/// The names that a setting of this full name holds, one or several, and where it stands.
+fn named(root: &Table, full: &str) -> Option<(Vec<String>, Option<usize>)> {
+    let (tables, leaf) = full.rsplit_once('.').map_or(("", full), |(tables, leaf)| (tables, leaf));
+    let mut parts = tables.split('.').filter(|part| !part.is_empty());
+    let table = parts.try_fold(root as &dyn TableLike, |table, part| table.get(part)?.as_table_like())?;
+    let (key, item) = table.get_key_value(leaf)?;
+    let several = item.as_array().into_iter().flatten().filter_map(Value::as_str);
+    let names = item.as_str().into_iter().chain(several).map(str::to_owned).collect();
+    Some((names, key.span().map(|span| span.start)))
+}
+
 /// The fault, with its hint, that an address is a path, which only `scripted` has.
 fn stray_path(key: &Key, value: &Value, siblings: &dyn TableLike) -> Option<(String, String)> {
-    let path = value.as_str().filter(|text| key.kind == keys::Kind::Address && text.starts_with('/'))?;
+    let path = value.as_str().filter(|text| key.kind == Kind::Address && text.starts_with('/'))?;
     let provider = siblings.get("provider").and_then(Item::as_str);
     (provider != Some("scripted")).then(|| {
         let message = format!("`{}` is a path, {path:?}, which only the provider `scripted` has", key.name);

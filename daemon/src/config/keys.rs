@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use toml_edit::Value;
+use toml_edit::{Array, Value};
 
 use super::profile;
 use crate::provider::choice;
@@ -48,6 +48,8 @@ pub enum Kind {
     Address,
     /// Name of a profile.
     Profile,
+    /// Names of profiles, in their order.
+    Profiles,
     /// One of these words.
     Word(&'static [&'static str]),
     /// A whole number from the first to the second.
@@ -56,6 +58,8 @@ pub enum Kind {
     Flag,
 }
 
+/// Most profiles that stand in for one.
+const FALLBACKS_MAX: usize = 8;
 /// One hour, the longest time limit of a request, in milliseconds.
 const HOUR_MS: i64 = 3_600_000;
 
@@ -101,6 +105,12 @@ pub static KEYS: &[Key] = &[
         "How much the model thinks before it answers; without it what the model does by itself",
     ),
     key("model.retries", Kind::Whole(0, 20), None, "How often a failed request is repeated"),
+    key(
+        "model.fallback",
+        Kind::Profiles,
+        None,
+        "Profiles that answer in its place, in this order, while its service does not",
+    ),
     key("model.timeouts.connect_ms", Kind::Whole(1, HOUR_MS), None, "Time limit to connect, in milliseconds"),
     key(
         "model.timeouts.headers_ms",
@@ -115,6 +125,22 @@ pub static KEYS: &[Key] = &[
         None,
         "Longest time without a piece of the answer, in milliseconds",
     ),
+    key("tiers.low", Kind::Profile, None, "Profile of the model for short and simple questions; without it as ever"),
+    key("tiers.medium", Kind::Profile, None, "Profile of the model for what is neither simple nor hard"),
+    key(
+        "tiers.high",
+        Kind::Profile,
+        None,
+        "Profile of the model for long and hard questions, and when another one gets nowhere",
+    ),
+    key("roles.compactor", Kind::Profile, None, "Profile of the model that shortens conversations"),
+    key("roles.namer", Kind::Profile, None, "Profile of the model that names conversations"),
+    key("roles.judge", Kind::Profile, None, "Profile of the model that judges answers"),
+    key("roles.orchestrator", Kind::Profile, None, "Reserved: the profile of a later role"),
+    key("roles.team_lead", Kind::Profile, None, "Reserved: the profile of a later role"),
+    key("roles.engineer", Kind::Profile, None, "Reserved: the profile of a later role"),
+    key("roles.reviewer", Kind::Profile, None, "Reserved: the profile of a later role"),
+    key("roles.narrator", Kind::Profile, None, "Reserved: the profile of a later role"),
     key(
         "approval.mode",
         Kind::Word(&["ask", "read-only", "all"]),
@@ -311,6 +337,7 @@ impl Key {
         let value = match self.kind {
             Kind::Whole(..) => text.parse::<i64>().map_or_else(|_| Value::from(text), Value::from),
             Kind::Flag => text.parse::<bool>().map_or_else(|_| Value::from(text), Value::from),
+            Kind::Profiles => text.split([',', ' ']).filter(|name| !name.is_empty()).collect::<Array>().into(),
             _ => Value::from(text),
         };
         self.check(&value)?;
@@ -328,7 +355,10 @@ impl Kind {
             Self::Word(words) => text.is_some_and(|text| words.contains(&text)),
             Self::Provider => text.is_some_and(|text| choice::provider_names().contains(&text)),
             Self::Address => text.filter(is_sane).is_some_and(|text| text.starts_with('/') || is_service_url(text)),
-            Self::Profile => text.is_some_and(|text| text == profile::DEFAULT || profile::is_name(text)),
+            Self::Profile => text.is_some_and(is_profile),
+            Self::Profiles => value.as_array().is_some_and(|names| {
+                names.len() <= FALLBACKS_MAX && names.iter().all(|name| name.as_str().is_some_and(is_profile))
+            }),
             Self::Text => text.filter(is_sane).is_some_and(|text| !text.trim().is_empty()),
             Self::Path => text.filter(is_sane).is_some_and(|text| text.starts_with('/') || text.starts_with("~/")),
             Self::Prefix => text
@@ -352,6 +382,7 @@ impl Kind {
                 "a URL as `https://host/v1` or `http://127.0.0.1:8080/v1`; for `scripted` an absolute path".into()
             }
             Self::Profile => "the name of a profile".into(),
+            Self::Profiles => format!("a list of up to {FALLBACKS_MAX} names of profiles"),
             Self::Path => "an absolute path or one that begins with `~/`".into(),
             Self::Prefix => format!("at most {PREFIX_MAX_CHARS} characters without blanks"),
             Self::Word(words) => one_of(words),
@@ -365,6 +396,10 @@ impl Kind {
 /// Whether `text` is the URL of a service: `http` or `https`, with a host.
 pub(crate) fn is_service_url(text: &str) -> bool {
     reqwest::Url::parse(text).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.host_str().is_some())
+}
+
+fn is_profile(text: &str) -> bool {
+    text == profile::DEFAULT || profile::is_name(text)
 }
 
 fn one_of(words: &[&str]) -> String {

@@ -23,6 +23,7 @@ pub use self::{
 };
 use crate::{
     context::model_table::ModelTable,
+    jobs::{RoleSettings, TierSettings},
     middleware::{budget, step_rules::Rules},
     provider::settings::ModelSettings,
     store::sessions::Limits,
@@ -38,6 +39,10 @@ pub struct Settings {
     pub model: ModelSettings,
     /// `[profiles.NAME]`.
     pub profiles: BTreeMap<String, ModelSettings>,
+    /// `[tiers]`.
+    pub tiers: TierSettings,
+    /// `[roles]`.
+    pub roles: RoleSettings,
     /// `[approval]`.
     pub approval: ApprovalSettings,
     /// `[limits]`.

@@ -1,4 +1,5 @@
 use super::*;
+use crate::jobs::{Role, Tier};
 
 fn settings(text: &str) -> Settings {
     toml::from_str(text).expect("settings")
@@ -48,4 +49,18 @@ fn names_are_plain_words() {
     }
     assert_eq!(as_model("profiles.work.timeouts.connect_ms").as_deref(), Some("model.timeouts.connect_ms"));
     assert_eq!((as_model("profiles"), as_model("profiles.a b.name"), as_model("profilesx.a")), (None, None, None));
+}
+
+#[test]
+fn tiers_roles_and_fallbacks_name_profiles() {
+    let settings = settings(
+        "[model]\nfallback = ['home']\n[tiers]\nlow = 'home'\n[roles]\ncompactor = 'home'\n[profiles.home]\n[profiles.work]",
+    );
+    assert_eq!(settings.tiers.profile(Tier::Low), Some("home"));
+    assert_eq!(settings.roles.get(&Role::Compactor).map(String::as_str), Some("home"));
+    assert_eq!(settings.model_of(None).unwrap().fallback, ["home"]);
+    assert!(
+        settings.model_of(Some("work")).unwrap().fallback.is_empty(),
+        "what a profile falls back to it says itself"
+    );
 }

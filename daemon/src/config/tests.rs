@@ -78,7 +78,7 @@ fn example(kind: Kind) -> String {
     match kind {
         Kind::Text | Kind::EnvName => "X".into(),
         Kind::Path | Kind::Address => "/bin/sh".into(),
-        Kind::Profile => "default".into(),
+        Kind::Profile | Kind::Profiles => "default".into(),
         Kind::Provider => "scripted".into(),
         Kind::Prefix => "??".into(),
         Kind::Word(words) => words[words.len() - 1].into(),
@@ -104,7 +104,7 @@ fn every_key_of_the_table_is_understood() {
 
 #[test]
 fn every_field_of_the_settings_is_in_the_table() {
-    for table in ["model", "model.timeouts", "approval", "limits", "log"] {
+    for table in ["model", "model.timeouts", "tiers", "approval", "limits", "log"] {
         let error = toml::from_str::<Settings>(&format!("[{table}]\nno_such_key = 1")).unwrap_err();
         let (_, expected) = error.message().split_once("expected").expect("the names of the fields");
         let fields = expected.split('`').skip(1).step_by(2);
@@ -131,7 +131,7 @@ fn profiles_have_the_keys_of_the_model() {
             ":4:1: `profiles.work.retries` must be a whole number from 0 to 20, not \"many\"",
             ":5:16: unknown key `profiles.work.wire` / the keys of `[profiles.work]` are `provider`, `base_url`, `name`, \
              `api_key_env`, `key_command`, `api_key`, `key_store`, `max_output_tokens`, `context_window_tokens`, \
-             `reasoning_effort`, `retries`",
+             `reasoning_effort`, `retries`, `fallback`",
         ]
     );
     assert_eq!(
@@ -386,4 +386,24 @@ proptest! {
         prop_assert_eq!(i64::from(settings.limits.steps_per_turn), steps);
         prop_assert!(both.starts_with("# c\n"));
     }
+}
+
+#[test]
+fn profiles_that_are_named_must_be_there() {
+    assert_eq!(
+        faults(
+            "[model]\nfallback = ['wrk', 'default']\n[tiers]\nlow = 'x'\n[profiles.work]\nfallback = ['work', 'y']\n"
+        ),
+        [
+            ":2:1: there is no profile `wrk` / did you mean `work`? profiles: `work`, `default`",
+            ":4:1: there is no profile `x` / profiles: `work`, `default`",
+            ":6:1: there is no profile `y` / profiles: `work`, `default`",
+        ]
+    );
+    assert_eq!(
+        faults("[model]\nfallback = 3\n"),
+        [":2:1: `model.fallback` must be a list of up to 8 names of profiles, not 3"]
+    );
+    let file = set("[profiles.a]\n[profiles.b]\n", "model.fallback", "a, b").unwrap();
+    assert!(file.contains("fallback = [\"a\", \"b\"]"), "{file}");
 }

@@ -2,12 +2,18 @@
 
 pub mod compact;
 pub mod fit;
+pub mod git_state;
+pub mod identity_files;
 pub mod learned;
 pub mod meanwhile;
 pub mod model_table;
 pub mod outline;
 pub mod project_notes;
 pub mod query;
-pub mod system_prompt;
+pub mod report;
+pub mod sections;
+pub mod skills;
+pub mod surroundings;
+pub mod text_file;
 pub mod tokens;
 pub mod window_size;

@@ -1,16 +1,16 @@
 //! What the model is sent, by kind, in estimated tokens. Pure.
 
+use std::collections::BTreeMap;
+
 use super::{fit::message_tokens, query, tokens::estimate_tokens};
 use crate::agent::port::Message;
 
 /// The parts of a conversation, in estimated tokens.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outline {
-    /// What the projects' repositories say to assistants.
-    pub project_notes: u64,
-    /// What the user ran in the shell.
-    pub shell_history: u64,
-    /// Questions, with where they were asked and what was piped in.
+    /// What goes along with questions, by the tag of its section.
+    sections: BTreeMap<&'static str, u64>,
+    /// The user's own words.
     pub questions: u64,
     /// The model's words, and what it keeps of its thoughts.
     pub answers: u64,
@@ -32,7 +32,14 @@ impl Outline {
     /// All of it.
     #[must_use]
     pub fn total(&self) -> u64 {
-        self.project_notes + self.shell_history + self.questions + self.answers + self.tool_calls + self.tool_output
+        let sections: u64 = self.sections.values().sum();
+        sections + self.questions + self.answers + self.tool_calls + self.tool_output
+    }
+
+    /// Of the section with this tag.
+    #[must_use]
+    pub fn section(&self, tag: &str) -> u64 {
+        self.sections.get(tag).copied().unwrap_or(0)
     }
 
     fn add(&mut self, message: &Message) {
@@ -40,14 +47,12 @@ impl Outline {
         match message {
             Message::User { text } => {
                 let mut rest = total;
-                for (tag, part) in query::parts(text) {
-                    let place = match tag {
-                        "shell-history" => &mut self.shell_history,
-                        "project-notes" => &mut self.project_notes,
-                        _ => continue,
-                    };
+                let mut parts = query::parts(text);
+                // The last one is the question.
+                parts.pop();
+                for (tag, part) in parts {
                     let tokens = estimate_tokens(part).min(rest);
-                    *place += tokens;
+                    *self.sections.entry(tag).or_default() += tokens;
                     rest -= tokens;
                 }
                 self.questions += rest;
@@ -73,11 +78,9 @@ mod tests {
 
     #[test]
     fn each_part_is_counted_once_and_as_what_it_is() {
-        let environment =
-            Environment { cwd: "/".into(), shell: None, os: "linux".into(), date: String::new(), columns: 80 };
+        let environment = Environment { cwd: "/".into(), os: "linux".into(), columns: 80, ..Environment::default() };
         let notes = Some("use tabs, never spaces, in every file of this project");
-        let text =
-            Query { environment, history: &[], project_notes: notes, piped_input: None, question: "why" }.to_text();
+        let text = Query { environment, project_notes: notes, question: "why", ..Query::default() }.to_text();
         let args = serde_json::json!({"command": "ls -l"}).as_object().cloned().unwrap();
         let call = ToolCall { id: "1".into(), name: "bash".into(), args: Ok(args) };
         let result = ToolResult { call_id: "1".into(), tool: "bash".into(), content: "a b c".into(), is_error: false };
@@ -92,8 +95,8 @@ mod tests {
         ];
         let outline = Outline::of(&messages);
         assert_eq!(outline.total(), messages.iter().map(message_tokens).sum::<u64>());
-        assert!(outline.project_notes > 10 && outline.questions > 5, "{outline:?}");
+        assert!(outline.section("project-notes") > 10 && outline.questions > 2, "{outline:?}");
         assert!(outline.answers > 0 && outline.tool_calls > 0 && outline.tool_output > 0, "{outline:?}");
-        assert_eq!(outline.shell_history, 0);
+        assert!(outline.section("environment") > 5 && outline.section("shell-history") == 0);
     }
 }

@@ -1,6 +1,11 @@
-use std::os::unix::fs::symlink;
+use std::{fs, os::unix::fs::symlink, path::PathBuf};
 
 use super::*;
+use crate::context::surroundings::root_of;
+
+fn read(cwd: &Path, home: &Path) -> Option<String> {
+    super::read(&root_of(&cwd.canonicalize().ok()?, home), &mut Vec::new())
+}
 
 /// A home with a project in it, links resolved.
 struct Place {

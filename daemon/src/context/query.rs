@@ -7,7 +7,12 @@
 //! os: linux x86_64
 //! date: 2026-11-20
 //! columns: 120
+//! git: branch `main` at 0123456789, root /home/ann/project
+//! project: Rust (Cargo.toml)
 //! </environment>
+//! <runtime>
+//! time, platform, release, session and channels, a line each
+//! </runtime>
 //! <shell-history>
 //! $ cargo test
 //! exit 101 in /home/ann/project after 3.2s
@@ -16,6 +21,7 @@
 //! <project-notes>
 //! what the repository says to assistants; not if the conversation holds it already
 //! </project-notes>
+//! <project-identity>, <project-skills>, <tasks>, <tone>: as their files in `sections/` say
 //! <piped-input>
 //! ...
 //! </piped-input>
@@ -36,51 +42,59 @@ use std::{
 use cohab_shell_relay::sanitize::sanitize;
 use regex::Regex;
 
-use crate::safety;
+use super::{git_state::GitState, sections};
+use crate::{agent::port::Message, safety, tasks::Task};
 
 /// Shell events that are kept and told.
 pub const MAX_HISTORY_EVENTS: usize = 10;
-/// All output in the history, together.
-const HISTORY_OUTPUT_BYTES: usize = 24 * 1024;
 /// Output of one command that failed.
 pub const FAILED_OUTPUT_BYTES: usize = 8 * 1024;
 /// Output of one command that went well.
 pub const OUTPUT_BYTES: usize = 1024;
-/// Longest line of a command in the history.
-const LINE_BYTES: usize = 2 * 1024;
+/// Tag of what the user typed.
+const QUESTION: &str = "question";
 
-const ZSH: &str = "zsh. What the `bash` tool runs is read by zsh, not bash: `$name` is not split into words, a pattern that \
-matches no file is an error unless it is quoted, and arrays begin at 1";
+static TAGS: LazyLock<Regex> = LazyLock::new(|| tags_pattern(""));
+static ESCAPED_TAGS: LazyLock<Regex> = LazyLock::new(|| tags_pattern(r"\\"));
 
-const FISH: &str = "fish. What the `bash` tool runs is read by fish, not bash: `&&`, `||`, `$(...)`, `NAME=value command` and \
-`export NAME=value` work, but write `set name value` for `name=value`, `$status` for `$?`, `if ...; end` and `for ...; end` \
-without `then`, `do`, `done` or `fi`, and `bash -c '...'` for here-documents, `[[ ]]`, `${...}` and subshells";
-
-#[expect(clippy::expect_used, reason = "a constant pattern")]
-static TAGS: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)<(\s*/?\s*(?:environment|shell-history|project-notes|piped-input|question)\b)")
-        .expect("the pattern is valid")
-});
-
-#[expect(clippy::expect_used, reason = "a constant pattern")]
-static ESCAPED_TAGS: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)<\\(\s*/?\s*(?:environment|shell-history|project-notes|piped-input|question)\b)")
-        .expect("the pattern is valid")
-});
+#[expect(clippy::expect_used, reason = "constant patterns")]
+fn tags_pattern(escape: &str) -> Regex {
+    let tags: Vec<&str> = sections::tags().map(|(tag, _)| tag).collect();
+    Regex::new(&format!(r"(?i)<{escape}(\s*/?\s*(?:{}|{QUESTION})\b)", tags.join("|"))).expect("the pattern is valid")
+}
 
 /// Where the user is.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Environment {
     /// Working directory of the shell.
     pub cwd: PathBuf,
     /// Name of the live shell, if there is one.
     pub shell: Option<String>,
-    /// Operating system and architecture.
+    /// Operating system, as people call it.
     pub os: String,
     /// `YYYY-MM-DD`.
     pub date: String,
     /// Width of the terminal.
     pub columns: u16,
+    /// State of the repository around it.
+    pub git: Option<GitState>,
+    /// What kind of project it is in.
+    pub project: Vec<String>,
+}
+
+/// What the agent runs in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Runtime {
+    /// Now, in UTC, to the minute.
+    pub time: String,
+    /// Operating system and architecture.
+    pub platform: String,
+    /// Of cohab.
+    pub version: &'static str,
+    /// Name of the session.
+    pub session: String,
+    /// Kinds of sessions with a client, and how many of each.
+    pub channels: Vec<(String, usize)>,
 }
 
 /// A command that the user ran.
@@ -99,14 +113,22 @@ pub struct PastCommand {
 }
 
 /// Everything a question is asked with.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Query<'a> {
     /// Where.
     pub environment: Environment,
+    /// In what.
+    pub runtime: Option<Runtime>,
     /// What happened before, oldest first.
     pub history: &'a [PastCommand],
     /// What the project's repository says to assistants.
     pub project_notes: Option<&'a str>,
+    /// What the workspace's identity files say.
+    pub project_identity: Option<&'a str>,
+    /// What skills the workspace offers.
+    pub project_skills: Option<&'a str>,
+    /// What the session means to do.
+    pub tasks: &'a [Task],
     /// Text that was piped in.
     pub piped_input: Option<&'a str>,
     /// What the user typed.
@@ -118,24 +140,39 @@ impl Query<'_> {
     #[must_use]
     pub fn to_text(&self) -> String {
         let mut text = String::new();
-        block(&mut text, "environment", &self.environment.to_text());
-        block(&mut text, "shell-history", &history_text(self.history));
-        block(&mut text, "project-notes", self.project_notes.unwrap_or_default());
-        block(&mut text, "piped-input", self.piped_input.unwrap_or_default());
+        for (tag, content) in sections::asked_sections(self) {
+            block(&mut text, tag, &content);
+        }
         let question = escape_tags(&sanitize(self.question));
-        let _ = write!(text, "<question>\n{}\n</question>", question.trim());
+        let _ = write!(text, "<{QUESTION}>\n{}\n</{QUESTION}>", question.trim());
         text
+    }
+
+    /// Leaves out what the conversation tells already: the project's words, if the last ones of their kind in it are these. So
+    /// providers' caches hold.
+    pub fn forget_told(&mut self, conversation: &[Message]) {
+        for (tag, text) in [
+            ("project-notes", &mut self.project_notes),
+            ("project-identity", &mut self.project_identity),
+            ("project-skills", &mut self.project_skills),
+        ] {
+            let Some(content) = *text else { continue };
+            let (mut block_text, open) = (String::new(), format!("<{tag}>\n"));
+            block(&mut block_text, tag, content);
+            let mut told = told(conversation);
+            if told.find(|told| told.contains(&open)).is_some_and(|told| told.contains(&block_text)) {
+                *text = None;
+            }
+        }
     }
 }
 
-/// What of `notes` the next question must tell: nothing if the last notes in the conversation, whose messages of the user are
-/// `told`, newest first, are these. What was told is not told again, so that providers' caches hold.
-#[must_use]
-pub fn untold<'a>(notes: Option<&'a str>, mut told: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let mut block_text = String::new();
-    block(&mut block_text, "project-notes", notes?);
-    let is_told = told.find(|text| text.contains("<project-notes>\n")).is_some_and(|text| text.contains(&block_text));
-    notes.filter(|_| !is_told)
+/// The user's messages, newest first.
+fn told(messages: &[Message]) -> impl Iterator<Item = &str> {
+    messages.iter().rev().filter_map(|message| match message {
+        Message::User { text } => Some(text.as_str()),
+        _ => None,
+    })
 }
 
 /// The parts of a user message: tag and text, tags included, in their order. What stands in no block counts as
@@ -144,7 +181,7 @@ pub fn untold<'a>(notes: Option<&'a str>, mut told: impl Iterator<Item = &'a str
 pub fn parts(text: &str) -> Vec<(&'static str, &str)> {
     let mut parts = Vec::new();
     let mut rest = text;
-    for tag in ["environment", "shell-history", "project-notes", "piped-input"] {
+    for (tag, _) in sections::tags() {
         let close = format!("\n</{tag}>\n");
         if rest.starts_with(&format!("<{tag}>\n"))
             && let Some(end) = rest.find(&close)
@@ -154,7 +191,7 @@ pub fn parts(text: &str) -> Vec<(&'static str, &str)> {
             rest = after;
         }
     }
-    parts.push(("question", rest));
+    parts.push((QUESTION, rest));
     parts
 }
 
@@ -164,19 +201,6 @@ pub fn words(text: &str) -> String {
     let question = parts(text).pop().map_or("", |(_, rest)| rest);
     let inner = question.strip_prefix("<question>\n").and_then(|rest| rest.strip_suffix("\n</question>"));
     ESCAPED_TAGS.replace_all(inner.unwrap_or(question), "<$1").into_owned()
-}
-
-impl Environment {
-    fn to_text(&self) -> String {
-        let shell = match self.shell.as_deref() {
-            Some("zsh") => ZSH,
-            Some("fish") => FISH,
-            Some(name) => name,
-            None => "none, commands run in a shell of their own, bash or sh",
-        };
-        let Self { os, date, columns, .. } = self;
-        format!("cwd: {}\nshell: {shell}\nos: {os}\ndate: {date}\ncolumns: {columns}", one_line(&self.cwd))
-    }
 }
 
 fn block(text: &mut String, tag: &str, content: &str) {
@@ -191,33 +215,13 @@ pub(super) fn escape_tags(text: &str) -> String {
 }
 
 /// A path in one line, whatever it is made of.
-fn one_line(path: &Path) -> String {
-    path.to_string_lossy().chars().map(|c| if c.is_control() { '?' } else { c }).collect()
+pub(super) fn one_line_path(path: &Path) -> String {
+    one_line(&path.to_string_lossy())
 }
 
-/// What the next question tells of these commands.
-#[must_use]
-pub fn history_text(history: &[PastCommand]) -> String {
-    let mut budget_bytes = HISTORY_OUTPUT_BYTES;
-    let recent = &history[history.len().saturating_sub(MAX_HISTORY_EVENTS)..];
-    // The newest matter most, so they take from the budget first.
-    let mut entries: Vec<String> = recent.iter().rev().map(|past| entry_text(past, &mut budget_bytes)).collect();
-    entries.reverse();
-    entries.concat()
-}
-
-fn entry_text(past: &PastCommand, budget_bytes: &mut usize) -> String {
-    let line = past.line.as_deref().map_or("(unknown command)", str::trim);
-    let mut text = format!("$ {}\n", safety::head(line, LINE_BYTES).replace('\n', "\n> "));
-    let seconds = past.duration.as_secs_f64();
-    let _ = writeln!(text, "exit {} in {} after {seconds:.1}s", past.exit_code, one_line(&past.cwd));
-    let wish = if past.exit_code == 0 { OUTPUT_BYTES } else { FAILED_OUTPUT_BYTES };
-    let output = last_lines(past.output_tail.trim_end(), wish.min(*budget_bytes));
-    *budget_bytes -= output.len();
-    for line in output.lines() {
-        let _ = writeln!(text, "    {line}");
-    }
-    text
+/// A text in one line, whatever it is made of.
+pub(super) fn one_line(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
 }
 
 /// The last whole lines of `text` that fit, or the end of its only line.

@@ -35,6 +35,8 @@ pub struct ModelSettings {
     pub reasoning_effort: Option<ReasoningEffort>,
     /// How often a failed request is repeated; with 0 an empty or cut answer is not asked for again either.
     pub retries: Option<u32>,
+    /// Profiles that answer in its place, in this order, while its service does not.
+    pub fallback: Vec<String>,
     /// Time limits.
     pub timeouts: TimeoutSettings,
     /// The profile that says all this, if it is not `[model]` by itself.

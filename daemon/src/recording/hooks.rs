@@ -27,22 +27,26 @@ impl Middleware for Proposals {
         let beforehand = self.0.take_beforehand(&call.intent.effect);
         let open = OpenCall {
             call: noted(call, beforehand.unwrap_or(Approval::Refused)),
+            is_allowed: false,
             is_kept: false,
             was_asked: beforehand.is_some(),
             is_running: false,
             ran: CallResult::default(),
         };
-        self.0.state().call = Some(open);
+        let mut state = self.0.state();
+        state.current.clone_from(&call.call_id);
+        state.calls.insert(call.call_id.clone(), open);
         Ok(())
     }
 
     async fn after_tool(&self, result: &mut ToolResult) {
-        let Some(open) = self.0.state().call.take() else {
+        let Some(open) = self.0.state().calls.remove(&result.call_id) else {
             // Nothing that a tool could be called with.
             return;
         };
         if !open.is_kept {
-            self.0.keep(Event::Call(Call { approval: Approval::Refused, ..open.call }));
+            let approval = if open.is_allowed { open.call.approval } else { Approval::Refused };
+            self.0.keep(Event::Call(Call { approval, ..open.call }));
         }
         let mut ran = open.ran;
         if ran.cwd.is_none() {
@@ -85,12 +89,16 @@ impl Middleware for Calls {
         };
         let kept = {
             let mut state = self.recorder.state();
-            let Some(open) = state.call.as_mut() else { return Ok(()) };
+            let Some(open) = state.calls.get_mut(&call.call_id) else { return Ok(()) };
             let approval = if open.was_asked { open.call.approval } else { unasked };
             let now = noted(call, approval);
             let was_changed = now.command != open.call.command;
             let proposed = if was_changed { open.call.command.take() } else { None };
             open.call = Call { proposed, ..now };
+            open.is_allowed = true;
+            if matches!(call.intent.effect, Effect::Read { .. }) {
+                return Ok(());
+            }
             open.is_kept = true;
             open.call.clone()
         };
@@ -102,7 +110,7 @@ impl Middleware for Calls {
 fn noted(call: &PlannedCall, approval: Approval) -> Call {
     let command = match &call.intent.effect {
         Effect::RunCommand { command } => Some(sanitize(command)),
-        Effect::Read { .. } | Effect::Write { .. } => None,
+        Effect::Read { .. } | Effect::Write { .. } | Effect::Internal => None,
     };
     Call {
         tool: call.tool.clone(),

@@ -6,6 +6,7 @@ mod ports;
 mod session;
 
 use std::{
+    collections::BTreeMap,
     path::PathBuf,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
@@ -29,6 +30,7 @@ use crate::{
         Archive, Entry, Limits, TITLE_MAX_CHARS,
         event::{Approval, Call, CallResult, Event, OUTPUT_TAIL_BYTES, TEXT_BYTES},
     },
+    tasks::Task,
 };
 
 /// How a turn begins.
@@ -61,17 +63,27 @@ struct State {
     is_on: bool,
     text: String,
     reasoning: String,
-    /// The call that is on, until its result is known.
-    call: Option<OpenCall>,
+    /// The calls that are on, by their ids, until their results are known.
+    calls: BTreeMap<String, OpenCall>,
+    /// The one that came last: calls are asked about one after the other, and a command runs alone.
+    current: String,
     /// What was decided about calls that come later.
     beforehand: Vec<(Effect, Approval)>,
     /// Messages that are kept.
     saved: usize,
 }
 
+impl State {
+    fn current(&mut self) -> Option<&mut OpenCall> {
+        self.calls.get_mut(&self.current)
+    }
+}
+
 struct OpenCall {
     call: Call,
-    /// Its event is kept: the user or the policy allowed it.
+    /// The user or the policy allowed it.
+    is_allowed: bool,
+    /// Its event is kept. That of a call beside which others run waits for its result, so that the two stand together.
     is_kept: bool,
     was_asked: bool,
     /// Its command was begun, and nothing was told of its end: it may have done anything.
@@ -126,6 +138,14 @@ impl TurnRecorder {
         self.keep(Event::Question { text: question, cwd, shell: self.opening.shell.clone(), piped_bytes });
     }
 
+    /// The session means to do this now.
+    pub fn tasks(&self, tasks: &[Task]) {
+        if self.is_on() {
+            let session = self.opening.session.clone();
+            self.archive.keep(Entry::Tasks { session, tasks: tasks.to_vec() });
+        }
+    }
+
     /// What the turn builds on.
     pub fn history(&self, messages: &[Message]) {
         self.save(0, messages);
@@ -162,7 +182,7 @@ impl TurnRecorder {
 
     fn asked(&self, question: &ApprovalQuestion, answer: &ApprovalAnswer) {
         let (decision, note) = decision(answer);
-        if let Some(open) = self.state().call.as_mut() {
+        if let Some(open) = self.state().current() {
             open.was_asked = true;
             open.call.approval = decision;
         }
@@ -194,7 +214,7 @@ impl TurnRecorder {
     }
 
     fn set_running(&self, is_running: bool) {
-        if let Some(open) = self.state().call.as_mut() {
+        if let Some(open) = self.state().current() {
             open.is_running = is_running;
         }
     }
@@ -203,7 +223,7 @@ impl TurnRecorder {
         if outcome.mode == Mode::Live {
             self.session.shell_changed(outcome);
         }
-        if let Some(open) = self.state().call.as_mut() {
+        if let Some(open) = self.state().current() {
             open.ran = CallResult {
                 output: tail(&sanitize(&outcome.output), OUTPUT_TAIL_BYTES).to_owned(),
                 is_error: false,
@@ -251,6 +271,7 @@ fn subject(subject: &ApprovalSubject) -> String {
         ApprovalSubject::Effect { tool, effect: Effect::Read { path } | Effect::Write { path, .. } } => {
             format!("{tool} {}", path.display())
         }
+        ApprovalSubject::Effect { tool, effect: Effect::Internal } => tool.clone(),
         ApprovalSubject::LocalServer { url, server, .. } => format!("ask {server} at {url}"),
         ApprovalSubject::GoOn { what } => format!("go on: {what}"),
     };

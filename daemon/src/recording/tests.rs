@@ -186,6 +186,35 @@ async fn who_agreed_to_a_call_is_told_apart() {
     assert_eq!(asked.count(), 2);
 }
 
+#[tokio::test]
+async fn calls_that_run_at_once_are_told_apart() {
+    let bench = Bench::new();
+    bench.begin();
+    let (outer, inner) =
+        (Proposals(Arc::clone(&bench.recorder)), Calls::new(Arc::clone(&bench.recorder), Box::new(|| true)));
+    for id in ["a", "b", "c"] {
+        let intent = Intent { title: id.into(), effect: Effect::Read { path: id.into() } };
+        let wanted = ToolCall { id: id.into(), name: "read".into(), args: Ok(serde_json::Map::new()) };
+        let mut call = PlannedCall::new(&wanted, serde_json::Map::new(), intent, "/".into());
+        outer.before_tool(&mut call).await.expect("it only notes");
+        if id != "c" {
+            inner.before_tool(&mut call).await.expect("it only notes");
+        }
+    }
+    for id in ["a", "b", "c"] {
+        let content = format!("of {id}");
+        let mut result = ToolResult { call_id: id.into(), tool: "read".into(), content, is_error: id == "c" };
+        outer.after_tool(&mut result).await;
+    }
+    let told = |event| match event {
+        Event::Call(call) => Some(format!("{} {:?}", call.title, call.approval)),
+        Event::Result(result) => Some(result.output),
+        _ => None,
+    };
+    let told: Vec<String> = bench.events().into_iter().filter_map(told).collect();
+    assert_eq!(told, ["a NotNeeded", "of a", "b NotNeeded", "of b", "c Refused", "of c"]);
+}
+
 /// A shell whose commands never end.
 struct Endless;
 

@@ -44,6 +44,7 @@ pub fn standard_policy(effect: &Effect, context: Context<'_>) -> Verdict {
         Effect::RunCommand { command } => assess_line(command, context.with_files(&FileSystem)),
         Effect::Read { path } => assess_read(path, context),
         Effect::Write { path, .. } => assess_write(path, context),
+        Effect::Internal => Verdict { level: Level::Allow, reasons: Vec::new() },
     }
 }
 

@@ -45,6 +45,10 @@ pub fn approval_subject(subject: ApprovalSubject, cwd: &Path, mode: wire::RunMod
         ApprovalSubject::Effect { tool, effect: Effect::Write { path, diff } } => {
             wire::ApprovalSubject::FileChange { tool, path: path.into(), diff }
         }
+        // The gate allows it; a policy that does not has nothing to show but its name.
+        ApprovalSubject::Effect { tool, effect: Effect::Internal } => {
+            wire::ApprovalSubject::FileRead { tool, path: cwd.into() }
+        }
         ApprovalSubject::LocalServer { url, server, model } => {
             wire::ApprovalSubject::LocalServer { url, server, model }
         }

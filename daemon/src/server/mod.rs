@@ -5,6 +5,7 @@
 //! hostile harms its own session at most.
 
 pub mod approver;
+mod asking;
 mod connection;
 mod convert;
 pub mod lease;
@@ -17,7 +18,7 @@ mod timeline;
 mod turn_task;
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeMap, HashMap},
     path::PathBuf,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
@@ -36,6 +37,7 @@ use crate::{
         Agent, TurnError,
         port::{EventSink, ModelInfo},
     },
+    context::{report::Fixed, surroundings::Surroundings},
     recording::TurnRecorder,
     store::sessions::Archive,
 };
@@ -70,21 +72,10 @@ pub trait Assembler: Send + Sync {
     ///
     /// # Errors
     /// `TurnError::Settings` when the settings are wrong.
-    async fn outlook(&self, variables: &Variables) -> Result<Outlook, TurnError>;
+    async fn outlook(&self, variables: &Variables, surroundings: &Surroundings) -> Result<Fixed, TurnError>;
 
-    /// What the project around this folder says to assistants, if it is told soon.
-    async fn project_notes(&self, cwd: PathBuf) -> Option<String>;
-}
-
-/// What is sent beside a conversation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Outlook {
-    /// Of the system prompt, estimated.
-    pub system_tokens: u64,
-    /// Of all tools, estimated.
-    pub tools_tokens: u64,
-    /// What the model takes; `None` where there is none.
-    pub window_tokens: Option<u64>,
+    /// What lies around this folder; nothing if that is not known soon.
+    async fn surroundings(&self, cwd: PathBuf) -> Arc<Surroundings>;
 }
 
 /// Who would answer.
@@ -106,6 +97,8 @@ pub struct TurnParts {
     pub sink: Arc<dyn EventSink>,
     /// Keeps what happens.
     pub recorder: Arc<TurnRecorder>,
+    /// What lies around the question.
+    pub surroundings: Arc<Surroundings>,
 }
 
 /// Where the daemon keeps things, for people.
@@ -215,6 +208,16 @@ impl Daemon {
         let session = Arc::new(Session::new(key.clone()));
         sessions.insert(key.clone(), Arc::clone(&session));
         Some(session)
+    }
+
+    /// Kinds of sessions with a client, and how many of each. The kind is what a name begins with.
+    fn channels(&self) -> Vec<(String, usize)> {
+        let mut channels = BTreeMap::new();
+        for session in self.sessions().values().filter(|session| session.detached_since().is_none()) {
+            let kind = session.key().0.split(':').next().unwrap_or_default().to_owned();
+            *channels.entry(kind).or_default() += 1;
+        }
+        channels.into_iter().collect()
     }
 
     /// Whether a client is at the session of this name.

@@ -6,14 +6,19 @@ use cohab_protocol::{
     ContextReport, ContextSection, RequestId, SessionAction, SessionAnswer, WireError, WireErrorKind,
 };
 
-use super::{Daemon, Outlook, connection::request_error, convert, resume, session::Session};
+use super::{
+    Daemon,
+    asking::{self, Asked},
+    connection::request_error,
+    convert, resume,
+    session::Session,
+};
 use crate::{
     agent::port::Message,
     context::{
         compact::compact,
-        outline::Outline,
-        query::{history_text, untold, words},
-        tokens::estimate_tokens,
+        query::words,
+        report::{Row, rows},
     },
 };
 
@@ -72,34 +77,14 @@ fn rewind(messages: &mut Vec<Message>) -> Option<String> {
     })
 }
 
-/// The user's messages, newest first.
-pub fn told(messages: &[Message]) -> impl Iterator<Item = &str> {
-    messages.iter().rev().filter_map(|message| match message {
-        Message::User { text } => Some(text.as_str()),
-        _ => None,
-    })
-}
-
 async fn context(daemon: &Daemon, session: &Session, id: RequestId) -> Result<ContextReport, WireError> {
     let failed = |error| request_error(id, convert::error_kind(&error), error.to_string(), error.hint());
-    let Outlook { system_tokens, tools_tokens, window_tokens } =
-        daemon.assembler.outlook(&session.variables()).await.map_err(failed)?;
-    let notes = daemon.assembler.project_notes(session.cwd()).await;
-    let messages = session.conversation().lock().unwrap_or_else(PoisonError::into_inner).clone();
-    let outline = Outline::of(&messages);
-    // What the next question would add.
-    let notes = untold(notes.as_deref(), told(&messages)).map_or(0, estimate_tokens);
-    let history = estimate_tokens(&history_text(&session.history()));
-    let sections = [
-        ("system prompt", system_tokens),
-        ("tools", tools_tokens),
-        ("project notes", outline.project_notes + notes),
-        ("shell history", outline.shell_history + history),
-        ("questions", outline.questions),
-        ("answers", outline.answers),
-        ("tool calls", outline.tool_calls),
-        ("tool output", outline.tool_output),
-    ];
-    let section = |(name, tokens): (&str, u64)| ContextSection { name: name.to_owned(), tokens };
-    Ok(ContextReport { sections: sections.into_iter().map(section).collect(), window_tokens })
+    let surroundings = daemon.assembler.surroundings(session.cwd()).await;
+    let fixed = daemon.assembler.outlook(&session.variables(), &surroundings).await.map_err(failed)?;
+    let mut messages = session.conversation().lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let next = asking::question(daemon, session, &surroundings, &messages, &Asked::nothing(session.cwd()));
+    messages.push(Message::User { text: next });
+    let section = |row: Row| ContextSection { name: row.name.to_owned(), tokens: row.tokens };
+    let sections = rows(&fixed, &messages).into_iter().map(section).collect();
+    Ok(ContextReport { sections, window_tokens: fixed.window_tokens })
 }

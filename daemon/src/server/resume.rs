@@ -50,6 +50,8 @@ fn take(session: &Session, stored: Stored) {
     if conversation.is_empty() {
         *conversation = messages;
         session.record().go_on_from(stored.left);
+        // They were refused by nobody when they were kept.
+        let _ = session.tasks().replace(stored.tasks);
     }
 }
 
@@ -57,6 +59,8 @@ fn take(session: &Session, stored: Stored) {
 pub fn forget(archive: &Archive, session: &Session) {
     session.record().restore_once();
     archive.keep(Entry::Conversation { session: session.key().to_string(), from: 0, messages: Vec::new() });
+    let _ = session.tasks().replace(Vec::new());
+    archive.keep(Entry::Tasks { session: session.key().to_string(), tasks: Vec::new() });
 }
 
 /// What `attach` asks to go on with: its name takes the place of the start of its id.

@@ -4,6 +4,7 @@ mod calls;
 mod environment;
 mod limits;
 mod meanwhile;
+mod named;
 
 use std::{
     collections::{BTreeMap, HashMap, VecDeque},
@@ -26,6 +27,7 @@ use calls::PendingCall;
 pub use calls::{OpenApproval, OpenCall, Progress};
 use environment::KnownEnvironment;
 use meanwhile::Untold;
+use named::Named;
 
 use super::{
     convert,
@@ -38,6 +40,7 @@ use crate::{
     middleware::checkpoint::Conversation,
     recording::SessionRecord,
     safety::gate::Consents,
+    tasks::TaskBoard,
 };
 
 /// A client that lost its connection may come back within this time before what waits for it is given up.
@@ -63,6 +66,8 @@ pub struct Session {
     record: Arc<SessionRecord>,
     /// Whether the user wants the running turn to hold.
     pause: watch::Sender<bool>,
+    tasks: Arc<TaskBoard>,
+    named: Named,
 }
 
 struct State {
@@ -132,6 +137,8 @@ impl Session {
             consents: Consents::default(),
             record: Arc::default(),
             pause: watch::Sender::new(false),
+            tasks: Arc::default(),
+            named: Named::default(),
         }
     }
 
@@ -155,6 +162,18 @@ impl Session {
     #[must_use]
     pub fn record(&self) -> &Arc<SessionRecord> {
         &self.record
+    }
+
+    /// What it means to do.
+    #[must_use]
+    pub fn tasks(&self) -> &Arc<TaskBoard> {
+        &self.tasks
+    }
+
+    /// What was told of files that cannot be used.
+    #[must_use]
+    pub fn named(&self) -> &Named {
+        &self.named
     }
 
     /// What may be done again without a question.

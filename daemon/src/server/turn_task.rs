@@ -5,21 +5,24 @@ use std::{
     sync::{Arc, PoisonError},
 };
 
-use cohab_protocol::{
-    DaemonMessage, MAX_PIPED_INPUT_BYTES, MAX_QUERY_BYTES, TurnEnded, Usage, UserQuery, WireError, WireErrorKind,
-};
+use cohab_protocol::{DaemonMessage, MAX_QUERY_BYTES, TurnEnded, Usage, UserQuery, WireError, WireErrorKind};
 use futures::FutureExt;
 use tokio_util::sync::CancellationToken;
 
-use super::{Daemon, TurnParts, convert, requests, resume, session::Session, sink::SessionSink};
+use super::{
+    Daemon, TurnParts,
+    asking::{self, Asked},
+    convert, resume,
+    session::Session,
+    sink::SessionSink,
+};
 use crate::{
-    agent::{StopReason, TurnError, TurnState},
-    context::{
-        fit::fit,
-        query::{Environment, Query, untold},
+    agent::{
+        StopReason, TurnError, TurnState,
+        port::{EventSink as _, TurnEvent},
     },
+    context::fit::fit,
     recording::{Opening, RecordingSink, TurnRecorder},
-    safety::cut_middle,
 };
 
 /// A conversation is kept up to about this size between turns.
@@ -78,8 +81,17 @@ async fn answer(
     let sink = SessionSink::new(Arc::clone(session), query.turn_id, cancel.clone());
     let sink = Arc::new(RecordingSink::new(sink, Arc::clone(&recorder)));
     let (turn_id, sink_of_parts) = (query.turn_id, Arc::clone(&sink) as _);
-    let parts =
-        TurnParts { session: Arc::clone(session), turn_id, sink: sink_of_parts, recorder: Arc::clone(&recorder) };
+    let surroundings = daemon.assembler.surroundings(query.cwd.to_path_buf()).await;
+    if let Some(notice) = session.named().notice(&surroundings.skipped) {
+        sink.emit(TurnEvent::Notice(notice)).await;
+    }
+    let parts = TurnParts {
+        session: Arc::clone(session),
+        turn_id,
+        sink: sink_of_parts,
+        recorder: Arc::clone(&recorder),
+        surroundings: Arc::clone(&surroundings),
+    };
     let assembled = tokio::select! {
         biased;
         () = cancel.cancelled() => return (Ok(StopReason::Cancelled), Usage::default()),
@@ -91,8 +103,7 @@ async fn answer(
     };
     let history = session.conversation().lock().unwrap_or_else(PoisonError::into_inner).clone();
     recorder.history(&history);
-    let notes = daemon.assembler.project_notes(query.cwd.to_path_buf()).await;
-    let question = question(session, &query, untold(notes.as_deref(), requests::told(&history)));
+    let question = asking::question(daemon, session, &surroundings, &history, &Asked::by(&query));
     let mut state = TurnState::new(history, question);
     let result = agent.run_turn(&mut state, sink.as_ref(), cancel).await;
     recorder.end(&result, &state.usage());
@@ -112,18 +123,4 @@ fn opening(session: &Session, query: &UserQuery) -> Opening {
         shell: session.live_shell(),
         piped_bytes: query.piped_input.as_ref().map_or(0, String::len),
     }
-}
-
-fn question(session: &Session, query: &UserQuery, project_notes: Option<&str>) -> String {
-    let environment = Environment {
-        cwd: query.cwd.to_path_buf(),
-        shell: session.live_shell(),
-        os: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
-        date: jiff::Zoned::now().date().to_string(),
-        columns: query.columns,
-    };
-    let piped_input = query.piped_input.as_deref().map(|text| cut_middle(text, MAX_PIPED_INPUT_BYTES));
-    let history = session.history();
-    let (piped_input, question) = (piped_input.as_deref(), query.text.as_str());
-    Query { environment, history: &history, project_notes, piped_input, question }.to_text()
 }

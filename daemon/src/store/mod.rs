@@ -14,7 +14,7 @@ mod worker;
 
 use std::{
     collections::HashMap,
-    path::{Path, PathBuf},
+    path::PathBuf,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
@@ -53,11 +53,19 @@ impl Store {
     pub fn at(path: PathBuf) -> Self {
         let (learned, today, is_loaded) = (Arc::default(), Arc::default(), watch::Sender::new(false));
         let (known, spent, loaded) = (Arc::clone(&learned), Arc::clone(&today), is_loaded.clone());
-        let worker = Worker::new(path, "what model calls take", move |path, jobs| {
-            let result = write(path, jobs, &known, &spent);
-            // Nobody waits for a file that cannot be read.
-            loaded.send_replace(true);
-            result
+        let worker = Worker::new(path, "what model calls take", move |path| {
+            let database = Database::create(path);
+            if database.is_err() {
+                // Nobody waits for a file that cannot be read.
+                loaded.send_replace(true);
+            }
+            let (mut database, loaded) = (database?, loaded.clone());
+            let (known, spent) = (Arc::clone(&known), Arc::clone(&spent));
+            Ok(Box::new(move |jobs| {
+                let result = write(&mut database, jobs, &known, &spent);
+                loaded.send_replace(true);
+                result
+            }))
         });
         Self { worker: Some(worker), learned, today, is_loaded }
     }
@@ -130,12 +138,11 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 fn write(
-    path: &Path,
+    database: &mut Database,
     jobs: &[Job],
     known: &Mutex<HashMap<ModelKey, Learned>>,
     today: &Mutex<Today>,
 ) -> Result<(), StoreError> {
-    let mut database = Database::create(path)?;
     if jobs.iter().any(|job| matches!(job, Job::Load)) {
         // Nothing of this life is in the file yet: the first question waits for this before it is asked.
         let (date, mut spent) = (Zoned::now().date(), Spent::default());

@@ -1,4 +1,4 @@
-//! Writes off everybody's way: a thread that lives as long as there is something to write.
+//! Writes off everybody's way: a thread that lives as long as there is something to write, or somebody is about to write more.
 
 use std::{
     path::{Path, PathBuf},
@@ -6,6 +6,8 @@ use std::{
     thread,
     time::Duration,
 };
+
+use tokio::sync::oneshot;
 
 use super::file::{self, StoreError};
 
@@ -16,8 +18,10 @@ const END_WAIT: Duration = Duration::from_secs(1);
 /// Stack of the writing thread.
 const STACK_BYTES: usize = 512 * 1024;
 
-/// Does all of these jobs, or none, in the file at this path.
-type Write<J> = Box<dyn Fn(&Path, &[J]) -> Result<(), StoreError> + Send + Sync>;
+/// Does all of these jobs, or none, in an open file.
+pub(super) type Write<J> = Box<dyn FnMut(&[J]) -> Result<(), StoreError>>;
+/// Opens the file at this path.
+type Open<J> = Box<dyn Fn(&Path) -> Result<Write<J>, StoreError> + Send + Sync>;
 
 /// Takes jobs for one file.
 pub(super) struct Worker<J> {
@@ -28,15 +32,40 @@ struct Shared<J> {
     path: PathBuf,
     /// What is not kept if it cannot be written, as in "... is not kept".
     subject: &'static str,
-    write: Write<J>,
+    open: Open<J>,
     state: Mutex<State<J>>,
+    /// There are jobs, or the last holder has gone.
+    has_changed: Condvar,
+    /// Nothing is left to be written.
     became_idle: Condvar,
 }
 
 struct State<J> {
     jobs: Vec<J>,
+    /// Who waits until the jobs so far are written.
+    waiting: Vec<oneshot::Sender<bool>>,
+    /// The thread lives.
     is_working: bool,
+    is_writing: bool,
+    /// Those who are about to write more.
+    holders: usize,
     has_complained: bool,
+}
+
+impl<J> State<J> {
+    fn is_busy(&self) -> bool {
+        !self.jobs.is_empty() || self.is_writing || (self.is_working && self.holders == 0)
+    }
+}
+
+/// Keeps the file open as long as it lives: what is written then is written at once.
+pub struct Hold<J>(Arc<Shared<J>>);
+
+impl<J> Drop for Hold<J> {
+    fn drop(&mut self) {
+        self.0.state().holders -= 1;
+        self.0.has_changed.notify_all();
+    }
 }
 
 impl<J: Send + 'static> Worker<J> {
@@ -44,16 +73,46 @@ impl<J: Send + 'static> Worker<J> {
     pub fn new(
         path: PathBuf,
         subject: &'static str,
-        write: impl Fn(&Path, &[J]) -> Result<(), StoreError> + Send + Sync + 'static,
+        open: impl Fn(&Path) -> Result<Write<J>, StoreError> + Send + Sync + 'static,
     ) -> Self {
-        let state = State { jobs: Vec::new(), is_working: false, has_complained: false };
-        let write: Write<J> = Box::new(write);
-        let shared = Shared { path, subject, write, state: Mutex::new(state), became_idle: Condvar::new() };
+        let state = State {
+            jobs: Vec::new(),
+            waiting: Vec::new(),
+            is_working: false,
+            is_writing: false,
+            holders: 0,
+            has_complained: false,
+        };
+        let shared = Shared {
+            path,
+            subject,
+            open: Box::new(open),
+            state: Mutex::new(state),
+            has_changed: Condvar::new(),
+            became_idle: Condvar::new(),
+        };
         Self { shared: Arc::new(shared) }
     }
 
     /// Takes a job. Never waits.
     pub fn enqueue(&self, job: J) {
+        self.add(job, None);
+    }
+
+    /// Takes a job, and tells when it is written, with all before it: true, or false if it could not be. Never waits itself.
+    pub fn enqueue_acknowledged(&self, job: J) -> oneshot::Receiver<bool> {
+        let (written, receiver) = oneshot::channel();
+        self.add(job, Some(written));
+        receiver
+    }
+
+    /// Keeps the file open from the next job on.
+    pub fn hold(&self) -> Hold<J> {
+        self.shared.state().holders += 1;
+        Hold(Arc::clone(&self.shared))
+    }
+
+    fn add(&self, job: J, written: Option<oneshot::Sender<bool>>) {
         let shared = &self.shared;
         let mut state = shared.state();
         if state.jobs.len() >= MAX_JOBS {
@@ -61,8 +120,9 @@ impl<J: Send + 'static> Worker<J> {
             return shared.complain("too much waits for the disk");
         }
         state.jobs.push(job);
+        state.waiting.extend(written);
         if state.is_working {
-            return;
+            return shared.has_changed.notify_all();
         }
         let worker = Arc::clone(shared);
         let thread = thread::Builder::new().name("store".into()).stack_size(STACK_BYTES);
@@ -70,6 +130,7 @@ impl<J: Send + 'static> Worker<J> {
             Ok(_) => state.is_working = true,
             Err(error) => {
                 state.jobs.clear();
+                state.waiting.clear();
                 drop(state);
                 shared.complain(&error.to_string());
             }
@@ -86,8 +147,8 @@ impl<J: Send + 'static> Worker<J> {
 impl<J> Worker<J> {
     /// Waits until all is written, a second at most. Blocks.
     pub fn flush(&self) {
-        let is_working = |state: &mut State<J>| state.is_working;
-        let waited = self.shared.became_idle.wait_timeout_while(self.shared.state(), END_WAIT, is_working);
+        let is_busy = |state: &mut State<J>| state.is_busy();
+        let waited = self.shared.became_idle.wait_timeout_while(self.shared.state(), END_WAIT, is_busy);
         drop(waited);
     }
 }
@@ -105,31 +166,68 @@ impl<J> Shared<J> {
 
     /// Writes until there is nothing left to write. No connection outlives that, so an idle daemon holds no file.
     fn work(&self) {
-        loop {
-            let jobs = {
-                let mut state = self.state();
-                if state.jobs.is_empty() {
-                    state.is_working = false;
-                    self.became_idle.notify_all();
-                    return;
-                }
-                std::mem::take(&mut state.jobs)
-            };
-            match self.write(&jobs) {
-                Ok(()) => self.state().has_complained = false,
-                Err(error) => self.complain(&error.to_string()),
+        let mut open = None;
+        while let Some((jobs, waiting)) = self.next(&mut open) {
+            let result = self.write(&mut open, &jobs);
+            let mut state = self.state();
+            state.is_writing = false;
+            if result.is_ok() {
+                state.has_complained = false;
+            }
+            if !state.is_busy() {
+                self.became_idle.notify_all();
+            }
+            drop(state);
+            if let Err(error) = &result {
+                open = None;
+                self.complain(&error.to_string());
+            }
+            for written in waiting {
+                // Whoever does not wait any more needs no answer.
+                let _ = written.send(result.is_ok());
             }
         }
     }
 
-    fn write(&self, jobs: &[J]) -> Result<(), StoreError> {
-        match (self.write)(&self.path, jobs) {
+    /// The next jobs, waited for as long as there are holders; none at the end, when the file is closed.
+    fn next(&self, open: &mut Option<Write<J>>) -> Option<(Vec<J>, Vec<oneshot::Sender<bool>>)> {
+        let mut state = self.state();
+        loop {
+            if !state.jobs.is_empty() {
+                state.is_writing = true;
+                return Some((std::mem::take(&mut state.jobs), std::mem::take(&mut state.waiting)));
+            }
+            if state.holders > 0 {
+                state = self.has_changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            } else if open.is_some() {
+                // Closing writes, and nobody who has something to be written may wait for that.
+                drop(state);
+                *open = None;
+                state = self.state();
+            } else {
+                state.is_working = false;
+                self.became_idle.notify_all();
+                return None;
+            }
+        }
+    }
+
+    fn write(&self, open: &mut Option<Write<J>>, jobs: &[J]) -> Result<(), StoreError> {
+        match self.try_write(open, jobs) {
             Err(error) if error.is_corruption() => {
+                *open = None;
                 let aside = file::move_aside(&self.path)?;
                 tracing::warn!(%error, aside = %aside.display(), "the store was broken; it was moved aside and begins anew");
-                (self.write)(&self.path, jobs)
+                self.try_write(open, jobs)
             }
             result => result,
+        }
+    }
+
+    fn try_write(&self, open: &mut Option<Write<J>>, jobs: &[J]) -> Result<(), StoreError> {
+        match open {
+            Some(write) => write(jobs),
+            None => open.insert((self.open)(&self.path)?)(jobs),
         }
     }
 

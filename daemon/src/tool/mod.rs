@@ -6,7 +6,11 @@
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
-use crate::agent::port::Tool;
+use crate::{
+    agent::port::Tool,
+    context::surroundings::Surroundings,
+    tasks::{Task, TaskBoard},
+};
 
 mod arguments;
 mod bash;
@@ -19,6 +23,9 @@ mod matches;
 mod path;
 mod read;
 mod render;
+mod skill;
+mod todo_read;
+mod todo_write;
 mod walk;
 mod write;
 
@@ -50,6 +57,23 @@ pub fn registry(options: &ToolOptions) -> Vec<Arc<dyn Tool>> {
         Arc::new(read::Read::new(options)),
         Arc::new(write::Write::new(options)),
     ]
+}
+
+/// Takes a session's tasks whenever they are others.
+pub type KeepTasks = Box<dyn Fn(&[Task]) + Send + Sync>;
+
+/// Tools that belong to one session and its question.
+#[must_use]
+pub fn session_tools(board: &Arc<TaskBoard>, around: &Surroundings, keep: KeepTasks) -> Vec<Arc<dyn Tool>> {
+    let mut tools: Vec<Arc<dyn Tool>> = vec![
+        Arc::new(todo_read::TodoRead::new(Arc::clone(board))),
+        Arc::new(todo_write::TodoWrite::new(Arc::clone(board), keep)),
+    ];
+    let skills = around.skills();
+    if !skills.is_empty() {
+        tools.push(Arc::new(skill::ReadSkill::new(skills)));
+    }
+    tools
 }
 
 #[cfg(test)]

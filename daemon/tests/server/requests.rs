@@ -39,8 +39,10 @@ async fn the_context_is_told_by_part_and_grows_with_the_conversation() {
     let server = Server::start().await;
     let mut client = server.client("shell:1").await;
     let fresh = context(&mut client).await;
-    assert!(fresh["system prompt"] > 500 && fresh["tools"] > 0, "{fresh:?}");
-    assert_eq!((fresh["questions"], fresh["answers"], fresh["tool output"]), (0, 0, 0));
+    assert!(fresh["safety rules"] > 100 && fresh["tool descriptions"] > 0, "{fresh:?}");
+    assert!(fresh["environment"] > 10 && fresh["runtime"] > 10, "{fresh:?}");
+    // What is not there has no row; a question has its tags also without words.
+    assert!(fresh["questions"] < 10 && !fresh.contains_key("answers") && !fresh.contains_key("tool output"));
     client.ask("run ls").await;
     let call = client.execute().await;
     client.send(result(call.call_id, &"word ".repeat(100))).await;
@@ -51,7 +53,7 @@ async fn the_context_is_told_by_part_and_grows_with_the_conversation() {
     assert!(grown["questions"] > 20 && grown["answers"] > 0 && grown["tool calls"] > 0, "{grown:?}");
     assert!(grown["tool output"] >= 100, "{grown:?}");
     assert!(matches!(answer_to(&mut client, SessionAction::Clear).await, SessionAnswer::Done));
-    assert_eq!(context(&mut client).await, fresh);
+    assert!(context(&mut client).await.keys().eq(fresh.keys()));
 }
 
 #[tokio::test]
@@ -67,7 +69,7 @@ async fn a_conversation_is_shortened_and_goes_on() {
     client.answer().await;
     let (before, after) = compact(&mut client).await;
     assert!(before > 6_000 && after <= before / 2, "{before} {after}");
-    assert!(context(&mut client).await["tool output"] < 1_000);
+    assert!(context(&mut client).await.get("tool output").is_none_or(|tokens| *tokens < 1_000));
     client.ask("say again").await;
     assert_eq!(client.answer().await.0, "again");
 }
@@ -84,7 +86,7 @@ async fn the_last_turn_is_forgotten_with_its_question_until_none_is_left() {
     assert_eq!(rewind(&mut client).await.as_deref(), Some("say two </question>"));
     assert_eq!(rewind(&mut client).await.as_deref(), Some("say one"));
     assert_eq!(rewind(&mut client).await, None);
-    assert_eq!(context(&mut client).await["questions"], 0);
+    assert!(context(&mut client).await["questions"] < 10);
 }
 
 #[tokio::test]
@@ -113,7 +115,7 @@ async fn while_a_turn_runs_the_conversation_is_left_alone() {
         let DaemonMessage::Error(error) = client.request(action).await else { panic!("it was done") };
         assert_eq!((error.kind, error.about), (WireErrorKind::Busy, ErrorSubject::Request(RequestId(1))));
     }
-    assert!(context(&mut client).await["system prompt"] > 0);
+    assert!(context(&mut client).await["safety rules"] > 0);
     let mut stranger = server.greeted().await;
     assert!(matches!(stranger.request(SessionAction::Context).await, DaemonMessage::Error(_)));
 }

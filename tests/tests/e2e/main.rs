@@ -7,6 +7,7 @@ mod aside;
 mod ask;
 mod citizenship;
 mod commands;
+mod context;
 mod daemon;
 mod doctor;
 mod gate;

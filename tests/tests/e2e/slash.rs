@@ -29,7 +29,7 @@ fn the_conversation_is_shown_and_begun_anew() {
         shell.ask("what time is it", "It is noon.");
         shell.ask("/context", "of 8.1k tokens");
         let shown = shell.look(View::history);
-        assert!(shown.contains("system prompt") && shown.contains("shell history"), "{}", shell.dump());
+        assert!(shown.contains("safety rules") && shown.contains("environment"), "{}", shell.dump());
         shell.ask("/new", "A new conversation begins.");
         shell.ask("who am I", "I do not know you.");
         let second = server.wait_for_calls(2)[1].conversation();

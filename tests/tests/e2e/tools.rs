@@ -255,3 +255,20 @@ fn all_tools_are_on_offer_in_a_stable_order() {
     let names = server.wait_for_calls(1)[0].tool_names();
     assert_eq!(names, ["bash", "edit", "glob", "grep", "read", "write"]);
 }
+
+#[test]
+fn reads_of_one_answer_run_at_once_and_answer_in_their_order() {
+    let read = |file: &str| json!({ "path": file });
+    let calls = Answer::call("read", &read("a")).and_call("read", &read("missing")).and_call("read", &read("b"));
+    let (server, home) = acting(vec![calls]);
+    fs::write(home.path("a"), "first\n").unwrap();
+    fs::write(home.path("b"), "second\n").unwrap();
+    let shell = home.cohab();
+    let mark = shell.submit("? read both");
+    let raw = shell.wait_answer(mark, "All done.");
+    let requests = server.wait_for_calls(2);
+    let results: Vec<String> = requests[1].tool_results().iter().map(|result| result.content.clone()).collect();
+    assert!(results[0].contains("first") && results[2].contains("second"), "{results:?}");
+    assert!(results[1].contains("missing"), "{results:?}");
+    assert!(raw.matches("1 line").count() == 2, "{raw}");
+}

@@ -417,6 +417,8 @@ async fn an_endless_answer_is_broken_off() {
     assert!(matches!(turn.run().await, Err(TurnError::Incomplete { .. })));
 }
 
+#[path = "at_once_tests.rs"]
+mod at_once;
 #[path = "hook_tests.rs"]
 mod hooks;
 #[path = "news_tests.rs"]

@@ -11,7 +11,7 @@ use crate::agent::port::{Intent, JsonObject, ToolCall};
 fn by_first_word(effect: &Effect, _context: Context<'_>) -> Verdict {
     let text = match effect {
         Effect::RunCommand { command } => command.as_str(),
-        Effect::Read { .. } => "allow",
+        Effect::Read { .. } | Effect::Internal => "allow",
         Effect::Write { .. } => "ask",
     };
     let level = match text.split(' ').next().unwrap_or_default() {

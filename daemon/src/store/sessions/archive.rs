@@ -8,6 +8,7 @@ use super::{Entry, Found, Left, SessionRow, SqliteStore, StateStore};
 use crate::{
     agent::port::Message,
     store::{StoreError, worker::Worker},
+    tasks::Task,
 };
 
 /// Keeps sessions off everybody's way, and finds them again. No file is open while nothing is written or read.
@@ -26,14 +27,18 @@ pub struct Stored {
     pub conversation: Vec<Message>,
     /// How its shell was left.
     pub left: Left,
+    /// What it means to do.
+    pub tasks: Vec<Task>,
 }
 
 impl Archive {
     /// Sessions in this file, which need not exist. Nothing is touched before the first use.
     #[must_use]
     pub fn at(path: PathBuf) -> Self {
-        let worker =
-            Worker::new(path.clone(), "conversations", |path, entries| SqliteStore::create(path)?.append(entries));
+        let worker = Worker::new(path.clone(), "conversations", |path| {
+            let mut store = SqliteStore::create(path)?;
+            Ok(Box::new(move |entries| store.append(entries)))
+        });
         Self { path, worker: Arc::new(worker) }
     }
 
@@ -76,7 +81,8 @@ impl Archive {
         let Some(store) = SqliteStore::open_existing(&self.path)? else { return Ok(None) };
         let Some(session) = store.session(key)? else { return Ok(None) };
         let (conversation, left) = (store.conversation(key)?, store.left(key)?.unwrap_or_default());
-        Ok(Some(Stored { session, conversation, left }))
+        let tasks = store.tasks(key)?;
+        Ok(Some(Stored { session, conversation, left, tasks }))
     }
 
     /// All events of a session.

@@ -21,7 +21,7 @@ use event::Event;
 pub use sqlite::SqliteStore;
 
 use super::StoreError;
-use crate::agent::port::Message;
+use crate::{agent::port::Message, tasks::Task};
 
 /// Sessions that are kept; the one that was left first goes when there are more.
 pub const MAX_SESSIONS: u64 = 500;
@@ -134,6 +134,13 @@ pub enum Entry {
         /// What follows them.
         messages: Vec<Message>,
     },
+    /// What the session means to do now.
+    Tasks {
+        /// Name of the session.
+        session: String,
+        /// All of it.
+        tasks: Vec<Task>,
+    },
     /// The shell was left so.
     Left {
         /// Name of the session.
@@ -212,6 +219,12 @@ pub trait StateStore {
     /// # Errors
     /// It cannot be read.
     fn left(&self, key: &str) -> Result<Option<Left>, StoreError>;
+
+    /// What the session means to do.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    fn tasks(&self, key: &str) -> Result<Vec<Task>, StoreError>;
 
     /// Calls a session so. False if it is not there.
     ///

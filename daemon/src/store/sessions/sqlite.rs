@@ -12,13 +12,15 @@ use super::{Entry, EventRow, Found, Left, SessionRow, StateStore};
 use crate::{
     agent::port::Message,
     store::file::{self, Form, StoreError},
+    tasks::Task,
 };
 
 /// Largest file, in pages of 4 KiB: 256 MiB. The limit of what is kept is lower.
 const MAX_PAGES: u32 = 65_536;
 
 /// What brings a file from each version to the next. Append only.
-const MIGRATIONS: &[&str] = &["
+const MIGRATIONS: &[&str] = &[
+    "
     CREATE TABLE sessions (
         key TEXT NOT NULL PRIMARY KEY,
         id TEXT NOT NULL UNIQUE,
@@ -51,7 +53,16 @@ const MIGRATIONS: &[&str] = &["
     ) STRICT, WITHOUT ROWID;
     CREATE VIRTUAL TABLE search USING fts5 (text);
     INSERT INTO search (search, rank) VALUES ('secure-delete', 1);
-"];
+",
+    "
+    CREATE TABLE tasks (
+        session TEXT NOT NULL,
+        position INTEGER NOT NULL,
+        payload TEXT NOT NULL,
+        PRIMARY KEY (session, position)
+    ) STRICT, WITHOUT ROWID;
+",
+];
 
 /// What is removed is overwritten, and gives its room back.
 const FORM: Form = Form {
@@ -147,6 +158,10 @@ impl StateStore for SqliteStore {
 
     fn left(&self, key: &str) -> Result<Option<Left>, StoreError> {
         read::left(&self.connection, key)
+    }
+
+    fn tasks(&self, key: &str) -> Result<Vec<Task>, StoreError> {
+        read::tasks(&self.connection, key)
     }
 
     fn set_title(&mut self, key: &str, title: &str) -> Result<bool, StoreError> {

@@ -2,6 +2,7 @@
 
 mod clients;
 mod contestants;
+mod context;
 mod echo;
 mod flood;
 mod gate;
@@ -22,7 +23,8 @@ use std::{
 
 use report::Report;
 
-const USAGE: &str = "Usage: bench [echo|flood|start|idle|relay|stream|wires|clients|gate|all]... [--rounds N] [--fast]
+const USAGE: &str =
+    "Usage: bench [echo|flood|start|idle|relay|stream|wires|clients|gate|context|all]... [--rounds N] [--fast]
 
   --rounds N   rounds of each measure (default 20; flood takes a fifth of it)
   --fast       stream: 8,000 chunks in 16 s instead of 80 s
@@ -36,7 +38,8 @@ struct Options {
     is_fast: bool,
 }
 
-const MEASURES: [&str; 9] = ["echo", "flood", "start", "idle", "relay", "stream", "wires", "clients", "gate"];
+const MEASURES: [&str; 10] =
+    ["echo", "flood", "start", "idle", "relay", "stream", "wires", "clients", "gate", "context"];
 
 /// The command line, or nothing if it is wrong or asks for help.
 fn parse(arguments: impl IntoIterator<Item = String>) -> Option<Options> {
@@ -71,6 +74,7 @@ fn main() -> ExitCode {
             "start" => start::measure(&mut report, options.rounds),
             "idle" => idle::measure(&mut report),
             "relay" => relay::measure(&mut report, options.rounds),
+            "context" => context::measure(&mut report, options.rounds),
             "gate" => gate::measure(&mut report, options.rounds),
             "clients" => clients::measure(&mut report),
             "wires" => wires::measure(&mut report, options.rounds),

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Params, Row, params, params_from_iter};
 
 use super::super::{EventRow, Found, Left, SessionRow, event::COMMAND, id, search};
-use crate::{agent::port::Message, store::StoreError};
+use crate::{agent::port::Message, store::StoreError, tasks::Task};
 
 const SESSION: &str = "key, id, title, created_ms, active_ms, cwd, model, turns, forked_from";
 const EVENT: &str = "number, session, turn, at_ms, payload";
@@ -110,6 +110,14 @@ pub(super) fn conversation(connection: &Connection, key: &str) -> Result<Vec<Mes
         }
     }
     Ok(messages)
+}
+
+/// Tasks that cannot be read are passed over.
+pub(super) fn tasks(connection: &Connection, key: &str) -> Result<Vec<Task>, StoreError> {
+    let mut statement = connection.prepare("SELECT payload FROM tasks WHERE session = ?1 ORDER BY position")?;
+    let rows = statement.query_map([key], |row| row.get::<_, String>(0))?;
+    let payloads = rows.collect::<Result<Vec<_>, _>>()?;
+    Ok(payloads.iter().filter_map(|payload| serde_json::from_str(payload).ok()).collect())
 }
 
 pub(super) fn left(connection: &Connection, key: &str) -> Result<Option<Left>, StoreError> {

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use rusqlite::{OptionalExtension, Transaction, params};
 
 use super::super::{Entry, Left, Limits, event::Event, id};
-use crate::{agent::port::Message, store::StoreError};
+use crate::{agent::port::Message, store::StoreError, tasks::Task};
 
 /// Keeps all. Whether something was taken away for it.
 pub(super) fn append(transaction: &Transaction<'_>, entries: &[Entry]) -> Result<bool, StoreError> {
@@ -17,6 +17,7 @@ pub(super) fn append(transaction: &Transaction<'_>, entries: &[Entry]) -> Result
             }
             Entry::Event { session, turn, at, event } => add_event(transaction, session, turn, *at, event)?,
             Entry::Conversation { session, from, messages } => converse(transaction, session, *from, messages)?,
+            Entry::Tasks { session, tasks } => set_tasks(transaction, session, tasks)?,
             Entry::Left { session, left } => leave(transaction, session, left)?,
         }
     }
@@ -83,6 +84,18 @@ fn converse(transaction: &Transaction<'_>, session: &str, from: usize, messages:
     Ok(())
 }
 
+fn set_tasks(transaction: &Transaction<'_>, session: &str, tasks: &[Task]) -> Result<(), StoreError> {
+    if !is_there(transaction, session)? {
+        return Ok(());
+    }
+    transaction.execute("DELETE FROM tasks WHERE session = ?1", [session])?;
+    for (position, task) in (0_i64..).zip(tasks) {
+        let payload = serde_json::to_string(task).unwrap_or_default();
+        transaction.execute("INSERT INTO tasks VALUES (?1, ?2, ?3)", params![session, position, payload])?;
+    }
+    Ok(())
+}
+
 fn leave(transaction: &Transaction<'_>, session: &str, left: &Left) -> Result<(), StoreError> {
     let environment = serde_json::to_string(&left.environment).unwrap_or_default();
     let update = "UPDATE sessions SET cwd = ?2, environment = ?3 WHERE key = ?1";
@@ -125,8 +138,8 @@ pub(super) fn remove_older(transaction: &Transaction<'_>, before_ms: i64) -> Res
 pub(super) fn remove(transaction: &Transaction<'_>, session: &str) -> Result<bool, StoreError> {
     let numbers = "SELECT number FROM events WHERE session = ?1";
     transaction.execute(&format!("DELETE FROM search WHERE rowid IN ({numbers})"), [session])?;
-    for delete in ["DELETE FROM events WHERE session = ?1", "DELETE FROM messages WHERE session = ?1"] {
-        transaction.execute(delete, [session])?;
+    for table in ["events", "messages", "tasks"] {
+        transaction.execute(&format!("DELETE FROM {table} WHERE session = ?1"), [session])?;
     }
     Ok(transaction.execute("DELETE FROM sessions WHERE key = ?1", [session])? > 0)
 }
@@ -147,6 +160,8 @@ pub(super) fn fork(
     }
     let messages = "INSERT INTO messages SELECT ?2, position, payload FROM messages WHERE session = ?1";
     transaction.execute(messages, [session, copy])?;
+    let tasks = "INSERT INTO tasks SELECT ?2, position, payload FROM tasks WHERE session = ?1";
+    transaction.execute(tasks, [session, copy])?;
     let events = "INSERT INTO events (session, turn, at_ms, kind, payload, copy_of)
         SELECT ?2, turn, at_ms, kind, payload, number FROM events WHERE session = ?1 ORDER BY number";
     transaction.execute(events, [session, copy])?;

@@ -9,7 +9,10 @@ use super::super::{
     event::{Approval, Call, CallResult},
     *,
 };
-use crate::agent::port::{AssistantMessage, BrokenArguments, ProviderData, ToolCall, ToolResult};
+use crate::{
+    agent::port::{AssistantMessage, BrokenArguments, ProviderData, ToolCall, ToolResult},
+    tasks::Status,
+};
 
 pub(super) const LIMITS: Limits = Limits { sessions: 500, bytes: u64::MAX, age: Duration::from_secs(90 * 24 * 3600) };
 
@@ -239,6 +242,20 @@ fn a_copy_goes_its_own_way(store: &mut dyn StateStore) {
     assert_eq!(texts(store, "copy"), ["a", "b"]);
 }
 
+fn tasks_belong_to_their_session(store: &mut dyn StateStore) {
+    let task = |text: &str, status| Task { text: text.into(), status };
+    let list = vec![task("one", Status::InProgress), task("two", Status::Pending)];
+    let set = |session: &str, tasks: &[Task]| Entry::Tasks { session: session.into(), tasks: tasks.to_vec() };
+    store.append(&[turn("a", 0, "t"), set("a", &list), set("nobody", &list)]).expect("they are kept");
+    let of = |store: &dyn StateStore, key: &str| store.tasks(key).expect("they can be read");
+    assert_eq!((of(store, "a"), of(store, "nobody")), (list.clone(), Vec::new()));
+    assert!(store.fork("a", "copy", at(3)).expect("it is copied"));
+    store.append(&[set("a", &list[1..])]).expect("they are kept");
+    assert_eq!((of(store, "a"), of(store, "copy")), (list[1..].to_vec(), list));
+    store.remove(&["a".into()]).expect("it is removed");
+    assert_eq!((of(store, "a").len(), of(store, "copy").len()), (0, 2));
+}
+
 fn what_is_beyond_the_limits_goes_the_oldest_first(store: &mut dyn StateStore) {
     let limited = |session: &str, seconds: i64, limits: Limits| match turn(session, seconds, session) {
         Entry::Turn { session, at, title, cwd, model, .. } => Entry::Turn { session, at, title, cwd, model, limits },
@@ -328,6 +345,7 @@ conformance!(
     a_message_comes_back_as_the_provider_gave_it,
     what_belongs_to_no_session_is_dropped,
     words_are_found_in_titles_questions_commands_and_answers,
+    tasks_belong_to_their_session,
     a_copy_goes_its_own_way,
     what_is_beyond_the_limits_goes_the_oldest_first,
     hostile_words_find_nothing_and_break_nothing,
