@@ -18,3 +18,6 @@ pub mod self_correction;
 pub mod step_rules;
 pub mod turn_clock;
 pub mod window;
+
+#[cfg(test)]
+mod outcomes_tests;
