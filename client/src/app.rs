@@ -20,6 +20,7 @@ mod resume;
 mod slash;
 mod turn;
 mod undo;
+mod unfinished;
 mod view;
 
 #[cfg(test)]
@@ -341,18 +342,23 @@ impl App {
         let turn_id = (self.options.fresh_turn_id)();
         let mut turn = Turn::new(turn_id, self.text_width(), self.options.look, self.options.highlighter.clone(), now);
         turn.progress = Progress::new(&question, now);
-        let query = UserQuery {
+        let query = ClientMessage::UserQuery(UserQuery {
             turn_id,
             text: question,
             cwd: self.cwd.as_path().into(),
             columns: self.columns,
             piped_input: None,
-        };
+        });
+        self.begin_turn(turn, query, effects);
+    }
+
+    /// Sends what a turn begins with, now or as soon as there is a connection.
+    fn begin_turn(&mut self, mut turn: Turn, query: ClientMessage, effects: &mut Vec<Effect>) {
         match &self.link {
             LinkState::Up(_) if self.cancelled_turn.is_some() => turn.hold(query),
             LinkState::Up(attached) => {
                 turn.wait_for_model(&attached.model);
-                effects.push(Effect::Send(ClientMessage::UserQuery(query)));
+                effects.push(Effect::Send(query));
             }
             LinkState::Connecting => turn.hold(query),
             LinkState::Down | LinkState::Failed => {

@@ -3,6 +3,9 @@
 use cohab_protocol::{ApprovalMode, Attach, EnvSetting};
 
 const MODEL: &str = "COHAB_MODEL";
+const TIER: &str = "COHAB_TIER";
+/// Tiers of questions, and what leaves the tier to the rules.
+const TIERS: [&str; 4] = ["low", "medium", "high", "auto"];
 const PROFILE: &str = "COHAB_PROFILE";
 /// What a profile begins with, where a model could stand.
 const PROFILE_PREFIX: &str = "profile:";
@@ -16,18 +19,21 @@ pub enum ModelWish {
     Named(String),
     /// What a profile of the settings says.
     Profile(String),
+    /// The model of a tier, or `auto`: by question.
+    Tier(String),
     /// As it was when the shell began.
     Initial,
 }
 
 impl ModelWish {
-    /// From what the user wrote: a name, `profile:NAME` or `default`. `None` if that is no name.
+    /// From what the user wrote: a name, `profile:NAME`, a tier, `auto` or `default`. `None` if that is no name.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let is_name = |name: &str| !name.is_empty() && !name.contains(|c: char| c.is_whitespace() || c.is_control());
         match text.strip_prefix(PROFILE_PREFIX) {
             Some(name) => is_name(name).then(|| Self::Profile(name.to_owned())),
             None if text == INITIAL => Some(Self::Initial),
+            None if TIERS.contains(&text) => Some(Self::Tier(text.to_owned())),
             None => is_name(text).then(|| Self::Named(text.to_owned())),
         }
     }
@@ -50,9 +56,16 @@ impl AttachChange {
             Self::Model(wish) => {
                 let settings = &mut attach.settings;
                 match wish {
-                    ModelWish::Named(name) => put(settings, MODEL, name),
+                    ModelWish::Named(name) => {
+                        settings.retain(|setting| setting.name != TIER);
+                        put(settings, MODEL, name);
+                    }
+                    ModelWish::Tier(name) => {
+                        settings.retain(|setting| setting.name != MODEL && setting.name != PROFILE);
+                        put(settings, TIER, name);
+                    }
                     ModelWish::Profile(name) => {
-                        settings.retain(|setting| setting.name != MODEL);
+                        settings.retain(|setting| setting.name != MODEL && setting.name != TIER);
                         put(settings, PROFILE, name);
                     }
                     ModelWish::Initial => *settings = initial.to_vec(),
@@ -83,6 +96,7 @@ mod tests {
         assert_eq!(ModelWish::parse("gpt-5"), Some(ModelWish::Named("gpt-5".into())));
         assert_eq!(ModelWish::parse("qwen3:8b"), Some(ModelWish::Named("qwen3:8b".into())));
         assert_eq!(ModelWish::parse("profile:work"), Some(ModelWish::Profile("work".into())));
+        assert_eq!(ModelWish::parse("high"), Some(ModelWish::Tier("high".into())));
         assert_eq!(ModelWish::parse("default"), Some(ModelWish::Initial));
         for text in ["", "two words", "profile:", "a\u{7}b"] {
             assert_eq!(ModelWish::parse(text), None, "{text:?}");
@@ -109,6 +123,8 @@ mod tests {
         let named = settings(&[("COHAB_MODEL", "other"), ("OPENAI_API_KEY", "sk")]);
         assert_eq!(change(model(ModelWish::Named("other".into()))), (named.clone(), ApprovalMode::Ask));
         assert_eq!(change(AttachChange::Approval(ApprovalMode::All)), (named, ApprovalMode::All));
+        let tier = settings(&[("COHAB_TIER", "low"), ("OPENAI_API_KEY", "sk")]);
+        assert_eq!(change(model(ModelWish::Tier("low".into()))).0, tier);
         let profile = settings(&[("COHAB_PROFILE", "work"), ("OPENAI_API_KEY", "sk")]);
         assert_eq!(change(model(ModelWish::Profile("work".into()))), (profile, ApprovalMode::All));
         assert_eq!(change(model(ModelWish::Initial)), (initial.clone(), ApprovalMode::All));

@@ -16,8 +16,11 @@ pub const SUBCOMMANDS: &[&str] = &[
     "models",
     "config",
     "usage",
+    "stats",
     "history",
     "why",
+    "trace",
+    "resume",
     "context",
     "tasks",
     "export",
@@ -32,8 +35,22 @@ pub const SUBCOMMANDS: &[&str] = &[
 ];
 
 /// Those that `cohab` hands over to the daemon's program, which owns settings, keys and models; help included.
-pub const HANDED_OVER: &[&str] =
-    &["setup", "models", "config", "probe-model", "usage", "sessions", "history", "why", "context", "tasks", "export"];
+pub const HANDED_OVER: &[&str] = &[
+    "setup",
+    "models",
+    "config",
+    "probe-model",
+    "usage",
+    "stats",
+    "sessions",
+    "history",
+    "why",
+    "trace",
+    "resume",
+    "context",
+    "tasks",
+    "export",
+];
 
 /// A terminal assistant that lives in your own shell
 #[derive(Debug, Parser)]
@@ -49,7 +66,8 @@ pub const HANDED_OVER: &[&str] =
     help_template = "{about}\n{usage-heading} {usage}\n\nCommands:\n{subcommands}\nOptions:\n{options}{after-help}",
     after_help = "Without a command your shell opens here. At its prompt `? question` and Enter\n\
         asks; Alt-Enter asks with the line as it stands. Also context tasks history\n\
-        why export policy gate init man completions shell-check probe-model"
+        why trace resume export policy gate init man completions shell-check\n\
+        probe-model"
 )]
 pub struct Cli {
     /// What to do instead of opening the shell.
@@ -129,6 +147,12 @@ pub enum Command {
     /// Show the conversation behind a command of the assistant's
     #[command(hide = true)]
     Why(HandedOverArgs),
+    /// Show what a turn did, step by step
+    #[command(hide = true)]
+    Trace(HandedOverArgs),
+    /// Go on with a turn that the daemon's end interrupted
+    #[command(hide = true)]
+    Resume(HandedOverArgs),
     /// Show what would be sent with the next question, in tokens by section
     #[command(hide = true)]
     Context(HandedOverArgs),

@@ -102,6 +102,8 @@ fn run(is_login_name: bool, surroundings: Surroundings, args: &[OsString]) -> Ex
             | CliCommand::Usage(_)
             | CliCommand::Sessions(_)
             | CliCommand::History(_)
+            | CliCommand::Trace(_)
+            | CliCommand::Resume(_)
             | CliCommand::Why(_)
             | CliCommand::Context(_)
             | CliCommand::Tasks(_)

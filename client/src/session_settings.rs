@@ -24,12 +24,13 @@ pub fn model_variables(
 }
 
 /// Those that are told apart by no ending: our own, and those of vendors that call theirs otherwise.
-const MODEL_VARIABLES: [&str; 8] = [
+const MODEL_VARIABLES: [&str; 9] = [
     "COHAB_PROFILE",
     "COHAB_PROVIDER",
     "COHAB_BASE_URL",
     "COHAB_API_KEY",
     "COHAB_MODEL",
+    "COHAB_TIER",
     "OLLAMA_HOST",
     "HF_TOKEN",
     "AZURE_OPENAI_ENDPOINT",

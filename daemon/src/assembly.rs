@@ -1,6 +1,8 @@
 //! Puts an agent together for each turn: settings, model, tools, shell and the behaviour around the loop.
 
+mod answering;
 mod around;
+mod bench;
 
 use std::{
     collections::BTreeSet,
@@ -36,7 +38,7 @@ use crate::{
         budget,
         step_rules::Rules,
         turn_clock::{TurnClock, UnhurriedApprover},
-        window::Window,
+        window::Room,
     },
     provider::{
         choice::{Choice, ChoiceError},
@@ -51,7 +53,9 @@ use crate::{
     tasks::Task,
     tool::session_tools,
 };
+use answering::{Answering, introduced};
 use around::Around;
+pub use bench::{Bench, Jobs};
 
 /// Choices of a provider that are kept. Each holds a connection pool.
 const MAX_KEPT_CHOICES: usize = 8;
@@ -75,6 +79,8 @@ pub struct TurnSettings {
     pub tools: Vec<Arc<dyn Tool>>,
     /// How much of conversations is kept; `None` for nothing.
     pub kept: Option<Limits>,
+    /// Who does what beside `model`.
+    pub jobs: Jobs,
     /// What stops a turn.
     pub guards: Guards,
 }
@@ -136,9 +142,16 @@ pub struct Assembly {
 struct Kept {
     stamp: Stamp,
     variables: Variables,
+    resolved: Resolved,
+    since: Instant,
+}
+
+/// What the settings and an environment come to.
+#[derive(Clone)]
+struct Resolved {
     settings: TurnSettings,
     choice: Choice,
-    since: Instant,
+    bench: Arc<Bench>,
 }
 
 /// Which state of the settings and of the table of models was read.
@@ -146,7 +159,7 @@ type Stamp = [Option<(u64, u64, i64, i64)>; 2];
 
 impl Kept {
     fn is_fresh(&self) -> bool {
-        match &self.choice {
+        match &self.resolved.choice {
             // Without a model, a server or a key that is new must be seen at once.
             Choice::Ready(provider) => !provider.info().is_offline,
             Choice::AskLocal { .. } => self.since.elapsed() < FOUND_KEEP,
@@ -164,18 +177,19 @@ impl Assembly {
     }
 
     /// Settings and choice for this environment, anew only if the settings file or the environment is another one.
-    async fn resolve(&self, variables: &Variables) -> Result<(TurnSettings, Choice), TurnError> {
+    async fn resolve(&self, variables: &Variables) -> Result<Resolved, TurnError> {
         let stamp = [stamp(&self.paths.config_file()), stamp(&self.paths.models_file())];
         if let Some(kept) = self.recall(stamp, variables) {
-            return Ok((kept.settings, kept.choice));
+            return Ok(kept.resolved);
         }
         let settings = (self.parts.load_settings)(&self.paths, variables)?;
         let choice = self.parts.chooser.choose(&settings.model, variables).await;
         let choice = choice.map_err(|error| TurnError::Settings { message: error.message, hint: error.hint })?;
         let since = Instant::now();
-        let (kept_settings, kept_choice) = (settings.clone(), choice.clone());
-        self.keep(Kept { stamp, variables: variables.clone(), settings: kept_settings, choice: kept_choice, since });
-        Ok((settings, choice))
+        let bench = Arc::new(Bench::new(Arc::clone(&self.parts.chooser), settings.jobs.clone(), variables));
+        let resolved = Resolved { settings, choice, bench };
+        self.keep(Kept { stamp, variables: variables.clone(), resolved: resolved.clone(), since });
+        Ok(resolved)
     }
 
     fn recall(&self, stamp: Stamp, variables: &Variables) -> Option<Kept> {
@@ -208,19 +222,22 @@ impl Assembly {
         otherwise
     }
 
-    /// What makes requests fit, with the model's name and what the user says that it costs.
-    fn window(&self, provider: &dyn ModelProvider, settings: &TurnSettings) -> (Window, ModelKey, Option<Prices>) {
+    /// How much the model of `provider` takes, and what the user says that it costs. `settings` are its own.
+    fn room(
+        provider: &dyn ModelProvider,
+        settings: Option<&ModelSettings>,
+        models: &ModelTable,
+    ) -> (Room, Option<Prices>) {
         let ModelService { host, is_local, context_window_tokens, max_output_tokens } = provider.service();
         let model = provider.info().model;
         let sources = WindowSources {
-            settings: settings.model.context_window_tokens,
+            settings: settings.and_then(|settings| settings.context_window_tokens),
             server: context_window_tokens,
-            table: settings.models.context_window_tokens(&host, &model),
+            table: models.context_window_tokens(&host, &model),
             is_local,
         };
-        let prices = settings.models.prices(&host, &model);
-        let model = ModelKey { host, model };
-        (Window::new(Arc::clone(&self.parts.store), model.clone(), sources, max_output_tokens), model, prices)
+        let prices = models.prices(&host, &model);
+        (Room { model: ModelKey { host, model }, sources, max_output_tokens }, prices)
     }
 
     fn is_declined(&self, found: &LocalServer) -> bool {
@@ -263,22 +280,27 @@ impl Assembly {
 #[async_trait]
 impl Assembler for Assembly {
     async fn introduce(&self, variables: &Variables) -> Result<Introduction, TurnError> {
-        let (settings, choice) = self.resolve(variables).await?;
-        let provider = match choice {
+        let resolved = self.resolve(variables).await?;
+        let (own, wish) = self.usual(&resolved, variables).await?;
+        let provider = own.unwrap_or_else(|| match resolved.choice {
             Choice::Ready(provider) => provider,
             Choice::AskLocal { found, otherwise, .. } if self.is_declined(&found) => otherwise,
             Choice::AskLocal { provider, .. } => provider,
-        };
-        Ok(Introduction { model: provider.info(), approval: settings.approval })
+        });
+        Ok(Introduction { model: introduced(provider.info(), wish), approval: resolved.settings.approval })
     }
 
     async fn outlook(&self, variables: &Variables, surroundings: &Surroundings) -> Result<Fixed, TurnError> {
-        let (settings, choice) = self.resolve(variables).await?;
-        let (Choice::Ready(provider) | Choice::AskLocal { provider, .. }) = choice;
-        let (window, _, _) = self.window(provider.as_ref(), &settings);
+        let resolved = self.resolve(variables).await?;
+        let answering = self.usual(&resolved, variables).await?.0;
+        let (Choice::Ready(main) | Choice::AskLocal { provider: main, .. }) = resolved.choice;
+        let settings = Some(&resolved.settings.model).filter(|_| answering.is_none());
+        let provider = answering.unwrap_or(main);
+        let (Room { model, sources, .. }, _) = Self::room(provider.as_ref(), settings, &resolved.settings.models);
+        let window = sources.decide(self.parts.store.learned(&model).window_tokens);
         let own = session_tools(&Arc::default(), surroundings, Box::new(|_| ()));
-        let tools = settings.tools.iter().chain(&own).map(|tool| spec_tokens(&tool.spec())).sum();
-        let window_tokens = (!provider.info().is_offline).then(|| window.in_use().tokens);
+        let tools = resolved.settings.tools.iter().chain(&own).map(|tool| spec_tokens(&tool.spec())).sum();
+        let window_tokens = (!provider.info().is_offline).then_some(window.tokens);
         let system = system_sections(&surroundings.standing);
         let system = system.iter().map(|(name, text)| (*name, estimate_tokens(text))).collect();
         Ok(Fixed { system, tools_tokens: tools, window_tokens })
@@ -293,13 +315,14 @@ impl Assembler for Assembly {
 
     async fn assemble(&self, parts: TurnParts) -> Result<Agent, TurnError> {
         let session = Arc::clone(&parts.session);
-        let (settings, choice) = self.resolve(&session.variables()).await?;
+        let resolved = self.resolve(&session.variables()).await?;
         let recorder = Arc::clone(&parts.recorder);
         let approver: Arc<dyn Approver> = Arc::new(SessionApprover::new(Arc::clone(&session), parts.turn_id));
         let clock = Arc::new(TurnClock::start());
         let approver = Arc::new(UnhurriedApprover::new(approver, Arc::clone(&clock)));
         let approver = Arc::new(RecordingApprover::new(approver, Arc::clone(&recorder)));
-        let provider = self.settle(choice, &parts, approver.as_ref()).await;
+        let Answering { provider, ladder } = self.answering(&resolved, &parts, approver.as_ref()).await?;
+        let settings = resolved.settings;
         recorder.begin(settings.kept, &provider.info());
         let (runner, shell): (Arc<dyn CommandRunner>, Shell) = match session.live_shell() {
             Some(name) => {
@@ -315,7 +338,8 @@ impl Assembler for Assembly {
             assembly: self,
             parts: &parts,
             settings: &settings,
-            provider: provider.as_ref(),
+            provider: &provider,
+            ladder,
             approver,
             clock,
             shell,

@@ -18,6 +18,7 @@ pub mod safety;
 pub mod server;
 pub mod setup;
 pub mod shell;
+pub mod stats;
 pub mod store;
 pub mod tasks;
 pub mod tool;

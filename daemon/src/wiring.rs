@@ -12,8 +12,8 @@ use cohab_shell_relay::isolated::DaemonShell;
 
 use crate::{
     agent::{TurnError, TurnLimits, port::ModelProvider},
-    assembly::{Assembly, Guards, Parts, ProviderChooser, TurnSettings},
-    config::{self, ConfigError},
+    assembly::{Assembly, Guards, Jobs, Parts, ProviderChooser, TurnSettings},
+    config::{self, ConfigError, Settings, profile},
     middleware::step_rules::Action,
     provider::{
         choice::{self, Choice, ChoiceError},
@@ -85,6 +85,7 @@ fn load_settings(paths: &Paths, variables: &Variables, home: &Path) -> Result<Tu
     if let Some(Action::Retry(times)) = rules.of_model(&name).map(|rule| rule.action) {
         model.retries = Some(times);
     }
+    let jobs = jobs(&settings);
     let tools = tool::registry(&ToolOptions {
         home: home.to_owned(),
         command_timeout: settings.limits.command_timeout(),
@@ -98,7 +99,14 @@ fn load_settings(paths: &Paths, variables: &Variables, home: &Path) -> Result<Tu
         tools,
         kept: settings.sessions.limits(),
         guards: Guards { budget: settings.budget.limits(), rules, stalled_steps: settings.limits.stalled_steps },
+        jobs,
     })
+}
+
+fn jobs(settings: &Settings) -> Jobs {
+    let names = settings.profiles.keys().map(String::as_str).chain([profile::DEFAULT]);
+    let profiles = names.filter_map(|name| Some((name.to_owned(), settings.model_of(Some(name)).ok()?)));
+    Jobs { tiers: settings.tiers.clone(), roles: settings.roles.clone(), profiles: profiles.collect() }
 }
 
 /// The settings in force and who answers by them and by `variables`, without asking anybody. What fails is not repeated.

@@ -42,6 +42,8 @@ pub enum ClientMessage {
         /// The command.
         call_id: CallId,
     },
+    /// Goes on with the turn that the end of an earlier daemon interrupted. Answered as `UserQuery`.
+    ResumeTurn(ResumeTurn),
     /// Holds a turn after what it does now, or lets it go on. `TurnPaused` tells when it holds and when it goes on.
     PauseTurn {
         /// The turn.
@@ -49,6 +51,15 @@ pub enum ClientMessage {
         /// Whether it is to hold.
         is_paused: bool,
     },
+}
+
+/// The wish to go on with an interrupted turn, as a turn of its own.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ResumeTurn {
+    /// Chosen by the client.
+    pub turn_id: TurnId,
+    /// Working directory of the shell at this moment.
+    pub cwd: WirePath,
 }
 
 /// The client introduces itself. Nothing else is read before this fits.

@@ -44,6 +44,8 @@ pub enum DaemonMessage {
     },
     /// What the turn has taken so far.
     TurnProgress(TurnProgress),
+    /// Follows `Attached` where the end of an earlier daemon interrupted a turn of the session: `ResumeTurn` goes on with it.
+    TurnUnfinished(TurnUnfinished),
     /// The turn holds, or goes on.
     TurnPaused {
         /// The turn.
@@ -53,6 +55,17 @@ pub enum DaemonMessage {
     },
     /// How much of the user's tightest budget is used; sent after a model call, where there is a budget.
     BudgetUsed(BudgetUsed),
+}
+
+/// A turn that can go on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TurnUnfinished {
+    /// What was asked, one line.
+    pub question: String,
+    /// Steps that are done, and are not done again.
+    pub steps_done: u32,
+    /// What was begun and may have been done, in short lines; it is not done again by itself.
+    pub unknown: Vec<String>,
 }
 
 /// The daemon introduces itself.

@@ -208,6 +208,12 @@ impl Home {
         Session::start(Terminal::spawn_sized(command, size), &self.prompt)
     }
 
+    /// A shell that `cohab` opens with these arguments, at its first prompt.
+    #[must_use]
+    pub fn cohab_with(&self, arguments: &[&str]) -> Session<'_> {
+        Session::start(Terminal::spawn(self.in_terminal(binaries::program("cohab"), arguments)), &self.prompt)
+    }
+
     /// `cohab` with arguments, as a process.
     #[must_use]
     pub fn cohab_process(&self, arguments: &[&str]) -> Command {

@@ -26,6 +26,9 @@ impl App {
             }
             Some(question) if self.is_aside() => self.queue_question(&question, effects),
             None if self.turn.is_none() && Self::is_undo(&told.line) => self.begin_undo(effects),
+            None if self.turn.is_none() && Self::is_resume(&told.line) => {
+                self.begin_going_on(&told.line, now, effects);
+            }
             None if self.turn.is_none()
                 && let Some(session) = resume::wanted(&told.line) =>
             {

@@ -5,7 +5,7 @@ use cohab_protocol::{Attached, ClientMessage, ErrorSubject, WireError, WireError
 use super::{App, LinkState, turn::Turn};
 use crate::effect::Effect;
 
-const GONE: &str = "the daemon is gone; the answer is incomplete";
+const GONE: &str = "the daemon is gone";
 const GONE_HINT: &str = "ask again; that starts it anew";
 
 impl App {
@@ -26,7 +26,7 @@ impl App {
             let events = self.shell_events.iter().cloned();
             effects.extend(events.map(|event| Effect::Send(ClientMessage::ShellEvent(event))));
             if self.turn.as_ref().is_some_and(Turn::is_resuming) {
-                self.fail_turn(GONE, GONE_HINT, effects);
+                self.fail_turn_of_gone(effects);
             }
         }
         if let Some(turn) = self.turn.as_mut() {
@@ -43,7 +43,7 @@ impl App {
 
     pub(super) fn send_held_query(&mut self, effects: &mut Vec<Effect>) {
         if let Some(query) = self.turn.as_mut().and_then(Turn::take_unsent_query) {
-            effects.push(Effect::Send(ClientMessage::UserQuery(query)));
+            effects.push(Effect::Send(query));
         }
     }
 
@@ -67,8 +67,8 @@ impl App {
         }
         self.link = LinkState::Down;
         self.cancelled_turn = None;
-        self.fail_turn(GONE, GONE_HINT, effects);
-        self.fail_slash("the daemon is gone", GONE_HINT);
+        self.fail_turn_of_gone(effects);
+        self.fail_slash(GONE, GONE_HINT);
     }
 
     pub(super) fn on_link_down(&mut self, message: &str, hint: &str, effects: &mut Vec<Effect>) {
@@ -76,10 +76,19 @@ impl App {
         self.link = LinkState::Failed;
         if self.turn.as_ref().is_some_and(Turn::is_resuming) {
             self.link = LinkState::Down;
-            self.fail_turn(GONE, GONE_HINT, effects);
+            self.fail_turn_of_gone(effects);
         } else {
             self.fail_turn(message, hint, effects);
             self.fail_slash(message, hint);
+        }
+    }
+
+    /// The daemon has ended. The next one knows of a turn that was begun.
+    fn fail_turn_of_gone(&mut self, effects: &mut Vec<Effect>) {
+        if self.turn.as_ref().is_some_and(Turn::is_begun) {
+            self.fail_turn("the daemon ended in the middle of the answer", &self.way_on(), effects);
+        } else {
+            self.fail_turn(GONE, GONE_HINT, effects);
         }
     }
 

@@ -3,7 +3,9 @@
 
 use std::{path::Path, time::Duration};
 
-use cohab_protocol::{Attached, EnvSetting, ErrorSubject, LeftState, SessionKey, WireError, WireErrorKind};
+use cohab_protocol::{
+    Attached, EnvSetting, ErrorSubject, LeftState, SessionKey, TurnUnfinished, WireError, WireErrorKind,
+};
 use cohab_shell_relay::{
     live::{LineDecision, LiveEvent},
     runner::{CommandOutcome, CommandRequest, Ending},
@@ -50,6 +52,23 @@ enum Stage {
 pub(super) struct Resuming {
     stage: Stage,
     joined: Option<Result<Attached, (String, String)>>,
+    /// Its last turn was interrupted.
+    unfinished: Option<TurnUnfinished>,
+}
+
+impl Resuming {
+    fn at(stage: Stage, joined: Option<Result<Attached, (String, String)>>) -> Self {
+        Self { stage, joined, unfinished: None }
+    }
+
+    /// Keeps this until the session is told of. False if it was.
+    pub(super) fn hold(&mut self, unfinished: &TurnUnfinished) -> bool {
+        let is_held = self.stage == Stage::Joining && self.joined.is_some();
+        if is_held {
+            self.unfinished = Some(unfinished.clone());
+        }
+        is_held
+    }
 }
 
 /// The name of the session that a line asks for.
@@ -67,7 +86,7 @@ impl App {
         effects.push(Effect::DecideLine(LineDecision::Assistant));
         self.surface = Surface::Opening;
         self.print_own_line(&visible(line.trim()));
-        self.resuming = Some(Resuming { stage: Stage::Joining, joined: None });
+        self.resuming = Some(Resuming::at(Stage::Joining, None));
         self.link = LinkState::Connecting;
         effects.push(Effect::Join(session));
     }
@@ -80,7 +99,7 @@ impl App {
                 self.advance_resume(effects);
             }
         } else if self.surface == Surface::Shell && self.turn.is_none() {
-            self.resuming = Some(Resuming { stage: Stage::Joining, joined: Some(joined) });
+            self.resuming = Some(Resuming::at(Stage::Joining, Some(joined)));
             self.surface = Surface::Opening;
             // Below the prompt's row.
             self.print_own_line("");
@@ -129,6 +148,8 @@ impl App {
     fn tell_joined(&mut self, attached: &Attached, effects: &mut Vec<Effect>) {
         let title = attached.title.as_deref().unwrap_or_default();
         self.print_remark(&format!("This shell goes on with \"{}\".", visible(title)));
+        let unfinished = self.resuming.as_mut().and_then(|resuming| resuming.unfinished.take());
+        unfinished.into_iter().for_each(|unfinished| self.print_unfinished(&unfinished));
         let options = &self.options;
         let left = attached.left.as_ref();
         let script = left.and_then(|left| way_back(left, &self.cwd, &options.home, options.shell));
@@ -170,7 +191,7 @@ impl App {
                 if let Some(remark) = failed(&outcome) {
                     self.print_remark(&remark);
                 }
-                self.resuming = Some(Resuming { stage: Stage::Done, joined: None });
+                self.resuming = Some(Resuming::at(Stage::Done, None));
             }
             LiveEvent::CommandRefused { id, error } if id == *running => {
                 self.surface = Surface::Ours;

@@ -83,6 +83,7 @@ impl App {
         self.print_question(question);
         match slash::parse(question) {
             Parsed::Command(command, _) if command.kind == Kind::Undo => self.start_undo(),
+            Parsed::Command(command, "") if command.kind == Kind::Resume => self.go_on(now, effects),
             Parsed::Command(command, words) => {
                 let stage = self.begin_slash(command, words, now, effects);
                 self.slash = Some(Slash { stage });
@@ -122,9 +123,8 @@ impl App {
             Kind::Doctor => return self.run_program("doctor", "", effects),
             // An answer that is coming takes them itself.
             Kind::Pause => self.say("Nothing is being answered."),
-            Kind::Resume => self.say(format!("No answer is held. `{prefix} /sessions` lists older conversations.")),
             // Begun elsewhere.
-            Kind::Undo => {}
+            Kind::Undo | Kind::Resume => {}
         }
         Stage::Done
     }

@@ -5,7 +5,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use cohab_protocol::{CallId, ChunkDelta, ExecuteCommand, ModelIdentity, ResumePoint, StepActivity, TurnId, UserQuery};
+use cohab_protocol::{
+    CallId, ChunkDelta, ClientMessage, ExecuteCommand, ModelIdentity, ResumePoint, StepActivity, TurnId,
+};
 use ratatui::text::Line;
 
 use super::{countdown::Countdown, pause::Pause, progress::Progress};
@@ -77,7 +79,7 @@ pub(super) struct Turn {
     /// Code of the parts of the answer that are closed.
     code_before: CodeBlocks,
     next_seq: u64,
-    unsent_query: Option<UserQuery>,
+    unsent_query: Option<ClientMessage>,
     /// The daemon has begun it, so it can be asked for its rest.
     is_begun: bool,
     is_resuming: bool,
@@ -172,7 +174,7 @@ impl Turn {
     }
 
     /// Keeps the question until the daemon can take it.
-    pub fn hold(&mut self, query: UserQuery) {
+    pub fn hold(&mut self, query: ClientMessage) {
         self.unsent_query = Some(query);
     }
 
@@ -181,13 +183,18 @@ impl Turn {
         self.unsent_query.is_none()
     }
 
-    pub fn take_unsent_query(&mut self) -> Option<UserQuery> {
+    pub fn take_unsent_query(&mut self) -> Option<ClientMessage> {
         self.unsent_query.take()
     }
 
     /// The daemon knows of it.
     pub fn begin(&mut self) {
         self.is_begun = true;
+    }
+
+    /// Whether the daemon has begun it.
+    pub fn is_begun(&self) -> bool {
+        self.is_begun
     }
 
     /// From where to ask for the rest after a lost connection, if that makes sense (any more).

@@ -94,6 +94,7 @@ fn event(message: &DaemonMessage) -> Option<Value> {
         }
         DaemonMessage::Welcome(_)
         | DaemonMessage::TurnProgress(_)
+        | DaemonMessage::TurnUnfinished(_)
         | DaemonMessage::TurnPaused { .. }
         | DaemonMessage::BudgetUsed(_)
         | DaemonMessage::SessionReply(_)

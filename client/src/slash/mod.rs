@@ -21,7 +21,7 @@ pub enum Kind {
     Retry,
     /// Holds the answer that is coming.
     Pause,
-    /// Lets it go on.
+    /// Goes on with one that is held, or that the daemon's end interrupted.
     Resume,
     /// Shortens the conversation.
     Compact,
@@ -55,12 +55,12 @@ pub struct Command {
 /// All of them, in the order of the help.
 pub const COMMANDS: [Command; 14] = [
     command("help", "", "list these commands", Kind::Help),
-    command("model", "[NAME]", "show or change who answers here", Kind::Model),
+    command("model", "[NAME|TIER]", "show or change who answers here", Kind::Model),
     command("new", "", "begin a new conversation", Kind::New),
     command("undo", "", "take back what the last turn changed", Kind::Undo),
     command("retry", "", "ask the last question again", Kind::Retry),
     command("pause", "", "hold the answer after its step", Kind::Pause),
-    command("resume", "", "let a held answer go on", Kind::Resume),
+    command("resume", "", "go on with a held or interrupted answer", Kind::Resume),
     command("compact", "", "shorten the conversation", Kind::Compact),
     command("sessions", "[WORDS]", "list or search conversations", Kind::Sessions),
     command("approve", "[ask|read-only|all]", "show or change what runs unasked", Kind::Approve),

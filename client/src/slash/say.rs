@@ -106,7 +106,8 @@ fn origin_of(model: &ModelIdentity) -> String {
 #[must_use]
 pub fn model(model: &ModelIdentity, prefix: &str, width: usize) -> Vec<Line<'static>> {
     let mut lines = plain(&format!("{} answers here{}.", name_of(model), origin_of(model)), width);
-    let other = format!("`{prefix} /model NAME` or `{prefix} /model profile:NAME` changes it for this shell.");
+    let other =
+        format!("`{prefix} /model NAME`, `profile:NAME`, `low`, `medium`, `high` or `auto` changes it for this shell.");
     let hint = if model.is_offline {
         "`cohab setup` sets a model up.".to_owned()
     } else {

@@ -92,6 +92,8 @@ pub struct PlannedCall {
     pub call_id: String,
     /// Number of its step in the turn, from 0; `None` while it is only foreseen.
     pub step: Option<u32>,
+    /// What this run is known by elsewhere, and after the daemon's end; empty if it is not kept. Hexadecimal digits.
+    pub run_id: String,
     /// Name of the tool.
     pub tool: String,
     /// Its arguments.
@@ -111,7 +113,7 @@ impl PlannedCall {
     #[must_use]
     pub fn new(call: &ToolCall, args: JsonObject, intent: Intent, cwd: PathBuf) -> Self {
         let (call_id, tool) = (call.id.clone(), call.name.clone());
-        Self { call_id, step: None, tool, args, intent, cwd, approval: None, note: None }
+        Self { call_id, step: None, run_id: String::new(), tool, args, intent, cwd, approval: None, note: None }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The agent core: a pure planner, plain async execution, and a loop that joins them.
 
-mod approval;
 mod batch;
+mod consent;
 pub mod error;
 pub mod hook;
 pub mod plan;

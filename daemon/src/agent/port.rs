@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 pub use super::{
-    approval::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, Lasts},
+    consent::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Lasts},
     usage::{ModelService, Overflow, TokenUsage},
 };
 
@@ -313,6 +313,8 @@ pub struct ToolContext<'a> {
     pub runner: &'a dyn CommandRunner,
     /// Consent for exactly this call, if it was needed; goes to the client with the command.
     pub approval: Option<String>,
+    /// `PlannedCall::run_id`.
+    pub run_id: String,
     /// Fires when the turn is cancelled.
     pub cancel: &'a CancellationToken,
 }
@@ -410,4 +412,25 @@ pub enum StepResult {
     Refused,
     /// The turn was cancelled meanwhile.
     Cancelled,
+}
+
+/// Asks the person at the keyboard.
+#[async_trait]
+pub trait Approver: Send + Sync {
+    /// Waits for the answer. Nobody there, or a lost connection: `Refused`.
+    async fn ask(&self, question: ApprovalQuestion) -> ApprovalAnswer;
+
+    /// Asks about several things at once; an answer each, in order. `CancelTurn` among them ends it.
+    async fn ask_all(&self, questions: Vec<ApprovalQuestion>) -> Vec<ApprovalAnswer> {
+        let mut answers = Vec::new();
+        for question in questions {
+            let answer = self.ask(question).await;
+            let is_last = answer == ApprovalAnswer::CancelTurn;
+            answers.push(answer);
+            if is_last {
+                break;
+            }
+        }
+        answers
+    }
 }

@@ -106,6 +106,12 @@ impl TurnState {
         Self { messages: history, ..Self::default() }
     }
 
+    /// A turn that goes on: `messages` must be complete and end with what the model is to read next.
+    #[must_use]
+    pub fn going_on(messages: Vec<Message>) -> Self {
+        Self { messages, ..Self::default() }
+    }
+
     /// The conversation so far.
     #[must_use]
     pub fn messages(&self) -> &[Message] {

@@ -337,7 +337,8 @@ impl Agent {
             }
         }
         drop(turn);
-        let context = ToolContext { runner: self.runner.as_ref(), approval: planned.approval.clone(), cancel };
+        let (approval, run_id) = (planned.approval.clone(), planned.run_id.clone());
+        let context = ToolContext { runner: self.runner.as_ref(), approval, run_id, cancel };
         let started = Instant::now();
         let repeats = self.middleware.iter().map(|middleware| middleware.repeats(planned)).max().unwrap_or(0);
         let mut called = Called::of(tool.call(&planned.args, &context).await);

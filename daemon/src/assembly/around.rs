@@ -1,6 +1,6 @@
 //! The behaviour around the loop of a turn: one list to register it, in its order.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use cohab_protocol::ApprovalMode;
 use cohab_shell_relay::shell::Shell;
@@ -10,14 +10,28 @@ use super::{Assembly, TurnSettings};
 use crate::{
     agent::{
         Middleware,
-        port::{Approver, ModelInfo, ModelProvider},
+        port::{Approver, ModelProvider},
     },
+    context::model_table::Prices,
     middleware::{
-        accounting::Accounting, budget::Budget, checkpoint::Checkpoint, last_answer::LastAnswer, meanwhile::Meanwhile,
-        pause::Pause, self_correction::SelfCorrection, step_rules::StepRules, turn_clock::TurnClock,
+        accounting::{Accounting, Answered},
+        budget::Budget,
+        checkpoint::Checkpoint,
+        escalation::Escalation,
+        last_answer::LastAnswer,
+        meanwhile::Meanwhile,
+        pause::Pause,
+        self_correction::SelfCorrection,
+        step_rules::StepRules,
+        turn_clock::TurnClock,
+        window::{Room, Window},
     },
-    recording::hooks::{Calls, Proposals},
-    safety::{gate::Gate, inbound::Inbound},
+    provider::ladder::Ladder,
+    recording::{
+        hooks::{Calls, Proposals},
+        step_hooks::{Intents, Steps},
+    },
+    safety::{doubt::Doubt, gate::Gate, inbound::Inbound},
     server::TurnParts,
 };
 
@@ -26,7 +40,8 @@ pub(super) struct Around<'a> {
     pub assembly: &'a Assembly,
     pub parts: &'a TurnParts,
     pub settings: &'a TurnSettings,
-    pub provider: &'a dyn ModelProvider,
+    pub provider: &'a Arc<dyn ModelProvider>,
+    pub ladder: Option<Arc<Ladder>>,
     pub approver: Arc<dyn Approver>,
     pub clock: Arc<TurnClock>,
     pub shell: Shell,
@@ -37,14 +52,19 @@ impl Around<'_> {
     pub async fn list(self) -> Vec<Arc<dyn Middleware>> {
         let (session, recorder) = (&self.parts.session, &self.parts.recorder);
         let is_offline = self.provider.info().is_offline;
-        let mut list: Vec<Arc<dyn Middleware>> = Vec::new();
+        let mut list: Vec<Arc<dyn Middleware>> = vec![Arc::new(Steps(Arc::clone(recorder)))];
         let pause: Arc<dyn Middleware> = Arc::new(self.pause());
         list.push(Arc::clone(&pause));
         if let Some(accounting) = self.accounting().await {
             list.push(Arc::new(accounting));
             list.push(Arc::new(self.budget()));
         }
-        list.push(Arc::new(self.assembly.window(self.provider, self.settings).0));
+        let room = self.room();
+        let store = Arc::clone(&self.assembly.parts.store);
+        list.push(Arc::new(Window::new(store, Box::new(move || room().0))));
+        if let Some(ladder) = &self.ladder {
+            list.push(Arc::new(Escalation::new(Arc::clone(ladder), Arc::clone(&self.parts.sink))));
+        }
         list.push(Arc::new(Proposals(Arc::clone(recorder))));
         list.push(Arc::new(Checkpoint::new(Arc::clone(session.conversation()))));
         list.push(Arc::new(self.step_rules()));
@@ -61,23 +81,41 @@ impl Around<'_> {
             move || session.approval() != ApprovalMode::All
         };
         let calls = Calls::new(Arc::clone(recorder), Box::new(is_asked));
+        let doubt = Doubt::new(&self.parts.doubts, Arc::clone(&self.approver));
         list.push(Arc::new(self.gate()));
         list.push(pause);
+        list.push(Arc::new(doubt));
         list.push(Arc::new(calls));
+        list.push(Arc::new(Intents(Arc::clone(recorder))));
         list
     }
 
     /// What counts the tokens of the turn; nothing is counted where no model answers.
     async fn accounting(&self) -> Option<Accounting> {
-        let (_, model, prices) = self.assembly.window(self.provider, self.settings);
-        let ModelInfo { wire, is_offline, .. } = self.provider.info();
-        if is_offline {
+        let provider = Arc::clone(self.provider);
+        if provider.info().is_offline {
             return None;
         }
         let store = &self.assembly.parts.store;
         store.ready().await;
         let (session, turn) = (self.parts.session.key().to_string(), self.parts.turn_id.to_string());
-        Some(Accounting { store: Arc::clone(store), session, turn, wire, model, prices })
+        let room = self.room();
+        let answered = move || {
+            let (Room { model, .. }, prices) = room();
+            Answered { wire: provider.info().wire, model, prices }
+        };
+        let answered = Box::new(answered);
+        Some(Accounting { store: Arc::clone(store), session, turn, answered, sent: Mutex::default() })
+    }
+
+    /// How much who answers at the moment takes, and what it costs.
+    fn room(&self) -> impl Fn() -> (Room, Option<Prices>) + Send + Sync + 'static {
+        let (provider, ladder, settings) = (Arc::clone(self.provider), self.ladder.clone(), self.settings.clone());
+        move || {
+            let other = ladder.as_ref().and_then(|ladder| settings.jobs.profiles.get(&ladder.profile()));
+            let own = other.or(Some(&settings.model));
+            Assembly::room(provider.as_ref(), own, &settings.models)
+        }
     }
 
     fn pause(&self) -> Pause {

@@ -8,11 +8,14 @@ pub mod history;
 pub mod models;
 pub mod probe_model;
 mod record;
+pub mod resume;
 pub mod sessions;
 pub mod setup;
+pub mod stats;
 pub mod tasks;
 #[cfg(test)]
 mod testing;
+pub mod trace;
 pub mod usage;
 pub mod who;
 pub mod why;
@@ -56,12 +59,18 @@ pub enum Command {
     ProbeModel(probe_model::ProbeArgs),
     /// Show what answers took: tokens and cost
     Usage(usage::UsageArgs),
+    /// Show how often things happened and how long they took
+    Stats(stats::StatsArgs),
     /// List, show, search, resume, fork, export and remove conversations
     Sessions(sessions::SessionsArgs),
     /// List the assistant's commands with question and approval
     History(history::HistoryArgs),
     /// Show the conversation behind a command of the assistant's
     Why(why::WhyArgs),
+    /// Show what a turn did, step by step
+    Trace(trace::TraceArgs),
+    /// Go on with a turn that the daemon's end interrupted
+    Resume(resume::ResumeArgs),
     /// Show what would be sent with the next question, in tokens by section
     Context(context::ContextArgs),
     /// List what conversations still mean to do
@@ -90,9 +99,12 @@ impl Command {
             Self::Config(command) => config::run(&command, paths, &mut io::stdin().lock(), &mut output, &mut errors),
             Self::ProbeModel(args) => probe_model::run(&args, paths, &mut output, &mut errors),
             Self::Usage(args) => usage::run(&args, paths, &mut output, &mut errors),
+            Self::Stats(args) => stats::run(&args, paths, &mut output, &mut errors),
             Self::Sessions(args) => sessions::run(&args, paths, &mut io::stdin().lock(), &mut output, &mut errors),
             Self::History(args) => history::run(&args, paths, &mut output, &mut errors),
             Self::Why(args) => why::run(&args, paths, &mut output, &mut errors),
+            Self::Trace(args) => trace::run(&args, paths, &mut output, &mut errors),
+            Self::Resume(args) => resume::run(&args, paths, &mut output, &mut errors),
             Self::Context(args) => context::run(&args, paths, &mut output, &mut errors),
             Self::Tasks(args) => tasks::run(&args, paths, &mut output, &mut errors),
             Self::Export(args) => export::run(&args, paths, &mut output, &mut errors),

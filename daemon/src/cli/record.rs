@@ -28,9 +28,7 @@ pub fn open(paths: &Paths) -> Result<Option<SqliteStore>, Failure> {
 pub fn unreadable(paths: &Paths) -> impl Fn(StoreError) -> Failure {
     let path = paths.sessions_file();
     move |error| {
-        let hint = "the daemon begins a new one with the next question, and keeps this one as `sessions.db.broken`";
-        let hint = error.is_corruption().then(|| hint.to_owned());
-        Failure::Other(format!("{} cannot be read: {error}", path.display()), hint)
+        Failure::Other(format!("{} cannot be read: {error}", path.display()), error.remedy().map(str::to_owned))
     }
 }
 

@@ -1,7 +1,7 @@
 //! `cohab sessions`: conversations that are kept, listed, shown, named, removed and gone on with.
 
 mod list;
-mod resume;
+pub(super) mod resume;
 
 use std::{
     io::{BufRead, IsTerminal, Write},

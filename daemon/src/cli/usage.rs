@@ -60,7 +60,8 @@ impl std::str::FromStr for Since {
 }
 
 impl Since {
-    fn date(self, today: Date) -> Date {
+    /// The day itself.
+    pub(super) fn date(self, today: Date) -> Date {
         match self {
             Self::Days(days) => today.saturating_sub(Span::new().days(i64::from(days) - 1)),
             Self::Date(date) => date,
@@ -91,9 +92,7 @@ pub fn run(args: &UsageArgs, paths: &Paths, output: &mut dyn Write, errors: &mut
 fn read(args: &UsageArgs, paths: &Paths, now: &Zoned) -> Result<Shown, Failure> {
     let path = paths.usage_file();
     let unreadable = |error: StoreError| {
-        let hint = "the daemon begins a new one where the old one is broken; what it holds is lost then";
-        let hint = error.is_corruption().then(|| hint.to_owned());
-        Failure::Other(format!("{} cannot be read: {error}", path.display()), hint)
+        Failure::Other(format!("{} cannot be read: {error}", path.display()), error.remedy().map(str::to_owned))
     };
     let (zone, since) = (now.time_zone().clone(), args.since.date(now.date()));
     let start = since.to_zoned(zone.clone()).map_or(Timestamp::MIN, |start| start.timestamp());

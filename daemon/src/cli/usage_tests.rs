@@ -61,6 +61,7 @@ impl Home {
                 model: model.clone(),
                 usage,
                 cost_source: None,
+                took_ms: Some(1_500),
             });
         }
         store.learn(&large, |learned| {

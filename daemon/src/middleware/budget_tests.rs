@@ -93,6 +93,7 @@ fn took(store: &Store, tokens: u64) {
         model: ModelKey { host: "h".into(), model: "m".into() },
         usage: TokenUsage { input: Some(tokens), ..TokenUsage::default() },
         cost_source: None,
+        took_ms: None,
     });
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Order in a turn, outermost first: [`pause::Pause`] (the user holds it), [`accounting::Accounting`] (what an answer took is kept),
 //! [`budget::Budget`] (may more be spent?), [`window::Window`] (what is sent
-//! fits the model), [`checkpoint::Checkpoint`] (an interrupted turn loses nothing), [`step_rules::StepRules`] (the user's rules for steps),
+//! fits the model), [`escalation::Escalation`] (a model that gets nowhere gives way), [`checkpoint::Checkpoint`] (an interrupted turn loses nothing), [`step_rules::StepRules`] (the user's rules for steps),
 //! `safety::inbound` (what tools return is
 //! harmless text), [`meanwhile::Meanwhile`] (what the user ran is told),
 //! [`self_correction::SelfCorrection`] (a model that is stuck is told, then the user is asked), [`last_answer::LastAnswer`] (why no tool
@@ -11,6 +11,7 @@
 pub mod accounting;
 pub mod budget;
 pub mod checkpoint;
+pub mod escalation;
 pub mod last_answer;
 pub mod meanwhile;
 pub mod pause;

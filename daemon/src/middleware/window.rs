@@ -24,12 +24,20 @@ const RETRY_PERCENT: u64 = 70;
 /// How much a service's own count of a request may differ from the estimate and still be taken at its word.
 const BELIEVED_RATIOS: std::ops::RangeInclusive<f64> = 0.5..=4.0;
 
+/// How much the model that answers takes.
+pub struct Room {
+    /// Which model.
+    pub model: ModelKey,
+    /// Who says what about it.
+    pub sources: WindowSources,
+    /// Longest answer, if one is asked for.
+    pub max_output_tokens: Option<u64>,
+}
+
 /// Fits the requests of one turn.
 pub struct Window {
     store: Arc<Store>,
-    model: ModelKey,
-    sources: WindowSources,
-    max_output_tokens: Option<u64>,
+    room: Box<dyn Fn() -> Room + Send + Sync>,
     /// The estimate of the request that was made last.
     estimate: AtomicU64,
     /// Largest estimate of a request since one was refused.
@@ -37,22 +45,24 @@ pub struct Window {
 }
 
 impl Window {
-    /// For a turn that `model` answers. What is learned goes into `store`.
+    /// `room` is asked each time: another model may take over in the turn. What is learned goes into `store`.
     #[must_use]
-    pub fn new(store: Arc<Store>, model: ModelKey, sources: WindowSources, max_output_tokens: Option<u64>) -> Self {
+    pub fn new(store: Arc<Store>, room: Box<dyn Fn() -> Room + Send + Sync>) -> Self {
         let (estimate, most) = (AtomicU64::new(0), AtomicU64::new(u64::MAX));
-        Self { store, model, sources, max_output_tokens, estimate, most }
+        Self { store, room, estimate, most }
     }
 
     /// The context as it is known now.
     #[must_use]
     pub fn in_use(&self) -> ContextWindow {
-        self.sources.decide(self.store.learned(&self.model).window_tokens)
+        let Room { model, sources, .. } = (self.room)();
+        sources.decide(self.store.learned(&model).window_tokens)
     }
 
     fn fit(&self, request: &mut ModelRequest) -> u64 {
-        let learned = self.store.learned(&self.model);
-        let budget = request_budget(self.in_use().tokens, self.max_output_tokens);
+        let Room { model, sources, max_output_tokens } = (self.room)();
+        let learned = self.store.learned(&model);
+        let budget = request_budget(sources.decide(learned.window_tokens).tokens, max_output_tokens);
         let most = self.most.load(Ordering::Relaxed);
         let estimate = fit_request(request, learned.estimate_for(budget).min(most));
         self.estimate.store(estimate, Ordering::Relaxed);
@@ -65,10 +75,11 @@ impl Window {
         let told_ratio = told_ratio.filter(|ratio| BELIEVED_RATIOS.contains(ratio));
         let unaided = refused / 100 * RETRY_PERCENT;
         let Some(window_tokens) = sizes.window_tokens else { return unaided };
-        let budget = request_budget(window_tokens, self.max_output_tokens);
+        let Room { model, max_output_tokens, .. } = (self.room)();
+        let budget = request_budget(window_tokens, max_output_tokens);
         match told_ratio {
             Some(ratio) => (budget as f64 / ratio) as u64,
-            None => self.store.learned(&self.model).estimate_for(budget).min(unaided),
+            None => self.store.learned(&model).estimate_for(budget).min(unaided),
         }
     }
 }
@@ -81,7 +92,7 @@ impl Middleware for Window {
 
     async fn on_overflow(&self, request: &mut ModelRequest, sizes: Overflow) -> bool {
         let refused = request_tokens(request);
-        self.store.learn(&self.model, |learned| {
+        self.store.learn(&(self.room)().model, |learned| {
             if let Some(tokens) = sizes.prompt_tokens {
                 learned.observe(tokens, refused);
             }
@@ -98,7 +109,7 @@ impl Middleware for Window {
         let in_use = self.in_use();
         let estimate = self.estimate.load(Ordering::Relaxed);
         if let Some(sent) = usage.sent() {
-            self.store.learn(&self.model, |learned| {
+            self.store.learn(&(self.room)().model, |learned| {
                 learned.observe(sent, estimate);
                 learned.in_use = Some(in_use);
             });

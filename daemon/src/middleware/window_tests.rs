@@ -6,7 +6,8 @@ fn key() -> ModelKey {
 }
 
 fn window(store: &Arc<Store>, sources: WindowSources) -> Window {
-    Window::new(Arc::clone(store), key(), sources, Some(1_000))
+    let room = move || Room { model: key(), sources, max_output_tokens: Some(1_000) };
+    Window::new(Arc::clone(store), Box::new(room))
 }
 
 /// A request of about this many tokens by the estimate: turns of 100, and the question.

@@ -17,6 +17,7 @@ pub(crate) mod http;
 mod http_provider;
 pub(crate) mod key;
 pub mod key_store;
+pub mod ladder;
 mod late;
 mod limited_command;
 pub(crate) mod listing;

@@ -9,10 +9,9 @@ use cohab_shell_relay::sanitize::sanitize;
 use super::{OpenCall, TurnRecorder};
 use crate::{
     agent::{
-        Denial, Middleware, PlannedCall, TurnState,
+        Denial, Middleware, PlannedCall,
         hook::BY_RULE,
         port::{Effect, ToolResult},
-        state::Progress,
     },
     safety::tail,
     store::sessions::event::{Approval, Call, CallResult, Event, OUTPUT_TAIL_BYTES},
@@ -26,6 +25,7 @@ impl Middleware for Proposals {
     async fn before_tool(&self, call: &mut PlannedCall) -> Result<(), Denial> {
         let beforehand = self.0.take_beforehand(&call.intent.effect);
         let open = OpenCall {
+            step: call.step,
             call: noted(call, beforehand.unwrap_or(Approval::Refused)),
             is_allowed: false,
             is_kept: false,
@@ -54,13 +54,6 @@ impl Middleware for Proposals {
         }
         ran.is_error = result.is_error && !open.is_running;
         self.0.keep(Event::Result(ran));
-    }
-
-    async fn after_step(&self, state: &TurnState) {
-        // As for the conversation in memory: calls without results are of no use.
-        if !matches!(state.progress(), Progress::Tools { .. }) {
-            self.0.step_done(state.messages());
-        }
     }
 }
 

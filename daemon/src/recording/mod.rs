@@ -1,14 +1,17 @@
-//! Puts on record what happens in a turn: each port of the agent is wrapped by one that takes notes. Nothing waits for it, and
-//! nothing is kept before the settings of the turn allow it.
+//! Puts on record what happens in a turn: each port of the agent is wrapped by one that takes notes. Nothing waits for it but a
+//! step that acts, and nothing is kept before the settings of the turn allow it.
 
 pub mod hooks;
 mod ports;
 mod session;
+pub mod step_hooks;
+mod steps;
 
 use std::{
     collections::BTreeMap,
     path::PathBuf,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
 };
 
 use cohab_shell_relay::{
@@ -34,7 +37,7 @@ use crate::{
 };
 
 /// How a turn begins.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Opening {
     /// Name of the session.
     pub session: String,
@@ -48,6 +51,8 @@ pub struct Opening {
     pub shell: Option<String>,
     /// What was piped in, in bytes.
     pub piped_bytes: usize,
+    /// The interrupted turn that it goes on with.
+    pub resumed_from: Option<String>,
 }
 
 /// Takes notes of one turn.
@@ -55,6 +60,7 @@ pub struct TurnRecorder {
     archive: Archive,
     session: Arc<SessionRecord>,
     opening: Opening,
+    steps: steps::StepLog,
     state: Mutex<State>,
 }
 
@@ -71,6 +77,8 @@ struct State {
     beforehand: Vec<(Effect, Approval)>,
     /// Messages that are kept.
     saved: usize,
+    /// The last of them.
+    last_saved: Option<Message>,
 }
 
 impl State {
@@ -80,6 +88,8 @@ impl State {
 }
 
 struct OpenCall {
+    /// Number of its step in the turn.
+    step: Option<u32>,
     call: Call,
     /// The user or the policy allowed it.
     is_allowed: bool,
@@ -95,7 +105,8 @@ impl TurnRecorder {
     /// For one turn of a session.
     #[must_use]
     pub fn new(archive: Archive, session: Arc<SessionRecord>, opening: Opening) -> Self {
-        Self { archive, session, opening, state: Mutex::default() }
+        let steps = steps::StepLog::new(archive.clone());
+        Self { archive, session, opening, steps, state: Mutex::default() }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -136,6 +147,7 @@ impl TurnRecorder {
         }
         let piped_bytes = u64::try_from(self.opening.piped_bytes).unwrap_or(u64::MAX);
         self.keep(Event::Question { text: question, cwd, shell: self.opening.shell.clone(), piped_bytes });
+        self.steps.begin(&self.opening, model);
     }
 
     /// The session means to do this now.
@@ -146,21 +158,31 @@ impl TurnRecorder {
         }
     }
 
-    /// What the turn builds on.
+    /// What the turn begins with, its question included.
     pub fn history(&self, messages: &[Message]) {
         self.save(0, messages);
     }
 
-    /// The conversation after a complete step.
+    /// The conversation after a step; its calls may wait for their results.
     fn step_done(&self, messages: &[Message]) {
-        let saved = self.state().saved;
-        self.save(saved, messages.get(saved..).unwrap_or_default());
+        let (saved, is_same) = {
+            let state = self.state();
+            let last = state.saved.checked_sub(1).and_then(|last| messages.get(last));
+            (state.saved, last == state.last_saved.as_ref())
+        };
+        if messages.len() < saved {
+            self.steps.compacted(saved, messages.len());
+        }
+        // What was kept has changed: the store finds out where.
+        let from = if is_same { saved } else { 0 };
+        self.save(from, messages.get(from..).unwrap_or_default());
     }
 
     fn save(&self, from: usize, messages: &[Message]) {
         let mut state = self.state();
         if state.is_on && (from == 0 || !messages.is_empty()) {
             state.saved = from + messages.len();
+            state.last_saved = messages.last().cloned();
             let (session, messages) = (self.opening.session.clone(), messages.to_vec());
             self.archive.keep(Entry::Conversation { session, from, messages });
         }
@@ -231,6 +253,14 @@ impl TurnRecorder {
                 cwd: Some(outcome.cwd.to_string_lossy().into_owned()),
                 duration_ms: Some(u64::try_from(outcome.duration.as_millis()).unwrap_or(u64::MAX)),
             };
+        }
+    }
+
+    /// A step took so long. What a command itself took is known better.
+    fn took(&self, step: u32, elapsed: Duration) {
+        let mut state = self.state();
+        if let Some(open) = state.calls.values_mut().find(|open| open.step == Some(step) && open.is_allowed) {
+            open.ran.duration_ms.get_or_insert(u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX));
         }
     }
 

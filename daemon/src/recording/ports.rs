@@ -29,6 +29,7 @@ impl<S> RecordingSink<S> {
 #[async_trait]
 impl<S: EventSink> EventSink for RecordingSink<S> {
     async fn emit(&self, event: TurnEvent) {
+        self.recorder.steps.told(&event);
         match &event {
             TurnEvent::Text(text) => append(&mut self.recorder.state().text, text),
             TurnEvent::Reasoning(text) => append(&mut self.recorder.state().reasoning, text),
@@ -37,7 +38,10 @@ impl<S: EventSink> EventSink for RecordingSink<S> {
                 state.text.clear();
                 state.reasoning.clear();
             }
-            TurnEvent::StepFinished { .. } => self.recorder.flush(),
+            TurnEvent::StepFinished { step, elapsed, .. } => {
+                self.recorder.flush();
+                self.recorder.took(*step, *elapsed);
+            }
             TurnEvent::StepStarted { .. }
             | TurnEvent::Spent { .. }
             | TurnEvent::Notice(_)

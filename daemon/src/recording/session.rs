@@ -13,7 +13,7 @@ use crate::{
     context::query::{FAILED_OUTPUT_BYTES, MAX_HISTORY_EVENTS, OUTPUT_BYTES, PastCommand},
     safety::tail,
     shell::live::MASKED,
-    store::sessions::{Left, event::Event},
+    store::sessions::{Left, event::Event, steps::recover::Unfinished},
 };
 
 /// Variables of which it is known how they were left.
@@ -23,7 +23,10 @@ const MAX_VALUE_BYTES: usize = 4 * 1024;
 
 /// Kept in memory between turns.
 #[derive(Debug, Default)]
-pub struct SessionRecord(Mutex<State>);
+pub struct SessionRecord {
+    state: Mutex<State>,
+    restoring: tokio::sync::Mutex<()>,
+}
 
 #[derive(Debug, Default)]
 struct State {
@@ -31,11 +34,12 @@ struct State {
     commands: VecDeque<(Timestamp, Event)>,
     left: Left,
     is_restored: bool,
+    unfinished: Option<Unfinished>,
 }
 
 impl SessionRecord {
     fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The user ran a command.
@@ -87,6 +91,27 @@ impl SessionRecord {
     /// What an earlier daemon kept is known from here on. False if it was before.
     pub fn restore_once(&self) -> bool {
         !std::mem::replace(&mut self.state().is_restored, true)
+    }
+
+    /// Whoever brings back what an earlier daemon kept holds this meanwhile; whoever needs it waits for that.
+    pub async fn restoring(&self) -> tokio::sync::MutexGuard<'_, ()> {
+        self.restoring.lock().await
+    }
+
+    /// The turn that an earlier daemon's end has interrupted; the conversation then ends with a word on that.
+    #[must_use]
+    pub fn unfinished(&self) -> Option<Unfinished> {
+        self.state().unfinished.clone()
+    }
+
+    /// The same, once: it goes on, or never will.
+    pub fn take_unfinished(&self) -> Option<Unfinished> {
+        self.state().unfinished.take()
+    }
+
+    /// An earlier daemon's end has interrupted this turn.
+    pub fn was_interrupted(&self, unfinished: Unfinished) {
+        self.state().unfinished = Some(unfinished);
     }
 
     /// Goes on from how a shell was left.

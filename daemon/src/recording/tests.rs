@@ -82,6 +82,7 @@ impl Bench {
             cwd: "/home/ann".into(),
             shell: Some("bash".into()),
             piped_bytes: 0,
+            resumed_from: None,
         };
         let recorder = Arc::new(TurnRecorder::new(archive.clone(), Arc::clone(&session), opening));
         Self { _folder: folder, archive, recorder, session }

@@ -12,9 +12,15 @@ pub const MAX_RESULT_BYTES: usize = 160 * 1024;
 /// Sanitises and bounds results.
 pub struct Inbound;
 
+/// A result as the model may have it.
+#[must_use]
+pub fn harmless(content: &str) -> String {
+    cut_middle(&sanitize(content), MAX_RESULT_BYTES)
+}
+
 #[async_trait]
 impl Middleware for Inbound {
     async fn after_tool(&self, result: &mut ToolResult) {
-        result.content = cut_middle(&sanitize(&result.content), MAX_RESULT_BYTES);
+        result.content = harmless(&result.content);
     }
 }

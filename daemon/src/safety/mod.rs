@@ -1,6 +1,7 @@
 //! What stands between the model and the world.
 
 mod cut;
+pub mod doubt;
 pub mod gate;
 pub mod inbound;
 pub mod known_servers;

@@ -21,7 +21,11 @@ use tokio_util::{
     sync::CancellationToken,
 };
 
-use super::{Daemon, convert, requests, resume, session::Session, turn_task};
+use super::{
+    Daemon, convert, requests, resume,
+    session::Session,
+    turn_task::{self, Ask},
+};
 
 /// Answers that wait for the client to take them; a client that does not is not read from.
 const ANSWER_QUEUE: usize = 64;
@@ -216,7 +220,8 @@ impl Connection {
 
     fn tell_session(&self, session: &Arc<Session>, message: ClientMessage) -> Result<(), WireError> {
         match message {
-            ClientMessage::UserQuery(query) => return turn_task::start(&self.daemon, session, query),
+            ClientMessage::UserQuery(query) => return turn_task::start(&self.daemon, session, Ask::Query(query)),
+            ClientMessage::ResumeTurn(resume) => return turn_task::start(&self.daemon, session, Ask::Resume(resume)),
             ClientMessage::CancelTurn { turn_id } => session.cancel_turn(Some(turn_id)),
             ClientMessage::CommandOutput { call_id, .. } => session.command_started(call_id),
             ClientMessage::CommandWaiting { call_id } => session.command_waits(call_id),
@@ -272,7 +277,9 @@ impl Connection {
         let attached = Attached { session: session.key().clone(), model, approval, is_resumed, title, left };
         let attached = SessionAnswer::Attached(attached);
         self.answer(DaemonMessage::SessionReply(SessionReply { request_id, answer: attached })).await;
-        self.bound.send_replace(Some(session));
+        self.bound.send_replace(Some(Arc::clone(&session)));
+        let archive = self.daemon.archive.clone();
+        self.daemon.tasks.spawn(async move { resume::offer(&archive, &session).await });
         Ok(())
     }
 }

@@ -8,6 +8,7 @@ pub mod approver;
 mod asking;
 mod connection;
 mod convert;
+mod going_on;
 pub mod lease;
 pub mod listener;
 mod requests;
@@ -39,7 +40,7 @@ use crate::{
     },
     context::{report::Fixed, surroundings::Surroundings},
     recording::TurnRecorder,
-    store::sessions::Archive,
+    store::sessions::{Archive, steps::Step},
 };
 use session::{RECONNECT_GRACE, Session, Variables};
 
@@ -93,10 +94,14 @@ pub struct TurnParts {
     pub session: Arc<Session>,
     /// The turn.
     pub turn_id: TurnId,
+    /// The user's own words.
+    pub question: String,
     /// Takes what happens.
     pub sink: Arc<dyn EventSink>,
     /// Keeps what happens.
     pub recorder: Arc<TurnRecorder>,
+    /// Steps of an earlier daemon's turn of which nobody knows whether they were done.
+    pub doubts: Vec<Step>,
     /// What lies around the question.
     pub surroundings: Arc<Surroundings>,
 }

@@ -53,6 +53,7 @@ pub async fn answer(
         })),
         SessionAction::Usage => Ok(SessionAnswer::Usage(session.spent())),
         SessionAction::Rewind => {
+            resume::give_up(&daemon.archive, session);
             idle(session.between_turns(|messages| SessionAnswer::Rewound { question: rewind(messages) }))
         }
         // The connection answers these itself.

@@ -2,14 +2,20 @@
 
 use std::{sync::PoisonError, time::Duration};
 
-use cohab_protocol::{Attach, EnvSetting, ErrorSubject, LeftState, RequestId, SessionKey, WireError, WireErrorKind};
+use cohab_protocol::{
+    Attach, DaemonMessage, EnvSetting, ErrorSubject, LeftState, RequestId, SessionKey, TurnUnfinished, WireError,
+    WireErrorKind,
+};
 use tokio::{task::spawn_blocking, time::timeout};
 
 use super::{Daemon, session::Session};
 use crate::{
     context::fit::fit,
     server::turn_task::MAX_CONVERSATION_TOKENS,
-    store::sessions::{Archive, Entry, Found, Stored},
+    store::sessions::{
+        Archive, Entry, Found, Stored,
+        steps::{Checkpoint, recover::Unfinished},
+    },
 };
 
 /// What the name of a session begins with that is to be looked for by the start of its id.
@@ -30,6 +36,7 @@ pub struct Resumed {
 
 /// Brings the conversation of a session back that an earlier daemon knew: the client outlived it. Once per session.
 pub async fn restore(archive: &Archive, session: &Session) {
+    let _alone = session.record().restoring().await;
     if !session.record().restore_once() {
         return;
     }
@@ -50,14 +57,38 @@ fn take(session: &Session, stored: Stored) {
     if conversation.is_empty() {
         *conversation = messages;
         session.record().go_on_from(stored.left);
+        stored.unfinished.into_iter().for_each(|unfinished| session.record().was_interrupted(unfinished));
         // They were refused by nobody when they were kept.
         let _ = session.tasks().replace(stored.tasks);
+    }
+}
+
+/// Tells a client that has come of the turn that an earlier daemon's end has interrupted, if there is one.
+pub async fn offer(archive: &Archive, session: &Session) {
+    // A single question has no shell that could go on with it.
+    if session.key().0.starts_with("cli:") {
+        return;
+    }
+    restore(archive, session).await;
+    let Some(Unfinished { turn, done, unknown, .. }) = session.record().unfinished() else { return };
+    session.tell(DaemonMessage::TurnUnfinished(TurnUnfinished {
+        question: turn.question,
+        steps_done: u32::try_from(done).unwrap_or(u32::MAX),
+        unknown: unknown.into_iter().map(|step| step.metadata.title).collect(),
+    }));
+}
+
+/// An interrupted turn never goes on: something else was asked, or it was forgotten.
+pub fn give_up(archive: &Archive, session: &Session) {
+    if let Some(Unfinished { turn, .. }) = session.record().take_unfinished() {
+        archive.keep(Entry::Checkpoint(Box::new(Checkpoint::Turn(turn.given_up()))));
     }
 }
 
 /// The conversation was forgotten: a later life must not know it either. What happened stays on record.
 pub fn forget(archive: &Archive, session: &Session) {
     session.record().restore_once();
+    give_up(archive, session);
     archive.keep(Entry::Conversation { session: session.key().to_string(), from: 0, messages: Vec::new() });
     let _ = session.tasks().replace(Vec::new());
     archive.keep(Entry::Tasks { session: session.key().to_string(), tasks: Vec::new() });

@@ -2,17 +2,20 @@
 
 use std::{
     panic::AssertUnwindSafe,
+    path::PathBuf,
     sync::{Arc, PoisonError},
 };
 
-use cohab_protocol::{DaemonMessage, MAX_QUERY_BYTES, TurnEnded, Usage, UserQuery, WireError, WireErrorKind};
+use cohab_protocol::{
+    DaemonMessage, MAX_QUERY_BYTES, ResumeTurn, TurnEnded, TurnId, Usage, UserQuery, WireError, WireErrorKind,
+};
 use futures::FutureExt;
 use tokio_util::sync::CancellationToken;
 
 use super::{
     Daemon, TurnParts,
     asking::{self, Asked},
-    convert, resume,
+    convert, going_on, resume,
     session::Session,
     sink::SessionSink,
 };
@@ -23,18 +26,43 @@ use crate::{
     },
     context::fit::fit,
     recording::{Opening, RecordingSink, TurnRecorder},
+    store::sessions::steps::recover::Unfinished,
 };
 
 /// A conversation is kept up to about this size between turns.
 pub const MAX_CONVERSATION_TOKENS: u64 = 400_000;
 
-/// Starts to answer `query`. Everything else comes through the session.
+/// What a turn is begun with.
+pub enum Ask {
+    /// A question.
+    Query(UserQuery),
+    /// The wish to go on with the turn that an earlier daemon's end has interrupted.
+    Resume(ResumeTurn),
+}
+
+impl Ask {
+    fn turn_id(&self) -> TurnId {
+        match self {
+            Self::Query(query) => query.turn_id,
+            Self::Resume(resume) => resume.turn_id,
+        }
+    }
+
+    fn cwd(&self) -> PathBuf {
+        match self {
+            Self::Query(query) => query.cwd.to_path_buf(),
+            Self::Resume(resume) => resume.cwd.to_path_buf(),
+        }
+    }
+}
+
+/// Starts to answer. Everything else comes through the session.
 ///
 /// # Errors
 /// `Busy` while another turn runs, `Protocol` if the query is too long, `NotFound` when the daemon is about to end.
-pub fn start(daemon: &Arc<Daemon>, session: &Arc<Session>, query: UserQuery) -> Result<(), WireError> {
-    let id = query.turn_id;
-    if query.text.len() > MAX_QUERY_BYTES {
+pub fn start(daemon: &Arc<Daemon>, session: &Arc<Session>, ask: Ask) -> Result<(), WireError> {
+    let id = ask.turn_id();
+    if matches!(&ask, Ask::Query(query) if query.text.len() > MAX_QUERY_BYTES) {
         let message = format!("the question is longer than {MAX_QUERY_BYTES} bytes");
         let hint = Some("put the text into a file and ask about that".into());
         return Err(convert::turn_error(id, WireErrorKind::Protocol, message, hint));
@@ -43,17 +71,17 @@ pub fn start(daemon: &Arc<Daemon>, session: &Arc<Session>, query: UserQuery) -> 
         return Err(convert::turn_error(id, WireErrorKind::NotFound, "the daemon is ending".into(), None));
     }
     let cancel = daemon.shutdown.child_token();
-    session.begin_turn(id, query.cwd.to_path_buf(), cancel.clone())?;
-    let task = run(Arc::clone(daemon), Arc::clone(session), query, cancel);
+    session.begin_turn(id, ask.cwd(), cancel.clone())?;
+    let task = run(Arc::clone(daemon), Arc::clone(session), ask, cancel);
     daemon.turns.spawn(task);
     Ok(())
 }
 
-async fn run(daemon: Arc<Daemon>, session: Arc<Session>, query: UserQuery, cancel: CancellationToken) {
-    let id = query.turn_id;
+async fn run(daemon: Arc<Daemon>, session: Arc<Session>, ask: Ask, cancel: CancellationToken) {
+    let id = ask.turn_id();
     tracing::info!(session = %session.key(), turn = %id, "turn begins");
     // A panic ends this turn and nothing else; the conversation is then that of the last checkpoint.
-    let ended = AssertUnwindSafe(answer(&daemon, &session, query, &cancel)).catch_unwind().await;
+    let ended = AssertUnwindSafe(answer(&daemon, &session, ask, &cancel)).catch_unwind().await;
     let (result, usage) = ended.unwrap_or((Err(TurnError::Internal), Usage::default()));
     let reason = convert::end_reason(&result);
     tracing::info!(session = %session.key(), turn = %id, ?reason, "turn ends");
@@ -72,39 +100,71 @@ async fn run(daemon: Arc<Daemon>, session: Arc<Session>, query: UserQuery, cance
 async fn answer(
     daemon: &Daemon,
     session: &Arc<Session>,
-    query: UserQuery,
+    ask: Ask,
     cancel: &CancellationToken,
 ) -> (Result<StopReason, TurnError>, Usage) {
     resume::restore(&daemon.archive, session).await;
-    let recorder =
-        Arc::new(TurnRecorder::new(daemon.archive.clone(), Arc::clone(session.record()), opening(session, &query)));
-    let sink = SessionSink::new(Arc::clone(session), query.turn_id, cancel.clone());
+    let unfinished = match &ask {
+        Ask::Resume(_) => match session.record().take_unfinished() {
+            Some(unfinished) => Some(unfinished),
+            None => return (Err(nothing_to_resume()), Usage::default()),
+        },
+        Ask::Query(_) => {
+            resume::give_up(&daemon.archive, session);
+            None
+        }
+    };
+    let turn_id = ask.turn_id();
+    if let Some(answered) = unfinished.as_ref().filter(|unfinished| unfinished.answer.is_some()) {
+        let sink = SessionSink::new(Arc::clone(session), turn_id, cancel.clone());
+        going_on::tell_answer(&daemon.archive, answered, &sink).await;
+        return (Ok(StopReason::Answered), Usage::default());
+    }
+    let opening = opening(session, &ask, unfinished.as_ref());
+    let question = opening.question.clone();
+    let recorder = Arc::new(TurnRecorder::new(daemon.archive.clone(), Arc::clone(session.record()), opening));
+    let sink = SessionSink::new(Arc::clone(session), turn_id, cancel.clone());
     let sink = Arc::new(RecordingSink::new(sink, Arc::clone(&recorder)));
-    let (turn_id, sink_of_parts) = (query.turn_id, Arc::clone(&sink) as _);
-    let surroundings = daemon.assembler.surroundings(query.cwd.to_path_buf()).await;
+    let sink_of_parts = Arc::clone(&sink) as _;
+    let doubts = unfinished.iter().flat_map(|unfinished| unfinished.unknown.iter().cloned()).collect();
+    let surroundings = daemon.assembler.surroundings(ask.cwd()).await;
     if let Some(notice) = session.named().notice(&surroundings.skipped) {
         sink.emit(TurnEvent::Notice(notice)).await;
     }
     let parts = TurnParts {
         session: Arc::clone(session),
         turn_id,
+        question,
         sink: sink_of_parts,
         recorder: Arc::clone(&recorder),
+        doubts,
         surroundings: Arc::clone(&surroundings),
     };
     let assembled = tokio::select! {
         biased;
-        () = cancel.cancelled() => return (Ok(StopReason::Cancelled), Usage::default()),
-        assembled = daemon.assembler.assemble(parts) => assembled,
+        () = cancel.cancelled() => Err(None),
+        assembled = daemon.assembler.assemble(parts) => assembled.map_err(Some),
     };
     let agent = match assembled {
         Ok(agent) => agent,
-        Err(error) => return (Err(error), Usage::default()),
+        Err(error) => {
+            // It can be tried again.
+            unfinished.into_iter().for_each(|unfinished| session.record().was_interrupted(unfinished));
+            return (error.map_or(Ok(StopReason::Cancelled), Err), Usage::default());
+        }
     };
     let history = session.conversation().lock().unwrap_or_else(PoisonError::into_inner).clone();
-    recorder.history(&history);
-    let question = asking::question(daemon, session, &surroundings, &history, &Asked::by(&query));
-    let mut state = TurnState::new(history, question);
+    let mut state = match (&ask, unfinished) {
+        (Ask::Query(query), _) => {
+            let question = asking::question(daemon, session, &surroundings, &history, &Asked::by(query));
+            TurnState::new(history, question)
+        }
+        (Ask::Resume(_), Some(unfinished)) => {
+            going_on::state(&daemon.archive, session, &agent, unfinished, history, sink.as_ref(), cancel).await
+        }
+        (Ask::Resume(_), None) => return (Err(nothing_to_resume()), Usage::default()),
+    };
+    recorder.history(state.messages());
     let result = agent.run_turn(&mut state, sink.as_ref(), cancel).await;
     recorder.end(&result, &state.usage());
     let usage = convert::usage(state.usage(), state.is_cost_partial());
@@ -114,13 +174,26 @@ async fn answer(
     (result, usage)
 }
 
-fn opening(session: &Session, query: &UserQuery) -> Opening {
+fn nothing_to_resume() -> TurnError {
+    TurnError::Stopped {
+        message: "No turn of this session was interrupted; there is nothing to go on with.".to_owned(),
+        hint: Some("ask anything; `cohab resume` lists the turns of other sessions".to_owned()),
+    }
+}
+
+fn opening(session: &Session, ask: &Ask, unfinished: Option<&Unfinished>) -> Opening {
+    let asked = unfinished.map(|unfinished| unfinished.turn.question.clone());
+    let (question, piped_bytes) = match ask {
+        Ask::Query(query) => (query.text.clone(), query.piped_input.as_ref().map_or(0, String::len)),
+        Ask::Resume(_) => (asked.unwrap_or_default(), 0),
+    };
     Opening {
         session: session.key().to_string(),
-        turn: query.turn_id.to_string(),
-        question: query.text.clone(),
-        cwd: query.cwd.to_path_buf(),
+        turn: ask.turn_id().to_string(),
+        question,
+        cwd: ask.cwd(),
         shell: session.live_shell(),
-        piped_bytes: query.piped_input.as_ref().map_or(0, String::len),
+        piped_bytes,
+        resumed_from: unfinished.map(|unfinished| unfinished.turn.turn.clone()),
     }
 }

@@ -90,7 +90,7 @@ fn title(command: &str) -> String {
 }
 
 /// Follows a command to its result. When `cancel` fires, or its time is up, it is interrupted and given some time to end.
-async fn follow(
+pub(super) async fn follow(
     session: &Session,
     mut call: OpenCall,
     timeout: Duration,
@@ -183,7 +183,10 @@ impl CommandRunner for LiveRunner {
     }
 }
 
-fn outcome(result: wire::CommandExecutionResult, wants_env_delta: bool) -> Result<CommandOutcome, RelayError> {
+pub(super) fn outcome(
+    result: wire::CommandExecutionResult,
+    wants_env_delta: bool,
+) -> Result<CommandOutcome, RelayError> {
     let ending = match result.ending {
         wire::CommandEnding::Exited => Ending::Exited,
         wire::CommandEnding::Interrupted => Ending::Interrupted,
@@ -241,4 +244,4 @@ fn env_changes(delta: wire::EnvDelta) -> Vec<EnvChange> {
 #[cfg(test)]
 mod order_tests;
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

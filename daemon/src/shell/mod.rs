@@ -1,4 +1,5 @@
 //! Shells for the tools.
 
+pub mod claim;
 pub mod fallback;
 pub mod live;

@@ -23,7 +23,8 @@ const KEPT_MS: i64 = 2 * 366 * 24 * 3_600_000;
 const MAX_PAGES: u32 = 65_536;
 
 /// What brings a file from each version to the next. Append only.
-const MIGRATIONS: &[&str] = &["
+const MIGRATIONS: &[&str] = &[
+    "
     CREATE TABLE calls (
         at_ms INTEGER NOT NULL,
         session TEXT NOT NULL,
@@ -49,9 +50,12 @@ const MIGRATIONS: &[&str] = &["
         window_source TEXT,
         PRIMARY KEY (host, model)
     ) STRICT, WITHOUT ROWID;
-"];
+",
+    "ALTER TABLE calls ADD took_ms INTEGER;",
+];
 
-const FORM: Form = Form { migrations: MIGRATIONS, max_pages: MAX_PAGES, pragmas: "", pragmas_at_birth: "" };
+const FORM: Form =
+    Form { migrations: MIGRATIONS, max_pages: MAX_PAGES, pragmas: "", pragmas_at_birth: "", after_salvage: |_| Ok(()) };
 
 /// An open store.
 pub struct Database {
@@ -106,7 +110,7 @@ impl Database {
     /// They cannot be read.
     pub fn calls_since(&self, since: Timestamp, mut take: impl FnMut(CallRow)) -> Result<(), StoreError> {
         let columns = "at_ms, session, turn, wire, host, model, input, output, cache_read, cache_write, reasoning, \
-                       cost_microusd, cost_source";
+                       cost_microusd, cost_source, took_ms";
         let query = format!("SELECT {columns} FROM calls WHERE at_ms >= ?1 ORDER BY at_ms");
         let mut statement = self.connection.prepare(&query)?;
         let mut rows = statement.query([since.as_millisecond()])?;
@@ -133,7 +137,7 @@ impl Writer<'_> {
     pub(super) fn call(&self, call: &CallRow) -> Result<(), StoreError> {
         let (at_ms, usage) = (call.at.as_millisecond(), &call.usage);
         self.transaction.execute("DELETE FROM calls WHERE at_ms < ?1", [at_ms - KEPT_MS])?;
-        let insert = "INSERT INTO calls VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)";
+        let insert = "INSERT INTO calls VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)";
         let values = params![
             at_ms,
             call.session,
@@ -148,6 +152,7 @@ impl Writer<'_> {
             whole(usage.reasoning),
             whole(usage.cost_microusd),
             call.cost_source.map(CostSource::word),
+            whole(call.took_ms),
         ];
         self.transaction.execute(insert, values)?;
         Ok(())
@@ -186,6 +191,7 @@ fn call_of(row: &Row<'_>) -> Result<CallRow, rusqlite::Error> {
             cost_microusd: tokens(row, 11)?,
         },
         cost_source: source.as_deref().and_then(CostSource::of_word),
+        took_ms: tokens(row, 13)?,
     })
 }
 

@@ -8,7 +8,9 @@ use std::{
     time::Duration,
 };
 
-use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
+
+use super::salvage;
 
 /// Another process that writes is waited for so long.
 const BUSY_WAIT: Duration = Duration::from_secs(2);
@@ -23,6 +25,8 @@ pub(super) struct Form {
     pub pragmas: &'static str,
     /// Run before the tables of a new file are made. It may write, which costs milliseconds.
     pub pragmas_at_birth: &'static str,
+    /// Puts right what rows of a broken file lack that were taken over.
+    pub after_salvage: fn(&Transaction<'_>) -> Result<(), StoreError>,
 }
 
 /// Why the store cannot be used. `Display` is a phrase.
@@ -37,6 +41,12 @@ pub enum StoreError {
     /// A pipe, a folder, a device.
     #[error("it is no regular file")]
     Irregular,
+    /// Tables of somebody else.
+    #[error("it is the database of another program")]
+    Foreign,
+    /// Reading it has shown that it holds something that cannot be read.
+    #[error("a part of it cannot be read")]
+    Broken,
     /// A later release has changed it.
     #[error("it is of a later release of cohab (version {0})")]
     TooNew(usize),
@@ -46,8 +56,43 @@ impl StoreError {
     /// Whether the file holds something that SQLite cannot read.
     #[must_use]
     pub fn is_corruption(&self) -> bool {
-        let Self::Sqlite(error) = self else { return false };
-        matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
+        match self {
+            Self::Sqlite(error) => {
+                matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
+            }
+            Self::Broken => true,
+            Self::Io(_) | Self::Irregular | Self::Foreign | Self::TooNew(_) => false,
+        }
+    }
+
+    /// What helps against it, if anything does.
+    #[must_use]
+    pub fn remedy(&self) -> Option<&'static str> {
+        const BROKEN: &str = "with the next question the daemon begins a new one with all that can be read of it, and keeps this one \
+                              as `.broken` beside it";
+        const AWAY: &str = "move it away: a new one is begun then";
+        const OURS: &str = "make the file and its folder yours and writable";
+        const ROOM: &str = "make room on the disk; `cohab sessions rm --older-than 30` makes some here";
+        let code = match self {
+            Self::TooNew(_) => return Some("use that release, or move the file away: a new one is begun then"),
+            Self::Irregular | Self::Foreign => return Some(AWAY),
+            Self::Broken => return Some(BROKEN),
+            Self::Io(error) => {
+                return match error.kind() {
+                    io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => Some(OURS),
+                    io::ErrorKind::StorageFull => Some(ROOM),
+                    _ => None,
+                };
+            }
+            Self::Sqlite(error) => error.sqlite_error_code()?,
+        };
+        match code {
+            ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => Some(BROKEN),
+            ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied => Some(OURS),
+            ErrorCode::DiskFull => Some(ROOM),
+            ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => Some("another program has it open; try again"),
+            _ => None,
+        }
     }
 }
 
@@ -60,7 +105,9 @@ pub(super) fn create(path: &Path, form: &Form) -> Result<Connection, StoreError>
         // SQLite gives its own helper files the mode of this one.
         OpenOptions::new().create(true).append(true).mode(0o600).open(path)?;
     }
-    open(path, form)
+    let mut connection = open(path, form)?;
+    salvage::take_over(path, &mut connection, form)?;
+    Ok(connection)
 }
 
 /// Opens a file that is there. `None` if it is not.
@@ -87,6 +134,10 @@ pub(super) fn prepare(connection: &mut Connection, form: &Form) -> Result<(), St
     connection.busy_timeout(BUSY_WAIT)?;
     connection.execute_batch(form.pragmas)?;
     if version(connection)? == 0 {
+        let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+        if tables > 0 {
+            return Err(StoreError::Foreign);
+        }
         connection.execute_batch(form.pragmas_at_birth)?;
     }
     connection.pragma_update(None, "journal_mode", "WAL")?;
@@ -115,18 +166,11 @@ fn migrate(connection: &mut Connection, migrations: &[&str]) -> Result<(), Store
     Ok(transaction.commit()?)
 }
 
-/// Moves a file that cannot be read out of the way, over an older one of that kind. Returns its new place.
-pub(super) fn move_aside(path: &Path) -> io::Result<PathBuf> {
-    let mut aside = path.as_os_str().to_owned();
-    aside.push(".broken");
-    fs::rename(path, &aside)?;
-    for suffix in ["-wal", "-shm"] {
-        let mut helper = path.as_os_str().to_owned();
-        helper.push(suffix);
-        // It belongs to the broken file and would break the new one; mostly there is none.
-        let _ = fs::remove_file(helper);
-    }
-    Ok(aside.into())
+/// The path with this behind its name.
+pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
 }
 
 #[cfg(test)]
@@ -138,7 +182,13 @@ mod tests {
         const ALL: &[&str] = &["CREATE TABLE a (x TEXT); INSERT INTO a VALUES ('kept');", "ALTER TABLE a ADD y TEXT"];
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("a.db");
-        let form = |migrations| Form { migrations, max_pages: 100, pragmas: "", pragmas_at_birth: "" };
+        let form = |migrations| Form {
+            migrations,
+            max_pages: 100,
+            pragmas: "",
+            pragmas_at_birth: "",
+            after_salvage: |_| Ok(()),
+        };
         drop(create(&path, &form(&ALL[..1])).expect("it is made"));
         for _ in 0..2 {
             let connection = open_existing(&path, &form(ALL)).expect("it can be opened").expect("it is there");
@@ -148,6 +198,51 @@ mod tests {
             assert_eq!(row.expect("one row"), ("kept".to_owned(), None));
         }
         let error = open_existing(&path, &form(&ALL[..1])).expect_err("it is refused");
-        assert!(matches!(error, StoreError::TooNew(2)), "{error}");
+        assert!(matches!(error, StoreError::TooNew(2)) && error.remedy().is_some(), "{error}");
+    }
+
+    const ONE: Form = Form {
+        migrations: &["CREATE TABLE a (x TEXT) STRICT"],
+        max_pages: 8,
+        pragmas: "",
+        pragmas_at_birth: "",
+        after_salvage: |_| Ok(()),
+    };
+
+    #[test]
+    fn a_full_file_refuses_more_with_a_remedy_and_can_be_read() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let connection = create(&folder.path().join("a.db"), &ONE).expect("it is made");
+        let insert = || connection.execute("INSERT INTO a VALUES (?1)", ["x".repeat(1_000)]).map_err(StoreError::from);
+        let error = (0..100).find_map(|_| insert().err()).expect("it is full");
+        assert!(error.remedy().is_some_and(|remedy| remedy.starts_with("make room")), "{error}");
+        assert!(!error.is_corruption());
+        let count: i64 = connection.query_row("SELECT count(*) FROM a", [], |row| row.get(0)).expect("a count");
+        assert!(count > 4, "{count}");
+    }
+
+    #[test]
+    fn a_file_that_must_not_be_written_says_what_helps() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a.db");
+        drop(create(&path, &ONE).expect("it is made"));
+        // Permissions do not hold for everybody; this does.
+        let form = Form { pragmas: "PRAGMA query_only = ON;", ..ONE };
+        let connection = create(&path, &form).expect("it can be read");
+        let error = StoreError::from(connection.execute("INSERT INTO a VALUES ('x')", []).expect_err("it is refused"));
+        assert!(error.remedy().is_some_and(|remedy| remedy.contains("writable")), "{error}");
+        let denied = StoreError::from(io::Error::from(io::ErrorKind::PermissionDenied));
+        assert_eq!(denied.remedy(), error.remedy());
+    }
+
+    #[test]
+    fn the_database_of_another_program_is_refused_and_left_alone() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a.db");
+        Connection::open(&path).expect("a file").execute_batch("CREATE TABLE theirs (x)").expect("a table");
+        let before = fs::read(&path).expect("it can be read");
+        let error = create(&path, &ONE).expect_err("it is refused");
+        assert!(matches!(error, StoreError::Foreign) && error.remedy().is_some() && !error.is_corruption(), "{error}");
+        assert_eq!(fs::read(&path).expect("it can be read"), before);
     }
 }

@@ -8,6 +8,7 @@ mod database;
 mod file;
 pub mod report;
 pub mod row;
+mod salvage;
 pub mod sessions;
 pub mod today;
 mod worker;

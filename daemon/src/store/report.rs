@@ -137,6 +137,7 @@ mod tests {
             model: ModelKey { host: "h".into(), model: model.into() },
             usage,
             cost_source: None,
+            took_ms: None,
         }
     }
 

@@ -30,6 +30,8 @@ pub struct CallRow {
     pub usage: TokenUsage,
     /// Who says what it cost; `None` with the cost.
     pub cost_source: Option<CostSource>,
+    /// From the request to the end of the answer, in milliseconds; not known of what an earlier release kept.
+    pub took_ms: Option<u64>,
 }
 
 /// Who says what a call cost.

@@ -55,6 +55,7 @@ fn call(turn: &str, at: &str) -> CallRow {
             cost_microusd: Some(5),
         },
         cost_source: Some(CostSource::Prices),
+        took_ms: Some(1_200),
     }
 }
 

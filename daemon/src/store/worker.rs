@@ -9,7 +9,7 @@ use std::{
 
 use tokio::sync::oneshot;
 
-use super::file::{self, StoreError};
+use super::{file::StoreError, salvage};
 
 /// Jobs that wait for the disk. Beyond, new ones are lost.
 const MAX_JOBS: usize = 1_024;
@@ -180,7 +180,7 @@ impl<J> Shared<J> {
             drop(state);
             if let Err(error) = &result {
                 open = None;
-                self.complain(&error.to_string());
+                self.complain(&told(error));
             }
             for written in waiting {
                 // Whoever does not wait any more needs no answer.
@@ -216,8 +216,8 @@ impl<J> Shared<J> {
         match self.try_write(open, jobs) {
             Err(error) if error.is_corruption() => {
                 *open = None;
-                let aside = file::move_aside(&self.path)?;
-                tracing::warn!(%error, aside = %aside.display(), "the store was broken; it was moved aside and begins anew");
+                tracing::warn!(%error, path = %self.path.display(), "the store is broken");
+                salvage::move_aside(&self.path)?;
                 self.try_write(open, jobs)
             }
             result => result,
@@ -237,4 +237,9 @@ impl<J> Shared<J> {
             tracing::warn!(reason, "{} is not kept", self.subject);
         }
     }
+}
+
+/// What is wrong, and what helps.
+fn told(error: &StoreError) -> String {
+    error.remedy().map_or_else(|| error.to_string(), |remedy| format!("{error}; {remedy}"))
 }

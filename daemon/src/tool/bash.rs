@@ -96,7 +96,8 @@ impl Tool for Bash {
         let Arguments { command, timeout_ms } = arguments::parse(args)?;
         let timeout = timeout_ms.map_or(self.options.command_timeout, Duration::from_millis);
         let cwd_before = context.runner.cwd();
-        let id = uuid::Uuid::new_v4().simple().to_string();
+        let fresh = || uuid::Uuid::new_v4().simple().to_string();
+        let id = if context.run_id.is_empty() { fresh() } else { context.run_id.clone() };
         let request = CommandRequest { id, text: command, timeout, wants_env_delta: true };
         let outcome = context.runner.run(request, context.cancel).await.map_err(|error| error.to_string())?;
         Ok(self.report(&outcome, &cwd_before, timeout))

@@ -74,7 +74,7 @@ pub(super) async fn call_with(
     cancel: &CancellationToken,
     args: &Value,
 ) -> Result<ToolOutput, String> {
-    tool.call(&object(args), &ToolContext { runner, approval: None, cancel }).await
+    tool.call(&object(args), &ToolContext { runner, approval: None, run_id: String::new(), cancel }).await
 }
 
 /// The way of the turn: intent, then call.

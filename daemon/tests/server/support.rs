@@ -20,7 +20,7 @@ use cohabd::{
             TokenUsage, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec,
         },
     },
-    assembly::{Assembly, Guards, Parts, ProviderChooser, TurnSettings},
+    assembly::{Assembly, Guards, Jobs, Parts, ProviderChooser, TurnSettings},
     lifecycle::{self, Ended},
     provider::{
         choice::{Choice, ChoiceError},
@@ -204,6 +204,7 @@ pub async fn serve(paths: Paths, shutdown: CancellationToken) -> Ended {
         tools: vec![Arc::new(Bash)],
         kept: None,
         guards: Guards::default(),
+        jobs: Jobs::default(),
     };
     let parts = Parts {
         load_settings: Box::new(move |_, _| Ok(settings.clone())),

@@ -65,6 +65,7 @@ pub fn client_message() -> impl Strategy<Value = ClientMessage> {
         }),
         Just(ClientMessage::Shutdown),
         call_id().prop_map(|call_id| ClientMessage::CommandWaiting { call_id }),
+        (turn_id(), path()).prop_map(|(turn_id, cwd)| ClientMessage::ResumeTurn(ResumeTurn { turn_id, cwd })),
         (turn_id(), any::<bool>()).prop_map(|(turn_id, is_paused)| ClientMessage::PauseTurn { turn_id, is_paused }),
     ]
 }
@@ -182,6 +183,9 @@ pub fn daemon_message() -> impl Strategy<Value = DaemonMessage> {
         wire_error().prop_map(DaemonMessage::Error),
         text().prop_map(|reason| DaemonMessage::Goodbye { reason }),
         (turn_id(), usage()).prop_map(|(turn_id, usage)| DaemonMessage::TurnProgress(TurnProgress { turn_id, usage })),
+        (text(), any::<u32>(), vec(text(), 0..4)).prop_map(|(question, steps_done, unknown)| {
+            DaemonMessage::TurnUnfinished(TurnUnfinished { question, steps_done, unknown })
+        }),
         (turn_id(), any::<bool>()).prop_map(|(turn_id, is_paused)| DaemonMessage::TurnPaused { turn_id, is_paused }),
         (turn_id(), budget(), any::<u16>()).prop_map(|(turn_id, budget, percent)| {
             DaemonMessage::BudgetUsed(BudgetUsed { turn_id, budget, percent })

@@ -39,6 +39,7 @@ variants!(ClientMessage {
     SessionRequest,
     Shutdown,
     CommandWaiting,
+    ResumeTurn,
     PauseTurn,
 });
 variants!(DaemonMessage {
@@ -56,6 +57,7 @@ variants!(DaemonMessage {
     Error,
     Goodbye,
     TurnProgress,
+    TurnUnfinished,
     TurnPaused,
     BudgetUsed,
 });
@@ -162,6 +164,7 @@ pub fn client_messages() -> Vec<ClientMessage> {
         ClientMessage::SessionRequest(SessionRequest { request_id: RequestId(1), action: SessionAction::Status }),
         ClientMessage::Shutdown,
         ClientMessage::CommandWaiting { call_id: CALL },
+        ClientMessage::ResumeTurn(ResumeTurn { turn_id: TURN, cwd: path("/home/ann") }),
         ClientMessage::PauseTurn { turn_id: TURN, is_paused: true },
     ]
 }
@@ -218,6 +221,11 @@ pub fn daemon_messages() -> Vec<DaemonMessage> {
         }),
         DaemonMessage::Goodbye { reason: "bye".into() },
         DaemonMessage::TurnProgress(TurnProgress { turn_id: TURN, usage: usage() }),
+        DaemonMessage::TurnUnfinished(TurnUnfinished {
+            question: "deploy".into(),
+            steps_done: 7,
+            unknown: vec!["make install".into()],
+        }),
         DaemonMessage::TurnPaused { turn_id: TURN, is_paused: true },
         DaemonMessage::BudgetUsed(BudgetUsed { turn_id: TURN, budget: BudgetKind::DayTokens, percent: 85 }),
     ]

@@ -20,13 +20,13 @@ fn connect(home: &Home) -> UnixStream {
     stream
 }
 
-fn send(stream: &mut UnixStream, message: &ClientMessage) {
+pub(crate) fn send(stream: &mut UnixStream, message: &ClientMessage) {
     let bytes = codec::to_bytes(message).expect("it encodes");
     let length = u32::try_from(bytes.len()).expect("it is short");
     stream.write_all(&length.to_be_bytes()).and_then(|()| stream.write_all(&bytes)).expect("the daemon reads");
 }
 
-fn receive(stream: &mut UnixStream) -> DaemonMessage {
+pub(crate) fn receive(stream: &mut UnixStream) -> DaemonMessage {
     let mut length = [0; 4];
     stream.read_exact(&mut length).expect("an answer");
     let mut bytes = vec![0; u32::from_be_bytes(length) as usize];
@@ -44,7 +44,7 @@ fn read_to_close(stream: &mut UnixStream) -> usize {
     }
 }
 
-fn hello(version: u32, hash: u64) -> ClientMessage {
+pub(crate) fn hello(version: u32, hash: u64) -> ClientMessage {
     ClientMessage::Hello(Hello {
         protocol_version: version,
         schema_hash: hash,

@@ -15,6 +15,7 @@ mod harness;
 mod init;
 mod install;
 mod keys;
+mod kill;
 mod lease;
 mod limits;
 mod offline;

@@ -62,7 +62,7 @@ fn a_daemon_that_does_not_know_the_turn_ends_it_and_a_command_that_has_not_begun
     assert_eq!(bench.attached(false), [Effect::CancelCommand(CALL.to_string())]);
     bench.live(LiveEvent::CommandFinished { id: CALL.to_string(), outcome: outcome(Ending::Interrupted) });
     assert_eq!(bench.live(LiveEvent::AnswerReady), [Effect::EndAnswer]);
-    assert!(bench.shown().contains("Error: the daemon is gone; the answer is incomplete"));
+    assert!(bench.shown().contains("Error: the daemon ended in the middle of the answer"));
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn a_command_that_runs_is_left_to_its_end_without_a_daemon() {
     bench.live(LiveEvent::CommandFinished { id: CALL.to_string(), outcome: outcome(Ending::Exited) });
     assert_eq!(bench.live(LiveEvent::AnswerReady), [Effect::EndAnswer]);
     let shown = bench.shown();
-    assert!(shown.contains("the daemon is gone; the answer is incomplete"), "{shown}");
+    assert!(shown.contains("the daemon ended in the middle of the answer"), "{shown}");
     bench.live(LiveEvent::AnswerEnded);
     assert_eq!(bench.live(LiveEvent::PromptReady), [Effect::Connect]);
 }

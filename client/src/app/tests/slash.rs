@@ -84,7 +84,7 @@ fn an_unknown_command_is_answered_with_the_nearest_and_never_sent() {
     assert!(said(&mut bench, "? /new now").contains("/new takes no words behind it: `? /new`."));
     assert!(
         said(&mut bench, "? /model two words")
-            .contains("/model does not know these words. It goes: `? /model [NAME]`.")
+            .contains("/model does not know these words. It goes: `? /model [NAME|TIER]`.")
     );
 }
 

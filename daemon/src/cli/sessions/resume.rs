@@ -17,7 +17,7 @@ use crate::store::sessions::{StateStore, id};
 /// Names the terminal of a shell that cohab opened.
 const INSIDE_VARIABLE: &str = "COHAB_TTY";
 
-pub(super) fn resume(id: &str, paths: &Paths) -> Result<(), Failure> {
+pub(in crate::cli) fn resume(id: &str, paths: &Paths) -> Result<(), Failure> {
     let (_, session) = record::session(paths, id)?;
     check_place(&format!("cohab sessions resume {}", record::short(&session.id)))?;
     Err(open_shell(&session.id))

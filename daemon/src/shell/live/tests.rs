@@ -1,6 +1,6 @@
 use super::*;
 
-pub(super) fn result(ending: wire::CommandEnding) -> wire::CommandExecutionResult {
+pub(in crate::shell) fn result(ending: wire::CommandEnding) -> wire::CommandExecutionResult {
     wire::CommandExecutionResult {
         call_id: CallId::fresh(),
         ending,
@@ -48,22 +48,22 @@ fn a_refusal_keeps_its_code_and_its_reason() {
 }
 
 /// A command that somebody wants to run, and what cancels it.
-pub(super) type Running = (tokio::task::JoinHandle<Result<CommandOutcome, RelayError>>, CancellationToken);
+pub(in crate::shell) type Running = (tokio::task::JoinHandle<Result<CommandOutcome, RelayError>>, CancellationToken);
 
 /// A session whose client is this test.
-pub(super) struct Bench {
-    pub(super) session: Arc<Session>,
+pub(in crate::shell) struct Bench {
+    pub(in crate::shell) session: Arc<Session>,
     connection: u64,
 }
 
 impl Bench {
-    pub(super) fn new() -> Self {
+    pub(in crate::shell) fn new() -> Self {
         let bench = Self { session: Arc::new(Session::new(wire::SessionKey("shell:1".into()))), connection: 1 };
         bench.attach(1, None);
         bench
     }
 
-    pub(super) fn attach(&self, connection: u64, resume: Option<wire::ResumePoint>) -> bool {
+    pub(in crate::shell) fn attach(&self, connection: u64, resume: Option<wire::ResumePoint>) -> bool {
         let attach = wire::Attach {
             session: self.session.key().clone(),
             live_shell: Some("bash".into()),
@@ -77,7 +77,7 @@ impl Bench {
     }
 
     /// Begins to run a command; the token cancels it, aborting the task drops it.
-    pub(super) fn run(&self, id: &str, text: &str) -> Running {
+    pub(in crate::shell) fn run(&self, id: &str, text: &str) -> Running {
         let runner = LiveRunner::new(Arc::clone(&self.session), TurnId::fresh());
         let timeout = Duration::from_secs(60);
         let request = CommandRequest { id: id.into(), text: text.into(), timeout, wants_env_delta: true };
@@ -103,18 +103,18 @@ impl Bench {
     }
 
     /// Lets every task go on until nothing is left to do now.
-    pub(super) async fn settle(&self) {
+    pub(in crate::shell) async fn settle(&self) {
         for _ in 0..50 {
             tokio::task::yield_now().await;
         }
     }
 }
 
-pub(super) fn id(number: u128) -> String {
+pub(in crate::shell) fn id(number: u128) -> String {
     Uuid::from_u128(number).simple().to_string()
 }
 
-pub(super) fn interrupt(message: &DaemonMessage) -> bool {
+pub(in crate::shell) fn interrupt(message: &DaemonMessage) -> bool {
     matches!(message, DaemonMessage::InterruptCommand { .. })
 }
 

@@ -1,21 +1,45 @@
 //! The daemon's way to the store of sessions.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{
+    path::PathBuf,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use jiff::Timestamp;
+use tokio::time::timeout;
 
-use super::{Entry, Found, Left, SessionRow, SqliteStore, StateStore};
+use super::{
+    Entry, Found, Left, SessionRow, SqliteStore, StateStore,
+    steps::{
+        CheckpointStore,
+        recover::{Recovered, Unfinished, recover},
+    },
+};
 use crate::{
     agent::port::Message,
-    store::{StoreError, worker::Worker},
+    store::{
+        StoreError,
+        worker::{Hold, Worker},
+    },
     tasks::Task,
 };
+
+/// A turn that went on so often has no steps before.
+const MAX_CHAIN: usize = 64;
+/// So long is waited at most until something is on disk that must be there before it happens.
+const WRITE_WAIT: Duration = Duration::from_secs(2);
 
 /// Keeps sessions off everybody's way, and finds them again. No file is open while nothing is written or read.
 #[derive(Clone)]
 pub struct Archive {
     path: PathBuf,
     worker: Arc<Worker<Entry>>,
+    /// Reading has shown that the file is broken; the next that writes sees to that.
+    is_broken: Arc<AtomicBool>,
 }
 
 /// A session that goes on.
@@ -23,10 +47,12 @@ pub struct Archive {
 pub struct Stored {
     /// Which.
     pub session: SessionRow,
-    /// What the model would be sent.
+    /// What the model would be sent: complete, every call has a result.
     pub conversation: Vec<Message>,
     /// How its shell was left.
     pub left: Left,
+    /// The turn that it was interrupted in; the last message says that, and no more.
+    pub unfinished: Option<Unfinished>,
     /// What it means to do.
     pub tasks: Vec<Task>,
 }
@@ -35,16 +61,46 @@ impl Archive {
     /// Sessions in this file, which need not exist. Nothing is touched before the first use.
     #[must_use]
     pub fn at(path: PathBuf) -> Self {
-        let worker = Worker::new(path.clone(), "conversations", |path| {
+        let is_broken = Arc::new(AtomicBool::new(false));
+        let was_found_broken = Arc::clone(&is_broken);
+        let worker = Worker::new(path.clone(), "conversations", move |path| {
+            let was_found_broken = Arc::clone(&was_found_broken);
+            let check =
+                move || if was_found_broken.swap(false, Ordering::Relaxed) { Err(StoreError::Broken) } else { Ok(()) };
+            // Also before it is opened: that may fail for the same reason.
+            check()?;
             let mut store = SqliteStore::create(path)?;
-            Ok(Box::new(move |entries| store.append(entries)))
+            Ok(Box::new(move |entries| {
+                check()?;
+                store.append(entries)
+            }))
         });
-        Self { path, worker: Arc::new(worker) }
+        Self { path, worker: Arc::new(worker), is_broken }
+    }
+
+    fn read<T>(&self, read: impl FnOnce(SqliteStore) -> Result<T, StoreError>) -> Result<Option<T>, StoreError> {
+        self.flush();
+        let result = SqliteStore::open_existing(&self.path).and_then(|store| store.map(read).transpose());
+        if result.as_ref().is_err_and(StoreError::is_corruption) {
+            self.is_broken.store(true, Ordering::Relaxed);
+        }
+        result
     }
 
     /// Keeps this. Never waits.
     pub fn keep(&self, entry: Entry) {
         self.worker.enqueue(entry);
+    }
+
+    /// Keeps this and waits until it is written, with all before it. False if it could not be, or not soon.
+    pub async fn keep_now(&self, entry: Entry) -> bool {
+        timeout(WRITE_WAIT, self.worker.enqueue_acknowledged(entry)).await.is_ok_and(|written| written == Ok(true))
+    }
+
+    /// Keeps the file open as long as the result lives: much will be written.
+    #[must_use]
+    pub fn hold(&self) -> Hold<Entry> {
+        self.worker.hold()
     }
 
     /// Waits until all is written, a second at most. Blocks.
@@ -57,8 +113,7 @@ impl Archive {
     /// # Errors
     /// It cannot be read.
     pub fn find(&self, id: &str) -> Result<Found, StoreError> {
-        self.flush();
-        SqliteStore::open_existing(&self.path)?.map_or(Ok(Found::None), |store| store.find(id))
+        Ok(self.read(|store| store.find(id))?.unwrap_or(Found::None))
     }
 
     /// Copies the session of this name and gives the name of the copy. Blocks.
@@ -77,18 +132,38 @@ impl Archive {
     /// # Errors
     /// It cannot be read.
     pub fn load(&self, key: &str) -> Result<Option<Stored>, StoreError> {
-        self.flush();
-        let Some(store) = SqliteStore::open_existing(&self.path)? else { return Ok(None) };
-        let Some(session) = store.session(key)? else { return Ok(None) };
-        let (conversation, left) = (store.conversation(key)?, store.left(key)?.unwrap_or_default());
-        let tasks = store.tasks(key)?;
-        Ok(Some(Stored { session, conversation, left, tasks }))
+        let stored = self.read(|store| {
+            let Some(session) = store.session(key)? else { return Ok(None) };
+            let Recovered { conversation, unfinished } = recovered(&store, key)?;
+            let left = store.left(key)?.unwrap_or_default();
+            let tasks = store.tasks(key)?;
+            Ok(Some(Stored { session, conversation, left, unfinished, tasks }))
+        })?;
+        Ok(stored.flatten())
     }
 
     /// All events of a session.
     #[cfg(test)]
     pub fn events(&self, key: &str) -> Result<Vec<super::EventRow>, StoreError> {
-        self.flush();
-        SqliteStore::open_existing(&self.path)?.map_or(Ok(Vec::new()), |store| store.events(key, None))
+        Ok(self.read(|store| store.events(key, None))?.unwrap_or_default())
     }
+}
+
+/// The conversation of this name, completed, and the turn that it was interrupted in. If that turn went on from others, their steps
+/// count too: it may have been interrupted before it wrote down what it went on from.
+///
+/// # Errors
+/// It cannot be read.
+pub fn recovered(store: &(impl StateStore + CheckpointStore), key: &str) -> Result<Recovered, StoreError> {
+    let turns = store.turns(key, MAX_CHAIN)?;
+    let mut wanted = turns.first().map(|turn| &turn.turn);
+    let mut steps = Vec::new();
+    for turn in &turns {
+        if wanted == Some(&turn.turn) {
+            let later = std::mem::replace(&mut steps, store.steps(key, &turn.turn)?);
+            steps.extend(later);
+            wanted = turn.resumed_from.as_ref();
+        }
+    }
+    Ok(recover(store.conversation(key)?, turns.into_iter().next(), &steps))
 }

@@ -1,7 +1,8 @@
 //! Conversations that outlive the daemon: what was asked, said, run and agreed to, and what the model would be sent to go on.
 //!
 //! [`StateStore`] says what a store of them does; [`SqliteStore`] does it in a file, and every other one has to pass the same
-//! tests. [`Archive`] is the daemon's way to it: it never waits for the disk.
+//! tests; so do [`steps::CheckpointStore`] and its tests for turns and their steps. [`Archive`] is the daemon's way to both: only
+//! what must be on disk before it happens waits for the disk.
 //!
 //! Only what the model got or said is kept: text that was cleaned, output that was cut. Nothing is kept of a shell in which
 //! nothing was asked.
@@ -11,12 +12,13 @@ pub mod event;
 pub mod id;
 mod search;
 mod sqlite;
+pub mod steps;
 
 use std::{collections::BTreeMap, time::Duration};
 
 use jiff::Timestamp;
 
-pub use archive::{Archive, Stored};
+pub use archive::{Archive, Stored, recovered};
 use event::Event;
 pub use sqlite::SqliteStore;
 
@@ -134,6 +136,8 @@ pub enum Entry {
         /// What follows them.
         messages: Vec<Message>,
     },
+    /// A turn or one of its steps is so far.
+    Checkpoint(Box<steps::Checkpoint>),
     /// What the session means to do now.
     Tasks {
         /// Name of the session.
@@ -194,6 +198,12 @@ pub trait StateStore {
     /// # Errors
     /// They cannot be read.
     fn events(&self, key: &str, turn: Option<&str>) -> Result<Vec<EventRow>, StoreError>;
+
+    /// Hands the events since `since` to `take`, in their order; those of copies are those of their originals.
+    ///
+    /// # Errors
+    /// They cannot be read.
+    fn events_since(&self, since: Timestamp, take: &mut dyn FnMut(EventRow)) -> Result<(), StoreError>;
 
     /// The event of this number.
     ///

@@ -1,6 +1,8 @@
 //! Sessions in an SQLite file.
 
+mod mend;
 mod read;
+mod steps;
 mod write;
 
 use std::path::Path;
@@ -8,7 +10,10 @@ use std::path::Path;
 use jiff::Timestamp;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
-use super::{Entry, EventRow, Found, Left, SessionRow, StateStore};
+use super::{
+    Entry, EventRow, Found, Left, SessionRow, StateStore,
+    steps::{Checkpoint, CheckpointStore, Step, Turn},
+};
 use crate::{
     agent::port::Message,
     store::file::{self, Form, StoreError},
@@ -62,6 +67,7 @@ const MIGRATIONS: &[&str] = &[
         PRIMARY KEY (session, position)
     ) STRICT, WITHOUT ROWID;
 ",
+    steps::MIGRATION,
 ];
 
 /// What is removed is overwritten, and gives its room back.
@@ -70,6 +76,7 @@ const FORM: Form = Form {
     max_pages: MAX_PAGES,
     pragmas: "PRAGMA secure_delete = ON;",
     pragmas_at_birth: "PRAGMA auto_vacuum = INCREMENTAL;",
+    after_salvage: mend::mend,
 };
 
 /// An open store.
@@ -144,6 +151,10 @@ impl StateStore for SqliteStore {
         read::events(&self.connection, key, turn)
     }
 
+    fn events_since(&self, since: Timestamp, take: &mut dyn FnMut(EventRow)) -> Result<(), StoreError> {
+        read::events_since(&self.connection, since, take)
+    }
+
     fn event(&self, number: u64) -> Result<Option<EventRow>, StoreError> {
         read::event(&self.connection, number)
     }
@@ -185,5 +196,23 @@ impl StateStore for SqliteStore {
         let removed = self.write(|transaction| write::remove_older(transaction, before.as_millisecond()))?;
         self.shrink()?;
         Ok(removed)
+    }
+}
+
+impl CheckpointStore for SqliteStore {
+    fn checkpoint(&mut self, checkpoints: &[Checkpoint]) -> Result<(), StoreError> {
+        self.write(|transaction| checkpoints.iter().try_for_each(|one| steps::keep(transaction, one)))
+    }
+
+    fn turns(&self, key: &str, limit: usize) -> Result<Vec<Turn>, StoreError> {
+        steps::turns(&self.connection, key, limit)
+    }
+
+    fn steps(&self, key: &str, turn: &str) -> Result<Vec<Step>, StoreError> {
+        steps::steps(&self.connection, key, turn)
+    }
+
+    fn unfinished(&self, limit: usize) -> Result<Vec<Turn>, StoreError> {
+        steps::unfinished(&self.connection, limit)
     }
 }

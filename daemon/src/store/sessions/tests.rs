@@ -1,2 +1,5 @@
+pub(super) mod checkpoints;
 mod conformance;
+mod damage;
 mod file;
+mod measures;

@@ -76,7 +76,7 @@ pub(crate) fn measure(report: &mut Report) {
 }
 
 /// One client, spoken to by hand.
-struct Client {
+pub(crate) struct Client {
     stream: UnixStream,
     unread: Vec<u8>,
     pieces: usize,
@@ -86,6 +86,15 @@ struct Client {
 impl Client {
     /// Connects, attaches to a session of its own and asks.
     fn ask(home: &Home, settings: Vec<EnvSetting>, number: usize, question: &str) -> io::Result<Self> {
+        let mut client = Self::attach(home, settings, number)?;
+        let cwd = std::path::Path::new("/").into();
+        let (turn_id, text) = (TurnId::fresh(), question.to_owned());
+        client.send(&ClientMessage::UserQuery(UserQuery { turn_id, text, cwd, columns: 80, piped_input: None }))?;
+        Ok(client)
+    }
+
+    /// Connects and attaches to a session of its own.
+    pub(crate) fn attach(home: &Home, settings: Vec<EnvSetting>, number: usize) -> io::Result<Self> {
         let stream = UnixStream::connect(home.paths().socket())?;
         let mut client = Self { stream, unread: Vec::new(), pieces: 0, is_done: false };
         let (protocol_version, schema_hash) = (PROTOCOL_VERSION, SCHEMA_HASH);
@@ -110,9 +119,6 @@ impl Client {
                 None => client.fill()?,
             }
         }
-        let cwd = std::path::Path::new("/").into();
-        let (turn_id, text) = (TurnId::fresh(), question.to_owned());
-        client.send(&ClientMessage::UserQuery(UserQuery { turn_id, text, cwd, columns: 80, piped_input: None }))?;
         Ok(client)
     }
 
@@ -171,7 +177,7 @@ struct Answers {
     peak_mib: f64,
 }
 
-fn settings(server: &ModelServer) -> Vec<EnvSetting> {
+pub(crate) fn settings(server: &ModelServer) -> Vec<EnvSetting> {
     let variables = Home::model_variables(server).into_iter();
     variables.map(|(name, value)| EnvSetting { name: name.to_owned(), value }).collect()
 }

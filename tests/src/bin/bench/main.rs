@@ -12,6 +12,7 @@ mod pty;
 mod relay;
 mod report;
 mod start;
+mod store;
 mod stream;
 mod stream_cost;
 mod wires;
@@ -24,7 +25,7 @@ use std::{
 use report::Report;
 
 const USAGE: &str =
-    "Usage: bench [echo|flood|start|idle|relay|stream|wires|clients|gate|context|all]... [--rounds N] [--fast]
+    "Usage: bench [echo|flood|start|idle|relay|stream|wires|clients|gate|context|store|all]... [--rounds N] [--fast]
 
   --rounds N   rounds of each measure (default 20; flood takes a fifth of it)
   --fast       stream: 8,000 chunks in 16 s instead of 80 s
@@ -38,8 +39,8 @@ struct Options {
     is_fast: bool,
 }
 
-const MEASURES: [&str; 10] =
-    ["echo", "flood", "start", "idle", "relay", "stream", "wires", "clients", "gate", "context"];
+const MEASURES: [&str; 11] =
+    ["echo", "flood", "start", "idle", "relay", "stream", "wires", "clients", "gate", "context", "store"];
 
 /// The command line, or nothing if it is wrong or asks for help.
 fn parse(arguments: impl IntoIterator<Item = String>) -> Option<Options> {
@@ -76,6 +77,7 @@ fn main() -> ExitCode {
             "relay" => relay::measure(&mut report, options.rounds),
             "context" => context::measure(&mut report, options.rounds),
             "gate" => gate::measure(&mut report, options.rounds),
+            "store" => store::measure(&mut report, options.rounds),
             "clients" => clients::measure(&mut report),
             "wires" => wires::measure(&mut report, options.rounds),
             _ => stream::measure(&mut report, options.rounds, options.is_fast),

@@ -1,7 +1,8 @@
 //! Commands to the assistant itself.
 
 use cohab_protocol::{
-    ContextReport, ContextSection, ErrorSubject, RequestId, SessionAnswer, SessionReply, WireError, WireErrorKind,
+    ContextReport, ContextSection, ErrorSubject, Notice, NoticeKind, RequestId, SessionAnswer, SessionReply, WireError,
+    WireErrorKind,
 };
 
 use super::*;
@@ -101,6 +102,13 @@ fn the_conversation_its_cost_and_its_code() {
         ("the last question again", |stage| {
             stage.answered("? /retry", SessionAnswer::Rewound { question: Some("why is it big".into()) });
         }),
+        ("an interrupted answer goes on", |stage| {
+            stage.entered("? /resume");
+            let text = "goes on where the daemon ended: 3 steps are done, and not done again".into();
+            stage.daemon(DaemonMessage::Notice(Notice { turn_id: Some(TURN), kind: NoticeKind::Info, text }));
+            stage.text(0, "The rest of it.");
+            stage.end(TurnEndReason::Answered);
+        }),
         ("shorter", |stage| {
             let (before_tokens, after_tokens) = (60_400, 21_300);
             stage.answered("? /compact", SessionAnswer::Compacted { before_tokens, after_tokens });
@@ -135,7 +143,6 @@ fn the_conversation_its_cost_and_its_code() {
         ("code with a wrong number", |stage| stage.with_code("? /copy 3")),
         ("no code", |stage| stage.entered("? /copy")),
         ("nothing to hold", |stage| stage.entered("? /pause")),
-        ("nothing is held", |stage| stage.entered("? /resume")),
     ];
     insta::assert_snapshot!("conversation", seen(states));
 }

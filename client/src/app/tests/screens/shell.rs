@@ -155,6 +155,14 @@ fn an_older_conversation() {
             stage.keys("y");
             stage.live(LiveEvent::CommandRefused { id: TURN.to_string(), error: RelayError::ShellGone });
         }),
+        ("its last answer was interrupted", |stage| {
+            stage.join(Some(resume::left("/srv/shop", &[])));
+            stage.daemon(DaemonMessage::TurnUnfinished(cohab_protocol::TurnUnfinished {
+                question: "deploy the shop".into(),
+                steps_done: 3,
+                unknown: vec!["./deploy.sh --all".into()],
+            }));
+        }),
         ("it cannot be joined", |stage| {
             stage.connect();
             stage.enter(resume::LINE);

@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use rusqlite::{OptionalExtension, Transaction, params};
 
 use super::super::{Entry, Left, Limits, event::Event, id};
+use super::steps;
 use crate::{agent::port::Message, store::StoreError, tasks::Task};
 
 /// Keeps all. Whether something was taken away for it.
@@ -17,6 +18,7 @@ pub(super) fn append(transaction: &Transaction<'_>, entries: &[Entry]) -> Result
             }
             Entry::Event { session, turn, at, event } => add_event(transaction, session, turn, *at, event)?,
             Entry::Conversation { session, from, messages } => converse(transaction, session, *from, messages)?,
+            Entry::Checkpoint(checkpoint) => steps::keep(transaction, checkpoint)?,
             Entry::Tasks { session, tasks } => set_tasks(transaction, session, tasks)?,
             Entry::Left { session, left } => leave(transaction, session, left)?,
         }
@@ -36,7 +38,7 @@ fn begin_turn(
     Ok(())
 }
 
-fn is_there(transaction: &Transaction<'_>, session: &str) -> Result<bool, StoreError> {
+pub(super) fn is_there(transaction: &Transaction<'_>, session: &str) -> Result<bool, StoreError> {
     let row = transaction.query_row("SELECT 1 FROM sessions WHERE key = ?1", [session], |_| Ok(()));
     Ok(row.optional()?.is_some())
 }
@@ -66,15 +68,20 @@ fn converse(transaction: &Transaction<'_>, session: &str, from: usize, messages:
     if !is_there(transaction, session)? {
         return Ok(());
     }
+    let position = |index: usize| i64::try_from(from + index).unwrap_or(i64::MAX);
+    let end = "SELECT ifnull(max(position) + 1, 0) FROM messages WHERE session = ?1";
+    let end: i64 = transaction.query_row(end, [session], |row| row.get(0))?;
+    if end < position(0) {
+        return Ok(());
+    }
     let kept = {
-        let mut statement = transaction.prepare("SELECT payload FROM messages WHERE session = ?1 ORDER BY position")?;
-        let rows = statement.query_map([session], |row| row.get::<_, String>(0))?;
+        let query = "SELECT payload FROM messages WHERE session = ?1 AND position >= ?2 ORDER BY position";
+        let mut statement = transaction.prepare(query)?;
+        let rows = statement.query_map(params![session, position(0)], |row| row.get::<_, String>(0))?;
         rows.collect::<Result<Vec<_>, _>>()?
     };
-    let Some(kept) = kept.get(from..) else { return Ok(()) };
     let new: Vec<String> = messages.iter().map(|message| serde_json::to_string(message).unwrap_or_default()).collect();
     let same = kept.iter().zip(&new).take_while(|(kept, new)| kept == new).count();
-    let position = |index: usize| i64::try_from(from + index).unwrap_or(i64::MAX);
     let delete = "DELETE FROM messages WHERE session = ?1 AND position >= ?2";
     transaction.execute(delete, params![session, position(same)])?;
     for (index, payload) in new.iter().enumerate().skip(same) {
@@ -138,7 +145,7 @@ pub(super) fn remove_older(transaction: &Transaction<'_>, before_ms: i64) -> Res
 pub(super) fn remove(transaction: &Transaction<'_>, session: &str) -> Result<bool, StoreError> {
     let numbers = "SELECT number FROM events WHERE session = ?1";
     transaction.execute(&format!("DELETE FROM search WHERE rowid IN ({numbers})"), [session])?;
-    for table in ["events", "messages", "tasks"] {
+    for table in ["events", "messages", "tasks", "turns", "steps"] {
         transaction.execute(&format!("DELETE FROM {table} WHERE session = ?1"), [session])?;
     }
     Ok(transaction.execute("DELETE FROM sessions WHERE key = ?1", [session])? > 0)
@@ -168,5 +175,6 @@ pub(super) fn fork(
     let index = "INSERT INTO search (rowid, text) SELECT events.number, search.text FROM events
         JOIN search ON search.rowid = events.copy_of WHERE events.session = ?1";
     transaction.execute(index, [copy])?;
+    steps::fork(transaction, session, copy)?;
     Ok(true)
 }

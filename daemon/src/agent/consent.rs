@@ -1,29 +1,6 @@
-//! Questions that only the person at the keyboard can answer.
-
-use async_trait::async_trait;
+//! What the user is asked, and what comes of it.
 
 use super::port::Effect;
-
-/// Asks the person at the keyboard.
-#[async_trait]
-pub trait Approver: Send + Sync {
-    /// Waits for the answer. Nobody there, or a lost connection: `Refused`.
-    async fn ask(&self, question: ApprovalQuestion) -> ApprovalAnswer;
-
-    /// Asks about several things at once; an answer each, in order. `CancelTurn` among them ends it.
-    async fn ask_all(&self, questions: Vec<ApprovalQuestion>) -> Vec<ApprovalAnswer> {
-        let mut answers = Vec::new();
-        for question in questions {
-            let answer = self.ask(question).await;
-            let is_last = answer == ApprovalAnswer::CancelTurn;
-            answers.push(answer);
-            if is_last {
-                break;
-            }
-        }
-        answers
-    }
-}
 
 /// A question for consent.
 #[derive(Clone, Debug, PartialEq, Eq)]

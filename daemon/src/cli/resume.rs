@@ -1,0 +1,113 @@
+//! `cohab resume`: goes on with a turn that the daemon's end interrupted. At the prompt of a shell that cohab opened the client takes
+//! the line itself.
+
+use std::{io::Write, process::ExitCode};
+
+use clap::Args;
+use cohab_protocol::Paths;
+use cohab_shell_relay::sanitize::{escaped_json, one_line};
+use jiff::Zoned;
+use serde_json::{Value, json};
+
+use super::{
+    Failure,
+    record::{self, time},
+    sessions::resume::resume,
+    trace::is_alive,
+};
+use crate::store::sessions::{
+    SessionRow, SqliteStore, StateStore, recovered,
+    steps::{CheckpointStore, recover::Unfinished},
+};
+
+/// Turns that are looked at.
+const MAX_TURNS: usize = 64;
+
+/// `cohab resume`.
+#[derive(Clone, Debug, PartialEq, Eq, Args)]
+#[command(after_help = "A turn is interrupted when the background daemon ends suddenly. What it had done is\n\
+    not done again; of a command that was on nobody may know whether it ran: that is told,\n\
+    and it is not run again by itself. `cohab trace` shows the steps.")]
+pub struct ResumeArgs {
+    /// Start of the session's id [default: the newest interrupted one]
+    #[arg(value_name = "ID")]
+    pub id: Option<String>,
+    /// Only list what was interrupted
+    #[arg(long)]
+    pub list: bool,
+    /// The same as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Runs it. Exit status: 0 done, 1 nothing to go on with or the store cannot be used, 3 nobody reads the output.
+pub fn run(args: &ResumeArgs, paths: &Paths, output: &mut dyn Write, errors: &mut dyn Write) -> ExitCode {
+    super::finish(try_run(args, paths, output), output, errors)
+}
+
+fn try_run(args: &ResumeArgs, paths: &Paths, output: &mut dyn Write) -> Result<(), Failure> {
+    let found = interrupted(args.id.as_deref(), paths)?;
+    if args.json {
+        let rows: Vec<Value> = found.iter().map(row).collect();
+        let text = escaped_json(&json!({"interrupted": rows}).to_string());
+        return Ok(writeln!(output, "{text}")?);
+    }
+    let Some((session, _)) = found.first() else {
+        let message = "no turn was interrupted; there is nothing to go on with".to_owned();
+        return Err(Failure::Other(message, Some("`cohab sessions` lists all conversations".to_owned())));
+    };
+    output.write_all(table(&found, &Zoned::now()).as_bytes())?;
+    if args.list {
+        return Ok(());
+    }
+    output.flush()?;
+    resume(&session.id, paths)
+}
+
+/// Sessions that were interrupted, the newest first.
+fn interrupted(id: Option<&str>, paths: &Paths) -> Result<Vec<(SessionRow, Unfinished)>, Failure> {
+    let wanted = id.map(|id| record::session(paths, id)).transpose()?.map(|(_, session)| session.key);
+    let Some(store) = record::open(paths)? else { return Ok(Vec::new()) };
+    let turns = store.unfinished(MAX_TURNS).map_err(record::unreadable(paths))?;
+    let mut found = Vec::new();
+    for turn in turns {
+        if is_alive(&turn) || wanted.as_ref().is_some_and(|wanted| *wanted != turn.session) {
+            continue;
+        }
+        found.extend(look(&store, &turn.session).map_err(record::unreadable(paths))?);
+    }
+    Ok(found)
+}
+
+fn look(store: &SqliteStore, key: &str) -> Result<Option<(SessionRow, Unfinished)>, crate::store::StoreError> {
+    Ok(store.session(key)?.zip(recovered(store, key)?.unfinished))
+}
+
+fn row((session, unfinished): &(SessionRow, Unfinished)) -> Value {
+    let unknown: Vec<&str> = unfinished.unknown.iter().map(|step| step.metadata.title.as_str()).collect();
+    json!({
+        "session": record::session_json(session),
+        "turn": unfinished.turn,
+        "steps_done": unfinished.done,
+        "unknown": unknown,
+    })
+}
+
+fn table(found: &[(SessionRow, Unfinished)], now: &Zoned) -> String {
+    let mut text = String::new();
+    for (session, Unfinished { turn, done, unknown, .. }) in found {
+        let when = time::ago(turn.last_activity, now.timestamp(), now.time_zone());
+        let steps = if *done == 1 { "1 step".to_owned() } else { format!("{done} steps") };
+        let question = one_line(&turn.question, usize::MAX);
+        text.push_str(&format!("{}  {question}\n        {when}, {steps} done\n", record::short(&session.id)));
+        for step in unknown {
+            let title = one_line(&step.metadata.title, usize::MAX);
+            text.push_str(&format!("        not known whether this ran: {title}\n"));
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+#[path = "resume_tests.rs"]
+mod tests;

@@ -1,0 +1,176 @@
+//! `cohab trace`: what a turn did, step by step.
+
+use std::{io::Write, process::ExitCode};
+
+use clap::Args;
+use cohab_protocol::{Paths, amount};
+use cohab_shell_relay::sanitize::{escaped_json, one_line};
+use jiff::Zoned;
+use serde_json::json;
+
+use super::{
+    Failure,
+    record::{self, time},
+};
+use crate::store::sessions::{
+    SessionRow, id,
+    steps::{AgentStatus, CheckpointStore, ExecutionResult, Step, StepStatus, StepType, Turn},
+};
+
+/// Of a command or a path in a line, in characters.
+const TITLE_MAX_CHARS: usize = 60;
+
+/// `cohab trace`.
+#[derive(Clone, Debug, PartialEq, Eq, Args)]
+#[command(after_help = "`cohab sessions` lists the sessions with their ids.")]
+pub struct TraceArgs {
+    /// Start of the session's id, or `last`
+    #[arg(default_value = id::LAST)]
+    pub id: String,
+    /// So many of its last turns
+    #[arg(short, value_name = "N", default_value = "1")]
+    pub number: usize,
+    /// Print JSON, with what each step was given and what came of it
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Turns of a session with their steps, the oldest first.
+struct Shown {
+    session: SessionRow,
+    turns: Vec<(Turn, ExecutionResult)>,
+}
+
+/// Runs it. Exit status: 0 done, 1 no such session or the store cannot be used, 3 nobody reads the output.
+pub fn run(args: &TraceArgs, paths: &Paths, output: &mut dyn Write, errors: &mut dyn Write) -> ExitCode {
+    let result = read(args, paths).and_then(|shown| {
+        let text = if args.json { json(&shown) } else { text(&shown, &Zoned::now()) };
+        Ok(output.write_all(text.as_bytes())?)
+    });
+    super::finish(result, output, errors)
+}
+
+fn read(args: &TraceArgs, paths: &Paths) -> Result<Shown, Failure> {
+    let (store, session) = record::session(paths, &args.id)?;
+    let unreadable = record::unreadable(paths);
+    let mut turns = store.turns(&session.key, args.number).map_err(&unreadable)?;
+    turns.reverse();
+    let with_steps = |turn: Turn| {
+        let steps = store.steps(&session.key, &turn.turn).map_err(&unreadable)?;
+        let result = ExecutionResult::of(&turn, steps);
+        Ok((turn, result))
+    };
+    let turns = turns.into_iter().map(with_steps).collect::<Result<_, Failure>>()?;
+    Ok(Shown { session, turns })
+}
+
+fn json(shown: &Shown) -> String {
+    let turns = shown.turns.iter().map(|(turn, result)| json!({"turn": turn, "result": result}));
+    let whole = json!({"session": record::session_json(&shown.session), "turns": turns.collect::<Vec<_>>()});
+    escaped_json(&whole.to_string()) + "\n"
+}
+
+fn text(shown: &Shown, now: &Zoned) -> String {
+    let session = &shown.session;
+    let mut text = format!("Session {}, \"{}\"\n", record::short(&session.id), one_line(&session.title, usize::MAX));
+    if shown.turns.is_empty() {
+        text.push_str("Nothing is known of its steps: it is from before they were kept.\n");
+    }
+    for (turn, result) in &shown.turns {
+        text.push_str(&head(turn, result, now));
+        text.push_str(&tree(&result.steps, is_alive(turn)));
+    }
+    text
+}
+
+fn head(turn: &Turn, result: &ExecutionResult, now: &Zoned) -> String {
+    let when = time::ago(turn.started, now.timestamp(), now.time_zone());
+    let how = match (turn.state.status, turn.ended.as_deref()) {
+        (AgentStatus::Running, _) if is_alive(turn) => "goes on".to_owned(),
+        (AgentStatus::Running, _) => "interrupted by the daemon's end; `cohab resume` goes on".to_owned(),
+        (_, Some("resumed")) => "interrupted by the daemon's end, went on as the next one".to_owned(),
+        (_, Some(ended)) => ended.replace('_', " "),
+        (_, None) => "not ended".to_owned(),
+    };
+    let mut facts = vec![when, how, time::took(result.duration_ms)];
+    facts.push(match turn.state.steps {
+        1 => "1 step".to_owned(),
+        steps => format!("{steps} steps"),
+    });
+    facts.extend(tokens(Some(turn.state.sent_tokens), Some(turn.state.received_tokens)));
+    let error = turn.error.as_deref().map(|error| format!("  {}\n", one_line(error, usize::MAX))).unwrap_or_default();
+    format!("\n? {}\n  {}\n{error}", one_line(&turn.question, usize::MAX), facts.join(", "))
+}
+
+fn tokens(sent: Option<u64>, received: Option<u64>) -> Option<String> {
+    let count = |tokens: Option<u64>| tokens.map_or_else(|| "?".to_owned(), amount::count);
+    let is_known = sent.is_some_and(|tokens| tokens > 0) || received.is_some_and(|tokens| tokens > 0);
+    is_known.then(|| format!("{} in, {} out", count(sent), count(received)))
+}
+
+/// Calls below the model's step that asked for them.
+fn tree(steps: &[Step], is_alive: bool) -> String {
+    let is_shown = |step: &&Step| step.kind != StepType::UserMessage;
+    let roots: Vec<&Step> = steps.iter().filter(is_shown).filter(|step| step.metadata.parent.is_none()).collect();
+    let mut text = String::new();
+    for (index, root) in roots.iter().enumerate() {
+        let is_last = index + 1 == roots.len();
+        let (branch, trunk) = if is_last { ("└─ ", "   ") } else { ("├─ ", "│  ") };
+        text.push_str(&format!("{branch}{}\n", line(root, is_alive)));
+        let children: Vec<&Step> = steps.iter().filter(|step| step.metadata.parent == Some(root.number)).collect();
+        for (index, child) in children.iter().enumerate() {
+            let branch = if index + 1 == children.len() { "└─ " } else { "├─ " };
+            text.push_str(&format!("{trunk}{branch}{}\n", line(child, is_alive)));
+        }
+    }
+    text
+}
+
+fn line(step: &Step, is_alive: bool) -> String {
+    let metadata = &step.metadata;
+    let title = one_line(&metadata.title, TITLE_MAX_CHARS);
+    let subject = match step.kind {
+        StepType::ModelInference => format!("model {}", metadata.model.as_deref().unwrap_or_default()),
+        StepType::ToolCall | StepType::MemoryUpdate => {
+            format!("{} {title}", metadata.tool.as_deref().unwrap_or_default())
+        }
+        StepType::UserMessage => "question".to_owned(),
+        StepType::Compaction => "conversation shortened".to_owned(),
+        StepType::System => format!("cohab: {}", said(step)),
+    };
+    let mut facts: Vec<String> = Vec::new();
+    facts.extend(match (step.status, is_alive) {
+        (StepStatus::Completed, _) => None,
+        (StepStatus::Failed, _) => {
+            Some(format!("failed: {}", one_line(step.error.as_deref().unwrap_or_default(), TITLE_MAX_CHARS)))
+        }
+        (StepStatus::Pending, true) => Some("waits".to_owned()),
+        (StepStatus::Running, true) => Some("runs".to_owned()),
+        (StepStatus::Pending, false) => Some("not run".to_owned()),
+        (StepStatus::Running, false) if metadata.has_effects => Some("unknown: it may or may not have run".to_owned()),
+        (StepStatus::Running, false) => Some("not ended".to_owned()),
+    });
+    facts.extend(
+        (!metadata.summary.is_empty() && step.status == StepStatus::Completed).then(|| metadata.summary.clone()),
+    );
+    facts.extend(metadata.is_claimed.then(|| "ran while no daemon was there".to_owned()));
+    facts.extend(step.duration_ms.map(time::took));
+    facts.extend(tokens(metadata.sent_tokens, metadata.received_tokens));
+    let facts = if facts.is_empty() { String::new() } else { format!("  ({})", facts.join(", ")) };
+    one_line(&format!("{subject}{facts}"), usize::MAX)
+}
+
+fn said(step: &Step) -> &str {
+    let output = step.output.as_deref().filter(|output| !output.is_empty());
+    output.or_else(|| step.input.as_str()).unwrap_or_default()
+}
+
+/// Whether the daemon of a turn lives.
+pub(super) fn is_alive(turn: &Turn) -> bool {
+    let pid = i32::try_from(turn.pid).ok().and_then(rustix::process::Pid::from_raw);
+    pid.is_some_and(|pid| rustix::process::test_kill_process(pid).is_ok())
+}
+
+#[cfg(test)]
+#[path = "trace_tests.rs"]
+pub(super) mod tests;

@@ -1,0 +1,107 @@
+use super::{
+    super::testing::{Home, at, now},
+    *,
+};
+use crate::store::sessions::steps::{AgentState, Checkpoint, Metadata};
+
+fn step(number: u32, kind: StepType, status: StepStatus, metadata: Metadata) -> Checkpoint {
+    Checkpoint::Step(Step {
+        id: format!("{number:032x}"),
+        session: "shell:2".into(),
+        turn: "t2".into(),
+        number,
+        at: at(i64::from(number)),
+        kind,
+        input: json!({"command": "x"}),
+        output: Some("It \u{1b}[31mretries".into()),
+        status,
+        duration_ms: Some(1_250),
+        error: (status == StepStatus::Failed).then(|| "the user said no\u{7}".to_owned()),
+        metadata,
+    })
+}
+
+fn model(sent: u64) -> Metadata {
+    let model = Some("openai-chat/large-4".to_owned());
+    Metadata { model, sent_tokens: Some(sent), received_tokens: Some(80), ..Metadata::default() }
+}
+
+fn tool(parent: u32, title: &str, summary: &str) -> Metadata {
+    Metadata {
+        parent: Some(parent),
+        tool: Some("bash".into()),
+        title: title.into(),
+        summary: summary.into(),
+        has_effects: true,
+        ..Metadata::default()
+    }
+}
+
+/// A turn in which everything happens; of a daemon that is gone, or has ended it.
+pub(in crate::cli) fn with_steps(status: AgentStatus) -> Home {
+    let home = Home::with_sessions();
+    let turn = Turn {
+        turn: "t2".into(),
+        session: "shell:2".into(),
+        started: at(1_800),
+        last_activity: at(1_863),
+        question: "fix it and deploy".into(),
+        resumed_from: None,
+        // More than any system gives.
+        pid: 1 << 30,
+        state: AgentState {
+            status,
+            steps: 8,
+            messages: 9,
+            sent_tokens: 12_300,
+            received_tokens: 512,
+            cost_microusd: 0,
+        },
+        ended: (status == AgentStatus::Completed).then(|| "answered".to_owned()),
+        error: None,
+    };
+    let claimed = Metadata { is_claimed: true, ..tool(1, "ls", "3 lines") };
+    let checkpoints = [
+        Checkpoint::Turn(turn),
+        step(0, StepType::UserMessage, StepStatus::Completed, Metadata::default()),
+        step(1, StepType::ModelInference, StepStatus::Completed, model(1_024)),
+        step(2, StepType::ToolCall, StepStatus::Completed, tool(1, "chmod 755 ./deploy.sh", "no output")),
+        step(3, StepType::ToolCall, StepStatus::Failed, tool(1, "rm -rf /srv/old", "")),
+        step(4, StepType::ToolCall, StepStatus::Completed, claimed),
+        step(5, StepType::System, StepStatus::Completed, Metadata::default()),
+        step(6, StepType::ModelInference, StepStatus::Completed, model(11_276)),
+        step(7, StepType::ToolCall, StepStatus::Running, tool(6, "./deploy.sh --all", "")),
+        step(8, StepType::ToolCall, StepStatus::Pending, tool(6, "./check", "")),
+    ];
+    home.store().checkpoint(&checkpoints).expect("they are kept");
+    home
+}
+
+fn shown(home: &Home, id: &str) -> Shown {
+    read(&TraceArgs { id: id.into(), number: 5, json: false }, &home.paths).expect("it is there")
+}
+
+#[test]
+fn a_turn_is_told_as_a_tree() {
+    let told = text(&shown(&with_steps(AgentStatus::Running), "last"), &now());
+    assert!(!told.contains(['\u{1b}', '\u{7}']), "{told:?}");
+    insta::assert_snapshot!(told);
+}
+
+#[test]
+fn json_has_the_state_the_steps_and_what_came_of_it() {
+    let text = json(&shown(&with_steps(AgentStatus::Completed), "last"));
+    let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let (turn, result) = (&json["turns"][0]["turn"], &json["turns"][0]["result"]);
+    assert_eq!((&turn["state"]["status"], &turn["question"]), (&json!("completed"), &json!("fix it and deploy")));
+    assert_eq!((&result["success"], &result["duration_ms"]), (&json!(true), &json!(63_000)));
+    assert_eq!(result["steps"].as_array().map(Vec::len), Some(9));
+    assert_eq!((&result["steps"][3]["type"], &result["steps"][3]["status"]), (&json!("tool_call"), &json!("failed")));
+    assert_eq!(result["steps"][7]["metadata"]["has_effects"], true);
+}
+
+#[test]
+fn a_session_without_steps_says_so() {
+    let home = Home::with_sessions();
+    assert!(text(&shown(&home, "last"), &now()).contains("from before they were kept"));
+}

@@ -1,0 +1,76 @@
+//! What may have been done before the daemon's end is not done again unless the user says so, whatever the mode.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use serde_json::Value;
+
+use crate::{
+    agent::{
+        Denial, Middleware, PlannedCall,
+        hook::BY_RULE,
+        port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver},
+    },
+    store::sessions::steps::Step,
+};
+
+/// Why it is asked.
+const REASON: &str = "it may have run already: the daemon ended suddenly while it was on";
+
+/// For a turn that goes on. Stands inside the gate: what the user has just agreed to is not asked twice.
+pub struct Doubt {
+    unknown: Mutex<Vec<(String, Value)>>,
+    approver: Arc<dyn Approver>,
+}
+
+impl Doubt {
+    /// Asks about calls that are the same as one of these.
+    #[must_use]
+    pub fn new(unknown: &[Step], approver: Arc<dyn Approver>) -> Self {
+        let same = |step: &Step| (step.metadata.tool.clone().unwrap_or_default(), essence(&step.input));
+        Self { unknown: Mutex::new(unknown.iter().map(same).collect()), approver }
+    }
+
+    /// Whether it is one of them, which it then no longer is: the answer is known.
+    fn take(&self, call: &PlannedCall) -> bool {
+        let wanted = (call.tool.clone(), essence(&Value::Object(call.args.clone())));
+        let mut unknown = self.unknown.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = unknown.iter().position(|known| *known == wanted);
+        place.map(|place| unknown.remove(place)).is_some()
+    }
+}
+
+/// What makes calls the same: of a command only its text, however long it may take.
+fn essence(args: &Value) -> Value {
+    match args.get("command").and_then(Value::as_str) {
+        Some(command) => Value::String(command.trim().to_owned()),
+        None => args.clone(),
+    }
+}
+
+#[async_trait]
+impl Middleware for Doubt {
+    async fn before_tool(&self, call: &mut PlannedCall) -> Result<(), Denial> {
+        if !self.take(call) || call.approval.as_deref().is_some_and(|approval| approval != BY_RULE) {
+            return Ok(());
+        }
+        let subject = ApprovalSubject::Effect { tool: call.tool.clone(), effect: call.intent.effect.clone() };
+        let question = ApprovalQuestion { subject, is_dangerous: true, reasons: vec![REASON.to_owned()] };
+        match self.approver.ask(question).await {
+            ApprovalAnswer::Approved { approval, .. } => {
+                call.approval = approval.or(call.approval.take());
+                Ok(())
+            }
+            ApprovalAnswer::Refused { reason } => Err(Denial::Refused { reason: format!("not run again: {reason}") }),
+            ApprovalAnswer::Edited { command, .. } => {
+                let reason = format!("not run again; the user would rather run this, so call it: {command}");
+                Err(Denial::Refused { reason })
+            }
+            ApprovalAnswer::CancelTurn => Err(Denial::CancelTurn),
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "doubt_tests.rs"]
+mod tests;

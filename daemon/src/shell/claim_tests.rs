@@ -1,0 +1,49 @@
+use std::time::Duration;
+
+use cohab_protocol::{ClientMessage, CommandEnding, CommandExecutionResult, DaemonMessage};
+
+use super::{super::live::tests as live, *};
+
+const OLD: TurnId = TurnId(Uuid::from_u128(7));
+
+/// What a claim of this id comes to with a client that answers it so.
+async fn claim(
+    answer: impl FnOnce(CallId) -> Option<ClientMessage>,
+) -> (ExecuteCommand, Result<CommandOutcome, RelayError>) {
+    let bench = live::Bench::new();
+    let id = CallId::fresh();
+    let runner = Claims::new(Arc::clone(&bench.session), OLD);
+    let request = CommandRequest {
+        id: id.0.simple().to_string(),
+        text: "make".into(),
+        timeout: Duration::from_secs(1),
+        wants_env_delta: false,
+    };
+    let claiming = tokio::spawn(async move { runner.run(request, &CancellationToken::new()).await });
+    let Some(DaemonMessage::ExecuteCommand(asked)) = bench.session.next_outgoing(1).await else { panic!("it asks") };
+    assert_eq!((asked.call_id, asked.turn_id), (id, OLD), "an old turn's command is never run");
+    if let Some(ClientMessage::CommandExecutionResult(result)) = answer(id) {
+        assert!(bench.session.command_ended(result));
+    }
+    (asked, claiming.await.expect("it ends"))
+}
+
+fn result(call_id: CallId, ending: CommandEnding) -> Option<ClientMessage> {
+    let result = live::result(ending);
+    Some(ClientMessage::CommandExecutionResult(CommandExecutionResult { call_id, ..result }))
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_result_that_the_client_has_is_claimed() {
+    let (_, outcome) = claim(|id| result(id, CommandEnding::Exited)).await;
+    assert_eq!(outcome.expect("the result").output, "out");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_never_ran_it_and_one_that_says_nothing_have_no_result() {
+    let refused = CommandEnding::Refused { code: "turn_over".into(), reason: "the turn is over".into() };
+    let (_, outcome) = claim(|id| result(id, refused)).await;
+    assert!(outcome.is_err());
+    let (_, outcome) = claim(|_| None).await;
+    assert!(matches!(outcome, Err(RelayError::Unknown)));
+}

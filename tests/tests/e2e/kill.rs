@@ -1,0 +1,309 @@
+//! The daemon is killed again and again in the middle of a turn of 20 commands: nothing that was done is lost, nothing is done twice.
+
+#![expect(clippy::print_stderr, reason = "a test says what it counted")]
+
+use std::{
+    collections::HashMap,
+    fs,
+    io::Write as _,
+    os::unix::net::UnixStream,
+    path::Path,
+    process::{Child, Stdio},
+    thread,
+    time::Duration,
+};
+
+use cohab_e2e::{Answer, Home, ModelServer, Wire, binaries, deadline::eventually, model_server::SentToolResult};
+use cohab_protocol::{
+    ApprovalDecision, ApprovalMode, ApprovalReply, Attach, CallId, ClientMessage, CommandEnding,
+    CommandExecutionResult, DaemonMessage, EnvDelta, EnvSetting, ExecuteCommand, PROTOCOL_VERSION, RequestId,
+    ResumeTurn, RunMode, SCHEMA_HASH, SessionAction, SessionKey, SessionRequest, StateAfter, TurnEndReason, TurnId,
+    UserQuery, WirePath,
+};
+
+use crate::daemon::{hello, receive, send};
+
+/// Commands of a turn.
+const COMMANDS: usize = 20;
+/// Kills in all.
+const KILLS: usize = 200;
+/// Messages of a daemon's life, at most.
+const MAX_MESSAGES: u64 = 28;
+/// It is killed so long after the last of them, at most, in microseconds.
+const MAX_DELAY_US: u64 = 4_000;
+
+/// Numbers that look random and are the same in every run.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, end: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % end
+    }
+}
+
+/// A client that runs commands by noting them.
+#[derive(Default)]
+struct Shell {
+    /// How often each command was run.
+    ran: HashMap<String, usize>,
+    results: HashMap<CallId, CommandExecutionResult>,
+}
+
+impl Shell {
+    /// As the real client: what it has a result of is answered with that, what belongs to another turn is not run.
+    fn execute(&mut self, request: &ExecuteCommand, turn: TurnId) -> CommandExecutionResult {
+        if let Some(result) = self.results.get(&request.call_id) {
+            return result.clone();
+        }
+        if request.turn_id != turn {
+            let ending = CommandEnding::Refused { code: "turn_over".into(), reason: "the turn is over".into() };
+            return result(request.call_id, ending, String::new());
+        }
+        *self.ran.entry(request.command.clone()).or_default() += 1;
+        let result = result(request.call_id, CommandEnding::Exited, format!("ran <{}>\n", request.command));
+        self.results.insert(request.call_id, result.clone());
+        result
+    }
+}
+
+fn result(call_id: CallId, ending: CommandEnding, output: String) -> CommandExecutionResult {
+    CommandExecutionResult {
+        call_id,
+        ending,
+        exit_code: Some(0),
+        total_bytes: output.len() as u64,
+        output,
+        truncated_bytes: 0,
+        cwd: folder(),
+        env_delta: EnvDelta::default(),
+        duration_ms: 1,
+        mode: RunMode::Live,
+        state_after: StateAfter::Prompt,
+    }
+}
+
+fn folder() -> WirePath {
+    Path::new("/tmp").into()
+}
+
+/// Which command each result is of: what was not run is asked for again.
+fn commands_of(results: &[SentToolResult]) -> (Vec<(usize, &str)>, usize) {
+    let mut next = 0;
+    let mut told = Vec::new();
+    for SentToolResult { content, .. } in results {
+        told.push((next, content.as_str()));
+        next += usize::from(!content.starts_with("not run"));
+    }
+    (told, next)
+}
+
+/// A model that wants one command after the other.
+fn script() -> ModelServer {
+    ModelServer::respond_with(Wire::OpenAiChat, |request| {
+        let (_, next) = commands_of(&request.tool_results());
+        if next < COMMANDS { Answer::bash(&format!("step {next}")) } else { Answer::text("All done.") }
+    })
+}
+
+struct Daemon {
+    child: Child,
+    stream: UnixStream,
+}
+
+impl Daemon {
+    fn start(home: &Home, server: &ModelServer, session: &str) -> Self {
+        let mut command = home.process(binaries::program("cohabd"), &["run"]);
+        let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the daemon starts");
+        let mut connected = None;
+        eventually("the daemon to listen", || {
+            connected = UnixStream::connect(home.paths().socket()).ok();
+            connected.is_some()
+        });
+        let mut stream = connected.expect("it listens");
+        stream.set_read_timeout(Some(Duration::from_secs(20))).expect("a limit above zero");
+        send(&mut stream, &hello(PROTOCOL_VERSION, SCHEMA_HASH));
+        let settings = Home::model_variables(server);
+        let settings = settings.map(|(name, value)| EnvSetting { name: name.to_owned(), value });
+        let attach = Attach {
+            session: SessionKey(session.to_owned()),
+            live_shell: Some("bash".into()),
+            approval: ApprovalMode::All,
+            can_approve: true,
+            settings: settings.into(),
+            environment: Vec::new(),
+            resume: None,
+        };
+        let action = SessionAction::Attach(attach);
+        send(&mut stream, &ClientMessage::SessionRequest(SessionRequest { request_id: RequestId(1), action }));
+        Self { child, stream }
+    }
+
+    fn kill(mut self) {
+        self.child.kill().expect("it is ours");
+        self.child.wait().expect("it was killed");
+    }
+}
+
+/// What came of one life of the daemon.
+enum Life {
+    Killed,
+    /// The turn is over.
+    Ended(TurnEndReason),
+}
+
+/// One life of the daemon: as many messages as the dice say, or the end of the turn.
+fn live(daemon: &mut Daemon, shell: &mut Shell, is_first: bool, dice: &mut Dice) -> Life {
+    let turn_id = TurnId::fresh();
+    send(
+        &mut daemon.stream,
+        &if is_first {
+            ClientMessage::UserQuery(UserQuery {
+                turn_id,
+                text: "do all steps".into(),
+                cwd: folder(),
+                columns: 80,
+                piped_input: None,
+            })
+        } else {
+            ClientMessage::ResumeTurn(ResumeTurn { turn_id, cwd: folder() })
+        },
+    );
+    let last = 3 + dice.below(MAX_MESSAGES);
+    for count in 0..last {
+        match receive(&mut daemon.stream) {
+            DaemonMessage::ExecuteCommand(request) => {
+                let result = shell.execute(&request, turn_id);
+                // At times it is killed before it learns of the result.
+                if count + 1 < last {
+                    send(&mut daemon.stream, &ClientMessage::CommandExecutionResult(result));
+                }
+            }
+            DaemonMessage::ApprovalRequest(request) => {
+                let decision = ApprovalDecision::Refused { note: String::new() };
+                let reply = ApprovalReply { approval_id: request.approval_id, decision };
+                send(&mut daemon.stream, &ClientMessage::ApprovalReply(reply));
+            }
+            DaemonMessage::TurnEnded(ended) => return Life::Ended(ended.reason),
+            _ => {}
+        }
+    }
+    thread::sleep(Duration::from_micros(dice.below(MAX_DELAY_US)));
+    Life::Killed
+}
+
+/// Whether the model has the results of all commands.
+fn is_all_told(server: &ModelServer) -> bool {
+    server.requests().last().is_some_and(|request| commands_of(&request.tool_results()).1 == COMMANDS)
+}
+
+/// What came of turns.
+#[derive(Default)]
+struct Count {
+    kills: usize,
+    turns: usize,
+    ran: usize,
+    unknown: usize,
+    not_run: usize,
+}
+
+/// A turn from its question to its answer.
+fn turn(home: &Home, count: &mut Count, dice: &mut Dice) {
+    let server = script();
+    let mut shell = Shell::default();
+    let session = format!("shell:{}", count.turns);
+    let mut is_first = true;
+    loop {
+        let mut daemon = Daemon::start(home, &server, &session);
+        let life = live(&mut daemon, &mut shell, is_first, dice);
+        daemon.kill();
+        match life {
+            Life::Killed => (count.kills, is_first) = (count.kills + 1, false),
+            Life::Ended(TurnEndReason::Answered) => break,
+            // Nothing was on disk yet when it was killed.
+            Life::Ended(_) if shell.ran.is_empty() => is_first = true,
+            // It was killed between the end on disk and the word on it.
+            Life::Ended(_) if is_all_told(&server) => break,
+            Life::Ended(reason) => panic!("{reason:?} after {:?}", shell.ran),
+        }
+    }
+    let requests = server.requests();
+    let results = requests.last().expect("the model was asked").tool_results();
+    let (told, next) = commands_of(&results);
+    assert_eq!(next, COMMANDS);
+    for (index, content) in told {
+        let command = format!("step {index}");
+        let runs = shell.ran.get(&command).copied().unwrap_or(0);
+        assert!(runs <= 1, "`{command}` ran {runs} times");
+        let is_unknown = content.starts_with("unknown");
+        match (content.starts_with("not run"), is_unknown) {
+            (true, _) => count.not_run += 1,
+            (_, true) => count.unknown += 1,
+            _ => assert!(content.contains(&format!("ran <{command}>")), "{content}"),
+        }
+        assert!(!is_unknown || runs == 0, "the client knows that `{command}` ran");
+    }
+    (count.turns, count.ran) = (count.turns + 1, count.ran + shell.ran.len());
+}
+
+#[test]
+fn killed_at_200_random_points_nothing_is_lost_and_nothing_runs_twice() {
+    let home = Home::new();
+    let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
+    let mut count = Count::default();
+    while count.kills < KILLS {
+        turn(&home, &mut count, &mut dice);
+    }
+    let Count { kills, turns, ran, unknown, not_run } = count;
+    eprintln!(
+        "{kills} kills in {turns} turns of {COMMANDS} commands: {ran} commands ran once, 0 ran twice, 0 results were lost; \
+         {unknown} were told as unknown, {not_run} as not run and asked for again"
+    );
+}
+
+#[test]
+fn at_the_prompt_the_turn_goes_on_with_what_the_shell_ran_meanwhile() {
+    let command = "echo ran >> ran.txt; read -r line < gate; echo the-end-of-it";
+    let server = ModelServer::start(Wire::Anthropic, [Answer::bash(command), Answer::text("After all.")]);
+    let home = Home::with_model(&server).env("COHAB_APPROVAL", "all");
+    let shell = home.cohab();
+    shell.run("mkfifo gate");
+    let mark = shell.submit("? do it");
+    let has_run = |text: &str| fs::read_to_string(home.path("ran.txt")).is_ok_and(|ran| ran == text);
+    eventually("the start of the command", || has_run("ran\n"));
+    // For reading too: so opening never waits.
+    let mut gate = fs::OpenOptions::new().read(true).write(true).open(home.path("gate")).expect("it was made");
+    home.kill_daemon();
+    gate.write_all(b"go\n").expect("the command reads");
+    shell.wait_next_prompt(mark);
+    assert!(shell.look(|view| view.history().contains("/resume` goes on")), "{}", shell.dump());
+    shell.ask("/resume", "After all.");
+    assert!(has_run("ran\n"), "it ran again");
+    let calls = server.wait_for_calls(2);
+    let results = calls[1].tool_results();
+    assert!(results.len() == 1 && results[0].content.contains("the-end-of-it"), "{results:?}");
+    let trace = home.run(&["trace", "-n", "2"]).stdout;
+    assert!(trace.contains("ran while no daemon was there") && trace.contains("answered"), "{trace}");
+    let nothing = home.run(&["resume", "--list"]);
+    assert_eq!((nothing.status, nothing.stdout.as_str()), (Some(1), ""), "{nothing:?}");
+}
+
+#[test]
+fn another_terminal_goes_on_with_what_was_interrupted() {
+    let answers = [Answer::text("Words so far and more").stall_after(4), Answer::text("The rest of it.")];
+    let server = ModelServer::start(Wire::OpenAiChat, answers);
+    let home = Home::with_model(&server);
+    let first = home.cohab();
+    let mark = first.submit("? tell me all");
+    first.wait_text("Words so");
+    home.kill_daemon();
+    first.wait_next_prompt(mark);
+    drop(first);
+    let list = home.run(&["resume", "--list"]);
+    assert!(list.status == Some(0) && list.stdout.contains("tell me all"), "{list:?}");
+    let second = home.cohab_with(&["resume"]);
+    second.wait_text("Its last answer was interrupted");
+    second.ask("/resume", "The rest of it.");
+}
