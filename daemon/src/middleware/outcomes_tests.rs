@@ -90,7 +90,7 @@ impl CommandRunner for Nobody {
     }
 }
 
-fn call(name: &str, args: Value) -> Vec<ModelEvent> {
+fn call(name: &str, args: &Value) -> Vec<ModelEvent> {
     let args = args.as_object().cloned().ok_or_else(|| BrokenArguments { raw: "{".into(), error: "no JSON".into() });
     let call = ToolCall { id: format!("c-{name}"), name: name.into(), args };
     vec![ModelEvent::ToolCallDone(call), stop(StopClass::Tool)]
@@ -101,7 +101,7 @@ fn stop(class: StopClass) -> ModelEvent {
 }
 
 fn always_something_new(number: u32) -> Vec<ModelEvent> {
-    call("read", json!({"path": format!("/{number}")}))
+    call("read", &json!({"path": format!("/{number}")}))
 }
 
 /// How a turn with such a model ends, and after how many model calls.
@@ -127,15 +127,15 @@ async fn each_way_not_to_end_has_its_outcome() {
         ("it never stops", always_something_new, "step limit", 13),
         (
             "it repeats itself",
-            |_| call("read", json!({"path": "/f"})),
+            |_| call("read", &json!({"path": "/f"})),
             "stuck: the same call of `read` came 5 times",
             5,
         ),
-        ("two calls in turns", |n| call("read", json!({"path": format!("/{}", n % 2)})), "stuck: the same call", 8),
+        ("two calls in turns", |n| call("read", &json!({"path": format!("/{}", n % 2)})), "stuck: the same call", 8),
         ("it answers nothing", |_| vec![stop(StopClass::End)], "the model answered with nothing", 1),
-        ("it calls what there is not", |_| call("reed", Value::Object(Map::new())), "3 answers in a row", 3),
-        ("its arguments are no JSON", |_| call("read", Value::Null), "3 answers in a row", 3),
-        ("its arguments have wrong types", |n| call("read", json!({"path": n})), "stuck: the last 7 steps", 7),
+        ("it calls what there is not", |_| call("reed", &Value::Object(Map::new())), "3 answers in a row", 3),
+        ("its arguments are no JSON", |_| call("read", &Value::Null), "3 answers in a row", 3),
+        ("its arguments have wrong types", |n| call("read", &json!({"path": n})), "stuck: the last 7 steps", 7),
         (
             "it breaks off",
             |_| vec![ModelEvent::Incomplete { reason: "the line is dead".into() }],
@@ -162,8 +162,7 @@ async fn each_way_not_to_end_has_its_outcome() {
 #[tokio::test]
 async fn at_the_limit_the_model_learns_why_no_tool_runs_any_more_and_zero_is_no_limit() {
     let (_, model) = outcome(always_something_new, 2).await;
-    let requests = model.requests.lock().unwrap();
-    let last = requests.last().expect("a request");
+    let last = model.requests.lock().unwrap().last().cloned().expect("a request");
     assert!(!last.allow_tools && format!("{:?}", last.messages).contains("The limit of steps"), "{last:?}");
     let end_at_60: Answer = |number| match number {
         60 => vec![ModelEvent::TextDelta("Done.".into()), stop(StopClass::End)],
