@@ -33,6 +33,9 @@ use crate::{
 /// Keys are ignored for this long after the question appeared: they were meant for something else. So is the rest of a line that is
 /// typed without looking: letters that follow one of those as fast, or one that means nothing here, must not end in a consent.
 const DEAF: Duration = Duration::from_millis(300);
+/// A letter takes effect when no other one has followed it for so long: then it was no beginning of a line. It is shown at once, and
+/// people who type without looking are faster.
+const CHOICE_REST: Duration = Duration::from_millis(200);
 /// Looking at files is waited for so long; a disk that hangs holds nobody up.
 pub const LOOK_LIMIT: Duration = Duration::from_millis(150);
 /// So long the file of rules may take to be written.
@@ -64,6 +67,8 @@ pub struct OpenQuestion {
     answering: Answering,
     /// Keys decide nothing until then.
     deaf_until: Instant,
+    /// The letter that takes effect then.
+    chosen: Option<(char, Instant)>,
     /// The batch that is decided one by one, and what of it is still to come.
     batch: Option<ApprovalId>,
     rest: VecDeque<ApprovalRequest>,
@@ -96,6 +101,7 @@ impl OpenQuestion {
             looking: Looking::Needless,
             answering: Answering::Keys,
             deaf_until: now + DEAF,
+            chosen: None,
             batch: None,
             rest: VecDeque::new(),
             request,
@@ -155,10 +161,14 @@ impl OpenQuestion {
         let looking = if is_another { &Looking::Needless } else { &self.looking };
         let mut lines = card::touched(&self.request, looking, &self.scene, width, look);
         let Question { lines: keys, cursor } =
-            card::question(&self.request, &self.offer, &self.answering, &self.scene, width, look);
+            card::question(&self.request, &self.offer, &self.answering, self.chosen(), &self.scene, width, look);
         let cursor = cursor.map(|(row, column)| (row + lines.len(), column));
         lines.extend(keys);
         Question { lines, cursor }
+    }
+
+    fn chosen(&self) -> Option<char> {
+        self.chosen.map(|(letter, _)| letter)
     }
 
     /// When [`on_time`](Self::on_time) is due.
@@ -166,13 +176,17 @@ impl OpenQuestion {
     pub fn deadline(&self) -> Option<Instant> {
         let look = if let Looking::Until(until) = self.looking { Some(until) } else { None };
         let store = if let Answering::Storing { until, .. } = self.answering { Some(until) } else { None };
-        look.into_iter().chain(store).min()
+        let choice = self.chosen.map(|(_, until)| until);
+        [look, store, choice].into_iter().flatten().min()
     }
 
     /// Time has passed.
     pub fn on_time(&mut self, now: Instant) -> Outcome {
         if matches!(self.looking, Looking::Until(until) if now >= until) {
             self.looking = Looking::TooLong;
+        }
+        if let Some((letter, _)) = self.chosen.take_if(|(_, until)| now >= *until) {
+            return self.on_chosen(letter, now);
         }
         match &self.answering {
             Answering::Storing { until, .. } if now >= *until => self.not_stored("it did not take it within 1 s", now),
@@ -213,34 +227,50 @@ impl OpenQuestion {
             Answering::Keys | Answering::Keeping(_) | Answering::Storing { .. } => {}
             _ => return self.on_text(input, now),
         }
-        let Input::Key(press) = input else { return Outcome::default() };
-        let is_of_a_line = self.answering == Answering::Keys && self.is_of_a_line(*press);
-        if now < self.deaf_until || is_of_a_line {
-            if matches!(press.key, Key::Char(_)) && !press.has_ctrl {
-                self.deaf_until = now + DEAF;
-            }
-            return Outcome::default();
-        }
+        let chosen = self.chosen.take().map(|(letter, _)| letter);
+        let press = match input {
+            Input::Key(press) => *press,
+            Input::Paste(_) => return self.not_an_answer(now),
+        };
         if press.has_ctrl {
-            let is_stop = matches!(press.key, Key::Char('c'));
+            let is_stop = press.key == Key::Char('c') && now >= self.deaf_until;
             return if is_stop { self.decide(ApprovalDecision::CancelTurn, now) } else { Outcome::default() };
         }
-        match self.answering {
-            Answering::Keeping(_) => self.on_keeping(*press, now),
-            Answering::Storing { .. } if press.key != Key::Escape => Outcome::default(),
-            _ => self.on_key(*press, now),
+        match (press.key, chosen) {
+            (Key::Enter, Some(letter)) => self.on_chosen(letter, now),
+            (Key::Char(letter), None) if now >= self.deaf_until && self.is_offered(letter) => {
+                self.chosen = Some((letter.to_ascii_lowercase(), now + CHOICE_REST));
+                Outcome::default()
+            }
+            (Key::Char(_), _) => self.not_an_answer(now),
+            (Key::Escape, _) => self.on_escape(now),
+            _ => Outcome::default(),
         }
     }
 
-    fn on_key(&mut self, press: KeyPress, now: Instant) -> Outcome {
-        let Key::Char(letter) = press.key else {
-            let is_stop = press.key == Key::Escape;
-            return if is_stop { self.decide(ApprovalDecision::CancelTurn, now) } else { Outcome::default() };
-        };
-        match letter.to_ascii_lowercase() {
+    /// What was typed belongs to something else, and so may what follows it.
+    fn not_an_answer(&mut self, now: Instant) -> Outcome {
+        self.deaf_until = now + DEAF;
+        Outcome::default()
+    }
+
+    fn on_escape(&mut self, now: Instant) -> Outcome {
+        if matches!(self.answering, Answering::Keeping(_)) {
+            self.answering = Answering::Keys;
+            return Outcome::default();
+        }
+        if now < self.deaf_until { Outcome::default() } else { self.decide(ApprovalDecision::CancelTurn, now) }
+    }
+
+    /// A letter takes effect.
+    fn on_chosen(&mut self, letter: char, now: Instant) -> Outcome {
+        if matches!(self.answering, Answering::Keeping(_)) {
+            return self.on_keeping(letter, now);
+        }
+        match letter {
             'y' if self.request.is_dangerous => self.confirm(None),
             'y' => return self.decide(ApprovalDecision::Once, now),
-            's' if self.offer.session => {
+            's' => {
                 let remark = Some((self.scene.remembered_here(), false));
                 return Outcome { remark, ..self.decide(ApprovalDecision::Session, now) };
             }
@@ -252,9 +282,10 @@ impl OpenQuestion {
             'a' => {
                 if let Some(rule) = self.offer.always.clone() {
                     self.answering = Answering::Keeping(rule);
+                    self.deaf_until = now + DEAF;
                 }
             }
-            'o' if self.offer.as_one => {
+            'o' => {
                 let errand = self.begin_one_by_one(now);
                 return Outcome { errand, has_new_card: true, ..Outcome::default() };
             }
@@ -273,35 +304,31 @@ impl OpenQuestion {
         Outcome::default()
     }
 
-    /// Whether a letter means nothing here, so that the next ones may be of the same line.
-    fn is_of_a_line(&self, press: KeyPress) -> bool {
-        let Key::Char(letter) = press.key else { return false };
-        let is_offered = match letter.to_ascii_lowercase() {
-            'y' | 'n' => true,
-            's' => self.offer.session,
-            'd' => self.offer.folder.is_some(),
-            'a' => self.offer.always.is_some(),
-            'o' => self.offer.as_one,
-            'e' => self.offer.edit,
+    /// Whether a letter means something here.
+    fn is_offered(&self, letter: char) -> bool {
+        let letter = letter.to_ascii_lowercase();
+        match (&self.answering, letter) {
+            (Answering::Storing { .. }, _) => false,
+            (_, 'y' | 'n') => true,
+            (Answering::Keeping(_), _) => false,
+            (_, 's') => self.offer.session,
+            (_, 'd') => self.offer.folder.is_some(),
+            (_, 'a') => self.offer.always.is_some(),
+            (_, 'o') => self.offer.as_one,
+            (_, 'e') => self.offer.edit,
             _ => false,
-        };
-        !is_offered && !press.has_ctrl
+        }
     }
 
     /// The rule is on the screen: `y` stores it.
-    fn on_keeping(&mut self, press: KeyPress, now: Instant) -> Outcome {
+    fn on_keeping(&mut self, letter: char, now: Instant) -> Outcome {
         let Answering::Keeping(rule) = &self.answering else { return Outcome::default() };
-        match press.key {
-            Key::Char('y' | 'Y') => {
-                let rule = rule.clone();
-                self.store(rule, ApprovalDecision::Always, now)
-            }
-            Key::Escape | Key::Char('n' | 'N') => {
-                self.answering = Answering::Keys;
-                Outcome::default()
-            }
-            _ => Outcome::default(),
+        if letter == 'y' {
+            let rule = rule.clone();
+            return self.store(rule, ApprovalDecision::Always, now);
         }
+        self.answering = Answering::Keys;
+        Outcome::default()
     }
 
     fn store(&mut self, rule: Rule, decision: ApprovalDecision, now: Instant) -> Outcome {
@@ -381,7 +408,9 @@ impl OpenQuestion {
     fn begin_one_by_one(&mut self, now: Instant) -> Option<Errand> {
         let ApprovalSubject::Commands(commands) = &self.request.subject else { return None };
         let (batch, turn_id) = (self.request.approval_id, self.request.turn_id);
-        self.rest = commands.iter().map(|one| offer::single(one, turn_id)).collect();
+        let all = commands.len();
+        let numbered = |(index, one)| offer::single(one, turn_id, (index + 1, all));
+        self.rest = commands.iter().enumerate().map(numbered).collect();
         self.batch = Some(batch);
         let next = self.rest.pop_front()?;
         self.turn_to(next, now)

@@ -8,9 +8,9 @@ const TIER: &str = "COHAB_TIER";
 const TIERS: [&str; 4] = ["low", "medium", "high", "auto"];
 const PROFILE: &str = "COHAB_PROFILE";
 /// What a profile begins with, where a model could stand.
-const PROFILE_PREFIX: &str = "profile:";
+pub(crate) const PROFILE_PREFIX: &str = "profile:";
 /// What stands for how it was in the beginning.
-const INITIAL: &str = "default";
+pub(crate) const INITIAL: &str = "default";
 
 /// Who is to answer.
 #[derive(Clone, Debug, PartialEq, Eq)]

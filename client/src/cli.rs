@@ -66,8 +66,7 @@ pub const HANDED_OVER: &[&str] = &[
     help_template = "{about}\n{usage-heading} {usage}\n\nCommands:\n{subcommands}\nOptions:\n{options}{after-help}",
     after_help = "Without a command your shell opens here. At its prompt `? question` and Enter\n\
         asks; Alt-Enter asks with the line as it stands. Also context tasks history\n\
-        why trace resume export policy gate init man completions shell-check\n\
-        probe-model"
+        why trace resume export policy gate init man completions shell-check probe-model"
 )]
 pub struct Cli {
     /// What to do instead of opening the shell.

@@ -171,6 +171,8 @@ pub struct Config {
     pub approval_mode: Option<String>,
     /// Variables that hold keys by the file.
     pub key_variables: Vec<String>,
+    /// Names of the profiles.
+    pub profiles: Vec<String>,
     /// Why the file was not used, if it was not.
     pub complaint: Option<String>,
 }
@@ -195,11 +197,13 @@ pub fn load(path: &Path) -> Config {
 
 fn parse(text: &str) -> Result<Config, toml::de::Error> {
     let file: File = toml::from_str(text)?;
+    let profiles = file.profiles.keys().cloned().collect();
     let models = file.profiles.into_values().chain([file.model]);
     Ok(Config {
         client: file.client,
         approval_mode: file.approval.mode,
         key_variables: models.filter_map(|model| model.api_key_env).collect(),
+        profiles,
         complaint: None,
     })
 }
@@ -221,6 +225,7 @@ mod tests {
     fn variables_with_keys_have_any_name() {
         let config = parse("[model]\napi_key_env = \"MINE\"\n[profiles.work]\napi_key_env = \"WORK\"\n").unwrap();
         assert_eq!(config.key_variables, ["WORK", "MINE"]);
+        assert_eq!(config.profiles, ["work"]);
     }
 
     #[test]

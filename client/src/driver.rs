@@ -7,6 +7,7 @@ mod ending;
 mod entry;
 mod focus;
 mod link;
+mod plain_shell;
 mod process;
 mod program;
 pub(crate) mod shell_io;
@@ -40,6 +41,7 @@ use cohab_shell_relay::{
 };
 use entry::Entry;
 use focus::Focus;
+use plain_shell::PlainShell;
 use process::{approval_mode, catch_panic_messages, home};
 use program::{Program, next_ended};
 use shell_io::{Opened, ShellIo};
@@ -136,6 +138,7 @@ struct Driver {
     errands: Errands,
     focus: Focus,
     entry: Entry,
+    plain_shell: PlainShell,
 }
 
 impl Driver {
@@ -194,6 +197,7 @@ impl Driver {
             errands: Errands::new(rules),
             focus: Focus::new(start.config.client.notify),
             entry,
+            plain_shell: PlainShell::new(abilities.colors),
         })
     }
 
@@ -236,6 +240,7 @@ impl Driver {
                 Wake::Time => self.on_time(),
             }
             self.settle();
+            self.tell_of_plain_shell();
             self.watch_focus(self.app.watches_focus());
             self.draw_if_due();
         }
@@ -267,6 +272,7 @@ impl Driver {
 
     fn on_keys(&mut self, bytes: &[u8]) {
         self.has_been_used = true;
+        self.plain_shell.typed(bytes);
         if self.take_entry_keys(bytes) {
             return;
         }
@@ -404,6 +410,7 @@ impl Driver {
                 self.shell.remember_shell();
                 self.handle(Event::Live(LiveEvent::PromptReady));
             }
+            LiveEvent::NotIntegrated { reason } => self.plain_shell.found(reason),
             event => self.handle(Event::Live(event)),
         }
     }

@@ -25,6 +25,7 @@ use crate::{
             ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, ModelProvider, ModelService, Tool, TurnEvent,
         },
     },
+    cache::ResponseCache,
     context::{
         fit::spec_tokens,
         model_table::{ModelTable, Prices},
@@ -79,6 +80,8 @@ pub struct TurnSettings {
     pub tools: Vec<Arc<dyn Tool>>,
     /// How much of conversations is kept; `None` for nothing.
     pub kept: Option<Limits>,
+    /// Whether answers are given again.
+    pub is_cache_on: bool,
     /// Who does what beside `model`.
     pub jobs: Jobs,
     /// What stops a turn.
@@ -132,6 +135,7 @@ pub struct Assembly {
     paths: Paths,
     parts: Parts,
     kept: Mutex<Vec<Kept>>,
+    answers: Arc<ResponseCache>,
     known_servers: KnownServers,
     rules: Arc<RulesFile>,
     /// Servers that the user did not agree to, since the daemon runs.
@@ -173,7 +177,15 @@ impl Assembly {
     pub fn new(paths: Paths, parts: Parts) -> Self {
         let known_servers = KnownServers::new(paths.state_dir.join("known-servers"));
         let rules = Arc::new(RulesFile::new(paths.rules_file()));
-        Self { paths, parts, kept: Mutex::default(), known_servers, rules, declined: Mutex::default() }
+        Self {
+            paths,
+            parts,
+            kept: Mutex::default(),
+            answers: Arc::default(),
+            known_servers,
+            rules,
+            declined: Mutex::default(),
+        }
     }
 
     /// Settings and choice for this environment, anew only if the settings file or the environment is another one.

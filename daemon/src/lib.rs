@@ -2,6 +2,7 @@
 
 pub mod agent;
 pub mod assembly;
+pub mod cache;
 pub mod cli;
 pub mod config;
 pub mod context;

@@ -99,6 +99,7 @@ fn load_settings(paths: &Paths, variables: &Variables, home: &Path) -> Result<Tu
         tools,
         kept: settings.sessions.limits(),
         guards: Guards { budget: settings.budget.limits(), rules, stalled_steps: settings.limits.stalled_steps },
+        is_cache_on: settings.cache.enabled,
         jobs,
     })
 }

@@ -10,6 +10,9 @@ function __cohab_state
         builtin printf '\0'
         builtin functions -n
         builtin printf '\0'
+        # A function before fish 3.6, and then nothing is told.
+        builtin abbr --list
+        builtin printf '\0'
         builtin set -ng
         builtin printf '\0'
         builtin set -nU

@@ -75,13 +75,14 @@ pub(super) fn shell_of(scene: &Scene, mode: RunMode) -> Shell {
     if mode == RunMode::Isolated { Shell::Bash } else { scene.shell }
 }
 
-/// One command of a batch as a question of its own.
-pub(super) fn single(one: &ProposedCommand, turn_id: TurnId) -> ApprovalRequest {
+/// One command of a batch as a question of its own; which one of how many.
+pub(super) fn single(one: &ProposedCommand, turn_id: TurnId, (number, all): (usize, usize)) -> ApprovalRequest {
+    let place = (all > 1).then(|| format!("command {number} of {all} in this answer"));
     ApprovalRequest {
         approval_id: one.approval_id,
         turn_id,
         subject: ApprovalSubject::Command { command: one.command.clone(), cwd: one.cwd.clone(), mode: one.mode },
         is_dangerous: false,
-        reasons: one.reasons.clone(),
+        reasons: one.reasons.iter().cloned().chain(place).collect(),
     }
 }

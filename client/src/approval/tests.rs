@@ -48,7 +48,9 @@ impl Asked {
     /// A key by itself, pressed with a look at the screen.
     fn key(&mut self, key: char) -> Outcome {
         self.now += DEAF;
-        self.type_on(key)
+        assert_eq!(self.type_on(key), Outcome::default(), "{key} waits for what follows");
+        self.now += CHOICE_REST;
+        self.question.on_time(self.now)
     }
 
     fn type_on(&mut self, key: char) -> Outcome {
@@ -188,6 +190,46 @@ fn a_line_typed_without_looking_decides_nothing() {
         asked.key('n');
         assert!(matches!(asked.question.answering, Answering::Refusing(_)), "a key by itself counts again");
     }
+}
+
+#[test]
+fn a_line_that_begins_with_an_offered_key_decides_nothing() {
+    for line in ["yes", "systemctl stop x", "docker ps", "apt update", "echo hello", "no", "y y", "sS"] {
+        let mut asked = Asked::new(command("cargo test", false));
+        for letter in line.chars() {
+            assert_eq!(asked.type_on(letter), Outcome::default(), "{line}: {letter}");
+            asked.now += CHOICE_REST * 9 / 10;
+            assert_eq!(asked.question.on_time(asked.now), Outcome::default(), "{line}: {letter}");
+        }
+        assert_eq!(asked.press(Key::Enter), Outcome::default(), "{line}");
+        assert_eq!(asked.question.answering, Answering::Keys, "{line}");
+        assert_eq!(Asked::decided(&asked.key('y')), Some(("cargo test", &Decision::Once)), "{line}");
+    }
+    // A paste behind a key is no answer either.
+    let mut asked = Asked::new(command("cargo test", false));
+    asked.type_on('y');
+    asked.question.on_input(&Input::Paste("es".into()), asked.now);
+    assert_eq!(asked.question.on_time(asked.now + DEAF), Outcome::default());
+}
+
+#[test]
+fn a_key_is_shown_at_once_and_enter_need_not_wait() {
+    let mut asked = Asked::new(command("cargo test", false));
+    let dimmed = |asked: &Asked| {
+        let lines = asked.question.question(79, Look::Glyphs).lines;
+        let spans = lines.iter().flat_map(|line| &line.spans);
+        spans.filter(|span| span.style == crate::ui::theme::DIM).map(|span| span.content.clone()).collect::<String>()
+    };
+    assert!(!dimmed(&asked).contains("once"));
+    asked.type_on('s');
+    assert!(dimmed(&asked).contains("once") && !dimmed(&asked).contains("this session"), "{}", dimmed(&asked));
+    assert_eq!(asked.question.deadline(), Some(asked.now + CHOICE_REST));
+    assert_eq!(Asked::decided(&asked.press(Key::Enter)), Some(("cargo test", &Decision::Session)));
+    // Esc and Ctrl-C stop, whatever was chosen.
+    let mut asked = Asked::new(command("cargo test", false));
+    asked.type_on('y');
+    assert_eq!(Asked::decided(&asked.press(Key::Escape)), Some(("cargo test", &Decision::CancelTurn)));
+    assert_eq!(asked.question.on_time(asked.now + DEAF), Outcome::default());
 }
 
 #[test]

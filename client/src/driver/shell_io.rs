@@ -125,7 +125,7 @@ pub(crate) fn relay_directory(start: &Start, kind: Shell, nonce: &str) -> io::Re
     secure_directory(&start.paths.runtime_dir).map_err(io::Error::other)?;
     let directory = RelayDir::create(&start.paths.runtime_dir, kind, start.is_login, nonce)?;
     if start.config.client.question_prefix == completion::PREFIX {
-        directory.extend_script(&completion::script(kind))?;
+        directory.extend_script(&completion::script(kind, &start.config.profiles))?;
     }
     Ok(Some(directory))
 }

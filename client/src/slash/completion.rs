@@ -1,47 +1,95 @@
-//! Tab behind the prefix: lines for the integration script that tell the shell's own completion of the commands. Pure.
+//! Tab behind the prefix: lines for the integration script that tell the shell's own completion of the commands and of words that
+//! may follow them. Pure.
 //!
 //! The shell draws and inserts as for any command; nothing of it is ours. Only the first word completes so, and only from its slash
-//! on; everything else stays a path. Where zsh's completion is not in use, nothing is registered.
+//! on, and what follows a command with a choice of words; everything else stays a path. Where zsh's completion is not in use, nothing
+//! is registered.
 
 use cohab_shell_relay::shell::Shell;
 
-use super::COMMANDS;
+use super::{COMMANDS, Command, Kind};
+use crate::attach_change::{INITIAL, PROFILE_PREFIX};
 
 /// The prefix for which it is done: the word is part of the script.
 pub const PREFIX: &str = "?";
+/// Of more profiles the first are completed.
+const MAX_PROFILES: usize = 64;
 
-/// Lines behind the integration script of this shell; empty for others. They start no program.
+/// Lines behind the integration script of this shell; empty for others. They start no program. `profiles` are the names that
+/// `/model` takes; those that a shell would not read as one plain word are left out.
 #[must_use]
-pub fn script(shell: Shell) -> String {
+pub fn script(shell: Shell, profiles: &[String]) -> String {
     let words: Vec<String> = COMMANDS.iter().map(|command| format!("/{}", command.name)).collect();
     let words = words.join(" ");
+    let choices = COMMANDS.iter().map(|command| (command, choices(command, profiles)));
+    let choices =
+        choices.filter(|(_, words)| !words.is_empty()).map(|(command, words)| (command.name, words.join(" ")));
+    let lines = |line: fn((&str, String)) -> String| choices.map(line).collect::<String>();
     match shell {
-        Shell::Bash => BASH.replace("@WORDS@", &words),
+        Shell::Bash => {
+            let cases = lines(|(name, words)| format!("      /{name}) __cohab_l=({words}) ;;\n"));
+            BASH.replace("@WORDS@", &words).replace("@CASES@", &cases)
+        }
         Shell::Zsh => {
             let described = COMMANDS.iter().map(|command| format!("'/{}:{}'", command.name, command.meaning));
-            ZSH.replace("@WORDS@", &described.collect::<Vec<_>>().join(" "))
+            let cases = lines(|(name, words)| format!("    (/{name}) compadd -- {words} && return 0 ;;\n"));
+            ZSH.replace("@WORDS@", &described.collect::<Vec<_>>().join(" ")).replace("@CASES@", &cases)
         }
         Shell::Fish => {
             let described = COMMANDS.iter().map(|command| format!("/{} '{}'", command.name, command.meaning));
-            FISH.replace("@WORDS@", &described.collect::<Vec<_>>().join(" "))
+            let cases =
+                lines(|(name, words)| format!("complete -c '?' -n '__cohab_follows /{name}' -f -a '{words}'\n"));
+            FISH.replace("@WORDS@", &described.collect::<Vec<_>>().join(" ")).replace("@CASES@", &cases)
         }
         Shell::Other => String::new(),
     }
 }
 
+/// What may follow a command, where that is a choice of words.
+fn choices(command: &Command, profiles: &[String]) -> Vec<String> {
+    if command.kind == Kind::Model {
+        let named = profiles.iter().filter(|name| is_plain(name)).take(MAX_PROFILES);
+        return named.map(|name| format!("{PROFILE_PREFIX}{name}")).chain([INITIAL.to_owned()]).collect();
+    }
+    let words = command.arguments.trim_matches(['[', ']']).split('|');
+    let is_word = |word: &&str| word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-');
+    words.filter(|word| !word.is_empty()).filter(is_word).map(str::to_owned).collect()
+}
+
+/// Whether every shell reads it as one word, in quotes or without.
+fn is_plain(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte))
+}
+
+/// The colon of a profile parts words in bash, where `COMP_WORDBREAKS` says so: only what follows it is inserted.
 const BASH: &str = r#"{ __cohab_words() {
-  local __cohab_w
+  local IFS= __cohab_w __cohab_c=$2 __cohab_s= __cohab_l
   COMPREPLY=()
-  [[ $COMP_CWORD == 1 && $2 == /* ]] || return 0
-  for __cohab_w in @WORDS@; do [[ $__cohab_w != "$2"* ]] || COMPREPLY+=("$__cohab_w"); done
+  if [[ $COMP_CWORD == 1 ]]; then
+    [[ $2 == /* ]] || return 0
+    __cohab_l=(@WORDS@)
+  else
+    case ${COMP_WORDS[1]} in
+@CASES@      *) return 0 ;;
+    esac
+    __cohab_c="${COMP_WORDS[*]:2:COMP_CWORD-1}"
+    [[ $COMP_WORDBREAKS != *:* ]] || __cohab_s=${__cohab_c%"${__cohab_c##*:}"}
+  fi
+  for __cohab_w in "${__cohab_l[@]}"; do
+    [[ $__cohab_w != "$__cohab_c"* ]] || COMPREPLY+=("${__cohab_w#"$__cohab_s"}")
+  done
 }
 \builtin complete -p '?' || \builtin complete -o bashdefault -o default -F __cohab_words '?'; } >/dev/null 2>&1
 "#;
 
 /// At the first prompt, behind the user's own files: whether they use the completion system is known only then.
 const ZSH: &str = r#"__cohab_words() {
-  local -a words=(@WORDS@)
-  if (( CURRENT == 2 )) && [[ $PREFIX == /* ]] && _describe command words; then return 0; fi
+  local -a commands=(@WORDS@)
+  if (( CURRENT == 2 )) && [[ $PREFIX == /* ]] && _describe command commands; then return 0; fi
+  if (( CURRENT == 3 )); then
+    case $words[2] in
+@CASES@    esac
+  fi
   _default
 }
 __cohab_register() {
@@ -56,8 +104,12 @@ precmd_functions+=(__cohab_register)
 const FISH: &str = r#"function __cohab_words
     builtin printf '%s\t%s\n' @WORDS@
 end
+function __cohab_follows
+    set -l __cohab_typed (commandline -opc)
+    builtin test (count $__cohab_typed) -eq 2; and builtin test "$__cohab_typed[2]" = $argv[1]
+end
 complete -c '?' -n 'builtin test (count (commandline -opc)) -eq 1; and builtin string match -q "/*" -- (commandline -ct)' -a '(__cohab_words)'
-"#;
+@CASES@"#;
 
 #[cfg(test)]
 mod tests {
@@ -66,8 +118,8 @@ mod tests {
     #[test]
     fn every_command_is_completed_in_every_shell() {
         for shell in [Shell::Bash, Shell::Zsh, Shell::Fish] {
-            let script = script(shell);
-            assert!(!script.contains('@'), "{script}");
+            let script = script(shell, &[]);
+            assert!(!script.contains("@WORDS@") && !script.contains("@CASES@"), "{script}");
             for command in &COMMANDS {
                 assert!(script.contains(&format!("/{}", command.name)), "{} {script}", command.name);
                 assert!(
@@ -77,6 +129,19 @@ mod tests {
                 );
             }
         }
-        assert_eq!(script(Shell::Other), "");
+        assert_eq!(script(Shell::Other, &[]), "");
+    }
+
+    #[test]
+    fn words_that_follow_are_those_of_the_help_and_the_profiles() {
+        let hostile = ["a b", "$(x)", "it's", "", "a*", "work"].map(str::to_owned);
+        let of = |kind: Kind| COMMANDS.iter().find(|command| command.kind == kind).map(|one| choices(one, &hostile));
+        assert_eq!(of(Kind::Approve).unwrap(), ["ask", "read-only", "all"]);
+        assert_eq!(of(Kind::Model).unwrap(), ["profile:work", "default"]);
+        assert!(of(Kind::Copy).unwrap().is_empty() && of(Kind::Sessions).unwrap().is_empty());
+        for shell in [Shell::Bash, Shell::Zsh, Shell::Fish] {
+            let script = script(shell, &hostile);
+            assert!(script.contains("ask read-only all") && script.contains("profile:work default"), "{script}");
+        }
     }
 }

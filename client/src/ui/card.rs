@@ -65,7 +65,9 @@ pub fn card(request: &ApprovalRequest, parts: &[Part], scene: &Scene, width: usi
     // A reason that stands with its own part is not said twice.
     let is_told = |reason: &String| parts.iter().any(|part| part.reasons.contains(reason));
     for reason in request.reasons.iter().filter(|reason| !is_told(reason)) {
-        card.reason(reason);
+        if let Some(reason) = beyond_title(reason, &request.subject) {
+            card.reason(reason);
+        }
     }
     card.into_top()
 }
@@ -91,6 +93,15 @@ fn title(subject: &ApprovalSubject, is_dangerous: bool) -> String {
 fn without_names<'a>(diff: &'a str, path: &str) -> &'a str {
     let rest = diff.strip_prefix(&format!("--- {path}\n")).or_else(|| diff.strip_prefix("--- /dev/null\n"));
     rest.and_then(|rest| rest.strip_prefix(&format!("+++ {path}\n"))).unwrap_or(diff)
+}
+
+/// What a reason says that title and file do not: the path stands above.
+fn beyond_title<'a>(reason: &'a str, subject: &ApprovalSubject) -> Option<&'a str> {
+    let (ApprovalSubject::FileChange { path, .. } | ApprovalSubject::FileRead { path, .. }) = subject else {
+        return Some(reason);
+    };
+    let Some(rest) = reason.strip_suffix(&format!(" {path}")) else { return Some(reason) };
+    Some(rest.trim_end_matches(':')).filter(|rest| *rest != "writes")
 }
 
 fn mode_note(mode: RunMode) -> Option<&'static str> {

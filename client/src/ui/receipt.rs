@@ -59,6 +59,7 @@ fn name(item: &Item) -> Option<String> {
         Item::Alias(_, name) => format!("alias {}", one_line(name)),
         Item::Option(_, name) => format!("option {}", one_line(name)),
         Item::Function(name) => format!("function {}", one_line(name)),
+        Item::Abbreviation(name) => format!("abbreviation {}", one_line(name)),
         Item::Umask => "umask".to_owned(),
         Item::DirectoryStack => "the directory stack".to_owned(),
         Item::Job(pid) => format!("job {pid}"),
@@ -79,9 +80,10 @@ fn facts(change: &StateChange, home: &Path, look: Look) -> Vec<String> {
         Item::Alias(kind, name) => Some(alias(*kind, name, step)),
         _ => None,
     }));
-    for (item, word) in [(Item::Function as fn(String) -> Item, "function"), (Item::Variable, "variable")] {
+    let function: fn(String) -> Item = Item::Function;
+    for (item, word) in [(function, "function"), (Item::Abbreviation, "abbr"), (Item::Variable, "variable")] {
         let names = group(change, ", ", |found, step| match found {
-            Item::Function(name) | Item::Variable(name) if item(name.clone()) == *found => {
+            Item::Function(name) | Item::Abbreviation(name) | Item::Variable(name) if item(name.clone()) == *found => {
                 Some(format!("{}{}", if step.after.is_none() { "-" } else { "" }, one_line(name)))
             }
             _ => None,

@@ -131,7 +131,7 @@ fn tier_wish(variables: &Variables, jobs: &Jobs) -> Result<Option<TierWish>, Tur
     let is_set = |name: &&str| variables.get(*name).is_some_and(|value| !value.trim().is_empty());
     let wrong = |message: String, hint: &str| TurnError::Settings { message, hint: Some(hint.to_owned()) };
     let Some(text) = variables.get("COHAB_TIER").filter(|_| is_set(&"COHAB_TIER")) else {
-        return Ok((jobs.tiers.is_set() && !EXPLICIT.iter().any(|name| is_set(&name))).then_some(TierWish::Auto));
+        return Ok((jobs.tiers.is_set() && !EXPLICIT.iter().any(&is_set)).then_some(TierWish::Auto));
     };
     match TierWish::parse(text) {
         Some(TierWish::Fixed(tier)) if !jobs.tiers.is_set() => {

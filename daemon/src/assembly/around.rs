@@ -1,6 +1,9 @@
 //! The behaviour around the loop of a turn: one list to register it, in its order.
 
-use std::sync::{Arc, Mutex};
+use std::{
+    hash::{DefaultHasher, Hash as _, Hasher as _},
+    sync::{Arc, Mutex},
+};
 
 use cohab_protocol::ApprovalMode;
 use cohab_shell_relay::shell::Shell;
@@ -21,6 +24,7 @@ use crate::{
         last_answer::LastAnswer,
         meanwhile::Meanwhile,
         pause::Pause,
+        response_cache::GivenAgain,
         self_correction::SelfCorrection,
         step_rules::StepRules,
         turn_clock::TurnClock,
@@ -59,6 +63,7 @@ impl Around<'_> {
             list.push(Arc::new(accounting));
             list.push(Arc::new(self.budget()));
         }
+        list.extend(self.given_again().map(|again| Arc::new(again) as Arc<dyn Middleware>));
         let room = self.room();
         let store = Arc::clone(&self.assembly.parts.store);
         list.push(Arc::new(Window::new(store, Box::new(move || room().0))));
@@ -140,6 +145,23 @@ impl Around<'_> {
     fn step_rules(&self) -> StepRules {
         let (rules, model) = (Arc::clone(&self.settings.guards.rules), self.provider.info().model);
         StepRules::new(rules, model, Arc::clone(&self.approver))
+    }
+
+    /// What gives answers again; nothing does where no model answers.
+    fn given_again(&self) -> Option<GivenAgain> {
+        let Around { assembly, parts, provider, settings, .. } = self;
+        let mut history = DefaultHasher::new();
+        parts.session.history().hash(&mut history);
+        (settings.is_cache_on && !provider.info().is_offline).then(|| GivenAgain {
+            cache: Arc::clone(&assembly.answers),
+            provider: Arc::clone(provider),
+            sink: Arc::clone(&parts.sink),
+            session: parts.session.key().to_string(),
+            history: history.finish(),
+            cwd: parts.session.cwd(),
+            home: assembly.parts.home.clone(),
+            key: Mutex::default(),
+        })
     }
 
     fn gate(self) -> Gate {

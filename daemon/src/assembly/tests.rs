@@ -70,6 +70,7 @@ fn assembly(folder: &Path) -> (Assembly, Arc<Counting>, PathBuf) {
                 tools: Vec::new(),
                 kept: None,
                 guards: Guards::default(),
+                is_cache_on: false,
                 jobs: Jobs::default(),
             })
         }),

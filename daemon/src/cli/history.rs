@@ -7,6 +7,7 @@ use cohab_protocol::Paths;
 use cohab_shell_relay::sanitize::{escaped_json, one_line};
 use jiff::Zoned;
 use serde_json::{Value, json};
+use unicode_width::UnicodeWidthStr as _;
 
 use super::{
     Failure,
@@ -14,7 +15,7 @@ use super::{
 };
 use crate::store::sessions::{StateStore, event::Approval};
 
-/// Longest question in a line, in columns.
+/// Longest question at a terminal, in columns.
 const QUESTION_COLUMNS: usize = 48;
 
 /// `cohab history`.
@@ -36,7 +37,11 @@ pub struct HistoryArgs {
 /// Runs it. Exit status: 0 done, 1 no such session or the store cannot be used, 3 nobody reads the output.
 pub fn run(args: &HistoryArgs, paths: &Paths, output: &mut dyn Write, errors: &mut dyn Write) -> ExitCode {
     let result = read(args, paths).and_then(|commands| {
-        let text = if args.json { json(&commands) } else { table(&commands, &Zoned::now(), &record::home()) };
+        let text = if args.json {
+            json(&commands)
+        } else {
+            table(&commands, &Zoned::now(), &record::home(), record::terminal_columns())
+        };
         Ok(output.write_all(text.as_bytes())?)
     });
     super::finish(result, output, errors)
@@ -65,12 +70,14 @@ fn json(commands: &[Command]) -> String {
     escaped_json(&json!({"commands": rows}).to_string()) + "\n"
 }
 
-/// Two lines each: the command; then when, how it went, where, who agreed and what was asked.
-fn table(commands: &[Command], now: &Zoned, home: &Path) -> String {
+/// Two paragraphs each: the command; then when, how it went, where, who agreed and what was asked. At a terminal of so many `columns`
+/// they are broken between words; elsewhere each is one line, and nothing is cut.
+fn table(commands: &[Command], now: &Zoned, home: &Path, columns: Option<usize>) -> String {
     if commands.is_empty() {
         return "The assistant has run no command yet.\n".to_owned();
     }
     let digits = commands.iter().map(|command| command.row.number.to_string().len()).max().unwrap_or(0);
+    let question_columns = columns.map_or(usize::MAX, |_| QUESTION_COLUMNS);
     let mut text = String::new();
     for command in commands {
         let when = record::time::ago(command.row.at, now.timestamp(), now.time_zone());
@@ -78,17 +85,38 @@ fn table(commands: &[Command], now: &Zoned, home: &Path) -> String {
             Approval::NotNeeded => "approval not needed",
             other => other.words(),
         };
-        let question = command.question.as_deref().map(|question| one_line(question, QUESTION_COLUMNS));
-        text.push_str(&format!("{:>digits$}  $ {}\n", command.row.number, one_line(command.text(), usize::MAX)));
-        text.push_str(&format!(
-            "{:digits$}  {when}, {}, in {}, {consent}{}\n",
-            "",
+        let question = command.question.as_deref().map(|question| one_line(question, question_columns));
+        let head = format!("{:>digits$}  $ ", command.row.number);
+        paragraph(&head, &one_line(command.text(), usize::MAX), columns, &mut text);
+        let around = format!(
+            "{when}, {}, in {}, {consent}{}",
             command.went(),
             record::folder(&command.call.cwd, home),
             question.map(|question| format!(", for: {question}")).unwrap_or_default(),
-        ));
+        );
+        paragraph(&" ".repeat(digits + 2), &around, columns, &mut text);
     }
     text
+}
+
+/// `head` and `words`, on rows of so many columns that begin below the first word. Blanks stay as they are; a word that fits on no row
+/// is left to the terminal.
+fn paragraph(head: &str, words: &str, columns: Option<usize>, out: &mut String) {
+    out.push_str(head);
+    let indent = head.width();
+    let mut column = indent;
+    for word in words.split_inclusive(' ') {
+        let is_too_wide = columns.is_some_and(|columns| column + word.trim_end().width() > columns);
+        if is_too_wide && column > indent {
+            out.truncate(out.trim_end().len());
+            out.push('\n');
+            out.push_str(&" ".repeat(indent));
+            column = indent;
+        }
+        out.push_str(word);
+        column += word.width();
+    }
+    out.push('\n');
 }
 
 #[cfg(test)]

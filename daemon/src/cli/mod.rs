@@ -5,6 +5,7 @@ pub mod context;
 pub mod definitions;
 pub mod export;
 pub mod history;
+mod model_jobs;
 pub mod models;
 pub mod probe_model;
 mod record;
@@ -33,7 +34,7 @@ use crate::{agent::TurnError, config::ConfigError, server::session::Variables};
 
 /// The cohab daemon: sessions, the agent, model services and tools. `cohab` starts it when needed.
 #[derive(Debug, Parser)]
-#[command(name = "cohabd", version, max_term_width = 80)]
+#[command(name = "cohabd", version, max_term_width = 80, disable_help_subcommand = true)]
 struct Cli {
     #[command(subcommand)]
     command: Option<Command>,

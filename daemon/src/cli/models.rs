@@ -9,7 +9,7 @@ use reqwest::Url;
 use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr as _;
 
-use super::{Failure, ModelFlags};
+use super::{Failure, ModelFlags, model_jobs};
 use crate::{
     config,
     provider::{
@@ -32,7 +32,8 @@ const MAX_NAME_COLUMNS: usize = 52;
 #[command(after_help = "The list is the service's own, in its order; `*` marks the model in use.\n\
     --json prints one object: service, host, models (id, context_window_tokens,\n\
     can_call_tools, is_loaded, is_in_use; null where the service does not tell), and\n\
-    with --local also local (server, url, models).\n\
+    with --local also local (server, url, models); with --tiers only jobs (kind, name,\n\
+    profile, is_set, provider, model).\n\
     Exit status: 0 listed, 1 failed, 2 wrong usage, 3 output not read.")]
 pub struct ModelsArgs {
     /// Which service
@@ -41,6 +42,9 @@ pub struct ModelsArgs {
     /// Also list the models of servers that run on this machine
     #[arg(long)]
     pub local: bool,
+    /// List which model does what, without asking any service
+    #[arg(long, conflicts_with = "local")]
+    pub tiers: bool,
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,
@@ -64,6 +68,10 @@ pub fn run(args: &ModelsArgs, paths: &Paths, output: &mut dyn Write, errors: &mu
 
 async fn list(args: &ModelsArgs, paths: &Paths, output: &mut dyn Write) -> Result<(), Failure> {
     let variables = args.model.variables();
+    if args.tiers {
+        let asked = variables.get("COHAB_PROFILE").map(String::as_str);
+        return model_jobs::show(&config::load(paths)?, asked, args.json, output);
+    }
     let local = if args.local { local(&variables).await } else { Vec::new() };
     let own = match configured(paths, &variables).await {
         // Without a service of one's own the local ones are all there is to see.

@@ -4,7 +4,7 @@ pub mod command;
 pub mod time;
 pub mod transcript;
 
-use std::path::Path;
+use std::{io::IsTerminal, path::Path};
 
 use cohab_protocol::Paths;
 use cohab_shell_relay::sanitize::{one_line, sanitize};
@@ -18,6 +18,13 @@ use crate::store::{
 
 /// What to do where an id leads nowhere.
 const LISTS: &str = "`cohab sessions` lists them";
+
+/// Columns of the terminal that the output goes to, if it goes to one.
+pub fn terminal_columns() -> Option<usize> {
+    let output = std::io::stdout();
+    let size = output.is_terminal().then(|| rustix::termios::tcgetwinsize(&output).ok()).flatten()?;
+    Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
+}
 
 /// The store, if anything was ever kept.
 pub fn open(paths: &Paths) -> Result<Option<SqliteStore>, Failure> {

@@ -142,6 +142,12 @@ pub static KEYS: &[Key] = &[
     key("roles.reviewer", Kind::Profile, None, "Reserved: the profile of a later role"),
     key("roles.narrator", Kind::Profile, None, "Reserved: the profile of a later role"),
     key(
+        "cache.enabled",
+        Kind::Flag,
+        Some("true"),
+        "Whether a question that was just answered without tools, and nothing has changed, gets the same answer again",
+    ),
+    key(
         "approval.mode",
         Kind::Word(&["ask", "read-only", "all"]),
         Some("ask"),

@@ -43,6 +43,8 @@ pub struct Settings {
     pub tiers: TierSettings,
     /// `[roles]`.
     pub roles: RoleSettings,
+    /// `[cache]`.
+    pub cache: CacheSettings,
     /// `[approval]`.
     pub approval: ApprovalSettings,
     /// `[limits]`.
@@ -159,6 +161,20 @@ impl SessionSettings {
     #[must_use]
     pub fn limits(self) -> Option<Limits> {
         self.enabled.then(|| Limits::of_days(self.keep_days))
+    }
+}
+
+/// `[cache]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct CacheSettings {
+    /// Whether answers that needed no tool are given again.
+    pub enabled: bool,
+}
+
+impl Default for CacheSettings {
+    fn default() -> Self {
+        Self { enabled: true }
     }
 }
 

@@ -104,7 +104,7 @@ fn every_key_of_the_table_is_understood() {
 
 #[test]
 fn every_field_of_the_settings_is_in_the_table() {
-    for table in ["model", "model.timeouts", "tiers", "approval", "limits", "log"] {
+    for table in ["model", "model.timeouts", "tiers", "cache", "approval", "limits", "log"] {
         let error = toml::from_str::<Settings>(&format!("[{table}]\nno_such_key = 1")).unwrap_err();
         let (_, expected) = error.message().split_once("expected").expect("the names of the fields");
         let fields = expected.split('`').skip(1).step_by(2);

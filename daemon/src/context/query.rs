@@ -98,7 +98,7 @@ pub struct Runtime {
 }
 
 /// A command that the user ran.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct PastCommand {
     /// Its line, if known.
     pub line: Option<String>,

@@ -19,6 +19,7 @@ use cohab_shell_relay::{
     sanitize::{one_line, sanitize},
 };
 use jiff::Timestamp;
+use tokio::sync::oneshot;
 
 pub use ports::{RecordingApprover, RecordingRunner, RecordingSink};
 pub use session::SessionRecord;
@@ -32,6 +33,7 @@ use crate::{
     store::sessions::{
         Archive, Entry, Limits, TITLE_MAX_CHARS,
         event::{Approval, Call, CallResult, Event, OUTPUT_TAIL_BYTES, TEXT_BYTES},
+        written,
     },
     tasks::Task,
 };
@@ -79,6 +81,8 @@ struct State {
     saved: usize,
     /// The last of them.
     last_saved: Option<Message>,
+    /// Fires when the beginning is on disk.
+    begun: Option<oneshot::Receiver<bool>>,
 }
 
 impl State {
@@ -160,7 +164,16 @@ impl TurnRecorder {
 
     /// What the turn begins with, its question included.
     pub fn history(&self, messages: &[Message]) {
-        self.save(0, messages);
+        let entry = self.conversation(0, messages);
+        self.state().begun = entry.map(|entry| self.archive.keep_telling(entry));
+    }
+
+    /// Waits, once, until the beginning of the turn is on disk: what the user saw begin must not be forgotten.
+    async fn has_begun(&self) {
+        let begun = self.state().begun.take();
+        if let Some(begun) = begun {
+            written(begun).await;
+        }
     }
 
     /// The conversation after a step; its calls may wait for their results.
@@ -179,13 +192,18 @@ impl TurnRecorder {
     }
 
     fn save(&self, from: usize, messages: &[Message]) {
+        self.conversation(from, messages).into_iter().for_each(|entry| self.archive.keep(entry));
+    }
+
+    /// What is to be kept of the conversation from here on, if anything is.
+    fn conversation(&self, from: usize, messages: &[Message]) -> Option<Entry> {
         let mut state = self.state();
-        if state.is_on && (from == 0 || !messages.is_empty()) {
+        let is_wanted = state.is_on && (from == 0 || !messages.is_empty());
+        is_wanted.then(|| {
             state.saved = from + messages.len();
             state.last_saved = messages.last().cloned();
-            let (session, messages) = (self.opening.session.clone(), messages.to_vec());
-            self.archive.keep(Entry::Conversation { session, from, messages });
-        }
+            Entry::Conversation { session: self.opening.session.clone(), from, messages: messages.to_vec() }
+        })
     }
 
     /// What the model said in a step is complete, or as complete as it gets.

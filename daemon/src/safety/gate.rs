@@ -21,7 +21,7 @@ use cohab_shell_relay::{
 };
 use serde_json::Value;
 
-use batch::Decided;
+use batch::{Changes, Decided};
 
 use crate::agent::{
     Denial, Middleware, PlannedCall,
@@ -99,6 +99,7 @@ pub struct Gate {
     remembered: Arc<dyn Remembered>,
     decided: Mutex<Vec<Decided>>,
     must_ask: MustAsk,
+    changes: Mutex<Changes>,
 }
 
 /// Why calls of a tool are asked about although they are harmless, if they are.
@@ -116,10 +117,10 @@ impl Gate {
         home: PathBuf,
         shell: Shell,
     ) -> Self {
-        let (refused, decided) = (Mutex::default(), Mutex::default());
+        let (refused, decided, changes) = (Mutex::default(), Mutex::default(), Mutex::default());
         let remembered = Arc::new(Nothing);
         let must_ask = Box::new(|_: &str| None);
-        Self { policy, mode, approver, consents, home, shell, refused, remembered, decided, must_ask }
+        Self { policy, mode, approver, consents, home, shell, refused, remembered, decided, changes, must_ask }
     }
 
     /// The same gate, which knows what the user allowed for good.
@@ -164,8 +165,10 @@ impl Gate {
         let answer = match beforehand {
             Some(answer) => answer,
             None => {
+                let mut reasons = verdict.reasons;
+                reasons.extend(self.place_among_changes(&effect));
                 let subject = ApprovalSubject::Effect { tool: call.tool.clone(), effect: effect.clone() };
-                self.approver.ask(ApprovalQuestion { subject, is_dangerous, reasons: verdict.reasons }).await
+                self.approver.ask(ApprovalQuestion { subject, is_dangerous, reasons }).await
             }
         };
         match answer {

@@ -271,15 +271,22 @@ impl Connection {
         let approval = attach.approval;
         let model = convert::model_identity(introduction.model);
         let is_resumed = session.attach(attach, approval, self.number, self.superseded.clone());
-        if title.is_some() {
+        let is_joined = title.is_some();
+        if is_joined {
             resume::restore(&self.daemon.archive, &session).await;
         }
         let attached = Attached { session: session.key().clone(), model, approval, is_resumed, title, left };
         let attached = SessionAnswer::Attached(attached);
         self.answer(DaemonMessage::SessionReply(SessionReply { request_id, answer: attached })).await;
+        // Who joins a session is told at once; the first prompt of a shell must not wait for the disk.
+        if let Some(unfinished) = resume::unfinished(&session).filter(|_| is_joined) {
+            self.answer(unfinished).await;
+        }
         self.bound.send_replace(Some(Arc::clone(&session)));
-        let archive = self.daemon.archive.clone();
-        self.daemon.tasks.spawn(async move { resume::offer(&archive, &session).await });
+        if !is_joined {
+            let archive = self.daemon.archive.clone();
+            self.daemon.tasks.spawn(async move { resume::offer(&archive, &session).await });
+        }
         Ok(())
     }
 }

@@ -70,12 +70,19 @@ pub async fn offer(archive: &Archive, session: &Session) {
         return;
     }
     restore(archive, session).await;
-    let Some(Unfinished { turn, done, unknown, .. }) = session.record().unfinished() else { return };
-    session.tell(DaemonMessage::TurnUnfinished(TurnUnfinished {
+    if let Some(unfinished) = unfinished(session) {
+        session.tell(unfinished);
+    }
+}
+
+/// The same of a session that was restored.
+pub fn unfinished(session: &Session) -> Option<DaemonMessage> {
+    let Unfinished { turn, done, unknown, .. } = session.record().unfinished()?;
+    Some(DaemonMessage::TurnUnfinished(TurnUnfinished {
         question: turn.question,
         steps_done: u32::try_from(done).unwrap_or(u32::MAX),
         unknown: unknown.into_iter().map(|step| step.metadata.title).collect(),
-    }));
+    }))
 }
 
 /// An interrupted turn never goes on: something else was asked, or it was forgotten.

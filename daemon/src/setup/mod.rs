@@ -135,6 +135,14 @@ impl Setup {
         all.into_iter().filter(|name| self.variable(name).is_some()).collect()
     }
 
+    /// Whether it runs at a prompt of cohab's own, and not in another terminal that was opened from there.
+    fn is_inside_cohab(&self) -> bool {
+        let terminal = rustix::termios::ttyname(std::io::stdin(), Vec::new()).ok();
+        terminal.is_some_and(|terminal| {
+            self.variable("COHAB_TTY").is_some_and(|ours| terminal.to_bytes() == ours.as_bytes())
+        })
+    }
+
     fn config_file(&self) -> PathBuf {
         self.paths.config_file()
     }

@@ -357,11 +357,33 @@ fn tell(setup: &Setup, prompt: &mut dyn Prompt, saved: &Saved) -> Result<(), Set
         say(Tone::Failed, &format!("{} {verb} set in this shell and win over the file", stronger.join(", ")))?;
     }
     let name = saved.table.strip_prefix("profiles.");
-    let flag = name.map_or_else(String::new, |name| format!(" --profile {name}"));
-    say(Tone::Plain, &format!("Try it: run `cohab{flag}`, and at its prompt"))?;
+    say(Tone::Plain, &try_it(setup.is_inside_cohab(), name))?;
     say(Tone::Plain, "  ? what is in this folder")?;
     if let Some(name) = name.filter(|name| *name != profile::DEFAULT) {
         say(Tone::Aside, &format!("  `cohab config set profile {name}` makes it the usual one."))?;
     }
     Ok(())
+}
+
+/// What to do now. A shell that cohab opened reads the settings anew at its next question.
+fn try_it(is_inside_cohab: bool, profile: Option<&str>) -> String {
+    match (is_inside_cohab, profile) {
+        (true, None) => "Try it at this prompt:".to_owned(),
+        (true, Some(name)) => format!("Try it at this prompt, with `? /model profile:{name}`, then"),
+        (false, None) => "Try it: run `cohab`, and at its prompt".to_owned(),
+        (false, Some(name)) => format!("Try it: run `cohab --profile {name}`, and at its prompt"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_is_sent_from_cohab_into_cohab() {
+        for profile in [None, Some("work")] {
+            assert!(!try_it(true, profile).contains("run `cohab"), "{}", try_it(true, profile));
+            assert!(try_it(false, profile).contains("run `cohab"), "{}", try_it(false, profile));
+        }
+    }
 }

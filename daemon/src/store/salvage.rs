@@ -29,7 +29,7 @@ pub(super) fn take_over(path: &Path, new: &mut Connection, form: &Form) -> Resul
     let kept = beside(path, KEPT);
     match copy(&waiting, new, form) {
         Ok(rows) => {
-            tracing::warn!(rows, kept = %kept.display(), "the store was broken; what could be read was taken over")
+            tracing::warn!(rows, kept = %kept.display(), "the store was broken; what could be read was taken over");
         }
         Err(error) if error.is_corruption() => {
             tracing::warn!(%error, kept = %kept.display(), "the store was broken, and nothing of it could be read");

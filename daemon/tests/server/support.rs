@@ -204,6 +204,7 @@ pub async fn serve(paths: Paths, shutdown: CancellationToken) -> Ended {
         tools: vec![Arc::new(Bash)],
         kept: None,
         guards: Guards::default(),
+        is_cache_on: false,
         jobs: Jobs::default(),
     };
     let parts = Parts {

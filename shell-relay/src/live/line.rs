@@ -278,7 +278,7 @@ impl LiveShell {
     fn look_for_replaced_shell(&mut self, cx: &mut Cx<'_>) {
         if self.editor_reads(cx) && cx.probe.shell_replaced() {
             self.phase = Phase::Replaced;
-            let reason = "`exec` has replaced the shell; it runs without the assistant".to_owned();
+            let reason = "`exec` has replaced the shell, so it runs without the assistant".to_owned();
             cx.fx.events.push(LiveEvent::NotIntegrated { reason });
         }
     }

@@ -323,7 +323,7 @@ impl LiveShell {
     pub(super) fn tick_boot(&mut self, cx: &mut Cx<'_>) {
         if self.phase == Phase::Boot && cx.now >= self.last_output + super::INTEGRATION_WAIT {
             self.phase = Phase::NotIntegrated;
-            let reason = "the shell gave no sign of the integration script; it runs without the assistant".to_owned();
+            let reason = "this shell gives no sign of the assistant's script, so it runs without it; `cohab shell-check` looks why".to_owned();
             cx.fx.events.push(LiveEvent::NotIntegrated { reason });
         }
     }

@@ -51,6 +51,11 @@ pub(super) fn why_not_plain(line: &str) -> Option<&'static str> {
             (Some(_), _) => {}
             (None, '{' | '}') => return Some("uses braces"),
             (None, '(' | ')') => return Some("uses a subshell, function or array"),
+            // What follows is text, not commands: it is not looked at.
+            (None, '<') if chars.next_if_eq(&'<').is_some() => {
+                let is_string = chars.peek() == Some(&'<');
+                return Some(if is_string { "uses a here-string" } else { "uses a here-document" });
+            }
             (None, '#') if previous.is_whitespace() || ";|&".contains(previous) => return Some("contains a comment"),
             (None, '!') if !is_lone_word(previous, chars.peek().copied()) => {
                 return Some("uses `!` outside single quotes");

@@ -281,3 +281,14 @@ proptest! {
         prop_assert!(level(&mangled) <= Level::Danger);
     }
 }
+
+#[test]
+fn the_text_of_a_here_document_is_no_reason_of_its_own() {
+    for line in ["cat > x.sh <<'E'\n#!/bin/sh\n# it's $HOME `x` {\nE", "cat > x <<E\n# a\nE"] {
+        let reasons = assess_line(line, context()).reasons;
+        assert!(reasons.iter().any(|reason| reason == "uses a here-document"), "{reasons:?}");
+        assert!(!reasons.iter().any(|reason| reason.contains("comment")), "{reasons:?}");
+    }
+    let reasons = assess_line("cat <<< '# a'", context()).reasons;
+    assert!(reasons.iter().any(|reason| reason == "uses a here-string"), "{reasons:?}");
+}

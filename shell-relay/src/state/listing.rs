@@ -31,6 +31,8 @@ enum Part {
     /// zsh's: a line for each kind, of names and values in turn.
     AliasWords,
     Functions,
+    /// fish's.
+    Abbreviations,
     Variables,
     /// zsh's: names and types in turn, a line each.
     TypedVariables,
@@ -61,8 +63,16 @@ const ZSH: &[Part] = &[
     Part::TypedVariables,
     Part::Jobs,
 ];
-const FISH: &[Part] =
-    &[Part::Folder, Part::Umask, Part::Exported, Part::Functions, Part::Variables, Part::Variables, Part::Jobs];
+const FISH: &[Part] = &[
+    Part::Folder,
+    Part::Umask,
+    Part::Exported,
+    Part::Functions,
+    Part::Abbreviations,
+    Part::Variables,
+    Part::Variables,
+    Part::Jobs,
+];
 
 /// Variables that each command changes by itself, that belong to the shell's own working, or that are local to our hooks.
 const OWN_VARIABLES: [&str; 19] = [
@@ -207,6 +217,7 @@ fn read_part(kind: Part, text: &[u8], is_fish: bool, snapshot: &mut Snapshot) ->
         Part::Aliases => read_aliases(text, snapshot)?,
         Part::AliasWords => read_alias_words(text, snapshot)?,
         Part::Functions => insert_names(snapshot, names(text, b'\n'), Item::Function),
+        Part::Abbreviations => insert_names(snapshot, names(text, b'\n'), Item::Abbreviation),
         Part::Variables => insert_variables(snapshot, names(text, b'\n')),
         Part::TypedVariables => insert_variables(snapshot, plain_variables(text)),
         Part::Jobs => {

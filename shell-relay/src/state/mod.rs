@@ -30,6 +30,8 @@ pub enum Item {
     Option(OptionKind, String),
     /// A function that is there, or not.
     Function(String),
+    /// An abbreviation that is there, or not (fish).
+    Abbreviation(String),
     /// The mask of new files' modes.
     Umask,
     /// What `pushd` put aside, the newest first.

@@ -84,7 +84,7 @@ fn changes(shell: Shell) -> &'static str {
         }
         _ => {
             "set -g x 1; cd /usr; set -gx NEW 'a b'; set -e OLD; set LATER 2\\n\\'\\Xff; function f; end; umask 077
-             pushd /tmp >/dev/null; sh -c : & wait"
+             pushd /tmp >/dev/null; abbr -a gco 'git checkout'; sh -c : & wait"
         }
     }
 }
@@ -128,7 +128,7 @@ fn every_kind_of_change_is_seen_in_real_shells() {
                 Item::Alias(AliasKind::Global, name("G")),
                 Item::Alias(AliasKind::Suffix, name("txt")),
             ]),
-            _ => {}
+            _ => expected.push(Item::Abbreviation(name("gco"))),
         }
         expected.sort();
         assert_eq!(kinds(&change), expected, "{shell:?}");

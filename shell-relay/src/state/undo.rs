@@ -93,6 +93,7 @@ fn statement(shell: Shell, item: &Item, value: Option<&Value>, was_variable: boo
             let suffix = if *kind == AliasKind::Suffix { "-s " } else { "" };
             Some(format!("builtin unalias {suffix}-- {}", quoted(shell, name.as_bytes())))
         }
+        (Item::Abbreviation(name), None) => Some(format!("builtin abbr -e -- {}", quoted(shell, name.as_bytes()))),
         (Item::Option(_, name), _) if !is_option_name(name) => None,
         (Item::Option(OptionKind::Set, name), value) => {
             Some(format!("builtin set {}o {name}", if value.is_some() { '-' } else { '+' }))

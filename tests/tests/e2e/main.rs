@@ -18,6 +18,7 @@ mod keys;
 mod kill;
 mod lease;
 mod limits;
+mod models;
 mod offline;
 mod probe;
 mod remembered;

@@ -121,6 +121,8 @@ fn tab_completes_commands_behind_the_prefix_and_paths_as_ever() {
     in_each_shell(|name| {
         let server = ModelServer::start(Wire::OpenAiChat, []);
         let home = home_of(&server, name);
+        home.write_config("[profiles.worklike]\nprovider = \"ollama\"\n");
+        home.write("readme", "");
         if name == "zsh" {
             let rc = std::fs::read_to_string(home.path(".zshrc")).unwrap();
             home.write(".zshrc", &format!("{rc}autoload -Uz compinit; compinit -u\n"));
@@ -130,6 +132,17 @@ fn tab_completes_commands_behind_the_prefix_and_paths_as_ever() {
         shell.send("? /hel\t");
         shell.wait_for("the command", |view| view.shows("? /help"));
         shell.send(keys::CTRL_U);
+        for (typed, completed) in [
+            ("? /approve rea", "? /approve read-only"),
+            ("? /model profile:wo", "? /model profile:worklike"),
+            ("? /model pro", "? /model profile:worklike"),
+            ("? /model def", "? /model default"),
+        ] {
+            shell.send(typed);
+            shell.send("\t");
+            shell.wait_for(completed, |view| view.cursor_row().trim_end().ends_with(completed));
+            shell.send(keys::CTRL_U);
+        }
         shell.send("? what is /usr/inclu\t");
         shell.wait_for("the folder", |view| view.shows("? what is /usr/include/"));
     });

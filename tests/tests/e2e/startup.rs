@@ -257,3 +257,23 @@ fn on_a_full_disk_a_command_is_refused_with_the_reason_and_the_shell_goes_on() {
     assert!(result.contains("No space left on device"), "{result}");
     assert!(shell.run("echo works-$((40+2))").contains("works-42"));
 }
+
+#[test]
+fn a_shell_that_another_one_replaced_says_so_once_at_enter() {
+    let home = Home::new();
+    let mut shell = home.cohab();
+    shell.submit("exec bash --norc --noprofile");
+    shell.expect_prompt("$ ");
+    shell.wait_for("the other shell", |view| view.cursor_row().starts_with("bash-"));
+    for word in ["one", "two"] {
+        shell.send(&format!("echo {word}-$((1+1))"));
+        shell.wait_for("the line", |view| view.cursor_row().ends_with("+1))"));
+        shell.send(keys::ENTER);
+        shell.wait_for("it works", |view| view.rows().iter().any(|row| *row == format!("{word}-2")));
+    }
+    let rows = shell.look(View::rows);
+    let told: Vec<usize> = (0..rows.len()).filter(|row| rows[*row].contains("`exec` has replaced the shell")).collect();
+    assert_eq!(told.len(), 1, "{}", shell.dump());
+    assert!(rows[told[0] - 1].ends_with("echo one-$((1+1))"), "{}", shell.dump());
+    assert_eq!(rows[told[0] + 1], "one-2", "{}", shell.dump());
+}

@@ -162,9 +162,9 @@ fn a_question_for_consent_gets_the_keyboard_only_with_the_terminal() {
     let (effects, shown) = back(&mut bench);
     assert_eq!(effects, [Effect::TakeKeyboard(true)]);
     assert!(shown.contains("touch x"), "{shown}");
-    assert_eq!(bench.keys("y"), [], "too early to be meant");
+    assert_eq!(bench.key("y"), [], "too early to be meant");
     bench.pass(300);
-    assert_eq!(decision_in(&bench.keys("y")), Some(&ApprovalDecision::Once));
+    assert_eq!(decision_in(&bench.key("y")), Some(&ApprovalDecision::Once));
 }
 
 #[test]
@@ -371,7 +371,7 @@ fn a_command_that_was_just_allowed_runs_before_the_assistant_steps_aside() {
     bench.live(LiveEvent::KeysWait);
     bench.daemon(ask("touch a", false));
     bench.pass(5_000);
-    let effects = bench.keys("y");
+    let effects = bench.key("y");
     assert!(!effects.contains(&Effect::EndAnswer), "{effects:?}");
     bench.pass(199);
     assert_eq!(bench.event(Event::Deadline), []);

@@ -86,7 +86,7 @@ fn who_answers_looks() {
     bench.live(LiveEvent::FocusChanged(false));
     bench.daemon(ask("touch x", false));
     bench.pass(301);
-    bench.keys("y");
+    bench.key("y");
     bench.pass(60_000);
     assert_eq!(rings(&bench.daemon(ended(TurnEndReason::Answered))), None);
 }

@@ -116,6 +116,14 @@ impl Bench {
         self.live(LiveEvent::AnswerKey(keys.as_bytes().to_vec()))
     }
 
+    /// A key by itself, and the moment in which no other one follows it.
+    pub(super) fn key(&mut self, key: &str) -> Vec<Effect> {
+        let mut effects = self.keys(key);
+        self.pass(200);
+        effects.extend(self.event(Event::Deadline));
+        effects
+    }
+
     pub(super) fn pass(&mut self, milliseconds: u64) {
         self.now += Duration::from_millis(milliseconds);
     }

@@ -81,8 +81,13 @@ impl Stage {
         self.event(Event::Daemon(Box::new(message)));
     }
 
+    /// Keys. A letter is first pressed by itself, and Enter makes it count at once.
     fn keys(&mut self, keys: &str) {
-        self.live(LiveEvent::AnswerKey(keys.as_bytes().to_vec()));
+        let (letter, rest) = keys.split_at(keys.find(|c: char| !c.is_ascii_lowercase()).unwrap_or(keys.len()).min(1));
+        let enter = if letter.is_empty() { "" } else { "\r" };
+        for keys in [letter, enter, rest].into_iter().filter(|keys| !keys.is_empty()) {
+            self.live(LiveEvent::AnswerKey(keys.as_bytes().to_vec()));
+        }
     }
 
     fn event(&mut self, event: Event) {

@@ -49,12 +49,13 @@ pub struct Question {
     pub cursor: Option<(usize, usize)>,
 }
 
-/// The rows below the card.
+/// The rows below the card. `chosen` is a key that takes effect in a moment.
 #[must_use]
 pub fn question(
     request: &ApprovalRequest,
     offer: &Offer,
     answering: &Answering,
+    chosen: Option<char>,
     scene: &Scene,
     width: usize,
     look: Look,
@@ -74,7 +75,7 @@ pub fn question(
     match answering {
         Answering::Keys => {
             let mut card = Card::new(request.is_dangerous, width, look);
-            card.keys(&keys(request, offer));
+            card.keys(&keys(request, offer), chosen);
             Question { lines: card.into_bottom(), cursor: None }
         }
         Answering::Confirming { typed: input, edited } => {
@@ -97,7 +98,7 @@ pub fn question(
         Answering::Refusing(input) => {
             typed("A word to the assistant? Enter sends it and refuses, Esc goes back.", "no: ", input)
         }
-        Answering::Keeping(rule) => Question { lines: keeping(rule, scene, width, look), cursor: None },
+        Answering::Keeping(rule) => Question { lines: keeping(rule, chosen, scene, width, look), cursor: None },
         Answering::Storing { .. } => {
             let note = format!("Storing it in {}.", visible(&scene.rules_name()));
             Question { lines: below(&note), cursor: None }
@@ -106,7 +107,7 @@ pub fn question(
 }
 
 /// The rule as it would be stored, and the keys for it.
-fn keeping(rule: &Rule, scene: &Scene, width: usize, look: Look) -> Vec<Line<'static>> {
+fn keeping(rule: &Rule, chosen: Option<char>, scene: &Scene, width: usize, look: Look) -> Vec<Line<'static>> {
     let mut card = Card::new(false, width, look);
     let place = rule.folder.as_ref().map_or("in every folder".into(), |folder| format!("in {}", scene.short(folder)));
     card.words(&[
@@ -117,7 +118,7 @@ fn keeping(rule: &Rule, scene: &Scene, width: usize, look: Look) -> Vec<Line<'st
     ]);
     let mut lines = card.into_middle();
     let mut card = Card::new(false, width, look);
-    card.keys(&[("y", "stores it"), ("Esc", "goes back")]);
+    card.keys(&[("y", "stores it"), ("Esc", "goes back")], chosen);
     lines.extend(card.into_bottom());
     lines
 }
@@ -169,7 +170,16 @@ pub fn key_rows(keys: &[(&str, &str)], is_dangerous: bool, columns: usize, look:
 }
 
 impl Card {
-    fn keys(&mut self, keys: &[(&str, &str)]) {
-        self.rows(key_rows(keys, self.is_dangerous, self.columns, self.look));
+    /// With a key that is pressed the others step back. Nothing is read aloud twice for it.
+    fn keys(&mut self, keys: &[(&str, &str)], chosen: Option<char>) {
+        let mut rows = key_rows(keys, self.is_dangerous, self.columns, self.look);
+        let shown = keys.iter().find(|(key, _)| chosen.is_some_and(|chosen| key.chars().eq([chosen])));
+        if let (Some((key, meaning)), Look::Glyphs) = (shown, self.look) {
+            let is_it = |text: &str| text == *key || text == format!(" {meaning}");
+            for span in rows.iter_mut().flatten() {
+                span.style = if is_it(&span.content) { theme::STRONG } else { theme::DIM };
+            }
+        }
+        self.rows(rows);
     }
 }

@@ -119,3 +119,21 @@ fn the_keys_that_are_offered_depend_on_the_command() {
     assert_eq!(offered("cargo test", true), "y e n Esc");
     assert_eq!(offered("rm -rf x", false), "y e n Esc", "danger is danger, whatever the daemon says");
 }
+
+#[test]
+fn the_path_of_a_file_stands_in_its_card_once() {
+    let subject = ApprovalSubject::FileChange {
+        tool: "write".into(),
+        path: Path::new("/home/ann/a.txt").into(),
+        diff: String::new(),
+    };
+    for (reason, shown) in [
+        ("writes /home/ann/a.txt", None),
+        ("writes outside the working directory: /home/ann/a.txt", Some("writes outside the working directory")),
+        ("overwrites secrets: /home/ann/a.txt", Some("overwrites secrets")),
+        ("writes /srv/home/ann/a.txt", Some("writes /srv/home/ann/a.txt")),
+        ("it is new", Some("it is new")),
+    ] {
+        assert_eq!(beyond_title(reason, &subject), shown);
+    }
+}

@@ -22,6 +22,7 @@ fn everything() -> StateChange {
         (Item::Alias(AliasKind::Command, name("ll")), None, Some("ls -l")),
         (Item::Alias(AliasKind::Global, name("G")), Some("x"), None),
         (Item::Function(name("f")), None, Some("")),
+        (Item::Abbreviation(name("gco")), None, Some("")),
         (Item::Variable(name("x")), None, Some("")),
         (Item::Option(OptionKind::Set, name("noclobber")), None, Some("")),
         (Item::Option(OptionKind::Shopt, name("dotglob")), Some(""), None),
@@ -35,12 +36,12 @@ fn everything() -> StateChange {
 fn every_kind_of_change_is_named_and_no_value_is_shown() {
     assert_eq!(
         text(&everything(), 500, Look::Glyphs),
-        "  ↳ cd ~/src · -BAR +FOO_TOKEN ~PATH · alias ll, unalias -g G · function f · variable x · set -o noclobber, \
+        "  ↳ cd ~/src · -BAR +FOO_TOKEN ~PATH · alias ll, unalias -g G · function f · abbr gco · variable x · set -o noclobber, \
          shopt -u dotglob · umask 0077 · directory stack · 1 job"
     );
     assert_eq!(
         text(&everything(), 500, Look::Sentences),
-        "In the shell: now in ~/src, unset BAR, set FOO_TOKEN, changed PATH, alias ll, unalias -g G, function f, variable x, \
+        "In the shell: now in ~/src, unset BAR, set FOO_TOKEN, changed PATH, alias ll, unalias -g G, function f, abbr gco, variable x, \
          set -o noclobber, shopt -u dotglob, umask 0077, directory stack, 1 job."
     );
 }

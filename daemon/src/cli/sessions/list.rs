@@ -1,9 +1,6 @@
 //! The list of sessions, a line each.
 
-use std::{
-    io::{IsTerminal, Write},
-    path::Path,
-};
+use std::{io::Write, path::Path};
 
 use cohab_protocol::Paths;
 use cohab_shell_relay::sanitize::{escaped_json, one_line};
@@ -40,15 +37,9 @@ pub(super) fn run(args: &ListArgs, paths: &Paths, now: &Zoned, output: &mut dyn 
     } else if sessions.is_empty() && !args.words.is_empty() {
         format!("No session has \"{}\" in it.\n", record::visible(&args.words.join(" ")))
     } else {
-        table(&sessions, &Look { now, home: &record::home(), columns: terminal_columns() })
+        table(&sessions, &Look { now, home: &record::home(), columns: record::terminal_columns() })
     };
     Ok(output.write_all(text.as_bytes())?)
-}
-
-fn terminal_columns() -> Option<usize> {
-    let output = std::io::stdout();
-    let size = output.is_terminal().then(|| rustix::termios::tcgetwinsize(&output).ok()).flatten()?;
-    Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
 }
 
 /// Aligned: id, when, questions, folder, title.

@@ -15,7 +15,7 @@ mod runtime;
 mod safety;
 mod skills;
 mod tasks;
-mod timeline;
+pub mod timeline;
 pub mod tone;
 mod tools;
 

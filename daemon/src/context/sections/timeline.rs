@@ -18,7 +18,9 @@ pub(super) fn text(query: &Query<'_>) -> String {
     history_text(query.history)
 }
 
-fn history_text(history: &[PastCommand]) -> String {
+/// What the user ran last, oldest first, each with the end of its output; bounded.
+#[must_use]
+pub fn history_text(history: &[PastCommand]) -> String {
     let mut budget_bytes = HISTORY_OUTPUT_BYTES;
     let recent = &history[history.len().saturating_sub(MAX_HISTORY_EVENTS)..];
     let mut entries: Vec<String> = recent.iter().rev().map(|past| entry_text(past, &mut budget_bytes)).collect();

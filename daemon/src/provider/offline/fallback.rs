@@ -42,7 +42,8 @@ pub(super) fn not_understood(question: &str) -> String {
     let said = if shown.is_empty() {
         "There is no question.".to_owned()
     } else {
-        format!("I do not understand {}.", code(shown))
+        // A sentence in a sentence: where code has no look of its own, the marks tell where it ends.
+        format!("I do not understand \"{}\".", code(shown))
     };
     let mut proposals = nearest;
     let missing = SUGGESTIONS.saturating_sub(proposals.len());

@@ -52,6 +52,8 @@ const PLACE: f32 = 2.5;
 const UNEXPLAINED: f32 = 2.0;
 /// For every word that stays unexplained, more than this must be explained: a strong term and something else.
 const EXPLAINED_PER_UNEXPLAINED: f32 = 4.0;
+/// What follows these limits what was asked for. An answer that leaves it out is an answer to something else, and it is no name.
+const LIMITS: [&str; 9] = ["with", "without", "except", "but", "only", "mit", "ohne", "außer", "nur"];
 /// Who types these means files.
 const TYPED: [&str; 10] = ["cd", "mkdir", "rm", "mv", "cp", "touch", "du", "ls", "cat", "rmdir"];
 
@@ -134,6 +136,12 @@ impl Pattern {
         let repeats = left.iter().filter(|&&index| self.is_repeated(&tokens[index], &slots)).count();
         named.unexplained = named.unexplained.saturating_sub(repeats);
         explained += named.credit;
+        // "With x in the name" is a name.
+        let may_name = self.rest.is_joined() || self.required.iter().flatten().any(|term| *term == "name");
+        let is_said = |index: usize| slots.text.is_some() || (may_name && slots.names.contains(&tokens[index].raw));
+        if left.iter().any(|&index| is_limit(tokens, index) && !is_said(index)) {
+            return None;
+        }
         // In a typed line, and where a file is spoken of, such a word is a name like any other.
         let may_be_name = tokens
             .iter()
@@ -183,6 +191,15 @@ impl Pattern {
         !slots.names.contains(&token.raw)
             && token.concept.is_some_and(|concept| self.required.iter().flatten().any(|term| *term == concept))
     }
+}
+
+/// Whether a word stands behind one that limits, but for words that say nothing: "with too open".
+fn is_limit(tokens: &[Token], index: usize) -> bool {
+    let mut before = tokens[..index]
+        .iter()
+        .rev()
+        .skip_while(|token| token.is_idle() && !token.is_quoted && !LIMITS.contains(&token.norm.as_str()));
+    before.next().is_some_and(|token| !token.is_quoted && LIMITS.contains(&token.norm.as_str()))
 }
 
 fn matches(token: &Token, term: &str) -> bool {

@@ -77,6 +77,11 @@ impl Rest {
         })
     }
 
+    /// Whether "with" joins what it takes: "compare a with b", "help with sed".
+    pub(super) fn is_joined(self) -> bool {
+        matches!(self, Self::Two | Self::TwoPaths | Self::Setting | Self::Program)
+    }
+
     /// Fills the names or the text, if what is left fits. `is_told`: words of the pattern say that a text is meant.
     pub(super) fn take(self, words: Words<'_>, is_told: bool, slots: &mut Slots) -> Option<Taken> {
         let Words { tokens, left, .. } = words;

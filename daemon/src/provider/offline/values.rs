@@ -100,7 +100,10 @@ pub(super) fn read_extensions(tokens: &[Token], at: usize) -> Option<(Vec<String
     // "Pack images into x.zip" speaks of a folder, "a zip file of src" of one archive.
     let is_packed = at > 0 && matches!(tokens[at - 1].concept, Some("compress" | "extract"));
     let is_archive = token.norm == "zip" && !is_ranked && tokens.get(at + 1).is_some_and(|next| next.norm == "file");
+    // "Lines of python": nobody counts the lines of a language otherwise.
+    let is_counted = follows("of") && at > 1 && tokens[at - 2].concept == Some("line");
     let known = match token.norm.as_str() {
+        norm if is_counted => extensions_of(norm),
         "log" if next_is_file || is_ranked => Some(&["log"][..]),
         _ if is_placed || is_packed || is_archive => None,
         norm if next_is_file || is_plural || is_ranked || norm == "music" => extensions_of(norm),

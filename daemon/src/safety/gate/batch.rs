@@ -23,13 +23,37 @@ pub(super) struct Decided {
     answer: ApprovalAnswer,
 }
 
+/// Files that the answer at hand would change with a question, in order; absent once asked about. Each change has a card of its own,
+/// with its whole diff.
+pub(super) type Changes = Vec<Option<PathBuf>>;
+
 impl Gate {
+    /// Which of several changes this is, for its card.
+    pub(super) fn place_among_changes(&self, effect: &Effect) -> Option<String> {
+        let Effect::Write { path, .. } = effect else { return None };
+        let mut changes = self.changes.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = changes.iter().position(|changed| changed.as_ref() == Some(path))?;
+        changes[place] = None;
+        (changes.len() > 1).then(|| format!("change {} of {} in this answer", place + 1, changes.len()))
+    }
+
+    fn note_changes(&self, calls: &[PlannedCall]) {
+        let changed = |call: &PlannedCall| {
+            let Effect::Write { path, .. } = &call.intent.effect else { return None };
+            let is_asked = (Level::Ask..=Level::Danger).contains(&self.judge(call).level)
+                && self.must_ask(&call.intent.effect, &call.cwd);
+            is_asked.then(|| Some(path.clone()))
+        };
+        *self.changes.lock().unwrap_or_else(PoisonError::into_inner) = calls.iter().filter_map(changed).collect();
+    }
+
     /// Asks about those of `calls` that would be asked about one after the other, if there are several. Danger is never among them.
     pub(super) async fn ask_together(&self, calls: &[PlannedCall]) -> ControlFlow<()> {
         self.decided.lock().unwrap_or_else(PoisonError::into_inner).clear();
         if (self.mode)() != ApprovalMode::Ask {
             return ControlFlow::Continue(());
         }
+        self.note_changes(calls);
         let mut wanted: Vec<(&PlannedCall, Vec<String>)> = Vec::new();
         for call in calls {
             let verdict = self.judge(call);

@@ -310,3 +310,24 @@ async fn nothing_is_asked_beforehand_where_nothing_is_asked() {
         assert!(gate(mode, &user, &Consents::default()).before_tools(&calls).await.is_continue());
     }
 }
+
+#[tokio::test]
+async fn several_changes_of_files_are_numbered() {
+    let change = |path: &str| {
+        let mut call = planned("write", "/");
+        call.intent.effect = Effect::Write { path: path.into(), diff: String::new() };
+        call
+    };
+    let user = user([yes(false), yes(false), yes(false), yes(false)]);
+    let gate = gate(ApprovalMode::Ask, &user, &Consents::default());
+    let mut calls = [change("/a"), planned("allow x", "/"), change("/b"), change("/a")];
+    assert!(gate.before_tools(&calls).await.is_continue());
+    for call in &mut calls {
+        gate.before_tool(call).await.unwrap();
+    }
+    gate.before_tool(&mut change("/b")).await.unwrap();
+    let numbers = |question: &ApprovalQuestion| question.reasons.get(1).cloned().unwrap_or_default();
+    let said: Vec<String> = user.questions.lock().unwrap().iter().map(numbers).collect();
+    let place = |number: usize| format!("change {number} of 3 in this answer");
+    assert_eq!(said, [place(1), place(2), place(3), String::new()]);
+}

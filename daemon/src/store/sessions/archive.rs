@@ -10,7 +10,7 @@ use std::{
 };
 
 use jiff::Timestamp;
-use tokio::time::timeout;
+use tokio::{sync::oneshot, time::timeout};
 
 use super::{
     Entry, Found, Left, SessionRow, SqliteStore, StateStore,
@@ -94,7 +94,12 @@ impl Archive {
 
     /// Keeps this and waits until it is written, with all before it. False if it could not be, or not soon.
     pub async fn keep_now(&self, entry: Entry) -> bool {
-        timeout(WRITE_WAIT, self.worker.enqueue_acknowledged(entry)).await.is_ok_and(|written| written == Ok(true))
+        written(self.keep_telling(entry)).await
+    }
+
+    /// Keeps this, and tells when it is written, with all before it. Never waits itself.
+    pub fn keep_telling(&self, entry: Entry) -> oneshot::Receiver<bool> {
+        self.worker.enqueue_acknowledged(entry)
     }
 
     /// Keeps the file open as long as the result lives: much will be written.
@@ -147,6 +152,11 @@ impl Archive {
     pub fn events(&self, key: &str) -> Result<Vec<super::EventRow>, StoreError> {
         Ok(self.read(|store| store.events(key, None))?.unwrap_or_default())
     }
+}
+
+/// Waits until it is written. False if it could not be, or not soon.
+pub async fn written(told: oneshot::Receiver<bool>) -> bool {
+    timeout(WRITE_WAIT, told).await.is_ok_and(|written| written == Ok(true))
 }
 
 /// The conversation of this name, completed, and the turn that it was interrupted in. If that turn went on from others, their steps

@@ -99,11 +99,15 @@ fn a_command_and_each_answer() {
         }),
         ("a, always: the rule", |stage| stage.cargo_test("a")),
         ("a, always: it has been stored", |stage| {
-            stage.cargo_test("ay");
+            stage.cargo_test("a");
+            stage.pass(300);
+            stage.keys("y");
             stage.stored(Ok(()));
         }),
         ("a, always: it cannot be stored", |stage| {
-            stage.cargo_test("ay");
+            stage.cargo_test("a");
+            stage.pass(300);
+            stage.keys("y");
             stage.stored(Err("it cannot be written: Permission denied (os error 13)".into()));
         }),
         ("e, edit", |stage| stage.cargo_test("e --all")),

@@ -44,6 +44,7 @@ const ACTING: &[&str] = &[
     "process.kill",
     "process.kill-hog",
     "process.kill-port",
+    "shell.backup",
     "shell.copy",
     "shell.copy-kind",
     "shell.delete",

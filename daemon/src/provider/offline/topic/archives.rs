@@ -147,6 +147,9 @@ fn create(slots: &Slots, run: &mut Run<'_>) -> Step {
     if !run.attempt(&format!("ls -d {} 2> /dev/null", path(&archive)))?.failed {
         return Ok(Reply::new(format!("{} is already there; I did not replace it.", code(&archive))));
     }
+    if source != "." && run.attempt(&format!("ls -d {}", path(&source)))?.failed {
+        return Ok(Reply::new(format!("There is no {} here; nothing was packed.", code(&source))));
+    }
     run.shell(&line)?;
     Ok(Reply::about(&archive, format!("I packed {} into {}.", code(&source), code(&archive))))
 }

@@ -9,6 +9,9 @@ use super::super::{
     slots::Slots,
 };
 
+/// Files shown that everybody may write.
+const MAX_OPEN: usize = 100;
+
 pub(super) const INTENTS: &[Intent] = &[
     Intent {
         name: "permissions.owner",
@@ -33,6 +36,17 @@ pub(super) const INTENTS: &[Intent] = &[
             "what permission <path> ?file ?have",
         ],
         plan: show_permissions,
+    },
+    Intent {
+        name: "permissions.open",
+        topic: Topic::Permissions,
+        example: "find files with too open permissions",
+        patterns: &[
+            "open permission file|folder ?find ?show ?all ?<place> ?with -denied",
+            "loose|lax|insecure|unsafe permission file|folder ?find ?show ?all ?<place> ?with -denied",
+            "world-writable|world-writeable file ?find ?show ?all ?<place>",
+        ],
+        plan: open_to_all,
     },
     Intent {
         name: "permissions.may-write",
@@ -146,6 +160,20 @@ pub(super) fn details(line: &str) -> Option<(&str, &str, &str)> {
     let mode = words.next()?;
     words.next()?;
     Some((mode, words.next()?, words.next()?))
+}
+
+/// What everybody may write, but for links, whose own mode means nothing.
+fn open_to_all(slots: &Slots, run: &mut Run<'_>) -> Step {
+    let folder = slots.folder();
+    let line = format!("find {} -not -type l -perm -2 2> /dev/null | head -n {}", path(folder), MAX_OPEN + 1);
+    let output = run.attempt(&line)?;
+    let lines = output.lines();
+    if lines.is_empty() {
+        return Ok(Reply::new(format!("Nothing below {} may be written by everybody.", code(folder))));
+    }
+    let more = if lines.len() > MAX_OPEN { ", the first of them" } else { "" };
+    let shown = block(&lines[..lines.len().min(MAX_OPEN)], "text");
+    Ok(Reply::new(format!("Everybody may write these{more}:\n\n{shown}")))
 }
 
 fn owner(slots: &Slots, run: &mut Run<'_>) -> Step {

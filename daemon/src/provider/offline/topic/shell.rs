@@ -167,6 +167,17 @@ pub(super) const INTENTS: &[Intent] = &[
         plan: |slots, run| transfer(slots, run, "cp -n -R -v", "was copied to"),
     },
     Intent {
+        name: "shell.backup",
+        topic: Topic::Shell,
+        example: "make a backup of notes.txt",
+        patterns: &[
+            "backup <target> ?make ?file ?folder ?project -find -show -delete -extract -restore -into -to",
+            "copy <name> ?make ?file ?folder -to -into -as -called -it -all",
+            "copy <place> folder ?make -to -into -as -called -it -all",
+        ],
+        plan: backup,
+    },
+    Intent {
         name: "shell.link",
         topic: Topic::Shell,
         example: "make a symlink from a.txt to b.txt",
@@ -181,6 +192,24 @@ pub(super) const INTENTS: &[Intent] = &[
         plan: |slots, run| transfer(slots, run, "ln -s -v", "can be reached as"),
     },
 ];
+
+/// A copy beside the original; nothing is replaced.
+fn backup(slots: &Slots, run: &mut Run<'_>) -> Step {
+    let named = slots.target();
+    let source = match named {
+        "." => run.shell("pwd")?.first().unwrap_or_default().to_owned(),
+        named => named.trim_end_matches('/').to_owned(),
+    };
+    let copy = format!("{source}.bak");
+    if named != "." && run.attempt(&format!("ls -d {}", path(&source)))?.failed {
+        return Ok(Reply::new(format!("There is no {} here; nothing was copied.", code(&source))));
+    }
+    if !run.attempt(&format!("ls -d {} 2> /dev/null", path(&copy)))?.failed {
+        return Ok(Reply::new(format!("{} is already there; I did not replace it.", code(&copy))));
+    }
+    run.shell(&format!("cp -n -R -p {} {}", path(&source), path(&copy)))?;
+    Ok(Reply::about(&copy, format!("{} was copied to {}.", code(&source), code(&copy))))
+}
 
 /// The outcome, unless the command ran where nothing of it lasts.
 fn stuck(output: &Output, outcome: String) -> String {

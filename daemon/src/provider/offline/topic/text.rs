@@ -67,12 +67,50 @@ pub(super) const INTENTS: &[Intent] = &[
         topic: Topic::Text,
         example: "show all TODOs",
         patterns: &["todo ?find ?show ?all ?<place> ?<ext> ?text ?file ?count ?where ?write ?written ?it"],
-        plan: |slots, run| search(slots, run, "TODO|FIXME", "-E"),
+        plan: |slots, run| search(slots, run, "TODO|FIXME", "-E", "TODO or FIXME"),
+    },
+    Intent {
+        name: "text.errors",
+        topic: Topic::Text,
+        example: "show the errors in the log files",
+        patterns: &[
+            "fail <ext> show|find|what ?all ?file ?<place> ?line ?contain -why -count -delete",
+            "fail log file show|find|what ?all ?<place> ?line -why -count -delete",
+        ],
+        plan: |slots, run| search(slots, run, "error|fatal|panic|exception", "-i -E", "An error"),
+    },
+    Intent {
+        name: "text.last-lines",
+        topic: Topic::Text,
+        example: "last 5 lines with 'ERROR' in server.log",
+        patterns: &["last line with|contain|match|mention <text> <place> ?show ?find ?<num> ?file -commit"],
+        plan: |slots, run| edge(slots, run, "tail", "last"),
+    },
+    Intent {
+        name: "text.first-lines",
+        topic: Topic::Text,
+        example: "first 5 lines with 'ERROR' in server.log",
+        patterns: &["first line with|contain|match|mention <text> <place> ?show ?find ?<num> ?file -commit"],
+        plan: |slots, run| edge(slots, run, "head", "first"),
     },
 ];
 
 fn find(slots: &Slots, run: &mut Run<'_>) -> Step {
-    search(slots, run, slots.text.as_deref().unwrap_or_default(), "-F")
+    let text = slots.text.as_deref().unwrap_or_default();
+    search(slots, run, text, "-F", &code(text))
+}
+
+/// The first or last lines of those that hold a text.
+fn edge(slots: &Slots, run: &mut Run<'_>, verb: &str, word: &str) -> Step {
+    let (text, count) = (slots.text.as_deref().unwrap_or_default(), slots.count_or(10));
+    let output = run.attempt(&format!("{} | {verb} -n {count}", grep(slots, "-n -I -F", text)))?;
+    let lines = output.lines();
+    if lines.is_empty() {
+        return Ok(Reply::new(none_found(&output, &code(text), slots)));
+    }
+    let place = slots.folder();
+    let head = format!("The {word} {} of {} with {}:", counted(lines.len(), "line", "lines"), code(place), code(text));
+    Ok(Reply::about(place, format!("{head}\n\n{}", block(&lines, "text"))))
 }
 
 /// A search below the place in the question; `text` is literal with `-F`.
@@ -82,12 +120,12 @@ pub(super) fn grep(slots: &Slots, options: &str, text: &str) -> String {
     format!("grep -r {options} {SKIPPED}{includes} -e {} {} 2> /dev/null", word(text), path(slots.folder()))
 }
 
-fn search(slots: &Slots, run: &mut Run<'_>, text: &str, kind: &str) -> Step {
+/// Where `text` stands, which is called `wanted` in the answer; `kind` says how it is read.
+fn search(slots: &Slots, run: &mut Run<'_>, text: &str, kind: &str, wanted: &str) -> Step {
     let output = run.attempt(&format!("{} | head -n {MAX_HITS}", grep(slots, &format!("-n -I -H {kind}"), text)))?;
     let hits: Vec<(&str, &str, &str)> = output.text.lines().filter_map(read_hit).collect();
-    let wanted = if kind == "-E" { "TODO or FIXME".to_owned() } else { code(text) };
     let Some(first) = hits.first() else {
-        return Ok(Reply::new(none_found(&output, &wanted, slots)));
+        return Ok(Reply::new(none_found(&output, wanted, slots)));
     };
     let rows: Vec<Vec<String>> =
         hits.iter().map(|(name, line, text)| vec![format!("{name}:{line}"), text.trim().to_owned()]).collect();

@@ -60,6 +60,7 @@ pub(in super::super) const PHRASES: &[(&str, &str)] = &[
     ("bring me to", "go to"),
     ("make a copy of", "copy"),
     ("a copy of", "copy"),
+    ("back up", "backup"),
     ("how often", "count match"),
     ("working tree", "git status"),
     ("working copy", "git status"),

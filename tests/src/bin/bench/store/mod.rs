@@ -2,7 +2,11 @@
 
 mod agent_loop;
 
-use std::{path::Path, thread, time::Duration, time::Instant};
+use std::{
+    path::Path,
+    thread,
+    time::{Duration, Instant},
+};
 
 use cohab_e2e::{Answer, Home, ModelServer, Wire};
 use cohabd::store::sessions::{
@@ -116,6 +120,7 @@ fn figures(report: &mut Report, store: &mut SqliteStore, rounds: usize) -> Resul
 fn starts(report: &mut Report, home: &Home, path: &Path, rounds: usize) {
     let mebibytes = std::fs::metadata(path).map_or(0, |file| file.len()) / (1024 * 1024);
     let mut samples = Samples::default();
+    let _ = home.run(&["daemon", "start"]);
     for _ in 0..rounds {
         home.kill_daemon();
         let started = Instant::now();
