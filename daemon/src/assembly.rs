@@ -3,9 +3,10 @@
 mod answering;
 mod around;
 mod bench;
+mod shortening;
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     fs,
     os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
@@ -22,10 +23,13 @@ use crate::{
     agent::{
         Agent, TurnError, TurnLimits,
         port::{
-            ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, ModelProvider, ModelService, Tool, TurnEvent,
+            ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, Message, ModelProvider, ModelService,
+            TokenUsage, Tool, TurnEvent,
         },
     },
     cache::ResponseCache,
+    compaction::Shortened,
+    config::ContextSettings,
     context::{
         fit::spec_tokens,
         model_table::{ModelTable, Prices},
@@ -48,7 +52,11 @@ use crate::{
     },
     recording::{RecordingApprover, RecordingRunner},
     safety::{gate::Policy, known_servers::KnownServers},
-    server::{Assembler, Introduction, TurnParts, approver::SessionApprover, session::Variables},
+    server::{
+        Assembler, Introduction, TurnParts,
+        approver::SessionApprover,
+        session::{Session, Variables},
+    },
     shell::fallback::LiveOrIsolated,
     store::{Store, row::ModelKey, sessions::Limits},
     tasks::Task,
@@ -78,6 +86,10 @@ pub struct TurnSettings {
     pub limits: TurnLimits,
     /// Tools, with the limits that the settings give them.
     pub tools: Vec<Arc<dyn Tool>>,
+    /// Longest result of a tool that the model gets, in bytes.
+    pub output_max_bytes: usize,
+    /// When and how conversations are shortened.
+    pub context: ContextSettings,
     /// How much of conversations is kept; `None` for nothing.
     pub kept: Option<Limits>,
     /// Whether answers are given again.
@@ -318,6 +330,10 @@ impl Assembler for Assembly {
         Ok(Fixed { system, tools_tokens: tools, window_tokens })
     }
 
+    async fn shorten(&self, session: &Session, messages: &[Message]) -> Result<(Shortened, TokenUsage), TurnError> {
+        self.shorten_now(session, messages).await
+    }
+
     async fn surroundings(&self, cwd: PathBuf) -> Arc<Surroundings> {
         let (home, settings) = (self.parts.home.clone(), self.paths.config_dir.clone());
         let looking = tokio::task::spawn_blocking(move || Surroundings::read(&cwd, &home, &settings));
@@ -334,7 +350,7 @@ impl Assembler for Assembly {
         let approver = Arc::new(UnhurriedApprover::new(approver, Arc::clone(&clock)));
         let approver = Arc::new(RecordingApprover::new(approver, Arc::clone(&recorder)));
         let Answering { provider, ladder } = self.answering(&resolved, &parts, approver.as_ref()).await?;
-        let settings = resolved.settings;
+        let settings = &resolved.settings;
         recorder.begin(settings.kept, &provider.info());
         let (runner, shell): (Arc<dyn CommandRunner>, Shell) = match session.live_shell() {
             Some(name) => {
@@ -346,22 +362,25 @@ impl Assembler for Assembly {
             None => ((self.parts.isolated_shell)(&session.cwd(), &session.environment()), Shell::Bash),
         };
         let runner = Arc::new(RecordingRunner::new(runner, recorder));
+        let recorder = Arc::clone(&parts.recorder);
+        let keep = Box::new(move |tasks: &[Task]| recorder.tasks(tasks));
+        let own = session_tools(session.tasks(), &parts.surroundings, keep);
+        let tools: BTreeMap<_, _> =
+            settings.tools.iter().cloned().chain(own).map(|tool| (tool.spec().name, tool)).collect();
+        let system = system_prompt(&parts.surroundings.standing);
+        let tools_tokens: u64 = tools.values().map(|tool| spec_tokens(&tool.spec())).sum();
         let around = Around {
             assembly: self,
             parts: &parts,
-            settings: &settings,
+            resolved: &resolved,
             provider: &provider,
             ladder,
             approver,
             clock,
             shell,
+            beside_tokens: estimate_tokens(&system) + tools_tokens,
         };
         let middleware = around.list().await;
-        let recorder = Arc::clone(&parts.recorder);
-        let keep = Box::new(move |tasks: &[Task]| recorder.tasks(tasks));
-        let own = session_tools(session.tasks(), &parts.surroundings, keep);
-        let tools = settings.tools.into_iter().chain(own).map(|tool| (tool.spec().name, tool)).collect();
-        let system = system_prompt(&parts.surroundings.standing);
         Ok(Agent { provider, tools, middleware, runner, system, limits: settings.limits })
     }
 }

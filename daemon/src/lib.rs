@@ -4,6 +4,7 @@ pub mod agent;
 pub mod assembly;
 pub mod cache;
 pub mod cli;
+pub mod compaction;
 pub mod config;
 pub mod context;
 pub mod file;

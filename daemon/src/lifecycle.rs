@@ -18,7 +18,10 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     folder_watch::FolderWatch,
     server::{Assembler, Daemon, Facts, listener},
-    store::sessions::Archive,
+    store::{
+        sessions::{Archive, SqliteStore},
+        spool::Spool,
+    },
 };
 
 /// How a daemon's life went.
@@ -163,6 +166,18 @@ async fn serve(daemon: &Arc<Daemon>, address: &mut Address, mut listener: UnixLi
     }
 }
 
+/// Removes what was kept for sessions that are no longer on record. Nobody waits for it.
+fn forget_outputs(paths: &Paths) {
+    let (spool, sessions) = (Spool::at(&paths.state_dir), paths.sessions_file());
+    tokio::task::spawn_blocking(move || {
+        let swept =
+            SqliteStore::open_existing(&sessions).and_then(|store| store.map_or(Ok(()), |one| spool.sweep(&one)));
+        if let Err(error) = swept {
+            tracing::warn!(%error, "outputs of sessions that are gone could not be removed");
+        }
+    });
+}
+
 /// Runs the daemon until `shutdown` fires, by a client or from outside.
 ///
 /// # Errors
@@ -176,6 +191,7 @@ pub async fn run(
         return Ok(Ended::AnotherRuns);
     };
     let facts = Facts { log_dir: paths.log_dir(), config_path: paths.config_file() };
+    forget_outputs(paths);
     let daemon = Daemon::new(assembler, facts, Archive::at(paths.sessions_file()), shutdown);
     tracing::info!(build = cohab_protocol::BUILD, pid = std::process::id(), "daemon started");
     let served = serve(&daemon, &mut address, listener).await;

@@ -97,6 +97,8 @@ fn load_settings(paths: &Paths, variables: &Variables, home: &Path) -> Result<Tu
         approval: settings.approval.mode,
         limits: TurnLimits { model_calls: settings.limits.steps_per_turn },
         tools,
+        output_max_bytes: settings.limits.tool_output_max_bytes,
+        context: settings.context,
         kept: settings.sessions.limits(),
         guards: Guards { budget: settings.budget.limits(), rules, stalled_steps: settings.limits.stalled_steps },
         is_cache_on: settings.cache.enabled,

@@ -5,9 +5,9 @@ use unicode_width::UnicodeWidthChar;
 use vte::{Params, Parser, Perform};
 
 /// Bytes kept from the beginning of an agent's command.
-pub const CAPTURE_HEAD_BYTES: usize = 64 * 1024;
+pub const CAPTURE_HEAD_BYTES: usize = 256 * 1024;
 /// Bytes kept from its end.
-pub const CAPTURE_TAIL_BYTES: usize = 64 * 1024;
+pub const CAPTURE_TAIL_BYTES: usize = 256 * 1024;
 
 /// A tail that starts in the middle of a line loses that line's rest, if it is not longer than this.
 const PARTIAL_LINE_MAX_BYTES: usize = 4096;

@@ -47,7 +47,7 @@ async fn a_background_job_does_not_hold_the_result() {
 async fn a_flood_is_counted_and_cut() {
     let outcome = run("head -c 3000000 /dev/zero | tr '\\0' 'x'").await;
     assert_eq!(outcome.total_bytes, 3_000_000);
-    assert!(outcome.truncated_bytes > 2_000_000 && outcome.output.len() < 200_000);
+    assert!(outcome.truncated_bytes > 1_500_000 && outcome.output.len() < 600_000);
 }
 
 #[tokio::test]

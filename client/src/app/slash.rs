@@ -23,6 +23,8 @@ use crate::{
 
 /// The daemon answers such a request, started and connected if need be, within this time.
 const REQUEST_LIMIT: Duration = Duration::from_secs(10);
+/// A model may have to sum the conversation up.
+const COMPACT_LIMIT: Duration = Duration::from_secs(100);
 
 /// A command that is on.
 #[derive(Debug)]
@@ -109,7 +111,7 @@ impl App {
             Kind::Help => self.above.extend(say::help(&prefix, width, look)),
             Kind::New => return held(SessionAction::Clear),
             Kind::Retry => return held(SessionAction::Rewind),
-            Kind::Compact => return held(SessionAction::Compact),
+            Kind::Compact => return Stage::Held(Wish::Action(SessionAction::Compact), now + COMPACT_LIMIT),
             Kind::Context => return held(SessionAction::Context),
             Kind::Cost => return held(SessionAction::Usage),
             Kind::Model if words.is_empty() => return Stage::Held(Wish::Introduction, now + REQUEST_LIMIT),

@@ -17,6 +17,7 @@ pub struct TurnState {
     progress: Progress,
     usage: TokenUsage,
     is_cost_partial: bool,
+    rewrites: u32,
     model_calls: u32,
     steps: u32,
     is_final: bool,
@@ -202,7 +203,20 @@ impl TurnState {
     pub fn rewrite(&mut self, messages: Vec<Message>) {
         if self.progress == Progress::Model {
             self.messages = messages;
+            self.rewrites += 1;
         }
+    }
+
+    /// How often the conversation was put in place of another: what is known of its earlier messages is then no longer so.
+    #[must_use]
+    pub fn rewrites(&self) -> u32 {
+        self.rewrites
+    }
+
+    /// Adds what was taken beside the model's answers.
+    pub fn spend(&mut self, usage: TokenUsage) {
+        self.usage.add(usage);
+        self.is_cost_partial |= usage.cost_microusd.is_none();
     }
 
     /// The answer is known without the model.
@@ -252,11 +266,6 @@ impl TurnState {
                 Ok(())
             }
         }
-    }
-
-    fn spend(&mut self, usage: TokenUsage) {
-        self.usage.add(usage);
-        self.is_cost_partial |= usage.cost_microusd.is_none();
     }
 
     fn answered(&mut self, mut message: AssistantMessage, class: StopClass) {

@@ -2,14 +2,14 @@
 
 use std::{
     hash::{DefaultHasher, Hash as _, Hasher as _},
-    sync::{Arc, Mutex},
+    sync::{Arc, Mutex, atomic::AtomicU32},
 };
 
 use cohab_protocol::ApprovalMode;
 use cohab_shell_relay::shell::Shell;
 use jiff::Zoned;
 
-use super::{Assembly, TurnSettings};
+use super::{Assembly, Resolved};
 use crate::{
     agent::{
         Middleware,
@@ -20,12 +20,14 @@ use crate::{
         accounting::{Accounting, Answered},
         budget::Budget,
         checkpoint::Checkpoint,
+        compaction::{Compaction, Spent},
         escalation::Escalation,
         last_answer::LastAnswer,
         meanwhile::Meanwhile,
         pause::Pause,
         response_cache::GivenAgain,
         self_correction::SelfCorrection,
+        spooling::Spooling,
         step_rules::StepRules,
         turn_clock::TurnClock,
         window::{Room, Window},
@@ -37,18 +39,28 @@ use crate::{
     },
     safety::{doubt::Doubt, gate::Gate, inbound::Inbound},
     server::TurnParts,
+    store::spool::Spool,
 };
+
+/// One result may have this part of a request.
+const RESULT_SHARE: u64 = 4;
+/// Bytes of an estimated token of what programs write, rather too few.
+const BYTES_PER_TOKEN: u64 = 3;
+/// A result may have so many bytes however small the context is.
+const LEAST_RESULT_BYTES: usize = 4 * 1024;
 
 /// What the behaviour of one turn is made of.
 pub(super) struct Around<'a> {
     pub assembly: &'a Assembly,
     pub parts: &'a TurnParts,
-    pub settings: &'a TurnSettings,
+    pub resolved: &'a Resolved,
     pub provider: &'a Arc<dyn ModelProvider>,
     pub ladder: Option<Arc<Ladder>>,
     pub approver: Arc<dyn Approver>,
     pub clock: Arc<TurnClock>,
     pub shell: Shell,
+    /// Estimate of the system prompt and of all tools.
+    pub beside_tokens: u64,
 }
 
 impl Around<'_> {
@@ -63,22 +75,31 @@ impl Around<'_> {
             list.push(Arc::new(accounting));
             list.push(Arc::new(self.budget()));
         }
-        list.extend(self.given_again().map(|again| Arc::new(again) as Arc<dyn Middleware>));
+        list.extend(self.given_again().map(|again| Arc::new(again) as _));
         let room = self.room();
-        let store = Arc::clone(&self.assembly.parts.store);
-        list.push(Arc::new(Window::new(store, Box::new(move || room().0))));
+        let window = Arc::new(Window::new(Arc::clone(&self.assembly.parts.store), Box::new(move || room().0)));
+        list.push(Arc::clone(&window) as _);
+        if !is_offline {
+            list.push(Arc::new(self.compaction(Arc::clone(&window)).await));
+        }
         if let Some(ladder) = &self.ladder {
             list.push(Arc::new(Escalation::new(Arc::clone(ladder), Arc::clone(&self.parts.sink))));
         }
         list.push(Arc::new(Proposals(Arc::clone(recorder))));
         list.push(Arc::new(Checkpoint::new(Arc::clone(session.conversation()))));
         list.push(Arc::new(self.step_rules()));
+        let spool = Spool::at(&self.assembly.paths.state_dir);
+        let kept = self.resolved.settings.kept.map(|_| (spool.clone(), session.key().to_string()));
+        list.push(Arc::new(Spooling { spool: kept, max_bytes: self.result_max_bytes(&window) }));
         list.push(Arc::new(Inbound));
         // The offline assistant reads results by their form.
         if !is_offline {
             let session = Arc::clone(session);
             list.push(Arc::new(Meanwhile::new(Box::new(move || session.take_untold()))));
-            list.push(Arc::new(SelfCorrection::new(self.settings.guards.stalled_steps, Arc::clone(&self.approver))));
+            list.push(Arc::new(SelfCorrection::new(
+                self.resolved.settings.guards.stalled_steps,
+                Arc::clone(&self.approver),
+            )));
             list.push(Arc::new(LastAnswer::default()));
         }
         let is_asked = {
@@ -87,12 +108,41 @@ impl Around<'_> {
         };
         let calls = Calls::new(Arc::clone(recorder), Box::new(is_asked));
         let doubt = Doubt::new(&self.parts.doubts, Arc::clone(&self.approver));
-        list.push(Arc::new(self.gate()));
+        let outputs = spool.folder(&session.key().to_string());
+        list.push(Arc::new(self.gate().with_own_folder(outputs)));
         list.push(pause);
         list.push(Arc::new(doubt));
         list.push(Arc::new(calls));
         list.push(Arc::new(Intents(Arc::clone(recorder))));
         list
+    }
+
+    /// Longest result of a tool, in bytes: in a small context less than the settings allow. The offline assistant has none.
+    fn result_max_bytes(&self, window: &Window) -> usize {
+        let most = self.resolved.settings.output_max_bytes;
+        if self.provider.info().is_offline {
+            return most;
+        }
+        let share = window.request_tokens() / RESULT_SHARE * BYTES_PER_TOKEN;
+        most.min(usize::try_from(share).unwrap_or(most).max(LEAST_RESULT_BYTES))
+    }
+
+    /// What shortens the conversation.
+    async fn compaction(&self, window: Arc<Window>) -> Compaction {
+        let Around { assembly, parts, resolved, provider, .. } = self;
+        let summing = assembly.summing(resolved, provider, &parts.session, parts.turn_id.to_string()).await;
+        let spent = Spent::default();
+        let settings = resolved.settings.context;
+        Compaction {
+            compactor: summing.compactor(settings.strategy, &spent),
+            window,
+            settings,
+            beside_tokens: self.beside_tokens,
+            spent,
+            sink: Arc::clone(&parts.sink),
+            recorder: Arc::clone(&parts.recorder),
+            last_call: AtomicU32::default(),
+        }
     }
 
     /// What counts the tokens of the turn; nothing is counted where no model answers.
@@ -115,7 +165,8 @@ impl Around<'_> {
 
     /// How much who answers at the moment takes, and what it costs.
     fn room(&self) -> impl Fn() -> (Room, Option<Prices>) + Send + Sync + 'static {
-        let (provider, ladder, settings) = (Arc::clone(self.provider), self.ladder.clone(), self.settings.clone());
+        let (provider, ladder, settings) =
+            (Arc::clone(self.provider), self.ladder.clone(), self.resolved.settings.clone());
         move || {
             let other = ladder.as_ref().and_then(|ladder| settings.jobs.profiles.get(&ladder.profile()));
             let own = other.or(Some(&settings.model));
@@ -134,7 +185,7 @@ impl Around<'_> {
         let (session, turn_id) = (Arc::clone(&self.parts.session), self.parts.turn_id);
         let tell = move |gauge| session.tell_budget(turn_id, gauge);
         Budget {
-            limits: self.settings.guards.budget,
+            limits: self.resolved.settings.guards.budget,
             store: Arc::clone(&self.assembly.parts.store),
             clock: Arc::clone(&self.clock),
             today: || Zoned::now().date(),
@@ -143,16 +194,16 @@ impl Around<'_> {
     }
 
     fn step_rules(&self) -> StepRules {
-        let (rules, model) = (Arc::clone(&self.settings.guards.rules), self.provider.info().model);
+        let (rules, model) = (Arc::clone(&self.resolved.settings.guards.rules), self.provider.info().model);
         StepRules::new(rules, model, Arc::clone(&self.approver))
     }
 
     /// What gives answers again; nothing does where no model answers.
     fn given_again(&self) -> Option<GivenAgain> {
-        let Around { assembly, parts, provider, settings, .. } = self;
+        let Around { assembly, parts, provider, resolved, .. } = self;
         let mut history = DefaultHasher::new();
         parts.session.history().hash(&mut history);
-        (settings.is_cache_on && !provider.info().is_offline).then(|| GivenAgain {
+        (resolved.settings.is_cache_on && !provider.info().is_offline).then(|| GivenAgain {
             cache: Arc::clone(&assembly.answers),
             provider: Arc::clone(provider),
             sink: Arc::clone(&parts.sink),
@@ -165,7 +216,7 @@ impl Around<'_> {
     }
 
     fn gate(self) -> Gate {
-        let (rules, model) = (Arc::clone(&self.settings.guards.rules), self.provider.info().model);
+        let (rules, model) = (Arc::clone(&self.resolved.settings.guards.rules), self.provider.info().model);
         let must_ask = move |tool: &str| rules.must_ask(tool, &model);
         let session = Arc::clone(&self.parts.session);
         let consents = session.consents().clone();

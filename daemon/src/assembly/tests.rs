@@ -63,6 +63,8 @@ fn assembly(folder: &Path) -> (Assembly, Arc<Counting>, PathBuf) {
         load_settings: Box::new(|paths, _| {
             let name = fs::read_to_string(paths.config_file()).ok();
             Ok(TurnSettings {
+                output_max_bytes: 65_536,
+                context: ContextSettings::default(),
                 model: ModelSettings { name, ..ModelSettings::default() },
                 models: Arc::default(),
                 approval: ApprovalMode::Ask,

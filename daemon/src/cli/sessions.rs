@@ -15,7 +15,10 @@ use jiff::{Timestamp, Zoned};
 use serde_json::json;
 
 use super::{Failure, export, record};
-use crate::store::sessions::{SessionRow, StateStore, TITLE_MAX_CHARS};
+use crate::store::{
+    sessions::{SessionRow, StateStore, TITLE_MAX_CHARS},
+    spool::Spool,
+};
 
 /// `cohab sessions`.
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
@@ -184,7 +187,7 @@ fn remove(args: &RmArgs, paths: &Paths, input: &mut dyn BufRead, output: &mut dy
     let removed = if let Some(days) = args.older_than {
         let ms = i64::from(days) * 24 * 3_600_000;
         let before = Timestamp::from_millisecond(Timestamp::now().as_millisecond() - ms).unwrap_or(Timestamp::MIN);
-        store.remove_older(before).map_err(unreadable)?
+        store.remove_older(before).map_err(&unreadable)?
     } else {
         let keys: Vec<String> = if args.all {
             let sessions = store.sessions(&[], usize::MAX).map_err(&unreadable)?;
@@ -197,8 +200,9 @@ fn remove(args: &RmArgs, paths: &Paths, input: &mut dyn BufRead, output: &mut dy
             let found = args.ids.iter().map(|id| record::find(paths, &store, id).map(|session| session.key));
             found.collect::<Result<_, _>>()?
         };
-        store.remove(&keys).map_err(unreadable)?
+        store.remove(&keys).map_err(&unreadable)?
     };
+    Spool::at(&paths.state_dir).sweep(&store).map_err(unreadable)?;
     let sessions = if removed == 1 { "session" } else { "sessions" };
     Ok(writeln!(output, "Removed {removed} {sessions}.")?)
 }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use toml_edit::{Array, Value};
 
 use super::profile;
-use crate::provider::choice;
+use crate::{compaction::Strategy, provider::choice};
 
 /// How much a wrong name must resemble a right one to be offered, 0 to 1.
 const RESEMBLANCE: f32 = 0.6;
@@ -176,6 +176,30 @@ pub static KEYS: &[Key] = &[
         Kind::Whole(4_096, 1_048_576),
         Some("65536"),
         "Longest result of one tool call that the model gets; the middle of a longer one is left out",
+    ),
+    key(
+        "context.strategy",
+        Kind::Word(Strategy::WORDS),
+        Some("summarize"),
+        "How a conversation is shortened that outgrows its model: a model sums up what goes, or only the middle or the oldest go",
+    ),
+    key(
+        "context.compact_at_percent",
+        Kind::Whole(20, 95),
+        Some("75"),
+        "Conversations are shortened when so much of the model's context is full, in percent",
+    ),
+    key(
+        "context.compact_over_messages",
+        Kind::Whole(10, 100_000),
+        Some("50"),
+        "Conversations are shortened when they have more messages than these",
+    ),
+    key(
+        "context.keep_messages",
+        Kind::Whole(5, 100_000),
+        Some("20"),
+        "Newest messages that stay when a conversation has too many",
     ),
     key(
         "log.level",

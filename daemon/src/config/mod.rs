@@ -22,6 +22,7 @@ pub use self::{
     step_rules::StepRule,
 };
 use crate::{
+    compaction::Strategy,
     context::model_table::ModelTable,
     jobs::{RoleSettings, TierSettings},
     middleware::{budget, step_rules::Rules},
@@ -53,6 +54,8 @@ pub struct Settings {
     pub budget: BudgetSettings,
     /// `[[step_rules]]`.
     pub step_rules: Vec<StepRule>,
+    /// `[context]`.
+    pub context: ContextSettings,
     /// `[sessions]`.
     pub sessions: SessionSettings,
     /// `[log]`.
@@ -137,6 +140,27 @@ impl BudgetSettings {
             cost_per_day_microusd: self.cost_per_day_cents.saturating_mul(10_000),
             time_per_turn: Duration::from_secs(self.seconds_per_turn),
         }
+    }
+}
+
+/// `[context]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ContextSettings {
+    /// How a conversation is shortened that outgrows its model.
+    #[serde(deserialize_with = "from_text")]
+    pub strategy: Strategy,
+    /// It is when so much of the model's context is full, in percent.
+    pub compact_at_percent: u64,
+    /// Or when it has more messages than these.
+    pub compact_over_messages: usize,
+    /// So many messages stay then, the newest.
+    pub keep_messages: usize,
+}
+
+impl Default for ContextSettings {
+    fn default() -> Self {
+        Self { strategy: Strategy::default(), compact_at_percent: 75, compact_over_messages: 50, keep_messages: 20 }
     }
 }
 

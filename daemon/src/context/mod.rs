@@ -1,7 +1,8 @@
 //! What the model gets to see.
 
-pub mod compact;
+pub mod analysis;
 pub mod fit;
+pub mod gap;
 pub mod git_state;
 pub mod identity_files;
 pub mod learned;

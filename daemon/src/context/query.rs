@@ -1,6 +1,9 @@
 //! The text of a question with what the user did and where. The offline provider reads this form back, so it is fixed:
 //!
 //! ```text
+//! <earlier-conversation>
+//! what became of messages that were left out, if any were
+//! </earlier-conversation>
 //! <environment>
 //! cwd: /home/ann/project
 //! shell: bash
@@ -56,6 +59,11 @@ const QUESTION: &str = "question";
 
 static TAGS: LazyLock<Regex> = LazyLock::new(|| tags_pattern(""));
 static ESCAPED_TAGS: LazyLock<Regex> = LazyLock::new(|| tags_pattern(r"\\"));
+
+/// Tag of what stands for messages that were left out.
+pub const EARLIER: &str = "earlier-conversation";
+/// Tags of the project's words: told once, they hold until others are told.
+pub const PROJECT_TAGS: [&str; 3] = ["project-notes", "project-identity", "project-skills"];
 
 #[expect(clippy::expect_used, reason = "constant patterns")]
 fn tags_pattern(escape: &str) -> Regex {
@@ -151,11 +159,8 @@ impl Query<'_> {
     /// Leaves out what the conversation tells already: the project's words, if the last ones of their kind in it are these. So
     /// providers' caches hold.
     pub fn forget_told(&mut self, conversation: &[Message]) {
-        for (tag, text) in [
-            ("project-notes", &mut self.project_notes),
-            ("project-identity", &mut self.project_identity),
-            ("project-skills", &mut self.project_skills),
-        ] {
+        let words = [&mut self.project_notes, &mut self.project_identity, &mut self.project_skills];
+        for (tag, text) in PROJECT_TAGS.into_iter().zip(words) {
             let Some(content) = *text else { continue };
             let (mut block_text, open) = (String::new(), format!("<{tag}>\n"));
             block(&mut block_text, tag, content);
@@ -193,6 +198,29 @@ pub fn parts(text: &str) -> Vec<(&'static str, &str)> {
     }
     parts.push((QUESTION, rest));
     parts
+}
+
+/// What stands in the block `tag` of a user message, as it stands there.
+#[must_use]
+pub fn inside<'a>(text: &'a str, tag: &str) -> Option<&'a str> {
+    let (_, part) = parts(text).into_iter().find(|(other, _)| *other == tag)?;
+    part.strip_prefix(&format!("<{tag}>\n"))?.strip_suffix(&format!("\n</{tag}>\n"))
+}
+
+/// A user message with `content`, cleaned, in its block `tag`, in place of what stood there; without that block if it is empty.
+#[must_use]
+pub fn with_block(text: &str, tag: &'static str, content: &str) -> String {
+    let known = parts(text);
+    let known = |wanted: &str| known.iter().find(|(tag, _)| *tag == wanted).map_or("", |(_, part)| part);
+    let mut changed = String::new();
+    for (one, _) in sections::tags() {
+        if one == tag {
+            block(&mut changed, tag, content);
+        } else {
+            changed.push_str(known(one));
+        }
+    }
+    changed + known(QUESTION)
 }
 
 /// The user's own words in a user message.

@@ -13,6 +13,7 @@ use crate::{
         port::{ModelRequest, Overflow, TokenUsage},
     },
     context::{
+        analysis::Capacity,
         fit::{fit_request, request_tokens},
         window_size::{ContextWindow, WindowSources, request_budget},
     },
@@ -59,12 +60,24 @@ impl Window {
         sources.decide(self.store.learned(&model).window_tokens)
     }
 
-    fn fit(&self, request: &mut ModelRequest) -> u64 {
+    /// What the model takes, as far as it is known.
+    #[must_use]
+    pub fn capacity(&self) -> Capacity {
+        let Room { model, max_output_tokens, .. } = (self.room)();
+        Capacity { window: self.in_use(), max_output_tokens, factor: self.store.learned(&model).factor }
+    }
+
+    /// The estimate that a request may have.
+    #[must_use]
+    pub fn request_tokens(&self) -> u64 {
         let Room { model, sources, max_output_tokens } = (self.room)();
         let learned = self.store.learned(&model);
-        let budget = request_budget(sources.decide(learned.window_tokens).tokens, max_output_tokens);
+        learned.estimate_for(request_budget(sources.decide(learned.window_tokens).tokens, max_output_tokens))
+    }
+
+    fn fit(&self, request: &mut ModelRequest) -> u64 {
         let most = self.most.load(Ordering::Relaxed);
-        let estimate = fit_request(request, learned.estimate_for(budget).min(most));
+        let estimate = fit_request(request, self.request_tokens().min(most));
         self.estimate.store(estimate, Ordering::Relaxed);
         estimate
     }

@@ -83,6 +83,8 @@ struct State {
     last_saved: Option<Message>,
     /// Fires when the beginning is on disk.
     begun: Option<oneshot::Receiver<bool>>,
+    /// How often the conversation was another one before they were.
+    rewrites: u32,
 }
 
 impl State {
@@ -176,12 +178,13 @@ impl TurnRecorder {
         }
     }
 
-    /// The conversation after a step; its calls may wait for their results.
-    fn step_done(&self, messages: &[Message]) {
+    /// The conversation after a step; its calls may wait for their results. `rewrites` counts how often it became another one.
+    fn step_done(&self, messages: &[Message], rewrites: u32) {
         let (saved, is_same) = {
-            let state = self.state();
+            let mut state = self.state();
+            let is_same = std::mem::replace(&mut state.rewrites, rewrites) == rewrites;
             let last = state.saved.checked_sub(1).and_then(|last| messages.get(last));
-            (state.saved, last == state.last_saved.as_ref())
+            (state.saved, is_same && last == state.last_saved.as_ref())
         };
         if messages.len() < saved {
             self.steps.compacted(saved, messages.len());
@@ -189,6 +192,12 @@ impl TurnRecorder {
         // What was kept has changed: the store finds out where.
         let from = if is_same { saved } else { 0 };
         self.save(from, messages.get(from..).unwrap_or_default());
+    }
+
+    /// The conversation became shorter. What happened stays on record.
+    pub fn compacted(&self, summary: Option<&str>, dropped: usize) {
+        let (text, messages) = (clean(summary.unwrap_or_default()), u64::try_from(dropped).unwrap_or(u64::MAX));
+        self.keep(Event::Summary { text, messages });
     }
 
     fn save(&self, from: usize, messages: &[Message]) {

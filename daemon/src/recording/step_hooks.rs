@@ -30,12 +30,12 @@ impl Middleware for Steps {
     }
 
     async fn after_step(&self, state: &TurnState) {
-        self.0.step_done(state.messages());
+        self.0.step_done(state.messages(), state.rewrites());
         self.0.steps.step_done(state);
     }
 
     async fn after_turn(&self, state: &TurnState, result: &TurnResult) {
-        self.0.step_done(state.messages());
+        self.0.step_done(state.messages(), state.rewrites());
         self.0.steps.turn_done(state, result).await;
     }
 }

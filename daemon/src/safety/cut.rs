@@ -31,9 +31,45 @@ pub fn cut_middle(text: &str, max_bytes: usize) -> String {
     format!("{head}\n[{omitted_bytes} bytes left out]\n{tail}")
 }
 
+/// `text`, or its head and tail at ends of lines where there are some, with a note between them. The result is at most
+/// `max_bytes` and that note.
+#[must_use]
+pub fn cut_lines(text: &str, max_bytes: usize) -> String {
+    if text.len() <= max_bytes {
+        return text.to_owned();
+    }
+    let (mut start, mut end) = (head(text, max_bytes / 2), tail(text, max_bytes / 2));
+    start = start.rfind('\n').map_or(start, |newline| &start[..=newline]);
+    end = end.split_once('\n').map_or(end, |(_, lines)| if lines.is_empty() { end } else { lines });
+    let gap = if start.ends_with('\n') { "" } else { "\n" };
+    format!("{start}{gap}[{} bytes left out]\n{end}", text.len() - start.len() - end.len())
+}
+
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    #[test]
+    fn a_cut_text_keeps_whole_lines_of_head_and_tail() {
+        assert_eq!(cut_lines("aa\nbb\ncc\ndd\n", 8), "aa\n[6 bytes left out]\ndd\n");
+        assert_eq!(cut_lines("short", 8), "short");
+    }
+
+    proptest! {
+        #[test]
+        fn a_cut_text_is_bounded_and_counts_what_it_leaves_out(text in "[a-zäö\n]{0,300}", max in 0_usize..200) {
+            let cut = cut_lines(&text, max);
+            prop_assert!(cut.len() <= max + 40);
+            if let Some((_, rest)) = cut.split_once('[') {
+                let left_out: usize = rest.split_once(' ').unwrap().0.parse().unwrap();
+                let note = format!("[{left_out} bytes left out]\n").len();
+                let kept = cut.len() - note;
+                prop_assert!(kept + left_out == text.len() || kept + left_out == text.len() + 1);
+            }
+        }
+    }
 
     #[test]
     fn a_short_text_is_left_alone() {

@@ -6,8 +6,8 @@ use cohab_shell_relay::sanitize::sanitize;
 use super::cut_middle;
 use crate::agent::{Middleware, port::ToolResult};
 
-/// Largest result of one tool call; a longer one keeps its head and its tail.
-pub const MAX_RESULT_BYTES: usize = 160 * 1024;
+/// Largest result of one tool call that is looked at; a longer one keeps its head and its tail. What the model gets is less.
+const MAX_RESULT_BYTES: usize = 4 * 1024 * 1024;
 
 /// Sanitises and bounds results.
 pub struct Inbound;

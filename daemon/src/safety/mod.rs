@@ -6,4 +6,4 @@ pub mod gate;
 pub mod inbound;
 pub mod known_servers;
 
-pub use cut::{cut_middle, head, tail};
+pub use cut::{cut_lines, cut_middle, head, tail};

@@ -246,11 +246,33 @@ impl Connection {
             SessionAction::Status => SessionAnswer::Status(self.daemon.status()),
             action => {
                 let session = self.session().ok_or_else(|| fail(WireErrorKind::Protocol, NOT_ATTACHED, None))?;
+                if action == SessionAction::Compact {
+                    self.answer_later(session, request_id, action);
+                    return Ok(());
+                }
                 requests::answer(&self.daemon, &session, request_id, action).await?
             }
         };
         self.answer(DaemonMessage::SessionReply(SessionReply { request_id, answer })).await;
         Ok(())
+    }
+
+    /// Answers when it is done: a model may be asked for it, and the client has other things to say meanwhile.
+    fn answer_later(&self, session: Arc<Session>, request_id: RequestId, action: SessionAction) {
+        let (daemon, answers) = (Arc::clone(&self.daemon), self.answers.clone());
+        self.daemon.tasks.spawn(async move {
+            let answer = tokio::select! {
+                biased;
+                () = daemon.shutdown.cancelled() => return,
+                answer = requests::answer(&daemon, &session, request_id, action) => answer,
+            };
+            let message = match answer {
+                Ok(answer) => DaemonMessage::SessionReply(SessionReply { request_id, answer }),
+                Err(error) => DaemonMessage::Error(error),
+            };
+            // A client that is gone needs no answer.
+            let _ = answers.send(message).await;
+        });
     }
 
     async fn attach(&mut self, request_id: RequestId, mut attach: Attach) -> Result<(), WireError> {

@@ -36,8 +36,9 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use crate::{
     agent::{
         Agent, TurnError,
-        port::{EventSink, ModelInfo},
+        port::{EventSink, Message, ModelInfo, TokenUsage},
     },
+    compaction::Shortened,
     context::{report::Fixed, surroundings::Surroundings},
     recording::TurnRecorder,
     store::sessions::{Archive, steps::Step},
@@ -74,6 +75,12 @@ pub trait Assembler: Send + Sync {
     /// # Errors
     /// `TurnError::Settings` when the settings are wrong.
     async fn outlook(&self, variables: &Variables, surroundings: &Surroundings) -> Result<Fixed, TurnError>;
+
+    /// The conversation of this session, shorter: at most half of what it was, or what is short enough. With what that took.
+    ///
+    /// # Errors
+    /// `TurnError::Settings` when the settings are wrong.
+    async fn shorten(&self, session: &Session, messages: &[Message]) -> Result<(Shortened, TokenUsage), TurnError>;
 
     /// What lies around this folder; nothing if that is not known soon.
     async fn surroundings(&self, cwd: PathBuf) -> Arc<Surroundings>;

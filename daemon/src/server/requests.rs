@@ -14,10 +14,13 @@ use super::{
     session::Session,
 };
 use crate::{
-    agent::port::Message,
+    agent::{
+        TurnError,
+        port::{Message, TokenUsage},
+    },
+    compaction,
     context::{
-        compact::compact,
-        query::words,
+        query::{EARLIER, inside, with_block, words},
         report::{Row, rows},
     },
 };
@@ -47,10 +50,7 @@ pub async fn answer(
             Ok(SessionAnswer::Done)
         }
         SessionAction::Context => Ok(SessionAnswer::Context(context(daemon, session, id).await?)),
-        SessionAction::Compact => idle(session.between_turns(|messages| {
-            let (before_tokens, after_tokens) = compact(messages);
-            SessionAnswer::Compacted { before_tokens, after_tokens }
-        })),
+        SessionAction::Compact => compact(daemon, session, id).await,
         SessionAction::Usage => Ok(SessionAnswer::Usage(session.spent())),
         SessionAction::Rewind => {
             resume::give_up(&daemon.archive, session);
@@ -63,6 +63,26 @@ pub async fn answer(
     }
 }
 
+/// Shortens the conversation, unless a question comes meanwhile: a model may have to sum it up.
+async fn compact(daemon: &Daemon, session: &Session, id: RequestId) -> Result<SessionAnswer, WireError> {
+    let before = session.between_turns(|messages| messages.clone()).ok_or_else(|| busy(id))?;
+    let failed = |error: TurnError| request_error(id, convert::error_kind(&error), error.to_string(), error.hint());
+    let (shortened, usage) = daemon.assembler.shorten(session, &before).await.map_err(failed)?;
+    if usage != TokenUsage::default() {
+        session.spend(&convert::usage(usage, usage.cost_microusd.is_none()));
+    }
+    let (before_tokens, after_tokens) = (compaction::tokens(&before), compaction::tokens(&shortened.messages));
+    let is_taken = session.between_turns(|messages| {
+        let is_same = *messages == before;
+        if is_same {
+            *messages = shortened.messages;
+        }
+        is_same
+    });
+    let answer = SessionAnswer::Compacted { before_tokens, after_tokens };
+    is_taken.filter(|is_taken| *is_taken).map(|_| answer).ok_or_else(|| busy(id))
+}
+
 fn busy(id: RequestId) -> WireError {
     let hint = Some("cancel it with Ctrl-C, or wait".into());
     request_error(id, WireErrorKind::Busy, "a question is being answered".into(), hint)
@@ -70,12 +90,18 @@ fn busy(id: RequestId) -> WireError {
 
 /// Forgets the last turn; its question. What is kept of it on disk is brought in line by the next turn.
 fn rewind(messages: &mut Vec<Message>) -> Option<String> {
-    let start = messages.iter().rposition(|message| matches!(message, Message::User { .. }))?;
-    let turn: Vec<Message> = messages.drain(start..).collect();
-    turn.first().and_then(|message| match message {
-        Message::User { text } => Some(words(text)),
+    let asked = |message: &Message| match message {
+        Message::User { text } => Some(words(text)).filter(|words| !words.trim().is_empty()),
         _ => None,
-    })
+    };
+    let start = messages.iter().rposition(|message| asked(message).is_some())?;
+    let turn: Vec<Message> = messages.drain(start..).collect();
+    let Some(Message::User { text }) = turn.first() else { return None };
+    // What it tells of messages that were left out is true without it, too.
+    if let Some(earlier) = inside(text, EARLIER) {
+        messages.push(Message::User { text: with_block("", EARLIER, earlier) });
+    }
+    turn.first().and_then(asked)
 }
 
 async fn context(daemon: &Daemon, session: &Session, id: RequestId) -> Result<ContextReport, WireError> {

@@ -10,6 +10,7 @@ pub mod report;
 pub mod row;
 mod salvage;
 pub mod sessions;
+pub mod spool;
 pub mod today;
 mod worker;
 

@@ -46,7 +46,7 @@ impl Bash {
     }
 
     fn report(&self, outcome: &CommandOutcome, cwd_before: &Path, timeout: Duration) -> ToolOutput {
-        let output = render::cut_middle(&outcome.output, self.options.output_max_bytes);
+        let output = &outcome.output;
         let gap = if output.is_empty() || output.ends_with('\n') { "" } else { "\n" };
         let lines = outcome.output.lines().count();
         let amount = match (lines, outcome.truncated_bytes) {
@@ -278,15 +278,15 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_long_output_and_a_large_environment_are_bounded() {
+    async fn a_long_output_goes_on_whole_and_a_large_environment_is_bounded() {
         let mut runner = ScriptedRunner::new(Path::new("/w"));
         let outcome = runner.answer.as_mut().unwrap();
         outcome.output = "0123456789\n".repeat(100_000);
         outcome.env_delta =
             (0..500).map(|n| EnvChange { name: format!("V{n}"), value: Some("v".repeat(9_999)) }).collect();
         let output = run(&runner, &json!({"command": "x"})).await.unwrap();
-        assert!(output.content.len() < 64 * 1024 + 8 * 1024, "{}", output.content.len());
-        assert!(output.content.contains("bytes left out]\n0123456789\n") && output.content.contains("and 480 more"));
+        assert!(output.content.len() < 1_100_000 + 8 * 1024, "{}", output.content.len());
+        assert!(output.content.starts_with(&"0123456789\n".repeat(100_000)) && output.content.contains("and 480 more"));
         assert_eq!(output.summary, "100000 lines");
     }
 

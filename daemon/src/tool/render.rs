@@ -57,21 +57,6 @@ pub(super) fn path(path: &Path) -> String {
     text.into_owned()
 }
 
-/// `text`, or its head and tail at ends of lines where there are some, with a note between them. The result is at most
-/// `max_bytes` and that note.
-pub(super) fn cut_middle(text: &str, max_bytes: usize) -> Cow<'_, str> {
-    if text.len() <= max_bytes {
-        return Cow::Borrowed(text);
-    }
-    let half = max_bytes / 2;
-    let mut head = boundary_before(text, half);
-    head = text[..head].rfind('\n').map_or(head, |end| end + 1);
-    let mut tail = (text.len() - half..text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
-    tail = text[tail..].find('\n').filter(|end| tail + end + 1 < text.len()).map_or(tail, |end| tail + end + 1);
-    let gap = if text[..head].ends_with('\n') { "" } else { "\n" };
-    Cow::Owned(format!("{}{gap}[{} bytes left out]\n{}", &text[..head], tail - head, &text[tail..]))
-}
-
 /// `text`, or as much of its beginning as fits into `max_bytes` with the number of bytes left out.
 pub(super) fn cut_end(text: &str, max_bytes: usize) -> Cow<'_, str> {
     if text.len() <= max_bytes {
@@ -88,8 +73,6 @@ fn boundary_before(text: &str, at: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
 
     #[test]
@@ -117,23 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_text_keeps_whole_lines_of_head_and_tail() {
-        assert_eq!(cut_middle("aa\nbb\ncc\ndd\n", 8), "aa\n[6 bytes left out]\ndd\n");
-        assert_eq!(cut_middle("short", 8), "short");
+    fn what_is_cut_at_its_end_counts_what_is_missing() {
         assert_eq!(cut_end("äöü", 3), "ä… [4 bytes left out]");
-    }
-
-    proptest! {
-        #[test]
-        fn a_cut_text_is_bounded_and_counts_what_it_leaves_out(text in "[a-zäö\n]{0,300}", max in 0_usize..200) {
-            let cut = cut_middle(&text, max);
-            prop_assert!(cut.len() <= max + 40);
-            if let Some((_, rest)) = cut.split_once('[') {
-                let left_out: usize = rest.split_once(' ').unwrap().0.parse().unwrap();
-                let note = format!("[{left_out} bytes left out]\n").len();
-                let kept = cut.len() - note;
-                prop_assert!(kept + left_out == text.len() || kept + left_out == text.len() + 1);
-            }
-        }
     }
 }

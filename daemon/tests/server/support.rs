@@ -74,6 +74,8 @@ impl ModelProvider for Obedient {
                 stream::iter([call, stop]).boxed()
             }
             "flood" => stream::repeat(text(&"x".repeat(1000))).take(3000).chain(stream::iter([stop])).boxed(),
+            // What is to be summed up begins so.
+            "[user]" => stream::iter([text("Goal: look\nDecisions: none\nFiles: none"), stop]).boxed(),
             "hang" => stream::iter([text("half")]).chain(stream::pending()).boxed(),
             "panic" => panic!("as asked"),
             other => panic!("{other} is no verb"),
@@ -197,6 +199,8 @@ pub fn paths(folder: &Path) -> Paths {
 
 pub async fn serve(paths: Paths, shutdown: CancellationToken) -> Ended {
     let settings = TurnSettings {
+        output_max_bytes: 65_536,
+        context: cohabd::config::ContextSettings::default(),
         model: ModelSettings::default(),
         models: Arc::default(),
         approval: ApprovalMode::Ask,

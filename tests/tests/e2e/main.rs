@@ -33,4 +33,5 @@ mod startup;
 mod tools;
 mod undo;
 mod usage;
+mod window;
 mod wires;

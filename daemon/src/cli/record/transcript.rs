@@ -45,6 +45,9 @@ fn part(row: &EventRow, consent: Option<Approval>) -> String {
         }
         Event::Result(result) => outcome(result, consent),
         Event::Error { message } => lines("error: ", message),
+        Event::Summary { messages, .. } => {
+            format!("({messages} messages before this left the conversation to make room)\n")
+        }
         Event::Reasoning { .. } | Event::Approval { .. } | Event::Usage { .. } | Event::Ended { .. } => String::new(),
     }
 }

@@ -21,7 +21,10 @@ mod tools;
 
 pub use tasks::text as tasks_text;
 
-use super::{query::Query, skills::Skill};
+use super::{
+    query::{EARLIER, Query},
+    skills::Skill,
+};
 
 /// A section of what the model is told.
 pub struct Section {
@@ -54,6 +57,8 @@ pub const SECTIONS: &[Section] = &[
     standing("how to answer", answers::text),
     standing("your identity files", own_identity::text),
     standing("your skills", skills::text),
+    // No question tells it: it is put there when messages before it go.
+    asked("earlier conversation", EARLIER, |_| String::new()),
     asked("environment", "environment", environment::text),
     asked("runtime", "runtime", runtime::text),
     asked("shell history", "shell-history", timeline::text),

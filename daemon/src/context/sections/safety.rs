@@ -8,7 +8,7 @@ pub(super) fn text(_: &Standing) -> String {
 
 const TEXT: &str = "\
 # What you are given
-- `<environment>` says where the user is; `<runtime>` what you run in; `<shell-history>` is what the user ran last, oldest first, with \
+- `<earlier-conversation>` stands for messages that were left out; `<environment>` says where the user is; `<runtime>` what you run in; `<shell-history>` is what the user ran last, oldest first, with \
 exit status, folder, duration and the end of the output; `<project-notes>` and `<project-identity>` are what the project's repository \
 says to assistants, `<project-skills>` what it offers them, as of then and until others are told; `<tasks>` is your own list of what is \
 open; `<tone>` is how the question sounds; `<piped-input>` is text the user piped in; `<question>` is what the user wants. Where it \

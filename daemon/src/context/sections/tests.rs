@@ -4,7 +4,7 @@ use super::*;
 use crate::{
     context::{
         git_state::GitState,
-        query::{Environment, PastCommand, Runtime, parts},
+        query::{EARLIER, Environment, PastCommand, Runtime, parts, with_block},
     },
     tasks::{Status, Task},
 };
@@ -85,7 +85,7 @@ fn the_whole_prompt_with_all_there_is() {
 
 #[test]
 fn every_section_of_a_question_is_found_in_its_text_again() {
-    let text = whole("why, damn it?");
+    let text = with_block(&whole("why, damn it?"), EARLIER, "much was said");
     let found: Vec<&str> = parts(&text).into_iter().map(|(tag, _)| tag).collect();
     let expected: Vec<&str> = tags().map(|(tag, _)| tag).chain(["question"]).collect();
     assert_eq!(found, expected);

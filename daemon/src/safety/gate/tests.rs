@@ -331,3 +331,20 @@ async fn several_changes_of_files_are_numbered() {
     let place = |number: usize| format!("change {number} of 3 in this answer");
     assert_eq!(said, [place(1), place(2), place(3), String::new()]);
 }
+
+#[tokio::test]
+async fn what_we_wrote_ourselves_is_read_unasked_and_nothing_beside_it() {
+    fn never(_: &Effect, _: Context<'_>) -> Verdict {
+        Verdict { level: Level::Deny, reasons: vec!["never".into()] }
+    }
+    for (path, may_run) in [("/s/outputs/1/a", true), ("/s/outputs/12/a", false), ("/s/outputs", false)] {
+        let user = user([]);
+        let gate = Gate { policy: never, ..gate(ApprovalMode::Ask, &user, &Consents::default()) };
+        let gate = gate.with_own_folder("/s/outputs/1".into());
+        let mut call = planned("x", "/");
+        call.intent.effect = Effect::Read { path: path.into() };
+        assert_eq!(gate.before_tool(&mut call).await.is_ok(), may_run, "{path}");
+        call.intent.effect = Effect::Write { path: path.into(), diff: String::new() };
+        assert!(gate.before_tool(&mut call).await.is_err(), "{path}");
+    }
+}

@@ -76,6 +76,13 @@ pub enum Event {
         /// Millionths of a US dollar.
         cost_microusd: Option<u64>,
     },
+    /// Messages were left out of the conversation to make room. They are still on record here.
+    Summary {
+        /// What stands in their place, if a model wrote it; may be empty.
+        text: String,
+        /// How many.
+        messages: u64,
+    },
     /// The turn is over.
     Ended {
         /// `answered`, `cancelled`, `step_limit`, `refused`, `length`, `failed`.
@@ -166,6 +173,7 @@ impl Event {
             Self::Result(_) => "result",
             Self::Error { .. } => "error",
             Self::Usage { .. } => "usage",
+            Self::Summary { .. } => "summary",
             Self::Ended { .. } => "ended",
         }
     }

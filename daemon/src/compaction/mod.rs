@@ -1,0 +1,90 @@
+//! Shortens a conversation that outgrows its model: one strategy a file, [`Strategy`] names them. All of them keep what
+//! [`crate::context::gap`] keeps; they differ in what they put in the place of the rest. The system prompt and the tools are no
+//! part of a conversation and never touched.
+
+mod sliding;
+mod summarize;
+mod summary;
+mod truncate;
+
+use async_trait::async_trait;
+
+pub use self::{
+    sliding::Sliding,
+    summarize::{Account, Summarize},
+    truncate::Truncate,
+};
+use crate::{
+    agent::port::Message,
+    context::{fit::message_tokens, gap::Target},
+};
+
+/// Most tokens of what stands for messages that were left out.
+const BLOCK_TOKENS: u64 = 2_000;
+
+/// How a conversation is shortened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Strategy {
+    /// The oldest messages go.
+    Truncate,
+    /// The middle goes: the first question and the newest messages stay.
+    Sliding,
+    /// A model sums up what goes.
+    #[default]
+    Summarize,
+}
+
+impl Strategy {
+    /// All, as the settings name them.
+    pub const WORDS: &'static [&'static str] = &["summarize", "sliding", "truncate"];
+}
+
+impl std::str::FromStr for Strategy {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<Self, String> {
+        match word {
+            "truncate" => Ok(Self::Truncate),
+            "sliding" => Ok(Self::Sliding),
+            "summarize" => Ok(Self::Summarize),
+            other => Err(format!("there is no strategy `{other}`")),
+        }
+    }
+}
+
+/// A conversation after one of them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Shortened {
+    /// The conversation. It may be as it was.
+    pub messages: Vec<Message>,
+    /// Messages that went.
+    pub dropped: usize,
+    /// What stands in their place, if a model wrote it.
+    pub summary: Option<String>,
+    /// Why no model wrote it although one should have, a few words.
+    pub trouble: Option<String>,
+}
+
+/// Shortens conversations.
+#[async_trait]
+pub trait Compactor: Send + Sync {
+    /// Shortens `messages` to `target`, if that can be. Order stays, no call is parted from its result, and what is short enough
+    /// comes back as it is. Never fails.
+    async fn shorten(&self, messages: &[Message], target: Target) -> Shortened;
+}
+
+/// The estimate of a conversation.
+#[must_use]
+pub fn tokens(messages: &[Message]) -> u64 {
+    messages.iter().map(message_tokens).sum()
+}
+
+/// Tokens for what stands in the place of what goes.
+fn block_tokens(target: Target) -> u64 {
+    BLOCK_TOKENS.min(target.tokens / 4)
+}
+
+#[cfg(test)]
+pub(crate) mod testing;
+#[cfg(test)]
+mod tests;

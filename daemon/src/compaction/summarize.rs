@@ -1,0 +1,116 @@
+//! A model sums up what goes.
+
+use std::{sync::Arc, time::Duration};
+
+use async_trait::async_trait;
+use futures::StreamExt;
+use tokio::time::timeout;
+
+use super::{Compactor, Shortened, Sliding, block_tokens, summary};
+use crate::{
+    agent::port::{Message, ModelEvent, ModelProvider, ModelRequest, TokenUsage},
+    context::{
+        fit::{fit, fit_request},
+        gap::{Gap, Target},
+        tokens::estimate_tokens,
+    },
+};
+
+/// A summary takes so long at most; then it goes on without one.
+const SUMMARY_WAIT: Duration = Duration::from_secs(90);
+/// Longest answer that is read, in bytes.
+const MAX_ANSWER_BYTES: usize = 64 * 1024;
+
+/// Takes what a summary took, and completes what is known of its cost.
+pub type Account = Arc<dyn Fn(&mut TokenUsage) + Send + Sync>;
+
+/// Lets a model sum up what goes; what it cannot goes without a summary, as with [`Sliding`].
+pub struct Summarize {
+    provider: Arc<dyn ModelProvider>,
+    request_tokens: u64,
+    account: Account,
+}
+
+impl Summarize {
+    /// `provider` writes the summaries. Its requests may have `request_tokens` by the estimate; `account` takes what they took.
+    #[must_use]
+    pub fn new(provider: Arc<dyn ModelProvider>, request_tokens: u64, account: Account) -> Self {
+        Self { provider, request_tokens, account }
+    }
+
+    async fn summary(&self, gap: &Gap, target: Target) -> Result<String, String> {
+        if self.provider.info().is_offline {
+            return Err("there is no model to sum it up".to_owned());
+        }
+        let text = summary::material(gap.earlier(), &gap.dropped, gap.question());
+        let before = estimate_tokens(&text);
+        let messages = vec![Message::User { text }];
+        let mut request =
+            ModelRequest { system: summary::PROMPT.to_owned(), messages, tools: Vec::new(), allow_tools: false };
+        if fit_request(&mut request, self.request_tokens) > self.request_tokens {
+            return Err("the model is too small to sum it up".to_owned());
+        }
+        let answer = timeout(SUMMARY_WAIT, self.ask(request)).await;
+        let answer = answer.map_err(|_| format!("no summary came within {} s", SUMMARY_WAIT.as_secs()))??;
+        let summary = summary::checked(&answer, block_tokens(target)).ok_or("what came was no summary")?;
+        if estimate_tokens(&summary) < before { Ok(summary) } else { Err("the summary was too long".to_owned()) }
+    }
+
+    /// The whole answer. What it took is accounted for whatever came of it, also if nobody waits any more.
+    async fn ask(&self, request: ModelRequest) -> Result<String, String> {
+        let mut spent = Spent { usage: TokenUsage::default(), account: Arc::clone(&self.account) };
+        let mut events = self.provider.stream(request);
+        let mut answer = String::new();
+        while let Some(event) = events.next().await {
+            match event {
+                ModelEvent::TextDelta(text) => answer.push_str(&text),
+                ModelEvent::Usage(usage) => spent.usage.update(usage),
+                ModelEvent::Retrying { discard_shown: true, .. } => answer.clear(),
+                ModelEvent::Stop { .. } => return Ok(answer),
+                ModelEvent::Failed(error) => return Err(error.message),
+                ModelEvent::Incomplete { reason } => return Err(reason),
+                ModelEvent::ReasoningDelta(_)
+                | ModelEvent::RefusalDelta(_)
+                | ModelEvent::ToolCallDone(_)
+                | ModelEvent::Notice(_)
+                | ModelEvent::Retrying { .. } => {}
+            }
+            if answer.len() > MAX_ANSWER_BYTES {
+                return Err("the summary was too long".to_owned());
+            }
+        }
+        Err("the summary broke off".to_owned())
+    }
+}
+
+/// Accounts for itself at its end.
+struct Spent {
+    usage: TokenUsage,
+    account: Account,
+}
+
+impl Drop for Spent {
+    fn drop(&mut self) {
+        if self.usage != TokenUsage::default() {
+            (self.account)(&mut self.usage);
+        }
+    }
+}
+
+#[async_trait]
+impl Compactor for Summarize {
+    async fn shorten(&self, messages: &[Message], target: Target) -> Shortened {
+        let Some(gap) = Gap::find(messages, target, block_tokens(target), false) else {
+            return Sliding.shorten(messages, target).await;
+        };
+        match self.summary(&gap, target).await {
+            Ok(summary) => {
+                let dropped = gap.dropped.len();
+                let mut messages = gap.close(&summary);
+                fit(&mut messages, target.tokens);
+                Shortened { messages, dropped, summary: Some(summary), trouble: None }
+            }
+            Err(trouble) => Shortened { trouble: Some(trouble), ..Sliding.shorten(messages, target).await },
+        }
+    }
+}

@@ -1,0 +1,178 @@
+use serde_json::Map;
+
+use super::*;
+use crate::{
+    agent::{
+        port::{AssistantMessage, Message, ModelInfo, StopClass, ToolCall, ToolResult},
+        state::Record,
+    },
+    compaction::{Sliding, Strategy, Summarize, testing::Always},
+    context::window_size::WindowSources,
+    middleware::window::Room,
+    recording::{Opening, SessionRecord, hooks::Proposals},
+    store::{
+        Store,
+        row::ModelKey,
+        sessions::{Archive, EventRow, Limits, event::Event},
+    },
+};
+
+const GOOD: &str = "Goal: g\nDecisions: d\nFiles: f";
+
+#[derive(Default)]
+struct Told(Mutex<Vec<String>>);
+
+#[async_trait]
+impl EventSink for Told {
+    async fn emit(&self, event: TurnEvent) {
+        let TurnEvent::Notice(text) = event else { panic!("{event:?}") };
+        self.0.lock().unwrap().push(text);
+    }
+}
+
+struct Free;
+
+impl Middleware for Free {
+    fn after_model(&self, usage: &mut TokenUsage) {
+        usage.cost_microusd = Some(7);
+    }
+}
+
+struct Bench {
+    _folder: tempfile::TempDir,
+    archive: Archive,
+    recorder: Arc<TurnRecorder>,
+    told: Arc<Told>,
+    provider: Arc<Always>,
+    compaction: Compaction,
+    state: TurnState,
+}
+
+impl Bench {
+    /// A turn in a context of so many tokens; without a model to sum up if it is to slide.
+    fn new(window_tokens: u64, strategy: Strategy) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let archive = Archive::at(folder.path().join("sessions.db"));
+        let opening = Opening {
+            session: "shell:1".into(),
+            turn: "t".into(),
+            question: "why".into(),
+            cwd: "/".into(),
+            shell: None,
+            piped_bytes: 0,
+            resumed_from: None,
+        };
+        let recorder = Arc::new(TurnRecorder::new(archive.clone(), Arc::<SessionRecord>::default(), opening));
+        let model = ModelInfo { wire: "w".into(), model: "m".into(), origin: String::new(), is_offline: false };
+        recorder.begin(Some(Limits::of_days(90)), &model);
+        let (told, provider, spent) = (Arc::<Told>::default(), Arc::new(Always::says(GOOD)), Spent::default());
+        let sources = WindowSources { settings: Some(window_tokens), ..WindowSources::default() };
+        let key = ModelKey { host: "h".into(), model: "m".into() };
+        let room = move || Room { model: key.clone(), sources, max_output_tokens: Some(1_000) };
+        let window = Arc::new(Window::new(Arc::new(Store::in_memory()), Box::new(room)));
+        let compactor: Arc<dyn Compactor> = match strategy {
+            Strategy::Sliding => Arc::new(Sliding),
+            _ => Arc::new(Summarize::new(Arc::clone(&provider) as _, 10_000, spent.account(Arc::new(Free)))),
+        };
+        let compaction = Compaction {
+            compactor,
+            window,
+            settings: ContextSettings::default(),
+            beside_tokens: 500,
+            spent,
+            sink: Arc::clone(&told) as _,
+            recorder: Arc::clone(&recorder),
+            last_call: AtomicU32::default(),
+        };
+        let state = TurnState::new(Vec::new(), "<question>\nwhy\n</question>".into());
+        Self { _folder: folder, archive, recorder, told, provider, compaction, state }
+    }
+
+    async fn before_model(&mut self) {
+        let flow = self.compaction.before_step(StepKind::ModelCall { allow_tools: true }, &mut self.state).await;
+        assert!(flow.is_continue());
+    }
+
+    /// A model call, and a tool that gives so many words.
+    async fn step(&mut self, words: usize) {
+        self.before_model().await;
+        self.state.model_call_begins(true);
+        let id = self.state.model_calls().to_string();
+        let call = ToolCall { id: id.clone(), name: "bash".into(), args: Ok(Map::new()) };
+        let message = AssistantMessage { tool_calls: vec![call], ..AssistantMessage::default() };
+        let usage = TokenUsage { cost_microusd: Some(1), ..TokenUsage::default() };
+        self.state.apply(Record::Answer { message, class: StopClass::Tool, usage }).unwrap();
+        let content = format!("result {id} {}", "word ".repeat(words));
+        let result = ToolResult { call_id: id, tool: "bash".into(), content, is_error: false };
+        self.state.apply(Record::Tools { results: vec![result], complaint: None }).unwrap();
+        Proposals(Arc::clone(&self.recorder)).after_step(&self.state).await;
+    }
+
+    fn told(&self) -> Vec<String> {
+        self.told.0.lock().unwrap().clone()
+    }
+
+    fn events(&self) -> Vec<Event> {
+        self.archive.events("shell:1").unwrap().into_iter().map(|EventRow { event, .. }| event).collect()
+    }
+}
+
+#[tokio::test]
+async fn a_turn_that_fills_three_quarters_of_the_context_is_summed_up_told_counted_and_kept() {
+    let mut bench = Bench::new(10_000, Strategy::Summarize);
+    for _ in 0..8 {
+        bench.step(1_000).await;
+    }
+    assert_eq!(
+        bench.told(),
+        ["The conversation grew long: 8 earlier messages were summed up (about 3k tokens, it was 7k)."]
+    );
+    assert_eq!(bench.state.usage().cost_microusd, Some(8 + 7), "eight answers and a summary");
+    assert_eq!(bench.state.usage().input, Some(50));
+    let summary = bench.events().into_iter().find_map(|event| match event {
+        Event::Summary { text, messages } => Some((text, messages)),
+        _ => None,
+    });
+    let (text, messages) = summary.expect("it is on record");
+    assert!(messages == 8 && text.contains("Goal:\ng\n"), "{messages} {text}");
+    assert!(bench.events().iter().any(|event| matches!(event, Event::Question { .. })), "what happened stays");
+    let kept = bench.archive.load("shell:1").unwrap().expect("a session").conversation;
+    assert_eq!(kept, bench.state.messages(), "a later life goes on from the shorter one");
+}
+
+#[tokio::test]
+async fn many_messages_are_too_many_however_short() {
+    let mut bench = Bench::new(1_000_000, Strategy::Sliding);
+    for _ in 0..25 {
+        bench.step(1).await;
+    }
+    assert!(bench.told().is_empty() && bench.state.messages().len() == 51);
+    bench.step(1).await;
+    assert_eq!(bench.told().len(), 1);
+    assert!(bench.told()[0].contains(" earlier messages were left out "), "{:?}", bench.told());
+    assert_eq!(bench.state.messages().len(), 19 + 2);
+}
+
+#[tokio::test]
+async fn before_the_first_call_only_what_would_not_fit_is_shortened() {
+    let turns = |count: usize| -> Vec<Message> {
+        (0..count).map(|turn| Message::User { text: format!("{turn} {}", "word ".repeat(99)) }).collect()
+    };
+    for (count, told) in [(60, 0), (90, 1)] {
+        let mut bench = Bench::new(10_000, Strategy::Summarize);
+        bench.state = TurnState::new(turns(count), "<question>\nwhy\n</question>".into());
+        bench.before_model().await;
+        assert_eq!((bench.told().len(), bench.state.usage().cost_microusd.is_some()), (told, told > 0));
+    }
+}
+
+#[tokio::test]
+async fn what_cannot_become_shorter_is_not_summed_up_again_and_again() {
+    let mut bench = Bench::new(4_000, Strategy::Summarize);
+    bench.state = TurnState::new(Vec::new(), format!("{}<question>\nwhy\n</question>", "word ".repeat(3_000)));
+    for _ in 0..9 {
+        bench.step(1_000).await;
+    }
+    let asked = bench.provider.requests.lock().unwrap().len();
+    assert!(asked <= 3, "{asked}");
+}
