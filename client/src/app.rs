@@ -13,6 +13,7 @@ mod entry;
 mod failure;
 mod line;
 mod link;
+mod pause;
 mod progress;
 mod question;
 mod resume;
@@ -252,6 +253,7 @@ impl App {
             LiveEvent::AnswerReady => self.on_answer_ready(now, effects),
             LiveEvent::AnswerRefused(_) if self.stays_aside() => {}
             LiveEvent::AnswerRefused(_) => self.on_answer_refused(effects),
+            LiveEvent::PauseKeyPressed => self.on_pause_key(effects),
             LiveEvent::KeysWait => {
                 self.attention.has_focus(true);
                 self.aside.keys_wait();

@@ -294,6 +294,10 @@ impl OpenQuestion {
                     self.answering = Answering::Editing(InputText::new(command));
                 }
             }
+            // Nobody is told why: the turn ends.
+            'n' if matches!(self.request.subject, ApprovalSubject::GoOn { .. }) => {
+                return self.decide(ApprovalDecision::Refused { note: String::new() }, now);
+            }
             'n' => self.answering = Answering::Refusing(InputText::new("")),
             _ => {}
         }

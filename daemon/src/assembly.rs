@@ -39,7 +39,12 @@ use crate::{
         tokens::estimate_tokens,
         window_size::WindowSources,
     },
-    middleware::window::Room,
+    middleware::{
+        budget,
+        step_rules::Rules,
+        turn_clock::{TurnClock, UnhurriedApprover},
+        window::Room,
+    },
     provider::{
         choice::{Choice, ChoiceError},
         detect::LocalServer,
@@ -91,6 +96,19 @@ pub struct TurnSettings {
     pub is_cache_on: bool,
     /// Who does what beside `model`.
     pub jobs: Jobs,
+    /// What stops a turn.
+    pub guards: Guards,
+}
+
+/// What stops a turn, by the user's wish.
+#[derive(Clone, Debug, Default)]
+pub struct Guards {
+    /// What may be spent.
+    pub budget: budget::Limits,
+    /// What becomes of single steps.
+    pub rules: Arc<Rules>,
+    /// Steps in a row without anything new before the user is asked; 0 for any number.
+    pub stalled_steps: u32,
 }
 
 /// Decides who may answer.
@@ -328,6 +346,8 @@ impl Assembler for Assembly {
         let resolved = self.resolve(&session.variables()).await?;
         let recorder = Arc::clone(&parts.recorder);
         let approver: Arc<dyn Approver> = Arc::new(SessionApprover::new(Arc::clone(&session), parts.turn_id));
+        let clock = Arc::new(TurnClock::start());
+        let approver = Arc::new(UnhurriedApprover::new(approver, Arc::clone(&clock)));
         let approver = Arc::new(RecordingApprover::new(approver, Arc::clone(&recorder)));
         let Answering { provider, ladder } = self.answering(&resolved, &parts, approver.as_ref()).await?;
         let settings = &resolved.settings;
@@ -356,6 +376,7 @@ impl Assembler for Assembly {
             provider: &provider,
             ladder,
             approver,
+            clock,
             shell,
             beside_tokens: estimate_tokens(&system) + tools_tokens,
         };

@@ -12,8 +12,9 @@ use cohab_shell_relay::isolated::DaemonShell;
 
 use crate::{
     agent::{TurnError, TurnLimits, port::ModelProvider},
-    assembly::{Assembly, Jobs, Parts, ProviderChooser, TurnSettings},
+    assembly::{Assembly, Guards, Jobs, Parts, ProviderChooser, TurnSettings},
     config::{self, ConfigError, Settings, profile},
+    middleware::step_rules::Action,
     provider::{
         choice::{self, Choice, ChoiceError},
         detect,
@@ -77,7 +78,13 @@ fn load_settings(paths: &Paths, variables: &Variables, home: &Path) -> Result<Tu
     let settings = config::load(paths).map_err(wrong)?;
     let models = config::models(paths).map_err(wrong)?;
     let model = settings.model_of(variables.get("COHAB_PROFILE").map(String::as_str));
-    let model = model.map_err(|error| TurnError::Settings { message: error.to_string(), hint: Some(error.hint) })?;
+    let mut model =
+        model.map_err(|error| TurnError::Settings { message: error.to_string(), hint: Some(error.hint) })?;
+    let rules = Arc::new(settings.rules());
+    let name = variables.get("COHAB_MODEL").or(model.name.as_ref()).cloned().unwrap_or_default();
+    if let Some(Action::Retry(times)) = rules.of_model(&name).map(|rule| rule.action) {
+        model.retries = Some(times);
+    }
     let jobs = jobs(&settings);
     let tools = tool::registry(&ToolOptions {
         home: home.to_owned(),
@@ -93,6 +100,7 @@ fn load_settings(paths: &Paths, variables: &Variables, home: &Path) -> Result<Tu
         output_max_bytes: settings.limits.tool_output_max_bytes,
         context: settings.context,
         kept: settings.sessions.limits(),
+        guards: Guards { budget: settings.budget.limits(), rules, stalled_steps: settings.limits.stalled_steps },
         is_cache_on: settings.cache.enabled,
         jobs,
     })

@@ -44,6 +44,13 @@ pub enum ClientMessage {
     },
     /// Goes on with the turn that the end of an earlier daemon interrupted. Answered as `UserQuery`.
     ResumeTurn(ResumeTurn),
+    /// Holds a turn after what it does now, or lets it go on. `TurnPaused` tells when it holds and when it goes on.
+    PauseTurn {
+        /// The turn.
+        turn_id: TurnId,
+        /// Whether it is to hold.
+        is_paused: bool,
+    },
 }
 
 /// The wish to go on with an interrupted turn, as a turn of its own.

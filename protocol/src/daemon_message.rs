@@ -46,6 +46,15 @@ pub enum DaemonMessage {
     TurnProgress(TurnProgress),
     /// Follows `Attached` where the end of an earlier daemon interrupted a turn of the session: `ResumeTurn` goes on with it.
     TurnUnfinished(TurnUnfinished),
+    /// The turn holds, or goes on.
+    TurnPaused {
+        /// The turn.
+        turn_id: TurnId,
+        /// Whether it holds: nothing is asked of the model and no tool starts.
+        is_paused: bool,
+    },
+    /// How much of the user's tightest budget is used; sent after a model call, where there is a budget.
+    BudgetUsed(BudgetUsed),
 }
 
 /// A turn that can go on.
@@ -220,6 +229,11 @@ pub enum ApprovalSubject {
     /// Several commands of one answer, to be decided in one go. Each has its own id, under which consent to it is kept; the request's
     /// own id is that of the question.
     Commands(Vec<ProposedCommand>),
+    /// Go on with the turn, although there is a reason to stop. Refusing ends it.
+    GoOn {
+        /// What would be done next, or what was noticed: one sentence.
+        what: String,
+    },
 }
 
 /// One of several commands that are asked about together.
@@ -244,6 +258,30 @@ pub struct TurnProgress {
     pub turn_id: TurnId,
     /// Summed over its model calls until now.
     pub usage: Usage,
+}
+
+/// How much of a budget is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BudgetUsed {
+    /// The turn that was told.
+    pub turn_id: TurnId,
+    /// Which budget.
+    pub budget: BudgetKind,
+    /// How much of it, in percent; over 100 if more was used.
+    pub percent: u16,
+}
+
+/// What the user has a budget for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum BudgetKind {
+    /// Tokens of one turn.
+    TurnTokens,
+    /// Tokens of a day, over all terminals.
+    DayTokens,
+    /// Money of a day, over all terminals.
+    DayCost,
+    /// Time of one turn.
+    TurnTime,
 }
 
 /// The end of a turn.

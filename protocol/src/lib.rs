@@ -29,7 +29,9 @@
 //!   CommandOutput{call, bytes}*       -->
 //!   CommandWaiting{call}              -->  (for the user: the timer stops)
 //!   CommandExecutionResult{call}      -->
-//!                                     <--  TurnProgress{turn}                  after each model call
+//!   PauseTurn{turn}                   -->
+//!                                     <--  TurnPaused{turn}                    once it holds, and when it goes on
+//!                                     <--  TurnProgress{turn}, BudgetUsed{turn}  after each model call
 //!                                     <--  TurnEnded{turn}                     nothing about the turn follows
 //! ```
 //! One turn at a time per session; a second `UserQuery` is answered with `Error(Busy)`. `CancelTurn` may come at any time.

@@ -221,12 +221,12 @@ impl App {
     /// A question entered while another one is answered. An empty one only brings the assistant back.
     pub(super) fn queue_question(&mut self, question: &str, effects: &mut Vec<Effect>) {
         let question = question.trim();
+        if self.take_pause_command(question, effects) {
+            return;
+        }
         let has_room = self.aside.queue.len() < QUEUE_MAX;
         if !question.is_empty() {
-            // It continues the prompt's row, where the question stood.
-            let label = if has_room { "queued: " } else { "not queued (too many wait): " };
-            self.above.insert(0, self.cut_remark(label, question, true));
-            self.aside.has_answered_line = true;
+            self.answer_line(if has_room { "queued: " } else { "not queued (too many wait): " }, question);
         }
         if has_room && !question.is_empty() {
             self.aside.queue.push_back(question.to_owned());
@@ -234,6 +234,12 @@ impl App {
         }
         self.surface = Surface::Opening;
         effects.push(Effect::DecideLine(LineDecision::Assistant));
+    }
+
+    /// Says something of a line that was entered. It continues the prompt's row, where the line stood.
+    pub(super) fn answer_line(&mut self, label: &str, text: &str) {
+        self.above.insert(0, self.cut_remark(label, text, true));
+        self.aside.has_answered_line = true;
     }
 
     /// The turn is over: the next question is asked on the spot. False if there is none.

@@ -48,6 +48,7 @@ impl App {
                 self.on_turn_ended(&ended, effects);
             }
             DaemonMessage::TurnUnfinished(unfinished) => self.on_unfinished(&unfinished, effects),
+            DaemonMessage::TurnPaused { turn_id, is_paused } => self.on_turn_paused(turn_id, is_paused),
             DaemonMessage::Notice(notice) => self.on_notice(&notice, now),
             DaemonMessage::SessionReply(reply) => self.on_session_reply(reply, now, effects),
             DaemonMessage::Error(error) if self.on_request_error(&error) => {}

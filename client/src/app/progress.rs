@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use cohab_protocol::{ChunkDelta, DaemonMessage, TurnId, Usage};
+use cohab_protocol::{BudgetUsed, ChunkDelta, DaemonMessage, TurnId, Usage};
 
 /// Longest title that is kept, in bytes.
 const TITLE_MAX_BYTES: usize = 1024;
@@ -16,6 +16,7 @@ pub(super) struct Progress {
     elapsed_s: u32,
     step: u32,
     usage: Option<Usage>,
+    budget: Option<BudgetUsed>,
     quiet_since: Instant,
 }
 
@@ -24,7 +25,7 @@ impl Progress {
     pub fn new(question: &str, now: Instant) -> Self {
         let line = question.lines().next().unwrap_or_default();
         let title = line[..crate::markdown::wrap::char_boundary(line, TITLE_MAX_BYTES)].to_owned();
-        Self { title, started_at: now, elapsed_s: 0, step: 0, usage: None, quiet_since: now }
+        Self { title, started_at: now, elapsed_s: 0, step: 0, usage: None, budget: None, quiet_since: now }
     }
 
     /// The beginning of the question, as the user typed it.
@@ -52,6 +53,11 @@ impl Progress {
         self.usage.as_ref()
     }
 
+    /// The tightest budget, if there is one.
+    pub fn budget(&self) -> Option<&BudgetUsed> {
+        self.budget.as_ref()
+    }
+
     /// Since when nothing that is shown has come.
     pub fn quiet_since(&self) -> Instant {
         self.quiet_since
@@ -76,6 +82,7 @@ impl Progress {
             }
             DaemonMessage::StepFinished(finished) if finished.turn_id == id => self.drawn(now),
             DaemonMessage::TurnProgress(progress) if progress.turn_id == id => self.usage = Some(progress.usage),
+            DaemonMessage::BudgetUsed(used) if used.turn_id == id => self.budget = Some(*used),
             _ => {}
         }
     }

@@ -123,6 +123,8 @@ impl App {
             Kind::Copy => self.copy(command, words, effects),
             Kind::Sessions => return self.run_program("sessions", words, effects),
             Kind::Doctor => return self.run_program("doctor", "", effects),
+            // An answer that is coming takes them itself.
+            Kind::Pause => self.say("Nothing is being answered."),
             // Begun elsewhere.
             Kind::Undo | Kind::Resume => {}
         }

@@ -27,6 +27,7 @@ mod entry;
 mod failure;
 mod hostile;
 mod link;
+mod pause;
 mod resume;
 mod screens;
 mod slash;

@@ -10,7 +10,7 @@ use cohab_protocol::{
 };
 use ratatui::text::Line;
 
-use super::{countdown::Countdown, progress::Progress};
+use super::{countdown::Countdown, pause::Pause, progress::Progress};
 use crate::{
     approval::OpenQuestion,
     markdown::{CodeBlocks, Highlighter, MarkdownStream},
@@ -88,6 +88,8 @@ pub(super) struct Turn {
     /// Steps that are not over, by number.
     steps: Vec<(u32, StepActivity)>,
     pub waiting: Waiting,
+    /// Whether the user holds it.
+    pub pause: Pause,
     /// For the status line.
     pub progress: Progress,
     pub question: Option<OpenQuestion>,
@@ -125,6 +127,7 @@ impl Turn {
             next_step: 0,
             steps: Vec::new(),
             waiting: Waiting::Link,
+            pause: Pause::No,
             progress: Progress::new("", now),
             question: None,
             pending_call: None,

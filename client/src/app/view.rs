@@ -6,6 +6,7 @@ use ratatui::text::{Line, Span};
 
 use super::{
     App, Surface,
+    pause::Pause,
     turn::{Turn, Waiting},
 };
 use crate::markdown::{CodeBlocks, wrap::wrap_exactly};
@@ -56,6 +57,7 @@ impl App {
         self.is_dirty = false;
         let above = std::mem::take(&mut self.above);
         let (look, width, rows) = (self.options.look, self.width(), usize::from(self.rows));
+        let pause_text = self.pause_text().filter(|_| look == Look::Glyphs);
         let Some(turn) = self.turn.as_mut() else { return Frame { above, area: self.slash_area(), cursor: None } };
         // In sentences nothing is shown that may still change.
         let mut area = if look == Look::Glyphs { turn.tail().to_vec() } else { Vec::new() };
@@ -69,6 +71,7 @@ impl App {
             match &turn.waiting {
                 // What is told once is not painted.
                 _ if look == Look::Sentences => {}
+                _ if turn.pause == Pause::Holds => {}
                 Waiting::Link => area.extend(status::remark("starting the assistant", width)),
                 Waiting::Retry(countdown) => area.extend(status::notice(countdown.notice(), width, look)),
                 Waiting::Step(activity) => {
@@ -76,6 +79,7 @@ impl App {
                 }
                 Waiting::Nothing => {}
             }
+            area.extend(pause_text.iter().flat_map(|text| status::remark(text, width)));
         }
         Frame { above, area, cursor }
     }
@@ -92,6 +96,7 @@ impl App {
         let turn = self.turn.as_ref().filter(|turn| !turn.is_over() && turn.question.is_none())?;
         let is_shown = self.surface == Surface::Ours
             && self.options.look == Look::Glyphs
+            && turn.pause != Pause::Holds
             && matches!(turn.waiting, Waiting::Step(_));
         turn.progress.next_second().filter(|_| is_shown)
     }
@@ -196,5 +201,5 @@ impl App {
 fn turn_status<'a>(turn: &'a Turn, activity: &'a StepActivity, approval: ApprovalMode) -> TurnStatus<'a> {
     let progress = &turn.progress;
     let (step, elapsed_s, usage) = (progress.step(), progress.elapsed_s(), progress.usage());
-    TurnStatus { activity, step, elapsed_s, usage, approval }
+    TurnStatus { activity, step, elapsed_s, usage, budget: progress.budget(), approval }
 }

@@ -27,7 +27,7 @@ impl Offer {
     /// The offer for a request, which is made as strict as the client's own reading of it.
     pub(super) fn of(mut request: ApprovalRequest, scene: &Scene) -> (ApprovalRequest, Self) {
         let offer = match &request.subject {
-            ApprovalSubject::LocalServer { .. } => Self::default(),
+            ApprovalSubject::LocalServer { .. } | ApprovalSubject::GoOn { .. } => Self::default(),
             ApprovalSubject::FileChange { .. } | ApprovalSubject::FileRead { .. } => {
                 Self { session: !request.is_dangerous, ..Self::default() }
             }

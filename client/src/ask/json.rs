@@ -95,6 +95,8 @@ fn event(message: &DaemonMessage) -> Option<Value> {
         DaemonMessage::Welcome(_)
         | DaemonMessage::TurnProgress(_)
         | DaemonMessage::TurnUnfinished(_)
+        | DaemonMessage::TurnPaused { .. }
+        | DaemonMessage::BudgetUsed(_)
         | DaemonMessage::SessionReply(_)
         | DaemonMessage::ExecuteCommand(_)
         | DaemonMessage::InterruptCommand { .. } => return None,
@@ -128,6 +130,7 @@ fn subject(subject: &ApprovalSubject) -> Value {
         ApprovalSubject::LocalServer { url, server, model } => {
             json!({"kind": "local_server", "url": url, "server": server, "model": model})
         }
+        ApprovalSubject::GoOn { what } => json!({"kind": "go_on", "what": what}),
     }
 }
 

@@ -19,7 +19,9 @@ pub enum Kind {
     Undo,
     /// Asks the last question again.
     Retry,
-    /// Goes on with a turn that the daemon's end interrupted.
+    /// Holds the answer that is coming.
+    Pause,
+    /// Goes on with one that is held, or that the daemon's end interrupted.
     Resume,
     /// Shortens the conversation.
     Compact,
@@ -51,13 +53,14 @@ pub struct Command {
 }
 
 /// All of them, in the order of the help.
-pub const COMMANDS: [Command; 13] = [
+pub const COMMANDS: [Command; 14] = [
     command("help", "", "list these commands", Kind::Help),
     command("model", "[NAME|TIER]", "show or change who answers here", Kind::Model),
     command("new", "", "begin a new conversation", Kind::New),
     command("undo", "", "take back what the last turn changed", Kind::Undo),
     command("retry", "", "ask the last question again", Kind::Retry),
-    command("resume", "", "go on with an interrupted answer", Kind::Resume),
+    command("pause", "", "hold the answer after its step", Kind::Pause),
+    command("resume", "", "go on with a held or interrupted answer", Kind::Resume),
     command("compact", "", "shorten the conversation", Kind::Compact),
     command("sessions", "[WORDS]", "list or search conversations", Kind::Sessions),
     command("approve", "[ask|read-only|all]", "show or change what runs unasked", Kind::Approve),

@@ -60,6 +60,7 @@ pub fn card(request: &ApprovalRequest, parts: &[Part], scene: &Scene, width: usi
             card.field("server", &format!("{} at {}", visible(server), visible(url)));
             card.field("model", &visible(model));
         }
+        ApprovalSubject::GoOn { what } => card.words(&[Span::raw(visible(what))]),
     }
     // A reason that stands with its own part is not said twice.
     let is_told = |reason: &String| parts.iter().any(|part| part.reasons.contains(reason));
@@ -80,6 +81,7 @@ fn title(subject: &ApprovalSubject, is_dangerous: bool) -> String {
         ApprovalSubject::FileChange { .. } => "Change this file?",
         ApprovalSubject::FileRead { .. } => "Read this file? It may hold secrets.",
         ApprovalSubject::LocalServer { .. } => "Send questions to this model server on your machine?",
+        ApprovalSubject::GoOn { .. } => "Go on?",
     };
     match title.split_at_checked(1).filter(|_| is_dangerous) {
         Some((first, rest)) => format!("Dangerous: {}{rest}", first.to_ascii_lowercase()),

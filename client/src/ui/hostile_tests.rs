@@ -65,7 +65,8 @@ fn steps_notices_errors_and_receipts_are_harmless() {
         let tool = StepActivity::ToolCall { tool: text.clone(), argument: text.clone() };
         let model = StepActivity::ModelCall { model: text.clone() };
         for activity in [&tool, &model] {
-            let status = TurnStatus { activity, step: 2, elapsed_s: 12, usage: None, approval: ApprovalMode::All };
+            let status =
+                TurnStatus { activity, step: 2, elapsed_s: 12, usage: None, budget: None, approval: ApprovalMode::All };
             assert_harmless("status", &[status.line(80, look), Line::from(status.sentence())]);
         }
         assert_harmless("step", status::step_started(&tool, 80).as_slice());

@@ -1,6 +1,6 @@
 //! The one line that says what a turn does now. Pure: it holds no clock.
 
-use cohab_protocol::{ApprovalMode, StepActivity, Usage, amount};
+use cohab_protocol::{ApprovalMode, BudgetKind, BudgetUsed, StepActivity, Usage, amount};
 use cohab_shell_relay::sanitize;
 use ratatui::text::{Line, Span};
 
@@ -15,6 +15,9 @@ const MIN_ACTIVITY_COLUMNS: usize = 16;
 /// Of an argument, where a sentence tells it.
 const ARGUMENT_MAX_CHARS: usize = 160;
 
+/// From so much on it is told how much of a budget is used.
+const TOLD_PERCENT: u16 = 50;
+
 /// What is known of a turn that runs.
 #[derive(Clone, Copy, Debug)]
 pub struct TurnStatus<'a> {
@@ -26,6 +29,8 @@ pub struct TurnStatus<'a> {
     pub elapsed_s: u32,
     /// What the turn took so far, as far as it is known.
     pub usage: Option<&'a Usage>,
+    /// The tightest budget, if there is one.
+    pub budget: Option<&'a BudgetUsed>,
     /// What may run unasked.
     pub approval: ApprovalMode,
 }
@@ -98,7 +103,19 @@ impl TurnStatus<'_> {
             seconds @ 0..60 => format!("{seconds} s"),
             seconds => duration(u64::from(seconds) * 1_000),
         });
-        elapsed.into_iter().chain(self.tokens_and_cost()).collect()
+        elapsed.into_iter().chain(self.budget()).chain(self.tokens_and_cost()).collect()
+    }
+
+    /// Half a budget is no news.
+    fn budget(&self) -> Option<String> {
+        let BudgetUsed { budget, percent, .. } = self.budget.filter(|used| used.percent >= TOLD_PERCENT)?;
+        let of = match budget {
+            BudgetKind::TurnTokens => "this question's tokens",
+            BudgetKind::DayTokens => "today's tokens",
+            BudgetKind::DayCost => "today's money",
+            BudgetKind::TurnTime => "this question's time",
+        };
+        Some(format!("{percent} % of {of}"))
     }
 
     /// Nothing of what is not known.

@@ -32,6 +32,11 @@ pub enum ApprovalSubject {
         /// Model.
         model: String,
     },
+    /// Go on with the turn, although there is a reason to stop.
+    GoOn {
+        /// What would be done next, or what was noticed: one sentence.
+        what: String,
+    },
 }
 
 /// How long a consent holds.

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use super::{
     error::{StopReason, TurnError},
     plan::StepKind,
-    port::{Intent, JsonObject, ModelRequest, Overflow, TokenUsage, ToolCall, ToolResult},
+    port::{Intent, JsonObject, ModelRequest, Overflow, StepResult, TokenUsage, ToolCall, ToolResult},
     state::TurnState,
 };
 
@@ -26,6 +26,11 @@ pub trait Middleware: Send + Sync {
     /// ([`TurnState::rewrite`]). `Break` ends the turn so; calls that wait for results are not run then.
     async fn before_step(&self, _step: StepKind, _state: &mut TurnState) -> ControlFlow<TurnResult> {
         ControlFlow::Continue(())
+    }
+
+    /// Completes when the turn must end whatever it does just now. It is cancelled then, and ends so.
+    async fn cut_off(&self) -> TurnError {
+        std::future::pending().await
     }
 
     /// What the model must learn before its next call, told once. It stands behind what the model reads last, and stays there: later
@@ -58,8 +63,17 @@ pub trait Middleware: Send + Sync {
         Ok(())
     }
 
+    /// How often a call that has failed may be repeated before the model learns of it.
+    fn repeats(&self, _call: &PlannedCall) -> u32 {
+        0
+    }
+
     /// May change a result before the model sees it. Also called for calls that failed, were denied or were cancelled.
     async fn after_tool(&self, _result: &mut ToolResult) {}
+
+    /// A call is over, with what the model is told of it, after [`Middleware::after_tool`]. In the order of the calls, also for those
+    /// that could not be run. Must not wait.
+    fn call_ended(&self, _call: &ToolCall, _outcome: StepResult, _result: &ToolResult) {}
 
     /// After each step, when the state holds what came of it. Must not wait.
     async fn after_step(&self, _state: &TurnState) {}

@@ -12,7 +12,7 @@ pub const MAX_BAD_ANSWERS: u32 = 3;
 /// Bounds of one turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TurnLimits {
-    /// Model calls with tools; one more without tools follows to sum up.
+    /// Model calls with tools, 0 for any number; one more without tools follows to sum up.
     pub model_calls: u32,
 }
 
@@ -62,7 +62,7 @@ pub fn next_step(state: &TurnState, limits: TurnLimits) -> Next {
 }
 
 fn model_call(state: &TurnState, limits: TurnLimits) -> Next {
-    if state.model_calls() < limits.model_calls {
+    if limits.model_calls == 0 || state.model_calls() < limits.model_calls {
         Next::Run(StepKind::ModelCall { allow_tools: true })
     } else if state.is_final() {
         Next::Stop(StopReason::StepLimit)

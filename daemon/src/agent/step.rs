@@ -13,7 +13,7 @@ use super::{
     hook::{Denial, PlannedCall},
     port::{
         Activity, AssistantMessage, EventSink, ModelEvent, ModelRequest, ProviderError, ProviderErrorKind, StepResult,
-        StopClass, TokenUsage, Tool, ToolCall, ToolContext, ToolResult, TurnEvent,
+        StopClass, TokenUsage, Tool, ToolCall, ToolContext, ToolOutput, ToolResult, TurnEvent,
     },
     state::{Cut, Progress, Record, TurnState},
     turn::Agent,
@@ -72,6 +72,16 @@ struct Ran {
 type Turn<'a, 'b> = MutexGuard<'a, &'b mut TurnState>;
 
 impl Called {
+    fn of(result: Result<ToolOutput, String>) -> Self {
+        match result {
+            Ok(ToolOutput { content, summary, is_failure }) => {
+                let outcome = if is_failure { StepResult::Failed } else { StepResult::Done };
+                Self { content, summary, outcome, is_error: false, ran_for: Duration::ZERO }
+            }
+            Err(error) => Self::failed(error, StepResult::Failed),
+        }
+    }
+
     fn failed(text: impl Into<String>, outcome: StepResult) -> Self {
         let content = text.into();
         let summary = content.lines().next().unwrap_or_default().to_owned();
@@ -330,16 +340,14 @@ impl Agent {
         let (approval, run_id) = (planned.approval.clone(), planned.run_id.clone());
         let context = ToolContext { runner: self.runner.as_ref(), approval, run_id, cancel };
         let started = Instant::now();
-        let mut called = match tool.call(&planned.args, &context).await {
-            Ok(output) => Called {
-                content: output.content,
-                summary: output.summary,
-                outcome: if output.is_failure { StepResult::Failed } else { StepResult::Done },
-                is_error: false,
-                ran_for: Duration::ZERO,
-            },
-            Err(error) => Called::failed(error, StepResult::Failed),
-        };
+        let repeats = self.middleware.iter().map(|middleware| middleware.repeats(planned)).max().unwrap_or(0);
+        let mut called = Called::of(tool.call(&planned.args, &context).await);
+        for _ in 0..repeats {
+            if called.outcome != StepResult::Failed {
+                break;
+            }
+            called = Called::of(tool.call(&planned.args, &context).await);
+        }
         called.ran_for = started.elapsed();
         if let Some(note) = planned.note.take() {
             called.content = format!("[{note}]\n{}", called.content);
@@ -348,10 +356,13 @@ impl Agent {
     }
 
     async fn finish(&self, call: ToolCall, called: Called) -> ToolResult {
-        let Called { content, is_error, .. } = called;
-        let mut result = ToolResult { call_id: call.id, tool: call.name, content, is_error };
+        let Called { content, is_error, outcome, .. } = called;
+        let mut result = ToolResult { call_id: call.id.clone(), tool: call.name.clone(), content, is_error };
         for middleware in self.middleware.iter().rev() {
             middleware.after_tool(&mut result).await;
+        }
+        for middleware in self.middleware.iter().rev() {
+            middleware.call_ended(&call, outcome, &result);
         }
         result
     }

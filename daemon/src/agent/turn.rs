@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, ops::ControlFlow, sync::Arc};
 
 use cohab_shell_relay::runner::CommandRunner;
+use futures::{StreamExt, stream::FuturesUnordered};
 use tokio_util::sync::CancellationToken;
 
 use super::{
@@ -46,12 +47,36 @@ impl Agent {
     ) -> TurnResult {
         let result = match self.known_answer(state, sink, cancel).await {
             Some(reason) => Ok(reason),
-            None => self.run_steps(state, sink, cancel).await,
+            None => self.run_until_cut_off(state, sink, cancel).await,
         };
         for middleware in self.middleware.iter().rev() {
             middleware.after_turn(state, &result).await;
         }
         result
+    }
+
+    async fn run_until_cut_off(
+        &self,
+        state: &mut TurnState,
+        sink: &dyn EventSink,
+        cancel: &CancellationToken,
+    ) -> TurnResult {
+        let mut cuts: FuturesUnordered<_> = self.middleware.iter().map(|middleware| middleware.cut_off()).collect();
+        let mut steps = std::pin::pin!(self.run_steps(state, sink, cancel));
+        let mut cut = None;
+        loop {
+            tokio::select! {
+                biased;
+                result = &mut steps => {
+                    let was_cut = result == Ok(StopReason::Cancelled);
+                    return cut.filter(|_| was_cut).map_or(result, Err);
+                }
+                Some(error) = cuts.next(), if cut.is_none() => {
+                    cut = Some(error);
+                    cancel.cancel();
+                }
+            }
+        }
     }
 
     async fn run_steps(&self, state: &mut TurnState, sink: &dyn EventSink, cancel: &CancellationToken) -> TurnResult {

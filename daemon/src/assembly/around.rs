@@ -7,6 +7,7 @@ use std::{
 
 use cohab_protocol::ApprovalMode;
 use cohab_shell_relay::shell::Shell;
+use jiff::Zoned;
 
 use super::{Assembly, Resolved};
 use crate::{
@@ -17,12 +18,18 @@ use crate::{
     context::model_table::Prices,
     middleware::{
         accounting::{Accounting, Answered},
+        budget::Budget,
         checkpoint::Checkpoint,
         compaction::{Compaction, Spent},
         escalation::Escalation,
+        last_answer::LastAnswer,
         meanwhile::Meanwhile,
+        pause::Pause,
         response_cache::GivenAgain,
+        self_correction::SelfCorrection,
         spooling::Spooling,
+        step_rules::StepRules,
+        turn_clock::TurnClock,
         window::{Room, Window},
     },
     provider::ladder::Ladder,
@@ -50,6 +57,7 @@ pub(super) struct Around<'a> {
     pub provider: &'a Arc<dyn ModelProvider>,
     pub ladder: Option<Arc<Ladder>>,
     pub approver: Arc<dyn Approver>,
+    pub clock: Arc<TurnClock>,
     pub shell: Shell,
     /// Estimate of the system prompt and of all tools.
     pub beside_tokens: u64,
@@ -61,7 +69,12 @@ impl Around<'_> {
         let (session, recorder) = (&self.parts.session, &self.parts.recorder);
         let is_offline = self.provider.info().is_offline;
         let mut list: Vec<Arc<dyn Middleware>> = vec![Arc::new(Steps(Arc::clone(recorder)))];
-        list.extend(self.accounting().await.map(|accounting| Arc::new(accounting) as _));
+        let pause: Arc<dyn Middleware> = Arc::new(self.pause());
+        list.push(Arc::clone(&pause));
+        if let Some(accounting) = self.accounting().await {
+            list.push(Arc::new(accounting));
+            list.push(Arc::new(self.budget()));
+        }
         list.extend(self.given_again().map(|again| Arc::new(again) as _));
         let room = self.room();
         let window = Arc::new(Window::new(Arc::clone(&self.assembly.parts.store), Box::new(move || room().0)));
@@ -74,6 +87,7 @@ impl Around<'_> {
         }
         list.push(Arc::new(Proposals(Arc::clone(recorder))));
         list.push(Arc::new(Checkpoint::new(Arc::clone(session.conversation()))));
+        list.push(Arc::new(self.step_rules()));
         let spool = Spool::at(&self.assembly.paths.state_dir);
         let kept = self.resolved.settings.kept.map(|_| (spool.clone(), session.key().to_string()));
         list.push(Arc::new(Spooling { spool: kept, max_bytes: self.result_max_bytes(&window) }));
@@ -82,6 +96,11 @@ impl Around<'_> {
         if !is_offline {
             let session = Arc::clone(session);
             list.push(Arc::new(Meanwhile::new(Box::new(move || session.take_untold()))));
+            list.push(Arc::new(SelfCorrection::new(
+                self.resolved.settings.guards.stalled_steps,
+                Arc::clone(&self.approver),
+            )));
+            list.push(Arc::new(LastAnswer::default()));
         }
         let is_asked = {
             let session = Arc::clone(session);
@@ -91,6 +110,7 @@ impl Around<'_> {
         let doubt = Doubt::new(&self.parts.doubts, Arc::clone(&self.approver));
         let outputs = spool.folder(&session.key().to_string());
         list.push(Arc::new(self.gate().with_own_folder(outputs)));
+        list.push(pause);
         list.push(Arc::new(doubt));
         list.push(Arc::new(calls));
         list.push(Arc::new(Intents(Arc::clone(recorder))));
@@ -154,6 +174,30 @@ impl Around<'_> {
         }
     }
 
+    fn pause(&self) -> Pause {
+        let (session, turn_id) = (Arc::clone(&self.parts.session), self.parts.turn_id);
+        let is_wanted = session.pause();
+        let tell = move |is_paused| session.tell_paused(turn_id, is_paused);
+        Pause::new(is_wanted, Arc::clone(&self.clock), Box::new(tell))
+    }
+
+    fn budget(&self) -> Budget {
+        let (session, turn_id) = (Arc::clone(&self.parts.session), self.parts.turn_id);
+        let tell = move |gauge| session.tell_budget(turn_id, gauge);
+        Budget {
+            limits: self.resolved.settings.guards.budget,
+            store: Arc::clone(&self.assembly.parts.store),
+            clock: Arc::clone(&self.clock),
+            today: || Zoned::now().date(),
+            tell: Box::new(tell),
+        }
+    }
+
+    fn step_rules(&self) -> StepRules {
+        let (rules, model) = (Arc::clone(&self.resolved.settings.guards.rules), self.provider.info().model);
+        StepRules::new(rules, model, Arc::clone(&self.approver))
+    }
+
     /// What gives answers again; nothing does where no model answers.
     fn given_again(&self) -> Option<GivenAgain> {
         let Around { assembly, parts, provider, resolved, .. } = self;
@@ -172,11 +216,14 @@ impl Around<'_> {
     }
 
     fn gate(self) -> Gate {
+        let (rules, model) = (Arc::clone(&self.resolved.settings.guards.rules), self.provider.info().model);
+        let must_ask = move |tool: &str| rules.must_ask(tool, &model);
         let session = Arc::clone(&self.parts.session);
         let consents = session.consents().clone();
         let mode = Arc::new(move || session.approval());
         let home = self.assembly.parts.home.clone();
         Gate::new(self.assembly.parts.policy, mode, self.approver, consents, home, self.shell)
             .with_remembered(Arc::clone(&self.assembly.rules) as _)
+            .that_asks(Box::new(must_ask))
     }
 }

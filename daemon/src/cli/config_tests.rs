@@ -110,7 +110,7 @@ fn set_changes_the_file_and_get_reads_it_again() {
     let before = home.text();
     assert_eq!(
         home.run(&["set", "limits.steps_per_turn", "-5"]),
-        failed("error: `limits.steps_per_turn` must be a whole number from 1 to 1000, not -5\n")
+        failed("error: `limits.steps_per_turn` must be a whole number from 0 to 1000, not -5\n")
     );
     assert_eq!(home.text(), before);
 }
@@ -133,10 +133,10 @@ fn a_secret_comes_from_standard_input_only_and_is_masked_everywhere() {
 #[test]
 fn check_prints_every_fault_or_ok() {
     assert_eq!(Home::new("").run(&["check"]), done("OK\n"));
-    let home = Home::new("[limits]\nsteps_per_turn = 0\nstepz = 1\n");
-    let expected = "error: FILE:2:1: `limits.steps_per_turn` must be a whole number from 1 to 1000, not 0\n\
+    let home = Home::new("[limits]\nsteps_per_turn = 1001\nstepz = 1\n");
+    let expected = "error: FILE:2:1: `limits.steps_per_turn` must be a whole number from 0 to 1000, not 1001\n\
                     error: FILE:3:1: unknown key `limits.stepz`\n\
-                    Hint: the keys of `[limits]` are `steps_per_turn`, `command_timeout_ms`, `tool_output_max_bytes`\n";
+                    Hint: the keys of `[limits]` are `steps_per_turn`, `stalled_steps`, `command_timeout_ms`, `tool_output_max_bytes`\n";
     assert_eq!(home.run(&["check"]), failed(expected));
     assert_eq!(home.run(&["get", "log.level"]), failed(expected), "a wrong file is never half used");
 }

@@ -10,11 +10,14 @@ use jiff::{Span, Timestamp, Zoned, civil::Date, tz::TimeZone};
 
 use super::Failure;
 use crate::{
+    config,
     context::learned::Learned,
+    middleware::budget::{self, Gauge},
     store::{
         Database, StoreError,
         report::{Grouping, Report},
         row::ModelKey,
+        today::Spent,
     },
 };
 
@@ -73,6 +76,8 @@ struct Shown {
     since: Date,
     report: Report,
     models: Vec<(ModelKey, Learned)>,
+    /// The budgets of today.
+    budgets: Vec<Gauge>,
 }
 
 /// Runs it. Exit status: 0 done, 1 the store cannot be read, 3 nobody reads the output.
@@ -92,12 +97,18 @@ fn read(args: &UsageArgs, paths: &Paths, now: &Zoned) -> Result<Shown, Failure> 
     let (zone, since) = (now.time_zone().clone(), args.since.date(now.date()));
     let start = since.to_zoned(zone.clone()).map_or(Timestamp::MIN, |start| start.timestamp());
     let mut report = Report::new(args.by, zone.clone());
-    let mut models = Vec::new();
+    let (mut models, mut spent) = (Vec::new(), Spent::default());
+    let midnight = now.start_of_day().map_or(Timestamp::MAX, |start| start.timestamp());
     if let Some(database) = Database::open_existing(&path).map_err(unreadable)? {
         database.calls_since(start, |call| report.add(&call)).map_err(unreadable)?;
+        database.calls_since(midnight, |call| spent.add(Spent::of(&call.usage))).map_err(unreadable)?;
         models = database.learned().map_err(unreadable)?;
     }
-    Ok(Shown { grouping: args.by, zone, since, report, models })
+    // What was taken can be told whatever the settings are like.
+    let limits = config::load(paths).map(|settings| settings.budget.limits()).unwrap_or_default();
+    let of_day = |gauge: &Gauge| matches!(gauge.kind, budget::Kind::DayTokens | budget::Kind::DayCost);
+    let budgets = limits.gauges(budget::Used { day: spent, ..budget::Used::default() }).filter(of_day).collect();
+    Ok(Shown { grouping: args.by, zone, since, report, models, budgets })
 }
 
 #[cfg(test)]

@@ -103,8 +103,31 @@ fn only_what_is_asked_for_is_counted() {
     for (since, expected) in [("1d", 0), ("2d", 2), ("3d", 2), ("4d", 3), ("2026-02-28", 2), ("2027-01-01", 0)] {
         assert_eq!(questions(since), Some(expected), "{since}");
     }
-    assert_eq!(home.show(&["--since", "1d"]), "No model has answered since 2026-03-02.\n");
-    assert_eq!(Home::empty().show(&[]), "No model has answered since 2026-02-01.\n");
+    assert_eq!(
+        home.show(&["--since", "1d"]),
+        "No model has answered since 2026-03-02.\n\
+         budget of today: 0 of 1.0M tokens (0 %), 1.0M left; cached ones do not count\n"
+    );
+    assert!(Home::empty().show(&[]).starts_with("No model has answered since 2026-02-01.\n"));
+}
+
+#[test]
+fn what_is_left_of_the_budgets_of_a_day_is_told_whatever_is_asked_for() {
+    let home = Home::with_calls();
+    fs::create_dir_all(&home.paths.config_dir).expect("a folder");
+    let settings = "[budget]\ntokens_per_day = 1000\ncost_per_day_cents = 250\n";
+    fs::write(home.paths.config_file(), settings).expect("it can be written");
+    let now: Zoned = "2026-02-27T23:00:00Z[UTC]".parse().expect("a time");
+    let shown = read(&parse(&["--since", "2027-01-01", "--json"]).expect("sound"), &home.paths, &now);
+    let shown = shown.expect("it can be read");
+    insta::assert_snapshot!(render::table(&shown));
+    let json: serde_json::Value = serde_json::from_str(&render::json(&shown)).expect("JSON");
+    assert_eq!(json["budget_today"]["tokens"], serde_json::json!({"used": 3_980, "limit": 1_000, "left": 0}));
+    assert_eq!(json["budget_today"]["cost_usd"]["left"].as_f64(), Some(2.475_31));
+    fs::write(home.paths.config_file(), "[budget]\ntokens_per_day = 0\n").expect("it can be written");
+    assert!(!home.show(&[]).contains("budget"), "no limit, no line");
+    fs::write(home.paths.config_file(), "[budget").expect("it can be written");
+    assert!(!home.show(&[]).contains("budget"), "settings that cannot be read hide nothing else");
 }
 
 #[test]

@@ -13,7 +13,7 @@ use toml_edit::{Document, DocumentMut, Item, Table, TableLike, Value};
 use super::{
     error::{ConfigError, Position},
     keys::{self, Key, Kind},
-    profile,
+    profile, step_rules,
 };
 use crate::file::{self, Expected, FileError};
 
@@ -89,6 +89,7 @@ impl ConfigFile {
         let mut problems = Vec::new();
         self.check_table(document.as_table(), "", &mut problems);
         self.check_profiles(document.as_table(), &mut problems);
+        problems.extend(self.rules_problem());
         problems.sort_by_key(|problem| problem.position.map(|position| (position.line, position.column)));
         problems
     }
@@ -124,6 +125,9 @@ impl ConfigFile {
                 return;
             }
             let Some((key, item)) = table.get_key_value(name) else { continue };
+            if prefix.is_empty() && name == step_rules::TABLE {
+                continue;
+            }
             let full = if prefix.is_empty() { name.to_owned() } else { format!("{prefix}.{name}") };
             let position = self.position(key.span().map(|span| span.start));
             let fault = |message: String| ConfigError::new(&self.path, message).at(position).key(&full);
@@ -144,6 +148,12 @@ impl ConfigFile {
                 }
             }
         }
+    }
+
+    fn rules_problem(&self) -> Option<ConfigError> {
+        let error = step_rules::problem(&self.text)?;
+        let position = self.position(error.span().map(|span| span.start));
+        Some(ConfigError::new(&self.path, error.message()).at(position).key(step_rules::TABLE))
     }
 
     /// The faults that a setting names a profile that is not there.

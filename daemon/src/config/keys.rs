@@ -63,6 +63,9 @@ const FALLBACKS_MAX: usize = 8;
 /// One hour, the longest time limit of a request, in milliseconds.
 const HOUR_MS: i64 = 3_600_000;
 
+/// Largest budget of tokens.
+const MOST_TOKENS: i64 = 1_000_000_000_000;
+
 /// All settings, in the order in which they are shown.
 pub static KEYS: &[Key] = &[
     key(
@@ -150,7 +153,18 @@ pub static KEYS: &[Key] = &[
         Some("ask"),
         "What runs without a question: `ask` and `read-only` let plainly read-only things run, `all` everything",
     ),
-    key("limits.steps_per_turn", Kind::Whole(1, 1_000), Some("50"), "Most steps that one question may take"),
+    key(
+        "limits.steps_per_turn",
+        Kind::Whole(0, 1_000),
+        Some("50"),
+        "Most steps that one question may take; 0 for any number",
+    ),
+    key(
+        "limits.stalled_steps",
+        Kind::Whole(0, 100),
+        Some("5"),
+        "Steps in a row that bring nothing new before you are asked whether to go on; 0 for any number",
+    ),
     key(
         "limits.command_timeout_ms",
         Kind::Whole(1_000, 24 * HOUR_MS),
@@ -227,6 +241,30 @@ pub static KEYS: &[Key] = &[
     ),
     key("client.notify", Kind::Flag, Some("true"), "Whether a long turn that ends while nobody looks rings"),
     key("client.login", Kind::Flag, Some("false"), "Whether the shell is started as a login shell"),
+    key(
+        "budget.tokens_per_turn",
+        Kind::Whole(0, MOST_TOKENS),
+        Some("0"),
+        "Most tokens that one question may take, without those from a service's cache; 0 for any number",
+    ),
+    key(
+        "budget.tokens_per_day",
+        Kind::Whole(0, MOST_TOKENS),
+        Some("1000000"),
+        "Most tokens that all questions of a day may take together; 0 for any number",
+    ),
+    key(
+        "budget.cost_per_day_cents",
+        Kind::Whole(0, 10_000_000),
+        Some("0"),
+        "Most that all questions of a day may cost, in cents of a US dollar, as far as it is known; 0 for any sum",
+    ),
+    key(
+        "budget.seconds_per_turn",
+        Kind::Whole(0, 7 * 86_400),
+        Some("0"),
+        "Longest time that one question may work, in seconds; waiting for you is no work; 0 for any time",
+    ),
     key("sessions.enabled", Kind::Flag, Some("true"), "Whether conversations are kept on this machine, to go on with"),
     key(
         "sessions.keep_days",

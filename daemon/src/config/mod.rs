@@ -5,6 +5,7 @@ mod error;
 mod file;
 pub mod keys;
 pub mod profile;
+mod step_rules;
 
 use std::{collections::BTreeMap, fmt::Display, str::FromStr, time::Duration};
 
@@ -18,11 +19,13 @@ use tracing::level_filters::LevelFilter;
 pub use self::{
     error::{ConfigError, Position},
     file::{Change, ConfigFile},
+    step_rules::StepRule,
 };
 use crate::{
     compaction::Strategy,
     context::model_table::ModelTable,
     jobs::{RoleSettings, TierSettings},
+    middleware::{budget, step_rules::Rules},
     provider::settings::ModelSettings,
     store::sessions::Limits,
 };
@@ -47,6 +50,10 @@ pub struct Settings {
     pub approval: ApprovalSettings,
     /// `[limits]`.
     pub limits: LimitSettings,
+    /// `[budget]`.
+    pub budget: BudgetSettings,
+    /// `[[step_rules]]`.
+    pub step_rules: Vec<StepRule>,
     /// `[context]`.
     pub context: ContextSettings,
     /// `[sessions]`.
@@ -71,17 +78,27 @@ pub struct ApprovalSettings {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct LimitSettings {
-    /// Most steps that one turn may take.
+    /// Most steps that one turn may take; 0 for any number.
     pub steps_per_turn: u32,
+    /// Steps in a row that bring nothing new before the user is asked whether to go on; 0 for any number.
+    pub stalled_steps: u32,
     /// How long a command may run unless the model says otherwise, in milliseconds.
     pub command_timeout_ms: u64,
     /// Longest result of one tool call.
     pub tool_output_max_bytes: usize,
 }
 
+impl Settings {
+    /// The rules for steps, in their order.
+    #[must_use]
+    pub fn rules(&self) -> Rules {
+        Rules(self.step_rules.iter().map(|rule| rule.0.clone()).collect())
+    }
+}
+
 impl Default for LimitSettings {
     fn default() -> Self {
-        Self { steps_per_turn: 50, command_timeout_ms: 120_000, tool_output_max_bytes: 64 * 1024 }
+        Self { steps_per_turn: 50, stalled_steps: 5, command_timeout_ms: 120_000, tool_output_max_bytes: 64 * 1024 }
     }
 }
 
@@ -90,6 +107,39 @@ impl LimitSettings {
     #[must_use]
     pub fn command_timeout(&self) -> Duration {
         Duration::from_millis(self.command_timeout_ms)
+    }
+}
+
+/// `[budget]`. Zero is no limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct BudgetSettings {
+    /// Tokens that one turn may take.
+    pub tokens_per_turn: u64,
+    /// Tokens that all turns of a day may take.
+    pub tokens_per_day: u64,
+    /// Hundredths of a US dollar that all turns of a day may cost.
+    pub cost_per_day_cents: u64,
+    /// How long one turn may work.
+    pub seconds_per_turn: u64,
+}
+
+impl Default for BudgetSettings {
+    fn default() -> Self {
+        Self { tokens_per_turn: 0, tokens_per_day: 1_000_000, cost_per_day_cents: 0, seconds_per_turn: 0 }
+    }
+}
+
+impl BudgetSettings {
+    /// As a turn is held to it.
+    #[must_use]
+    pub fn limits(self) -> budget::Limits {
+        budget::Limits {
+            tokens_per_turn: self.tokens_per_turn,
+            tokens_per_day: self.tokens_per_day,
+            cost_per_day_microusd: self.cost_per_day_cents.saturating_mul(10_000),
+            time_per_turn: Duration::from_secs(self.seconds_per_turn),
+        }
     }
 }
 

@@ -199,12 +199,12 @@ fn unknown_keys_are_errors_with_their_place_and_the_nearest_name() {
 
 #[test]
 fn wrong_values_are_errors_that_say_what_is_allowed() {
-    let text = "[limits]\nsteps_per_turn = 0\ncommand_timeout_ms = '5s'\n[approval]\nmode = 'never'\n[client]\nlogin = 1\n\
+    let text = "[limits]\nsteps_per_turn = 1001\ncommand_timeout_ms = '5s'\n[approval]\nmode = 'never'\n[client]\nlogin = 1\n\
                 shell = 'zsh'\nquestion_prefix = 'a b'\nhotkey = []\n[log]\nlevel.x = 1\n[[model]]\n";
     assert_eq!(
         faults(text),
         [
-            ":2:1: `limits.steps_per_turn` must be a whole number from 1 to 1000, not 0",
+            ":2:1: `limits.steps_per_turn` must be a whole number from 0 to 1000, not 1001",
             ":3:1: `limits.command_timeout_ms` must be a whole number from 1000 to 86400000, not \"5s\"",
             ":5:1: `approval.mode` must be one of `ask`, `read-only`, `all`, not \"never\"",
             ":7:1: `client.login` must be `true` or `false`, not 1",
@@ -329,7 +329,7 @@ fn several_changes_are_one_and_what_is_unset_is_gone() {
 
 #[test]
 fn setting_a_wrong_value_or_in_a_wrong_file_writes_nothing() {
-    assert!(set("", "limits.steps_per_turn", "1001").unwrap_err().contains("from 1 to 1000, not 1001"));
+    assert!(set("", "limits.steps_per_turn", "1001").unwrap_err().contains("from 0 to 1000, not 1001"));
     assert!(set("", "limits.steps_per_turn", "many").unwrap_err().contains("not \"many\""));
     assert!(set("[log]\nlevle = 1\n", "log.level", "off").unwrap_err().contains("unknown key `log.levle`"));
     let mended = set("[log]\nlevel = 'loud'\n", "log.level", "off").unwrap();

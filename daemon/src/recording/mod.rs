@@ -330,6 +330,7 @@ fn subject(subject: &ApprovalSubject) -> String {
         }
         ApprovalSubject::Effect { tool, effect: Effect::Internal } => tool.clone(),
         ApprovalSubject::LocalServer { url, server, .. } => format!("ask {server} at {url}"),
+        ApprovalSubject::GoOn { what } => format!("go on: {what}"),
     };
     clean(&text)
 }

@@ -98,9 +98,13 @@ pub struct Gate {
     refused: Mutex<Vec<(Effect, PathBuf, String)>>,
     remembered: Arc<dyn Remembered>,
     decided: Mutex<Vec<Decided>>,
+    must_ask: MustAsk,
     changes: Mutex<Changes>,
     own_folder: Option<PathBuf>,
 }
+
+/// Why calls of a tool are asked about although they are harmless, if they are.
+pub type MustAsk = Box<dyn Fn(&str) -> Option<String> + Send + Sync>;
 
 impl Gate {
     /// A gate for one turn whose commands `shell` reads. `mode` is asked anew for every call, since the user may change it
@@ -116,8 +120,21 @@ impl Gate {
     ) -> Self {
         let (refused, decided, changes) = (Mutex::default(), Mutex::default(), Mutex::default());
         let remembered = Arc::new(Nothing);
-        let own_folder = None;
-        Self { policy, mode, approver, consents, home, shell, refused, remembered, decided, changes, own_folder }
+        let (own_folder, must_ask) = (None, Box::new(|_: &str| None));
+        Self {
+            policy,
+            mode,
+            approver,
+            consents,
+            home,
+            shell,
+            refused,
+            remembered,
+            decided,
+            changes,
+            must_ask,
+            own_folder,
+        }
     }
 
     /// The same gate, which lets everything below `folder`, a path without links, be read unasked: we wrote it for that.
@@ -132,6 +149,12 @@ impl Gate {
         Self { remembered, ..self }
     }
 
+    /// The same gate, which asks about more than the policy does.
+    #[must_use]
+    pub fn that_asks(self, must_ask: MustAsk) -> Self {
+        Self { must_ask, ..self }
+    }
+
     fn judge(&self, call: &PlannedCall) -> Verdict {
         if let (Effect::Read { path }, Some(folder)) = (&call.intent.effect, &self.own_folder)
             && path.starts_with(folder)
@@ -139,7 +162,12 @@ impl Gate {
             return Verdict { level: Level::Allow, reasons: Vec::new() };
         }
         let context = Context::new(&call.cwd, &self.home).in_shell(self.shell);
-        (self.policy)(&call.intent.effect, context)
+        let mut verdict = (self.policy)(&call.intent.effect, context);
+        if let Some(reason) = (self.must_ask)(&call.tool) {
+            verdict.level = verdict.level.max(Level::Ask);
+            verdict.reasons.push(reason);
+        }
+        verdict
     }
 
     /// Whether a rule of the user's allows this command here.

@@ -10,6 +10,7 @@ use crate::{
         port::{Activity, ApprovalAnswer, ApprovalSubject, Effect, Lasts, ModelInfo, StepResult, TokenUsage},
     },
     context::query::PastCommand,
+    middleware::budget::{self, Gauge},
     safety,
 };
 
@@ -51,6 +52,7 @@ pub fn approval_subject(subject: ApprovalSubject, cwd: &Path, mode: wire::RunMod
         ApprovalSubject::LocalServer { url, server, model } => {
             wire::ApprovalSubject::LocalServer { url, server, model }
         }
+        ApprovalSubject::GoOn { what } => wire::ApprovalSubject::GoOn { what },
     }
 }
 
@@ -132,6 +134,18 @@ pub fn usage(usage: TokenUsage, is_cost_partial: bool) -> wire::Usage {
         cost_microusd: usage.cost_microusd,
         is_cost_partial,
     }
+}
+
+/// How much of a budget is used.
+#[must_use]
+pub fn budget_used(turn_id: wire::TurnId, gauge: Gauge) -> wire::DaemonMessage {
+    let budget = match gauge.kind {
+        budget::Kind::TurnTokens => wire::BudgetKind::TurnTokens,
+        budget::Kind::DayTokens => wire::BudgetKind::DayTokens,
+        budget::Kind::DayCost => wire::BudgetKind::DayCost,
+        budget::Kind::TurnTime => wire::BudgetKind::TurnTime,
+    };
+    wire::DaemonMessage::BudgetUsed(wire::BudgetUsed { turn_id, budget, percent: gauge.percent() })
 }
 
 /// Adds `more` to `total`; what is unknown of one is left out of the sum.

@@ -2,6 +2,7 @@
 
 mod calls;
 mod environment;
+mod limits;
 mod meanwhile;
 mod named;
 
@@ -63,6 +64,8 @@ pub struct Session {
     conversation: Conversation,
     consents: Consents,
     record: Arc<SessionRecord>,
+    /// Whether the user wants the running turn to hold.
+    pause: watch::Sender<bool>,
     tasks: Arc<TaskBoard>,
     named: Named,
 }
@@ -133,6 +136,7 @@ impl Session {
             conversation: Conversation::default(),
             consents: Consents::default(),
             record: Arc::default(),
+            pause: watch::Sender::new(false),
             tasks: Arc::default(),
             named: Named::default(),
         }
@@ -407,6 +411,7 @@ impl Session {
         state.cwd = cwd;
         state.untold = Untold::default();
         state.timeline.begin(id);
+        self.pause.send_replace(false);
         drop(state);
         self.outgoing.notify_one();
         Ok(())

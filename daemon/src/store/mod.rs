@@ -11,6 +11,7 @@ pub mod row;
 mod salvage;
 pub mod sessions;
 pub mod spool;
+pub mod today;
 mod worker;
 
 use std::{
@@ -20,11 +21,13 @@ use std::{
     time::Duration,
 };
 
+use jiff::{Timestamp, Zoned, civil::Date, tz::TimeZone};
 use tokio::{sync::watch, time::timeout};
 
 pub use database::Database;
 pub use file::StoreError;
 use row::{CallRow, ModelKey};
+use today::{Spent, Today};
 use worker::Worker;
 
 use crate::context::learned::Learned;
@@ -36,6 +39,7 @@ pub struct Store {
     /// Without a file everything stays in memory.
     worker: Option<Worker<Job>>,
     learned: Arc<Mutex<HashMap<ModelKey, Learned>>>,
+    today: Arc<Mutex<Today>>,
     is_loaded: watch::Sender<bool>,
 }
 
@@ -49,28 +53,29 @@ impl Store {
     /// A store in this file, which need not exist. Nothing is touched before the first use.
     #[must_use]
     pub fn at(path: PathBuf) -> Self {
-        let (learned, is_loaded) = (Arc::default(), watch::Sender::new(false));
-        let (known, loaded) = (Arc::clone(&learned), is_loaded.clone());
+        let (learned, today, is_loaded) = (Arc::default(), Arc::default(), watch::Sender::new(false));
+        let (known, spent, loaded) = (Arc::clone(&learned), Arc::clone(&today), is_loaded.clone());
         let worker = Worker::new(path, "what model calls take", move |path| {
             let database = Database::create(path);
             if database.is_err() {
                 // Nobody waits for a file that cannot be read.
                 loaded.send_replace(true);
             }
-            let (mut database, known, loaded) = (database?, Arc::clone(&known), loaded.clone());
+            let (mut database, loaded) = (database?, loaded.clone());
+            let (known, spent) = (Arc::clone(&known), Arc::clone(&spent));
             Ok(Box::new(move |jobs| {
-                let result = write(&mut database, jobs, &known);
+                let result = write(&mut database, jobs, &known, &spent);
                 loaded.send_replace(true);
                 result
             }))
         });
-        Self { worker: Some(worker), learned, is_loaded }
+        Self { worker: Some(worker), learned, today, is_loaded }
     }
 
     /// A store that forgets everything at its end.
     #[must_use]
     pub fn in_memory() -> Self {
-        Self { worker: None, learned: Arc::default(), is_loaded: watch::Sender::new(true) }
+        Self { worker: None, learned: Arc::default(), today: Arc::default(), is_loaded: watch::Sender::new(true) }
     }
 
     /// Waits until what was learned in earlier lives is known, a short time at most.
@@ -104,7 +109,16 @@ impl Store {
 
     /// Keeps what a model call took.
     pub fn record(&self, call: CallRow) {
+        let date = call.at.to_zoned(TimeZone::system()).date();
+        lock(&self.today).add(date, Spent::of(&call.usage));
         self.enqueue(Job::Call(Box::new(call)));
+    }
+
+    /// What all model calls took on this day, which is today: in this life, and before it as soon as the store is
+    /// [`ready`](Store::ready).
+    #[must_use]
+    pub fn spent_on(&self, date: Date) -> Spent {
+        lock(&self.today).on(date)
     }
 
     /// Waits until all is written, a second at most. Blocks.
@@ -125,8 +139,18 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn write(database: &mut Database, jobs: &[Job], known: &Mutex<HashMap<ModelKey, Learned>>) -> Result<(), StoreError> {
+fn write(
+    database: &mut Database,
+    jobs: &[Job],
+    known: &Mutex<HashMap<ModelKey, Learned>>,
+    today: &Mutex<Today>,
+) -> Result<(), StoreError> {
     if jobs.iter().any(|job| matches!(job, Job::Load)) {
+        // Nothing of this life is in the file yet: the first question waits for this before it is asked.
+        let (date, mut spent) = (Zoned::now().date(), Spent::default());
+        let start = date.to_zoned(TimeZone::system()).map_or(Timestamp::MAX, |start| start.timestamp());
+        database.calls_since(start, |call| spent.add(Spent::of(&call.usage)))?;
+        lock(today).load(date, spent);
         let stored = database.learned()?;
         let mut known = lock(known);
         for (key, learned) in stored {

@@ -90,6 +90,31 @@ async fn what_was_kept_and_learned_is_there_in_the_next_life() {
 }
 
 #[tokio::test]
+async fn what_was_taken_today_counts_over_lives_and_questions_at_once_count_it_once() {
+    let folder = Folder::new();
+    let taken = |tokens| CallRow {
+        at: Timestamp::now(),
+        usage: TokenUsage { input: Some(tokens), ..TokenUsage::default() },
+        ..call("t", NOW)
+    };
+    let date = Zoned::now().date();
+    {
+        let store = folder.store();
+        store.ready().await;
+        store.record(taken(40));
+        store.record(call("long ago", NOW));
+        assert_eq!(store.spent_on(date).tokens, 40);
+    }
+    let store = folder.store();
+    futures::join!(store.ready(), store.ready());
+    store.record(taken(2));
+    store.ready().await;
+    if date == Zoned::now().date() {
+        assert_eq!(store.spent_on(date).tokens, 42);
+    }
+}
+
+#[tokio::test]
 async fn the_file_is_its_owners_alone_and_closed_while_nothing_happens() {
     let folder = Folder::new();
     let store = folder.store();

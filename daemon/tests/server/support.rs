@@ -20,7 +20,7 @@ use cohabd::{
             TokenUsage, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec,
         },
     },
-    assembly::{Assembly, Jobs, Parts, ProviderChooser, TurnSettings},
+    assembly::{Assembly, Guards, Jobs, Parts, ProviderChooser, TurnSettings},
     lifecycle::{self, Ended},
     provider::{
         choice::{Choice, ChoiceError},
@@ -207,6 +207,7 @@ pub async fn serve(paths: Paths, shutdown: CancellationToken) -> Ended {
         limits: TurnLimits { model_calls: 5 },
         tools: vec![Arc::new(Bash)],
         kept: None,
+        guards: Guards::default(),
         is_cache_on: false,
         jobs: Jobs::default(),
     };

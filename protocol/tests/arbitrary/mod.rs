@@ -66,6 +66,7 @@ pub fn client_message() -> impl Strategy<Value = ClientMessage> {
         Just(ClientMessage::Shutdown),
         call_id().prop_map(|call_id| ClientMessage::CommandWaiting { call_id }),
         (turn_id(), path()).prop_map(|(turn_id, cwd)| ClientMessage::ResumeTurn(ResumeTurn { turn_id, cwd })),
+        (turn_id(), any::<bool>()).prop_map(|(turn_id, is_paused)| ClientMessage::PauseTurn { turn_id, is_paused }),
     ]
 }
 
@@ -185,6 +186,10 @@ pub fn daemon_message() -> impl Strategy<Value = DaemonMessage> {
         (text(), any::<u32>(), vec(text(), 0..4)).prop_map(|(question, steps_done, unknown)| {
             DaemonMessage::TurnUnfinished(TurnUnfinished { question, steps_done, unknown })
         }),
+        (turn_id(), any::<bool>()).prop_map(|(turn_id, is_paused)| DaemonMessage::TurnPaused { turn_id, is_paused }),
+        (turn_id(), budget(), any::<u16>()).prop_map(|(turn_id, budget, percent)| {
+            DaemonMessage::BudgetUsed(BudgetUsed { turn_id, budget, percent })
+        }),
     ]
 }
 
@@ -209,6 +214,11 @@ fn end_reason() -> impl Strategy<Value = TurnEndReason> {
     prop::sample::select(vec![Answered, Cancelled, StepLimit, Refused, Length, Failed])
 }
 
+fn budget() -> impl Strategy<Value = BudgetKind> {
+    use BudgetKind::{DayCost, DayTokens, TurnTime, TurnTokens};
+    prop::sample::select(vec![TurnTokens, DayTokens, DayCost, TurnTime])
+}
+
 fn subject() -> impl Strategy<Value = ApprovalSubject> {
     prop_oneof![
         (text(), path(), run_mode()).prop_map(|(command, cwd, mode)| ApprovalSubject::Command { command, cwd, mode }),
@@ -216,6 +226,7 @@ fn subject() -> impl Strategy<Value = ApprovalSubject> {
         (text(), path()).prop_map(|(tool, path)| ApprovalSubject::FileRead { tool, path }),
         (text(), text(), text()).prop_map(|(url, server, model)| ApprovalSubject::LocalServer { url, server, model }),
         vec(proposed_command(), 0..4).prop_map(ApprovalSubject::Commands),
+        text().prop_map(|what| ApprovalSubject::GoOn { what }),
     ]
 }
 

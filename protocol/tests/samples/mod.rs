@@ -40,6 +40,7 @@ variants!(ClientMessage {
     Shutdown,
     CommandWaiting,
     ResumeTurn,
+    PauseTurn,
 });
 variants!(DaemonMessage {
     Welcome,
@@ -57,6 +58,8 @@ variants!(DaemonMessage {
     Goodbye,
     TurnProgress,
     TurnUnfinished,
+    TurnPaused,
+    BudgetUsed,
 });
 variants!(CommandEnding { Exited, Interrupted, Stopped, StillRunning, ShellExited, Refused });
 variants!(RunMode { Live, Subshell, Isolated });
@@ -67,7 +70,7 @@ variants!(ApprovalMode { ReadOnly, Ask, All });
 variants!(ChunkDelta { Text, Reasoning, Reset });
 variants!(StepActivity { ModelCall, ToolCall });
 variants!(StepOutcome { Done, Failed, Refused, Cancelled });
-variants!(ApprovalSubject { Command, FileChange, FileRead, LocalServer, Commands });
+variants!(ApprovalSubject { Command, FileChange, FileRead, LocalServer, Commands, GoOn });
 variants!(TurnEndReason { Answered, Cancelled, StepLimit, Refused, Length, Failed });
 variants!(SessionAnswer { Attached, Status, Done, Context, Compacted, Usage, Rewound });
 variants!(NoticeKind { Info, Warning, Retry });
@@ -162,6 +165,7 @@ pub fn client_messages() -> Vec<ClientMessage> {
         ClientMessage::Shutdown,
         ClientMessage::CommandWaiting { call_id: CALL },
         ClientMessage::ResumeTurn(ResumeTurn { turn_id: TURN, cwd: path("/home/ann") }),
+        ClientMessage::PauseTurn { turn_id: TURN, is_paused: true },
     ]
 }
 
@@ -222,6 +226,8 @@ pub fn daemon_messages() -> Vec<DaemonMessage> {
             steps_done: 7,
             unknown: vec!["make install".into()],
         }),
+        DaemonMessage::TurnPaused { turn_id: TURN, is_paused: true },
+        DaemonMessage::BudgetUsed(BudgetUsed { turn_id: TURN, budget: BudgetKind::DayTokens, percent: 85 }),
     ]
 }
 
@@ -309,6 +315,7 @@ fn subjects() -> Vec<ApprovalSubject> {
             mode: RunMode::Live,
             reasons: vec!["runs the project's own code".into()],
         }]),
+        ApprovalSubject::GoOn { what: "the same call came 5 times".into() },
     ]
 }
 

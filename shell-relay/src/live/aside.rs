@@ -54,6 +54,12 @@ impl LiveShell {
         }
     }
 
+    /// Whether the assistant has the terminal, and nothing was typed or runs.
+    pub(super) fn is_waited_for(&self) -> bool {
+        let is_ready = self.answer.as_ref().is_some_and(|answer| answer.step == AnswerStep::Ready);
+        is_ready && self.held.is_empty() && self.relay.is_none()
+    }
+
     /// Keys wait for the end of the answer, and nothing of the agent's runs: told once in an answer.
     pub(super) fn tell_of_held_keys(&mut self, cx: &mut Cx<'_>) {
         if self.held.is_empty() || self.relay.is_some() {

@@ -5,6 +5,8 @@
 pub(super) enum TokenKind {
     /// Enter at the end of a line.
     Enter,
+    /// Ctrl-Z.
+    Suspend,
     /// The key that asks the assistant.
     Hotkey,
     /// Ctrl-C.
@@ -98,7 +100,7 @@ impl KeyScanner {
         }
         // A run of ordinary keys, as far as the next byte that may be special.
         let may_be_special = |byte: &u8| {
-            matches!(byte, 0x03 | b'\n' | b'\r' | 0x0f | 0x12 | 0x13 | 0x1b) || Some(byte) == self.hotkey.first()
+            matches!(byte, 0x03 | b'\n' | b'\r' | 0x0f | 0x12 | 0x13 | 0x1a | 0x1b) || Some(byte) == self.hotkey.first()
         };
         let run = input[1..].iter().position(may_be_special).map_or(input.len(), |at| at + 1);
         (TokenKind::Other, run)
@@ -112,6 +114,7 @@ impl KeyScanner {
             0x03 => Some((TokenKind::Interrupt, 1)),
             b'\r' | b'\n' => Some((TokenKind::Enter, 1)),
             0x0f => Some((TokenKind::Accept, 1)),
+            0x1a => Some((TokenKind::Suspend, 1)),
             0x12 | 0x13 => Some((TokenKind::Search, 1)),
             0x1b => Some(self.escape(input)),
             _ => None,

@@ -384,6 +384,10 @@ impl LiveShell {
             self.abandon_relay(cx);
             return;
         }
+        if token.kind == TokenKind::Suspend && self.is_waited_for() {
+            cx.fx.events.push(LiveEvent::PauseKeyPressed);
+            return;
+        }
         self.held.push(token);
         self.tell_of_held_keys(cx);
     }

@@ -167,6 +167,8 @@ pub enum LiveEvent {
         /// By Escape; else by Ctrl-C.
         is_escape: bool,
     },
+    /// Ctrl-Z while the assistant has the terminal, nothing runs and nothing else was typed.
+    PauseKeyPressed,
     /// The user has typed while the assistant has the terminal and nothing runs: the keys wait for the end of the answer. Told once
     /// in an answer.
     KeysWait,

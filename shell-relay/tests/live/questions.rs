@@ -137,6 +137,19 @@ fn a_command_within_an_answer_has_the_keyboard() {
 }
 
 #[test]
+fn ctrl_z_during_an_answer_asks_to_hold_it_and_is_typed_into_nothing() {
+    let mut t = Terminal::bash();
+    ask(&mut t, "? go");
+    t.draw("? go\n");
+    t.keys("\x1a");
+    assert!(t.events.contains(&LiveEvent::PauseKeyPressed));
+    assert!(!t.events.contains(&LiveEvent::KeysWait), "the assistant does not step aside for it");
+    t.end_answer(false);
+    t.keys("echo later\r");
+    t.wait_screen("$ ? go\n$ echo later\nlater\n$");
+}
+
+#[test]
 fn ctrl_c_during_an_answer_asks_to_cancel_and_other_keys_come_back_afterwards() {
     let mut t = Terminal::bash();
     ask(&mut t, "? go");

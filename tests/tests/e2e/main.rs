@@ -17,6 +17,7 @@ mod install;
 mod keys;
 mod kill;
 mod lease;
+mod limits;
 mod models;
 mod offline;
 mod probe;

@@ -17,7 +17,7 @@ pub(super) fn user_ran(cwd: &str) -> LiveEvent {
 }
 
 /// The user has typed while the model thinks, and has got the prompt.
-fn aside() -> Bench {
+pub(super) fn aside() -> Bench {
     let mut bench = Bench::in_a_turn();
     assert_eq!(bench.live(LiveEvent::KeysWait), []);
     bench.pass(200);

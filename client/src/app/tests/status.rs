@@ -1,4 +1,4 @@
-use cohab_protocol::{Notice, NoticeKind, TurnProgress};
+use cohab_protocol::{BudgetKind, BudgetUsed, Notice, NoticeKind, TurnProgress};
 
 use super::*;
 
@@ -90,4 +90,16 @@ fn the_screen_is_emptied_only_where_all_of_it_that_counts_comes_back() {
     assert!(bench.app.takes_wipe_key());
     bench.daemon(ask("touch a", false));
     assert!(!bench.app.takes_wipe_key(), "a question stands, maybe with rows that are not painted again");
+}
+
+#[test]
+fn a_budget_is_told_of_once_half_of_it_is_used() {
+    let mut bench = Bench::in_a_turn();
+    let used =
+        |percent| DaemonMessage::BudgetUsed(BudgetUsed { turn_id: TURN, budget: BudgetKind::DayTokens, percent });
+    bench.daemon(step(1, read()));
+    bench.daemon(used(49));
+    assert_eq!(bench.shown(), "----\n● step 2 · read a.rs · Ctrl-C stops\n");
+    bench.daemon(used(85));
+    assert_eq!(bench.shown(), "----\n● step 2 · read a.rs · 85 % of today's tokens · Ctrl-C stops\n");
 }

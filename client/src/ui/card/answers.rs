@@ -125,9 +125,9 @@ fn keeping(rule: &Rule, chosen: Option<char>, scene: &Scene, width: usize, look:
 
 /// The keys that mean something for this question, in the order shown, and their meanings.
 fn keys(request: &ApprovalRequest, offer: &Offer) -> Vec<(&'static str, &'static str)> {
-    let is_server = matches!(request.subject, ApprovalSubject::LocalServer { .. });
+    let is_plain = matches!(request.subject, ApprovalSubject::LocalServer { .. } | ApprovalSubject::GoOn { .. });
     let is_change = matches!(request.subject, ApprovalSubject::FileChange { .. });
-    let once = match (is_server, offer.as_one, request.is_dangerous) {
+    let once = match (is_plain, offer.as_one, request.is_dangerous) {
         (true, ..) => "yes",
         (_, true, _) => "all",
         (_, _, true) => "once (asks for a typed yes)",

@@ -17,7 +17,14 @@ const MODEL: &str = "anthropic/claude";
 fn the_line_and_the_sentence() {
     let model = StepActivity::ModelCall { model: MODEL.into() };
     let (known, tokens, nothing) = (usage(Some(3_000), Some(12_345)), usage(Some(3_000), None), usage(None, None));
-    let of = |activity, step, elapsed_s, usage, approval| TurnStatus { activity, step, elapsed_s, usage, approval };
+    let of = |activity, step, elapsed_s, usage, approval| TurnStatus {
+        activity,
+        step,
+        elapsed_s,
+        usage,
+        budget: None,
+        approval,
+    };
     let (test, long) = (bash("cargo test\n--all"), bash(&"x".repeat(200)));
     let cases = [
         of(&model, 0, 0, None, ApprovalMode::Ask),
@@ -43,7 +50,7 @@ proptest! {
         argument in "[a-z\u{1b}\n日👍\u{202e} ]{0,60}", step in 0u32..20, elapsed_s in 0u32..10_000, width in 1usize..120,
     ) {
         let (activity, usage) = (bash(&argument), usage(Some(99_000), Some(1)));
-        let status = TurnStatus { activity: &activity, step, elapsed_s, usage: Some(&usage), approval: ApprovalMode::Ask };
+        let status = TurnStatus { activity: &activity, step, elapsed_s, usage: Some(&usage), budget: None, approval: ApprovalMode::Ask };
         let line = status.line(width, Look::Glyphs);
         prop_assert!(line.width() <= width, "{line}");
         prop_assert!(!line.to_string().chars().any(char::is_control), "{line}");

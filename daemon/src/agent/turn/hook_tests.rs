@@ -1,6 +1,7 @@
 use std::ops::ControlFlow;
 
 use super::*;
+use crate::agent::port::ToolResult;
 
 /// Answers in the model's place, or ends the turn before its n-th step; notes how it ended.
 #[derive(Default)]
@@ -79,4 +80,43 @@ async fn a_hook_may_shorten_the_conversation_before_a_model_call_only() {
     // The call waited for its result when the hook was asked before it: it was not taken away.
     assert_eq!(sent, [1, 1]);
     assert_eq!(turn.echo.0.lock().unwrap().len(), 1);
+}
+
+/// Cuts the turn off at once.
+struct Late;
+
+#[async_trait]
+impl Middleware for Late {
+    async fn cut_off(&self) -> TurnError {
+        stopped()
+    }
+}
+
+#[tokio::test]
+async fn a_turn_that_is_cut_off_ends_in_the_middle_of_a_step_and_says_why() {
+    let mut turn = Turn::new(vec![vec![text("Well")]]).with(Late);
+    assert_eq!(turn.run().await, Err(stopped()));
+    assert!(turn.state.pending_calls().is_empty());
+}
+
+/// Notes how calls went.
+#[derive(Default)]
+struct Ends(Arc<Mutex<Vec<(String, StepResult, bool)>>>);
+
+impl Middleware for Ends {
+    fn call_ended(&self, call: &ToolCall, outcome: StepResult, result: &ToolResult) {
+        self.0.lock().unwrap().push((call.id.clone(), outcome, result.is_error));
+    }
+}
+
+#[tokio::test]
+async fn hooks_learn_how_each_call_went_also_of_those_that_could_not_be_run() {
+    let ends = Arc::default();
+    let unknown =
+        ModelEvent::ToolCallDone(ToolCall { id: "2".into(), name: "ecko".into(), args: Ok(JsonObject::new()) });
+    let scripts = vec![vec![call("1"), unknown, stop(StopClass::Tool)], done()];
+    let mut turn = Turn::new(scripts).with(Ends(Arc::clone(&ends)));
+    assert_eq!(turn.run().await, Ok(StopReason::Answered));
+    let expected = [("id-1".to_owned(), StepResult::Done, false), ("2".to_owned(), StepResult::Failed, true)];
+    assert_eq!(*ends.lock().unwrap(), expected);
 }

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::{Grouping, Shown};
 use crate::{
     context::learned::Learned,
+    middleware::budget::Kind,
     store::{
         report::{Subject, Sum},
         row::ModelKey,
@@ -25,7 +26,7 @@ const ID_CHARS: usize = 4;
 pub(super) fn table(shown: &Shown) -> String {
     let report = &shown.report;
     if report.lines.is_empty() {
-        return format!("No model has answered since {}.\n", shown.since);
+        return format!("No model has answered since {}.\n{}", shown.since, budgets(shown));
     }
     let mut rows = vec![[shown.grouping.word(), "questions", "in (cached)", "out", "cost"].map(str::to_owned)];
     rows.extend(report.lines.iter().map(|(subject, sum)| row(label(subject, &shown.zone), sum)));
@@ -49,7 +50,16 @@ pub(super) fn table(shown: &Shown) -> String {
     if shown.grouping == Grouping::Model {
         text.extend(windows(shown));
     }
-    text
+    text + &budgets(shown)
+}
+
+/// What is left of today's budgets.
+fn budgets(shown: &Shown) -> String {
+    let lines = shown.budgets.iter().map(|gauge| {
+        let note = if gauge.kind == Kind::DayTokens { "; cached ones do not count" } else { "" };
+        format!("budget of today: {}{note}\n", gauge.line())
+    });
+    lines.collect()
 }
 
 fn row(label: String, sum: &Sum) -> [String; 5] {
@@ -116,8 +126,17 @@ pub(super) fn json(shown: &Shown) -> String {
         })
         .collect();
     let by = shown.grouping.word();
-    let whole =
-        json!({"by": by, "since": shown.since.to_string(), "rows": rows, "total": figures(&shown.report.total)});
+    let budget = |kind, amount: fn(u64) -> Value| {
+        let gauge = shown.budgets.iter().find(|gauge| gauge.kind == kind);
+        gauge.map(
+            |gauge| json!({"used": amount(gauge.used), "limit": amount(gauge.limit), "left": amount(gauge.left())}),
+        )
+    };
+    let dollars = |microusd| json!(microusd as f64 / 1e6);
+    let budgets = json!({"tokens": budget(Kind::DayTokens, Value::from), "cost_usd": budget(Kind::DayCost, dollars)});
+    let since = shown.since.to_string();
+    let total = figures(&shown.report.total);
+    let whole = json!({"by": by, "since": since, "rows": rows, "total": total, "budget_today": budgets});
     sanitize::escaped_json(&whole.to_string()) + "\n"
 }
 

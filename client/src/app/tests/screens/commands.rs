@@ -142,6 +142,7 @@ fn the_conversation_its_cost_and_its_code() {
         ("code is copied", |stage| stage.with_code("? /copy")),
         ("code with a wrong number", |stage| stage.with_code("? /copy 3")),
         ("no code", |stage| stage.entered("? /copy")),
+        ("nothing to hold", |stage| stage.entered("? /pause")),
     ];
     insta::assert_snapshot!("conversation", seen(states));
 }

@@ -1,0 +1,108 @@
+//! A turn that the user holds: by a key while the assistant has the terminal, by `/pause` and `/resume` from the prompt.
+
+use cohab_protocol::{ClientMessage, TurnId};
+use cohab_shell_relay::live::LineDecision;
+
+use super::{App, Surface};
+use crate::{
+    effect::Effect,
+    slash::{self, Kind, Parsed},
+    ui::look::Look,
+};
+
+/// Whether a turn is held.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Pause {
+    /// It is not.
+    #[default]
+    No,
+    /// It will be when its step is over.
+    Asked,
+    /// It is.
+    Holds,
+}
+
+impl App {
+    /// The key for it was pressed.
+    pub(super) fn on_pause_key(&mut self, effects: &mut Vec<Effect>) {
+        if let Some(pause) = self.pause() {
+            self.set_pause(pause == Pause::No, effects);
+        }
+    }
+
+    /// Whether the turn is held, if it is one that can be.
+    fn pause(&self) -> Option<Pause> {
+        self.turn.as_ref().filter(|turn| !turn.is_over() && turn.was_sent()).map(|turn| turn.pause)
+    }
+
+    fn set_pause(&mut self, is_paused: bool, effects: &mut Vec<Effect>) {
+        let Some(turn) = self.turn.as_mut() else { return };
+        turn.pause = if is_paused { Pause::Asked } else { Pause::No };
+        effects.push(Effect::Send(ClientMessage::PauseTurn { turn_id: turn.id(), is_paused }));
+        self.is_dirty = true;
+        self.tell_pause();
+    }
+
+    /// The daemon says that it holds, or goes on.
+    pub(super) fn on_turn_paused(&mut self, turn_id: TurnId, is_paused: bool) {
+        if !self.is_current(turn_id) {
+            return;
+        }
+        let Some(turn) = self.turn.as_mut() else { return };
+        let pause = match (is_paused, turn.pause) {
+            // The user has let it go on meanwhile.
+            (true, Pause::No) | (false, _) => Pause::No,
+            (true, _) => Pause::Holds,
+        };
+        if std::mem::replace(&mut turn.pause, pause) != pause {
+            self.tell_pause();
+        }
+    }
+
+    /// Where nothing is painted twice it is said once.
+    fn tell_pause(&mut self) {
+        if self.options.look == Look::Sentences
+            && let Some(text) = self.pause_text()
+        {
+            self.flush_text();
+            self.print_remark(&text);
+        }
+    }
+
+    /// What is shown of it.
+    pub(super) fn pause_text(&self) -> Option<String> {
+        let look = self.options.look;
+        let what = match self.pause()? {
+            Pause::No => return None,
+            Pause::Asked => look.choose("pausing after this step", "Pausing after this step"),
+            Pause::Holds => look.choose("paused", "Paused"),
+        };
+        let separator = look.choose(" · ", ", ");
+        let prefix = &self.options.question_prefix;
+        Some(format!("{what}{separator}Ctrl-Z or {prefix} /resume goes on{separator}Ctrl-C stops"))
+    }
+
+    /// A question at the prompt beside which a turn goes on: holds it or lets it go on, if that is what it says.
+    pub(super) fn take_pause_command(&mut self, question: &str, effects: &mut Vec<Effect>) -> bool {
+        let Parsed::Command(command, "") = slash::parse(question) else { return false };
+        let wants_pause = match command.kind {
+            Kind::Pause => true,
+            Kind::Resume => false,
+            _ => return false,
+        };
+        let said = match (wants_pause, self.pause()) {
+            (_, None) => "nothing is being answered",
+            (true, Some(Pause::No)) => "pausing",
+            (true, Some(_)) => "it is paused already",
+            (false, Some(Pause::No)) => "it is not paused",
+            (false, Some(_)) => "going on",
+        };
+        if self.pause().is_some_and(|pause| (pause == Pause::No) == wants_pause) {
+            self.set_pause(wants_pause, effects);
+        }
+        self.answer_line("", said);
+        self.surface = Surface::Opening;
+        effects.push(Effect::DecideLine(LineDecision::Assistant));
+        true
+    }
+}

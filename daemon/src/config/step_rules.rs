@@ -1,0 +1,149 @@
+//! `[[step_rules]]`: the user's rules for steps, in the order of the file.
+
+use globset::{Glob, GlobMatcher};
+use serde::Deserialize;
+
+use crate::middleware::step_rules::{Action, Kind, Rule};
+
+/// Name of the table.
+pub(super) const TABLE: &str = "step_rules";
+/// How often a step is repeated at most.
+const MAX_TIMES: u32 = 20;
+/// Rules that are looked through for each step.
+const MAX_RULES: usize = 100;
+/// Longest reason, in characters: it stands in cards and in what the model reads.
+const REASON_MAX_CHARS: usize = 200;
+
+/// As it stands in the file.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    step: Option<Step>,
+    tool: Option<String>,
+    model: Option<String>,
+    action: Word,
+    times: Option<u32>,
+    reason: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Step {
+    Model,
+    Tool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Word {
+    Allow,
+    Ask,
+    Skip,
+    Stop,
+    Retry,
+}
+
+/// A rule that makes sense.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(try_from = "Written")]
+pub struct StepRule(pub Rule);
+
+impl TryFrom<Written> for StepRule {
+    type Error = String;
+
+    fn try_from(written: Written) -> Result<Self, String> {
+        let Written { step, tool, model, action, times, reason } = written;
+        let kind = match (step, &tool, &model) {
+            (Some(Step::Model), Some(_), _) => {
+                return Err("a rule with `tool` is for tools, not for `step = \"model\"`".into());
+            }
+            (Some(Step::Tool), ..) | (None, Some(_), _) => Kind::Tool,
+            (Some(Step::Model), ..) | (None, None, Some(_)) => Kind::Model,
+            (None, None, None) => {
+                return Err("a rule needs `step`, `tool` or `model`, so that it is for something".into());
+            }
+        };
+        let action = match (action, times) {
+            (Word::Retry, Some(times @ 1..=MAX_TIMES)) => Action::Retry(times),
+            (Word::Retry, _) => return Err(format!("`action = \"retry\"` needs `times` from 1 to {MAX_TIMES}")),
+            (_, Some(_)) => return Err("`times` is for `action = \"retry\"`".into()),
+            (Word::Skip, None) if kind == Kind::Model => {
+                return Err("a call of the model cannot be left out; `stop` ends the turn before it".into());
+            }
+            (Word::Allow, None) => Action::Allow,
+            (Word::Ask, None) => Action::Ask,
+            (Word::Skip, None) => Action::Skip,
+            (Word::Stop, None) => Action::Stop,
+        };
+        let is_sane =
+            |reason: &String| reason.chars().count() <= REASON_MAX_CHARS && !reason.chars().any(char::is_control);
+        if reason.as_ref().is_some_and(|reason| !is_sane(reason)) {
+            return Err(format!("`reason` is one line of at most {REASON_MAX_CHARS} characters"));
+        }
+        Ok(Self(Rule { kind, tool: pattern(tool)?, model: pattern(model)?, action, reason }))
+    }
+}
+
+fn pattern(text: Option<String>) -> Result<Option<GlobMatcher>, String> {
+    let compiled = text.map(|text| Glob::new(&text).map(|glob| glob.compile_matcher())).transpose();
+    compiled.map_err(|error| format!("it is no pattern: {error}"))
+}
+
+/// What is wrong with the rules of this file, if anything: the first fault.
+pub(super) fn problem(text: &str) -> Option<toml::de::Error> {
+    #[derive(Deserialize)]
+    struct OnlyRules {
+        #[serde(default)]
+        step_rules: Vec<StepRule>,
+    }
+    match toml::from_str::<OnlyRules>(text) {
+        Err(error) => Some(error),
+        Ok(OnlyRules { step_rules }) if step_rules.len() > MAX_RULES => {
+            Some(serde::de::Error::custom(format!("there are more than {MAX_RULES} rules for steps")))
+        }
+        Ok(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(rule: &str) -> Result<StepRule, String> {
+        toml::from_str::<StepRule>(rule).map_err(|error| error.message().to_owned())
+    }
+
+    #[test]
+    fn each_action_is_read_for_what_it_is_for() {
+        for (rule, kind, action) in [
+            ("tool = 'bash'\naction = 'ask'", Kind::Tool, Action::Ask),
+            ("step = 'tool'\naction = 'stop'\nreason = 'look only'", Kind::Tool, Action::Stop),
+            ("tool = 'w*'\nmodel = 'small*'\naction = 'skip'", Kind::Tool, Action::Skip),
+            ("model = 'gpt-*'\naction = 'ask'", Kind::Model, Action::Ask),
+            ("step = 'model'\naction = 'retry'\ntimes = 3", Kind::Model, Action::Retry(3)),
+            ("tool = 'read'\naction = 'allow'", Kind::Tool, Action::Allow),
+        ] {
+            let StepRule(read) = read(rule).expect(rule);
+            assert_eq!((read.kind, read.action), (kind, action), "{rule}");
+        }
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused_with_the_reason() {
+        for (rule, reason) in [
+            ("action = 'ask'", "needs `step`, `tool` or `model`"),
+            ("step = 'model'\ntool = 'bash'\naction = 'ask'", "is for tools"),
+            ("model = 'm'\naction = 'skip'", "cannot be left out"),
+            ("tool = 'read'\naction = 'retry'", "from 1 to 20"),
+            ("tool = 'read'\naction = 'retry'\ntimes = 21", "from 1 to 20"),
+            ("tool = 'read'\naction = 'ask'\ntimes = 2", "is for `action = \"retry\"`"),
+            ("tool = '['\naction = 'ask'", "it is no pattern"),
+            ("tool = 'a'\naction = 'ask'\nreason = \"a\\u001Bb\"", "one line"),
+            ("tool = 'a'\naction = 'never'", "unknown variant"),
+            ("tool = 'a'\naction = 'ask'\nwhy = 'x'", "unknown field"),
+        ] {
+            let error = read(rule).expect_err(rule);
+            assert!(error.contains(reason), "{rule}: {error}");
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! The user holds a turn: nothing is asked of the model and no tool starts until it goes on.
+
+use std::{ops::ControlFlow, sync::Arc};
+
+use async_trait::async_trait;
+use tokio::sync::watch;
+
+use super::turn_clock::TurnClock;
+use crate::agent::{Denial, Middleware, PlannedCall, TurnState, hook::TurnResult, plan::StepKind};
+
+/// Told whether the turn holds.
+pub type Tell = Box<dyn Fn(bool) + Send + Sync>;
+
+/// Holds one turn. Stands before the question for consent and behind it: the user may pause while it is open.
+pub struct Pause {
+    is_wanted: watch::Receiver<bool>,
+    clock: Arc<TurnClock>,
+    tell: Tell,
+}
+
+impl Pause {
+    /// Holds while `is_wanted` says so.
+    #[must_use]
+    pub fn new(is_wanted: watch::Receiver<bool>, clock: Arc<TurnClock>, tell: Tell) -> Self {
+        Self { is_wanted, clock, tell }
+    }
+
+    async fn hold(&self) {
+        let mut is_wanted = self.is_wanted.clone();
+        if !*is_wanted.borrow() {
+            return;
+        }
+        (self.tell)(true);
+        // Whoever could wish it is gone: the turn goes on, and is cancelled with its session.
+        let _ = self.clock.stands_still(is_wanted.wait_for(|is_wanted| !is_wanted)).await;
+        (self.tell)(false);
+    }
+}
+
+#[async_trait]
+impl Middleware for Pause {
+    async fn before_step(&self, _step: StepKind, _state: &mut TurnState) -> ControlFlow<TurnResult> {
+        self.hold().await;
+        ControlFlow::Continue(())
+    }
+
+    async fn before_tool(&self, _call: &mut PlannedCall) -> Result<(), Denial> {
+        self.hold().await;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+#[path = "pause_tests.rs"]
+mod tests;
