@@ -128,6 +128,11 @@ impl Session<'_> {
             let card = view.text();
             card.contains(subject) && (card.contains(CARD_KEYS) || card.contains(BATCH_KEYS))
         });
+        self.outwait_deaf_card();
+    }
+
+    /// Until a card has listened to keys for sure.
+    pub fn outwait_deaf_card(&self) {
         let _ = self.holds_within(CARD_DEAF, |_| false);
     }
 

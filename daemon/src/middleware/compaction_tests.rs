@@ -9,7 +9,7 @@ use crate::{
     compaction::{Sliding, Strategy, Summarize, testing::Always},
     context::window_size::WindowSources,
     middleware::window::Room,
-    recording::{Opening, SessionRecord, hooks::Proposals},
+    recording::{Opening, SessionRecord, step_hooks::Steps},
     store::{
         Store,
         row::ModelKey,
@@ -105,7 +105,7 @@ impl Bench {
         let content = format!("result {id} {}", "word ".repeat(words));
         let result = ToolResult { call_id: id, tool: "bash".into(), content, is_error: false };
         self.state.apply(Record::Tools { results: vec![result], complaint: None }).unwrap();
-        Proposals(Arc::clone(&self.recorder)).after_step(&self.state).await;
+        Steps(Arc::clone(&self.recorder)).after_step(&self.state).await;
     }
 
     fn told(&self) -> Vec<String> {
@@ -137,7 +137,9 @@ async fn a_turn_that_fills_three_quarters_of_the_context_is_summed_up_told_count
     assert!(messages == 8 && text.contains("Goal:\ng\n"), "{messages} {text}");
     assert!(bench.events().iter().any(|event| matches!(event, Event::Question { .. })), "what happened stays");
     let kept = bench.archive.load("shell:1").unwrap().expect("a session").conversation;
-    assert_eq!(kept, bench.state.messages(), "a later life goes on from the shorter one");
+    // The turn has no end: the load closes it with a word.
+    let before_the_end = kept.split_last().map(|(_, before)| before);
+    assert_eq!(before_the_end, Some(bench.state.messages()), "a later life goes on from the shorter one");
 }
 
 #[tokio::test]

@@ -43,8 +43,7 @@ fn a_model_that_repeats_itself_is_told_and_then_the_user_is_asked() {
     let calls = server.wait_for_calls(5);
     let told = |call: usize| calls[call].conversation().contains("Stop and think about what is missing");
     assert_eq!((told(2), told(3)), (false, true), "told after the third time");
-    // A card is deaf to keys that come too soon.
-    std::thread::sleep(Duration::from_millis(350));
+    shell.outwait_deaf_card();
     shell.send("n");
     shell.wait_answer(mark, "the model got stuck: the same call of `bash` came 5 times");
     assert_eq!(server.requests().len(), 5);

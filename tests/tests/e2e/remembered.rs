@@ -25,6 +25,7 @@ fn a_shows_the_rule_and_stores_it_and_nothing_is_asked_any_more() {
         shell.wait_approval("touch made.txt");
         shell.send("a");
         shell.wait_text("allow `touch made.txt` in every folder");
+        shell.outwait_deaf_card();
         assert_eq!(rules(&home), "", "stored before the user said so");
         shell.send("y");
         shell.wait_answer(mark, "All done.");
@@ -130,7 +131,7 @@ fn a_batch_is_refused_as_one_or_decided_one_by_one() {
     let mark = shell.submit("? make three");
     shell.wait_approval("1 $ touch one.txt");
     shell.send("o");
-    shell.wait_approval("touch one.txt");
+    shell.wait_approval("command 1 of 3");
     shell.send("y");
     shell.wait_approval("touch two.txt");
     shell.send("n");

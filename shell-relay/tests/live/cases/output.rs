@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use cohab_shell_relay::{live::LiveEvent, runner::Ending};
+use cohab_shell_relay::{capture::CAPTURE_HEAD_BYTES, live::LiveEvent, runner::Ending};
 
 use super::{assert_line_is_back, by, half_typed};
 use crate::terminal::{Kind, Terminal};
@@ -85,7 +85,7 @@ case!(case_031_alternate_screen [bash zsh fish fish4] |kind| {
 case!(case_032_flood_and_cancel [bash zsh fish fish4] |kind| {
     let mut t = half_typed(kind);
     let id = t.begin("yes");
-    t.wait("a flood", |t| t.shown.len() > 300_000);
+    t.wait("a flood", |t| t.shown.len() > CAPTURE_HEAD_BYTES * 4);
     let cancelled_at = Instant::now();
     t.cancel(&id);
     let outcome = t.result(&id).unwrap();
