@@ -3,6 +3,7 @@
 
 mod code;
 mod environment;
+mod fetched;
 mod files;
 mod git;
 mod network;
@@ -71,6 +72,9 @@ impl Judge<'_, '_> {
         }
         if is_fork_bomb(&scan) {
             self.findings.danger("starts itself without end");
+        }
+        if fetched::is_run(&scan) {
+            self.findings.danger("runs what it gets from the network");
         }
         for command in &scan.commands {
             self.judge_command(command);
