@@ -9,6 +9,7 @@ mod attention;
 mod command;
 mod countdown;
 mod daemon;
+mod doubt;
 mod entry;
 mod failure;
 mod line;
@@ -49,6 +50,7 @@ use crate::{
     event::Event,
     journal::ResultJournal,
     markdown::{CodeBlocks, Highlighter},
+    shell_taint::ShellTaint,
     ui::{keys::KeyReader, look::Look},
 };
 use aside::Aside;
@@ -139,6 +141,8 @@ pub struct App {
     shell_events: VecDeque<ShellEvent>,
     /// What the command that is about to be told finished changed, if the shell told.
     observed: Option<StateChange>,
+    /// What commands of the agent changed about the shell that the user has not confirmed.
+    taint: ShellTaint,
     undo_journal: UndoJournal,
     undoing: Option<Undoing>,
     resuming: Option<Resuming>,
@@ -177,6 +181,7 @@ impl App {
             journal: ResultJournal::default(),
             shell_events: VecDeque::new(),
             observed: None,
+            taint: ShellTaint::default(),
             undo_journal: UndoJournal::default(),
             undoing: None,
             resuming: None,

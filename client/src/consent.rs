@@ -23,6 +23,15 @@ pub struct Consents {
     session: HashSet<Agreed>,
 }
 
+/// By what a command may run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Permit {
+    /// The user agreed to just this, or to everything.
+    Asked,
+    /// It reads only, or was agreed to earlier: it runs unasked as long as the shell is what it was.
+    Unasked,
+}
+
 /// A command and the folder it is run in, as the question showed them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Agreed {
@@ -57,19 +66,20 @@ impl Consents {
         self.order.clear();
     }
 
-    /// Whether `request` may run now; `remembered` is what the user allowed for good. Uses up a consent for one time.
+    /// Whether `request` may run now, and by what; `remembered` is what the user allowed for good. Uses up a consent for one time.
     pub fn permits(
         &mut self,
         request: &ExecuteCommand,
         mode: ApprovalMode,
         context: policy::Context<'_>,
         remembered: &dyn Remembered,
-    ) -> bool {
+    ) -> Option<Permit> {
         let wanted = Agreed { command: request.command.clone(), cwd: context.cwd.to_owned() };
         let is_agreed = request.approval_id.and_then(|id| self.once.remove(&id)).is_some_and(|agreed| agreed == wanted);
-        is_agreed
-            || mode == ApprovalMode::All
-            || self.session.contains(&wanted)
+        if is_agreed || mode == ApprovalMode::All {
+            return Some(Permit::Asked);
+        }
+        let is_lifted = self.session.contains(&wanted)
             || match policy::assess_line(&request.command, context).level {
                 Level::Allow => true,
                 // A rule lowers a question only, never danger. The file is read by us, whatever the daemon made of it.
@@ -78,7 +88,8 @@ impl Consents {
                         && remembered.loaded().rules.find(&request.command, context.cwd, context.shell).is_some()
                 }
                 Level::Danger | Level::Deny => false,
-            }
+            };
+        is_lifted.then_some(Permit::Unasked)
     }
 }
 
@@ -103,7 +114,7 @@ mod tests {
 
     fn permits(consents: &mut Consents, request: &ExecuteCommand, mode: ApprovalMode) -> bool {
         let context = policy::Context::new(Path::new("/home/ann"), Path::new("/home/ann"));
-        consents.permits(request, mode, context, &Nothing)
+        consents.permits(request, mode, context, &Nothing).is_some()
     }
 
     fn agreed(command: &str) -> Agreed {

@@ -23,6 +23,7 @@ mod calls;
 mod code;
 mod consent;
 mod countdown;
+mod doubt;
 mod entry;
 mod failure;
 mod hostile;

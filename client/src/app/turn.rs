@@ -10,7 +10,7 @@ use cohab_protocol::{
 };
 use ratatui::text::Line;
 
-use super::{countdown::Countdown, pause::Pause, progress::Progress};
+use super::{countdown::Countdown, doubt::Doubted, pause::Pause, progress::Progress};
 use crate::{
     approval::OpenQuestion,
     markdown::{CodeBlocks, Highlighter, MarkdownStream},
@@ -95,6 +95,8 @@ pub(super) struct Turn {
     pub question: Option<OpenQuestion>,
     pub pending_call: Option<PendingCall>,
     pub running_call: Option<RunningCall>,
+    /// A command that the client itself asks about.
+    pub doubted: Option<Doubted>,
     /// A command whose time was up, and which still has the shell.
     pub overdue: Option<String>,
     /// Of the last command that was answered for.
@@ -132,6 +134,7 @@ impl Turn {
             question: None,
             pending_call: None,
             running_call: None,
+            doubted: None,
             overdue: None,
             last_result: None,
             has_echoed: false,
@@ -307,11 +310,18 @@ impl Turn {
         self.question.take().is_some()
     }
 
+    /// Nobody waits for the command `call_id` any more that the client asks about: the question goes.
+    pub fn withdraw_doubt(&mut self, call_id: CallId) -> Option<()> {
+        self.doubted.take_if(|doubted| doubted.is_call(call_id))?;
+        self.question.take().map(|_| ())
+    }
+
     pub fn end(&mut self) {
         self.is_over = true;
         self.waiting = Waiting::Nothing;
         self.unsent_query = None;
         self.pending_call = None;
+        self.doubted = None;
         self.ended_at.get_or_insert(self.last_seen);
     }
 

@@ -195,5 +195,11 @@ pub fn assess_write(path: &Path, context: Context<'_>) -> Verdict {
     findings.into_verdict()
 }
 
+/// Whether a variable of this name decides what later commands do, or which programs they are.
+#[must_use]
+pub fn decides_what_runs(variable: &str) -> bool {
+    danger::decides_what_runs(variable)
+}
+
 #[cfg(test)]
 mod tests;

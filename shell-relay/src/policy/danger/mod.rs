@@ -48,6 +48,8 @@ pub(super) fn why_never_remembered(verb: &str) -> Option<&'static str> {
         .then_some("changes what later commands mean")
 }
 
+pub(super) use environment::decides_what_runs;
+
 const NOT_CHECKABLE: &str = "too long or too deeply nested to be checked";
 
 struct Judge<'a, 'f> {
