@@ -53,6 +53,25 @@ pub enum Level {
     Deny,
 }
 
+impl Level {
+    /// Its word in files and outputs.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Ask => "ask",
+            Self::Danger => "danger",
+            Self::Deny => "deny",
+        }
+    }
+
+    /// The level of this word.
+    #[must_use]
+    pub fn of_word(word: &str) -> Option<Self> {
+        [Self::Allow, Self::Ask, Self::Danger, Self::Deny].into_iter().find(|level| level.word() == word)
+    }
+}
+
 /// A level and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdict {
@@ -60,6 +79,17 @@ pub struct Verdict {
     pub level: Level,
     /// Why it is not `Allow`, a short sentence each, strictest first.
     pub reasons: Vec<String>,
+}
+
+impl Verdict {
+    /// Whether a question is asked in every mode that asks at all: a rule wants it, or something is written elsewhere.
+    #[must_use]
+    pub fn is_firm(&self) -> bool {
+        let is_firm = |reason: &String| {
+            [paths::WRITES_ELSEWHERE, remembered::STRICTER].iter().any(|start| reason.starts_with(start))
+        };
+        self.level > Level::Ask || self.reasons.iter().any(is_firm)
+    }
 }
 
 /// What the text of a path does not tell. The policy itself touches no file; whoever types the line can look.
