@@ -163,6 +163,7 @@ impl Driver {
             home: home.clone(),
             shell: shell.kind(),
             files: &FileSystem,
+            looks_at_names: true,
             remembered: Arc::new(RuleBook::new(Arc::clone(&rules))),
             scene: Arc::new(Scene::of_this_process(home, shell.kind(), &start.paths, Lasting::Shell)),
             look: abilities.look,

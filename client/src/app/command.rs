@@ -42,7 +42,10 @@ impl App {
             return;
         }
         let pending = self.turn.as_ref().and_then(|turn| turn.pending_call.as_ref());
-        if pending.is_some_and(|pending| pending.request.call_id == request.call_id) {
+        let naming = self.turn.as_ref().and_then(|turn| turn.naming.as_ref());
+        if pending.is_some_and(|pending| pending.request.call_id == request.call_id)
+            || naming.is_some_and(|naming| naming.request.call_id == request.call_id)
+        {
             return;
         }
         if self
@@ -62,9 +65,9 @@ impl App {
         if let Some(reason) = doubt {
             self.ask_ourselves(request, reason, now, effects);
         } else if self.surface == Surface::Ours {
-            self.run(request, effects);
+            self.start(request, permit, now, effects);
         } else if let Some(turn) = self.turn.as_mut() {
-            turn.pending_call = Some(PendingCall { request, cwd: self.cwd.clone(), since: now });
+            turn.pending_call = Some(PendingCall { request, permit, cwd: self.cwd.clone(), since: now });
         }
     }
 
@@ -75,7 +78,8 @@ impl App {
         }
         let turn = self.turn.as_ref().filter(|turn| turn.id() == request.turn_id && !turn.is_over());
         let turn = turn.ok_or(("turn_over", "the turn is over; the command was not run"))?;
-        if turn.running_call.is_some() || turn.pending_call.is_some() || turn.doubted.is_some() {
+        if turn.running_call.is_some() || turn.pending_call.is_some() || turn.doubted.is_some() || turn.naming.is_some()
+        {
             return Err(("shell_busy", "another command of this turn is still running"));
         }
         let context = policy::Context::new(&self.cwd, &self.options.home)
@@ -116,10 +120,14 @@ impl App {
             question.appear(now);
         }
         turn.overdue = None;
+        if self.advance_naming(now, effects) {
+            return;
+        }
+        let Some(turn) = self.turn.as_mut() else { return };
         let pending = turn.pending_call.take();
         self.call_for_answer(effects);
         match pending {
-            Some(pending) if pending.cwd == self.cwd => self.run(pending.request, effects),
+            Some(pending) if pending.cwd == self.cwd => self.start(pending.request, pending.permit, now, effects),
             // What was allowed there need not be here.
             Some(pending) => {
                 let reason = "the user went to another folder before the command could start; it was not run";
@@ -160,7 +168,8 @@ impl App {
                 effects.push(Effect::TakeKeyboard(false));
                 self.is_dirty = true;
             }
-            let turn = self.turn.as_mut();
+            let mut turn = self.turn.as_mut();
+            turn.as_mut().and_then(|turn| turn.naming.take_if(|naming| naming.request.call_id == call_id));
             turn.and_then(|turn| turn.pending_call.take_if(|pending| pending.request.call_id == call_id));
             let reason = "the command was cancelled before it started";
             effects.push(refuse(call_id, "cancelled", reason.into(), &self.cwd));
@@ -182,7 +191,10 @@ impl App {
                 let call_id = self.running_id(&id);
                 effects.extend(call_id.map(|call_id| Effect::Send(ClientMessage::CommandWaiting { call_id })));
             }
-            LiveEvent::ShellObserved { change, .. } => self.observed = Some(change),
+            LiveEvent::ShellObserved { change, listing, .. } => {
+                self.observed = Some(change);
+                self.shell_seen = listing.snapshot();
+            }
             LiveEvent::CommandFinished { id, outcome } => self.on_finished(&id, outcome, now, effects),
             LiveEvent::CommandRefused { id, error } => self.on_refused(&id, &error, effects),
             _ => {}
@@ -201,6 +213,9 @@ impl App {
 
     fn on_finished(&mut self, id: &str, outcome: CommandOutcome, now: Instant, effects: &mut Vec<Effect>) {
         let observed = self.observed.take();
+        if observed.is_none() {
+            self.shell_seen = None;
+        }
         let Some(call) = self.take_running(id) else { return };
         let is_stopped_by_user = outcome.ending == Ending::Interrupted && !call.is_interrupted_by_daemon;
         if let Some(turn) = self.turn.as_mut() {

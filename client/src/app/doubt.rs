@@ -8,13 +8,17 @@ use cohab_protocol::{
 };
 
 use super::{App, Surface, command::refuse, turn::PendingCall};
-use crate::effect::Effect;
+use crate::{consent::Permit, effect::Effect};
+
+/// Confirmed meanings of names that are kept; beyond, they are asked about each time.
+const CONFIRMED_MAX: usize = 64;
 
 /// A command that is asked about, and where it was judged.
 #[derive(Debug)]
 pub(super) struct Doubted {
     request: ExecuteCommand,
     cwd: PathBuf,
+    reason: String,
 }
 
 impl Doubted {
@@ -39,7 +43,7 @@ impl App {
         let Some(turn) = self.turn.as_mut() else { return };
         let (call_id, turn_id) = (request.call_id, request.turn_id);
         let (command, cwd) = (request.command.clone(), self.cwd.clone());
-        let doubted = Doubted { request, cwd: cwd.clone() };
+        let doubted = Doubted { request, cwd: cwd.clone(), reason: reason.clone() };
         let question = ApprovalRequest {
             approval_id: doubted.question(),
             turn_id,
@@ -62,16 +66,19 @@ impl App {
         effects: &mut Vec<Effect>,
     ) -> bool {
         let Some(turn) = self.turn.as_mut() else { return false };
-        let Some(Doubted { request, cwd }) = turn.doubted.take_if(|doubted| doubted.question() == id) else {
+        let Some(Doubted { request, cwd, reason }) = turn.doubted.take_if(|doubted| doubted.question() == id) else {
             return false;
         };
         match decision {
             ApprovalDecision::Once if cwd == self.cwd => {
                 self.taint.confirm();
+                if self.confirmed.len() < CONFIRMED_MAX {
+                    self.confirmed.push(reason);
+                }
                 if self.surface == Surface::Ours {
                     self.run(request, effects);
                 } else if let Some(turn) = self.turn.as_mut() {
-                    turn.pending_call = Some(PendingCall { request, cwd, since: now });
+                    turn.pending_call = Some(PendingCall { request, permit: Permit::Asked, cwd, since: now });
                 }
             }
             ApprovalDecision::Refused { note } => {

@@ -28,6 +28,7 @@ mod entry;
 mod failure;
 mod hostile;
 mod link;
+mod naming;
 mod pause;
 mod resume;
 mod screens;

@@ -10,9 +10,10 @@ use cohab_protocol::{
 };
 use ratatui::text::Line;
 
-use super::{countdown::Countdown, doubt::Doubted, pause::Pause, progress::Progress};
+use super::{countdown::Countdown, doubt::Doubted, naming::Naming, pause::Pause, progress::Progress};
 use crate::{
     approval::OpenQuestion,
+    consent::Permit,
     markdown::{CodeBlocks, Highlighter, MarkdownStream},
     ui::look::Look,
 };
@@ -51,6 +52,8 @@ pub(super) struct RunningCall {
 #[derive(Debug)]
 pub(super) struct PendingCall {
     pub request: ExecuteCommand,
+    /// By what it may run.
+    pub permit: Permit,
     /// Where the shell was when it was judged.
     pub cwd: PathBuf,
     pub since: Instant,
@@ -97,6 +100,8 @@ pub(super) struct Turn {
     pub running_call: Option<RunningCall>,
     /// A command that the client itself asks about.
     pub doubted: Option<Doubted>,
+    /// A command that waits for what the shell tells of itself.
+    pub naming: Option<Naming>,
     /// A command whose time was up, and which still has the shell.
     pub overdue: Option<String>,
     /// Of the last command that was answered for.
@@ -135,6 +140,7 @@ impl Turn {
             pending_call: None,
             running_call: None,
             doubted: None,
+            naming: None,
             overdue: None,
             last_result: None,
             has_echoed: false,
@@ -322,6 +328,7 @@ impl Turn {
         self.unsent_query = None;
         self.pending_call = None;
         self.doubted = None;
+        self.naming = None;
         self.ended_at.get_or_insert(self.last_seen);
     }
 

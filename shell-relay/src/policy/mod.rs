@@ -17,6 +17,7 @@ mod danger;
 mod dialect;
 pub(crate) mod glob;
 mod likeness;
+mod names;
 mod options;
 mod parse;
 mod parts;
@@ -32,6 +33,7 @@ use std::path::{Path, PathBuf};
 
 use crate::shell::Shell;
 use command::{Join, SimpleCommand};
+pub use names::{Program, why_not_themselves};
 use parts::quoted;
 pub use parts::{Part, parts};
 pub use provenance::{is_outside, outside_source, reaches_out};
@@ -100,6 +102,11 @@ pub trait Files: std::fmt::Debug + Sync {
 
     /// A file below `root` whose name `is_wanted`, if one is found within a bounded search. Hidden ones count if `with_hidden`.
     fn find_below(&self, root: &Path, with_hidden: bool, is_wanted: &dyn Fn(&str) -> bool) -> Option<PathBuf>;
+
+    /// The program at `path`, if there is one that can be run.
+    fn program(&self, _path: &Path) -> Option<Program> {
+        None
+    }
 }
 
 /// What a line is judged against.

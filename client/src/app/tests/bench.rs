@@ -38,6 +38,7 @@ impl Bench {
             home: "/home/ann".into(),
             shell,
             files: &FileSystem,
+            looks_at_names: false,
             remembered: Arc::new(Allowed::default()),
             scene: Arc::new(Scene { shell, ..Scene::of_ann() }),
             look: Look::Glyphs,
