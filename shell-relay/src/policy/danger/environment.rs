@@ -148,6 +148,13 @@ pub(super) fn judge_builtin(verb: &str, arguments: &[LooseWord], findings: &mut 
             }
         }
     }
+    // fish: `set -gx NAME value`.
+    let named = arguments.iter().find(|word| !word.text.starts_with('-'));
+    if let ("set", Some(word)) = (verb, named)
+        && decides_what_runs(&word.text)
+    {
+        judge_assignment(&word.text, "", findings);
+    }
     if matches!(verb, "printf" | "read") {
         let target = match (verb, arguments) {
             ("printf", [option, target, ..]) if option.text == "-v" => Some(target.text.as_str()),
