@@ -38,7 +38,7 @@ pub fn assembler(paths: &Paths) -> Arc<dyn Assembler> {
             move |paths, variables| load_settings(paths, variables, &home)
         }),
         chooser: Arc::new(Chooser { stores: KeyStores::new(&paths.config_dir) }),
-        isolated_shell: Arc::new(|cwd, environment| Arc::new(keyless_shell(cwd, environment))),
+        isolated_shell: Arc::new(|cwd, environment, sandbox| Arc::new(keyless_shell(cwd, environment).within(sandbox))),
         policy: standard_policy,
         home,
         store: Arc::new(Store::at(paths.usage_file())),
@@ -100,6 +100,7 @@ fn load_settings(paths: &Paths, variables: &Variables, home: &Path) -> Result<Tu
         output_max_bytes: settings.limits.tool_output_max_bytes,
         context: settings.context,
         kept: settings.sessions.limits(),
+        sandbox: settings.sandbox.profile,
         guards: Guards { budget: settings.budget.limits(), rules, stalled_steps: settings.limits.stalled_steps },
         is_cache_on: settings.cache.enabled,
         jobs,

@@ -46,6 +46,8 @@ const KINDS: [(&str, &str); 14] = [
 pub struct Surroundings {
     /// What of the system prompt is the user's.
     pub standing: Standing,
+    /// Root of the project, links resolved; `None` if there is no folder to look around in.
+    pub root: Option<PathBuf>,
     /// What the project's repository says to assistants.
     pub project_notes: Option<String>,
     /// What its identity files say.
@@ -76,6 +78,7 @@ impl Surroundings {
         found.os = os_name();
         let Ok(cwd) = cwd.canonicalize() else { return found };
         let root = root_of(&cwd, home);
+        found.root = Some(root.clone());
         found.project_notes = project_notes::read(&root, skipped);
         found.git = git_state::read(&root);
         found.project = kinds(&root);
@@ -129,8 +132,8 @@ impl Runtime {
     }
 }
 
-/// The nearest folder with a `.git`, or `cwd` itself.
-pub(super) fn root_of(cwd: &Path, home: &Path) -> PathBuf {
+/// The nearest folder with a `.git`, or `cwd` itself, which has its links resolved.
+pub(crate) fn root_of(cwd: &Path, home: &Path) -> PathBuf {
     let has_git = |folder: &&Path| fs::symlink_metadata(folder.join(".git")).is_ok();
     let is_within_home = cwd.starts_with(home);
     let mut folders =

@@ -23,10 +23,13 @@ use serde_json::Value;
 
 use batch::{Changes, Decided};
 
-use crate::agent::{
-    Denial, Middleware, PlannedCall,
-    hook::BY_RULE,
-    port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, Effect, Lasts},
+use crate::{
+    agent::{
+        Denial, Middleware, PlannedCall,
+        hook::BY_RULE,
+        port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, Effect, Lasts},
+    },
+    tool::UNCONFINED,
 };
 
 /// Consents that one session remembers; the oldest goes when there are more.
@@ -163,6 +166,10 @@ impl Gate {
         }
         let context = Context::new(&call.cwd, &self.home).in_shell(self.shell);
         let mut verdict = (self.policy)(&call.intent.effect, context);
+        if is_asked_each_time(&call.tool) {
+            verdict.level = verdict.level.max(Level::Ask);
+            verdict.reasons.push("it runs outside of the sandbox: it may write anywhere and use the network".into());
+        }
         if let Some(reason) = (self.must_ask)(&call.tool) {
             verdict.level = verdict.level.max(Level::Ask);
             verdict.reasons.push(reason);
@@ -182,11 +189,12 @@ impl Gate {
         if let Some(reason) = self.earlier_refusal(&effect, &call.cwd) {
             return Err(refusal(format!("the user refused exactly this in this turn already: {reason}")));
         }
-        if !is_dangerous && let Some(approval) = self.consents.recall(&effect, &call.cwd) {
+        let is_once = is_dangerous || is_asked_each_time(&call.tool);
+        if !is_once && let Some(approval) = self.consents.recall(&effect, &call.cwd) {
             call.approval = approval;
             return Ok(());
         }
-        let beforehand = self.take_decided(&effect, &call.cwd).filter(|_| !is_dangerous);
+        let beforehand = self.take_decided(&effect, &call.cwd).filter(|_| !is_once);
         let answer = match beforehand {
             Some(answer) => answer,
             None => {
@@ -198,7 +206,7 @@ impl Gate {
         };
         match answer {
             ApprovalAnswer::Approved { approval, lasts } => {
-                if lasts != Lasts::Once && !is_dangerous {
+                if lasts != Lasts::Once && !is_once {
                     self.consents.remember(effect, call.cwd.clone(), approval.clone());
                 }
                 call.approval = approval;
@@ -243,13 +251,20 @@ impl Middleware for Gate {
                 Err(refusal(format!("not run: only plainly read-only things are allowed here ({reasons})")))
             }
             // A rule lowers a question only, never danger.
-            (Level::Ask, ApprovalMode::Ask) if self.is_remembered(&call.intent.effect, &call.cwd) => {
+            (Level::Ask, ApprovalMode::Ask)
+                if !is_asked_each_time(&call.tool) && self.is_remembered(&call.intent.effect, &call.cwd) =>
+            {
                 call.approval = Some(BY_RULE.into());
                 Ok(())
             }
             (_, ApprovalMode::Ask) => self.ask(call, verdict).await,
         }
     }
+}
+
+/// Whether no consent to this tool's command holds for the next one: what was agreed to for the sandbox was not for outside.
+fn is_asked_each_time(tool: &str) -> bool {
+    tool == UNCONFINED
 }
 
 fn refusal(reason: String) -> Denial {
