@@ -109,7 +109,8 @@ fn run(is_login_name: bool, surroundings: Surroundings, args: &[OsString]) -> Ex
             | CliCommand::Why(_)
             | CliCommand::Context(_)
             | CliCommand::Tasks(_)
-            | CliCommand::Export(_),
+            | CliCommand::Export(_)
+            | CliCommand::Trust(_),
         ) => hand_over(args),
         Some(CliCommand::Doctor(args)) => block_on(doctor::run(args, paths)),
         Some(CliCommand::Policy(args)) => policy::run(args, &paths),

@@ -57,7 +57,7 @@ use crate::{
         settings::ModelSettings,
     },
     recording::{RecordingApprover, RecordingRunner},
-    safety::{gate::Policy, known_servers::KnownServers},
+    safety::{gate::Policy, known_servers::KnownServers, trust::TrustedFolders},
     server::{
         Assembler, Introduction, TurnParts,
         approver::SessionApprover,
@@ -346,7 +346,8 @@ impl Assembler for Assembly {
 
     async fn surroundings(&self, cwd: PathBuf) -> Arc<Surroundings> {
         let (home, settings) = (self.parts.home.clone(), self.paths.config_dir.clone());
-        let looking = tokio::task::spawn_blocking(move || Surroundings::read(&cwd, &home, &settings));
+        let trust = TrustedFolders::new(self.paths.trusted_folders_file(), home.clone());
+        let looking = tokio::task::spawn_blocking(move || Surroundings::read(&cwd, &home, &settings, &trust));
         let found = timeout(LOOK_WAIT, looking).await.ok().and_then(Result::ok);
         found.map(Arc::new).unwrap_or_default()
     }

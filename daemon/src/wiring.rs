@@ -59,7 +59,8 @@ fn keyless_shell(cwd: &Path, environment: &Variables) -> DaemonShell {
 }
 
 /// The user's home with links resolved: paths that are judged have theirs resolved, too.
-fn home() -> PathBuf {
+#[must_use]
+pub fn home() -> PathBuf {
     let home = std::env::home_dir().unwrap_or_else(|| PathBuf::from("/"));
     home.canonicalize().unwrap_or(home)
 }

@@ -98,6 +98,9 @@ impl DaemonShell {
             .stdin(Stdio::null())
             .stdout(writer.try_clone()?)
             .stderr(writer);
+        if let Some(folder) = self.sandbox.temporary() {
+            command.env("TMPDIR", folder);
+        }
         for variable in &self.hidden_variables {
             command.env_remove(variable);
         }

@@ -41,6 +41,7 @@ async fn the_workspace_can_be_written_and_nothing_outside() {
     let inside =
         "echo x >in && mkdir d && mv in d/ && cat d/in && date >/dev/null && t=$(mktemp) && echo y >$t && rm $t";
     let inside = bench.run(Profile::WorkspaceWrite, inside).await;
+    assert_eq!(bench.run(Profile::WorkspaceWrite, "echo $TMPDIR").await.output, "/tmp\n");
     assert_eq!((inside.status, inside.output.as_str()), (Some(0), "x\n"));
     for text in [
         "echo x >../out",

@@ -163,6 +163,12 @@ impl Sandbox {
         &self.writable
     }
 
+    /// Where programs are to put temporary files, if they cannot put them everywhere.
+    #[must_use]
+    pub fn temporary(&self) -> Option<&'static str> {
+        (self.confines() && self.profile == Profile::WorkspaceWrite).then_some(TEMPORARY[0])
+    }
+
     /// What may be told of a command that failed, one line; `None` if the sandbox had nothing to do with it.
     #[must_use]
     pub fn note(&self, status: i32, output: &str) -> Option<String> {

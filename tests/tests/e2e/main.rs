@@ -22,6 +22,7 @@ mod models;
 mod offline;
 mod probe;
 mod remembered;
+mod safety_table;
 mod sandbox;
 mod sessions;
 mod setup;
