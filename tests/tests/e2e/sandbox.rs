@@ -53,3 +53,18 @@ fn the_profile_is_a_setting() {
     let tools = server.requests()[0].body.to_string();
     assert!(!tools.contains("bash_unconfined"), "{tools}");
 }
+
+#[test]
+fn the_card_says_that_it_runs_outside_and_consent_to_the_same_command_inside_does_not_hold() {
+    let command = json!({"command": "mkdir made"});
+    let answers = [Answer::bash("mkdir made"), Answer::call("bash_unconfined", &command), Answer::text("Both done.")];
+    let server = ModelServer::start(Wire::OpenAiChat, answers);
+    let home = Home::with_model(&server);
+    let shell = home.bash();
+    shell.submit(&format!("{} ask make it", cohab_e2e::binaries::program("cohab").display()));
+    shell.wait_approval("mkdir made");
+    shell.send("s");
+    shell.wait_text("outside of the sandbox");
+    shell.send("y");
+    shell.wait_text("Both done.");
+}
