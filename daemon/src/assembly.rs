@@ -57,7 +57,7 @@ use crate::{
         settings::ModelSettings,
     },
     recording::{RecordingApprover, RecordingRunner},
-    safety::{gate::Policy, known_servers::KnownServers, trust::TrustedFolders},
+    safety::{gate::Policy, known_servers::KnownServers, spotlight, trust::TrustedFolders},
     server::{
         Assembler, Introduction, TurnParts,
         approver::SessionApprover,
@@ -160,6 +160,7 @@ pub struct Assembly {
     answers: Arc<ResponseCache>,
     known_servers: KnownServers,
     rules: Arc<RulesFile>,
+    spotlight: spotlight::Keys,
     /// Servers that the user did not agree to, since the daemon runs.
     declined: Mutex<BTreeSet<(String, String)>>,
 }
@@ -206,6 +207,7 @@ impl Assembly {
             answers: Arc::default(),
             known_servers,
             rules,
+            spotlight: spotlight::Keys::default(),
             declined: Mutex::default(),
         }
     }

@@ -56,7 +56,7 @@ impl Gate {
         self.note_changes(calls);
         let mut wanted: Vec<(&PlannedCall, Vec<String>)> = Vec::new();
         for call in calls {
-            let verdict = self.judge(call);
+            let mut verdict = self.judge(call);
             let is_new = wanted.iter().all(|(other, _)| other.intent.effect != call.intent.effect);
             let is_command = matches!(call.intent.effect, Effect::RunCommand { .. });
             let is_once = is_asked_each_time(&call.tool);
@@ -66,6 +66,7 @@ impl Gate {
                 && verdict.level == Level::Ask
                 && self.must_ask(&call.intent.effect, &call.cwd)
             {
+                verdict.reasons.extend(self.suspended(&call.intent.effect, &call.cwd));
                 wanted.push((call, verdict.reasons));
             }
         }
