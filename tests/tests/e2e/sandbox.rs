@@ -64,7 +64,7 @@ fn the_card_says_that_it_runs_outside_and_consent_to_the_same_command_inside_doe
     shell.submit(&format!("{} ask make it", cohab_e2e::binaries::program("cohab").display()));
     shell.wait_approval("mkdir made");
     shell.send("s");
-    shell.wait_text("outside of the sandbox");
+    shell.wait_approval("outside of the sandbox");
     shell.send("y");
     shell.wait_text("Both done.");
 }
