@@ -10,6 +10,7 @@ pub mod process;
 pub mod rules_file;
 pub mod runner;
 pub mod sanitize;
+pub mod scrub;
 pub mod shell;
 pub mod state;
 pub mod subshell;
