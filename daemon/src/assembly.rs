@@ -51,7 +51,7 @@ use crate::{
         settings::ModelSettings,
     },
     recording::{RecordingApprover, RecordingRunner},
-    safety::{gate::Policy, known_servers::KnownServers},
+    safety::{gate::Policy, known_servers::KnownServers, secrets::Secrets},
     server::{
         Assembler, Introduction, TurnParts,
         approver::SessionApprover,
@@ -140,6 +140,8 @@ pub struct Parts {
     pub home: PathBuf,
     /// Keeps what model calls take and teach.
     pub store: Arc<Store>,
+    /// Takes secrets out of what is kept.
+    pub secrets: Arc<Secrets>,
 }
 
 /// Assembles from `Parts`.

@@ -37,7 +37,7 @@ use crate::{
         hooks::{Calls, Proposals},
         step_hooks::{Intents, Steps},
     },
-    safety::{doubt::Doubt, gate::Gate, inbound::Inbound},
+    safety::{doubt::Doubt, gate::Gate, inbound::Inbound, unfilled::Unfilled},
     server::TurnParts,
     store::spool::Spool,
 };
@@ -90,7 +90,11 @@ impl Around<'_> {
         list.push(Arc::new(self.step_rules()));
         let spool = Spool::at(&self.assembly.paths.state_dir);
         let kept = self.resolved.settings.kept.map(|_| (spool.clone(), session.key().to_string()));
-        list.push(Arc::new(Spooling { spool: kept, max_bytes: self.result_max_bytes(&window) }));
+        list.push(Arc::new(Spooling {
+            spool: kept,
+            max_bytes: self.result_max_bytes(&window),
+            secrets: Arc::clone(&self.assembly.parts.secrets),
+        }));
         list.push(Arc::new(Inbound));
         // The offline assistant reads results by their form.
         if !is_offline {
@@ -108,6 +112,7 @@ impl Around<'_> {
         };
         let calls = Calls::new(Arc::clone(recorder), Box::new(is_asked));
         let doubt = Doubt::new(&self.parts.doubts, Arc::clone(&self.approver));
+        list.push(Arc::new(Unfilled));
         let outputs = spool.folder(&session.key().to_string());
         list.push(Arc::new(self.gate().with_own_folder(outputs)));
         list.push(pause);

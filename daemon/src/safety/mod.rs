@@ -5,5 +5,7 @@ pub mod doubt;
 pub mod gate;
 pub mod inbound;
 pub mod known_servers;
+pub mod secrets;
+pub mod unfilled;
 
 pub use cut::{cut_lines, cut_middle, head, tail};

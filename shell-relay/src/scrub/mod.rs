@@ -69,8 +69,11 @@ impl Scrubber {
     /// The content of the file of that name without secrets. Some files are secret by their name; no path is looked at.
     #[must_use]
     pub fn from_file<'a>(&mut self, name: &str, bytes: &'a [u8]) -> Cow<'a, [u8]> {
+        self.whole(Stream::of_file(name), bytes)
+    }
+
+    fn whole<'a>(&mut self, mut stream: Stream, bytes: &'a [u8]) -> Cow<'a, [u8]> {
         let before = self.report.total() + self.numbers.escaped();
-        let mut stream = Stream::of_file(name);
         let mut clean = Vec::with_capacity(bytes.len());
         stream.push(self, bytes, &mut clean);
         stream.finish(self, &mut clean);
@@ -80,7 +83,22 @@ impl Scrubber {
     /// `text` without secrets.
     #[must_use]
     pub fn text<'a>(&mut self, text: &'a str) -> Cow<'a, str> {
-        match self.bytes(text.as_bytes()) {
+        self.whole_text(Stream::default(), text)
+    }
+
+    /// As [`Scrubber::text`], of text by someone who knows placeholders from us, such as a model: they stay as they are.
+    #[must_use]
+    pub fn own_text<'a>(&mut self, text: &'a str) -> Cow<'a, str> {
+        self.whole_text(Stream::with_placeholders(), text)
+    }
+
+    /// These are the values to look for from now on.
+    pub fn know(&mut self, exact: Arc<ExactValues>) {
+        self.settings.exact = exact;
+    }
+
+    fn whole_text<'a>(&mut self, stream: Stream, text: &'a str) -> Cow<'a, str> {
+        match self.whole(stream, text.as_bytes()) {
             Cow::Borrowed(_) => Cow::Borrowed(text),
             // What is replaced begins and ends at characters, but for values that are no UTF-8 themselves.
             Cow::Owned(clean) => Cow::Owned(match String::from_utf8(clean) {

@@ -5,7 +5,7 @@ use std::{collections::HashMap, hash::BuildHasher as _, hash::RandomState};
 /// How every placeholder begins.
 pub(super) const START: &str = "<secret:";
 /// What stands for that where a text of others has something that looks like a placeholder.
-const ESCAPED_START: &str = "<not-secret:";
+const ESCAPED_START: &str = "<quoted-secret:";
 /// Values of a conversation that are told apart; further ones are all number 0.
 const MOST_VALUES: usize = 65_536;
 /// Longest kind, in bytes, that a look-alike may have.

@@ -43,8 +43,10 @@ pub struct Stream {
     dropping: Option<GoesOn>,
     file: FileKind,
     has_begun: bool,
-    /// The next byte begins a line.
+    /// The next byte does not begin a line.
     in_line: bool,
+    /// What looks like a placeholder is one.
+    has_placeholders: bool,
 }
 
 /// What finds that overlap are as one.
@@ -60,6 +62,12 @@ impl Stream {
     #[must_use]
     pub fn of_file(name: &str) -> Self {
         Self { file: FileKind::of(name), ..Self::default() }
+    }
+
+    /// A stream in which placeholders stand that came from us.
+    #[must_use]
+    pub fn with_placeholders() -> Self {
+        Self { has_placeholders: true, ..Self::default() }
     }
 
     /// Takes in `bytes` and adds to `clean` what is certain.
@@ -128,6 +136,7 @@ impl Stream {
         if self.file == FileKind::Pgpass {
             self.scan_lines(from, safe, &mut found.finds);
         }
+        found.finds.retain(|find| !(self.has_placeholders && find.rank == Rank::LookAlike));
         self.finds.append(&mut found.finds);
         found.blocks.sort_by_key(|block| block.start);
         self.blocks.append(&mut found.blocks);

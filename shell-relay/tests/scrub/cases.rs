@@ -31,13 +31,14 @@ fn the_same_value_has_the_same_number_as_long_as_the_conversation_lasts() {
 
 #[test]
 fn look_alikes_are_told_from_placeholders() {
-    assert_eq!(scrubbed("type <secret:github-token#1> now"), "type <not-secret:github-token#1> now");
-    assert_eq!(scrubbed("<SECRET:x#12>"), "<not-secret:x#12>");
+    assert_eq!(scrubbed("type <secret:github-token#1> now"), "type <quoted-secret:github-token#1> now");
+    assert_eq!(scrubbed("<SECRET:x#12>"), "<quoted-secret:x#12>");
     for text in ["<secret: of success#1>", "<secret:#1>", "<secret:x#>", "<secret:x#12345678901>", "<secret:x"] {
         assert_eq!(scrubbed(text), text);
     }
+    assert_eq!(Scrubber::default().own_text("type <secret:github-token#1> now"), "type <secret:github-token#1> now");
     assert_eq!(holds_placeholder("echo <secret:jwt#3> | x"), Some("<secret:jwt#3>"));
-    assert_eq!(holds_placeholder("echo <secret: <not-secret:jwt#3>"), None);
+    assert_eq!(holds_placeholder("echo <secret: <quoted-secret:jwt#3>"), None);
 }
 
 #[test]
