@@ -47,16 +47,24 @@ impl Numbers {
 
 /// Whether `rest`, which begins with [`START`] in any case, goes on as a placeholder does.
 pub(super) fn is_look_alike(rest: &[u8]) -> bool {
-    let Some(rest) = rest.get(START.len()..) else { return false };
+    rest.get(START.len()..).is_some_and(is_name)
+}
+
+/// Whether `rest` begins with `KIND#N>`.
+fn is_name(rest: &[u8]) -> bool {
     let kind = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'-').count();
     let Some(after) = rest.get(kind..).and_then(|rest| rest.strip_prefix(b"#")) else { return false };
     let digits = after.iter().take_while(|byte| byte.is_ascii_digit()).count();
     (1..=MOST_KIND_BYTES).contains(&kind) && (1..=MOST_DIGITS).contains(&digits) && after.get(digits) == Some(&b'>')
 }
 
-/// The first placeholder in `text`, if there is one.
+/// The name, as in `KIND#N`, of the first placeholder in `text` if there is one. A quoted one counts: it stood in what another scrubber
+/// has cleaned, or pretends to.
 #[must_use]
 pub fn holds_placeholder(text: &str) -> Option<&str> {
-    let starts = text.match_indices(START).map(|(at, _)| &text[at..]);
-    starts.filter(|rest| is_look_alike(rest.as_bytes())).find_map(|rest| rest.find('>').map(|end| &rest[..=end]))
+    let starts = text.match_indices("secret:").filter_map(|(at, word)| {
+        let begins = text[..at].ends_with('<') || text[..at].ends_with("<quoted-");
+        begins.then(|| &text[at + word.len()..])
+    });
+    starts.filter(|rest| is_name(rest.as_bytes())).find_map(|rest| rest.split('>').next())
 }

@@ -37,8 +37,9 @@ fn look_alikes_are_told_from_placeholders() {
         assert_eq!(scrubbed(text), text);
     }
     assert_eq!(Scrubber::default().own_text("type <secret:github-token#1> now"), "type <secret:github-token#1> now");
-    assert_eq!(holds_placeholder("echo <secret:jwt#3> | x"), Some("<secret:jwt#3>"));
-    assert_eq!(holds_placeholder("echo <secret: <quoted-secret:jwt#3>"), None);
+    assert_eq!(holds_placeholder("echo <secret:jwt#3> | x"), Some("jwt#3"));
+    assert_eq!(holds_placeholder("echo <secret: <quoted-secret:jwt#3>"), Some("jwt#3"));
+    assert_eq!(holds_placeholder("echo <secret: secret:jwt#3> <my-secret:jwt#3>"), None);
 }
 
 #[test]

@@ -81,6 +81,9 @@ impl Archive {
             let secrets = Arc::clone(&secrets);
             Ok(Box::new(move |entries| {
                 check()?;
+                if entries.is_empty() {
+                    return store.settle();
+                }
                 let clean: Vec<Entry> = entries.iter().cloned().map(|entry| scrubbed(entry, &secrets)).collect();
                 store.append(&clean)
             }))
