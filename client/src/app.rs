@@ -13,6 +13,7 @@ mod entry;
 mod failure;
 mod line;
 mod link;
+mod own_secrets;
 mod pause;
 mod progress;
 mod question;
@@ -37,6 +38,7 @@ use cohab_protocol::{ApprovalMode, Attached, ClientMessage, ShellEvent, TurnId, 
 use cohab_shell_relay::{
     live::LiveEvent,
     policy::{Files, remembered::Remembered},
+    scrub::ExactValues,
     shell::Shell,
     state::StateChange,
 };
@@ -55,6 +57,7 @@ use aside::Aside;
 use attention::Attention;
 use entry::{Entry, Told};
 use failure::Failure;
+use own_secrets::OwnSecrets;
 use progress::Progress;
 use resume::Resuming;
 use slash::Slash;
@@ -86,6 +89,8 @@ pub struct Options {
     pub files: &'static dyn Files,
     /// What the user allowed for good.
     pub remembered: Arc<dyn Remembered>,
+    /// Values that nobody else gets, whatever they look like.
+    pub secrets: Arc<ExactValues>,
     /// What stands around questions for consent.
     pub scene: Arc<Scene>,
     /// Glyphs or sentences.
@@ -126,6 +131,7 @@ enum LinkState {
 #[derive(Debug)]
 pub struct App {
     options: Options,
+    own_secrets: OwnSecrets,
     columns: u16,
     rows: u16,
     link: LinkState,
@@ -165,6 +171,7 @@ impl App {
     #[must_use]
     pub fn new(options: Options, cwd: PathBuf, columns: u16, rows: u16) -> Self {
         Self {
+            own_secrets: OwnSecrets::new(Arc::clone(&options.secrets)),
             options,
             columns,
             rows,
@@ -287,7 +294,8 @@ impl App {
             LiveEvent::UserCommandFinished(command) => {
                 self.note_failure(&command, effects);
                 self.cwd.clone_from(&command.cwd);
-                self.keep_shell_event(command::shell_event(command), effects);
+                let event = command::shell_event(self.own_secrets.hidden_in(command));
+                self.keep_shell_event(event, effects);
             }
             other => {
                 let other = self.on_undo_event(other, effects).and_then(|other| self.on_resume_event(other, effects));

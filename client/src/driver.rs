@@ -38,6 +38,7 @@ use cohab_shell_relay::{
     live::{Effects, Keyboard, LiveEvent, LiveShell},
     rules_file::RulesFile,
     runner::Mode,
+    scrub::ExactValues,
 };
 use entry::Entry;
 use focus::Focus;
@@ -164,6 +165,7 @@ impl Driver {
             shell: shell.kind(),
             files: &FileSystem,
             remembered: Arc::clone(&rules) as _,
+            secrets: Arc::new(ExactValues::of_environment(std::env::vars_os())),
             scene: Arc::new(Scene::of_this_process(home, shell.kind(), &start.paths, Lasting::Shell)),
             look: abilities.look,
             fresh_turn_id: TurnId::fresh,

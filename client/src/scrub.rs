@@ -3,13 +3,12 @@
 use std::{
     env,
     io::{self, Read, Write},
-    os::unix::ffi::OsStrExt,
     process::ExitCode,
     sync::Arc,
 };
 
 use clap::{Args, builder::PossibleValuesParser};
-use cohab_shell_relay::scrub::{ExactValues, PersonalData, Scrubber, Settings, Stream, sounds_secret};
+use cohab_shell_relay::scrub::{ExactValues, PersonalData, Scrubber, Settings, Stream};
 
 /// `cohab scrub`.
 #[derive(Debug, Args)]
@@ -58,11 +57,9 @@ pub fn run(args: &ScrubArgs) -> ExitCode {
 }
 
 fn scrubber(args: &ScrubArgs) -> Result<Scrubber, String> {
-    let is_secret = |name: &std::ffi::OsString| sounds_secret(&name.to_string_lossy());
-    let values: Vec<_> = env::vars_os().filter(|(name, _)| is_secret(name)).map(|(_, value)| value).collect();
-    let exact = Arc::new(ExactValues::new(values.iter().map(|value| value.as_bytes())));
+    let exact = Arc::new(ExactValues::of_environment(env::vars_os()));
     let personal = args.personal.iter().try_fold(PersonalData::default(), |data, name| data.with(name))?;
-    Ok(Scrubber::new(Settings { exact, personal }))
+    Ok(Scrubber::new(Settings { exact, personal, ..Settings::default() }))
 }
 
 /// Writes what is certain after every read: nobody waits for the end.

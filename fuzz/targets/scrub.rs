@@ -41,7 +41,7 @@ fn expanded(bytes: &[u8]) -> Vec<u8> {
 
 fn scrubber(personal: PersonalData) -> Scrubber {
     let exact = Arc::new(ExactValues::new([WORDS[11].as_bytes()]));
-    Scrubber::new(Settings { exact, personal })
+    Scrubber::new(Settings { exact, personal, ..Settings::default() })
 }
 
 fuzz_target!(|bytes: &[u8]| {

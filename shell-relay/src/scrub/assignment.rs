@@ -163,7 +163,8 @@ impl Assignment<'_> {
     /// Where the value stands, if the name sounds secret and the value looks it.
     pub(super) fn generic(&self, bytes: &[u8], floor: f32) -> Option<Range<usize>> {
         let name = self.name.to_ascii_lowercase();
-        let says = |words: &[&str]| words.iter().any(|word| memchr::memmem::find(&name, word.as_bytes()).is_some());
+        let says =
+            |words: &[&str]| words.iter().any(|word| name.windows(word.len()).any(|part| part == word.as_bytes()));
         if says(HARMLESS_NAMES) || !self.sounds_secret(&name) {
             return None;
         }

@@ -1,6 +1,6 @@
 //! Values that are secret whatever they look like: those of the environment and our own keys. Pure.
 
-use std::{collections::BTreeSet, fmt};
+use std::{collections::BTreeSet, ffi::OsString, fmt, os::unix::ffi::OsStrExt};
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 
@@ -42,6 +42,20 @@ impl ExactValues {
         builder.match_kind(MatchKind::Standard).kind(Some(AhoCorasickKind::ContiguousNFA));
         let automaton = if forms.is_empty() { None } else { builder.build(&forms).ok() };
         Self { automaton, count: values.len() }
+    }
+
+    /// What the variables of this environment hold whose names sound secret.
+    #[must_use]
+    pub fn of_environment(variables: impl Iterator<Item = (OsString, OsString)>) -> Self {
+        let secret = variables.filter(|(name, _)| sounds_secret(&name.to_string_lossy()));
+        let values: Vec<OsString> = secret.map(|(_, value)| value).collect();
+        Self::new(values.iter().map(|value| value.as_bytes()))
+    }
+
+    /// Whether there is nothing to look for.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.automaton.is_none()
     }
 }
 

@@ -117,8 +117,9 @@ pub(super) fn is_number(value: &[u8]) -> bool {
 pub(super) fn is_stand_in(value: &[u8]) -> bool {
     let begins = [&b"$"[..], b"<", b"{", b"[", b"(", b"%", b"...", b"***", b"\\", b"&", b"@"];
     let holds = [&b"${"[..], b"$(", b"{{", b"}}", b"****", b"xxxx", b"XXXX", b"...", b"::", b"->", b"(", b"://"];
-    begins.iter().any(|start| value.starts_with(start))
-        || holds.iter().any(|part| memchr::memmem::find(value, part).is_some())
+    let holds_at =
+        |at: usize| b"$({}*xX.:-".contains(&value[at]) && holds.iter().any(|part| value[at..].starts_with(part));
+    begins.iter().any(|start| value.starts_with(start)) || (0..value.len()).any(holds_at)
 }
 
 /// A key that is public, or a digest that says which it is.

@@ -26,6 +26,7 @@ mod tests;
 
 use std::{borrow::Cow, sync::Arc};
 
+use self::placeholder::Numbers;
 pub use self::{
     exact::{ExactValues, sounds_secret},
     pii::PersonalData,
@@ -33,7 +34,6 @@ pub use self::{
     report::Report,
     stream::{HELD_BACK_BYTES, MOST_BLOCK_BYTES, Stream},
 };
-use self::{placeholder::Numbers, rules::Rules};
 
 /// What to look for besides the formats that are known.
 #[derive(Clone, Debug, Default)]
@@ -42,13 +42,14 @@ pub struct Settings {
     pub exact: Arc<ExactValues>,
     /// Which personal data to take out; none unless told.
     pub personal: PersonalData,
+    /// No format is looked for: another scrubber comes behind.
+    pub is_exact_only: bool,
 }
 
 /// What one conversation needs to know to take secrets out of its texts.
 #[derive(Debug)]
 pub struct Scrubber {
     settings: Settings,
-    rules: &'static Rules,
     numbers: Numbers,
     report: Report,
 }
@@ -57,7 +58,7 @@ impl Scrubber {
     /// A memory without any value yet.
     #[must_use]
     pub fn new(settings: Settings) -> Self {
-        Self { settings, rules: Rules::get(), numbers: Numbers::default(), report: Report::default() }
+        Self { settings, numbers: Numbers::default(), report: Report::default() }
     }
 
     /// `bytes` without secrets.

@@ -9,6 +9,7 @@ use super::{
     detect::{self, Find, Found, GoesOn, Rank},
     document::{self, FileKind},
     pii,
+    rules::Rules,
 };
 
 pub use super::block::MOST_BLOCK_BYTES;
@@ -105,7 +106,7 @@ impl Stream {
 
     /// Looks at all hits from where it looked last to before `safe`.
     fn scan(&mut self, scrubber: &Scrubber, safe: usize) {
-        let (from, rules) = (self.scanned, scrubber.rules);
+        let from = self.scanned;
         let mut found = Found::default();
         // A hit begins before `safe` and may end behind it.
         let hits = |automaton: &aho_corasick::AhoCorasick, each: &mut dyn FnMut(usize, usize, usize)| {
@@ -115,7 +116,10 @@ impl Stream {
                 each(from + hit.start(), from + hit.end(), hit.pattern().as_usize());
             }
         };
-        if let Some(automaton) = &rules.automaton {
+        let rules = (!scrubber.settings.is_exact_only).then(Rules::get);
+        if let Some(rules) = rules
+            && let Some(automaton) = &rules.automaton
+        {
             hits(automaton, &mut |start, _, pattern| {
                 if let Some(literal) = rules.literals.get(pattern) {
                     detect::look(rules, literal, &self.buffer, start, &mut found);

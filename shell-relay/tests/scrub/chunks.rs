@@ -11,7 +11,7 @@ use crate::samples::{Dice, formats};
 
 fn scrubber() -> Scrubber {
     let exact = Arc::new(ExactValues::new([b"correct horse".as_slice(), b"0123456789"]));
-    Scrubber::new(Settings { exact, personal: PersonalData::ALL })
+    Scrubber::new(Settings { exact, personal: PersonalData::ALL, ..Settings::default() })
 }
 
 fn in_pieces(bytes: &[u8], pieces: &[usize]) -> Vec<u8> {

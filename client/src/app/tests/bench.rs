@@ -39,6 +39,7 @@ impl Bench {
             shell,
             files: &FileSystem,
             remembered: Arc::new(Allowed::default()),
+            secrets: Arc::default(),
             scene: Arc::new(Scene { shell, ..Scene::of_ann() }),
             look: Look::Glyphs,
             fresh_turn_id: || TURN,
