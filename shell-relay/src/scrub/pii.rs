@@ -6,7 +6,6 @@ use regex::bytes::{Regex, RegexBuilder};
 
 /// Which personal data to take out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[allow(clippy::struct_excessive_bools)]
 pub struct PersonalData {
     /// Addresses of electronic mail.
     pub email: bool,
