@@ -9,6 +9,7 @@ pub mod label;
 pub mod secrets;
 pub mod spotlight;
 pub mod taint;
+pub mod trust;
 pub mod unfilled;
 
 pub use cut::{cut_lines, cut_middle, head, tail};
