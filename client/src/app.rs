@@ -15,6 +15,7 @@ mod failure;
 mod line;
 mod link;
 mod naming;
+mod own_secrets;
 mod pause;
 mod progress;
 mod question;
@@ -39,6 +40,7 @@ use cohab_protocol::{ApprovalMode, Attached, ClientMessage, ShellEvent, TurnId, 
 use cohab_shell_relay::{
     live::LiveEvent,
     policy::{Files, remembered::Remembered},
+    scrub::ExactValues,
     shell::Shell,
     state::{Snapshot, StateChange},
 };
@@ -58,6 +60,7 @@ use aside::Aside;
 use attention::Attention;
 use entry::{Entry, Told};
 use failure::Failure;
+use own_secrets::OwnSecrets;
 use progress::Progress;
 use resume::Resuming;
 use slash::Slash;
@@ -91,6 +94,8 @@ pub struct Options {
     pub looks_at_names: bool,
     /// What the user allowed for good.
     pub remembered: Arc<dyn Remembered>,
+    /// Values that nobody else gets, whatever they look like.
+    pub secrets: Arc<ExactValues>,
     /// What stands around questions for consent.
     pub scene: Arc<Scene>,
     /// Glyphs or sentences.
@@ -131,6 +136,7 @@ enum LinkState {
 #[derive(Debug)]
 pub struct App {
     options: Options,
+    own_secrets: OwnSecrets,
     columns: u16,
     rows: u16,
     link: LinkState,
@@ -176,6 +182,7 @@ impl App {
     #[must_use]
     pub fn new(options: Options, cwd: PathBuf, columns: u16, rows: u16) -> Self {
         Self {
+            own_secrets: OwnSecrets::new(Arc::clone(&options.secrets)),
             options,
             columns,
             rows,
@@ -302,7 +309,8 @@ impl App {
                 self.shell_seen = None;
                 self.note_failure(&command, effects);
                 self.cwd.clone_from(&command.cwd);
-                self.keep_shell_event(command::shell_event(command), effects);
+                let event = command::shell_event(self.own_secrets.hidden_in(command));
+                self.keep_shell_event(event, effects);
             }
             other => {
                 let other = self

@@ -27,6 +27,7 @@ pub const SUBCOMMANDS: &[&str] = &[
     "trust",
     "policy",
     "gate",
+    "scrub",
     "init",
     "shell-check",
     "probe-model",
@@ -66,9 +67,9 @@ pub const HANDED_OVER: &[&str] = &[
     override_usage = "cohab [OPTIONS] [-- ARGS], or cohab <COMMAND>",
     // As tight as it is, it fits a small terminal.
     help_template = "{about}\n{usage-heading} {usage}\n\nCommands:\n{subcommands}\nOptions:\n{options}{after-help}",
-    after_help = "Without a command your shell opens here. At its prompt `? question` and Enter\n\
-        asks; Alt-Enter asks with the line as is. Also context tasks history why trace\n\
-        resume export trust policy gate init man completions shell-check probe-model"
+    after_help = "Without a command your shell opens here. There `? question` and Enter asks;\n\
+        Alt-Enter asks with the line as is. Also context tasks history why trace resume\n\
+        export trust policy scrub gate init man completions shell-check probe-model"
 )]
 pub struct Cli {
     /// What to do instead of opening the shell.
@@ -175,6 +176,9 @@ pub enum Command {
     /// Say whether a line is a command or a question
     #[command(hide = true)]
     Gate(crate::gate::command::GateArgs),
+    /// Take secrets out of what comes in on standard input
+    #[command(hide = true)]
+    Scrub(crate::scrub::ScrubArgs),
     /// Print the lines that make every shell start inside cohab
     #[command(
         hide = true,

@@ -38,6 +38,7 @@ use cohab_shell_relay::{
     live::{Effects, Keyboard, LiveEvent, LiveShell},
     rules_file::{RuleBook, RulesFile},
     runner::Mode,
+    scrub::ExactValues,
 };
 use entry::Entry;
 use focus::Focus;
@@ -165,6 +166,7 @@ impl Driver {
             files: &FileSystem,
             looks_at_names: true,
             remembered: Arc::new(RuleBook::new(Arc::clone(&rules))),
+            secrets: Arc::new(ExactValues::of_environment(std::env::vars_os())),
             scene: Arc::new(Scene::of_this_process(home, shell.kind(), &start.paths, Lasting::Shell)),
             look: abilities.look,
             fresh_turn_id: TurnId::fresh,

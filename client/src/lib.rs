@@ -30,6 +30,7 @@ pub mod manual;
 pub mod markdown;
 pub mod policy;
 pub mod real_shell;
+pub mod scrub;
 pub mod session_settings;
 pub mod shell_check;
 pub mod shell_taint;

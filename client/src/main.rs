@@ -14,7 +14,7 @@ use cohab::{
     config::{self, Config},
     connection, daemon_control, definitions, doctor, driver, gate, init, manual, policy,
     real_shell::{self, Surroundings, WayIn},
-    shell_check,
+    scrub, shell_check,
 };
 use cohab_protocol::Paths;
 
@@ -115,6 +115,7 @@ fn run(is_login_name: bool, surroundings: Surroundings, args: &[OsString]) -> Ex
         Some(CliCommand::Doctor(args)) => block_on(doctor::run(args, paths)),
         Some(CliCommand::Policy(args)) => policy::run(args, &paths),
         Some(CliCommand::Gate(args)) => gate::command::run(&args),
+        Some(CliCommand::Scrub(args)) => scrub::run(&args),
         Some(CliCommand::Init { shell }) => init::run(shell),
         Some(CliCommand::Man { command }) => block_on(manual::run(command)),
         Some(CliCommand::Completions { shell }) => block_on(definitions::print_completions(shell)),

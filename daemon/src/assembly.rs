@@ -57,7 +57,7 @@ use crate::{
         settings::ModelSettings,
     },
     recording::{RecordingApprover, RecordingRunner},
-    safety::{gate::Policy, known_servers::KnownServers, spotlight, trust::TrustedFolders},
+    safety::{gate::Policy, known_servers::KnownServers, secrets::Secrets, spotlight, trust::TrustedFolders},
     server::{
         Assembler, Introduction, TurnParts,
         approver::SessionApprover,
@@ -150,6 +150,8 @@ pub struct Parts {
     pub home: PathBuf,
     /// Keeps what model calls take and teach.
     pub store: Arc<Store>,
+    /// Takes secrets out of what is kept.
+    pub secrets: Arc<Secrets>,
 }
 
 /// Assembles from `Parts`.

@@ -17,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     folder_watch::FolderWatch,
+    safety::secrets::Secrets,
     server::{Assembler, Daemon, Facts, listener},
     store::{
         sessions::{Archive, SqliteStore},
@@ -185,6 +186,7 @@ fn forget_outputs(paths: &Paths) {
 pub async fn run(
     paths: &Paths,
     assembler: Arc<dyn Assembler>,
+    secrets: Arc<Secrets>,
     shutdown: CancellationToken,
 ) -> Result<Ended, LifecycleError> {
     let Some((mut address, listener)) = Address::take(paths)? else {
@@ -192,7 +194,7 @@ pub async fn run(
     };
     let facts = Facts { log_dir: paths.log_dir(), config_path: paths.config_file() };
     forget_outputs(paths);
-    let daemon = Daemon::new(assembler, facts, Archive::at(paths.sessions_file()), shutdown);
+    let daemon = Daemon::new(assembler, facts, Archive::without(paths.sessions_file(), secrets), shutdown);
     tracing::info!(build = cohab_protocol::BUILD, pid = std::process::id(), "daemon started");
     let served = serve(&daemon, &mut address, listener).await;
     match &served {

@@ -10,6 +10,7 @@ use std::{
     sync::Mutex,
 };
 
+use cohab_shell_relay::scrub::Scrubber;
 use jiff::civil::Date;
 use rustix::fs::OFlags;
 use tracing_subscriber::{EnvFilter, filter::LevelFilter, util::SubscriberInitExt};
@@ -57,6 +58,7 @@ struct DailyFiles<C> {
     date: Date,
     file: File,
     written_bytes: u64,
+    scrubber: Scrubber,
 }
 
 impl<C: Fn() -> Date> DailyFiles<C> {
@@ -64,7 +66,7 @@ impl<C: Fn() -> Date> DailyFiles<C> {
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
         let date = today();
         let (file, written_bytes) = open_day(folder, date)?;
-        Ok(Self { folder: folder.to_owned(), today, date, file, written_bytes })
+        Ok(Self { folder: folder.to_owned(), today, date, file, written_bytes, scrubber: Scrubber::default() })
     }
 }
 
@@ -76,8 +78,10 @@ impl<C: Fn() -> Date> Write for DailyFiles<C> {
             self.date = date;
         }
         if self.written_bytes < MAX_FILE_BYTES {
-            self.file.write_all(line)?;
-            self.written_bytes += line.len() as u64;
+            // A line comes whole.
+            let clean = self.scrubber.bytes(line);
+            self.file.write_all(&clean)?;
+            self.written_bytes += clean.len() as u64;
         }
         Ok(line.len())
     }
@@ -144,6 +148,15 @@ mod tests {
             assert_eq!(fs::read_to_string(&name).unwrap(), "one\ntwo\n");
             assert_eq!(fs::metadata(&name).unwrap().permissions().mode() & 0o777, 0o600);
         }
+    }
+
+    #[test]
+    fn a_line_keeps_no_secret() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut files = DailyFiles::open(folder.path(), || date(2026, 1, 1)).unwrap();
+        files.write_all(["said glpat", "-aB3dE5fG7hJ9kL1mN2pQ\n"].concat().as_bytes()).unwrap();
+        let written = fs::read_to_string(folder.path().join("cohabd.2026-01-01.log")).unwrap();
+        assert_eq!(written, "said <secret:gitlab-token#1>\n");
     }
 
     #[test]

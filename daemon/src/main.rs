@@ -1,10 +1,10 @@
 //! `cohabd`, the daemon. Runs in the foreground; the client starts it in a session of its own.
 
-use std::process::ExitCode;
+use std::{process::ExitCode, sync::Arc};
 
 use anyhow::Context;
 use cohab_protocol::Paths;
-use cohabd::{cli, config, lifecycle, log, wiring};
+use cohabd::{cli, config, lifecycle, log, safety::secrets::Secrets, wiring};
 use tokio_util::sync::CancellationToken;
 use tracing::level_filters::LevelFilter;
 
@@ -45,10 +45,11 @@ fn run(paths: &Paths, detach: bool) -> anyhow::Result<()> {
         .build()
         .context("the runtime could not start")?;
     let shutdown = CancellationToken::new();
-    let assembler = wiring::assembler(paths);
+    let secrets = Arc::new(Secrets::of_this_process());
+    let assembler = wiring::assembler(paths, &secrets);
     runtime.block_on(async {
         lifecycle::end_on_signals(shutdown.clone())?;
-        lifecycle::run(paths, assembler, shutdown.clone()).await
+        lifecycle::run(paths, assembler, secrets, shutdown.clone()).await
     })?;
     Ok(())
 }

@@ -8,7 +8,7 @@ use std::{
 
 use async_trait::async_trait;
 use cohab_protocol::Paths;
-use cohab_shell_relay::{isolated::DaemonShell, process::is_key_name};
+use cohab_shell_relay::{isolated::DaemonShell, process::is_key_name, scrub::sounds_secret};
 
 use crate::{
     agent::{TurnError, TurnLimits, port::ModelProvider},
@@ -20,28 +20,33 @@ use crate::{
         detect,
         key_store::KeyStores,
         offline::OfflineAssistant,
+        scrubbed::ScrubbedProvider,
         settings::ModelSettings,
     },
-    safety::gate::standard_policy,
+    safety::{gate::standard_policy, secrets::Secrets},
     server::{Assembler, session::Variables},
     store::Store,
     tool::{self, ToolOptions},
 };
 
-/// What the daemon of this user works with.
+/// What the daemon of this user works with; `secrets` stay in it.
 #[must_use]
-pub fn assembler(paths: &Paths) -> Arc<dyn Assembler> {
+pub fn assembler(paths: &Paths, secrets: &Arc<Secrets>) -> Arc<dyn Assembler> {
     let home = home();
     let parts = Parts {
         load_settings: Box::new({
             let home = home.clone();
             move |paths, variables| load_settings(paths, variables, &home)
         }),
-        chooser: Arc::new(Chooser { stores: KeyStores::new(&paths.config_dir) }),
+        chooser: Arc::new(ScrubbedChooser {
+            inner: Chooser { stores: KeyStores::new(&paths.config_dir).telling(Arc::clone(secrets)) },
+            secrets: Arc::clone(secrets),
+        }),
         isolated_shell: Arc::new(|cwd, environment, sandbox| Arc::new(keyless_shell(cwd, environment).within(sandbox))),
         policy: standard_policy,
         home,
         store: Arc::new(Store::at(paths.usage_file())),
+        secrets: Arc::clone(secrets),
     };
     Arc::new(Assembly::new(paths.clone(), parts))
 }
@@ -132,5 +137,26 @@ impl ProviderChooser for Chooser {
         let hosts = detect::usual_hosts(environment("OLLAMA_HOST").as_deref());
         let offline = || -> Arc<dyn ModelProvider> { Arc::new(OfflineAssistant::new("no model is set up")) };
         choice::choose(settings, &environment, &hosts, &self.stores, offline).await
+    }
+}
+
+/// Chooses models that get no secrets, and learns from a client's environment what is secret.
+struct ScrubbedChooser {
+    inner: Chooser,
+    secrets: Arc<Secrets>,
+}
+
+#[async_trait]
+impl ProviderChooser for ScrubbedChooser {
+    async fn choose(&self, settings: &ModelSettings, variables: &Variables) -> Result<Choice, ChoiceError> {
+        let secret = variables.iter().filter(|(name, _)| sounds_secret(name));
+        self.secrets.know(secret.map(|(_, value)| value.as_str()));
+        let around = |provider| ScrubbedProvider::around(provider, &self.secrets);
+        Ok(match self.inner.choose(settings, variables).await? {
+            Choice::Ready(provider) => Choice::Ready(around(provider)),
+            Choice::AskLocal { found, provider, otherwise } => {
+                Choice::AskLocal { found, provider: around(provider), otherwise: around(otherwise) }
+            }
+        })
     }
 }

@@ -11,6 +11,7 @@ pub mod rules_file;
 pub mod runner;
 pub mod sandbox;
 pub mod sanitize;
+pub mod scrub;
 pub mod shell;
 pub mod state;
 pub mod subshell;

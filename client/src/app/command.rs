@@ -223,7 +223,8 @@ impl App {
             turn.overdue = (outcome.ending == Ending::StillRunning).then(|| title(&call.request.command));
         }
         let cwd_before = std::mem::replace(&mut self.cwd, outcome.cwd.clone());
-        let result = execution_result(call.request.call_id, outcome);
+        let mut result = execution_result(call.request.call_id, outcome);
+        self.own_secrets.hide(&mut result);
         if let Some(turn) = self.turn.as_mut() {
             turn.ran_ms = Some(result.duration_ms);
         }

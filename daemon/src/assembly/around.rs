@@ -38,7 +38,10 @@ use crate::{
         hooks::{Calls, Proposals},
         step_hooks::{Intents, Steps},
     },
-    safety::{doubt::Doubt, gate::Gate, inbound::Inbound, label::Place, spotlight::Spotlight, taint::Watch},
+    safety::{
+        doubt::Doubt, gate::Gate, inbound::Inbound, label::Place, spotlight::Spotlight, taint::Watch,
+        unfilled::Unfilled,
+    },
     server::TurnParts,
     store::spool::Spool,
 };
@@ -98,7 +101,11 @@ impl Around<'_> {
         list.push(Arc::new(Checkpoint::new(Arc::clone(session.conversation()))));
         list.push(Arc::new(self.step_rules()));
         let kept = self.resolved.settings.kept.map(|_| (spool.clone(), session.key().to_string()));
-        list.push(Arc::new(Spooling { spool: kept, max_bytes: self.result_max_bytes(&window) }));
+        list.push(Arc::new(Spooling {
+            spool: kept,
+            max_bytes: self.result_max_bytes(&window),
+            secrets: Arc::clone(&self.assembly.parts.secrets),
+        }));
         list.push(Arc::new(Inbound));
         if !is_offline {
             let session = Arc::clone(session);
@@ -115,6 +122,7 @@ impl Around<'_> {
         };
         let calls = Calls::new(Arc::clone(recorder), Box::new(is_asked));
         let doubt = Doubt::new(&self.parts.doubts, Arc::clone(&self.approver));
+        list.push(Arc::new(Unfilled));
         list.push(Arc::new(self.gate().with_own_folder(outputs)));
         list.push(pause);
         list.push(Arc::new(doubt));

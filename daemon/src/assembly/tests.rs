@@ -82,6 +82,7 @@ fn assembly(folder: &Path) -> (Assembly, Arc<Counting>, PathBuf) {
         policy: |_, _| Verdict { level: cohab_shell_relay::policy::Level::Ask, reasons: Vec::new() },
         home: "/".into(),
         store: Arc::new(Store::in_memory()),
+        secrets: Arc::default(),
     };
     (Assembly::new(paths, parts), chooser, file)
 }

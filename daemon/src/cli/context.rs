@@ -85,7 +85,7 @@ async fn look(args: &ContextArgs, paths: &Paths) -> Result<Shown, Failure> {
         None => (None, Vec::new(), Vec::new()),
     };
     let cwd = std::env::current_dir()?;
-    let assembler = wiring::assembler(paths);
+    let assembler = wiring::assembler(paths, &std::sync::Arc::default());
     let around = assembler.surroundings(cwd.clone()).await;
     let fixed = assembler.outlook(&ModelFlags::default().variables(), &around).await?;
     let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok()).unwrap_or(COLUMNS);

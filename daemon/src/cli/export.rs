@@ -8,6 +8,7 @@ use std::{fs::OpenOptions, io::Write, os::unix::fs::OpenOptionsExt, path::PathBu
 
 use clap::Args;
 use cohab_protocol::Paths;
+use cohab_shell_relay::scrub::Scrubber;
 use jiff::{Timestamp, tz::TimeZone};
 
 use super::{Failure, record};
@@ -71,6 +72,8 @@ pub fn run(args: &ExportArgs, paths: &Paths, output: &mut dyn Write, errors: &mu
         } else {
             cast::recording(&exported)
         };
+        // What an earlier release kept may still hold some.
+        let text = Scrubber::default().own_text(&text).into_owned();
         write(args, &text, output)
     });
     super::finish(result, output, errors)

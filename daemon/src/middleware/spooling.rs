@@ -1,11 +1,13 @@
 //! Long results of tools: the model gets head and tail, and the whole is in a file that it can page through.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use tokio::task::spawn_blocking;
 
 use crate::{
     agent::{Middleware, port::ToolResult},
-    safety::cut_lines,
+    safety::{cut_lines, secrets::Secrets},
     store::spool::Spool,
 };
 
@@ -20,6 +22,8 @@ pub struct Spooling {
     pub spool: Option<(Spool, String)>,
     /// Longest result that the model gets, in bytes.
     pub max_bytes: usize,
+    /// Takes secrets out of what is kept.
+    pub secrets: Arc<Secrets>,
 }
 
 #[async_trait]
@@ -32,8 +36,12 @@ impl Middleware for Spooling {
         if result.tool == READ {
             hint = "[read less of it at once, with `limit`]".to_owned();
         } else if let Some((spool, key)) = self.spool.clone() {
-            let text = result.content.clone();
-            match spawn_blocking(move || spool.keep(&key, &text)).await {
+            let (mut text, secrets) = (result.content.clone(), Arc::clone(&self.secrets));
+            let keep = move || {
+                secrets.text(&mut text);
+                spool.keep(&key, &text)
+            };
+            match spawn_blocking(keep).await {
                 Ok(Ok(path)) => {
                     hint = format!("[all of it is in {}, for `read` with `offset` and `limit`]", path.display());
                 }
@@ -59,7 +67,7 @@ mod tests {
     async fn a_long_result_keeps_head_and_tail_and_is_whole_in_a_file() {
         let folder = tempfile::tempdir().expect("a folder");
         let spool = Spool::at(folder.path());
-        let spooling = Spooling { spool: Some((spool, "shell:1".into())), max_bytes: 4_096 };
+        let spooling = Spooling { spool: Some((spool, "shell:1".into())), max_bytes: 4_096, secrets: Arc::default() };
         let whole: String = (0..5_000).map(|line| format!("line {line}\n")).collect::<String>() + "[exit 0]";
         let mut long = result(whole.clone());
         spooling.after_tool(&mut long).await;
@@ -79,7 +87,7 @@ mod tests {
         let file = tempfile::NamedTempFile::new().expect("a file");
         let no_folder = Some((Spool::at(file.path()), "shell:1".to_owned()));
         for spool in [None, no_folder] {
-            let spooling = Spooling { spool, max_bytes: 4_096 };
+            let spooling = Spooling { spool, max_bytes: 4_096, secrets: Arc::default() };
             let mut long = result("word\n".repeat(4_000));
             spooling.after_tool(&mut long).await;
             assert!(long.content.contains(" bytes left out]\n") && long.content.len() < 4_200, "{}", long.content);

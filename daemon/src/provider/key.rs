@@ -61,14 +61,16 @@ impl Key {
     /// # Errors
     /// It cannot be had.
     pub(crate) async fn secret(&self, stores: &KeyStores, account: &str) -> Result<SecretString, KeyError> {
-        match &self.source {
-            Source::Here(secret) => Ok(secret.clone()),
-            Source::Command(line) => from_command(line, &self.place, COMMAND_LIMIT).await,
+        let secret = match &self.source {
+            Source::Here(secret) => secret.clone(),
+            Source::Command(line) => from_command(line, &self.place, COMMAND_LIMIT).await?,
             Source::Stored(store) => stores.load(*store, account).await?.ok_or_else(|| {
                 let message = format!("there is no key for {account} in {}", stores.name(*store));
                 KeyError::new(message, "`cohab setup` asks for it and keeps it there")
-            }),
-        }
+            })?,
+        };
+        stores.tell(&secret);
+        Ok(secret)
     }
 }
 

@@ -8,6 +8,7 @@ use std::{
     fs::{self, DirBuilder},
     os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _},
     path::{Path, PathBuf},
+    sync::Arc,
     time::Duration,
 };
 
@@ -20,7 +21,10 @@ use super::{
     limited_command::{self, Ended},
     settings::KeyStore,
 };
-use crate::file::{self, Expected, FileError};
+use crate::{
+    file::{self, Expected, FileError},
+    safety::secrets::Secrets,
+};
 
 /// Under this name keys are in the keyring.
 const SERVICE: &str = "cohab";
@@ -36,6 +40,8 @@ const OTHERS_MODE: u32 = 0o077;
 pub struct KeyStores {
     file: PathBuf,
     search_path: OsString,
+    /// What learns of keys.
+    secrets: Option<Arc<Secrets>>,
 }
 
 /// Keys by account, the text of their file, and which file that was.
@@ -59,7 +65,19 @@ impl KeyStores {
 
     /// The same with another `PATH`.
     pub(crate) fn with_programs(config_dir: &Path, search_path: OsString) -> Self {
-        Self { file: config_dir.join("keys.toml"), search_path }
+        Self { file: config_dir.join("keys.toml"), search_path, secrets: None }
+    }
+
+    /// Tells `secrets` every key that is got, so that it stays here.
+    #[must_use]
+    pub fn telling(self, secrets: Arc<Secrets>) -> Self {
+        Self { secrets: Some(secrets), ..self }
+    }
+
+    pub(super) fn tell(&self, key: &SecretString) {
+        if let Some(secrets) = &self.secrets {
+            secrets.know([key.expose_secret().trim()]);
+        }
     }
 
     /// Where a new key should go: into the keyring if there is one that could be reached.

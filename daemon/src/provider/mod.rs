@@ -29,6 +29,7 @@ mod openai_responses;
 pub mod replay;
 mod retry;
 pub mod scripted;
+pub mod scrubbed;
 pub(crate) mod service;
 pub mod settings;
 mod sse;

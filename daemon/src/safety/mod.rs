@@ -6,8 +6,10 @@ pub mod gate;
 pub mod inbound;
 pub mod known_servers;
 pub mod label;
+pub mod secrets;
 pub mod spotlight;
 pub mod taint;
 pub mod trust;
+pub mod unfilled;
 
 pub use cut::{cut_lines, cut_middle, head, tail};

@@ -222,8 +222,9 @@ pub async fn serve(paths: Paths, shutdown: CancellationToken) -> Ended {
         policy,
         home: "/home/ann".into(),
         store: Arc::new(Store::in_memory()),
+        secrets: Arc::default(),
     };
-    lifecycle::run(&paths, Arc::new(Assembly::new(paths.clone(), parts)), shutdown).await.unwrap()
+    lifecycle::run(&paths, Arc::new(Assembly::new(paths.clone(), parts)), Arc::default(), shutdown).await.unwrap()
 }
 
 pub fn hello() -> Hello {

@@ -40,6 +40,7 @@ impl Bench {
             files: &FileSystem,
             looks_at_names: false,
             remembered: Arc::new(Allowed::default()),
+            secrets: Arc::default(),
             scene: Arc::new(Scene { shell, ..Scene::of_ann() }),
             look: Look::Glyphs,
             fresh_turn_id: || TURN,

@@ -14,6 +14,7 @@ use tokio::{sync::oneshot, time::timeout};
 
 use super::{
     Entry, Found, Left, SessionRow, SqliteStore, StateStore,
+    scrubbed::scrubbed,
     steps::{
         CheckpointStore,
         recover::{Recovered, Unfinished, recover},
@@ -21,6 +22,7 @@ use super::{
 };
 use crate::{
     agent::port::Message,
+    safety::secrets::Secrets,
     store::{
         StoreError,
         worker::{Hold, Worker},
@@ -61,6 +63,12 @@ impl Archive {
     /// Sessions in this file, which need not exist. Nothing is touched before the first use.
     #[must_use]
     pub fn at(path: PathBuf) -> Self {
+        Self::without(path, Arc::default())
+    }
+
+    /// The same; secrets that are numbered elsewhere, too, have the same placeholders here.
+    #[must_use]
+    pub fn without(path: PathBuf, secrets: Arc<Secrets>) -> Self {
         let is_broken = Arc::new(AtomicBool::new(false));
         let was_found_broken = Arc::clone(&is_broken);
         let worker = Worker::new(path.clone(), "conversations", move |path| {
@@ -70,9 +78,14 @@ impl Archive {
             // Also before it is opened: that may fail for the same reason.
             check()?;
             let mut store = SqliteStore::create(path)?;
+            let secrets = Arc::clone(&secrets);
             Ok(Box::new(move |entries| {
                 check()?;
-                if entries.is_empty() { store.settle() } else { store.append(entries) }
+                if entries.is_empty() {
+                    return store.settle();
+                }
+                let clean: Vec<Entry> = entries.iter().cloned().map(|entry| scrubbed(entry, &secrets)).collect();
+                store.append(&clean)
             }))
         });
         Self { path, worker: Arc::new(worker), is_broken }

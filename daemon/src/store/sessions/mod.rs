@@ -10,6 +10,7 @@
 mod archive;
 pub mod event;
 pub mod id;
+mod scrubbed;
 mod search;
 mod sqlite;
 pub mod steps;

@@ -10,6 +10,7 @@ use super::{
     super::*,
     conformance::{answer, event, turn, user},
 };
+use crate::agent::port::{AssistantMessage, ProviderData};
 
 fn file(folder: &tempfile::TempDir) -> PathBuf {
     folder.path().join("state/sessions.db")
@@ -146,4 +147,28 @@ fn what_an_earlier_release_wrote_can_be_read() {
     let read: Message = serde_json::from_str(line).expect("a message");
     assert_eq!(serde_json::to_string(&read).expect("JSON"), line);
     serde_json::from_str::<Message>(r#"{"User":{"text":"t"}}"#).expect("a question");
+}
+
+#[test]
+fn nothing_that_is_kept_holds_a_secret() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let token = ["glpat", "-aB3dE5fG7hJ9kL1mN2pQ"].concat();
+    let archive = Archive::at(file(&folder));
+    archive.keep(turn("s", 1, &format!("why is {token} refused?")));
+    let json = serde_json::json!({ "content": [{ "text": token }] });
+    let data = ProviderData { wire: "w".into(), host: "h".into(), model: "m".into(), json };
+    let said = AssistantMessage { text: token.clone(), provider_data: Some(data), ..AssistantMessage::default() };
+    let messages = vec![user(&token), Message::Assistant(said)];
+    archive.keep(Entry::Conversation { session: "s".into(), from: 0, messages });
+    let environment =
+        [("GITLAB", token.as_str()), ("LANG", "C")].map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let left = Left { cwd: "/tmp".into(), environment: environment.into() };
+    archive.keep(Entry::Left { session: "s".into(), left });
+    drop(archive);
+    let stored = Archive::at(file(&folder)).load("s");
+    let stored = stored.expect("it can be read").expect("it is there");
+    let told = format!("{stored:?}");
+    assert!(!told.contains(&token) && told.contains("why is <secret:gitlab-token#1> refused?"), "{told}");
+    assert!(told.contains("provider_data: None"), "what cannot be changed is left out: {told}");
+    assert_eq!(stored.left.environment.into_keys().collect::<Vec<_>>(), ["LANG"]);
 }

@@ -1,0 +1,87 @@
+//! What is kept, without secrets.
+
+use super::{
+    Entry, Left,
+    event::{Call, CallResult, Event},
+    steps::{Checkpoint, Step, Turn},
+};
+use crate::{
+    agent::port::{AssistantMessage, Message},
+    safety::secrets::Secrets,
+};
+
+/// `entry` without secrets. Folders and names stay: they must be found again.
+pub(super) fn scrubbed(mut entry: Entry, secrets: &Secrets) -> Entry {
+    match &mut entry {
+        Entry::Turn { title, .. } => secrets.text(title),
+        Entry::Event { event, .. } => scrub_event(event, secrets),
+        Entry::Conversation { messages, .. } => messages.iter_mut().for_each(|message| scrub_message(message, secrets)),
+        Entry::Checkpoint(checkpoint) => scrub_checkpoint(checkpoint, secrets),
+        Entry::Tasks { tasks, .. } => tasks.iter_mut().for_each(|task| secrets.own_text(&mut task.text)),
+        Entry::Left { left, .. } => forget_secret_variables(left, secrets),
+    }
+    entry
+}
+
+/// The message that the provider gave itself is kept only if there is nothing in it to hide: it must not be changed.
+fn scrub_message(message: &mut Message, secrets: &Secrets) {
+    if let Message::Assistant(AssistantMessage { provider_data, .. }) = message {
+        let is_harmless = provider_data.as_ref().is_none_or(|data| {
+            let mut json = data.json.clone();
+            secrets.own_value(&mut json);
+            json == data.json
+        });
+        if !is_harmless {
+            *provider_data = None;
+        }
+    }
+    secrets.message(message);
+}
+
+fn scrub_event(event: &mut Event, secrets: &Secrets) {
+    let text = |text: &mut String| secrets.text(text);
+    let own = |text: &mut String| secrets.own_text(text);
+    match event {
+        Event::Question { text: question, .. } => text(question),
+        Event::Shell { line, output_tail, .. } => {
+            line.iter_mut().for_each(text);
+            text(output_tail);
+        }
+        Event::Reasoning { text } | Event::Answer { text } | Event::Summary { text, .. } => own(text),
+        Event::Approval { subject, reasons, note, .. } => {
+            own(subject);
+            reasons.iter_mut().for_each(own);
+            text(note);
+        }
+        Event::Call(Call { title, command, proposed, .. }) => {
+            [Some(title), command.as_mut(), proposed.as_mut()].into_iter().flatten().for_each(own);
+        }
+        Event::Result(CallResult { output, .. }) => text(output),
+        Event::Error { message } => text(message),
+        Event::Usage { .. } | Event::Ended { .. } => {}
+    }
+}
+
+fn scrub_checkpoint(checkpoint: &mut Checkpoint, secrets: &Secrets) {
+    match checkpoint {
+        Checkpoint::Turn(Turn { question, error, .. }) => {
+            [Some(question), error.as_mut()].into_iter().flatten().for_each(|text| secrets.text(text));
+        }
+        Checkpoint::Step(Step { input, output, error, metadata, .. }) => {
+            secrets.own_value(input);
+            secrets.own_text(&mut metadata.title);
+            let texts = [output.as_mut(), error.as_mut(), Some(&mut metadata.summary)];
+            texts.into_iter().flatten().for_each(|text| secrets.text(text));
+        }
+    }
+}
+
+/// A placeholder would be set in the shell of a session that goes on.
+fn forget_secret_variables(left: &mut Left, secrets: &Secrets) {
+    left.environment.retain(|name, value| {
+        // As a line of a file, so that the name counts, too.
+        let mut line = format!("{name}={value}");
+        secrets.own_text(&mut line);
+        line.strip_prefix(name.as_str()).and_then(|rest| rest.strip_prefix('=')) == Some(value)
+    });
+}

@@ -1,0 +1,248 @@
+//! `NAME=value` in all the ways in which files and commands write it. Pure.
+
+use std::ops::Range;
+
+use super::likely;
+
+/// Letters, digits and the like that may follow the word that sounds secret, before the sign of assignment.
+const MOST_NAME_TAIL: usize = 20;
+/// How far to the left of that word its name may begin.
+const MOST_NAME_HEAD: usize = 60;
+/// Blanks and quotes on either side of the sign.
+const MOST_FILLERS: usize = 6;
+/// Longest type between a name and its value, as in `key: &str = "..."`.
+const MOST_TYPE: usize = 32;
+/// Shortest and longest value of an assignment to a name that only sounds secret.
+const LEAST_VALUE: usize = 8;
+const MOST_VALUE: usize = 512;
+/// Shorter values must look as if they were made by a machine, or be passwords.
+const SHORT_VALUE: usize = 16;
+/// Floor for values of hexadecimal digits, bits a byte.
+const HEX_FLOOR: f32 = 2.75;
+
+/// Words that sound secret only as a part of their own: not in `monkey`, `author` or `rapid`.
+const WEAK_WORDS: &[&str] = &["key", "api", "auth", "access", "creds"];
+/// What may stand directly before a weak word, other than the begin of a part.
+const BEFORE_WEAK: &[&str] = &[
+    "api",
+    "access",
+    "secret",
+    "private",
+    "auth",
+    "account",
+    "encryption",
+    "signing",
+    "master",
+    "service",
+    "client",
+    "license",
+    "shared",
+    "storage",
+    "admin",
+    "app",
+    "user",
+    "db",
+    "session",
+];
+/// Parts of names whose values are no secrets.
+const HARMLESS_NAMES: &[&str] = &[
+    "public",
+    "pub_key",
+    "pubkey",
+    "fingerprint",
+    "thumbprint",
+    "keyid",
+    "key_id",
+    "checksum",
+    "hash",
+    "digest",
+    "sha1",
+    "sha256",
+    "md5",
+    "commit",
+    "etag",
+    "cache",
+    "integrity",
+    "keyboard",
+    "keyword",
+    "tokenizer",
+    "author",
+    "primary",
+    "foreign",
+    "expir",
+    "lifetime",
+    "length",
+    "version",
+    "path",
+    "file",
+    "url",
+    "uri",
+    "endpoint",
+    "_type",
+    "keys.",
+    "keyserver",
+];
+/// Only a name of these words says of hexadecimal digits or a uuid that they are secret.
+const STRONG_NAMES: &[&str] =
+    &["secret", "passw", "pwd", "token", "api_key", "apikey", "api-key", "credential", "private", "access_key"];
+
+/// An assignment that was found around a word.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Assignment<'a> {
+    /// The whole left side: letters, digits, `_`, `.`, `-`.
+    name: &'a [u8],
+    /// Where in the name the word stands.
+    word: (usize, usize),
+    sign: u8,
+    /// Where the value begins.
+    pub(super) value_at: usize,
+    quote: Option<u8>,
+}
+
+fn is_name_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"_.-".contains(&byte)
+}
+
+fn count(bytes: &[u8], most: usize, test: impl Fn(u8) -> bool) -> usize {
+    bytes.iter().take(most).take_while(|byte| test(**byte)).count()
+}
+
+/// The assignment to a name that holds the word at `word`, if there is one.
+pub(super) fn around(bytes: &[u8], word: (usize, usize)) -> Option<Assignment<'_>> {
+    let mut at = word.1 + count(&bytes[word.1..], MOST_NAME_TAIL, is_name_byte);
+    let name_end = at;
+    at += count(&bytes[at..], MOST_FILLERS, |byte| b" \t\"'`\\]".contains(&byte));
+    let signs = [&b"::="[..], b":=", b"=>", b"?=", b"||", b"=", b":", b">", b","];
+    let sign = signs.iter().find(|sign| bytes[at..].starts_with(sign))?;
+    at += sign.len();
+    if **sign == b":"[..]
+        && let Some(typed) = type_before_value(&bytes[at..])
+    {
+        at += typed;
+    }
+    let fillers = count(&bytes[at..], MOST_FILLERS, |byte| b" \t\"'`\\=".contains(&byte));
+    let quote = bytes[at..at + fillers].last().copied().filter(|byte| b"\"'`".contains(byte));
+    at += fillers;
+    let head = bytes[..word.0].iter().rev().take(MOST_NAME_HEAD).take_while(|byte| is_name_byte(**byte)).count();
+    let name = &bytes[word.0 - head..name_end];
+    (at < bytes.len()).then_some(Assignment {
+        name,
+        word: (head, head + word.1 - word.0),
+        sign: sign[0],
+        value_at: at,
+        quote,
+    })
+}
+
+/// The length of a type and the sign behind it.
+fn type_before_value(rest: &[u8]) -> Option<usize> {
+    let is_type = |byte: u8| byte.is_ascii_alphabetic() || b" &'<>[]".contains(&byte);
+    let length = count(rest, MOST_TYPE, is_type);
+    (length > 2 && rest.get(length) == Some(&b'=')).then_some(length + 1)
+}
+
+/// Whether a value may end before `byte`.
+pub(super) fn ends_value(rest: &[u8]) -> bool {
+    match rest {
+        [] => true,
+        [b'.', after @ ..] => after.first().is_none_or(u8::is_ascii_whitespace),
+        [byte, ..] => byte.is_ascii_whitespace() || b"\"'`;,<>&(){}[]\\|#\x1b\0".contains(byte),
+    }
+}
+
+impl Assignment<'_> {
+    /// Whether a value of a service's own format is one: no word, no number beside which a service happens to be named.
+    pub(super) fn takes(&self, value: &[u8], floor: f32) -> bool {
+        let has_signs = value.iter().any(|byte| b":.-".contains(byte));
+        let is_random = likely::has_digit(value) || has_signs || likely::is_mixed(value);
+        is_random
+            && (has_signs || !likely::is_plain(value))
+            && likely::entropy(value) >= likely::fair_floor(floor, value.len())
+    }
+
+    /// Where the value stands, if the name sounds secret and the value looks it.
+    pub(super) fn generic(&self, bytes: &[u8], floor: f32) -> Option<Range<usize>> {
+        let name = self.name.to_ascii_lowercase();
+        let says =
+            |words: &[&str]| words.iter().any(|word| name.windows(word.len()).any(|part| part == word.as_bytes()));
+        if says(HARMLESS_NAMES) || !self.sounds_secret(&name) {
+            return None;
+        }
+        let is_password = says(&["pass", "pwd"]);
+        let rest = &bytes[self.value_at..];
+        let is_value = |byte: u8| match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'.' | b'=' | b'_' | b'-' | b'+' | b'/' | b'~' => true,
+            b'!' | b'@' | b'#' | b'$' | b'%' | b'^' | b'*' | b'?' | b':' => is_password,
+            _ => false,
+        };
+        let length = count(rest, MOST_VALUE, is_value);
+        let (value, after) = rest.split_at(length);
+        let value = value.strip_suffix(b".").unwrap_or(value);
+        let is_closed = match self.quote {
+            Some(quote) => after.first() == Some(&quote) || after.starts_with(&[b'\\', quote]),
+            None => ends_value(after) && !matches!(after, [b'(' | b'[' | b'{', ..]),
+        };
+        let fits_sign = match self.sign {
+            b'>' => after.starts_with(b"</"),
+            b',' => self.quote.is_some(),
+            _ => true,
+        };
+        let looks_secret = is_secret(value, is_password, says(STRONG_NAMES), floor);
+        (is_closed && fits_sign && looks_secret).then_some(self.value_at..self.value_at + value.len())
+    }
+
+    /// Not when the word is only a piece of another word.
+    fn sounds_secret(&self, lower: &[u8]) -> bool {
+        let (start, end) = self.word;
+        let word = &lower[start..end];
+        if !WEAK_WORDS.iter().any(|weak| weak.as_bytes() == word) {
+            return true;
+        }
+        let begins = start == 0
+            || !self.name[start - 1].is_ascii_alphabetic()
+            || (self.name[start].is_ascii_uppercase() && self.name[start - 1].is_ascii_lowercase())
+            || BEFORE_WEAK.iter().any(|before| lower[..start].ends_with(before.as_bytes()));
+        let rest = &self.name[end..];
+        let rest = rest.strip_prefix(b"s").unwrap_or(rest);
+        let ends =
+            rest.first().is_none_or(|byte| !byte.is_ascii_lowercase() || self.name[end - 1].is_ascii_uppercase())
+                || rest.to_ascii_lowercase().starts_with(b"key")
+                || rest.to_ascii_lowercase().starts_with(b"token");
+        begins && ends
+    }
+}
+
+/// Whether a value looks like a secret, given what its name says.
+fn is_secret(value: &[u8], is_password: bool, is_strong: bool, floor: f32) -> bool {
+    let refused = likely::is_stand_in(value)
+        || likely::is_public(value)
+        || likely::is_number(value)
+        || likely::is_plain(value)
+        || !likely::has_digit(value)
+        || is_path(value);
+    if refused || value.len() < LEAST_VALUE {
+        return false;
+    }
+    if likely::is_hex(value) || likely::is_uuid(value) {
+        return is_strong && value.len() >= SHORT_VALUE && likely::entropy(value) >= HEX_FLOOR;
+    }
+    let classes = likely::classes(value);
+    let is_made = if is_password { classes >= 2 } else { classes >= 3 };
+    (value.len() >= SHORT_VALUE || is_made)
+        && !is_identifier(value)
+        && likely::entropy(value) >= likely::fair_floor(floor, value.len())
+}
+
+/// A place in a tree of folders or in a module.
+fn is_path(value: &[u8]) -> bool {
+    let starts = [&b"/"[..], b"./", b"../", b"~/"];
+    let slashes = value.iter().filter(|byte| **byte == b'/').count();
+    (starts.iter().any(|start| value.starts_with(start)) && slashes * 20 > value.len()) || slashes * 8 > value.len()
+}
+
+/// Short parts in one case, with separators between them: a name that somebody chose.
+fn is_identifier(value: &[u8]) -> bool {
+    let parts: Vec<&[u8]> = value.split(|byte| b"_-./".contains(byte)).filter(|part| !part.is_empty()).collect();
+    let is_mixed = |part: &[u8]| part.iter().any(u8::is_ascii_lowercase) && part.iter().any(u8::is_ascii_uppercase);
+    parts.len() > 1 && parts.iter().all(|part| part.len() < 12 && !is_mixed(part))
+}

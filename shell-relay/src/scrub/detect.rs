@@ -1,0 +1,212 @@
+//! What the rules of a literal say about the text around it. Pure.
+
+use std::{cell::OnceCell, ops::Range};
+
+use super::{
+    assignment::{self, Assignment},
+    block::Block,
+    document, likely,
+    placeholder::is_look_alike,
+    rules::{Literal, Place, Rule, Rules},
+    stream::{AHEAD_BYTES, BACK_BYTES, CONTEXT_BYTES},
+};
+
+/// Longest escape that may stand before a token, in bytes.
+const MOST_BOUND_BYTES: usize = 12;
+/// How far a token may be from a word that it only counts beside, in bytes.
+const NEAR_BYTES: usize = 128;
+/// Characters that a token goes on with when it is longer than the window.
+fn is_of_token(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"_-.+/=%~".contains(&byte)
+}
+
+/// Something to replace. Offsets are those of the bytes that were looked at.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Find {
+    pub(super) start: usize,
+    /// Lower is surer: it names what overlaps.
+    pub(super) rank: Rank,
+    /// Among equals the earlier line of the table.
+    pub(super) order: usize,
+    pub(super) end: usize,
+    pub(super) kind: &'static str,
+    /// What it goes on with, beyond the window.
+    pub(super) goes_on: Option<GoesOn>,
+}
+
+/// How sure a find is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Rank {
+    Exact,
+    Block,
+    Token,
+    Place,
+    Named,
+    Guess,
+    Generic,
+    Personal,
+    LookAlike,
+}
+
+/// What follows the end of a find that was cut by the window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum GoesOn {
+    Token,
+    Block,
+}
+
+impl GoesOn {
+    pub(super) fn takes(self, byte: u8) -> bool {
+        match self {
+            Self::Token => is_of_token(byte),
+            Self::Block => super::block::is_of_block(byte),
+        }
+    }
+}
+
+/// A window of a stream with a literal in it.
+struct Window<'a> {
+    bytes: &'a [u8],
+    /// Where the literal begins.
+    hit: usize,
+    /// What stands before `bytes` in the buffer.
+    offset: usize,
+}
+
+/// What a literal led to.
+#[derive(Default)]
+pub(super) struct Found {
+    pub(super) finds: Vec<Find>,
+    pub(super) blocks: Vec<Block>,
+}
+
+/// Asks the rules of the literal at `hit` of `buffer`. What they say depends on nothing but the bytes from [`CONTEXT_BYTES`] before to
+/// [`AHEAD_BYTES`] behind it.
+pub(super) fn look(rules: &Rules, literal: &Literal, buffer: &[u8], hit: usize, found: &mut Found) {
+    let in_case = || &buffer[hit..hit + literal.text.len()] == literal.text;
+    if literal.is_exact && !(in_case() && is_bound_before(buffer, hit)) {
+        return;
+    }
+    let offset = hit.saturating_sub(CONTEXT_BYTES);
+    let window = Window { bytes: &buffer[offset..buffer.len().min(hit + AHEAD_BYTES)], hit: hit - offset, offset };
+    let assigned = OnceCell::new();
+    for &order in &literal.rules {
+        let Some(rule) = rules.all.get(order) else { continue };
+        if rule.place == Place::Block {
+            found.blocks.extend(Block::begin(buffer, hit, rule.kind, order));
+            continue;
+        }
+        let (rank, ranges) = window.ask(rule, literal, &assigned);
+        ranges.into_iter().for_each(|range| window.add(rule, order, range, rank, &mut found.finds));
+    }
+}
+
+impl<'a> Window<'a> {
+    /// What `rule` says is secret here. The assignment around the literal is read once for all rules.
+    fn ask(
+        &self,
+        rule: &Rule,
+        literal: &Literal,
+        assigned: &OnceCell<Option<Assignment<'a>>>,
+    ) -> (Rank, Vec<Range<usize>>) {
+        let end = self.hit + literal.text.len();
+        let assignment = || *assigned.get_or_init(|| assignment::around(self.bytes, (self.hit, end)));
+        let one = Vec::from_iter::<Option<Range<usize>>>;
+        match rule.place {
+            Place::Token(before) => (Rank::Token, one(self.token(rule, before))),
+            Place::Near => (Rank::Token, one(self.near(rule))),
+            Place::Group(before) => (Rank::Place, one(self.group(rule, before))),
+            Place::Guess => (Rank::Guess, one(self.guess(rule))),
+            Place::Named => (Rank::Named, one(assignment().and_then(|assignment| self.named(rule, &assignment)))),
+            Place::Generic => {
+                (Rank::Generic, one(assignment().and_then(|found| found.generic(self.bytes, rule.floor))))
+            }
+            Place::Manifest => (Rank::Place, document::manifest(self.bytes, self.hit)),
+            Place::Cookie => (Rank::Place, document::cookies(self.bytes, self.hit)),
+            Place::Netrc => (Rank::Place, one(document::netrc(self.bytes, self.hit))),
+            Place::LookAlike if is_look_alike(&self.bytes[self.hit..]) => (Rank::LookAlike, one(Some(self.hit..end))),
+            Place::LookAlike | Place::Block | Place::File => (Rank::LookAlike, Vec::new()),
+        }
+    }
+
+    fn add(&self, rule: &Rule, order: usize, range: Range<usize>, rank: Rank, finds: &mut Vec<Find>) {
+        let is_cut = range.end == self.bytes.len() && self.bytes.len() - self.hit == AHEAD_BYTES;
+        let goes_on = (is_cut && rank != Rank::LookAlike).then_some(GoesOn::Token);
+        // What begins before the part that is held back may be gone already.
+        let start = range.start.max(self.hit.saturating_sub(BACK_BYTES)) + self.offset;
+        let end = range.end + self.offset;
+        if start < end {
+            finds.push(Find { start, rank, order, end, kind: rule.kind, goes_on });
+        }
+    }
+
+    /// The group of the pattern that begins at most `before` bytes before the literal and reaches it.
+    fn matched(&self, rule: &Rule, before: usize) -> Option<Range<usize>> {
+        let from = self.hit.saturating_sub(before);
+        let group = rule.regex()?.captures(&self.bytes[from..])?.get(1)?;
+        Some(from + group.start()..from + group.end())
+    }
+
+    fn is_random(&self, rule: &Rule, range: &Range<usize>) -> bool {
+        rule.floor <= 0.0 || likely::entropy(&self.bytes[range.clone()]) >= rule.floor
+    }
+
+    fn token(&self, rule: &Rule, before: usize) -> Option<Range<usize>> {
+        if before == 0 && !is_bound_before(self.bytes, self.hit) {
+            return None;
+        }
+        // The bound before a token that begins before its literal is part of what is looked at.
+        let range = self.matched(rule, if before == 0 { 0 } else { before + MOST_BOUND_BYTES })?;
+        let holds_literal = before == 0 || (range.start <= self.hit && self.hit < range.end);
+        (holds_literal && self.is_random(rule, &range)).then_some(range)
+    }
+
+    fn near(&self, rule: &Rule) -> Option<Range<usize>> {
+        let from = self.hit.saturating_sub(NEAR_BYTES);
+        let area = &self.bytes[from..self.bytes.len().min(self.hit + 2 * NEAR_BYTES)];
+        let group = rule.regex()?.captures(area)?.get(1)?;
+        let range = from + group.start()..from + group.end();
+        self.is_random(rule, &range).then_some(range)
+    }
+
+    fn named(&self, rule: &Rule, assignment: &Assignment<'_>) -> Option<Range<usize>> {
+        let rest = &self.bytes[assignment.value_at..];
+        let group = rule.regex()?.captures(rest)?.get(1)?;
+        let value = &rest[..group.end()];
+        let is_value = assignment::ends_value(&rest[group.end()..]) && assignment.takes(value, rule.floor);
+        is_value.then_some(assignment.value_at..assignment.value_at + value.len())
+    }
+
+    fn group(&self, rule: &Rule, before: usize) -> Option<Range<usize>> {
+        let range = self.matched(rule, before)?;
+        let value = &self.bytes[range.clone()];
+        let is_plain_word = likely::is_plain(value) && !likely::has_digit(value);
+        (!is_plain_word && !likely::is_stand_in(value) && self.is_random(rule, &range)).then_some(range)
+    }
+
+    fn guess(&self, rule: &Rule) -> Option<Range<usize>> {
+        let range = self.matched(rule, 0)?;
+        let value = &self.bytes[range.clone()];
+        (likely::is_guess(value) && self.is_random(rule, &range)).then_some(range)
+    }
+}
+
+/// Whether a token may begin at `at`. An escape before it ends in a letter and is none of its own: `\n`, `\u0022`, `%3D`, `ESC [31m`.
+fn is_bound_before(bytes: &[u8], at: usize) -> bool {
+    let Some((&last, before)) = bytes[..at].split_last() else { return true };
+    if !(last.is_ascii_alphanumeric() || last == b'_') {
+        return true;
+    }
+    let ends = |digits: usize, mark: &[u8]| {
+        let start = at.checked_sub(digits).filter(|start| bytes[*start..at].iter().all(u8::is_ascii_hexdigit));
+        start.is_some_and(|start| bytes[..start].ends_with(mark))
+    };
+    let colour = |byte: &u8| byte.is_ascii_digit() || *byte == b';';
+    let is_escape = b"nrtbfv0".contains(&last) && before.ends_with(b"\\");
+    let is_colour = last == b'm' && {
+        let from = before.len().saturating_sub(12);
+        let digits = before[from..].iter().rev().take_while(|byte| colour(byte)).count();
+        before[..before.len() - digits].ends_with(b"\x1b[")
+    };
+    is_escape || is_colour || ends(2, b"%") || ends(4, b"\\u") || ends(2, b"\\x")
+}

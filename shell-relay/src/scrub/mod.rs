@@ -1,0 +1,123 @@
+//! Takes secrets, and personal data if asked to, out of bytes that are about to leave: to a model, a disk, a peer. Pure.
+//!
+//! A [`Scrubber`] is the memory of one conversation: the same value gets the same placeholder `<secret:KIND#N>` as long as it lives.
+//! It holds no value, only keyed hashes. Whole texts go through [`Scrubber::text`] and [`Scrubber::bytes`], streams through a
+//! [`Stream`], which holds back what may still turn out to be part of a secret. What comes out does not depend on where a stream was
+//! cut into pieces.
+//!
+//! How: one automaton looks for the literals of all formats (`rules.table`). Where it finds one the rules of that literal look at a
+//! window around it (`detect.rs`, `assignment.rs`, `block.rs`), and what they agree on is judged by how random it looks
+//! (`likely.rs`). Where finds overlap the whole of them is replaced.
+
+mod assignment;
+mod block;
+mod detect;
+mod document;
+mod exact;
+mod likely;
+mod pii;
+mod placeholder;
+mod report;
+mod rules;
+mod stream;
+
+#[cfg(test)]
+mod tests;
+
+use std::{borrow::Cow, sync::Arc};
+
+use self::placeholder::Numbers;
+pub use self::{
+    exact::{ExactValues, sounds_secret},
+    pii::PersonalData,
+    placeholder::holds_placeholder,
+    report::Report,
+    stream::{HELD_BACK_BYTES, MOST_BLOCK_BYTES, Stream},
+};
+
+/// What to look for besides the formats that are known.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    /// Values that are secret whatever they look like.
+    pub exact: Arc<ExactValues>,
+    /// Which personal data to take out; none unless told.
+    pub personal: PersonalData,
+    /// No format is looked for: another scrubber comes behind.
+    pub is_exact_only: bool,
+}
+
+/// What one conversation needs to know to take secrets out of its texts.
+#[derive(Debug)]
+pub struct Scrubber {
+    settings: Settings,
+    numbers: Numbers,
+    report: Report,
+}
+
+impl Scrubber {
+    /// A memory without any value yet.
+    #[must_use]
+    pub fn new(settings: Settings) -> Self {
+        Self { settings, numbers: Numbers::default(), report: Report::default() }
+    }
+
+    /// `bytes` without secrets.
+    #[must_use]
+    pub fn bytes<'a>(&mut self, bytes: &'a [u8]) -> Cow<'a, [u8]> {
+        self.from_file("", bytes)
+    }
+
+    /// The content of the file of that name without secrets. Some files are secret by their name; no path is looked at.
+    #[must_use]
+    pub fn from_file<'a>(&mut self, name: &str, bytes: &'a [u8]) -> Cow<'a, [u8]> {
+        self.whole(Stream::of_file(name), bytes)
+    }
+
+    fn whole<'a>(&mut self, mut stream: Stream, bytes: &'a [u8]) -> Cow<'a, [u8]> {
+        let before = self.report.total() + self.numbers.escaped();
+        let mut clean = Vec::with_capacity(bytes.len());
+        stream.push(self, bytes, &mut clean);
+        stream.finish(self, &mut clean);
+        if self.report.total() + self.numbers.escaped() == before { Cow::Borrowed(bytes) } else { Cow::Owned(clean) }
+    }
+
+    /// `text` without secrets.
+    #[must_use]
+    pub fn text<'a>(&mut self, text: &'a str) -> Cow<'a, str> {
+        self.whole_text(Stream::default(), text)
+    }
+
+    /// As [`Scrubber::text`], of text by someone who knows placeholders from us, such as a model: they stay as they are.
+    #[must_use]
+    pub fn own_text<'a>(&mut self, text: &'a str) -> Cow<'a, str> {
+        self.whole_text(Stream::with_placeholders(), text)
+    }
+
+    /// These are the values to look for from now on.
+    pub fn know(&mut self, exact: Arc<ExactValues>) {
+        self.settings.exact = exact;
+    }
+
+    fn whole_text<'a>(&mut self, stream: Stream, text: &'a str) -> Cow<'a, str> {
+        match self.whole(stream, text.as_bytes()) {
+            Cow::Borrowed(_) => Cow::Borrowed(text),
+            // What is replaced begins and ends at characters, but for values that are no UTF-8 themselves.
+            Cow::Owned(clean) => Cow::Owned(match String::from_utf8(clean) {
+                Ok(clean) => clean,
+                Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
+            }),
+        }
+    }
+
+    /// What was taken out so far.
+    #[must_use]
+    pub fn report(&self) -> &Report {
+        &self.report
+    }
+}
+
+impl Default for Scrubber {
+    fn default() -> Self {
+        Self::new(Settings::default())
+    }
+}

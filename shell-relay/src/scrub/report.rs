@@ -1,0 +1,32 @@
+//! How much of what was taken out. Pure.
+
+use std::{collections::BTreeMap, fmt};
+
+/// How often each kind of secret was replaced. [`fmt::Display`] writes a line a kind: the count, the kind.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    counts: BTreeMap<&'static str, u64>,
+}
+
+impl Report {
+    pub(super) fn count(&mut self, kind: &'static str) {
+        *self.counts.entry(kind).or_default() += 1;
+    }
+
+    /// Kinds with how often each was replaced, by name.
+    pub fn counts(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        self.counts.iter().map(|(kind, count)| (*kind, *count))
+    }
+
+    /// How often anything was replaced.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.counts.values().sum()
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.counts().try_for_each(|(kind, count)| writeln!(formatter, "{count:>8}  {kind}"))
+    }
+}

@@ -1,0 +1,155 @@
+//! The table of formats, read once. Pure.
+
+use std::sync::OnceLock;
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
+use regex::bytes::{Regex, RegexBuilder};
+
+/// All rules, and one automaton that finds the literals of all of them.
+#[derive(Debug)]
+pub(super) struct Rules {
+    pub(super) all: Vec<Rule>,
+    /// None only if the table cannot be built, which a test rules out.
+    pub(super) automaton: Option<AhoCorasick>,
+    /// Literals in the order of the automaton's patterns.
+    pub(super) literals: Vec<Literal>,
+}
+
+/// A literal and the rules that begin with it, as indices.
+#[derive(Debug)]
+pub(super) struct Literal {
+    pub(super) text: &'static [u8],
+    pub(super) rules: Vec<usize>,
+    /// Whether all of them want the literal in exactly this case.
+    pub(super) is_exact: bool,
+}
+
+/// Where in a text a rule's secret stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// Between word bounds, from at most so many bytes before the literal.
+    Token(usize),
+    /// Between word bounds, not far from the literal.
+    Near,
+    /// The value of an assignment.
+    Named,
+    /// In the group of the pattern, from at most so many bytes before the literal.
+    Group(usize),
+    /// As `Group(0)`, and only if it looks like a secret.
+    Guess,
+    /// The value of an assignment to any name that sounds secret.
+    Generic,
+    /// Lines up to an end line.
+    Block,
+    Manifest,
+    Cookie,
+    Netrc,
+    LookAlike,
+    /// Told by the name of the file, not by any literal.
+    File,
+}
+
+/// A line of the table.
+#[derive(Debug)]
+pub(super) struct Rule {
+    pub(super) kind: &'static str,
+    pub(super) place: Place,
+    /// Least entropy, bits a byte.
+    pub(super) floor: f32,
+    pattern: &'static str,
+    regex: OnceLock<Option<Regex>>,
+}
+
+impl Rules {
+    /// The rules of `rules.table`.
+    pub(super) fn get() -> &'static Self {
+        static RULES: OnceLock<Rules> = OnceLock::new();
+        RULES.get_or_init(|| Self::read(include_str!("rules.table")))
+    }
+
+    fn read(table: &'static str) -> Self {
+        let (mut all, mut literals) = (Vec::new(), Vec::<Literal>::new());
+        for (rule, words) in table.lines().filter(|line| !line.starts_with('#')).filter_map(read_line) {
+            for word in words.split(' ').filter(|word| *word != "-") {
+                let is_exact = rule.wants_exact_literal();
+                let same = |known: &&mut Literal| known.text.eq_ignore_ascii_case(word.as_bytes());
+                match literals.iter_mut().find(same) {
+                    Some(known) => {
+                        known.is_exact &= is_exact && known.text == word.as_bytes();
+                        known.rules.push(all.len());
+                    }
+                    None => literals.push(Literal { text: word.as_bytes(), rules: vec![all.len()], is_exact }),
+                }
+            }
+            all.push(rule);
+        }
+        let mut builder = AhoCorasick::builder();
+        builder.ascii_case_insensitive(true).kind(Some(AhoCorasickKind::DFA));
+        let automaton = builder.build(literals.iter().map(|literal| literal.text)).ok();
+        Self { all, automaton, literals }
+    }
+}
+
+fn read_line(line: &'static str) -> Option<(Rule, &'static str)> {
+    let mut cells = line.splitn(5, " ; ");
+    let (kind, place, floor, words) = (cells.next()?, cells.next()?, cells.next()?, cells.next()?);
+    let rule = Rule {
+        kind,
+        place: read_place(place)?,
+        floor: floor.parse().ok()?,
+        pattern: cells.next()?,
+        regex: OnceLock::new(),
+    };
+    Some((rule, words))
+}
+
+fn read_place(cell: &str) -> Option<Place> {
+    let (word, before) = cell.split_once('-').unwrap_or((cell, "0"));
+    let before = before.parse().ok()?;
+    Some(match word {
+        "token" => Place::Token(before),
+        "near" => Place::Near,
+        "named" => Place::Named,
+        "place" => Place::Group(before),
+        "guess" => Place::Guess,
+        "generic" => Place::Generic,
+        "block" => Place::Block,
+        "manifest" => Place::Manifest,
+        "cookie" => Place::Cookie,
+        "netrc" => Place::Netrc,
+        "lookalike" => Place::LookAlike,
+        "pgpass" | "store" => Place::File,
+        _ => return None,
+    })
+}
+
+impl Rule {
+    /// The pattern, made ready when first asked for; its first group is the secret.
+    pub(super) fn regex(&self) -> Option<&Regex> {
+        let made = || {
+            let (before, after) = match self.place {
+                Place::Token(before) => (before, r"(?:\W|\z)"),
+                Place::Group(before) => (before, ""),
+                _ => (0, ""),
+            };
+            let pattern = self.pattern;
+            // The bound before a token that begins before its literal is one byte or an escape.
+            let text = match self.place {
+                Place::Named => format!(r"\A(?i:({pattern}))"),
+                Place::Near => format!(r"(?:\A|\W)({pattern})(?:\W|\z)"),
+                Place::Token(0) => format!(r"\A({pattern}){after}"),
+                Place::Token(_) => {
+                    format!(r"\A(?s:.{{0,{before}}}?)(?:\A|\W|\\[nrt]|\x1b\[[\d;]{{0,8}}m)({pattern}){after}")
+                }
+                Place::Group(0) | Place::Guess => format!(r"\A(?:{pattern})"),
+                _ => format!(r"\A(?s:.{{0,{before}}}?)(?:{pattern})"),
+            };
+            RegexBuilder::new(&text).unicode(false).build().ok()
+        };
+        self.regex.get_or_init(made).as_ref()
+    }
+
+    fn wants_exact_literal(&self) -> bool {
+        matches!(self.place, Place::Token(0)) && !self.pattern.starts_with("(?i)")
+    }
+}
