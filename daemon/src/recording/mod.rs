@@ -186,16 +186,14 @@ impl TurnRecorder {
             let last = state.saved.checked_sub(1).and_then(|last| messages.get(last));
             (state.saved, is_same && last == state.last_saved.as_ref())
         };
-        if messages.len() < saved {
-            self.steps.compacted(saved, messages.len());
-        }
         // What was kept has changed: the store finds out where.
         let from = if is_same { saved } else { 0 };
         self.save(from, messages.get(from..).unwrap_or_default());
     }
 
-    /// The conversation became shorter. What happened stays on record.
-    pub fn compacted(&self, summary: Option<&str>, dropped: usize) {
+    /// The conversation becomes so many messages, which took this much of a model. What happened stays on record.
+    pub fn compacted(&self, summary: Option<&str>, dropped: usize, left: usize, usage: Option<&TokenUsage>) {
+        self.steps.compacted(left, usage);
         let (text, messages) = (clean(summary.unwrap_or_default()), u64::try_from(dropped).unwrap_or(u64::MAX));
         self.keep(Event::Summary { text, messages });
     }
