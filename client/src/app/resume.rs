@@ -1,4 +1,4 @@
-//! `cohab sessions resume ID` and `fork ID` at the prompt, and `cohab --session ID`: this shell goes on with an older conversation.
+//! `cohab resume ID`, `cohab sessions resume ID` and `fork ID` at the prompt, and `cohab --session ID`: this shell goes on with an older conversation.
 //! A small turn of its own: join the session, say which, offer to bring the folder and the variables back that it was left with.
 
 use std::{path::Path, time::Duration};
@@ -26,8 +26,11 @@ use crate::{
 };
 
 /// The lines that ask for it, but for the id, with what the name of the session then begins with.
-const LINES: [([&str; 3], &str); 2] =
-    [(["cohab", "sessions", "resume"], "resume:"), (["cohab", "sessions", "fork"], "fork:")];
+const LINES: [(&[&str], &str); 3] = [
+    (&["cohab", "sessions", "resume"], "resume:"),
+    (&["cohab", "sessions", "fork"], "fork:"),
+    (&["cohab", "resume"], "resume:"),
+];
 /// A `cd` is done in milliseconds, unless the folder is on a disk that hangs.
 const TIMEOUT: Duration = Duration::from_secs(30);
 /// Variables with longer values are not offered, in bytes: nobody could read what they agree to.
@@ -76,7 +79,7 @@ pub(super) fn wanted(line: &str) -> Option<SessionKey> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let (id, words) = words.split_last()?;
     let is_id = !id.is_empty() && id.chars().all(|c| c.is_ascii_alphanumeric());
-    let (_, prefix) = LINES.iter().find(|(line, _)| words == line).filter(|_| is_id)?;
+    let (_, prefix) = LINES.iter().find(|(line, _)| words == *line).filter(|_| is_id)?;
     Some(SessionKey(format!("{prefix}{id}")))
 }
 

@@ -26,7 +26,7 @@ const MAX_CALLS_PER_ANSWER: usize = 64;
 /// Tool calls that run at the same time.
 const MAX_CALLS_AT_ONCE: usize = 8;
 /// The result of a call that did not run to its end because the turn was cancelled.
-const CANCELLED: &str = "cancelled by the user";
+const CANCELLED: &str = "cancelled before it ended";
 /// The result of a call in an answer that the length limit cut.
 const CUT: &str = "not run: the length limit cut the answer with this call; make the call again with shorter arguments";
 /// The title of a call that cannot be run: what the model wrote is nothing to show.

@@ -78,7 +78,7 @@ fn text(shown: &Shown, now: &Zoned) -> String {
     }
     for (turn, result) in &shown.turns {
         text.push_str(&head(turn, result, now));
-        text.push_str(&tree(&result.steps, is_alive(turn)));
+        text.push_str(&tree(&result.steps, turn.is_alive()));
     }
     text
 }
@@ -86,7 +86,7 @@ fn text(shown: &Shown, now: &Zoned) -> String {
 fn head(turn: &Turn, result: &ExecutionResult, now: &Zoned) -> String {
     let when = time::ago(turn.started, now.timestamp(), now.time_zone());
     let how = match (turn.state.status, turn.ended.as_deref()) {
-        (AgentStatus::Running, _) if is_alive(turn) => "goes on".to_owned(),
+        (AgentStatus::Running, _) if turn.is_alive() => "goes on".to_owned(),
         (AgentStatus::Running, _) => "interrupted by the daemon's end; `cohab resume` goes on".to_owned(),
         (_, Some("resumed")) => "interrupted by the daemon's end, went on as the next one".to_owned(),
         (_, Some(ended)) => ended.replace('_', " "),
@@ -163,12 +163,6 @@ fn line(step: &Step, is_alive: bool) -> String {
 fn said(step: &Step) -> &str {
     let output = step.output.as_deref().filter(|output| !output.is_empty());
     output.or_else(|| step.input.as_str()).unwrap_or_default()
-}
-
-/// Whether the daemon of a turn lives.
-pub(super) fn is_alive(turn: &Turn) -> bool {
-    let pid = i32::try_from(turn.pid).ok().and_then(rustix::process::Pid::from_raw);
-    pid.is_some_and(|pid| rustix::process::test_kill_process(pid).is_ok())
 }
 
 #[cfg(test)]

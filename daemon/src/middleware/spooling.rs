@@ -35,7 +35,7 @@ impl Middleware for Spooling {
             let text = result.content.clone();
             match spawn_blocking(move || spool.keep(&key, &text)).await {
                 Ok(Ok(path)) => {
-                    hint = format!("[all of it is in {}, for `read` with `offset` and `limit`]", path.display());
+                    hint = format!("[more of it is in {}, for `read` with `offset` and `limit`]", path.display());
                 }
                 Ok(Err(error)) => tracing::warn!(%error, "a long output could not be kept"),
                 Err(error) => tracing::warn!(%error, "a long output could not be kept"),
@@ -66,10 +66,10 @@ mod tests {
         let text = &long.content;
         assert!(
             text.starts_with("line 0\n")
-                && text.contains("\nline 4999\n[exit 0]\n[all of it is in ")
+                && text.contains("\nline 4999\n[exit 0]\n[more of it is in ")
                 && text.len() < 4_400
         );
-        let (_, note) = text.split_once("[all of it is in ").expect("the file is named");
+        let (_, note) = text.split_once("[more of it is in ").expect("the file is named");
         let (path, _) = note.split_once(", for `read`").expect("it says how");
         assert_eq!(std::fs::read_to_string(path).expect("it is there"), whole);
     }

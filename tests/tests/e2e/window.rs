@@ -54,7 +54,7 @@ fn a_long_output_is_whole_in_a_file_that_the_model_may_read_and_goes_with_its_se
     let server = ModelServer::respond_with(Wire::OpenAiChat, |request| match request.tool_results().last() {
         None => Answer::bash("seq 1 60000"),
         Some(result) => {
-            match result.content.split_once("all of it is in ").and_then(|(_, rest)| rest.split_once(',')) {
+            match result.content.split_once("more of it is in ").and_then(|(_, rest)| rest.split_once(',')) {
                 Some((path, _)) => Answer::call("read", &json!({"path": path, "offset": 30_000, "limit": 2})),
                 None => Answer::text(&format!("It says:\n{}", result.content)),
             }

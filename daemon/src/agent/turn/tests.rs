@@ -364,7 +364,7 @@ async fn cancelling_while_a_tool_runs_answers_every_call() {
     });
     assert_eq!(turn.run().await, Ok(StopReason::Cancelled));
     assert_eq!(turn.ran(), ["1", "hang"]);
-    assert_eq!(turn.results(), ["said 1", "!cancelled by the user", "!cancelled by the user"]);
+    assert_eq!(turn.results(), ["said 1", "!cancelled before it ended", "!cancelled before it ended"]);
 }
 
 #[tokio::test]
@@ -389,7 +389,7 @@ async fn the_user_can_end_the_turn_at_a_question() {
     let mut turn = Turn::new(vec![vec![call("1"), call("2"), stop(StopClass::Tool)]]).with(DenyAll(Denial::CancelTurn));
     assert_eq!(turn.run().await, Ok(StopReason::Cancelled));
     assert!(turn.ran().is_empty());
-    assert_eq!(turn.results(), ["!cancelled by the user", "!cancelled by the user"]);
+    assert_eq!(turn.results(), ["!cancelled before it ended", "!cancelled before it ended"]);
 }
 
 #[tokio::test]

@@ -180,6 +180,13 @@ pub struct Turn {
 }
 
 impl Turn {
+    /// Whether the daemon that it runs in lives.
+    #[must_use]
+    pub fn is_alive(&self) -> bool {
+        let pid = i32::try_from(self.pid).ok().and_then(rustix::process::Pid::from_raw);
+        pid.is_some_and(|pid| rustix::process::test_kill_process(pid).is_ok())
+    }
+
     /// It was interrupted and never goes on.
     #[must_use]
     pub fn given_up(mut self) -> Self {
