@@ -7,6 +7,7 @@ use crate::{
     agent::{Middleware, port::ToolResult},
     safety::cut_lines,
     store::spool::Spool,
+    tool::LINE_MAX_BYTES,
 };
 
 /// The tool that pages by itself.
@@ -32,10 +33,12 @@ impl Middleware for Spooling {
         if result.tool == READ {
             hint = "[read less of it at once, with `limit`]".to_owned();
         } else if let Some((spool, key)) = self.spool.clone() {
-            let text = result.content.clone();
+            let text = foldable(&result.content);
+            let broken = if text.len() > result.content.len() { "; long lines are broken there" } else { "" };
             match spawn_blocking(move || spool.keep(&key, &text)).await {
                 Ok(Ok(path)) => {
-                    hint = format!("[more of it is in {}, for `read` with `offset` and `limit`]", path.display());
+                    hint =
+                        format!("[more of it is in {}, for `read` with `offset` and `limit`{broken}]", path.display());
                 }
                 Ok(Err(error)) => tracing::warn!(%error, "a long output could not be kept"),
                 Err(error) => tracing::warn!(%error, "a long output could not be kept"),
@@ -45,6 +48,22 @@ impl Middleware for Spooling {
         let content = cut_lines(&result.content, self.max_bytes);
         result.content = format!("{}\n{hint}", content.trim_end()).trim_end().to_owned();
     }
+}
+
+/// The text with line ends in lines that `read` would cut: there is no other way to what is behind.
+fn foldable(text: &str) -> String {
+    let mut folded = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        let mut rest = line;
+        while rest.trim_end_matches('\n').len() > LINE_MAX_BYTES {
+            let (head, tail) = rest.split_at(rest.floor_char_boundary(LINE_MAX_BYTES));
+            folded.push_str(head);
+            folded.push('\n');
+            rest = tail;
+        }
+        folded.push_str(rest);
+    }
+    folded
 }
 
 #[cfg(test)]
@@ -72,6 +91,21 @@ mod tests {
         let (_, note) = text.split_once("[more of it is in ").expect("the file is named");
         let (path, _) = note.split_once(", for `read`").expect("it says how");
         assert_eq!(std::fs::read_to_string(path).expect("it is there"), whole);
+    }
+
+    #[tokio::test]
+    async fn a_long_line_can_be_paged_through_too() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let spooling = Spooling { spool: Some((Spool::at(folder.path()), "shell:1".into())), max_bytes: 4_096 };
+        let line = "ä".repeat(10_000) + "END";
+        let mut long = result(format!("{line}\n[exit 0]"));
+        spooling.after_tool(&mut long).await;
+        let (_, note) = long.content.split_once("[more of it is in ").expect("the file is named");
+        let (path, how) = note.split_once(", for `read`").expect("it says how");
+        assert!(how.ends_with("; long lines are broken there]"), "{how}");
+        let kept = std::fs::read_to_string(path).expect("it is there");
+        assert!(kept.lines().all(|line| line.len() <= LINE_MAX_BYTES) && kept.lines().count() == 12);
+        assert_eq!(kept.replace('\n', ""), line + "[exit 0]");
     }
 
     #[tokio::test]

@@ -14,7 +14,7 @@ use crate::{
     context::fit::fit,
     server::turn_task::MAX_CONVERSATION_TOKENS,
     store::sessions::{
-        Archive, Entry, Found, Stored,
+        Archive, Entry, Found, SessionRow, Stored,
         id::SHOWN_DIGITS,
         steps::{Checkpoint, recover::Unfinished},
     },
@@ -89,19 +89,26 @@ pub fn unfinished(session: &Session) -> Option<DaemonMessage> {
     }))
 }
 
-/// How to go on with what was interrupted in another session, which nobody has open; none if nothing was.
+/// How to go on with what was interrupted in another session; none if nothing was.
 pub async fn elsewhere(daemon: &Daemon) -> Option<String> {
     let archive = daemon.archive.clone();
     let looking = timeout(LOAD_WAIT, spawn_blocking(move || archive.interrupted()));
     let mut found = looking.await.ok()?.ok()?.ok()?;
-    found.retain(|(session, _)| !daemon.is_attended(&SessionKey(session.key.clone())));
+    // What no shell has open goes first.
+    let is_open = |session: &SessionRow| daemon.is_attended(&SessionKey(session.key.clone()));
+    found.sort_by_key(|(session, _)| is_open(session));
     let (session, Unfinished { turn, .. }) = found.first()?;
     let (id, question) = (session.id.get(..SHOWN_DIGITS)?, one_line(&turn.question, QUESTION_MAX_CHARS));
+    let way = if is_open(session) {
+        format!("\"{question}\" was interrupted in another shell, and goes on there")
+    } else {
+        format!("`cohab resume {id}` goes on with \"{question}\"")
+    };
     let more = match found.len() - 1 {
         0 => String::new(),
         more => format!("; `cohab resume --list` lists {more} more"),
     };
-    Some(format!("`cohab resume {id}` goes on with \"{question}\"{more}"))
+    Some(way + &more)
 }
 
 /// An interrupted turn never goes on: something else was asked, or it was forgotten.

@@ -183,7 +183,10 @@ async fn a_place_that_cannot_be_written_only_costs_the_figures() {
         assert!(store.learned(&key()).factor > 1.0, "what was learned holds while the daemon lives");
         assert!(store.worker.as_ref().is_some_and(Worker::has_complained));
         let told = store.take_trouble().expect("the user hears of it");
-        assert!(told.starts_with("What model calls take is not kept: ") && told.contains("usage.db: "), "{told}");
+        assert!(
+            told.starts_with("The count of tokens and cost is not kept: ") && told.contains("usage.db: "),
+            "{told}"
+        );
         store.record(call("t2", NOW));
         store.flush();
         assert_eq!(store.take_trouble(), None, "once");
