@@ -64,9 +64,13 @@ impl Resuming {
         Self { stage, joined, unfinished: None }
     }
 
-    /// Keeps this until the session is told of. False if it was.
+    /// Keeps this until the session is told of, or the way back decided about: nothing stands below an offer. False if that was.
     pub(super) fn hold(&mut self, unfinished: &TurnUnfinished) -> bool {
-        let is_held = self.stage == Stage::Joining && self.joined.is_some();
+        let is_held = match self.stage {
+            Stage::Joining => self.joined.is_some(),
+            Stage::Offering(_) | Stage::Running(_) => true,
+            Stage::Done => false,
+        };
         if is_held {
             self.unfinished = Some(unfinished.clone());
         }
@@ -194,7 +198,7 @@ impl App {
                 if let Some(remark) = failed(&outcome) {
                     self.print_remark(&remark);
                 }
-                self.resuming = Some(Resuming::at(Stage::Done, None));
+                self.resuming.iter_mut().for_each(|resuming| resuming.stage = Stage::Done);
             }
             LiveEvent::CommandRefused { id, error } if id == *running => {
                 self.surface = Surface::Ours;
@@ -215,6 +219,8 @@ impl App {
     }
 
     pub(super) fn close_resume(&mut self, effects: &mut Vec<Effect>) {
+        let unfinished = self.resuming.as_mut().and_then(|resuming| resuming.unfinished.take());
+        unfinished.into_iter().for_each(|unfinished| self.print_unfinished(&unfinished));
         self.surface = Surface::Closing;
         effects.push(Effect::EndAnswer);
     }

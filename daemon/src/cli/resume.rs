@@ -78,7 +78,11 @@ fn table(found: &[(SessionRow, Unfinished)], now: &Zoned) -> String {
     let mut text = String::new();
     for (session, Unfinished { turn, done, unknown, .. }) in found {
         let when = time::ago(turn.last_activity, now.timestamp(), now.time_zone());
-        let steps = if *done == 1 { "1 step".to_owned() } else { format!("{done} steps") };
+        let steps = match done {
+            0 => "nothing".to_owned(),
+            1 => "1 step".to_owned(),
+            done => format!("{done} steps"),
+        };
         let question = one_line(&turn.question, usize::MAX);
         text.push_str(&format!("{}  {question}\n        {when}, {steps} done\n", record::short(&session.id)));
         for step in unknown {

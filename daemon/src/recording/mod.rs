@@ -269,6 +269,8 @@ impl TurnRecorder {
     fn ran(&self, outcome: &CommandOutcome) {
         if outcome.mode == Mode::Live {
             self.session.shell_changed(outcome);
+            // Whoever goes on after the daemon's end wants to be there.
+            self.keep_left();
         }
         if let Some(open) = self.state().current() {
             open.ran = CallResult {
@@ -298,6 +300,10 @@ impl TurnRecorder {
         let TokenUsage { output: received_tokens, cost_microusd, .. } = *usage;
         self.keep(Event::Usage { sent_tokens: usage.sent(), received_tokens, cost_microusd });
         self.keep(Event::Ended { reason: end_word(result).to_owned() });
+        self.keep_left();
+    }
+
+    fn keep_left(&self) {
         if self.is_on() {
             let left = self.session.left(&self.opening.cwd);
             self.archive.keep(Entry::Left { session: self.opening.session.clone(), left });

@@ -100,7 +100,7 @@ pub async fn elsewhere(daemon: &Daemon) -> Option<String> {
     let (session, Unfinished { turn, .. }) = found.first()?;
     let (id, question) = (session.id.get(..SHOWN_DIGITS)?, one_line(&turn.question, QUESTION_MAX_CHARS));
     let way = if is_open(session) {
-        format!("\"{question}\" was interrupted in another shell, and goes on there")
+        format!("\"{question}\" was interrupted in another shell: `? /resume` there goes on")
     } else {
         format!("`cohab resume {id}` goes on with \"{question}\"")
     };
