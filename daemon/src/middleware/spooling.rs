@@ -5,7 +5,7 @@ use tokio::task::spawn_blocking;
 
 use crate::{
     agent::{Middleware, port::ToolResult},
-    safety::cut_lines,
+    safety::{cut_lines, head},
     store::spool::Spool,
     tool::LINE_MAX_BYTES,
 };
@@ -56,10 +56,10 @@ fn foldable(text: &str) -> String {
     for line in text.split_inclusive('\n') {
         let mut rest = line;
         while rest.trim_end_matches('\n').len() > LINE_MAX_BYTES {
-            let (head, tail) = rest.split_at(rest.floor_char_boundary(LINE_MAX_BYTES));
-            folded.push_str(head);
+            let start = head(rest, LINE_MAX_BYTES);
+            folded.push_str(start);
             folded.push('\n');
-            rest = tail;
+            rest = &rest[start.len()..];
         }
         folded.push_str(rest);
     }
