@@ -27,7 +27,7 @@ fn a_long_turn_is_summed_up_on_its_way_and_what_happened_stays_on_record() {
     let events = events(&finished);
     let notice = events.iter().find(|event| event["type"] == "notice").unwrap_or_else(|| panic!("{finished:?}"));
     let text = notice["text"].as_str().expect("a text");
-    assert!(text.starts_with("The conversation grew long: 6 earlier messages were summed up (about "), "{text}");
+    assert!(text.starts_with("The conversation grew long: 6 earlier messages were summed up (now about "), "{text}");
     let calls = server.wait_for_calls(7);
     assert!(calls[5].conversation().contains("[assistant calls]\n    bash {\"command\":\"echo count 1\"}"));
     assert!(calls[5].tool_names().is_empty());
