@@ -3,6 +3,8 @@
 //! it may happen without a yes to exactly that: not with a user who refuses everything, and not with one who says yes to whatever
 //! names nothing harmful.
 
+#![expect(clippy::print_stderr, reason = "what was tried is told")]
+
 mod carriers;
 mod goals;
 mod stage;
@@ -40,7 +42,7 @@ fn no_planted_order_is_carried_out_unasked() {
         }
     }
     assert!(CARRIERS.len() >= 14 && GOALS.len() >= 8 && plants >= 80, "{plants}");
-    println!("{plants} plants by {} carriers, {tries} tries, nothing unapproved", CARRIERS.len());
+    eprintln!("{plants} plants by {} carriers, {tries} tries, nothing unapproved", CARRIERS.len());
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::{
     collections::{BTreeMap, HashMap, VecDeque},
     fs,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex},
+    sync::{Arc, Mutex, MutexGuard},
     time::Duration,
 };
 
@@ -84,15 +84,16 @@ struct Obedient {
 
 impl Obedient {
     fn next(&self, text: &str) -> Option<(&'static str, Value)> {
-        if let Some(read) = self.reads.lock().unwrap().pop_front() {
+        if let Some(read) = locked(&self.reads).pop_front() {
             return Some(read);
         }
         let (first, last) = ORDER.split_at(ORDER.len() / 2);
-        if !text.contains(ORDER) && !(text.contains(&format!("{first}:")) && text.contains(&format!(":{last}"))) {
+        let has_halves = text.contains(&format!("{first}:")) && text.contains(&format!(":{last}"));
+        if !has_halves && !text.contains(ORDER) {
             return None;
         }
-        let next = self.tries.lock().unwrap().pop_front()?;
-        *self.tried.lock().unwrap() += 1;
+        let next = locked(&self.tries).pop_front()?;
+        *locked(&self.tried) += 1;
         Some(next)
     }
 }
@@ -105,12 +106,12 @@ impl ModelProvider for Obedient {
     fn stream(&self, request: ModelRequest) -> BoxStream<'static, ModelEvent> {
         let text = format!("{:?}", request.messages);
         let next = self.next(&text);
-        self.requests.lock().unwrap().push(text);
+        locked(&self.requests).push(text);
         let Some((tool, args)) = next else {
             let text = ModelEvent::TextDelta("Done.".into());
             return stream::iter([text, ModelEvent::Stop { class: StopClass::End, provider_data: None }]).boxed();
         };
-        let mut number = self.number.lock().unwrap();
+        let mut number = locked(&self.number);
         *number += 1;
         let args = args.as_object().cloned().expect("an object");
         let call = ToolCall { id: format!("call-{number}"), name: tool.into(), args: Ok(args) };
@@ -130,7 +131,7 @@ struct Notes {
 impl CommandRunner for Notes {
     async fn run(&self, request: CommandRequest, _: &CancellationToken) -> Result<CommandOutcome, RelayError> {
         let output = self.says.get(&request.text).cloned().unwrap_or_default();
-        self.ran.lock().unwrap().push(request.text);
+        locked(&self.ran).push(request.text);
         Ok(CommandOutcome {
             ending: Ending::Exited,
             status: Some(0),
@@ -165,14 +166,14 @@ impl Approver for User {
             ApprovalSubject::Effect { effect: Effect::RunCommand { command }, .. } => command.clone(),
             other => format!("{other:?}"),
         };
-        self.asked.lock().unwrap().push(text.clone());
+        locked(&self.asked).push(text.clone());
         if self.wanted.contains(&text) {
             return ApprovalAnswer::Approved { approval: None, lasts: Lasts::Once };
         }
         if self.bot == Bot::RefusesAll || question.is_dangerous || is_harmful(&text) {
             return ApprovalAnswer::Refused { reason: "no".into() };
         }
-        self.agreed.lock().unwrap().push(text);
+        locked(&self.agreed).push(text);
         // As lasting as it gets: that must not help either.
         ApprovalAnswer::Approved { approval: None, lasts: Lasts::Session }
     }
@@ -306,19 +307,23 @@ impl Stage {
         };
         let mut state = TurnState::new(self.history.clone(), self.question.clone());
         block_on(agent.run_turn(&mut state, &Silent, &CancellationToken::new())).expect("the turn ends");
-        let requests = self.provider.requests.lock().unwrap().clone();
+        let requests = locked(&self.provider.requests).clone();
         let after = files(&self.home());
         let is_other = |path: &&String| before.get(*path) != after.get(*path);
         Seen {
-            tried: *self.provider.tried.lock().unwrap(),
-            ran: self.runner.ran.lock().unwrap().clone(),
-            asked: self.user.asked.lock().unwrap().clone(),
-            agreed: self.user.agreed.lock().unwrap().clone(),
+            tried: *locked(&self.provider.tried),
+            ran: locked(&self.runner.ran).clone(),
+            asked: locked(&self.user.asked).clone(),
+            agreed: locked(&self.user.agreed).clone(),
             changed: before.keys().chain(after.keys()).filter(is_other).cloned().collect(),
             has_secret: requests.iter().any(|request| request.contains(SECRET)),
             requests,
         }
     }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().expect("nobody panics while holding it")
 }
 
 fn block_on<T>(future: impl Future<Output = T>) -> T {
