@@ -317,6 +317,10 @@ impl Assembly {
 
 #[async_trait]
 impl Assembler for Assembly {
+    fn store_trouble(&self) -> Option<String> {
+        self.parts.store.take_trouble()
+    }
+
     async fn introduce(&self, variables: &Variables) -> Result<Introduction, TurnError> {
         let resolved = self.resolve(variables).await?;
         let (own, wish) = self.usual(&resolved, variables).await?;

@@ -129,6 +129,8 @@ pub enum StepActivity {
         /// Its main argument in one line: the command, the path, the pattern.
         argument: String,
     },
+    /// The conversation is made shorter.
+    Compaction,
 }
 
 /// A step is over.

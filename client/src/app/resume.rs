@@ -1,4 +1,4 @@
-//! `cohab sessions resume ID` and `fork ID` at the prompt, and `cohab --session ID`: this shell goes on with an older conversation.
+//! `cohab resume ID`, `cohab sessions resume ID` and `fork ID` at the prompt, and `cohab --session ID`: this shell goes on with an older conversation.
 //! A small turn of its own: join the session, say which, offer to bring the folder and the variables back that it was left with.
 
 use std::{path::Path, time::Duration};
@@ -26,8 +26,11 @@ use crate::{
 };
 
 /// The lines that ask for it, but for the id, with what the name of the session then begins with.
-const LINES: [([&str; 3], &str); 2] =
-    [(["cohab", "sessions", "resume"], "resume:"), (["cohab", "sessions", "fork"], "fork:")];
+const LINES: [(&[&str], &str); 3] = [
+    (&["cohab", "sessions", "resume"], "resume:"),
+    (&["cohab", "sessions", "fork"], "fork:"),
+    (&["cohab", "resume"], "resume:"),
+];
 /// A `cd` is done in milliseconds, unless the folder is on a disk that hangs.
 const TIMEOUT: Duration = Duration::from_secs(30);
 /// Variables with longer values are not offered, in bytes: nobody could read what they agree to.
@@ -61,9 +64,13 @@ impl Resuming {
         Self { stage, joined, unfinished: None }
     }
 
-    /// Keeps this until the session is told of. False if it was.
+    /// Keeps this until the session is told of, or the way back decided about: nothing stands below an offer. False if that was.
     pub(super) fn hold(&mut self, unfinished: &TurnUnfinished) -> bool {
-        let is_held = self.stage == Stage::Joining && self.joined.is_some();
+        let is_held = match self.stage {
+            Stage::Joining => self.joined.is_some(),
+            Stage::Offering(_) | Stage::Running(_) => true,
+            Stage::Done => false,
+        };
         if is_held {
             self.unfinished = Some(unfinished.clone());
         }
@@ -76,7 +83,7 @@ pub(super) fn wanted(line: &str) -> Option<SessionKey> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let (id, words) = words.split_last()?;
     let is_id = !id.is_empty() && id.chars().all(|c| c.is_ascii_alphanumeric());
-    let (_, prefix) = LINES.iter().find(|(line, _)| words == line).filter(|_| is_id)?;
+    let (_, prefix) = LINES.iter().find(|(line, _)| words == *line).filter(|_| is_id)?;
     Some(SessionKey(format!("{prefix}{id}")))
 }
 
@@ -191,7 +198,7 @@ impl App {
                 if let Some(remark) = failed(&outcome) {
                     self.print_remark(&remark);
                 }
-                self.resuming = Some(Resuming::at(Stage::Done, None));
+                self.resuming.iter_mut().for_each(|resuming| resuming.stage = Stage::Done);
             }
             LiveEvent::CommandRefused { id, error } if id == *running => {
                 self.surface = Surface::Ours;
@@ -212,6 +219,8 @@ impl App {
     }
 
     pub(super) fn close_resume(&mut self, effects: &mut Vec<Effect>) {
+        let unfinished = self.resuming.as_mut().and_then(|resuming| resuming.unfinished.take());
+        unfinished.into_iter().for_each(|unfinished| self.print_unfinished(&unfinished));
         self.surface = Surface::Closing;
         effects.push(Effect::EndAnswer);
     }

@@ -32,6 +32,10 @@ pub(super) struct Slash {
     stage: Stage,
 }
 
+/// Shown while a model sums up: a line, and a sentence.
+const COMPACTING: (&str, &str) =
+    ("shortening the conversation · Ctrl-C stops", "Shortening the conversation. Ctrl-C stops it.");
+
 #[derive(Debug)]
 enum Stage {
     /// It waits until the daemon can take its request.
@@ -209,6 +213,7 @@ impl App {
             }
         });
         self.last_request = request_id.0;
+        self.is_dirty = true;
         self.slash = Some(Slash { stage: Stage::Sent(request_id, wish, deadline) });
     }
 
@@ -346,6 +351,11 @@ impl App {
             Some(Stage::Held(..)) => "starting the assistant".to_owned(),
             Some(Stage::Program(name)) => {
                 self.options.look.choose(format!("{name} · Ctrl-C stops"), format!("Running {name}. Ctrl-C stops it."))
+            }
+            // The others take no time worth telling.
+            Some(Stage::Sent(_, Wish::Action(SessionAction::Compact), _)) => {
+                let (line, sentence) = COMPACTING;
+                self.options.look.choose(line, sentence).to_owned()
             }
             _ => return Vec::new(),
         };

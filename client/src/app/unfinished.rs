@@ -41,6 +41,7 @@ impl App {
     /// Tells of it below what is told of its session.
     pub(super) fn print_unfinished(&mut self, unfinished: &TurnUnfinished) {
         let steps = match unfinished.steps_done {
+            0 => "nothing is done yet".to_owned(),
             1 => "1 step is done".to_owned(),
             steps => format!("{steps} steps are done"),
         };

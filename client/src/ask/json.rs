@@ -67,6 +67,9 @@ fn event(message: &DaemonMessage) -> Option<Value> {
             StepActivity::ToolCall { tool, argument } => json!({
                 "type": "step_started", "step": started.step, "activity": "tool", "tool": tool, "argument": argument
             }),
+            StepActivity::Compaction => {
+                json!({"type": "step_started", "step": started.step, "activity": "compaction"})
+            }
         },
         DaemonMessage::StepFinished(finished) => json!({
             "type": "step_finished", "step": finished.step, "outcome": outcome(finished.outcome),

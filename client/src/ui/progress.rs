@@ -94,6 +94,7 @@ impl TurnStatus<'_> {
                 let tool = format!("{}{}", look.choose("", "running "), one_line(tool));
                 (tool, Some(format!("{}{}", look.choose(" ", ": "), sanitize::one_line(argument, ARGUMENT_MAX_CHARS))))
             }
+            StepActivity::Compaction => ("shortening".to_owned(), Some(" the conversation".to_owned())),
         }
     }
 

@@ -53,7 +53,7 @@ pub fn step_finished(
     let summary = one_line(summary);
     let refused = match outcome {
         StepOutcome::Refused if !summary.contains("refused") => "refused",
-        StepOutcome::Cancelled => "cancelled",
+        StepOutcome::Cancelled if !summary.contains("cancelled") => "cancelled",
         _ => "",
     };
     // What was not run took no time worth telling.
@@ -99,7 +99,9 @@ pub fn notice_text(notice: &Notice) -> String {
 pub fn end_remark(reason: TurnEndReason) -> Option<&'static str> {
     match reason {
         TurnEndReason::Cancelled => Some(STOPPED),
-        TurnEndReason::StepLimit => Some("Stopped: the limit of steps is reached. Ask it to go on."),
+        TurnEndReason::StepLimit => {
+            Some("Stopped: the model was asked as often as `limits.steps_per_turn` allows. Ask it to go on.")
+        }
         TurnEndReason::Length => Some("The answer was cut by the model's length limit. Ask it to go on."),
         TurnEndReason::Refused => Some("The model declined to answer."),
         TurnEndReason::Answered | TurnEndReason::Failed => None,

@@ -399,6 +399,8 @@ pub enum Activity {
         /// `Intent::title`, or a remark when the call cannot be run.
         title: String,
     },
+    /// Makes the conversation shorter.
+    Compaction,
 }
 
 /// How a step went.

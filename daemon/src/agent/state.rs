@@ -170,6 +170,11 @@ impl TurnState {
         (self.bad_answers, &self.last_complaint)
     }
 
+    /// Somebody else answers from now on.
+    pub fn forgive_bad_answers(&mut self) {
+        self.bad_answers = 0;
+    }
+
     /// Calls that wait for results.
     #[must_use]
     pub fn pending_calls(&self) -> &[ToolCall] {

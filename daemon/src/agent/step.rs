@@ -12,8 +12,8 @@ use tokio_util::sync::CancellationToken;
 use super::{
     hook::{Denial, PlannedCall},
     port::{
-        Activity, AssistantMessage, EventSink, ModelEvent, ModelRequest, ProviderError, ProviderErrorKind, StepResult,
-        StopClass, TokenUsage, Tool, ToolCall, ToolContext, ToolOutput, ToolResult, TurnEvent,
+        Activity, AssistantMessage, EventSink, ModelEvent, ModelInfo, ModelRequest, ProviderError, ProviderErrorKind,
+        StepResult, StopClass, TokenUsage, Tool, ToolCall, ToolContext, ToolOutput, ToolResult, TurnEvent,
     },
     state::{Cut, Progress, Record, TurnState},
     turn::Agent,
@@ -26,11 +26,13 @@ const MAX_CALLS_PER_ANSWER: usize = 64;
 /// Tool calls that run at the same time.
 const MAX_CALLS_AT_ONCE: usize = 8;
 /// The result of a call that did not run to its end because the turn was cancelled.
-const CANCELLED: &str = "cancelled by the user";
+const CANCELLED: &str = "cancelled before it ended";
 /// The result of a call in an answer that the length limit cut.
 const CUT: &str = "not run: the length limit cut the answer with this call; make the call again with shorter arguments";
 /// The title of a call that cannot be run: what the model wrote is nothing to show.
 const UNUSABLE: &str = "(not a usable call)";
+/// Stands for the name of a tool where the model wrote none.
+const NAMELESS: &str = "nameless";
 /// Told when the provider gave up continuing an answer.
 const PAUSED: &str = "The service paused its answer again and again. Ask it to go on.";
 
@@ -114,7 +116,7 @@ impl Agent {
             end = self.ask(state, allow_tools, &mut draft, sink) => end,
         };
         let (mut record, outcome, summary) = match end {
-            End::Stop(record) => (*record, StepResult::Done, String::new()),
+            End::Stop(record) => (*record, StepResult::Done, self.stand_in(&info)),
             End::Cut(cause) => {
                 let (outcome, summary) = match &cause {
                     Cut::Cancelled => (StepResult::Cancelled, String::new()),
@@ -132,6 +134,15 @@ impl Agent {
             sink.emit(TurnEvent::Notice(PAUSED.into())).await;
         }
         record
+    }
+
+    /// Says who answered, if that was not the model that was asked.
+    fn stand_in(&self, asked: &ModelInfo) -> String {
+        let ModelInfo { wire, model, .. } = self.provider.info();
+        if (&wire, &model) == (&asked.wire, &asked.model) {
+            return String::new();
+        }
+        format!("{wire}/{model} answered")
     }
 
     fn tell_news(&self, state: &mut TurnState) {
@@ -367,6 +378,7 @@ impl Agent {
 }
 
 async fn announce(step: u32, tool: &str, title: &str, sink: &dyn EventSink) {
+    let tool = if tool.trim().is_empty() { NAMELESS } else { tool };
     let activity = Activity::ToolCall { tool: tool.to_owned(), title: title.to_owned() };
     sink.emit(TurnEvent::StepStarted { step, activity }).await;
 }

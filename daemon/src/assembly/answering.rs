@@ -97,7 +97,7 @@ impl Assembly {
 pub(super) fn introduced(mut model: ModelInfo, wish: Option<TierWish>) -> ModelInfo {
     match wish {
         Some(TierWish::Fixed(tier)) => model.origin = format!("tier {}", tier.name()),
-        Some(TierWish::Auto) => "tier by question".clone_into(&mut model.origin),
+        Some(TierWish::Auto) => "or another tier, as the question asks for".clone_into(&mut model.origin),
         None => {}
     }
     model

@@ -87,36 +87,22 @@ fn table(commands: &[Command], now: &Zoned, home: &Path, columns: Option<usize>)
         };
         let question = command.question.as_deref().map(|question| one_line(question, question_columns));
         let head = format!("{:>digits$}  $ ", command.row.number);
-        paragraph(&head, &one_line(command.text(), usize::MAX), columns, &mut text);
+        record::paragraph(
+            (&head, &" ".repeat(head.width())),
+            &one_line(command.text(), usize::MAX),
+            columns,
+            &mut text,
+        );
         let around = format!(
             "{when}, {}, in {}, {consent}{}",
             command.went(),
             record::folder(&command.call.cwd, home),
             question.map(|question| format!(", for: {question}")).unwrap_or_default(),
         );
-        paragraph(&" ".repeat(digits + 2), &around, columns, &mut text);
+        let indent = " ".repeat(digits + 2);
+        record::paragraph((&indent, &indent), &around, columns, &mut text);
     }
     text
-}
-
-/// `head` and `words`, on rows of so many columns that begin below the first word. Blanks stay as they are; a word that fits on no row
-/// is left to the terminal.
-fn paragraph(head: &str, words: &str, columns: Option<usize>, out: &mut String) {
-    out.push_str(head);
-    let indent = head.width();
-    let mut column = indent;
-    for word in words.split_inclusive(' ') {
-        let is_too_wide = columns.is_some_and(|columns| column + word.trim_end().width() > columns);
-        if is_too_wide && column > indent {
-            out.truncate(out.trim_end().len());
-            out.push('\n');
-            out.push_str(&" ".repeat(indent));
-            column = indent;
-        }
-        out.push_str(word);
-        column += word.width();
-    }
-    out.push('\n');
 }
 
 #[cfg(test)]

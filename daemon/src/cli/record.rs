@@ -9,6 +9,7 @@ use std::{io::IsTerminal, path::Path};
 use cohab_protocol::Paths;
 use cohab_shell_relay::sanitize::{one_line, sanitize};
 use serde_json::{Value, json};
+use unicode_width::UnicodeWidthStr as _;
 
 use super::Failure;
 use crate::store::{
@@ -24,6 +25,26 @@ pub fn terminal_columns() -> Option<usize> {
     let output = std::io::stdout();
     let size = output.is_terminal().then(|| rustix::termios::tcgetwinsize(&output).ok()).flatten()?;
     Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
+}
+
+/// `words` on rows of so many columns: the first begins with `first`, all others with `next`. Blanks stay as they are; a word that
+/// fits on no row is left to the terminal.
+pub fn paragraph((first, next): (&str, &str), words: &str, columns: Option<usize>, out: &mut String) {
+    out.push_str(first);
+    let (mut column, mut start) = (first.width(), first.width());
+    for word in words.split_inclusive(' ') {
+        let is_too_wide = columns.is_some_and(|columns| column + word.trim_end().width() > columns);
+        if is_too_wide && column > start {
+            out.truncate(out.trim_end().len());
+            out.push('\n');
+            out.push_str(next);
+            start = next.width();
+            column = start;
+        }
+        out.push_str(word);
+        column += word.width();
+    }
+    out.push('\n');
 }
 
 /// The store, if anything was ever kept.

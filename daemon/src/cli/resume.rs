@@ -13,15 +13,8 @@ use super::{
     Failure,
     record::{self, time},
     sessions::resume::resume,
-    trace::is_alive,
 };
-use crate::store::sessions::{
-    SessionRow, SqliteStore, StateStore, recovered,
-    steps::{CheckpointStore, recover::Unfinished},
-};
-
-/// Turns that are looked at.
-const MAX_TURNS: usize = 64;
+use crate::store::sessions::{SessionRow, interrupted as interrupted_in, steps::recover::Unfinished};
 
 /// `cohab resume`.
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
@@ -68,19 +61,7 @@ fn try_run(args: &ResumeArgs, paths: &Paths, output: &mut dyn Write) -> Result<(
 fn interrupted(id: Option<&str>, paths: &Paths) -> Result<Vec<(SessionRow, Unfinished)>, Failure> {
     let wanted = id.map(|id| record::session(paths, id)).transpose()?.map(|(_, session)| session.key);
     let Some(store) = record::open(paths)? else { return Ok(Vec::new()) };
-    let turns = store.unfinished(MAX_TURNS).map_err(record::unreadable(paths))?;
-    let mut found = Vec::new();
-    for turn in turns {
-        if is_alive(&turn) || wanted.as_ref().is_some_and(|wanted| *wanted != turn.session) {
-            continue;
-        }
-        found.extend(look(&store, &turn.session).map_err(record::unreadable(paths))?);
-    }
-    Ok(found)
-}
-
-fn look(store: &SqliteStore, key: &str) -> Result<Option<(SessionRow, Unfinished)>, crate::store::StoreError> {
-    Ok(store.session(key)?.zip(recovered(store, key)?.unfinished))
+    interrupted_in(&store, wanted.as_deref()).map_err(record::unreadable(paths))
 }
 
 fn row((session, unfinished): &(SessionRow, Unfinished)) -> Value {
@@ -97,7 +78,11 @@ fn table(found: &[(SessionRow, Unfinished)], now: &Zoned) -> String {
     let mut text = String::new();
     for (session, Unfinished { turn, done, unknown, .. }) in found {
         let when = time::ago(turn.last_activity, now.timestamp(), now.time_zone());
-        let steps = if *done == 1 { "1 step".to_owned() } else { format!("{done} steps") };
+        let steps = match done {
+            0 => "nothing".to_owned(),
+            1 => "1 step".to_owned(),
+            done => format!("{done} steps"),
+        };
         let question = one_line(&turn.question, usize::MAX);
         text.push_str(&format!("{}  {question}\n        {when}, {steps} done\n", record::short(&session.id)));
         for step in unknown {

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     agent::port::Message,
-    store::sessions::{Entry, steps::AgentStatus},
+    store::sessions::{Entry, StateStore, steps::AgentStatus},
 };
 
 fn interrupted_home() -> Home {

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::{
     Failure,
-    record::{self, time},
+    record::{self, paragraph, time},
 };
 use crate::store::sessions::{
     SessionRow, id,
@@ -44,7 +44,7 @@ struct Shown {
 /// Runs it. Exit status: 0 done, 1 no such session or the store cannot be used, 3 nobody reads the output.
 pub fn run(args: &TraceArgs, paths: &Paths, output: &mut dyn Write, errors: &mut dyn Write) -> ExitCode {
     let result = read(args, paths).and_then(|shown| {
-        let text = if args.json { json(&shown) } else { text(&shown, &Zoned::now()) };
+        let text = if args.json { json(&shown) } else { text(&shown, &Zoned::now(), record::terminal_columns()) };
         Ok(output.write_all(text.as_bytes())?)
     });
     super::finish(result, output, errors)
@@ -70,36 +70,45 @@ fn json(shown: &Shown) -> String {
     escaped_json(&whole.to_string()) + "\n"
 }
 
-fn text(shown: &Shown, now: &Zoned) -> String {
-    let session = &shown.session;
-    let mut text = format!("Session {}, \"{}\"\n", record::short(&session.id), one_line(&session.title, usize::MAX));
+/// At a terminal of so many `columns` lines are broken between words; elsewhere they are not.
+fn text(shown: &Shown, now: &Zoned, columns: Option<usize>) -> String {
+    let (session, mut text) = (&shown.session, String::new());
+    let title = one_line(&session.title, usize::MAX);
+    paragraph(("", "  "), &format!("Session {}, \"{title}\"", record::short(&session.id)), columns, &mut text);
     if shown.turns.is_empty() {
-        text.push_str("Nothing is known of its steps: it is from before they were kept.\n");
+        paragraph(("", ""), "Nothing is known of its steps: it is from before they were kept.", columns, &mut text);
     }
     for (turn, result) in &shown.turns {
-        text.push_str(&head(turn, result, now));
-        text.push_str(&tree(&result.steps, is_alive(turn)));
+        head(turn, result, now, columns, &mut text);
+        tree(&result.steps, turn.is_alive(), columns, &mut text);
     }
     text
 }
 
-fn head(turn: &Turn, result: &ExecutionResult, now: &Zoned) -> String {
+fn head(turn: &Turn, result: &ExecutionResult, now: &Zoned, columns: Option<usize>, out: &mut String) {
     let when = time::ago(turn.started, now.timestamp(), now.time_zone());
+    let is_on = turn.state.status == AgentStatus::Running && turn.is_alive();
     let how = match (turn.state.status, turn.ended.as_deref()) {
-        (AgentStatus::Running, _) if is_alive(turn) => "goes on".to_owned(),
+        (AgentStatus::Running, _) if is_on => "is being answered".to_owned(),
         (AgentStatus::Running, _) => "interrupted by the daemon's end; `cohab resume` goes on".to_owned(),
         (_, Some("resumed")) => "interrupted by the daemon's end, went on as the next one".to_owned(),
         (_, Some(ended)) => ended.replace('_', " "),
         (_, None) => "not ended".to_owned(),
     };
-    let mut facts = vec![when, how, time::took(result.duration_ms)];
+    let mut facts = vec![when, how];
+    // Of one that is on only the steps that are over would count.
+    facts.extend((!is_on).then(|| time::took(result.duration_ms)));
     facts.push(match turn.state.steps {
         1 => "1 step".to_owned(),
         steps => format!("{steps} steps"),
     });
     facts.extend(tokens(Some(turn.state.sent_tokens), Some(turn.state.received_tokens)));
-    let error = turn.error.as_deref().map(|error| format!("  {}\n", one_line(error, usize::MAX))).unwrap_or_default();
-    format!("\n? {}\n  {}\n{error}", one_line(&turn.question, usize::MAX), facts.join(", "))
+    out.push('\n');
+    paragraph(("? ", "  "), &one_line(&turn.question, usize::MAX), columns, out);
+    paragraph(("  ", "  "), &facts.join(", "), columns, out);
+    if let Some(error) = &turn.error {
+        paragraph(("  ", "  "), &one_line(error, usize::MAX), columns, out);
+    }
 }
 
 fn tokens(sent: Option<u64>, received: Option<u64>) -> Option<String> {
@@ -109,21 +118,25 @@ fn tokens(sent: Option<u64>, received: Option<u64>) -> Option<String> {
 }
 
 /// Calls below the model's step that asked for them.
-fn tree(steps: &[Step], is_alive: bool) -> String {
+fn tree(steps: &[Step], is_alive: bool, columns: Option<usize>, out: &mut String) {
     let is_shown = |step: &&Step| step.kind != StepType::UserMessage;
     let roots: Vec<&Step> = steps.iter().filter(is_shown).filter(|step| step.metadata.parent.is_none()).collect();
-    let mut text = String::new();
     for (index, root) in roots.iter().enumerate() {
-        let is_last = index + 1 == roots.len();
-        let (branch, trunk) = if is_last { ("└─ ", "   ") } else { ("├─ ", "│  ") };
-        text.push_str(&format!("{branch}{}\n", line(root, is_alive)));
+        let (branch, trunk) = branches(index + 1 == roots.len());
         let children: Vec<&Step> = steps.iter().filter(|step| step.metadata.parent == Some(root.number)).collect();
+        let (_, below) = branches(children.is_empty());
+        paragraph((branch, &format!("{trunk}{below}")), &line(root, is_alive), columns, out);
         for (index, child) in children.iter().enumerate() {
-            let branch = if index + 1 == children.len() { "└─ " } else { "├─ " };
-            text.push_str(&format!("{trunk}{branch}{}\n", line(child, is_alive)));
+            let (branch, below) = branches(index + 1 == children.len());
+            let (first, next) = (format!("{trunk}{branch}"), format!("{trunk}{below}  "));
+            paragraph((&first, &next), &line(child, is_alive), columns, out);
         }
     }
-    text
+}
+
+/// What stands before a step, and what below that.
+fn branches(is_last: bool) -> (&'static str, &'static str) {
+    if is_last { ("└─ ", "   ") } else { ("├─ ", "│  ") }
 }
 
 fn line(step: &Step, is_alive: bool) -> String {
@@ -163,12 +176,6 @@ fn line(step: &Step, is_alive: bool) -> String {
 fn said(step: &Step) -> &str {
     let output = step.output.as_deref().filter(|output| !output.is_empty());
     output.or_else(|| step.input.as_str()).unwrap_or_default()
-}
-
-/// Whether the daemon of a turn lives.
-pub(super) fn is_alive(turn: &Turn) -> bool {
-    let pid = i32::try_from(turn.pid).ok().and_then(rustix::process::Pid::from_raw);
-    pid.is_some_and(|pid| rustix::process::test_kill_process(pid).is_ok())
 }
 
 #[cfg(test)]

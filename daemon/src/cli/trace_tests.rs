@@ -83,8 +83,14 @@ fn shown(home: &Home, id: &str) -> Shown {
 
 #[test]
 fn a_turn_is_told_as_a_tree() {
-    let told = text(&shown(&with_steps(AgentStatus::Running), "last"), &now());
+    let told = text(&shown(&with_steps(AgentStatus::Running), "last"), &now(), None);
     assert!(!told.contains(['\u{1b}', '\u{7}']), "{told:?}");
+    insta::assert_snapshot!(told);
+}
+
+#[test]
+fn in_a_narrow_terminal_the_tree_stays_one() {
+    let told = text(&shown(&with_steps(AgentStatus::Running), "last"), &now(), Some(40));
     insta::assert_snapshot!(told);
 }
 
@@ -103,5 +109,5 @@ fn json_has_the_state_the_steps_and_what_came_of_it() {
 #[test]
 fn a_session_without_steps_says_so() {
     let home = Home::with_sessions();
-    assert!(text(&shown(&home, "last"), &now()).contains("from before they were kept"));
+    assert!(text(&shown(&home, "last"), &now(), None).contains("from before they were kept"));
 }

@@ -164,7 +164,7 @@ pub static KEYS: &[Key] = &[
         "limits.steps_per_turn",
         Kind::Whole(0, 1_000),
         Some("50"),
-        "Most steps that one question may take; 0 for any number",
+        "How often the model is asked at most for one question; 0 for any number",
     ),
     key(
         "limits.stalled_steps",

@@ -145,8 +145,12 @@ impl Limits {
     }
 }
 
+/// Whole cents, and of what is less than a dollar also their parts.
 fn dollars(microusd: u64) -> String {
-    format!("${}.{:02}", microusd / 1_000_000, microusd % 1_000_000 / 10_000)
+    let is_whole = microusd >= 1_000_000 || microusd.is_multiple_of(10_000);
+    let (unit, digits) = if is_whole { (10_000, 2) } else { (100, 4) };
+    let (rounded, whole) = (microusd.saturating_add(unit / 2) / unit, 10_u64.pow(digits));
+    format!("${}.{:0width$}", rounded / whole, rounded % whole, width = digits as usize)
 }
 
 fn millis(time: Duration) -> u64 {

@@ -62,6 +62,7 @@ fn what_is_told_names_the_budget_what_took_it_and_the_way_out() {
             text(Kind::TurnTokens, 52_000, 50_000),
             text(Kind::DayTokens, 1_003_211, 1_000_000),
             text(Kind::DayCost, 5_010_000, 5_000_000),
+            text(Kind::DayCost, 19_600, 10_000),
             text(Kind::TurnTime, 600_000, 600_000),
         ]
         .join("\n")

@@ -9,13 +9,15 @@ use std::{
 };
 
 use async_trait::async_trait;
+use cohab_protocol::amount;
+use tokio::time::Instant;
 
 use super::window::Window;
 use crate::{
     agent::{
         Middleware, TurnResult, TurnState,
         plan::StepKind,
-        port::{EventSink, TokenUsage, TurnEvent},
+        port::{Activity, EventSink, StepResult, TokenUsage, TurnEvent},
     },
     compaction::{Account, Compactor, Shortened, tokens},
     config::ContextSettings,
@@ -99,16 +101,22 @@ impl Middleware for Compaction {
     async fn before_step(&self, step: StepKind, state: &mut TurnState) -> ControlFlow<TurnResult> {
         let target = matches!(step, StepKind::ModelCall { .. }).then(|| self.due(state)).flatten();
         let Some(target) = target else { return ControlFlow::Continue(()) };
+        let (step, started) = (state.number_step(), Instant::now());
+        self.sink.emit(TurnEvent::StepStarted { step, activity: Activity::Compaction }).await;
         let shortened = self.compactor.shorten(state.messages(), target).await;
-        if let Some(usage) = self.spent.take() {
-            state.spend(usage);
+        let usage = self.spent.take();
+        usage.into_iter().for_each(|usage| state.spend(usage));
+        let Shortened { summary, dropped, messages, .. } = &shortened;
+        if *dropped > 0 {
+            self.recorder.compacted(summary.as_deref(), *dropped, messages.len(), usage.as_ref());
         }
+        let (outcome, elapsed) = (StepResult::Done, started.elapsed());
+        self.sink.emit(TurnEvent::StepFinished { step, outcome, summary: String::new(), elapsed }).await;
         // Where nothing goes, long texts lose their middle in what is sent only.
         if shortened.dropped > 0 {
             // Before the first model call it counts as before the second: a number of 0 is none.
             self.last_call.store(state.model_calls().max(1), Ordering::Relaxed);
             let notice = notice(&shortened, tokens(state.messages()));
-            self.recorder.compacted(shortened.summary.as_deref(), shortened.dropped);
             state.rewrite(shortened.messages);
             self.sink.emit(TurnEvent::Notice(notice)).await;
         }
@@ -127,13 +135,8 @@ fn notice(shortened: &Shortened, before: u64) -> String {
     };
     let why =
         trouble.as_ref().map_or(String::new(), |trouble| format!("; not summed up: {}", trouble.trim_end_matches('.')));
-    let (before, after) = (amount(before), amount(tokens(messages)));
-    format!("The conversation grew long: {what} (about {after} tokens, it was {before}){why}.")
-}
-
-/// `900`, `12k`.
-fn amount(tokens: u64) -> String {
-    if tokens < 1_000 { tokens.to_string() } else { format!("{}k", (tokens + 500) / 1_000) }
+    let (before, after) = (amount::count(before), amount::count(tokens(messages)));
+    format!("The conversation grew long: {what} (now about {after} tokens, before {before}){why}.")
 }
 
 #[cfg(test)]

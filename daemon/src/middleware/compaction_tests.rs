@@ -9,24 +9,45 @@ use crate::{
     compaction::{Sliding, Strategy, Summarize, testing::Always},
     context::window_size::WindowSources,
     middleware::window::Room,
-    recording::{Opening, SessionRecord, step_hooks::Steps},
+    recording::{Opening, RecordingSink, SessionRecord, step_hooks::Steps},
     store::{
         Store,
         row::ModelKey,
-        sessions::{Archive, EventRow, Limits, event::Event},
+        sessions::{
+            Archive, EventRow, Limits, SqliteStore,
+            event::Event,
+            steps::{CheckpointStore, StepStatus, StepType},
+        },
     },
 };
 
 const GOOD: &str = "Goal: g\nDecisions: d\nFiles: f";
 
 #[derive(Default)]
-struct Told(Mutex<Vec<String>>);
+struct Told {
+    notices: Mutex<Vec<String>>,
+    steps: Mutex<Vec<TurnEvent>>,
+}
 
 #[async_trait]
 impl EventSink for Told {
     async fn emit(&self, event: TurnEvent) {
-        let TurnEvent::Notice(text) = event else { panic!("{event:?}") };
-        self.0.lock().unwrap().push(text);
+        match event {
+            TurnEvent::Notice(text) => self.notices.lock().unwrap().push(text),
+            TurnEvent::StepStarted { activity: Activity::Compaction, .. } | TurnEvent::StepFinished { .. } => {
+                self.steps.lock().unwrap().push(event);
+            }
+            event => panic!("{event:?}"),
+        }
+    }
+}
+
+struct Shared(Arc<Told>);
+
+#[async_trait]
+impl EventSink for Shared {
+    async fn emit(&self, event: TurnEvent) {
+        self.0.emit(event).await;
     }
 }
 
@@ -39,7 +60,7 @@ impl Middleware for Free {
 }
 
 struct Bench {
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
     archive: Archive,
     recorder: Arc<TurnRecorder>,
     told: Arc<Told>,
@@ -80,12 +101,12 @@ impl Bench {
             settings: ContextSettings::default(),
             beside_tokens: 500,
             spent,
-            sink: Arc::clone(&told) as _,
+            sink: Arc::new(RecordingSink::new(Shared(Arc::clone(&told)), Arc::clone(&recorder))),
             recorder: Arc::clone(&recorder),
             last_call: AtomicU32::default(),
         };
         let state = TurnState::new(Vec::new(), "<question>\nwhy\n</question>".into());
-        Self { _folder: folder, archive, recorder, told, provider, compaction, state }
+        Self { folder, archive, recorder, told, provider, compaction, state }
     }
 
     async fn before_model(&mut self) {
@@ -109,7 +130,7 @@ impl Bench {
     }
 
     fn told(&self) -> Vec<String> {
-        self.told.0.lock().unwrap().clone()
+        self.told.notices.lock().unwrap().clone()
     }
 
     fn events(&self) -> Vec<Event> {
@@ -125,8 +146,20 @@ async fn a_turn_that_fills_three_quarters_of_the_context_is_summed_up_told_count
     }
     assert_eq!(
         bench.told(),
-        ["The conversation grew long: 8 earlier messages were summed up (about 3k tokens, it was 7k)."]
+        ["The conversation grew long: 8 earlier messages were summed up (now about 3.0k tokens, before 7.0k)."]
     );
+    let steps = bench.told.steps.lock().unwrap().clone();
+    let [TurnEvent::StepStarted { step: begun, .. }, TurnEvent::StepFinished { step: ended, .. }] = steps[..] else {
+        panic!("it is shown while it lasts: {steps:?}");
+    };
+    assert_eq!(begun, ended);
+    bench.archive.flush();
+    let store = SqliteStore::open_existing(&bench.folder.path().join("sessions.db"));
+    let steps = store.expect("a store").expect("it is there").steps("shell:1", "t").expect("they are read");
+    let step = steps.iter().find(|step| step.kind == StepType::Compaction).expect("it is on record");
+    let told = (step.status, step.output.as_deref(), step.metadata.sent_tokens, step.metadata.cost_microusd);
+    assert_eq!(told, (StepStatus::Completed, Some("7 messages"), Some(50), Some(7)), "with what it took");
+    assert!(step.duration_ms.is_some());
     assert_eq!(bench.state.usage().cost_microusd, Some(8 + 7), "eight answers and a summary");
     assert_eq!(bench.state.usage().input, Some(50));
     let summary = bench.events().into_iter().find_map(|event| match event {

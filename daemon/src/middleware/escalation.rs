@@ -15,7 +15,7 @@ use crate::{
     agent::{
         Middleware, TurnState,
         hook::TurnResult,
-        plan::StepKind,
+        plan::{MAX_BAD_ANSWERS, StepKind},
         port::{AssistantMessage, EventSink, Message, ToolCall, ToolResult, TurnEvent},
     },
     provider::ladder::Ladder,
@@ -49,13 +49,20 @@ impl Middleware for Escalation {
         let messages = state.messages();
         let since = self.since.load(Ordering::Relaxed);
         // A conversation that became shorter is looked at as a whole.
-        let Some(why) = nowhere(messages.get(since..).unwrap_or(messages)) else { return ControlFlow::Continue(()) };
+        let why = nowhere(messages.get(since..).unwrap_or(messages));
+        let Some(why) = why.or_else(|| ends_soon(state)) else { return ControlFlow::Continue(()) };
         self.since.store(messages.len(), Ordering::Relaxed);
         if let Some((before, after)) = self.ladder.escalate().await {
+            state.forgive_bad_answers();
             self.sink.emit(TurnEvent::Notice(format!("{before} {why}; {after} goes on."))).await;
         }
         ControlFlow::Continue(())
     }
+}
+
+/// Why the turn would end with the next answer, if that is as bad as those before.
+fn ends_soon(state: &TurnState) -> Option<&'static str> {
+    (state.bad_answers().0 + 1 >= MAX_BAD_ANSWERS).then_some("calls no tool as it should")
 }
 
 /// Why the model of these messages gets nowhere, if it does.
@@ -96,6 +103,10 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::agent::{
+        port::{StopClass, TokenUsage},
+        state::Record,
+    };
 
     fn round(id: &str, command: &str, output: &str, is_error: bool) -> [Message; 2] {
         let args = json!({"command": command}).as_object().cloned().unwrap_or_default();
@@ -118,6 +129,23 @@ mod tests {
         assert_eq!(judged(&[one.clone(), round("2", "ls -l", "a", false)]), None);
         assert_eq!(judged(&[one.clone(), round("2", "pwd", "/", false), again]), None, "it looks again later");
         assert_eq!(judged(&[one]), None);
+    }
+
+    #[test]
+    fn one_bad_answer_before_the_end_somebody_else_gets_its_chances() {
+        let mut state = TurnState::new(Vec::new(), "q".into());
+        for is_bad in [false, true] {
+            assert_eq!(ends_soon(&state).is_some(), is_bad);
+            for number in 1..MAX_BAD_ANSWERS {
+                let [message, results] = round(&number.to_string(), "x", "no", true);
+                let (Message::Assistant(message), Message::ToolResults(results)) = (message, results) else { panic!() };
+                let answer = Record::Answer { message, class: StopClass::Tool, usage: TokenUsage::default() };
+                state.apply(answer).expect("it goes on");
+                state.apply(Record::Tools { results, complaint: Some("no".into()) }).expect("it goes on");
+            }
+        }
+        state.forgive_bad_answers();
+        assert_eq!(ends_soon(&state), None);
     }
 
     #[test]

@@ -75,7 +75,7 @@ impl Middleware for GivenAgain {
         let hit = self.cache.find(&key, messages.len(), is_known)?;
         let minutes = hit.age.as_secs() / 60;
         let age = if minutes == 0 { "less than a minute".to_owned() } else { format!("{minutes} min") };
-        let text = format!("Answered as {age} ago, without the model; `/retry` asks it.");
+        let text = format!("The same answer as {age} ago, without asking the model; `? /retry` asks it.");
         self.sink.emit(TurnEvent::Notice(text)).await;
         Some(hit.answer)
     }

@@ -7,8 +7,9 @@ use tokio::task::spawn_blocking;
 
 use crate::{
     agent::{Middleware, port::ToolResult},
-    safety::{cut_lines, secrets::Secrets},
+    safety::{cut_lines, head, secrets::Secrets},
     store::spool::Spool,
+    tool::LINE_MAX_BYTES,
 };
 
 /// The tool that pages by itself.
@@ -36,14 +37,19 @@ impl Middleware for Spooling {
         if result.tool == READ {
             hint = "[read less of it at once, with `limit`]".to_owned();
         } else if let Some((spool, key)) = self.spool.clone() {
-            let (mut text, secrets) = (result.content.clone(), Arc::clone(&self.secrets));
+            let (content, secrets) = (result.content.clone(), Arc::clone(&self.secrets));
+            let has_long_lines = content.lines().any(|line| line.len() > LINE_MAX_BYTES);
+            let broken = if has_long_lines { "; long lines are broken there" } else { "" };
             let keep = move || {
+                let mut text = content;
+                // Before lines are broken: a secret in two halves is not found.
                 secrets.text(&mut text);
-                spool.keep(&key, &text)
+                spool.keep(&key, &foldable(&text))
             };
             match spawn_blocking(keep).await {
                 Ok(Ok(path)) => {
-                    hint = format!("[all of it is in {}, for `read` with `offset` and `limit`]", path.display());
+                    hint =
+                        format!("[more of it is in {}, for `read` with `offset` and `limit`{broken}]", path.display());
                 }
                 Ok(Err(error)) => tracing::warn!(%error, "a long output could not be kept"),
                 Err(error) => tracing::warn!(%error, "a long output could not be kept"),
@@ -53,6 +59,22 @@ impl Middleware for Spooling {
         let content = cut_lines(&result.content, self.max_bytes);
         result.content = format!("{}\n{hint}", content.trim_end()).trim_end().to_owned();
     }
+}
+
+/// The text with line ends in lines that `read` would cut: there is no other way to what is behind.
+fn foldable(text: &str) -> String {
+    let mut folded = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        let mut rest = line;
+        while rest.trim_end_matches('\n').len() > LINE_MAX_BYTES {
+            let start = head(rest, LINE_MAX_BYTES);
+            folded.push_str(start);
+            folded.push('\n');
+            rest = &rest[start.len()..];
+        }
+        folded.push_str(rest);
+    }
+    folded
 }
 
 #[cfg(test)]
@@ -74,12 +96,27 @@ mod tests {
         let text = &long.content;
         assert!(
             text.starts_with("line 0\n")
-                && text.contains("\nline 4999\n[exit 0]\n[all of it is in ")
+                && text.contains("\nline 4999\n[exit 0]\n[more of it is in ")
                 && text.len() < 4_400
         );
-        let (_, note) = text.split_once("[all of it is in ").expect("the file is named");
+        let (_, note) = text.split_once("[more of it is in ").expect("the file is named");
         let (path, _) = note.split_once(", for `read`").expect("it says how");
         assert_eq!(std::fs::read_to_string(path).expect("it is there"), whole);
+    }
+
+    #[tokio::test]
+    async fn a_long_line_can_be_paged_through_too() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let spooling = Spooling { spool: Some((Spool::at(folder.path()), "shell:1".into())), max_bytes: 4_096 };
+        let line = "ä".repeat(10_000) + "END";
+        let mut long = result(format!("{line}\n[exit 0]"));
+        spooling.after_tool(&mut long).await;
+        let (_, note) = long.content.split_once("[more of it is in ").expect("the file is named");
+        let (path, how) = note.split_once(", for `read`").expect("it says how");
+        assert!(how.ends_with("; long lines are broken there]"), "{how}");
+        let kept = std::fs::read_to_string(path).expect("it is there");
+        assert!(kept.lines().all(|line| line.len() <= LINE_MAX_BYTES) && kept.lines().count() == 12);
+        assert_eq!(kept.replace('\n', ""), line + "[exit 0]");
     }
 
     #[tokio::test]

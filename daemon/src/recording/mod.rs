@@ -186,16 +186,14 @@ impl TurnRecorder {
             let last = state.saved.checked_sub(1).and_then(|last| messages.get(last));
             (state.saved, is_same && last == state.last_saved.as_ref())
         };
-        if messages.len() < saved {
-            self.steps.compacted(saved, messages.len());
-        }
         // What was kept has changed: the store finds out where.
         let from = if is_same { saved } else { 0 };
         self.save(from, messages.get(from..).unwrap_or_default());
     }
 
-    /// The conversation became shorter. What happened stays on record.
-    pub fn compacted(&self, summary: Option<&str>, dropped: usize) {
+    /// The conversation becomes so many messages, which took this much of a model. What happened stays on record.
+    pub fn compacted(&self, summary: Option<&str>, dropped: usize, left: usize, usage: Option<&TokenUsage>) {
+        self.steps.compacted(left, usage);
         let (text, messages) = (clean(summary.unwrap_or_default()), u64::try_from(dropped).unwrap_or(u64::MAX));
         self.keep(Event::Summary { text, messages });
     }
@@ -271,6 +269,8 @@ impl TurnRecorder {
     fn ran(&self, outcome: &CommandOutcome) {
         if outcome.mode == Mode::Live {
             self.session.shell_changed(outcome);
+            // Whoever goes on after the daemon's end wants to be there.
+            self.keep_left();
         }
         if let Some(open) = self.state().current() {
             open.ran = CallResult {
@@ -300,6 +300,10 @@ impl TurnRecorder {
         let TokenUsage { output: received_tokens, cost_microusd, .. } = *usage;
         self.keep(Event::Usage { sent_tokens: usage.sent(), received_tokens, cost_microusd });
         self.keep(Event::Ended { reason: end_word(result).to_owned() });
+        self.keep_left();
+    }
+
+    fn keep_left(&self) {
         if self.is_on() {
             let left = self.session.left(&self.opening.cwd);
             self.archive.keep(Entry::Left { session: self.opening.session.clone(), left });

@@ -39,6 +39,8 @@ struct State {
     asked_by: Option<u32>,
     /// The model's step that is on.
     inference: Option<Step>,
+    /// The conversation is being shortened, in the step of this number for the user.
+    compaction: Option<(u32, Step)>,
     /// Calls that have no result, by the model's id.
     calls: HashMap<String, Step>,
     /// What was told of tool steps that began or ended, by their number for the user.
@@ -149,8 +151,20 @@ impl StepLog {
             TurnEvent::StepStarted { step, activity: Activity::ToolCall { tool, title } } => {
                 state.told.insert(*step, Told { tool: tool.clone(), title: title.clone(), ended: None });
             }
+            TurnEvent::StepStarted { step: shown, activity: Activity::Compaction } => {
+                let messages = state.turn.as_ref().map_or(0, |turn| turn.state.messages);
+                let step = state.begin(StepType::Compaction, json!({"messages": messages}), Metadata::default());
+                let step = step.map(|step| Step { status: StepStatus::Running, ..step });
+                state.compaction = step.clone().map(|step| (*shown, step));
+                drop(state);
+                step.into_iter().for_each(|step| self.keep(Checkpoint::Step(step)));
+            }
             TurnEvent::StepFinished { step, outcome, summary, elapsed } => {
-                if let Some(told) = state.told.get_mut(step) {
+                if let Some((_, mut ended)) = state.compaction.take_if(|(shown, _)| shown == step) {
+                    drop(state);
+                    end(&mut ended, *outcome, summary, *elapsed);
+                    self.keep(Checkpoint::Step(ended));
+                } else if let Some(told) = state.told.get_mut(step) {
                     told.ended = Some((*outcome, summary.clone(), *elapsed));
                 } else if let Some(step) = state.inference.as_mut() {
                     end(step, *outcome, summary, *elapsed);
@@ -168,9 +182,7 @@ impl StepLog {
     /// What an answer took.
     pub(super) fn took(&self, usage: &TokenUsage) {
         if let Some(step) = self.state().inference.as_mut() {
-            let metadata = &mut step.metadata;
-            (metadata.sent_tokens, metadata.received_tokens) = (usage.sent(), usage.output);
-            metadata.cost_microusd = usage.cost_microusd;
+            took(&mut step.metadata, usage);
         }
     }
 
@@ -232,11 +244,12 @@ impl StepLog {
         self.keep(Checkpoint::Step(step));
     }
 
-    /// The conversation was made shorter.
-    pub(super) fn compacted(&self, before: usize, after: usize) {
-        let input = json!({"messages": before});
-        let step = self.state().begin(StepType::Compaction, input, Metadata::default());
-        step.into_iter().for_each(|step| self.keep_done(step, format!("{after} messages")));
+    /// The conversation becomes so many messages, which took this much of a model.
+    pub(super) fn compacted(&self, messages: usize, usage: Option<&TokenUsage>) {
+        if let Some((_, step)) = self.state().compaction.as_mut() {
+            step.output = Some(format!("{messages} messages"));
+            usage.into_iter().for_each(|usage| took(&mut step.metadata, usage));
+        }
     }
 
     /// A step is over.
@@ -298,6 +311,11 @@ fn unusable(state: &mut State, result: &ToolResult) -> Option<Step> {
         ..Metadata::default()
     };
     state.begin(StepType::ToolCall, Value::Null, metadata)
+}
+
+fn took(metadata: &mut Metadata, usage: &TokenUsage) {
+    (metadata.sent_tokens, metadata.received_tokens) = (usage.sent(), usage.output);
+    metadata.cost_microusd = usage.cost_microusd;
 }
 
 fn end(step: &mut Step, outcome: StepResult, summary: &str, elapsed: Duration) {

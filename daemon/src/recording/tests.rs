@@ -248,6 +248,8 @@ async fn output_is_kept_clean_and_by_its_end_and_the_shell_as_it_was_left() {
     let bench = Bench::new();
     bench.begin();
     bench.call(None, None, true).await;
+    // Known before the turn ends: the daemon may end first.
+    let left = bench.archive.load("shell:1").expect("it can be read").expect("it is there").left;
     bench.recorder.end(&Ok(StopReason::Answered), &TokenUsage::default());
     let events = bench.events();
     let Some(Event::Result(result)) = events.iter().find(|event| matches!(event, Event::Result(_))) else {
@@ -255,7 +257,6 @@ async fn output_is_kept_clean_and_by_its_end_and_the_shell_as_it_was_left() {
     };
     assert!(result.output.ends_with("xend") && result.output.len() <= OUTPUT_TAIL_BYTES);
     assert_eq!((result.exit_code, result.cwd.as_deref(), result.duration_ms), (Some(4), Some("/srv"), Some(8)));
-    let left = bench.archive.load("shell:1").expect("it can be read").expect("it is there").left;
     let environment: Vec<(&str, &str)> =
         left.environment.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
     assert_eq!((left.cwd.as_str(), environment), ("/srv", vec![("A", "1")]), "what was masked is not known");

@@ -83,6 +83,7 @@ pub fn activity(activity: Activity) -> wire::StepActivity {
     match activity {
         Activity::ModelCall { model } => wire::StepActivity::ModelCall { model },
         Activity::ToolCall { tool, title } => wire::StepActivity::ToolCall { tool, argument: title },
+        Activity::Compaction => wire::StepActivity::Compaction,
     }
 }
 

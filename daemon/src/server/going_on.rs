@@ -44,9 +44,12 @@ pub async fn state(
     conversation.pop();
     let Unfinished { turn, done, unknown, .. } = unfinished;
     let old = Uuid::try_parse(&turn.turn).map(TurnId).ok();
-    let steps = if done == 1 { "step is" } else { "steps are" };
-    sink.emit(TurnEvent::Notice(format!("goes on where the daemon ended: {done} {steps} done, and not done again")))
-        .await;
+    let steps = match done {
+        0 => "nothing was done yet".to_owned(),
+        1 => "1 step is done, and not done again".to_owned(),
+        done => format!("{done} steps are done, and not done again"),
+    };
+    sink.emit(TurnEvent::Notice(format!("goes on where the daemon ended: {steps}"))).await;
     for step in unknown {
         let claimed = match old {
             Some(old) => claim(session, old, agent, &step, cancel).await,

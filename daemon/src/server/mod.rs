@@ -84,6 +84,9 @@ pub trait Assembler: Send + Sync {
 
     /// What lies around this folder; nothing if that is not known soon.
     async fn surroundings(&self, cwd: PathBuf) -> Arc<Surroundings>;
+
+    /// What has gone wrong with what is kept of model calls since this was asked last, as a sentence for the user.
+    fn store_trouble(&self) -> Option<String>;
 }
 
 /// Who would answer.

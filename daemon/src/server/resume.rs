@@ -6,6 +6,7 @@ use cohab_protocol::{
     Attach, DaemonMessage, EnvSetting, ErrorSubject, LeftState, RequestId, SessionKey, TurnUnfinished, WireError,
     WireErrorKind,
 };
+use cohab_shell_relay::sanitize::one_line;
 use tokio::{task::spawn_blocking, time::timeout};
 
 use super::{Daemon, session::Session};
@@ -13,11 +14,14 @@ use crate::{
     context::fit::fit,
     server::turn_task::MAX_CONVERSATION_TOKENS,
     store::sessions::{
-        Archive, Entry, Found, Stored,
+        Archive, Entry, Found, SessionRow, Stored,
+        id::SHOWN_DIGITS,
         steps::{Checkpoint, recover::Unfinished},
     },
 };
 
+/// Of a question that is only named.
+const QUESTION_MAX_CHARS: usize = 40;
 /// What the name of a session begins with that is to be looked for by the start of its id.
 const RESUME: &str = "resume:";
 /// What it begins with if a copy is to be made of that.
@@ -83,6 +87,28 @@ pub fn unfinished(session: &Session) -> Option<DaemonMessage> {
         steps_done: u32::try_from(done).unwrap_or(u32::MAX),
         unknown: unknown.into_iter().map(|step| step.metadata.title).collect(),
     }))
+}
+
+/// How to go on with what was interrupted in another session; none if nothing was.
+pub async fn elsewhere(daemon: &Daemon) -> Option<String> {
+    let archive = daemon.archive.clone();
+    let looking = timeout(LOAD_WAIT, spawn_blocking(move || archive.interrupted()));
+    let mut found = looking.await.ok()?.ok()?.ok()?;
+    // What no shell has open goes first.
+    let is_open = |session: &SessionRow| daemon.is_attended(&SessionKey(session.key.clone()));
+    found.sort_by_key(|(session, _)| is_open(session));
+    let (session, Unfinished { turn, .. }) = found.first()?;
+    let (id, question) = (session.id.get(..SHOWN_DIGITS)?, one_line(&turn.question, QUESTION_MAX_CHARS));
+    let way = if is_open(session) {
+        format!("\"{question}\" was interrupted in another shell: `? /resume` there goes on")
+    } else {
+        format!("`cohab resume {id}` goes on with \"{question}\"")
+    };
+    let more = match found.len() - 1 {
+        0 => String::new(),
+        more => format!("; `cohab resume --list` lists {more} more"),
+    };
+    Some(way + &more)
 }
 
 /// An interrupted turn never goes on: something else was asked, or it was forgotten.

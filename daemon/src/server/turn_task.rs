@@ -7,7 +7,8 @@ use std::{
 };
 
 use cohab_protocol::{
-    DaemonMessage, MAX_QUERY_BYTES, ResumeTurn, TurnEnded, TurnId, Usage, UserQuery, WireError, WireErrorKind,
+    DaemonMessage, MAX_QUERY_BYTES, NoticeKind, ResumeTurn, TurnEnded, TurnId, Usage, UserQuery, WireError,
+    WireErrorKind,
 };
 use futures::FutureExt;
 use tokio_util::sync::CancellationToken;
@@ -86,6 +87,9 @@ async fn run(daemon: Arc<Daemon>, session: Arc<Session>, ask: Ask, cancel: Cance
     let reason = convert::end_reason(&result);
     tracing::info!(session = %session.key(), turn = %id, ?reason, "turn ends");
     session.spend(&usage);
+    for trouble in [daemon.archive.take_trouble(), daemon.assembler.store_trouble()].into_iter().flatten() {
+        session.tell(convert::notice(Some(id), NoticeKind::Warning, trouble));
+    }
     session.end_turn(|chunks| {
         let error = result.err().map(|error| {
             let log_dir = || format!("details are in {}", daemon.facts.log_dir.display());
@@ -107,7 +111,7 @@ async fn answer(
     let unfinished = match &ask {
         Ask::Resume(_) => match session.record().take_unfinished() {
             Some(unfinished) => Some(unfinished),
-            None => return (Err(nothing_to_resume()), Usage::default()),
+            None => return (Err(nothing_to_resume(daemon).await), Usage::default()),
         },
         Ask::Query(_) => {
             resume::give_up(&daemon.archive, session);
@@ -162,7 +166,7 @@ async fn answer(
         (Ask::Resume(_), Some(unfinished)) => {
             going_on::state(&daemon.archive, session, &agent, unfinished, history, sink.as_ref(), cancel).await
         }
-        (Ask::Resume(_), None) => return (Err(nothing_to_resume()), Usage::default()),
+        (Ask::Resume(_), None) => return (Err(nothing_to_resume(daemon).await), Usage::default()),
     };
     recorder.history(state.messages());
     let result = agent.run_turn(&mut state, sink.as_ref(), cancel).await;
@@ -174,10 +178,10 @@ async fn answer(
     (result, usage)
 }
 
-fn nothing_to_resume() -> TurnError {
+async fn nothing_to_resume(daemon: &Daemon) -> TurnError {
     TurnError::Stopped {
-        message: "No turn of this session was interrupted; there is nothing to go on with.".to_owned(),
-        hint: Some("ask anything; `cohab resume` lists the turns of other sessions".to_owned()),
+        message: "No answer of this session was interrupted; there is nothing to go on with.".to_owned(),
+        hint: Some(resume::elsewhere(daemon).await.unwrap_or_else(|| "ask anything".to_owned())),
     }
 }
 

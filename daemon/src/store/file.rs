@@ -72,7 +72,7 @@ impl StoreError {
                               as `.broken` beside it";
         const AWAY: &str = "move it away: a new one is begun then";
         const OURS: &str = "make the file and its folder yours and writable";
-        const ROOM: &str = "make room on the disk; `cohab sessions rm --older-than 30` makes some here";
+        const ROOM: &str = "make room on the disk; `cohab sessions rm --older-than 30d` makes some here";
         let code = match self {
             Self::TooNew(_) => return Some("use that release, or move the file away: a new one is begun then"),
             Self::Irregular | Self::Foreign => return Some(AWAY),
@@ -90,6 +90,7 @@ impl StoreError {
             ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => Some(BROKEN),
             ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied => Some(OURS),
             ErrorCode::DiskFull => Some(ROOM),
+            ErrorCode::SystemIoFailure => Some("look whether the disk is full or broken"),
             ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => Some("another program has it open; try again"),
             _ => None,
         }

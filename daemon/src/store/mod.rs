@@ -55,7 +55,7 @@ impl Store {
     pub fn at(path: PathBuf) -> Self {
         let (learned, today, is_loaded) = (Arc::default(), Arc::default(), watch::Sender::new(false));
         let (known, spent, loaded) = (Arc::clone(&learned), Arc::clone(&today), is_loaded.clone());
-        let worker = Worker::new(path, "what model calls take", move |path| {
+        let worker = Worker::new(path, "the count of tokens and cost is", move |path| {
             let database = Database::create(path);
             if database.is_err() {
                 // Nobody waits for a file that cannot be read.
@@ -130,6 +130,12 @@ impl Store {
         if let Some(worker) = &self.worker {
             worker.flush();
         }
+    }
+
+    /// What has gone wrong with the file since this was asked last, as a sentence for the user.
+    #[must_use]
+    pub fn take_trouble(&self) -> Option<String> {
+        self.worker.as_ref()?.take_trouble()
     }
 
     fn enqueue(&self, job: Job) {

@@ -160,6 +160,8 @@ async fn a_file_that_breaks_later_is_moved_aside_too() {
     fs::write(folder.file(), bytes).expect("it can be written");
     store.record(call("new", NOW));
     store.flush();
+    let told = store.take_trouble().expect("the user hears of it");
+    assert!(told.contains("usage.db was damaged. ") && told.contains("`.broken`"), "{told}");
     let calls = folder.calls();
     assert_eq!(calls.iter().map(|call| call.turn.as_str()).collect::<Vec<_>>(), ["new"]);
 }
@@ -180,6 +182,14 @@ async fn a_place_that_cannot_be_written_only_costs_the_figures() {
         store.flush();
         assert!(store.learned(&key()).factor > 1.0, "what was learned holds while the daemon lives");
         assert!(store.worker.as_ref().is_some_and(Worker::has_complained));
+        let told = store.take_trouble().expect("the user hears of it");
+        assert!(
+            told.starts_with("The count of tokens and cost is not kept: ") && told.contains("usage.db: "),
+            "{told}"
+        );
+        store.record(call("t2", NOW));
+        store.flush();
+        assert_eq!(store.take_trouble(), None, "once");
     }
 }
 

@@ -30,7 +30,7 @@ pub(super) struct Worker<J> {
 
 struct Shared<J> {
     path: PathBuf,
-    /// What is not kept if it cannot be written, as in "... is not kept".
+    /// What is not kept if it cannot be written, as in "... not kept".
     subject: &'static str,
     open: Open<J>,
     state: Mutex<State<J>>,
@@ -50,6 +50,8 @@ struct State<J> {
     /// Those who are about to write more.
     holders: usize,
     has_complained: bool,
+    /// What is wrong with the file, until somebody tells the user.
+    trouble: Option<String>,
 }
 
 impl<J> State<J> {
@@ -82,6 +84,7 @@ impl<J: Send + 'static> Worker<J> {
             is_writing: false,
             holders: 0,
             has_complained: false,
+            trouble: None,
         };
         let shared = Shared {
             path,
@@ -135,6 +138,11 @@ impl<J: Send + 'static> Worker<J> {
                 shared.complain(&error.to_string());
             }
         }
+    }
+
+    /// What has gone wrong with the file since this was asked last, as a sentence for the user.
+    pub fn take_trouble(&self) -> Option<String> {
+        self.shared.state().trouble.take()
     }
 
     /// Whether the last jobs could not be done.
@@ -227,7 +235,12 @@ impl<J> Shared<J> {
                 *open = None;
                 tracing::warn!(%error, path = %self.path.display(), "the store is broken");
                 salvage::move_aside(&self.path)?;
-                self.try_write(open, jobs)
+                self.try_write(open, jobs)?;
+                let path = self.path.display();
+                self.state().trouble = Some(format!(
+                    "{path} was damaged. What could be read of it is in a new one, the damaged file is kept as `.broken` beside it."
+                ));
+                Ok(())
             }
             result => result,
         }
@@ -242,8 +255,12 @@ impl<J> Shared<J> {
 
     /// One line in the log until something can be written again.
     fn complain(&self, reason: &str) {
-        if !std::mem::replace(&mut self.state().has_complained, true) {
-            tracing::warn!(reason, "{} is not kept", self.subject);
+        let mut state = self.state();
+        if !std::mem::replace(&mut state.has_complained, true) {
+            tracing::warn!(reason, "{} not kept", self.subject);
+            let (first, rest) = self.subject.split_at(1);
+            let subject = first.to_uppercase() + rest;
+            state.trouble = Some(format!("{subject} not kept: {}: {reason}.", self.path.display()));
         }
     }
 }

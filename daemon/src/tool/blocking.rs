@@ -3,7 +3,7 @@
 use tokio_util::sync::CancellationToken;
 
 /// What the model is told about a cancelled call.
-pub(super) const CANCELLED: &str = "cancelled by the user";
+pub(super) const CANCELLED: &str = "cancelled before it ended";
 
 /// Runs `work` on a thread for blocking work. When `cancel` fires, this returns at once; `work` should look at its token now and
 /// then, and its result is dropped. Only for work that changes nothing.

@@ -226,6 +226,6 @@ mod tests {
         let cancel = CancellationToken::new();
         cancel.cancel();
         let result = call_with(&tool, &ScriptedRunner::new(&dir), &cancel, &json!({"pattern": "*"})).await;
-        assert_eq!(result.unwrap_err(), "cancelled by the user");
+        assert_eq!(result.unwrap_err(), "cancelled before it ended");
     }
 }

@@ -35,6 +35,8 @@ mod write;
 #[cfg(test)]
 mod testing;
 
+pub use read::LINE_MAX_BYTES;
+
 /// What the tools need to know of their user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolOptions {

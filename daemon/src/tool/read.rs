@@ -18,7 +18,7 @@ const FILE_MAX_BYTES: u64 = 16 * 1024 * 1024;
 /// Most lines in one result.
 const LINES_MAX: u64 = 2_000;
 /// Longest line that is shown whole.
-const LINE_MAX_BYTES: usize = 2_000;
+pub const LINE_MAX_BYTES: usize = 2_000;
 /// A NUL within this many first bytes makes a file binary.
 const SNIFF_BYTES: usize = 8 * 1024;
 /// Most names listed of a folder.

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use super::{KeepTasks, arguments, render};
 use crate::{
     agent::port::{Effect, Intent, JsonObject, Tool, ToolContext, ToolOutput, ToolSpec},
-    tasks::{Task, TaskBoard},
+    tasks::{Status, Task, TaskBoard},
 };
 
 const DESCRIPTION: &str = "Puts a list of tasks in the place of this session's list; the user sees it. Always give all tasks, those \
@@ -42,7 +42,13 @@ impl Tool for TodoWrite {
 
     fn intent(&self, args: &JsonObject, _: &Path) -> Result<Intent, String> {
         let Arguments { tasks } = arguments::parse(args)?;
-        Ok(Intent { title: render::count(tasks.len(), "task"), effect: Effect::Internal })
+        let count = render::count(tasks.len(), "task");
+        let now = tasks.iter().find(|task| task.status == Status::InProgress);
+        let title = match now {
+            Some(task) => format!("{count}, now: {}", render::one_line(&task.text, render::TITLE_MAX_CHARS)),
+            None => count,
+        };
+        Ok(Intent { title, effect: Effect::Internal })
     }
 
     async fn call(&self, args: &JsonObject, _: &ToolContext<'_>) -> Result<ToolOutput, String> {
@@ -83,6 +89,7 @@ mod tests {
         let args = json!({"tasks": [
             {"text": "look", "status": "completed"}, {"text": "mend\n it", "status": "in_progress"}, {"text": "test", "status": "pending"},
         ]});
+        assert_eq!(testing::intent(&write, root, &args).unwrap().title, "3 tasks, now: mend (+1 line)");
         let output = testing::run(&write, root, &args).await.unwrap();
         assert_eq!((output.content.as_str(), output.summary.as_str()), ("✓ look\n▶ mend  it\n○ test", "2 open of 3"));
         assert_eq!(testing::run(&read, root, &json!({})).await.unwrap(), output);

@@ -201,6 +201,7 @@ fn activity() -> impl Strategy<Value = StepActivity> {
     prop_oneof![
         text().prop_map(|model| StepActivity::ModelCall { model }),
         (text(), text()).prop_map(|(tool, argument)| StepActivity::ToolCall { tool, argument }),
+        Just(StepActivity::Compaction),
     ]
 }
 

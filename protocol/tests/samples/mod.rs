@@ -68,7 +68,7 @@ variants!(ApprovalDecision { Once, Session, Edited, Refused, CancelTurn, Folder,
 variants!(SessionAction { Attach, Status, Clear, SetApproval, Context, Compact, Usage, Rewind });
 variants!(ApprovalMode { ReadOnly, Ask, All, Auto });
 variants!(ChunkDelta { Text, Reasoning, Reset });
-variants!(StepActivity { ModelCall, ToolCall });
+variants!(StepActivity { ModelCall, ToolCall, Compaction });
 variants!(StepOutcome { Done, Failed, Refused, Cancelled });
 variants!(ApprovalSubject { Command, FileChange, FileRead, LocalServer, Commands, GoOn });
 variants!(TurnEndReason { Answered, Cancelled, StepLimit, Refused, Length, Failed });
@@ -295,6 +295,7 @@ fn activities() -> Vec<StepActivity> {
     vec![
         StepActivity::ModelCall { model: "a/b".into() },
         StepActivity::ToolCall { tool: "bash".into(), argument: "ls".into() },
+        StepActivity::Compaction,
     ]
 }
 

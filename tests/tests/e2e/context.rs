@@ -35,7 +35,7 @@ fn the_users_words_are_rules_a_workspaces_are_data_and_what_is_skipped_is_named_
     shell.run("cd app");
     let first = shell.ask("release it", "Tagged.");
     let second = shell.ask("and once more", "Again.");
-    assert!(first.contains("SOUL.md: is a link out of the"), "{}", shell.dump());
+    assert!(first.contains("app/SOUL.md (is a link out of the"), "{}", shell.dump());
     assert!(!second.contains("SOUL.md"), "{}", shell.dump());
 
     let requests = server.wait_for_calls(3);

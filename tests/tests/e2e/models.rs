@@ -66,7 +66,7 @@ fn the_same_question_is_answered_again_without_the_model_until_something_changes
     let shell = home.cohab();
     shell.ask("what is a hard link", "A link is a name.");
     let again = shell.ask("What is the hard link??", "A link is a name.");
-    assert!(again.contains("without the model"), "{again}");
+    assert!(again.contains("without asking the model"), "{again}");
     assert_eq!(server.requests().len(), 1);
     shell.run("echo something happened");
     shell.submit("? what is a hard link");

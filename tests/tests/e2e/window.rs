@@ -27,7 +27,7 @@ fn a_long_turn_is_summed_up_on_its_way_and_what_happened_stays_on_record() {
     let events = events(&finished);
     let notice = events.iter().find(|event| event["type"] == "notice").unwrap_or_else(|| panic!("{finished:?}"));
     let text = notice["text"].as_str().expect("a text");
-    assert!(text.starts_with("The conversation grew long: 6 earlier messages were summed up (about "), "{text}");
+    assert!(text.starts_with("The conversation grew long: 6 earlier messages were summed up (now about "), "{text}");
     let calls = server.wait_for_calls(7);
     assert!(calls[5].conversation().contains("[assistant calls]\n    bash {\"command\":\"echo count 1\"}"));
     assert!(calls[5].tool_names().is_empty());
@@ -54,7 +54,7 @@ fn a_long_output_is_whole_in_a_file_that_the_model_may_read_and_goes_with_its_se
     let server = ModelServer::respond_with(Wire::OpenAiChat, |request| match request.tool_results().last() {
         None => Answer::bash("seq 1 60000"),
         Some(result) => {
-            match result.content.split_once("all of it is in ").and_then(|(_, rest)| rest.split_once(',')) {
+            match result.content.split_once("more of it is in ").and_then(|(_, rest)| rest.split_once(',')) {
                 Some((path, _)) => Answer::call("read", &json!({"path": path, "offset": 30_000, "limit": 2})),
                 None => Answer::text(&format!("It says:\n{}", result.content)),
             }

@@ -57,6 +57,15 @@ fn the_line_joins_the_session_and_says_which() {
 }
 
 #[test]
+fn an_interrupted_session_is_joined_by_its_id() {
+    let mut bench = Bench::connected();
+    let joins = Effect::Join(SessionKey("resume:a3f9".into()));
+    assert!(enter(&mut bench, "cohab resume a3f9").contains(&joins));
+    let mut bench = Bench::connected();
+    assert!(!enter(&mut bench, "cohab resume --list").contains(&joins), "that is a program's");
+}
+
+#[test]
 fn only_the_line_alone_is_taken() {
     for line in [
         "cohab sessions",

@@ -33,6 +33,7 @@ fn the_line_and_the_sentence() {
         of(&test, 1, 12, Some(&tokens), ApprovalMode::Ask),
         of(&test, 1, 12, Some(&nothing), ApprovalMode::All),
         of(&long, 3, 12, Some(&known), ApprovalMode::All),
+        of(&StepActivity::Compaction, 3, 12, Some(&known), ApprovalMode::Ask),
     ];
     let mut all = String::new();
     for status in cases {

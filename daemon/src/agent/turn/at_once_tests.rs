@@ -132,7 +132,7 @@ async fn so_many_run_at_once_and_no_more() {
 async fn a_turn_that_is_stopped_while_reads_run_answers_each() {
     let (mut turn, _) = turn(vec![look("1"), look("cancel"), look("3"), call("a")]);
     assert_eq!(turn.run().await, Ok(StopReason::Cancelled));
-    assert_eq!(turn.results(), ["!cancelled by the user"; 4]);
+    assert_eq!(turn.results(), ["!cancelled before it ended"; 4]);
     let (began, ended) = steps(&turn);
     assert_eq!(began, ended, "what began is told to have ended");
 }
@@ -142,6 +142,6 @@ async fn the_user_ends_the_turn_at_the_question_about_one_of_several_reads() {
     let (turn, tool) = turn(vec![look("1"), look("2"), look("3")]);
     let mut turn = turn.with(Slow { log: Arc::clone(&tool.log), end: "2" });
     assert_eq!(turn.run().await, Ok(StopReason::Cancelled));
-    assert_eq!(turn.results(), ["!cancelled by the user"; 3]);
+    assert_eq!(turn.results(), ["!cancelled before it ended"; 3]);
     assert!(!tool.log.lock().unwrap().iter().any(|line| line == "asked about 3"));
 }

@@ -264,6 +264,32 @@ async fn a_stream_that_just_ends_is_incomplete() {
 }
 
 #[tokio::test]
+async fn a_model_that_stands_in_is_named_with_its_answer() {
+    /// Another one as soon as it was asked.
+    #[derive(Default)]
+    struct Changing(Mutex<u32>);
+    impl ModelProvider for Changing {
+        fn info(&self) -> ModelInfo {
+            let model = if *self.0.lock().unwrap() == 0 { "first" } else { "spare" };
+            ModelInfo { wire: "w".into(), model: model.into(), origin: "test".into(), is_offline: false }
+        }
+        fn stream(&self, _: ModelRequest) -> BoxStream<'static, ModelEvent> {
+            *self.0.lock().unwrap() += 1;
+            stream::iter([text("x"), stop(StopClass::End)]).boxed()
+        }
+    }
+    let mut turn = Turn::new(vec![]);
+    turn.agent.provider = Arc::<Changing>::default();
+    turn.run().await.expect("an answer");
+    let events = turn.events();
+    let summary = events.iter().find_map(|event| match event {
+        TurnEvent::StepFinished { summary, .. } => Some(summary.as_str()),
+        _ => None,
+    });
+    assert_eq!(summary, Some("w/spare answered"));
+}
+
+#[tokio::test]
 async fn a_failed_provider_keeps_the_text_and_ends_the_turn() {
     let kind = ProviderErrorKind::Overloaded;
     let error = ProviderError { kind, message: "busy".into(), hint: None, retry_after: None, overflow: None };
@@ -364,7 +390,7 @@ async fn cancelling_while_a_tool_runs_answers_every_call() {
     });
     assert_eq!(turn.run().await, Ok(StopReason::Cancelled));
     assert_eq!(turn.ran(), ["1", "hang"]);
-    assert_eq!(turn.results(), ["said 1", "!cancelled by the user", "!cancelled by the user"]);
+    assert_eq!(turn.results(), ["said 1", "!cancelled before it ended", "!cancelled before it ended"]);
 }
 
 #[tokio::test]
@@ -389,7 +415,7 @@ async fn the_user_can_end_the_turn_at_a_question() {
     let mut turn = Turn::new(vec![vec![call("1"), call("2"), stop(StopClass::Tool)]]).with(DenyAll(Denial::CancelTurn));
     assert_eq!(turn.run().await, Ok(StopReason::Cancelled));
     assert!(turn.ran().is_empty());
-    assert_eq!(turn.results(), ["!cancelled by the user", "!cancelled by the user"]);
+    assert_eq!(turn.results(), ["!cancelled before it ended", "!cancelled before it ended"]);
 }
 
 #[tokio::test]

@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeSet,
+    path::{Path, PathBuf},
     sync::{Mutex, PoisonError},
 };
 
@@ -14,7 +15,11 @@ const MAX_NAMED: usize = 128;
 /// Longest path that is shown, in columns.
 const PATH_COLUMNS: usize = 300;
 /// Files that one notice names.
-const MAX_IN_NOTICE: usize = 4;
+const MAX_IN_NOTICE: usize = 3;
+/// Names at the end of a path that are shown.
+const SHOWN_NAMES: usize = 2;
+/// Of them, columns.
+const NAMES_COLUMNS: usize = 40;
 
 /// What was named already.
 #[derive(Debug, Default)]
@@ -30,12 +35,13 @@ impl Named {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let new: Vec<&Skipped> =
             skipped.iter().filter(|one| known.len() < MAX_NAMED && known.insert((*one).clone())).collect();
-        let shown: Vec<String> = new.iter().take(MAX_IN_NOTICE).map(ToString::to_string).collect();
+        let shown: Vec<String> =
+            new.iter().take(MAX_IN_NOTICE).map(|one| format!("{} ({})", short(&one.path), one.reason)).collect();
         let more = match new.len().saturating_sub(MAX_IN_NOTICE) {
             0 => String::new(),
-            more => format!("; and {more} more, `cohab context` names them"),
+            more => format!(" and {more} more; `cohab context` names them all"),
         };
-        (!new.is_empty()).then(|| format!("Not told to the model: {}{more}.", shown.join("; ")))
+        (!new.is_empty()).then(|| format!("Not told to the model: {}{more}.", shown.join(", ")))
     }
 
     /// What is to be said of a trusted project whose instructions are used, when a session first asks in it.
@@ -47,6 +53,13 @@ impl Named {
         let root = one_line(&root.to_string_lossy(), PATH_COLUMNS);
         is_new.then(|| format!("You trust {root}: its {trusted} are used."))
     }
+}
+
+/// The end of a path, which says enough: all skills have a file of the same name.
+fn short(path: &Path) -> String {
+    let names: Vec<_> = path.iter().rev().take(SHOWN_NAMES).collect();
+    let short: PathBuf = names.into_iter().rev().collect();
+    one_line(&short.to_string_lossy(), NAMES_COLUMNS)
 }
 
 #[cfg(test)]
@@ -61,12 +74,12 @@ mod tests {
     fn each_file_is_named_once_and_many_are_counted() {
         let named = Named::default();
         assert_eq!(named.notice(&[]), None);
-        let one = [skipped("/a")];
-        assert_eq!(named.notice(&one).as_deref(), Some("Not told to the model: /a: is no text."));
+        let one = [skipped("/home/ann/skills/deploy/SKILL.md")];
+        assert_eq!(named.notice(&one).as_deref(), Some("Not told to the model: deploy/SKILL.md (is no text)."));
         assert_eq!(named.notice(&one), None);
         let many: Vec<Skipped> = (0..1_000).map(|n| skipped(&format!("/{n}"))).collect();
         let text = named.notice(&many).expect("a notice");
-        assert!(text.ends_with("/3: is no text; and 123 more, `cohab context` names them."), "{text}");
+        assert!(text.ends_with("/2 (is no text) and 124 more; `cohab context` names them all."), "{text}");
         assert_eq!(named.notice(&many), None);
     }
 

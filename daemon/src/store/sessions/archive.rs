@@ -32,6 +32,8 @@ use crate::{
 
 /// A turn that went on so often has no steps before.
 const MAX_CHAIN: usize = 64;
+/// Interrupted turns that are looked at.
+const MAX_INTERRUPTED: usize = 64;
 /// So long is waited at most until something is on disk that must be there before it happens.
 const WRITE_WAIT: Duration = Duration::from_secs(2);
 
@@ -71,7 +73,7 @@ impl Archive {
     pub fn without(path: PathBuf, secrets: Arc<Secrets>) -> Self {
         let is_broken = Arc::new(AtomicBool::new(false));
         let was_found_broken = Arc::clone(&is_broken);
-        let worker = Worker::new(path.clone(), "conversations", move |path| {
+        let worker = Worker::new(path.clone(), "conversations are", move |path| {
             let was_found_broken = Arc::clone(&was_found_broken);
             let check =
                 move || if was_found_broken.swap(false, Ordering::Relaxed) { Err(StoreError::Broken) } else { Ok(()) };
@@ -126,6 +128,20 @@ impl Archive {
         self.worker.flush();
     }
 
+    /// What has gone wrong with the file since this was asked last, as a sentence for the user.
+    #[must_use]
+    pub fn take_trouble(&self) -> Option<String> {
+        self.worker.take_trouble()
+    }
+
+    /// Sessions whose newest turn the end of a daemon interrupted, the newest first. Blocks.
+    ///
+    /// # Errors
+    /// They cannot be read.
+    pub fn interrupted(&self) -> Result<Vec<(SessionRow, Unfinished)>, StoreError> {
+        Ok(self.read(|store| interrupted(&store, None))?.unwrap_or_default())
+    }
+
     /// The session whose id begins so. Blocks.
     ///
     /// # Errors
@@ -165,6 +181,24 @@ impl Archive {
     pub fn events(&self, key: &str) -> Result<Vec<super::EventRow>, StoreError> {
         Ok(self.read(|store| store.events(key, None))?.unwrap_or_default())
     }
+}
+
+/// Sessions whose newest turn the end of a daemon interrupted, the newest first; with `wanted` only the one of this name.
+///
+/// # Errors
+/// They cannot be read.
+pub fn interrupted(
+    store: &(impl StateStore + CheckpointStore),
+    wanted: Option<&str>,
+) -> Result<Vec<(SessionRow, Unfinished)>, StoreError> {
+    let mut found = Vec::new();
+    for turn in store.unfinished(MAX_INTERRUPTED)? {
+        if turn.is_alive() || wanted.is_some_and(|wanted| wanted != turn.session) {
+            continue;
+        }
+        found.extend(store.session(&turn.session)?.zip(recovered(store, &turn.session)?.unfinished));
+    }
+    Ok(found)
 }
 
 /// Waits until it is written. False if it could not be, or not soon.

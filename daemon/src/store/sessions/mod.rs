@@ -19,7 +19,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use jiff::Timestamp;
 
-pub use archive::{Archive, Stored, recovered, written};
+pub use archive::{Archive, Stored, interrupted, recovered, written};
 use event::Event;
 pub use sqlite::SqliteStore;
 

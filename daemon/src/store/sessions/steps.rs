@@ -179,7 +179,20 @@ pub struct Turn {
     pub error: Option<String>,
 }
 
+/// Whether a process has ended and only waits for its parent to notice. Not known where there is no `/proc`.
+fn has_ended(pid: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(") ").is_some_and(|(_, state)| state.starts_with(['Z', 'X']))
+}
+
 impl Turn {
+    /// Whether the daemon that it runs in lives.
+    #[must_use]
+    pub fn is_alive(&self) -> bool {
+        let pid = i32::try_from(self.pid).ok().and_then(rustix::process::Pid::from_raw);
+        pid.is_some_and(|pid| rustix::process::test_kill_process(pid).is_ok()) && !has_ended(self.pid)
+    }
+
     /// It was interrupted and never goes on.
     #[must_use]
     pub fn given_up(mut self) -> Self {

@@ -165,6 +165,7 @@ fn every_command_has_a_screen() {
 fn programs_of_our_own_and_requests_that_fail() {
     let states: &[State] = &[
         ("a program runs", |stage| stage.entered("? /sessions disk")),
+        ("a model sums up", |stage| stage.entered("? /compact")),
         ("what it printed", |stage| {
             let text = "a3f9  2 hours ago  ~/src  why is it big, and what can go without harm\n";
             stage.printed("? /sessions", text, OwnEnding::Exited(0));

@@ -162,6 +162,14 @@ fn an_older_conversation() {
                 steps_done: 3,
                 unknown: vec!["./deploy.sh --all".into()],
             }));
+            stage.keys("n");
+        }),
+        ("it was interrupted before anything was done", |stage| {
+            stage.join(Some(resume::left("/srv/shop", &[])));
+            let question = "deploy the shop".into();
+            let unfinished = cohab_protocol::TurnUnfinished { question, steps_done: 0, unknown: Vec::new() };
+            stage.daemon(DaemonMessage::TurnUnfinished(unfinished));
+            stage.keys("n");
         }),
         ("it cannot be joined", |stage| {
             stage.connect();
