@@ -19,6 +19,7 @@ pub const SUBCOMMANDS: &[&str] = &[
     "stats",
     "history",
     "why",
+    "audit",
     "trace",
     "resume",
     "context",
@@ -45,6 +46,7 @@ pub const HANDED_OVER: &[&str] = &[
     "sessions",
     "history",
     "why",
+    "audit",
     "trace",
     "resume",
     "context",
@@ -149,6 +151,9 @@ pub enum Command {
     /// Show the conversation behind a command of the assistant's
     #[command(hide = true)]
     Why(HandedOverArgs),
+    /// Show what was done and who agreed to it; verify the records
+    #[command(hide = true)]
+    Audit(HandedOverArgs),
     /// Show what a turn did, step by step
     #[command(hide = true)]
     Trace(HandedOverArgs),

@@ -106,6 +106,7 @@ fn run(is_login_name: bool, surroundings: Surroundings, args: &[OsString]) -> Ex
             | CliCommand::Trace(_)
             | CliCommand::Resume(_)
             | CliCommand::Why(_)
+            | CliCommand::Audit(_)
             | CliCommand::Context(_)
             | CliCommand::Tasks(_)
             | CliCommand::Export(_),

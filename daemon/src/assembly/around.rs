@@ -18,6 +18,7 @@ use crate::{
     context::model_table::Prices,
     middleware::{
         accounting::{Accounting, Answered},
+        audit::Audit,
         budget::Budget,
         checkpoint::Checkpoint,
         compaction::{Compaction, Spent},
@@ -57,6 +58,7 @@ pub(super) struct Around<'a> {
     pub provider: &'a Arc<dyn ModelProvider>,
     pub ladder: Option<Arc<Ladder>>,
     pub approver: Arc<dyn Approver>,
+    pub audit: Option<Arc<Audit>>,
     pub clock: Arc<TurnClock>,
     pub shell: Shell,
     /// Estimate of the system prompt and of all tools.
@@ -108,11 +110,13 @@ impl Around<'_> {
         };
         let calls = Calls::new(Arc::clone(recorder), Box::new(is_asked));
         let doubt = Doubt::new(&self.parts.doubts, Arc::clone(&self.approver));
+        let audit = self.audit.clone();
         let outputs = spool.folder(&session.key().to_string());
         list.push(Arc::new(self.gate().with_own_folder(outputs)));
         list.push(pause);
         list.push(Arc::new(doubt));
         list.push(Arc::new(calls));
+        list.extend(audit.map(|audit| audit as _));
         list.push(Arc::new(Intents(Arc::clone(recorder))));
         list
     }

@@ -101,7 +101,7 @@ fn table(commands: &[Command], now: &Zoned, home: &Path, columns: Option<usize>)
 
 /// `head` and `words`, on rows of so many columns that begin below the first word. Blanks stay as they are; a word that fits on no row
 /// is left to the terminal.
-fn paragraph(head: &str, words: &str, columns: Option<usize>, out: &mut String) {
+pub(super) fn paragraph(head: &str, words: &str, columns: Option<usize>, out: &mut String) {
     out.push_str(head);
     let indent = head.width();
     let mut column = indent;

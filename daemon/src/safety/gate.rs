@@ -235,6 +235,7 @@ impl Middleware for Gate {
 
     async fn before_tool(&self, call: &mut PlannedCall) -> Result<(), Denial> {
         let verdict = self.judge(call);
+        call.verdict = Some(verdict.clone());
         let reasons = verdict.reasons.join("; ");
         match (verdict.level, (self.mode)()) {
             (Level::Deny, _) => Err(refusal(format!("never allowed, do not try it again: {reasons}"))),

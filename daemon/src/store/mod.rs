@@ -12,7 +12,7 @@ mod salvage;
 pub mod sessions;
 pub mod spool;
 pub mod today;
-mod worker;
+pub mod worker;
 
 use std::{
     collections::HashMap,
