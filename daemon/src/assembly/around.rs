@@ -19,6 +19,7 @@ use crate::{
     middleware::{
         accounting::{Accounting, Answered},
         audit::Audit,
+        backups::KeepFiles,
         budget::Budget,
         checkpoint::Checkpoint,
         compaction::{Compaction, Spent},
@@ -40,7 +41,7 @@ use crate::{
     },
     safety::{doubt::Doubt, gate::Gate, inbound::Inbound},
     server::TurnParts,
-    store::spool::Spool,
+    store::{backups::Backups, spool::Spool},
 };
 
 /// One result may have this part of a request.
@@ -111,11 +112,17 @@ impl Around<'_> {
         let calls = Calls::new(Arc::clone(recorder), Box::new(is_asked));
         let doubt = Doubt::new(&self.parts.doubts, Arc::clone(&self.approver));
         let audit = self.audit.clone();
+        let keep_files = KeepFiles::new(
+            Backups::at(&self.assembly.paths.state_dir),
+            session.key().to_string(),
+            self.parts.turn_id.to_string(),
+        );
         let outputs = spool.folder(&session.key().to_string());
         list.push(Arc::new(self.gate().with_own_folder(outputs)));
         list.push(pause);
         list.push(Arc::new(doubt));
         list.push(Arc::new(calls));
+        list.push(Arc::new(keep_files));
         list.extend(audit.map(|audit| audit as _));
         list.push(Arc::new(Intents(Arc::clone(recorder))));
         list

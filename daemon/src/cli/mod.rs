@@ -18,6 +18,7 @@ pub mod tasks;
 #[cfg(test)]
 mod testing;
 pub mod trace;
+pub mod undo;
 pub mod usage;
 pub mod who;
 pub mod why;
@@ -72,6 +73,9 @@ pub enum Command {
     /// Show what was done and who agreed to it; verify the records
     #[command(hide = true)]
     Audit(audit::AuditArgs),
+    /// Take back what the last turn changed
+    #[command(hide = true)]
+    Undo(undo::UndoArgs),
     /// Show what a turn did, step by step
     Trace(trace::TraceArgs),
     /// Go on with a turn that the daemon's end interrupted
@@ -109,6 +113,7 @@ impl Command {
             Self::History(args) => history::run(&args, paths, &mut output, &mut errors),
             Self::Why(args) => why::run(&args, paths, &mut output, &mut errors),
             Self::Audit(args) => audit::run(&args, paths, &mut output, &mut errors),
+            Self::Undo(args) => undo::run(&args, paths, &mut output, &mut errors),
             Self::Trace(args) => trace::run(&args, paths, &mut output, &mut errors),
             Self::Resume(args) => resume::run(&args, paths, &mut output, &mut errors),
             Self::Context(args) => context::run(&args, paths, &mut output, &mut errors),
