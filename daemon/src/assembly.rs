@@ -53,7 +53,7 @@ use crate::{
         settings::ModelSettings,
     },
     recording::{RecordingApprover, RecordingRunner},
-    safety::{gate::Policy, known_servers::KnownServers},
+    safety::{gate::Policy, known_servers::KnownServers, spotlight},
     server::{
         Assembler, Introduction, TurnParts,
         approver::SessionApprover,
@@ -156,6 +156,7 @@ pub struct Assembly {
     rules: Arc<RulesFile>,
     audit: AuditLog,
     policy_seen: Arc<PolicySeen>,
+    spotlight: spotlight::Keys,
     /// Servers that the user did not agree to, since the daemon runs.
     declined: Mutex<BTreeSet<(String, String)>>,
 }
@@ -205,6 +206,7 @@ impl Assembly {
             rules,
             audit,
             policy_seen: Arc::default(),
+            spotlight: spotlight::Keys::default(),
             declined: Mutex::default(),
         }
     }
