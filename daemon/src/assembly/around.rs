@@ -252,8 +252,11 @@ impl Around<'_> {
         let consents = session.consents().clone();
         let mode = Arc::new(move || session.approval());
         let home = self.assembly.parts.home.clone();
+        let paths = &self.assembly.paths;
+        let own = [&paths.config_dir, &paths.state_dir, &paths.runtime_dir].map(PathBuf::clone);
         Gate::new(self.assembly.parts.policy, mode, self.approver, consents, home, self.shell)
             .with_remembered(Arc::clone(&self.assembly.rules) as _)
+            .with_own_places(own.into())
             .that_asks(Box::new(must_ask))
     }
 }
