@@ -22,6 +22,9 @@ use crate::audit::{
 /// Records that are looked through for those of the last turn.
 const MAX_TURN_RECORDS: usize = 10_000;
 
+/// What the model is told of a refusal without a word of the user's.
+const NO_WORD: &str = "the user refused";
+
 /// `cohab audit`.
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 pub struct AuditArgs {
@@ -195,7 +198,9 @@ fn table(records: &[Record], now: &Zoned, home: &Path, columns: Option<usize>) -
 
 /// What happened, and the facts about it.
 fn said(event: &Event, end: Option<&str>, home: &Path) -> (String, Vec<String>) {
-    let shown = |text: &str| one_line(&visible_controls(text), usize::MAX);
+    let above_home = format!("{}/", home.display());
+    let shown = |text: &str| one_line(&visible_controls(text).replace(&above_home, "~/"), usize::MAX);
+    let because = |level: &str, reasons: &[String]| because(level, reasons).into_iter().map(|fact| shown(&fact));
     let place = |path: &str| record::folder(path, home);
     match event {
         Event::TurnBegan { mode, rules, cwd } => {
@@ -204,8 +209,8 @@ fn said(event: &Event, end: Option<&str>, home: &Path) -> (String, Vec<String>) 
         }
         Event::Asked { subject, is_dangerous, reasons, answer, note } => {
             let level = if *is_dangerous { "danger" } else { "asked" };
-            let note = if note.is_empty() { String::new() } else { format!(": {}", shown(note)) };
-            let mut facts = because(level, reasons);
+            let note = if note.is_empty() || note == NO_WORD { String::new() } else { format!(": {}", shown(note)) };
+            let mut facts: Vec<String> = because(level, reasons).collect();
             facts.push(format!("{}{note}", answered(*answer)));
             (format!("? {}", shown(subject)), facts)
         }
@@ -216,7 +221,10 @@ fn said(event: &Event, end: Option<&str>, home: &Path) -> (String, Vec<String>) 
                 Deed::Read => format!("read {}", place(text)),
             };
             let mut facts = vec![end.unwrap_or("end not known").to_owned(), format!("in {}", place(cwd))];
-            facts.extend(because(verdict, reasons));
+            // The question stands before it, with its reasons.
+            if *consent != Consent::Asked {
+                facts.extend(because(verdict, reasons));
+            }
             facts.push(match consent {
                 Consent::Policy => String::new(),
                 Consent::Asked => "you agreed".to_owned(),
