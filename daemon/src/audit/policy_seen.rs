@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeMap,
+    path::{Path, PathBuf},
     sync::{Mutex, PoisonError},
 };
 
@@ -10,7 +11,7 @@ use cohab_shell_relay::policy::remembered::{Rule, Rules};
 
 use super::record::{Event, text};
 
-/// Sessions whose modes are remembered; with more, all are forgotten.
+/// Sessions whose modes, and folders whose rules are remembered; with more, all are forgotten.
 const MAX_SESSIONS: usize = 256;
 
 /// Rules and modes as they were last seen.
@@ -19,13 +20,14 @@ pub struct PolicySeen(Mutex<Seen>);
 
 #[derive(Debug, Default)]
 struct Seen {
-    rules: Option<Vec<String>>,
+    /// By folder: a project may have rules of its own.
+    rules: BTreeMap<PathBuf, Vec<String>>,
     modes: BTreeMap<String, ApprovalMode>,
 }
 
 impl PolicySeen {
     /// What has changed since it was asked last; nothing the first time.
-    pub fn changes(&self, session: &str, mode: ApprovalMode, rules: &Rules) -> Vec<Event> {
+    pub fn changes(&self, session: &str, mode: ApprovalMode, cwd: &Path, rules: &Rules) -> Vec<Event> {
         let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut changes = Vec::new();
         if seen.modes.len() == MAX_SESSIONS && !seen.modes.contains_key(session) {
@@ -35,16 +37,19 @@ impl PolicySeen {
             changes.push(Event::ModeChanged { from: from.to_string(), to: mode.to_string() });
         }
         let now: Vec<String> = rules.all().iter().map(rule_shown).collect();
-        if seen.rules.as_ref() == Some(&now) {
+        if seen.rules.len() == MAX_SESSIONS && !seen.rules.contains_key(cwd) {
+            seen.rules.clear();
+        }
+        if seen.rules.get(cwd) == Some(&now) {
             return changes;
         }
-        if let Some(before) = &seen.rules {
+        if let Some(before) = seen.rules.get(cwd) {
             let stored = now.iter().filter(|rule| !before.contains(rule));
             changes.extend(stored.map(|rule| Event::RuleStored { rule: rule.clone() }));
             let removed = before.iter().filter(|rule| !now.contains(rule));
             changes.extend(removed.map(|rule| Event::RuleRemoved { rule: rule.clone() }));
         }
-        seen.rules = Some(now);
+        seen.rules.insert(cwd.to_owned(), now);
         changes
     }
 }

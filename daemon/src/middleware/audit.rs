@@ -10,7 +10,7 @@ use std::{
 use async_trait::async_trait;
 use cohab_protocol::ApprovalMode;
 use cohab_shell_relay::{
-    policy::{Level, Verdict, remembered::Remembered},
+    policy::{Context, Level, Verdict, remembered::Remembered},
     shell::Shell,
 };
 use jiff::Timestamp;
@@ -50,6 +50,8 @@ pub struct Turn {
     pub turn: String,
     /// Where it begins.
     pub cwd: PathBuf,
+    /// The user's home.
+    pub home: PathBuf,
     /// Days that its records are kept.
     pub keep_days: u32,
     /// What reads its commands.
@@ -111,15 +113,16 @@ impl Audit {
             return;
         }
         self.state().hold = Some(self.log.hold());
-        let rules = self.policy.rules.loaded().rules.all().len();
+        let rules = self.policy.rules.loaded(&self.turn.cwd).rules.all().len();
         let (mode, cwd) = ((self.policy.mode)().to_string(), self.turn.cwd.to_string_lossy().into_owned());
         self.log.keep(self.note(Event::TurnBegan { mode, rules, cwd }));
         self.look_at_policy();
     }
 
     fn look_at_policy(&self) {
-        let rules = self.policy.rules.loaded();
-        for change in self.policy.seen.changes(&self.turn.session, (self.policy.mode)(), &rules.rules) {
+        let Turn { session, cwd, .. } = &self.turn;
+        let rules = self.policy.rules.loaded(cwd);
+        for change in self.policy.seen.changes(session, (self.policy.mode)(), cwd, &rules.rules) {
             self.log.keep(self.note(change));
         }
     }
@@ -164,9 +167,11 @@ impl Audit {
             return (Consent::Asked, String::new());
         }
         if call.approval.as_deref() == Some(BY_RULE) {
-            let rules = self.policy.rules.loaded();
+            let rules = self.policy.rules.loaded(&call.cwd);
+            let context = Context::new(&call.cwd, &self.turn.home).in_shell(self.turn.shell);
+            let asked = Verdict { level: Level::Ask, reasons: Vec::new() };
             let found = match effect {
-                Effect::RunCommand { command } => rules.rules.find(command, &call.cwd, self.turn.shell),
+                Effect::RunCommand { command } => rules.apply(command, context, asked).allowed_by,
                 Effect::Read { .. } | Effect::Write { .. } | Effect::Internal => None,
             };
             return (Consent::Rule, found.map(rule_shown).unwrap_or_default());
@@ -174,6 +179,7 @@ impl Audit {
         let consent = match (level, (self.policy.mode)()) {
             (Level::Allow, _) => Consent::Policy,
             (_, ApprovalMode::All) => Consent::Mode,
+            (_, ApprovalMode::Auto) if call.approval.is_none() => Consent::Mode,
             _ => Consent::Session,
         };
         (consent, String::new())

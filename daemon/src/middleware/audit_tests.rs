@@ -38,7 +38,7 @@ impl Approver for Says {
 struct Rules(&'static str);
 
 impl Remembered for Rules {
-    fn loaded(&self) -> Arc<Loaded> {
+    fn loaded(&self, _cwd: &Path) -> Arc<Loaded> {
         Arc::new(cohab_shell_relay::policy::remembered::parse(self.0))
     }
 }
@@ -61,8 +61,14 @@ fn bench(rules: Arc<dyn Remembered>) -> Bench {
     let in_force = Arc::clone(&mode);
     let policy =
         Policy { seen: Arc::default(), mode: Box::new(move || *in_force.lock().expect("one at a time")), rules };
-    let turn =
-        Turn { session: "shell:1".into(), turn: "t".into(), cwd: "/srv".into(), keep_days: 90, shell: Shell::Bash };
+    let turn = Turn {
+        session: "shell:1".into(),
+        turn: "t".into(),
+        cwd: "/srv".into(),
+        home: "/home/ann".into(),
+        keep_days: 90,
+        shell: Shell::Bash,
+    };
     let audit = Arc::new(Audit::new(AuditLog::at(places(folder.path())), turn, policy, Arc::clone(&told) as _));
     Bench { folder, audit, told, mode }
 }

@@ -26,10 +26,13 @@ use batch::{Changes, Decided};
 use places::OwnPlaces;
 
 use super::taint::Taint;
-use crate::agent::{
-    Denial, Middleware, PlannedCall,
-    hook::BY_RULE,
-    port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, Effect, Lasts},
+use crate::{
+    agent::{
+        Denial, Middleware, PlannedCall,
+        hook::BY_RULE,
+        port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, Effect, Lasts},
+    },
+    tool::UNCONFINED,
 };
 
 /// Consents that one session remembers; the oldest goes when there are more.
@@ -207,11 +210,26 @@ impl Gate {
         let context = Context::new(&call.cwd, &self.home).in_shell(self.shell);
         let mut verdict = (self.policy)(&call.intent.effect, context);
         self.own_places.judge(&call.intent.effect, &mut verdict);
+        if let Effect::RunCommand { command } = &call.intent.effect {
+            verdict = self.remembered.loaded(&call.cwd).apply(command, context, verdict).verdict;
+        }
+        if is_asked_each_time(&call.tool) {
+            verdict.level = verdict.level.max(Level::Ask);
+            verdict.reasons.push("it runs outside of the sandbox: it may write anywhere and use the network".into());
+        }
         if let Some(reason) = (self.must_ask)(&call.tool) {
             verdict.level = verdict.level.max(Level::Ask);
             verdict.reasons.push(reason);
         }
         verdict
+    }
+
+    /// Whether the automatic mode answers the question: it is nobody's express wish, and nothing from elsewhere was read.
+    fn is_lifted(&self, verdict: &Verdict, call: &PlannedCall) -> bool {
+        !verdict.is_firm()
+            && !is_asked_each_time(&call.tool)
+            && (self.must_ask)(&call.tool).is_none()
+            && self.consents.taint.source().is_none()
     }
 
     /// Whether a rule of the user's allows this command here, and nothing suspends it.
@@ -221,7 +239,9 @@ impl Gate {
 
     fn has_rule(&self, effect: &Effect, cwd: &Path) -> bool {
         let Effect::RunCommand { command } = effect else { return false };
-        self.remembered.loaded().rules.find(command, cwd, self.shell).is_some()
+        let context = Context::new(cwd, &self.home).in_shell(self.shell);
+        let verdict = Verdict { level: Level::Ask, reasons: Vec::new() };
+        self.remembered.loaded(cwd).apply(command, context, verdict).allowed_by.is_some()
     }
 
     /// Why something that the user allowed once is asked about again.
@@ -237,11 +257,12 @@ impl Gate {
         if let Some(reason) = self.earlier_refusal(&effect, &call.cwd) {
             return Err(refusal(format!("the user refused exactly this in this turn already: {reason}")));
         }
-        if !is_dangerous && let Some(approval) = self.consents.recall(&effect, &call.cwd) {
+        let is_once = is_dangerous || is_asked_each_time(&call.tool);
+        if !is_once && let Some(approval) = self.consents.recall(&effect, &call.cwd) {
             call.approval = approval;
             return Ok(());
         }
-        let beforehand = self.take_decided(&effect, &call.cwd).filter(|_| !is_dangerous);
+        let beforehand = self.take_decided(&effect, &call.cwd).filter(|_| !is_once);
         let answer = match beforehand {
             Some(answer) => answer,
             None => {
@@ -254,7 +275,7 @@ impl Gate {
         };
         match answer {
             ApprovalAnswer::Approved { approval, lasts } => {
-                if lasts != Lasts::Once && !is_dangerous && !is_outward(&effect) {
+                if lasts != Lasts::Once && !is_once && !is_outward(&effect) {
                     self.consents.remember(effect, call.cwd.clone(), approval.clone());
                 }
                 call.approval = approval;
@@ -299,14 +320,22 @@ impl Middleware for Gate {
             (_, ApprovalMode::ReadOnly) => {
                 Err(refusal(format!("not run: only plainly read-only things are allowed here ({reasons})")))
             }
+            (Level::Ask, ApprovalMode::Auto) if self.is_lifted(&verdict, call) => Ok(()),
             // A rule lowers a question only, never danger.
-            (Level::Ask, ApprovalMode::Ask) if self.is_remembered(&call.intent.effect, &call.cwd) => {
+            (Level::Ask, ApprovalMode::Ask | ApprovalMode::Auto)
+                if !is_asked_each_time(&call.tool) && self.is_remembered(&call.intent.effect, &call.cwd) =>
+            {
                 call.approval = Some(BY_RULE.into());
                 Ok(())
             }
-            (_, ApprovalMode::Ask) => self.ask(call, verdict).await,
+            (_, ApprovalMode::Ask | ApprovalMode::Auto) => self.ask(call, verdict).await,
         }
     }
+}
+
+/// Whether no consent to this tool's command holds for the next one: what was agreed to for the sandbox was not for outside.
+fn is_asked_each_time(tool: &str) -> bool {
+    tool == UNCONFINED
 }
 
 /// Whether it tells another host something: that is asked about each time.

@@ -79,7 +79,7 @@ async fn judge(mode: ApprovalMode, command: &str, answers: &[ApprovalAnswer]) ->
 
 #[tokio::test]
 async fn the_mode_decides_what_is_asked_and_what_runs() {
-    use ApprovalMode::{All, Ask, ReadOnly};
+    use ApprovalMode::{All, Ask, Auto, ReadOnly};
     for (mode, command, may_run, questions) in [
         (ReadOnly, "allow", true, 0),
         (ReadOnly, "ask", false, 0),
@@ -89,6 +89,10 @@ async fn the_mode_decides_what_is_asked_and_what_runs() {
         (Ask, "ask", true, 1),
         (Ask, "danger", true, 1),
         (Ask, "deny", false, 0),
+        (Auto, "allow", true, 0),
+        (Auto, "ask", true, 0),
+        (Auto, "danger", true, 1),
+        (Auto, "deny", false, 0),
         (All, "allow", true, 0),
         (All, "ask", true, 0),
         (All, "danger", true, 0),
@@ -111,6 +115,20 @@ async fn consent_for_the_session_holds_for_this_command_in_this_folder_only() {
     gate.before_tool(&mut planned("ask a", "/two")).await.unwrap();
     gate.before_tool(&mut planned("ask b", "/one")).await.unwrap();
     assert_eq!(user.questions.lock().unwrap().len(), 3);
+}
+
+#[tokio::test]
+async fn what_runs_outside_of_the_sandbox_is_asked_about_each_time() {
+    let (user, consents) = (user([yes(true), yes(true), yes(true)]), Consents::default());
+    let gate = gate(ApprovalMode::Ask, &user, &consents);
+    let outside = |command| PlannedCall { tool: UNCONFINED.into(), ..planned(command, "/") };
+    gate.before_tool(&mut planned("ask a", "/")).await.unwrap();
+    gate.before_tool(&mut outside("ask a")).await.unwrap();
+    gate.before_tool(&mut outside("allow a")).await.unwrap();
+    let reasons: Vec<_> = user.questions.lock().unwrap().iter().map(|question| question.reasons.join(" ")).collect();
+    assert!(reasons.len() == 3 && reasons[2].contains("outside of the sandbox"), "{reasons:?}");
+    let refused = self::gate(ApprovalMode::ReadOnly, &user, &consents).before_tool(&mut outside("allow a")).await;
+    assert!(matches!(refused, Err(Denial::Refused { .. })));
 }
 
 #[tokio::test]
@@ -202,7 +220,7 @@ async fn the_policy_learns_which_shell_reads_the_command() {
 struct Allowed(Arc<remembered::Loaded>);
 
 impl Remembered for Allowed {
-    fn loaded(&self) -> Arc<remembered::Loaded> {
+    fn loaded(&self, _cwd: &Path) -> Arc<remembered::Loaded> {
         Arc::clone(&self.0)
     }
 }
