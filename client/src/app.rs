@@ -227,6 +227,7 @@ impl App {
             Event::NotJoined { message, hint } => self.on_not_joined(message, hint, &mut effects),
             Event::Daemon(message) => self.on_daemon(*message, now, &mut effects),
             Event::Resized { columns, rows } => self.on_resized(columns, rows),
+            Event::ProgramEnded(output) if self.is_undoing_files() => self.on_files_undone(&output, &mut effects),
             Event::ProgramEnded(output) => self.on_program_ended(&output),
             Event::UndoKeyPressed => self.on_undo_key(&mut effects),
             Event::Done(done) => self.on_done(done, now, &mut effects),

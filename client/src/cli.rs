@@ -19,6 +19,7 @@ pub const SUBCOMMANDS: &[&str] = &[
     "stats",
     "history",
     "why",
+    "audit",
     "trace",
     "resume",
     "context",
@@ -47,11 +48,13 @@ pub const HANDED_OVER: &[&str] = &[
     "sessions",
     "history",
     "why",
+    "audit",
     "trace",
     "resume",
     "context",
     "tasks",
     "export",
+    "undo",
     "trust",
 ];
 
@@ -124,13 +127,8 @@ pub enum Command {
     Ask(AskArgs),
     /// List, show, search, resume, fork, export and remove conversations
     Sessions(HandedOverArgs),
-    /// At the prompt: take back what the last turn changed in the shell
-    #[command(after_help = "Type it as a line of its own at the prompt of a shell that cohab opened. It brings\n\
-        back the folder, exported variables, aliases, options, the umask and the prompt as\n\
-        they were before the last turn that changed them. What you changed since stays, and\n\
-        so do functions, other variables, jobs and files. Right after the turn Ctrl-_ does\n\
-        the same. An undo cannot be undone.")]
-    Undo,
+    /// Take back what the last turn changed
+    Undo(HandedOverArgs),
     /// Look whether everything is as it should be
     Doctor(crate::doctor::DoctorArgs),
     /// Look after the background daemon
@@ -152,6 +150,9 @@ pub enum Command {
     /// Show the conversation behind a command of the assistant's
     #[command(hide = true)]
     Why(HandedOverArgs),
+    /// Show what was done and who agreed to it; verify the records
+    #[command(hide = true)]
+    Audit(HandedOverArgs),
     /// Show what a turn did, step by step
     #[command(hide = true)]
     Trace(HandedOverArgs),

@@ -85,12 +85,6 @@ fn run(is_login_name: bool, surroundings: Surroundings, args: &[OsString]) -> Ex
         None => open_shell(cli, is_login_name, paths),
         Some(CliCommand::Ask(args)) => block_on(ask::run(args, paths)),
         Some(CliCommand::ShellCheck(args)) => block_on(shell_check::run(args, paths, surroundings)),
-        Some(CliCommand::Undo) => {
-            complain(
-                "`undo` is known only at the prompt of a shell that cohab opened, as a line of its own; nothing was undone",
-            );
-            ExitCode::FAILURE
-        }
         Some(CliCommand::Daemon(command)) => block_on(async {
             let outcome = daemon_control::run(command, &paths, &mut io::stdout(), &mut io::stderr()).await;
             outcome.unwrap_or(ExitCode::FAILURE)
@@ -107,6 +101,8 @@ fn run(is_login_name: bool, surroundings: Surroundings, args: &[OsString]) -> Ex
             | CliCommand::Trace(_)
             | CliCommand::Resume(_)
             | CliCommand::Why(_)
+            | CliCommand::Audit(_)
+            | CliCommand::Undo(_)
             | CliCommand::Context(_)
             | CliCommand::Tasks(_)
             | CliCommand::Export(_)

@@ -33,6 +33,7 @@ use crate::{
             TokenUsage, Tool, TurnEvent,
         },
     },
+    audit::{AuditLog, Places, PolicySeen},
     cache::ResponseCache,
     compaction::Shortened,
     config::ContextSettings,
@@ -46,6 +47,7 @@ use crate::{
         window_size::WindowSources,
     },
     middleware::{
+        audit::{Audit, AuditedApprover, Policy as PolicyInForce, Turn},
         budget,
         step_rules::Rules,
         turn_clock::{TurnClock, UnhurriedApprover},
@@ -98,6 +100,8 @@ pub struct TurnSettings {
     pub context: ContextSettings,
     /// How much of conversations is kept; `None` for nothing.
     pub kept: Option<Limits>,
+    /// Days that the audit log is kept; `None` if there is none.
+    pub audit_days: Option<u32>,
     /// Whether answers are given again.
     pub is_cache_on: bool,
     /// Who does what beside `model`.
@@ -162,6 +166,8 @@ pub struct Assembly {
     answers: Arc<ResponseCache>,
     known_servers: KnownServers,
     rules: Arc<RuleBook>,
+    audit: AuditLog,
+    policy_seen: Arc<PolicySeen>,
     spotlight: spotlight::Keys,
     /// Servers that the user did not agree to, since the daemon runs.
     declined: Mutex<BTreeSet<(String, String)>>,
@@ -202,6 +208,7 @@ impl Assembly {
     pub fn new(paths: Paths, parts: Parts) -> Self {
         let known_servers = KnownServers::new(paths.state_dir.join("known-servers"));
         let rules = Arc::new(RuleBook::new(Arc::new(RulesFile::new(paths.rules_file()))));
+        let audit = AuditLog::at(Places::of(&paths));
         Self {
             paths,
             parts,
@@ -209,6 +216,8 @@ impl Assembly {
             answers: Arc::default(),
             known_servers,
             rules,
+            audit,
+            policy_seen: Arc::default(),
             spotlight: spotlight::Keys::default(),
             declined: Mutex::default(),
         }
@@ -276,6 +285,25 @@ impl Assembly {
         };
         let prices = models.prices(&host, &model);
         (Room { model: ModelKey { host, model }, sources, max_output_tokens }, prices)
+    }
+
+    /// What records the turn, if anything is to.
+    fn audit(&self, parts: &TurnParts, settings: &TurnSettings, shell: Shell) -> Option<Arc<Audit>> {
+        let session = Arc::clone(&parts.session);
+        let keep_days = settings.audit_days?;
+        let name = session.key().to_string();
+        let turn = Turn {
+            session: name,
+            turn: parts.turn_id.to_string(),
+            cwd: session.cwd(),
+            home: self.parts.home.clone(),
+            keep_days,
+            shell,
+        };
+        let (rules, sink) = (Arc::clone(&self.rules) as _, Arc::clone(&parts.sink));
+        let policy =
+            PolicyInForce { seen: Arc::clone(&self.policy_seen), mode: Box::new(move || session.approval()), rules };
+        Some(Arc::new(Audit::new(self.audit.clone(), turn, policy, sink)))
     }
 
     fn is_declined(&self, found: &LocalServer) -> bool {
@@ -367,22 +395,27 @@ impl Assembler for Assembly {
         let approver: Arc<dyn Approver> = Arc::new(SessionApprover::new(Arc::clone(&session), parts.turn_id));
         let clock = Arc::new(TurnClock::start());
         let approver = Arc::new(UnhurriedApprover::new(approver, Arc::clone(&clock)));
-        let approver = Arc::new(RecordingApprover::new(approver, Arc::clone(&recorder)));
+        let mut approver: Arc<dyn Approver> = Arc::new(RecordingApprover::new(approver, Arc::clone(&recorder)));
+        let shell = session.live_shell().map_or(Shell::Bash, |name| Shell::of(Path::new(&name)));
+        let audit = self.audit(&parts, &resolved.settings, shell);
+        if let Some(audit) = &audit {
+            approver = Arc::new(AuditedApprover::new(approver, Arc::clone(audit)));
+        }
         let Answering { provider, ladder } = self.answering(&resolved, &parts, approver.as_ref()).await?;
         let settings = &resolved.settings;
         recorder.begin(settings.kept, &provider.info());
         let mut unconfined: Option<Arc<dyn Tool>> = None;
-        let (runner, shell): (Arc<dyn CommandRunner>, Shell) = match session.live_shell() {
-            Some(name) => {
+        let runner: Arc<dyn CommandRunner> = match session.live_shell() {
+            Some(_) => {
                 let runner = LiveOrIsolated::new(Arc::clone(&session), parts.turn_id, self.fallback_shell(settings));
-                (Arc::new(runner), Shell::of(Path::new(&name)))
+                Arc::new(runner)
             }
             // The shell of its own is bash or sh, whatever the user's is.
             None => {
                 let (confined, free) = self.own_shells(&session, settings, parts.surroundings.root.as_deref());
                 let free = free.map(|free| Arc::new(RecordingRunner::new(free, Arc::clone(&recorder))) as _);
                 unconfined = free.and_then(|free| tool::unconfined(&settings.tools, free));
-                (confined, Shell::Bash)
+                confined
             }
         };
         let runner = Arc::new(RecordingRunner::new(runner, recorder));
@@ -400,6 +433,7 @@ impl Assembler for Assembly {
             provider: &provider,
             ladder,
             approver,
+            audit,
             clock,
             shell,
             beside_tokens: estimate_tokens(&system) + tools_tokens,

@@ -2,6 +2,7 @@
 
 pub mod agent;
 pub mod assembly;
+pub mod audit;
 pub mod cache;
 pub mod cli;
 pub mod compaction;

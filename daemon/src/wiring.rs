@@ -100,6 +100,7 @@ fn load_settings(paths: &Paths, variables: &Variables, home: &Path) -> Result<Tu
         output_max_bytes: settings.limits.tool_output_max_bytes,
         context: settings.context,
         kept: settings.sessions.limits(),
+        audit_days: settings.audit.keep_days(settings.sessions),
         sandbox: settings.sandbox.profile,
         guards: Guards { budget: settings.budget.limits(), rules, stalled_steps: settings.limits.stalled_steps },
         is_cache_on: settings.cache.enabled,

@@ -3,7 +3,8 @@
 use std::time::Instant;
 
 use cohab_protocol::{
-    AgentStreamChunk, DaemonMessage, ErrorSubject, Notice, StepActivity, StepFinished, TurnEnded, TurnId, WireErrorKind,
+    AgentStreamChunk, DaemonMessage, ErrorSubject, Notice, StepActivity, StepFinished, StepOutcome, TurnEnded, TurnId,
+    WireErrorKind,
 };
 
 use super::{
@@ -102,9 +103,14 @@ impl App {
             self.above.extend(status::step_started(&ended.activity, width));
         }
         let StepFinished { outcome, summary, elapsed_ms, .. } = finished;
+        let mut summary = summary.clone();
+        if *outcome == StepOutcome::Done && changes_files(&ended.activity) {
+            self.undo_journal.record_files(finished.turn_id);
+            summary.push_str(look.choose(" · undo: cohab undo", ", `cohab undo` takes it back"));
+        }
         // A command may have waited long for the user to leave the terminal.
         let took_ms = ended.ran_ms.unwrap_or(*elapsed_ms);
-        self.above.extend(status::step_finished(&ended.activity, *outcome, summary, took_ms, width, look));
+        self.above.extend(status::step_finished(&ended.activity, *outcome, &summary, took_ms, width, look));
     }
 
     fn on_notice(&mut self, notice: &Notice, now: Instant) {
@@ -127,4 +133,9 @@ impl App {
         }
         self.end_turn(effects);
     }
+}
+
+/// Whether a tool changes files, of which the daemon keeps what they held.
+fn changes_files(activity: &StepActivity) -> bool {
+    matches!(activity, StepActivity::ToolCall { tool, .. } if tool == "write" || tool == "edit")
 }

@@ -1,5 +1,6 @@
-//! `cohab undo`: takes back what the commands of the last turn changed in the shell. A small turn of its own, without the daemon:
-//! look what the shell is like now, bring back what nobody has changed since, look again, say what came of it.
+//! `cohab undo`: takes back what the last turn changed. A small turn of its own, without the daemon: a program of ours brings back the
+//! files that `write` and `edit` changed; then look what the shell is like now, bring back what nobody has changed since, look again,
+//! say what came of it.
 
 use std::time::Duration;
 
@@ -13,6 +14,7 @@ use cohab_shell_relay::{
 use super::{App, Surface, turn::Turn};
 use crate::{
     effect::Effect,
+    slash::own_output::OwnOutput,
     ui::receipt::{named, restored},
 };
 
@@ -21,11 +23,14 @@ const LINE: [&str; 2] = ["cohab", "undo"];
 /// Both commands are done in milliseconds, unless a folder is on a disk that hangs.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// What the last turn that changed the shell changed.
+/// What the last turn that changed anything changed.
 #[derive(Debug, Default)]
 pub(super) struct UndoJournal {
     turn: Option<TurnId>,
+    /// In the shell.
     change: StateChange,
+    /// It has changed files; the daemon keeps what they held.
+    has_files: bool,
     /// The shell could not tell what a command of the turn changed.
     is_partial: bool,
 }
@@ -36,14 +41,28 @@ impl UndoJournal {
         if change.is_empty() && is_whole {
             return;
         }
-        if self.turn != Some(turn) {
-            *self = Self { turn: Some(turn), ..Self::default() };
-        }
+        self.begin(turn);
         self.is_partial |= !is_whole;
         self.change.then(change);
     }
 
+    /// A tool has changed a file.
+    pub fn record_files(&mut self, turn: TurnId) {
+        self.begin(turn);
+        self.has_files = true;
+    }
+
+    fn begin(&mut self, turn: TurnId) {
+        if self.turn != Some(turn) {
+            *self = Self { turn: Some(turn), ..Self::default() };
+        }
+    }
+
     fn is_empty(&self) -> bool {
+        self.leaves_shell_alone() && !self.has_files
+    }
+
+    fn leaves_shell_alone(&self) -> bool {
         self.change.is_empty() && !self.is_partial
     }
 }
@@ -64,6 +83,8 @@ pub(super) enum UndoKey {
 #[derive(Debug)]
 enum Stage {
     Opening,
+    /// Our program brings files back.
+    Files,
     Looking,
     Restoring(Undo),
 }
@@ -76,6 +97,8 @@ pub(super) struct Undoing {
     command: String,
     /// What the shell was like after it.
     seen: Option<Snapshot>,
+    /// What became of the files.
+    files: Vec<String>,
 }
 
 impl App {
@@ -109,7 +132,7 @@ impl App {
     /// Its line is printed, the relay makes room.
     pub(super) fn start_undo(&mut self) {
         self.undo_key = UndoKey::Passes;
-        self.undoing = Some(Undoing { step: Stage::Opening, command: String::new(), seen: None });
+        self.undoing = Some(Undoing { step: Stage::Opening, command: String::new(), seen: None, files: Vec::new() });
     }
 
     /// Whether the key for undo means undo: at the prompt behind a turn that changed the shell, or ahead of it, as long as it is
@@ -117,13 +140,13 @@ impl App {
     #[must_use]
     pub fn takes_undo_key(&self, prompt: UntouchedPrompt) -> bool {
         match prompt {
-            UntouchedPrompt::Coming => self.surface == Surface::Closing && self.turn_changed_the_shell(),
+            UntouchedPrompt::Coming => self.surface == Surface::Closing && self.turn_changed_anything(),
             UntouchedPrompt::Stands => self.undo_key == UndoKey::Counts,
             UntouchedPrompt::No => false,
         }
     }
 
-    fn turn_changed_the_shell(&self) -> bool {
+    fn turn_changed_anything(&self) -> bool {
         let turn = self.turn.as_ref().map(Turn::id);
         turn.is_some() && self.undo_journal.turn == turn && !self.undo_journal.is_empty()
     }
@@ -131,7 +154,7 @@ impl App {
     /// A turn is about to be forgotten.
     pub(super) fn offer_undo(&mut self) {
         self.undo_key = match self.undo_key {
-            _ if !self.turn_changed_the_shell() => UndoKey::Passes,
+            _ if !self.turn_changed_anything() => UndoKey::Passes,
             UndoKey::PressedAhead => UndoKey::PressedAhead,
             _ => UndoKey::Ended,
         };
@@ -153,9 +176,12 @@ impl App {
         let seen = undoing.seen.take();
         match (std::mem::replace(&mut undoing.step, Stage::Opening), seen) {
             (Stage::Opening, _) if self.undo_journal.is_empty() => {
-                self.print_remark("Nothing to undo: no turn has changed this shell since the last undo.");
+                self.print_remark("Nothing to undo: no turn has changed this shell or a file since the last undo.");
                 self.close_undo(effects);
             }
+            (Stage::Opening, _) if self.undo_journal.has_files => self.undo_files(effects),
+            // It tells when it has ended.
+            (Stage::Files, _) => undoing.step = Stage::Files,
             (Stage::Opening, _) => self.run_for_undo(Stage::Looking, ":", effects),
             (Stage::Looking, Some(now)) => {
                 let undo = Undo::of(&self.undo_journal.change, &now, self.options.shell);
@@ -179,9 +205,43 @@ impl App {
         true
     }
 
+    fn undo_files(&mut self, effects: &mut Vec<Effect>) {
+        let turn = self.undo_journal.turn.map(|turn| turn.to_string());
+        let args = ["undo".to_owned(), "--turn".to_owned()].into_iter().chain(turn).collect();
+        if let Some(undoing) = self.undoing.as_mut() {
+            undoing.step = Stage::Files;
+        }
+        effects.push(Effect::RunProgram { args, cwd: self.cwd.clone(), columns: self.text_width() });
+    }
+
+    /// Whether our program brings files back.
+    pub(super) fn is_undoing_files(&self) -> bool {
+        matches!(self.undoing, Some(Undoing { step: Stage::Files, .. }))
+    }
+
+    /// It has, as far as it could. The shell is next.
+    pub(super) fn on_files_undone(&mut self, output: &OwnOutput, effects: &mut Vec<Effect>) {
+        let lines = output.lines(&LINE.join(" "), self.width());
+        let told: Vec<String> = lines.iter().map(ToString::to_string).collect();
+        self.above.extend(lines);
+        self.is_dirty = true;
+        self.undo_journal.has_files = false;
+        if self.undo_journal.leaves_shell_alone() {
+            self.undo_journal = UndoJournal::default();
+            self.report_undo(&told.join("\n"), effects);
+            self.close_undo(effects);
+        } else {
+            if let Some(undoing) = self.undoing.as_mut() {
+                (undoing.step, undoing.files) = (Stage::Opening, told);
+            }
+            self.advance_undo(effects);
+        }
+    }
+
     fn run_for_undo(&mut self, step: Stage, text: &str, effects: &mut Vec<Effect>) {
         let id = format!("{UNDO_PREFIX}{}", (self.options.fresh_turn_id)());
-        self.undoing = Some(Undoing { step, command: id.clone(), seen: None });
+        let files = self.undoing.take().map(|undoing| undoing.files).unwrap_or_default();
+        self.undoing = Some(Undoing { step, command: id.clone(), seen: None, files });
         self.surface = Surface::Command;
         let request = CommandRequest { id, text: text.to_owned(), timeout: TIMEOUT, wants_env_delta: true };
         effects.push(Effect::RunAsItIs(request));
@@ -221,7 +281,10 @@ impl App {
         });
         let back = StateChange { steps: back.collect() };
         let line = restored(&back, &self.options.home, self.width(), self.options.look);
-        let mut told: Vec<String> = line.iter().map(ToString::to_string).collect();
+        let files = self.undoing.as_mut().map(|undoing| std::mem::take(&mut undoing.files)).unwrap_or_default();
+        let has_files = !files.is_empty();
+        let mut told = files;
+        told.extend(line.iter().map(ToString::to_string));
         self.above.extend(line);
         let mut remarks = Vec::new();
         if !failed.is_empty() {
@@ -237,7 +300,12 @@ impl App {
             remarks
                 .push("Of one command it is not known what else it changed: it was stopped, or still runs.".to_owned());
         }
-        remarks.push("Files and programs are as the commands left them.".to_owned());
+        let rest = if has_files {
+            "Other files, and programs, are as the commands left them."
+        } else {
+            "Files and programs are as the commands left them."
+        };
+        remarks.push(rest.to_owned());
         remarks.iter().for_each(|remark| self.print_remark(remark));
         told.append(&mut remarks);
         self.report_undo(&told.join("\n"), effects);

@@ -3,6 +3,7 @@
 use std::{ops::ControlFlow, path::PathBuf};
 
 use async_trait::async_trait;
+use cohab_shell_relay::policy::Verdict;
 
 use super::{
     error::{StopReason, TurnError},
@@ -102,6 +103,8 @@ pub struct PlannedCall {
     pub intent: Intent,
     /// Working directory of the shell.
     pub cwd: PathBuf,
+    /// The policy's word on it, once it is judged.
+    pub verdict: Option<Verdict>,
     /// Consent for exactly this call, if it was needed: the client's record, or [`BY_RULE`].
     pub approval: Option<String>,
     /// What the model must know to understand the result: stands before it.
@@ -113,7 +116,18 @@ impl PlannedCall {
     #[must_use]
     pub fn new(call: &ToolCall, args: JsonObject, intent: Intent, cwd: PathBuf) -> Self {
         let (call_id, tool) = (call.id.clone(), call.name.clone());
-        Self { call_id, step: None, run_id: String::new(), tool, args, intent, cwd, approval: None, note: None }
+        Self {
+            call_id,
+            step: None,
+            run_id: String::new(),
+            tool,
+            args,
+            intent,
+            cwd,
+            verdict: None,
+            approval: None,
+            note: None,
+        }
     }
 }
 

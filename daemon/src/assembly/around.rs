@@ -19,6 +19,8 @@ use crate::{
     context::model_table::Prices,
     middleware::{
         accounting::{Accounting, Answered},
+        audit::Audit,
+        backups::KeepFiles,
         budget::Budget,
         checkpoint::Checkpoint,
         compaction::{Compaction, Spent},
@@ -43,7 +45,7 @@ use crate::{
         unfilled::Unfilled,
     },
     server::TurnParts,
-    store::spool::Spool,
+    store::{backups::Backups, spool::Spool},
 };
 
 /// One result may have this part of a request.
@@ -61,6 +63,7 @@ pub(super) struct Around<'a> {
     pub provider: &'a Arc<dyn ModelProvider>,
     pub ladder: Option<Arc<Ladder>>,
     pub approver: Arc<dyn Approver>,
+    pub audit: Option<Arc<Audit>>,
     pub clock: Arc<TurnClock>,
     pub shell: Shell,
     /// Estimate of the system prompt and of all tools.
@@ -123,10 +126,18 @@ impl Around<'_> {
         let calls = Calls::new(Arc::clone(recorder), Box::new(is_asked));
         let doubt = Doubt::new(&self.parts.doubts, Arc::clone(&self.approver));
         list.push(Arc::new(Unfilled));
+        let audit = self.audit.clone();
+        let keep_files = KeepFiles::new(
+            Backups::at(&self.assembly.paths.state_dir),
+            session.key().to_string(),
+            self.parts.turn_id.to_string(),
+        );
         list.push(Arc::new(self.gate().with_own_folder(outputs)));
         list.push(pause);
         list.push(Arc::new(doubt));
         list.push(Arc::new(calls));
+        list.push(Arc::new(keep_files));
+        list.extend(audit.map(|audit| audit as _));
         list.push(Arc::new(Intents(Arc::clone(recorder))));
         list
     }
@@ -249,8 +260,11 @@ impl Around<'_> {
         let consents = session.consents().clone();
         let mode = Arc::new(move || session.approval());
         let home = self.assembly.parts.home.clone();
+        let paths = &self.assembly.paths;
+        let own = [&paths.config_dir, &paths.state_dir, &paths.runtime_dir].map(PathBuf::clone);
         Gate::new(self.assembly.parts.policy, mode, self.approver, consents, home, self.shell)
             .with_remembered(Arc::clone(&self.assembly.rules) as _)
+            .with_own_places(own.into())
             .that_asks(Box::new(must_ask))
     }
 }

@@ -71,6 +71,7 @@ fn assembly(folder: &Path) -> (Assembly, Arc<Counting>, PathBuf) {
                 limits: TurnLimits { model_calls: 1 },
                 tools: Vec::new(),
                 kept: None,
+                audit_days: None,
                 sandbox: Profile::Full,
                 guards: Guards::default(),
                 is_cache_on: false,

@@ -3,13 +3,18 @@
 use clap::{Arg, Command};
 use serde_json::{Value, json};
 
-/// A command as an object: `name`, `about`, `after_help`, `arguments` and `commands` (the same shape). Hidden ones are left out.
+/// Only for `cohab` itself.
+const INTERNAL: [&str; 2] = ["definitions", "who"];
+
+/// A command as an object: `name`, `about`, `after_help`, `arguments` and `commands` (the same shape). Hidden arguments are left out,
+/// and what is only for `cohab`; what merely has no room in the help is not.
 #[must_use]
 pub fn tree(command: &Command) -> Value {
     let text = |text: Option<&clap::builder::StyledStr>| text.map(ToString::to_string);
     let arguments: Vec<Value> =
         command.get_arguments().filter(|argument| !argument.is_hide_set()).map(definition).collect();
-    let commands: Vec<Value> = command.get_subcommands().filter(|command| !command.is_hide_set()).map(tree).collect();
+    let told = command.get_subcommands().filter(|command| !INTERNAL.contains(&command.get_name()));
+    let commands: Vec<Value> = told.map(tree).collect();
     json!({
         "name": command.get_name(), "about": text(command.get_about()), "after_help": text(command.get_after_help()),
         "arguments": arguments, "commands": commands,

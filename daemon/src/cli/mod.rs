@@ -1,5 +1,6 @@
 //! The command line of `cohabd`, one file per subcommand. `cohab` hands over to it what needs settings, keys or models.
 
+pub mod audit;
 pub mod config;
 pub mod context;
 pub mod definitions;
@@ -18,6 +19,7 @@ pub mod tasks;
 mod testing;
 pub mod trace;
 pub mod trust;
+pub mod undo;
 pub mod usage;
 pub mod who;
 pub mod why;
@@ -76,6 +78,12 @@ pub enum Command {
     History(history::HistoryArgs),
     /// Show the conversation behind a command of the assistant's
     Why(why::WhyArgs),
+    /// Show what was done and who agreed to it; verify the records
+    #[command(hide = true)]
+    Audit(audit::AuditArgs),
+    /// Take back what the last turn changed
+    #[command(hide = true)]
+    Undo(undo::UndoArgs),
     /// Show what a turn did, step by step
     Trace(trace::TraceArgs),
     /// Go on with a turn that the daemon's end interrupted
@@ -114,6 +122,8 @@ impl Command {
             Self::Sessions(args) => sessions::run(&args, paths, &mut io::stdin().lock(), &mut output, &mut errors),
             Self::History(args) => history::run(&args, paths, &mut output, &mut errors),
             Self::Why(args) => why::run(&args, paths, &mut output, &mut errors),
+            Self::Audit(args) => audit::run(&args, paths, &mut output, &mut errors),
+            Self::Undo(args) => undo::run(&args, paths, &mut output, &mut errors),
             Self::Trace(args) => trace::run(&args, paths, &mut output, &mut errors),
             Self::Resume(args) => resume::run(&args, paths, &mut output, &mut errors),
             Self::Context(args) => context::run(&args, paths, &mut output, &mut errors),

@@ -279,6 +279,12 @@ pub static KEYS: &[Key] = &[
         Some("90"),
         "Days after which a conversation in which nothing was asked is removed",
     ),
+    key(
+        "audit.enabled",
+        Kind::Flag,
+        None,
+        "Whether what the assistant does and who agreed is recorded for `cohab audit`; without it as `sessions.enabled`",
+    ),
 ];
 
 const fn key(name: &'static str, kind: Kind, default: Option<&'static str>, doc: &'static str) -> Key {

@@ -61,6 +61,8 @@ pub struct Settings {
     pub context: ContextSettings,
     /// `[sessions]`.
     pub sessions: SessionSettings,
+    /// `[audit]`.
+    pub audit: AuditSettings,
     /// `[log]`.
     pub log: LogSettings,
     /// `[client]` is checked with the rest; only the client reads it.
@@ -197,6 +199,22 @@ impl SessionSettings {
     #[must_use]
     pub fn limits(self) -> Option<Limits> {
         self.enabled.then(|| Limits::of_days(self.keep_days))
+    }
+}
+
+/// `[audit]`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct AuditSettings {
+    /// Whether anything is recorded; as conversations are, if it is not said.
+    pub enabled: Option<bool>,
+}
+
+impl AuditSettings {
+    /// Days that records are kept, if anything is recorded.
+    #[must_use]
+    pub fn keep_days(self, sessions: SessionSettings) -> Option<u32> {
+        self.enabled.unwrap_or(sessions.enabled).then_some(sessions.keep_days)
     }
 }
 

@@ -6,9 +6,12 @@
 //! that gets nowhere gives way), [`checkpoint::Checkpoint`] (an interrupted turn loses nothing), [`step_rules::StepRules`] (the user's
 //! rules for steps), [`spooling::Spooling`] (a long result is cut, and kept whole in a file), `safety::inbound` (what tools return is
 //! harmless text), [`meanwhile::Meanwhile`] (what the user ran is told), [`self_correction::SelfCorrection`] (a model that is stuck is
-//! told, then the user is asked), [`last_answer::LastAnswer`] (why no tool runs any more), `safety::gate` (may it run?).
+//! told, then the user is asked), [`last_answer::LastAnswer`] (why no tool runs any more), `safety::gate` (may it run?),
+//! [`backups::KeepFiles`] (what a file holds is kept before it is changed), [`audit::Audit`] (what is done, and who agreed, is recorded).
 
 pub mod accounting;
+pub mod audit;
+pub mod backups;
 pub mod budget;
 pub mod checkpoint;
 pub mod compaction;

@@ -107,7 +107,8 @@ mod tests {
     #[tokio::test]
     async fn a_long_line_can_be_paged_through_too() {
         let folder = tempfile::tempdir().expect("a folder");
-        let spooling = Spooling { spool: Some((Spool::at(folder.path()), "shell:1".into())), max_bytes: 4_096 };
+        let spool = Some((Spool::at(folder.path()), "shell:1".into()));
+        let spooling = Spooling { spool, max_bytes: 4_096, secrets: Arc::default() };
         let line = "ä".repeat(10_000) + "END";
         let mut long = result(format!("{line}\n[exit 0]"));
         spooling.after_tool(&mut long).await;

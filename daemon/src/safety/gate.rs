@@ -2,6 +2,7 @@
 //! keyboard.
 
 mod batch;
+mod places;
 
 use std::{
     ops::ControlFlow,
@@ -22,6 +23,7 @@ use cohab_shell_relay::{
 use serde_json::Value;
 
 use batch::{Changes, Decided};
+use places::OwnPlaces;
 
 use super::taint::Taint;
 use crate::{
@@ -47,7 +49,13 @@ pub fn standard_policy(effect: &Effect, context: Context<'_>) -> Verdict {
     match effect {
         Effect::RunCommand { command } => assess_line(command, context.with_files(&FileSystem)),
         Effect::Read { path } => assess_read(path, context),
-        Effect::Write { path, .. } => assess_write(path, context),
+        Effect::Write { path, .. } => {
+            let mut verdict = assess_write(path, context);
+            verdict
+                .reasons
+                .extend(places::is_program(path).then(|| "it is a program: what is written may be run".into()));
+            verdict
+        }
         Effect::Internal => Verdict { level: Level::Allow, reasons: Vec::new() },
     }
 }
@@ -130,6 +138,7 @@ pub struct Gate {
     must_ask: MustAsk,
     changes: Mutex<Changes>,
     own_folder: Option<PathBuf>,
+    own_places: OwnPlaces,
 }
 
 /// Why calls of a tool are asked about although they are harmless, if they are.
@@ -149,6 +158,7 @@ impl Gate {
     ) -> Self {
         let (refused, decided, changes) = (Mutex::default(), Mutex::default(), Mutex::default());
         let remembered = Arc::new(Nothing);
+        let own_places = OwnPlaces::default();
         let (own_folder, must_ask) = (None, Box::new(|_: &str| None));
         Self {
             policy,
@@ -163,6 +173,7 @@ impl Gate {
             changes,
             must_ask,
             own_folder,
+            own_places,
         }
     }
 
@@ -170,6 +181,12 @@ impl Gate {
     #[must_use]
     pub fn with_own_folder(self, folder: PathBuf) -> Self {
         Self { own_folder: Some(folder), ..self }
+    }
+
+    /// The same gate, which keeps tools out of these folders of ours, wherever they are.
+    #[must_use]
+    pub fn with_own_places(self, folders: Vec<PathBuf>) -> Self {
+        Self { own_places: OwnPlaces::new(folders), ..self }
     }
 
     /// The same gate, which knows what the user allowed for good.
@@ -192,6 +209,7 @@ impl Gate {
         }
         let context = Context::new(&call.cwd, &self.home).in_shell(self.shell);
         let mut verdict = (self.policy)(&call.intent.effect, context);
+        self.own_places.judge(&call.intent.effect, &mut verdict);
         if let Effect::RunCommand { command } = &call.intent.effect {
             verdict = self.remembered.loaded(&call.cwd).apply(command, context, verdict).verdict;
         }
@@ -294,6 +312,7 @@ impl Middleware for Gate {
 
     async fn before_tool(&self, call: &mut PlannedCall) -> Result<(), Denial> {
         let verdict = self.judge(call);
+        call.verdict = Some(verdict.clone());
         let reasons = verdict.reasons.join("; ");
         match (verdict.level, (self.mode)()) {
             (Level::Deny, _) => Err(refusal(format!("never allowed, do not try it again: {reasons}"))),

@@ -4,6 +4,7 @@
 //! Answers never wait for it. Jobs go to a thread that lives as long as there are some; what cannot be written is lost, with
 //! one line in the log. What was learned is also in memory, and works without a file.
 
+pub mod backups;
 mod database;
 mod file;
 pub mod report;
@@ -12,7 +13,7 @@ mod salvage;
 pub mod sessions;
 pub mod spool;
 pub mod today;
-mod worker;
+pub mod worker;
 
 use std::{
     collections::HashMap,

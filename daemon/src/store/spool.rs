@@ -33,10 +33,10 @@ pub struct Spool {
 }
 
 /// A file or a folder, with what tells its age and what it takes.
-struct Kept {
-    path: PathBuf,
-    modified: SystemTime,
-    bytes: u64,
+pub(super) struct Kept {
+    pub path: PathBuf,
+    pub modified: SystemTime,
+    pub bytes: u64,
 }
 
 impl Spool {
@@ -91,7 +91,7 @@ impl Spool {
 }
 
 /// What is in a folder; nothing if it cannot be read.
-fn kept_in(folder: &Path) -> Vec<Kept> {
+pub(super) fn kept_in(folder: &Path) -> Vec<Kept> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let kept = entries.filter_map(|entry| {
         let metadata = entry.metadata().ok()?;
@@ -101,12 +101,12 @@ fn kept_in(folder: &Path) -> Vec<Kept> {
     kept.collect()
 }
 
-fn total(kept: &[Kept]) -> u64 {
+pub(super) fn total(kept: &[Kept]) -> u64 {
     kept.iter().map(|one| one.bytes).sum()
 }
 
 /// Removes the oldest until there are at most so many, of so many bytes.
-fn shrink(mut kept: Vec<Kept>, most: usize, max_bytes: u64) {
+pub(super) fn shrink(mut kept: Vec<Kept>, most: usize, max_bytes: u64) {
     // Names count up with time, where times are the same.
     kept.sort_by(|one, other| (one.modified, &one.path).cmp(&(other.modified, &other.path)));
     let (mut left, mut bytes) = (kept.len(), total(&kept));
@@ -121,7 +121,7 @@ fn shrink(mut kept: Vec<Kept>, most: usize, max_bytes: u64) {
 }
 
 /// Removes a file or a folder, never what a link leads to.
-fn remove(path: &Path) {
+pub(super) fn remove(path: &Path) {
     let is_folder = fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir());
     let removed = if is_folder { fs::remove_dir_all(path) } else { fs::remove_file(path) };
     if let Err(error) = removed {

@@ -19,12 +19,12 @@ const END_WAIT: Duration = Duration::from_secs(1);
 const STACK_BYTES: usize = 512 * 1024;
 
 /// Does all of these jobs, or none, in an open file. Without jobs: nobody waits, so it is the time to tidy up.
-pub(super) type Write<J> = Box<dyn FnMut(&[J]) -> Result<(), StoreError>>;
+pub type Write<J> = Box<dyn FnMut(&[J]) -> Result<(), StoreError>>;
 /// Opens the file at this path.
 type Open<J> = Box<dyn Fn(&Path) -> Result<Write<J>, StoreError> + Send + Sync>;
 
 /// Takes jobs for one file.
-pub(super) struct Worker<J> {
+pub struct Worker<J> {
     shared: Arc<Shared<J>>,
 }
 

@@ -210,6 +210,7 @@ pub async fn serve(paths: Paths, shutdown: CancellationToken) -> Ended {
         limits: TurnLimits { model_calls: 5 },
         tools: vec![Arc::new(Bash)],
         kept: None,
+        audit_days: None,
         sandbox: Profile::Full,
         guards: Guards::default(),
         is_cache_on: false,

@@ -3,13 +3,10 @@
 use std::fs;
 
 use cohab_e2e::{
-    Answer, Home, ModelServer, Wire,
-    binaries::{self, is_installed_or_skip},
-    home::PROMPT,
-    keys,
-    model_server::Request,
+    Answer, Home, ModelServer, Wire, binaries::is_installed_or_skip, home::PROMPT, keys, model_server::Request,
     terminal::View,
 };
+use serde_json::json;
 
 const CTRL_UNDERSCORE: &str = "\x1f";
 /// What runs before a command gets its text from the history.
@@ -177,12 +174,49 @@ fn the_key_undoes_right_after_the_turn_and_is_the_shells_at_any_other_time() {
 }
 
 #[test]
-fn elsewhere_the_command_explains_itself() {
-    let finished = Home::new().run(&["undo"]);
-    assert_eq!((finished.status, finished.stdout.as_str()), (Some(1), ""));
-    assert!(finished.stderr.contains("only at the prompt of a shell that cohab opened"), "{finished:?}");
-    let (_server, home) = acting("true");
+fn elsewhere_the_command_takes_files_back_and_leaves_what_was_changed_since() {
+    assert_eq!(Home::new().run(&["undo"]).stdout, "Nothing to undo: no change of a file is kept.\n");
+    let write = |name: &str| Answer::call("write", &json!({"path": name, "content": "theirs"}));
+    let server = ModelServer::start(Wire::OpenAiChat, [write("a"), write("b"), Answer::text("All done.")]);
+    let home = Home::with_model(&server);
+    ["a", "b"].iter().for_each(|name| fs::write(home.path(name), "mine").expect("the home can be written"));
+    assert_eq!(home.run(&["ask", "--approve", "all", "change files"]).status, Some(0));
+    fs::write(home.path("b"), "mine again").expect("the home can be written");
+    let undone = home.run(&["undo"]);
+    assert_eq!(undone.status, Some(1), "{undone:?}");
+    assert!(undone.stdout.starts_with("~/b: left alone, it was changed since; what it held is in "), "{undone:?}");
+    assert!(undone.stdout.ends_with("~/a: as it was before\n"), "{undone:?}");
+    let text = |name: &str| fs::read_to_string(home.path(name)).expect("it is there");
+    assert_eq!((text("a"), text("b")), ("mine".to_owned(), "mine again".to_owned()));
+}
+
+#[test]
+fn files_of_the_last_turn_come_back_without_git() {
+    let calls = [
+        Answer::call("edit", &json!({"path": "notes.txt", "old_string": "mine", "new_string": "theirs"})),
+        Answer::call("write", &json!({"path": "new/made.txt", "content": "made\n"})),
+        Answer::bash("export NEW=1"),
+        Answer::text("All done."),
+    ];
+    let server = ModelServer::start(Wire::OpenAiChat, calls);
+    let home = Home::with_model(&server).env("COHAB_APPROVAL", "all");
+    fs::write(home.path("notes.txt"), "mine\n").expect("the home can be written");
     let shell = home.cohab();
-    let line = format!("{} undo | cat", binaries::program("cohab").display());
-    assert!(shell.run(&line).contains("only at the prompt"));
+    shell.ask("change files", "All done.");
+    assert!(shell.look(View::history).contains("undo: cohab undo"), "{}", shell.dump());
+    assert_eq!(fs::read_to_string(home.path("notes.txt")).expect("it is there"), "theirs\n");
+    shell.run("cohab undo");
+    let undone = shell.look(View::history);
+    assert!(undone.contains("~/notes.txt: as it was before\n"), "{}", shell.dump());
+    assert!(undone.contains("~/new/made.txt: removed, the assistant had made it\n"), "{}", shell.dump());
+    assert!(undone.contains("↶ -NEW\n"), "{}", shell.dump());
+    assert_eq!(fs::read_to_string(home.path("notes.txt")).expect("it is there"), "mine\n");
+    assert!(!home.path("new").exists());
+    let verified = home.run(&["audit", "verify"]);
+    assert_eq!(verified.status, Some(0), "{}", verified.stdout);
+    let told = home.run(&["audit", "tail"]).stdout;
+    assert!(
+        told.contains("$ export NEW=1") && told.contains("by the mode") && told.contains("files taken back"),
+        "{told}"
+    );
 }

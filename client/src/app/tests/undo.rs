@@ -5,6 +5,7 @@ use cohab_shell_relay::{
 };
 
 use super::*;
+use crate::slash::own_output::{self, OwnOutput};
 
 fn value(text: &str) -> Vec<Vec<u8>> {
     vec![text.as_bytes().to_vec()]
@@ -173,4 +174,76 @@ fn of_a_command_that_was_stopped_the_folder_is_known_and_the_rest_is_said_not_to
     bench.live(LiveEvent::AnswerReady);
     let shown: String = bench.app.last_frame().above.iter().map(|line| format!("{line}\n")).collect();
     assert!(shown.contains("↶ cd ~/src\n") && shown.contains("it was stopped, or still"), "{shown}");
+}
+
+/// A turn has changed a file, and maybe the shell; its prompt stands.
+fn after_a_change_of_a_file(tool: &str, outcome: StepOutcome, with_shell: bool) -> Bench {
+    let mut bench = Bench::in_a_turn();
+    let activity = StepActivity::ToolCall { tool: tool.into(), argument: "notes.txt".into() };
+    bench.daemon(DaemonMessage::StepStarted(StepStarted { turn_id: TURN, step: 1, activity }));
+    let summary = "+1 -1".to_owned();
+    bench.daemon(DaemonMessage::StepFinished(StepFinished { turn_id: TURN, step: 1, outcome, summary, elapsed_ms: 5 }));
+    if with_shell {
+        bench.daemon(execute("ls", None));
+        bench.live(observed(&CALL.to_string(), &[("A", None, Some("2"))]));
+        bench.live(finished(&CALL.to_string()));
+        bench.live(LiveEvent::AnswerReady);
+    }
+    bench.daemon(ended(TurnEndReason::Answered));
+    bench.live(LiveEvent::AnswerEnded);
+    bench.live(LiveEvent::PromptReady);
+    bench
+}
+
+fn files_are_back(bench: &mut Bench) -> Vec<Effect> {
+    let text = "~/notes.txt: as it was before\n".to_owned();
+    bench.event(Event::ProgramEnded(OwnOutput { text, ending: own_output::Ending::Exited(0) }))
+}
+
+#[test]
+fn changed_files_are_brought_back_by_our_program_and_told() {
+    let mut bench = after_a_change_of_a_file("edit", StepOutcome::Done, false);
+    let shown: String = bench.app.last_frame().above.iter().map(|line| format!("{line}\n")).collect();
+    assert!(shown.contains("+1 -1 · undo: cohab undo · "), "{shown}");
+    assert!(bench.app.takes_undo_key(UntouchedPrompt::Stands));
+    assert_eq!(bench.event(Event::UndoKeyPressed), [Effect::BeginAnswer]);
+    let effects = bench.live(LiveEvent::AnswerReady);
+    assert!(
+        matches!(&effects[..], [Effect::RunProgram { args, .. }] if args[..2] == ["undo", "--turn"]
+        && args[2] == TURN.to_string()),
+        "{effects:?}"
+    );
+    let effects = files_are_back(&mut bench);
+    assert!(
+        matches!(&effects[..], [Effect::Send(ClientMessage::ShellEvent(event)), Effect::EndAnswer]
+        if event.output_tail == "~/notes.txt: as it was before"),
+        "{effects:?}"
+    );
+    bench.live(LiveEvent::AnswerEnded);
+    bench.enter("cohab undo");
+    assert_eq!(bench.live(LiveEvent::AnswerReady), [Effect::EndAnswer]);
+}
+
+#[test]
+fn files_come_back_before_the_shell_does() {
+    let mut bench = after_a_change_of_a_file("write", StepOutcome::Done, true);
+    bench.enter("cohab undo");
+    bench.live(LiveEvent::AnswerReady);
+    let id = own_command(&files_are_back(&mut bench)).id.clone();
+    let request = own_command(&answer(&mut bench, &id, &[("A", "2")])).clone();
+    let effects = answer(&mut bench, &request.id, &[]);
+    assert!(
+        matches!(&effects[..], [Effect::Send(ClientMessage::ShellEvent(event)), Effect::EndAnswer]
+        if event.output_tail.starts_with("~/notes.txt: as it was before\n  ↶ -A\nOther files, and programs")),
+        "{effects:?}"
+    );
+}
+
+#[test]
+fn what_reads_or_was_not_done_leaves_nothing_to_undo() {
+    for (tool, outcome) in [("read", StepOutcome::Done), ("edit", StepOutcome::Failed), ("edit", StepOutcome::Refused)]
+    {
+        let bench = after_a_change_of_a_file(tool, outcome, false);
+        assert!(!bench.app.takes_undo_key(UntouchedPrompt::Stands), "{tool} {outcome:?}");
+    }
 }

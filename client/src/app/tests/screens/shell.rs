@@ -8,6 +8,7 @@ use cohab_shell_relay::{
 };
 
 use super::*;
+use crate::slash::own_output::{self, OwnOutput};
 
 impl Stage {
     /// A turn has changed the shell in this way and has ended.
@@ -128,6 +129,24 @@ fn undo() {
         }),
     ];
     insta::assert_snapshot!("undo", seen(states));
+}
+
+#[test]
+fn undo_of_files() {
+    let states: &[State] = &[("one is changed since", |stage| {
+        stage.ask("set it up");
+        stage.daemon(step(1, tool("edit", "notes.txt")));
+        stage.daemon(step_ended(1, StepOutcome::Done, "+1 -1", 5));
+        stage.daemon(step(2, tool("write", "Makefile")));
+        stage.daemon(step_ended(2, StepOutcome::Done, "new, +12", 4));
+        stage.end(TurnEndReason::Answered);
+        stage.enter("cohab undo");
+        let text = "~/src/Makefile: removed, the assistant had made it\n\
+                ~/src/notes.txt: left alone, it was changed since; what it held is in \
+                ~/.local/state/cohab/backups/0123456789abcdef/0199c6a5/0199c6a5aaaabbbbccccdddd\n";
+        stage.event(Event::ProgramEnded(OwnOutput { text: text.into(), ending: own_output::Ending::Exited(1) }));
+    })];
+    insta::assert_snapshot!("undo_of_files", seen(states));
 }
 
 #[test]

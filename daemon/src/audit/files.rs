@@ -1,0 +1,155 @@
+//! The files of the records: for their owner only, never through links.
+
+use std::{
+    fs::{self, DirBuilder, File, OpenOptions},
+    io::{self, Read, Write},
+    os::unix::fs::{DirBuilderExt, OpenOptionsExt},
+    path::{Path, PathBuf},
+    thread,
+    time::Duration,
+};
+
+use cohab_protocol::Paths;
+use rustix::fs::{FlockOperation, OFlags};
+
+use super::seal::{KEY_BYTES, Key, from_hex};
+
+/// Ends the names of the files of records.
+const SUFFIX: &str = ".jsonl";
+/// Digits of their names.
+const NAME_DIGITS: usize = 8;
+/// A larger key or head is none.
+const SMALL_BYTES: u64 = 4 * 1024;
+/// Another process that writes is waited for so often, and so long each time.
+const LOCK_TRIES: u32 = 100;
+const LOCK_PAUSE: Duration = Duration::from_millis(10);
+
+/// Where everything is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Places {
+    /// The folder of records.
+    pub folder: PathBuf,
+    /// The folder of key and head.
+    pub apart: PathBuf,
+}
+
+/// The key, and whether it is new.
+pub(super) struct FoundKey {
+    pub key: Key,
+    pub is_new: bool,
+}
+
+impl Places {
+    /// Those of this user.
+    #[must_use]
+    pub fn of(paths: &Paths) -> Self {
+        Self { folder: paths.state_dir.join("audit"), apart: paths.config_dir.join("audit") }
+    }
+
+    /// The file of the key.
+    #[must_use]
+    pub fn key_file(&self) -> PathBuf {
+        self.apart.join("key")
+    }
+
+    /// The file of the head, which whoever reads or writes records holds locked.
+    #[must_use]
+    pub fn head_file(&self) -> PathBuf {
+        self.apart.join("head")
+    }
+
+    pub(super) fn segment_file(&self, number: u64) -> PathBuf {
+        self.folder.join(format!("{number:0NAME_DIGITS$}{SUFFIX}"))
+    }
+
+    /// Numbers of the files of records, in order.
+    pub(super) fn segments(&self) -> io::Result<Vec<u64>> {
+        let entries = match fs::read_dir(&self.folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            entries => entries?,
+        };
+        let mut numbers: Vec<u64> = entries.flatten().filter_map(|entry| number(entry.file_name().to_str()?)).collect();
+        numbers.sort_unstable();
+        Ok(numbers)
+    }
+
+    pub(super) fn make_folders(&self) -> io::Result<()> {
+        let mut builder = DirBuilder::new();
+        builder.recursive(true).mode(0o700);
+        builder.create(&self.folder)?;
+        builder.create(&self.apart)
+    }
+
+    /// The key, made if there is none.
+    pub(super) fn key(&self) -> io::Result<FoundKey> {
+        if let Some(key) = self.existing_key()? {
+            return Ok(FoundKey { key, is_new: false });
+        }
+        let mut bytes = [0; KEY_BYTES];
+        aws_lc_rs::rand::fill(&mut bytes).map_err(|_| io::Error::other("no random numbers"))?;
+        let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        match options().write(true).create_new(true).mode(0o600).open(self.key_file()) {
+            Ok(mut file) => {
+                file.write_all(format!("{digits}\n").as_bytes())?;
+                file.sync_all()?;
+                Ok(FoundKey { key: Key::new(&bytes), is_new: true })
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The key, if there is one.
+    pub(super) fn existing_key(&self) -> io::Result<Option<Key>> {
+        let Some(mut file) = existing(&self.key_file(), options().read(true))? else { return Ok(None) };
+        let text = small(&mut file)?;
+        let digits = text.strip_suffix(b"\n").and_then(|digits| std::str::from_utf8(digits).ok());
+        let bytes = digits.and_then(from_hex).ok_or_else(|| io::Error::other("it holds no key"))?;
+        Ok(Some(Key::new(&bytes)))
+    }
+
+    /// The head, locked for us alone as long as the result lives; made if `may_make`.
+    pub(super) fn lock(&self, may_make: bool) -> io::Result<Option<File>> {
+        let mut options = options();
+        options.read(true).write(true).create(may_make).mode(0o600);
+        let Some(file) = existing(&self.head_file(), &options)? else { return Ok(None) };
+        for _ in 0..LOCK_TRIES {
+            match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => return Ok(Some(file)),
+                Err(rustix::io::Errno::WOULDBLOCK) => thread::sleep(LOCK_PAUSE),
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Err(io::Error::new(io::ErrorKind::WouldBlock, "another program holds it locked"))
+    }
+}
+
+fn number(name: &str) -> Option<u64> {
+    let digits = name.strip_suffix(SUFFIX).filter(|digits| digits.len() >= NAME_DIGITS)?;
+    digits.parse().ok().filter(|number| format!("{number:0NAME_DIGITS$}") == digits)
+}
+
+/// For files that must not be links, nor make anybody wait.
+pub(super) fn options() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed());
+    options
+}
+
+/// The regular file at `path`, if anything is there.
+pub(super) fn existing(path: &Path, options: &OpenOptions) -> io::Result<Option<File>> {
+    let file = match options.open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        file => file?,
+    };
+    match file.metadata()?.is_file() {
+        true => Ok(Some(file)),
+        false => Err(io::Error::other("it is no regular file")),
+    }
+}
+
+/// All of a small file.
+pub(super) fn small(file: &mut File) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    file.take(SMALL_BYTES).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}

@@ -1,0 +1,42 @@
+//! The head: how many records there are and where the last one is. Pure.
+
+use serde::{Deserialize, Serialize};
+
+use super::seal::{Key, Mac, Purpose};
+
+/// How the records were left.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Head {
+    /// Number of the oldest record that is kept.
+    pub first: u64,
+    /// The seal before it.
+    pub first_prev: Mac,
+    /// Number of the last record; 0 if there is none.
+    pub count: u64,
+    /// Its seal.
+    pub last: Mac,
+    /// The file that it is in.
+    pub segment: u64,
+    /// Length of that file, in bytes.
+    pub bytes: u64,
+    /// When the file was begun, in seconds since 1970.
+    pub since: i64,
+}
+
+impl Head {
+    /// Nothing is recorded yet.
+    pub fn empty() -> Self {
+        let none = Mac::default();
+        Self { first: 1, first_prev: none, count: 0, last: none, segment: 0, bytes: 0, since: 0 }
+    }
+
+    pub fn sealed(&self, key: &Key) -> String {
+        key.sealed(Purpose::Head, &serde_json::to_string(self).unwrap_or_default()).0
+    }
+
+    /// `None` if a byte of it is another one.
+    pub fn opened(key: &Key, text: &[u8]) -> Option<Self> {
+        let (body, _) = key.opened(Purpose::Head, text.strip_suffix(b"\n")?)?;
+        serde_json::from_str(&body).ok()
+    }
+}

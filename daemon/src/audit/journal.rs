@@ -1,0 +1,219 @@
+//! Writing records. Each batch is written under the lock of the head, so that several processes make one chain.
+
+use std::{
+    fs::{self, File},
+    io::{self, Read, Seek, SeekFrom, Write},
+    os::unix::fs::{FileExt, OpenOptionsExt},
+    time::{Duration, SystemTime},
+};
+
+use jiff::Timestamp;
+
+use super::{
+    chain::{Link, opened},
+    files::{FoundKey, Places, existing, options, small},
+    head::Head,
+    record::{Event, Note, Record},
+    seal::{Key, Mac, Purpose},
+};
+
+/// A file of records grows to this, in bytes.
+const SEGMENT_BYTES: u64 = 4 * 1024 * 1024;
+/// Files of records; the oldest goes first.
+const MAX_SEGMENTS: usize = 16;
+/// A file takes records of so many days at most, so that old ones can go.
+const SEGMENT_DAYS: i64 = 7;
+/// Seconds of a day.
+const DAY: i64 = 86_400;
+/// Largest file that is looked through for its last sound record.
+const MAX_READ_BYTES: u64 = 2 * SEGMENT_BYTES;
+
+/// Writes records.
+pub struct Journal {
+    places: Places,
+    segment_bytes: u64,
+    max_segments: usize,
+}
+
+/// How the records are found, and what was wrong with them.
+struct Found {
+    head: Head,
+    /// Why the next record goes into a new file, with a word on it.
+    broken: Option<String>,
+}
+
+impl Journal {
+    /// For records at these places.
+    #[must_use]
+    pub fn at(places: Places) -> Self {
+        Self { places, segment_bytes: SEGMENT_BYTES, max_segments: MAX_SEGMENTS }
+    }
+
+    /// The same with smaller files, and fewer.
+    #[cfg(test)]
+    pub(super) fn bounded(self, segment_bytes: u64, max_segments: usize) -> Self {
+        Self { segment_bytes, max_segments, ..self }
+    }
+
+    /// Adds these, in their order. They are on disk then. Blocks.
+    ///
+    /// # Errors
+    /// What the system says. Nothing is added then.
+    pub fn append(&mut self, notes: &[Note]) -> io::Result<()> {
+        let Some(newest) = notes.last() else { return Ok(()) };
+        self.places.make_folders()?;
+        let Some(mut head_file) = self.places.lock(true)? else { return Ok(()) };
+        let FoundKey { key, is_new } = self.places.key()?;
+        let Found { mut head, broken } = self.find(&key, is_new, &mut head_file)?;
+        let is_full = head.bytes >= self.segment_bytes;
+        let is_old = newest.at.as_second() - head.since >= SEGMENT_DAYS.min(i64::from(newest.keep_days)) * DAY;
+        let mut segment = if broken.is_some() || head.segment == 0 || is_full || is_old {
+            self.begin_segment(&mut head, newest.at)?
+        } else {
+            options().append(true).open(self.places.segment_file(head.segment))?
+        };
+        let remark = broken.map(|reason| Note { event: Event::Broken { reason }, ..newest.clone() });
+        let lines = seal(&key, &mut head, remark.iter().chain(notes));
+        let length = segment.metadata()?.len();
+        if let Err(error) = segment.write_all(lines.as_bytes()).and_then(|()| segment.sync_data()) {
+            // What is not whole must not stay; if that fails, too, the next one finds it.
+            let _ = segment.set_len(length);
+            return Err(error);
+        }
+        head.bytes = length + lines.len() as u64;
+        self.prune(&key, &mut head, newest, &mut head_file)
+    }
+
+    /// Where the chain goes on.
+    fn find(&self, key: &Key, is_new_key: bool, head_file: &mut File) -> io::Result<Found> {
+        let text = small(head_file)?;
+        let segments = self.places.segments()?;
+        match Head::opened(key, &text) {
+            Some(head) => self.catch_up(key, head),
+            None if segments.is_empty() && is_new_key => Ok(Found { head: Head::empty(), broken: None }),
+            None => {
+                let head = self.behind_records(key, &segments)?;
+                let reason = match (segments.is_empty(), text.is_empty(), is_new_key) {
+                    (.., true) => "the key was missing",
+                    (true, true, _) => "all records were missing",
+                    (_, true, _) => "the head was missing",
+                    (_, false, _) => "the head was changed",
+                };
+                Ok(Found { head, broken: Some(reason.to_owned()) })
+            }
+        }
+    }
+
+    /// The head as it should be: a process that died may have written records and no head.
+    fn catch_up(&self, key: &Key, mut head: Head) -> io::Result<Found> {
+        let intact = |head| Ok(Found { head, broken: None });
+        if head.segment == 0 {
+            return intact(head);
+        }
+        let path = self.places.segment_file(head.segment);
+        let Some(mut file) = existing(&path, options().read(true).append(true))? else {
+            return Ok(Found { broken: Some("a file of records was missing".into()), head });
+        };
+        let length = file.metadata()?.len();
+        if length == head.bytes {
+            return intact(head);
+        }
+        if length < head.bytes {
+            return Ok(Found { broken: Some("the last records were missing".into()), head });
+        }
+        file.seek(SeekFrom::Start(head.bytes))?;
+        let mut rest = Vec::new();
+        Read::by_ref(&mut file).take(MAX_READ_BYTES).read_to_end(&mut rest)?;
+        let mut link = Link { n: head.count, mac: head.last };
+        for line in rest.split_inclusive(|byte| *byte == b'\n') {
+            if !line.ends_with(b"\n") {
+                // A record that a dying process did not finish; nobody was told that it was kept.
+                file.set_len(head.bytes)?;
+            } else if link.follow(key, line).is_ok() {
+                (head.count, head.last) = (link.n, link.mac);
+                head.bytes += line.len() as u64;
+            } else {
+                return Ok(Found { broken: Some("foreign lines stood behind the last record".into()), head });
+            }
+        }
+        intact(head)
+    }
+
+    /// Without a head: behind the last sound record that can be found.
+    fn behind_records(&self, key: &Key, segments: &[u64]) -> io::Result<Head> {
+        let mut head = Head { segment: segments.last().copied().unwrap_or(0), ..Head::empty() };
+        for number in segments.iter().rev() {
+            let Some(file) = existing(&self.places.segment_file(*number), options().read(true))? else { continue };
+            let mut bytes = Vec::new();
+            file.take(MAX_READ_BYTES).read_to_end(&mut bytes)?;
+            if let Some((record, mac)) = bytes.rsplit(|byte| *byte == b'\n').find_map(|line| opened(key, line)) {
+                (head.count, head.last) = (record.n, mac);
+                break;
+            }
+        }
+        if let Some((first, _)) = segments.first().and_then(|first| self.first_record(key, *first)) {
+            (head.first, head.first_prev) = (first.n, first.prev);
+        }
+        Ok(head)
+    }
+
+    fn first_record(&self, key: &Key, segment: u64) -> Option<(Record, Mac)> {
+        let file = existing(&self.places.segment_file(segment), options().read(true)).ok()??;
+        let mut bytes = Vec::new();
+        file.take(MAX_READ_BYTES).read_to_end(&mut bytes).ok()?;
+        opened(key, bytes.split(|byte| *byte == b'\n').next()?)
+    }
+
+    fn begin_segment(&self, head: &mut Head, at: Timestamp) -> io::Result<File> {
+        let last = self.places.segments()?.last().copied().unwrap_or(0);
+        head.segment = last.max(head.segment) + 1;
+        (head.bytes, head.since) = (0, at.as_second());
+        options().append(true).create_new(true).mode(0o600).open(self.places.segment_file(head.segment))
+    }
+
+    /// Writes the head, and removes what is too much or too old: the head first, so that what is left over is not missed.
+    fn prune(&self, key: &Key, head: &mut Head, newest: &Note, head_file: &mut File) -> io::Result<()> {
+        let mut segments = self.places.segments()?;
+        segments.retain(|number| *number <= head.segment);
+        let too_many = segments.len().saturating_sub(self.max_segments);
+        let keep = Duration::from_secs(u64::from(newest.keep_days) * DAY.unsigned_abs());
+        let since = SystemTime::from(newest.at).checked_sub(keep);
+        let is_old = |number: &u64| {
+            let written = fs::symlink_metadata(self.places.segment_file(*number)).and_then(|found| found.modified());
+            *number < head.segment && written.is_ok_and(|written| since.is_some_and(|since| written < since))
+        };
+        let too_old = segments.iter().take_while(|number| is_old(number)).count();
+        let (gone, kept) = segments.split_at(too_many.max(too_old));
+        let first = kept.first().filter(|_| !gone.is_empty()).and_then(|first| self.first_record(key, *first));
+        if let Some((first, _)) = &first {
+            (head.first, head.first_prev) = (first.n, first.prev);
+        }
+        let text = head.sealed(key);
+        head_file.write_all_at(text.as_bytes(), 0)?;
+        head_file.set_len(text.len() as u64)?;
+        // Without a sound first record nothing is known of where the rest would begin.
+        for number in gone.iter().filter(|_| first.is_some()) {
+            if let Err(error) = fs::remove_file(self.places.segment_file(*number)) {
+                tracing::warn!(%error, "old audit records cannot be removed");
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The lines of these notes; the head goes along.
+fn seal<'a>(key: &Key, head: &mut Head, notes: impl Iterator<Item = &'a Note>) -> String {
+    let mut lines = String::new();
+    for Note { at, session, turn, event, .. } in notes {
+        let (session, turn, event) = (session.clone(), turn.clone(), event.clone());
+        let record = Record { n: head.count + 1, prev: head.last, at: *at, session, turn, event };
+        let (line, mac) = key.sealed(Purpose::Record, &record.json());
+        lines.push_str(&line);
+        (head.count, head.last) = (record.n, mac);
+    }
+    lines
+}
+
+#[cfg(test)]
+#[path = "journal_tests.rs"]
+pub(super) mod tests;

@@ -1,0 +1,271 @@
+//! `cohab audit`: what the assistant did and who agreed, and whether the records are whole.
+
+use std::{collections::BTreeMap, io::Write, path::Path, process::ExitCode};
+
+use clap::{Args, Subcommand};
+use cohab_protocol::Paths;
+use cohab_shell_relay::sanitize::{escaped_json, one_line, visible_controls};
+use jiff::Zoned;
+use serde_json::{Value, json};
+
+use super::{
+    Failure,
+    record::{self, paragraph, time},
+};
+use crate::audit::{
+    Places,
+    record::{Answer, Consent, Deed, Event, Record},
+    verify::{self, MAX_FAULTS, Verdict},
+};
+
+/// Records that are looked through for those of the last turn.
+const MAX_TURN_RECORDS: usize = 10_000;
+
+/// What the model is told of a refusal without a word of the user's.
+const NO_WORD: &str = "the user refused";
+
+/// `cohab audit`.
+#[derive(Clone, Debug, PartialEq, Eq, Args)]
+pub struct AuditArgs {
+    #[command(subcommand)]
+    command: AuditCommand,
+}
+
+/// What of it.
+#[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
+pub enum AuditCommand {
+    /// Look whether a record was changed, removed, repeated or cut
+    #[command(after_help = "Exit status 1 if one was. Whoever can read the key beside your settings can\n\
+        forge records; nobody else can without leaving a trace.")]
+    Verify {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show the records of the last turn, or one by its number
+    Show {
+        /// Number of a record
+        number: Option<u64>,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show the last records
+    Tail {
+        /// So many at most
+        #[arg(short, value_name = "N", default_value = "20")]
+        number: usize,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// Runs it. Exit status: 0 done, 1 the records are not whole or cannot be read, 3 nobody reads the output.
+pub fn run(args: &AuditArgs, paths: &Paths, output: &mut dyn Write, errors: &mut dyn Write) -> ExitCode {
+    let places = Places::of(paths);
+    let result = told(&args.command, &places).and_then(|(text, is_sound)| {
+        output.write_all(text.as_bytes())?;
+        if is_sound { Ok(()) } else { Err(not_whole(&places)) }
+    });
+    super::finish(result, output, errors)
+}
+
+fn not_whole(places: &Places) -> Failure {
+    let message = "the audit log is not as it was written".to_owned();
+    let (folder, apart) = (places.folder.display(), places.apart.display());
+    let hint = format!("keep a copy for whoever looks into it; without {folder} and {apart} a new log begins");
+    Failure::Other(message, Some(hint))
+}
+
+/// What is printed, and whether all is well.
+fn told(command: &AuditCommand, places: &Places) -> Result<(String, bool), Failure> {
+    let unreadable = |error: std::io::Error| Failure::Other(format!("the audit log cannot be read: {error}"), None);
+    let (records, is_json) = match *command {
+        AuditCommand::Verify { json } => {
+            let verdict = verify::verify(places).map_err(unreadable)?;
+            let text = if json { verdict_json(&verdict) } else { verdict_text(&verdict, &record::home()) };
+            return Ok((text, verdict.faults.is_empty()));
+        }
+        AuditCommand::Tail { number, json } => (verify::last(places, number).map_err(unreadable)?, json),
+        AuditCommand::Show { number, json } => {
+            let all = verify::last(places, number.map_or(MAX_TURN_RECORDS, |_| usize::MAX)).map_err(unreadable)?;
+            (chosen(all, number)?, json)
+        }
+    };
+    let text = if is_json {
+        let rows: Vec<Value> = records.iter().map(|record| serde_json::to_value(record).unwrap_or_default()).collect();
+        escaped_json(&json!({"records": rows}).to_string()) + "\n"
+    } else {
+        table(&records, &Zoned::now(), &record::home(), record::terminal_columns())
+    };
+    Ok((text, true))
+}
+
+/// Those of the last turn, or the one of this number.
+fn chosen(mut records: Vec<Record>, number: Option<u64>) -> Result<Vec<Record>, Failure> {
+    match number {
+        Some(number) => {
+            records.retain(|record| record.n == number);
+            let hint = || Some("`cohab audit tail` shows the last ones".to_owned());
+            if records.is_empty() {
+                return Err(Failure::Other(format!("there is no sound record {number}"), hint()));
+            }
+        }
+        None => {
+            let turn = records.iter().rev().map(|record| record.turn.clone()).find(|turn| !turn.is_empty());
+            records.retain(|record| Some(&record.turn) == turn.as_ref());
+        }
+    }
+    Ok(records)
+}
+
+fn verdict_json(verdict: &Verdict) -> String {
+    let faults: Vec<Value> = verdict
+        .faults
+        .iter()
+        .map(|found| json!({"file": found.file.to_string_lossy(), "line": found.line, "fault": found.fault}))
+        .collect();
+    let is_sound = faults.is_empty();
+    let whole = json!({"ok": is_sound, "records": verdict.records, "files": verdict.files, "faults": faults});
+    escaped_json(&whole.to_string()) + "\n"
+}
+
+fn verdict_text(verdict: &Verdict, home: &Path) -> String {
+    let count = |number: u64, one: &str| match number {
+        1 => format!("1 {one}"),
+        _ => format!("{number} {one}s"),
+    };
+    if verdict.faults.is_empty() {
+        return match verdict.records {
+            0 => "Nothing is recorded yet.\n".to_owned(),
+            records => {
+                let files = count(u64::try_from(verdict.files).unwrap_or(u64::MAX), "file");
+                format!("All is as it was written: {} in {files}.\n", count(records, "record"))
+            }
+        };
+    }
+    let mut text = String::new();
+    for found in &verdict.faults {
+        let line = found.line.map(|line| format!(":{line}")).unwrap_or_default();
+        let file = record::folder(&found.file.to_string_lossy(), home);
+        text.push_str(&format!("{file}{line}: {}\n", one_line(&found.fault, usize::MAX)));
+    }
+    if verdict.faults.len() == MAX_FAULTS {
+        text.push_str("There may be more.\n");
+    }
+    text
+}
+
+/// A paragraph for what happened, a second for when, why and how it went. What became of an action stands with it.
+fn table(records: &[Record], now: &Zoned, home: &Path, columns: Option<usize>) -> String {
+    if records.is_empty() {
+        return "Nothing is recorded yet.\n".to_owned();
+    }
+    let is_action = |record: &&Record| matches!(record.event, Event::Action { .. });
+    let mut ends: BTreeMap<(&str, &str), &str> = BTreeMap::new();
+    for record in records {
+        if let Event::Done { call, outcome } = &record.event {
+            ends.insert((record.turn.as_str(), call), outcome);
+        }
+    }
+    let begun: Vec<(&str, &str)> = records
+        .iter()
+        .filter(is_action)
+        .filter_map(|record| match &record.event {
+            Event::Action { call, .. } => Some((record.turn.as_str(), call.as_str())),
+            _ => None,
+        })
+        .collect();
+    let digits = records.iter().map(|record| record.n.to_string().len()).max().unwrap_or(0);
+    let mut text = String::new();
+    for record in records {
+        let end = match &record.event {
+            Event::Done { call, .. } if begun.contains(&(record.turn.as_str(), call)) => continue,
+            Event::Action { call, .. } => ends.get(&(record.turn.as_str(), call.as_str())).copied(),
+            _ => None,
+        };
+        let (what, facts) = said(&record.event, end, home);
+        let indent = " ".repeat(digits + 2);
+        paragraph((&format!("{:>digits$}  ", record.n), &indent), &what, columns, &mut text);
+        let when = time::clock(record.at, now.time_zone());
+        let facts = std::iter::once(when).chain(facts.into_iter().map(|fact| one_line(&fact, usize::MAX)));
+        let facts: Vec<String> = facts.filter(|fact| !fact.is_empty()).collect();
+        paragraph((&indent, &indent), &facts.join(", "), columns, &mut text);
+    }
+    text
+}
+
+/// What happened, and the facts about it.
+fn said(event: &Event, end: Option<&str>, home: &Path) -> (String, Vec<String>) {
+    let above_home = format!("{}/", home.display());
+    let shown = |text: &str| one_line(&visible_controls(text).replace(&above_home, "~/"), usize::MAX);
+    let because = |level: &str, reasons: &[String]| because(level, reasons).into_iter().map(|fact| shown(&fact));
+    let place = |path: &str| record::folder(path, home);
+    match event {
+        Event::TurnBegan { mode, rules, cwd } => {
+            let rules = if *rules == 1 { "1 rule".to_owned() } else { format!("{rules} rules") };
+            ("turn begins".to_owned(), vec![format!("mode {mode}"), rules, format!("in {}", place(cwd))])
+        }
+        Event::Asked { subject, is_dangerous, reasons, answer, note } => {
+            let level = if *is_dangerous { "danger" } else { "asked" };
+            let note = if note.is_empty() || note == NO_WORD { String::new() } else { format!(": {}", shown(note)) };
+            let mut facts: Vec<String> = because(level, reasons).collect();
+            facts.push(format!("{}{note}", answered(*answer)));
+            (format!("? {}", shown(subject)), facts)
+        }
+        Event::Action { does, text, cwd, verdict, reasons, consent, rule, .. } => {
+            let what = match does {
+                Deed::Run => format!("$ {}", shown(text)),
+                Deed::Write => format!("write {}", place(text)),
+                Deed::Read => format!("read {}", place(text)),
+            };
+            let mut facts = vec![end.unwrap_or("end not known").to_owned(), format!("in {}", place(cwd))];
+            // The question stands before it, with its reasons.
+            if *consent != Consent::Asked {
+                facts.extend(because(verdict, reasons));
+            }
+            facts.push(match consent {
+                Consent::Policy => String::new(),
+                Consent::Asked => "you agreed".to_owned(),
+                Consent::Session => "you agreed to it earlier".to_owned(),
+                Consent::Rule => format!("by your rule {}", shown(rule)),
+                Consent::Mode => "by the mode".to_owned(),
+            });
+            (what, facts)
+        }
+        Event::Refused { tool, text, reason, .. } => (format!("not done: {tool} {}", shown(text)), vec![shown(reason)]),
+        Event::Done { call, outcome } => (format!("{outcome}: call {}", shown(call)), Vec::new()),
+        Event::ModeChanged { from, to } => (format!("mode {to}"), vec![format!("before {from}")]),
+        Event::RuleStored { rule } => (format!("rule stored: {}", shown(rule)), Vec::new()),
+        Event::RuleRemoved { rule } => (format!("rule removed: {}", shown(rule)), Vec::new()),
+        Event::Undone { paths } => {
+            let paths: Vec<String> = paths.iter().map(|path| place(path)).collect();
+            (format!("files taken back: {}", paths.join(", ")), Vec::new())
+        }
+        Event::TurnEnded { reason } => ("turn ends".to_owned(), vec![reason.replace('_', " ")]),
+        Event::Broken { reason } => ("the log was not as it had been left".to_owned(), vec![shown(reason)]),
+    }
+}
+
+fn because(level: &str, reasons: &[String]) -> Vec<String> {
+    match (level, reasons.is_empty()) {
+        ("allow", true) => Vec::new(),
+        (_, true) => vec![level.to_owned()],
+        (_, false) => vec![format!("{level}: {}", reasons.join("; "))],
+    }
+}
+
+fn answered(answer: Answer) -> &'static str {
+    match answer {
+        Answer::Once => "you agreed",
+        Answer::Session => "you agreed for the session",
+        Answer::Always => "you agreed for good",
+        Answer::Edited => "you made it",
+        Answer::No => "you refused",
+    }
+}
+
+#[cfg(test)]
+#[path = "audit_tests.rs"]
+mod tests;

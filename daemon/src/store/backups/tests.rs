@@ -1,0 +1,182 @@
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+
+use super::*;
+
+struct Bench {
+    _folder: tempfile::TempDir,
+    root: PathBuf,
+    backups: Backups,
+}
+
+fn bench() -> Bench {
+    let folder = tempfile::tempdir().expect("a folder");
+    let root = folder.path().canonicalize().expect("a path");
+    fs::create_dir(root.join("work")).expect("made");
+    let backups = Backups::at(&root.join("state"));
+    Bench { _folder: folder, root, backups }
+}
+
+impl Bench {
+    fn path(&self, name: &str) -> PathBuf {
+        self.root.join("work").join(name)
+    }
+
+    fn set(&self, name: &str, text: &str) {
+        fs::write(self.path(name), text).expect("written");
+    }
+
+    fn text(&self, name: &str) -> Option<String> {
+        fs::read_to_string(self.path(name)).ok()
+    }
+
+    /// The assistant writes in this turn.
+    fn write(&self, turn: &str, name: &str, text: &str) {
+        let path = self.path(name);
+        self.backups.keep("shell:1", turn, &path).expect("kept");
+        fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+        fs::write(&path, text).expect("written");
+        self.backups.changed("shell:1", turn, &path).expect("noted");
+    }
+
+    fn undo(&self, turn: Option<&str>) -> Vec<(String, Word)> {
+        let restored = self.backups.restore(turn).expect("read").map(|restored| restored.files).unwrap_or_default();
+        let name = |path: &Path| path.strip_prefix(self.root.join("work")).expect("below").display().to_string();
+        restored.into_iter().map(|taken| (name(&taken.path), taken.word)).collect()
+    }
+}
+
+fn refused(word: &Word) -> Option<&str> {
+    match word {
+        Word::Refused { reason, .. } => Some(reason),
+        _ => None,
+    }
+}
+
+#[test]
+fn changed_files_come_back_with_their_mode_and_made_ones_go_with_their_folders() {
+    let bench = bench();
+    bench.set("run.sh", "old\n");
+    fs::set_permissions(bench.path("run.sh"), fs::Permissions::from_mode(0o750)).expect("set");
+    symlink("run.sh", bench.path("link")).expect("linked");
+    bench.write("t1", "run.sh", "new\n");
+    bench.write("t1", "run.sh", "newer\n");
+    bench.write("t1", "a/b/made", "made\n");
+    let made = ("a/b/made".to_owned(), Word::Removed);
+    assert_eq!(bench.undo(None), [made, ("run.sh".to_owned(), Word::Restored)]);
+    assert_eq!(bench.text("run.sh").as_deref(), Some("old\n"));
+    assert_eq!(fs::metadata(bench.path("run.sh")).expect("there").mode() & 0o7777, 0o750);
+    assert!(fs::symlink_metadata(bench.path("link")).expect("there").is_symlink());
+    assert!(!bench.path("a").exists() && bench.root.join("work").exists());
+    assert_eq!(bench.undo(None), []);
+}
+
+#[test]
+fn what_is_not_as_the_assistant_left_it_is_left_alone_and_its_copy_is_named() {
+    let bench = bench();
+    for name in ["changed", "gone", "pipe", "fine"] {
+        bench.set(name, "old");
+        bench.write("t1", name, "new");
+    }
+    bench.write("t1", "made", "new");
+    bench.set("changed", "mine");
+    bench.set("made", "mine");
+    fs::remove_file(bench.path("gone")).expect("removed");
+    fs::remove_file(bench.path("pipe")).expect("removed");
+    symlink("fine", bench.path("pipe")).expect("linked");
+    let words = bench.undo(Some("t1"));
+    let reasons: Vec<(&str, Option<&str>)> = words.iter().map(|(name, word)| (name.as_str(), refused(word))).collect();
+    let expected = [
+        ("made", Some("it was changed since")),
+        ("fine", None),
+        ("pipe", Some("is a symbolic link, not a regular file")),
+        ("gone", Some("it was removed since")),
+        ("changed", Some("it was changed since")),
+    ];
+    assert_eq!(reasons, expected);
+    assert_eq!((bench.text("changed").as_deref(), bench.text("made").as_deref()), (Some("mine"), Some("mine")));
+    let Word::Refused { copy: Some(copy), .. } = &words[4].1 else { panic!("{words:?}") };
+    assert_eq!(fs::read_to_string(copy).expect("kept"), "old");
+    // What was refused can be tried again.
+    bench.set("changed", "new");
+    assert!(bench.undo(Some("t1")).contains(&("changed".to_owned(), Word::Restored)));
+    assert_eq!(bench.text("changed").as_deref(), Some("old"));
+}
+
+#[test]
+fn what_the_user_wrote_between_two_changes_of_a_turn_comes_back() {
+    let bench = bench();
+    bench.set("f", "old");
+    bench.write("t1", "f", "first");
+    bench.set("f", "mine");
+    bench.write("t1", "f", "second");
+    assert_eq!(bench.undo(None), [("f".to_owned(), Word::Restored)]);
+    assert_eq!(bench.text("f").as_deref(), Some("mine"));
+}
+
+#[test]
+fn a_folder_that_became_a_link_leads_nowhere() {
+    let bench = bench();
+    fs::create_dir_all(bench.path("d")).expect("made");
+    bench.set("d/f", "old");
+    bench.write("t1", "d/f", "new");
+    fs::rename(bench.path("d"), bench.path("other")).expect("moved");
+    symlink("other", bench.path("d")).expect("linked");
+    assert_eq!(refused(&bench.undo(None)[0].1), Some("its folder is a link now"));
+    assert_eq!(bench.text("other/f").as_deref(), Some("new"));
+}
+
+#[test]
+fn turns_are_undone_one_by_one_the_last_first() {
+    let bench = bench();
+    bench.set("f", "old");
+    bench.write("0001", "f", "one");
+    bench.write("0002", "f", "two");
+    assert_eq!(bench.undo(Some("0003")), []);
+    bench.undo(None);
+    assert_eq!(bench.text("f").as_deref(), Some("one"));
+    bench.undo(None);
+    assert_eq!(bench.text("f").as_deref(), Some("old"));
+}
+
+#[test]
+fn a_change_that_was_not_made_or_not_finished_harms_nothing() {
+    let bench = bench();
+    bench.set("f", "old");
+    bench.backups.keep("shell:1", "t1", &bench.path("f")).expect("kept");
+    bench.backups.keep("shell:1", "t1", &bench.path("never")).expect("kept");
+    assert_eq!(bench.undo(None), [("never".to_owned(), Word::AsBefore), ("f".to_owned(), Word::AsBefore)]);
+    bench.backups.keep("shell:1", "t2", &bench.path("f")).expect("kept");
+    bench.set("f", "whose");
+    assert_eq!(refused(&bench.undo(None)[0].1), Some("nobody knows how its change ended"));
+}
+
+#[test]
+fn copies_are_for_their_owner_and_bounded_by_size_and_age() {
+    let mut bench = bench();
+    bench.set("f", "0123456789");
+    bench.write("t1", "f", "new");
+    let turn = bench.backups.turn("shell:1", "t1");
+    for kept in kept_in(&turn) {
+        assert_eq!(fs::metadata(&kept.path).expect("there").mode() & 0o777, 0o600, "{:?}", kept.path);
+    }
+    assert_eq!(fs::metadata(&turn).expect("there").mode() & 0o777, 0o700);
+    bench.backups.max_turn_bytes = total(&kept_in(&turn));
+    bench.set("g", "0123456789");
+    let error = bench.backups.keep("shell:1", "t1", &bench.path("g")).expect_err("too much");
+    assert_eq!(error.to_string(), "one turn has changed too much to be kept");
+    let old = SystemTime::now() - KEEP - Duration::from_secs(60);
+    fs::File::open(&turn).and_then(|turn| turn.set_modified(old)).expect("aged");
+    bench.write("t2", "f", "newer");
+    assert!(!turn.exists() && bench.backups.turn("shell:1", "t2").exists());
+    bench.backups.max_bytes = bench.backups.max_turn_bytes + 1;
+    bench.write("t3", "f", "newest");
+    assert!(!bench.backups.turn("shell:1", "t2").exists() && bench.backups.turn("shell:1", "t3").exists());
+}
+
+#[test]
+fn what_cannot_be_kept_is_an_error() {
+    let bench = bench();
+    fs::write(bench.root.join("state"), "no folder").expect("written");
+    bench.set("f", "old");
+    assert!(bench.backups.keep("shell:1", "t1", &bench.path("f")).is_err());
+}
