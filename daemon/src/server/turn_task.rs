@@ -70,7 +70,7 @@ pub fn start(daemon: &Arc<Daemon>, session: &Arc<Session>, ask: Ask) -> Result<(
     if daemon.shutdown.is_cancelled() {
         return Err(convert::turn_error(id, WireErrorKind::NotFound, "the daemon is ending".into(), None));
     }
-    let cancel = daemon.shutdown.child_token();
+    let cancel = CancellationToken::new();
     session.begin_turn(id, ask.cwd(), cancel.clone())?;
     let task = run(Arc::clone(daemon), Arc::clone(session), ask, cancel);
     daemon.turns.spawn(task);
@@ -81,7 +81,20 @@ async fn run(daemon: Arc<Daemon>, session: Arc<Session>, ask: Ask, cancel: Cance
     let id = ask.turn_id();
     tracing::info!(session = %session.key(), turn = %id, "turn begins");
     // A panic ends this turn and nothing else; the conversation is then that of the last checkpoint.
-    let ended = AssertUnwindSafe(answer(&daemon, &session, ask, &cancel)).catch_unwind().await;
+    let answering = AssertUnwindSafe(answer(&daemon, &session, ask, &cancel)).catch_unwind();
+    let leaving = async {
+        daemon.shutdown.cancelled().await;
+        // Before what runs is dropped: that would tell the client to stop it.
+        session.leave_turn();
+    };
+    let ended = tokio::select! {
+        biased;
+        ended = answering => ended,
+        () = leaving => {
+            tracing::info!(session = %session.key(), turn = %id, "turn is left as it is: the daemon ends");
+            return;
+        }
+    };
     let (result, usage) = ended.unwrap_or((Err(TurnError::Internal), Usage::default()));
     let reason = convert::end_reason(&result);
     tracing::info!(session = %session.key(), turn = %id, ?reason, "turn ends");

@@ -293,6 +293,31 @@ fn at_the_prompt_the_turn_goes_on_with_what_the_shell_ran_meanwhile() {
 }
 
 #[test]
+fn a_restart_in_the_middle_of_a_turn_costs_neither_the_turn_nor_the_command() {
+    let command = "echo ran >> ran.txt; read -r line < gate; echo the-end-of-it";
+    let server = ModelServer::start(Wire::Anthropic, [Answer::bash(command), Answer::text("After all.")]);
+    let home = Home::with_model(&server).env("COHAB_APPROVAL", "all");
+    let shell = home.cohab();
+    shell.run("mkfifo gate");
+    let mark = shell.submit("? do it");
+    let has_run = |text: &str| fs::read_to_string(home.path("ran.txt")).is_ok_and(|ran| ran == text);
+    eventually("the start of the command", || has_run("ran\n"));
+    let mut gate = fs::OpenOptions::new().read(true).write(true).open(home.path("gate")).expect("it was made");
+    let restarted = home.run(&["daemon", "restart"]);
+    assert_eq!(restarted.status, Some(0), "{restarted:?}");
+    gate.write_all(b"go\n").expect("the command reads");
+    shell.wait_next_prompt(mark);
+    assert!(shell.run("echo alive-$((1+1))").contains("alive-2"));
+    let told = shell.look(|view| view.history().matches("/resume` goes on").count());
+    assert_eq!(told, 1, "{}", shell.dump());
+    shell.ask("/resume", "After all.");
+    assert!(has_run("ran\n"), "it ran again");
+    let results = server.wait_for_calls(2)[1].tool_results();
+    assert!(results.len() == 1 && results[0].content.contains("the-end-of-it"), "{results:?}");
+    assert!(!shell.look(|view| view.history().contains("cancelled")), "{}", shell.dump());
+}
+
+#[test]
 fn another_terminal_goes_on_with_what_was_interrupted() {
     let answers = [Answer::text("Words so far and more").stall_after(4), Answer::text("The rest of it.")];
     let server = ModelServer::start(Wire::OpenAiChat, answers);
