@@ -107,7 +107,7 @@ impl Around<'_> {
             move || session.approval() != ApprovalMode::All
         };
         let calls = Calls::new(Arc::clone(recorder), Box::new(is_asked));
-        let doubt = Doubt::new(&self.parts.doubts, Arc::clone(&self.approver));
+        let doubt = Doubt { doubts: Arc::clone(&self.parts.doubts), approver: Arc::clone(&self.approver) };
         let outputs = spool.folder(&session.key().to_string());
         list.push(Arc::new(self.gate().with_own_folder(outputs)));
         list.push(pause);

@@ -41,7 +41,8 @@ use crate::{
     compaction::Shortened,
     context::{report::Fixed, surroundings::Surroundings},
     recording::TurnRecorder,
-    store::sessions::{Archive, steps::Step},
+    safety::doubt::Doubts,
+    store::sessions::Archive,
 };
 use session::{RECONNECT_GRACE, Session, Variables};
 
@@ -108,7 +109,7 @@ pub struct TurnParts {
     /// Keeps what happens.
     pub recorder: Arc<TurnRecorder>,
     /// Steps of an earlier daemon's turn of which nobody knows whether they were done.
-    pub doubts: Vec<Step>,
+    pub doubts: Arc<Doubts>,
     /// What lies around the question.
     pub surroundings: Arc<Surroundings>,
 }

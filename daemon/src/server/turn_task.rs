@@ -26,6 +26,7 @@ use crate::{
     },
     context::fit::fit,
     recording::{Opening, RecordingSink, TurnRecorder},
+    safety::doubt::Doubts,
     store::sessions::steps::recover::Unfinished,
 };
 
@@ -116,16 +117,9 @@ async fn answer(
     ask: Ask,
     cancel: &CancellationToken,
 ) -> (Result<StopReason, TurnError>, Usage) {
-    resume::restore(&daemon.archive, session).await;
-    let unfinished = match &ask {
-        Ask::Resume(_) => match session.record().take_unfinished() {
-            Some(unfinished) => Some(unfinished),
-            None => return (Err(nothing_to_resume()), Usage::default()),
-        },
-        Ask::Query(_) => {
-            resume::give_up(&daemon.archive, session);
-            None
-        }
+    let unfinished = match wanted(daemon, session, &ask).await {
+        Ok(unfinished) => unfinished,
+        Err(error) => return (Err(error), Usage::default()),
     };
     let turn_id = ask.turn_id();
     if let Some(answered) = unfinished.as_ref().filter(|unfinished| unfinished.answer.is_some()) {
@@ -139,7 +133,7 @@ async fn answer(
     let sink = SessionSink::new(Arc::clone(session), turn_id, cancel.clone());
     let sink = Arc::new(RecordingSink::new(sink, Arc::clone(&recorder)));
     let sink_of_parts = Arc::clone(&sink) as _;
-    let doubts = unfinished.iter().flat_map(|unfinished| unfinished.unknown.iter().cloned()).collect();
+    let doubts = Arc::new(Doubts::of(unfinished.as_ref().map_or(&[], |unfinished| &unfinished.unknown)));
     let surroundings = daemon.assembler.surroundings(ask.cwd()).await;
     if let Some(notice) = session.named().notice(&surroundings.skipped) {
         sink.emit(TurnEvent::Notice(notice)).await;
@@ -150,7 +144,7 @@ async fn answer(
         question,
         sink: sink_of_parts,
         recorder: Arc::clone(&recorder),
-        doubts,
+        doubts: Arc::clone(&doubts),
         surroundings: Arc::clone(&surroundings),
     };
     let assembled = tokio::select! {
@@ -168,12 +162,13 @@ async fn answer(
     };
     let history = session.conversation().lock().unwrap_or_else(PoisonError::into_inner).clone();
     let mut state = match (&ask, unfinished) {
-        (Ask::Query(query), _) => {
+        (_, Some(unfinished)) => {
+            let scene = going_on::Scene { archive: &daemon.archive, session, agent: &agent, doubts: &doubts, cancel };
+            scene.state(unfinished, history, sink.as_ref()).await
+        }
+        (Ask::Query(query), None) => {
             let question = asking::question(daemon, session, &surroundings, &history, &Asked::by(query));
             TurnState::new(history, question)
-        }
-        (Ask::Resume(_), Some(unfinished)) => {
-            going_on::state(&daemon.archive, session, &agent, unfinished, history, sink.as_ref(), cancel).await
         }
         (Ask::Resume(_), None) => return (Err(nothing_to_resume()), Usage::default()),
     };
@@ -185,6 +180,16 @@ async fn answer(
     fit(&mut messages, MAX_CONVERSATION_TOKENS);
     *session.conversation().lock().unwrap_or_else(PoisonError::into_inner) = messages;
     (result, usage)
+}
+
+/// What is to go on; none for a question, which gives that up.
+async fn wanted(daemon: &Daemon, session: &Session, ask: &Ask) -> Result<Option<Unfinished>, TurnError> {
+    resume::restore(&daemon.archive, session).await;
+    if matches!(ask, Ask::Query(_)) {
+        resume::give_up(&daemon.archive, session);
+        return Ok(None);
+    }
+    session.record().take_unfinished().map(Some).ok_or_else(nothing_to_resume)
 }
 
 fn nothing_to_resume() -> TurnError {

@@ -6,7 +6,7 @@ use crate::agent::port::{AssistantMessage, Effect, Message, ToolCall, ToolResult
 /// The model's last word in a turn that did not go on.
 const INTERRUPTED: &str = "[interrupted]";
 /// The result of a call that was not begun.
-const NOT_BEGUN: &str =
+pub const NOT_BEGUN: &str =
     "not run: the assistant's program ended before this call; make the call again if it is still needed";
 /// The result of a call without effects that has no result.
 const NOT_ENDED: &str = "no result: the assistant's program ended meanwhile; make the call again if it is still needed";
