@@ -15,7 +15,11 @@ use crate::{
         Middleware,
         port::{Approver, ModelProvider},
     },
-    context::model_table::Prices,
+    context::{
+        model_table::Prices,
+        sections::{self, system_prompt},
+        surroundings::Surroundings,
+    },
     middleware::{
         accounting::{Accounting, Answered},
         budget::Budget,
@@ -209,10 +213,22 @@ impl Around<'_> {
             sink: Arc::clone(&parts.sink),
             session: parts.session.key().to_string(),
             history: history.finish(),
+            told: self.told(),
             cwd: parts.session.cwd(),
             home: assembly.parts.home.clone(),
             key: Mutex::default(),
         })
+    }
+
+    /// Fingerprint of what the model is told beside the question and what the user ran: another day or hour is no other answer.
+    fn told(&self) -> u64 {
+        let Surroundings { standing, project_notes, project_identity, .. } = self.parts.surroundings.as_ref();
+        let mut told = DefaultHasher::new();
+        system_prompt(standing).hash(&mut told);
+        (project_notes, project_identity, self.parts.surroundings.told_skills()).hash(&mut told);
+        sections::tasks::text(&self.parts.session.tasks().tasks()).hash(&mut told);
+        sections::tone::text(&self.parts.question).hash(&mut told);
+        told.finish()
     }
 
     fn gate(self) -> Gate {

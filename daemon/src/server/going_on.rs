@@ -63,7 +63,7 @@ impl Scene<'_> {
     ) -> TurnState {
         // The word on the interruption.
         conversation.pop();
-        let Unfinished { turn, done, unknown, .. } = unfinished;
+        let Unfinished { turn, done, model_calls, unknown, .. } = unfinished;
         let steps = if done == 1 { "step is" } else { "steps are" };
         sink.emit(TurnEvent::Notice(format!(
             "goes on where the daemon ended: {done} {steps} done, and not done again"
@@ -90,7 +90,7 @@ impl Scene<'_> {
             sink.emit(TurnEvent::Notice(told)).await;
         }
         self.archive.keep(Entry::Checkpoint(Box::new(Checkpoint::Turn(turn.went_on()))));
-        let mut state = TurnState::going_on(conversation);
+        let mut state = TurnState::going_on(conversation, model_calls);
         if let Some(text) = state.last_read() {
             text.push_str("\n\n");
             text.push_str(NOTE);
