@@ -3,7 +3,7 @@
 mod answering;
 mod around;
 mod bench;
-mod shortening;
+mod beside;
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -28,6 +28,7 @@ use crate::{
         escalation::Escalation,
         last_answer::LastAnswer,
         meanwhile::Meanwhile,
+        naming::Naming,
         pause::Pause,
         response_cache::GivenAgain,
         self_correction::SelfCorrection,
@@ -80,6 +81,7 @@ impl Around<'_> {
             list.push(Arc::new(self.budget()));
         }
         list.extend(self.given_again().map(|again| Arc::new(again) as _));
+        list.extend(self.naming().map(|naming| Arc::new(naming) as _));
         let room = self.room();
         let window = Arc::new(Window::new(Arc::clone(&self.assembly.parts.store), Box::new(move || room().0)));
         list.push(Arc::clone(&window) as _);
@@ -218,6 +220,15 @@ impl Around<'_> {
             home: assembly.parts.home.clone(),
             key: Mutex::default(),
         })
+    }
+
+    /// Names the conversation, if it is kept and the user has set who does that.
+    fn naming(&self) -> Option<Naming> {
+        let Around { assembly, parts, resolved, .. } = self;
+        resolved.settings.kept?;
+        let (session, turn) = (parts.session.key().to_string(), parts.turn_id.to_string());
+        let pen = assembly.namer(resolved, session, turn)?;
+        Some(Naming { pen, recorder: Arc::clone(&parts.recorder) })
     }
 
     /// Fingerprint of what the model is told beside the question and what the user ran: another day or hour is no other answer.

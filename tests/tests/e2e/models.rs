@@ -83,3 +83,18 @@ fn the_same_question_is_answered_again_without_the_model_until_something_changes
     shell.submit("? what is a hard link");
     assert_eq!(server.wait_for_calls(4).len(), 4);
 }
+
+#[test]
+fn a_conversation_is_named_in_the_background_by_the_model_that_has_that_role() {
+    let main = answering("Clean /var/log.");
+    let namer = ModelServer::start(Wire::OpenAiChat, [Answer::text("\"Disk full on /var\"").usage(30, 5)]);
+    let home = home("[roles]\nnamer = \"cheap\"\n", &[("main", &main), ("cheap", &namer)]);
+    let shell = home.cohab();
+    shell.ask("why is my disk full", "Clean /var/log.");
+    eventually("the name", || home.run(&["sessions"]).stdout.contains("Disk full on /var"));
+    shell.ask("and now", "Clean /var/log.");
+    let asked = namer.requests();
+    assert_eq!(asked.len(), 1, "only the first answer is followed by a name");
+    assert!(asked[0].conversation().contains("why is my disk full") && asked[0].tool_names().is_empty());
+    eventually("it is accounted for", || home.run(&["usage", "--by", "model"]).stdout.contains("cheap"));
+}
