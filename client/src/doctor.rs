@@ -8,6 +8,7 @@ mod latency;
 mod model;
 mod programs;
 mod report;
+mod sandbox;
 mod settings;
 mod shell;
 mod start_up;
@@ -85,7 +86,7 @@ pub async fn run(args: DoctorArgs, paths: Paths) -> ExitCode {
 
 /// All checks at once, their findings in this order.
 async fn examine(context: &Context) -> Vec<Finding> {
-    let checks: [BoxFuture<'_, Vec<Finding>>; 8] = [
+    let checks: [BoxFuture<'_, Vec<Finding>>; 9] = [
         terminal::check(context).boxed(),
         shell::check(context).boxed(),
         start_up::check(context).boxed(),
@@ -94,6 +95,7 @@ async fn examine(context: &Context) -> Vec<Finding> {
         model::check(context).boxed(),
         folders::check(context).boxed(),
         programs::check(context).boxed(),
+        sandbox::check(context).boxed(),
     ];
     join_all(checks).await.into_iter().flatten().collect()
 }

@@ -14,7 +14,7 @@ use cohab_protocol::ApprovalMode;
 use cohab_shell_relay::{
     files::FileSystem,
     policy::{
-        Context, Level, Verdict, assess_line, assess_read, assess_write,
+        Context, Level, Verdict, assess_line, assess_read, assess_write, reaches_out,
         remembered::{Nothing, Remembered},
     },
     shell::Shell,
@@ -23,10 +23,14 @@ use serde_json::Value;
 
 use batch::{Changes, Decided};
 
-use crate::agent::{
-    Denial, Middleware, PlannedCall,
-    hook::BY_RULE,
-    port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, Effect, Lasts},
+use super::taint::Taint;
+use crate::{
+    agent::{
+        Denial, Middleware, PlannedCall,
+        hook::BY_RULE,
+        port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, Effect, Lasts},
+    },
+    tool::UNCONFINED,
 };
 
 /// Consents that one session remembers; the oldest goes when there are more.
@@ -49,15 +53,20 @@ pub fn standard_policy(effect: &Effect, context: Context<'_>) -> Verdict {
 }
 
 /// What the user agreed to for the life of a session: exactly these effects, in exactly this folder; for a change of a file
-/// further changes of just that file.
+/// further changes of just that file. What was agreed to before a text from elsewhere came is suspended from then on.
 #[derive(Clone, Debug, Default)]
-pub struct Consents(Arc<Mutex<Vec<Consent>>>);
+pub struct Consents {
+    agreed: Arc<Mutex<Vec<Consent>>>,
+    taint: Taint,
+}
 
 #[derive(Debug)]
 struct Consent {
     effect: Effect,
     cwd: PathBuf,
     approval: Option<String>,
+    /// The user knew of a text from elsewhere.
+    is_under_taint: bool,
 }
 
 impl Consent {
@@ -70,21 +79,41 @@ impl Consent {
 }
 
 impl Consents {
+    /// What the conversation was touched by.
+    #[must_use]
+    pub fn taint(&self) -> &Taint {
+        &self.taint
+    }
+
     fn recall(&self, effect: &Effect, cwd: &Path) -> Option<Option<String>> {
-        let consents = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        consents.iter().find(|one| one.covers(effect, cwd)).map(|one| one.approval.clone())
+        let is_tainted = self.taint.source().is_some();
+        let agreed = self.agreed.lock().unwrap_or_else(PoisonError::into_inner);
+        let holds = |one: &&Consent| one.covers(effect, cwd) && (one.is_under_taint || !is_tainted);
+        agreed.iter().find(holds).map(|one| one.approval.clone())
     }
 
     fn remember(&self, mut effect: Effect, cwd: PathBuf, approval: Option<String>) {
         if let Effect::Write { diff, .. } = &mut effect {
             *diff = String::new(); // it may be long, and never comes twice
         }
-        let mut consents = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if consents.len() == MAX_REMEMBERED {
-            consents.remove(0);
+        let is_under_taint = self.taint.source().is_some();
+        let mut agreed = self.agreed.lock().unwrap_or_else(PoisonError::into_inner);
+        if agreed.len() == MAX_REMEMBERED {
+            agreed.remove(0);
         }
-        consents.push(Consent { effect, cwd, approval });
+        agreed.push(Consent { effect, cwd, approval, is_under_taint });
     }
+
+    /// Why the user is asked again about what they agreed to, if they did.
+    fn suspended(&self, effect: &Effect, cwd: &Path) -> Option<String> {
+        let source = self.taint.source()?;
+        let agreed = self.agreed.lock().unwrap_or_else(PoisonError::into_inner);
+        agreed.iter().any(|one| one.covers(effect, cwd)).then(|| asked_again(&source))
+    }
+}
+
+fn asked_again(source: &str) -> String {
+    format!("asked again: the assistant has read {source}, which may hold somebody else's instructions")
 }
 
 /// The gate of one turn.
@@ -163,6 +192,13 @@ impl Gate {
         }
         let context = Context::new(&call.cwd, &self.home).in_shell(self.shell);
         let mut verdict = (self.policy)(&call.intent.effect, context);
+        if let Effect::RunCommand { command } = &call.intent.effect {
+            verdict = self.remembered.loaded(&call.cwd).apply(command, context, verdict).verdict;
+        }
+        if is_asked_each_time(&call.tool) {
+            verdict.level = verdict.level.max(Level::Ask);
+            verdict.reasons.push("it runs outside of the sandbox: it may write anywhere and use the network".into());
+        }
         if let Some(reason) = (self.must_ask)(&call.tool) {
             verdict.level = verdict.level.max(Level::Ask);
             verdict.reasons.push(reason);
@@ -170,10 +206,31 @@ impl Gate {
         verdict
     }
 
-    /// Whether a rule of the user's allows this command here.
+    /// Whether the automatic mode answers the question: it is nobody's express wish, and nothing from elsewhere was read.
+    fn is_lifted(&self, verdict: &Verdict, call: &PlannedCall) -> bool {
+        !verdict.is_firm()
+            && !is_asked_each_time(&call.tool)
+            && (self.must_ask)(&call.tool).is_none()
+            && self.consents.taint.source().is_none()
+    }
+
+    /// Whether a rule of the user's allows this command here, and nothing suspends it.
     fn is_remembered(&self, effect: &Effect, cwd: &Path) -> bool {
+        self.consents.taint.source().is_none() && self.has_rule(effect, cwd)
+    }
+
+    fn has_rule(&self, effect: &Effect, cwd: &Path) -> bool {
         let Effect::RunCommand { command } = effect else { return false };
-        self.remembered.loaded().rules.find(command, cwd, self.shell).is_some()
+        let context = Context::new(cwd, &self.home).in_shell(self.shell);
+        let verdict = Verdict { level: Level::Ask, reasons: Vec::new() };
+        self.remembered.loaded(cwd).apply(command, context, verdict).allowed_by.is_some()
+    }
+
+    /// Why something that the user allowed once is asked about again.
+    fn suspended(&self, effect: &Effect, cwd: &Path) -> Option<String> {
+        let by_rule =
+            || self.consents.taint.source().filter(|_| self.has_rule(effect, cwd)).map(|source| asked_again(&source));
+        self.consents.suspended(effect, cwd).or_else(by_rule)
     }
 
     async fn ask(&self, call: &mut PlannedCall, verdict: Verdict) -> Result<(), Denial> {
@@ -182,15 +239,17 @@ impl Gate {
         if let Some(reason) = self.earlier_refusal(&effect, &call.cwd) {
             return Err(refusal(format!("the user refused exactly this in this turn already: {reason}")));
         }
-        if !is_dangerous && let Some(approval) = self.consents.recall(&effect, &call.cwd) {
+        let is_once = is_dangerous || is_asked_each_time(&call.tool);
+        if !is_once && let Some(approval) = self.consents.recall(&effect, &call.cwd) {
             call.approval = approval;
             return Ok(());
         }
-        let beforehand = self.take_decided(&effect, &call.cwd).filter(|_| !is_dangerous);
+        let beforehand = self.take_decided(&effect, &call.cwd).filter(|_| !is_once);
         let answer = match beforehand {
             Some(answer) => answer,
             None => {
                 let mut reasons = verdict.reasons;
+                reasons.extend(self.suspended(&effect, &call.cwd));
                 reasons.extend(self.place_among_changes(&effect));
                 let subject = ApprovalSubject::Effect { tool: call.tool.clone(), effect: effect.clone() };
                 self.approver.ask(ApprovalQuestion { subject, is_dangerous, reasons }).await
@@ -198,7 +257,7 @@ impl Gate {
         };
         match answer {
             ApprovalAnswer::Approved { approval, lasts } => {
-                if lasts != Lasts::Once && !is_dangerous {
+                if lasts != Lasts::Once && !is_once && !is_outward(&effect) {
                     self.consents.remember(effect, call.cwd.clone(), approval.clone());
                 }
                 call.approval = approval;
@@ -242,14 +301,27 @@ impl Middleware for Gate {
             (_, ApprovalMode::ReadOnly) => {
                 Err(refusal(format!("not run: only plainly read-only things are allowed here ({reasons})")))
             }
+            (Level::Ask, ApprovalMode::Auto) if self.is_lifted(&verdict, call) => Ok(()),
             // A rule lowers a question only, never danger.
-            (Level::Ask, ApprovalMode::Ask) if self.is_remembered(&call.intent.effect, &call.cwd) => {
+            (Level::Ask, ApprovalMode::Ask | ApprovalMode::Auto)
+                if !is_asked_each_time(&call.tool) && self.is_remembered(&call.intent.effect, &call.cwd) =>
+            {
                 call.approval = Some(BY_RULE.into());
                 Ok(())
             }
-            (_, ApprovalMode::Ask) => self.ask(call, verdict).await,
+            (_, ApprovalMode::Ask | ApprovalMode::Auto) => self.ask(call, verdict).await,
         }
     }
+}
+
+/// Whether no consent to this tool's command holds for the next one: what was agreed to for the sandbox was not for outside.
+fn is_asked_each_time(tool: &str) -> bool {
+    tool == UNCONFINED
+}
+
+/// Whether it tells another host something: that is asked about each time.
+fn is_outward(effect: &Effect) -> bool {
+    matches!(effect, Effect::RunCommand { command } if reaches_out(command))
 }
 
 fn refusal(reason: String) -> Denial {

@@ -91,10 +91,7 @@ impl Scene<'_> {
         }
         self.archive.keep(Entry::Checkpoint(Box::new(Checkpoint::Turn(turn.went_on()))));
         let mut state = TurnState::going_on(conversation, model_calls);
-        if let Some(text) = state.last_read() {
-            text.push_str("\n\n");
-            text.push_str(NOTE);
-        }
+        state.tell(NOTE);
         state
     }
 

@@ -11,6 +11,7 @@ use cohab_protocol::*;
 use cohab_shell_relay::{
     policy::{Context, Level, Verdict},
     runner::{CommandOutcome, CommandRequest, CommandRunner, RelayError},
+    sandbox::Profile,
 };
 use cohabd::{
     agent::{
@@ -54,7 +55,9 @@ impl ModelProvider for Obedient {
         let text = |text: &str| ModelEvent::TextDelta(text.to_owned());
         let stop = ModelEvent::Stop { class: StopClass::End, provider_data: None };
         let question = match request.messages.last() {
-            Some(Message::ToolResults(results)) => return stream::iter([text(&results[0].content), stop]).boxed(),
+            Some(Message::ToolResults(results)) => {
+                return stream::iter([text(&unmarked(&results[0].content)), stop]).boxed();
+            }
             Some(Message::User { text }) => {
                 text.split("<question>\n").last().unwrap().split('\n').next().unwrap().to_owned()
             }
@@ -207,6 +210,7 @@ pub async fn serve(paths: Paths, shutdown: CancellationToken) -> Ended {
         limits: TurnLimits { model_calls: 5 },
         tools: vec![Arc::new(Bash)],
         kept: None,
+        sandbox: Profile::Full,
         guards: Guards::default(),
         is_cache_on: false,
         jobs: Jobs::default(),
@@ -214,7 +218,7 @@ pub async fn serve(paths: Paths, shutdown: CancellationToken) -> Ended {
     let parts = Parts {
         load_settings: Box::new(move |_, _| Ok(settings.clone())),
         chooser: Arc::new(Obedient),
-        isolated_shell: Arc::new(|_, _| Arc::new(NoShell)),
+        isolated_shell: Arc::new(|_, _, _| Arc::new(NoShell)),
         policy,
         home: "/home/ann".into(),
         store: Arc::new(Store::in_memory()),
@@ -361,4 +365,12 @@ impl Client {
         })
         .await
     }
+}
+
+/// A tool result without the marks and bars that the model gets it with.
+fn unmarked(content: &str) -> String {
+    let marked = content.strip_prefix("<output ").and_then(|rest| rest.split_once(">\n"));
+    let (inner, notes) = marked.and_then(|(_, rest)| rest.split_once("</output>")).expect("it is marked as data");
+    let bare = |line: &str| line.strip_prefix("| ").expect("each line is behind a bar").to_owned();
+    inner.lines().map(bare).collect::<Vec<_>>().join("\n") + notes
 }

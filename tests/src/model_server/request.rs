@@ -88,10 +88,12 @@ impl Request {
         text
     }
 
-    /// The tool results in the conversation, oldest first.
+    /// The tool results in the conversation, oldest first, without the marks and bars around what tools return.
     #[must_use]
     pub fn tool_results(&self) -> Vec<SentToolResult> {
-        self.wire.tool_results(&self.body)
+        let mut results = self.wire.tool_results(&self.body);
+        results.iter_mut().for_each(|result| result.content = unmarked(&result.content));
+        results
     }
 
     /// Names of the tools on offer, in the order sent.
@@ -102,6 +104,18 @@ impl Request {
         let name = |tool: &Value| tool["name"].as_str().or(tool["function"]["name"].as_str()).map(str::to_owned);
         tools.iter().filter_map(name).collect()
     }
+}
+
+/// A tool result without marks and bars; notes of ours stand behind what it was.
+fn unmarked(content: &str) -> String {
+    // Some wires have no other place for it.
+    let error = if content.starts_with("ERROR: ") { "ERROR: " } else { "" };
+    let marked = content[error.len()..].strip_prefix("<output ").and_then(|rest| rest.split_once(">\n"));
+    let Some((inner, notes)) = marked.and_then(|(_, rest)| rest.split_once("</output>")) else {
+        return content.to_owned();
+    };
+    let bare = |line: &str| line.strip_prefix("| ").unwrap_or(line).to_owned();
+    error.to_owned() + &inner.lines().map(bare).collect::<Vec<_>>().join("\n") + notes
 }
 
 fn collect_strings(value: &Value, out: &mut String) {

@@ -79,7 +79,7 @@ async fn judge(mode: ApprovalMode, command: &str, answers: &[ApprovalAnswer]) ->
 
 #[tokio::test]
 async fn the_mode_decides_what_is_asked_and_what_runs() {
-    use ApprovalMode::{All, Ask, ReadOnly};
+    use ApprovalMode::{All, Ask, Auto, ReadOnly};
     for (mode, command, may_run, questions) in [
         (ReadOnly, "allow", true, 0),
         (ReadOnly, "ask", false, 0),
@@ -89,6 +89,10 @@ async fn the_mode_decides_what_is_asked_and_what_runs() {
         (Ask, "ask", true, 1),
         (Ask, "danger", true, 1),
         (Ask, "deny", false, 0),
+        (Auto, "allow", true, 0),
+        (Auto, "ask", true, 0),
+        (Auto, "danger", true, 1),
+        (Auto, "deny", false, 0),
         (All, "allow", true, 0),
         (All, "ask", true, 0),
         (All, "danger", true, 0),
@@ -111,6 +115,20 @@ async fn consent_for_the_session_holds_for_this_command_in_this_folder_only() {
     gate.before_tool(&mut planned("ask a", "/two")).await.unwrap();
     gate.before_tool(&mut planned("ask b", "/one")).await.unwrap();
     assert_eq!(user.questions.lock().unwrap().len(), 3);
+}
+
+#[tokio::test]
+async fn what_runs_outside_of_the_sandbox_is_asked_about_each_time() {
+    let (user, consents) = (user([yes(true), yes(true), yes(true)]), Consents::default());
+    let gate = gate(ApprovalMode::Ask, &user, &consents);
+    let outside = |command| PlannedCall { tool: UNCONFINED.into(), ..planned(command, "/") };
+    gate.before_tool(&mut planned("ask a", "/")).await.unwrap();
+    gate.before_tool(&mut outside("ask a")).await.unwrap();
+    gate.before_tool(&mut outside("allow a")).await.unwrap();
+    let reasons: Vec<_> = user.questions.lock().unwrap().iter().map(|question| question.reasons.join(" ")).collect();
+    assert!(reasons.len() == 3 && reasons[2].contains("outside of the sandbox"), "{reasons:?}");
+    let refused = self::gate(ApprovalMode::ReadOnly, &user, &consents).before_tool(&mut outside("allow a")).await;
+    assert!(matches!(refused, Err(Denial::Refused { .. })));
 }
 
 #[tokio::test]
@@ -180,7 +198,7 @@ fn what_is_remembered_is_bounded() {
     for n in 0..MAX_REMEMBERED + 10 {
         consents.remember(Effect::RunCommand { command: n.to_string() }, "/".into(), None);
     }
-    assert_eq!(consents.0.lock().unwrap().len(), MAX_REMEMBERED);
+    assert_eq!(consents.agreed.lock().unwrap().len(), MAX_REMEMBERED);
     assert!(consents.recall(&Effect::RunCommand { command: "0".into() }, Path::new("/")).is_none());
 }
 
@@ -202,7 +220,7 @@ async fn the_policy_learns_which_shell_reads_the_command() {
 struct Allowed(Arc<remembered::Loaded>);
 
 impl Remembered for Allowed {
-    fn loaded(&self) -> Arc<remembered::Loaded> {
+    fn loaded(&self, _cwd: &Path) -> Arc<remembered::Loaded> {
         Arc::clone(&self.0)
     }
 }
@@ -236,6 +254,27 @@ async fn a_rule_lowers_a_question_and_never_danger_denial_or_a_stricter_mode() {
         assert_eq!(gate.before_tool(&mut planned(command, "/")).await.is_ok(), may_run, "{command}");
         assert_eq!(user.questions.lock().unwrap().len(), questions, "{command}");
     }
+}
+
+#[tokio::test]
+async fn what_was_agreed_to_before_a_text_from_elsewhere_came_is_asked_again_with_the_reason() {
+    let (user, consents) =
+        (user([yes(true), yes(true), yes(false), yes(false), yes(false), yes(false)]), Consents::default());
+    let gate = gate(ApprovalMode::Ask, &user, &consents).with_remembered(allowed("ask b", None));
+    gate.before_tool(&mut planned("ask a", "/")).await.unwrap();
+    gate.before_tool(&mut planned("ask b", "/")).await.unwrap();
+    assert_eq!(asked(&user), ["ask a"]);
+    consents.taint().touched_by("`curl`");
+    for command in ["ask a", "ask a", "ask b", "ask c"] {
+        gate.before_tool(&mut planned(command, "/")).await.unwrap();
+    }
+    assert_eq!(asked(&user), ["ask a", "ask a", "ask b", "ask c"], "what is agreed to since then holds");
+    let calls = ["ask b", "ask d"].map(|command| planned(command, "/"));
+    assert!(gate.before_tools(&calls).await.is_continue());
+    let questions = user.questions.lock().unwrap();
+    let reasons: Vec<_> = questions[1..].iter().map(|question| question.reasons.get(1).map(String::as_str)).collect();
+    let again = Some("asked again: the assistant has read `curl`, which may hold somebody else's instructions");
+    assert_eq!(reasons, [again, again, None, again, None]);
 }
 
 /// The commands that were asked about.
