@@ -381,6 +381,7 @@ impl App {
 
     /// Sends what a turn begins with, now or as soon as there is a connection.
     fn begin_turn(&mut self, mut turn: Turn, query: ClientMessage, effects: &mut Vec<Effect>) {
+        self.journal.begin_turn(turn.id());
         match &self.link {
             LinkState::Up(_) if self.cancelled_turn.is_some() => turn.hold(query),
             LinkState::Up(attached) => {

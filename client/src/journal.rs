@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use cohab_protocol::{CallId, CommandExecutionResult};
+use cohab_protocol::{CallId, CommandExecutionResult, TurnId};
 
 /// Results kept for a daemon that asks again after a lost connection.
 const KEPT_RESULTS: usize = 64;
@@ -10,14 +10,32 @@ const KEPT_RESULTS: usize = 64;
 /// Ids kept of commands that were begun: longer than their results, so that a late repeat is refused and not run.
 const KEPT_IDS: usize = 4096;
 
+/// Ids kept of turns that were begun here.
+const KEPT_TURNS: usize = 64;
+
 /// Results of the last commands. A call id that comes again is answered from here, never run again.
 #[derive(Debug, Default)]
 pub struct ResultJournal {
+    turns: VecDeque<TurnId>,
     begun: VecDeque<CallId>,
     results: VecDeque<CommandExecutionResult>,
 }
 
 impl ResultJournal {
+    /// Notes that a turn begins here: all its commands for this shell come to this journal.
+    pub fn begin_turn(&mut self, turn_id: TurnId) {
+        if self.turns.len() == KEPT_TURNS {
+            self.turns.pop_front();
+        }
+        self.turns.push_back(turn_id);
+    }
+
+    /// Whether a turn was begun here: then a command of it that was not begun has never run in this shell.
+    #[must_use]
+    pub fn is_of_here(&self, turn_id: TurnId) -> bool {
+        self.turns.contains(&turn_id)
+    }
+
     /// Notes that a command is given to the shell.
     pub fn begin(&mut self, call_id: CallId) {
         if self.begun.len() == KEPT_IDS {
@@ -80,6 +98,15 @@ mod tests {
         }
         assert!(journal.find(ids[0]).is_none());
         assert!(ids[1..].iter().all(|id| journal.find(*id).is_some_and(|found| found.call_id == *id)));
+    }
+
+    #[test]
+    fn the_last_turns_are_known_to_be_of_here() {
+        let mut journal = ResultJournal::default();
+        let ids: Vec<TurnId> = (0..=KEPT_TURNS).map(|_| TurnId::fresh()).collect();
+        ids.iter().for_each(|id| journal.begin_turn(*id));
+        assert!(!journal.is_of_here(ids[0]) && !journal.is_of_here(TurnId::fresh()));
+        assert!(ids[1..].iter().all(|id| journal.is_of_here(*id)));
     }
 
     #[test]

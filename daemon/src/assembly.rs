@@ -3,8 +3,8 @@
 mod answering;
 mod around;
 mod bench;
+mod beside;
 mod shells;
-mod shortening;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -38,6 +38,7 @@ use crate::{
     compaction::Shortened,
     config::ContextSettings,
     context::{
+        analysis::Capacity,
         fit::spec_tokens,
         model_table::{ModelTable, Prices},
         report::Fixed,
@@ -366,14 +367,17 @@ impl Assembler for Assembly {
         let (Choice::Ready(main) | Choice::AskLocal { provider: main, .. }) = resolved.choice;
         let settings = Some(&resolved.settings.model).filter(|_| answering.is_none());
         let provider = answering.unwrap_or(main);
-        let (Room { model, sources, .. }, _) = Self::room(provider.as_ref(), settings, &resolved.settings.models);
-        let window = sources.decide(self.parts.store.learned(&model).window_tokens);
+        let (Room { model, sources, max_output_tokens }, _) =
+            Self::room(provider.as_ref(), settings, &resolved.settings.models);
+        let learned = self.parts.store.learned(&model);
+        let window = sources.decide(learned.window_tokens);
+        let capacity = Capacity { window, max_output_tokens, factor: learned.factor };
         let own = session_tools(&Arc::default(), surroundings, Box::new(|_| ()));
         let tools = resolved.settings.tools.iter().chain(&own).map(|tool| spec_tokens(&tool.spec())).sum();
-        let window_tokens = (!provider.info().is_offline).then_some(window.tokens);
+        let capacity = (!provider.info().is_offline).then_some(capacity);
         let system = system_sections(&surroundings.standing);
         let system = system.iter().map(|(name, text)| (*name, estimate_tokens(text))).collect();
-        Ok(Fixed { system, tools_tokens: tools, window_tokens })
+        Ok(Fixed { system, tools_tokens: tools, capacity })
     }
 
     async fn shorten(&self, session: &Session, messages: &[Message]) -> Result<(Shortened, TokenUsage), TurnError> {

@@ -1,5 +1,7 @@
 //! How amounts are written for people, by both programs alike.
 
+use crate::ContextRoom;
+
 /// A number in few letters: `950`, `1.2k`, `34k`, `1.5M`.
 #[must_use]
 pub fn count(number: u64) -> String {
@@ -26,6 +28,27 @@ pub fn cost(microusd: u64, is_partial: bool) -> String {
     format!("{mark} ${}.{:0width$}", rounded / whole, rounded % whole, width = digits as usize)
 }
 
+/// What the model is sent, of what it takes: `about 12k of 128k tokens (9 %)`.
+#[must_use]
+pub fn context(room: &ContextRoom) -> String {
+    format!("about {} of {} tokens ({} %)", count(room.total), count(room.max), room.percent)
+}
+
+/// What that is made of, and what is left: one sentence without a capital.
+#[must_use]
+pub fn context_parts(room: &ContextRoom) -> String {
+    let (system, messages) = (count(room.system), count(room.messages));
+    let (reserve, available) = (count(room.response_reserve), count(room.available));
+    let parts = format!("system {system}, messages {messages}, kept for the answer {reserve}");
+    if room.fits {
+        return format!("{parts}, free {available}");
+    }
+    format!(
+        "{parts}: that does not fit, the oldest is left out. If the model takes more: \
+         `cohab config set model.context_window_tokens NUMBER`"
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -37,6 +60,24 @@ mod tests {
         {
             assert_eq!(count(number), text);
         }
+    }
+
+    #[test]
+    fn a_full_context_is_told_with_its_parts_and_the_way_out() {
+        let room = ContextRoom {
+            max: 128_000,
+            system: 2_752,
+            messages: 9_500,
+            response_reserve: 16_384,
+            total: 12_252,
+            available: 99_364,
+            percent: 9,
+            fits: true,
+        };
+        assert_eq!(context(&room), "about 12k of 128k tokens (9 %)");
+        assert_eq!(context_parts(&room), "system 2.7k, messages 9.5k, kept for the answer 16k, free 99k");
+        let full = context_parts(&ContextRoom { available: 0, fits: false, ..room });
+        assert!(full.contains("does not fit") && full.contains("context_window_tokens"), "{full}");
     }
 
     #[test]

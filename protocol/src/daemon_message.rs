@@ -402,8 +402,29 @@ pub struct LeftState {
 pub struct ContextReport {
     /// In the order sent.
     pub sections: Vec<ContextSection>,
-    /// What the model takes, in tokens, if known.
-    pub window_tokens: Option<u64>,
+    /// How that fills the model's context; `None` where there is no model.
+    pub room: Option<ContextRoom>,
+}
+
+/// How full a model's context is, in its own tokens as far as they are known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ContextRoom {
+    /// The whole context.
+    pub max: u64,
+    /// What is sent beside the conversation: system prompt and tools.
+    pub system: u64,
+    /// The conversation.
+    pub messages: u64,
+    /// Kept free for the answer, and for errors of the estimate.
+    pub response_reserve: u64,
+    /// What is sent, together.
+    pub total: u64,
+    /// What may be sent in addition.
+    pub available: u64,
+    /// What is sent, of the whole context. More than 100 if it is larger.
+    pub percent: u64,
+    /// Whether what is sent leaves the reserve free.
+    pub fits: bool,
 }
 
 /// One part of what the model would be sent.

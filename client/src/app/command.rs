@@ -77,7 +77,14 @@ impl App {
             return Err(("repeated", "the command ran before; its result is not kept any more"));
         }
         let turn = self.turn.as_ref().filter(|turn| turn.id() == request.turn_id && !turn.is_over());
-        let turn = turn.ok_or(("turn_over", "the turn is over; the command was not run"))?;
+        let turn = match turn {
+            Some(turn) => turn,
+            // The daemon relies on it: nothing of this id was ever given to the shell.
+            None if self.journal.is_of_here(request.turn_id) => {
+                return Err(("turn_over", "the turn is over; the command was not run"));
+            }
+            None => return Err(("unknown_turn", "the turn is not of this terminal; the command was not run here")),
+        };
         if turn.running_call.is_some() || turn.pending_call.is_some() || turn.doubted.is_some() || turn.naming.is_some()
         {
             return Err(("shell_busy", "another command of this turn is still running"));

@@ -181,7 +181,7 @@ pub fn context(report: &ContextReport, width: usize, look: Look) -> Vec<Line<'st
     let rows = report.sections.iter().map(|section| (one_line(&section.name, NAME_COLUMNS / 2), section.tokens));
     let rows: Vec<(String, u64)> = rows.collect();
     let names = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
-    let whole = report.window_tokens.unwrap_or(total).max(1);
+    let whole = report.room.map_or(total, |room| room.max).max(1);
     let bar_columns = BAR_COLUMNS.min(u64::try_from(width.saturating_sub(names + 12)).unwrap_or(0));
     let row = |name: &str, tokens: u64| match look {
         Look::Sentences => plain(&format!("{name}: about {} tokens", amount::count(tokens)), width),
@@ -194,20 +194,14 @@ pub fn context(report: &ContextReport, width: usize, look: Look) -> Vec<Line<'st
         }
     };
     let mut lines: Vec<Line<'static>> = rows.iter().flat_map(|(name, tokens)| row(name, *tokens)).collect();
-    let sum = match report.window_tokens {
-        Some(window) if total > window => format!(
-            "about {} tokens, {} fit: the oldest is left out. If the model takes more: \
-             `cohab config set model.context_window_tokens NUMBER`",
-            amount::count(total),
-            amount::count(window)
-        ),
-        Some(window) => {
-            let percent = total.saturating_mul(100) / window.max(1);
-            format!("about {} of {} tokens ({percent} %)", amount::count(total), amount::count(window))
-        }
+    let sum = match &report.room {
+        Some(room) => amount::context(room),
         None => format!("about {} tokens; there is no model to take them", amount::count(total)),
     };
     lines.extend(dim(&format!("{}{sum}", look.choose("", "Together ")), width));
+    if let Some(room) = &report.room {
+        lines.extend(dim(&amount::context_parts(room), width));
+    }
     lines
 }
 

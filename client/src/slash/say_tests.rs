@@ -1,4 +1,4 @@
-use cohab_protocol::ContextSection;
+use cohab_protocol::{ContextRoom, ContextSection};
 
 use super::*;
 use crate::ui::describe::plain as text_of;
@@ -16,10 +16,17 @@ fn identity(model: &str, is_offline: bool) -> ModelIdentity {
     ModelIdentity { provider: provider.into(), model: model.into(), origin: "OPENAI_API_KEY".into(), is_offline }
 }
 
+fn room(max: u64, total: u64) -> ContextRoom {
+    let (available, percent) = (max.saturating_sub(total), total.saturating_mul(100) / max.max(1));
+    let (system, messages) = (0, total);
+    ContextRoom { max, system, messages, response_reserve: 0, total, available, percent, fits: total <= max }
+}
+
 fn report(window_tokens: Option<u64>) -> ContextReport {
     let sections = [("system prompt", 912), ("answers", 0), ("shell history", 67_600)];
     let section = |(name, tokens): (&str, u64)| ContextSection { name: name.into(), tokens };
-    ContextReport { sections: sections.into_iter().map(section).collect(), window_tokens }
+    let room = window_tokens.map(|max| room(max, 68_512));
+    ContextReport { sections: sections.into_iter().map(section).collect(), room }
 }
 
 #[test]
@@ -34,8 +41,8 @@ fn the_context_is_a_table_with_bars() {
     let without = text_of(&context(&report(None), 79, Look::Glyphs));
     assert!(without.ends_with("about 68k tokens; there is no model to take them\n"), "{without}");
     let too_much = text_of(&context(&report(Some(8_192)), 200, Look::Glyphs));
-    let told = "about 68k tokens, 8.1k fit: the oldest is left out. If the model takes more: \
-                `cohab config set model.context_window_tokens NUMBER`\n";
+    let told = "about 68k of 8.1k tokens (836 %)\nsystem 0, messages 68k, kept for the answer 0: that does not fit, the oldest is \
+                left out. If the model takes more: `cohab config set model.context_window_tokens NUMBER`\n";
     assert!(too_much.ends_with(told), "{too_much}");
 }
 
@@ -43,7 +50,8 @@ fn the_context_is_a_table_with_bars() {
 fn extreme_reports_neither_break_nor_flood() {
     let sections = vec![ContextSection { name: "x\u{1b}[2J\n".repeat(100), tokens: u64::MAX }; 2];
     for (width, window_tokens) in [(1, Some(0)), (80, Some(1)), (500, None)] {
-        let lines = context(&ContextReport { sections: sections.clone(), window_tokens }, width, Look::Glyphs);
+        let room = window_tokens.map(|max| room(max, u64::MAX));
+        let lines = context(&ContextReport { sections: sections.clone(), room }, width, Look::Glyphs);
         let text = text_of(&lines);
         assert!(!text.contains('\u{1b}') && text.len() < 1_000, "{text:?}");
     }

@@ -110,10 +110,10 @@ impl TurnState {
         Self { messages: history, ..Self::default() }
     }
 
-    /// A turn that goes on: `messages` must be complete and end with what the model is to read next.
+    /// A turn that goes on after so many model calls: `messages` must be complete and end with what the model is to read next.
     #[must_use]
-    pub fn going_on(messages: Vec<Message>) -> Self {
-        Self { messages, ..Self::default() }
+    pub fn going_on(messages: Vec<Message>, model_calls: u32) -> Self {
+        Self { messages, model_calls, ..Self::default() }
     }
 
     /// The conversation so far.

@@ -16,7 +16,11 @@ use crate::{
         Middleware,
         port::{Approver, ModelProvider},
     },
-    context::model_table::Prices,
+    context::{
+        model_table::Prices,
+        sections::{self, system_prompt},
+        surroundings::Surroundings,
+    },
     middleware::{
         accounting::{Accounting, Answered},
         audit::Audit,
@@ -27,6 +31,7 @@ use crate::{
         escalation::Escalation,
         last_answer::LastAnswer,
         meanwhile::Meanwhile,
+        naming::Naming,
         pause::Pause,
         response_cache::GivenAgain,
         self_correction::SelfCorrection,
@@ -91,6 +96,7 @@ impl Around<'_> {
             list.push(Arc::new(self.budget()));
         }
         list.extend(self.given_again().map(|again| Arc::new(again) as _));
+        list.extend(self.naming().map(|naming| Arc::new(naming) as _));
         let room = self.room();
         let window = Arc::new(Window::new(Arc::clone(&self.assembly.parts.store), Box::new(move || room().0)));
         list.push(Arc::clone(&window) as _);
@@ -124,7 +130,7 @@ impl Around<'_> {
             move || session.approval() != ApprovalMode::All
         };
         let calls = Calls::new(Arc::clone(recorder), Box::new(is_asked));
-        let doubt = Doubt::new(&self.parts.doubts, Arc::clone(&self.approver));
+        let doubt = Doubt { doubts: Arc::clone(&self.parts.doubts), approver: Arc::clone(&self.approver) };
         list.push(Arc::new(Unfilled));
         let audit = self.audit.clone();
         let keep_files = KeepFiles::new(
@@ -247,10 +253,31 @@ impl Around<'_> {
             sink: Arc::clone(&parts.sink),
             session: parts.session.key().to_string(),
             history: history.finish(),
+            told: self.told(),
             cwd: parts.session.cwd(),
             home: assembly.parts.home.clone(),
             key: Mutex::default(),
         })
+    }
+
+    /// Names the conversation, if it is kept and the user has set who does that.
+    fn naming(&self) -> Option<Naming> {
+        let Around { assembly, parts, resolved, .. } = self;
+        resolved.settings.kept?;
+        let (session, turn) = (parts.session.key().to_string(), parts.turn_id.to_string());
+        let pen = assembly.namer(resolved, session, turn)?;
+        Some(Naming { pen, recorder: Arc::clone(&parts.recorder) })
+    }
+
+    /// Fingerprint of what the model is told beside the question and what the user ran: another day or hour is no other answer.
+    fn told(&self) -> u64 {
+        let Surroundings { standing, project_notes, project_identity, .. } = self.parts.surroundings.as_ref();
+        let mut told = DefaultHasher::new();
+        system_prompt(standing).hash(&mut told);
+        (project_notes, project_identity, self.parts.surroundings.told_skills()).hash(&mut told);
+        sections::tasks::text(&self.parts.session.tasks().tasks()).hash(&mut told);
+        sections::tone::text(&self.parts.question).hash(&mut told);
+        told.finish()
     }
 
     fn gate(self) -> Gate {

@@ -30,6 +30,8 @@ pub struct Key {
     pub session: String,
     /// Fingerprint of what the user ran in the shell.
     pub history: u64,
+    /// Fingerprint of what the model is told beside question and history: instructions, skills, notes, tasks, tone.
+    pub told: u64,
     /// Fingerprint of folder, repository and the files that the question names.
     pub places: u64,
 }
@@ -88,7 +90,7 @@ mod tests {
     use super::*;
 
     fn key(question: &str) -> Key {
-        Key { question: question.into(), model: "m".into(), session: "s".into(), history: 1, places: 2 }
+        Key { question: question.into(), model: "m".into(), session: "s".into(), history: 1, told: 3, places: 2 }
     }
 
     fn found(cache: &ResponseCache, key: &Key, length: usize) -> Option<String> {
@@ -105,6 +107,7 @@ mod tests {
             Key { model: "n".into(), ..key("a") },
             Key { session: "t".into(), ..key("a") },
             Key { history: 9, ..key("a") },
+            Key { told: 9, ..key("a") },
             Key { places: 9, ..key("a") },
         ] {
             assert_eq!(found(&cache, &other, 5), None, "{other:?}");

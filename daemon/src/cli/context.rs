@@ -11,8 +11,9 @@ use super::{Failure, ModelFlags, record};
 use crate::{
     agent::port::Message,
     context::{
+        analysis::Analysis,
         query::{Query, Runtime},
-        report::{Fixed, Part, Row, rows},
+        report::{Fixed, Part, Row, analysis, rows},
         sections::system_prompt,
         surroundings::Surroundings,
     },
@@ -49,6 +50,12 @@ struct Shown {
     rows: Vec<Row>,
     around: std::sync::Arc<Surroundings>,
     question: String,
+}
+
+impl Shown {
+    fn analysis(&self) -> Option<Analysis> {
+        analysis(&self.fixed, &self.rows)
+    }
 }
 
 /// Runs it. Exit status: 0 done, 1 no such session or the settings are wrong, 3 nobody reads the output.
@@ -136,7 +143,8 @@ fn json(shown: &Shown, with_text: bool) -> String {
         "session": shown.session.as_ref().map(|session| &session.id),
         "sections": shown.rows.iter().map(section).collect::<Vec<_>>(),
         "total_tokens": total(shown),
-        "window_tokens": shown.fixed.window_tokens,
+        "window_tokens": shown.fixed.capacity.map(|capacity| capacity.window.tokens),
+        "analysis": shown.analysis(),
         "skipped": skipped,
     });
     if with_text {
@@ -159,10 +167,10 @@ fn table(shown: &Shown, with_text: bool) -> String {
             text.push_str(&format!("  {name:<names$}  {:>6}\n", amount::count(*tokens)));
         }
     }
-    let total = total(shown);
-    let of = match shown.fixed.window_tokens {
-        Some(window) => format!(" of {} tokens ({} %)", amount::count(window), total * 100 / window.max(1)),
-        None => " tokens; no model takes them".to_owned(),
+    let room = shown.analysis().map(Into::into);
+    let sum = match &room {
+        Some(room) => amount::context(room),
+        None => format!("about {} tokens; no model takes them", amount::count(total(shown))),
     };
     let on = match &shown.session {
         Some(session) => {
@@ -170,7 +178,10 @@ fn table(shown: &Shown, with_text: bool) -> String {
         }
         None => "in a new conversation".to_owned(),
     };
-    text.push_str(&format!("about {}{of}, {on}\n", amount::count(total)));
+    text.push_str(&format!("{sum}, {on}\n"));
+    if let Some(room) = &room {
+        text.push_str(&format!("{}\n", amount::context_parts(room)));
+    }
     if !shown.around.skipped.is_empty() {
         text.push_str("\nNot told to the model:\n");
         shown.around.skipped.iter().for_each(|one| text.push_str(&format!("  {one}\n")));

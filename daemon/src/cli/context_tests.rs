@@ -1,8 +1,18 @@
 use super::*;
-use crate::context::{skills::Skill, text_file::Skipped};
+use crate::context::{
+    analysis::Capacity,
+    skills::Skill,
+    text_file::Skipped,
+    window_size::{ContextWindow, WindowSource},
+};
 
 fn shown(window_tokens: Option<u64>) -> Shown {
-    let fixed = Fixed { system: vec![("safety rules", 280)], tools_tokens: 1_273, window_tokens };
+    let capacity = window_tokens.map(|tokens| Capacity {
+        window: ContextWindow { tokens, source: WindowSource::Settings },
+        max_output_tokens: None,
+        factor: 1.0,
+    });
+    let fixed = Fixed { system: vec![("safety rules", 280)], tools_tokens: 1_273, capacity };
     let question = "<environment>\ncwd: /srv\n</environment>\n<question>\nwhy\n</question>".to_owned();
     let messages = [Message::User { text: question.clone() }];
     let mut around = Surroundings::default();
@@ -32,5 +42,11 @@ fn the_text_is_what_would_be_sent() {
         (value["total_tokens"].as_u64(), value["skipped"][0]["reason"].as_str()),
         (Some(sum), Some("is no text"))
     );
+    let analysis = &value["analysis"];
+    let told = ["system", "messages", "response_reserve", "available"].map(|part| analysis[part].as_u64().unwrap());
+    assert_eq!((analysis["max"].as_u64(), &analysis["fits"]), (Some(8_192), &json!(true)));
+    assert_eq!((told.iter().sum::<u64>(), told[0]), (8_192, 280 + 1_273));
+    let full = table(&shown(Some(1_000)), false);
+    assert!(full.contains("(157 %)") && full.contains("does not fit"), "{full}");
     assert!(value["system"].as_str().is_some_and(|text| text.contains("- `x`: y")));
 }

@@ -9,11 +9,7 @@ mod truncate;
 
 use async_trait::async_trait;
 
-pub use self::{
-    sliding::Sliding,
-    summarize::{Account, Summarize},
-    truncate::Truncate,
-};
+pub use self::{sliding::Sliding, summarize::Summarize, truncate::Truncate};
 use crate::{
     agent::port::Message,
     context::{fit::message_tokens, gap::Target},

@@ -3,26 +3,22 @@
 use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
-use futures::StreamExt;
-use tokio::time::timeout;
 
 use super::{Compactor, Shortened, Sliding, block_tokens, summary};
 use crate::{
-    agent::port::{Message, ModelEvent, ModelProvider, ModelRequest, TokenUsage},
+    agent::port::{Message, ModelProvider, ModelRequest},
     context::{
         fit::{fit, fit_request},
         gap::{Gap, Target},
         tokens::estimate_tokens,
     },
+    provider::whole_answer::{Account, Ask},
 };
 
 /// A summary takes so long at most; then it goes on without one.
 const SUMMARY_WAIT: Duration = Duration::from_secs(90);
 /// Longest answer that is read, in bytes.
 const MAX_ANSWER_BYTES: usize = 64 * 1024;
-
-/// Takes what a summary took, and completes what is known of its cost.
-pub type Account = Arc<dyn Fn(&mut TokenUsage) + Send + Sync>;
 
 /// Lets a model sum up what goes; what it cannot goes without a summary, as with [`Sliding`].
 pub struct Summarize {
@@ -50,50 +46,16 @@ impl Summarize {
         if fit_request(&mut request, self.request_tokens) > self.request_tokens {
             return Err("the model is too small to sum it up".to_owned());
         }
-        let answer = timeout(SUMMARY_WAIT, self.ask(request)).await;
-        let answer = answer.map_err(|_| format!("no summary came within {} s", SUMMARY_WAIT.as_secs()))??;
+        let ask = Ask {
+            what: "summary",
+            provider: self.provider.as_ref(),
+            account: &self.account,
+            max_bytes: MAX_ANSWER_BYTES,
+            wait: SUMMARY_WAIT,
+        };
+        let answer = ask.answer(request).await?;
         let summary = summary::checked(&answer, block_tokens(target)).ok_or("what came was no summary")?;
         if estimate_tokens(&summary) < before { Ok(summary) } else { Err("the summary was too long".to_owned()) }
-    }
-
-    /// The whole answer. What it took is accounted for whatever came of it, also if nobody waits any more.
-    async fn ask(&self, request: ModelRequest) -> Result<String, String> {
-        let mut spent = Spent { usage: TokenUsage::default(), account: Arc::clone(&self.account) };
-        let mut events = self.provider.stream(request);
-        let mut answer = String::new();
-        while let Some(event) = events.next().await {
-            match event {
-                ModelEvent::TextDelta(text) => answer.push_str(&text),
-                ModelEvent::Usage(usage) => spent.usage.update(usage),
-                ModelEvent::Retrying { discard_shown: true, .. } => answer.clear(),
-                ModelEvent::Stop { .. } => return Ok(answer),
-                ModelEvent::Failed(error) => return Err(error.message),
-                ModelEvent::Incomplete { reason } => return Err(reason),
-                ModelEvent::ReasoningDelta(_)
-                | ModelEvent::RefusalDelta(_)
-                | ModelEvent::ToolCallDone(_)
-                | ModelEvent::Notice(_)
-                | ModelEvent::Retrying { .. } => {}
-            }
-            if answer.len() > MAX_ANSWER_BYTES {
-                return Err("the summary was too long".to_owned());
-            }
-        }
-        Err("the summary broke off".to_owned())
-    }
-}
-
-/// Accounts for itself at its end.
-struct Spent {
-    usage: TokenUsage,
-    account: Account,
-}
-
-impl Drop for Spent {
-    fn drop(&mut self) {
-        if self.usage != TokenUsage::default() {
-            (self.account)(&mut self.usage);
-        }
     }
 }
 

@@ -10,6 +10,7 @@ use crate::{
         TokenUsage, ToolCall, ToolResult,
     },
     context::query::{EARLIER, Environment, Query, inside, parts, words},
+    provider::whole_answer::Account,
 };
 
 const GOOD: &str =

@@ -55,6 +55,8 @@ pub enum Kind {
     Word(&'static [&'static str]),
     /// A whole number from the first to the second.
     Whole(i64, i64),
+    /// A number from the first to the second, with or without digits behind a point.
+    Number(i64, i64),
     /// `true` or `false`.
     Flag,
 }
@@ -104,6 +106,12 @@ pub static KEYS: &[Key] = &[
         Kind::Word(&["off", "low", "medium", "high"]),
         None,
         "How much the model thinks before it answers; without it what the model does by itself",
+    ),
+    key(
+        "model.temperature",
+        Kind::Number(0, 2),
+        None,
+        "How freely the model chooses its words, from 0 to 2; without it what the model does by itself",
     ),
     key("model.retries", Kind::Whole(0, 20), None, "How often a failed request is repeated"),
     key(
@@ -379,6 +387,7 @@ impl Key {
     pub fn parse(&self, text: &str) -> Result<Value, String> {
         let value = match self.kind {
             Kind::Whole(..) => text.parse::<i64>().map_or_else(|_| Value::from(text), Value::from),
+            Kind::Number(..) => text.parse::<f64>().map_or_else(|_| Value::from(text), Value::from),
             Kind::Flag => text.parse::<bool>().map_or_else(|_| Value::from(text), Value::from),
             Kind::Profiles => text.split([',', ' ']).filter(|name| !name.is_empty()).collect::<Array>().into(),
             _ => Value::from(text),
@@ -394,6 +403,10 @@ impl Kind {
         let is_sane = |text: &&str| text.len() <= TEXT_MAX_BYTES && !text.chars().any(char::is_control);
         match self {
             Self::Whole(least, most) => value.as_integer().is_some_and(|number| (least..=most).contains(&number)),
+            Self::Number(least, most) => {
+                let number = value.as_float().or_else(|| value.as_integer().map(|whole| whole as f64));
+                number.is_some_and(|number| (least as f64..=most as f64).contains(&number))
+            }
             Self::Flag => value.is_bool(),
             Self::Word(words) => text.is_some_and(|text| words.contains(&text)),
             Self::Provider => text.is_some_and(|text| choice::provider_names().contains(&text)),
@@ -431,6 +444,7 @@ impl Kind {
             Self::Word(words) => one_of(words),
             Self::Provider => one_of(&choice::provider_names()),
             Self::Whole(least, most) => format!("a whole number from {least} to {most}"),
+            Self::Number(least, most) => format!("a number from {least} to {most}"),
             Self::Flag => "`true` or `false`".into(),
         }
     }

@@ -83,6 +83,7 @@ fn example(kind: Kind) -> String {
         Kind::Prefix => "??".into(),
         Kind::Word(words) => words[words.len() - 1].into(),
         Kind::Whole(_, most) => most.to_string(),
+        Kind::Number(_, most) => format!("{most}.0"),
         Kind::Flag => "true".into(),
     }
 }
@@ -131,7 +132,7 @@ fn profiles_have_the_keys_of_the_model() {
             ":4:1: `profiles.work.retries` must be a whole number from 0 to 20, not \"many\"",
             ":5:16: unknown key `profiles.work.wire` / the keys of `[profiles.work]` are `provider`, `base_url`, `name`, \
              `api_key_env`, `key_command`, `api_key`, `key_store`, `max_output_tokens`, `context_window_tokens`, \
-             `reasoning_effort`, `retries`, `fallback`",
+             `reasoning_effort`, `temperature`, `retries`, `fallback`",
         ]
     );
     assert_eq!(

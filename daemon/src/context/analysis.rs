@@ -1,5 +1,7 @@
 //! How full a model's context is. Pure.
 
+use serde::Serialize;
+
 use super::window_size::{ContextWindow, request_budget};
 
 /// What a model takes.
@@ -14,7 +16,7 @@ pub struct Capacity {
 }
 
 /// How full it is, in the model's tokens as far as they are known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Analysis {
     /// The whole context.
     pub max: u64,

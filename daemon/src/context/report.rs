@@ -1,17 +1,21 @@
 //! What would be sent with the next question, by section, in estimated tokens. Pure.
 
-use super::{outline::Outline, sections::tags};
+use super::{
+    analysis::{Analysis, Capacity, analyse},
+    outline::Outline,
+    sections::tags,
+};
 use crate::agent::port::Message;
 
 /// What is sent whatever is asked.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Fixed {
     /// Sections of the system prompt by name.
     pub system: Vec<(&'static str, u64)>,
     /// Of the descriptions of all tools.
     pub tools_tokens: u64,
     /// What the model takes; `None` where there is none.
-    pub window_tokens: Option<u64>,
+    pub capacity: Option<Capacity>,
 }
 
 /// Where a section stands.
@@ -52,4 +56,13 @@ pub fn rows(fixed: &Fixed, messages: &[Message]) -> Vec<Row> {
     ];
     let messages = asked.chain(said).map(|(name, tokens)| Row { part: Part::Messages, name, tokens });
     system.chain([tools]).chain(messages).filter(|row| row.tokens > 0).collect()
+}
+
+/// How these rows fill the model's context; `None` where there is no model.
+#[must_use]
+pub fn analysis(fixed: &Fixed, rows: &[Row]) -> Option<Analysis> {
+    let sum = |is_message: bool| {
+        rows.iter().filter(|row| (row.part == Part::Messages) == is_message).map(|row| row.tokens).sum()
+    };
+    fixed.capacity.as_ref().map(|capacity| analyse(capacity, sum(false), sum(true)))
 }

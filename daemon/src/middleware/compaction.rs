@@ -19,9 +19,10 @@ use crate::{
         plan::StepKind,
         port::{Activity, EventSink, StepResult, TokenUsage, TurnEvent},
     },
-    compaction::{Account, Compactor, Shortened, tokens},
+    compaction::{Compactor, Shortened, tokens},
     config::ContextSettings,
     context::{analysis::analyse, gap::Target},
+    provider::whole_answer::Account,
     recording::TurnRecorder,
 };
 

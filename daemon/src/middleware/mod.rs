@@ -2,7 +2,7 @@
 //!
 //! Order in a turn, outermost first: [`pause::Pause`] (the user holds it), [`accounting::Accounting`] (what an answer took is kept),
 //! [`budget::Budget`] (may more be spent?), [`response_cache::GivenAgain`] (an answer is given again), [`window::Window`] (what is sent
-//! fits the model), [`compaction::Compaction`] (a conversation that grows too long becomes shorter), [`escalation::Escalation`] (a model
+//! fits the model), [`naming::Naming`] (the conversation gets a name), [`compaction::Compaction`] (a conversation that grows too long becomes shorter), [`escalation::Escalation`] (a model
 //! that gets nowhere gives way), [`checkpoint::Checkpoint`] (an interrupted turn loses nothing), [`step_rules::StepRules`] (the user's
 //! rules for steps), [`spooling::Spooling`] (a long result is cut, and kept whole in a file), `safety::inbound` (what tools return is
 //! harmless text), [`meanwhile::Meanwhile`] (what the user ran is told), [`self_correction::SelfCorrection`] (a model that is stuck is
@@ -18,6 +18,7 @@ pub mod compaction;
 pub mod escalation;
 pub mod last_answer;
 pub mod meanwhile;
+pub mod naming;
 pub mod pause;
 pub mod response_cache;
 pub mod self_correction;

@@ -34,6 +34,8 @@ pub struct GivenAgain {
     pub session: String,
     /// Fingerprint of what the user ran.
     pub history: u64,
+    /// Fingerprint of what else the model is told.
+    pub told: u64,
     /// Where the user is.
     pub cwd: PathBuf,
     /// The user's home.
@@ -58,7 +60,14 @@ impl GivenAgain {
         let (cwd, home) = (self.cwd.clone(), self.home.clone());
         let look = tokio::task::spawn_blocking(move || places::fingerprint(&cwd, &home, &asked));
         let places = timeout(LOOK_WAIT, look).await.ok()?.ok()??;
-        Some(Key { question, model: self.model(), session: self.session.clone(), history: self.history, places })
+        Some(Key {
+            question,
+            model: self.model(),
+            session: self.session.clone(),
+            history: self.history,
+            told: self.told,
+            places,
+        })
     }
 }
 

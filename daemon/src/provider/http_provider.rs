@@ -100,6 +100,7 @@ pub(super) struct Service {
     pub(super) max_output_tokens: Option<u32>,
     pub(super) context_window_tokens: Option<u64>,
     reasoning_effort: Option<ReasoningEffort>,
+    temperature: Option<f64>,
     pub(super) retries: u32,
     quirks: Mutex<BTreeSet<Quirk>>,
     /// Longest answer that the service said it gives, in tokens.
@@ -135,6 +136,7 @@ impl HttpProvider {
             max_output_tokens: settings.max_output_tokens.or_else(|| wire.default_max_output_tokens()),
             context_window_tokens: told.context_window_tokens,
             reasoning_effort: settings.reasoning_effort,
+            temperature: settings.temperature,
             retries: settings.retries.unwrap_or(DEFAULT_RETRIES),
             quirks: Mutex::new(quirks),
             longest_answer_tokens: AtomicU32::new(u32::MAX),
@@ -178,6 +180,7 @@ impl Service {
             max_output_tokens: self.max_output_tokens,
             context_window_tokens: self.context_window_tokens,
             reasoning_effort: self.reasoning_effort,
+            temperature: self.temperature,
             quirks,
         }
     }

@@ -37,6 +37,7 @@ mod surrogates;
 mod transport;
 mod usual;
 pub(crate) mod vendor;
+pub mod whole_answer;
 pub(crate) mod wire;
 mod wishes;
 

@@ -33,6 +33,8 @@ pub struct ModelSettings {
     pub context_window_tokens: Option<u64>,
     /// How much the model should think before it answers; what the model does by itself if absent.
     pub reasoning_effort: Option<ReasoningEffort>,
+    /// How freely the model chooses its words, 0 to 2; what the model does by itself if absent.
+    pub temperature: Option<f64>,
     /// How often a failed request is repeated; with 0 an empty or cut answer is not asked for again either.
     pub retries: Option<u32>,
     /// Profiles that answer in its place, in this order, while its service does not.

@@ -144,6 +144,8 @@ pub(crate) struct Options<'a> {
     pub(crate) context_window_tokens: Option<u64>,
     /// How much the model should think, if set.
     pub(crate) reasoning_effort: Option<ReasoningEffort>,
+    /// How freely it should choose its words, if set.
+    pub(crate) temperature: Option<f64>,
     /// Those of the vendor, and those learned from refusals of this service.
     pub(crate) quirks: &'a BTreeSet<Quirk>,
 }
@@ -157,6 +159,7 @@ impl Default for Options<'_> {
             max_output_tokens: None,
             context_window_tokens: None,
             reasoning_effort: None,
+            temperature: None,
             quirks: &NONE,
         }
     }
@@ -173,6 +176,11 @@ impl Options<'_> {
         self.reasoning_effort.filter(|_| !self.has(Quirk::NoReasoningEffort))
     }
 
+    /// The temperature to ask for: the one that is set, unless the service refused it.
+    pub(crate) fn temperature(&self) -> Option<f64> {
+        self.temperature.filter(|_| !self.has(Quirk::NoTemperature))
+    }
+
     /// What the user does not get from this service though it was asked for.
     pub(crate) fn notices(&self, request: &ModelRequest) -> Vec<String> {
         let model = self.model;
@@ -181,7 +189,9 @@ impl Options<'_> {
         let no_tools = (!request.tools.is_empty() && self.has(Quirk::NoTools)).then(|| {
             format!("{model} cannot call tools: it can only talk, not run commands; choose another model for more")
         });
-        no_effort.into_iter().chain(no_tools).collect()
+        let no_temperature = (self.temperature.is_some() && self.has(Quirk::NoTemperature))
+            .then(|| format!("{model} takes no `temperature`; it is asked without"));
+        no_effort.into_iter().chain(no_temperature).chain(no_tools).collect()
     }
 }
 
@@ -200,6 +210,8 @@ pub(crate) enum Quirk {
     NoVersionFolder,
     /// Cannot be told how much to think.
     NoReasoningEffort,
+    /// Cannot be told how freely to choose its words.
+    NoTemperature,
     /// Cannot call tools.
     NoTools,
     /// Refuses the signatures of thoughts in the history.
@@ -311,6 +323,11 @@ pub(crate) struct Stopped {
     pub(crate) message: Option<Value>,
     /// Calls were dropped since the answer was cut inside them.
     pub(crate) has_void_calls: bool,
+}
+
+/// Whether a refusal, in lower case, is about the temperature.
+pub(crate) fn refuses_temperature(text: &str) -> bool {
+    text.contains("temperature")
 }
 
 /// `base` with `path` after it, unless it is there already. Slashes at the end of `base` do not matter; its query is kept.

@@ -143,7 +143,7 @@ impl TurnRecorder {
         self.archive.keep(Entry::Turn {
             session: self.opening.session.clone(),
             at: Timestamp::now(),
-            title: one_line(question.trim(), TITLE_MAX_CHARS),
+            title: self.title(),
             cwd: cwd.clone(),
             model: format!("{}/{}", model.wire, model.model),
             limits,
@@ -154,6 +154,19 @@ impl TurnRecorder {
         let piped_bytes = u64::try_from(self.opening.piped_bytes).unwrap_or(u64::MAX);
         self.keep(Event::Question { text: question, cwd, shell: self.opening.shell.clone(), piped_bytes });
         self.steps.begin(&self.opening, model);
+    }
+
+    /// What the conversation is called if this turn is its first.
+    fn title(&self) -> String {
+        one_line(sanitize(&self.opening.question).trim(), TITLE_MAX_CHARS)
+    }
+
+    /// The conversation gets a name, unless it has got one meanwhile.
+    pub fn named(&self, title: String) {
+        if self.is_on() {
+            let session = self.opening.session.clone();
+            self.archive.keep(Entry::Title { session, instead_of: self.title(), title });
+        }
     }
 
     /// The session means to do this now.

@@ -17,27 +17,38 @@ use crate::{
 /// Why it is asked.
 const REASON: &str = "it may have run already: the daemon ended suddenly while it was on";
 
-/// For a turn that goes on. Stands inside the gate: what the user has just agreed to is not asked twice.
-pub struct Doubt {
-    unknown: Mutex<Vec<(String, Value)>>,
-    approver: Arc<dyn Approver>,
-}
+/// Calls of which nobody knows whether they have run.
+#[derive(Debug, Default)]
+pub struct Doubts(Mutex<Vec<(String, Value)>>);
 
-impl Doubt {
-    /// Asks about calls that are the same as one of these.
+impl Doubts {
+    /// Those of these steps.
     #[must_use]
-    pub fn new(unknown: &[Step], approver: Arc<dyn Approver>) -> Self {
+    pub fn of(unknown: &[Step]) -> Self {
         let same = |step: &Step| (step.metadata.tool.clone().unwrap_or_default(), essence(&step.input));
-        Self { unknown: Mutex::new(unknown.iter().map(same).collect()), approver }
+        Self(Mutex::new(unknown.iter().map(same).collect()))
+    }
+
+    /// It is known by now what came of this step.
+    pub fn settle(&self, step: &Step) {
+        self.take(step.metadata.tool.as_deref().unwrap_or_default(), &step.input);
     }
 
     /// Whether it is one of them, which it then no longer is: the answer is known.
-    fn take(&self, call: &PlannedCall) -> bool {
-        let wanted = (call.tool.clone(), essence(&Value::Object(call.args.clone())));
-        let mut unknown = self.unknown.lock().unwrap_or_else(PoisonError::into_inner);
-        let place = unknown.iter().position(|known| *known == wanted);
+    fn take(&self, tool: &str, args: &Value) -> bool {
+        let essence = essence(args);
+        let mut unknown = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = unknown.iter().position(|(known, args)| known == tool && *args == essence);
         place.map(|place| unknown.remove(place)).is_some()
     }
+}
+
+/// For a turn that goes on. Stands inside the gate: what the user has just agreed to is not asked twice.
+pub struct Doubt {
+    /// What is asked about.
+    pub doubts: Arc<Doubts>,
+    /// Asks.
+    pub approver: Arc<dyn Approver>,
 }
 
 /// What makes calls the same: of a command only its text, however long it may take.
@@ -51,7 +62,9 @@ fn essence(args: &Value) -> Value {
 #[async_trait]
 impl Middleware for Doubt {
     async fn before_tool(&self, call: &mut PlannedCall) -> Result<(), Denial> {
-        if !self.take(call) || call.approval.as_deref().is_some_and(|approval| approval != BY_RULE) {
+        if !self.doubts.take(&call.tool, &Value::Object(call.args.clone()))
+            || call.approval.as_deref().is_some_and(|approval| approval != BY_RULE)
+        {
             return Ok(());
         }
         let subject = ApprovalSubject::Effect { tool: call.tool.clone(), effect: call.intent.effect.clone() };

@@ -45,7 +45,8 @@ fn call(command: &str) -> PlannedCall {
 
 fn doubt(answer: ApprovalAnswer) -> (Doubt, Arc<User>) {
     let user = Arc::new(User { answer, asked: Mutex::default() });
-    (Doubt::new(&[unknown("make install")], Arc::clone(&user) as _), user)
+    let doubts = Arc::new(Doubts::of(&[unknown("make install")]));
+    (Doubt { doubts, approver: Arc::clone(&user) as _ }, user)
 }
 
 fn asked(user: &User) -> usize {

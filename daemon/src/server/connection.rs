@@ -192,8 +192,12 @@ impl Connection {
     }
 
     async fn say_goodbye(&self, reason: &str) {
-        // What the session still has to say stands before it: `TurnEnded` of the turns that were cancelled.
         if let Some(session) = self.session() {
+            // A client whose connection just ends offers to go on with the turn.
+            if session.has_left_turn() && session.can_go_on() {
+                return;
+            }
+            // What the session still has to say stands before it.
             while let Some(message) = session.next_waiting(self.number) {
                 if self.answers.try_send(message).is_err() {
                     break;

@@ -9,7 +9,7 @@ use crate::{
         StopReason, TurnError,
         port::{Activity, ApprovalAnswer, ApprovalSubject, Effect, Lasts, ModelInfo, StepResult, TokenUsage},
     },
-    context::query::PastCommand,
+    context::{analysis::Analysis, query::PastCommand},
     middleware::budget::{self, Gauge},
     safety,
 };
@@ -18,6 +18,13 @@ use crate::{
 #[must_use]
 pub fn model_identity(info: ModelInfo) -> wire::ModelIdentity {
     wire::ModelIdentity { provider: info.wire, model: info.model, origin: info.origin, is_offline: info.is_offline }
+}
+
+impl From<Analysis> for wire::ContextRoom {
+    fn from(analysis: Analysis) -> Self {
+        let Analysis { max, system, messages, response_reserve, total, available, percent, fits } = analysis;
+        Self { max, system, messages, response_reserve, total, available, percent, fits }
+    }
 }
 
 /// A command of the user, as context.

@@ -41,7 +41,8 @@ use crate::{
     compaction::Shortened,
     context::{report::Fixed, surroundings::Surroundings},
     recording::TurnRecorder,
-    store::sessions::{Archive, steps::Step},
+    safety::doubt::Doubts,
+    store::sessions::Archive,
 };
 use session::{RECONNECT_GRACE, Session, Variables};
 
@@ -50,7 +51,7 @@ const MAX_SESSIONS: usize = 256;
 /// A session of an interactive shell without a client is kept this long: a laptop that slept or a connection that dropped finds
 /// its conversation again, and yesterday's closed windows hold no memory.
 const ABANDONED_KEEP: Duration = Duration::from_secs(600);
-/// Turns that were cancelled for the daemon's end get this long to say so.
+/// Turns get this long to let go of what they do.
 const TURNS_END_WAIT: Duration = Duration::from_secs(1);
 /// Connections get this long to take what is left for them.
 const CONNECTIONS_END_WAIT: Duration = Duration::from_secs(2);
@@ -111,7 +112,7 @@ pub struct TurnParts {
     /// Keeps what happens.
     pub recorder: Arc<TurnRecorder>,
     /// Steps of an earlier daemon's turn of which nobody knows whether they were done.
-    pub doubts: Vec<Step>,
+    pub doubts: Arc<Doubts>,
     /// What lies around the question.
     pub surroundings: Arc<Surroundings>,
 }
@@ -136,7 +137,7 @@ pub struct Daemon {
     next_connection: AtomicU64,
     /// The last connection was refused for their number; said once in the log.
     is_full: AtomicBool,
-    /// Begins the end: no new connections and turns, running turns are cancelled.
+    /// Begins the end: no new connections and turns, running turns are left where they are.
     shutdown: CancellationToken,
     /// Turns have ended: connections say goodbye.
     closing: CancellationToken,

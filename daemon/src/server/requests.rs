@@ -21,7 +21,7 @@ use crate::{
     compaction,
     context::{
         query::{EARLIER, inside, with_block, words},
-        report::{Row, rows},
+        report::{Row, analysis, rows},
     },
 };
 
@@ -111,7 +111,8 @@ async fn context(daemon: &Daemon, session: &Session, id: RequestId) -> Result<Co
     let mut messages = session.conversation().lock().unwrap_or_else(PoisonError::into_inner).clone();
     let next = asking::question(daemon, session, &surroundings, &messages, &Asked::nothing(session.cwd()));
     messages.push(Message::User { text: next });
+    let rows = rows(&fixed, &messages);
+    let room = analysis(&fixed, &rows).map(Into::into);
     let section = |row: Row| ContextSection { name: row.name.to_owned(), tokens: row.tokens };
-    let sections = rows(&fixed, &messages).into_iter().map(section).collect();
-    Ok(ContextReport { sections, window_tokens: fixed.window_tokens })
+    Ok(ContextReport { sections: rows.into_iter().map(section).collect(), room })
 }

@@ -69,8 +69,7 @@ fn take(session: &Session, stored: Stored) {
 
 /// Tells a client that has come of the turn that an earlier daemon's end has interrupted, if there is one.
 pub async fn offer(archive: &Archive, session: &Session) {
-    // A single question has no shell that could go on with it.
-    if session.key().0.starts_with("cli:") {
+    if !session.can_go_on() {
         return;
     }
     restore(archive, session).await;

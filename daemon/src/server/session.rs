@@ -2,6 +2,7 @@
 
 mod calls;
 mod environment;
+mod leaving;
 mod limits;
 mod meanwhile;
 mod named;
@@ -81,6 +82,7 @@ struct State {
     untold: Untold,
     timeline: Timeline,
     turn: Option<Turn>,
+    is_left: bool,
     calls: HashMap<CallId, PendingCall>,
     approvals: HashMap<ApprovalId, oneshot::Sender<ApprovalDecision>>,
     grants: HashMap<String, Grant>,
@@ -121,6 +123,7 @@ impl Session {
             untold: Untold::default(),
             timeline: Timeline::default(),
             turn: None,
+            is_left: false,
             calls: HashMap::new(),
             approvals: HashMap::new(),
             grants: HashMap::new(),
@@ -366,6 +369,9 @@ impl Session {
             return None;
         }
         let mut state = self.lock();
+        if state.is_left {
+            return None;
+        }
         let State { timeline, calls, approvals, .. } = &mut *state;
         let message = timeline.next(|message| match message {
             DaemonMessage::ExecuteCommand(command) => calls.get(&command.call_id).is_none_or(PendingCall::is_moot),

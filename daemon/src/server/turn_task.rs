@@ -27,6 +27,7 @@ use crate::{
     },
     context::fit::fit,
     recording::{Opening, RecordingSink, TurnRecorder},
+    safety::doubt::Doubts,
     store::sessions::steps::recover::Unfinished,
 };
 
@@ -71,7 +72,7 @@ pub fn start(daemon: &Arc<Daemon>, session: &Arc<Session>, ask: Ask) -> Result<(
     if daemon.shutdown.is_cancelled() {
         return Err(convert::turn_error(id, WireErrorKind::NotFound, "the daemon is ending".into(), None));
     }
-    let cancel = daemon.shutdown.child_token();
+    let cancel = CancellationToken::new();
     session.begin_turn(id, ask.cwd(), cancel.clone())?;
     let task = run(Arc::clone(daemon), Arc::clone(session), ask, cancel);
     daemon.turns.spawn(task);
@@ -82,7 +83,20 @@ async fn run(daemon: Arc<Daemon>, session: Arc<Session>, ask: Ask, cancel: Cance
     let id = ask.turn_id();
     tracing::info!(session = %session.key(), turn = %id, "turn begins");
     // A panic ends this turn and nothing else; the conversation is then that of the last checkpoint.
-    let ended = AssertUnwindSafe(answer(&daemon, &session, ask, &cancel)).catch_unwind().await;
+    let answering = AssertUnwindSafe(answer(&daemon, &session, ask, &cancel)).catch_unwind();
+    let leaving = async {
+        daemon.shutdown.cancelled().await;
+        // Before what runs is dropped: that would tell the client to stop it.
+        session.leave_turn();
+    };
+    let ended = tokio::select! {
+        biased;
+        ended = answering => ended,
+        () = leaving => {
+            tracing::info!(session = %session.key(), turn = %id, "turn is left as it is: the daemon ends");
+            return;
+        }
+    };
     let (result, usage) = ended.unwrap_or((Err(TurnError::Internal), Usage::default()));
     let reason = convert::end_reason(&result);
     tracing::info!(session = %session.key(), turn = %id, ?reason, "turn ends");
@@ -107,16 +121,9 @@ async fn answer(
     ask: Ask,
     cancel: &CancellationToken,
 ) -> (Result<StopReason, TurnError>, Usage) {
-    resume::restore(&daemon.archive, session).await;
-    let unfinished = match &ask {
-        Ask::Resume(_) => match session.record().take_unfinished() {
-            Some(unfinished) => Some(unfinished),
-            None => return (Err(nothing_to_resume(daemon).await), Usage::default()),
-        },
-        Ask::Query(_) => {
-            resume::give_up(&daemon.archive, session);
-            None
-        }
+    let unfinished = match wanted(daemon, session, &ask).await {
+        Ok(unfinished) => unfinished,
+        Err(error) => return (Err(error), Usage::default()),
     };
     let turn_id = ask.turn_id();
     if let Some(answered) = unfinished.as_ref().filter(|unfinished| unfinished.answer.is_some()) {
@@ -130,7 +137,7 @@ async fn answer(
     let sink = SessionSink::new(Arc::clone(session), turn_id, cancel.clone());
     let sink = Arc::new(RecordingSink::new(sink, Arc::clone(&recorder)));
     let sink_of_parts = Arc::clone(&sink) as _;
-    let doubts = unfinished.iter().flat_map(|unfinished| unfinished.unknown.iter().cloned()).collect();
+    let doubts = Arc::new(Doubts::of(unfinished.as_ref().map_or(&[], |unfinished| &unfinished.unknown)));
     let surroundings = daemon.assembler.surroundings(ask.cwd()).await;
     for notice in session.named().notices(&surroundings) {
         sink.emit(TurnEvent::Notice(notice)).await;
@@ -141,7 +148,7 @@ async fn answer(
         question,
         sink: sink_of_parts,
         recorder: Arc::clone(&recorder),
-        doubts,
+        doubts: Arc::clone(&doubts),
         surroundings: Arc::clone(&surroundings),
     };
     let assembled = tokio::select! {
@@ -159,12 +166,13 @@ async fn answer(
     };
     let history = session.conversation().lock().unwrap_or_else(PoisonError::into_inner).clone();
     let mut state = match (&ask, unfinished) {
-        (Ask::Query(query), _) => {
+        (_, Some(unfinished)) => {
+            let scene = going_on::Scene { archive: &daemon.archive, session, agent: &agent, doubts: &doubts, cancel };
+            scene.state(unfinished, history, sink.as_ref()).await
+        }
+        (Ask::Query(query), None) => {
             let question = asking::question(daemon, session, &surroundings, &history, &Asked::by(query));
             TurnState::new(history, question)
-        }
-        (Ask::Resume(_), Some(unfinished)) => {
-            going_on::state(&daemon.archive, session, &agent, unfinished, history, sink.as_ref(), cancel).await
         }
         (Ask::Resume(_), None) => return (Err(nothing_to_resume(daemon).await), Usage::default()),
     };
@@ -176,6 +184,19 @@ async fn answer(
     fit(&mut messages, MAX_CONVERSATION_TOKENS);
     *session.conversation().lock().unwrap_or_else(PoisonError::into_inner) = messages;
     (result, usage)
+}
+
+/// What is to go on; none for a question, which gives that up.
+async fn wanted(daemon: &Daemon, session: &Session, ask: &Ask) -> Result<Option<Unfinished>, TurnError> {
+    resume::restore(&daemon.archive, session).await;
+    if matches!(ask, Ask::Query(_)) {
+        resume::give_up(&daemon.archive, session);
+        return Ok(None);
+    }
+    match session.record().take_unfinished() {
+        Some(unfinished) => Ok(Some(unfinished)),
+        None => Err(nothing_to_resume(daemon).await),
+    }
 }
 
 async fn nothing_to_resume(daemon: &Daemon) -> TurnError {

@@ -109,7 +109,8 @@ impl Draft {
             ("api_key", None),
             ("key_store", store),
         ];
-        let of_model = ["context_window_tokens", "reasoning_effort", "max_output_tokens"].map(|leaf| (leaf, None));
+        let of_model =
+            ["context_window_tokens", "reasoning_effort", "temperature", "max_output_tokens"].map(|leaf| (leaf, None));
         let of_model = of_model.into_iter().filter(|_| !is_same_model);
         let window = self.context_window_tokens.and_then(|tokens| {
             let value = Value::from(i64::try_from(tokens).ok()?);

@@ -27,6 +27,7 @@ fn a_draft_replaces_what_was_said_of_the_service_before() {
             "model.key_store = keyring",
             "no model.context_window_tokens",
             "no model.reasoning_effort",
+            "no model.temperature",
             "no model.max_output_tokens",
         ]
     );

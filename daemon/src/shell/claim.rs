@@ -1,9 +1,16 @@
 //! Results of commands that the client ran while no daemon was there.
 
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    path::PathBuf,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use async_trait::async_trait;
-use cohab_protocol::{CallId, ExecuteCommand, TurnId};
+use cohab_protocol::{CallId, CommandEnding, ExecuteCommand, TurnId};
 use cohab_shell_relay::runner::{CommandOutcome, CommandRequest, CommandRunner, RelayError};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
@@ -14,19 +21,29 @@ use crate::server::session::{Progress, Session};
 
 /// A client answers at once whether it knows the command.
 const ANSWER_WAIT: Duration = Duration::from_secs(3);
+/// The word of a client that has begun the turn itself and has never given the command to its shell. A command that it refused in a
+/// way that lets it run elsewhere is answered with that refusal.
+const NEVER_BEGUN: &str = "turn_over";
 
 /// "Runs" commands by asking the client what came of them. Nothing is ever run: to the client they are of a turn that is over, and
 /// of those it only tells results, those of commands that still run at their end.
 pub struct Claims {
     session: Arc<Session>,
     turn_id: TurnId,
+    was_never_begun: AtomicBool,
 }
 
 impl Claims {
     /// Commands of this turn, which is over.
     #[must_use]
     pub fn new(session: Arc<Session>, turn_id: TurnId) -> Self {
-        Self { session, turn_id }
+        Self { session, turn_id, was_never_begun: AtomicBool::new(false) }
+    }
+
+    /// Whether the client that holds the turn has said that the command was never given to its shell.
+    #[must_use]
+    pub fn was_never_begun(&self) -> bool {
+        self.was_never_begun.load(Ordering::Relaxed)
     }
 }
 
@@ -46,6 +63,9 @@ impl CommandRunner for Claims {
             return Err(RelayError::Unknown);
         }
         let result = follow(&self.session, call, request.timeout, cancel).await?;
+        if matches!(&result.ending, CommandEnding::Refused { code, .. } if code == NEVER_BEGUN) {
+            self.was_never_begun.store(true, Ordering::Relaxed);
+        }
         outcome(result, request.wants_env_delta)
     }
 

@@ -7,9 +7,7 @@ use super::{super::live::tests as live, *};
 const OLD: TurnId = TurnId(Uuid::from_u128(7));
 
 /// What a claim of this id comes to with a client that answers it so.
-async fn claim(
-    answer: impl FnOnce(CallId) -> Option<ClientMessage>,
-) -> (ExecuteCommand, Result<CommandOutcome, RelayError>) {
+async fn claim(answer: impl FnOnce(CallId) -> Option<ClientMessage>) -> (bool, Result<CommandOutcome, RelayError>) {
     let bench = live::Bench::new();
     let id = CallId::fresh();
     let runner = Claims::new(Arc::clone(&bench.session), OLD);
@@ -19,13 +17,16 @@ async fn claim(
         timeout: Duration::from_secs(1),
         wants_env_delta: false,
     };
-    let claiming = tokio::spawn(async move { runner.run(request, &CancellationToken::new()).await });
+    let claiming = tokio::spawn(async move {
+        let outcome = runner.run(request, &CancellationToken::new()).await;
+        (runner.was_never_begun(), outcome)
+    });
     let Some(DaemonMessage::ExecuteCommand(asked)) = bench.session.next_outgoing(1).await else { panic!("it asks") };
     assert_eq!((asked.call_id, asked.turn_id), (id, OLD), "an old turn's command is never run");
     if let Some(ClientMessage::CommandExecutionResult(result)) = answer(id) {
         assert!(bench.session.command_ended(result));
     }
-    (asked, claiming.await.expect("it ends"))
+    claiming.await.expect("it ends")
 }
 
 fn result(call_id: CallId, ending: CommandEnding) -> Option<ClientMessage> {
@@ -41,9 +42,11 @@ async fn a_result_that_the_client_has_is_claimed() {
 
 #[tokio::test(start_paused = true)]
 async fn a_client_that_never_ran_it_and_one_that_says_nothing_have_no_result() {
-    let refused = CommandEnding::Refused { code: "turn_over".into(), reason: "the turn is over".into() };
-    let (_, outcome) = claim(|id| result(id, refused)).await;
-    assert!(outcome.is_err());
-    let (_, outcome) = claim(|_| None).await;
-    assert!(matches!(outcome, Err(RelayError::Unknown)));
+    for (code, is_certain) in [("turn_over", true), ("unknown_turn", false), ("repeated", false), ("nested", false)] {
+        let refused = CommandEnding::Refused { code: code.into(), reason: "no".into() };
+        let (was_never_begun, outcome) = claim(|id| result(id, refused)).await;
+        assert!(outcome.is_err() && was_never_begun == is_certain, "{code}");
+    }
+    let (was_never_begun, outcome) = claim(|_| None).await;
+    assert!(matches!(outcome, Err(RelayError::Unknown)) && !was_never_begun);
 }

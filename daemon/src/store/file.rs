@@ -5,7 +5,8 @@ use std::{
     io,
     os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt},
     path::{Path, PathBuf},
-    time::Duration,
+    thread,
+    time::{Duration, Instant},
 };
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
@@ -14,6 +15,8 @@ use super::salvage;
 
 /// Another process that writes is waited for so long.
 const BUSY_WAIT: Duration = Duration::from_secs(2);
+/// Between two tries.
+const BUSY_PAUSE: Duration = Duration::from_millis(5);
 
 /// What a file is like inside.
 pub(super) struct Form {
@@ -63,6 +66,10 @@ impl StoreError {
             Self::Broken => true,
             Self::Io(_) | Self::Irregular | Self::Foreign | Self::TooNew(_) => false,
         }
+    }
+
+    fn is_busy(&self) -> bool {
+        matches!(self, Self::Sqlite(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy))
     }
 
     /// What helps against it, if anything does.
@@ -133,18 +140,36 @@ fn open(path: &Path, form: &Form) -> Result<Connection, StoreError> {
 /// Sets an open connection up and brings what it is connected to to this release's form.
 pub(super) fn prepare(connection: &mut Connection, form: &Form) -> Result<(), StoreError> {
     connection.busy_timeout(BUSY_WAIT)?;
-    connection.execute_batch(form.pragmas)?;
-    if version(connection)? == 0 {
-        let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
-        if tables > 0 {
-            return Err(StoreError::Foreign);
+    let since = Instant::now();
+    // SQLite does not wait by itself where two want to change the same new file from its bottom up.
+    while let Err(error) = set_up(connection, form) {
+        if !error.is_busy() || since.elapsed() >= BUSY_WAIT {
+            return Err(error);
         }
+        thread::sleep(BUSY_PAUSE);
+    }
+    migrate(connection, form.migrations)
+}
+
+fn set_up(connection: &Connection, form: &Form) -> Result<(), StoreError> {
+    connection.execute_batch(form.pragmas)?;
+    if is_new(connection)? {
         connection.execute_batch(form.pragmas_at_birth)?;
     }
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "synchronous", "NORMAL")?;
-    connection.pragma_update(None, "max_page_count", form.max_pages)?;
-    migrate(connection, form.migrations)
+    Ok(connection.pragma_update(None, "max_page_count", form.max_pages)?)
+}
+
+/// Whether nobody has written to the file yet. Both facts are read at once: another process may make the tables just now.
+fn is_new(connection: &Connection) -> Result<bool, StoreError> {
+    let transaction = connection.unchecked_transaction()?;
+    let tables: i64 = transaction.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    match (version(&transaction)?, tables) {
+        (0, 0) => Ok(true),
+        (0, _) => Err(StoreError::Foreign),
+        _ => Ok(false),
+    }
 }
 
 fn version(connection: &Connection) -> Result<i64, rusqlite::Error> {
@@ -200,6 +225,23 @@ mod tests {
         }
         let error = open_existing(&path, &form(&ALL[..1])).expect_err("it is refused");
         assert!(matches!(error, StoreError::TooNew(2)) && error.remedy().is_some(), "{error}");
+    }
+
+    #[test]
+    fn a_new_file_that_several_open_at_once_is_everybodys() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for round in 0..40 {
+            let path = folder.path().join(format!("{round}.db"));
+            let begin = std::sync::Barrier::new(4);
+            thread::scope(|scope| {
+                for _ in 0..4 {
+                    scope.spawn(|| {
+                        begin.wait();
+                        create(&path, &ONE).expect("it is ours");
+                    });
+                }
+            });
+        }
     }
 
     const ONE: Form = Form {

@@ -349,17 +349,27 @@ async fn another_client_of_the_session_takes_over() {
 }
 
 #[tokio::test]
-async fn a_shutdown_cancels_turns_says_goodbye_and_removes_the_socket() {
+async fn a_shutdown_leaves_turns_as_they_are_says_goodbye_and_removes_the_socket() {
     let server = Server::start().await;
-    let mut client = server.client("shell:1").await;
-    client.ask("hang").await;
-    client.wait(|message| matches!(message, DaemonMessage::AgentStreamChunk(_)).then_some(())).await;
+    let mut hanging = server.client("shell:1").await;
+    hanging.ask("hang").await;
+    hanging.wait(|message| matches!(message, DaemonMessage::AgentStreamChunk(_)).then_some(())).await;
+    let mut running = server.client("shell:2").await;
+    running.ask("run ls -l").await;
+    running.wait(|message| matches!(message, DaemonMessage::ExecuteCommand(_)).then_some(())).await;
+    let mut single = server.client("cli:1").await;
+    single.ask("hang").await;
+    single.wait(|message| matches!(message, DaemonMessage::AgentStreamChunk(_)).then_some(())).await;
+    let mut idle = server.client("shell:3").await;
     let mut other = server.greeted().await;
     other.send(ClientMessage::Shutdown).await;
-    let (_, ended) = client.answer_from(1).await;
-    assert_eq!(ended.reason, TurnEndReason::Cancelled);
-    assert!(matches!(client.next().await, DaemonMessage::Goodbye { .. }));
-    assert_eq!(client.try_next().await, None);
+    for client in [&mut hanging, &mut running] {
+        assert_eq!(client.try_next().await, None, "neither an end of the turn nor of the command");
+    }
+    for client in [&mut single, &mut idle] {
+        assert!(matches!(client.next().await, DaemonMessage::Goodbye { .. }));
+        assert_eq!(client.try_next().await, None);
+    }
     let socket = server.paths().socket();
     assert_eq!(timeout(PATIENCE, server.task).await.unwrap().unwrap(), Ended::Served);
     assert!(!socket.exists());

@@ -13,7 +13,9 @@ async fn answer_to(client: &mut Client, action: SessionAction) -> SessionAnswer 
 async fn context(client: &mut Client) -> std::collections::BTreeMap<String, u64> {
     match answer_to(client, SessionAction::Context).await {
         SessionAnswer::Context(report) => {
-            assert_eq!(report.window_tokens, Some(128_000));
+            let room = report.room.expect("there is a model");
+            assert!(room.max == 128_000 && room.fits && room.messages > 0, "{room:?}");
+            assert_eq!(room.available, 128_000 - room.response_reserve - room.system - room.messages);
             report.sections.into_iter().map(|section| (section.name, section.tokens)).collect()
         }
         other => panic!("{other:?}"),

@@ -280,8 +280,20 @@ fn answer() -> impl Strategy<Value = SessionAnswer> {
             })
         });
     let section = (text(), any::<u64>()).prop_map(|(name, tokens)| ContextSection { name, tokens });
-    let context = (vec(section, 0..4), option::of(any::<u64>()))
-        .prop_map(|(sections, window_tokens)| SessionAnswer::Context(ContextReport { sections, window_tokens }));
+    let room = (any::<[u64; 7]>(), any::<bool>()).prop_map(
+        |([max, system, messages, response_reserve, total, available, percent], fits)| ContextRoom {
+            max,
+            system,
+            messages,
+            response_reserve,
+            total,
+            available,
+            percent,
+            fits,
+        },
+    );
+    let context = (vec(section, 0..4), option::of(room))
+        .prop_map(|(sections, room)| SessionAnswer::Context(ContextReport { sections, room }));
     let compacted = any::<(u64, u64)>()
         .prop_map(|(before_tokens, after_tokens)| SessionAnswer::Compacted { before_tokens, after_tokens });
     let rewound = option::of(text()).prop_map(|question| SessionAnswer::Rewound { question });

@@ -364,7 +364,16 @@ fn answers() -> Vec<SessionAnswer> {
         SessionAnswer::Done,
         SessionAnswer::Context(ContextReport {
             sections: vec![ContextSection { name: "conversation".into(), tokens: 300 }],
-            window_tokens: Some(8_192),
+            room: Some(ContextRoom {
+                max: 8_192,
+                system: 100,
+                messages: 200,
+                response_reserve: 2_048,
+                total: 300,
+                available: 5_844,
+                percent: 3,
+                fits: true,
+            }),
         }),
         SessionAnswer::Compacted { before_tokens: 70_000, after_tokens: 300 },
         SessionAnswer::Usage(usage()),

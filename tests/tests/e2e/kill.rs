@@ -3,7 +3,7 @@
 #![expect(clippy::print_stderr, reason = "a test says what it counted")]
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     fs,
     io::Write as _,
     os::unix::net::UnixStream,
@@ -17,16 +17,22 @@ use cohab_e2e::{Answer, Home, ModelServer, Wire, binaries, deadline::eventually,
 use cohab_protocol::{
     ApprovalDecision, ApprovalMode, ApprovalReply, Attach, CallId, ClientMessage, CommandEnding,
     CommandExecutionResult, DaemonMessage, EnvDelta, EnvSetting, ExecuteCommand, PROTOCOL_VERSION, RequestId,
-    ResumeTurn, RunMode, SCHEMA_HASH, SessionAction, SessionKey, SessionRequest, StateAfter, TurnEndReason, TurnId,
-    UserQuery, WirePath,
+    ResumeTurn, RunMode, SCHEMA_HASH, SessionAction, SessionKey, SessionRequest, StateAfter, StepActivity, StepOutcome,
+    TurnEndReason, TurnId, UserQuery, WirePath,
 };
+use rustix::process::{Pid, Signal};
+use serde_json::Value;
 
 use crate::daemon::{hello, receive, send};
 
 /// Commands of a turn.
 const COMMANDS: usize = 20;
-/// Kills in all.
-const KILLS: usize = 200;
+/// Kills in all, unless `COHAB_TEST_KILLS` says how many.
+const KILLS: usize = 50;
+/// One in so many is no kill but the wish to end.
+const WISH_TO_END: u64 = 5;
+/// Turns of a session that are looked at in the end.
+const TURNS: &str = "200";
 /// Messages of a daemon's life, at most.
 const MAX_MESSAGES: u64 = 28;
 /// It is killed so long after the last of them, at most, in microseconds.
@@ -50,16 +56,22 @@ struct Shell {
     /// How often each command was run.
     ran: HashMap<String, usize>,
     results: HashMap<CallId, CommandExecutionResult>,
+    /// Turns that were begun here.
+    turns: Vec<TurnId>,
+    /// Commands of which the daemon said that they are done.
+    acknowledged: HashSet<String>,
 }
 
 impl Shell {
-    /// As the real client: what it has a result of is answered with that, what belongs to another turn is not run.
+    /// As the real client: what it has a result of is answered with that, what belongs to another turn is not run, and if that was
+    /// begun here the daemon learns that it never was.
     fn execute(&mut self, request: &ExecuteCommand, turn: TurnId) -> CommandExecutionResult {
         if let Some(result) = self.results.get(&request.call_id) {
             return result.clone();
         }
         if request.turn_id != turn {
-            let ending = CommandEnding::Refused { code: "turn_over".into(), reason: "the turn is over".into() };
+            let code = if self.turns.contains(&request.turn_id) { "turn_over" } else { "unknown_turn" };
+            let ending = CommandEnding::Refused { code: code.into(), reason: "the turn is over".into() };
             return result(request.call_id, ending, String::new());
         }
         *self.ran.entry(request.command.clone()).or_default() += 1;
@@ -143,9 +155,14 @@ impl Daemon {
         Self { child, stream }
     }
 
-    fn kill(mut self) {
-        self.child.kill().expect("it is ours");
-        self.child.wait().expect("it was killed");
+    fn end(mut self, is_wish: bool) {
+        if is_wish {
+            let pid = Pid::from_child(&self.child);
+            rustix::process::kill_process(pid, Signal::TERM).expect("it is ours");
+        } else {
+            self.child.kill().expect("it is ours");
+        }
+        self.child.wait().expect("it was told to end");
     }
 }
 
@@ -159,6 +176,7 @@ enum Life {
 /// One life of the daemon: as many messages as the dice say, or the end of the turn.
 fn live(daemon: &mut Daemon, shell: &mut Shell, is_first: bool, dice: &mut Dice) -> Life {
     let turn_id = TurnId::fresh();
+    shell.turns.push(turn_id);
     send(
         &mut daemon.stream,
         &if is_first {
@@ -174,8 +192,17 @@ fn live(daemon: &mut Daemon, shell: &mut Shell, is_first: bool, dice: &mut Dice)
         },
     );
     let last = 3 + dice.below(MAX_MESSAGES);
+    let mut steps = HashMap::new();
     for count in 0..last {
         match receive(&mut daemon.stream) {
+            DaemonMessage::StepStarted(step) => {
+                if let StepActivity::ToolCall { argument, .. } = step.activity {
+                    steps.insert(step.step, argument);
+                }
+            }
+            DaemonMessage::StepFinished(step) if step.outcome == StepOutcome::Done => {
+                shell.acknowledged.extend(steps.remove(&step.step));
+            }
             DaemonMessage::ExecuteCommand(request) => {
                 let result = shell.execute(&request, turn_id);
                 // At times it is killed before it learns of the result.
@@ -201,10 +228,24 @@ fn is_all_told(server: &ModelServer) -> bool {
     server.requests().last().is_some_and(|request| commands_of(&request.tool_results()).1 == COMMANDS)
 }
 
+/// How often each command is on record as done.
+fn done_on_record(home: &Home) -> HashMap<String, usize> {
+    let trace = home.run(&["trace", "--json", "-n", TURNS]).stdout;
+    let trace: Value = serde_json::from_str(&trace).expect("it is JSON");
+    let turns = trace["turns"].as_array().expect("turns");
+    let steps = turns.iter().flat_map(|turn| turn["result"]["steps"].as_array().expect("steps"));
+    let mut done = HashMap::new();
+    for step in steps.filter(|step| step["type"] == "tool_call" && step["status"] == "completed") {
+        *done.entry(step["input"]["command"].as_str().expect("a command").to_owned()).or_default() += 1;
+    }
+    done
+}
+
 /// What came of turns.
 #[derive(Default)]
 struct Count {
     kills: usize,
+    acknowledged: usize,
     turns: usize,
     ran: usize,
     unknown: usize,
@@ -220,7 +261,7 @@ fn turn(home: &Home, count: &mut Count, dice: &mut Dice) {
     loop {
         let mut daemon = Daemon::start(home, &server, &session);
         let life = live(&mut daemon, &mut shell, is_first, dice);
-        daemon.kill();
+        daemon.end(dice.below(WISH_TO_END) == 0);
         match life {
             Life::Killed => (count.kills, is_first) = (count.kills + 1, false),
             Life::Ended(TurnEndReason::Answered) => break,
@@ -245,25 +286,33 @@ fn turn(home: &Home, count: &mut Count, dice: &mut Dice) {
             (_, true) => count.unknown += 1,
             _ => assert!(content.contains(&format!("ran <{command}>")), "{content}"),
         }
-        assert!(!is_unknown || runs == 0, "the client knows that `{command}` ran");
+        assert!(!is_unknown, "the client knows whether `{command}` ran");
     }
+    let done = done_on_record(home);
+    for command in &shell.acknowledged {
+        assert!(done.contains_key(command), "`{command}` was told to be done and is not on record: {done:?}");
+    }
+    let repeated: Vec<_> = done.iter().filter(|(_, times)| **times > 1).collect();
+    assert!(repeated.is_empty(), "done more than once: {repeated:?}");
     (count.turns, count.ran) = (count.turns + 1, count.ran + shell.ran.len());
+    count.acknowledged += shell.acknowledged.len();
 }
 
 #[test]
-fn killed_at_200_random_points_nothing_is_lost_and_nothing_runs_twice() {
+fn killed_at_random_points_nothing_is_lost_and_nothing_runs_twice() {
+    let kills = std::env::var("COHAB_TEST_KILLS").map_or(KILLS, |kills| kills.parse().expect("a number"));
     let home = Home::new();
-    // Room for all results, so that none is left out.
-    home.write_config("[model]\ncontext_window_tokens = 100000\n");
+    // The model of this test knows what is done from all that it is told.
+    home.write_config("[context]\ncompact_over_messages = 1000\n[model]\ncontext_window_tokens = 128000\n");
     let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
     let mut count = Count::default();
-    while count.kills < KILLS {
+    while count.kills < kills {
         turn(&home, &mut count, &mut dice);
     }
-    let Count { kills, turns, ran, unknown, not_run } = count;
+    let Count { kills, acknowledged, turns, ran, unknown, not_run } = count;
     eprintln!(
-        "{kills} kills in {turns} turns of {COMMANDS} commands: {ran} commands ran once, 0 ran twice, 0 results were lost; \
-         {unknown} were told as unknown, {not_run} as not run and asked for again"
+        "{kills} kills in {turns} turns of {COMMANDS} commands: {ran} commands ran once, 0 ran twice; {acknowledged} steps were \
+         told to be done, 0 of them lost, 0 repeated; {unknown} were told as unknown, {not_run} as not run and asked for again"
     );
 }
 
@@ -292,6 +341,31 @@ fn at_the_prompt_the_turn_goes_on_with_what_the_shell_ran_meanwhile() {
     assert!(trace.contains("ran while no daemon was there") && trace.contains("answered"), "{trace}");
     let nothing = home.run(&["resume", "--list"]);
     assert_eq!((nothing.status, nothing.stdout.as_str()), (Some(1), ""), "{nothing:?}");
+}
+
+#[test]
+fn a_restart_in_the_middle_of_a_turn_costs_neither_the_turn_nor_the_command() {
+    let command = "echo ran >> ran.txt; read -r line < gate; echo the-end-of-it";
+    let server = ModelServer::start(Wire::Anthropic, [Answer::bash(command), Answer::text("After all.")]);
+    let home = Home::with_model(&server).env("COHAB_APPROVAL", "all");
+    let shell = home.cohab();
+    shell.run("mkfifo gate");
+    let mark = shell.submit("? do it");
+    let has_run = |text: &str| fs::read_to_string(home.path("ran.txt")).is_ok_and(|ran| ran == text);
+    eventually("the start of the command", || has_run("ran\n"));
+    let mut gate = fs::OpenOptions::new().read(true).write(true).open(home.path("gate")).expect("it was made");
+    let restarted = home.run(&["daemon", "restart"]);
+    assert_eq!(restarted.status, Some(0), "{restarted:?}");
+    gate.write_all(b"go\n").expect("the command reads");
+    shell.wait_next_prompt(mark);
+    assert!(shell.run("echo alive-$((1+1))").contains("alive-2"));
+    let told = shell.look(|view| view.history().matches("/resume` goes on").count());
+    assert_eq!(told, 1, "{}", shell.dump());
+    shell.ask("/resume", "After all.");
+    assert!(has_run("ran\n"), "it ran again");
+    let results = server.wait_for_calls(2)[1].tool_results();
+    assert!(results.len() == 1 && results[0].content.contains("the-end-of-it"), "{results:?}");
+    assert!(!shell.look(|view| view.history().contains("cancelled")), "{}", shell.dump());
 }
 
 #[test]

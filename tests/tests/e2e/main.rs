@@ -8,6 +8,7 @@ mod ask;
 mod citizenship;
 mod commands;
 mod context;
+mod core_table;
 mod daemon;
 mod doctor;
 mod gate;

@@ -127,3 +127,14 @@ fn a_client_that_was_taken_over_says_so_and_comes_back_with_the_next_question_on
     let effects = bench.enter("? mine");
     assert!(effects.contains(&Effect::Connect));
 }
+
+#[test]
+fn what_an_ended_turn_of_here_never_began_is_known_and_of_another_turn_nothing_is() {
+    let mut bench = begun();
+    bench.event(Event::LinkLost);
+    bench.attached(false);
+    let DaemonMessage::ExecuteCommand(mine) = execute("ls", None) else { panic!("it is one") };
+    assert_eq!(refusal_in(&bench.daemon(DaemonMessage::ExecuteCommand(mine.clone()))), "turn_over");
+    let other = ExecuteCommand { turn_id: TurnId::fresh(), ..mine };
+    assert_eq!(refusal_in(&bench.daemon(DaemonMessage::ExecuteCommand(other))), "unknown_turn");
+}

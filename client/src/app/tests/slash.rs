@@ -1,6 +1,6 @@
 use cohab_protocol::{
-    ContextReport, ContextSection, ErrorSubject, NoticeKind, RequestId, SessionAction, SessionAnswer, SessionReply,
-    SessionRequest, WireError, WireErrorKind,
+    ContextReport, ContextRoom, ContextSection, ErrorSubject, NoticeKind, RequestId, SessionAction, SessionAnswer,
+    SessionReply, SessionRequest, WireError, WireErrorKind,
 };
 
 use super::*;
@@ -117,9 +117,22 @@ fn the_daemon_answers_requests_and_the_prompt_comes_back() {
     let shown = answered("? /cost", &SessionAction::Usage, SessionAnswer::Usage(usage));
     assert!(shown.contains("So far in this shell: 10 tokens in."), "{shown}");
     let sections = vec![ContextSection { name: "tools".into(), tokens: 7 }];
-    let context = SessionAnswer::Context(ContextReport { sections, window_tokens: Some(70) });
+    let room = ContextRoom {
+        max: 70,
+        system: 7,
+        messages: 0,
+        response_reserve: 20,
+        total: 7,
+        available: 43,
+        percent: 10,
+        fits: true,
+    };
+    let context = SessionAnswer::Context(ContextReport { sections, room: Some(room) });
     let shown = answered("? /context", &SessionAction::Context, context);
-    assert!(shown.contains("tools") && shown.contains("about 7 of 70 tokens (10 %)"), "{shown}");
+    assert!(
+        shown.contains("tools") && shown.contains("about 7 of 70 tokens (10 %)\nsystem 7, messages 0, kept for"),
+        "{shown}"
+    );
     let shown = answered("? /retry", &SessionAction::Rewind, SessionAnswer::Rewound { question: None });
     assert!(shown.contains("There is no question to ask again yet."), "{shown}");
 }

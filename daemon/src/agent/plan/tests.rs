@@ -125,3 +125,11 @@ fn tokens_add_up_over_answers_and_unknown_stays_unknown() {
     let usage = after([with(Some(3), None), with(Some(4), None)]).usage();
     assert_eq!((usage.input, usage.output), (Some(7), None));
 }
+
+#[test]
+fn steps_before_an_interruption_count_towards_the_limit() {
+    let asked = || vec![crate::agent::port::Message::User { text: "question".into() }];
+    let next = |calls| next_step(&TurnState::going_on(asked(), calls), LIMITS);
+    assert_eq!(next(1), Next::Run(StepKind::ModelCall { allow_tools: true }));
+    assert_eq!(next(2), Next::Run(StepKind::ModelCall { allow_tools: false }), "the last answer is asked for");
+}

@@ -14,7 +14,7 @@ mod project_skills;
 mod runtime;
 mod safety;
 mod skills;
-mod tasks;
+pub mod tasks;
 pub mod timeline;
 pub mod tone;
 mod tools;

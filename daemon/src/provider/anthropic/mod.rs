@@ -82,6 +82,8 @@ impl Wire for Anthropic {
             None
         } else if names(&["cache_control"]) {
             Some(Quirk::NoCacheControl)
+        } else if wire::refuses_temperature(&text) {
+            Some(Quirk::NoTemperature)
         } else {
             names(&["thinking", "budget_tokens", "effort"]).then_some(Quirk::NoReasoningEffort)
         }

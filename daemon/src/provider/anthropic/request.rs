@@ -17,6 +17,8 @@ pub(super) const DEFAULT_MAX_TOKENS: u32 = 8_000;
 
 /// Least room for the answer after the thinking.
 const MIN_ANSWER_TOKENS: u32 = 4_000;
+/// Highest temperature that it takes.
+const MAX_TEMPERATURE: f64 = 1.0;
 
 /// Builds the body. Cache breakpoints stand on the last tool, the system prompt and the last user message.
 pub(super) fn body(request: &ModelRequest, options: &Options<'_>) -> Value {
@@ -46,6 +48,9 @@ pub(super) fn body(request: &ModelRequest, options: &Options<'_>) -> Value {
     body.insert("max_tokens".to_owned(), json!(options.max_output_tokens.unwrap_or(DEFAULT_MAX_TOKENS).max(least)));
     if let Some(budget) = thinking_tokens {
         body.insert("thinking".to_owned(), json!({"type": "enabled", "budget_tokens": budget}));
+    } else if let Some(temperature) = options.temperature() {
+        // Who thinks chooses its words by itself; the range ends at 1 here.
+        body.insert("temperature".to_owned(), json!(temperature.min(MAX_TEMPERATURE)));
     }
     if !system.is_empty() {
         body.insert("system".to_owned(), Value::Array(system));

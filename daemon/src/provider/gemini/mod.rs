@@ -85,7 +85,7 @@ impl Wire for Gemini {
         } else if text.contains("thinking") {
             Some(Quirk::NoReasoningEffort)
         } else {
-            None
+            wire::refuses_temperature(&text).then_some(Quirk::NoTemperature)
         }
     }
 

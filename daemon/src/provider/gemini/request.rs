@@ -43,6 +43,9 @@ pub(super) fn body(request: &ModelRequest, options: &Options<'_>) -> Value {
     if let Some(cap) = options.max_output_tokens {
         generation.insert("maxOutputTokens".to_owned(), json!(cap));
     }
+    if let Some(temperature) = options.temperature() {
+        generation.insert("temperature".to_owned(), json!(temperature));
+    }
     if let Some(effort) = options.effort() {
         generation.insert("thinkingConfig".to_owned(), thinking(effort, options.model));
     }

@@ -28,6 +28,23 @@ async fn an_effort_that_a_model_refuses_is_dropped_and_told_once() {
 }
 
 #[tokio::test]
+async fn a_temperature_is_sent_on_every_wire_and_dropped_where_it_is_refused() {
+    let refused = r#"{"error":{"message":"Unsupported parameter: 'temperature' is not supported with this model."}}"#;
+    for name in ["anthropic", "openai-chat", "openai-responses", "gemini", "ollama"] {
+        let settings = ModelSettings { temperature: Some(0.25), ..settings() };
+        let replies = vec![answer(name, "a"), Reply::json(400, refused), answer(name, "a")];
+        let bench = bench_with(wire(name), &settings, replies).await;
+        let (first, second) = (bench.ask().await, bench.ask().await);
+        assert_eq!((notices_of(&first), text_of(&second).as_str()), (Vec::new(), "a"), "{name}");
+        assert!(matches!(notices_of(&second)[..], [notice] if notice.contains("takes no `temperature`")), "{second:?}");
+        let places = ["/temperature", "/generationConfig/temperature", "/options/temperature"];
+        let sent = |body: &Value| places.iter().find_map(|place| body.pointer(place)).and_then(Value::as_f64);
+        let sent: Vec<Option<f64>> = bench.server.seen().iter().map(|seen| sent(&seen.body)).collect();
+        assert_eq!(sent, [Some(0.25), Some(0.25), None], "{name}");
+    }
+}
+
+#[tokio::test]
 async fn a_think_tag_that_a_template_swallows_is_known_from_the_second_answer_on() {
     let answer = || {
         let text = |text: &str| json!({"choices": [{"index": 0, "delta": {"content": text}}]});

@@ -81,7 +81,7 @@ impl Wire for Ollama {
         } else if text.contains("thinking") || text.contains(".think ") {
             Some(Quirk::NoReasoningEffort)
         } else {
-            None
+            wire::refuses_temperature(&text).then_some(Quirk::NoTemperature)
         }
     }
 

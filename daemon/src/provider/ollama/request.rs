@@ -37,6 +37,9 @@ pub(super) fn body(request: &ModelRequest, options: &Options<'_>) -> Value {
     if let Some(cap) = options.max_output_tokens {
         parameters["num_predict"] = json!(cap);
     }
+    if let Some(temperature) = options.temperature() {
+        parameters["temperature"] = json!(temperature);
+    }
     body.insert("options".to_owned(), parameters);
     Value::Object(body)
 }

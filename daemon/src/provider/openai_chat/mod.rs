@@ -84,6 +84,7 @@ impl Wire for OpenAiChat {
         let is_role = error.codes.contains("unsupported_value") && text.contains("'system'");
         let by_meaning = || match () {
             () if is_role => Some(Quirk::DeveloperRole),
+            () if wire::refuses_temperature(&text) => Some(Quirk::NoTemperature),
             () => refuses_effort(&text).then_some(Quirk::NoReasoningEffort),
         };
         by_word.or_else(by_meaning).filter(|_| is_refused)

@@ -34,6 +34,9 @@ pub(super) fn body(request: &ModelRequest, options: &Options<'_>) -> Value {
         let field = if options.has(Quirk::MaxCompletionTokens) { "max_completion_tokens" } else { "max_tokens" };
         body.insert(field.to_owned(), json!(cap));
     }
+    if let Some(temperature) = options.temperature() {
+        body.insert("temperature".to_owned(), json!(temperature));
+    }
     if let Some(effort) = options.effort() {
         let (field, value) = effort_field(effort, options);
         body.insert(field.to_owned(), value);

@@ -17,7 +17,7 @@ use serde_json::Value;
 use super::{
     error::ErrorBody,
     history, models, openai_chat,
-    wire::{Fold, Model, Options, Quirk, VENDOR, Vendor, Wire},
+    wire::{self, Fold, Model, Options, Quirk, VENDOR, Vendor, Wire},
 };
 use crate::agent::port::{ModelRequest, ProviderErrorKind};
 
@@ -74,6 +74,8 @@ impl Wire for OpenAiResponses {
             Some(Quirk::NoEncryptedReasoning)
         } else if text.contains("reasoning.summary") || text.contains("reasoning summar") {
             Some(Quirk::NoReasoningSummary)
+        } else if wire::refuses_temperature(&text) {
+            Some(Quirk::NoTemperature)
         } else {
             openai_chat::refuses_effort(&text).then_some(Quirk::NoReasoningEffort)
         }

@@ -44,6 +44,9 @@ pub(super) fn body(request: &ModelRequest, options: &Options<'_>) -> Value {
     if let Some(cap) = options.max_output_tokens {
         body.insert("max_output_tokens".to_owned(), json!(cap));
     }
+    if let Some(temperature) = options.temperature() {
+        body.insert("temperature".to_owned(), json!(temperature));
+    }
     if let Some(reasoning) = reasoning(options) {
         body.insert("reasoning".to_owned(), reasoning);
     }

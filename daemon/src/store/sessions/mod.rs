@@ -146,6 +146,15 @@ pub enum Entry {
         /// All of it.
         tasks: Vec<Task>,
     },
+    /// A conversation gets a name; not if it is called otherwise by now.
+    Title {
+        /// Name of the session.
+        session: String,
+        /// What it was called.
+        instead_of: String,
+        /// What it is called.
+        title: String,
+    },
     /// The shell was left so.
     Left {
         /// Name of the session.

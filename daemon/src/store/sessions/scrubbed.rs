@@ -14,6 +14,8 @@ use crate::{
 pub(super) fn scrubbed(mut entry: Entry, secrets: &Secrets) -> Entry {
     match &mut entry {
         Entry::Turn { title, .. } => secrets.text(title),
+        // What is there is scrubbed, too, or it would not be found.
+        Entry::Title { instead_of, title, .. } => [instead_of, title].into_iter().for_each(|title| secrets.text(title)),
         Entry::Event { event, .. } => scrub_event(event, secrets),
         Entry::Conversation { messages, .. } => messages.iter_mut().for_each(|message| scrub_message(message, secrets)),
         Entry::Checkpoint(checkpoint) => scrub_checkpoint(checkpoint, secrets),

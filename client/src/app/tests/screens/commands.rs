@@ -1,8 +1,8 @@
 //! Commands to the assistant itself.
 
 use cohab_protocol::{
-    ContextReport, ContextSection, ErrorSubject, Notice, NoticeKind, RequestId, SessionAnswer, SessionReply, WireError,
-    WireErrorKind,
+    ContextReport, ContextRoom, ContextSection, ErrorSubject, Notice, NoticeKind, RequestId, SessionAnswer,
+    SessionReply, WireError, WireErrorKind,
 };
 
 use super::*;
@@ -63,7 +63,17 @@ fn context(window_tokens: Option<u64>) -> SessionAnswer {
         ("tool output", 23_410),
     ];
     let section = |(name, tokens): (&str, u64)| ContextSection { name: name.into(), tokens };
-    SessionAnswer::Context(ContextReport { sections: sections.into_iter().map(section).collect(), window_tokens })
+    let room = window_tokens.map(|max| ContextRoom {
+        max,
+        system: 3_062,
+        messages: 65_517,
+        response_reserve: 16_384,
+        total: 68_579,
+        available: 43_037,
+        percent: 53,
+        fits: true,
+    });
+    SessionAnswer::Context(ContextReport { sections: sections.into_iter().map(section).collect(), room })
 }
 
 #[test]

@@ -20,6 +20,10 @@ pub(super) fn append(transaction: &Transaction<'_>, entries: &[Entry]) -> Result
             Entry::Conversation { session, from, messages } => converse(transaction, session, *from, messages)?,
             Entry::Checkpoint(checkpoint) => steps::keep(transaction, checkpoint)?,
             Entry::Tasks { session, tasks } => set_tasks(transaction, session, tasks)?,
+            Entry::Title { session, instead_of, title } => {
+                let update = "UPDATE sessions SET title = ?3 WHERE key = ?1 AND title = ?2";
+                transaction.execute(update, params![session, instead_of, title])?;
+            }
             Entry::Left { session, left } => leave(transaction, session, left)?,
         }
     }

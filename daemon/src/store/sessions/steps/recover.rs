@@ -6,7 +6,7 @@ use crate::agent::port::{AssistantMessage, Effect, Message, ToolCall, ToolResult
 /// The model's last word in a turn that did not go on.
 const INTERRUPTED: &str = "[interrupted]";
 /// The result of a call that was not begun.
-const NOT_BEGUN: &str =
+pub const NOT_BEGUN: &str =
     "not run: the assistant's program ended before this call; make the call again if it is still needed";
 /// The result of a call without effects that has no result.
 const NOT_ENDED: &str = "no result: the assistant's program ended meanwhile; make the call again if it is still needed";
@@ -22,6 +22,8 @@ pub struct Unfinished {
     pub turn: Turn,
     /// Steps of it that are done, and are not done again.
     pub done: usize,
+    /// Model calls among them, which count towards the limit of steps.
+    pub model_calls: u32,
     /// Steps of which nobody knows whether they were done.
     pub unknown: Vec<Step>,
     /// The whole answer, if it was complete and only its end was not told.
@@ -59,7 +61,10 @@ pub fn recover(mut conversation: Vec<Message>, turn: Option<Turn>, steps: &[Step
     let turn = turn.filter(|turn| turn.state.status == AgentStatus::Running);
     let is_done = |step: &&Step| is_work(step.kind) && is_over(step.status);
     let done = steps.iter().filter(is_done).count();
-    Recovered { conversation, unfinished: turn.map(|turn| Unfinished { turn, done, unknown, answer }) }
+    let is_call = |step: &&Step| step.kind == StepType::ModelInference && is_over(step.status);
+    let model_calls = u32::try_from(steps.iter().filter(is_call).count()).unwrap_or(u32::MAX);
+    let unfinished = turn.map(|turn| Unfinished { turn, done, model_calls, unknown, answer });
+    Recovered { conversation, unfinished }
 }
 
 /// Puts a result that turned up into the place of the one that says that it is unknown.

@@ -37,7 +37,10 @@ fn each_call_gets_its_result_or_is_said_to_have_none() {
         metadata: super::super::Metadata { has_effects: false, ..a_step("s", "t", 4, StepStatus::Running).metadata },
         ..a_step("s", "t", 4, StepStatus::Running)
     };
+    let call = |number, status| Step { kind: StepType::ModelInference, ..a_step("s", "t", number, status) };
     let steps = [
+        call(0, StepStatus::Completed),
+        call(6, StepStatus::Running),
         a_step("s", "t", 1, StepStatus::Completed),
         a_step("s", "t", 2, StepStatus::Running),
         a_step("s", "t", 3, StepStatus::Pending),
@@ -46,7 +49,7 @@ fn each_call_gets_its_result_or_is_said_to_have_none() {
     let recovered = recover(vec![user("q"), asks(&[1, 2, 3, 4, 5])], running(), &steps);
     assert_eq!(results(&recovered), ["done", "unknown", "not run", "no result", "not run"]);
     let unfinished = recovered.unfinished.expect("it can go on");
-    assert_eq!((unfinished.done, unfinished.unknown.len()), (1, 1));
+    assert_eq!((unfinished.done, unfinished.unknown.len(), unfinished.model_calls), (2, 1, 1));
     assert_eq!(unfinished.unknown[0].number, 2);
     assert!(matches!(recovered.conversation.last(), Some(Message::Assistant(said)) if said.text == INTERRUPTED));
 }

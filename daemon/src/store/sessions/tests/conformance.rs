@@ -91,6 +91,13 @@ fn a_session_is_listed_as_it_was_left_last(store: &mut dyn StateStore) {
     assert_eq!(store.sessions(&[], 1).expect("they can be read").len(), 1);
     assert!(store.set_title("shell:2", "new").expect("it is kept") && !store.set_title("no", "x").expect("nothing"));
     assert_eq!(titles(store, &[]), ["first", "new"]);
+    let name = |session: &str, instead_of: &str| Entry::Title {
+        session: session.into(),
+        instead_of: instead_of.into(),
+        title: "named".into(),
+    };
+    store.append(&[name("shell:1", "first"), name("shell:2", "second"), name("no", "")]).expect("they are kept");
+    assert_eq!(titles(store, &[]), ["named", "new"], "what the user called it stays");
 }
 
 fn an_id_is_found_by_its_start(store: &mut dyn StateStore) {

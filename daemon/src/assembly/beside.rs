@@ -1,11 +1,13 @@
-//! How a conversation is shortened: who sums it up, and who accounts for that.
+//! Models beside the one that answers: who sums a conversation up, who names it, and who accounts for that.
 
 use std::sync::{Arc, Mutex};
+
+use futures::FutureExt as _;
 
 use super::{Assembly, Resolved, TurnSettings};
 use crate::{
     agent::{
-        TurnError,
+        Middleware, TurnError,
         port::{Message, ModelProvider, TokenUsage},
     },
     compaction::{self, Compactor, Shortened, Sliding, Strategy, Summarize, Truncate},
@@ -14,10 +16,12 @@ use crate::{
     middleware::{
         accounting::{Accounting, Answered},
         compaction::Spent,
+        naming::{Pen, WayToPen},
         window::{Room, Window},
     },
     provider::choice::Choice,
     server::session::Session,
+    store::Store,
 };
 
 /// A conversation of at most this many tokens is short enough.
@@ -44,25 +48,25 @@ impl Summing {
     }
 }
 
-impl Assembly {
-    /// The model of the role, else the main one.
-    pub(super) async fn summing(
-        &self,
-        resolved: &Resolved,
-        main: &Arc<dyn ModelProvider>,
-        session: &Session,
-        turn: String,
-    ) -> Summing {
-        let TurnSettings { model, models, jobs, .. } = &resolved.settings;
-        let own = resolved.bench.of_role(Role::Compactor).await;
-        let profile = if own.is_some() { jobs.roles.get(&Role::Compactor) } else { None };
-        let settings = profile.map_or(Some(model), |name| jobs.profiles.get(name)).cloned();
-        let (provider, models) = (own.unwrap_or_else(|| Arc::clone(main)), Arc::clone(models));
+/// Who does work beside the answers.
+struct Clerk {
+    /// As what; `None` for the main model.
+    role: Option<Role>,
+    provider: Arc<dyn ModelProvider>,
+    settings: TurnSettings,
+    store: Arc<Store>,
+}
+
+impl Clerk {
+    /// With what it may be asked, and what accounts for that.
+    async fn ready(self, session: String, turn: String) -> Summing {
+        let Self { role, provider, settings: TurnSettings { model, models, jobs, .. }, store } = self;
+        let profile = role.and_then(|role| jobs.roles.get(&role));
+        let settings = profile.map_or(Some(&model), |name| jobs.profiles.get(name)).cloned();
         let room = {
             let provider = Arc::clone(&provider);
-            move || Self::room(provider.as_ref(), settings.as_ref(), &models)
+            move || Assembly::room(provider.as_ref(), settings.as_ref(), &models)
         };
-        let store = Arc::clone(&self.parts.store);
         store.ready().await;
         let request_tokens = {
             let room = room.clone();
@@ -73,9 +77,49 @@ impl Assembly {
             let (Room { model, .. }, prices) = room();
             Answered { wire: wire.clone(), model, prices }
         };
-        let (session, answered) = (session.key().to_string(), Box::new(answered));
+        let answered = Box::new(answered);
         let accounting = Arc::new(Accounting { store, session, turn, answered, sent: Mutex::default() });
         Summing { provider, request_tokens, accounting }
+    }
+}
+
+impl Assembly {
+    /// The model of the role, else the main one.
+    pub(super) async fn summing(
+        &self,
+        resolved: &Resolved,
+        main: &Arc<dyn ModelProvider>,
+        session: &Session,
+        turn: String,
+    ) -> Summing {
+        let own = resolved.bench.of_role(Role::Compactor).await;
+        let is_main = own.is_none();
+        let clerk = Clerk {
+            role: (!is_main).then_some(Role::Compactor),
+            provider: own.unwrap_or_else(|| Arc::clone(main)),
+            settings: resolved.settings.clone(),
+            store: Arc::clone(&self.parts.store),
+        };
+        clerk.ready(session.key().to_string(), turn).await
+    }
+
+    /// Who names conversations, got ready when it is asked for; `None` if no model has that role.
+    pub(super) fn namer(&self, resolved: &Resolved, session: String, turn: String) -> Option<WayToPen> {
+        resolved.settings.jobs.roles.get(&Role::Namer)?;
+        let (bench, settings) = (Arc::clone(&resolved.bench), resolved.settings.clone());
+        let store = Arc::clone(&self.parts.store);
+        Some(Box::new(move || {
+            let (bench, settings, store) = (Arc::clone(&bench), settings.clone(), Arc::clone(&store));
+            let (session, turn) = (session.clone(), turn.clone());
+            async move {
+                let provider = bench.of_role(Role::Namer).await?;
+                let clerk = Clerk { role: Some(Role::Namer), provider, settings, store };
+                let Summing { provider, accounting, .. } = clerk.ready(session, turn).await;
+                let account = Arc::new(move |usage: &mut TokenUsage| accounting.after_model(usage));
+                Some(Pen { provider, account })
+            }
+            .boxed()
+        }))
     }
 
     /// Because the user wants it shorter.

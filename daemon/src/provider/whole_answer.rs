@@ -1,0 +1,75 @@
+//! A question beside the conversation: no tools, nothing is shown, and only the whole answer counts.
+
+use std::{sync::Arc, time::Duration};
+
+use futures::StreamExt;
+use tokio::time::timeout;
+
+use crate::agent::port::{ModelEvent, ModelProvider, ModelRequest, TokenUsage};
+
+/// Takes what an answer took, and completes what is known of its cost.
+pub type Account = Arc<dyn Fn(&mut TokenUsage) + Send + Sync>;
+
+/// Who is asked, and how much that may be.
+pub struct Ask<'a> {
+    /// What the answer is called, for people: `summary`.
+    pub what: &'a str,
+    /// Who is asked.
+    pub provider: &'a dyn ModelProvider,
+    /// Takes what it took, whatever came of it, also if nobody waits any more.
+    pub account: &'a Account,
+    /// Longest answer that is read, in bytes.
+    pub max_bytes: usize,
+    /// It takes so long at most.
+    pub wait: Duration,
+}
+
+impl Ask<'_> {
+    /// The whole answer to `request`.
+    ///
+    /// # Errors
+    /// None came, or too much; a sentence without a capital.
+    pub async fn answer(&self, request: ModelRequest) -> Result<String, String> {
+        let answer = timeout(self.wait, self.read(request)).await;
+        answer.map_err(|_| format!("no {} came within {} s", self.what, self.wait.as_secs()))?
+    }
+
+    async fn read(&self, request: ModelRequest) -> Result<String, String> {
+        let mut spent = Spent { usage: TokenUsage::default(), account: Arc::clone(self.account) };
+        let mut events = self.provider.stream(request);
+        let mut answer = String::new();
+        while let Some(event) = events.next().await {
+            match event {
+                ModelEvent::TextDelta(text) => answer.push_str(&text),
+                ModelEvent::Usage(usage) => spent.usage.update(usage),
+                ModelEvent::Retrying { discard_shown: true, .. } => answer.clear(),
+                ModelEvent::Stop { .. } => return Ok(answer),
+                ModelEvent::Failed(error) => return Err(error.message),
+                ModelEvent::Incomplete { reason } => return Err(reason),
+                ModelEvent::ReasoningDelta(_)
+                | ModelEvent::RefusalDelta(_)
+                | ModelEvent::ToolCallDone(_)
+                | ModelEvent::Notice(_)
+                | ModelEvent::Retrying { .. } => {}
+            }
+            if answer.len() > self.max_bytes {
+                return Err(format!("the {} was too long", self.what));
+            }
+        }
+        Err(format!("the {} broke off", self.what))
+    }
+}
+
+/// Accounts for itself at its end.
+struct Spent {
+    usage: TokenUsage,
+    account: Account,
+}
+
+impl Drop for Spent {
+    fn drop(&mut self) {
+        if self.usage != TokenUsage::default() {
+            (self.account)(&mut self.usage);
+        }
+    }
+}
