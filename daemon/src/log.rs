@@ -35,11 +35,15 @@ pub enum LogError {
 /// When the folder cannot be written.
 pub fn start(folder: &Path, level: LevelFilter) -> Result<(), LogError> {
     let files = DailyFiles::open(folder, || jiff::Zoned::now().date())?;
-    let filter = EnvFilter::new(format!("error,cohabd={level},cohab_protocol={level},cohab_shell_relay={level}"));
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_ansi(false).with_writer(Mutex::new(files));
+    let log = tracing_subscriber::fmt().with_env_filter(filter(level)).with_ansi(false).with_writer(Mutex::new(files));
     log.finish().try_init()?;
     panic::set_hook(Box::new(note_panic));
     Ok(())
+}
+
+/// What goes into the log.
+pub(crate) fn filter(level: LevelFilter) -> EnvFilter {
+    EnvFilter::new(format!("error,cohabd={level},cohab_protocol={level},cohab_shell_relay={level}"))
 }
 
 fn note_panic(panic: &panic::PanicHookInfo<'_>) {

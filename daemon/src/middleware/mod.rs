@@ -6,7 +6,8 @@
 //! that gets nowhere gives way), [`checkpoint::Checkpoint`] (an interrupted turn loses nothing), [`step_rules::StepRules`] (the user's
 //! rules for steps), [`spooling::Spooling`] (a long result is cut, and kept whole in a file), `safety::inbound` (what tools return is
 //! harmless text), [`meanwhile::Meanwhile`] (what the user ran is told), [`self_correction::SelfCorrection`] (a model that is stuck is
-//! told, then the user is asked), [`last_answer::LastAnswer`] (why no tool runs any more), `safety::gate` (may it run?).
+//! told, then the user is asked), [`last_answer::LastAnswer`] (why no tool runs any more), `safety::gate` (may it run?),
+//! [`spans::Spans`] (what goes on is shown to whoever subscribes).
 
 pub mod accounting;
 pub mod budget;
@@ -18,6 +19,7 @@ pub mod meanwhile;
 pub mod pause;
 pub mod response_cache;
 pub mod self_correction;
+pub mod spans;
 pub mod spooling;
 pub mod step_rules;
 pub mod turn_clock;

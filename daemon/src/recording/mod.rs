@@ -335,7 +335,8 @@ fn subject(subject: &ApprovalSubject) -> String {
     clean(&text)
 }
 
-fn end_word(result: &Result<StopReason, TurnError>) -> &'static str {
+/// How a turn ended, in a word.
+pub(crate) fn end_word(result: &Result<StopReason, TurnError>) -> &'static str {
     match result {
         Ok(StopReason::Answered) => "answered",
         Ok(StopReason::Cancelled) => "cancelled",
