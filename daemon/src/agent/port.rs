@@ -422,7 +422,8 @@ pub enum Activity {
 }
 
 /// How a step went.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum StepResult {
     /// As asked.
     Done,

@@ -9,6 +9,7 @@ use std::{
 };
 
 use async_trait::async_trait;
+use tokio::time::Instant;
 
 use super::window::Window;
 use crate::{
@@ -99,8 +100,10 @@ impl Middleware for Compaction {
     async fn before_step(&self, step: StepKind, state: &mut TurnState) -> ControlFlow<TurnResult> {
         let target = matches!(step, StepKind::ModelCall { .. }).then(|| self.due(state)).flatten();
         let Some(target) = target else { return ControlFlow::Continue(()) };
+        let began = Instant::now();
         let shortened = self.compactor.shorten(state.messages(), target).await;
-        if let Some(usage) = self.spent.take() {
+        let usage = self.spent.take();
+        if let Some(usage) = usage {
             state.spend(usage);
         }
         // Where nothing goes, long texts lose their middle in what is sent only.
@@ -108,7 +111,7 @@ impl Middleware for Compaction {
             // Before the first model call it counts as before the second: a number of 0 is none.
             self.last_call.store(state.model_calls().max(1), Ordering::Relaxed);
             let notice = notice(&shortened, tokens(state.messages()));
-            self.recorder.compacted(shortened.summary.as_deref(), shortened.dropped);
+            self.recorder.compacted(state.messages().len(), &shortened, usage.as_ref(), began.elapsed());
             state.rewrite(shortened.messages);
             self.sink.emit(TurnEvent::Notice(notice)).await;
         }

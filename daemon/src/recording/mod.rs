@@ -29,6 +29,7 @@ use crate::{
         StopReason, TurnError,
         port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Effect, Lasts, Message, ModelInfo, TokenUsage},
     },
+    compaction::Shortened,
     safety::{cut_middle, tail},
     store::sessions::{
         Archive, Entry, Limits, TITLE_MAX_CHARS,
@@ -186,18 +187,16 @@ impl TurnRecorder {
             let last = state.saved.checked_sub(1).and_then(|last| messages.get(last));
             (state.saved, is_same && last == state.last_saved.as_ref())
         };
-        if messages.len() < saved {
-            self.steps.compacted(saved, messages.len());
-        }
         // What was kept has changed: the store finds out where.
         let from = if is_same { saved } else { 0 };
         self.save(from, messages.get(from..).unwrap_or_default());
     }
 
-    /// The conversation became shorter. What happened stays on record.
-    pub fn compacted(&self, summary: Option<&str>, dropped: usize) {
-        let (text, messages) = (clean(summary.unwrap_or_default()), u64::try_from(dropped).unwrap_or(u64::MAX));
-        self.keep(Event::Summary { text, messages });
+    /// The conversation became shorter: of `before` messages these are left, and a summary took `usage`. What happened stays on record.
+    pub fn compacted(&self, before: usize, left: &Shortened, usage: Option<&TokenUsage>, took: Duration) {
+        let (text, messages) = (clean(left.summary.as_deref().unwrap_or_default()), left.dropped);
+        self.keep(Event::Summary { text, messages: u64::try_from(messages).unwrap_or(u64::MAX) });
+        self.steps.compacted((before, left.messages.len()), usage, took);
     }
 
     fn save(&self, from: usize, messages: &[Message]) {

@@ -9,6 +9,7 @@ use std::{
 use cohab_shell_relay::sanitize::{one_line, sanitize};
 use jiff::Timestamp;
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 use super::{Opening, clean, end_word};
 use crate::{
@@ -39,6 +40,8 @@ struct State {
     asked_by: Option<u32>,
     /// The model's step that is on.
     inference: Option<Step>,
+    /// When it began.
+    asked: Option<Instant>,
     /// Calls that have no result, by the model's id.
     calls: HashMap<String, Step>,
     /// What was told of tool steps that began or ended, by their number for the user.
@@ -143,6 +146,7 @@ impl StepLog {
                 let step = step.map(|step| Step { status: StepStatus::Running, ..step });
                 state.asked_by = step.as_ref().map(|step| step.number);
                 state.inference.clone_from(&step);
+                state.asked = Some(Instant::now());
                 drop(state);
                 step.into_iter().for_each(|step| self.keep(Checkpoint::Step(step)));
             }
@@ -161,16 +165,20 @@ impl StepLog {
                 drop(state);
                 step.into_iter().for_each(|step| self.keep_done(step, clean(text)));
             }
-            TurnEvent::Text(_) | TurnEvent::Reasoning(_) | TurnEvent::Reset | TurnEvent::Spent { .. } => {}
+            TurnEvent::Text(_) | TurnEvent::Reasoning(_) => {
+                let waited = state.asked.take().map(|asked| millis(asked.elapsed()));
+                if let Some(step) = state.inference.as_mut() {
+                    step.metadata.first_token_ms = step.metadata.first_token_ms.or(waited);
+                }
+            }
+            TurnEvent::Reset | TurnEvent::Spent { .. } => {}
         }
     }
 
     /// What an answer took.
     pub(super) fn took(&self, usage: &TokenUsage) {
         if let Some(step) = self.state().inference.as_mut() {
-            let metadata = &mut step.metadata;
-            (metadata.sent_tokens, metadata.received_tokens) = (usage.sent(), usage.output);
-            metadata.cost_microusd = usage.cost_microusd;
+            note_usage(&mut step.metadata, usage);
         }
     }
 
@@ -232,10 +240,12 @@ impl StepLog {
         self.keep(Checkpoint::Step(step));
     }
 
-    /// The conversation was made shorter.
-    pub(super) fn compacted(&self, before: usize, after: usize) {
-        let input = json!({"messages": before});
-        let step = self.state().begin(StepType::Compaction, input, Metadata::default());
+    /// The conversation was made shorter: from so many messages to so many, in this time. `usage` is what a summary took.
+    pub(super) fn compacted(&self, (before, after): (usize, usize), usage: Option<&TokenUsage>, took: Duration) {
+        let mut metadata = Metadata { outcome: Some(StepResult::Done), ..Metadata::default() };
+        usage.into_iter().for_each(|usage| note_usage(&mut metadata, usage));
+        let step = self.state().begin(StepType::Compaction, json!({"messages": before}), metadata);
+        let step = step.map(|step| Step { duration_ms: Some(millis(took)), ..step });
         step.into_iter().for_each(|step| self.keep_done(step, format!("{after} messages")));
     }
 
@@ -301,7 +311,8 @@ fn unusable(state: &mut State, result: &ToolResult) -> Option<Step> {
 }
 
 fn end(step: &mut Step, outcome: StepResult, summary: &str, elapsed: Duration) {
-    step.duration_ms = Some(u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX));
+    step.duration_ms = Some(millis(elapsed));
+    step.metadata.outcome = Some(outcome);
     step.metadata.summary = one_line(summary, TITLE_MAX_CHARS);
     step.status = if outcome == StepResult::Done { StepStatus::Completed } else { StepStatus::Failed };
     step.error = match outcome {
@@ -310,6 +321,15 @@ fn end(step: &mut Step, outcome: StepResult, summary: &str, elapsed: Duration) {
         StepResult::Refused => Some("refused".to_owned()),
         StepResult::Cancelled => Some("cancelled".to_owned()),
     };
+}
+
+fn note_usage(metadata: &mut Metadata, usage: &TokenUsage) {
+    (metadata.sent_tokens, metadata.received_tokens) = (usage.sent(), usage.output);
+    metadata.cost_microusd = usage.cost_microusd;
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// The model's last word.

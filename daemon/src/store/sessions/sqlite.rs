@@ -12,7 +12,7 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use super::{
     Entry, EventRow, Found, Left, SessionRow, StateStore,
-    steps::{Checkpoint, CheckpointStore, Step, Turn},
+    steps::{Checkpoint, CheckpointStore, Step, StepFacts, Turn},
 };
 use crate::{
     agent::port::Message,
@@ -151,10 +151,6 @@ impl StateStore for SqliteStore {
         read::events(&self.connection, key, turn)
     }
 
-    fn events_since(&self, since: Timestamp, take: &mut dyn FnMut(EventRow)) -> Result<(), StoreError> {
-        read::events_since(&self.connection, since, take)
-    }
-
     fn event(&self, number: u64) -> Result<Option<EventRow>, StoreError> {
         read::event(&self.connection, number)
     }
@@ -214,5 +210,9 @@ impl CheckpointStore for SqliteStore {
 
     fn unfinished(&self, limit: usize) -> Result<Vec<Turn>, StoreError> {
         steps::unfinished(&self.connection, limit)
+    }
+
+    fn turns_since(&self, since: Timestamp, take: &mut dyn FnMut(Turn, Vec<StepFacts>)) -> Result<(), StoreError> {
+        steps::turns_since(&self.connection, since, take)
     }
 }
