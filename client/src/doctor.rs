@@ -4,6 +4,7 @@
 
 mod daemon;
 mod folders;
+mod jobs;
 mod latency;
 mod model;
 mod programs;
@@ -11,6 +12,7 @@ mod report;
 mod settings;
 mod shell;
 mod start_up;
+mod stores;
 mod terminal;
 
 use std::{
@@ -85,14 +87,16 @@ pub async fn run(args: DoctorArgs, paths: Paths) -> ExitCode {
 
 /// All checks at once, their findings in this order.
 async fn examine(context: &Context) -> Vec<Finding> {
-    let checks: [BoxFuture<'_, Vec<Finding>>; 8] = [
+    let checks: [BoxFuture<'_, Vec<Finding>>; 10] = [
         terminal::check(context).boxed(),
         shell::check(context).boxed(),
         start_up::check(context).boxed(),
         daemon::check(context).boxed(),
         settings::check(context).boxed(),
         model::check(context).boxed(),
+        jobs::check(context).boxed(),
         folders::check(context).boxed(),
+        stores::check(context).boxed(),
         programs::check(context).boxed(),
     ];
     join_all(checks).await.into_iter().flatten().collect()

@@ -5,6 +5,7 @@ pub mod context;
 pub mod definitions;
 pub mod export;
 pub mod history;
+pub mod jobs;
 mod model_jobs;
 pub mod models;
 pub mod probe_model;
@@ -13,6 +14,7 @@ pub mod resume;
 pub mod sessions;
 pub mod setup;
 pub mod stats;
+pub mod stores;
 pub mod tasks;
 #[cfg(test)]
 mod testing;
@@ -84,6 +86,12 @@ pub enum Command {
     /// Print who would answer, and whether they can be reached, as JSON, for `cohab doctor`
     #[command(hide = true)]
     Who,
+    /// Print whether the models of tiers, roles and fallbacks could answer, as JSON, for `cohab doctor`
+    #[command(hide = true)]
+    Jobs,
+    /// Print how the files are in which things are kept, as JSON, for `cohab doctor`
+    #[command(hide = true)]
+    Stores,
 }
 
 impl Command {
@@ -110,6 +118,8 @@ impl Command {
             Self::Tasks(args) => tasks::run(&args, paths, &mut output, &mut errors),
             Self::Export(args) => export::run(&args, paths, &mut output, &mut errors),
             Self::Who => who::run(paths, &mut output, &mut errors),
+            Self::Jobs => jobs::run(paths, &mut output, &mut errors),
+            Self::Stores => stores::run(paths, &mut output, &mut errors),
             Self::Definitions => {
                 let written = writeln!(output, "{}", definitions::tree(&Cli::command())).map_err(Failure::from);
                 finish(written, &mut output, &mut errors)

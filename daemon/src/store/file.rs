@@ -134,8 +134,7 @@ pub(super) fn prepare(connection: &mut Connection, form: &Form) -> Result<(), St
     connection.busy_timeout(BUSY_WAIT)?;
     connection.execute_batch(form.pragmas)?;
     if version(connection)? == 0 {
-        let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
-        if tables > 0 {
+        if has_tables(connection)? {
             return Err(StoreError::Foreign);
         }
         connection.execute_batch(form.pragmas_at_birth)?;
@@ -146,8 +145,12 @@ pub(super) fn prepare(connection: &mut Connection, form: &Form) -> Result<(), St
     migrate(connection, form.migrations)
 }
 
-fn version(connection: &Connection) -> Result<i64, rusqlite::Error> {
+pub(super) fn version(connection: &Connection) -> Result<i64, rusqlite::Error> {
     connection.pragma_query_value(None, "user_version", |row| row.get(0))
+}
+
+pub(super) fn has_tables(connection: &Connection) -> Result<bool, rusqlite::Error> {
+    connection.query_row("SELECT EXISTS (SELECT 1 FROM sqlite_schema)", [], |row| row.get(0))
 }
 
 fn migrate(connection: &mut Connection, migrations: &[&str]) -> Result<(), StoreError> {

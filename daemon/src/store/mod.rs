@@ -6,6 +6,7 @@
 
 mod database;
 mod file;
+pub mod health;
 pub mod report;
 pub mod row;
 mod salvage;

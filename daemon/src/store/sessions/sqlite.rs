@@ -16,7 +16,10 @@ use super::{
 };
 use crate::{
     agent::port::Message,
-    store::file::{self, Form, StoreError},
+    store::{
+        file::{self, Form, StoreError},
+        health::{self, Health},
+    },
     tasks::Task,
 };
 
@@ -99,6 +102,14 @@ impl SqliteStore {
     /// As [`SqliteStore::create`].
     pub fn open_existing(path: &Path) -> Result<Option<Self>, StoreError> {
         Ok(file::open_existing(path, &FORM)?.map(|connection| Self { connection }))
+    }
+
+    /// How the file at this path is. `None` if it is not there. Nothing in it is changed.
+    ///
+    /// # Errors
+    /// It cannot be used, and why.
+    pub fn health(path: &Path) -> Result<Option<Health>, StoreError> {
+        health::look(path, MIGRATIONS.len())
     }
 
     /// A store that forgets everything at its end.
