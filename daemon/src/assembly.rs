@@ -51,7 +51,7 @@ use crate::{
         settings::ModelSettings,
     },
     recording::{RecordingApprover, RecordingRunner},
-    safety::{gate::Policy, known_servers::KnownServers},
+    safety::{gate::Policy, known_servers::KnownServers, spotlight},
     server::{
         Assembler, Introduction, TurnParts,
         approver::SessionApprover,
@@ -150,6 +150,7 @@ pub struct Assembly {
     answers: Arc<ResponseCache>,
     known_servers: KnownServers,
     rules: Arc<RulesFile>,
+    spotlight: spotlight::Keys,
     /// Servers that the user did not agree to, since the daemon runs.
     declined: Mutex<BTreeSet<(String, String)>>,
 }
@@ -196,6 +197,7 @@ impl Assembly {
             answers: Arc::default(),
             known_servers,
             rules,
+            spotlight: spotlight::Keys::default(),
             declined: Mutex::default(),
         }
     }

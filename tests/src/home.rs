@@ -344,7 +344,10 @@ fn kill_and_wait(pid: Pid) {
     eventually("the end of a killed process", || test_kill_process(pid).is_err() || is_zombie(pid));
 }
 
+/// Dead, but for being waited for. Its first thread may be so while another one still holds the sockets.
 fn is_zombie(pid: Pid) -> bool {
-    let stat = fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).unwrap_or_default();
-    stat.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('Z'))
+    let process = format!("/proc/{}", pid.as_raw_nonzero());
+    let stat = fs::read_to_string(format!("{process}/stat")).unwrap_or_default();
+    let threads = fs::read_dir(format!("{process}/task")).map_or(0, Iterator::count);
+    threads <= 1 && stat.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('Z'))
 }

@@ -2,6 +2,7 @@
 
 use std::{
     hash::{DefaultHasher, Hash as _, Hasher as _},
+    path::PathBuf,
     sync::{Arc, Mutex, atomic::AtomicU32},
 };
 
@@ -38,7 +39,7 @@ use crate::{
         hooks::{Calls, Proposals},
         step_hooks::{Intents, Steps},
     },
-    safety::{doubt::Doubt, gate::Gate, inbound::Inbound},
+    safety::{doubt::Doubt, gate::Gate, inbound::Inbound, label::Place, spotlight::Spotlight, taint::Watch},
     server::TurnParts,
     store::spool::Spool,
 };
@@ -70,6 +71,14 @@ impl Around<'_> {
         let (session, recorder) = (&self.parts.session, &self.parts.recorder);
         let is_offline = self.provider.info().is_offline;
         let mut list: Vec<Arc<dyn Middleware>> = vec![Arc::new(Steps(Arc::clone(recorder)))];
+        let spool = Spool::at(&self.assembly.paths.state_dir);
+        let outputs = spool.folder(&session.key().to_string());
+        list.push(Arc::new(self.watch(outputs.clone())));
+        // The offline assistant reads results by their form.
+        if !is_offline {
+            let keys = self.assembly.spotlight.clone();
+            list.push(Arc::new(Spotlight { keys, session: session.key().to_string() }));
+        }
         let pause: Arc<dyn Middleware> = Arc::new(self.pause());
         let spans = Arc::new(Spans::new(Arc::clone(self.provider), session.key().to_string()));
         list.push(Arc::clone(&pause));
@@ -90,11 +99,9 @@ impl Around<'_> {
         list.push(Arc::new(Proposals(Arc::clone(recorder))));
         list.push(Arc::new(Checkpoint::new(Arc::clone(session.conversation()))));
         list.push(Arc::new(self.step_rules()));
-        let spool = Spool::at(&self.assembly.paths.state_dir);
         let kept = self.resolved.settings.kept.map(|_| (spool.clone(), session.key().to_string()));
         list.push(Arc::new(Spooling { spool: kept, max_bytes: self.result_max_bytes(&window) }));
         list.push(Arc::new(Inbound));
-        // The offline assistant reads results by their form.
         if !is_offline {
             let session = Arc::clone(session);
             list.push(Arc::new(Meanwhile::new(Box::new(move || session.take_untold()))));
@@ -110,7 +117,6 @@ impl Around<'_> {
         };
         let calls = Calls::new(Arc::clone(recorder), Box::new(is_asked));
         let doubt = Doubt::new(&self.parts.doubts, Arc::clone(&self.approver));
-        let outputs = spool.folder(&session.key().to_string());
         list.push(Arc::new(self.gate().with_own_folder(outputs)));
         list.push(pause);
         list.push(Arc::new(doubt));
@@ -128,6 +134,19 @@ impl Around<'_> {
         }
         let share = window.request_tokens() / RESULT_SHARE * BYTES_PER_TOKEN;
         most.min(usize::try_from(share).unwrap_or(most).max(LEAST_RESULT_BYTES))
+    }
+
+    /// What looks for texts from elsewhere; `outputs` is the folder of long outputs.
+    fn watch(&self, outputs: PathBuf) -> Watch {
+        let (session, surroundings) = (&self.parts.session, &self.parts.surroundings);
+        let root = surroundings.git.as_ref().map(|git| git.root.clone());
+        let place = Place {
+            home: self.assembly.parts.home.clone(),
+            workspace: root.unwrap_or_else(|| session.cwd()),
+            own_folder: Some(outputs),
+            shell: self.shell,
+        };
+        Watch { taint: session.consents().taint().clone(), place }
     }
 
     /// What shortens the conversation.

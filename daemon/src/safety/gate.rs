@@ -23,6 +23,7 @@ use serde_json::Value;
 
 use batch::{Changes, Decided};
 
+use super::taint::Taint;
 use crate::agent::{
     Denial, Middleware, PlannedCall,
     hook::BY_RULE,
@@ -49,15 +50,20 @@ pub fn standard_policy(effect: &Effect, context: Context<'_>) -> Verdict {
 }
 
 /// What the user agreed to for the life of a session: exactly these effects, in exactly this folder; for a change of a file
-/// further changes of just that file.
+/// further changes of just that file. What was agreed to before a text from elsewhere came is suspended from then on.
 #[derive(Clone, Debug, Default)]
-pub struct Consents(Arc<Mutex<Vec<Consent>>>);
+pub struct Consents {
+    agreed: Arc<Mutex<Vec<Consent>>>,
+    taint: Taint,
+}
 
 #[derive(Debug)]
 struct Consent {
     effect: Effect,
     cwd: PathBuf,
     approval: Option<String>,
+    /// The user knew of a text from elsewhere.
+    is_under_taint: bool,
 }
 
 impl Consent {
@@ -70,21 +76,41 @@ impl Consent {
 }
 
 impl Consents {
+    /// What the conversation was touched by.
+    #[must_use]
+    pub fn taint(&self) -> &Taint {
+        &self.taint
+    }
+
     fn recall(&self, effect: &Effect, cwd: &Path) -> Option<Option<String>> {
-        let consents = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        consents.iter().find(|one| one.covers(effect, cwd)).map(|one| one.approval.clone())
+        let is_tainted = self.taint.source().is_some();
+        let agreed = self.agreed.lock().unwrap_or_else(PoisonError::into_inner);
+        let holds = |one: &&Consent| one.covers(effect, cwd) && (one.is_under_taint || !is_tainted);
+        agreed.iter().find(holds).map(|one| one.approval.clone())
     }
 
     fn remember(&self, mut effect: Effect, cwd: PathBuf, approval: Option<String>) {
         if let Effect::Write { diff, .. } = &mut effect {
             *diff = String::new(); // it may be long, and never comes twice
         }
-        let mut consents = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if consents.len() == MAX_REMEMBERED {
-            consents.remove(0);
+        let is_under_taint = self.taint.source().is_some();
+        let mut agreed = self.agreed.lock().unwrap_or_else(PoisonError::into_inner);
+        if agreed.len() == MAX_REMEMBERED {
+            agreed.remove(0);
         }
-        consents.push(Consent { effect, cwd, approval });
+        agreed.push(Consent { effect, cwd, approval, is_under_taint });
     }
+
+    /// Why the user is asked again about what they agreed to, if they did.
+    fn suspended(&self, effect: &Effect, cwd: &Path) -> Option<String> {
+        let source = self.taint.source()?;
+        let agreed = self.agreed.lock().unwrap_or_else(PoisonError::into_inner);
+        agreed.iter().any(|one| one.covers(effect, cwd)).then(|| asked_again(&source))
+    }
+}
+
+fn asked_again(source: &str) -> String {
+    format!("asked again: the assistant has read {source}, which may hold somebody else's instructions")
 }
 
 /// The gate of one turn.
@@ -170,10 +196,21 @@ impl Gate {
         verdict
     }
 
-    /// Whether a rule of the user's allows this command here.
+    /// Whether a rule of the user's allows this command here, and nothing suspends it.
     fn is_remembered(&self, effect: &Effect, cwd: &Path) -> bool {
+        self.consents.taint.source().is_none() && self.has_rule(effect, cwd)
+    }
+
+    fn has_rule(&self, effect: &Effect, cwd: &Path) -> bool {
         let Effect::RunCommand { command } = effect else { return false };
         self.remembered.loaded().rules.find(command, cwd, self.shell).is_some()
+    }
+
+    /// Why something that the user allowed once is asked about again.
+    fn suspended(&self, effect: &Effect, cwd: &Path) -> Option<String> {
+        let by_rule =
+            || self.consents.taint.source().filter(|_| self.has_rule(effect, cwd)).map(|source| asked_again(&source));
+        self.consents.suspended(effect, cwd).or_else(by_rule)
     }
 
     async fn ask(&self, call: &mut PlannedCall, verdict: Verdict) -> Result<(), Denial> {
@@ -191,6 +228,7 @@ impl Gate {
             Some(answer) => answer,
             None => {
                 let mut reasons = verdict.reasons;
+                reasons.extend(self.suspended(&effect, &call.cwd));
                 reasons.extend(self.place_among_changes(&effect));
                 let subject = ApprovalSubject::Effect { tool: call.tool.clone(), effect: effect.clone() };
                 self.approver.ask(ApprovalQuestion { subject, is_dangerous, reasons }).await

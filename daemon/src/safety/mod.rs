@@ -5,5 +5,8 @@ pub mod doubt;
 pub mod gate;
 pub mod inbound;
 pub mod known_servers;
+pub mod label;
+pub mod spotlight;
+pub mod taint;
 
 pub use cut::{cut_lines, cut_middle, head, tail};

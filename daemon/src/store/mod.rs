@@ -65,6 +65,10 @@ impl Store {
             let (mut database, loaded) = (database?, loaded.clone());
             let (known, spent) = (Arc::clone(&known), Arc::clone(&spent));
             Ok(Box::new(move |jobs| {
+                if jobs.is_empty() {
+                    // So little is written that there is nothing to tidy up.
+                    return Ok(());
+                }
                 let result = write(&mut database, jobs, &known, &spent);
                 loaded.send_replace(true);
                 result

@@ -18,7 +18,7 @@ const END_WAIT: Duration = Duration::from_secs(1);
 /// Stack of the writing thread.
 const STACK_BYTES: usize = 512 * 1024;
 
-/// Does all of these jobs, or none, in an open file.
+/// Does all of these jobs, or none, in an open file. Without jobs: nobody waits, so it is the time to tidy up.
 pub(super) type Write<J> = Box<dyn FnMut(&[J]) -> Result<(), StoreError>>;
 /// Opens the file at this path.
 type Open<J> = Box<dyn Fn(&Path) -> Result<Write<J>, StoreError> + Send + Sync>;
@@ -186,6 +186,15 @@ impl<J> Shared<J> {
                 // Whoever does not wait any more needs no answer.
                 let _ = written.send(result.is_ok());
             }
+            self.tidy_up(open.as_mut());
+        }
+    }
+
+    /// What takes time and can be done as well later, unless there is something to write. A failure shows at the next job.
+    fn tidy_up(&self, open: Option<&mut Write<J>>) {
+        let Some(write) = open.filter(|_| self.state().jobs.is_empty()) else { return };
+        if let Err(error) = write(&[]) {
+            tracing::debug!(%error, path = %self.path.display(), "the store is not tidied up");
         }
     }
 

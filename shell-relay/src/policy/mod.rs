@@ -22,6 +22,7 @@ mod parse;
 mod parts;
 mod paths;
 mod places;
+mod provenance;
 pub mod remembered;
 mod rules;
 mod scan;
@@ -33,6 +34,7 @@ use crate::shell::Shell;
 use command::{Join, SimpleCommand};
 use parts::quoted;
 pub use parts::{Part, parts};
+pub use provenance::{is_outside, outside_source};
 use verdict::Findings;
 
 /// More directories than this that a line may be in are not followed.

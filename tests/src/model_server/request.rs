@@ -88,10 +88,12 @@ impl Request {
         text
     }
 
-    /// The tool results in the conversation, oldest first.
+    /// The tool results in the conversation, oldest first, without the marks and bars around what tools return.
     #[must_use]
     pub fn tool_results(&self) -> Vec<SentToolResult> {
-        self.wire.tool_results(&self.body)
+        let mut results = self.wire.tool_results(&self.body);
+        results.iter_mut().for_each(|result| result.content = unmarked(&result.content));
+        results
     }
 
     /// Names of the tools on offer, in the order sent.
@@ -102,6 +104,14 @@ impl Request {
         let name = |tool: &Value| tool["name"].as_str().or(tool["function"]["name"].as_str()).map(str::to_owned);
         tools.iter().filter_map(name).collect()
     }
+}
+
+/// What stands between the marks of a tool result; the text itself if there are none.
+fn unmarked(content: &str) -> String {
+    let marked = content.strip_prefix("<output ").and_then(|rest| rest.split_once(">\n"));
+    let inner = marked.and_then(|(_, rest)| rest.strip_suffix("</output>"));
+    let bare = |line: &str| line.strip_prefix("| ").unwrap_or(line).to_owned();
+    inner.map_or_else(|| content.to_owned(), |inner| inner.lines().map(bare).collect::<Vec<_>>().join("\n"))
 }
 
 fn collect_strings(value: &Value, out: &mut String) {

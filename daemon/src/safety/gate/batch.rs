@@ -56,10 +56,11 @@ impl Gate {
         self.note_changes(calls);
         let mut wanted: Vec<(&PlannedCall, Vec<String>)> = Vec::new();
         for call in calls {
-            let verdict = self.judge(call);
+            let mut verdict = self.judge(call);
             let is_new = wanted.iter().all(|(other, _)| other.intent.effect != call.intent.effect);
             let is_command = matches!(call.intent.effect, Effect::RunCommand { .. });
             if is_command && is_new && verdict.level == Level::Ask && self.must_ask(&call.intent.effect, &call.cwd) {
+                verdict.reasons.extend(self.suspended(&call.intent.effect, &call.cwd));
                 wanted.push((call, verdict.reasons));
             }
         }

@@ -180,7 +180,7 @@ fn what_is_remembered_is_bounded() {
     for n in 0..MAX_REMEMBERED + 10 {
         consents.remember(Effect::RunCommand { command: n.to_string() }, "/".into(), None);
     }
-    assert_eq!(consents.0.lock().unwrap().len(), MAX_REMEMBERED);
+    assert_eq!(consents.agreed.lock().unwrap().len(), MAX_REMEMBERED);
     assert!(consents.recall(&Effect::RunCommand { command: "0".into() }, Path::new("/")).is_none());
 }
 
@@ -236,6 +236,27 @@ async fn a_rule_lowers_a_question_and_never_danger_denial_or_a_stricter_mode() {
         assert_eq!(gate.before_tool(&mut planned(command, "/")).await.is_ok(), may_run, "{command}");
         assert_eq!(user.questions.lock().unwrap().len(), questions, "{command}");
     }
+}
+
+#[tokio::test]
+async fn what_was_agreed_to_before_a_text_from_elsewhere_came_is_asked_again_with_the_reason() {
+    let (user, consents) =
+        (user([yes(true), yes(true), yes(false), yes(false), yes(false), yes(false)]), Consents::default());
+    let gate = gate(ApprovalMode::Ask, &user, &consents).with_remembered(allowed("ask b", None));
+    gate.before_tool(&mut planned("ask a", "/")).await.unwrap();
+    gate.before_tool(&mut planned("ask b", "/")).await.unwrap();
+    assert_eq!(asked(&user), ["ask a"]);
+    consents.taint().touched_by("`curl`");
+    for command in ["ask a", "ask a", "ask b", "ask c"] {
+        gate.before_tool(&mut planned(command, "/")).await.unwrap();
+    }
+    assert_eq!(asked(&user), ["ask a", "ask a", "ask b", "ask c"], "what is agreed to since then holds");
+    let calls = ["ask b", "ask d"].map(|command| planned(command, "/"));
+    assert!(gate.before_tools(&calls).await.is_continue());
+    let questions = user.questions.lock().unwrap();
+    let reasons: Vec<_> = questions[1..].iter().map(|question| question.reasons.get(1).map(String::as_str)).collect();
+    let again = Some("asked again: the assistant has read `curl`, which may hold somebody else's instructions");
+    assert_eq!(reasons, [again, again, None, again, None]);
 }
 
 /// The commands that were asked about.

@@ -72,7 +72,7 @@ impl Archive {
             let mut store = SqliteStore::create(path)?;
             Ok(Box::new(move |entries| {
                 check()?;
-                store.append(entries)
+                if entries.is_empty() { store.settle() } else { store.append(entries) }
             }))
         });
         Self { path, worker: Arc::new(worker), is_broken }

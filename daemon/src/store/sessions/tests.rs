@@ -2,4 +2,4 @@ pub(super) mod checkpoints;
 mod conformance;
 mod damage;
 mod file;
-mod measures;
+mod long_turn;

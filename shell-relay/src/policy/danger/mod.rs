@@ -9,6 +9,8 @@ mod network;
 mod table;
 mod wrappers;
 
+pub(super) use network::talks_to_network;
+
 use super::{
     Context, Level,
     scan::{self, LooseCommand, LooseWord, Scan},
@@ -23,6 +25,11 @@ const MAX_JUDGED_WORDS: usize = 4000;
 /// Adds what is known to do harm in `text`.
 pub(super) fn find(text: &str, context: Context<'_>, findings: &mut Findings) {
     Judge { context, findings, hand_overs: 0, judged_words: 0 }.judge_text(text);
+}
+
+/// Whether it runs what it is told in its arguments.
+pub(super) fn hands_on(verb: &str) -> bool {
+    code::is_interpreter(verb) || wrappers::is_wrapper(verb) || matches!(verb, "eval" | "source" | ".")
 }
 
 /// Why a command of this name is asked each time, though it may do no harm.

@@ -34,6 +34,82 @@ const CONNECTING: &[&str] = &[
     "rclone",
 ];
 
+/// Besides those: whatever they are told to do, it may come from another host.
+const ASKING: &[&str] = &[
+    "nc",
+    "ncat",
+    "netcat",
+    "socat",
+    "telnet",
+    "ftp",
+    "tftp",
+    "lftp",
+    "mail",
+    "mutt",
+    "kubectl",
+    "gcloud",
+    "az",
+    "doctl",
+    "heroku",
+    "psql",
+    "mysql",
+    "redis-cli",
+    "mongosh",
+];
+/// They do some of their work here, and some with what a host says.
+const PACKAGERS: &[&str] = &[
+    "npm",
+    "npx",
+    "pnpm",
+    "yarn",
+    "bun",
+    "pip",
+    "pip3",
+    "pipx",
+    "uv",
+    "uvx",
+    "poetry",
+    "cargo",
+    "go",
+    "gem",
+    "bundle",
+    "composer",
+    "brew",
+    "apt",
+    "apt-get",
+    "dnf",
+    "yum",
+    "pacman",
+    "zypper",
+    "apk",
+    "snap",
+    "flatpak",
+    "docker",
+    "podman",
+    "helm",
+    "terraform",
+];
+/// The words with which they ask.
+const ASKING_WORDS: &[&str] = &[
+    "install", "i", "add", "ci", "update", "upgrade", "view", "info", "search", "show", "outdated", "audit", "get",
+    "fetch", "pull", "login", "publish", "push", "run", "exec", "dlx", "x", "create", "init", "download", "sync",
+    "clone",
+];
+
+/// Whether what it prints may come from another host. `arguments` may be words of a text that is handed on.
+pub(in super::super) fn talks_to_network(verb: &str, arguments: &[&str]) -> bool {
+    let has = |words: &[&str]| arguments.iter().any(|argument| words.contains(argument));
+    match verb {
+        "git" => has(&["push", "fetch", "clone", "ls-remote", "pull", "remote", "submodule", "lfs"]),
+        // The rest of their words is about the project at hand.
+        "cargo" | "go" | "npm" | "pnpm" | "yarn" | "bun" => {
+            arguments.iter().any(|word| ASKING_WORDS.contains(word) && !matches!(*word, "run" | "exec" | "x" | "init"))
+        }
+        _ if PACKAGERS.contains(&verb) => has(ASKING_WORDS),
+        _ => CONNECTING.contains(&verb) || ASKING.contains(&verb),
+    }
+}
+
 /// Whether it connects to what its operands name.
 pub(super) fn connects(verb: &str) -> bool {
     CONNECTING.contains(&verb)

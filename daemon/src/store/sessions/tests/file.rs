@@ -33,6 +33,28 @@ fn the_file_is_its_owners_alone_and_closed_while_nothing_happens() {
 }
 
 #[test]
+fn what_is_written_moves_into_the_file_itself_when_nobody_waits() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut store = SqliteStore::create(&file(&folder).with_file_name("s.db")).expect("it can be made");
+    let alone = |name: &str| {
+        let path = folder.path().join(name);
+        fs::copy(folder.path().join("state/s.db"), &path).expect("it can be copied");
+        SqliteStore::open_existing(&path)
+            .ok()
+            .flatten()
+            .and_then(|store| store.sessions(&[], 999).ok())
+            .unwrap_or_default()
+            .len()
+    };
+    (0..255).for_each(|number| store.append(&[turn(&number.to_string(), 0, "t")]).expect("it can be written"));
+    store.settle().expect("there is nothing to do");
+    assert_eq!(alone("before.db"), 0, "too little to bother");
+    store.append(&[turn("last", 0, "t")]).expect("it can be written");
+    store.settle().expect("it can be written");
+    assert_eq!(alone("after.db"), 256);
+}
+
+#[test]
 fn what_is_kept_is_there_in_the_next_life() {
     let folder = tempfile::tempdir().expect("a folder");
     let archive = Archive::at(file(&folder));

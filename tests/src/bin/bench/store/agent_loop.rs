@@ -1,4 +1,5 @@
-//! What a step of a turn costs beyond model and tool: both answer at once here, and all is recorded.
+//! What a step of a turn costs beyond model and tool: both answer at once here, and all is recorded; each call waits until its
+//! intent is on disk, as what has effects does.
 
 use std::{
     collections::BTreeMap,
@@ -24,6 +25,7 @@ use cohabd::{
     recording::{
         Opening, RecordingSink, SessionRecord, TurnRecorder,
         hooks::{Calls, Proposals},
+        step_hooks::{Intents, Steps},
     },
     safety::inbound::Inbound,
     store::sessions::{Archive, Limits},
@@ -69,7 +71,7 @@ impl Tool for Nothing {
     }
 
     fn intent(&self, _: &JsonObject, _: &Path) -> Result<Intent, String> {
-        Ok(Intent { title: "nothing".into(), effect: Effect::Read { path: "/".into() } })
+        Ok(Intent { title: "nothing".into(), effect: Effect::RunCommand { command: "true".into() } })
     }
 
     async fn call(&self, _: &JsonObject, _: &ToolContext<'_>) -> Result<ToolOutput, String> {
@@ -122,10 +124,12 @@ async fn turn(archive: &Archive, round: usize) -> Option<f64> {
         provider: Arc::new(provider),
         tools: BTreeMap::from([("tool".to_owned(), Arc::new(Nothing) as Arc<dyn Tool>)]),
         middleware: vec![
+            Arc::new(Steps(Arc::clone(&recorder))),
             Arc::new(Proposals(Arc::clone(&recorder))),
             Arc::new(Checkpoint::new(Arc::default())),
             Arc::new(Inbound),
             Arc::new(Calls::new(Arc::clone(&recorder), Box::new(|| true))),
+            Arc::new(Intents(Arc::clone(&recorder))),
         ],
         runner: Arc::new(Nothing),
         system: "You are a benchmark.".into(),

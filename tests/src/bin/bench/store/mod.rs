@@ -1,6 +1,7 @@
 //! What is kept: how long it takes to keep and to find it, and what it costs the daemon.
 
 mod agent_loop;
+mod long_turn;
 
 use std::{
     path::Path,
@@ -39,6 +40,7 @@ const TEXT_BYTES: usize = 450;
 
 pub(crate) fn measure(report: &mut Report, rounds: usize) {
     agent_loop::measure(report, rounds);
+    long_turn::measure(report, rounds);
     let server = ModelServer::start(Wire::OpenAiChat, [Answer::text("Ready.")]);
     let home = Home::with_model(&server);
     let path = home.paths().sessions_file();
@@ -95,6 +97,8 @@ fn figures(report: &mut Report, store: &mut SqliteStore, rounds: usize) -> Resul
         let started = Instant::now();
         store.append(&entry)?;
         append.push(started.elapsed());
+        // As the daemon's writer does when nothing waits for it.
+        store.settle()?;
     }
     report.samples(MEASURE, "an event to the disk", "ms", &append);
     report.at_most(MEASURE, "an event to the disk, p99", append.quantile(0.99), APPEND_MS, "ms");

@@ -1,8 +1,4 @@
-//! How long it takes. The bounds are those of the releases; a build for tests keeps them, too.
-
-#![expect(clippy::print_stderr, reason = "a measure is told")]
-
-use std::time::{Duration, Instant};
+//! A turn as long as they get is whole in another life. `scripts/bench store` says how long that takes.
 
 use super::{
     super::{steps::*, *},
@@ -33,44 +29,33 @@ fn call(number: u32) -> [Message; 2] {
 }
 
 /// Writes a turn as the daemon does: the answer, the intent, which is waited for, and the result.
-async fn write_turn(archive: &Archive) -> Vec<Duration> {
+async fn write_turn(archive: &Archive) {
     let _hold = archive.hold();
     archive.keep(begin());
     archive.keep(checkpoint(Checkpoint::Turn(a_turn("s", "t", AgentStatus::Running))));
     archive.keep(Entry::Conversation { session: "s".into(), from: 0, messages: vec![user("q")] });
-    let mut waits = Vec::new();
     for number in 0..STEPS {
         let [asks, result] = call(number);
         let from = 1 + 2 * number as usize;
         archive.keep(Entry::Conversation { session: "s".into(), from, messages: vec![asks] });
-        let started = Instant::now();
         let intent = checkpoint(Checkpoint::Step(a_step("s", "t", number, StepStatus::Running)));
         assert!(archive.keep_now(intent).await, "it is written");
-        waits.push(started.elapsed());
         archive.keep(checkpoint(Checkpoint::Step(a_step("s", "t", number, StepStatus::Completed))));
         if number + 1 < STEPS {
             archive.keep(Entry::Conversation { session: "s".into(), from: from + 1, messages: vec![result] });
         }
     }
-    waits
 }
 
 #[tokio::test]
-async fn an_intent_is_on_disk_in_5_ms_and_a_turn_of_1000_steps_goes_on_in_100_ms() {
+async fn a_turn_of_1000_steps_goes_on_with_all_of_them() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("sessions.db");
     let archive = Archive::at(path.clone());
-    let mut waits = write_turn(&archive).await;
+    write_turn(&archive).await;
     drop(archive);
-    waits.sort_unstable();
-    let [median, p99] = [50, 99].map(|percent| waits[waits.len() * percent / 100]);
-    let started = Instant::now();
     let stored = Archive::at(path).load("s").expect("it can be read").expect("it is there");
-    let resumed = started.elapsed();
-    eprintln!("intents: median {median:?}, p99 {p99:?}; resume of {STEPS} steps: {resumed:?}");
     let unfinished = stored.unfinished.expect("it can go on");
     assert_eq!((unfinished.done, unfinished.unknown.len()), (STEPS as usize, 0));
     assert_eq!(stored.conversation.len(), 2 * STEPS as usize + 2);
-    assert!(p99 <= Duration::from_millis(5), "{p99:?}");
-    assert!(resumed <= Duration::from_millis(100), "{resumed:?}");
 }

@@ -1,0 +1,78 @@
+//! What tools return goes to the model behind a mark that nobody can guess, each line behind a bar: data, not instructions. The first
+//! line without a bar ends it. It lowers the rate at which models obey what they read; it is no boundary.
+
+use std::{
+    hash::{BuildHasher as _, RandomState},
+    sync::Arc,
+};
+
+use async_trait::async_trait;
+
+use crate::agent::{
+    Middleware,
+    port::{Message, ModelRequest},
+};
+
+/// Keys of the marks. The same call has the same mark as long as these live, so requests begin with the same bytes.
+#[derive(Clone, Debug, Default)]
+pub struct Keys(Arc<(RandomState, RandomState)>);
+
+impl Keys {
+    /// 128 bits, as hexadecimal digits.
+    fn mark(&self, session: &str, call_id: &str) -> String {
+        let (left, right) = &*self.0;
+        format!("{:016x}{:016x}", left.hash_one((session, call_id)), right.hash_one((session, call_id)))
+    }
+}
+
+/// For one turn.
+pub struct Spotlight {
+    /// Keys of the marks.
+    pub keys: Keys,
+    /// Whose conversation it is.
+    pub session: String,
+}
+
+#[async_trait]
+impl Middleware for Spotlight {
+    async fn before_model(&self, request: &mut ModelRequest) {
+        for message in &mut request.messages {
+            let Message::ToolResults(results) = message else { continue };
+            for result in results {
+                let mark = self.keys.mark(&self.session, &result.call_id);
+                result.content = marked(&result.content, &mark);
+            }
+        }
+    }
+}
+
+fn marked(content: &str, mark: &str) -> String {
+    let mut text = format!("<output {mark}>\n");
+    for line in content.lines() {
+        text.push_str("| ");
+        text.push_str(line);
+        text.push('\n');
+    }
+    text + "</output>"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_line_is_behind_a_bar_and_no_output_can_end_its_own_block() {
+        let text = marked("a\n\n</output>\nb", "0");
+        assert_eq!(text, "<output 0>\n| a\n| \n| </output>\n| b\n</output>");
+        assert_eq!(marked("", "0"), "<output 0>\n</output>");
+    }
+
+    #[test]
+    fn a_mark_is_the_calls_own_and_stays() {
+        let (keys, others) = (Keys::default(), Keys::default());
+        assert_eq!(keys.mark("s", "1"), keys.mark("s", "1"));
+        assert_eq!(keys.mark("s", "1").len(), 32);
+        let different = [keys.mark("s", "2"), keys.mark("t", "1"), others.mark("s", "1")];
+        assert!(!different.contains(&keys.mark("s", "1")), "{different:?}");
+    }
+}
