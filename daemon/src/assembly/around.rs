@@ -156,7 +156,7 @@ impl Around<'_> {
         let spent = Spent::default();
         let settings = resolved.settings.context;
         Compaction {
-            compactor: spans.around(summing.compactor(settings.strategy, &spent)),
+            compactor: spans.around(summing.compactor(settings.strategy, &spent), spent.clone()),
             window,
             settings,
             beside_tokens: self.beside_tokens,

@@ -24,6 +24,7 @@ use crate::{
     },
     compaction::{Compactor, Shortened},
     context::gap::Target,
+    middleware::compaction::Spent,
     recording::end_word,
 };
 
@@ -94,10 +95,10 @@ impl Spans {
         Self { turn, conversation, provider, open: Mutex::default() }
     }
 
-    /// Shows what `inner` does.
+    /// Shows what `inner` does, and what it has spent.
     #[must_use]
-    pub fn around(&self, inner: Arc<dyn Compactor>) -> Arc<dyn Compactor> {
-        Arc::new(Shown { inner, turn: self.turn.clone() })
+    pub fn around(&self, inner: Arc<dyn Compactor>, spent: Spent) -> Arc<dyn Compactor> {
+        Arc::new(Shown { inner, spent, turn: self.turn.clone() })
     }
 
     fn open(&self) -> MutexGuard<'_, Open> {
@@ -225,6 +226,7 @@ impl Middleware for Spans {
 /// Shows when a conversation is shortened.
 struct Shown {
     inner: Arc<dyn Compactor>,
+    spent: Spent,
     turn: Span,
 }
 
@@ -236,10 +238,16 @@ impl Compactor for Shown {
             parent: &self.turn,
             "compaction",
             otel.kind = "internal",
+            gen_ai.usage.input_tokens = Empty,
+            gen_ai.usage.output_tokens = Empty,
+            gen_ai.usage.cache_read.input_tokens = Empty,
+            gen_ai.usage.cache_creation.input_tokens = Empty,
+            gen_ai.usage.reasoning.output_tokens = Empty,
             cohab.compaction.dropped_messages = Empty,
             cohab.compaction.is_summed_up = Empty,
         );
         let shortened = self.inner.shorten(messages, target).await;
+        self.spent.look().into_iter().for_each(|usage| tokens(&span, &usage));
         span.record("cohab.compaction.dropped_messages", shortened.dropped);
         span.record("cohab.compaction.is_summed_up", shortened.summary.is_some());
         shortened

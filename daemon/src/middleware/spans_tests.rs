@@ -144,7 +144,10 @@ async fn seen(script: &Value) -> Capture {
     let capture = Capture::default();
     let _guard = tracing::subscriber::set_default(tracing_subscriber::registry().with(capture.clone()));
     let spans = Arc::new(Spans::new(Arc::clone(&provider) as _, "cli:default".into()));
-    let compactor = spans.around(Arc::new(Truncate));
+    let spent = Spent::default();
+    let account = spent.account(Arc::new(Nobody));
+    account(&mut TokenUsage { input: Some(5), ..TokenUsage::default() });
+    let compactor = spans.around(Arc::new(Truncate), spent);
     let agent = Agent {
         provider,
         tools: [("look".to_owned(), Arc::new(Look) as Arc<dyn Tool>)].into(),
@@ -183,6 +186,7 @@ async fn a_turn_is_a_tree_of_its_steps_with_names_and_tokens() {
     assert_eq!(of("chat", "gen_ai.usage.input_tokens"), ["100", "20"]);
     assert_eq!(of("chat", "gen_ai.usage.cache_read.input_tokens"), ["90", ""]);
     assert_eq!(of("chat", "gen_ai.response.model"), ["script"; 2]);
+    assert_eq!(of("compaction", "gen_ai.usage.input_tokens"), ["5"]);
     assert_eq!(of("invoke_agent", "gen_ai.usage.input_tokens"), ["120"]);
     assert_eq!(of("invoke_agent", "gen_ai.usage.output_tokens"), ["5"]);
     assert_eq!(of("invoke_agent", "cohab.turn.end"), ["answered"]);
