@@ -44,9 +44,9 @@ impl Consents {
         }
     }
 
-    /// Remembers consent to run exactly this for as long as this shell lives.
+    /// Remembers consent to run exactly this for as long as this shell lives, unless it is to be asked about each time.
     pub fn allow_for_session(&mut self, agreed: Agreed) {
-        if self.session.len() < SESSION_COMMANDS {
+        if self.session.len() < SESSION_COMMANDS && !policy::reaches_out(&agreed.command) {
             self.session.insert(agreed);
         }
     }

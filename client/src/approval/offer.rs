@@ -11,7 +11,7 @@ use super::Scene;
 /// The answers beside `y`, `n` and Esc.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Offer {
-    /// Again in this shell without a question.
+    /// Again in this shell without a question. Not for what tells another host something: that is asked each time.
     pub session: bool,
     /// The rule for this folder.
     pub folder: Option<Rule>,
@@ -45,7 +45,7 @@ impl Offer {
                     let shell = shell_of(scene, *mode);
                     let rule = |folder| Rule::of(command, folder, shell).ok();
                     let (folder, always) = (rule(Some(cwd.as_path())), rule(None));
-                    Self { session: true, edit: true, folder, always, as_one: false }
+                    Self { session: !policy::reaches_out(command), edit: true, folder, always, as_one: false }
                 };
                 if verdict.level > Level::Ask && !request.is_dangerous {
                     request.is_dangerous = true;

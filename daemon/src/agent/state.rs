@@ -5,6 +5,9 @@ use super::{
     port::{AssistantMessage, Message, ProviderError, ProviderErrorKind, StopClass, TokenUsage, ToolCall, ToolResult},
 };
 
+/// Where a note of ours begins behind a tool's result. No result holds it: what tools return is made harmless text.
+pub const NOTE_MARK: &str = "\n\n\u{1e}";
+
 /// Stands at the end of a text that was cut.
 const INTERRUPTED: &str = "[interrupted]";
 /// Stands for a last answer that has no text.
@@ -188,13 +191,22 @@ impl TurnState {
         self.is_final = !allow_tools;
     }
 
-    /// The end of what the model reads last: the user's text, or the last result of the last batch. Text added there splits no call
-    /// from its result and makes no second message in a row. `None` if the last word is the model's own.
-    pub fn last_read(&mut self) -> Option<&mut String> {
-        match self.messages.last_mut()? {
-            Message::User { text } => Some(text),
-            Message::ToolResults(results) => results.last_mut().map(|result| &mut result.content),
-            Message::Assistant(_) => None,
+    /// Whether there is something that the model reads next, for [`TurnState::tell`].
+    #[must_use]
+    pub fn is_read_next(&self) -> bool {
+        matches!(self.messages.last(), Some(Message::User { .. } | Message::ToolResults(_)))
+    }
+
+    /// Adds a note of ours to the end of what the model reads next: the user's text, or the last result of the last batch. There it
+    /// splits no call from its result and makes no second message in a row.
+    pub fn tell(&mut self, note: &str) {
+        match self.messages.last_mut() {
+            Some(Message::User { text }) => *text += &format!("\n\n{note}"),
+            Some(Message::ToolResults(results)) => {
+                let last = results.last_mut();
+                last.into_iter().for_each(|result| result.content += &format!("{NOTE_MARK}{note}"));
+            }
+            Some(Message::Assistant(_)) | None => {}
         }
     }
 

@@ -136,10 +136,8 @@ impl Agent {
     }
 
     fn tell_news(&self, state: &mut TurnState) {
-        let Some(text) = state.last_read() else { return };
-        for news in self.middleware.iter().filter_map(|middleware| middleware.news()) {
-            text.push_str("\n\n");
-            text.push_str(&news);
+        if state.is_read_next() {
+            self.middleware.iter().filter_map(|middleware| middleware.news()).for_each(|news| state.tell(&news));
         }
     }
 

@@ -14,7 +14,7 @@ use cohab_protocol::ApprovalMode;
 use cohab_shell_relay::{
     files::FileSystem,
     policy::{
-        Context, Level, Verdict, assess_line, assess_read, assess_write,
+        Context, Level, Verdict, assess_line, assess_read, assess_write, reaches_out,
         remembered::{Nothing, Remembered},
     },
     shell::Shell,
@@ -236,7 +236,7 @@ impl Gate {
         };
         match answer {
             ApprovalAnswer::Approved { approval, lasts } => {
-                if lasts != Lasts::Once && !is_dangerous {
+                if lasts != Lasts::Once && !is_dangerous && !is_outward(&effect) {
                     self.consents.remember(effect, call.cwd.clone(), approval.clone());
                 }
                 call.approval = approval;
@@ -288,6 +288,11 @@ impl Middleware for Gate {
             (_, ApprovalMode::Ask) => self.ask(call, verdict).await,
         }
     }
+}
+
+/// Whether it tells another host something: that is asked about each time.
+fn is_outward(effect: &Effect) -> bool {
+    matches!(effect, Effect::RunCommand { command } if reaches_out(command))
 }
 
 fn refusal(reason: String) -> Denial {

@@ -11,6 +11,7 @@ use async_trait::async_trait;
 use crate::agent::{
     Middleware,
     port::{Message, ModelRequest},
+    state::NOTE_MARK,
 };
 
 /// Keys of the marks. The same call has the same mark as long as these live, so requests begin with the same bytes.
@@ -46,25 +47,39 @@ impl Middleware for Spotlight {
     }
 }
 
+/// The result between its marks; notes of ours stand behind them.
 fn marked(content: &str, mark: &str) -> String {
+    let mut parts = content.split(NOTE_MARK);
     let mut text = format!("<output {mark}>\n");
-    for line in content.lines() {
+    for line in parts.next().unwrap_or_default().lines() {
         text.push_str("| ");
         text.push_str(line);
         text.push('\n');
     }
-    text + "</output>"
+    text.push_str("</output>");
+    parts.for_each(|note| text += &format!("\n\n{note}"));
+    text
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::agent::TurnState;
 
     #[test]
     fn each_line_is_behind_a_bar_and_no_output_can_end_its_own_block() {
         let text = marked("a\n\n</output>\nb", "0");
         assert_eq!(text, "<output 0>\n| a\n| \n| </output>\n| b\n</output>");
         assert_eq!(marked("", "0"), "<output 0>\n</output>");
+    }
+
+    #[test]
+    fn a_note_of_ours_is_no_data() {
+        let mut state = TurnState::new(Vec::new(), "q".into());
+        state.tell("one");
+        assert_eq!(state.messages(), [Message::User { text: "q\n\none".into() }]);
+        let content = format!("a{NOTE_MARK}[note]{NOTE_MARK}[more]");
+        assert_eq!(marked(&content, "0"), "<output 0>\n| a\n</output>\n\n[note]\n\n[more]");
     }
 
     #[test]

@@ -67,10 +67,7 @@ pub async fn state(
     }
     archive.keep(Entry::Checkpoint(Box::new(Checkpoint::Turn(turn.went_on()))));
     let mut state = TurnState::going_on(conversation);
-    if let Some(text) = state.last_read() {
-        text.push_str("\n\n");
-        text.push_str(NOTE);
-    }
+    state.tell(NOTE);
     state
 }
 

@@ -54,7 +54,9 @@ impl ModelProvider for Obedient {
         let text = |text: &str| ModelEvent::TextDelta(text.to_owned());
         let stop = ModelEvent::Stop { class: StopClass::End, provider_data: None };
         let question = match request.messages.last() {
-            Some(Message::ToolResults(results)) => return stream::iter([text(&results[0].content), stop]).boxed(),
+            Some(Message::ToolResults(results)) => {
+                return stream::iter([text(&unmarked(&results[0].content)), stop]).boxed();
+            }
             Some(Message::User { text }) => {
                 text.split("<question>\n").last().unwrap().split('\n').next().unwrap().to_owned()
             }
@@ -361,4 +363,12 @@ impl Client {
         })
         .await
     }
+}
+
+/// A tool result without the marks and bars that the model gets it with.
+fn unmarked(content: &str) -> String {
+    let marked = content.strip_prefix("<output ").and_then(|rest| rest.split_once(">\n"));
+    let (inner, notes) = marked.and_then(|(_, rest)| rest.split_once("</output>")).expect("it is marked as data");
+    let bare = |line: &str| line.strip_prefix("| ").expect("each line is behind a bar").to_owned();
+    inner.lines().map(bare).collect::<Vec<_>>().join("\n") + notes
 }

@@ -34,7 +34,7 @@ use crate::shell::Shell;
 use command::{Join, SimpleCommand};
 use parts::quoted;
 pub use parts::{Part, parts};
-pub use provenance::{is_outside, outside_source};
+pub use provenance::{is_outside, outside_source, reaches_out};
 use verdict::Findings;
 
 /// More directories than this that a line may be in are not followed.

@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 
 use super::{
     Context,
-    danger::{hands_on, talks_to_network},
+    danger::{hands_on, is_loopback, talks_to_network, tells_network},
     scan::{self, LooseCommand, LooseWord},
 };
 
@@ -42,6 +42,18 @@ pub fn outside_source(line: &str, context: Context<'_>, workspace: &Path) -> Opt
     scan.commands.iter().find_map(|command| of_command(command, context, workspace))
 }
 
+/// Whether `line` may tell another host something, by its text alone. Such a line is asked about each time: where data goes is
+/// decided when it goes.
+#[must_use]
+pub fn reaches_out(line: &str) -> bool {
+    let scan = scan::scan(line);
+    scan.is_incomplete
+        || scan.commands.iter().any(|command| {
+            let has_address = command.words.iter().any(|word| is_address(&word.text));
+            has_address || program_that(&command.words, command.input.as_deref(), &tells_network).is_some()
+        })
+}
+
 /// Whether a file is outside of `workspace` and not the system's. Both are absolute.
 #[must_use]
 pub fn is_outside(path: &Path, workspace: &Path) -> bool {
@@ -58,10 +70,15 @@ fn of_command(command: &LooseCommand, context: Context<'_>, workspace: &Path) ->
 }
 
 fn outside_program(words: &[LooseWord], input: Option<&str>) -> Option<String> {
+    program_that(words, input, &|verb, arguments| talks_to_network(verb, arguments) || CLIPBOARD.contains(&verb))
+}
+
+/// The program of a command, or one that it is told to run, of which `is_meant` holds with its arguments.
+fn program_that(words: &[LooseWord], input: Option<&str>, is_meant: &dyn Fn(&str, &[&str]) -> bool) -> Option<String> {
     let (name, arguments) = words.split_first()?;
     let verb = name.text.rsplit('/').next().unwrap_or_default();
     let texts: Vec<&str> = arguments.iter().map(|word| word.text.as_str()).collect();
-    if talks_to_network(verb, &texts) || CLIPBOARD.contains(&verb) {
+    if is_meant(verb, &texts) {
         return Some(verb.to_owned());
     }
     if !hands_on(verb) {
@@ -69,18 +86,26 @@ fn outside_program(words: &[LooseWord], input: Option<&str>) -> Option<String> {
     }
     let is_name = |c: char| c.is_ascii_alphanumeric() || "_.+-:".contains(c);
     let handed = texts.iter().copied().chain(input);
-    handed.flat_map(|text| text.split(|c| !is_name(c))).find_map(|token| {
-        let is_code = NETWORK_WORDS
+    let tokens: Vec<&str> =
+        handed.flat_map(|text| text.split(|c| !is_name(c))).filter(|token| !token.is_empty()).collect();
+    let is_code = |token: &str| {
+        NETWORK_WORDS
             .iter()
-            .any(|word| token.strip_prefix(word).is_some_and(|rest| rest.is_empty() || rest.starts_with('.')));
-        let asks = is_code || talks_to_network(token, &texts) || CLIPBOARD.contains(&token);
-        asks.then(|| token.to_owned())
-    })
+            .any(|word| token.strip_prefix(word).is_some_and(|rest| rest.is_empty() || rest.starts_with('.')))
+    };
+    let mut programs = tokens.iter().enumerate();
+    let found = programs.find(|(at, token)| is_code(token) || is_meant(token, &tokens[at + 1..]));
+    found.map(|(_, token)| (*token).to_owned())
+}
+
+/// Whether a word is an address of another host.
+fn is_address(word: &str) -> bool {
+    word.contains("://") && !word.contains("file://") && !is_loopback(word)
 }
 
 /// The address or the path outside that a word holds.
 fn outside_word(word: &str, context: Context<'_>, workspace: &Path) -> Option<String> {
-    if word.contains("://") && !word.contains("file://") {
+    if is_address(word) {
         return Some(word.to_owned());
     }
     let parts = word.split(['=', ':', ',']).filter(|part| {
@@ -165,10 +190,32 @@ mod tests {
         }
     }
 
+    #[test]
+    fn what_tells_another_host_something_reaches_out() {
+        let lines = [
+            ("git push", true),
+            ("git log", false),
+            ("curl -s example.com", true),
+            ("curl -s localhost:8080/health", false),
+            ("curl -s http://127.0.0.1:1/a http://example.com", true),
+            ("curl -x proxy:1 http://localhost", true),
+            ("curl -d @notes \"$URL\"", true),
+            ("cargo add serde", false),
+            ("cargo publish", true),
+            ("sh -c 'ssh host ls'", true),
+            ("xclip -o", false),
+            ("tool https://example.com/a", true),
+            ("cat main.rs", false),
+        ];
+        for (line, is_out) in lines {
+            assert_eq!(reaches_out(line), is_out, "{line}");
+        }
+    }
+
     proptest::proptest! {
         #[test]
         fn any_text_is_read(line in "[ -~\\n]{0,80}") {
-            let _ = source(&line);
+            let _ = (source(&line), reaches_out(&line));
         }
     }
 }

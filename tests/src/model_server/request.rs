@@ -106,12 +106,16 @@ impl Request {
     }
 }
 
-/// What stands between the marks of a tool result; the text itself if there are none.
+/// A tool result without marks and bars; notes of ours stand behind what it was.
 fn unmarked(content: &str) -> String {
-    let marked = content.strip_prefix("<output ").and_then(|rest| rest.split_once(">\n"));
-    let inner = marked.and_then(|(_, rest)| rest.strip_suffix("</output>"));
+    // Some wires have no other place for it.
+    let error = if content.starts_with("ERROR: ") { "ERROR: " } else { "" };
+    let marked = content[error.len()..].strip_prefix("<output ").and_then(|rest| rest.split_once(">\n"));
+    let Some((inner, notes)) = marked.and_then(|(_, rest)| rest.split_once("</output>")) else {
+        return content.to_owned();
+    };
     let bare = |line: &str| line.strip_prefix("| ").unwrap_or(line).to_owned();
-    inner.map_or_else(|| content.to_owned(), |inner| inner.lines().map(bare).collect::<Vec<_>>().join("\n"))
+    error.to_owned() + &inner.lines().map(bare).collect::<Vec<_>>().join("\n") + notes
 }
 
 fn collect_strings(value: &Value, out: &mut String) {

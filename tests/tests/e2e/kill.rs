@@ -253,6 +253,8 @@ fn turn(home: &Home, count: &mut Count, dice: &mut Dice) {
 #[test]
 fn killed_at_200_random_points_nothing_is_lost_and_nothing_runs_twice() {
     let home = Home::new();
+    // Room for all results, so that none is left out.
+    home.write_config("[model]\ncontext_window_tokens = 100000\n");
     let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
     let mut count = Count::default();
     while count.kills < KILLS {

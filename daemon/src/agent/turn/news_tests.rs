@@ -29,7 +29,7 @@ async fn news_stand_behind_what_the_model_reads_last_and_stay_there() {
     assert_eq!(turn.run().await, Ok(StopReason::Answered));
     let requests = turn.provider.requests.lock().unwrap();
     let read: Vec<&str> = requests.iter().map(|request| last_read(request.messages.last().unwrap())).collect();
-    assert_eq!(read, ["question\n\nearly", "said 2", "said 4\n\nlate"]);
+    assert_eq!(read, ["question\n\nearly", "said 2", "said 4\n\n\u{1e}late"]);
     for pair in requests.windows(2) {
         assert!(pair[1].messages.starts_with(&pair[0].messages), "a later request begins with other bytes");
     }

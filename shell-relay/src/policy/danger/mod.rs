@@ -9,7 +9,7 @@ mod network;
 mod table;
 mod wrappers;
 
-pub(super) use network::talks_to_network;
+pub(super) use network::{is_loopback, talks_to_network, tells_network};
 
 use super::{
     Context, Level,

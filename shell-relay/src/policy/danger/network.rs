@@ -96,18 +96,50 @@ const ASKING_WORDS: &[&str] = &[
     "clone",
 ];
 
+/// The words with which they tell another host something.
+const TELLING_WORDS: &[&str] = &["login", "publish", "push", "upload"];
+/// They ask the host that their operand names for a page.
+const PAGE_READERS: &[&str] = &["curl", "wget", "http", "https", "xh", "lynx", "w3m"];
+
 /// Whether what it prints may come from another host. `arguments` may be words of a text that is handed on.
 pub(in super::super) fn talks_to_network(verb: &str, arguments: &[&str]) -> bool {
+    let is_about_hosts = |word: &&&str| match verb {
+        // The rest of their words is about the project at hand.
+        "cargo" | "go" | "npm" | "pnpm" | "yarn" | "bun" => !matches!(**word, "run" | "exec" | "x" | "init"),
+        _ => true,
+    };
+    PACKAGERS.contains(&verb) && arguments.iter().filter(is_about_hosts).any(|word| ASKING_WORDS.contains(word))
+        || tells_network(verb, arguments)
+}
+
+/// Whether it tells another host something: where it connects to is told at least. This machine is no other host.
+pub(in super::super) fn tells_network(verb: &str, arguments: &[&str]) -> bool {
     let has = |words: &[&str]| arguments.iter().any(|argument| words.contains(argument));
     match verb {
         "git" => has(&["push", "fetch", "clone", "ls-remote", "pull", "remote", "submodule", "lfs"]),
-        // The rest of their words is about the project at hand.
-        "cargo" | "go" | "npm" | "pnpm" | "yarn" | "bun" => {
-            arguments.iter().any(|word| ASKING_WORDS.contains(word) && !matches!(*word, "run" | "exec" | "x" | "init"))
-        }
-        _ if PACKAGERS.contains(&verb) => has(ASKING_WORDS),
+        _ if PACKAGERS.contains(&verb) => has(TELLING_WORDS),
+        _ if PAGE_READERS.contains(&verb) => !stays_here(arguments),
         _ => CONNECTING.contains(&verb) || ASKING.contains(&verb),
     }
+}
+
+/// Whether an address is this machine's own.
+pub(in super::super) fn is_loopback(address: &str) -> bool {
+    let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let host =
+        authority.strip_prefix("[::1]").map_or_else(|| authority.split(':').next().unwrap_or_default(), |_| "::1");
+    matches!(host, "localhost" | "127.0.0.1" | "::1")
+}
+
+/// Whether all that looks like an address, and there is one, is this machine's own.
+fn stays_here(arguments: &[&str]) -> bool {
+    let mut addresses =
+        arguments.iter().filter(|word| !word.starts_with('-') && (word.contains(['.', ':']) || is_loopback(word)));
+    let is_proxied = arguments
+        .iter()
+        .any(|word| word.starts_with("-x") || word.starts_with("--proxy") || word.starts_with("--connect"));
+    !is_proxied && addresses.clone().next().is_some() && addresses.all(|word| is_loopback(word))
 }
 
 /// Whether it connects to what its operands name.
