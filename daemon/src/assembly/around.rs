@@ -70,7 +70,8 @@ impl Around<'_> {
     pub async fn list(self) -> Vec<Arc<dyn Middleware>> {
         let (session, recorder) = (&self.parts.session, &self.parts.recorder);
         let is_offline = self.provider.info().is_offline;
-        let mut list: Vec<Arc<dyn Middleware>> = vec![Arc::new(Steps(Arc::clone(recorder)))];
+        let mut list: Vec<Arc<dyn Middleware>> =
+            vec![Arc::new(Steps { recorder: Arc::clone(recorder), provider: Arc::clone(self.provider) })];
         let spool = Spool::at(&self.assembly.paths.state_dir);
         let outputs = spool.folder(&session.key().to_string());
         list.push(Arc::new(self.watch(outputs.clone())));

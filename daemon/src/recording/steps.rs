@@ -182,6 +182,13 @@ impl StepLog {
         }
     }
 
+    /// This one gave the answer; another one may have been asked first.
+    pub(super) fn answered_by(&self, model: &ModelInfo) {
+        if let Some(step) = self.state().inference.as_mut() {
+            step.metadata.model = Some(format!("{}/{}", model.wire, model.model));
+        }
+    }
+
     /// A call waits for consent. It gets the name that its run is known by.
     pub(super) fn planned(&self, call: &mut PlannedCall) {
         let mut state = self.state();

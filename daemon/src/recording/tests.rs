@@ -13,8 +13,13 @@ use super::{
 use crate::{
     agent::{
         Denial, Middleware, PlannedCall, TurnState,
-        port::{Activity, Approver, EventSink, Intent, StepResult, ToolCall, ToolResult, TurnEvent},
+        port::{
+            Activity, Approver, AssistantMessage, EventSink, Intent, StepResult, StopClass, ToolCall, ToolResult,
+            TurnEvent,
+        },
+        state::Record,
     },
+    compaction::testing::Always as Model,
     context::query::PastCommand,
     shell::live::MASKED,
     store::sessions::{
@@ -329,8 +334,12 @@ async fn of_a_model_call_it_is_kept_when_its_first_word_came_and_how_it_ended() 
     let (outcome, elapsed) = (StepResult::Failed, Duration::from_secs(1));
     sink.emit(TurnEvent::StepFinished { step: 0, outcome, summary: "cut".into(), elapsed }).await;
     let state = TurnState::new(Vec::new(), "q".into());
-    Steps(Arc::clone(&bench.recorder)).after_step(&state).await;
-    Steps(Arc::clone(&bench.recorder)).after_turn(&state, &Ok(StopReason::Answered)).await;
+    let provider = Arc::new(Model::says("of no concern"));
+    let steps = Steps { recorder: Arc::clone(&bench.recorder), provider };
+    let (message, class, usage) = (AssistantMessage::default(), StopClass::End, TokenUsage::default());
+    steps.model_ended(&Record::Answer { message, class, usage });
+    steps.after_step(&state).await;
+    steps.after_turn(&state, &Ok(StopReason::Answered)).await;
     // Waits until all is written.
     bench.events();
     let path = bench.folder.path().join("sessions.db");
@@ -338,5 +347,5 @@ async fn of_a_model_call_it_is_kept_when_its_first_word_came_and_how_it_ended() 
     let steps = store.steps("shell:1", "t").expect("they are read");
     let step = steps.iter().find(|step| step.kind == StepType::ModelInference).expect("a model call");
     assert_eq!((step.metadata.first_token_ms, step.metadata.outcome), (Some(420), Some(outcome)));
-    assert_eq!(step.duration_ms, Some(1_000));
+    assert_eq!((step.duration_ms, step.metadata.model.as_deref()), (Some(1_000), Some("always/m")), "who answered");
 }
