@@ -9,10 +9,12 @@ mod attention;
 mod command;
 mod countdown;
 mod daemon;
+mod doubt;
 mod entry;
 mod failure;
 mod line;
 mod link;
+mod naming;
 mod pause;
 mod progress;
 mod question;
@@ -38,7 +40,7 @@ use cohab_shell_relay::{
     live::LiveEvent,
     policy::{Files, remembered::Remembered},
     shell::Shell,
-    state::StateChange,
+    state::{Snapshot, StateChange},
 };
 use ratatui::text::Line;
 
@@ -49,6 +51,7 @@ use crate::{
     event::Event,
     journal::ResultJournal,
     markdown::{CodeBlocks, Highlighter},
+    shell_taint::ShellTaint,
     ui::{keys::KeyReader, look::Look},
 };
 use aside::Aside;
@@ -84,6 +87,8 @@ pub struct Options {
     pub shell: Shell,
     /// Where the paths of a command lead.
     pub files: &'static dyn Files,
+    /// Whether the shell is asked what names stand for before a command runs unasked.
+    pub looks_at_names: bool,
     /// What the user allowed for good.
     pub remembered: Arc<dyn Remembered>,
     /// What stands around questions for consent.
@@ -139,6 +144,12 @@ pub struct App {
     shell_events: VecDeque<ShellEvent>,
     /// What the command that is about to be told finished changed, if the shell told.
     observed: Option<StateChange>,
+    /// What commands of the agent changed about the shell that the user has not confirmed.
+    taint: ShellTaint,
+    /// What names stand for that the user has confirmed.
+    confirmed: Vec<String>,
+    /// What the shell was like when it last told, if the user has run nothing since.
+    shell_seen: Option<Snapshot>,
     undo_journal: UndoJournal,
     undoing: Option<Undoing>,
     resuming: Option<Resuming>,
@@ -177,6 +188,9 @@ impl App {
             journal: ResultJournal::default(),
             shell_events: VecDeque::new(),
             observed: None,
+            taint: ShellTaint::default(),
+            confirmed: Vec::new(),
+            shell_seen: None,
             undo_journal: UndoJournal::default(),
             undoing: None,
             resuming: None,
@@ -285,12 +299,16 @@ impl App {
                 self.on_keys(&bytes, now, effects);
             }
             LiveEvent::UserCommandFinished(command) => {
+                self.shell_seen = None;
                 self.note_failure(&command, effects);
                 self.cwd.clone_from(&command.cwd);
                 self.keep_shell_event(command::shell_event(command), effects);
             }
             other => {
-                let other = self.on_undo_event(other, effects).and_then(|other| self.on_resume_event(other, effects));
+                let other = self
+                    .on_undo_event(other, effects)
+                    .and_then(|other| self.on_resume_event(other, effects))
+                    .and_then(|other| self.on_naming_event(other, effects));
                 if let Some(other) = other {
                     self.on_command_event(other, now, effects);
                 }

@@ -114,6 +114,11 @@ impl OpenQuestion {
         (question, errand)
     }
 
+    /// Nothing but yes and no, once: the question is of the client's own.
+    pub fn offer_only_yes_and_no(&mut self) {
+        self.offer = Offer::default();
+    }
+
     fn begin_look(&mut self, now: Instant) -> Option<Errand> {
         let plans = self.scene.plans(&self.request.subject);
         if plans.iter().all(|plan| plan.steps.is_empty()) {

@@ -247,6 +247,8 @@ pub enum ApproveMode {
     ReadOnly,
     /// Ask at the terminal about what is not plainly read-only
     Ask,
+    /// Ask about danger only, and about what is written outside the folder
+    Auto,
     /// Everything runs
     All,
 }
@@ -256,6 +258,7 @@ impl From<ApproveMode> for ApprovalMode {
         match mode {
             ApproveMode::ReadOnly => Self::ReadOnly,
             ApproveMode::Ask => Self::Ask,
+            ApproveMode::Auto => Self::Auto,
             ApproveMode::All => Self::All,
         }
     }

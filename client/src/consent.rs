@@ -23,6 +23,15 @@ pub struct Consents {
     session: HashSet<Agreed>,
 }
 
+/// By what a command may run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Permit {
+    /// The user agreed to just this, or to everything.
+    Asked,
+    /// It reads only, or was agreed to earlier: it runs unasked as long as the shell is what it was.
+    Unasked,
+}
+
 /// A command and the folder it is run in, as the question showed them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Agreed {
@@ -57,28 +66,37 @@ impl Consents {
         self.order.clear();
     }
 
-    /// Whether `request` may run now; `remembered` is what the user allowed for good. Uses up a consent for one time.
+    /// Whether `request` may run now, and by what; `remembered` is what the user allowed for good. Uses up a consent for one time.
     pub fn permits(
         &mut self,
         request: &ExecuteCommand,
         mode: ApprovalMode,
         context: policy::Context<'_>,
         remembered: &dyn Remembered,
-    ) -> bool {
+    ) -> Option<Permit> {
         let wanted = Agreed { command: request.command.clone(), cwd: context.cwd.to_owned() };
         let is_agreed = request.approval_id.and_then(|id| self.once.remove(&id)).is_some_and(|agreed| agreed == wanted);
-        is_agreed
-            || mode == ApprovalMode::All
-            || self.session.contains(&wanted)
-            || match policy::assess_line(&request.command, context).level {
-                Level::Allow => true,
-                // A rule lowers a question only, never danger. The file is read by us, whatever the daemon made of it.
-                Level::Ask => {
-                    mode == ApprovalMode::Ask
-                        && remembered.loaded().rules.find(&request.command, context.cwd, context.shell).is_some()
-                }
-                Level::Danger | Level::Deny => false,
+        let verdict = policy::assess_line(&request.command, context);
+        // The files are read by us, whatever the daemon made of them.
+        let rules = remembered.loaded(context.cwd);
+        let ruled = rules.apply(&request.command, context, verdict);
+        if ruled.verdict.level == Level::Deny {
+            return None;
+        }
+        if is_agreed || mode == ApprovalMode::All {
+            return Some(Permit::Asked);
+        }
+        let is_lifted = match ruled.verdict.level {
+            Level::Allow => true,
+            // A rule lowers a question only, never danger.
+            Level::Ask => {
+                let is_ruled = mode >= ApprovalMode::Ask && ruled.allowed_by.is_some();
+                let is_automatic = mode == ApprovalMode::Auto && !ruled.verdict.is_firm();
+                is_ruled || is_automatic || self.session.contains(&wanted)
             }
+            Level::Danger | Level::Deny => false,
+        };
+        is_lifted.then_some(Permit::Unasked)
     }
 }
 
@@ -103,7 +121,7 @@ mod tests {
 
     fn permits(consents: &mut Consents, request: &ExecuteCommand, mode: ApprovalMode) -> bool {
         let context = policy::Context::new(Path::new("/home/ann"), Path::new("/home/ann"));
-        consents.permits(request, mode, context, &Nothing)
+        consents.permits(request, mode, context, &Nothing).is_some()
     }
 
     fn agreed(command: &str) -> Agreed {
@@ -116,6 +134,19 @@ mod tests {
         assert!(!permits(&mut consents, &request("rm -rf x", None), ApprovalMode::Ask));
         assert!(!permits(&mut consents, &request("rm -rf x", Some(ApprovalId::fresh())), ApprovalMode::Ask));
         assert!(permits(&mut consents, &request("rm -rf x", None), ApprovalMode::All));
+    }
+
+    #[test]
+    fn the_automatic_mode_lifts_plain_questions_only() {
+        let mut consents = Consents::default();
+        for (command, runs) in
+            [("touch a", true), ("ls", true), ("echo x > b", true), ("rm -rf x", false), ("echo x > /tmp/b", false)]
+        {
+            assert_eq!(permits(&mut consents, &request(command, None), ApprovalMode::Auto), runs, "{command}");
+        }
+        let context = policy::Context::new(Path::new("/home/ann"), Path::new("/home/ann"));
+        let permit = consents.permits(&request("touch a", None), ApprovalMode::Auto, context, &Nothing);
+        assert_eq!(permit, Some(Permit::Unasked), "not in a shell that was changed");
     }
 
     #[test]

@@ -36,7 +36,7 @@ use cohab_protocol::{Attach, EnvSetting, Paths, SessionKey, TurnId};
 use cohab_shell_relay::{
     files::FileSystem,
     live::{Effects, Keyboard, LiveEvent, LiveShell},
-    rules_file::RulesFile,
+    rules_file::{RuleBook, RulesFile},
     runner::Mode,
 };
 use entry::Entry;
@@ -163,7 +163,8 @@ impl Driver {
             home: home.clone(),
             shell: shell.kind(),
             files: &FileSystem,
-            remembered: Arc::clone(&rules) as _,
+            looks_at_names: true,
+            remembered: Arc::new(RuleBook::new(Arc::clone(&rules))),
             scene: Arc::new(Scene::of_this_process(home, shell.kind(), &start.paths, Lasting::Shell)),
             look: abilities.look,
             fresh_turn_id: TurnId::fresh,

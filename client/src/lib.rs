@@ -32,6 +32,7 @@ pub mod policy;
 pub mod real_shell;
 pub mod session_settings;
 pub mod shell_check;
+pub mod shell_taint;
 pub mod slash;
 pub mod terminal;
 pub mod touched;

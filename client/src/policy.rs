@@ -7,6 +7,7 @@ use std::{
     io::{self, BufRead, Write},
     path::{Path, PathBuf},
     process::ExitCode,
+    sync::Arc,
 };
 
 use clap::{Args, Subcommand};
@@ -15,10 +16,9 @@ use cohab_shell_relay::{
     files::FileSystem,
     policy::{
         Context, Level, assess_line,
-        remembered::{Loaded, Remembered, parse},
+        remembered::{Loaded, Origin, Remembered, parse_on},
     },
-    rules_file::RulesFile,
-    shell::Shell,
+    rules_file::{RuleBook, RulesFile},
 };
 
 /// Longest line of `--stdin`, in bytes; beyond, it is asked.
@@ -34,7 +34,8 @@ const BROKEN_PIPE: u8 = 3;
     args_conflicts_with_subcommands = true,
     arg_required_else_help = true,
     after_help = "Rules stand in rules.toml beside the settings; the keys `d` and `a` of a\n\
-    question write there. Nothing is run. Lines are read as bash reads them, in\n\
+    question write there. Those in /etc/cohab/rules.toml hold, too, and those in\n\
+    .cohab/rules.toml of a project, which only make things stricter. Nothing is run. Lines are read as bash reads them, in\n\
     the current folder.\n\
     Exit status: 0 done, 1 something is wrong, 2 wrong usage, 3 broken pipe."
 )]
@@ -51,7 +52,11 @@ pub struct PolicyArgs {
 #[derive(Debug, Subcommand)]
 enum PolicyCommand {
     /// List the rules, by number
-    List,
+    List {
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Take a rule back
     Forget {
         /// Its number in the list
@@ -60,12 +65,18 @@ enum PolicyCommand {
     },
     /// Say what a line is judged to be, part by part, and which rule allows it
     Explain {
+        /// As JSON
+        #[arg(long)]
+        json: bool,
         /// The line
         #[arg(value_name = "LINE", allow_hyphen_values = true)]
         line: String,
     },
     /// Check a file of rules
     Check {
+        /// As JSON
+        #[arg(long)]
+        json: bool,
         /// The file [default: your own]
         #[arg(value_name = "FILE")]
         file: Option<PathBuf>,
@@ -78,12 +89,14 @@ pub fn run(args: PolicyArgs, paths: &Paths) -> ExitCode {
     let home = std::env::home_dir().unwrap_or_else(|| "/".into());
     let home = home.canonicalize().unwrap_or(home);
     let cwd = std::env::current_dir().unwrap_or_else(|_| "/".into());
-    let rules = RulesFile::new(paths.rules_file());
+    let book = RuleBook::new(Arc::new(RulesFile::new(paths.rules_file())));
+    let rules = book.user();
     let judged = Context::new(&cwd, &home);
     let outcome = match args.command {
         None if args.stdin => judge_all(io::stdin().lock(), io::stdout().lock(), judged),
         None => return ExitCode::from(USAGE),
-        Some(PolicyCommand::List) => told(&report::list(&rules.loaded(), rules.path(), &home), true),
+        Some(PolicyCommand::List { json: true }) => told(&report::check_json(&rules.loaded(), rules.path()), true),
+        Some(PolicyCommand::List { json: false }) => told(&report::list(&rules.loaded(), rules.path(), &home), true),
         Some(PolicyCommand::Forget { number }) => match rules.remove(number) {
             Ok(rule) => told(&format!("forgotten: {}\n", report::rule(&rule, &home)), true),
             Err(error) => {
@@ -92,13 +105,15 @@ pub fn run(args: PolicyArgs, paths: &Paths) -> ExitCode {
                 Ok(false)
             }
         },
-        Some(PolicyCommand::Explain { line }) => {
-            told(&report::explain(&line, judged.with_files(&FileSystem), &rules.loaded()), true)
+        Some(PolicyCommand::Explain { line, json }) => {
+            let explain = if json { report::explain_json } else { report::explain };
+            told(&explain(&line, judged.with_files(&FileSystem), &book.loaded(&cwd)), true)
         }
-        Some(PolicyCommand::Check { file }) => {
+        Some(PolicyCommand::Check { file, json }) => {
+            let check = if json { report::check_json } else { report::check };
             let path = file.unwrap_or_else(|| rules.path().to_owned());
             match load(&path) {
-                Ok(loaded) => told(&report::check(&loaded, &path), loaded.refused.is_empty()),
+                Ok(loaded) => told(&check(&loaded, &path), loaded.refused.is_empty()),
                 Err(error) => {
                     complain(&format!("{} cannot be read: {error}", path.display()));
                     Ok(false)
@@ -118,7 +133,9 @@ pub fn run(args: PolicyArgs, paths: &Paths) -> ExitCode {
 }
 
 fn load(path: &Path) -> io::Result<Loaded> {
-    fs::read_to_string(path).map(|text| parse(&text))
+    let is_project = path.parent().is_some_and(|folder| folder.ends_with(".cohab"));
+    let origin = if is_project { Origin::Project } else { Origin::Own };
+    fs::read_to_string(path).map(|text| parse_on(&text, origin, ""))
 }
 
 /// Writes a text; true if all is well.
@@ -151,12 +168,9 @@ fn judge_all(mut input: impl BufRead, mut output: impl Write, context: Context<'
         }
         let text = serde_json::from_slice::<String>(&line).ok().filter(|_| is_whole);
         let level = text.map_or(Level::Ask, |text| assess_line(&text, context).level);
-        writeln!(output, "{}", report::name(level))?;
+        writeln!(output, "{}", level.word())?;
     }
 }
-
-/// The shell that lines are read for.
-const READ_BY: Shell = Shell::Bash;
 
 #[cfg(test)]
 mod tests;

@@ -16,7 +16,11 @@ use std::{
 
 use async_trait::async_trait;
 use cohab_protocol::{ApprovalMode, Paths};
-use cohab_shell_relay::{rules_file::RulesFile, runner::CommandRunner, shell::Shell};
+use cohab_shell_relay::{
+    rules_file::{RuleBook, RulesFile},
+    runner::CommandRunner,
+    shell::Shell,
+};
 use tokio::time::{Instant, timeout};
 
 use crate::{
@@ -149,7 +153,7 @@ pub struct Assembly {
     kept: Mutex<Vec<Kept>>,
     answers: Arc<ResponseCache>,
     known_servers: KnownServers,
-    rules: Arc<RulesFile>,
+    rules: Arc<RuleBook>,
     spotlight: spotlight::Keys,
     /// Servers that the user did not agree to, since the daemon runs.
     declined: Mutex<BTreeSet<(String, String)>>,
@@ -189,7 +193,7 @@ impl Assembly {
     #[must_use]
     pub fn new(paths: Paths, parts: Parts) -> Self {
         let known_servers = KnownServers::new(paths.state_dir.join("known-servers"));
-        let rules = Arc::new(RulesFile::new(paths.rules_file()));
+        let rules = Arc::new(RuleBook::new(Arc::new(RulesFile::new(paths.rules_file()))));
         Self {
             paths,
             parts,

@@ -1,11 +1,11 @@
 //! What an agent may do without asking.
 
-use std::{fmt, str::FromStr};
+use std::{cmp::Ordering, fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
-/// What may be done unasked, from strict to lax. Danger is asked in every mode but `All`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+/// What may be done unasked; ordered from strict to lax. Danger is asked in every mode but `All`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ApprovalMode {
     /// Plainly read-only things run, everything else is refused without a question.
     ReadOnly,
@@ -14,6 +14,31 @@ pub enum ApprovalMode {
     Ask,
     /// Everything runs. Shown in red wherever the mode is shown.
     All,
+    /// Everything runs but danger and what leaves the working directory, as long as the shell is what the user made it.
+    Auto,
+}
+
+impl ApprovalMode {
+    fn laxness(self) -> u8 {
+        match self {
+            Self::ReadOnly => 0,
+            Self::Ask => 1,
+            Self::Auto => 2,
+            Self::All => 3,
+        }
+    }
+}
+
+impl PartialOrd for ApprovalMode {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for ApprovalMode {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.laxness().cmp(&other.laxness())
+    }
 }
 
 impl FromStr for ApprovalMode {
@@ -24,7 +49,8 @@ impl FromStr for ApprovalMode {
             "read-only" => Ok(Self::ReadOnly),
             "ask" => Ok(Self::Ask),
             "all" => Ok(Self::All),
-            other => Err(format!("`{other}` is no approval mode; use `ask`, `read-only` or `all`")),
+            "auto" => Ok(Self::Auto),
+            other => Err(format!("`{other}` is no approval mode; use `ask`, `read-only`, `auto` or `all`")),
         }
     }
 }
@@ -35,6 +61,7 @@ impl fmt::Display for ApprovalMode {
             Self::ReadOnly => "read-only",
             Self::Ask => "ask",
             Self::All => "all",
+            Self::Auto => "auto",
         })
     }
 }

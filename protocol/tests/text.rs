@@ -10,7 +10,7 @@ use cohab_protocol::{ApprovalMode, CallId, SessionKey, TurnId, WirePath, codec};
 
 #[test]
 fn approval_modes_read_back_what_they_print() {
-    for mode in [ApprovalMode::ReadOnly, ApprovalMode::Ask, ApprovalMode::All] {
+    for mode in [ApprovalMode::ReadOnly, ApprovalMode::Ask, ApprovalMode::Auto, ApprovalMode::All] {
         assert_eq!(mode.to_string().parse(), Ok(mode));
     }
     assert_eq!(ApprovalMode::default(), ApprovalMode::Ask);
@@ -28,7 +28,11 @@ fn an_unknown_approval_mode_is_told_the_known_ones() {
 
 #[test]
 fn the_stricter_approval_mode_is_the_smaller_one() {
-    assert!(ApprovalMode::ReadOnly < ApprovalMode::Ask && ApprovalMode::Ask < ApprovalMode::All);
+    assert!(
+        ApprovalMode::ReadOnly < ApprovalMode::Ask
+            && ApprovalMode::Ask < ApprovalMode::Auto
+            && ApprovalMode::Auto < ApprovalMode::All
+    );
 }
 
 #[test]

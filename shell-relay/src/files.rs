@@ -4,10 +4,11 @@ use std::{
     collections::VecDeque,
     ffi::OsStr,
     fs,
+    os::unix::fs::MetadataExt,
     path::{Component, Path, PathBuf},
 };
 
-use crate::policy::{Files, glob};
+use crate::policy::{Files, Program, glob};
 
 /// A pattern that matches more files is not judged file by file.
 const MAX_TARGETS: usize = 1_000;
@@ -15,6 +16,8 @@ const MAX_TARGETS: usize = 1_000;
 const MAX_PATTERN_NAMES: usize = 50_000;
 /// Names that are looked at in one search for a secret file; the nearest come first.
 const MAX_SEARCH_NAMES: usize = 20_000;
+/// Groups of the system, such as `staff`, may own folders of programs.
+const FIRST_GROUP_OF_PEOPLE: u32 = 1_000;
 /// Folders of what others have made: examples of keys there are nobody's secret.
 const SKIPPED_FOLDERS: &[&str] = &[".git", "node_modules", "target", "vendor", ".venv", "venv", "testdata"];
 
@@ -59,6 +62,23 @@ impl Files for FileSystem {
             }
         }
         None
+    }
+
+    fn program(&self, path: &Path) -> Option<Program> {
+        let real = fs::canonicalize(path).ok()?;
+        let file = fs::metadata(&real).ok().filter(|file| file.is_file() && file.mode() & 0o111 != 0)?;
+        let me = rustix::process::geteuid().as_raw();
+        let my_group = rustix::process::getegid().as_raw();
+        let is_open_folder = |folder: &Path| {
+            let folder = fs::metadata(folder);
+            folder.is_ok_and(|folder| {
+                let is_of_people = folder.gid() >= FIRST_GROUP_OF_PEOPLE && folder.gid() != my_group;
+                folder.mode() & 0o002 != 0 || (folder.mode() & 0o020 != 0 && is_of_people)
+            })
+        };
+        let is_open =
+            file.mode() & 0o022 != 0 || [path, real.as_path()].into_iter().filter_map(Path::parent).any(is_open_folder);
+        Some(Program { is_trusted: file.uid() == 0 || file.uid() == me, is_open, real })
     }
 }
 

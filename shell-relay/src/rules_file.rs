@@ -1,4 +1,6 @@
-//! The file of what the user allowed for good: read when it has changed, written as a whole.
+//! The files of rules: read when they have changed, the user's written as a whole.
+
+mod book;
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -6,11 +8,14 @@ use std::{
     os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt},
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
+    time::{SystemTime, UNIX_EPOCH},
 };
 
 use rustix::fs::{FlockOperation, OFlags};
 
-use crate::policy::remembered::{self, DocumentError, Loaded, Remembered, Rule};
+use crate::policy::remembered::{self, DocumentError, Loaded, Origin, Rule};
+
+pub use book::RuleBook;
 
 /// A larger file is not read, in bytes.
 const MAX_FILE_BYTES: u64 = 512 * 1024;
@@ -33,7 +38,9 @@ pub enum StoreError {
 #[derive(Debug)]
 pub struct RulesFile {
     path: PathBuf,
-    kept: Mutex<Option<(Stamp, Arc<Loaded>)>>,
+    origin: Origin,
+    /// What was read, of which file and on which day.
+    kept: Mutex<Option<(Stamp, String, Arc<Loaded>)>>,
 }
 
 /// When a file is the same: inode, size, time of change in seconds and nanoseconds.
@@ -43,7 +50,13 @@ impl RulesFile {
     /// The file at `path`. Nothing is read yet.
     #[must_use]
     pub fn new(path: PathBuf) -> Self {
-        Self { path, kept: Mutex::default() }
+        Self { path, origin: Origin::Own, kept: Mutex::default() }
+    }
+
+    /// The file of a project at `path`, which may only tighten.
+    #[must_use]
+    pub fn of_project(path: PathBuf) -> Self {
+        Self { origin: Origin::Project, ..Self::new(path) }
     }
 
     /// Where it is.
@@ -76,7 +89,7 @@ impl RulesFile {
         let lock = File::open(folder)?;
         // Whoever holds it writes a few kilobytes; the system frees it when they die.
         rustix::fs::flock(&lock, FlockOperation::LockExclusive).map_err(io::Error::from)?;
-        let text = read(&path)?.map(|(_, text)| text).unwrap_or_default();
+        let text = read(&path, Origin::Own)?.map(|(_, text)| text).unwrap_or_default();
         let (changed, told) = edit(&text)?;
         if changed != text {
             replace(&path, folder, changed.as_bytes())?;
@@ -85,30 +98,33 @@ impl RulesFile {
     }
 }
 
-impl Remembered for RulesFile {
-    fn loaded(&self) -> Arc<Loaded> {
+impl RulesFile {
+    /// Its rules as of now. What cannot be read holds no rules, and is told.
+    #[must_use]
+    pub fn loaded(&self) -> Arc<Loaded> {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let today = day_of(days_since_1970());
         let Ok(stamp) = fs::metadata(&self.path).map(|metadata| stamp(&metadata)) else {
             *kept = None;
             return Arc::default();
         };
-        if let Some((_, loaded)) = kept.as_ref().filter(|(known, _)| *known == stamp) {
+        if let Some((_, _, loaded)) = kept.as_ref().filter(|(known, day, _)| *known == stamp && *day == today) {
             return Arc::clone(loaded);
         }
-        match read(&self.path) {
+        match read(&self.path, self.origin) {
             Ok(Some((stamp, text))) => {
-                let loaded = Arc::new(remembered::parse(&text));
-                *kept = Some((stamp, Arc::clone(&loaded)));
+                let loaded = Arc::new(remembered::parse_on(&text, self.origin, &today));
+                *kept = Some((stamp, today, Arc::clone(&loaded)));
                 loaded
             }
             Ok(None) => Arc::default(),
-            Err(error) => Arc::new(Loaded::broken(0, error.to_string())),
+            Err(error) => Arc::new(Loaded::broken((0, 0), error.to_string())),
         }
     }
 }
 
-/// The text, if there is a file. Only the user, or root, may be able to write it.
-fn read(path: &Path) -> Result<Option<(Stamp, String)>, StoreError> {
+/// The text, if there is a file. Only the user, or root, may be able to write it; a project's, which only tightens, anybody.
+fn read(path: &Path, origin: Origin) -> Result<Option<(Stamp, String)>, StoreError> {
     let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
     let file = match OpenOptions::new().read(true).custom_flags(flags).open(path) {
         Ok(file) => file,
@@ -120,10 +136,11 @@ fn read(path: &Path) -> Result<Option<(Stamp, String)>, StoreError> {
         return Err(StoreError::NotOurs("it is no regular file"));
     }
     let me = rustix::process::geteuid().as_raw();
-    if metadata.uid() != me && metadata.uid() != 0 {
+    let is_own = origin == Origin::Own;
+    if is_own && metadata.uid() != me && metadata.uid() != 0 {
         return Err(StoreError::NotOurs("it belongs to somebody else"));
     }
-    if metadata.mode() & 0o022 != 0 {
+    if is_own && metadata.mode() & 0o022 != 0 {
         return Err(StoreError::NotOurs("others can write it (chmod go-w would do)"));
     }
     if metadata.len() > MAX_FILE_BYTES {
@@ -132,6 +149,25 @@ fn read(path: &Path) -> Result<Option<(Stamp, String)>, StoreError> {
     let mut text = String::new();
     file.take(MAX_FILE_BYTES).read_to_string(&mut text)?;
     Ok(Some((stamp(&metadata), text)))
+}
+
+/// Whole days of UTC.
+fn days_since_1970() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    now.as_secs() / 86_400
+}
+
+/// The day as `2026-12-31`, counted from a first of March so that a leap day is the last of its year.
+fn day_of(days_since_1970: u64) -> String {
+    let days = days_since_1970 + 719_468;
+    let (era, day_of_era) = (days / 146_097, days % 146_097);
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+    let year = year_of_era + era * 400 + u64::from(month <= 2);
+    format!("{year:04}-{month:02}-{day:02}")
 }
 
 fn stamp(metadata: &fs::Metadata) -> Stamp {

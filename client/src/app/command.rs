@@ -21,7 +21,7 @@ use super::{
     App, Surface,
     turn::{PendingCall, RunningCall},
 };
-use crate::{effect::Effect, ui::receipt};
+use crate::{consent::Permit, effect::Effect, ui::receipt};
 
 /// Of a command that is only named.
 const TITLE_MAX_CHARS: usize = 60;
@@ -42,37 +42,53 @@ impl App {
             return;
         }
         let pending = self.turn.as_ref().and_then(|turn| turn.pending_call.as_ref());
-        if pending.is_some_and(|pending| pending.request.call_id == request.call_id) {
+        let naming = self.turn.as_ref().and_then(|turn| turn.naming.as_ref());
+        if pending.is_some_and(|pending| pending.request.call_id == request.call_id)
+            || naming.is_some_and(|naming| naming.request.call_id == request.call_id)
+        {
             return;
         }
-        if let Err((code, reason)) = self.admit(&request) {
-            effects.push(refuse(request.call_id, code, reason.into(), &self.cwd));
+        if self
+            .turn
+            .as_ref()
+            .and_then(|turn| turn.doubted.as_ref())
+            .is_some_and(|doubted| doubted.is_call(request.call_id))
+        {
+            effects.push(Effect::Send(ClientMessage::CommandWaiting { call_id: request.call_id }));
+            return;
+        }
+        let permit = match self.admit(&request) {
+            Ok(permit) => permit,
+            Err((code, reason)) => return effects.push(refuse(request.call_id, code, reason.into(), &self.cwd)),
+        };
+        let doubt = self.taint.reason().filter(|_| permit == Permit::Unasked);
+        if let Some(reason) = doubt {
+            self.ask_ourselves(request, reason, now, effects);
         } else if self.surface == Surface::Ours {
-            self.run(request, effects);
+            self.start(request, permit, now, effects);
         } else if let Some(turn) = self.turn.as_mut() {
-            turn.pending_call = Some(PendingCall { request, cwd: self.cwd.clone(), since: now });
+            turn.pending_call = Some(PendingCall { request, permit, cwd: self.cwd.clone(), since: now });
         }
     }
 
     /// Whether a new command may run, or why not: a code and a sentence.
-    fn admit(&mut self, request: &ExecuteCommand) -> Result<(), (&'static str, &'static str)> {
+    fn admit(&mut self, request: &ExecuteCommand) -> Result<Permit, (&'static str, &'static str)> {
         if self.journal.has_begun(request.call_id) {
             return Err(("repeated", "the command ran before; its result is not kept any more"));
         }
         let turn = self.turn.as_ref().filter(|turn| turn.id() == request.turn_id && !turn.is_over());
         let turn = turn.ok_or(("turn_over", "the turn is over; the command was not run"))?;
-        if turn.running_call.is_some() || turn.pending_call.is_some() {
+        if turn.running_call.is_some() || turn.pending_call.is_some() || turn.doubted.is_some() || turn.naming.is_some()
+        {
             return Err(("shell_busy", "another command of this turn is still running"));
         }
         let context = policy::Context::new(&self.cwd, &self.options.home)
             .in_shell(self.options.shell)
             .with_files(self.options.files);
         let remembered = self.options.remembered.as_ref();
-        if !self.consents.permits(request, self.options.approval, context, remembered) {
-            let reason = "the user's terminal has no approval for exactly this command in this folder; it was not run";
-            return Err(("not_approved", reason));
-        }
-        Ok(())
+        let reason = "the user's terminal has no approval for exactly this command in this folder; it was not run";
+        let permit = self.consents.permits(request, self.options.approval, context, remembered);
+        permit.ok_or(("not_approved", reason))
     }
 
     /// A command has waited too long for the terminal.
@@ -104,10 +120,14 @@ impl App {
             question.appear(now);
         }
         turn.overdue = None;
+        if self.advance_naming(now, effects) {
+            return;
+        }
+        let Some(turn) = self.turn.as_mut() else { return };
         let pending = turn.pending_call.take();
         self.call_for_answer(effects);
         match pending {
-            Some(pending) if pending.cwd == self.cwd => self.run(pending.request, effects),
+            Some(pending) if pending.cwd == self.cwd => self.start(pending.request, pending.permit, now, effects),
             // What was allowed there need not be here.
             Some(pending) => {
                 let reason = "the user went to another folder before the command could start; it was not run";
@@ -117,7 +137,7 @@ impl App {
         }
     }
 
-    fn run(&mut self, request: ExecuteCommand, effects: &mut Vec<Effect>) {
+    pub(super) fn run(&mut self, request: ExecuteCommand, effects: &mut Vec<Effect>) {
         self.print_command(&request.command);
         self.journal.begin(request.call_id);
         self.surface = Surface::Command;
@@ -143,6 +163,13 @@ impl App {
         } else if let Some(result) = self.journal.find(call_id) {
             effects.push(Effect::Send(ClientMessage::CommandExecutionResult(result.clone())));
         } else {
+            let doubted = turn.as_mut().and_then(|turn| turn.withdraw_doubt(call_id));
+            if doubted.is_some() {
+                effects.push(Effect::TakeKeyboard(false));
+                self.is_dirty = true;
+            }
+            let mut turn = self.turn.as_mut();
+            turn.as_mut().and_then(|turn| turn.naming.take_if(|naming| naming.request.call_id == call_id));
             turn.and_then(|turn| turn.pending_call.take_if(|pending| pending.request.call_id == call_id));
             let reason = "the command was cancelled before it started";
             effects.push(refuse(call_id, "cancelled", reason.into(), &self.cwd));
@@ -164,7 +191,10 @@ impl App {
                 let call_id = self.running_id(&id);
                 effects.extend(call_id.map(|call_id| Effect::Send(ClientMessage::CommandWaiting { call_id })));
             }
-            LiveEvent::ShellObserved { change, .. } => self.observed = Some(change),
+            LiveEvent::ShellObserved { change, listing, .. } => {
+                self.observed = Some(change);
+                self.shell_seen = listing.snapshot();
+            }
             LiveEvent::CommandFinished { id, outcome } => self.on_finished(&id, outcome, now, effects),
             LiveEvent::CommandRefused { id, error } => self.on_refused(&id, &error, effects),
             _ => {}
@@ -183,6 +213,9 @@ impl App {
 
     fn on_finished(&mut self, id: &str, outcome: CommandOutcome, now: Instant, effects: &mut Vec<Effect>) {
         let observed = self.observed.take();
+        if observed.is_none() {
+            self.shell_seen = None;
+        }
         let Some(call) = self.take_running(id) else { return };
         let is_stopped_by_user = outcome.ending == Ending::Interrupted && !call.is_interrupted_by_daemon;
         if let Some(turn) = self.turn.as_mut() {
@@ -196,6 +229,13 @@ impl App {
         }
         if result.mode == RunMode::Live {
             let is_whole = observed.is_some();
+            match &observed {
+                Some(change) => self.taint.saw(change.clone()),
+                None if self.may_change_the_shell(&call.request.command) => {
+                    self.taint.lost_track(title(&call.request.command));
+                }
+                None => {}
+            }
             let change = observed.unwrap_or_else(|| moved(&cwd_before, &self.cwd));
             self.above.extend(receipt::receipt(&change, &self.options.home, self.width(), self.options.look));
             self.undo_journal.record(call.request.turn_id, change, is_whole);
@@ -208,6 +248,12 @@ impl App {
             self.cancel_turn(now, effects);
         }
         effects.push(Effect::Send(ClientMessage::CommandExecutionResult(result)));
+    }
+
+    /// Whether it is more than plainly read-only.
+    fn may_change_the_shell(&self, command: &str) -> bool {
+        let context = policy::Context::new(&self.cwd, &self.options.home).in_shell(self.options.shell);
+        policy::assess_line(command, context).level > policy::Level::Allow
     }
 
     fn on_refused(&mut self, id: &str, error: &RelayError, effects: &mut Vec<Effect>) {
@@ -241,7 +287,7 @@ fn moved(before: &Path, after: &Path) -> StateChange {
     StateChange { steps: step.into_iter().collect() }
 }
 
-fn refuse(call_id: CallId, code: &str, reason: String, cwd: &Path) -> Effect {
+pub(super) fn refuse(call_id: CallId, code: &str, reason: String, cwd: &Path) -> Effect {
     Effect::Send(ClientMessage::CommandExecutionResult(CommandExecutionResult {
         call_id,
         ending: CommandEnding::Refused { code: code.to_owned(), reason },

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Instant};
 
 use cohab_protocol::{
-    ApprovalDecision, ApprovalReply, ApprovalRequest, ApprovalSubject, ClientMessage, Notice, NoticeKind,
+    ApprovalDecision, ApprovalReply, ApprovalRequest, ApprovalSubject, ClientMessage, Notice, NoticeKind, RunMode,
 };
 
 use super::{App, Surface};
@@ -16,7 +16,12 @@ use crate::{
 };
 
 impl App {
-    pub(super) fn on_approval_request(&mut self, request: ApprovalRequest, now: Instant, effects: &mut Vec<Effect>) {
+    pub(super) fn on_approval_request(
+        &mut self,
+        mut request: ApprovalRequest,
+        now: Instant,
+        effects: &mut Vec<Effect>,
+    ) {
         if !self.is_current(request.turn_id) {
             let decision = ApprovalDecision::Refused { note: "the turn is over".into() };
             effects.push(reply(&request, decision));
@@ -26,8 +31,25 @@ impl App {
         if open.is_some_and(|open| open.is_about(request.approval_id)) {
             return;
         }
+        if matches!(request.subject, ApprovalSubject::Command { mode: RunMode::Live, .. }) {
+            request.reasons.extend(self.taint.reason());
+        }
+        self.open_question(request, false, now, effects);
+    }
+
+    /// Opens a question, the daemon's or, with only yes and no, our own.
+    pub(super) fn open_question(
+        &mut self,
+        request: ApprovalRequest,
+        is_ours: bool,
+        now: Instant,
+        effects: &mut Vec<Effect>,
+    ) {
         self.flush_text();
-        let (question, errand) = OpenQuestion::new(request, Arc::clone(&self.options.scene), now);
+        let (mut question, errand) = OpenQuestion::new(request, Arc::clone(&self.options.scene), now);
+        if is_ours {
+            question.offer_only_yes_and_no();
+        }
         if let Some(turn) = self.turn.as_mut() {
             turn.question = Some(question);
         }
@@ -108,9 +130,11 @@ impl App {
         }
         effects.extend(errand.map(Effect::Begin));
         if let Some((request, decision)) = decided {
-            self.remember(&request, &decision);
             let ends_turn = decision == ApprovalDecision::CancelTurn;
-            effects.push(reply(&request, decision));
+            if !self.take_own_decision(request.approval_id, &decision, now, effects) {
+                self.remember(&request, &decision);
+                effects.push(reply(&request, decision));
+            }
             if ends_turn {
                 self.cancel_turn(now, effects);
             }

@@ -10,9 +10,10 @@ use cohab_protocol::{
 };
 use ratatui::text::Line;
 
-use super::{countdown::Countdown, pause::Pause, progress::Progress};
+use super::{countdown::Countdown, doubt::Doubted, naming::Naming, pause::Pause, progress::Progress};
 use crate::{
     approval::OpenQuestion,
+    consent::Permit,
     markdown::{CodeBlocks, Highlighter, MarkdownStream},
     ui::look::Look,
 };
@@ -51,6 +52,8 @@ pub(super) struct RunningCall {
 #[derive(Debug)]
 pub(super) struct PendingCall {
     pub request: ExecuteCommand,
+    /// By what it may run.
+    pub permit: Permit,
     /// Where the shell was when it was judged.
     pub cwd: PathBuf,
     pub since: Instant,
@@ -95,6 +98,10 @@ pub(super) struct Turn {
     pub question: Option<OpenQuestion>,
     pub pending_call: Option<PendingCall>,
     pub running_call: Option<RunningCall>,
+    /// A command that the client itself asks about.
+    pub doubted: Option<Doubted>,
+    /// A command that waits for what the shell tells of itself.
+    pub naming: Option<Naming>,
     /// A command whose time was up, and which still has the shell.
     pub overdue: Option<String>,
     /// Of the last command that was answered for.
@@ -132,6 +139,8 @@ impl Turn {
             question: None,
             pending_call: None,
             running_call: None,
+            doubted: None,
+            naming: None,
             overdue: None,
             last_result: None,
             has_echoed: false,
@@ -307,11 +316,19 @@ impl Turn {
         self.question.take().is_some()
     }
 
+    /// Nobody waits for the command `call_id` any more that the client asks about: the question goes.
+    pub fn withdraw_doubt(&mut self, call_id: CallId) -> Option<()> {
+        self.doubted.take_if(|doubted| doubted.is_call(call_id))?;
+        self.question.take().map(|_| ())
+    }
+
     pub fn end(&mut self) {
         self.is_over = true;
         self.waiting = Waiting::Nothing;
         self.unsent_query = None;
         self.pending_call = None;
+        self.doubted = None;
+        self.naming = None;
         self.ended_at.get_or_insert(self.last_seen);
     }
 

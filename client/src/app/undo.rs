@@ -191,8 +191,9 @@ impl App {
     pub(super) fn on_undo_event(&mut self, event: LiveEvent, effects: &mut Vec<Effect>) -> Option<LiveEvent> {
         let Some(undoing) = self.undoing.as_mut() else { return Some(event) };
         match event {
-            LiveEvent::ShellObserved { id, listing, .. } if id == undoing.command => {
+            LiveEvent::ShellObserved { id, listing, change } if id == undoing.command => {
                 undoing.seen = listing.snapshot();
+                self.taint.saw(change);
             }
             LiveEvent::CommandFinished { id, outcome } if id == undoing.command => {
                 if outcome.ending == Ending::StillRunning {

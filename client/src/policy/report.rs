@@ -3,22 +3,12 @@
 use std::{fmt::Write as _, path::Path};
 
 use cohab_shell_relay::policy::{
-    Context, Level, assess_line, parts,
-    remembered::{Loaded, Rule},
+    Context, Level, Part, assess_line, parts,
+    remembered::{Loaded, Rule, Ruled},
 };
+use serde_json::{Value, json};
 
-use super::READ_BY;
 use crate::ui::visible::{visible, visible_command};
-
-/// The level's own word.
-pub(super) fn name(level: Level) -> &'static str {
-    match level {
-        Level::Allow => "allow",
-        Level::Ask => "ask",
-        Level::Danger => "danger",
-        Level::Deny => "deny",
-    }
-}
 
 /// A rule in one line.
 pub(super) fn rule(rule: &Rule, home: &Path) -> String {
@@ -26,7 +16,7 @@ pub(super) fn rule(rule: &Rule, home: &Path) -> String {
         None => "in every folder".to_owned(),
         Some(folder) => format!("in {}", visible(&short(folder, home))),
     };
-    format!("allow `{}` {place}", visible_command(&rule.line()))
+    format!("{} `{}` {place}", rule.decision.word(), visible_command(&rule.line()))
 }
 
 fn short(path: &Path, home: &Path) -> String {
@@ -61,7 +51,7 @@ fn refusals(loaded: &Loaded, path: &Path) -> String {
     for refusal in &loaded.refused {
         let place = match refusal.line {
             0 => visible(&path.display().to_string()),
-            line => format!("{}:{line}", visible(&path.display().to_string())),
+            line => format!("{}:{line}:{}", visible(&path.display().to_string()), refusal.column),
         };
         let what = match refusal.name.as_str() {
             "" => "none of its rules is in force".to_owned(),
@@ -72,18 +62,33 @@ fn refusals(loaded: &Loaded, path: &Path) -> String {
     out
 }
 
+/// What is in force, and what is wrong with a file of rules, as JSON.
+pub(super) fn check_json(loaded: &Loaded, path: &Path) -> String {
+    let rules = loaded.rules.all().iter().map(rule_json).collect::<Vec<_>>();
+    let problems = loaded.refused.iter().map(|refusal| {
+        json!({"file": path, "line": refusal.line, "column": refusal.column, "rule": refusal.name, "reason": refusal.reason})
+    });
+    format!("{}\n", json!({"rules": rules, "problems": problems.collect::<Vec<_>>()}))
+}
+
+fn rule_json(rule: &Rule) -> Value {
+    json!({"decision": rule.decision.word(), "command": rule.line(), "folder": rule.folder})
+}
+
 /// What a line is judged to be, and why.
 pub(super) fn explain(line: &str, context: Context<'_>, loaded: &Loaded) -> String {
-    let verdict = assess_line(line, context);
-    let mut out = format!("{}: {}\n", name(verdict.level), meaning(verdict.level));
+    let Ruled { verdict, allowed_by } = loaded.apply(line, context, assess_line(line, context));
+    let mut out = format!("{}: {}\n", verdict.level.word(), meaning(verdict.level));
     for reason in &verdict.reasons {
         let _ = writeln!(out, "  {}", visible(reason));
     }
     for (index, part) in parts(line, context).iter().enumerate() {
-        let _ = writeln!(out, "part {}: {}: {}", index + 1, name(part.level), visible_command(&part.text));
+        let _ = writeln!(out, "part {}: {}: {}", index + 1, part.level.word(), visible_command(&part.text));
+        for reason in &part.reasons {
+            let _ = writeln!(out, "  {}", visible(reason));
+        }
     }
-    let found = loaded.rules.find(line, context.cwd, READ_BY);
-    let last = match (verdict.level, found, Rule::of(line, Some(context.cwd), READ_BY)) {
+    let last = match (verdict.level, allowed_by, Rule::of(line, Some(context.cwd), context.shell)) {
         (Level::Allow, ..) => return out,
         (Level::Ask, Some(found), _) => format!("but it runs unasked here: {}", rule(found, context.home)),
         (Level::Ask, None, Ok(_)) => "it can be allowed for good, by `d` or `a` when it is asked".to_owned(),
@@ -92,6 +97,21 @@ pub(super) fn explain(line: &str, context: Context<'_>, loaded: &Loaded) -> Stri
     };
     let _ = writeln!(out, "{last}");
     out
+}
+
+/// The same as JSON.
+pub(super) fn explain_json(line: &str, context: Context<'_>, loaded: &Loaded) -> String {
+    let Ruled { verdict, allowed_by } = loaded.apply(line, context, assess_line(line, context));
+    let part = |part: &Part| json!({"command": part.text, "level": part.level.word(), "reasons": part.reasons});
+    let told = json!({
+        "line": line,
+        "level": verdict.level.word(),
+        "reasons": verdict.reasons,
+        "parts": parts(line, context).iter().map(part).collect::<Vec<_>>(),
+        "allowed_by": allowed_by.map(rule_json),
+        "runs_unasked": verdict.level == Level::Allow || allowed_by.is_some(),
+    });
+    format!("{told}\n")
 }
 
 fn meaning(level: Level) -> &'static str {

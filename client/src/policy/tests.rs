@@ -5,10 +5,12 @@ fn context() -> Context<'static> {
 }
 
 fn loaded() -> Loaded {
-    parse(
+    parse_on(
         "[[rule]]\ndecision = \"allow\"\nargv = [\"cargo\", \"test\"]\n\n\
          [[rule]]\ndecision = \"allow\"\nargv = [\"./run\"]\nfolder = \"/home/ann/src\"\n\n\
          [[rule]]\ndecision = \"allow\"\nargv = [\"sudo\", \"x\\u001b[2J\"]\n",
+        Origin::Own,
+        "",
     )
 }
 
@@ -19,7 +21,7 @@ fn the_list_shows_rules_by_number_and_what_is_not_in_force() {
         report::list(&loaded(), path, Path::new("/home/ann")),
         "1. allow `cargo test` in every folder\n\
          2. allow `./run` in ~/src\n\
-         /home/ann/.config/cohab/rules.toml:10: `sudo x\\u{1b}[2J` is not in force: runs other commands\n"
+         /home/ann/.config/cohab/rules.toml:10:1: `sudo x\\u{1b}[2J` is not in force: runs other commands\n"
     );
     let none = report::list(&Loaded::default(), path, Path::new("/home/ann"));
     assert_eq!(none, "There are no rules in ~/.config/cohab/rules.toml.\n");
@@ -38,6 +40,12 @@ fn a_line_is_explained_with_its_parts_and_the_rule_that_allows_it() {
     assert!(explained("cargo build").ends_with("it can be allowed for good, by `d` or `a` when it is asked\n"));
     assert!(explained("cargo build | cat").ends_with("it cannot be allowed for good: is more than one command\n"));
     assert!(explained("cargo build | cat").contains("part 2: allow: cat\n"), "{}", explained("cargo build | cat"));
+    let told = report::explain_json("cargo test; ls", context(), &loaded());
+    let told: serde_json::Value = serde_json::from_str(&told).unwrap();
+    assert_eq!((&told["level"], &told["runs_unasked"]), (&"ask".into(), &false.into()));
+    assert_eq!((&told["parts"][1]["command"], &told["parts"][1]["level"]), (&"ls".into(), &"allow".into()));
+    let told = report::explain_json("cargo test", context(), &loaded());
+    assert!(told.contains("\"runs_unasked\":true") && told.contains("\"command\":\"cargo test\""), "{told}");
     assert!(explained("rm -rf x").starts_with("danger: ") && explained("rm -rf x").ends_with("no rule allows it\n"));
 }
 
@@ -55,4 +63,16 @@ fn a_line_without_end_is_asked_and_the_next_one_is_judged() {
     let mut output = Vec::new();
     judge_all(input.as_bytes(), &mut output, context()).unwrap();
     assert_eq!(String::from_utf8(output).unwrap(), "ask\nallow\n");
+}
+
+#[test]
+fn a_broken_file_is_told_by_line_and_column_and_as_json() {
+    let text = "[[rule]]\ndecision = \"allow\"\nprefix = [\"just\"]\noperands = \"all\"\n\n[[rule]\n";
+    let (broken, path) = (parse_on(text, Origin::Own, ""), Path::new("r.toml"));
+    assert!(report::check(&broken, path).contains("r.toml:6:"), "{}", report::check(&broken, path));
+    let one = parse_on(&text[..text.len() - 9], Origin::Own, "");
+    let checked = report::check(&one, path);
+    assert!(checked.contains("r.toml:4:12: `just` is not in force: `operands` is none of"), "{checked}");
+    let told: serde_json::Value = serde_json::from_str(&report::check_json(&one, path)).unwrap();
+    assert_eq!((&told["problems"][0]["line"], &told["problems"][0]["column"]), (&4.into(), &12.into()));
 }

@@ -136,7 +136,7 @@ mod tests {
     fn words_that_follow_are_those_of_the_help_and_the_profiles() {
         let hostile = ["a b", "$(x)", "it's", "", "a*", "work"].map(str::to_owned);
         let of = |kind: Kind| COMMANDS.iter().find(|command| command.kind == kind).map(|one| choices(one, &hostile));
-        assert_eq!(of(Kind::Approve).unwrap(), ["ask", "read-only", "all"]);
+        assert_eq!(of(Kind::Approve).unwrap(), ["ask", "read-only", "auto", "all"]);
         assert_eq!(of(Kind::Model).unwrap(), ["profile:work", "default"]);
         assert!(of(Kind::Copy).unwrap().is_empty() && of(Kind::Sessions).unwrap().is_empty());
         for shell in [Shell::Bash, Shell::Zsh, Shell::Fish] {

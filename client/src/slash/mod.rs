@@ -63,7 +63,7 @@ pub const COMMANDS: [Command; 14] = [
     command("resume", "", "go on with a held or interrupted answer", Kind::Resume),
     command("compact", "", "shorten the conversation", Kind::Compact),
     command("sessions", "[WORDS]", "list or search conversations", Kind::Sessions),
-    command("approve", "[ask|read-only|all]", "show or change what runs unasked", Kind::Approve),
+    command("approve", "[ask|read-only|auto|all]", "show or change what runs unasked", Kind::Approve),
     command("cost", "", "show tokens and cost so far", Kind::Cost),
     command("context", "", "show what the model is sent", Kind::Context),
     command("copy", "[N]", "copy a code block of the last answer", Kind::Copy),

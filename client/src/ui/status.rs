@@ -15,6 +15,7 @@ pub const STOPPED: &str = "Stopped.";
 pub fn approval_warning(approval: ApprovalMode) -> Option<Span<'static>> {
     match approval {
         ApprovalMode::All => Some(Span::styled("approves everything", theme::DANGER)),
+        ApprovalMode::Auto => Some(Span::styled("asks about danger only", theme::WARNING)),
         ApprovalMode::Ask | ApprovalMode::ReadOnly => None,
     }
 }

@@ -151,9 +151,9 @@ pub static KEYS: &[Key] = &[
     ),
     key(
         "approval.mode",
-        Kind::Word(&["ask", "read-only", "all"]),
+        Kind::Word(&["ask", "read-only", "auto", "all"]),
         Some("ask"),
-        "What runs without a question: `ask` and `read-only` let plainly read-only things run, `all` everything",
+        "What runs without a question: `ask` and `read-only` let plainly read-only things run, `auto` all but danger, `all` everything",
     ),
     key(
         "limits.steps_per_turn",

@@ -208,7 +208,7 @@ fn wrong_values_are_errors_that_say_what_is_allowed() {
         [
             ":2:1: `limits.steps_per_turn` must be a whole number from 0 to 1000, not 1001",
             ":3:1: `limits.command_timeout_ms` must be a whole number from 1000 to 86400000, not \"5s\"",
-            ":5:1: `approval.mode` must be one of `ask`, `read-only`, `all`, not \"never\"",
+            ":5:1: `approval.mode` must be one of `ask`, `read-only`, `auto`, `all`, not \"never\"",
             ":7:1: `client.login` must be `true` or `false`, not 1",
             ":8:1: `client.shell` must be an absolute path or one that begins with `~/`, not \"zsh\"",
             ":9:1: `client.question_prefix` must be at most 8 characters without blanks, not \"a b\"",

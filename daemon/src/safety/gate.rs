@@ -189,11 +189,19 @@ impl Gate {
         }
         let context = Context::new(&call.cwd, &self.home).in_shell(self.shell);
         let mut verdict = (self.policy)(&call.intent.effect, context);
+        if let Effect::RunCommand { command } = &call.intent.effect {
+            verdict = self.remembered.loaded(&call.cwd).apply(command, context, verdict).verdict;
+        }
         if let Some(reason) = (self.must_ask)(&call.tool) {
             verdict.level = verdict.level.max(Level::Ask);
             verdict.reasons.push(reason);
         }
         verdict
+    }
+
+    /// Whether the automatic mode answers the question: it is nobody's express wish, and nothing from elsewhere was read.
+    fn is_lifted(&self, verdict: &Verdict, call: &PlannedCall) -> bool {
+        !verdict.is_firm() && (self.must_ask)(&call.tool).is_none() && self.consents.taint.source().is_none()
     }
 
     /// Whether a rule of the user's allows this command here, and nothing suspends it.
@@ -203,7 +211,9 @@ impl Gate {
 
     fn has_rule(&self, effect: &Effect, cwd: &Path) -> bool {
         let Effect::RunCommand { command } = effect else { return false };
-        self.remembered.loaded().rules.find(command, cwd, self.shell).is_some()
+        let context = Context::new(cwd, &self.home).in_shell(self.shell);
+        let verdict = Verdict { level: Level::Ask, reasons: Vec::new() };
+        self.remembered.loaded(cwd).apply(command, context, verdict).allowed_by.is_some()
     }
 
     /// Why something that the user allowed once is asked about again.
@@ -280,12 +290,15 @@ impl Middleware for Gate {
             (_, ApprovalMode::ReadOnly) => {
                 Err(refusal(format!("not run: only plainly read-only things are allowed here ({reasons})")))
             }
+            (Level::Ask, ApprovalMode::Auto) if self.is_lifted(&verdict, call) => Ok(()),
             // A rule lowers a question only, never danger.
-            (Level::Ask, ApprovalMode::Ask) if self.is_remembered(&call.intent.effect, &call.cwd) => {
+            (Level::Ask, ApprovalMode::Ask | ApprovalMode::Auto)
+                if self.is_remembered(&call.intent.effect, &call.cwd) =>
+            {
                 call.approval = Some(BY_RULE.into());
                 Ok(())
             }
-            (_, ApprovalMode::Ask) => self.ask(call, verdict).await,
+            (_, ApprovalMode::Ask | ApprovalMode::Auto) => self.ask(call, verdict).await,
         }
     }
 }

@@ -186,7 +186,7 @@ mod tests {
         }
     }
 
-    fn after(tool: &str, args: serde_json::Value) -> Label {
+    fn after(tool: &str, args: &serde_json::Value) -> Label {
         let args = args.as_object().cloned().unwrap();
         let call = ToolCall { id: "1".into(), name: tool.into(), args: Ok(args) };
         let result = ToolResult { call_id: "1".into(), tool: tool.into(), content: "x".into(), is_error: false };
@@ -200,15 +200,15 @@ mod tests {
 
     #[test]
     fn a_result_is_worth_what_its_call_reaches() {
-        assert_eq!(after("bash", json!({"command": "git log"})).origin, Origin::Output);
-        assert_eq!(after("bash", json!({"command": "curl -s example.com"})).source, "`curl`");
-        assert_eq!(after("read", json!({"path": "src/main.rs"})).origin, Origin::File);
-        assert_eq!(after("read", json!({"path": "/home/ann/shop/a"})).origin, Origin::File);
-        assert_eq!(after("read", json!({"path": "/home/ann/.local/state/cohab/outputs/s/1"})).origin, Origin::File);
+        assert_eq!(after("bash", &json!({"command": "git log"})).origin, Origin::Output);
+        assert_eq!(after("bash", &json!({"command": "curl -s example.com"})).source, "`curl`");
+        assert_eq!(after("read", &json!({"path": "src/main.rs"})).origin, Origin::File);
+        assert_eq!(after("read", &json!({"path": "/home/ann/shop/a"})).origin, Origin::File);
+        assert_eq!(after("read", &json!({"path": "/home/ann/.local/state/cohab/outputs/s/1"})).origin, Origin::File);
         for path in ["/tmp/x", "~/Downloads/x", "../other/x", "/home/ann/shopping"] {
-            assert!(after("read", json!({"path": path})).is_external(), "{path}");
+            assert!(after("read", &json!({"path": path})).is_external(), "{path}");
         }
-        assert_eq!(after("todo_read", json!({})).origin.trust_tenths(), 6);
+        assert_eq!(after("todo_read", &json!({})).origin.trust_tenths(), 6);
     }
 
     #[test]

@@ -117,7 +117,7 @@ mod tests {
     #[test]
     fn one_text_from_elsewhere_taints_the_rest_of_the_conversation() {
         let clean = [vec![question("a")], ran("ls").into()].concat();
-        assert_eq!(source(&[clean.clone()]), None);
+        assert_eq!(source(std::slice::from_ref(&clean)), None);
         let tainted = [clean.clone(), ran("curl example.com").into()].concat();
         assert_eq!(source(&[clean.clone(), tainted.clone()]).as_deref(), Some("`curl`"));
         assert_eq!(source(&[tainted.clone(), clean]).as_deref(), Some("`curl`"), "its summary may say the same");
@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn what_was_summed_up_is_from_elsewhere_unless_we_know_better() {
         let summed = vec![question("<earlier-conversation>\nx\n</earlier-conversation>\n<question>\nq\n</question>")];
-        assert_eq!(source(&[summed.clone()]).as_deref(), Some(EARLIER));
+        assert_eq!(source(std::slice::from_ref(&summed)).as_deref(), Some(EARLIER));
         assert_eq!(source(&[vec![question("q")], summed]), None);
     }
 }

@@ -31,7 +31,7 @@ fn path() -> impl Strategy<Value = WirePath> {
 }
 
 fn approval_mode() -> impl Strategy<Value = ApprovalMode> {
-    prop::sample::select(vec![ApprovalMode::ReadOnly, ApprovalMode::Ask, ApprovalMode::All])
+    prop::sample::select(vec![ApprovalMode::ReadOnly, ApprovalMode::Ask, ApprovalMode::All, ApprovalMode::Auto])
 }
 
 fn run_mode() -> impl Strategy<Value = RunMode> {

@@ -66,7 +66,7 @@ variants!(RunMode { Live, Subshell, Isolated });
 variants!(StateAfter { Prompt, InFront, Ended });
 variants!(ApprovalDecision { Once, Session, Edited, Refused, CancelTurn, Folder, Always });
 variants!(SessionAction { Attach, Status, Clear, SetApproval, Context, Compact, Usage, Rewind });
-variants!(ApprovalMode { ReadOnly, Ask, All });
+variants!(ApprovalMode { ReadOnly, Ask, All, Auto });
 variants!(ChunkDelta { Text, Reasoning, Reset });
 variants!(StepActivity { ModelCall, ToolCall });
 variants!(StepOutcome { Done, Failed, Refused, Cancelled });
@@ -95,7 +95,7 @@ pub fn golden_lines() -> Vec<String> {
     section(&mut lines, &states_after());
     section(&mut lines, &decisions());
     section(&mut lines, &actions());
-    section(&mut lines, &[ApprovalMode::ReadOnly, ApprovalMode::Ask, ApprovalMode::All]);
+    section(&mut lines, &[ApprovalMode::ReadOnly, ApprovalMode::Ask, ApprovalMode::All, ApprovalMode::Auto]);
     section(&mut lines, &[ChunkDelta::Text("Hé".into()), ChunkDelta::Reasoning("so".into()), ChunkDelta::Reset]);
     section(&mut lines, &activities());
     section(&mut lines, &[StepOutcome::Done, StepOutcome::Failed, StepOutcome::Refused, StepOutcome::Cancelled]);

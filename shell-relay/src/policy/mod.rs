@@ -17,6 +17,7 @@ mod danger;
 mod dialect;
 pub(crate) mod glob;
 mod likeness;
+mod names;
 mod options;
 mod parse;
 mod parts;
@@ -32,6 +33,7 @@ use std::path::{Path, PathBuf};
 
 use crate::shell::Shell;
 use command::{Join, SimpleCommand};
+pub use names::{Program, why_not_themselves};
 use parts::quoted;
 pub use parts::{Part, parts};
 pub use provenance::{is_outside, outside_source, reaches_out};
@@ -53,6 +55,25 @@ pub enum Level {
     Deny,
 }
 
+impl Level {
+    /// Its word in files and outputs.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Ask => "ask",
+            Self::Danger => "danger",
+            Self::Deny => "deny",
+        }
+    }
+
+    /// The level of this word.
+    #[must_use]
+    pub fn of_word(word: &str) -> Option<Self> {
+        [Self::Allow, Self::Ask, Self::Danger, Self::Deny].into_iter().find(|level| level.word() == word)
+    }
+}
+
 /// A level and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdict {
@@ -60,6 +81,17 @@ pub struct Verdict {
     pub level: Level,
     /// Why it is not `Allow`, a short sentence each, strictest first.
     pub reasons: Vec<String>,
+}
+
+impl Verdict {
+    /// Whether a question is asked in every mode that asks at all: a rule wants it, or something is written elsewhere.
+    #[must_use]
+    pub fn is_firm(&self) -> bool {
+        let is_firm = |reason: &String| {
+            [paths::WRITES_ELSEWHERE, remembered::STRICTER].iter().any(|start| reason.starts_with(start))
+        };
+        self.level > Level::Ask || self.reasons.iter().any(is_firm)
+    }
 }
 
 /// What the text of a path does not tell. The policy itself touches no file; whoever types the line can look.
@@ -70,6 +102,11 @@ pub trait Files: std::fmt::Debug + Sync {
 
     /// A file below `root` whose name `is_wanted`, if one is found within a bounded search. Hidden ones count if `with_hidden`.
     fn find_below(&self, root: &Path, with_hidden: bool, is_wanted: &dyn Fn(&str) -> bool) -> Option<PathBuf>;
+
+    /// The program at `path`, if there is one that can be run.
+    fn program(&self, _path: &Path) -> Option<Program> {
+        None
+    }
 }
 
 /// What a line is judged against.
@@ -193,6 +230,12 @@ pub fn assess_write(path: &Path, context: Context<'_>) -> Verdict {
     let (level, reason) = paths::assess_write(path, context);
     findings.add(level, reason);
     findings.into_verdict()
+}
+
+/// Whether a variable of this name decides what later commands do, or which programs they are.
+#[must_use]
+pub fn decides_what_runs(variable: &str) -> bool {
+    danger::decides_what_runs(variable)
 }
 
 #[cfg(test)]

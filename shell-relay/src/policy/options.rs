@@ -62,11 +62,21 @@ impl Arguments<'_> {
 type Table = HashMap<&'static str, Spec>;
 
 static VERBS: LazyLock<Table> = LazyLock::new(|| parse_table(include_str!("options.table")));
+static SUBCOMMANDS: LazyLock<Table> = LazyLock::new(|| parse_table_of(include_str!("subcommands.table"), ", "));
 static GIT_SUBCOMMANDS: LazyLock<Table> = LazyLock::new(|| parse_table(include_str!("git.table")));
 
 /// What is allowed to a program; `None` if it is not known to be read-only.
 pub(super) fn verb(name: &str) -> Option<&'static Spec> {
     VERBS.get(name)
+}
+
+/// What is allowed to a program with the subcommand, of one or two words, that `words` begin with; and the words behind it.
+pub(super) fn subcommand<'a>(name: &str, words: &'a [Word]) -> Option<(&'static Spec, &'a [Word])> {
+    (1..=words.len().min(2)).rev().find_map(|count| {
+        let mut phrase = name.to_owned();
+        words[..count].iter().for_each(|word| phrase.extend([" ", word.text.as_str()]));
+        Some((SUBCOMMANDS.get(phrase.as_str())?, &words[count..]))
+    })
 }
 
 /// What is allowed to a git subcommand.
@@ -75,13 +85,17 @@ pub(super) fn git_subcommand(name: &str) -> Option<&'static Spec> {
 }
 
 fn parse_table(text: &'static str) -> Table {
+    parse_table_of(text, " ")
+}
+
+fn parse_table_of(text: &'static str, between_verbs: &'static str) -> Table {
     let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with("# "));
     lines
         .flat_map(|line| {
             let mut fields = line.splitn(3, '|').map(str::trim);
             let verbs = fields.next().unwrap_or_default();
             let spec = parse_spec(fields.next().unwrap_or_default(), fields.next().unwrap_or_default());
-            verbs.split(' ').map(move |verb| (verb, spec.clone()))
+            verbs.split(between_verbs).map(move |verb| (verb, spec.clone()))
         })
         .collect()
 }

@@ -226,6 +226,9 @@ pub(super) fn is_wide(path: &PlainPath, context: Context<'_>) -> bool {
     })
 }
 
+/// How the reason begins where something is written outside the working directory.
+pub(super) const WRITES_ELSEWHERE: &str = "writes outside the working directory:";
+
 /// The risk of writing `path`: at least a question.
 pub(super) fn write_risk(path: &PlainPath, context: Context<'_>) -> (Level, String) {
     let shown = path.shown();
@@ -245,8 +248,20 @@ pub(super) fn write_risk(path: &PlainPath, context: Context<'_>) -> (Level, Stri
         return (Level::Danger, format!("writes to a system place: {shown}"));
     }
     let cwd = PlainPath::from_path(context.cwd, context);
-    let place = if cwd.is_at_or_above(path) { "writes" } else { "writes outside the working directory:" };
+    let place = if cwd.is_at_or_above(path) { "writes" } else { WRITES_ELSEWHERE };
     (Level::Ask, format!("{place} {shown}"))
+}
+
+/// Whether `text` names something in the working directory or below that is plain to read, wherever links lead.
+pub(super) fn is_plain_below(text: &str, context: Context<'_>) -> bool {
+    let cwd = PlainPath::from_path(context.cwd, context);
+    let is_below = |path: &PlainPath| cwd.is_at_or_above(path);
+    let Some(path) = PlainPath::resolve(text, false, context) else { return false };
+    let leads_out = context
+        .files
+        .and_then(|files| files.targets(&path.written))
+        .is_some_and(|targets| targets.iter().any(|target| !is_below(&PlainPath::from_path(target, context))));
+    is_below(&path) && !leads_out && read_risk(&path, context).is_none()
 }
 
 /// Judges reading `path` or below it.

@@ -283,6 +283,7 @@ pub(super) const SYSTEM_ROOTS: &[&str] = &[
     "root/.ssh",
     "var/spool/cron",
     "var/lib/dpkg",
+    "var/log",
     "efi",
     "snap",
     "nix",

@@ -4,6 +4,8 @@ use proptest::prelude::*;
 
 use super::*;
 
+mod catalogues;
+
 fn context() -> Context<'static> {
     Context::new(Path::new("/home/ann/work/app"), Path::new("/home/ann"))
 }

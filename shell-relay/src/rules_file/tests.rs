@@ -32,6 +32,15 @@ fn a_stored_rule_holds_also_for_another_reader_and_only_we_can_write_it() {
 }
 
 #[test]
+fn days_are_counted_as_in_the_calendar() {
+    for (days, day) in
+        [(0, "1970-01-01"), (59, "1970-03-01"), (11_016, "2000-02-29"), (19_782, "2024-02-29"), (20_818, "2026-12-31")]
+    {
+        assert_eq!(day_of(days), day);
+    }
+}
+
+#[test]
 fn a_removed_rule_and_a_removed_file_hold_no_more() {
     let (_dir, path) = folder();
     let file = RulesFile::new(path.clone());

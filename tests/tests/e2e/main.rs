@@ -19,6 +19,7 @@ mod kill;
 mod lease;
 mod limits;
 mod models;
+mod names;
 mod offline;
 mod probe;
 mod remembered;

@@ -13,7 +13,7 @@ pub(super) const QUESTION: ApprovalId = ApprovalId(Uuid::from_u128(11));
 pub(super) struct Allowed(pub(super) std::sync::Mutex<Arc<Loaded>>);
 
 impl Remembered for Allowed {
-    fn loaded(&self) -> Arc<Loaded> {
+    fn loaded(&self, _cwd: &Path) -> Arc<Loaded> {
         Arc::clone(&self.0.lock().unwrap())
     }
 }
@@ -38,6 +38,7 @@ impl Bench {
             home: "/home/ann".into(),
             shell,
             files: &FileSystem,
+            looks_at_names: false,
             remembered: Arc::new(Allowed::default()),
             scene: Arc::new(Scene { shell, ..Scene::of_ann() }),
             look: Look::Glyphs,

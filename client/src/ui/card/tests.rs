@@ -108,7 +108,6 @@ fn the_keys_that_are_offered_depend_on_the_command() {
         "python3 x",
         "find x",
         "git commit -m x",
-        "curl x",
         "a | b",
         "a > b",
         "a $X",
@@ -116,6 +115,8 @@ fn the_keys_that_are_offered_depend_on_the_command() {
     ] {
         assert_eq!(offered(text, false), "y s e n Esc", "{text}");
     }
+    assert_eq!(offered("curl x", false), "y e n Esc", "what reaches another host is asked each time");
+    assert_eq!(offered("curl localhost:8080", false), "y s e n Esc");
     assert_eq!(offered("cargo test", true), "y e n Esc");
     assert_eq!(offered("rm -rf x", false), "y e n Esc", "danger is danger, whatever the daemon says");
 }

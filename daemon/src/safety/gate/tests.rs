@@ -79,7 +79,7 @@ async fn judge(mode: ApprovalMode, command: &str, answers: &[ApprovalAnswer]) ->
 
 #[tokio::test]
 async fn the_mode_decides_what_is_asked_and_what_runs() {
-    use ApprovalMode::{All, Ask, ReadOnly};
+    use ApprovalMode::{All, Ask, Auto, ReadOnly};
     for (mode, command, may_run, questions) in [
         (ReadOnly, "allow", true, 0),
         (ReadOnly, "ask", false, 0),
@@ -89,6 +89,10 @@ async fn the_mode_decides_what_is_asked_and_what_runs() {
         (Ask, "ask", true, 1),
         (Ask, "danger", true, 1),
         (Ask, "deny", false, 0),
+        (Auto, "allow", true, 0),
+        (Auto, "ask", true, 0),
+        (Auto, "danger", true, 1),
+        (Auto, "deny", false, 0),
         (All, "allow", true, 0),
         (All, "ask", true, 0),
         (All, "danger", true, 0),
@@ -202,7 +206,7 @@ async fn the_policy_learns_which_shell_reads_the_command() {
 struct Allowed(Arc<remembered::Loaded>);
 
 impl Remembered for Allowed {
-    fn loaded(&self) -> Arc<remembered::Loaded> {
+    fn loaded(&self, _cwd: &Path) -> Arc<remembered::Loaded> {
         Arc::clone(&self.0)
     }
 }

@@ -164,6 +164,8 @@ const HARMFUL_CODE: &[&str] = &[
     "execSync",
     "fs.rm",
     "fs.unlink",
+    "rmSync",
+    "rmdirSync",
     "unlink",
     "fsockopen",
     "curl_exec",
@@ -226,6 +228,9 @@ pub(super) fn is_interpreter(verb: &str) -> bool {
     is_shell(verb) || INTERPRETERS.contains(&verb) || verb.starts_with("python3.")
 }
 
+/// They run what comes through a pipe unless they are told something else; their operand is a database.
+const DATABASES: &[&str] = &["psql", "mysql", "mariadb", "sqlite3", "mongo", "mongosh", "clickhouse-client", "duckdb"];
+
 /// Whether the program's code comes from its input: no script is among its arguments.
 pub(super) fn reads_program(verb: &str, arguments: &[LooseWord]) -> bool {
     let has_script = arguments.iter().any(|word| !word.text.starts_with('-') || word.runs_code);
@@ -234,6 +239,10 @@ pub(super) fn reads_program(verb: &str, arguments: &[LooseWord]) -> bool {
         let flags = word.text.strip_prefix('-').unwrap_or_default();
         !flags.starts_with('-') && flags.contains(['c', 'e', 'r', 'm', 'p', 'n', 'V'])
     });
+    if DATABASES.contains(&verb) {
+        return !has_inline
+            && !arguments.iter().any(|word| word.text.starts_with("--command") || word.text.starts_with("--execute"));
+    }
     is_interpreter(verb) && (is_told || !(has_script || has_inline))
 }
 
@@ -252,6 +261,13 @@ pub(super) fn judge_inline(verb: &str, arguments: &[LooseWord], findings: &mut F
         && arguments.iter().any(|word| HARMFUL_CODE.iter().any(|piece| word.text.contains(piece)))
     {
         findings.danger(format!("the code for `{verb}` starts programs, connects, deletes or evaluates"));
+    }
+    let is_inline = |option: &LooseWord| matches!(option.text.as_str(), "-c" | "-e" | "-r" | "-p" | "--eval");
+    if is_interpreter(verb)
+        && !is_shell(verb)
+        && arguments.windows(2).any(|pair| is_inline(&pair[0]) && pair[1].runs_code)
+    {
+        findings.danger(format!("`{verb}` runs the output of a command"));
     }
     if !TEXT_ONLY.contains(&verb) && arguments.iter().any(|word| names_shell(&word.text)) {
         findings.danger(format!("`{verb}` is told to start a shell"));

@@ -123,8 +123,13 @@ pub(super) fn assigns(name: &str) -> bool {
     ASSIGNING.contains(&name) || EVALUATING.contains(&name) || others.contains(&name)
 }
 
+/// Whether it is a variable that decides what runs.
+pub(in super::super) fn decides_what_runs(name: &str) -> bool {
+    DECIDING.iter().any(|pattern| glob::matches(name, pattern))
+}
+
 pub(super) fn judge_assignment(name: &str, value: &str, findings: &mut Findings) {
-    if DECIDING.iter().any(|pattern| glob::matches(name, pattern)) {
+    if decides_what_runs(name) {
         findings.danger(format!("sets `{name}`, which decides what runs"));
     } else if value.contains("() {") || value.contains("(){") {
         findings.danger(format!("puts code into `{name}`"));
@@ -147,10 +152,7 @@ pub(super) fn judge_builtin(verb: &str, arguments: &[LooseWord], findings: &mut 
         let target = match (verb, arguments) {
             ("printf", [option, target, ..]) if option.text == "-v" => Some(target.text.as_str()),
             ("printf", [option, ..]) => option.text.strip_prefix("-v"),
-            (_, words) => words
-                .iter()
-                .map(|word| word.text.as_str())
-                .find(|text| DECIDING.iter().any(|pattern| glob::matches(text, pattern))),
+            (_, words) => words.iter().map(|word| word.text.as_str()).find(|text| decides_what_runs(text)),
         };
         if let Some(name) = target.filter(|name| !name.is_empty()) {
             judge_assignment(name, "", findings);

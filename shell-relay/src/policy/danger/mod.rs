@@ -3,6 +3,7 @@
 
 mod code;
 mod environment;
+mod fetched;
 mod files;
 mod git;
 mod network;
@@ -32,6 +33,34 @@ pub(super) fn hands_on(verb: &str) -> bool {
     code::is_interpreter(verb) || wrappers::is_wrapper(verb) || matches!(verb, "eval" | "source" | ".")
 }
 
+/// The words of all commands in `text`, also of those that are handed from program to program, as far as they are followed.
+pub(super) fn commands(text: &str) -> Vec<Vec<LooseWord>> {
+    let mut found = Vec::new();
+    collect(text, 0, &mut found);
+    found
+}
+
+fn collect(text: &str, hand_overs: usize, found: &mut Vec<Vec<LooseWord>>) {
+    for command in scan::scan(text).commands {
+        collect_words(&command.words, hand_overs, found);
+    }
+}
+
+fn collect_words(words: &[LooseWord], hand_overs: usize, found: &mut Vec<Vec<LooseWord>>) {
+    let Some((name, arguments)) = words.split_first() else { return };
+    if hand_overs >= MAX_HAND_OVERS || found.len() >= MAX_JUDGED_WORDS {
+        return;
+    }
+    let verb = name.text.rsplit('/').next().unwrap_or_default();
+    if let Some(inner) = wrappers::inner_command(verb, arguments) {
+        collect_words(inner, hand_overs + 1, found);
+    }
+    for text in wrappers::inner_texts(verb, arguments) {
+        collect(&text.text, hand_overs + 1, found);
+    }
+    found.push(words.to_vec());
+}
+
 /// Why a command of this name is asked each time, though it may do no harm.
 pub(super) fn why_never_remembered(verb: &str) -> Option<&'static str> {
     if code::is_shell(verb) || code::is_interpreter(verb) {
@@ -46,6 +75,8 @@ pub(super) fn why_never_remembered(verb: &str) -> Option<&'static str> {
     (environment::is_builtin_that_counts(verb) || environment::assigns(verb))
         .then_some("changes what later commands mean")
 }
+
+pub(super) use environment::decides_what_runs;
 
 const NOT_CHECKABLE: &str = "too long or too deeply nested to be checked";
 
@@ -71,6 +102,9 @@ impl Judge<'_, '_> {
         }
         if is_fork_bomb(&scan) {
             self.findings.danger("starts itself without end");
+        }
+        if fetched::is_run(&scan) {
+            self.findings.danger("runs what it gets from the network");
         }
         for command in &scan.commands {
             self.judge_command(command);

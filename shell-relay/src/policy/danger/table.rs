@@ -75,7 +75,8 @@ impl Part {
             Self::Always => true,
             Self::Flag(_) | Self::Long(_) => arguments[..options].iter().any(|word| self.holds_in(word)),
             Self::FirstOperand(wanted) => {
-                arguments.iter().find(|word| !word.text.starts_with('-')).is_some_and(|word| word.text == *wanted)
+                let first = arguments.iter().find(|word| !word.text.starts_with('-'));
+                first.is_some_and(|word| *wanted == "*" || word.text == *wanted)
             }
             Self::Word(_) | Self::Within(_) => arguments.iter().any(|word| self.holds_in(word)),
         }

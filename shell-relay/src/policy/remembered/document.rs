@@ -2,8 +2,11 @@
 
 use toml_edit::{Array, ArrayOfTables, Document, DocumentMut, Item, RawString, Table, Value, value};
 
-use super::{Rule, Rules};
-use crate::shell::Shell;
+use super::{Operands, Rule, Rules, rule::commands};
+use crate::{
+    policy::{Context, Level},
+    shell::Shell,
+};
 
 /// More rules than this are not kept.
 const MAX_RULES: usize = 1_000;
@@ -25,6 +28,10 @@ pub struct Loaded {
 pub struct Refusal {
     /// Line of the file, from 1; 0: the whole file.
     pub line: usize,
+    /// Column in that line, in characters from 1.
+    pub column: usize,
+    /// Whether it may have made something stricter: without it nothing runs unasked.
+    pub may_tighten: bool,
     /// The command it is about, as far as it can be told.
     pub name: String,
     /// What is wrong with it, in a few words.
@@ -34,8 +41,8 @@ pub struct Refusal {
 impl Loaded {
     /// A file of which no rule is in force.
     #[must_use]
-    pub fn broken(line: usize, reason: String) -> Self {
-        let refusal = Refusal { line, name: String::new(), reason };
+    pub fn broken((line, column): (usize, usize), reason: String) -> Self {
+        let refusal = Refusal { line, column, may_tighten: true, name: String::new(), reason };
         Self { rules: Rules::default(), refused: vec![refusal] }
     }
 }
@@ -59,76 +66,169 @@ pub enum DocumentError {
     NoSuchRule(usize),
 }
 
-/// Reads the text of a file. A rule that is not sound is refused by itself; the others hold.
+/// Whose file it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// The user's own, or the system's.
+    Own,
+    /// A project's: it may only tighten.
+    Project,
+}
+
+/// Reads the text of the user's file, whatever the day is. A rule that is not sound is refused by itself; the others hold.
 #[must_use]
 pub fn parse(text: &str) -> Loaded {
+    parse_on(text, Origin::Own, "")
+}
+
+/// Reads the text of a file on the day `today`, as `2026-12-31`; with no day nothing has expired.
+#[must_use]
+pub fn parse_on(text: &str, origin: Origin, today: &str) -> Loaded {
     let document = match Document::parse(text) {
         Ok(document) => document,
         Err(error) => {
-            let line = error.span().map_or(1, |span| line_of(text, span.start));
-            return Loaded::broken(line, error.message().to_owned());
+            let place = error.span().map_or((1, 1), |span| place_of(text, span.start));
+            return Loaded::broken(place, error.message().to_owned());
         }
     };
     let mut loaded = Loaded::default();
+    let mut refuse = |place: (usize, usize), may_tighten, name: String, reason: String| {
+        loaded.refused.push(Refusal { line: place.0, column: place.1, may_tighten, name, reason });
+    };
+    let mut rules = Vec::new();
     for (key, item) in document.as_table() {
-        let rules = item.as_array_of_tables().filter(|_| key == "rule");
-        let Some(rules) = rules else {
-            let line = item.span().map_or(1, |span| line_of(text, span.start));
-            loaded.refused.push(Refusal { line, name: key.to_owned(), reason: "only `[[rule]]` is known here".into() });
+        let Some(tables) = item.as_array_of_tables().filter(|_| key == "rule") else {
+            let place = document.key(key).and_then(toml_edit::Key::span).or(item.span());
+            let place = place.map_or((1, 1), |span| place_of(text, span.start));
+            refuse(place, true, key.to_owned(), "only `[[rule]]` is known here".into());
             continue;
         };
-        for table in rules {
-            let line = table.span().map_or(1, |span| line_of(text, span.start));
+        for table in tables {
+            let place = table.span().map_or((1, 1), |span| place_of(text, span.start));
+            let decision = table.get("decision").and_then(Item::as_str).and_then(Level::of_word);
+            let may_tighten = decision != Some(Level::Allow);
             match read_rule(table) {
-                Ok(rule) if loaded.rules.0.len() < MAX_RULES => loaded.rules.0.push(rule),
-                Ok(rule) => loaded.refused.push(Refusal { line, name: rule.line(), reason: "too many rules".into() }),
-                Err(reason) => {
-                    let name = words(table, "argv").unwrap_or_default().join(" ");
-                    loaded.refused.push(Refusal { line, name, reason });
+                Ok(_) if origin == Origin::Project && !may_tighten => {
+                    refuse(place, false, name_of(table), "a project may only make things stricter".into());
+                }
+                Ok(_) if has_expired(table, today) => {}
+                Ok(rule) if rules.len() < MAX_RULES => rules.push(rule),
+                Ok(rule) => refuse(place, may_tighten, rule.line(), "too many rules".into()),
+                Err((key, reason)) => {
+                    let at = table.get(key).and_then(Item::span).map(|span| place_of(text, span.start));
+                    refuse(at.unwrap_or(place), may_tighten, name_of(table), reason);
                 }
             }
         }
     }
+    loaded.rules = Rules(rules);
     loaded
 }
 
-fn line_of(text: &str, at: usize) -> usize {
-    text.as_bytes().iter().take(at).filter(|byte| **byte == b'\n').count() + 1
+/// Line, and column in characters, of the byte `at`, from 1.
+fn place_of(text: &str, at: usize) -> (usize, usize) {
+    let before = text.get(..at).unwrap_or(text);
+    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
 }
 
-fn read_rule(table: &Table) -> Result<Rule, String> {
-    let known = ["decision", "argv", "folder", "match", "not_match"];
+fn name_of(table: &Table) -> String {
+    let words = words(table, "argv").or_else(|| sets(table).map(|sets| sets.iter().map(|set| set.join("|")).collect()));
+    words.unwrap_or_default().join(" ")
+}
+
+/// The day behind which a rule does not hold: what is wrong with it, or whether it is over.
+fn has_expired(table: &Table, today: &str) -> bool {
+    let until = table.get("until").and_then(Item::as_str).unwrap_or_default();
+    !until.is_empty() && !today.is_empty() && until < today
+}
+
+fn is_day(text: &str) -> bool {
+    text.len() == 10
+        && text
+            .bytes()
+            .enumerate()
+            .all(|(at, byte)| if at == 4 || at == 7 { byte == b'-' } else { byte.is_ascii_digit() })
+}
+
+/// A rule, or the key that is wrong and why.
+fn read_rule(table: &Table) -> Result<Rule, (&'static str, String)> {
+    let known = ["decision", "argv", "prefix", "operands", "folder", "until", "match", "not_match"];
     if let Some((key, _)) = table.iter().find(|(key, _)| !known.contains(key)) {
-        return Err(format!("`{key}` is not known"));
+        return Err(("", format!("`{key}` is not known")));
     }
-    if table.get("decision").and_then(Item::as_str) != Some("allow") {
-        return Err("`decision` is not \"allow\"".into());
-    }
-    let argv = words(table, "argv").filter(|argv| !argv.is_empty()).ok_or("`argv` is no list of words")?;
+    let decision = table.get("decision").and_then(Item::as_str).and_then(Level::of_word);
+    let decision =
+        decision.ok_or(("decision", "`decision` is none of \"allow\", \"ask\", \"danger\", \"deny\"".to_owned()))?;
     let folder = match table.get("folder") {
         None => None,
-        Some(folder) => Some(folder.as_str().ok_or("`folder` is no text")?.into()),
+        Some(folder) => Some(folder.as_str().ok_or(("folder", "`folder` is no text".to_owned()))?.into()),
     };
-    let rule = Rule { argv, folder };
+    if table.get("until").is_some_and(|until| !until.as_str().is_some_and(is_day)) {
+        return Err(("until", "`until` is no day such as \"2026-12-31\"".into()));
+    }
+    let rule = match (table.get("argv"), table.get("prefix")) {
+        (Some(_), Some(_)) => return Err(("prefix", "`argv` and `prefix` in one rule".into())),
+        (_, Some(_)) => {
+            let words = sets(table).filter(|sets| !sets.is_empty() && sets.iter().all(|set| !set.is_empty()));
+            let words = words.ok_or(("prefix", "`prefix` is no list of words, or of lists of words".to_owned()))?;
+            Rule { decision, words, operands: read_operands(table, decision)?, folder }
+        }
+        _ => {
+            let argv = words(table, "argv").filter(|argv| !argv.is_empty());
+            let argv = argv.ok_or(("argv", "`argv` is no list of words".to_owned()))?;
+            if table.contains_key("operands") {
+                return Err(("operands", "`operands` belongs to `prefix`".into()));
+            }
+            Rule::exactly(decision, argv, folder)
+        }
+    };
     if let Some(reason) = rule.why_never() {
-        return Err(reason.into());
+        return Err(("", reason.into()));
     }
     check_examples(&rule, table)?;
     Ok(rule)
 }
 
+fn read_operands(table: &Table, decision: Level) -> Result<Operands, (&'static str, String)> {
+    let Some(operands) = table.get("operands") else {
+        return Ok(if decision == Level::Allow { Operands::None } else { Operands::Anything });
+    };
+    match operands.as_str() {
+        Some("none") => Ok(Operands::None),
+        Some("workspace-paths") if decision == Level::Allow => Ok(Operands::WorkspacePaths),
+        Some("any-literal") if decision == Level::Allow => Ok(Operands::AnyLiteral),
+        Some("workspace-paths" | "any-literal") => Err(("operands", "only `allow` chooses among operands".into())),
+        _ => Err(("operands", "`operands` is none of \"none\", \"workspace-paths\", \"any-literal\"".into())),
+    }
+}
+
+/// The words of `prefix`, each a set.
+fn sets(table: &Table) -> Option<Vec<Vec<String>>> {
+    let set = |word: &Value| match word {
+        Value::String(word) => Some(vec![word.value().clone()]),
+        Value::Array(words) => words.iter().map(|word| word.as_str().map(ToOwned::to_owned)).collect(),
+        _ => None,
+    };
+    table.get("prefix")?.as_array()?.iter().map(set).collect()
+}
+
 /// The examples tell whether the rule is what whoever wrote it meant.
-fn check_examples(rule: &Rule, table: &Table) -> Result<(), String> {
-    let only = Rules(vec![rule.clone()]);
+fn check_examples(rule: &Rule, table: &Table) -> Result<(), (&'static str, String)> {
     let cwd = rule.folder.clone().unwrap_or_else(|| "/".into());
+    let only = Rules(vec![rule.clone()]);
+    let holds = |line: &str| match rule.decision {
+        Level::Allow => only.find_in(line, Context::new(&cwd, &cwd).in_shell(Shell::Bash)).is_some(),
+        _ => commands(line).iter().any(|command| rule.catches(command, &cwd)),
+    };
     for (key, is_meant) in [("match", true), ("not_match", false)] {
         let examples = match table.get(key) {
             None => Vec::new(),
-            Some(_) => words(table, key).ok_or_else(|| format!("`{key}` is no list of lines"))?,
+            Some(_) => words(table, key).ok_or_else(|| (key, format!("`{key}` is no list of lines")))?,
         };
-        if let Some(wrong) = examples.iter().find(|line| only.find(line, &cwd, Shell::Bash).is_some() != is_meant) {
+        if let Some(wrong) = examples.iter().find(|line| holds(line) != is_meant) {
             let verb = if is_meant { "does not match" } else { "matches" };
-            return Err(format!("its example `{wrong}` {verb}"));
+            return Err((key, format!("its example `{wrong}` {verb}")));
         }
     }
     Ok(())
@@ -164,7 +264,7 @@ fn table_of(rule: &Rule) -> DocumentMut {
     let (good, bad) = rule.examples();
     let mut table = Table::new();
     table.insert("decision", value("allow"));
-    table.insert("argv", list(&rule.argv));
+    table.insert("argv", list(rule.words.iter().filter_map(|set| set.first())));
     if let Some(folder) = rule.folder.as_ref().and_then(|folder| folder.to_str()) {
         table.insert("folder", value(folder));
     }
@@ -218,11 +318,11 @@ fn joined(above: &str, below: &str) -> String {
 
 fn sound(text: &str) -> Result<DocumentMut, DocumentError> {
     text.parse::<DocumentMut>().map_err(|error| {
-        let line = error.span().map_or(1, |span| line_of(text, span.start));
+        let (line, _) = error.span().map_or((1, 1), |span| place_of(text, span.start));
         DocumentError::Broken { line, reason: error.message().to_owned() }
     })
 }
 
-fn list(words: &[String]) -> Item {
-    Item::Value(Value::Array(words.iter().map(String::as_str).collect::<Array>()))
+fn list<'a>(words: impl IntoIterator<Item = &'a String>) -> Item {
+    Item::Value(Value::Array(words.into_iter().map(String::as_str).collect::<Array>()))
 }

@@ -1,25 +1,29 @@
-//! What the user allowed for good: rules that match the words of one simple command, never text. An allow rule lowers `Ask` only;
-//! danger stays danger. The file they stand in is read and written by [`crate::rules_file`].
+//! Rules: what the user allowed for good, and what is stricter here than elsewhere. They match the words of commands, never text. An
+//! allow rule lowers `Ask` only, danger stays danger; of several rules the strictest counts. The files they stand in are read and
+//! written by [`crate::rules_file`].
 
 mod argv;
 mod document;
+mod rule;
 
 #[cfg(test)]
 mod tests;
 
-use std::{
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::{path::Path, sync::Arc};
 
-pub use document::{DocumentError, Loaded, Refusal, parse, with_rule, without_rule};
+pub use document::{DocumentError, Loaded, Origin, Refusal, parse, parse_on, with_rule, without_rule};
+pub use rule::{Operands, Rule};
 
+use super::{Context, Level, Verdict};
 use crate::shell::Shell;
+
+/// How the reason begins where a rule is stricter than the policy.
+pub(super) const STRICTER: &str = "a rule is stricter here:";
 
 /// Whoever knows the rules in force.
 pub trait Remembered: std::fmt::Debug + Send + Sync {
-    /// The rules as of now. What cannot be read holds no rules.
-    fn loaded(&self) -> Arc<Loaded>;
+    /// The rules as of now for commands in the folder `cwd`. What cannot be read holds no rules, and is told.
+    fn loaded(&self, cwd: &Path) -> Arc<Loaded>;
 }
 
 /// Nothing is remembered.
@@ -27,67 +31,8 @@ pub trait Remembered: std::fmt::Debug + Send + Sync {
 pub struct Nothing;
 
 impl Remembered for Nothing {
-    fn loaded(&self) -> Arc<Loaded> {
+    fn loaded(&self, _cwd: &Path) -> Arc<Loaded> {
         Arc::default()
-    }
-}
-
-/// One rule: exactly these words, in this folder or in any.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rule {
-    /// The words of the command, quotes removed; the name first.
-    pub argv: Vec<String>,
-    /// The working directory it holds in; absent: any.
-    pub folder: Option<PathBuf>,
-}
-
-impl Rule {
-    /// The rule for exactly `line`, as `shell` reads it.
-    ///
-    /// # Errors
-    /// Why there can be none, in a few words.
-    pub fn of(line: &str, folder: Option<&Path>, shell: Shell) -> Result<Self, &'static str> {
-        let argv = argv::argv_of(line, shell)?;
-        let rule = Self { argv, folder: folder.map(Path::to_path_buf) };
-        if let Some(reason) = rule.why_never() {
-            return Err(reason);
-        }
-        // It is written down as a line with other quotes: that must be the same command.
-        let is_same = argv::argv_of(&rule.line(), Shell::Bash).is_ok_and(|argv| argv == rule.argv);
-        if is_same { Ok(rule) } else { Err("has words that cannot be written down") }
-    }
-
-    /// Why such a rule never holds.
-    fn why_never(&self) -> Option<&'static str> {
-        let name = self.argv.first().map(String::as_str).unwrap_or_default();
-        if self.folder.as_ref().is_some_and(|folder| !folder.is_absolute() || folder.to_str().is_none()) {
-            return Some("its folder is no absolute path of plain text");
-        }
-        if self.folder.is_none() && name.contains('/') && !name.starts_with('/') {
-            return Some("is another program in another folder");
-        }
-        argv::why_name_never(name)
-    }
-
-    /// The command as it could be typed.
-    #[must_use]
-    pub fn line(&self) -> String {
-        self.argv.iter().map(|word| super::quoted(word)).collect::<Vec<_>>().join(" ")
-    }
-
-    fn holds(&self, argv: &[String], cwd: &Path) -> bool {
-        self.argv == argv && self.folder.as_deref().is_none_or(|folder| folder == cwd)
-    }
-
-    /// Lines that it must allow, and lines that it must not: they stand in the file, to be read and to be checked.
-    #[must_use]
-    pub fn examples(&self) -> (Vec<String>, Vec<String>) {
-        let line = self.line();
-        let mut others = vec![format!("{line} more"), format!("{line}; id"), format!("{line} > out")];
-        if let [name, _, ..] = self.argv.as_slice() {
-            others.insert(0, super::quoted(name));
-        }
-        (vec![line], others)
     }
 }
 
@@ -102,13 +47,64 @@ impl Rules {
         &self.0
     }
 
-    /// The rule that allows `line` in the folder `cwd`, as `shell` reads it. Whoever asks must know that it is neither danger nor denied.
+    /// The rule that allows `line` in the folder `cwd`, as `shell` reads it. Whoever asks must know that it is neither danger nor denied,
+    /// and no stricter rule holds.
     #[must_use]
     pub fn find(&self, line: &str, cwd: &Path, shell: Shell) -> Option<&Rule> {
-        if self.0.is_empty() {
+        self.find_in(line, Context::new(cwd, cwd).in_shell(shell))
+    }
+
+    fn find_in(&self, line: &str, context: Context<'_>) -> Option<&Rule> {
+        if !self.0.iter().any(|rule| rule.decision == Level::Allow) {
             return None;
         }
-        let argv = argv::argv_of(line, shell).ok()?;
-        self.0.iter().find(|rule| rule.holds(&argv, cwd))
+        let argv = argv::argv_of(line, context.shell).ok()?;
+        self.0.iter().find(|rule| rule.allows(&argv, context))
+    }
+
+    /// The rules that make `line` stricter.
+    fn that_tighten<'a>(&'a self, line: &str, cwd: &'a Path) -> impl Iterator<Item = &'a Rule> {
+        let has_any = self.0.iter().any(|rule| rule.decision > Level::Allow);
+        let commands = if has_any { rule::commands(line) } else { Vec::new() };
+        self.0.iter().filter(move |rule| commands.iter().any(|command| rule.catches(command, cwd)))
+    }
+}
+
+/// A verdict with the rules in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ruled<'a> {
+    /// As strict as the strictest rule.
+    pub verdict: Verdict,
+    /// The rule that lets it run unasked all the same.
+    pub allowed_by: Option<&'a Rule>,
+}
+
+impl Loaded {
+    /// What the rules make of the policy's `verdict` on `line`.
+    #[must_use]
+    pub fn apply(&self, line: &str, context: Context<'_>, mut verdict: Verdict) -> Ruled<'_> {
+        let mut is_tightened = false;
+        for rule in self.rules.that_tighten(line, context.cwd) {
+            is_tightened = true;
+            verdict.level = verdict.level.max(rule.decision);
+            verdict.reasons.push(format!("{STRICTER} {} `{}`", rule.decision.word(), rule.line()));
+        }
+        if verdict.level == Level::Allow
+            && let Some(refusal) = self.refused.iter().find(|refusal| refusal.may_tighten)
+        {
+            verdict.level = Level::Ask;
+            let name =
+                if refusal.name.is_empty() { "a file of rules".into() } else { format!("the rule `{}`", refusal.name) };
+            verdict.reasons.push(format!("{name} cannot be read: {}", refusal.reason));
+        }
+        let may_be_lowered = verdict.level == Level::Ask && !is_tightened;
+        let allowed_by = may_be_lowered.then(|| self.rules.find_in(line, context)).flatten();
+        Ruled { verdict, allowed_by }
+    }
+
+    /// These rules and those of another file.
+    pub fn join(&mut self, other: &Self) {
+        self.rules.0.extend(other.rules.0.iter().cloned());
+        self.refused.extend(other.refused.iter().cloned());
     }
 }

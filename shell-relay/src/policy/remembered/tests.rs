@@ -165,11 +165,18 @@ fn a_new_file_says_what_it_is() {
 #[test]
 fn a_rule_that_is_not_sound_is_refused_by_name_and_line_and_the_others_hold() {
     for (broken, reason) in [
-        ("decision = \"deny\"\nargv = [\"x\"]", "`decision`"),
+        ("decision = \"maybe\"\nargv = [\"x\"]", "`decision`"),
+        ("decision = \"allow\"\nprefix = [\"x\", []]", "`prefix`"),
+        ("decision = \"allow\"\nprefix = [\"x\"]\noperands = \"all\"", "`operands`"),
+        ("decision = \"deny\"\nprefix = [\"x\"]\noperands = \"any-literal\"", "`allow`"),
+        ("decision = \"allow\"\nargv = [\"x\"]\noperands = \"none\"", "`operands`"),
+        ("decision = \"allow\"\nprefix = [[\"x\", \"env\"], \"y\"]", "runs other commands"),
+        ("decision = \"allow\"\nargv = [\"x\"]\nuntil = \"soon\"", "`until`"),
+        ("decision = \"ask\"\nprefix = [\"x\"]\nmatch = [\"y\"]", "`y` does not match"),
         ("argv = [\"x\"]", "`decision`"),
         ("decision = \"allow\"\nargv = []", "`argv`"),
         ("decision = \"allow\"\nargv = [\"x\", 1]", "`argv`"),
-        ("decision = \"allow\"\nprefix = [\"x\"]\nargv = [\"x\"]", "`prefix`"),
+        ("decision = \"allow\"\nprefix = [\"x\"]\nargv = [\"x\"]", "`argv` and `prefix`"),
         ("decision = \"allow\"\nargv = [\"sudo\", \"x\"]", "runs other commands"),
         ("decision = \"allow\"\nargv = [\"x\"]\nfolder = \"src\"", "absolute"),
         ("decision = \"allow\"\nargv = [\"x\"]\nmatch = [\"x y\"]", "`x y` does not match"),
@@ -179,7 +186,7 @@ fn a_rule_that_is_not_sound_is_refused_by_name_and_line_and_the_others_hold() {
         let loaded = parse(&text);
         assert_eq!(loaded.rules.all(), [rule("good")], "{broken}");
         assert_eq!(loaded.refused.len(), 1, "{broken}");
-        assert_eq!(loaded.refused[0].line, 2, "{broken}");
+        assert!(loaded.refused[0].line >= 2, "{broken}");
         assert!(loaded.refused[0].reason.contains(reason), "{broken}: {:?}", loaded.refused);
     }
     assert_eq!(parse("x = 1\n").refused[0].name, "x");
@@ -230,4 +237,84 @@ fn the_parts_of_a_line_are_told_one_by_one() {
     );
     assert!(told("cargo test").is_empty() && told("a $(b); c").is_empty());
     assert_eq!(assess_line("cargo test", context).level, Level::Ask);
+}
+
+const JUST: &str = "[[rule]]\ndecision = \"allow\"\nprefix = [\"just\", \"fmt-check\"]\noperands = \"none\"\n\
+    match = [\"just fmt-check\"]\nnot_match = [\"just fmt\", \"just fmt-check --shell x\", \"just fmt-check; id\"]\n";
+
+#[test]
+fn a_prefix_names_words_of_sets_and_what_may_follow() {
+    assert_eq!(parse(JUST).refused, []);
+    let text = "[[rule]]\ndecision = \"allow\"\nprefix = [\"cargo\", [\"test\", \"check\"]]\noperands = \"any-literal\"\n\
+        [[rule]]\ndecision = \"allow\"\nprefix = [\"pytest\"]\noperands = \"workspace-paths\"\n";
+    let loaded = parse(text);
+    assert_eq!(loaded.refused, []);
+    let found = |line| loaded.rules.find(line, Path::new("/src/app"), Shell::Bash).is_some();
+    for line in ["cargo test", "cargo check a 'b c'", "pytest", "pytest tests/a.py", "pytest ./x /src/app/y"] {
+        assert!(found(line), "{line}");
+    }
+    for line in [
+        "cargo build",
+        "cargo",
+        "cargo test --config x",
+        "cargo test a; id",
+        "cargo test $x",
+        "cargo test *",
+        "pytest ../other",
+        "pytest /etc/hosts",
+        "pytest .env",
+        "pytest -p x",
+        "pytest ~/x",
+    ] {
+        assert!(!found(line), "{line}");
+    }
+}
+
+fn judged(text: &str, line: &str) -> Level {
+    let context = Context::new(Path::new("/src/app"), Path::new("/home/ann"));
+    let loaded = parse(text);
+    let ruled = loaded.apply(line, context, assess_line(line, context));
+    if ruled.allowed_by.is_some() { Level::Allow } else { ruled.verdict.level }
+}
+
+#[test]
+fn the_strictest_rule_counts_wherever_its_command_stands_and_in_any_order() {
+    let allow = "[[rule]]\ndecision = \"allow\"\nargv = [\"make\", \"x\"]\n";
+    let ask = "[[rule]]\ndecision = \"ask\"\nprefix = [\"ls\"]\n";
+    let danger = "[[rule]]\ndecision = \"danger\"\nprefix = [\"terraform\", \"plan\"]\n";
+    let deny = "[[rule]]\ndecision = \"deny\"\nprefix = [\"git\", [\"push\", \"fetch\"]]\n";
+    for text in [[allow, ask, danger, deny].concat(), [deny, danger, ask, allow].concat()] {
+        for (line, level) in [
+            ("make x", Level::Allow),
+            ("ls -l", Level::Ask),
+            ("pwd; ls", Level::Ask),
+            ("terraform plan -out x", Level::Danger),
+            ("git push", Level::Deny),
+            ("/usr/bin/git fetch --all", Level::Deny),
+            ("ls; sudo git push", Level::Deny),
+            ("bash -c 'git push'", Level::Deny),
+            ("echo $(git push)", Level::Deny),
+            ("g\\it push", Level::Deny),
+            ("git $x", Level::Deny),
+            ("git status", Level::Allow),
+        ] {
+            assert_eq!(judged(&text, line), level, "{line}");
+        }
+    }
+    let stricter = "[[rule]]\ndecision = \"ask\"\nprefix = [\"make\"]\n";
+    assert_eq!(judged(&[allow, stricter].concat(), "make x"), Level::Ask);
+    let wide = "[[rule]]\ndecision = \"allow\"\nprefix = [\"touch\"]\noperands = \"any-literal\"\n";
+    assert_eq!((judged(wide, "touch x"), judged(wide, "touch /etc/x")), (Level::Allow, Level::Danger));
+}
+
+#[test]
+fn what_cannot_be_read_loosens_nothing_and_what_is_over_is_over() {
+    assert_eq!(judged("[[rule]]\ndecision = \"deny\"\nprefix = \"ls\"\n", "pwd"), Level::Ask);
+    assert_eq!(judged("[[rule]", "pwd"), Level::Ask);
+    assert_eq!(judged("[[rule]]\ndecision = \"allow\"\nargv = \"x\"\n", "pwd"), Level::Allow);
+    let text = "[[rule]]\ndecision = \"allow\"\nargv = [\"x\"]\nuntil = \"2026-03-31\"\n";
+    for (today, rules) in [("2026-03-31", 1), ("2026-04-01", 0), ("", 1)] {
+        assert_eq!(parse_on(text, Origin::Own, today).rules.all().len(), rules, "{today}");
+    }
+    assert_eq!(parse_on(JUST, Origin::Project, "").refused[0].reason, "a project may only make things stricter");
 }

@@ -90,6 +90,11 @@ fn assess_subcommand(subcommand: &Word, words: &[Word], context: Context<'_>) ->
         (Operands::Paths | Operands::Rule("revisions"), _) => {
             arguments.operands.iter().try_for_each(|word| check_revision(word, context))
         }
+        // A format may name `%(signature)`, which starts the program that checks it.
+        (Operands::Rule("refs"), _) if names_signature(&arguments) => {
+            danger("a format with a signature starts the program that checks it")
+        }
+        (Operands::Rule("refs"), _) => arguments.operands.iter().try_for_each(|word| check_branch_pattern(word)),
         (Operands::Rule("listing"), []) => Ok(()),
         (Operands::Rule("listing"), _) if is_listing => {
             arguments.operands.iter().try_for_each(|word| check_branch_pattern(word))
@@ -113,11 +118,15 @@ fn assess_stash(words: &[Word], context: Context<'_>) -> Result<(), Refusal> {
     }
 }
 
+fn names_signature(arguments: &Arguments<'_>) -> bool {
+    arguments.options.iter().any(|(_, value)| value.is_some_and(|value| value.contains("signature")))
+}
+
 fn assess_config(arguments: &Arguments<'_>, operands: &[&str]) -> Result<(), Refusal> {
     if let Some(key) = operands.first().filter(|key| may_name_secret(key)) {
         return danger(format!("may show a password or token: `git config {key}`"));
     }
-    let reads_one = arguments.has(&["get", "get-all"]) && !operands.is_empty();
+    let reads_one = arguments.has(&["get", "get-all", "get-regexp"]) && !operands.is_empty();
     let lists = arguments.has(&["l", "list"]) && operands.is_empty();
     let is_short_read = matches!(operands, [key] if key.contains('.')) && !arguments.has(&["l", "list"]);
     if reads_one || lists || is_short_read { Ok(()) } else { ask("`git config` that may change settings") }

@@ -7,6 +7,7 @@ mod input;
 mod jq;
 mod listed;
 mod pattern;
+mod questions;
 mod search;
 mod sed;
 mod small;
@@ -72,19 +73,6 @@ const HARMLESS_WITH_ANY_OPTION: &[&str] = &[
     "readlink",
     "realpath",
     "echo",
-];
-
-/// Programs that are only asked for their version or help. (The help of fish opens a browser.)
-const VERSIONED: &[&str] = &[
-    "gcc", "g++", "clang", "make", "cmake", "python3", "perl", "ruby", "node", "java", "openssl", "curl", "bash",
-    "zsh", "fish", "tmux",
-];
-
-/// Programs that may be asked for their help, which they print and end; nothing else of them is allowed.
-const HELPFUL: &[&str] = &[
-    "bzip2", "chgrp", "chmod", "chown", "cp", "env", "gunzip", "gzip", "install", "less", "ln", "mkdir", "mktemp",
-    "mv", "nano", "nice", "nohup", "rm", "rmdir", "rsync", "split", "tee", "timeout", "touch", "truncate", "wget",
-    "xargs", "xz", "zip", "zstd",
 ];
 
 /// Judges one command of a plain line.
@@ -163,16 +151,10 @@ fn danger<T>(reason: impl Into<String>) -> Result<T, Refusal> {
 }
 
 fn assess_words(name: &str, words: &[Word], place: Place<'_>) -> Result<(), Refusal> {
-    let is_question = matches!(words, [only] if only.text == "--help" || only.text == "--version");
-    if HELPFUL.contains(&name) && matches!(words, [only] if only.text == "--help") {
+    if questions::is_plain(name, words) {
         return Ok(());
     }
-    if VERSIONED.contains(&name) {
-        let asks_only = is_question && (name != "fish" || words[0].text == "--version");
-        return if asks_only { Ok(()) } else { ask(format!("not known to be read-only: `{name}`")) };
-    }
     match name {
-        "find" | "sed" | "awk" | "gawk" | "mawk" | "git" | "ip" | "ps" | "top" if is_question => return Ok(()),
         "find" => return find::assess(words, place.context),
         "sed" => return sed::assess(words, place.context),
         "awk" | "gawk" | "mawk" => return awk::assess(words, place.context),
@@ -181,9 +163,14 @@ fn assess_words(name: &str, words: &[Word], place: Place<'_>) -> Result<(), Refu
         "ps" => return small::assess_ps(words),
         // Into a pipe it writes text and starts no pager.
         "man" if place.feeds_pipe => return small::assess_man(words),
+        "man" if small::is_search_of_pages(words) => return Ok(()),
         _ => {}
     }
+    if let Some((spec, words)) = options::subcommand(name, words) {
+        return listed::assess(name, spec, words, place.context);
+    }
     let Some(spec) = options::verb(name) else { return ask(why_unknown(name)) };
+    let is_question = matches!(words, [only] if matches!(only.text.as_str(), "--help" | "--version"));
     if is_question && !matches!(spec.operands, Operands::Rule("any" | "printf" | "test" | "cd")) {
         return Ok(());
     }

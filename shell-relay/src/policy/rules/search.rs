@@ -27,6 +27,14 @@ pub(super) fn assess(name: &str, arguments: &Arguments<'_>, context: Context<'_>
     if let Some(pattern) = pattern {
         check_literal(pattern)?;
     }
+    // What such a pattern can do beyond matching is not known of every version.
+    let runs = |text: &str| ["(?{", "(??", "(?C", "(*"].iter().any(|sign| text.contains(sign));
+    if arguments.has(&["P", "perl-regexp"])
+        && (pattern.is_some_and(|pattern| runs(&pattern.text))
+            || arguments.options.iter().any(|(_, value)| value.is_some_and(runs)))
+    {
+        return ask("a pattern that may hold code");
+    }
     let risk = match (is_recursive, LISTERS.contains(&name)) {
         (true, _) => paths::search_risk,
         (false, true) => paths::list_risk,

@@ -87,8 +87,70 @@ pub(super) fn assess(rule: &str, arguments: &Arguments<'_>, context: Context<'_>
         ("printenv", []) => ask("shows the whole environment, which may hold secrets"),
         ("command", _) if arguments.has(&["v", "V"]) => Ok(()),
         ("top", []) => assess_top(arguments),
+        ("onename", [] | [_]) => Ok(()),
+        ("localhost", ["localhost" | "127.0.0.1" | "::1"]) if arguments.has(&["c"]) => Ok(()),
+        ("dockerstats", _) if arguments.has(&["no-stream"]) => Ok(()),
+        ("dockerstats", _) => ask("never ends by itself: `docker stats` without `--no-stream`"),
+        ("kubectlget", _) => assess_kubectl_get(arguments, &operands),
         _ => ask(format!("not known to be read-only: `{rule}` with these operands")),
     }
+}
+
+/// Kinds whose tables show no values of anybody's.
+const PLAIN_KINDS: &[&str] = &[
+    "all",
+    "cj",
+    "cronjob",
+    "cronjobs",
+    "daemonset",
+    "daemonsets",
+    "deploy",
+    "deployment",
+    "deployments",
+    "ds",
+    "endpoints",
+    "ep",
+    "ev",
+    "events",
+    "hpa",
+    "ing",
+    "ingress",
+    "ingresses",
+    "job",
+    "jobs",
+    "namespace",
+    "namespaces",
+    "no",
+    "node",
+    "nodes",
+    "ns",
+    "po",
+    "pod",
+    "pods",
+    "pv",
+    "pvc",
+    "replicaset",
+    "replicasets",
+    "rs",
+    "sc",
+    "service",
+    "services",
+    "statefulset",
+    "statefulsets",
+    "storageclass",
+    "sts",
+    "svc",
+];
+
+/// A table of plain kinds. Whole objects hold the values of variables.
+fn assess_kubectl_get(arguments: &Arguments<'_>, operands: &[&str]) -> Result<(), Refusal> {
+    let is_table = |value: &str| matches!(value, "wide" | "name");
+    let mut outputs = arguments.options.iter().filter(|(name, _)| matches!(*name, "o" | "output"));
+    if !outputs.all(|(_, value)| value.is_some_and(is_table)) || arguments.has(&["w"]) {
+        return ask("`kubectl get` that shows whole objects, or goes on");
+    }
+    let is_plain = operands.first().is_some_and(|kinds| kinds.split(',').all(|kind| PLAIN_KINDS.contains(&kind)));
+    if is_plain { Ok(()) } else { ask("`kubectl get` of a kind that may hold secrets") }
 }
 
 fn shows_plain_properties(arguments: &Arguments<'_>) -> bool {
@@ -107,6 +169,11 @@ pub(super) fn assess_man(words: &[Word]) -> Result<(), Refusal> {
         !word.has_glob && !word.text.starts_with('-') && word.text.bytes().all(is_part)
     };
     if !words.is_empty() && words.iter().all(is_page) { Ok(()) } else { ask("an option or a file for `man`") }
+}
+
+/// `man -k word`: a list of pages, and no pager.
+pub(super) fn is_search_of_pages(words: &[Word]) -> bool {
+    matches!(words, [option, word] if matches!(option.text.as_str(), "-k" | "-f") && assess_man(std::slice::from_ref(word)).is_ok())
 }
 
 fn assess_top(arguments: &Arguments<'_>) -> Result<(), Refusal> {
@@ -143,7 +210,15 @@ pub(super) fn assess_ip(words: &[Word]) -> Result<(), Refusal> {
         ["show" | "list" | "ls", rest @ ..] => rest,
         rest => rest,
     };
-    let is_device = matches!(rest, [] | ["dev", _]);
+    let is_word = |word: &str| !matches!(word, "flush" | "save" | "restore") && !word.starts_with('-');
+    let is_device = match rest {
+        [] => true,
+        ["dev", name] | [name] => {
+            is_word(name) && !matches!(*name, "add" | "del" | "delete" | "set" | "change" | "replace")
+        }
+        ["get", address] => matches!(*object, "r" | "route") && is_word(address),
+        _ => false,
+    };
     words.iter().try_for_each(check_literal)?;
     if is_object && is_device { Ok(()) } else { ask("`ip` that may change the network") }
 }

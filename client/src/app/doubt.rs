@@ -1,0 +1,98 @@
+//! Questions of the client's own: a command would run unasked, but not in this shell as it is now. The daemon knows nothing of them;
+//! for it the command waits for the user.
+
+use std::{path::PathBuf, time::Instant};
+
+use cohab_protocol::{
+    ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalSubject, CallId, ClientMessage, ExecuteCommand, RunMode,
+};
+
+use super::{App, Surface, command::refuse, turn::PendingCall};
+use crate::{consent::Permit, effect::Effect};
+
+/// Confirmed meanings of names that are kept; beyond, they are asked about each time.
+const CONFIRMED_MAX: usize = 64;
+
+/// A command that is asked about, and where it was judged.
+#[derive(Debug)]
+pub(super) struct Doubted {
+    request: ExecuteCommand,
+    cwd: PathBuf,
+    reason: String,
+}
+
+impl Doubted {
+    pub fn is_call(&self, call_id: CallId) -> bool {
+        self.request.call_id == call_id
+    }
+
+    fn question(&self) -> ApprovalId {
+        ApprovalId(self.request.call_id.0)
+    }
+}
+
+impl App {
+    /// Asks whether `request` may run although `reason`.
+    pub(super) fn ask_ourselves(
+        &mut self,
+        request: ExecuteCommand,
+        reason: String,
+        now: Instant,
+        effects: &mut Vec<Effect>,
+    ) {
+        let Some(turn) = self.turn.as_mut() else { return };
+        let (call_id, turn_id) = (request.call_id, request.turn_id);
+        let (command, cwd) = (request.command.clone(), self.cwd.clone());
+        let doubted = Doubted { request, cwd: cwd.clone(), reason: reason.clone() };
+        let question = ApprovalRequest {
+            approval_id: doubted.question(),
+            turn_id,
+            subject: ApprovalSubject::Command { command, cwd: cwd.into(), mode: RunMode::Live },
+            is_dangerous: false,
+            reasons: vec![reason, "yes confirms that, too".into()],
+        };
+        turn.doubted = Some(doubted);
+        // The daemon's clock stands still meanwhile.
+        effects.push(Effect::Send(ClientMessage::CommandWaiting { call_id }));
+        self.open_question(question, true, now, effects);
+    }
+
+    /// What the user said to such a question; `false` if it is none of ours.
+    pub(super) fn take_own_decision(
+        &mut self,
+        id: ApprovalId,
+        decision: &ApprovalDecision,
+        now: Instant,
+        effects: &mut Vec<Effect>,
+    ) -> bool {
+        let Some(turn) = self.turn.as_mut() else { return false };
+        let Some(Doubted { request, cwd, reason }) = turn.doubted.take_if(|doubted| doubted.question() == id) else {
+            return false;
+        };
+        match decision {
+            ApprovalDecision::Once if cwd == self.cwd => {
+                self.taint.confirm();
+                if self.confirmed.len() < CONFIRMED_MAX {
+                    self.confirmed.push(reason);
+                }
+                if self.surface == Surface::Ours {
+                    self.run(request, effects);
+                } else if let Some(turn) = self.turn.as_mut() {
+                    turn.pending_call = Some(PendingCall { request, permit: Permit::Asked, cwd, since: now });
+                }
+            }
+            ApprovalDecision::Refused { note } => {
+                let reason = match note.as_str() {
+                    "" => "the user did not want it to run; it was not run".to_owned(),
+                    note => format!("the user did not want it to run: {note}"),
+                };
+                effects.push(refuse(request.call_id, "not_approved", reason, &self.cwd));
+            }
+            _ => {
+                let reason = "the user did not agree to this command in this folder; it was not run";
+                effects.push(refuse(request.call_id, "not_approved", reason.into(), &self.cwd));
+            }
+        }
+        true
+    }
+}

@@ -1,0 +1,87 @@
+//! What the names of a command stand for in the live shell, before it runs unasked. The shell is asked by a command that does nothing,
+//! unless it was told since the user's last command.
+
+use std::{path::PathBuf, time::Instant};
+
+use cohab_protocol::ExecuteCommand;
+use cohab_shell_relay::{live::LiveEvent, policy, runner::CommandRequest};
+
+use super::{App, Surface, command::refuse};
+use crate::{consent::Permit, effect::Effect};
+
+/// A command that does nothing.
+const NOTHING: &str = ":";
+/// It has long ended then.
+const TIMEOUT: std::time::Duration = std::time::Duration::from_secs(10);
+
+/// A command that waits until the shell has told what it is like.
+#[derive(Debug)]
+pub(super) struct Naming {
+    pub request: ExecuteCommand,
+    /// Where it was judged.
+    pub cwd: PathBuf,
+    /// Of the command that does nothing.
+    id: String,
+}
+
+impl App {
+    /// Runs a command now that the terminal is ours; if it is unasked, only if its names stand for what it was judged by.
+    pub(super) fn start(&mut self, request: ExecuteCommand, permit: Permit, now: Instant, effects: &mut Vec<Effect>) {
+        if permit == Permit::Asked || !self.options.looks_at_names {
+            return self.run(request, effects);
+        }
+        let Some(shell) = &self.shell_seen else { return self.look_at_names(request, effects) };
+        let context = policy::Context::new(&self.cwd, &self.options.home)
+            .in_shell(self.options.shell)
+            .with_files(self.options.files);
+        let reason = policy::why_not_themselves(&request.command, shell, context);
+        match reason.filter(|reason| !self.confirmed.contains(reason)) {
+            None => self.run(request, effects),
+            Some(reason) => self.ask_ourselves(request, reason, now, effects),
+        }
+    }
+
+    fn look_at_names(&mut self, request: ExecuteCommand, effects: &mut Vec<Effect>) {
+        let Some(turn) = self.turn.as_mut() else { return };
+        let id = (self.options.fresh_turn_id)().to_string();
+        turn.naming = Some(Naming { request, cwd: self.cwd.clone(), id: id.clone() });
+        self.surface = Surface::Command;
+        let request = CommandRequest { id, text: NOTHING.into(), timeout: TIMEOUT, wants_env_delta: true };
+        effects.push(Effect::RunAsItIs(request));
+    }
+
+    /// What the relay says about the command that does nothing; any other event comes back.
+    pub(super) fn on_naming_event(&mut self, event: LiveEvent, effects: &mut Vec<Effect>) -> Option<LiveEvent> {
+        let naming = self.turn.as_ref().and_then(|turn| turn.naming.as_ref());
+        let Some(id) = naming.map(|naming| naming.id.clone()) else { return Some(event) };
+        match event {
+            LiveEvent::ShellObserved { id: other, listing, .. } if other == id => self.shell_seen = listing.snapshot(),
+            LiveEvent::CommandFinished { id: other, outcome } if other == id => self.cwd = outcome.cwd,
+            LiveEvent::CommandRefused { id: other, error } if other == id => {
+                self.surface = Surface::Ours;
+                let naming = self.turn.as_mut().and_then(|turn| turn.naming.take());
+                let refused = naming.map(|naming| naming.request.call_id);
+                effects.extend(refused.map(|call_id| refuse(call_id, error.code(), error.to_string(), &self.cwd)));
+            }
+            LiveEvent::CommandStarted { id: other } | LiveEvent::CommandOutput { id: other, .. } if other == id => {}
+            other => return Some(other),
+        }
+        None
+    }
+
+    /// The shell has told, or will not: the command goes on. False if none waits for that.
+    pub(super) fn advance_naming(&mut self, now: Instant, effects: &mut Vec<Effect>) -> bool {
+        let Some(Naming { request, cwd, .. }) = self.turn.as_mut().and_then(|turn| turn.naming.take()) else {
+            return false;
+        };
+        if cwd != self.cwd {
+            let reason = "the shell is in another folder now; the command was not run";
+            effects.push(refuse(request.call_id, "not_approved", reason.into(), &self.cwd));
+        } else if self.shell_seen.is_some() {
+            self.start(request, Permit::Unasked, now, effects);
+        } else {
+            self.ask_ourselves(request, "the shell does not tell what its names stand for".into(), now, effects);
+        }
+        true
+    }
+}

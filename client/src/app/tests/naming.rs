@@ -1,0 +1,66 @@
+//! Names are looked at before something runs unasked.
+
+use cohab_shell_relay::state::{Listing, StateChange};
+
+use super::*;
+
+fn bench() -> Bench {
+    let mut bench = Bench::in_a_turn();
+    bench.app.options.looks_at_names = true;
+    bench
+}
+
+/// The shell tells its aliases after the command that does nothing.
+fn tell(bench: &mut Bench, effects: &[Effect], aliases: &str) -> Vec<Effect> {
+    let [Effect::RunAsItIs(request)] = effects else { panic!("{effects:?}") };
+    assert_eq!(request.text, ":");
+    let text = format!("{CWD}\0\0\0\0\x30022\0declare -x PATH=\"/usr/bin:/bin\"\n\0{aliases}\0\0\0\0.");
+    let listing = Listing { shell: Shell::Bash, bytes: text.into_bytes() };
+    let id = request.id.clone();
+    bench.live(LiveEvent::ShellObserved { id: id.clone(), change: StateChange::default(), listing });
+    let outcome = CommandOutcome { cwd: CWD.into(), env_delta: Vec::new(), ..outcome(Ending::Exited) };
+    assert!(bench.live(LiveEvent::CommandFinished { id, outcome }).is_empty());
+    bench.live(LiveEvent::AnswerReady)
+}
+
+#[test]
+fn the_shell_is_asked_once_and_a_plain_name_runs() {
+    let mut bench = bench();
+    let effects = bench.daemon(execute("ls -l", None));
+    let effects = tell(&mut bench, &effects, "alias ls='ls --color=auto'\n");
+    assert_eq!(runs(&effects), Some("ls -l"));
+    bench.live(undo::observed(&CALL.to_string(), &[]));
+    bench.live(undo::finished(&CALL.to_string()));
+    bench.live(LiveEvent::AnswerReady);
+}
+
+#[test]
+fn an_alias_that_does_something_else_is_asked_about_and_may_be_confirmed() {
+    let mut bench = bench();
+    let effects = bench.daemon(execute("ls -l", None));
+    let effects = tell(&mut bench, &effects, "alias ls='rm -rf'\n");
+    assert!(runs(&effects).is_none(), "{effects:?}");
+    let shown = bench.shown();
+    assert!(shown.contains("`ls` is an alias in this shell: `rm -rf`"), "{shown}");
+    bench.pass(301);
+    assert_eq!(runs(&bench.key("y")), Some("ls -l"));
+}
+
+#[test]
+fn a_shell_that_does_not_tell_is_asked_about() {
+    let mut bench = bench();
+    let effects = bench.daemon(execute("ls", None));
+    let [Effect::RunAsItIs(request)] = &effects[..] else { panic!("{effects:?}") };
+    bench.live(undo::finished(&request.id.clone()));
+    bench.live(LiveEvent::AnswerReady);
+    assert!(bench.shown().contains("does not tell what its names stand for"));
+}
+
+#[test]
+fn what_was_agreed_to_needs_no_look() {
+    let mut bench = bench();
+    bench.daemon(ask("touch a", false));
+    bench.pass(301);
+    bench.key("y");
+    assert_eq!(runs(&bench.daemon(execute("touch a", Some(QUESTION)))), Some("touch a"));
+}

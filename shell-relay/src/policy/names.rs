@@ -1,0 +1,234 @@
+//! What the names in a line stand for in the live shell: its aliases, functions and programs, as the shell told them. Pure; programs
+//! are looked at through [`Files`].
+
+use std::path::{Path, PathBuf};
+
+use super::{Context, options, parse};
+use crate::{
+    shell::Shell,
+    state::{AliasKind, Item, Snapshot, Value},
+};
+
+/// What is known of a program's file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Program {
+    /// Where links lead.
+    pub real: PathBuf,
+    /// It belongs to root or the user.
+    pub is_trusted: bool,
+    /// Others can write it, or put another one in its place.
+    pub is_open: bool,
+}
+
+/// Names that are commands of the shell itself.
+const BUILTINS: &[&str] = &[
+    "[", "alias", "cd", "command", "compgen", "dirs", "echo", "false", "help", "history", "jobs", "kill", "printf",
+    "pwd", "test", "times", "true", "type", "ulimit", "umask", "wait",
+];
+/// Functions that fish itself brings along.
+const FISH_OWN: &[&str] = &["cd", "diff", "dirs", "egrep", "fgrep", "grep", "help", "history", "ls", "man"];
+/// Programs that have rules of their own instead of a line in the table of options.
+const RULED: &[&str] = &["find", "sed", "awk", "gawk", "mawk", "git", "ip", "ps", "man"];
+/// Where the system keeps programs.
+const SYSTEM_FOLDERS: &[&str] =
+    &["/usr", "/bin", "/sbin", "/opt", "/snap", "/nix/store", "/run/current-system", "/home/linuxbrew"];
+/// Options that an alias may add to its own name: they change only how something looks.
+const PLAIN_OPTIONS: &[&str] = &[
+    "-1",
+    "-A",
+    "-C",
+    "-CF",
+    "-F",
+    "-G",
+    "-a",
+    "-al",
+    "-h",
+    "-hF",
+    "-l",
+    "-la",
+    "-lah",
+    "-lh",
+    "-p",
+    "-x",
+    "--classify",
+    "--color",
+    "--color=always",
+    "--color=auto",
+    "--color=never",
+    "--color=tty",
+    "--colour=auto",
+    "--group-directories-first",
+    "--human-readable",
+    "--hyperlink=auto",
+];
+/// Programs whose short options of [`PLAIN_OPTIONS`] mean just that.
+const LISTERS: &[&str] = &["ls", "dir", "df", "du", "free"];
+
+/// Why a name in `line` may stand for something else than the policy takes it for; `None` if each is itself. A line that is no plain
+/// one was agreed to as it stands.
+#[must_use]
+pub fn why_not_themselves(line: &str, shell: &Snapshot, context: Context<'_>) -> Option<String> {
+    let commands = parse::parse_plain(line).ok()?;
+    if context.shell == Shell::Zsh
+        && let Some(word) =
+            commands.iter().flat_map(|command| &command.words).find(|word| is_global_alias(&word.text, shell))
+    {
+        return Some(format!("`{}` is a global alias in this shell", word.text));
+    }
+    commands.iter().find_map(|command| why_not_itself(&command.words.first()?.text, shell, context))
+}
+
+fn is_global_alias(word: &str, shell: &Snapshot) -> bool {
+    shell.contains_key(&Item::Alias(AliasKind::Global, word.to_owned()))
+}
+
+fn why_not_itself(name: &str, shell: &Snapshot, context: Context<'_>) -> Option<String> {
+    if name.contains('/') {
+        return None;
+    }
+    if let Some(meaning) = shell.get(&Item::Alias(AliasKind::Command, name.to_owned())) {
+        let meaning = String::from_utf8_lossy(&meaning.join(&b' ')).into_owned();
+        if !only_adds_plain_options(name, &meaning) {
+            return Some(format!("`{name}` is an alias in this shell: `{meaning}`"));
+        }
+    }
+    let suffix = name.rsplit_once('.').map(|(_, suffix)| suffix.to_owned());
+    if suffix.is_some_and(|suffix| shell.contains_key(&Item::Alias(AliasKind::Suffix, suffix))) {
+        return Some(format!("`{name}` ends like a suffix alias in this shell"));
+    }
+    let is_fish_own = context.shell == Shell::Fish && FISH_OWN.contains(&name);
+    if !is_fish_own && shell.contains_key(&Item::Function(name.to_owned())) {
+        return Some(format!("`{name}` is a function in this shell"));
+    }
+    if BUILTINS.contains(&name) {
+        return None;
+    }
+    let Some(path) = shell.get(&Item::Exported("PATH".into())) else {
+        return Some("this shell does not tell its PATH".into());
+    };
+    why_not_the_program(name, path, context)
+}
+
+/// Whether an alias is its own name with options that only change how something looks.
+fn only_adds_plain_options(name: &str, meaning: &str) -> bool {
+    let mut words = meaning.split_whitespace();
+    words.next() == Some(name)
+        && words.all(|word| PLAIN_OPTIONS.contains(&word) && (word.starts_with("--color") || LISTERS.contains(&name)))
+}
+
+fn why_not_the_program(name: &str, path: &Value, context: Context<'_>) -> Option<String> {
+    let files = context.files?;
+    for folder in path.iter().flat_map(|list| list.split(|byte| *byte == b':')) {
+        let folder = PathBuf::from(String::from_utf8_lossy(folder).into_owned());
+        if !folder.is_absolute() {
+            return Some(format!("`{name}` is looked for in the working directory first, as PATH wants it"));
+        }
+        let place = folder.join(name);
+        let Some(program) = files.program(&place) else { continue };
+        let shown = place.display();
+        if place.starts_with(context.cwd) || program.real.starts_with(context.cwd) {
+            return Some(format!("`{name}` is a file of the working directory: {shown}"));
+        }
+        if program.is_open {
+            return Some(format!("`{name}` is a program that others can change: {shown}"));
+        }
+        if !program.is_trusted {
+            return Some(format!("`{name}` is a program of somebody else: {shown}"));
+        }
+        let is_known = options::verb(name).is_some() || RULED.contains(&name);
+        if !is_known && !is_of_the_system(&place) {
+            return Some(format!("`{name}` is not the system's program: {shown}"));
+        }
+        return None;
+    }
+    // Nothing of that name is run.
+    None
+}
+
+fn is_of_the_system(place: &Path) -> bool {
+    SYSTEM_FOLDERS.iter().any(|folder| place.starts_with(folder))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::Files;
+
+    #[derive(Debug)]
+    struct Disk;
+
+    impl Files for Disk {
+        fn targets(&self, _path: &Path) -> Option<Vec<PathBuf>> {
+            Some(Vec::new())
+        }
+        fn find_below(&self, _: &Path, _: bool, _: &dyn Fn(&str) -> bool) -> Option<PathBuf> {
+            None
+        }
+        fn program(&self, path: &Path) -> Option<Program> {
+            let (is_trusted, is_open) = match path.to_str()? {
+                "/usr/bin/ls" | "/usr/bin/grep" | "/usr/bin/git" | "/usr/bin/python3" | "/home/ann/.cargo/bin/rg" => {
+                    (true, false)
+                }
+                "/home/ann/.pyenv/shims/python3" | "/home/ann/app/bin/ls" => (true, false),
+                "/open/ls" => (true, true),
+                "/bob/ls" => (false, false),
+                _ => return None,
+            };
+            Some(Program { real: path.to_owned(), is_trusted, is_open })
+        }
+    }
+
+    fn why(line: &str, shell: Shell, path: &str, items: &[(Item, &str)]) -> Option<String> {
+        let value = |text: &str| vec![text.as_bytes().to_vec()];
+        let mut snapshot: Snapshot = items.iter().map(|(item, text)| (item.clone(), value(text))).collect();
+        snapshot.insert(Item::Exported("PATH".into()), value(path));
+        let context = Context::new(Path::new("/home/ann/app"), Path::new("/home/ann")).in_shell(shell);
+        why_not_themselves(line, &snapshot, context.with_files(&Disk))
+    }
+
+    fn alias(name: &str) -> Item {
+        Item::Alias(AliasKind::Command, name.into())
+    }
+
+    #[test]
+    fn programs_of_the_system_and_the_users_own_are_themselves() {
+        for line in
+            ["ls -l", "ls | grep x", "git status", "echo a; cd src", "rg x", "python3 --version", "frobnicate", "./x"]
+        {
+            let path = "/home/ann/.cargo/bin:/usr/bin";
+            assert_eq!(why(line, Shell::Bash, path, &[]), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn what_stands_before_the_program_is_told() {
+        for (items, path, reason) in [
+            (vec![(alias("ls"), "rm -rf")], "/usr/bin", "`ls` is an alias in this shell: `rm -rf`"),
+            (vec![(alias("ls"), "ls --color=auto; id")], "/usr/bin", "alias"),
+            (vec![(alias("ls"), "ls $(id)")], "/usr/bin", "alias"),
+            (vec![(Item::Function("ls".into()), "")], "/usr/bin", "`ls` is a function in this shell"),
+            (vec![], "/open:/usr/bin", "others can change: /open/ls"),
+            (vec![], "/bob:/usr/bin", "somebody else: /bob/ls"),
+            (vec![], "/home/ann/app/bin:/usr/bin", "a file of the working directory"),
+            (vec![], ".:/usr/bin", "working directory first"),
+            (vec![], ":/usr/bin", "working directory first"),
+        ] {
+            let told = why("pwd && ls -l", Shell::Bash, path, &items).unwrap_or_default();
+            assert!(told.contains(reason), "{reason}: {told}");
+        }
+        assert!(why("python3 --version", Shell::Bash, "/home/ann/.pyenv/shims:/usr/bin", &[]).is_some());
+    }
+
+    #[test]
+    fn an_alias_that_only_colours_is_the_program() {
+        for (name, meaning) in [("ls", "ls --color=auto"), ("ls", "ls -lah --color=tty"), ("grep", "grep --color=auto")]
+        {
+            assert_eq!(why(name, Shell::Zsh, "/usr/bin", &[(alias(name), meaning)]), None, "{meaning}");
+        }
+        assert!(why("grep x", Shell::Zsh, "/usr/bin", &[(alias("grep"), "grep -h")]).is_some());
+        let global = Item::Alias(AliasKind::Global, "L".into());
+        assert!(why("ls L", Shell::Zsh, "/usr/bin", &[(global.clone(), "| sh")]).is_some());
+        assert_eq!(why("ls x", Shell::Zsh, "/usr/bin", &[(global, "| sh")]), None);
+        assert_eq!(why("ls", Shell::Fish, "/usr/bin", &[(Item::Function("ls".into()), "")]), None);
+    }
+}
