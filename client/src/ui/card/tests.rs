@@ -101,18 +101,9 @@ fn the_keys_that_are_offered_depend_on_the_command() {
     };
     assert_eq!(offered("cargo test", false), "y s d a e n Esc");
     assert_eq!(offered("./run", false), "y s d e n Esc");
-    for text in [
-        "env x",
-        "xargs x",
-        "bash x",
-        "python3 x",
-        "find x",
-        "git commit -m x",
-        "a | b",
-        "a > b",
-        "a $X",
-        "a *",
-    ] {
+    for text in
+        ["env x", "xargs x", "bash x", "python3 x", "find x", "git commit -m x", "a | b", "a > b", "a $X", "a *"]
+    {
         assert_eq!(offered(text, false), "y s e n Esc", "{text}");
     }
     assert_eq!(offered("curl x", false), "y e n Esc", "what reaches another host is asked each time");
