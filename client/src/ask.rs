@@ -141,7 +141,7 @@ async fn ask(args: &AskArgs, paths: &Paths, view: &mut dyn View) -> Result<u8, A
             args.model.variables(),
             &config.key_variables,
         ),
-        environment: session_settings::shell_environment(session_settings::environment()),
+        environment: session_settings::shell_environment(session_settings::environment(), &config.key_variables),
         resume: None,
     };
     // From here on Ctrl-C has something to cancel; before, the system's own way of ending us is right.

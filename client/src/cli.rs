@@ -24,6 +24,7 @@ pub const SUBCOMMANDS: &[&str] = &[
     "context",
     "tasks",
     "export",
+    "trust",
     "policy",
     "gate",
     "init",
@@ -50,6 +51,7 @@ pub const HANDED_OVER: &[&str] = &[
     "context",
     "tasks",
     "export",
+    "trust",
 ];
 
 /// A terminal assistant that lives in your own shell
@@ -65,8 +67,8 @@ pub const HANDED_OVER: &[&str] = &[
     // As tight as it is, it fits a small terminal.
     help_template = "{about}\n{usage-heading} {usage}\n\nCommands:\n{subcommands}\nOptions:\n{options}{after-help}",
     after_help = "Without a command your shell opens here. At its prompt `? question` and Enter\n\
-        asks; Alt-Enter asks with the line as it stands. Also context tasks history\n\
-        why trace resume export policy gate init man completions shell-check probe-model"
+        asks; Alt-Enter asks with the line as is. Also context tasks history why trace\n\
+        resume export trust policy gate init man completions shell-check probe-model"
 )]
 pub struct Cli {
     /// What to do instead of opening the shell.
@@ -164,6 +166,9 @@ pub enum Command {
     /// Write a turn as a script, a transcript or a recording
     #[command(hide = true)]
     Export(HandedOverArgs),
+    /// Trust a project's own instructions for the assistant
+    #[command(hide = true)]
+    Trust(HandedOverArgs),
     /// Say what may run unasked, and list, check and forget rules
     #[command(hide = true)]
     Policy(crate::policy::PolicyArgs),

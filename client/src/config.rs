@@ -146,6 +146,7 @@ impl UndoKey {
 struct File {
     client: ClientSettings,
     approval: Approval,
+    sandbox: Sandbox,
     model: Model,
     profiles: BTreeMap<String, Model>,
 }
@@ -154,6 +155,12 @@ struct File {
 #[serde(default)]
 struct Model {
     api_key_env: Option<String>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Sandbox {
+    profile: Option<String>,
 }
 
 #[derive(Default, Deserialize)]
@@ -169,6 +176,8 @@ pub struct Config {
     pub client: ClientSettings,
     /// `approval.mode`, as written.
     pub approval_mode: Option<String>,
+    /// `sandbox.profile`, as written.
+    pub sandbox_profile: Option<String>,
     /// Variables that hold keys by the file.
     pub key_variables: Vec<String>,
     /// Names of the profiles.
@@ -202,6 +211,7 @@ fn parse(text: &str) -> Result<Config, toml::de::Error> {
     Ok(Config {
         client: file.client,
         approval_mode: file.approval.mode,
+        sandbox_profile: file.sandbox.profile,
         key_variables: models.filter_map(|model| model.api_key_env).collect(),
         profiles,
         complaint: None,

@@ -12,11 +12,12 @@ use cohab_protocol::{
     HOME_VARIABLE, Hello, PROTOCOL_VERSION, Paths, RequestId, SCHEMA_HASH, SessionAction, SessionAnswer,
     SessionRequest, WireError, WireErrorKind, socket::SocketError,
 };
+use cohab_shell_relay::process::is_key_name;
 use futures::{SinkExt, StreamExt};
 use tokio::{net::UnixStream, sync::mpsc, time};
 use tokio_util::codec::Framed;
 
-use crate::session_settings::is_secret_name;
+use crate::config;
 
 /// How long a daemon that was just started may take to listen.
 const START_TIMEOUT_MS: u64 = 3_000;
@@ -105,7 +106,7 @@ async fn open_once(paths: &Paths, may_start: bool) -> Result<Frames, ConnectErro
         Err(error) if is_absent(&error) && may_start => {
             // A folder that cannot be made is told at once, not by a daemon that never answers.
             socket.parent().map_or(Ok(()), cohab_protocol::socket::secure_directory)?;
-            start_daemon()?;
+            start_daemon(paths)?;
             shake_hands(wait_for_daemon(&socket).await?).await
         }
         Err(error) if is_absent(&error) => Err(ConnectError::NotRunning),
@@ -133,7 +134,7 @@ async fn wait_for_daemon(socket: &Path) -> Result<UnixStream, ConnectError> {
 }
 
 /// Starts the daemon in a session of its own, deaf and mute: it logs to its file and outlives this terminal.
-fn start_daemon() -> Result<(), ConnectError> {
+fn start_daemon(paths: &Paths) -> Result<(), ConnectError> {
     let program = daemon_program();
     let mut command = tokio::process::Command::new(&program);
     command.args(["run", "--detach"]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -142,7 +143,9 @@ fn start_daemon() -> Result<(), ConnectError> {
         command.env(HOME_VARIABLE, home);
     }
     // Keys travel with `Attach`, from the shell that asks; the daemon's own environment stays free of them.
-    for (name, _) in std::env::vars_os().filter(|(name, _)| is_secret_name(&name.to_string_lossy())) {
+    let key_variables = config::load(&paths.config_file()).key_variables;
+    let is_key = |name: &str| is_key_name(name) || key_variables.iter().any(|variable| variable == name);
+    for (name, _) in std::env::vars_os().filter(|(name, _)| is_key(&name.to_string_lossy())) {
         command.env_remove(name);
     }
     // The handle is dropped: the runtime reaps the child should it end before us.

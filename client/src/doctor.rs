@@ -9,6 +9,7 @@ mod latency;
 mod model;
 mod programs;
 mod report;
+mod sandbox;
 mod settings;
 mod shell;
 mod start_up;
@@ -87,7 +88,7 @@ pub async fn run(args: DoctorArgs, paths: Paths) -> ExitCode {
 
 /// All checks at once, their findings in this order.
 async fn examine(context: &Context) -> Vec<Finding> {
-    let checks: [BoxFuture<'_, Vec<Finding>>; 10] = [
+    let checks: [BoxFuture<'_, Vec<Finding>>; 11] = [
         terminal::check(context).boxed(),
         shell::check(context).boxed(),
         start_up::check(context).boxed(),
@@ -98,6 +99,7 @@ async fn examine(context: &Context) -> Vec<Finding> {
         folders::check(context).boxed(),
         stores::check(context).boxed(),
         programs::check(context).boxed(),
+        sandbox::check(context).boxed(),
     ];
     join_all(checks).await.into_iter().flatten().collect()
 }

@@ -24,6 +24,7 @@ const USAGE: u8 = 2;
 const NO_SHELL: u8 = 127;
 
 fn main() -> ExitCode {
+    cohab_shell_relay::process::guard_memory();
     let mut args = std::env::args_os();
     let is_login_name = real_shell::is_login_name(args.next().as_deref());
     let args: Vec<OsString> = args.collect();
@@ -108,7 +109,8 @@ fn run(is_login_name: bool, surroundings: Surroundings, args: &[OsString]) -> Ex
             | CliCommand::Why(_)
             | CliCommand::Context(_)
             | CliCommand::Tasks(_)
-            | CliCommand::Export(_),
+            | CliCommand::Export(_)
+            | CliCommand::Trust(_),
         ) => hand_over(args),
         Some(CliCommand::Doctor(args)) => block_on(doctor::run(args, paths)),
         Some(CliCommand::Policy(args)) => policy::run(args, &paths),

@@ -1,6 +1,7 @@
 //! What the client tells the daemon about its surroundings when it joins a session.
 
 use cohab_protocol::{ApprovalMode, EnvSetting, HOME_VARIABLE, MAX_ENVIRONMENT_BYTES};
+use cohab_shell_relay::process::is_key_name;
 
 /// The variables that choose a model: the user's shell decides, not the one that happened to start the daemon. Those of `flags`
 /// take the place of the environment's; those of `key_variables` hold keys by the settings.
@@ -40,13 +41,17 @@ fn is_model_variable(name: &str) -> bool {
     MODEL_VARIABLES.contains(&name) || name.ends_with("_API_KEY") || name.ends_with("_BASE_URL")
 }
 
-/// What commands in a shell of their own are to see: the environment without our own variables and what is a key by its name. In
-/// order of name; what does not fit into `MAX_ENVIRONMENT_BYTES` is left out.
+/// What commands in a shell of their own are to see: the environment without our own variables and what is a key, by its name or
+/// by the settings. In order of name; what does not fit into `MAX_ENVIRONMENT_BYTES` is left out.
 #[must_use]
-pub fn shell_environment(environment: impl Iterator<Item = (String, String)>) -> Vec<EnvSetting> {
+pub fn shell_environment(
+    environment: impl Iterator<Item = (String, String)>,
+    key_variables: &[String],
+) -> Vec<EnvSetting> {
     let is_ours = |name: &str| name.starts_with("COHAB_") && name != HOME_VARIABLE;
+    let is_key = |name: &str| is_key_name(name) || key_variables.iter().any(|variable| variable == name);
     let mut settings: Vec<EnvSetting> = environment
-        .filter(|(name, _)| !is_ours(name) && !is_secret_name(name))
+        .filter(|(name, _)| !is_ours(name) && !is_key(name))
         .map(|(name, value)| EnvSetting { name, value })
         .collect();
     settings.sort_by(|a, b| a.name.cmp(&b.name));
@@ -57,12 +62,6 @@ pub fn shell_environment(environment: impl Iterator<Item = (String, String)>) ->
         left.is_some()
     });
     settings
-}
-
-/// Whether a variable of this name holds a key, which neither the daemon's own environment nor a command of its shells gets.
-#[must_use]
-pub fn is_secret_name(name: &str) -> bool {
-    ["_API_KEY", "_TOKEN", "_SECRET", "_PASSWORD"].iter().any(|suffix| name.ends_with(suffix))
 }
 
 /// The approval mode in force: the command line, else `COHAB_APPROVAL`, else the settings, else `ask`.
@@ -126,8 +125,10 @@ mod tests {
             ("COHAB_HOME", "/h"),
             ("BIG", huge.as_str()),
             ("LANG", ""),
+            ("MINE", "sk"),
         ];
-        let seen = shell_environment(environment.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())));
+        let environment = environment.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let seen = shell_environment(environment, &["MINE".to_owned()]);
         let seen: Vec<(&str, &str)> = seen.iter().map(|one| (one.name.as_str(), one.value.as_str())).collect();
         assert_eq!(seen, [("COHAB_HOME", "/h"), ("LANG", ""), ("PATH", "/bin")]);
     }

@@ -3,6 +3,7 @@
 mod answering;
 mod around;
 mod bench;
+mod shells;
 mod shortening;
 
 use std::{
@@ -19,6 +20,7 @@ use cohab_protocol::{ApprovalMode, Paths};
 use cohab_shell_relay::{
     rules_file::{RuleBook, RulesFile},
     runner::CommandRunner,
+    sandbox::{Profile, Sandbox},
     shell::Shell,
 };
 use tokio::time::{Instant, timeout};
@@ -55,7 +57,7 @@ use crate::{
         settings::ModelSettings,
     },
     recording::{RecordingApprover, RecordingRunner},
-    safety::{gate::Policy, known_servers::KnownServers, spotlight},
+    safety::{gate::Policy, known_servers::KnownServers, spotlight, trust::TrustedFolders},
     server::{
         Assembler, Introduction, TurnParts,
         approver::SessionApprover,
@@ -64,7 +66,7 @@ use crate::{
     shell::fallback::LiveOrIsolated,
     store::{Store, row::ModelKey, sessions::Limits},
     tasks::Task,
-    tool::session_tools,
+    tool::{self, session_tools},
 };
 use answering::{Answering, introduced};
 use around::Around;
@@ -100,6 +102,8 @@ pub struct TurnSettings {
     pub is_cache_on: bool,
     /// Who does what beside `model`.
     pub jobs: Jobs,
+    /// What commands in a shell of their own may do.
+    pub sandbox: Profile,
     /// What stops a turn.
     pub guards: Guards,
 }
@@ -127,8 +131,10 @@ pub trait ProviderChooser: Send + Sync {
 
 /// Reads the settings as they are for a client with these variables. The error is `TurnError::Settings`.
 pub type LoadSettings = Box<dyn Fn(&Paths, &Variables) -> Result<TurnSettings, TurnError> + Send + Sync>;
-/// Makes a shell of its own, which starts in this folder with these variables; with the daemon's own if there are none.
+/// Makes a shell of its own, which starts in this folder with these variables; with the daemon's own if there are none. May block.
 pub type IsolatedShell = Arc<dyn Fn(&Path, &Variables) -> Arc<dyn CommandRunner> + Send + Sync>;
+/// The same, confined.
+pub type ConfinedShell = Arc<dyn Fn(&Path, &Variables, Sandbox) -> Arc<dyn CommandRunner> + Send + Sync>;
 
 /// The implementations behind the ports.
 pub struct Parts {
@@ -137,7 +143,7 @@ pub struct Parts {
     /// Chooses the model.
     pub chooser: Arc<dyn ProviderChooser>,
     /// The shell where there is no live one.
-    pub isolated_shell: IsolatedShell,
+    pub isolated_shell: ConfinedShell,
     /// Judges what tools would do.
     pub policy: Policy,
     /// The user's home.
@@ -342,7 +348,8 @@ impl Assembler for Assembly {
 
     async fn surroundings(&self, cwd: PathBuf) -> Arc<Surroundings> {
         let (home, settings) = (self.parts.home.clone(), self.paths.config_dir.clone());
-        let looking = tokio::task::spawn_blocking(move || Surroundings::read(&cwd, &home, &settings));
+        let trust = TrustedFolders::new(self.paths.trusted_folders_file(), home.clone());
+        let looking = tokio::task::spawn_blocking(move || Surroundings::read(&cwd, &home, &settings, &trust));
         let found = timeout(LOOK_WAIT, looking).await.ok().and_then(Result::ok);
         found.map(Arc::new).unwrap_or_default()
     }
@@ -358,21 +365,26 @@ impl Assembler for Assembly {
         let Answering { provider, ladder } = self.answering(&resolved, &parts, approver.as_ref()).await?;
         let settings = &resolved.settings;
         recorder.begin(settings.kept, &provider.info());
+        let mut unconfined: Option<Arc<dyn Tool>> = None;
         let (runner, shell): (Arc<dyn CommandRunner>, Shell) = match session.live_shell() {
             Some(name) => {
-                let isolated_shell = Arc::clone(&self.parts.isolated_shell);
-                let runner = LiveOrIsolated::new(Arc::clone(&session), parts.turn_id, isolated_shell);
+                let runner = LiveOrIsolated::new(Arc::clone(&session), parts.turn_id, self.fallback_shell(settings));
                 (Arc::new(runner), Shell::of(Path::new(&name)))
             }
             // The shell of its own is bash or sh, whatever the user's is.
-            None => ((self.parts.isolated_shell)(&session.cwd(), &session.environment()), Shell::Bash),
+            None => {
+                let (confined, free) = self.own_shells(&session, settings, parts.surroundings.root.as_deref());
+                let free = free.map(|free| Arc::new(RecordingRunner::new(free, Arc::clone(&recorder))) as _);
+                unconfined = free.and_then(|free| tool::unconfined(&settings.tools, free));
+                (confined, Shell::Bash)
+            }
         };
         let runner = Arc::new(RecordingRunner::new(runner, recorder));
         let recorder = Arc::clone(&parts.recorder);
         let keep = Box::new(move |tasks: &[Task]| recorder.tasks(tasks));
         let own = session_tools(session.tasks(), &parts.surroundings, keep);
         let tools: BTreeMap<_, _> =
-            settings.tools.iter().cloned().chain(own).map(|tool| (tool.spec().name, tool)).collect();
+            settings.tools.iter().cloned().chain(own).chain(unconfined).map(|tool| (tool.spec().name, tool)).collect();
         let system = system_prompt(&parts.surroundings.standing);
         let tools_tokens: u64 = tools.values().map(|tool| spec_tokens(&tool.spec())).sum();
         let around = Around {

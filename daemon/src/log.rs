@@ -11,6 +11,7 @@ use std::{
 };
 
 use jiff::civil::Date;
+use rustix::fs::OFlags;
 use tracing::Subscriber;
 use tracing_subscriber::{
     EnvFilter, Layer, Registry, filter::LevelFilter, layer::SubscriberExt, registry::LookupSpan,
@@ -108,7 +109,8 @@ impl<C: Fn() -> Date> Write for DailyFiles<C> {
 
 fn open_day(folder: &Path, date: Date) -> io::Result<(File, u64)> {
     let path = folder.join(format!("cohabd.{date}.log"));
-    let file = OpenOptions::new().create(true).append(true).mode(0o600).open(path)?;
+    let no_link = OFlags::NOFOLLOW.bits().cast_signed();
+    let file = OpenOptions::new().create(true).append(true).mode(0o600).custom_flags(no_link).open(path)?;
     let written_bytes = file.metadata()?.len();
     remove_oldest(folder)?;
     Ok((file, written_bytes))
@@ -132,6 +134,14 @@ mod tests {
     use jiff::civil::date;
 
     use super::*;
+
+    #[test]
+    fn a_link_in_the_place_of_the_file_is_not_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = folder.path().join("target");
+        std::os::unix::fs::symlink(&target, folder.path().join("cohabd.2026-02-25.log")).unwrap();
+        assert!(DailyFiles::open(folder.path(), || date(2026, 2, 25)).is_err() && !target.exists());
+    }
 
     #[test]
     fn each_day_has_a_private_file_and_seven_are_kept() {

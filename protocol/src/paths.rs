@@ -82,6 +82,12 @@ impl Paths {
         self.config_dir.join("rules.toml")
     }
 
+    /// Folders whose own instructions for the assistant the user trusts.
+    #[must_use]
+    pub fn trusted_folders_file(&self) -> PathBuf {
+        self.state_dir.join("trusted-folders")
+    }
+
     /// What model calls took.
     #[must_use]
     pub fn usage_file(&self) -> PathBuf {

@@ -5,6 +5,7 @@ use std::{
     io,
     path::{Path, PathBuf},
     process::{Command, Stdio},
+    thread,
     time::{Duration, Instant},
 };
 
@@ -16,6 +17,7 @@ use crate::{
     capture::{CAPTURE_HEAD_BYTES, CAPTURE_TAIL_BYTES, Capture},
     process::{self, ControllingTerminal, Signal},
     runner::{CommandOutcome, CommandRequest, CommandRunner, Ending, Mode, RelayError, StateAfter},
+    sandbox::{self, Sandbox},
 };
 
 /// The kernel takes no longer argument.
@@ -39,6 +41,7 @@ pub struct DaemonShell {
     /// Instead of this process's own, if given.
     environment: Option<Vec<(OsString, OsString)>>,
     hidden_variables: Vec<OsString>,
+    sandbox: Sandbox,
 }
 
 impl DaemonShell {
@@ -50,7 +53,13 @@ impl DaemonShell {
             .map(PathBuf::from)
             .find(|path| path.exists());
         let program = bash.unwrap_or_else(|| "/bin/sh".into());
-        Self { program, cwd, environment: None, hidden_variables: Vec::new() }
+        Self { program, cwd, environment: None, hidden_variables: Vec::new(), sandbox: Sandbox::none() }
+    }
+
+    /// Commands can do what `sandbox` lets them, as far as the kernel helps.
+    #[must_use]
+    pub fn within(self, sandbox: Sandbox) -> Self {
+        Self { sandbox, ..self }
     }
 
     /// Commands see these variables instead of this process's own, but for those that are [hidden](Self::hiding).
@@ -89,12 +98,32 @@ impl DaemonShell {
             .stdin(Stdio::null())
             .stdout(writer.try_clone()?)
             .stderr(writer);
+        if let Some(folder) = self.sandbox.temporary() {
+            command.env("TMPDIR", folder);
+        }
         for variable in &self.hidden_variables {
             command.env_remove(variable);
         }
         process::lead_session(&mut command, ControllingTerminal::None);
-        let child = tokio::process::Command::from(command).spawn()?;
+        let child = self.start(command.into())?;
         Ok((child, Receiver::from_owned_fd(reader.into())?))
+    }
+
+    /// What binds a thread binds what it starts, and cannot be undone: this thread must not be bound.
+    fn start(&self, mut command: tokio::process::Command) -> io::Result<Child> {
+        if !self.sandbox.confines() {
+            return command.spawn();
+        }
+        let runtime = tokio::runtime::Handle::current();
+        let start = || {
+            let _entered = runtime.enter();
+            sandbox::enforce(&self.sandbox)?;
+            command.spawn()
+        };
+        thread::scope(|scope| {
+            let bound = thread::Builder::new().spawn_scoped(scope, start)?;
+            bound.join().unwrap_or_else(|_| Err(io::Error::other("the sandbox could not be set up")))
+        })
     }
 }
 
@@ -158,6 +187,9 @@ impl DaemonShell {
         if stop == Some(Stop::TimeUp) {
             let line_break = if output.is_empty() || output.ends_with('\n') { "" } else { "\n" };
             output += &format!("{line_break}[ended: its time of {} s was up]\n", request.timeout.as_secs_f32());
+        } else if let Some(note) = self.sandbox.note(status, &output) {
+            let line_break = if output.ends_with('\n') { "" } else { "\n" };
+            output += &format!("{line_break}{note}");
         }
         CommandOutcome {
             ending: if stop.is_some() { Ending::Interrupted } else { Ending::Exited },
@@ -233,6 +265,9 @@ impl Drop for Group {
     }
 }
 
+#[cfg(test)]
+#[path = "isolated_sandbox_tests.rs"]
+mod sandbox_tests;
 #[cfg(test)]
 #[path = "isolated_tests.rs"]
 mod tests;

@@ -2,7 +2,7 @@ use std::fs;
 
 use super::*;
 
-fn request(text: &str) -> CommandRequest {
+pub(super) fn request(text: &str) -> CommandRequest {
     CommandRequest { id: "1".into(), text: text.into(), timeout: Duration::from_secs(20), wants_env_delta: false }
 }
 

@@ -9,6 +9,7 @@ pub mod policy;
 pub mod process;
 pub mod rules_file;
 pub mod runner;
+pub mod sandbox;
 pub mod sanitize;
 pub mod shell;
 pub mod state;

@@ -8,6 +8,28 @@ use std::{
 
 use rustix::process::{Pid, kill_process_group, test_kill_process_group};
 
+/// Set to anything, our programs can be looked into by a debugger and leave a core file when they crash.
+const DEBUG_VARIABLE: &str = "COHAB_ALLOW_DEBUG";
+
+/// Keeps the memory of this process, where keys and conversations are, to itself: no core file, and no other program of the same
+/// user may attach or read it. It does not pass on to programs that are started; a limit on core files would, to all of the
+/// user's.
+pub fn guard_memory() {
+    #[cfg(target_os = "linux")]
+    if std::env::var_os(DEBUG_VARIABLE).is_none() {
+        // It cannot fail with these arguments, and without it we still work.
+        let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
+    }
+}
+
+/// Whether a variable of this name holds a key: neither the daemon nor a command in a shell of its own gets it.
+#[must_use]
+pub fn is_key_name(name: &str) -> bool {
+    const PARTS: [&str; 6] = ["TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL", "APIKEY"];
+    let name = name.to_ascii_uppercase();
+    name == "KEY" || name.ends_with("_KEY") || PARTS.iter().any(|part| name.contains(part))
+}
+
 /// From gentle to final.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signal {
@@ -108,6 +130,35 @@ mod tests {
         drop(shell.stdin.take());
         shell.wait().unwrap();
         shares
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn guarded_memory_is_not_dumped_and_programs_that_are_started_are_as_ever() {
+        use rustix::process::{DumpableBehavior, dumpable_behavior};
+        guard_memory();
+        assert_eq!(dumpable_behavior().unwrap(), DumpableBehavior::NotDumpable);
+        let own = "stat -c %u /proc/self/environ; id -u";
+        let output = Command::new("sh").args(["-c", own]).output().unwrap();
+        let owners: Vec<&str> = str::from_utf8(&output.stdout).unwrap().lines().collect();
+        assert_eq!(owners[0], owners[1]);
+    }
+
+    #[test]
+    fn keys_are_told_by_their_names() {
+        for name in [
+            "COHAB_API_KEY",
+            "ANTHROPIC_API_KEY",
+            "openai_api_key",
+            "GITHUB_TOKEN",
+            "AWS_SECRET_ACCESS_KEY",
+            "PGPASSWORD",
+        ] {
+            assert!(is_key_name(name), "{name}");
+        }
+        for name in ["PATH", "HOME", "KEYBOARD", "COHAB_HOME", "SSH_AUTH_SOCK", "KEYMAP"] {
+            assert!(!is_key_name(name), "{name}");
+        }
     }
 
     #[test]

@@ -26,7 +26,7 @@ pub(super) fn attach(
         approval,
         can_approve: true,
         settings: session_settings::model_variables(session_settings::environment(), model, key_variables),
-        environment: session_settings::shell_environment(session_settings::environment()),
+        environment: session_settings::shell_environment(session_settings::environment(), key_variables),
         resume: None,
     };
     (attach, before)

@@ -19,6 +19,7 @@ pub mod tasks;
 #[cfg(test)]
 mod testing;
 pub mod trace;
+pub mod trust;
 pub mod usage;
 pub mod who;
 pub mod why;
@@ -36,7 +37,14 @@ use crate::{agent::TurnError, config::ConfigError, server::session::Variables};
 
 /// The cohab daemon: sessions, agent, models, tools; `cohab` starts it when needed
 #[derive(Debug, Parser)]
-#[command(name = "cohabd", version, max_term_width = 80, disable_help_subcommand = true)]
+#[command(
+    name = "cohabd",
+    version,
+    max_term_width = 80,
+    disable_help_subcommand = true,
+    // As tight as it is, it fits a small terminal.
+    help_template = "{about}\n{usage-heading} {usage}\n\nCommands:\n{subcommands}\nOptions:\n{options}"
+)]
 struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
@@ -80,6 +88,8 @@ pub enum Command {
     Tasks(tasks::TasksArgs),
     /// Write a conversation as a script, a transcript or a recording
     Export(export::ExportArgs),
+    /// Trust a project's own instructions for the assistant
+    Trust(trust::TrustArgs),
     /// Print this command line as JSON, for the completions and the manual of `cohab`
     #[command(hide = true)]
     Definitions,
@@ -117,6 +127,7 @@ impl Command {
             Self::Context(args) => context::run(&args, paths, &mut output, &mut errors),
             Self::Tasks(args) => tasks::run(&args, paths, &mut output, &mut errors),
             Self::Export(args) => export::run(&args, paths, &mut output, &mut errors),
+            Self::Trust(args) => trust::run(&args, paths, &mut output, &mut errors),
             Self::Who => who::run(paths, &mut output, &mut errors),
             Self::Jobs => jobs::run(paths, &mut output, &mut errors),
             Self::Stores => stores::run(paths, &mut output, &mut errors),

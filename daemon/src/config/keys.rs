@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use cohab_shell_relay::sandbox::Profile;
 use toml_edit::{Array, Value};
 
 use super::profile;
@@ -154,6 +155,12 @@ pub static KEYS: &[Key] = &[
         Kind::Word(&["ask", "read-only", "auto", "all"]),
         Some("ask"),
         "What runs without a question: `ask` and `read-only` let plainly read-only things run, `auto` all but danger, `all` everything",
+    ),
+    key(
+        "sandbox.profile",
+        Kind::Word(Profile::WORDS),
+        Some("workspace-write"),
+        "What commands in a shell of their own may do: `read-only`, write below the project and /tmp, or all; only in `full` the network",
     ),
     key(
         "limits.steps_per_turn",

@@ -10,6 +10,7 @@ mod step_rules;
 use std::{collections::BTreeMap, fmt::Display, str::FromStr, time::Duration};
 
 use cohab_protocol::{ApprovalMode, Paths};
+use cohab_shell_relay::sandbox::Profile;
 use serde::{
     Deserialize, Deserializer,
     de::{self, IgnoredAny},
@@ -48,6 +49,8 @@ pub struct Settings {
     pub cache: CacheSettings,
     /// `[approval]`.
     pub approval: ApprovalSettings,
+    /// `[sandbox]`.
+    pub sandbox: SandboxSettings,
     /// `[limits]`.
     pub limits: LimitSettings,
     /// `[budget]`.
@@ -74,6 +77,15 @@ pub struct ApprovalSettings {
     /// What runs without a question.
     #[serde(deserialize_with = "from_text")]
     pub mode: ApprovalMode,
+}
+
+/// `[sandbox]`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct SandboxSettings {
+    /// What commands in a shell of their own may do.
+    #[serde(deserialize_with = "from_text")]
+    pub profile: Profile,
 }
 
 /// `[limits]`.

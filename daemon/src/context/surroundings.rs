@@ -13,6 +13,7 @@ use super::{
     skills::{self, Skill},
     text_file::{self, Bounds, Skipped},
 };
+use crate::safety::trust::TrustedFolders;
 
 /// Folder of the user's skills, in that of their settings.
 const OWN_SKILLS: &str = "skills";
@@ -46,12 +47,16 @@ const KINDS: [(&str, &str); 14] = [
 pub struct Surroundings {
     /// What of the system prompt is the user's.
     pub standing: Standing,
+    /// Root of the project, links resolved; `None` if there is no folder to look around in.
+    pub root: Option<PathBuf>,
     /// What the project's repository says to assistants.
     pub project_notes: Option<String>,
-    /// What its identity files say.
+    /// What its identity files say, if the user trusts it.
     pub project_identity: Option<String>,
-    /// Its skills.
+    /// Its skills, if the user trusts it.
     pub project_skills: Vec<Skill>,
+    /// What of these there is and used, in words.
+    pub trusted: Option<String>,
     /// State of the repository.
     pub git: Option<GitState>,
     /// What kind of project it is, with the file that says so.
@@ -65,7 +70,7 @@ pub struct Surroundings {
 impl Surroundings {
     /// Looks around in `cwd`. `home` has its links resolved; nothing above it is looked at. Blocks: file systems may be slow.
     #[must_use]
-    pub fn read(cwd: &Path, home: &Path, settings: &Path) -> Self {
+    pub fn read(cwd: &Path, home: &Path, settings: &Path, trust: &TrustedFolders) -> Self {
         let mut found = Self::default();
         let skipped = &mut found.skipped;
         let own = identity_files::read(settings, Bounds::Own, skipped);
@@ -76,6 +81,7 @@ impl Surroundings {
         found.os = os_name();
         let Ok(cwd) = cwd.canonicalize() else { return found };
         let root = root_of(&cwd, home);
+        found.root = Some(root.clone());
         found.project_notes = project_notes::read(&root, skipped);
         found.git = git_state::read(&root);
         found.project = kinds(&root);
@@ -83,8 +89,15 @@ impl Surroundings {
         if settings.canonicalize().is_ok_and(|settings| settings == root) {
             return found;
         }
-        found.project_identity = identity_files::of_project(&root, skipped);
-        found.project_skills = skills::list(&root.join(PROJECT_SKILLS), Some(&root), skipped);
+        let identity = identity_files::of_project(&root, skipped);
+        let skills = skills::list(&root.join(PROJECT_SKILLS), Some(&root), skipped);
+        let instructions = instructions(&root, skills.len());
+        if trust.covers(&root) {
+            (found.project_identity, found.project_skills, found.trusted) = (identity, skills, instructions);
+        } else if let Some(instructions) = instructions {
+            let reason = format!("its {instructions}, as you have not said that you trust it (`cohab trust`)");
+            skipped.push(Skipped { path: root, reason });
+        }
         found
     }
 
@@ -129,13 +142,32 @@ impl Runtime {
     }
 }
 
-/// The nearest folder with a `.git`, or `cwd` itself.
-pub(super) fn root_of(cwd: &Path, home: &Path) -> PathBuf {
+/// The nearest folder with a `.git`, or `cwd` itself, which has its links resolved.
+pub(crate) fn root_of(cwd: &Path, home: &Path) -> PathBuf {
     let has_git = |folder: &&Path| fs::symlink_metadata(folder.join(".git")).is_ok();
     let is_within_home = cwd.starts_with(home);
     let mut folders =
         cwd.ancestors().take(MAX_ANCESTORS).take_while(|folder| !is_within_home || folder.starts_with(home));
     folders.find(has_git).unwrap_or(cwd).to_owned()
+}
+
+/// What the project at `root` says of how the assistant is to behave and work, in words; `skills` of its skills can be used.
+#[must_use]
+pub fn instructions(root: &Path, skills: usize) -> Option<String> {
+    let names = identity_files::NAMES.iter().filter(|name| root.join(name).is_file()).map(|name| (*name).to_owned());
+    let skills = match skills {
+        0 => None,
+        1 => Some("1 skill".to_owned()),
+        many => Some(format!("{many} skills")),
+    };
+    let all: Vec<String> = names.chain(skills).collect();
+    (!all.is_empty()).then(|| all.join(", "))
+}
+
+/// How many skills the project at `root` has. Blocks.
+#[must_use]
+pub fn count_project_skills(root: &Path) -> usize {
+    skills::list(&root.join(PROJECT_SKILLS), Some(root), &mut Vec::new()).len()
 }
 
 fn kinds(root: &Path) -> Vec<String> {
@@ -172,14 +204,22 @@ mod tests {
         fs::write(project.join("AGENTS.md"), "their notes").unwrap();
         fs::write(project.join("Cargo.toml"), "").unwrap();
         fs::write(project.join(".cohab/skills/theirs/SKILL.md"), "---\ndescription: theirs\n---\n").unwrap();
-        let found = Surroundings::read(&project.join("src"), &home, &settings);
+        let trust = TrustedFolders::new(home.join("trusted"), home.clone());
+        let found = Surroundings::read(&project.join("src"), &home, &settings, &trust);
+        assert_eq!((&found.project_identity, found.skills().len(), &found.trusted), (&None, 1, &None));
+        assert!(found.project_notes.is_some(), "notes are data");
+        let told: Vec<String> = found.skipped.iter().map(ToString::to_string).collect();
+        assert!(told.len() == 1 && told[0].contains("/app: its SOUL.md, 1 skill, as you have not"), "{told:?}");
+        trust.add(&project).unwrap();
+        let found = Surroundings::read(&project.join("src"), &home, &settings, &trust);
+        assert_eq!(found.trusted.as_deref(), Some("SOUL.md, 1 skill"));
         assert_eq!(found.standing.identity, "my soul");
         assert!(found.project_identity.is_some_and(|text| text.ends_with("their soul") && !text.contains("my soul")));
         assert!(found.project_notes.is_some_and(|text| text.ends_with("their notes")));
         assert_eq!(found.project, ["Rust (Cargo.toml)"]);
         assert_eq!((found.standing.skills.len(), found.project_skills.len(), found.skipped.len()), (1, 1, 0));
-        let at_home = Surroundings::read(&settings, &home, &settings);
+        let at_home = Surroundings::read(&settings, &home, &settings, &trust);
         assert_eq!((at_home.standing.identity.as_str(), at_home.project_identity), ("my soul", None));
-        assert!(Surroundings::read(Path::new("/nonexistent"), &home, &settings).project.is_empty());
+        assert!(Surroundings::read(Path::new("/nonexistent"), &home, &settings, &trust).project.is_empty());
     }
 }

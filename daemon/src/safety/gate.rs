@@ -24,10 +24,13 @@ use serde_json::Value;
 use batch::{Changes, Decided};
 
 use super::taint::Taint;
-use crate::agent::{
-    Denial, Middleware, PlannedCall,
-    hook::BY_RULE,
-    port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, Effect, Lasts},
+use crate::{
+    agent::{
+        Denial, Middleware, PlannedCall,
+        hook::BY_RULE,
+        port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, Effect, Lasts},
+    },
+    tool::UNCONFINED,
 };
 
 /// Consents that one session remembers; the oldest goes when there are more.
@@ -192,6 +195,10 @@ impl Gate {
         if let Effect::RunCommand { command } = &call.intent.effect {
             verdict = self.remembered.loaded(&call.cwd).apply(command, context, verdict).verdict;
         }
+        if is_asked_each_time(&call.tool) {
+            verdict.level = verdict.level.max(Level::Ask);
+            verdict.reasons.push("it runs outside of the sandbox: it may write anywhere and use the network".into());
+        }
         if let Some(reason) = (self.must_ask)(&call.tool) {
             verdict.level = verdict.level.max(Level::Ask);
             verdict.reasons.push(reason);
@@ -201,7 +208,10 @@ impl Gate {
 
     /// Whether the automatic mode answers the question: it is nobody's express wish, and nothing from elsewhere was read.
     fn is_lifted(&self, verdict: &Verdict, call: &PlannedCall) -> bool {
-        !verdict.is_firm() && (self.must_ask)(&call.tool).is_none() && self.consents.taint.source().is_none()
+        !verdict.is_firm()
+            && !is_asked_each_time(&call.tool)
+            && (self.must_ask)(&call.tool).is_none()
+            && self.consents.taint.source().is_none()
     }
 
     /// Whether a rule of the user's allows this command here, and nothing suspends it.
@@ -229,11 +239,12 @@ impl Gate {
         if let Some(reason) = self.earlier_refusal(&effect, &call.cwd) {
             return Err(refusal(format!("the user refused exactly this in this turn already: {reason}")));
         }
-        if !is_dangerous && let Some(approval) = self.consents.recall(&effect, &call.cwd) {
+        let is_once = is_dangerous || is_asked_each_time(&call.tool);
+        if !is_once && let Some(approval) = self.consents.recall(&effect, &call.cwd) {
             call.approval = approval;
             return Ok(());
         }
-        let beforehand = self.take_decided(&effect, &call.cwd).filter(|_| !is_dangerous);
+        let beforehand = self.take_decided(&effect, &call.cwd).filter(|_| !is_once);
         let answer = match beforehand {
             Some(answer) => answer,
             None => {
@@ -246,7 +257,7 @@ impl Gate {
         };
         match answer {
             ApprovalAnswer::Approved { approval, lasts } => {
-                if lasts != Lasts::Once && !is_dangerous && !is_outward(&effect) {
+                if lasts != Lasts::Once && !is_once && !is_outward(&effect) {
                     self.consents.remember(effect, call.cwd.clone(), approval.clone());
                 }
                 call.approval = approval;
@@ -293,7 +304,7 @@ impl Middleware for Gate {
             (Level::Ask, ApprovalMode::Auto) if self.is_lifted(&verdict, call) => Ok(()),
             // A rule lowers a question only, never danger.
             (Level::Ask, ApprovalMode::Ask | ApprovalMode::Auto)
-                if self.is_remembered(&call.intent.effect, &call.cwd) =>
+                if !is_asked_each_time(&call.tool) && self.is_remembered(&call.intent.effect, &call.cwd) =>
             {
                 call.approval = Some(BY_RULE.into());
                 Ok(())
@@ -301,6 +312,11 @@ impl Middleware for Gate {
             (_, ApprovalMode::Ask | ApprovalMode::Auto) => self.ask(call, verdict).await,
         }
     }
+}
+
+/// Whether no consent to this tool's command holds for the next one: what was agreed to for the sandbox was not for outside.
+fn is_asked_each_time(tool: &str) -> bool {
+    tool == UNCONFINED
 }
 
 /// Whether it tells another host something: that is asked about each time.

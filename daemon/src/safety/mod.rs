@@ -8,5 +8,6 @@ pub mod known_servers;
 pub mod label;
 pub mod spotlight;
 pub mod taint;
+pub mod trust;
 
 pub use cut::{cut_lines, cut_middle, head, tail};

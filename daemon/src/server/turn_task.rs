@@ -128,7 +128,7 @@ async fn answer(
     let sink_of_parts = Arc::clone(&sink) as _;
     let doubts = unfinished.iter().flat_map(|unfinished| unfinished.unknown.iter().cloned()).collect();
     let surroundings = daemon.assembler.surroundings(ask.cwd()).await;
-    if let Some(notice) = session.named().notice(&surroundings.skipped) {
+    for notice in session.named().notices(&surroundings) {
         sink.emit(TurnEvent::Notice(notice)).await;
     }
     let parts = TurnParts {

@@ -46,7 +46,9 @@ impl CommandRunner for LiveOrIsolated {
         match self.live.run(request.clone(), cancel).await {
             Err(error) if is_out_of_reach(&error) => {
                 self.tell(&error);
-                let shell = (self.isolated_shell)(&judged_in, &self.session.environment());
+                let (make, environment) = (Arc::clone(&self.isolated_shell), self.session.environment());
+                let making = tokio::task::spawn_blocking(move || make(&judged_in, &environment));
+                let shell = making.await.map_err(|error| RelayError::Pty(error.to_string()))?;
                 shell.run(request, cancel).await
             }
             result => result,

@@ -3,7 +3,10 @@
 use std::{fmt::Write as _, path::Path, time::Duration};
 
 use async_trait::async_trait;
-use cohab_shell_relay::runner::{CommandOutcome, CommandRequest, Ending, EnvChange, Mode, StateAfter};
+use cohab_shell_relay::{
+    runner::{CommandOutcome, CommandRequest, Ending, EnvChange, Mode, StateAfter},
+    sandbox,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -64,6 +67,8 @@ impl Bash {
             (Ending::StillRunning, _) => (false, "still running".into()),
             (Ending::ShellExited, _) => (true, "the shell ended".into()),
         };
+        let hint = if sandbox::is_noted(output) { ", the sandbox may have stopped it" } else { "" };
+        let summary = summary + hint;
         let content = format!("{output}{gap}{}", status_line(outcome, cwd_before, timeout));
         ToolOutput { content, summary, is_failure }
     }

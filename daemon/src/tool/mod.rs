@@ -6,6 +6,8 @@
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
+use cohab_shell_relay::runner::CommandRunner;
+
 use crate::{
     agent::port::Tool,
     context::surroundings::Surroundings,
@@ -14,6 +16,7 @@ use crate::{
 
 mod arguments;
 mod bash;
+mod bash_unconfined;
 mod blocking;
 mod change;
 mod edit;
@@ -57,6 +60,16 @@ pub fn registry(options: &ToolOptions) -> Vec<Arc<dyn Tool>> {
         Arc::new(read::Read::new(options)),
         Arc::new(write::Write::new(options)),
     ]
+}
+
+/// Name of the tool that runs commands without the sandbox. The user is asked for each, whatever is remembered.
+pub const UNCONFINED: &str = "bash_unconfined";
+
+/// That tool, beside the `bash` among `tools`, for sessions whose shell is confined. Its commands run in `runner`.
+#[must_use]
+pub fn unconfined(tools: &[Arc<dyn Tool>], runner: Arc<dyn CommandRunner>) -> Option<Arc<dyn Tool>> {
+    let bash = tools.iter().find(|tool| tool.spec().name == "bash")?;
+    Some(Arc::new(bash_unconfined::BashUnconfined::new(Arc::clone(bash), runner)))
 }
 
 /// Takes a session's tasks whenever they are others.

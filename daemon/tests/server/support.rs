@@ -11,6 +11,7 @@ use cohab_protocol::*;
 use cohab_shell_relay::{
     policy::{Context, Level, Verdict},
     runner::{CommandOutcome, CommandRequest, CommandRunner, RelayError},
+    sandbox::Profile,
 };
 use cohabd::{
     agent::{
@@ -209,6 +210,7 @@ pub async fn serve(paths: Paths, shutdown: CancellationToken) -> Ended {
         limits: TurnLimits { model_calls: 5 },
         tools: vec![Arc::new(Bash)],
         kept: None,
+        sandbox: Profile::Full,
         guards: Guards::default(),
         is_cache_on: false,
         jobs: Jobs::default(),
@@ -216,7 +218,7 @@ pub async fn serve(paths: Paths, shutdown: CancellationToken) -> Ended {
     let parts = Parts {
         load_settings: Box::new(move |_, _| Ok(settings.clone())),
         chooser: Arc::new(Obedient),
-        isolated_shell: Arc::new(|_, _| Arc::new(NoShell)),
+        isolated_shell: Arc::new(|_, _, _| Arc::new(NoShell)),
         policy,
         home: "/home/ann".into(),
         store: Arc::new(Store::in_memory()),

@@ -5,7 +5,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use cohab_e2e::{Answer, Home, ModelServer, Wire, home::API_KEY};
+use cohab_e2e::{Answer, Home, ModelServer, Wire, deadline::eventually, home::API_KEY};
+use rustix::process::{Pid, Signal, kill_process};
 
 /// Every way of failing in which a service repeats the key that it got, and two in which all goes well.
 fn answers() -> [Answer; 7] {
@@ -33,6 +34,49 @@ fn command_lines() -> Vec<String> {
         .filter_map(|folder| fs::read(folder.join("cmdline")).ok())
         .map(|line| String::from_utf8_lossy(&line).into_owned())
         .collect()
+}
+
+/// Whether a daemon that crashes leaves a core file in its folder, where they go unless the system is set otherwise.
+fn leaves_core(home: &Home) -> bool {
+    let limit = "ulimit -c unlimited; exec \"$0\" run";
+    let folder = home.path("crash");
+    fs::create_dir_all(&folder).expect("a folder");
+    let mut start =
+        home.process("/bin/sh", &["-c", limit, &cohab_e2e::binaries::program("cohabd").display().to_string()]);
+    let mut daemon = start.current_dir(&folder).spawn().expect("it starts");
+    eventually("a daemon", || home.paths().socket().exists());
+    let pid = i32::try_from(daemon.id()).ok().and_then(Pid::from_raw).expect("a process id");
+    kill_process(pid, Signal::ABORT).expect("it runs");
+    daemon.wait().expect("it ended");
+    fs::read_dir(&folder).expect("a folder").next().is_some()
+}
+
+#[test]
+fn a_crash_leaves_no_memory_behind() {
+    let (open, guarded) = (Home::new(), Home::new().without("COHAB_ALLOW_DEBUG"));
+    // Where the system keeps core files elsewhere, or none, there is nothing to compare with.
+    if leaves_core(&open) {
+        assert!(!leaves_core(&guarded));
+    }
+}
+
+#[test]
+fn a_key_whose_name_only_the_settings_know_is_in_no_environment_of_ours() {
+    let server = ModelServer::start(Wire::OpenAiChat, [Answer::bash("env; echo end"), Answer::text("Well.")]);
+    let home = Home::new().env("MY_OWN", API_KEY);
+    let (provider, url) = (server.wire().provider(), server.base_url());
+    home.write_config(&format!(
+        "[model]\nprovider = \"{provider}\"\nbase_url = \"{url}\"\nname = \"m\"\napi_key_env = \"MY_OWN\"\n"
+    ));
+    let finished = home.run(&["ask", "--approve", "all", "go"]);
+    assert!(finished.stdout.contains("Well."), "{finished:?}");
+    let request = server.requests().pop().expect("a request");
+    assert_eq!(request.key(), Some(API_KEY));
+    assert!(request.conversation().contains("end") && !request.body.to_string().contains(API_KEY));
+    for pid in home.daemon_pids() {
+        let environment = fs::read(format!("/proc/{}/environ", pid.as_raw_nonzero())).expect("it runs");
+        assert!(!String::from_utf8_lossy(&environment).contains(API_KEY));
+    }
 }
 
 #[test]

@@ -23,6 +23,8 @@ mod names;
 mod offline;
 mod probe;
 mod remembered;
+mod safety_table;
+mod sandbox;
 mod sessions;
 mod setup;
 mod setup_screens;

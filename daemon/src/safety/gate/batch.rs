@@ -9,7 +9,7 @@ use std::{
 use cohab_protocol::ApprovalMode;
 use cohab_shell_relay::policy::Level;
 
-use super::Gate;
+use super::{Gate, is_asked_each_time};
 use crate::agent::{
     PlannedCall,
     port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Effect},
@@ -59,7 +59,13 @@ impl Gate {
             let mut verdict = self.judge(call);
             let is_new = wanted.iter().all(|(other, _)| other.intent.effect != call.intent.effect);
             let is_command = matches!(call.intent.effect, Effect::RunCommand { .. });
-            if is_command && is_new && verdict.level == Level::Ask && self.must_ask(&call.intent.effect, &call.cwd) {
+            let is_once = is_asked_each_time(&call.tool);
+            if is_command
+                && is_new
+                && !is_once
+                && verdict.level == Level::Ask
+                && self.must_ask(&call.intent.effect, &call.cwd)
+            {
                 verdict.reasons.extend(self.suspended(&call.intent.effect, &call.cwd));
                 wanted.push((call, verdict.reasons));
             }

@@ -118,6 +118,20 @@ async fn consent_for_the_session_holds_for_this_command_in_this_folder_only() {
 }
 
 #[tokio::test]
+async fn what_runs_outside_of_the_sandbox_is_asked_about_each_time() {
+    let (user, consents) = (user([yes(true), yes(true), yes(true)]), Consents::default());
+    let gate = gate(ApprovalMode::Ask, &user, &consents);
+    let outside = |command| PlannedCall { tool: UNCONFINED.into(), ..planned(command, "/") };
+    gate.before_tool(&mut planned("ask a", "/")).await.unwrap();
+    gate.before_tool(&mut outside("ask a")).await.unwrap();
+    gate.before_tool(&mut outside("allow a")).await.unwrap();
+    let reasons: Vec<_> = user.questions.lock().unwrap().iter().map(|question| question.reasons.join(" ")).collect();
+    assert!(reasons.len() == 3 && reasons[2].contains("outside of the sandbox"), "{reasons:?}");
+    let refused = self::gate(ApprovalMode::ReadOnly, &user, &consents).before_tool(&mut outside("allow a")).await;
+    assert!(matches!(refused, Err(Denial::Refused { .. })));
+}
+
+#[tokio::test]
 async fn consent_for_the_session_to_a_change_holds_for_further_changes_of_that_file() {
     let (user, consents) = (user([yes(true), yes(false)]), Consents::default());
     let gate = gate(ApprovalMode::Ask, &user, &consents);

@@ -5,10 +5,14 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use crate::context::text_file::Skipped;
+use cohab_shell_relay::sanitize::one_line;
+
+use crate::context::{surroundings::Surroundings, text_file::Skipped};
 
 /// Files that are remembered. Beyond, nothing is said of new ones.
 const MAX_NAMED: usize = 128;
+/// Longest path that is shown, in columns.
+const PATH_COLUMNS: usize = 300;
 /// Files that one notice names.
 const MAX_IN_NOTICE: usize = 4;
 
@@ -17,9 +21,12 @@ const MAX_IN_NOTICE: usize = 4;
 pub struct Named(Mutex<BTreeSet<Skipped>>);
 
 impl Named {
-    /// What is to be said of these, if some are new.
-    #[must_use]
-    pub fn notice(&self, skipped: &[Skipped]) -> Option<String> {
+    /// All that is to be said of what lies around a question and was not said before.
+    pub fn notices(&self, surroundings: &Surroundings) -> impl Iterator<Item = String> {
+        [self.notice(&surroundings.skipped), self.arrival(surroundings)].into_iter().flatten()
+    }
+
+    fn notice(&self, skipped: &[Skipped]) -> Option<String> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let new: Vec<&Skipped> =
             skipped.iter().filter(|one| known.len() < MAX_NAMED && known.insert((*one).clone())).collect();
@@ -29,6 +36,16 @@ impl Named {
             more => format!("; and {more} more, `cohab context` names them"),
         };
         (!new.is_empty()).then(|| format!("Not told to the model: {}{more}.", shown.join("; ")))
+    }
+
+    /// What is to be said of a trusted project whose instructions are used, when a session first asks in it.
+    fn arrival(&self, surroundings: &Surroundings) -> Option<String> {
+        let (root, trusted) = (surroundings.root.as_ref()?, surroundings.trusted.as_ref()?);
+        let here = Skipped { path: root.clone(), reason: String::new() };
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_new = known.len() < MAX_NAMED && known.insert(here);
+        let root = one_line(&root.to_string_lossy(), PATH_COLUMNS);
+        is_new.then(|| format!("You trust {root}: its {trusted} are used."))
     }
 }
 
@@ -51,5 +68,20 @@ mod tests {
         let text = named.notice(&many).expect("a notice");
         assert!(text.ends_with("/3: is no text; and 123 more, `cohab context` names them."), "{text}");
         assert_eq!(named.notice(&many), None);
+    }
+
+    #[test]
+    fn a_trusted_project_is_named_once_where_it_says_something() {
+        let named = Named::default();
+        let at = |root: &str, trusted: Option<&str>| Surroundings {
+            root: Some(root.into()),
+            trusted: trusted.map(str::to_owned),
+            ..Surroundings::default()
+        };
+        assert_eq!(named.arrival(&at("/a", None)), None);
+        let told = named.arrival(&at("/a", Some("SOUL.md, 1 skill")));
+        assert_eq!(told.as_deref(), Some("You trust /a: its SOUL.md, 1 skill are used."));
+        assert_eq!(named.arrival(&at("/a", Some("SOUL.md, 1 skill"))), None);
+        assert!(named.arrival(&at("/b", Some("1 skill"))).is_some());
     }
 }

@@ -12,6 +12,7 @@ use cohabd::{
         sections::system_prompt,
         surroundings::Surroundings,
     },
+    safety::trust::TrustedFolders,
 };
 
 use crate::report::{Report, Samples};
@@ -50,7 +51,8 @@ fn conversation() -> Vec<Message> {
 }
 
 fn assemble(cwd: &Path, conversation: &[Message]) -> u64 {
-    let around = Surroundings::read(cwd, Path::new("/"), Path::new("/nonexistent"));
+    let trust = TrustedFolders::new("/nonexistent/trusted".into(), "/".into());
+    let around = Surroundings::read(cwd, Path::new("/"), Path::new("/nonexistent"), &trust);
     let skills = around.told_skills();
     let mut query = Query {
         environment: around.environment(cwd.to_owned(), Some("bash".to_owned()), 80),

@@ -1,0 +1,122 @@
+//! What the kernel really refuses. Where it has no landlock or no seccomp, the cases that need it end at once.
+
+use std::{fs, net::TcpListener};
+
+use tempfile::TempDir;
+
+use super::{tests::request, *};
+use crate::sandbox::{Kernel, Profile};
+
+struct Bench {
+    folder: TempDir,
+    kernel: Kernel,
+}
+
+impl Bench {
+    /// A home with a workspace in it. Not below `/tmp`, where everything may be written.
+    fn new() -> Self {
+        let folder = TempDir::new_in(std::env::current_exe().unwrap().parent().unwrap()).unwrap();
+        fs::create_dir(folder.path().join("app")).unwrap();
+        Self { folder, kernel: sandbox::present() }
+    }
+
+    fn home(&self) -> PathBuf {
+        self.folder.path().canonicalize().unwrap()
+    }
+
+    async fn run(&self, profile: Profile, text: &str) -> CommandOutcome {
+        let (home, app) = (self.home(), self.home().join("app"));
+        let sandbox = Sandbox::new(profile, &app, &home, self.kernel, "Ask.");
+        DaemonShell::new(app).within(sandbox).run(request(text), &CancellationToken::new()).await.unwrap()
+    }
+}
+
+#[tokio::test]
+async fn the_workspace_can_be_written_and_nothing_outside() {
+    let bench = Bench::new();
+    if !bench.kernel.keeps_writes() {
+        return;
+    }
+    fs::write(bench.home().join(".profile"), "kept").unwrap();
+    let inside =
+        "echo x >in && mkdir d && mv in d/ && cat d/in && date >/dev/null && t=$(mktemp) && echo y >$t && rm $t";
+    let inside = bench.run(Profile::WorkspaceWrite, inside).await;
+    assert_eq!(bench.run(Profile::WorkspaceWrite, "echo $TMPDIR").await.output, "/tmp\n");
+    assert_eq!((inside.status, inside.output.as_str()), (Some(0), "x\n"));
+    for text in [
+        "echo x >../out",
+        "echo x >>../.profile",
+        ": >../.profile",
+        "rm ../.profile",
+        "mv ../.profile here",
+        "ln ../.profile here && echo x >here",
+        "ln -s ../.profile link; echo x >link",
+        "truncate -s 0 ../.profile",
+        "mkdir ../d",
+        "bash -c 'nohup bash -c \"echo x >../out\"'",
+    ] {
+        let outcome = bench.run(Profile::WorkspaceWrite, text).await;
+        assert!(outcome.status != Some(0) && sandbox::is_noted(&outcome.output), "{text}: {}", outcome.output);
+        assert_eq!(fs::read_to_string(bench.home().join(".profile")).unwrap(), "kept", "{text}");
+    }
+    assert!(!bench.home().join("out").exists() && !bench.home().join("d").exists());
+}
+
+#[tokio::test]
+async fn read_only_reads_and_starts_programs_and_full_does_all() {
+    let bench = Bench::new();
+    if !bench.kernel.keeps_writes() {
+        return;
+    }
+    fs::write(bench.home().join("seen"), "seen\n").unwrap();
+    let reading = bench.run(Profile::ReadOnly, "cat ../seen | tr s S; /bin/echo on 2>/dev/null").await;
+    assert_eq!((reading.status, reading.output.as_str()), (Some(0), "Seen\non\n"));
+    let writing = bench.run(Profile::ReadOnly, "echo x >in").await;
+    assert!(writing.status != Some(0) && writing.output.contains("`read-only`"), "{}", writing.output);
+    let full = bench.run(Profile::Full, "echo x >in; echo x >../out; cat ../out").await;
+    assert_eq!((full.status, full.output.as_str()), (Some(0), "x\n"));
+}
+
+#[tokio::test]
+async fn no_connection_is_made() {
+    let bench = Bench::new();
+    if !bench.kernel.can_filter_calls {
+        return;
+    }
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let text = format!("exec 3<>/dev/tcp/127.0.0.1/{port} && echo open >&3");
+    for profile in [Profile::ReadOnly, Profile::WorkspaceWrite] {
+        let outcome = bench.run(profile, &text).await;
+        assert!(outcome.status != Some(0) && sandbox::is_noted(&outcome.output), "{}", outcome.output);
+        assert!(listener.accept().is_err());
+    }
+    assert_eq!(bench.run(Profile::Full, &text).await.status, Some(0));
+    listener.set_nonblocking(false).unwrap();
+    assert!(listener.accept().is_ok());
+}
+
+#[tokio::test]
+async fn an_older_kernel_confines_what_it_can_and_says_what_it_cannot() {
+    let mut bench = Bench::new();
+    let present = bench.kernel;
+    bench.kernel = Kernel { landlock: 0, ..present };
+    assert_eq!(bench.run(Profile::WorkspaceWrite, "echo x >../out; cat ../out").await.output, "x\n");
+    assert!(bench.kernel.gaps()[0].contains("written anywhere"));
+    bench.kernel = Kernel::NONE;
+    assert_eq!(bench.run(Profile::ReadOnly, "echo x >../out && echo done").await.output, "done\n");
+    for landlock in 1..=present.landlock {
+        bench.kernel = Kernel { landlock, can_filter_calls: false };
+        let outcome = bench.run(Profile::WorkspaceWrite, "echo x >in && cat in; echo x >../new").await;
+        assert!(outcome.output.starts_with("x\n") && outcome.status != Some(0), "{landlock}: {}", outcome.output);
+    }
+}
+
+#[tokio::test]
+async fn the_thread_that_runs_commands_stays_free() {
+    let bench = Bench::new();
+    bench.run(Profile::ReadOnly, "true").await;
+    fs::write(bench.home().join("free"), "x").unwrap();
+    assert!(TcpListener::bind("127.0.0.1:0").is_ok());
+}

@@ -1,0 +1,212 @@
+//! What the kernel lets a command do that runs in a shell of its own. A second wall behind the policy: it holds for whatever the
+//! command starts, and nothing that runs inside can take it down. The live shell is the user's and is never confined.
+//!
+//! The kernel does what it can: landlock keeps writes to a few folders, seccomp refuses sockets. [`Kernel`] says what there is, so
+//! that nobody is promised more.
+
+#[cfg(not(target_os = "linux"))]
+#[path = "elsewhere.rs"]
+mod kernel;
+#[cfg(target_os = "linux")]
+#[path = "linux.rs"]
+mod kernel;
+
+use std::{
+    fmt::{self, Display, Formatter},
+    path::{Component, Path, PathBuf},
+    str::FromStr,
+};
+
+pub use kernel::{enforce, present};
+
+/// Folders for temporary files that every program expects.
+const TEMPORARY: [&str; 2] = ["/tmp", "/var/tmp"];
+/// Below these of the root nothing is a workspace, whatever was checked out there.
+const SYSTEM_FOLDERS: [&str; 13] =
+    ["etc", "usr", "boot", "sys", "proc", "dev", "bin", "sbin", "lib", "lib32", "lib64", "libx32", "run"];
+/// What programs say when the kernel refused them something, in lower case.
+const REFUSALS: [&str; 10] = [
+    "permission denied",
+    "operation not permitted",
+    "read-only file system",
+    "cross-device link",
+    "could not resolve host",
+    "couldn't resolve host",
+    "temporary failure in name resolution",
+    "network is unreachable",
+    "no new privileges",
+    "eacces",
+];
+/// So much of the end of an output is searched for them, in bytes.
+const SEARCHED_BYTES: usize = 16 * 1024;
+/// How the line about the sandbox begins.
+const NOTE: &str = "[sandbox: ";
+
+/// What a command may do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Profile {
+    /// Read and start programs.
+    ReadOnly,
+    /// Also write below the workspace and in the folders for temporary files.
+    #[default]
+    WorkspaceWrite,
+    /// Whatever the user may.
+    Full,
+}
+
+impl Profile {
+    /// Their names in the settings, in order.
+    pub const WORDS: &[&str] = &["read-only", "workspace-write", "full"];
+
+    /// Its name in the settings.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::ReadOnly => "read-only",
+            Self::WorkspaceWrite => "workspace-write",
+            Self::Full => "full",
+        }
+    }
+}
+
+impl FromStr for Profile {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<Self, String> {
+        let all = [Self::ReadOnly, Self::WorkspaceWrite, Self::Full];
+        let found = all.into_iter().find(|profile| profile.word() == word);
+        found.ok_or_else(|| format!("there is no sandbox profile `{word}`; there are {}", Self::WORDS.join(", ")))
+    }
+}
+
+/// What this system has to confine a program with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kernel {
+    /// Version of landlock's interface; 0 if there is none.
+    pub landlock: u8,
+    /// Whether system calls can be refused.
+    pub can_filter_calls: bool,
+}
+
+impl Kernel {
+    /// A system that confines nothing.
+    pub const NONE: Self = Self { landlock: 0, can_filter_calls: false };
+
+    /// Whether writes stay in their folders: truncating files is refused from version 3 on only.
+    #[must_use]
+    pub fn keeps_writes(self) -> bool {
+        self.landlock >= 3
+    }
+
+    /// What does not hold here that a profile other than `full` promises, in words; empty if all does.
+    #[must_use]
+    pub fn gaps(self) -> Vec<&'static str> {
+        let mut gaps = Vec::new();
+        match self.landlock {
+            0 => gaps.push("files can be written anywhere: the kernel has no landlock, or it is switched off"),
+            1 | 2 => gaps.push("files outside can be emptied, though not written: the kernel's landlock is an old one"),
+            _ => {}
+        }
+        match (self.can_filter_calls, self.landlock) {
+            (true, _) => {}
+            (false, 0..4) => gaps.push("the network can be used: the kernel has no seccomp filters"),
+            (false, _) => gaps.push("the network can be used but for TCP: the kernel has no seccomp filters"),
+        }
+        if self.landlock < 6 {
+            gaps.push("programs outside can be sent signals: that takes landlock 6 (Linux 6.12)");
+        }
+        gaps
+    }
+}
+
+/// How the commands of a shell are confined.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sandbox {
+    profile: Profile,
+    /// Existing folders, links resolved.
+    writable: Vec<PathBuf>,
+    kernel: Kernel,
+    way_out: &'static str,
+}
+
+impl Sandbox {
+    /// For commands of `workspace`, whose user's home is `home`; both with links resolved. A workspace that holds the home, or is a
+    /// part of the system, is none: nothing but temporary files can be written then. `way_out` tells a model what to do when it is
+    /// in the way, a sentence.
+    #[must_use]
+    pub fn new(profile: Profile, workspace: &Path, home: &Path, kernel: Kernel, way_out: &'static str) -> Self {
+        let mut writable = Vec::new();
+        if profile == Profile::WorkspaceWrite {
+            writable.extend(is_workspace(workspace, home).then(|| workspace.to_owned()));
+            let temporary = TEMPORARY.iter().filter_map(|folder| Path::new(folder).canonicalize().ok());
+            writable
+                .extend(temporary.filter(|folder| !folder.starts_with(workspace) || !is_workspace(workspace, home)));
+        }
+        Self { profile, writable, kernel, way_out }
+    }
+
+    /// No sandbox at all.
+    #[must_use]
+    pub fn none() -> Self {
+        Self { profile: Profile::Full, writable: Vec::new(), kernel: Kernel::NONE, way_out: "" }
+    }
+
+    /// Whether there is anything that the kernel can refuse.
+    #[must_use]
+    pub fn confines(&self) -> bool {
+        self.profile != Profile::Full && self.kernel != Kernel::NONE
+    }
+
+    /// Where can be written, but for a few devices.
+    #[must_use]
+    pub fn writable(&self) -> &[PathBuf] {
+        &self.writable
+    }
+
+    /// Where programs are to put temporary files, if they cannot put them everywhere.
+    #[must_use]
+    pub fn temporary(&self) -> Option<&'static str> {
+        (self.confines() && self.profile == Profile::WorkspaceWrite).then_some(TEMPORARY[0])
+    }
+
+    /// What may be told of a command that failed, one line; `None` if the sandbox had nothing to do with it.
+    #[must_use]
+    pub fn note(&self, status: i32, output: &str) -> Option<String> {
+        let end = &output.as_bytes()[output.len().saturating_sub(SEARCHED_BYTES)..];
+        let end = String::from_utf8_lossy(end).to_lowercase();
+        let is_refused = self.confines() && status != 0 && REFUSALS.iter().any(|words| end.contains(words));
+        is_refused.then(|| format!("{NOTE}this ran with {self}; that may be what stopped it. {}]\n", self.way_out))
+    }
+}
+
+/// Whether an output ends with [`Sandbox::note`].
+#[must_use]
+pub fn is_noted(output: &str) -> bool {
+    output.lines().next_back().is_some_and(|line| line.starts_with(NOTE))
+}
+
+impl Display for Sandbox {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self.profile {
+            Profile::Full => return write!(f, "`full`: nothing is confined"),
+            Profile::ReadOnly => write!(f, "`read-only`: nothing can be written")?,
+            Profile::WorkspaceWrite => {
+                let folders: Vec<_> = self.writable.iter().map(|folder| folder.display().to_string()).collect();
+                write!(f, "`workspace-write`: writes only below {}", folders.join(", "))?;
+            }
+        }
+        write!(f, ", no network")
+    }
+}
+
+fn is_workspace(folder: &Path, home: &Path) -> bool {
+    let first = folder.components().find_map(|component| match component {
+        Component::Normal(name) => Some(name),
+        _ => None,
+    });
+    let is_system = first.is_none_or(|name| SYSTEM_FOLDERS.iter().any(|system| name == *system));
+    !is_system && !home.starts_with(folder)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,65 @@
+use std::fs;
+
+use super::*;
+
+/// As much as we know how to use.
+const ALL: Kernel = Kernel { landlock: 9, can_filter_calls: true };
+
+fn sandbox(profile: Profile, workspace: &str, home: &str) -> Sandbox {
+    Sandbox::new(profile, Path::new(workspace), Path::new(home), ALL, "Ask.")
+}
+
+#[test]
+fn only_a_folder_that_is_nobodys_home_and_no_part_of_the_system_is_a_workspace() {
+    let holds = |workspace: &str| {
+        let sandbox = sandbox(Profile::WorkspaceWrite, workspace, "/home/me");
+        sandbox.writable().iter().any(|folder| folder == Path::new(workspace))
+    };
+    for workspace in ["/home/me/app", "/srv/app", "/work", "/tmp/x", "/home/me/etc"] {
+        assert!(holds(workspace), "{workspace}");
+    }
+    for workspace in ["/", "/home", "/home/me", "/etc", "/etc/nginx", "/usr/local/src", "/run/user/1000", "/proc/1"] {
+        assert!(!holds(workspace), "{workspace}");
+    }
+    assert!(sandbox(Profile::ReadOnly, "/srv/app", "/home/me").writable().is_empty());
+    let temporary = sandbox(Profile::WorkspaceWrite, "/", "/home/me");
+    assert!(temporary.writable().contains(&fs::canonicalize("/tmp").unwrap()), "{temporary}");
+}
+
+#[test]
+fn what_a_kernel_cannot_do_is_said() {
+    assert_eq!(ALL.gaps(), [""; 0]);
+    let old = |landlock, can_filter_calls| Kernel { landlock, can_filter_calls };
+    let none = Kernel::NONE.gaps();
+    assert!(none[0].contains("written anywhere") && none[1].starts_with("the network can be used:"), "{none:?}");
+    assert!(old(2, true).gaps()[0].contains("emptied") && !old(2, true).keeps_writes());
+    assert_eq!(old(3, true).gaps().len(), 1, "signals");
+    assert!(old(4, false).gaps()[0].contains("but for TCP"));
+    assert!(old(6, true).gaps().is_empty() && old(3, true).keeps_writes());
+}
+
+#[test]
+fn a_failure_that_looks_like_a_refusal_is_explained_and_no_other() {
+    let confined = sandbox(Profile::WorkspaceWrite, "/srv/app", "/home/me");
+    let note = confined.note(1, "touch: cannot touch '/x': Permission denied\n").unwrap();
+    assert!(note.starts_with("[sandbox: this ran with `workspace-write`: writes only below /srv/app, "), "{note}");
+    assert!(note.ends_with("no network; that may be what stopped it. Ask.]\n") && is_noted(&format!("x\n{note}")));
+    for (status, output) in [(0, "Permission denied"), (1, "no such file"), (1, "")] {
+        assert_eq!(confined.note(status, output), None, "{output}");
+    }
+    let far = format!("Permission denied{}", "é".repeat(SEARCHED_BYTES));
+    assert_eq!(confined.note(1, &far), None);
+    assert_eq!(Sandbox::none().note(1, "Permission denied"), None);
+    let unhelped = Sandbox::new(Profile::ReadOnly, Path::new("/srv"), Path::new("/home/me"), Kernel::NONE, "");
+    assert_eq!((unhelped.confines(), unhelped.note(1, "Permission denied")), (false, None));
+    assert!(!is_noted("") && !is_noted("[sandbox: x]\nmore"));
+}
+
+#[test]
+fn profiles_have_the_names_of_the_settings() {
+    for word in Profile::WORDS {
+        assert_eq!(word.parse::<Profile>().unwrap().word(), *word);
+    }
+    assert_eq!(Profile::default().word(), "workspace-write");
+    assert!("none".parse::<Profile>().unwrap_err().contains("read-only, workspace-write, full"));
+}

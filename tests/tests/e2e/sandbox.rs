@@ -1,0 +1,70 @@
+//! Commands of `cohab ask` run confined; what the sandbox stops is explained, and runs outside after the user agreed.
+
+use std::fs;
+
+use cohab_e2e::{Answer, Home, ModelServer, Wire};
+use serde_json::json;
+use tempfile::TempDir;
+
+/// A folder that is no temporary one by its place, so that only a workspace is writable there.
+fn elsewhere() -> TempDir {
+    TempDir::new_in(cohab_e2e::binaries::folder()).expect("a folder")
+}
+
+#[test]
+fn a_command_cannot_write_outside_unless_the_user_agrees() {
+    if !cohab_shell_relay::sandbox::present().keeps_writes() {
+        return;
+    }
+    let folder = elsewhere();
+    let outside = folder.path().join("outside");
+    let write = format!("echo x >{}", outside.display());
+    let answers = [
+        Answer::bash(&write),
+        Answer::text("It did not work."),
+        Answer::bash(&write),
+        Answer::call("bash_unconfined", &json!({"command": write})),
+        Answer::text("Now it did."),
+    ];
+    let server = ModelServer::start(Wire::OpenAiChat, answers);
+    let home = Home::with_model(&server);
+    let first = home.run(&["ask", "--approve", "all", "write it"]);
+    assert!(first.stdout.contains("It did not work.") && !outside.exists(), "{first:?}");
+    let told = server.requests().last().expect("a request").conversation();
+    assert!(told.contains("[sandbox: this ran with `workspace-write`") && told.contains("bash_unconfined"), "{told}");
+    assert!(first.stderr.contains("the sandbox may have stopped it"), "{first:?}");
+    let second = home.run(&["ask", "--approve", "all", "write it"]);
+    assert!(second.stdout.contains("Now it did."), "{second:?}");
+    assert_eq!(fs::read_to_string(&outside).expect("it is there"), "x\n");
+}
+
+#[test]
+fn the_profile_is_a_setting() {
+    let folder = elsewhere();
+    let outside = folder.path().join("outside");
+    let server = ModelServer::start(
+        Wire::OpenAiChat,
+        [Answer::bash(&format!("echo x >{}", outside.display())), Answer::text("Done.")],
+    );
+    let home = Home::with_model(&server);
+    home.write_config("[sandbox]\nprofile = \"full\"\n");
+    let finished = home.run(&["ask", "--approve", "all", "write it"]);
+    assert!(outside.exists(), "{finished:?}");
+    let tools = server.requests()[0].body.to_string();
+    assert!(!tools.contains("bash_unconfined"), "{tools}");
+}
+
+#[test]
+fn the_card_says_that_it_runs_outside_and_consent_to_the_same_command_inside_does_not_hold() {
+    let command = json!({"command": "mkdir made"});
+    let answers = [Answer::bash("mkdir made"), Answer::call("bash_unconfined", &command), Answer::text("Both done.")];
+    let server = ModelServer::start(Wire::OpenAiChat, answers);
+    let home = Home::with_model(&server);
+    let shell = home.bash();
+    shell.submit(&format!("{} ask make it", cohab_e2e::binaries::program("cohab").display()));
+    shell.wait_approval("mkdir made");
+    shell.send("s");
+    shell.wait_text("outside of the sandbox");
+    shell.send("y");
+    shell.wait_text("Both done.");
+}
