@@ -4,6 +4,7 @@
 
 mod daemon;
 mod folders;
+mod jobs;
 mod latency;
 mod model;
 mod programs;
@@ -12,6 +13,7 @@ mod sandbox;
 mod settings;
 mod shell;
 mod start_up;
+mod stores;
 mod terminal;
 
 use std::{
@@ -86,14 +88,16 @@ pub async fn run(args: DoctorArgs, paths: Paths) -> ExitCode {
 
 /// All checks at once, their findings in this order.
 async fn examine(context: &Context) -> Vec<Finding> {
-    let checks: [BoxFuture<'_, Vec<Finding>>; 9] = [
+    let checks: [BoxFuture<'_, Vec<Finding>>; 11] = [
         terminal::check(context).boxed(),
         shell::check(context).boxed(),
         start_up::check(context).boxed(),
         daemon::check(context).boxed(),
         settings::check(context).boxed(),
         model::check(context).boxed(),
+        jobs::check(context).boxed(),
         folders::check(context).boxed(),
+        stores::check(context).boxed(),
         programs::check(context).boxed(),
         sandbox::check(context).boxed(),
     ];

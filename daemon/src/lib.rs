@@ -24,5 +24,6 @@ pub mod shell;
 pub mod stats;
 pub mod store;
 pub mod tasks;
+pub mod telemetry;
 pub mod tool;
 pub mod wiring;

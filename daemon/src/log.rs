@@ -13,7 +13,13 @@ use std::{
 use cohab_shell_relay::scrub::Scrubber;
 use jiff::civil::Date;
 use rustix::fs::OFlags;
-use tracing_subscriber::{EnvFilter, filter::LevelFilter, util::SubscriberInitExt};
+use tracing::Subscriber;
+use tracing_subscriber::{
+    EnvFilter, Layer, Registry, filter::LevelFilter, layer::SubscriberExt, registry::LookupSpan,
+    util::SubscriberInitExt,
+};
+
+use crate::telemetry::SpanLayer;
 
 /// Files that are kept, the one of today included.
 const KEPT_FILES: usize = 7;
@@ -31,17 +37,31 @@ pub enum LogError {
     Twice(#[from] tracing_subscriber::util::TryInitError),
 }
 
-/// Starts the log of this process, and notes panics in it.
+/// Starts the log of this process, and notes panics in it. `spans` takes what the log leaves out.
 ///
 /// # Errors
 /// When the folder cannot be written.
-pub fn start(folder: &Path, level: LevelFilter) -> Result<(), LogError> {
+pub fn start(folder: &Path, level: LevelFilter, spans: Option<SpanLayer>) -> Result<(), LogError> {
     let files = DailyFiles::open(folder, || jiff::Zoned::now().date())?;
-    let filter = EnvFilter::new(format!("error,cohabd={level},cohab_protocol={level},cohab_shell_relay={level}"));
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_ansi(false).with_writer(Mutex::new(files));
-    log.finish().try_init()?;
+    match spans {
+        None => Registry::default().with(lines(files, level)).try_init()?,
+        Some(spans) => Registry::default().with(spans).with(lines(files, level)).try_init()?,
+    }
     panic::set_hook(Box::new(note_panic));
     Ok(())
+}
+
+fn lines<S, W>(files: W, level: LevelFilter) -> impl Layer<S> + Send + Sync
+where
+    S: Subscriber + for<'a> LookupSpan<'a>,
+    W: Write + Send + 'static,
+{
+    tracing_subscriber::fmt::layer().with_ansi(false).with_writer(Mutex::new(files)).with_filter(filter(level))
+}
+
+/// What goes into the log.
+pub(crate) fn filter(level: LevelFilter) -> EnvFilter {
+    EnvFilter::new(format!("error,cohabd={level},cohab_protocol={level},cohab_shell_relay={level}"))
 }
 
 fn note_panic(panic: &panic::PanicHookInfo<'_>) {

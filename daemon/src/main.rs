@@ -4,9 +4,8 @@ use std::{process::ExitCode, sync::Arc};
 
 use anyhow::Context;
 use cohab_protocol::Paths;
-use cohabd::{cli, config, lifecycle, log, safety::secrets::Secrets, wiring};
+use cohabd::{cli, config, lifecycle, log, safety::secrets::Secrets, telemetry::Telemetry, wiring};
 use tokio_util::sync::CancellationToken;
-use tracing::level_filters::LevelFilter;
 
 /// Threads that run tasks: one may be busy with a long piece of work while the other serves.
 const WORKER_THREADS: usize = 2;
@@ -35,9 +34,10 @@ fn run(paths: &Paths, detach: bool) -> anyhow::Result<()> {
         // Fails only for the leader of a process group, which needs no detaching: nobody's terminal started it.
         let _ = rustix::process::setsid();
     }
-    let level = config::load(paths).map_or(LevelFilter::INFO, |settings| settings.log.level);
+    let settings = config::load(paths).unwrap_or_default();
+    let (telemetry, spans) = Telemetry::set_up(&settings.telemetry.otlp_endpoint);
     // Without a log the daemon is still of use.
-    let _ = log::start(&paths.log_dir(), level);
+    let _ = log::start(&paths.log_dir(), settings.log.level, spans);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(WORKER_THREADS)
         .max_blocking_threads(MAX_BLOCKING_THREADS)
@@ -49,7 +49,10 @@ fn run(paths: &Paths, detach: bool) -> anyhow::Result<()> {
     let assembler = wiring::assembler(paths, &secrets);
     runtime.block_on(async {
         lifecycle::end_on_signals(shutdown.clone())?;
-        lifecycle::run(paths, assembler, secrets, shutdown.clone()).await
+        let exporting = telemetry.start();
+        let ended = lifecycle::run(paths, assembler, secrets, shutdown.clone()).await;
+        exporting.finish().await;
+        ended
     })?;
     Ok(())
 }

@@ -114,6 +114,18 @@ fn figures(latency: &[Measured], look: Look, colors: ColorSupport, out: &mut Vec
     put(&Line::default(), colors, out);
 }
 
+/// For the tests of the checks.
+#[cfg(test)]
+pub(super) mod testing {
+    use super::*;
+
+    /// What a person sees of these findings in 80 columns.
+    pub fn rows(findings: Vec<Finding>) -> String {
+        let report = Report { findings, latency: None };
+        String::from_utf8(report.text(80, ColorSupport::None, Look::Glyphs)).expect("UTF-8")
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -28,6 +28,7 @@ pub(super) async fn check(context: &Context) -> Vec<Finding> {
     let file = context.paths.config_file();
     let checked = daemon_program::output(&["config", "check"]).await;
     let mut found = vec![judge(&file, file.exists(), &checked)];
+    found.extend(checked.iter().flat_map(note));
     found.extend(exposed(&file, holds_key));
     found.extend(exposed(&context.paths.config_dir.join("keys.toml"), |_| true));
     found
@@ -52,6 +53,13 @@ fn judge(file: &Path, is_there: bool, checked: &io::Result<Output>) -> Finding {
         Ok(_) if is_there => finding("settings", Verdict::Ok, format!("{} is sound", shown(file))),
         Ok(_) => finding("settings", Verdict::Ok, format!("all as delivered; {} is not there", shown(file))),
     }
+}
+
+/// What has no effect.
+fn note(checked: &Output) -> Option<Finding> {
+    let text = String::from_utf8_lossy(&checked.stdout);
+    let note = text.lines().find_map(|line| line.strip_prefix("Note: "))?;
+    Some(finding("settings", Verdict::Warn, one_line(note.trim_end_matches('.'), COMPLAINT_MAX_COLUMNS)))
 }
 
 /// Whether a settings file holds a key itself, not only says where one is.
@@ -96,6 +104,14 @@ mod tests {
         assert!(judge(file, false, &output(0, "")).text.contains("not there"));
         assert_eq!(judge(file, true, &Err(io::ErrorKind::NotFound.into())).verdict, Verdict::Fail);
         assert_eq!(judge(file, true, &output(1, "")).verdict, Verdict::Fail);
+    }
+
+    #[test]
+    fn a_note_is_a_warning() {
+        let told = |stdout: &str| note(&Output { stdout: stdout.into(), ..output(0, "").expect("it ran") });
+        assert_eq!(told("OK\n"), None);
+        let found = told("OK\nNote: `x` has no effect: why.\n").expect("a warning");
+        assert_eq!((found.verdict, found.text.as_str()), (Verdict::Warn, "`x` has no effect: why"));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use super::{
     error::{StopReason, TurnError},
     plan::StepKind,
     port::{Intent, JsonObject, ModelRequest, Overflow, StepResult, TokenUsage, ToolCall, ToolResult},
-    state::TurnState,
+    state::{Record, TurnState},
 };
 
 /// How a turn ends.
@@ -51,6 +51,10 @@ pub trait Middleware: Send + Sync {
     /// An answer came, or a part of one. May complete what is known of its cost. Must not wait.
     fn after_model(&self, _usage: &mut TokenUsage) {}
 
+    /// A model call is over, with all that came of it and what it took, after [`Middleware::after_model`]. Also of one that failed
+    /// or was cancelled. Must not wait.
+    fn model_ended(&self, _record: &Record) {}
+
     /// Sees the calls of an answer that has several, before the first of them runs. `Break`: the user ended the turn.
     async fn before_tools(&self, _calls: &[PlannedCall]) -> ControlFlow<()> {
         ControlFlow::Continue(())
@@ -68,6 +72,10 @@ pub trait Middleware: Send + Sync {
     fn repeats(&self, _call: &PlannedCall) -> u32 {
         0
     }
+
+    /// A call that was allowed has run. Calls that run at once end in any order, and nothing is told here of one that was cancelled.
+    /// Must not wait.
+    fn tool_ran(&self, _call: &PlannedCall, _outcome: StepResult) {}
 
     /// May change a result before the model sees it. Also called for calls that failed, were denied or were cancelled.
     async fn after_tool(&self, _result: &mut ToolResult) {}

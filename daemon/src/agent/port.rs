@@ -253,6 +253,26 @@ impl ProviderErrorKind {
     pub fn is_retryable(self) -> bool {
         matches!(self, Self::RateLimit | Self::Overloaded | Self::Server | Self::Network)
     }
+
+    /// Its name for programs.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::ToolUseFailed => "tool_use_failed",
+            Self::ContextOverflow => "context_overflow",
+            Self::Billing => "billing",
+            Self::Auth => "auth",
+            Self::ModelNotFound => "model_not_found",
+            Self::RateLimit => "rate_limit",
+            Self::Overloaded => "overloaded",
+            Self::Server => "server",
+            Self::Network => "network",
+            Self::Timeout => "timeout",
+            Self::InvalidRequest => "invalid_request",
+            Self::Protocol => "protocol",
+            Self::EmptyAnswer => "empty_answer",
+        }
+    }
 }
 
 // --- tools ------------------------------------------------------------------------------------------------------------
@@ -404,7 +424,8 @@ pub enum Activity {
 }
 
 /// How a step went.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum StepResult {
     /// As asked.
     Done,

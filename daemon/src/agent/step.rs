@@ -129,6 +129,7 @@ impl Agent {
         if let Some(usage) = record.usage_mut() {
             self.middleware.iter().rev().for_each(|middleware| middleware.after_model(usage));
         }
+        self.middleware.iter().rev().for_each(|middleware| middleware.model_ended(&record));
         sink.emit(TurnEvent::StepFinished { step, outcome, summary, elapsed: started.elapsed() }).await;
         if matches!(&record, Record::Answer { class: StopClass::Pause, message, .. } if message.tool_calls.is_empty()) {
             sink.emit(TurnEvent::Notice(PAUSED.into())).await;
@@ -358,6 +359,7 @@ impl Agent {
             called = Called::of(tool.call(&planned.args, &context).await);
         }
         called.ran_for = started.elapsed();
+        self.middleware.iter().rev().for_each(|middleware| middleware.tool_ran(planned, called.outcome));
         if let Some(note) = planned.note.take() {
             called.content = format!("[{note}]\n{}", called.content);
         }

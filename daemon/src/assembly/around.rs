@@ -35,6 +35,7 @@ use crate::{
         pause::Pause,
         response_cache::GivenAgain,
         self_correction::SelfCorrection,
+        spans::Spans,
         spooling::Spooling,
         step_rules::StepRules,
         turn_clock::TurnClock,
@@ -80,7 +81,8 @@ impl Around<'_> {
     pub async fn list(self) -> Vec<Arc<dyn Middleware>> {
         let (session, recorder) = (&self.parts.session, &self.parts.recorder);
         let is_offline = self.provider.info().is_offline;
-        let mut list: Vec<Arc<dyn Middleware>> = vec![Arc::new(Steps(Arc::clone(recorder)))];
+        let mut list: Vec<Arc<dyn Middleware>> =
+            vec![Arc::new(Steps { recorder: Arc::clone(recorder), provider: Arc::clone(self.provider) })];
         let spool = Spool::at(&self.assembly.paths.state_dir);
         let outputs = spool.folder(&session.key().to_string());
         list.push(Arc::new(self.watch(outputs.clone())));
@@ -90,6 +92,7 @@ impl Around<'_> {
             list.push(Arc::new(Spotlight { keys, session: session.key().to_string() }));
         }
         let pause: Arc<dyn Middleware> = Arc::new(self.pause());
+        let spans = Arc::new(Spans::new(Arc::clone(self.provider), session.key().to_string()));
         list.push(Arc::clone(&pause));
         if let Some(accounting) = self.accounting().await {
             list.push(Arc::new(accounting));
@@ -101,7 +104,7 @@ impl Around<'_> {
         let window = Arc::new(Window::new(Arc::clone(&self.assembly.parts.store), Box::new(move || room().0)));
         list.push(Arc::clone(&window) as _);
         if !is_offline {
-            list.push(Arc::new(self.compaction(Arc::clone(&window)).await));
+            list.push(Arc::new(self.compaction(Arc::clone(&window), &spans).await));
         }
         if let Some(ladder) = &self.ladder {
             list.push(Arc::new(Escalation::new(Arc::clone(ladder), Arc::clone(&self.parts.sink))));
@@ -141,6 +144,7 @@ impl Around<'_> {
         list.push(Arc::new(self.gate().with_own_folder(outputs)));
         list.push(pause);
         list.push(Arc::new(doubt));
+        list.push(spans);
         list.push(Arc::new(calls));
         list.push(Arc::new(keep_files));
         list.extend(audit.map(|audit| audit as _));
@@ -172,13 +176,13 @@ impl Around<'_> {
     }
 
     /// What shortens the conversation.
-    async fn compaction(&self, window: Arc<Window>) -> Compaction {
+    async fn compaction(&self, window: Arc<Window>, spans: &Spans) -> Compaction {
         let Around { assembly, parts, resolved, provider, .. } = self;
         let summing = assembly.summing(resolved, provider, &parts.session, parts.turn_id.to_string()).await;
         let spent = Spent::default();
         let settings = resolved.settings.context;
         Compaction {
-            compactor: summing.compactor(settings.strategy, &spent),
+            compactor: spans.around(summing.compactor(settings.strategy, &spent), spent.clone()),
             window,
             settings,
             beside_tokens: self.beside_tokens,

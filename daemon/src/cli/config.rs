@@ -11,14 +11,19 @@ use cohab_protocol::Paths;
 use serde_json::json;
 
 use super::Failure;
-use crate::config::{
-    self, ConfigFile,
-    keys::{self, KEYS, Key},
-    profile,
+use crate::{
+    config::{
+        self, ConfigFile,
+        keys::{self, KEYS, Key},
+        profile,
+    },
+    telemetry,
 };
 
 /// Longest value that is read from standard input.
 const INPUT_MAX_BYTES: u64 = 64 * 1024;
+/// What needs a build of its own.
+const TELEMETRY: &str = "telemetry.otlp_endpoint";
 /// Stands for a secret.
 const MASK: &str = "********";
 
@@ -119,14 +124,24 @@ fn set(path: &Path, name: &str, value: &str, input: &mut dyn BufRead, output: &m
     ConfigFile::read(path)?.set(&key, value)?;
     let shown = if key.is_secret { MASK } else { &text };
     writeln!(output, "{name} = {shown}")?;
+    note_telemetry(&ConfigFile::read(path)?, output)
+}
+
+/// Says if an endpoint is set that this build cannot use.
+fn note_telemetry(file: &ConfigFile, output: &mut dyn Write) -> Result<(), Failure> {
+    let value = keys::find(TELEMETRY).and_then(|key| file.value(&key));
+    let is_set = value.is_some_and(|(value, _)| !keys::plain(&value).is_empty());
+    if let Some(missing) = telemetry::missing().filter(|_| is_set) {
+        writeln!(output, "Note: {missing}.")?;
+    }
     Ok(())
 }
 
 fn check(paths: &Paths, output: &mut dyn Write) -> Result<(), Failure> {
-    sound(&paths.config_file())?;
+    let file = sound(&paths.config_file())?;
     config::models(paths)?;
     writeln!(output, "OK")?;
-    Ok(())
+    note_telemetry(&file, output)
 }
 
 fn list(path: &Path, as_json: bool, output: &mut dyn Write) -> Result<(), Failure> {

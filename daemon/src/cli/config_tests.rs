@@ -200,3 +200,16 @@ fn the_name_of_a_table_is_answered_with_its_keys() {
     let advice = keys::advice("approval");
     assert_eq!(advice, "the keys of `[approval]` are `mode`");
 }
+
+#[cfg(not(feature = "otlp"))]
+#[test]
+fn an_endpoint_that_this_build_cannot_use_is_told() {
+    let home = Home::new("");
+    let set = home.run(&["set", "telemetry.otlp_endpoint", "http://127.0.0.1:4318"]);
+    assert!(set.output.contains("\nNote: ") && set.output.contains("--features otlp"), "{set:?}");
+    assert!(home.run(&["check"]).output.starts_with("OK\nNote: "));
+    assert_eq!(home.run(&["set", "telemetry.otlp_endpoint", ""]).output, "telemetry.otlp_endpoint = \n");
+    assert_eq!(home.run(&["check"]).output, "OK\n");
+    let wrong = home.run(&["set", "telemetry.otlp_endpoint", "127.0.0.1:4318"]);
+    assert!(wrong.errors.contains("must be a URL as `http://127.0.0.1:4318`"), "{wrong:?}");
+}

@@ -6,6 +6,7 @@ pub mod context;
 pub mod definitions;
 pub mod export;
 pub mod history;
+pub mod jobs;
 mod model_jobs;
 pub mod models;
 pub mod probe_model;
@@ -14,6 +15,7 @@ pub mod resume;
 pub mod sessions;
 pub mod setup;
 pub mod stats;
+pub mod stores;
 pub mod tasks;
 #[cfg(test)]
 mod testing;
@@ -102,6 +104,12 @@ pub enum Command {
     /// Print who would answer, and whether they can be reached, as JSON, for `cohab doctor`
     #[command(hide = true)]
     Who,
+    /// Print whether the models of tiers, roles and fallbacks could answer, as JSON, for `cohab doctor`
+    #[command(hide = true)]
+    Jobs,
+    /// Print how the files are in which things are kept, as JSON, for `cohab doctor`
+    #[command(hide = true)]
+    Stores,
 }
 
 impl Command {
@@ -131,6 +139,8 @@ impl Command {
             Self::Export(args) => export::run(&args, paths, &mut output, &mut errors),
             Self::Trust(args) => trust::run(&args, paths, &mut output, &mut errors),
             Self::Who => who::run(paths, &mut output, &mut errors),
+            Self::Jobs => jobs::run(paths, &mut output, &mut errors),
+            Self::Stores => stores::run(paths, &mut output, &mut errors),
             Self::Definitions => {
                 let written = writeln!(output, "{}", definitions::tree(&Cli::command())).map_err(Failure::from);
                 finish(written, &mut output, &mut errors)

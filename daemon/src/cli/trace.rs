@@ -12,9 +12,12 @@ use super::{
     Failure,
     record::{self, paragraph, time},
 };
-use crate::store::sessions::{
-    SessionRow, id,
-    steps::{AgentStatus, CheckpointStore, ExecutionResult, Step, StepStatus, StepType, Turn},
+use crate::{
+    agent::port::StepResult,
+    store::sessions::{
+        SessionRow, id,
+        steps::{AgentStatus, CheckpointStore, ExecutionResult, Step, StepStatus, StepType, Turn},
+    },
 };
 
 /// Of a command or a path in a line, in characters.
@@ -155,7 +158,8 @@ fn line(step: &Step, is_alive: bool) -> String {
     facts.extend(match (step.status, is_alive) {
         (StepStatus::Completed, _) => None,
         (StepStatus::Failed, _) => {
-            Some(format!("failed: {}", one_line(step.error.as_deref().unwrap_or_default(), TITLE_MAX_CHARS)))
+            let word = if metadata.outcome == Some(StepResult::Refused) { "refused" } else { "failed" };
+            Some(format!("{word}: {}", one_line(step.error.as_deref().unwrap_or_default(), TITLE_MAX_CHARS)))
         }
         (StepStatus::Pending, true) => Some("waits".to_owned()),
         (StepStatus::Running, true) => Some("runs".to_owned()),
@@ -168,6 +172,7 @@ fn line(step: &Step, is_alive: bool) -> String {
     );
     facts.extend(metadata.is_claimed.then(|| "ran while no daemon was there".to_owned()));
     facts.extend(step.duration_ms.map(time::took));
+    facts.extend(metadata.first_token_ms.map(|took| format!("first token after {}", time::took(took))));
     facts.extend(tokens(metadata.sent_tokens, metadata.received_tokens));
     let facts = if facts.is_empty() { String::new() } else { format!("  ({})", facts.join(", ")) };
     one_line(&format!("{subject}{facts}"), usize::MAX)

@@ -23,7 +23,8 @@ fn step(number: u32, kind: StepType, status: StepStatus, metadata: Metadata) -> 
 
 fn model(sent: u64) -> Metadata {
     let model = Some("openai-chat/large-4".to_owned());
-    Metadata { model, sent_tokens: Some(sent), received_tokens: Some(80), ..Metadata::default() }
+    let first_token_ms = Some(420);
+    Metadata { model, sent_tokens: Some(sent), received_tokens: Some(80), first_token_ms, ..Metadata::default() }
 }
 
 fn tool(parent: u32, title: &str, summary: &str) -> Metadata {
@@ -60,13 +61,14 @@ pub(in crate::cli) fn with_steps(status: AgentStatus) -> Home {
         ended: (status == AgentStatus::Completed).then(|| "answered".to_owned()),
         error: None,
     };
+    let refused = Metadata { outcome: Some(StepResult::Refused), ..tool(1, "rm -rf /srv/old", "") };
     let claimed = Metadata { is_claimed: true, ..tool(1, "ls", "3 lines") };
     let checkpoints = [
         Checkpoint::Turn(turn),
         step(0, StepType::UserMessage, StepStatus::Completed, Metadata::default()),
         step(1, StepType::ModelInference, StepStatus::Completed, model(1_024)),
         step(2, StepType::ToolCall, StepStatus::Completed, tool(1, "chmod 755 ./deploy.sh", "no output")),
-        step(3, StepType::ToolCall, StepStatus::Failed, tool(1, "rm -rf /srv/old", "")),
+        step(3, StepType::ToolCall, StepStatus::Failed, refused),
         step(4, StepType::ToolCall, StepStatus::Completed, claimed),
         step(5, StepType::System, StepStatus::Completed, Metadata::default()),
         step(6, StepType::ModelInference, StepStatus::Completed, model(11_276)),

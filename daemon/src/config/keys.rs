@@ -47,6 +47,8 @@ pub enum Kind {
     Provider,
     /// Where a service is: an `http` or `https` URL with a host. For `scripted` an absolute path.
     Address,
+    /// `http` or `https` URL of an OpenTelemetry collector, or nothing.
+    Collector,
     /// Name of a profile.
     Profile,
     /// Names of profiles, in their order.
@@ -221,6 +223,12 @@ pub static KEYS: &[Key] = &[
         Kind::Word(&["off", "error", "warn", "info", "debug", "trace"]),
         Some("info"),
         "How much the daemon writes to its log",
+    ),
+    key(
+        "telemetry.otlp_endpoint",
+        Kind::Collector,
+        Some(""),
+        "OpenTelemetry collector that gets times, names and tokens of turns and steps, never a text; read at the daemon's start",
     ),
     key("client.shell", Kind::Path, None, "Shell to start; without it your login shell"),
     key(
@@ -411,6 +419,7 @@ impl Kind {
             Self::Word(words) => text.is_some_and(|text| words.contains(&text)),
             Self::Provider => text.is_some_and(|text| choice::provider_names().contains(&text)),
             Self::Address => text.filter(is_sane).is_some_and(|text| text.starts_with('/') || is_service_url(text)),
+            Self::Collector => text.filter(is_sane).is_some_and(|text| text.is_empty() || is_service_url(text)),
             Self::Profile => text.is_some_and(is_profile),
             Self::Profiles => value.as_array().is_some_and(|names| {
                 names.len() <= FALLBACKS_MAX && names.iter().all(|name| name.as_str().is_some_and(is_profile))
@@ -437,6 +446,7 @@ impl Kind {
             Self::Address => {
                 "a URL as `https://host/v1` or `http://127.0.0.1:8080/v1`; for `scripted` an absolute path".into()
             }
+            Self::Collector => "a URL as `http://127.0.0.1:4318`; empty for none".into(),
             Self::Profile => "the name of a profile".into(),
             Self::Profiles => format!("a list of up to {FALLBACKS_MAX} names of profiles"),
             Self::Path => "an absolute path or one that begins with `~/`".into(),

@@ -65,6 +65,8 @@ pub struct Settings {
     pub audit: AuditSettings,
     /// `[log]`.
     pub log: LogSettings,
+    /// `[telemetry]`.
+    pub telemetry: TelemetrySettings,
     /// `[client]` is checked with the rest; only the client reads it.
     #[serde(rename = "client")]
     _client: IgnoredAny,
@@ -230,6 +232,14 @@ impl Default for CacheSettings {
     fn default() -> Self {
         Self { enabled: true }
     }
+}
+
+/// `[telemetry]`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct TelemetrySettings {
+    /// URL of a collector that gets spans of turns and steps; empty for none.
+    pub otlp_endpoint: String,
 }
 
 /// `[log]`.

@@ -71,6 +71,7 @@ fn the_defaults_of_the_table_are_the_defaults_of_the_code() {
     assert_eq!(settings.limits, LimitSettings::default());
     assert_eq!(settings.approval, ApprovalSettings::default());
     assert_eq!(settings.log, LogSettings::default());
+    assert_eq!(settings.telemetry, TelemetrySettings::default());
 }
 
 /// A value the kind takes, at the edge of what it takes.
@@ -78,6 +79,7 @@ fn example(kind: Kind) -> String {
     match kind {
         Kind::Text | Kind::EnvName => "X".into(),
         Kind::Path | Kind::Address => "/bin/sh".into(),
+        Kind::Collector => "https://collector.example:4318".into(),
         Kind::Profile | Kind::Profiles => "default".into(),
         Kind::Provider => "scripted".into(),
         Kind::Prefix => "??".into(),
@@ -105,7 +107,7 @@ fn every_key_of_the_table_is_understood() {
 
 #[test]
 fn every_field_of_the_settings_is_in_the_table() {
-    for table in ["model", "model.timeouts", "tiers", "cache", "approval", "limits", "log"] {
+    for table in ["model", "model.timeouts", "tiers", "cache", "approval", "limits", "telemetry", "log"] {
         let error = toml::from_str::<Settings>(&format!("[{table}]\nno_such_key = 1")).unwrap_err();
         let (_, expected) = error.message().split_once("expected").expect("the names of the fields");
         let fields = expected.split('`').skip(1).step_by(2);

@@ -65,6 +65,12 @@ impl Spent {
         })
     }
 
+    /// What there is until now.
+    #[must_use]
+    pub fn look(&self) -> Option<TokenUsage> {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// What was not added yet.
     #[must_use]
     pub fn take(&self) -> Option<TokenUsage> {

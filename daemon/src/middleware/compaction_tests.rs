@@ -126,7 +126,8 @@ impl Bench {
         let content = format!("result {id} {}", "word ".repeat(words));
         let result = ToolResult { call_id: id, tool: "bash".into(), content, is_error: false };
         self.state.apply(Record::Tools { results: vec![result], complaint: None }).unwrap();
-        Steps(Arc::clone(&self.recorder)).after_step(&self.state).await;
+        let provider = Arc::clone(&self.provider);
+        Steps { recorder: Arc::clone(&self.recorder), provider }.after_step(&self.state).await;
     }
 
     fn told(&self) -> Vec<String> {

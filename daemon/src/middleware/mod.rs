@@ -7,7 +7,8 @@
 //! rules for steps), [`spooling::Spooling`] (a long result is cut, and kept whole in a file), `safety::inbound` (what tools return is
 //! harmless text), [`meanwhile::Meanwhile`] (what the user ran is told), [`self_correction::SelfCorrection`] (a model that is stuck is
 //! told, then the user is asked), [`last_answer::LastAnswer`] (why no tool runs any more), `safety::gate` (may it run?),
-//! [`backups::KeepFiles`] (what a file holds is kept before it is changed), [`audit::Audit`] (what is done, and who agreed, is recorded).
+//! [`backups::KeepFiles`] (what a file holds is kept before it is changed), [`audit::Audit`] (what is done, and who agreed, is recorded),
+//! [`spans::Spans`] (what goes on is shown to whoever subscribes).
 
 pub mod accounting;
 pub mod audit;
@@ -22,6 +23,7 @@ pub mod naming;
 pub mod pause;
 pub mod response_cache;
 pub mod self_correction;
+pub mod spans;
 pub mod spooling;
 pub mod step_rules;
 pub mod turn_clock;

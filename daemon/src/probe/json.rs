@@ -22,7 +22,7 @@ use cohab_shell_relay::sanitize::escaped_json;
 use serde_json::{Value, json};
 
 use super::{End, Fold, Show, class_name};
-use crate::agent::port::{ModelEvent, ProviderError, ProviderErrorKind as Kind, TokenUsage, ToolCall};
+use crate::agent::port::{ModelEvent, ProviderError, TokenUsage, ToolCall};
 
 /// Writes lines.
 pub struct JsonLines<W>(pub W);
@@ -122,29 +122,9 @@ fn of_usage(usage: &TokenUsage) -> Value {
 
 fn of_error(error: &ProviderError) -> Value {
     json!({
-        "kind": kind_name(error.kind),
+        "kind": error.kind.word(),
         "message": error.message,
         "hint": error.hint,
         "retry_after_ms": error.retry_after.map(millis),
     })
-}
-
-/// The name of an error's family in output.
-#[must_use]
-pub fn kind_name(kind: Kind) -> &'static str {
-    match kind {
-        Kind::ToolUseFailed => "tool_use_failed",
-        Kind::ContextOverflow => "context_overflow",
-        Kind::Billing => "billing",
-        Kind::Auth => "auth",
-        Kind::ModelNotFound => "model_not_found",
-        Kind::RateLimit => "rate_limit",
-        Kind::Overloaded => "overloaded",
-        Kind::Server => "server",
-        Kind::Network => "network",
-        Kind::Timeout => "timeout",
-        Kind::InvalidRequest => "invalid_request",
-        Kind::Protocol => "protocol",
-        Kind::EmptyAnswer => "empty_answer",
-    }
 }

@@ -8,7 +8,7 @@ use std::{
 use cohab_shell_relay::sanitize::sanitize;
 use serde_json::json;
 
-use super::{End, Fold, Show, class_name, json::kind_name};
+use super::{End, Fold, Show, class_name};
 use crate::agent::port::{ModelEvent, TokenUsage, ToolCall};
 
 /// Longest piece of text that an event line shows, in characters.
@@ -55,7 +55,7 @@ impl<W: Write> Show for Lines<W> {
             ModelEvent::Notice(text) => ("notice", text.clone()),
             ModelEvent::Retrying { reason, after, .. } => ("retry", format!("{reason}; again in {after:.1?}")),
             ModelEvent::Stop { class, .. } => ("stop", class_name(*class).to_owned()),
-            ModelEvent::Failed(error) => ("failed", kind_name(error.kind).to_owned()),
+            ModelEvent::Failed(error) => ("failed", error.kind.word().to_owned()),
             ModelEvent::Incomplete { reason } => ("incomplete", reason.clone()),
         };
         let time = self.styled("2", &format!("{:>8.3} s", at.as_secs_f64()));
@@ -78,7 +78,7 @@ impl<W: Write> Show for Lines<W> {
             Some(End::Stop(class)) => self.row("stop", class_name(*class)),
             Some(End::Incomplete(reason)) => self.block("incomplete", reason),
             Some(End::Failed(error)) => {
-                self.block("error", &format!("{} ({})", error.message, kind_name(error.kind)))?;
+                self.block("error", &format!("{} ({})", error.message, error.kind.word()))?;
                 error.hint.iter().try_for_each(|hint| self.block("hint", hint))
             }
             None => self.row("incomplete", "the stream ended without an end mark"),

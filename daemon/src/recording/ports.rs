@@ -29,11 +29,11 @@ impl<S> RecordingSink<S> {
 #[async_trait]
 impl<S: EventSink> EventSink for RecordingSink<S> {
     async fn emit(&self, event: TurnEvent) {
+        self.recorder.steps.told(&event);
         if matches!(event, TurnEvent::Text(_) | TurnEvent::Reasoning(_)) {
             // The disk has had the time that the model took.
             self.recorder.has_begun().await;
         }
-        self.recorder.steps.told(&event);
         match &event {
             TurnEvent::Text(text) => append(&mut self.recorder.state().text, text),
             TurnEvent::Reasoning(text) => append(&mut self.recorder.state().reasoning, text),

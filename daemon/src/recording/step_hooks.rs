@@ -8,35 +8,47 @@ use async_trait::async_trait;
 use super::TurnRecorder;
 use crate::agent::{
     Denial, Middleware, PlannedCall, TurnResult, TurnState,
-    port::{TokenUsage, ToolResult},
+    port::{ModelProvider, TokenUsage, ToolResult},
+    state::Record,
 };
 
 /// Outside of everything.
-pub struct Steps(pub Arc<TurnRecorder>);
+pub struct Steps {
+    /// Where notes are taken.
+    pub recorder: Arc<TurnRecorder>,
+    /// Who answers; it may be another one after an answer than before it.
+    pub provider: Arc<dyn ModelProvider>,
+}
 
 #[async_trait]
 impl Middleware for Steps {
     fn after_model(&self, usage: &mut TokenUsage) {
-        self.0.steps.took(usage);
+        self.recorder.steps.took(usage);
+    }
+
+    fn model_ended(&self, record: &Record) {
+        if matches!(record, Record::Answer { .. }) {
+            self.recorder.steps.answered_by(&self.provider.info());
+        }
     }
 
     async fn before_tool(&self, call: &mut PlannedCall) -> Result<(), Denial> {
-        self.0.steps.planned(call);
+        self.recorder.steps.planned(call);
         Ok(())
     }
 
     async fn after_tool(&self, result: &mut ToolResult) {
-        self.0.steps.ran(result);
+        self.recorder.steps.ran(result);
     }
 
     async fn after_step(&self, state: &TurnState) {
-        self.0.step_done(state.messages(), state.rewrites());
-        self.0.steps.step_done(state);
+        self.recorder.step_done(state.messages(), state.rewrites());
+        self.recorder.steps.step_done(state);
     }
 
     async fn after_turn(&self, state: &TurnState, result: &TurnResult) {
-        self.0.step_done(state.messages(), state.rewrites());
-        self.0.steps.turn_done(state, result).await;
+        self.recorder.step_done(state.messages(), state.rewrites());
+        self.recorder.steps.turn_done(state, result).await;
     }
 }
 

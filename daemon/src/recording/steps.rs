@@ -9,6 +9,7 @@ use std::{
 use cohab_shell_relay::sanitize::{one_line, sanitize};
 use jiff::Timestamp;
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 use super::{Opening, clean, end_word};
 use crate::{
@@ -41,6 +42,8 @@ struct State {
     inference: Option<Step>,
     /// The conversation is being shortened, in the step of this number for the user.
     compaction: Option<(u32, Step)>,
+    /// When it began.
+    asked: Option<Instant>,
     /// Calls that have no result, by the model's id.
     calls: HashMap<String, Step>,
     /// What was told of tool steps that began or ended, by their number for the user.
@@ -145,6 +148,7 @@ impl StepLog {
                 let step = step.map(|step| Step { status: StepStatus::Running, ..step });
                 state.asked_by = step.as_ref().map(|step| step.number);
                 state.inference.clone_from(&step);
+                state.asked = Some(Instant::now());
                 drop(state);
                 step.into_iter().for_each(|step| self.keep(Checkpoint::Step(step)));
             }
@@ -175,14 +179,27 @@ impl StepLog {
                 drop(state);
                 step.into_iter().for_each(|step| self.keep_done(step, clean(text)));
             }
-            TurnEvent::Text(_) | TurnEvent::Reasoning(_) | TurnEvent::Reset | TurnEvent::Spent { .. } => {}
+            TurnEvent::Text(_) | TurnEvent::Reasoning(_) => {
+                let waited = state.asked.take().map(|asked| millis(asked.elapsed()));
+                if let Some(step) = state.inference.as_mut() {
+                    step.metadata.first_token_ms = step.metadata.first_token_ms.or(waited);
+                }
+            }
+            TurnEvent::Reset | TurnEvent::Spent { .. } => {}
         }
     }
 
     /// What an answer took.
     pub(super) fn took(&self, usage: &TokenUsage) {
         if let Some(step) = self.state().inference.as_mut() {
-            took(&mut step.metadata, usage);
+            note_usage(&mut step.metadata, usage);
+        }
+    }
+
+    /// This one gave the answer; another one may have been asked first.
+    pub(super) fn answered_by(&self, model: &ModelInfo) {
+        if let Some(step) = self.state().inference.as_mut() {
+            step.metadata.model = Some(format!("{}/{}", model.wire, model.model));
         }
     }
 
@@ -248,7 +265,7 @@ impl StepLog {
     pub(super) fn compacted(&self, messages: usize, usage: Option<&TokenUsage>) {
         if let Some((_, step)) = self.state().compaction.as_mut() {
             step.output = Some(format!("{messages} messages"));
-            usage.into_iter().for_each(|usage| took(&mut step.metadata, usage));
+            usage.into_iter().for_each(|usage| note_usage(&mut step.metadata, usage));
         }
     }
 
@@ -313,13 +330,9 @@ fn unusable(state: &mut State, result: &ToolResult) -> Option<Step> {
     state.begin(StepType::ToolCall, Value::Null, metadata)
 }
 
-fn took(metadata: &mut Metadata, usage: &TokenUsage) {
-    (metadata.sent_tokens, metadata.received_tokens) = (usage.sent(), usage.output);
-    metadata.cost_microusd = usage.cost_microusd;
-}
-
 fn end(step: &mut Step, outcome: StepResult, summary: &str, elapsed: Duration) {
-    step.duration_ms = Some(u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX));
+    step.duration_ms = Some(millis(elapsed));
+    step.metadata.outcome = Some(outcome);
     step.metadata.summary = one_line(summary, TITLE_MAX_CHARS);
     step.status = if outcome == StepResult::Done { StepStatus::Completed } else { StepStatus::Failed };
     step.error = match outcome {
@@ -328,6 +341,15 @@ fn end(step: &mut Step, outcome: StepResult, summary: &str, elapsed: Duration) {
         StepResult::Refused => Some("refused".to_owned()),
         StepResult::Cancelled => Some("cancelled".to_owned()),
     };
+}
+
+fn note_usage(metadata: &mut Metadata, usage: &TokenUsage) {
+    (metadata.sent_tokens, metadata.received_tokens) = (usage.sent(), usage.output);
+    metadata.cost_microusd = usage.cost_microusd;
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// The model's last word.

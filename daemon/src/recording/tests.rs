@@ -7,16 +7,25 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     hooks::{Calls, Proposals},
+    step_hooks::Steps,
     *,
 };
 use crate::{
     agent::{
-        Denial, Middleware, PlannedCall,
-        port::{Approver, EventSink, Intent, StepResult, ToolCall, ToolResult, TurnEvent},
+        Denial, Middleware, PlannedCall, TurnState,
+        port::{
+            Activity, Approver, AssistantMessage, EventSink, Intent, StepResult, StopClass, ToolCall, ToolResult,
+            TurnEvent,
+        },
+        state::Record,
     },
+    compaction::testing::Always as Model,
     context::query::PastCommand,
     shell::live::MASKED,
-    store::sessions::EventRow,
+    store::sessions::{
+        EventRow, SqliteStore,
+        steps::{CheckpointStore as _, StepType},
+    },
 };
 
 /// Takes everything.
@@ -64,7 +73,7 @@ impl CommandRunner for Moving {
 }
 
 struct Bench {
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
     archive: Archive,
     recorder: Arc<TurnRecorder>,
     session: Arc<SessionRecord>,
@@ -85,7 +94,7 @@ impl Bench {
             resumed_from: None,
         };
         let recorder = Arc::new(TurnRecorder::new(archive.clone(), Arc::clone(&session), opening));
-        Self { _folder: folder, archive, recorder, session }
+        Self { folder, archive, recorder, session }
     }
 
     fn begin(&self) {
@@ -310,4 +319,34 @@ async fn what_the_model_says_is_kept_by_the_step_and_void_text_is_not() {
     let answer = |text: &str| Event::Answer { text: text.into() };
     let error = Event::Error { message: TurnError::Internal.to_string() };
     assert_eq!(said, [Event::Reasoning { text: "Hm.".into() }, answer("One answer."), answer("Broken o"), error]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn of_a_model_call_it_is_kept_when_its_first_word_came_and_how_it_ended() {
+    let bench = Bench::new();
+    bench.begin();
+    let sink = RecordingSink::new(Silent, Arc::clone(&bench.recorder));
+    let pass = |ms| tokio::time::sleep(Duration::from_millis(ms));
+    sink.emit(TurnEvent::StepStarted { step: 0, activity: Activity::ModelCall { model: "w/m".into() } }).await;
+    pass(420).await;
+    sink.emit(TurnEvent::Reasoning("Hm.".into())).await;
+    pass(580).await;
+    sink.emit(TurnEvent::Text("Well".into())).await;
+    let (outcome, elapsed) = (StepResult::Failed, Duration::from_secs(1));
+    sink.emit(TurnEvent::StepFinished { step: 0, outcome, summary: "cut".into(), elapsed }).await;
+    let state = TurnState::new(Vec::new(), "q".into());
+    let provider = Arc::new(Model::says("of no concern"));
+    let steps = Steps { recorder: Arc::clone(&bench.recorder), provider };
+    let (message, class, usage) = (AssistantMessage::default(), StopClass::End, TokenUsage::default());
+    steps.model_ended(&Record::Answer { message, class, usage });
+    steps.after_step(&state).await;
+    steps.after_turn(&state, &Ok(StopReason::Answered)).await;
+    // Waits until all is written.
+    bench.events();
+    let path = bench.folder.path().join("sessions.db");
+    let store = SqliteStore::open_existing(&path).expect("it is read").expect("it is there");
+    let steps = store.steps("shell:1", "t").expect("they are read");
+    let step = steps.iter().find(|step| step.kind == StepType::ModelInference).expect("a model call");
+    assert_eq!((step.metadata.first_token_ms, step.metadata.outcome), (Some(420), Some(outcome)));
+    assert_eq!((step.duration_ms, step.metadata.model.as_deref()), (Some(1_000), Some("always/m")), "who answered");
 }

@@ -1,4 +1,4 @@
-//! How long things took: counts in buckets of fixed bounds, so that any number of them takes the same room.
+//! How long things took. Counts in buckets of fixed bounds for programs; what people read is worked out from the times themselves.
 
 /// Upper bounds of the buckets but the last, in milliseconds; each includes its bound.
 pub const BOUNDS_MS: [u64; 19] = [
@@ -6,11 +6,17 @@ pub const BOUNDS_MS: [u64; 19] = [
     1_000_000,
 ];
 
-/// Durations, by bucket.
+/// Times that percentiles are worked out from: the newest so many.
+const MAX_TIMES: usize = 500_000;
+
+/// Durations.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Histogram {
     counts: [u64; BOUNDS_MS.len() + 1],
     max_ms: u64,
+    times_ms: Vec<u64>,
+    /// Where the next one goes when there is no more room.
+    oldest: usize,
 }
 
 impl Histogram {
@@ -21,6 +27,12 @@ impl Histogram {
             *count += 1;
         }
         self.max_ms = self.max_ms.max(took_ms);
+        if self.times_ms.len() < MAX_TIMES {
+            self.times_ms.push(took_ms);
+        } else if let Some(oldest) = self.times_ms.get_mut(self.oldest) {
+            *oldest = took_ms;
+            self.oldest = (self.oldest + 1) % MAX_TIMES;
+        }
     }
 
     /// How many there are.
@@ -29,26 +41,21 @@ impl Histogram {
         self.counts.iter().sum()
     }
 
-    /// The longest, in milliseconds.
+    /// The longest, in milliseconds; `None` if there are none.
     #[must_use]
-    pub fn max_ms(&self) -> u64 {
-        self.max_ms
+    pub fn max_ms(&self) -> Option<u64> {
+        (self.count() > 0).then_some(self.max_ms)
     }
 
-    /// What `percent` of them did not exceed, in milliseconds, estimated within its bucket. `None` if there are none.
+    /// What so many percent of them did not exceed, in milliseconds: for each a time that really was. `None` if there are none.
     #[must_use]
-    pub fn percentile_ms(&self, percent: u64) -> Option<u64> {
-        let rank = (self.count() * percent.min(100)).div_ceil(100).max(1);
-        let mut below = 0;
-        for (index, count) in self.counts.iter().enumerate() {
-            if below + count >= rank {
-                let from = index.checked_sub(1).and_then(|before| BOUNDS_MS.get(before)).copied().unwrap_or(0);
-                let to = BOUNDS_MS.get(index).copied().unwrap_or(self.max_ms).min(self.max_ms);
-                return Some(from + to.saturating_sub(from) * (rank - below) / count);
-            }
-            below += count;
-        }
-        None
+    pub fn percentiles_ms<const N: usize>(&self, percents: [usize; N]) -> [Option<u64>; N] {
+        let mut sorted = self.times_ms.clone();
+        sorted.sort_unstable();
+        percents.map(|percent| {
+            let rank = (sorted.len() * percent.min(100)).div_ceil(100).max(1);
+            sorted.get(rank - 1).copied()
+        })
     }
 
     /// Buckets that are not empty: their upper bound, `None` for the last, and how many are in them.
@@ -66,28 +73,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn percentiles_lie_in_the_bucket_of_their_rank_and_never_beyond_the_longest() {
+    fn percentiles_are_times_that_really_were() {
         let mut histogram = Histogram::default();
-        assert_eq!(histogram.percentile_ms(50), None);
-        (1..=100).for_each(|took| histogram.add(took * 10));
-        let about = |percent| histogram.percentile_ms(percent).expect("there are some");
-        assert!((450..=550).contains(&about(50)), "{}", about(50));
-        assert!((900..=1_000).contains(&about(95)), "{}", about(95));
-        assert_eq!((about(100), histogram.max_ms(), histogram.count()), (1_000, 1_000, 100));
-        histogram.add(u64::MAX);
-        histogram.add(0);
-        assert_eq!((about_max(&histogram), histogram.buckets().last()), (u64::MAX, Some((None, 1))));
-    }
-
-    fn about_max(histogram: &Histogram) -> u64 {
-        histogram.percentile_ms(100).expect("there are some")
+        assert_eq!((histogram.percentiles_ms([50]), histogram.max_ms()), ([None], None));
+        histogram.add(7);
+        assert_eq!(histogram.percentiles_ms([1, 50, 99]), [Some(7); 3]);
+        (1..100).for_each(|took| histogram.add(took * 10));
+        assert_eq!(histogram.percentiles_ms([50, 95, 99, 100]), [Some(490), Some(940), Some(980), Some(990)]);
+        assert_eq!((histogram.max_ms(), histogram.count()), (Some(990), 100));
     }
 
     #[test]
-    fn a_single_one_is_every_percentile() {
+    fn each_is_in_the_bucket_that_holds_it() {
         let mut histogram = Histogram::default();
-        histogram.add(7);
-        assert_eq!((histogram.percentile_ms(1), histogram.percentile_ms(95)), (Some(7), Some(7)));
-        assert_eq!(histogram.buckets().collect::<Vec<_>>(), [(Some(10), 1)]);
+        [0, 1, 2, 1_000, 1_001, u64::MAX].into_iter().for_each(|took| histogram.add(took));
+        let buckets: Vec<(Option<u64>, u64)> = histogram.buckets().collect();
+        assert_eq!(buckets, [(Some(1), 2), (Some(2), 1), (Some(1_000), 1), (Some(2_000), 1), (None, 1)]);
+    }
+
+    #[test]
+    fn of_more_than_there_is_room_for_the_newest_count() {
+        let mut histogram = Histogram::default();
+        (0..MAX_TIMES).for_each(|_| histogram.add(1));
+        (0..MAX_TIMES).for_each(|_| histogram.add(2));
+        assert_eq!(histogram.percentiles_ms([1]), [Some(2)]);
+        assert_eq!((histogram.count(), histogram.times_ms.len()), (2 * MAX_TIMES as u64, MAX_TIMES));
     }
 }

@@ -1,22 +1,23 @@
 //! How often things happened and how long they took, from what is kept anyway. Pure.
+//!
+//! What is known of a turn comes from its steps, so that it is what `cohab trace` shows of it. Of model calls whose turn is not on
+//! record there is what was kept of their usage.
 
 pub mod histogram;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashSet};
 
-use jiff::Timestamp;
-
-use crate::store::{
-    row::{CallRow, ModelKey},
-    sessions::{
-        EventRow,
-        event::{Approval, Event},
+use crate::{
+    agent::port::StepResult,
+    store::{
+        row::CallRow,
+        sessions::steps::{AgentStatus, StepFacts, StepStatus, StepType, Turn},
     },
 };
 use histogram::Histogram;
 
-/// Different tools that are told apart; names come from models. More are one.
-const MAX_TOOLS: usize = 64;
+/// Different tools, or models, that are told apart; names of tools come from models. More are one.
+const MAX_NAMES: usize = 64;
 /// The name of all others.
 const OTHERS: &str = "others";
 
@@ -31,121 +32,197 @@ pub struct Count {
     pub refused: u64,
     /// How long those took of which it is known.
     pub took: Histogram,
+    /// How long the first piece of text took, of those of which it is known.
+    pub first_token: Histogram,
 }
 
 /// All of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
-    /// Turns that ended.
+    /// Turns, those that go on included; their times hold the waits for the user.
     pub questions: Count,
-    /// The same by the word of their end.
+    /// Those that ended, by the word of their end.
     pub ends: BTreeMap<String, u64>,
-    /// Answered calls of each model.
-    pub models: BTreeMap<ModelKey, Count>,
-    /// Calls of each tool.
+    /// All steps that took a time.
+    pub steps: Count,
+    /// Model calls.
+    pub model_calls: Count,
+    /// The same by `wire/model`.
+    pub models: BTreeMap<String, Count>,
+    /// Tool calls.
+    pub tool_calls: Count,
+    /// The same by tool.
     pub tools: BTreeMap<String, Count>,
-    asked: HashMap<(String, String), Timestamp>,
-    called: HashMap<String, (String, Approval)>,
+    /// Times that a conversation was shortened.
+    pub compactions: Count,
+    known: HashSet<String>,
+}
+
+impl Count {
+    fn add(&mut self, outcome: Option<StepResult>, took_ms: Option<u64>) {
+        self.all += 1;
+        self.failed += u64::from(outcome == Some(StepResult::Failed));
+        self.refused += u64::from(outcome == Some(StepResult::Refused));
+        // What was refused took no time of its own.
+        let took_ms = took_ms.filter(|_| outcome != Some(StepResult::Refused));
+        took_ms.into_iter().for_each(|took| self.took.add(took));
+    }
 }
 
 impl Stats {
-    /// Adds an event. Those of a session come in their order.
-    pub fn event(&mut self, row: EventRow) {
-        let EventRow { session, turn, at, event, .. } = row;
-        match event {
-            Event::Question { .. } => drop(self.asked.insert((session, turn), at)),
-            Event::Call(call) => drop(self.called.insert(session, (call.tool, call.approval))),
-            Event::Result(result) => {
-                let Some((tool, approval)) = self.called.remove(&session) else { return };
-                let count = self.tool(tool);
-                count.all += 1;
-                if approval == Approval::Refused {
-                    count.refused += 1;
-                    return;
-                }
-                count.failed += u64::from(result.is_error || result.exit_code.is_some_and(|code| code != 0));
-                result.duration_ms.into_iter().for_each(|took| count.took.add(took));
+    /// Adds a turn.
+    pub fn turn(&mut self, turn: Turn, steps: Vec<StepFacts>) {
+        let questions = &mut self.questions;
+        questions.all += 1;
+        if turn.state.status != AgentStatus::Running {
+            questions.failed += u64::from(turn.state.status == AgentStatus::Error);
+            questions.took.add(turn.duration_ms());
+        }
+        if let Some(ended) = turn.ended {
+            *self.ends.entry(ended).or_default() += 1;
+        }
+        self.known.insert(turn.turn);
+        steps.into_iter().for_each(|step| self.step(step));
+    }
+
+    fn step(&mut self, step: StepFacts) {
+        let StepFacts { kind, status, duration_ms, metadata } = step;
+        let by_status = (status == StepStatus::Failed).then_some(StepResult::Failed);
+        let outcome = metadata.outcome.or(by_status);
+        let (all, one) = match kind {
+            StepType::ModelInference => {
+                let one = named(&mut self.models, metadata.model.unwrap_or_default());
+                (&mut self.model_calls, Some(one))
             }
-            Event::Ended { reason } => {
-                self.questions.all += 1;
-                self.questions.failed += u64::from(reason == "failed");
-                if let Some(asked) = self.asked.remove(&(session, turn)) {
-                    let took = at.as_millisecond().saturating_sub(asked.as_millisecond());
-                    self.questions.took.add(u64::try_from(took).unwrap_or(0));
-                }
-                *self.ends.entry(reason).or_default() += 1;
+            StepType::ToolCall | StepType::MemoryUpdate => {
+                let one = named(&mut self.tools, metadata.tool.unwrap_or_default());
+                (&mut self.tool_calls, Some(one))
             }
-            _ => {}
+            StepType::Compaction => (&mut self.compactions, None),
+            StepType::UserMessage | StepType::System => return,
+        };
+        for count in [all].into_iter().chain(one) {
+            count.add(outcome, duration_ms);
+            metadata.first_token_ms.into_iter().for_each(|took| count.first_token.add(took));
+        }
+        self.steps.add(outcome, duration_ms);
+    }
+
+    /// Adds a call of a model, after all turns.
+    pub fn model_call(&mut self, call: &CallRow) {
+        if self.known.contains(&call.turn) {
+            return;
+        }
+        let name = format!("{}/{}", call.wire, call.model.model);
+        for count in [&mut self.model_calls, named(&mut self.models, name)] {
+            count.add(Some(StepResult::Done), call.took_ms);
         }
     }
+}
 
-    /// Adds a call of a model.
-    pub fn model_call(&mut self, call: CallRow) {
-        let count = self.models.entry(call.model).or_default();
-        count.all += 1;
-        call.took_ms.into_iter().for_each(|took| count.took.add(took));
-    }
-
-    fn tool(&mut self, name: String) -> &mut Count {
-        let is_known = self.tools.contains_key(&name) || self.tools.len() < MAX_TOOLS;
-        self.tools.entry(if is_known { name } else { OTHERS.to_owned() }).or_default()
-    }
+fn named(counts: &mut BTreeMap<String, Count>, name: String) -> &mut Count {
+    let is_known = counts.contains_key(&name) || counts.len() < MAX_NAMES;
+    counts.entry(if is_known { name } else { OTHERS.to_owned() }).or_default()
 }
 
 #[cfg(test)]
 mod tests {
+    use jiff::Timestamp;
+
     use super::*;
-    use crate::store::sessions::event::{Call, CallResult};
+    use crate::{
+        agent::port::TokenUsage,
+        store::{
+            row::ModelKey,
+            sessions::steps::{AgentState, Metadata},
+        },
+    };
 
-    fn happen(stats: &mut Stats, session: &str, second: i64, event: Event) {
-        let (number, at) = (0, Timestamp::from_second(second).expect("a time"));
-        stats.event(EventRow { number, session: session.into(), turn: "t".into(), at, event });
+    fn turn(name: &str, status: AgentStatus, ended: Option<&str>) -> Turn {
+        Turn {
+            turn: name.into(),
+            session: "s".into(),
+            started: Timestamp::from_second(10).expect("a time"),
+            last_activity: Timestamp::from_second(14).expect("a time"),
+            question: "q".into(),
+            resumed_from: None,
+            pid: 1,
+            state: AgentState { status, ..AgentState::default() },
+            ended: ended.map(str::to_owned),
+            error: None,
+        }
     }
 
-    fn call(tool: &str, approval: Approval) -> Event {
-        let (title, cwd) = (String::new(), String::new());
-        Event::Call(Call { tool: tool.into(), title, command: None, proposed: None, cwd, approval })
+    fn tool(name: &str, outcome: StepResult, took_ms: u64) -> StepFacts {
+        let metadata = Metadata { tool: Some(name.into()), outcome: Some(outcome), ..Metadata::default() };
+        StepFacts { kind: StepType::ToolCall, status: StepStatus::Completed, duration_ms: Some(took_ms), metadata }
     }
 
-    fn result(is_error: bool, exit_code: Option<i32>, duration_ms: Option<u64>) -> Event {
-        Event::Result(CallResult { is_error, exit_code, duration_ms, ..CallResult::default() })
+    fn model(name: &str, took_ms: u64, first_token_ms: u64) -> StepFacts {
+        let (model, first_token_ms) = (Some(name.into()), Some(first_token_ms));
+        let metadata = Metadata { model, first_token_ms, ..Metadata::default() };
+        StepFacts { kind: StepType::ModelInference, status: StepStatus::Failed, duration_ms: Some(took_ms), metadata }
+    }
+
+    fn call(turn: &str, model: &str) -> CallRow {
+        CallRow {
+            at: Timestamp::UNIX_EPOCH,
+            session: "s".into(),
+            turn: turn.into(),
+            wire: "w".into(),
+            model: ModelKey { host: "h".into(), model: model.into() },
+            usage: TokenUsage::default(),
+            cost_source: None,
+            took_ms: Some(5),
+        }
     }
 
     #[test]
-    fn events_of_several_sessions_are_told_apart_and_counted() {
+    fn turns_and_their_steps_are_counted_by_how_they_went() {
         let mut stats = Stats::default();
-        let question = || Event::Question { text: "x".into(), cwd: "/".into(), shell: None, piped_bytes: 0 };
-        let ended = |reason: &str| Event::Ended { reason: reason.into() };
-        happen(&mut stats, "a", 1, question());
-        happen(&mut stats, "b", 2, question());
-        happen(&mut stats, "a", 3, call("bash", Approval::Once));
-        happen(&mut stats, "b", 3, call("read", Approval::NotNeeded));
-        happen(&mut stats, "a", 4, result(false, Some(3), Some(700)));
-        happen(&mut stats, "b", 4, result(true, None, None));
-        happen(&mut stats, "a", 5, call("bash", Approval::Refused));
-        happen(&mut stats, "a", 5, result(true, None, None));
-        happen(&mut stats, "a", 5, result(true, None, None));
-        happen(&mut stats, "a", 9, ended("answered"));
-        happen(&mut stats, "b", 4, ended("failed"));
-        happen(&mut stats, "c", 4, ended("cancelled"));
-        let bash = &stats.tools["bash"];
-        assert_eq!((bash.all, bash.failed, bash.refused, bash.took.max_ms()), (2, 1, 1, 700));
-        assert_eq!((stats.tools["read"].failed, stats.tools["read"].took.count()), (1, 0));
+        let steps = vec![
+            model("w/m", 2_000, 400),
+            tool("bash", StepResult::Done, 700),
+            tool("bash", StepResult::Failed, 800),
+            tool("bash", StepResult::Refused, 0),
+            tool("read", StepResult::Cancelled, 1),
+        ];
+        stats.turn(turn("a", AgentStatus::Completed, Some("answered")), steps);
+        stats.turn(turn("b", AgentStatus::Error, Some("failed")), Vec::new());
+        stats.turn(turn("c", AgentStatus::Running, None), Vec::new());
         let questions = &stats.questions;
         assert_eq!(
             (questions.all, questions.failed, questions.took.count(), questions.took.max_ms()),
-            (3, 1, 2, 8_000)
+            (3, 1, 2, Some(4_000))
         );
-        assert_eq!(stats.ends.len(), 3);
+        let bash = &stats.tools["bash"];
+        assert_eq!(
+            (bash.all, bash.failed, bash.refused, bash.took.count(), bash.took.max_ms()),
+            (3, 1, 1, 2, Some(800))
+        );
+        assert_eq!((stats.tool_calls.all, stats.steps.all, stats.steps.took.count()), (4, 5, 4));
+        let model = &stats.models["w/m"];
+        assert_eq!(
+            (model.failed, model.first_token.max_ms(), stats.model_calls.first_token.count()),
+            (1, Some(400), 1)
+        );
+        assert_eq!(stats.ends.len(), 2);
+    }
+
+    #[test]
+    fn a_model_call_counts_once_whoever_tells_of_it() {
+        let mut stats = Stats::default();
+        stats.turn(turn("a", AgentStatus::Completed, Some("answered")), vec![model("w/m", 2_000, 400)]);
+        stats.model_call(&call("a", "m"));
+        stats.model_call(&call("of a session that is gone", "m"));
+        assert_eq!((stats.models["w/m"].all, stats.model_calls.all, stats.models.len()), (2, 2, 1));
     }
 
     #[test]
     fn a_model_that_makes_up_names_of_tools_takes_no_room() {
         let mut stats = Stats::default();
-        for n in 0..1_000 {
-            happen(&mut stats, "a", 1, call(&format!("tool-{n}"), Approval::NotNeeded));
-            happen(&mut stats, "a", 1, result(false, None, None));
-        }
-        assert_eq!((stats.tools.len(), stats.tools[OTHERS].all), (MAX_TOOLS + 1, 1_000 - 64));
+        let steps = (0..1_000).map(|n| tool(&format!("tool-{n}"), StepResult::Done, 1)).collect();
+        stats.turn(turn("a", AgentStatus::Completed, None), steps);
+        assert_eq!((stats.tools.len(), stats.tools[OTHERS].all), (MAX_NAMES + 1, 1_000 - 64));
     }
 }

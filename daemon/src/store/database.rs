@@ -7,6 +7,7 @@ use rusqlite::{Connection, Row, Transaction, TransactionBehavior, params};
 
 use super::{
     file::{self, Form, StoreError},
+    health::{self, Health},
     row::{CallRow, CostSource, ModelKey},
 };
 use crate::{
@@ -82,6 +83,14 @@ impl Database {
     /// As [`Database::create`].
     pub fn open_existing(path: &Path) -> Result<Option<Self>, StoreError> {
         Ok(file::open_existing(path, &FORM)?.map(|connection| Self { connection }))
+    }
+
+    /// How the file at this path is. `None` if it is not there. Nothing in it is changed.
+    ///
+    /// # Errors
+    /// It cannot be used, and why.
+    pub fn health(path: &Path) -> Result<Option<Health>, StoreError> {
+        health::look(path, MIGRATIONS.len())
     }
 
     /// What was learned of all models.

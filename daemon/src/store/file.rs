@@ -172,8 +172,12 @@ fn is_new(connection: &Connection) -> Result<bool, StoreError> {
     }
 }
 
-fn version(connection: &Connection) -> Result<i64, rusqlite::Error> {
+pub(super) fn version(connection: &Connection) -> Result<i64, rusqlite::Error> {
     connection.pragma_query_value(None, "user_version", |row| row.get(0))
+}
+
+pub(super) fn has_tables(connection: &Connection) -> Result<bool, rusqlite::Error> {
+    connection.query_row("SELECT EXISTS (SELECT 1 FROM sqlite_schema)", [], |row| row.get(0))
 }
 
 fn migrate(connection: &mut Connection, migrations: &[&str]) -> Result<(), StoreError> {

@@ -7,6 +7,7 @@
 pub mod backups;
 mod database;
 mod file;
+pub mod health;
 pub mod report;
 pub mod row;
 mod salvage;

@@ -11,7 +11,7 @@ const MAX_ROWS: usize = 2_000_000;
 /// Where a broken file waits until its rows are in the new one.
 const WAITING: &str = ".salvage";
 /// Where it stays then.
-const KEPT: &str = ".broken";
+pub(super) const KEPT: &str = ".broken";
 /// SQLite's helper files.
 const HELPERS: [&str; 2] = ["-wal", "-shm"];
 

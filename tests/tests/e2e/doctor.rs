@@ -109,6 +109,30 @@ fn mistakes_in_the_settings_and_files_that_others_may_read_are_failures() {
 }
 
 #[test]
+fn what_is_kept_and_who_stands_in_are_looked_at() {
+    let server = ModelServer::start(Wire::OpenAiChat, [Answer::text("Kept.")]);
+    let home = Home::with_model(&server);
+    home.write_config("[tiers]\nhigh = 'big'\n[profiles.big]\nprovider = 'mistral'\nname = 'm'\n");
+    let (_, report) = doctor(&home, &[]);
+    assert!(finding(&report, "sessions-store").1.contains("not there yet"), "{report:#}");
+    assert!(!home.paths().sessions_file().exists(), "nothing is made");
+    let (verdict, text, _) = finding(&report, "jobs");
+    assert!(verdict == "warn" && text.contains("`big` (tier high) cannot answer"), "{report:#}");
+
+    assert_eq!(home.run(&["ask", "why"]).status, Some(0));
+    let mut report = Value::Null;
+    eventually("it is sound", || {
+        report = doctor(&home, &[]).1;
+        finding(&report, "sessions-store").1.ends_with("sound") && finding(&report, "usage-store").1.ends_with("sound")
+    });
+    assert_eq!(home.run(&["daemon", "stop"]).status, Some(0));
+    fs::write(home.paths().usage_file(), "no database").expect("it is ours");
+    let (_, report) = doctor(&home, &[]);
+    let (verdict, _, hint) = finding(&report, "usage-store");
+    assert!(verdict == "fail" && hint.contains(".broken"), "{report:#}");
+}
+
+#[test]
 fn people_see_aligned_rows_and_an_upshot_also_of_a_daemon_that_runs() {
     let home = Home::new();
     assert_eq!(home.run(&["daemon", "start"]).status, Some(0));

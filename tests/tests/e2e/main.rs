@@ -34,6 +34,7 @@ mod shell_check;
 mod shells;
 mod slash;
 mod startup;
+mod stats;
 mod tools;
 mod undo;
 mod usage;

@@ -209,12 +209,6 @@ pub trait StateStore {
     /// They cannot be read.
     fn events(&self, key: &str, turn: Option<&str>) -> Result<Vec<EventRow>, StoreError>;
 
-    /// Hands the events since `since` to `take`, in their order; those of copies are those of their originals.
-    ///
-    /// # Errors
-    /// They cannot be read.
-    fn events_since(&self, since: Timestamp, take: &mut dyn FnMut(EventRow)) -> Result<(), StoreError>;
-
     /// The event of this number.
     ///
     /// # Errors

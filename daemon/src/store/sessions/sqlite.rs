@@ -12,11 +12,14 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use super::{
     Entry, EventRow, Found, Left, SessionRow, StateStore,
-    steps::{Checkpoint, CheckpointStore, Step, Turn},
+    steps::{Checkpoint, CheckpointStore, Step, StepFacts, Turn},
 };
 use crate::{
     agent::port::Message,
-    store::file::{self, Form, StoreError},
+    store::{
+        file::{self, Form, StoreError},
+        health::{self, Health},
+    },
     tasks::Task,
 };
 
@@ -107,6 +110,14 @@ impl SqliteStore {
         Ok(file::open_existing(path, &FORM)?.map(|connection| Self { connection, unsettled: 0 }))
     }
 
+    /// How the file at this path is. `None` if it is not there. Nothing in it is changed.
+    ///
+    /// # Errors
+    /// It cannot be used, and why.
+    pub fn health(path: &Path) -> Result<Option<Health>, StoreError> {
+        health::look(path, MIGRATIONS.len())
+    }
+
     /// A store that forgets everything at its end.
     ///
     /// # Errors
@@ -170,10 +181,6 @@ impl StateStore for SqliteStore {
         read::events(&self.connection, key, turn)
     }
 
-    fn events_since(&self, since: Timestamp, take: &mut dyn FnMut(EventRow)) -> Result<(), StoreError> {
-        read::events_since(&self.connection, since, take)
-    }
-
     fn event(&self, number: u64) -> Result<Option<EventRow>, StoreError> {
         read::event(&self.connection, number)
     }
@@ -233,5 +240,9 @@ impl CheckpointStore for SqliteStore {
 
     fn unfinished(&self, limit: usize) -> Result<Vec<Turn>, StoreError> {
         steps::unfinished(&self.connection, limit)
+    }
+
+    fn turns_since(&self, since: Timestamp, take: &mut dyn FnMut(Turn, Vec<StepFacts>)) -> Result<(), StoreError> {
+        steps::turns_since(&self.connection, since, take)
     }
 }

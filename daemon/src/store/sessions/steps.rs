@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
-use crate::store::StoreError;
+use crate::{agent::port::StepResult, store::StoreError};
 
 /// What a step is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -80,6 +80,12 @@ pub struct Metadata {
     /// In millionths of a US dollar.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost_microusd: Option<u64>,
+    /// From the request to the first piece of text, in milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_token_ms: Option<u64>,
+    /// How it ended; not known of one that an earlier release kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<StepResult>,
 }
 
 fn is_false(value: &bool) -> bool {
@@ -113,6 +119,20 @@ pub struct Step {
     pub duration_ms: Option<u64>,
     /// Why it failed.
     pub error: Option<String>,
+    /// What else is known.
+    pub metadata: Metadata,
+}
+
+/// Of a step what is counted.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct StepFacts {
+    /// What it is.
+    #[serde(rename = "type")]
+    pub kind: StepType,
+    /// How far it is.
+    pub status: StepStatus,
+    /// How long it took.
+    pub duration_ms: Option<u64>,
     /// What else is known.
     pub metadata: Metadata,
 }
@@ -193,6 +213,12 @@ impl Turn {
         pid.is_some_and(|pid| rustix::process::test_kill_process(pid).is_ok()) && !has_ended(self.pid)
     }
 
+    /// From its beginning to what happened last.
+    #[must_use]
+    pub fn duration_ms(&self) -> u64 {
+        u64::try_from(self.last_activity.as_millisecond() - self.started.as_millisecond()).unwrap_or(0)
+    }
+
     /// It was interrupted and never goes on.
     #[must_use]
     pub fn given_up(mut self) -> Self {
@@ -241,14 +267,13 @@ impl ExecutionResult {
     #[must_use]
     pub fn of(turn: &Turn, steps: Vec<Step>) -> Self {
         let said = |step: &&Step| step.kind == StepType::ModelInference && step.output.is_some();
-        let took = turn.last_activity.as_millisecond() - turn.started.as_millisecond();
         Self {
             success: turn.state.status == AgentStatus::Completed && turn.ended.as_deref() == Some("answered"),
             output: steps.iter().rev().find(said).and_then(|step| step.output.clone()),
             steps,
             final_state: turn.state.clone(),
             error: turn.error.clone(),
-            duration_ms: u64::try_from(took).unwrap_or(0),
+            duration_ms: turn.duration_ms(),
         }
     }
 }
@@ -259,6 +284,7 @@ fn as_text<S: Serializer>(at: &Timestamp, serializer: S) -> Result<S::Ok, S::Err
 
 /// Something to be kept. What was kept of the same turn or step before gives way. Dropped for a session that is not there.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "what waits to be kept holds it in a box")]
 pub enum Checkpoint {
     /// A turn.
     Turn(Turn),
@@ -291,4 +317,11 @@ pub trait CheckpointStore {
     /// # Errors
     /// They cannot be read.
     fn unfinished(&self, limit: usize) -> Result<Vec<Turn>, StoreError>;
+
+    /// Hands the turns that began since `since` to `take`, in the order of their beginnings, each with what is counted of its steps.
+    /// Those of copies are those of their originals.
+    ///
+    /// # Errors
+    /// They cannot be read.
+    fn turns_since(&self, since: Timestamp, take: &mut dyn FnMut(Turn, Vec<StepFacts>)) -> Result<(), StoreError>;
 }

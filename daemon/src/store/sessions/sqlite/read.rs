@@ -83,38 +83,19 @@ pub(super) fn commands(connection: &Connection, key: Option<&str>, limit: usize)
     list_events(connection, &query, params![key])
 }
 
-pub(super) fn events_since(
-    connection: &Connection,
-    since: Timestamp,
-    take: &mut dyn FnMut(EventRow),
-) -> Result<(), StoreError> {
-    let query = format!("SELECT {EVENT} FROM events WHERE copy_of IS NULL AND at_ms >= ?1 ORDER BY number");
-    each_event(connection, &query, [since.as_millisecond()], take)
-}
-
-fn list_events(connection: &Connection, query: &str, values: impl Params) -> Result<Vec<EventRow>, StoreError> {
-    let mut events = Vec::new();
-    each_event(connection, query, values, &mut |event| events.push(event))?;
-    Ok(events)
-}
-
 /// Events that cannot be read are passed over.
-fn each_event(
-    connection: &Connection,
-    query: &str,
-    values: impl Params,
-    take: &mut dyn FnMut(EventRow),
-) -> Result<(), StoreError> {
+fn list_events(connection: &Connection, query: &str, values: impl Params) -> Result<Vec<EventRow>, StoreError> {
     let mut statement = connection.prepare(query)?;
     let mut rows = statement.query(values)?;
+    let mut events = Vec::new();
     while let Some(row) = rows.next()? {
         let payload = row.get_ref(4)?.as_str().map_err(rusqlite::Error::from)?;
         if let Ok(event) = serde_json::from_str(payload) {
             let (number, at) = (count(row, 0)?, time(row, 3)?);
-            take(EventRow { number, session: row.get(1)?, turn: row.get(2)?, at, event });
+            events.push(EventRow { number, session: row.get(1)?, turn: row.get(2)?, at, event });
         }
     }
-    Ok(())
+    Ok(events)
 }
 
 /// Nothing if one message cannot be read: a conversation with a hole is none.

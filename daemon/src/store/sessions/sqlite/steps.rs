@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{
-    super::steps::{AgentState, Checkpoint, Metadata, Step, StepStatus, StepType, Turn},
+    super::steps::{AgentState, Checkpoint, Metadata, Step, StepFacts, StepStatus, StepType, Turn},
     write::is_there,
 };
 use crate::store::StoreError;
@@ -118,6 +118,29 @@ pub(super) fn unfinished(connection: &Connection, limit: usize) -> Result<Vec<Tu
     let condition = "WHERE status = 'running' AND place = (SELECT max(place) FROM turns newer
         WHERE newer.session = turns.session) ORDER BY place DESC LIMIT ?1";
     list_turns(connection, condition, [limit])
+}
+
+/// A copy of a session has the turns of its original: each is told once.
+pub(super) fn turns_since(
+    connection: &Connection,
+    since: Timestamp,
+    take: &mut dyn FnMut(Turn, Vec<StepFacts>),
+) -> Result<(), StoreError> {
+    let condition = "WHERE place IN (SELECT min(place) FROM turns WHERE started_ms >= ?1 GROUP BY turn) ORDER BY place";
+    let turns = list_turns(connection, condition, [since.as_millisecond()])?;
+    let query = "SELECT payload FROM steps WHERE session = ?1 AND turn = ?2 ORDER BY number";
+    let mut statement = connection.prepare(query)?;
+    for turn in turns {
+        let mut rows = statement.query([&turn.session, &turn.turn])?;
+        let mut facts = Vec::new();
+        while let Some(row) = rows.next()? {
+            let payload = row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?;
+            facts.extend(serde_json::from_str::<StepFacts>(payload));
+        }
+        drop(rows);
+        take(turn, facts);
+    }
+    Ok(())
 }
 
 /// Rows that cannot be read are passed over.

@@ -4,7 +4,9 @@ use serde_json::json;
 
 use super::{
     super::{
-        steps::{AgentState, AgentStatus, Checkpoint, CheckpointStore, Metadata, Step, StepStatus, StepType, Turn},
+        steps::{
+            AgentState, AgentStatus, Checkpoint, CheckpointStore, Metadata, Step, StepFacts, StepStatus, StepType, Turn,
+        },
         *,
     },
     conformance::{at, turn as session},
@@ -120,6 +122,35 @@ fn turns_go_with_their_session_and_a_copy_has_its_own(store: &mut dyn Both) {
     assert!(store.turns("s", 9).expect("nothing").is_empty(), "of a session that is not there nothing is kept");
 }
 
+fn turns_since_a_time_come_once_each_with_what_is_counted_of_their_steps(store: &mut dyn Both) {
+    for name in ["a", "b"] {
+        store.append(&[session(name, 0, "t")]).expect("it is kept");
+    }
+    let early = Turn { started: at(-100), ..a_turn("a", "t0", AgentStatus::Completed) };
+    let kept = [
+        Checkpoint::Turn(early),
+        turn("a", "t1", AgentStatus::Completed),
+        step("a", "t1", 0, StepStatus::Completed),
+        step("a", "t1", 1, StepStatus::Failed),
+        turn("b", "t2", AgentStatus::Completed),
+    ];
+    store.checkpoint(&kept).expect("they are kept");
+    assert!(store.fork("a", "copy", at(9)).expect("it is copied"));
+    let told = |store: &dyn Both| {
+        let mut told = Vec::new();
+        let mut take = |turn: Turn, steps: Vec<StepFacts>| {
+            let statuses: Vec<StepStatus> = steps.iter().map(|step| step.status).collect();
+            told.push((turn.turn, statuses));
+        };
+        store.turns_since(at(0), &mut take).expect("they can be read");
+        told
+    };
+    let steps = || vec![StepStatus::Completed, StepStatus::Failed];
+    assert_eq!(told(store), [("t1".to_owned(), steps()), ("t2".to_owned(), Vec::new())]);
+    store.remove(&["a".into()]).expect("it is removed");
+    assert_eq!(told(store), [("t2".to_owned(), Vec::new()), ("t1".to_owned(), steps())], "the copy has them still");
+}
+
 macro_rules! conformance {
     ($($check:ident),* $(,)?) => {
         mod in_a_file {
@@ -144,4 +175,5 @@ conformance!(
     steps_come_in_their_order_and_turns_the_newest_first,
     a_session_is_unfinished_if_its_newest_turn_is,
     turns_go_with_their_session_and_a_copy_has_its_own,
+    turns_since_a_time_come_once_each_with_what_is_counted_of_their_steps,
 );

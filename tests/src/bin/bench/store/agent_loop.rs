@@ -21,7 +21,7 @@ use cohabd::{
             ToolCall, ToolContext, ToolOutput, ToolSpec, TurnEvent,
         },
     },
-    middleware::checkpoint::Checkpoint,
+    middleware::{checkpoint::Checkpoint, spans::Spans},
     recording::{
         Opening, RecordingSink, SessionRecord, TurnRecorder,
         hooks::{Calls, Proposals},
@@ -118,16 +118,17 @@ pub(crate) fn measure(report: &mut Report, rounds: usize) {
 async fn turn(archive: &Archive, round: usize) -> Option<f64> {
     let opening = Opening { session: "bench".into(), turn: round.to_string(), ..Opening::default() };
     let recorder = Arc::new(TurnRecorder::new(archive.clone(), Arc::<SessionRecord>::default(), opening));
-    let provider = Instantly(AtomicUsize::new(0));
+    let provider = Arc::new(Instantly(AtomicUsize::new(0)));
     recorder.begin(Some(Limits::of_days(90)), &provider.info());
     let agent = Agent {
-        provider: Arc::new(provider),
+        provider: Arc::clone(&provider) as _,
         tools: BTreeMap::from([("tool".to_owned(), Arc::new(Nothing) as Arc<dyn Tool>)]),
         middleware: vec![
-            Arc::new(Steps(Arc::clone(&recorder))),
+            Arc::new(Steps { recorder: Arc::clone(&recorder), provider: Arc::clone(&provider) as _ }),
             Arc::new(Proposals(Arc::clone(&recorder))),
             Arc::new(Checkpoint::new(Arc::default())),
             Arc::new(Inbound),
+            Arc::new(Spans::new(provider, "bench".into())),
             Arc::new(Calls::new(Arc::clone(&recorder), Box::new(|| true))),
             Arc::new(Intents(Arc::clone(&recorder))),
         ],

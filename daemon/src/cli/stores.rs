@@ -1,0 +1,72 @@
+//! `cohabd stores`: how the files are in which things are kept, for `cohab doctor`. Nothing in them is changed.
+//!
+//! Prints a JSON list, an object for each: `name`, `path`, `is_there`; if it is, `bytes`, `version` and `known_version` (of this
+//! release), `is_checked` (false: there was no time to look at all of it), `kept` (the path of a broken one beside it, of which a new
+//! one was made; or null); and if it cannot be used `message` and `hint`.
+
+use std::{io::Write, process::ExitCode};
+
+use cohab_protocol::Paths;
+use serde_json::{Value, json};
+
+use super::Failure;
+use crate::store::{Database, StoreError, health::Health, sessions::SqliteStore};
+
+/// Runs it.
+pub fn run(paths: &Paths, output: &mut dyn Write, errors: &mut dyn Write) -> ExitCode {
+    let (sessions, usage) = (paths.sessions_file(), paths.usage_file());
+    let told =
+        [told("sessions", &sessions, SqliteStore::health(&sessions)), told("usage", &usage, Database::health(&usage))];
+    let written = writeln!(output, "{}", Value::from(told.to_vec())).map_err(Failure::from);
+    super::finish(written, output, errors)
+}
+
+fn told(name: &str, path: &std::path::Path, health: Result<Option<Health>, StoreError>) -> Value {
+    let mut told = json!({"name": name, "path": path.to_string_lossy(), "is_there": true});
+    match health {
+        Ok(None) => told["is_there"] = false.into(),
+        Ok(Some(health)) => {
+            told["bytes"] = health.bytes.into();
+            told["version"] = health.version.into();
+            told["known_version"] = health.known_version.into();
+            told["is_checked"] = health.is_checked.into();
+            told["kept"] = health.kept.map(|path| path.to_string_lossy().into_owned()).into();
+        }
+        Err(error) => {
+            told["message"] = error.to_string().into();
+            told["hint"] = error.remedy().into();
+        }
+    }
+    told
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::testing::Home;
+
+    fn shown(home: &Home) -> Vec<Value> {
+        let mut output = Vec::new();
+        let _ = run(&home.paths, &mut output, &mut Vec::new());
+        serde_json::from_slice(&output).expect("a list")
+    }
+
+    #[test]
+    fn a_store_that_is_there_is_told_with_its_size_and_version_and_none_is_made() {
+        let home = Home::with_sessions();
+        let told = shown(&home);
+        assert_eq!((&told[0]["name"], &told[0]["is_checked"]), (&json!("sessions"), &json!(true)));
+        assert_eq!(told[0]["version"], told[0]["known_version"]);
+        assert!(told[0]["bytes"].as_u64().is_some_and(|bytes| bytes > 4_096), "{told:?}");
+        assert_eq!(told[1]["is_there"], false);
+        assert!(!home.paths.usage_file().exists());
+    }
+
+    #[test]
+    fn what_is_wrong_with_one_is_told_with_what_helps() {
+        let home = Home::with_sessions();
+        std::fs::write(home.paths.usage_file(), b"SQLite format 3\0 but not really one").expect("it is written");
+        let told = shown(&home);
+        assert!(told[1]["hint"].as_str().is_some_and(|hint| hint.contains(".broken")), "{told:?}");
+    }
+}
