@@ -128,27 +128,33 @@ impl Around<'_> {
             )));
             list.push(Arc::new(LastAnswer::default()));
         }
-        let is_asked = {
-            let session = Arc::clone(session);
-            move || session.approval() != ApprovalMode::All
-        };
-        let calls = Calls::new(Arc::clone(recorder), Box::new(is_asked));
-        let doubt = Doubt { doubts: Arc::clone(&self.parts.doubts), approver: Arc::clone(&self.approver) };
-        list.push(Arc::new(Unfilled));
+        list.extend(self.around_calls(outputs, pause, spans));
+        list
+    }
+
+    /// What stands around a call itself: whether it may run, and what is written down of it.
+    fn around_calls(self, outputs: PathBuf, pause: Arc<dyn Middleware>, spans: Arc<Spans>) -> Vec<Arc<dyn Middleware>> {
+        let (session, recorder) = (Arc::clone(&self.parts.session), Arc::clone(&self.parts.recorder));
         let audit = self.audit.clone();
         let keep_files = KeepFiles::new(
             Backups::at(&self.assembly.paths.state_dir),
             session.key().to_string(),
             self.parts.turn_id.to_string(),
         );
-        list.push(Arc::new(self.gate().with_own_folder(outputs)));
-        list.push(pause);
-        list.push(Arc::new(doubt));
-        list.push(spans);
-        list.push(Arc::new(calls));
-        list.push(Arc::new(keep_files));
+        let is_asked = move || session.approval() != ApprovalMode::All;
+        let calls = Calls::new(Arc::clone(&recorder), Box::new(is_asked));
+        let doubt = Doubt { doubts: Arc::clone(&self.parts.doubts), approver: Arc::clone(&self.approver) };
+        let mut list: Vec<Arc<dyn Middleware>> = vec![
+            Arc::new(Unfilled),
+            Arc::new(self.gate().with_own_folder(outputs)),
+            pause,
+            Arc::new(doubt),
+            spans,
+            Arc::new(calls),
+            Arc::new(keep_files),
+        ];
         list.extend(audit.map(|audit| audit as _));
-        list.push(Arc::new(Intents(Arc::clone(recorder))));
+        list.push(Arc::new(Intents(recorder)));
         list
     }
 

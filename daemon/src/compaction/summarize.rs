@@ -67,10 +67,10 @@ impl Compactor for Summarize {
         };
         match self.summary(&gap, target).await {
             Ok(summary) => {
-                let dropped = gap.dropped.len();
-                let mut messages = gap.close(&summary);
-                fit(&mut messages, target.tokens);
-                Shortened { messages, dropped, summary: Some(summary), trouble: None }
+                let mut left = gap.close(&summary);
+                fit(&mut left, target.tokens);
+                let dropped = messages.len() - left.len();
+                Shortened { messages: left, dropped, summary: Some(summary), trouble: None }
             }
             Err(trouble) => Shortened { trouble: Some(trouble), ..Sliding.shorten(messages, target).await },
         }

@@ -19,10 +19,10 @@ impl Compactor for Truncate {
     async fn shorten(&self, messages: &[Message], target: Target) -> Shortened {
         let mut shortened = Shortened { messages: messages.to_vec(), ..Shortened::default() };
         if let Some(gap) = Gap::find(messages, target, 0, false) {
-            shortened.dropped = gap.dropped.len();
             shortened.messages = gap.close("");
         }
         fit(&mut shortened.messages, target.tokens);
+        shortened.dropped = messages.len() - shortened.messages.len();
         shortened
     }
 }
