@@ -141,7 +141,7 @@ mod tests {
         assert!(of(Kind::Copy).unwrap().is_empty() && of(Kind::Sessions).unwrap().is_empty());
         for shell in [Shell::Bash, Shell::Zsh, Shell::Fish] {
             let script = script(shell, &hostile);
-            assert!(script.contains("ask read-only all") && script.contains("profile:work default"), "{script}");
+            assert!(script.contains("ask read-only auto all") && script.contains("profile:work default"), "{script}");
         }
     }
 }

@@ -95,7 +95,7 @@ impl Surroundings {
         if trust.covers(&root) {
             (found.project_identity, found.project_skills, found.trusted) = (identity, skills, instructions);
         } else if let Some(instructions) = instructions {
-            let reason = format!("its {instructions}, as you have not said that you trust it (`cohab trust`)");
+            let reason = format!("{instructions}, until you trust it: `cohab trust`");
             skipped.push(Skipped { path: root, reason });
         }
         found

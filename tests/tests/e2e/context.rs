@@ -68,13 +68,13 @@ fn a_project_says_how_to_work_only_where_it_is_trusted_and_points_nowhere_else()
     let shell = home.cohab();
     shell.run("cd app");
     let first = shell.ask("one", "One.");
-    assert!(first.contains("app: its SOUL.md") && first.contains("`cohab trust`"), "{first}");
+    assert!(first.contains("app (SOUL.md") && first.contains("`cohab trust`"), "{first}");
     assert_eq!(home.run(&["trust", &home.path("app").display().to_string()]).status, Some(0));
     let second = shell.ask("two", "Two.");
     assert!(second.contains("You trust") && !second.contains("`cohab trust`"), "{second}");
     shell.run("cd ../other");
     let third = shell.ask("three", "Three.");
-    assert!(third.contains("other: its SOUL.md") && third.contains("`cohab trust`"), "{third}");
+    assert!(third.contains("other (SOUL.md") && third.contains("`cohab trust`"), "{third}");
     shell.run("cd ../app");
     let fourth = shell.ask("four", "Four.");
     assert!(!fourth.contains("trust"), "what was said is not said again: {fourth}");

@@ -96,7 +96,10 @@ const ROWS: [(&str, &[&str]); 28] = [
             "a_turn_is_cut_off_when_it_has_worked_long_enough",
         ],
     ),
-    ("observability", &["counts_and_times_are_one_table", "json_has_histograms_and_no_text_of_a_conversation"]),
+    (
+        "observability",
+        &["counts_and_times_are_one_table_of_80_columns", "json_has_histograms_and_no_text_of_a_conversation"],
+    ),
     (
         "a corrupt database",
         &[
