@@ -352,7 +352,7 @@ impl Driver {
             Effect::EndAnswerWithLine => self.end_answer(true, now),
             Effect::Judge(question) => self.ask_gate(question),
             Effect::Learn(question, decision) => self.entry.judge.learn(question, decision),
-            Effect::Announce(text) => self.entry.hint.announce(&text),
+            Effect::Announce(text) => self.entry.hint.announce(&text, Instant::now()),
             Effect::Run(request) => {
                 self.draw_last();
                 self.live.run(request, self.shell.probe(), now, &mut self.fx);

@@ -95,9 +95,13 @@ impl PromptHint {
         }
     }
 
-    /// Shows this at the next prompt if it stands untouched for a moment and has room, until the first key or the prompt after.
-    pub fn announce(&mut self, text: &str) {
+    /// Shows this at the prompt that stands untouched, else at the next one, after a moment and if it has room, until the first key or
+    /// the prompt after.
+    pub fn announce(&mut self, text: &str, now: Instant) {
         self.announcement = Some(text.to_owned());
+        if self.stands && self.is_empty() {
+            self.due = self.is_drawn.then(|| now + PAUSE);
+        }
     }
 
     /// A new prompt stands, with this line; `None`: keys have gone to it that nobody followed.

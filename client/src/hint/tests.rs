@@ -202,10 +202,10 @@ fn what_the_shell_writes_takes_the_words_away_and_a_clock_does_not_make_them_bli
 #[test]
 fn an_announcement_stands_at_the_next_untouched_prompt_until_the_first_key() {
     let mut bench = Bench::new();
-    bench.hint.announce("Alt-Enter: why did this fail?");
+    bench.hint.announce("Alt-Enter: why did this fail?", bench.now);
     bench.keys("\r");
     bench.shell("$ ");
-    bench.hint.announce("Alt-Enter: why did this fail?");
+    bench.hint.announce("Alt-Enter: why did this fail?", bench.now);
     bench.hint.prompt_ready(Some(""), bench.now);
     bench.pass(250);
     assert_eq!(bench.row(1), "$                  Alt-Enter: why did this fail?");
@@ -215,6 +215,21 @@ fn an_announcement_stands_at_the_next_untouched_prompt_until_the_first_key() {
     bench.shell("$ ");
     bench.hint.prompt_ready(Some(""), bench.now);
     assert_eq!(bench.hint.deadline(), None, "it was told once");
+}
+
+#[test]
+fn an_announcement_that_comes_late_stands_at_the_prompt_that_is_there_unless_it_is_typed_at() {
+    let mut bench = Bench::new();
+    bench.keys("\r");
+    bench.shell("$ ");
+    bench.hint.prompt_ready(Some(""), bench.now);
+    bench.hint.announce("? /resume goes on", bench.now);
+    bench.pass(250);
+    assert_eq!(bench.row(1), "$                              ? /resume goes on");
+    bench.keys("l");
+    bench.hint.announce("? /resume goes on", bench.now);
+    bench.pass(250);
+    assert_eq!(bench.row(1), "$ l");
 }
 
 #[test]
@@ -261,7 +276,7 @@ fn in_a_wider_terminal_the_words_are_taken_away() {
 fn without_glyphs_there_are_no_words_and_no_timer_but_flips() {
     let mut hint = PromptHint::new(Shell::Zsh, 80, Look::Sentences, "Alt-G");
     let (now, mut out) = (Instant::now(), Vec::new());
-    hint.announce("something");
+    hint.announce("something", now);
     hint.prompt_ready(Some(""), now);
     hint.keys(b"what is new", true, now, &mut out);
     assert_eq!(hint.deadline(), None);
