@@ -209,7 +209,7 @@ mod tests {
         assert_eq!((&found.project_identity, found.skills().len(), &found.trusted), (&None, 1, &None));
         assert!(found.project_notes.is_some(), "notes are data");
         let told: Vec<String> = found.skipped.iter().map(ToString::to_string).collect();
-        assert!(told.len() == 1 && told[0].contains("/app: its SOUL.md, 1 skill, as you have not"), "{told:?}");
+        assert!(told.len() == 1 && told[0].contains("/app: SOUL.md, 1 skill, until you trust it"), "{told:?}");
         trust.add(&project).unwrap();
         let found = Surroundings::read(&project.join("src"), &home, &settings, &trust);
         assert_eq!(found.trusted.as_deref(), Some("SOUL.md, 1 skill"));
