@@ -1,5 +1,5 @@
 //! What the names in a line stand for in the live shell: its aliases, functions and programs, as the shell told them. Pure; programs
-//! are looked at through [`Files`].
+//! are looked at through `Files`.
 
 use std::path::{Path, PathBuf};
 
