@@ -21,7 +21,7 @@ const INTENT_MS: f64 = 5.0;
 const RESUME_MS: f64 = 100.0;
 
 pub(crate) fn measure(report: &mut Report, rounds: usize) {
-    let built = tokio::runtime::Builder::new_current_thread().build();
+    let built = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let (Ok(runtime), Ok(folder)) = (built, tempfile::tempdir()) else {
         return report.unmeasured(MEASURE, "a long turn", "there is no runtime, or no folder");
     };
