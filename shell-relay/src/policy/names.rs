@@ -32,6 +32,8 @@ const RULED: &[&str] = &["find", "sed", "awk", "gawk", "mawk", "git", "ip", "ps"
 /// Where the system keeps programs.
 const SYSTEM_FOLDERS: &[&str] =
     &["/usr", "/bin", "/sbin", "/opt", "/snap", "/nix/store", "/run/current-system", "/home/linuxbrew"];
+/// Programs that stand in for others and run what a project's files name.
+const STAND_INS: &[&str] = &["asdf", "mise", "rustup", "volta-shim"];
 /// Options that an alias may add to its own name: they change only how something looks.
 const PLAIN_OPTIONS: &[&str] = &[
     "-1",
@@ -139,6 +141,10 @@ fn why_not_the_program(name: &str, path: &Value, context: Context<'_>) -> Option
         if !is_known && !is_of_the_system(&place) {
             return Some(format!("`{name}` is not the system's program: {shown}"));
         }
+        let real = program.real.file_name().unwrap_or_default();
+        if !is_known && STAND_INS.iter().any(|other| real == *other) {
+            return Some(format!("`{name}` may run what the project names: {shown} is {}", real.display()));
+        }
         return None;
     }
     // Nothing of that name is run.
@@ -166,6 +172,9 @@ mod tests {
         }
         fn program(&self, path: &Path) -> Option<Program> {
             let (is_trusted, is_open) = match path.to_str()? {
+                "/usr/bin/cargo" => {
+                    return Some(Program { real: "/usr/bin/rustup".into(), is_trusted: true, is_open: false });
+                }
                 "/usr/bin/ls" | "/usr/bin/grep" | "/usr/bin/git" | "/usr/bin/python3" | "/home/ann/.cargo/bin/rg" => {
                     (true, false)
                 }
@@ -217,6 +226,8 @@ mod tests {
             assert!(told.contains(reason), "{reason}: {told}");
         }
         assert!(why("python3 --version", Shell::Bash, "/home/ann/.pyenv/shims:/usr/bin", &[]).is_some());
+        let stand_in = why("cargo --version", Shell::Bash, "/usr/bin", &[]);
+        assert_eq!(stand_in.as_deref(), Some("`cargo` may run what the project names: /usr/bin/cargo is rustup"));
     }
 
     #[test]

@@ -27,8 +27,8 @@ use crate::daemon::{hello, receive, send};
 
 /// Commands of a turn.
 const COMMANDS: usize = 20;
-/// Kills in all, unless `COHAB_TEST_KILLS` says how many.
-const KILLS: usize = 50;
+/// Kills in all.
+const KILLS: usize = 200;
 /// One in so many is no kill but the wish to end.
 const WISH_TO_END: u64 = 5;
 /// Turns of a session that are looked at in the end.
@@ -300,13 +300,12 @@ fn turn(home: &Home, count: &mut Count, dice: &mut Dice) {
 
 #[test]
 fn killed_at_random_points_nothing_is_lost_and_nothing_runs_twice() {
-    let kills = std::env::var("COHAB_TEST_KILLS").map_or(KILLS, |kills| kills.parse().expect("a number"));
     let home = Home::new();
     // The model of this test knows what is done from all that it is told.
     home.write_config("[context]\ncompact_over_messages = 1000\n[model]\ncontext_window_tokens = 128000\n");
     let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
     let mut count = Count::default();
-    while count.kills < kills {
+    while count.kills < KILLS {
         turn(&home, &mut count, &mut dice);
     }
     let Count { kills, acknowledged, turns, ran, unknown, not_run } = count;

@@ -73,7 +73,6 @@ const ASKED_ALL_THE_SAME: &[(&str, &str)] = &[
     ("curl ", "sends to another machine"),
     ("getent ahosts ", "asks a name server: a name can carry data"),
     ("ls -l -d /etc/shadow", "a secret place, even to list"),
-    ("rustc --version", "a tool manager stands in for it, and may run what the project names"),
     ("printenv PATH_X", "a variable that nobody knows may be secret"),
     ("printenv PATHEXT", "a variable that nobody knows may be secret"),
 ];
