@@ -7,6 +7,7 @@ use super::*;
 mod bypasses;
 mod catalogues;
 mod hostile;
+mod places;
 
 fn context() -> Context<'static> {
     Context::new(Path::new("/home/ann/work/app"), Path::new("/home/ann"))
