@@ -3,7 +3,7 @@
 mod archives;
 mod awk;
 mod find;
-mod git;
+pub(super) mod git;
 mod input;
 mod jq;
 mod kubectl;
