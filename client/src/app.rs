@@ -22,6 +22,7 @@ mod question;
 mod resume;
 mod slash;
 mod turn;
+mod unasked;
 mod undo;
 mod unfinished;
 mod view;
@@ -65,6 +66,7 @@ use progress::Progress;
 use resume::Resuming;
 use slash::Slash;
 use turn::Turn;
+use unasked::{Looking, TypedLines};
 use undo::{UndoJournal, UndoKey, Undoing};
 pub use view::Frame;
 
@@ -90,7 +92,7 @@ pub struct Options {
     pub shell: Shell,
     /// Where the paths of a command lead.
     pub files: &'static dyn Files,
-    /// Whether the shell is asked what names stand for before a command runs unasked.
+    /// Whether the shell is asked what names stand for, and git what is set, before a command runs unasked.
     pub looks_at_names: bool,
     /// What the user allowed for good.
     pub remembered: Arc<dyn Remembered>,
@@ -156,6 +158,8 @@ pub struct App {
     confirmed: Vec<String>,
     /// What the shell was like when it last told, if the user has run nothing since.
     shell_seen: Option<Snapshot>,
+    /// Commands of the last turn as they were typed.
+    typed_lines: TypedLines,
     undo_journal: UndoJournal,
     undoing: Option<Undoing>,
     resuming: Option<Resuming>,
@@ -198,6 +202,7 @@ impl App {
             taint: ShellTaint::default(),
             confirmed: Vec::new(),
             shell_seen: None,
+            typed_lines: TypedLines::default(),
             undo_journal: UndoJournal::default(),
             undoing: None,
             resuming: None,
@@ -248,9 +253,16 @@ impl App {
         let escape = self.escape_since.map(|since| since + LONE_ESCAPE);
         let settle = self.turn.as_ref().and_then(Turn::settle_deadline);
         let pending = self.turn.as_ref().and_then(Turn::pending_deadline);
+        let looking = self.turn.as_ref().and_then(|turn| turn.looking.as_ref()).map(Looking::deadline);
         let countdown = self.turn.as_ref().and_then(Turn::countdown_deadline);
         let question = self.turn.as_ref().and_then(|turn| turn.question.as_ref()).and_then(OpenQuestion::deadline);
-        let waits = escape.into_iter().chain(settle).chain(pending).chain(countdown).chain(self.entry.deadline());
+        let waits = escape
+            .into_iter()
+            .chain(settle)
+            .chain(pending)
+            .chain(looking)
+            .chain(countdown)
+            .chain(self.entry.deadline());
         let others = [question, self.slash_deadline(), self.aside_due(), self.clock_due()].into_iter().flatten();
         waits.chain(others).min()
     }
@@ -445,6 +457,7 @@ impl App {
 
     fn on_deadline(&mut self, now: Instant, effects: &mut Vec<Effect>) {
         self.give_up_pending(now, effects);
+        self.give_up_looking(now, effects);
         self.give_up_slash(now);
         self.on_question_time(now, effects);
         self.give_up_judging(now, effects);

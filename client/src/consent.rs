@@ -28,6 +28,10 @@ pub struct Consents {
 pub enum Permit {
     /// The user agreed to just this, or to everything.
     Asked,
+    /// The user has confirmed all that spoke against it: it runs as it is typed unasked.
+    Confirmed,
+    /// The user has confirmed what its names stand for here: git's settings are still looked at.
+    Named,
     /// It reads only, or was agreed to earlier: it runs unasked as long as the shell is what it was.
     Unasked,
 }

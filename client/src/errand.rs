@@ -1,15 +1,20 @@
 //! What is done on the side, on threads of their own: a disk that hangs must not hold up the terminal.
 
 use std::{
+    path::PathBuf,
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering},
     },
-    time::Instant,
+    time::{Duration, Instant},
 };
 
-use cohab_protocol::ApprovalId;
-use cohab_shell_relay::{policy::remembered::Rule, rules_file::RulesFile};
+use cohab_protocol::{ApprovalId, CallId};
+use cohab_shell_relay::{
+    git_settings::{self, Environment},
+    policy::remembered::Rule,
+    rules_file::RulesFile,
+};
 use tokio::sync::mpsc;
 
 use crate::{
@@ -19,6 +24,8 @@ use crate::{
 
 /// Errands under way at once; more than that hang, and none is added.
 const MAX_RUNNING: usize = 4;
+/// Git tells its settings within this time, or they count as not known.
+pub const GIT_LIMIT: Duration = Duration::from_secs(2);
 
 /// Something to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,6 +43,15 @@ pub enum Errand {
         question: ApprovalId,
         /// The rule.
         rule: Rule,
+    },
+    /// Ask git what is set where a command starts it.
+    AskGit {
+        /// For which command.
+        call: CallId,
+        /// Where it starts git.
+        folders: Vec<PathBuf>,
+        /// The shell's variables that have a say in it; our own, if it does not tell.
+        environment: Option<Environment>,
     },
 }
 
@@ -56,6 +72,13 @@ pub enum Done {
         /// Why not, in a few words.
         result: Result<(), String>,
     },
+    /// Git's settings are known, or not to be had.
+    GitTold {
+        /// For which command.
+        call: CallId,
+        /// Why it is not to run unasked, if so.
+        doubt: Option<String>,
+    },
 }
 
 impl Errand {
@@ -71,6 +94,12 @@ impl Errand {
             Self::Store { question, rule } => {
                 let result = rules.add(&rule).map_err(|error| error.to_string());
                 Done::Stored { question, result }
+            }
+            Self::AskGit { call, folders, environment } => {
+                let environment =
+                    environment.unwrap_or_else(|| Environment::of_variables(|name| std::env::var_os(name)));
+                let doubt = git_settings::why_not_unasked(&folders, &environment, Instant::now() + GIT_LIMIT);
+                Done::GitTold { call, doubt }
             }
         }
     }

@@ -2,6 +2,7 @@
 
 pub mod capture;
 pub mod files;
+pub mod git_settings;
 pub mod isolated;
 pub mod live;
 pub mod marks;

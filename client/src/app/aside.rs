@@ -123,7 +123,8 @@ impl App {
             && self.undoing.is_none()
             && turn.question.is_none()
             && turn.running_call.is_none()
-            && turn.pending_call.is_none();
+            && turn.pending_call.is_none()
+            && turn.looking.is_none();
         let patience = if turn.waiting == Waiting::Nothing { STALL } else { GRACE };
         may_leave.then(|| turn.progress.quiet_since() + patience)
     }

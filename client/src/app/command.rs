@@ -43,8 +43,10 @@ impl App {
         }
         let pending = self.turn.as_ref().and_then(|turn| turn.pending_call.as_ref());
         let naming = self.turn.as_ref().and_then(|turn| turn.naming.as_ref());
+        let looking = self.turn.as_ref().and_then(|turn| turn.looking.as_ref());
         if pending.is_some_and(|pending| pending.request.call_id == request.call_id)
             || naming.is_some_and(|naming| naming.request.call_id == request.call_id)
+            || looking.is_some_and(|looking| looking.is_call(request.call_id))
         {
             return;
         }
@@ -63,7 +65,7 @@ impl App {
         };
         let doubt = self.taint.reason().filter(|_| permit == Permit::Unasked);
         if let Some(reason) = doubt {
-            self.ask_ourselves(request, reason, now, effects);
+            self.ask_ourselves(request, reason, Permit::Named, now, effects);
         } else if self.surface == Surface::Ours {
             self.start(request, permit, now, effects);
         } else if let Some(turn) = self.turn.as_mut() {
@@ -85,8 +87,7 @@ impl App {
             }
             None => return Err(("unknown_turn", "the turn is not of this terminal; the command was not run here")),
         };
-        if turn.running_call.is_some() || turn.pending_call.is_some() || turn.doubted.is_some() || turn.naming.is_some()
-        {
+        if turn.has_a_command() {
             return Err(("shell_busy", "another command of this turn is still running"));
         }
         let context = policy::Context::new(&self.cwd, &self.options.home)
@@ -144,13 +145,26 @@ impl App {
         }
     }
 
+    /// What a line is judged against here and now.
+    pub(super) fn policy_context(&self) -> policy::Context<'_> {
+        policy::Context::new(&self.cwd, &self.options.home).in_shell(self.options.shell).with_files(self.options.files)
+    }
+
+    /// Runs a command that the user agreed to: just as it stands.
     pub(super) fn run(&mut self, request: ExecuteCommand, effects: &mut Vec<Effect>) {
+        let text = request.command.clone();
+        self.run_typed(request, text, effects);
+    }
+
+    /// Runs a command, typed so.
+    pub(super) fn run_typed(&mut self, request: ExecuteCommand, text: String, effects: &mut Vec<Effect>) {
         self.print_command(&request.command);
+        self.tell_typed(&request, &text);
         self.journal.begin(request.call_id);
         self.surface = Surface::Command;
         effects.push(Effect::Run(CommandRequest {
             id: request.call_id.to_string(),
-            text: request.command.clone(),
+            text,
             timeout: Duration::from_millis(request.timeout_ms),
             wants_env_delta: true,
         }));
@@ -177,6 +191,7 @@ impl App {
             }
             let mut turn = self.turn.as_mut();
             turn.as_mut().and_then(|turn| turn.naming.take_if(|naming| naming.request.call_id == call_id));
+            turn.as_mut().and_then(|turn| turn.looking.take_if(|looking| looking.is_call(call_id)));
             turn.and_then(|turn| turn.pending_call.take_if(|pending| pending.request.call_id == call_id));
             let reason = "the command was cancelled before it started";
             effects.push(refuse(call_id, "cancelled", reason.into(), &self.cwd));

@@ -19,6 +19,8 @@ pub(super) struct Doubted {
     request: ExecuteCommand,
     cwd: PathBuf,
     reason: String,
+    /// By what it runs after a yes.
+    then: Permit,
 }
 
 impl Doubted {
@@ -32,18 +34,19 @@ impl Doubted {
 }
 
 impl App {
-    /// Asks whether `request` may run although `reason`.
+    /// Asks whether `request` may run although `reason`; a yes makes it go on with `then`.
     pub(super) fn ask_ourselves(
         &mut self,
         request: ExecuteCommand,
         reason: String,
+        then: Permit,
         now: Instant,
         effects: &mut Vec<Effect>,
     ) {
+        let (command, cwd) = (self.typed_text(&request), self.cwd.clone());
         let Some(turn) = self.turn.as_mut() else { return };
         let (call_id, turn_id) = (request.call_id, request.turn_id);
-        let (command, cwd) = (request.command.clone(), self.cwd.clone());
-        let doubted = Doubted { request, cwd: cwd.clone(), reason: reason.clone() };
+        let doubted = Doubted { request, cwd: cwd.clone(), reason: reason.clone(), then };
         let question = ApprovalRequest {
             approval_id: doubted.question(),
             turn_id,
@@ -66,7 +69,8 @@ impl App {
         effects: &mut Vec<Effect>,
     ) -> bool {
         let Some(turn) = self.turn.as_mut() else { return false };
-        let Some(Doubted { request, cwd, reason }) = turn.doubted.take_if(|doubted| doubted.question() == id) else {
+        let Some(Doubted { request, cwd, reason, then }) = turn.doubted.take_if(|doubted| doubted.question() == id)
+        else {
             return false;
         };
         match decision {
@@ -76,9 +80,9 @@ impl App {
                     self.confirmed.push(reason);
                 }
                 if self.surface == Surface::Ours {
-                    self.run(request, effects);
+                    self.start(request, then, now, effects);
                 } else if let Some(turn) = self.turn.as_mut() {
-                    turn.pending_call = Some(PendingCall { request, permit: Permit::Asked, cwd, since: now });
+                    turn.pending_call = Some(PendingCall { request, permit: then, cwd, since: now });
                 }
             }
             ApprovalDecision::Refused { note } => {

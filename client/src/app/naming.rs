@@ -27,17 +27,18 @@ pub(super) struct Naming {
 impl App {
     /// Runs a command now that the terminal is ours; if it is unasked, only if its names stand for what it was judged by.
     pub(super) fn start(&mut self, request: ExecuteCommand, permit: Permit, now: Instant, effects: &mut Vec<Effect>) {
-        if permit == Permit::Asked || !self.options.looks_at_names {
-            return self.run(request, effects);
+        match permit {
+            Permit::Asked => return self.run(request, effects),
+            Permit::Confirmed => return self.run_confirmed(request, effects),
+            _ if !self.options.looks_at_names => return self.run(request, effects),
+            Permit::Named => return self.run_unasked(request, now, effects),
+            Permit::Unasked => {}
         }
         let Some(shell) = &self.shell_seen else { return self.look_at_names(request, effects) };
-        let context = policy::Context::new(&self.cwd, &self.options.home)
-            .in_shell(self.options.shell)
-            .with_files(self.options.files);
-        let reason = policy::why_not_themselves(&request.command, shell, context);
+        let reason = policy::why_not_themselves(&request.command, shell, self.policy_context());
         match reason.filter(|reason| !self.confirmed.contains(reason)) {
-            None => self.run(request, effects),
-            Some(reason) => self.ask_ourselves(request, reason, now, effects),
+            None => self.run_unasked(request, now, effects),
+            Some(reason) => self.ask_ourselves(request, reason, Permit::Named, now, effects),
         }
     }
 
@@ -80,7 +81,8 @@ impl App {
         } else if self.shell_seen.is_some() {
             self.start(request, Permit::Unasked, now, effects);
         } else {
-            self.ask_ourselves(request, "the shell does not tell what its names stand for".into(), now, effects);
+            let reason = "the shell does not tell what its names stand for".to_owned();
+            self.ask_ourselves(request, reason, Permit::Named, now, effects);
         }
         true
     }

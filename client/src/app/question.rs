@@ -92,6 +92,9 @@ impl App {
 
     /// What was begun for a question is done.
     pub(super) fn on_done(&mut self, done: Done, now: Instant, effects: &mut Vec<Effect>) {
+        if let Done::GitTold { call, doubt } = done {
+            return self.on_git_told(call, doubt, now, effects);
+        }
         let Some(question) = self.turn.as_mut().and_then(|turn| turn.question.as_mut()) else { return };
         let outcome = question.on_done(done, now);
         self.is_dirty = true;

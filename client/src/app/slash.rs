@@ -124,6 +124,7 @@ impl App {
                 None => self.say(say::misused(&prefix, command)),
             },
             Kind::Approve => return self.begin_approve(command, words, now, effects),
+            Kind::Typed => self.print_typed_lines(),
             Kind::Copy => self.copy(command, words, effects),
             Kind::Sessions => return self.run_program("sessions", words, effects),
             Kind::Doctor => return self.run_program("doctor", "", effects),

@@ -34,6 +34,7 @@ mod resume;
 mod screens;
 mod slash;
 mod status;
+mod unasked;
 mod undo;
 
 use bench::*;

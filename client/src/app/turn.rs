@@ -10,7 +10,7 @@ use cohab_protocol::{
 };
 use ratatui::text::Line;
 
-use super::{countdown::Countdown, doubt::Doubted, naming::Naming, pause::Pause, progress::Progress};
+use super::{countdown::Countdown, doubt::Doubted, naming::Naming, pause::Pause, progress::Progress, unasked::Looking};
 use crate::{
     approval::OpenQuestion,
     consent::Permit,
@@ -102,6 +102,8 @@ pub(super) struct Turn {
     pub doubted: Option<Doubted>,
     /// A command that waits for what the shell tells of itself.
     pub naming: Option<Naming>,
+    /// A command that waits for what git tells of its settings.
+    pub looking: Option<Looking>,
     /// A command whose time was up, and which still has the shell.
     pub overdue: Option<String>,
     /// Of the last command that was answered for.
@@ -141,6 +143,7 @@ impl Turn {
             running_call: None,
             doubted: None,
             naming: None,
+            looking: None,
             overdue: None,
             last_result: None,
             has_echoed: false,
@@ -223,6 +226,12 @@ impl Turn {
     /// There is a connection again.
     pub fn resumed(&mut self) {
         self.is_resuming = false;
+    }
+
+    /// Whether a command of it runs, or waits for anything.
+    pub fn has_a_command(&self) -> bool {
+        let waits = self.pending_call.is_some() || self.doubted.is_some() || self.naming.is_some();
+        self.running_call.is_some() || waits || self.looking.is_some()
     }
 
     /// When a command that waits for the terminal is given up.
@@ -329,6 +338,7 @@ impl Turn {
         self.pending_call = None;
         self.doubted = None;
         self.naming = None;
+        self.looking = None;
         self.ended_at.get_or_insert(self.last_seen);
     }
 

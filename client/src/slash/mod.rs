@@ -35,6 +35,8 @@ pub enum Kind {
     Context,
     /// Copies a code block.
     Copy,
+    /// Shows commands as they were typed.
+    Typed,
     /// Looks whether everything is as it should be.
     Doctor,
 }
@@ -53,7 +55,7 @@ pub struct Command {
 }
 
 /// All of them, in the order of the help.
-pub const COMMANDS: [Command; 14] = [
+pub const COMMANDS: [Command; 15] = [
     command("help", "", "list these commands", Kind::Help),
     command("model", "[NAME|TIER]", "show or change who answers here", Kind::Model),
     command("new", "", "begin a new conversation", Kind::New),
@@ -67,6 +69,7 @@ pub const COMMANDS: [Command; 14] = [
     command("cost", "", "show tokens and cost so far", Kind::Cost),
     command("context", "", "show what the model is sent", Kind::Context),
     command("copy", "[N]", "copy a code block of the last answer", Kind::Copy),
+    command("typed", "", "show the last commands as typed", Kind::Typed),
     command("doctor", "", "look whether all is as it should be", Kind::Doctor),
 ];
 

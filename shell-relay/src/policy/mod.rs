@@ -26,8 +26,10 @@ mod paths;
 mod places;
 mod provenance;
 pub mod remembered;
+mod repository;
 mod rules;
 mod scan;
+mod typed;
 mod verdict;
 
 use std::path::{Path, PathBuf};
@@ -38,6 +40,8 @@ pub use names::{Program, why_not_themselves};
 use parts::quoted;
 pub use parts::{Part, parts};
 pub use provenance::{is_outside, outside_source, reaches_out};
+pub use repository::{Setting, git_variables, planted, why_planted};
+pub use typed::{Unasked, typed_form, unasked};
 use verdict::Findings;
 
 /// More directories than this that a line may be in are not followed.

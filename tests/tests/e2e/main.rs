@@ -12,6 +12,7 @@ mod core_table;
 mod daemon;
 mod doctor;
 mod gate;
+mod git;
 mod harness;
 mod init;
 mod install;

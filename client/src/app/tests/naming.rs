@@ -4,7 +4,8 @@ use cohab_shell_relay::state::{Listing, StateChange};
 
 use super::*;
 
-fn bench() -> Bench {
+/// One that looks at names.
+pub(super) fn bench() -> Bench {
     let mut bench = Bench::in_a_turn();
     bench.app.options.looks_at_names = true;
     bench

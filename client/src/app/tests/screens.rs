@@ -5,6 +5,7 @@
 //! | `turn.rs` | waiting, the status line, text, steps, commands and their receipts, notices, errors, every end of a turn |
 //! | `cards.rs` | every question for consent: each subject, each way to answer, what would be touched, hostile and very long fields |
 //! | `aside.rs` | the user's prompt while a turn goes on, the queue, the way back |
+//! | `unasked.rs` | commands that are typed with more words than the assistant wrote, and the client's own question about git's settings |
 //! | `commands.rs` | what `? /help` and the others say, ours beside the shell, requests that fail |
 //! | `shell.rs` | `cohab undo`, `cohab sessions resume`, lines that Escape brings back, questions about failures |
 //!
@@ -27,6 +28,7 @@ mod cards;
 mod commands;
 mod shell;
 mod turn;
+mod unasked;
 
 const PROMPT: &[u8] = b"~/src $ ";
 

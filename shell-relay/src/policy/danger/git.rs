@@ -1,6 +1,6 @@
 //! What git is told in front of its subcommand, and settings that make it start programs.
 
-use super::super::{scan::LooseWord, verdict::Findings};
+use super::super::{rules::git::HARMLESS_SETTINGS, scan::LooseWord, verdict::Findings};
 
 /// Groups of settings that name programs, places or hosts.
 const DECIDING_GROUPS: &[&str] = &[
@@ -59,7 +59,11 @@ pub(super) fn judge(arguments: &[LooseWord], from_subcommand: &[LooseWord], find
             || text.starts_with("--config-env")
             || (text.starts_with("-c") && text.contains('='))
     };
-    if global.iter().any(|word| is_harm(&word.text)) {
+    let is_harmless = |setting: &LooseWord| HARMLESS_SETTINGS.contains(&setting.text.as_str());
+    let harms = |(at, word): (usize, &LooseWord)| {
+        is_harm(&word.text) && !(word.text == "-c" && global.get(at + 1).is_some_and(is_harmless))
+    };
+    if global.iter().enumerate().any(harms) {
         findings.danger("`git` starts a program that its options name");
     }
     if global.iter().any(|word| word.text.starts_with("--git-dir") || word.text.starts_with("--work-tree")) {

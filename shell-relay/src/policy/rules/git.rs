@@ -15,15 +15,16 @@ use super::{
 
 pub(super) fn assess(words: &[Word], place: Place<'_>) -> Result<(), Refusal> {
     let context = place.context;
-    let (words, directory) = match without_harmless_options(words) {
-        [option, target, rest @ ..] if option.text == "-C" && !target.has_glob => {
+    let Invocation { directory, words } = invocation(words);
+    let directory = match directory {
+        Some(target) => {
             check_path(target, context, paths::list_risk)?;
             let Some(path) = PlainPath::resolve(&target.text, target.has_tilde, context) else {
                 return ask("`git -C` with another user's home");
             };
-            (without_harmless_options(rest), path.to_path_buf())
+            path.to_path_buf()
         }
-        words => (words, context.cwd.to_path_buf()),
+        None => context.cwd.to_path_buf(),
     };
     if !directory.starts_with(place.origin) {
         return ask("runs git in another directory, whose configuration may start programs");
@@ -51,9 +52,45 @@ fn is_in_planted_repository(directory: &Path, place: Place<'_>) -> bool {
     false
 }
 
-fn without_harmless_options(words: &[Word]) -> &[Word] {
-    let is_harmless = |word: &&Word| matches!(word.text.as_str(), "-P" | "--no-pager" | "--no-optional-locks");
-    &words[words.iter().take_while(is_harmless).count()..]
+/// Settings for one call that keep git from starting what a repository names.
+pub(in crate::policy) const HARMLESS_SETTINGS: &[&str] = &[
+    "core.fsmonitor=false",
+    "core.hooksPath=/dev/null",
+    "core.pager=cat",
+    "diff.submodule=short",
+    "log.showSignature=false",
+];
+
+/// What follows the word `git`.
+pub(in crate::policy) struct Invocation<'a> {
+    /// Of `-C`.
+    pub directory: Option<&'a Word>,
+    /// The subcommand and what follows it.
+    pub words: &'a [Word],
+}
+
+/// Takes the options off that stand in front of a subcommand, if they are harmless.
+pub(in crate::policy) fn invocation(words: &[Word]) -> Invocation<'_> {
+    match without_harmless_options(words) {
+        [option, target, rest @ ..] if option.text == "-C" && !target.has_glob => {
+            Invocation { directory: Some(target), words: without_harmless_options(rest) }
+        }
+        words => Invocation { directory: None, words },
+    }
+}
+
+fn without_harmless_options(mut words: &[Word]) -> &[Word] {
+    loop {
+        words = match words {
+            [option, rest @ ..] if matches!(option.text.as_str(), "-P" | "--no-pager" | "--no-optional-locks") => rest,
+            [option, setting, rest @ ..]
+                if option.text == "-c" && HARMLESS_SETTINGS.contains(&setting.text.as_str()) =>
+            {
+                rest
+            }
+            _ => return words,
+        }
+    }
 }
 
 fn assess_subcommand(subcommand: &Word, words: &[Word], context: Context<'_>) -> Result<(), Refusal> {

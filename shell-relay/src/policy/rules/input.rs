@@ -39,6 +39,13 @@ const FILTERS: &[&str] = &[
     "strings",
     "base64",
     "base32",
+    "iconv",
+    "gzcat",
+    "bzcat",
+    "xzcat",
+    "zstdcat",
+    "bat",
+    "batcat",
 ];
 /// They read standard input only where a file is named `-`.
 const COMPARERS: &[&str] = &["join", "comm", "diff", "cmp"];
@@ -83,7 +90,7 @@ fn reads_keyboard(name: &str, words: &[Word]) -> bool {
     match name {
         "shuf" if arguments.has(&["e", "i"]) => false,
         "jq" if arguments.has(&["n", "null-input", "arg", "argjson"]) => false,
-        "jq" => names_no_file(behind_first()),
+        "jq" | "yq" => names_no_file(behind_first()),
         _ if COMPARERS.contains(&name) => operands.contains(&"-"),
         _ if SEARCHERS.contains(&name) && arguments.has(&["r", "recursive"]) => operands.contains(&"-"),
         _ if SEARCHERS.contains(&name) && arguments.has(&["e", "regexp", "f", "file"]) => names_no_file(&operands),

@@ -1,4 +1,4 @@
-//! `jq`: filters that read only their input.
+//! `jq` and `yq`: filters that read only their input.
 
 use super::{
     super::{Context, options::Arguments, paths},
@@ -21,4 +21,36 @@ pub(super) fn assess(arguments: &Arguments<'_>, context: Context<'_>) -> Result<
     }
     let files = usize::from(named == 0);
     arguments.operands[files..].iter().try_for_each(|word| check_path(word, context, paths::read_risk))
+}
+
+/// Both programs of that name: one hands its filter to `jq`, the other has operators of its own that read files and variables, run
+/// programs, or make filters of texts.
+pub(super) fn assess_yq(arguments: &Arguments<'_>, context: Context<'_>) -> Result<(), Refusal> {
+    let operands = match &arguments.operands[..] {
+        [verb, rest @ ..] if matches!(verb.text.as_str(), "e" | "eval" | "ea" | "eval-all") => rest,
+        operands => operands,
+    };
+    let Some((filter, files)) = operands.split_first() else { return ask("`yq` without a filter") };
+    check_literal(filter)?;
+    let mut names = filter.text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+    let reads_more = |name: &str| {
+        name.starts_with("load")
+            || matches!(
+                name,
+                "env"
+                    | "ENV"
+                    | "strenv"
+                    | "envsubst"
+                    | "eval"
+                    | "system"
+                    | "import"
+                    | "include"
+                    | "input_filename"
+                    | "modulemeta"
+            )
+    };
+    if let Some(name) = names.find(|name| reads_more(name)) {
+        return ask(format!("`yq` with `{name}` reads more than its input"));
+    }
+    files.iter().try_for_each(|word| check_path(word, context, paths::read_risk))
 }

@@ -7,12 +7,9 @@ use super::{
         options::{Arguments, Operands, Spec},
         paths,
     },
-    HARMLESS_WITH_ANY_OPTION, LISTERS, Refusal, ask, check_hoard, check_literal, check_path, check_path_text, jq,
-    search, small, split,
+    HARMLESS_WITH_ANY_OPTION, LISTERS, MAX_WAIT_SECONDS, Refusal, ask, check_hoard, check_literal, check_path,
+    check_path_text, jq, search, small, split,
 };
-
-/// The longest wait that needs no question, in seconds.
-const MAX_SLEEP_SECONDS: f64 = 30.0;
 
 pub(super) fn assess(name: &str, spec: &Spec, words: &[Word], context: Context<'_>) -> Result<(), Refusal> {
     match spec.operands {
@@ -63,6 +60,7 @@ pub(super) fn assess(name: &str, spec: &Spec, words: &[Word], context: Context<'
         Operands::Rule("plus") => assess_date(&arguments),
         Operands::Rule("cd") => assess_cd(&arguments, context),
         Operands::Rule("jq") => jq::assess(&arguments, context),
+        Operands::Rule("yq") => jq::assess_yq(&arguments, context),
         Operands::Rule(rule) => small::assess(rule, &arguments, context),
     }
 }
@@ -93,7 +91,7 @@ fn check_leading_pattern(name: &str, arguments: &Arguments<'_>) -> Result<(), Re
 }
 
 fn assess_sleep(arguments: &Arguments<'_>) -> Result<(), Refusal> {
-    let is_short = matches!(&arguments.operands[..], [only] if only.text.parse().is_ok_and(|seconds: f64| (0.0..=MAX_SLEEP_SECONDS).contains(&seconds)));
+    let is_short = matches!(&arguments.operands[..], [only] if only.text.parse().is_ok_and(|seconds: f64| (0.0..=MAX_WAIT_SECONDS).contains(&seconds)));
     if is_short { Ok(()) } else { ask("waits longer than 30 seconds") }
 }
 

@@ -1,10 +1,12 @@
 //! Whether one simple command is plainly read-only.
 
+mod archives;
 mod awk;
 mod find;
-mod git;
+pub(super) mod git;
 mod input;
 mod jq;
+mod kubectl;
 mod listed;
 mod pattern;
 mod questions;
@@ -21,6 +23,9 @@ use super::{
     paths::{self, PathRisk, PlainPath},
     verdict::Findings,
 };
+
+/// The longest wait that needs no question, in seconds.
+const MAX_WAIT_SECONDS: f64 = 30.0;
 
 /// Where a command stands.
 #[derive(Clone, Copy)]
@@ -155,8 +160,11 @@ fn assess_words(name: &str, words: &[Word], place: Place<'_>) -> Result<(), Refu
         "ip" => return small::assess_ip(words),
         "ps" => return small::assess_ps(words),
         // Into a pipe it writes text and starts no pager.
-        "man" if place.feeds_pipe => return small::assess_man(words),
         "man" if small::is_search_of_pages(words) => return Ok(()),
+        "man" if place.feeds_pipe => return small::assess_man(words),
+        _ if small::may_start_pager(name, words, place.feeds_pipe) => {
+            return ask(format!("takes over the whole screen: `{name}`"));
+        }
         _ => {}
     }
     if let Some((spec, words)) = options::subcommand(name, words) {

@@ -7,7 +7,7 @@ use super::{
         options::{self, Arguments},
         paths,
     },
-    Refusal, ask, check_literal, check_path, danger,
+    Refusal, archives, ask, check_literal, check_path, kubectl,
 };
 use crate::shell::Shell;
 
@@ -77,11 +77,6 @@ pub(super) fn assess(rule: &str, arguments: &Arguments<'_>, context: Context<'_>
         ("systemctl" | "journalctl", []) => Ok(()),
         ("apt", [verb, ..]) if matches!(*verb, "list" | "show" | "policy" | "search" | "depends") => Ok(()),
         ("rpm", _) if arguments.options.first().is_some_and(|(name, _)| *name == "q") => Ok(()),
-        ("tar", _) => assess_tar(arguments, context),
-        ("unzip", _) if !arguments.has(&["l", "v", "Z"]) => ask("`unzip` that does more than list"),
-        ("unzip", _) => {
-            arguments.operands.iter().take(1).try_for_each(|word| check_path(word, context, paths::read_risk))
-        }
         ("getent", [table, ..]) if matches!(*table, "passwd" | "group" | "services" | "protocols") => Ok(()),
         ("printenv", [_, ..]) if operands.iter().all(|name| is_printable_variable(name)) => Ok(()),
         ("printenv", []) => ask("shows the whole environment, which may hold secrets"),
@@ -91,66 +86,49 @@ pub(super) fn assess(rule: &str, arguments: &Arguments<'_>, context: Context<'_>
         ("localhost", ["localhost" | "127.0.0.1" | "::1"]) if arguments.has(&["c"]) => Ok(()),
         ("dockerstats", _) if arguments.has(&["no-stream"]) => Ok(()),
         ("dockerstats", _) => ask("never ends by itself: `docker stats` without `--no-stream`"),
-        ("kubectlget", _) => assess_kubectl_get(arguments, &operands),
+        ("kubectlget" | "kubectldescribe" | "rollout", _) => kubectl::assess(rule, arguments, &operands),
+        ("rounds", _) => assess_rounds(&operands),
+        ("sysctl", _) if operands.iter().all(|name| !name.contains('=')) => Ok(()),
+        ("pacman", _) if arguments.has(&["Q"]) => Ok(()),
+        ("tar" | "unzip" | "zipinfo" | "inspect", _) => archives::assess(rule, arguments, context),
+        ("xmllint", _) => assess_xmllint(arguments, context),
         _ => ask(format!("not known to be read-only: `{rule}` with these operands")),
     }
 }
 
-/// Kinds whose tables show no values of anybody's.
-const PLAIN_KINDS: &[&str] = &[
-    "all",
-    "cj",
-    "cronjob",
-    "cronjobs",
-    "daemonset",
-    "daemonsets",
-    "deploy",
-    "deployment",
-    "deployments",
-    "ds",
-    "endpoints",
-    "ep",
-    "ev",
-    "events",
-    "hpa",
-    "ing",
-    "ingress",
-    "ingresses",
-    "job",
-    "jobs",
-    "namespace",
-    "namespaces",
-    "no",
-    "node",
-    "nodes",
-    "ns",
-    "po",
-    "pod",
-    "pods",
-    "pv",
-    "pvc",
-    "replicaset",
-    "replicasets",
-    "rs",
-    "sc",
-    "service",
-    "services",
-    "statefulset",
-    "statefulsets",
-    "storageclass",
-    "sts",
-    "svc",
-];
-
-/// A table of plain kinds. Whole objects hold the values of variables.
-fn assess_kubectl_get(arguments: &Arguments<'_>, operands: &[&str]) -> Result<(), Refusal> {
-    let is_table = |value: &str| matches!(value, "wide" | "name");
-    let mut outputs = arguments.options.iter().filter(|(name, _)| matches!(*name, "o" | "output"));
-    if !outputs.all(|(_, value)| value.is_some_and(is_table)) || arguments.has(&["w"]) {
-        return ask("`kubectl get` that shows whole objects, or goes on");
+/// An interval in seconds and a count; without a count it goes on.
+fn assess_rounds(operands: &[&str]) -> Result<(), Refusal> {
+    let number = |text: &str| text.parse::<f64>().ok().filter(|number| *number >= 0.0);
+    match operands {
+        [] => Ok(()),
+        [interval, count] => match (number(interval), number(count)) {
+            (Some(interval), Some(count)) if interval * count <= super::MAX_WAIT_SECONDS => Ok(()),
+            _ => ask("waits longer than 30 seconds"),
+        },
+        _ => ask("never ends by itself without a count"),
     }
-    let is_plain = operands.first().is_some_and(|kinds| kinds.split(',').all(|kind| PLAIN_KINDS.contains(&kind)));
-    if is_plain { Ok(()) } else { ask("`kubectl get` of a kind that may hold secrets") }
+}
+
+/// It loads nothing besides the named files unless an option says so. A name with a scheme is fetched.
+fn assess_xmllint(arguments: &Arguments<'_>, context: Context<'_>) -> Result<(), Refusal> {
+    if let Some(word) = arguments.operands.iter().find(|word| word.text.contains("://")) {
+        return ask(format!("fetches `{}`", word.text));
+    }
+    arguments.operands.iter().try_for_each(|word| check_path(word, context, paths::read_risk))
+}
+
+/// Whether it hands its output to a pager: into a pipe, or where an option forbids it, it does not.
+pub(super) fn may_start_pager(name: &str, words: &[Word], feeds_pipe: bool) -> bool {
+    let says = |wanted: &str| words.iter().any(|word| word.text == wanted);
+    match name {
+        "bat" | "batcat" => {
+            let mut said = words.iter().filter_map(|word| word.text.strip_prefix("--paging")).peekable();
+            let is_forbidden = says("-P") || said.peek().is_some();
+            !said.all(|value| value == "=never") || !(feeds_pipe || is_forbidden)
+        }
+        "systemd-analyze" => !(feeds_pipe || says("--no-pager")),
+        _ => false,
+    }
 }
 
 fn shows_plain_properties(arguments: &Arguments<'_>) -> bool {
@@ -171,9 +149,9 @@ pub(super) fn assess_man(words: &[Word]) -> Result<(), Refusal> {
     if !words.is_empty() && words.iter().all(is_page) { Ok(()) } else { ask("an option or a file for `man`") }
 }
 
-/// `man -k word`: a list of pages, and no pager.
+/// `man -k word`: a list of pages, and no pager; `man -w word`: where the page lies.
 pub(super) fn is_search_of_pages(words: &[Word]) -> bool {
-    matches!(words, [option, word] if matches!(option.text.as_str(), "-k" | "-f") && assess_man(std::slice::from_ref(word)).is_ok())
+    matches!(words, [option, word] if matches!(option.text.as_str(), "-k" | "-f" | "-w") && assess_man(std::slice::from_ref(word)).is_ok())
 }
 
 fn assess_top(arguments: &Arguments<'_>) -> Result<(), Refusal> {
@@ -184,16 +162,6 @@ fn assess_top(arguments: &Arguments<'_>) -> Result<(), Refusal> {
         .and_then(|(_, value)| value.and_then(|value| value.parse().ok()));
     let is_short = rounds.is_some_and(|rounds: u32| rounds <= 3);
     if arguments.has(&["b"]) && is_short { Ok(()) } else { ask("takes over the whole screen: `top`") }
-}
-
-fn assess_tar(arguments: &Arguments<'_>, context: Context<'_>) -> Result<(), Refusal> {
-    if !arguments.has(&["t", "list"]) {
-        return ask("`tar` that does more than list");
-    }
-    if arguments.paths.iter().any(|(path, _)| path.contains(':')) {
-        return danger("`tar` takes an archive name with `:` for another host");
-    }
-    arguments.operands.iter().try_for_each(|word| check_path(word, context, paths::list_risk))
 }
 
 pub(super) fn assess_ip(words: &[Word]) -> Result<(), Refusal> {

@@ -5,6 +5,9 @@ use super::*;
 const HARM: &str = include_str!("catalogue_harm.txt");
 const READING: &str = include_str!("daily_reading.txt");
 const DESTRUCTIVE: &str = include_str!("destructive.txt");
+const ADVISORIES_HARM: &str = include_str!("advisories_harm.txt");
+const ADVISORIES_READING: &str = include_str!("advisories_reading.txt");
+const ADVISORIES_DESTRUCTIVE: &str = include_str!("advisories_destructive.txt");
 
 /// All lines that `{{a|b}}` in `line` stands for.
 fn alternatives(line: &str) -> Vec<String> {
@@ -30,5 +33,25 @@ fn what_is_read_every_day_is_allowed_but_for_one_in_twenty() {
 #[test]
 fn what_destroys_or_leaks_is_flagged_but_for_one_in_twenty() {
     let (missed, all) = missed(DESTRUCTIVE);
+    assert!(missed.len() * 20 <= all, "{} of {all}:\n{}", missed.len(), missed.join("\n"));
+}
+
+#[test]
+fn no_line_of_the_advisories_is_allowed() {
+    let allowed: Vec<_> = lines(ADVISORIES_HARM).filter(|line| level(line) == Level::Allow).collect();
+    let all = lines(ADVISORIES_HARM).count();
+    assert!(all >= 4_000, "{all}");
+    assert!(allowed.is_empty(), "{} of {all}:\n{}", allowed.len(), allowed.join("\n"));
+}
+
+#[test]
+fn what_assistants_read_is_allowed_but_for_one_in_twenty() {
+    let (refused, all) = refused(ADVISORIES_READING);
+    assert!(refused.len() * 20 <= all, "{} of {all}:\n{}", refused.len(), refused.join("\n"));
+}
+
+#[test]
+fn what_the_advisories_destroy_or_leak_is_flagged_but_for_one_in_twenty() {
+    let (missed, all) = missed(ADVISORIES_DESTRUCTIVE);
     assert!(missed.len() * 20 <= all, "{} of {all}:\n{}", missed.len(), missed.join("\n"));
 }

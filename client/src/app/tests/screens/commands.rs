@@ -164,6 +164,7 @@ fn every_command_has_a_screen() {
         include_str!("snapshots/cohab__app__tests__screens__commands__conversation.snap"),
         include_str!("snapshots/cohab__app__tests__screens__commands__programs.snap"),
         include_str!("snapshots/cohab__app__tests__screens__shell__undo.snap"),
+        include_str!("snapshots/cohab__app__tests__screens__unasked__unasked.snap"),
     ];
     for command in &COMMANDS {
         let line = format!("~/src $ ? /{}", command.name);

@@ -1,0 +1,48 @@
+//! Commands that run unasked: how they are typed, and what is asked after all.
+
+use cohab_shell_relay::state::{Item, Snapshot};
+
+use super::*;
+use crate::errand::Done;
+
+/// The assistant wants a command that only reads, in a shell that has told its names; git tells its settings where it is started.
+fn wish(stage: &mut Stage, command: &str, doubt: Option<&str>) {
+    stage.bench.app.options.looks_at_names = true;
+    stage.ask("what have I changed");
+    let path: Snapshot = [(Item::Exported("PATH".into()), vec![b"/usr/bin:/bin".to_vec()])].into();
+    stage.bench.app.shell_seen = Some(path);
+    stage.text(0, "I look at it.");
+    stage.daemon(step(1, tool("bash", command)));
+    stage.daemon(execute(command, None));
+    stage.event(Event::Done(Done::GitTold { call: CALL, doubt: doubt.map(str::to_owned) }));
+}
+
+/// The same, run and answered.
+fn ran(stage: &mut Stage, command: &str) {
+    wish(stage, command, None);
+    stage.command_ran(" M src/main.rs\n", 0, &[]);
+    stage.daemon(step_ended(1, StepOutcome::Done, "exit 0", 12));
+    stage.text(1, "Only `src/main.rs`.");
+    stage.end(TurnEndReason::Answered);
+}
+
+#[test]
+fn commands_that_are_typed_with_more_words_than_the_assistant_wrote() {
+    let states: &[State] = &[
+        ("git only reads", |stage| ran(stage, "git status --short")),
+        ("as it was typed", |stage| {
+            ran(stage, "git status --short && git diff | head -5");
+            stage.enter("? /typed");
+        }),
+        ("nothing was typed otherwise", |stage| {
+            stage.connect();
+            stage.enter("? /typed");
+        }),
+        ("settings of the repository that name programs", |stage| {
+            let doubt = "the repository's own git settings can start programs: `core.fsmonitor` = `./tools/watch`, \
+                         `filter.x.clean` = `sh -c evil` and 2 more, in /home/ann/src";
+            wish(stage, "git status --short", Some(doubt));
+        }),
+    ];
+    insta::assert_snapshot!("unasked", seen(states));
+}

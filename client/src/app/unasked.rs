@@ -1,0 +1,158 @@
+//! A command that runs unasked and is what it looks like: how it is typed, and what git's own settings say where it starts git.
+
+use std::{
+    path::PathBuf,
+    time::{Duration, Instant},
+};
+
+use cohab_protocol::{CallId, ExecuteCommand, TurnId};
+use cohab_shell_relay::{git_settings::Environment, policy};
+use ratatui::text::Line;
+
+use super::{App, Surface, command::refuse, turn::PendingCall};
+use crate::{
+    consent::Permit,
+    effect::Effect,
+    errand::{Errand, GIT_LIMIT},
+    ui::{look::Look, status, theme},
+};
+
+/// Whoever looks at git's settings keeps a limit of his own; this one holds when there is no thread to look.
+const LOOK_LIMIT: Duration = GIT_LIMIT.saturating_add(Duration::from_secs(1));
+/// Lines that are kept to be shown as they were typed.
+const KEPT_LINES: usize = 20;
+
+/// A command that waits until git has told its settings.
+#[derive(Debug)]
+pub(super) struct Looking {
+    request: ExecuteCommand,
+    /// Where it was judged.
+    cwd: PathBuf,
+    typed: String,
+    since: Instant,
+}
+
+impl Looking {
+    pub fn is_call(&self, call_id: CallId) -> bool {
+        self.request.call_id == call_id
+    }
+
+    pub fn deadline(&self) -> Instant {
+        self.since + LOOK_LIMIT
+    }
+}
+
+/// Lines of one turn as they were typed, where words were put in.
+#[derive(Debug, Default)]
+pub(super) struct TypedLines {
+    turn: Option<TurnId>,
+    lines: Vec<String>,
+}
+
+impl TypedLines {
+    /// Keeps a line; true for the first one of its turn.
+    fn keep(&mut self, turn: TurnId, line: &str) -> bool {
+        if self.turn != Some(turn) {
+            *self = Self { turn: Some(turn), lines: Vec::new() };
+        }
+        if self.lines.len() < KEPT_LINES {
+            self.lines.push(line.to_owned());
+        }
+        self.lines.len() == 1
+    }
+}
+
+impl App {
+    /// Runs a command whose names stand for what it was judged by, unless git's settings or variables speak against it.
+    pub(super) fn run_unasked(&mut self, request: ExecuteCommand, now: Instant, effects: &mut Vec<Effect>) {
+        let unasked = match policy::unasked(&request.command, self.policy_context()) {
+            Ok(unasked) => unasked,
+            Err(reason) => return self.ask_ourselves(request, reason.to_owned(), Permit::Confirmed, now, effects),
+        };
+        if unasked.git_folders.is_empty() {
+            return self.run_typed(request, unasked.text, effects);
+        }
+        let reason = self.shell_seen.as_ref().and_then(policy::git_variables);
+        if let Some(reason) = reason.filter(|reason| !self.confirmed.contains(reason)) {
+            return self.ask_ourselves(request, reason, Permit::Named, now, effects);
+        }
+        let Some(turn) = self.turn.as_mut() else { return };
+        let environment = self.shell_seen.as_ref().map(Environment::of_shell);
+        effects.push(Effect::Begin(Errand::AskGit {
+            call: request.call_id,
+            folders: unasked.git_folders,
+            environment,
+        }));
+        turn.looking = Some(Looking { request, cwd: self.cwd.clone(), typed: unasked.text, since: now });
+    }
+
+    /// Runs a command that was asked about and shown as it is typed.
+    pub(super) fn run_confirmed(&mut self, request: ExecuteCommand, effects: &mut Vec<Effect>) {
+        let typed = self.typed_text(&request);
+        self.run_typed(request, typed, effects);
+    }
+
+    /// A command as it is typed where nobody is asked about it, or where the user has confirmed what it stands for.
+    pub(super) fn typed_text(&self, request: &ExecuteCommand) -> String {
+        let unasked = policy::unasked(&request.command, self.policy_context());
+        unasked.map_or_else(|_| request.command.clone(), |unasked| unasked.text)
+    }
+
+    /// Git's settings where the command `call_id` starts it are known: `doubt` says what speaks against it.
+    pub(super) fn on_git_told(
+        &mut self,
+        call_id: CallId,
+        doubt: Option<String>,
+        now: Instant,
+        effects: &mut Vec<Effect>,
+    ) {
+        let Some(turn) = self.turn.as_mut() else { return };
+        let Some(looking) = turn.looking.take_if(|looking| looking.is_call(call_id)) else { return };
+        let Looking { request, cwd, typed, .. } = looking;
+        self.is_dirty = true;
+        if self.surface != Surface::Ours {
+            // It is looked at again when the terminal is ours.
+            turn.pending_call = Some(PendingCall { request, permit: Permit::Unasked, cwd, since: now });
+        } else if cwd != self.cwd {
+            let reason = "the shell is in another folder now; the command was not run";
+            effects.push(refuse(request.call_id, "not_approved", reason.into(), &self.cwd));
+        } else {
+            match doubt.filter(|doubt| !self.confirmed.contains(doubt)) {
+                None => self.run_typed(request, typed, effects),
+                Some(doubt) => self.ask_ourselves(request, doubt, Permit::Confirmed, now, effects),
+            }
+        }
+    }
+
+    /// Nobody has told git's settings in time.
+    pub(super) fn give_up_looking(&mut self, now: Instant, effects: &mut Vec<Effect>) {
+        let looking = self.turn.as_ref().and_then(|turn| turn.looking.as_ref());
+        if let Some(looking) = looking.filter(|looking| now >= looking.deadline()) {
+            let doubt = "git did not tell its settings here in time".to_owned();
+            self.on_git_told(looking.request.call_id, Some(doubt), now, effects);
+        }
+    }
+
+    /// Says once in a turn that words were put into a line; `? /typed` shows them.
+    pub(super) fn tell_typed(&mut self, request: &ExecuteCommand, typed: &str) {
+        if typed == request.command || !self.typed_lines.keep(request.turn_id, typed) {
+            return;
+        }
+        let command = format!("{} /typed", self.options.question_prefix);
+        let text = match self.options.look {
+            Look::Glyphs => format!("  ↳ typed to stay read-only · {command}"),
+            Look::Sentences => format!("It is typed so that it stays read-only; {command} shows how."),
+        };
+        self.above.push(status::fitted(&Line::styled(text, theme::DIM), self.width()));
+    }
+
+    /// Shows the lines of the last turn that had some as they were typed.
+    pub(super) fn print_typed_lines(&mut self) {
+        let lines = std::mem::take(&mut self.typed_lines.lines);
+        lines.iter().for_each(|line| self.print_command(line));
+        if lines.is_empty() {
+            self.print_remark("Nothing was typed otherwise than it was shown.");
+        }
+        self.typed_lines.lines = lines;
+    }
+}

@@ -1,0 +1,75 @@
+//! Which words keep which program read-only, and where they go: the list of them.
+
+use super::super::{command::Word, rules::git};
+
+/// Words that go in behind a word of a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Insertion {
+    /// Which word; 0 is the program.
+    pub after: usize,
+    pub words: &'static [&'static str],
+}
+
+/// In front of each subcommand of git: no pager, no lock, no program or hook that the repository names, and what `log -p` tells of a
+/// repository within this one is told without starting git there.
+const GIT: &[&str] = &[
+    "--no-pager",
+    "--no-optional-locks",
+    "-c",
+    "core.fsmonitor=false",
+    "-c",
+    "core.hooksPath=/dev/null",
+    "-c",
+    "core.pager=cat",
+    "-c",
+    "diff.submodule=short",
+    "-c",
+    "log.showSignature=false",
+];
+/// `git config` starts nothing but a pager, and would list the settings above as if they were the user's.
+const GIT_CONFIG: &[&str] = &["--no-pager"];
+const NO_PROGRAMS: &[&str] = &["--no-ext-diff", "--no-textconv"];
+const NO_SUBMODULES: &[&str] = &["--ignore-submodules=all"];
+const NEITHER: &[&str] = &["--no-ext-diff", "--no-textconv", "--ignore-submodules=all"];
+
+/// What goes into a command that was judged read-only, in order; empty where nothing is known to be needed.
+pub(super) fn insertions(words: &[Word]) -> Vec<Insertion> {
+    let Some((name, operands)) = words.split_first() else { return Vec::new() };
+    let is_question = matches!(operands, [only] if matches!(only.text.as_str(), "--help" | "--version"));
+    let behind_the_name = |words| vec![Insertion { after: 0, words }];
+    match name.text.as_str() {
+        _ if is_question => Vec::new(),
+        "git" => of_git(operands),
+        "rg" => behind_the_name(&["--no-config"]),
+        "lsof" => behind_the_name(&["-nP"]),
+        "journalctl" | "systemctl" => behind_the_name(&["--no-pager"]),
+        _ => Vec::new(),
+    }
+}
+
+/// Of the words behind `git`.
+fn of_git(words: &[Word]) -> Vec<Insertion> {
+    let rest = git::invocation(words).words;
+    let Some((subcommand, operands)) = rest.split_first() else { return Vec::new() };
+    let after = words.len() - operands.len();
+    let first = operands.first().map(|word| word.text.as_str());
+    let behind = match (subcommand.text.as_str(), first) {
+        ("version" | "--version" | "--help", _) => return Vec::new(),
+        ("config", _) => return vec![Insertion { after: 0, words: GIT_CONFIG }],
+        ("status", _) => Some((after, NO_SUBMODULES)),
+        ("diff", _) => Some((after, NEITHER)),
+        ("log" | "show" | "whatchanged" | "diff-tree", _) => Some((after, NO_PROGRAMS)),
+        ("blame", _) => Some((after, &NO_PROGRAMS[1..])),
+        ("reflog", Some("exists" | "list")) => None,
+        ("reflog", Some("show")) => Some((after + 1, NO_PROGRAMS)),
+        ("reflog", _) => Some((after, NO_PROGRAMS)),
+        ("stash", Some("list")) => Some((after + 1, NO_PROGRAMS)),
+        // With any option it shows the change instead of the list of files, and for that list it starts nothing.
+        ("stash", Some("show")) if operands.iter().any(|word| word.text.starts_with('-')) => {
+            Some((after + 1, NO_PROGRAMS))
+        }
+        _ => None,
+    };
+    let in_front = Insertion { after: 0, words: GIT };
+    std::iter::once(in_front).chain(behind.map(|(after, words)| Insertion { after, words })).collect()
+}
