@@ -92,6 +92,10 @@ pub(super) fn assess(rule: &str, arguments: &Arguments<'_>, context: Context<'_>
         ("pacman", _) if arguments.has(&["Q"]) => Ok(()),
         ("tar" | "unzip" | "zipinfo" | "inspect", _) => archives::assess(rule, arguments, context),
         ("xmllint", _) => assess_xmllint(arguments, context),
+        ("ldd", _) if operands.iter().all(|path| is_system_program(path)) => {
+            arguments.operands.iter().try_for_each(|word| check_path(word, context, paths::list_risk))
+        }
+        ("ldd", _) => ask("`ldd` may run the program that it looks at"),
         _ => ask(format!("not known to be read-only: `{rule}` with these operands")),
     }
 }
@@ -129,6 +133,13 @@ pub(super) fn may_start_pager(name: &str, words: &[Word], feeds_pipe: bool) -> b
         "systemd-analyze" => !(feeds_pipe || says("--no-pager")),
         _ => false,
     }
+}
+
+/// Whether it lies, as its text says, where only the system puts programs.
+fn is_system_program(path: &str) -> bool {
+    const PLACES: &[&str] =
+        &["/bin/", "/sbin/", "/usr/bin/", "/usr/sbin/", "/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/"];
+    PLACES.iter().any(|place| path.starts_with(place)) && !path.split('/').any(|part| part == "..")
 }
 
 fn shows_plain_properties(arguments: &Arguments<'_>) -> bool {
