@@ -92,8 +92,8 @@ fn tail(
     goes_on: &mut dyn FnMut() -> bool,
 ) -> Result<(), Failure> {
     // Before the last ones are read: what comes between is told once.
-    let follower = Follower::at_the_end(places.clone()).map_err(unreadable)?;
-    let records = verify::last(places, number).map_err(unreadable)?;
+    let follower = Follower::at_the_end(places.clone()).map_err(|error| unreadable(&error))?;
+    let records = verify::last(places, number).map_err(|error| unreadable(&error))?;
     let after = records.last().map_or(0, |record| record.n);
     let text = match is_json {
         true => records.iter().map(|record| record_json(record) + "\n").collect(),
@@ -103,11 +103,11 @@ fn tail(
     output.flush()?;
     audit_follow::follow(follower, after, is_json, output, goes_on).map_err(|error| match error.kind() {
         ErrorKind::BrokenPipe => Failure::from(error),
-        _ => unreadable(error),
+        _ => unreadable(&error),
     })
 }
 
-fn unreadable(error: io::Error) -> Failure {
+fn unreadable(error: &io::Error) -> Failure {
     Failure::Other(format!("the audit log cannot be read: {error}"), None)
 }
 
@@ -127,13 +127,16 @@ fn not_whole(places: &Places) -> Failure {
 fn told(command: &AuditCommand, places: &Places) -> Result<(String, bool), Failure> {
     let (records, is_json) = match *command {
         AuditCommand::Verify { json } => {
-            let verdict = verify::verify(places).map_err(unreadable)?;
+            let verdict = verify::verify(places).map_err(|error| unreadable(&error))?;
             let text = if json { verdict_json(&verdict) } else { verdict_text(&verdict, &record::home()) };
             return Ok((text, verdict.faults.is_empty()));
         }
-        AuditCommand::Tail { number, json, .. } => (verify::last(places, number).map_err(unreadable)?, json),
+        AuditCommand::Tail { number, json, .. } => {
+            (verify::last(places, number).map_err(|error| unreadable(&error))?, json)
+        }
         AuditCommand::Show { number, json } => {
-            let all = verify::last(places, number.map_or(MAX_TURN_RECORDS, |_| usize::MAX)).map_err(unreadable)?;
+            let all = verify::last(places, number.map_or(MAX_TURN_RECORDS, |_| usize::MAX))
+                .map_err(|error| unreadable(&error))?;
             (chosen(all, number)?, json)
         }
     };
