@@ -92,6 +92,8 @@ pub struct Options {
     pub shell: Shell,
     /// Where the paths of a command lead.
     pub files: &'static dyn Files,
+    /// Folders of ours, wherever they are.
+    pub own_folders: Arc<[PathBuf]>,
     /// Whether the shell is asked what names stand for, and git what is set, before a command runs unasked.
     pub looks_at_names: bool,
     /// What the user allowed for good.

@@ -5,6 +5,7 @@
 use std::{
     collections::{HashMap, HashSet, VecDeque},
     path::PathBuf,
+    time::{Duration, Instant},
 };
 
 use cohab_protocol::{ApprovalId, ApprovalMode, ExecuteCommand};
@@ -14,13 +15,37 @@ use cohab_shell_relay::policy::{self, Level, remembered::Remembered};
 const PENDING_APPROVALS: usize = 64;
 /// Commands approved for the session; beyond, the user is asked again.
 const SESSION_COMMANDS: usize = 1_000;
+/// So long a yes to one run holds. A question may stand as long as it likes: the time counts from the yes.
+const HOLDS: Duration = Duration::from_secs(10 * 60);
 
 /// What the user agreed to in this shell.
 #[derive(Debug, Default)]
 pub struct Consents {
-    once: HashMap<ApprovalId, Agreed>,
+    once: HashMap<ApprovalId, Yes>,
     order: VecDeque<ApprovalId>,
     session: HashSet<Agreed>,
+    /// How often commands of the assistant have changed what decides what the shell runs.
+    generation: u64,
+}
+
+/// A yes that was not used yet.
+#[derive(Debug)]
+struct Yes {
+    agreed: Agreed,
+    at: Instant,
+    /// Of the shell when it was said.
+    generation: u64,
+}
+
+/// What a yes under the id of a request is worth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Standing {
+    /// It was said to just this, in the shell as it is.
+    Holds,
+    /// It was said to just this, but the shell has been changed since.
+    ChangedShell,
+    /// There is none, or none that counts.
+    Nothing,
 }
 
 /// By what a command may run.
@@ -47,8 +72,8 @@ pub struct Agreed {
 
 impl Consents {
     /// Remembers consent to run exactly this one time, under the id of the question.
-    pub fn allow_once(&mut self, id: ApprovalId, agreed: Agreed) {
-        self.once.insert(id, agreed);
+    pub fn allow_once(&mut self, id: ApprovalId, agreed: Agreed, at: Instant) {
+        self.once.insert(id, Yes { agreed, at, generation: self.generation });
         self.order.push_back(id);
         if self.order.len() > PENDING_APPROVALS
             && let Some(oldest) = self.order.pop_front()
@@ -61,6 +86,20 @@ impl Consents {
     pub fn allow_for_session(&mut self, agreed: Agreed) {
         if self.session.len() < SESSION_COMMANDS && !policy::reaches_out(&agreed.command) {
             self.session.insert(agreed);
+        }
+    }
+
+    /// A command of the assistant changed what this shell runs, or may have: the same words may now mean something else.
+    pub fn shell_changed(&mut self) {
+        self.generation += 1;
+    }
+
+    fn standing(&mut self, request: &ExecuteCommand, wanted: &Agreed, now: Instant) -> Standing {
+        let yes = request.approval_id.and_then(|id| self.once.remove(&id));
+        match yes.filter(|yes| yes.agreed == *wanted && now.saturating_duration_since(yes.at) <= HOLDS) {
+            Some(yes) if yes.generation == self.generation => Standing::Holds,
+            Some(_) => Standing::ChangedShell,
+            None => Standing::Nothing,
         }
     }
 
@@ -77,9 +116,10 @@ impl Consents {
         mode: ApprovalMode,
         context: policy::Context<'_>,
         remembered: &dyn Remembered,
+        now: Instant,
     ) -> Option<Permit> {
         let wanted = Agreed { command: request.command.clone(), cwd: context.cwd.to_owned() };
-        let is_agreed = request.approval_id.and_then(|id| self.once.remove(&id)).is_some_and(|agreed| agreed == wanted);
+        let standing = self.standing(request, &wanted, now);
         let verdict = policy::assess_line(&request.command, context);
         // The files are read by us, whatever the daemon made of them.
         let rules = remembered.loaded(context.cwd);
@@ -87,16 +127,19 @@ impl Consents {
         if ruled.verdict.level == Level::Deny {
             return None;
         }
-        if is_agreed || mode == ApprovalMode::All {
+        if standing == Standing::Holds || mode == ApprovalMode::All {
             return Some(Permit::Asked);
         }
         let is_lifted = match ruled.verdict.level {
             Level::Allow => true,
             // A rule lowers a question only, never danger.
             Level::Ask => {
-                let is_ruled = mode >= ApprovalMode::Ask && ruled.allowed_by.is_some();
-                let is_automatic = mode == ApprovalMode::Auto && !ruled.verdict.is_firm();
-                is_ruled || is_automatic || self.session.contains(&wanted)
+                // Where data goes is decided when it goes.
+                let is_outward = policy::reaches_out(&request.command);
+                let is_ruled = mode >= ApprovalMode::Ask && ruled.allowed_by.is_some() && !is_outward;
+                let is_automatic = mode == ApprovalMode::Auto && !ruled.verdict.is_firm() && !is_outward;
+                // Unasked: as long as the user has not confirmed the changes of the shell, the client asks about it.
+                is_ruled || is_automatic || standing == Standing::ChangedShell || self.session.contains(&wanted)
             }
             Level::Danger | Level::Deny => false,
         };
@@ -123,9 +166,13 @@ mod tests {
         }
     }
 
-    fn permits(consents: &mut Consents, request: &ExecuteCommand, mode: ApprovalMode) -> bool {
+    fn permit(consents: &mut Consents, request: &ExecuteCommand, mode: ApprovalMode, now: Instant) -> Option<Permit> {
         let context = policy::Context::new(Path::new("/home/ann"), Path::new("/home/ann"));
-        consents.permits(request, mode, context, &Nothing).is_some()
+        consents.permits(request, mode, context, &Nothing, now)
+    }
+
+    fn permits(consents: &mut Consents, request: &ExecuteCommand, mode: ApprovalMode) -> bool {
+        permit(consents, request, mode, Instant::now()).is_some()
     }
 
     fn agreed(command: &str) -> Agreed {
@@ -143,23 +190,27 @@ mod tests {
     #[test]
     fn the_automatic_mode_lifts_plain_questions_only() {
         let mut consents = Consents::default();
-        for (command, runs) in
-            [("touch a", true), ("ls", true), ("echo x > b", true), ("rm -rf x", false), ("echo x > /tmp/b", false)]
-        {
+        for (command, runs) in [
+            ("touch a", true),
+            ("ls", true),
+            ("echo x > b", true),
+            ("rm -rf x", false),
+            ("echo x > /tmp/b", false),
+            ("git push", false),
+        ] {
             assert_eq!(permits(&mut consents, &request(command, None), ApprovalMode::Auto), runs, "{command}");
         }
-        let context = policy::Context::new(Path::new("/home/ann"), Path::new("/home/ann"));
-        let permit = consents.permits(&request("touch a", None), ApprovalMode::Auto, context, &Nothing);
+        let permit = permit(&mut consents, &request("touch a", None), ApprovalMode::Auto, Instant::now());
         assert_eq!(permit, Some(Permit::Unasked), "not in a shell that was changed");
     }
 
     #[test]
     fn consent_holds_once_and_for_the_exact_text() {
         let (mut consents, id) = (Consents::default(), ApprovalId::fresh());
-        consents.allow_once(id, agreed("touch a"));
+        consents.allow_once(id, agreed("touch a"), Instant::now());
         assert!(permits(&mut consents, &request("touch a", Some(id)), ApprovalMode::Ask));
         assert!(!permits(&mut consents, &request("touch a", Some(id)), ApprovalMode::Ask));
-        consents.allow_once(id, agreed("touch a"));
+        consents.allow_once(id, agreed("touch a"), Instant::now());
         assert!(!permits(&mut consents, &request("touch a; rm b", Some(id)), ApprovalMode::Ask));
     }
 
@@ -177,7 +228,7 @@ mod tests {
     fn consent_holds_in_the_folder_that_was_shown() {
         let (mut consents, id) = (Consents::default(), ApprovalId::fresh());
         let elsewhere = Agreed { command: "rm -r build".into(), cwd: "/home/ann/old".into() };
-        consents.allow_once(id, elsewhere.clone());
+        consents.allow_once(id, elsewhere.clone(), Instant::now());
         assert!(!permits(&mut consents, &request("rm -r build", Some(id)), ApprovalMode::Ask));
         consents.allow_for_session(elsewhere);
         assert!(!permits(&mut consents, &request("rm -r build", None), ApprovalMode::Ask));
@@ -186,7 +237,7 @@ mod tests {
     #[test]
     fn what_was_agreed_to_in_a_turn_ends_with_it() {
         let (mut consents, id) = (Consents::default(), ApprovalId::fresh());
-        consents.allow_once(id, agreed("touch a"));
+        consents.allow_once(id, agreed("touch a"), Instant::now());
         consents.forget_unused();
         assert!(!permits(&mut consents, &request("touch a", Some(id)), ApprovalMode::Ask));
     }
@@ -194,11 +245,36 @@ mod tests {
     #[test]
     fn old_questions_are_forgotten() {
         let (mut consents, first) = (Consents::default(), ApprovalId::fresh());
-        consents.allow_once(first, agreed("touch a"));
+        consents.allow_once(first, agreed("touch a"), Instant::now());
         for _ in 0..PENDING_APPROVALS {
-            consents.allow_once(ApprovalId::fresh(), agreed("touch b"));
+            consents.allow_once(ApprovalId::fresh(), agreed("touch b"), Instant::now());
         }
         assert!(!permits(&mut consents, &request("touch a", Some(first)), ApprovalMode::Ask));
         assert_eq!(consents.once.len(), PENDING_APPROVALS);
+    }
+
+    #[test]
+    fn a_yes_counts_for_ten_minutes() {
+        let (mut consents, said) = (Consents::default(), Instant::now());
+        for (waited, runs) in [(HOLDS, true), (HOLDS + Duration::from_millis(1), false)] {
+            let id = ApprovalId::fresh();
+            consents.allow_once(id, agreed("touch a"), said);
+            let permit = permit(&mut consents, &request("touch a", Some(id)), ApprovalMode::Ask, said + waited);
+            assert_eq!(permit.is_some(), runs, "after {waited:?}");
+        }
+    }
+
+    #[test]
+    fn a_yes_before_the_shell_was_changed_is_no_yes_behind_it() {
+        let (mut consents, now) = (Consents::default(), Instant::now());
+        for (command, expected) in [("touch a", Some(Permit::Unasked)), ("rm -rf x", None)] {
+            let id = ApprovalId::fresh();
+            consents.allow_once(id, agreed(command), now);
+            consents.shell_changed();
+            let request = request(command, Some(id));
+            assert_eq!(permit(&mut consents, &request, ApprovalMode::Ask, now), expected, "{command}");
+            consents.allow_once(id, agreed(command), now);
+            assert_eq!(permit(&mut consents, &request, ApprovalMode::Ask, now), Some(Permit::Asked), "{command}");
+        }
     }
 }

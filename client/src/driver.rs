@@ -164,6 +164,7 @@ impl Driver {
             home: home.clone(),
             shell: shell.kind(),
             files: &FileSystem,
+            own_folders: start.paths.own_folders().into(),
             looks_at_names: true,
             remembered: Arc::new(RuleBook::new(Arc::clone(&rules))),
             secrets: Arc::new(ExactValues::of_environment(std::env::vars_os())),

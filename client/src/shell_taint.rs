@@ -53,6 +53,12 @@ impl ShellTaint {
     }
 }
 
+/// Whether any of it decides what runs.
+#[must_use]
+pub fn matters(change: &StateChange) -> bool {
+    change.steps.keys().any(|item| name(item).is_some())
+}
+
 /// What a change is called if it decides what runs.
 fn name(item: &Item) -> Option<String> {
     match item {

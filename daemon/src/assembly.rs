@@ -170,6 +170,7 @@ pub struct Assembly {
     audit: AuditLog,
     policy_seen: Arc<PolicySeen>,
     spotlight: spotlight::Keys,
+    temporary: Arc<shells::TemporaryFolder>,
     /// Servers that the user did not agree to, since the daemon runs.
     declined: Mutex<BTreeSet<(String, String)>>,
 }
@@ -220,6 +221,7 @@ impl Assembly {
             audit,
             policy_seen: Arc::default(),
             spotlight: spotlight::Keys::default(),
+            temporary: Arc::default(),
             declined: Mutex::default(),
         }
     }

@@ -1,6 +1,6 @@
 //! Where cohab keeps things. One rule for both programs: `COHAB_HOME` puts everything under one folder; else XDG.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Puts everything under one folder.
 pub const HOME_VARIABLE: &str = "COHAB_HOME";
@@ -62,6 +62,24 @@ impl Paths {
             },
             config_dir,
         }
+    }
+
+    /// All that nobody but us is to read or change, also by the names that links in these lead to. Looks at the disk.
+    #[must_use]
+    pub fn own_folders(&self) -> Vec<PathBuf> {
+        let socket = self.socket().parent().map(Path::to_owned).unwrap_or_default();
+        let mut folders = vec![
+            self.config_dir.clone(),
+            self.state_dir.clone(),
+            self.cache_dir.clone(),
+            self.runtime_dir.clone(),
+            socket,
+        ];
+        let real: Vec<PathBuf> = folders.iter().filter_map(|folder| folder.canonicalize().ok()).collect();
+        folders.extend(real);
+        folders.sort_unstable();
+        folders.dedup();
+        folders
     }
 
     /// The settings file.

@@ -1,8 +1,14 @@
 //! Where the socket is and who may use it.
 
+#![expect(clippy::print_stderr, reason = "what could not be tried is told")]
+
 use std::{
     fs,
-    os::unix::fs::{PermissionsExt, symlink},
+    io::Read as _,
+    os::unix::{
+        fs::{PermissionsExt, symlink},
+        process::CommandExt as _,
+    },
     path::{Path, PathBuf},
 };
 
@@ -145,6 +151,74 @@ fn both_ends_see_that_the_other_is_us() {
         let (server, _) = listener.accept().await.expect("the client is there");
         check_peer(&client).expect("the daemon is us");
         check_peer(&server).expect("the client is us");
+    });
+}
+
+/// Whom the system calls nobody.
+const NOBODY: u32 = 65_534;
+/// Where `held_by_somebody_else` connects, or listens.
+const SOCKET: &str = "COHAB_TEST_SOCKET";
+const LISTENS: &str = "COHAB_TEST_LISTENS";
+
+/// What another user does: connects or listens, and waits for the end.
+#[test]
+#[ignore = "the test below starts it as another user"]
+fn held_by_somebody_else() {
+    let path = std::env::var_os(SOCKET).expect("the test below says where");
+    let mut stream = match std::env::var_os(LISTENS) {
+        Some(_) => {
+            let listener = std::os::unix::net::UnixListener::bind(&path).expect("it can be bound");
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o666)).expect("it is ours");
+            listener.accept().expect("somebody comes").0
+        }
+        None => std::os::unix::net::UnixStream::connect(&path).expect("somebody listens"),
+    };
+    let _ = stream.read(&mut [0]);
+}
+
+/// The test above as another user. The program lies where that one can read it.
+fn somebody_else(home: &Path, socket: &Path, listens: bool) -> std::process::Child {
+    let program = home.join("program");
+    fs::copy(std::env::current_exe().expect("this test"), &program).expect("a copy");
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("it is ours");
+    let mut command = std::process::Command::new(program);
+    command.args(["held_by_somebody_else", "--exact", "--ignored"]).env(SOCKET, socket);
+    command.envs(listens.then_some((LISTENS, "1"))).current_dir("/").uid(NOBODY).gid(NOBODY);
+    command.stdout(std::process::Stdio::null()).spawn().expect("it starts")
+}
+
+#[test]
+fn another_user_is_refused_at_both_ends() {
+    if !rustix::process::getuid().is_root() {
+        eprintln!("not run: only root can become another user");
+        return;
+    }
+    let home = folder();
+    fs::set_permissions(home.path(), fs::Permissions::from_mode(0o777)).expect("it is ours");
+    let (ours, theirs) = (home.path().join("run/d.sock"), home.path().join("theirs.sock"));
+    runtime().block_on(async {
+        let listener = listen(&ours).expect("it can be bound");
+        // As if both locks before this one were open.
+        fs::set_permissions(home.path().join("run"), fs::Permissions::from_mode(0o755)).expect("it is ours");
+        fs::set_permissions(&ours, fs::Permissions::from_mode(0o666)).expect("it is ours");
+        let mut child = somebody_else(home.path(), &ours, false);
+        let (server, _) = listener.accept().await.expect("they come");
+        let error = check_peer(&server).expect_err("it is not us");
+        assert!(matches!(error, SocketError::ForeignPeer { uid: NOBODY }), "{error}");
+        drop(server);
+        assert!(child.wait().expect("it ends").success());
+
+        let mut child = somebody_else(home.path(), &theirs, true);
+        let error = loop {
+            match connect(&theirs).await {
+                Err(SocketError::Io { .. }) if child.try_wait().expect("it is ours").is_none() => {
+                    tokio::task::yield_now().await;
+                }
+                result => break result.expect_err("it is not us"),
+            }
+        };
+        assert!(matches!(error, SocketError::ForeignPeer { uid: NOBODY }), "{error}");
+        assert!(child.wait().expect("it ends").success());
     });
 }
 

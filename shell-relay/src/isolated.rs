@@ -17,7 +17,7 @@ use crate::{
     capture::{CAPTURE_HEAD_BYTES, CAPTURE_TAIL_BYTES, Capture},
     process::{self, ControllingTerminal, Signal},
     runner::{CommandOutcome, CommandRequest, CommandRunner, Ending, Mode, RelayError, StateAfter},
-    sandbox::{self, Sandbox},
+    sandbox::{self, GitFiles, Sandbox},
 };
 
 /// The kernel takes no longer argument.
@@ -141,6 +141,37 @@ impl CommandRunner for DaemonShell {
             let reason = "the command holds a NUL byte or is longer than 120 KiB".to_owned();
             return Err(RelayError::NotAtPrompt { code: "bad_text", reason });
         }
+        let git_files = self.git_files().await;
+        let mut outcome = self.run_once(&request, cancel).await?;
+        if let Some(files) = git_files {
+            let taken_back = tokio::task::spawn_blocking(move || files.take_back()).await.unwrap_or_default();
+            if !taken_back.is_empty() {
+                let line_break = if outcome.output.is_empty() || outcome.output.ends_with('\n') { "" } else { "\n" };
+                outcome.output += &format!("{line_break}{}", self.sandbox.note_taken_back(&taken_back));
+            }
+        }
+        Ok(outcome)
+    }
+
+    fn cwd(&self) -> PathBuf {
+        self.cwd.clone()
+    }
+}
+
+impl DaemonShell {
+    async fn git_files(&self) -> Option<GitFiles> {
+        if !self.sandbox.confines() {
+            return None;
+        }
+        let sandbox = self.sandbox.clone();
+        tokio::task::spawn_blocking(move || sandbox.git_files()).await.ok().flatten()
+    }
+
+    async fn run_once(
+        &self,
+        request: &CommandRequest,
+        cancel: &CancellationToken,
+    ) -> Result<CommandOutcome, RelayError> {
         let started = Instant::now();
         let (mut child, mut output) = self.spawn(&request.text).map_err(|error| RelayError::Pty(error.to_string()))?;
         let mut group = Group::of(&child);
@@ -149,7 +180,7 @@ impl CommandRunner for DaemonShell {
         let stop = tokio::select! {
             status = finish(&mut child, &mut output, &mut capture) => {
                 group.disarm();
-                return status.map(|status| self.outcome(&capture, status, None, &request, started.elapsed()));
+                return status.map(|status| self.outcome(&capture, status, None, request, started.elapsed()));
             }
             () = cancel.cancelled() => Stop::Cancelled,
             () = tokio::time::sleep(request.timeout) => Stop::TimeUp,
@@ -166,15 +197,9 @@ impl CommandRunner for DaemonShell {
         // The shell is gone, or cannot be killed; its children shall not outlive it.
         group.signal(Signal::Kill);
         group.disarm();
-        Ok(self.outcome(&capture, status.unwrap_or(137), Some(stop), &request, started.elapsed()))
+        Ok(self.outcome(&capture, status.unwrap_or(137), Some(stop), request, started.elapsed()))
     }
 
-    fn cwd(&self) -> PathBuf {
-        self.cwd.clone()
-    }
-}
-
-impl DaemonShell {
     fn outcome(
         &self,
         capture: &Capture,

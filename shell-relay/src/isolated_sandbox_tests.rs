@@ -78,6 +78,46 @@ async fn read_only_reads_and_starts_programs_and_full_does_all() {
 }
 
 #[tokio::test]
+async fn a_folder_of_ours_in_tmp_is_closed_and_programs_get_a_folder_of_their_own() {
+    let bench = Bench::new();
+    if !bench.kernel.keeps_writes() {
+        return;
+    }
+    let (ours, private) = (tempfile::tempdir_in("/tmp").unwrap(), tempfile::tempdir_in("/tmp").unwrap());
+    let real = |folder: &TempDir| folder.path().canonicalize().unwrap();
+    let sandbox = Sandbox::new(Profile::WorkspaceWrite, &bench.home().join("app"), &bench.home(), bench.kernel, "Ask.")
+        .away_from(&[real(&ours)], || Some(real(&private)));
+    let shell = DaemonShell::new(bench.home().join("app")).within(sandbox);
+    let run = async |text: &str| shell.run(request(text), &CancellationToken::new()).await.unwrap();
+    let outcome = run("t=$(mktemp) && echo x >$t && echo y >in && cat $t && echo $TMPDIR").await;
+    assert_eq!((outcome.status, outcome.output), (Some(0), format!("x\n{}\n", real(&private).display())));
+    for text in [format!("echo x >{}/sock", real(&ours).display()), format!("rmdir {}", real(&ours).display())] {
+        let outcome = run(&text).await;
+        assert!(outcome.status != Some(0) && sandbox::is_noted(&outcome.output), "{text}: {}", outcome.output);
+    }
+    assert!(ours.path().exists());
+}
+
+#[tokio::test]
+async fn what_a_command_changes_of_hooks_and_settings_of_git_is_taken_back_and_told() {
+    let bench = Bench::new();
+    if !bench.kernel.keeps_writes() {
+        return;
+    }
+    let git = bench.home().join("app/.git");
+    fs::create_dir_all(git.join("hooks")).unwrap();
+    fs::write(git.join("config"), "[core]\n\tbare = false\n").unwrap();
+    let quiet = bench.run(Profile::WorkspaceWrite, "echo x >.git/HEAD && cat .git/HEAD").await;
+    assert_eq!(quiet.output, "x\n");
+    let text = "echo evil >.git/hooks/pre-commit; printf '[core]\\n\\thooksPath = x\\n' >>.git/config; echo done";
+    let outcome = bench.run(Profile::WorkspaceWrite, text).await;
+    assert!(outcome.output.starts_with("done\n") && sandbox::is_noted(&outcome.output), "{}", outcome.output);
+    assert!(outcome.output.contains("of .git/config, .git/hooks/pre-commit was taken back"), "{}", outcome.output);
+    assert!(!git.join("hooks/pre-commit").exists());
+    assert_eq!(fs::read_to_string(git.join("config")).unwrap(), "[core]\n\tbare = false\n");
+}
+
+#[tokio::test]
 async fn no_connection_is_made() {
     let bench = Bench::new();
     if !bench.kernel.can_filter_calls {

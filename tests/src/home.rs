@@ -169,6 +169,11 @@ impl Home {
         fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).expect("it is ours");
     }
 
+    /// Commands without a live shell may write in the home, which is no project and lies beside a folder of cohab's own.
+    pub fn open_sandbox(&self) {
+        self.write_config("[sandbox]\nprofile = \"full\"\n");
+    }
+
     /// A program for a terminal, in this environment and in the home folder.
     #[must_use]
     pub fn in_terminal(&self, program: impl AsRef<std::ffi::OsStr>, arguments: &[&str]) -> CommandBuilder {

@@ -21,7 +21,7 @@ use super::{
     App, Surface,
     turn::{PendingCall, RunningCall},
 };
-use crate::{consent::Permit, effect::Effect, ui::receipt};
+use crate::{consent::Permit, effect::Effect, shell_taint, ui::receipt};
 
 /// Of a command that is only named.
 const TITLE_MAX_CHARS: usize = 60;
@@ -59,7 +59,7 @@ impl App {
             effects.push(Effect::Send(ClientMessage::CommandWaiting { call_id: request.call_id }));
             return;
         }
-        let permit = match self.admit(&request) {
+        let permit = match self.admit(&request, now) {
             Ok(permit) => permit,
             Err((code, reason)) => return effects.push(refuse(request.call_id, code, reason.into(), &self.cwd)),
         };
@@ -74,7 +74,7 @@ impl App {
     }
 
     /// Whether a new command may run, or why not: a code and a sentence.
-    fn admit(&mut self, request: &ExecuteCommand) -> Result<Permit, (&'static str, &'static str)> {
+    fn admit(&mut self, request: &ExecuteCommand, now: Instant) -> Result<Permit, (&'static str, &'static str)> {
         if self.journal.has_begun(request.call_id) {
             return Err(("repeated", "the command ran before; its result is not kept any more"));
         }
@@ -92,10 +92,11 @@ impl App {
         }
         let context = policy::Context::new(&self.cwd, &self.options.home)
             .in_shell(self.options.shell)
-            .with_files(self.options.files);
+            .with_files(self.options.files)
+            .with_own(&self.options.own_folders);
         let remembered = self.options.remembered.as_ref();
         let reason = "the user's terminal has no approval for exactly this command in this folder; it was not run";
-        let permit = self.consents.permits(request, self.options.approval, context, remembered);
+        let permit = self.consents.permits(request, self.options.approval, context, remembered, now);
         permit.ok_or(("not_approved", reason))
     }
 
@@ -253,8 +254,14 @@ impl App {
         if result.mode == RunMode::Live {
             let is_whole = observed.is_some();
             match &observed {
-                Some(change) => self.taint.saw(change.clone()),
+                Some(change) => {
+                    if shell_taint::matters(change) {
+                        self.consents.shell_changed();
+                    }
+                    self.taint.saw(change.clone());
+                }
                 None if self.may_change_the_shell(&call.request.command) => {
+                    self.consents.shell_changed();
                     self.taint.lost_track(title(&call.request.command));
                 }
                 None => {}

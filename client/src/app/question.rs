@@ -135,7 +135,7 @@ impl App {
         if let Some((request, decision)) = decided {
             let ends_turn = decision == ApprovalDecision::CancelTurn;
             if !self.take_own_decision(request.approval_id, &decision, now, effects) {
-                self.remember(&request, &decision);
+                self.remember(&request, &decision, now);
                 effects.push(reply(&request, decision));
             }
             if ends_turn {
@@ -144,20 +144,20 @@ impl App {
         }
     }
 
-    fn remember(&mut self, request: &ApprovalRequest, decision: &ApprovalDecision) {
+    fn remember(&mut self, request: &ApprovalRequest, decision: &ApprovalDecision, now: Instant) {
         match &request.subject {
             ApprovalSubject::Command { command, cwd, .. } => {
                 let agreed = |command: &str| Agreed { command: command.to_owned(), cwd: cwd.to_path_buf() };
                 match decision {
-                    ApprovalDecision::Once => self.consents.allow_once(request.approval_id, agreed(command)),
+                    ApprovalDecision::Once => self.consents.allow_once(request.approval_id, agreed(command), now),
                     ApprovalDecision::Session | ApprovalDecision::Folder | ApprovalDecision::Always => {
-                        self.consents.allow_once(request.approval_id, agreed(command));
+                        self.consents.allow_once(request.approval_id, agreed(command), now);
                         if !request.is_dangerous {
                             self.consents.allow_for_session(agreed(command));
                         }
                     }
                     ApprovalDecision::Edited { command } => {
-                        self.consents.allow_once(request.approval_id, agreed(command));
+                        self.consents.allow_once(request.approval_id, agreed(command), now);
                     }
                     ApprovalDecision::Refused { .. } | ApprovalDecision::CancelTurn => {}
                 }
@@ -165,7 +165,7 @@ impl App {
             ApprovalSubject::Commands(commands) if *decision == ApprovalDecision::Once => {
                 for one in commands {
                     let agreed = Agreed { command: one.command.clone(), cwd: one.cwd.to_path_buf() };
-                    self.consents.allow_once(one.approval_id, agreed);
+                    self.consents.allow_once(one.approval_id, agreed, now);
                 }
             }
             _ => {}

@@ -4,6 +4,7 @@ use std::{ops::ControlFlow, path::PathBuf};
 
 use async_trait::async_trait;
 use cohab_shell_relay::policy::Verdict;
+use tokio::time::Instant;
 
 use super::{
     error::{StopReason, TurnError},
@@ -115,6 +116,8 @@ pub struct PlannedCall {
     pub verdict: Option<Verdict>,
     /// Consent for exactly this call, if it was needed: the client's record, or [`BY_RULE`].
     pub approval: Option<String>,
+    /// When the user agreed to this one run, if they did.
+    pub agreed_at: Option<Instant>,
     /// What the model must know to understand the result: stands before it.
     pub note: Option<String>,
 }
@@ -134,6 +137,7 @@ impl PlannedCall {
             cwd,
             verdict: None,
             approval: None,
+            agreed_at: None,
             note: None,
         }
     }

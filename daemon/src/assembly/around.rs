@@ -7,7 +7,7 @@ use std::{
 };
 
 use cohab_protocol::ApprovalMode;
-use cohab_shell_relay::shell::Shell;
+use cohab_shell_relay::{files::FileSystem, shell::Shell};
 use jiff::Zoned;
 
 use super::{Assembly, Resolved};
@@ -47,7 +47,13 @@ use crate::{
         step_hooks::{Intents, Steps},
     },
     safety::{
-        doubt::Doubt, gate::Gate, inbound::Inbound, label::Place, spotlight::Spotlight, taint::Watch,
+        doubt::Doubt,
+        gate::Gate,
+        inbound::Inbound,
+        label::Place,
+        old_yes::OldYes,
+        spotlight::Spotlight,
+        taint::{AsRun, Watch},
         unfilled::Unfilled,
     },
     server::TurnParts,
@@ -144,10 +150,13 @@ impl Around<'_> {
         let is_asked = move || session.approval() != ApprovalMode::All;
         let calls = Calls::new(Arc::clone(&recorder), Box::new(is_asked));
         let doubt = Doubt { doubts: Arc::clone(&self.parts.doubts), approver: Arc::clone(&self.approver) };
+        let as_run = self.as_run(outputs.clone());
         let mut list: Vec<Arc<dyn Middleware>> = vec![
             Arc::new(Unfilled),
             Arc::new(self.gate().with_own_folder(outputs)),
+            Arc::new(as_run),
             pause,
+            Arc::new(OldYes),
             Arc::new(doubt),
             spans,
             Arc::new(calls),
@@ -170,15 +179,28 @@ impl Around<'_> {
 
     /// What looks for texts from elsewhere; `outputs` is the folder of long outputs.
     fn watch(&self, outputs: PathBuf) -> Watch {
-        let (session, surroundings) = (&self.parts.session, &self.parts.surroundings);
-        let root = surroundings.git.as_ref().map(|git| git.root.clone());
-        let place = Place {
+        Watch { taint: self.parts.session.consents().taint().clone(), place: self.place(outputs) }
+    }
+
+    /// The same, of each call as it runs.
+    fn as_run(&self, outputs: PathBuf) -> AsRun {
+        AsRun::new(self.parts.session.consents().taint().clone(), self.place(outputs))
+    }
+
+    fn place(&self, outputs: PathBuf) -> Place {
+        Place {
             home: self.assembly.parts.home.clone(),
-            workspace: root.unwrap_or_else(|| session.cwd()),
+            workspace: self.workspace(),
             own_folder: Some(outputs),
             shell: self.shell,
-        };
-        Watch { taint: session.consents().taint().clone(), place }
+            files: Some(&FileSystem),
+        }
+    }
+
+    /// The folder whose files are the user's own work.
+    fn workspace(&self) -> PathBuf {
+        let root = self.parts.surroundings.git.as_ref().map(|git| git.root.clone());
+        root.unwrap_or_else(|| self.parts.session.cwd())
     }
 
     /// What shortens the conversation.
@@ -296,12 +318,12 @@ impl Around<'_> {
         let session = Arc::clone(&self.parts.session);
         let consents = session.consents().clone();
         let mode = Arc::new(move || session.approval());
-        let home = self.assembly.parts.home.clone();
-        let paths = &self.assembly.paths;
-        let own = [&paths.config_dir, &paths.state_dir, &paths.runtime_dir].map(PathBuf::clone);
+        let (home, workspace) = (self.assembly.parts.home.clone(), self.workspace());
+        let own = self.assembly.paths.own_folders();
         Gate::new(self.assembly.parts.policy, mode, self.approver, consents, home, self.shell)
             .with_remembered(Arc::clone(&self.assembly.rules) as _)
-            .with_own_places(own.into())
+            .with_own_places(own)
+            .in_workspace(workspace)
             .that_asks(Box::new(must_ask))
     }
 }

@@ -2,13 +2,14 @@
 
 use std::{
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, Mutex, PoisonError},
 };
 
 use cohab_shell_relay::{
     runner::CommandRunner,
-    sandbox::{self, Sandbox},
+    sandbox::{self, Profile, Sandbox},
 };
+use tempfile::TempDir;
 
 use super::{Assembly, IsolatedShell, TurnSettings};
 use crate::{context::surroundings::root_of, server::session::Session};
@@ -19,14 +20,52 @@ const OUT_OF_FALLBACK: &str = "In the user's live shell it could run without one
 /// The same, where there is none.
 const OUT_OF_OWN_SHELL: &str = "If it is needed, `bash_unconfined` runs it without one after the user has agreed";
 
+/// A folder for temporary files of confined commands, for as long as the daemon lives.
+#[derive(Debug, Default)]
+pub(super) struct TemporaryFolder(Mutex<Option<TempDir>>);
+
+impl TemporaryFolder {
+    /// Made when it is first needed, and anew if somebody has removed it. Blocks.
+    fn path(&self) -> Option<PathBuf> {
+        let mut folder = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if folder.as_ref().is_none_or(|folder| !folder.path().is_dir()) {
+            *folder = tempfile::Builder::new().prefix("cohab-tmp-").tempdir().ok();
+        }
+        folder.as_ref().and_then(|folder| folder.path().canonicalize().ok())
+    }
+}
+
+/// Makes sandboxes that are away from our own folders.
+#[derive(Clone)]
+struct Confining {
+    own: Vec<PathBuf>,
+    home: PathBuf,
+    temporary: Arc<TemporaryFolder>,
+}
+
+impl Confining {
+    /// For commands of `root`.
+    fn sandbox(&self, profile: Profile, root: &Path, way_out: &'static str) -> Sandbox {
+        let sandbox = Sandbox::new(profile, root, &self.home, sandbox::present(), way_out);
+        sandbox.away_from(&self.own, || self.temporary.path())
+    }
+}
+
 impl Assembly {
+    fn confining(&self) -> Confining {
+        Confining {
+            own: self.paths.own_folders(),
+            home: self.parts.home.clone(),
+            temporary: Arc::clone(&self.temporary),
+        }
+    }
+
     /// Where the live shell takes no commands. Whoever needs more than the sandbox gives gets it there, with the user's consent.
     pub(super) fn fallback_shell(&self, settings: &TurnSettings) -> IsolatedShell {
-        let (make, home, profile) = (Arc::clone(&self.parts.isolated_shell), self.parts.home.clone(), settings.sandbox);
+        let (make, confining, profile) = (Arc::clone(&self.parts.isolated_shell), self.confining(), settings.sandbox);
         Arc::new(move |cwd, environment| {
-            let root = cwd.canonicalize().map_or_else(|_| PathBuf::from("/"), |cwd| root_of(&cwd, &home));
-            let sandbox = Sandbox::new(profile, &root, &home, sandbox::present(), OUT_OF_FALLBACK);
-            make(cwd, environment, sandbox)
+            let root = cwd.canonicalize().map_or_else(|_| PathBuf::from("/"), |cwd| root_of(&cwd, &confining.home));
+            make(cwd, environment, confining.sandbox(profile, &root, OUT_OF_FALLBACK))
         })
     }
 
@@ -40,7 +79,7 @@ impl Assembly {
     ) -> (Arc<dyn CommandRunner>, Option<Arc<dyn CommandRunner>>) {
         let (cwd, environment) = (session.cwd(), session.environment());
         let root = root.unwrap_or(Path::new("/"));
-        let sandbox = Sandbox::new(settings.sandbox, root, &self.parts.home, sandbox::present(), OUT_OF_OWN_SHELL);
+        let sandbox = self.confining().sandbox(settings.sandbox, root, OUT_OF_OWN_SHELL);
         let free = sandbox.confines().then(|| (self.parts.isolated_shell)(&cwd, &environment, Sandbox::none()));
         ((self.parts.isolated_shell)(&cwd, &environment, sandbox), free)
     }

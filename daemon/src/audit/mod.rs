@@ -6,6 +6,7 @@
 
 mod chain;
 mod files;
+pub mod follow;
 mod head;
 mod journal;
 mod policy_seen;

@@ -1,6 +1,11 @@
 //! `cohab audit`: what the assistant did and who agreed, and whether the records are whole.
 
-use std::{collections::BTreeMap, io::Write, path::Path, process::ExitCode};
+use std::{
+    collections::BTreeMap,
+    io::{self, ErrorKind, Write},
+    path::Path,
+    process::ExitCode,
+};
 
 use clap::{Args, Subcommand};
 use cohab_protocol::Paths;
@@ -9,11 +14,12 @@ use jiff::Zoned;
 use serde_json::{Value, json};
 
 use super::{
-    Failure,
+    Failure, audit_follow,
     record::{self, paragraph, time},
 };
 use crate::audit::{
     Places,
+    follow::Follower,
     record::{Answer, Consent, Deed, Event, Record},
     verify::{self, MAX_FAULTS, Verdict},
 };
@@ -55,7 +61,10 @@ pub enum AuditCommand {
         /// So many at most
         #[arg(short, value_name = "N", default_value = "20")]
         number: usize,
-        /// Print JSON
+        /// Go on with each record that is written, until Ctrl-C
+        #[arg(short, long)]
+        follow: bool,
+        /// Print JSON; with --follow a record a line
         #[arg(long)]
         json: bool,
     },
@@ -64,11 +73,47 @@ pub enum AuditCommand {
 /// Runs it. Exit status: 0 done, 1 the records are not whole or cannot be read, 3 nobody reads the output.
 pub fn run(args: &AuditArgs, paths: &Paths, output: &mut dyn Write, errors: &mut dyn Write) -> ExitCode {
     let places = Places::of(paths);
+    if let AuditCommand::Tail { number, follow: true, json } = args.command {
+        return super::finish(tail(&places, number, json, output, &mut audit_follow::pause), output, errors);
+    }
     let result = told(&args.command, &places).and_then(|(text, is_sound)| {
         output.write_all(text.as_bytes())?;
         if is_sound { Ok(()) } else { Err(not_whole(&places)) }
     });
     super::finish(result, output, errors)
+}
+
+/// The last records, and then those that come.
+fn tail(
+    places: &Places,
+    number: usize,
+    is_json: bool,
+    output: &mut dyn Write,
+    goes_on: &mut dyn FnMut() -> bool,
+) -> Result<(), Failure> {
+    // Before the last ones are read: what comes between is told once.
+    let follower = Follower::at_the_end(places.clone()).map_err(|error| unreadable(&error))?;
+    let records = verify::last(places, number).map_err(|error| unreadable(&error))?;
+    let after = records.last().map_or(0, |record| record.n);
+    let text = match is_json {
+        true => records.iter().map(|record| record_json(record) + "\n").collect(),
+        false => table(&records, &Zoned::now(), &record::home(), record::terminal_columns()),
+    };
+    output.write_all(text.as_bytes())?;
+    output.flush()?;
+    audit_follow::follow(follower, after, is_json, output, goes_on).map_err(|error| match error.kind() {
+        ErrorKind::BrokenPipe => Failure::from(error),
+        _ => unreadable(&error),
+    })
+}
+
+fn unreadable(error: &io::Error) -> Failure {
+    Failure::Other(format!("the audit log cannot be read: {error}"), None)
+}
+
+/// One record in a line.
+pub(super) fn record_json(record: &Record) -> String {
+    escaped_json(&serde_json::to_value(record).unwrap_or_default().to_string())
 }
 
 fn not_whole(places: &Places) -> Failure {
@@ -80,16 +125,18 @@ fn not_whole(places: &Places) -> Failure {
 
 /// What is printed, and whether all is well.
 fn told(command: &AuditCommand, places: &Places) -> Result<(String, bool), Failure> {
-    let unreadable = |error: std::io::Error| Failure::Other(format!("the audit log cannot be read: {error}"), None);
     let (records, is_json) = match *command {
         AuditCommand::Verify { json } => {
-            let verdict = verify::verify(places).map_err(unreadable)?;
+            let verdict = verify::verify(places).map_err(|error| unreadable(&error))?;
             let text = if json { verdict_json(&verdict) } else { verdict_text(&verdict, &record::home()) };
             return Ok((text, verdict.faults.is_empty()));
         }
-        AuditCommand::Tail { number, json } => (verify::last(places, number).map_err(unreadable)?, json),
+        AuditCommand::Tail { number, json, .. } => {
+            (verify::last(places, number).map_err(|error| unreadable(&error))?, json)
+        }
         AuditCommand::Show { number, json } => {
-            let all = verify::last(places, number.map_or(MAX_TURN_RECORDS, |_| usize::MAX)).map_err(unreadable)?;
+            let all = verify::last(places, number.map_or(MAX_TURN_RECORDS, |_| usize::MAX))
+                .map_err(|error| unreadable(&error))?;
             (chosen(all, number)?, json)
         }
     };
@@ -158,7 +205,7 @@ fn verdict_text(verdict: &Verdict, home: &Path) -> String {
 }
 
 /// A paragraph for what happened, a second for when, why and how it went. What became of an action stands with it.
-fn table(records: &[Record], now: &Zoned, home: &Path, columns: Option<usize>) -> String {
+pub(super) fn table(records: &[Record], now: &Zoned, home: &Path, columns: Option<usize>) -> String {
     if records.is_empty() {
         return "Nothing is recorded yet.\n".to_owned();
     }

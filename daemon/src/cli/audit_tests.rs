@@ -90,7 +90,7 @@ fn a_whole_log_and_a_broken_one_are_told_with_their_status() {
 #[test]
 fn nothing_recorded_is_no_fault() {
     let home = Home::empty();
-    let tail = AuditCommand::Tail { number: 20, json: false };
+    let tail = AuditCommand::Tail { number: 20, follow: false, json: false };
     for command in [AuditCommand::Verify { json: false }, AuditCommand::Show { number: None, json: false }, tail] {
         let (code, output, _) = run_as(&home, command);
         assert_eq!((code, output.as_str()), (ExitCode::SUCCESS, "Nothing is recorded yet.\n"));
@@ -105,6 +105,32 @@ fn records_are_chosen_by_number_and_given_as_json() {
     assert_eq!((&value["records"][0]["event"], &value["records"][0]["to"]), (&json!("mode_changed"), &json!("all")));
     let (code, _, errors) = run_as(&home, AuditCommand::Show { number: Some(80), json: true });
     assert_eq!((code, errors.contains("no sound record 80")), (ExitCode::FAILURE, true));
-    let (_, output, _) = run_as(&home, AuditCommand::Tail { number: 1, json: false });
+    let (_, output, _) = run_as(&home, AuditCommand::Tail { number: 1, follow: false, json: false });
     assert!(output.starts_with("14  turn ends\n"), "{output}");
+}
+
+#[test]
+fn a_tail_that_is_followed_goes_on_with_what_is_written() {
+    let home = Home::empty();
+    let places = Places::of(&home.paths);
+    let append = |text: &str| {
+        let event = Event::RuleStored { rule: text.to_owned() };
+        let at = super::super::testing::at(0);
+        let note = Note { at, session: String::new(), turn: String::new(), keep_days: 9, event };
+        Journal::at(places.clone()).append(&[note]).expect("kept");
+    };
+    append("one");
+    for is_json in [false, true] {
+        let mut output = Vec::new();
+        let mut looks = 0;
+        let mut goes_on = || {
+            looks += 1;
+            append("more");
+            looks < 3
+        };
+        tail(&places, 1, is_json, &mut output, &mut goes_on).expect("followed");
+        let text = String::from_utf8(output).expect("text");
+        assert_eq!(text.matches("more").count(), if is_json { 3 } else { 2 }, "{text}");
+        assert!(!is_json || text.lines().all(|line| serde_json::from_str::<Value>(line).is_ok()), "{text}");
+    }
 }

@@ -1,6 +1,7 @@
 //! The command line of `cohabd`, one file per subcommand. `cohab` hands over to it what needs settings, keys or models.
 
 pub mod audit;
+mod audit_follow;
 pub mod config;
 pub mod context;
 pub mod definitions;

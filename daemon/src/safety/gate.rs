@@ -2,6 +2,7 @@
 //! keyboard.
 
 mod batch;
+mod elsewhere;
 mod places;
 
 use std::{
@@ -21,11 +22,12 @@ use cohab_shell_relay::{
     shell::Shell,
 };
 use serde_json::Value;
+use tokio::time::Instant;
 
 use batch::{Changes, Decided};
 use places::OwnPlaces;
 
-use super::taint::Taint;
+use super::{old_yes::is_too_old, taint::Taint};
 use crate::{
     agent::{
         Denial, Middleware, PlannedCall,
@@ -120,8 +122,12 @@ impl Consents {
     }
 }
 
+fn as_read(source: &str) -> String {
+    format!("the assistant has read {source}, which may hold somebody else's instructions")
+}
+
 fn asked_again(source: &str) -> String {
-    format!("asked again: the assistant has read {source}, which may hold somebody else's instructions")
+    format!("asked again: {}", as_read(source))
 }
 
 /// The gate of one turn.
@@ -139,6 +145,7 @@ pub struct Gate {
     changes: Mutex<Changes>,
     own_folder: Option<PathBuf>,
     own_places: OwnPlaces,
+    workspace: Option<PathBuf>,
 }
 
 /// Why calls of a tool are asked about although they are harmless, if they are.
@@ -159,7 +166,7 @@ impl Gate {
         let (refused, decided, changes) = (Mutex::default(), Mutex::default(), Mutex::default());
         let remembered = Arc::new(Nothing);
         let own_places = OwnPlaces::default();
-        let (own_folder, must_ask) = (None, Box::new(|_: &str| None));
+        let (own_folder, workspace, must_ask) = (None, None, Box::new(|_: &str| None));
         Self {
             policy,
             mode,
@@ -174,6 +181,7 @@ impl Gate {
             must_ask,
             own_folder,
             own_places,
+            workspace,
         }
     }
 
@@ -187,6 +195,12 @@ impl Gate {
     #[must_use]
     pub fn with_own_places(self, folders: Vec<PathBuf>) -> Self {
         Self { own_places: OwnPlaces::new(folders), ..self }
+    }
+
+    /// The same gate, which knows the folder of the user's own work.
+    #[must_use]
+    pub fn in_workspace(self, folder: PathBuf) -> Self {
+        Self { workspace: Some(folder), ..self }
     }
 
     /// The same gate, which knows what the user allowed for good.
@@ -207,10 +221,11 @@ impl Gate {
         {
             return Verdict { level: Level::Allow, reasons: Vec::new() };
         }
-        let context = Context::new(&call.cwd, &self.home).in_shell(self.shell);
+        let context = Context::new(&call.cwd, &self.home).in_shell(self.shell).with_own(self.own_places.folders());
         let mut verdict = (self.policy)(&call.intent.effect, context);
         self.own_places.judge(&call.intent.effect, &mut verdict);
         if let Effect::RunCommand { command } = &call.intent.effect {
+            self.look_elsewhere(command, context, &mut verdict);
             verdict = self.remembered.loaded(&call.cwd).apply(command, context, verdict).verdict;
         }
         if is_asked_each_time(&call.tool) {
@@ -230,11 +245,12 @@ impl Gate {
             && !is_asked_each_time(&call.tool)
             && (self.must_ask)(&call.tool).is_none()
             && self.consents.taint.source().is_none()
+            && !is_outward(&call.intent.effect)
     }
 
     /// Whether a rule of the user's allows this command here, and nothing suspends it.
     fn is_remembered(&self, effect: &Effect, cwd: &Path) -> bool {
-        self.consents.taint.source().is_none() && self.has_rule(effect, cwd)
+        self.consents.taint.source().is_none() && !is_outward(effect) && self.has_rule(effect, cwd)
     }
 
     fn has_rule(&self, effect: &Effect, cwd: &Path) -> bool {
@@ -244,11 +260,11 @@ impl Gate {
         self.remembered.loaded(cwd).apply(command, context, verdict).allowed_by.is_some()
     }
 
-    /// Why something that the user allowed once is asked about again.
+    /// Why something that the user allowed once is asked about again; else what was read before it that they should know of.
     fn suspended(&self, effect: &Effect, cwd: &Path) -> Option<String> {
         let by_rule =
             || self.consents.taint.source().filter(|_| self.has_rule(effect, cwd)).map(|source| asked_again(&source));
-        self.consents.suspended(effect, cwd).or_else(by_rule)
+        self.consents.suspended(effect, cwd).or_else(by_rule).or_else(|| self.what_was_read())
     }
 
     async fn ask(&self, call: &mut PlannedCall, verdict: Verdict) -> Result<(), Denial> {
@@ -263,16 +279,17 @@ impl Gate {
             return Ok(());
         }
         let beforehand = self.take_decided(&effect, &call.cwd).filter(|_| !is_once);
-        let answer = match beforehand {
+        let (answer, answered_at) = match beforehand {
             Some(answer) => answer,
             None => {
                 let mut reasons = verdict.reasons;
                 reasons.extend(self.suspended(&effect, &call.cwd));
                 reasons.extend(self.place_among_changes(&effect));
                 let subject = ApprovalSubject::Effect { tool: call.tool.clone(), effect: effect.clone() };
-                self.approver.ask(ApprovalQuestion { subject, is_dangerous, reasons }).await
+                (self.approver.ask(ApprovalQuestion { subject, is_dangerous, reasons }).await, Instant::now())
             }
         };
+        call.agreed_at = Some(answered_at);
         match answer {
             ApprovalAnswer::Approved { approval, lasts } => {
                 if lasts != Lasts::Once && !is_once && !is_outward(&effect) {

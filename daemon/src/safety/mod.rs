@@ -6,6 +6,7 @@ pub mod gate;
 pub mod inbound;
 pub mod known_servers;
 pub mod label;
+pub mod old_yes;
 pub mod secrets;
 pub mod spotlight;
 pub mod taint;

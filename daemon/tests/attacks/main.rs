@@ -1,5 +1,5 @@
 //! A model that obeys whoever speaks: every order that is planted in what it reads becomes calls, refused ones are tried again in five
-//! other ways. What it reads comes by twenty ways (`carriers.rs`), what it is told to do is of nine kinds (`goals.rs`). Nothing of
+//! other ways. What it reads comes by many ways (`carriers.rs`), what it is told to do is of many kinds (`goals.rs`). Nothing of
 //! it may happen without a yes to exactly that: not with a user who refuses everything, and not with one who says yes to whatever
 //! names nothing harmful.
 
@@ -7,6 +7,7 @@
 
 mod carriers;
 mod goals;
+mod sink;
 mod stage;
 
 use carriers::CARRIERS;
@@ -20,7 +21,8 @@ fn check(carrier: &carriers::Carrier, goal: &goals::Goal, bot: Bot) -> usize {
     let seen = stage.play();
     let name = format!("{} by {} before {bot:?}", goal.name, carrier.name);
     assert!(seen.tried > 0, "{name}: the model read no order, so nothing is shown\n{:#?}", seen.requests);
-    for command in &seen.ran {
+    let is_unwanted = |command: &&String| carriers::calls(carrier).iter().all(|(_, args)| args["command"] != **command);
+    for command in seen.ran.iter().filter(is_unwanted) {
         let is_agreed = seen.agreed.contains(command);
         assert!(is_agreed || !is_harmful(command), "{name}: `{command}` ran unasked");
         assert!(!is_agreed || !is_harmful(command), "{name}: the user of this test never agrees to `{command}`");
@@ -30,19 +32,26 @@ fn check(carrier: &carriers::Carrier, goal: &goals::Goal, bot: Bot) -> usize {
     seen.tried
 }
 
-#[test]
-fn no_planted_order_is_carried_out_unasked() {
+fn play_all(bot: Bot) {
     let (mut plants, mut tries) = (0, 0);
     for carrier in CARRIERS {
         for goal in GOALS {
-            for bot in [Bot::RefusesAll, Bot::AgreesToTheHarmless] {
-                tries += check(carrier, goal, bot);
-            }
+            tries += check(carrier, goal, bot);
             plants += 1;
         }
     }
     assert!(CARRIERS.len() >= 14 && GOALS.len() >= 8 && plants >= 80, "{plants}");
     eprintln!("{plants} plants by {} carriers, {tries} tries, nothing unapproved", CARRIERS.len());
+}
+
+#[test]
+fn no_planted_order_is_carried_out_unasked_before_a_user_who_refuses() {
+    play_all(Bot::RefusesAll);
+}
+
+#[test]
+fn no_planted_order_is_carried_out_unasked_before_a_user_who_agrees_to_the_harmless() {
+    play_all(Bot::AgreesToTheHarmless);
 }
 
 #[test]

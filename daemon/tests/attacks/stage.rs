@@ -11,7 +11,10 @@ use std::{
 use async_trait::async_trait;
 use cohab_protocol::ApprovalMode;
 use cohab_shell_relay::{
+    files::FileSystem,
+    isolated::DaemonShell,
     runner::{CommandOutcome, CommandRequest, CommandRunner, Ending, Mode, RelayError, StateAfter},
+    sandbox::Sandbox,
     shell::Shell,
 };
 use cohabd::{
@@ -28,7 +31,7 @@ use cohabd::{
         inbound::Inbound,
         label,
         spotlight::{Keys, Spotlight},
-        taint::Watch,
+        taint::{AsRun, Watch},
     },
     tool::{ToolOptions, registry},
 };
@@ -41,7 +44,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     carriers::{Carrier, Place, calls},
-    goals::{Goal, is_harmful},
+    goals::{Goal, base64, is_harmful},
 };
 
 /// What an order looks like; a half of it is an order's beginning or end.
@@ -89,7 +92,7 @@ impl Obedient {
         }
         let (first, last) = ORDER.split_at(ORDER.len() / 2);
         let has_halves = text.contains(&format!("{first}:")) && text.contains(&format!(":{last}"));
-        if !has_halves && !text.contains(ORDER) {
+        if !has_halves && !text.contains(ORDER) && !text.contains(&base64(ORDER)) {
             return None;
         }
         let next = locked(&self.tries).pop_front()?;
@@ -125,13 +128,19 @@ struct Notes {
     cwd: PathBuf,
     says: HashMap<String, String>,
     ran: Mutex<Vec<String>>,
+    /// Runs what the carrier says nothing of.
+    shell: Option<DaemonShell>,
 }
 
 #[async_trait]
 impl CommandRunner for Notes {
-    async fn run(&self, request: CommandRequest, _: &CancellationToken) -> Result<CommandOutcome, RelayError> {
-        let output = self.says.get(&request.text).cloned().unwrap_or_default();
-        locked(&self.ran).push(request.text);
+    async fn run(&self, request: CommandRequest, cancel: &CancellationToken) -> Result<CommandOutcome, RelayError> {
+        locked(&self.ran).push(request.text.clone());
+        let said = self.says.get(&request.text).cloned();
+        if let (None, Some(shell)) = (&said, &self.shell) {
+            return shell.run(request, cancel).await;
+        }
+        let output = said.unwrap_or_default();
         Ok(CommandOutcome {
             ending: Ending::Exited,
             status: Some(0),
@@ -209,7 +218,7 @@ impl Stage {
         write(&home.join(".bashrc"), "# mine\n");
         write(&home.join("shop/notes.txt"), "Notes.\n");
         fs::create_dir_all(home.join("shop/.git/hooks")).expect("a folder");
-        let told = |text: &str| text.replace("{}", ORDER);
+        let told = |text: &str| text.replace("{}", ORDER).replace("{64}", &base64(ORDER));
         let mut says = HashMap::new();
         let (mut history, mut block) = (Vec::new(), String::new());
         match carrier.place {
@@ -240,13 +249,24 @@ impl Stage {
         };
         Self {
             provider: Arc::new(provider),
-            runner: Arc::new(Notes { cwd: home.join("shop"), says, ran: Mutex::default() }),
+            runner: Arc::new(Notes { cwd: home.join("shop"), says, ran: Mutex::default(), shell: None }),
             user: Arc::new(User { bot, wanted, asked: Mutex::default(), agreed: Mutex::default() }),
             consents: Consents::default(),
             history,
             question: format!("{block}<question>\nhow is the shop doing\n</question>"),
             folder,
         }
+    }
+
+    /// The same, where commands really run, as `sandbox` lets them.
+    pub fn with_a_real_shell(self, sandbox: impl Fn(&Path, &Path) -> Sandbox) -> Self {
+        let (home, Notes { cwd, says, .. }) = (self.home(), &*self.runner);
+        let variables = [("HOME", home.as_os_str().to_owned()), ("PATH", "/usr/bin:/bin".into())];
+        let shell = DaemonShell::new(cwd.clone())
+            .with_environment(variables.map(|(name, value)| (name.into(), value)))
+            .within(sandbox(cwd, &home));
+        let notes = Notes { cwd: cwd.clone(), says: says.clone(), ran: Mutex::default(), shell: Some(shell) };
+        Self { runner: Arc::new(notes), ..self }
     }
 
     fn home(&self) -> PathBuf {
@@ -288,14 +308,16 @@ impl Stage {
             workspace: self.runner.cwd.clone(),
             own_folder: None,
             shell: Shell::Bash,
+            files: Some(&FileSystem),
         };
         let options =
             ToolOptions { home: self.home(), command_timeout: Duration::from_secs(9), output_max_bytes: 64 * 1024 };
         let middleware: Vec<Arc<dyn Middleware>> = vec![
-            Arc::new(Watch { taint: self.consents.taint().clone(), place }),
+            Arc::new(Watch { taint: self.consents.taint().clone(), place: place.clone() }),
             Arc::new(Spotlight { keys: Keys::default(), session: "s".into() }),
             Arc::new(Inbound),
             Arc::new(self.gate(Arc::clone(&self.user) as _, mode)),
+            Arc::new(AsRun::new(self.consents.taint().clone(), place)),
         ];
         let agent = Agent {
             provider: Arc::clone(&self.provider) as _,

@@ -20,6 +20,7 @@ mod guard;
 mod likeness;
 mod names;
 mod options;
+mod outward;
 mod parse;
 mod parts;
 mod paths;
@@ -37,9 +38,10 @@ use std::path::{Path, PathBuf};
 use crate::shell::Shell;
 use command::{Join, SimpleCommand};
 pub use names::{Program, why_not_themselves};
+pub use outward::{Outward, outward, reaches_out};
 use parts::quoted;
 pub use parts::{Part, parts};
-pub use provenance::{is_outside, outside_source, reaches_out};
+pub use provenance::{leads_outside, outside_source, why_asked_under_taint};
 pub use repository::{Setting, git_variables, planted, why_planted};
 pub use typed::{Unasked, typed_form, unasked};
 use verdict::Findings;
@@ -125,13 +127,15 @@ pub struct Context<'a> {
     pub files: Option<&'a dyn Files>,
     /// The shell that will read a line.
     pub shell: Shell,
+    /// Folders of ours, wherever the user has put them: secret with all that is below them. Absolute.
+    pub own: &'a [PathBuf],
 }
 
 impl<'a> Context<'a> {
     /// Both paths are absolute. Lines are read by bash.
     #[must_use]
     pub fn new(cwd: &'a Path, home: &'a Path) -> Self {
-        Self { cwd, home, files: None, shell: Shell::Bash }
+        Self { cwd, home, files: None, shell: Shell::Bash, own: &[] }
     }
 
     /// The same with another shell that reads the lines.
@@ -144,6 +148,12 @@ impl<'a> Context<'a> {
     #[must_use]
     pub fn with_files(self, files: &'a dyn Files) -> Self {
         Self { files: Some(files), ..self }
+    }
+
+    /// The same, where these folders are ours.
+    #[must_use]
+    pub fn with_own(self, own: &'a [PathBuf]) -> Self {
+        Self { own, ..self }
     }
 
     /// The same in another directory.

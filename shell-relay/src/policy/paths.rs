@@ -1,6 +1,6 @@
 //! Which files are secret, and which decide what runs. Paths are resolved by their text alone: links are not followed here.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use super::{
     Context, Level, glob,
@@ -111,6 +111,19 @@ impl PlainPath {
             .unwrap_or(Likeness::No)
     }
 
+    /// How surely the path is at or below a folder of ours.
+    fn ours(&self, own: &[PathBuf]) -> Likeness {
+        let is_at = |place: &PathBuf| {
+            let mut components = self.components.iter();
+            let names = place.components().filter(|part| matches!(part, Component::Normal(_)));
+            names.fold(Likeness::Sure, |likeness, name| match (components.next(), name.as_os_str().to_str()) {
+                (Some(component), Some(wanted)) => likeness.min(like(component, wanted)),
+                _ => Likeness::No,
+            })
+        };
+        own.iter().map(is_at).max().unwrap_or(Likeness::No)
+    }
+
     /// Whether the path names a secret, or may.
     fn secrecy(&self) -> Likeness {
         let name = self.name();
@@ -148,6 +161,11 @@ fn read_risk_by_text(path: &PlainPath, context: Context<'_>) -> PathRisk {
         return Some((Level::Ask, "a name in a path is too long to be checked".into()));
     }
     let risk = |level, what: &str| Some((level, format!("{what}: {}", path.shown())));
+    match path.ours(context.own) {
+        Likeness::Sure => return risk(Level::Danger, "reads cohab's own files"),
+        Likeness::Maybe => return risk(Level::Ask, "a pattern may match cohab's own files"),
+        Likeness::No => {}
+    }
     match path.secrecy() {
         Likeness::Sure => return risk(Level::Danger, "reads secrets"),
         Likeness::Maybe => return risk(Level::Ask, "a pattern may match secret files"),
@@ -223,6 +241,9 @@ pub(super) fn is_wide(path: &PlainPath, context: Context<'_>) -> bool {
     if SECRET_ABSOLUTE.iter().any(|place| starts(place)) {
         return true;
     }
+    if context.own.iter().any(|own| path.is_at_or_above(&PlainPath::from_path(own, context))) {
+        return true;
+    }
     path.components.strip_prefix(&home.components[..]).is_some_and(|rest| {
         SECRET_PLACES
             .iter()
@@ -236,6 +257,9 @@ pub(super) const WRITES_ELSEWHERE: &str = "writes outside the working directory:
 /// The risk of writing `path`: at least a question.
 pub(super) fn write_risk(path: &PlainPath, context: Context<'_>) -> (Level, String) {
     let shown = path.shown();
+    if path.ours(context.own) > Likeness::No {
+        return (Level::Danger, format!("changes cohab's own files: {shown}"));
+    }
     if path.secrecy() > Likeness::No {
         return (Level::Danger, format!("overwrites secrets: {shown}"));
     }
@@ -414,5 +438,24 @@ mod tests {
         for path in [".", "src", "~/work", "/usr/include", "/var/log"] {
             assert!(!wide(path), "{path}");
         }
+    }
+
+    #[test]
+    fn folders_of_ours_are_secret_wherever_they_are() {
+        let own = [PathBuf::from("/data/c/config")];
+        let level = |line: &str| super::super::assess_line(line, context().with_own(&own)).level;
+        for line in [
+            "cat /data/c/config/rules.toml",
+            "ls /data/c/config",
+            "cat /data/./c/x/../config/audit/key",
+            "cat /data/c/con*/a",
+            "echo x > /data/c/config/rules.toml",
+            "cp a /data/c/config/config.toml",
+        ] {
+            assert_eq!(level(line), Level::Danger, "{line}");
+            assert!(super::super::assess_line(line, context()).level < Level::Danger, "{line}");
+        }
+        assert_eq!(level("grep -r x /data"), Level::Ask);
+        assert_eq!((level("cat /data/c/other"), level("grep -r x /data/d")), (Level::Allow, Level::Allow));
     }
 }

@@ -5,7 +5,8 @@ use std::path::{Component, Path, PathBuf};
 
 use super::{
     Context,
-    danger::{hands_on, is_loopback, talks_to_network, tells_network},
+    danger::{hands_on, talks_to_network},
+    outward::is_address,
     scan::{self, LooseCommand, LooseWord},
 };
 
@@ -27,9 +28,16 @@ const SYSTEM: &[&str] = &[
 ];
 /// They print what was put onto the clipboard anywhere.
 const CLIPBOARD: &[&str] = &["xclip", "xsel", "wl-paste", "pbpaste", "termux-clipboard-get"];
+/// They turn a text into one that no search for secrets knows.
+const ENCODERS: &[&str] = &["base64", "base32", "basenc", "xxd", "od", "hexdump", "hd", "tr", "rev"];
+/// They change the folder that the shell is in.
+const CHANGING_FOLDER: &[&str] = &["cd", "pushd"];
 /// What code that is handed on names when it asks the network.
 const NETWORK_WORDS: &[&str] =
     &["urllib", "requests", "httpx", "aiohttp", "socket", "http.client", "fetch", "TCPSocket", "Net::HTTP", "LWP"];
+
+/// Words of a line that are followed to where they lead; more are taken by their text.
+const MAX_FOLLOWED: usize = 200;
 
 /// What outside of `workspace`, a folder, the output of `line` may hold: a name for people, such as `curl` or `/tmp/notes`. `None`
 /// if all of it is the workspace's or the system's own.
@@ -39,34 +47,115 @@ pub fn outside_source(line: &str, context: Context<'_>, workspace: &Path) -> Opt
     if scan.is_incomplete {
         return Some("a line that is too long to be followed".into());
     }
-    scan.commands.iter().find_map(|command| of_command(command, context, workspace))
+    let mut reach = Reach { context, workspace, cwd: context.cwd.to_owned(), followed: 0 };
+    scan.commands.iter().find_map(|command| reach.of_command(command))
 }
 
-/// Whether `line` may tell another host something, by its text alone. Such a line is asked about each time: where data goes is
-/// decided when it goes.
+/// Why a line that is harmless in itself is asked about once somebody else's text was read; `None` if it is not. Encoders carry secrets
+/// past whoever looks for them; a folder outside of the workspace may have hooks that run when it is entered.
 #[must_use]
-pub fn reaches_out(line: &str) -> bool {
-    let scan = scan::scan(line);
-    scan.is_incomplete
-        || scan.commands.iter().any(|command| {
-            let has_address = command.words.iter().any(|word| is_address(&word.text));
-            has_address || program_that(&command.words, command.input.as_deref(), &tells_network).is_some()
-        })
+pub fn why_asked_under_taint(line: &str, context: Context<'_>, workspace: Option<&Path>) -> Option<String> {
+    scan::scan(line).commands.iter().find_map(|command| {
+        let (name, operands) = command.words.split_first()?;
+        let verb = name.text.rsplit('/').next().unwrap_or_default();
+        if ENCODERS.contains(&verb) {
+            return Some(format!("`{verb}` can hide what is in a text"));
+        }
+        let is_workspace = |folder: &LooseWord| {
+            let path = context.cwd.join(&folder.text);
+            let is_plain = !folder.expands && !folder.text.starts_with(['~', '-']);
+            let stays = |root: &Path| is_within(&path, root) && !leads_outside(&path, context, root);
+            is_plain && workspace.is_some_and(stays)
+        };
+        let folder = operands.iter().rfind(|word| !word.text.starts_with('-') || word.text == "-");
+        let leaves = CHANGING_FOLDER.contains(&verb) && !folder.is_some_and(is_workspace);
+        leaves.then(|| "it leaves the workspace, and another folder may have hooks of its own".to_owned())
+    })
 }
 
-/// Whether a file is outside of `workspace` and not the system's. Both are absolute.
+/// Whether a file is outside of `workspace` and not the system's, by its path and by where that leads if `context` can tell. Both
+/// are absolute.
 #[must_use]
-pub fn is_outside(path: &Path, workspace: &Path) -> bool {
+pub fn leads_outside(path: &Path, context: Context<'_>, workspace: &Path) -> bool {
+    if is_outside(path, workspace) {
+        return true;
+    }
+    let Some(files) = context.files else { return false };
+    // Too many to look at: `**` stands in the options of searches, which follow no links.
+    let Some(real) = files.targets(path) else { return false };
+    let mut outside = real.iter().filter(|real| is_outside(real, workspace)).peekable();
+    if outside.peek().is_none() {
+        return false;
+    }
+    // The workspace may itself be reached through a link.
+    let real_workspace = files.targets(workspace).unwrap_or_default();
+    outside.any(|path| real_workspace.iter().all(|workspace| is_outside(path, workspace)))
+}
+
+/// Whether a file is outside of `workspace` and not the system's, by its text alone.
+fn is_outside(path: &Path, workspace: &Path) -> bool {
     let path = plain(path);
     !path.starts_with(workspace) && !SYSTEM.iter().any(|root| path.starts_with(root))
 }
 
-fn of_command(command: &LooseCommand, context: Context<'_>, workspace: &Path) -> Option<String> {
-    let redirected = command.redirects.iter().filter(|redirect| !redirect.writes).map(|redirect| &redirect.target);
-    let words = || command.words.iter().chain(redirected.clone()).map(|word| word.text.as_str());
-    let assigned = command.assignments.iter().map(|(_, value)| value.as_str());
-    let named = words().chain(assigned).find_map(|word| outside_word(word, context, workspace));
-    named.or_else(|| outside_program(&command.words, command.input.as_deref()))
+/// What is known while the commands of a line are gone through.
+struct Reach<'a> {
+    context: Context<'a>,
+    workspace: &'a Path,
+    /// Where the line is by now, as far as its text tells.
+    cwd: PathBuf,
+    followed: usize,
+}
+
+impl Reach<'_> {
+    fn of_command(&mut self, command: &LooseCommand) -> Option<String> {
+        let redirected = command.redirects.iter().filter(|redirect| !redirect.writes).map(|redirect| &redirect.target);
+        let words = command.words.iter().chain(redirected).map(|word| (word.text.as_str(), word.is_quoted));
+        let assigned = command.assignments.iter().map(|(_, value)| (value.as_str(), true));
+        for (word, is_quoted) in words.chain(assigned) {
+            if let Some(named) = self.outside_word(word, is_quoted) {
+                return Some(named);
+            }
+        }
+        if let [verb, folder] = command.words.as_slice()
+            && verb.text == "cd"
+        {
+            self.cwd.push(&folder.text);
+        }
+        outside_program(&command.words, command.input.as_deref())
+    }
+
+    /// The address or the path outside that a word holds.
+    fn outside_word(&mut self, word: &str, is_quoted: bool) -> Option<String> {
+        if is_address(word) {
+            return Some(word.to_owned());
+        }
+        word.split(['=', ':', ',']).find(|part| self.is_path_outside(part, is_quoted)).map(ToOwned::to_owned)
+    }
+
+    fn is_path_outside(&mut self, part: &str, is_quoted: bool) -> bool {
+        let says_so =
+            part.starts_with('/') || part == "~" || part.starts_with("~/") || part.split('/').any(|name| name == "..");
+        let path = match part.strip_prefix('~') {
+            Some(rest) => self.context.home.join(rest.trim_start_matches('/')),
+            None => self.cwd.join(part),
+        };
+        if says_so && is_outside(&path, self.workspace) {
+            return true;
+        }
+        // In quotes `*` is a letter, of what a search looks for.
+        let is_text = part.is_empty() || part.starts_with('-') || is_quoted && part.contains(['*', '?']);
+        if is_text || self.followed == MAX_FOLLOWED {
+            return false;
+        }
+        self.followed += 1;
+        is_within(&path, self.workspace) && leads_outside(&path, self.context, self.workspace)
+    }
+}
+
+/// Whether a path is one of the workspace's by its text.
+fn is_within(path: &Path, workspace: &Path) -> bool {
+    plain(path).starts_with(workspace)
 }
 
 fn outside_program(words: &[LooseWord], input: Option<&str>) -> Option<String> {
@@ -74,7 +163,11 @@ fn outside_program(words: &[LooseWord], input: Option<&str>) -> Option<String> {
 }
 
 /// The program of a command, or one that it is told to run, of which `is_meant` holds with its arguments.
-fn program_that(words: &[LooseWord], input: Option<&str>, is_meant: &dyn Fn(&str, &[&str]) -> bool) -> Option<String> {
+pub(super) fn program_that(
+    words: &[LooseWord],
+    input: Option<&str>,
+    is_meant: &dyn Fn(&str, &[&str]) -> bool,
+) -> Option<String> {
     let (name, arguments) = words.split_first()?;
     let verb = name.text.rsplit('/').next().unwrap_or_default();
     let texts: Vec<&str> = arguments.iter().map(|word| word.text.as_str()).collect();
@@ -96,29 +189,6 @@ fn program_that(words: &[LooseWord], input: Option<&str>, is_meant: &dyn Fn(&str
     let mut programs = tokens.iter().enumerate();
     let found = programs.find(|(at, token)| is_code(token) || is_meant(token, &tokens[at + 1..]));
     found.map(|(_, token)| (*token).to_owned())
-}
-
-/// Whether a word is an address of another host.
-fn is_address(word: &str) -> bool {
-    word.contains("://") && !word.contains("file://") && !is_loopback(word)
-}
-
-/// The address or the path outside that a word holds.
-fn outside_word(word: &str, context: Context<'_>, workspace: &Path) -> Option<String> {
-    if is_address(word) {
-        return Some(word.to_owned());
-    }
-    let parts = word.split(['=', ':', ',']).filter(|part| {
-        part.starts_with('/') || *part == "~" || part.starts_with("~/") || part.split('/').any(|name| name == "..")
-    });
-    let outside = parts.filter_map(|part| {
-        let path = match part.strip_prefix('~') {
-            Some(rest) => context.home.join(rest.trim_start_matches('/')),
-            None => context.cwd.join(part),
-        };
-        is_outside(&path, workspace).then(|| part.to_owned())
-    });
-    outside.into_iter().next()
 }
 
 /// The path without `.` and `..`, by its text alone.
@@ -191,31 +261,25 @@ mod tests {
     }
 
     #[test]
-    fn what_tells_another_host_something_reaches_out() {
-        let lines = [
-            ("git push", true),
-            ("git log", false),
-            ("curl -s example.com", true),
-            ("curl -s localhost:8080/health", false),
-            ("curl -s http://127.0.0.1:1/a http://example.com", true),
-            ("curl -x proxy:1 http://localhost", true),
-            ("curl -d @notes \"$URL\"", true),
-            ("cargo add serde", false),
-            ("cargo publish", true),
-            ("sh -c 'ssh host ls'", true),
-            ("xclip -o", false),
-            ("tool https://example.com/a", true),
-            ("cat main.rs", false),
-        ];
-        for (line, is_out) in lines {
-            assert_eq!(reaches_out(line), is_out, "{line}");
+    fn encoders_and_leaving_the_workspace_are_asked_about_under_taint() {
+        let (cwd, home) = (Path::new("/home/ann/shop/src"), Path::new("/home/ann"));
+        let why = |line| why_asked_under_taint(line, Context::new(cwd, home), Some(Path::new("/home/ann/shop")));
+        let asked = "cat a | base64;base32 a;xxd a;od -c a;hexdump -C a;echo a | tr a-z b-za;rev a;cd /tmp;cd;cd -;cd ~/other;\
+                     cd ../..;cd -P /etc && ls";
+        for line in asked.split(';') {
+            assert!(why(line).is_some(), "{line}");
+        }
+        for line in
+            ["cat a", "cd ..", "cd sub && ls", "cd /home/ann/shop", "cd -P sub", "grep -rn base64 .", "echo cd /tmp"]
+        {
+            assert_eq!(why(line), None, "{line}");
         }
     }
 
     proptest::proptest! {
         #[test]
         fn any_text_is_read(line in "[ -~\\n]{0,80}") {
-            let _ = (source(&line), reaches_out(&line));
+            let _ = source(&line);
         }
     }
 }

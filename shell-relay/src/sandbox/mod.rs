@@ -4,6 +4,7 @@
 //! The kernel does what it can: landlock keeps writes to a few folders, seccomp refuses sockets. [`Kernel`] says what there is, so
 //! that nobody is promised more.
 
+mod git_files;
 #[cfg(not(target_os = "linux"))]
 #[path = "elsewhere.rs"]
 mod kernel;
@@ -17,6 +18,7 @@ use std::{
     str::FromStr,
 };
 
+pub use git_files::GitFiles;
 pub use kernel::{enforce, present};
 
 /// Folders for temporary files that every program expects.
@@ -125,6 +127,10 @@ pub struct Sandbox {
     profile: Profile,
     /// Existing folders, links resolved.
     writable: Vec<PathBuf>,
+    /// The one of them that is the user's own work.
+    workspace: Option<PathBuf>,
+    /// Where programs are to put temporary files.
+    temporary: Option<PathBuf>,
     kernel: Kernel,
     way_out: &'static str,
 }
@@ -136,19 +142,44 @@ impl Sandbox {
     #[must_use]
     pub fn new(profile: Profile, workspace: &Path, home: &Path, kernel: Kernel, way_out: &'static str) -> Self {
         let mut writable = Vec::new();
-        if profile == Profile::WorkspaceWrite {
-            writable.extend(is_workspace(workspace, home).then(|| workspace.to_owned()));
+        let is_writing = profile == Profile::WorkspaceWrite;
+        let workspace = (is_writing && is_workspace(workspace, home)).then(|| workspace.to_owned());
+        if is_writing {
+            writable.extend(workspace.clone());
             let temporary = TEMPORARY.iter().filter_map(|folder| Path::new(folder).canonicalize().ok());
-            writable
-                .extend(temporary.filter(|folder| !folder.starts_with(workspace) || !is_workspace(workspace, home)));
+            let is_new = |folder: &PathBuf| workspace.as_ref().is_none_or(|workspace| !folder.starts_with(workspace));
+            writable.extend(temporary.filter(is_new));
         }
-        Self { profile, writable, kernel, way_out }
+        let temporary = is_writing.then(|| TEMPORARY[0].into());
+        Self { profile, writable, workspace, temporary, kernel, way_out }
+    }
+
+    /// The same without the folders that hold one of `own`, such as that of our socket. `private` makes a folder for temporary files
+    /// in the place of those that everybody uses; without it there is none. Links are resolved in all of them.
+    #[must_use]
+    pub fn away_from(mut self, own: &[PathBuf], private: impl FnOnce() -> Option<PathBuf>) -> Self {
+        let holds_own = |folder: &Path| own.iter().any(|own| own.starts_with(folder));
+        self.writable.retain(|folder| !holds_own(folder));
+        self.workspace = self.workspace.filter(|workspace| !holds_own(workspace));
+        let common = TEMPORARY.iter().filter_map(|folder| Path::new(folder).canonicalize().ok());
+        if self.temporary.is_some() && common.into_iter().any(|folder| holds_own(&folder)) {
+            self.temporary = private();
+            self.writable.extend(self.temporary.clone());
+        }
+        self
     }
 
     /// No sandbox at all.
     #[must_use]
     pub fn none() -> Self {
-        Self { profile: Profile::Full, writable: Vec::new(), kernel: Kernel::NONE, way_out: "" }
+        Self {
+            profile: Profile::Full,
+            writable: Vec::new(),
+            workspace: None,
+            temporary: None,
+            kernel: Kernel::NONE,
+            way_out: "",
+        }
     }
 
     /// Whether there is anything that the kernel can refuse.
@@ -165,8 +196,24 @@ impl Sandbox {
 
     /// Where programs are to put temporary files, if they cannot put them everywhere.
     #[must_use]
-    pub fn temporary(&self) -> Option<&'static str> {
-        (self.confines() && self.profile == Profile::WorkspaceWrite).then_some(TEMPORARY[0])
+    pub fn temporary(&self) -> Option<&Path> {
+        self.temporary.as_deref().filter(|_| self.confines())
+    }
+
+    /// The hooks and settings of the workspace's repository as they are now, if a command might change them. Blocks.
+    #[must_use]
+    pub fn git_files(&self) -> Option<GitFiles> {
+        self.workspace.as_deref().filter(|_| self.confines()).and_then(GitFiles::of)
+    }
+
+    /// What is told of files of git that were taken back, one line.
+    #[must_use]
+    pub fn note_taken_back(&self, files: &[String]) -> String {
+        let files = files.join(", ");
+        format!(
+            "{NOTE}what it changed of {files} was taken back: it decides which programs git runs. {}]\n",
+            self.way_out
+        )
     }
 
     /// What may be told of a command that failed, one line; `None` if the sandbox had nothing to do with it.

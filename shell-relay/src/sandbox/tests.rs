@@ -27,6 +27,22 @@ fn only_a_folder_that_is_nobodys_home_and_no_part_of_the_system_is_a_workspace()
 }
 
 #[test]
+fn a_folder_that_holds_one_of_ours_is_not_writable() {
+    let own = |path: &str| [PathBuf::from(path)];
+    let at = |workspace: &str| sandbox(Profile::WorkspaceWrite, workspace, "/home/me");
+    let tmp = fs::canonicalize("/tmp").unwrap();
+    let kept = at("/srv/app").away_from(&own("/run/user/1/cohab"), || panic!("there is no need"));
+    assert_eq!((kept.temporary(), kept.writable()), (Some(Path::new("/tmp")), at("/srv/app").writable()));
+    let private = at("/srv/app").away_from(&[tmp.join("cohab-1")], || Some("/tmp/own".into()));
+    assert_eq!(private.temporary(), Some(Path::new("/tmp/own")));
+    assert!(!private.writable().contains(&tmp) && private.writable().contains(&"/srv/app".into()), "{private}");
+    let none = at("/srv/app").away_from(&[tmp.join("cohab-1")], || None);
+    assert_eq!(none.temporary(), None);
+    let settings = at("/home/me/.config").away_from(&own("/home/me/.config/cohab"), || None);
+    assert!(!settings.writable().contains(&"/home/me/.config".into()), "{settings}");
+}
+
+#[test]
 fn what_a_kernel_cannot_do_is_said() {
     assert_eq!(ALL.gaps(), [""; 0]);
     let old = |landlock, can_filter_calls| Kernel { landlock, can_filter_calls };

@@ -172,6 +172,7 @@ fn at_a_terminal_consent_is_asked_for_there() {
         let server =
             ModelServer::start(Wire::OpenAiChat, [Answer::bash("touch made.txt"), Answer::text("Said and done.")]);
         let home = Home::with_model(&server);
+        home.open_sandbox();
         let shell = home.bash();
         shell.submit(&format!("{} ask make it; echo status=$?", binaries::program("cohab").display()));
         shell.wait_approval("touch made.txt");
@@ -200,6 +201,7 @@ fn approve_says_how_much_may_happen() {
         let calls = [Answer::bash("ls -a"), Answer::bash("touch made.txt"), Answer::text("Tried.")];
         let server = ModelServer::start(Wire::Anthropic, calls);
         let home = Home::with_model(&server);
+        home.open_sandbox();
         home.write("present.txt", "");
         let finished = home.run(&["ask", "--approve", mode, "make it"]);
         assert_eq!(finished.status, Some(0), "{finished:?}");

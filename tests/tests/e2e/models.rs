@@ -38,7 +38,7 @@ fn a_model_that_has_no_credit_gives_way_after_its_tools_have_run_once() {
     let credit = r#"{"error":{"message":"You have no credit","code":"insufficient_quota"}}"#;
     let first = ModelServer::start(Wire::OpenAiChat, [Answer::bash("echo x >> ran"), Answer::status(402, credit)]);
     let second = answering("Done by another.");
-    let home = home("fallback = [\"spare\"]\n", &[("main", &first), ("spare", &second)]);
+    let home = home("fallback = [\"spare\"]\n[sandbox]\nprofile = \"full\"\n", &[("main", &first), ("spare", &second)]);
     let finished = home.run(&["ask", "--json", "--approve", "all", "write x once"]);
     assert_eq!(finished.status, Some(0), "{finished:?}");
     let events = events(&finished);

@@ -73,6 +73,7 @@ fn d_holds_in_its_folder_and_in_no_other() {
 fn without_a_shell_the_same_rules_hold_and_are_made() {
     let server = repeating("touch made.txt", 2);
     let home = Home::with_model(&server);
+    home.open_sandbox();
     let shell = home.bash();
     shell.submit(&format!("{} ask make it; echo status=$?", binaries::program("cohab").display()));
     shell.wait_approval("touch made.txt");
@@ -147,6 +148,7 @@ fn a_batch_is_refused_as_one_or_decided_one_by_one() {
 fn a_batch_is_asked_about_without_a_shell_too_and_history_tells_who_agreed() {
     let server = three_at_once();
     let home = Home::with_model(&server);
+    home.open_sandbox();
     let shell = home.bash();
     shell.submit(&format!("{} ask make three; echo status=$?", binaries::program("cohab").display()));
     shell.wait_approval("1 $ touch one.txt");

@@ -69,6 +69,7 @@ fn commands_are_on_record_with_what_stood_behind_them_and_can_be_run_again() {
         [Answer::bash("printf 'a b\\n' > made && cat made"), Answer::bash("exit 3"), Answer::text("Made it.")],
     );
     let home = Home::with_model(&server);
+    home.open_sandbox();
     assert_eq!(home.run(&["ask", "--approve", "all", "make a file"]).status, Some(0));
     wait_until_kept(&home, 1);
 

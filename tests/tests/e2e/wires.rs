@@ -39,6 +39,7 @@ fn a_tool_loop_works_however_the_bytes_are_cut() {
             let server =
                 ModelServer::start(wire, [shape(Answer::bash(odd)), shape(Answer::text("Done, é \u{1f389}."))]);
             let home = Home::with_model(&server);
+            home.open_sandbox();
             answered(&ask(&home), "Done, é \u{1f389}.");
             assert_eq!(fs::read_to_string(home.path("made.txt")).expect("it ran"), "é \"quoted\" \\ \u{1f389}");
             let second = &server.wait_for_calls(2)[1];
@@ -145,6 +146,7 @@ fn a_cut_or_error_after_a_tool_ran_never_runs_it_again() {
                 [Answer::bash("echo ran >> ran.txt"), broken(Answer::text("It ran well today."))],
             );
             let home = Home::with_model(&server);
+            home.open_sandbox();
             failed(&ask(&home));
             assert_eq!(fs::read_to_string(home.path("ran.txt")).expect("it ran"), "ran\n");
         }

@@ -38,6 +38,7 @@ impl Bench {
             home: "/home/ann".into(),
             shell,
             files: &FileSystem,
+            own_folders: Arc::new([]),
             looks_at_names: false,
             remembered: Arc::new(Allowed::default()),
             secrets: Arc::default(),

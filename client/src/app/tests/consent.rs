@@ -244,6 +244,45 @@ fn one_yes_lets_each_command_of_a_batch_run_once_where_it_was_shown() {
 }
 
 #[test]
+fn a_yes_to_a_batch_is_asked_again_once_an_earlier_command_of_it_changed_the_shell() {
+    let mut bench = Bench::in_a_turn();
+    bench.daemon(ask_all());
+    bench.pass(301);
+    bench.key("y");
+    assert_eq!(runs(&bench.daemon(execute("touch a", Some(FIRST)))), Some("touch a"));
+    let id = CALL.to_string();
+    bench.live(undo::observed(&id, &[("PATH", Some("/bin"), Some("/tmp:/bin"))]));
+    bench.live(LiveEvent::CommandFinished {
+        id,
+        outcome: CommandOutcome { cwd: CWD.into(), ..outcome(Ending::Exited) },
+    });
+    bench.live(LiveEvent::AnswerReady);
+    let second = ExecuteCommand {
+        call_id: CallId(Uuid::from_u128(78)),
+        turn_id: TURN,
+        command: "touch b".into(),
+        timeout_ms: 1,
+        approval_id: Some(SECOND),
+    };
+    assert_eq!(runs(&bench.daemon(DaemonMessage::ExecuteCommand(second))), None);
+    assert!(bench.shown().contains("changed what this shell runs: `PATH`"), "{}", bench.shown());
+    bench.pass(301);
+    assert_eq!(runs(&bench.key("y")), Some("touch b"));
+}
+
+#[test]
+fn an_old_yes_runs_nothing_however_long_the_card_stood_before_it() {
+    for (minutes, expected) in [(9, Some("touch a")), (11, None)] {
+        let mut bench = Bench::in_a_turn();
+        bench.daemon(ask("touch a", false));
+        bench.pass(3_600_000);
+        bench.key("y");
+        bench.pass(minutes * 60_000);
+        assert_eq!(runs(&bench.daemon(execute("touch a", Some(QUESTION)))), expected, "{minutes} minutes");
+    }
+}
+
+#[test]
 fn one_by_one_each_reply_goes_out_under_its_own_id() {
     let mut bench = Bench::in_a_turn();
     bench.daemon(ask_all());

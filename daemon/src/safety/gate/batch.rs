@@ -9,7 +9,9 @@ use std::{
 use cohab_protocol::ApprovalMode;
 use cohab_shell_relay::policy::Level;
 
-use super::{Gate, is_asked_each_time};
+use tokio::time::Instant;
+
+use super::{Gate, is_asked_each_time, is_too_old};
 use crate::agent::{
     PlannedCall,
     port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Effect},
@@ -21,6 +23,7 @@ pub(super) struct Decided {
     effect: Effect,
     cwd: PathBuf,
     answer: ApprovalAnswer,
+    at: Instant,
 }
 
 /// Files that the answer at hand would change with a question, in order; absent once asked about. Each change has a card of its own,
@@ -82,10 +85,12 @@ impl Gate {
         if answers.contains(&ApprovalAnswer::CancelTurn) {
             return ControlFlow::Break(());
         }
+        let at = Instant::now();
         let decided = wanted.into_iter().zip(answers).map(|((call, _), answer)| Decided {
             effect: call.intent.effect.clone(),
             cwd: call.cwd.clone(),
             answer,
+            at,
         });
         self.decided.lock().unwrap_or_else(PoisonError::into_inner).extend(decided);
         ControlFlow::Continue(())
@@ -98,10 +103,11 @@ impl Gate {
             && !self.is_remembered(effect, cwd)
     }
 
-    /// The answer that was given beforehand to exactly this, once.
-    pub(super) fn take_decided(&self, effect: &Effect, cwd: &Path) -> Option<ApprovalAnswer> {
+    /// The answer that was given beforehand to exactly this, once, and when; none if that is too long ago.
+    pub(super) fn take_decided(&self, effect: &Effect, cwd: &Path) -> Option<(ApprovalAnswer, Instant)> {
         let mut decided = self.decided.lock().unwrap_or_else(PoisonError::into_inner);
         let at = decided.iter().position(|one| one.effect == *effect && one.cwd == cwd)?;
-        Some(decided.remove(at).answer)
+        let Decided { answer, at, .. } = decided.remove(at);
+        (!is_too_old(at)).then_some((answer, at))
     }
 }

@@ -23,6 +23,11 @@ impl OwnPlaces {
         Self(folders.into_iter().map(|folder| folder.canonicalize().unwrap_or(folder)).collect())
     }
 
+    /// All of them.
+    pub fn folders(&self) -> &[PathBuf] {
+        &self.0
+    }
+
     /// Raises the verdict on what reads or changes them.
     pub fn judge(&self, effect: &Effect, verdict: &mut Verdict) {
         let (path, word) = match effect {

@@ -1,5 +1,6 @@
 //! How much cohab costs: figures beside raw bash and a minimal proxy, and beside their bars.
 
+mod audit;
 mod clients;
 mod contestants;
 mod context;
@@ -26,7 +27,7 @@ use std::{
 use report::Report;
 
 const USAGE: &str =
-    "Usage: bench [echo|flood|start|idle|relay|stream|wires|clients|gate|policy|context|store|all]... [--rounds N] [--fast]
+    "Usage: bench [echo|flood|start|idle|relay|stream|wires|clients|gate|policy|context|store|audit|all]... [--rounds N] [--fast]
 
   --rounds N   rounds of each measure (default 20; flood takes a fifth of it)
   --fast       stream: 8,000 chunks in 16 s instead of 80 s
@@ -40,8 +41,10 @@ struct Options {
     is_fast: bool,
 }
 
-const MEASURES: [&str; 12] =
-    ["echo", "flood", "start", "idle", "relay", "stream", "wires", "clients", "gate", "policy", "context", "store"];
+const MEASURES: [&str; 13] = [
+    "echo", "flood", "start", "idle", "relay", "stream", "wires", "clients", "gate", "policy", "context", "store",
+    "audit",
+];
 
 /// The command line, or nothing if it is wrong or asks for help.
 fn parse(arguments: impl IntoIterator<Item = String>) -> Option<Options> {
@@ -80,6 +83,7 @@ fn main() -> ExitCode {
             "gate" => gate::measure(&mut report, options.rounds),
             "policy" => policy::measure(&mut report, options.rounds),
             "store" => store::measure(&mut report, options.rounds),
+            "audit" => audit::measure(&mut report, options.rounds),
             "clients" => clients::measure(&mut report),
             "wires" => wires::measure(&mut report, options.rounds),
             _ => stream::measure(&mut report, options.rounds, options.is_fast),

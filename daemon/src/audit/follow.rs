@@ -1,0 +1,94 @@
+//! Records as they are written. Only reads: who follows never makes a writer wait.
+
+use std::{
+    fs::File,
+    io::{self, Read, Seek, SeekFrom},
+};
+
+use super::{
+    chain::opened,
+    files::{Places, existing, options},
+    record::Record,
+    seal::Key,
+};
+
+/// So much is read at once, in bytes.
+const PIECE_BYTES: u64 = 1024 * 1024;
+
+/// What came.
+#[derive(Clone, Debug, PartialEq)]
+pub enum News {
+    /// A record.
+    Record(Box<Record>),
+    /// A line that is none, or was changed: the place of its file and its number of bytes from the beginning.
+    Unsound(String),
+}
+
+/// Where a reader is.
+pub struct Follower {
+    places: Places,
+    /// The file that is read, and how far.
+    segment: u64,
+    offset: u64,
+}
+
+impl Follower {
+    /// Behind the last record that there is. Blocks.
+    ///
+    /// # Errors
+    /// What the system says when the files cannot be looked at.
+    pub fn at_the_end(places: Places) -> io::Result<Self> {
+        let segment = places.segments()?.last().copied().unwrap_or(0);
+        let offset = match existing(&places.segment_file(segment), options().read(true))? {
+            Some(file) => file.metadata()?.len(),
+            None => 0,
+        };
+        Ok(Self { places, segment, offset })
+    }
+
+    /// What has come since, as far as its lines are whole. Blocks, but waits for nothing.
+    ///
+    /// # Errors
+    /// What the system says when a file cannot be read.
+    pub fn news(&mut self) -> io::Result<Vec<News>> {
+        let Some(key) = self.places.existing_key()? else { return Ok(Vec::new()) };
+        let mut news = self.rest(&key)?;
+        // A newer file is begun only when nothing more comes into the one before it.
+        if let Some(next) = self.places.segments()?.into_iter().find(|number| *number > self.segment) {
+            news.extend(self.rest(&key)?);
+            (self.segment, self.offset) = (next, 0);
+            news.extend(self.rest(&key)?);
+        }
+        Ok(news)
+    }
+
+    /// What stands in the file at hand behind the place that was read to.
+    fn rest(&mut self, key: &Key) -> io::Result<Vec<News>> {
+        let path = self.places.segment_file(self.segment);
+        let Some(mut file) = existing(&path, options().read(true))? else { return Ok(Vec::new()) };
+        let length = file.metadata()?.len();
+        if length < self.offset {
+            self.offset = length;
+            return Ok(vec![News::Unsound(format!("{}: records are missing at the end", path.display()))]);
+        }
+        let mut bytes = Vec::new();
+        file.seek(SeekFrom::Start(self.offset))?;
+        File::take(file, PIECE_BYTES).read_to_end(&mut bytes)?;
+        let mut news = Vec::new();
+        for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+            let Some(whole) = line.strip_suffix(b"\n") else { break };
+            news.push(match opened(key, whole) {
+                Some((record, _)) => News::Record(Box::new(record)),
+                None => {
+                    News::Unsound(format!("{}, from byte {}: this record was changed", path.display(), self.offset))
+                }
+            });
+            self.offset += line.len() as u64;
+        }
+        Ok(news)
+    }
+}
+
+#[cfg(test)]
+#[path = "follow_tests.rs"]
+mod tests;

@@ -1,0 +1,58 @@
+//! `cohab audit tail --follow`: records as they are written, until Ctrl-C.
+
+use std::{io, io::Write, thread, time::Duration};
+
+use cohab_shell_relay::sanitize::{escaped_json, one_line};
+use jiff::Zoned;
+use serde_json::json;
+
+use super::{
+    audit::{record_json, table},
+    record,
+};
+use crate::audit::{
+    follow::{Follower, News},
+    record::Record,
+};
+
+/// Between two looks. A person reads it.
+const PAUSE: Duration = Duration::from_millis(500);
+
+/// Writes what comes to `follower` behind record `after`, until nobody reads it or `goes_on` says no.
+///
+/// # Errors
+/// What the system says when a record cannot be read, or its text not be written.
+pub(super) fn follow(
+    mut follower: Follower,
+    after: u64,
+    is_json: bool,
+    output: &mut dyn Write,
+    goes_on: &mut dyn FnMut() -> bool,
+) -> io::Result<()> {
+    while goes_on() {
+        let (mut records, mut text): (Vec<Record>, String) = (Vec::new(), String::new());
+        for news in follower.news()? {
+            match news {
+                News::Record(record) => records.extend(Some(*record).filter(|record| record.n > after)),
+                News::Unsound(what) if is_json => text += &(escaped_json(&json!({"fault": what}).to_string()) + "\n"),
+                News::Unsound(what) => text += &format!("! {}\n", one_line(&what, usize::MAX)),
+            }
+        }
+        match is_json {
+            true => text.extend(records.iter().map(|record| record_json(record) + "\n")),
+            false if records.is_empty() => {}
+            false => text += &table(&records, &Zoned::now(), &record::home(), record::terminal_columns()),
+        }
+        if !text.is_empty() {
+            output.write_all(text.as_bytes())?;
+            output.flush()?;
+        }
+    }
+    Ok(())
+}
+
+/// For as long as the program lives.
+pub(super) fn pause() -> bool {
+    thread::sleep(PAUSE);
+    true
+}
