@@ -42,7 +42,12 @@ pub fn assembler(paths: &Paths, secrets: &Arc<Secrets>) -> Arc<dyn Assembler> {
             inner: Chooser { stores: KeyStores::new(&paths.config_dir).telling(Arc::clone(secrets)) },
             secrets: Arc::clone(secrets),
         }),
-        isolated_shell: Arc::new(|cwd, environment, sandbox| Arc::new(keyless_shell(cwd, environment).within(sandbox))),
+        isolated_shell: Arc::new({
+            let home = home.clone();
+            move |cwd, environment, sandbox| {
+                Arc::new(keyless_shell(cwd, environment).within(sandbox).reading_only(home.clone()))
+            }
+        }),
         policy: standard_policy,
         home,
         store: Arc::new(Store::at(paths.usage_file())),

@@ -15,6 +15,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     capture::{CAPTURE_HEAD_BYTES, CAPTURE_TAIL_BYTES, Capture},
+    files::FileSystem,
+    policy::{self, Context},
     process::{self, ControllingTerminal, Signal},
     runner::{CommandOutcome, CommandRequest, CommandRunner, Ending, Mode, RelayError, StateAfter},
     sandbox::{self, GitFiles, Sandbox},
@@ -42,6 +44,8 @@ pub struct DaemonShell {
     environment: Option<Vec<(OsString, OsString)>>,
     hidden_variables: Vec<OsString>,
     sandbox: Sandbox,
+    /// Of the user; with it lines that plainly only read are typed so that they do.
+    home: Option<PathBuf>,
 }
 
 impl DaemonShell {
@@ -53,13 +57,25 @@ impl DaemonShell {
             .map(PathBuf::from)
             .find(|path| path.exists());
         let program = bash.unwrap_or_else(|| "/bin/sh".into());
-        Self { program, cwd, environment: None, hidden_variables: Vec::new(), sandbox: Sandbox::none() }
+        Self { program, cwd, environment: None, hidden_variables: Vec::new(), sandbox: Sandbox::none(), home: None }
     }
 
     /// Commands can do what `sandbox` lets them, as far as the kernel helps.
     #[must_use]
     pub fn within(self, sandbox: Sandbox) -> Self {
         Self { sandbox, ..self }
+    }
+
+    /// Lines that the policy allows get the words that keep them read-only; `home` is the user's.
+    #[must_use]
+    pub fn reading_only(self, home: PathBuf) -> Self {
+        Self { home: Some(home), ..self }
+    }
+
+    fn typed(&self, text: &str) -> String {
+        let judged = self.home.as_deref().map(|home| Context::new(&self.cwd, home).with_files(&FileSystem));
+        let unasked = judged.and_then(|context| policy::unasked(text, context).ok());
+        unasked.map_or_else(|| text.to_owned(), |unasked| unasked.text)
     }
 
     /// Commands see these variables instead of this process's own, but for those that are [hidden](Self::hiding).
@@ -173,7 +189,8 @@ impl DaemonShell {
         cancel: &CancellationToken,
     ) -> Result<CommandOutcome, RelayError> {
         let started = Instant::now();
-        let (mut child, mut output) = self.spawn(&request.text).map_err(|error| RelayError::Pty(error.to_string()))?;
+        let (mut child, mut output) =
+            self.spawn(&self.typed(&request.text)).map_err(|error| RelayError::Pty(error.to_string()))?;
         let mut group = Group::of(&child);
         let mut capture = Capture::new(CAPTURE_HEAD_BYTES, CAPTURE_TAIL_BYTES);
 

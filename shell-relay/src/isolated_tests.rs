@@ -37,6 +37,24 @@ async fn a_hidden_variable_is_not_passed_on() {
 }
 
 #[tokio::test]
+async fn a_line_that_only_reads_is_typed_so_that_it_does() {
+    let folder = tempfile::tempdir().unwrap();
+    let (home, repository) = (folder.path().to_owned(), folder.path().join("app"));
+    fs::create_dir(&repository).unwrap();
+    let shell = DaemonShell::new(repository.clone());
+    let cancel = CancellationToken::new();
+    let trace = home.join("trace");
+    let planted = format!("git init -q && git config core.fsmonitor 'touch {} #'", trace.display());
+    shell.run(request(&planted), &cancel).await.unwrap();
+    let reading = DaemonShell::new(repository.clone()).reading_only(home);
+    let outcome = reading.run(request("git status --short; pwd"), &cancel).await.unwrap();
+    assert!(outcome.output.ends_with("/app\n") && !trace.exists(), "{}", outcome.output);
+    // What was agreed to runs as it stands.
+    reading.run(request("git status --short; : >here"), &cancel).await.unwrap();
+    assert!(trace.exists() && repository.join("here").exists());
+}
+
+#[tokio::test]
 async fn a_background_job_does_not_hold_the_result() {
     let started = Instant::now();
     assert_eq!(run("sleep 15 & echo bg").await.output, "bg\n");

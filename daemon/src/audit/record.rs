@@ -66,6 +66,9 @@ pub enum Event {
         does: Deed,
         /// The command, or the path, to the letter.
         text: String,
+        /// The command as it is typed, if words are put in that keep it read-only.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        typed: String,
         /// Where.
         cwd: String,
         /// The policy's word: `allow`, `ask`, `danger`.

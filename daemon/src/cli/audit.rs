@@ -261,7 +261,7 @@ fn said(event: &Event, end: Option<&str>, home: &Path) -> (String, Vec<String>) 
             facts.push(format!("{}{note}", answered(*answer)));
             (format!("? {}", shown(subject)), facts)
         }
-        Event::Action { does, text, cwd, verdict, reasons, consent, rule, .. } => {
+        Event::Action { does, text, typed, cwd, verdict, reasons, consent, rule, .. } => {
             let what = match does {
                 Deed::Run => format!("$ {}", shown(text)),
                 Deed::Write => format!("write {}", place(text)),
@@ -279,6 +279,7 @@ fn said(event: &Event, end: Option<&str>, home: &Path) -> (String, Vec<String>) 
                 Consent::Rule => format!("by your rule {}", shown(rule)),
                 Consent::Mode => "by the mode".to_owned(),
             });
+            facts.push(if typed.is_empty() { String::new() } else { "typed to stay read-only".to_owned() });
             (what, facts)
         }
         Event::Refused { tool, text, reason, .. } => (format!("not done: {tool} {}", shown(text)), vec![shown(reason)]),

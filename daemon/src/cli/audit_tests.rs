@@ -12,6 +12,7 @@ fn events() -> Vec<Event> {
         tool: text("bash"),
         does,
         text: text(what),
+        typed: String::new(),
         cwd: text("/home/ann/shop"),
         verdict: text(verdict),
         reasons: if verdict == "allow" { Vec::new() } else { vec![text(REASON)] },

@@ -10,7 +10,7 @@ use std::{
 use async_trait::async_trait;
 use cohab_protocol::ApprovalMode;
 use cohab_shell_relay::{
-    policy::{Context, Level, Verdict, remembered::Remembered},
+    policy::{Context, Level, Verdict, remembered::Remembered, typed_form},
     shell::Shell,
 };
 use jiff::Timestamp;
@@ -195,11 +195,20 @@ impl Audit {
             Effect::Read { .. } | Effect::Internal => return None,
         };
         let (consent, rule) = self.consent(call, judged.level);
+        let typed = match &call.intent.effect {
+            Effect::RunCommand { command }
+                if consent == Consent::Policy && (self.policy.mode)() != ApprovalMode::All =>
+            {
+                typed_form(command).filter(|typed| typed != command).map(|typed| text(&typed))
+            }
+            _ => None,
+        };
         Some(Event::Action {
             call: call.call_id.clone(),
             tool: call.tool.clone(),
             does,
             text: what,
+            typed: typed.unwrap_or_default(),
             cwd: call.cwd.to_string_lossy().into_owned(),
             verdict: level_word(judged.level).to_owned(),
             reasons: reasons(&judged.reasons),

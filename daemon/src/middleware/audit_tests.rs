@@ -128,6 +128,22 @@ async fn an_action_is_on_disk_before_it_happens_with_verdict_and_consent() {
 }
 
 #[tokio::test]
+async fn a_command_that_is_typed_otherwise_is_recorded_as_it_is_typed_too() {
+    let bench = bench(Arc::new(Nothing));
+    bench.begin("1", run("git status"), Level::Allow, None).await;
+    bench.begin("2", run("git push"), Level::Ask, Some("7")).await;
+    let typed: Vec<String> = bench
+        .records()
+        .into_iter()
+        .filter_map(|event| match event {
+            Event::Action { typed, .. } => Some(typed),
+            _ => None,
+        })
+        .collect();
+    assert!(typed[0].ends_with(" status --ignore-submodules=all") && typed[1].is_empty(), "{typed:?}");
+}
+
+#[tokio::test]
 async fn who_agreed_is_told_apart() {
     let rules = "[[rule]]\ndecision = \"allow\"\nargv = [\"just\", \"fmt\"]\n";
     let bench = bench(Arc::new(Rules(rules)));
