@@ -15,6 +15,7 @@ mod bytes;
 mod command;
 mod danger;
 mod dialect;
+mod filling;
 pub(crate) mod glob;
 mod guard;
 mod likeness;
@@ -35,8 +36,9 @@ mod verdict;
 
 use std::path::{Path, PathBuf};
 
-use crate::shell::Shell;
+use crate::{scrub::as_words, shell::Shell};
 use command::{Join, SimpleCommand};
+pub use filling::hands_code_on;
 pub use names::{Program, why_not_themselves};
 pub use outward::{Outward, outward, reaches_out};
 use parts::quoted;
@@ -95,7 +97,9 @@ impl Verdict {
     #[must_use]
     pub fn is_firm(&self) -> bool {
         let is_firm = |reason: &String| {
-            [paths::WRITES_ELSEWHERE, remembered::STRICTER].iter().any(|start| reason.starts_with(start))
+            [paths::WRITES_ELSEWHERE, remembered::STRICTER, filling::FILLS_IN]
+                .iter()
+                .any(|start| reason.starts_with(start))
         };
         self.level > Level::Ask || self.reasons.iter().any(is_firm)
     }
@@ -174,6 +178,9 @@ impl<'a> Context<'a> {
 #[must_use]
 pub fn assess_line(line: &str, context: Context<'_>) -> Verdict {
     let mut findings = Findings::default();
+    let words = as_words(line);
+    filling::find(line, &words, &mut findings);
+    let line = &*words;
     if guard::caught(|| find_harm(line, context, &mut findings)).is_none() {
         findings.danger("could not be checked for harm: the check itself failed");
     }

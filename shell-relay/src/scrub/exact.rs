@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, ffi::OsString, fmt, os::unix::ffi::OsStrExt};
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 
 /// Shorter values are too common in other texts to be replaced everywhere.
-const LEAST_BYTES: usize = 8;
+pub(super) const LEAST_BYTES: usize = 8;
 /// Of longer values the first bytes are looked for.
 pub(super) const MOST_BYTES: usize = 1024;
 /// Further values are not looked for.

@@ -3,5 +3,6 @@
 mod bars;
 mod cases;
 mod chunks;
+mod fill;
 mod ordinary;
 mod samples;
