@@ -84,6 +84,17 @@ impl Outgoing {
 }
 
 #[cfg(test)]
+impl Outgoing {
+    /// One whose placeholders bear `mark`, and the first of which stands for `value`.
+    pub(crate) fn that_knows(mark: &str, value: &str) -> Self {
+        let mark = Some(Mark::of(mark).expect("a mark"));
+        let mut scrubber = Scrubber::new(Settings { mark, ..Settings::default() });
+        assert_ne!(scrubber.text(value), value);
+        Self(scrubber)
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use cohab_protocol::{CallId, CommandEnding, EnvChange, EnvDelta, RunMode, StateAfter, TurnId};
 

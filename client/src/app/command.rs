@@ -15,6 +15,7 @@ use cohab_shell_relay::{
     policy,
     runner::{CommandOutcome, CommandRequest, Ending, Mode, RelayError, StateAfter},
     scrub::NotFilled,
+    secret_names::{Stake, holds_secret},
     state::{Item, StateChange, Step},
 };
 
@@ -26,8 +27,6 @@ use crate::{consent::Permit, effect::Effect, shell_taint, ui::receipt};
 
 /// Of a command that is only named.
 const TITLE_MAX_CHARS: usize = 60;
-/// Parts of names whose values are not shown and not sent.
-const SECRET_NAME_PARTS: [&str; 8] = ["KEY", "TOKEN", "SECRET", "PASS", "PWD", "CRED", "AUTH", "COOKIE"];
 
 impl App {
     /// The daemon wants a command to run. A call id runs once: a repeat gets the result of the first run, now or when that ends.
@@ -383,7 +382,7 @@ pub(super) fn env_delta(changes: Vec<cohab_shell_relay::runner::EnvChange>) -> E
     for change in changes {
         match change.value {
             Some(value) => {
-                let is_secret = is_secret_name(&change.name) || holds_password(&value);
+                let is_secret = holds_secret(&change.name, Stake::Told) || holds_password(&value);
                 let value = (!is_secret).then_some(value);
                 delta.set.push(EnvChange { name: change.name, value });
             }
@@ -391,11 +390,6 @@ pub(super) fn env_delta(changes: Vec<cohab_shell_relay::runner::EnvChange>) -> E
         }
     }
     delta
-}
-
-fn is_secret_name(name: &str) -> bool {
-    let name = name.to_ascii_uppercase();
-    SECRET_NAME_PARTS.iter().any(|part| name.contains(part))
 }
 
 /// Whether the value is an address with a password in it, as `postgres://ann:secret@host/db`.

@@ -11,7 +11,7 @@ use std::fmt;
 use zeroize::Zeroizing;
 
 use self::place::places;
-use super::{ExactValues, Placeholder, Scrubber, holds_placeholder, placeholders};
+use super::{ExactValues, Mark, Placeholder, Scrubber, holds_placeholder, placeholders};
 use crate::{policy, shell::Shell};
 
 /// A shorter value could not be taken out of what comes back.
@@ -122,7 +122,7 @@ impl Scrubber {
     /// Whether this scrubber has written the placeholder and still has its value.
     #[must_use]
     pub fn knows(&self, placeholder: &Placeholder<'_>) -> bool {
-        let is_own = self.settings.mark.is_some_and(|mark| mark.to_string() == placeholder.mark);
+        let is_own = self.settings.mark.is_some_and(|mark| Mark::of(placeholder.mark) == Some(mark));
         is_own && !placeholder.is_quoted && self.values.get(placeholder.kind, placeholder.number).is_some()
     }
 

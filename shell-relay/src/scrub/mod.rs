@@ -32,7 +32,7 @@ use std::{borrow::Cow, fmt, sync::Arc};
 use zeroize::Zeroizing;
 
 pub use self::{
-    exact::{ExactValues, sounds_secret},
+    exact::ExactValues,
     fill::{FilledLine, NotFilled},
     pii::PersonalData,
     placeholder::{Mark, Placeholder, as_words, holds_placeholder, placeholders},

@@ -30,6 +30,15 @@ impl Mark {
     }
 }
 
+impl Mark {
+    /// The mark that is written so.
+    #[must_use]
+    pub fn of(text: &str) -> Option<Self> {
+        let mark: [u8; MARK_BYTES] = text.as_bytes().try_into().ok()?;
+        mark.iter().all(|letter| MARK_LETTERS.contains(letter)).then_some(Self(mark))
+    }
+}
+
 impl fmt::Display for Mark {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|letter| write!(formatter, "{}", char::from(*letter)))
@@ -40,23 +49,30 @@ impl fmt::Display for Mark {
 #[derive(Debug, Default)]
 pub(super) struct Numbers {
     keys: [RandomState; 2],
-    known: HashMap<[u64; 2], usize>,
+    /// With what it was first found as: it may look otherwise somewhere else.
+    known: HashMap<[u64; 2], (usize, &'static str)>,
     escaped: u64,
 }
 
 impl Numbers {
-    /// Writes the placeholder of `value`, and gives its number.
-    pub(super) fn write(&mut self, kind: &str, value: &[u8], mark: Option<Mark>, out: &mut Vec<u8>) -> usize {
+    /// Writes the placeholder of `value`, and gives its number and kind.
+    pub(super) fn write(
+        &mut self,
+        kind: &'static str,
+        value: &[u8],
+        mark: Option<Mark>,
+        out: &mut Vec<u8>,
+    ) -> (usize, &'static str) {
         let hash = [self.keys[0].hash_one(value), self.keys[1].hash_one(value)];
         let next = self.known.len() + 1;
-        let number = match self.known.get(&hash) {
-            Some(number) => *number,
-            None if next > MOST_VALUES => 0,
-            None => *self.known.entry(hash).or_insert(next),
+        let (number, kind) = match self.known.get(&hash) {
+            Some(known) => *known,
+            None if next > MOST_VALUES => (0, kind),
+            None => *self.known.entry(hash).or_insert((next, kind)),
         };
         let mark = mark.map(|mark| format!("-{mark}")).unwrap_or_default();
         out.extend_from_slice(format!("{START}{kind}#{number}{mark}>").as_bytes());
-        number
+        (number, kind)
     }
 
     /// Writes what stands for the start of a look-alike.

@@ -23,21 +23,14 @@ pub(super) struct Values {
 }
 
 struct Kept {
-    /// As what it was found.
-    kinds: Vec<&'static str>,
+    kind: &'static str,
     value: Zeroizing<Vec<u8>>,
 }
 
 impl Values {
     /// Keeps what a placeholder stands for.
     pub(super) fn keep(&mut self, kind: &'static str, number: usize, value: &[u8]) {
-        if value.len() > MOST_VALUE_BYTES {
-            return;
-        }
-        if let Some(kept) = self.kept.get_mut(&number) {
-            if !kept.kinds.contains(&kind) {
-                kept.kinds.push(kind);
-            }
+        if value.len() > MOST_VALUE_BYTES || self.kept.contains_key(&number) {
             return;
         }
         while self.kept.len() >= MOST_KEPT || self.bytes + value.len() > MOST_KEPT_BYTES {
@@ -46,14 +39,14 @@ impl Values {
         }
         self.bytes += value.len();
         self.order.push_back(number);
-        self.kept.insert(number, Kept { kinds: vec![kind], value: Zeroizing::new(value.to_vec()) });
+        self.kept.insert(number, Kept { kind, value: Zeroizing::new(value.to_vec()) });
     }
 
     /// What the placeholder of that kind and number stands for.
     pub(super) fn get(&self, kind: &str, number: &str) -> Option<&[u8]> {
         // As it is written, so that no two placeholders are the same one.
         let kept = number.parse().ok().filter(|parsed: &usize| parsed.to_string() == number)?;
-        let kept = self.kept.get(&kept).filter(|kept| kept.kinds.contains(&kind))?;
+        let kept = self.kept.get(&kept).filter(|kept| kept.kind == kind)?;
         Some(&kept.value)
     }
 }
@@ -72,9 +65,7 @@ mod tests {
     fn a_value_is_found_by_kind_and_number_as_they_were_written() {
         let mut values = Values::default();
         values.keep("jwt", 1, b"a value");
-        values.keep("secret", 1, b"a value");
         assert_eq!(values.get("jwt", "1"), Some(b"a value".as_slice()));
-        assert_eq!(values.get("secret", "1"), Some(b"a value".as_slice()));
         for (kind, number) in [("github-token", "1"), ("jwt", "2"), ("jwt", "01"), ("jwt", "")] {
             assert_eq!(values.get(kind, number), None, "{kind}#{number}");
         }
