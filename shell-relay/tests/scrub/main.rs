@@ -5,4 +5,5 @@ mod cases;
 mod chunks;
 mod fill;
 mod ordinary;
+mod published;
 mod samples;
