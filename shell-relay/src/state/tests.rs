@@ -33,11 +33,17 @@ fn listings(shell: Shell, variables: &[(&str, &[u8])], steps: &[&str]) -> Option
     let dir = tempfile::tempdir().unwrap();
     let files: Vec<PathBuf> = (0..steps.len()).map(|n| dir.path().join(format!("state.{n}"))).collect();
     let mut text = script(shell).to_owned();
-    if shell == Shell::Bash {
-        text.push_str("shopt -s expand_aliases\n");
-    }
+    // As in an interactive one.
+    text.push_str(match shell {
+        Shell::Bash => "shopt -s expand_aliases\n",
+        Shell::Zsh => "zmodload zsh/zle\n",
+        _ => "",
+    });
+    let traps = if shell == Shell::Bash { "builtin trap -p >|\"$__cohab_dir/traps\"; " } else { "" };
+    let set_dir = if shell == Shell::Fish { "set -g __cohab_dir " } else { "__cohab_dir=" };
+    text.push_str(&format!("{set_dir}'{}'\n", dir.path().display()));
     for (step, file) in steps.iter().zip(&files) {
-        text.push_str(&format!("{step}\n__cohab_state '{}'\n", file.display()));
+        text.push_str(&format!("{step}\n{traps}__cohab_state '{}'\n", file.display()));
     }
     let file = dir.path().join("script");
     fs::write(&file, text).unwrap();
@@ -145,6 +151,105 @@ fn every_kind_of_change_is_seen_in_real_shells() {
     }
 }
 
+/// What a shell has before, a change of what decides what runs, what takes it back, and what is seen of it.
+fn deciding(shell: Shell) -> Vec<(&'static str, &'static str, &'static str, Vec<Item>)> {
+    let name = str::to_owned;
+    let (variable, function, trap) = (
+        |it: &str| vec![Item::Variable(it.to_owned())],
+        |it: &str| vec![Item::Function(it.to_owned())],
+        |it: &str| vec![Item::Trap(it.to_owned())],
+    );
+    let both = vec![
+        ("f() { echo 1; }; g() { :; }", "f() { echo 2; }", "f() { echo 1; }", function("f")),
+        ("f() { cat <<X\ng () \n{ \nX\n}\ng() { :; }", "g() { id; }", "g() { :; }", function("g")),
+        (":", "trap 'id; ls' DEBUG", "trap - DEBUG", trap("DEBUG")),
+        ("trap 'echo\n:' USR1; trap : USR2", "trap 'echo\n:;id' USR1", "trap 'echo\n:' USR1", trap("USR1")),
+        ("IFS=' '", "IFS=x", "IFS=' '", variable("IFS")),
+        ("CDPATH=/", "CDPATH=/tmp", "CDPATH=/", variable("CDPATH")),
+        ("PS4='+ '", "PS4='$(id)'", "PS4='+ '", variable("PS4")),
+        ("PS4='+\n '", "PS4='+\n$(id) '", "PS4='+\n '", variable("PS4")),
+        ("hash -r", "ls / >/dev/null", "hash -r", vec![]),
+    ];
+    match shell {
+        Shell::Bash => [
+            both,
+            vec![
+                (":", "PROMPT_COMMAND=id", "unset PROMPT_COMMAND", variable("PROMPT_COMMAND")),
+                ("PROMPT_COMMAND=(a b)", "PROMPT_COMMAND[1]=c", "PROMPT_COMMAND[1]=b", variable("PROMPT_COMMAND")),
+                (
+                    ":",
+                    "trap id ERR RETURN",
+                    "trap - ERR RETURN",
+                    vec![Item::Trap(name("ERR")), Item::Trap(name("RETURN"))],
+                ),
+                (":", "hash -p /bin/rm ls", "hash -d ls", vec![Item::Hashed(name("ls"))]),
+                (":", "hash -p '/tmp/a b' ls", "hash -d ls", vec![Item::Hashed(name("ls"))]),
+                (":", "enable -n test", "enable test", vec![Item::Builtin(name("test"))]),
+                (":", "complete -W 'a b' git", "complete -r git", vec![Item::Completion(name("git"))]),
+                (":", "bind -x '\"\\C-t\": id'", "bind -r '\\C-t'", vec![Item::Keys]),
+                (":", "export BASH_ENV=/tmp/x", "unset BASH_ENV", vec![Item::Exported(name("BASH_ENV"))]),
+            ],
+        ]
+        .concat(),
+        Shell::Zsh => [
+            both,
+            vec![
+                (":", "precmd_functions=(id)", "unset precmd_functions", variable("precmd_functions")),
+                ("precmd_functions=()", "precmd_functions=(id)", "precmd_functions=()", variable("precmd_functions")),
+                (":", "trap id ZERR", "trap - ZERR", trap("ZERR")),
+                (":", "hash ls=/bin/rm", "unhash ls", vec![Item::Hashed(name("ls"))]),
+                (":", "disable test", "enable test", vec![Item::Builtin(name("test"))]),
+                (":", "bindkey '^T' beep", "bindkey '^T' transpose-chars", vec![Item::Keys]),
+                (":", "zle -N mine", "zle -D mine", vec![Item::Widget(name("mine"))]),
+                (":", "hash -d src=/usr/src", "unhash -d src", vec![Item::NamedFolder(name("src"))]),
+            ],
+        ]
+        .concat(),
+        _ => vec![
+            (
+                "function f; echo 1; end; function g; end",
+                "function f; echo 2; end",
+                "function f; echo 1; end",
+                function("f"),
+            ),
+            (":", "function ls; id; end", "functions -e ls; source /usr/share/fish/functions/ls.fish", function("ls")),
+            ("set -g CDPATH /", "set -g CDPATH /tmp", "set -g CDPATH /", variable("CDPATH")),
+            (
+                "function f; end",
+                "function f --on-event fish_prompt; end",
+                "functions -e f; function f; end",
+                vec![Item::Function(name("f")), Item::Handler(name("f"))],
+            ),
+            (
+                "abbr -a gs 'git status'",
+                "abbr -a gs 'git stash'",
+                "abbr -a gs 'git status'",
+                vec![Item::Abbreviation(name("gs"))],
+            ),
+            (":", "bind \\ct id", "bind -e \\ct", vec![Item::Keys]),
+        ],
+    }
+}
+
+#[test]
+fn what_decides_what_runs_is_seen_in_real_shells_until_it_is_taken_back() {
+    for shell in SHELLS {
+        for (before, change, back, expected) in deciding(shell) {
+            let Some(states) = snapshots(shell, &[before, change, back]) else { continue };
+            let seen = StateChange::between(&states[0], &states[1]);
+            assert_eq!(kinds(&seen), expected, "{shell:?}: {change}");
+            let left = StateChange::between(&states[0], &states[2]);
+            assert_eq!(left, StateChange::default(), "{shell:?}: {back}");
+            let lasting = Undo::of(&seen, &states[1], shell).lasting;
+            let is_undone = |item: &&Item| matches!(item, Item::Exported(_));
+            assert_eq!(
+                lasting.iter().collect::<Vec<_>>(),
+                expected.iter().filter(|item| !is_undone(item)).collect::<Vec<_>>()
+            );
+        }
+    }
+}
+
 #[test]
 fn undoing_brings_real_shells_back() {
     for shell in SHELLS {
@@ -204,7 +309,8 @@ fn a_variable_that_was_only_not_exported_loses_the_export() {
         let undo = Undo::of(&StateChange::between(&states[0], &states[1]), &states[1], shell);
         assert_eq!(undo.lasting.contains(&Item::Variable("v".into())), lasts, "its value may have been another");
         let states = snapshots(shell, &[first, then, undo.script()]).unwrap();
-        assert_eq!(states[0], states[2], "{shell:?}: {}", undo.script());
+        let left = StateChange::between(&states[0], &states[2]);
+        assert_eq!(left, StateChange::default(), "{shell:?}: {}", undo.script());
     }
 }
 
@@ -259,7 +365,7 @@ fn changes_add_up_and_cancel_out() {
 
 #[test]
 fn prompts_are_known_without_our_references() {
-    let bytes = b"/\0\\$ ${__cohab_b-}\0\0\x00022\n\0declare -x PS2=\"\\${__cohab_p2-}> \"\n\0\0\0\0\0.";
+    let bytes = b"/\0\\$ ${__cohab_b-}\0\0\x00022\n\0declare -x PS2=\"\\${__cohab_p2-}> \"\n\0\0\0\0\0\0\0\0\0\0\0\0.";
     let snapshot = Listing { shell: Shell::Bash, bytes: bytes.to_vec() }.snapshot().unwrap();
     assert_eq!(snapshot[&Item::Prompt("PS1".into())], text("\\$ "));
     assert_eq!(snapshot[&Item::Exported("PS2".into())], text("> "));
@@ -298,11 +404,11 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_a_listing_or_none(bytes in prop::collection::vec(any::<u8>(), 0..200), at in 0usize..11) {
+    fn any_bytes_are_a_listing_or_none(bytes in prop::collection::vec(any::<u8>(), 0..200), at in 0usize..21) {
         for shell in SHELLS {
             let mut listing = vec![0; at];
             listing.extend_from_slice(&bytes);
-            listing.extend_from_slice(&[0; 11][at.min(11)..]);
+            listing.extend_from_slice(&[0; 21][at.min(21)..]);
             listing.extend_from_slice(b"\0.");
             let listing = Listing { shell, bytes: listing };
             let _ = (listing.snapshot(), listing.change_until(&Listing { shell, bytes: vec![0; 10] }));
