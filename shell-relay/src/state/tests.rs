@@ -152,83 +152,90 @@ fn every_kind_of_change_is_seen_in_real_shells() {
 }
 
 /// What a shell has before, a change of what decides what runs, what takes it back, and what is seen of it.
-fn deciding(shell: Shell) -> Vec<(&'static str, &'static str, &'static str, Vec<Item>)> {
-    let name = str::to_owned;
-    let (variable, function, trap) = (
-        |it: &str| vec![Item::Variable(it.to_owned())],
-        |it: &str| vec![Item::Function(it.to_owned())],
-        |it: &str| vec![Item::Trap(it.to_owned())],
-    );
-    let both = vec![
-        ("f() { echo 1; }; g() { :; }", "f() { echo 2; }", "f() { echo 1; }", function("f")),
-        ("f() { cat <<X\ng () \n{ \nX\n}\ng() { :; }", "g() { id; }", "g() { :; }", function("g")),
-        (":", "trap 'id; ls' DEBUG", "trap - DEBUG", trap("DEBUG")),
-        ("trap 'echo\n:' USR1; trap : USR2", "trap 'echo\n:;id' USR1", "trap 'echo\n:' USR1", trap("USR1")),
-        ("IFS=' '", "IFS=x", "IFS=' '", variable("IFS")),
-        ("CDPATH=/", "CDPATH=/tmp", "CDPATH=/", variable("CDPATH")),
-        ("PS4='+ '", "PS4='$(id)'", "PS4='+ '", variable("PS4")),
-        ("PS4='+\n '", "PS4='+\n$(id) '", "PS4='+\n '", variable("PS4")),
-        ("hash -r", "ls / >/dev/null", "hash -r", vec![]),
-    ];
+type Deciding = (&'static str, &'static str, &'static str, Vec<Item>);
+
+fn deciding(shell: Shell) -> Vec<Deciding> {
     match shell {
-        Shell::Bash => [
-            both,
-            vec![
-                (":", "PROMPT_COMMAND=id", "unset PROMPT_COMMAND", variable("PROMPT_COMMAND")),
-                ("PROMPT_COMMAND=(a b)", "PROMPT_COMMAND[1]=c", "PROMPT_COMMAND[1]=b", variable("PROMPT_COMMAND")),
-                (
-                    ":",
-                    "trap id ERR RETURN",
-                    "trap - ERR RETURN",
-                    vec![Item::Trap(name("ERR")), Item::Trap(name("RETURN"))],
-                ),
-                (":", "hash -p /bin/rm ls", "hash -d ls", vec![Item::Hashed(name("ls"))]),
-                (":", "hash -p '/tmp/a b' ls", "hash -d ls", vec![Item::Hashed(name("ls"))]),
-                (":", "enable -n test", "enable test", vec![Item::Builtin(name("test"))]),
-                (":", "complete -W 'a b' git", "complete -r git", vec![Item::Completion(name("git"))]),
-                (":", "bind -x '\"\\C-t\": id'", "bind -r '\\C-t'", vec![Item::Keys]),
-                (":", "export BASH_ENV=/tmp/x", "unset BASH_ENV", vec![Item::Exported(name("BASH_ENV"))]),
-            ],
-        ]
-        .concat(),
-        Shell::Zsh => [
-            both,
-            vec![
-                (":", "precmd_functions=(id)", "unset precmd_functions", variable("precmd_functions")),
-                ("precmd_functions=()", "precmd_functions=(id)", "precmd_functions=()", variable("precmd_functions")),
-                (":", "trap id ZERR", "trap - ZERR", trap("ZERR")),
-                (":", "hash ls=/bin/rm", "unhash ls", vec![Item::Hashed(name("ls"))]),
-                (":", "disable test", "enable test", vec![Item::Builtin(name("test"))]),
-                (":", "bindkey '^T' beep", "bindkey '^T' transpose-chars", vec![Item::Keys]),
-                (":", "zle -N mine", "zle -D mine", vec![Item::Widget(name("mine"))]),
-                (":", "hash -d src=/usr/src", "unhash -d src", vec![Item::NamedFolder(name("src"))]),
-            ],
-        ]
-        .concat(),
-        _ => vec![
-            (
-                "function f; echo 1; end; function g; end",
-                "function f; echo 2; end",
-                "function f; echo 1; end",
-                function("f"),
-            ),
-            (":", "function ls; id; end", "functions -e ls; source /usr/share/fish/functions/ls.fish", function("ls")),
-            ("set -g CDPATH /", "set -g CDPATH /tmp", "set -g CDPATH /", variable("CDPATH")),
-            (
-                "function f; end",
-                "function f --on-event fish_prompt; end",
-                "functions -e f; function f; end",
-                vec![Item::Function(name("f")), Item::Handler(name("f"))],
-            ),
-            (
-                "abbr -a gs 'git status'",
-                "abbr -a gs 'git stash'",
-                "abbr -a gs 'git status'",
-                vec![Item::Abbreviation(name("gs"))],
-            ),
-            (":", "bind \\ct id", "bind -e \\ct", vec![Item::Keys]),
-        ],
+        Shell::Bash => [deciding_alike(), deciding_in_bash()].concat(),
+        Shell::Zsh => [deciding_alike(), deciding_in_zsh()].concat(),
+        _ => deciding_in_fish(),
     }
+}
+
+fn one(item: fn(String) -> Item, name: &str) -> Vec<Item> {
+    vec![item(name.to_owned())]
+}
+
+fn deciding_alike() -> Vec<Deciding> {
+    vec![
+        ("f() { echo 1; }; g() { :; }", "f() { echo 2; }", "f() { echo 1; }", one(Item::Function, "f")),
+        ("f() { cat <<X\ng () \n{ \nX\n}\ng() { :; }", "g() { id; }", "g() { :; }", one(Item::Function, "g")),
+        (":", "trap 'id; ls' DEBUG", "trap - DEBUG", one(Item::Trap, "DEBUG")),
+        ("trap 'echo\n:' USR1; trap : USR2", "trap 'echo\n:;id' USR1", "trap 'echo\n:' USR1", one(Item::Trap, "USR1")),
+        ("IFS=' '", "IFS=x", "IFS=' '", one(Item::Variable, "IFS")),
+        ("CDPATH=/", "CDPATH=/tmp", "CDPATH=/", one(Item::Variable, "CDPATH")),
+        ("PS4='+ '", "PS4='$(id)'", "PS4='+ '", one(Item::Variable, "PS4")),
+        ("PS4='+\n '", "PS4='+\n$(id) '", "PS4='+\n '", one(Item::Variable, "PS4")),
+        ("hash -r", "ls / >/dev/null", "hash -r", vec![]),
+    ]
+}
+
+fn deciding_in_bash() -> Vec<Deciding> {
+    vec![
+        (":", "PROMPT_COMMAND=id", "unset PROMPT_COMMAND", one(Item::Variable, "PROMPT_COMMAND")),
+        ("PROMPT_COMMAND=(a b)", "PROMPT_COMMAND[1]=c", "PROMPT_COMMAND[1]=b", one(Item::Variable, "PROMPT_COMMAND")),
+        (":", "trap id ERR RETURN", "trap - ERR RETURN", [one(Item::Trap, "ERR"), one(Item::Trap, "RETURN")].concat()),
+        (":", "hash -p /bin/rm ls", "hash -d ls", one(Item::Hashed, "ls")),
+        (":", "hash -p '/tmp/a b' ls", "hash -d ls", one(Item::Hashed, "ls")),
+        (":", "enable -n test", "enable test", one(Item::Builtin, "test")),
+        (":", "complete -W 'a b' git", "complete -r git", one(Item::Completion, "git")),
+        (":", "bind -x '\"\\C-t\": id'", "bind -r '\\C-t'", vec![Item::Keys]),
+        (":", "export BASH_ENV=/tmp/x", "unset BASH_ENV", one(Item::Exported, "BASH_ENV")),
+    ]
+}
+
+fn deciding_in_zsh() -> Vec<Deciding> {
+    vec![
+        (":", "precmd_functions=(id)", "unset precmd_functions", one(Item::Variable, "precmd_functions")),
+        (
+            "precmd_functions=()",
+            "precmd_functions=(id)",
+            "precmd_functions=()",
+            one(Item::Variable, "precmd_functions"),
+        ),
+        (":", "trap id ZERR", "trap - ZERR", one(Item::Trap, "ZERR")),
+        (":", "hash ls=/bin/rm", "unhash ls", one(Item::Hashed, "ls")),
+        (":", "disable test", "enable test", one(Item::Builtin, "test")),
+        (":", "bindkey '^T' beep", "bindkey '^T' transpose-chars", vec![Item::Keys]),
+        (":", "zle -N mine", "zle -D mine", one(Item::Widget, "mine")),
+        (":", "hash -d src=/usr/src", "unhash -d src", one(Item::NamedFolder, "src")),
+    ]
+}
+
+fn deciding_in_fish() -> Vec<Deciding> {
+    vec![
+        (
+            "function f; echo 1; end; function g; end",
+            "function f; echo 2; end",
+            "function f; echo 1; end",
+            one(Item::Function, "f"),
+        ),
+        (
+            ":",
+            "function ls; id; end",
+            "functions -e ls; source $__fish_data_dir/functions/ls.fish",
+            one(Item::Function, "ls"),
+        ),
+        ("set -g CDPATH /", "set -g CDPATH /tmp", "set -g CDPATH /", one(Item::Variable, "CDPATH")),
+        (
+            "function f; end",
+            "function f --on-event fish_prompt; end",
+            "functions -e f; function f; end",
+            [one(Item::Function, "f"), one(Item::Handler, "f")].concat(),
+        ),
+        ("abbr -a gs 'git status'", "abbr -a gs 'git stash'", "abbr -a gs 'git status'", one(Item::Abbreviation, "gs")),
+        (":", "bind \\ct id", "bind -e \\ct", vec![Item::Keys]),
+    ]
 }
 
 #[test]
