@@ -110,7 +110,7 @@ fn a_plain_command_is_asked_about_after_a_file_that_changed_fish() {
     for (before, change, then, named) in [
         ("true", "function f --on-event fish_prompt; end", "uname -s", "handler `f`"),
         ("true", "function ls; echo 1; end", "uname -s", "function `ls`"),
-        ("true", "set -gx PAGER /tmp/evil", "git log", "`PAGER`"),
+        ("true", "set -gx PAGER /tmp/evil", "uname -s", "`PAGER`"),
     ] {
         is_asked_after("fish", before, change, then, named);
     }
