@@ -14,6 +14,7 @@ use clap::{Args, Subcommand};
 use cohab_protocol::Paths;
 use cohab_shell_relay::{
     files::FileSystem,
+    harmless::HarmlessWriter,
     policy::{
         Context, Level, assess_line,
         remembered::{Loaded, Origin, Remembered, parse_on},
@@ -140,18 +141,19 @@ fn load(path: &Path) -> io::Result<Loaded> {
 
 /// Writes a text; true if all is well.
 fn told(text: &str, is_well: bool) -> io::Result<bool> {
-    io::stdout().write_all(text.as_bytes())?;
-    io::stdout().flush()?;
+    let mut output = HarmlessWriter::new(io::stdout());
+    output.write_all(text.as_bytes())?;
+    output.flush()?;
     Ok(is_well)
 }
 
 fn complain(message: &str) {
     // With standard error gone, the exit status is all that is left.
-    let _ = writeln!(io::stderr(), "cohab: {message}");
+    let _ = writeln!(HarmlessWriter::new(io::stderr()), "cohab: {message}");
 }
 
 fn complain_hint(hint: &str) {
-    let _ = writeln!(io::stderr(), "Hint: {hint}");
+    let _ = writeln!(HarmlessWriter::new(io::stderr()), "Hint: {hint}");
 }
 
 /// A level for each line of `input`, by its text alone. What is no JSON string, or too long, is asked.

@@ -27,3 +27,7 @@ pub mod tasks;
 pub mod telemetry;
 pub mod tool;
 pub mod wiring;
+
+#[cfg(test)]
+#[path = "../../shell-relay/src/hostile_table.rs"]
+pub(crate) mod hostile_table;
