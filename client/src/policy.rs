@@ -17,12 +17,12 @@ use cohab_shell_relay::{
     harmless::HarmlessWriter,
     policy::{
         Context, Level, assess_line,
-        remembered::{Loaded, Origin, Remembered, parse_on},
+        remembered::{Loaded, Remembered},
     },
     rules_file::{RuleBook, RulesFile},
 };
 
-/// Longest line of `--stdin`, in bytes; beyond, it is asked.
+/// Longest line of `--stdin`, in bytes; beyond, it is danger, as any text that is too long to be looked through.
 const MAX_LINE_BYTES: u64 = 1024 * 1024;
 /// Exit status for a wrong command line.
 const USAGE: u8 = 2;
@@ -38,6 +38,8 @@ const BROKEN_PIPE: u8 = 3;
     question write there. Those in /etc/cohab/rules.toml hold, too, and those in\n\
     .cohab/rules.toml of a project, which only make things stricter. Nothing is run. Lines are read as bash reads them, in\n\
     the current folder.\n\
+    --stdin answers each line of input with one line, in order: a line that is no JSON string with `ask`, one that is not\n\
+    UTF-8 or longer than 1 MiB with `danger`.\n\
     Exit status: 0 done, 1 something is wrong, 2 wrong usage, 3 broken pipe."
 )]
 pub struct PolicyArgs {
@@ -133,10 +135,12 @@ pub fn run(args: PolicyArgs, paths: &Paths) -> ExitCode {
     }
 }
 
-fn load(path: &Path) -> io::Result<Loaded> {
+/// The rules of a file as they would hold, with the same limits.
+fn load(path: &Path) -> io::Result<Arc<Loaded>> {
+    fs::metadata(path)?;
     let is_project = path.parent().is_some_and(|folder| folder.ends_with(".cohab"));
-    let origin = if is_project { Origin::Project } else { Origin::Own };
-    fs::read_to_string(path).map(|text| parse_on(&text, origin, ""))
+    let file = if is_project { RulesFile::of_project(path.to_owned()) } else { RulesFile::new(path.to_owned()) };
+    Ok(file.loaded())
 }
 
 /// Writes a text; true if all is well.
@@ -156,7 +160,7 @@ fn complain_hint(hint: &str) {
     let _ = writeln!(HarmlessWriter::new(io::stderr()), "Hint: {hint}");
 }
 
-/// A level for each line of `input`, by its text alone. What is no JSON string, or too long, is asked.
+/// A level for each line of `input`, in order, by its text alone.
 fn judge_all(mut input: impl BufRead, mut output: impl Write, context: Context<'_>) -> io::Result<bool> {
     loop {
         let mut line = Vec::new();
@@ -168,10 +172,15 @@ fn judge_all(mut input: impl BufRead, mut output: impl Write, context: Context<'
         if !is_whole {
             input.skip_until(b'\n')?;
         }
-        let text = serde_json::from_slice::<String>(&line).ok().filter(|_| is_whole);
-        let level = text.map_or(Level::Ask, |text| assess_line(&text, context).level);
+        let level = if is_whole { judge(&line, context) } else { Level::Danger };
         writeln!(output, "{}", level.word())?;
     }
+}
+
+/// The level of a command, told as a JSON string. What is none is asked; what is no text is danger, as in a command.
+fn judge(line: &[u8], context: Context<'_>) -> Level {
+    let Ok(line) = std::str::from_utf8(line) else { return Level::Danger };
+    serde_json::from_str::<String>(line).map_or(Level::Ask, |text| assess_line(&text, context).level)
 }
 
 #[cfg(test)]

@@ -104,9 +104,17 @@ impl RulesFile {
     pub fn loaded(&self) -> Arc<Loaded> {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let today = day_of(days_since_1970());
-        let Ok(stamp) = fs::metadata(&self.path).map(|metadata| stamp(&metadata)) else {
-            *kept = None;
-            return Arc::default();
+        let stamp = match fs::metadata(&self.path) {
+            Ok(metadata) => stamp(&metadata),
+            Err(error) => {
+                *kept = None;
+                // A file that is there and cannot be looked at may have made something stricter.
+                return if is_absent(&error) {
+                    Arc::default()
+                } else {
+                    Arc::new(Loaded::broken((0, 0), error.to_string()))
+                };
+            }
         };
         if let Some((_, _, loaded)) = kept.as_ref().filter(|(known, day, _)| *known == stamp && *day == today) {
             return Arc::clone(loaded);
@@ -123,12 +131,16 @@ impl RulesFile {
     }
 }
 
+fn is_absent(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
 /// The text, if there is a file. Only the user, or root, may be able to write it; a project's, which only tightens, anybody.
 fn read(path: &Path, origin: Origin) -> Result<Option<(Stamp, String)>, StoreError> {
     let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
     let file = match OpenOptions::new().read(true).custom_flags(flags).open(path) {
         Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) if is_absent(&error) => return Ok(None),
         Err(error) => return Err(error.into()),
     };
     let metadata = file.metadata()?;

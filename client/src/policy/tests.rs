@@ -1,3 +1,5 @@
+use cohab_shell_relay::policy::remembered::{Origin, parse_on};
+
 use super::*;
 
 fn context() -> Context<'static> {
@@ -58,11 +60,31 @@ fn each_line_of_the_input_gets_a_level() {
 }
 
 #[test]
-fn a_line_without_end_is_asked_and_the_next_one_is_judged() {
-    let input = format!("\"{}\"\n\"ls\"\n", "x".repeat(2 * 1024 * 1024));
+fn broken_endless_and_nested_input_gets_one_answer_a_line_in_order() {
+    let mut input = Vec::new();
+    let mut expected = String::new();
+    let mut add = |line: &[u8], level: &str| {
+        input.extend([line, b"\n"].concat());
+        expected.push_str(&format!("{level}\n"));
+    };
+    for line in
+        ["no json", "\"open", "\"a\" \"b\"", "{}", "[\"ls\"]", "null", "1", "", "\"\\x\"", "\"\\ud800\"", "\"\""]
+    {
+        add(line.as_bytes(), "ask");
+    }
+    add(b"\"ls \xff\"", "danger");
+    add(b"\xff\xfe", "danger");
+    add(b"\"ls \\u0000\"", "danger");
+    add("\"ls\"\r".as_bytes(), "allow");
+    add("[".repeat(100_000).as_bytes(), "ask");
+    add(format!("\"{}\"", "x".repeat(2 * 1024 * 1024)).as_bytes(), "danger");
+    add(&vec![b'\0'; MAX_LINE_BYTES as usize], "danger");
+    add(b"\"pwd\"", "allow");
+    input.extend(b"\"ls");
+    expected.push_str("ask\n");
     let mut output = Vec::new();
-    judge_all(input.as_bytes(), &mut output, context()).unwrap();
-    assert_eq!(String::from_utf8(output).unwrap(), "ask\nallow\n");
+    judge_all(&input[..], &mut output, context()).unwrap();
+    assert_eq!(String::from_utf8(output).unwrap(), expected);
 }
 
 #[test]

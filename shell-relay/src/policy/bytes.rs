@@ -1,5 +1,6 @@
 //! The raw text of a line: characters that have no place in a command, and the structure whitelist as far as single characters
-//! decide it. What fails here never reaches a parser, so no parser sees hostile nesting.
+//! and reserved words decide it. What fails here never reaches a parser: parsers follow nesting on the stack, and an overflow of it
+//! cannot be caught, so nothing that nests may get to them.
 
 use super::verdict::Findings;
 use crate::sanitize::is_invisible;
@@ -8,6 +9,12 @@ use crate::sanitize::is_invisible;
 pub(super) const MAX_LINE_BYTES: usize = 32 * 1024;
 /// A line of more commands is never allowed by itself.
 pub(super) const MAX_COMMANDS: usize = 50;
+
+/// The start of `text` of at most so many bytes, in whole characters.
+pub(super) fn head(text: &str, max_bytes: usize) -> &str {
+    let end = (0..=max_bytes.min(text.len())).rev().find(|at| text.is_char_boundary(*at));
+    &text[..end.unwrap_or_default()]
+}
 
 /// Finds characters that hide or change what is run.
 pub(super) fn find_hidden_characters(line: &str, findings: &mut Findings) {
@@ -25,7 +32,7 @@ pub(super) fn find_hidden_characters(line: &str, findings: &mut Findings) {
     }
 }
 
-/// Why the line is not plain, judged by its characters; `None` if it may be.
+/// Why the line is not plain, judged by its characters and reserved words; `None` if it may be.
 pub(super) fn why_not_plain(line: &str) -> Option<&'static str> {
     if line.len() > MAX_LINE_BYTES {
         return Some("too long to be checked in full");
@@ -33,13 +40,22 @@ pub(super) fn why_not_plain(line: &str) -> Option<&'static str> {
     let mut quote = None;
     let mut separators = 0;
     let mut previous = '\n';
-    let mut chars = line.chars().peekable();
+    let mut begins_command = true;
+    let mut chars = line.chars();
     while let Some(c) = chars.next() {
+        let next = chars.clone().next();
+        if begins_command && !c.is_whitespace() {
+            let word_and_rest = &line[line.len() - chars.as_str().len() - c.len_utf8()..];
+            if let Some(reason) = why_reserved(word_and_rest) {
+                return Some(reason);
+            }
+            begins_command = false;
+        }
         match (quote, c) {
             (Some('\''), '\'') | (Some('"'), '"') => quote = None,
             (Some('\''), _) => {}
             (None, '\'' | '"') => quote = Some(c),
-            (_, '$') => return Some(why_dollar(chars.peek().copied())),
+            (_, '$') => return Some(why_dollar(next)),
             (_, '`') => return Some("uses a substitution"),
             (_, '\\') => match (quote, chars.next()) {
                 (_, None | Some('\n')) => return Some("continues on the next line"),
@@ -52,21 +68,19 @@ pub(super) fn why_not_plain(line: &str) -> Option<&'static str> {
             (None, '{' | '}') => return Some("uses braces"),
             (None, '(' | ')') => return Some("uses a subshell, function or array"),
             // What follows is text, not commands: it is not looked at.
-            (None, '<') if chars.next_if_eq(&'<').is_some() => {
-                let is_string = chars.peek() == Some(&'<');
+            (None, '<') if next == Some('<') => {
+                let is_string = chars.as_str().starts_with("<<");
                 return Some(if is_string { "uses a here-string" } else { "uses a here-document" });
             }
             (None, '#') if previous.is_whitespace() || ";|&".contains(previous) => return Some("contains a comment"),
-            (None, '!') if !is_lone_word(previous, chars.peek().copied()) => {
-                return Some("uses `!` outside single quotes");
-            }
-            (None, ';' | '\n') => separators += 1,
-            (None, '|') => {
+            (None, '!') if !is_lone_word(previous, next) => return Some("uses `!` outside single quotes"),
+            (None, '|') if next == Some('&') => return Some("uses `|&`"),
+            (None, ';' | '\n' | '|') => {
                 separators += 1;
-                if chars.peek() == Some(&'&') {
-                    return Some("uses `|&`");
-                }
+                begins_command = true;
             }
+            // It ends a command, or belongs to a redirection: then no harm is done.
+            (None, '&') => begins_command = true,
             (None, _) => {}
         }
         previous = c;
@@ -75,6 +89,20 @@ pub(super) fn why_not_plain(line: &str) -> Option<&'static str> {
         return Some("has an open quote");
     }
     (separators > 2 * MAX_COMMANDS).then_some("runs too many commands to be checked")
+}
+
+/// Why a command that begins with this text is no simple one.
+fn why_reserved(text: &str) -> Option<&'static str> {
+    let ends_word = |c: char| c.is_whitespace() || ";&|<>()'\"\\$`".contains(c);
+    match &text[..text.find(ends_word).unwrap_or(text.len())] {
+        "!" => Some("negates a status with `!`"),
+        "time" => Some("uses `time`"),
+        "[[" => Some("uses `[[`"),
+        "function" => Some("defines a function"),
+        "if" | "then" | "elif" | "else" | "fi" | "for" | "select" | "while" | "until" | "do" | "done" | "case"
+        | "esac" | "coproc" | "in" => Some("uses a loop, condition or group"),
+        _ => None,
+    }
 }
 
 fn is_lone_word(before: char, after: Option<char>) -> bool {

@@ -5,7 +5,8 @@ pub(super) fn overlaps(glob: &str, pattern: &str) -> bool {
     if pattern.starts_with('.') && glob.starts_with(['*', '?']) {
         return false;
     }
-    let glob: Vec<char> = glob.chars().collect();
+    let mut glob: Vec<char> = glob.chars().collect();
+    glob.dedup_by(|next, before| *next == '*' && *before == '*');
     let pattern: Vec<char> = pattern.chars().collect();
     // reachable[j]: some text matches what was taken of `glob` and the first j characters of `pattern`.
     let mut reachable = vec![false; pattern.len() + 1];

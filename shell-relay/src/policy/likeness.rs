@@ -2,6 +2,9 @@
 
 use super::glob;
 
+/// No file system has longer names.
+pub(super) const MAX_NAME_BYTES: usize = 255;
+
 /// How surely a path is a listed one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Likeness {
@@ -15,28 +18,35 @@ pub(super) fn has_wildcard(text: &str) -> bool {
     text.contains(['*', '?'])
 }
 
+/// Whether a pattern and a listed one match the same name. A pattern of more than a name holds matches none.
+fn may_match(pattern: &str, wanted: &str) -> bool {
+    let least = pattern.chars().filter(|c| *c != '*').count();
+    least <= MAX_NAME_BYTES && glob::overlaps(pattern, wanted)
+}
+
 /// One component of a path against one of a listed place.
 pub(super) fn like(component: &str, wanted: &str) -> Likeness {
     if !has_wildcard(component) {
         let is_match = glob::matches(component, wanted) || component.eq_ignore_ascii_case(wanted);
         return if is_match { Likeness::Sure } else { Likeness::No };
     }
-    if !glob::overlaps(component, wanted) {
+    if !may_match(component, wanted) {
         return Likeness::No;
     }
     let literals = component.chars().filter(|c| !matches!(c, '*' | '?')).count();
     if literals >= 2 { Likeness::Sure } else { Likeness::Maybe }
 }
 
-/// A file name against a secret one. A pattern that says little of its end (`*`, `README*`) is no search for `*.pem`.
-pub(super) fn like_name(name: &str, wanted: &str) -> Likeness {
+/// A file name, also given as `lower` in lower case, against a secret one. A pattern that says little of its end (`*`, `README*`) is
+/// no search for `*.pem`.
+pub(super) fn like_name(name: &str, lower: &str, wanted: &str) -> Likeness {
     if has_wildcard(name) {
         let says_end = wanted.starts_with('*') && !name.ends_with(['*', '?']) || name.contains('.') && name != "*.*";
         let is_bare = name.chars().all(|c| matches!(c, '*' | '?'));
         if is_bare || (wanted.starts_with('*') && !says_end) {
             return Likeness::No;
         }
-        if !glob::overlaps(name, wanted) {
+        if !may_match(name, wanted) {
             return Likeness::No;
         }
         return if wanted.starts_with('*') && !name.ends_with(&wanted[1..]) {
@@ -45,6 +55,5 @@ pub(super) fn like_name(name: &str, wanted: &str) -> Likeness {
             like(name, wanted)
         };
     }
-    let lower = name.to_ascii_lowercase();
-    if glob::matches(&lower, wanted) { Likeness::Sure } else { Likeness::No }
+    if glob::matches(lower, wanted) { Likeness::Sure } else { Likeness::No }
 }

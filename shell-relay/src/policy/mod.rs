@@ -17,6 +17,7 @@ mod danger;
 mod destinations;
 mod dialect;
 pub(crate) mod glob;
+mod guard;
 mod likeness;
 mod names;
 mod options;
@@ -161,30 +162,44 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Judges a shell line of any number of commands.
+/// Judges a shell line of any number of commands. Whatever it is, there is a verdict: a check that fails is none that is passed.
 #[must_use]
 pub fn assess_line(line: &str, context: Context<'_>) -> Verdict {
     let mut findings = Findings::default();
-    bytes::find_hidden_characters(line, &mut findings);
-    danger::find(line, context.without_files(), &mut findings);
-    if let Some(own_reading) = dialect::as_bash(context.shell, line) {
-        danger::find(&own_reading, context.without_files(), &mut findings);
+    if guard::caught(|| find_harm(line, context, &mut findings)).is_none() {
+        findings.danger("could not be checked for harm: the check itself failed");
     }
-    match parse::parse_plain(line) {
-        Err(reason) => findings.ask(reason),
-        Ok(commands) => {
-            assess_commands(&commands, context, &mut findings);
-            if findings.level() == Level::Allow && !parse::is_confirmed(line, &commands) {
-                findings.ask("two shell parsers read it differently");
-            }
-            if findings.level() == Level::Allow
-                && let Some(reason) = dialect::why_read_otherwise(context.shell, line, &commands)
-            {
-                findings.ask(reason);
-            }
-        }
+    if guard::caught(|| find_what_is_not_plain(line, context, &mut findings)).is_none() {
+        findings.ask("could not be checked: the check itself failed");
     }
     findings.into_verdict()
+}
+
+fn find_harm(line: &str, context: Context<'_>, findings: &mut Findings) {
+    bytes::find_hidden_characters(line, findings);
+    danger::find(line, context.without_files(), findings);
+    // What is longer is danger already.
+    if line.len() <= scan::MAX_SCAN_BYTES
+        && let Some(own_reading) = dialect::as_bash(context.shell, line)
+    {
+        danger::find(&own_reading, context.without_files(), findings);
+    }
+}
+
+fn find_what_is_not_plain(line: &str, context: Context<'_>, findings: &mut Findings) {
+    let commands = match parse::parse_plain(line) {
+        Ok(commands) => commands,
+        Err(reason) => return findings.ask(reason),
+    };
+    assess_commands(&commands, context, findings);
+    if findings.level() == Level::Allow && !parse::is_confirmed(line, &commands) {
+        findings.ask("two shell parsers read it differently");
+    }
+    if findings.level() == Level::Allow
+        && let Some(reason) = dialect::why_read_otherwise(context.shell, line, &commands)
+    {
+        findings.ask(reason);
+    }
 }
 
 /// Judges each command wherever it may run: a `cd` before it may have succeeded or failed.

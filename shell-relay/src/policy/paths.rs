@@ -4,15 +4,12 @@ use std::path::{Path, PathBuf};
 
 use super::{
     Context, Level, glob,
-    likeness::{Likeness, has_wildcard, like, like_name},
+    likeness::{Likeness, MAX_NAME_BYTES, has_wildcard, like, like_name},
     places::{
         PLAIN_NAMES, PROCESS_LINKS, SECRET_ABSOLUTE, SECRET_EXACT_NAMES, SECRET_NAMES, SECRET_PLACES, START_PLACES,
         SYSTEM_ROOTS,
     },
 };
-
-/// No file system has longer names.
-const MAX_NAME_BYTES: usize = 255;
 
 /// Why a path may not be touched without a question.
 pub(super) type PathRisk = Option<(Level, String)>;
@@ -92,12 +89,17 @@ impl PlainPath {
         let mut likeness = Likeness::Sure;
         let mut own = self.components.iter().skip(start);
         for wanted in place.split('/') {
-            match own.next() {
-                Some(component) => likeness = likeness.min(like(component, wanted)),
-                None => return Likeness::No,
+            likeness = own.next().map_or(Likeness::No, |component| likeness.min(like(component, wanted)));
+            if likeness == Likeness::No {
+                break;
             }
         }
         likeness
+    }
+
+    /// How surely the path is at or below one of `places`, each told from the root.
+    fn place_in(&self, places: &[&str]) -> Likeness {
+        places.iter().map(|place| self.place_at(0, place)).max().unwrap_or(Likeness::No)
     }
 
     /// How surely one of `places`, which all begin with a dot, is in the path. A pattern matches no leading dot either.
@@ -119,9 +121,8 @@ impl PlainPath {
         if !has_wildcard(name) && SECRET_EXACT_NAMES.iter().any(|pattern| glob::matches(&lower, pattern)) {
             return Likeness::Sure;
         }
-        let absolute = SECRET_ABSOLUTE.iter().map(|place| self.place_at(0, place));
-        let names = SECRET_NAMES.iter().map(|pattern| like_name(name, pattern));
-        absolute.chain(names).max().unwrap_or(Likeness::No).max(self.anywhere_in(SECRET_PLACES))
+        let names = SECRET_NAMES.iter().map(|pattern| like_name(name, &lower, pattern)).max().unwrap_or(Likeness::No);
+        names.max(self.place_in(SECRET_ABSOLUTE)).max(self.anywhere_in(SECRET_PLACES))
     }
 }
 
@@ -146,30 +147,33 @@ fn read_risk_by_text(path: &PlainPath, context: Context<'_>) -> PathRisk {
     if path.components.iter().any(|component| component.len() > MAX_NAME_BYTES) {
         return Some((Level::Ask, "a name in a path is too long to be checked".into()));
     }
-    let shown = path.shown();
+    let risk = |level, what: &str| Some((level, format!("{what}: {}", path.shown())));
     match path.secrecy() {
-        Likeness::Sure => return Some((Level::Danger, format!("reads secrets: {shown}"))),
-        Likeness::Maybe => return Some((Level::Ask, format!("a pattern may match secret files: {shown}"))),
+        Likeness::Sure => return risk(Level::Danger, "reads secrets"),
+        Likeness::Maybe => return risk(Level::Ask, "a pattern may match secret files"),
         Likeness::No => {}
     }
-    if PROCESS_LINKS.iter().any(|place| path.place_at(0, place) > Likeness::No) {
-        return Some((Level::Ask, format!("reads through the links of a process: {shown}")));
+    if path.place_in(PROCESS_LINKS) > Likeness::No {
+        return risk(Level::Ask, "reads through the links of a process");
     }
     let is_device = path.components.first().is_some_and(|first| like(first, "dev") > Likeness::No)
         && path.components.len() > 1
         && path.name() != "null";
     if is_device || path.place_at(0, "proc/kmsg") > Likeness::No {
-        return Some((Level::Ask, format!("reads a device: {shown}")));
+        return risk(Level::Ask, "reads a device");
+    }
+    if !path.components.iter().any(|component| has_wildcard(component)) {
+        return None;
     }
     if path.components.iter().any(|component| component.starts_with('.') && has_wildcard(component)) {
-        return Some((Level::Ask, format!("a pattern matches hidden files: {shown}")));
+        return risk(Level::Ask, "a pattern matches hidden files");
     }
     let home = PlainPath::from_path(context.home, context);
     if home.components.len() < path.components.len()
         && home.is_at_or_above(path)
         && has_wildcard(&path.components[home.components.len()])
     {
-        return Some((Level::Ask, format!("a pattern in the home directory: {shown}")));
+        return risk(Level::Ask, "a pattern in the home directory");
     }
     None
 }
@@ -239,16 +243,17 @@ pub(super) fn write_risk(path: &PlainPath, context: Context<'_>) -> (Level, Stri
         return (Level::Danger, format!("writes a file that decides what runs later: {shown}"));
     }
     let home = PlainPath::from_path(context.home, context);
+    let cwd = PlainPath::from_path(context.cwd, context);
+    let is_here = cwd.is_at_or_above(path);
+    // Which folders PATH names is not known here. A user's own ones are called so; a project's are its own business.
     let own_bin = path
         .components
         .strip_prefix(&home.components[..])
-        .is_some_and(|rest| rest.first().is_some_and(|first| first == "bin"));
-    if own_bin || SYSTEM_ROOTS.iter().any(|place| path.place_at(0, place) > Likeness::No) || path.components.is_empty()
-    {
+        .is_some_and(|rest| rest.iter().enumerate().any(|(depth, name)| name == "bin" && (depth == 0 || !is_here)));
+    if own_bin || path.place_in(SYSTEM_ROOTS) > Likeness::No || path.components.is_empty() {
         return (Level::Danger, format!("writes to a system place: {shown}"));
     }
-    let cwd = PlainPath::from_path(context.cwd, context);
-    let place = if cwd.is_at_or_above(path) { "writes" } else { WRITES_ELSEWHERE };
+    let place = if is_here { "writes" } else { WRITES_ELSEWHERE };
     (Level::Ask, format!("{place} {shown}"))
 }
 

@@ -1,7 +1,7 @@
 //! All commands that a text may run, also nested, broken or hidden ones, for the warning only. It reads what the plain parsers
 //! refuse, never fails, and prefers to see a command too much.
 
-use super::bytes::MAX_LINE_BYTES;
+use super::bytes::{MAX_LINE_BYTES, head};
 
 /// Deeper nesting is not followed; that alone is alarming.
 pub(super) const MAX_DEPTH: usize = 8;
@@ -53,18 +53,10 @@ pub(super) struct Scan {
 
 /// Finds the commands of `text`.
 pub(super) fn scan(text: &str) -> Scan {
-    let mut end = text.len().min(MAX_SCAN_BYTES);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    let mut scanner = Scanner {
-        chars: text[..end].chars().collect(),
-        at: 0,
-        scan: Scan::default(),
-        heredocs: Vec::new(),
-        heredoc_count: 0,
-    };
-    scanner.scan.is_incomplete = end < text.len();
+    let head = head(text, MAX_SCAN_BYTES);
+    let mut scanner =
+        Scanner { chars: head.chars().collect(), at: 0, scan: Scan::default(), heredocs: Vec::new(), heredoc_count: 0 };
+    scanner.scan.is_incomplete = head.len() < text.len();
     scanner.list(0, None);
     scanner.scan
 }

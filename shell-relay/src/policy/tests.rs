@@ -4,7 +4,10 @@ use proptest::prelude::*;
 
 use super::*;
 
+mod bypasses;
 mod catalogues;
+mod hostile;
+mod places;
 
 fn context() -> Context<'static> {
     Context::new(Path::new("/home/ann/work/app"), Path::new("/home/ann"))
@@ -197,35 +200,6 @@ fn a_cd_counts_for_what_follows() {
     assert_eq!(level("cd /tmp/other && git status"), Level::Ask);
     assert_eq!(level("cd src && git status"), Level::Allow);
     assert_eq!(level("cd - && cat x"), Level::Ask);
-}
-
-#[test]
-fn hostile_sizes_and_nesting_end_quickly_and_are_not_allowed() {
-    for line in [
-        "$(".repeat(100_000),
-        "(".repeat(100_000),
-        "`".repeat(50_001),
-        "{ ".repeat(50_000),
-        "ls;".repeat(10_000),
-        "ls|".repeat(10_000),
-        "a ".repeat(100_000),
-        "\"".repeat(99_999),
-        "<<E ".repeat(20_000),
-        "if ".repeat(30_000),
-        "[".repeat(30_000),
-        "ls ".to_owned() + &"x".repeat(40_000),
-        "ls\n".repeat(60),
-        "! ".repeat(20_000),
-        "eval ".repeat(5_000),
-        "env ".repeat(5_000),
-        "((".repeat(20_000),
-        "${x".repeat(20_000),
-        "case ".repeat(5_000),
-    ] {
-        assert_ne!(level(&line), Level::Allow, "{}", &line[..20]);
-    }
-    assert_ne!(level(&format!("{} ; rm -rf x", "ls; ".repeat(60))), Level::Allow);
-    assert_eq!(level(&format!("{}rm -rf x", "ls; ".repeat(60))), Level::Danger);
 }
 
 #[test]

@@ -1,9 +1,21 @@
 //! Collects what was found about a line.
 
-use super::{Level, Verdict};
+use super::{Level, Verdict, bytes::head};
 
 /// More reasons than this are not worth reading.
-const MAX_REASONS: usize = 12;
+pub(super) const MAX_REASONS: usize = 12;
+
+/// A longer reason is cut, in bytes: it may hold a word of the line, which may be of any length.
+const MAX_REASON_BYTES: usize = 400;
+
+/// The reason, cut if it is too long to be read.
+pub(super) fn shortened(mut reason: String) -> String {
+    if reason.len() > MAX_REASON_BYTES {
+        reason.truncate(head(&reason, MAX_REASON_BYTES).len());
+        reason.push_str(" ...");
+    }
+    reason
+}
 
 /// What was found so far. Nothing found is `Allow`.
 #[derive(Debug, Default)]
@@ -21,6 +33,7 @@ impl Findings {
     }
 
     pub(super) fn add(&mut self, level: Level, reason: String) {
+        let reason = shortened(reason);
         if let Some(known) = self.found.iter_mut().find(|(_, known)| *known == reason) {
             known.0 = known.0.max(level);
             return;

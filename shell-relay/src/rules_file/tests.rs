@@ -92,3 +92,25 @@ fn a_link_to_the_users_dotfiles_stays_one() {
     assert!(fs::read_to_string(&real).unwrap().starts_with("# mine\n"));
     assert!(allows(&file, "cargo test"));
 }
+
+#[test]
+fn a_file_that_is_too_large_no_text_or_closed_makes_everything_asked() {
+    let (_dir, path) = folder();
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let file = RulesFile::new(path.clone());
+    let allow = "[[rule]]\ndecision = \"allow\"\nargv = [\"make\"]\n";
+    for (content, reason) in [
+        ([allow.as_bytes(), &vec![b'#'; 10_000_000]].concat(), "too large"),
+        ([allow.as_bytes(), b"# \xff\xfe\n"].concat(), "UTF-8"),
+    ] {
+        fs::write(&path, content).unwrap();
+        let loaded = file.loaded();
+        assert!(loaded.rules.all().is_empty());
+        assert!(loaded.refused[0].may_tighten && loaded.refused[0].reason.contains(reason), "{:?}", loaded.refused);
+    }
+    fs::remove_file(&path).unwrap();
+    symlink(&path, &path).unwrap();
+    assert!(file.loaded().refused[0].may_tighten, "a link to itself cannot be read, and is there");
+    fs::remove_file(&path).unwrap();
+    assert_eq!(*file.loaded(), Loaded::default());
+}

@@ -99,7 +99,11 @@ const DECIDING: &[&str] = &[
 ];
 
 /// Builtins whose words may be assignments.
-const ASSIGNING: &[&str] = &["export", "declare", "typeset", "local", "readonly", "env", "sudo", "setenv"];
+const ASSIGNING: &[&str] =
+    &["export", "declare", "typeset", "local", "readonly", "env", "sudo", "setenv", "let", "integer", "float"];
+
+/// Builtins that give a value to a variable that is one of their words.
+const FILLING: &[&str] = &["read", "mapfile", "readarray", "getopts", "vared", "sysread"];
 
 /// Builtins whose words are evaluated as arithmetic, in which a subscript may hold a command.
 const EVALUATING: &[&str] = &[
@@ -138,6 +142,12 @@ pub(super) fn judge_assignment(name: &str, value: &str, findings: &mut Findings)
     }
 }
 
+/// Whether expanding it runs code in what it expands to: `${x@P}` as a prompt, in zsh `${(e)x}` as a word.
+pub(super) fn runs_what_it_expands(text: &str) -> bool {
+    let flags = text.split("${(").skip(1).filter_map(|rest| rest.split_once(')'));
+    text.contains("@P}") || flags.into_iter().any(|(flags, _)| flags.contains(['e', '%']))
+}
+
 pub(super) fn judge_builtin(verb: &str, arguments: &[LooseWord], findings: &mut Findings) {
     if ASSIGNING.contains(&verb) {
         for word in arguments.iter().filter(|word| !word.text.starts_with('-')) {
@@ -155,15 +165,16 @@ pub(super) fn judge_builtin(verb: &str, arguments: &[LooseWord], findings: &mut 
     {
         judge_assignment(&word.text, "", findings);
     }
-    if matches!(verb, "printf" | "read") {
-        let target = match (verb, arguments) {
-            ("printf", [option, target, ..]) if option.text == "-v" => Some(target.text.as_str()),
-            ("printf", [option, ..]) => option.text.strip_prefix("-v"),
-            (_, words) => words.iter().map(|word| word.text.as_str()).find(|text| decides_what_runs(text)),
-        };
-        if let Some(name) = target.filter(|name| !name.is_empty()) {
-            judge_assignment(name, "", findings);
+    let filled = match (verb, arguments) {
+        ("printf", [option, target, ..]) if option.text == "-v" => Some(target.text.as_str()),
+        ("printf", [option, ..]) => option.text.strip_prefix("-v"),
+        (_, words) if FILLING.contains(&verb) => {
+            words.iter().map(|word| word.text.as_str()).find(|text| decides_what_runs(text))
         }
+        _ => None,
+    };
+    if let Some(name) = filled.filter(|name| !name.is_empty()) {
+        judge_assignment(name, "", findings);
     }
     let hides_code =
         |word: &LooseWord| word.text.contains('[') && (word.text.contains("$(") || word.text.contains('`'));

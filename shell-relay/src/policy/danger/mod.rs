@@ -1,6 +1,7 @@
 //! Known harm in a line, wherever it stands: also nested, quoted, broken or handed to another program. Only makes the question
 //! louder; what is not found here is still asked.
 
+mod budget;
 mod code;
 mod environment;
 mod fetched;
@@ -12,20 +13,18 @@ mod wrappers;
 
 pub(super) use network::{is_loopback, talks_to_network, tells_network};
 
+use std::collections::HashSet;
+
 use super::{
     Context, Level,
     scan::{self, LooseCommand, LooseWord, Scan},
     verdict::Findings,
 };
-
-/// Texts handed on from program to program are followed this far.
-const MAX_HAND_OVERS: usize = 8;
-/// More words than this, all texts together, are not classed one by one.
-const MAX_JUDGED_WORDS: usize = 4000;
+use budget::Budget;
 
 /// Adds what is known to do harm in `text`.
 pub(super) fn find(text: &str, context: Context<'_>, findings: &mut Findings) {
-    Judge { context, findings, hand_overs: 0, judged_words: 0 }.judge_text(text);
+    Judge { context, findings, budget: Budget::new() }.judge_text(text);
 }
 
 /// Whether it runs what it is told in its arguments.
@@ -33,32 +32,53 @@ pub(super) fn hands_on(verb: &str) -> bool {
     code::is_interpreter(verb) || wrappers::is_wrapper(verb) || matches!(verb, "eval" | "source" | ".")
 }
 
-/// The words of all commands in `text`, also of those that are handed from program to program, as far as they are followed.
-pub(super) fn commands(text: &str) -> Vec<Vec<LooseWord>> {
-    let mut found = Vec::new();
-    collect(text, 0, &mut found);
+/// The commands of a text, also nested ones and those that are handed from program to program.
+#[derive(Debug, Default)]
+pub(super) struct Commands {
+    /// The words of each.
+    pub words: Vec<Vec<LooseWord>>,
+    /// There may be more: something was too long, too deep or handed on too often. That is danger to [`find`].
+    pub is_cut: bool,
+}
+
+/// All commands of `text`, as far as they are followed.
+pub(super) fn commands(text: &str) -> Commands {
+    let mut found = Commands::default();
+    collect(text, &mut Budget::new(), &mut found);
     found
 }
 
-fn collect(text: &str, hand_overs: usize, found: &mut Vec<Vec<LooseWord>>) {
-    for command in scan::scan(text).commands {
-        collect_words(&command.words, hand_overs, found);
+fn collect(text: &str, budget: &mut Budget, found: &mut Commands) {
+    if !budget.take_bytes(text.len().min(scan::MAX_SCAN_BYTES)) {
+        found.is_cut = true;
+        return;
+    }
+    let scan = scan::scan(text);
+    found.is_cut |= scan.is_incomplete;
+    for command in scan.commands {
+        collect_words(&command.words, budget, found);
     }
 }
 
-fn collect_words(words: &[LooseWord], hand_overs: usize, found: &mut Vec<Vec<LooseWord>>) {
+fn collect_words(words: &[LooseWord], budget: &mut Budget, found: &mut Commands) {
     let Some((name, arguments)) = words.split_first() else { return };
-    if hand_overs >= MAX_HAND_OVERS || found.len() >= MAX_JUDGED_WORDS {
+    if !budget.take_words(words) {
+        found.is_cut = true;
         return;
     }
     let verb = name.text.rsplit('/').next().unwrap_or_default();
-    if let Some(inner) = wrappers::inner_command(verb, arguments) {
-        collect_words(inner, hand_overs + 1, found);
+    if budget.hand_over() {
+        if let Some(inner) = wrappers::inner_command(verb, arguments) {
+            collect_words(inner, budget, found);
+        }
+        for text in wrappers::inner_texts(verb, arguments) {
+            collect(&text.text, budget, found);
+        }
+        budget.hand_back();
+    } else {
+        found.is_cut |= hands_on(verb);
     }
-    for text in wrappers::inner_texts(verb, arguments) {
-        collect(&text.text, hand_overs + 1, found);
-    }
-    found.push(words.to_vec());
+    found.words.push(words.to_vec());
 }
 
 /// Why a command of this name is asked each time, though it may do no harm.
@@ -79,23 +99,24 @@ pub(super) fn why_never_remembered(verb: &str) -> Option<&'static str> {
 pub(super) use environment::decides_what_runs;
 
 const NOT_CHECKABLE: &str = "too long or too deeply nested to be checked";
+const TOO_OFTEN: &str = "hands code from program to program too often to be checked";
 
 struct Judge<'a, 'f> {
     context: Context<'a>,
     findings: &'f mut Findings,
-    /// How often text was handed on so far.
-    hand_overs: usize,
-    /// Words that were classed so far.
-    judged_words: usize,
+    budget: Budget,
 }
 
 impl Judge<'_, '_> {
     fn judge_text(&mut self, text: &str) {
-        if self.hand_overs >= MAX_HAND_OVERS {
-            self.findings.danger("hands code from program to program too often to be checked");
+        if !self.budget.take_bytes(text.len().min(scan::MAX_SCAN_BYTES)) {
+            self.findings.danger(NOT_CHECKABLE);
             return;
         }
-        self.hand_overs += 1;
+        if !self.budget.hand_over() {
+            self.findings.danger(TOO_OFTEN);
+            return;
+        }
         let scan = scan::scan(text);
         if scan.is_incomplete {
             self.findings.danger(NOT_CHECKABLE);
@@ -109,15 +130,24 @@ impl Judge<'_, '_> {
         for command in &scan.commands {
             self.judge_command(command);
         }
-        self.hand_overs -= 1;
+        self.budget.hand_back();
     }
 
     fn judge_command(&mut self, command: &LooseCommand) {
+        if !self.budget.take_small(command.assignments.len() + command.redirects.len()) {
+            self.findings.danger(NOT_CHECKABLE);
+            return;
+        }
         for (name, value) in &command.assignments {
             environment::judge_assignment(name, value, self.findings);
         }
         for redirect in &command.redirects {
             files::judge_redirect(redirect, self.context, self.findings);
+        }
+        let values = command.assignments.iter().map(|(_, value)| value);
+        let mut texts = command.words.iter().filter(|word| word.expands).map(|word| &word.text).chain(values);
+        if texts.any(|text| environment::runs_what_it_expands(text)) {
+            self.findings.danger("runs code that is formed by an expansion");
         }
         if command.defines_function {
             self.judge_definition(command);
@@ -136,8 +166,7 @@ impl Judge<'_, '_> {
 
     fn judge_words(&mut self, words: &[LooseWord], around: &LooseCommand) {
         let Some((name, arguments)) = words.split_first() else { return };
-        self.judged_words += words.len();
-        if self.judged_words > MAX_JUDGED_WORDS {
+        if !self.budget.take_words(words) {
             self.findings.danger(NOT_CHECKABLE);
             return;
         }
@@ -171,12 +200,11 @@ impl Judge<'_, '_> {
     /// Classes what a program is told to run.
     fn follow_code(&mut self, verb: &str, arguments: &[LooseWord], around: &LooseCommand) {
         if let Some(inner) = wrappers::inner_command(verb, arguments) {
-            if self.hand_overs < MAX_HAND_OVERS {
-                self.hand_overs += 1;
+            if self.budget.hand_over() {
                 self.judge_words(inner, around);
-                self.hand_overs -= 1;
+                self.budget.hand_back();
             } else {
-                self.findings.danger("hands code from program to program too often to be checked");
+                self.findings.danger(TOO_OFTEN);
             }
         }
         for text in wrappers::inner_texts(verb, arguments) {
@@ -208,12 +236,10 @@ impl Judge<'_, '_> {
 
 /// A function that pipes into itself: `:(){ :|:& };:`.
 fn is_fork_bomb(scan: &Scan) -> bool {
-    let defined =
-        scan.commands.iter().filter(|command| command.defines_function).filter_map(|command| command.words.first());
-    let pipes_into = |name: &str| {
-        scan.commands
-            .iter()
-            .any(|command| command.piped_from.is_some() && command.words.first().is_some_and(|word| word.text == name))
+    let names = |is_meant: fn(&LooseCommand) -> bool| {
+        let meant = scan.commands.iter().filter(move |command| is_meant(command));
+        meant.filter_map(|command| command.words.first()).map(|word| word.text.as_str())
     };
-    defined.into_iter().any(|name| pipes_into(&name.text))
+    let fed: HashSet<&str> = names(|command| command.piped_from.is_some()).collect();
+    names(|command| command.defines_function).any(|name| fed.contains(name))
 }

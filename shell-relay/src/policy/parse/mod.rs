@@ -4,14 +4,20 @@ mod brush;
 mod tree;
 mod unquote;
 
-use super::{bytes, command::SimpleCommand};
+use super::{bytes, command::SimpleCommand, guard};
+
+/// A line of more words is never allowed by itself. The second parser takes microseconds for each.
+const MAX_WORDS: usize = 1000;
 
 /// The commands of a plain line, or why the line is not plain.
 pub(super) fn parse_plain(line: &str) -> Result<Vec<SimpleCommand>, &'static str> {
     if let Some(reason) = bytes::why_not_plain(line) {
         return Err(reason);
     }
-    let commands = brush::parse(line)?;
+    let commands = guard::caught(|| brush::parse(line)).unwrap_or(Err("breaks a shell parser"))?;
+    if commands.iter().map(|command| command.words.len()).sum::<usize>() > MAX_WORDS {
+        return Err("has too many words to be checked");
+    }
     if commands.len() > bytes::MAX_COMMANDS {
         return Err("runs too many commands to be checked");
     }
@@ -20,7 +26,7 @@ pub(super) fn parse_plain(line: &str) -> Result<Vec<SimpleCommand>, &'static str
 
 /// Whether the second parser reads the same commands. Asked last, since it is the slower one.
 pub(super) fn is_confirmed(line: &str, commands: &[SimpleCommand]) -> bool {
-    tree::parse(line).is_some_and(|other| other == commands)
+    guard::caught(|| tree::parse(line)).flatten().is_some_and(|other| other == commands)
 }
 
 #[cfg(test)]

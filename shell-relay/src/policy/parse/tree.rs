@@ -7,8 +7,8 @@ use tree_sitter::{Node, Parser};
 use super::super::command::{Join, Redirect, RedirectKind, SimpleCommand, Word};
 
 thread_local! {
-    /// Making a parser costs more than parsing a line.
-    static PARSER: RefCell<Option<Parser>> = RefCell::new(new_parser());
+    /// Making a parser costs more than parsing a line. One that failed on a line is not kept.
+    static PARSER: RefCell<Option<Parser>> = const { RefCell::new(None) };
 }
 
 fn new_parser() -> Option<Parser> {
@@ -17,9 +17,14 @@ fn new_parser() -> Option<Parser> {
     Some(parser)
 }
 
+/// Deeper expressions are not followed: the reader goes down on the stack.
+const MAX_DEPTH: usize = 16;
+
 /// The commands of a plain line; `None` if the line is broken or not plain.
 pub(super) fn parse(line: &str) -> Option<Vec<SimpleCommand>> {
-    let tree = PARSER.with_borrow_mut(|parser| parser.as_mut()?.parse(line, None))?;
+    let mut parser = PARSER.take().or_else(new_parser)?;
+    let tree = parser.parse(line, None)?;
+    PARSER.set(Some(parser));
     let root = tree.root_node();
     if root.has_error() {
         return None;
@@ -83,7 +88,7 @@ impl<'a> Reader<'a> {
     /// `[ ... ]` comes as an expression; its words are the leaves in the order of the text.
     fn add_test(&mut self, node: Node<'_>, join: Join) -> Option<()> {
         let mut words = Vec::new();
-        self.collect_leaves(node, &mut words)?;
+        self.collect_leaves(node, 0, &mut words)?;
         if words.first()?.text != "[" {
             return None;
         }
@@ -91,10 +96,13 @@ impl<'a> Reader<'a> {
         Some(())
     }
 
-    fn collect_leaves(&self, node: Node<'_>, words: &mut Vec<Word>) -> Option<()> {
+    fn collect_leaves(&self, node: Node<'_>, depth: usize, words: &mut Vec<Word>) -> Option<()> {
+        if depth > MAX_DEPTH {
+            return None;
+        }
         for child in children(node) {
             match child.kind() {
-                "unary_expression" | "binary_expression" => self.collect_leaves(child, words)?,
+                "unary_expression" | "binary_expression" => self.collect_leaves(child, depth + 1, words)?,
                 "test_operator" | "regex" | "extglob_pattern" => words.push(self.bare(child)?),
                 kind if !child.is_named() && !kind.contains(['(', ')']) => words.push(self.bare(child)?),
                 _ => words.push(self.word(child)?),

@@ -1,15 +1,21 @@
 //! The file of rules as text. What the user wrote into it, comments included, stays.
 
+use std::ops::Range;
+
 use toml_edit::{Array, ArrayOfTables, Document, DocumentMut, Item, RawString, Table, Value, value};
 
-use super::{Operands, Rule, Rules, rule::commands};
+use super::{Operands, Rule, Rules};
 use crate::{
-    policy::{Context, Level},
+    policy::{Context, Level, bytes::head, danger},
     shell::Shell,
 };
 
 /// More rules than this are not kept.
 const MAX_RULES: usize = 1_000;
+/// More mistakes than this are not told one by one.
+const MAX_REFUSED: usize = 1_000;
+/// So much is told of a command or a mistake, in bytes.
+const MAX_TOLD_BYTES: usize = 1_000;
 /// What a new file begins with.
 const HEADING: &str = "# Commands that cohab runs without asking: exactly these words, in this folder or in any.\n\
 # The keys `d` and `a` of a question write here. Danger is asked all the same.\n";
@@ -44,6 +50,32 @@ impl Loaded {
     pub fn broken((line, column): (usize, usize), reason: String) -> Self {
         let refusal = Refusal { line, column, may_tighten: true, name: String::new(), reason };
         Self { rules: Rules::default(), refused: vec![refusal] }
+    }
+
+    fn take_table(&mut self, table: &Table, places: &Places<'_>, origin: Origin, today: &str) {
+        let place = places.at(table.span());
+        let decision = table.get("decision").and_then(Item::as_str).and_then(Level::of_word);
+        let may_tighten = decision != Some(Level::Allow);
+        match read_rule(table) {
+            Ok(_) if origin == Origin::Project && !may_tighten => {
+                self.refuse(place, false, name_of(table), "a project may only make things stricter".into());
+            }
+            Ok(_) if has_expired(table, today) => {}
+            Ok(rule) if self.rules.0.len() < MAX_RULES => self.rules.0.push(rule),
+            Ok(rule) => self.refuse(place, may_tighten, rule.line(), "too many rules".into()),
+            Err((key, reason)) => {
+                let place = table.get(key).and_then(Item::span).map_or(place, |span| places.at(Some(span)));
+                self.refuse(place, may_tighten, name_of(table), reason);
+            }
+        }
+    }
+
+    /// Tells of a rule that is not in force. Of very many only some are told, but one that may tighten is always among them.
+    fn refuse(&mut self, (line, column): (usize, usize), may_tighten: bool, name: String, reason: String) {
+        if self.refused.len() < MAX_REFUSED || (may_tighten && !self.refused.iter().any(|known| known.may_tighten)) {
+            let cut = |text: String| head(&text, MAX_TOLD_BYTES).to_owned();
+            self.refused.push(Refusal { line, column, may_tighten, name: cut(name), reason: cut(reason) });
+        }
     }
 }
 
@@ -84,52 +116,44 @@ pub fn parse(text: &str) -> Loaded {
 /// Reads the text of a file on the day `today`, as `2026-12-31`; with no day nothing has expired.
 #[must_use]
 pub fn parse_on(text: &str, origin: Origin, today: &str) -> Loaded {
+    let places = Places::of(text);
     let document = match Document::parse(text) {
         Ok(document) => document,
-        Err(error) => {
-            let place = error.span().map_or((1, 1), |span| place_of(text, span.start));
-            return Loaded::broken(place, error.message().to_owned());
-        }
+        Err(error) => return Loaded::broken(places.at(error.span()), error.message().to_owned()),
     };
     let mut loaded = Loaded::default();
-    let mut refuse = |place: (usize, usize), may_tighten, name: String, reason: String| {
-        loaded.refused.push(Refusal { line: place.0, column: place.1, may_tighten, name, reason });
-    };
-    let mut rules = Vec::new();
     for (key, item) in document.as_table() {
         let Some(tables) = item.as_array_of_tables().filter(|_| key == "rule") else {
-            let place = document.key(key).and_then(toml_edit::Key::span).or(item.span());
-            let place = place.map_or((1, 1), |span| place_of(text, span.start));
-            refuse(place, true, key.to_owned(), "only `[[rule]]` is known here".into());
+            let place = places.at(document.key(key).and_then(toml_edit::Key::span).or(item.span()));
+            loaded.refuse(place, true, key.to_owned(), "only `[[rule]]` is known here".into());
             continue;
         };
         for table in tables {
-            let place = table.span().map_or((1, 1), |span| place_of(text, span.start));
-            let decision = table.get("decision").and_then(Item::as_str).and_then(Level::of_word);
-            let may_tighten = decision != Some(Level::Allow);
-            match read_rule(table) {
-                Ok(_) if origin == Origin::Project && !may_tighten => {
-                    refuse(place, false, name_of(table), "a project may only make things stricter".into());
-                }
-                Ok(_) if has_expired(table, today) => {}
-                Ok(rule) if rules.len() < MAX_RULES => rules.push(rule),
-                Ok(rule) => refuse(place, may_tighten, rule.line(), "too many rules".into()),
-                Err((key, reason)) => {
-                    let at = table.get(key).and_then(Item::span).map(|span| place_of(text, span.start));
-                    refuse(at.unwrap_or(place), may_tighten, name_of(table), reason);
-                }
-            }
+            loaded.take_table(table, &places, origin, today);
         }
     }
-    loaded.rules = Rules(rules);
     loaded
 }
 
-/// Line, and column in characters, of the byte `at`, from 1.
-fn place_of(text: &str, at: usize) -> (usize, usize) {
-    let before = text.get(..at).unwrap_or(text);
-    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-    (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
+/// Where the lines of a text begin: a file may hold as many mistakes as lines.
+struct Places<'a> {
+    text: &'a str,
+    line_starts: Vec<usize>,
+}
+
+impl<'a> Places<'a> {
+    fn of(text: &'a str) -> Self {
+        let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1);
+        Self { text, line_starts: std::iter::once(0).chain(ends).collect() }
+    }
+
+    /// Line, and column in characters, of the start of `span`, from 1.
+    fn at(&self, span: Option<Range<usize>>) -> (usize, usize) {
+        let at = span.map_or(0, |span| span.start);
+        let line = self.line_starts.partition_point(|start| *start <= at);
+        let before = self.text.get(self.line_starts[line - 1]..at).unwrap_or_default();
+        (line, before.chars().count() + 1)
+    }
 }
 
 fn name_of(table: &Table) -> String {
@@ -219,7 +243,7 @@ fn check_examples(rule: &Rule, table: &Table) -> Result<(), (&'static str, Strin
     let only = Rules(vec![rule.clone()]);
     let holds = |line: &str| match rule.decision {
         Level::Allow => only.find_in(line, Context::new(&cwd, &cwd).in_shell(Shell::Bash)).is_some(),
-        _ => commands(line).iter().any(|command| rule.catches(command, &cwd)),
+        _ => danger::commands(line).words.iter().any(|command| rule.catches(command, &cwd)),
     };
     for (key, is_meant) in [("match", true), ("not_match", false)] {
         let examples = match table.get(key) {
@@ -318,7 +342,7 @@ fn joined(above: &str, below: &str) -> String {
 
 fn sound(text: &str) -> Result<DocumentMut, DocumentError> {
     text.parse::<DocumentMut>().map_err(|error| {
-        let (line, _) = error.span().map_or((1, 1), |span| place_of(text, span.start));
+        let (line, _) = Places::of(text).at(error.span());
         DocumentError::Broken { line, reason: error.message().to_owned() }
     })
 }

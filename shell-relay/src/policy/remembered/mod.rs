@@ -14,7 +14,11 @@ use std::{path::Path, sync::Arc};
 pub use document::{DocumentError, Loaded, Origin, Refusal, parse, parse_on, with_rule, without_rule};
 pub use rule::{Operands, Rule};
 
-use super::{Context, Level, Verdict};
+use super::{
+    Context, Level, Verdict,
+    danger::{self, Commands},
+    verdict::{MAX_REASONS, shortened},
+};
 use crate::shell::Shell;
 
 /// How the reason begins where a rule is stricter than the policy.
@@ -62,11 +66,15 @@ impl Rules {
         self.0.iter().find(|rule| rule.allows(&argv, context))
     }
 
-    /// The rules that make `line` stricter.
+    /// The rules that make `line` stricter. Where not all its commands can be told, each may be meant.
     fn that_tighten<'a>(&'a self, line: &str, cwd: &'a Path) -> impl Iterator<Item = &'a Rule> {
         let has_any = self.0.iter().any(|rule| rule.decision > Level::Allow);
-        let commands = if has_any { rule::commands(line) } else { Vec::new() };
-        self.0.iter().filter(move |rule| commands.iter().any(|command| rule.catches(command, cwd)))
+        let commands = if has_any { danger::commands(line) } else { Commands::default() };
+        let may_be_meant = move |rule: &Rule| {
+            commands.words.iter().any(|command| rule.catches(command, cwd))
+                || (commands.is_cut && rule.decision > Level::Allow && rule.holds_in(cwd))
+        };
+        self.0.iter().filter(move |rule| may_be_meant(rule))
     }
 }
 
@@ -85,9 +93,11 @@ impl Loaded {
     pub fn apply(&self, line: &str, context: Context<'_>, mut verdict: Verdict) -> Ruled<'_> {
         let mut is_tightened = false;
         for rule in self.rules.that_tighten(line, context.cwd) {
-            is_tightened = true;
             verdict.level = verdict.level.max(rule.decision);
-            verdict.reasons.push(format!("{STRICTER} {} `{}`", rule.decision.word(), rule.line()));
+            if !is_tightened || verdict.reasons.len() < MAX_REASONS {
+                verdict.reasons.push(shortened(format!("{STRICTER} {} `{}`", rule.decision.word(), rule.line())));
+            }
+            is_tightened = true;
         }
         if verdict.level == Level::Allow
             && let Some(refusal) = self.refused.iter().find(|refusal| refusal.may_tighten)

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::argv;
 use crate::{
-    policy::{Context, Level, danger, paths, quoted, scan::LooseWord},
+    policy::{Context, Level, paths, quoted, scan::LooseWord},
     shell::Shell,
 };
 
@@ -97,7 +97,7 @@ impl Rule {
         (vec![line], others)
     }
 
-    fn holds_in(&self, cwd: &Path) -> bool {
+    pub(super) fn holds_in(&self, cwd: &Path) -> bool {
         self.folder.as_deref().is_none_or(|folder| folder == cwd)
     }
 
@@ -136,9 +136,4 @@ impl Rule {
 
 fn is_workspace_path(word: &str, context: Context<'_>) -> bool {
     !word.starts_with('-') && paths::is_plain_below(word, context)
-}
-
-/// All commands of a line, also those in others, as far as they can be told.
-pub(super) fn commands(line: &str) -> Vec<Vec<LooseWord>> {
-    danger::commands(line)
 }

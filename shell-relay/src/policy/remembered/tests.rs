@@ -318,3 +318,49 @@ fn what_cannot_be_read_loosens_nothing_and_what_is_over_is_over() {
     }
     assert_eq!(parse_on(JUST, Origin::Project, "").refused[0].reason, "a project may only make things stricter");
 }
+
+#[test]
+fn what_is_too_long_to_be_followed_may_hold_what_a_rule_denies() {
+    let deny = "[[rule]]\ndecision = \"deny\"\nprefix = [\"git\", \"push\"]\n";
+    for line in [
+        format!("{}git push", "ls; ".repeat(200)),
+        format!("{}git push", "ls; ".repeat(40_000)),
+        format!("{}git push", "x ".repeat(20_000)),
+        format!("{}git push", "$(".repeat(20)),
+        format!("{}git push", "env ".repeat(20)),
+    ] {
+        assert_eq!(judged(deny, &line), Level::Deny, "{} bytes", line.len());
+    }
+    assert_eq!(judged(deny, &"ls; ".repeat(200)), Level::Ask);
+}
+
+#[test]
+fn a_hostile_file_of_rules_is_told_by_its_place_and_loosens_nothing() {
+    let deny = "[[rule]]\ndecision = \"deny\"\nprefix = [\"pwd\"]\n";
+    let words = "\"word\", ".repeat(50_000);
+    for (text, place) in [
+        (format!("{deny}\0"), (4, 0)),
+        (format!("{deny}# a\n\tx = \u{0}"), (5, 0)),
+        (format!("{deny}x = \u{202e}"), (4, 0)),
+        (format!("{deny}a = {}", "[".repeat(10_000)), (4, 0)),
+        (format!("{deny}a = {}", "{a=".repeat(10_000)), (4, 0)),
+        (format!("{deny}{}", "[[".repeat(10_000)), (4, 0)),
+        (format!("{deny}[[rule]]\ndecision = \"ask\"\nargv = [{words}1]\n"), (6, 8)),
+        (format!("{deny}[[rule]]\ndecision = \"ask\"\nprefix = [[{words}], []]\n"), (6, 10)),
+        (format!("{deny}{}", "[[rule]]\n".repeat(20_000)), (4, 1)),
+        ((0..2_000).map(|n| format!("k{n} = 1\n")).collect::<String>() + deny, (1, 1)),
+    ] {
+        let loaded = parse(&text);
+        let first = &loaded.refused[0];
+        assert!(first.may_tighten && first.line == place.0 && (place.1 == 0 || first.column == place.1), "{first:?}");
+        assert!(loaded.refused.len() <= 1_001 && first.name.len() <= 1_000 && first.reason.len() <= 1_000);
+        assert_ne!(judged(&text, "pwd"), Level::Allow);
+        assert_ne!(judged(&text, "ls"), Level::Allow, "a rule that cannot be read may have been about it");
+    }
+    // Mistakes of rules that only allow come first: the one that may tighten is told all the same.
+    let many = "[[rule]]\ndecision = \"allow\"\n".repeat(1_500) + "[[rule]]\ndecision = \"deny\"\n";
+    assert_eq!(judged(&many, "ls"), Level::Ask);
+    let long = format!("[[rule]]\ndecision = \"ask\"\nprefix = [[{words}\"ls\"]]\n");
+    assert_eq!(judged(&long, "ls"), Level::Ask);
+    assert_eq!(judged(&long, "pwd"), Level::Allow);
+}

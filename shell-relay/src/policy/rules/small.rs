@@ -253,9 +253,12 @@ pub(super) fn assess_test(name: &str, words: &[Word], context: Context<'_>) -> R
         _ => words,
     };
     words.iter().try_for_each(check_literal)?;
+    let words = match words {
+        [not, rest @ ..] if not.text == "!" => rest,
+        _ => words,
+    };
     let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
-    let texts = texts.strip_prefix(&["!"]).unwrap_or(&texts);
-    let is_known = match texts {
+    let is_known = match &texts[..] {
         [] | [_] => true,
         [test, _] => test.strip_prefix('-').is_some_and(|test| test.len() == 1 && UNARY_TESTS.contains(test)),
         [left, test, right] => {
@@ -269,6 +272,9 @@ pub(super) fn assess_test(name: &str, words: &[Word], context: Context<'_>) -> R
     match words {
         [test, path] if !matches!(test.text.as_str(), "-n" | "-z" | "-t") => {
             check_path(path, context, paths::list_risk)
+        }
+        [left, test, right] if matches!(test.text.as_str(), "-nt" | "-ot" | "-ef") => {
+            [left, right].into_iter().try_for_each(|path| check_path(path, context, paths::list_risk))
         }
         _ => Ok(()),
     }

@@ -7,6 +7,7 @@ mod echo;
 mod flood;
 mod gate;
 mod idle;
+mod policy;
 mod process;
 mod pty;
 mod relay;
@@ -25,7 +26,7 @@ use std::{
 use report::Report;
 
 const USAGE: &str =
-    "Usage: bench [echo|flood|start|idle|relay|stream|wires|clients|gate|context|store|all]... [--rounds N] [--fast]
+    "Usage: bench [echo|flood|start|idle|relay|stream|wires|clients|gate|policy|context|store|all]... [--rounds N] [--fast]
 
   --rounds N   rounds of each measure (default 20; flood takes a fifth of it)
   --fast       stream: 8,000 chunks in 16 s instead of 80 s
@@ -39,8 +40,8 @@ struct Options {
     is_fast: bool,
 }
 
-const MEASURES: [&str; 11] =
-    ["echo", "flood", "start", "idle", "relay", "stream", "wires", "clients", "gate", "context", "store"];
+const MEASURES: [&str; 12] =
+    ["echo", "flood", "start", "idle", "relay", "stream", "wires", "clients", "gate", "policy", "context", "store"];
 
 /// The command line, or nothing if it is wrong or asks for help.
 fn parse(arguments: impl IntoIterator<Item = String>) -> Option<Options> {
@@ -77,6 +78,7 @@ fn main() -> ExitCode {
             "relay" => relay::measure(&mut report, options.rounds),
             "context" => context::measure(&mut report, options.rounds),
             "gate" => gate::measure(&mut report, options.rounds),
+            "policy" => policy::measure(&mut report, options.rounds),
             "store" => store::measure(&mut report, options.rounds),
             "clients" => clients::measure(&mut report),
             "wires" => wires::measure(&mut report, options.rounds),

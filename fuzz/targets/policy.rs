@@ -1,0 +1,139 @@
+//! Any text as a command in the three shells: there is a verdict, soon, and always the same. What is allowed is checked again by a
+//! reader of its own that knows nothing of parsers and tables: characters, names of commands, redirections. Harm behind it is seen.
+#![no_main]
+
+use std::{
+    path::Path,
+    time::{Duration, Instant},
+};
+
+use cohab_shell_relay::{
+    policy::{Context, Level, assess_line, outside_source, parts, reaches_out, remembered::Rule},
+    shell::Shell,
+};
+use libfuzzer_sys::fuzz_target;
+
+/// Far beyond what the longest input takes, also on a busy machine.
+const MAX_TIME: Duration = Duration::from_secs(3);
+/// The bounds of a line that may be allowed.
+const MAX_COMMANDS: usize = 50;
+
+fuzz_target!(|bytes: &[u8]| {
+    let line = String::from_utf8_lossy(bytes);
+    let context = Context::new(Path::new("/home/ann/work/app"), Path::new("/home/ann"));
+    let in_bash = assess_line(&line, context).level;
+    for shell in [Shell::Bash, Shell::Zsh, Shell::Fish] {
+        let context = context.in_shell(shell);
+        let started = Instant::now();
+        let verdict = assess_line(&line, context);
+        assert!(started.elapsed() < MAX_TIME, "{shell:?} takes {:?}", started.elapsed());
+        assert_eq!(verdict, assess_line(&line, context));
+        assert!(verdict.level >= in_bash, "{shell:?} is judged more mildly");
+        assert_eq!(verdict.level == Level::Allow, verdict.reasons.is_empty(), "{:?}", verdict.reasons);
+        assert!(!verdict.reasons.iter().any(|reason| reason.contains("check itself failed")), "a check panicked");
+        if verdict.level == Level::Allow {
+            check_allowed(&line, context);
+        }
+    }
+    let _ = (parts(&line, context), outside_source(&line, context, Path::new("/home/ann/work")), reaches_out(&line));
+    let _ = Rule::of(&line, Some(Path::new("/home/ann/work/app")), Shell::Bash);
+});
+
+fn check_allowed(line: &str, context: Context<'_>) {
+    if let Err(why) = plain(line) {
+        panic!("{why} is allowed: {line:?}");
+    }
+    for harm in ["; rm -rf ~", " && rm -rf ~", " | sh", "\nrm -rf ~", " $(rm -rf ~)", " > ~/.bashrc", " & rm -rf ~"] {
+        let level = assess_line(&format!("{line}{harm}"), context).level;
+        assert_eq!(level, Level::Danger, "{line:?} with {harm:?}");
+    }
+}
+
+/// Whether a line has nothing but what a plain one may have.
+fn plain(line: &str) -> Result<(), &'static str> {
+    if line.len() > 32 * 1024 {
+        return Err("a long line");
+    }
+    let mut commands = 0;
+    let mut words: Vec<String> = Vec::new();
+    let mut rest = line;
+    loop {
+        rest = rest.trim_start_matches([' ', '\t']);
+        let Some(first) = rest.chars().next() else { break };
+        if let Some(after) = ["&&", "||", ";", "|", "\n"].iter().find_map(|sign| rest.strip_prefix(sign)) {
+            rest = after;
+            commands += usize::from(!words.is_empty());
+            command(&words)?;
+            words.clear();
+        } else if let Some(after) = redirection(rest) {
+            rest = after?;
+        } else if "&<>(){}$`".contains(first) {
+            return Err("a sign that runs something");
+        } else {
+            let (word, after) = word(rest)?;
+            words.push(word);
+            rest = after;
+        }
+    }
+    command(&words)?;
+    if commands > MAX_COMMANDS { Err("a long list") } else { Ok(()) }
+}
+
+/// What stands behind a redirection; `None` if there is none here.
+fn redirection(text: &str) -> Option<Result<&str, &'static str>> {
+    let from_sign = text.trim_start_matches(|c: char| c.is_ascii_digit());
+    let is_numbered = from_sign.len() < text.len();
+    if let Some(target) = from_sign.strip_prefix("<") {
+        let is_path = target.trim_start_matches([' ', '\t']).starts_with(|c| !"<>&|;\n(".contains(c));
+        return Some(if is_path { Ok(target) } else { Err("an input that is no file") });
+    }
+    if let Some(target) = from_sign.strip_prefix(">&") {
+        let after = target.trim_start_matches([' ', '\t']).strip_prefix(['1', '2']);
+        let ends = |rest: &&str| rest.is_empty() || rest.starts_with([' ', '\t', '\n', ';', '|', '&', '<', '>']);
+        return Some(after.filter(ends).ok_or("a copied output"));
+    }
+    let target = match from_sign.strip_prefix("&>") {
+        Some(target) if !is_numbered => Some(target),
+        _ => from_sign.strip_prefix(">>").or_else(|| from_sign.strip_prefix('>')),
+    }?;
+    let Ok((name, after)) = word(target.trim_start_matches([' ', '\t'])) else { return Some(Err("a written file")) };
+    Some(if name == "/dev/null" { Ok(after) } else { Err("a written file") })
+}
+
+/// A word without its quotes, and what stands behind it.
+fn word(text: &str) -> Result<(String, &str), &'static str> {
+    let mut word = String::new();
+    let mut chars = text.chars();
+    let mut quote = None;
+    if text.starts_with('#') {
+        return Err("a comment");
+    }
+    while let Some(c) = chars.clone().next() {
+        if quote.is_none() && (c.is_whitespace() || ";&|<>".contains(c)) {
+            break;
+        }
+        chars.next();
+        match (quote, c) {
+            (_, c) if c.is_control() && !matches!(c, '\t' | '\n') => return Err("a control character"),
+            (Some(open), c) if open == c => quote = None,
+            (Some('\''), c) => word.push(c),
+            (None, '\'' | '"') => quote = Some(c),
+            (_, '$' | '`') => return Err("an expansion"),
+            (Some(_), '!') => return Err("a `!` in double quotes"),
+            (Some(_), '\\') => word.extend(chars.next().filter(|c| *c != '\n')),
+            (None, '\\') => match chars.next() {
+                Some(c) if "().!*?|+-".contains(c) => word.push(c),
+                _ => return Err("an escape"),
+            },
+            (None, '(' | ')' | '{' | '}') => return Err("a group"),
+            (_, c) => word.push(c),
+        }
+    }
+    if quote.is_some() { Err("an open quote") } else { Ok((word, chars.as_str())) }
+}
+
+fn command(words: &[String]) -> Result<(), &'static str> {
+    let Some(name) = words.first() else { return Ok(()) };
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_.+-".contains(&byte);
+    if name != "[" && (name.is_empty() || !name.bytes().all(is_plain)) { Err("a name that is none") } else { Ok(()) }
+}

@@ -1,0 +1,79 @@
+//! How much of a line is looked at, so that a hostile one takes no longer than a long one. Pure counts: no clock.
+
+use super::super::{
+    bytes::MAX_LINE_BYTES,
+    scan::{LooseWord, MAX_SCAN_BYTES},
+};
+
+/// Texts handed on from program to program are followed this far.
+const MAX_HAND_OVERS: usize = 8;
+/// A word counts once more for each so many bytes: it may hold many names of files.
+const BYTES_A_WORD: usize = 16;
+/// Words and redirections, all texts together, that are classed one by one: a line of [`MAX_LINE_BYTES`] has no more.
+const MAX_WORDS: usize = MAX_LINE_BYTES / 2 + MAX_LINE_BYTES / BYTES_A_WORD;
+/// Bytes of all texts together, the line itself and what is handed on.
+const MAX_BYTES: usize = 4 * MAX_SCAN_BYTES;
+
+/// What is left of it.
+#[derive(Debug)]
+pub(super) struct Budget {
+    words: usize,
+    bytes: usize,
+    /// How often text was handed on on the way to where the walk is.
+    hand_overs: usize,
+}
+
+impl Budget {
+    pub(super) fn new() -> Self {
+        Self { words: MAX_WORDS, bytes: MAX_BYTES, hand_overs: 0 }
+    }
+
+    /// Whether these words may be classed, too.
+    pub(super) fn take_words(&mut self, words: &[LooseWord]) -> bool {
+        take(&mut self.words, words.iter().map(|word| 1 + word.text.len() / BYTES_A_WORD).sum())
+    }
+
+    /// Whether so many more assignments and redirections may be.
+    pub(super) fn take_small(&mut self, count: usize) -> bool {
+        take(&mut self.words, count)
+    }
+
+    /// Whether a text of so many bytes may be scanned, too.
+    pub(super) fn take_bytes(&mut self, count: usize) -> bool {
+        take(&mut self.bytes, count)
+    }
+
+    /// Follows what is handed on; false if it was handed on too often.
+    pub(super) fn hand_over(&mut self) -> bool {
+        let is_near = self.hand_overs < MAX_HAND_OVERS;
+        self.hand_overs += usize::from(is_near);
+        is_near
+    }
+
+    /// Back to where the text came from.
+    pub(super) fn hand_back(&mut self) {
+        self.hand_overs -= 1;
+    }
+}
+
+/// Nothing is left once something did not fit.
+fn take(left: &mut usize, count: usize) -> bool {
+    let rest = left.checked_sub(count);
+    *left = rest.unwrap_or_default();
+    rest.is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_not_fit_uses_up_the_rest() {
+        let mut budget = Budget::new();
+        assert!(budget.take_small(MAX_WORDS) && !budget.take_small(1));
+        assert!(!budget.take_bytes(MAX_BYTES + 1) && !budget.take_bytes(1));
+        assert!((0..MAX_HAND_OVERS).all(|_| budget.hand_over()) && !budget.hand_over());
+        budget.hand_back();
+        assert!(budget.hand_over());
+    }
+}

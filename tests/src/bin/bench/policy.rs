@@ -1,0 +1,108 @@
+//! How long the command policy takes for a line of its own test tables, for a hostile one, and for a start of `cohab policy`.
+
+use std::{
+    hint::black_box,
+    io::Write,
+    path::Path,
+    process::{Command, Stdio},
+    time::Instant,
+};
+
+use cohab_e2e::binaries;
+use cohab_shell_relay::{
+    policy::{Context, Level, assess_line},
+    shell::Shell,
+};
+
+use crate::{
+    contestants,
+    report::{Report, Samples},
+};
+
+const MEASURE: &str = "policy";
+const LINE_US: f64 = 100.0;
+const SLOWEST_US: f64 = 1_000.0;
+const HUGE_MS: f64 = 500.0;
+const HUGE_BYTES: usize = 10_000_000;
+/// The tables of the policy's tests. Their lines with escapes (`%%`) are left out.
+const TABLES: [&str; 9] = [
+    include_str!("../../../../shell-relay/src/policy/tests/ask.txt"),
+    include_str!("../../../../shell-relay/src/policy/tests/catalogue_harm.txt"),
+    include_str!("../../../../shell-relay/src/policy/tests/daily_reading.txt"),
+    include_str!("../../../../shell-relay/src/policy/tests/danger.txt"),
+    include_str!("../../../../shell-relay/src/policy/tests/destructive.txt"),
+    include_str!("../../../../shell-relay/src/policy/tests/held_out_danger.txt"),
+    include_str!("../../../../shell-relay/src/policy/tests/held_out_everyday.txt"),
+    include_str!("../../../../shell-relay/src/policy/tests/never_allowed.txt"),
+    include_str!("../../../../shell-relay/src/policy/tests/tuned_everyday.txt"),
+];
+
+fn context() -> Context<'static> {
+    Context::new(Path::new("/home/ann/work/app"), Path::new("/home/ann"))
+}
+
+pub(crate) fn measure(report: &mut Report, rounds: usize) {
+    let is_line = |line: &&str| !line.is_empty() && !line.starts_with("## ") && !line.starts_with("%% ");
+    let lines: Vec<&str> = TABLES.iter().flat_map(|table| table.lines()).filter(is_line).collect();
+    for (shell, name) in [(Shell::Bash, "bash"), (Shell::Zsh, "zsh"), (Shell::Fish, "fish")] {
+        let context = context().in_shell(shell);
+        let (mut allowed, mut other) = (Samples::default(), Samples::default());
+        // The first round fills the tables and the caches.
+        for round in 0..=rounds {
+            for line in &lines {
+                let started = Instant::now();
+                let verdict = black_box(assess_line(black_box(line), context));
+                let microseconds = started.elapsed().as_secs_f64() * 1e6;
+                let samples = if verdict.level == Level::Allow { &mut allowed } else { &mut other };
+                if round > 0 {
+                    samples.push_value(microseconds);
+                }
+            }
+        }
+        for (kind, samples) in [("allowed, both parsers", &allowed), ("asked or danger", &other)] {
+            report.samples(MEASURE, &format!("{name}: a line, {kind}"), "us", samples);
+            report.at_most(MEASURE, &format!("{name}: {kind}, p50"), samples.p50(), LINE_US, "us");
+            report.at_most(MEASURE, &format!("{name}: {kind}, p99"), samples.quantile(0.99), SLOWEST_US, "us");
+        }
+    }
+    measure_hostile(report);
+    measure_start(report, rounds);
+}
+
+fn measure_hostile(report: &mut Report) {
+    for unit in ["$(", "if ", "rm -rf x; ", "eval \"$(", "source <(", "env ", "a(){ ", ">f ", "cat <<E\n", "x"] {
+        let huge = unit.repeat(HUGE_BYTES / unit.len());
+        // A line at the limit is read in full, ten megabytes are not: either may be the slower one.
+        let slowest = [&huge[..30_000], &huge[..]].map(|text| {
+            let started = Instant::now();
+            assert_ne!(black_box(assess_line(text, context())).level, Level::Allow);
+            started.elapsed().as_secs_f64() * 1e3
+        });
+        let subject = format!("30 KB and 10 MB of {:?}", unit.trim());
+        report.at_most(MEASURE, &subject, slowest[0].max(slowest[1]), HUGE_MS, "ms");
+    }
+}
+
+/// A process for one line.
+fn measure_start(report: &mut Report, rounds: usize) {
+    if !contestants::has_cohab() {
+        return report.unmeasured(MEASURE, "a start", "cohab was not built");
+    }
+    let mut samples = Samples::default();
+    for _ in 0..rounds {
+        let started = Instant::now();
+        let child = Command::new(binaries::program("cohab"))
+            .args(["policy", "--stdin"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn();
+        let Ok(mut child) = child else { return report.unmeasured(MEASURE, "a start", "it cannot be started") };
+        let told = child.stdin.take().is_some_and(|mut input| input.write_all(b"\"ls -la\"\n").is_ok());
+        match child.wait_with_output() {
+            Ok(output) if told && output.stdout == b"allow\n" => samples.push(started.elapsed()),
+            _ => return report.unmeasured(MEASURE, "a start", "it said something else"),
+        }
+    }
+    report.samples(MEASURE, "`cohab policy --stdin`, start to answer", "ms", &samples);
+}
