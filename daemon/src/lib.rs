@@ -27,7 +27,3 @@ pub mod tasks;
 pub mod telemetry;
 pub mod tool;
 pub mod wiring;
-
-#[cfg(test)]
-#[path = "../../shell-relay/src/hostile_table.rs"]
-pub(crate) mod hostile_table;

@@ -250,6 +250,3 @@ fn complain(errors: &mut dyn Write, message: &str, hint: Option<&str>) -> io::Re
     writeln!(errors, "error: {message}")?;
     hint.map_or(Ok(()), |hint| writeln!(errors, "Hint: {hint}"))
 }
-
-#[cfg(test)]
-mod hostile_tests;
