@@ -26,7 +26,7 @@ mod countdown;
 mod doubt;
 mod entry;
 mod failure;
-mod hostile;
+pub(crate) mod hostile;
 mod link;
 mod naming;
 mod pause;

@@ -14,6 +14,7 @@
 mod bytes;
 mod command;
 mod danger;
+mod destinations;
 mod dialect;
 pub(crate) mod glob;
 mod guard;
@@ -37,6 +38,7 @@ use std::path::{Path, PathBuf};
 
 use crate::shell::Shell;
 use command::{Join, SimpleCommand};
+pub use destinations::destinations;
 pub use names::{Program, why_not_themselves};
 pub use outward::{Outward, outward, reaches_out};
 use parts::quoted;
