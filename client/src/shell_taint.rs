@@ -59,7 +59,7 @@ impl ShellTaint {
 /// Whether any of it decides what runs.
 #[must_use]
 pub fn matters(change: &StateChange) -> bool {
-    change.steps.keys().any(|item| name(item).is_some())
+    change.steps.iter().any(|(item, step)| name(item, step).is_some())
 }
 
 /// What a change is called if it decides what runs.
