@@ -27,7 +27,7 @@ mod unfinished;
 mod view;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::{
     collections::VecDeque,

@@ -9,6 +9,7 @@ use std::{
 };
 
 use cohab_protocol::{ClientMessage, DaemonStatus, Paths, SessionAction, SessionAnswer};
+use cohab_shell_relay::harmless::HarmlessWriter;
 use futures::{SinkExt, StreamExt};
 use serde_json::json;
 use tokio::time;
@@ -35,6 +36,7 @@ pub async fn run(
     out: &mut impl Write,
     err: &mut impl Write,
 ) -> io::Result<ExitCode> {
+    let (out, err) = (&mut HarmlessWriter::new(out), &mut HarmlessWriter::new(err));
     match command {
         DaemonCommand::Status { json } => status(paths, json, out).await,
         DaemonCommand::Start => start(paths, out, err).await,
@@ -233,6 +235,19 @@ mod tests {
         assert_eq!(last_lines(b"a\n", 5), b"a\n");
         assert_eq!(last_lines(b"a\n", 0), b"");
         assert_eq!(last_lines(b"", 3), b"");
+    }
+
+    #[tokio::test]
+    async fn the_log_is_shown_without_what_a_terminal_obeys() {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = Paths::new(|name| (name == "COHAB_HOME").then(|| folder.path().into()), 1000);
+        fs::create_dir_all(paths.log_dir()).unwrap();
+        for row in crate::ui::hostile_table::HOSTILE {
+            fs::write(paths.log_dir().join("cohabd.log"), format!("a{}b\n", row.bytes)).unwrap();
+            let (mut out, mut err) = (Vec::new(), Vec::new());
+            run(DaemonCommand::Logs { lines: 9, path: false }, &paths, &mut out, &mut err).await.unwrap();
+            assert_eq!(String::from_utf8(out).unwrap(), format!("a{}b\n", row.left), "{}", row.name);
+        }
     }
 
     #[test]

@@ -17,6 +17,7 @@ use cohab::{
     scrub, shell_check,
 };
 use cohab_protocol::Paths;
+use cohab_shell_relay::harmless::HarmlessWriter;
 
 /// Exit status for a wrong command line.
 const USAGE: u8 = 2;
@@ -68,7 +69,7 @@ fn exec_shell(given: Option<std::path::PathBuf>, args: &[OsString], is_login: bo
 
 fn complain(message: &str) {
     // With standard error gone, the exit status is all that is left.
-    let _ = writeln!(io::stderr(), "cohab: {message}");
+    let _ = writeln!(HarmlessWriter::new(io::stderr()), "cohab: {message}");
 }
 
 fn run(is_login_name: bool, surroundings: Surroundings, args: &[OsString]) -> ExitCode {

@@ -7,6 +7,7 @@ use std::{
 
 use clap::Command;
 use clap_mangen::Man;
+use cohab_shell_relay::harmless::HarmlessWriter;
 
 use crate::definitions;
 
@@ -29,7 +30,7 @@ pub async fn run(command: Option<String>) -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             // With standard error gone, the exit status is all that is left.
-            let _ = writeln!(io::stderr(), "cohab: {error}");
+            let _ = writeln!(HarmlessWriter::new(io::stderr()), "cohab: {error}");
             ExitCode::FAILURE
         }
     }

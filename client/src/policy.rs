@@ -14,6 +14,7 @@ use clap::{Args, Subcommand};
 use cohab_protocol::Paths;
 use cohab_shell_relay::{
     files::FileSystem,
+    harmless::HarmlessWriter,
     policy::{
         Context, Level, assess_line,
         remembered::{Loaded, Remembered},
@@ -144,18 +145,19 @@ fn load(path: &Path) -> io::Result<Arc<Loaded>> {
 
 /// Writes a text; true if all is well.
 fn told(text: &str, is_well: bool) -> io::Result<bool> {
-    io::stdout().write_all(text.as_bytes())?;
-    io::stdout().flush()?;
+    let mut output = HarmlessWriter::new(io::stdout());
+    output.write_all(text.as_bytes())?;
+    output.flush()?;
     Ok(is_well)
 }
 
 fn complain(message: &str) {
     // With standard error gone, the exit status is all that is left.
-    let _ = writeln!(io::stderr(), "cohab: {message}");
+    let _ = writeln!(HarmlessWriter::new(io::stderr()), "cohab: {message}");
 }
 
 fn complain_hint(hint: &str) {
-    let _ = writeln!(io::stderr(), "Hint: {hint}");
+    let _ = writeln!(HarmlessWriter::new(io::stderr()), "Hint: {hint}");
 }
 
 /// A level for each line of `input`, in order, by its text alone.

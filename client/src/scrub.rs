@@ -8,7 +8,10 @@ use std::{
 };
 
 use clap::{Args, builder::PossibleValuesParser};
-use cohab_shell_relay::scrub::{ExactValues, PersonalData, Scrubber, Settings, Stream};
+use cohab_shell_relay::{
+    harmless::HarmlessWriter,
+    scrub::{ExactValues, PersonalData, Scrubber, Settings, Stream},
+};
 
 /// `cohab scrub`.
 #[derive(Debug, Args)]
@@ -50,7 +53,7 @@ pub fn run(args: &ScrubArgs) -> ExitCode {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::from(BROKEN_PIPE),
         Err(error) => {
             // With standard error gone, the exit status is all that is left.
-            let _ = writeln!(io::stderr(), "cohab: cannot take the secrets out: {error}");
+            let _ = writeln!(HarmlessWriter::new(io::stderr()), "cohab: cannot take the secrets out: {error}");
             ExitCode::FAILURE
         }
     }

@@ -23,6 +23,7 @@ use std::{
 };
 
 use cohab_protocol::Paths;
+use cohab_shell_relay::harmless::HarmlessWriter;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::{
@@ -49,7 +50,7 @@ pub async fn run(args: ShellCheckArgs, paths: Paths, surroundings: Surroundings)
         Ok(None) => ExitCode::from(CANCELLED),
         Err(error) => {
             // With standard error gone, the exit status is all that is left.
-            let _ = writeln!(io::stderr(), "cohab: {error}");
+            let _ = writeln!(HarmlessWriter::new(io::stderr()), "cohab: {error}");
             ExitCode::FAILURE
         }
     }

@@ -3,11 +3,14 @@
 
 use cohab_shell_relay::{
     policy::decides_what_runs,
-    state::{AliasKind, Item, StateChange},
+    sanitize,
+    state::{AliasKind, Item, StateChange, Step},
 };
 
 /// Changes that are named one by one; more are counted.
 const NAMED_MAX: usize = 8;
+/// Of each.
+const NAME_MAX_CHARS: usize = 40;
 
 /// The changes of one shell that the user has not confirmed.
 #[derive(Clone, Debug, Default)]
@@ -36,7 +39,7 @@ impl ShellTaint {
     /// Why nothing runs unasked, for people; nothing if all is as the user made it.
     #[must_use]
     pub fn reason(&self) -> Option<String> {
-        let names: Vec<String> = self.changes.steps.keys().filter_map(name).collect();
+        let names: Vec<String> = self.changes.steps.iter().filter_map(|(item, step)| name(item, step)).collect();
         let more = names.len().saturating_sub(NAMED_MAX);
         let mut listed = names.into_iter().take(NAMED_MAX).collect::<Vec<_>>().join(", ");
         if more > 0 {
@@ -56,29 +59,57 @@ impl ShellTaint {
 /// Whether any of it decides what runs.
 #[must_use]
 pub fn matters(change: &StateChange) -> bool {
-    change.steps.keys().any(|item| name(item).is_some())
+    change.steps.iter().any(|(item, step)| name(item, step).is_some())
 }
 
 /// What a change is called if it decides what runs.
-fn name(item: &Item) -> Option<String> {
-    match item {
-        Item::Exported(name) | Item::Variable(name) if decides_what_runs(name) => Some(format!("`{name}`")),
-        Item::Prompt(name) => Some(format!("`{name}`")),
-        Item::Alias(AliasKind::Command, name) => Some(format!("alias `{name}`")),
-        Item::Alias(AliasKind::Global, name) => Some(format!("global alias `{name}`")),
-        Item::Alias(AliasKind::Suffix, name) => Some(format!("suffix alias `{name}`")),
-        Item::Function(name) => Some(format!("function `{name}`")),
-        Item::Abbreviation(name) => Some(format!("abbreviation `{name}`")),
-        Item::Option(_, name) => Some(format!("option `{name}`")),
+fn name(item: &Item, step: &Step) -> Option<String> {
+    Some(match item {
+        Item::Exported(name) if decides_what_runs(name) => quoted(name),
+        Item::Variable(name) if decides_what_runs(name) || has_value(step) => quoted(name),
+        Item::Prompt(name) => quoted(name),
+        Item::Alias(AliasKind::Command, name) => format!("alias {}", quoted(name)),
+        Item::Alias(AliasKind::Global, name) => format!("global alias {}", quoted(name)),
+        Item::Alias(AliasKind::Suffix, name) => format!("suffix alias {}", quoted(name)),
+        Item::Function(name) => format!("function {}{}", quoted(name), how(step)),
+        Item::Abbreviation(name) => format!("abbreviation {}", quoted(name)),
+        Item::Option(_, name) => format!("option {}", quoted(name)),
+        Item::Trap(name) => format!("trap {}{}", quoted(name), how(step)),
+        Item::Handler(name) => format!("event handler {}", quoted(name)),
+        Item::Hashed(name) => format!("where {} leads", quoted(name)),
+        Item::Builtin(name) => format!("builtin {}", quoted(name)),
+        Item::Keys => "key bindings".to_owned(),
+        Item::Widget(name) => format!("widget {}", quoted(name)),
+        Item::Completion(name) => format!("completion of {}", quoted(name)),
+        Item::NamedFolder(name) => format!("named folder {}", quoted(name)),
         Item::Exported(_) | Item::Variable(_) | Item::Folder | Item::Umask | Item::DirectoryStack | Item::Job(_) => {
-            None
+            return None;
         }
+    })
+}
+
+/// Names are the shell's, and so may be anything.
+fn quoted(name: &str) -> String {
+    format!("`{}`", sanitize::one_line(name, NAME_MAX_CHARS))
+}
+
+/// Values are kept of variables by which a shell itself decides what runs.
+fn has_value(step: &Step) -> bool {
+    [&step.before, &step.after].into_iter().flatten().any(|value| !value.is_empty())
+}
+
+/// What else than being made may have become of it.
+fn how(step: &Step) -> &'static str {
+    match (&step.before, &step.after) {
+        (Some(_), Some(_)) => " (changed)",
+        (Some(_), None) => " (removed)",
+        (None, _) => "",
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use cohab_shell_relay::state::{OptionKind, Step};
+    use cohab_shell_relay::state::OptionKind;
 
     use super::*;
 
@@ -108,6 +139,46 @@ mod tests {
         );
         taint.confirm();
         assert_eq!(taint.reason(), None);
+    }
+
+    #[test]
+    fn whatever_decides_what_runs_has_its_words() {
+        let name = str::to_owned;
+        for (item, is_new, words) in [
+            (Item::Trap(name("DEBUG")), true, "trap `DEBUG`"),
+            (Item::Trap(name("DEBUG")), false, "trap `DEBUG` (removed)"),
+            (Item::Handler(name("on_cd")), true, "event handler `on_cd`"),
+            (Item::Hashed(name("ls")), true, "where `ls` leads"),
+            (Item::Builtin(name("test")), true, "builtin `test`"),
+            (Item::Keys, true, "key bindings"),
+            (Item::Widget(name("accept-line")), true, "widget `accept-line`"),
+            (Item::Completion(name("git")), true, "completion of `git`"),
+            (Item::NamedFolder(name("src")), true, "named folder `src`"),
+            (Item::Abbreviation(name("gco")), true, "abbreviation `gco`"),
+            (Item::Variable(name("precmd_functions")), true, "`precmd_functions`"),
+            (Item::Function(name("a\u{1b}[31m")), false, "function `a` (removed)"),
+        ] {
+            let mut taint = ShellTaint::default();
+            taint.saw(change(&[(item, is_new)]));
+            let expected = format!("commands of the assistant changed what this shell runs: {words}");
+            assert_eq!(taint.reason(), Some(expected));
+        }
+    }
+
+    #[test]
+    fn a_definition_that_was_replaced_counts_until_it_is_the_old_one_again() {
+        let step = |before: &[u8], after: &[u8]| {
+            let step = Step { before: Some(vec![before.to_vec()]), after: Some(vec![after.to_vec()]) };
+            StateChange { steps: [(Item::Function("ls".into()), step)].into() }
+        };
+        let mut taint = ShellTaint::default();
+        taint.saw(step(b"1", b"2"));
+        assert!(taint.reason().is_some_and(|reason| reason.ends_with("function `ls` (changed)")));
+        taint.saw(step(b"2", b"1"));
+        assert_eq!(taint.reason(), None);
+        let unset = Step { before: None, after: Some(Vec::new()) };
+        taint.saw(StateChange { steps: [(Item::Variable("count".into()), unset)].into() });
+        assert_eq!(taint.reason(), None, "of other variables it is only known that they are there");
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::{process::ExitCode, sync::Arc};
 
 use anyhow::Context;
 use cohab_protocol::Paths;
+use cohab_shell_relay::sanitize::sanitize;
 use cohabd::{cli, config, lifecycle, log, safety::secrets::Secrets, telemetry::Telemetry, wiring};
 use tokio_util::sync::CancellationToken;
 
@@ -23,7 +24,7 @@ fn main() -> ExitCode {
     match run(&paths, detach) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("cohabd: {error:#}");
+            eprintln!("cohabd: {}", sanitize(&format!("{error:#}")));
             ExitCode::FAILURE
         }
     }

@@ -3,6 +3,8 @@
 { # a user's `set -x` would print marks as they are made
 __cohab_nonce=@NONCE@ __cohab_dir=@DIR@ __cohab_id= __cohab_cmd= __cohab_line= __cohab_point=0 __cohab_mode= __cohab_us= __cohab_opts= __cohab_pl= __cohab_entry=
 __cohab_pagers=()
+# A function does not see all traps, and nothing but a process of its own tells them to an argument: only after Ctrl-C.
+__cohab_open= __cohab_first='__cohab_precmd "$?" ${__cohab_open:+"$(builtin trap -p)"}'
 # \1 and \2 are what \[ and \] in a prompt stand for, which another shell would print if PS1 is exported.
 __cohab_b=$'\1\e]7391;'$__cohab_nonce$';'$$$';B\a\2'
 __cohab_p2=$'\1\e]7391;'$__cohab_nonce$';'$$$';P\a\2'
@@ -22,14 +24,14 @@ __cohab_enc() { # percent-encode $1 into __cohab_r, one kind of byte after the o
   done
 }
 
-__cohab_precmd() { # first: $? is still the command's. A non-zero return under the user's errexit would end the shell
-  local __cohab_st=$? __cohab_r __cohab_ee=
+__cohab_precmd() { # $1: the command's status, $2: the traps, if the stub did not come to tell. A non-zero return under the user's errexit would end the shell
+  local __cohab_st=${1-$?} __cohab_r __cohab_ee=
   case $- in *e*) __cohab_ee=1; builtin set +e ;; esac
   __cohab_repage
   # Ctrl-C discards the rest of the stub. Within a function of somebody's its local variables would be told, too.
   [[ ! $__cohab_id || ! -e $__cohab_dir/wantenv || -e $__cohab_dir/env.$__cohab_id || ${#FUNCNAME[@]} -gt 1 ]] ||
-    __cohab_state "$__cohab_dir/env.$__cohab_id"
-  __cohab_cmd= # it may hold what `set` would tell later
+    { builtin printf '%s' "${2-}" >|"$__cohab_dir/traps"; __cohab_state "$__cohab_dir/env.$__cohab_id"; }
+  __cohab_open= __cohab_cmd= # it may hold what `set` would tell later
   [[ ! $__cohab_entry ]] || { builtin history -d "$__cohab_entry"; __cohab_entry=; }
   __cohab_enc "$PWD"; __cohab_m "D;$__cohab_id;$__cohab_st;$__cohab_r"; __cohab_unpre; __cohab_id=
   [[ ! $__cohab_ee ]] || builtin set -e
@@ -108,6 +110,7 @@ __cohab_newly_stopped() { # whether a job is stopped that was not before
 }
 
 __cohab_e() {
+  __cohab_open=
   local __cohab_st=$1 __cohab_r __cohab_stopped=
   builtin set +x
   # The status alone does not tell a stopped job from an `exit 148`.
@@ -125,9 +128,9 @@ __cohab_hook() { # no local variables: PROMPT_COMMAND may become an array
   if [[ ${bash_preexec_imported-}${__bp_imported-} ]]; then
     precmd_functions=(__cohab_precmd "${precmd_functions[@]}" __cohab_wrap)
   elif [[ ${PROMPT_COMMAND@a} == *a* ]] || ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 501)); then
-    PROMPT_COMMAND=('{ __cohab_precmd; } 2>/dev/null' "${PROMPT_COMMAND[@]}" '{ __cohab_wrap; } 2>/dev/null')
+    PROMPT_COMMAND=("{ $__cohab_first; } 2>/dev/null" "${PROMPT_COMMAND[@]}" '{ __cohab_wrap; } 2>/dev/null')
   else
-    PROMPT_COMMAND=$'{ __cohab_precmd; } 2>/dev/null\n'${PROMPT_COMMAND-}$'\n{ __cohab_wrap; } 2>/dev/null'
+    PROMPT_COMMAND="{ $__cohab_first; } 2>/dev/null"$'\n'${PROMPT_COMMAND-}$'\n{ __cohab_wrap; } 2>/dev/null'
   fi
 }
 
@@ -166,7 +169,8 @@ __cohab_load() {
   __cohab_present
   __cohab_unrecorded
   [[ ! ${bash_preexec_imported-} ]] || __cohab_show
-  READLINE_LINE=' __cohab_pre; \builtin eval -- "$__cohab_cmd"; __cohab_e "$?" "$__cohab_us"' READLINE_POINT=0
+  __cohab_open=1
+  READLINE_LINE=' __cohab_pre; \builtin eval -- "$__cohab_cmd"; { __cohab_st=$?; \builtin trap -p >|"$__cohab_dir/traps"; } 2>/dev/null; __cohab_e "$__cohab_st" "$__cohab_us"' READLINE_POINT=0
   __cohab_m "L;$__cohab_id"
 }
 
@@ -212,7 +216,7 @@ __cohab_key() { # of keymap $1, after escapes $2: number $3 calls $4
 # With a second escape: in emacs mode one that the user pressed before may still be pending.
 for __cohab_k in 'emacs:\e' 'emacs:\e\e' 'vi-insert:\e' 'vi-command:\e'; do
   __cohab_key "${__cohab_k%%:*}" "${__cohab_k#*:}" 1 __cohab_stash
-  __cohab_key "${__cohab_k%%:*}" "${__cohab_k#*:}" 2 __cohab_load
+  __cohab_key "${__cohab_k%%:*}" "${__cohab_k#*:}" 2 'builtin trap -p >|"$__cohab_dir/traps"; __cohab_load'
   builtin bind -m "${__cohab_k%%:*}" "\"${__cohab_k#*:}[7391;3~\": accept-line"
   __cohab_key "${__cohab_k%%:*}" "${__cohab_k#*:}" a __cohab_restore
   builtin bind -m "${__cohab_k%%:*}" "\"${__cohab_k#*:}[7391;4~\": \"\\e[7391;a~\\e[7391;b~\""

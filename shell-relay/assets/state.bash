@@ -1,6 +1,8 @@
-# Writes into file $1 what this bash is like, for receipts and undo: parts with a NUL behind each, at the end the directory stack.
-# Builtins only, and no value of a variable that is not exported but the prompt. The `||` keeps a user's errexit out.
+# Writes into file $1 what this bash is like, for receipts, undo and what names stand for: parts with a NUL behind each, at the end the
+# directory stack. Builtins only, and of variables that are not exported only the values that decide what runs. The `||` keeps a
+# user's errexit out. A function does not see all traps: file `traps` is written outside of functions.
 __cohab_state() {
+  builtin local __cohab_t=
   {
     builtin printf '%s\0' "$PWD" "${PS1-}" "$SHELLOPTS" "$BASHOPTS"
     builtin umask
@@ -14,6 +16,23 @@ __cohab_state() {
     builtin compgen -A variable
     builtin printf '\0'
     builtin jobs -p
+    builtin printf '\0'
+    builtin declare -p PROMPT_COMMAND PS0 PS2 PS3 PS4 IFS CDPATH HISTFILE HISTIGNORE HISTCONTROL GLOBIGNORE FIGNORE EXECIGNORE \
+      BASH_ENV ENV INPUTRC TIMEFORMAT MAILPATH MAILCHECK TMOUT FCEDIT POSIXLY_CORRECT COMP_WORDBREAKS histchars BASH_COMPAT \
+      BASH_XTRACEFD BASH_LOADABLES_PATH PROMPT_DIRTRIM preexec_functions precmd_functions
+    builtin printf '\0'
+    IFS= builtin read -r -d '' __cohab_t <"${__cohab_dir-}/traps"
+    builtin printf '%s\0' "$__cohab_t"
+    builtin hash -l
+    builtin printf '\0'
+    builtin enable -a
+    builtin printf '\0'
+    builtin bind -X
+    builtin bind -s
+    builtin printf '\0'
+    builtin complete -p
+    builtin printf '\0'
+    builtin declare -f
     builtin printf '\0%s' "${DIRSTACK[@]:1}" .
   } >|"$1" 2>/dev/null || builtin true
 }

@@ -1,9 +1,12 @@
-# Writes into file $1 what this zsh is like, for receipts and undo: parts with a NUL behind each, at the end the directory stack.
-# Builtins only, and no value of a variable that is not exported but the prompts. The `||` keeps a user's errexit out.
+# Writes into file $1 what this zsh is like, for receipts, undo and what names stand for: parts with a NUL behind each, at the end the
+# directory stack. Builtins only, and of variables that are not exported only the values that decide what runs. The `||` keeps a
+# user's errexit out.
 __cohab_state() {
+  builtin set +o >|"$1" 2>/dev/null || builtin true # the user's, before they are others in here
+  builtin trap >|"$__cohab_dir/traps" 2>/dev/null || builtin true
+  builtin emulate -L zsh -o no_hash_list_all
+  builtin trap - DEBUG ZERR # only in here: what they say would stand between the parts
   {
-    builtin set +o # the user's, before they are others in here
-    builtin emulate -L zsh
     builtin local __cohab_k __cohab_v=
     builtin printf '\0%s\0%s\0%s\0' "$PWD" "${PS1-}" "${RPS1-}"
     builtin umask
@@ -27,6 +30,23 @@ __cohab_state() {
     builtin print -r -- "${(kvF)parameters}" # with their types: to leave out the local and exported here is slow
     builtin printf '\0'
     builtin print -rl -- ${${(v)jobstates#*:*:}%%=*}
+    builtin printf '\0'
+    builtin typeset -p PS2 PS3 PS4 RPS2 SPROMPT POSTEDIT IFS CDPATH FPATH MODULE_PATH HISTFILE HISTCHARS NULLCMD READNULLCMD FCEDIT \
+      TMOUT PERIOD MAILPATH MAILCHECK ENV precmd_functions preexec_functions chpwd_functions periodic_functions \
+      zshaddhistory_functions zshexit_functions zsh_directory_name_functions
+    builtin printf '\0'
+    builtin printf '%s\0' "$(<$__cohab_dir/traps)" # no process is started for this
+    builtin print -r -- "${(kvF)commands}" # those that were looked for so far: a pattern would be slower than all of them
+    builtin printf '\0'
+    builtin print -r -- "${(@kvqq)nameddirs}"
+    builtin printf '\0'
+    builtin print -rl -- ${(k)builtins} '' ${(k)dis_builtins}
+    builtin printf '\0'
+    builtin bindkey -L
+    builtin printf '\0'
+    builtin print -r -- "${(kvF)widgets}"
+    builtin printf '\0'
+    builtin print -r -- "${(pj:\1:@kv)functions}"
     builtin printf '\0%s' $dirstack .
-  } >|"$1" 2>/dev/null || builtin true
+  } >>"$1" 2>/dev/null || builtin true
 }

@@ -3,6 +3,7 @@
 pub mod capture;
 pub mod files;
 pub mod git_settings;
+pub mod harmless;
 pub mod isolated;
 pub mod live;
 pub mod marks;
@@ -17,3 +18,6 @@ pub mod secret_names;
 pub mod shell;
 pub mod state;
 pub mod subshell;
+
+#[cfg(test)]
+pub(crate) mod hostile_table;

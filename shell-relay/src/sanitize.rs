@@ -106,6 +106,26 @@ pub fn is_invisible(c: char) -> bool {
         | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
+/// How many characters of `text` could carry words that nobody sees, or turn the order of others: all invisible ones but a mark at its
+/// beginning, soft hyphens, and what emoji are made of.
+#[must_use]
+pub fn hidden_chars(text: &str) -> usize {
+    let is_usual = |c: &char| matches!(c, '\u{ad}' | '\u{200d}' | '\u{fe0e}' | '\u{fe0f}');
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    text.chars().filter(|c| is_invisible(*c) && !is_usual(c)).count()
+}
+
+/// What a model is told in place of so many hidden characters; `None` if there were none.
+#[must_use]
+pub fn note_of_hidden(count: usize) -> Option<String> {
+    let what = match count {
+        0 => return None,
+        1 => "1 character that nobody can see was".to_owned(),
+        count => format!("{count} characters that nobody can see were"),
+    };
+    Some(format!("[{what} taken out of this text]"))
+}
+
 /// The same for text that comes in pieces: any chunking gives the same result as the whole.
 #[derive(Debug, Default)]
 pub struct Sanitizer {

@@ -97,6 +97,19 @@ fn emoji_lose_their_joiners_and_keep_their_members() {
 }
 
 #[test]
+fn hidden_characters_are_counted_and_usual_ones_are_not() {
+    for (text, count) in [
+        ("plain", 0),
+        ("a\u{200b}\u{202e}\u{e0041}", 3),
+        ("\u{feff}a\u{feff}", 1),
+        ("👩\u{200d}👧 ⚠\u{fe0f} so\u{ad}ft", 0),
+    ] {
+        assert_eq!(hidden_chars(text), count, "{text:?}");
+    }
+    assert_eq!(note_of_hidden(0), None);
+}
+
+#[test]
 fn one_line_fits_its_columns() {
     assert_eq!(one_line("a\nb\tc", 10), "a b c");
     assert_eq!(one_line("abcdef", 6), "abcdef");

@@ -27,7 +27,7 @@ mod doubt;
 mod entry;
 mod failure;
 mod filling;
-mod hostile;
+pub(crate) mod hostile;
 mod link;
 mod naming;
 mod pause;

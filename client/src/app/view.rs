@@ -14,7 +14,7 @@ use crate::ui::{
     look::Look,
     progress::TurnStatus,
     status, theme,
-    visible::{visible, visible_command},
+    visible::{visible_command, visible_lines},
 };
 use cohab_protocol::{ApprovalMode, StepActivity, WireError};
 
@@ -151,7 +151,7 @@ impl App {
 
     pub(super) fn print_question(&mut self, question: &str) {
         let prefix = &self.options.question_prefix;
-        let text = format!("{prefix} {}", visible(question));
+        let text = format!("{prefix} {}", visible_lines(question));
         // The first line continues the prompt's row; the terminal wraps it as it would a typed line.
         self.above.extend(text.lines().map(|line| Line::styled(line.to_owned(), theme::STRONG)));
     }

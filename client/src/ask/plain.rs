@@ -147,8 +147,33 @@ impl<O: Write, E: Write> View for PlainView<O, E> {
 #[cfg(test)]
 mod tests {
     use cohab_protocol::{StepFinished, StepOutcome, StepStarted, TurnId};
+    use cohab_shell_relay::sanitize::is_invisible;
 
     use super::*;
+    use crate::{app::tests::hostile::messages, ask::json::JsonView, ui::hostile_table::HOSTILE};
+
+    #[test]
+    fn hostile_text_is_harmless_in_a_pipe_and_as_json() {
+        let is_odd = |c: char| (c.is_control() && !matches!(c, '\n' | '\t')) || is_invisible(c);
+        for row in HOSTILE {
+            for (field, message) in messages(&format!("a{}b", row.bytes)) {
+                let mut plain = PlainView::new(Vec::new(), Vec::new());
+                let mut json = Vec::new();
+                plain.show(&message).unwrap();
+                if let DaemonMessage::ApprovalRequest(request) = &message {
+                    let scene = std::sync::Arc::new(crate::approval::Scene::of_ann());
+                    let (question, _) = OpenQuestion::new(request.clone(), scene, std::time::Instant::now());
+                    plain.show_question(Some(&question)).unwrap();
+                }
+                plain.finish().unwrap();
+                JsonView::new(&mut json).show(&message).unwrap();
+                for told in [plain.out, plain.err, json] {
+                    let told = String::from_utf8(told).unwrap();
+                    assert!(!told.contains(is_odd), "{} in {field}: {told:?}", row.name);
+                }
+            }
+        }
+    }
 
     #[test]
     fn tools_that_work_at_once_are_told_apart() {

@@ -1,5 +1,6 @@
 //! Findings to text for people, or to JSON for programs. Pure.
 
+use cohab_shell_relay::sanitize::escaped_json;
 use ratatui::text::{Line, Span};
 use serde_json::json;
 use unicode_width::UnicodeWidthStr;
@@ -84,7 +85,7 @@ impl Report {
             });
             value["latency"] = figures.collect();
         }
-        format!("{value}\n")
+        escaped_json(&value.to_string()) + "\n"
     }
 }
 

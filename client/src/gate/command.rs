@@ -7,6 +7,7 @@ use std::{
 };
 
 use clap::Args;
+use cohab_shell_relay::harmless::HarmlessWriter;
 
 use super::{Names, explain::explain, judge, line::MAX_LINE_BYTES, path_names::PathNames};
 
@@ -41,7 +42,9 @@ pub fn run(args: &GateArgs) -> ExitCode {
     let outcome = match &args.explain {
         Some(line) => {
             let names = PathNames::of(path.as_deref(), env::current_dir().ok());
-            io::stdout().write_all(explain(line, &names).as_bytes()).and_then(|()| io::stdout().flush())
+            HarmlessWriter::new(io::stdout())
+                .write_all(explain(line, &names).as_bytes())
+                .and_then(|()| io::stdout().flush())
         }
         None => judge_all(io::stdin().lock(), io::stdout().lock(), &PathNames::of(path.as_deref(), None)),
     };
@@ -50,7 +53,7 @@ pub fn run(args: &GateArgs) -> ExitCode {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::from(BROKEN_PIPE),
         Err(error) => {
             // With standard error gone, the exit status is all that is left.
-            let _ = writeln!(io::stderr(), "cohab: cannot judge the lines: {error}");
+            let _ = writeln!(HarmlessWriter::new(io::stderr()), "cohab: cannot judge the lines: {error}");
             ExitCode::FAILURE
         }
     }

@@ -1,5 +1,7 @@
 //! Why a line goes where it goes, in a few words for people.
 
+use cohab_shell_relay::sanitize::one_line;
+
 use super::{Decision, line::Line, standing::Standing};
 
 /// The longest word that is shown, in characters.
@@ -28,17 +30,13 @@ impl From<&'static str> for Reason {
 
 /// A word of the user's as it may be shown: short, and without what a terminal would obey.
 pub(super) fn shown(word: &str) -> String {
-    let mut chars = word.chars().filter(|char| !char.is_control() && !is_invisible(*char));
+    let clean = one_line(word, usize::MAX);
+    let mut chars = clean.chars();
     let mut shown: String = chars.by_ref().take(MAX_SHOWN).collect();
     if chars.next().is_some() {
         shown.push_str("...");
     }
     shown
-}
-
-/// Marks of writing direction and others that are not seen.
-fn is_invisible(char: char) -> bool {
-    matches!(char, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
 }
 
 /// Why the weights decided so.

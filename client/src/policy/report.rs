@@ -2,9 +2,12 @@
 
 use std::{fmt::Write as _, path::Path};
 
-use cohab_shell_relay::policy::{
-    Context, Level, Part, assess_line, parts,
-    remembered::{Loaded, Rule, Ruled},
+use cohab_shell_relay::{
+    policy::{
+        Context, Level, Part, assess_line, parts,
+        remembered::{Loaded, Rule, Ruled},
+    },
+    sanitize::escaped_json,
 };
 use serde_json::{Value, json};
 
@@ -68,7 +71,7 @@ pub(super) fn check_json(loaded: &Loaded, path: &Path) -> String {
     let problems = loaded.refused.iter().map(|refusal| {
         json!({"file": path, "line": refusal.line, "column": refusal.column, "rule": refusal.name, "reason": refusal.reason})
     });
-    format!("{}\n", json!({"rules": rules, "problems": problems.collect::<Vec<_>>()}))
+    escaped_json(&json!({"rules": rules, "problems": problems.collect::<Vec<_>>()}).to_string()) + "\n"
 }
 
 fn rule_json(rule: &Rule) -> Value {
@@ -111,7 +114,7 @@ pub(super) fn explain_json(line: &str, context: Context<'_>, loaded: &Loaded) ->
         "allowed_by": allowed_by.map(rule_json),
         "runs_unasked": verdict.level == Level::Allow || allowed_by.is_some(),
     });
-    format!("{told}\n")
+    escaped_json(&told.to_string()) + "\n"
 }
 
 fn meaning(level: Level) -> &'static str {

@@ -98,3 +98,27 @@ fn a_broken_file_is_told_by_line_and_column_and_as_json() {
     let told: serde_json::Value = serde_json::from_str(&report::check_json(&one, path)).unwrap();
     assert_eq!((&told["problems"][0]["line"], &told["problems"][0]["column"]), (&4.into(), &12.into()));
 }
+
+#[test]
+fn what_policy_prints_is_harmless() {
+    let is_odd = |c: char| (c.is_control() && c != '\n') || cohab_shell_relay::sanitize::is_invisible(c);
+    for row in crate::ui::hostile_table::HOSTILE {
+        let text = format!("a{}b", row.bytes);
+        let words = toml::Value::Array(vec!["x".into(), text.as_str().into()]);
+        let rule = [("decision", "allow".into()), ("argv", words), ("folder", format!("/{text}").into())];
+        let rule = toml::Table::from_iter(rule.map(|(key, value)| (key.to_owned(), value)));
+        let file = toml::Table::from_iter([("rule".to_owned(), toml::Value::Array(vec![rule.into()]))]);
+        let loaded = parse_on(&file.to_string(), Origin::Own, "");
+        let (path, line) = (Path::new(&text), format!("ls '{text}'; {text} | x"));
+        for told in [
+            report::list(&loaded, path, Path::new("/home/ann")),
+            report::check(&loaded, path),
+            report::check_json(&loaded, path),
+            report::explain(&line, context(), &loaded),
+            report::explain_json(&line, context(), &loaded),
+            crate::gate::explain::explain(&line, &crate::gate::path_names::PathNames::of(None, None)),
+        ] {
+            assert!(!told.contains(is_odd), "{}: {told:?}", row.name);
+        }
+    }
+}

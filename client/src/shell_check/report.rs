@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use cohab_shell_relay::sanitize::escaped_json;
 use ratatui::text::{Line, Span};
 use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr;
@@ -125,7 +126,7 @@ impl Report {
             "prompt_tools": tools,
             "findings": self.findings,
         });
-        format!("{value}\n")
+        escaped_json(&value.to_string()) + "\n"
     }
 }
 

@@ -60,9 +60,32 @@ fn name(item: &Item) -> Option<String> {
         Item::Option(_, name) => format!("option {}", one_line(name)),
         Item::Function(name) => format!("function {}", one_line(name)),
         Item::Abbreviation(name) => format!("abbreviation {}", one_line(name)),
+        Item::Trap(_)
+        | Item::Handler(_)
+        | Item::Hashed(_)
+        | Item::Builtin(_)
+        | Item::Keys
+        | Item::Widget(_)
+        | Item::Completion(_)
+        | Item::NamedFolder(_) => rare(item)?,
         Item::Umask => "umask".to_owned(),
         Item::DirectoryStack => "the directory stack".to_owned(),
         Item::Job(pid) => format!("job {pid}"),
+    })
+}
+
+/// What stands for what few commands change.
+fn rare(item: &Item) -> Option<String> {
+    Some(match item {
+        Item::Trap(name) => format!("trap {}", one_line(name)),
+        Item::Handler(name) => format!("event handler {}", one_line(name)),
+        Item::Hashed(name) => format!("hash {}", one_line(name)),
+        Item::Builtin(name) => format!("builtin {}", one_line(name)),
+        Item::Keys => "key bindings".to_owned(),
+        Item::Widget(name) => format!("widget {}", one_line(name)),
+        Item::Completion(name) => format!("completion of {}", one_line(name)),
+        Item::NamedFolder(name) => format!("folder ~{}", one_line(name)),
+        _ => return None,
     })
 }
 
@@ -93,6 +116,10 @@ fn facts(change: &StateChange, home: &Path, look: Look) -> Vec<String> {
     facts.extend(group(change, ", ", |item, step| match item {
         Item::Option(kind, name) => Some(option(*kind, name, step)),
         _ => None,
+    }));
+    facts.extend(group(change, ", ", |item, step| {
+        let sign = if step.after.is_none() { "-" } else { "" };
+        rare(item).map(|name| format!("{sign}{name}"))
     }));
     if let Some(mask) = steps.get(&Item::Umask).and_then(|step| first(step.after.as_ref())) {
         facts.push(format!("umask {}", one_line(&mask)));

@@ -12,9 +12,16 @@ pub fn visible_command(text: &str) -> String {
     count_blanks(&visible_controls(&with_blank_indents(text)))
 }
 
-/// The text with controls, invisible characters and odd blanks as escapes, and long runs of blanks as a count. LF stays a line end.
+/// The text with controls, invisible characters and odd blanks as escapes, and long runs of blanks as a count. All in one line: a
+/// path or a reason with line ends could else show rows that look like a card's own.
 #[must_use]
 pub fn visible(text: &str) -> String {
+    visible_lines(text).replace('\n', "\\u{a}")
+}
+
+/// The same with LF as a line end.
+#[must_use]
+pub fn visible_lines(text: &str) -> String {
     count_blanks(&escape_hidden(&with_blank_indents(text)))
 }
 
@@ -80,7 +87,7 @@ mod tests {
 
     #[test]
     fn tabs_that_indent_are_blanks_and_others_are_shown() {
-        assert_eq!(visible("do\n\t \techo\tx"), "do\n         echo\\u{9}x");
+        assert_eq!(visible_lines("do\n\t \techo\tx"), "do\n         echo\\u{9}x");
     }
 
     #[test]
@@ -92,7 +99,8 @@ mod tests {
     #[test]
     fn blanks_that_push_text_away_are_counted() {
         assert_eq!(visible("ls         ; rm x"), "ls⟨9 blanks⟩; rm x");
-        assert_eq!(visible("if x\n      y"), "if x\n      y");
+        assert_eq!(visible_lines("if x\n      y"), "if x\n      y");
+        assert_eq!(visible("x\n╰ y once"), "x\\u{a}╰ y once");
         assert_eq!(visible("ls        "), "ls⟨8 blanks⟩");
     }
 }

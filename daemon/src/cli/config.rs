@@ -8,6 +8,7 @@ use std::{
 
 use clap::Subcommand;
 use cohab_protocol::Paths;
+use cohab_shell_relay::sanitize::escaped_json;
 use serde_json::json;
 
 use super::Failure;
@@ -157,8 +158,10 @@ fn list(path: &Path, as_json: bool, output: &mut dyn Write) -> Result<(), Failur
                 })
             })
             .collect();
-        writeln!(output, "{:#}", json!(all))?;
-        return Ok(());
+        // Only within its lines: between them it has line ends of its own.
+        return Ok(format!("{:#}", json!(all))
+            .lines()
+            .try_for_each(|line| writeln!(output, "{}", escaped_json(line)))?);
     }
     for key in keys {
         let (value, origin) = effective(&file, &key).unwrap_or_else(|| ("(not set)".into(), "default".into()));

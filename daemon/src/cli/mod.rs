@@ -35,6 +35,7 @@ use std::{
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use cohab_protocol::Paths;
+use cohab_shell_relay::harmless::HarmlessWriter;
 
 use crate::{agent::TurnError, config::ConfigError, server::session::Variables};
 
@@ -119,32 +120,40 @@ impl Command {
     /// # Errors
     /// It is `Run`: whether to detach.
     pub fn execute(self, paths: &Paths) -> Result<ExitCode, bool> {
-        let (mut output, mut errors) = (io::stdout().lock(), io::stderr().lock());
+        let errors = &mut HarmlessWriter::new(io::stderr().lock());
+        // It has colours of its own.
+        if let Self::ProbeModel(args) = &self {
+            return Ok(probe_model::run(args, paths, &mut io::stdout().lock(), errors));
+        }
+        self.run_on(paths, &mut HarmlessWriter::new(io::stdout().lock()), errors)
+    }
+
+    fn run_on(self, paths: &Paths, output: &mut dyn Write, errors: &mut dyn Write) -> Result<ExitCode, bool> {
         Ok(match self {
             Self::Run { detach } => return Err(detach),
-            Self::Setup(args) => setup::run(args, paths, &mut output, &mut errors),
-            Self::Models(args) => models::run(&args, paths, &mut output, &mut errors),
-            Self::Config(command) => config::run(&command, paths, &mut io::stdin().lock(), &mut output, &mut errors),
-            Self::ProbeModel(args) => probe_model::run(&args, paths, &mut output, &mut errors),
-            Self::Usage(args) => usage::run(&args, paths, &mut output, &mut errors),
-            Self::Stats(args) => stats::run(&args, paths, &mut output, &mut errors),
-            Self::Sessions(args) => sessions::run(&args, paths, &mut io::stdin().lock(), &mut output, &mut errors),
-            Self::History(args) => history::run(&args, paths, &mut output, &mut errors),
-            Self::Why(args) => why::run(&args, paths, &mut output, &mut errors),
-            Self::Audit(args) => audit::run(&args, paths, &mut output, &mut errors),
-            Self::Undo(args) => undo::run(&args, paths, &mut output, &mut errors),
-            Self::Trace(args) => trace::run(&args, paths, &mut output, &mut errors),
-            Self::Resume(args) => resume::run(&args, paths, &mut output, &mut errors),
-            Self::Context(args) => context::run(&args, paths, &mut output, &mut errors),
-            Self::Tasks(args) => tasks::run(&args, paths, &mut output, &mut errors),
-            Self::Export(args) => export::run(&args, paths, &mut output, &mut errors),
-            Self::Trust(args) => trust::run(&args, paths, &mut output, &mut errors),
-            Self::Who => who::run(paths, &mut output, &mut errors),
-            Self::Jobs => jobs::run(paths, &mut output, &mut errors),
-            Self::Stores => stores::run(paths, &mut output, &mut errors),
+            Self::Setup(args) => setup::run(args, paths, output, errors),
+            Self::Models(args) => models::run(&args, paths, output, errors),
+            Self::Config(command) => config::run(&command, paths, &mut io::stdin().lock(), output, errors),
+            Self::ProbeModel(args) => probe_model::run(&args, paths, output, errors),
+            Self::Usage(args) => usage::run(&args, paths, output, errors),
+            Self::Stats(args) => stats::run(&args, paths, output, errors),
+            Self::Sessions(args) => sessions::run(&args, paths, &mut io::stdin().lock(), output, errors),
+            Self::History(args) => history::run(&args, paths, output, errors),
+            Self::Why(args) => why::run(&args, paths, output, errors),
+            Self::Audit(args) => audit::run(&args, paths, output, errors),
+            Self::Undo(args) => undo::run(&args, paths, output, errors),
+            Self::Trace(args) => trace::run(&args, paths, output, errors),
+            Self::Resume(args) => resume::run(&args, paths, output, errors),
+            Self::Context(args) => context::run(&args, paths, output, errors),
+            Self::Tasks(args) => tasks::run(&args, paths, output, errors),
+            Self::Export(args) => export::run(&args, paths, output, errors),
+            Self::Trust(args) => trust::run(&args, paths, output, errors),
+            Self::Who => who::run(paths, output, errors),
+            Self::Jobs => jobs::run(paths, output, errors),
+            Self::Stores => stores::run(paths, output, errors),
             Self::Definitions => {
                 let written = writeln!(output, "{}", definitions::tree(&Cli::command())).map_err(Failure::from);
-                finish(written, &mut output, &mut errors)
+                finish(written, output, errors)
             }
         })
     }

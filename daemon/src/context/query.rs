@@ -42,7 +42,7 @@ use std::{
     time::Duration,
 };
 
-use cohab_shell_relay::sanitize::sanitize;
+use cohab_shell_relay::sanitize::{hidden_chars, note_of_hidden, sanitize};
 use regex::Regex;
 
 use super::{git_state::GitState, sections};
@@ -232,9 +232,10 @@ pub fn words(text: &str) -> String {
 }
 
 fn block(text: &mut String, tag: &str, content: &str) {
+    let note = note_of_hidden(hidden_chars(content)).map(|note| note + "\n").unwrap_or_default();
     let content = escape_tags(&sanitize(content));
     if !content.trim().is_empty() {
-        let _ = writeln!(text, "<{tag}>\n{}\n</{tag}>", content.trim_end());
+        let _ = writeln!(text, "<{tag}>\n{}\n{note}</{tag}>", content.trim_end());
     }
 }
 

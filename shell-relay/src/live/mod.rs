@@ -18,8 +18,10 @@ mod directory;
 mod echo;
 mod filter;
 mod focus;
+mod guard;
 mod held;
 mod keys;
+mod letters;
 mod line;
 mod modes;
 mod prompt;
@@ -54,7 +56,8 @@ use self::{
     aside::Comeback,
     background::Background,
     dialect::{Dialect, Enter, Key, Repaint},
-    filter::{GuardFilter, HideFilter},
+    filter::HideFilter,
+    guard::GuardFilter,
     held::HeldKeys,
     keys::{KeyScanner, Token, TokenKind},
     line::{Ask, LineTold},
@@ -258,19 +261,23 @@ impl LiveShell {
     }
 
     fn on_bytes(&mut self, bytes: &[u8], cx: &mut Cx<'_>) {
-        self.modes.feed(bytes);
         match &mut self.relay {
             Some(relay) if relay.step == RelayStep::Running => relay.take_output(bytes, cx),
             _ if self.phase == Phase::Running => self.user.capture.push(bytes),
             _ => {}
         }
         match &mut self.view {
-            View::Shown => cx.fx.terminal.extend_from_slice(bytes),
+            View::Shown => {
+                self.modes.feed(bytes);
+                cx.fx.terminal.extend_from_slice(bytes);
+            }
             View::Hidden(filter) => {
                 let waits = self.answer.as_ref().is_some_and(|answer| answer.step == AnswerStep::Ready);
                 let mut background = Vec::new();
                 let watched = (waits && self.relay.is_none()).then_some(&mut background);
+                let passed_from = cx.fx.terminal.len();
                 filter.push(bytes, &mut cx.fx.terminal, watched);
+                self.modes.feed(&cx.fx.terminal[passed_from..]);
                 if !background.is_empty() {
                     let mut shown = Vec::new();
                     self.background.push(&background, cx.now, &mut shown);
@@ -288,7 +295,7 @@ impl LiveShell {
                     (probe.foreground_pgid() != shell || shares_group && probe.shell_shares_group())
                         && probe.terminal_modes().is_some_and(|modes| !modes.canonical)
                 };
-                filter.push(bytes, in_use, raw, &mut cx.fx.terminal);
+                filter.push(bytes, in_use, raw, &mut self.modes, &mut cx.fx.terminal);
             }
         }
     }

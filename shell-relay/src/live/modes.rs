@@ -13,6 +13,12 @@ const KITTY_STACK_MAX: u8 = 16;
 #[derive(Debug, Default)]
 pub struct Modes {
     scanner: SequenceScanner,
+    now: Settings,
+}
+
+/// All that is tracked, at one moment.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Settings {
     /// Bit `i` is set if mode `TRACKED[i]` differs from a fresh terminal.
     changed: u16,
     kitty_pushed: u8,
@@ -30,7 +36,7 @@ impl Modes {
         let mut rest = bytes;
         while let Some(piece) = scanner.next(&mut rest) {
             if let Piece::Sequence(sequence) = piece {
-                self.obey(sequence);
+                self.now.obey(sequence);
             }
         }
         self.scanner = scanner;
@@ -39,38 +45,83 @@ impl Modes {
     /// Whether a full-screen program has the alternate screen.
     #[must_use]
     pub fn alternate_screen(&self) -> bool {
-        self.is_changed(1049) || self.is_changed(1047) || self.is_changed(47)
+        [1049, 1047, 47].into_iter().any(|mode| self.now.is_changed(mode))
     }
 
     /// Whether pastes are to be bracketed.
     #[must_use]
     pub fn bracketed_paste(&self) -> bool {
-        self.is_changed(2004)
+        self.now.is_changed(2004)
     }
 
     /// Whether reports of the focus are asked for.
     #[must_use]
     pub fn focus_reporting(&self) -> bool {
-        self.is_changed(1004)
+        self.now.is_changed(1004)
     }
 
     /// Whether kitty keyboard flags are in force.
     #[must_use]
     pub fn kitty_keyboard(&self) -> bool {
-        self.kitty_pushed > 0 || self.kitty_set
+        self.now.kitty_pushed > 0 || self.now.kitty_set
     }
 
     /// What undoes everything seen set, for the end of the proxy.
     #[must_use]
     pub fn reset_all(&self) -> Vec<u8> {
-        self.undo(|_| true)
+        self.now.undo(|_| true)
     }
 
     /// What undoes the modes that a program killed in mid-flight has left; the line editor's own stay.
     pub(super) fn reset_leftovers(&mut self) -> Vec<u8> {
-        let undo = self.undo(|mode| !matches!(mode, 1 | 2004));
+        let undo = self.now.undo(|mode| !matches!(mode, 1 | 2004));
         self.feed(&undo);
         undo
+    }
+
+    /// The modes as they are, for [`reset_since`](Self::reset_since).
+    pub(super) fn settings(&self) -> Settings {
+        self.now
+    }
+
+    /// What undoes the modes that were set since then.
+    pub(super) fn reset_since(&mut self, before: Settings) -> Vec<u8> {
+        let undo = self.now.beyond(before).undo(|_| true);
+        self.feed(&undo);
+        undo
+    }
+
+    /// Whether `sequence` does nothing but take tracked modes back that are set.
+    pub(super) fn are_taken_back_by(&self, sequence: &[u8]) -> bool {
+        let now = &self.now;
+        match sequence {
+            b"\x1b>" => now.keypad_application,
+            b"\x1b[?25h" => true,
+            [0x1b, b'[', b'?', numbers @ .., b'l'] => numbers
+                .split(|&byte| byte == b';')
+                .all(|mode| number_of(mode).is_some_and(|mode| mode != 25 && now.is_changed(mode))),
+            [0x1b, b'[', b'<', number @ .., b'u'] => number_of_pops(number) <= now.kitty_pushed,
+            b"\x1b[=0u" | b"\x1b[=0;1u" => now.kitty_set,
+            _ => false,
+        }
+    }
+
+    /// A sequence that the terminal gets.
+    pub(super) fn obey(&mut self, sequence: &[u8]) {
+        self.now.obey(sequence);
+    }
+}
+
+impl Settings {
+    /// What of it was not so before.
+    fn beyond(self, before: Self) -> Self {
+        Self {
+            changed: self.changed & !before.changed,
+            kitty_pushed: self.kitty_pushed.saturating_sub(before.kitty_pushed),
+            kitty_set: self.kitty_set && !before.kitty_set,
+            keypad_application: self.keypad_application && !before.keypad_application,
+            scroll_region: self.scroll_region && !before.scroll_region,
+        }
     }
 
     fn undo(&self, wanted: impl Fn(u16) -> bool) -> Vec<u8> {
@@ -106,7 +157,7 @@ impl Modes {
             [0x1b, b'[', b'?', numbers @ .., action @ (b'h' | b'l')] => self.set_private(numbers, *action == b'h'),
             [0x1b, b'[', b'>', .., b'u'] => self.kitty_pushed = (self.kitty_pushed + 1).min(KITTY_STACK_MAX),
             [0x1b, b'[', b'<', number @ .., b'u'] => {
-                self.kitty_pushed = self.kitty_pushed.saturating_sub(number_of(number).unwrap_or(1).min(255) as u8);
+                self.kitty_pushed = self.kitty_pushed.saturating_sub(number_of_pops(number));
             }
             [0x1b, b'[', b'=', number @ .., b'u'] => self.kitty_set = number_of(number).unwrap_or(0) != 0,
             b"\x1b[r" => self.scroll_region = false,
@@ -124,6 +175,10 @@ impl Modes {
             }
         }
     }
+}
+
+fn number_of_pops(number: &[u8]) -> u8 {
+    number_of(number).unwrap_or(1).clamp(1, 255) as u8
 }
 
 fn number_of(digits: &[u8]) -> Option<u16> {

@@ -245,7 +245,7 @@ impl LiveShell {
         relay.started = cx.now;
         relay.time_up = Some(cx.now + relay.request.timeout);
         relay.probe_at = cx.now + PROBE_AFTER_OUTPUT;
-        self.view = View::Guarded(GuardFilter::default());
+        self.view = View::Guarded(GuardFilter::new(&self.modes));
         cx.fx.events.push(LiveEvent::CommandStarted { id: id.to_owned() });
         if relay.interrupted {
             relay.begin_cancel(cx);
@@ -275,6 +275,9 @@ impl LiveShell {
         relay.redactor.finish(&mut rest);
         relay.keep(rest, cx);
         relay.discarded = by_hook;
+        if let View::Guarded(guard) = &mut self.view {
+            guard.end(&mut self.modes, &mut cx.fx.terminal);
+        }
         let at_new_row = by_hook && self.dialect.new_row_before_finish && relay.capture.cut_way_to_next_row();
         // Whoever paints next would erase the rest of such a line, or write behind it.
         if !at_new_row && relay.capture.ends_in_mid_line() && (self.dialect.prompt_erases_rest || relay.in_answer) {

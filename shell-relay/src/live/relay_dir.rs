@@ -224,7 +224,7 @@ mod tests {
     fn what_the_shell_told_becomes_delta_and_observation() {
         let runtime = tempfile::tempdir().unwrap();
         let mut dir = RelayDir::create(runtime.path(), Shell::Bash, false, "00").unwrap();
-        let listing = |exported: &str| [b"/\0\0\0\0\0", exported.as_bytes(), b"\0\0\0\0\0."].concat();
+        let listing = |exported: &str| [b"/\0\0\0\0\0", exported.as_bytes(), &[0; 12], b"."].concat();
         let before = "declare -x A=\"1\"\ndeclare -x B=\"2\"\ndeclare -x C=\"x\"\ndeclare -x PWD=\"/\"\n";
         let after = "declare -x A=\"1\"\ndeclare -x B=$'3\\nmore'\ndeclare -x D=\"\"\ndeclare -x PWD=\"/tmp\"\n";
         let outcome = CommandOutcome {

@@ -4,6 +4,9 @@ use memchr::{memchr2, memchr3};
 
 /// A control sequence longer than this is given up as a string, piece by piece.
 const SEQUENCE_MAX_BYTES: usize = 256;
+/// A string longer than this ends at the next control character, such as the end of its line: what follows is text again. Pictures
+/// are longer, but have no lines.
+const STRING_MAX_BYTES: usize = 4096;
 
 const ESC: u8 = 0x1b;
 const ENQ: u8 = 0x05;
@@ -44,6 +47,8 @@ pub(super) struct SequenceScanner {
     state: State,
     carry: Vec<u8>,
     carry_given_out: bool,
+    /// Bytes of the open string so far.
+    string_bytes: usize,
 }
 
 impl SequenceScanner {
@@ -124,6 +129,9 @@ impl SequenceScanner {
     }
 
     fn give_carry(&mut self, next: State) {
+        if next == State::String {
+            self.string_bytes = 0;
+        }
         self.state = next;
         self.carry_given_out = true;
     }
@@ -142,13 +150,18 @@ impl SequenceScanner {
         }
     }
 
-    /// Takes the string's bytes up to its end (BEL, CAN or SUB), an ESC, or the input's end.
+    /// Takes the string's bytes up to its end (BEL, CAN or SUB, or beyond the bound any control), an ESC, or the input's end.
     fn string<'a>(&mut self, input: &mut &'a [u8]) -> &'a [u8] {
-        let stop = input.iter().position(|byte| matches!(byte, 0x07 | 0x18 | 0x1a | &ESC)).unwrap_or(input.len());
-        let ends = input.get(stop).is_some_and(|byte| *byte != ESC);
-        let (string, rest) = input.split_at(stop + usize::from(ends));
+        let bound = STRING_MAX_BYTES.saturating_sub(self.string_bytes);
+        let stops =
+            |(at, byte): (usize, &u8)| matches!(byte, 0x07 | 0x18 | 0x1a | &ESC) || (at >= bound && *byte < 0x20);
+        let stop = input.iter().enumerate().position(stops).unwrap_or(input.len());
+        let ender = input.get(stop).filter(|byte| **byte != ESC);
+        let is_part = ender.is_some_and(|byte| matches!(byte, 0x07 | 0x18 | 0x1a));
+        let (string, rest) = input.split_at(stop + usize::from(is_part));
         *input = rest;
-        if ends {
+        self.string_bytes = self.string_bytes.saturating_add(string.len());
+        if ender.is_some() {
             self.state = State::Text;
         }
         string

@@ -94,8 +94,12 @@ impl Bench {
     }
 
     fn run(&mut self, id: &str) {
+        self.run_text(id, "text");
+    }
+
+    fn run_text(&mut self, id: &str, text: &str) {
         let timeout = Duration::from_secs(10);
-        let request = CommandRequest { id: id.into(), text: "text".into(), timeout, wants_env_delta: false };
+        let request = CommandRequest { id: id.into(), text: text.into(), timeout, wants_env_delta: false };
         self.live.run(request, &self.probe, self.now, &mut self.fx);
     }
 
@@ -229,6 +233,30 @@ fn a_hide_window_ends_even_if_the_command_never_starts() {
     bench.marks(&["D;a1;0;/", "B"]);
     assert_eq!(bench.live.state(), ShellState::Prompt);
     assert!(bench.endings().is_empty());
+}
+
+#[test]
+fn nothing_of_a_commands_text_is_typed_whatever_stands_in_it() {
+    let text = "echo \x1b[201~a\x03b\u{9b}6n\x7f\r\nrm x\n";
+    let mut bench = Bench::at_prompt();
+    bench.run_text("a1", text);
+    let file = bench.fx.command_file.take().expect("it goes by a file");
+    assert_eq!(file.content, format!("a1\n{text}").as_bytes());
+    bench.marks(&["S;4", "B", "L;a1", "B", "C", "O;a1", "E;a1;0;/", "D;a1;0;/", "B"]);
+    assert_eq!(bench.pty(), "\x1b[7391;1~\x1b[7391;2~\x1b[7391;3~\x1b[7391;4~");
+    assert!(!String::from_utf8_lossy(&bench.fx.terminal).contains(['\x7f', '\u{9b}', '\x03']));
+}
+
+#[test]
+fn the_users_own_programs_write_what_they_like() {
+    let mut bench = Bench::at_prompt();
+    bench.keys(b"vim\n");
+    bench.marks(&["C"]);
+    bench.probe.front.set(600);
+    bench.fx.clear();
+    let bytes = b"\x1b]0;t\x07\x1b]52;c;aGk=\x07\x1bP$qm\x1b\\\x1b[6n\x1b[?1049h\x1b(0\x0e\x9b5n\xc2\x9b\x1b]8;;x:\x07\x1b]133;A\x07";
+    bytes.iter().for_each(|byte| bench.output(&[*byte]));
+    assert_eq!(bench.fx.terminal, bytes);
 }
 
 #[test]

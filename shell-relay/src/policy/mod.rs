@@ -14,6 +14,7 @@
 mod bytes;
 mod command;
 mod danger;
+mod destinations;
 mod dialect;
 mod filling;
 pub(crate) mod glob;
@@ -38,6 +39,7 @@ use std::path::{Path, PathBuf};
 
 use crate::{scrub::as_words, shell::Shell};
 use command::{Join, SimpleCommand};
+pub use destinations::destinations;
 pub use filling::hands_code_on;
 pub use names::{Program, why_not_themselves};
 pub use outward::{Outward, outward, reaches_out};

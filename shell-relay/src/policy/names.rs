@@ -71,17 +71,29 @@ const LISTERS: &[&str] = &["ls", "dir", "df", "du", "free"];
 #[must_use]
 pub fn why_not_themselves(line: &str, shell: &Snapshot, context: Context<'_>) -> Option<String> {
     let commands = parse::parse_plain(line).ok()?;
-    if context.shell == Shell::Zsh
-        && let Some(word) =
-            commands.iter().flat_map(|command| &command.words).find(|word| is_global_alias(&word.text, shell))
-    {
-        return Some(format!("`{}` is a global alias in this shell", word.text));
+    let mut words = commands.iter().flat_map(|command| &command.words);
+    if let Some(reason) = words.find_map(|word| why_not_a_plain_word(&word.text, shell)) {
+        return Some(reason);
     }
     commands.iter().find_map(|command| why_not_itself(&command.words.first()?.text, shell, context))
 }
 
-fn is_global_alias(word: &str, shell: &Snapshot) -> bool {
-    shell.contains_key(&Item::Alias(AliasKind::Global, word.to_owned()))
+/// Whether a word stands for something else wherever it stands.
+fn why_not_a_plain_word(word: &str, shell: &Snapshot) -> Option<String> {
+    let has = |item: Item| shell.contains_key(&item);
+    if has(Item::Alias(AliasKind::Global, word.to_owned())) {
+        return Some(format!("`{word}` is a global alias in this shell"));
+    }
+    if has(Item::Abbreviation(word.to_owned())) {
+        return Some(format!("`{word}` is an abbreviation in this shell"));
+    }
+    let named = word.strip_prefix('~').and_then(|rest| rest.split('/').next());
+    let folder = shell.get(&Item::NamedFolder(named?.to_owned()))?;
+    Some(format!("`{word}` leads to a named folder of this shell: `{}`", shown(folder)))
+}
+
+fn shown(value: &Value) -> String {
+    String::from_utf8_lossy(&value.join(&b' ')).into_owned()
 }
 
 fn why_not_itself(name: &str, shell: &Snapshot, context: Context<'_>) -> Option<String> {
@@ -89,7 +101,7 @@ fn why_not_itself(name: &str, shell: &Snapshot, context: Context<'_>) -> Option<
         return None;
     }
     if let Some(meaning) = shell.get(&Item::Alias(AliasKind::Command, name.to_owned())) {
-        let meaning = String::from_utf8_lossy(&meaning.join(&b' ')).into_owned();
+        let meaning = shown(meaning);
         if !only_adds_plain_options(name, &meaning) {
             return Some(format!("`{name}` is an alias in this shell: `{meaning}`"));
         }
@@ -98,17 +110,29 @@ fn why_not_itself(name: &str, shell: &Snapshot, context: Context<'_>) -> Option<
     if suffix.is_some_and(|suffix| shell.contains_key(&Item::Alias(AliasKind::Suffix, suffix))) {
         return Some(format!("`{name}` ends like a suffix alias in this shell"));
     }
-    let is_fish_own = context.shell == Shell::Fish && FISH_OWN.contains(&name);
-    if !is_fish_own && shell.contains_key(&Item::Function(name.to_owned())) {
-        return Some(format!("`{name}` is a function in this shell"));
+    if let Some(definition) = shell.get(&Item::Function(name.to_owned())) {
+        let is_fish_own = context.shell == Shell::Fish && FISH_OWN.contains(&name);
+        if !(is_fish_own && comes_with_the_system(definition)) {
+            return Some(format!("`{name}` is a function in this shell"));
+        }
     }
     if BUILTINS.contains(&name) {
-        return None;
+        let is_off = shell.get(&Item::Builtin(name.to_owned())).is_some_and(|value| value == &[b"off"]);
+        return is_off.then(|| format!("`{name}` is a builtin that is switched off in this shell"));
+    }
+    if let Some(path) = shell.get(&Item::Hashed(name.to_owned())) {
+        return Some(format!("`{name}` stands for `{}` in this shell", shown(path)));
     }
     let Some(path) = shell.get(&Item::Exported("PATH".into())) else {
         return Some("this shell does not tell its PATH".into());
     };
     why_not_the_program(name, path, context)
+}
+
+/// Whether fish has read a function from a file of its own.
+fn comes_with_the_system(definition: &Value) -> bool {
+    let origin = definition.get(1).map(|path| String::from_utf8_lossy(path));
+    origin.is_some_and(|path| path.starts_with("embedded:") || is_of_the_system(Path::new(path.as_ref())))
 }
 
 /// Whether an alias is its own name with options that only change how something looks.
@@ -240,6 +264,49 @@ mod tests {
         let global = Item::Alias(AliasKind::Global, "L".into());
         assert!(why("ls L", Shell::Zsh, "/usr/bin", &[(global.clone(), "| sh")]).is_some());
         assert_eq!(why("ls x", Shell::Zsh, "/usr/bin", &[(global, "| sh")]), None);
-        assert_eq!(why("ls", Shell::Fish, "/usr/bin", &[(Item::Function("ls".into()), "")]), None);
+    }
+
+    #[test]
+    fn fish_s_own_function_is_told_from_the_users() {
+        let why = |origin: &[&str]| {
+            let value: Value = origin.iter().map(|part| part.as_bytes().to_vec()).collect();
+            let shell =
+                [(Item::Function("ls".into()), value), (Item::Exported("PATH".into()), vec![b"/usr/bin".to_vec()])];
+            let context = Context::new(Path::new("/home/ann/app"), Path::new("/home/ann")).in_shell(Shell::Fish);
+            why_not_themselves("ls -l", &shell.into(), context.with_files(&Disk))
+        };
+        for origin in [&["", "/usr/share/fish/functions/ls.fish"][..], &["", "embedded:functions/ls.fish"]] {
+            assert_eq!(why(origin), None, "{origin:?}");
+        }
+        for origin in [&["", "/home/ann/.config/fish/functions/ls.fish"][..], &["h", "-"], &["", "n/a"], &["h"], &[]] {
+            assert_eq!(why(origin).as_deref(), Some("`ls` is a function in this shell"), "{origin:?}");
+        }
+    }
+
+    #[test]
+    fn what_the_shell_itself_leads_elsewhere_is_told() {
+        let hashed = Item::Hashed("ls".into());
+        let told = why("ls -l", Shell::Bash, "/usr/bin", &[(hashed.clone(), "/tmp/evil")]);
+        assert_eq!(told.as_deref(), Some("`ls` stands for `/tmp/evil` in this shell"));
+        assert_eq!(why("grep x", Shell::Bash, "/usr/bin", &[(hashed, "/tmp/evil")]), None);
+        let pwd = Item::Builtin("pwd".into());
+        let told = why("pwd", Shell::Zsh, "/usr/bin", &[(pwd.clone(), "off")]);
+        assert_eq!(told.as_deref(), Some("`pwd` is a builtin that is switched off in this shell"));
+        assert_eq!(why("pwd", Shell::Zsh, "/usr/bin", &[(pwd, "on")]), None);
+        let suffix = Item::Alias(AliasKind::Suffix, "txt".into());
+        assert!(why("notes.txt", Shell::Zsh, "/usr/bin", &[(suffix, "sh")]).is_some());
+    }
+
+    #[test]
+    fn any_word_that_stands_for_something_else_is_told() {
+        for (item, line) in [
+            (Item::Alias(AliasKind::Global, "L".into()), "ls -l L"),
+            (Item::Abbreviation("gco".into()), "echo gco"),
+            (Item::NamedFolder("src".into()), "ls ~src"),
+            (Item::NamedFolder("src".into()), "ls ~src/app"),
+        ] {
+            assert!(why(line, Shell::Zsh, "/usr/bin", &[(item.clone(), "x")]).is_some(), "{item:?}");
+            assert_eq!(why("ls src ~", Shell::Zsh, "/usr/bin", &[(item, "x")]), None);
+        }
     }
 }

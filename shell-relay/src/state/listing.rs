@@ -1,9 +1,6 @@
 //! What a shell writes about itself, taken apart.
 
-use super::{
-    AliasKind, Item, OptionKind, Snapshot, StateChange, Value,
-    word::{fish_word, word},
-};
+use super::{Item, OptionKind, Snapshot, StateChange, reading::read_part};
 use crate::shell::Shell;
 
 /// The definition of `__cohab_state FILE`, for the integration script of the shell. Empty for shells without one.
@@ -17,8 +14,9 @@ pub fn script(shell: Shell) -> &'static str {
     }
 }
 
+/// What stands between two NULs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Part {
+pub(super) enum Part {
     Folder,
     Prompt(&'static str),
     /// Names of those that are on, with colons between.
@@ -37,6 +35,58 @@ enum Part {
     /// zsh's: names and types in turn, a line each.
     TypedVariables,
     Jobs,
+    /// bash's and zsh's `declare -p` of variables that decide what runs.
+    Definitions,
+    /// The same of fish.
+    FishDefinitions,
+    Traps,
+    /// bash's `hash -l`.
+    HashCommands,
+    /// zsh's: names and paths in turn, a line each.
+    HashTable,
+    NamedFolders,
+    /// bash's `enable -a`.
+    EnableCommands,
+    /// zsh's: those that are on, an empty line, those that are off.
+    Builtins,
+    Keys,
+    /// zsh's: names and meanings in turn, a line each.
+    Widgets,
+    /// bash's.
+    Completions,
+    /// fish's: events and their functions.
+    Handlers,
+    /// fish's: names of functions and where they come from in turn, a line each.
+    Origins,
+    /// bash's `declare -f`.
+    Bodies,
+    /// zsh's: names and bodies in turn, with a byte 1 between.
+    JoinedBodies,
+    /// fish's, of functions that no file holds.
+    FishBodies,
+}
+
+impl Part {
+    /// Parts of one group are read together, or not at all.
+    fn group(self) -> Option<Group> {
+        match self {
+            Self::Exported | Self::Variables | Self::TypedVariables | Self::Definitions | Self::FishDefinitions => {
+                Some(Group::Variables)
+            }
+            // Which of them matter tells PATH.
+            Self::HashCommands | Self::HashTable => Some(Group::Variables),
+            Self::Functions | Self::Origins | Self::Bodies | Self::JoinedBodies | Self::FishBodies => {
+                Some(Group::Functions)
+            }
+            _ => None,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Group {
+    Variables,
+    Functions,
 }
 
 const BASH: &[Part] = &[
@@ -50,6 +100,13 @@ const BASH: &[Part] = &[
     Part::Functions,
     Part::Variables,
     Part::Jobs,
+    Part::Definitions,
+    Part::Traps,
+    Part::HashCommands,
+    Part::EnableCommands,
+    Part::Keys,
+    Part::Completions,
+    Part::Bodies,
 ];
 const ZSH: &[Part] = &[
     Part::OptionCommands,
@@ -62,6 +119,14 @@ const ZSH: &[Part] = &[
     Part::Functions,
     Part::TypedVariables,
     Part::Jobs,
+    Part::Definitions,
+    Part::Traps,
+    Part::HashTable,
+    Part::NamedFolders,
+    Part::Builtins,
+    Part::Keys,
+    Part::Widgets,
+    Part::JoinedBodies,
 ];
 const FISH: &[Part] = &[
     Part::Folder,
@@ -69,38 +134,15 @@ const FISH: &[Part] = &[
     Part::Exported,
     Part::Functions,
     Part::Abbreviations,
+    Part::Origins,
     Part::Variables,
     Part::Variables,
     Part::Jobs,
+    Part::FishDefinitions,
+    Part::Handlers,
+    Part::Keys,
+    Part::FishBodies,
 ];
-
-/// Variables that each command changes by itself, that belong to the shell's own working, or that are local to our hooks.
-const OWN_VARIABLES: [&str; 19] = [
-    "st",
-    "stopped",
-    "_",
-    "dirprev",
-    "dirnext",
-    "OLDPWD",
-    "PWD",
-    "SHLVL",
-    "REPLY",
-    "PIPESTATUS",
-    "COLUMNS",
-    "LINES",
-    "OPTARG",
-    "OPTIND",
-    "MATCH",
-    "MBEGIN",
-    "MEND",
-    "dirstack",
-    "last_pid",
-];
-/// Options that the relay itself puts back after each command, by zsh's and bash's names.
-const OWN_OPTIONS: [&str; 9] =
-    ["errexit", "nounset", "xtrace", "verbose", "noglob", "noexec", "pipefail", "errreturn", "privileged"];
-/// What our script adds to the prompts of bash.
-const PROMPT_REFERENCES: [&str; 3] = ["${__cohab_b-}", "${__cohab_p2-}", "${__cohab_c-}"];
 
 /// What a shell wrote about itself. May be cut or anything else: taking it apart then gives `None`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -125,12 +167,13 @@ impl Listing {
         if self.shell != later.shell {
             return None;
         }
-        // Most of it is the same each time. The variables need all of their parts.
+        // Most of it is the same each time.
         let kinds = layout(self.shell);
         let differs = |index: usize| before.texts[index] != after.texts[index];
-        let variables = |index: usize| matches!(kinds[index], Part::Exported | Part::Variables | Part::TypedVariables);
-        let variables_differ = (0..kinds.len()).any(|index| variables(index) && differs(index));
-        let wanted = |index| differs(index) || (variables_differ && variables(index));
+        let wanted = |index: usize| match kinds[index].group() {
+            None => differs(index),
+            Some(group) => (0..kinds.len()).any(|other| kinds[other].group() == Some(group) && differs(other)),
+        };
         Some(StateChange::between(&before.read(wanted)?, &after.read(wanted)?))
     }
 
@@ -189,180 +232,4 @@ fn exported_names(snapshot: &Snapshot) -> impl Iterator<Item = &str> {
         Item::Exported(name) => Some(name.as_str()),
         _ => None,
     })
-}
-
-fn read_part(kind: Part, text: &[u8], is_fish: bool, snapshot: &mut Snapshot) -> Option<()> {
-    match kind {
-        Part::Folder => insert(snapshot, Item::Folder, vec![text.to_vec()]),
-        Part::Prompt(name) => insert(snapshot, Item::Prompt(name.to_owned()), vec![without_references(text)]),
-        Part::Umask => insert(snapshot, Item::Umask, vec![text.trim_ascii().to_vec()]),
-        Part::OptionNames(kind) => {
-            for name in names(text, b':') {
-                insert_option(snapshot, kind, name);
-            }
-        }
-        Part::OptionCommands => {
-            for line in text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
-                let (is_on, name) = match line.strip_prefix(b"set -o ") {
-                    Some(name) => (true, name),
-                    None => (false, line.strip_prefix(b"set +o ")?),
-                };
-                if let (true, Ok(name)) = (is_on, str::from_utf8(name)) {
-                    insert_option(snapshot, OptionKind::Set, name);
-                }
-            }
-        }
-        Part::Exported if is_fish => read_fish_exported(text, snapshot)?,
-        Part::Exported => read_exported(text, snapshot)?,
-        Part::Aliases => read_aliases(text, snapshot)?,
-        Part::AliasWords => read_alias_words(text, snapshot)?,
-        Part::Functions => insert_names(snapshot, names(text, b'\n'), Item::Function),
-        Part::Abbreviations => insert_names(snapshot, names(text, b'\n'), Item::Abbreviation),
-        Part::Variables => insert_variables(snapshot, names(text, b'\n')),
-        Part::TypedVariables => insert_variables(snapshot, plain_variables(text)),
-        Part::Jobs => {
-            let pids = names(text, b'\n').filter(|line| line.bytes().all(|byte| byte.is_ascii_digit()));
-            pids.for_each(|pid| insert(snapshot, Item::Job(pid.to_owned()), Value::new()));
-        }
-    }
-    Some(())
-}
-
-fn insert(snapshot: &mut Snapshot, item: Item, value: Value) {
-    snapshot.insert(item, value);
-}
-
-fn insert_option(snapshot: &mut Snapshot, kind: OptionKind, name: &str) {
-    if !OWN_OPTIONS.contains(&name) {
-        insert(snapshot, Item::Option(kind, name.to_owned()), Value::new());
-    }
-}
-
-fn insert_names<'a>(snapshot: &mut Snapshot, names: impl Iterator<Item = &'a str>, item: impl Fn(String) -> Item) {
-    for name in names.filter(|name| is_reported(name)) {
-        insert(snapshot, item(name.to_owned()), Value::new());
-    }
-}
-
-/// The prompts are told by their values.
-fn insert_variables<'a>(snapshot: &mut Snapshot, names: impl Iterator<Item = &'a str>) {
-    insert_names(snapshot, names.filter(|name| !matches!(*name, "PS1" | "RPS1")), Item::Variable);
-}
-
-/// Those that are neither local nor exported, of names and types in turn.
-fn plain_variables(text: &[u8]) -> impl Iterator<Item = &str> {
-    let mut lines = names(text, b'\n');
-    std::iter::from_fn(move || Some((lines.next()?, lines.next()?)))
-        .filter(|(_, kind)| !kind.contains("local") && !kind.contains("export"))
-        .map(|(name, _)| name)
-}
-
-/// What stands between separators and is a name: text, not empty.
-fn names(text: &[u8], separator: u8) -> impl Iterator<Item = &str> {
-    text.split(move |byte| *byte == separator)
-        .filter_map(|name| str::from_utf8(name).ok())
-        .filter(|name| !name.is_empty())
-}
-
-fn is_reported(name: &str) -> bool {
-    !["__cohab_", "__fish_", "BASH_"].iter().any(|own| name.starts_with(own)) && !OWN_VARIABLES.contains(&name)
-}
-
-/// Lines of bash's `export -p`, `declare -x NAME="value"` with more letters beside the `x`, or in posix mode `export
-/// NAME="value"`; or of zsh `NAME='value'`. Names without a value are left out.
-fn read_exported(mut text: &[u8], snapshot: &mut Snapshot) -> Option<()> {
-    while !text.is_empty() {
-        text = match text.strip_prefix(b"export ") {
-            Some(posix) => posix,
-            None if text.starts_with(b"declare -") => &text[memchr::memchr2(b' ', b'\n', &text[9..])? + 10..],
-            None => text,
-        };
-        let end = text.iter().position(|byte| matches!(byte, b'=' | b'\n'))?;
-        let (name, separator) = (str::from_utf8(&text[..end]).ok()?, text[end]);
-        text = &text[end + 1..];
-        if separator == b'\n' {
-            continue;
-        }
-        let (value, rest) = word(text)?;
-        text = rest.strip_prefix(b"\n")?;
-        insert_exported(snapshot, name, vec![value]);
-    }
-    Some(())
-}
-
-/// A line for each name, then one for each of its elements, escaped, behind a `=`.
-fn read_fish_exported(mut text: &[u8], snapshot: &mut Snapshot) -> Option<()> {
-    while !text.is_empty() {
-        let (name, rest) = text.split_at(memchr::memchr(b'\n', text)?);
-        text = &rest[1..];
-        let mut value = Value::new();
-        while let Some(rest) = text.strip_prefix(b"=") {
-            let (element, rest) = fish_word(rest)?;
-            value.push(element);
-            text = rest.strip_prefix(b"\n")?;
-        }
-        if value.is_empty() {
-            // An empty text, and so it is to programs.
-            value.push(Vec::new());
-        }
-        insert_exported(snapshot, str::from_utf8(name).ok()?, value);
-    }
-    Some(())
-}
-
-fn insert_exported(snapshot: &mut Snapshot, name: &str, mut value: Value) {
-    if is_reported(name) && !name.is_empty() {
-        if matches!(name, "PS0" | "PS1" | "PS2") {
-            value.iter_mut().for_each(|text| *text = without_references(text));
-        }
-        insert(snapshot, Item::Exported(name.to_owned()), value);
-    }
-}
-
-/// bash's lines `alias NAME=VALUE`, in posix mode without the `alias`; `--` may stand between.
-fn read_aliases(mut text: &[u8], snapshot: &mut Snapshot) -> Option<()> {
-    while !text.is_empty() {
-        text = text.strip_prefix(b"alias ").unwrap_or(text);
-        text = text.strip_prefix(b"-- ").unwrap_or(text);
-        let (definition, rest) = word(text)?;
-        text = rest.strip_prefix(b"\n")?;
-        let equals = memchr::memchr(b'=', &definition)?;
-        if let Ok(name) = str::from_utf8(&definition[..equals]) {
-            let value = definition[equals + 1..].to_vec();
-            insert(snapshot, Item::Alias(AliasKind::Command, name.to_owned()), vec![value]);
-        }
-    }
-    Some(())
-}
-
-fn read_alias_words(mut text: &[u8], snapshot: &mut Snapshot) -> Option<()> {
-    for kind in [AliasKind::Command, AliasKind::Global, AliasKind::Suffix] {
-        while !text.starts_with(b"\n") {
-            let (name, rest) = word(text)?;
-            let (value, rest) = word(rest.strip_prefix(b" ")?)?;
-            text = rest.strip_prefix(b" ").unwrap_or(rest);
-            if let Ok(name) = String::from_utf8(name) {
-                insert(snapshot, Item::Alias(kind, name), vec![value]);
-            }
-        }
-        text = &text[1..];
-    }
-    Some(())
-}
-
-/// A prompt as the user wrote it.
-fn without_references(prompt: &[u8]) -> Vec<u8> {
-    let mut rest = prompt;
-    let mut clean = Vec::with_capacity(prompt.len());
-    'next: while let Some((byte, after)) = rest.split_first() {
-        for reference in PROMPT_REFERENCES {
-            if let Some(after) = rest.strip_prefix(reference.as_bytes()) {
-                rest = after;
-                continue 'next;
-            }
-        }
-        clean.push(*byte);
-        rest = after;
-    }
-    clean
 }

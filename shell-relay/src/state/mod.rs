@@ -3,8 +3,11 @@
 //! The shell writes a [`Listing`] with builtins only, by the function `__cohab_state` of [`script`]. Two listings give a
 //! [`StateChange`]; a change and what the shell is like now give an [`Undo`].
 
+mod definitions;
 mod listing;
+mod programs;
 mod quote;
+mod reading;
 mod undo;
 mod word;
 
@@ -22,16 +25,33 @@ pub enum Item {
     Exported(String),
     /// `PS1` or `RPS1`, if not exported.
     Prompt(String),
-    /// A variable that is not exported. Its value is nobody's business: it is only there, or not.
+    /// A variable that is not exported. Its value is nobody's business: it is only there, or not. Of one by which a shell decides what
+    /// runs the value is a hash.
     Variable(String),
     /// An alias; in zsh of a kind.
     Alias(AliasKind, String),
     /// An option that is on, or, absent, off.
     Option(OptionKind, String),
-    /// A function that is there, or not.
+    /// A function: a hash of its definition and, of some in fish, where it comes from.
     Function(String),
-    /// An abbreviation that is there, or not (fish).
+    /// An abbreviation, as fish writes it.
     Abbreviation(String),
+    /// What happens at a signal or an event of the shell (bash, zsh): a hash.
+    Trap(String),
+    /// A function that fish calls by itself: the events.
+    Handler(String),
+    /// A name that leads by the shell's own table to a program elsewhere than in PATH (bash, zsh).
+    Hashed(String),
+    /// A builtin (bash, zsh): `on` or `off`.
+    Builtin(String),
+    /// All key bindings: a hash.
+    Keys,
+    /// A command of the line editor (zsh): a hash.
+    Widget(String),
+    /// How words of a command are completed (bash): a hash.
+    Completion(String),
+    /// A folder with a name (zsh).
+    NamedFolder(String),
     /// The mask of new files' modes.
     Umask,
     /// What `pushd` put aside, the newest first.

@@ -33,11 +33,17 @@ fn listings(shell: Shell, variables: &[(&str, &[u8])], steps: &[&str]) -> Option
     let dir = tempfile::tempdir().unwrap();
     let files: Vec<PathBuf> = (0..steps.len()).map(|n| dir.path().join(format!("state.{n}"))).collect();
     let mut text = script(shell).to_owned();
-    if shell == Shell::Bash {
-        text.push_str("shopt -s expand_aliases\n");
-    }
+    // As in an interactive one.
+    text.push_str(match shell {
+        Shell::Bash => "shopt -s expand_aliases\n",
+        Shell::Zsh => "zmodload zsh/zle\n",
+        _ => "",
+    });
+    let traps = if shell == Shell::Bash { "builtin trap -p >|\"$__cohab_dir/traps\"; " } else { "" };
+    let set_dir = if shell == Shell::Fish { "set -g __cohab_dir " } else { "__cohab_dir=" };
+    text.push_str(&format!("{set_dir}'{}'\n", dir.path().display()));
     for (step, file) in steps.iter().zip(&files) {
-        text.push_str(&format!("{step}\n__cohab_state '{}'\n", file.display()));
+        text.push_str(&format!("{step}\n{traps}__cohab_state '{}'\n", file.display()));
     }
     let file = dir.path().join("script");
     fs::write(&file, text).unwrap();
@@ -145,6 +151,112 @@ fn every_kind_of_change_is_seen_in_real_shells() {
     }
 }
 
+/// What a shell has before, a change of what decides what runs, what takes it back, and what is seen of it.
+type Deciding = (&'static str, &'static str, &'static str, Vec<Item>);
+
+fn deciding(shell: Shell) -> Vec<Deciding> {
+    match shell {
+        Shell::Bash => [deciding_alike(), deciding_in_bash()].concat(),
+        Shell::Zsh => [deciding_alike(), deciding_in_zsh()].concat(),
+        _ => deciding_in_fish(),
+    }
+}
+
+fn one(item: fn(String) -> Item, name: &str) -> Vec<Item> {
+    vec![item(name.to_owned())]
+}
+
+fn deciding_alike() -> Vec<Deciding> {
+    vec![
+        ("f() { echo 1; }; g() { :; }", "f() { echo 2; }", "f() { echo 1; }", one(Item::Function, "f")),
+        ("f() { cat <<X\ng () \n{ \nX\n}\ng() { :; }", "g() { id; }", "g() { :; }", one(Item::Function, "g")),
+        (":", "trap 'id; ls' DEBUG", "trap - DEBUG", one(Item::Trap, "DEBUG")),
+        ("trap 'echo\n:' USR1; trap : USR2", "trap 'echo\n:;id' USR1", "trap 'echo\n:' USR1", one(Item::Trap, "USR1")),
+        ("IFS=' '", "IFS=x", "IFS=' '", one(Item::Variable, "IFS")),
+        ("CDPATH=/", "CDPATH=/tmp", "CDPATH=/", one(Item::Variable, "CDPATH")),
+        ("PS4='+ '", "PS4='$(id)'", "PS4='+ '", one(Item::Variable, "PS4")),
+        ("PS4='+\n '", "PS4='+\n$(id) '", "PS4='+\n '", one(Item::Variable, "PS4")),
+        ("hash -r", "ls / >/dev/null", "hash -r", vec![]),
+    ]
+}
+
+fn deciding_in_bash() -> Vec<Deciding> {
+    vec![
+        (":", "PROMPT_COMMAND=id", "unset PROMPT_COMMAND", one(Item::Variable, "PROMPT_COMMAND")),
+        ("PROMPT_COMMAND=(a b)", "PROMPT_COMMAND[1]=c", "PROMPT_COMMAND[1]=b", one(Item::Variable, "PROMPT_COMMAND")),
+        (":", "trap id ERR RETURN", "trap - ERR RETURN", [one(Item::Trap, "ERR"), one(Item::Trap, "RETURN")].concat()),
+        (":", "hash -p /bin/rm ls", "hash -d ls", one(Item::Hashed, "ls")),
+        (":", "hash -p '/tmp/a b' ls", "hash -d ls", one(Item::Hashed, "ls")),
+        (":", "enable -n test", "enable test", one(Item::Builtin, "test")),
+        (":", "complete -W 'a b' git", "complete -r git", one(Item::Completion, "git")),
+        (":", "bind -x '\"\\C-t\": id'", "bind -r '\\C-t'", vec![Item::Keys]),
+        (":", "export BASH_ENV=/tmp/x", "unset BASH_ENV", one(Item::Exported, "BASH_ENV")),
+    ]
+}
+
+fn deciding_in_zsh() -> Vec<Deciding> {
+    vec![
+        (":", "precmd_functions=(id)", "unset precmd_functions", one(Item::Variable, "precmd_functions")),
+        (
+            "precmd_functions=()",
+            "precmd_functions=(id)",
+            "precmd_functions=()",
+            one(Item::Variable, "precmd_functions"),
+        ),
+        (":", "trap id ZERR", "trap - ZERR", one(Item::Trap, "ZERR")),
+        (":", "hash ls=/bin/rm", "unhash ls", one(Item::Hashed, "ls")),
+        (":", "disable test", "enable test", one(Item::Builtin, "test")),
+        (":", "bindkey '^T' beep", "bindkey '^T' transpose-chars", vec![Item::Keys]),
+        (":", "zle -N mine", "zle -D mine", one(Item::Widget, "mine")),
+        (":", "hash -d src=/usr/src", "unhash -d src", one(Item::NamedFolder, "src")),
+    ]
+}
+
+fn deciding_in_fish() -> Vec<Deciding> {
+    vec![
+        (
+            "function f; echo 1; end; function g; end",
+            "function f; echo 2; end",
+            "function f; echo 1; end",
+            one(Item::Function, "f"),
+        ),
+        (
+            ":",
+            "function ls; id; end",
+            "functions -e ls; source $__fish_data_dir/functions/ls.fish",
+            one(Item::Function, "ls"),
+        ),
+        ("set -g CDPATH /", "set -g CDPATH /tmp", "set -g CDPATH /", one(Item::Variable, "CDPATH")),
+        (
+            "function f; end",
+            "function f --on-event fish_prompt; end",
+            "functions -e f; function f; end",
+            [one(Item::Function, "f"), one(Item::Handler, "f")].concat(),
+        ),
+        ("abbr -a gs 'git status'", "abbr -a gs 'git stash'", "abbr -a gs 'git status'", one(Item::Abbreviation, "gs")),
+        (":", "bind \\ct id", "bind -e \\ct", vec![Item::Keys]),
+    ]
+}
+
+#[test]
+fn what_decides_what_runs_is_seen_in_real_shells_until_it_is_taken_back() {
+    for shell in SHELLS {
+        for (before, change, back, expected) in deciding(shell) {
+            let Some(states) = snapshots(shell, &[before, change, back]) else { continue };
+            let seen = StateChange::between(&states[0], &states[1]);
+            assert_eq!(kinds(&seen), expected, "{shell:?}: {change}");
+            let left = StateChange::between(&states[0], &states[2]);
+            assert_eq!(left, StateChange::default(), "{shell:?}: {back}");
+            let lasting = Undo::of(&seen, &states[1], shell).lasting;
+            let is_undone = |item: &&Item| matches!(item, Item::Exported(_));
+            assert_eq!(
+                lasting.iter().collect::<Vec<_>>(),
+                expected.iter().filter(|item| !is_undone(item)).collect::<Vec<_>>()
+            );
+        }
+    }
+}
+
 #[test]
 fn undoing_brings_real_shells_back() {
     for shell in SHELLS {
@@ -204,7 +316,8 @@ fn a_variable_that_was_only_not_exported_loses_the_export() {
         let undo = Undo::of(&StateChange::between(&states[0], &states[1]), &states[1], shell);
         assert_eq!(undo.lasting.contains(&Item::Variable("v".into())), lasts, "its value may have been another");
         let states = snapshots(shell, &[first, then, undo.script()]).unwrap();
-        assert_eq!(states[0], states[2], "{shell:?}: {}", undo.script());
+        let left = StateChange::between(&states[0], &states[2]);
+        assert_eq!(left, StateChange::default(), "{shell:?}: {}", undo.script());
     }
 }
 
@@ -259,7 +372,7 @@ fn changes_add_up_and_cancel_out() {
 
 #[test]
 fn prompts_are_known_without_our_references() {
-    let bytes = b"/\0\\$ ${__cohab_b-}\0\0\x00022\n\0declare -x PS2=\"\\${__cohab_p2-}> \"\n\0\0\0\0\0.";
+    let bytes = b"/\0\\$ ${__cohab_b-}\0\0\x00022\n\0declare -x PS2=\"\\${__cohab_p2-}> \"\n\0\0\0\0\0\0\0\0\0\0\0\0.";
     let snapshot = Listing { shell: Shell::Bash, bytes: bytes.to_vec() }.snapshot().unwrap();
     assert_eq!(snapshot[&Item::Prompt("PS1".into())], text("\\$ "));
     assert_eq!(snapshot[&Item::Exported("PS2".into())], text("> "));
@@ -298,11 +411,11 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_a_listing_or_none(bytes in prop::collection::vec(any::<u8>(), 0..200), at in 0usize..11) {
+    fn any_bytes_are_a_listing_or_none(bytes in prop::collection::vec(any::<u8>(), 0..200), at in 0usize..21) {
         for shell in SHELLS {
             let mut listing = vec![0; at];
             listing.extend_from_slice(&bytes);
-            listing.extend_from_slice(&[0; 11][at.min(11)..]);
+            listing.extend_from_slice(&[0; 21][at.min(21)..]);
             listing.extend_from_slice(b"\0.");
             let listing = Listing { shell, bytes: listing };
             let _ = (listing.snapshot(), listing.change_until(&Listing { shell, bytes: vec![0; 10] }));

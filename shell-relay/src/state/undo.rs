@@ -25,6 +25,12 @@ impl Undo {
             if is_now == step.before.as_ref() {
                 continue;
             }
+            if is_only_seen(item) {
+                if !comes_back_with_its_export(change, item) {
+                    undo.lasting.push(item.clone());
+                }
+                continue;
+            }
             if is_now != step.after.as_ref() {
                 // A prompt is often made anew each time it is drawn.
                 if !matches!(item, Item::Prompt(_) | Item::Job(_)) {
@@ -37,7 +43,6 @@ impl Undo {
                     undo.script.push_str(&guarded(shell, &statement));
                     undo.wanted.push((item.clone(), step.before.clone()));
                 }
-                None if comes_back_with_its_export(change, item) => {}
                 None => undo.lasting.push(item.clone()),
             }
         }
@@ -59,6 +64,31 @@ impl Undo {
         let (done, failed): (Vec<_>, Vec<_>) =
             self.wanted.iter().partition(|(item, value)| now.get(item) == value.as_ref());
         (done, failed.into_iter().map(|(item, _)| item).collect())
+    }
+}
+
+/// Whether nothing of ours brings it back, whoever has changed it since.
+fn is_only_seen(item: &Item) -> bool {
+    match item {
+        Item::Variable(_)
+        | Item::Function(_)
+        | Item::Trap(_)
+        | Item::Handler(_)
+        | Item::Hashed(_)
+        | Item::Builtin(_)
+        | Item::Keys
+        | Item::Widget(_)
+        | Item::Completion(_)
+        | Item::NamedFolder(_) => true,
+        Item::Folder
+        | Item::Exported(_)
+        | Item::Prompt(_)
+        | Item::Alias(..)
+        | Item::Option(..)
+        | Item::Abbreviation(_)
+        | Item::Umask
+        | Item::DirectoryStack
+        | Item::Job(_) => false,
     }
 }
 

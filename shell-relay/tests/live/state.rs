@@ -125,6 +125,63 @@ fn what_a_command_changes_is_seen_and_taken_back_silently() {
 }
 
 #[test]
+fn what_decides_what_runs_is_seen_also_from_a_file_and_after_ctrl_c() {
+    let name = str::to_owned;
+    let (trap, function) = (Item::Trap(name("DEBUG")), Item::Function(name("f")));
+    every_kind(|kind| {
+        let mut t = with_old(kind);
+        let (script, again, mut expected) = match kind.shell() {
+            Shell::Fish => (
+                "function ls; id; end; bind \\ct id; function f --on-variable X; end",
+                "function f --on-variable Y; end",
+                vec![Item::Function(name("ls")), function.clone(), Item::Handler(name("f")), Item::Keys],
+            ),
+            Shell::Zsh => (
+                "trap : DEBUG; f() { echo 1 }; hash ls=/tmp/evil; precmd_functions+=(f); disable test; bindkey '^T' beep",
+                "trap 'true' DEBUG",
+                vec![
+                    Item::Variable(name("precmd_functions")),
+                    function.clone(),
+                    trap.clone(),
+                    Item::Hashed(name("ls")),
+                    Item::Builtin(name("test")),
+                    Item::Keys,
+                ],
+            ),
+            _ => (
+                "trap : DEBUG; f() { echo 1; }; hash -p /tmp/evil ls; PROMPT_COMMAND+=(:); enable -n test; bind -x '\"\\C-t\": id'
+complete -W x git",
+                "trap 'true' DEBUG",
+                vec![
+                    Item::Variable(name("PROMPT_COMMAND")),
+                    function.clone(),
+                    trap.clone(),
+                    Item::Hashed(name("ls")),
+                    Item::Builtin(name("test")),
+                    Item::Keys,
+                    Item::Completion(name("git")),
+                ],
+            ),
+        };
+        expected.sort();
+        let file = t.home_path().join("env");
+        fs::write(&file, script).expect("the home can be written");
+        let change = observe(&mut t, &format!("source {}", file.display())).0;
+        assert_eq!(change.steps.keys().cloned().collect::<Vec<_>>(), expected, "{kind:?}");
+        assert_eq!(observe(&mut t, "true").0, StateChange::default(), "{kind:?}: a later command is not blamed");
+
+        let id = begin(&mut t, &format!("{again}; sleep 20"), Duration::from_secs(60));
+        t.wait_foreground("sleep");
+        t.keys("\x03");
+        assert_eq!(t.result(&id).expect("a result").ending, Ending::Interrupted, "{kind:?}");
+        t.settle();
+        let (change, _) = told(&t, &id).unwrap_or_else(|| panic!("{kind:?} did not tell\n{}", t.text()));
+        let item = if kind.is_fish() { Item::Handler(name("f")) } else { trap.clone() };
+        assert!(change.steps.contains_key(&item), "{kind:?}: {change:?}");
+    });
+}
+
+#[test]
 fn options_of_the_users_do_not_hide_a_change() {
     let options = [
         (Kind::Bash, "set -eu; set -f; set -o noclobber; shopt -s failglob nullglob"),

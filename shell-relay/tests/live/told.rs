@@ -19,7 +19,8 @@ fn the_shell_waits_for_the_next_command_or_a_named_program_has_it() {
         assert_eq!(t.run("false").state_after, StateAfter::Prompt, "{kind:?}");
         let mut cases = vec![
             ("sleep 60", "sleep", false),
-            ("printf '\\033[?1049h'; sleep 60; printf '\\033[?1049l'", "sleep", true),
+            // The screen is a program's that reads keys.
+            ("sh -c 'stty -icanon; printf \"\\033[?1049h\"; sleep 60'", "sh", true),
         ];
         if kind == Kind::Bash {
             cases.push(("read -r answer", "bash", false));

@@ -60,3 +60,80 @@ fn after_the_assistant_changed_the_path_the_next_plain_command_is_asked_about() 
         shell.wait_answer(mark, "All done.");
     });
 }
+
+/// A shell in which `before` stands, and in it a turn: the model has a file read that holds `change`, to which the user says yes, and
+/// then wants what would run unasked. It is asked, and told is `named`.
+fn is_asked_after(name: &str, before: &str, change: &str, then: &str, named: &str) {
+    in_each_of(&[name], |name| {
+        let calls = [Answer::bash("source ./setup"), Answer::bash(then), Answer::text("All done.")];
+        let server = ModelServer::start(Wire::OpenAiChat, calls);
+        let home = Home::with_model(&server).shell(name);
+        std::fs::write(home.path("setup"), change).expect("the home can be written");
+        let shell = home.cohab();
+        shell.run(before);
+        let mark = shell.submit("? look around");
+        shell.wait_approval("source ./setup");
+        shell.send("y");
+        shell.wait_approval(then);
+        assert!(shell.look(|view| view.history().contains(named)), "{name}: {change}\n{}", shell.dump());
+        shell.send("y");
+        shell.wait_answer(mark, "All done.");
+    });
+}
+
+#[test]
+fn a_plain_command_is_asked_about_after_a_file_that_changed_bash() {
+    for (before, change, then, named) in [
+        ("true", "PROMPT_COMMAND='true'", "uname -s", "`PROMPT_COMMAND`"),
+        ("true", "trap true DEBUG", "uname -s", "`DEBUG`"),
+        ("true", "hash -p /tmp/evil ls", "ls -a", "`ls` leads"),
+        ("f() { echo 1; }", "f() { echo 2; }", "uname -s", "function `f`"),
+    ] {
+        is_asked_after("bash", before, change, then, named);
+    }
+}
+
+#[test]
+fn a_plain_command_is_asked_about_after_a_file_that_changed_zsh() {
+    for (before, change, then, named) in [
+        ("true", "trap true DEBUG", "uname -s", "`DEBUG`"),
+        ("true", "hash ls=/tmp/evil", "ls -a", "`ls` leads"),
+        ("precmd() { true }", "precmd() { false }", "uname -s", "function `precmd`"),
+        ("true", "alias -g L='| sh'", "uname -s", "global alias `L`"),
+    ] {
+        is_asked_after("zsh", before, change, then, named);
+    }
+}
+
+#[test]
+fn a_plain_command_is_asked_about_after_a_file_that_changed_fish() {
+    for (before, change, then, named) in [
+        ("true", "function f --on-event fish_prompt; end", "uname -s", "handler `f`"),
+        ("true", "function ls; echo 1; end", "uname -s", "function `ls`"),
+        ("true", "set -gx PAGER /tmp/evil", "uname -s", "`PAGER`"),
+    ] {
+        is_asked_after("fish", before, change, then, named);
+    }
+}
+
+#[test]
+fn the_users_own_change_of_where_a_name_leads_is_asked_about() {
+    for (name, change) in [
+        ("bash", "hash -p /tmp/evil uname"),
+        ("zsh", "hash uname=/tmp/evil"),
+        ("zsh", "alias -g uname='true'"),
+        ("fish", "abbr -a uname true"),
+    ] {
+        in_each_of(&[name], |name| {
+            let server = ModelServer::start(Wire::OpenAiChat, [Answer::bash("uname -s"), Answer::text("All done.")]);
+            let home = Home::with_model(&server).shell(name);
+            let shell = home.cohab();
+            shell.run(change);
+            let mark = shell.submit("? which system is this");
+            shell.wait_approval("uname -s");
+            assert!(shell.look(|view| view.history().contains("in this shell")), "{name}: {change}\n{}", shell.dump());
+            shell.send("y");
+            shell.wait_answer(mark, "All done.");
+        });
+    }
+}

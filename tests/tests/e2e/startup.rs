@@ -210,7 +210,8 @@ fn acting(answers: Vec<Answer>) -> (ModelServer, Home) {
 
 #[test]
 fn a_shell_killed_in_a_command_of_the_agents_ends_cohab_and_restores_the_terminal() {
-    let (_server, home) = acting(vec![Answer::bash("echo begun; printf '\\033[?1049h\\033[?1000h'; sleep 300")]);
+    let full_screen = "sh -c 'stty -icanon; printf \"\\033[?1049h\\033[?1000h\"; sleep 300'";
+    let (_server, home) = acting(vec![Answer::bash(full_screen)]);
     let mut outer = outer(&home);
     let before = settings(&outer);
     outer.submit(&cohab());

@@ -15,7 +15,7 @@ fn after_changes(changes: &[(&str, Option<&str>, Option<&str>)]) -> Bench {
 
 const NEXT: CallId = CallId(Uuid::from_u128(77));
 
-fn next(command: &str) -> DaemonMessage {
+pub(super) fn next(command: &str) -> DaemonMessage {
     match execute(command, None) {
         DaemonMessage::ExecuteCommand(request) => {
             DaemonMessage::ExecuteCommand(ExecuteCommand { call_id: NEXT, ..request })

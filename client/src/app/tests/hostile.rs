@@ -93,6 +93,14 @@ const FIELDS: &[Field] = &[
     }),
 ];
 
+/// A message for each field that holds this text.
+pub(crate) fn messages(text: &str) -> impl Iterator<Item = (&'static str, DaemonMessage)> {
+    FIELDS.iter().filter_map(move |(field, event)| match event(text.to_owned()) {
+        Event::Daemon(message) => Some((*field, *message)),
+        _ => None,
+    })
+}
+
 /// What the terminal gets for a client to which this happens in a turn.
 fn sent(event: Event, look: Look) -> String {
     let mut bench = Bench::new();

@@ -15,7 +15,7 @@ pub(super) fn bench() -> Bench {
 fn tell(bench: &mut Bench, effects: &[Effect], aliases: &str) -> Vec<Effect> {
     let [Effect::RunAsItIs(request)] = effects else { panic!("{effects:?}") };
     assert_eq!(request.text, ":");
-    let text = format!("{CWD}\0\0\0\0\x30022\0declare -x PATH=\"/usr/bin:/bin\"\n\0{aliases}\0\0\0\0.");
+    let text = format!("{CWD}\0\0\0\0\x30022\0declare -x PATH=\"/usr/bin:/bin\"\n\0{aliases}{}.", "\0".repeat(11));
     let listing = Listing { shell: Shell::Bash, bytes: text.into_bytes() };
     let id = request.id.clone();
     bench.live(LiveEvent::ShellObserved { id: id.clone(), change: StateChange::default(), listing });

@@ -14,7 +14,7 @@ fn value(text: &str) -> Vec<Vec<u8>> {
 /// A listing of a bash in `folder` with these exported variables.
 pub(super) fn listing(folder: &str, variables: &[(&str, &str)]) -> Listing {
     let exported: String = variables.iter().map(|(name, value)| format!("declare -x {name}=\"{value}\"\n")).collect();
-    let bytes = format!("{folder}\0\0\0\0{}\0{exported}\0\0\0\0\0.", "0022");
+    let bytes = format!("{folder}\0\0\0\0{}\0{exported}{}.", "0022", "\0".repeat(12));
     Listing { shell: Shell::Bash, bytes: bytes.into_bytes() }
 }
 

@@ -28,6 +28,8 @@ fn without_blanks(text: &str) -> String {
 /// Tabs and the indentation behind the sign are everyday things in a file, unless the change is about them.
 pub(super) fn visible_line(line: &str, blanks: &BlankChanges) -> String {
     let (sign, content) = line.split_at(usize::from(line.starts_with(['+', '-', ' '])));
+    // A line without a sign is no row of the card's own.
+    let sign = if sign.is_empty() && !line.starts_with(['@', '\\']) { " " } else { sign };
     let parts: Vec<String> = content.split('\t').map(visible).collect();
     format!("{sign}{}", parts.join(if blanks.contain(line) { "→\t" } else { "\t" }))
 }
@@ -50,6 +52,7 @@ mod tests {
     fn a_diff_keeps_its_indentation_and_shows_what_hides() {
         let shown = |line| visible_line(line, &BlankChanges::of(line));
         assert_eq!(shown("+\t\tx"), "+\t\tx");
+        assert_eq!(shown("! all is well"), " ! all is well");
         assert_eq!(shown("-        y\u{202e}"), "-        y\\u{202e}");
     }
 

@@ -26,6 +26,9 @@ fn everything() -> StateChange {
         (Item::Variable(name("x")), None, Some("")),
         (Item::Option(OptionKind::Set, name("noclobber")), None, Some("")),
         (Item::Option(OptionKind::Shopt, name("dotglob")), Some(""), None),
+        (Item::Trap(name("DEBUG")), None, Some("")),
+        (Item::Hashed(name("ls")), Some(""), None),
+        (Item::Keys, Some(""), Some("x")),
         (Item::Umask, Some("0022"), Some("0077")),
         (Item::DirectoryStack, None, Some("/")),
         (Item::Job(name("17")), None, Some("")),
@@ -37,12 +40,12 @@ fn every_kind_of_change_is_named_and_no_value_is_shown() {
     assert_eq!(
         text(&everything(), 500, Look::Glyphs),
         "  ↳ cd ~/src · -BAR +FOO_TOKEN ~PATH · alias ll, unalias -g G · function f · abbr gco · variable x · set -o noclobber, \
-         shopt -u dotglob · umask 0077 · directory stack · 1 job"
+         shopt -u dotglob · trap DEBUG, -hash ls, key bindings · umask 0077 · directory stack · 1 job"
     );
     assert_eq!(
         text(&everything(), 500, Look::Sentences),
         "In the shell: now in ~/src, unset BAR, set FOO_TOKEN, changed PATH, alias ll, unalias -g G, function f, abbr gco, variable x, \
-         set -o noclobber, shopt -u dotglob, umask 0077, directory stack, 1 job."
+         set -o noclobber, shopt -u dotglob, trap DEBUG, -hash ls, key bindings, umask 0077, directory stack, 1 job."
     );
 }
 

@@ -1,6 +1,6 @@
 //! A conversation as a recording of a terminal, asciicast v2: a header, then events, a JSON value a line. Pure.
 
-use cohab_shell_relay::sanitize::{one_line, sanitize};
+use cohab_shell_relay::sanitize::{escaped_json, one_line, sanitize};
 use jiff::Timestamp;
 use serde_json::json;
 
@@ -37,7 +37,7 @@ pub(super) fn recording(exported: &Exported) -> String {
         "title": one_line(&exported.session.title, usize::MAX),
         "env": {"TERM": "xterm-256color"},
     });
-    let mut recording = Recording { text: format!("{header}\n"), now_ms: 0, last: None };
+    let mut recording = Recording { text: escaped_json(&header.to_string()) + "\n", now_ms: 0, last: None };
     for row in &exported.events {
         recording.wait_until(row.at);
         recording.play(&row.event);
@@ -97,6 +97,6 @@ impl Recording {
 
     fn output(&mut self, data: &str) {
         let seconds = self.now_ms as f64 / 1e3;
-        self.text.push_str(&format!("{}\n", json!([seconds, "o", data])));
+        self.text.push_str(&(escaped_json(&json!([seconds, "o", data]).to_string()) + "\n"));
     }
 }

@@ -194,3 +194,40 @@ pub(super) fn judge_builtin(verb: &str, arguments: &[LooseWord], findings: &mut 
         _ => {}
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::super::super::{Context, Level, assess_line};
+
+    fn level(line: &str) -> Level {
+        assess_line(line, Context::new(Path::new("/home/ann/app"), Path::new("/home/ann"))).level
+    }
+
+    #[test]
+    fn each_variable_that_decides_what_runs_is_danger_however_it_is_set() {
+        for name in "PATH LD_PRELOAD LD_AUDIT DYLD_INSERT_LIBRARIES BASH_ENV ENV SHELLOPTS BASHOPTS BASH_FUNC_ls IFS PS0 PS1 PS2 PS3 \
+                     PS4 PROMPT_COMMAND CDPATH HISTFILE EDITOR VISUAL PAGER GIT_PAGER MANPAGER BROWSER LESS LESSOPEN GIT_DIR \
+                     SUDO_ASKPASS SSH_ASKPASS NODE_OPTIONS MAVEN_OPTS NODE_PATH PYTHONSTARTUP PERL5LIB RUBYOPT RUSTC_WRAPPER \
+                     CARGO_HOME GOFLAGS npm_config_prefix MAKEFLAGS RIPGREP_CONFIG_PATH https_proxy ALL_PROXY SSL_CERT_FILE"
+            .split_whitespace()
+        {
+            for line in [
+                format!("{name}=x"),
+                format!("{name}=x ls"),
+                format!("export {name}=x"),
+                format!("declare -x {name}=x"),
+                format!("readonly {name}=x"),
+                format!("env {name}=x ls"),
+                format!("printf -v {name} x"),
+                format!("read {name}"),
+            ] {
+                assert_eq!(level(&line), Level::Danger, "{line}");
+            }
+        }
+        for line in ["export COLOR=x", "COLOR=x ls", "COLOR=x"] {
+            assert_eq!(level(line), Level::Ask, "{line}");
+        }
+    }
+}

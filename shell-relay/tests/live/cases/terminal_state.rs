@@ -68,6 +68,67 @@ case!(case_087_what_a_killed_program_left [bash zsh fish fish4] |kind| {
     assert!(t.run("stty -a").output.contains(" echo "), "the terminal echoes again");
 });
 
+/// What a terminal would obey beyond drawing.
+const OBEYED: &[&str] = &[
+    "\x1b]52;c;ZXZpbA==\x07",
+    "\x1b]0;owned\x07",
+    "\x1b]8;;file:///etc\x1b\\",
+    "\x1b]133;D;7\x07",
+    "\x1b]7391;0;1;E;7;0;/\x07",
+    "\x1bP$qm\x1b\\",
+    "\x1b_Gx\x1b\\",
+    "\x1b^x\x1b\\",
+    "\x1b[21t",
+    "\x1b[6n",
+    "\x1b[>c",
+    "\x1bZ",
+    "\x05",
+    "\x1b(0",
+    "\x0e",
+    "\x1b[?1000h",
+    "\x1b[?1003;1006h",
+    "\x1b[?1049h",
+    "\x1b[4h",
+    "\x1b[?7l",
+    "\x1b[?2004l\x1b[?2004l",
+    "\x1b[3J",
+    "\x1b[5i",
+    "\x1bc",
+    "\u{9b}6n",
+];
+
+case!(case_087_what_an_agents_command_writes [bash zsh fish fish4] |kind| {
+    let mut t = Terminal::of(kind);
+    std::fs::write(t.home_path().join("hostile"), format!("a\x1b[31m{}b\x1b[8m\x1b[?25l\n", OBEYED.concat())).unwrap();
+    t.shown.clear();
+    t.run("cat hostile");
+    t.settle();
+    let shown = String::from_utf8_lossy(&t.shown).into_owned();
+    assert!(shown.contains("a\x1b[31m") && shown.contains("\x1b[8m\x1b[?25l\r\n\x1b[?25h\x1b[m"), "{shown:?}");
+    for obeyed in OBEYED {
+        assert!(!shown.contains(obeyed), "{obeyed:?} in {shown:?}");
+    }
+    assert!(!t.live.modes().alternate_screen());
+    assert_eq!(t.run("echo works").output, "works\n");
+});
+
+case!(case_087_what_a_program_of_an_agent_leaves [bash zsh fish fish4] |kind| {
+    let mut t = Terminal::of(kind);
+    let left = "\\033[?1049h\\033[?1000h\\033[?25l\\033[2;5r\\033(0\\033[4h\\033[?7l";
+    t.shown.clear();
+    let wait = "until [ -e go ]; do sleep 0.02; done";
+    let id = t.begin(&format!("sh -c 'stty -icanon -echo; printf \"{left}\"; {wait}; kill -9 $$'"));
+    t.wait("its screen", |t| t.live.modes().alternate_screen());
+    std::fs::write(t.home_path().join("go"), "").unwrap();
+    assert!(t.result(&id).is_ok());
+    t.settle();
+    let shown = String::from_utf8_lossy(&t.shown).into_owned();
+    let back = "\x1b[?25h\x1b[?1000l\x1b[?1049l\x1b7\x1b[r\x1b8\x1b(B\x0f\x1b[4l\x1b[?7h\x1b[m";
+    assert!(shown.contains("\x1b[?1049h") && shown.contains(back), "{shown:?}");
+    assert!(!t.live.modes().alternate_screen());
+    assert_eq!(t.run("echo works").output, "works\n");
+});
+
 case!(case_088_login_shell [bash zsh fish fish4] |kind| {
     let (rc, files, asked, told): (&str, &[(&str, &str)], &str, &str) = match kind {
         Kind::Bash => (

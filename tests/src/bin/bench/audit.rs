@@ -30,6 +30,7 @@ fn action(call: String) -> Event {
         reasons: vec!["`cargo test` may run any program".into()],
         consent: Consent::Asked,
         rule: String::new(),
+        typed: String::new(),
     }
 }
 

@@ -68,6 +68,36 @@ impl Stage {
 }
 
 #[test]
+fn what_the_assistants_commands_changed() {
+    let states: &[State] = &[("the next command, which would run unasked", |stage| {
+        stage.ask("set it up");
+        stage.bench.app.options.approval = ApprovalMode::All;
+        stage.daemon(execute(". ./env", None));
+        let id = CALL.to_string();
+        stage.live(LiveEvent::CommandStarted { id: id.clone() });
+        let name = str::to_owned;
+        let hash = |text: &str| Some(vec![text.as_bytes().to_vec()]);
+        let steps = [
+            (Item::Variable(name("PROMPT_COMMAND")), None, hash("1")),
+            (Item::Function(name("ls")), hash("1"), hash("2")),
+            (Item::Trap(name("DEBUG")), None, hash("1")),
+            (Item::Hashed(name("git")), None, hash("/tmp/git")),
+            (Item::Keys, hash("1"), hash("2")),
+            (Item::Completion(name("git")), None, hash("1")),
+        ];
+        let steps = steps.into_iter().map(|(item, before, after)| (item, Step { before, after }));
+        let change = StateChange { steps: steps.collect() };
+        stage.live(LiveEvent::ShellObserved { id: id.clone(), change, listing: undo::listing(CWD, &[]) });
+        let outcome = CommandOutcome { cwd: CWD.into(), ..outcome(Ending::Exited) };
+        stage.live(LiveEvent::CommandFinished { id, outcome });
+        stage.live(LiveEvent::AnswerReady);
+        stage.bench.app.options.approval = ApprovalMode::Ask;
+        stage.daemon(doubt::next("ls -l"));
+    })];
+    insta::assert_snapshot!("shell_changed", seen(states));
+}
+
+#[test]
 fn undo() {
     let states: &[State] = &[
         ("nothing to undo", |stage| {

@@ -1,0 +1,180 @@
+//! What a listing tells of definitions: of variables, traps, functions, completions. Only a hash is kept of each, to see that it
+//! changed. Names come from elsewhere where a text could lie about them: what is cut wrongly shows as a change of a neighbour.
+
+use std::{
+    hash::{BuildHasher as _, RandomState},
+    sync::LazyLock,
+};
+
+use super::{
+    Item, Snapshot, Value,
+    reading::{insert, is_reported, names, without_references},
+    word::fish_word,
+};
+
+/// Nobody can look for a second text with the same hash. Holds for one run of the program.
+static KEY: LazyLock<RandomState> = LazyLock::new(RandomState::new);
+/// A key of ours that is bound anew as it is pressed.
+const PASSING_KEY: &[u8] = b"[7391;b~";
+/// Functions of which fish tells where they come from; a listing with more or fewer is not believed.
+const ORIGINS: usize = 16;
+
+/// What stands for a definition.
+fn hash(text: &[u8]) -> Vec<u8> {
+    KEY.hash_one(text).to_be_bytes().to_vec()
+}
+
+/// Cuts a text into pieces, each with its name. A piece begins with a line that `name` knows, and goes to the next one.
+fn pieces<'a>(text: &'a [u8], name: impl Fn(&'a [u8]) -> Option<String>) -> Vec<(String, &'a [u8])> {
+    let mut starts: Vec<(String, usize)> = Vec::new();
+    let mut at = 0;
+    for line in text.split_inclusive(|byte| *byte == b'\n') {
+        starts.extend(name(line.trim_ascii_end()).map(|name| (name, at)));
+        at += line.len();
+    }
+    let ends: Vec<usize> = starts.iter().skip(1).map(|(_, start)| *start).chain([text.len()]).collect();
+    starts.into_iter().zip(ends).map(|((name, start), end)| (name, &text[start..end])).collect()
+}
+
+fn text_of(bytes: &[u8]) -> Option<String> {
+    String::from_utf8(bytes.to_vec()).ok()
+}
+
+/// `declare -p` of bash and `typeset -p` of zsh.
+pub(super) fn variables(text: &[u8], snapshot: &mut Snapshot) {
+    let name = |line: &[u8]| {
+        let mut words = line.split(|byte| *byte == b' ');
+        let is_one = words.next().is_some_and(|word| matches!(word, b"declare" | b"typeset" | b"export"));
+        let name = words.find(|word| !word.starts_with(b"-"))?.split(|byte| *byte == b'=').next()?;
+        if is_one { text_of(name) } else { None }
+    };
+    for (name, piece) in pieces(text, name) {
+        if name != "PS1" && is_reported(&name) {
+            insert(snapshot, Item::Variable(name), vec![hash(&without_references(piece))]);
+        }
+    }
+}
+
+/// A line for each name, then one for each of its elements behind a `=`.
+pub(super) fn fish_variables(text: &[u8], snapshot: &mut Snapshot) {
+    let name = |line: &[u8]| if line.starts_with(b"=") { None } else { text_of(line) };
+    for (name, piece) in pieces(text, name) {
+        insert(snapshot, Item::Variable(name), vec![hash(piece)]);
+    }
+}
+
+/// Lines `trap -- CODE SIGNAL`, of code that may have lines of its own; in zsh the functions that are traps, too.
+pub(super) fn traps(text: &[u8], snapshot: &mut Snapshot) {
+    let begins = |line: &[u8]| (line.starts_with(b"trap -- ") || line.starts_with(b"TRAP")).then(String::new);
+    for (_, piece) in pieces(text, begins) {
+        let last = piece.trim_ascii_end().rsplit(|byte| *byte == b' ').next().unwrap_or_default();
+        let function = piece.split(|byte| *byte == b' ').next().and_then(|word| word.strip_prefix(b"TRAP"));
+        let signal = function.unwrap_or(last);
+        if let Some(signal) = text_of(signal.strip_prefix(b"SIG").unwrap_or(signal)) {
+            insert(snapshot, Item::Trap(signal), vec![hash(piece)]);
+        }
+    }
+}
+
+/// All that is bound to keys.
+pub(super) fn keys(text: &[u8], snapshot: &mut Snapshot) {
+    let lines = text.split_inclusive(|byte| *byte == b'\n');
+    let kept: Vec<&[u8]> = lines.filter(|line| memchr::memmem::find(line, PASSING_KEY).is_none()).collect();
+    insert(snapshot, Item::Keys, vec![hash(&kept.concat())]);
+}
+
+/// Names and meanings in turn, a line each. What the editor brings along is itself.
+pub(super) fn widgets(text: &[u8], snapshot: &mut Snapshot) {
+    let mut lines = names(text, b'\n');
+    while let (Some(name), Some(meaning)) = (lines.next(), lines.next()) {
+        if meaning != "builtin" && is_reported(name) {
+            insert(snapshot, Item::Widget(name.to_owned()), vec![hash(meaning.as_bytes())]);
+        }
+    }
+}
+
+/// Lines `complete OPTIONS NAME`.
+pub(super) fn completions(text: &[u8], snapshot: &mut Snapshot) {
+    let begins = |line: &[u8]| line.starts_with(b"complete ").then(String::new);
+    for (_, piece) in pieces(text, begins) {
+        let last = piece.trim_ascii_end().rsplit(|byte| *byte == b' ').next().unwrap_or_default();
+        if let Some(name) = text_of(last) {
+            insert(snapshot, Item::Completion(name), vec![hash(piece)]);
+        }
+    }
+}
+
+/// Kinds of events in lines of their own, then a line with an event and its function for each.
+pub(super) fn handlers(text: &[u8], snapshot: &mut Snapshot) {
+    let mut kind = "";
+    for line in names(text, b'\n') {
+        if let Some(next) = line.strip_prefix("Event ") {
+            kind = next;
+        } else if let Some(name) = line.rsplit(' ').next().filter(|name| !name.starts_with("__cohab_")) {
+            let events = snapshot.entry(Item::Handler(name.to_owned())).or_default();
+            events.push(format!("{kind} {line}").into_bytes());
+        }
+    }
+}
+
+/// Names of functions and where they come from in turn, a line each. Where a line end in a path could shift them nothing is told.
+pub(super) fn origins(text: &[u8], snapshot: &mut Snapshot) {
+    let lines: Vec<&[u8]> = text.trim_ascii_end().split(|byte| *byte == b'\n').collect();
+    if lines.len() != 2 * ORIGINS {
+        return;
+    }
+    for pair in lines.chunks_exact(2) {
+        let value = text_of(pair[0]).and_then(|name| snapshot.get_mut(&Item::Function(name)));
+        if let Some(value) = value {
+            *value = vec![Vec::new(), pair[1].to_vec()];
+        }
+    }
+}
+
+/// `declare -f`: the first line of each is `NAME () `.
+pub(super) fn bodies(text: &[u8], snapshot: &mut Snapshot) {
+    let known = |line: &[u8]| {
+        let name = line.strip_suffix(b" ()")?;
+        known_function(name.strip_prefix(b"function ").unwrap_or(name), snapshot)
+    };
+    insert_bodies(pieces(text, known), snapshot);
+}
+
+/// Names and bodies in turn, with a byte 1 between.
+pub(super) fn joined_bodies(text: &[u8], snapshot: &mut Snapshot) {
+    let mut pieces = text.split(|byte| *byte == 1);
+    let mut found = Vec::new();
+    while let (Some(name), Some(body)) = (pieces.next(), pieces.next()) {
+        found.extend(known_function(name, snapshot).map(|name| (name, body)));
+    }
+    insert_bodies(found, snapshot);
+}
+
+/// Each begins with `function NAME`; before it may stand where it comes from.
+pub(super) fn fish_bodies(text: &[u8], snapshot: &mut Snapshot) {
+    let known = |line: &[u8]| known_function(&fish_word(line.strip_prefix(b"function ")?)?.0, snapshot);
+    let pieces = pieces(text, known).into_iter().map(|(name, piece)| (name, without_next_comment(piece)));
+    insert_bodies(pieces.collect(), snapshot);
+}
+
+/// Where the next function comes from stands behind this one.
+fn without_next_comment(piece: &[u8]) -> &[u8] {
+    let piece = piece.trim_ascii_end();
+    let last = memchr::memrchr(b'\n', piece).filter(|at| piece[at + 1..].starts_with(b"# Defined "));
+    last.map_or(piece, |at| piece[..at].trim_ascii_end())
+}
+
+fn known_function(name: &[u8], snapshot: &Snapshot) -> Option<String> {
+    text_of(name).filter(|name| snapshot.contains_key(&Item::Function(name.clone())))
+}
+
+/// A name that stands there twice counts with all of it.
+fn insert_bodies(pieces: Vec<(String, &[u8])>, snapshot: &mut Snapshot) {
+    for (name, piece) in pieces {
+        let value: &mut Value = snapshot.entry(Item::Function(name)).or_default();
+        match value.first_mut() {
+            None => value.push(hash(piece)),
+            Some(all) => *all = hash(&[all.as_slice(), piece].concat()),
+        }
+    }
+}
