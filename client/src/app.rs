@@ -15,7 +15,6 @@ mod failure;
 mod line;
 mod link;
 mod naming;
-mod own_secrets;
 mod pause;
 mod progress;
 mod question;
@@ -54,6 +53,7 @@ use crate::{
     event::Event,
     journal::ResultJournal,
     markdown::{CodeBlocks, Highlighter},
+    outgoing::Outgoing,
     shell_taint::ShellTaint,
     ui::{keys::KeyReader, look::Look},
 };
@@ -61,7 +61,6 @@ use aside::Aside;
 use attention::Attention;
 use entry::{Entry, Told};
 use failure::Failure;
-use own_secrets::OwnSecrets;
 use progress::Progress;
 use resume::Resuming;
 use slash::Slash;
@@ -140,7 +139,7 @@ enum LinkState {
 #[derive(Debug)]
 pub struct App {
     options: Options,
-    own_secrets: OwnSecrets,
+    outgoing: Outgoing,
     columns: u16,
     rows: u16,
     link: LinkState,
@@ -188,7 +187,7 @@ impl App {
     #[must_use]
     pub fn new(options: Options, cwd: PathBuf, columns: u16, rows: u16) -> Self {
         Self {
-            own_secrets: OwnSecrets::new(Arc::clone(&options.secrets)),
+            outgoing: Outgoing::new(Arc::clone(&options.secrets)),
             options,
             columns,
             rows,
@@ -324,7 +323,7 @@ impl App {
                 self.shell_seen = None;
                 self.note_failure(&command, effects);
                 self.cwd.clone_from(&command.cwd);
-                let event = command::shell_event(self.own_secrets.hidden_in(command));
+                let event = command::shell_event(command);
                 self.keep_shell_event(event, effects);
             }
             other => {
@@ -353,7 +352,8 @@ impl App {
     }
 
     /// Tells the daemon, if there is one, now or later.
-    fn keep_shell_event(&mut self, event: ShellEvent, effects: &mut Vec<Effect>) {
+    fn keep_shell_event(&mut self, mut event: ShellEvent, effects: &mut Vec<Effect>) {
+        self.outgoing.shell_event(&mut event);
         if self.shell_events.len() == KEPT_SHELL_EVENTS {
             self.shell_events.pop_front();
         }
@@ -383,14 +383,15 @@ impl App {
         let turn_id = (self.options.fresh_turn_id)();
         let mut turn = Turn::new(turn_id, self.text_width(), self.options.look, self.options.highlighter.clone(), now);
         turn.progress = Progress::new(&question, now);
-        let query = ClientMessage::UserQuery(UserQuery {
+        let mut query = UserQuery {
             turn_id,
             text: question,
             cwd: self.cwd.as_path().into(),
             columns: self.columns,
             piped_input: None,
-        });
-        self.begin_turn(turn, query, effects);
+        };
+        self.outgoing.query(&mut query);
+        self.begin_turn(turn, ClientMessage::UserQuery(query), effects);
     }
 
     /// Sends what a turn begins with, now or as soon as there is a connection.

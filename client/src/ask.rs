@@ -9,6 +9,7 @@ mod screen;
 use std::{
     io::{self, IsTerminal, Write},
     process::ExitCode,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -16,7 +17,7 @@ use cohab_protocol::{
     ApprovalDecision, ApprovalMode, ApprovalReply, ApprovalRequest, Attach, ClientMessage, DaemonMessage, ErrorSubject,
     Notice, NoticeKind, Paths, SessionKey, TurnEndReason, TurnId, UserQuery, WireError, WireErrorKind,
 };
-use cohab_shell_relay::shell::Shell;
+use cohab_shell_relay::{scrub::ExactValues, shell::Shell};
 use futures::{SinkExt, StreamExt};
 use tokio::{
     signal::unix::{Signal, SignalKind, signal},
@@ -29,6 +30,7 @@ use crate::{
     config,
     connection::{self, ConnectError, Frames},
     driver::wake::sleep_until,
+    outgoing::Outgoing,
     session_settings, terminal,
     ui::live_area::Abilities,
 };
@@ -151,15 +153,17 @@ async fn ask(args: &AskArgs, paths: &Paths, view: &mut dyn View) -> Result<u8, A
         () = stop.next() => return Ok(CANCELLED),
     };
     let turn_id = TurnId::fresh();
-    let query = UserQuery {
+    let mut query = UserQuery {
         turn_id,
         text,
         cwd: cwd.into(),
         columns: terminal::size_of(rustix::stdio::stdout()).0,
         piped_input,
     };
+    let mut outgoing = Outgoing::new(Arc::new(ExactValues::of_environment(std::env::vars_os())));
+    outgoing.query(&mut query);
     frames.send(ClientMessage::UserQuery(query)).await.map_err(ConnectError::from)?;
-    let status = follow(&mut frames, turn_id, view, keyboard.as_mut(), &mut stop).await?;
+    let status = follow(&mut frames, turn_id, view, keyboard.as_mut(), &mut stop, &mut outgoing).await?;
     view.finish()?;
     Ok(status)
 }
@@ -190,13 +194,16 @@ async fn follow(
     view: &mut dyn View,
     mut keyboard: Option<&mut Keyboard>,
     stop: &mut StopSignals,
+    outgoing: &mut Outgoing,
 ) -> Result<u8, AskError> {
     loop {
         tokio::select! {
             () = stop.next() => return cancel(frames, turn_id, view).await,
             () = sleep_until(view.deadline()) => view.draw_if_due()?,
             reply = next_reply(&mut keyboard, view) => {
-                frames.send(ClientMessage::ApprovalReply(reply?)).await.map_err(ConnectError::from)?;
+                let mut reply = reply?;
+                outgoing.decision(&mut reply.decision);
+                frames.send(ClientMessage::ApprovalReply(reply)).await.map_err(ConnectError::from)?;
             }
             frame = frames.next() => {
                 let message = frame.ok_or(ConnectError::NotRunning)?.map_err(ConnectError::from)?;

@@ -9,7 +9,10 @@ use std::{
 };
 
 use cohab_protocol::{ApprovalId, ApprovalMode, ExecuteCommand};
-use cohab_shell_relay::policy::{self, Level, remembered::Remembered};
+use cohab_shell_relay::{
+    policy::{self, Level, remembered::Remembered},
+    scrub::holds_placeholder,
+};
 
 /// Approvals that are kept until used; older ones are void.
 const PENDING_APPROVALS: usize = 64;
@@ -84,7 +87,8 @@ impl Consents {
 
     /// Remembers consent to run exactly this for as long as this shell lives, unless it is to be asked about each time.
     pub fn allow_for_session(&mut self, agreed: Agreed) {
-        if self.session.len() < SESSION_COMMANDS && !policy::reaches_out(&agreed.command) {
+        let is_each_time = policy::reaches_out(&agreed.command) || holds_placeholder(&agreed.command);
+        if self.session.len() < SESSION_COMMANDS && !is_each_time {
             self.session.insert(agreed);
         }
     }
@@ -127,8 +131,13 @@ impl Consents {
         if ruled.verdict.level == Level::Deny {
             return None;
         }
-        if standing == Standing::Holds || mode == ApprovalMode::All {
+        // Where a secret goes the user decides each time, whatever the mode and the rules.
+        let is_filled = holds_placeholder(&request.command);
+        if standing == Standing::Holds || mode == ApprovalMode::All && !is_filled {
             return Some(Permit::Asked);
+        }
+        if is_filled {
+            return None;
         }
         let is_lifted = match ruled.verdict.level {
             Level::Allow => true,

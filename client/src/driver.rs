@@ -358,6 +358,10 @@ impl Driver {
                 self.draw_last();
                 self.live.run(request, self.shell.probe(), now, &mut self.fx);
             }
+            Effect::RunFilled(request, filled) => {
+                self.draw_last();
+                self.live.run_filled(request, &filled, self.shell.probe(), now, &mut self.fx);
+            }
             Effect::RunAsItIs(request) => {
                 self.draw_last();
                 self.live.run_as(request, Mode::Live, self.shell.probe(), now, &mut self.fx);

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use cohab_protocol::{ClientMessage, RequestId, ResumePoint, SessionKey};
-use cohab_shell_relay::{live::LineDecision, runner::CommandRequest};
+use cohab_shell_relay::{live::LineDecision, runner::CommandRequest, scrub::FilledLine};
 
 use crate::{attach_change::AttachChange, entry::Question, errand::Errand, gate::Decision};
 
@@ -54,7 +54,9 @@ pub enum Effect {
     Announce(String),
     /// Draw what is left, then run this in the live shell.
     Run(CommandRequest),
-    /// The same with the text as it is: it is ours, and never needs a subshell.
+    /// The same, and the shell gets this in place of the text, which alone is shown.
+    RunFilled(CommandRequest, FilledLine),
+    /// The same as `Run` with the text as it is: it is ours, and never needs a subshell.
     RunAsItIs(CommandRequest),
     /// Make room for the assistant; ends in `AnswerReady` or `AnswerRefused`.
     BeginAnswer,

@@ -28,6 +28,7 @@ pub mod init;
 pub mod journal;
 pub mod manual;
 pub mod markdown;
+pub mod outgoing;
 pub mod policy;
 pub mod real_shell;
 pub mod scrub;

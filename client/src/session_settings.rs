@@ -1,7 +1,7 @@
 //! What the client tells the daemon about its surroundings when it joins a session.
 
 use cohab_protocol::{ApprovalMode, EnvSetting, HOME_VARIABLE, MAX_ENVIRONMENT_BYTES};
-use cohab_shell_relay::process::is_key_name;
+use cohab_shell_relay::secret_names::{Stake, holds_secret};
 
 /// The variables that choose a model: the user's shell decides, not the one that happened to start the daemon. Those of `flags`
 /// take the place of the environment's; those of `key_variables` hold keys by the settings.
@@ -49,7 +49,8 @@ pub fn shell_environment(
     key_variables: &[String],
 ) -> Vec<EnvSetting> {
     let is_ours = |name: &str| name.starts_with("COHAB_") && name != HOME_VARIABLE;
-    let is_key = |name: &str| is_key_name(name) || key_variables.iter().any(|variable| variable == name);
+    let is_key =
+        |name: &str| holds_secret(name, Stake::Inherited) || key_variables.iter().any(|variable| variable == name);
     let mut settings: Vec<EnvSetting> = environment
         .filter(|(name, _)| !is_ours(name) && !is_key(name))
         .map(|(name, value)| EnvSetting { name, value })

@@ -8,7 +8,10 @@ use std::{
 
 use async_trait::async_trait;
 use cohab_protocol::Paths;
-use cohab_shell_relay::{isolated::DaemonShell, process::is_key_name, scrub::sounds_secret};
+use cohab_shell_relay::{
+    isolated::DaemonShell,
+    secret_names::{Stake, holds_secret},
+};
 
 use crate::{
     agent::{TurnError, TurnLimits, port::ModelProvider},
@@ -62,9 +65,11 @@ fn keyless_shell(cwd: &Path, environment: &Variables) -> DaemonShell {
     let shell = DaemonShell::new(cwd.to_owned());
     if environment.is_empty() {
         let own = std::env::vars_os().map(|(name, _)| name);
-        return own.filter(|name| is_key_name(&name.to_string_lossy())).fold(shell, DaemonShell::hiding);
+        return own
+            .filter(|name| holds_secret(&name.to_string_lossy(), Stake::Inherited))
+            .fold(shell, DaemonShell::hiding);
     }
-    let harmless = environment.iter().filter(|(name, _)| !is_key_name(name));
+    let harmless = environment.iter().filter(|(name, _)| !holds_secret(name, Stake::Inherited));
     shell.with_environment(harmless.map(|(name, value)| (OsString::from(name), OsString::from(value))))
 }
 
@@ -155,7 +160,7 @@ struct ScrubbedChooser {
 #[async_trait]
 impl ProviderChooser for ScrubbedChooser {
     async fn choose(&self, settings: &ModelSettings, variables: &Variables) -> Result<Choice, ChoiceError> {
-        let secret = variables.iter().filter(|(name, _)| sounds_secret(name));
+        let secret = variables.iter().filter(|(name, _)| holds_secret(name, Stake::Sought));
         self.secrets.know(secret.map(|(_, value)| value.as_str()));
         let around = |provider| ScrubbedProvider::around(provider, &self.secrets);
         Ok(match self.inner.choose(settings, variables).await? {

@@ -7,7 +7,7 @@ use cohab_shell_relay::scrub::{ExactValues, PersonalData, Scrubber, Settings, St
 use libfuzzer_sys::fuzz_target;
 
 /// A byte stands for each of these: what mutations alone would hardly find.
-const WORDS: [&str; 12] = [
+const WORDS: [&str; 13] = [
     "-----BEGIN RSA PRIVATE KEY-----\n",
     "-----END RSA PRIVATE KEY-----",
     "ghp_",
@@ -20,6 +20,7 @@ const WORDS: [&str; 12] = [
     "Cookie: sid=",
     "aB3dE5fG7hJ9kL1mN2pQ4rS6",
     "one of our own values",
+    "<secret:jwt#1-abcdefgh>",
 ];
 /// The first byte that stands for a word.
 const FIRST: u8 = 0xf0;

@@ -158,6 +158,7 @@ __cohab_take() { # a question: one Up away, as any line would be
 __cohab_show() { # bash-preexec's hooks read `history 1`: the command is there until the next prompt. What undo brings back is not shown
   local __cohab_text=$__cohab_cmd
   [[ $__cohab_id != 00000000* ]] || __cohab_text='cohab undo'
+  [[ ! -e $__cohab_dir/shown ]] || IFS= builtin read -r -d '' __cohab_text <"$__cohab_dir/shown" || : # a secret is filled in
   __cohab_entry=$HISTCMD
   builtin history -s -- "$__cohab_text"
   ((HISTCMD > __cohab_entry)) || __cohab_entry= # none was made: it repeats the last, or there is no history

@@ -14,6 +14,7 @@ pub mod runner;
 pub mod sandbox;
 pub mod sanitize;
 pub mod scrub;
+pub mod secret_names;
 pub mod shell;
 pub mod state;
 pub mod subshell;

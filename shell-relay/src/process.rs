@@ -22,14 +22,6 @@ pub fn guard_memory() {
     }
 }
 
-/// Whether a variable of this name holds a key: neither the daemon nor a command in a shell of its own gets it.
-#[must_use]
-pub fn is_key_name(name: &str) -> bool {
-    const PARTS: [&str; 6] = ["TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL", "APIKEY"];
-    let name = name.to_ascii_uppercase();
-    name == "KEY" || name.ends_with("_KEY") || PARTS.iter().any(|part| name.contains(part))
-}
-
 /// From gentle to final.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signal {
@@ -142,23 +134,6 @@ mod tests {
         let output = Command::new("sh").args(["-c", own]).output().unwrap();
         let owners: Vec<&str> = str::from_utf8(&output.stdout).unwrap().lines().collect();
         assert_eq!(owners[0], owners[1]);
-    }
-
-    #[test]
-    fn keys_are_told_by_their_names() {
-        for name in [
-            "COHAB_API_KEY",
-            "ANTHROPIC_API_KEY",
-            "openai_api_key",
-            "GITHUB_TOKEN",
-            "AWS_SECRET_ACCESS_KEY",
-            "PGPASSWORD",
-        ] {
-            assert!(is_key_name(name), "{name}");
-        }
-        for name in ["PATH", "HOME", "KEYBOARD", "COHAB_HOME", "SSH_AUTH_SOCK", "KEYMAP"] {
-            assert!(!is_key_name(name), "{name}");
-        }
     }
 
     #[test]

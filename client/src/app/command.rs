@@ -8,12 +8,14 @@ use std::{
 
 use cohab_protocol::{
     self as wire, CallId, ClientMessage, CommandEnding, CommandExecutionResult, EnvChange, EnvDelta, ExecuteCommand,
-    MAX_OUTPUT_TAIL_BYTES, RunMode, ShellEvent,
+    RunMode, ShellEvent,
 };
 use cohab_shell_relay::{
     live::{LiveEvent, UserCommand},
     policy,
     runner::{CommandOutcome, CommandRequest, Ending, Mode, RelayError, StateAfter},
+    scrub::NotFilled,
+    secret_names::{Stake, holds_secret},
     state::{Item, StateChange, Step},
 };
 
@@ -25,8 +27,6 @@ use crate::{consent::Permit, effect::Effect, shell_taint, ui::receipt};
 
 /// Of a command that is only named.
 const TITLE_MAX_CHARS: usize = 60;
-/// Parts of names whose values are not shown and not sent.
-const SECRET_NAME_PARTS: [&str; 8] = ["KEY", "TOKEN", "SECRET", "PASS", "PWD", "CRED", "AUTH", "COOKIE"];
 
 impl App {
     /// The daemon wants a command to run. A call id runs once: a repeat gets the result of the first run, now or when that ends.
@@ -157,18 +157,26 @@ impl App {
         self.run_typed(request, text, effects);
     }
 
-    /// Runs a command, typed so.
+    /// Runs a command, typed so, with its secrets filled in.
     pub(super) fn run_typed(&mut self, request: ExecuteCommand, text: String, effects: &mut Vec<Effect>) {
+        let filled = match self.outgoing.filled(&text, self.options.shell) {
+            Ok(filled) => filled,
+            Err(error) => return effects.push(not_filled(request.call_id, &error, &self.cwd)),
+        };
         self.print_command(&request.command);
         self.tell_typed(&request, &text);
         self.journal.begin(request.call_id);
         self.surface = Surface::Command;
-        effects.push(Effect::Run(CommandRequest {
+        let wanted = CommandRequest {
             id: request.call_id.to_string(),
             text,
             timeout: Duration::from_millis(request.timeout_ms),
             wants_env_delta: true,
-        }));
+        };
+        effects.push(match filled {
+            Some(filled) => Effect::RunFilled(wanted, filled),
+            None => Effect::Run(wanted),
+        });
         if let Some(turn) = self.turn.as_mut() {
             turn.has_echoed = true;
             turn.running_call = Some(RunningCall { request, is_interrupted_by_daemon: false, has_started: false });
@@ -247,7 +255,7 @@ impl App {
         }
         let cwd_before = std::mem::replace(&mut self.cwd, outcome.cwd.clone());
         let mut result = execution_result(call.request.call_id, outcome);
-        self.own_secrets.hide(&mut result);
+        self.outgoing.result(&mut result);
         if let Some(turn) = self.turn.as_mut() {
             turn.ran_ms = Some(result.duration_ms);
         }
@@ -333,6 +341,11 @@ pub(super) fn refuse(call_id: CallId, code: &str, reason: String, cwd: &Path) ->
     }))
 }
 
+/// A placeholder is not filled in: nothing is typed.
+fn not_filled(call_id: CallId, error: &NotFilled, cwd: &Path) -> Effect {
+    refuse(call_id, "not_approved", format!("{error}; the command was not run"), cwd)
+}
+
 fn execution_result(call_id: CallId, outcome: CommandOutcome) -> CommandExecutionResult {
     CommandExecutionResult {
         call_id,
@@ -369,7 +382,7 @@ pub(super) fn env_delta(changes: Vec<cohab_shell_relay::runner::EnvChange>) -> E
     for change in changes {
         match change.value {
             Some(value) => {
-                let is_secret = is_secret_name(&change.name) || holds_password(&value);
+                let is_secret = holds_secret(&change.name, Stake::Told) || holds_password(&value);
                 let value = (!is_secret).then_some(value);
                 delta.set.push(EnvChange { name: change.name, value });
             }
@@ -377,11 +390,6 @@ pub(super) fn env_delta(changes: Vec<cohab_shell_relay::runner::EnvChange>) -> E
         }
     }
     delta
-}
-
-fn is_secret_name(name: &str) -> bool {
-    let name = name.to_ascii_uppercase();
-    SECRET_NAME_PARTS.iter().any(|part| name.contains(part))
 }
 
 /// Whether the value is an address with a password in it, as `postgres://ann:secret@host/db`.
@@ -392,18 +400,12 @@ fn holds_password(value: &str) -> bool {
 
 /// What the daemon is told about a command of the user.
 pub(super) fn shell_event(command: UserCommand) -> ShellEvent {
-    let mut tail = command.output_tail;
-    if tail.len() > MAX_OUTPUT_TAIL_BYTES {
-        let excess = tail.len() - MAX_OUTPUT_TAIL_BYTES;
-        let cut = (excess..tail.len()).find(|index| tail.is_char_boundary(*index));
-        tail.drain(..cut.unwrap_or(tail.len()));
-    }
     ShellEvent {
         line: command.line,
         exit_code: command.status,
         cwd: command.cwd.into(),
         duration_ms: milliseconds(command.duration),
-        output_tail: tail,
+        output_tail: command.output_tail,
         output_bytes: command.output_bytes,
     }
 }

@@ -43,6 +43,8 @@ impl Failure {
         match line.filter(|line| !line.is_empty()) {
             Some(line) if line.chars().count() > LINE_MAX_CHARS => {
                 let start: String = line.chars().take(LINE_MAX_CHARS).collect();
+                // Half a secret would not be known as one.
+                let start = start.rsplit_once(' ').map_or("", |(words, _)| words);
                 format!("Why did this fail: `{start}…` (exit {})?", self.status)
             }
             Some(line) => format!("Why did this fail: `{line}` (exit {})?", self.status),

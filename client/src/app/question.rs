@@ -31,6 +31,13 @@ impl App {
         if open.is_some_and(|open| open.is_about(request.approval_id)) {
             return;
         }
+        if let ApprovalSubject::Command { command, .. } = &request.subject
+            && let Err(error) = self.outgoing.can_fill(command, self.options.shell)
+        {
+            let decision = ApprovalDecision::Refused { note: error.to_string() };
+            effects.push(reply(&request, decision));
+            return;
+        }
         if matches!(request.subject, ApprovalSubject::Command { mode: RunMode::Live, .. }) {
             request.reasons.extend(self.taint.reason());
         }
@@ -132,7 +139,8 @@ impl App {
             self.print_large_card();
         }
         effects.extend(errand.map(Effect::Begin));
-        if let Some((request, decision)) = decided {
+        if let Some((request, mut decision)) = decided {
+            self.outgoing.decision(&mut decision);
             let ends_turn = decision == ApprovalDecision::CancelTurn;
             if !self.take_own_decision(request.approval_id, &decision, now, effects) {
                 self.remember(&request, &decision, now);

@@ -26,6 +26,7 @@ mod countdown;
 mod doubt;
 mod entry;
 mod failure;
+mod filling;
 pub(crate) mod hostile;
 mod link;
 mod naming;

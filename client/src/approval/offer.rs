@@ -3,6 +3,7 @@
 use cohab_protocol::{ApprovalRequest, ApprovalSubject, ProposedCommand, RunMode, TurnId};
 use cohab_shell_relay::{
     policy::{self, Level, Verdict, remembered::Rule},
+    scrub::holds_placeholder,
     shell::Shell,
 };
 
@@ -11,7 +12,7 @@ use super::Scene;
 /// The answers beside `y`, `n` and Esc.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Offer {
-    /// Again in this shell without a question. Not for what tells another host something: that is asked each time.
+    /// Again in this shell without a question. Not for what tells another host something, or gets a secret: that is asked each time.
     pub session: bool,
     /// The rule for this folder.
     pub folder: Option<Rule>,
@@ -34,12 +35,13 @@ impl Offer {
             ApprovalSubject::Commands(commands) => {
                 let is_danger =
                     |one: &ProposedCommand| assess(&one.command, scene, one.mode, &one.cwd).level > Level::Ask;
-                let as_one = !request.is_dangerous && commands.len() > 1 && !commands.iter().any(is_danger);
+                let is_alone = |one: &ProposedCommand| is_danger(one) || holds_placeholder(&one.command);
+                let as_one = !request.is_dangerous && commands.len() > 1 && !commands.iter().any(is_alone);
                 Self { as_one, ..Self::default() }
             }
             ApprovalSubject::Command { command, cwd, mode } => {
                 let verdict = assess(command, scene, *mode, cwd);
-                let offer = if request.is_dangerous || verdict.level > Level::Ask {
+                let offer = if request.is_dangerous || verdict.level > Level::Ask || holds_placeholder(command) {
                     Self { edit: true, ..Self::default() }
                 } else {
                     let shell = shell_of(scene, *mode);

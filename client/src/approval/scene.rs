@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use cohab_protocol::{ApprovalDecision, ApprovalSubject, Paths};
 use cohab_shell_relay::{
     policy::{self, Part},
+    scrub::as_words,
     shell::Shell,
 };
 
@@ -94,7 +95,8 @@ impl Scene {
 
     /// What is to be looked at, a command each.
     pub(super) fn plans(&self, subject: &ApprovalSubject) -> Vec<Plan> {
-        let planned = |command: &str, cwd: &Path| plan(command, &Known::of(self.home.clone(), cwd.to_owned()));
+        let planned =
+            |command: &str, cwd: &Path| plan(&as_words(command), &Known::of(self.home.clone(), cwd.to_owned()));
         match subject {
             ApprovalSubject::Command { command, cwd, .. } => vec![planned(command, cwd.as_path())],
             ApprovalSubject::Commands(commands) => {

@@ -149,10 +149,12 @@ impl Around<'_> {
         );
         let is_asked = move || session.approval() != ApprovalMode::All;
         let calls = Calls::new(Arc::clone(&recorder), Box::new(is_asked));
+        let asked = Arc::clone(&self.parts.session);
+        let has_live_shell = Box::new(move || asked.live_shell().is_some());
         let doubt = Doubt { doubts: Arc::clone(&self.parts.doubts), approver: Arc::clone(&self.approver) };
         let as_run = self.as_run(outputs.clone());
         let mut list: Vec<Arc<dyn Middleware>> = vec![
-            Arc::new(Unfilled),
+            Arc::new(Unfilled { has_live_shell }),
             Arc::new(self.gate().with_own_folder(outputs)),
             Arc::new(as_run),
             pause,

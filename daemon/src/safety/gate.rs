@@ -19,6 +19,7 @@ use cohab_shell_relay::{
         Context, Level, Verdict, assess_line, assess_read, assess_write, reaches_out,
         remembered::{Nothing, Remembered},
     },
+    scrub::holds_placeholder,
     shell::Shell,
 };
 use serde_json::Value;
@@ -228,10 +229,11 @@ impl Gate {
             self.look_elsewhere(command, context, &mut verdict);
             verdict = self.remembered.loaded(&call.cwd).apply(command, context, verdict).verdict;
         }
-        if is_asked_each_time(&call.tool) {
+        if call.tool == UNCONFINED {
             verdict.level = verdict.level.max(Level::Ask);
             verdict.reasons.push("it runs outside of the sandbox: it may write anywhere and use the network".into());
         }
+        self.judge_filling(&call.intent.effect, &mut verdict);
         if let Some(reason) = (self.must_ask)(&call.tool) {
             verdict.level = verdict.level.max(Level::Ask);
             verdict.reasons.push(reason);
@@ -239,10 +241,23 @@ impl Gate {
         verdict
     }
 
+    /// A secret may be filled in where the user agrees, but leaves by no command of a model that may act for somebody else.
+    fn judge_filling(&self, effect: &Effect, verdict: &mut Verdict) {
+        if !is_filled_in(effect) {
+            return;
+        }
+        verdict.level = verdict.level.max(if is_outward(effect) { Level::Danger } else { Level::Ask });
+        if let Some(source) = self.consents.taint.source().filter(|_| is_outward(effect)) {
+            verdict.level = Level::Deny;
+            let reason = format!("no secret is told to another host after the assistant has read {source}");
+            verdict.reasons.insert(0, reason);
+        }
+    }
+
     /// Whether the automatic mode answers the question: it is nobody's express wish, and nothing from elsewhere was read.
     fn is_lifted(&self, verdict: &Verdict, call: &PlannedCall) -> bool {
         !verdict.is_firm()
-            && !is_asked_each_time(&call.tool)
+            && !is_asked_each_time(call)
             && (self.must_ask)(&call.tool).is_none()
             && self.consents.taint.source().is_none()
             && !is_outward(&call.intent.effect)
@@ -273,7 +288,7 @@ impl Gate {
         if let Some(reason) = self.earlier_refusal(&effect, &call.cwd) {
             return Err(refusal(format!("the user refused exactly this in this turn already: {reason}")));
         }
-        let is_once = is_dangerous || is_asked_each_time(&call.tool);
+        let is_once = is_dangerous || is_asked_each_time(call);
         if !is_once && let Some(approval) = self.consents.recall(&effect, &call.cwd) {
             call.approval = approval;
             return Ok(());
@@ -333,26 +348,33 @@ impl Middleware for Gate {
         let reasons = verdict.reasons.join("; ");
         match (verdict.level, (self.mode)()) {
             (Level::Deny, _) => Err(refusal(format!("never allowed, do not try it again: {reasons}"))),
-            (Level::Allow, _) | (_, ApprovalMode::All) => Ok(()),
+            (Level::Allow, _) => Ok(()),
+            (_, ApprovalMode::All) if !is_filled_in(&call.intent.effect) => Ok(()),
             (_, ApprovalMode::ReadOnly) => {
                 Err(refusal(format!("not run: only plainly read-only things are allowed here ({reasons})")))
             }
             (Level::Ask, ApprovalMode::Auto) if self.is_lifted(&verdict, call) => Ok(()),
             // A rule lowers a question only, never danger.
             (Level::Ask, ApprovalMode::Ask | ApprovalMode::Auto)
-                if !is_asked_each_time(&call.tool) && self.is_remembered(&call.intent.effect, &call.cwd) =>
+                if !is_asked_each_time(call) && self.is_remembered(&call.intent.effect, &call.cwd) =>
             {
                 call.approval = Some(BY_RULE.into());
                 Ok(())
             }
-            (_, ApprovalMode::Ask | ApprovalMode::Auto) => self.ask(call, verdict).await,
+            (_, ApprovalMode::Ask | ApprovalMode::Auto | ApprovalMode::All) => self.ask(call, verdict).await,
         }
     }
 }
 
-/// Whether no consent to this tool's command holds for the next one: what was agreed to for the sandbox was not for outside.
-fn is_asked_each_time(tool: &str) -> bool {
-    tool == UNCONFINED
+/// Whether no consent to a command holds for the next one: what was agreed to for the sandbox was not for outside, and where a secret
+/// goes is decided when it goes.
+fn is_asked_each_time(call: &PlannedCall) -> bool {
+    call.tool == UNCONFINED || is_filled_in(&call.intent.effect)
+}
+
+/// Whether the user's terminal would fill a secret into it.
+fn is_filled_in(effect: &Effect) -> bool {
+    matches!(effect, Effect::RunCommand { command } if holds_placeholder(command))
 }
 
 /// Whether it tells another host something: that is asked about each time.

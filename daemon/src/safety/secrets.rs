@@ -7,7 +7,10 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use cohab_shell_relay::scrub::{ExactValues, Scrubber, sounds_secret};
+use cohab_shell_relay::{
+    scrub::{ExactValues, Scrubber},
+    secret_names::{Stake, holds_secret},
+};
 use serde_json::Value;
 
 use crate::agent::port::{AssistantMessage, BrokenArguments, Message, ModelRequest};
@@ -27,7 +30,7 @@ impl Secrets {
     #[must_use]
     pub fn of_this_process() -> Self {
         let secrets = Self::default();
-        let all = std::env::vars_os().filter(|(name, _)| sounds_secret(&name.to_string_lossy()));
+        let all = std::env::vars_os().filter(|(name, _)| holds_secret(&name.to_string_lossy(), Stake::Sought));
         secrets.know(all.map(|(_, value)| value.into_vec()));
         secrets
     }

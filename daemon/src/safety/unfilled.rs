@@ -1,17 +1,24 @@
-//! A placeholder that the model would have typed or written is refused: nobody can fill it in, and as it stands it does harm, where a
-//! file would lose what it stands for.
+//! A placeholder that the model would have typed or written: only the client knows what it stands for, and fills it in only where a
+//! command is typed in its live shell. Everything else with one is refused: as it stands it does harm, where a file would lose what it
+//! stands for.
 
 use async_trait::async_trait;
-use cohab_shell_relay::scrub::holds_placeholder;
+use cohab_shell_relay::scrub::{Placeholder, placeholders};
 use serde_json::Value;
 
-use crate::agent::{
-    Denial, Middleware, PlannedCall,
-    port::{Effect, JsonObject},
+use crate::{
+    agent::{
+        Denial, Middleware, PlannedCall,
+        port::{Effect, JsonObject},
+    },
+    tool::LIVE,
 };
 
-/// Refuses calls with placeholders in their arguments, but for the session's own notes.
-pub struct Unfilled;
+/// Refuses calls with placeholders in their arguments, but for commands of a live shell and the session's own notes.
+pub struct Unfilled {
+    /// Whether a client with a shell is there.
+    pub has_live_shell: Box<dyn Fn() -> bool + Send + Sync>,
+}
 
 #[async_trait]
 impl Middleware for Unfilled {
@@ -19,40 +26,46 @@ impl Middleware for Unfilled {
         if call.intent.effect == Effect::Internal {
             return Ok(());
         }
-        let Some(name) = in_args(&call.args) else { return Ok(()) };
+        let is_typed = call.tool == LIVE && (self.has_live_shell)();
+        let stays = |placeholder: &Placeholder<'_>| !(is_typed && placeholder.can_be_filled());
+        let Some(name) = in_args(&call.args, &stays) else { return Ok(()) };
         let reason = format!(
-            "not done: {name} stands for a secret that is kept from you and is not filled in. Let the command read it where it is \
-             (a variable, a file), change other parts of the file only, or ask the user to do this"
+            "not done: {name} stands for a secret that is kept from you and cannot be filled in here. Let the command read it where it is \
+             (a variable, a file), change other parts of the file only, or ask the user to do this. Only placeholders that the user's \
+             terminal has written are filled in, and only in commands of the user's own shell"
         );
         Err(Denial::Refused { reason })
     }
 }
 
-fn in_args(args: &JsonObject) -> Option<&str> {
-    args.values().find_map(in_value)
+/// The name of the first placeholder in `args` of which `is_meant` holds.
+fn in_args(args: &JsonObject, is_meant: &dyn Fn(&Placeholder<'_>) -> bool) -> Option<String> {
+    args.values().find_map(|value| in_value(value, is_meant))
 }
 
-fn in_value(value: &Value) -> Option<&str> {
+fn in_value(value: &Value, is_meant: &dyn Fn(&Placeholder<'_>) -> bool) -> Option<String> {
     match value {
-        Value::String(text) => holds_placeholder(text),
-        Value::Array(values) => values.iter().find_map(in_value),
-        Value::Object(object) => in_args(object),
+        Value::String(text) => placeholders(text).find(is_meant).map(|found| found.name()),
+        Value::Array(values) => values.iter().find_map(|value| in_value(value, is_meant)),
+        Value::Object(object) => in_args(object, is_meant),
         Value::Null | Value::Bool(_) | Value::Number(_) => None,
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use cohab_shell_relay::scrub::holds_placeholder;
     use serde_json::json;
 
     use super::*;
     use crate::agent::port::{Intent, ToolCall};
 
-    async fn denial(args: Value, effect: Effect) -> Result<(), Denial> {
+    async fn denial(tool: &str, is_live: bool, args: Value, effect: Effect) -> Result<(), Denial> {
         let args = args.as_object().expect("an object").clone();
-        let call = ToolCall { id: "1".into(), name: "edit".into(), args: Ok(args.clone()) };
+        let call = ToolCall { id: "1".into(), name: tool.into(), args: Ok(args.clone()) };
         let intent = Intent { title: String::new(), effect };
-        Unfilled.before_tool(&mut PlannedCall::new(&call, args, intent, "/".into())).await
+        let unfilled = Unfilled { has_live_shell: Box::new(move || is_live) };
+        unfilled.before_tool(&mut PlannedCall::new(&call, args, intent, "/".into())).await
     }
 
     fn run() -> Effect {
@@ -60,18 +73,42 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn placeholders_are_not_typed() {
-        let Err(Denial::Refused { reason }) = denial(json!({ "edits": [{ "new": "a <secret:jwt#2>" }] }), run()).await
-        else {
-            panic!("it would be written")
-        };
-        assert!(reason.starts_with("not done: jwt#2 stands for a secret"), "{reason}");
-        assert!(holds_placeholder(&reason).is_none());
+    async fn placeholders_are_not_written_to_files() {
+        for placeholder in ["<secret:jwt#2>", "<secret:jwt#2-abcdefgh>"] {
+            let args = json!({ "edits": [{ "new": format!("a {placeholder}") }] });
+            let effect = Effect::Write { path: "/a".into(), diff: String::new() };
+            let Err(Denial::Refused { reason }) = denial("edit", true, args, effect).await else {
+                panic!("it would be written")
+            };
+            assert!(reason.starts_with("not done: jwt#2 stands for a secret"), "{reason}");
+            assert!(!holds_placeholder(&reason));
+        }
+    }
+
+    #[tokio::test]
+    async fn only_a_command_of_the_live_shell_may_have_one_and_only_the_clients() {
+        let command = |placeholder: &str| json!({ "command": format!("echo {placeholder}") });
+        let (clients, own) = ("<secret:jwt#2-abcdefgh>", "<secret:jwt#2>");
+        assert_eq!(denial("bash", true, command(clients), run()).await, Ok(()));
+        for (tool, is_live, placeholder) in [
+            ("bash", true, own),
+            ("bash", true, "<quoted-secret:jwt#2-abcdefgh>"),
+            ("bash", true, "<secret:jwt#2-abcdefgh> <secret:jwt#3>"),
+            ("bash", false, clients),
+            ("bash_unconfined", true, clients),
+        ] {
+            assert!(
+                denial(tool, is_live, command(placeholder), run()).await.is_err(),
+                "{tool} {is_live} {placeholder}"
+            );
+        }
     }
 
     #[tokio::test]
     async fn all_else_is_let_through() {
-        assert_eq!(denial(json!({ "command": "grep '<secret:' my-secret:jwt#2" }), run()).await, Ok(()));
-        assert_eq!(denial(json!({ "text": "look after <secret:jwt#2>" }), Effect::Internal).await, Ok(()));
+        let command = json!({ "command": "grep '<secret:' my-secret:jwt#2" });
+        assert_eq!(denial("bash", true, command, run()).await, Ok(()));
+        let note = json!({ "text": "look after <secret:jwt#2>" });
+        assert_eq!(denial("todo_write", true, note, Effect::Internal).await, Ok(()));
     }
 }

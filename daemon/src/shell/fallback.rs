@@ -4,7 +4,10 @@ use std::{path::PathBuf, sync::Arc};
 
 use async_trait::async_trait;
 use cohab_protocol::{DaemonMessage, Notice, NoticeKind, TurnId};
-use cohab_shell_relay::runner::{CommandOutcome, CommandRequest, CommandRunner, RelayError};
+use cohab_shell_relay::{
+    runner::{CommandOutcome, CommandRequest, CommandRunner, RelayError},
+    scrub::holds_placeholder,
+};
 use tokio_util::sync::CancellationToken;
 
 use super::live::LiveRunner;
@@ -44,7 +47,8 @@ impl CommandRunner for LiveOrIsolated {
     async fn run(&self, request: CommandRequest, cancel: &CancellationToken) -> Result<CommandOutcome, RelayError> {
         let judged_in = self.session.cwd();
         match self.live.run(request.clone(), cancel).await {
-            Err(error) if is_out_of_reach(&error) => {
+            // What a placeholder in it stands for only the terminal knows.
+            Err(error) if is_out_of_reach(&error) && !holds_placeholder(&request.text) => {
                 self.tell(&error);
                 let (make, environment) = (Arc::clone(&self.isolated_shell), self.session.environment());
                 let making = tokio::task::spawn_blocking(move || make(&judged_in, &environment));

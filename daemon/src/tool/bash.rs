@@ -10,7 +10,7 @@ use cohab_shell_relay::{
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{ToolOptions, arguments, render};
+use super::{LIVE, ToolOptions, arguments, render};
 use crate::agent::port::{Effect, Intent, JsonObject, Tool, ToolContext, ToolOutput, ToolSpec};
 
 /// Longest command; the relay takes no more.
@@ -26,7 +26,8 @@ const DESCRIPTION: &str = "Runs a command in the user's own interactive shell, w
 `alias` and functions stick, for later commands and for the user. The result is the output (stdout and stderr together), then \
 a line with exit status, working directory and what changed. A command that is still running at its timeout is not killed. \
 Output of background jobs (`cmd &`) shows up in the result of whatever runs later: redirect it to a file. Do not start \
-programs that take over the screen or wait for input unless the user is meant to use them. To look at files prefer `read`, \
+programs that take over the screen or wait for input unless the user is meant to use them. `<secret:KIND#N-ID>` stands for a \
+secret that you cannot see: as a word or in quotes in a command it is filled in, if the user agrees. To look at files prefer `read`, \
 `glob` and `grep`; to change them, `edit` and `write`.";
 
 pub(super) struct Bash {
@@ -77,7 +78,7 @@ impl Bash {
 #[async_trait]
 impl Tool for Bash {
     fn spec(&self) -> ToolSpec {
-        ToolSpec { name: "bash".into(), description: DESCRIPTION.into(), parameters: arguments::schema::<Arguments>() }
+        ToolSpec { name: LIVE.into(), description: DESCRIPTION.into(), parameters: arguments::schema::<Arguments>() }
     }
 
     fn intent(&self, args: &JsonObject, _cwd: &Path) -> Result<Intent, String> {

@@ -64,6 +64,8 @@ pub fn registry(options: &ToolOptions) -> Vec<Arc<dyn Tool>> {
     ]
 }
 
+/// Name of the tool that runs commands in the user's own shell, where there is one.
+pub const LIVE: &str = "bash";
 /// Name of the tool that runs commands without the sandbox. The user is asked for each, whatever is remembered.
 pub const UNCONFINED: &str = "bash_unconfined";
 

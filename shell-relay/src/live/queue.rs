@@ -7,6 +7,7 @@ use super::{
 };
 use crate::{
     runner::{CommandRequest, Mode, RelayError},
+    scrub::FilledLine,
     shell::Shell,
     subshell::{Containment, containment},
 };
@@ -52,8 +53,10 @@ const INTERPRETERS: [&str; 33] = [
 #[derive(Debug)]
 pub(super) struct Queued {
     pub request: CommandRequest,
-    /// What the shell gets in place of the text, if that would harm it.
-    pub sent: Option<String>,
+    /// What the shell gets in place of the text, if that would harm it, or is filled in.
+    pub sent: Option<FilledLine>,
+    /// What is sent is shown to nobody: the text is.
+    pub is_filled: bool,
     pub mode: Mode,
     until: Instant,
 }
@@ -71,26 +74,49 @@ impl LiveShell {
     /// Runs a command: at the prompt as soon as the user leaves it alone, or within an answer at once. A text that would end or
     /// change the shell itself runs in a subshell of it. One of `CommandRefused` and `CommandFinished` follows, exactly once.
     pub fn run(&mut self, request: CommandRequest, probe: &dyn Probe, now: Instant, fx: &mut Effects) {
-        let cx = &mut Cx { probe, now, fx };
-        let contained = self.never(&request).map_or_else(
-            || match containment(self.setup.shell, &request.text) {
-                Containment::Live => Ok((Mode::Live, None)),
-                Containment::Subshell(text) => Ok((Mode::Subshell, Some(text))),
+        self.run_contained(request, None, Cx { probe, now, fx });
+    }
+
+    /// The same, and the shell gets `filled` in place of the request's text, which alone is shown: on the terminal, and to hooks that
+    /// keep a history of their own.
+    pub fn run_filled(
+        &mut self,
+        request: CommandRequest,
+        filled: &FilledLine,
+        probe: &dyn Probe,
+        now: Instant,
+        fx: &mut Effects,
+    ) {
+        self.run_contained(request, Some(filled), Cx { probe, now, fx });
+    }
+
+    fn run_contained(&mut self, request: CommandRequest, filled: Option<&FilledLine>, mut cx: Cx<'_>) {
+        let text = filled.map_or(request.text.as_str(), FilledLine::text);
+        let contained = self.never(&request.id, text).map_or_else(
+            || match containment(self.setup.shell, text) {
+                Containment::Live => Ok((Mode::Live, filled.cloned())),
+                Containment::Subshell(text) => Ok((Mode::Subshell, Some(text.into()))),
                 Containment::Refused(reason) => Err(not_at_prompt("ends_shell", reason)),
             },
             Err,
         );
         match contained {
-            Ok((mode, sent)) => self.enqueue(Queued { request, sent, mode, until: now + QUEUE_WAIT }, cx),
-            Err(error) => self.refuse_at_once(request.id, error, cx),
+            Ok((mode, sent)) => {
+                let until = cx.now + QUEUE_WAIT;
+                self.enqueue(Queued { request, sent, is_filled: filled.is_some(), mode, until }, &mut cx);
+            }
+            Err(error) => self.refuse_at_once(request.id, error, &mut cx),
         }
     }
 
     /// The same with the text as it is; `mode` is only reported.
     pub fn run_as(&mut self, request: CommandRequest, mode: Mode, probe: &dyn Probe, now: Instant, fx: &mut Effects) {
         let cx = &mut Cx { probe, now, fx };
-        match self.never(&request) {
-            None => self.enqueue(Queued { request, sent: None, mode, until: now + QUEUE_WAIT }, cx),
+        match self.never(&request.id, &request.text) {
+            None => {
+                let until = now + QUEUE_WAIT;
+                self.enqueue(Queued { request, sent: None, is_filled: false, mode, until }, cx);
+            }
             Some(error) => self.refuse_at_once(request.id, error, cx),
         }
     }
@@ -105,17 +131,17 @@ impl LiveShell {
         self.answer_goes_on(cx);
     }
 
-    fn never(&self, request: &CommandRequest) -> Option<RelayError> {
+    fn never(&self, id: &str, text: &str) -> Option<RelayError> {
         if self.setup.shell == Shell::Other {
             return Some(not_at_prompt("unsupported_shell", "commands in this kind of shell are not supported"));
         }
-        if request.text.contains('\0') {
+        if text.contains('\0') {
             return Some(not_at_prompt("bad_text", "the command contains a NUL byte"));
         }
-        if request.text.len() > COMMAND_MAX_BYTES {
+        if text.len() > COMMAND_MAX_BYTES {
             return Some(not_at_prompt("bad_text", "the command is longer than 4 MiB"));
         }
-        if request.id.is_empty() || !request.id.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f')) {
+        if id.is_empty() || !id.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f')) {
             return Some(not_at_prompt("bad_text", "the command's id is not lower-case hexadecimal"));
         }
         if self.queue.len() >= QUEUE_MAX {

@@ -5,6 +5,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use zeroize::Zeroizing;
+
 use super::{
     AnswerStep, AwaitedInput, CommandFile, Cx, Effects, ForegroundSignal, GuardFilter, HIDE_MAX, Key, LOAD_WAIT,
     LiveEvent, LiveShell, Phase, Restore, STASH_WAIT, View,
@@ -18,6 +20,7 @@ use crate::{
     capture::{CAPTURE_HEAD_BYTES, CAPTURE_TAIL_BYTES, Capture, Redactor},
     marks::Ended,
     runner::{CommandOutcome, CommandRequest, Ending, Mode, RelayError},
+    scrub::FilledLine,
 };
 
 /// A password prompt is looked for so long after the last output, and at the longer interval without output.
@@ -158,12 +161,13 @@ impl LiveShell {
         }
     }
 
-    pub(super) fn start_relay(&mut self, Queued { request, sent, mode, .. }: Queued, cx: &mut Cx<'_>) {
+    pub(super) fn start_relay(&mut self, Queued { request, sent, is_filled, mode, .. }: Queued, cx: &mut Cx<'_>) {
         let in_answer = self.answer.is_some();
-        let text = sent.as_ref().unwrap_or(&request.text);
+        let text = sent.as_ref().map_or(request.text.as_str(), FilledLine::text);
         cx.fx.command_file = Some(CommandFile {
             id: request.id.clone(),
-            content: [request.id.as_bytes(), b"\n", text.as_bytes()].concat(),
+            content: Zeroizing::new([request.id.as_bytes(), b"\n", text.as_bytes()].concat()),
+            shown: is_filled.then(|| request.text.clone()),
             wants_env_delta: request.wants_env_delta && mode == Mode::Live,
             keys_from: cx.fx.pty.len(),
         });

@@ -16,6 +16,9 @@ use crate::{
 
 /// How the names of the files begin in which a shell tells of itself.
 const LISTING: &str = "env.";
+/// The command on its way, and what is shown in its place.
+const COMMAND: &str = "cmd";
+const SHOWN: &str = "shown";
 /// What a shell tells of itself beyond this is not looked at.
 const LISTING_MAX_BYTES: u64 = 4 * 1024 * 1024;
 
@@ -29,6 +32,8 @@ pub struct RelayDir {
     nonce: String,
     /// A command was told finished or refused before the shell told of itself: what it still tells is of no use.
     expects_leftovers: bool,
+    /// Whose text lies here.
+    on_its_way: Option<String>,
 }
 
 impl RelayDir {
@@ -40,8 +45,14 @@ impl RelayDir {
     pub fn create(runtime_dir: &Path, shell: Shell, login: bool, nonce: &str) -> io::Result<Self> {
         let path = runtime_dir.join(format!("shell-{}", uuid::Uuid::new_v4().simple()));
         DirBuilder::new().mode(0o700).create(&path)?;
-        let mut made =
-            Self { shell, path, startup_files: Vec::new(), nonce: nonce.to_owned(), expects_leftovers: false };
+        let mut made = Self {
+            shell,
+            path,
+            startup_files: Vec::new(),
+            nonce: nonce.to_owned(),
+            expects_leftovers: false,
+            on_its_way: None,
+        };
         for (name, content) in startup_files(shell, login, nonce, &made.path) {
             let file = made.path.join(name);
             write_private(&file, &content)?;
@@ -88,7 +99,10 @@ impl RelayDir {
                     self.startup_files.drain(..).for_each(|file| remove(&file));
                     is_prompt = true;
                 }
-                LiveEvent::CommandStarted { .. } => remove(&self.path.join("cmd")),
+                LiveEvent::CommandStarted { id } => {
+                    let id = id.clone();
+                    self.take_back(&id);
+                }
                 LiveEvent::CommandFinished { id, outcome } => {
                     if let Some((change, listing)) = self.take_observed(id) {
                         outcome.env_delta = env_delta(&change);
@@ -98,7 +112,11 @@ impl RelayDir {
                         self.expects_leftovers = true;
                     }
                 }
-                LiveEvent::CommandRefused { .. } => self.expects_leftovers = true,
+                LiveEvent::CommandRefused { id, .. } => {
+                    let id = id.clone();
+                    self.take_back(&id);
+                    self.expects_leftovers = true;
+                }
                 _ => {}
             }
         }
@@ -122,16 +140,28 @@ impl RelayDir {
         listings.for_each(|entry| remove(&entry.path()));
     }
 
-    fn write_command(&self, file: &CommandFile) -> io::Result<()> {
+    /// The command was read, or never will be: its text goes, as it may hold a secret.
+    fn take_back(&mut self, id: &str) {
+        if self.on_its_way.take_if(|on_its_way| on_its_way == id).is_some() {
+            [COMMAND, SHOWN].iter().for_each(|name| remove(&self.path.join(name)));
+        }
+    }
+
+    fn write_command(&mut self, file: &CommandFile) -> io::Result<()> {
+        self.on_its_way = Some(file.id.clone());
         let wish = self.path.join("wantenv");
         if file.wants_env_delta {
             write_private(&wish, b"")?;
         } else {
             remove(&wish);
         }
+        match &file.shown {
+            Some(shown) => write_private(&self.path.join(SHOWN), shown.as_bytes())?,
+            None => remove(&self.path.join(SHOWN)),
+        }
         let new = self.path.join("cmd.new");
         write_private(&new, &file.content)?;
-        fs::rename(new, self.path.join("cmd"))
+        fs::rename(new, self.path.join(COMMAND))
     }
 
     /// What the command changed, and what the shell was like after it; nothing if the shell did not tell, or not readably.
@@ -185,8 +215,10 @@ fn remove(path: &Path) {
 mod tests {
     use std::{os::unix::fs::PermissionsExt, time::Duration};
 
+    use zeroize::Zeroizing;
+
     use super::*;
-    use crate::runner::{CommandOutcome, Ending, Mode, StateAfter};
+    use crate::runner::{CommandOutcome, Ending, Mode, RelayError, StateAfter};
 
     #[test]
     fn what_the_shell_told_becomes_delta_and_observation() {
@@ -238,21 +270,43 @@ mod tests {
         assert_eq!((mode(&dir.path), mode(&script)), (0o700, 0o600));
 
         let mut effects = Effects::default();
-        let content = b"ab\necho hi".to_vec();
-        effects.command_file =
-            Some(CommandFile { id: "ab".into(), content: content.clone(), wants_env_delta: true, keys_from: 0 });
+        let content = Zeroizing::new(b"ab\necho hi".to_vec());
+        effects.command_file = Some(CommandFile {
+            id: "ab".into(),
+            content: content.clone(),
+            wants_env_delta: true,
+            keys_from: 0,
+            shown: Some("echo it".into()),
+        });
         effects.events.push(LiveEvent::PromptReady);
         dir.apply(&mut effects).unwrap();
         assert!(!script.exists());
-        assert_eq!(mode(&dir.path.join("cmd")), 0o600);
-        assert_eq!(fs::read(dir.path.join("cmd")).unwrap(), content);
+        assert_eq!((mode(&dir.path.join("cmd")), mode(&dir.path.join("shown"))), (0o600, 0o600));
+        assert_eq!(fs::read(dir.path.join("cmd")).unwrap(), *content);
+        assert_eq!(fs::read(dir.path.join("shown")).unwrap(), b"echo it");
 
         effects.events = vec![LiveEvent::CommandStarted { id: "ab".into() }];
         dir.apply(&mut effects).unwrap();
-        assert!(!dir.path.join("cmd").exists());
+        assert!(!dir.path.join("cmd").exists() && !dir.path.join("shown").exists());
         let path = dir.path.clone();
         drop(dir);
         assert!(!path.exists());
+    }
+
+    #[test]
+    fn the_text_of_a_command_that_is_refused_goes_at_once() {
+        let runtime = tempfile::tempdir().unwrap();
+        let mut dir = RelayDir::create(runtime.path(), Shell::Bash, false, "00").unwrap();
+        let content = Zeroizing::new(b"ab\necho a-secret".to_vec());
+        let file = CommandFile { id: "ab".into(), content, wants_env_delta: false, keys_from: 0, shown: None };
+        dir.apply(&mut Effects { command_file: Some(file), ..Effects::default() }).unwrap();
+        let refuse = |dir: &mut RelayDir, id: &str| {
+            let event = LiveEvent::CommandRefused { id: id.into(), error: RelayError::ShellGone };
+            dir.apply(&mut Effects { events: vec![event], ..Effects::default() }).unwrap();
+            dir.path.join("cmd").exists()
+        };
+        assert!(refuse(&mut dir, "cd"), "another one");
+        assert!(!refuse(&mut dir, "ab"));
     }
 
     #[test]
@@ -260,7 +314,13 @@ mod tests {
         let runtime = tempfile::tempdir().unwrap();
         let mut dir = RelayDir::create(runtime.path(), Shell::Bash, false, "00").unwrap();
         fs::remove_dir_all(&dir.path).unwrap();
-        let file = CommandFile { id: "ab".into(), content: Vec::new(), wants_env_delta: false, keys_from: 5 };
+        let file = CommandFile {
+            id: "ab".into(),
+            content: Zeroizing::default(),
+            wants_env_delta: false,
+            keys_from: 5,
+            shown: None,
+        };
         let mut effects = Effects { pty: b"typedkey".to_vec(), command_file: Some(file), ..Effects::default() };
         assert!(dir.apply(&mut effects).is_err());
         assert_eq!(effects.pty, b"typed");

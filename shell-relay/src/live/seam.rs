@@ -1,6 +1,8 @@
 //! What goes into a live shell and what comes out of it.
 
-use std::{path::PathBuf, time::Duration};
+use std::{fmt, path::PathBuf, time::Duration};
+
+use zeroize::Zeroizing;
 
 use crate::{
     process::Signal,
@@ -78,17 +80,25 @@ impl Effects {
 /// How the ids of commands begin whose text holds old values of variables (and hardly a UUID): bash shows it to no hook.
 pub const UNDO_PREFIX: &str = "00000000";
 
-/// The text of a command on its way to the shell.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The text of a command on its way to the shell. It may hold a secret, and shows in no output.
+#[derive(Clone, PartialEq, Eq)]
 pub struct CommandFile {
     /// Of the command.
     pub id: String,
     /// The whole file: the id, LF, the text.
-    pub content: Vec<u8>,
+    pub content: Zeroizing<Vec<u8>>,
+    /// What hooks of the shell's are shown in place of the text, if that is nobody's business.
+    pub shown: Option<String>,
     /// Whether the shell is to tell what it is like before and after: not if a subshell runs the text, which changes nothing of it.
     pub wants_env_delta: bool,
     /// Where in [`Effects::pty`] the keys begin that are not to be sent without the file.
     pub keys_from: usize,
+}
+
+impl fmt::Debug for CommandFile {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "CommandFile({})", self.id)
+    }
 }
 
 /// A signal for the foreground process group; never the shell's own.

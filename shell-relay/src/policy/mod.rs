@@ -16,6 +16,7 @@ mod command;
 mod danger;
 mod destinations;
 mod dialect;
+mod filling;
 pub(crate) mod glob;
 mod guard;
 mod likeness;
@@ -36,9 +37,10 @@ mod verdict;
 
 use std::path::{Path, PathBuf};
 
-use crate::shell::Shell;
+use crate::{scrub::as_words, shell::Shell};
 use command::{Join, SimpleCommand};
 pub use destinations::destinations;
+pub use filling::hands_code_on;
 pub use names::{Program, why_not_themselves};
 pub use outward::{Outward, outward, reaches_out};
 use parts::quoted;
@@ -97,7 +99,9 @@ impl Verdict {
     #[must_use]
     pub fn is_firm(&self) -> bool {
         let is_firm = |reason: &String| {
-            [paths::WRITES_ELSEWHERE, remembered::STRICTER].iter().any(|start| reason.starts_with(start))
+            [paths::WRITES_ELSEWHERE, remembered::STRICTER, filling::FILLS_IN]
+                .iter()
+                .any(|start| reason.starts_with(start))
         };
         self.level > Level::Ask || self.reasons.iter().any(is_firm)
     }
@@ -176,6 +180,9 @@ impl<'a> Context<'a> {
 #[must_use]
 pub fn assess_line(line: &str, context: Context<'_>) -> Verdict {
     let mut findings = Findings::default();
+    let words = as_words(line);
+    filling::find(line, &words, &mut findings);
+    let line = &*words;
     if guard::caught(|| find_harm(line, context, &mut findings)).is_none() {
         findings.danger("could not be checked for harm: the check itself failed");
     }

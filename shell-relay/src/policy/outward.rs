@@ -6,6 +6,7 @@ use super::{
     provenance::program_that,
     scan::{self, LooseCommand},
 };
+use crate::scrub::as_words;
 
 /// Destinations and files that are named; more are left out.
 const MAX_NAMED: usize = 4;
@@ -32,7 +33,7 @@ pub fn reaches_out(line: &str) -> bool {
 /// What `line` tells another host, if it may. What cannot be followed to its end may.
 #[must_use]
 pub fn outward(line: &str) -> Option<Outward> {
-    let scan = scan::scan(line);
+    let scan = scan::scan(&as_words(line));
     let mut found = scan.is_incomplete.then(Outward::default);
     for command in &scan.commands {
         if let Some(one) = of_command(command) {

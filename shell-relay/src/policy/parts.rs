@@ -5,6 +5,7 @@ use super::{
     command::{Join, Redirect, RedirectKind, SimpleCommand, Word},
     parse,
 };
+use crate::scrub::as_words;
 
 /// One command of a line, as it could be typed by itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,6 +21,8 @@ pub struct Part {
 /// The commands of `line` in order; empty if it cannot be split for sure, or is only one.
 #[must_use]
 pub fn parts(line: &str, context: Context<'_>) -> Vec<Part> {
+    let words = as_words(line);
+    let line = &*words;
     let Ok(commands) = parse::parse_plain(line) else { return Vec::new() };
     if commands.len() < 2 || !parse::is_confirmed(line, &commands) {
         return Vec::new();

@@ -9,6 +9,7 @@ use super::{
     outward::is_address,
     scan::{self, LooseCommand, LooseWord},
 };
+use crate::scrub::as_words;
 
 /// What belongs to the system's owner. Logs do not: others write what stands in them.
 const SYSTEM: &[&str] = &[
@@ -43,7 +44,7 @@ const MAX_FOLLOWED: usize = 200;
 /// if all of it is the workspace's or the system's own.
 #[must_use]
 pub fn outside_source(line: &str, context: Context<'_>, workspace: &Path) -> Option<String> {
-    let scan = scan::scan(line);
+    let scan = scan::scan(&as_words(line));
     if scan.is_incomplete {
         return Some("a line that is too long to be followed".into());
     }
@@ -55,7 +56,7 @@ pub fn outside_source(line: &str, context: Context<'_>, workspace: &Path) -> Opt
 /// past whoever looks for them; a folder outside of the workspace may have hooks that run when it is entered.
 #[must_use]
 pub fn why_asked_under_taint(line: &str, context: Context<'_>, workspace: Option<&Path>) -> Option<String> {
-    scan::scan(line).commands.iter().find_map(|command| {
+    scan::scan(&as_words(line)).commands.iter().find_map(|command| {
         let (name, operands) = command.words.split_first()?;
         let verb = name.text.rsplit('/').next().unwrap_or_default();
         if ENCODERS.contains(&verb) {

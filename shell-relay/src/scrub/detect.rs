@@ -6,7 +6,7 @@ use super::{
     assignment::{self, Assignment},
     block::Block,
     document, likely,
-    placeholder::is_look_alike,
+    placeholder::{Form, form_of},
     rules::{Literal, Place, Rule, Rules},
     stream::{AHEAD_BYTES, BACK_BYTES, CONTEXT_BYTES},
 };
@@ -45,7 +45,10 @@ pub(super) enum Rank {
     Guess,
     Generic,
     Personal,
+    /// Anybody can have written it.
     LookAlike,
+    /// It has a mark.
+    Placeholder,
 }
 
 /// What follows the end of a find that was cut by the window.
@@ -124,14 +127,17 @@ impl<'a> Window<'a> {
             Place::Manifest => (Rank::Place, document::manifest(self.bytes, self.hit)),
             Place::Cookie => (Rank::Place, document::cookies(self.bytes, self.hit)),
             Place::Netrc => (Rank::Place, one(document::netrc(self.bytes, self.hit))),
-            Place::LookAlike if is_look_alike(&self.bytes[self.hit..]) => (Rank::LookAlike, one(Some(self.hit..end))),
-            Place::LookAlike | Place::Block | Place::File => (Rank::LookAlike, Vec::new()),
+            Place::LookAlike => match form_of(&self.bytes[self.hit..]) {
+                Some(Form { length, is_marked: true }) => (Rank::Placeholder, one(Some(self.hit..self.hit + length))),
+                form => (Rank::LookAlike, one(form.map(|form| self.hit..self.hit + form.length))),
+            },
+            Place::Block | Place::File => (Rank::LookAlike, Vec::new()),
         }
     }
 
     fn add(&self, rule: &Rule, order: usize, range: Range<usize>, rank: Rank, finds: &mut Vec<Find>) {
         let is_cut = range.end == self.bytes.len() && self.bytes.len() - self.hit == AHEAD_BYTES;
-        let goes_on = (is_cut && rank != Rank::LookAlike).then_some(GoesOn::Token);
+        let goes_on = (is_cut && rank < Rank::LookAlike).then_some(GoesOn::Token);
         // What begins before the part that is held back may be gone already.
         let start = range.start.max(self.hit.saturating_sub(BACK_BYTES)) + self.offset;
         let end = range.end + self.offset;

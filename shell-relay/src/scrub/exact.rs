@@ -4,25 +4,14 @@ use std::{collections::BTreeSet, ffi::OsString, fmt, os::unix::ffi::OsStrExt};
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 
+use crate::secret_names::{Stake, holds_secret};
+
 /// Shorter values are too common in other texts to be replaced everywhere.
-const LEAST_BYTES: usize = 8;
+pub(super) const LEAST_BYTES: usize = 8;
 /// Of longer values the first bytes are looked for.
 pub(super) const MOST_BYTES: usize = 1024;
 /// Further values are not looked for.
 const MOST_VALUES: usize = 512;
-/// Parts of names of variables that hold secrets.
-const SECRET_NAMES: &[&str] = &["KEY", "TOKEN", "SECRET", "PASS", "CRED", "AUTH"];
-/// Ends of such names whose values are places or settings.
-const PLACES: &[&str] =
-    &["_SOCK", "_SOCKET", "_FILE", "_PATH", "_DIR", "_URL", "_URI", "XAUTHORITY", "_ASKPASS", "_PID", "KEYTIMEOUT"];
-
-/// Whether a variable of that name holds a secret. A password inside of a URL is found without.
-#[must_use]
-pub fn sounds_secret(name: &str) -> bool {
-    let name = name.to_ascii_uppercase();
-    SECRET_NAMES.iter().any(|word| name.contains(word)) && !PLACES.iter().any(|end| name.ends_with(end))
-}
-
 /// Values to look for, in all the forms in which they get around: as they are, base64 at each of the three offsets, percent-encoded,
 /// in JSON, quoted for a shell.
 #[derive(Clone, Default)]
@@ -47,7 +36,7 @@ impl ExactValues {
     /// What the variables of this environment hold whose names sound secret.
     #[must_use]
     pub fn of_environment(variables: impl Iterator<Item = (OsString, OsString)>) -> Self {
-        let secret = variables.filter(|(name, _)| sounds_secret(&name.to_string_lossy()));
+        let secret = variables.filter(|(name, _)| holds_secret(&name.to_string_lossy(), Stake::Sought));
         let values: Vec<OsString> = secret.map(|(_, value)| value).collect();
         Self::new(values.iter().map(|value| value.as_bytes()))
     }
@@ -133,16 +122,6 @@ mod tests {
             let core = String::from_utf8(core).expect("base64 is text");
             let around = whole(prefix, "a value that is long, and more");
             assert!(core.len() >= 25 && around.contains(&core), "{around} lacks {core}");
-        }
-    }
-
-    #[test]
-    fn names_of_places_hold_no_secrets() {
-        for name in ["GITHUB_TOKEN", "DB_PASSWORD", "aws_secret_access_key", "NPM_CONFIG__AUTH"] {
-            assert!(sounds_secret(name), "{name}");
-        }
-        for name in ["SSH_AUTH_SOCK", "XAUTHORITY", "PATH", "GIT_ASKPASS", "HOME", "SSL_KEY_FILE"] {
-            assert!(!sounds_secret(name), "{name}");
         }
     }
 }

@@ -1,7 +1,8 @@
 //! Takes secrets, and personal data if asked to, out of bytes that are about to leave: to a model, a disk, a peer. Pure.
 //!
 //! A [`Scrubber`] is the memory of one conversation: the same value gets the same placeholder `<secret:KIND#N>` as long as it lives.
-//! It holds no value, only keyed hashes. Whole texts go through [`Scrubber::text`] and [`Scrubber::bytes`], streams through a
+//! It holds no value, only keyed hashes; one with a [`Mark`] also what its placeholders stand for, so that it can fill them in
+//! (`fill.rs`). Whole texts go through [`Scrubber::text`] and [`Scrubber::bytes`], streams through a
 //! [`Stream`], which holds back what may still turn out to be part of a secret. What comes out does not depend on where a stream was
 //! cut into pieces.
 //!
@@ -14,26 +15,31 @@ mod block;
 mod detect;
 mod document;
 mod exact;
+mod fill;
 mod likely;
 mod pii;
 mod placeholder;
 mod report;
 mod rules;
 mod stream;
+mod values;
 
 #[cfg(test)]
 mod tests;
 
-use std::{borrow::Cow, sync::Arc};
+use std::{borrow::Cow, fmt, sync::Arc};
 
-use self::placeholder::Numbers;
+use zeroize::Zeroizing;
+
 pub use self::{
-    exact::{ExactValues, sounds_secret},
+    exact::ExactValues,
+    fill::{FilledLine, NotFilled},
     pii::PersonalData,
-    placeholder::holds_placeholder,
+    placeholder::{Mark, Placeholder, as_words, holds_placeholder, placeholders},
     report::Report,
     stream::{HELD_BACK_BYTES, MOST_BLOCK_BYTES, Stream},
 };
+use self::{placeholder::Numbers, values::Values};
 
 /// What to look for besides the formats that are known.
 #[derive(Clone, Debug, Default)]
@@ -42,15 +48,19 @@ pub struct Settings {
     pub exact: Arc<ExactValues>,
     /// Which personal data to take out; none unless told.
     pub personal: PersonalData,
-    /// No format is looked for: another scrubber comes behind.
-    pub is_exact_only: bool,
+    /// Stands in the placeholders of a scrubber that is to fill them in again.
+    pub mark: Option<Mark>,
 }
 
 /// What one conversation needs to know to take secrets out of its texts.
-#[derive(Debug)]
 pub struct Scrubber {
     settings: Settings,
     numbers: Numbers,
+    values: Values,
+    /// What was filled in,
+    watched: Vec<Zeroizing<Vec<u8>>>,
+    /// which may come back in any form.
+    filled: ExactValues,
     report: Report,
 }
 
@@ -58,7 +68,14 @@ impl Scrubber {
     /// A memory without any value yet.
     #[must_use]
     pub fn new(settings: Settings) -> Self {
-        Self { settings, numbers: Numbers::default(), report: Report::default() }
+        Self {
+            settings,
+            numbers: Numbers::default(),
+            values: Values::default(),
+            watched: Vec::new(),
+            filled: ExactValues::default(),
+            report: Report::default(),
+        }
     }
 
     /// `bytes` without secrets.
@@ -113,6 +130,18 @@ impl Scrubber {
     #[must_use]
     pub fn report(&self) -> &Report {
         &self.report
+    }
+}
+
+impl fmt::Debug for Scrubber {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { settings, values, report, .. } = self;
+        formatter
+            .debug_struct("Scrubber")
+            .field("settings", settings)
+            .field("values", values)
+            .field("report", report)
+            .finish()
     }
 }
 

@@ -8,7 +8,8 @@ use super::{
     block::{Block, Ending},
     detect::{self, Find, Found, GoesOn, Rank},
     document::{self, FileKind},
-    pii,
+    exact, pii,
+    placeholder::START,
     rules::Rules,
 };
 
@@ -76,7 +77,7 @@ impl Stream {
         if self.file == FileKind::KeyStore {
             if !bytes.is_empty() && !self.has_begun {
                 self.has_begun = true;
-                scrubber.replace("pkcs12-key", b"", clean);
+                scrubber.replace("pkcs12-key", b"", false, clean);
             }
             return;
         }
@@ -116,10 +117,8 @@ impl Stream {
                 each(from + hit.start(), from + hit.end(), hit.pattern().as_usize());
             }
         };
-        let rules = (!scrubber.settings.is_exact_only).then(Rules::get);
-        if let Some(rules) = rules
-            && let Some(automaton) = &rules.automaton
-        {
+        let rules = Rules::get();
+        if let Some(automaton) = &rules.automaton {
             hits(automaton, &mut |start, _, pattern| {
                 if let Some(literal) = rules.literals.get(pattern) {
                     detect::look(rules, literal, &self.buffer, start, &mut found);
@@ -127,8 +126,14 @@ impl Stream {
             });
         }
         let sure = |start, end, kind, rank| Find { start, rank, order: 0, end, kind, goes_on: None };
-        if let Some(automaton) = &scrubber.settings.exact.automaton {
-            hits(automaton, &mut |start, end, _| found.finds.push(sure(start, end, "value", Rank::Exact)));
+        for automaton in
+            [&scrubber.settings.exact, &scrubber.filled].into_iter().filter_map(|exact| exact.automaton.as_ref())
+        {
+            hits(automaton, &mut |start, end, _| {
+                // Of a longer value only its beginning was looked for.
+                let goes_on = (end - start == exact::MOST_BYTES).then_some(GoesOn::Token);
+                found.finds.push(Find { goes_on, ..sure(start, end, "value", Rank::Exact) });
+            });
         }
         let personal = scrubber.settings.personal;
         if personal.is_any() {
@@ -140,10 +145,24 @@ impl Stream {
         if self.file == FileKind::Pgpass {
             self.scan_lines(from, safe, &mut found.finds);
         }
-        found.finds.retain(|find| !(self.has_placeholders && find.rank == Rank::LookAlike));
+        found.finds.iter_mut().for_each(|find| self.settle_placeholder(scrubber, find));
         self.finds.append(&mut found.finds);
         found.blocks.sort_by_key(|block| block.start);
         self.blocks.append(&mut found.blocks);
+    }
+
+    /// Whether what has the form of a placeholder is one, or its start is to be escaped.
+    fn settle_placeholder(&self, scrubber: &Scrubber, find: &mut Find) {
+        let is_placeholder = match find.rank {
+            Rank::LookAlike => self.has_placeholders,
+            // Whoever has a mark knows that nothing from elsewhere may bear one.
+            Rank::Placeholder => self.has_placeholders || scrubber.settings.mark.is_none(),
+            _ => return,
+        };
+        find.rank = if is_placeholder { Rank::Placeholder } else { Rank::LookAlike };
+        if !is_placeholder {
+            find.end = find.start + START.len();
+        }
     }
 
     /// Passwords of the lines that begin in a range.
@@ -201,7 +220,15 @@ impl Stream {
             }
             let mut members = vec![first];
             let mut end = members[0].end;
+            let mut own_end = if members[0].rank == Rank::Placeholder { end } else { start };
             while let Some(next) = finds.next_if(|next| next.start < end && end - start < MOST_CLUSTER_BYTES) {
+                // What a placeholder itself is written with is nobody's secret.
+                if next.end <= own_end {
+                    continue;
+                }
+                if next.rank == Rank::Placeholder {
+                    own_end = next.end;
+                }
                 end = end.max(next.end);
                 members.push(next);
             }
@@ -212,10 +239,11 @@ impl Stream {
                 break;
             }
             let cluster = Cluster::of(&members);
-            if cluster.rank == Rank::LookAlike {
-                scrubber.numbers.escape(clean);
-            } else {
-                scrubber.replace(cluster.kind, &self.buffer[start..end], clean);
+            let value = &self.buffer[start..end];
+            match cluster.rank {
+                Rank::LookAlike => scrubber.numbers.escape(clean),
+                Rank::Placeholder => clean.extend_from_slice(value),
+                _ => scrubber.replace(cluster.kind, value, cluster.goes_on.is_none(), clean),
             }
             self.emitted = end;
             self.dropping = cluster.goes_on;
@@ -260,7 +288,7 @@ impl Stream {
 impl Cluster {
     fn of(members: &[Find]) -> Self {
         let end = members.iter().map(|find| find.end).max().unwrap_or_default();
-        let mut cluster = Self { rank: Rank::LookAlike, order: usize::MAX, kind: "", goes_on: None };
+        let mut cluster = Self { rank: Rank::Placeholder, order: usize::MAX, kind: "", goes_on: None };
         for find in members {
             if (find.rank, find.order) < (cluster.rank, cluster.order) {
                 (cluster.rank, cluster.order, cluster.kind) = (find.rank, find.order, find.kind);
@@ -274,8 +302,11 @@ impl Cluster {
 }
 
 impl Scrubber {
-    fn replace(&mut self, kind: &'static str, value: &[u8], clean: &mut Vec<u8>) {
+    fn replace(&mut self, kind: &'static str, value: &[u8], is_whole: bool, clean: &mut Vec<u8>) {
         self.report.count(kind);
-        self.numbers.write(kind, value, clean);
+        let (number, kind) = self.numbers.write(kind, value, self.settings.mark, clean);
+        if is_whole && number > 0 && self.settings.mark.is_some() {
+            self.values.keep(kind, number, value);
+        }
     }
 }

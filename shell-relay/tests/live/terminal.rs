@@ -13,6 +13,7 @@ use cohab_shell_relay::{
         SpawnShell, UserCommand,
     },
     runner::{CommandOutcome, CommandRequest, Mode, RelayError},
+    scrub::FilledLine,
     shell::{Shell, start},
 };
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -271,6 +272,17 @@ impl Terminal {
         self.live.run_as(request, mode, &self.pty, Instant::now(), &mut self.fx);
         self.carry_out();
         id
+    }
+
+    /// Runs what is shown as `text` with a secret filled in, to its end.
+    pub fn run_filled(&mut self, text: &str, filled: &FilledLine) -> CommandOutcome {
+        let request = self.request(text);
+        let id = request.id.clone();
+        self.live.run_filled(request, filled, &self.pty, Instant::now(), &mut self.fx);
+        self.carry_out();
+        let outcome = self.result(&id).unwrap_or_else(|error| panic!("{text}: {error:?}\n{}", self.text()));
+        self.settle();
+        outcome
     }
 
     pub fn cancel(&mut self, id: &str) {

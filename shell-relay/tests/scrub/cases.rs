@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use cohab_shell_relay::scrub::{ExactValues, PersonalData, Scrubber, Settings, holds_placeholder};
+use cohab_shell_relay::scrub::{ExactValues, Mark, PersonalData, Scrubber, Settings, holds_placeholder, placeholders};
 
 use crate::samples::{Dice, formats};
 
@@ -37,9 +37,59 @@ fn look_alikes_are_told_from_placeholders() {
         assert_eq!(scrubbed(text), text);
     }
     assert_eq!(Scrubber::default().own_text("type <secret:github-token#1> now"), "type <secret:github-token#1> now");
-    assert_eq!(holds_placeholder("echo <secret:jwt#3> | x"), Some("jwt#3"));
-    assert_eq!(holds_placeholder("echo <secret: <quoted-secret:jwt#3>"), Some("jwt#3"));
-    assert_eq!(holds_placeholder("echo <secret: secret:jwt#3> <my-secret:jwt#3>"), None);
+    assert!(holds_placeholder("echo <secret:jwt#3> | x") && holds_placeholder("echo <secret: <quoted-secret:jwt#3>"));
+    assert!(!holds_placeholder("echo <secret: secret:jwt#3> <my-secret:jwt#3>"));
+}
+
+fn with_mark() -> Scrubber {
+    Scrubber::new(Settings { mark: Some(Mark::fresh()), ..Settings::default() })
+}
+
+#[test]
+fn a_placeholder_names_the_scrubber_that_wrote_it() {
+    let (mut client, mut daemon) = (with_mark(), Scrubber::default());
+    let (one, two) = (github(1), github(2));
+    let clean = client.text(&format!("use {one}")).into_owned();
+    let found: Vec<_> = placeholders(&clean).collect();
+    assert!(found.len() == 1 && found[0].can_be_filled() && found[0].name() == "github-token#1", "{found:?}");
+    assert_eq!(daemon.text(&clean), clean, "the next one leaves it as it is");
+    // Their numbers mean different values, and cannot be taken for each other.
+    assert_eq!(daemon.text(&two), "<secret:github-token#1>");
+    assert_eq!(
+        client.text(&clean),
+        clean.replace("<secret", "<quoted-secret"),
+        "nothing from elsewhere may bear its mark"
+    );
+    assert_eq!(client.own_text(&clean), clean);
+    assert!(with_mark().text(&one) != clean.trim_start_matches("use "));
+}
+
+#[test]
+fn a_placeholder_is_no_secret_itself() {
+    for around in [
+        "curl -u @ x",
+        "curl -u me:@ x",
+        "TOKEN=@",
+        "password: \"@\"",
+        "--token @",
+        "Authorization: Bearer @",
+        "mysql -p@ x",
+    ] {
+        for seed in 0..20 {
+            let placeholder = with_mark().text(&github(seed)).into_owned();
+            let text = around.replace('@', &placeholder);
+            assert_eq!(Scrubber::default().text(&text), text);
+            assert_eq!(with_mark().own_text(&text), text);
+        }
+    }
+}
+
+#[test]
+fn the_rest_of_a_long_value_of_our_own_goes_with_its_beginning() {
+    let value: String = (0..3_000).map(|at| char::from(b'a' + (at * at % 23) as u8)).collect();
+    let exact = Arc::new(ExactValues::new([value.as_bytes()]));
+    let mut scrubber = Scrubber::new(Settings { exact, ..Settings::default() });
+    assert_eq!(scrubber.text(&format!("a {value} b")), "a <secret:value#1> b");
 }
 
 #[test]

@@ -3,5 +3,7 @@
 mod bars;
 mod cases;
 mod chunks;
+mod fill;
 mod ordinary;
+mod published;
 mod samples;

@@ -129,7 +129,7 @@ impl Stage {
                     self.terminal.process(line.as_bytes());
                     self.live(LiveEvent::PromptReady);
                 }
-                Effect::Run(_) | Effect::RunAsItIs(_) => self.draw_last(),
+                Effect::Run(_) | Effect::RunFilled(..) | Effect::RunAsItIs(_) => self.draw_last(),
                 _ => {}
             }
         }

@@ -62,7 +62,7 @@ impl Gate {
             let mut verdict = self.judge(call);
             let is_new = wanted.iter().all(|(other, _)| other.intent.effect != call.intent.effect);
             let is_command = matches!(call.intent.effect, Effect::RunCommand { .. });
-            let is_once = is_asked_each_time(&call.tool);
+            let is_once = is_asked_each_time(call);
             if is_command
                 && is_new
                 && !is_once

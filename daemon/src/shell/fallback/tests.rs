@@ -39,10 +39,10 @@ fn bench() -> (Arc<Session>, LiveOrIsolated, Asked) {
 }
 
 /// The client refuses the command; gives what came of it and what the user was told.
-async fn refused(code: &str) -> (Result<CommandOutcome, RelayError>, Option<String>, usize) {
+async fn refused(code: &str, text: &str) -> (Result<CommandOutcome, RelayError>, Option<String>, usize) {
     let (session, runner, asked) = bench();
     let request =
-        CommandRequest { id: "01".into(), text: "pwd".into(), timeout: Duration::from_secs(20), wants_env_delta: true };
+        CommandRequest { id: "01".into(), text: text.into(), timeout: Duration::from_secs(20), wants_env_delta: true };
     let client = async {
         loop {
             let Some(DaemonMessage::ExecuteCommand(command)) = session.next_outgoing(1).await else { continue };
@@ -77,7 +77,7 @@ async fn refused(code: &str) -> (Result<CommandOutcome, RelayError>, Option<Stri
 #[tokio::test]
 async fn where_the_live_shell_is_out_of_reach_a_shell_of_its_own_runs_it_and_says_so() {
     for code in ["not_integrated", "unsupported_shell", "shell_replaced", "nested", "fullscreen_app"] {
-        let (result, told, _) = refused(code).await;
+        let (result, told, _) = refused(code, "pwd").await;
         let outcome = result.unwrap();
         assert_eq!((outcome.mode, outcome.output.as_str()), (Mode::Isolated, "/usr\n"), "{code}");
         let expected =
@@ -90,7 +90,13 @@ async fn where_the_live_shell_is_out_of_reach_a_shell_of_its_own_runs_it_and_say
 async fn any_other_refusal_stands_and_nothing_runs() {
     for code in ["shell_busy", "continuation_line", "not_ready", "bad_text", "not_approved", "turn_over", "shell_gone"]
     {
-        let (result, told, runs) = refused(code).await;
+        let (result, told, runs) = refused(code, "pwd").await;
         assert!(result.is_err() && told.is_none() && runs == 0, "{code}: {result:?} {told:?}");
     }
+}
+
+#[tokio::test]
+async fn a_secret_is_filled_in_in_the_live_shell_or_nowhere() {
+    let (result, told, asked) = refused("fullscreen_app", "echo <secret:jwt#1-abcdefgh>").await;
+    assert_eq!((result.unwrap_err().code(), told, asked), ("fullscreen_app", None, 0));
 }

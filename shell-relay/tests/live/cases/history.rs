@@ -2,7 +2,11 @@
 
 use std::{fs, os::unix::fs::MetadataExt};
 
+use cohab_shell_relay::scrub::FilledLine;
+
 use crate::terminal::{Kind, Options, Terminal};
+
+const PREEXEC: &str = include_str!("../../rc/preexec.bash");
 
 /// Three commands of the agent's after a line of the user's.
 fn relayed_three_times(t: &mut Terminal) {
@@ -70,4 +74,27 @@ case!(case_062_an_exported_read_only_history_file [zsh]: |kind| {
     t.wait_text("\nscalar-readonly-export\n$");
     let written = fs::read_to_string(t.home.path().join(".hist")).unwrap();
     assert!(written.contains("echo mine") && !written.contains("__cohab"), "{written}");
+});
+
+case!(case_062_a_secret_that_is_filled_in_is_in_no_history_and_not_on_the_screen [bash zsh fish fish4] |kind| {
+    let mut t = Terminal::of(kind);
+    t.line("echo mine");
+    let filled = FilledLine::from("printf %s 'aB3dE5fG7' | wc -c".to_owned());
+    let outcome = t.run_filled("printf %s <secret:jwt#1-abcdefgh> | wc -c", &filled);
+    assert_eq!(outcome.output.trim(), "9");
+    assert!(t.text().contains("printf %s <secret:jwt#1-abcdefgh>") && !t.text().contains("aB3dE5"), "{}", t.text());
+    let history = t.run(if kind == Kind::Zsh { "fc -l 1" } else { "history" }).output;
+    assert!(history.contains("echo mine") && !history.contains("aB3dE5"), "{history}");
+    // What the shell itself kept of the text while it ran is gone, too.
+    assert!(!t.run("set").output.contains("aB3dE5"));
+    assert_one_up_gives_the_last_line(&mut t);
+});
+
+case!(case_062_a_hook_that_keeps_a_history_is_not_shown_what_is_filled_in [bash]: |kind| {
+    let mut t = with(kind, &format!("{PREEXEC}\npreexec() {{ echo \"pre $1\" >>~/log; }}"));
+    let filled = FilledLine::from("test 'aB3dE5fG7'".to_owned());
+    assert_eq!(t.run_filled("test <secret:jwt#1-abcdefgh>", &filled).status, Some(0));
+    t.run("true");
+    let log = fs::read_to_string(t.home.path().join("log")).unwrap();
+    assert_eq!(log, "pre test <secret:jwt#1-abcdefgh>\npre true\n");
 });

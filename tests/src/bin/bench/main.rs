@@ -13,6 +13,7 @@ mod process;
 mod pty;
 mod relay;
 mod report;
+mod scrub;
 mod start;
 mod store;
 mod stream;
@@ -27,7 +28,7 @@ use std::{
 use report::Report;
 
 const USAGE: &str =
-    "Usage: bench [echo|flood|start|idle|relay|stream|wires|clients|gate|policy|context|store|audit|all]... [--rounds N] [--fast]
+    "Usage: bench [echo|flood|start|idle|relay|stream|wires|clients|gate|policy|context|store|audit|scrub|all]... [--rounds N] [--fast]
 
   --rounds N   rounds of each measure (default 20; flood takes a fifth of it)
   --fast       stream: 8,000 chunks in 16 s instead of 80 s
@@ -41,9 +42,9 @@ struct Options {
     is_fast: bool,
 }
 
-const MEASURES: [&str; 13] = [
-    "echo", "flood", "start", "idle", "relay", "stream", "wires", "clients", "gate", "policy", "context", "store",
-    "audit",
+const MEASURES: [&str; 14] = [
+    "echo", "flood", "start", "idle", "relay", "stream", "wires", "clients", "gate", "scrub", "policy", "context",
+    "store", "audit",
 ];
 
 /// The command line, or nothing if it is wrong or asks for help.
@@ -81,6 +82,7 @@ fn main() -> ExitCode {
             "relay" => relay::measure(&mut report, options.rounds),
             "context" => context::measure(&mut report, options.rounds),
             "gate" => gate::measure(&mut report, options.rounds),
+            "scrub" => scrub::measure(&mut report, options.rounds),
             "policy" => policy::measure(&mut report, options.rounds),
             "store" => store::measure(&mut report, options.rounds),
             "audit" => audit::measure(&mut report, options.rounds),

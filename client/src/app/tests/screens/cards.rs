@@ -2,9 +2,12 @@
 
 use cohab_protocol::{ProposedCommand, WirePath};
 
+use cohab_shell_relay::policy::{self, Verdict};
+
 use super::*;
 use crate::{
     errand::Done,
+    outgoing::Outgoing,
     touched::{Grave, Note, Tally, Touched},
 };
 
@@ -246,6 +249,29 @@ fn several_commands() {
         }),
     ];
     insta::assert_snapshot!("card_batch", seen(states));
+}
+
+/// The user has written a token, and the model wants it in this line, as `KIND#N` of the policy says.
+fn filling(stage: &mut Stage, line: &str) {
+    // A mark is another one each time; the card shows what it is given.
+    let placeholder = "<secret:gitlab-token#1-abcdefgh>";
+    stage.bench.app.outgoing = Outgoing::that_knows("abcdefgh", &["glpat", "-aB3dE5fG7hJ9kL1mN2pQ"].concat());
+    let line = line.replace('@', placeholder);
+    let Verdict { level, reasons } =
+        policy::assess_line(&line, policy::Context::new(Path::new(CWD), Path::new("/home/ann")));
+    let reasons: Vec<&str> = reasons.iter().map(String::as_str).collect();
+    stage.card(command(&line), level > policy::Level::Ask, &reasons);
+}
+
+#[test]
+fn secrets_that_are_filled_in() {
+    let states: &[State] = &[
+        ("a secret is filled in", |stage| filling(stage, "GITLAB_TOKEN=@ ./deploy --dry-run")),
+        ("a secret is told to another host", |stage| {
+            filling(stage, "curl -s -H \"Private-Token: @\" https://gitlab.example.com/api/v4/user");
+        }),
+    ];
+    insta::assert_snapshot!("card_filled", seen(states));
 }
 
 #[test]

@@ -1,0 +1,136 @@
+//! Which variables hold secrets, by their names. One table for all who ask; they ask for different reasons. Pure.
+
+/// What is at stake.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stake {
+    /// Its value would be told or shown: better one too many is hidden.
+    Told,
+    /// Its value is looked for and replaced in every text: a place or a setting would make holes everywhere.
+    Sought,
+    /// Programs of ours would inherit it: one that is missing may break them.
+    Inherited,
+}
+
+/// Where in a name a part has to stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum At {
+    Anywhere,
+    /// The whole name, or its last word.
+    End,
+    /// Its last word, behind others: `PWD` alone is a folder.
+    Behind,
+    Nowhere,
+}
+use At::{Anywhere, Behind, End, Nowhere};
+
+/// Parts of names, and where each counts if the value is told, sought, inherited.
+const PARTS: &[(&str, At, At, At)] = &[
+    ("KEY", Anywhere, Anywhere, End),
+    ("APIKEY", Anywhere, Anywhere, Anywhere),
+    ("TOKEN", Anywhere, Anywhere, Anywhere),
+    ("SECRET", Anywhere, Anywhere, Anywhere),
+    ("PASSWORD", Anywhere, Anywhere, Anywhere),
+    ("PASSWD", Anywhere, Anywhere, Anywhere),
+    ("PASSPHRASE", Anywhere, Anywhere, End),
+    ("PASS", Anywhere, Anywhere, End),
+    ("PWD", Anywhere, Behind, Behind),
+    ("CREDENTIAL", Anywhere, Anywhere, Anywhere),
+    ("CREDS", Anywhere, Anywhere, End),
+    ("CRED", Anywhere, Anywhere, Nowhere),
+    // `GIT_AUTHOR_NAME` and `SSH_AUTH_SOCK` are needed.
+    ("AUTH", Anywhere, Anywhere, Nowhere),
+    ("COOKIE", Anywhere, Anywhere, Nowhere),
+];
+/// Ends of names whose values are places, settings or people, and stand in harmless texts.
+const PLACES: &[&str] = &[
+    "_AUTHOR_NAME",
+    "_AUTHOR_EMAIL",
+    "_AUTHOR_DATE",
+    "_SOCK",
+    "_SOCKET",
+    "_FILE",
+    "_PATH",
+    "_DIR",
+    "_URL",
+    "_URI",
+    "XAUTHORITY",
+    "_ASKPASS",
+    "_PID",
+    "KEYTIMEOUT",
+];
+
+/// Whether a variable of that name holds a secret, for what is at stake. A password inside of a URL is found without.
+#[must_use]
+pub fn holds_secret(name: &str, stake: Stake) -> bool {
+    let name = name.to_ascii_uppercase();
+    if stake == Stake::Sought && PLACES.iter().any(|end| name.ends_with(end)) {
+        return false;
+    }
+    PARTS.iter().any(|(part, told, sought, inherited)| {
+        let at = match stake {
+            Stake::Told => told,
+            Stake::Sought => sought,
+            Stake::Inherited => inherited,
+        };
+        let before = name.strip_suffix(part);
+        match at {
+            Anywhere => name.contains(part),
+            End => before.is_some_and(|before| before.is_empty() || before.ends_with('_')),
+            Behind => before.is_some_and(|before| before.ends_with('_')),
+            Nowhere => false,
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Told, sought, inherited.
+    fn stakes(name: &str) -> [bool; 3] {
+        [Stake::Told, Stake::Sought, Stake::Inherited].map(|stake| holds_secret(name, stake))
+    }
+
+    #[test]
+    fn keys_are_told_by_their_names() {
+        for name in [
+            "GITHUB_TOKEN",
+            "DB_PASSWORD",
+            "aws_secret_access_key",
+            "ANTHROPIC_API_KEY",
+            "KEY",
+            "OPENAI_APIKEY",
+            "PGPASSWORD",
+            "MYSQL_PWD",
+            "AWS_SESSION_TOKEN",
+            "MY_CREDENTIALS",
+            "SMTP_PASS",
+            "SSH_PASSPHRASE",
+        ] {
+            assert_eq!(stakes(name), [true; 3], "{name}");
+        }
+        for name in ["PATH", "HOME", "EDITOR", "LANG", "TERM"] {
+            assert_eq!(stakes(name), [false; 3], "{name}");
+        }
+    }
+
+    #[test]
+    fn what_is_at_stake_decides_in_doubt() {
+        for (name, expected) in [
+            ("SSH_AUTH_SOCK", [true, false, false]),
+            ("XAUTHORITY", [true, false, false]),
+            ("GIT_ASKPASS", [true, false, false]),
+            ("SSL_KEY_FILE", [true, false, false]),
+            ("GITHUB_TOKEN_FILE", [true, false, true]),
+            ("NPM_CONFIG__AUTH", [true, true, false]),
+            ("GIT_AUTHOR_NAME", [true, false, false]),
+            ("HTTP_AUTHORIZATION", [true, true, false]),
+            ("SESSION_COOKIE", [true, true, false]),
+            ("KEYBOARD", [true, true, false]),
+            ("PWD", [true, false, false]),
+            ("OLDPWD", [true, false, false]),
+        ] {
+            assert_eq!(stakes(name), expected, "{name}");
+        }
+    }
+}
