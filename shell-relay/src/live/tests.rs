@@ -241,7 +241,7 @@ fn nothing_of_a_commands_text_is_typed_whatever_stands_in_it() {
     let mut bench = Bench::at_prompt();
     bench.run_text("a1", text);
     let file = bench.fx.command_file.take().expect("it goes by a file");
-    assert_eq!(file.content, format!("a1\n{text}").as_bytes());
+    assert_eq!(file.content.as_slice(), format!("a1\n{text}").as_bytes());
     bench.marks(&["S;4", "B", "L;a1", "B", "C", "O;a1", "E;a1;0;/", "D;a1;0;/", "B"]);
     assert_eq!(bench.pty(), "\x1b[7391;1~\x1b[7391;2~\x1b[7391;3~\x1b[7391;4~");
     assert!(!String::from_utf8_lossy(&bench.fx.terminal).contains(['\x7f', '\u{9b}', '\x03']));
