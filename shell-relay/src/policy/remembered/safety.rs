@@ -48,12 +48,12 @@ pub enum Injection {
     Ask,
 }
 
-/// How what tells another host something is judged.
+/// Whether the automatic mode answers for the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Guard {
-    /// As everything else: the automatic mode may answer for the user.
+    /// It answers what is no danger.
     Usual,
-    /// It is asked about each time, but in the mode that asks nothing.
+    /// It answers nothing: what would be asked about is.
     Firm,
 }
 
@@ -110,7 +110,7 @@ pub struct Safety {
     pub level: SafetyLevel,
     /// What follows from a text that reads like instructions.
     pub injection: Injection,
-    /// How what reaches another host is judged.
+    /// Whether the automatic mode answers.
     pub guard: Guard,
     /// What does not leave for a model.
     pub personal: PersonalData,
