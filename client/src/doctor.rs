@@ -9,6 +9,7 @@ mod latency;
 mod model;
 mod programs;
 mod report;
+mod rules;
 mod sandbox;
 mod settings;
 mod shell;
@@ -88,12 +89,13 @@ pub async fn run(args: DoctorArgs, paths: Paths) -> ExitCode {
 
 /// All checks at once, their findings in this order.
 async fn examine(context: &Context) -> Vec<Finding> {
-    let checks: [BoxFuture<'_, Vec<Finding>>; 11] = [
+    let checks: [BoxFuture<'_, Vec<Finding>>; 12] = [
         terminal::check(context).boxed(),
         shell::check(context).boxed(),
         start_up::check(context).boxed(),
         daemon::check(context).boxed(),
         settings::check(context).boxed(),
+        rules::check(context).boxed(),
         model::check(context).boxed(),
         jobs::check(context).boxed(),
         folders::check(context).boxed(),

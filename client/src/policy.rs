@@ -75,7 +75,7 @@ enum PolicyCommand {
         #[arg(value_name = "LINE", allow_hyphen_values = true)]
         line: String,
     },
-    /// Check a file of rules
+    /// Check a file of rules, and tell how careful the assistant is
     Check {
         /// As JSON
         #[arg(long)]
@@ -114,9 +114,9 @@ pub fn run(args: PolicyArgs, paths: &Paths) -> ExitCode {
         }
         Some(PolicyCommand::Check { file, json }) => {
             let check = if json { report::check_json } else { report::check };
-            let path = file.unwrap_or_else(|| rules.path().to_owned());
-            match load(&path) {
-                Ok(loaded) => told(&check(&loaded, &path), loaded.refused.is_empty()),
+            let path = file.as_deref().unwrap_or(rules.path());
+            match checked(file.as_deref(), &book, &cwd) {
+                Ok(loaded) => told(&check(&loaded, path), loaded.refused.is_empty()),
                 Err(error) => {
                     complain(&format!("{} cannot be read: {error}", path.display()));
                     Ok(false)
@@ -133,6 +133,16 @@ pub fn run(args: PolicyArgs, paths: &Paths) -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// What is in `file`; without one in the user's own, which need not be there, with the care that holds in `cwd` by all files.
+fn checked(file: Option<&Path>, book: &RuleBook, cwd: &Path) -> io::Result<Arc<Loaded>> {
+    let own = match (file, load(file.unwrap_or(book.user().path()))) {
+        (Some(_), loaded) => return loaded,
+        (None, Err(error)) if error.kind() == io::ErrorKind::NotFound => Arc::default(),
+        (None, loaded) => loaded?,
+    };
+    Ok(Arc::new(Loaded { safety: book.loaded(cwd).safety.clone(), ..Loaded::clone(&own) }))
 }
 
 /// The rules of a file as they would hold, with the same limits.

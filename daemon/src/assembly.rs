@@ -18,6 +18,7 @@ use std::{
 use async_trait::async_trait;
 use cohab_protocol::{ApprovalMode, Paths};
 use cohab_shell_relay::{
+    policy::remembered::Remembered as _,
     rules_file::{RuleBook, RulesFile},
     runner::CommandRunner,
     sandbox::{Profile, Sandbox},
@@ -57,6 +58,7 @@ use crate::{
     provider::{
         choice::{Choice, ChoiceError},
         detect::LocalServer,
+        scrubbed::{Withheld, WithheldProvider},
         settings::ModelSettings,
     },
     recording::{RecordingApprover, RecordingRunner},
@@ -309,6 +311,12 @@ impl Assembly {
         Some(Arc::new(Audit::new(self.audit.clone(), turn, policy, sink)))
     }
 
+    /// Which personal data does not leave while the shell is there.
+    fn withheld(&self, cwd: impl Fn() -> PathBuf + Send + Sync + 'static) -> Withheld {
+        let rules = Arc::clone(&self.rules);
+        Arc::new(move || rules.loaded(&cwd()).safety.in_force().personal)
+    }
+
     fn is_declined(&self, found: &LocalServer) -> bool {
         let declined = self.declined.lock().unwrap_or_else(PoisonError::into_inner);
         declined.contains(&(found.url.clone(), found.server.clone()))
@@ -408,6 +416,8 @@ impl Assembler for Assembly {
             approver = Arc::new(AuditedApprover::new(approver, Arc::clone(audit)));
         }
         let Answering { provider, ladder } = self.answering(&resolved, &parts, approver.as_ref()).await?;
+        let here = Arc::clone(&session);
+        let provider = WithheldProvider::around(provider, &self.withheld(move || here.cwd()));
         let settings = &resolved.settings;
         recorder.begin(settings.kept, &provider.info());
         let mut unconfined: Option<Arc<dyn Tool>> = None;

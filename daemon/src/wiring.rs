@@ -23,7 +23,6 @@ use crate::{
         detect,
         key_store::KeyStores,
         offline::OfflineAssistant,
-        scrubbed::ScrubbedProvider,
         settings::ModelSettings,
     },
     safety::{gate::standard_policy, secrets::Secrets},
@@ -41,7 +40,7 @@ pub fn assembler(paths: &Paths, secrets: &Arc<Secrets>) -> Arc<dyn Assembler> {
             let home = home.clone();
             move |paths, variables| load_settings(paths, variables, &home)
         }),
-        chooser: Arc::new(ScrubbedChooser {
+        chooser: Arc::new(LearningChooser {
             inner: Chooser { stores: KeyStores::new(&paths.config_dir).telling(Arc::clone(secrets)) },
             secrets: Arc::clone(secrets),
         }),
@@ -151,23 +150,17 @@ impl ProviderChooser for Chooser {
     }
 }
 
-/// Chooses models that get no secrets, and learns from a client's environment what is secret.
-struct ScrubbedChooser {
+/// Learns from a client's environment what is secret before it chooses.
+struct LearningChooser {
     inner: Chooser,
     secrets: Arc<Secrets>,
 }
 
 #[async_trait]
-impl ProviderChooser for ScrubbedChooser {
+impl ProviderChooser for LearningChooser {
     async fn choose(&self, settings: &ModelSettings, variables: &Variables) -> Result<Choice, ChoiceError> {
         let secret = variables.iter().filter(|(name, _)| holds_secret(name, Stake::Sought));
         self.secrets.know(secret.map(|(_, value)| value.as_str()));
-        let around = |provider| ScrubbedProvider::around(provider, &self.secrets);
-        Ok(match self.inner.choose(settings, variables).await? {
-            Choice::Ready(provider) => Choice::Ready(around(provider)),
-            Choice::AskLocal { found, provider, otherwise } => {
-                Choice::AskLocal { found, provider: around(provider), otherwise: around(otherwise) }
-            }
-        })
+        self.inner.choose(settings, variables).await
     }
 }

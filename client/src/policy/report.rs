@@ -5,9 +5,10 @@ use std::{fmt::Write as _, path::Path};
 use cohab_shell_relay::{
     policy::{
         Context, Level, Part, assess_line, parts,
-        remembered::{Loaded, Rule, Ruled},
+        remembered::{Loaded, Rule, Ruled, Safety},
     },
     sanitize::escaped_json,
+    scrub::PersonalData,
 };
 use serde_json::{Value, json};
 
@@ -46,7 +47,17 @@ pub(super) fn list(loaded: &Loaded, path: &Path, home: &Path) -> String {
 pub(super) fn check(loaded: &Loaded, path: &Path) -> String {
     let count = loaded.rules.all().len();
     let rules = if count == 1 { "1 rule is".to_owned() } else { format!("{count} rules are") };
-    format!("{rules} in force.\n{}", refusals(loaded, path))
+    format!("{rules} in force.\nSafety is {}.\n{}", loaded.safety.in_force(), refusals(loaded, path))
+}
+
+fn safety_json(safety: Safety) -> Value {
+    let Safety { level, injection, guard, personal } = safety;
+    let personal = PersonalData::NAMES.map(|name| {
+        let word = if personal.contains(name) { "redact" } else { "keep" };
+        (name.to_owned(), Value::from(word))
+    });
+    let personal: serde_json::Map<String, Value> = personal.into_iter().collect();
+    json!({"level": level.word(), "injection": injection.word(), "guard": guard.word(), "personal": personal})
 }
 
 fn refusals(loaded: &Loaded, path: &Path) -> String {
@@ -71,7 +82,9 @@ pub(super) fn check_json(loaded: &Loaded, path: &Path) -> String {
     let problems = loaded.refused.iter().map(|refusal| {
         json!({"file": path, "line": refusal.line, "column": refusal.column, "rule": refusal.name, "reason": refusal.reason})
     });
-    escaped_json(&json!({"rules": rules, "problems": problems.collect::<Vec<_>>()}).to_string()) + "\n"
+    let safety = safety_json(loaded.safety.in_force());
+    escaped_json(&json!({"rules": rules, "safety": safety, "problems": problems.collect::<Vec<_>>()}).to_string())
+        + "\n"
 }
 
 fn rule_json(rule: &Rule) -> Value {

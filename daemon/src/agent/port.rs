@@ -4,7 +4,7 @@
 use std::{path::PathBuf, time::Duration};
 
 use async_trait::async_trait;
-use cohab_shell_relay::runner::CommandRunner;
+use cohab_shell_relay::{runner::CommandRunner, scrub::PersonalData};
 use futures::stream::BoxStream;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -132,6 +132,8 @@ pub struct ModelRequest {
     pub tools: Vec<ToolSpec>,
     /// Whether the model may call tools now. When not, the specs are still sent (a history with calls needs them).
     pub allow_tools: bool,
+    /// Personal data that does not leave with it.
+    pub withheld: PersonalData,
 }
 
 /// A tool as the model sees it.

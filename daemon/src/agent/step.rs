@@ -181,6 +181,7 @@ impl Agent {
             messages: state.messages().to_vec(),
             tools: self.tools.values().map(|tool| tool.spec()).collect(),
             allow_tools,
+            withheld: Default::default(),
         };
         for middleware in &self.middleware {
             middleware.before_model(&mut request).await;

@@ -7,7 +7,7 @@ use std::{
 };
 
 use cohab_protocol::ApprovalMode;
-use cohab_shell_relay::{files::FileSystem, shell::Shell};
+use cohab_shell_relay::{files::FileSystem, policy::remembered::Remembered as _, shell::Shell};
 use jiff::Zoned;
 
 use super::{Assembly, Resolved};
@@ -52,6 +52,7 @@ use crate::{
         inbound::Inbound,
         label::Place,
         old_yes::OldYes,
+        pipeline::reading::{Notes, Reading},
         spotlight::Spotlight,
         taint::{AsRun, Watch},
         unfilled::Unfilled,
@@ -126,6 +127,7 @@ impl Around<'_> {
         }));
         list.push(Arc::new(Inbound));
         if !is_offline {
+            list.push(Arc::new(self.reading(outputs.clone())));
             let session = Arc::clone(session);
             list.push(Arc::new(Meanwhile::new(Box::new(move || session.take_untold()))));
             list.push(Arc::new(SelfCorrection::new(
@@ -187,6 +189,20 @@ impl Around<'_> {
     /// The same, of each call as it runs.
     fn as_run(&self, outputs: PathBuf) -> AsRun {
         AsRun::new(self.parts.session.consents().taint().clone(), self.place(outputs))
+    }
+
+    /// What looks for texts that read like instructions.
+    fn reading(&self, outputs: PathBuf) -> Reading {
+        let (session, rules) = (Arc::clone(&self.parts.session), Arc::clone(&self.assembly.rules));
+        Reading {
+            suspicions: session.consents().suspicions().clone(),
+            taint: session.consents().taint().clone(),
+            place: self.place(outputs),
+            secrets: Arc::clone(&self.assembly.parts.secrets),
+            sink: Arc::clone(&self.parts.sink),
+            safety: Box::new(move || rules.loaded(&session.cwd()).safety.in_force()),
+            notes: Notes::default(),
+        }
     }
 
     fn place(&self, outputs: PathBuf) -> Place {
@@ -298,8 +314,7 @@ impl Around<'_> {
     fn naming(&self) -> Option<Naming> {
         let Around { assembly, parts, resolved, .. } = self;
         resolved.settings.kept?;
-        let (session, turn) = (parts.session.key().to_string(), parts.turn_id.to_string());
-        let pen = assembly.namer(resolved, session, turn)?;
+        let pen = assembly.namer(resolved, &parts.session, parts.turn_id.to_string())?;
         Some(Naming { pen, recorder: Arc::clone(&parts.recorder) })
     }
 
@@ -326,6 +341,7 @@ impl Around<'_> {
             .with_remembered(Arc::clone(&self.assembly.rules) as _)
             .with_own_places(own)
             .in_workspace(workspace)
+            .with_secrets(Arc::clone(&self.assembly.parts.secrets))
             .that_asks(Box::new(must_ask))
     }
 }

@@ -1,6 +1,9 @@
 //! Models beside the one that answers: who sums a conversation up, who names it, and who accounts for that.
 
-use std::sync::{Arc, Mutex};
+use std::{
+    path::PathBuf,
+    sync::{Arc, Mutex},
+};
 
 use futures::FutureExt as _;
 
@@ -19,7 +22,10 @@ use crate::{
         naming::{Pen, WayToPen},
         window::{Room, Window},
     },
-    provider::choice::Choice,
+    provider::{
+        choice::Choice,
+        scrubbed::{Withheld, WithheldProvider},
+    },
     server::session::Session,
     store::Store,
 };
@@ -55,12 +61,14 @@ struct Clerk {
     provider: Arc<dyn ModelProvider>,
     settings: TurnSettings,
     store: Arc<Store>,
+    withheld: Withheld,
 }
 
 impl Clerk {
     /// With what it may be asked, and what accounts for that.
     async fn ready(self, session: String, turn: String) -> Summing {
-        let Self { role, provider, settings: TurnSettings { model, models, jobs, .. }, store } = self;
+        let Self { role, provider, settings: TurnSettings { model, models, jobs, .. }, store, withheld } = self;
+        let provider = WithheldProvider::around(provider, &withheld);
         let profile = role.and_then(|role| jobs.roles.get(&role));
         let settings = profile.map_or(Some(&model), |name| jobs.profiles.get(name)).cloned();
         let room = {
@@ -84,6 +92,10 @@ impl Clerk {
 }
 
 impl Assembly {
+    fn withheld_at(&self, cwd: PathBuf) -> Withheld {
+        self.withheld(move || cwd.clone())
+    }
+
     /// The model of the role, else the main one.
     pub(super) async fn summing(
         &self,
@@ -99,21 +111,23 @@ impl Assembly {
             provider: own.unwrap_or_else(|| Arc::clone(main)),
             settings: resolved.settings.clone(),
             store: Arc::clone(&self.parts.store),
+            withheld: self.withheld_at(session.cwd()),
         };
         clerk.ready(session.key().to_string(), turn).await
     }
 
     /// Who names conversations, got ready when it is asked for; `None` if no model has that role.
-    pub(super) fn namer(&self, resolved: &Resolved, session: String, turn: String) -> Option<WayToPen> {
+    pub(super) fn namer(&self, resolved: &Resolved, session: &Session, turn: String) -> Option<WayToPen> {
         resolved.settings.jobs.roles.get(&Role::Namer)?;
         let (bench, settings) = (Arc::clone(&resolved.bench), resolved.settings.clone());
-        let store = Arc::clone(&self.parts.store);
+        let (store, withheld) = (Arc::clone(&self.parts.store), self.withheld_at(session.cwd()));
+        let session = session.key().to_string();
         Some(Box::new(move || {
             let (bench, settings, store) = (Arc::clone(&bench), settings.clone(), Arc::clone(&store));
-            let (session, turn) = (session.clone(), turn.clone());
+            let (session, turn, withheld) = (session.clone(), turn.clone(), Arc::clone(&withheld));
             async move {
                 let provider = bench.of_role(Role::Namer).await?;
-                let clerk = Clerk { role: Some(Role::Namer), provider, settings, store };
+                let clerk = Clerk { role: Some(Role::Namer), provider, settings, store, withheld };
                 let Summing { provider, accounting, .. } = clerk.ready(session, turn).await;
                 let account = Arc::new(move |usage: &mut TokenUsage| accounting.after_model(usage));
                 Some(Pen { provider, account })

@@ -8,11 +8,13 @@ use std::{fs::OpenOptions, io::Write, os::unix::fs::OpenOptionsExt, path::PathBu
 
 use clap::Args;
 use cohab_protocol::Paths;
-use cohab_shell_relay::scrub::Scrubber;
 use jiff::{Timestamp, tz::TimeZone};
 
 use super::{Failure, record};
-use crate::store::sessions::{EventRow, SessionRow, StateStore, event::Event};
+use crate::{
+    safety::secrets::{Scrubbed, Secrets},
+    store::sessions::{EventRow, SessionRow, StateStore, event::Event},
+};
 
 /// `cohab export`.
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
@@ -73,13 +75,12 @@ pub fn run(args: &ExportArgs, paths: &Paths, output: &mut dyn Write, errors: &mu
             cast::recording(&exported)
         };
         // What an earlier release kept may still hold some.
-        let text = Scrubber::default().own_text(&text).into_owned();
-        write(args, &text, output)
+        write(args, &Secrets::default().scrubbed_own(text), output)
     });
     super::finish(result, output, errors)
 }
 
-fn write(args: &ExportArgs, text: &str, output: &mut dyn Write) -> Result<(), Failure> {
+fn write(args: &ExportArgs, text: &Scrubbed<String>, output: &mut dyn Write) -> Result<(), Failure> {
     let Some(path) = &args.output else { return Ok(output.write_all(text.as_bytes())?) };
     let failed = |error: std::io::Error| Failure::Other(format!("{} cannot be written: {error}", path.display()), None);
     let mode = if args.script { 0o755 } else { 0o644 };

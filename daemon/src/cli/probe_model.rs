@@ -73,6 +73,7 @@ async fn send(prompt: String, args: &ProbeArgs, paths: &Paths, output: &mut dyn 
         messages: vec![Message::User { text: prompt }],
         tools: settings.tools.iter().map(|tool| tool.spec()).collect(),
         allow_tools: true,
+        withheld: Default::default(),
     };
     let mut show: Box<dyn Show + '_> = if args.json {
         Box::new(JsonLines(&mut *output))

@@ -7,14 +7,14 @@ use super::{
 };
 use crate::{
     agent::port::Message,
-    store::sessions::{Entry, StateStore, steps::AgentStatus},
+    store::sessions::{Entry, KeepAll as _, steps::AgentStatus},
 };
 
 fn interrupted_home() -> Home {
     let home = with_steps(AgentStatus::Running);
     let messages = vec![Message::User { text: "fix it".into() }];
     let entry = Entry::Conversation { session: "shell:2".into(), from: 0, messages };
-    home.store().append(&[entry]).expect("it is kept");
+    home.store().keep_all(&[entry]).expect("it is kept");
     home
 }
 

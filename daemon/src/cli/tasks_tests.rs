@@ -1,5 +1,9 @@
 use super::*;
-use crate::{cli::testing::Home, store::sessions::Entry, tasks::Status};
+use crate::{
+    cli::testing::Home,
+    store::sessions::{Entry, KeepAll as _},
+    tasks::Status,
+};
 
 fn shown(home: &Home, args: &TasksArgs) -> String {
     let (mut output, mut errors) = (Vec::new(), Vec::new());
@@ -13,7 +17,7 @@ fn home() -> Home {
     let open = vec![task("look", Status::Completed), task("mend", Status::InProgress), task("test", Status::Pending)];
     let done = vec![task("all", Status::Completed)];
     let set = |session: &str, tasks| Entry::Tasks { session: session.into(), tasks };
-    home.store().append(&[set("shell:2", open), set("shell:1", done)]).expect("they are kept");
+    home.store().keep_all(&[set("shell:2", open), set("shell:1", done)]).expect("they are kept");
     home
 }
 

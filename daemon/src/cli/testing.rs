@@ -4,7 +4,7 @@ use cohab_protocol::Paths;
 use jiff::{Timestamp, Zoned, tz::TimeZone};
 
 use crate::store::sessions::{
-    Entry, Limits, SqliteStore, StateStore,
+    Entry, KeepAll as _, Limits, SqliteStore,
     event::{Approval, Call, CallResult, Event},
 };
 
@@ -81,7 +81,7 @@ impl Home {
             event: event.clone(),
         };
         let entries: Vec<Entry> = std::iter::once(begin).chain(events.iter().enumerate().map(event)).collect();
-        self.store().append(&entries).expect("they are kept");
+        self.store().keep_all(&entries).expect("they are kept");
     }
 
     /// Two sessions; everything that can happen in a turn happens in the second.

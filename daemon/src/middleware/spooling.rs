@@ -7,7 +7,7 @@ use tokio::task::spawn_blocking;
 
 use crate::{
     agent::{Middleware, port::ToolResult},
-    safety::{cut_lines, head, secrets::Secrets},
+    safety::{cut_lines, secrets::Secrets},
     store::spool::Spool,
     tool::LINE_MAX_BYTES,
 };
@@ -40,12 +40,7 @@ impl Middleware for Spooling {
             let (content, secrets) = (result.content.clone(), Arc::clone(&self.secrets));
             let has_long_lines = content.lines().any(|line| line.len() > LINE_MAX_BYTES);
             let broken = if has_long_lines { "; long lines are broken there" } else { "" };
-            let keep = move || {
-                let mut text = content;
-                // Before lines are broken: a secret in two halves is not found.
-                secrets.text(&mut text);
-                spool.keep(&key, &foldable(&text))
-            };
+            let keep = move || spool.keep(&key, &secrets.scrubbed(content), LINE_MAX_BYTES);
             match spawn_blocking(keep).await {
                 Ok(Ok(path)) => {
                     hint =
@@ -59,22 +54,6 @@ impl Middleware for Spooling {
         let content = cut_lines(&result.content, self.max_bytes);
         result.content = format!("{}\n{hint}", content.trim_end()).trim_end().to_owned();
     }
-}
-
-/// The text with line ends in lines that `read` would cut: there is no other way to what is behind.
-fn foldable(text: &str) -> String {
-    let mut folded = String::with_capacity(text.len());
-    for line in text.split_inclusive('\n') {
-        let mut rest = line;
-        while rest.trim_end_matches('\n').len() > LINE_MAX_BYTES {
-            let start = head(rest, LINE_MAX_BYTES);
-            folded.push_str(start);
-            folded.push('\n');
-            rest = &rest[start.len()..];
-        }
-        folded.push_str(rest);
-    }
-    folded
 }
 
 #[cfg(test)]

@@ -12,8 +12,9 @@ use super::{
     transport::{self, Call, Ending, Outlet},
     wire::{Options, Quirk, Stopped},
 };
-use crate::agent::port::{
-    AssistantMessage, Message, ModelEvent, ModelRequest, ProviderData, ProviderErrorKind, StopClass,
+use crate::{
+    agent::port::{AssistantMessage, Message, ModelEvent, ModelRequest, ProviderData, ProviderErrorKind, StopClass},
+    safety::secrets::Scrubbed,
 };
 
 /// How often an answer that the service paused is continued.
@@ -64,11 +65,15 @@ enum Next {
 }
 
 impl Exchange {
-    pub(super) fn new(service: Arc<Service>, request: ModelRequest, sender: mpsc::Sender<ModelEvent>) -> Self {
+    pub(super) fn new(
+        service: Arc<Service>,
+        request: Scrubbed<ModelRequest>,
+        sender: mpsc::Sender<ModelEvent>,
+    ) -> Self {
         Self {
             service,
             asked_messages: request.messages.len(),
-            request,
+            request: request.into_inner(),
             outlet: Outlet::new(sender),
             parts: Vec::new(),
             pauses: 0,

@@ -17,11 +17,15 @@ use super::{
     exchange::Exchange,
     http,
     retry::{DEFAULT_RETRIES, Pace, SystemPace},
+    scrubbed::RemoteModel,
     settings::{ModelSettings, ReasoningEffort, Timeouts},
     transport::EVENTS_AHEAD,
     wire::{Options, Quirk, Vendor, Wire},
 };
-use crate::agent::port::{ModelEvent, ModelInfo, ModelProvider, ModelRequest, ModelService};
+use crate::{
+    agent::port::{ModelEvent, ModelInfo, ModelRequest, ModelService},
+    safety::secrets::Scrubbed,
+};
 
 /// Where a model is and how to talk to it.
 #[derive(Clone)]
@@ -190,7 +194,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl ModelProvider for HttpProvider {
+impl RemoteModel for HttpProvider {
     fn info(&self) -> ModelInfo {
         self.service.info.clone()
     }
@@ -205,7 +209,7 @@ impl ModelProvider for HttpProvider {
         }
     }
 
-    fn stream(&self, request: ModelRequest) -> BoxStream<'static, ModelEvent> {
+    fn send(&self, request: Scrubbed<ModelRequest>) -> BoxStream<'static, ModelEvent> {
         let (sender, receiver) = mpsc::channel(EVENTS_AHEAD);
         let exchange = Exchange::new(Arc::clone(&self.service), request, sender);
         // The exchange lives inside the stream, so that dropping the stream drops the request.

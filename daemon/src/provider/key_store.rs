@@ -41,7 +41,7 @@ pub struct KeyStores {
     file: PathBuf,
     search_path: OsString,
     /// What learns of keys.
-    secrets: Option<Arc<Secrets>>,
+    secrets: Arc<Secrets>,
 }
 
 /// Keys by account, the text of their file, and which file that was.
@@ -65,19 +65,22 @@ impl KeyStores {
 
     /// The same with another `PATH`.
     pub(crate) fn with_programs(config_dir: &Path, search_path: OsString) -> Self {
-        Self { file: config_dir.join("keys.toml"), search_path, secrets: None }
+        Self { file: config_dir.join("keys.toml"), search_path, secrets: Arc::default() }
     }
 
     /// Tells `secrets` every key that is got, so that it stays here.
     #[must_use]
     pub fn telling(self, secrets: Arc<Secrets>) -> Self {
-        Self { secrets: Some(secrets), ..self }
+        Self { secrets, ..self }
+    }
+
+    /// What learns of keys, and keeps them out of what is sent.
+    pub(crate) fn secrets(&self) -> &Arc<Secrets> {
+        &self.secrets
     }
 
     pub(super) fn tell(&self, key: &SecretString) {
-        if let Some(secrets) = &self.secrets {
-            secrets.know([key.expose_secret().trim()]);
-        }
+        self.secrets.know([key.expose_secret().trim()]);
     }
 
     /// Where a new key should go: into the keyring if there is one that could be reached.

@@ -56,7 +56,13 @@ async fn ladder(rungs: Vec<Rung>, cooling: &Arc<Cooling>) -> Ladder {
 
 async fn ask(ladder: &Ladder) -> Vec<ModelEvent> {
     let messages = vec![Message::User { text: "q".into() }];
-    let request = ModelRequest { system: String::new(), messages, tools: Vec::new(), allow_tools: true };
+    let request = ModelRequest {
+        system: String::new(),
+        messages,
+        tools: Vec::new(),
+        allow_tools: true,
+        withheld: Default::default(),
+    };
     ladder.stream(request).collect().await
 }
 

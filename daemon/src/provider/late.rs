@@ -12,10 +12,12 @@ use super::{
     http_provider::{Endpoint, HttpProvider},
     key::Key,
     key_store::KeyStores,
+    scrubbed::RemoteModel,
     settings::ModelSettings,
 };
-use crate::agent::port::{
-    ModelEvent, ModelInfo, ModelProvider, ModelRequest, ModelService, ProviderError, ProviderErrorKind,
+use crate::{
+    agent::port::{ModelEvent, ModelInfo, ModelRequest, ModelService, ProviderError, ProviderErrorKind},
+    safety::secrets::Scrubbed,
 };
 
 /// How long a key is kept in memory.
@@ -92,7 +94,7 @@ impl Shared {
     }
 }
 
-impl ModelProvider for LateProvider {
+impl RemoteModel for LateProvider {
     fn info(&self) -> ModelInfo {
         self.shared.endpoint.info()
     }
@@ -101,12 +103,12 @@ impl ModelProvider for LateProvider {
         self.shared.endpoint.service(&self.shared.settings)
     }
 
-    fn stream(&self, request: ModelRequest) -> BoxStream<'static, ModelEvent> {
+    fn send(&self, request: Scrubbed<ModelRequest>) -> BoxStream<'static, ModelEvent> {
         let shared = Arc::clone(&self.shared);
         let answer = async move {
             match shared.provider().await {
                 Ok(provider) => {
-                    let events = provider.stream(request);
+                    let events = provider.send(request);
                     events.then(move |event| forget_refused(Arc::clone(&shared), event)).boxed()
                 }
                 Err(error) => stream::once(future::ready(ModelEvent::Failed(error))).boxed(),

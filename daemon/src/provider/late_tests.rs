@@ -6,6 +6,7 @@ use super::*;
 use crate::{
     agent::port::Message,
     provider::{key::Source, wire::WIRES},
+    safety::secrets::Secrets,
 };
 
 fn provider_with(command: String) -> LateProvider {
@@ -29,8 +30,14 @@ fn provider_with(command: String) -> LateProvider {
 
 async fn ask(provider: &LateProvider) -> ProviderError {
     let messages = vec![Message::User { text: "hi".into() }];
-    let request = ModelRequest { system: String::new(), messages, tools: Vec::new(), allow_tools: false };
-    match provider.stream(request).collect::<Vec<_>>().await.pop() {
+    let request = ModelRequest {
+        system: String::new(),
+        messages,
+        tools: Vec::new(),
+        allow_tools: false,
+        withheld: Default::default(),
+    };
+    match provider.send(Secrets::default().scrubbed(request)).collect::<Vec<_>>().await.pop() {
         Some(ModelEvent::Failed(error)) => error,
         other => panic!("{other:?}"),
     }

@@ -321,7 +321,13 @@ mod tests {
 
     async fn ask(provider: &ScriptedProvider, question: &str) -> Vec<ModelEvent> {
         let messages = vec![Message::User { text: question.to_owned() }];
-        let request = ModelRequest { system: String::new(), messages, tools: Vec::new(), allow_tools: true };
+        let request = ModelRequest {
+            system: String::new(),
+            messages,
+            tools: Vec::new(),
+            allow_tools: true,
+            withheld: Default::default(),
+        };
         provider.stream(request).collect().await
     }
 

@@ -1,36 +1,45 @@
-//! A model that gets no secrets.
+//! A model that gets no secrets: the one way from a request to what sends it.
 
 use std::sync::Arc;
 
+use cohab_shell_relay::scrub::PersonalData;
 use futures::{
-    StreamExt as _,
+    StreamExt,
     stream::{self, BoxStream},
 };
 use tokio::task::spawn_blocking;
 
 use crate::{
     agent::port::{ModelEvent, ModelInfo, ModelProvider, ModelRequest, ModelService, ProviderError, ProviderErrorKind},
-    safety::secrets::Secrets,
+    safety::secrets::{Scrubbed, Secrets},
 };
 
+/// A model elsewhere. As [`ModelProvider`], but it can only be sent what was rid of secrets.
+pub(crate) trait RemoteModel: Send + Sync {
+    /// Which model answers.
+    fn info(&self) -> ModelInfo;
+
+    /// Where it runs and how much it takes.
+    fn service(&self) -> ModelService;
+
+    /// Sends a request, as [`ModelProvider::stream`].
+    fn send(&self, request: Scrubbed<ModelRequest>) -> BoxStream<'static, ModelEvent>;
+}
+
 /// Sends requests on without secrets. If they cannot be taken out nothing is sent.
-pub struct ScrubbedProvider {
-    inner: Arc<dyn ModelProvider>,
+pub(crate) struct ScrubbedProvider<M> {
+    inner: Arc<M>,
     secrets: Arc<Secrets>,
 }
 
-impl ScrubbedProvider {
-    /// `inner` with that. The assistant without a model stays as it is: nothing leaves for it.
-    #[must_use]
-    pub fn around(inner: Arc<dyn ModelProvider>, secrets: &Arc<Secrets>) -> Arc<dyn ModelProvider> {
-        if inner.info().is_offline {
-            return inner;
-        }
-        Arc::new(Self { inner, secrets: Arc::clone(secrets) })
+impl<M: RemoteModel> ScrubbedProvider<M> {
+    /// `inner` with that.
+    pub(crate) fn around(inner: M, secrets: &Arc<Secrets>) -> Self {
+        Self { inner: Arc::new(inner), secrets: Arc::clone(secrets) }
     }
 }
 
-impl ModelProvider for ScrubbedProvider {
+impl<M: RemoteModel + 'static> ModelProvider for ScrubbedProvider<M> {
     fn info(&self) -> ModelInfo {
         self.inner.info()
     }
@@ -39,16 +48,12 @@ impl ModelProvider for ScrubbedProvider {
         self.inner.service()
     }
 
-    fn stream(&self, mut request: ModelRequest) -> BoxStream<'static, ModelEvent> {
+    fn stream(&self, request: ModelRequest) -> BoxStream<'static, ModelEvent> {
         let (inner, secrets) = (Arc::clone(&self.inner), Arc::clone(&self.secrets));
         let answered = async move {
             // A long conversation takes some milliseconds.
-            let clean = spawn_blocking(move || {
-                secrets.request(&mut request);
-                request
-            });
-            match clean.await {
-                Ok(request) => inner.stream(request),
+            match spawn_blocking(move || secrets.scrubbed(request)).await {
+                Ok(request) => inner.send(request),
                 Err(_) => stream::iter([ModelEvent::Failed(not_sent())]).boxed(),
             }
         };
@@ -66,6 +71,37 @@ fn not_sent() -> ProviderError {
     }
 }
 
+/// Which personal data stays here as of now.
+pub type Withheld = Arc<dyn Fn() -> PersonalData + Send + Sync>;
+
+/// Whoever answers, asked without the personal data that the settings name.
+pub struct WithheldProvider {
+    inner: Arc<dyn ModelProvider>,
+    withheld: Withheld,
+}
+
+impl WithheldProvider {
+    /// `inner` with that.
+    #[must_use]
+    pub fn around(inner: Arc<dyn ModelProvider>, withheld: &Withheld) -> Arc<dyn ModelProvider> {
+        Arc::new(Self { inner, withheld: Arc::clone(withheld) })
+    }
+}
+
+impl ModelProvider for WithheldProvider {
+    fn info(&self) -> ModelInfo {
+        self.inner.info()
+    }
+
+    fn service(&self) -> ModelService {
+        self.inner.service()
+    }
+
+    fn stream(&self, request: ModelRequest) -> BoxStream<'static, ModelEvent> {
+        self.inner.stream(ModelRequest { withheld: (self.withheld)(), ..request })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::Mutex;
@@ -74,41 +110,54 @@ mod tests {
     use crate::agent::port::{Message, StopClass};
 
     /// Notes what it is sent.
-    struct Listener {
-        is_offline: bool,
-        heard: Mutex<Vec<ModelRequest>>,
-    }
+    #[derive(Clone, Default)]
+    struct Listener(Arc<Mutex<Vec<ModelRequest>>>);
 
-    impl ModelProvider for Listener {
+    impl RemoteModel for Listener {
         fn info(&self) -> ModelInfo {
-            ModelInfo { wire: "test".into(), model: "m".into(), origin: String::new(), is_offline: self.is_offline }
+            ModelInfo { wire: "test".into(), model: "m".into(), origin: String::new(), is_offline: false }
         }
 
-        fn stream(&self, request: ModelRequest) -> BoxStream<'static, ModelEvent> {
-            self.heard.lock().expect("not poisoned").push(request);
+        fn service(&self) -> ModelService {
+            ModelService::default()
+        }
+
+        fn send(&self, request: Scrubbed<ModelRequest>) -> BoxStream<'static, ModelEvent> {
+            self.0.lock().expect("not poisoned").push(request.into_inner());
             stream::iter([ModelEvent::Stop { class: StopClass::End, provider_data: None }]).boxed()
         }
     }
 
-    async fn heard(is_offline: bool) -> String {
-        let listener = Arc::new(Listener { is_offline, heard: Mutex::default() });
-        let provider = ScrubbedProvider::around(Arc::clone(&listener) as _, &Arc::default());
-        let text = ["use glpat", "-aB3dE5fG7hJ9kL1mN2pQ"].concat();
-        let messages = vec![Message::User { text }];
-        let request = ModelRequest { system: String::new(), messages, tools: Vec::new(), allow_tools: false };
+    async fn heard(text: &str, withheld: PersonalData) -> String {
+        let listener = Listener::default();
+        let provider = Arc::new(ScrubbedProvider::around(listener.clone(), &Arc::default()));
+        let withheld: Withheld = Arc::new(move || withheld);
+        let provider = WithheldProvider::around(provider, &withheld);
+        let messages = vec![Message::User { text: text.to_owned() }];
+        let (system, personal) = (format!("notes: {text}"), PersonalData::default());
+        let request = ModelRequest { system, messages, tools: Vec::new(), allow_tools: false, withheld: personal };
         let events: Vec<ModelEvent> = provider.stream(request).collect().await;
         assert!(matches!(events[..], [ModelEvent::Stop { .. }]), "{events:?}");
-        let heard = listener.heard.lock().expect("not poisoned");
-        format!("{:?}", heard[0].messages)
+        let heard = listener.0.lock().expect("not poisoned");
+        format!("{} {:?}", heard[0].system, heard[0].messages)
     }
 
     #[tokio::test]
     async fn a_model_gets_placeholders() {
-        assert!(heard(false).await.contains("use <secret:gitlab-token#1>"));
+        let token = ["use glpat", "-aB3dE5fG7hJ9kL1mN2pQ"].concat();
+        let heard = heard(&token, PersonalData::default()).await;
+        assert_eq!(heard.matches("use <secret:gitlab-token#1>").count(), 2, "{heard}");
     }
 
     #[tokio::test]
-    async fn the_assistant_without_a_model_gets_what_was_typed() {
-        assert!(heard(true).await.contains("use glpat-"));
+    async fn personal_data_leaves_unless_the_settings_keep_it_here() {
+        let text = "mail ann@example.com, call +49 30 1234567, pay DE89 3704 0044 0532 0130 00 <secret:email#7>";
+        let all = heard(text, PersonalData::default()).await;
+        assert!(all.contains("ann@example.com") && all.contains("+49 30 1234567"), "{all}");
+        let one = heard(text, PersonalData::default().with("email").expect("a kind")).await;
+        assert!(!one.contains("ann@example.com") && one.contains("+49 30 1234567"), "{one}");
+        assert!(one.contains("mail <secret:email#1>") && one.contains("<quoted-secret:email#7>"), "{one}");
+        let none = heard(text, PersonalData::ALL).await;
+        assert!(!none.contains("1234567") && !none.contains("0532"), "{none}");
     }
 }

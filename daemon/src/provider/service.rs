@@ -12,6 +12,7 @@ use super::{
     key::{Key, Source},
     key_store::KeyStores,
     late::LateProvider,
+    scrubbed::ScrubbedProvider,
     settings::ModelSettings,
     vendor::Spoken,
     wire::{Vendor, Wire},
@@ -187,7 +188,8 @@ impl Service {
         let mut endpoint = self.endpoint(model);
         match self.key {
             Some(key) if !matches!(key.source, Source::Here(_)) => {
-                Ok(Arc::new(LateProvider::new(endpoint, key, self.account, settings, stores)))
+                let provider = LateProvider::new(endpoint, key, self.account, settings, stores);
+                Ok(Arc::new(ScrubbedProvider::around(provider, stores.secrets())))
             }
             key => {
                 endpoint.key = key.and_then(|key| match key.source {
@@ -195,7 +197,8 @@ impl Service {
                     Source::Command(_) | Source::Stored(_) => None,
                 });
                 let provider = HttpProvider::new(endpoint, settings);
-                Ok(Arc::new(provider.map_err(|message| ChoiceError { message, hint: None })?))
+                let provider = provider.map_err(|message| ChoiceError { message, hint: None })?;
+                Ok(Arc::new(ScrubbedProvider::around(provider, stores.secrets())))
             }
         }
     }

@@ -17,7 +17,7 @@ use cohab_shell_relay::{
     files::FileSystem,
     policy::{
         Context, Level, Verdict, assess_line, assess_read, assess_write, reaches_out,
-        remembered::{Nothing, Remembered},
+        remembered::{Guard, Nothing, Remembered, Safety},
     },
     scrub::holds_placeholder,
     shell::Shell,
@@ -28,12 +28,17 @@ use tokio::time::Instant;
 use batch::{Changes, Decided};
 use places::OwnPlaces;
 
-use super::{old_yes::is_too_old, taint::Taint};
+use super::{
+    old_yes::is_too_old,
+    pipeline::{self, Action, Care, Channel, Item, Outcome, reading::Suspicions},
+    secrets::Secrets,
+    taint::Taint,
+};
 use crate::{
     agent::{
         Denial, Middleware, PlannedCall,
         hook::BY_RULE,
-        port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, Effect, Lasts},
+        port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, Effect, JsonObject, Lasts},
     },
     tool::UNCONFINED,
 };
@@ -69,6 +74,7 @@ pub fn standard_policy(effect: &Effect, context: Context<'_>) -> Verdict {
 pub struct Consents {
     agreed: Arc<Mutex<Vec<Consent>>>,
     taint: Taint,
+    suspicions: Suspicions,
 }
 
 #[derive(Debug)]
@@ -94,6 +100,12 @@ impl Consents {
     #[must_use]
     pub fn taint(&self) -> &Taint {
         &self.taint
+    }
+
+    /// What of the conversation read like instructions to the model.
+    #[must_use]
+    pub fn suspicions(&self) -> &Suspicions {
+        &self.suspicions
     }
 
     fn recall(&self, effect: &Effect, cwd: &Path) -> Option<Option<String>> {
@@ -147,6 +159,7 @@ pub struct Gate {
     own_folder: Option<PathBuf>,
     own_places: OwnPlaces,
     workspace: Option<PathBuf>,
+    secrets: Arc<Secrets>,
 }
 
 /// Why calls of a tool are asked about although they are harmless, if they are.
@@ -183,7 +196,14 @@ impl Gate {
             own_folder,
             own_places,
             workspace,
+            secrets: Arc::default(),
         }
+    }
+
+    /// The same gate, which knows these secrets.
+    #[must_use]
+    pub fn with_secrets(self, secrets: Arc<Secrets>) -> Self {
+        Self { secrets, ..self }
     }
 
     /// The same gate, which lets everything below `folder`, a path without links, be read unasked: we wrote it for that.
@@ -238,6 +258,9 @@ impl Gate {
             verdict.level = verdict.level.max(Level::Ask);
             verdict.reasons.push(reason);
         }
+        let outcome = self.look(call, verdict.level);
+        verdict.level = outcome.level(verdict.level);
+        verdict.reasons.extend(outcome.objections().map(str::to_owned));
         verdict
     }
 
@@ -254,6 +277,34 @@ impl Gate {
         }
     }
 
+    /// How careful the assistant is where the call runs.
+    fn safety(&self, call: &PlannedCall) -> Safety {
+        self.remembered.loaded(&call.cwd).safety.in_force()
+    }
+
+    /// What the pipeline says of a call on which the policy says `level`.
+    fn look(&self, call: &PlannedCall, level: Level) -> Outcome {
+        let care = Care { safety: self.safety(call), secrets: &self.secrets };
+        let suspect = self.consents.suspicions.source();
+        let (channel, text) = match &call.intent.effect {
+            Effect::Internal => (Channel::MemoryWrite, strings_of(&call.args)),
+            Effect::RunCommand { command } => (Channel::ToolArguments, command.clone()),
+            // Nothing of it leaves.
+            Effect::Read { .. } | Effect::Write { .. } => (Channel::ToolArguments, String::new()),
+        };
+        let action = Action { level, reaches_out: is_outward(&call.intent.effect), suspect: suspect.as_deref() };
+        pipeline::check(&Item { channel, text: &text, hides_letters: false, action: Some(action) }, &care)
+    }
+
+    /// What goes into the session's notes holds nothing that is kept back.
+    fn clean_notes(&self, call: &mut PlannedCall) {
+        if call.intent.effect == Effect::Internal {
+            let personal = self.safety(call).personal;
+            let values = call.args.values_mut();
+            values.for_each(|value| self.secrets.redact_value(Channel::MemoryWrite, value, personal));
+        }
+    }
+
     /// Whether the automatic mode answers the question: it is nobody's express wish, and nothing from elsewhere was read.
     fn is_lifted(&self, verdict: &Verdict, call: &PlannedCall) -> bool {
         !verdict.is_firm()
@@ -261,6 +312,8 @@ impl Gate {
             && (self.must_ask)(&call.tool).is_none()
             && self.consents.taint.source().is_none()
             && !is_outward(&call.intent.effect)
+            && self.safety(call).guard == Guard::Usual
+            && self.look(call, Level::Allow).verdict < pipeline::Verdict::Ask
     }
 
     /// Whether a rule of the user's allows this command here, and nothing suspends it.
@@ -344,6 +397,7 @@ impl Middleware for Gate {
 
     async fn before_tool(&self, call: &mut PlannedCall) -> Result<(), Denial> {
         let verdict = self.judge(call);
+        self.clean_notes(call);
         call.verdict = Some(verdict.clone());
         let reasons = verdict.reasons.join("; ");
         match (verdict.level, (self.mode)()) {
@@ -380,6 +434,21 @@ fn is_filled_in(effect: &Effect) -> bool {
 /// Whether it tells another host something: that is asked about each time.
 fn is_outward(effect: &Effect) -> bool {
     matches!(effect, Effect::RunCommand { command } if reaches_out(command))
+}
+
+/// All texts among arguments, a line each.
+fn strings_of(args: &JsonObject) -> String {
+    fn collect(value: &Value, lines: &mut Vec<String>) {
+        match value {
+            Value::String(text) => lines.push(text.clone()),
+            Value::Array(values) => values.iter().for_each(|value| collect(value, lines)),
+            Value::Object(object) => object.values().for_each(|value| collect(value, lines)),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+    let mut lines = Vec::new();
+    args.values().for_each(|value| collect(value, &mut lines));
+    lines.join("\n")
 }
 
 fn refusal(reason: String) -> Denial {

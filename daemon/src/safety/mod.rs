@@ -7,6 +7,7 @@ pub mod inbound;
 pub mod known_servers;
 pub mod label;
 pub mod old_yes;
+pub mod pipeline;
 pub mod secrets;
 pub mod spotlight;
 pub mod taint;

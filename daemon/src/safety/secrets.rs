@@ -3,20 +3,64 @@
 use std::{
     collections::BTreeSet,
     fmt,
+    ops::Deref,
     os::unix::ffi::OsStringExt as _,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use cohab_shell_relay::{
-    scrub::{ExactValues, Scrubber},
+    scrub::{ExactValues, PersonalData, Scrubber},
     secret_names::{Stake, holds_secret},
 };
 use serde_json::Value;
 
+use super::pipeline::Channel;
 use crate::agent::port::{AssistantMessage, BrokenArguments, Message, ModelRequest};
 
 /// Values that are known to be secret; further ones are found by their form only.
 const MOST_VALUES: usize = 256;
+
+/// What holds no secret any more: only [`Secrets`] makes it, and what leads out of the daemon takes nothing else.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scrubbed<T>(T);
+
+impl<T> Scrubbed<T> {
+    /// What it is.
+    #[must_use]
+    pub fn into_inner(self) -> T {
+        self.0
+    }
+}
+
+impl<T> Deref for Scrubbed<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+/// What can be rid of secrets.
+pub trait Scrub {
+    /// Takes them out of all its texts.
+    fn scrub(&mut self, secrets: &Secrets);
+}
+
+/// A text by others.
+impl Scrub for String {
+    fn scrub(&mut self, secrets: &Secrets) {
+        secrets.text(self);
+    }
+}
+
+/// All texts of a request but the tools, which are ours.
+impl Scrub for ModelRequest {
+    fn scrub(&mut self, secrets: &Secrets) {
+        let personal = self.withheld;
+        secrets.redact(Channel::UserInput, &mut self.system, personal);
+        self.messages.iter_mut().for_each(|message| secrets.message(message, personal));
+    }
+}
 
 /// One for all conversations of the daemon: the same value has the same placeholder in all of them, and on disk.
 #[derive(Default)]
@@ -54,52 +98,82 @@ impl Secrets {
         self.scrubber.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Text by others.
-    pub fn text(&self, text: &mut String) {
-        let clean = self.scrubber().text(text).into_owned();
-        *text = clean;
+    /// Takes secrets, and this personal data, out of a text that goes this way. A model may name placeholders, others may not.
+    pub fn redact(&self, channel: Channel, text: &mut String, personal: PersonalData) {
+        let mut scrubber = self.scrubber();
+        scrubber.look_for(personal);
+        let clean = match channel {
+            Channel::UserInput | Channel::ToolResult => scrubber.text(text),
+            Channel::ToolArguments | Channel::ModelOutput | Channel::MemoryWrite => scrubber.own_text(text),
+        };
+        *text = clean.into_owned();
     }
 
-    /// Text by a model, which may name placeholders.
-    pub fn own_text(&self, text: &mut String) {
-        let clean = self.scrubber().own_text(text).into_owned();
-        *text = clean;
-    }
-
-    /// All strings in a value by a model.
-    pub fn own_value(&self, value: &mut Value) {
+    /// The same in all strings of a value.
+    pub fn redact_value(&self, channel: Channel, value: &mut Value, personal: PersonalData) {
         match value {
-            Value::String(text) => self.own_text(text),
-            Value::Array(values) => values.iter_mut().for_each(|value| self.own_value(value)),
-            Value::Object(object) => object.values_mut().for_each(|value| self.own_value(value)),
+            Value::String(text) => self.redact(channel, text, personal),
+            Value::Array(values) => values.iter_mut().for_each(|value| self.redact_value(channel, value, personal)),
+            Value::Object(object) => {
+                object.values_mut().for_each(|value| self.redact_value(channel, value, personal));
+            }
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
     }
 
+    /// Text by others, on its way to a disk: personal data stays where it is the user's own.
+    pub fn text(&self, text: &mut String) {
+        self.redact(Channel::ToolResult, text, PersonalData::default());
+    }
+
+    /// Text by a model, on its way to a disk.
+    pub fn own_text(&self, text: &mut String) {
+        self.redact(Channel::ModelOutput, text, PersonalData::default());
+    }
+
+    /// All strings in a value by a model, on its way to a disk.
+    pub fn own_value(&self, value: &mut Value) {
+        self.redact_value(Channel::ToolArguments, value, PersonalData::default());
+    }
+
     /// All texts of a message. Its provider's own form stays: it goes only where it came from.
-    pub fn message(&self, message: &mut Message) {
+    pub fn message(&self, message: &mut Message, personal: PersonalData) {
         match message {
-            Message::User { text } => self.text(text),
+            Message::User { text } => self.redact(Channel::UserInput, text, personal),
             Message::Assistant(AssistantMessage { text, tool_calls, provider_data: _ }) => {
-                self.own_text(text);
+                self.redact(Channel::ModelOutput, text, personal);
                 for call in tool_calls {
                     match &mut call.args {
-                        Ok(args) => args.values_mut().for_each(|value| self.own_value(value)),
+                        Ok(args) => {
+                            args.values_mut()
+                                .for_each(|value| self.redact_value(Channel::ToolArguments, value, personal));
+                        }
                         Err(BrokenArguments { raw, error }) => {
-                            self.own_text(raw);
-                            self.own_text(error);
+                            [raw, error]
+                                .into_iter()
+                                .for_each(|text| self.redact(Channel::ToolArguments, text, personal));
                         }
                     }
                 }
             }
-            Message::ToolResults(results) => results.iter_mut().for_each(|result| self.text(&mut result.content)),
+            Message::ToolResults(results) => {
+                results.iter_mut().for_each(|result| self.redact(Channel::ToolResult, &mut result.content, personal));
+            }
         }
     }
 
-    /// All texts of a request but the tools, which are ours.
-    pub fn request(&self, request: &mut ModelRequest) {
-        self.text(&mut request.system);
-        request.messages.iter_mut().for_each(|message| self.message(message));
+    /// `value` without secrets.
+    #[must_use]
+    pub fn scrubbed<T: Scrub>(&self, mut value: T) -> Scrubbed<T> {
+        value.scrub(self);
+        Scrubbed(value)
+    }
+
+    /// A text of ours or of a model's without secrets; placeholders stay.
+    #[must_use]
+    pub fn scrubbed_own(&self, mut text: String) -> Scrubbed<String> {
+        self.own_text(&mut text);
+        Scrubbed(text)
     }
 }
 

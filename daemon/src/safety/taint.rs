@@ -48,9 +48,8 @@ impl Taint {
         self.state().worst.as_ref().map_or(10, |label| label.origin.trust_tenths())
     }
 
-    /// As if a text from there had been read.
-    #[cfg(test)]
-    pub fn touched_by(&self, source: &str) {
+    /// A text from there counts as one from elsewhere, wherever it lies.
+    pub fn raise(&self, source: &str) {
         let label = Label { origin: Origin::External, source: source.to_owned() };
         self.state().saw(label);
     }

@@ -65,6 +65,7 @@ impl Setup {
             messages: vec![Message::User { text: "Are you there? Say: ready".to_owned() }],
             tools: Vec::new(),
             allow_tools: false,
+            withheld: Default::default(),
         };
         let asked = Instant::now();
         let mut events = provider.stream(request);

@@ -13,7 +13,7 @@ use super::{
     StoreError,
     sessions::{Found, SqliteStore, StateStore, id},
 };
-use crate::safety::cut_middle;
+use crate::safety::{cut_middle, head, secrets::Scrubbed};
 
 /// Largest file, in bytes; a longer output loses its middle.
 const MAX_FILE_BYTES: usize = 4 * 1024 * 1024;
@@ -54,15 +54,15 @@ impl Spool {
         self.root.join(id::of_key(key))
     }
 
-    /// Keeps `text` for the session of this name and gives its file. Blocks.
+    /// Keeps `text` for the session of this name, its lines in pieces of at most `line_max_bytes`, and gives its file. Blocks.
     ///
     /// # Errors
     /// It cannot be written.
-    pub fn keep(&self, key: &str, text: &str) -> io::Result<PathBuf> {
+    pub fn keep(&self, key: &str, text: &Scrubbed<String>, line_max_bytes: usize) -> io::Result<PathBuf> {
         let folder = self.folder(key);
         DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
         // What is beyond a limit goes before there is more.
-        let text = cut_middle(text, MAX_FILE_BYTES);
+        let text = cut_middle(&foldable(text, line_max_bytes), MAX_FILE_BYTES);
         shrink(kept_in(&folder), MAX_FILES - 1, self.max_session_bytes.saturating_sub(text.len() as u64));
         let sessions = kept_in(&self.root).into_iter().filter(|one| one.path != folder);
         let sessions = sessions.map(|one| Kept { bytes: total(&kept_in(&one.path)), ..one }).collect();
@@ -88,6 +88,22 @@ impl Spool {
         }
         Ok(())
     }
+}
+
+/// The text with line ends in lines that `read` would cut: there is no other way to what is behind.
+fn foldable(text: &str, line_max_bytes: usize) -> String {
+    let mut folded = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        let mut rest = line;
+        while rest.trim_end_matches('\n').len() > line_max_bytes {
+            let start = head(rest, line_max_bytes);
+            folded.push_str(start);
+            folded.push('\n');
+            rest = &rest[start.len()..];
+        }
+        folded.push_str(rest);
+    }
+    folded
 }
 
 /// What is in a folder; nothing if it cannot be read.
@@ -136,7 +152,14 @@ mod tests {
     use jiff::Timestamp;
 
     use super::*;
-    use crate::store::sessions::{Entry, Limits};
+    use crate::{
+        safety::secrets::Secrets,
+        store::sessions::{Entry, KeepAll as _, Limits},
+    };
+
+    fn keep(spool: &Spool, key: &str, text: &str) -> io::Result<PathBuf> {
+        spool.keep(key, &Secrets::default().scrubbed(text.to_owned()), 1_000)
+    }
 
     fn mode(path: &Path) -> u32 {
         fs::metadata(path).expect("it is there").permissions().mode() & 0o777
@@ -146,11 +169,11 @@ mod tests {
     fn an_output_is_kept_whole_for_its_user_only() {
         let folder = tempfile::tempdir().expect("a folder");
         let spool = Spool::at(folder.path());
-        let path = spool.keep("shell:1", "all of it").expect("it can be kept");
+        let path = keep(&spool, "shell:1", "all of it").expect("it can be kept");
         assert_eq!(fs::read_to_string(&path).expect("text"), "all of it");
         assert!(path.starts_with(spool.folder("shell:1")) && !path.starts_with(spool.folder("shell:2")));
         assert_eq!([mode(&path), mode(&spool.folder("shell:1"))], [0o600, 0o700]);
-        let long = spool.keep("shell:1", &"x".repeat(2 * MAX_FILE_BYTES)).expect("it can be kept");
+        let long = keep(&spool, "shell:1", &"x\n".repeat(MAX_FILE_BYTES)).expect("it can be kept");
         assert!(fs::metadata(long).expect("it is there").len() < MAX_FILE_BYTES as u64 + 100);
     }
 
@@ -158,7 +181,7 @@ mod tests {
     fn the_oldest_go_when_there_is_too_much() {
         let folder = tempfile::tempdir().expect("a folder");
         let spool = Spool { max_session_bytes: 25, max_bytes: 45, ..Spool::at(folder.path()) };
-        let keep = |key: &str| spool.keep(key, "0123456789").expect("it can be kept");
+        let keep = |key: &str| keep(&spool, key, "0123456789").expect("it can be kept");
         let first = ["a", "a", "a"].map(keep);
         assert_eq!(first.map(|path| path.exists()), [false, true, true]);
         keep("b");
@@ -179,8 +202,8 @@ mod tests {
             model: "m".into(),
             limits: Limits::of_days(90),
         };
-        store.append(&[turn]).expect("it can be written");
-        let (kept, gone) = (spool.keep("shell:1", "1").expect("kept"), spool.keep("shell:2", "2").expect("kept"));
+        store.keep_all(&[turn]).expect("it can be written");
+        let (kept, gone) = (keep(&spool, "shell:1", "1").expect("kept"), keep(&spool, "shell:2", "2").expect("kept"));
         let foreign = spool.root.join("note");
         fs::write(&foreign, "mine").expect("it can be written");
         spool.sweep(&store).expect("it can be read");

@@ -84,7 +84,10 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::policy::{Context, Level, assess_line};
+    use crate::policy::{
+        Context, Level, assess_line,
+        remembered::{Injection, SafetyLevel},
+    };
 
     #[test]
     fn files_of_the_system_the_user_and_projects_count_together_and_at_once() {
@@ -120,5 +123,12 @@ mod tests {
         assert_eq!((judged("pwd"), judged("just test")), (Level::Ask, Level::Allow), "what is broken loosens nothing");
         fs::remove_file(path("src/app/.cohab/rules.toml")).unwrap();
         assert_eq!(judged("pwd"), Level::Allow);
+        let safety = || book.loaded(&cwd).safety.in_force();
+        assert_eq!(safety().level, SafetyLevel::Balanced);
+        write("user.toml", "[safety]\nlevel = \"permissive\"\n");
+        assert_eq!(safety().injection, Injection::Off, "at once");
+        write("src/app/.cohab/rules.toml", "[safety]\nlevel = \"strict\"\npersonal = { ip = \"keep\" }\n");
+        assert_eq!(safety().injection, Injection::Ask);
+        assert!(safety().personal.contains("ip"), "a project keeps nothing that its own level takes out");
     }
 }

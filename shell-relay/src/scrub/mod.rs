@@ -115,6 +115,11 @@ impl Scrubber {
         self.settings.exact = exact;
     }
 
+    /// This personal data is taken out from now on.
+    pub fn look_for(&mut self, personal: PersonalData) {
+        self.settings.personal = personal;
+    }
+
     fn whole_text<'a>(&mut self, stream: Stream, text: &'a str) -> Cow<'a, str> {
         match self.whole(stream, text.as_bytes()) {
             Cow::Borrowed(_) => Cow::Borrowed(text),

@@ -46,6 +46,12 @@ impl PersonalData {
         self != Self::default()
     }
 
+    /// Whether the kind of that name is among them.
+    #[must_use]
+    pub fn contains(mut self, name: &str) -> bool {
+        KINDS.iter().any(|(known, field)| *known == name && *field(&mut self))
+    }
+
     /// Adds the kind of that name.
     ///
     /// # Errors

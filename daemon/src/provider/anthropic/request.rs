@@ -159,6 +159,7 @@ mod tests {
             messages,
             tools: vec![spec("bash"), spec("read")],
             allow_tools: true,
+            withheld: Default::default(),
         }
     }
 

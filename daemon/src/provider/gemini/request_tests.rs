@@ -20,6 +20,7 @@ fn request(messages: Vec<Message>) -> ModelRequest {
         messages,
         tools: vec![spec("bash", parameters), spec("now", json!({"type": "object", "properties": {}}))],
         allow_tools: true,
+        withheld: Default::default(),
     }
 }
 

@@ -35,6 +35,7 @@ use self::{
 use super::{
     http_provider::{Endpoint, HttpProvider},
     retry::Pace,
+    scrubbed::ScrubbedProvider,
     settings::{ModelSettings, TimeoutSettings},
     wire::{WIRES, Wire},
 };
@@ -66,7 +67,7 @@ impl Pace for NoWaiting {
 
 /// A provider, its server and its waits.
 struct Bench {
-    provider: HttpProvider,
+    provider: ScrubbedProvider<HttpProvider>,
     server: Server,
     pace: Arc<NoWaiting>,
 }
@@ -97,12 +98,17 @@ fn no_retries() -> ModelSettings {
     ModelSettings { retries: Some(0), ..settings() }
 }
 
-fn provider_at(address: &str, wire: &'static dyn Wire, settings: &ModelSettings, pace: Arc<NoWaiting>) -> HttpProvider {
+fn provider_at(
+    address: &str,
+    wire: &'static dyn Wire,
+    settings: &ModelSettings,
+    pace: Arc<NoWaiting>,
+) -> ScrubbedProvider<HttpProvider> {
     provider_with(endpoint(&format!("http://{address}"), wire), settings, pace)
 }
 
-fn provider_with(endpoint: Endpoint, settings: &ModelSettings, pace: Arc<dyn Pace>) -> HttpProvider {
-    HttpProvider::with_pace(endpoint, settings, pace).expect("a client")
+fn provider_with(endpoint: Endpoint, settings: &ModelSettings, pace: Arc<dyn Pace>) -> ScrubbedProvider<HttpProvider> {
+    ScrubbedProvider::around(HttpProvider::with_pace(endpoint, settings, pace).expect("a client"), &Arc::default())
 }
 
 fn endpoint(base: &str, wire: &'static dyn Wire) -> Endpoint {
@@ -161,7 +167,7 @@ fn question() -> ModelRequest {
     let messages = vec![Message::User { text: "why?".to_owned() }];
     let parameters = json!({"type": "object", "properties": {"command": {"type": "string"}}});
     let tools = vec![ToolSpec { name: "bash".to_owned(), description: "Runs a line.".to_owned(), parameters }];
-    ModelRequest { system: "Be brief.".to_owned(), messages, tools, allow_tools: true }
+    ModelRequest { system: "Be brief.".to_owned(), messages, tools, allow_tools: true, withheld: Default::default() }
 }
 
 fn call() -> ToolCall {

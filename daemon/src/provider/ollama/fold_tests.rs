@@ -7,7 +7,13 @@ use crate::provider::{
 };
 
 fn request() -> ModelRequest {
-    ModelRequest { system: String::new(), messages: Vec::new(), tools: Vec::new(), allow_tools: true }
+    ModelRequest {
+        system: String::new(),
+        messages: Vec::new(),
+        tools: Vec::new(),
+        allow_tools: true,
+        withheld: Default::default(),
+    }
 }
 
 fn fold_with(options: &Options<'_>, lines: &[Value]) -> Answer {

@@ -9,7 +9,13 @@ fn request(messages: Vec<Message>) -> ModelRequest {
         description: "Does it.".to_owned(),
         parameters: json!({"type": "object", "properties": {}}),
     };
-    ModelRequest { system: "Be brief.".to_owned(), messages, tools: vec![tool], allow_tools: true }
+    ModelRequest {
+        system: "Be brief.".to_owned(),
+        messages,
+        tools: vec![tool],
+        allow_tools: true,
+        withheld: Default::default(),
+    }
 }
 
 fn build(request: &ModelRequest, quirks: &[Quirk]) -> Value {

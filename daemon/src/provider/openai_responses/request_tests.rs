@@ -14,6 +14,7 @@ fn request(messages: Vec<Message>) -> ModelRequest {
         messages,
         tools: vec![spec("bash"), spec("read")],
         allow_tools: true,
+        withheld: Default::default(),
     }
 }
 

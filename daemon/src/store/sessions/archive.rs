@@ -14,7 +14,6 @@ use tokio::{sync::oneshot, time::timeout};
 
 use super::{
     Entry, Found, Left, SessionRow, SqliteStore, StateStore,
-    scrubbed::scrubbed,
     steps::{
         CheckpointStore,
         recover::{Recovered, Unfinished, recover},
@@ -86,7 +85,7 @@ impl Archive {
                 if entries.is_empty() {
                     return store.settle();
                 }
-                let clean: Vec<Entry> = entries.iter().cloned().map(|entry| scrubbed(entry, &secrets)).collect();
+                let clean: Vec<_> = entries.iter().cloned().map(|entry| secrets.scrubbed(entry)).collect();
                 store.append(&clean)
             }))
         });

@@ -24,7 +24,7 @@ use event::Event;
 pub use sqlite::SqliteStore;
 
 use super::StoreError;
-use crate::{agent::port::Message, tasks::Task};
+use crate::{agent::port::Message, safety::secrets::Scrubbed, tasks::Task};
 
 /// Sessions that are kept; the one that was left first goes when there are more.
 pub const MAX_SESSIONS: u64 = 500;
@@ -182,7 +182,7 @@ pub trait StateStore {
     ///
     /// # Errors
     /// They cannot be written.
-    fn append(&mut self, entries: &[Entry]) -> Result<(), StoreError>;
+    fn append(&mut self, entries: &[Scrubbed<Entry>]) -> Result<(), StoreError>;
 
     /// Sessions in which all of these words occur, in their title, a question, a command or an answer, as the start of a word;
     /// all sessions for no words. The newest first, so many at most.
@@ -264,6 +264,19 @@ pub trait StateStore {
     /// They cannot be removed.
     fn remove_older(&mut self, before: Timestamp) -> Result<usize, StoreError>;
 }
+
+/// For tests: keeps entries as [`Archive`] does.
+#[cfg(test)]
+pub(crate) trait KeepAll: StateStore {
+    fn keep_all(&mut self, entries: &[Entry]) -> Result<(), StoreError> {
+        let secrets = crate::safety::secrets::Secrets::default();
+        let clean: Vec<_> = entries.iter().cloned().map(|entry| secrets.scrubbed(entry)).collect();
+        self.append(&clean)
+    }
+}
+
+#[cfg(test)]
+impl<S: StateStore + ?Sized> KeepAll for S {}
 
 #[cfg(test)]
 mod tests;

@@ -1,5 +1,7 @@
 //! What is kept, without secrets.
 
+use cohab_shell_relay::scrub::PersonalData;
+
 use super::{
     Entry, Left,
     event::{Call, CallResult, Event},
@@ -7,22 +9,27 @@ use super::{
 };
 use crate::{
     agent::port::{AssistantMessage, Message},
-    safety::secrets::Secrets,
+    safety::secrets::{Scrub, Secrets},
 };
 
-/// `entry` without secrets. Folders and names stay: they must be found again.
-pub(super) fn scrubbed(mut entry: Entry, secrets: &Secrets) -> Entry {
-    match &mut entry {
-        Entry::Turn { title, .. } => secrets.text(title),
-        // What is there is scrubbed, too, or it would not be found.
-        Entry::Title { instead_of, title, .. } => [instead_of, title].into_iter().for_each(|title| secrets.text(title)),
-        Entry::Event { event, .. } => scrub_event(event, secrets),
-        Entry::Conversation { messages, .. } => messages.iter_mut().for_each(|message| scrub_message(message, secrets)),
-        Entry::Checkpoint(checkpoint) => scrub_checkpoint(checkpoint, secrets),
-        Entry::Tasks { tasks, .. } => tasks.iter_mut().for_each(|task| secrets.own_text(&mut task.text)),
-        Entry::Left { left, .. } => forget_secret_variables(left, secrets),
+/// Folders and names stay: they must be found again. Personal data does, too: it is the user's own disk.
+impl Scrub for Entry {
+    fn scrub(&mut self, secrets: &Secrets) {
+        match self {
+            Entry::Turn { title, .. } => secrets.text(title),
+            // What is there is scrubbed, too, or it would not be found.
+            Entry::Title { instead_of, title, .. } => {
+                [instead_of, title].into_iter().for_each(|title| secrets.text(title));
+            }
+            Entry::Event { event, .. } => scrub_event(event, secrets),
+            Entry::Conversation { messages, .. } => {
+                messages.iter_mut().for_each(|message| scrub_message(message, secrets));
+            }
+            Entry::Checkpoint(checkpoint) => scrub_checkpoint(checkpoint, secrets),
+            Entry::Tasks { tasks, .. } => tasks.iter_mut().for_each(|task| secrets.own_text(&mut task.text)),
+            Entry::Left { left, .. } => forget_secret_variables(left, secrets),
+        }
     }
-    entry
 }
 
 /// The message that the provider gave itself is kept only if there is nothing in it to hide: it must not be changed.
@@ -37,7 +44,7 @@ fn scrub_message(message: &mut Message, secrets: &Secrets) {
             *provider_data = None;
         }
     }
-    secrets.message(message);
+    secrets.message(message, PersonalData::default());
 }
 
 fn scrub_event(event: &mut Event, secrets: &Secrets) {

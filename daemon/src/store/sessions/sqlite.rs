@@ -16,6 +16,7 @@ use super::{
 };
 use crate::{
     agent::port::Message,
+    safety::secrets::Scrubbed,
     store::{
         file::{self, Form, StoreError},
         health::{self, Health},
@@ -160,7 +161,7 @@ impl SqliteStore {
 }
 
 impl StateStore for SqliteStore {
-    fn append(&mut self, entries: &[Entry]) -> Result<(), StoreError> {
+    fn append(&mut self, entries: &[Scrubbed<Entry>]) -> Result<(), StoreError> {
         let has_removed = self.write(|transaction| write::append(transaction, entries))?;
         if has_removed { self.shrink() } else { Ok(()) }
     }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use toml_edit::{Array, ArrayOfTables, Document, DocumentMut, Item, RawString, Table, Value, value};
 
-use super::{Operands, Rule, Rules};
+use super::{Operands, Rule, Rules, SafetySettings, safety};
 use crate::{
     policy::{Context, Level, bytes::head, danger},
     shell::Shell,
@@ -27,6 +27,8 @@ pub struct Loaded {
     pub rules: Rules,
     /// Rules that are not, and why.
     pub refused: Vec<Refusal>,
+    /// How careful the assistant is to be.
+    pub safety: SafetySettings,
 }
 
 /// A rule that is not in force, or a file of which none is.
@@ -45,11 +47,11 @@ pub struct Refusal {
 }
 
 impl Loaded {
-    /// A file of which no rule is in force.
+    /// A file of which no rule is in force. It may have asked for any care.
     #[must_use]
     pub fn broken((line, column): (usize, usize), reason: String) -> Self {
         let refusal = Refusal { line, column, may_tighten: true, name: String::new(), reason };
-        Self { rules: Rules::default(), refused: vec![refusal] }
+        Self { rules: Rules::default(), refused: vec![refusal], safety: SafetySettings::strictest() }
     }
 
     fn take_table(&mut self, table: &Table, places: &Places<'_>, origin: Origin, today: &str) {
@@ -123,9 +125,17 @@ pub fn parse_on(text: &str, origin: Origin, today: &str) -> Loaded {
     };
     let mut loaded = Loaded::default();
     for (key, item) in document.as_table() {
+        if key == "safety" {
+            let (settings, wrong) = safety::read(item, origin);
+            loaded.safety = settings;
+            for safety::Wrong { name, span, may_tighten, reason } in wrong {
+                loaded.refuse(places.at(span), may_tighten, name, reason);
+            }
+            continue;
+        }
         let Some(tables) = item.as_array_of_tables().filter(|_| key == "rule") else {
             let place = places.at(document.key(key).and_then(toml_edit::Key::span).or(item.span()));
-            loaded.refuse(place, true, key.to_owned(), "only `[[rule]]` is known here".into());
+            loaded.refuse(place, true, key.to_owned(), "only `[[rule]]` and `[safety]` are known here".into());
             continue;
         };
         for table in tables {

@@ -5,6 +5,7 @@
 mod argv;
 mod document;
 mod rule;
+mod safety;
 
 #[cfg(test)]
 mod tests;
@@ -13,6 +14,7 @@ use std::{path::Path, sync::Arc};
 
 pub use document::{DocumentError, Loaded, Origin, Refusal, parse, parse_on, with_rule, without_rule};
 pub use rule::{Operands, Rule};
+pub use safety::{Guard, Injection, Safety, SafetyLevel, SafetySettings};
 
 use super::{
     Context, Level, Verdict,
@@ -116,5 +118,6 @@ impl Loaded {
     pub fn join(&mut self, other: &Self) {
         self.rules.0.extend(other.rules.0.iter().cloned());
         self.refused.extend(other.refused.iter().cloned());
+        self.safety.join(&other.safety);
     }
 }

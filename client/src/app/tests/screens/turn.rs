@@ -146,6 +146,11 @@ const NOTICES: &[(NoticeKind, &str)] = &[
     (NoticeKind::Info, "The service paused its answer again and again. Ask it to go on."),
     (
         NoticeKind::Info,
+        "`README.md` reads like instructions to the assistant (it overrides its instructions); what you allowed before is asked about \
+         again.",
+    ),
+    (
+        NoticeKind::Info,
         "The context of 8192 tokens is nearly full, and Ollama forgets what does not fit: raise `context_window_tokens` under \
          [model], or start a new session.",
     ),

@@ -26,7 +26,13 @@ const UNSEEN_HITS_PERCENT: usize = 88;
 fn request(messages: Vec<Message>) -> ModelRequest {
     let tool =
         |name: &str| ToolSpec { name: name.into(), description: String::new(), parameters: json!({"type": "object"}) };
-    ModelRequest { system: String::new(), messages, tools: vec![tool("bash"), tool("write")], allow_tools: true }
+    ModelRequest {
+        system: String::new(),
+        messages,
+        tools: vec![tool("bash"), tool("write")],
+        allow_tools: true,
+        withheld: Default::default(),
+    }
 }
 
 fn user(text: &str) -> Message {

@@ -5,13 +5,14 @@ use rusqlite::{OptionalExtension, Transaction, params};
 
 use super::super::{Entry, Left, Limits, event::Event, id};
 use super::steps;
+use crate::safety::secrets::Scrubbed;
 use crate::{agent::port::Message, store::StoreError, tasks::Task};
 
 /// Keeps all. Whether something was taken away for it.
-pub(super) fn append(transaction: &Transaction<'_>, entries: &[Entry]) -> Result<bool, StoreError> {
+pub(super) fn append(transaction: &Transaction<'_>, entries: &[Scrubbed<Entry>]) -> Result<bool, StoreError> {
     let mut has_removed = false;
     for entry in entries {
-        match entry {
+        match &**entry {
             Entry::Turn { session, at, title, cwd, model, limits } => {
                 begin_turn(transaction, session, *at, [title, cwd, model])?;
                 has_removed |= enforce(transaction, session, *at, limits)?;

@@ -68,7 +68,7 @@ fn names(turns: &[Turn]) -> Vec<&str> {
 }
 
 fn what_was_begun_gives_way_to_what_came_of_it(store: &mut dyn Both) {
-    store.append(&[session("s", 0, "t")]).expect("it is kept");
+    store.keep_all(&[session("s", 0, "t")]).expect("it is kept");
     let begun = [turn("s", "t1", AgentStatus::Running), step("s", "t1", 0, StepStatus::Running)];
     store.checkpoint(&begun).expect("they are kept");
     assert_eq!(store.steps("s", "t1").expect("they can be read"), [a_step("s", "t1", 0, StepStatus::Running)]);
@@ -80,7 +80,7 @@ fn what_was_begun_gives_way_to_what_came_of_it(store: &mut dyn Both) {
 }
 
 fn steps_come_in_their_order_and_turns_the_newest_first(store: &mut dyn Both) {
-    store.append(&[session("s", 0, "t"), session("other", 0, "t")]).expect("they are kept");
+    store.keep_all(&[session("s", 0, "t"), session("other", 0, "t")]).expect("they are kept");
     for name in ["t2", "t1", "t3"] {
         let kept = [turn("s", name, AgentStatus::Completed), step("s", name, 11, StepStatus::Pending)];
         store.checkpoint(&kept).expect("they are kept");
@@ -95,7 +95,7 @@ fn steps_come_in_their_order_and_turns_the_newest_first(store: &mut dyn Both) {
 
 fn a_session_is_unfinished_if_its_newest_turn_is(store: &mut dyn Both) {
     for name in ["a", "b", "c"] {
-        store.append(&[session(name, 0, "t")]).expect("it is kept");
+        store.keep_all(&[session(name, 0, "t")]).expect("it is kept");
         store.checkpoint(&[turn(name, "t1", AgentStatus::Running)]).expect("it is kept");
     }
     store.checkpoint(&[turn("b", "t2", AgentStatus::Completed)]).expect("it is kept");
@@ -109,7 +109,7 @@ fn a_session_is_unfinished_if_its_newest_turn_is(store: &mut dyn Both) {
 }
 
 fn turns_go_with_their_session_and_a_copy_has_its_own(store: &mut dyn Both) {
-    store.append(&[session("s", 0, "t")]).expect("it is kept");
+    store.keep_all(&[session("s", 0, "t")]).expect("it is kept");
     let kept = [turn("s", "t1", AgentStatus::Running), step("s", "t1", 0, StepStatus::Running)];
     store.checkpoint(&kept).expect("they are kept");
     assert!(store.fork("s", "copy", at(9)).expect("it is copied"));
@@ -124,7 +124,7 @@ fn turns_go_with_their_session_and_a_copy_has_its_own(store: &mut dyn Both) {
 
 fn turns_since_a_time_come_once_each_with_what_is_counted_of_their_steps(store: &mut dyn Both) {
     for name in ["a", "b"] {
-        store.append(&[session(name, 0, "t")]).expect("it is kept");
+        store.keep_all(&[session(name, 0, "t")]).expect("it is kept");
     }
     let early = Turn { started: at(-100), ..a_turn("a", "t0", AgentStatus::Completed) };
     let kept = [

@@ -73,7 +73,7 @@ fn texts(store: &dyn StateStore, session: &str) -> Vec<String> {
 }
 
 fn a_session_is_listed_as_it_was_left_last(store: &mut dyn StateStore) {
-    store.append(&[turn("shell:1", 0, "first"), turn("shell:2", 5, "second")]).expect("it is kept");
+    store.keep_all(&[turn("shell:1", 0, "first"), turn("shell:2", 5, "second")]).expect("it is kept");
     let later = Entry::Turn {
         session: "shell:1".into(),
         at: at(9),
@@ -82,7 +82,7 @@ fn a_session_is_listed_as_it_was_left_last(store: &mut dyn StateStore) {
         model: "wire/other".into(),
         limits: LIMITS,
     };
-    store.append(&[later]).expect("it is kept");
+    store.keep_all(&[later]).expect("it is kept");
     let sessions = store.sessions(&[], 20).expect("they can be read");
     assert_eq!(sessions.iter().map(|session| session.title.as_str()).collect::<Vec<_>>(), ["first", "second"]);
     let SessionRow { key, created, active, cwd, model, turns, id, .. } = &sessions[0];
@@ -96,14 +96,14 @@ fn a_session_is_listed_as_it_was_left_last(store: &mut dyn StateStore) {
         instead_of: instead_of.into(),
         title: "named".into(),
     };
-    store.append(&[name("shell:1", "first"), name("shell:2", "second"), name("no", "")]).expect("they are kept");
+    store.keep_all(&[name("shell:1", "first"), name("shell:2", "second"), name("no", "")]).expect("they are kept");
     assert_eq!(titles(store, &[]), ["named", "new"], "what the user called it stays");
 }
 
 fn an_id_is_found_by_its_start(store: &mut dyn StateStore) {
     assert_eq!(store.find("last").expect("it can be read"), Found::None);
     let entries: Vec<Entry> = (0..40).map(|n| turn(&format!("shell:{n}"), n, &format!("t{n}"))).collect();
-    store.append(&entries).expect("they are kept");
+    store.keep_all(&entries).expect("they are kept");
     let id = id::of_key("shell:7");
     for prefix in [id.clone(), id[..8].to_owned(), id.to_uppercase()] {
         let Found::One(session) = store.find(&prefix).expect("it can be read") else { panic!("{prefix}") };
@@ -125,7 +125,7 @@ fn events_keep_their_order_and_their_numbers(store: &mut dyn StateStore) {
         event("s", "t1", command("ls")),
         event("s", "t2", answer("two")),
     ];
-    store.append(&entries).expect("they are kept");
+    store.keep_all(&entries).expect("they are kept");
     let events = store.events("s", None).expect("they can be read");
     let found: Vec<(&Event, &str)> = events.iter().map(|row| (&row.event, row.turn.as_str())).collect();
     assert_eq!(found, [(&answer("one"), "t1"), (&command("ls"), "t1"), (&answer("two"), "t2")]);
@@ -135,20 +135,22 @@ fn events_keep_their_order_and_their_numbers(store: &mut dyn StateStore) {
     assert_eq!(store.event(u64::MAX).expect("it can be read"), None);
     let newest = events[2].number;
     store.remove(&["s".into()]).expect("it is removed");
-    store.append(&[turn("s", 1, "t"), event("s", "t3", answer("three"))]).expect("they are kept");
+    store.keep_all(&[turn("s", 1, "t"), event("s", "t3", answer("three"))]).expect("they are kept");
     assert!(store.events("s", None).expect("they can be read")[0].number > newest, "no number is given twice");
 }
 
 fn a_conversation_grows_and_is_replaced(store: &mut dyn StateStore) {
-    store.append(&[turn("s", 0, "t"), conversation("s", 0, &["a"]), conversation("s", 1, &["b", "c"])]).expect("kept");
+    store
+        .keep_all(&[turn("s", 0, "t"), conversation("s", 0, &["a"]), conversation("s", 1, &["b", "c"])])
+        .expect("kept");
     assert_eq!(texts(store, "s"), ["a", "b", "c"]);
-    store.append(&[conversation("s", 0, &["a", "B", "c", "d"])]).expect("it is kept");
+    store.keep_all(&[conversation("s", 0, &["a", "B", "c", "d"])]).expect("it is kept");
     assert_eq!(texts(store, "s"), ["a", "B", "c", "d"]);
-    store.append(&[conversation("s", 0, &["B"])]).expect("it is kept");
+    store.keep_all(&[conversation("s", 0, &["B"])]).expect("it is kept");
     assert_eq!(texts(store, "s"), ["B"]);
-    store.append(&[conversation("s", 3, &["after a hole"])]).expect("it is passed over");
+    store.keep_all(&[conversation("s", 3, &["after a hole"])]).expect("it is passed over");
     assert_eq!(texts(store, "s"), ["B"]);
-    store.append(&[conversation("s", 0, &[])]).expect("it is kept");
+    store.keep_all(&[conversation("s", 0, &[])]).expect("it is kept");
     assert!(texts(store, "s").is_empty());
 }
 
@@ -178,14 +180,14 @@ fn a_message_comes_back_as_the_provider_gave_it(store: &mut dyn StateStore) {
         }]),
     ];
     let entry = Entry::Conversation { session: "s".into(), from: 0, messages: messages.clone() };
-    store.append(&[turn("s", 0, "t"), entry]).expect("it is kept");
+    store.keep_all(&[turn("s", 0, "t"), entry]).expect("it is kept");
     assert_eq!(store.conversation("s").expect("it can be read"), messages);
 }
 
 fn what_belongs_to_no_session_is_dropped(store: &mut dyn StateStore) {
     let left = Entry::Left { session: "gone".into(), left: Left::default() };
     let entries = [event("gone", "t", answer("x")), conversation("gone", 0, &["x"]), left];
-    store.append(&entries).expect("nothing happens");
+    store.keep_all(&entries).expect("nothing happens");
     assert!(store.events("gone", None).expect("it can be read").is_empty() && texts(store, "gone").is_empty());
     assert_eq!(store.left("gone").expect("it can be read"), None);
     assert_eq!(store.session("gone").expect("it can be read"), None);
@@ -201,7 +203,7 @@ fn words_are_found_in_titles_questions_commands_and_answers(store: &mut dyn Stat
         event("2", "t", answer("It needs a *token*: см. документацию 日本語")),
         turn("3", 3, "100% \"quoted\""),
     ];
-    store.append(&entries).expect("they are kept");
+    store.keep_all(&entries).expect("they are kept");
     for (words, expected) in [
         (&["disk"][..], &["the disk is full"][..]),
         (&["DEPTH"], &["the disk is full"]),
@@ -230,12 +232,12 @@ fn a_copy_goes_its_own_way(store: &mut dyn StateStore) {
         conversation("s", 0, &["a"]),
         Entry::Left { session: "s".into(), left: left.clone() },
     ];
-    store.append(&entries).expect("they are kept");
+    store.keep_all(&entries).expect("they are kept");
     assert!(store.fork("s", "copy", at(50)).expect("it is copied"));
     assert!(!store.fork("s", "copy", at(50)).expect("it is there"), "a name is taken once");
     assert!(!store.fork("nobody", "other", at(50)).expect("nothing to copy"));
     assert_eq!(store.left("copy").expect("it can be read"), Some(left));
-    store.append(&[conversation("copy", 1, &["b"])]).expect("it is kept");
+    store.keep_all(&[conversation("copy", 1, &["b"])]).expect("it is kept");
     assert_eq!((texts(store, "s"), texts(store, "copy")), (vec!["a".to_owned()], vec!["a".into(), "b".into()]));
     let copy = store.session("copy").expect("it can be read").expect("a copy");
     assert_eq!((copy.forked_from, copy.created), (Some(id::of_key("s")), at(50)));
@@ -253,11 +255,11 @@ fn tasks_belong_to_their_session(store: &mut dyn StateStore) {
     let task = |text: &str, status| Task { text: text.into(), status };
     let list = vec![task("one", Status::InProgress), task("two", Status::Pending)];
     let set = |session: &str, tasks: &[Task]| Entry::Tasks { session: session.into(), tasks: tasks.to_vec() };
-    store.append(&[turn("a", 0, "t"), set("a", &list), set("nobody", &list)]).expect("they are kept");
+    store.keep_all(&[turn("a", 0, "t"), set("a", &list), set("nobody", &list)]).expect("they are kept");
     let of = |store: &dyn StateStore, key: &str| store.tasks(key).expect("they can be read");
     assert_eq!((of(store, "a"), of(store, "nobody")), (list.clone(), Vec::new()));
     assert!(store.fork("a", "copy", at(3)).expect("it is copied"));
-    store.append(&[set("a", &list[1..])]).expect("they are kept");
+    store.keep_all(&[set("a", &list[1..])]).expect("they are kept");
     assert_eq!((of(store, "a"), of(store, "copy")), (list[1..].to_vec(), list));
     store.remove(&["a".into()]).expect("it is removed");
     assert_eq!((of(store, "a").len(), of(store, "copy").len()), (0, 2));
@@ -269,24 +271,24 @@ fn what_is_beyond_the_limits_goes_the_oldest_first(store: &mut dyn StateStore) {
         other => other,
     };
     let entries: Vec<Entry> = (0..5).map(|n| turn(&n.to_string(), n, &n.to_string())).collect();
-    store.append(&entries).expect("they are kept");
-    store.append(&[limited("0", 10, Limits { sessions: 3, ..LIMITS })]).expect("it is kept");
+    store.keep_all(&entries).expect("they are kept");
+    store.keep_all(&[limited("0", 10, Limits { sessions: 3, ..LIMITS })]).expect("it is kept");
     assert_eq!(titles(store, &[]), ["0", "4", "3"]);
     let long = answer(&"long ".repeat(100_000));
-    store.append(&[event("4", "t", long.clone()), event("0", "t", long)]).expect("they are kept");
-    store.append(&[limited("3", 11, Limits { bytes: 1_600_000, ..LIMITS })]).expect("it is kept");
+    store.keep_all(&[event("4", "t", long.clone()), event("0", "t", long)]).expect("they are kept");
+    store.keep_all(&[limited("3", 11, Limits { bytes: 1_600_000, ..LIMITS })]).expect("it is kept");
     assert_eq!(titles(store, &[]), ["3", "0"]);
-    store.append(&[limited("0", 12, Limits { bytes: 0, ..LIMITS })]).expect("it is kept");
+    store.keep_all(&[limited("0", 12, Limits { bytes: 0, ..LIMITS })]).expect("it is kept");
     assert_eq!(titles(store, &[]), ["0"], "the one that is written now stays");
     let day = 24 * 3_600;
-    store.append(&[limited("new", 91 * day, LIMITS)]).expect("it is kept");
+    store.keep_all(&[limited("new", 91 * day, LIMITS)]).expect("it is kept");
     assert_eq!(titles(store, &[]), ["new"]);
     assert_eq!(store.remove_older(at(91 * day + 1)).expect("it is removed"), 1);
     assert_eq!(store.remove(&["new".into()]).expect("nothing is left"), 0);
 }
 
 fn hostile_words_find_nothing_and_break_nothing(store: &mut dyn StateStore) {
-    store.append(&[turn("s", 0, "t"), event("s", "t", answer("plain text"))]).expect("they are kept");
+    store.keep_all(&[turn("s", 0, "t"), event("s", "t", answer("plain text"))]).expect("they are kept");
     for word in
         ["\"", "'", "\"\"\"", "text\" OR \"x", "NEAR(", "*", "-", "^plain", "text:plain", "\\", "%", "_", "\0", "{}"]
     {
@@ -299,7 +301,7 @@ fn hostile_words_find_nothing_and_break_nothing(store: &mut dyn StateStore) {
 }
 
 fn any_event_comes_back_as_it_was(store: &mut dyn StateStore) {
-    store.append(&[turn("s", 0, "t")]).expect("it is kept");
+    store.keep_all(&[turn("s", 0, "t")]).expect("it is kept");
     let (number, store) = (std::cell::Cell::new(0), std::cell::RefCell::new(store));
     proptest!(ProptestConfig::with_cases(48), |(text in any::<String>(), note in any::<String>(), code in any::<i32>())| {
         number.set(number.get() + 1);
@@ -318,7 +320,7 @@ fn any_event_comes_back_as_it_was(store: &mut dyn StateStore) {
             Event::Ended { reason: text.clone() },
         ];
         let entries: Vec<Entry> = events.iter().map(|one| event("s", &turn, one.clone())).collect();
-        store.append(&entries).expect("they are kept");
+        store.keep_all(&entries).expect("they are kept");
         let kept: Vec<Event> =
             store.events("s", Some(&turn)).expect("they can be read").into_iter().map(|row| row.event).collect();
         prop_assert_eq!(kept, events);

@@ -28,7 +28,7 @@ impl Bench {
         let mut entries = vec![turn("a", 0, "long"), turn("b", 1, "short")];
         entries.extend((0..EVENTS).map(|n| event("a", "t", answer(&format!("xylophone number {n}")))));
         entries.push(Entry::Conversation { session: "b".into(), from: 0, messages: vec![user("hello")] });
-        store.append(&entries).expect("they are kept");
+        store.keep_all(&entries).expect("they are kept");
         drop(store);
         Self { folder, archive: Archive::at(path) }
     }

@@ -47,10 +47,10 @@ fn what_is_written_moves_into_the_file_itself_when_nobody_waits() {
             .unwrap_or_default()
             .len()
     };
-    (0..255).for_each(|number| store.append(&[turn(&number.to_string(), 0, "t")]).expect("it can be written"));
+    (0..255).for_each(|number| store.keep_all(&[turn(&number.to_string(), 0, "t")]).expect("it can be written"));
     store.settle().expect("there is nothing to do");
     assert_eq!(alone("before.db"), 0, "too little to bother");
-    store.append(&[turn("last", 0, "t")]).expect("it can be written");
+    store.keep_all(&[turn("last", 0, "t")]).expect("it can be written");
     store.settle().expect("it can be written");
     assert_eq!(alone("after.db"), 256);
 }
@@ -106,7 +106,7 @@ fn two_writers_at_once_lose_nothing() {
                 for n in 0..20 {
                     let mut store = SqliteStore::create(path).expect("it can be opened");
                     let entries = [turn(writer, n, writer), event(writer, "t", answer(&n.to_string()))];
-                    store.append(&entries).expect("it is kept");
+                    store.keep_all(&entries).expect("it is kept");
                 }
             });
         }
@@ -123,7 +123,7 @@ fn removing_gives_the_room_back_and_leaves_no_trace() {
     let path = file(&folder);
     let mut store = SqliteStore::create(&path).expect("it is made");
     let long = answer(&"xylophone ".repeat(50_000));
-    store.append(&[turn("s", 0, "t"), event("s", "t", long)]).expect("it is kept");
+    store.keep_all(&[turn("s", 0, "t"), event("s", "t", long)]).expect("it is kept");
     drop(store);
     let size = || fs::metadata(&path).expect("it is there").len();
     assert!(size() > 500_000, "{}", size());

@@ -10,9 +10,12 @@ use std::{
 };
 
 use cohab_e2e::{Answer, Home, ModelServer, Wire};
-use cohabd::store::sessions::{
-    Entry, Limits, SqliteStore, StateStore,
-    event::{Approval, Call, Event},
+use cohabd::{
+    safety::secrets::Secrets,
+    store::sessions::{
+        Entry, Limits, SqliteStore, StateStore,
+        event::{Approval, Call, Event},
+    },
 };
 use jiff::Timestamp;
 
@@ -84,8 +87,9 @@ fn event(number: usize) -> Entry {
 
 fn fill(path: &Path) -> Result<SqliteStore, cohabd::store::StoreError> {
     let mut store = SqliteStore::create(path)?;
-    store.append(&(0..SESSIONS).map(turn).collect::<Vec<_>>())?;
-    let entries: Vec<Entry> = (0..EVENTS).map(event).collect();
+    let secrets = Secrets::default();
+    store.append(&(0..SESSIONS).map(|number| secrets.scrubbed(turn(number))).collect::<Vec<_>>())?;
+    let entries: Vec<_> = (0..EVENTS).map(|number| secrets.scrubbed(event(number))).collect();
     entries.chunks(1_000).try_for_each(|part| store.append(part))?;
     Ok(store)
 }
@@ -93,7 +97,7 @@ fn fill(path: &Path) -> Result<SqliteStore, cohabd::store::StoreError> {
 fn figures(report: &mut Report, store: &mut SqliteStore, rounds: usize) -> Result<(), cohabd::store::StoreError> {
     let mut append = Samples::default();
     for number in 0..APPENDS {
-        let entry = [event(EVENTS + number)];
+        let entry = [Secrets::default().scrubbed(event(EVENTS + number))];
         let started = Instant::now();
         store.append(&entry)?;
         append.push(started.elapsed());
