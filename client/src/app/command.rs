@@ -65,7 +65,7 @@ impl App {
         };
         let doubt = self.taint.reason().filter(|_| permit == Permit::Unasked);
         if let Some(reason) = doubt {
-            self.ask_ourselves(request, reason, Permit::Named, now, effects);
+            self.ask_ourselves(request, vec![reason], Permit::Named, now, effects);
         } else if self.surface == Surface::Ours {
             self.start(request, permit, now, effects);
         } else if let Some(turn) = self.turn.as_mut() {

@@ -13,12 +13,15 @@ use crate::{consent::Permit, effect::Effect};
 /// Confirmed meanings of names that are kept; beyond, they are asked about each time.
 const CONFIRMED_MAX: usize = 64;
 
+/// What a yes means beside the command itself.
+const SETTLES: &str = "a yes settles this until it changes again";
+
 /// A command that is asked about, and where it was judged.
 #[derive(Debug)]
 pub(super) struct Doubted {
     request: ExecuteCommand,
     cwd: PathBuf,
-    reason: String,
+    reasons: Vec<String>,
     /// By what it runs after a yes.
     then: Permit,
 }
@@ -34,11 +37,11 @@ impl Doubted {
 }
 
 impl App {
-    /// Asks whether `request` may run although `reason`; a yes makes it go on with `then`.
+    /// Asks whether `request` may run although there are these reasons against it; a yes makes it go on with `then`.
     pub(super) fn ask_ourselves(
         &mut self,
         request: ExecuteCommand,
-        reason: String,
+        reasons: Vec<String>,
         then: Permit,
         now: Instant,
         effects: &mut Vec<Effect>,
@@ -46,13 +49,13 @@ impl App {
         let (command, cwd) = (self.typed_text(&request), self.cwd.clone());
         let Some(turn) = self.turn.as_mut() else { return };
         let (call_id, turn_id) = (request.call_id, request.turn_id);
-        let doubted = Doubted { request, cwd: cwd.clone(), reason: reason.clone(), then };
+        let doubted = Doubted { request, cwd: cwd.clone(), reasons: reasons.clone(), then };
         let question = ApprovalRequest {
             approval_id: doubted.question(),
             turn_id,
             subject: ApprovalSubject::Command { command, cwd: cwd.into(), mode: RunMode::Live },
             is_dangerous: false,
-            reasons: vec![reason, "yes confirms that, too".into()],
+            reasons: reasons.into_iter().chain([SETTLES.to_owned()]).collect(),
         };
         turn.doubted = Some(doubted);
         // The daemon's clock stands still meanwhile.
@@ -69,16 +72,15 @@ impl App {
         effects: &mut Vec<Effect>,
     ) -> bool {
         let Some(turn) = self.turn.as_mut() else { return false };
-        let Some(Doubted { request, cwd, reason, then }) = turn.doubted.take_if(|doubted| doubted.question() == id)
+        let Some(Doubted { request, cwd, reasons, then }) = turn.doubted.take_if(|doubted| doubted.question() == id)
         else {
             return false;
         };
         match decision {
             ApprovalDecision::Once if cwd == self.cwd => {
                 self.taint.confirm();
-                if self.confirmed.len() < CONFIRMED_MAX {
-                    self.confirmed.push(reason);
-                }
+                let room = CONFIRMED_MAX.saturating_sub(self.confirmed.len());
+                self.confirmed.extend(reasons.into_iter().take(room));
                 if self.surface == Surface::Ours {
                     self.start(request, then, now, effects);
                 } else if let Some(turn) = self.turn.as_mut() {

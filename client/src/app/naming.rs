@@ -35,10 +35,12 @@ impl App {
             Permit::Unasked => {}
         }
         let Some(shell) = &self.shell_seen else { return self.look_at_names(request, effects) };
-        let reason = policy::why_not_themselves(&request.command, shell, self.policy_context());
-        match reason.filter(|reason| !self.confirmed.contains(reason)) {
-            None => self.run_unasked(request, now, effects),
-            Some(reason) => self.ask_ourselves(request, reason, Permit::Named, now, effects),
+        let mut reasons = policy::why_not_themselves(&request.command, shell, self.policy_context());
+        reasons.retain(|reason| !self.confirmed.contains(reason));
+        if reasons.is_empty() {
+            self.run_unasked(request, now, effects);
+        } else {
+            self.ask_ourselves(request, reasons, Permit::Named, now, effects);
         }
     }
 
@@ -82,7 +84,7 @@ impl App {
             self.start(request, Permit::Unasked, now, effects);
         } else {
             let reason = "the shell does not tell what its names stand for".to_owned();
-            self.ask_ourselves(request, reason, Permit::Named, now, effects);
+            self.ask_ourselves(request, vec![reason], Permit::Named, now, effects);
         }
         true
     }

@@ -67,14 +67,16 @@ impl App {
     pub(super) fn run_unasked(&mut self, request: ExecuteCommand, now: Instant, effects: &mut Vec<Effect>) {
         let unasked = match policy::unasked(&request.command, self.policy_context()) {
             Ok(unasked) => unasked,
-            Err(reason) => return self.ask_ourselves(request, reason.to_owned(), Permit::Confirmed, now, effects),
+            Err(reason) => {
+                return self.ask_ourselves(request, vec![reason.to_owned()], Permit::Confirmed, now, effects);
+            }
         };
         if unasked.git_folders.is_empty() {
             return self.run_typed(request, unasked.text, effects);
         }
         let reason = self.shell_seen.as_ref().and_then(policy::git_variables);
         if let Some(reason) = reason.filter(|reason| !self.confirmed.contains(reason)) {
-            return self.ask_ourselves(request, reason, Permit::Named, now, effects);
+            return self.ask_ourselves(request, vec![reason], Permit::Named, now, effects);
         }
         let Some(turn) = self.turn.as_mut() else { return };
         let environment = self.shell_seen.as_ref().map(Environment::of_shell);
@@ -119,7 +121,7 @@ impl App {
         } else {
             match doubt.filter(|doubt| !self.confirmed.contains(doubt)) {
                 None => self.run_typed(request, typed, effects),
-                Some(doubt) => self.ask_ourselves(request, doubt, Permit::Confirmed, now, effects),
+                Some(doubt) => self.ask_ourselves(request, vec![doubt], Permit::Confirmed, now, effects),
             }
         }
     }

@@ -66,16 +66,21 @@ const PLAIN_OPTIONS: &[&str] = &[
 /// Programs whose short options of [`PLAIN_OPTIONS`] mean just that.
 const LISTERS: &[&str] = &["ls", "dir", "df", "du", "free"];
 
-/// Why a name in `line` may stand for something else than the policy takes it for; `None` if each is itself. A line that is no plain
-/// one was agreed to as it stands.
+/// Why names in `line` may stand for something else than the policy takes them for, each reason once; nothing if each is itself. A
+/// line that is no plain one was agreed to as it stands.
 #[must_use]
-pub fn why_not_themselves(line: &str, shell: &Snapshot, context: Context<'_>) -> Option<String> {
-    let commands = parse::parse_plain(line).ok()?;
-    let mut words = commands.iter().flat_map(|command| &command.words);
-    if let Some(reason) = words.find_map(|word| why_not_a_plain_word(&word.text, shell)) {
-        return Some(reason);
+pub fn why_not_themselves(line: &str, shell: &Snapshot, context: Context<'_>) -> Vec<String> {
+    let Ok(commands) = parse::parse_plain(line) else { return Vec::new() };
+    let words = commands.iter().flat_map(|command| &command.words);
+    let of_words = words.filter_map(|word| why_not_a_plain_word(&word.text, shell));
+    let names = commands.iter().filter_map(|command| command.words.first());
+    let mut reasons = Vec::new();
+    for reason in of_words.chain(names.filter_map(|name| why_not_itself(&name.text, shell, context))) {
+        if !reasons.contains(&reason) {
+            reasons.push(reason);
+        }
     }
-    commands.iter().find_map(|command| why_not_itself(&command.words.first()?.text, shell, context))
+    reasons
 }
 
 /// Whether a word stands for something else wherever it stands.
@@ -216,7 +221,7 @@ mod tests {
         let mut snapshot: Snapshot = items.iter().map(|(item, text)| (item.clone(), value(text))).collect();
         snapshot.insert(Item::Exported("PATH".into()), value(path));
         let context = Context::new(Path::new("/home/ann/app"), Path::new("/home/ann")).in_shell(shell);
-        why_not_themselves(line, &snapshot, context.with_files(&Disk))
+        why_not_themselves(line, &snapshot, context.with_files(&Disk)).into_iter().next()
     }
 
     fn alias(name: &str) -> Item {
@@ -255,6 +260,16 @@ mod tests {
     }
 
     #[test]
+    fn each_name_of_a_line_is_told_once() {
+        let items = [(alias("ls"), "rm -rf"), (alias("wc"), "sh")];
+        let value = |text: &str| vec![text.as_bytes().to_vec()];
+        let shell: Snapshot = items.into_iter().map(|(item, text)| (item, value(text))).collect();
+        let context = Context::new(Path::new("/home/ann/app"), Path::new("/home/ann"));
+        let told = why_not_themselves("ls; ls | wc", &shell, context);
+        assert_eq!(told, ["`ls` is an alias in this shell: `rm -rf`", "`wc` is an alias in this shell: `sh`"]);
+    }
+
+    #[test]
     fn an_alias_that_only_colours_is_the_program() {
         for (name, meaning) in [("ls", "ls --color=auto"), ("ls", "ls -lah --color=tty"), ("grep", "grep --color=auto")]
         {
@@ -273,7 +288,7 @@ mod tests {
             let shell =
                 [(Item::Function("ls".into()), value), (Item::Exported("PATH".into()), vec![b"/usr/bin".to_vec()])];
             let context = Context::new(Path::new("/home/ann/app"), Path::new("/home/ann")).in_shell(Shell::Fish);
-            why_not_themselves("ls -l", &shell.into(), context.with_files(&Disk))
+            why_not_themselves("ls -l", &shell.into(), context.with_files(&Disk)).into_iter().next()
         };
         for origin in [&["", "/usr/share/fish/functions/ls.fish"][..], &["", "embedded:functions/ls.fish"]] {
             assert_eq!(why(origin), None, "{origin:?}");
