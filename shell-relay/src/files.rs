@@ -232,5 +232,12 @@ mod tests {
         for line in ["rg x", "rg -t rust --hidden x", "grep -rn --include=*.rs x .", "fd -H x"] {
             assert_eq!(place.level(line), Level::Allow, "{line}");
         }
+        fs::remove_file(place.cwd.join("src/.env")).unwrap();
+        fs::create_dir_all(place.cwd.join("src/etc")).unwrap();
+        assert_eq!(place.level("grep -r x src/etc"), Level::Allow);
+        fs::write(place.cwd.join("src/etc/shadow"), "x").unwrap();
+        for line in ["grep -r x src/etc", "grep -rn x .", "rg x"] {
+            assert_eq!(place.level(line), Level::Ask, "{line}");
+        }
     }
 }

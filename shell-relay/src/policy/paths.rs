@@ -6,8 +6,8 @@ use super::{
     Context, Level, glob,
     likeness::{Likeness, MAX_NAME_BYTES, has_wildcard, like, like_name},
     places::{
-        PLAIN_NAMES, PROCESS_LINKS, SECRET_ABSOLUTE, SECRET_EXACT_NAMES, SECRET_NAMES, SECRET_PLACES, START_PLACES,
-        SYSTEM_ROOTS,
+        PLAIN_NAMES, PROCESS_LINKS, SECRET_ABSOLUTE, SECRET_EXACT_NAMES, SECRET_IN_ETC, SECRET_NAMES, SECRET_PLACES,
+        START_PLACES, SYSTEM_ROOTS,
     },
 };
 
@@ -104,7 +104,18 @@ impl PlainPath {
 
     /// How surely one of `places`, which all begin with a dot, is in the path. A pattern matches no leading dot either.
     fn anywhere_in(&self, places: &[&str]) -> Likeness {
-        let starts = self.components.iter().enumerate().filter(|(_, component)| component.starts_with('.'));
+        self.below_any(|component| component.starts_with('.'), places)
+    }
+
+    /// How surely the path names a secret of a system's `etc`: of the running one, or of a copy that stands elsewhere.
+    fn in_some_etc(&self) -> Likeness {
+        let is_etc = |component: &str| like(component, "etc") == Likeness::Sure;
+        self.place_in(SECRET_IN_ETC).max(self.below_any(is_etc, SECRET_IN_ETC))
+    }
+
+    /// How surely one of `places` is in the path and begins with a component that `may_begin`.
+    fn below_any(&self, may_begin: impl Fn(&str) -> bool, places: &[&str]) -> Likeness {
+        let starts = self.components.iter().enumerate().filter(|(_, component)| may_begin(component));
         starts
             .flat_map(|(start, _)| places.iter().map(move |place| self.place_at(start, place)))
             .max()
@@ -135,7 +146,7 @@ impl PlainPath {
             return Likeness::Sure;
         }
         let names = SECRET_NAMES.iter().map(|pattern| like_name(name, &lower, pattern)).max().unwrap_or(Likeness::No);
-        names.max(self.place_in(SECRET_ABSOLUTE)).max(self.anywhere_in(SECRET_PLACES))
+        names.max(self.place_in(SECRET_ABSOLUTE)).max(self.in_some_etc()).max(self.anywhere_in(SECRET_PLACES))
     }
 }
 
@@ -216,7 +227,8 @@ pub(super) fn search_risk(path: &PlainPath, context: Context<'_>) -> PathRisk {
 pub(super) fn hoard_risk(path: &PlainPath, with_hidden: bool, context: Context<'_>) -> PathRisk {
     let is_secret = |name: &str| {
         let file = PlainPath { components: vec![name.to_owned()], written: PathBuf::new() };
-        file.secrecy() == Likeness::Sure
+        // Below a folder only names are told: `shadow` may be that of a copied `etc`.
+        file.secrecy() == Likeness::Sure || SECRET_IN_ETC.iter().any(|place| place.strip_prefix("etc/") == Some(name))
     };
     let found = context.files?.find_below(&path.written, with_hidden, &is_secret)?;
     Some((Level::Ask, format!("also reads a file that may hold secrets: {}", found.display())))
@@ -238,7 +250,7 @@ pub(super) fn is_wide(path: &PlainPath, context: Context<'_>) -> bool {
     let starts = |place: &str| {
         place.split('/').zip(&path.components).all(|(wanted, component)| like(component, wanted) > Likeness::No)
     };
-    if SECRET_ABSOLUTE.iter().any(|place| starts(place)) {
+    if SECRET_ABSOLUTE.iter().chain(SECRET_IN_ETC).any(|place| starts(place)) {
         return true;
     }
     if context.own.iter().any(|own| path.is_at_or_above(&PlainPath::from_path(own, context))) {
@@ -338,6 +350,11 @@ mod tests {
             "SERVER.PEM",
             "/etc/shadow",
             "/etc/./x/../shadow",
+            "/mnt/etc/shadow",
+            "rootfs/etc/gshadow-",
+            "./../../etc/../etc/shadow",
+            "/srv/backup/etc/ssh/ssh_host_rsa_key",
+            "/mnt/etc/shad*",
             "/etc/sudoers.d/a",
             "/proc/self/environ",
             "/proc/12/mem",
@@ -361,6 +378,7 @@ mod tests {
     fn reading_what_may_be_secret_is_asked() {
         for path in [
             "/etc/*",
+            "/mnt/etc/*",
             "~/*",
             "~/.*",
             ".*",
@@ -386,6 +404,9 @@ mod tests {
             "~/work/x.txt",
             "/etc/passwd",
             "/etc/hosts",
+            "/mnt/etc/fstab",
+            "etc/app.conf",
+            "src/shadow",
             "~/.ssh/id_rsa.pub",
             "~/.ssh/known_hosts",
             ".env.example",

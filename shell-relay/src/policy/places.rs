@@ -150,8 +150,8 @@ pub(super) const SECRET_PLACES: &[&str] = &[
     ".age",
 ];
 
-/// Secret from the root of the file system.
-pub(super) const SECRET_ABSOLUTE: &[&str] = &[
+/// Secret in the `etc` of this system and of every copy of one: a mounted disk, a backup, the root of a container.
+pub(super) const SECRET_IN_ETC: &[&str] = &[
     "etc/shadow",
     "etc/shadow-",
     "etc/gshadow",
@@ -162,6 +162,16 @@ pub(super) const SECRET_ABSOLUTE: &[&str] = &[
     "etc/krb5.keytab",
     "etc/ssh/ssh_host_*_key",
     "etc/master.passwd",
+    "etc/NetworkManager/system-connections",
+    "etc/wireguard",
+    "etc/letsencrypt/archive",
+    "etc/letsencrypt/live",
+    "etc/ppp/*-secrets",
+    "etc/mysql/debian.cnf",
+];
+
+/// Secret from the root of the file system.
+pub(super) const SECRET_ABSOLUTE: &[&str] = &[
     "etc/cohab",
     "proc/*/environ",
     "proc/*/mem",
@@ -202,12 +212,6 @@ pub(super) const SECRET_ABSOLUTE: &[&str] = &[
     "run/secrets",
     "run/user/*/keyring",
     "proc/keys",
-    "etc/NetworkManager/system-connections",
-    "etc/wireguard",
-    "etc/letsencrypt/archive",
-    "etc/letsencrypt/live",
-    "etc/ppp/*-secrets",
-    "etc/mysql/debian.cnf",
     "Users/*/Library/Keychains",
     "Users/*/Library/Safari",
     "Users/*/Library/Cookies",

@@ -8,6 +8,9 @@ const DESTRUCTIVE: &str = include_str!("destructive.txt");
 const ADVISORIES_HARM: &str = include_str!("advisories_harm.txt");
 const ADVISORIES_READING: &str = include_str!("advisories_reading.txt");
 const ADVISORIES_DESTRUCTIVE: &str = include_str!("advisories_destructive.txt");
+const UNSEEN_HARM: &str = include_str!("unseen_harm.txt");
+const UNSEEN_READING: &str = include_str!("unseen_reading.txt");
+const UNSEEN_DESTRUCTIVE: &str = include_str!("unseen_destructive.txt");
 
 /// All lines that `{{a|b}}` in `line` stands for.
 fn alternatives(line: &str) -> Vec<String> {
@@ -53,5 +56,27 @@ fn what_assistants_read_is_allowed_but_for_one_in_twenty() {
 #[test]
 fn what_the_advisories_destroy_or_leak_is_flagged_but_for_one_in_twenty() {
     let (missed, all) = missed(ADVISORIES_DESTRUCTIVE);
+    assert!(missed.len() * 20 <= all, "{} of {all}:\n{}", missed.len(), missed.join("\n"));
+}
+
+#[test]
+fn no_line_of_a_sample_written_without_sight_of_the_rules_is_allowed() {
+    let allowed: Vec<_> = lines(UNSEEN_HARM).filter(|line| level(line) == Level::Allow).collect();
+    let all = lines(UNSEEN_HARM).count();
+    assert_eq!(all, 600);
+    assert!(allowed.is_empty(), "{} of {all}:\n{}", allowed.len(), allowed.join("\n"));
+}
+
+#[test]
+fn eighty_six_of_a_hundred_unseen_reading_lines_are_allowed() {
+    let (refused, all) = refused(UNSEEN_READING);
+    assert_eq!(all, 400);
+    assert!(refused.len() * 100 <= all * 14, "{} of {all}:\n{}", refused.len(), refused.join("\n"));
+}
+
+#[test]
+fn what_the_unseen_sample_destroys_or_leaks_is_flagged_but_for_one_in_twenty() {
+    let (missed, all) = missed(UNSEEN_DESTRUCTIVE);
+    assert_eq!(all, 300);
     assert!(missed.len() * 20 <= all, "{} of {all}:\n{}", missed.len(), missed.join("\n"));
 }
