@@ -13,6 +13,8 @@ use cohab_shell_relay::{
     shell::Shell,
 };
 
+use crate::markdown::wrap::char_boundary;
+
 /// Takes secrets out of what leaves, and fills them in where they are typed.
 #[derive(Debug)]
 pub struct Outgoing(Scrubber);
@@ -34,7 +36,7 @@ impl Outgoing {
         self.text(&mut query.text);
         if let Some(piped) = &mut query.piped_input {
             self.text(piped);
-            piped.truncate(piped.floor_char_boundary(MAX_PIPED_INPUT_BYTES));
+            piped.truncate(char_boundary(piped, MAX_PIPED_INPUT_BYTES));
         }
     }
 
@@ -55,7 +57,8 @@ impl Outgoing {
         event.line.iter_mut().for_each(|line| self.text(line));
         let tail = &mut event.output_tail;
         self.text(tail);
-        tail.drain(..tail.ceil_char_boundary(tail.len().saturating_sub(MAX_OUTPUT_TAIL_BYTES)));
+        let excess = tail.len().saturating_sub(MAX_OUTPUT_TAIL_BYTES);
+        tail.drain(..(excess..=tail.len()).find(|at| tail.is_char_boundary(*at)).unwrap_or(excess));
     }
 
     /// The user's answer to a question. A command that they typed themselves stays as it is: it comes back to be run.

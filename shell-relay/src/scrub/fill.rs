@@ -19,6 +19,9 @@ const LEAST_VALUE_BYTES: usize = super::exact::LEAST_BYTES;
 /// Values that are watched for in what comes back; further ones are not filled in.
 const MOST_FILLED: usize = 64;
 
+/// Values that are wiped when they go.
+type Values = Vec<Zeroizing<Vec<u8>>>;
+
 /// A line as it is typed, with values in it. It shows in no output and is wiped when it goes.
 #[derive(Clone, PartialEq, Eq)]
 pub struct FilledLine(Zeroizing<String>);
@@ -83,7 +86,7 @@ impl Scrubber {
     }
 
     /// The line as it would be typed, and the values in it.
-    fn plan(&self, line: &str, shell: Shell) -> Result<Option<(FilledLine, Vec<Zeroizing<Vec<u8>>>)>, NotFilled> {
+    fn plan(&self, line: &str, shell: Shell) -> Result<Option<(FilledLine, Values)>, NotFilled> {
         let found: Vec<Placeholder<'_>> = placeholders(line).collect();
         let Some(first) = found.first() else { return Ok(None) };
         let refused = |placeholder: &Placeholder<'_>, reason| NotFilled { name: placeholder.name(), reason };
@@ -143,7 +146,7 @@ impl Scrubber {
     }
 
     /// Takes these values out of all that comes from now on.
-    fn watch_for(&mut self, values: Vec<Zeroizing<Vec<u8>>>) {
+    fn watch_for(&mut self, values: Values) {
         if !values.is_empty() {
             self.watched.extend(values);
             self.filled = ExactValues::new(self.watched.iter().map(|value| value.as_slice()));

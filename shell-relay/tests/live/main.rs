@@ -6,6 +6,8 @@
 mod cases;
 mod questions;
 mod safety;
+#[cfg(test)]
+mod shells;
 mod state;
 mod states;
 #[cfg(test)]

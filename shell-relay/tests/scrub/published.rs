@@ -36,7 +36,7 @@ const PUBLISHED: &[(&str, &[&str])] = &[
     ("RFC 6749: access token in JSON", &["\"access_token\":\"2YotnFZFE", "jr1zCsicMWpAA\""]),
     (
         "Slack, documentation of webhooks",
-        &["https://hooks.slack.com/services/T00000000", "/B00000000/XXXXXXXXXXXXXXXXXXXXXXXX"],
+        &["https:/", "/hooks.slack.com/services/T00000000/B00000000/XXXXXXXXXXXXXXXXXXXXXXXX"],
     ),
     ("Slack, documentation of tokens: bot", &["xoxb-123456789012-1234567890123", "-4mt0t4l1yf3k3t0k3nabcde"]),
     ("PostgreSQL manual: password in an address", &["postgresql://user:", "secret@localhost"]),
@@ -47,7 +47,7 @@ const PUBLISHED: &[(&str, &[&str])] = &[
 const TOO_PLAIN: &[&str] = &["Slack, documentation of webhooks", "PostgreSQL manual: password in an address"];
 
 /// What of a text with a token in it is secret.
-fn secret<'a>(text: &'a str) -> &'a str {
+fn secret(text: &str) -> &str {
     let value = text.rsplit([' ', '"']).find(|part| !part.is_empty()).unwrap_or(text);
     let value = value.split_once('=').filter(|(name, _)| name.starts_with("AWS")).map_or(value, |(_, value)| value);
     value.split_once("://").map_or(value, |(_, rest)| match rest.split_once('@') {

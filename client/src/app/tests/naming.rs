@@ -51,14 +51,14 @@ fn an_alias_that_does_something_else_is_asked_about_and_may_be_confirmed() {
 fn what_was_confirmed_of_one_name_says_nothing_of_another() {
     let mut bench = bench();
     let effects = bench.daemon(execute("ls -l", None));
-    tell(&mut bench, &effects, "alias ls='ls -l'\nalias wc='sh'\n");
+    tell(&mut bench, &effects, "alias ls='ls -R'\nalias wc='sh'\n");
     bench.pass(301);
     assert_eq!(runs(&bench.key("y")), Some("ls -l"));
     bench.app.turn.as_mut().expect("a turn").running_call = None;
     bench.app.surface = Surface::Ours;
     let mut another = execute("ls -l | wc", None);
     let DaemonMessage::ExecuteCommand(request) = &mut another else { unreachable!() };
-    request.call_id = CallId(uuid::Uuid::from_u128(CALL.0.as_u128() + 1));
+    request.call_id = CallId(Uuid::from_u128(CALL.0.as_u128() + 1));
     assert!(runs(&bench.daemon(another)).is_none());
     assert!(bench.shown().contains("`wc` is an alias in this shell: `sh`"), "{}", bench.shown());
 }
