@@ -73,6 +73,14 @@ case!(case_095_kitty_keyboard [fish4]: |kind| {
     t.keys("\x1b[27u");
     assert_eq!(t.events.iter().filter(|event| matches!(event, LiveEvent::CancelRequested { .. })).count(), 2);
     t.run("printf '\\033[>1u'; true");
+    assert!(!shown(&t).contains("\x1b[>1u"), "a command that only writes sets no flags");
+    let script = "stty raw -echo; printf '\\033[>1upress a key'; read -rn 1; printf '\\r\\033[K'; stty sane\n";
+    std::fs::write(t.home_path().join("push"), script).unwrap();
+    let id = t.begin("bash push");
+    t.wait_text("press a key");
+    t.keys("y");
+    assert_eq!(t.result(&id).unwrap().status, Some(0));
+    t.settle();
     t.end_answer(true);
     t.wait_screen("$ asked\n$ echo half");
     let after = shown(&t);
