@@ -8,6 +8,7 @@ pub mod binaries;
 pub mod deadline;
 pub mod home;
 pub mod model_server;
+pub mod processes;
 pub mod session;
 pub mod terminal;
 

@@ -2,7 +2,7 @@
 
 use std::{marker::PhantomData, ops::Deref, time::Duration};
 
-use crate::{Home, Terminal, keys};
+use crate::{Home, Terminal, deadline::eventually, keys, processes};
 
 /// How the row of keys of an approval card begins.
 pub const CARD_KEYS: &str = "y once";
@@ -11,6 +11,10 @@ const BATCH_KEYS: &str = "y all";
 
 /// A card may ignore keys that come so soon that they were meant for something else.
 const CARD_DEAF: Duration = Duration::from_millis(350);
+
+/// So many looks in a row must find all asleep: a single one may fall between a write and its read, as the kernel hands the bytes of a
+/// terminal on in a thread of its own.
+const LOOKS: u32 = 25;
 
 /// A shell in a terminal, with the prompt it shows. It cannot outlive the home it was started in.
 pub struct Session<'home> {
@@ -46,6 +50,20 @@ impl Session<'_> {
     #[track_caller]
     pub fn wait_prompt(&self) {
         self.wait_for("an empty prompt", |view| view.is_at_prompt(&self.prompt));
+    }
+
+    /// Waits until the assistant and the shell only wait for keys. What is on the screen says less: bash and fish lose a Ctrl-C that
+    /// comes while they paint, and zsh shows its prompt before it says that it stands.
+    ///
+    /// # Panics
+    /// If they do not in time.
+    #[track_caller]
+    pub fn wait_idle(&self) {
+        let mut looks = 0;
+        eventually("all of the terminal to sleep", || {
+            looks = if processes::sleep(self.pid()) { looks + 1 } else { 0 };
+            looks == LOOKS
+        });
     }
 
     /// Types a line and waits until it is on the screen, without Enter.

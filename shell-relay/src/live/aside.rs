@@ -37,7 +37,7 @@ impl LiveShell {
         if !is_free || !self.queue.is_empty() {
             return Readiness::Later;
         }
-        let typed_at = self.prompt.last_key.filter(|_| self.prompt.typed && !self.prompt.interrupted);
+        let typed_at = self.prompt.last_key.filter(|_| self.prompt.may_hold_a_line());
         match (self.readiness(cx), typed_at.map(|at| at + TYPING_WAIT)) {
             (Readiness::Ready, Some(until)) if cx.now < until => Readiness::At(until),
             (readiness, _) => readiness,

@@ -2,7 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Cx, Enter, Key, LineDecision, LiveEvent, LiveShell, Phase, Probe, QUERY_WAIT, Restore, Token, TokenKind};
+use super::{
+    Cx, Enter, Interrupted, Key, LineDecision, LiveEvent, LiveShell, Phase, Probe, QUERY_WAIT, Restore, Token,
+    TokenKind,
+};
 use crate::shell::Shell;
 
 /// Enter painted something, and so long nothing more came.
@@ -110,7 +113,10 @@ impl LiveShell {
         if self.prompt.entered_at.is_some() {
             self.prompt.keys_since_left = true;
         }
-        self.prompt.interrupted = !quoted && token.kind == TokenKind::Interrupt;
+        self.prompt.interrupted = match token.kind {
+            TokenKind::Interrupt if !quoted => Interrupted::Sent,
+            _ => Interrupted::No,
+        };
         self.prompt.accepting = false;
         self.prompt.last_key = Some(cx.now);
         cx.fx.pty.extend_from_slice(token.bytes);

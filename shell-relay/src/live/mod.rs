@@ -61,7 +61,7 @@ use self::{
     held::HeldKeys,
     keys::{KeyScanner, Token, TokenKind},
     line::{Ask, LineTold},
-    prompt::{Phase, PromptFacts, Restore, UserTrack},
+    prompt::{Interrupted, Phase, PromptFacts, Restore, UserTrack},
     queue::Queued,
     relay::{Relay, RelayStep},
     stash::Overdue,
@@ -261,6 +261,9 @@ impl LiveShell {
     }
 
     fn on_bytes(&mut self, bytes: &[u8], cx: &mut Cx<'_>) {
+        if self.prompt.interrupted == Interrupted::Sent {
+            self.prompt.interrupted = Interrupted::Answered;
+        }
         match &mut self.relay {
             Some(relay) if relay.step == RelayStep::Running => relay.take_output(bytes, cx),
             _ if self.phase == Phase::Running => self.user.capture.push(bytes),

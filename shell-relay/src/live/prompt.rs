@@ -31,6 +31,16 @@ pub(super) enum Phase {
     Dead,
 }
 
+/// Was the last key Ctrl-C?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Interrupted {
+    No,
+    /// The shell has said nothing since: it may have lost it, as fish does while it paints.
+    Sent,
+    /// The line is empty again, also where no new prompt is told (fish).
+    Answered,
+}
+
 /// What happened at the current prompt.
 #[derive(Debug)]
 pub(super) struct PromptFacts {
@@ -38,8 +48,7 @@ pub(super) struct PromptFacts {
     pub last_key: Option<Instant>,
     /// The line may not be empty.
     pub typed: bool,
-    /// The last key was Ctrl-C: the line is empty again, also where no new prompt is told (fish).
-    pub interrupted: bool,
+    pub interrupted: Interrupted,
     /// An incremental search may be open, in which no key of ours works.
     pub searched: bool,
     /// The next key is inserted as it is.
@@ -60,7 +69,7 @@ impl PromptFacts {
             ready_at: now,
             last_key: None,
             typed: false,
-            interrupted: false,
+            interrupted: Interrupted::No,
             searched: false,
             quoting: false,
             entered_at: None,
@@ -68,6 +77,11 @@ impl PromptFacts {
             ahead: false,
             keys_since_left: false,
         }
+    }
+
+    /// Whether there may be something in the line that is the user's.
+    pub fn may_hold_a_line(&self) -> bool {
+        self.typed && self.interrupted != Interrupted::Answered
     }
 
     /// Whether Enter may still lead to something. In the end it may have closed a menu, or the shell gives no marks any more.

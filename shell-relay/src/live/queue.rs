@@ -3,7 +3,8 @@
 use std::time::Instant;
 
 use super::{
-    COMMAND_MAX_BYTES, Cx, Effects, LiveEvent, LiveShell, Phase, Probe, QUEUE_MAX, QUEUE_WAIT, QUIET, TYPING_WAIT,
+    COMMAND_MAX_BYTES, Cx, Effects, Interrupted, LiveEvent, LiveShell, Phase, Probe, QUEUE_MAX, QUEUE_WAIT, QUIET,
+    TYPING_WAIT,
 };
 use crate::{
     runner::{CommandRequest, Mode, RelayError},
@@ -223,7 +224,9 @@ impl LiveShell {
         }
         if let Some(last_key) = self.prompt.last_key.filter(|at| cx.now < *at + QUIET) {
             // Behind Ctrl-C nobody is in the middle of a line.
-            return Readiness::At(last_key + if self.prompt.interrupted { QUIET } else { TYPING_WAIT });
+            return Readiness::At(
+                last_key + if self.prompt.interrupted == Interrupted::Answered { QUIET } else { TYPING_WAIT },
+            );
         }
         if let Some(overdue) = self.stash_overdue.filter(|_| self.stash_is_overdue()) {
             return match cx.now < overdue.until {

@@ -137,6 +137,17 @@ impl Bench {
 }
 
 #[test]
+fn a_line_counts_as_interrupted_only_when_the_shell_answers_the_key() {
+    let mut bench = Bench::at_prompt();
+    bench.keys(b"echo x\x03");
+    assert_eq!(bench.live.untouched_prompt(), UntouchedPrompt::No);
+    bench.output(b"^C\r\n");
+    assert_eq!(bench.live.untouched_prompt(), UntouchedPrompt::Stands);
+    bench.keys(b"y");
+    assert_eq!(bench.live.untouched_prompt(), UntouchedPrompt::No);
+}
+
+#[test]
 fn bytes_pass_both_ways_without_asking_the_kernel() {
     let mut bench = Bench::at_prompt();
     bench.keys(b"x");

@@ -17,7 +17,7 @@ impl LiveShell {
     /// Whether a key that means something only at an untouched prompt can be taken.
     #[must_use]
     pub fn untouched_prompt(&self) -> UntouchedPrompt {
-        if self.prompt.typed && !self.prompt.interrupted || !self.held.is_empty() {
+        if self.prompt.may_hold_a_line() || !self.held.is_empty() {
             return UntouchedPrompt::No;
         }
         let stands = self.phase == Phase::Prompt

@@ -1,0 +1,53 @@
+//! What the system tells of processes while they run.
+
+use std::{fs, path::Path};
+
+/// Whether every thread of the process and of all that it started sleeps: all that came is read, all that was to be said is written.
+#[must_use]
+pub fn sleep(pid: u32) -> bool {
+    let tasks = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    tasks.map(|task| task.path()).all(|task| {
+        let children = fs::read_to_string(task.join("children")).unwrap_or_default();
+        is_asleep(&task) && children.split_whitespace().filter_map(|child| child.parse().ok()).all(sleep)
+    })
+}
+
+fn is_asleep(task: &Path) -> bool {
+    let stat = fs::read_to_string(task.join("stat")).unwrap_or_default();
+    // The name may hold anything, spaces and brackets, too.
+    stat.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('S'))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        process::{Command, Stdio},
+        thread,
+    };
+
+    use super::sleep;
+    use crate::deadline::eventually;
+
+    #[test]
+    fn one_that_waits_sleeps_and_one_whose_child_works_does_not() {
+        let shell = |script: &str| {
+            Command::new("sh").args(["-c", script]).stdin(Stdio::piped()).spawn().expect("there is a shell")
+        };
+        for (script, is_asleep) in
+            [("read line", true), ("(while :; do :; done) & child=$!; read line; kill $child", false)]
+        {
+            let mut child = shell(script);
+            if is_asleep {
+                eventually("sleep", || sleep(child.id()));
+            } else {
+                eventually("work", || !sleep(child.id()));
+                assert!((0..100).all(|_| {
+                    thread::yield_now();
+                    !sleep(child.id())
+                }));
+            }
+            drop(child.stdin.take());
+            child.wait().expect("it ends");
+        }
+    }
+}
