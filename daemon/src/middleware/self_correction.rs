@@ -10,11 +10,14 @@ use std::{
 
 use async_trait::async_trait;
 
-use crate::agent::{
-    Middleware, StopReason, TurnError, TurnState,
-    hook::TurnResult,
-    plan::StepKind,
-    port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, StepResult, ToolCall, ToolResult},
+use crate::{
+    agent::{
+        Middleware, StopReason, TurnError, TurnState,
+        hook::TurnResult,
+        plan::StepKind,
+        port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, StepResult, ToolCall, ToolResult},
+    },
+    tool::without_duration,
 };
 
 /// So many identical calls with identical results, with nothing new in between, are a loop.
@@ -87,7 +90,7 @@ impl Watch {
 
     /// A call is over.
     pub fn call_ended(&mut self, call: &ToolCall, outcome: StepResult, result: &ToolResult) {
-        let pair = (digest(&(&call.name, arguments(call))), digest(&result.content));
+        let pair = (digest(&(&call.name, arguments(call))), digest(&without_duration(&result.content)));
         self.step.calls += 1;
         if outcome == StepResult::Failed {
             self.failures += 1;

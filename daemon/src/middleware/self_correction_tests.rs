@@ -57,6 +57,17 @@ fn steps_and_what_is_said_before_the_next_model_call() {
 }
 
 #[test]
+fn a_command_that_took_another_time_is_no_news() {
+    let mut watch = Watch::new(0xff);
+    let verdicts = ["0.01 s", "0.02 s", "1 min 2 s", "0.01 s", "9.99 s"].map(|took| {
+        end(&mut watch, "bash", "make", StepResult::Done, &format!("same\n[exit 0; cwd /x; {took}]"), false);
+        watch.verdict()
+    });
+    assert!(matches!(verdicts[2], Verdict::Tell(_)), "{verdicts:?}");
+    assert!(matches!(verdicts[4], Verdict::Ask(_)), "{verdicts:?}");
+}
+
+#[test]
 fn who_is_to_go_on_may_get_stuck_anew_and_patience_without_end_asks_nobody() {
     let mut watch = Watch::new(5);
     let said: String = (0..5).map(|_| run(&mut watch, "ls a 1")).collect();

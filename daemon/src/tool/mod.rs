@@ -36,6 +36,7 @@ mod write;
 mod testing;
 
 pub use read::LINE_MAX_BYTES;
+pub(crate) use render::without_duration;
 
 /// What the tools need to know of their user.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -48,6 +48,23 @@ pub(super) fn duration(duration: Duration) -> String {
     }
 }
 
+/// A result as it would be had the call taken another time: its last line without the part that is a [`duration`].
+pub(crate) fn without_duration(result: &str) -> Cow<'_, str> {
+    let (before, last) =
+        result.rsplit_once('\n').map_or(("", result), |(before, last)| (&result[..=before.len()], last));
+    let Some(status) = last.strip_prefix('[').and_then(|last| last.strip_suffix(']')) else {
+        return Cow::Borrowed(result);
+    };
+    let parts: Vec<&str> = status.split("; ").filter(|part| !is_duration(part)).collect();
+    Cow::Owned(format!("{before}[{}]", parts.join("; ")))
+}
+
+fn is_duration(text: &str) -> bool {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let Some(number) = text.strip_suffix(" s") else { return false };
+    number.split(" min ").all(is_number)
+}
+
 /// A path on one line: control characters are escaped, what is not UTF-8 is replaced.
 pub(super) fn path(path: &Path) -> String {
     let text = path.to_string_lossy();
@@ -97,6 +114,19 @@ mod tests {
         );
         let shown = [40, 12_340, 200_000].map(|ms| duration(Duration::from_millis(ms)));
         assert_eq!(shown, ["0.04 s", "12.3 s", "3 min 20 s"]);
+    }
+
+    #[test]
+    fn a_result_is_known_again_whatever_time_the_call_took() {
+        for ms in [4, 11_000, 75_000] {
+            let took = duration(Duration::from_millis(ms));
+            let result = format!("[a; 1.0 s]\n3.0 s\n[exit 0; cwd /x; {took}; 5 of 9 bytes of output left out]");
+            let timeless = "[a; 1.0 s]\n3.0 s\n[exit 0; cwd /x; 5 of 9 bytes of output left out]";
+            assert_eq!(without_duration(&result), timeless);
+        }
+        for other in ["", "0.04 s", "a; 0.04 s; b", "[exit 0\n0.04 s]"] {
+            assert_eq!(without_duration(other), other);
+        }
     }
 
     #[test]
