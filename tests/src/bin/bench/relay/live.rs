@@ -62,9 +62,18 @@ impl Live {
 
     /// Runs a command of the agent's. From the request to the next prompt, and how it went.
     pub(crate) fn relayed(&mut self, text: &str) -> (Duration, CommandOutcome) {
+        self.relayed_as(text, false)
+    }
+
+    /// The same as an agent's command runs: the shell lists its state before and behind it.
+    pub(crate) fn relayed_and_listed(&mut self, text: &str) -> Duration {
+        self.relayed_as(text, true).0
+    }
+
+    fn relayed_as(&mut self, text: &str, wants_env_delta: bool) -> (Duration, CommandOutcome) {
         self.settle();
         let start = Instant::now();
-        self.begin(text);
+        self.begin(text, wants_env_delta);
         self.wait(Self::is_done);
         (start.elapsed(), self.take_outcome(text))
     }
@@ -72,7 +81,7 @@ impl Live {
     /// Starts a command that ends only by Ctrl-C, lets it run for `time`. From Ctrl-C to the next prompt.
     pub(crate) fn interrupted(&mut self, text: &str, time: Duration) -> (Duration, CommandOutcome) {
         self.settle();
-        self.begin(text);
+        self.begin(text, false);
         self.wait(|live| live.is_started);
         let until = Instant::now() + time;
         while Instant::now() < until {
@@ -102,7 +111,7 @@ impl Live {
         self.pty.child_pid()
     }
 
-    fn begin(&mut self, text: &str) {
+    fn begin(&mut self, text: &str, wants_env_delta: bool) {
         self.next_id += 1;
         self.result = None;
         self.is_started = false;
@@ -111,7 +120,7 @@ impl Live {
             id: format!("{:x}", self.next_id),
             text: text.to_owned(),
             timeout: TIMEOUT,
-            wants_env_delta: false,
+            wants_env_delta,
         };
         self.live.run(request, &self.pty, Instant::now(), &mut self.fx);
         self.carry_out();

@@ -18,6 +18,7 @@ struct Pair<'a> {
     live: Live,
     typed: Samples,
     relayed: Samples,
+    listed: Samples,
     plain_start: Samples,
     live_start: Samples,
 }
@@ -30,6 +31,7 @@ pub(crate) fn measure(report: &mut Report, shells: &[Measured], home: &Home, rou
             for _ in 0..RELAYS_PER_ROUND {
                 pair.typed.push(pair.plain.typed("true"));
                 pair.relayed.push(pair.live.relayed("true").0);
+                pair.listed.push(pair.live.relayed_and_listed("true"));
             }
             let start = Instant::now();
             let plain = Plain::at_prompt(pair.shell, home);
@@ -53,6 +55,7 @@ fn pair<'a>(shell: &'a Measured, home: &Home) -> Pair<'a> {
         live: start_live(shell, home),
         typed: Samples::default(),
         relayed: Samples::default(),
+        listed: Samples::default(),
         plain_start: Samples::default(),
         live_start: Samples::default(),
     }
@@ -66,6 +69,7 @@ fn report_pair(report: &mut Report, pair: &Pair<'_>) {
     let shell = pair.shell;
     report.samples(MEASURE, &of(shell, "typed `true`"), "ms", &pair.typed);
     report.samples(MEASURE, &of(shell, "relayed `true`"), "ms", &pair.relayed);
+    report.samples(MEASURE, &of(shell, "relayed `true`, state listed"), "ms", &pair.listed);
     report.at_most(MEASURE, &of(shell, "relayed, p50"), pair.relayed.p50(), shell.relay_bar_ms(), "ms");
     let over = pair.relayed.p50() - pair.typed.p50();
     report.at_most(MEASURE, &of(shell, "relayed over typed, p50"), over, OVER_TYPED_MS, "ms");
