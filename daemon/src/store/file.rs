@@ -13,8 +13,9 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavio
 
 use super::salvage;
 
-/// Another process that writes is waited for so long.
-const BUSY_WAIT: Duration = Duration::from_secs(2);
+/// Another process that writes, or that puts right what a killed one left, is waited for so long: a busy disk takes seconds for it.
+/// Whoever must not wait has a limit of their own.
+const BUSY_WAIT: Duration = Duration::from_secs(10);
 /// Between two tries.
 const BUSY_PAUSE: Duration = Duration::from_millis(5);
 
