@@ -74,6 +74,12 @@ fn rights_are_explained_with_the_owner() {
     explain_all(&[
         ("cat x", 1, "cat: x: Permission denied", &["belongs to **root**", "you are **ann**", "`sudo`"]),
         ("echo a > x", 1, "bash: x: Permission denied", &["belongs to **root**"]),
+        (
+            "./x",
+            126,
+            "fish: Unknown command. './x' exists but is not an executable file.",
+            &["executable file`. The file is there", "belongs to **root**"],
+        ),
         ("echo a > x", 1, "zsh: permission denied: x", &["belongs to **root**"]),
         ("python3 a.py", 1, "PermissionError: [Errno 13] Permission denied: 'x'", &["belongs to **root**"]),
         ("node a.js", 1, "Error: EACCES: permission denied, open 'x'", &["belongs to **root**"]),

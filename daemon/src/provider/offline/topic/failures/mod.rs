@@ -125,7 +125,8 @@ fn describe(failed: &PastCommand, finding: Option<&Finding<'_>>) -> String {
     text.push('.');
     match finding {
         Some(Finding { line, advice, .. }) => {
-            text.push_str(&format!("\n\nThe line that tells is {}. {advice}", code(line.trim())));
+            let line = code(line.trim().trim_end_matches('.'));
+            text.push_str(&format!("\n\nThe line that tells is {line}. {advice}"));
         }
         None => {
             let meaning = status_meaning(status).unwrap_or("I do not recognise its message.");

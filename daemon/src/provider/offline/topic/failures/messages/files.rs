@@ -10,7 +10,6 @@ pub(super) const MESSAGES: &[Message] = &[
         Look::Nothing,
     ),
     (&["event not found"], "`!` calls an earlier line of the history; put it into single quotes.", Look::Nothing),
-    (&["exists but is not an executable"], "The file is there but may not be run.", Look::Denied),
     (
         &["permission denied", "permissionerror", "eacces", "keine berechtigung"],
         "You lack the right to do that.",

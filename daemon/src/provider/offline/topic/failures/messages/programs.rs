@@ -59,6 +59,8 @@ pub(super) const MESSAGES: &[Message] = &[
         "`sudo` needs your password and could not ask for it.",
         Look::Nothing,
     ),
+    // fish begins it with "Unknown command".
+    (&["exists but is not an executable"], "The file is there but may not be run.", Look::Denied),
     (
         &["command not found", "unknown command", "' not found, ", "befehl nicht gefunden", "kommando nicht gefunden"],
         "The shell knows no program of that name.",
