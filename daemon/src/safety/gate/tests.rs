@@ -191,7 +191,7 @@ async fn what_we_wrote_ourselves_is_read_unasked_and_nothing_beside_it() {
     for (path, may_run) in [("/s/outputs/1/a", true), ("/s/outputs/12/a", false), ("/s/outputs", false)] {
         let user = user([]);
         let gate = Gate { policy: never, ..gate(ApprovalMode::Ask, &user, &Consents::default()) };
-        let gate = gate.with_own_folder("/s/outputs/1".into());
+        let gate = gate.with_outputs("/s/outputs/1".into());
         let mut call = planned("x", "/");
         call.intent.effect = Effect::Read { path: path.into() };
         assert_eq!(gate.before_tool(&mut call).await.is_ok(), may_run, "{path}");

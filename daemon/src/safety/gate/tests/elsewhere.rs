@@ -1,5 +1,7 @@
 //! What is different once a text from elsewhere was read, and where another host is told something.
 
+use cohab_shell_relay::policy::assess_line;
+
 use super::*;
 
 #[tokio::test]
