@@ -20,13 +20,20 @@ use cohab_shell_relay::{
 };
 
 use super::{
-    App, Surface,
+    App, Options, Surface,
     turn::{PendingCall, RunningCall},
 };
 use crate::{consent::Permit, effect::Effect, shell_taint, ui::receipt};
 
 /// Of a command that is only named.
 const TITLE_MAX_CHARS: usize = 60;
+
+impl Options {
+    /// What a line is judged against in this folder.
+    pub(super) fn context<'a>(&'a self, cwd: &'a Path) -> policy::Context<'a> {
+        policy::Context::new(cwd, &self.home).in_shell(self.shell).with_files(self.files).with_own(&self.own_folders)
+    }
+}
 
 impl App {
     /// The daemon wants a command to run. A call id runs once: a repeat gets the result of the first run, now or when that ends.
@@ -90,10 +97,7 @@ impl App {
         if turn.has_a_command() {
             return Err(("shell_busy", "another command of this turn is still running"));
         }
-        let context = policy::Context::new(&self.cwd, &self.options.home)
-            .in_shell(self.options.shell)
-            .with_files(self.options.files)
-            .with_own(&self.options.own_folders);
+        let context = self.options.context(&self.cwd);
         let remembered = self.options.remembered.as_ref();
         let reason = "the user's terminal has no approval for exactly this command in this folder; it was not run";
         let permit = self.consents.permits(request, self.options.approval, context, remembered, now);
@@ -144,11 +148,6 @@ impl App {
             }
             None => {}
         }
-    }
-
-    /// What a line is judged against here and now.
-    pub(super) fn policy_context(&self) -> policy::Context<'_> {
-        policy::Context::new(&self.cwd, &self.options.home).in_shell(self.options.shell).with_files(self.options.files)
     }
 
     /// Runs a command that the user agreed to: just as it stands.

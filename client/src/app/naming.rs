@@ -35,7 +35,7 @@ impl App {
             Permit::Unasked => {}
         }
         let Some(shell) = &self.shell_seen else { return self.look_at_names(request, effects) };
-        let mut reasons = policy::why_not_themselves(&request.command, shell, self.policy_context());
+        let mut reasons = policy::why_not_themselves(&request.command, shell, self.options.context(&self.cwd));
         reasons.retain(|reason| !self.confirmed.contains(reason));
         if reasons.is_empty() {
             self.run_unasked(request, now, effects);

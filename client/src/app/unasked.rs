@@ -65,7 +65,7 @@ impl TypedLines {
 impl App {
     /// Runs a command whose names stand for what it was judged by, unless git's settings or variables speak against it.
     pub(super) fn run_unasked(&mut self, request: ExecuteCommand, now: Instant, effects: &mut Vec<Effect>) {
-        let unasked = match policy::unasked(&request.command, self.policy_context()) {
+        let unasked = match policy::unasked(&request.command, self.options.context(&self.cwd)) {
             Ok(unasked) => unasked,
             Err(reason) => {
                 return self.ask_ourselves(request, vec![reason.to_owned()], Permit::Confirmed, now, effects);
@@ -96,7 +96,7 @@ impl App {
 
     /// A command as it is typed where nobody is asked about it, or where the user has confirmed what it stands for.
     pub(super) fn typed_text(&self, request: &ExecuteCommand) -> String {
-        let unasked = policy::unasked(&request.command, self.policy_context());
+        let unasked = policy::unasked(&request.command, self.options.context(&self.cwd));
         unasked.map_or_else(|_| request.command.clone(), |unasked| unasked.text)
     }
 

@@ -140,7 +140,7 @@ pub fn approval(mode: ApprovalMode, from_now_on: bool, width: usize) -> Vec<Line
         ApprovalMode::Ask => ("what only reads runs at once, anything else is asked about first.", theme::PLAIN),
         ApprovalMode::ReadOnly => ("what only reads runs at once, anything else is refused.", theme::PLAIN),
         ApprovalMode::Auto => {
-            ("danger and what is written elsewhere is asked about, anything else runs.", theme::WARNING)
+            ("danger, other hosts and what is written elsewhere are asked about, anything else runs.", theme::WARNING)
         }
         ApprovalMode::All => ("everything runs at once, also what deletes.", theme::DANGER),
     };

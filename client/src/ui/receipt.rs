@@ -45,38 +45,21 @@ fn line(start: &str, facts: &[String], width: usize, look: Look) -> Option<Line<
 /// Items by their names, as in `variable x, function f`; for what is only to be named.
 #[must_use]
 pub fn named<'a>(items: impl IntoIterator<Item = &'a Item>) -> String {
-    let mut names: Vec<String> = items.into_iter().filter_map(name).collect();
+    let mut names: Vec<String> = items.into_iter().map(name).collect();
     let rest = names.len().saturating_sub(MAX_NAMES);
     names.truncate(MAX_NAMES);
     names.extend((rest > 0).then(|| format!("{rest} more")));
     names.join(", ")
 }
 
-fn name(item: &Item) -> Option<String> {
-    Some(match item {
+fn name(item: &Item) -> String {
+    match item {
         Item::Folder => "the folder".to_owned(),
         Item::Exported(name) | Item::Prompt(name) | Item::Variable(name) => format!("variable {}", one_line(name)),
         Item::Alias(_, name) => format!("alias {}", one_line(name)),
         Item::Option(_, name) => format!("option {}", one_line(name)),
         Item::Function(name) => format!("function {}", one_line(name)),
         Item::Abbreviation(name) => format!("abbreviation {}", one_line(name)),
-        Item::Trap(_)
-        | Item::Handler(_)
-        | Item::Hashed(_)
-        | Item::Builtin(_)
-        | Item::Keys
-        | Item::Widget(_)
-        | Item::Completion(_)
-        | Item::NamedFolder(_) => rare(item)?,
-        Item::Umask => "umask".to_owned(),
-        Item::DirectoryStack => "the directory stack".to_owned(),
-        Item::Job(pid) => format!("job {pid}"),
-    })
-}
-
-/// What stands for what few commands change.
-fn rare(item: &Item) -> Option<String> {
-    Some(match item {
         Item::Trap(name) => format!("trap {}", one_line(name)),
         Item::Handler(name) => format!("event handler {}", one_line(name)),
         Item::Hashed(name) => format!("hash {}", one_line(name)),
@@ -85,8 +68,10 @@ fn rare(item: &Item) -> Option<String> {
         Item::Widget(name) => format!("widget {}", one_line(name)),
         Item::Completion(name) => format!("completion of {}", one_line(name)),
         Item::NamedFolder(name) => format!("folder ~{}", one_line(name)),
-        _ => return None,
-    })
+        Item::Umask => "umask".to_owned(),
+        Item::DirectoryStack => "the directory stack".to_owned(),
+        Item::Job(pid) => format!("job {pid}"),
+    }
 }
 
 fn facts(change: &StateChange, home: &Path, look: Look) -> Vec<String> {
@@ -118,8 +103,9 @@ fn facts(change: &StateChange, home: &Path, look: Look) -> Vec<String> {
         _ => None,
     }));
     facts.extend(group(change, ", ", |item, step| {
+        let is_told_already = matches!(item, Item::Function(_) | Item::Variable(_));
         let sign = if step.after.is_none() { "-" } else { "" };
-        rare(item).map(|name| format!("{sign}{name}"))
+        (item.is_only_seen() && !is_told_already).then(|| format!("{sign}{}", name(item)))
     }));
     if let Some(mask) = steps.get(&Item::Umask).and_then(|step| first(step.after.as_ref())) {
         facts.push(format!("umask {}", one_line(&mask)));

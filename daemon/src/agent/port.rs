@@ -136,6 +136,15 @@ pub struct ModelRequest {
     pub withheld: PersonalData,
 }
 
+impl ModelRequest {
+    /// A request of these messages alone: without a system prompt, without tools, with nothing withheld.
+    #[must_use]
+    pub fn of(messages: Vec<Message>) -> Self {
+        let withheld = PersonalData::default();
+        Self { system: String::new(), messages, tools: Vec::new(), allow_tools: true, withheld }
+    }
+}
+
 /// A tool as the model sees it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolSpec {

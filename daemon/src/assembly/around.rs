@@ -157,7 +157,7 @@ impl Around<'_> {
         let as_run = self.as_run(outputs.clone());
         let mut list: Vec<Arc<dyn Middleware>> = vec![
             Arc::new(Unfilled { has_live_shell }),
-            Arc::new(self.gate().with_own_folder(outputs)),
+            Arc::new(self.gate().with_outputs(outputs)),
             Arc::new(as_run),
             pause,
             Arc::new(OldYes),
@@ -209,7 +209,7 @@ impl Around<'_> {
         Place {
             home: self.assembly.parts.home.clone(),
             workspace: self.workspace(),
-            own_folder: Some(outputs),
+            outputs: Some(outputs),
             shell: self.shell,
             files: Some(&FileSystem),
         }
@@ -339,7 +339,7 @@ impl Around<'_> {
         let own = self.assembly.paths.own_folders();
         Gate::new(self.assembly.parts.policy, mode, self.approver, consents, home, self.shell)
             .with_remembered(Arc::clone(&self.assembly.rules) as _)
-            .with_own_places(own)
+            .with_own_folders(own)
             .in_workspace(workspace)
             .with_secrets(Arc::clone(&self.assembly.parts.secrets))
             .that_asks(Box::new(must_ask))

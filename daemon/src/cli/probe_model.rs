@@ -70,10 +70,8 @@ async fn send(prompt: String, args: &ProbeArgs, paths: &Paths, output: &mut dyn 
     let provider = agreed(choice, paths)?;
     let request = ModelRequest {
         system: system_prompt(&Standing::default()),
-        messages: vec![Message::User { text: prompt }],
         tools: settings.tools.iter().map(|tool| tool.spec()).collect(),
-        allow_tools: true,
-        withheld: Default::default(),
+        ..ModelRequest::of(vec![Message::User { text: prompt }])
     };
     let mut show: Box<dyn Show + '_> = if args.json {
         Box::new(JsonLines(&mut *output))

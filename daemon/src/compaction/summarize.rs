@@ -41,13 +41,8 @@ impl Summarize {
         let text = summary::material(gap.earlier(), &gap.dropped, gap.question());
         let before = estimate_tokens(&text);
         let messages = vec![Message::User { text }];
-        let mut request = ModelRequest {
-            system: summary::PROMPT.to_owned(),
-            messages,
-            tools: Vec::new(),
-            allow_tools: false,
-            withheld: Default::default(),
-        };
+        let mut request =
+            ModelRequest { system: summary::PROMPT.to_owned(), allow_tools: false, ..ModelRequest::of(messages) };
         if fit_request(&mut request, self.request_tokens) > self.request_tokens {
             return Err("the model is too small to sum it up".to_owned());
         }

@@ -90,13 +90,7 @@ async fn name(pen: &Pen, question: &str, answer: &str) -> Result<String, String>
     let part = |text: &str| harmless(head(text, MATERIAL_BYTES)).replace('<', "‹");
     let text = format!("<question>\n{}\n</question>\n<answer>\n{}\n</answer>", part(question), part(answer));
     let messages = vec![Message::User { text }];
-    let request = ModelRequest {
-        system: PROMPT.to_owned(),
-        messages,
-        tools: Vec::new(),
-        allow_tools: false,
-        withheld: Default::default(),
-    };
+    let request = ModelRequest { system: PROMPT.to_owned(), allow_tools: false, ..ModelRequest::of(messages) };
     let ask = Ask {
         what: "name",
         provider: pen.provider.as_ref(),

@@ -15,7 +15,7 @@ fn request(tokens: u64) -> ModelRequest {
     let words = "word ".repeat(100);
     let mut messages: Vec<Message> = (1..tokens / 100).map(|_| Message::User { text: words.clone() }).collect();
     messages.push(Message::User { text: "word ".repeat(100) });
-    ModelRequest { system: String::new(), messages, tools: Vec::new(), allow_tools: true, withheld: Default::default() }
+    ModelRequest::of(messages)
 }
 
 fn settings(tokens: u64) -> WindowSources {

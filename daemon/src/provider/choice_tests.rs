@@ -84,7 +84,7 @@ async fn serve(body: &'static str) -> (String, tokio::sync::mpsc::UnboundedRecei
 
 fn question() -> ModelRequest {
     let messages = vec![crate::agent::port::Message::User { text: "hi".to_owned() }];
-    ModelRequest { system: String::new(), messages, tools: Vec::new(), allow_tools: true, withheld: Default::default() }
+    ModelRequest::of(messages)
 }
 
 /// The heads of the requests that a question to what `variables` choose sends.

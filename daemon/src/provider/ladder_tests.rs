@@ -56,13 +56,7 @@ async fn ladder(rungs: Vec<Rung>, cooling: &Arc<Cooling>) -> Ladder {
 
 async fn ask(ladder: &Ladder) -> Vec<ModelEvent> {
     let messages = vec![Message::User { text: "q".into() }];
-    let request = ModelRequest {
-        system: String::new(),
-        messages,
-        tools: Vec::new(),
-        allow_tools: true,
-        withheld: Default::default(),
-    };
+    let request = ModelRequest::of(messages);
     ladder.stream(request).collect().await
 }
 

@@ -30,13 +30,7 @@ fn provider_with(command: String) -> LateProvider {
 
 async fn ask(provider: &LateProvider) -> ProviderError {
     let messages = vec![Message::User { text: "hi".into() }];
-    let request = ModelRequest {
-        system: String::new(),
-        messages,
-        tools: Vec::new(),
-        allow_tools: false,
-        withheld: Default::default(),
-    };
+    let request = ModelRequest { allow_tools: false, ..ModelRequest::of(messages) };
     match provider.send(Secrets::default().scrubbed(request)).collect::<Vec<_>>().await.pop() {
         Some(ModelEvent::Failed(error)) => error,
         other => panic!("{other:?}"),

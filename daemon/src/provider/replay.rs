@@ -88,13 +88,7 @@ impl Replay {
         bytes: impl Stream<Item = Result<Bytes, ReadError>> + Send + Unpin + 'static,
         mut outlet: Outlet,
     ) {
-        let request = ModelRequest {
-            system: String::new(),
-            messages: Vec::new(),
-            tools: Vec::new(),
-            allow_tools: true,
-            withheld: Default::default(),
-        };
+        let request = ModelRequest::of(Vec::new());
         let mut fold = self.wire.fold(&request, &Options::default());
         let subject = Subject {
             service: self.wire.name().to_owned(),

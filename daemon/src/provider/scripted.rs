@@ -321,13 +321,7 @@ mod tests {
 
     async fn ask(provider: &ScriptedProvider, question: &str) -> Vec<ModelEvent> {
         let messages = vec![Message::User { text: question.to_owned() }];
-        let request = ModelRequest {
-            system: String::new(),
-            messages,
-            tools: Vec::new(),
-            allow_tools: true,
-            withheld: Default::default(),
-        };
+        let request = ModelRequest::of(messages);
         provider.stream(request).collect().await
     }
 

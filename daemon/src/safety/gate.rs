@@ -3,7 +3,7 @@
 
 mod batch;
 mod elsewhere;
-mod places;
+mod standard;
 
 use std::{
     ops::ControlFlow,
@@ -14,9 +14,8 @@ use std::{
 use async_trait::async_trait;
 use cohab_protocol::ApprovalMode;
 use cohab_shell_relay::{
-    files::FileSystem,
     policy::{
-        Context, Level, Verdict, assess_line, assess_read, assess_write, reaches_out,
+        Context, Level, Verdict, reaches_out,
         remembered::{Guard, Nothing, Remembered, Safety},
     },
     scrub::holds_placeholder,
@@ -26,7 +25,8 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use batch::{Changes, Decided};
-use places::OwnPlaces;
+
+pub use standard::standard_policy;
 
 use super::{
     old_yes::is_too_old,
@@ -50,23 +50,6 @@ const COMMAND_ARGUMENT: &str = "command";
 
 /// Judges effects. A function, so that tests need no real policy.
 pub type Policy = fn(&Effect, Context<'_>) -> Verdict;
-
-/// The policy in force.
-#[must_use]
-pub fn standard_policy(effect: &Effect, context: Context<'_>) -> Verdict {
-    match effect {
-        Effect::RunCommand { command } => assess_line(command, context.with_files(&FileSystem)),
-        Effect::Read { path } => assess_read(path, context),
-        Effect::Write { path, .. } => {
-            let mut verdict = assess_write(path, context);
-            verdict
-                .reasons
-                .extend(places::is_program(path).then(|| "it is a program: what is written may be run".into()));
-            verdict
-        }
-        Effect::Internal => Verdict { level: Level::Allow, reasons: Vec::new() },
-    }
-}
 
 /// What the user agreed to for the life of a session: exactly these effects, in exactly this folder; for a change of a file
 /// further changes of just that file. What was agreed to before a text from elsewhere came is suspended from then on.
@@ -156,8 +139,8 @@ pub struct Gate {
     decided: Mutex<Vec<Decided>>,
     must_ask: MustAsk,
     changes: Mutex<Changes>,
-    own_folder: Option<PathBuf>,
-    own_places: OwnPlaces,
+    outputs: Option<PathBuf>,
+    own_folders: Vec<PathBuf>,
     workspace: Option<PathBuf>,
     secrets: Arc<Secrets>,
 }
@@ -179,8 +162,7 @@ impl Gate {
     ) -> Self {
         let (refused, decided, changes) = (Mutex::default(), Mutex::default(), Mutex::default());
         let remembered = Arc::new(Nothing);
-        let own_places = OwnPlaces::default();
-        let (own_folder, workspace, must_ask) = (None, None, Box::new(|_: &str| None));
+        let (outputs, own_folders, workspace, must_ask) = (None, Vec::new(), None, Box::new(|_: &str| None));
         Self {
             policy,
             mode,
@@ -193,8 +175,8 @@ impl Gate {
             decided,
             changes,
             must_ask,
-            own_folder,
-            own_places,
+            outputs,
+            own_folders,
             workspace,
             secrets: Arc::default(),
         }
@@ -208,14 +190,14 @@ impl Gate {
 
     /// The same gate, which lets everything below `folder`, a path without links, be read unasked: we wrote it for that.
     #[must_use]
-    pub fn with_own_folder(self, folder: PathBuf) -> Self {
-        Self { own_folder: Some(folder), ..self }
+    pub fn with_outputs(self, folder: PathBuf) -> Self {
+        Self { outputs: Some(folder), ..self }
     }
 
-    /// The same gate, which keeps tools out of these folders of ours, wherever they are.
+    /// The same gate, which keeps tools out of these folders of ours, paths without links and with them.
     #[must_use]
-    pub fn with_own_places(self, folders: Vec<PathBuf>) -> Self {
-        Self { own_places: OwnPlaces::new(folders), ..self }
+    pub fn with_own_folders(self, own_folders: Vec<PathBuf>) -> Self {
+        Self { own_folders, ..self }
     }
 
     /// The same gate, which knows the folder of the user's own work.
@@ -237,14 +219,13 @@ impl Gate {
     }
 
     fn judge(&self, call: &PlannedCall) -> Verdict {
-        if let (Effect::Read { path }, Some(folder)) = (&call.intent.effect, &self.own_folder)
+        if let (Effect::Read { path }, Some(folder)) = (&call.intent.effect, &self.outputs)
             && path.starts_with(folder)
         {
             return Verdict { level: Level::Allow, reasons: Vec::new() };
         }
-        let context = Context::new(&call.cwd, &self.home).in_shell(self.shell).with_own(self.own_places.folders());
+        let context = Context::new(&call.cwd, &self.home).in_shell(self.shell).with_own(&self.own_folders);
         let mut verdict = (self.policy)(&call.intent.effect, context);
-        self.own_places.judge(&call.intent.effect, &mut verdict);
         if let Effect::RunCommand { command } = &call.intent.effect {
             self.look_elsewhere(command, context, &mut verdict);
             verdict = self.remembered.loaded(&call.cwd).apply(command, context, verdict).verdict;

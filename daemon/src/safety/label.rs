@@ -89,8 +89,8 @@ pub struct Place {
     pub home: PathBuf,
     /// The folder whose files are the user's own work: the repository's root or where the shell is, absolute.
     pub workspace: PathBuf,
-    /// A folder of ours; what lies in it was labelled when it came.
-    pub own_folder: Option<PathBuf>,
+    /// Where long outputs are kept; what lies in it was labelled when it came.
+    pub outputs: Option<PathBuf>,
     /// The shell that reads commands.
     pub shell: Shell,
     /// Tells where paths lead; without it they are taken by their text alone.
@@ -116,7 +116,7 @@ impl Place {
     }
 
     fn of_file(&self, path: &Path, given: &str) -> Label {
-        let is_own = self.own_folder.as_ref().is_some_and(|folder| path.starts_with(folder));
+        let is_own = self.outputs.as_ref().is_some_and(|folder| path.starts_with(folder));
         let origin = if !is_own && self.is_outside(path) { Origin::External } else { Origin::File };
         Label::new(origin, &format!("`{given}`"))
     }
@@ -210,7 +210,7 @@ mod tests {
         Place {
             home: "/home/ann".into(),
             workspace: "/home/ann/shop".into(),
-            own_folder: Some("/home/ann/.local/state/cohab/outputs/s".into()),
+            outputs: Some("/home/ann/.local/state/cohab/outputs/s".into()),
             shell: Shell::Bash,
             files: None,
         }

@@ -19,14 +19,11 @@ fn no_text_of_a_request_keeps_a_secret() {
     let said = AssistantMessage { text: token.clone(), tool_calls: vec![call, broken], provider_data: None };
     let request = ModelRequest {
         system: format!("notes: {token}"),
-        messages: vec![
+        ..ModelRequest::of(vec![
             Message::User { text: format!("why is {token} refused?") },
             Message::Assistant(said),
             Message::ToolResults(vec![result]),
-        ],
-        tools: Vec::new(),
-        allow_tools: true,
-        withheld: Default::default(),
+        ])
     };
     let told = format!("{:?}", Secrets::default().scrubbed(request));
     assert!(!told.contains(&token), "{told}");

@@ -149,7 +149,7 @@ mod tests {
 
     fn place() -> Place {
         let shell = cohab_shell_relay::shell::Shell::Bash;
-        Place { home: "/home/ann".into(), workspace: "/home/ann/shop".into(), own_folder: None, shell, files: None }
+        Place { home: "/home/ann".into(), workspace: "/home/ann/shop".into(), outputs: None, shell, files: None }
     }
 
     fn ran(command: &str) -> [Message; 2] {

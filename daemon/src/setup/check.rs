@@ -62,10 +62,8 @@ impl Setup {
         let provider = service.provider(model.to_owned(), &settings, &self.stores)?;
         let request = ModelRequest {
             system: "Answer in one word.".to_owned(),
-            messages: vec![Message::User { text: "Are you there? Say: ready".to_owned() }],
-            tools: Vec::new(),
             allow_tools: false,
-            withheld: Default::default(),
+            ..ModelRequest::of(vec![Message::User { text: "Are you there? Say: ready".to_owned() }])
         };
         let asked = Instant::now();
         let mut events = provider.stream(request);

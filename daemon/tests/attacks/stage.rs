@@ -306,7 +306,7 @@ impl Stage {
         let place = label::Place {
             home: self.home(),
             workspace: self.runner.cwd.clone(),
-            own_folder: None,
+            outputs: None,
             shell: Shell::Bash,
             files: Some(&FileSystem),
         };

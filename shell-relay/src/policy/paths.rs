@@ -127,9 +127,9 @@ impl PlainPath {
         let is_at = |place: &PathBuf| {
             let mut components = self.components.iter();
             let names = place.components().filter(|part| matches!(part, Component::Normal(_)));
-            names.fold(Likeness::Sure, |likeness, name| match (components.next(), name.as_os_str().to_str()) {
-                (Some(component), Some(wanted)) => likeness.min(like(component, wanted)),
-                _ => Likeness::No,
+            names.fold(Likeness::Sure, |likeness, name| {
+                let wanted = name.as_os_str().to_string_lossy();
+                components.next().map_or(Likeness::No, |component| likeness.min(like(component, &wanted)))
             })
         };
         own.iter().map(is_at).max().unwrap_or(Likeness::No)
@@ -317,6 +317,8 @@ pub(super) fn assess_write(path: &Path, context: Context<'_>) -> (Level, String)
 
 #[cfg(test)]
 mod tests {
+    use std::{ffi::OsStr, os::unix::ffi::OsStrExt};
+
     use super::*;
 
     fn context() -> Context<'static> {
@@ -478,5 +480,8 @@ mod tests {
         }
         assert_eq!(level("grep -r x /data"), Level::Ask);
         assert_eq!((level("cat /data/c/other"), level("grep -r x /data/d")), (Level::Allow, Level::Allow));
+        let own = [PathBuf::from(OsStr::from_bytes(b"/data/\xff"))];
+        let read = super::super::assess_read(&own[0].join("rules.toml"), context().with_own(&own));
+        assert_eq!(read.level, Level::Danger, "also where its name is no text");
     }
 }

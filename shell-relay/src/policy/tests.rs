@@ -72,36 +72,47 @@ fn refused(table: &'static str) -> (Vec<String>, usize) {
     )
 }
 
-#[test]
-fn known_everyday_lines_are_allowed() {
-    let (refused, _) = refused(TUNED_EVERYDAY);
-    assert!(refused.is_empty(), "{}", refused.join("\n"));
-}
-
-#[test]
-fn unseen_everyday_lines_are_allowed_but_for_one_in_twenty() {
-    let (refused, all) = refused(HELD_OUT_EVERYDAY);
-    assert!(all >= 200, "{all}");
-    assert!(refused.len() * 20 <= all, "{} of {all}:\n{}", refused.len(), refused.join("\n"));
-}
-
-#[test]
-fn no_harmful_line_is_allowed() {
-    let harmful = lines(DANGER).chain(lines(HELD_OUT_DANGER)).chain(lines(ASK));
-    let allowed: Vec<_> = harmful.filter(|line| level(line) == Level::Allow).collect();
-    assert!(allowed.is_empty(), "{}", allowed.join("\n"));
-}
-
 /// Dangerous lines that are not flagged as such; and how many lines there are in all.
 fn missed(table: &'static str) -> (Vec<String>, usize) {
     let missed = lines(table).filter(|line| level(line) < Level::Danger);
     (missed.collect(), lines(table).count())
 }
 
+/// These lines are at most so many of a hundred; how many there are in all.
+#[track_caller]
+fn are_at_most(percent: usize, (found, all): (Vec<String>, usize)) -> usize {
+    assert!(found.len() * 100 <= all * percent, "{} of {all}:\n{}", found.len(), found.join("\n"));
+    all
+}
+
+/// None of these lines is allowed; how many there are.
+#[track_caller]
+fn none_is_allowed(lines: impl Iterator<Item = String>) -> usize {
+    let all: Vec<_> = lines.collect();
+    let allowed: Vec<_> = all.iter().filter(|line| level(line) == Level::Allow).cloned().collect();
+    assert!(allowed.is_empty(), "{} of {}:\n{}", allowed.len(), all.len(), allowed.join("\n"));
+    all.len()
+}
+
+#[test]
+fn known_everyday_lines_are_allowed() {
+    are_at_most(0, refused(TUNED_EVERYDAY));
+}
+
+#[test]
+fn unseen_everyday_lines_are_allowed_but_for_one_in_twenty() {
+    let all = are_at_most(5, refused(HELD_OUT_EVERYDAY));
+    assert!(all >= 200, "{all}");
+}
+
+#[test]
+fn no_harmful_line_is_allowed() {
+    none_is_allowed(lines(DANGER).chain(lines(HELD_OUT_DANGER)).chain(lines(ASK)));
+}
+
 #[test]
 fn no_line_that_tries_to_get_by_is_allowed() {
-    let allowed: Vec<_> = lines(NEVER_ALLOWED).filter(|line| level(line) == Level::Allow).collect();
-    assert!(allowed.is_empty(), "{}", allowed.join("\n"));
+    none_is_allowed(lines(NEVER_ALLOWED));
 }
 
 #[test]
@@ -154,16 +165,14 @@ fn filters_that_have_something_to_read_are_allowed() {
 
 #[test]
 fn known_dangerous_lines_are_flagged() {
-    let (missed, all) = missed(DANGER);
+    let all = are_at_most(0, missed(DANGER));
     assert!(all >= 400, "{all}");
-    assert!(missed.is_empty(), "{}", missed.join("\n"));
 }
 
 #[test]
 fn unseen_dangerous_lines_are_flagged_but_for_one_in_twenty() {
-    let (missed, all) = missed(HELD_OUT_DANGER);
+    let all = are_at_most(5, missed(HELD_OUT_DANGER));
     assert!(all >= 200, "{all}");
-    assert!(missed.len() * 20 <= all, "{} of {all}:\n{}", missed.len(), missed.join("\n"));
 }
 
 #[test]

@@ -60,6 +60,34 @@ pub enum Item {
     Job(String),
 }
 
+impl Item {
+    /// Whether nothing of ours brings it back, whoever has changed it since.
+    #[must_use]
+    pub fn is_only_seen(&self) -> bool {
+        match self {
+            Self::Variable(_)
+            | Self::Function(_)
+            | Self::Trap(_)
+            | Self::Handler(_)
+            | Self::Hashed(_)
+            | Self::Builtin(_)
+            | Self::Keys
+            | Self::Widget(_)
+            | Self::Completion(_)
+            | Self::NamedFolder(_) => true,
+            Self::Folder
+            | Self::Exported(_)
+            | Self::Prompt(_)
+            | Self::Alias(..)
+            | Self::Option(..)
+            | Self::Abbreviation(_)
+            | Self::Umask
+            | Self::DirectoryStack
+            | Self::Job(_) => false,
+        }
+    }
+}
+
 /// Where an alias counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AliasKind {

@@ -25,7 +25,7 @@ impl Undo {
             if is_now == step.before.as_ref() {
                 continue;
             }
-            if is_only_seen(item) {
+            if item.is_only_seen() {
                 if !comes_back_with_its_export(change, item) {
                     undo.lasting.push(item.clone());
                 }
@@ -64,31 +64,6 @@ impl Undo {
         let (done, failed): (Vec<_>, Vec<_>) =
             self.wanted.iter().partition(|(item, value)| now.get(item) == value.as_ref());
         (done, failed.into_iter().map(|(item, _)| item).collect())
-    }
-}
-
-/// Whether nothing of ours brings it back, whoever has changed it since.
-fn is_only_seen(item: &Item) -> bool {
-    match item {
-        Item::Variable(_)
-        | Item::Function(_)
-        | Item::Trap(_)
-        | Item::Handler(_)
-        | Item::Hashed(_)
-        | Item::Builtin(_)
-        | Item::Keys
-        | Item::Widget(_)
-        | Item::Completion(_)
-        | Item::NamedFolder(_) => true,
-        Item::Folder
-        | Item::Exported(_)
-        | Item::Prompt(_)
-        | Item::Alias(..)
-        | Item::Option(..)
-        | Item::Abbreviation(_)
-        | Item::Umask
-        | Item::DirectoryStack
-        | Item::Job(_) => false,
     }
 }
 

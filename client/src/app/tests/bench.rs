@@ -140,9 +140,14 @@ impl Bench {
 }
 
 pub(super) fn execute(command: &str, approval_id: Option<ApprovalId>) -> DaemonMessage {
+    execute_as(CALL, command, approval_id)
+}
+
+/// A further command of the turn.
+pub(super) fn execute_as(call_id: CallId, command: &str, approval_id: Option<ApprovalId>) -> DaemonMessage {
     DaemonMessage::ExecuteCommand(ExecuteCommand {
         turn_id: TURN,
-        call_id: CALL,
+        call_id,
         command: command.into(),
         timeout_ms: 1_000,
         approval_id,

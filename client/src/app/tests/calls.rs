@@ -15,8 +15,7 @@ fn finishes(bench: &mut Bench, ending: Ending) -> Vec<Effect> {
 }
 
 fn another(command: &str, number: u128) -> DaemonMessage {
-    let DaemonMessage::ExecuteCommand(request) = execute(command, None) else { unreachable!() };
-    DaemonMessage::ExecuteCommand(ExecuteCommand { call_id: CallId(Uuid::from_u128(number)), ..request })
+    execute_as(CallId(Uuid::from_u128(number)), command, None)
 }
 
 #[test]

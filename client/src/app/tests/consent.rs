@@ -252,19 +252,10 @@ fn a_yes_to_a_batch_is_asked_again_once_an_earlier_command_of_it_changed_the_she
     assert_eq!(runs(&bench.daemon(execute("touch a", Some(FIRST)))), Some("touch a"));
     let id = CALL.to_string();
     bench.live(undo::observed(&id, &[("PATH", Some("/bin"), Some("/tmp:/bin"))]));
-    bench.live(LiveEvent::CommandFinished {
-        id,
-        outcome: CommandOutcome { cwd: CWD.into(), ..outcome(Ending::Exited) },
-    });
+    bench.live(undo::finished(&id));
     bench.live(LiveEvent::AnswerReady);
-    let second = ExecuteCommand {
-        call_id: CallId(Uuid::from_u128(78)),
-        turn_id: TURN,
-        command: "touch b".into(),
-        timeout_ms: 1,
-        approval_id: Some(SECOND),
-    };
-    assert_eq!(runs(&bench.daemon(DaemonMessage::ExecuteCommand(second))), None);
+    let second = execute_as(CallId(Uuid::from_u128(78)), "touch b", Some(SECOND));
+    assert_eq!(runs(&bench.daemon(second)), None);
     assert!(bench.shown().contains("changed what this shell runs: `PATH`"), "{}", bench.shown());
     bench.pass(301);
     assert_eq!(runs(&bench.key("y")), Some("touch b"));

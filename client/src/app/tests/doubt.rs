@@ -16,12 +16,7 @@ fn after_changes(changes: &[(&str, Option<&str>, Option<&str>)]) -> Bench {
 const NEXT: CallId = CallId(Uuid::from_u128(77));
 
 pub(super) fn next(command: &str) -> DaemonMessage {
-    match execute(command, None) {
-        DaemonMessage::ExecuteCommand(request) => {
-            DaemonMessage::ExecuteCommand(ExecuteCommand { call_id: NEXT, ..request })
-        }
-        other => other,
-    }
+    execute_as(NEXT, command, None)
 }
 
 fn waits(effects: &[Effect]) -> bool {
@@ -42,14 +37,8 @@ fn a_plain_command_is_asked_about_after_a_change_of_the_path_and_yes_confirms_it
     assert!(decision_in(&effects).is_none(), "the daemon asked nothing");
     bench.live(LiveEvent::CommandFinished { id: NEXT.to_string(), outcome: outcome(Ending::Exited) });
     bench.live(LiveEvent::AnswerReady);
-    let third = ExecuteCommand {
-        call_id: CallId(Uuid::from_u128(78)),
-        turn_id: TURN,
-        command: "pwd".into(),
-        timeout_ms: 1,
-        approval_id: None,
-    };
-    assert_eq!(runs(&bench.daemon(DaemonMessage::ExecuteCommand(third))), Some("pwd"), "the list was confirmed");
+    let third = execute_as(CallId(Uuid::from_u128(78)), "pwd", None);
+    assert_eq!(runs(&bench.daemon(third)), Some("pwd"), "the list was confirmed");
 }
 
 #[test]

@@ -74,20 +74,10 @@ fn no_mode_and_no_consent_of_before_fills_a_secret_in() {
     assert!(decision_in(&bench.key("y")).is_some());
     bench.app.consents.allow_for_session(crate::consent::Agreed { command: command.clone(), cwd: CWD.into() });
     assert!(matches!(bench.daemon(execute(&command, Some(QUESTION))).last(), Some(Effect::RunFilled(..))));
-    let id = CALL.to_string();
-    bench.live(LiveEvent::CommandFinished {
-        id,
-        outcome: CommandOutcome { cwd: CWD.into(), ..outcome(Ending::Exited) },
-    });
+    bench.live(undo::finished(&CALL.to_string()));
     bench.live(LiveEvent::AnswerReady);
-    let another = ExecuteCommand {
-        turn_id: TURN,
-        call_id: CallId(Uuid::from_u128(10)),
-        command,
-        timeout_ms: 1,
-        approval_id: Some(QUESTION),
-    };
-    assert_eq!(refusal_in(&bench.daemon(DaemonMessage::ExecuteCommand(another))), "not_approved");
+    let another = execute_as(CallId(Uuid::from_u128(10)), &command, Some(QUESTION));
+    assert_eq!(refusal_in(&bench.daemon(another)), "not_approved");
 }
 
 #[test]

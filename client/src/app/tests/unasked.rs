@@ -28,8 +28,7 @@ fn end(bench: &mut Bench, call: CallId) {
 }
 
 fn wish(bench: &mut Bench, call: u128, command: &str) -> Vec<Effect> {
-    let DaemonMessage::ExecuteCommand(request) = execute(command, None) else { panic!("a command is executed") };
-    bench.daemon(DaemonMessage::ExecuteCommand(ExecuteCommand { call_id: CallId(Uuid::from_u128(call)), ..request }))
+    bench.daemon(execute_as(CallId(Uuid::from_u128(call)), command, None))
 }
 
 fn asks_git(effects: &[Effect]) -> CallId {
@@ -135,9 +134,8 @@ fn what_the_user_agreed_to_is_typed_as_it_was_shown() {
     bench.daemon(ask("git status && make", false));
     bench.pass(301);
     bench.key("y");
-    let DaemonMessage::ExecuteCommand(request) = execute("git status && make", Some(QUESTION)) else { panic!() };
-    let request = ExecuteCommand { call_id: CallId(Uuid::from_u128(20)), ..request };
-    assert_eq!(runs(&bench.daemon(DaemonMessage::ExecuteCommand(request))), Some("git status && make"));
+    let request = execute_as(CallId(Uuid::from_u128(20)), "git status && make", Some(QUESTION));
+    assert_eq!(runs(&bench.daemon(request)), Some("git status && make"));
 }
 
 #[test]

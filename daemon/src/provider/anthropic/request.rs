@@ -156,10 +156,8 @@ mod tests {
         };
         ModelRequest {
             system: "Be brief.".to_owned(),
-            messages,
             tools: vec![spec("bash"), spec("read")],
-            allow_tools: true,
-            withheld: Default::default(),
+            ..ModelRequest::of(messages)
         }
     }
 

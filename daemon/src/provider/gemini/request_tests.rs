@@ -17,10 +17,8 @@ fn request(messages: Vec<Message>) -> ModelRequest {
     });
     ModelRequest {
         system: "Be brief.".to_owned(),
-        messages,
         tools: vec![spec("bash", parameters), spec("now", json!({"type": "object", "properties": {}}))],
-        allow_tools: true,
-        withheld: Default::default(),
+        ..ModelRequest::of(messages)
     }
 }
 

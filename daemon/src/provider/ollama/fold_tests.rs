@@ -7,13 +7,7 @@ use crate::provider::{
 };
 
 fn request() -> ModelRequest {
-    ModelRequest {
-        system: String::new(),
-        messages: Vec::new(),
-        tools: Vec::new(),
-        allow_tools: true,
-        withheld: Default::default(),
-    }
+    ModelRequest::of(Vec::new())
 }
 
 fn fold_with(options: &Options<'_>, lines: &[Value]) -> Answer {

@@ -9,13 +9,7 @@ fn request(messages: Vec<Message>) -> ModelRequest {
         description: "Does it.".to_owned(),
         parameters: json!({"type": "object", "properties": {}}),
     };
-    ModelRequest {
-        system: "Be brief.".to_owned(),
-        messages,
-        tools: vec![tool],
-        allow_tools: true,
-        withheld: Default::default(),
-    }
+    ModelRequest { system: "Be brief.".to_owned(), tools: vec![tool], ..ModelRequest::of(messages) }
 }
 
 fn build(request: &ModelRequest, quirks: &[Quirk]) -> Value {

@@ -60,13 +60,7 @@ fn asked(ids: &[&str], allow_tools: bool) -> ModelRequest {
     let call = |id: &&str| ToolCall { id: (*id).to_owned(), name: "bash".to_owned(), args: Ok(Map::new()) };
     let message = AssistantMessage { tool_calls: ids.iter().map(call).collect(), ..AssistantMessage::default() };
     let spec = ToolSpec { name: "bash".to_owned(), description: String::new(), parameters: json!({}) };
-    ModelRequest {
-        system: String::new(),
-        messages: vec![Message::Assistant(message)],
-        tools: vec![spec],
-        allow_tools,
-        withheld: Default::default(),
-    }
+    ModelRequest { tools: vec![spec], allow_tools, ..ModelRequest::of(vec![Message::Assistant(message)]) }
 }
 
 /// The answer of a service with these deviations.

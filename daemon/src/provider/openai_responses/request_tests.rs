@@ -11,10 +11,8 @@ fn request(messages: Vec<Message>) -> ModelRequest {
     };
     ModelRequest {
         system: "Be brief.".to_owned(),
-        messages,
         tools: vec![spec("bash"), spec("read")],
-        allow_tools: true,
-        withheld: Default::default(),
+        ..ModelRequest::of(messages)
     }
 }
 

@@ -23,7 +23,7 @@ fn reading(level: SafetyLevel) -> (Reading, Arc<Told>) {
     let place = Place {
         home: "/home/ann".into(),
         workspace: "/home/ann/shop".into(),
-        own_folder: None,
+        outputs: None,
         shell: Shell::Bash,
         files: None,
     };

@@ -67,8 +67,7 @@ fn assemble(cwd: &Path, conversation: &[Message]) -> u64 {
     let mut messages = conversation.to_vec();
     messages.push(Message::User { text: query.to_text() });
     let system = system_prompt(&around.standing);
-    let mut request =
-        ModelRequest { system, messages, tools: Vec::new(), allow_tools: true, withheld: Default::default() };
+    let mut request = ModelRequest { system, ..ModelRequest::of(messages) };
     fit_request(&mut request, BUDGET_TOKENS)
 }
 

@@ -348,9 +348,7 @@ fn reasons_to_ask() {
             stage.ask("why is it big");
             stage.daemon(execute("ls", None));
             stage.command_ran("src\n", 0, &[("PATH", Some("/bin"), Some("/tmp:/bin"))]);
-            let DaemonMessage::ExecuteCommand(request) = execute("ls -l", None) else { panic!("a command") };
-            let call_id = CallId(Uuid::from_u128(77));
-            stage.daemon(DaemonMessage::ExecuteCommand(ExecuteCommand { call_id, ..request }));
+            stage.daemon(execute_as(CallId(Uuid::from_u128(77)), "ls -l", None));
         }),
         ("a file becomes a program", |stage| {
             stage.card(command("chmod u+x ./deploy.sh"), false, &["not known to be read-only: `chmod`"]);

@@ -26,13 +26,7 @@ const UNSEEN_HITS_PERCENT: usize = 88;
 fn request(messages: Vec<Message>) -> ModelRequest {
     let tool =
         |name: &str| ToolSpec { name: name.into(), description: String::new(), parameters: json!({"type": "object"}) };
-    ModelRequest {
-        system: String::new(),
-        messages,
-        tools: vec![tool("bash"), tool("write")],
-        allow_tools: true,
-        withheld: Default::default(),
-    }
+    ModelRequest { tools: vec![tool("bash"), tool("write")], ..ModelRequest::of(messages) }
 }
 
 fn user(text: &str) -> Message {

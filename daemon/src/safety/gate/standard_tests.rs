@@ -1,16 +1,15 @@
-use std::os::unix::fs::symlink;
+use std::{os::unix::fs::symlink, path::PathBuf, sync::Arc, time::Duration};
 
 use serde_json::{Value, json};
 
 use super::*;
 use crate::{
     agent::port::{ApprovalAnswer, ApprovalQuestion, Approver, ToolCall},
-    safety::gate::{Consents, Gate, standard_policy},
+    safety::gate::{Consents, Gate},
     tool::{ToolOptions, registry},
 };
 use cohab_protocol::ApprovalMode;
 use cohab_shell_relay::shell::Shell;
-use std::{sync::Arc, time::Duration};
 
 struct Nobody;
 
@@ -62,8 +61,8 @@ fn world() -> World {
     }
     let mode = Arc::new(|| ApprovalMode::Ask);
     let gate = Gate::new(standard_policy, mode, Arc::new(Nobody), Consents::default(), home.clone(), Shell::Bash)
-        .with_own_folder(home.join("kept/state/outputs/1"))
-        .with_own_places(["config", "state", "run"].map(|name| home.join("kept").join(name)).into());
+        .with_outputs(home.join("kept/state/outputs/1"))
+        .with_own_folders(["config", "state", "run"].map(|name| home.join("kept").join(name)).into());
     World { _folder: folder, home, gate }
 }
 
