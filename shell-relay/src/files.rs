@@ -64,6 +64,26 @@ impl Files for FileSystem {
         None
     }
 
+    fn has_odd_names_below(&self, root: &Path) -> bool {
+        let is_odd = |name: &str| {
+            name.starts_with('-') || name.contains(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '\\'))
+        };
+        let mut folders = VecDeque::from([root.to_owned()]);
+        let mut names_left = MAX_SEARCH_NAMES;
+        while let Some(folder) = folders.pop_front() {
+            for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+                if names_left == 0 || is_odd(&entry.file_name().to_string_lossy()) {
+                    return true;
+                }
+                names_left -= 1;
+                if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                    folders.push_back(entry.path());
+                }
+            }
+        }
+        false
+    }
+
     fn program(&self, path: &Path) -> Option<Program> {
         let real = fs::canonicalize(path).ok()?;
         let file = fs::metadata(&real).ok().filter(|file| file.is_file() && file.mode() & 0o111 != 0)?;
@@ -239,5 +259,22 @@ mod tests {
         for line in ["grep -r x src/etc", "grep -rn x .", "rg x"] {
             assert_eq!(place.level(line), Level::Ask, "{line}");
         }
+    }
+
+    #[test]
+    fn names_that_xargs_would_take_apart_are_told_from_plain_ones() {
+        let place = place();
+        let grep = "find . -name '*.rs' | xargs grep x";
+        assert_eq!(place.level(grep), Level::Allow);
+        for name in ["a b.rs", "it's.rs", "-f.rs", "a\\.rs", "a\nb.rs"] {
+            fs::write(place.cwd.join("src").join(name), "x").unwrap();
+            assert_eq!(place.level(grep), Level::Ask, "{name}");
+            assert_eq!(place.level("find . -name '*.rs' -print0 | xargs -0 grep x"), Level::Allow, "{name}");
+            assert_eq!(place.level("find . -name '*.rs' | xargs wc -l"), Level::Allow, "{name}");
+            fs::remove_file(place.cwd.join("src").join(name)).unwrap();
+        }
+        fs::write(place.cwd.join("src/.env"), "x").unwrap();
+        assert_eq!(place.level("find . -type f -exec grep x {} +"), Level::Ask);
+        assert_eq!(place.level("find . -type f -exec ls -l {} +"), Level::Allow);
     }
 }

@@ -59,12 +59,14 @@ pub(super) fn why_not_plain(line: &str) -> Option<&'static str> {
             (_, '`') => return Some("uses a substitution"),
             (_, '\\') => match (quote, chars.next()) {
                 (_, None | Some('\n')) => return Some("continues on the next line"),
-                (None, Some('(' | ')' | '!' | '.' | '*' | '?' | '|' | '+' | '-')) => {}
+                (None, Some('(' | ')' | '!' | '.' | '*' | '?' | '|' | '+' | '-' | ';')) => {}
                 (None, Some(_)) => return Some("escapes a character with a backslash"),
                 (Some(_), Some(_)) => {}
             },
             (Some(_), '!') => return Some("uses `!` outside single quotes"),
             (Some(_), _) => {}
+            // What `find` and `xargs` put names in the place of.
+            (None, '{') if is_lone_pair(line, chars.as_str()) => drop(chars.next()),
             (None, '{' | '}') => return Some("uses braces"),
             (None, '(' | ')') => return Some("uses a subshell, function or array"),
             // What follows is text, not commands: it is not looked at.
@@ -107,6 +109,15 @@ fn why_reserved(text: &str) -> Option<&'static str> {
 
 fn is_lone_word(before: char, after: Option<char>) -> bool {
     before.is_whitespace() && after.is_none_or(char::is_whitespace)
+}
+
+/// Whether the brace in front of `rest`, the end of `line`, begins a word of just two of them, or the value of `-I`.
+fn is_lone_pair(line: &str, rest: &str) -> bool {
+    let before = &line[..line.len() - rest.len() - 1];
+    let before = before.strip_suffix("-I").unwrap_or(before);
+    let after = rest.strip_prefix('}').map(|rest| rest.chars().next());
+    before.ends_with(char::is_whitespace)
+        && after.is_some_and(|next| next.is_none_or(|c| c.is_whitespace() || matches!(c, ';' | '|')))
 }
 
 fn why_dollar(next: Option<char>) -> &'static str {

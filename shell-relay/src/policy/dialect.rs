@@ -149,7 +149,7 @@ struct Place {
 
 /// Judges text outside quotes. Whatever is not known to be the same is not.
 fn why_bare_differs(shell: Shell, text: &str, place: Place) -> Option<&'static str> {
-    if place.is_first && place.is_last && matches!(text, "=" | "!" | "[" | "]") {
+    if place.is_first && place.is_last && matches!(text, "=" | "!" | "[" | "]" | "{}" | "-I{}") {
         return None;
     }
     if shell == Shell::Fish && place.is_first && text.starts_with("%self") {
@@ -170,7 +170,7 @@ fn why_bare_differs(shell: Shell, text: &str, place: Place) -> Option<&'static s
         let next = chars.peek().copied();
         let reason = match c {
             'a'..='z' | 'A'..='Z' | '0'..='9' | '_' | '-' | '.' | '/' | ',' | ':' | '@' | '%' | '+' | '=' => None,
-            '\\' => (!chars.next().is_some_and(|c| "().*?|+-!".contains(c))).then_some(NOT_COMMON),
+            '\\' => (!chars.next().is_some_and(|c| "().*?|+-!;".contains(c))).then_some(NOT_COMMON),
             '*' if next == Some('*') => Some("`**` looks into all folders below in this shell"),
             '*' => None,
             '?' if shell == Shell::Zsh => None,

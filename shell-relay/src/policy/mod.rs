@@ -116,6 +116,12 @@ pub trait Files: std::fmt::Debug + Sync {
     /// A file below `root` whose name `is_wanted`, if one is found within a bounded search. Hidden ones count if `with_hidden`.
     fn find_below(&self, root: &Path, with_hidden: bool, is_wanted: &dyn Fn(&str) -> bool) -> Option<PathBuf>;
 
+    /// Whether a name below `root` has blanks, quotes or backslashes in it, or begins with a dash; also where there are too many
+    /// names to look at.
+    fn has_odd_names_below(&self, _root: &Path) -> bool {
+        true
+    }
+
     /// The program at `path`, if there is one that can be run.
     fn program(&self, _path: &Path) -> Option<Program> {
         None
@@ -224,8 +230,10 @@ fn assess_commands(commands: &[SimpleCommand], context: Context<'_>, findings: &
     let mut places = vec![context.cwd.to_path_buf()];
     for (index, command) in commands.iter().enumerate() {
         let feeds_pipe = commands.get(index + 1).is_some_and(|next| next.join == Join::Pipe);
+        let start = (0..=index).rev().find(|at| commands[*at].join != Join::Pipe).unwrap_or(index);
         for place in &places {
-            let place = rules::Place { context: context.at(place), origin: context.cwd, feeds_pipe };
+            let fed_by = &commands[start..index];
+            let place = rules::Place { context: context.at(place), origin: context.cwd, feeds_pipe, fed_by };
             rules::assess(command, place, findings);
         }
         if command.words[0].text != "cd" {
@@ -246,7 +254,7 @@ fn assess_commands(commands: &[SimpleCommand], context: Context<'_>, findings: &
 /// Whether a command is plainly read-only where a pipe feeds it.
 fn reads_only_when_fed(command: &SimpleCommand, context: Context<'_>) -> bool {
     let mut findings = Findings::default();
-    let place = rules::Place { context: context.without_files(), origin: context.cwd, feeds_pipe: false };
+    let place = rules::Place { context: context.without_files(), origin: context.cwd, feeds_pipe: false, fed_by: &[] };
     rules::assess(command, place, &mut findings);
     findings.level() == Level::Allow
 }

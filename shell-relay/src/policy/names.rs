@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Context, options, parse};
+use super::{Context, options, parse, rules::fed};
 use crate::{
     shell::Shell,
     state::{AliasKind, Item, Snapshot, Value},
@@ -28,7 +28,7 @@ const BUILTINS: &[&str] = &[
 /// Functions that fish itself brings along.
 const FISH_OWN: &[&str] = &["cd", "diff", "dirs", "egrep", "fgrep", "grep", "help", "history", "ls", "man"];
 /// Programs that have rules of their own instead of a line in the table of options.
-const RULED: &[&str] = &["find", "sed", "awk", "gawk", "mawk", "git", "ip", "ps", "man"];
+const RULED: &[&str] = &["find", "sed", "awk", "gawk", "mawk", "git", "ip", "ps", "man", "xargs"];
 /// Where the system keeps programs.
 const SYSTEM_FOLDERS: &[&str] =
     &["/usr", "/bin", "/sbin", "/opt", "/snap", "/nix/store", "/run/current-system", "/home/linuxbrew"];
@@ -73,7 +73,8 @@ pub fn why_not_themselves(line: &str, shell: &Snapshot, context: Context<'_>) ->
     let Ok(commands) = parse::parse_plain(line) else { return Vec::new() };
     let words = commands.iter().flat_map(|command| &command.words);
     let of_words = words.filter_map(|word| why_not_a_plain_word(&word.text, shell));
-    let names = commands.iter().filter_map(|command| command.words.first());
+    let names =
+        commands.iter().flat_map(|command| command.words.first().into_iter().chain(fed::programs_run(&command.words)));
     let mut reasons = Vec::new();
     for reason in of_words.chain(names.filter_map(|name| why_not_itself(&name.text, shell, context))) {
         if !reasons.contains(&reason) {

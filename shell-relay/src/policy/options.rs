@@ -3,9 +3,13 @@
 //! - `-abc` flags, which may be joined; `-n#` `-k:` `-f@` take a number, a text, a path, attached or as the next word; `-I[]` may
 //!   have an attached text; `-#` is a dash and a number;
 //! - `--(x y=: z[=])` long options: a flag, one with a value (`=:` text, `=#` number, `=@` path), one with an optional value;
-//! - operands: `@*` paths, `@?` at most one, `:*` texts, `#*` numbers, `0` none, `!x` what the rule of that name says.
+//!   `-(x y=:)` the same with one dash in front;
+//! - operands: `@*` paths, `@?` at most one, `@:*` a path and texts, `:*` texts, `:?` at most one, `#*` numbers, `0` none, `!x` what
+//!   the rule of that name says.
 //!
-//! Every other word that begins with `-` is not allowed, abbreviations of long options included.
+//! Every other word that begins with `-` is not allowed, abbreviations of long options included. In the table of subcommands the
+//! verbs are phrases with commas between, `a/b` in one stands for either word, and what a program alone is allowed may stand in
+//! front of its subcommands, too.
 
 use std::{collections::HashMap, sync::LazyLock};
 
@@ -26,7 +30,9 @@ pub(super) enum Value {
 pub(super) enum Operands {
     Paths,
     OnePath,
+    PathAndTexts,
     Texts,
+    OneText,
     Numbers,
     Nothing,
     Rule(&'static str),
@@ -37,6 +43,8 @@ pub(super) enum Operands {
 pub(super) struct Spec {
     short: HashMap<char, Value>,
     long: HashMap<&'static str, Value>,
+    /// Long ones with one dash.
+    words: HashMap<&'static str, Value>,
     has_dash_number: bool,
     pub operands: Operands,
 }
@@ -61,8 +69,12 @@ impl Arguments<'_> {
 
 type Table = HashMap<&'static str, Spec>;
 
+/// Words of the longest phrase behind a program's name.
+const MAX_PHRASE_WORDS: usize = 3;
+
 static VERBS: LazyLock<Table> = LazyLock::new(|| parse_table(include_str!("options.table")));
-static SUBCOMMANDS: LazyLock<Table> = LazyLock::new(|| parse_table_of(include_str!("subcommands.table"), ", "));
+static SUBCOMMANDS: LazyLock<HashMap<String, Spec>> =
+    LazyLock::new(|| parse_phrases(include_str!("subcommands.table")));
 static GIT_SUBCOMMANDS: LazyLock<Table> = LazyLock::new(|| parse_table(include_str!("git.table")));
 
 /// What is allowed to a program; `None` if it is not known to be read-only.
@@ -70,13 +82,32 @@ pub(super) fn verb(name: &str) -> Option<&'static Spec> {
     VERBS.get(name)
 }
 
-/// What is allowed to a program with the subcommand, of one or two words, that `words` begin with; and the words behind it.
-pub(super) fn subcommand<'a>(name: &str, words: &'a [Word]) -> Option<(&'static Spec, &'a [Word])> {
-    (1..=words.len().min(2)).rev().find_map(|count| {
+/// Whether it only reads what its operands name, however many, or prints them.
+pub(super) fn reads_operands(name: &str) -> bool {
+    verb(name).is_some_and(|spec| match spec.operands {
+        Operands::Paths => true,
+        Operands::Texts => matches!(name, "basename" | "dirname"),
+        Operands::Rule(rule) => matches!(rule, "pattern" | "test" | "any" | "printf"),
+        _ => false,
+    })
+}
+
+/// What is allowed to a program with the subcommand, of a few words, that `words` begin with; and the words behind it.
+///
+/// # Errors
+/// Which option in front of the subcommand is not allowed.
+pub(super) fn subcommand<'a>(name: &str, words: &'a [Word]) -> Result<Option<(&'static Spec, &'a [Word])>, String> {
+    let of_program = SUBCOMMANDS.get(name);
+    let words = match of_program {
+        Some(spec) => &words[spec.count_leading(words)?..],
+        None => words,
+    };
+    let found = (0..=words.len().min(MAX_PHRASE_WORDS)).rev().find_map(|count| {
         let mut phrase = name.to_owned();
         words[..count].iter().for_each(|word| phrase.extend([" ", word.text.as_str()]));
         Some((SUBCOMMANDS.get(phrase.as_str())?, &words[count..]))
-    })
+    });
+    Ok(found)
 }
 
 /// What is allowed to a git subcommand.
@@ -85,36 +116,67 @@ pub(super) fn git_subcommand(name: &str) -> Option<&'static Spec> {
 }
 
 fn parse_table(text: &'static str) -> Table {
-    parse_table_of(text, " ")
+    rows(text).flat_map(|(verbs, spec)| verbs.split(' ').map(move |verb| (verb, spec.clone()))).collect()
 }
 
-fn parse_table_of(text: &'static str, between_verbs: &'static str) -> Table {
-    let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with("# "));
-    lines
-        .flat_map(|line| {
-            let mut fields = line.splitn(3, '|').map(str::trim);
-            let verbs = fields.next().unwrap_or_default();
-            let spec = parse_spec(fields.next().unwrap_or_default(), fields.next().unwrap_or_default());
-            verbs.split(between_verbs).map(move |verb| (verb, spec.clone()))
-        })
-        .collect()
+fn parse_phrases(text: &'static str) -> HashMap<String, Spec> {
+    let phrases = rows(text).flat_map(|(phrases, spec)| {
+        phrases.split(", ").flat_map(alternatives).map(move |phrase| (phrase, spec.clone())).collect::<Vec<_>>()
+    });
+    let mut table: HashMap<String, Spec> = phrases.collect();
+    let programs: Vec<_> = table
+        .iter()
+        .filter(|(phrase, _)| !phrase.contains(' '))
+        .map(|(name, spec)| (name.clone(), spec.clone()))
+        .collect();
+    for (phrase, spec) in &mut table {
+        let name = phrase.split(' ').next().unwrap_or_default();
+        if let Some((_, of_program)) = programs.iter().find(|(program, _)| program == name) {
+            spec.add_missing(of_program);
+        }
+    }
+    table
+}
+
+/// Verbs of each line, and what they are allowed.
+fn rows(text: &'static str) -> impl Iterator<Item = (&'static str, Spec)> {
+    text.lines().filter(|line| !line.is_empty() && !line.starts_with("# ")).map(|line| {
+        let mut fields = line.splitn(3, '|').map(str::trim);
+        let mut next = || fields.next().unwrap_or_default();
+        (next(), parse_spec(next(), next()))
+    })
+}
+
+/// The phrases that `a/b c` stands for.
+fn alternatives(phrase: &str) -> Vec<String> {
+    phrase.split(' ').fold(vec![String::new()], |begun, word| {
+        let with = |start: &String| {
+            word.split('/')
+                .map(|choice| if start.is_empty() { choice.to_owned() } else { format!("{start} {choice}") })
+                .collect::<Vec<_>>()
+        };
+        begun.iter().flat_map(with).collect()
+    })
 }
 
 fn parse_spec(options: &'static str, operands: &'static str) -> Spec {
     let operands = match operands {
         "@*" => Operands::Paths,
         "@?" => Operands::OnePath,
+        "@:*" => Operands::PathAndTexts,
         ":*" => Operands::Texts,
+        ":?" => Operands::OneText,
         "#*" => Operands::Numbers,
         rule if rule.starts_with('!') => Operands::Rule(&rule[1..]),
         _ => Operands::Nothing,
     };
-    let mut spec = Spec { short: HashMap::new(), long: HashMap::new(), has_dash_number: false, operands };
     let (short, long) = options.split_once("--(").unwrap_or((options, ""));
-    for option in long.trim_end_matches(')').split_whitespace() {
-        let (name, value) = long_option(option);
-        spec.long.insert(name, value);
-    }
+    let (short, words) = short.split_once("-(").unwrap_or((short, ""));
+    let group = |text: &'static str| {
+        text.trim_end().trim_end_matches(')').split_whitespace().map(long_option).collect::<HashMap<_, _>>()
+    };
+    let mut spec =
+        Spec { short: HashMap::new(), long: group(long), words: group(words), has_dash_number: false, operands };
     for token in short.split_whitespace().filter_map(|token| token.strip_prefix('-')) {
         add_short(&mut spec, token);
     }
@@ -148,6 +210,33 @@ fn add_short(spec: &mut Spec, token: &'static str) {
 }
 
 impl Spec {
+    /// Adds the options that only `other` has.
+    fn add_missing(&mut self, other: &Self) {
+        for (flag, value) in &other.short {
+            self.short.entry(*flag).or_insert(*value);
+        }
+        for (name, value) in &other.long {
+            self.long.entry(name).or_insert(*value);
+        }
+        for (name, value) in &other.words {
+            self.words.entry(name).or_insert(*value);
+        }
+    }
+
+    /// How many of `words` are options, with their values, in front of the first operand.
+    fn count_leading(&self, words: &[Word]) -> Result<usize, String> {
+        let mut count = 0;
+        while words.get(count).is_some_and(|word| word.text.starts_with('-') && word.text.len() > 1) {
+            let alone = self.split(&words[count..=count]);
+            count += match alone {
+                Ok(_) => 1,
+                Err(_) if words.len() > count + 1 => self.split(&words[count..count + 2]).map(|_| 2)?,
+                Err(reason) => return Err(reason),
+            };
+        }
+        Ok(count)
+    }
+
     /// Splits `words` (without the verb) into allowed options and operands, or says what is not allowed.
     pub(super) fn split<'a>(&self, words: &'a [Word]) -> Result<Arguments<'a>, String> {
         let mut arguments =
@@ -161,6 +250,9 @@ impl Spec {
                 arguments.literal_from = Some(arguments.operands.len());
             } else if let Some(long) = text.strip_prefix("--") {
                 self.take_long(long, word, &mut words, &mut arguments)?;
+            } else if let Some((name, value)) = self.words.get_key_value(&text[1..]) {
+                let value_text = if *value == Value::Nothing { None } else { Some(next_value(name, &mut words)?) };
+                take_value(name, *value, value_text, &mut arguments)?;
             } else if self.has_dash_number && text[1..].bytes().all(|byte| byte.is_ascii_digit()) {
                 arguments.options.push(("#", Some(&text[1..])));
             } else {

@@ -247,6 +247,14 @@ pub(super) fn is_wide(path: &PlainPath, context: Context<'_>) -> bool {
     if path.is_at_or_above(&home) || path.components.first().is_some_and(|first| first == "proc") {
         return true;
     }
+    let is_home_of_another = match &path.components[..] {
+        [only] => only == "root",
+        [homes, _] => homes == "home" || homes == "Users",
+        _ => false,
+    };
+    if is_home_of_another {
+        return true;
+    }
     let starts = |place: &str| {
         place.split('/').zip(&path.components).all(|(wanted, component)| like(component, wanted) > Likeness::No)
     };

@@ -6,7 +6,9 @@ use super::*;
 
 mod bypasses;
 mod catalogues;
+mod fed;
 mod hostile;
+mod listing;
 mod places;
 
 fn context() -> Context<'static> {

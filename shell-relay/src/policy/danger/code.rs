@@ -1,6 +1,6 @@
 //! Programs that run code they are given.
 
-use super::super::{scan::LooseWord, verdict::Findings};
+use super::super::{options, scan::LooseWord, verdict::Findings};
 
 const SHELLS: &[&str] = &[
     "sh", "bash", "dash", "zsh", "ksh", "fish", "ash", "csh", "tcsh", "mksh", "rbash", "pwsh", "nu", "elvish", "xonsh",
@@ -269,7 +269,8 @@ pub(super) fn judge_inline(verb: &str, arguments: &[LooseWord], findings: &mut F
     {
         findings.danger(format!("`{verb}` runs the output of a command"));
     }
-    if !TEXT_ONLY.contains(&verb) && arguments.iter().any(|word| names_shell(&word.text)) {
+    let is_only_read = |word: &LooseWord| !word.text.starts_with('-') && options::reads_operands(verb);
+    if !TEXT_ONLY.contains(&verb) && arguments.iter().any(|word| names_shell(&word.text) && !is_only_read(word)) {
         findings.danger(format!("`{verb}` is told to start a shell"));
     }
 }

@@ -3,6 +3,7 @@
 use super::super::{
     Context, Level,
     paths::{self, PlainPath},
+    rules,
     scan::{LooseRedirect, LooseWord},
     verdict::Findings,
 };
@@ -102,6 +103,8 @@ pub(super) fn judge_arguments(verb: &str, arguments: &[LooseWord], context: Cont
 
 /// Every word, and every part of one, that may be a path.
 fn judge_reads(verb: &str, arguments: &[LooseWord], context: Context<'_>, findings: &mut Findings) {
+    let risk = if rules::lists_names(verb) { paths::list_risk } else { paths::read_risk };
+    let is_of_certificate = rules::shows_certificates(verb, arguments.iter().map(|word| word.text.as_str()));
     let mut pattern_expected = WITH_PATTERN.contains(&verb);
     let mut is_condition = false;
     for word in arguments {
@@ -116,8 +119,9 @@ fn judge_reads(verb: &str, arguments: &[LooseWord], context: Context<'_>, findin
             continue;
         }
         for part in path_parts(text) {
+            let part = part.strip_suffix(".pem").filter(|_| is_of_certificate).unwrap_or(part);
             if let Some(path) = resolve(part, context) {
-                add_danger(paths::read_risk(&path, context), findings);
+                add_danger(risk(&path, context), findings);
             }
         }
     }

@@ -186,6 +186,9 @@ impl Judge<'_, '_> {
         for reason in table::reasons(verb, own_arguments) {
             self.findings.danger(format!("`{verb}` {reason}"));
         }
+        if wrappers::runs_what_it_finds(verb, arguments) {
+            self.findings.danger("`find` runs something on what it finds");
+        }
         environment::judge_builtin(verb, arguments, self.findings);
         network::judge(verb, arguments, around, self.findings);
         files::judge_arguments(verb, arguments, self.context, self.findings);

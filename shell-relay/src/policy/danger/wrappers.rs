@@ -1,6 +1,6 @@
 //! Programs that run the command in their arguments.
 
-use super::super::scan::LooseWord;
+use super::super::{options, scan::LooseWord};
 
 /// Wrappers, with the options that take the next word and the number of operands in front of the command.
 const WRAPPERS: &[(&str, &str, usize)] = &[
@@ -89,6 +89,13 @@ const TEXT_OPTIONS: &[(&str, &[&str])] = &[
 /// Whether it only runs another command, in some other way.
 pub(super) fn is_wrapper(verb: &str) -> bool {
     WRAPPERS.iter().any(|(name, ..)| *name == verb)
+}
+
+/// Whether `find` is told to run something else than a program that reads what is found.
+pub(super) fn runs_what_it_finds(verb: &str, arguments: &[LooseWord]) -> bool {
+    let names = arguments.windows(2).filter(|pair| pair[0].text == "-exec").map(|pair| pair[1].text.as_str());
+    let is_last = arguments.last().is_some_and(|word| word.text == "-exec");
+    verb == "find" && (is_last || names.into_iter().any(|name| !options::reads_operands(name)))
 }
 
 /// The command that a wrapper runs, from its name on.

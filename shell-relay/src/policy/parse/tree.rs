@@ -152,6 +152,10 @@ impl<'a> Reader<'a> {
 
     fn add_to_word(&self, node: Node<'_>, word: &mut Word) -> Option<()> {
         let text = self.text(node);
+        // To this grammar a pair of braces is two words in one.
+        if matches!(text, "{}" | "-I{}") {
+            return word.add_bare(text);
+        }
         match node.kind() {
             "command_name" => self.add_to_word(node.child(0)?, word),
             "word" | "number" | "test_operator" => word.add_bare(text),

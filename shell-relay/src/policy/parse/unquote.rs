@@ -9,6 +9,11 @@ impl Word {
         if raw.contains(['[', ']']) && !(matches!(raw, "[" | "]") && self.is_bare && self.text.is_empty()) {
             return None;
         }
+        // These are no list of braces.
+        if matches!(raw, "{}" | "-I{}") && self.is_bare && self.text.is_empty() {
+            self.text.push_str(raw);
+            return Some(());
+        }
         let mut chars = raw.chars();
         while let Some(c) = chars.next() {
             match c {

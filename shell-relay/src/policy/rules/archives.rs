@@ -12,8 +12,9 @@ pub(super) fn assess(rule: &str, arguments: &Arguments<'_>, context: Context<'_>
     };
     match rule {
         "tar" => assess_tar(arguments, context),
-        "unzip" if !arguments.has(&["l", "v", "Z"]) => ask("`unzip` that does more than list"),
-        "inspect" if !arguments.has(&["l", "list", "t", "test"]) => ask("does more than list or test"),
+        "unzip" if !arguments.has(&["l", "v", "Z", "t", "z"]) => ask("`unzip` that does more than list"),
+        "inspect" if !only_inspects(arguments) => ask("does more than list, test or print"),
+        "jar" | "unrar" => assess_letters(rule, arguments, context),
         "inspect" => read(usize::MAX),
         // To some, `@` in front makes a list of archives of a file.
         "zipinfo" if arguments.operands.iter().any(|word| word.text.starts_with('@')) => {
@@ -32,4 +33,24 @@ fn assess_tar(arguments: &Arguments<'_>, context: Context<'_>) -> Result<(), Ref
         return danger("`tar` takes an archive name with `:` for another host");
     }
     arguments.operands.iter().try_for_each(|word| check_path(word, context, paths::list_risk))
+}
+
+/// Lists or tests, or prints what was compressed.
+fn only_inspects(arguments: &Arguments<'_>) -> bool {
+    let prints = arguments.has(&["c", "stdout", "to-stdout"]);
+    let unpacks = arguments.has(&["d", "decompress"]);
+    if arguments.has(&["l", "list", "t", "test"]) { !(prints || unpacks) } else { prints && unpacks }
+}
+
+/// `jar tf x.jar`, `unrar l x.rar`: what is done is the first operand.
+fn assess_letters(program: &str, arguments: &Arguments<'_>, context: Context<'_>) -> Result<(), Refusal> {
+    let Some((letters, operands)) = arguments.operands.split_first() else { return ask("does more than list") };
+    let lists = match program {
+        "jar" => matches!(letters.text.as_str(), "tf" | "tvf"),
+        _ => matches!(letters.text.as_str(), "l" | "lb" | "lt" | "t" | "v" | "vb"),
+    };
+    if !lists || operands.iter().any(|word| word.text.starts_with('@')) {
+        return ask("does more than list");
+    }
+    operands.first().map_or(Ok(()), |word| check_path(word, context, paths::read_risk))
 }

@@ -1,8 +1,8 @@
 //! `find`: tests and output only.
 
 use super::{
-    super::{Context, command::Word, paths},
-    Refusal, ask, check_path, check_path_text, danger,
+    super::{command::Word, paths},
+    Place, Refusal, ask, check_path, check_path_text, danger, fed,
 };
 
 const ALONE: &[&str] = &[
@@ -84,14 +84,10 @@ const CREDENTIAL_NAMES: &[&str] = &[
     ".pfx",
 ];
 
-pub(super) fn assess(words: &[Word], context: Context<'_>) -> Result<(), Refusal> {
-    let options = words
-        .iter()
-        .take_while(|word| matches!(word.text.as_str(), "-H" | "-P") || is_optimisation(&word.text))
-        .count();
-    let words = &words[options..];
-    let roots = words.iter().take_while(|word| !is_expression(&word.text)).count();
-    let (roots, expression) = words.split_at(roots);
+pub(super) fn assess(words: &[Word], place: Place<'_>) -> Result<(), Refusal> {
+    let context = place.context;
+    let words = &words[count_options(words)..];
+    let (roots, expression) = words.split_at(count_roots(words));
     let mut is_wide = false;
     for root in roots {
         if root.has_glob && root.text.starts_with(['*', '?']) {
@@ -105,7 +101,21 @@ pub(super) fn assess(words: &[Word], context: Context<'_>) -> Result<(), Refusal
         check_path_text(".", false, context, paths::list_risk)?;
         is_wide = paths::PlainPath::resolve(".", false, context).is_none_or(|path| paths::is_wide(&path, context));
     }
-    assess_expression(expression, is_wide, context)
+    assess_expression(expression, roots, is_wide, place)
+}
+
+/// Where it searches, of the words behind its name.
+pub(super) fn roots(words: &[Word]) -> &[Word] {
+    let words = &words[count_options(words)..];
+    &words[..count_roots(words)]
+}
+
+fn count_options(words: &[Word]) -> usize {
+    words.iter().take_while(|word| matches!(word.text.as_str(), "-H" | "-P") || is_optimisation(&word.text)).count()
+}
+
+fn count_roots(words: &[Word]) -> usize {
+    words.iter().take_while(|word| !is_expression(&word.text)).count()
 }
 
 fn is_optimisation(text: &str) -> bool {
@@ -116,34 +126,65 @@ fn is_expression(text: &str) -> bool {
     text.starts_with('-') || matches!(text, "(" | ")" | "!" | ",")
 }
 
-fn assess_expression(expression: &[Word], is_wide: bool, context: Context<'_>) -> Result<(), Refusal> {
-    let mut words = expression.iter();
-    while let Some(word) = words.next() {
+fn assess_expression(expression: &[Word], roots: &[Word], is_wide: bool, place: Place<'_>) -> Result<(), Refusal> {
+    let mut words = expression;
+    let shows_contents =
+        expression.windows(2).any(|pair| pair[0].text == "-exec" && fed::shows_contents(&pair[1].text));
+    let mut before = None;
+    while let Some((word, rest)) = words.split_first() {
         let text = word.text.as_str();
+        words = rest;
         if word.has_glob {
             return ask("a pattern of file names in the conditions of `find`");
         }
         if matches!(text, "(" | ")" | "!" | ",") || ALONE.contains(&text) {
+            before = Some(word);
             continue;
         }
-        let is_newer = text
-            .strip_prefix("-newer")
-            .is_some_and(|kinds| kinds.len() == 2 && kinds.bytes().all(|kind| b"aBcmt".contains(&kind)));
-        if !(is_newer || WITH_TEXT.contains(&text) || WITH_FILE.contains(&text)) {
-            return if text.starts_with('-') {
-                danger(format!("`find {text}` may run, write or delete"))
-            } else {
-                ask(format!("`find` does not know `{text}`"))
-            };
+        if text == "-exec" {
+            words = assess_action(rest, roots, place)?;
+            continue;
         }
-        let Some(value) = words.next() else { return ask(format!("`find {text}` lacks its value")) };
-        if WITH_FILE.contains(&text) || (is_newer && !text.ends_with('t')) {
-            check_path(value, context, paths::read_risk)?;
+        let (value, rest) = value_of(word, rest)?;
+        words = rest;
+        if WITH_FILE.contains(&text) || (is_newer(text) && !text.ends_with('t')) {
+            check_path(value, place.context, paths::read_risk)?;
         } else {
             check_value(text, value, is_wide)?;
+            if shows_contents {
+                fed::check_chosen(text, value, before, place)?;
+            }
         }
+        before = Some(word);
     }
     Ok(())
+}
+
+/// The value of a test, and what follows it.
+fn value_of<'a>(test: &Word, rest: &'a [Word]) -> Result<(&'a Word, &'a [Word]), Refusal> {
+    let text = test.text.as_str();
+    if !(is_newer(text) || WITH_TEXT.contains(&text) || WITH_FILE.contains(&text)) {
+        return if text.starts_with('-') {
+            danger(format!("`find {text}` may run, write or delete"))
+        } else {
+            ask(format!("`find` does not know `{text}`"))
+        };
+    }
+    rest.split_first().map_or_else(|| ask(format!("`find {text}` lacks its value")), Ok)
+}
+
+/// `-newerXY`.
+fn is_newer(test: &str) -> bool {
+    test.strip_prefix("-newer")
+        .is_some_and(|kinds| kinds.len() == 2 && kinds.bytes().all(|kind| b"aBcmt".contains(&kind)))
+}
+
+/// Judges what it runs on each file, and gives what stands behind that.
+fn assess_action<'a>(words: &'a [Word], roots: &[Word], place: Place<'_>) -> Result<&'a [Word], Refusal> {
+    let Some(action) = fed::action(words) else { return ask("`find -exec` without an end") };
+    let here = [Word { text: ".".into(), is_bare: true, ..Word::default() }];
+    fed::assess_action(action.words, if roots.is_empty() { &here } else { roots }, place)?;
+    Ok(action.rest)
 }
 
 fn check_value(test: &str, value: &Word, is_wide: bool) -> Result<(), Refusal> {

@@ -26,7 +26,9 @@ pub(super) fn assess(words: &[Word], place: Place<'_>) -> Result<(), Refusal> {
         }
         None => context.cwd.to_path_buf(),
     };
-    if !directory.starts_with(place.origin) {
+    // A folder above is asked about its settings like the one that the shell is in.
+    let is_above = place.context.cwd == place.origin && place.origin.starts_with(&directory);
+    if !(directory.starts_with(place.origin) || is_above) {
         return ask("runs git in another directory, whose configuration may start programs");
     }
     if is_in_planted_repository(&directory, place) {
@@ -137,6 +139,14 @@ fn assess_subcommand(subcommand: &Word, words: &[Word], context: Context<'_>) ->
             arguments.operands.iter().try_for_each(|word| check_branch_pattern(word))
         }
         (Operands::Rule("pattern"), _) => assess_grep(&arguments, context),
+        (Operands::OneText, [name]) if name.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_') => Ok(()),
+        (Operands::OneText, [])
+        | (Operands::Rule("submodule"), [] | ["status"] | ["status", "--recursive" | "--cached"])
+        | (Operands::Rule("notes"), [] | ["list"] | ["list" | "show", _])
+        | (Operands::Rule("sparse"), ["list"])
+        | (Operands::Rule("bisect"), ["log"])
+        | (Operands::Rule("rerere"), ["status" | "remaining"]) => Ok(()),
+        (Operands::Texts, _) => arguments.operands.iter().try_for_each(|word| check_literal(word)),
         (Operands::Rule("remote"), [] | ["get-url", _])
         | (Operands::Rule("worktree"), ["list"])
         | (Operands::Rule("one"), [_]) => Ok(()),
@@ -163,6 +173,12 @@ fn assess_config(arguments: &Arguments<'_>, operands: &[&str]) -> Result<(), Ref
     if let Some(key) = operands.first().filter(|key| may_name_secret(key)) {
         return danger(format!("may show a password or token: `git config {key}`"));
     }
+    // The words of newer versions.
+    let operands = match operands {
+        ["list"] => return Ok(()),
+        ["get", key] if !may_name_secret(key) => return Ok(()),
+        operands => operands,
+    };
     let reads_one = arguments.has(&["get", "get-all", "get-regexp"]) && !operands.is_empty();
     let lists = arguments.has(&["l", "list"]) && operands.is_empty();
     let is_short_read = matches!(operands, [key] if key.contains('.')) && !arguments.has(&["l", "list"]);

@@ -44,11 +44,24 @@ const FILTERS: &[&str] = &[
     "bzcat",
     "xzcat",
     "zstdcat",
+    "gunzip",
+    "bunzip2",
+    "unxz",
+    "unzstd",
+    "gzip",
+    "bzip2",
+    "xz",
+    "zstd",
+    "lz4cat",
+    "lzcat",
+    "pr",
+    "tsort",
+    "basenc",
     "bat",
     "batcat",
 ];
 /// They read standard input only where a file is named `-`.
-const COMPARERS: &[&str] = &["join", "comm", "diff", "cmp"];
+const COMPARERS: &[&str] = &["join", "comm", "diff", "cmp", "sdiff", "diff3", "colordiff"];
 const SEARCHERS: &[&str] = &["grep", "egrep", "fgrep"];
 
 /// Why the command would not end by itself. `has_input`: its standard input is no terminal.
@@ -79,7 +92,7 @@ fn reads_keyboard(name: &str, words: &[Word]) -> bool {
     }
     let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
     match name {
-        "tr" => return true,
+        "tr" | "bc" | "col" | "colrm" | "ul" | "cpio" => return true,
         "sed" => return names_no_file(&sed_operands(&texts)),
         "awk" | "gawk" | "mawk" => return awk_reads_keyboard(&texts),
         _ => {}

@@ -22,6 +22,16 @@ pub(super) fn assess(rule: &str, arguments: &Arguments<'_>, operands: &[&str]) -
 /// Kinds whose tables show no values of anybody's.
 const PLAIN_KINDS: &[&str] = &[
     "all",
+    "clusterrole",
+    "clusterrolebinding",
+    "clusterrolebindings",
+    "clusterroles",
+    "cm",
+    "configmap",
+    "configmaps",
+    "crd",
+    "crds",
+    "customresourcedefinitions",
     "cj",
     "cronjob",
     "cronjobs",
@@ -32,31 +42,42 @@ const PLAIN_KINDS: &[&str] = &[
     "deployments",
     "ds",
     "endpoints",
+    "endpointslices",
     "ep",
     "ev",
     "events",
     "hpa",
     "ing",
     "ingress",
+    "ingressclass",
     "ingresses",
     "job",
     "jobs",
     "namespace",
     "namespaces",
+    "netpol",
+    "networkpolicies",
     "no",
     "node",
     "nodes",
     "ns",
+    "pdb",
     "po",
     "pod",
     "pods",
     "pv",
     "pvc",
+    "quota",
     "replicaset",
     "replicasets",
+    "resourcequotas",
+    "rolebindings",
+    "roles",
     "rs",
+    "sa",
     "sc",
     "service",
+    "serviceaccounts",
     "services",
     "statefulset",
     "statefulsets",
@@ -67,13 +88,68 @@ const PLAIN_KINDS: &[&str] = &[
 
 /// A table of plain kinds. Whole objects hold the values of variables.
 fn assess_get(arguments: &Arguments<'_>, operands: &[&str]) -> Result<(), Refusal> {
-    let is_table = |value: &str| matches!(value, "wide" | "name");
+    let is_table = |value: &str| matches!(value, "wide" | "name") || shows_plain_fields(value);
     let mut outputs = arguments.options.iter().filter(|(name, _)| matches!(*name, "o" | "output"));
     if !outputs.all(|(_, value)| value.is_some_and(is_table)) || arguments.has(&["w"]) {
         return ask("`kubectl get` that shows whole objects, or goes on");
     }
     let is_plain = operands.first().is_some_and(|kinds| kinds.split(',').all(|kind| PLAIN_KINDS.contains(&kind)));
     if is_plain { Ok(()) } else { ask("`kubectl get` of a kind that may hold secrets") }
+}
+
+/// Fields that hold a name, a number or a state.
+const PLAIN_FIELDS: &[&str] = &[
+    "availableReplicas",
+    "clusterIP",
+    "creationTimestamp",
+    "host",
+    "hostIP",
+    "hostname",
+    "image",
+    "ip",
+    "kind",
+    "kubeletVersion",
+    "message",
+    "name",
+    "namespace",
+    "nodeName",
+    "nodePort",
+    "phase",
+    "podIP",
+    "port",
+    "ready",
+    "readyReplicas",
+    "reason",
+    "replicas",
+    "restartCount",
+    "startTime",
+    "status",
+    "storageClassName",
+    "targetPort",
+    "type",
+    "uid",
+];
+
+/// Whether `jsonpath=` or `custom-columns=` names such fields only, wherever it goes down on the way to them.
+fn shows_plain_fields(output: &str) -> bool {
+    let Some((kind, paths)) = output.split_once('=') else { return false };
+    let is_path = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '[' | ']' | '*' | '_');
+    let is_plain = |path: &str| {
+        // What stands in front of a filter is not shown itself.
+        let last = path.rsplit('.').next().unwrap_or_default();
+        last.ends_with('[') || PLAIN_FIELDS.contains(&last.trim_end_matches("[*]"))
+    };
+    // Nor is what a loop goes over.
+    let shown = paths.split("{range ").enumerate().map(|(at, part)| match part.split_once('}') {
+        Some((_, rest)) if at > 0 => rest,
+        _ => part,
+    });
+    let mut names = shown.flat_map(|part| part.split(|c| !is_path(c))).filter(|part| part.contains('.')).peekable();
+    matches!(kind, "jsonpath" | "custom-columns")
+        && !paths.contains("..")
+        && !paths.contains("@}")
+        && names.peek().is_some()
+        && names.all(is_plain)
 }
 
 /// Kinds of [`PLAIN_KINDS`] whose description has no values of variables: nothing that holds containers.
@@ -104,4 +180,34 @@ fn is_described_without_values(kind: &str) -> bool {
 
 fn has_value(arguments: &Arguments<'_>, name: &str, wanted: &str) -> bool {
     arguments.options.iter().any(|(option, value)| *option == name && *value == Some(wanted))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_fields_without_values_of_anybodys_are_shown() {
+        for output in [
+            "jsonpath={.items[*].metadata.name}",
+            "jsonpath={range .items[*]}{.metadata.name}{\"\\t\"}{.status.phase}{end}",
+            "custom-columns=NAME:.metadata.name,IMAGE:.spec.containers[*].image",
+        ] {
+            assert!(shows_plain_fields(output), "{output}");
+        }
+        for output in [
+            "jsonpath={.items}",
+            "jsonpath={.items[*]}",
+            "jsonpath={@}",
+            "jsonpath={..env}",
+            "jsonpath={.spec.containers[*].env[*].value}",
+            "jsonpath={.data}",
+            "custom-columns=A:.spec",
+            "go-template={{.metadata.name}}",
+            "json",
+            "yaml",
+        ] {
+            assert!(!shows_plain_fields(output), "{output}");
+        }
+    }
 }

@@ -8,7 +8,7 @@ use super::{
         paths,
     },
     HARMLESS_WITH_ANY_OPTION, LISTERS, MAX_WAIT_SECONDS, Refusal, ask, check_hoard, check_literal, check_path,
-    check_path_text, jq, search, small, split,
+    check_path_text, jq, lists, search, small, split,
 };
 
 pub(super) fn assess(name: &str, spec: &Spec, words: &[Word], context: Context<'_>) -> Result<(), Refusal> {
@@ -27,9 +27,12 @@ pub(super) fn assess(name: &str, spec: &Spec, words: &[Word], context: Context<'
         _ => words,
     };
     let arguments = split(spec, words)?;
+    if matches!(name, "ls" | "dir") && arguments.has(&["d", "directory"]) {
+        return arguments.operands.iter().try_for_each(|word| check_listed_itself(word, context));
+    }
     let risk = if LISTERS.contains(&name) { paths::list_risk } else { paths::read_risk };
     for (path, has_tilde) in &arguments.paths {
-        check_path_text(path, *has_tilde, context, paths::read_risk)?;
+        check_path_text(certificate(name, path), *has_tilde, context, paths::read_risk)?;
     }
     if matches!(name, "diff") && arguments.has(&["r", "recursive"]) {
         for word in &arguments.operands {
@@ -39,9 +42,6 @@ pub(super) fn assess(name: &str, spec: &Spec, words: &[Word], context: Context<'
     }
     check_leading_pattern(name, &arguments)?;
     let operands = &arguments.operands;
-    if name == "lsof" && operands.iter().any(|word| word.text.starts_with('+')) {
-        return ask("an option of `lsof` that is not known to be read-only");
-    }
     match spec.operands {
         Operands::Paths => {
             operands.iter().filter(|word| word.text != "-").try_for_each(|word| check_path(word, context, risk))
@@ -51,11 +51,17 @@ pub(super) fn assess(name: &str, spec: &Spec, words: &[Word], context: Context<'
             ask(format!("a pattern may give `{name}` a second operand"))
         }
         Operands::OnePath => operands.iter().try_for_each(|word| check_path(word, context, risk)),
-        Operands::Texts => operands.iter().try_for_each(|word| check_literal(word)),
+        Operands::PathAndTexts => {
+            operands.iter().skip(1).try_for_each(|word| check_literal(word))?;
+            operands.first().map_or(Ok(()), |word| check_path(word, context, risk))
+        }
+        Operands::OneText if operands.len() > 1 => ask(format!("`{name}` may change something with more operands")),
+        Operands::OneText | Operands::Texts => operands.iter().try_for_each(|word| check_literal(word)),
         Operands::Numbers => operands.iter().try_for_each(|word| check_number(word)),
         Operands::Nothing if operands.is_empty() => Ok(()),
         Operands::Nothing => ask(format!("`{name}` with an operand may change something")),
         Operands::Rule("pattern") => search::assess(name, &arguments, context),
+        Operands::Rule("lsof") => lists::assess_lsof(operands, context),
         Operands::Rule("short") => assess_sleep(&arguments),
         Operands::Rule("plus") => assess_date(&arguments),
         Operands::Rule("cd") => assess_cd(&arguments, context),
@@ -65,10 +71,24 @@ pub(super) fn assess(name: &str, spec: &Spec, words: &[Word], context: Context<'
     }
 }
 
+/// `ls -d .*`: names that a pattern matches, and nothing of what lies below them.
+fn check_listed_itself(word: &Word, context: Context<'_>) -> Result<(), Refusal> {
+    match word.text.rsplit_once('/') {
+        _ if !word.has_glob => check_path(word, context, paths::list_risk),
+        Some((folder, _)) if !folder.is_empty() => check_path_text(folder, word.has_tilde, context, paths::list_risk),
+        _ => Ok(()),
+    }
+}
+
+/// The place whose risk counts for a path that `openssl x509` and the like read: of the file they show the certificate only.
+fn certificate<'a>(name: &str, path: &'a str) -> &'a str {
+    path.strip_suffix(".pem").filter(|_| name == "openssl").unwrap_or(path)
+}
+
 /// `tar tf x`: letters without a dash. Only `f` takes a value, and it must be the last one, so that a dash changes nothing.
 fn is_old_style(letters: &str) -> bool {
     letters.contains('t')
-        && letters.chars().all(|letter| "tvzjJf".contains(letter))
+        && letters.chars().all(|letter| "tvzjJaf".contains(letter))
         && !letters.trim_end_matches('f').contains('f')
 }
 

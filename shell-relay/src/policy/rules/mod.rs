@@ -2,12 +2,17 @@
 
 mod archives;
 mod awk;
+mod clouds;
+pub(super) mod fed;
 mod find;
 pub(super) mod git;
 mod input;
 mod jq;
 mod kubectl;
 mod listed;
+mod lists;
+mod media;
+mod packages;
 mod pattern;
 mod questions;
 mod search;
@@ -35,11 +40,48 @@ pub(super) struct Place<'a> {
     pub(super) origin: &'a std::path::Path,
     /// Its output goes into a pipe, never to the terminal.
     pub(super) feeds_pipe: bool,
+    /// What stands in front of it in its pipe.
+    pub(super) fed_by: &'a [SimpleCommand],
 }
 
 /// Names of files are all that these show of a file whose content is secret.
-const LISTERS: &[&str] =
-    &["ls", "dir", "stat", "du", "df", "tree", "readlink", "realpath", "find", "fd", "fdfind", "test", "[", "lsof"];
+const LISTERS: &[&str] = &[
+    "[",
+    "blkid",
+    "dir",
+    "df",
+    "du",
+    "dust",
+    "exa",
+    "eza",
+    "fd",
+    "fdfind",
+    "find",
+    "getfacl",
+    "ls",
+    "lsattr",
+    "lsd",
+    "lsof",
+    "mountpoint",
+    "namei",
+    "readlink",
+    "realpath",
+    "smartctl",
+    "stat",
+    "test",
+    "tree",
+    "udevadm",
+];
+
+/// Whether it shows names and properties of files, never their contents.
+pub(in crate::policy) fn lists_names(name: &str) -> bool {
+    LISTERS.contains(&name)
+}
+
+/// Whether of the files that `openssl` is told to read only certificates are shown.
+pub(in crate::policy) fn shows_certificates<'a>(name: &str, mut words: impl Iterator<Item = &'a str>) -> bool {
+    name == "openssl" && matches!(words.next(), Some("x509" | "crl" | "verify"))
+}
 
 /// To these, a file named like an option does no harm.
 const HARMLESS_WITH_ANY_OPTION: &[&str] = &[
@@ -153,7 +195,8 @@ fn assess_words(name: &str, words: &[Word], place: Place<'_>) -> Result<(), Refu
         return Ok(());
     }
     match name {
-        "find" => return find::assess(words, place.context),
+        "find" => return find::assess(words, place),
+        "xargs" => return fed::assess_xargs(words, place),
         "sed" => return sed::assess(words, place.context),
         "awk" | "gawk" | "mawk" => return awk::assess(words, place.context),
         "git" => return git::assess(words, place),
@@ -167,8 +210,10 @@ fn assess_words(name: &str, words: &[Word], place: Place<'_>) -> Result<(), Refu
         }
         _ => {}
     }
-    if let Some((spec, words)) = options::subcommand(name, words) {
-        return listed::assess(name, spec, words, place.context);
+    match options::subcommand(name, words) {
+        Ok(Some((spec, words))) => return listed::assess(name, spec, words, place.context),
+        Ok(None) => {}
+        Err(reason) => return ask(reason),
     }
     let Some(spec) = options::verb(name) else { return ask(why_unknown(name)) };
     let is_question = matches!(words, [only] if matches!(only.text.as_str(), "--help" | "--version"));

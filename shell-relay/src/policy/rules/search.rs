@@ -29,7 +29,7 @@ pub(super) fn assess(name: &str, arguments: &Arguments<'_>, context: Context<'_>
     }
     // What such a pattern can do beyond matching is not known of every version.
     let runs = |text: &str| ["(?{", "(??", "(?C", "(*"].iter().any(|sign| text.contains(sign));
-    if arguments.has(&["P", "perl-regexp"])
+    if arguments.has(&["P", "perl-regexp", "pcre2"])
         && (pattern.is_some_and(|pattern| runs(&pattern.text))
             || arguments.options.iter().any(|(_, value)| value.is_some_and(runs)))
     {

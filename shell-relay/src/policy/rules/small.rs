@@ -7,7 +7,7 @@ use super::{
         options::{self, Arguments},
         paths,
     },
-    Refusal, archives, ask, check_literal, check_path, kubectl,
+    Refusal, archives, ask, check_literal, check_path, clouds, kubectl, lists, media, packages,
 };
 use crate::shell::Shell;
 
@@ -46,6 +46,140 @@ const PRINTABLE_VARIABLES: &[&str] = &[
     "VISUAL",
     "WAYLAND_DISPLAY",
 ];
+/// What `systemctl` is asked.
+const SYSTEMCTL_VERBS: &[&str] = &[
+    "cat",
+    "get-default",
+    "is-active",
+    "is-enabled",
+    "is-failed",
+    "is-system-running",
+    "list-automounts",
+    "list-dependencies",
+    "list-jobs",
+    "list-machines",
+    "list-paths",
+    "list-sockets",
+    "list-timers",
+    "list-unit-files",
+    "list-units",
+    "show",
+    "status",
+];
+const APT_VERBS: &[&str] = &[
+    "depends", "list", "madison", "pkgnames", "policy", "rdepends", "search", "show", "showpkg", "showsrc", "stats",
+    "unmet",
+];
+/// Fields by which entries of the journal are chosen.
+const JOURNAL_FIELDS: &[&str] = &[
+    "MESSAGE_ID",
+    "PRIORITY",
+    "SYSLOG_FACILITY",
+    "SYSLOG_IDENTIFIER",
+    "UNIT",
+    "_BOOT_ID",
+    "_GID",
+    "_HOSTNAME",
+    "_PID",
+    "_SYSTEMD_SLICE",
+    "_SYSTEMD_UNIT",
+    "_SYSTEMD_USER_UNIT",
+    "_TRANSPORT",
+    "_UID",
+];
+/// Columns of `ps` in the old style that show no environment.
+const PLAIN_COLUMNS: &[&str] = &[
+    "%cpu",
+    "%mem",
+    "args",
+    "cmd",
+    "comm",
+    "command",
+    "cputime",
+    "etime",
+    "etimes",
+    "euser",
+    "group",
+    "lstart",
+    "nice",
+    "ni",
+    "nlwp",
+    "pcpu",
+    "pgid",
+    "pid",
+    "pmem",
+    "ppid",
+    "pri",
+    "psr",
+    "rss",
+    "ruser",
+    "s",
+    "sess",
+    "sid",
+    "start",
+    "start_time",
+    "stat",
+    "state",
+    "stime",
+    "sz",
+    "tid",
+    "time",
+    "tty",
+    "ucmd",
+    "uid",
+    "user",
+    "vsize",
+    "vsz",
+    "wchan",
+];
+const IP_OPTIONS: &[&str] = &[
+    "-4",
+    "-6",
+    "-s",
+    "-d",
+    "-br",
+    "-o",
+    "-j",
+    "-c",
+    "-h",
+    "-p",
+    "-brief",
+    "-color",
+    "-color=always",
+    "-color=auto",
+    "-color=never",
+    "-c=never",
+    "-details",
+    "-human",
+    "-json",
+    "-oneline",
+    "-pretty",
+    "-statistics",
+    "-stats",
+];
+const IP_OBJECTS: &[&str] = &[
+    "a",
+    "addr",
+    "address",
+    "l",
+    "link",
+    "r",
+    "ro",
+    "route",
+    "n",
+    "neigh",
+    "neighbor",
+    "neighbour",
+    "rule",
+    "maddr",
+    "maddress",
+    "mroute",
+    "netns",
+    "nexthop",
+    "ntable",
+    "tunnel",
+    "vrf",
+];
 const UNARY_TESTS: &str = "bcdefghkLnNOGprsStuwxz";
 const TEXT_TESTS: &[&str] = &["=", "==", "!=", "-nt", "-ot", "-ef"];
 const NUMBER_TESTS: &[&str] = &["-eq", "-ne", "-lt", "-le", "-gt", "-ge"];
@@ -58,39 +192,37 @@ pub(super) fn assess(rule: &str, arguments: &Arguments<'_>, context: Context<'_>
         ("systemctl", ["show", ..]) if !shows_plain_properties(arguments) => {
             ask("`systemctl show` may show the environment of a service, which may hold secrets")
         }
-        ("systemctl", [verb, ..])
-            if matches!(
-                *verb,
-                "status"
-                    | "is-active"
-                    | "is-enabled"
-                    | "is-failed"
-                    | "list-units"
-                    | "list-unit-files"
-                    | "list-timers"
-                    | "show"
-                    | "cat"
-            ) =>
-        {
+        ("systemctl", [verb, ..]) if SYSTEMCTL_VERBS.contains(verb) => Ok(()),
+        ("journalctl", _) if operands.iter().all(|word| is_journal_match(word)) => Ok(()),
+        ("systemctl", []) => Ok(()),
+        ("apt", [verb, ..]) if APT_VERBS.contains(verb) => Ok(()),
+        ("getent", [table, ..]) if matches!(*table, "passwd" | "group" | "services" | "protocols" | "networks") => {
             Ok(())
         }
-        ("systemctl" | "journalctl", []) => Ok(()),
-        ("apt", [verb, ..]) if matches!(*verb, "list" | "show" | "policy" | "search" | "depends") => Ok(()),
-        ("rpm", _) if arguments.options.first().is_some_and(|(name, _)| *name == "q") => Ok(()),
-        ("getent", [table, ..]) if matches!(*table, "passwd" | "group" | "services" | "protocols") => Ok(()),
+        ("getent", ["hosts"] | ["hosts" | "ahosts", "localhost"]) => Ok(()),
         ("printenv", [_, ..]) if operands.iter().all(|name| is_printable_variable(name)) => Ok(()),
         ("printenv", []) => ask("shows the whole environment, which may hold secrets"),
         ("command", _) if arguments.has(&["v", "V"]) => Ok(()),
         ("top", []) => assess_top(arguments),
         ("onename", [] | [_]) => Ok(()),
         ("localhost", ["localhost" | "127.0.0.1" | "::1"]) if arguments.has(&["c"]) => Ok(()),
+        ("seq", _) => assess_seq(arguments, &operands),
+        ("route", [] | ["get", "default"]) => Ok(()),
         ("dockerstats", _) if arguments.has(&["no-stream"]) => Ok(()),
         ("dockerstats", _) => ask("never ends by itself: `docker stats` without `--no-stream`"),
         ("kubectlget" | "kubectldescribe" | "rollout", _) => kubectl::assess(rule, arguments, &operands),
         ("rounds", _) => assess_rounds(&operands),
         ("sysctl", _) if operands.iter().all(|name| !name.contains('=')) => Ok(()),
-        ("pacman", _) if arguments.has(&["Q"]) => Ok(()),
-        ("tar" | "unzip" | "zipinfo" | "inspect", _) => archives::assess(rule, arguments, context),
+        ("rpm" | "dpkgquery" | "pacman" | "global" | "goenv" | "aptfile", _) => {
+            packages::assess(rule, arguments, &operands, context)
+        }
+        ("template" | "aws" | "gcloud" | "gh", _) => clouds::assess(rule, arguments, &operands),
+        ("picture" | "local" | "tostdout" | "sips", _) => media::assess(rule, arguments, context),
+        ("schema" | "defaults" | "pmset" | "iw" | "place" | "service" | "sub", _) => {
+            lists::assess(rule, arguments, context)
+        }
+        _ if rule.starts_with("needs:") => lists::assess_needed(&rule["needs:".len()..], arguments, context),
+        ("tar" | "unzip" | "zipinfo" | "inspect" | "jar" | "unrar", _) => archives::assess(rule, arguments, context),
         ("xmllint", _) => assess_xmllint(arguments, context),
         ("ldd", _) if operands.iter().all(|path| is_system_program(path)) => {
             arguments.operands.iter().try_for_each(|word| check_path(word, context, paths::list_risk))
@@ -98,6 +230,22 @@ pub(super) fn assess(rule: &str, arguments: &Arguments<'_>, context: Context<'_>
         ("ldd", _) => ask("`ldd` may run the program that it looks at"),
         _ => ask(format!("not known to be read-only: `{rule}` with these operands")),
     }
+}
+
+/// The number of a boot, or a match of a plain field.
+fn is_journal_match(word: &str) -> bool {
+    let is_boot = !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_boot || word.split_once('=').is_some_and(|(field, _)| JOURNAL_FIELDS.contains(&field))
+}
+
+/// Numbers, and a separator of signs.
+fn assess_seq(arguments: &Arguments<'_>, operands: &[&str]) -> Result<(), Refusal> {
+    let is_separator = |value: Option<&str>| value.is_some_and(|text| !text.contains(char::is_alphanumeric));
+    let mut separators = arguments.options.iter().filter(|(name, _)| matches!(*name, "s" | "separator"));
+    if operands.iter().all(|word| options::is_number(word)) && separators.all(|(_, value)| is_separator(*value)) {
+        return Ok(());
+    }
+    ask("`seq` with something else than numbers and signs")
 }
 
 /// An interval in seconds and a count; without a count it goes on.
@@ -130,7 +278,7 @@ pub(super) fn may_start_pager(name: &str, words: &[Word], feeds_pipe: bool) -> b
             let is_forbidden = says("-P") || said.peek().is_some();
             !said.all(|value| value == "=never") || !(feeds_pipe || is_forbidden)
         }
-        "systemd-analyze" => !(feeds_pipe || says("--no-pager")),
+        "systemd-analyze" => words.iter().any(|word| word.text == "blame") && !(feeds_pipe || says("--no-pager")),
         _ => false,
     }
 }
@@ -166,48 +314,53 @@ pub(super) fn is_search_of_pages(words: &[Word]) -> bool {
 }
 
 fn assess_top(arguments: &Arguments<'_>) -> Result<(), Refusal> {
+    let is_batch = arguments.has(&["b", "l"]);
     let rounds = arguments
         .options
         .iter()
-        .find(|(name, _)| *name == "n")
+        .find(|(name, _)| matches!(*name, "n" | "l"))
         .and_then(|(_, value)| value.and_then(|value| value.parse().ok()));
     let is_short = rounds.is_some_and(|rounds: u32| rounds <= 3);
-    if arguments.has(&["b"]) && is_short { Ok(()) } else { ask("takes over the whole screen: `top`") }
+    if is_batch && is_short { Ok(()) } else { ask("takes over the whole screen: `top`") }
 }
 
 pub(super) fn assess_ip(words: &[Word]) -> Result<(), Refusal> {
-    let options = words
-        .iter()
-        .take_while(|word| {
-            matches!(word.text.as_str(), "-4" | "-6" | "-s" | "-d" | "-br" | "-o" | "-j" | "-brief" | "-c")
-        })
-        .count();
-    let rest: Vec<&str> = words[options..].iter().map(|word| word.text.as_str()).collect();
-    let Some((object, rest)) = rest.split_first() else { return Ok(()) };
-    let is_object = matches!(*object, "a" | "addr" | "address" | "l" | "link" | "r" | "route" | "n" | "neigh" | "rule");
-    let rest = match rest {
-        ["show" | "list" | "ls", rest @ ..] => rest,
-        rest => rest,
-    };
-    let is_word = |word: &str| !matches!(word, "flush" | "save" | "restore") && !word.starts_with('-');
-    let is_device = match rest {
+    let is_option = |word: &&Word| IP_OPTIONS.contains(&word.text.as_str());
+    let rest: Vec<&str> = words.iter().skip_while(|word| is_option(word)).map(|word| word.text.as_str()).collect();
+    words.iter().try_for_each(check_literal)?;
+    let is_plain = |word: &str| !matches!(word, "flush" | "save" | "restore") && !word.starts_with('-');
+    let is_name =
+        |word: &str| is_plain(word) && !matches!(word, "add" | "del" | "delete" | "set" | "change" | "replace");
+    let is_read = match rest[..] {
         [] => true,
-        ["dev", name] | [name] => {
-            is_word(name) && !matches!(*name, "add" | "del" | "delete" | "set" | "change" | "replace")
-        }
-        ["get", address] => matches!(*object, "r" | "route") && is_word(address),
+        [object, ref rest @ ..] if IP_OBJECTS.contains(&object) => match *rest {
+            // What stands behind only chooses what is shown.
+            ["show" | "list" | "ls" | "lst" | "sh", ref chosen @ ..] => chosen.iter().all(|word| is_plain(word)),
+            ["s", ref chosen @ ..] => !matches!(object, "l" | "link") && chosen.iter().all(|word| is_plain(word)),
+            [] => true,
+            ["dev", name] | [name] => is_name(name),
+            ["get", address, ref chosen @ ..] => {
+                matches!(object, "r" | "route") && is_name(address) && chosen.iter().all(|word| is_plain(word))
+            }
+            _ => false,
+        },
         _ => false,
     };
-    words.iter().try_for_each(check_literal)?;
-    if is_object && is_device { Ok(()) } else { ask("`ip` that may change the network") }
+    if is_read { Ok(()) } else { ask("`ip` that may change the network") }
 }
 
 pub(super) fn assess_ps(words: &[Word]) -> Result<(), Refusal> {
     const SHOWS_ENVIRONMENT: &str = "`ps` that may show the environments of processes";
     words.iter().try_for_each(check_literal)?;
     let is_style = |text: &str| !text.is_empty() && text.chars().all(|letter| "aCfghjlLmMrsSTuUvwxX".contains(letter));
-    let options = match words.split_first() {
-        Some((first, rest)) if is_style(&first.text) => rest,
+    let options = match words {
+        // Two columns stay asked: a list of lines that is not touched holds one such.
+        [style, columns, rest @ ..]
+            if style.text.strip_suffix('o').is_some_and(is_style) && are_plain_columns(&columns.text) =>
+        {
+            rest
+        }
+        [first, rest @ ..] if is_style(&first.text) => rest,
         _ => words,
     };
     // Behind a dash, too, `u` and `x` may turn the word into the old style, where `e` is the environment.
@@ -221,6 +374,10 @@ pub(super) fn assess_ps(words: &[Word]) -> Result<(), Refusal> {
     let arguments = super::split(spec, options)?;
     let are_processes = arguments.operands.iter().all(|word| word.text.bytes().all(|byte| byte.is_ascii_digit()));
     if are_processes { Ok(()) } else { ask(SHOWS_ENVIRONMENT) }
+}
+
+fn are_plain_columns(list: &str) -> bool {
+    list.split(',').count() > 2 && list.split(',').all(|name| PLAIN_COLUMNS.contains(&name.trim_end_matches('=')))
 }
 
 pub(super) fn assess_printf(words: &[Word], shell: Shell) -> Result<(), Refusal> {

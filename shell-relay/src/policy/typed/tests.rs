@@ -166,7 +166,7 @@ proptest! {
         if assess_line(line, context()).level == Level::Allow {
             let typed = unasked(line, context()).expect("an allowed line can be typed").text;
             prop_assert_eq!(assess_line(&typed, context()).level, Level::Allow, "{}", &typed);
-            if !line.contains("systemctl") && !line.contains("journalctl") && !line.contains("git config") {
+            if !["ctl", "systemd-", "git config", "xargs", "aws"].iter().any(|name| line.contains(name)) {
                 prop_assert_eq!(without_words(&typed), without_words(line));
             }
         }

@@ -1,6 +1,9 @@
 //! Which words keep which program read-only, and where they go: the list of them.
 
-use super::super::{command::Word, rules::git};
+use super::super::{
+    command::Word,
+    rules::{fed, git},
+};
 
 /// Words that go in behind a word of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,8 +44,16 @@ pub(super) fn insertions(words: &[Word]) -> Vec<Insertion> {
         _ if is_question => Vec::new(),
         "git" => of_git(operands),
         "rg" => behind_the_name(&["--no-config"]),
+        "xargs" if fed::ends_options(operands) => vec![Insertion { after: operands.len(), words: &["--"] }],
         "lsof" => behind_the_name(&["-nP"]),
-        "journalctl" | "systemctl" => behind_the_name(&["--no-pager"]),
+        "journalctl" | "systemctl" | "resolvectl" | "networkctl" | "machinectl" | "coredumpctl" | "systemd-cgls" => {
+            behind_the_name(&["--no-pager"])
+        }
+        "loginctl" | "timedatectl" | "localectl" | "bootctl" if !operands.is_empty() => {
+            behind_the_name(&["--no-pager"])
+        }
+        "systemd-analyze" if operands.iter().all(|word| word.text != "--no-pager") => behind_the_name(&["--no-pager"]),
+        "aws" => behind_the_name(&["--no-cli-pager"]),
         _ => Vec::new(),
     }
 }

@@ -1,0 +1,80 @@
+//! Objects of containers and clouds, of which only what is no secret is shown.
+
+use super::{super::options::Arguments, Refusal, ask};
+
+/// Judges the operands of one of their programs, which `rule` names.
+pub(super) fn assess(rule: &str, arguments: &Arguments<'_>, operands: &[&str]) -> Result<(), Refusal> {
+    let values_of = |names: &[&str]| -> Vec<&str> {
+        arguments.options.iter().filter(|(name, _)| names.contains(name)).filter_map(|(_, value)| *value).collect()
+    };
+    match rule {
+        "template" => match values_of(&["f", "format"])[..] {
+            [] => ask("shows whole objects, which may hold secrets"),
+            ref templates if templates.iter().all(|template| shows_no_environment(template)) => Ok(()),
+            _ => ask("a template that may show the variables of a container"),
+        },
+        // `file://` reads a file, an address fetches it.
+        "aws" if texts(arguments, operands).all(|text| !text.contains("://") || text.starts_with("s3://")) => Ok(()),
+        "gcloud" if values_of(&["format"]).iter().all(|format| is_table(format)) => Ok(()),
+        "gcloud" => ask("`gcloud` that shows whole objects, which may hold secrets"),
+        "gh" if texts(arguments, operands).all(|text| !text.contains("$")) => Ok(()),
+        _ => ask(format!("not known to be read-only: `{rule}` with these operands")),
+    }
+}
+
+/// Whether it shows columns that it names.
+fn is_table(format: &str) -> bool {
+    ["table", "value", "csv", "get"].iter().any(|kind| format.starts_with(kind)) && !format.contains("env")
+}
+
+fn texts<'a>(arguments: &'a Arguments<'_>, operands: &'a [&str]) -> impl Iterator<Item = &'a str> {
+    operands.iter().copied().chain(arguments.options.iter().filter_map(|(_, value)| *value))
+}
+
+/// Whether a template of `docker inspect` names fields that are neither the environment nor hold it.
+fn shows_no_environment(template: &str) -> bool {
+    let mut names = template.split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '$')));
+    let is_whole = |name: &str| name.trim_start_matches('$').trim_matches('.').is_empty() && !name.is_empty();
+    let holds_it = |name: &str| {
+        let last = name.rsplit('.').find(|part| !part.is_empty()).unwrap_or_default();
+        name.starts_with(['.', '$']) && matches!(last, "Config" | "ContainerConfig" | "Spec")
+    };
+    template.contains("{{")
+        && !template.contains('\\')
+        && !template.to_ascii_lowercase().contains("env")
+        && !names.any(|name| is_whole(name) || holds_it(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_template_shows_fields_that_hold_no_environment() {
+        for template in [
+            "{{.State.Status}}",
+            "{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}",
+            "{{json .Mounts}}",
+            "{{.Config.Image}}",
+            "table {{.Name}}",
+        ] {
+            assert!(shows_no_environment(template), "{template}");
+        }
+        for template in [
+            "{{json .}}",
+            "{{.}}",
+            "{{.Config}}",
+            "{{json .Config}}",
+            "{{.Config.Env}}",
+            "{{range .Config.Env}}x{{end}}",
+            "{{index . \"Config\"}}",
+            "{{$x := .}}{{$x}}",
+            "{{$}}",
+            "{{with .Config}}{{.Env}}{{end}}",
+            "{{index .Config \"\\x45nv\"}}",
+            "json",
+        ] {
+            assert!(!shows_no_environment(template), "{template}");
+        }
+    }
+}

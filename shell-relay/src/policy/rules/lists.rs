@@ -1,0 +1,93 @@
+//! Programs that do much else, and only list where they are told so.
+
+use super::{
+    super::{Context, command::Word, options::Arguments, paths},
+    Refusal, ask, check_hoard, check_path,
+};
+
+/// Settings of macOS that hold no secret.
+const PLAIN_DOMAINS: &[&str] = &[
+    "-g",
+    "NSGlobalDomain",
+    "com.apple.dock",
+    "com.apple.finder",
+    "com.apple.screencapture",
+    "com.apple.SoftwareUpdate",
+    "com.apple.menuextra.clock",
+    "com.apple.trackpad",
+    "com.apple.universalaccess",
+    "com.apple.WindowManager",
+];
+
+/// Judges the operands of the program that `rule` names.
+pub(super) fn assess(rule: &str, arguments: &Arguments<'_>, context: Context<'_>) -> Result<(), Refusal> {
+    let operands: Vec<&str> = arguments.operands.iter().map(|word| word.text.as_str()).collect();
+    match (rule, &operands[..]) {
+        ("schema", _) => assess_schema(arguments, context),
+        ("defaults", [domain, ..]) if PLAIN_DOMAINS.contains(domain) => Ok(()),
+        (
+            "pmset",
+            [] | ["batt" | "ps" | "cap" | "custom" | "live" | "assertions" | "sched" | "therm" | "systemstate"],
+        ) if arguments.has(&["g"]) => Ok(()),
+        ("iw", [] | [_, "link" | "info" | "channels"] | [_, "station" | "survey", "dump"]) => Ok(()),
+        ("service", [_, "status"]) => Ok(()),
+        ("sub", _) => ask("reads what to do from its input"),
+        ("place", [_, _, ..]) => assess_search(arguments, context),
+        _ => ask(format!("not known to be read-only: `{rule}` with these operands")),
+    }
+}
+
+/// Only allowed with one of the options in `wanted`, between commas.
+pub(super) fn assess_needed(wanted: &str, arguments: &Arguments<'_>, context: Context<'_>) -> Result<(), Refusal> {
+    if !wanted.split(',').any(|name| arguments.has(&[name])) {
+        return ask("does more than list");
+    }
+    arguments.operands.iter().try_for_each(|word| check_path(word, context, paths::read_risk))
+}
+
+/// Tables and their columns. Queries may call functions that write and run.
+fn assess_schema(arguments: &Arguments<'_>, context: Context<'_>) -> Result<(), Refusal> {
+    let [file, command] = &arguments.operands[..] else { return ask("`sqlite3` without a database and one command") };
+    let mut words = command.text.split_whitespace();
+    let lists =
+        matches!(words.next(), Some(".tables" | ".schema" | ".indexes" | ".indices" | ".databases" | ".fullschema"));
+    let is_name = |word: &str| word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_%.-".contains(&byte));
+    if !lists || !words.all(is_name) || file.text.contains(':') {
+        return ask("`sqlite3` that does more than tell its tables");
+    }
+    check_path(file, context, paths::read_risk)?;
+    let is_new = |path: &paths::PlainPath| {
+        context.files.and_then(|files| files.targets(&path.to_path_buf())).is_some_and(|found| found.is_empty())
+    };
+    match paths::PlainPath::resolve(&file.text, file.has_tilde, context) {
+        Some(path) if !is_new(&path) => Ok(()),
+        _ => ask("`sqlite3` would make the database"),
+    }
+}
+
+/// `ag PATTERN PLACE...`: without a place it may read its input.
+fn assess_search(arguments: &Arguments<'_>, context: Context<'_>) -> Result<(), Refusal> {
+    let with_hidden = arguments.has(&["u", "hidden"]);
+    for place in &arguments.operands[1..] {
+        check_path(place, context, paths::search_risk)?;
+        check_hoard(&place.text, place.has_tilde, with_hidden, context)?;
+    }
+    Ok(())
+}
+
+/// `lsof FILE...`, `lsof +D FOLDER`, `lsof +L1`.
+pub(super) fn assess_lsof(operands: &[&Word], context: Context<'_>) -> Result<(), Refusal> {
+    let mut words = operands.iter();
+    while let Some(word) = words.next() {
+        match word.text.as_str() {
+            "+D" | "+d" => {
+                let Some(folder) = words.next() else { return ask("`lsof +D` without a folder") };
+                check_path(folder, context, paths::search_risk)?;
+            }
+            "+L" | "+L1" => {}
+            text if text.starts_with('+') => return ask("an option of `lsof` that is not known to be read-only"),
+            _ => check_path(word, context, paths::list_risk)?,
+        }
+    }
+    Ok(())
+}
