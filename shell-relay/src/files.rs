@@ -68,20 +68,14 @@ impl Files for FileSystem {
         let is_odd = |name: &str| {
             name.starts_with('-') || name.contains(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '\\'))
         };
-        let mut folders = VecDeque::from([root.to_owned()]);
-        let mut names_left = MAX_SEARCH_NAMES;
-        while let Some(folder) = folders.pop_front() {
-            for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
-                if names_left == 0 || is_odd(&entry.file_name().to_string_lossy()) {
-                    return true;
-                }
-                names_left -= 1;
-                if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                    folders.push_back(entry.path());
-                }
-            }
-        }
-        false
+        entry_below(root, &|entry| is_odd(&entry.file_name().to_string_lossy())).is_some()
+    }
+
+    fn link_below(&self, root: &Path, is_wanted: &dyn Fn(&Path) -> bool) -> Option<PathBuf> {
+        entry_below(root, &|entry| {
+            entry.file_type().is_ok_and(|kind| kind.is_symlink())
+                && fs::canonicalize(entry.path()).is_ok_and(|target| is_wanted(&target))
+        })
     }
 
     fn program(&self, path: &Path) -> Option<Program> {
@@ -100,6 +94,27 @@ impl Files for FileSystem {
             file.mode() & 0o022 != 0 || [path, real.as_path()].into_iter().filter_map(Path::parent).any(is_open_folder);
         Some(Program { is_trusted: file.uid() == 0 || file.uid() == me, is_open, real })
     }
+}
+
+/// The first entry below `root` that `is_wanted`, or `root` where there are too many to look at. No link is followed.
+fn entry_below(root: &Path, is_wanted: &dyn Fn(&fs::DirEntry) -> bool) -> Option<PathBuf> {
+    let mut folders = VecDeque::from([root.to_owned()]);
+    let mut names_left = MAX_SEARCH_NAMES;
+    while let Some(folder) = folders.pop_front() {
+        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+            if names_left == 0 {
+                return Some(root.to_owned());
+            }
+            names_left -= 1;
+            if is_wanted(&entry) {
+                return Some(entry.path());
+            }
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                folders.push_back(entry.path());
+            }
+        }
+    }
+    None
 }
 
 fn has_wildcard(name: &OsStr) -> bool {
@@ -258,6 +273,28 @@ mod tests {
         fs::write(place.cwd.join("src/etc/shadow"), "x").unwrap();
         for line in ["grep -r x src/etc", "grep -rn x .", "rg x"] {
             assert_eq!(place.level(line), Level::Ask, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_link_to_a_secret_below_is_not_read_through_unasked() {
+        let place = place();
+        let lines = [
+            "find src -exec cat {} +",
+            "find src -name '*.rs' -exec head {} \\;",
+            "find src -name '*.rs' -print0 | xargs -0 cat",
+            "find src -type f -o -type l -exec cat {} +",
+            "find src -type f -exec wc -l {} + -o -exec cat {} +",
+            "fd -0 rs src | xargs -0 cat",
+        ];
+        lines.iter().for_each(|line| assert_eq!(place.level(line), Level::Allow, "{line}"));
+        let secret = place.home.join(".ssh/id_rsa");
+        symlink(&secret, place.cwd.join("src/planted.rs")).unwrap();
+        lines.iter().for_each(|line| assert_ne!(place.level(line), Level::Allow, "{line}"));
+        for line in
+            ["find src -type f -name '*.rs' -exec cat {} +", "find src -exec ls -l {} +", "grep -rl x src | wc -l"]
+        {
+            assert_eq!(place.level(line), Level::Allow, "{line}");
         }
     }
 

@@ -122,6 +122,11 @@ pub trait Files: std::fmt::Debug + Sync {
         true
     }
 
+    /// A link below `root` to a place that `is_wanted`, if there is one; also `root` itself where there are too many names to look at.
+    fn link_below(&self, root: &Path, _is_wanted: &dyn Fn(&Path) -> bool) -> Option<PathBuf> {
+        Some(root.to_owned())
+    }
+
     /// The program at `path`, if there is one that can be run.
     fn program(&self, _path: &Path) -> Option<Program> {
         None

@@ -1,6 +1,8 @@
 //! Commands that run on names which another one finds: those of `find -exec`, and of `xargs`. Such a command is judged as if the
 //! places stood there in which the names are found.
 
+use std::path::Path;
+
 use super::{
     super::{
         command::{SimpleCommand, Word},
@@ -60,12 +62,35 @@ pub(super) fn action(words: &[Word]) -> Option<Action<'_>> {
     Some(Action { words: &words[..end], rest: &words[end + 1..] })
 }
 
-/// Judges a command that `find` runs on what it finds below `roots`.
-pub(super) fn assess_action(command: &[Word], roots: &[Word], place: Place<'_>) -> Result<(), Refusal> {
+/// Judges a command that `find` runs on what it finds below `roots`, links included if it `finds_links`.
+pub(super) fn assess_action(
+    command: &[Word],
+    roots: &[Word],
+    finds_links: bool,
+    place: Place<'_>,
+) -> Result<(), Refusal> {
     if command.iter().skip(1).all(|word| word.text != PLACEHOLDER) {
         return ask("`find` runs a command that does not get what is found");
     }
+    if finds_links && command.first().is_some_and(|name| shows_contents(&name.text)) {
+        roots.iter().try_for_each(|root| check_links(root, place))?;
+    }
     assess_on_files(command, PLACEHOLDER, roots, place)
+}
+
+/// Asks where a link below `root` leads to what is not read unasked: who gets its name reads what it leads to.
+fn check_links(root: &Word, place: Place<'_>) -> Result<(), Refusal> {
+    let context = place.context;
+    let path = PlainPath::resolve(&root.text, root.has_tilde, context);
+    let Some((path, files)) = path.zip(context.files) else { return Ok(()) };
+    let is_risky = |target: &Path| paths::assess_read(target, context).is_some();
+    match files.link_below(&path.to_path_buf(), &is_risky) {
+        Some(link) => ask(format!(
+            "a link that is found may lead to what is not read unasked: {}; `-type f` leaves links out",
+            link.display()
+        )),
+        None => Ok(()),
+    }
 }
 
 /// Whether a command shows what is in files, and not just their names.
@@ -123,6 +148,7 @@ enum Feed {
         roots: Vec<Word>,
         is_exact: bool,
         is_chosen: bool,
+        has_links: bool,
     },
     /// Numbers of processes.
     Processes,
@@ -161,7 +187,10 @@ pub(super) fn assess_xargs(words: &[Word], place: Place<'_>) -> Result<(), Refus
             let number = Word { text: "1".into(), is_bare: true, ..Word::default() };
             super::assess_words("ps", &with_word(&command[1..], placeholder, &number)?, place)
         }
-        Feed::Files { roots, is_exact, is_chosen } if shows_contents(&name.text) => {
+        Feed::Files { roots, is_exact, is_chosen, has_links } if shows_contents(&name.text) => {
+            if has_links {
+                roots.iter().try_for_each(|root| check_links(root, place))?;
+            }
             // Behind a placeholder of one's own a name may be an option.
             let is_parted = is_exact && call.has_null && call.placeholder.is_none();
             check_parting(&roots, is_parted, is_chosen, place)?;
@@ -322,6 +351,7 @@ fn feed(fed_by: &[SimpleCommand]) -> Feed {
             roots: or_here(super::find::roots(words).to_vec()),
             is_exact: has(&["-print0"]),
             is_chosen: has(&["-name", "-iname", "-type", "-path"]),
+            has_links: super::find::finds_links(words),
         },
         "fd" | "fdfind" | "rg" | "grep" => searched(&name.text, words),
         _ => Feed::Unknown,
@@ -350,7 +380,13 @@ fn searched(name: &str, words: &[Word]) -> Feed {
     }
     let pattern = usize::from(!arguments.has(&["e", "regexp", "f", "file", "files"]));
     let roots = arguments.operands.iter().skip(pattern).map(|word| (*word).clone()).collect();
-    Feed::Files { roots: or_here(roots), is_exact: arguments.has(&["0", "null", "print0"]), is_chosen: true }
+    Feed::Files {
+        roots: or_here(roots),
+        is_exact: arguments.has(&["0", "null", "print0"]),
+        is_chosen: true,
+        // `fd` names links, too; who searches contents reads through none.
+        has_links: name.starts_with("fd"),
+    }
 }
 
 fn or_here(roots: Vec<Word>) -> Vec<Word> {

@@ -104,6 +104,16 @@ pub(super) fn assess(words: &[Word], place: Place<'_>) -> Result<(), Refusal> {
     assess_expression(expression, roots, is_wide, place)
 }
 
+/// Whether a link may be among what it finds, by the words behind its name or by its expression: no plain `-type f` that holds for
+/// all of it.
+pub(super) fn finds_links(words: &[Word]) -> bool {
+    let has_ways_around = |word: &Word| matches!(word.text.as_str(), "-o" | "-or" | "," | "!" | "-not" | "(" | ")");
+    let mut actions = words.iter().enumerate().filter(|(_, word)| word.text == "-exec").map(|(at, _)| at);
+    let tests = &words[..actions.next().unwrap_or(words.len())];
+    let is_files = |pair: &[Word]| pair[0].text == "-type" && pair[1].text == "f";
+    actions.next().is_some() || tests.iter().any(has_ways_around) || !tests.windows(2).any(is_files)
+}
+
 /// Where it searches, of the words behind its name.
 pub(super) fn roots(words: &[Word]) -> &[Word] {
     let words = &words[count_options(words)..];
@@ -142,7 +152,7 @@ fn assess_expression(expression: &[Word], roots: &[Word], is_wide: bool, place: 
             continue;
         }
         if text == "-exec" {
-            words = assess_action(rest, roots, place)?;
+            words = assess_action(rest, roots, finds_links(expression), place)?;
             continue;
         }
         let (value, rest) = value_of(word, rest)?;
@@ -180,10 +190,15 @@ fn is_newer(test: &str) -> bool {
 }
 
 /// Judges what it runs on each file, and gives what stands behind that.
-fn assess_action<'a>(words: &'a [Word], roots: &[Word], place: Place<'_>) -> Result<&'a [Word], Refusal> {
+fn assess_action<'a>(
+    words: &'a [Word],
+    roots: &[Word],
+    finds_links: bool,
+    place: Place<'_>,
+) -> Result<&'a [Word], Refusal> {
     let Some(action) = fed::action(words) else { return ask("`find -exec` without an end") };
     let here = [Word { text: ".".into(), is_bare: true, ..Word::default() }];
-    fed::assess_action(action.words, if roots.is_empty() { &here } else { roots }, place)?;
+    fed::assess_action(action.words, if roots.is_empty() { &here } else { roots }, finds_links, place)?;
     Ok(action.rest)
 }
 
