@@ -5,12 +5,12 @@
 use std::{
     collections::{HashMap, HashSet, VecDeque},
     path::PathBuf,
-    time::{Duration, Instant},
+    time::Instant,
 };
 
 use cohab_protocol::{ApprovalId, ApprovalMode, ExecuteCommand};
 use cohab_shell_relay::{
-    policy::{self, Level, remembered::Remembered},
+    policy::{self, Level, YES_HOLDS, remembered::Remembered},
     scrub::holds_placeholder,
 };
 
@@ -18,8 +18,6 @@ use cohab_shell_relay::{
 const PENDING_APPROVALS: usize = 64;
 /// Commands approved for the session; beyond, the user is asked again.
 const SESSION_COMMANDS: usize = 1_000;
-/// So long a yes to one run holds. A question may stand as long as it likes: the time counts from the yes.
-const HOLDS: Duration = Duration::from_secs(10 * 60);
 
 /// What the user agreed to in this shell.
 #[derive(Debug, Default)]
@@ -100,7 +98,7 @@ impl Consents {
 
     fn standing(&mut self, request: &ExecuteCommand, wanted: &Agreed, now: Instant) -> Standing {
         let yes = request.approval_id.and_then(|id| self.once.remove(&id));
-        match yes.filter(|yes| yes.agreed == *wanted && now.saturating_duration_since(yes.at) <= HOLDS) {
+        match yes.filter(|yes| yes.agreed == *wanted && now.saturating_duration_since(yes.at) <= YES_HOLDS) {
             Some(yes) if yes.generation == self.generation => Standing::Holds,
             Some(_) => Standing::ChangedShell,
             None => Standing::Nothing,
@@ -158,7 +156,7 @@ impl Consents {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
+    use std::{path::Path, time::Duration};
 
     use cohab_protocol::{CallId, TurnId};
     use cohab_shell_relay::policy::remembered::Nothing;
@@ -265,7 +263,7 @@ mod tests {
     #[test]
     fn a_yes_counts_for_ten_minutes() {
         let (mut consents, said) = (Consents::default(), Instant::now());
-        for (waited, runs) in [(HOLDS, true), (HOLDS + Duration::from_millis(1), false)] {
+        for (waited, runs) in [(YES_HOLDS, true), (YES_HOLDS + Duration::from_millis(1), false)] {
             let id = ApprovalId::fresh();
             consents.allow_once(id, agreed("touch a"), said);
             let permit = permit(&mut consents, &request("touch a", Some(id)), ApprovalMode::Ask, said + waited);

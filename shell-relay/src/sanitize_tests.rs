@@ -1,48 +1,14 @@
 use proptest::prelude::*;
 
 use super::*;
-
-/// Every row of the list of harmful sequences, with the text that must be left.
-const HARMFUL: &[(&str, &str, &str)] = &[
-    ("title report", "a\x1b[20t\x1b[21tb", "ab"),
-    ("DECRQSS", "a\x1bP$qm\x1b\\b", "ab"),
-    ("font query", "a\x1b]50;?\x07b", "ab"),
-    ("colour query", "a\x1b]4;1;?\x07\x1b]10;?\x1b\\\x1b]11;?\x07\x1b]12;?\x07b", "ab"),
-    ("device attributes", "a\x1b[c\x1b[>c\x1b[5n\x1b[6n\x1b[?2026$pb", "ab"),
-    ("termcap query", "a\x1bP+q544e\x1b\\b", "ab"),
-    ("DECID and ENQ", "a\x1bZ\x05b", "ab"),
-    ("clipboard write", "a\x1b]52;c;cm0gLXJmIH4K\x07b", "ab"),
-    ("clipboard read", "a\x1b]52;c;?\x1b\\b", "ab"),
-    ("link", "a\x1b]8;;file:///etc/passwd\x1b\\text\x1b]8;;\x1b\\b", "atextb"),
-    ("title", "a\x1b]0;x\x07\x1b]1;x\x07\x1b]2;x\x07b", "ab"),
-    ("cwd", "a\x1b]7;file://h/x\x07b", "ab"),
-    ("notification", "a\x1b]9;x\x07\x1b]99;;x\x1b\\\x1b]777;notify;t;b\x07b", "ab"),
-    ("file write", "a\x1b]1337;File=name=eA==:AAAA\x07b", "ab"),
-    ("prompt marks", "a\x1b]133;A\x07\x1b]133;D;0\x07\x1b]633;E;rm\x07b", "ab"),
-    ("sixel", "a\x1bPq#0;2;0;0;0#0~~\x1b\\b", "ab"),
-    ("user keys", "a\x1bP1;1|17/726d\x1b\\b", "ab"),
-    ("APC PM SOS", "a\x1b_Gf=24;AAAA\x1b\\\x1b^x\x1b\\\x1bXx\x1b\\b", "ab"),
-    ("bracketed paste", "a\x1b[?2004h\x1b[?2004l\x1b[201~b", "ab"),
-    ("erase and move", "a\x1b[2J\x1b[3J\x1b[1;1H\x1b[5A\r\x08b", "ab"),
-    ("conceal and colours", "a\x1b[8mhidden\x1b[30;40mx\x1b[0mb", "ahiddenxb"),
-    ("reset, screens, mouse", "a\x1bc\x1b[?1049h\x1b[?1000h\x1b[?1006hb", "ab"),
-    ("character sets", "a\x1b(0\x1b)B\x0e\x0fb", "ab"),
-    ("C1 CSI", "a\u{9b}2Jb", "ab"),
-    ("C1 OSC", "a\u{9d}52;c;?\u{9c}b", "ab"),
-    ("C1 DCS APC PM SOS", "a\u{90}q\u{9c}\u{9f}x\u{9c}\u{9e}x\u{9c}\u{98}x\u{9c}b", "ab"),
-    ("other C1", "a\u{84}\u{85}\u{8d}\u{9a}b", "ab"),
-    ("bidi", "a\u{202a}\u{202b}\u{202c}\u{202d}\u{202e}\u{2066}\u{2067}\u{2068}\u{2069}\u{200e}\u{200f}\u{61c}b", "ab"),
-    ("zero width", "a\u{200b}\u{200c}\u{200d}\u{2060}\u{feff}\u{ad}b", "ab"),
-    ("variation selectors", "a\u{fe00}\u{fe0f}\u{e0100}\u{e01ef}\u{180b}b", "ab"),
-    ("tags", "a\u{e0001}\u{e0072}\u{e006d}\u{e007f}b", "ab"),
-    ("DEL and NUL", "a\x7f\0b", "ab"),
-];
+use crate::hostile_table::HOSTILE;
 
 #[test]
 fn every_harmful_sequence_leaves_only_its_text() {
-    for (name, text, left) in HARMFUL {
-        assert_eq!(sanitize(text), *left, "{name}");
-        assert_eq!(one_line(text, 80), *left, "{name} in a title");
+    for row in HOSTILE {
+        let (text, left) = (format!("a{}b", row.bytes), format!("a{}b", row.left));
+        assert_eq!(sanitize(&text), left, "{}", row.name);
+        assert_eq!(one_line(&text, 80), left, "{} in a title", row.name);
     }
 }
 

@@ -1,21 +1,18 @@
 //! A yes that is too old is none: who said it may have had something else in mind. The time counts from the yes, not from the question.
 
-use std::time::Duration;
-
 use async_trait::async_trait;
+use cohab_shell_relay::policy::YES_HOLDS;
 use tokio::time::Instant;
 
 use crate::agent::{Denial, Middleware, PlannedCall};
 
-/// So long a yes to one run holds.
-const HOLDS: Duration = Duration::from_secs(10 * 60);
 /// What the model is told.
 const REASON: &str = "the user's yes is more than ten minutes old; it was not run, and asking again is fine";
 
 /// Whether a yes of that time no longer counts.
 #[must_use]
 pub fn is_too_old(said_at: Instant) -> bool {
-    said_at.elapsed() > HOLDS
+    said_at.elapsed() > YES_HOLDS
 }
 
 /// Stands behind whatever can hold a call after the user has agreed to it.
@@ -33,6 +30,8 @@ impl Middleware for OldYes {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
     use crate::agent::port::{Effect, Intent, ToolCall};
 
@@ -41,10 +40,10 @@ mod tests {
         let call = ToolCall { id: "1".into(), name: "write".into(), args: Ok(serde_json::Map::new()) };
         let intent = Intent { title: String::new(), effect: Effect::Internal };
         let mut planned = PlannedCall::new(&call, serde_json::Map::new(), intent, "/".into());
-        tokio::time::advance(HOLDS * 2).await;
+        tokio::time::advance(YES_HOLDS * 2).await;
         assert_eq!(OldYes.before_tool(&mut planned).await, Ok(()), "nobody was asked");
         planned.agreed_at = Some(Instant::now());
-        tokio::time::advance(HOLDS).await;
+        tokio::time::advance(YES_HOLDS).await;
         assert_eq!(OldYes.before_tool(&mut planned).await, Ok(()));
         tokio::time::advance(Duration::from_millis(1)).await;
         assert_eq!(OldYes.before_tool(&mut planned).await, Err(Denial::Refused { reason: REASON.into() }));

@@ -57,8 +57,7 @@ impl Taint {
     fn look(&self, turn: &TurnState, place: &Place) {
         let mut state = self.state();
         let messages = turn.messages();
-        // What was summed up stands in a question, too: it is no new conversation.
-        let is_new = matches!(messages, [Message::User { text }] if query::inside(text, query::EARLIER).is_none());
+        let is_new = begins_anew(turn);
         if is_new {
             *state = State::default();
         }
@@ -78,6 +77,12 @@ impl Taint {
         let from = messages[..from].iter().rposition(is_answer).unwrap_or(0);
         place.labels(&messages[from..]).into_iter().map(of_another_life).for_each(|label| state.saw(label));
     }
+}
+
+/// Whether this is the first question of a conversation. What was summed up stands in a question, too: that one goes on.
+pub(super) fn begins_anew(turn: &TurnState) -> bool {
+    let is_first = matches!(turn.messages(), [Message::User { text }] if query::inside(text, query::EARLIER).is_none());
+    is_first && turn.model_calls() == 0
 }
 
 impl State {

@@ -35,7 +35,10 @@ mod scan;
 mod typed;
 mod verdict;
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use crate::{scrub::as_words, shell::Shell};
 use command::{Join, SimpleCommand};
@@ -49,6 +52,9 @@ pub use provenance::{leads_outside, outside_source, why_asked_under_taint};
 pub use repository::{Setting, git_variables, planted, why_planted};
 pub use typed::{Unasked, typed_form, unasked};
 use verdict::Findings;
+
+/// So long a yes to one run holds, for client and daemon alike. A question may stand as long as it likes: the time counts from the yes.
+pub const YES_HOLDS: Duration = Duration::from_secs(10 * 60);
 
 /// More directories than this that a line may be in are not followed.
 const MAX_PLACES: usize = 4;

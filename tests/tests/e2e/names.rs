@@ -2,11 +2,18 @@
 
 use cohab_e2e::{Answer, Home, ModelServer, Wire, binaries::in_each_of};
 
+/// A home with this shell, and a model that wants these commands, one after the other, and then is done.
+fn wanted(name: &str, commands: &[&str]) -> (ModelServer, Home) {
+    let calls = commands.iter().map(|command| Answer::bash(command));
+    let server = ModelServer::start(Wire::OpenAiChat, calls.chain([Answer::text("All done.")]));
+    let home = Home::with_model(&server).shell(name);
+    (server, home)
+}
+
 #[test]
 fn a_plain_command_runs_unasked_where_its_name_is_the_programs() {
     in_each_of(&["bash", "zsh", "fish"], |name| {
-        let server = ModelServer::start(Wire::OpenAiChat, [Answer::bash("uname -s"), Answer::text("All done.")]);
-        let home = Home::with_model(&server).shell(name);
+        let (_server, home) = wanted(name, &["uname -s"]);
         let shell = home.cohab();
         shell.run("true");
         shell.ask("which system is this", "All done.");
@@ -23,8 +30,7 @@ fn a_function_or_alias_of_that_name_is_asked_about() {
     ];
     for (name, definition) in definitions {
         in_each_of(&[name], |name| {
-            let server = ModelServer::start(Wire::OpenAiChat, [Answer::bash("uname -s"), Answer::text("All done.")]);
-            let home = Home::with_model(&server).shell(name);
+            let (server, home) = wanted(name, &["uname -s"]);
             let shell = home.cohab();
             shell.run(definition);
             let mark = shell.submit("? which system is this");
@@ -44,9 +50,7 @@ fn a_function_or_alias_of_that_name_is_asked_about() {
 fn after_the_assistant_changed_the_path_the_next_plain_command_is_asked_about() {
     in_each_of(&["bash", "zsh", "fish"], |name| {
         let change = if name == "fish" { "set -gx PATH /opt $PATH" } else { "export PATH=/opt:$PATH" };
-        let calls = [Answer::bash(change), Answer::bash("uname -s"), Answer::text("All done.")];
-        let server = ModelServer::start(Wire::OpenAiChat, calls);
-        let home = Home::with_model(&server).shell(name);
+        let (_server, home) = wanted(name, &[change, "uname -s"]);
         let shell = home.cohab();
         shell.run("true");
         let mark = shell.submit("? change the path");
@@ -65,9 +69,7 @@ fn after_the_assistant_changed_the_path_the_next_plain_command_is_asked_about() 
 /// then wants what would run unasked. It is asked, and told is `named`.
 fn is_asked_after(name: &str, before: &str, change: &str, then: &str, named: &str) {
     in_each_of(&[name], |name| {
-        let calls = [Answer::bash("source ./setup"), Answer::bash(then), Answer::text("All done.")];
-        let server = ModelServer::start(Wire::OpenAiChat, calls);
-        let home = Home::with_model(&server).shell(name);
+        let (_server, home) = wanted(name, &["source ./setup", then]);
         std::fs::write(home.path("setup"), change).expect("the home can be written");
         let shell = home.cohab();
         shell.run(before);
@@ -125,8 +127,7 @@ fn the_users_own_change_of_where_a_name_leads_is_asked_about() {
         ("fish", "abbr -a uname true"),
     ] {
         in_each_of(&[name], |name| {
-            let server = ModelServer::start(Wire::OpenAiChat, [Answer::bash("uname -s"), Answer::text("All done.")]);
-            let home = Home::with_model(&server).shell(name);
+            let (_server, home) = wanted(name, &["uname -s"]);
             let shell = home.cohab();
             shell.run(change);
             let mark = shell.submit("? which system is this");

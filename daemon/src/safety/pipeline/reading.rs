@@ -23,7 +23,7 @@ use crate::{
     safety::{
         label::{Label, Origin, Place},
         secrets::Secrets,
-        taint::Taint,
+        taint::{Taint, begins_anew},
     },
 };
 
@@ -180,7 +180,7 @@ fn own_part(result: &ToolResult) -> &str {
 #[async_trait]
 impl Middleware for Reading {
     async fn before_step(&self, step: StepKind, state: &mut TurnState) -> ControlFlow<TurnResult> {
-        if state.messages().len() == 1 && state.model_calls() == 0 {
+        if begins_anew(state) {
             self.suspicions.forget();
         }
         if matches!(step, StepKind::ModelCall { .. }) {

@@ -117,7 +117,20 @@ async fn at_the_permissive_level_nothing_is_told_and_a_new_conversation_begins_a
     let (reading, _) = reading(SafetyLevel::Balanced);
     reading.look(&read("1", "a", ORDER)).await;
     assert!(reading.suspicions.source().is_some());
-    let mut new = TurnState::new(Vec::new(), "q".into());
-    assert!(reading.before_step(StepKind::ModelCall { allow_tools: true }, &mut new).await.is_continue());
+    begin(&reading, "q").await;
     assert_eq!(reading.suspicions.source(), None);
+}
+
+/// A turn whose conversation is this question alone.
+async fn begin(reading: &Reading, question: &str) {
+    let mut state = TurnState::new(Vec::new(), question.into());
+    assert!(reading.before_step(StepKind::ModelCall { allow_tools: true }, &mut state).await.is_continue());
+}
+
+#[tokio::test]
+async fn a_conversation_that_became_one_summary_stays_suspect() {
+    let (reading, _) = reading(SafetyLevel::Strict);
+    reading.look(&read("1", "README.md", ORDER)).await;
+    begin(&reading, "<earlier-conversation>\nx\n</earlier-conversation>\n<question>\nq\n</question>").await;
+    assert_eq!(reading.suspicions.source().as_deref(), Some("`README.md`"));
 }
