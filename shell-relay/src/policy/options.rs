@@ -87,7 +87,7 @@ pub(super) fn reads_operands(name: &str) -> bool {
     verb(name).is_some_and(|spec| match spec.operands {
         Operands::Paths => true,
         Operands::Texts => matches!(name, "basename" | "dirname"),
-        Operands::Rule(rule) => matches!(rule, "pattern" | "test" | "any" | "printf"),
+        Operands::Rule(rule) => matches!(rule, "jq" | "local" | "picture" | "pattern" | "test" | "any" | "printf"),
         _ => false,
     })
 }

@@ -110,6 +110,8 @@ const TELLING: &[(&str, &[&str])] = &[
     ("sgdisk", &["-p"]),
     ("parted", &["-l", "--list"]),
     ("mdadm", &["--detail", "-D", "--examine", "-E"]),
+    ("at", &["-l"]),
+    ("auditctl", &["-l", "-s"]),
     ("hdparm", &["-I", "-i"]),
     ("ssh-keygen", &["-lf", "-lvf"]),
 ];

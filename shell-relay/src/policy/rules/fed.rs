@@ -366,7 +366,9 @@ fn is_filter(command: &SimpleCommand) -> bool {
                 || (word.text.starts_with('-') && word.text.contains(['c', 'n', 'o', 'H', 'b', 'A', 'B', 'C']))
         }
     };
-    FILTERS.contains(&command.words[0].text.as_str()) && !command.words[1..].iter().any(changes)
+    let is_search = command.words[0].text.ends_with("grep")
+        && command.words.iter().any(|word| word.text.starts_with('-') && word.text.contains(['r', 'l', 'L', 'R', 'Z']));
+    FILTERS.contains(&command.words[0].text.as_str()) && !is_search && !command.words[1..].iter().any(changes)
 }
 
 /// The names that `rg --files`, `rg -l`, `grep -rl` and `fd` print.

@@ -219,7 +219,7 @@ pub(super) fn assess(rule: &str, arguments: &Arguments<'_>, context: Context<'_>
         }
         ("template" | "aws" | "gcloud" | "gh", _) => clouds::assess(rule, arguments, &operands),
         ("picture" | "local" | "tostdout" | "sips", _) => media::assess(rule, arguments, context),
-        ("schema" | "defaults" | "pmset" | "iw" | "place" | "service" | "sub", _) => {
+        ("schema" | "defaults" | "pmset" | "iw" | "names" | "place" | "service" | "sub", _) => {
             lists::assess(rule, arguments, context)
         }
         _ if rule.starts_with("needs:") => lists::assess_needed(&rule["needs:".len()..], arguments, context),
