@@ -11,7 +11,10 @@
 //! verbs are phrases with commas between, `a/b` in one stands for either word, and what a program alone is allowed may stand in
 //! front of its subcommands, too.
 
-use std::{collections::HashMap, sync::LazyLock};
+use std::{
+    collections::HashMap,
+    sync::{Arc, LazyLock},
+};
 
 use super::command::Word;
 
@@ -73,7 +76,7 @@ type Table = HashMap<&'static str, Spec>;
 const MAX_PHRASE_WORDS: usize = 3;
 
 static VERBS: LazyLock<Table> = LazyLock::new(|| parse_table(include_str!("options.table")));
-static SUBCOMMANDS: LazyLock<HashMap<String, Spec>> =
+static SUBCOMMANDS: LazyLock<HashMap<String, Arc<Spec>>> =
     LazyLock::new(|| parse_phrases(include_str!("subcommands.table")));
 static GIT_SUBCOMMANDS: LazyLock<Table> = LazyLock::new(|| parse_table(include_str!("git.table")));
 
@@ -87,7 +90,7 @@ pub(super) fn reads_operands(name: &str) -> bool {
     verb(name).is_some_and(|spec| match spec.operands {
         Operands::Paths => true,
         Operands::Texts => matches!(name, "basename" | "dirname"),
-        Operands::Rule(rule) => matches!(rule, "pattern" | "test" | "any" | "printf"),
+        Operands::Rule(rule) => matches!(rule, "jq" | "local" | "picture" | "pattern" | "test" | "any" | "printf"),
         _ => false,
     })
 }
@@ -105,7 +108,7 @@ pub(super) fn subcommand<'a>(name: &str, words: &'a [Word]) -> Result<Option<(&'
     let found = (0..=words.len().min(MAX_PHRASE_WORDS)).rev().find_map(|count| {
         let mut phrase = name.to_owned();
         words[..count].iter().for_each(|word| phrase.extend([" ", word.text.as_str()]));
-        Some((SUBCOMMANDS.get(phrase.as_str())?, &words[count..]))
+        Some((&**SUBCOMMANDS.get(phrase.as_str())?, &words[count..]))
     });
     Ok(found)
 }
@@ -119,20 +122,27 @@ fn parse_table(text: &'static str) -> Table {
     rows(text).flat_map(|(verbs, spec)| verbs.split(' ').map(move |verb| (verb, spec.clone()))).collect()
 }
 
-fn parse_phrases(text: &'static str) -> HashMap<String, Spec> {
-    let phrases = rows(text).flat_map(|(phrases, spec)| {
-        phrases.split(", ").flat_map(alternatives).map(move |phrase| (phrase, spec.clone())).collect::<Vec<_>>()
-    });
-    let mut table: HashMap<String, Spec> = phrases.collect();
-    let programs: Vec<_> = table
+fn parse_phrases(text: &'static str) -> HashMap<String, Arc<Spec>> {
+    let rows: Vec<(Vec<String>, Spec)> =
+        rows(text).map(|(phrases, spec)| (phrases.split(", ").flat_map(alternatives).collect(), spec)).collect();
+    let of_programs: HashMap<&str, &Spec> = rows
         .iter()
-        .filter(|(phrase, _)| !phrase.contains(' '))
-        .map(|(name, spec)| (name.clone(), spec.clone()))
+        .flat_map(|(phrases, spec)| {
+            phrases.iter().filter(|phrase| !phrase.contains(' ')).map(move |name| (&**name, spec))
+        })
         .collect();
-    for (phrase, spec) in &mut table {
-        let name = phrase.split(' ').next().unwrap_or_default();
-        if let Some((_, of_program)) = programs.iter().find(|(program, _)| program == name) {
-            spec.add_missing(of_program);
+    let mut table = HashMap::new();
+    for (phrases, spec) in &rows {
+        // One for all phrases of a program.
+        let mut merged: HashMap<&str, Arc<Spec>> = HashMap::new();
+        for phrase in phrases {
+            let program = phrase.split(' ').next().unwrap_or_default();
+            let spec = merged.entry(program).or_insert_with(|| {
+                let mut spec = spec.clone();
+                of_programs.get(program).into_iter().for_each(|of_program| spec.add_missing(of_program));
+                Arc::new(spec)
+            });
+            table.insert(phrase.clone(), Arc::clone(spec));
         }
     }
     table
@@ -362,6 +372,35 @@ mod tests {
         assert_eq!(verb("grep").expect("listed").operands, Operands::Rule("pattern"));
         assert_eq!(verb("rm").map(|_| ()), None);
         assert!(git_subcommand("status").is_some());
+    }
+
+    #[test]
+    fn no_verb_or_phrase_is_listed_twice() {
+        let phrases: Vec<String> = rows(include_str!("subcommands.table"))
+            .flat_map(|(phrases, _)| phrases.split(", ").flat_map(alternatives).collect::<Vec<_>>())
+            .collect();
+        assert_eq!(phrases.len(), SUBCOMMANDS.len());
+        for (table, read) in
+            [(include_str!("options.table"), VERBS.len()), (include_str!("git.table"), GIT_SUBCOMMANDS.len())]
+        {
+            assert_eq!(rows(table).flat_map(|(verbs, _)| verbs.split(' ')).count(), read);
+        }
+    }
+
+    #[test]
+    fn a_programs_own_options_may_stand_in_front_of_its_subcommand() {
+        let words = |text: &str| -> Vec<Word> {
+            text.split(' ').map(|text| Word { text: text.into(), is_bare: true, ..Word::default() }).collect()
+        };
+        let rest = |text: &str| {
+            let words = words(text);
+            subcommand("kubectl", &words).map(|found| found.expect("a phrase").1.len())
+        };
+        assert_eq!(rest("get pods"), Ok(1));
+        assert_eq!(rest("-n x get pods"), Ok(1));
+        assert_eq!(rest("--namespace=x config view"), Ok(0));
+        assert!(rest("--kubeconfig x get pods").is_err());
+        assert!(rest("-n").is_err());
     }
 
     #[test]

@@ -398,6 +398,7 @@ pub(super) const SYSTEM_ROOTS: &[&str] = &[
     "nix",
     "Library",
     "Users/*/Library/LaunchAgents",
+    "home/*/Library/LaunchAgents",
     "System",
     "Applications",
 ];

@@ -269,6 +269,14 @@ pub(super) fn judge_inline(verb: &str, arguments: &[LooseWord], findings: &mut F
     {
         findings.danger(format!("`{verb}` runs the output of a command"));
     }
+    // `make -j$(nproc)` runs no output; `python3 <(curl x)` does.
+    if is_interpreter(verb) && arguments.iter().any(|word| word.text.starts_with("<(")) {
+        findings.danger(format!("`{verb}` runs the output of a command"));
+    }
+    let is_forced = |word: &LooseWord| matches!(word.text.as_str(), "-9" | "-KILL" | "-SIGKILL");
+    if verb == "kill" && arguments.iter().any(is_forced) && arguments.iter().any(|word| word.runs_code) {
+        findings.danger("kills what a command names, before it can save anything");
+    }
     let is_only_read = |word: &LooseWord| !word.text.starts_with('-') && options::reads_operands(verb);
     if !TEXT_ONLY.contains(&verb) && arguments.iter().any(|word| names_shell(&word.text) && !is_only_read(word)) {
         findings.danger(format!("`{verb}` is told to start a shell"));

@@ -10,6 +10,7 @@ const FETCHERS: &[&str] = &["curl", "wget", "aria2c"];
 /// Whether a command runs, or makes a program of, what one before it wrote down from the network.
 pub(super) fn is_run(scan: &Scan) -> bool {
     let mut fetched: Vec<&str> = Vec::new();
+    let mut has_cloned = false;
     for command in &scan.commands {
         let Some((name, arguments)) = command.words.split_first() else { continue };
         let verb = name.text.rsplit('/').next().unwrap_or_default();
@@ -18,6 +19,20 @@ pub(super) fn is_run(scan: &Scan) -> bool {
             fetched.extend(command.redirects.iter().filter(|one| one.writes).map(|one| plain(&one.target.text)));
             continue;
         }
+        if verb == "git" && arguments.iter().any(|word| word.text == "clone") {
+            has_cloned = true;
+            continue;
+        }
+        // Which folder a path is in by then is not followed.
+        let is_of_folder =
+            |word: &LooseWord| !word.text.starts_with('/') && word.text.contains('/') && !word.text.contains(':');
+        let runs_cloned = is_of_folder(name)
+            || (code::is_shell(verb) && arguments.iter().any(|word| !word.text.starts_with('-')))
+            || matches!(verb, "make" | "gmake" | "source" | ".")
+            || (code::is_interpreter(verb) && arguments.iter().any(is_script));
+        if has_cloned && runs_cloned {
+            return true;
+        }
         let is_fetched = |word: &LooseWord| fetched.contains(&plain(&word.text));
         let runs_operand = code::is_interpreter(verb) || matches!(verb, "source" | "." | "chmod" | "sudo");
         if is_fetched(name) || (runs_operand && arguments.iter().any(is_fetched)) {
@@ -25,6 +40,12 @@ pub(super) fn is_run(scan: &Scan) -> bool {
         }
     }
     false
+}
+
+/// Whether a word is the file of a script.
+fn is_script(word: &LooseWord) -> bool {
+    !word.text.starts_with('-')
+        && [".py", ".sh", ".rb", ".pl", ".js", ".mjs", ".ts", ".php", ".lua"].iter().any(|end| word.text.ends_with(end))
 }
 
 /// Names that a fetcher may write to, as far as its words tell.
@@ -57,12 +78,20 @@ mod tests {
             "curl -sSL http://x > a.py; python3 ./a.py",
             "curl -O http://x/i.sh; . ./i.sh",
             "curl --output=b http://x\n./b",
+            "git clone http://x/y && cd y && ./install.sh",
+            "git clone http://x/y; make -C y",
+            "git clone http://x/y && python3 y/setup.py install",
         ] {
             assert!(is_run(&scan(line)), "{line}");
         }
-        for line in
-            ["wget http://x/a.tgz; tar tf a.tgz", "sh a; curl -o a http://x", "curl http://x/a.txt | cat", "sh x"]
-        {
+        for line in [
+            "git clone http://x/y && cd y && ls -l src/",
+            "./x; git clone http://x/y",
+            "wget http://x/a.tgz; tar tf a.tgz",
+            "sh a; curl -o a http://x",
+            "curl http://x/a.txt | cat",
+            "sh x",
+        ] {
             assert!(!is_run(&scan(line)), "{line}");
         }
     }

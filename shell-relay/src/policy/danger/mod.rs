@@ -7,6 +7,7 @@ mod environment;
 mod fetched;
 mod files;
 mod git;
+mod loops;
 mod network;
 mod table;
 mod wrappers;
@@ -124,6 +125,9 @@ impl Judge<'_, '_> {
         if is_fork_bomb(&scan) {
             self.findings.danger("starts itself without end");
         }
+        if loops::starts_without_end(text, &scan) {
+            self.findings.danger("starts or makes something again and again without end");
+        }
         if fetched::is_run(&scan) {
             self.findings.danger("runs what it gets from the network");
         }
@@ -183,8 +187,13 @@ impl Judge<'_, '_> {
         if verb == "git" {
             git::judge(arguments, own_arguments, self.findings);
         }
-        for reason in table::reasons(verb, own_arguments) {
-            self.findings.danger(format!("`{verb}` {reason}"));
+        if !table::only_tells(verb, own_arguments) {
+            for reason in table::reasons(verb, own_arguments) {
+                self.findings.danger(format!("`{verb}` {reason}"));
+            }
+        }
+        if let Some(inner) = first_of_braces(&name.text).filter(|inner| table::is_known(inner)) {
+            self.findings.danger(format!("hides `{inner}` in braces"));
         }
         if wrappers::runs_what_it_finds(verb, arguments) {
             self.findings.danger("`find` runs something on what it finds");
@@ -235,6 +244,11 @@ impl Judge<'_, '_> {
             self.judge_text(input);
         }
     }
+}
+
+/// The first word that a list of braces stands for: `{rm,-rf,.}`.
+fn first_of_braces(text: &str) -> Option<&str> {
+    text.strip_prefix('{')?.split_once(',').map(|(first, _)| first)
 }
 
 /// A function that pipes into itself: `:(){ :|:& };:`.

@@ -172,6 +172,9 @@ pub(super) fn judge(verb: &str, arguments: &[LooseWord], around: &LooseCommand, 
     {
         findings.danger(format!("`{verb}` sends what it is fed"));
     }
+    if verb == "sftp" && around.input.as_deref().is_some_and(|text| text.contains("put")) {
+        findings.danger("`sftp` sends files to another host");
+    }
     if is_upload(verb, arguments) {
         findings.danger(format!("`{verb}` sends files to another host"));
     }

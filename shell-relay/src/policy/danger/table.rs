@@ -102,6 +102,27 @@ impl Part {
     }
 }
 
+/// Programs that change disks or keys unless they are told to tell something, with the words that tell them so.
+const TELLING: &[(&str, &[&str])] = &[
+    ("fdisk", &["-l", "--list"]),
+    ("sfdisk", &["-l", "--list"]),
+    ("gdisk", &["-l"]),
+    ("sgdisk", &["-p"]),
+    ("parted", &["-l", "--list"]),
+    ("mdadm", &["--detail", "-D", "--examine", "-E"]),
+    ("at", &["-l"]),
+    ("auditctl", &["-l", "-s"]),
+    ("hdparm", &["-I", "-i"]),
+    ("ssh-keygen", &["-lf", "-lvf"]),
+];
+
+/// Whether a program of [`TELLING`] is told just that, and of which files or devices.
+pub(super) fn only_tells(verb: &str, arguments: &[LooseWord]) -> bool {
+    let Some((option, rest)) = arguments.split_first() else { return false };
+    let is_told = TELLING.iter().any(|(name, options)| *name == verb && options.contains(&option.text.as_str()));
+    is_told && rest.iter().all(|word| !word.text.starts_with('-') && !word.expands)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -118,6 +139,21 @@ mod tests {
         let read: usize = HARMS.values().map(Vec::len).sum();
         assert!(read >= lines, "{read} {lines}");
         assert!(HARMS.values().flatten().all(|harm| !harm.alternatives.is_empty()));
+    }
+
+    #[test]
+    fn asking_a_disk_is_no_harm() {
+        let words = |words: &[&str]| -> Vec<LooseWord> {
+            words.iter().map(|text| LooseWord { text: (*text).into(), ..LooseWord::default() }).collect()
+        };
+        assert!(
+            only_tells("fdisk", &words(&["-l", "/dev/sda"])) && only_tells("mdadm", &words(&["--detail", "/dev/md0"]))
+        );
+        for (verb, arguments) in
+            [("fdisk", &["/dev/sda"][..]), ("fdisk", &["-l", "-w"]), ("mdadm", &["-D", "--stop"]), ("mkfs", &["-l"])]
+        {
+            assert!(!only_tells(verb, &words(arguments)), "{verb} {arguments:?}");
+        }
     }
 
     #[test]

@@ -17,7 +17,8 @@ pub(super) fn assess(rule: &str, arguments: &Arguments<'_>, operands: &[&str]) -
         "aws" if texts(arguments, operands).all(|text| !text.contains("://") || text.starts_with("s3://")) => Ok(()),
         "gcloud" if values_of(&["format"]).iter().all(|format| is_table(format)) => Ok(()),
         "gcloud" => ask("`gcloud` that shows whole objects, which may hold secrets"),
-        "gh" if texts(arguments, operands).all(|text| !text.contains("$")) => Ok(()),
+        // Filters of `--jq` and templates may read the environment.
+        "gh" if texts(arguments, operands).all(|text| !text.to_ascii_lowercase().contains("env")) => Ok(()),
         _ => ask(format!("not known to be read-only: `{rule}` with these operands")),
     }
 }
@@ -37,7 +38,7 @@ fn shows_no_environment(template: &str) -> bool {
     let is_whole = |name: &str| name.trim_start_matches('$').trim_matches('.').is_empty() && !name.is_empty();
     let holds_it = |name: &str| {
         let last = name.rsplit('.').find(|part| !part.is_empty()).unwrap_or_default();
-        name.starts_with(['.', '$']) && matches!(last, "Config" | "ContainerConfig" | "Spec")
+        name.starts_with(['.', '$']) && matches!(last, "Config" | "ContainerConfig" | "DriverOpts" | "Options" | "Spec")
     };
     template.contains("{{")
         && !template.contains('\\')

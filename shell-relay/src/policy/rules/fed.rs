@@ -152,6 +152,8 @@ enum Feed {
     },
     /// Numbers of processes.
     Processes,
+    /// Just these.
+    Words(Vec<Word>),
     Unknown,
 }
 
@@ -195,6 +197,12 @@ pub(super) fn assess_xargs(words: &[Word], place: Place<'_>) -> Result<(), Refus
             let is_parted = is_exact && call.has_null && call.placeholder.is_none();
             check_parting(&roots, is_parted, is_chosen, place)?;
             assess_on_files(&command, placeholder, &roots, place)
+        }
+        Feed::Words(found) if !matches!(name.text.as_str(), "echo" | "printf") => {
+            check_name(name)?;
+            let judge =
+                |word: &Word| super::assess_words(&name.text, &with_word(&command[1..], placeholder, word)?, place);
+            found.iter().try_for_each(judge)
         }
         _ => assess_on_anything(name, &command, placeholder, call.placeholder.is_none(), place),
     }
@@ -347,6 +355,7 @@ fn feed(fed_by: &[SimpleCommand]) -> Feed {
             Feed::Processes
         }
         "pidof" => Feed::Processes,
+        "echo" | "printf" => printed(&name.text, words).map_or(Feed::Unknown, Feed::Words),
         "find" if !has(&["-printf", "-ls", "-exec"]) => Feed::Files {
             roots: or_here(super::find::roots(words).to_vec()),
             is_exact: has(&["-print0"]),
@@ -366,7 +375,9 @@ fn is_filter(command: &SimpleCommand) -> bool {
                 || (word.text.starts_with('-') && word.text.contains(['c', 'n', 'o', 'H', 'b', 'A', 'B', 'C']))
         }
     };
-    FILTERS.contains(&command.words[0].text.as_str()) && !command.words[1..].iter().any(changes)
+    let is_search = command.words[0].text.ends_with("grep")
+        && command.words.iter().any(|word| word.text.starts_with('-') && word.text.contains(['r', 'l', 'L', 'R', 'Z']));
+    FILTERS.contains(&command.words[0].text.as_str()) && !is_search && !command.words[1..].iter().any(changes)
 }
 
 /// The names that `rg --files`, `rg -l`, `grep -rl` and `fd` print.
@@ -395,9 +406,28 @@ fn or_here(roots: Vec<Word>) -> Vec<Word> {
 
 /// Judges the patterns by which `find` chooses files whose contents are shown. `before` is the word in front of the test.
 pub(super) fn check_chosen(test: &str, value: &Word, before: Option<&Word>, place: Place<'_>) -> Result<(), Refusal> {
-    let is_exclusion = before.is_some_and(|word| matches!(word.text.as_str(), "!" | "-not"));
-    if is_exclusion || !matches!(test, "-name" | "-iname" | "-path" | "-ipath" | "-wholename") {
+    if before.is_some_and(|word| matches!(word.text.as_str(), "!" | "-not")) {
         return Ok(());
     }
-    check_path_text(&value.text, false, place.context, paths::read_risk)
+    match test {
+        "-name" | "-iname" | "-path" | "-ipath" | "-wholename" => {
+            check_path_text(&value.text, false, place.context, paths::read_risk)?;
+            // A name as the pattern has it: `*.env` is no name of a secret, `x.env` is.
+            check_path_text(&value.text.replace(['*', '?'], "x"), false, place.context, paths::read_risk)
+        }
+        "-regex" | "-iregex" if super::find::names_credentials(&value.text) => {
+            ask("shows files whose names tell of secrets")
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What `echo` and `printf` print, word by word; `None` if a sign of theirs may stand for another.
+fn printed(name: &str, words: &[Word]) -> Option<Vec<Word>> {
+    let texts = words.iter().map(|word| word.text.as_str()).filter(|text| !matches!(*text, "-n" | "-e"));
+    let text = texts.collect::<Vec<_>>().join(" ");
+    let text = if name == "printf" { text.replace("\\n", " ").replace("\\0", " ").replace("%s", " ") } else { text };
+    let is_plain = !text.contains(['\\', '%', '\'', '"']) && words.iter().all(|word| !word.has_glob && !word.has_tilde);
+    let word = |text: &str| Word { text: text.to_owned(), is_bare: true, ..Word::default() };
+    is_plain.then(|| text.split_whitespace().map(word).collect())
 }

@@ -202,13 +202,20 @@ fn assess_action<'a>(
     Ok(action.rest)
 }
 
+/// Whether a pattern has a part of a name that only who looks for credentials looks for.
+pub(super) fn names_credentials(pattern: &str) -> bool {
+    let lower = pattern.to_ascii_lowercase();
+    CREDENTIAL_NAMES.iter().any(|name| lower.contains(name))
+}
+
 fn check_value(test: &str, value: &Word, is_wide: bool) -> Result<(), Refusal> {
     if value.has_glob && !is_harmless_pattern(&value.text) {
         return ask("an unquoted pattern may turn into a condition of `find`");
     }
-    let lower = value.text.to_ascii_lowercase();
-    let names_credentials = CREDENTIAL_NAMES.iter().any(|name| lower.contains(name));
-    if is_wide && names_credentials && test.contains(['n', 'r', 'p']) && !matches!(test, "-perm" | "-printf" | "-group")
+    if is_wide
+        && names_credentials(&value.text)
+        && test.contains(['n', 'r', 'p'])
+        && !matches!(test, "-perm" | "-printf" | "-group")
     {
         return danger(format!("looks for credentials: `{}`", value.text));
     }

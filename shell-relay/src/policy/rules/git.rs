@@ -140,8 +140,9 @@ fn assess_subcommand(subcommand: &Word, words: &[Word], context: Context<'_>) ->
         }
         (Operands::Rule("pattern"), _) => assess_grep(&arguments, context),
         (Operands::OneText, [name]) if name.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_') => Ok(()),
+        (Operands::Rule("archives"), []) if arguments.has(&["l", "list"]) => Ok(()),
         (Operands::OneText, [])
-        | (Operands::Rule("submodule"), [] | ["status"] | ["status", "--recursive" | "--cached"])
+        | (Operands::Rule("submodule"), [] | ["status"] | ["status", ..])
         | (Operands::Rule("notes"), [] | ["list"] | ["list" | "show", _])
         | (Operands::Rule("sparse"), ["list"])
         | (Operands::Rule("bisect"), ["log"])

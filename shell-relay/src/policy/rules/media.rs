@@ -23,6 +23,9 @@ pub(super) fn assess(rule: &str, arguments: &Arguments<'_>, context: Context<'_>
         ("picture", _) if arguments.options.iter().any(|(_, value)| value.is_some_and(|text| text.contains('@'))) => {
             ask("a format that may read a file")
         }
+        ("local", _) if arguments.options.iter().any(|(_, value)| value.is_some_and(|text| text.contains("://"))) => {
+            ask("an option that names an address or a file")
+        }
         ("picture" | "local", _) => read(operands),
         ("tostdout", [file, out]) if out.text == "-" => read(&[file]),
         // `-g NAME FILE`

@@ -206,6 +206,7 @@ pub(super) fn assess(rule: &str, arguments: &Arguments<'_>, context: Context<'_>
         ("top", []) => assess_top(arguments),
         ("onename", [] | [_]) => Ok(()),
         ("localhost", ["localhost" | "127.0.0.1" | "::1"]) if arguments.has(&["c"]) => Ok(()),
+        ("proto", [] | ["tcp" | "udp" | "icmp" | "ip" | "inet" | "inet6"]) => Ok(()),
         ("seq", _) => assess_seq(arguments, &operands),
         ("route", [] | ["get", "default"]) => Ok(()),
         ("dockerstats", _) if arguments.has(&["no-stream"]) => Ok(()),
@@ -218,7 +219,7 @@ pub(super) fn assess(rule: &str, arguments: &Arguments<'_>, context: Context<'_>
         }
         ("template" | "aws" | "gcloud" | "gh", _) => clouds::assess(rule, arguments, &operands),
         ("picture" | "local" | "tostdout" | "sips", _) => media::assess(rule, arguments, context),
-        ("schema" | "defaults" | "pmset" | "iw" | "place" | "service" | "sub", _) => {
+        ("schema" | "defaults" | "pmset" | "iw" | "names" | "place" | "service" | "sub", _) => {
             lists::assess(rule, arguments, context)
         }
         _ if rule.starts_with("needs:") => lists::assess_needed(&rule["needs:".len()..], arguments, context),

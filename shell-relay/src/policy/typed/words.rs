@@ -53,6 +53,7 @@ pub(super) fn insertions(words: &[Word]) -> Vec<Insertion> {
             behind_the_name(&["--no-pager"])
         }
         "systemd-analyze" if operands.iter().all(|word| word.text != "--no-pager") => behind_the_name(&["--no-pager"]),
+        "shellcheck" => behind_the_name(&["--norc"]),
         "aws" => behind_the_name(&["--no-cli-pager"]),
         _ => Vec::new(),
     }
@@ -68,9 +69,9 @@ fn of_git(words: &[Word]) -> Vec<Insertion> {
         ("version" | "--version" | "--help", _) => return Vec::new(),
         ("config", _) => return vec![Insertion { after: 0, words: GIT_CONFIG }],
         ("status", _) => Some((after, NO_SUBMODULES)),
-        ("diff", _) => Some((after, NEITHER)),
+        ("diff" | "diff-files" | "diff-index", _) => Some((after, NEITHER)),
         ("log" | "show" | "whatchanged" | "diff-tree", _) => Some((after, NO_PROGRAMS)),
-        ("blame", _) => Some((after, &NO_PROGRAMS[1..])),
+        ("blame" | "annotate", _) => Some((after, &NO_PROGRAMS[1..])),
         ("reflog", Some("exists" | "list")) => None,
         ("reflog", Some("show")) => Some((after + 1, NO_PROGRAMS)),
         ("reflog", _) => Some((after, NO_PROGRAMS)),
