@@ -189,6 +189,8 @@ pub struct ApprovalRequest {
     pub is_dangerous: bool,
     /// Why it is asked, a short sentence each.
     pub reasons: Vec<String>,
+    /// Whether a yes counts for this one time whatever the user says: nothing longer is worth offering.
+    pub is_each_time: bool,
 }
 
 /// What a question for consent is about.
