@@ -69,7 +69,7 @@ impl LiveOrIsolated {
             return Ok(());
         }
         if mode == ApprovalMode::ReadOnly {
-            return Err(not_approved(reasons.join("; ")));
+            return Err(not_approved(&reasons.join("; ")));
         }
         let effect = Effect::RunCommand { command: command.to_owned() };
         let subject = ApprovalSubject::Effect { tool: LIVE.to_owned(), effect };
@@ -85,18 +85,18 @@ impl LiveOrIsolated {
             }
             ApprovalAnswer::Edited { command, .. } => {
                 let _ = self.session.take_grant(&command);
-                Err(not_approved(format!("the user would rather run this, so call it: {command}")))
+                Err(not_approved(&format!("the user would rather run this, so call it: {command}")))
             }
-            ApprovalAnswer::Refused { reason } => Err(not_approved(reason)),
+            ApprovalAnswer::Refused { reason } => Err(not_approved(&reason)),
             ApprovalAnswer::CancelTurn => {
                 self.session.cancel_turn(Some(self.turn_id));
-                Err(not_approved("the user stopped the turn".to_owned()))
+                Err(not_approved("the user stopped the turn"))
             }
         }
     }
 }
 
-fn not_approved(reason: String) -> RelayError {
+fn not_approved(reason: &str) -> RelayError {
     RelayError::NotAtPrompt { code: "not_approved", reason: format!("not run: {reason}") }
 }
 
