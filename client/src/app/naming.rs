@@ -61,7 +61,8 @@ impl App {
         if !self.options.looks_at_names {
             return Some(Vec::new());
         }
-        let mut reasons = policy::why_not_themselves(command, self.shell_seen.as_ref()?, self.options.context(&self.cwd));
+        let mut reasons =
+            policy::why_not_themselves(command, self.shell_seen.as_ref()?, self.options.context(&self.cwd));
         reasons.retain(|reason| !self.confirmed.contains(reason));
         Some(reasons)
     }
