@@ -128,11 +128,8 @@ async fn ask(args: &AskArgs, paths: &Paths, view: &mut dyn View) -> Result<u8, A
     .map_err(AskError::Usage)?;
     let cwd = std::env::current_dir().map_err(AskError::Folder)?;
     let piped_input = piped_input::read().map_err(AskError::Input)?;
-    let mut keyboard = if matches!(approval, ApprovalMode::Ask | ApprovalMode::Auto) && !args.json {
-        Keyboard::open(scene(paths))
-    } else {
-        None
-    };
+    let mut keyboard =
+        if approval != ApprovalMode::ReadOnly && !args.json { Keyboard::open(scene(paths)) } else { None };
     let attach = Attach {
         session: SessionKey(format!("cli:{}", uuid::Uuid::now_v7().as_simple())),
         live_shell: None,

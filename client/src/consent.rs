@@ -52,7 +52,7 @@ enum Standing {
 /// By what a command may run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Permit {
-    /// The user agreed to just this, or to everything.
+    /// The user agreed to just this, which does more than read, or to everything.
     Asked,
     /// The user has confirmed all that spoke against it: it runs as it is typed unasked.
     Confirmed,
@@ -123,6 +123,8 @@ impl Consents {
         let wanted = Agreed { command: request.command.clone(), cwd: context.cwd.to_owned() };
         let standing = self.standing(request, &wanted, now);
         let verdict = policy::assess_line(&request.command, context);
+        // A yes to what would run anyway, but for what was read before, says nothing of what its names stand for.
+        let only_reads = verdict.level == Level::Allow;
         // The files are read by us, whatever the daemon made of them.
         let rules = remembered.loaded(context.cwd);
         let ruled = rules.apply(&request.command, context, verdict);
@@ -131,7 +133,7 @@ impl Consents {
         }
         // Where a secret goes the user decides each time, whatever the mode and the rules.
         let is_filled = holds_placeholder(&request.command);
-        if standing == Standing::Holds || mode == ApprovalMode::All && !is_filled {
+        if standing == Standing::Holds && !only_reads || mode == ApprovalMode::All && !is_filled {
             return Some(Permit::Asked);
         }
         if is_filled {
@@ -146,7 +148,7 @@ impl Consents {
                 let is_ruled = mode >= ApprovalMode::Ask && ruled.allowed_by.is_some() && !is_outward;
                 let is_automatic = mode == ApprovalMode::Auto && !ruled.verdict.is_firm() && !is_outward;
                 // Unasked: as long as the user has not confirmed the changes of the shell, the client asks about it.
-                is_ruled || is_automatic || standing == Standing::ChangedShell || self.session.contains(&wanted)
+                is_ruled || is_automatic || standing != Standing::Nothing || self.session.contains(&wanted)
             }
             Level::Danger | Level::Deny => false,
         };
@@ -269,6 +271,20 @@ mod tests {
             let permit = permit(&mut consents, &request("touch a", Some(id)), ApprovalMode::Ask, said + waited);
             assert_eq!(permit.is_some(), runs, "after {waited:?}");
         }
+    }
+
+    #[test]
+    fn a_yes_to_what_only_reads_does_not_say_what_its_names_stand_for() {
+        let (mut consents, now) = (Consents::default(), Instant::now());
+        for (command, expected) in
+            [("ls -a", Permit::Unasked), ("base64 x", Permit::Unasked), ("touch a", Permit::Asked)]
+        {
+            let id = ApprovalId::fresh();
+            consents.allow_once(id, agreed(command), now);
+            let permit = permit(&mut consents, &request(command, Some(id)), ApprovalMode::Ask, now);
+            assert_eq!(permit, Some(expected), "{command}");
+        }
+        assert_eq!(permit(&mut consents, &request("ls", None), ApprovalMode::All, now), Some(Permit::Asked));
     }
 
     #[test]

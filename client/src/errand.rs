@@ -6,7 +6,7 @@ use std::{
         Arc,
         atomic::{AtomicUsize, Ordering},
     },
-    time::{Duration, Instant},
+    time::Instant,
 };
 
 use cohab_protocol::{ApprovalId, CallId};
@@ -24,8 +24,6 @@ use crate::{
 
 /// Errands under way at once; more than that hang, and none is added.
 const MAX_RUNNING: usize = 4;
-/// Git tells its settings within this time, or they count as not known.
-pub const GIT_LIMIT: Duration = Duration::from_secs(2);
 
 /// Something to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,7 +96,7 @@ impl Errand {
             Self::AskGit { call, folders, environment } => {
                 let environment =
                     environment.unwrap_or_else(|| Environment::of_variables(|name| std::env::var_os(name)));
-                let doubt = git_settings::why_not_unasked(&folders, &environment, Instant::now() + GIT_LIMIT);
+                let doubt = git_settings::why_not_unasked(&folders, &environment, Instant::now() + git_settings::LIMIT);
                 Done::GitTold { call, doubt }
             }
         }

@@ -335,7 +335,7 @@ impl Assembly {
         if found.can_call_tools == Some(false) {
             reasons.push("none of its models can call tools: it can talk, but not look or run anything".into());
         }
-        match approver.ask(ApprovalQuestion { subject, is_dangerous: false, reasons }).await {
+        match approver.ask(ApprovalQuestion { reasons, ..ApprovalQuestion::about(subject) }).await {
             ApprovalAnswer::Approved { .. } | ApprovalAnswer::Edited { .. } => {
                 if let Err(error) = self.known_servers.add(url, server) {
                     tracing::warn!(%error, "the consent to a local server could not be kept");
@@ -423,8 +423,9 @@ impl Assembler for Assembly {
         let mut unconfined: Option<Arc<dyn Tool>> = None;
         let runner: Arc<dyn CommandRunner> = match session.live_shell() {
             Some(_) => {
-                let runner = LiveOrIsolated::new(Arc::clone(&session), parts.turn_id, self.fallback_shell(settings));
-                Arc::new(runner)
+                let (isolated, home) = (self.fallback_shell(settings), self.parts.home.clone());
+                let asked = Arc::clone(&approver);
+                Arc::new(LiveOrIsolated::new(Arc::clone(&session), parts.turn_id, isolated, asked, home))
             }
             // The shell of its own is bash or sh, whatever the user's is.
             None => {

@@ -52,6 +52,7 @@
 
 pub mod amount;
 mod approval_mode;
+mod approval_request;
 mod client_message;
 pub mod codec;
 mod daemon_message;
@@ -64,6 +65,7 @@ mod wire_error;
 mod wire_path;
 
 pub use approval_mode::ApprovalMode;
+pub use approval_request::{ApprovalRequest, ApprovalSubject, ProposedCommand};
 pub use client_message::*;
 pub use codec::{FrameCodec, FrameError};
 pub use daemon_message::*;

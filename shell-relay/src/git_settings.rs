@@ -17,11 +17,13 @@ use rustix::{
 };
 
 use crate::{
-    policy::{planted, why_planted},
+    policy::{self, Context, planted, why_planted},
     sanitize::one_line,
     state::{Item, Snapshot, Value},
 };
 
+/// Git tells its settings within this time, or they count as not known.
+pub const LIMIT: Duration = Duration::from_secs(2);
 /// More settings than this, in bytes, are not read.
 const LISTING_BYTES: usize = 1024 * 1024;
 /// Of the file that says where a repository is.
@@ -57,6 +59,21 @@ impl Environment {
 fn joined(value: &Value) -> OsString {
     use std::os::unix::ffi::OsStringExt;
     OsString::from_vec(value.join(&b':'))
+}
+
+/// Why `line`, which plainly only reads, is asked about nevertheless where `shell` has these variables: what each reason says may be
+/// settled by itself. Blocks until `deadline` at most.
+#[must_use]
+pub fn why_asked(line: &str, context: Context<'_>, shell: &Snapshot, deadline: Instant) -> Vec<String> {
+    let folders = match policy::unasked(line, context) {
+        Ok(unasked) => unasked.git_folders,
+        Err(reason) => return vec![reason.to_owned()],
+    };
+    if folders.is_empty() {
+        return Vec::new();
+    }
+    let settings = why_not_unasked(&folders, &Environment::of_shell(shell), deadline);
+    policy::git_variables(shell).into_iter().chain(settings).collect()
 }
 
 /// Why git is not to be started unasked in one of `folders`, looked at until `deadline`; nothing if it may. Blocks.

@@ -72,7 +72,7 @@ impl App {
         };
         let doubt = self.taint.reason().filter(|_| permit == Permit::Unasked);
         if let Some(reason) = doubt {
-            self.ask_ourselves(request, vec![reason], Permit::Named, now, effects);
+            self.ask_about_changes(request, reason, now, effects);
         } else if self.surface == Surface::Ours {
             self.start(request, permit, now, effects);
         } else if let Some(turn) = self.turn.as_mut() {

@@ -56,6 +56,7 @@ impl App {
             subject: ApprovalSubject::Command { command, cwd: cwd.into(), mode: RunMode::Live },
             is_dangerous: false,
             reasons: reasons.into_iter().chain([SETTLES.to_owned()]).collect(),
+            is_each_time: true,
         };
         turn.doubted = Some(doubted);
         // The daemon's clock stands still meanwhile.

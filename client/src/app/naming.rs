@@ -34,14 +34,37 @@ impl App {
             Permit::Named => return self.run_unasked(request, now, effects),
             Permit::Unasked => {}
         }
-        let Some(shell) = &self.shell_seen else { return self.look_at_names(request, effects) };
-        let mut reasons = policy::why_not_themselves(&request.command, shell, self.options.context(&self.cwd));
-        reasons.retain(|reason| !self.confirmed.contains(reason));
-        if reasons.is_empty() {
-            self.run_unasked(request, now, effects);
-        } else {
-            self.ask_ourselves(request, reasons, Permit::Named, now, effects);
+        match self.what_names_stand_for(&request.command) {
+            None => self.look_at_names(request, effects),
+            Some(reasons) if reasons.is_empty() => self.run_unasked(request, now, effects),
+            Some(reasons) => self.ask_ourselves(request, reasons, Permit::Named, now, effects),
         }
+    }
+
+    /// Asks about what commands of the assistant changed in the shell, and in the same question about names that are not themselves; as
+    /// long as the shell has not told those, a yes leaves them to be looked at.
+    pub(super) fn ask_about_changes(
+        &mut self,
+        request: ExecuteCommand,
+        changes: String,
+        now: Instant,
+        effects: &mut Vec<Effect>,
+    ) {
+        let names = self.what_names_stand_for(&request.command);
+        let then = if names.is_some() { Permit::Named } else { Permit::Unasked };
+        let reasons = std::iter::once(changes).chain(names.unwrap_or_default()).collect();
+        self.ask_ourselves(request, reasons, then, now, effects);
+    }
+
+    /// Names of a command that stand for something else, but for what the user has confirmed; `None` if the shell has not told.
+    fn what_names_stand_for(&self, command: &str) -> Option<Vec<String>> {
+        if !self.options.looks_at_names {
+            return Some(Vec::new());
+        }
+        let mut reasons =
+            policy::why_not_themselves(command, self.shell_seen.as_ref()?, self.options.context(&self.cwd));
+        reasons.retain(|reason| !self.confirmed.contains(reason));
+        Some(reasons)
     }
 
     fn look_at_names(&mut self, request: ExecuteCommand, effects: &mut Vec<Effect>) {

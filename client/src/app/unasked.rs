@@ -6,19 +6,22 @@ use std::{
 };
 
 use cohab_protocol::{CallId, ExecuteCommand, TurnId};
-use cohab_shell_relay::{git_settings::Environment, policy};
+use cohab_shell_relay::{
+    git_settings::{self, Environment},
+    policy,
+};
 use ratatui::text::Line;
 
 use super::{App, Surface, command::refuse, turn::PendingCall};
 use crate::{
     consent::Permit,
     effect::Effect,
-    errand::{Errand, GIT_LIMIT},
+    errand::Errand,
     ui::{look::Look, status, theme},
 };
 
 /// Whoever looks at git's settings keeps a limit of his own; this one holds when there is no thread to look.
-const LOOK_LIMIT: Duration = GIT_LIMIT.saturating_add(Duration::from_secs(1));
+const LOOK_LIMIT: Duration = git_settings::LIMIT.saturating_add(Duration::from_secs(1));
 /// Lines that are kept to be shown as they were typed.
 const KEPT_LINES: usize = 20;
 

@@ -30,7 +30,7 @@ impl Offer {
         let offer = match &request.subject {
             ApprovalSubject::LocalServer { .. } | ApprovalSubject::GoOn { .. } => Self::default(),
             ApprovalSubject::FileChange { .. } | ApprovalSubject::FileRead { .. } => {
-                Self { session: !request.is_dangerous, ..Self::default() }
+                Self { session: !request.is_dangerous && !request.is_each_time, ..Self::default() }
             }
             ApprovalSubject::Commands(commands) => {
                 let is_danger =
@@ -41,7 +41,8 @@ impl Offer {
             }
             ApprovalSubject::Command { command, cwd, mode } => {
                 let verdict = assess(command, scene, *mode, cwd);
-                let offer = if request.is_dangerous || verdict.level > Level::Ask || holds_placeholder(command) {
+                let is_once = request.is_dangerous || request.is_each_time || holds_placeholder(command);
+                let offer = if is_once || verdict.level > Level::Ask {
                     Self { edit: true, ..Self::default() }
                 } else {
                     let shell = shell_of(scene, *mode);
@@ -86,5 +87,6 @@ pub(super) fn single(one: &ProposedCommand, turn_id: TurnId, (number, all): (usi
         subject: ApprovalSubject::Command { command: one.command.clone(), cwd: one.cwd.clone(), mode: one.mode },
         is_dangerous: false,
         reasons: one.reasons.iter().cloned().chain(place).collect(),
+        is_each_time: false,
     }
 }

@@ -21,6 +21,7 @@ fn command(text: &str, is_dangerous: bool) -> ApprovalRequest {
         },
         is_dangerous,
         reasons: vec!["it is new".into()],
+        is_each_time: false,
     }
 }
 
@@ -249,6 +250,21 @@ fn what_is_not_offered_is_no_key() {
         assert_eq!(asked.key(key), Outcome::default(), "{key}");
     }
     assert!(asked.key('s').is_closed);
+}
+
+#[test]
+fn what_is_asked_each_time_offers_nothing_that_lasts() {
+    let subject = ApprovalSubject::FileRead { tool: "read".into(), path: Path::new("/x").into() };
+    for (asked, is_command) in
+        [(command("touch a", false), true), (ApprovalRequest { subject, ..command("", false) }, false)]
+    {
+        let mut asked = Asked::new(ApprovalRequest { is_each_time: true, ..asked });
+        for key in ['s', 'd', 'a', 'o'] {
+            assert_eq!(asked.key(key), Outcome::default(), "{key}");
+        }
+        assert_eq!(asked.question.offer.edit, is_command);
+        assert!(asked.key('y').is_closed);
+    }
 }
 
 #[test]

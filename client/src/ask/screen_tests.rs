@@ -86,6 +86,7 @@ const STATES: &[State] = &[
             subject: ApprovalSubject::Command { command, cwd, mode },
             is_dangerous: false,
             reasons: vec!["not known to be read-only: `cargo`".into()],
+            is_each_time: false,
         };
         let (question, _) = OpenQuestion::new(request, scene, Instant::now());
         ask.show_question(Some(&question)).unwrap();

@@ -51,12 +51,16 @@ pub fn card(request: &ApprovalRequest, parts: &[Part], scene: &Scene, width: usi
         ApprovalSubject::Commands(commands) => card.batch(commands, scene),
         ApprovalSubject::FileChange { path, diff, .. } => {
             card.field("file", &path_text(path));
+            card.person(scene);
             let blanks = diff::BlankChanges::of(diff);
             for line in without_names(diff, &path.to_string()).trim_end_matches('\n').split('\n') {
                 card.exactly(&[Span::styled(diff::visible_line(line, &blanks), diff::style(line))]);
             }
         }
-        ApprovalSubject::FileRead { path, .. } => card.field("file", &path_text(path)),
+        ApprovalSubject::FileRead { path, .. } => {
+            card.field("file", &path_text(path));
+            card.person(scene);
+        }
         ApprovalSubject::LocalServer { url, server, model } => {
             card.field("server", &format!("{} at {}", visible(server), visible(url)));
             card.field("model", &visible(model));
@@ -244,12 +248,17 @@ impl Card {
         }
     }
 
-    /// Folder, user and machine, as far as they are worth a word.
+    /// Folder, shell, machine and user, as far as they are worth a word.
     fn place(&mut self, cwd: &WirePath, mode: RunMode, scene: &Scene) {
         self.field("in", &path_text(cwd));
         if let Some(note) = mode_note(mode) {
             self.words(&[self.label("shell"), Span::raw(note)]);
         }
+        self.person(scene);
+    }
+
+    /// Machine and user, where they are not the usual ones.
+    fn person(&mut self, scene: &Scene) {
         if let Some(host) = &scene.remote_host {
             self.words(&[self.label("on"), Span::styled(format!("{} over ssh", visible(host)), theme::WARNING)]);
         }

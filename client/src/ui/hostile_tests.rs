@@ -55,6 +55,7 @@ fn request(subject: ApprovalSubject, reason: &str) -> ApprovalRequest {
         subject,
         is_dangerous: false,
         reasons: vec![reason.to_owned()],
+        is_each_time: false,
     }
 }
 

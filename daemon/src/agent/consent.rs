@@ -11,6 +11,16 @@ pub struct ApprovalQuestion {
     pub is_dangerous: bool,
     /// Why it is asked.
     pub reasons: Vec<String>,
+    /// A yes counts for this one time, whatever the user says.
+    pub is_each_time: bool,
+}
+
+impl ApprovalQuestion {
+    /// A plain one, without a reason.
+    #[must_use]
+    pub fn about(subject: ApprovalSubject) -> Self {
+        Self { subject, is_dangerous: false, reasons: Vec::new(), is_each_time: false }
+    }
 }
 
 /// What a question is about.

@@ -337,7 +337,11 @@ impl Around<'_> {
         let mode = Arc::new(move || session.approval());
         let (home, workspace) = (self.assembly.parts.home.clone(), self.workspace());
         let own = self.assembly.paths.own_folders();
+        // In the live shell the client looks.
+        let is_live = self.parts.session.live_shell().is_some();
+        let settings = (!is_live).then(|| self.assembly.repository_settings(&self.parts.session));
         Gate::new(self.assembly.parts.policy, mode, self.approver, consents, home, self.shell)
+            .with_repository_settings(settings)
             .with_remembered(Arc::clone(&self.assembly.rules) as _)
             .with_own_folders(own)
             .in_workspace(workspace)

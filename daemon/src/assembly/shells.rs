@@ -12,7 +12,7 @@ use cohab_shell_relay::{
 use tempfile::TempDir;
 
 use super::{Assembly, IsolatedShell, TurnSettings};
-use crate::{context::surroundings::root_of, server::session::Session};
+use crate::{context::surroundings::root_of, safety::repository::RepositorySettings, server::session::Session};
 
 /// What a model can do when the sandbox is in its way, where there is a live shell.
 const OUT_OF_FALLBACK: &str = "In the user's live shell it could run without one, and they would be asked: it takes commands again \
@@ -67,6 +67,11 @@ impl Assembly {
             let root = cwd.canonicalize().map_or_else(|_| PathBuf::from("/"), |cwd| root_of(&cwd, &confining.home));
             make(cwd, environment, confining.sandbox(profile, &root, OUT_OF_FALLBACK))
         })
+    }
+
+    /// What looks at git's settings for shells of the session's own.
+    pub(super) fn repository_settings(&self, session: &Session) -> RepositorySettings {
+        RepositorySettings::new(&self.parts.home, &session.environment(), session.consents().clone())
     }
 
     /// The shell of a session that has no live one, and, where that one is confined, one that is not. Without a root nothing but

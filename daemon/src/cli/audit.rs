@@ -252,7 +252,7 @@ fn said(event: &Event, end: Option<&str>, home: &Path) -> (String, Vec<String>) 
     match event {
         Event::TurnBegan { mode, rules, cwd } => {
             let rules = if *rules == 1 { "1 rule".to_owned() } else { format!("{rules} rules") };
-            ("turn begins".to_owned(), vec![format!("mode {mode}"), rules, format!("in {}", place(cwd))])
+            ("turn begins".to_owned(), vec![format!("mode {}", shown(mode)), rules, format!("in {}", place(cwd))])
         }
         Event::Asked { subject, is_dangerous, reasons, answer, note } => {
             let level = if *is_dangerous { "danger" } else { "asked" };
@@ -282,9 +282,11 @@ fn said(event: &Event, end: Option<&str>, home: &Path) -> (String, Vec<String>) 
             facts.push(if typed.is_empty() { String::new() } else { "typed to stay read-only".to_owned() });
             (what, facts)
         }
-        Event::Refused { tool, text, reason, .. } => (format!("not done: {tool} {}", shown(text)), vec![shown(reason)]),
-        Event::Done { call, outcome } => (format!("{outcome}: call {}", shown(call)), Vec::new()),
-        Event::ModeChanged { from, to } => (format!("mode {to}"), vec![format!("before {from}")]),
+        Event::Refused { tool, text, reason, .. } => {
+            (format!("not done: {} {}", shown(tool), shown(text)), vec![shown(reason)])
+        }
+        Event::Done { call, outcome } => (format!("{}: call {}", shown(outcome), shown(call)), Vec::new()),
+        Event::ModeChanged { from, to } => (format!("mode {}", shown(to)), vec![format!("before {}", shown(from))]),
         Event::RuleStored { rule } => (format!("rule stored: {}", shown(rule)), Vec::new()),
         Event::RuleRemoved { rule } => (format!("rule removed: {}", shown(rule)), Vec::new()),
         Event::Undone { paths } => {

@@ -10,7 +10,8 @@ use std::{
 use async_trait::async_trait;
 use cohab_protocol::ApprovalMode;
 use cohab_shell_relay::{
-    policy::{Context, Level, Verdict, remembered::Remembered, typed_form},
+    files::FileSystem,
+    policy::{self, Context, Level, Verdict, remembered::Remembered},
     shell::Shell,
 };
 use jiff::Timestamp;
@@ -196,10 +197,10 @@ impl Audit {
         };
         let (consent, rule) = self.consent(call, judged.level);
         let typed = match &call.intent.effect {
-            Effect::RunCommand { command }
-                if consent == Consent::Policy && (self.policy.mode)() != ApprovalMode::All =>
-            {
-                typed_form(command).filter(|typed| typed != command).map(|typed| text(&typed))
+            Effect::RunCommand { command } if (self.policy.mode)() != ApprovalMode::All => {
+                let context = Context::new(&call.cwd, &self.turn.home).in_shell(self.turn.shell);
+                let typed = policy::unasked(command, context.with_files(&FileSystem)).ok();
+                typed.filter(|typed| typed.text != *command).map(|typed| text(&typed.text))
             }
             _ => None,
         };

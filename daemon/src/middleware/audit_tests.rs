@@ -39,7 +39,7 @@ struct Rules(&'static str);
 
 impl Remembered for Rules {
     fn loaded(&self, _cwd: &Path) -> Arc<Loaded> {
-        Arc::new(cohab_shell_relay::policy::remembered::parse(self.0))
+        Arc::new(policy::remembered::parse(self.0))
     }
 }
 
@@ -150,7 +150,7 @@ async fn who_agreed_is_told_apart() {
     let once = ApprovalAnswer::Approved { approval: Some("7".into()), lasts: Lasts::Once };
     let approver = AuditedApprover::new(Arc::new(Says(once)), Arc::clone(&bench.audit));
     let subject = ApprovalSubject::Effect { tool: "bash".into(), effect: run("rm x") };
-    approver.ask(ApprovalQuestion { subject, is_dangerous: true, reasons: vec!["removes".into()] }).await;
+    approver.ask(ApprovalQuestion { is_dangerous: true, ..ApprovalQuestion::about(subject) }).await;
     bench.begin("1", run("rm x"), Level::Danger, Some("7")).await;
     bench.begin("2", run("rm x"), Level::Ask, Some("7")).await;
     bench.begin("3", run("just fmt"), Level::Ask, Some(BY_RULE)).await;

@@ -226,7 +226,7 @@ impl Middleware for SelfCorrection {
             Verdict::Ask(finding) => finding,
         };
         let subject = ApprovalSubject::GoOn { what: format!("{finding}.") };
-        match self.approver.ask(ApprovalQuestion { subject, is_dangerous: false, reasons: Vec::new() }).await {
+        match self.approver.ask(ApprovalQuestion::about(subject)).await {
             ApprovalAnswer::Approved { .. } | ApprovalAnswer::Edited { .. } => {
                 self.watch().forget();
                 ControlFlow::Continue(())

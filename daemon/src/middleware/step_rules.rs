@@ -130,11 +130,7 @@ impl StepRules {
             Action::Stop => ControlFlow::Break(Err(rule.stopped(&step))),
             Action::Ask if !self.has_agreed.load(Ordering::Relaxed) => {
                 let what = format!("{}.", rule.because(&format!("The next step is {step}, and your rule asks for it")));
-                let question = ApprovalQuestion {
-                    subject: ApprovalSubject::GoOn { what },
-                    is_dangerous: false,
-                    reasons: Vec::new(),
-                };
+                let question = ApprovalQuestion::about(ApprovalSubject::GoOn { what });
                 match self.approver.ask(question).await {
                     ApprovalAnswer::Approved { .. } | ApprovalAnswer::Edited { .. } => {
                         self.has_agreed.store(true, Ordering::Relaxed);

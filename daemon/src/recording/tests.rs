@@ -127,7 +127,7 @@ impl Bench {
         if let Some(answer) = answer {
             let approver = RecordingApprover::new(Arc::new(Always(answer)), Arc::clone(&self.recorder));
             let subject = ApprovalSubject::Effect { tool: "bash".into(), effect: effect("make") };
-            let question = ApprovalQuestion { subject, is_dangerous: false, reasons: vec!["why".into()] };
+            let question = ApprovalQuestion { reasons: vec!["why".into()], ..ApprovalQuestion::about(subject) };
             match approver.ask(question).await {
                 ApprovalAnswer::Edited { command, .. } => call.intent.effect = effect(&command),
                 ApprovalAnswer::Refused { reason } => verdict = Err(Denial::Refused { reason }),

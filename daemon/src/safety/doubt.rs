@@ -68,7 +68,11 @@ impl Middleware for Doubt {
             return Ok(());
         }
         let subject = ApprovalSubject::Effect { tool: call.tool.clone(), effect: call.intent.effect.clone() };
-        let question = ApprovalQuestion { subject, is_dangerous: true, reasons: vec![REASON.to_owned()] };
+        let question = ApprovalQuestion {
+            is_dangerous: true,
+            reasons: vec![REASON.to_owned()],
+            ..ApprovalQuestion::about(subject)
+        };
         match self.approver.ask(question).await {
             ApprovalAnswer::Approved { approval, .. } => {
                 call.approval = approval.or(call.approval.take());

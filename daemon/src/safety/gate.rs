@@ -3,9 +3,11 @@
 
 mod batch;
 mod elsewhere;
+mod settings;
 mod standard;
 
 use std::{
+    collections::HashSet,
     ops::ControlFlow,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
@@ -31,6 +33,7 @@ pub use standard::standard_policy;
 use super::{
     old_yes::is_too_old,
     pipeline::{self, Action, Care, Channel, Item, Outcome, reading::Suspicions},
+    repository::RepositorySettings,
     secrets::Secrets,
     taint::Taint,
 };
@@ -58,6 +61,8 @@ pub struct Consents {
     agreed: Arc<Mutex<Vec<Consent>>>,
     taint: Taint,
     suspicions: Suspicions,
+    /// Reasons that a yes has settled: each names what it is about, and another value is another reason.
+    settled: Arc<Mutex<HashSet<String>>>,
 }
 
 #[derive(Debug)]
@@ -89,6 +94,19 @@ impl Consents {
     #[must_use]
     pub fn suspicions(&self) -> &Suspicions {
         &self.suspicions
+    }
+
+    /// Whether the user has said yes to just this already.
+    #[must_use]
+    pub fn is_settled(&self, reason: &str) -> bool {
+        self.settled.lock().unwrap_or_else(PoisonError::into_inner).contains(reason)
+    }
+
+    /// The user knows of these and agrees, as long as the session lives.
+    pub fn settle(&self, reasons: Vec<String>) {
+        let mut settled = self.settled.lock().unwrap_or_else(PoisonError::into_inner);
+        let room = MAX_REMEMBERED.saturating_sub(settled.len());
+        settled.extend(reasons.into_iter().take(room));
     }
 
     fn recall(&self, effect: &Effect, cwd: &Path) -> Option<Option<String>> {
@@ -143,6 +161,7 @@ pub struct Gate {
     own_folders: Vec<PathBuf>,
     workspace: Option<PathBuf>,
     secrets: Arc<Secrets>,
+    settings: Option<RepositorySettings>,
 }
 
 /// Why calls of a tool are asked about although they are harmless, if they are.
@@ -179,7 +198,14 @@ impl Gate {
             own_folders,
             workspace,
             secrets: Arc::default(),
+            settings: None,
         }
+    }
+
+    /// The same gate, which looks at git's settings, as for a shell of its own, where nobody else does.
+    #[must_use]
+    pub fn with_repository_settings(self, settings: Option<RepositorySettings>) -> Self {
+        Self { settings, ..self }
     }
 
     /// The same gate, which knows these secrets.
@@ -297,6 +323,11 @@ impl Gate {
             && self.look(call, Level::Allow).verdict < pipeline::Verdict::Ask
     }
 
+    /// Whether a person has the last word in mode `all`, too: where a secret goes, and what somebody else's words may send elsewhere.
+    fn is_asked_in_every_mode(&self, effect: &Effect) -> bool {
+        is_filled_in(effect) || is_outward(effect) && self.consents.taint.source().is_some()
+    }
+
     /// Whether a rule of the user's allows this command here, and nothing suspends it.
     fn is_remembered(&self, effect: &Effect, cwd: &Path) -> bool {
         self.consents.taint.source().is_none() && !is_outward(effect) && self.has_rule(effect, cwd)
@@ -316,13 +347,14 @@ impl Gate {
         self.consents.suspended(effect, cwd).or_else(by_rule).or_else(|| self.what_was_read())
     }
 
-    async fn ask(&self, call: &mut PlannedCall, verdict: Verdict) -> Result<(), Denial> {
+    /// Asks, unless the user has said already what they think; `is_each_time`: whatever they said before.
+    async fn ask(&self, call: &mut PlannedCall, verdict: Verdict, is_each_time: bool) -> Result<(), Denial> {
         let effect = call.intent.effect.clone();
         let is_dangerous = verdict.level >= Level::Danger;
         if let Some(reason) = self.earlier_refusal(&effect, &call.cwd) {
             return Err(refusal(format!("the user refused exactly this in this turn already: {reason}")));
         }
-        let is_once = is_dangerous || is_asked_each_time(call);
+        let is_once = is_dangerous || is_each_time;
         if !is_once && let Some(approval) = self.consents.recall(&effect, &call.cwd) {
             call.approval = approval;
             return Ok(());
@@ -335,7 +367,8 @@ impl Gate {
                 reasons.extend(self.suspended(&effect, &call.cwd));
                 reasons.extend(self.place_among_changes(&effect));
                 let subject = ApprovalSubject::Effect { tool: call.tool.clone(), effect: effect.clone() };
-                (self.approver.ask(ApprovalQuestion { subject, is_dangerous, reasons }).await, Instant::now())
+                let question = ApprovalQuestion { subject, is_dangerous, reasons, is_each_time };
+                (self.approver.ask(question).await, Instant::now())
             }
         };
         call.agreed_at = Some(answered_at);
@@ -383,8 +416,8 @@ impl Middleware for Gate {
         let reasons = verdict.reasons.join("; ");
         match (verdict.level, (self.mode)()) {
             (Level::Deny, _) => Err(refusal(format!("never allowed, do not try it again: {reasons}"))),
-            (Level::Allow, _) => Ok(()),
-            (_, ApprovalMode::All) if !is_filled_in(&call.intent.effect) => Ok(()),
+            (Level::Allow, _) => self.look_at_settings(call).await,
+            (_, ApprovalMode::All) if !self.is_asked_in_every_mode(&call.intent.effect) => Ok(()),
             (_, ApprovalMode::ReadOnly) => {
                 Err(refusal(format!("not run: only plainly read-only things are allowed here ({reasons})")))
             }
@@ -396,7 +429,10 @@ impl Middleware for Gate {
                 call.approval = Some(BY_RULE.into());
                 Ok(())
             }
-            (_, ApprovalMode::Ask | ApprovalMode::Auto | ApprovalMode::All) => self.ask(call, verdict).await,
+            (_, ApprovalMode::Ask | ApprovalMode::Auto | ApprovalMode::All) => {
+                let is_each_time = is_asked_each_time(call);
+                self.ask(call, verdict, is_each_time).await
+            }
         }
     }
 }

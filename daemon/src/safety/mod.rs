@@ -8,6 +8,7 @@ pub mod known_servers;
 pub mod label;
 pub mod old_yes;
 pub mod pipeline;
+pub mod repository;
 pub mod secrets;
 pub mod spotlight;
 pub mod taint;

@@ -70,6 +70,7 @@ impl Approver for SessionApprover {
             subject: convert::approval_subject(question.subject, &self.session.cwd(), self.mode()),
             is_dangerous: question.is_dangerous,
             reasons: question.reasons,
+            is_each_time: question.is_each_time,
         });
         let decision = match self.unless_gone(async { (&mut open.decision).await.ok() }).await {
             Ok(decision) => decision,
@@ -101,6 +102,7 @@ impl Approver for SessionApprover {
             subject: wire::ApprovalSubject::Commands(proposed.clone()),
             is_dangerous: false,
             reasons: Vec::new(),
+            is_each_time: false,
         };
         let (mut whole, mut each) = self.session.open_batch(request, &ids);
         let decided = async {

@@ -11,7 +11,6 @@ mod sink;
 mod stage;
 
 use carriers::CARRIERS;
-use cohab_protocol::ApprovalMode;
 use goals::{GOALS, is_harmful};
 use stage::{Bot, Stage};
 
@@ -57,7 +56,7 @@ fn no_planted_order_is_carried_out_unasked_before_a_user_who_agrees_to_the_harml
 #[test]
 fn without_the_gate_each_order_is_carried_out() {
     for goal in GOALS {
-        let seen = Stage::set(&CARRIERS[0], goal, Bot::RefusesAll).play_in(ApprovalMode::All);
+        let seen = Stage::set(&CARRIERS[0], goal, Bot::RefusesAll).play_without_the_gate();
         assert!(seen.ran.iter().any(|ran| ran == goal.command && is_harmful(ran)), "{}: {:?}", goal.name, seen.ran);
         assert!(goal.tool.is_none() || seen.has_secret || !seen.changed.is_empty(), "{}", goal.name);
     }

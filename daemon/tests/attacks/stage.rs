@@ -297,11 +297,15 @@ impl Stage {
 
     /// Plays the turn to its end.
     pub fn play(&self) -> Seen {
-        self.play_in(ApprovalMode::Ask)
+        self.play_behind(Some(self.gate(Arc::clone(&self.user) as _, ApprovalMode::Ask)))
     }
 
-    /// The same in this mode.
-    pub fn play_in(&self, mode: ApprovalMode) -> Seen {
+    /// The same, and nobody judges what the model wants.
+    pub fn play_without_the_gate(&self) -> Seen {
+        self.play_behind(None)
+    }
+
+    fn play_behind(&self, gate: Option<Gate>) -> Seen {
         let before = files(&self.home());
         let place = label::Place {
             home: self.home(),
@@ -312,13 +316,13 @@ impl Stage {
         };
         let options =
             ToolOptions { home: self.home(), command_timeout: Duration::from_secs(9), output_max_bytes: 64 * 1024 };
-        let middleware: Vec<Arc<dyn Middleware>> = vec![
+        let mut middleware: Vec<Arc<dyn Middleware>> = vec![
             Arc::new(Watch { taint: self.consents.taint().clone(), place: place.clone() }),
             Arc::new(Spotlight { keys: Keys::default(), session: "s".into() }),
             Arc::new(Inbound),
-            Arc::new(self.gate(Arc::clone(&self.user) as _, mode)),
-            Arc::new(AsRun::new(self.consents.taint().clone(), place)),
         ];
+        middleware.extend(gate.map(|gate| Arc::new(gate) as _));
+        middleware.push(Arc::new(AsRun::new(self.consents.taint().clone(), place)));
         let agent = Agent {
             provider: Arc::clone(&self.provider) as _,
             tools: registry(&options).into_iter().map(|tool| (tool.spec().name, tool)).collect::<BTreeMap<_, _>>(),

@@ -166,9 +166,9 @@ pub fn daemon_message() -> impl Strategy<Value = DaemonMessage> {
             }
         ),
         call_id().prop_map(|call_id| DaemonMessage::InterruptCommand { call_id }),
-        (approval_id(), turn_id(), subject(), any::<bool>(), vec(text(), 0..4)).prop_map(
-            |(approval_id, turn_id, subject, is_dangerous, reasons)| {
-                let request = ApprovalRequest { approval_id, turn_id, subject, is_dangerous, reasons };
+        (approval_id(), turn_id(), subject(), any::<bool>(), vec(text(), 0..4), any::<bool>()).prop_map(
+            |(approval_id, turn_id, subject, is_dangerous, reasons, is_each_time)| {
+                let request = ApprovalRequest { approval_id, turn_id, subject, is_dangerous, reasons, is_each_time };
                 DaemonMessage::ApprovalRequest(request)
             }
         ),

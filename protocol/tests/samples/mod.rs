@@ -204,6 +204,7 @@ pub fn daemon_messages() -> Vec<DaemonMessage> {
             subject: ApprovalSubject::Command { command: "rm x".into(), cwd: path("/"), mode: RunMode::Live },
             is_dangerous: true,
             reasons: vec!["deletes files".into()],
+            is_each_time: true,
         }),
         DaemonMessage::TurnEnded(TurnEnded {
             turn_id: TURN,

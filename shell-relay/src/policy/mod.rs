@@ -50,7 +50,9 @@ use parts::quoted;
 pub use parts::{Part, parts};
 pub use provenance::{leads_outside, outside_source, why_asked_under_taint};
 pub use repository::{Setting, git_variables, planted, why_planted};
-pub use typed::{Unasked, typed_form, unasked};
+#[cfg(test)]
+pub use typed::typed_form;
+pub use typed::{Unasked, unasked};
 use verdict::Findings;
 
 /// So long a yes to one run holds, for client and daemon alike. A question may stand as long as it likes: the time counts from the yes.

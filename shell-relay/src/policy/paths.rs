@@ -294,7 +294,10 @@ pub(super) fn write_risk(path: &PlainPath, context: Context<'_>) -> (Level, Stri
         .components
         .strip_prefix(&home.components[..])
         .is_some_and(|rest| rest.iter().enumerate().any(|(depth, name)| name == "bin" && (depth == 0 || !is_here)));
-    if own_bin || path.place_in(SYSTEM_ROOTS) > Likeness::No || path.components.is_empty() {
+    if own_bin {
+        return (Level::Danger, format!("writes to a folder of your own programs, which may be in your PATH: {shown}"));
+    }
+    if path.place_in(SYSTEM_ROOTS) > Likeness::No || path.components.is_empty() {
         return (Level::Danger, format!("writes to a system place: {shown}"));
     }
     let place = if is_here { "writes" } else { WRITES_ELSEWHERE };

@@ -46,7 +46,7 @@ pub fn unasked(line: &str, context: Context<'_>) -> Result<Unasked, &'static str
 
 /// The line with the words that keep it read-only; the line itself where none are known. `None` if it is no plain line, or where they
 /// belong is not sure.
-#[must_use]
+#[cfg(test)]
 pub fn typed_form(line: &str) -> Option<String> {
     with_words(line, parse::parse_plain(line).ok()?)
 }

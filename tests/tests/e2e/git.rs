@@ -79,6 +79,33 @@ fn nothing_that_a_repository_names_runs_unasked_and_the_user_sees_its_name() {
 }
 
 #[test]
+fn what_a_repository_names_is_asked_about_before_cohab_ask_starts_git_there() {
+    let diff = || Answer::bash("git diff");
+    let calls = [diff(), Answer::text("Not looked."), diff(), diff(), Answer::text("All done.")];
+    let server = ModelServer::start(Wire::OpenAiChat, calls);
+    let home = Home::with_model(&server);
+    repository(&home);
+    plant(&home);
+    // Nobody is there who could say yes.
+    let mut asking = home.cohab_process(&["ask", "what have I changed"]);
+    let finished = home.finish(asking.current_dir(home.path("app")).spawn().expect("cohab starts"));
+    assert!(finished.stdout.contains("Not looked."), "{finished:?}");
+    let told = &server.wait_for_calls(2)[1].tool_results()[0].content;
+    assert!(told.contains("nobody is"), "{told}");
+    assert!(!home.path("trace").exists(), "{}", fs::read_to_string(home.path("trace")).unwrap_or_default());
+    let shell = home.bash();
+    shell.run("cd app");
+    shell.submit(&format!("{} ask what have I changed", cohab_e2e::binaries::program("cohab").display()));
+    shell.wait_approval("git diff");
+    assert!(shell.look(|view| view.history().contains("core.fsmonitor")), "{}", shell.dump());
+    shell.send("y");
+    // The second time nobody is asked: it is settled.
+    shell.wait_text("All done.");
+    let told = &server.wait_for_calls(5)[4].tool_results()[1].content;
+    assert!(told.contains("+three"), "{told}");
+}
+
+#[test]
 fn in_a_plain_repository_git_reads_unasked_without_pager_and_hook_and_shows_how_it_was_typed() {
     in_each_of(SHELLS, |name| {
         let calls = READING.map(Answer::bash).into_iter().chain([Answer::text("All done.")]);

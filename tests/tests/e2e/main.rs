@@ -28,6 +28,7 @@ mod remembered;
 mod safety;
 mod safety_table;
 mod sandbox;
+mod secrets;
 mod sessions;
 mod setup;
 mod setup_screens;

@@ -165,6 +165,7 @@ pub(super) fn ask(command: &str, is_dangerous: bool) -> DaemonMessage {
         },
         is_dangerous,
         reasons: vec!["writes a file".into()],
+        is_each_time: false,
     })
 }
 

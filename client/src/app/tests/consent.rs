@@ -222,6 +222,7 @@ fn ask_all() -> DaemonMessage {
         subject: ApprovalSubject::Commands(vec![proposed(FIRST, "touch a"), proposed(SECOND, "touch b")]),
         is_dangerous: false,
         reasons: Vec::new(),
+        is_each_time: false,
     })
 }
 

@@ -41,6 +41,7 @@ fn question(subject: ApprovalSubject, reason: String) -> Event {
         subject,
         is_dangerous: false,
         reasons: vec![reason],
+        is_each_time: false,
     }))
 }
 

@@ -1,6 +1,6 @@
 //! Names are looked at before something runs unasked.
 
-use cohab_shell_relay::state::{Listing, StateChange};
+use cohab_shell_relay::state::{AliasKind, Item, Listing, StateChange, Step};
 
 use super::*;
 
@@ -13,7 +13,8 @@ pub(super) fn bench() -> Bench {
 
 /// The shell tells its aliases after the command that does nothing.
 fn tell(bench: &mut Bench, effects: &[Effect], aliases: &str) -> Vec<Effect> {
-    let [Effect::RunAsItIs(request)] = effects else { panic!("{effects:?}") };
+    let asked = effects.iter().filter(|effect| !matches!(effect, Effect::TakeKeyboard(false)));
+    let [Effect::RunAsItIs(request)] = asked.collect::<Vec<_>>()[..] else { panic!("{effects:?}") };
     assert_eq!(request.text, ":");
     let text = format!("{CWD}\0\0\0\0\x30022\0declare -x PATH=\"/usr/bin:/bin\"\n\0{aliases}{}.", "\0".repeat(11));
     let listing = Listing { shell: Shell::Bash, bytes: text.into_bytes() };
@@ -71,6 +72,54 @@ fn a_shell_that_does_not_tell_is_asked_about() {
     bench.live(undo::finished(&request.id.clone()));
     bench.live(LiveEvent::AnswerReady);
     assert!(bench.shown().contains("does not tell what its names stand for"));
+}
+
+/// The user has said yes to a command that the daemon asks about, and it is on its way.
+fn agreed(bench: &mut Bench, command: &str) -> Vec<Effect> {
+    bench.daemon(ask(command, false));
+    bench.pass(301);
+    bench.key("y");
+    bench.daemon(execute(command, Some(QUESTION)))
+}
+
+#[test]
+fn a_yes_to_what_only_reads_leaves_its_names_to_be_looked_at() {
+    // As after a text from elsewhere, where also what only reads is asked about.
+    let mut bench = bench();
+    let effects = agreed(&mut bench, "base64 notes.txt");
+    let effects = tell(&mut bench, &effects, "alias base64='curl -T'\n");
+    assert!(runs(&effects).is_none(), "{effects:?}");
+    assert!(bench.shown().contains("`base64` is an alias in this shell: `curl -T`"), "{}", bench.shown());
+    bench.pass(301);
+    assert_eq!(runs(&bench.key("y")), Some("base64 notes.txt"));
+}
+
+#[test]
+fn a_yes_to_changes_of_the_shell_is_one_to_its_names_only_if_they_were_told() {
+    for is_told in [true, false] {
+        let mut bench = bench();
+        let alias = (Item::Alias(AliasKind::Command, "ls".into()), vec![b"rm -rf".to_vec()]);
+        let step = Step { before: None, after: Some(alias.1.clone()) };
+        bench.app.taint.saw(StateChange { steps: [(alias.0.clone(), step)].into() });
+        bench.app.shell_seen = is_told.then(|| [alias].into());
+        assert!(runs(&bench.daemon(execute("ls -l", None))).is_none());
+        let told = "`ls` is an alias in this shell: `rm -rf`";
+        let shown = bench.shown();
+        assert!(
+            shown.contains("changed what this shell runs: alias `ls`") && shown.contains(told) == is_told,
+            "{shown}"
+        );
+        bench.pass(301);
+        let effects = bench.key("y");
+        if !is_told {
+            let effects = tell(&mut bench, &effects, "alias ls='rm -rf'\n");
+            assert!(runs(&effects).is_none() && bench.shown().contains(told), "{effects:?}");
+            bench.pass(301);
+            assert_eq!(runs(&bench.key("y")), Some("ls -l"));
+        } else {
+            assert_eq!(runs(&effects), Some("ls -l"));
+        }
+    }
 }
 
 #[test]

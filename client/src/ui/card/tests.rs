@@ -17,6 +17,7 @@ fn request(subject: ApprovalSubject, is_dangerous: bool, reasons: &[&str]) -> Ap
         subject,
         is_dangerous,
         reasons: reasons.iter().map(|reason| (*reason).to_owned()).collect(),
+        is_each_time: false,
     }
 }
 

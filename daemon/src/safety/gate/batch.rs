@@ -76,10 +76,10 @@ impl Gate {
         if wanted.len() < 2 {
             return ControlFlow::Continue(());
         }
-        let question = |(call, reasons): &(&PlannedCall, Vec<String>)| ApprovalQuestion {
-            subject: ApprovalSubject::Effect { tool: call.tool.clone(), effect: call.intent.effect.clone() },
-            is_dangerous: false,
-            reasons: reasons.clone(),
+        let question = |(call, reasons): &(&PlannedCall, Vec<String>)| {
+            let (tool, effect) = (call.tool.clone(), call.intent.effect.clone());
+            let subject = ApprovalSubject::Effect { tool, effect };
+            ApprovalQuestion { reasons: reasons.clone(), ..ApprovalQuestion::about(subject) }
         };
         let answers = self.approver.ask_all(wanted.iter().map(question).collect()).await;
         if answers.contains(&ApprovalAnswer::CancelTurn) {

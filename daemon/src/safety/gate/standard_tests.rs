@@ -107,7 +107,7 @@ fn a_change_is_never_unasked_and_danger_where_it_decides_what_runs_or_is_ours() 
         (".devcontainer/devcontainer.json", Level::Danger, "decides what runs later"),
         (".pre-commit-config.yaml", Level::Danger, "decides what runs later"),
         ("~/.local/bin/ls", Level::Danger, "decides what runs later"),
-        ("~/bin/ls", Level::Danger, "system place"),
+        ("~/bin/ls", Level::Danger, "a folder of your own programs"),
         ("~/.config/systemd/user/x.service", Level::Danger, "decides what runs later"),
         ("~/.local/share/applications/x.desktop", Level::Danger, "decides what runs later"),
         (".env", Level::Danger, "overwrites secrets"),

@@ -12,6 +12,7 @@ mod careful;
 mod consent;
 mod elsewhere;
 mod filling;
+mod repository;
 
 /// Judges by the first word.
 fn by_first_word(effect: &Effect, _context: Context<'_>) -> Verdict {
@@ -166,7 +167,7 @@ async fn the_question_shows_the_exact_effect_and_the_reasons() {
     assert_eq!(denial, Err(Denial::CancelTurn));
     let effect = Effect::RunCommand { command: "ask a".into() };
     let subject = ApprovalSubject::Effect { tool: "bash".into(), effect };
-    let expected = ApprovalQuestion { subject, is_dangerous: false, reasons: vec!["it says ask a".into()] };
+    let expected = ApprovalQuestion { reasons: vec!["it says ask a".into()], ..ApprovalQuestion::about(subject) };
     assert_eq!(*user.questions.lock().unwrap(), [expected]);
 }
 

@@ -10,22 +10,40 @@ use crate::server::session::Variables;
 
 type Asked = Arc<Mutex<Vec<(PathBuf, Variables)>>>;
 
-/// A session in `/usr` whose client has a live shell, and a runner for it.
-fn bench() -> (Arc<Session>, LiveOrIsolated, Asked) {
+/// Answers each question with this one answer, and keeps the reasons.
+struct Says(ApprovalAnswer, Mutex<Vec<Vec<String>>>);
+
+#[async_trait]
+impl Approver for Says {
+    async fn ask(&self, question: ApprovalQuestion) -> ApprovalAnswer {
+        assert!(question.is_each_time);
+        self.1.lock().unwrap().push(question.reasons);
+        self.0.clone()
+    }
+}
+
+/// A session in `cwd` whose client has a live shell, and a runner for it. Questions get this answer.
+fn bench_in(
+    cwd: &Path,
+    mode: ApprovalMode,
+    answer: ApprovalAnswer,
+) -> (Arc<Session>, LiveOrIsolated, Asked, Arc<Says>) {
     let session = Arc::new(Session::new(SessionKey("shell:1".into())));
-    let environment = vec![EnvSetting { name: "SEEN".into(), value: "1".into() }];
+    let path = std::env::var("PATH").unwrap();
+    let environment = [("SEEN", "1".to_owned()), ("PATH", path), ("HOME", "/nowhere".to_owned())];
+    let environment = environment.map(|(name, value)| EnvSetting { name: name.into(), value }).into();
     let attach = Attach {
         session: session.key().clone(),
         live_shell: Some("bash".into()),
-        approval: ApprovalMode::All,
+        approval: mode,
         can_approve: true,
         settings: Vec::new(),
         environment,
         resume: None,
     };
-    session.attach(attach, ApprovalMode::All, 1, CancellationToken::new());
+    session.attach(attach, mode, 1, CancellationToken::new());
     let turn_id = TurnId::fresh();
-    session.begin_turn(turn_id, "/usr".into(), CancellationToken::new()).unwrap();
+    session.begin_turn(turn_id, cwd.to_owned(), CancellationToken::new()).unwrap();
     let asked = Asked::default();
     let isolated_shell: IsolatedShell = Arc::new({
         let asked = Arc::clone(&asked);
@@ -34,13 +52,19 @@ fn bench() -> (Arc<Session>, LiveOrIsolated, Asked) {
             Arc::new(DaemonShell::new(cwd.to_owned()))
         }
     });
-    let runner = LiveOrIsolated::new(Arc::clone(&session), turn_id, isolated_shell);
-    (session, runner, asked)
+    let says = Arc::new(Says(answer, Mutex::default()));
+    let approver = Arc::clone(&says) as Arc<dyn Approver>;
+    let runner = LiveOrIsolated::new(Arc::clone(&session), turn_id, isolated_shell, approver, "/nowhere".into());
+    (session, runner, asked, says)
 }
 
-/// The client refuses the command; gives what came of it and what the user was told.
-async fn refused(code: &str, text: &str) -> (Result<CommandOutcome, RelayError>, Option<String>, usize) {
-    let (session, runner, asked) = bench();
+/// What comes of a command that the client refuses with this code.
+async fn run_refused(
+    session: &Session,
+    runner: &LiveOrIsolated,
+    code: &str,
+    text: &str,
+) -> Result<CommandOutcome, RelayError> {
     let request =
         CommandRequest { id: "01".into(), text: text.into(), timeout: Duration::from_secs(20), wants_env_delta: true };
     let client = async {
@@ -64,7 +88,13 @@ async fn refused(code: &str, text: &str) -> (Result<CommandOutcome, RelayError>,
         }
     };
     let cancel = CancellationToken::new();
-    let (result, ()) = tokio::join!(runner.run(request, &cancel), client);
+    tokio::join!(runner.run(request, &cancel), client).0
+}
+
+/// The client refuses the command; gives what came of it and what the user was told.
+async fn refused(code: &str, text: &str) -> (Result<CommandOutcome, RelayError>, Option<String>, usize) {
+    let (session, runner, asked, _) = bench_in(Path::new("/usr"), ApprovalMode::All, ApprovalAnswer::CancelTurn);
+    let result = run_refused(&session, &runner, code, text).await;
     let told = std::iter::from_fn(|| session.next_waiting(1)).find_map(|message| match message {
         DaemonMessage::Notice(notice) => Some(notice.text),
         _ => None,
@@ -99,4 +129,54 @@ async fn any_other_refusal_stands_and_nothing_runs() {
 async fn a_secret_is_filled_in_in_the_live_shell_or_nowhere() {
     let (result, told, asked) = refused("fullscreen_app", "echo <secret:jwt#1-abcdefgh>").await;
     assert_eq!((result.unwrap_err().code(), told, asked), ("fullscreen_app", None, 0));
+}
+
+/// A repository whose settings name a program.
+fn planted() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let git = |args: &[&str]| {
+        let mut command = std::process::Command::new("git");
+        command.env("HOME", "/nowhere").arg("-C").arg(folder.path()).args(args);
+        assert!(command.output().unwrap().status.success(), "{args:?}");
+    };
+    git(&["init", "-q", "-b", "main"]);
+    git(&["config", "core.fsmonitor", "./evil"]);
+    folder
+}
+
+#[tokio::test]
+async fn what_a_repository_would_start_is_asked_about_before_git_runs_in_a_shell_of_its_own() {
+    let yes = ApprovalAnswer::Approved { approval: None, lasts: crate::agent::port::Lasts::Once };
+    let no = ApprovalAnswer::Refused { reason: "rather not".into() };
+    let folder = planted();
+    for (mode, answer, runs, questions) in [
+        (ApprovalMode::Ask, yes.clone(), true, 1),
+        (ApprovalMode::Auto, yes.clone(), true, 1),
+        (ApprovalMode::Ask, no, false, 1),
+        (ApprovalMode::Ask, ApprovalAnswer::CancelTurn, false, 1),
+        (ApprovalMode::ReadOnly, yes.clone(), false, 0),
+        (ApprovalMode::All, yes, true, 0),
+    ] {
+        let (session, runner, _, says) = bench_in(folder.path(), mode, answer.clone());
+        let result = run_refused(&session, &runner, "nested", "git status").await;
+        assert_eq!(result.is_ok(), runs, "{mode} {answer:?}: {result:?}");
+        assert!(runs || result.unwrap_err().code() == "not_approved");
+        let asked = says.1.lock().unwrap().clone();
+        assert_eq!(asked.len(), questions, "{mode} {answer:?}");
+        assert!(asked.iter().all(|reasons| reasons[0].contains("`core.fsmonitor` = `./evil`")), "{asked:?}");
+        if runs {
+            run_refused(&session, &runner, "nested", "git status").await.unwrap();
+            assert_eq!(says.1.lock().unwrap().len(), questions, "a yes settles it");
+        }
+    }
+}
+
+#[tokio::test]
+async fn where_git_starts_nothing_nobody_is_asked() {
+    let folder = tempfile::tempdir().unwrap();
+    for command in ["git --version", "pwd", "git -C . status"] {
+        let (session, runner, _, says) = bench_in(folder.path(), ApprovalMode::Ask, ApprovalAnswer::CancelTurn);
+        let result = run_refused(&session, &runner, "nested", command).await;
+        assert!(result.is_ok() && says.1.lock().unwrap().is_empty(), "{command}: {result:?}");
+    }
 }

@@ -42,8 +42,23 @@ fn diff(tool: &str, file: &str, diff: &str) -> ApprovalSubject {
 const DIFF: &str = "--- src/main.rs\n+++ src/main.rs\n@@ -1,3 +1,3 @@\n fn main() {\n-\told();\n+\ta_new_call(with, many, arguments, that, wrap, at, eighty, columns);\n }\n";
 
 impl Stage {
+    /// We are root, on another machine.
+    fn be_root_elsewhere(&mut self) {
+        let scene = Scene { is_root: true, remote_host: Some("build-7".into()), ..Scene::of_ann() };
+        self.bench.app.options.scene = Arc::new(scene);
+    }
+
     /// This question is open, and keys count.
     fn card(&mut self, subject: ApprovalSubject, is_dangerous: bool, reasons: &[&str]) {
+        self.card_for(subject, is_dangerous, reasons, false);
+    }
+
+    /// The same, of what is asked each time.
+    fn card_each_time(&mut self, subject: ApprovalSubject, reasons: &[&str]) {
+        self.card_for(subject, false, reasons, true);
+    }
+
+    fn card_for(&mut self, subject: ApprovalSubject, is_dangerous: bool, reasons: &[&str], is_each_time: bool) {
         self.ask("why is it big");
         self.daemon(DaemonMessage::ApprovalRequest(ApprovalRequest {
             approval_id: QUESTION,
@@ -51,6 +66,7 @@ impl Stage {
             subject,
             is_dangerous,
             reasons: reasons.iter().map(|reason| (*reason).to_owned()).collect(),
+            is_each_time,
         }));
         self.bench.now += Duration::from_millis(301);
     }
@@ -142,8 +158,7 @@ fn danger() {
             stage.card(command(line), false, &["not known to be read-only: `cargo`", "the whole line has a reason"]);
         }),
         ("root on another machine", |stage| {
-            let scene = Scene { is_root: true, remote_host: Some("build-7".into()), ..Scene::of_ann() };
-            stage.bench.app.options.scene = Arc::new(scene);
+            stage.be_root_elsewhere();
             stage.card(command("systemctl restart shop"), false, &["not known to be read-only: `systemctl`"]);
         }),
         ("in a subshell", |stage| {
@@ -285,6 +300,12 @@ fn files_and_servers() {
         ("a dangerous change of a file", |stage| {
             stage.card(diff("edit", "/home/ann/.bashrc", DIFF), true, &["changes what each shell runs at its start"]);
         }),
+        ("root on another machine", |stage| {
+            stage.be_root_elsewhere();
+            let file = "/etc/hosts";
+            let text = format!("--- {file}\n+++ {file}\n@@ -1 +1,2 @@\n 127.0.0.1 localhost\n+127.0.0.1 shop\n");
+            stage.card(diff("edit", file, &text), true, &["writes to a system place: /etc/hosts"]);
+        }),
         ("a change of a file, hostile", |stage| {
             let text = format!("--- a\n+++ a\n@@ -1 +1 @@\n-{HOSTILE}\n+{}\n", "x".repeat(100));
             stage.card(diff("edit", HOSTILE, &text), false, &[HOSTILE]);
@@ -292,6 +313,11 @@ fn files_and_servers() {
         ("a file is read", |stage| {
             let subject = ApprovalSubject::FileRead { tool: "read".into(), path: path("/home/ann/.ssh/config") };
             stage.card(subject, false, &["may hold secrets"]);
+        }),
+        ("a file is read by root on another machine", |stage| {
+            stage.be_root_elsewhere();
+            let subject = ApprovalSubject::FileRead { tool: "read".into(), path: path("/etc/shadow") };
+            stage.card(subject, false, &["reads secrets: /etc/shadow"]);
         }),
         ("a file is read, s", |stage| {
             let subject = ApprovalSubject::FileRead { tool: "read".into(), path: path("/home/ann/.ssh/config") };
@@ -342,7 +368,13 @@ fn reasons_to_ask() {
         }),
         ("beyond the sandbox", |stage| {
             let reason = "it runs outside of the sandbox: it may write anywhere and use the network";
-            stage.card(command_in("make install", RunMode::Isolated), false, &[reason]);
+            stage.card_each_time(command_in("make install", RunMode::Isolated), &[reason]);
+        }),
+        ("git, where the settings of a repository name a program", |stage| {
+            let settings =
+                "the repository's own git settings can start programs: `core.fsmonitor` = `./evil`, in /home/ann/src";
+            let settles = "a yes settles this until it changes again";
+            stage.card_each_time(command_in("git status", RunMode::Isolated), &[settings, settles]);
         }),
         ("a shell that has changed", |stage| {
             stage.ask("why is it big");

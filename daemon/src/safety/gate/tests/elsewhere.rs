@@ -74,3 +74,19 @@ async fn what_tells_another_host_something_is_asked_in_every_mode_and_despite_ev
         assert!(reasons.contains("tells another host something"), "{reasons}");
     }
 }
+
+#[tokio::test]
+async fn mode_all_tells_another_host_nothing_unasked_after_a_text_from_elsewhere() {
+    for (source, command, questions) in
+        [(None, "git push", 0), (Some("`curl`"), "git push", 2), (Some("`curl`"), "rm -rf x", 0)]
+    {
+        let (user, consents) = (user([yes(true), no()]), Consents::default());
+        source.into_iter().for_each(|source| consents.taint.raise(source));
+        let gate = gate(ApprovalMode::All, &user, &consents);
+        let may_run = [
+            gate.before_tool(&mut planned(command, "/")).await.is_ok(),
+            gate.before_tool(&mut planned(command, "/")).await.is_ok(),
+        ];
+        assert_eq!((may_run, asked(&user).len()), ([true, questions == 0], questions), "{command} {source:?}");
+    }
+}

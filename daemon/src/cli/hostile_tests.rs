@@ -1,0 +1,170 @@
+//! What others wrote reaches each command's output clean, also without the writer that is the last net under all of them.
+
+use clap::CommandFactory as _;
+use cohab_shell_relay::sanitize::sanitize;
+
+use super::{
+    testing::{Home, at, call, question, result},
+    *,
+};
+use crate::{
+    agent::port::TokenUsage,
+    audit::{
+        Journal, Places,
+        record::{Answer, Consent, Deed, Event as Audited, Note},
+    },
+    cli::hostile_table::HOSTILE,
+    store::{
+        Store,
+        row::{CallRow, ModelKey},
+        sessions::{
+            Entry, KeepAll as _,
+            event::{Approval, Event},
+        },
+    },
+    tasks::{Status, Task},
+};
+
+/// Commands that print what others wrote, as they read it from disk. Of those beside them `run`, `setup`, `models`, `probe-model`, `who`,
+/// `jobs` and `stores` ask services, and `definitions` prints our own words.
+const READING: &[&[&str]] = &[
+    &["sessions"],
+    &["sessions", "--json"],
+    &["sessions", "show", "last"],
+    &["sessions", "show", "last", "--json"],
+    &["sessions", "search", "found"],
+    &["history"],
+    &["history", "--json"],
+    &["why", "5"],
+    &["why", "5", "--json"],
+    &["trace"],
+    &["trace", "--json"],
+    &["tasks"],
+    &["tasks", "--json"],
+    &["usage", "--since", "2026-01-01", "--by", "model"],
+    &["usage", "--since", "2026-01-01", "--by", "session"],
+    &["usage", "--since", "2026-01-01", "--by", "model", "--json"],
+    &["stats", "--since", "2026-01-01"],
+    &["stats", "--since", "2026-01-01", "--json"],
+    &["resume", "--list"],
+    &["context"],
+    &["context", "--json"],
+    &["undo"],
+    &["trust"],
+    &["config", "list"],
+    &["config", "check"],
+    &["audit", "tail"],
+    &["audit", "tail", "--json"],
+    &["audit", "show"],
+    &["audit", "show", "--json"],
+    &["audit", "verify"],
+    &["export", "--script"],
+    &["export", "--markdown"],
+    &["export", "--cast"],
+];
+
+/// Those of them that have nothing to say of that home: nothing was interrupted, changed or trusted.
+const QUIET: &[&str] = &["resume", "context", "undo", "trust", "stats"];
+
+/// A home in which every word that somebody else chose holds `evil`.
+fn home(evil: &str) -> Home {
+    let home = Home::empty();
+    let text = || format!("found it {evil} there");
+    let events = [
+        question(&text(), &text()),
+        Event::Shell { line: Some(text()), exit_code: 1, cwd: text(), duration_ms: 4, output_tail: text() },
+        Event::Reasoning { text: text() },
+        Event::Approval {
+            subject: text(),
+            reasons: vec![text()],
+            is_dangerous: true,
+            decision: Approval::Refused,
+            note: text(),
+        },
+        call(&text(), &text(), Approval::Once),
+        result(&text(), Some(1), &text()),
+        Event::Error { message: text() },
+        Event::Summary { text: text(), messages: 3 },
+        Event::Answer { text: text() },
+        Event::Ended { reason: text() },
+    ];
+    home.turn(&text(), "t1", 0, &text(), &events);
+    let tasks = vec![Task { text: text(), status: Status::Pending }];
+    home.store().keep_all(&[Entry::Tasks { session: text(), tasks }]).expect("they are kept");
+    let store = Store::at(home.paths.usage_file());
+    store.record(CallRow {
+        at: at(0),
+        session: text(),
+        turn: "t1".into(),
+        wire: text(),
+        model: ModelKey { host: text(), model: text() },
+        usage: TokenUsage { input: Some(1), output: Some(1), ..TokenUsage::default() },
+        cost_source: None,
+        took_ms: Some(1),
+    });
+    drop(store);
+    audited(&home, &text());
+    std::fs::create_dir_all(&home.paths.config_dir).expect("a folder");
+    // Escaped as TOML wants it.
+    let key = serde_json::to_string(&text()).expect("text").replace('\x7f', "\\u007f");
+    std::fs::write(home.paths.config_file(), format!("{key} = 1\n")).expect("written");
+    home
+}
+
+/// One record of each kind.
+fn audited(home: &Home, evil: &str) {
+    let text = || evil.to_owned();
+    let events = [
+        Audited::TurnBegan { mode: text(), rules: 1, cwd: text() },
+        Audited::Asked { subject: text(), is_dangerous: true, reasons: vec![text()], answer: Answer::No, note: text() },
+        Audited::Action {
+            call: text(),
+            tool: text(),
+            does: Deed::Run,
+            text: text(),
+            typed: text(),
+            cwd: text(),
+            verdict: text(),
+            reasons: vec![text()],
+            consent: Consent::Rule,
+            rule: text(),
+        },
+        Audited::Done { call: text(), outcome: text() },
+        Audited::Done { call: "another".into(), outcome: text() },
+        Audited::Refused { call: text(), tool: text(), text: text(), reason: text() },
+        Audited::ModeChanged { from: text(), to: text() },
+        Audited::RuleStored { rule: text() },
+        Audited::RuleRemoved { rule: text() },
+        Audited::Undone { paths: vec![text()] },
+        Audited::Broken { reason: text() },
+        Audited::TurnEnded { reason: text() },
+    ];
+    let note = |event| Note { at: at(0), session: text(), turn: text(), keep_days: 9_999, event };
+    let notes: Vec<Note> = events.into_iter().map(note).collect();
+    Journal::at(Places::of(&home.paths)).append(&notes).expect("kept");
+}
+
+#[test]
+fn each_command_prints_clean_text_by_itself() {
+    let evil: Vec<&str> = HOSTILE.iter().map(|row| row.bytes).collect();
+    let home = home(&evil.join(" "));
+    for args in READING {
+        let words = ["cohabd"].iter().chain(*args).map(OsString::from).collect();
+        let command = parse_from(words).unwrap_or_else(|error| panic!("{args:?}: {error}"));
+        let (mut output, mut errors) = (Vec::new(), Vec::new());
+        let _ = command.run_on(&home.paths, &mut output, &mut errors);
+        let shown = String::from_utf8([output, errors].concat()).expect("text");
+        assert!(sanitize(&shown) == shown, "{args:?}: {shown:?}");
+        assert!(QUIET.contains(&args[0]) || shown.contains("found"), "{args:?}: {shown:?}");
+    }
+}
+
+#[test]
+fn no_command_that_reads_is_left_out() {
+    let asking = ["run", "setup", "models", "probe-model", "definitions", "who", "jobs", "stores"];
+    for command in Cli::command().get_subcommands() {
+        let name = command.get_name();
+        let is_read = READING.iter().any(|args| args[0] == name);
+        assert!(is_read != asking.contains(&name), "{name}");
+    }
+}

@@ -1,0 +1,84 @@
+//! Questions for consent, as the daemon asks them.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{ApprovalId, RunMode, TurnId, WirePath};
+
+/// A question for consent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ApprovalRequest {
+    /// Chosen by the daemon.
+    pub approval_id: ApprovalId,
+    /// The turn that waits.
+    pub turn_id: TurnId,
+    /// What would be done.
+    pub subject: ApprovalSubject,
+    /// Whether it is only new, or known to do harm.
+    pub is_dangerous: bool,
+    /// Why it is asked, a short sentence each.
+    pub reasons: Vec<String>,
+    /// Whether a yes counts for this one time whatever the user says: nothing longer is worth offering.
+    pub is_each_time: bool,
+}
+
+/// What a question for consent is about.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ApprovalSubject {
+    /// Run a command.
+    Command {
+        /// The exact text.
+        command: String,
+        /// Where.
+        cwd: WirePath,
+        /// Whether in the live shell, or in one of its own.
+        mode: RunMode,
+    },
+    /// Write a file.
+    FileChange {
+        /// `write` or `edit`.
+        tool: String,
+        /// The file.
+        path: WirePath,
+        /// Unified diff of what would change.
+        diff: String,
+    },
+    /// Read a file that may hold secrets.
+    FileRead {
+        /// The tool that would read.
+        tool: String,
+        /// The file.
+        path: WirePath,
+    },
+    /// Send questions to a model server that was found on this machine.
+    LocalServer {
+        /// Its base URL.
+        url: String,
+        /// What it seems to be, for example `Ollama`.
+        server: String,
+        /// The model that would be used.
+        model: String,
+    },
+    /// Several commands of one answer, to be decided in one go. Each has its own id, under which consent to it is kept; the request's
+    /// own id is that of the question.
+    Commands(Vec<ProposedCommand>),
+    /// Go on with the turn, although there is a reason to stop. Refusing ends it.
+    GoOn {
+        /// What would be done next, or what was noticed: one sentence.
+        what: String,
+    },
+}
+
+/// One of several commands that are asked about together.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProposedCommand {
+    /// Under which consent to this one is kept, and named in its `ExecuteCommand`.
+    pub approval_id: ApprovalId,
+    /// The exact text.
+    pub command: String,
+    /// Where.
+    pub cwd: WirePath,
+    /// Whether in the live shell, or in one of its own.
+    pub mode: RunMode,
+    /// Why it is asked.
+    pub reasons: Vec<String>,
+}
