@@ -102,7 +102,7 @@ const READING: &[&str] = &[
     "git show",
     "git show --stat HEAD~1",
     "git show HEAD:a.txt",
-    "git blame a.txt",
+    "git blame --date=format:then a.txt",
     "git grep -n o",
     "git branch -vv 2>/dev/null",
     "git branch -a",

@@ -28,7 +28,9 @@ pub(super) fn assess(words: &[Word], place: Place<'_>) -> Result<(), Refusal> {
     };
     // A folder above is asked about its settings like the one that the shell is in.
     let is_above = place.context.cwd == place.origin && place.origin.starts_with(&directory);
-    if !(directory.starts_with(place.origin) || is_above) {
+    // Where `cd` to a folder above leads is the shell's to say: it may have come through a link.
+    let is_another = !place.origin.starts_with(&directory) && is_plainly_at_home(&directory, context);
+    if !(directory.starts_with(place.origin) || is_above || is_another) {
         return ask("runs git in another directory, whose configuration may start programs");
     }
     if is_in_planted_repository(&directory, place) {
@@ -36,6 +38,13 @@ pub(super) fn assess(words: &[Word], place: Place<'_>) -> Result<(), Refusal> {
     }
     let Some((subcommand, words)) = words.split_first() else { return Ok(()) };
     assess_subcommand(subcommand, words, context.at(&directory))
+}
+
+/// Whether a folder is one that the user has at home, and no program's: what runs unasked there is asked about its settings, too, and
+/// git itself refuses what belongs to others.
+fn is_plainly_at_home(directory: &Path, context: Context<'_>) -> bool {
+    let mut names = directory.strip_prefix(context.home).into_iter().flatten().peekable();
+    names.peek().is_some() && names.all(|name| !name.as_encoded_bytes().starts_with(b"."))
 }
 
 /// Whether git would find a repository that others may have put into this one: a bare one, which a clone can bring along, or
