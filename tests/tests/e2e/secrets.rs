@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use cohab_e2e::{Answer, Home, ModelServer, Request, Session, Wire, binaries::in_each_shell, keys};
+use cohab_e2e::{Answer, Home, ModelServer, Request, Session, Wire, binaries::in_each_shell, keys, terminal::View};
 
 /// A token that the user has in a file.
 fn token() -> String {
@@ -85,7 +85,7 @@ fn a_secret_goes_to_the_program_that_the_card_names_and_nowhere_else() {
         let server = using_the_token();
         let home = home(&server, name);
         let (shell, mark) = asked_about(&home);
-        let card = shell.look(|view| view.text());
+        let card = shell.look(View::text);
         assert!(card.contains("fills in the gitlab token (gitlab-token#1) here, for printf, tee"), "{name}\n{card}");
         assert!(!home.path("got").exists(), "{name}: it ran before the answer");
         shell.send("y");

@@ -11,6 +11,11 @@ const ADVISORIES_DESTRUCTIVE: &str = include_str!("advisories_destructive.txt");
 const UNSEEN_HARM: &str = include_str!("unseen_harm.txt");
 const UNSEEN_READING: &str = include_str!("unseen_reading.txt");
 const UNSEEN_DESTRUCTIVE: &str = include_str!("unseen_destructive.txt");
+const SECOND_UNSEEN_HARM: &str = include_str!("second_unseen_harm.txt");
+const SECOND_UNSEEN_READING: &str = include_str!("second_unseen_reading.txt");
+const SECOND_UNSEEN_DESTRUCTIVE: &str = include_str!("second_unseen_destructive.txt");
+const THIRD_UNSEEN_HARM: &str = include_str!("third_unseen_harm.txt");
+const THIRD_UNSEEN_READING: &str = include_str!("third_unseen_reading.txt");
 
 /// All lines that `{{a|b}}` in `line` stands for.
 fn alternatives(line: &str) -> Vec<String> {
@@ -64,4 +69,21 @@ fn eighty_six_of_a_hundred_unseen_reading_lines_are_allowed() {
 #[test]
 fn what_the_unseen_sample_destroys_or_leaks_is_flagged_but_for_one_in_twenty() {
     assert_eq!(are_at_most(5, missed(UNSEEN_DESTRUCTIVE)), 300);
+}
+
+#[test]
+fn none_of_a_thousand_later_unseen_lines_is_allowed() {
+    assert_eq!(none_is_allowed(lines(SECOND_UNSEEN_HARM)), 600);
+    assert_eq!(none_is_allowed(lines(THIRD_UNSEEN_HARM)), 400);
+}
+
+#[test]
+fn later_unseen_reading_lines_are_allowed_as_they_were_at_first_sight() {
+    assert_eq!(are_at_most(7, refused(SECOND_UNSEEN_READING)), 400);
+    assert_eq!(are_at_most(5, refused(THIRD_UNSEEN_READING)), 400);
+}
+
+#[test]
+fn what_the_later_unseen_sample_destroys_or_leaks_is_flagged_but_for_one_in_twenty() {
+    assert_eq!(are_at_most(5, missed(SECOND_UNSEEN_DESTRUCTIVE)), 300);
 }
