@@ -28,7 +28,8 @@ fn check(events: &[ModelEvent]) {
     let last = events.last().expect("a terminal event");
     assert!(is_terminal(&last), "{events:?}");
     let has_calls = events.iter().any(|event| matches!(event, ModelEvent::ToolCallDone(_)));
-    let may_have_calls = matches!(last, ModelEvent::Stop { class, .. } if !matches!(class, StopClass::Length | StopClass::Refusal));
+    let may_have_calls =
+        matches!(last, ModelEvent::Stop { class, .. } if !matches!(class, StopClass::Length | StopClass::Refusal));
     assert!(!has_calls || may_have_calls, "{events:?}");
 }
 
