@@ -151,6 +151,15 @@ pub enum RelayError {
 }
 
 impl RelayError {
+    /// What is told beside [`code`](Self::code): the sentence without what the code says already.
+    #[must_use]
+    pub fn detail(&self) -> String {
+        match self {
+            Self::TimedOut { reason } | Self::Pty(reason) => reason.clone(),
+            other => other.to_string(),
+        }
+    }
+
     /// A stable word for programs.
     #[must_use]
     pub fn code(&self) -> &'static str {

@@ -295,7 +295,7 @@ impl App {
 
     fn on_refused(&mut self, id: &str, error: &RelayError, effects: &mut Vec<Effect>) {
         let Some(call) = self.take_running(id) else { return };
-        let effect = refuse(call.request.call_id, error.code(), error.to_string(), &self.cwd);
+        let effect = refuse(call.request.call_id, error.code(), error.detail(), &self.cwd);
         if let Effect::Send(ClientMessage::CommandExecutionResult(result)) = &effect {
             self.journal.record(result.clone());
         }

@@ -87,7 +87,7 @@ impl App {
                 self.surface = Surface::Ours;
                 let naming = self.turn.as_mut().and_then(|turn| turn.naming.take());
                 let refused = naming.map(|naming| naming.request.call_id);
-                effects.extend(refused.map(|call_id| refuse(call_id, error.code(), error.to_string(), &self.cwd)));
+                effects.extend(refused.map(|call_id| refuse(call_id, error.code(), error.detail(), &self.cwd)));
             }
             LiveEvent::CommandStarted { id: other } | LiveEvent::CommandOutput { id: other, .. } if other == id => {}
             other => return Some(other),

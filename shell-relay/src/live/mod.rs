@@ -81,6 +81,9 @@ const LOAD_WAIT: Duration = Duration::from_secs(2);
 /// For the line at Enter. It takes about 1 ms; a machine under load may take long, and a question must not run as a command.
 const QUERY_WAIT: Duration = Duration::from_secs(1);
 const HIDE_MAX: Duration = Duration::from_secs(2);
+/// For a command that was handed over, while the terminal is the assistant's and nobody looks at a hidden prompt: fish writes its history
+/// first, which takes as long as the disk takes.
+const START_WAIT: Duration = Duration::from_secs(10);
 const QUEUE_WAIT: Duration = Duration::from_secs(30);
 const QUEUE_MAX: usize = 4;
 const INTEGRATION_WAIT: Duration = Duration::from_secs(5);

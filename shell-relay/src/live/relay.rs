@@ -9,7 +9,7 @@ use zeroize::Zeroizing;
 
 use super::{
     AnswerStep, AwaitedInput, CommandFile, Cx, Effects, ForegroundSignal, GuardFilter, HIDE_MAX, Key, LOAD_WAIT,
-    LiveEvent, LiveShell, Phase, Restore, STASH_WAIT, View,
+    LiveEvent, LiveShell, Phase, Restore, START_WAIT, STASH_WAIT, View,
     cancel::{Cancel, INTERRUPT_KEY},
     echo::echo_of,
     queue::{Queued, not_at_prompt},
@@ -74,6 +74,11 @@ pub(super) struct Relay {
 impl Relay {
     pub fn is_stashing(&self) -> bool {
         matches!(self.step, RelayStep::Stashing { .. })
+    }
+
+    /// How long its first mark may take once it is handed over.
+    fn start_wait(&self) -> Duration {
+        if self.in_answer { START_WAIT } else { HIDE_MAX }
     }
 
     /// Whether the shell has been told to run it.
@@ -206,7 +211,7 @@ impl LiveShell {
         if !matches!(relay.step, RelayStep::Loading { .. }) || relay.request.id != id {
             return;
         }
-        relay.step = RelayStep::Loaded { until: cx.now + HIDE_MAX };
+        relay.step = RelayStep::Loaded { until: cx.now + relay.start_wait() };
         if !self.dialect.mark_in_prompt {
             self.open_hide_window(cx);
         }
@@ -229,7 +234,7 @@ impl LiveShell {
     /// The prompt has been painted for the last time before the stub: the command's text takes the stub's place.
     pub(super) fn open_hide_window(&mut self, cx: &mut Cx<'_>) {
         let Some(relay) = &mut self.relay else { return };
-        relay.step = RelayStep::Hidden { until: cx.now + HIDE_MAX };
+        relay.step = RelayStep::Hidden { until: cx.now + relay.start_wait() };
         if !relay.in_answer {
             self.view = View::hidden();
             cx.fx.terminal.extend_from_slice(echo_of(&relay.request.text).as_bytes());
@@ -377,7 +382,10 @@ impl LiveShell {
             }
             RelayStep::Loaded { .. } | RelayStep::Hidden { .. } => {
                 // It was handed over: if it runs after all, its end is awaited, but nobody waits for its result.
-                let reason = "the command was handed over but did not start".to_owned();
+                let wait = relay.start_wait().as_secs();
+                let reason = format!(
+                    "the command was handed over and did not start within {wait} s; it may still run, so look before it is repeated"
+                );
                 let id = relay.request.id.clone();
                 relay.report(LiveEvent::CommandRefused { id, error: RelayError::TimedOut { reason } }, cx);
                 relay.step = RelayStep::Running;

@@ -7,6 +7,7 @@ use crate::sanitize::is_invisible;
 
 /// A longer line is never allowed by itself.
 pub(super) const MAX_LINE_BYTES: usize = 32 * 1024;
+const MAX_DESCRIPTOR_DIGITS: usize = 4;
 /// A line of more commands is never allowed by itself.
 pub(super) const MAX_COMMANDS: usize = 50;
 
@@ -74,6 +75,9 @@ pub(super) fn why_not_plain(line: &str) -> Option<&'static str> {
                 let is_string = chars.as_str().starts_with("<<");
                 return Some(if is_string { "uses a here-string" } else { "uses a here-document" });
             }
+            (None, '<' | '>') if is_behind_long_number(line, chars.as_str()) => {
+                return Some("names a file descriptor that no shell has");
+            }
             (None, '#') if previous.is_whitespace() || ";|&".contains(previous) => return Some("contains a comment"),
             (None, '!') if !is_lone_word(previous, next) => return Some("uses `!` outside single quotes"),
             (None, '|') if next == Some('&') => return Some("uses `|&`"),
@@ -109,6 +113,12 @@ fn why_reserved(text: &str) -> Option<&'static str> {
 
 fn is_lone_word(before: char, after: Option<char>) -> bool {
     before.is_whitespace() && after.is_none_or(char::is_whitespace)
+}
+
+/// Whether more digits than a descriptor has stand before the sign in front of `rest`, the end of `line`: a parser may fail over them.
+fn is_behind_long_number(line: &str, rest: &str) -> bool {
+    let before = &line[..line.len() - rest.len() - 1];
+    before.len() - before.trim_end_matches(|c: char| c.is_ascii_digit()).len() > MAX_DESCRIPTOR_DIGITS
 }
 
 /// Whether the brace in front of `rest`, the end of `line`, begins a word of just two of them, or the value of `-I`.
