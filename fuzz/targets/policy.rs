@@ -144,11 +144,11 @@ fn word(text: &str) -> Result<(String, &str), &'static str> {
     if quote.is_some() { Err("an open quote") } else { Ok((word, chars.as_str())) }
 }
 
-/// What stands behind a `{}` that is a word of `find` or `xargs`, which put a name there.
+/// What stands behind a `{}` that is a word behind another one: a sign for a name to `find` and `xargs`, a text to all else.
 fn placeholder<'a>(text: &'a str, words: &[String]) -> Option<&'a str> {
     let after = text.strip_prefix("{}")?;
     let ends = after.is_empty() || after.starts_with([' ', '\t', '\n', '|', ';', '&', '>']);
-    (ends && words.first().is_some_and(|name| name == "find" || name == "xargs")).then_some(after)
+    (ends && !words.is_empty()).then_some(after)
 }
 
 fn command(words: &[String]) -> Result<(), &'static str> {
