@@ -39,9 +39,8 @@ use std::{
 use cohab_protocol::{ApprovalMode, Attached, ClientMessage, ShellEvent, TurnId, UserQuery};
 use cohab_shell_relay::{
     live::LiveEvent,
-    policy::{Files, remembered::Remembered},
+    policy::remembered::Remembered,
     scrub::ExactValues,
-    shell::Shell,
     state::{Snapshot, StateChange},
 };
 use ratatui::text::Line;
@@ -85,21 +84,13 @@ pub struct Options {
     pub failure_key: Option<&'static str>,
     /// What may run unasked.
     pub approval: ApprovalMode,
-    /// The user's home.
-    pub home: PathBuf,
-    /// The kind of the shell: how it reads a command.
-    pub shell: Shell,
-    /// Where the paths of a command lead.
-    pub files: &'static dyn Files,
-    /// Folders of ours, wherever they are.
-    pub own_folders: Arc<[PathBuf]>,
     /// Whether the shell is asked what names stand for, and git what is set, before a command runs unasked.
     pub looks_at_names: bool,
     /// What the user allowed for good.
     pub remembered: Arc<dyn Remembered>,
     /// Values that nobody else gets, whatever they look like.
     pub secrets: Arc<ExactValues>,
-    /// What stands around questions for consent.
+    /// Whose home, which shell, what commands are judged against.
     pub scene: Arc<Scene>,
     /// Glyphs or sentences.
     pub look: Look,

@@ -34,7 +34,6 @@ use crate::{
 };
 use cohab_protocol::{Attach, EnvSetting, Paths, SessionKey, TurnId};
 use cohab_shell_relay::{
-    files::FileSystem,
     live::{Effects, Keyboard, LiveEvent, LiveShell},
     rules_file::{RuleBook, RulesFile},
     runner::Mode,
@@ -161,10 +160,6 @@ impl Driver {
             gate: start.config.client.gate,
             failure_key: start.config.client.hotkey.name().filter(|_| start.config.client.failure_hint),
             approval,
-            home: home.clone(),
-            shell: shell.kind(),
-            files: &FileSystem,
-            own_folders: start.paths.own_folders().into(),
             looks_at_names: true,
             remembered: Arc::new(RuleBook::new(Arc::clone(&rules))),
             secrets: Arc::new(ExactValues::of_environment(std::env::vars_os())),

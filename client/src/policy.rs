@@ -94,7 +94,8 @@ pub fn run(args: PolicyArgs, paths: &Paths) -> ExitCode {
     let cwd = std::env::current_dir().unwrap_or_else(|_| "/".into());
     let book = RuleBook::new(Arc::new(RulesFile::new(paths.rules_file())));
     let rules = book.user();
-    let judged = Context::new(&cwd, &home);
+    let own_folders = paths.own_folders();
+    let judged = Context::new(&cwd, &home).with_own(&own_folders);
     let outcome = match args.command {
         None if args.stdin => judge_all(io::stdin().lock(), io::stdout().lock(), judged),
         None => return ExitCode::from(USAGE),

@@ -20,20 +20,13 @@ use cohab_shell_relay::{
 };
 
 use super::{
-    App, Options, Surface,
+    App, Surface,
     turn::{PendingCall, RunningCall},
 };
 use crate::{consent::Permit, effect::Effect, shell_taint, ui::receipt};
 
 /// Of a command that is only named.
 const TITLE_MAX_CHARS: usize = 60;
-
-impl Options {
-    /// What a line is judged against in this folder.
-    pub(super) fn context<'a>(&'a self, cwd: &'a Path) -> policy::Context<'a> {
-        policy::Context::new(cwd, &self.home).in_shell(self.shell).with_files(self.files).with_own(&self.own_folders)
-    }
-}
 
 impl App {
     /// The daemon wants a command to run. A call id runs once: a repeat gets the result of the first run, now or when that ends.
@@ -97,7 +90,7 @@ impl App {
         if turn.has_a_command() {
             return Err(("shell_busy", "another command of this turn is still running"));
         }
-        let context = self.options.context(&self.cwd);
+        let context = self.options.scene.context(&self.cwd);
         let remembered = self.options.remembered.as_ref();
         let reason = "the user's terminal has no approval for exactly this command in this folder; it was not run";
         let permit = self.consents.permits(request, self.options.approval, context, remembered, now);
@@ -158,7 +151,7 @@ impl App {
 
     /// Runs a command, typed so, with its secrets filled in.
     pub(super) fn run_typed(&mut self, request: ExecuteCommand, text: String, effects: &mut Vec<Effect>) {
-        let filled = match self.outgoing.filled(&text, self.options.shell) {
+        let filled = match self.outgoing.filled(&text, self.options.scene.shell) {
             Ok(filled) => filled,
             Err(error) => return effects.push(not_filled(request.call_id, &error, &self.cwd)),
         };
@@ -274,7 +267,7 @@ impl App {
                 None => {}
             }
             let change = observed.unwrap_or_else(|| moved(&cwd_before, &self.cwd));
-            self.above.extend(receipt::receipt(&change, &self.options.home, self.width(), self.options.look));
+            self.above.extend(receipt::receipt(&change, &self.options.scene.home, self.width(), self.options.look));
             self.undo_journal.record(call.request.turn_id, change, is_whole);
         } else if result.mode == RunMode::Subshell {
             self.above.push(receipt::contained(self.width(), self.options.look));
@@ -289,8 +282,13 @@ impl App {
 
     /// Whether it is more than plainly read-only.
     fn may_change_the_shell(&self, command: &str) -> bool {
-        let context = policy::Context::new(&self.cwd, &self.options.home).in_shell(self.options.shell);
-        policy::assess_line(command, context).level > policy::Level::Allow
+        policy::assess_line(command, self.options.scene.context(&self.cwd)).level > policy::Level::Allow
+    }
+
+    /// A command was judged in the folder in which it was to run; the shell has left it.
+    pub(super) fn refuse_elsewhere(&self, call_id: CallId) -> Effect {
+        let reason = "the shell is in another folder now; the command was not run";
+        refuse(call_id, "not_approved", reason.into(), &self.cwd)
     }
 
     fn on_refused(&mut self, id: &str, error: &RelayError, effects: &mut Vec<Effect>) {

@@ -62,7 +62,7 @@ impl App {
             return Some(Vec::new());
         }
         let mut reasons =
-            policy::why_not_themselves(command, self.shell_seen.as_ref()?, self.options.context(&self.cwd));
+            policy::why_not_themselves(command, self.shell_seen.as_ref()?, self.options.scene.context(&self.cwd));
         reasons.retain(|reason| !self.confirmed.contains(reason));
         Some(reasons)
     }
@@ -101,8 +101,7 @@ impl App {
             return false;
         };
         if cwd != self.cwd {
-            let reason = "the shell is in another folder now; the command was not run";
-            effects.push(refuse(request.call_id, "not_approved", reason.into(), &self.cwd));
+            effects.push(self.refuse_elsewhere(request.call_id));
         } else if self.shell_seen.is_some() {
             self.start(request, Permit::Unasked, now, effects);
         } else {

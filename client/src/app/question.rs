@@ -32,7 +32,7 @@ impl App {
             return;
         }
         if let ApprovalSubject::Command { command, .. } = &request.subject
-            && let Err(error) = self.outgoing.can_fill(command, self.options.shell)
+            && let Err(error) = self.outgoing.can_fill(command, self.options.scene.shell)
         {
             let decision = ApprovalDecision::Refused { note: error.to_string() };
             effects.push(reply(&request, decision));

@@ -159,7 +159,7 @@ impl App {
         unfinished.into_iter().for_each(|unfinished| self.print_unfinished(&unfinished));
         let options = &self.options;
         let left = attached.left.as_ref();
-        let script = left.and_then(|left| way_back(left, &self.cwd, &options.home, options.shell));
+        let script = left.and_then(|left| way_back(left, &self.cwd, &options.scene.home, options.scene.shell));
         let Some((names, script)) = script else { return self.close_resume(effects) };
         self.print_remark(&format!("It was left {names}."));
         self.print_command(&script);

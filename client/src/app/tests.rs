@@ -6,7 +6,6 @@ use cohab_protocol::{
     SessionKey, StepActivity, StepFinished, StepOutcome, StepStarted, TurnEndReason, TurnEnded, Usage,
 };
 use cohab_shell_relay::{
-    files::FileSystem,
     live::{LineDecision, UserCommand},
     policy::remembered::Loaded,
     runner::{CommandOutcome, Ending, EnvChange, Mode, StateAfter},

@@ -12,7 +12,7 @@ use cohab_shell_relay::{
 };
 use ratatui::text::Line;
 
-use super::{App, Surface, command::refuse, turn::PendingCall};
+use super::{App, Surface, turn::PendingCall};
 use crate::{
     consent::Permit,
     effect::Effect,
@@ -68,7 +68,7 @@ impl TypedLines {
 impl App {
     /// Runs a command whose names stand for what it was judged by, unless git's settings or variables speak against it.
     pub(super) fn run_unasked(&mut self, request: ExecuteCommand, now: Instant, effects: &mut Vec<Effect>) {
-        let unasked = match policy::unasked(&request.command, self.options.context(&self.cwd)) {
+        let unasked = match policy::unasked(&request.command, self.options.scene.context(&self.cwd)) {
             Ok(unasked) => unasked,
             Err(reason) => {
                 return self.ask_ourselves(request, vec![reason.to_owned()], Permit::Confirmed, now, effects);
@@ -99,7 +99,7 @@ impl App {
 
     /// A command as it is typed where nobody is asked about it, or where the user has confirmed what it stands for.
     pub(super) fn typed_text(&self, request: &ExecuteCommand) -> String {
-        let unasked = policy::unasked(&request.command, self.options.context(&self.cwd));
+        let unasked = policy::unasked(&request.command, self.options.scene.context(&self.cwd));
         unasked.map_or_else(|_| request.command.clone(), |unasked| unasked.text)
     }
 
@@ -119,8 +119,7 @@ impl App {
             // It is looked at again when the terminal is ours.
             turn.pending_call = Some(PendingCall { request, permit: Permit::Unasked, cwd, since: now });
         } else if cwd != self.cwd {
-            let reason = "the shell is in another folder now; the command was not run";
-            effects.push(refuse(request.call_id, "not_approved", reason.into(), &self.cwd));
+            effects.push(self.refuse_elsewhere(request.call_id));
         } else {
             match doubt.filter(|doubt| !self.confirmed.contains(doubt)) {
                 None => self.run_typed(request, typed, effects),

@@ -184,7 +184,7 @@ impl App {
             (Stage::Files, _) => undoing.step = Stage::Files,
             (Stage::Opening, _) => self.run_for_undo(Stage::Looking, ":", effects),
             (Stage::Looking, Some(now)) => {
-                let undo = Undo::of(&self.undo_journal.change, &now, self.options.shell);
+                let undo = Undo::of(&self.undo_journal.change, &now, self.options.scene.shell);
                 if undo.script().is_empty() {
                     self.tell_undo(&undo, &now, effects);
                 } else {
@@ -280,7 +280,7 @@ impl App {
             Some((item.clone(), Step { before, after: value.clone() }))
         });
         let back = StateChange { steps: back.collect() };
-        let line = restored(&back, &self.options.home, self.width(), self.options.look);
+        let line = restored(&back, &self.options.scene.home, self.width(), self.options.look);
         let files = self.undoing.as_mut().map(|undoing| std::mem::take(&mut undoing.files)).unwrap_or_default();
         let has_files = !files.is_empty();
         let mut told = files;

@@ -4,7 +4,6 @@ use cohab_protocol::{ApprovalRequest, ApprovalSubject, ProposedCommand, RunMode,
 use cohab_shell_relay::{
     policy::{self, Level, Verdict, remembered::Rule},
     scrub::holds_placeholder,
-    shell::Shell,
 };
 
 use super::Scene;
@@ -45,7 +44,7 @@ impl Offer {
                 let offer = if is_once || verdict.level > Level::Ask {
                     Self { edit: true, ..Self::default() }
                 } else {
-                    let shell = shell_of(scene, *mode);
+                    let shell = scene.context_of(*mode, cwd.as_path()).shell;
                     let rule = |folder| Rule::of(command, folder, shell).ok();
                     let (folder, always) = (rule(Some(cwd.as_path())), rule(None));
                     Self { session: !policy::reaches_out(command), edit: true, folder, always, as_one: false }
@@ -69,13 +68,7 @@ pub(super) fn is_dangerous(request: &ApprovalRequest, text: &str, scene: &Scene)
 }
 
 fn assess(command: &str, scene: &Scene, mode: RunMode, cwd: &cohab_protocol::WirePath) -> Verdict {
-    let context = policy::Context::new(cwd.as_path(), &scene.home).in_shell(shell_of(scene, mode));
-    policy::assess_line(command, context)
-}
-
-/// A shell of its own is bash or sh, whatever the user's is.
-pub(super) fn shell_of(scene: &Scene, mode: RunMode) -> Shell {
-    if mode == RunMode::Isolated { Shell::Bash } else { scene.shell }
+    policy::assess_line(command, scene.context_of(mode, cwd.as_path()))
 }
 
 /// One command of a batch as a question of its own; which one of how many.

@@ -1,15 +1,18 @@
 //! What the client knows around a question: whose home, which shell, on which machine, where rules are kept.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
-use cohab_protocol::{ApprovalDecision, ApprovalSubject, Paths};
+use cohab_protocol::{ApprovalDecision, ApprovalSubject, Paths, RunMode};
 use cohab_shell_relay::{
-    policy::{self, Part},
+    files::FileSystem,
+    policy::{self, Context, Files, Part},
     scrub::as_words,
     shell::Shell,
 };
 
-use super::offer::shell_of;
 use crate::touched::plan::{Known, Plan, plan};
 
 /// For how long a consent for the session holds.
@@ -22,12 +25,16 @@ pub enum Lasting {
 }
 
 /// The surroundings of all questions of one client.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Scene {
     /// The user's home.
     pub home: PathBuf,
-    /// The kind of the shell.
+    /// The kind of the shell: how it reads a command.
     pub shell: Shell,
+    /// Where the paths of a command lead.
+    pub files: &'static dyn Files,
+    /// Folders of ours, wherever they are.
+    pub own_folders: Arc<[PathBuf]>,
     /// Where rules are kept.
     pub rules_file: PathBuf,
     /// How long `s` holds.
@@ -47,11 +54,25 @@ impl Scene {
         Self {
             home,
             shell,
+            files: &FileSystem,
+            own_folders: paths.own_folders().into(),
             rules_file: paths.rules_file(),
             lasting,
             is_root: rustix::process::geteuid().is_root(),
             remote_host: is_remote.then(host),
         }
+    }
+
+    /// What a line of the user's shell is judged against in this folder.
+    #[must_use]
+    pub fn context<'a>(&'a self, cwd: &'a Path) -> Context<'a> {
+        Context::new(cwd, &self.home).in_shell(self.shell).with_files(self.files).with_own(&self.own_folders)
+    }
+
+    /// The same of a line that runs in this `mode`: a shell of its own is bash or sh, whatever the user's is.
+    pub(super) fn context_of<'a>(&'a self, mode: RunMode, cwd: &'a Path) -> Context<'a> {
+        let context = self.context(cwd);
+        if mode == RunMode::Isolated { context.in_shell(Shell::Bash) } else { context }
     }
 
     /// A path as people write it: `~` for the home.
@@ -90,7 +111,7 @@ impl Scene {
     /// The commands of a subject one by one, where it is one line of several.
     pub(super) fn parts(&self, subject: &ApprovalSubject) -> Vec<Part> {
         let ApprovalSubject::Command { command, cwd, mode } = subject else { return Vec::new() };
-        policy::parts(command, policy::Context::new(cwd.as_path(), &self.home).in_shell(shell_of(self, *mode)))
+        policy::parts(command, self.context_of(*mode, cwd.as_path()))
     }
 
     /// What is to be looked at, a command each.
@@ -114,6 +135,8 @@ impl Scene {
         Self {
             home: "/home/ann".into(),
             shell: Shell::Bash,
+            files: &FileSystem,
+            own_folders: Arc::new([]),
             rules_file: "/home/ann/.config/cohab/rules.toml".into(),
             lasting: Lasting::Shell,
             is_root: false,

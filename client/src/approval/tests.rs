@@ -180,6 +180,30 @@ fn danger_that_was_typed_into_the_command_wants_the_word_too() {
 }
 
 #[test]
+fn what_was_typed_into_the_command_is_judged_by_where_its_links_lead_and_by_which_folders_are_ours() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = folder.path().canonicalize().unwrap();
+    std::fs::create_dir(home.join(".ssh")).unwrap();
+    std::fs::write(home.join(".ssh/id_rsa"), "").unwrap();
+    std::os::unix::fs::symlink(".ssh/id_rsa", home.join("notes")).unwrap();
+    let own_folders = Arc::new([home.join("moved")]);
+    let scene = Arc::new(Scene { home: home.clone(), own_folders, ..Scene::of_ann() });
+    for (edited, is_danger) in [("cat notes", true), ("touch moved/rules.toml", true), ("touch notes.md", false)] {
+        let mut request = command("cargo test", false);
+        if let ApprovalSubject::Command { cwd, .. } = &mut request.subject {
+            *cwd = home.as_path().into();
+        }
+        let now = Instant::now();
+        let (question, _) = OpenQuestion::new(request, Arc::clone(&scene), now);
+        let mut asked = Asked { question, now: now + DEAF };
+        asked.key('e');
+        asked.question.on_input(&Input::Key(KeyPress::ctrl('u')), asked.now);
+        asked.question.on_input(&Input::Paste(edited.into()), asked.now);
+        assert_eq!(asked.press(Key::Enter).decided.is_none(), is_danger, "{edited}");
+    }
+}
+
+#[test]
 fn a_line_typed_without_looking_decides_nothing() {
     for request in [command("rm -rf x", true), command("cargo test", false)] {
         let mut asked = Asked::new(request);

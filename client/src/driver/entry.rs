@@ -39,10 +39,13 @@ impl Entry {
     pub fn new(options: &Options, columns: u16, start: &Start) -> Self {
         let flip_key = start.config.client.flip_key;
         let path = std::env::var_os("PATH").unwrap_or_default();
-        let world =
-            World { path, home: options.home.clone(), corrections: start.paths.state_dir.join(memory::FILE_NAME) };
+        let world = World {
+            path,
+            home: options.scene.home.clone(),
+            corrections: start.paths.state_dir.join(memory::FILE_NAME),
+        };
         Self {
-            hint: PromptHint::new(options.shell, columns, options.look, flip_key.name()),
+            hint: PromptHint::new(options.scene.shell, columns, options.look, flip_key.name()),
             judge: Judge::new(world),
             flip_key,
             told: HashMap::new(),

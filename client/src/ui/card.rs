@@ -6,7 +6,7 @@ mod diff;
 mod touched;
 
 use cohab_protocol::{ApprovalRequest, ApprovalSubject, ProposedCommand, RunMode, WirePath};
-use cohab_shell_relay::policy::{Level, Part, destinations};
+use cohab_shell_relay::policy::{self, Level, Part};
 use ratatui::text::{Line, Span};
 
 pub use answers::{Answering, Question, key_rows, question};
@@ -45,7 +45,7 @@ pub fn card(request: &ApprovalRequest, parts: &[Part], scene: &Scene, width: usi
         ApprovalSubject::Command { command, cwd, mode } => {
             card.command("", &visible_command(command));
             card.parts(parts);
-            card.destinations(command);
+            card.hosts(command);
             card.place(cwd, *mode, scene);
         }
         ApprovalSubject::Commands(commands) => card.batch(commands, scene),
@@ -226,7 +226,7 @@ impl Card {
         let digits = commands.len().to_string().len();
         for (index, one) in commands.iter().enumerate() {
             self.command(&format!("{:>digits$} ", index + 1), &visible_command(&one.command));
-            self.destinations(&one.command);
+            self.hosts(&one.command);
             if shared.is_none() {
                 self.place(&one.cwd, one.mode, scene);
             }
@@ -240,8 +240,8 @@ impl Card {
     }
 
     /// The hosts that a command names, apart from what its addresses say around them.
-    fn destinations(&mut self, command: &str) {
-        let hosts = destinations(command);
+    fn hosts(&mut self, command: &str) {
+        let hosts = policy::hosts(command);
         if !hosts.is_empty() {
             let name = if hosts.len() == 1 { "host" } else { "hosts" };
             self.field(name, &visible(&visible_command(&hosts.join(", "))));

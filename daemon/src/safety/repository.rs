@@ -70,3 +70,19 @@ impl RepositorySettings {
 pub fn shown(reasons: &[String]) -> Vec<String> {
     reasons.iter().cloned().chain([SETTLES.to_owned()]).collect()
 }
+
+#[cfg(test)]
+pub(crate) mod testing {
+    /// A repository whose settings name a program.
+    pub(crate) fn planted() -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        let git = |args: &[&str]| {
+            let mut command = std::process::Command::new("git");
+            command.env("HOME", "/nowhere").arg("-C").arg(folder.path()).args(args);
+            assert!(command.output().unwrap().status.success(), "{args:?}");
+        };
+        git(&["init", "-q", "-b", "main"]);
+        git(&["config", "core.fsmonitor", "./evil"]);
+        folder
+    }
+}

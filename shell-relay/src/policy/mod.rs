@@ -14,11 +14,11 @@
 mod bytes;
 mod command;
 mod danger;
-mod destinations;
 mod dialect;
 mod filling;
 pub(crate) mod glob;
 mod guard;
+mod hosts;
 mod likeness;
 mod names;
 mod options;
@@ -42,8 +42,8 @@ use std::{
 
 use crate::{scrub::as_words, shell::Shell};
 use command::{Join, SimpleCommand};
-pub use destinations::destinations;
 pub use filling::hands_code_on;
+pub use hosts::hosts;
 pub use names::{Program, why_not_themselves};
 pub use outward::{Outward, outward, reaches_out};
 use parts::quoted;

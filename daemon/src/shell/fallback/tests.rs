@@ -6,7 +6,7 @@ use cohab_protocol::{
 use cohab_shell_relay::{isolated::DaemonShell, runner::Mode};
 
 use super::*;
-use crate::server::session::Variables;
+use crate::{safety::repository::testing::planted, server::session::Variables};
 
 type Asked = Arc<Mutex<Vec<(PathBuf, Variables)>>>;
 
@@ -129,19 +129,6 @@ async fn any_other_refusal_stands_and_nothing_runs() {
 async fn a_secret_is_filled_in_in_the_live_shell_or_nowhere() {
     let (result, told, asked) = refused("fullscreen_app", "echo <secret:jwt#1-abcdefgh>").await;
     assert_eq!((result.unwrap_err().code(), told, asked), ("fullscreen_app", None, 0));
-}
-
-/// A repository whose settings name a program.
-fn planted() -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    let git = |args: &[&str]| {
-        let mut command = std::process::Command::new("git");
-        command.env("HOME", "/nowhere").arg("-C").arg(folder.path()).args(args);
-        assert!(command.output().unwrap().status.success(), "{args:?}");
-    };
-    git(&["init", "-q", "-b", "main"]);
-    git(&["config", "core.fsmonitor", "./evil"]);
-    folder
 }
 
 #[tokio::test]

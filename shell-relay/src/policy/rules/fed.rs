@@ -14,33 +14,10 @@ use super::{
 
 /// Stands for a name that is found.
 const PLACEHOLDER: &str = "{}";
-/// They show names, sizes, times and sums of whatever they are given, and have no option that does more.
+/// They show names, sizes and times of whatever they are given, and have no option that does more.
 const NAMERS: &[&str] = &[
-    "ls",
-    "dir",
-    "stat",
-    "wc",
-    "du",
-    "file",
-    "basename",
-    "dirname",
-    "echo",
-    "readlink",
-    "realpath",
-    "md5sum",
-    "sha1sum",
-    "sha224sum",
-    "sha256sum",
-    "sha384sum",
-    "sha512sum",
-    "b2sum",
-    "cksum",
-    "sum",
-    "test",
-    "[",
-    "printf",
-    "namei",
-    "lsattr",
+    "ls", "dir", "stat", "wc", "du", "file", "basename", "dirname", "echo", "readlink", "realpath", "test", "[",
+    "printf", "namei", "lsattr",
 ];
 /// The same of any text as options, too.
 const HARMLESS_WITH_ANY_OPTION: &[&str] = &["ls", "dir", "stat", "basename", "dirname", "echo", "readlink", "realpath"];
@@ -95,7 +72,7 @@ fn check_links(root: &Word, place: Place<'_>) -> Result<(), Refusal> {
 
 /// Whether a command shows what is in files, and not just their names.
 pub(super) fn shows_contents(name: &str) -> bool {
-    !NAMERS.contains(&name)
+    !NAMERS.contains(&name) && !input::SUMMERS.contains(&name)
 }
 
 /// Judges `command` with each of `roots` in the place of `placeholder`.
@@ -250,7 +227,7 @@ fn assess_on_anything(
 
 /// What only counts, or tells kinds, once none of its operands is an option.
 fn takes_end_of_options(name: &str) -> bool {
-    NAMERS.contains(&name) && !matches!(name, "test" | "[" | "printf" | "echo")
+    !shows_contents(name) && !matches!(name, "test" | "[" | "printf" | "echo")
 }
 
 /// Whether a `--` belongs at the end of these words of `xargs`, so that nothing it reads is an option.

@@ -4,62 +4,14 @@ use super::super::{command::Word, options};
 
 /// They read standard input when no file is named, and where a file is named `-`.
 const FILTERS: &[&str] = &[
-    "cat",
-    "tac",
-    "rev",
-    "zcat",
-    "head",
-    "tail",
-    "wc",
-    "nl",
-    "cut",
-    "paste",
-    "fold",
-    "fmt",
-    "expand",
-    "unexpand",
-    "column",
-    "sort",
-    "uniq",
-    "shuf",
-    "md5sum",
-    "sha1sum",
-    "sha224sum",
-    "sha256sum",
-    "sha384sum",
-    "sha512sum",
-    "b2sum",
-    "cksum",
-    "sum",
-    "shasum",
-    "od",
-    "hexdump",
-    "hd",
-    "xxd",
-    "strings",
-    "base64",
-    "base32",
-    "iconv",
-    "gzcat",
-    "bzcat",
-    "xzcat",
-    "zstdcat",
-    "gunzip",
-    "bunzip2",
-    "unxz",
-    "unzstd",
-    "gzip",
-    "bzip2",
-    "xz",
-    "zstd",
-    "lz4cat",
-    "lzcat",
-    "pr",
-    "tsort",
-    "basenc",
-    "bat",
-    "batcat",
+    "cat", "tac", "rev", "zcat", "head", "tail", "wc", "nl", "cut", "paste", "fold", "fmt", "expand", "unexpand",
+    "column", "sort", "uniq", "shuf", "od", "hexdump", "hd", "xxd", "strings", "base64", "base32", "iconv", "gzcat",
+    "bzcat", "xzcat", "zstdcat", "gunzip", "bunzip2", "unxz", "unzstd", "gzip", "bzip2", "xz", "zstd", "lz4cat",
+    "lzcat", "pr", "tsort", "basenc", "bat", "batcat",
 ];
+/// They tell the sums of what is in files, or of standard input.
+pub(super) const SUMMERS: &[&str] =
+    &["md5sum", "sha1sum", "sha224sum", "sha256sum", "sha384sum", "sha512sum", "b2sum", "cksum", "sum", "shasum"];
 /// They read standard input only where a file is named `-`.
 const COMPARERS: &[&str] = &["join", "comm", "diff", "cmp", "sdiff", "diff3", "colordiff"];
 const SEARCHERS: &[&str] = &["grep", "egrep", "fgrep"];
@@ -108,7 +60,7 @@ fn reads_keyboard(name: &str, words: &[Word]) -> bool {
         _ if SEARCHERS.contains(&name) && arguments.has(&["r", "recursive"]) => operands.contains(&"-"),
         _ if SEARCHERS.contains(&name) && arguments.has(&["e", "regexp", "f", "file"]) => names_no_file(&operands),
         _ if SEARCHERS.contains(&name) => names_no_file(behind_first()),
-        _ => FILTERS.contains(&name) && names_no_file(&operands),
+        _ => (FILTERS.contains(&name) || SUMMERS.contains(&name)) && names_no_file(&operands),
     }
 }
 

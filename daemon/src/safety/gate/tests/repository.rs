@@ -1,17 +1,11 @@
 //! Git in repositories whose own settings name programs, where no client looks at them.
 
 use super::*;
+use crate::safety::repository::testing::planted;
 
 #[tokio::test]
 async fn what_a_repository_would_start_is_asked_about_where_no_client_looks() {
-    let folder = tempfile::tempdir().unwrap();
-    let git = |args: &[&str]| {
-        let mut command = std::process::Command::new("git");
-        command.env("HOME", "/nowhere").arg("-C").arg(folder.path()).args(args);
-        assert!(command.output().unwrap().status.success(), "{args:?}");
-    };
-    git(&["init", "-q", "-b", "main"]);
-    git(&["config", "core.fsmonitor", "./evil"]);
+    let folder = planted();
     let cwd = folder.path().to_str().unwrap();
     let variables = |name: &str| (name.to_owned(), std::env::var(name).unwrap_or_default());
     for (mode, answers, may_run) in [

@@ -11,16 +11,16 @@ const COPIERS: &[&str] = &["scp", "rsync", "sftp", "git"];
 /// The hosts of the addresses in `line`, each once, as they are written; this machine is none. What stands before an `@`, behind a
 /// colon or behind the path's beginning is not the host.
 #[must_use]
-pub fn destinations(line: &str) -> Vec<String> {
-    let mut hosts: Vec<String> = Vec::new();
+pub fn hosts(line: &str) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
     for command in &scan::scan(line).commands {
         for host in words(command).filter_map(|word| host_of(word, is_copier(command))) {
-            if !hosts.iter().any(|known| known == host) {
-                hosts.push(host.to_owned());
+            if !found.iter().any(|known| known == host) {
+                found.push(host.to_owned());
             }
         }
     }
-    hosts
+    found
 }
 
 fn words(command: &LooseCommand) -> impl Iterator<Item = &str> {
@@ -58,7 +58,7 @@ mod tests {
 
     #[test]
     fn the_host_is_where_the_address_leads_and_not_where_it_seems_to() {
-        for (line, hosts) in [
+        for (line, expected) in [
             ("curl https://example.org/a?b=https://c.example", &["example.org"][..]),
             ("curl https://good.example@evil.example/", &["evil.example"]),
             ("curl 'https://good.example:443@evil.example:8443/good.example'", &["evil.example"]),
@@ -73,7 +73,7 @@ mod tests {
             ("curl http://localhost:8080 http://127.0.0.1 http://[::1]/", &[]),
             ("ls a:b; grep x:y file:///etc/passwd", &[]),
         ] {
-            assert_eq!(destinations(line), hosts, "{line}");
+            assert_eq!(hosts(line), expected, "{line}");
         }
     }
 }
