@@ -1,14 +1,15 @@
 //! Any text as a command in the three shells: there is a verdict, soon, and always the same. What is allowed is checked again by a
 //! reader of its own that knows nothing of parsers and tables: characters, names of commands, redirections. Harm behind it is seen.
+//! What a disk of any kind tells makes no verdict milder.
 #![no_main]
 
 use std::{
-    path::Path,
+    path::{Path, PathBuf},
     time::{Duration, Instant},
 };
 
 use cohab_shell_relay::{
-    policy::{Context, Level, assess_line, outside_source, parts, reaches_out, remembered::Rule},
+    policy::{Context, Files, Level, assess_line, outside_source, parts, reaches_out, remembered::Rule},
     shell::Shell,
 };
 use libfuzzer_sys::fuzz_target;
@@ -24,6 +25,31 @@ const RUNNERS: &[&str] = &[
 /// The bounds of a line that may be allowed.
 const MAX_COMMANDS: usize = 50;
 
+/// A disk on which the name of a path says where it leads.
+#[derive(Debug)]
+struct Disk;
+
+impl Files for Disk {
+    fn targets(&self, path: &Path) -> Option<Vec<PathBuf>> {
+        let bytes = path.as_os_str().as_encoded_bytes();
+        match bytes.iter().fold(0u8, |sum, byte| sum.wrapping_mul(31).wrapping_add(*byte)) % 6 {
+            0 => None,
+            1 => Some(Vec::new()),
+            2 => Some(vec!["/home/ann/.ssh/id_rsa".into()]),
+            3 => Some(vec!["/home/ann/.bashrc".into(), "/srv/x".into()]),
+            _ => Some(vec![path.to_owned()]),
+        }
+    }
+
+    fn landings(&self, path: &Path, _follows_last: bool) -> Option<Vec<PathBuf>> {
+        self.targets(path)
+    }
+
+    fn find_below(&self, root: &Path, with_hidden: bool, _is_wanted: &dyn Fn(&str) -> bool) -> Option<PathBuf> {
+        with_hidden.then(|| root.join(".env"))
+    }
+}
+
 fuzz_target!(|bytes: &[u8]| {
     let line = String::from_utf8_lossy(bytes);
     let context = Context::new(Path::new("/home/ann/work/app"), Path::new("/home/ann"));
@@ -35,6 +61,8 @@ fuzz_target!(|bytes: &[u8]| {
         assert!(started.elapsed() < MAX_TIME, "{shell:?} takes {:?}", started.elapsed());
         assert_eq!(verdict, assess_line(&line, context));
         assert!(verdict.level >= in_bash, "{shell:?} is judged more mildly");
+        let looked = assess_line(&line, context.with_files(&Disk));
+        assert!(looked.level >= verdict.level, "a look at files makes it milder: {:?}", looked.reasons);
         assert_eq!(verdict.level == Level::Allow, verdict.reasons.is_empty(), "{:?}", verdict.reasons);
         assert!(
             !verdict.reasons.iter().any(|reason| reason.ends_with(": the check itself failed")),

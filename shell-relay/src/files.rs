@@ -14,6 +14,8 @@ use crate::policy::{Files, Program, glob};
 const MAX_TARGETS: usize = 1_000;
 /// Names that are read to expand one pattern.
 const MAX_PATTERN_NAMES: usize = 50_000;
+/// Links on one path that are followed; the system itself follows no more.
+const MAX_LINKS: usize = 40;
 /// Names that are looked at in one search for a secret file; the nearest come first.
 const MAX_SEARCH_NAMES: usize = 20_000;
 /// Groups of the system, such as `staff`, may own folders of programs.
@@ -27,17 +29,11 @@ pub struct FileSystem;
 
 impl Files for FileSystem {
     fn targets(&self, path: &Path) -> Option<Vec<PathBuf>> {
-        let mut found = vec![PathBuf::from("/")];
-        let mut names_left = MAX_PATTERN_NAMES;
-        for component in path.components() {
-            match component {
-                Component::Normal(name) if has_wildcard(name) => found = expand(&found, name, &mut names_left)?,
-                Component::Normal(name) => found.iter_mut().for_each(|path| path.push(name)),
-                Component::ParentDir => found.iter_mut().for_each(|path| path.push("..")),
-                Component::RootDir | Component::CurDir | Component::Prefix(_) => {}
-            }
-        }
-        Some(found.iter().filter_map(|path| fs::canonicalize(path).ok()).collect())
+        Some(matched(path)?.iter().filter_map(|path| fs::canonicalize(path).ok()).collect())
+    }
+
+    fn landings(&self, path: &Path, follows_last: bool) -> Option<Vec<PathBuf>> {
+        Some(matched(path)?.iter().map(|path| landing(path, follows_last)).collect())
     }
 
     fn find_below(&self, root: &Path, with_hidden: bool, is_wanted: &dyn Fn(&str) -> bool) -> Option<PathBuf> {
@@ -94,6 +90,49 @@ impl Files for FileSystem {
             file.mode() & 0o022 != 0 || [path, real.as_path()].into_iter().filter_map(Path::parent).any(is_open_folder);
         Some(Program { is_trusted: file.uid() == 0 || file.uid() == me, is_open, real })
     }
+}
+
+/// The paths that a pattern stands for, or the path itself.
+fn matched(path: &Path) -> Option<Vec<PathBuf>> {
+    let mut found = vec![PathBuf::from("/")];
+    let mut names_left = MAX_PATTERN_NAMES;
+    for component in path.components() {
+        match component {
+            Component::Normal(name) if has_wildcard(name) => found = expand(&found, name, &mut names_left)?,
+            Component::Normal(name) => found.iter_mut().for_each(|path| path.push(name)),
+            Component::ParentDir => found.iter_mut().for_each(|path| path.push("..")),
+            Component::RootDir | Component::CurDir | Component::Prefix(_) => {}
+        }
+    }
+    Some(found)
+}
+
+/// Where it leads to write `path`, which is absolute: links are followed as the system does it, and what is missing is taken as
+/// it is called. Beyond [`MAX_LINKS`], where the system would give up, they are not followed any more.
+fn landing(path: &Path, follows_last: bool) -> PathBuf {
+    let names = |path: &Path| path.components().rev().map(|part| part.as_os_str().to_owned()).collect::<Vec<_>>();
+    let mut place = PathBuf::from("/");
+    // The next one is the last.
+    let mut rest = names(path);
+    let mut links_left = MAX_LINKS;
+    while let Some(name) = rest.pop() {
+        match Path::new(&name).components().next() {
+            Some(Component::RootDir) => place = PathBuf::from("/"),
+            Some(Component::ParentDir) => drop(place.pop()),
+            Some(Component::Normal(_)) => place.push(&name),
+            _ => continue,
+        }
+        let is_passed = !rest.is_empty() || follows_last;
+        if is_passed
+            && links_left > 0
+            && let Ok(target) = fs::read_link(&place)
+        {
+            links_left -= 1;
+            place.pop();
+            rest.extend(names(&target));
+        }
+    }
+    place
 }
 
 /// The first entry below `root` that `is_wanted`, or `root` where there are too many to look at. No link is followed.
@@ -212,6 +251,86 @@ mod tests {
         {
             assert_eq!(place.level(line), Level::Allow, "{line}");
         }
+    }
+
+    #[test]
+    fn writing_is_judged_by_where_it_lands() {
+        let place = place();
+        let link = |target: &str, name: &str| symlink(target, place.cwd.join(name)).unwrap();
+        link("../../.bashrc", "notes");
+        link("../../.ssh", "docs");
+        link("../../.ssh/new_key", "coming");
+        link("coming", "twice");
+        link("/usr/bin/env", "tool");
+        link("../other", "beside");
+        link("round", "round");
+        link("a.txt", "plain");
+        for line in [
+            "echo x >> notes",
+            "echo x > ./src/../notes",
+            "tee notes",
+            "cp a.txt notes",
+            "chmod 777 notes",
+            "touch coming",
+            "cat a.txt > twice",
+            "echo x > docs/authorized_keys",
+            "rm docs/config",
+            "rm -rf docs/*",
+            "mv a.txt docs",
+            "mkdir -p docs/a/b",
+            "cp a.txt docs/../.bashrc",
+            "truncate -s 0 tool",
+            "sed --follow-symlinks -i s/a/b/ notes",
+            "sh -c 'echo x > notes'",
+            "x=1; if true; then echo > notes; fi",
+            "cd docs && rm config",
+            "cd src && echo x > ../notes",
+            "cd docs && echo x > authorized_keys",
+            "cp docs/id_rsa copy",
+            "gzip < twice > x; base64 docs/id_rsa | tee y",
+        ] {
+            assert_eq!(place.level(line), Level::Danger, "{line}");
+        }
+        for line in [
+            "rm notes",
+            "unlink tool",
+            "mv notes old",
+            "rm docs",
+            "sed -i s/a/b/ notes",
+            "ln -s a.txt new",
+            "echo x > plain",
+            "echo x > beside",
+            "echo x > round",
+            "touch round/a",
+            "cp a.txt src",
+            "cd src && touch b.rs",
+        ] {
+            assert_eq!(place.level(line), Level::Ask, "{line}");
+        }
+        let verdict = |line: &str| assess_line(line, Context::new(&place.cwd, &place.home).with_files(&FileSystem));
+        assert!(verdict("echo x > beside").is_firm(), "it is in another folder");
+        assert!(!verdict("echo x > plain").is_firm());
+    }
+
+    #[test]
+    fn a_folder_that_is_a_link_itself_is_no_other_place() {
+        let place = place();
+        symlink(&place.cwd, place.home.join("app")).unwrap();
+        symlink(".ssh", place.home.join("keys")).unwrap();
+        let verdict = |cwd: &str, line: &str| {
+            assess_line(line, Context::new(&place.home.join(cwd), &place.home).with_files(&FileSystem))
+        };
+        let written = verdict("app", "echo x > new");
+        assert!(!written.is_firm(), "{written:?}");
+        assert_eq!(verdict("keys", "echo x > config").level, Level::Danger);
+    }
+
+    #[test]
+    fn a_line_with_too_many_names_is_not_looked_at_in_part() {
+        let place = place();
+        let many: String = (0..2_000).map(|number| format!(" {number}")).collect();
+        assert_eq!(place.level(&format!("touch{many}")), Level::Danger);
+        assert_eq!(place.level(&format!("touch{}", &many[..1_000])), Level::Ask);
     }
 
     #[test]

@@ -20,6 +20,7 @@ pub(crate) mod glob;
 mod guard;
 mod hosts;
 mod likeness;
+mod looks;
 mod names;
 mod options;
 mod outward;
@@ -121,6 +122,10 @@ pub trait Files: std::fmt::Debug + Sync {
     /// not exist is left out. `None` if there are too many.
     fn targets(&self, path: &Path) -> Option<Vec<PathBuf>>;
 
+    /// The real places that are changed where `path` is written: links are followed, the last one only if it `follows_last`, also
+    /// into what does not exist yet; patterns as in [`Files::targets`]. `None` if there are too many.
+    fn landings(&self, path: &Path, follows_last: bool) -> Option<Vec<PathBuf>>;
+
     /// A file below `root` whose name `is_wanted`, if one is found within a bounded search. Hidden ones count if `with_hidden`.
     fn find_below(&self, root: &Path, with_hidden: bool, is_wanted: &dyn Fn(&str) -> bool) -> Option<PathBuf>;
 
@@ -202,23 +207,28 @@ pub fn assess_line(line: &str, context: Context<'_>) -> Verdict {
     let words = as_words(line);
     filling::find(line, &words, &mut findings);
     let line = &*words;
+    let looks = context.files.map(looks::Looks::new);
+    let context = Context { files: looks.as_ref().map(|looks| looks as &dyn Files), ..context };
     if guard::caught(|| find_harm(line, context, &mut findings)).is_none() {
         findings.danger("could not be checked for harm: the check itself failed");
     }
     if guard::caught(|| find_what_is_not_plain(line, context, &mut findings)).is_none() {
         findings.ask("could not be checked: the check itself failed");
     }
+    if looks.as_ref().is_some_and(looks::Looks::is_spent) {
+        findings.danger("names more files than are looked at");
+    }
     findings.into_verdict()
 }
 
 fn find_harm(line: &str, context: Context<'_>, findings: &mut Findings) {
     bytes::find_hidden_characters(line, findings);
-    danger::find(line, context.without_files(), findings);
+    danger::find(line, context, findings);
     // What is longer is danger already.
     if line.len() <= scan::MAX_SCAN_BYTES
         && let Some(own_reading) = dialect::as_bash(context.shell, line)
     {
-        danger::find(&own_reading, context.without_files(), findings);
+        danger::find(&own_reading, context, findings);
     }
 }
 
@@ -228,6 +238,12 @@ fn find_what_is_not_plain(line: &str, context: Context<'_>, findings: &mut Findi
         Err(reason) => return findings.ask(reason),
     };
     assess_commands(&commands, context, findings);
+    if context.files.is_some() && findings.level() == Level::Ask {
+        // A rule tells its first objection: a question about a file must not stand for the danger that the text alone tells.
+        let mut by_text = Findings::default();
+        assess_commands(&commands, context.without_files(), &mut by_text);
+        findings.add_dangers(by_text);
+    }
     if findings.level() == Level::Allow && !parse::is_confirmed(line, &commands) {
         findings.ask("two shell parsers read it differently");
     }

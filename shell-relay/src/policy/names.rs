@@ -197,6 +197,9 @@ mod tests {
         fn targets(&self, _path: &Path) -> Option<Vec<PathBuf>> {
             Some(Vec::new())
         }
+        fn landings(&self, path: &Path, _follows_last: bool) -> Option<Vec<PathBuf>> {
+            Some(vec![path.to_owned()])
+        }
         fn find_below(&self, _: &Path, _: bool, _: &dyn Fn(&str) -> bool) -> Option<PathBuf> {
             None
         }

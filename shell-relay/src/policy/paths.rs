@@ -1,4 +1,6 @@
-//! Which files are secret, and which decide what runs. Paths are resolved by their text alone: links are not followed here.
+//! Which files are secret, and which decide what runs: by their text, and where [`Files`] can be asked by where that leads.
+
+mod written;
 
 use std::path::{Component, Path, PathBuf};
 
@@ -7,9 +9,10 @@ use super::{
     likeness::{Likeness, MAX_NAME_BYTES, has_wildcard, like, like_name},
     places::{
         PLAIN_NAMES, PROCESS_LINKS, SECRET_ABSOLUTE, SECRET_EXACT_NAMES, SECRET_IN_ETC, SECRET_NAMES, SECRET_PLACES,
-        START_PLACES, SYSTEM_ROOTS,
     },
 };
+
+pub(super) use written::{LastLink, WRITES_ELSEWHERE, assess_write, write_risk};
 
 /// Why a path may not be touched without a question.
 pub(super) type PathRisk = Option<(Level, String)>;
@@ -271,39 +274,6 @@ pub(super) fn is_wide(path: &PlainPath, context: Context<'_>) -> bool {
     })
 }
 
-/// How the reason begins where something is written outside the working directory.
-pub(super) const WRITES_ELSEWHERE: &str = "writes outside the working directory:";
-
-/// The risk of writing `path`: at least a question.
-pub(super) fn write_risk(path: &PlainPath, context: Context<'_>) -> (Level, String) {
-    let shown = path.shown();
-    if path.ours(context.own) > Likeness::No {
-        return (Level::Danger, format!("changes cohab's own files: {shown}"));
-    }
-    if path.secrecy() > Likeness::No {
-        return (Level::Danger, format!("overwrites secrets: {shown}"));
-    }
-    if path.anywhere_in(START_PLACES) > Likeness::No {
-        return (Level::Danger, format!("writes a file that decides what runs later: {shown}"));
-    }
-    let home = PlainPath::from_path(context.home, context);
-    let cwd = PlainPath::from_path(context.cwd, context);
-    let is_here = cwd.is_at_or_above(path);
-    // Which folders PATH names is not known here. A user's own ones are called so; a project's are its own business.
-    let own_bin = path
-        .components
-        .strip_prefix(&home.components[..])
-        .is_some_and(|rest| rest.iter().enumerate().any(|(depth, name)| name == "bin" && (depth == 0 || !is_here)));
-    if own_bin {
-        return (Level::Danger, format!("writes to a folder of your own programs, which may be in your PATH: {shown}"));
-    }
-    if path.place_in(SYSTEM_ROOTS) > Likeness::No || path.components.is_empty() {
-        return (Level::Danger, format!("writes to a system place: {shown}"));
-    }
-    let place = if is_here { "writes" } else { WRITES_ELSEWHERE };
-    (Level::Ask, format!("{place} {shown}"))
-}
-
 /// Whether `text` names something in the working directory or below that is plain to read, wherever links lead.
 pub(super) fn is_plain_below(text: &str, context: Context<'_>) -> bool {
     let cwd = PlainPath::from_path(context.cwd, context);
@@ -319,11 +289,6 @@ pub(super) fn is_plain_below(text: &str, context: Context<'_>) -> bool {
 /// Judges reading `path` or below it.
 pub(super) fn assess_read(path: &Path, context: Context<'_>) -> PathRisk {
     search_risk(&PlainPath::from_path(path, context), context)
-}
-
-/// Judges writing `path`.
-pub(super) fn assess_write(path: &Path, context: Context<'_>) -> (Level, String) {
-    write_risk(&PlainPath::from_path(path, context), context)
 }
 
 #[cfg(test)]
@@ -342,7 +307,8 @@ mod tests {
     }
 
     fn write(text: &str) -> Level {
-        write_risk(&PlainPath::resolve(text, text.starts_with('~'), context()).expect(text), context()).0
+        let path = PlainPath::resolve(text, text.starts_with('~'), context()).expect(text);
+        write_risk(&path, LastLink::Followed, context()).0
     }
 
     #[test]

@@ -9,6 +9,7 @@ mod catalogues;
 mod fed;
 mod hostile;
 mod listing;
+mod looks;
 mod places;
 
 fn context() -> Context<'static> {

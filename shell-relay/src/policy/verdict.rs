@@ -46,6 +46,12 @@ impl Findings {
         }
     }
 
+    /// What of `others` is more than a question.
+    pub(super) fn add_dangers(&mut self, others: Self) {
+        let dangers = others.found.into_iter().filter(|(level, _)| *level > Level::Ask);
+        dangers.for_each(|(level, reason)| self.add(level, reason));
+    }
+
     pub(super) fn level(&self) -> Level {
         self.found.iter().map(|(level, _)| *level).max().unwrap_or(Level::Allow)
     }

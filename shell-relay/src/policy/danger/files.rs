@@ -1,8 +1,10 @@
-//! Files that a command reads or writes, as far as its words tell.
+//! Files that a command reads or writes, as far as its words and the links in them tell.
+
+use std::path::PathBuf;
 
 use super::super::{
     Context, Level,
-    paths::{self, PlainPath},
+    paths::{self, LastLink, PlainPath},
     rules,
     scan::{LooseRedirect, LooseWord},
     verdict::Findings,
@@ -23,6 +25,8 @@ const WRITE_ALL: &[&str] = &[
     "rm", "tee", "touch", "truncate", "shred", "unlink", "rmdir", "mkdir", "chmod", "chown", "chgrp", "sponge",
     "patch", "mkfifo", "mknod", "chattr",
 ];
+/// A link that is named to these is removed or moved itself.
+const TAKES_LINKS: &[&str] = &["rm", "rmdir", "unlink", "mv", "gmv"];
 /// Options that name an output file.
 const OUTPUT_OPTIONS: &[&str] = &[
     "-o",
@@ -59,7 +63,30 @@ const CREDENTIAL_PATTERNS: &[&str] = &[
 /// Their stated places are where configuration lies.
 const CONFIGURATION_ROOTS: &[&str] = &["/etc", "/root", "/home", "/var", "/opt", "/proc", "/"];
 
-pub(super) fn judge_redirect(redirect: &LooseRedirect, context: Context<'_>, findings: &mut Findings) {
+/// Where the files of a line may lie.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Places<'a> {
+    /// Of the line, with the folder in which it begins.
+    pub context: Context<'a>,
+    /// The folders in which a command of it may run, the likeliest last.
+    pub folders: &'a [PathBuf],
+}
+
+impl<'a> Places<'a> {
+    /// What `text` may mean, as long as it is a path that is known.
+    pub(super) fn paths(self, text: &str) -> impl Iterator<Item = PlainPath> {
+        let text = text.strip_prefix("file://").unwrap_or(text);
+        let from_home = ["$HOME", "${HOME}"].iter().find_map(|name| text.strip_prefix(name));
+        let text = from_home.map_or_else(|| text.to_owned(), |rest| format!("~{rest}"));
+        let is_everywhere = text.starts_with(['/', '~']);
+        let folders = if is_everywhere { &self.folders[..1] } else { self.folders };
+        folders
+            .iter()
+            .filter_map(move |folder| PlainPath::resolve(&text, text.starts_with('~'), self.context.at(folder)))
+    }
+}
+
+pub(super) fn judge_redirect(redirect: &LooseRedirect, places: Places<'_>, findings: &mut Findings) {
     let target = &redirect.target.text;
     if redirect.target.runs_code && redirect.writes {
         findings.danger("feeds its output to a command");
@@ -67,15 +94,21 @@ pub(super) fn judge_redirect(redirect: &LooseRedirect, context: Context<'_>, fin
     if target.starts_with("/dev/tcp/") || target.starts_with("/dev/udp/") {
         findings.danger("opens a raw connection");
     }
-    let Some(path) = resolve(target, context) else { return };
     if !redirect.writes {
-        add_danger(paths::read_risk(&path, context), findings);
-    } else if !matches!(target.as_str(), "/dev/null" | "/dev/stdout" | "/dev/stderr" | "/dev/tty")
-        && !target.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-')
+        places.paths(target).for_each(|path| add_danger(paths::read_risk(&path, places.context), findings));
+        return;
+    }
+    if matches!(target.as_str(), "/dev/null" | "/dev/stdout" | "/dev/stderr" | "/dev/tty")
+        || target.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-')
     {
-        let (level, reason) = paths::write_risk(&path, context);
+        return;
+    }
+    let risk = |path: PlainPath| paths::write_risk(&path, LastLink::Followed, places.context);
+    let risks: Vec<_> = places.paths(target).map(risk).collect();
+    if let Some((level, reason)) = risks.last().cloned() {
         findings.add(level, reason);
     }
+    risks.into_iter().for_each(|risk| add_danger(Some(risk), findings));
 }
 
 fn add_danger(risk: paths::PathRisk, findings: &mut Findings) {
@@ -84,26 +117,18 @@ fn add_danger(risk: paths::PathRisk, findings: &mut Findings) {
     }
 }
 
-fn resolve(text: &str, context: Context<'_>) -> Option<PlainPath> {
-    let text = text.strip_prefix("file://").unwrap_or(text);
-    let home = ["$HOME", "${HOME}"].iter().find_map(|name| text.strip_prefix(name));
-    match home {
-        Some(rest) => PlainPath::resolve(&format!("~{rest}"), true, context),
-        None => PlainPath::resolve(text, text.starts_with('~'), context),
-    }
-}
-
-pub(super) fn judge_arguments(verb: &str, arguments: &[LooseWord], context: Context<'_>, findings: &mut Findings) {
+pub(super) fn judge_arguments(verb: &str, arguments: &[LooseWord], places: Places<'_>, findings: &mut Findings) {
     if !TEXT_ONLY.contains(&verb) {
-        judge_reads(verb, arguments, context, findings);
+        judge_reads(verb, arguments, places, findings);
     }
-    judge_writes(verb, arguments, context, findings);
-    judge_search(verb, arguments, context, findings);
+    judge_writes(verb, arguments, places, findings);
+    judge_search(verb, arguments, places, findings);
 }
 
 /// Every word, and every part of one, that may be a path.
-fn judge_reads(verb: &str, arguments: &[LooseWord], context: Context<'_>, findings: &mut Findings) {
+fn judge_reads(verb: &str, arguments: &[LooseWord], places: Places<'_>, findings: &mut Findings) {
     let risk = if rules::lists_names(verb) { paths::list_risk } else { paths::read_risk };
+    let context = if TAKES_LINKS.contains(&verb) { places.context.without_files() } else { places.context };
     let is_of_certificate = rules::shows_certificates(verb, arguments.iter().map(|word| word.text.as_str()));
     let mut pattern_expected = WITH_PATTERN.contains(&verb);
     let mut is_condition = false;
@@ -120,9 +145,7 @@ fn judge_reads(verb: &str, arguments: &[LooseWord], context: Context<'_>, findin
         }
         for part in path_parts(text) {
             let part = part.strip_suffix(".pem").filter(|_| is_of_certificate).unwrap_or(part);
-            if let Some(path) = resolve(part, context) {
-                add_danger(risk(&path, context), findings);
-            }
+            places.paths(part).for_each(|path| add_danger(risk(&path, context), findings));
         }
     }
 }
@@ -152,38 +175,45 @@ fn path_parts(text: &str) -> impl Iterator<Item = &str> {
     whole.into_iter().chain(attached).chain(pieces).chain(from_url).filter(move |part| !is_exclusion && part.len() > 1)
 }
 
-fn judge_writes(verb: &str, arguments: &[LooseWord], context: Context<'_>, findings: &mut Findings) {
-    let operands: Vec<&str> = arguments
+fn judge_writes<'w>(verb: &str, arguments: &'w [LooseWord], places: Places<'_>, findings: &mut Findings) {
+    let operands: Vec<&'w str> = arguments
         .iter()
         .map(|word| word.text.as_str())
         .filter(|text| !text.starts_with('-') && !text.is_empty())
         .collect();
-    let mut written: Vec<&str> = Vec::new();
+    let followed = |text: &'w str| (text, LastLink::Followed);
+    let itself = |text: &'w str| (text, LastLink::Itself);
+    let mut written = Vec::new();
     if WRITE_ALL.contains(&verb) {
-        written.extend(&operands);
+        let how = if TAKES_LINKS.contains(&verb) { itself } else { followed };
+        written.extend(operands.iter().copied().map(how));
     } else if WRITE_LAST.contains(&verb) && operands.len() > 1 {
-        written.extend(operands.last());
-        if verb == "mv" {
-            written.extend(&operands[..operands.len() - 1]);
+        let (sources, last) = operands.split_at(operands.len() - 1);
+        written.extend(last.iter().copied().map(followed));
+        if TAKES_LINKS.contains(&verb) {
+            written.extend(sources.iter().copied().map(itself));
         }
     } else if matches!(verb, "sed" | "perl" | "ruby") && arguments.iter().any(|word| is_in_place(&word.text)) {
-        written.extend(&operands);
+        // The file is replaced by a new one.
+        let follows = arguments.iter().any(|word| word.text.starts_with("--follow"));
+        written.extend(operands.iter().copied().map(if follows { followed } else { itself }));
     } else if verb == "dd" {
-        written.extend(operands.iter().filter_map(|text| text.strip_prefix("of=")));
+        written.extend(operands.iter().filter_map(|text| text.strip_prefix("of=")).map(followed));
     }
     if matches!(
         verb,
         "cp" | "mv" | "install" | "ln" | "curl" | "wget" | "tar" | "unzip" | "gcc" | "cc" | "sort" | "git" | "openssl"
     ) {
         let pairs = arguments.windows(2).filter(|pair| OUTPUT_OPTIONS.contains(&pair[0].text.as_str()));
-        written.extend(pairs.map(|pair| pair[1].text.as_str()));
-        written.extend(arguments.iter().filter_map(|word| {
+        written.extend(pairs.map(|pair| followed(&pair[1].text)));
+        let attached = arguments.iter().filter_map(|word| {
             OUTPUT_OPTIONS.iter().find_map(|option| word.text.strip_prefix(option)?.strip_prefix('='))
-        }));
+        });
+        written.extend(attached.map(followed));
     }
-    for text in written {
-        if let Some(path) = resolve(text, context) {
-            add_danger(Some(paths::write_risk(&path, context)), findings);
+    for (text, last) in written {
+        for path in places.paths(text) {
+            add_danger(Some(paths::write_risk(&path, last, places.context)), findings);
         }
     }
 }
@@ -196,7 +226,7 @@ fn is_in_place(text: &str) -> bool {
 }
 
 /// A search for credentials in places where configuration lies.
-fn judge_search(verb: &str, arguments: &[LooseWord], context: Context<'_>, findings: &mut Findings) {
+fn judge_search(verb: &str, arguments: &[LooseWord], places: Places<'_>, findings: &mut Findings) {
     if !matches!(verb, "grep" | "egrep" | "fgrep" | "rg" | "ag" | "ack" | "find" | "fd" | "locate") {
         return;
     }
@@ -214,7 +244,7 @@ fn judge_search(verb: &str, arguments: &[LooseWord], context: Context<'_>, findi
             || text.starts_with("$HOME")
             || CONFIGURATION_ROOTS.contains(&if text.is_empty() { "/" } else { text })
             || (word.text.starts_with('/')
-                && resolve(&word.text, context).is_some_and(|path| paths::is_wide(&path, context)))
+                && places.paths(&word.text).any(|path| paths::is_wide(&path, places.context)))
     };
     if names_credentials && is_recursive && arguments.iter().any(is_configuration) {
         findings.danger("looks for credentials");

@@ -14,7 +14,7 @@ mod wrappers;
 
 pub(super) use network::{is_loopback, talks_to_network, tells_network};
 
-use std::collections::HashSet;
+use std::{collections::HashSet, path::PathBuf};
 
 use super::{
     Context, Level,
@@ -22,10 +22,11 @@ use super::{
     verdict::Findings,
 };
 use budget::Budget;
+use files::Places;
 
 /// Adds what is known to do harm in `text`.
 pub(super) fn find(text: &str, context: Context<'_>, findings: &mut Findings) {
-    Judge { context, findings, budget: Budget::new() }.judge_text(text);
+    Judge { context, folders: vec![context.cwd.to_owned()], findings, budget: Budget::new() }.judge_text(text);
 }
 
 /// Whether it runs what it is told in its arguments.
@@ -102,8 +103,13 @@ pub(super) use environment::decides_what_runs;
 const NOT_CHECKABLE: &str = "too long or too deeply nested to be checked";
 const TOO_OFTEN: &str = "hands code from program to program too often to be checked";
 
+/// More folders than this that a line may be in are not followed.
+const MAX_FOLDERS: usize = 16;
+
 struct Judge<'a, 'f> {
     context: Context<'a>,
+    /// Where a command may run: behind a `cd` there, or still here.
+    folders: Vec<PathBuf>,
     findings: &'f mut Findings,
     budget: Budget,
 }
@@ -146,7 +152,8 @@ impl Judge<'_, '_> {
             environment::judge_assignment(name, value, self.findings);
         }
         for redirect in &command.redirects {
-            files::judge_redirect(redirect, self.context, self.findings);
+            let places = Places { context: self.context, folders: &self.folders };
+            files::judge_redirect(redirect, places, self.findings);
         }
         let values = command.assignments.iter().map(|(_, value)| value);
         let mut texts = command.words.iter().filter(|word| word.expands).map(|word| &word.text).chain(values);
@@ -170,7 +177,8 @@ impl Judge<'_, '_> {
 
     fn judge_words(&mut self, words: &[LooseWord], around: &LooseCommand) {
         let Some((name, arguments)) = words.split_first() else { return };
-        if !self.budget.take_words(words) {
+        let in_other_folders = arguments.len() * (self.folders.len() - 1);
+        if !self.budget.take_words(words) || !self.budget.take_small(in_other_folders) {
             self.findings.danger(NOT_CHECKABLE);
             return;
         }
@@ -200,12 +208,30 @@ impl Judge<'_, '_> {
         }
         environment::judge_builtin(verb, arguments, self.findings);
         network::judge(verb, arguments, around, self.findings);
-        files::judge_arguments(verb, arguments, self.context, self.findings);
+        let places = Places { context: self.context, folders: &self.folders };
+        files::judge_arguments(verb, arguments, places, self.findings);
+        self.follow_change(verb, arguments);
         code::judge_inline(verb, arguments, self.findings);
         self.follow_code(verb, arguments, around);
         let is_harm = self.findings.level() >= Level::Danger && self.findings.level() > level_before;
         if name.is_quoted && (is_harm || table::is_known(verb) || code::is_interpreter(verb)) {
             self.findings.danger("hides the command's name with quotes or escapes");
+        }
+    }
+
+    /// What comes later may run in another folder.
+    fn follow_change(&mut self, verb: &str, arguments: &[LooseWord]) {
+        if !matches!(verb, "cd" | "pushd") {
+            return;
+        }
+        let Some(target) = arguments.iter().find(|word| !word.text.starts_with('-') && !word.expands) else { return };
+        let places = Places { context: self.context, folders: &self.folders };
+        let mut targets: Vec<_> = places.paths(&target.text).map(|path| path.to_path_buf()).collect();
+        targets.retain(|target| !self.folders.contains(target));
+        if self.folders.len() + targets.len() > MAX_FOLDERS {
+            self.findings.danger("changes directories too often to be followed");
+        } else {
+            self.folders.extend(targets);
         }
     }
 

@@ -1,0 +1,102 @@
+//! What it means to write a file: where that lands, and what it decides.
+
+use std::path::{Path, PathBuf};
+
+use super::{PathRisk, PlainPath};
+use crate::policy::{
+    Context, Files, Level,
+    likeness::Likeness,
+    places::{START_PLACES, SYSTEM_ROOTS},
+};
+
+/// How the reason begins where something is written outside the working directory.
+pub(in crate::policy) const WRITES_ELSEWHERE: &str = "writes outside the working directory:";
+
+/// What becomes of a link that stands at the end of a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::policy) enum LastLink {
+    /// What it leads to is changed.
+    Followed,
+    /// It is removed, moved or replaced itself.
+    Itself,
+}
+
+/// The risk of writing `path`: at least a question. Where links lead to another place, it is that of the worse of both.
+pub(in crate::policy) fn write_risk(path: &PlainPath, last: LastLink, context: Context<'_>) -> (Level, String) {
+    let by_text = risk_by_text(path, context);
+    landing_risk(path, last, context).filter(|landing| weight(landing) > weight(&by_text)).unwrap_or(by_text)
+}
+
+/// The worse of two questions is the one about another place.
+fn weight((level, reason): &(Level, String)) -> (Level, bool) {
+    (*level, reason.starts_with(WRITES_ELSEWHERE))
+}
+
+/// The worst of the places that are really changed, if they are others than the text says.
+fn landing_risk(path: &PlainPath, last: LastLink, context: Context<'_>) -> PathRisk {
+    let files = context.files?;
+    let Some(landings) = files.landings(&path.written, last == LastLink::Followed) else {
+        return Some((Level::Ask, format!("a pattern matches too many files to be checked: {}", path.shown())));
+    };
+    let named = path.to_path_buf();
+    let risk = |landing: &PathBuf| {
+        let real = PlainPath::from_path(landing, context);
+        let (level, reason) = content_risk(&real, context)
+            .unwrap_or_else(|| place_risk(&PlainPath::from_path(&as_named(landing, files, context), context), context));
+        (level, format!("{reason} (through {})", path.shown()))
+    };
+    landings.iter().filter(|landing| **landing != named).map(risk).max_by_key(weight)
+}
+
+/// A real place as it is called from the working directory or the home, where these are reached through links themselves.
+fn as_named(place: &Path, files: &dyn Files, context: Context<'_>) -> PathBuf {
+    let below = |folder: &Path| {
+        let real = files.landings(folder, true)?.pop()?;
+        Some(folder.join(place.strip_prefix(real).ok()?))
+    };
+    below(context.cwd).or_else(|| below(context.home)).unwrap_or_else(|| place.to_owned())
+}
+
+fn risk_by_text(path: &PlainPath, context: Context<'_>) -> (Level, String) {
+    content_risk(path, context).unwrap_or_else(|| place_risk(path, context))
+}
+
+/// What a file decides or keeps, wherever it lies.
+fn content_risk(path: &PlainPath, context: Context<'_>) -> PathRisk {
+    let what = if path.ours(context.own) > Likeness::No {
+        "changes cohab's own files"
+    } else if path.secrecy() > Likeness::No {
+        "overwrites secrets"
+    } else if path.anywhere_in(START_PLACES) > Likeness::No {
+        "writes a file that decides what runs later"
+    } else {
+        return None;
+    };
+    Some((Level::Danger, format!("{what}: {}", path.shown())))
+}
+
+/// What the place means in which a file lies.
+fn place_risk(path: &PlainPath, context: Context<'_>) -> (Level, String) {
+    let shown = path.shown();
+    let home = PlainPath::from_path(context.home, context);
+    let cwd = PlainPath::from_path(context.cwd, context);
+    let is_here = cwd.is_at_or_above(path);
+    // Which folders PATH names is not known here. A user's own ones are called so; a project's are its own business.
+    let own_bin = path
+        .components
+        .strip_prefix(&home.components[..])
+        .is_some_and(|rest| rest.iter().enumerate().any(|(depth, name)| name == "bin" && (depth == 0 || !is_here)));
+    if own_bin {
+        return (Level::Danger, format!("writes to a folder of your own programs, which may be in your PATH: {shown}"));
+    }
+    if path.place_in(SYSTEM_ROOTS) > Likeness::No || path.components.is_empty() {
+        return (Level::Danger, format!("writes to a system place: {shown}"));
+    }
+    let place = if is_here { "writes" } else { WRITES_ELSEWHERE };
+    (Level::Ask, format!("{place} {shown}"))
+}
+
+/// Judges writing `path`, which is changed itself.
+pub(in crate::policy) fn assess_write(path: &Path, context: Context<'_>) -> (Level, String) {
+    risk_by_text(&PlainPath::from_path(path, context), context)
+}
