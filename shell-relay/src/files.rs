@@ -313,6 +313,39 @@ mod tests {
     }
 
     #[test]
+    fn a_write_outside_of_the_project_is_told() {
+        let place = place();
+        fs::create_dir_all(place.home.join("work/other")).unwrap();
+        let is_firm = |cwd: &str, line: &str| {
+            let cwd = place.home.join(cwd);
+            let verdict = assess_line(line, Context::new(&cwd, &place.home).with_files(&FileSystem));
+            assert_eq!(verdict.level, Level::Ask, "{line}: {verdict:?}");
+            verdict.is_firm()
+        };
+        let elsewhere = [
+            "cp a.txt ../../other/x",
+            "mv a.txt ../../other",
+            "tee ../../other/x",
+            "touch a.txt ../../other/x",
+            "echo x > ../../other/x",
+            "gcc -o../../other/x a.c",
+            "cp -t ../../other a.txt",
+            "cd ../../other && touch x",
+            "rm ../../other/x",
+        ];
+        let beside = ["cp a.txt ../x", "echo x > ../x", "mkdir ../new", "cd .. && touch x"];
+        let here = ["cp a.txt x", "touch x", "gcc -o x a.c", "git -C ../../other fetch"];
+        elsewhere.iter().for_each(|line| assert!(is_firm("work/app/src", line), "{line}"));
+        beside.iter().for_each(|line| assert!(is_firm("work/app/src", line), "{line}"));
+        here.iter().for_each(|line| assert!(!is_firm("work/app/src", line), "{line}"));
+        fs::create_dir(place.cwd.join(".git")).unwrap();
+        elsewhere.iter().for_each(|line| assert!(is_firm("work/app/src", line), "{line}"));
+        beside.iter().for_each(|line| assert!(!is_firm("work/app/src", line), "{line}: it is the same repository"));
+        fs::create_dir(place.home.join(".git")).unwrap();
+        elsewhere.iter().for_each(|line| assert!(is_firm("work/app/src", line), "{line}: a home is no project"));
+    }
+
+    #[test]
     fn a_folder_that_is_a_link_itself_is_no_other_place() {
         let place = place();
         symlink(&place.cwd, place.home.join("app")).unwrap();

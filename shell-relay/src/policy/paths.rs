@@ -12,7 +12,7 @@ use super::{
     },
 };
 
-pub(super) use written::{LastLink, WRITES_ELSEWHERE, assess_write, write_risk};
+pub(super) use written::{LastLink, WRITES_ELSEWHERE, assess_write, is_elsewhere, write_risk};
 
 /// Why a path may not be touched without a question.
 pub(super) type PathRisk = Option<(Level, String)>;

@@ -19,7 +19,7 @@ pub fn standard_policy(effect: &Effect, context: Context<'_>) -> Verdict {
         Effect::RunCommand { command } => assess_line(command, context.with_files(&FileSystem)),
         Effect::Read { path } => assess_read(path, context),
         Effect::Write { path, .. } => {
-            let mut verdict = assess_write(path, context);
+            let mut verdict = assess_write(path, context.with_files(&FileSystem));
             verdict.reasons.extend(is_program(path).then(|| "it is a program: what is written may be run".into()));
             verdict
         }

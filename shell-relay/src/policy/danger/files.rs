@@ -27,20 +27,16 @@ const WRITE_ALL: &[&str] = &[
 ];
 /// A link that is named to these is removed or moved itself.
 const TAKES_LINKS: &[&str] = &["rm", "rmdir", "unlink", "mv", "gmv"];
-/// Options that name an output file.
-const OUTPUT_OPTIONS: &[&str] = &[
-    "-o",
-    "-O",
-    "--output",
-    "--output-document",
-    "--output-file",
-    "-t",
-    "--target-directory",
-    "-C",
-    "--directory",
-    "-P",
-    "--directory-prefix",
-    "-d",
+/// Options whose value is written, by program.
+const OUTPUT_OPTIONS: &[(&[&str], &[&str])] = &[
+    (&["cp", "mv", "install", "ln", "gcp", "gmv"], &["-t", "--target-directory"]),
+    (&["curl"], &["-o", "--output", "--output-dir"]),
+    (&["wget"], &["-O", "-o", "-P", "--output-document", "--output-file", "--directory-prefix"]),
+    (&["tar"], &["-C", "--directory"]),
+    (&["unzip"], &["-d"]),
+    (&["gcc", "g++", "cc", "c++", "clang", "clang++", "rustc", "ld"], &["-o"]),
+    (&["sort", "git"], &["-o", "--output"]),
+    (&["openssl"], &["-out"]),
 ];
 /// Words that only credential hunters look for.
 const CREDENTIAL_PATTERNS: &[&str] = &[
@@ -200,22 +196,32 @@ fn judge_writes<'w>(verb: &str, arguments: &'w [LooseWord], places: Places<'_>, 
     } else if verb == "dd" {
         written.extend(operands.iter().filter_map(|text| text.strip_prefix("of=")).map(followed));
     }
-    if matches!(
-        verb,
-        "cp" | "mv" | "install" | "ln" | "curl" | "wget" | "tar" | "unzip" | "gcc" | "cc" | "sort" | "git" | "openssl"
-    ) {
-        let pairs = arguments.windows(2).filter(|pair| OUTPUT_OPTIONS.contains(&pair[0].text.as_str()));
-        written.extend(pairs.map(|pair| followed(&pair[1].text)));
-        let attached = arguments.iter().filter_map(|word| {
-            OUTPUT_OPTIONS.iter().find_map(|option| word.text.strip_prefix(option)?.strip_prefix('='))
-        });
-        written.extend(attached.map(followed));
-    }
+    written.extend(outputs(verb, arguments).map(followed));
+    let mut elsewhere = None;
     for (text, last) in written {
         for path in places.paths(text) {
-            add_danger(Some(paths::write_risk(&path, last, places.context)), findings);
+            let risk = paths::write_risk(&path, last, places.context);
+            elsewhere = elsewhere.or_else(|| paths::is_elsewhere(&risk).then(|| risk.clone()));
+            add_danger(Some(risk), findings);
         }
     }
+    // One of them says enough.
+    if let Some((level, reason)) = elsewhere {
+        findings.add(level, reason);
+    }
+}
+
+/// What options of `verb` name as its output: in the next word, behind a `=`, or joined to a letter.
+fn outputs<'w>(verb: &str, arguments: &'w [LooseWord]) -> impl Iterator<Item = &'w str> {
+    let options =
+        OUTPUT_OPTIONS.iter().find(|(verbs, _)| verbs.contains(&verb)).map_or(&[][..], |(_, options)| *options);
+    arguments.iter().enumerate().filter_map(move |(index, word)| {
+        options.iter().find_map(|option| match word.text.strip_prefix(option)? {
+            "" => arguments.get(index + 1).map(|next| next.text.as_str()),
+            rest if option.len() == 2 => Some(rest),
+            rest => rest.strip_prefix('='),
+        })
+    })
 }
 
 fn is_in_place(text: &str) -> bool {

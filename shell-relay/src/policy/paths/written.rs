@@ -9,7 +9,7 @@ use crate::policy::{
     places::{START_PLACES, SYSTEM_ROOTS},
 };
 
-/// How the reason begins where something is written outside the working directory.
+/// How the reason begins where something is written neither in the working directory nor in its repository.
 pub(in crate::policy) const WRITES_ELSEWHERE: &str = "writes outside the working directory:";
 
 /// What becomes of a link that stands at the end of a path.
@@ -27,9 +27,14 @@ pub(in crate::policy) fn write_risk(path: &PlainPath, last: LastLink, context: C
     landing_risk(path, last, context).filter(|landing| weight(landing) > weight(&by_text)).unwrap_or(by_text)
 }
 
+/// Whether no more speaks against it than that it lies outside of the project.
+pub(in crate::policy) fn is_elsewhere((level, reason): &(Level, String)) -> bool {
+    *level == Level::Ask && reason.starts_with(WRITES_ELSEWHERE)
+}
+
 /// The worse of two questions is the one about another place.
-fn weight((level, reason): &(Level, String)) -> (Level, bool) {
-    (*level, reason.starts_with(WRITES_ELSEWHERE))
+fn weight(risk: &(Level, String)) -> (Level, bool) {
+    (risk.0, is_elsewhere(risk))
 }
 
 /// The worst of the places that are really changed, if they are others than the text says.
@@ -79,8 +84,7 @@ fn content_risk(path: &PlainPath, context: Context<'_>) -> PathRisk {
 fn place_risk(path: &PlainPath, context: Context<'_>) -> (Level, String) {
     let shown = path.shown();
     let home = PlainPath::from_path(context.home, context);
-    let cwd = PlainPath::from_path(context.cwd, context);
-    let is_here = cwd.is_at_or_above(path);
+    let is_here = PlainPath::from_path(context.cwd, context).is_at_or_above(path) || is_in_project(path, context);
     // Which folders PATH names is not known here. A user's own ones are called so; a project's are its own business.
     let own_bin = path
         .components
@@ -94,6 +98,15 @@ fn place_risk(path: &PlainPath, context: Context<'_>) -> (Level, String) {
     }
     let place = if is_here { "writes" } else { WRITES_ELSEWHERE };
     (Level::Ask, format!("{place} {shown}"))
+}
+
+/// Whether `path` lies in the repository of the working directory. One that is the home, or holds it, is none.
+fn is_in_project(path: &PlainPath, context: Context<'_>) -> bool {
+    let Some(files) = context.files else { return false };
+    let mut folders = context.cwd.ancestors().take_while(|folder| !context.home.starts_with(folder));
+    let is_root = |folder: &&Path| files.targets(&folder.join(".git")).is_some_and(|found| !found.is_empty());
+    let root = folders.find(is_root);
+    root.is_some_and(|root| PlainPath::from_path(root, context).is_at_or_above(path))
 }
 
 /// Judges writing `path`, which is changed itself.
