@@ -183,8 +183,8 @@ pub enum Command {
     /// Print the lines that make every shell start inside cohab
     #[command(
         hide = true,
-        after_help = "Append them to the end of the shell's own start-up file: cohab init bash >> ~/.bashrc\n\
-            (zsh: ~/.zshrc, fish: ~/.config/fish/config.fish), or let the file evaluate them:\n  \
+        after_help = "Append them to the end of the shell's own start-up file: cohab init bash >> ~/.bashrc (zsh: ~/.zshrc, fish: \
+            ~/.config/fish/config.fish), or let the file evaluate them:\n  \
             eval \"$(cohab init bash)\"        eval (cohab init fish | string collect)\n\
             `COHAB_OFF=1 bash` opens a plain shell; where cohab fails, a plain shell stays."
     )]

@@ -34,13 +34,12 @@ const BROKEN_PIPE: u8 = 3;
 #[command(
     args_conflicts_with_subcommands = true,
     arg_required_else_help = true,
-    after_help = "Rules stand in rules.toml beside the settings; the keys `d` and `a` of a\n\
-    question write there. Those in /etc/cohab/rules.toml hold, too, and those in\n\
-    .cohab/rules.toml of a project, which only make things stricter. Nothing is run.\n\
-    Lines are read as bash reads them, in the current folder.\n\
-    --stdin answers each line of input with one line, in order: a line that is no\n\
-    JSON string with `ask`, one that is not UTF-8 or longer than 1 MiB with `danger`.\n\
-    Exit status: 0 done, 1 something is wrong, 2 wrong usage, 3 broken pipe."
+    after_help = "Rules stand in rules.toml beside the settings; the keys `d` and `a` of a question write there. Those in \
+        /etc/cohab/rules.toml hold, too, and those in .cohab/rules.toml of a project, which only make things stricter. \
+        Nothing is run. Lines are read as bash reads them, in the current folder.\n\
+        --stdin answers each line of input with one line, in order: a line that is no JSON string with `ask`, one that \
+        is not UTF-8 or longer than 1 MiB with `danger`.\n\
+        Exit status: 0 done, 1 something is wrong, 2 wrong usage, 3 broken pipe."
 )]
 pub struct PolicyArgs {
     /// Judge each line of standard input, a JSON string: `allow`, `ask`, `danger`, `deny`

@@ -26,8 +26,10 @@ const COLUMNS: u16 = 80;
 
 /// `cohab context`.
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
-#[command(after_help = "Asked here, on top of the last conversation. Tokens are estimates. What you ran in an open\n\
-    shell since its last question is known there only: `? /context` counts it, too.")]
+#[command(
+    after_help = "Asked here, on top of the last conversation. Tokens are estimates. What you ran in an open shell since its last \
+    question is known there only: `? /context` counts it, too."
+)]
 pub struct ContextArgs {
     /// What would be asked
     #[arg(value_name = "QUESTION")]

@@ -30,10 +30,9 @@ const MAX_NAME_COLUMNS: usize = 52;
 /// `cohab models`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
 #[command(after_help = "The list is the service's own, in its order; `*` marks the model in use.\n\
-    --json prints one object: service, host, models (id, context_window_tokens,\n\
-    can_call_tools, is_loaded, is_in_use; null where the service does not tell), and\n\
-    with --local also local (server, url, models); with --tiers only jobs (kind, name,\n\
-    profile, is_set, provider, model).\n\
+    --json prints one object: service, host, models (id, context_window_tokens, can_call_tools, is_loaded, \
+    is_in_use; null where the service does not tell), and with --local also local (server, url, models); with \
+    --tiers only jobs (kind, name, profile, is_set, provider, model).\n\
     Exit status: 0 listed, 1 failed, 2 wrong usage, 3 output not read.")]
 pub struct ModelsArgs {
     /// Which service

@@ -18,9 +18,11 @@ use crate::store::sessions::{SessionRow, interrupted as interrupted_in, steps::r
 
 /// `cohab resume`.
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
-#[command(after_help = "A turn is interrupted when the background daemon ends suddenly. What it had done is\n\
-    not done again; of a command that was on nobody may know whether it ran: that is told,\n\
-    and it is not run again by itself. `cohab trace` shows the steps.")]
+#[command(
+    after_help = "A turn is interrupted when the background daemon ends suddenly. What it had done is not done again; of a command \
+    that was on nobody may know whether it ran: that is told, and it is not run again by itself. `cohab trace` shows \
+    the steps."
+)]
 pub struct ResumeArgs {
     /// Start of the session's id [default: the newest interrupted one]
     #[arg(value_name = "ID")]

@@ -24,9 +24,9 @@ use crate::store::{
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 #[command(
     args_conflicts_with_subcommands = true,
-    after_help = "An ID is as much of the first column as is needed to tell sessions apart, or `last`.\n\
-        Conversations are in sessions.db on this machine only: `cohab config set\n\
-        sessions.enabled false` keeps none, `cohab sessions rm --all` removes all."
+    after_help = "An ID is as much of the first column as is needed to tell sessions apart, or `last`. Conversations are in \
+        sessions.db on this machine only: `cohab config set sessions.enabled false` keeps none, `cohab sessions rm \
+        --all` removes all."
 )]
 pub struct SessionsArgs {
     /// What to do; without it, list.

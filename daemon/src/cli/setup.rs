@@ -25,10 +25,12 @@ const CANCELLED: u8 = 130;
 
 /// `cohab setup`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
-#[command(after_help = "At a terminal it asks for whatever the flags do not say; nothing is written before\n\
-    the last answer. A key goes into the system's keyring (through `secret-tool` or\n\
-    `security`), else into keys.toml beside the settings, readable by you only.\n\
-    Exit status: 0 written, 1 failed, 2 wrong usage, 130 cancelled.")]
+#[command(
+    after_help = "At a terminal it asks for whatever the flags do not say; nothing is written before the last answer. A key goes \
+    into the system's keyring (through `secret-tool` or `security`), else into keys.toml beside the settings, \
+    readable by you only.\n\
+    Exit status: 0 written, 1 failed, 2 wrong usage, 130 cancelled."
+)]
 pub struct SetupArgs {
     /// Vendor, kind of service, or `offline`
     #[arg(long, value_name = "NAME")]

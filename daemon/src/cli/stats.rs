@@ -16,10 +16,11 @@ use crate::{
 
 /// `cohab stats`.
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
-#[command(after_help = "Counted from what is kept on this machine; nothing is sent. p50: half took at most so\n\
-    long, p95: 19 of 20, p99: 99 of 100. The time of a turn includes the waits for you, that\n\
-    of a tool does not. `cohab trace` shows the same of single turns. --json prints one\n\
-    object, with histograms: upper bounds and counts.")]
+#[command(
+    after_help = "Counted from what is kept on this machine; nothing is sent. p50: half took at most so long, p95: 19 of 20, p99: \
+    99 of 100. The time of a turn includes the waits for you, that of a tool does not. `cohab trace` shows the same \
+    of single turns. --json prints one object, with histograms: upper bounds and counts."
+)]
 pub struct StatsArgs {
     /// From here: so many days, or a date (`7d`, `2026-03-01`)
     #[arg(long, value_name = "WHEN", default_value = "30d")]

@@ -15,8 +15,10 @@ use crate::{
 
 /// `cohab tasks`.
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
-#[command(after_help = "The assistant keeps the list itself when work takes several steps. It belongs to the\n\
-    conversation: `? /new` empties it.")]
+#[command(
+    after_help = "The assistant keeps the list itself when work takes several steps. It belongs to the conversation: `? /new` \
+    empties it."
+)]
 pub struct TasksArgs {
     /// Only those of one session: the start of its id, or `last`
     #[arg(long, value_name = "ID")]

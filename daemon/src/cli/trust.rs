@@ -21,10 +21,12 @@ use crate::{
 
 /// `cohab trust`.
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
-#[command(after_help = "In a trusted project its identity files (AGENT.md, IDENTITY.md, SOUL.md, USER.md,\n\
-    SHIELD.md) and its skills (.cohab/skills) are used; all folders below it are trusted, too.\n\
-    Its notes (AGENTS.md) are told to the model anyway, as what somebody else wrote. No project\n\
-    can set the model, its address or keys, or let anything run unasked, trusted or not.")]
+#[command(
+    after_help = "In a trusted project its identity files (AGENT.md, IDENTITY.md, SOUL.md, USER.md, SHIELD.md) and its skills \
+    (.cohab/skills) are used; all folders below it are trusted, too. Its notes (AGENTS.md) are told to the model \
+    anyway, as what somebody else wrote. No project can set the model, its address or keys, or let anything run \
+    unasked, trusted or not."
+)]
 pub struct TrustArgs {
     /// The folder [default: the project around you]
     pub path: Option<PathBuf>,

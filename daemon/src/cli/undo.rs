@@ -23,11 +23,11 @@ const KEEP_DAYS: u32 = 90;
 /// `cohab undo`.
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 #[command(
-    after_help = "Typed as a line of its own at the prompt of a shell that cohab opened, it takes back what the\n\
-    last turn changed there: files that `write` and `edit` changed, the folder, exported variables,\n\
-    aliases, options, the umask and the prompt. What you changed since stays, and so do functions,\n\
-    other variables, jobs, and what commands did to files. Right after the turn Ctrl-_ does the same.\n\
-    Elsewhere it takes back the files of the last turn of all. An undo cannot be undone."
+    after_help = "Typed as a line of its own at the prompt of a shell that cohab opened, it takes back what the last turn changed \
+        there: files that `write` and `edit` changed, the folder, exported variables, aliases, options, the umask and \
+        the prompt. What you changed since stays, and so do functions, other variables, jobs, and what commands did to \
+        files. Right after the turn Ctrl-_ does the same. Elsewhere it takes back the files of the last turn of all. An \
+        undo cannot be undone."
 )]
 pub struct UndoArgs {
     /// Files of this turn only

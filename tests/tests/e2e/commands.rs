@@ -46,6 +46,50 @@ fn help_fits_a_screen() {
     }
 }
 
+/// A line that was broken by hand and then once more leaves a word or two on a line of their own.
+#[test]
+fn no_text_of_a_help_is_broken_twice() {
+    let home = Home::new();
+    for command in [
+        "ask",
+        "audit",
+        "completions",
+        "config",
+        "context",
+        "daemon",
+        "doctor",
+        "export",
+        "gate",
+        "history",
+        "init",
+        "man",
+        "models",
+        "policy",
+        "probe-model",
+        "resume",
+        "scrub",
+        "sessions",
+        "setup",
+        "shell-check",
+        "stats",
+        "tasks",
+        "trace",
+        "trust",
+        "undo",
+        "usage",
+        "why",
+    ] {
+        let finished = home.run(&[command, "--help"]);
+        assert_eq!(finished.status, Some(0), "{command}");
+        let lines: Vec<&str> = finished.stdout.lines().collect();
+        let is_prose = |line: &str| !line.is_empty() && !line.starts_with([' ', '-']);
+        for three in lines.windows(3).filter(|three| is_prose(three[1]) && !three[2].is_empty()) {
+            let is_left_over = three[0].len() > 60 && three[1].len() < 25 && !three[1].ends_with(['.', ':']);
+            assert!(!is_left_over, "cohab {command} --help: {three:?}");
+        }
+    }
+}
+
 #[test]
 fn the_readme_has_three_right_lines_for_each_provider() {
     let readme = fs::read_to_string(workspace_root().join("README.md")).expect("there is a README");
