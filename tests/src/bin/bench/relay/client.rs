@@ -27,6 +27,8 @@ const ADDED_MS: f64 = 2.0;
 const GROWTH_KIB: f64 = 512.0;
 /// Noise of the allocator.
 const FLAT_KIB: f64 = 64.0;
+/// The conversation of all rounds fits, so that nothing is summed up in between.
+const ROOMY: &str = "[context]\ncompact_over_messages = 10000\n[model]\ncontext_window_tokens = 1000000\n";
 const ENDLESS: Duration = Duration::from_secs(5);
 const CTRL_C_MS: f64 = 50.0;
 
@@ -43,6 +45,7 @@ fn at_prompt(shell: &Measured, server: &ModelServer) -> (Home, Pty) {
     let program = shell.program.display().to_string();
     let home = Home::with_model(server).env("COHAB_APPROVAL", "all").env("SHELL", &program);
     shells::furnish(&home);
+    home.write_config(ROOMY);
     let pty = contestants::cohab().at_prompt(&home);
     (home, pty)
 }
