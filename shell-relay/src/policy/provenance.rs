@@ -1,7 +1,10 @@
 //! Where that comes from which a line prints: from the workspace and the system, or from elsewhere. Only the text is looked at;
 //! in doubt between the two it is elsewhere where a name or path says so, else the workspace's own.
 
-use std::path::{Component, Path, PathBuf};
+use std::{
+    ops::Range,
+    path::{Component, Path, PathBuf},
+};
 
 use super::{
     Context,
@@ -31,6 +34,11 @@ const SYSTEM: &[&str] = &[
 const CLIPBOARD: &[&str] = &["xclip", "xsel", "wl-paste", "pbpaste", "termux-clipboard-get"];
 /// They turn a text into one that no search for secrets knows.
 const ENCODERS: &[&str] = &["base64", "base32", "basenc", "xxd", "od", "hexdump", "hd", "tr", "rev"];
+/// They make or remove what they name, with these letters as options, and tell nothing of what is in it or below.
+const MAKERS: &[(&str, &str)] =
+    &[("mkdir", "p"), ("touch", "acm"), ("rmdir", "p"), ("rm", "f"), ("unlink", ""), ("tee", "ai")];
+/// The same of the last name, to which they take what the others name.
+const PLACERS: &[(&str, &str)] = &[("cp", "aflnpPrRsu"), ("mv", "fnu"), ("ln", "fns"), ("install", "CDp")];
 /// They change the folder that the shell is in.
 const CHANGING_FOLDER: &[&str] = &["cd", "pushd"];
 /// What code that is handed on names when it asks the network.
@@ -110,8 +118,10 @@ struct Reach<'a> {
 
 impl Reach<'_> {
     fn of_command(&mut self, command: &LooseCommand) -> Option<String> {
+        let made = only_made(&command.words);
         let redirected = command.redirects.iter().filter(|redirect| !redirect.writes).map(|redirect| &redirect.target);
-        let words = command.words.iter().chain(redirected).map(|word| (word.text.as_str(), word.is_quoted));
+        let named = command.words.iter().enumerate().filter(|(at, _)| !made.contains(at)).map(|(_, word)| word);
+        let words = named.chain(redirected).map(|word| (word.text.as_str(), word.is_quoted));
         let assigned = command.assignments.iter().map(|(_, value)| (value.as_str(), true));
         for (word, is_quoted) in words.chain(assigned) {
             if let Some(named) = self.outside_word(word, is_quoted) {
@@ -151,6 +161,32 @@ impl Reach<'_> {
         }
         self.followed += 1;
         is_within(&path, self.workspace) && leads_outside(&path, self.context, self.workspace)
+    }
+}
+
+/// Places of the words of a command that name what it only makes or removes.
+fn only_made(words: &[LooseWord]) -> Range<usize> {
+    let none = 0..0;
+    let Some((name, arguments)) = words.split_first() else { return none };
+    let letters_of =
+        |table: &[(&str, &'static str)]| table.iter().find(|(verb, _)| *verb == name.text).map(|(_, letters)| *letters);
+    let (makes, places) = (letters_of(MAKERS), letters_of(PLACERS));
+    let Some(letters) = makes.or(places) else { return none };
+    let options = arguments.iter().take_while(|word| word.text.starts_with('-')).count();
+    let is_known = |word: &LooseWord| {
+        let option = word.text.strip_prefix('-').unwrap_or("-");
+        !option.is_empty() && option.chars().all(|letter| letters.contains(letter))
+    };
+    let is_plain =
+        |word: &LooseWord| !word.expands && !word.text.starts_with('-') && !word.text.contains(['*', '?', '[', '{']);
+    let (options, operands) = arguments.split_at(options);
+    if !options.iter().all(is_known) || !operands.iter().all(is_plain) {
+        return none;
+    }
+    match operands.len() {
+        0 | 1 if places.is_some() => none,
+        _ if places.is_some() => words.len() - 1..words.len(),
+        _ => words.len() - operands.len()..words.len(),
     }
 }
 
@@ -229,6 +265,15 @@ mod tests {
             "python3 tools/count.py --out=../report.txt",
             "cat ../README.md > /tmp/copy",
             "echo curl is a program",
+            "mkdir -p ~/backup/new",
+            "touch /tmp/x ../../other/y",
+            "cp main.rs /tmp/x",
+            "cp -r ../docs ~/backup",
+            "mv -f main.rs ../../other/main.rs",
+            "ln -s /home/ann/shop/src/main.rs ~/main.rs",
+            "rm -f /tmp/x",
+            "echo x | tee -a /tmp/log",
+            "mkdir ~/backup && cp a ~/backup/a",
         ];
         for line in lines {
             assert_eq!(source(line), None, "{line}");
@@ -255,6 +300,18 @@ mod tests {
             ("xclip -o", "xclip"),
             ("tool https://example.com/a", "https://example.com/a"),
             ("find / -name x", "/"),
+            ("cp /tmp/x main.rs", "/tmp/x"),
+            ("mv ../../other/x .", "../../other/x"),
+            ("cp -v main.rs /tmp/x", "/tmp/x"),
+            ("cp main.rs /tmp/*", "/tmp/*"),
+            ("rm -r /tmp/x", "/tmp/x"),
+            ("rm /tmp/*.log", "/tmp/*.log"),
+            ("mkdir --verbose /tmp/x", "/tmp/x"),
+            ("touch -r /tmp/x a", "/tmp/x"),
+            ("tee /tmp/x < /tmp/y", "/tmp/y"),
+            ("cp /tmp/x", "/tmp/x"),
+            ("cp -t /tmp/x a", "/tmp/x"),
+            ("sudo cp a /tmp/x", "/tmp/x"),
         ];
         for (line, from) in lines {
             assert_eq!(source(line).as_deref(), Some(from), "{line}");
