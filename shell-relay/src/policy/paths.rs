@@ -1,4 +1,4 @@
-//! Which files are secret, and which decide what runs: by their text, and where [`Files`] can be asked by where that leads.
+//! Which files are secret, and which decide what runs: by their text, and where `Files` can be asked by where that leads.
 
 mod written;
 
