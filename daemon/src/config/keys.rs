@@ -162,7 +162,7 @@ pub static KEYS: &[Key] = &[
         "approval.mode",
         Kind::Word(&["ask", "read-only", "auto", "all"]),
         Some("ask"),
-        "What runs without a question: `ask` and `read-only` let plainly read-only things run, `auto` all but danger, `all` everything",
+        "What runs without a question: `ask` and `read-only` let plainly read-only things run, `auto` all but danger, other hosts and other folders, `all` nearly everything",
     ),
     key(
         "sandbox.profile",
