@@ -145,6 +145,7 @@ fn word(text: &str) -> Result<(String, &str), &'static str> {
     let mut word = String::new();
     let mut chars = text.chars();
     let mut quote = None;
+    let mut is_begun = false;
     if text.starts_with('#') {
         return Err("a comment");
     }
@@ -152,6 +153,13 @@ fn word(text: &str) -> Result<(String, &str), &'static str> {
         if quote.is_none() && (c.is_whitespace() || ";&|<>".contains(c)) {
             break;
         }
+        // Behind other letters a pair of braces is just that in all three shells.
+        if let Some(after) = chars.as_str().strip_prefix("{}").filter(|_| quote.is_none() && is_begun) {
+            word.push_str("{}");
+            chars = after.chars();
+            continue;
+        }
+        is_begun = true;
         chars.next();
         match (quote, c) {
             (_, c) if c.is_control() && !matches!(c, '\t' | '\n') => return Err("a control character"),

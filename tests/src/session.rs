@@ -1,6 +1,6 @@
 //! A person at a prompt: types a line, waits for the next prompt.
 
-use std::{marker::PhantomData, ops::Deref, time::Duration};
+use std::{ops::Deref, time::Duration};
 
 use crate::{Home, Terminal, deadline::eventually, keys, processes};
 
@@ -20,7 +20,7 @@ const LOOKS: u32 = 25;
 pub struct Session<'home> {
     terminal: Terminal,
     prompt: String,
-    home: PhantomData<&'home Home>,
+    home: &'home Home,
 }
 
 impl Deref for Session<'_> {
@@ -31,14 +31,14 @@ impl Deref for Session<'_> {
     }
 }
 
-impl Session<'_> {
+impl<'home> Session<'home> {
     /// Waits for the first prompt. `prompt` is its last line as it looks on the screen.
     ///
     /// # Panics
     /// If it does not come.
     #[track_caller]
-    pub(crate) fn start(terminal: Terminal, prompt: &str) -> Self {
-        let session = Self { terminal, prompt: prompt.into(), home: PhantomData };
+    pub(crate) fn start(terminal: Terminal, prompt: &str, home: &'home Home) -> Self {
+        let session = Self { terminal, prompt: prompt.into(), home };
         session.wait_prompt();
         session
     }
@@ -52,7 +52,7 @@ impl Session<'_> {
         self.wait_for("an empty prompt", |view| view.is_at_prompt(&self.prompt));
     }
 
-    /// Waits until the assistant and the shell only wait for keys. What is on the screen says less: bash and fish lose a Ctrl-C that
+    /// Waits until the assistant, its daemon and the shell only wait for keys, messages or a model. What is on the screen says less: bash and fish lose a Ctrl-C that
     /// comes while they paint, and zsh shows its prompt before it says that it stands.
     ///
     /// # Panics
@@ -61,7 +61,9 @@ impl Session<'_> {
     pub fn wait_idle(&self) {
         let mut looks = 0;
         eventually("all of the terminal to sleep", || {
-            looks = if processes::sleep(self.pid()) { looks + 1 } else { 0 };
+            let daemons = self.home.daemon_pids();
+            let mut pids = daemons.iter().map(|pid| pid.as_raw_nonzero().get().unsigned_abs()).chain([self.pid()]);
+            looks = if pids.all(processes::sleep) { looks + 1 } else { 0 };
             looks == LOOKS
         });
     }

@@ -95,6 +95,8 @@ fn a_turn_is_held_by_a_key_and_goes_on_by_a_word() {
         shell.wait_text("thinking");
         shell.send(CTRL_Z);
         shell.wait_text("pausing after this step");
+        // The daemon has been told, too.
+        shell.wait_idle();
         release.send(()).expect("the server lives");
         shell.wait_text("paused · Ctrl-Z or ? /resume goes on");
         assert!(
