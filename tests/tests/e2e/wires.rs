@@ -190,9 +190,10 @@ fn a_conversation_that_is_too_long_says_what_to_do_and_the_shell_lives() {
         shell.wait_next_prompt(mark);
         let screen = shell.look(cohab_e2e::terminal::View::history);
         let screen = screen.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(screen.contains("too long for the model"), "{screen}");
-        assert!(screen.contains("start a new shell session, or ask with less context"), "{screen}");
-        assert!(!screen.contains("tokens") && !screen.contains("400"), "{screen}");
+        // To the end, as nothing of the server's text may follow; what stands before is its address.
+        let told = "says that the conversation is too long for the model \
+            Hint: start a new shell session, or ask with less context ready$";
+        assert!(screen.ends_with(told) && !screen.contains("tokens"), "{screen}");
         shell.ask("again", "Short now.");
     }
 }
@@ -204,13 +205,7 @@ fn a_stall_ends_at_its_limit_and_the_message_names_it() {
         let home = Home::with_model(&server);
         home.write_config("[model]\nretries = 0\n[model.timeouts]\nbyte_idle_ms = 400\n");
         let message = failed(&ask(&home));
-        assert!(
-            message.contains("400")
-                || message.contains("0.4")
-                || message.contains("idle")
-                || message.contains("silent"),
-            "{message}"
-        );
+        assert!(message.contains("sent nothing for 400ms"), "{message}");
         assert!(server.wait_until_quiet() < Duration::from_secs(1));
     }
 }
