@@ -2,7 +2,7 @@
 
 use cohab_shell_relay::sanitize::one_line;
 use secrecy::SecretString;
-use unicode_width::UnicodeWidthStr as _;
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use super::{
     Check, Prompt, Row, Stopped, Tone,
@@ -164,7 +164,9 @@ impl Screen {
         };
         let (style, below) = complaint.map_or((DIM, hint), |what| (BAD, what));
         let below = wrapped(&format!("  {}", one_line(below, MAX_HINT)), columns.saturating_sub(1), 2);
-        let below = below.iter().map(|row| self.ink(style, row));
+        // A row that the terminal broke itself would not be taken away with the others.
+        let below = below.iter().flat_map(|row| cut(row, columns.saturating_sub(1)));
+        let below = below.map(|row| self.ink(style, row));
         let mut rows = self.gap();
         rows.push(self.ink(BOLD, &one_line(question, columns - 1)));
         rows.push(format!("{} {shown}", self.ink(ACCENT, "❯")));
@@ -208,12 +210,27 @@ fn wrapped(text: &str, columns: usize, hanging: usize) -> Vec<String> {
     rows
 }
 
+/// A row in parts of at most so many columns, a character at least.
+fn cut(row: &str, columns: usize) -> Vec<&str> {
+    let (mut parts, mut start, mut width) = (Vec::new(), 0, 0);
+    for (at, letter) in row.char_indices() {
+        let more = letter.width().unwrap_or(0);
+        if width + more > columns && at > start {
+            parts.push(&row[start..at]);
+            (start, width) = (at, 0);
+        }
+        width += more;
+    }
+    parts.push(&row[start..]);
+    parts
+}
+
 /// The end of a text that is too long for its place.
 fn tail(text: &str, columns: usize) -> String {
     let mut start = text.len();
     let mut width = 0;
     for (at, letter) in text.char_indices().rev() {
-        width += unicode_width::UnicodeWidthChar::width(letter).unwrap_or(0);
+        width += letter.width().unwrap_or(0);
         if width > columns {
             break;
         }
@@ -300,6 +317,13 @@ mod tests {
         assert_eq!(wrapped("  a", 10, 2), ["  a"]);
         assert_eq!(wrapped(&"x".repeat(20), 10, 2), ["x".repeat(20)], "a word stays whole: it may be a URL");
         assert_eq!(wrapped("", 10, 0), [""]);
+    }
+
+    #[test]
+    fn a_row_of_the_live_area_is_cut_where_the_terminal_would_break_it() {
+        assert_eq!(cut("abcdefg", 3), ["abc", "def", "g"]);
+        assert_eq!(cut("日本語", 5), ["日本", "語"]);
+        assert_eq!((cut("", 3), cut("日", 1)), (vec![""], vec!["日"]));
     }
 
     #[test]
