@@ -348,6 +348,9 @@ mod tests {
             "/etc/shad*",
             "/dev/tcp/1.2.3.4/80",
             "~/.SSH/id_rsa",
+            "~/.cargo/*.toml",
+            "~/.terraform.d/*.json",
+            "/tmp/*-1000",
         ] {
             assert_eq!(read(path), Level::Danger, "{path}");
         }
@@ -397,6 +400,8 @@ mod tests {
             ".gitignore",
             ".github/workflows/ci.yml",
             "/var/log/syslog",
+            "/tmp/*.log",
+            "/tmp/run-?.log",
             "keys.rs",
         ] {
             assert_eq!(read(path), Level::Allow, "{path}");
