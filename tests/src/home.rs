@@ -60,11 +60,14 @@ impl Home {
         let root = fs::canonicalize(folder.path()).expect("a fresh folder has a path");
         fs::create_dir(root.join("home")).expect("a fresh folder is writable");
         fs::create_dir(root.join("cohab")).expect("a fresh folder is writable");
+        fs::create_dir(root.join("tmp")).expect("a fresh folder is writable");
         fs::set_permissions(root.join("cohab"), fs::Permissions::from_mode(0o700)).expect("it is ours");
         let path = std::env::var("PATH").unwrap_or_else(|_| "/usr/local/bin:/usr/bin:/bin".into());
         let environment = [
             ("HOME", root.join("home").display().to_string()),
             ("COHAB_HOME", root.join("cohab").display().to_string()),
+            // What a killed daemon leaves there goes with the home.
+            ("TMPDIR", root.join("tmp").display().to_string()),
             ("PATH", path),
             ("SHELL", "/bin/bash".into()),
             ("TERM", "xterm-256color".into()),

@@ -16,7 +16,10 @@ use cohab_shell_relay::{
     scrub::FilledLine,
     shell::start,
 };
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    process::{Pid, Signal, kill_process},
+};
 
 pub use crate::shells::{Kind, has, newer};
 
@@ -51,6 +54,16 @@ pub struct Options<'a> {
 impl Default for Options<'_> {
     fn default() -> Self {
         Self { kind: Kind::Bash, rc: Kind::Bash.plain_rc(), login: false, files: &[], variables: &[] }
+    }
+}
+
+/// The shell ends before its home goes: as it hangs up it may write its history there.
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        if let (Ok(None), Some(pid)) = (self.pty.try_wait(), Pid::from_raw(self.pty.child_pid().cast_signed())) {
+            let _ = kill_process(pid, Signal::KILL);
+            let _ = self.pty.wait();
+        }
     }
 }
 
