@@ -68,7 +68,11 @@ pub(super) fn why_not_plain(line: &str) -> Option<&'static str> {
             (Some(_), _) => {}
             // What `find` and `xargs` put names in the place of.
             (None, '{') if is_lone_pair(line, chars.as_str()) => drop(chars.next()),
-            (None, '{' | '}') => return Some("uses braces"),
+            (None, '{') => match revision_braces(previous, chars.as_str()) {
+                Some(inside) => chars = chars.as_str()[inside.len() + 1..].chars(),
+                None => return Some("uses braces"),
+            },
+            (None, '}') => return Some("uses braces"),
             (None, '(' | ')') => return Some("uses a subshell, function or array"),
             // What follows is text, not commands: it is not looked at.
             (None, '<') if next == Some('<') => {
@@ -128,6 +132,14 @@ fn is_lone_pair(line: &str, rest: &str) -> bool {
     let after = rest.strip_prefix('}').map(|rest| rest.chars().next());
     before.ends_with(char::is_whitespace)
         && after.is_some_and(|next| next.is_none_or(|c| c.is_whitespace() || matches!(c, ';' | '|')))
+}
+
+/// What stands in braces that no shell takes for a list, where `rest` begins behind the first one: `stash@{0}`, `HEAD^{tree}`, as git
+/// names revisions. (zsh with `brace_ccl` makes a word of each letter, which are such names again.)
+pub(super) fn revision_braces(before: char, rest: &str) -> Option<&str> {
+    let (inside, _) = rest.split_once('}').filter(|_| matches!(before, '@' | '^'))?;
+    let is_plain = inside.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '.'));
+    (is_plain && !inside.contains("..")).then_some(inside)
 }
 
 fn why_dollar(next: Option<char>) -> &'static str {

@@ -5,7 +5,7 @@
 mod fish;
 mod words;
 
-use super::command::SimpleCommand;
+use super::{bytes::revision_braces, command::SimpleCommand};
 use crate::shell::Shell;
 use words::{Lexer, Part, RawWord, Token};
 
@@ -164,10 +164,11 @@ fn why_bare_differs(shell: Shell, text: &str, place: Place) -> Option<&'static s
         Shell::Zsh if place.is_git && place.is_first && place.is_last => without_revision(text),
         _ => text,
     };
-    let mut starts_word = place.is_first;
-    let mut chars = text.chars().peekable();
+    let mut previous = None;
+    let mut chars = text.chars();
     while let Some(c) = chars.next() {
-        let next = chars.peek().copied();
+        let next = chars.clone().next();
+        let starts_word = place.is_first && previous.is_none();
         let reason = match c {
             'a'..='z' | 'A'..='Z' | '0'..='9' | '_' | '-' | '.' | '/' | ',' | ':' | '@' | '%' | '+' | '=' => None,
             '\\' => (!chars.next().is_some_and(|c| "().*?|+-!;".contains(c))).then_some(NOT_COMMON),
@@ -182,21 +183,33 @@ fn why_bare_differs(shell: Shell, text: &str, place: Place) -> Option<&'static s
             '~' | '^' | '#' if shell == Shell::Zsh => Some("may be a pattern of file names in zsh"),
             '^' | '#' if starts_word => Some(NOT_COMMON),
             '~' | '^' | '#' => None,
+            '{' => match previous.and_then(|before| revision_braces(before, chars.as_str())) {
+                Some(inside) => {
+                    chars = chars.as_str()[inside.len() + 1..].chars();
+                    None
+                }
+                None => Some(NOT_COMMON),
+            },
             c if c.is_ascii() || is_reserved(c) => Some(NOT_COMMON),
             _ => None,
         };
         if reason.is_some() {
             return reason;
         }
-        starts_word = false;
+        previous = Some(c);
     }
     None
 }
 
-/// Without the `~3` or `^` of `HEAD~3` and `HEAD^`. With `extended_glob` zsh takes it for a pattern of names that begin with what
+/// Without the `~3`, `^` or `^{tree}` of `HEAD~3`, `HEAD^` and `HEAD^{tree}`. With `extended_glob` zsh takes it for a pattern of names that begin with what
 /// stands before; git only reads them.
 fn without_revision(text: &str) -> &str {
-    let name = text.trim_end_matches('^');
+    let is_to_the_end = |rest: &str| revision_braces('^', rest).is_some_and(|inside| inside.len() + 1 == rest.len());
+    let name = match text.split_once("^{") {
+        Some((before, rest)) if is_to_the_end(rest) => before,
+        _ => text,
+    };
+    let name = name.trim_end_matches('^');
     let name = match name.trim_end_matches(|c: char| c.is_ascii_digit()).strip_suffix('~') {
         Some(before) => before,
         None => name,

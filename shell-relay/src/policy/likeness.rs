@@ -46,7 +46,15 @@ pub(super) fn like(component: &str, wanted: &str) -> Likeness {
 /// no search for `*.pem`.
 pub(super) fn like_name(name: &str, lower: &str, wanted: &str) -> Likeness {
     if has_wildcard(name) {
-        let says_end = wanted.starts_with('*') && !name.ends_with(['*', '?']) || name.contains('.') && name != "*.*";
+        let says_end = match name.rsplit_once('.') {
+            _ if !name.ends_with(['*', '?']) => true,
+            // `*.p*` may mean `*.pem`, `app.log*` does not.
+            Some((_, ending)) if name != "*.*" => {
+                let begun = ending.split(['*', '?']).next().unwrap_or_default();
+                wanted.contains(&format!(".{begun}"))
+            }
+            _ => false,
+        };
         let is_bare = name.chars().all(|c| matches!(c, '*' | '?'));
         if is_bare || (wanted.starts_with('*') && !says_end) {
             return Likeness::No;

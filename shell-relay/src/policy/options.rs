@@ -346,9 +346,12 @@ fn unknown(option: &str) -> String {
     format!("option `{option}` is not known to be read-only")
 }
 
-/// A number with an optional sign, fraction and unit.
+/// A number with an optional sign, fraction and unit, or a hexadecimal one (`0x1f`).
 pub(super) fn is_number(text: &str) -> bool {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
+    if let Some(digits) = unsigned.strip_prefix("0x") {
+        return !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    }
     let digits = unsigned.trim_end_matches(|c: char| c.is_ascii_alphabetic() || c == '%');
     let is_decimal = digits.split('.').count() <= 2 && digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
     digits.starts_with(|c: char| c.is_ascii_digit()) && is_decimal && unsigned.len() - digits.len() <= 3
@@ -432,10 +435,10 @@ mod tests {
 
     #[test]
     fn numbers_have_a_sign_a_fraction_and_a_unit() {
-        for text in ["5", "+5", "-5", "1K", "0.5", "10MiB", "50%"] {
+        for text in ["5", "+5", "-5", "1K", "0.5", "10MiB", "50%", "0x1F"] {
             assert!(is_number(text), "{text}");
         }
-        for text in ["", "x", "1.2.3", "5kilo", "$(id)", "a[1]", "-"] {
+        for text in ["", "x", "1.2.3", "5kilo", "$(id)", "a[1]", "-", "0x", "0xg"] {
             assert!(!is_number(text), "{text}");
         }
     }

@@ -368,6 +368,8 @@ mod tests {
             "/dev/stdin",
             "/proc/1/root/etc/passwd",
             "*.p*",
+            "server.*",
+            "*.k?y*",
             "/proc/1/fd/3",
         ] {
             assert_eq!(read(path), Level::Ask, "{path}");
@@ -402,6 +404,8 @@ mod tests {
             "/var/log/syslog",
             "/tmp/*.log",
             "/tmp/run-?.log",
+            "app.log*",
+            "access.log.?",
             "keys.rs",
         ] {
             assert_eq!(read(path), Level::Allow, "{path}");

@@ -50,6 +50,7 @@ mod tests {
             [vec!["find", ".", "(", "-name", "a", "-o", "-name", "b", ")", "!", "-type", "d"]]
         );
         assert_eq!(words("[ -f Cargo.toml ] && echo yes"), [vec!["[", "-f", "Cargo.toml", "]"], vec!["echo", "yes"]]);
+        assert_eq!(words("[ ! -f ~/x ]"), [["[", "!", "-f", "~/x", "]"]]);
         assert_eq!(words("[ 1 -eq 2 ]"), [vec!["[", "1", "-eq", "2", "]"]]);
         assert_eq!(words("test -d a = b"), [vec!["test", "-d", "a", "=", "b"]]);
         assert_eq!(
@@ -62,6 +63,14 @@ mod tests {
         );
         assert_eq!(words("date '+%F %T' && date +%s"), [["date", "+%F %T"], ["date", "+%s"]]);
         assert_eq!(words("echo ''"), [["echo", ""]]);
+        assert_eq!(
+            words("git stash show -p stash@{0}; git log @{u}.. HEAD^{tree} HEAD^{}~2 a@{-1}:b | wc -l"),
+            [
+                &["git", "stash", "show", "-p", "stash@{0}"][..],
+                &["git", "log", "@{u}..", "HEAD^{tree}", "HEAD^{}~2", "a@{-1}:b"],
+                &["wc", "-l"]
+            ]
+        );
     }
 
     #[test]
@@ -96,6 +105,15 @@ mod tests {
             "a $'b'",
             "a <(b)",
             "a {b,c}",
+            "a @{b,c}",
+            "a @{1..3}",
+            "a @{b c}",
+            "a @{$b}",
+            "a @{{b}}",
+            "a '@'{b}",
+            "a x{b}",
+            "a @{b",
+            "@{b}}",
             "(a)",
             "{ a; }",
             "f() { a; }",

@@ -102,6 +102,10 @@ impl<'a> Reader<'a> {
         }
         for child in children(node) {
             match child.kind() {
+                // To this grammar the home directory is the complement of what is in it.
+                "unary_expression" if child.child(0).is_some_and(|sign| sign.kind() == "~") => {
+                    words.push(self.bare(child)?);
+                }
                 "unary_expression" | "binary_expression" => self.collect_leaves(child, depth + 1, words)?,
                 "test_operator" | "regex" | "extglob_pattern" => words.push(self.bare(child)?),
                 kind if !child.is_named() && !kind.contains(['(', ')']) => words.push(self.bare(child)?),
@@ -169,6 +173,8 @@ impl<'a> Reader<'a> {
                 }
                 word.add_double_quoted(text.strip_prefix('"')?.strip_suffix('"')?)
             }
+            // To this grammar the braces of a revision are words of their own.
+            "concatenation" if text.contains('{') && !text.contains(['\'', '"']) => word.add_bare(text),
             "concatenation" => {
                 let mut end = node.start_byte();
                 for part in children(node) {

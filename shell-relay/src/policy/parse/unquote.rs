@@ -1,6 +1,6 @@
 //! Quote removal for literal words. What could expand makes no word.
 
-use super::super::command::Word;
+use super::super::{bytes::revision_braces, command::Word};
 
 impl Word {
     /// Adds unquoted text. `None` if something in it could expand to more than a glob or the home directory.
@@ -29,7 +29,12 @@ impl Word {
                     self.has_tilde = true;
                     self.text.push(c);
                 }
-                '$' | '`' | '{' | '}' | '<' | '>' | '|' | '&' | ';' | '(' | ')' | '\'' | '"' => return None,
+                '{' => {
+                    let inside = revision_braces(self.text.chars().next_back()?, chars.as_str())?;
+                    self.text.extend(["{", inside, "}"]);
+                    chars = chars.as_str()[inside.len() + 1..].chars();
+                }
+                '$' | '`' | '}' | '<' | '>' | '|' | '&' | ';' | '(' | ')' | '\'' | '"' => return None,
                 c if c.is_whitespace() => return None,
                 c => self.text.push(c),
             }

@@ -16,6 +16,9 @@ const SECOND_UNSEEN_READING: &str = include_str!("second_unseen_reading.txt");
 const SECOND_UNSEEN_DESTRUCTIVE: &str = include_str!("second_unseen_destructive.txt");
 const THIRD_UNSEEN_HARM: &str = include_str!("third_unseen_harm.txt");
 const THIRD_UNSEEN_READING: &str = include_str!("third_unseen_reading.txt");
+const FOURTH_UNSEEN_HARM: &str = include_str!("fourth_unseen_harm.txt");
+const FOURTH_UNSEEN_READING: &str = include_str!("fourth_unseen_reading.txt");
+const FOURTH_UNSEEN_DESTRUCTIVE: &str = include_str!("fourth_unseen_destructive.txt");
 
 /// All lines that `{{a|b}}` in `line` stands for.
 fn alternatives(line: &str) -> Vec<String> {
@@ -72,18 +75,21 @@ fn what_the_unseen_sample_destroys_or_leaks_is_flagged_but_for_one_in_twenty() {
 }
 
 #[test]
-fn none_of_a_thousand_later_unseen_lines_is_allowed() {
+fn none_of_fourteen_hundred_later_unseen_lines_is_allowed() {
     assert_eq!(none_is_allowed(lines(SECOND_UNSEEN_HARM)), 600);
     assert_eq!(none_is_allowed(lines(THIRD_UNSEEN_HARM)), 400);
+    assert_eq!(none_is_allowed(lines(FOURTH_UNSEEN_HARM)), 450);
 }
 
 #[test]
 fn later_unseen_reading_lines_are_allowed_as_they_were_at_first_sight() {
     assert_eq!(are_at_most(7, refused(SECOND_UNSEEN_READING)), 400);
     assert_eq!(are_at_most(5, refused(THIRD_UNSEEN_READING)), 400);
+    assert_eq!(are_at_most(8, refused(FOURTH_UNSEEN_READING)), 450);
 }
 
 #[test]
 fn what_the_later_unseen_sample_destroys_or_leaks_is_flagged_but_for_one_in_twenty() {
     assert_eq!(are_at_most(5, missed(SECOND_UNSEEN_DESTRUCTIVE)), 300);
+    assert_eq!(are_at_most(5, missed(FOURTH_UNSEEN_DESTRUCTIVE)), 250);
 }
