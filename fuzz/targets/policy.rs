@@ -146,6 +146,7 @@ fn word(text: &str) -> Result<(String, &str), &'static str> {
     let mut chars = text.chars();
     let mut quote = None;
     let mut is_begun = false;
+    let mut previous = None;
     if text.starts_with('#') {
         return Err("a comment");
     }
@@ -159,7 +160,17 @@ fn word(text: &str) -> Result<(String, &str), &'static str> {
             chars = after.chars();
             continue;
         }
+        // As git names revisions: `stash@{0}`.
+        if quote.is_none()
+            && previous.is_some_and(|before| "@^".contains(before))
+            && let Some(after) = behind_item(chars.as_str())
+        {
+            word.push_str(&chars.as_str()[..chars.as_str().len() - after.len()]);
+            (chars, previous) = (after.chars(), Some('}'));
+            continue;
+        }
         is_begun = true;
+        previous = Some(c);
         chars.next();
         match (quote, c) {
             (_, c) if c.is_control() && !matches!(c, '\t' | '\n') => return Err("a control character"),
@@ -178,6 +189,13 @@ fn word(text: &str) -> Result<(String, &str), &'static str> {
         }
     }
     if quote.is_some() { Err("an open quote") } else { Ok((word, chars.as_str())) }
+}
+
+/// What stands behind braces around a single plain item.
+fn behind_item(text: &str) -> Option<&str> {
+    let (item, after) = text.strip_prefix('{')?.split_once('}')?;
+    let is_plain = item.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-.".contains(&byte));
+    (is_plain && !item.contains("..")).then_some(after)
 }
 
 /// What stands behind a `{}` that is a word behind another one: a sign for a name to `find` and `xargs`, a text to all else.
