@@ -13,7 +13,7 @@ use std::{
 use clap::{Args, Subcommand};
 use cohab_protocol::Paths;
 use cohab_shell_relay::{
-    files::FileSystem,
+    files::{FileSystem, program_folders},
     harmless::HarmlessWriter,
     policy::{
         Context, Level, assess_line,
@@ -94,7 +94,8 @@ pub fn run(args: PolicyArgs, paths: &Paths) -> ExitCode {
     let book = RuleBook::new(Arc::new(RulesFile::new(paths.rules_file())));
     let rules = book.user();
     let own_folders = paths.own_folders();
-    let judged = Context::new(&cwd, &home).with_own(&own_folders);
+    let program_folders = program_folders(&std::env::var_os("PATH").unwrap_or_default());
+    let judged = Context::new(&cwd, &home).with_own(&own_folders).with_programs(&program_folders);
     let outcome = match args.command {
         None if args.stdin => judge_all(io::stdin().lock(), io::stdout().lock(), judged),
         None => return ExitCode::from(USAGE),

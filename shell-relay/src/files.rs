@@ -23,6 +23,20 @@ const FIRST_GROUP_OF_PEOPLE: u32 = 1_000;
 /// Folders of what others have made: examples of keys there are nobody's secret.
 const SKIPPED_FOLDERS: &[&str] = &[".git", "node_modules", "target", "vendor", ".venv", "venv", "testdata"];
 
+/// More folders of PATH are not known.
+const MAX_PROGRAM_FOLDERS: usize = 256;
+
+/// The folders that `path`, a value of PATH, names, also by their real names: relative ones are left out.
+#[must_use]
+pub fn program_folders(path: &OsStr) -> Vec<PathBuf> {
+    let named = std::env::split_paths(path).filter(|folder| folder.is_absolute()).take(MAX_PROGRAM_FOLDERS);
+    let mut folders: Vec<PathBuf> =
+        named.flat_map(|folder| [fs::canonicalize(&folder).ok(), Some(folder)]).flatten().collect();
+    folders.sort();
+    folders.dedup();
+    folders
+}
+
 /// The file system of this machine.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FileSystem;
@@ -197,6 +211,20 @@ mod tests {
         _dir: tempfile::TempDir,
         home: PathBuf,
         cwd: PathBuf,
+    }
+
+    #[test]
+    fn folders_of_path_are_known_by_both_of_their_names() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let real = fs::canonicalize(dir.path()).expect("it is there");
+        fs::create_dir(real.join("real")).expect("a folder");
+        symlink("real", real.join("link")).expect("a link");
+        let path = format!("{0}/link::.:bin:/no/such:{0}/link", real.display());
+        let mut expected = [PathBuf::from("/no/such"), real.join("link"), real.join("real")];
+        expected.sort();
+        assert_eq!(program_folders(path.as_ref()), expected);
+        let many: Vec<String> = (0..10_000).map(|number| format!("/no/{number}")).collect();
+        assert_eq!(program_folders(many.join(":").as_ref()).len(), MAX_PROGRAM_FOLDERS);
     }
 
     /// A home with a key and a project in it.

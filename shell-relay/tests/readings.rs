@@ -86,7 +86,7 @@ fn readings(shell: Shell, lines: &[String], cwd: &Path) -> Vec<String> {
 
 /// Lines that the policy allows in `shell`, made of what is likely to be read in different ways.
 fn allowed_lines(shell: Shell) -> Vec<String> {
-    let pieces = "(ls|git|cat|find|grep)([ ]|[ ]?(-[a-c]|--x|a|b[.]rs|'|'|\"|\"|\\\\|\\\\|\\*|\\?|~|/|=|==|:|%self|%|\\^|#|!|@|\\+|[.]{2,3}|,|[|]|;|&&|[|][|]| 2>/dev/null| 2>&1|[ ]>/dev/null|<b[.]rs|12>|\\(|\\)|\\[|\\]|[1-9]|é|\n(ls|git|cat)[ ]|;(ls|cat)[ ]|[|](grep|cat)[ ]|'b[\\\\]?'|\"c d\"|'\\\\\\\\'|''|HEAD\\^|HEAD~2)){1,9}";
+    let pieces = "(ls|git|cat|find|grep)([ ]|[ ]?(-[a-c]|--x|a|b[.]rs|'|'|\"|\"|\\\\|\\\\|\\*|\\?|~|/|=|==|:|%self|%|\\^|#|!|@|\\+|[.]{2,3}|,|[|]|;|&&|[|][|]| 2>/dev/null| 2>&1|[ ]>/dev/null|<b[.]rs|12>|\\(|\\)|\\[|\\]|[1-9]|é|\n(ls|git|cat)[ ]|;(ls|cat)[ ]|[|](grep|cat)[ ]|'b[\\\\]?'|\"c d\"|'\\\\\\\\'|''|HEAD\\^|HEAD~2|HEAD@\\{1\\}|@\\{[ab,.]{0,2}\\}|\\^\\{a\\}|\\{|\\})){1,9}";
     let lines = proptest::string::string_regex(pieces).unwrap();
     let mut runner = TestRunner::deterministic();
     let mut allowed = Vec::new();

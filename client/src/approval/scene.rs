@@ -7,7 +7,7 @@ use std::{
 
 use cohab_protocol::{ApprovalDecision, ApprovalSubject, Paths, RunMode};
 use cohab_shell_relay::{
-    files::FileSystem,
+    files::{FileSystem, program_folders},
     policy::{self, Context, Files, Part},
     scrub::as_words,
     shell::Shell,
@@ -35,6 +35,8 @@ pub struct Scene {
     pub files: &'static dyn Files,
     /// Folders of ours, wherever they are.
     pub own_folders: Arc<[PathBuf]>,
+    /// Folders of PATH, as this process was given it.
+    pub program_folders: Arc<[PathBuf]>,
     /// Where rules are kept.
     pub rules_file: PathBuf,
     /// How long `s` holds.
@@ -56,6 +58,7 @@ impl Scene {
             shell,
             files: &FileSystem,
             own_folders: paths.own_folders().into(),
+            program_folders: program_folders(&std::env::var_os("PATH").unwrap_or_default()).into(),
             rules_file: paths.rules_file(),
             lasting,
             is_root: rustix::process::geteuid().is_root(),
@@ -66,7 +69,8 @@ impl Scene {
     /// What a line of the user's shell is judged against in this folder.
     #[must_use]
     pub fn context<'a>(&'a self, cwd: &'a Path) -> Context<'a> {
-        Context::new(cwd, &self.home).in_shell(self.shell).with_files(self.files).with_own(&self.own_folders)
+        let context = Context::new(cwd, &self.home).in_shell(self.shell).with_files(self.files);
+        context.with_own(&self.own_folders).with_programs(&self.program_folders)
     }
 
     /// The same of a line that runs in this `mode`: a shell of its own is bash or sh, whatever the user's is.
@@ -137,6 +141,7 @@ impl Scene {
             shell: Shell::Bash,
             files: &FileSystem,
             own_folders: Arc::new([]),
+            program_folders: Arc::new([]),
             rules_file: "/home/ann/.config/cohab/rules.toml".into(),
             lasting: Lasting::Shell,
             is_root: false,

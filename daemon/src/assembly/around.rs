@@ -7,7 +7,11 @@ use std::{
 };
 
 use cohab_protocol::ApprovalMode;
-use cohab_shell_relay::{files::FileSystem, policy::remembered::Remembered as _, shell::Shell};
+use cohab_shell_relay::{
+    files::{FileSystem, program_folders},
+    policy::remembered::Remembered as _,
+    shell::Shell,
+};
 use jiff::Zoned;
 
 use super::{Assembly, Resolved};
@@ -334,6 +338,7 @@ impl Around<'_> {
         let must_ask = move |tool: &str| rules.must_ask(tool, &model);
         let session = Arc::clone(&self.parts.session);
         let consents = session.consents().clone();
+        let programs = session.environment().get("PATH").map_or_else(Vec::new, |path| program_folders(path.as_ref()));
         let mode = Arc::new(move || session.approval());
         let (home, workspace) = (self.assembly.parts.home.clone(), self.workspace());
         let own = self.assembly.paths.own_folders();
@@ -344,6 +349,7 @@ impl Around<'_> {
             .with_repository_settings(settings)
             .with_remembered(Arc::clone(&self.assembly.rules) as _)
             .with_own_folders(own)
+            .with_program_folders(programs)
             .in_workspace(workspace)
             .with_secrets(Arc::clone(&self.assembly.parts.secrets))
             .that_asks(Box::new(must_ask))

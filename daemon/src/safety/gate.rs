@@ -159,6 +159,7 @@ pub struct Gate {
     changes: Mutex<Changes>,
     outputs: Option<PathBuf>,
     own_folders: Vec<PathBuf>,
+    program_folders: Vec<PathBuf>,
     workspace: Option<PathBuf>,
     secrets: Arc<Secrets>,
     settings: Option<RepositorySettings>,
@@ -181,7 +182,8 @@ impl Gate {
     ) -> Self {
         let (refused, decided, changes) = (Mutex::default(), Mutex::default(), Mutex::default());
         let remembered = Arc::new(Nothing);
-        let (outputs, own_folders, workspace, must_ask) = (None, Vec::new(), None, Box::new(|_: &str| None));
+        let (own_folders, program_folders) = (Vec::new(), Vec::new());
+        let (outputs, workspace, must_ask) = (None, None, Box::new(|_: &str| None));
         Self {
             policy,
             mode,
@@ -196,6 +198,7 @@ impl Gate {
             must_ask,
             outputs,
             own_folders,
+            program_folders,
             workspace,
             secrets: Arc::default(),
             settings: None,
@@ -226,6 +229,12 @@ impl Gate {
         Self { own_folders, ..self }
     }
 
+    /// The same gate, where PATH names these folders: what is written there may be run by its name.
+    #[must_use]
+    pub fn with_program_folders(self, program_folders: Vec<PathBuf>) -> Self {
+        Self { program_folders, ..self }
+    }
+
     /// The same gate, which knows the folder of the user's own work.
     #[must_use]
     pub fn in_workspace(self, folder: PathBuf) -> Self {
@@ -250,7 +259,8 @@ impl Gate {
         {
             return Verdict { level: Level::Allow, reasons: Vec::new() };
         }
-        let context = Context::new(&call.cwd, &self.home).in_shell(self.shell).with_own(&self.own_folders);
+        let context = Context::new(&call.cwd, &self.home).in_shell(self.shell);
+        let context = context.with_own(&self.own_folders).with_programs(&self.program_folders);
         let mut verdict = (self.policy)(&call.intent.effect, context);
         if let Effect::RunCommand { command } = &call.intent.effect {
             self.look_elsewhere(command, context, &mut verdict);

@@ -201,15 +201,10 @@ fn why_bare_differs(shell: Shell, text: &str, place: Place) -> Option<&'static s
     None
 }
 
-/// Without the `~3`, `^` or `^{tree}` of `HEAD~3`, `HEAD^` and `HEAD^{tree}`. With `extended_glob` zsh takes it for a pattern of names that begin with what
+/// Without the `~3` or `^` of `HEAD~3` and `HEAD^`. With `extended_glob` zsh takes it for a pattern of names that begin with what
 /// stands before; git only reads them.
 fn without_revision(text: &str) -> &str {
-    let is_to_the_end = |rest: &str| revision_braces('^', rest).is_some_and(|inside| inside.len() + 1 == rest.len());
-    let name = match text.split_once("^{") {
-        Some((before, rest)) if is_to_the_end(rest) => before,
-        _ => text,
-    };
-    let name = name.trim_end_matches('^');
+    let name = text.trim_end_matches('^');
     let name = match name.trim_end_matches(|c: char| c.is_ascii_digit()).strip_suffix('~') {
         Some(before) => before,
         None => name,

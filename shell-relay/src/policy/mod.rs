@@ -159,13 +159,15 @@ pub struct Context<'a> {
     pub shell: Shell,
     /// Folders of ours, wherever the user has put them: secret with all that is below them. Absolute.
     pub own: &'a [PathBuf],
+    /// Folders of PATH, as far as they are known: what is written there may be run by its name. Absolute.
+    pub programs: &'a [PathBuf],
 }
 
 impl<'a> Context<'a> {
     /// Both paths are absolute. Lines are read by bash.
     #[must_use]
     pub fn new(cwd: &'a Path, home: &'a Path) -> Self {
-        Self { cwd, home, files: None, shell: Shell::Bash, own: &[] }
+        Self { cwd, home, files: None, shell: Shell::Bash, own: &[], programs: &[] }
     }
 
     /// The same with another shell that reads the lines.
@@ -184,6 +186,12 @@ impl<'a> Context<'a> {
     #[must_use]
     pub fn with_own(self, own: &'a [PathBuf]) -> Self {
         Self { own, ..self }
+    }
+
+    /// The same, where PATH names these folders.
+    #[must_use]
+    pub fn with_programs(self, programs: &'a [PathBuf]) -> Self {
+        Self { programs, ..self }
     }
 
     /// The same in another directory.

@@ -127,15 +127,27 @@ impl PlainPath {
 
     /// How surely the path is at or below a folder of ours.
     fn ours(&self, own: &[PathBuf]) -> Likeness {
-        let is_at = |place: &PathBuf| {
-            let mut components = self.components.iter();
-            let names = place.components().filter(|part| matches!(part, Component::Normal(_)));
-            names.fold(Likeness::Sure, |likeness, name| {
-                let wanted = name.as_os_str().to_string_lossy();
-                components.next().map_or(Likeness::No, |component| likeness.min(like(component, &wanted)))
-            })
+        own.iter().map(|folder| self.at_or_below(folder).0).max().unwrap_or(Likeness::No)
+    }
+
+    /// Whether the path may be one of `folders` or lie right in one.
+    fn is_right_in(&self, folders: &[PathBuf]) -> bool {
+        let is_in = |folder: &PathBuf| {
+            let (likeness, depth) = self.at_or_below(folder);
+            likeness > Likeness::No && depth <= 1
         };
-        own.iter().map(is_at).max().unwrap_or(Likeness::No)
+        folders.iter().any(is_in)
+    }
+
+    /// How surely the path is at or below `folder`, which is absolute, and how many names further.
+    fn at_or_below(&self, folder: &Path) -> (Likeness, usize) {
+        let mut components = self.components.iter();
+        let names = folder.components().filter(|part| matches!(part, Component::Normal(_)));
+        let likeness = names.fold(Likeness::Sure, |likeness, name| {
+            let wanted = name.as_os_str().to_string_lossy();
+            components.next().map_or(Likeness::No, |component| likeness.min(like(component, &wanted)))
+        });
+        (likeness, components.len())
     }
 
     /// Whether the path names a secret, or may.

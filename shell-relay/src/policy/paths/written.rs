@@ -85,7 +85,10 @@ fn place_risk(path: &PlainPath, context: Context<'_>) -> (Level, String) {
     let shown = path.shown();
     let home = PlainPath::from_path(context.home, context);
     let is_here = PlainPath::from_path(context.cwd, context).is_at_or_above(path) || is_in_project(path, context);
-    // Which folders PATH names is not known here. A user's own ones are called so; a project's are its own business.
+    if path.is_right_in(context.programs) {
+        return (Level::Danger, format!("writes to a folder of your PATH: {shown}"));
+    }
+    // PATH may name more by now. A user's own folders are called so; a project's are its own business.
     let own_bin = path
         .components
         .strip_prefix(&home.components[..])

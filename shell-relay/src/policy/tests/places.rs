@@ -1,5 +1,7 @@
 //! The places that are stated as secret, as starting something or as plain, through whole lines.
 
+use std::path::PathBuf;
+
 use super::*;
 
 const SECRET: &[&str] = &[
@@ -125,4 +127,26 @@ fn every_stated_place_is_judged_as_stated() {
     for path in ["~root/x", "~+/x", "~-/x", "~1"] {
         assert_eq!(level(&format!("cat {path}")), Level::Ask, "{path}");
     }
+}
+
+#[test]
+fn what_is_written_to_a_folder_of_path_is_danger_whatever_it_is_called() {
+    let programs = ["/home/ann/tools", "/srv/scripts"].map(PathBuf::from);
+    let level = |line: &str| assess_line(line, context().with_programs(&programs)).level;
+    for line in [
+        "cp x ~/tools/ls",
+        "echo x > /srv/scripts/git",
+        "mv ~/tools/a b",
+        "ln -s x /srv/scri*/y",
+        "mv ~/tools ~/old",
+        "chmod +x ../../tools/x",
+    ] {
+        assert_eq!(level(line), Level::Danger, "{line}");
+        assert_eq!(assess_line(line, context()).level, Level::Ask, "{line}");
+    }
+    // What lies deeper is not found by its name.
+    for line in ["cp x ~/tools/src/main.rs", "cp x ~/tool", "touch /srv/scripts.txt"] {
+        assert_eq!(level(line), Level::Ask, "{line}");
+    }
+    assert_eq!(level("ls ~/tools"), Level::Allow);
 }
