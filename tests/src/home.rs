@@ -13,7 +13,10 @@ use std::{
 
 use cohab_protocol::Paths;
 use portable_pty::CommandBuilder;
-use rustix::process::{Pid, Signal, kill_process, test_kill_process};
+use rustix::{
+    fs::Mode,
+    process::{Pid, Signal, kill_process, test_kill_process, umask},
+};
 use tempfile::TempDir;
 
 use crate::{
@@ -55,6 +58,8 @@ impl Home {
     /// If the temporary folder cannot be written.
     #[must_use]
     pub fn new() -> Self {
+        // What is told of a changed mask names the one before.
+        umask(Mode::from_raw_mode(0o022));
         // The short name leaves room for the socket's path.
         let folder = tempfile::Builder::new().prefix("ce-").tempdir().expect("a temporary folder");
         let root = fs::canonicalize(folder.path()).expect("a fresh folder has a path");

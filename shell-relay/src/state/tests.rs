@@ -33,6 +33,8 @@ fn listings(shell: Shell, variables: &[(&str, &[u8])], steps: &[&str]) -> Option
     let dir = tempfile::tempdir().unwrap();
     let files: Vec<PathBuf> = (0..steps.len()).map(|n| dir.path().join(format!("state.{n}"))).collect();
     let mut text = script(shell).to_owned();
+    // What changes it changes it from here.
+    text.push_str("umask 022\n");
     // As in an interactive one.
     text.push_str(match shell {
         Shell::Bash => "shopt -s expand_aliases\n",

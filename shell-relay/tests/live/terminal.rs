@@ -18,7 +18,8 @@ use cohab_shell_relay::{
 };
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
-    process::{Pid, Signal, kill_process},
+    fs::Mode as FileMode,
+    process::{Pid, Signal, kill_process, umask},
 };
 
 pub use crate::shells::{Kind, has, newer};
@@ -90,6 +91,8 @@ impl Terminal {
     }
 
     pub fn unready(options: &Options<'_>) -> Self {
+        // What is told of a changed mask names the one before.
+        umask(FileMode::from_raw_mode(0o022));
         let home = tempfile::tempdir().unwrap();
         let kind = options.kind;
         let program = kind.program().expect("the shell is installed");
