@@ -33,9 +33,9 @@ pub(super) fn like(component: &str, wanted: &str) -> Likeness {
     if !may_match(component, wanted) {
         return Likeness::No;
     }
-    // An open end (`cohab-*`, `sd*`) stands for letters and digits: `*.txt` is no search for it.
+    // `cohab-*` and `dm-*` end in a number: `*.txt` is no search for them.
     let ending = component.rsplit(['*', '?']).next().unwrap_or_default();
-    if wanted.ends_with('*') && component.starts_with('*') && ending.contains('.') {
+    if wanted.ends_with("-*") && ending.contains('.') {
         return Likeness::No;
     }
     let literals = component.chars().filter(|c| !matches!(c, '*' | '?')).count();
