@@ -2,7 +2,7 @@
 
 use std::{
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, LazyLock},
 };
 
 use cohab_protocol::{ApprovalDecision, ApprovalSubject, Paths, RunMode};
@@ -35,8 +35,8 @@ pub struct Scene {
     pub files: &'static dyn Files,
     /// Folders of ours, wherever they are.
     pub own_folders: Arc<[PathBuf]>,
-    /// Folders of PATH, as this process was given it.
-    pub program_folders: Arc<[PathBuf]>,
+    /// Folders of PATH, as this process was given it. They are looked at when the first line is judged, not before the shell is there.
+    pub program_folders: Arc<LazyLock<Vec<PathBuf>>>,
     /// Where rules are kept.
     pub rules_file: PathBuf,
     /// How long `s` holds.
@@ -58,7 +58,7 @@ impl Scene {
             shell,
             files: &FileSystem,
             own_folders: paths.own_folders().into(),
-            program_folders: program_folders(&std::env::var_os("PATH").unwrap_or_default()).into(),
+            program_folders: Arc::new(LazyLock::new(|| program_folders(&std::env::var_os("PATH").unwrap_or_default()))),
             rules_file: paths.rules_file(),
             lasting,
             is_root: rustix::process::geteuid().is_root(),
@@ -141,7 +141,7 @@ impl Scene {
             shell: Shell::Bash,
             files: &FileSystem,
             own_folders: Arc::new([]),
-            program_folders: Arc::new([]),
+            program_folders: Arc::new(LazyLock::new(Vec::new)),
             rules_file: "/home/ann/.config/cohab/rules.toml".into(),
             lasting: Lasting::Shell,
             is_root: false,
