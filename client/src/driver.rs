@@ -51,6 +51,8 @@ use wake::{Signals, Wake, highlighted, next_link_event, sleep_until};
 const KEYS_BUFFER_BYTES: usize = 4 * 1024;
 /// Read from the shell at once.
 const SHELL_BUFFER_BYTES: usize = 64 * 1024;
+/// Reads of that size that empty any PTY.
+const PTY_MAX_READS: usize = 4;
 /// Input for the shell that may wait; beyond, the terminal is not read.
 const SHELL_QUEUE_BYTES: usize = 64 * 1024;
 
@@ -236,7 +238,10 @@ impl Driver {
                 }
                 Wake::Highlighted => self.handle(Event::Redraw),
                 Wake::Done(done) => self.handle(Event::Done(done)),
-                Wake::Time => self.on_time(),
+                Wake::Time => {
+                    self.read_what_is_there(&mut output);
+                    self.on_time();
+                }
             }
             self.settle();
             self.tell_of_plain_shell();
@@ -289,6 +294,19 @@ impl Driver {
 
     fn on_output(&mut self, bytes: &[u8]) {
         self.live.shell_output(bytes, self.shell.probe(), Instant::now(), &mut self.fx);
+    }
+
+    /// Called before the clock is looked at, so that no time limit passes for a mark that lies in the PTY already. Reads more than a
+    /// PTY holds, but nothing of a flood that the terminal cannot take.
+    fn read_what_is_there(&mut self, buffer: &mut [u8]) {
+        for _ in 0..PTY_MAX_READS {
+            if self.terminal.is_backed_up() && !self.live.awaits_an_answer() {
+                return;
+            }
+            let Some(count) = self.shell.read_now(buffer) else { return };
+            self.on_output(&buffer[..count]);
+            self.settle();
+        }
     }
 
     fn on_time(&mut self) {

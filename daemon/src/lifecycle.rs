@@ -6,6 +6,7 @@ use std::{
     os::unix::fs::{MetadataExt, OpenOptionsExt},
     path::{Path, PathBuf},
     sync::Arc,
+    time::Duration,
 };
 
 use cohab_protocol::{Paths, socket};
@@ -142,13 +143,21 @@ fn socket_id(path: &Path) -> Option<(u64, u64)> {
     fs::symlink_metadata(path).map(|metadata| (metadata.dev(), metadata.ino())).ok()
 }
 
+/// The removal of a folder with the socket in it is over by then.
+const REMOVAL_TIME: Duration = Duration::from_millis(100);
+
 /// Takes connections until the daemon's shutdown begins, at a socket that comes back when it is removed.
 async fn serve(daemon: &Arc<Daemon>, address: &mut Address, mut listener: UnixListener) -> Result<(), LifecycleError> {
     let mut watch = address.watch();
     loop {
         let changed = async {
             match &watch {
-                Some(watch) => watch.changed().await,
+                Some(watch) => {
+                    let changed = watch.changed().await;
+                    // Who removes the whole folder would fail on a socket that is there again.
+                    tokio::time::sleep(REMOVAL_TIME).await;
+                    changed
+                }
                 None => future::pending().await,
             }
         };

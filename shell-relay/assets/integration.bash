@@ -1,7 +1,7 @@
 # Ties an interactive bash (4.4 or later) to cohab. Marks go to /dev/tty, so `exec >file` does not lose them. The user's aliases are off
 # while this is read, and functions of the user's named like builtins are not called.
 { # a user's `set -x` would print marks as they are made
-__cohab_nonce=@NONCE@ __cohab_dir=@DIR@ __cohab_id= __cohab_cmd= __cohab_line= __cohab_point=0 __cohab_mode= __cohab_us= __cohab_opts= __cohab_pl= __cohab_entry=
+__cohab_nonce=@NONCE@ __cohab_dir=@DIR@ __cohab_id= __cohab_next= __cohab_last= __cohab_cmd= __cohab_line= __cohab_point=0 __cohab_mode= __cohab_us= __cohab_opts= __cohab_pl= __cohab_entry=
 __cohab_pagers=()
 # A function does not see all traps, and nothing but a process of its own tells them to an argument: only after Ctrl-C.
 __cohab_open= __cohab_first='__cohab_precmd "$?" ${__cohab_open:+"$(builtin trap -p)"}'
@@ -31,7 +31,7 @@ __cohab_precmd() { # $1: the command's status, $2: the traps, if the stub did no
   # Ctrl-C discards the rest of the stub. Within a function of somebody's its local variables would be told, too.
   [[ ! $__cohab_id || ! -e $__cohab_dir/wantenv || -e $__cohab_dir/env.$__cohab_id || ${#FUNCNAME[@]} -gt 1 ]] ||
     { builtin printf '%s' "${2-}" >|"$__cohab_dir/traps"; __cohab_state "$__cohab_dir/env.$__cohab_id"; }
-  __cohab_open= __cohab_cmd= # it may hold what `set` would tell later
+  __cohab_open= __cohab_next= __cohab_cmd= # it may hold what `set` would tell later
   [[ ! $__cohab_entry ]] || { builtin history -d "$__cohab_entry"; __cohab_entry=; }
   __cohab_enc "$PWD"; __cohab_m "D;$__cohab_id;$__cohab_st;$__cohab_r"; __cohab_unpre; __cohab_id=
   [[ ! $__cohab_ee ]] || builtin set -e
@@ -81,9 +81,10 @@ __cohab_pre() {
   { builtin set +euvx; } 2>/dev/null # v also if it is off: bash may go on echoing after a command has set it
   [[ :$SHELLOPTS: == *:pipefail:* ]] && __cohab_pl=1 || __cohab_pl=
   [[ ! -e $__cohab_dir/wantenv ]] || __cohab_state "$__cohab_dir/env.$__cohab_id.before"
-  [[ ${HISTIGNORE-} == *' __cohab_pre; *'* || $(HISTTIMEFORMAT= builtin history 1) != *' __cohab_pre; '* ]] || builtin history -d -1
+  local HISTTIMEFORMAT= 2>/dev/null # a prefix to the builtin would have the whole environment built again
+  [[ ${HISTIGNORE-} == *' __cohab_pre; *'* || $(builtin history 1) != *' __cohab_pre; '* ]] || builtin history -d -1
   __cohab_unpage
-  builtin jobs -ps >|"$__cohab_dir/stopped" 2>/dev/null # into a file: no process is started for this
+  builtin jobs -ps 2>/dev/null >|"$__cohab_dir/stopped" # into a file: no process is started for this
   __cohab_m "O;$__cohab_id"
 }
 
@@ -103,7 +104,8 @@ __cohab_unpre() { # undo leaks (set -euo pipefail), put the user's own values ba
 
 __cohab_newly_stopped() { # whether a job is stopped that was not before
   local __cohab_job __cohab_before=$'\n'"$(<"$__cohab_dir/stopped")"$'\n'
-  while IFS= builtin read -r __cohab_job; do
+  local IFS= 2>/dev/null
+  while builtin read -r __cohab_job; do
     [[ ! $__cohab_job || $__cohab_before == *$'\n'$__cohab_job$'\n'* ]] || return 0
   done <<<"$(builtin jobs -ps)"
   return 1
@@ -157,21 +159,46 @@ __cohab_take() { # a question: one Up away, as any line would be
 
 __cohab_show() { # bash-preexec's hooks read `history 1`: the command is there until the next prompt. What undo brings back is not shown
   local __cohab_text=$__cohab_cmd
+  local IFS= 2>/dev/null
   [[ $__cohab_id != 00000000* ]] || __cohab_text='cohab undo'
-  [[ ! -e $__cohab_dir/shown ]] || IFS= builtin read -r -d '' __cohab_text <"$__cohab_dir/shown" || : # a secret is filled in
+  [[ ! -e $__cohab_dir/shown ]] || builtin read -r -d '' __cohab_text <"$__cohab_dir/shown" || : # a secret is filled in
   __cohab_entry=$HISTCMD
   builtin history -s -- "$__cohab_text"
   ((HISTCMD > __cohab_entry)) || __cohab_entry= # none was made: it repeats the last, or there is no history
 }
 
+__cohab_hold() { # what was read is held until key 3 or the next prompt; what ran last never runs again
+  [[ $__cohab_next && $__cohab_next != "$__cohab_last" ]] || __cohab_next= __cohab_cmd=
+  __cohab_m "L;${__cohab_next:--}"
+}
+
 __cohab_load() {
-  { IFS= builtin read -r __cohab_id; IFS= builtin read -r -d '' __cohab_cmd || :; } <"$__cohab_dir/cmd"
+  local IFS= 2>/dev/null # as a prefix to `read` it would have the whole environment built again
+  __cohab_next=
+  { builtin read -r __cohab_next; builtin read -r -d '' __cohab_cmd; } <"$__cohab_dir/cmd" || : # a user's errexit
+  __cohab_hold
+}
+
+__cohab_typed() { # the file's content was typed into the line, percent-encoded, because there was no place for a file
+  builtin printf -v __cohab_cmd '%b' "${READLINE_LINE//%/\\x}"
+  READLINE_LINE= READLINE_POINT=0
+  __cohab_next=${__cohab_cmd%%$'\n'*} __cohab_cmd=${__cohab_cmd#*$'\n'}
+  __cohab_hold
+}
+
+__cohab_run() { # $1: the keymap. What is held runs once; without it this key does nothing
+  if [[ ! $__cohab_next ]]; then
+    builtin bind -m "$1" '"\e[7391;c~": ""'
+    __cohab_m 'L;-'
+    return
+  fi
+  builtin bind -m "$1" '"\e[7391;c~": accept-line'
+  __cohab_id=$__cohab_next __cohab_last=$__cohab_next __cohab_next=
   __cohab_present
   __cohab_unrecorded
   [[ ! ${bash_preexec_imported-} ]] || __cohab_show
   __cohab_open=1
   READLINE_LINE=' __cohab_pre; \builtin eval -- "$__cohab_cmd"; { __cohab_st=$?; \builtin trap -p >|"$__cohab_dir/traps"; } 2>/dev/null; __cohab_e "$__cohab_st" "$__cohab_us"' READLINE_POINT=0
-  __cohab_m "L;$__cohab_id"
 }
 
 __cohab_restore() { # what was typed meanwhile stands at the cursor
@@ -216,8 +243,12 @@ __cohab_key() { # of keymap $1, after escapes $2: number $3 calls $4
 # With a second escape: in emacs mode one that the user pressed before may still be pending.
 for __cohab_k in 'emacs:\e' 'emacs:\e\e' 'vi-insert:\e' 'vi-command:\e'; do
   __cohab_key "${__cohab_k%%:*}" "${__cohab_k#*:}" 1 __cohab_stash
-  __cohab_key "${__cohab_k%%:*}" "${__cohab_k#*:}" 2 'builtin trap -p >|"$__cohab_dir/traps"; __cohab_load'
-  builtin bind -m "${__cohab_k%%:*}" "\"${__cohab_k#*:}[7391;3~\": accept-line"
+  __cohab_key "${__cohab_k%%:*}" "${__cohab_k#*:}" 2 __cohab_load
+  __cohab_key "${__cohab_k%%:*}" "${__cohab_k#*:}" t __cohab_typed
+  builtin bind -m "${__cohab_k%%:*}" "\"${__cohab_k#*:}[7391;p~\": bracketed-paste-begin"
+  __cohab_key "${__cohab_k%%:*}" "${__cohab_k#*:}" d 'builtin trap -p >|"$__cohab_dir/traps"; __cohab_run'
+  builtin bind -m "${__cohab_k%%:*}" "\"${__cohab_k#*:}[7391;3~\": \"\\e[7391;d~\\e[7391;c~\""
+  builtin bind -m "${__cohab_k%%:*}" '"\e[7391;c~": ""'
   __cohab_key "${__cohab_k%%:*}" "${__cohab_k#*:}" a __cohab_restore
   builtin bind -m "${__cohab_k%%:*}" "\"${__cohab_k#*:}[7391;4~\": \"\\e[7391;a~\\e[7391;b~\""
   builtin bind -m "${__cohab_k%%:*}" '"\e[7391;b~": ""'

@@ -3,6 +3,8 @@ string match -qr '^(3\.([4-9]|[1-9][0-9])|[4-9]|[1-9][0-9])' -- $version; or exi
 set -g __cohab_nonce @NONCE@
 set -g __cohab_dir @DIR@
 set -g __cohab_id ''
+set -g __cohab_next ''
+set -g __cohab_last ''
 set -g __cohab_cmd ''
 set -g __cohab_line ''
 set -g __cohab_point 0
@@ -41,6 +43,7 @@ end
 function __cohab_prompt --on-event fish_prompt
     __cohab_history_back
     __cohab_bind_enter
+    set -g __cohab_next ''
     __cohab_m B
 end
 
@@ -135,12 +138,44 @@ function __cohab_take # a question: one Up away where fish can do that
     __cohab_stash
 end
 
+function __cohab_hold # what was read is held until key 3 or the next prompt; what ran last never runs again
+    if test -z "$__cohab_next" -o "$__cohab_next" = "$__cohab_last"
+        set -g __cohab_next ''
+        __cohab_m 'L;-'
+    else
+        __cohab_m "L;$__cohab_next"
+    end
+end
+
 function __cohab_load
-    begin
-        read -g __cohab_id
+    set -g __cohab_next ''
+    test -r $__cohab_dir/cmd; and begin
+        read -g __cohab_next
         read -z -g __cohab_cmd
     end <$__cohab_dir/cmd
-    __cohab_m "L;$__cohab_id"
+    __cohab_hold
+end
+
+function __cohab_type # where letters insert themselves, also in vi's command mode
+    test "$fish_bind_mode" = default; and builtin bind -M insert '' >/dev/null 2>&1; and set fish_bind_mode insert
+end
+
+function __cohab_typed # the file's content was typed into the line, percent-encoded, because there was no place for a file
+    set -l content (builtin commandline -b | string unescape --style=url | string collect)
+    builtin commandline -r ''
+    set -g __cohab_next (string match -r '^[0-9a-f]+' -- $content)
+    set -g __cohab_cmd (string replace -r '^[0-9a-f]+\n' '' -- $content | string collect)
+    __cohab_hold
+end
+
+function __cohab_run # what is held runs once; without it this key does nothing
+    if test -z "$__cohab_next"
+        __cohab_m 'L;-'
+        return
+    end
+    set -g __cohab_id $__cohab_next
+    set -g __cohab_last $__cohab_next
+    set -g __cohab_next ''
     __cohab_history_away
     builtin commandline -r -- $__cohab_stub
     builtin commandline -f execute
@@ -222,6 +257,9 @@ end
 for __cohab_k in default insert visual replace replace_one
     builtin bind -M $__cohab_k \x1er1 __cohab_stash
     builtin bind -M $__cohab_k \x1er2 __cohab_load
+    builtin bind -M $__cohab_k \x1er3 __cohab_run
+    builtin bind -M $__cohab_k \x1erp __cohab_type
+    builtin bind -M $__cohab_k \x1ert __cohab_typed
     builtin bind -M $__cohab_k \x1er4 __cohab_restore
     builtin bind -M $__cohab_k \x1er5 __cohab_query
     builtin bind -M $__cohab_k \x1er6 __cohab_fresh

@@ -2,7 +2,7 @@
 # Marks go to /dev/tty, so `exec >file` does not lose them. Braces around names, and `emulate` where it is allowed: any option of the
 # user's may be set.
 [[ $ZSH_VERSION == (5.<3->(|.*)|<6->.*) ]] || return 0
-typeset -g __cohab_nonce=@NONCE@ __cohab_dir=@DIR@ __cohab_id= __cohab_cmd= __cohab_line= __cohab_point=0 __cohab_keymap= __cohab_us= __cohab_x= __cohab_st=0 __cohab_jobs= __cohab_saved= __cohab_entered= __cohab_readonly= __cohab_histfile=
+typeset -g __cohab_nonce=@NONCE@ __cohab_dir=@DIR@ __cohab_id= __cohab_next= __cohab_last= __cohab_cmd= __cohab_line= __cohab_point=0 __cohab_keymap= __cohab_us= __cohab_x= __cohab_st=0 __cohab_jobs= __cohab_saved= __cohab_entered= __cohab_readonly= __cohab_histfile=
 typeset -gA __cohab_opts
 typeset -ga __cohab_pagers
 
@@ -15,7 +15,7 @@ __cohab_enc() { # percent-encode $1 into REPLY
 
 __cohab_precmd() { # first: $? is still the command's. No `emulate -L`: it would undo that options are put back
   { local st=$? REPLY; unsetopt xtrace; } 2>/dev/null # local to functions
-  __cohab_cmd= # it may hold what `set` would tell later
+  __cohab_next= __cohab_cmd= # it may hold what `set` would tell later
   __cohab_repage
   # Ctrl-C discards the rest of the stub.
   [[ -z $__cohab_id || ! -e $__cohab_dir/wantenv || -e $__cohab_dir/env.$__cohab_id ]] || __cohab_state "$__cohab_dir/env.$__cohab_id"
@@ -40,7 +40,8 @@ __cohab_keys() { # at each prompt: `bindkey -d` makes all keymaps anew
   local k e
   for k in emacs viins vicmd; do
     for e in '\e' '\e\e'; do # with a second escape: one that the user pressed before may still be pending
-      builtin bindkey -M $k $e'[7391;1~' __cohab_stash $e'[7391;2~' __cohab_load $e'[7391;4~' __cohab_restore \
+      builtin bindkey -M $k $e'[7391;1~' __cohab_stash $e'[7391;2~' __cohab_load $e'[7391;3~' __cohab_go \
+        $e'[7391;p~' __cohab_typed $e'[7391;4~' __cohab_restore \
         $e'[7391;5~' __cohab_query $e'[7391;6~' __cohab_fresh $e'[7391;7~' __cohab_run \
         $e'[7391;8~' __cohab_clear $e'[7391;9~' __cohab_take
     done
@@ -146,13 +147,34 @@ __cohab_take() { # a question: one Up away, as any line would be
   __cohab_stash
 }
 
-__cohab_load() { # no `emulate -L`: errexit stays off until precmd, else the status of the history hook ends the shell
+__cohab_hold() { # what was read is held until key 3 or the next prompt; what ran last never runs again
+  builtin emulate -L zsh
+  __cohab_next=${__cohab_cmd%%$'\n'*} __cohab_cmd=${__cohab_cmd#*$'\n'}
+  [[ -n $__cohab_next && $__cohab_next != "$__cohab_last" ]] || __cohab_next= __cohab_cmd=
+  __cohab_m "L;${__cohab_next:--}"
+}
+
+__cohab_load() {
+  builtin emulate -L zsh
+  { __cohab_cmd="$(<$__cohab_dir/cmd)"$'\n'; } 2>/dev/null # no process is started for this
+  __cohab_hold
+}
+
+__cohab_typed() { # the file's content comes as a paste, percent-encoded, because there was no place for a file
+  builtin emulate -L zsh
+  local content
+  zle .bracketed-paste content
+  builtin printf -v __cohab_cmd '%b\n' "${content//\%/\\x}"
+  __cohab_hold
+}
+
+__cohab_go() { # what is held runs once; without it this key does nothing
+  if [[ -z $__cohab_next ]]; then __cohab_m 'L;-'; return; fi
+  # No `emulate -L`: errexit stays off until precmd, else the status of the history hook ends the shell.
   __cohab_opts[errexit]=${options[errexit]}
   unsetopt errexit
+  __cohab_id=$__cohab_next __cohab_last=$__cohab_next __cohab_next=
   __cohab_hooks
-  __cohab_cmd="$(<$__cohab_dir/cmd)"$'\n' # no process is started for this
-  __cohab_id=${__cohab_cmd%%$'\n'*} __cohab_cmd=${__cohab_cmd#*$'\n'}
-  __cohab_m "L;$__cohab_id"
   BUFFER=$__cohab_stub
   zle .accept-line # the dot: no plugin's wrapper and not our own
 }
@@ -219,7 +241,7 @@ __cohab_line_init() { if [[ $CONTEXT == start ]]; then __cohab_m B; else __cohab
 __cohab_install() {
   builtin emulate -L zsh
   local w
-  for w in stash load restore query fresh clear take run; do zle -N __cohab_$w; done
+  for w in stash load typed go restore query fresh clear take run; do zle -N __cohab_$w; done
   zle -A accept-line __cohab_accept
   zle -N accept-line __cohab_enter
   __cohab_hooks

@@ -21,7 +21,8 @@ __cohab_state() {
       BASH_ENV ENV INPUTRC TIMEFORMAT MAILPATH MAILCHECK TMOUT FCEDIT POSIXLY_CORRECT COMP_WORDBREAKS histchars BASH_COMPAT \
       BASH_XTRACEFD BASH_LOADABLES_PATH PROMPT_DIRTRIM preexec_functions precmd_functions
     builtin printf '\0'
-    IFS= builtin read -r -d '' __cohab_t <"${__cohab_dir-}/traps"
+    builtin local IFS= 2>/dev/null # a prefix to `read` would have the whole environment built again
+    builtin read -r -d '' __cohab_t <"${__cohab_dir-}/traps"
     builtin printf '%s\0' "$__cohab_t"
     builtin hash -l
     builtin printf '\0'

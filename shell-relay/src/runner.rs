@@ -133,7 +133,7 @@ pub enum RelayError {
     /// There is no client with a live shell.
     #[error("no client with a live shell is connected")]
     NoClient,
-    /// The shell did not answer in time.
+    /// The shell did not answer in time; the command may run.
     #[error("the shell did not answer: {reason}")]
     TimedOut {
         /// What was waited for.
@@ -158,6 +158,12 @@ impl RelayError {
             Self::TimedOut { reason } | Self::Pty(reason) => reason.clone(),
             other => other.to_string(),
         }
+    }
+
+    /// Whether the command may have run, or may still run.
+    #[must_use]
+    pub fn may_have_run(&self) -> bool {
+        matches!(self, Self::TimedOut { .. } | Self::Unknown)
     }
 
     /// A stable word for programs.

@@ -122,8 +122,8 @@ pub(crate) fn relay_directory(start: &Start, kind: Shell, nonce: &str) -> io::Re
     if kind == Shell::Other || !start.shell_args.is_empty() {
         return Ok(None);
     }
-    secure_directory(&start.paths.runtime_dir).map_err(io::Error::other)?;
-    let directory = RelayDir::create(&start.paths.runtime_dir, kind, start.is_login, nonce)?;
+    let secured = |folder: &Path| secure_directory(folder).map_err(io::Error::other);
+    let directory = RelayDir::create(&start.paths.runtime_dir, secured, kind, start.is_login, nonce)?;
     if start.config.client.question_prefix == completion::PREFIX {
         directory.extend_script(&completion::script(kind, &start.config.profiles))?;
     }

@@ -20,6 +20,8 @@ use crate::server::{
 
 /// How long a command may wait for the shell's prompt. The client gives up after 30 s by itself and says why.
 const QUEUE_WAIT: Duration = Duration::from_secs(35);
+/// How long until the client says that it started, or refuses it: that wait, and the time of a slow shell to take a long command.
+const START_WAIT: Duration = Duration::from_secs(75);
 /// How much later than the command's own time limit the client may report it.
 const REPORT_MARGIN: Duration = Duration::from_secs(10);
 /// How long an interrupted command may take to end: the client has killed it after 5 s.
@@ -96,7 +98,7 @@ pub(super) async fn follow(
     timeout: Duration,
     cancel: &CancellationToken,
 ) -> Result<wire::CommandExecutionResult, RelayError> {
-    let mut limit = Some((Instant::now() + QUEUE_WAIT, "it did not start the command"));
+    let mut limit = Some((Instant::now() + START_WAIT, "it did not start the command"));
     loop {
         match &*call.progress.borrow_and_update() {
             Progress::Sent => {}

@@ -2,10 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::{
-    Cx, Effects, HIDE_MAX, Key, Keyboard, LOAD_WAIT, LiveEvent, LiveShell, Phase, Probe, QUIET, Repaint, Restore,
-    STASH_WAIT, View, stash::Overdue,
-};
+use super::{Cx, Effects, HIDE_MAX, Key, Keyboard, LiveEvent, LiveShell, Phase, Probe, QUIET, Repaint, Restore, View};
 use crate::shell::Shell;
 
 /// The repaint after the stash shows no mark if the prompt goes nowhere (`exec 2>/dev/null`).
@@ -68,7 +65,7 @@ impl LiveShell {
             && self.relay.is_none()
             && self.answer.is_none()
             && self.restore.is_none()
-            && !self.stash_is_overdue()
+            && !self.stash_is_late()
             && self.editor_reads(cx);
         if !at_prompt {
             let error = super::queue::not_at_prompt("not_ready", "the shell is not at its prompt");
@@ -76,7 +73,7 @@ impl LiveShell {
             return self.release_held(cx);
         }
         self.dialect.press(stash, &mut cx.fx.pty);
-        let step = AnswerStep::Stashing { until: cx.now + STASH_WAIT };
+        let step = AnswerStep::Stashing { until: self.key_pace.asked(cx.now, 0) };
         self.answer = Some(Answer { step, leave: None, keeps_line: stash == Key::Stash, has_told_of_keys: false });
     }
 
@@ -159,7 +156,7 @@ impl LiveShell {
             }
             return;
         }
-        answer.step = AnswerStep::Clearing { until: cx.now + STASH_WAIT };
+        answer.step = AnswerStep::Clearing { until: self.key_pace.asked(cx.now, 0) };
         self.dialect.press(Key::Clear, &mut cx.fx.pty);
         // A text with control characters cannot be typed again as it is.
         if let Some(text) = text.filter(|text| !text.chars().any(char::is_control)) {
@@ -248,13 +245,13 @@ impl LiveShell {
         match answer.step {
             AnswerStep::Stashing { .. } => {
                 self.answer = None;
-                self.stash_overdue = Some(Overdue { prompt: self.prompt.ready_at, until: cx.now });
+                self.stash_given_up(cx.now);
                 cx.fx.events.push(LiveEvent::AnswerRefused(super::queue::not_put_aside()));
                 self.release_held(cx);
                 self.advance_queue(cx);
             }
             AnswerStep::Settling { .. } if editor_reads => {
-                answer.step = AnswerStep::Sweeping { until: cx.now + LOAD_WAIT };
+                answer.step = AnswerStep::Sweeping { until: self.key_pace.asked(cx.now, 0) };
                 self.dialect.press(Key::Query, &mut cx.fx.pty);
             }
             AnswerStep::Settling { .. } => answer.step = AnswerStep::Settling { until: cx.now + QUIET },

@@ -7,8 +7,10 @@ use crate::shell::Shell;
 pub(super) enum Key {
     /// The user's line goes aside.
     Stash,
-    /// The stub is put into the buffer and accepted. No byte may follow.
+    /// The command is read from its file and held; it does not run yet.
     Load,
+    /// The command that is held runs, once. No byte may follow.
+    Run,
     /// The user's line comes back.
     Restore,
     /// The line is told.
@@ -48,8 +50,8 @@ pub(super) enum Enter {
 pub(super) struct Dialect {
     before_digit: &'static [u8],
     after_digit: &'static [u8],
-    /// Sent by `Load` after its own key.
-    accept_stub: &'static [u8],
+    /// Around a percent-encoded command that is typed into the shell because no file could be written for it. Does what `Load` does.
+    typed_command: (&'static [u8], &'static [u8]),
     pub repaint: Repaint,
     pub enter: Enter,
     /// The prompt's mark is part of the prompt and comes at each repaint; else once for each line that is read.
@@ -69,7 +71,7 @@ pub(super) struct Dialect {
 static BASH: Dialect = Dialect {
     before_digit: b"\x1b[7391;",
     after_digit: b"~",
-    accept_stub: b"\x1b[7391;3~",
+    typed_command: (b"\x1b[7391;p~", b"\x1b[201~\x1b[7391;t~"),
     repaint: Repaint::Marked,
     enter: Enter::Held,
     mark_in_prompt: true,
@@ -83,7 +85,7 @@ static BASH: Dialect = Dialect {
 static ZSH: Dialect = Dialect {
     before_digit: b"\x1b[7391;",
     after_digit: b"~",
-    accept_stub: b"",
+    typed_command: (b"\x1b[7391;p~", b"\x1b[201~"),
     repaint: Repaint::Before,
     enter: Enter::Told { key: None },
     mark_in_prompt: false,
@@ -98,7 +100,7 @@ static FISH: Dialect = Dialect {
     // fish 4 drops control sequences that it does not know.
     before_digit: b"\x1er",
     after_digit: b"",
-    accept_stub: b"",
+    typed_command: (b"\x1erp", b"\x1ert"),
     repaint: Repaint::BeforeNextKey,
     enter: Enter::Told { key: Some(b"\x1er0") },
     mark_in_prompt: false,
@@ -124,6 +126,7 @@ impl Dialect {
         let digit = match key {
             Key::Stash => b'1',
             Key::Load => b'2',
+            Key::Run => b'3',
             Key::Restore => b'4',
             Key::Query => b'5',
             Key::Fresh => b'6',
@@ -134,9 +137,20 @@ impl Dialect {
         out.extend_from_slice(self.before_digit);
         out.push(digit);
         out.extend_from_slice(self.after_digit);
-        if key == Key::Load {
-            out.extend_from_slice(self.accept_stub);
+    }
+
+    /// Appends the keys that type a command, in place of `Load`.
+    pub fn type_command(&self, command: &[u8], out: &mut Vec<u8>) {
+        let (before, after) = self.typed_command;
+        out.extend_from_slice(before);
+        for &byte in command {
+            if byte.is_ascii_alphanumeric() {
+                out.push(byte);
+            } else {
+                out.extend_from_slice(format!("%{byte:02X}").as_bytes());
+            }
         }
+        out.extend_from_slice(after);
     }
 }
 
@@ -159,6 +173,7 @@ mod tests {
         let names = [
             (Key::Stash, 1),
             (Key::Load, 2),
+            (Key::Run, 3),
             (Key::Restore, 4),
             (Key::Query, 5),
             (Key::Fresh, 6),
@@ -176,9 +191,14 @@ mod tests {
     }
 
     #[test]
-    fn bash_accepts_the_stub_in_the_same_write() {
-        assert_eq!(bytes(Shell::Bash, Key::Load), b"\x1b[7391;2~\x1b[7391;3~");
-        assert_eq!(bytes(Shell::Zsh, Key::Load), b"\x1b[7391;2~");
-        assert_eq!(bytes(Shell::Fish, Key::Load), b"\x1er2");
+    fn a_typed_command_holds_letters_digits_and_percent_signs_only() {
+        for shell in [Shell::Bash, Shell::Zsh, Shell::Fish] {
+            let mut out = Vec::new();
+            let dialect = Dialect::of(shell);
+            dialect.type_command("a1\nls 'é'\x1b[201~\x03".as_bytes(), &mut out);
+            let (before, after) = dialect.typed_command;
+            let typed = out.strip_prefix(before).and_then(|rest| rest.strip_suffix(after));
+            assert_eq!(typed, Some(&b"a1%0Als%20%27%C3%A9%27%1B%5B201%7E%03"[..]), "{shell:?}");
+        }
     }
 }

@@ -4,9 +4,9 @@
 //! the passing of time, and carries out [`Effects`] after each call, in the order documented there. `tick` is due at
 //! [`LiveShell::deadline`]; at an idle prompt there is none.
 //!
-//! A command goes like this: its text is put into a file; key 1 makes a line-editor widget put the user's line aside; keys 2 and 3
-//! load a fixed stub (an `eval` of the file's text) and accept it; the stub's echo is hidden and the command itself shown instead;
-//! marks ([`crate::marks`]) bound its output; key 4 brings the user's line back, then come the keys typed meanwhile. During an
+//! A command goes like this: its text is put into a file; key 1 makes a line-editor widget put the user's line aside; key 2 makes
+//! the shell read the file, key 3 makes it accept a fixed stub (an `eval` of that text); the stub's echo is hidden and the command
+//! itself shown instead; marks ([`crate::marks`]) bound its output; key 4 brings the user's line back, then come the keys typed meanwhile. During an
 //! answer the line stays aside and the shell stays hidden, but for the output of commands.
 
 mod answer;
@@ -19,8 +19,10 @@ mod echo;
 mod filter;
 mod focus;
 mod guard;
+mod hand_over;
 mod held;
 mod keys;
+mod late_keys;
 mod letters;
 mod line;
 mod modes;
@@ -60,11 +62,11 @@ use self::{
     guard::GuardFilter,
     held::HeldKeys,
     keys::{KeyScanner, Token, TokenKind},
+    late_keys::{KeyPace, LateKey, LateKeys},
     line::{Ask, LineTold},
     prompt::{Interrupted, Phase, PromptFacts, Restore, UserTrack},
     queue::Queued,
     relay::{Relay, RelayStep},
-    stash::Overdue,
 };
 use crate::{
     marks::{Item, Mark, MarkParser},
@@ -75,9 +77,6 @@ use crate::{
 const QUIET: Duration = Duration::from_millis(150);
 /// A relay waits so long after the last key of a user who types.
 const TYPING_WAIT: Duration = Duration::from_secs(2);
-/// Both take about 1 ms, and up to 1 s for the longest command on a machine under load.
-const STASH_WAIT: Duration = Duration::from_secs(2);
-const LOAD_WAIT: Duration = Duration::from_secs(2);
 /// For the line at Enter. It takes about 1 ms; a machine under load may take long, and a question must not run as a command.
 const QUERY_WAIT: Duration = Duration::from_secs(1);
 const HIDE_MAX: Duration = Duration::from_secs(2);
@@ -146,7 +145,8 @@ pub struct LiveShell {
     answer: Option<Answer>,
     comeback: Option<Comeback>,
     restore: Option<Restore>,
-    stash_overdue: Option<Overdue>,
+    late: LateKeys,
+    key_pace: KeyPace,
     keyboard: Keyboard,
     watches_focus: bool,
     held: HeldKeys,
@@ -179,7 +179,8 @@ impl LiveShell {
             answer: None,
             comeback: None,
             restore: None,
-            stash_overdue: None,
+            late: LateKeys::default(),
+            key_pace: KeyPace::default(),
             keyboard: Keyboard::Shell,
             watches_focus: false,
             held: HeldKeys::default(),
@@ -393,7 +394,7 @@ impl LiveShell {
             cx.fx.events.push(LiveEvent::CancelRequested { is_escape });
             return;
         }
-        if token.kind == TokenKind::Interrupt && self.relay.as_ref().is_some_and(Relay::is_stashing) {
+        if token.kind == TokenKind::Interrupt && self.relay.as_ref().is_some_and(|relay| !relay.is_handed_over()) {
             self.abandon_relay(cx);
             return;
         }

@@ -170,7 +170,7 @@ impl LiveShell {
         self.doubtful_prompt_at = None;
         self.leave_prompt(cx);
         let ahead = self.prompt.keys_since_left
-            || self.stash_overdue.is_some()
+            || self.late.stash.is_some()
             || self.relay.as_ref().is_some_and(|relay| relay.typed);
         self.phase = Phase::Prompt;
         self.prompt = PromptFacts { ahead, typed: ahead, ..PromptFacts::new(cx.now) };
@@ -200,7 +200,7 @@ impl LiveShell {
     fn leave_prompt(&mut self, cx: &Cx<'_>) {
         let unsettled = self.prompt.unsettled_until().is_some_and(|until| cx.now < until);
         self.prompt.keys_since_left |= self.phase == Phase::Prompt && unsettled;
-        self.stash_overdue = self.stash_overdue.filter(|_| unsettled || self.stash_is_overdue());
+        self.late.stash = self.late.stash.filter(|_| unsettled || self.stash_is_late());
     }
 
     /// Brings the user's line and keys back, unless keys typed ahead must settle first.
@@ -272,7 +272,7 @@ impl LiveShell {
 
     pub(super) fn on_finished(&mut self, ended: Ended, cx: &mut Cx<'_>) {
         if let Some(relay) = &self.relay {
-            if relay.is_begun() && relay.request.id == ended.id {
+            if relay.is_handed_over() && relay.request.id == ended.id {
                 if !relay.has_begun() {
                     self.report_stub_lost(cx);
                 }

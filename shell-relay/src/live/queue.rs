@@ -195,6 +195,9 @@ impl LiveShell {
         if self.relay.is_some() || self.ask.is_some() || self.restore.is_some() {
             return Readiness::Later;
         }
+        if self.load_is_late() {
+            return Readiness::Later;
+        }
         if self.answer.is_some() {
             return if self.answer_is_idle() { Readiness::Ready } else { Readiness::Later };
         }
@@ -228,9 +231,9 @@ impl LiveShell {
                 last_key + if self.prompt.interrupted == Interrupted::Answered { QUIET } else { TYPING_WAIT },
             );
         }
-        if let Some(overdue) = self.stash_overdue.filter(|_| self.stash_is_overdue()) {
-            return match cx.now < overdue.until {
-                true => Readiness::At(overdue.until),
+        if let Some(late) = self.late.stash.filter(|_| self.stash_is_late()) {
+            return match cx.now < late.until {
+                true => Readiness::At(late.until),
                 false => Readiness::Refused(not_put_aside()),
             };
         }
@@ -293,7 +296,7 @@ pub(super) fn not_at_prompt(code: &'static str, reason: &str) -> RelayError {
 }
 
 pub(super) fn not_put_aside() -> RelayError {
-    RelayError::TimedOut { reason: "its line editor did not put the line aside".to_owned() }
+    not_at_prompt("not_ready", "the shell's line editor did not put the line aside, so the command will not run")
 }
 
 pub(super) fn busy(code: &'static str, reason: String) -> RelayError {

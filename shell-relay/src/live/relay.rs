@@ -8,12 +8,10 @@ use std::{
 use zeroize::Zeroizing;
 
 use super::{
-    AnswerStep, AwaitedInput, CommandFile, Cx, Effects, ForegroundSignal, GuardFilter, HIDE_MAX, Key, LOAD_WAIT,
-    LiveEvent, LiveShell, Phase, Restore, START_WAIT, STASH_WAIT, View,
+    AnswerStep, AwaitedInput, CommandFile, Cx, Effects, ForegroundSignal, GuardFilter, Key, KeyPace, LiveEvent,
+    LiveShell, Phase, Restore, START_WAIT, View,
     cancel::{Cancel, INTERRUPT_KEY},
-    echo::echo_of,
     queue::{Queued, not_at_prompt},
-    stash::Overdue,
     state_after,
 };
 use crate::{
@@ -33,9 +31,9 @@ pub(super) enum RelayStep {
     Stashing { until: Instant },
     /// The prompt is painted without the line.
     Repainting { until: Instant },
-    /// The key that loads the stub is sent.
+    /// The load key is sent.
     Loading { until: Instant },
-    /// The stub is in the buffer; the next repaint is the last that is shown.
+    /// The shell holds the command and the run key is sent; the next repaint is the last that is shown.
     Loaded { until: Instant },
     /// The stub's echo is hidden.
     Hidden { until: Instant },
@@ -50,7 +48,9 @@ pub(super) struct Relay {
     pub request: CommandRequest,
     mode: Mode,
     pub step: RelayStep,
-    in_answer: bool,
+    pub in_answer: bool,
+    /// The whole command file, to be typed because it could not be written.
+    pub typed_command: Option<Zeroizing<Vec<u8>>>,
     /// Characters put aside.
     pub stashed: usize,
     started: Instant,
@@ -77,12 +77,12 @@ impl Relay {
     }
 
     /// How long its first mark may take once it is handed over.
-    fn start_wait(&self) -> Duration {
-        if self.in_answer { START_WAIT } else { HIDE_MAX }
+    pub fn start_wait(&self, pace: &KeyPace) -> Duration {
+        if self.in_answer { START_WAIT } else { pace.wait(self.request.text.len()) }
     }
 
-    /// Whether the shell has been told to run it.
-    pub fn is_begun(&self) -> bool {
+    /// Whether the run key was sent: the command may run.
+    pub fn is_handed_over(&self) -> bool {
         !matches!(self.step, RelayStep::Stashing { .. } | RelayStep::Repainting { .. } | RelayStep::Loading { .. })
     }
 
@@ -129,7 +129,7 @@ impl Relay {
         }
     }
 
-    fn report(&mut self, event: LiveEvent, cx: &mut Cx<'_>) {
+    pub fn report(&mut self, event: LiveEvent, cx: &mut Cx<'_>) {
         if !std::mem::replace(&mut self.reported, true) {
             self.time_up = None;
             cx.fx.events.push(event);
@@ -156,13 +156,10 @@ impl LiveShell {
         }
         let Some(relay) = self.relay.as_mut().filter(|relay| relay.request.id == id) else { return };
         match relay.step {
-            RelayStep::Stashing { .. } => self.abandon_relay(cx),
+            _ if !relay.is_handed_over() => self.abandon_relay(cx),
             RelayStep::Running if relay.cancel.is_none() => relay.begin_cancel(cx),
-            RelayStep::Repainting { .. }
-            | RelayStep::Loading { .. }
-            | RelayStep::Loaded { .. }
-            | RelayStep::Hidden { .. } => relay.interrupted = true,
-            RelayStep::Running | RelayStep::Ending => {}
+            RelayStep::Loaded { .. } | RelayStep::Hidden { .. } => relay.interrupted = true,
+            _ => {}
         }
     }
 
@@ -176,20 +173,12 @@ impl LiveShell {
             wants_env_delta: request.wants_env_delta && mode == Mode::Live,
             keys_from: cx.fx.pty.len(),
         });
-        let step = if in_answer {
-            self.dialect.press(Key::Load, &mut cx.fx.pty);
-            RelayStep::Loading { until: cx.now + LOAD_WAIT }
-        } else {
-            let leftovers = self.modes.reset_leftovers();
-            cx.fx.terminal.extend_from_slice(&leftovers);
-            self.dialect.press(Key::Stash, &mut cx.fx.pty);
-            RelayStep::Stashing { until: cx.now + STASH_WAIT }
-        };
         self.relay = Some(Relay {
             request,
             mode,
-            step,
+            step: RelayStep::Stashing { until: self.key_pace.asked(cx.now, 0) },
             in_answer,
+            typed_command: None,
             stashed: 0,
             started: cx.now,
             time_up: None,
@@ -204,41 +193,12 @@ impl LiveShell {
             probe_at: cx.now,
             waiting_since: None,
         });
-    }
-
-    pub(super) fn on_loaded(&mut self, id: &str, cx: &mut Cx<'_>) {
-        let Some(relay) = &mut self.relay else { return };
-        if !matches!(relay.step, RelayStep::Loading { .. }) || relay.request.id != id {
-            return;
+        if in_answer {
+            return self.press_load(cx);
         }
-        relay.step = RelayStep::Loaded { until: cx.now + relay.start_wait() };
-        if !self.dialect.mark_in_prompt {
-            self.open_hide_window(cx);
-        }
-    }
-
-    /// A new prompt stands, and the stub has not even begun.
-    pub(super) fn on_stub_lost(&mut self, cx: &mut Cx<'_>) {
-        self.report_stub_lost(cx);
-        self.new_prompt(cx);
-    }
-
-    pub(super) fn report_stub_lost(&mut self, cx: &mut Cx<'_>) {
-        if let Some(relay) = &mut self.relay {
-            let id = relay.request.id.clone();
-            let error = not_at_prompt("not_ready", "the line editor did not run the command");
-            relay.report(LiveEvent::CommandRefused { id, error }, cx);
-        }
-    }
-
-    /// The prompt has been painted for the last time before the stub: the command's text takes the stub's place.
-    pub(super) fn open_hide_window(&mut self, cx: &mut Cx<'_>) {
-        let Some(relay) = &mut self.relay else { return };
-        relay.step = RelayStep::Hidden { until: cx.now + relay.start_wait() };
-        if !relay.in_answer {
-            self.view = View::hidden();
-            cx.fx.terminal.extend_from_slice(echo_of(&relay.request.text).as_bytes());
-        }
+        let leftovers = self.modes.reset_leftovers();
+        cx.fx.terminal.extend_from_slice(&leftovers);
+        self.dialect.press(Key::Stash, &mut cx.fx.pty);
     }
 
     pub(super) fn on_output_begins(&mut self, id: &str, cx: &mut Cx<'_>) {
@@ -314,29 +274,12 @@ impl LiveShell {
         }
     }
 
-    /// The file of the command on its way could not be written, and no key was sent for it: it is refused with the reason.
-    pub fn command_not_written(
-        &mut self,
-        error: &std::io::Error,
-        probe: &dyn super::Probe,
-        now: Instant,
-        fx: &mut Effects,
-    ) {
-        let is_waiting = |relay: &Relay| matches!(relay.step, RelayStep::Stashing { .. } | RelayStep::Loading { .. });
-        if self.relay.as_ref().is_some_and(is_waiting) {
-            let reason = format!("the command could not be handed to the shell in a file: {error}");
-            self.refuse_relay(not_at_prompt("not_written", &reason), &mut Cx { probe, now, fx });
-        }
-    }
-
     /// The command does not run; the user's line comes back.
     pub(super) fn refuse_relay(&mut self, error: RelayError, cx: &mut Cx<'_>) {
         let Some(mut relay) = self.relay.take() else { return };
         let id = relay.request.id.clone();
         relay.report(LiveEvent::CommandRefused { id, error }, cx);
-        if let RelayStep::Stashing { until } = relay.step {
-            self.stash_overdue = Some(Overdue { prompt: self.prompt.ready_at, until });
-        }
+        self.remember_late_key(relay.step);
         if relay.in_answer {
             return self.answer_goes_on(cx);
         }
@@ -372,28 +315,12 @@ impl LiveShell {
         if self.relay_deadline().is_none_or(|at| cx.now < at) {
             return;
         }
-        let Some(relay) = &mut self.relay else { return };
+        let Some(relay) = &self.relay else { return };
         match relay.step {
-            RelayStep::Stashing { .. } => {
-                self.refuse_relay(super::queue::not_put_aside(), cx);
+            RelayStep::Stashing { .. } | RelayStep::Repainting { .. } | RelayStep::Loading { .. } => {
+                self.give_up_hand_over(cx);
             }
-            RelayStep::Repainting { .. } | RelayStep::Loading { .. } => {
-                self.refuse_relay(not_at_prompt("not_ready", "the line editor did not take the command"), cx);
-            }
-            RelayStep::Loaded { .. } | RelayStep::Hidden { .. } => {
-                // It was handed over: if it runs after all, its end is awaited, but nobody waits for its result.
-                let wait = relay.start_wait().as_secs();
-                let reason = format!(
-                    "the command was handed over and did not start within {wait} s; it may still run, so look before it is repeated"
-                );
-                let id = relay.request.id.clone();
-                relay.report(LiveEvent::CommandRefused { id, error: RelayError::TimedOut { reason } }, cx);
-                relay.step = RelayStep::Running;
-                self.view = View::Shown;
-                if !relay.in_answer {
-                    self.release_held(cx);
-                }
-            }
+            RelayStep::Loaded { .. } | RelayStep::Hidden { .. } => self.report_slow_start(cx),
             RelayStep::Running => self.tick_running(cx),
             RelayStep::Ending => {}
         }
@@ -420,7 +347,7 @@ impl LiveShell {
             && !relay.reported
         {
             let id = relay.request.id.clone();
-            let begun = relay.is_begun();
+            let begun = relay.is_handed_over();
             let outcome = relay.outcome(Ending::ShellExited, status, self.cwd.clone(), now - relay.started);
             fx.events.push(match begun {
                 true => LiveEvent::CommandFinished { id, outcome },

@@ -18,7 +18,11 @@ use crate::{
 const LISTING: &str = "env.";
 /// The command on its way, and what is shown in its place.
 const COMMAND: &str = "cmd";
+const COMMAND_NEW: &str = "cmd.new";
 const SHOWN: &str = "shown";
+/// Space that is kept for a command, so that one can be handed over while the file system is full.
+const SPARE: &str = "spare";
+const SPARE_BYTES: usize = 64 * 1024 + 4096;
 /// What a shell tells of itself beyond this is not looked at.
 const LISTING_MAX_BYTES: u64 = 4 * 1024 * 1024;
 
@@ -27,6 +31,7 @@ const LISTING_MAX_BYTES: u64 = 4 * 1024 * 1024;
 pub struct RelayDir {
     shell: Shell,
     path: PathBuf,
+    secure_parent: fn(&Path) -> io::Result<()>,
     /// The shell reads the first one.
     startup_files: Vec<PathBuf>,
     nonce: String,
@@ -37,17 +42,25 @@ pub struct RelayDir {
 }
 
 impl RelayDir {
-    /// Makes a fresh directory below `runtime_dir` (which must exist) with the start-up files for `shell`. `nonce` is the one of
-    /// [`LiveSetup`](super::LiveSetup).
+    /// Makes a fresh directory below `runtime_dir` with the start-up files for `shell`. `nonce` is the one of
+    /// [`LiveSetup`](super::LiveSetup). `secure_parent` makes `runtime_dir` if it is missing, and fails unless it is private; it is
+    /// called again when somebody has removed the directory.
     ///
     /// # Errors
     /// If it cannot be made.
-    pub fn create(runtime_dir: &Path, shell: Shell, login: bool, nonce: &str) -> io::Result<Self> {
+    pub fn create(
+        runtime_dir: &Path,
+        secure_parent: fn(&Path) -> io::Result<()>,
+        shell: Shell,
+        login: bool,
+        nonce: &str,
+    ) -> io::Result<Self> {
         let path = runtime_dir.join(format!("shell-{}", uuid::Uuid::new_v4().simple()));
-        DirBuilder::new().mode(0o700).create(&path)?;
+        make_directory(&path, secure_parent)?;
         let mut made = Self {
             shell,
             path,
+            secure_parent,
             startup_files: Vec::new(),
             nonce: nonce.to_owned(),
             expects_leftovers: false,
@@ -58,6 +71,7 @@ impl RelayDir {
             write_private(&file, &content)?;
             made.startup_files.push(file);
         }
+        made.keep_spare();
         Ok(made)
     }
 
@@ -90,7 +104,7 @@ impl RelayDir {
     /// prompt, takes the nonce out of what the events tell. To be called before anything else is done with `effects`.
     ///
     /// # Errors
-    /// If the command file cannot be written: `pty` then holds no key that needs it.
+    /// If the command file cannot be written: `pty` then holds no key that needs it, and `command_file` is still there.
     pub fn apply(&mut self, effects: &mut Effects) -> io::Result<()> {
         let mut is_prompt = effects.command_file.is_some();
         for index in (0..effects.events.len()).rev() {
@@ -125,12 +139,42 @@ impl RelayDir {
         }
         effects.events.iter_mut().for_each(|event| redact::redact(event, &self.nonce));
         if let Some(file) = effects.command_file.take()
-            && let Err(error) = self.write_command(&file)
+            && let Err(error) = self.hand_over(&file)
         {
             effects.pty.truncate(file.keys_from);
+            effects.command_file = Some(file);
             return Err(error);
         }
         Ok(())
+    }
+
+    /// Writes the command file; makes room for it, or the directory, if that is what is missing.
+    fn hand_over(&mut self, file: &CommandFile) -> io::Result<()> {
+        let written = match self.write_command(file) {
+            Err(error) if is_without_space(&error) => {
+                remove(&self.path.join(SPARE));
+                self.write_command(file)
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                make_directory(&self.path, self.secure_parent)?;
+                self.write_command(file)
+            }
+            written => written,
+        };
+        if written.is_err() {
+            // Nothing of it is to be taken for a command, or to take the space of the next one.
+            [COMMAND, COMMAND_NEW, SHOWN].iter().for_each(|name| remove(&self.path.join(name)));
+            self.on_its_way = None;
+        }
+        written
+    }
+
+    /// Whether there is space for it shows when it is written.
+    fn keep_spare(&self) {
+        let path = self.path.join(SPARE);
+        if !path.exists() && write_private(&path, &[b' '; SPARE_BYTES]).is_err() {
+            remove(&path);
+        }
     }
 
     /// Only at a prompt: no command writes one.
@@ -144,22 +188,22 @@ impl RelayDir {
     fn take_back(&mut self, id: &str) {
         if self.on_its_way.take_if(|on_its_way| on_its_way == id).is_some() {
             [COMMAND, SHOWN].iter().for_each(|name| remove(&self.path.join(name)));
+            self.keep_spare();
         }
     }
 
     fn write_command(&mut self, file: &CommandFile) -> io::Result<()> {
         self.on_its_way = Some(file.id.clone());
         let wish = self.path.join("wantenv");
-        if file.wants_env_delta {
-            write_private(&wish, b"")?;
-        } else {
+        // Without it the change of the shell is not known, which is no reason to do nothing.
+        if !file.wants_env_delta || write_private(&wish, b"").is_err() {
             remove(&wish);
         }
         match &file.shown {
             Some(shown) => write_private(&self.path.join(SHOWN), shown.as_bytes())?,
             None => remove(&self.path.join(SHOWN)),
         }
-        let new = self.path.join("cmd.new");
+        let new = self.path.join(COMMAND_NEW);
         write_private(&new, &file.content)?;
         fs::rename(new, self.path.join(COMMAND))
     }
@@ -201,6 +245,18 @@ fn as_exported(value: &Value) -> String {
     String::from_utf8_lossy(&value.join(&b':')).into_owned()
 }
 
+/// Fails if somebody else has made it.
+fn make_directory(path: &Path, secure_parent: fn(&Path) -> io::Result<()>) -> io::Result<()> {
+    if let Some(parent) = path.parent() {
+        secure_parent(parent)?;
+    }
+    DirBuilder::new().mode(0o700).create(path)
+}
+
+fn is_without_space(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+}
+
 fn write_private(path: &Path, content: &[u8]) -> io::Result<()> {
     let mut file: File = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
     file.write_all(content)
@@ -220,10 +276,19 @@ mod tests {
     use super::*;
     use crate::runner::{CommandOutcome, Ending, Mode, RelayError, StateAfter};
 
+    fn create_in(runtime: &Path) -> io::Result<RelayDir> {
+        RelayDir::create(runtime, |parent| fs::create_dir_all(parent), Shell::Bash, false, "00")
+    }
+
+    fn command(text: &str) -> CommandFile {
+        let content = Zeroizing::new(format!("ab\n{text}").into_bytes());
+        CommandFile { id: "ab".into(), content, wants_env_delta: true, keys_from: 5, shown: None }
+    }
+
     #[test]
     fn what_the_shell_told_becomes_delta_and_observation() {
         let runtime = tempfile::tempdir().unwrap();
-        let mut dir = RelayDir::create(runtime.path(), Shell::Bash, false, "00").unwrap();
+        let mut dir = create_in(runtime.path()).unwrap();
         let listing = |exported: &str| [b"/\0\0\0\0\0", exported.as_bytes(), &[0; 12], b"."].concat();
         let before = "declare -x A=\"1\"\ndeclare -x B=\"2\"\ndeclare -x C=\"x\"\ndeclare -x PWD=\"/\"\n";
         let after = "declare -x A=\"1\"\ndeclare -x B=$'3\\nmore'\ndeclare -x D=\"\"\ndeclare -x PWD=\"/tmp\"\n";
@@ -264,20 +329,15 @@ mod tests {
     #[test]
     fn directory_and_files_are_private_and_go_with_their_owner() {
         let runtime = tempfile::tempdir().unwrap();
-        let mut dir = RelayDir::create(runtime.path(), Shell::Bash, false, "00").unwrap();
+        let mut dir = create_in(runtime.path()).unwrap();
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
         let script = dir.startup_file().unwrap().to_owned();
         assert_eq!((mode(&dir.path), mode(&script)), (0o700, 0o600));
 
         let mut effects = Effects::default();
         let content = Zeroizing::new(b"ab\necho hi".to_vec());
-        effects.command_file = Some(CommandFile {
-            id: "ab".into(),
-            content: content.clone(),
-            wants_env_delta: true,
-            keys_from: 0,
-            shown: Some("echo it".into()),
-        });
+        effects.command_file =
+            Some(CommandFile { content: content.clone(), keys_from: 0, shown: Some("echo it".into()), ..command("") });
         effects.events.push(LiveEvent::PromptReady);
         dir.apply(&mut effects).unwrap();
         assert!(!script.exists());
@@ -296,10 +356,8 @@ mod tests {
     #[test]
     fn the_text_of_a_command_that_is_refused_goes_at_once() {
         let runtime = tempfile::tempdir().unwrap();
-        let mut dir = RelayDir::create(runtime.path(), Shell::Bash, false, "00").unwrap();
-        let content = Zeroizing::new(b"ab\necho a-secret".to_vec());
-        let file = CommandFile { id: "ab".into(), content, wants_env_delta: false, keys_from: 0, shown: None };
-        dir.apply(&mut Effects { command_file: Some(file), ..Effects::default() }).unwrap();
+        let mut dir = create_in(runtime.path()).unwrap();
+        dir.apply(&mut Effects { command_file: Some(command("echo a-secret")), ..Effects::default() }).unwrap();
         let refuse = |dir: &mut RelayDir, id: &str| {
             let event = LiveEvent::CommandRefused { id: id.into(), error: RelayError::ShellGone };
             dir.apply(&mut Effects { events: vec![event], ..Effects::default() }).unwrap();
@@ -312,17 +370,51 @@ mod tests {
     #[test]
     fn no_key_is_sent_for_a_command_that_could_not_be_written() {
         let runtime = tempfile::tempdir().unwrap();
-        let mut dir = RelayDir::create(runtime.path(), Shell::Bash, false, "00").unwrap();
-        fs::remove_dir_all(&dir.path).unwrap();
-        let file = CommandFile {
-            id: "ab".into(),
-            content: Zeroizing::default(),
-            wants_env_delta: false,
-            keys_from: 5,
-            shown: None,
-        };
-        let mut effects = Effects { pty: b"typedkey".to_vec(), command_file: Some(file), ..Effects::default() };
+        let mut dir = create_in(runtime.path()).unwrap();
+        // A folder of that name, with something in it, is in the way of the file.
+        fs::create_dir_all(dir.path.join("cmd/x")).unwrap();
+        let file = Some(command("ls"));
+        let mut effects = Effects { pty: b"typedkey".to_vec(), command_file: file.clone(), ..Effects::default() };
         assert!(dir.apply(&mut effects).is_err());
-        assert_eq!(effects.pty, b"typed");
+        assert_eq!((effects.pty.as_slice(), &effects.command_file), (&b"typed"[..], &file));
+    }
+
+    #[test]
+    fn a_removed_directory_is_made_again_with_the_one_above() {
+        let base = tempfile::tempdir().unwrap();
+        let runtime = base.path().join("run");
+        let mut dir = create_in(&runtime).unwrap();
+        for gone in [dir.path.clone(), runtime] {
+            fs::remove_dir_all(gone).unwrap();
+            let mut effects = Effects { command_file: Some(command("ls")), ..Effects::default() };
+            dir.apply(&mut effects).unwrap();
+            assert_eq!(fs::read(dir.path.join("cmd")).unwrap(), b"ab\nls");
+            assert_eq!(fs::metadata(&dir.path).unwrap().permissions().mode() & 0o777, 0o700);
+        }
+    }
+
+    #[test]
+    fn a_directory_that_somebody_else_put_there_is_not_used() {
+        let base = tempfile::tempdir().unwrap();
+        let mut dir = create_in(&base.path().join("run")).unwrap();
+        let elsewhere = tempfile::tempdir().unwrap();
+        fs::remove_dir_all(&dir.path).unwrap();
+        std::os::unix::fs::symlink(elsewhere.path().join("missing"), &dir.path).unwrap();
+        let mut effects = Effects { command_file: Some(command("ls")), ..Effects::default() };
+        assert!(dir.apply(&mut effects).is_err());
+        assert!(fs::read_dir(elsewhere.path()).unwrap().next().is_none());
+    }
+
+    #[test]
+    fn space_is_kept_for_a_command_and_kept_again_after_it() {
+        let runtime = tempfile::tempdir().unwrap();
+        let mut dir = create_in(runtime.path()).unwrap();
+        let spare = dir.path.join(SPARE);
+        assert_eq!(fs::metadata(&spare).unwrap().len(), SPARE_BYTES as u64);
+        fs::remove_file(&spare).unwrap();
+        dir.apply(&mut Effects { command_file: Some(command("ls")), ..Effects::default() }).unwrap();
+        let event = LiveEvent::CommandStarted { id: "ab".into() };
+        dir.apply(&mut Effects { events: vec![event], ..Effects::default() }).unwrap();
+        assert!(spare.exists());
     }
 }

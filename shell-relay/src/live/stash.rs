@@ -1,38 +1,32 @@
 //! The line editor says that the user's line is put aside.
 
-use std::time::Instant;
-
-use super::{Cx, Key, LOAD_WAIT, LiveShell, Phase, RelayStep, Repaint, relay::Relay};
-
-/// The key that puts the line aside was given up on, but may still be read: a second one would put an empty line in its place.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Overdue {
-    /// When the prompt came at which it was sent. It is read before the next one's first key.
-    pub prompt: Instant,
-    /// Before that nobody need worry.
-    pub until: Instant,
-}
+use super::{Cx, Key, LateKey, LiveShell, Phase, RelayStep, Repaint, relay::Relay};
 
 impl LiveShell {
-    pub(super) fn stash_is_overdue(&self) -> bool {
-        self.stash_overdue.is_some_and(|overdue| overdue.prompt == self.prompt.ready_at)
+    pub(super) fn stash_is_late(&self) -> bool {
+        self.late.stash.is_some_and(|late| late.prompt == self.prompt.ready_at)
+    }
+
+    /// The key that puts the line aside was given up on.
+    pub(super) fn stash_given_up(&mut self, until: std::time::Instant) {
+        self.late.stash = Some(LateKey { prompt: self.prompt.ready_at, until });
     }
 
     pub(super) fn on_stashed(&mut self, length: usize, cx: &mut Cx<'_>) {
+        self.key_pace.answered(cx.now, 0);
         if let Some(relay) = &mut self.relay
             && relay.is_stashing()
         {
             relay.stashed = length;
             if length > 0 && self.dialect.repaint == Repaint::BeforeNextKey {
-                relay.step = RelayStep::Repainting { until: cx.now + LOAD_WAIT };
+                relay.step = RelayStep::Repainting { until: self.key_pace.asked(cx.now, 0) };
                 self.dialect.press(Key::Query, &mut cx.fx.pty);
             } else {
-                relay.step = RelayStep::Loading { until: cx.now + LOAD_WAIT };
-                self.dialect.press(Key::Load, &mut cx.fx.pty);
+                self.press_load(cx);
             }
         } else if self.answer.is_some() {
             self.answer_stashed(length, cx);
-        } else if self.relay.is_none() && self.phase == Phase::Prompt && self.stash_overdue.take().is_some() {
+        } else if self.relay.is_none() && self.phase == Phase::Prompt && self.late.stash.take().is_some() {
             // The user's line must not stay away.
             if length > 0 {
                 self.dialect.press(Key::Restore, &mut cx.fx.pty);
@@ -42,7 +36,7 @@ impl LiveShell {
     }
 
     pub(super) fn on_stash_refused(&mut self, cx: &mut Cx<'_>) {
-        self.stash_overdue = None;
+        self.late.stash = None;
         if self.relay.as_ref().is_some_and(Relay::is_stashing) {
             self.refuse_relay(
                 super::queue::not_at_prompt("continuation_line", "the shell waits for the rest of a line"),
@@ -53,11 +47,10 @@ impl LiveShell {
 
     /// The answer to the query that was sent behind the stash. Whether it was one.
     pub(super) fn on_relay_repainted(&mut self, cx: &mut Cx<'_>) -> bool {
-        let Some(relay) = self.relay.as_mut().filter(|relay| matches!(relay.step, RelayStep::Repainting { .. })) else {
+        if !self.relay.as_ref().is_some_and(|relay| matches!(relay.step, RelayStep::Repainting { .. })) {
             return false;
-        };
-        relay.step = RelayStep::Loading { until: cx.now + LOAD_WAIT };
-        self.dialect.press(Key::Load, &mut cx.fx.pty);
+        }
+        self.press_load(cx);
         true
     }
 }

@@ -104,7 +104,7 @@ impl Terminal {
             fs::write(home.path().join(name), content).unwrap();
         }
         let nonce = RelayDir::fresh_nonce();
-        let dir = RelayDir::create(home.path(), kind.shell(), options.login, &nonce).unwrap();
+        let dir = RelayDir::create(home.path(), |_| Ok(()), kind.shell(), options.login, &nonce).unwrap();
         let mut start = start(kind.shell(), options.login, dir.startup_file(), home.path());
         for (name, value) in
             [("HOME", home.path().to_str().unwrap()), ("TERM", "xterm-256color"), ("LC_ALL", "C.UTF-8")]
@@ -381,6 +381,18 @@ impl Terminal {
         self.screen.screen_mut().set_size(rows.try_into().unwrap(), columns.try_into().unwrap());
     }
 
+    /// From now on no command file can be written.
+    pub fn refuse_files(&self) {
+        fs::create_dir_all(self.relay_dir().join("cmd.new/in the way")).unwrap();
+    }
+
+    /// Where the files lie through which commands reach the shell.
+    pub fn relay_dir(&self) -> PathBuf {
+        let mut entries = fs::read_dir(self.home.path()).unwrap().map(|entry| entry.unwrap().path());
+        let is_ours = |path: &PathBuf| path.file_name().unwrap().to_string_lossy().starts_with("shell-");
+        entries.find(is_ours).expect("the folder is there")
+    }
+
     /// What is due within so long happens now.
     pub fn tick_later(&mut self, later: Duration) {
         self.live.tick(&self.pty, Instant::now() + later, &mut self.fx);
@@ -388,7 +400,10 @@ impl Terminal {
     }
 
     fn carry_out(&mut self) {
-        self.dir.apply(&mut self.fx).unwrap();
+        if let Err(error) = self.dir.apply(&mut self.fx) {
+            self.live.command_not_written(&error, &self.pty, Instant::now(), &mut self.fx);
+            self.dir.apply(&mut self.fx).unwrap();
+        }
         let mut fx = std::mem::take(&mut self.fx);
         let mut rest = fx.pty.as_slice();
         while !rest.is_empty() && !self.ended {

@@ -10,6 +10,7 @@ pub const SHELLS: [Shell; 3] = [Shell::Bash, Shell::Zsh, Shell::Fish];
 pub enum Key {
     Stash,
     Load,
+    Run,
     Restore,
     Query,
     Fresh,
@@ -21,9 +22,10 @@ pub enum Key {
 }
 
 /// Name, bytes in bash and zsh, bytes in fish.
-const KEYS: [(Key, &str, &str, &str); 9] = [
+const KEYS: [(Key, &str, &str, &str); 10] = [
     (Key::Stash, "<stash>", "\x1b[7391;1~", "\x1er1"),
     (Key::Load, "<load>", "\x1b[7391;2~", "\x1er2"),
+    (Key::Run, "<run>", "\x1b[7391;3~", "\x1er3"),
     (Key::Restore, "<restore>", "\x1b[7391;4~", "\x1er4"),
     (Key::Query, "<query>", "\x1b[7391;5~", "\x1er5"),
     (Key::Fresh, "<fresh>", "\x1b[7391;6~", "\x1er6"),
@@ -32,9 +34,6 @@ const KEYS: [(Key, &str, &str, &str); 9] = [
     (Key::Take, "<take>", "\x1b[7391;9~", "\x1er9"),
     (Key::Enter, "Enter", "\r", "\x1er0"),
 ];
-
-/// With which bash accepts the stub.
-pub const BASH_ACCEPTS_STUB: &str = "\x1b[7391;3~";
 
 /// With which every key of ours begins.
 pub fn ours(shell: Shell) -> &'static str {
@@ -48,7 +47,7 @@ pub fn bytes_of(shell: Shell, key: Key) -> &'static str {
 
 /// Keys of ours by their names.
 pub fn named(shell: Shell, keys: &str) -> String {
-    let mut named = keys.replace(BASH_ACCEPTS_STUB, "").replace("\x1b\r", "Alt-Enter");
+    let mut named = keys.replace("\x1b\r", "Alt-Enter");
     for (key, name, ..) in KEYS {
         let name = if key == Key::Enter && shell == Shell::Fish { "<enter>" } else { name };
         named = named.replace(bytes_of(shell, key), name);
@@ -76,8 +75,10 @@ pub fn answer(shell: Shell, key: Key, id: &str) -> String {
     let all = |bodies: &[&str]| bodies.iter().map(|body| mark(body)).collect::<String>();
     let begins = format!("O;{id}");
     match (key, shell) {
-        (Key::Load, Shell::Bash) => mark(&format!("L;{id}")) + "$ stub" + &all(&["B", "C", &begins]) + "output",
-        (Key::Load, _) => mark(&format!("L;{id}")) + "stub\r\n" + &all(&["C", &begins]) + "output",
+        (Key::Load, Shell::Bash) => mark(&format!("L;{id}")) + "$ " + &mark("B"),
+        (Key::Load, _) => mark(&format!("L;{id}")),
+        (Key::Run, Shell::Bash) => "$ stub".to_owned() + &all(&["B", "C", &begins]) + "output",
+        (Key::Run, _) => "stub\r\n".to_owned() + &all(&["C", &begins]) + "output",
         (Key::Stash | Key::Take, Shell::Bash) => mark("S;3") + "$ " + &mark("B"),
         (Key::Stash | Key::Take, Shell::Zsh) => "\r$ \x1b[K".to_owned() + &mark("S;3"),
         (Key::Stash | Key::Take, _) => mark("S;3") + "\r$ \x1b[K",

@@ -10,7 +10,7 @@ use cohab_shell_relay::{
 
 use crate::{
     bench::{Bench, mark, result_of},
-    editor::{BASH_ACCEPTS_STUB, Key, bytes_of, first_key, ours, prompt_after},
+    editor::{Key, bytes_of, first_key, ours, prompt_after},
     story::{letter, letters_in},
 };
 
@@ -38,8 +38,11 @@ struct World {
     /// zsh: the line at Enter, and what goes to the next line.
     entered: String,
     next_line: String,
-    /// Of the command in the file.
+    /// Of the command in the file; empty: there is none.
     id: String,
+    /// Of the command that the shell holds, and of the one that it ran last.
+    next: String,
+    last: String,
     ran: Vec<String>,
     asked: String,
     eaten: String,
@@ -68,6 +71,8 @@ pub fn play(shell: Shell, bytes: &[u8]) {
         entered: String::new(),
         next_line: String::new(),
         id: String::new(),
+        next: String::new(),
+        last: String::new(),
         ran: Vec::new(),
         asked: String::new(),
         eaten: String::new(),
@@ -129,6 +134,9 @@ impl World {
             }
             for event in events {
                 self.results += usize::from(result_of(&event).is_some());
+                if matches!(event, LiveEvent::CommandStarted { .. } | LiveEvent::CommandRefused { .. }) {
+                    self.id.clear();
+                }
                 match event {
                     LiveEvent::LineEntered { text, .. } => {
                         let is_question = text.starts_with('?');
@@ -208,10 +216,7 @@ impl World {
                 self.eaten += &read;
             }
             Place::Editor => {
-                if self.terminal.starts_with(BASH_ACCEPTS_STUB) {
-                    self.terminal.drain(..BASH_ACCEPTS_STUB.len());
-                    self.accept();
-                } else if let Some(key) = first_key(shell, &self.terminal) {
+                if let Some(key) = first_key(shell, &self.terminal) {
                     self.terminal.drain(..bytes_of(shell, key).len());
                     self.obey(key);
                 } else if let Some(c) = self.terminal.chars().next() {
@@ -245,13 +250,17 @@ impl World {
                 self.buffer.insert_str(0, &before);
                 self.tell("");
             }
+            Key::Load if self.id.is_empty() || self.id == self.last => self.tell("L;-"),
             Key::Load => {
+                self.next.clone_from(&self.id);
+                self.tell(&format!("L;{}", self.id));
+            }
+            Key::Run if self.next.is_empty() => self.tell("L;-"),
+            Key::Run => {
                 assert!(self.buffer.is_empty(), "{} is lost: {:?}", self.buffer, self.bench.live);
                 self.buffer = STUB.into();
-                self.tell(&format!("L;{}", self.id));
-                if shell != Shell::Bash {
-                    self.accept();
-                }
+                self.last = std::mem::take(&mut self.next);
+                self.accept();
             }
             Key::Query => self.tell(&format!("Q;{line}")),
             Key::Clear => {
@@ -282,7 +291,7 @@ impl World {
         if line.is_empty() {
             return self.prompt(None);
         }
-        let id = (line == STUB).then(|| self.id.clone());
+        let id = (line == STUB).then(|| self.last.clone());
         self.bench.probe.program_in_front("cat", true);
         match &id {
             Some(id) => self.marks(&["C", &format!("O;{id}")]),
@@ -296,6 +305,7 @@ impl World {
 
     fn prompt(&mut self, command: Option<&str>) {
         self.place = Place::Editor;
+        self.next.clear();
         self.bench.probe.editor_in_front();
         self.buffer = std::mem::take(&mut self.next_line);
         let empty_line = self.bench.shell != Shell::Fish;

@@ -4,6 +4,7 @@ mod bench;
 mod editor;
 mod honest;
 mod properties;
+mod schedules;
 mod states;
 mod story;
 mod table;

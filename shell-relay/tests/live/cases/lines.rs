@@ -7,7 +7,7 @@ use cohab_shell_relay::live::LiveEvent;
 use crate::terminal::{Kind, Options, Terminal};
 
 /// Long enough that no shell and no terminal takes an Escape for the beginning of something else.
-const ESCAPE_IS_OVER: Duration = Duration::from_millis(700);
+pub const ESCAPE_IS_OVER: Duration = Duration::from_millis(700);
 
 case!(case_063_half_typed_line [bash zsh fish fish4] |kind| {
     let mut t = Terminal::of(kind);
@@ -113,7 +113,7 @@ case!(case_067_a_begun_loop_in_the_buffer [fish fish4] |kind| {
     t.wait_text("n1\nn2\n$");
 });
 
-fn vi_rc(kind: Kind) -> String {
+pub fn vi_rc(kind: Kind) -> String {
     let on = match kind {
         Kind::Bash => "set -o vi\n",
         Kind::Zsh => "bindkey -v\n",

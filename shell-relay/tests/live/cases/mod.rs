@@ -34,6 +34,7 @@ mod citizenship;
 mod ends;
 mod frameworks;
 mod gate;
+mod hand_over;
 mod history;
 mod interrupt;
 mod inventions;

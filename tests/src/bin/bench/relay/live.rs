@@ -41,7 +41,7 @@ impl Live {
     pub(crate) fn at_prompt(shell: &Measured, home: &Home) -> Result<Self, String> {
         let nonce = RelayDir::fresh_nonce();
         let folder = home.path("");
-        let dir = RelayDir::create(&folder, shell.kind, false, &nonce).expect("the home can be written");
+        let dir = RelayDir::create(&folder, |_| Ok(()), shell.kind, false, &nonce).expect("the home can be written");
         let pty = reader::spawn(shell, home, dir.startup_file());
         let setup = LiveSetup { shell: shell.kind, nonce, child_pid: pty.child_pid(), initial_cwd: folder };
         let mut made = Self {

@@ -1,0 +1,148 @@
+//! Hands a command over to the shell, so that it runs at most once and what is reported is true.
+//!
+//! The load key makes the shell read the command and name its id (`L`); nothing runs by it, however late it is read. Only then, and
+//! only while the command has not been given up, the run key is sent, once. So the client alone decides: before the run key
+//! "never runs" is certain, after it the command may run, and its end is awaited. A shell drops what it holds at each new prompt and
+//! never runs the id that it ran last.
+
+use std::time::Instant;
+
+use super::{
+    Cx, Effects, Key, LateKey, LiveEvent, LiveShell, Probe, RelayStep, View, echo::echo_of, queue::not_at_prompt,
+    relay::Relay,
+};
+use crate::runner::RelayError;
+
+/// A command up to this length is typed into the shell if no file can be written for it.
+const TYPED_MAX_BYTES: usize = 64 * 1024 + 64;
+
+impl LiveShell {
+    /// Makes the shell read the command of the relay.
+    pub(super) fn press_load(&mut self, cx: &mut Cx<'_>) {
+        let Some(relay) = &mut self.relay else { return };
+        relay.step = RelayStep::Loading { until: self.key_pace.asked(cx.now, relay.request.text.len()) };
+        match &relay.typed_command {
+            None => self.dialect.press(Key::Load, &mut cx.fx.pty),
+            Some(command) => {
+                // The line editor shows what is typed.
+                self.view = View::hidden();
+                self.dialect.type_command(command, &mut cx.fx.pty);
+            }
+        }
+    }
+
+    /// Whether a key was sent whose answer has a time limit, and no program writes in between.
+    #[must_use]
+    pub fn awaits_an_answer(&self) -> bool {
+        self.relay.as_ref().is_some_and(|relay| !relay.has_begun()) || self.ask_deadline().is_some()
+    }
+
+    /// A load key that was given up on may still be read: it does no harm, but more of them would pile up.
+    pub(super) fn load_is_late(&self) -> bool {
+        self.late.load.is_some_and(|late| late.prompt == self.prompt.ready_at)
+    }
+
+    /// `L`: the shell holds the command with this id; or, with another id than the awaited one, a late load key was read.
+    pub(super) fn on_loaded(&mut self, id: &str, cx: &mut Cx<'_>) {
+        let is_awaited = self
+            .relay
+            .as_ref()
+            .is_some_and(|relay| matches!(relay.step, RelayStep::Loading { .. }) && relay.request.id == id);
+        let Some(relay) = self.relay.as_mut().filter(|_| is_awaited) else {
+            if self.late.load.take().is_some() {
+                self.advance_queue(cx);
+            }
+            return;
+        };
+        self.key_pace.answered(cx.now, relay.request.text.len());
+        relay.step = RelayStep::Loaded { until: cx.now + relay.start_wait(&self.key_pace) };
+        self.dialect.press(Key::Run, &mut cx.fx.pty);
+        if !self.dialect.mark_in_prompt {
+            self.open_hide_window(cx);
+        }
+    }
+
+    /// The prompt has been painted for the last time before the stub: the command's text takes the stub's place.
+    pub(super) fn open_hide_window(&mut self, cx: &mut Cx<'_>) {
+        let Some(relay) = &mut self.relay else { return };
+        relay.step = RelayStep::Hidden { until: cx.now + relay.start_wait(&self.key_pace) };
+        if !relay.in_answer {
+            self.view = View::hidden();
+            cx.fx.terminal.extend_from_slice(echo_of(&relay.request.text).as_bytes());
+        }
+    }
+
+    /// A new prompt stands, and the shell has dropped the command that it held.
+    pub(super) fn on_stub_lost(&mut self, cx: &mut Cx<'_>) {
+        self.report_stub_lost(cx);
+        self.new_prompt(cx);
+    }
+
+    pub(super) fn report_stub_lost(&mut self, cx: &mut Cx<'_>) {
+        if let Some(relay) = &mut self.relay {
+            let id = relay.request.id.clone();
+            let error = not_at_prompt("not_ready", "the line editor did not run the command");
+            relay.report(LiveEvent::CommandRefused { id, error }, cx);
+        }
+    }
+
+    /// The file of the command on its way could not be written, and no key was sent for it. A short command is typed instead; any
+    /// other is refused with the reason. `fx` still holds the file.
+    pub fn command_not_written(&mut self, error: &std::io::Error, probe: &dyn Probe, now: Instant, fx: &mut Effects) {
+        let file = fx.command_file.take();
+        let cx = &mut Cx { probe, now, fx };
+        let Some(relay) = self.relay.as_mut().filter(|relay| !relay.is_handed_over()) else { return };
+        // A filled-in secret is not typed: hooks of the shell would get it in place of what may be shown.
+        let typed = file.filter(|file| file.shown.is_none() && file.content.len() <= TYPED_MAX_BYTES);
+        match (typed, relay.step) {
+            (Some(file), RelayStep::Stashing { .. }) => {
+                relay.typed_command = Some(file.content);
+                relay.step = RelayStep::Stashing { until: self.key_pace.asked(now, 0) };
+                self.dialect.press(Key::Stash, &mut cx.fx.pty);
+            }
+            (Some(file), _) => {
+                relay.typed_command = Some(file.content);
+                self.press_load(cx);
+            }
+            (None, _) => {
+                let reason = format!("the command could not be handed to the shell in a file: {error}");
+                self.refuse_relay(not_at_prompt("not_written", &reason), cx);
+            }
+        }
+    }
+
+    /// No answer to the stash or load key in time. The run key was not sent and never will be.
+    pub(super) fn give_up_hand_over(&mut self, cx: &mut Cx<'_>) {
+        let error = match self.relay.as_ref().is_some_and(Relay::is_stashing) {
+            true => super::queue::not_put_aside(),
+            false => not_at_prompt("not_ready", "the line editor did not take the command, so it will not run"),
+        };
+        self.refuse_relay(error, cx);
+    }
+
+    /// Remembers the key whose answer is still to come.
+    pub(super) fn remember_late_key(&mut self, step: RelayStep) {
+        match step {
+            RelayStep::Stashing { until } => self.stash_given_up(until),
+            RelayStep::Loading { until } => self.late.load = Some(LateKey { prompt: self.prompt.ready_at, until }),
+            _ => {}
+        }
+    }
+
+    /// The run key was sent and the command did not start in time: if it runs after all, its end is awaited, but the result has been
+    /// reported.
+    pub(super) fn report_slow_start(&mut self, cx: &mut Cx<'_>) {
+        let Some(relay) = &mut self.relay else { return };
+        let wait = relay.start_wait(&self.key_pace).as_secs();
+        let reason = format!(
+            "the command was handed over and did not start within {wait} s; it may still run, so look before it is repeated"
+        );
+        let id = relay.request.id.clone();
+        relay.report(LiveEvent::CommandRefused { id, error: RelayError::TimedOut { reason } }, cx);
+        relay.step = RelayStep::Running;
+        self.view = View::Shown;
+        if !relay.in_answer {
+            self.release_held(cx);
+        }
+    }
+}

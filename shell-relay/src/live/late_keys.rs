@@ -1,0 +1,84 @@
+//! Keys that were given up on and may still be read, and how long a shell may take to answer a key.
+//!
+//! A key that was written cannot be taken back. A second stash key would put an empty line in place of the user's; further load keys
+//! would pile up in front of a shell that is slow already.
+
+use std::time::{Duration, Instant};
+
+const SHORTEST_WAIT: Duration = Duration::from_secs(2);
+const LONGEST_WAIT: Duration = Duration::from_secs(10);
+/// A shell may need so many times what it has needed before.
+const PATIENCE: u32 = 8;
+/// Beyond the wait for a short command. The slowest shell reads a megabyte in about half a second on an idle machine.
+const WAIT_PER_MEGABYTE: Duration = Duration::from_secs(2);
+const MEGABYTE: usize = 1 << 20;
+
+/// A key that was given up on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LateKey {
+    /// When the prompt came at which the key was sent. The key is read before the first key of the next prompt.
+    pub prompt: Instant,
+    /// Until then the answer may come without anybody being the worse for it.
+    pub until: Instant,
+}
+
+/// The keys that the shell has not answered.
+#[derive(Debug, Default)]
+pub(super) struct LateKeys {
+    pub stash: Option<LateKey>,
+    pub load: Option<LateKey>,
+}
+
+/// How long the shell takes to answer a key.
+#[derive(Debug, Default)]
+pub(super) struct KeyPace {
+    /// The longest of late; each quicker answer halves it.
+    slowest: Duration,
+    asked_at: Option<Instant>,
+}
+
+impl KeyPace {
+    /// A key was sent whose answer is awaited; gives the time when to stop waiting. `bytes` is the length of the command that the
+    /// shell has to read for it.
+    pub fn asked(&mut self, now: Instant, bytes: usize) -> Instant {
+        self.asked_at = Some(now);
+        now + self.wait(bytes)
+    }
+
+    /// How long to wait for an answer.
+    pub fn wait(&self, bytes: usize) -> Duration {
+        let for_size = WAIT_PER_MEGABYTE.mul_f64(bytes as f64 / MEGABYTE as f64);
+        (self.slowest * PATIENCE).clamp(SHORTEST_WAIT, LONGEST_WAIT) + for_size
+    }
+
+    /// The answer came. Only that of a short command says how slow the shell is.
+    pub fn answered(&mut self, now: Instant, bytes: usize) {
+        if let Some(asked_at) = self.asked_at.take().filter(|_| bytes < MEGABYTE / 16) {
+            self.slowest = (now - asked_at).max(self.slowest / 2);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_wait_follows_the_shell_and_the_size_of_the_command() {
+        let mut pace = KeyPace::default();
+        let now = Instant::now();
+        assert_eq!(pace.wait(0), SHORTEST_WAIT);
+        assert_eq!(pace.wait(4 * MEGABYTE), SHORTEST_WAIT + Duration::from_secs(8));
+        pace.asked(now, 10);
+        pace.answered(now + Duration::from_millis(500), 10);
+        assert_eq!(pace.wait(0), Duration::from_secs(4));
+        pace.asked(now, 10);
+        pace.answered(now + Duration::from_secs(30), 10);
+        assert_eq!(pace.wait(0), LONGEST_WAIT);
+        for _ in 0..10 {
+            pace.asked(now, 10);
+            pace.answered(now + Duration::from_millis(1), 10);
+        }
+        assert_eq!(pace.wait(0), SHORTEST_WAIT, "a slow moment is forgotten");
+    }
+}
