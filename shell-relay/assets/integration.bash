@@ -1,7 +1,11 @@
 # Ties an interactive bash (4.4 or later) to cohab. Marks go to /dev/tty, so `exec >file` does not lose them. The user's aliases are off
 # while this is read, and functions of the user's named like builtins are not called.
-{ # a user's `set -x` would print marks as they are made
-__cohab_nonce=@NONCE@ __cohab_dir=@DIR@ __cohab_id= __cohab_next= __cohab_last= __cohab_cmd= __cohab_line= __cohab_point=0 __cohab_mode= __cohab_us= __cohab_opts= __cohab_pl= __cohab_entry=
+if [[ ${BLE_VERSION-} ]]; then # ble.sh reads all keys itself: none of ours would mean anything
+  builtin printf '\e]7391;%s;%s;F;ble.sh\a' @NONCE@ "$$" 2>/dev/null >/dev/tty
+else
+# One function, as a user's DEBUG trap is called at each command outside of functions.
+__cohab_install() {
+__cohab_nonce=@NONCE@ __cohab_dir=@DIR@ __cohab_id= __cohab_next= __cohab_last= __cohab_cmd= __cohab_line= __cohab_point=0 __cohab_mode= __cohab_us= __cohab_opts= __cohab_pl= __cohab_entry= __cohab_word= __cohab_entered=1 __cohab_owner= __cohab_ran= __cohab_more=
 __cohab_pagers=()
 # A function does not see all traps, and nothing but a process of its own tells them to an argument: only after Ctrl-C.
 __cohab_open= __cohab_first='__cohab_precmd "$?" ${__cohab_open:+"$(builtin trap -p)"}'
@@ -28,6 +32,8 @@ __cohab_precmd() { # $1: the command's status, $2: the traps, if the stub did no
   local __cohab_st=${1-$?} __cohab_r __cohab_ee=
   case $- in *e*) __cohab_ee=1; builtin set +e ;; esac
   __cohab_repage
+  [[ $__cohab_entered$__cohab_id ]] && [[ ! $__cohab_owner ]] || __cohab_look_at_enter
+  __cohab_entered= __cohab_ran= __cohab_more= __cohab_word=
   # Ctrl-C discards the rest of the stub. Within a function of somebody's its local variables would be told, too.
   [[ ! $__cohab_id || ! -e $__cohab_dir/wantenv || -e $__cohab_dir/env.$__cohab_id || ${#FUNCNAME[@]} -gt 1 ]] ||
     { builtin printf '%s' "${2-}" >|"$__cohab_dir/traps"; __cohab_state "$__cohab_dir/env.$__cohab_id"; }
@@ -44,12 +50,13 @@ __cohab_wrap() { # last: themes rebuild PS1 before this. References only, never 
   local -
   builtin set +xveu
   builtin shopt -q promptvars || {
-    PS1=${PS1//'${__cohab_b-}'} PS2=${PS2//'${__cohab_p2-}'} PS0=${PS0//'${__cohab_c-}'}
+    PS1=${PS1//'${__cohab_b-}'} PS2=${PS2//'${__cohab_more:=${__cohab_p2-}}'} PS0=${PS0//'${__cohab_ran:=${__cohab_c-}}'}
     return "$__cohab_st"
   }
   [[ $PS1 == *'${__cohab_b-}'* ]] || PS1+='${__cohab_b-}'
-  [[ ${PS0-} == *'${__cohab_c-}'* ]] || PS0='${__cohab_c-}'${PS0-}
-  [[ $PS2 == *'${__cohab_p2-}'* ]] || PS2='${__cohab_p2-}'$PS2
+  # The assignments tell the function for Enter that a command runs, or that the line is not the first one.
+  [[ ${PS0-} == *'${__cohab_c-}'* ]] || PS0='${__cohab_ran:=${__cohab_c-}}'${PS0-}
+  [[ $PS2 == *'${__cohab_p2-}'* ]] || PS2='${__cohab_more:=${__cohab_p2-}}'$PS2
 }
 
 __cohab_unpage() { # as in a shell of our own: who asked a question did not ask for a pager. Undo brings back what it has to
@@ -124,15 +131,15 @@ __cohab_e() {
   return "$__cohab_st"
 }
 
-__cohab_hook() { # no local variables: PROMPT_COMMAND may become an array
+__cohab_hook() { # no local variables: PROMPT_COMMAND may become an array. `&& :` keeps the user's ERR trap from a second call
   local -
   builtin set +eux
   if [[ ${bash_preexec_imported-}${__bp_imported-} ]]; then
     precmd_functions=(__cohab_precmd "${precmd_functions[@]}" __cohab_wrap)
   elif [[ ${PROMPT_COMMAND@a} == *a* ]] || ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 501)); then
-    PROMPT_COMMAND=("{ $__cohab_first; } 2>/dev/null" "${PROMPT_COMMAND[@]}" '{ __cohab_wrap; } 2>/dev/null')
+    PROMPT_COMMAND=("{ $__cohab_first; } 2>/dev/null && :" "${PROMPT_COMMAND[@]}" '{ __cohab_wrap; } 2>/dev/null && :')
   else
-    PROMPT_COMMAND="{ $__cohab_first; } 2>/dev/null"$'\n'${PROMPT_COMMAND-}$'\n{ __cohab_wrap; } 2>/dev/null'
+    PROMPT_COMMAND="{ $__cohab_first; } 2>/dev/null && :"$'\n'${PROMPT_COMMAND-}$'\n{ __cohab_wrap; } 2>/dev/null && :'
   fi
 }
 
@@ -186,6 +193,8 @@ __cohab_typed() { # the file's content was typed into the line, percent-encoded,
   __cohab_hold
 }
 
+__cohab_fence() { __cohab_m 'L;='; } # all keys before this one were read
+
 __cohab_run() { # $1: the keymap. What is held runs once; without it this key does nothing
   if [[ ! $__cohab_next ]]; then
     builtin bind -m "$1" '"\e[7391;c~": ""'
@@ -221,7 +230,9 @@ __cohab_known() { # __cohab_k: whether this shell knows the line's first word as
   [[ ! $__cohab_w ]] || ! builtin type -t -- "$__cohab_w" >/dev/null 2>&1 || __cohab_k=1
 }
 
-__cohab_query() { # a line beyond bounds is cut, so that it is known at least how it begins
+__cohab_query() { __cohab_ask Q "$1"; __cohab_present; }
+
+__cohab_ask() { # $1: the mark, $2: the keymap. A line beyond bounds is cut, so that it is known at least how it begins
   local __cohab_r __cohab_k __cohab_all=$READLINE_LINE __cohab_max
   for __cohab_max in 16384 4096; do
     ((${#__cohab_all} <= __cohab_max)) || __cohab_all="${__cohab_all:0:__cohab_max} [...]"
@@ -229,8 +240,54 @@ __cohab_query() { # a line beyond bounds is cut, so that it is known at least ho
     ((${#__cohab_r} > 60000)) || break
   done
   __cohab_known
-  __cohab_m "Q;$READLINE_POINT;$__cohab_r;$__cohab_k"
+  case $2 in vi-*) __cohab_k+=';vi' ;; esac
+  __cohab_m "$1;$READLINE_POINT;$__cohab_r;$__cohab_k"
+}
+
+__cohab_enter() { # $1: the keymap. Enter in the main loop of readline; in a search, say, Enter is what it always is
+  __cohab_entered=1
+  if [[ ! $READLINE_LINE || $__cohab_ran || $__cohab_more ]] || ((${#FUNCNAME[@]} > 1)) || builtin read -t 0; then
+    builtin bind -m "$1" '"\e[7391;f~": accept-line'
+    __cohab_m W
+  else # the client says what becomes of the line
+    builtin bind -m "$1" '"\e[7391;f~": ""'
+    __cohab_word=$READLINE_LINE
+    __cohab_ask N "$1"
+  fi
   __cohab_present
+}
+
+__cohab_accept() { # $1: the keymap. Keys that came after Enter belong to the next line
+  local __cohab_rest=${READLINE_LINE#"$__cohab_word"}
+  if [[ $READLINE_LINE != "$__cohab_word"* ]]; then
+    builtin bind -m "$1" '"\e[7391;f~": ""'
+  else
+    READLINE_LINE=$__cohab_word READLINE_POINT=${#__cohab_word}
+    __cohab_rest=${__cohab_rest//\\/\\\\}
+    builtin bind -m "$1" "\"\e[7391;f~\": \"\\e[7391;6~${__cohab_rest//\"/\\\"}\""
+  fi
+}
+
+__cohab_told() { # what builtin $1 says, in __cohab_r. By a file: no process is started
+  builtin "$@" >|"$__cohab_dir/told"
+  __cohab_r=
+  builtin read -r -d '' __cohab_r <"$__cohab_dir/told" || : # a user's errexit
+}
+
+__cohab_look_at_enter() { # binds Enter, unless it is bound to something of the user's: then the client is told, and asks by itself
+  local __cohab_map __cohab_key __cohab_r __cohab_was=$__cohab_owner __cohab_ours='"\e[7391;e~\e[7391;f~"'
+  local IFS= 2>/dev/null
+  __cohab_owner=
+  for __cohab_map in emacs vi-insert vi-command; do
+    __cohab_told bind -m "$__cohab_map" -s
+    [[ $__cohab_r != *"\"\\C-m\": $__cohab_ours"* ]] || continue
+    __cohab_told bind -m "$__cohab_map" -q accept-line
+    [[ $__cohab_r == *'"\C-m"'* ]] || __cohab_owner=1
+    for __cohab_key in '"\C-m"' '"\C-j"'; do
+      [[ $__cohab_r != *"$__cohab_key"* ]] || builtin bind -m "$__cohab_map" "$__cohab_key: $__cohab_ours"
+    done
+  done
+  [[ $__cohab_owner == "$__cohab_was" ]] || __cohab_m "K;${__cohab_owner:-0}"
 }
 
 __cohab_clear() { READLINE_LINE= READLINE_POINT=0; __cohab_m 'S;0'; }
@@ -245,6 +302,7 @@ for __cohab_k in 'emacs:\e' 'emacs:\e\e' 'vi-insert:\e' 'vi-command:\e'; do
   __cohab_key "${__cohab_k%%:*}" "${__cohab_k#*:}" 1 __cohab_stash
   __cohab_key "${__cohab_k%%:*}" "${__cohab_k#*:}" 2 __cohab_load
   __cohab_key "${__cohab_k%%:*}" "${__cohab_k#*:}" t __cohab_typed
+  __cohab_key "${__cohab_k%%:*}" "${__cohab_k#*:}" n __cohab_fence
   builtin bind -m "${__cohab_k%%:*}" "\"${__cohab_k#*:}[7391;p~\": bracketed-paste-begin"
   __cohab_key "${__cohab_k%%:*}" "${__cohab_k#*:}" d 'builtin trap -p >|"$__cohab_dir/traps"; __cohab_run'
   builtin bind -m "${__cohab_k%%:*}" "\"${__cohab_k#*:}[7391;3~\": \"\\e[7391;d~\\e[7391;c~\""
@@ -253,6 +311,10 @@ for __cohab_k in 'emacs:\e' 'emacs:\e\e' 'vi-insert:\e' 'vi-command:\e'; do
   builtin bind -m "${__cohab_k%%:*}" "\"${__cohab_k#*:}[7391;4~\": \"\\e[7391;a~\\e[7391;b~\""
   builtin bind -m "${__cohab_k%%:*}" '"\e[7391;b~": ""'
   __cohab_key "${__cohab_k%%:*}" "${__cohab_k#*:}" 5 __cohab_query
+  __cohab_key "${__cohab_k%%:*}" "${__cohab_k#*:}" e __cohab_enter
+  __cohab_key "${__cohab_k%%:*}" "${__cohab_k#*:}" g __cohab_accept
+  builtin bind -m "${__cohab_k%%:*}" '"\e[7391;f~": accept-line'
+  builtin bind -m "${__cohab_k%%:*}" "\"${__cohab_k#*:}[7391;7~\": \"\\e[7391;g~\\e[7391;f~\""
   builtin bind -m "${__cohab_k%%:*}" "\"${__cohab_k#*:}[7391;6~\": accept-line"
   __cohab_key "${__cohab_k%%:*}" "${__cohab_k#*:}" 8 __cohab_clear
   __cohab_key "${__cohab_k%%:*}" "${__cohab_k#*:}" 9 __cohab_take
@@ -262,6 +324,12 @@ builtin unset __cohab_k
 
 __cohab_hook
 __cohab_unrecorded
-[[ ! ${__cohab_aliases-} ]] || builtin shopt -s expand_aliases
-builtin unset __cohab_aliases
+__cohab_look_at_enter
+}
+{ __cohab_install; } 2>/dev/null # a user's `set -x` would print marks as they are made
+fi
+{
+  builtin unset -f __cohab_install
+  [[ ! ${__cohab_aliases-} ]] || builtin shopt -s expand_aliases
+  builtin unset __cohab_aliases
 } 2>/dev/null

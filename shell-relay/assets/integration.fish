@@ -14,6 +14,8 @@ set -g __cohab_own
 set -g __cohab_pagers
 set -g __cohab_pwd ''
 set -g __cohab_cwd ''
+set -g __cohab_bindings
+set -g __cohab_vi fish_vi_key_bindings fish_hybrid_key_bindings
 set -g __cohab_stub ' __cohab_pre; eval $__cohab_cmd; __cohab_e $status'
 
 set -g __cohab_head \e']7391;'$__cohab_nonce';'$fish_pid';'
@@ -168,6 +170,10 @@ function __cohab_typed # the file's content was typed into the line, percent-enc
     __cohab_hold
 end
 
+function __cohab_fence # all keys before this one were read
+    __cohab_m 'L;='
+end
+
 function __cohab_run # what is held runs once; without it this key does nothing
     if test -z "$__cohab_next"
         __cohab_m 'L;-'
@@ -223,6 +229,7 @@ function __cohab_ask # a line beyond bounds is cut, so that it is known at least
     set -l text (string escape --style=url -- "$line") # empty: quoted below, or the word vanishes
     set -l known 0
     __cohab_known $line; and set known 1
+    contains -- "$fish_key_bindings" $__cohab_vi; and set known "$known;vi"
     __cohab_m "$argv;"(builtin commandline -C)";$text;$known"
 end
 
@@ -231,8 +238,18 @@ function __cohab_query
 end
 
 function __cohab_enter
-    if builtin commandline --paging-mode; or builtin commandline --search-mode; or test -z "$(builtin commandline -b)"
+    if not set -q __cohab_entered # the file of the prompt function may have bound Enter, and is read after the prompt's event
+        set -g __cohab_entered
+        __cohab_bind_enter
+    end
+    if contains -- $fish_bind_mode $__cohab_own
+        __cohab_ask N
+    else if builtin commandline --paging-mode; or builtin commandline --search-mode; or test -z "$(builtin commandline -b)"
         builtin commandline -f execute
+        if contains -- "$fish_bind_mode" default replace; and contains -- "$fish_key_bindings" $__cohab_vi
+            set fish_bind_mode insert
+            builtin commandline -f repaint-mode
+        end
     else
         __cohab_ask N
     end
@@ -241,16 +258,38 @@ end
 # Key 0 stands for Enter at the prompt, key 7 for what it does. Enter itself stays as it is: what is typed ahead of the prompt runs as
 # ever. At each prompt, since the user's own bindings come at the first one, or later.
 function __cohab_bind_enter
+    if test "$fish_key_bindings" != "$__cohab_bindings"
+        set -g __cohab_bindings $fish_key_bindings
+        set -g __cohab_own
+        for mode in default insert visual replace replace_one
+            __cohab_bind_mode --preset $mode
+        end
+    end
     for mode in default insert visual replace replace_one
         if builtin bind --user -M $mode \r >/dev/null 2>&1
-            builtin bind -M $mode \x1er0 '__cohab_ask N'
-            eval builtin (builtin bind --user -M $mode \r | string replace -r -- ' (\\\\r|\\\\cm|enter) ' ' \\x1er7 ')
+            __cohab_bind_mode --user $mode
             contains $mode $__cohab_own; or set -ga __cohab_own $mode
         else if contains $mode $__cohab_own
-            builtin bind -M $mode \x1er0 __cohab_enter
-            builtin bind -M $mode \x1er7 'commandline -f execute'
+            __cohab_bind_mode --preset $mode
             set -e __cohab_own[(contains -i $mode $__cohab_own)]
         end
+    end
+end
+
+function __cohab_bind_mode # $argv: --user or --preset, and a mode: the keys 0 and 7 as Enter is bound there
+    set -l enter (builtin bind $argv[1] -M $argv[2] \r 2>/dev/null)
+    set -l as_key (string replace -r '^bind (--preset )?' 'bind ' -- $enter | string replace -r -- ' (\\\\r|\\\\cm|enter) ' ' \\x1er@ ')
+    if test -z "$enter"
+        builtin bind -M $argv[2] \x1er0 true
+        return
+    end
+    eval builtin (string replace r@ r7 -- $as_key)
+    if test $argv[1] = --user
+        builtin bind -M $argv[2] \x1er0 '__cohab_ask N'
+    else if string match -qr ' execute( |$)' -- $enter
+        builtin bind -M $argv[2] \x1er0 __cohab_enter
+    else # as in the mode of vi that replaces one letter
+        eval builtin (string replace r@ r0 -- $as_key)
     end
 end
 
@@ -258,6 +297,7 @@ for __cohab_k in default insert visual replace replace_one
     builtin bind -M $__cohab_k \x1er1 __cohab_stash
     builtin bind -M $__cohab_k \x1er2 __cohab_load
     builtin bind -M $__cohab_k \x1er3 __cohab_run
+    builtin bind -M $__cohab_k \x1ern __cohab_fence
     builtin bind -M $__cohab_k \x1erp __cohab_type
     builtin bind -M $__cohab_k \x1ert __cohab_typed
     builtin bind -M $__cohab_k \x1er4 __cohab_restore

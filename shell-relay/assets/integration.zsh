@@ -41,7 +41,7 @@ __cohab_keys() { # at each prompt: `bindkey -d` makes all keymaps anew
   for k in emacs viins vicmd; do
     for e in '\e' '\e\e'; do # with a second escape: one that the user pressed before may still be pending
       builtin bindkey -M $k $e'[7391;1~' __cohab_stash $e'[7391;2~' __cohab_load $e'[7391;3~' __cohab_go \
-        $e'[7391;p~' __cohab_typed $e'[7391;4~' __cohab_restore \
+        $e'[7391;p~' __cohab_typed $e'[7391;n~' __cohab_fence $e'[7391;4~' __cohab_restore \
         $e'[7391;5~' __cohab_query $e'[7391;6~' __cohab_fresh $e'[7391;7~' __cohab_run \
         $e'[7391;8~' __cohab_clear $e'[7391;9~' __cohab_take
     done
@@ -168,6 +168,8 @@ __cohab_typed() { # the file's content comes as a paste, percent-encoded, becaus
   __cohab_hold
 }
 
+__cohab_fence() { __cohab_m 'L;='; } # all keys before this one were read
+
 __cohab_go() { # what is held runs once; without it this key does nothing
   if [[ -z $__cohab_next ]]; then __cohab_m 'L;-'; return; fi
   # No `emulate -L`: errexit stays off until precmd, else the status of the history hook ends the shell.
@@ -211,10 +213,14 @@ __cohab_ask() { # a line beyond bounds is cut, so that it is known at least how 
   done
   text=$REPLY
   __cohab_known
-  __cohab_m "$1;$CURSOR;$text;$REPLY"
+  __cohab_m "$1;$CURSOR;$text;$REPLY$2"
 }
 
-__cohab_query() { __cohab_ask Q; }
+__cohab_query() {
+  builtin emulate -L zsh
+  { builtin bindkey -lL main >|$__cohab_dir/told; } 2>/dev/null # into a file: no process is started for this
+  case "$(<$__cohab_dir/told)" in (*viins*|*vicmd*) __cohab_ask Q ';vi' ;; (*) __cohab_ask Q ;; esac
+}
 
 __cohab_enter() { # more keys wait: they were typed ahead, one line after the other
   if [[ $CONTEXT != start || -z $BUFFER || $PENDING -gt 0 ]]; then
@@ -241,7 +247,7 @@ __cohab_line_init() { if [[ $CONTEXT == start ]]; then __cohab_m B; else __cohab
 __cohab_install() {
   builtin emulate -L zsh
   local w
-  for w in stash load typed go restore query fresh clear take run; do zle -N __cohab_$w; done
+  for w in stash load typed fence go restore query fresh clear take run; do zle -N __cohab_$w; done
   zle -A accept-line __cohab_accept
   zle -N accept-line __cohab_enter
   __cohab_hooks

@@ -44,23 +44,34 @@ pub enum Mark {
     /// `D`: some command ended; an empty id means the user's.
     Finished(Ended),
     /// `Q`: the line in the editor.
-    Line {
-        /// Cursor, in characters.
-        cursor: usize,
-        /// Absent if too long.
-        text: Option<String>,
-        /// Whether the shell knows the line's first word as a command; absent if it did not say.
-        is_command: Option<bool>,
+    Line(ReportedLine),
+    /// `W`: Enter was pressed on a line that the shell accepts by itself.
+    AcceptedUnasked,
+    /// `F`: another line editor reads the keys, so the script stays away.
+    ForeignEditor {
+        /// Its name.
+        name: String,
+    },
+    /// `K`: whether Enter is bound to something of the user's.
+    EnterOwner {
+        /// Whether it is.
+        is_users: bool,
     },
     /// `N`: Enter was pressed on this line, nothing is accepted yet.
-    EnterPressed {
-        /// Cursor, in characters.
-        cursor: usize,
-        /// Absent if too long.
-        text: Option<String>,
-        /// Whether the shell knows the line's first word as a command; absent if it did not say.
-        is_command: Option<bool>,
-    },
+    EnterPressed(ReportedLine),
+}
+
+/// The line in the editor.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReportedLine {
+    /// Cursor, in characters.
+    pub cursor: usize,
+    /// Absent if too long.
+    pub text: Option<String>,
+    /// Whether the shell knows the line's first word as a command; absent if it did not say.
+    pub is_command: Option<bool>,
+    /// Whether a mode of vi reads the keys.
+    pub is_vi: bool,
 }
 
 /// The fields of `E` and `D`.
@@ -194,20 +205,18 @@ fn parse(body: &[u8]) -> Option<Mark> {
         ("B", []) => Mark::PromptReady,
         ("P", []) => Mark::Continuation,
         ("C", []) => Mark::Started,
+        ("W", []) => Mark::AcceptedUnasked,
+        ("F", [name]) => Mark::ForeignEditor { name: (*name).to_owned() },
+        ("K", ["1"]) => Mark::EnterOwner { is_users: true },
+        ("K", ["0"]) => Mark::EnterOwner { is_users: false },
         ("X", [_]) => Mark::Refused,
         ("S", [length]) => Mark::Stashed { length: length.parse().ok()? },
         ("L", [id]) => Mark::Loaded { id: (*id).to_owned() },
         ("O", [id]) => Mark::OutputBegins { id: (*id).to_owned() },
         ("E", fields) => Mark::Ended(parse_ended(fields)?),
         ("D", fields) => Mark::Finished(parse_ended(fields)?),
-        ("Q", fields) => {
-            let (cursor, text, is_command) = parse_line(fields)?;
-            Mark::Line { cursor, text, is_command }
-        }
-        ("N", fields) => {
-            let (cursor, text, is_command) = parse_line(fields)?;
-            Mark::EnterPressed { cursor, text, is_command }
-        }
+        ("Q", fields) => Mark::Line(parse_line(fields)?),
+        ("N", fields) => Mark::EnterPressed(parse_line(fields)?),
         _ => return None,
     })
 }
@@ -222,7 +231,11 @@ fn parse_ended(fields: &[&str]) -> Option<Ended> {
     Some(Ended { id: (*id).to_owned(), status: status.parse().ok()?, cwd, stopped })
 }
 
-fn parse_line(fields: &[&str]) -> Option<(usize, Option<String>, Option<bool>)> {
+fn parse_line(fields: &[&str]) -> Option<ReportedLine> {
+    let (fields, is_vi) = match fields {
+        [fields @ .., "vi"] => (fields, true),
+        fields => (fields, false),
+    };
     let (cursor, text, is_command) = match fields {
         [cursor] => (cursor, None, None),
         [cursor, text] => (cursor, Some(text), None),
@@ -234,7 +247,7 @@ fn parse_line(fields: &[&str]) -> Option<(usize, Option<String>, Option<bool>)> 
         Some(text) => Some(String::from_utf8_lossy(&percent_decoded(text)?).into_owned()),
         None => None,
     };
-    Some((cursor.parse().ok()?, text, is_command))
+    Some(ReportedLine { cursor: cursor.parse().ok()?, text, is_command, is_vi })
 }
 
 fn percent_decoded(field: &str) -> Option<Vec<u8>> {

@@ -24,6 +24,10 @@ fn mark(body: &str) -> String {
     format!("\x1b]7391;{NONCE};42;{body}\x07")
 }
 
+fn line(cursor: usize, text: Option<String>, is_command: Option<bool>) -> ReportedLine {
+    ReportedLine { cursor, text, is_command, is_vi: false }
+}
+
 #[test]
 fn marks_are_taken_out_and_the_rest_passes() {
     let stream = format!("a{}b{}c", mark("B"), mark("D;;0;/tmp"));
@@ -45,12 +49,16 @@ fn every_verb_is_understood() {
         ("O;ab", Mark::OutputBegins { id: "ab".into() }),
         ("E;ab;130;/%C3%A4%20b", Mark::Ended(ended(false))),
         ("E;ab;130;/%C3%A4%20b;stopped", Mark::Ended(ended(true))),
-        ("Q;3;a%0Ab", Mark::Line { cursor: 3, text: Some("a\nb".into()), is_command: None }),
-        ("Q;3;abc;1", Mark::Line { cursor: 3, text: Some("abc".into()), is_command: Some(true) }),
-        ("Q;0;", Mark::Line { cursor: 0, text: Some(String::new()), is_command: None }),
-        ("Q;5000", Mark::Line { cursor: 5000, text: None, is_command: None }),
-        ("N;1;x", Mark::EnterPressed { cursor: 1, text: Some("x".into()), is_command: None }),
-        ("N;1;x;0", Mark::EnterPressed { cursor: 1, text: Some("x".into()), is_command: Some(false) }),
+        ("Q;3;a%0Ab", Mark::Line(line(3, Some("a\nb".into()), None))),
+        ("Q;3;abc;1", Mark::Line(line(3, Some("abc".into()), Some(true)))),
+        ("Q;0;", Mark::Line(line(0, Some(String::new()), None))),
+        ("Q;5000", Mark::Line(line(5000, None, None))),
+        ("N;1;x", Mark::EnterPressed(line(1, Some("x".into()), None))),
+        ("N;1;x;0;vi", Mark::EnterPressed(ReportedLine { is_vi: true, ..line(1, Some("x".into()), Some(false)) })),
+        ("W", Mark::AcceptedUnasked),
+        ("K;1", Mark::EnterOwner { is_users: true }),
+        ("F;ble.sh", Mark::ForeignEditor { name: "ble.sh".into() }),
+        ("N;1;x;0", Mark::EnterPressed(line(1, Some("x".into()), Some(false)))),
     ] {
         assert_eq!(split(&[mark(body).as_bytes()]), (Vec::new(), vec![expected]), "{body}");
     }

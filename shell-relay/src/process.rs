@@ -2,7 +2,10 @@
 
 use std::{
     fs,
-    os::unix::process::{CommandExt, ExitStatusExt},
+    os::unix::{
+        fs::{FileTypeExt, MetadataExt},
+        process::{CommandExt, ExitStatusExt},
+    },
     process::{Command, ExitStatus},
 };
 
@@ -82,14 +85,33 @@ pub fn status_of(status: ExitStatus) -> i32 {
     status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0))
 }
 
-/// Whether a living child of a process is in the same process group. Where the kernel does not tell: no.
+/// The living children of a process that are in its process group. Where the kernel does not say: none.
 #[must_use]
-pub fn has_child_in_own_group(pid: u32) -> bool {
-    let Some((_, own_group)) = state_and_group(pid) else { return false };
+pub fn children_in_own_group(pid: u32) -> Vec<u32> {
     let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
-    threads.filter_map(|thread| fs::read_to_string(thread.path().join("children")).ok()).any(|children| {
-        let mut children = children.split_whitespace().filter_map(|child| child.parse().ok());
-        children.any(|child| state_and_group(child).is_some_and(|(state, group)| state != b'Z' && group == own_group))
+    let children = threads.filter_map(|thread| fs::read_to_string(thread.path().join("children")).ok());
+    let mut children: Vec<u32> = children
+        .flat_map(|pids| pids.split_whitespace().filter_map(|pid| pid.parse().ok()).collect::<Vec<_>>())
+        .collect();
+    if !children.is_empty() {
+        let own_group = state_and_group(pid).map(|(_, group)| group);
+        children.retain(|child| {
+            state_and_group(*child).is_some_and(|(state, group)| state != b'Z' && Some(group) == own_group)
+        });
+    }
+    children
+}
+
+/// Whether a process has this terminal open, under its own name or as `/dev/tty`. Where the kernel does not say: yes.
+#[must_use]
+pub fn has_open(pid: u32, terminal: u64) -> bool {
+    let Ok(descriptors) = fs::read_dir(format!("/proc/{pid}/fd")) else { return true };
+    let own = fs::metadata("/dev/tty").map(|metadata| metadata.rdev());
+    descriptors.flatten().any(|descriptor| {
+        fs::metadata(descriptor.path()).is_ok_and(|open| {
+            open.file_type().is_char_device()
+                && (open.rdev() == terminal || own.as_ref().is_ok_and(|own| open.rdev() == *own))
+        })
     })
 }
 
@@ -118,7 +140,7 @@ mod tests {
         shell.args(["-c", &text]).process_group(0);
         let mut shell = shell.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         BufReader::new(shell.stdout.take().unwrap()).read_line(&mut String::new()).unwrap();
-        let shares = has_child_in_own_group(shell.id());
+        let shares = !children_in_own_group(shell.id()).is_empty();
         drop(shell.stdin.take());
         shell.wait().unwrap();
         shares
@@ -140,6 +162,6 @@ mod tests {
     fn a_child_in_the_own_group_is_told_from_one_with_a_group_of_its_own() {
         assert!(shares_its_group("+m"));
         assert!(!shares_its_group("-m"));
-        assert!(!has_child_in_own_group(u32::MAX));
+        assert!(children_in_own_group(u32::MAX).is_empty());
     }
 }

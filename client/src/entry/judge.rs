@@ -132,13 +132,13 @@ fn work(world: &World, queue: &Receiver<Job>, results: &mpsc::Sender<Verdict>) {
     loop {
         match queue.recv_timeout(IDLE_BEFORE_EXIT) {
             Ok(Job::Judge(question)) => {
-                let decision = memory.lookup(&question.line).unwrap_or_else(|| judge(world, &question));
+                let decision = decide(world, &memory, &question);
                 // There is room: no more questions are open than fit.
                 let _ = results.try_send(Verdict { id: question.id, decision });
             }
             Ok(Job::Learn(question, decision)) => {
-                let known = memory.lookup(&question.line).unwrap_or_else(|| judge(world, &question));
-                if known != decision {
+                let is_new = decide(world, &memory, &question) != decision;
+                if is_new && !is_against_a_rule(world, &question, decision) {
                     // Without a file it holds until the thread ends.
                     let _ = memory.learn(&question.line, decision);
                 }
@@ -148,8 +148,22 @@ fn work(world: &World, queue: &Receiver<Job>, results: &mpsc::Sender<Verdict>) {
     }
 }
 
-fn judge(world: &World, question: &Question) -> Decision {
-    gate::judge(&question.line, &ShellNames::new(question, &world.path, &world.home)).decision
+fn decide(world: &World, memory: &Memory, question: &Question) -> Decision {
+    let remembered = memory.lookup(&question.line);
+    let believed = remembered.filter(|decision| !is_against_a_rule(world, question, *decision));
+    believed.unwrap_or_else(|| judge(world, question).decision)
+}
+
+/// Whether a rule, and not the weights, says that the line is a command, although it was asked once: by a slip of the keys.
+fn is_against_a_rule(world: &World, question: &Question, decision: Decision) -> bool {
+    decision == Decision::Assistant && {
+        let verdict = judge(world, question);
+        verdict.rule.is_some() && verdict.decision == Decision::Shell
+    }
+}
+
+fn judge(world: &World, question: &Question) -> gate::Verdict {
+    gate::judge(&question.line, &ShellNames::new(question, &world.path, &world.home))
 }
 
 #[cfg(test)]
@@ -204,6 +218,15 @@ mod tests {
         assert!(!judge.ask(question(2, "ls -l", Some(true))), "no verdict came for long");
         tokio::time::timeout(Duration::from_secs(10), judge.next()).await.expect("a verdict");
         assert_eq!(decided(&mut judge, question(3, "ls -l", Some(true))).await, Decision::Shell);
+    }
+
+    #[tokio::test]
+    async fn a_command_by_rule_that_was_asked_by_a_slip_stays_a_command() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut judge = judge_in(&dir);
+        judge.learn(question(1, "echo abc", Some(true)), Decision::Assistant);
+        assert_eq!(decided(&mut judge, question(2, "echo abc", Some(true))).await, Decision::Shell);
+        assert!(!dir.path().join("corrections").exists());
     }
 
     #[tokio::test]

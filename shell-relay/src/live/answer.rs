@@ -72,6 +72,7 @@ impl LiveShell {
             cx.fx.events.push(LiveEvent::AnswerRefused(error));
             return self.release_held(cx);
         }
+        self.show_enter_paint(cx);
         self.dialect.press(stash, &mut cx.fx.pty);
         let step = AnswerStep::Stashing { until: self.key_pace.asked(cx.now, 0) };
         self.answer = Some(Answer { step, leave: None, keeps_line: stash == Key::Stash, has_told_of_keys: false });

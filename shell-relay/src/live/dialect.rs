@@ -11,13 +11,15 @@ pub(super) enum Key {
     Load,
     /// The command that is held runs, once. No byte may follow.
     Run,
+    /// Answered when all keys before it were read.
+    Fence,
     /// The user's line comes back.
     Restore,
     /// The line is told.
     Query,
-    /// An empty line is accepted: a new prompt.
+    /// An empty line is accepted: a new prompt. In bash any line is.
     Fresh,
-    /// The line is accepted. No byte may follow.
+    /// The line that was reported is accepted. No byte may follow.
     Accept,
     /// The buffer is emptied.
     Clear,
@@ -39,7 +41,7 @@ pub(super) enum Repaint {
 /// Who finds out what stands in the line when Enter is pressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Enter {
-    /// We hold the key and ask.
+    /// The client holds the key and asks, as it belongs to a binding of the user's.
     Held,
     /// The shell tells by itself at this key, which is sent in place of Enter if there is one, and waits.
     Told { key: Option<&'static [u8]> },
@@ -73,7 +75,7 @@ static BASH: Dialect = Dialect {
     after_digit: b"~",
     typed_command: (b"\x1b[7391;p~", b"\x1b[201~\x1b[7391;t~"),
     repaint: Repaint::Marked,
-    enter: Enter::Held,
+    enter: Enter::Told { key: None },
     mark_in_prompt: true,
     search_takes_keys: true,
     prompt_erases_rest: true,
@@ -127,6 +129,7 @@ impl Dialect {
             Key::Stash => b'1',
             Key::Load => b'2',
             Key::Run => b'3',
+            Key::Fence => b'n',
             Key::Restore => b'4',
             Key::Query => b'5',
             Key::Fresh => b'6',

@@ -3,16 +3,19 @@
 //! The load key makes the shell read the command and name its id (`L`); nothing runs by it, however late it is read. Only then, and
 //! only while the command has not been given up, the run key is sent, once. So the client alone decides: before the run key
 //! "never runs" is certain, after it the command may run, and its end is awaited. A shell drops what it holds at each new prompt and
-//! never runs the id that it ran last.
+//! never runs the id that it ran last. Keys carry no id, so after a load or run key was given up no further command is written before
+//! the shell has answered a fence key behind it.
 
 use std::time::Instant;
 
 use super::{
-    Cx, Effects, Key, LateKey, LiveEvent, LiveShell, Probe, RelayStep, View, echo::echo_of, queue::not_at_prompt,
+    Cx, Effects, Key, LateHandOver, LiveEvent, LiveShell, Probe, RelayStep, View, echo::echo_of, queue::not_at_prompt,
     relay::Relay,
 };
 use crate::runner::RelayError;
 
+/// In place of an id: all keys before the fence key were read.
+const FENCE: &str = "=";
 /// A command up to this length is typed into the shell if no file can be written for it.
 const TYPED_MAX_BYTES: usize = 64 * 1024 + 64;
 
@@ -37,23 +40,30 @@ impl LiveShell {
         self.relay.as_ref().is_some_and(|relay| !relay.has_begun()) || self.ask_deadline().is_some()
     }
 
-    /// A load key that was given up on may still be read: it does no harm, but more of them would pile up.
-    pub(super) fn load_is_late(&self) -> bool {
-        self.late.load.is_some_and(|late| late.prompt == self.prompt.ready_at)
+    /// Whether a load or run key may still be read. Then the shell is asked to answer a key behind it, and when to look again.
+    pub(super) fn fence(&mut self, cx: &mut Cx<'_>) -> Option<Instant> {
+        match self.late.hand_over? {
+            LateHandOver::Fenced { again_at } if cx.now < again_at => Some(again_at),
+            _ => {
+                let again_at = cx.now + self.key_pace.wait(0);
+                self.late.hand_over = Some(LateHandOver::Fenced { again_at });
+                self.dialect.press(Key::Fence, &mut cx.fx.pty);
+                Some(again_at)
+            }
+        }
     }
 
-    /// `L`: the shell holds the command with this id; or, with another id than the awaited one, a late load key was read.
+    /// `L`: the shell holds the command with this id, or has answered the fence key.
     pub(super) fn on_loaded(&mut self, id: &str, cx: &mut Cx<'_>) {
+        if id == FENCE && matches!(self.late.hand_over, Some(LateHandOver::Fenced { .. })) {
+            self.late.hand_over = None;
+            return self.advance_queue(cx);
+        }
         let is_awaited = self
             .relay
             .as_ref()
             .is_some_and(|relay| matches!(relay.step, RelayStep::Loading { .. }) && relay.request.id == id);
-        let Some(relay) = self.relay.as_mut().filter(|_| is_awaited) else {
-            if self.late.load.take().is_some() {
-                self.advance_queue(cx);
-            }
-            return;
-        };
+        let Some(relay) = self.relay.as_mut().filter(|_| is_awaited) else { return };
         self.key_pace.answered(cx.now, relay.request.text.len());
         relay.step = RelayStep::Loaded { until: cx.now + relay.start_wait(&self.key_pace) };
         self.dialect.press(Key::Run, &mut cx.fx.pty);
@@ -72,12 +82,14 @@ impl LiveShell {
         }
     }
 
-    /// A new prompt stands, and the shell has dropped the command that it held.
-    pub(super) fn on_stub_lost(&mut self, cx: &mut Cx<'_>) {
-        self.report_stub_lost(cx);
+    /// A new prompt stands after the run key was sent. The shell has dropped the command that it held, unless the prompt is older than
+    /// the load key.
+    pub(super) fn on_new_prompt_before_start(&mut self, cx: &mut Cx<'_>) {
+        self.report_unknown_start("a new prompt came before the command started", cx);
         self.new_prompt(cx);
     }
 
+    /// The shell has finished the command by its id without having begun it.
     pub(super) fn report_stub_lost(&mut self, cx: &mut Cx<'_>) {
         if let Some(relay) = &mut self.relay {
             let id = relay.request.id.clone();
@@ -124,9 +136,17 @@ impl LiveShell {
     pub(super) fn remember_late_key(&mut self, step: RelayStep) {
         match step {
             RelayStep::Stashing { until } => self.stash_given_up(until),
-            RelayStep::Loading { until } => self.late.load = Some(LateKey { prompt: self.prompt.ready_at, until }),
+            RelayStep::Loading { .. } => self.late.hand_over = Some(LateHandOver::Unread),
             _ => {}
         }
+    }
+
+    fn report_unknown_start(&mut self, what: &str, cx: &mut Cx<'_>) {
+        let Some(relay) = &mut self.relay else { return };
+        self.late.hand_over = Some(LateHandOver::Unread);
+        let reason = format!("{what}; it may still run, so look before it is repeated");
+        let id = relay.request.id.clone();
+        relay.report(LiveEvent::CommandRefused { id, error: RelayError::TimedOut { reason } }, cx);
     }
 
     /// The run key was sent and the command did not start in time: if it runs after all, its end is awaited, but the result has been
@@ -134,14 +154,12 @@ impl LiveShell {
     pub(super) fn report_slow_start(&mut self, cx: &mut Cx<'_>) {
         let Some(relay) = &mut self.relay else { return };
         let wait = relay.start_wait(&self.key_pace).as_secs();
-        let reason = format!(
-            "the command was handed over and did not start within {wait} s; it may still run, so look before it is repeated"
-        );
-        let id = relay.request.id.clone();
-        relay.report(LiveEvent::CommandRefused { id, error: RelayError::TimedOut { reason } }, cx);
         relay.step = RelayStep::Running;
+        self.report_unknown_start(&format!("the command was handed over and did not start within {wait} s"), cx);
+        let Some(relay) = &self.relay else { return };
+        let in_answer = relay.in_answer;
         self.view = View::Shown;
-        if !relay.in_answer {
+        if !in_answer {
             self.release_held(cx);
         }
     }

@@ -36,7 +36,7 @@ const PASTE_BEGIN: &[u8] = b"\x1b[200~";
 const PASTE_END: &[u8] = b"\x1b[201~";
 /// Alt-Enter with the kitty keyboard protocol.
 const KITTY_ALT_ENTER: &[u8] = b"\x1b[13;3u";
-const ALT_ENTER: &[u8] = b"\x1b\r";
+pub(super) const ALT_ENTER: &[u8] = b"\x1b\r";
 
 /// So many keys may come in one piece from a person whose line was held up.
 const HELD_UP_MAX_BYTES: usize = 16;

@@ -26,7 +26,17 @@ pub(super) struct LateKey {
 #[derive(Debug, Default)]
 pub(super) struct LateKeys {
     pub stash: Option<LateKey>,
-    pub load: Option<LateKey>,
+    /// A load or run key: it may take the next command for its own.
+    pub hand_over: Option<LateHandOver>,
+}
+
+/// What is done about a load or run key that was given up on.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum LateHandOver {
+    /// Nothing yet.
+    Unread,
+    /// The fence key was sent behind it, and once more after this time.
+    Fenced { again_at: Instant },
 }
 
 /// How long the shell takes to answer a key.

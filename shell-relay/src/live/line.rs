@@ -3,10 +3,10 @@
 use std::time::{Duration, Instant};
 
 use super::{
-    Cx, Enter, Interrupted, Key, LineDecision, LiveEvent, LiveShell, Phase, Probe, QUERY_WAIT, Restore, Token,
-    TokenKind,
+    Cx, Enter, EnterPaint, Interrupted, Key, LineDecision, LiveEvent, LiveShell, Painted, Phase, Probe, QUERY_WAIT,
+    Repaint, Restore, Token, TokenKind, View, keys,
 };
-use crate::shell::Shell;
+use crate::{marks::ReportedLine, shell::Shell};
 
 /// Enter painted something, and so long nothing more came.
 const MENU_QUIET: Duration = Duration::from_millis(80);
@@ -24,6 +24,8 @@ pub(super) struct Ask {
     key: Vec<u8>,
     /// It came by itself.
     is_alone: bool,
+    /// The shell has it, or what stands for it, and waits for our word.
+    is_passed: bool,
     step: AskStep,
 }
 
@@ -36,14 +38,6 @@ enum AskStep {
     },
     /// The driver decides.
     Answered { text: String },
-}
-
-/// What the line editor says of its line.
-#[derive(Debug)]
-pub(super) struct LineTold {
-    pub cursor: usize,
-    pub text: Option<String>,
-    pub is_command: Option<bool>,
 }
 
 impl LiveShell {
@@ -63,7 +57,7 @@ impl LiveShell {
             LineDecision::Assistant => self.start_answer(Key::Take, cx),
             LineDecision::Shell => {
                 if let (false, AskStep::Answered { text }) = (ask.hotkey, ask.step) {
-                    self.accept(&ask.key, Some(text), cx);
+                    self.accept((!ask.is_passed).then_some(&ask.key), ask.key.is_empty(), Some(text), cx);
                 }
                 self.release_held(cx);
                 self.advance_queue(cx);
@@ -76,12 +70,16 @@ impl LiveShell {
             Phase::Prompt => self.prompt_key(token, cx),
             Phase::Precmd { .. } if token.kind == TokenKind::Hotkey => self.hold_until_settled(token),
             Phase::Continuation => {
+                if token.kind == TokenKind::Enter {
+                    self.expect_enter_paint(cx);
+                }
                 self.prompt.last_key = Some(cx.now);
                 cx.fx.pty.extend_from_slice(token.bytes);
             }
             _ => {
-                if self.phase == Phase::Running && token.kind == TokenKind::Enter {
+                if self.phase == Phase::Running && token.kind == TokenKind::Enter && self.editor_reads(cx) {
                     self.look_for_replaced_shell(cx);
+                    self.expect_enter_paint(cx);
                 }
                 self.prompt.keys_since_left = true;
                 cx.fx.pty.extend_from_slice(token.bytes);
@@ -102,7 +100,10 @@ impl LiveShell {
             TokenKind::Hotkey if self.prompt.unsettled_until().is_some_and(|until| cx.now < until) => {
                 return self.hold_until_settled(token);
             }
-            TokenKind::Enter => return self.press_enter(token.bytes, None, cx),
+            TokenKind::Enter => {
+                self.expect_enter_paint(cx);
+                return self.press_enter(token.bytes, None, cx);
+            }
             TokenKind::Accept if self.dialect.accepts_by_ctrl_o => return self.press_enter(token.bytes, None, cx),
             TokenKind::Search if self.dialect.search_takes_keys => self.prompt.searched = true,
             _ => {
@@ -139,22 +140,80 @@ impl LiveShell {
         cx.fx.pty.extend_from_slice(key);
     }
 
-    /// The line that was asked for is a command.
-    fn accept(&mut self, key: &[u8], line: Option<String>, cx: &mut Cx<'_>) {
-        match self.dialect.enter {
-            Enter::Held => self.press_enter(key, line, cx),
-            Enter::Told { .. } => {
-                let mut accept = Vec::new();
-                self.dialect.press(Key::Accept, &mut accept);
-                self.press_enter(&accept, line, cx);
-                self.prompt.accepting = true;
-            }
+    fn enter(&self) -> Enter {
+        if self.enter_is_users { Enter::Held } else { self.dialect.enter }
+    }
+
+    /// Enter goes to bash, which will paint its line again.
+    fn expect_enter_paint(&mut self, cx: &mut Cx<'_>) {
+        if self.dialect.repaint == Repaint::Marked && matches!(self.view, View::Shown) && !self.enter_is_users {
+            self.show_enter_paint(cx);
+            self.enter_paint = Some(EnterPaint::new(cx.now));
         }
+    }
+
+    /// bash accepts the line without asking.
+    pub(super) fn on_accepted_unasked(&mut self, cx: &mut Cx<'_>) {
+        if let Some(paint) = &mut self.enter_paint {
+            paint.reported();
+        }
+        if self.ask.take_if(|ask| matches!(ask.step, AskStep::Asked { told: true, .. })).is_some() {
+            self.prompt.entered_at = Some(cx.now);
+            self.release_held(cx);
+        }
+    }
+
+    pub(super) fn on_enter_painted(&mut self, bytes: &[u8], cx: &mut Cx<'_>) {
+        let Some(paint) = &mut self.enter_paint else { return };
+        if let Painted::Shown(shown) = paint.push(bytes) {
+            self.enter_paint = None;
+            self.show(&shown, cx);
+        }
+    }
+
+    /// The line was accepted.
+    pub(super) fn finish_enter_paint(&mut self, cx: &mut Cx<'_>) {
+        if let Some(paint) = self.enter_paint.take() {
+            self.show(&paint.finish(), cx);
+        }
+    }
+
+    /// The line is not accepted, or something else is to be drawn.
+    pub(super) fn show_enter_paint(&mut self, cx: &mut Cx<'_>) {
+        if let Some(mut paint) = self.enter_paint.take() {
+            self.show(&paint.all(), cx);
+        }
+    }
+
+    pub(super) fn tick_enter_paint(&mut self, cx: &mut Cx<'_>) {
+        let deadline = self.enter_paint.as_ref().and_then(EnterPaint::deadline);
+        if deadline.is_some_and(|at| cx.now >= at) {
+            self.show_enter_paint(cx);
+        }
+    }
+
+    fn show(&mut self, bytes: &[u8], cx: &mut Cx<'_>) {
+        self.modes.feed(bytes);
+        cx.fx.terminal.extend_from_slice(bytes);
+    }
+
+    /// The line that was asked for is a command. `enter`: the user's key, if the shell has not got it.
+    fn accept(&mut self, enter: Option<&Vec<u8>>, is_typed_ahead: bool, line: Option<String>, cx: &mut Cx<'_>) {
+        if let Some(enter) = enter {
+            return self.press_enter(enter, line, cx);
+        }
+        let mut accept = Vec::new();
+        // bash: keys can have come in between only if the line was typed ahead.
+        let accepts_any_line = self.dialect.repaint == Repaint::Marked && !is_typed_ahead;
+        self.dialect.press(if accepts_any_line { Key::Fresh } else { Key::Accept }, &mut accept);
+        self.press_enter(&accept, line, cx);
+        self.prompt.accepting = true;
     }
 
     /// Whether a key of ours is safe: the line editor, and nothing of it but its main loop, reads it.
     fn may_ask(&self, cx: &Cx<'_>) -> bool {
         self.setup.shell != Shell::Other
+            && !self.is_deaf
             && !self.prompt.searched
             && !self.prompt.enter_is_pending(cx.now)
             && self.prompt.unsettled_until().is_none_or(|until| cx.now >= until)
@@ -162,22 +221,26 @@ impl LiveShell {
     }
 
     fn ask_for_line(&mut self, hotkey: bool, token: Token<'_>, cx: &mut Cx<'_>) {
-        let told_by = match self.dialect.enter {
+        let told_by = match self.enter() {
             Enter::Told { key } if !hotkey => Some(key.unwrap_or(token.bytes)),
             _ => None,
         };
         match told_by {
-            Some(key) => cx.fx.pty.extend_from_slice(key),
+            Some(key) => {
+                self.expect_enter_paint(cx);
+                cx.fx.pty.extend_from_slice(key);
+            }
             None => self.dialect.press(Key::Query, &mut cx.fx.pty),
         }
         let step = AskStep::Asked { since: cx.now, told: told_by.is_some() };
-        self.ask = Some(Ask { hotkey, key: token.bytes.to_vec(), is_alone: self.key_is_alone, step });
+        let is_passed = told_by.is_some();
+        self.ask = Some(Ask { hotkey, key: token.bytes.to_vec(), is_alone: self.key_is_alone, is_passed, step });
         self.prompt.accepting = false;
         self.prompt.last_key = Some(cx.now);
     }
 
     /// `Q`: the answer to a query.
-    pub(super) fn on_line(&mut self, told: LineTold, cx: &mut Cx<'_>) {
+    pub(super) fn on_line(&mut self, told: ReportedLine, cx: &mut Cx<'_>) {
         if self.on_relay_repainted(cx) {
             return;
         }
@@ -190,27 +253,31 @@ impl LiveShell {
     }
 
     /// `N`: Enter was pressed, and the shell waits for our word. Also for a line that was typed ahead.
-    pub(super) fn on_enter_told(&mut self, told: LineTold, cx: &mut Cx<'_>) {
-        if self.dialect.enter == Enter::Held || self.relay.is_some() || !self.stands_at_prompt(cx) {
-            return;
+    pub(super) fn on_enter_told(&mut self, told: ReportedLine, cx: &mut Cx<'_>) {
+        if let Some(paint) = &mut self.enter_paint {
+            paint.reported();
         }
-        if self.prompt.accepting {
+        if self.relay.is_some() || !self.stands_at_prompt(cx) || self.prompt.accepting {
             return;
         }
         self.prompt.entered_at = None;
+        if self.enter() == Enter::Held && self.answer.is_none() {
+            // The user's own Enter has come to ours, with a line that was looked at before.
+            return self.accept(None, true, told.text, cx);
+        }
         // Typed into a command of the agent's that did not read it: a command of the user's.
         if self.answer.is_some() {
             if self.line_typed_ahead_goes_first(cx) {
-                self.accept(&[], told.text, cx);
+                self.accept(None, true, told.text, cx);
             }
             return;
         }
         if self.restore.is_some() {
-            return self.accept(&[], told.text, cx);
+            return self.accept(None, true, told.text, cx);
         }
         if self.ask.is_none() {
             let step = AskStep::Asked { since: cx.now, told: true };
-            self.ask = Some(Ask { hotkey: false, key: Vec::new(), is_alone: false, step });
+            self.ask = Some(Ask { hotkey: false, key: Vec::new(), is_alone: false, is_passed: true, step });
         }
         if matches!(self.ask, Some(Ask { step: AskStep::Asked { told: true, .. }, .. })) {
             self.line_is_known(told, cx);
@@ -227,11 +294,16 @@ impl LiveShell {
         self.phase == Phase::Prompt
     }
 
-    fn line_is_known(&mut self, LineTold { cursor, text, is_command }: LineTold, cx: &mut Cx<'_>) {
+    fn line_is_known(&mut self, line: ReportedLine, cx: &mut Cx<'_>) {
+        let ReportedLine { cursor, text, is_command, is_vi } = line;
         let Some(ask) = &mut self.ask else { return };
+        self.is_deaf = false;
+        if is_vi && ask.hotkey && ask.key == keys::ALT_ENTER {
+            return self.pass_escape_and_enter(cx);
+        }
         let Some(text) = text else {
             if let Some(ask) = self.ask.take().filter(|ask| !ask.hotkey) {
-                self.accept(&ask.key, None, cx);
+                self.accept((!ask.is_passed).then_some(&ask.key), ask.key.is_empty(), None, cx);
             }
             return self.release_held(cx);
         };
@@ -241,6 +313,29 @@ impl LiveShell {
         } else {
             LiveEvent::LineEntered { text, cursor, cwd: self.cwd.clone(), is_command, is_alone: ask.is_alone }
         });
+    }
+
+    /// In vi's modes these two keys in one piece are what they are: many a terminal, or a slow line, sends them so.
+    fn pass_escape_and_enter(&mut self, cx: &mut Cx<'_>) {
+        self.ask = None;
+        let token = Token { kind: TokenKind::Enter, bytes: keys::ALT_ENTER };
+        if self.enter() == (Enter::Told { key: None }) {
+            self.ask_for_line(false, token, cx);
+        } else {
+            cx.fx.pty.extend_from_slice(token.bytes);
+            self.release_held(cx);
+        }
+    }
+
+    /// Another line editor than the shell's own reads the keys.
+    pub(super) fn on_foreign_editor(&mut self, name: &str, cx: &mut Cx<'_>) {
+        if self.phase == Phase::Boot {
+            self.phase = Phase::NotIntegrated;
+            let reason = format!(
+                "{name} reads the keys of this shell, so questions are not recognized at its prompt; `cohab ask` works"
+            );
+            cx.fx.events.push(LiveEvent::NotIntegrated { reason });
+        }
     }
 
     pub(super) fn ask_deadline(&self) -> Option<Instant> {
@@ -263,7 +358,7 @@ impl LiveShell {
     /// The prompt at which the line was asked for is gone. What was held of it goes where the shell is now. Whether one was asked for.
     pub(super) fn forget_asking(&mut self, cx: &mut Cx<'_>) -> bool {
         let Some(ask) = self.ask.take() else { return false };
-        if self.dialect.enter == Enter::Held && !ask.hotkey {
+        if !ask.is_passed && !ask.hotkey {
             self.shell_key(Token { kind: TokenKind::Enter, bytes: &ask.key }, cx);
         }
         true
@@ -272,8 +367,14 @@ impl LiveShell {
     /// The line is not known: Enter takes effect, unless the shell has it already; the hotkey does not.
     fn give_up_asking(&mut self, cx: &mut Cx<'_>) {
         if let Some(ask) = self.ask.take() {
-            if !ask.hotkey && matches!(ask.step, AskStep::Asked { told: false, .. }) {
-                self.press_enter(&ask.key, None, cx);
+            if matches!(ask.step, AskStep::Asked { told: false, .. }) {
+                self.is_deaf = true;
+                let reason =
+                    "the line editor does not answer, so lines are not looked at here; `cohab ask` works".to_owned();
+                cx.fx.events.push(LiveEvent::NotIntegrated { reason });
+                if !ask.hotkey {
+                    self.press_enter(&ask.key, None, cx);
+                }
             }
             self.release_held(cx);
             self.advance_queue(cx);
@@ -282,7 +383,7 @@ impl LiveShell {
 
     /// `exec bash` in the user's shell: a line editor reads, but it is another shell's, without our script.
     fn look_for_replaced_shell(&mut self, cx: &mut Cx<'_>) {
-        if self.editor_reads(cx) && cx.probe.shell_replaced() {
+        if cx.probe.shell_replaced() {
             self.phase = Phase::Replaced;
             let reason = "`exec` has replaced the shell, so it runs without the assistant".to_owned();
             cx.fx.events.push(LiveEvent::NotIntegrated { reason });

@@ -16,6 +16,7 @@ mod cancel;
 mod dialect;
 mod directory;
 mod echo;
+mod enter_paint;
 mod filter;
 mod focus;
 mod guard;
@@ -58,12 +59,13 @@ use self::{
     aside::Comeback,
     background::Background,
     dialect::{Dialect, Enter, Key, Repaint},
+    enter_paint::{EnterPaint, Painted},
     filter::HideFilter,
     guard::GuardFilter,
     held::HeldKeys,
     keys::{KeyScanner, Token, TokenKind},
-    late_keys::{KeyPace, LateKey, LateKeys},
-    line::{Ask, LineTold},
+    late_keys::{KeyPace, LateHandOver, LateKey, LateKeys},
+    line::Ask,
     prompt::{Interrupted, Phase, PromptFacts, Restore, UserTrack},
     queue::Queued,
     relay::{Relay, RelayStep},
@@ -138,6 +140,12 @@ pub struct LiveShell {
     prompt: PromptFacts,
     user: UserTrack,
     ask: Option<Ask>,
+    /// What bash paints at Enter.
+    enter_paint: Option<EnterPaint>,
+    /// Enter is bound to something of the user's.
+    enter_is_users: bool,
+    /// The line editor did not answer the last question, and nothing is asked of it until it reports a line by itself.
+    is_deaf: bool,
     queue: VecDeque<Queued>,
     /// When the head of the queue is to be looked at again.
     retry_at: Option<Instant>,
@@ -173,6 +181,9 @@ impl LiveShell {
             prompt: PromptFacts::new(now),
             user: UserTrack::default(),
             ask: None,
+            enter_paint: None,
+            enter_is_users: false,
+            is_deaf: false,
             queue: VecDeque::new(),
             retry_at: None,
             relay: None,
@@ -216,6 +227,9 @@ impl LiveShell {
         let rest = self.marks.finish();
         if matches!(self.view, View::Shown) {
             fx.terminal.extend_from_slice(&rest);
+        }
+        if let Some(mut paint) = self.enter_paint.take() {
+            fx.terminal.append(&mut paint.all());
         }
         self.phase = Phase::Dead;
         self.relay_lost_its_shell(status, now, fx);
@@ -275,6 +289,9 @@ impl LiveShell {
         }
         match &mut self.view {
             View::Shown => {
+                if self.enter_paint.is_some() {
+                    return self.on_enter_painted(bytes, cx);
+                }
                 self.modes.feed(bytes);
                 cx.fx.terminal.extend_from_slice(bytes);
             }
@@ -309,7 +326,12 @@ impl LiveShell {
 
     /// Each verb is believed only where it is expected.
     fn on_mark(&mut self, mark: Mark, cx: &mut Cx<'_>) {
+        if matches!(mark, Mark::Started | Mark::Continuation | Mark::Finished(_) | Mark::Stashed { .. }) {
+            self.finish_enter_paint(cx);
+        }
         match mark {
+            Mark::AcceptedUnasked => self.on_accepted_unasked(cx),
+            Mark::EnterOwner { is_users } => self.enter_is_users = is_users,
             Mark::PromptReady => self.on_prompt_ready(cx),
             Mark::Continuation => self.on_continuation(cx),
             Mark::Started => self.on_started(cx),
@@ -319,10 +341,9 @@ impl LiveShell {
             Mark::Loaded { id } => self.on_loaded(&id, cx),
             Mark::OutputBegins { id } => self.on_output_begins(&id, cx),
             Mark::Ended(ended) => self.on_ended(ended, cx),
-            Mark::Line { cursor, text, is_command } => self.on_line(LineTold { cursor, text, is_command }, cx),
-            Mark::EnterPressed { cursor, text, is_command } => {
-                self.on_enter_told(LineTold { cursor, text, is_command }, cx);
-            }
+            Mark::Line(line) => self.on_line(line, cx),
+            Mark::EnterPressed(line) => self.on_enter_told(line, cx),
+            Mark::ForeignEditor { name } => self.on_foreign_editor(&name, cx),
         }
     }
 
@@ -415,10 +436,12 @@ impl LiveShell {
         }
     }
 
-    /// Whether the shell's own line editor is reading keys.
+    /// Whether the shell's own line editor is reading keys. A widget or a completion function may have started a program, which then
+    /// is in the shell's own process group; one that was there before the prompt began does not read keys.
     fn editor_reads(&self, cx: &Cx<'_>) -> bool {
         cx.probe.foreground_pgid().and_then(|pgid| u32::try_from(pgid).ok()) == Some(self.setup.child_pid)
             && cx.probe.terminal_modes().is_some_and(|modes| !modes.canonical)
+            && cx.probe.programs_at_terminal().iter().all(|program| self.prompt.programs.contains(program))
     }
 }
 

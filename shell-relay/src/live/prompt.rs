@@ -61,6 +61,8 @@ pub(super) struct PromptFacts {
     pub ahead: bool,
     /// Keys went in since the prompt before was left.
     pub keys_since_left: bool,
+    /// Programs in the shell's own process group that ran already when the prompt came: a `tee`, a coprocess, a prompt's worker.
+    pub programs: Vec<u32>,
 }
 
 impl PromptFacts {
@@ -76,6 +78,7 @@ impl PromptFacts {
             accepting: false,
             ahead: false,
             keys_since_left: false,
+            programs: Vec::new(),
         }
     }
 
@@ -129,7 +132,7 @@ impl LiveShell {
         if let Some(relay) = &self.relay {
             match relay.step {
                 RelayStep::Loaded { .. } => return self.open_hide_window(cx),
-                RelayStep::Hidden { .. } if !self.dialect.mark_in_prompt => return self.on_stub_lost(cx),
+                RelayStep::Hidden { .. } if !self.dialect.mark_in_prompt => return self.on_new_prompt_before_start(cx),
                 RelayStep::Stashing { .. }
                 | RelayStep::Repainting { .. }
                 | RelayStep::Loading { .. }
@@ -173,7 +176,8 @@ impl LiveShell {
             || self.late.stash.is_some()
             || self.relay.as_ref().is_some_and(|relay| relay.typed);
         self.phase = Phase::Prompt;
-        self.prompt = PromptFacts { ahead, typed: ahead, ..PromptFacts::new(cx.now) };
+        let programs = cx.probe.programs_at_terminal();
+        self.prompt = PromptFacts { ahead, typed: ahead, programs, ..PromptFacts::new(cx.now) };
         self.user.line = None;
         self.user.started = None;
         if self.relay.is_some() {

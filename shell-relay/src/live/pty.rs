@@ -2,11 +2,15 @@
 
 use std::{
     ffi::{OsStr, OsString},
-    fs::OpenOptions,
+    fs::{self, OpenOptions},
     io,
     os::{
         fd::{AsFd, BorrowedFd, OwnedFd},
-        unix::{ffi::OsStringExt, fs::OpenOptionsExt, process::CommandExt},
+        unix::{
+            ffi::OsStringExt,
+            fs::{MetadataExt, OpenOptionsExt},
+            process::CommandExt,
+        },
     },
     path::{Path, PathBuf},
     process::{Child, Command, ExitStatus, Stdio},
@@ -74,6 +78,8 @@ pub struct ShellEnd {
 pub struct LivePty {
     master: OwnedFd,
     child: Child,
+    /// The number of the shell's side as a device.
+    slave: u64,
     /// Which kind of shell was asked for.
     kind: Shell,
     /// What runs there, once the shell itself did; to see it replaced.
@@ -105,7 +111,8 @@ impl LivePty {
             tcsetattr(&master, OptionalActions::Now, modes)?;
         }
         let child = spawn_on(&name, spawn)?;
-        Ok(Self { master, child, kind: Shell::of(&spawn.program), image: OnceLock::new() })
+        let slave = fs::metadata(&name).map_or(0, |metadata| metadata.rdev());
+        Ok(Self { master, child, slave, kind: Shell::of(&spawn.program), image: OnceLock::new() })
     }
 
     /// The master, for reading, writing and waiting. Set to non-blocking by the caller if need be.
@@ -161,8 +168,8 @@ impl LivePty {
 
     fn image_now(&self) -> Option<Image> {
         let folder = PathBuf::from(format!("/proc/{}", self.child.id()));
-        let program = std::fs::read_link(folder.join("exe")).ok()?;
-        let stat = std::fs::read(folder.join("stat")).unwrap_or_default();
+        let program = fs::read_link(folder.join("exe")).ok()?;
+        let stat = fs::read(folder.join("stat")).unwrap_or_default();
         Some(Image { program, addresses: addresses(&stat) })
     }
 }
@@ -217,7 +224,7 @@ impl Probe for LivePty {
 
     fn foreground_name(&self) -> Option<String> {
         let pgid = self.foreground_pgid()?;
-        let name = std::fs::read(format!("/proc/{pgid}/comm")).ok()?;
+        let name = fs::read(format!("/proc/{pgid}/comm")).ok()?;
         Some(String::from_utf8_lossy(name.trim_ascii_end()).into_owned())
     }
 
@@ -229,7 +236,13 @@ impl Probe for LivePty {
     }
 
     fn shell_shares_group(&self) -> bool {
-        process::has_child_in_own_group(self.child.id())
+        !process::children_in_own_group(self.child.id()).is_empty()
+    }
+
+    fn programs_at_terminal(&self) -> Vec<u32> {
+        let mut children = process::children_in_own_group(self.child.id());
+        children.retain(|child| process::has_open(*child, self.slave));
+        children
     }
 }
 

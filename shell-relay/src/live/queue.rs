@@ -166,6 +166,10 @@ impl LiveShell {
                     return;
                 }
                 Readiness::Ready => {
+                    self.retry_at = self.fence(cx);
+                    if self.retry_at.is_some() {
+                        return;
+                    }
                     if let Some(queued) = self.queue.pop_front() {
                         self.start_relay(queued, cx);
                     }
@@ -193,9 +197,6 @@ impl LiveShell {
             _ => {}
         }
         if self.relay.is_some() || self.ask.is_some() || self.restore.is_some() {
-            return Readiness::Later;
-        }
-        if self.load_is_late() {
             return Readiness::Later;
         }
         if self.answer.is_some() {

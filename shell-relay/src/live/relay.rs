@@ -164,6 +164,7 @@ impl LiveShell {
     }
 
     pub(super) fn start_relay(&mut self, Queued { request, sent, is_filled, mode, .. }: Queued, cx: &mut Cx<'_>) {
+        self.show_enter_paint(cx);
         let in_answer = self.answer.is_some();
         let text = sent.as_ref().map_or(request.text.as_str(), FilledLine::text);
         cx.fx.command_file = Some(CommandFile {

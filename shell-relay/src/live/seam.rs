@@ -38,6 +38,10 @@ pub trait Probe {
     fn shell_shares_group(&self) -> bool {
         false
     }
+    /// The process ids of living children of the shell that are in its own process group and have its terminal open.
+    fn programs_at_terminal(&self) -> Vec<u32> {
+        Vec::new()
+    }
 }
 
 /// Two flags of the terminal's line discipline.

@@ -157,15 +157,37 @@ fn bytes_pass_both_ways_without_asking_the_kernel() {
 }
 
 #[test]
-fn enter_takes_effect_if_the_editor_does_not_tell_its_line() {
+fn enter_is_the_users_own_byte_and_the_line_is_accepted_by_our_key() {
     let mut bench = Bench::at_prompt();
-    bench.keys(b"ls");
-    bench.keys(b"\rnext");
+    bench.keys(b"ls\rnext");
+    assert_eq!(bench.pty(), "ls\r");
+    bench.output(b"\r\x1b[K\r");
+    bench.marks(&["N;2;ls"]);
+    bench.output(b"$ ");
+    bench.marks(&["B"]);
+    bench.output(b"ls");
+    assert_eq!(bench.fx.terminal, b"", "the line is on the screen already");
+    bench.live.decide_line(LineDecision::Shell, &bench.probe, bench.now, &mut bench.fx);
+    bench.output(b"\r\n\x1b[?2004l\r");
+    assert_eq!((bench.pty().as_str(), &*bench.fx.terminal), ("\x1b[7391;6~next", &b"\r\n\x1b[?2004l\r"[..]));
+}
+
+#[test]
+fn enter_that_is_the_users_takes_effect_if_the_editor_does_not_tell_its_line_and_no_line_is_asked_for_again() {
+    let mut bench = Bench::at_prompt();
+    bench.marks(&["K;1"]);
+    bench.keys(b"ls\rnext");
     assert_eq!(bench.pty(), "ls\x1b[7391;5~");
     bench.wait(999);
     assert_eq!(bench.pty(), "");
     bench.wait(2);
     assert_eq!(bench.pty(), "\rnext");
+    bench.marks(&["C", "D;;0;/", "B"]);
+    bench.wait(2_000);
+    bench.keys(b"pwd\r");
+    assert_eq!(bench.pty(), "pwd\r");
+    let reasons = bench.fx.events.iter().filter(|event| matches!(event, LiveEvent::NotIntegrated { .. })).count();
+    assert_eq!(reasons, 1);
 }
 
 #[test]
@@ -178,14 +200,24 @@ fn enter_is_not_held_in_a_search_or_while_another_is_pending() {
 }
 
 #[test]
-fn enter_is_held_again_behind_a_key_that_ends_a_search() {
-    for key in ["\x01", "\x05", "\x07", "\x15"] {
+fn escape_and_enter_in_one_piece_are_two_keys_in_vi_mode() {
+    for (is_vi, sent) in [("", ""), (";vi", "\x1b\r")] {
         let mut bench = Bench::at_prompt();
-        let keys = format!("\x12ab{key}cd");
-        bench.keys(keys.as_bytes());
-        bench.keys(b"\r");
-        assert_eq!(bench.pty(), format!("{keys}\x1b[7391;5~"));
+        bench.keys(b"ls\x1b\r");
+        assert_eq!(bench.pty(), "ls\x1b[7391;5~");
+        bench.marks(&[&format!("Q;2;ls;1{is_vi}")]);
+        assert_eq!(bench.pty(), sent);
+        let is_asked = bench.fx.events.iter().any(|event| matches!(event, LiveEvent::HotkeyPressed { .. }));
+        assert_eq!(is_asked, is_vi.is_empty());
     }
+}
+
+#[test]
+fn a_foreign_editor_ends_the_asking_with_a_reason() {
+    let mut bench = Bench::booting();
+    bench.marks(&["F;ble.sh"]);
+    assert_eq!(bench.live.state(), ShellState::NotIntegrated);
+    assert!(matches!(&bench.fx.events[..], [LiveEvent::NotIntegrated { reason }] if reason.contains("ble.sh")));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use super::{Cx, Effects, INTEGRATION_WAIT, LiveShell, Phase, Probe};
+use super::{Cx, Effects, EnterPaint, INTEGRATION_WAIT, LiveShell, Phase, Probe};
 
 impl LiveShell {
     /// When [`LiveShell::tick`] is due; `None`: not before something else happens.
@@ -20,6 +20,7 @@ impl LiveShell {
             self.doubtful_prompt_at,
             restore,
             self.ask_deadline(),
+            self.enter_paint.as_ref().and_then(EnterPaint::deadline),
             self.relay_deadline(),
             self.answer_deadline(),
             self.queue_deadline(),
@@ -37,6 +38,7 @@ impl LiveShell {
         self.tick_precmd(cx);
         self.tick_doubtful_prompt(cx);
         self.try_restore(cx);
+        self.tick_enter_paint(cx);
         self.tick_ask(cx);
         self.tick_relay(cx);
         self.tick_answer(cx);

@@ -11,6 +11,7 @@ pub enum Key {
     Stash,
     Load,
     Run,
+    Fence,
     Restore,
     Query,
     Fresh,
@@ -22,10 +23,11 @@ pub enum Key {
 }
 
 /// Name, bytes in bash and zsh, bytes in fish.
-const KEYS: [(Key, &str, &str, &str); 10] = [
+const KEYS: [(Key, &str, &str, &str); 11] = [
     (Key::Stash, "<stash>", "\x1b[7391;1~", "\x1er1"),
     (Key::Load, "<load>", "\x1b[7391;2~", "\x1er2"),
     (Key::Run, "<run>", "\x1b[7391;3~", "\x1er3"),
+    (Key::Fence, "<fence>", "\x1b[7391;n~", "\x1ern"),
     (Key::Restore, "<restore>", "\x1b[7391;4~", "\x1er4"),
     (Key::Query, "<query>", "\x1b[7391;5~", "\x1er5"),
     (Key::Fresh, "<fresh>", "\x1b[7391;6~", "\x1er6"),
@@ -77,6 +79,7 @@ pub fn answer(shell: Shell, key: Key, id: &str) -> String {
     match (key, shell) {
         (Key::Load, Shell::Bash) => mark(&format!("L;{id}")) + "$ " + &mark("B"),
         (Key::Load, _) => mark(&format!("L;{id}")),
+        (Key::Fence, _) => mark("L;="),
         (Key::Run, Shell::Bash) => "$ stub".to_owned() + &all(&["B", "C", &begins]) + "output",
         (Key::Run, _) => "stub\r\n".to_owned() + &all(&["C", &begins]) + "output",
         (Key::Stash | Key::Take, Shell::Bash) => mark("S;3") + "$ " + &mark("B"),
@@ -92,7 +95,7 @@ pub fn answer(shell: Shell, key: Key, id: &str) -> String {
         (Key::Fresh, Shell::Fish) => mark("B") + "$ ",
         (Key::Fresh, Shell::Bash) => mark("D;;0;/e") + "$ " + &mark("B"),
         (Key::Fresh, _) => mark("D;;0;/e") + "$ " + &mark("B"),
-        (Key::Enter | Key::Accept, Shell::Bash) => String::new(),
+        (Key::Enter, Shell::Bash) => mark("N;1;q") + "$ " + &mark("B"),
         (Key::Enter, _) => mark("N;1;q"),
         (Key::Accept, _) => mark("C"),
     }

@@ -262,20 +262,21 @@ impl World {
                 self.last = std::mem::take(&mut self.next);
                 self.accept();
             }
+            Key::Fence => self.tell("L;="),
             Key::Query => self.tell(&format!("Q;{line}")),
             Key::Clear => {
                 self.buffer.clear();
                 self.tell("S;0");
             }
             Key::Fresh => self.accept(),
-            Key::Enter if self.buffer.is_empty() || shell == Shell::Bash => self.accept(),
+            Key::Enter if self.buffer.is_empty() => self.accept_unasked(),
             // More keys wait: they were typed ahead.
-            Key::Enter if shell == Shell::Zsh && !self.terminal.is_empty() => self.accept(),
+            Key::Enter if shell != Shell::Fish && !self.terminal.is_empty() => self.accept_unasked(),
             Key::Enter => {
                 self.entered.clone_from(&self.buffer);
                 self.tell(&format!("N;{line}"));
             }
-            Key::Accept if shell == Shell::Zsh => {
+            Key::Accept if shell != Shell::Fish => {
                 if let Some(rest) = self.buffer.strip_prefix(self.entered.as_str()) {
                     self.next_line = rest.to_owned();
                     self.buffer = std::mem::take(&mut self.entered);
@@ -284,6 +285,13 @@ impl World {
             }
             Key::Accept => self.accept(),
         }
+    }
+
+    fn accept_unasked(&mut self) {
+        if self.bench.shell == Shell::Bash {
+            self.tell("W");
+        }
+        self.accept();
     }
 
     fn accept(&mut self) {

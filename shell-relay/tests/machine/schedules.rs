@@ -199,6 +199,7 @@ impl World {
                 self.steps.push_front(Step::Read);
             }
             Key::Run => self.steps.push_back(Step::Begin),
+            Key::Fence => self.tell("L;="),
             Key::Query => self.tell(&format!("Q;{told}")),
             Key::Clear => {
                 self.line.clear();
@@ -208,7 +209,7 @@ impl World {
                 self.line.clear();
                 self.steps.push_back(Step::Users);
             }
-            Key::Enter if shell == Shell::Bash || self.line.is_empty() => self.steps.push_back(Step::Users),
+            Key::Enter if self.line.is_empty() => self.steps.push_back(Step::Users),
             Key::Enter => self.tell(&format!("N;{told}")),
             Key::Accept => self.steps.push_back(Step::Users),
         }

@@ -14,7 +14,12 @@ use crate::{
 };
 
 /// Marks that a shell, or a program that knows the nonce, may write at any moment.
-const MARKS: [&str; 22] = [
+const MARKS: [&str; 27] = [
+    "W",
+    "K;1",
+    "K;0",
+    "F;ble.sh",
+    "N;1;q;0;vi",
     "B",
     "P",
     "C",
