@@ -207,8 +207,10 @@ impl TurnRecorder {
     /// The conversation becomes so many messages, which took this much of a model. What happened stays on record.
     pub fn compacted(&self, summary: Option<&str>, dropped: usize, left: usize, usage: Option<&TokenUsage>) {
         self.steps.compacted(left, usage);
-        let (text, messages) = (clean(summary.unwrap_or_default()), u64::try_from(dropped).unwrap_or(u64::MAX));
-        self.keep(Event::Summary { text, messages });
+        if dropped > 0 {
+            let (text, messages) = (clean(summary.unwrap_or_default()), u64::try_from(dropped).unwrap_or(u64::MAX));
+            self.keep(Event::Summary { text, messages });
+        }
     }
 
     fn save(&self, from: usize, messages: &[Message]) {
