@@ -382,7 +382,10 @@ impl Driver {
             Effect::BeginAnswer => self.live.begin_answer(self.shell.probe(), now, &mut self.fx),
             Effect::ComeBack => self.live.begin_answer_when_idle(self.shell.probe(), now, &mut self.fx),
             Effect::Notify(text) => self.notify(&text),
-            Effect::CancelCommand(id) => self.live.cancel(&id, self.shell.probe(), now, &mut self.fx),
+            Effect::CancelCommand(id, by) => self.live.cancel(&id, by, self.shell.probe(), now, &mut self.fx),
+            Effect::WithdrawCommand(id) => {
+                self.live.withdraw(&id, self.shell.probe(), now, &mut self.fx);
+            }
             Effect::Begin(errand) => self.errands.begin(errand),
             Effect::TakeKeyboard(true) => {
                 self.live.set_keyboard(Keyboard::Assistant);

@@ -3,7 +3,11 @@
 use std::path::PathBuf;
 
 use cohab_protocol::{ClientMessage, RequestId, ResumePoint, SessionKey};
-use cohab_shell_relay::{live::LineDecision, runner::CommandRequest, scrub::FilledLine};
+use cohab_shell_relay::{
+    live::LineDecision,
+    runner::{CommandRequest, Interrupter},
+    scrub::FilledLine,
+};
 
 use crate::{attach_change::AttachChange, entry::Question, errand::Errand, gate::Decision};
 
@@ -64,8 +68,10 @@ pub enum Effect {
     ComeBack,
     /// Call a user who looks at something else, with this text.
     Notify(String),
-    /// Interrupt this running command.
-    CancelCommand(String),
+    /// Interrupt this command, on behalf of that party.
+    CancelCommand(String, Interrupter),
+    /// Refuse this command if it was not handed over to the shell; else leave it to its end.
+    WithdrawCommand(String),
     /// Whether keys come to us (a card is open) or go where the relay puts them.
     TakeKeyboard(bool),
     /// Do this on the side; ends in `Done`, or never.

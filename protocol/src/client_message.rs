@@ -139,7 +139,10 @@ pub enum CommandEnding {
     /// By itself.
     Exited,
     /// By SIGINT, from the user or from `InterruptCommand`.
-    Interrupted,
+    Interrupted {
+        /// The party that interrupted it.
+        by: Interrupter,
+    },
     /// Stopped by Ctrl-Z; it is a job of the shell now.
     Stopped,
     /// The timeout passed; it still runs and was not killed.
@@ -153,6 +156,17 @@ pub enum CommandEnding {
         /// Why, as a sentence for the model and the user.
         reason: String,
     },
+}
+
+/// The party that interrupted a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Interrupter {
+    /// The user, with Ctrl-C in the command or by stopping the turn.
+    User,
+    /// cohab, because the turn ended without the user's doing.
+    Turn,
+    /// cohab, because a time limit had passed.
+    TimeLimit,
 }
 
 /// Where a command ran.

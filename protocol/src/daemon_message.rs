@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ApprovalId, ApprovalMode, ApprovalRequest, CallId, RequestId, SessionKey, TurnId, WireError, WirePath};
+use crate::{
+    ApprovalId, ApprovalMode, ApprovalRequest, CallId, Interrupter, RequestId, SessionKey, TurnId, WireError, WirePath,
+};
 
 /// Daemon to client. Append variants at the end and raise `PROTOCOL_VERSION`; never change one in place.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,6 +28,8 @@ pub enum DaemonMessage {
     InterruptCommand {
         /// The command.
         call_id: CallId,
+        /// The party that interrupts it; never the user, whom the client knows.
+        by: Interrupter,
     },
     /// Ask the user. Answered by one `ApprovalReply`.
     ApprovalRequest(ApprovalRequest),

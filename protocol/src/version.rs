@@ -2,7 +2,7 @@
 
 /// Raised whenever a message changes or is appended. It is part of the socket's name, so an upgraded client starts its own
 /// daemon instead of misreading an old one.
-pub const PROTOCOL_VERSION: u32 = 7;
+pub const PROTOCOL_VERSION: u32 = 8;
 
 /// The release of this build, as in `cohab --version`.
 pub const BUILD: &str = env!("CARGO_PKG_VERSION");

@@ -18,7 +18,7 @@ use crate::{
     files::FileSystem,
     policy::{self, Context},
     process::{self, ControllingTerminal, Signal},
-    runner::{CommandOutcome, CommandRequest, CommandRunner, Ending, Mode, RelayError, StateAfter},
+    runner::{CommandOutcome, CommandRequest, CommandRunner, Ending, Interrupter, Mode, RelayError, StateAfter},
     sandbox::{self, GitFiles, Sandbox},
 };
 
@@ -150,6 +150,15 @@ enum Stop {
     TimeUp,
 }
 
+impl Stop {
+    fn by(self) -> Interrupter {
+        match self {
+            Self::Cancelled => Interrupter::Turn,
+            Self::TimeUp => Interrupter::TimeLimit,
+        }
+    }
+}
+
 #[async_trait]
 impl CommandRunner for DaemonShell {
     async fn run(&self, request: CommandRequest, cancel: &CancellationToken) -> Result<CommandOutcome, RelayError> {
@@ -234,7 +243,7 @@ impl DaemonShell {
             output += &format!("{line_break}{note}");
         }
         CommandOutcome {
-            ending: if stop.is_some() { Ending::Interrupted } else { Ending::Exited },
+            ending: stop.map_or(Ending::Exited, |stop| Ending::Interrupted { by: stop.by() }),
             status: Some(status),
             cwd: self.cwd.clone(),
             output,

@@ -75,7 +75,7 @@ async fn when_its_time_is_up_the_whole_group_is_ended() {
     let mut request = request("echo begun; sleep 60 & echo $! >pid; wait");
     request.timeout = Duration::from_millis(300);
     let outcome = shell.run(request, &CancellationToken::new()).await.unwrap();
-    assert_eq!(outcome.ending, Ending::Interrupted);
+    assert_eq!(outcome.ending, Ending::Interrupted { by: Interrupter::TimeLimit });
     assert_eq!(outcome.output, "begun\n[ended: its time of 0.3 s was up]\n");
     assert_dies(directory.path()).await;
 }
@@ -95,7 +95,7 @@ async fn a_cancelled_command_gives_what_it_had_and_dies_even_if_it_ignores_the_f
     };
     let (outcome, ()) = tokio::join!(running, cancelling);
     let outcome = outcome.unwrap();
-    assert_eq!((outcome.ending, outcome.output.as_str()), (Ending::Interrupted, "begun\n"));
+    assert_eq!((outcome.ending, outcome.output.as_str()), (Ending::Interrupted { by: Interrupter::Turn }, "begun\n"));
     assert_dies(directory.path()).await;
 }
 

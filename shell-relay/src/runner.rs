@@ -11,7 +11,7 @@ pub trait CommandRunner: Send + Sync {
     /// Runs one command to its end, its timeout or its cancellation.
     ///
     /// `cancel` interrupts the command (SIGINT to its process group, then harder signals); the outcome is then
-    /// `Ending::Interrupted` with what was captured. Dropping the future does the same without an outcome.
+    /// `Ending::Interrupted` by the turn, with what was captured. Dropping the future does the same without an outcome.
     ///
     /// # Errors
     /// Only if the command did not run, or its fate is unknown; a command that fails is an outcome.
@@ -74,13 +74,27 @@ pub enum Ending {
     /// By itself.
     Exited,
     /// By SIGINT or cancellation.
-    Interrupted,
+    Interrupted {
+        /// The party that interrupted it.
+        by: Interrupter,
+    },
     /// Stopped by Ctrl-Z; a job of the shell now.
     Stopped,
     /// The timeout passed; it still runs.
     StillRunning,
     /// It ended the shell.
     ShellExited,
+}
+
+/// The party that interrupted a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Interrupter {
+    /// The user, with Ctrl-C in the command or by stopping the turn.
+    User,
+    /// cohab, because the turn ended without the user's doing.
+    Turn,
+    /// cohab, because a time limit had passed.
+    TimeLimit,
 }
 
 /// Where a command ran.

@@ -13,7 +13,7 @@ use cohab_protocol::{
 use cohab_shell_relay::{
     live::{LiveEvent, UserCommand},
     policy,
-    runner::{CommandOutcome, CommandRequest, Ending, Mode, RelayError, StateAfter},
+    runner::{CommandOutcome, CommandRequest, Ending, Interrupter, Mode, RelayError, StateAfter},
     scrub::NotFilled,
     secret_names::{Stake, holds_secret},
     state::{Item, StateChange, Step},
@@ -171,17 +171,23 @@ impl App {
         });
         if let Some(turn) = self.turn.as_mut() {
             turn.has_echoed = true;
-            turn.running_call = Some(RunningCall { request, is_interrupted_by_daemon: false, has_started: false });
+            turn.running_call = Some(RunningCall { request, has_started: false });
         }
     }
 
     /// The daemon wants a command stopped. It gets an answer in any case: now, or when the command has ended.
-    pub(super) fn on_interrupt(&mut self, call_id: CallId, effects: &mut Vec<Effect>) {
+    pub(super) fn on_interrupt(&mut self, call_id: CallId, by: wire::Interrupter, effects: &mut Vec<Effect>) {
         let mut turn = self.turn.as_mut();
-        let running = turn.as_mut().and_then(|turn| turn.running_call.as_mut());
-        if let Some(call) = running.filter(|call| call.request.call_id == call_id) {
-            call.is_interrupted_by_daemon = true;
-            effects.push(Effect::CancelCommand(call_id.to_string()));
+        let turn_id = turn.as_ref().map(|turn| turn.id());
+        let running = turn.as_mut().and_then(|turn| turn.running_call.as_ref());
+        if running.is_some_and(|call| call.request.call_id == call_id) {
+            let by = match by {
+                wire::Interrupter::TimeLimit => Interrupter::TimeLimit,
+                // The daemon says only that the turn is over.
+                _ if turn_id.is_some() && self.cancelled_turn == turn_id => Interrupter::User,
+                wire::Interrupter::User | wire::Interrupter::Turn => Interrupter::Turn,
+            };
+            effects.push(Effect::CancelCommand(call_id.to_string(), by));
         } else if let Some(result) = self.journal.find(call_id) {
             effects.push(Effect::Send(ClientMessage::CommandExecutionResult(result.clone())));
         } else {
@@ -240,7 +246,7 @@ impl App {
             self.shell_seen = None;
         }
         let Some(call) = self.take_running(id) else { return };
-        let is_stopped_by_user = outcome.ending == Ending::Interrupted && !call.is_interrupted_by_daemon;
+        let is_stopped_by_user = outcome.ending == (Ending::Interrupted { by: Interrupter::User });
         if let Some(turn) = self.turn.as_mut() {
             turn.last_result = Some(call.request.call_id);
             turn.overdue = (outcome.ending == Ending::StillRunning).then(|| title(&call.request.command));
@@ -348,7 +354,7 @@ fn execution_result(call_id: CallId, outcome: CommandOutcome) -> CommandExecutio
         call_id,
         ending: match outcome.ending {
             Ending::Exited => CommandEnding::Exited,
-            Ending::Interrupted => CommandEnding::Interrupted,
+            Ending::Interrupted { by } => CommandEnding::Interrupted { by: interrupter(by) },
             Ending::Stopped => CommandEnding::Stopped,
             Ending::StillRunning => CommandEnding::StillRunning,
             Ending::ShellExited => CommandEnding::ShellExited,
@@ -370,6 +376,14 @@ fn execution_result(call_id: CallId, outcome: CommandOutcome) -> CommandExecutio
             StateAfter::InFront { program, is_full_screen } => wire::StateAfter::InFront { program, is_full_screen },
             StateAfter::Ended => wire::StateAfter::Ended,
         },
+    }
+}
+
+fn interrupter(by: Interrupter) -> wire::Interrupter {
+    match by {
+        Interrupter::User => wire::Interrupter::User,
+        Interrupter::Turn => wire::Interrupter::Turn,
+        Interrupter::TimeLimit => wire::Interrupter::TimeLimit,
     }
 }
 

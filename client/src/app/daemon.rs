@@ -37,7 +37,7 @@ impl App {
                 self.on_step_finished(&finished);
             }
             DaemonMessage::ExecuteCommand(request) => self.on_execute(request, now, effects),
-            DaemonMessage::InterruptCommand { call_id } => self.on_interrupt(call_id, effects),
+            DaemonMessage::InterruptCommand { call_id, by } => self.on_interrupt(call_id, by, effects),
             DaemonMessage::ApprovalRequest(request) => self.on_approval_request(request, now, effects),
             DaemonMessage::TurnEnded(ended) if self.cancelled_turn == Some(ended.turn_id) => {
                 self.cancelled_turn = None;

@@ -92,11 +92,11 @@ impl App {
         }
     }
 
-    /// Nobody answers any more. A command that runs is left to its end, one that has not begun is not.
+    /// Nobody answers any more. A command that was handed over to the shell is left to its end.
     fn fail_turn(&mut self, message: &str, hint: &str, effects: &mut Vec<Effect>) {
         let Some(turn) = self.turn.as_ref().filter(|turn| !turn.is_over()) else { return };
         if let Some(call) = turn.running_call.as_ref().filter(|call| !call.has_started) {
-            effects.push(Effect::CancelCommand(call.request.call_id.to_string()));
+            effects.push(Effect::WithdrawCommand(call.request.call_id.to_string()));
         }
         self.drop_queue();
         self.print_error(&WireError {

@@ -1,14 +1,14 @@
 use std::path::Path;
 
 use cohab_protocol::{
-    AgentStreamChunk, ApprovalDecision, ApprovalId, ApprovalReply, ApprovalRequest, ApprovalSubject, CallId,
-    ChunkDelta, CommandEnding, CommandExecutionResult, DaemonMessage, ExecuteCommand, ModelIdentity, RunMode,
+    self as wire, AgentStreamChunk, ApprovalDecision, ApprovalId, ApprovalReply, ApprovalRequest, ApprovalSubject,
+    CallId, ChunkDelta, CommandEnding, CommandExecutionResult, DaemonMessage, ExecuteCommand, ModelIdentity, RunMode,
     SessionKey, StepActivity, StepFinished, StepOutcome, StepStarted, TurnEndReason, TurnEnded, Usage,
 };
 use cohab_shell_relay::{
     live::{LineDecision, UserCommand},
     policy::remembered::Loaded,
-    runner::{CommandOutcome, Ending, EnvChange, Mode, StateAfter},
+    runner::{CommandOutcome, Ending, EnvChange, Interrupter, Mode, StateAfter},
     shell::Shell,
 };
 use uuid::Uuid;
@@ -38,6 +38,9 @@ mod unasked;
 mod undo;
 
 use bench::*;
+
+/// By Ctrl-C of the user.
+const BY_USER: Ending = Ending::Interrupted { by: Interrupter::User };
 
 /// When a test begins.
 fn a_moment() -> Instant {
@@ -268,8 +271,8 @@ fn an_interrupt_of_the_agents_command_stops_the_turn_too() {
     let mut bench = Bench::in_a_turn();
     bench.daemon(execute("ls", None));
     let id = CALL.to_string();
-    let effects = bench.live(LiveEvent::CommandFinished { id, outcome: outcome(Ending::Interrupted) });
-    assert_eq!(result_in(&effects).ending, CommandEnding::Interrupted);
+    let effects = bench.live(LiveEvent::CommandFinished { id, outcome: outcome(BY_USER) });
+    assert_eq!(result_in(&effects).ending, CommandEnding::Interrupted { by: wire::Interrupter::User });
     assert_eq!(effects[0], Effect::Send(ClientMessage::CancelTurn { turn_id: TURN }), "before the next step can begin");
     assert!(!effects.contains(&Effect::EndAnswer), "the terminal is not ours yet");
     assert_eq!(bench.live(LiveEvent::AnswerReady), [Effect::EndAnswer]);
@@ -280,10 +283,25 @@ fn an_interrupt_that_the_daemon_asked_for_does_not_stop_the_turn() {
     let mut bench = Bench::in_a_turn();
     bench.daemon(execute("ls", None));
     let id = CALL.to_string();
-    let effects = bench.daemon(DaemonMessage::InterruptCommand { call_id: CALL });
-    assert_eq!(effects, [Effect::CancelCommand(id.clone())]);
-    let effects = bench.live(LiveEvent::CommandFinished { id, outcome: outcome(Ending::Interrupted) });
+    for (by, passed_on) in
+        [(wire::Interrupter::Turn, Interrupter::Turn), (wire::Interrupter::TimeLimit, Interrupter::TimeLimit)]
+    {
+        let effects = bench.daemon(DaemonMessage::InterruptCommand { call_id: CALL, by });
+        assert_eq!(effects, [Effect::CancelCommand(id.clone(), passed_on)]);
+    }
+    let ending = Ending::Interrupted { by: Interrupter::TimeLimit };
+    let effects = bench.live(LiveEvent::CommandFinished { id, outcome: outcome(ending) });
     assert_eq!(effects.len(), 1, "{effects:?}");
+    assert_eq!(result_in(&effects).ending, CommandEnding::Interrupted { by: wire::Interrupter::TimeLimit });
+}
+
+#[test]
+fn what_the_daemon_interrupts_after_the_user_stopped_the_turn_is_the_users() {
+    let mut bench = Bench::in_a_turn();
+    bench.daemon(execute("ls", None));
+    bench.live(LiveEvent::CancelRequested { is_escape: true });
+    let interrupt = DaemonMessage::InterruptCommand { call_id: CALL, by: wire::Interrupter::Turn };
+    assert_eq!(bench.daemon(interrupt), [Effect::CancelCommand(CALL.to_string(), Interrupter::User)]);
 }
 
 #[test]

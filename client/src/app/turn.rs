@@ -43,8 +43,6 @@ pub(super) enum Waiting {
 #[derive(Debug)]
 pub(super) struct RunningCall {
     pub request: ExecuteCommand,
-    /// The daemon asked to stop it: an interrupt is then not the user's.
-    pub is_interrupted_by_daemon: bool,
     pub has_started: bool,
 }
 

@@ -11,6 +11,7 @@ use super::{
 };
 use crate::markdown::{CodeBlocks, wrap::wrap_exactly};
 use crate::ui::{
+    long_command::{Ends, ends},
     look::Look,
     progress::TurnStatus,
     status, theme,
@@ -20,6 +21,8 @@ use cohab_protocol::{ApprovalMode, StepActivity, WireError};
 
 /// Rows of a command that are shown when it runs; the rest is counted.
 const ECHO_MAX_ROWS: usize = 10;
+/// Of a longer one only both ends are shown, in bytes.
+const ECHO_MAX_BYTES: usize = 16 * 1024;
 
 /// What to draw now.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -164,7 +167,8 @@ impl App {
     /// A command as it is run, in place of the prompt that the user would have seen. The terminal wraps it: copied, it is one line.
     pub(super) fn print_command(&mut self, command: &str) {
         let mark = self.options.look.choose("❯ ", "$ ");
-        let shown = visible_command(command);
+        let ends = ends(command, ECHO_MAX_BYTES);
+        let shown = visible_command(ends.map_or(command, |ends| ends.head));
         let count = shown.lines().count();
         for (index, line) in shown.lines().take(ECHO_MAX_ROWS).enumerate() {
             let start = if index == 0 { mark } else { "  " };
@@ -174,6 +178,13 @@ impl App {
         if count > ECHO_MAX_ROWS {
             let rest = format!("  … and {} more lines", count - ECHO_MAX_ROWS);
             self.above.push(Line::styled(rest, theme::DIM));
+        }
+        if let Some(Ends { left_out, tail, .. }) = ends {
+            self.above.push(Line::styled(format!("  … and {left_out} more bytes before this end:"), theme::DIM));
+            let tail = visible_command(tail);
+            let end = tail.lines().next_back().unwrap_or_default();
+            let spans = [Span::raw("  "), Span::styled(end.to_owned(), theme::STRONG)];
+            self.above.extend(wrap_exactly(&spans, usize::MAX).into_iter().map(Line::from));
         }
     }
 

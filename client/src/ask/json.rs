@@ -207,7 +207,10 @@ mod tests {
 
     #[test]
     fn what_concerns_only_the_two_programs_is_no_event() {
-        let interrupt = DaemonMessage::InterruptCommand { call_id: cohab_protocol::CallId(uuid::Uuid::nil()) };
+        let interrupt = DaemonMessage::InterruptCommand {
+            call_id: cohab_protocol::CallId(uuid::Uuid::nil()),
+            by: cohab_protocol::Interrupter::Turn,
+        };
         assert!(lines(&[interrupt]).is_empty());
     }
 

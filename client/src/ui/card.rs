@@ -1,5 +1,5 @@
-//! The question for consent: what would be done, in full, and how to answer. Nothing is ever cut; no text of the model stands in
-//! the title or the frame.
+//! The question for consent: what would be done, in full, and how to answer. Nothing is ever cut but the middle of a command that is
+//! too long to be read, and the card says so; no text of the model stands in the title or the frame.
 
 mod answers;
 mod diff;
@@ -13,6 +13,7 @@ pub use answers::{Answering, Question, key_rows, question};
 pub use touched::{TOUCHED_ROWS, touched};
 
 use super::{
+    long_command::{Ends, WHOLE_BYTES, ends},
     look::Look,
     theme,
     visible::{visible, visible_command},
@@ -43,7 +44,7 @@ pub fn card(request: &ApprovalRequest, parts: &[Part], scene: &Scene, width: usi
     card.words(&[Span::styled(title, title_style)]);
     match &request.subject {
         ApprovalSubject::Command { command, cwd, mode } => {
-            card.command("", &visible_command(command));
+            card.command("", command);
             card.parts(parts);
             card.hosts(command);
             card.place(cwd, *mode, scene);
@@ -164,9 +165,23 @@ impl Card {
         Span::styled(format!("{name}: "), theme::DIM)
     }
 
-    /// A new line of the command has a mark of its own; a wrapped row has none, so the two cannot be mistaken.
+    /// A command, or the ends of a very long one.
     fn command(&mut self, number: &str, command: &str) {
-        for (index, line) in command.split('\n').enumerate() {
+        let Some(Ends { head, left_out, tail }) = ends(command, WHOLE_BYTES) else {
+            return self.command_lines(number, command, 0);
+        };
+        self.command_lines(number, head, 0);
+        let told = format!("{left_out} of {} bytes in the middle are not shown", command.len());
+        self.words(&[self.label("cut"), Span::styled(told, theme::DANGER)]);
+        // The number of the line that the end begins in; never that of the first, whose mark begins a command.
+        let line = command[..command.len() - tail.len()].matches('\n').count().max(1);
+        self.command_lines(number, tail, line);
+    }
+
+    /// A new line of the command has a mark of its own; a wrapped row has none, so the two cannot be mistaken.
+    fn command_lines(&mut self, number: &str, text: &str, first: usize) {
+        for (index, line) in visible_command(text).split('\n').enumerate() {
+            let index = first + index;
             let indent = " ".repeat(number.len());
             let mark = match (self.look, index) {
                 (Look::Glyphs, 0) => format!("{number}$ "),
@@ -225,7 +240,7 @@ impl Card {
             .filter(|first| commands.iter().all(|one| (&one.cwd, one.mode) == (&first.cwd, first.mode)));
         let digits = commands.len().to_string().len();
         for (index, one) in commands.iter().enumerate() {
-            self.command(&format!("{:>digits$} ", index + 1), &visible_command(&one.command));
+            self.command(&format!("{:>digits$} ", index + 1), &one.command);
             self.hosts(&one.command);
             if shared.is_none() {
                 self.place(&one.cwd, one.mode, scene);

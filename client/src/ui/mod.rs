@@ -9,6 +9,7 @@ pub mod input;
 pub mod keys;
 pub mod link;
 pub mod live_area;
+pub mod long_command;
 pub mod look;
 pub mod notify;
 pub mod pace;

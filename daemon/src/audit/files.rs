@@ -12,7 +12,10 @@ use std::{
 use cohab_protocol::Paths;
 use rustix::fs::{FlockOperation, OFlags};
 
-use super::seal::{KEY_BYTES, Key, from_hex};
+use super::{
+    pace::Pace,
+    seal::{KEY_BYTES, Key, from_hex},
+};
 
 /// Ends the names of the files of records.
 const SUFFIX: &str = ".jsonl";
@@ -31,12 +34,6 @@ pub struct Places {
     pub folder: PathBuf,
     /// The folder of key and head.
     pub apart: PathBuf,
-}
-
-/// The key, and whether it is new.
-pub(super) struct FoundKey {
-    pub key: Key,
-    pub is_new: bool,
 }
 
 impl Places {
@@ -62,6 +59,11 @@ impl Places {
         self.folder.join(format!("{number:0NAME_DIGITS$}{SUFFIX}"))
     }
 
+    /// Whether the file of this number holds nothing.
+    pub(super) fn is_empty(&self, number: u64) -> bool {
+        fs::symlink_metadata(self.segment_file(number)).is_ok_and(|found| found.is_file() && found.len() == 0)
+    }
+
     /// Numbers of the files of records, in order.
     pub(super) fn segments(&self) -> io::Result<Vec<u64>> {
         let entries = match fs::read_dir(&self.folder) {
@@ -80,22 +82,30 @@ impl Places {
         builder.create(&self.apart)
     }
 
-    /// The key, made if there is none.
-    pub(super) fn key(&self) -> io::Result<FoundKey> {
-        if let Some(key) = self.existing_key()? {
-            return Ok(FoundKey { key, is_new: false });
-        }
+    /// Where a key is written before it is put into its place.
+    fn unfinished_key_file(&self) -> PathBuf {
+        self.apart.join("key.tmp")
+    }
+
+    /// Makes the key, when there is none: whole or not at all. `head` is called with it before it is in its place, so that a key
+    /// never stands without a head.
+    pub(super) fn make_key(&self, pace: &Pace, head: impl FnOnce(&Key) -> io::Result<()>) -> io::Result<Key> {
         let mut bytes = [0; KEY_BYTES];
         aws_lc_rs::rand::fill(&mut bytes).map_err(|_| io::Error::other("no random numbers"))?;
-        let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-        match options().write(true).create_new(true).mode(0o600).open(self.key_file()) {
-            Ok(mut file) => {
-                file.write_all(format!("{digits}\n").as_bytes())?;
-                file.sync_all()?;
-                Ok(FoundKey { key: Key::new(&bytes), is_new: true })
-            }
-            Err(error) => Err(error),
-        }
+        let (key, digits) = (Key::new(&bytes), bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>());
+        head(&key)?;
+        let path = self.unfinished_key_file();
+        pace.step();
+        let mut file = options().write(true).create(true).truncate(true).mode(0o600).open(&path)?;
+        pace.step();
+        file.write_all(format!("{digits}\n").as_bytes())?;
+        pace.step();
+        file.sync_all()?;
+        pace.step();
+        fs::rename(&path, self.key_file())?;
+        pace.step();
+        File::open(&self.apart)?.sync_all()?;
+        Ok(key)
     }
 
     /// The key, if there is one.

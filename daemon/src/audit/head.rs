@@ -34,9 +34,19 @@ impl Head {
         key.sealed(Purpose::Head, &serde_json::to_string(self).unwrap_or_default()).0
     }
 
-    /// `None` if a byte of it is another one.
+    /// `None` if a byte of it is another one. What stands behind its line is the end of a longer one that a dying process wrote over.
     pub fn opened(key: &Key, text: &[u8]) -> Option<Self> {
-        let (body, _) = key.opened(Purpose::Head, text.strip_suffix(b"\n")?)?;
+        let (body, _) = key.opened(Purpose::Head, line(text)?)?;
         serde_json::from_str(&body).ok()
     }
+
+    /// Whether a head, with whatever seal, says that there are records.
+    pub fn counts_records(text: &[u8]) -> bool {
+        line(text).and_then(|line| serde_json::from_slice::<Self>(line).ok()).is_some_and(|head| head.count > 0)
+    }
+}
+
+/// The first line, which must be whole.
+fn line(text: &[u8]) -> Option<&[u8]> {
+    text.iter().position(|byte| *byte == b'\n').map(|end| &text[..end])
 }

@@ -2,7 +2,7 @@
 
 use std::{
     fs::{self, File},
-    io::{self, Read, Seek, SeekFrom, Write},
+    io::{self, Read, Seek, SeekFrom},
     os::unix::fs::{FileExt, OpenOptionsExt},
     time::{Duration, SystemTime},
 };
@@ -10,9 +10,10 @@ use std::{
 use jiff::Timestamp;
 
 use super::{
-    chain::{Link, opened},
-    files::{FoundKey, Places, existing, options, small},
+    chain::{Fault, Link, opened},
+    files::{Places, existing, options, small},
     head::Head,
+    pace::Pace,
     record::{Event, Note, Record},
     seal::{Key, Mac, Purpose},
 };
@@ -33,6 +34,7 @@ pub struct Journal {
     places: Places,
     segment_bytes: u64,
     max_segments: usize,
+    pace: Pace,
 }
 
 /// How the records are found, and what was wrong with them.
@@ -46,13 +48,19 @@ impl Journal {
     /// For records at these places.
     #[must_use]
     pub fn at(places: Places) -> Self {
-        Self { places, segment_bytes: SEGMENT_BYTES, max_segments: MAX_SEGMENTS }
+        Self { places, segment_bytes: SEGMENT_BYTES, max_segments: MAX_SEGMENTS, pace: Pace::default() }
     }
 
     /// The same with smaller files, and fewer.
     #[cfg(test)]
     pub(super) fn bounded(self, segment_bytes: u64, max_segments: usize) -> Self {
         Self { segment_bytes, max_segments, ..self }
+    }
+
+    /// The same, ended at one of its steps.
+    #[cfg(test)]
+    pub(super) fn paced(self, pace: Pace) -> Self {
+        Self { pace, ..self }
     }
 
     /// Adds these, in their order. They are on disk then. Blocks.
@@ -62,9 +70,9 @@ impl Journal {
     pub fn append(&mut self, notes: &[Note]) -> io::Result<()> {
         let Some(newest) = notes.last() else { return Ok(()) };
         self.places.make_folders()?;
+        self.pace.step();
         let Some(mut head_file) = self.places.lock(true)? else { return Ok(()) };
-        let FoundKey { key, is_new } = self.places.key()?;
-        let Found { mut head, broken } = self.find(&key, is_new, &mut head_file)?;
+        let (key, Found { mut head, broken }) = self.find(&mut head_file)?;
         let is_full = head.bytes >= self.segment_bytes;
         let is_old = newest.at.as_second() - head.since >= SEGMENT_DAYS.min(i64::from(newest.keep_days)) * DAY;
         let mut segment = if broken.is_some() || head.segment == 0 || is_full || is_old {
@@ -75,7 +83,7 @@ impl Journal {
         let remark = broken.map(|reason| Note { event: Event::Broken { reason }, ..newest.clone() });
         let lines = seal(&key, &mut head, remark.iter().chain(notes));
         let length = segment.metadata()?.len();
-        if let Err(error) = segment.write_all(lines.as_bytes()).and_then(|()| segment.sync_data()) {
+        if let Err(error) = self.pace.write(&mut segment, lines.as_bytes()).and_then(|()| segment.sync_data()) {
             // What is not whole must not stay; if that fails, too, the next one finds it.
             let _ = segment.set_len(length);
             return Err(error);
@@ -84,59 +92,84 @@ impl Journal {
         self.prune(&key, &mut head, newest, &mut head_file)
     }
 
-    /// Where the chain goes on.
-    fn find(&self, key: &Key, is_new_key: bool, head_file: &mut File) -> io::Result<Found> {
+    /// Where the chain goes on. From here on there is a key, and a head that it has sealed.
+    fn find(&self, head_file: &mut File) -> io::Result<(Key, Found)> {
         let text = small(head_file)?;
         let segments = self.places.segments()?;
-        match Head::opened(key, &text) {
-            Some(head) => self.catch_up(key, head),
-            None if segments.is_empty() && is_new_key => Ok(Found { head: Head::empty(), broken: None }),
+        let has_records = || !segments.iter().all(|number| self.places.is_empty(*number));
+        let Some(key) = self.places.existing_key()? else {
+            let is_begin = !Head::counts_records(&text) && !has_records();
+            let key = self.places.make_key(&self.pace, |key| {
+                self.write_head(key, &Head::empty(), head_file)?;
+                self.pace.step();
+                head_file.sync_all()
+            })?;
+            let (head, broken) = match is_begin {
+                true => (Head::empty(), None),
+                false => (self.behind_records(&key, &segments)?, Some("the key was missing".to_owned())),
+            };
+            return Ok((key, Found { head, broken }));
+        };
+        let found = match Head::opened(&key, &text) {
+            Some(head) => self.catch_up(&key, head, &segments)?,
             None => {
-                let head = self.behind_records(key, &segments)?;
-                let reason = match (segments.is_empty(), text.is_empty(), is_new_key) {
-                    (.., true) => "the key was missing",
-                    (true, true, _) => "all records were missing",
-                    (_, true, _) => "the head was missing",
-                    (_, false, _) => "the head was changed",
+                let head = self.behind_records(&key, &segments)?;
+                let reason = match (text.is_empty(), has_records()) {
+                    // Before the head came first, a process that died could leave this, too. Nothing tells the two apart.
+                    (true, false) => "there was a key and no record: all were removed, or the first was not finished",
+                    (true, true) => "the head was missing",
+                    (false, _) => "the head was changed",
                 };
-                Ok(Found { head, broken: Some(reason.to_owned()) })
+                Found { head, broken: Some(reason.to_owned()) }
             }
-        }
+        };
+        Ok((key, found))
     }
 
-    /// The head as it should be: a process that died may have written records and no head.
-    fn catch_up(&self, key: &Key, mut head: Head) -> io::Result<Found> {
-        let intact = |head| Ok(Found { head, broken: None });
-        if head.segment == 0 {
-            return intact(head);
+    /// The head as it should be: a process that died may have written records and no head, also into a new file.
+    fn catch_up(&self, key: &Key, mut head: Head, segments: &[u64]) -> io::Result<Found> {
+        let is_there = head.segment == 0 || segments.contains(&head.segment);
+        let mut broken = (!is_there).then(|| "a file of records was missing".to_owned());
+        let from = head.segment.max(1);
+        for number in segments.iter().filter(|number| **number >= from) {
+            if broken.is_none() {
+                broken = self.catch_up_in(*number, key, &mut head)?;
+            }
         }
-        let path = self.places.segment_file(head.segment);
-        let Some(mut file) = existing(&path, options().read(true).append(true))? else {
-            return Ok(Found { broken: Some("a file of records was missing".into()), head });
+        Ok(Found { head, broken })
+    }
+
+    /// The same in one file. What is wrong with it, if anything is.
+    fn catch_up_in(&self, number: u64, key: &Key, head: &mut Head) -> io::Result<Option<String>> {
+        let Some(mut file) = existing(&self.places.segment_file(number), options().read(true).append(true))? else {
+            return Ok(Some("a file of records was missing".into()));
         };
+        let mut end = if number == head.segment { head.bytes } else { 0 };
         let length = file.metadata()?.len();
-        if length == head.bytes {
-            return intact(head);
+        if length < end {
+            return Ok(Some("the last records were missing".into()));
         }
-        if length < head.bytes {
-            return Ok(Found { broken: Some("the last records were missing".into()), head });
-        }
-        file.seek(SeekFrom::Start(head.bytes))?;
+        file.seek(SeekFrom::Start(end))?;
         let mut rest = Vec::new();
         Read::by_ref(&mut file).take(MAX_READ_BYTES).read_to_end(&mut rest)?;
         let mut link = Link { n: head.count, mac: head.last };
         for line in rest.split_inclusive(|byte| *byte == b'\n') {
             if !line.ends_with(b"\n") {
                 // A record that a dying process did not finish; nobody was told that it was kept.
-                file.set_len(head.bytes)?;
-            } else if link.follow(key, line).is_ok() {
-                (head.count, head.last) = (link.n, link.mac);
-                head.bytes += line.len() as u64;
-            } else {
-                return Ok(Found { broken: Some("foreign lines stood behind the last record".into()), head });
+                file.set_len(end)?;
+                break;
             }
+            if !matches!(link.follow(key, line), Ok(_) | Err(Fault::Noticed(_))) {
+                return Ok(Some("foreign lines stood behind the last record".into()));
+            }
+            end += line.len() as u64;
+            if number != head.segment {
+                head.segment = number;
+                head.since = opened(key, line.trim_ascii_end()).map_or(0, |(record, _)| record.at.as_second());
+            }
+            (head.count, head.last, head.bytes) = (link.n, link.mac, end);
         }
-        intact(head)
+        Ok(None)
     }
 
     /// Without a head: behind the last sound record that can be found.
@@ -166,9 +199,26 @@ impl Journal {
 
     fn begin_segment(&self, head: &mut Head, at: Timestamp) -> io::Result<File> {
         let last = self.places.segments()?.last().copied().unwrap_or(0);
-        head.segment = last.max(head.segment) + 1;
+        // A process that died may have begun one and written nothing.
+        let is_begun = last > head.segment && self.places.is_empty(last);
+        head.segment = if is_begun { last } else { last.max(head.segment) + 1 };
         (head.bytes, head.since) = (0, at.as_second());
-        options().append(true).create_new(true).mode(0o600).open(self.places.segment_file(head.segment))
+        let mut options = options();
+        options.append(true).create_new(!is_begun).mode(0o600);
+        self.pace.step();
+        let file = options.open(self.places.segment_file(head.segment))?;
+        self.pace.step();
+        File::open(&self.places.folder)?.sync_all()?;
+        Ok(file)
+    }
+
+    /// Puts the head in the place of the one in the file.
+    fn write_head(&self, key: &Key, head: &Head, file: &File) -> io::Result<()> {
+        let text = head.sealed(key);
+        self.pace.step();
+        file.write_all_at(text.as_bytes(), 0)?;
+        self.pace.step();
+        file.set_len(text.len() as u64)
     }
 
     /// Writes the head, and removes what is too much or too old: the head first, so that what is left over is not missed.
@@ -188,11 +238,10 @@ impl Journal {
         if let Some((first, _)) = &first {
             (head.first, head.first_prev) = (first.n, first.prev);
         }
-        let text = head.sealed(key);
-        head_file.write_all_at(text.as_bytes(), 0)?;
-        head_file.set_len(text.len() as u64)?;
+        self.write_head(key, head, head_file)?;
         // Without a sound first record nothing is known of where the rest would begin.
         for number in gone.iter().filter(|_| first.is_some()) {
+            self.pace.step();
             if let Err(error) = fs::remove_file(self.places.segment_file(*number)) {
                 tracing::warn!(%error, "old audit records cannot be removed");
             }

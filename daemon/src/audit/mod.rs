@@ -9,6 +9,7 @@ mod files;
 pub mod follow;
 mod head;
 mod journal;
+mod pace;
 mod policy_seen;
 pub mod record;
 mod seal;

@@ -49,6 +49,8 @@ const NOTHING: Verdict = Verdict { records: 0, files: 0, faults: Vec::new() };
 struct Opened {
     key: Option<Key>,
     head: Result<Option<Head>, ()>,
+    /// Whether the head says so, with whatever seal.
+    counts_records: bool,
     segments: Vec<(PathBuf, File)>,
 }
 
@@ -56,6 +58,7 @@ fn open(places: &Places) -> io::Result<Opened> {
     let key = places.existing_key().map_err(|error| named(&places.key_file(), &error))?;
     let lock = places.lock(false).map_err(|error| named(&places.head_file(), &error))?;
     let text = lock.map(|mut file| small(&mut file)).transpose()?;
+    let counts_records = text.as_deref().is_some_and(Head::counts_records);
     let head = match (&key, text) {
         (_, None) | (None, _) => Ok(None),
         (Some(key), Some(text)) => Head::opened(key, &text).map(Some).ok_or(()),
@@ -66,7 +69,11 @@ fn open(places: &Places) -> io::Result<Opened> {
         let file = existing(&path, options().read(true)).map_err(|error| named(&path, &error))?;
         segments.extend(file.map(|file| (path, file)));
     }
-    Ok(Opened { key, head, segments })
+    Ok(Opened { key, head, counts_records, segments })
+}
+
+fn is_empty(file: &File) -> bool {
+    file.metadata().is_ok_and(|found| found.len() == 0)
 }
 
 fn named(path: &Path, error: &io::Error) -> io::Error {
@@ -78,11 +85,12 @@ fn named(path: &Path, error: &io::Error) -> io::Error {
 /// # Errors
 /// What the system says when a file cannot be read.
 pub fn verify(places: &Places) -> io::Result<Verdict> {
-    let Opened { key, head, segments } = open(places)?;
+    let Opened { key, head, counts_records, segments } = open(places)?;
     let whole = |file: PathBuf, fault: &str| Found { file, line: None, fault: fault.to_owned() };
     let files = segments.len();
     let Some(key) = key else {
-        let is_nothing = segments.is_empty() && !places.head_file().exists();
+        // The key comes last: a process that died before has recorded nothing.
+        let is_nothing = !counts_records && segments.iter().all(|(_, file)| is_empty(file));
         let fault = whole(places.key_file(), "the key is missing, so nothing can be verified");
         return Ok(if is_nothing { NOTHING } else { Verdict { records: 0, files, faults: vec![fault] } });
     };

@@ -55,6 +55,8 @@ pub struct Shortened {
     pub messages: Vec<Message>,
     /// Messages that went.
     pub dropped: usize,
+    /// Results of the running turn that became shorter; all its calls stay.
+    pub shortened: usize,
     /// What stands in their place, if a model wrote it.
     pub summary: Option<String>,
     /// Why no model wrote it although one should have, a few words.

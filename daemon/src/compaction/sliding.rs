@@ -38,6 +38,7 @@ impl Compactor for Sliding {
         let mut shortened = Shortened { messages: messages.to_vec(), ..Shortened::default() };
         if let Some(gap) = Gap::find(messages, target, block_tokens(target), true) {
             let note = note(&gap, target);
+            shortened.shortened = gap.shortened;
             shortened.messages = gap.close(&note);
         }
         fit(&mut shortened.messages, target.tokens);

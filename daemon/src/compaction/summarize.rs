@@ -62,15 +62,17 @@ impl Summarize {
 #[async_trait]
 impl Compactor for Summarize {
     async fn shorten(&self, messages: &[Message], target: Target) -> Shortened {
-        let Some(gap) = Gap::find(messages, target, block_tokens(target), false) else {
+        let gap = Gap::find(messages, target, block_tokens(target), false);
+        let Some(gap) = gap.filter(|gap| !gap.dropped.is_empty()) else {
             return Sliding.shorten(messages, target).await;
         };
         match self.summary(&gap, target).await {
             Ok(summary) => {
+                let shortened = gap.shortened;
                 let mut left = gap.close(&summary);
                 fit(&mut left, target.tokens);
                 let dropped = messages.len() - left.len();
-                Shortened { messages: left, dropped, summary: Some(summary), trouble: None }
+                Shortened { messages: left, dropped, shortened, summary: Some(summary), trouble: None }
             }
             Err(trouble) => Shortened { trouble: Some(trouble), ..Sliding.shorten(messages, target).await },
         }

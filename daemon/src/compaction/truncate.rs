@@ -19,6 +19,7 @@ impl Compactor for Truncate {
     async fn shorten(&self, messages: &[Message], target: Target) -> Shortened {
         let mut shortened = Shortened { messages: messages.to_vec(), ..Shortened::default() };
         if let Some(gap) = Gap::find(messages, target, 0, false) {
+            shortened.shortened = gap.shortened;
             shortened.messages = gap.close("");
         }
         fit(&mut shortened.messages, target.tokens);

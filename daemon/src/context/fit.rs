@@ -1,17 +1,19 @@
 //! Makes a conversation fit a number of tokens: the oldest turns go first, then the older tool output of the running turn, then
-//! long arguments of its older calls; at last long outputs and questions lose their middle. A call is never parted from its
-//! result, and the end of the question stays.
+//! the ends of long arguments of its older calls; at last long outputs and questions lose their middle. A call is never parted from
+//! its result, no call of the running turn goes, and the end of the question stays.
 
 use serde_json::Value;
 
-use super::tokens::estimate_tokens;
+use super::{gap::running_question, short_result, tokens::estimate_tokens};
 use crate::{
     agent::port::{AssistantMessage, JsonObject, Message, ModelRequest, ToolSpec},
-    safety::cut_middle,
+    safety::{cut_middle, head},
 };
 
-/// Text shorter than this is never left out, in bytes.
-const MIN_OMITTED_BYTES: usize = 256;
+/// Arguments that are longer lose their end, in bytes.
+const LONG_ARGUMENT_BYTES: usize = 256;
+/// Of such an argument so much stays, in bytes: the model must know its own call again.
+const ARGUMENT_HEAD_BYTES: usize = 128;
 /// Of a text that loses its middle, at least so much stays, in bytes.
 const MIN_KEPT_BYTES: usize = 2048;
 /// What stands in the place of a middle counts at most so many tokens.
@@ -46,12 +48,15 @@ pub fn fit(messages: &mut Vec<Message>, budget_tokens: u64) -> u64 {
     let mut sizes: Vec<u64> = messages.iter().map(message_tokens).collect();
     let mut total: u64 = sizes.iter().sum();
     let is_user = |message: &Message| matches!(message, Message::User { .. });
-    while total > budget_tokens {
-        let Some(next_turn) = messages.iter().skip(1).position(is_user).map(|index| index + 1) else { break };
+    let mut question = running_question(messages).unwrap_or_default();
+    while total > budget_tokens && question > 0 {
+        let turns = messages[1..question].iter().position(is_user);
+        let next_turn = turns.map_or(question, |index| index + 1);
+        question -= next_turn;
         messages.drain(..next_turn);
         total -= sizes.drain(..next_turn).sum::<u64>();
     }
-    for omit in [omit_output, omit_arguments] {
+    for omit in [shorten_results, cut_arguments] {
         let older = messages.len().saturating_sub(1);
         for (message, size) in messages.iter_mut().zip(&mut sizes).take(older) {
             if total <= budget_tokens {
@@ -73,22 +78,20 @@ pub fn fit(messages: &mut Vec<Message>, budget_tokens: u64) -> u64 {
     total
 }
 
-fn omit_output(message: &mut Message) {
-    let Message::ToolResults(results) = message else { return };
-    for result in results.iter_mut().filter(|result| result.content.len() > MIN_OMITTED_BYTES) {
-        result.content = format!("[{} bytes of older output left out]", result.content.len());
-    }
+fn shorten_results(message: &mut Message) {
+    short_result::shorten(message);
 }
 
-fn omit_arguments(message: &mut Message) {
+fn cut_arguments(message: &mut Message) {
     let Message::Assistant(message) = message else { return };
     let mut has_changed = false;
     for args in message.tool_calls.iter_mut().filter_map(|call| call.args.as_mut().ok()) {
         for value in args.values_mut() {
             if let Value::String(text) = value
-                && text.len() > MIN_OMITTED_BYTES
+                && text.len() > LONG_ARGUMENT_BYTES
             {
-                *text = format!("[{} bytes left out]", text.len());
+                let start = head(text, ARGUMENT_HEAD_BYTES);
+                *text = format!("{start}… [{} more bytes left out]", text.len() - start.len());
                 has_changed = true;
             }
         }

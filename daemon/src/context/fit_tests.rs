@@ -52,7 +52,7 @@ fn older_output_of_the_running_turn_is_left_out_but_its_call_keeps_a_result() {
     fit(&mut messages, 1000);
     assert_eq!(messages.len(), 5);
     let Message::ToolResults(results) = &messages[2] else { panic!("the results are gone") };
-    assert_eq!(results[0].content, "[50000 bytes of older output left out]");
+    assert_eq!(results[0].content, "[done; 50000 bytes of output left out]");
     assert_eq!(messages[4], output(500));
 }
 
@@ -63,9 +63,20 @@ fn older_calls_lose_long_arguments_and_with_them_their_own_form() {
     fit(&mut messages, 1000);
     let Message::Assistant(message) = &messages[1] else { panic!("the call is gone") };
     let args = message.tool_calls[0].args.as_ref().expect("arguments");
-    assert_eq!((args["path"].as_str(), args["content"].as_str()), (Some("/a"), Some("[50000 bytes left out]")));
+    let content = args["content"].as_str().expect("a text");
+    assert!(content.starts_with("word word ") && content.ends_with("… [49872 more bytes left out]"), "{content}");
+    assert_eq!(args["path"], "/a");
     assert_eq!(message.provider_data, None);
     assert_eq!(messages[3], newer, "what was not shortened goes back as it came");
+}
+
+#[test]
+fn a_complaint_about_a_call_does_not_end_the_running_turn() {
+    let question = user("<question>\nnow\n</question>");
+    let work = [question, writes(100), output(100), user("Your last tool call was rejected"), assistant("b")];
+    let mut messages = [vec![user("old"), assistant("x"), output(9_000)], work.to_vec()].concat();
+    fit(&mut messages, 0);
+    assert_eq!(messages, work, "no call of it goes");
 }
 
 #[test]

@@ -13,6 +13,7 @@ pub mod project_notes;
 pub mod query;
 pub mod report;
 pub mod sections;
+pub mod short_result;
 pub mod skills;
 pub mod surroundings;
 pub mod text_file;

@@ -21,7 +21,10 @@ use crate::{
     },
     compaction::{Compactor, Shortened, tokens},
     config::ContextSettings,
-    context::{analysis::analyse, gap::Target},
+    context::{
+        analysis::analyse,
+        gap::{Target, counted},
+    },
     provider::whole_answer::Account,
     recording::TurnRecorder,
 };
@@ -91,7 +94,7 @@ impl Compaction {
         }
         let has_begun = calls > 0;
         let is_full = !analysis.fits || has_begun && analysis.percent >= compact_at_percent;
-        let is_long = has_begun && messages.len() > compact_over_messages;
+        let is_long = has_begun && counted(messages) > compact_over_messages;
         if !is_full && !is_long {
             return None;
         }
@@ -113,16 +116,17 @@ impl Middleware for Compaction {
         let shortened = self.compactor.shorten(state.messages(), target).await;
         let usage = self.spent.take();
         usage.into_iter().for_each(|usage| state.spend(usage));
-        let Shortened { summary, dropped, messages, .. } = &shortened;
-        if *dropped > 0 {
+        let Shortened { summary, dropped, shortened: results, messages, .. } = &shortened;
+        let has_changed = dropped + results > 0;
+        if has_changed {
             self.recorder.compacted(summary.as_deref(), *dropped, messages.len(), usage.as_ref());
         }
         let (outcome, elapsed) = (StepResult::Done, started.elapsed());
         self.sink.emit(TurnEvent::StepFinished { step, outcome, summary: String::new(), elapsed }).await;
+        // Before the first model call it counts as before the second: a number of 0 is none.
+        self.last_call.store(state.model_calls().max(1), Ordering::Relaxed);
         // Where nothing goes, long texts lose their middle in what is sent only.
-        if shortened.dropped > 0 {
-            // Before the first model call it counts as before the second: a number of 0 is none.
-            self.last_call.store(state.model_calls().max(1), Ordering::Relaxed);
+        if has_changed {
             let notice = notice(&shortened, tokens(state.messages()));
             state.rewrite(shortened.messages);
             self.sink.emit(TurnEvent::Notice(notice)).await;
@@ -133,13 +137,20 @@ impl Middleware for Compaction {
 
 /// What the user is told, one line.
 fn notice(shortened: &Shortened, before: u64) -> String {
-    let Shortened { messages, dropped, summary, trouble } = shortened;
-    let what = match (dropped, summary) {
-        (1, Some(_)) => "1 earlier message was summed up".to_owned(),
-        (1, None) => "1 earlier message was left out".to_owned(),
-        (more, Some(_)) => format!("{more} earlier messages were summed up"),
-        (more, None) => format!("{more} earlier messages were left out"),
+    let Shortened { messages, dropped, shortened, summary, trouble } = shortened;
+    let fate = if summary.is_some() { "summed up" } else { "left out" };
+    let what = match dropped {
+        0 => None,
+        1 => Some(format!("1 earlier message was {fate}")),
+        more => Some(format!("{more} earlier messages were {fate}")),
     };
+    let outputs = match shortened {
+        0 => None,
+        1 => Some("the output of 1 step was left out".to_owned()),
+        more => Some(format!("the outputs of {more} steps were left out")),
+    };
+    let what: Vec<String> = what.into_iter().chain(outputs).collect();
+    let what = what.join(", ");
     let why =
         trouble.as_ref().map_or(String::new(), |trouble| format!("; not summed up: {}", trouble.trim_end_matches('.')));
     let (before, after) = (amount::count(before), amount::count(tokens(messages)));

@@ -1,15 +1,139 @@
 //! Arguments of tool calls: strict JSON objects or nothing. What is executed comes from valid JSON only.
 
-use std::{cell::OnceCell, collections::BTreeSet, fmt};
+use std::{cell::OnceCell, collections::BTreeSet, fmt, io};
 
+use cohab_protocol::MAX_COMMAND_BYTES;
+use serde::Serialize;
 use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-use crate::agent::port::{BrokenArguments, JsonObject};
+use crate::{
+    agent::port::{BrokenArguments, JsonObject},
+    safety::head,
+};
+
+/// Longest arguments of a call, in bytes of their JSON.
+pub(crate) const MAX_BYTES: usize = MAX_COMMAND_BYTES;
+/// Of arguments that are refused so much is kept, in bytes.
+const REFUSED_BYTES: usize = 1024;
+
+/// The text of a call's arguments as it comes. Once it passes [`MAX_BYTES`] only its start is kept, and the call is refused.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct RawArguments {
+    text: String,
+    is_too_long: bool,
+}
+
+impl RawArguments {
+    /// Takes a piece.
+    pub(crate) fn push(&mut self, piece: &str) {
+        if self.is_too_long {
+            return;
+        }
+        if self.text.len() + piece.len() <= MAX_BYTES {
+            self.text.push_str(piece);
+            return;
+        }
+        let rest = REFUSED_BYTES.saturating_sub(self.text.len());
+        let start = [head(&self.text, REFUSED_BYTES), head(piece, rest)].concat();
+        *self = Self { text: start, is_too_long: true };
+    }
+
+    /// Takes the whole in place of what came before.
+    pub(crate) fn set(&mut self, whole: &str) {
+        *self = Self::default();
+        self.push(whole);
+    }
+
+    /// The same from an object.
+    pub(crate) fn set_object(&mut self, object: &Value) {
+        match Bounded::of(object, MAX_BYTES) {
+            Bounded { length, .. } if length > MAX_BYTES => {
+                *self = Self { text: Bounded::of(object, REFUSED_BYTES).into_text(), is_too_long: true };
+            }
+            whole => *self = Self { text: whole.into_text(), is_too_long: false },
+        }
+    }
+
+    /// Whether only the start is left.
+    pub(crate) fn is_too_long(&self) -> bool {
+        self.is_too_long
+    }
+
+    /// What came, or its start.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The arguments: strict JSON that is not too long.
+    pub(crate) fn parse(&self) -> Result<JsonObject, BrokenArguments> {
+        if self.is_too_long { Err(too_long(self.text.clone())) } else { parse(&self.text) }
+    }
+}
+
+/// Refuses arguments for their length. `start` is kept of them.
+pub(super) fn too_long(start: String) -> BrokenArguments {
+    let error =
+        format!("the arguments are longer than {MAX_BYTES} bytes; write the data into a file, in several calls");
+    BrokenArguments { raw: start, error }
+}
+
+/// What is kept of arguments that are refused.
+pub(super) fn start_of(object: &JsonObject) -> String {
+    Bounded::of(object, REFUSED_BYTES).into_text()
+}
+
+/// Refuses arguments that are too long, if they are.
+pub(super) fn check_length(object: &JsonObject) -> Result<(), BrokenArguments> {
+    match Bounded::of(object, REFUSED_BYTES) {
+        start if start.length > MAX_BYTES => Err(too_long(start.into_text())),
+        _ => Ok(()),
+    }
+}
+
+/// The first bytes of a text that is written, and how long all of it is.
+struct Bounded {
+    start: Vec<u8>,
+    room: usize,
+    length: usize,
+}
+
+impl Bounded {
+    fn of(value: &impl Serialize, room: usize) -> Self {
+        let mut bounded = Self { start: Vec::new(), room, length: 0 };
+        // Neither the writer nor a value with names for keys fails.
+        let _ = serde_json::to_writer(&mut bounded, value);
+        bounded
+    }
+
+    fn into_text(self) -> String {
+        String::from_utf8(self.start).unwrap_or_else(|error| {
+            let end = error.utf8_error().valid_up_to();
+            String::from_utf8_lossy(&error.as_bytes()[..end]).into_owned()
+        })
+    }
+}
+
+impl io::Write for Bounded {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let taken = bytes.len().min(self.room - self.start.len());
+        self.start.extend_from_slice(&bytes[..taken]);
+        self.length += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
 
 /// Parses `raw`. Nothing and `null` are no arguments; a string that holds an object is decoded once.
 pub(crate) fn parse(raw: &str) -> Result<JsonObject, BrokenArguments> {
-    let broken = |error: String| BrokenArguments { raw: raw.to_owned(), error };
+    let start = || head(raw, REFUSED_BYTES).to_owned();
+    if raw.len() > MAX_BYTES {
+        return Err(too_long(start()));
+    }
+    let broken = |error: String| BrokenArguments { raw: start(), error };
     if raw.trim().is_empty() {
         return Ok(Map::new());
     }
@@ -42,13 +166,16 @@ impl<'a> EventText<'a> {
         match value {
             None | Some(Value::Null) => Ok(Map::new()),
             Some(Value::String(text)) => parse(text),
-            Some(Value::Object(object)) => match self.flaw() {
-                None => Ok(object.clone()),
-                Some(flaw) => {
-                    let error = format!("the arguments are not valid JSON: {flaw}");
-                    Err(BrokenArguments { raw: Value::Object(object.clone()).to_string(), error })
+            Some(Value::Object(object)) => {
+                check_length(object)?;
+                match self.flaw() {
+                    None => Ok(object.clone()),
+                    Some(flaw) => {
+                        let error = format!("the arguments are not valid JSON: {flaw}");
+                        Err(BrokenArguments { raw: start_of(object), error })
+                    }
                 }
-            },
+            }
             Some(other) => parse(&other.to_string()),
         }
     }

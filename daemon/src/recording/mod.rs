@@ -9,6 +9,8 @@ mod steps;
 
 use std::{
     collections::BTreeMap,
+    hash::{DefaultHasher, Hasher as _},
+    io,
     path::PathBuf,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
@@ -79,12 +81,31 @@ struct State {
     beforehand: Vec<(Effect, Approval)>,
     /// Messages that are kept.
     saved: usize,
-    /// The last of them.
-    last_saved: Option<Message>,
+    /// Fingerprint of the last of them: it may hold megabytes.
+    last_saved: Option<u64>,
     /// Fires when the beginning is on disk.
     begun: Option<oneshot::Receiver<bool>>,
     /// How often the conversation was another one before they were.
     rewrites: u32,
+}
+
+/// Tells messages apart.
+fn fingerprint(message: &Message) -> u64 {
+    struct Sink(DefaultHasher);
+    impl io::Write for Sink {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.write(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut sink = Sink(DefaultHasher::new());
+    // The sink takes everything, and messages are made to be written so.
+    let _ = serde_json::to_writer(&mut sink, message);
+    sink.0.finish()
 }
 
 impl State {
@@ -197,7 +218,7 @@ impl TurnRecorder {
             let mut state = self.state();
             let is_same = std::mem::replace(&mut state.rewrites, rewrites) == rewrites;
             let last = state.saved.checked_sub(1).and_then(|last| messages.get(last));
-            (state.saved, is_same && last == state.last_saved.as_ref())
+            (state.saved, is_same && last.map(fingerprint) == state.last_saved)
         };
         // What was kept has changed: the store finds out where.
         let from = if is_same { saved } else { 0 };
@@ -207,8 +228,10 @@ impl TurnRecorder {
     /// The conversation becomes so many messages, which took this much of a model. What happened stays on record.
     pub fn compacted(&self, summary: Option<&str>, dropped: usize, left: usize, usage: Option<&TokenUsage>) {
         self.steps.compacted(left, usage);
-        let (text, messages) = (clean(summary.unwrap_or_default()), u64::try_from(dropped).unwrap_or(u64::MAX));
-        self.keep(Event::Summary { text, messages });
+        if dropped > 0 {
+            let (text, messages) = (clean(summary.unwrap_or_default()), u64::try_from(dropped).unwrap_or(u64::MAX));
+            self.keep(Event::Summary { text, messages });
+        }
     }
 
     fn save(&self, from: usize, messages: &[Message]) {
@@ -221,7 +244,7 @@ impl TurnRecorder {
         let is_wanted = state.is_on && (from == 0 || !messages.is_empty());
         is_wanted.then(|| {
             state.saved = from + messages.len();
-            state.last_saved = messages.last().cloned();
+            state.last_saved = messages.last().map(fingerprint);
             Entry::Conversation { session: self.opening.session.clone(), from, messages: messages.to_vec() }
         })
     }

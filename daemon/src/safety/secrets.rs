@@ -1,6 +1,7 @@
 //! Takes secrets out of what leaves the daemon: to a model, into the store of sessions, into the spool.
 
 use std::{
+    borrow::Cow,
     collections::BTreeSet,
     fmt,
     ops::Deref,
@@ -106,7 +107,10 @@ impl Secrets {
             Channel::UserInput | Channel::ToolResult => scrubber.text(text),
             Channel::ToolArguments | Channel::ModelOutput | Channel::MemoryWrite => scrubber.own_text(text),
         };
-        *text = clean.into_owned();
+        // Long texts are not copied for nothing.
+        if let Cow::Owned(clean) = clean {
+            *text = clean;
+        }
     }
 
     /// The same in all strings of a value.

@@ -14,7 +14,7 @@ use crate::{
         port::{Effect, EventSink, Message, ToolContext, ToolResult, TurnEvent},
     },
     safety::{doubt::Doubts, inbound::harmless},
-    shell::claim::Claims,
+    shell::claim::{Claimed, Claims},
     store::sessions::{
         Archive, Entry,
         steps::{
@@ -44,8 +44,10 @@ pub struct Scene<'a> {
 
 /// What came of a step that was begun and had no result.
 enum Fate {
-    /// It ran; this is the step with its result.
+    /// It ran to its end; this is the step with its result.
     Ran(Step),
+    /// It was begun and did not finish, for whatever reason; this is the step with what came of it.
+    NotFinished(Step),
     /// It was never given to the shell.
     NeverBegun(Step),
     /// Nobody knows.
@@ -74,6 +76,9 @@ impl Scene<'_> {
             let title = step.metadata.title.clone();
             let (told, settled) = match self.fate(&step).await {
                 Fate::Ran(done) => (format!("this ran meanwhile, its result is here: `{title}`"), done),
+                Fate::NotFinished(step) => {
+                    (format!("this was begun and did not finish, what came of it is here: `{title}`"), step)
+                }
                 Fate::NeverBegun(step) => (format!("this was never started: `{title}`"), step),
                 Fate::Unknown => {
                     let text =
@@ -114,7 +119,8 @@ impl Scene<'_> {
         let context = ToolContext { runner: &runner, approval: None, run_id: step.id.clone(), cancel: self.cancel };
         let answer = tool.call(args, &context).await;
         let mut settled = step.clone();
-        if runner.was_never_begun() {
+        let claimed = runner.claimed();
+        if claimed == Some(Claimed::NeverBegun) {
             settled.status = StepStatus::Failed;
             settled.error = Some("never started: the daemon ended before".to_owned());
             settled.output = Some(NOT_BEGUN.to_owned());
@@ -125,7 +131,7 @@ impl Scene<'_> {
         settled.output = Some(harmless(&output.content));
         settled.metadata.summary = output.summary;
         settled.metadata.is_claimed = true;
-        Some(Fate::Ran(settled))
+        Some(if claimed == Some(Claimed::Ended) { Fate::Ran(settled) } else { Fate::NotFinished(settled) })
     }
 }
 

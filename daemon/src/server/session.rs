@@ -375,7 +375,7 @@ impl Session {
         let State { timeline, calls, approvals, .. } = &mut *state;
         let message = timeline.next(|message| match message {
             DaemonMessage::ExecuteCommand(command) => calls.get(&command.call_id).is_none_or(PendingCall::is_moot),
-            DaemonMessage::InterruptCommand { call_id } => !calls.contains_key(call_id),
+            DaemonMessage::InterruptCommand { call_id, .. } => !calls.contains_key(call_id),
             DaemonMessage::ApprovalRequest(request) => !approvals.contains_key(&request.approval_id),
             _ => false,
         });
@@ -383,7 +383,7 @@ impl Session {
             Some(DaemonMessage::ExecuteCommand(command)) => {
                 calls.entry(command.call_id).and_modify(PendingCall::sent);
             }
-            Some(DaemonMessage::InterruptCommand { call_id }) => {
+            Some(DaemonMessage::InterruptCommand { call_id, .. }) => {
                 calls.retain(|id, call| id != call_id || !call.is_abandoned());
             }
             _ => {}

@@ -2,10 +2,7 @@
 
 use std::{
     path::PathBuf,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{Arc, OnceLock},
     time::Duration,
 };
 
@@ -21,29 +18,52 @@ use crate::server::session::{Progress, Session};
 
 /// A client answers at once whether it knows the command.
 const ANSWER_WAIT: Duration = Duration::from_secs(3);
-/// The word of a client that has begun the turn itself and has never given the command to its shell. A command that it refused in a
-/// way that lets it run elsewhere is answered with that refusal.
-const NEVER_BEGUN: &str = "turn_over";
+/// The words of a client whose shell never got the command: the turn was begun there and the command was not, or it was withdrawn
+/// before it was handed over. Other refusals are not as certain: the command may have run in another shell.
+const NEVER_BEGUN: [&str; 2] = ["turn_over", "cancelled"];
+
+/// The client's word on a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Claimed {
+    /// It was never given to the client's shell.
+    NeverBegun,
+    /// It was begun and did not come to its own end.
+    NotFinished,
+    /// It ran to its end.
+    Ended,
+}
+
+impl Claimed {
+    fn of(ending: &CommandEnding) -> Option<Self> {
+        match ending {
+            CommandEnding::Refused { code, .. } => NEVER_BEGUN.contains(&code.as_str()).then_some(Self::NeverBegun),
+            CommandEnding::Interrupted { .. } | CommandEnding::Stopped | CommandEnding::StillRunning => {
+                Some(Self::NotFinished)
+            }
+            CommandEnding::Exited | CommandEnding::ShellExited => Some(Self::Ended),
+        }
+    }
+}
 
 /// "Runs" commands by asking the client what came of them. Nothing is ever run: to the client they are of a turn that is over, and
 /// of those it only tells results, those of commands that still run at their end.
 pub struct Claims {
     session: Arc<Session>,
     turn_id: TurnId,
-    was_never_begun: AtomicBool,
+    claimed: OnceLock<Claimed>,
 }
 
 impl Claims {
     /// Commands of this turn, which is over.
     #[must_use]
     pub fn new(session: Arc<Session>, turn_id: TurnId) -> Self {
-        Self { session, turn_id, was_never_begun: AtomicBool::new(false) }
+        Self { session, turn_id, claimed: OnceLock::new() }
     }
 
-    /// Whether the client that holds the turn has said that the command was never given to its shell.
+    /// The client's word on the command that was asked for; `None` if it had none that is certain.
     #[must_use]
-    pub fn was_never_begun(&self) -> bool {
-        self.was_never_begun.load(Ordering::Relaxed)
+    pub fn claimed(&self) -> Option<Claimed> {
+        self.claimed.get().copied()
     }
 }
 
@@ -63,8 +83,9 @@ impl CommandRunner for Claims {
             return Err(RelayError::Unknown);
         }
         let result = follow(&self.session, call, request.timeout, cancel).await?;
-        if matches!(&result.ending, CommandEnding::Refused { code, .. } if code == NEVER_BEGUN) {
-            self.was_never_begun.store(true, Ordering::Relaxed);
+        if let Some(claimed) = Claimed::of(&result.ending) {
+            // The first command's, if several are asked for.
+            let _ = self.claimed.set(claimed);
         }
         outcome(result, request.wants_env_delta)
     }

@@ -7,7 +7,7 @@ use cohab_protocol::{
     self as wire, CallId, DaemonMessage, ExecuteCommand, MAX_COMMAND_BYTES, Notice, NoticeKind, TurnId,
 };
 use cohab_shell_relay::runner::{
-    CommandOutcome, CommandRequest, CommandRunner, Ending, EnvChange, Mode, RelayError, StateAfter,
+    CommandOutcome, CommandRequest, CommandRunner, Ending, EnvChange, Interrupter, Mode, RelayError, StateAfter,
 };
 use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
@@ -112,18 +112,26 @@ pub(super) async fn follow(
         tokio::select! {
             biased;
             changed = call.progress.changed() => changed.map_err(|_| RelayError::Unknown)?,
-            () = cancel.cancelled() => return interrupted(&mut call, "the interrupted command did not end").await,
+            () = cancel.cancelled() => {
+                let reason = "the interrupted command did not end";
+                return interrupted(&mut call, wire::Interrupter::Turn, reason).await;
+            }
             () = session.abandoned(RECONNECT_GRACE) => return Err(RelayError::Unknown),
             () = sleep_until(deadline.unwrap_or_else(Instant::now)), if deadline.is_some() => {
-                return interrupted(&mut call, limit.map_or("", |(_, reason)| reason)).await;
+                let reason = limit.map_or("", |(_, reason)| reason);
+                return interrupted(&mut call, wire::Interrupter::TimeLimit, reason).await;
             }
         }
     }
 }
 
 /// Its last result, or `reason` if it was never run or there is none.
-async fn interrupted(call: &mut OpenCall, reason: &str) -> Result<wire::CommandExecutionResult, RelayError> {
-    call.interrupt();
+async fn interrupted(
+    call: &mut OpenCall,
+    by: wire::Interrupter,
+    reason: &str,
+) -> Result<wire::CommandExecutionResult, RelayError> {
+    call.interrupt(by);
     let ended = call.progress.wait_for(|progress| matches!(progress, Progress::Ended(_)));
     if let Ok(Ok(progress)) = timeout(INTERRUPT_WAIT, ended).await
         && let Progress::Ended(result) = &*progress
@@ -143,7 +151,7 @@ struct StopOnDrop {
 
 impl Drop for StopOnDrop {
     fn drop(&mut self) {
-        self.session.interrupt_call(self.call_id);
+        self.session.interrupt_call(self.call_id, wire::Interrupter::Turn);
         self.stop.cancel();
     }
 }
@@ -191,7 +199,7 @@ pub(super) fn outcome(
 ) -> Result<CommandOutcome, RelayError> {
     let ending = match result.ending {
         wire::CommandEnding::Exited => Ending::Exited,
-        wire::CommandEnding::Interrupted => Ending::Interrupted,
+        wire::CommandEnding::Interrupted { by } => Ending::Interrupted { by: interrupter(by) },
         wire::CommandEnding::Stopped => Ending::Stopped,
         wire::CommandEnding::StillRunning => Ending::StillRunning,
         wire::CommandEnding::ShellExited => Ending::ShellExited,
@@ -217,6 +225,14 @@ pub(super) fn outcome(
         },
         env_delta: if wants_env_delta { env_changes(result.env_delta) } else { Vec::new() },
     })
+}
+
+fn interrupter(by: wire::Interrupter) -> Interrupter {
+    match by {
+        wire::Interrupter::User => Interrupter::User,
+        wire::Interrupter::Turn => Interrupter::Turn,
+        wire::Interrupter::TimeLimit => Interrupter::TimeLimit,
+    }
 }
 
 fn refusal(code: &str, reason: String) -> RelayError {

@@ -4,7 +4,7 @@ use std::{fmt::Write as _, path::Path, time::Duration};
 
 use async_trait::async_trait;
 use cohab_shell_relay::{
-    runner::{CommandOutcome, CommandRequest, Ending, EnvChange, Mode, StateAfter},
+    runner::{CommandOutcome, CommandRequest, Ending, EnvChange, Interrupter, Mode, StateAfter},
     sandbox,
 };
 use schemars::JsonSchema;
@@ -63,7 +63,7 @@ impl Bash {
             (Ending::Exited, Some(0)) => (false, amount),
             (Ending::Exited, Some(status)) => (true, format!("exit {status}, {amount}")),
             (Ending::Exited, None) => (true, "exit status unknown".into()),
-            (Ending::Interrupted, _) => (true, "interrupted".into()),
+            (Ending::Interrupted { by }, _) => (true, interrupted_by(by).0.into()),
             (Ending::Stopped, _) => (false, "stopped, now a job".into()),
             (Ending::StillRunning, _) => (false, "still running".into()),
             (Ending::ShellExited, _) => (true, "the shell ended".into()),
@@ -115,9 +115,7 @@ fn status_line(outcome: &CommandOutcome, cwd_before: &Path, timeout: Duration) -
     let status = outcome.status.map_or("exit status unknown".into(), |status| format!("exit {status}"));
     let mut parts = vec![match outcome.ending {
         Ending::Exited => status,
-        // What it ended for stands in its output.
-        Ending::Interrupted if outcome.mode == Mode::Isolated => format!("ended before its time ({status})"),
-        Ending::Interrupted => format!("interrupted by the user ({status})"),
+        Ending::Interrupted { by } => format!("{} ({status})", interrupted_by(by).1),
         Ending::Stopped => {
             "stopped by Ctrl-Z; it is a job of the shell now: `bg` lets it go on, `jobs` lists it".into()
         }
@@ -141,6 +139,17 @@ fn status_line(outcome: &CommandOutcome, cwd_before: &Path, timeout: Duration) -
         parts.push(env_changes(&outcome.env_delta));
     }
     format!("[{}]", parts.join("; "))
+}
+
+/// The same for the user, in short, and for the model.
+fn interrupted_by(by: Interrupter) -> (&'static str, &'static str) {
+    match by {
+        Interrupter::User => ("interrupted", "interrupted by the user"),
+        Interrupter::Turn => {
+            ("interrupted by cohab: the turn had ended", "interrupted by cohab because the turn ended")
+        }
+        Interrupter::TimeLimit => ("interrupted by cohab: time limit", "interrupted by cohab at its time limit"),
+    }
 }
 
 /// What has the shell, and what can be done meanwhile.
@@ -261,12 +270,18 @@ mod tests {
         assert!(running.content.starts_with("[still running after 2.00 s, not killed: it has the shell, and"));
         assert!(!running.is_failure);
         assert!(of(Ending::Stopped, Some(148), Mode::Live).await.content.contains("`jobs` lists it"));
-        let interrupted = of(Ending::Interrupted, Some(130), Mode::Subshell).await;
+        let interrupted = of(Ending::Interrupted { by: Interrupter::User }, Some(130), Mode::Subshell).await;
         assert!(interrupted.content.starts_with("[interrupted by the user (exit 130); cwd /w"));
         assert!(interrupted.content.contains("subshell") && interrupted.is_failure);
         assert!(of(Ending::ShellExited, None, Mode::Isolated).await.content.contains("a shell of its own"));
-        let ended = of(Ending::Interrupted, Some(143), Mode::Isolated).await.content;
-        assert!(ended.starts_with("[ended before its time (exit 143); cwd /w"), "{ended}");
+        for (by, words) in
+            [(Interrupter::Turn, "because the turn ended"), (Interrupter::TimeLimit, "at its time limit")]
+        {
+            let ended = of(Ending::Interrupted { by }, Some(143), Mode::Isolated).await;
+            let told = format!("[interrupted by cohab {words} (exit 143); cwd /w");
+            assert!(ended.content.starts_with(&told), "{}", ended.content);
+            assert!(ended.summary.starts_with("interrupted by cohab: ") && ended.is_failure, "{}", ended.summary);
+        }
     }
 
     #[tokio::test]

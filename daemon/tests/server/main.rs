@@ -255,7 +255,7 @@ async fn cancelling_while_a_command_runs_interrupts_it() {
     client.send(ClientMessage::CancelTurn { turn_id }).await;
     let interrupted = client
         .wait(|message| match message {
-            DaemonMessage::InterruptCommand { call_id } => Some(*call_id),
+            DaemonMessage::InterruptCommand { call_id, .. } => Some(*call_id),
             _ => None,
         })
         .await;

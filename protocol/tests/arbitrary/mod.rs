@@ -70,10 +70,14 @@ pub fn client_message() -> impl Strategy<Value = ClientMessage> {
     ]
 }
 
+fn interrupter() -> impl Strategy<Value = Interrupter> {
+    prop_oneof![Just(Interrupter::User), Just(Interrupter::Turn), Just(Interrupter::TimeLimit)]
+}
+
 fn execution_result() -> impl Strategy<Value = CommandExecutionResult> {
     let ending = prop_oneof![
         Just(CommandEnding::Exited),
-        Just(CommandEnding::Interrupted),
+        interrupter().prop_map(|by| CommandEnding::Interrupted { by }),
         Just(CommandEnding::Stopped),
         Just(CommandEnding::StillRunning),
         Just(CommandEnding::ShellExited),
@@ -165,7 +169,7 @@ pub fn daemon_message() -> impl Strategy<Value = DaemonMessage> {
                 DaemonMessage::ExecuteCommand(ExecuteCommand { turn_id, call_id, command, timeout_ms, approval_id })
             }
         ),
-        call_id().prop_map(|call_id| DaemonMessage::InterruptCommand { call_id }),
+        (call_id(), interrupter()).prop_map(|(call_id, by)| DaemonMessage::InterruptCommand { call_id, by }),
         (approval_id(), turn_id(), subject(), any::<bool>(), vec(text(), 0..4), any::<bool>()).prop_map(
             |(approval_id, turn_id, subject, is_dangerous, reasons, is_each_time)| {
                 let request = ApprovalRequest { approval_id, turn_id, subject, is_dangerous, reasons, is_each_time };

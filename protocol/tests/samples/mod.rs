@@ -62,6 +62,7 @@ variants!(DaemonMessage {
     BudgetUsed,
 });
 variants!(CommandEnding { Exited, Interrupted, Stopped, StillRunning, ShellExited, Refused });
+variants!(Interrupter { User, Turn, TimeLimit });
 variants!(RunMode { Live, Subshell, Isolated });
 variants!(StateAfter { Prompt, InFront, Ended });
 variants!(ApprovalDecision { Once, Session, Edited, Refused, CancelTurn, Folder, Always });
@@ -91,6 +92,7 @@ pub fn golden_lines() -> Vec<String> {
     section(&mut lines, &client_messages());
     section(&mut lines, &daemon_messages());
     section(&mut lines, &endings());
+    section(&mut lines, &[Interrupter::User, Interrupter::Turn, Interrupter::TimeLimit]);
     section(&mut lines, &[RunMode::Live, RunMode::Subshell, RunMode::Isolated]);
     section(&mut lines, &states_after());
     section(&mut lines, &decisions());
@@ -197,7 +199,7 @@ pub fn daemon_messages() -> Vec<DaemonMessage> {
             timeout_ms: 120_000,
             approval_id: Some(APPROVAL),
         }),
-        DaemonMessage::InterruptCommand { call_id: CALL },
+        DaemonMessage::InterruptCommand { call_id: CALL, by: Interrupter::TimeLimit },
         DaemonMessage::ApprovalRequest(ApprovalRequest {
             approval_id: APPROVAL,
             turn_id: TURN,
@@ -247,7 +249,7 @@ fn usage() -> Usage {
 fn endings() -> Vec<CommandEnding> {
     vec![
         CommandEnding::Exited,
-        CommandEnding::Interrupted,
+        CommandEnding::Interrupted { by: Interrupter::Turn },
         CommandEnding::Stopped,
         CommandEnding::StillRunning,
         CommandEnding::ShellExited,

@@ -17,7 +17,7 @@ use super::{
 use crate::{
     capture::{CAPTURE_HEAD_BYTES, CAPTURE_TAIL_BYTES, Capture, Redactor},
     marks::Ended,
-    runner::{CommandOutcome, CommandRequest, Ending, Mode, RelayError},
+    runner::{CommandOutcome, CommandRequest, Ending, Interrupter, Mode, RelayError},
     scrub::FilledLine,
 };
 
@@ -59,7 +59,8 @@ pub(super) struct Relay {
     capture: Capture,
     redactor: Redactor,
     ended: Option<(Ended, Duration)>,
-    interrupted: bool,
+    /// The latest party of cohab that interrupts it, else the user.
+    interrupted: Option<Interrupter>,
     /// What stood behind the command in the stub was discarded.
     discarded: bool,
     /// The user typed while it ran.
@@ -93,7 +94,9 @@ impl Relay {
 
     pub fn user_typed(&mut self, is_interrupt: bool, is_taken: bool) {
         self.typed |= !is_taken;
-        self.interrupted |= is_interrupt;
+        if is_interrupt {
+            self.interrupted.get_or_insert(Interrupter::User);
+        }
     }
 
     pub fn take_output(&mut self, bytes: &[u8], cx: &mut Cx<'_>) {
@@ -147,20 +150,31 @@ impl Relay {
 }
 
 impl LiveShell {
-    /// Interrupts a command, or takes it out of the queue. If it runs: Ctrl-C, then SIGINT after 2 s, SIGTERM after 3 s, SIGKILL
+    /// Interrupts a command on behalf of `by`, or takes it out of the queue. If it runs: Ctrl-C, then SIGINT after 2 s, SIGTERM after 3 s, SIGKILL
     /// after 5 s to the foreground group, never to the shell's own. Its end is reported as always.
-    pub fn cancel(&mut self, id: &str, probe: &dyn super::Probe, now: Instant, fx: &mut Effects) {
-        let cx = &mut Cx { probe, now, fx };
-        if self.cancel_queued(id, cx) {
+    pub fn cancel(&mut self, id: &str, by: Interrupter, probe: &dyn super::Probe, now: Instant, fx: &mut Effects) {
+        if self.withdraw(id, probe, now, fx) {
             return;
         }
+        let cx = &mut Cx { probe, now, fx };
         let Some(relay) = self.relay.as_mut().filter(|relay| relay.request.id == id) else { return };
         match relay.step {
-            _ if !relay.is_handed_over() => self.abandon_relay(cx),
-            RelayStep::Running if relay.cancel.is_none() => relay.begin_cancel(cx),
-            RelayStep::Loaded { .. } | RelayStep::Hidden { .. } => relay.interrupted = true,
+            RelayStep::Running if relay.cancel.is_none() => relay.begin_cancel(by, cx),
+            RelayStep::Loaded { .. } | RelayStep::Hidden { .. } => relay.interrupted = Some(by),
             _ => {}
         }
+    }
+
+    /// Refuses a command that was not handed over to the shell, and leaves any other alone. Returns whether it was refused: then it
+    /// never runs.
+    pub fn withdraw(&mut self, id: &str, probe: &dyn super::Probe, now: Instant, fx: &mut Effects) -> bool {
+        let cx = &mut Cx { probe, now, fx };
+        let on_its_way = self.relay.as_ref().filter(|relay| relay.request.id == id);
+        if on_its_way.is_some_and(|relay| !relay.is_handed_over()) {
+            self.abandon_relay(cx);
+            return true;
+        }
+        self.cancel_queued(id, cx)
     }
 
     pub(super) fn start_relay(&mut self, Queued { request, sent, is_filled, mode, .. }: Queued, cx: &mut Cx<'_>) {
@@ -186,7 +200,7 @@ impl LiveShell {
             capture: Capture::new(CAPTURE_HEAD_BYTES, CAPTURE_TAIL_BYTES),
             redactor: Redactor::new(&self.setup.nonce),
             ended: None,
-            interrupted: false,
+            interrupted: None,
             discarded: false,
             typed: false,
             reported: false,
@@ -213,8 +227,8 @@ impl LiveShell {
         relay.probe_at = cx.now + PROBE_AFTER_OUTPUT;
         self.view = View::Guarded(GuardFilter::new(&self.modes));
         cx.fx.events.push(LiveEvent::CommandStarted { id: id.to_owned() });
-        if relay.interrupted {
-            relay.begin_cancel(cx);
+        if let Some(by) = relay.interrupted {
+            relay.begin_cancel(by, cx);
         }
         if !relay.in_answer {
             self.release_held(cx);
@@ -264,7 +278,10 @@ impl LiveShell {
         let (ending, status, duration) = match &relay.ended {
             Some((ended, duration)) => (relay.ending(ended), Some(ended.status), *duration),
             // Neither `E` nor `D` came, but a prompt did: an interrupt with PROMPT_COMMAND unset.
-            None => (Ending::Interrupted, None, cx.now - relay.started),
+            None => {
+                let by = relay.interrupted.unwrap_or(Interrupter::User);
+                (Ending::Interrupted { by }, None, cx.now - relay.started)
+            }
         };
         if !relay.reported {
             let outcome = relay.outcome(ending, status, self.cwd.clone(), duration);
@@ -370,15 +387,15 @@ impl Relay {
     fn ending(&self, ended: &Ended) -> Ending {
         if ended.stopped {
             Ending::Stopped
-        } else if self.interrupted && (ended.status > 128 || self.discarded) {
-            Ending::Interrupted
+        } else if let Some(by) = self.interrupted.filter(|_| ended.status > 128 || self.discarded) {
+            Ending::Interrupted { by }
         } else {
             Ending::Exited
         }
     }
 
-    fn begin_cancel(&mut self, cx: &mut Cx<'_>) {
-        self.interrupted = true;
+    fn begin_cancel(&mut self, by: Interrupter, cx: &mut Cx<'_>) {
+        self.interrupted = Some(by);
         self.cancel = Some(Cancel::begun(cx.now));
         cx.fx.pty.push(INTERRUPT_KEY);
     }

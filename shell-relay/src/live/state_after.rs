@@ -13,7 +13,7 @@ const NAME_MAX_CHARS: usize = 32;
 pub(super) fn at_end(ending: Ending) -> StateAfter {
     match ending {
         Ending::ShellExited => StateAfter::Ended,
-        Ending::Exited | Ending::Interrupted | Ending::Stopped | Ending::StillRunning => StateAfter::Prompt,
+        Ending::Exited | Ending::Interrupted { .. } | Ending::Stopped | Ending::StillRunning => StateAfter::Prompt,
     }
 }
 

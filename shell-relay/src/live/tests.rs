@@ -7,7 +7,7 @@ use std::{cell::Cell, collections::BTreeMap};
 use proptest::prelude::*;
 
 use super::*;
-use crate::runner::{CommandRequest, Ending};
+use crate::runner::{CommandRequest, Ending, Interrupter};
 
 const NONCE: &str = "00112233445566778899aabbccddeeff";
 const CHILD: u32 = 500;
@@ -269,7 +269,7 @@ fn a_busy_shell_is_waited_for_so_long() {
 #[test]
 fn a_cancel_climbs_but_never_hits_the_shell_itself() {
     let mut bench = Bench::started("a1");
-    bench.live.cancel("a1", &bench.probe, bench.now, &mut bench.fx);
+    bench.live.cancel("a1", Interrupter::Turn, &bench.probe, bench.now, &mut bench.fx);
     assert_eq!(bench.pty(), "\x03");
     for (ms, signal) in [(2000, Signal::Interrupt), (1000, Signal::Terminate)] {
         bench.wait(ms - 1);
@@ -343,7 +343,7 @@ fn an_interrupt_that_the_terminal_takes_is_no_typing_ahead() {
         bench.probe.canonical.set(false);
         bench.marks(&["D;a1;130;/home", "B"]);
         assert_eq!(bench.fx.events.contains(&LiveEvent::AnswerReady), is_ready_at_once, "{keys:?} {canonical}");
-        assert_eq!(bench.endings(), [Ending::Interrupted]);
+        assert_eq!(bench.endings(), [Ending::Interrupted { by: Interrupter::User }]);
     }
 }
 
@@ -354,6 +354,52 @@ fn the_interrupt_key_before_the_command_is_handed_over_takes_it_back() {
     bench.keys(b"\x03");
     assert_eq!(bench.refusals(), ["cancelled"]);
     assert_eq!(bench.live.state(), ShellState::Prompt);
+}
+
+#[test]
+fn the_party_that_interrupts_a_command_is_reported() {
+    for (by, presses_key) in [(Interrupter::Turn, true), (Interrupter::TimeLimit, true), (Interrupter::User, false)] {
+        let mut bench = Bench::started("a1");
+        // The first key did not end it.
+        bench.keys(b"\x03");
+        if !presses_key {
+            bench.keys(b"\x03");
+        } else {
+            bench.live.cancel("a1", by, &bench.probe, bench.now, &mut bench.fx);
+            bench.keys(b"\x03");
+        }
+        bench.marks(&["E;a1;130;/", "D;a1;130;/", "B"]);
+        assert_eq!(bench.endings(), [Ending::Interrupted { by }]);
+    }
+}
+
+#[test]
+fn a_command_is_withdrawn_only_before_it_is_handed_over() {
+    let withdraw = |bench: &mut Bench| bench.live.withdraw("a1", &bench.probe, bench.now, &mut bench.fx);
+    let mut bench = Bench::at_prompt();
+    bench.keys(b"sleep 99\n");
+    bench.marks(&["C"]);
+    bench.probe.front.set(600);
+    bench.run("a1");
+    assert!(withdraw(&mut bench), "queued");
+    assert_eq!(bench.refusals(), ["cancelled"]);
+
+    let mut bench = Bench::at_prompt();
+    bench.run("a1");
+    assert!(withdraw(&mut bench), "its key is not pressed");
+    assert_eq!(bench.refusals(), ["cancelled"]);
+
+    let mut bench = Bench::at_prompt();
+    bench.live.begin_answer(&bench.probe, bench.now, &mut bench.fx);
+    bench.marks(&["S;0", "B"]);
+    bench.run("a1");
+    for marks in [&[][..], &["L;a1"], &["B", "C"], &["O;a1"]] {
+        bench.marks(marks);
+        bench.fx.pty.clear();
+        assert!(!withdraw(&mut bench) && bench.fx.pty.is_empty() && bench.refusals().is_empty(), "{marks:?}");
+    }
+    bench.marks(&["E;a1;0;/", "D;a1;0;/", "B"]);
+    assert_eq!(bench.endings(), [Ending::Exited]);
 }
 
 #[derive(Clone, Debug)]
@@ -432,7 +478,9 @@ impl Bench {
                 *runs += 1;
                 self.run(&format!("{runs:x}"));
             }
-            Happening::Cancel(id) => self.live.cancel(&format!("{id:x}"), &self.probe, self.now, &mut self.fx),
+            Happening::Cancel(id) => {
+                self.live.cancel(&format!("{id:x}"), Interrupter::Turn, &self.probe, self.now, &mut self.fx);
+            }
             Happening::BeginAnswer => self.live.begin_answer(&self.probe, self.now, &mut self.fx),
             Happening::EndAnswer(restore) => self.live.end_answer(restore, &self.probe, self.now, &mut self.fx),
             Happening::Decide(shell) => {

@@ -1,11 +1,8 @@
 //! Questions at the prompt, answers, commands within answers.
 
-use cohab_shell_relay::{
-    live::{Keyboard, LiveEvent},
-    runner::Ending,
-};
+use cohab_shell_relay::live::{Keyboard, LiveEvent};
 
-use crate::terminal::Terminal;
+use crate::terminal::{BY_USER, Terminal};
 
 /// Types a question and waits until the assistant may draw.
 fn ask(t: &mut Terminal, question: &str) {
@@ -238,7 +235,7 @@ fn ctrl_c_in_a_command_within_an_answer_ends_the_command_only() {
     t.settle();
     t.keys("\x03");
     let outcome = t.result(&id).unwrap();
-    assert_eq!((outcome.ending, outcome.status), (Ending::Interrupted, Some(130)));
+    assert_eq!((outcome.ending, outcome.status), (BY_USER, Some(130)));
     assert!(!t.events.iter().any(|event| matches!(event, LiveEvent::CancelRequested { .. })));
     assert_eq!(t.run("echo on").output, "on\n");
     t.end_answer(false);

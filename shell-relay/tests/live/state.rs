@@ -13,7 +13,7 @@ use cohab_shell_relay::{
     state::{AliasKind, Item, Listing, OptionKind, Snapshot, StateChange, Undo},
 };
 
-use crate::terminal::{Kind, Options, Terminal};
+use crate::terminal::{BY_USER, Kind, Options, Terminal};
 
 const KINDS: [Kind; 4] = [Kind::Bash, Kind::Zsh, Kind::Fish, Kind::Fish4];
 
@@ -173,7 +173,7 @@ complete -W x git",
         let id = begin(&mut t, &format!("{again}; sleep 20"), Duration::from_secs(60));
         t.wait_foreground("sleep");
         t.keys("\x03");
-        assert_eq!(t.result(&id).expect("a result").ending, Ending::Interrupted, "{kind:?}");
+        assert_eq!(t.result(&id).expect("a result").ending, BY_USER, "{kind:?}");
         t.settle();
         let (change, _) = told(&t, &id).unwrap_or_else(|| panic!("{kind:?} did not tell\n{}", t.text()));
         let item = if kind.is_fish() { Item::Handler(name("f")) } else { trap.clone() };
@@ -224,7 +224,7 @@ fn what_an_interrupted_command_changed_is_seen_and_taken_back() {
         let id = begin(&mut t, text, Duration::from_secs(60));
         t.wait_foreground("sleep");
         t.keys("\x03");
-        assert_eq!(t.result(&id).expect("a result").ending, Ending::Interrupted, "{kind:?}");
+        assert_eq!(t.result(&id).expect("a result").ending, BY_USER, "{kind:?}");
         t.settle();
         let (change, now) = told(&t, &id).unwrap_or_else(|| panic!("{kind:?} did not tell\n{}", t.text()));
         let items = [Item::Folder, Item::Exported("NEW".into()), Item::Exported("OLD".into())];

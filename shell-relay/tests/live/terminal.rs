@@ -12,7 +12,7 @@ use cohab_shell_relay::{
         Effects, Keyboard, LineDecision, LiveEvent, LivePty, LiveSetup, LiveShell, Probe, PtySize, RelayDir,
         SpawnShell, UserCommand,
     },
-    runner::{CommandOutcome, CommandRequest, Mode, RelayError},
+    runner::{CommandOutcome, CommandRequest, Ending, Interrupter, Mode, RelayError},
     scrub::FilledLine,
     shell::start,
 };
@@ -21,6 +21,11 @@ use rustix::{
     fs::Mode as FileMode,
     process::{Pid, Signal, kill_process, umask},
 };
+
+/// By Ctrl-C of the user.
+pub const BY_USER: Ending = Ending::Interrupted { by: Interrupter::User };
+/// By [`Terminal::cancel`].
+pub const BY_TURN: Ending = Ending::Interrupted { by: Interrupter::Turn };
 
 pub use crate::shells::{Kind, has, newer};
 
@@ -225,7 +230,7 @@ impl Terminal {
     }
 
     pub fn cancel(&mut self, id: &str) {
-        self.live.cancel(id, &self.pty, Instant::now(), &mut self.fx);
+        self.live.cancel(id, Interrupter::Turn, &self.pty, Instant::now(), &mut self.fx);
         self.carry_out();
     }
 

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use cohab_shell_relay::{live::LiveEvent, shell::Shell};
+use cohab_shell_relay::{live::LiveEvent, runner::Interrupter, shell::Shell};
 
 use crate::{
     bench::{Bench, CHILD, NONCE},
@@ -177,7 +177,7 @@ fn a_line_put_aside_late_comes_back_and_a_mark_nobody_waits_for_does_nothing() {
             // A second key behind the first would put an empty line in its place.
             bench.run("b0", "true");
             assert!(bench.fx.pty.is_empty(), "{shell:?}");
-            bench.live.cancel("b0", &bench.probe, bench.now, &mut bench.fx);
+            bench.live.cancel("b0", Interrupter::Turn, &bench.probe, bench.now, &mut bench.fx);
             bench.marks(&["S;3"]);
             assert_eq!(bench.fx.pty, restore, "{shell:?}");
             bench.marks(&["S;3"]);

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use cohab_shell_relay::{
     live::{LineDecision, LiveEvent, ShellState},
-    runner::Ending,
+    runner::{Ending, Interrupter},
     shell::Shell,
 };
 
@@ -106,7 +106,12 @@ impl World {
 
     fn cancel(&mut self, which: u8) {
         let id = format!("{:x}", u32::from(which) % (self.runs + 1));
-        self.bench.live.cancel(&id, &self.bench.probe, self.bench.now, &mut self.bench.fx);
+        let Bench { live, probe, now, fx, .. } = &mut self.bench;
+        if which.is_multiple_of(2) {
+            live.cancel(&id, Interrupter::User, probe, *now, fx);
+        } else {
+            live.withdraw(&id, probe, *now, fx);
+        }
     }
 
     /// SIGINT from outside: what the shell was about to do is dropped, and a new prompt comes. What it has read stays read.

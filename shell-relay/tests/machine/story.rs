@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use cohab_shell_relay::{
     live::{Keyboard, LineDecision, LiveEvent, ShellState},
+    runner::Interrupter,
     shell::Shell,
 };
 
@@ -240,7 +241,7 @@ impl Player {
     fn cancel(&mut self, pick: usize) {
         self.cancels += 1;
         let id = format!("{:x}", pick % 8);
-        self.bench.live.cancel(&id, &self.bench.probe, self.bench.now, &mut self.bench.fx);
+        self.bench.live.cancel(&id, Interrupter::Turn, &self.bench.probe, self.bench.now, &mut self.bench.fx);
     }
 
     fn decide(&mut self, decision: LineDecision) {

@@ -49,11 +49,12 @@ const ROWS: [(&str, &[&str]); 28] = [
         ],
     ),
     (
-        "window: analysis, strategies, calls stay with results, long outputs",
+        "window: analysis, strategies, calls of the turn stay, long outputs",
         &[
             "each_part_is_told_and_they_add_up",
             "whatever_is_left_out_the_rest_is_whole_in_order_fits_and_stays",
-            "a_long_turn_is_summed_up_on_its_way_and_what_happened_stays_on_record",
+            "a_model_that_repeats_what_it_does_not_see_runs_each_command_once",
+            "a_long_conversation_is_summed_up_on_its_way_and_what_happened_stays_on_record",
             "a_long_output_is_whole_in_a_file_that_the_model_may_read_and_goes_with_its_session",
         ],
     ),

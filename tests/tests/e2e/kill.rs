@@ -343,6 +343,26 @@ fn at_the_prompt_the_turn_goes_on_with_what_the_shell_ran_meanwhile() {
 }
 
 #[test]
+fn what_was_interrupted_while_no_daemon_was_there_is_not_told_as_done() {
+    let command = "echo ran >> ran.txt; sleep 60; echo the-end-of-it";
+    let server = ModelServer::start(Wire::Anthropic, [Answer::bash(command), Answer::text("After all.")]);
+    let home = Home::with_model(&server).env("COHAB_APPROVAL", "all");
+    let shell = home.cohab();
+    let mark = shell.submit("? do it");
+    let has_run = |text: &str| fs::read_to_string(home.path("ran.txt")).is_ok_and(|ran| ran == text);
+    eventually("the start of the command", || has_run("ran\n"));
+    home.kill_daemon();
+    shell.send("\x03");
+    shell.wait_next_prompt(mark);
+    shell.ask("/resume", "After all.");
+    let told = |text: &str| shell.look(|view| view.history().contains(text));
+    assert!(told("this was begun and did not finish") && !told("this ran meanwhile"), "{}", shell.dump());
+    let results = server.wait_for_calls(2)[1].tool_results();
+    assert!(results.len() == 1 && results[0].content.contains("interrupted by the user"), "{results:?}");
+    assert!(has_run("ran\n"), "it ran again");
+}
+
+#[test]
 fn a_restart_in_the_middle_of_a_turn_costs_neither_the_turn_nor_the_command() {
     let command = "echo ran >> ran.txt; read -r line < gate; echo the-end-of-it";
     let server = ModelServer::start(Wire::Anthropic, [Answer::bash(command), Answer::text("After all.")]);

@@ -11,42 +11,67 @@ const SETTINGS: &str = "[context]\ncompact_over_messages = 10\nkeep_messages = 5
 const SUMMARY: &str =
     "Goal: count to five\nDecisions: none\nFiles: none\nShell: nothing changed\nOpen points: five is left";
 
-/// Five calls, a summary, an answer.
-fn counting() -> ModelServer {
-    let counts = (1..=5).map(|count| Answer::bash(&format!("echo count {count}")));
-    let last = [Answer::text(SUMMARY).usage(300, 30), Answer::text("Counted.")];
-    ModelServer::start(Wire::OpenAiChat, counts.chain(last))
-}
+/// Commands of a long turn.
+const COMMANDS: usize = 60;
 
 #[test]
-fn a_long_turn_is_summed_up_on_its_way_and_what_happened_stays_on_record() {
-    let server = counting();
-    let home = Home::with_model(&server);
+fn a_long_conversation_is_summed_up_on_its_way_and_what_happened_stays_on_record() {
+    let answers = (1..=5).map(|count| Answer::text(&format!("Answer {count}.")));
+    let last = [Answer::bash("echo count 1"), Answer::text(SUMMARY).usage(300, 30), Answer::text("Counted.")];
+    let server = ModelServer::start(Wire::OpenAiChat, answers.chain(last));
+    let home = Home::with_model(&server).env("COHAB_APPROVAL", "all");
     home.write_config(SETTINGS);
-    let finished = home.run(&["ask", "--json", "--approve", "all", "count to five"]);
-    let events = events(&finished);
-    let notice = events.iter().find(|event| event["type"] == "notice").unwrap_or_else(|| panic!("{finished:?}"));
-    let text = notice["text"].as_str().expect("a text");
-    assert!(text.starts_with("The conversation grew long: 6 earlier messages were summed up (now about "), "{text}");
-    let calls = server.wait_for_calls(7);
-    assert!(calls[5].conversation().contains("[assistant calls]\n    bash {\"command\":\"echo count 1\"}"));
-    assert!(calls[5].tool_names().is_empty());
-    let last = calls[6].conversation();
+    let shell = home.cohab();
+    for count in 1..=5 {
+        shell.ask(&format!("what is {count}?"), &format!("Answer {count}."));
+    }
+    shell.ask("count to five", "Counted.");
+    let shown = shell.look(|view| view.history().split_whitespace().collect::<Vec<_>>().join(" "));
+    assert!(shown.contains("The conversation grew long: 6 earlier messages were summed up (now about "), "{shown}");
+    let calls = server.wait_for_calls(8);
+    assert!(calls[6].conversation().contains("[assistant]\n    Answer 1."));
+    assert!(calls[6].tool_names().is_empty());
+    let last = calls[7].conversation();
     assert!(last.contains("<earlier-conversation>") && last.contains("five is left"), "{last}");
-    assert!(!last.contains("echo count 1") && last.contains("echo count 5"), "{last}");
-    assert_eq!(calls[6].tool_results().len(), 2);
+    assert!(!last.contains("Answer 1.") && last.contains("echo count 1"), "{last}");
+    assert_eq!(calls[7].tool_results().len(), 1);
 
     let mut shown = String::new();
     eventually("the turn is kept", || {
         shown = home.run(&["sessions", "show", "last"]).stdout;
         shown.contains("Counted.")
     });
-    assert!(
-        shown.contains("echo count 1") && shown.contains("(6 messages before this left the conversation"),
-        "{shown}"
-    );
+    assert!(shown.contains("Answer 1.") && shown.contains("(6 messages before this left the conversation"), "{shown}");
     let told: serde_json::Value = serde_json::from_str(&home.run(&["usage", "--json"]).stdout).expect("JSON");
-    assert_eq!((told["total"]["calls"].as_u64(), told["total"]["input_tokens"].as_u64() >= Some(300)), (Some(7), true));
+    assert_eq!((told["total"]["calls"].as_u64(), told["total"]["input_tokens"].as_u64() >= Some(300)), (Some(8), true));
+}
+
+#[test]
+fn a_model_that_repeats_what_it_does_not_see_runs_each_command_once() {
+    let command = |number| format!("echo s-{number}- ; seq 1 300");
+    for strategy in ["summarize", "sliding", "truncate"] {
+        let server = ModelServer::respond_with(Wire::OpenAiChat, move |request| {
+            let seen = request.conversation();
+            match (0..COMMANDS).find(|&number| !seen.contains(&format!("s-{number}- "))) {
+                _ if request.tool_names().is_empty() => Answer::text("I cannot sum that up."),
+                Some(number) => Answer::bash(&command(number)),
+                None => Answer::text("All is done."),
+            }
+        });
+        let home = Home::with_model(&server).env("COHAB_APPROVAL", "all");
+        home.write_config(&format!(
+            "[context]\nstrategy = '{strategy}'\n[limits]\nsteps_per_turn = 0\n[model]\ncontext_window_tokens = 16000\n"
+        ));
+        let finished = home.run(&["ask", "--json", "do them all"]);
+        let events = events(&finished);
+        let ran: Vec<&str> = events.iter().filter_map(|event| event["argument"].as_str()).collect();
+        assert_eq!(ran, (0..COMMANDS).map(command).collect::<Vec<_>>(), "{strategy}");
+        let texts: Vec<&str> = events.iter().filter_map(|event| event["text"].as_str()).collect();
+        assert!(texts.iter().any(|text| text.contains("steps were left out")), "{strategy}: {texts:?}");
+        let last = server.requests().pop().expect("a call");
+        assert!(last.tool_results().iter().any(|result| result.content == "[exit 0; output left out]"));
+        assert!(!last.conversation().contains("Messages before this were left out"), "nothing is missing");
+    }
 }
 
 #[test]

@@ -38,7 +38,7 @@ fn a_repeat_after_the_turn_gets_the_result_and_a_very_late_one_a_refusal() {
     starts(&mut bench);
     bench.live(LiveEvent::CancelRequested { is_escape: false });
     assert_eq!(bench.daemon(execute("ls", None)).len(), 1, "it runs on, so it is not said that it did not run");
-    let first = finishes(&mut bench, Ending::Interrupted);
+    let first = finishes(&mut bench, BY_USER);
     bench.live(LiveEvent::AnswerReady);
     bench.live(LiveEvent::AnswerEnded);
     assert_eq!(result_in(&bench.daemon(execute("ls", None))), result_in(&first));
@@ -87,7 +87,7 @@ fn a_command_that_the_daemon_gave_up_on_never_runs() {
     let mut bench = Bench::connected();
     bench.enter("? why");
     bench.daemon(execute("ls", None));
-    let effects = bench.daemon(DaemonMessage::InterruptCommand { call_id: CALL });
+    let effects = bench.daemon(DaemonMessage::InterruptCommand { call_id: CALL, by: wire::Interrupter::Turn });
     assert_eq!(refusal_in(&effects), "cancelled");
     assert_eq!(runs(&bench.live(LiveEvent::AnswerReady)), None);
 }
@@ -95,7 +95,7 @@ fn a_command_that_the_daemon_gave_up_on_never_runs() {
 #[test]
 fn an_interrupt_is_always_answered() {
     let mut bench = Bench::in_a_turn();
-    let interrupt = || DaemonMessage::InterruptCommand { call_id: CALL };
+    let interrupt = || DaemonMessage::InterruptCommand { call_id: CALL, by: wire::Interrupter::Turn };
     assert_eq!(refusal_in(&bench.daemon(interrupt())), "cancelled");
     bench.daemon(execute("ls", None));
     let first = finishes(&mut bench, Ending::Exited);

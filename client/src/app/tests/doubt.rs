@@ -63,7 +63,7 @@ fn changes_that_decide_nothing_ask_nothing() {
 fn a_command_that_the_daemon_interrupts_takes_its_question_along() {
     let mut bench = after_changes(&[("PATH", Some("/bin"), Some("/tmp:/bin"))]);
     bench.daemon(next("ls"));
-    let effects = bench.daemon(DaemonMessage::InterruptCommand { call_id: NEXT });
+    let effects = bench.daemon(DaemonMessage::InterruptCommand { call_id: NEXT, by: wire::Interrupter::Turn });
     assert_eq!(refusal_in(&effects), "cancelled");
     assert!(effects.contains(&Effect::TakeKeyboard(false)));
     assert!(!bench.shown().contains("assistant changed"));

@@ -1,6 +1,7 @@
 //! A connection that breaks off in the middle of an answer.
 
 use cohab_protocol::ResumePoint;
+use cohab_shell_relay::runner::RelayError;
 
 use super::*;
 
@@ -59,8 +60,9 @@ fn a_daemon_that_does_not_know_the_turn_ends_it_and_a_command_that_has_not_begun
     let mut bench = begun();
     bench.daemon(execute("ls", None));
     bench.event(Event::LinkLost);
-    assert_eq!(bench.attached(false), [Effect::CancelCommand(CALL.to_string())]);
-    bench.live(LiveEvent::CommandFinished { id: CALL.to_string(), outcome: outcome(Ending::Interrupted) });
+    assert_eq!(bench.attached(false), [Effect::WithdrawCommand(CALL.to_string())]);
+    let error = RelayError::NotAtPrompt { code: "cancelled", reason: String::new() };
+    bench.live(LiveEvent::CommandRefused { id: CALL.to_string(), error });
     assert_eq!(bench.live(LiveEvent::AnswerReady), [Effect::EndAnswer]);
     assert!(bench.shown().contains("Error: the daemon ended in the middle of the answer"));
 }

@@ -115,7 +115,7 @@ fn a_command_the_daemon_interrupts_while_git_is_asked_does_not_run_and_a_repeat_
     let call = asks_git(&wish(&mut bench, 20, "git status"));
     assert!(wish(&mut bench, 20, "git status").is_empty(), "the same call");
     assert_eq!(refusal_in(&wish(&mut bench, 21, "git status")), "shell_busy");
-    let effects = bench.daemon(DaemonMessage::InterruptCommand { call_id: call });
+    let effects = bench.daemon(DaemonMessage::InterruptCommand { call_id: call, by: wire::Interrupter::Turn });
     assert_eq!(refusal_in(&effects), "cancelled");
     assert!(told(&mut bench, call, None).is_empty());
 }

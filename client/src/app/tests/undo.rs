@@ -158,7 +158,7 @@ fn other_lines_with_these_words_are_the_shells() {
 fn of_a_command_that_was_stopped_the_folder_is_known_and_the_rest_is_said_not_to_be() {
     let mut bench = Bench::in_a_turn();
     bench.daemon(execute("ls", None));
-    bench.live(LiveEvent::CommandFinished { id: CALL.to_string(), outcome: outcome(Ending::Interrupted) });
+    bench.live(LiveEvent::CommandFinished { id: CALL.to_string(), outcome: outcome(BY_USER) });
     bench.live(LiveEvent::AnswerReady);
     bench.live(LiveEvent::AnswerEnded);
     bench.enter("cohab undo");

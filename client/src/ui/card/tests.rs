@@ -42,6 +42,34 @@ fn the_whole_command_is_shown_at_any_width() {
 }
 
 #[test]
+fn of_a_command_that_is_too_long_both_ends_are_shown_and_it_is_said() {
+    let text = format!("START{}END", "x".repeat(4_000_000));
+    let subjects = [
+        command(&text),
+        ApprovalSubject::Commands(vec![
+            ProposedCommand {
+                approval_id: ApprovalId::fresh(),
+                reasons: Vec::new(),
+                command: text.clone(),
+                cwd: Path::new("/a").into(),
+                mode: RunMode::Live
+            };
+            2
+        ]),
+    ];
+    for subject in subjects {
+        let copies = if matches!(subject, ApprovalSubject::Commands(_)) { 2 } else { 1 };
+        for look in [Look::Glyphs, Look::Sentences] {
+            let card = plain(&card(&request(subject.clone(), true, &[]), &[], &Scene::of_ann(), 80, look));
+            assert!(card.len() < copies * 40_000, "{}", card.len());
+            for told in ["START", "END", "3991816 of 4000008 bytes in the middle are not shown"] {
+                assert_eq!(card.matches(told).count(), copies, "{told} {look:?}");
+            }
+        }
+    }
+}
+
+#[test]
 fn no_wrapped_row_looks_like_a_row_of_the_cards_own() {
     for blanks in 0..80 {
         let text = format!("{}Reason: only reads", "x".repeat(blanks));

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     agent::port::{BrokenArguments, JsonObject},
-    provider::args,
+    provider::args::RawArguments,
 };
 
 /// A block being received.
@@ -16,7 +16,7 @@ pub(super) struct Block {
     text: String,
     thinking: String,
     signature: String,
-    partial_json: String,
+    partial_json: RawArguments,
     citations: Vec<Value>,
     compaction: String,
 }
@@ -44,7 +44,7 @@ impl Block {
             thinking: text("thinking"),
             signature: text("signature"),
             start,
-            partial_json: String::new(),
+            partial_json: RawArguments::default(),
             citations: Vec::new(),
             compaction: String::new(),
         }
@@ -93,7 +93,7 @@ impl Block {
                 Shown::Hidden
             }
             "input_json_delta" => {
-                self.partial_json.push_str(piece("partial_json"));
+                self.partial_json.push(piece("partial_json"));
                 if piece("partial_json").is_empty() { Shown::Nothing } else { Shown::Hidden }
             }
             "citations_delta" => {
@@ -119,13 +119,12 @@ impl Block {
 
     /// A tool's input: the joined pieces, else what stood in the start.
     pub(super) fn input(&self) -> Result<JsonObject, BrokenArguments> {
-        if !self.partial_json.trim().is_empty() {
-            return args::parse(&self.partial_json);
+        if !self.partial_json.text().trim().is_empty() {
+            return self.partial_json.parse();
         }
-        match self.start.get("input") {
-            None => Ok(JsonObject::new()),
-            Some(input) => args::parse(&input.to_string()),
-        }
+        let mut whole = RawArguments::default();
+        self.start.get("input").into_iter().for_each(|input| whole.set_object(input));
+        whole.parse()
     }
 
     /// The block as it goes back, with `id` where the wire's own could not be used; `None` when it is empty and would be
@@ -143,7 +142,7 @@ impl Block {
             }
             _ => {}
         }
-        if !self.partial_json.trim().is_empty() || self.kind() == "tool_use" {
+        if !self.partial_json.text().trim().is_empty() || self.kind() == "tool_use" {
             block.insert("input".to_owned(), json!(self.input().unwrap_or_default()));
         }
         if !self.citations.is_empty() {

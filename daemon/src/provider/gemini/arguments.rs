@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::{agent::port::BrokenArguments, provider::args};
+
 /// Deepest place.
 const MAX_STEPS: usize = 64;
 
@@ -11,8 +13,10 @@ pub(super) struct PartialArguments {
     root: Map<String, Value>,
     /// Where the last piece said that more of its text follows.
     open_path: Option<Vec<Step>>,
-    /// What is wrong with the pieces, for the model.
-    error: Option<String>,
+    /// What is wrong with the pieces, for the model, and what is kept of them then.
+    broken: Option<BrokenArguments>,
+    /// Length of the pieces.
+    bytes: usize,
 }
 
 /// One step down.
@@ -30,8 +34,16 @@ impl PartialArguments {
 
     /// Takes one element of `partialArgs`. The first one that makes no sense spoils the call.
     pub(super) fn push(&mut self, piece: &Value) {
-        if self.error.is_none() {
-            self.error = self.place(piece).err();
+        if self.broken.is_some() {
+            return;
+        }
+        self.bytes += piece.get("stringValue").and_then(Value::as_str).map_or(0, str::len);
+        self.broken = match self.bytes {
+            bytes if bytes > args::MAX_BYTES => Some(args::too_long(args::start_of(&self.root))),
+            _ => self.place(piece).err().map(|error| BrokenArguments { raw: String::new(), error }),
+        };
+        if self.broken.is_some() {
+            self.root = Map::new();
         }
     }
 
@@ -39,8 +51,8 @@ impl PartialArguments {
     ///
     /// # Errors
     /// What is wrong with it, for the model.
-    pub(super) fn finish(&self) -> Result<Map<String, Value>, String> {
-        self.error.clone().map_or_else(|| Ok(self.root.clone()), Err)
+    pub(super) fn finish(self) -> Result<Map<String, Value>, BrokenArguments> {
+        self.broken.map_or(Ok(self.root), Err)
     }
 
     fn place(&mut self, piece: &Value) -> Result<(), String> {
@@ -156,7 +168,7 @@ mod tests {
     fn assembled(pieces: &[Value]) -> Result<Value, String> {
         let mut args = PartialArguments::default();
         pieces.iter().for_each(|piece| args.push(piece));
-        args.finish().map(Value::Object)
+        args.finish().map(Value::Object).map_err(|broken| broken.error)
     }
 
     #[test]

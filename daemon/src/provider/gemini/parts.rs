@@ -211,7 +211,7 @@ impl Call {
         let Self { mut beside, mut function, args, .. } = self;
         let args = match args {
             Args::Whole(args) => args,
-            Args::Pieces(args) => args.finish().map_err(|error| BrokenArguments { raw: String::new(), error }),
+            Args::Pieces(args) => args.finish(),
         };
         let own_id = text_of(&function, "id").to_owned();
         let call = ToolCall { id: ids.claim(&own_id), name: text_of(&function, "name").to_owned(), args };

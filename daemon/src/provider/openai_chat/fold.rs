@@ -12,7 +12,7 @@ use super::{
 use crate::{
     agent::port::{ModelRequest, StopClass, TokenUsage, ToolCall},
     provider::{
-        args::{self, CallIds},
+        args::CallIds,
         error::ErrorBody,
         history,
         wire::{End, Fold, Folded, MAX_CALLS, Options, Progress, Quirk, Stopped},
@@ -175,8 +175,9 @@ impl ChatFold {
         let slots = if has_void_calls { Vec::new() } else { self.slots.take() };
         let mut own_calls = Vec::new();
         for slot in slots {
-            let call = ToolCall { id: self.ids.claim(&slot.id), name: slot.name, args: args::parse(&slot.args) };
-            let own_args = if call.args.is_ok() && !slot.args.trim().is_empty() { &slot.args } else { "{}" };
+            let call = ToolCall { id: self.ids.claim(&slot.id), name: slot.name, args: slot.args.parse() };
+            let raw = slot.args.text();
+            let own_args = if call.args.is_ok() && !raw.trim().is_empty() { raw } else { "{}" };
             own_calls.push(call_value(&call.id, &call.name, own_args));
             folded.push(Folded::Call(call));
         }

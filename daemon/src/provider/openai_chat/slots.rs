@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::provider::{args, wire::MAX_CALLS};
+use crate::provider::{args::RawArguments, wire::MAX_CALLS};
 
 /// A call under construction.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub(super) struct Slot {
     /// First name that was not empty.
     pub(super) name: String,
     /// Joined arguments.
-    pub(super) args: String,
+    pub(super) args: RawArguments,
 }
 
 /// All calls of an answer, in order of appearance.
@@ -31,11 +31,8 @@ impl Slots {
         let function = fragment.get("function");
         let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
         let (id, name) = (text(fragment.get("id")), text(function.and_then(|function| function.get("name"))));
-        let args = match function.and_then(|function| function.get("arguments")) {
-            Some(Value::String(piece)) => piece.clone(),
-            Some(object @ Value::Object(_)) => object.to_string(),
-            _ => String::new(),
-        };
+        let args = function.and_then(|function| function.get("arguments"));
+        let args = args.filter(|args| args.is_object() || args.as_str().is_some_and(|piece| !piece.is_empty()));
         let index = fragment.get("index").and_then(Value::as_u64);
         let position = match index {
             Some(index) => self.by_index(index, &id, &name),
@@ -49,14 +46,18 @@ impl Slots {
             self.0.len() - 1
         });
         let slot = &mut self.0[position];
-        let carries = !args.is_empty() || (slot.name.is_empty() && !name.is_empty());
+        let carries = args.is_some() || (slot.name.is_empty() && !name.is_empty());
         if slot.id.is_empty() {
             slot.id = id;
         }
         if slot.name.is_empty() {
             slot.name = name;
         }
-        slot.args.push_str(&args);
+        match args {
+            Some(Value::String(piece)) => slot.args.push(piece),
+            Some(object) => slot.args.push(&object.to_string()),
+            None => {}
+        }
         Ok(carries)
     }
 
@@ -75,7 +76,7 @@ impl Slots {
             return self.0.iter().rposition(|slot| slot.id == id);
         }
         let slot = &self.0[last];
-        let is_whole = || slot.args.trim_end().ends_with('}') && args::parse(&slot.args).is_ok();
+        let is_whole = || slot.args.text().trim_end().ends_with('}') && slot.args.parse().is_ok();
         let is_another = !name.is_empty() && (slot.name != name || is_whole());
         (!is_another).then_some(last)
     }
@@ -87,7 +88,7 @@ impl Slots {
 
     /// Whether the arguments of every call parse.
     pub(super) fn all_parse(&self) -> bool {
-        self.0.iter().all(|slot| args::parse(&slot.args).is_ok())
+        self.0.iter().all(|slot| slot.args.is_too_long() || slot.args.parse().is_ok())
     }
 
     /// The calls.
@@ -107,7 +108,7 @@ mod tests {
         for fragment in fragments {
             slots.push(fragment).expect("few calls");
         }
-        slots.take().into_iter().map(|slot| (slot.id, slot.name, slot.args)).collect()
+        slots.take().into_iter().map(|slot| (slot.id, slot.name, slot.args.text().to_owned())).collect()
     }
 
     fn call(id: &str, name: &str, args: &str) -> (String, String, String) {

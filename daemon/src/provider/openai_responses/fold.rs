@@ -9,7 +9,7 @@ use super::{
 use crate::{
     agent::port::{StopClass, TokenUsage, ToolCall},
     provider::{
-        args::{self, CallIds},
+        args::CallIds,
         error::ErrorBody,
         openai_chat::cost_microusd,
         wire::{End, Fold, Folded, MAX_CALLS, Progress, Stopped},
@@ -114,7 +114,7 @@ impl ResponseFold {
         let item = self.items.of_part(event, CALL)?;
         if let Some(whole) = event.get("arguments").and_then(Value::as_str) {
             if !item.is_done && !whole.is_empty() {
-                whole.clone_into(&mut item.args);
+                item.args.set(whole);
             }
             return Ok(Vec::new());
         }
@@ -122,7 +122,7 @@ impl ResponseFold {
         if item.is_done || delta.is_empty() {
             return Ok(Vec::new());
         }
-        item.args.push_str(delta);
+        item.args.push(delta);
         Ok(vec![Folded::Hidden])
     }
 
@@ -202,11 +202,7 @@ impl ResponseFold {
             }
             let id = self.ids.claim(item.field("call_id"));
             own.extend(item.rebuild(Some(&id)));
-            folded.push(Folded::Call(ToolCall {
-                id,
-                name: item.field("name").to_owned(),
-                args: args::parse(&item.args),
-            }));
+            folded.push(Folded::Call(ToolCall { id, name: item.field("name").to_owned(), args: item.args.parse() }));
         }
         let message = (!has_void_calls).then_some(Value::Array(own));
         folded.push(Folded::Stop(Stopped { class, message, has_void_calls }));

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     agent::port::AssistantMessage,
-    provider::{args, wire::MAX_CALLS},
+    provider::{args::RawArguments, wire::MAX_CALLS},
 };
 
 /// Most items in one answer.
@@ -36,7 +36,7 @@ pub(super) struct Item {
     /// Number of the reasoning's part that was shown last.
     pub(super) reasoning_part: u64,
     /// Joined arguments.
-    pub(super) args: String,
+    pub(super) args: RawArguments,
 }
 
 impl Item {
@@ -57,12 +57,14 @@ impl Item {
         }
         self.is_done = is_done;
         self.json.clone_from(json);
-        let args = text_at(&self.json, "arguments");
-        if !args.is_empty() {
-            self.args = args.to_owned();
-        } else if let Some(object @ Value::Object(_)) = self.json.get("arguments") {
-            self.args = object.to_string();
+        let is_call = self.kind == CALL;
+        match self.json.get_mut("arguments").filter(|_| is_call) {
+            Some(Value::String(text)) if !text.is_empty() => self.args.set(text),
+            Some(object @ Value::Object(_)) => self.args.set_object(object),
+            _ => return,
         }
+        // They stand apart, and are put back here when the item goes back.
+        self.json.insert("arguments".to_owned(), Value::Null);
     }
 
     /// What of the item's text no delta has shown, as `(kind of part, text)`.
@@ -106,8 +108,8 @@ impl Item {
                 json.insert("type".to_owned(), json!(CALL));
                 json.insert("call_id".to_owned(), json!(call_id));
                 // Broken arguments would break the service's own template; the result tells the model what was wrong.
-                let is_sound = !self.args.trim().is_empty() && args::parse(&self.args).is_ok();
-                json.insert("arguments".to_owned(), json!(if is_sound { &self.args } else { "{}" }));
+                let is_sound = !self.args.text().trim().is_empty() && self.args.parse().is_ok();
+                json.insert("arguments".to_owned(), json!(if is_sound { self.args.text() } else { "{}" }));
             }
             _ if self.is_done => {}
             (MESSAGE, _) if !self.shown_text.is_empty() => {

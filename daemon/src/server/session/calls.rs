@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use cohab_protocol::{
     ApprovalDecision, ApprovalId, ApprovalRequest, CallId, CommandExecutionResult, DaemonMessage, ExecuteCommand,
-    RunMode,
+    Interrupter, RunMode,
 };
 use tokio::sync::{oneshot, watch};
 
@@ -55,15 +55,15 @@ pub struct OpenCall {
 }
 
 impl OpenCall {
-    /// Asks the client to interrupt the command, once.
-    pub fn interrupt(&self) {
-        self.session.interrupt_call(self.call_id);
+    /// Asks the client to interrupt the command on behalf of `by`, once.
+    pub fn interrupt(&self, by: Interrupter) {
+        self.session.interrupt_call(self.call_id, by);
     }
 }
 
 impl Drop for OpenCall {
     fn drop(&mut self) {
-        self.interrupt();
+        self.interrupt(Interrupter::Turn);
     }
 }
 
@@ -104,14 +104,14 @@ impl Session {
         Some(OpenCall { session: Arc::clone(self), call_id, progress })
     }
 
-    /// Stops a command that has no result yet; one that was never sent is forgotten.
-    pub fn interrupt_call(&self, call_id: CallId) {
+    /// Stops a command that has no result yet, on behalf of `by`; one that was never sent is forgotten.
+    pub fn interrupt_call(&self, call_id: CallId, by: Interrupter) {
         let mut state = self.lock();
         let Some(call) = state.calls.get_mut(&call_id) else { return };
         if !call.was_sent {
             state.calls.remove(&call_id);
         } else if !std::mem::replace(&mut call.was_interrupted, true) {
-            state.timeline.push(DaemonMessage::InterruptCommand { call_id });
+            state.timeline.push(DaemonMessage::InterruptCommand { call_id, by });
             drop(state);
             self.outgoing.notify_one();
         }

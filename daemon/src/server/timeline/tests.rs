@@ -5,7 +5,7 @@ fn text(text: &str) -> ChunkDelta {
 }
 
 fn interrupt() -> DaemonMessage {
-    DaemonMessage::InterruptCommand { call_id: cohab_protocol::CallId::fresh() }
+    DaemonMessage::InterruptCommand { call_id: cohab_protocol::CallId::fresh(), by: cohab_protocol::Interrupter::Turn }
 }
 
 fn started() -> (Timeline, TurnId) {

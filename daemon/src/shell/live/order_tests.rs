@@ -124,8 +124,8 @@ impl World {
                         self.bench.session.command_ended(wire::CommandExecutionResult { call_id, ..result(ending) });
                     }
                 }
-                DaemonMessage::InterruptCommand { call_id } if self.shell == Some(call_id) => {
-                    self.end(wire::CommandEnding::Interrupted);
+                DaemonMessage::InterruptCommand { call_id, .. } if self.shell == Some(call_id) => {
+                    self.end(wire::CommandEnding::Interrupted { by: wire::Interrupter::Turn });
                 }
                 other => assert!(interrupt(&other) || !matches!(other, DaemonMessage::Error(_)), "{other:?}"),
             }

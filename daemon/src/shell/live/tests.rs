@@ -118,6 +118,13 @@ pub(in crate::shell) fn interrupt(message: &DaemonMessage) -> bool {
     matches!(message, DaemonMessage::InterruptCommand { .. })
 }
 
+fn interrupted_by(message: &DaemonMessage) -> Option<wire::Interrupter> {
+    match message {
+        DaemonMessage::InterruptCommand { by, .. } => Some(*by),
+        _ => None,
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_second_command_waits_visibly_until_the_first_has_ended() {
     let bench = Bench::new();
@@ -163,7 +170,7 @@ async fn the_timer_starts_with_the_command_and_stands_still_while_the_user_is_wa
     bench.session.command_started(call);
     let error = late.await.unwrap().unwrap_err();
     assert_eq!(error, RelayError::TimedOut { reason: "it did not report on the command".into() });
-    assert!(interrupt(&bench.next().await));
+    assert_eq!(interrupted_by(&bench.next().await), Some(wire::Interrupter::TimeLimit));
 }
 
 #[tokio::test(start_paused = true)]
@@ -190,7 +197,7 @@ async fn a_dropped_or_cancelled_holder_gives_the_shell_back_when_its_command_has
         } else {
             cancel.cancel();
         }
-        assert!(interrupt(&bench.next().await));
+        assert_eq!(interrupted_by(&bench.next().await), Some(wire::Interrupter::Turn));
         bench.settle().await;
         assert!(bench.session.next_waiting(1).is_none(), "the shell is not free yet");
         bench.end(call, "half");

@@ -7,7 +7,7 @@ use cohab_shell_relay::{
     runner::Ending,
 };
 
-use crate::terminal::{Kind, Terminal};
+use crate::terminal::{BY_USER, Kind, Terminal};
 
 case!(case_049_stopped [bash zsh fish fish4] |kind| {
     let mut t = Terminal::of(kind);
@@ -53,7 +53,7 @@ case!(case_050_stopped_job_of_the_user [bash zsh fish fish4] |kind| {
     t.keys("\x03");
     let outcome = t.result(&id).unwrap();
     // fish's `fg` succeeds whatever becomes of the job.
-    let expected = if kind.is_fish() { (Ending::Exited, Some(0)) } else { (Ending::Interrupted, Some(130)) };
+    let expected = if kind.is_fish() { (Ending::Exited, Some(0)) } else { (BY_USER, Some(130)) };
     assert_eq!((outcome.ending, outcome.status), expected, "{outcome:?}");
     t.settle();
     assert_eq!(t.run("echo next").output, "next\n");

@@ -5,10 +5,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use cohab_shell_relay::{capture::CAPTURE_HEAD_BYTES, live::LiveEvent, runner::Ending};
+use cohab_shell_relay::{capture::CAPTURE_HEAD_BYTES, live::LiveEvent};
 
 use super::{assert_line_is_back, by, half_typed};
-use crate::terminal::{Kind, Terminal};
+use crate::terminal::{BY_TURN, Kind, Terminal};
 
 /// All bytes that a command wrote.
 fn raw_output(t: &Terminal) -> Vec<u8> {
@@ -91,7 +91,7 @@ case!(case_032_flood_and_cancel [bash zsh fish fish4] |kind| {
     let outcome = t.result(&id).unwrap();
     // Harder means than Ctrl-C are taken after 2 s.
     assert!(cancelled_at.elapsed() < Duration::from_secs(2));
-    assert_eq!((outcome.ending, outcome.status), (Ending::Interrupted, Some(130)));
+    assert_eq!((outcome.ending, outcome.status), (BY_TURN, Some(130)));
     let output = &outcome.output;
     let whole = outcome.truncated_bytes > 0 && output.starts_with("y\ny\n") && output.contains("bytes left out]\ny\n");
     assert!(whole, "{} of {}: {}", outcome.truncated_bytes, outcome.total_bytes, &output[output.len() - 300..]);

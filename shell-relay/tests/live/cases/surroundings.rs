@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use cohab_shell_relay::{live::LiveEvent, runner::Ending};
+use cohab_shell_relay::live::LiveEvent;
 
 use super::{assert_line_is_back, by, half_typed};
-use crate::terminal::{Kind, Options, Terminal};
+use crate::terminal::{BY_TURN, Kind, Options, Terminal};
 
 /// Status and folder are exact; without a program from PATH.
 fn assert_exact(t: &mut Terminal, kind: Kind, why: &str) {
@@ -75,7 +75,7 @@ case!(case_234_no_job_control [bash zsh] |kind| {
     t.settle_for(Duration::from_millis(200));
     t.cancel(&id);
     let outcome = t.result(&id).unwrap();
-    assert_eq!((outcome.ending, outcome.status), (Ending::Interrupted, Some(130)));
+    assert_eq!((outcome.ending, outcome.status), (BY_TURN, Some(130)));
     t.settle();
     assert_exact(&mut t, kind, "cancelled");
     assert_line_is_back(&mut t);

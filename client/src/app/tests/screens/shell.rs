@@ -151,7 +151,7 @@ fn undo() {
             stage.daemon(execute("cd big; make", None));
             let id = CALL.to_string();
             stage.live(LiveEvent::CommandStarted { id: id.clone() });
-            stage.live(LiveEvent::CommandFinished { id, outcome: outcome(Ending::Interrupted) });
+            stage.live(LiveEvent::CommandFinished { id, outcome: outcome(BY_USER) });
             stage.live(LiveEvent::AnswerReady);
             stage.enter("cohab undo");
             stage.has_in("/home/ann/src/big", &[]);

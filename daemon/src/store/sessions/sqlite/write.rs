@@ -1,5 +1,7 @@
 //! Writing, within one transaction.
 
+use std::io;
+
 use jiff::Timestamp;
 use rusqlite::{OptionalExtension, Transaction, params};
 
@@ -79,21 +81,51 @@ fn converse(transaction: &Transaction<'_>, session: &str, from: usize, messages:
     if end < position(0) {
         return Ok(());
     }
-    let kept = {
+    // One message at a time: one may hold megabytes.
+    let mut same = 0;
+    {
         let query = "SELECT payload FROM messages WHERE session = ?1 AND position >= ?2 ORDER BY position";
         let mut statement = transaction.prepare(query)?;
-        let rows = statement.query_map(params![session, position(0)], |row| row.get::<_, String>(0))?;
-        rows.collect::<Result<Vec<_>, _>>()?
-    };
-    let new: Vec<String> = messages.iter().map(|message| serde_json::to_string(message).unwrap_or_default()).collect();
-    let same = kept.iter().zip(&new).take_while(|(kept, new)| kept == new).count();
+        let mut rows = statement.query(params![session, position(0)])?;
+        while let (Some(row), Some(message)) = (rows.next()?, messages.get(same)) {
+            if row.get_ref(0)?.as_bytes().ok() != Some(payload(message).as_bytes()) {
+                break;
+            }
+            same += 1;
+        }
+    }
     let delete = "DELETE FROM messages WHERE session = ?1 AND position >= ?2";
     transaction.execute(delete, params![session, position(same)])?;
-    for (index, payload) in new.iter().enumerate().skip(same) {
+    for (index, message) in messages.iter().enumerate().skip(same) {
         let insert = "INSERT INTO messages VALUES (?1, ?2, ?3)";
-        transaction.execute(insert, params![session, position(index), payload])?;
+        transaction.execute(insert, params![session, position(index), payload(message)])?;
     }
     Ok(())
+}
+
+/// A message as it is kept, in no more memory than it takes: a text that grows takes up to twice its length.
+fn payload(message: &Message) -> String {
+    let mut length = Length(0);
+    if serde_json::to_writer(&mut length, message).is_err() {
+        return String::new();
+    }
+    let mut bytes = Vec::with_capacity(length.0);
+    let is_written = serde_json::to_writer(&mut bytes, message).is_ok();
+    String::from_utf8(bytes).ok().filter(|_| is_written).unwrap_or_default()
+}
+
+/// Counts what is written.
+struct Length(usize);
+
+impl io::Write for Length {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 fn set_tasks(transaction: &Transaction<'_>, session: &str, tasks: &[Task]) -> Result<(), StoreError> {
