@@ -128,6 +128,8 @@ async fn ask(args: &AskArgs, paths: &Paths, view: &mut dyn View) -> Result<u8, A
     .map_err(AskError::Usage)?;
     let cwd = std::env::current_dir().map_err(AskError::Folder)?;
     let piped_input = piped_input::read().map_err(AskError::Input)?;
+    // From here on the terminal may be changed, and Ctrl-C has something to cancel; before, the system's own way of ending us is right.
+    let mut stop = StopSignals::listen()?;
     let mut keyboard =
         if approval != ApprovalMode::ReadOnly && !args.json { Keyboard::open(scene(paths)) } else { None };
     let attach = Attach {
@@ -143,8 +145,6 @@ async fn ask(args: &AskArgs, paths: &Paths, view: &mut dyn View) -> Result<u8, A
         environment: session_settings::shell_environment(session_settings::environment(), &config.key_variables),
         resume: None,
     };
-    // From here on Ctrl-C has something to cancel; before, the system's own way of ending us is right.
-    let mut stop = StopSignals::listen()?;
     let (mut frames, _attached) = tokio::select! {
         opened = connection::open_session(paths, attach, true) => opened?,
         () = stop.next() => return Ok(CANCELLED),
@@ -165,21 +165,27 @@ async fn ask(args: &AskArgs, paths: &Paths, view: &mut dyn View) -> Result<u8, A
     Ok(status)
 }
 
-/// SIGINT and SIGTERM.
+/// What ends us before the answer does. The terminal is restored then.
 struct StopSignals {
     interrupt: Signal,
     terminate: Signal,
+    hangup: Signal,
 }
 
 impl StopSignals {
     fn listen() -> io::Result<Self> {
-        Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
+        Ok(Self {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+            hangup: signal(SignalKind::hangup())?,
+        })
     }
 
     async fn next(&mut self) {
         tokio::select! {
             _ = self.interrupt.recv() => {}
             _ = self.terminate.recv() => {}
+            _ = self.hangup.recv() => {}
         }
     }
 }
@@ -270,8 +276,8 @@ async fn cancel(frames: &mut Frames, turn_id: TurnId, view: &mut dyn View) -> Re
     // A daemon that says nothing changes nothing: the user wants out.
     if let Ok(Some(last)) = timeout(CANCEL_WAIT, ended).await {
         view.show(&last)?;
-        view.finish()?;
     }
+    view.finish()?;
     Ok(CANCELLED)
 }
 

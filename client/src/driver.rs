@@ -83,6 +83,8 @@ pub struct Start {
 pub enum Outcome {
     /// The shell ran and ended with this status.
     Exited(u8),
+    /// A signal ended us, not the user; this is the status for it.
+    Killed(u8),
     /// No shell ever got to its prompt; the terminal is as it was. The caller opens a plain one.
     NotStarted(String),
 }
@@ -104,15 +106,16 @@ fn serve(start: Start) -> Outcome {
         Err(error) => return Outcome::NotStarted(error.to_string()),
     };
     runtime.block_on(async {
-        match Driver::open(start) {
-            Ok(mut driver) => driver.run().await,
+        // Before the terminal is changed: from here on no signal leaves it so.
+        let opened = Signals::listen().and_then(|signals| Ok((signals, Driver::open(start)?)));
+        match opened {
+            Ok((mut signals, mut driver)) => driver.run(&mut signals).await,
             Err(error) => Outcome::NotStarted(error.to_string()),
         }
     })
 }
 
 struct Driver {
-    // Fields drop in order: first the shell's modes are undone on the terminal, then the terminal is restored.
     terminal: Terminal,
     shell: ShellIo,
     live: LiveShell,
@@ -200,15 +203,11 @@ impl Driver {
         })
     }
 
-    async fn run(&mut self) -> Outcome {
-        let mut signals = match Signals::listen() {
-            Ok(signals) => signals,
-            Err(error) => return Outcome::NotStarted(error.to_string()),
-        };
+    async fn run(&mut self, signals: &mut Signals) -> Outcome {
         let mut keys = vec![0; KEYS_BUFFER_BYTES];
         let mut output = vec![0; SHELL_BUFFER_BYTES];
         loop {
-            let wake = self.wait(&mut signals, &mut keys, &mut output).await;
+            let wake = self.wait(signals, &mut keys, &mut output).await;
             match wake {
                 Wake::Keys(Ok(0)) => return Outcome::Exited(128 + 1),
                 Wake::Keys(Ok(count)) => self.on_keys(&keys[..count]),
@@ -225,9 +224,8 @@ impl Driver {
                 }
                 Wake::ChildEnded => {}
                 Wake::Killed(status) => {
-                    // Whoever goes on in this terminal begins on a row of their own.
-                    self.terminal.write(b"\r\n");
-                    return Outcome::Exited(status);
+                    self.leave();
+                    return Outcome::Killed(status);
                 }
                 Wake::Verdict(verdict) => self.on_verdict(verdict),
                 Wake::ProgramEnded(output) => {
@@ -421,8 +419,6 @@ impl Driver {
 
 impl Drop for Driver {
     fn drop(&mut self) {
-        self.watch_focus(false);
-        let reset = self.live.modes().reset_all();
-        self.terminal.write(&reset);
+        self.terminal.restore(self.live.modes(), !self.takes_modes);
     }
 }

@@ -25,6 +25,7 @@ mod names;
 mod offline;
 mod probe;
 mod remembered;
+mod restored;
 mod safety;
 mod safety_table;
 mod sandbox;
