@@ -28,7 +28,7 @@ use crate::{
     approval::{Lasting, OpenQuestion, Scene},
     cli::AskArgs,
     config,
-    connection::{self, ConnectError, Frames},
+    connection::{self, ConnectError, Frames, SILENCE, SILENCE_LIMIT},
     driver::wake::sleep_until,
     outgoing::Outgoing,
     session_settings, terminal,
@@ -199,9 +199,15 @@ async fn follow(
     stop: &mut StopSignals,
     outgoing: &mut Outgoing,
 ) -> Result<u8, AskError> {
+    let mut silent_until = Some(Instant::now() + SILENCE_LIMIT);
     loop {
         tokio::select! {
             () = stop.next() => return cancel(frames, turn_id, view).await,
+            () = sleep_until(silent_until) => {
+                silent_until = None;
+                let (kind, text) = (NoticeKind::Warning, SILENCE.into());
+                view.show(&DaemonMessage::Notice(Notice { turn_id: None, kind, text }))?;
+            }
             () = sleep_until(view.deadline()) => view.draw_if_due()?,
             reply = next_reply(&mut keyboard, view) => {
                 let mut reply = reply?;
@@ -210,6 +216,7 @@ async fn follow(
             }
             frame = frames.next() => {
                 let message = frame.ok_or(ConnectError::NotRunning)?.map_err(ConnectError::from)?;
+                silent_until = None;
                 if let DaemonMessage::ApprovalRequest(request) = &message
                     && let Some(keyboard) = keyboard.as_deref_mut()
                 {

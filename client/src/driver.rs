@@ -41,6 +41,7 @@ use cohab_shell_relay::{
 };
 use entry::Entry;
 use focus::Focus;
+use link::Daemon;
 use plain_shell::PlainShell;
 use process::{approval_mode, catch_panic_messages, home};
 use program::{Program, next_ended};
@@ -135,7 +136,7 @@ struct Driver {
     pace: FramePace,
     takes_modes: bool,
     has_been_used: bool,
-    is_link_up: bool,
+    link_state: link::LinkState,
     needs_resize: bool,
     undo_key: UndoKey,
     errands: Errands,
@@ -193,7 +194,7 @@ impl Driver {
             pace: FramePace::default(),
             takes_modes: !abilities.is_dumb,
             has_been_used: false,
-            is_link_up: false,
+            link_state: link::LinkState::default(),
             needs_resize: false,
             undo_key: start.config.client.undo_key,
             errands: Errands::new(rules),
@@ -327,13 +328,15 @@ impl Driver {
     fn perform(&mut self, effect: Effect) {
         let now = Instant::now();
         match effect {
-            Effect::Connect => {
-                self.link = Some(Link::open(self.paths.clone(), self.attach.clone(), true));
+            Effect::Connect => self.open_link(self.attach.clone(), Daemon::Started),
+            // Who joins a session asks for something.
+            Effect::LookForDaemon if self.session_before.is_some() => {
+                self.open_link(self.attach.clone(), Daemon::Started);
             }
+            Effect::LookForDaemon => self.open_link(self.attach.clone(), Daemon::LookedFor),
             Effect::Join(session) => self.join(session),
             Effect::Resume(from) => {
-                let attach = Attach { resume: Some(from), ..self.attach.clone() };
-                self.link = Some(Link::open(self.paths.clone(), attach, false));
+                self.open_link(Attach { resume: Some(from), ..self.attach.clone() }, Daemon::Needed);
             }
             Effect::Send(message) => {
                 if self.link.as_ref().is_some_and(|link| !link.send(message)) {

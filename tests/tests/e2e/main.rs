@@ -10,6 +10,7 @@ mod commands;
 mod context;
 mod core_table;
 mod daemon;
+mod daemon_start;
 mod doctor;
 mod gate;
 mod git;
