@@ -34,6 +34,7 @@ use crate::{
 };
 use cohab_protocol::{Attach, EnvSetting, Paths, SessionKey, TurnId};
 use cohab_shell_relay::{
+    leftovers,
     live::{Effects, Keyboard, LiveEvent, LiveShell},
     rules_file::{RuleBook, RulesFile},
     runner::Mode,
@@ -107,6 +108,9 @@ fn serve(start: Start) -> Outcome {
         Err(error) => return Outcome::NotStarted(error.to_string()),
     };
     runtime.block_on(async {
+        let runtime_dir = start.paths.runtime_dir.clone();
+        // Nothing waits for it.
+        tokio::task::spawn_blocking(move || leftovers::sweep(&runtime_dir));
         // Before the terminal is changed: from here on no signal leaves it so.
         let opened = Signals::listen().and_then(|signals| Ok((signals, Driver::open(start)?)));
         match opened {

@@ -9,6 +9,7 @@ use std::{
 
 use super::{CommandFile, Effects, LiveEvent, redact};
 use crate::{
+    leftovers::{self, FOLDER_PREFIX},
     runner::EnvChange,
     shell::{Shell, startup_files},
     state::{Item, Listing, StateChange, Value},
@@ -34,6 +35,8 @@ pub struct RelayDir {
     expects_leftovers: bool,
     /// Whose text lies here.
     on_its_way: Option<String>,
+    /// Says to others, by its lock, that this still has an owner. Without locks nobody else removes it.
+    _owner: Option<File>,
 }
 
 impl RelayDir {
@@ -43,10 +46,11 @@ impl RelayDir {
     /// # Errors
     /// If it cannot be made.
     pub fn create(runtime_dir: &Path, shell: Shell, login: bool, nonce: &str) -> io::Result<Self> {
-        let path = runtime_dir.join(format!("shell-{}", uuid::Uuid::new_v4().simple()));
+        let path = runtime_dir.join(format!("{FOLDER_PREFIX}{}", uuid::Uuid::new_v4().simple()));
         DirBuilder::new().mode(0o700).create(&path)?;
         let mut made = Self {
             shell,
+            _owner: leftovers::claim(&path).ok(),
             path,
             startup_files: Vec::new(),
             nonce: nonce.to_owned(),

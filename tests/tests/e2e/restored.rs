@@ -246,6 +246,27 @@ fn a_killed_client_leaves_the_outer_shell_of_init_usable() {
 }
 
 #[test]
+fn the_folder_of_a_killed_client_is_removed_by_the_next_one() {
+    let home = Home::new();
+    let folders = || {
+        let entries = fs::read_dir(home.paths().runtime_dir).expect("a client made it").flatten();
+        let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+        names.filter(|name| name.starts_with("shell-")).collect::<Vec<_>>()
+    };
+    let alive = home.cohab();
+    let of_alive = folders();
+    let killed = home.cohab();
+    assert_eq!(folders().len(), 2);
+    send(killed.pid(), Signal::KILL);
+    killed.wait_exit();
+    assert_eq!(folders().len(), 2, "it could remove nothing");
+    let next = home.cohab();
+    eventually("the removal of what the killed one left", || folders().len() == 2);
+    assert!(of_alive.iter().all(|name| folders().contains(name)), "{:?}", folders());
+    assert!(alive.run("echo alive-$((1+1))").contains("alive-2") && next.run("echo next-$((1+1))").contains("next-2"));
+}
+
+#[test]
 fn a_killed_question_of_the_command_line_leaves_the_terminal_as_it_was() {
     for state in [Answer, Card] {
         for signal in [Signal::TERM, Signal::HUP, Signal::INT] {
