@@ -179,6 +179,31 @@ fn a_client_of_another_build_says_so_and_starts_no_daemon() {
 }
 
 #[test]
+fn temporary_files_of_a_killed_daemon_are_removed_by_the_next_one() {
+    let call = |text: &str| Answer::bash(&format!("echo {text} >$TMPDIR/file; echo $TMPDIR"));
+    let server =
+        ModelServer::start(Wire::Anthropic, [call("one"), Answer::text("One."), call("two"), Answer::text("Two.")]);
+    let home = Home::with_model(&server).env("COHAB_APPROVAL", "all");
+    let left = || {
+        let shared = fs::read_dir(home.path("../tmp")).expect("the home has it").flatten().map(|entry| entry.path());
+        let own = shared.flat_map(|shared| fs::read_dir(shared).into_iter().flatten().flatten());
+        own.map(|entry| entry.path().join("file")).filter(|file| file.exists()).collect::<Vec<_>>()
+    };
+    let ask = |question: &str| assert_eq!(home.run(&["ask", question]).status, Some(0));
+    ask("one");
+    let of_killed = left();
+    assert_eq!(of_killed.len(), 1, "{of_killed:?}");
+    home.kill_daemon();
+    assert_eq!(left(), of_killed);
+    ask("two");
+    eventually("their removal", || left().len() == 1 && left() != of_killed);
+    assert_eq!(home.run(&["daemon", "stop"]).status, Some(0));
+    eventually("the removal of its own", || {
+        fs::read_dir(home.path("../tmp")).is_ok_and(|mut left| left.next().is_none())
+    });
+}
+
+#[test]
 fn doctor_tells_of_a_daemon_whose_program_was_replaced_or_removed() {
     let home = Home::new();
     let folder = home.path("programs");
