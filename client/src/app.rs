@@ -118,7 +118,7 @@ enum Surface {
 /// The way to the daemon.
 #[derive(Clone, Debug, PartialEq)]
 enum LinkState {
-    /// There never was one, or it was lost: the next prompt tries.
+    /// There never was one, or it was lost: the next prompt looks for a daemon.
     Down,
     /// It could not be made: the next question tries.
     Failed,
@@ -221,6 +221,7 @@ impl App {
             Event::LinkUp(attached) => self.on_link_up(attached, &mut effects),
             Event::LinkLost => self.on_link_lost(&mut effects),
             Event::LinkDown { message, hint } => self.on_link_down(&message, &hint, &mut effects),
+            Event::DaemonAbsent => self.on_daemon_absent(&mut effects),
             Event::NotJoined { message, hint } => self.on_not_joined(message, hint, &mut effects),
             Event::Daemon(message) => self.on_daemon(*message, now, &mut effects),
             Event::Resized { columns, rows } => self.on_resized(columns, rows),
@@ -247,6 +248,7 @@ impl App {
         let pending = self.turn.as_ref().and_then(Turn::pending_deadline);
         let looking = self.turn.as_ref().and_then(|turn| turn.looking.as_ref()).map(Looking::deadline);
         let countdown = self.turn.as_ref().and_then(Turn::countdown_deadline);
+        let silence = self.turn.as_ref().and_then(Turn::silence_deadline);
         let question = self.turn.as_ref().and_then(|turn| turn.question.as_ref()).and_then(OpenQuestion::deadline);
         let waits = escape
             .into_iter()
@@ -254,6 +256,7 @@ impl App {
             .chain(pending)
             .chain(looking)
             .chain(countdown)
+            .chain(silence)
             .chain(self.entry.deadline());
         let others = [question, self.slash_deadline(), self.aside_due(), self.clock_due()].into_iter().flatten();
         waits.chain(others).min()
@@ -265,7 +268,8 @@ impl App {
                 self.entry.forget_judging();
                 self.age_undo_offer(effects);
                 if self.link == LinkState::Down && self.surface == Surface::Shell && self.turn.is_none() {
-                    self.connect(effects);
+                    self.link = LinkState::Connecting;
+                    effects.push(Effect::LookForDaemon);
                 }
             }
             LiveEvent::LineEntered { text, cwd, is_command, is_alone, .. } => {
@@ -455,6 +459,7 @@ impl App {
         self.give_up_slash(now);
         self.on_question_time(now, effects);
         self.give_up_judging(now, effects);
+        self.tell_of_silence(now);
         self.is_dirty |= self.turn.as_mut().is_some_and(|turn| turn.tick(now) | turn.progress.tick(now));
         if self.escape_since.is_some_and(|since| now >= since + LONE_ESCAPE) {
             self.escape_since = None;

@@ -28,7 +28,7 @@ use crate::{
     approval::{Lasting, OpenQuestion, Scene},
     cli::AskArgs,
     config,
-    connection::{self, ConnectError, Frames},
+    connection::{self, ConnectError, Frames, SILENCE, SILENCE_LIMIT},
     driver::wake::sleep_until,
     outgoing::Outgoing,
     session_settings, terminal,
@@ -128,6 +128,8 @@ async fn ask(args: &AskArgs, paths: &Paths, view: &mut dyn View) -> Result<u8, A
     .map_err(AskError::Usage)?;
     let cwd = std::env::current_dir().map_err(AskError::Folder)?;
     let piped_input = piped_input::read().map_err(AskError::Input)?;
+    // From here on the terminal may be changed, and Ctrl-C has something to cancel; before, the system's own way of ending us is right.
+    let mut stop = StopSignals::listen()?;
     let mut keyboard =
         if approval != ApprovalMode::ReadOnly && !args.json { Keyboard::open(scene(paths)) } else { None };
     let attach = Attach {
@@ -143,8 +145,6 @@ async fn ask(args: &AskArgs, paths: &Paths, view: &mut dyn View) -> Result<u8, A
         environment: session_settings::shell_environment(session_settings::environment(), &config.key_variables),
         resume: None,
     };
-    // From here on Ctrl-C has something to cancel; before, the system's own way of ending us is right.
-    let mut stop = StopSignals::listen()?;
     let (mut frames, _attached) = tokio::select! {
         opened = connection::open_session(paths, attach, true) => opened?,
         () = stop.next() => return Ok(CANCELLED),
@@ -165,21 +165,27 @@ async fn ask(args: &AskArgs, paths: &Paths, view: &mut dyn View) -> Result<u8, A
     Ok(status)
 }
 
-/// SIGINT and SIGTERM.
+/// What ends us before the answer does. The terminal is restored then.
 struct StopSignals {
     interrupt: Signal,
     terminate: Signal,
+    hangup: Signal,
 }
 
 impl StopSignals {
     fn listen() -> io::Result<Self> {
-        Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
+        Ok(Self {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+            hangup: signal(SignalKind::hangup())?,
+        })
     }
 
     async fn next(&mut self) {
         tokio::select! {
             _ = self.interrupt.recv() => {}
             _ = self.terminate.recv() => {}
+            _ = self.hangup.recv() => {}
         }
     }
 }
@@ -193,9 +199,15 @@ async fn follow(
     stop: &mut StopSignals,
     outgoing: &mut Outgoing,
 ) -> Result<u8, AskError> {
+    let mut silent_until = Some(Instant::now() + SILENCE_LIMIT);
     loop {
         tokio::select! {
             () = stop.next() => return cancel(frames, turn_id, view).await,
+            () = sleep_until(silent_until) => {
+                silent_until = None;
+                let (kind, text) = (NoticeKind::Warning, SILENCE.into());
+                view.show(&DaemonMessage::Notice(Notice { turn_id: None, kind, text }))?;
+            }
             () = sleep_until(view.deadline()) => view.draw_if_due()?,
             reply = next_reply(&mut keyboard, view) => {
                 let mut reply = reply?;
@@ -204,6 +216,7 @@ async fn follow(
             }
             frame = frames.next() => {
                 let message = frame.ok_or(ConnectError::NotRunning)?.map_err(ConnectError::from)?;
+                silent_until = None;
                 if let DaemonMessage::ApprovalRequest(request) = &message
                     && let Some(keyboard) = keyboard.as_deref_mut()
                 {
@@ -270,8 +283,8 @@ async fn cancel(frames: &mut Frames, turn_id: TurnId, view: &mut dyn View) -> Re
     // A daemon that says nothing changes nothing: the user wants out.
     if let Ok(Some(last)) = timeout(CANCEL_WAIT, ended).await {
         view.show(&last)?;
-        view.finish()?;
     }
+    view.finish()?;
     Ok(CANCELLED)
 }
 

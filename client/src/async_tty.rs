@@ -1,9 +1,16 @@
 //! A terminal's descriptor in the event loop: the user's terminal, or the master of the shell's. Reads wait, writes never do: what
 //! the other side does not take is queued.
 
-use std::{io, os::fd::OwnedFd};
+use std::{
+    io,
+    os::fd::OwnedFd,
+    time::{Duration, Instant},
+};
 
-use rustix::io::Errno;
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    io::Errno,
+};
 use tokio::io::{Interest, unix::AsyncFd};
 
 /// A read that gives less than this has taken all there was. The kernel hands a terminal's bytes over in pieces of 1 KiB and more.
@@ -134,12 +141,31 @@ impl AsyncTty {
         }
     }
 
-    /// Writes what waits as far as that is possible without waiting, and forgets the rest.
-    pub fn give_up_queue(&mut self) {
+    /// Writes what waits as far as that is possible without waiting, and forgets the rest. True if something was forgotten.
+    pub fn give_up_queue(&mut self) -> bool {
         let rest = std::mem::take(&mut self.queue);
-        self.write_now(&rest[self.written..]);
+        let rest = &rest[self.written..];
+        let taken = self.write_now(rest);
         self.written = 0;
         self.writer = None;
+        taken < rest.len()
+    }
+
+    /// Writes `bytes`, which come after everything else, and blocks for at most `limit` until the other side has taken them.
+    pub fn write_last(&mut self, bytes: &[u8], limit: Duration) {
+        let deadline = Instant::now() + limit;
+        let mut rest = bytes;
+        loop {
+            rest = &rest[self.write_now(rest)..];
+            let left = deadline.saturating_duration_since(Instant::now());
+            if rest.is_empty() || self.is_gone || left.is_zero() {
+                return;
+            }
+            let fd = self.reader.get_ref();
+            let wait = Timespec::try_from(left).unwrap_or_default();
+            // An error shows again when writing.
+            let _ = poll(&mut [PollFd::new(fd, PollFlags::OUT)], Some(&wait));
+        }
     }
 }
 
@@ -216,6 +242,31 @@ mod tests {
         }
         tty.write(b"more");
         assert_eq!(tty.queued_bytes(), 0);
+    }
+
+    #[tokio::test]
+    async fn the_last_bytes_come_though_the_queue_is_cut() {
+        let (mut tty, other) = pair();
+        tty.write(&vec![b'x'; 3_000_000]);
+        let reader = std::thread::spawn(move || {
+            let mut all = Vec::new();
+            while !all.ends_with(b"last") {
+                all.extend(read_all(&other));
+            }
+            all.len()
+        });
+        assert!(tty.give_up_queue(), "it did not fit");
+        tty.write_last(b"last", Duration::from_secs(60));
+        assert!(reader.join().unwrap() < 3_000_000);
+    }
+
+    #[tokio::test]
+    async fn a_terminal_that_takes_nothing_is_not_waited_for_forever() {
+        let (mut tty, _other) = pair();
+        tty.write(&vec![0; 3_000_000]);
+        assert!(tty.give_up_queue());
+        tty.write_last(b"last", Duration::from_millis(1));
+        assert!(!tty.give_up_queue(), "nothing waits any more");
     }
 
     #[tokio::test]

@@ -3,29 +3,41 @@
 use std::{
     io,
     path::{Path, PathBuf},
-    process::Stdio,
+    process::{ExitStatus, Stdio},
     time::Duration,
 };
 
 use cohab_protocol::{
     Attach, Attached, BUILD, ClientMessage, DaemonMessage, ErrorSubject, FrameCodec, FrameError, HANDSHAKE_TIMEOUT_MS,
-    HOME_VARIABLE, Hello, PROTOCOL_VERSION, Paths, RequestId, SCHEMA_HASH, SessionAction, SessionAnswer,
+    HOME_VARIABLE, Hello, Misfit, PROTOCOL_VERSION, Paths, RequestId, SCHEMA_HASH, SessionAction, SessionAnswer,
     SessionRequest, WireError, WireErrorKind, socket::SocketError,
 };
 use cohab_shell_relay::secret_names::{Stake, holds_secret};
 use futures::{SinkExt, StreamExt};
-use tokio::{net::UnixStream, sync::mpsc, time};
+use tokio::{
+    net::UnixStream,
+    process::{Child, Command},
+    sync::mpsc,
+    time,
+};
 use tokio_util::codec::Framed;
 
 use crate::config;
 
 /// How long a daemon that was just started may take to listen.
 const START_TIMEOUT_MS: u64 = 3_000;
+/// One that ends before it listens, because somebody killed it, say, is started again; so often in all.
+const STARTS: u32 = 2;
 /// First and longest pause between two looks whether it listens.
 const START_POLL_MS: (u64, u64) = (1, 50);
 /// A daemon that is just ending may still be connected to; so often, and with this pause, the next one is looked for.
 const DYING_DAEMON_TRIES: u32 = 3;
 const DYING_DAEMON_PAUSE: Duration = Duration::from_millis(50);
+/// How long the daemon may take to take a question before the user is told.
+pub const SILENCE_LIMIT: Duration = Duration::from_millis(4_500);
+/// What the user is told then. The daemon takes a question before it does anything slow, so no model is meant.
+pub const SILENCE: &str = "The daemon has not taken the question yet: it hangs, or this machine is very busy. Ctrl-C gives up; `cohab \
+                           daemon restart` starts another daemon.";
 /// Messages that wait for the daemon to read them; more means it hangs.
 const OUTGOING_MESSAGES: usize = 256;
 /// Messages that wait for us; the daemon is slowed down beyond.
@@ -48,9 +60,15 @@ pub enum ConnectError {
         /// The system's error.
         source: io::Error,
     },
-    /// It was started and does not listen.
-    #[error("the daemon was started but does not answer")]
+    /// It takes connections and does not greet.
+    #[error("the daemon does not answer")]
     NoAnswer,
+    /// The one that we started lives and does not answer.
+    #[error("the daemon was started but does not answer")]
+    StartedInVain,
+    /// Those that we started ended before they listened.
+    #[error("the daemon was started but ended at once ({0})")]
+    EndedAtOnce(ExitStatus),
     /// The socket is not safe or not usable.
     #[error(transparent)]
     Socket(#[from] SocketError),
@@ -72,7 +90,10 @@ impl ConnectError {
         match self {
             Self::NotRunning => "start it with `cohab daemon start`".into(),
             Self::Start { .. } => "install `cohabd` beside `cohab` or in a folder of $PATH".into(),
-            Self::NoAnswer => "`cohab daemon logs` may say why".into(),
+            Self::NoAnswer => {
+                "`cohab daemon logs` may say why; `cohab daemon restart` ends it and starts another".into()
+            }
+            Self::StartedInVain | Self::EndedAtOnce(_) => "`cohab daemon logs` may say why".into(),
             Self::Socket(_) => "set COHAB_HOME or XDG_RUNTIME_DIR to a folder of your own".into(),
             Self::Goodbye(_) => "ask again; that connects anew".into(),
             Self::Frame(_) => "run `cohab daemon restart`".into(),
@@ -106,8 +127,10 @@ async fn open_once(paths: &Paths, may_start: bool) -> Result<Frames, ConnectErro
         Err(error) if is_absent(&error) && may_start => {
             // A folder that cannot be made is told at once, not by a daemon that never answers.
             socket.parent().map_or(Ok(()), cohab_protocol::socket::secure_directory)?;
-            start_daemon(paths)?;
-            shake_hands(wait_for_daemon(&socket).await?).await
+            match shake_hands(start_and_wait(paths, &socket).await?).await {
+                Err(ConnectError::NoAnswer) => Err(ConnectError::StartedInVain),
+                answered => answered,
+            }
         }
         Err(error) if is_absent(&error) => Err(ConnectError::NotRunning),
         Err(error) => Err(error.into()),
@@ -119,24 +142,50 @@ fn is_absent(error: &SocketError) -> bool {
         if matches!(source.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused))
 }
 
-async fn wait_for_daemon(socket: &Path) -> Result<UnixStream, ConnectError> {
+/// Starts a daemon and waits until one listens: ours, or another that was first.
+async fn start_and_wait(paths: &Paths, socket: &Path) -> Result<UnixStream, ConnectError> {
     let deadline = time::Instant::now() + Duration::from_millis(START_TIMEOUT_MS);
     let (mut pause_ms, longest_ms) = START_POLL_MS;
+    let mut started = Some(start_daemon(paths)?);
+    let mut starts_left = STARTS - 1;
+    let mut failed = None;
     loop {
         match cohab_protocol::socket::connect(socket).await {
             Ok(stream) => return Ok(stream),
             Err(error) if !is_absent(&error) => return Err(error.into()),
-            Err(_) if time::Instant::now() >= deadline => return Err(ConnectError::NoAnswer),
-            Err(_) => time::sleep(Duration::from_millis(pause_ms)).await,
+            Err(_) => {}
+        }
+        if let Some(status) = failed.take() {
+            starts_left = starts_left.checked_sub(1).ok_or(ConnectError::EndedAtOnce(status))?;
+            started = Some(start_daemon(paths)?);
+        }
+        if time::Instant::now() >= deadline {
+            return Err(ConnectError::StartedInVain);
+        }
+        tokio::select! {
+            ended = end_of(&mut started) => {
+                started = None;
+                // One that ended in order has found another daemon, which is waited for.
+                failed = ended.ok().filter(|status| !status.success());
+            }
+            () = time::sleep(Duration::from_millis(pause_ms)) => {}
         }
         pause_ms = (pause_ms * 2).min(longest_ms);
     }
 }
 
+/// The end of the daemon that was started; never, without one. Cancel-safe.
+async fn end_of(started: &mut Option<Child>) -> io::Result<ExitStatus> {
+    match started {
+        Some(child) => child.wait().await,
+        None => std::future::pending().await,
+    }
+}
+
 /// Starts the daemon in a session of its own, deaf and mute: it logs to its file and outlives this terminal.
-fn start_daemon(paths: &Paths) -> Result<(), ConnectError> {
+fn start_daemon(paths: &Paths) -> Result<Child, ConnectError> {
     let program = daemon_program();
-    let mut command = tokio::process::Command::new(&program);
+    let mut command = Command::new(&program);
     command.args(["run", "--detach"]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command.current_dir("/");
     if let Some(home) = Paths::home_from_env() {
@@ -149,8 +198,8 @@ fn start_daemon(paths: &Paths) -> Result<(), ConnectError> {
     for (name, _) in std::env::vars_os().filter(|(name, _)| is_key(&name.to_string_lossy())) {
         command.env_remove(name);
     }
-    // The handle is dropped: the runtime reaps the child should it end before us.
-    command.spawn().map(drop).map_err(|source| ConnectError::Start { program, source })
+    // When the handle is dropped the runtime reaps the child, should it end before us.
+    command.spawn().map_err(|source| ConnectError::Start { program, source })
 }
 
 /// `cohabd` beside our own program, else by `$PATH`.
@@ -181,12 +230,11 @@ async fn shake_hands(stream: UnixStream) -> Result<Frames, ConnectError> {
             frames.codec_mut().handshake_done();
             Ok(frames)
         }
-        DaemonMessage::Welcome(welcome) => Err(ConnectError::Refused(WireError {
-            about: ErrorSubject::Connection,
-            kind: WireErrorKind::Version,
-            message: format!("the daemon is release {}, this is {BUILD}; they don't fit together", welcome.build),
-            hint: Some("run `cohab daemon restart`".into()),
-        })),
+        DaemonMessage::Welcome(welcome) => {
+            let Misfit { message, hint } = Misfit::between(BUILD, &welcome.build);
+            let (about, kind) = (ErrorSubject::Connection, WireErrorKind::Version);
+            Err(ConnectError::Refused(WireError { about, kind, message, hint: Some(hint) }))
+        }
         DaemonMessage::Error(error) => Err(ConnectError::Refused(error)),
         other => Err(FrameError::Decode(format!("unexpected answer to the handshake: {other:?}")).into()),
     }

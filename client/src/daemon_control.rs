@@ -11,6 +11,7 @@ use std::{
 use cohab_protocol::{ClientMessage, DaemonStatus, Paths, SessionAction, SessionAnswer};
 use cohab_shell_relay::harmless::HarmlessWriter;
 use futures::{SinkExt, StreamExt};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 use tokio::time;
 
@@ -21,6 +22,8 @@ use crate::{
 
 /// How long a daemon may take to end before it is called hung.
 const STOP_TIMEOUT_MS: u64 = 10_000;
+/// The same for one that does not answer: it is killed then.
+const HUNG_STOP_TIMEOUT_MS: u64 = 2_000;
 /// Pause between two looks whether it has ended.
 const STOP_POLL_MS: u64 = 10;
 /// How much of a log file's end is looked at.
@@ -129,14 +132,23 @@ async fn stop(paths: &Paths, out: &mut impl Write, err: &mut impl Write) -> io::
             return Ok(ExitCode::SUCCESS);
         }
         // One of another version does not understand `Shutdown`, but every version ends on SIGTERM.
-        Err(ConnectError::Refused(_) | ConnectError::Frame(_) | ConnectError::NoAnswer) => {
-            if let Err(error) = terminate(&paths.socket()).await {
+        Err(error @ (ConnectError::Refused(_) | ConnectError::Frame(_) | ConnectError::NoAnswer)) => {
+            let pid = match signal(&paths.socket(), None, Signal::TERM).await {
+                Ok(pid) => pid,
+                Err(error) => return complain(&error, err),
+            };
+            // One that hangs may not see it. Its records are made for a sudden end.
+            let is_hung = matches!(error, ConnectError::NoAnswer);
+            if is_hung
+                && !wait_for_end(paths, HUNG_STOP_TIMEOUT_MS).await
+                && let Err(error) = signal(&paths.socket(), Some(pid), Signal::KILL).await
+            {
                 return complain(&error, err);
             }
         }
         Err(error) => return complain(&error, err),
     }
-    if wait_for_end(paths).await {
+    if wait_for_end(paths, STOP_TIMEOUT_MS).await {
         writeln!(out, "cohabd stopped")?;
         Ok(ExitCode::SUCCESS)
     } else {
@@ -145,18 +157,18 @@ async fn stop(paths: &Paths, out: &mut impl Write, err: &mut impl Write) -> io::
     }
 }
 
-/// Sends SIGTERM to whoever listens on the socket; the kernel says who that is.
-async fn terminate(socket: &Path) -> Result<(), ConnectError> {
+/// Sends a signal to the process that listens on the socket, which the kernel names; if `known` is given, only to that one.
+async fn signal(socket: &Path, known: Option<Pid>, signal: Signal) -> Result<Pid, ConnectError> {
     let stream = cohab_protocol::socket::connect(socket).await?;
-    let pid = stream.peer_cred().ok().and_then(|peer| peer.pid()).and_then(rustix::process::Pid::from_raw);
-    let pid = pid.ok_or(ConnectError::NotRunning)?;
-    rustix::process::kill_process(pid, rustix::process::Signal::TERM)
-        .map_err(|error| ConnectError::Start { program: "kill".into(), source: error.into() })
+    let pid = stream.peer_cred().ok().and_then(|peer| peer.pid()).and_then(Pid::from_raw);
+    let pid = pid.filter(|pid| known.is_none_or(|known| known == *pid)).ok_or(ConnectError::NotRunning)?;
+    kill_process(pid, signal).map_err(|error| ConnectError::Start { program: "kill".into(), source: error.into() })?;
+    Ok(pid)
 }
 
 /// Waits until the daemon's lock is free: it holds it to its very end.
-async fn wait_for_end(paths: &Paths) -> bool {
-    let deadline = time::Instant::now() + Duration::from_millis(STOP_TIMEOUT_MS);
+async fn wait_for_end(paths: &Paths, limit_ms: u64) -> bool {
+    let deadline = time::Instant::now() + Duration::from_millis(limit_ms);
     while fs::File::open(paths.lock_file()).is_ok_and(|file| file.try_lock_shared().is_err()) {
         if time::Instant::now() >= deadline {
             return false;

@@ -34,6 +34,7 @@ use crate::{
 };
 use cohab_protocol::{Attach, EnvSetting, Paths, SessionKey, TurnId};
 use cohab_shell_relay::{
+    leftovers,
     live::{Effects, Keyboard, LiveEvent, LiveShell},
     rules_file::{RuleBook, RulesFile},
     runner::Mode,
@@ -41,6 +42,7 @@ use cohab_shell_relay::{
 };
 use entry::Entry;
 use focus::Focus;
+use link::Daemon;
 use plain_shell::PlainShell;
 use process::{approval_mode, catch_panic_messages, home};
 use program::{Program, next_ended};
@@ -85,6 +87,8 @@ pub struct Start {
 pub enum Outcome {
     /// The shell ran and ended with this status.
     Exited(u8),
+    /// A signal ended us, not the user; this is the status for it.
+    Killed(u8),
     /// No shell ever got to its prompt; the terminal is as it was. The caller opens a plain one.
     NotStarted(String),
 }
@@ -106,15 +110,19 @@ fn serve(start: Start) -> Outcome {
         Err(error) => return Outcome::NotStarted(error.to_string()),
     };
     runtime.block_on(async {
-        match Driver::open(start) {
-            Ok(mut driver) => driver.run().await,
+        let runtime_dir = start.paths.runtime_dir.clone();
+        // Nothing waits for it.
+        tokio::task::spawn_blocking(move || leftovers::sweep(&runtime_dir));
+        // Before the terminal is changed: from here on no signal leaves it so.
+        let opened = Signals::listen().and_then(|signals| Ok((signals, Driver::open(start)?)));
+        match opened {
+            Ok((mut signals, mut driver)) => driver.run(&mut signals).await,
             Err(error) => Outcome::NotStarted(error.to_string()),
         }
     })
 }
 
 struct Driver {
-    // Fields drop in order: first the shell's modes are undone on the terminal, then the terminal is restored.
     terminal: Terminal,
     shell: ShellIo,
     live: LiveShell,
@@ -134,7 +142,7 @@ struct Driver {
     pace: FramePace,
     takes_modes: bool,
     has_been_used: bool,
-    is_link_up: bool,
+    link_state: link::LinkState,
     needs_resize: bool,
     undo_key: UndoKey,
     errands: Errands,
@@ -192,7 +200,7 @@ impl Driver {
             pace: FramePace::default(),
             takes_modes: !abilities.is_dumb,
             has_been_used: false,
-            is_link_up: false,
+            link_state: link::LinkState::default(),
             needs_resize: false,
             undo_key: start.config.client.undo_key,
             errands: Errands::new(rules),
@@ -202,15 +210,11 @@ impl Driver {
         })
     }
 
-    async fn run(&mut self) -> Outcome {
-        let mut signals = match Signals::listen() {
-            Ok(signals) => signals,
-            Err(error) => return Outcome::NotStarted(error.to_string()),
-        };
+    async fn run(&mut self, signals: &mut Signals) -> Outcome {
         let mut keys = vec![0; KEYS_BUFFER_BYTES];
         let mut output = vec![0; SHELL_BUFFER_BYTES];
         loop {
-            let wake = self.wait(&mut signals, &mut keys, &mut output).await;
+            let wake = self.wait(signals, &mut keys, &mut output).await;
             match wake {
                 Wake::Keys(Ok(0)) => return Outcome::Exited(128 + 1),
                 Wake::Keys(Ok(count)) => self.on_keys(&keys[..count]),
@@ -227,9 +231,8 @@ impl Driver {
                 }
                 Wake::ChildEnded => {}
                 Wake::Killed(status) => {
-                    // Whoever goes on in this terminal begins on a row of their own.
-                    self.terminal.write(b"\r\n");
-                    return Outcome::Exited(status);
+                    self.leave();
+                    return Outcome::Killed(status);
                 }
                 Wake::Verdict(verdict) => self.on_verdict(verdict),
                 Wake::ProgramEnded(output) => {
@@ -347,13 +350,15 @@ impl Driver {
     fn perform(&mut self, effect: Effect) {
         let now = Instant::now();
         match effect {
-            Effect::Connect => {
-                self.link = Some(Link::open(self.paths.clone(), self.attach.clone(), true));
+            Effect::Connect => self.open_link(self.attach.clone(), Daemon::Started),
+            // Who joins a session asks for something.
+            Effect::LookForDaemon if self.session_before.is_some() => {
+                self.open_link(self.attach.clone(), Daemon::Started);
             }
+            Effect::LookForDaemon => self.open_link(self.attach.clone(), Daemon::LookedFor),
             Effect::Join(session) => self.join(session),
             Effect::Resume(from) => {
-                let attach = Attach { resume: Some(from), ..self.attach.clone() };
-                self.link = Some(Link::open(self.paths.clone(), attach, false));
+                self.open_link(Attach { resume: Some(from), ..self.attach.clone() }, Daemon::Needed);
             }
             Effect::Send(message) => {
                 if self.link.as_ref().is_some_and(|link| !link.send(message)) {
@@ -442,8 +447,6 @@ impl Driver {
 
 impl Drop for Driver {
     fn drop(&mut self) {
-        self.watch_focus(false);
-        let reset = self.live.modes().reset_all();
-        self.terminal.write(&reset);
+        self.terminal.restore(self.live.modes(), !self.takes_modes);
     }
 }

@@ -16,6 +16,8 @@ use crate::{attach_change::AttachChange, entry::Question, errand::Errand, gate::
 pub enum Effect {
     /// Connect to the daemon, start it if need be. Ends in `LinkUp` or `LinkDown`.
     Connect,
+    /// Connect to the daemon if one runs. Ends in `LinkUp`, `LinkDown` or `DaemonAbsent`.
+    LookForDaemon,
     /// Connect to the daemon that lives, never start one, and ask for the rest of a turn from here. Ends as `Connect`.
     Resume(ResumePoint),
     /// Leave the session and join this one; another one if that cannot be. Ends as `Connect`.

@@ -21,6 +21,8 @@ pub enum Event {
         /// What the user can do.
         hint: String,
     },
+    /// No daemon runs, and none was to be started.
+    DaemonAbsent,
     /// The session that was wanted cannot be joined: one sentence and what helps.
     NotJoined {
         /// What happened.

@@ -1,7 +1,8 @@
 //! `cohab init`: the lines that make every interactive shell start inside cohab, and what they and the client tell each other.
 //!
 //! The lines run cohab within the outer shell and end that shell only after cohab has said, by a file, that its own shell has ended
-//! in order. Whatever else happens (no program, no library, a crash) leaves the outer shell, which is the user's plain one.
+//! in order. Whatever else happens (no program, no library, a crash, a signal) leaves the outer shell, which is the user's plain one; its
+//! terminal is restored then.
 
 use std::{
     fs::OpenOptions,
@@ -11,7 +12,7 @@ use std::{
     process::ExitCode,
 };
 
-use cohab_shell_relay::shell::quoted;
+use cohab_shell_relay::{live::Modes, shell::quoted};
 
 use crate::cli::CompletionShell;
 
@@ -19,6 +20,8 @@ use crate::cli::CompletionShell;
 const OUTER_VARIABLE: &str = "COHAB_OUTER";
 /// Stands for the path of our program in `lines.*`.
 const PROGRAM_PLACE: &str = "@PROGRAM@";
+/// Stands for what restores a terminal of which nothing is known, in a format of `printf`.
+const RESET_PLACE: &str = "@RESET@";
 
 /// The lines for `shell`; they look for our program at `program` first, then by `$PATH`.
 #[must_use]
@@ -30,7 +33,13 @@ pub fn lines(shell: CompletionShell, program: &Path) -> String {
     };
     let word = quoted(program.as_os_str());
     // A path that is no text cannot stand in a file of text; `$PATH` remains.
-    text.replace(PROGRAM_PLACE, std::str::from_utf8(&word).unwrap_or("cohab"))
+    let text = text.replace(PROGRAM_PLACE, std::str::from_utf8(&word).unwrap_or("cohab"));
+    text.replace(RESET_PLACE, &printf_format(&Modes::reset_unknown()))
+}
+
+/// As the three shells' own `printf` reads it in single quotes. `bytes` is ASCII without quotes and percent signs.
+fn printf_format(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).replace('\\', r"\134").replace('\x1b', r"\e")
 }
 
 /// Prints them.
@@ -63,9 +72,25 @@ fn outer_file() -> Option<PathBuf> {
 
 #[cfg(test)]
 mod tests {
+    use std::process::Command;
+
     use super::*;
 
     const SHELLS: [CompletionShell; 3] = [CompletionShell::Bash, CompletionShell::Zsh, CompletionShell::Fish];
+
+    #[test]
+    fn each_shell_prints_the_reset_byte_by_byte() {
+        let format = printf_format(&Modes::reset_unknown());
+        assert!(!format.contains(['\'', '%']), "{format}");
+        for shell in ["bash", "zsh", "fish"] {
+            let Ok(printed) = Command::new(shell).args(["-c", &format!("printf '{format}'")]).output() else {
+                continue;
+            };
+            let printed = String::from_utf8_lossy(&printed.stdout).into_owned();
+            assert_eq!(printed, String::from_utf8_lossy(&Modes::reset_unknown()), "{shell}");
+        }
+        assert!(SHELLS.into_iter().all(|shell| lines(shell, Path::new("/c")).contains(&format)));
+    }
 
     #[test]
     fn the_lines_name_the_program_the_way_out_and_both_guards() {

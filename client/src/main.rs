@@ -138,6 +138,8 @@ fn open_shell(cli: Cli, is_login_name: bool, paths: Paths) -> ExitCode {
             init::release_outer_shell();
             ExitCode::from(status)
         }
+        // The user did not end the shell: the plain one that may wait for us stays theirs.
+        driver::Outcome::Killed(status) => ExitCode::from(status),
         // Its lines go on with the plain shell that waits for us.
         driver::Outcome::NotStarted(error) if init::has_outer_shell() => {
             complain(&error);

@@ -1,5 +1,8 @@
 //! The user's terminal: raw mode, size, reading, writing. The only writer to it.
 //!
+//! All that the client itself switches on goes through [`Terminal::write`], which keeps the list of it; [`Terminal::restore`] undoes the
+//! list, whatever ends the client.
+//!
 //! It is opened anew by its name. Its descriptor can then be non-blocking without changing the one we inherited, which is shared
 //! with the shell that started us and must stay as it is. A terminal that takes no more output fills a bounded queue; the driver
 //! then stops reading from the shell, so a slow terminal slows the command as it would without us, and keys still get through.
@@ -7,8 +10,10 @@
 use std::{
     io,
     os::fd::{AsFd, BorrowedFd, OwnedFd},
+    time::Duration,
 };
 
+use cohab_shell_relay::live::Modes;
 use rustix::{
     fs::{Mode, OFlags},
     io::Errno,
@@ -19,12 +24,16 @@ use crate::async_tty::AsyncTty;
 
 /// Output that may wait for a slow terminal before the shell is slowed down.
 const OUTPUT_QUEUE_BYTES: usize = 64 * 1024;
+/// A terminal that does not take the resets for this long stays as it is.
+const RESTORE_WAIT: Duration = Duration::from_millis(500);
 
-/// The terminal in raw mode. Dropping it puts the modes back.
+/// The terminal in raw mode. Dropping it puts the kernel's modes back; see [`restore`](Self::restore) for those of the terminal itself.
 #[derive(Debug)]
 pub struct Terminal {
     tty: AsyncTty,
     saved: Termios,
+    /// What we ourselves have switched on.
+    switched: Modes,
 }
 
 impl Terminal {
@@ -38,7 +47,7 @@ impl Terminal {
         let mut raw = saved.clone();
         raw.make_raw();
         termios::tcsetattr(tty.fd(), OptionalActions::Drain, &raw)?;
-        Ok(Self { tty, saved })
+        Ok(Self { tty, saved, switched: Modes::default() })
     }
 
     /// The modes the terminal had before.
@@ -66,10 +75,30 @@ impl Terminal {
             .await
     }
 
-    /// Writes at once what the terminal takes and queues the rest. All of it is kept: the bound is where
-    /// [`is_backed_up`](Self::is_backed_up) begins.
+    /// Writes bytes of our own: at once what the terminal takes, the rest is queued. All of it is kept: the bound is where
+    /// [`is_backed_up`](Self::is_backed_up) begins. What the bytes switch on is remembered, and must be something that can be.
     pub fn write(&mut self, bytes: &[u8]) {
+        debug_assert_eq!(Modes::first_untracked(bytes), None, "it would stay switched on when we end");
+        self.switched.feed(bytes);
+        self.pass(bytes);
+    }
+
+    /// Writes in the same way what comes from the shell; the relay knows what that switches on.
+    pub fn pass(&mut self, bytes: &[u8]) {
         self.tty.write(bytes);
+    }
+
+    /// Undoes what is switched on, by the shell and the programs in it (`shell`) or by us. Output that the terminal has not taken is lost.
+    /// A terminal that obeys no sequences (`is_dumb`) gets none that it did not get before.
+    pub fn restore(&mut self, shell: &Modes, is_dumb: bool) {
+        let is_cut = self.tty.give_up_queue();
+        // What was lost may have been a reset, or the rest of a sequence.
+        let reset = if is_cut && !is_dumb {
+            Modes::reset_unknown()
+        } else {
+            [shell.reset_all(), self.switched.reset_all()].concat()
+        };
+        self.tty.write_last(&reset, RESTORE_WAIT);
     }
 
     /// Whether output waits.
@@ -97,7 +126,6 @@ impl Terminal {
 
 impl Drop for Terminal {
     fn drop(&mut self) {
-        self.tty.give_up_queue();
         // The terminal may be gone; then there is nothing to put back.
         let _ = termios::tcsetattr(self.tty.fd(), OptionalActions::Now, &self.saved);
     }

@@ -71,6 +71,7 @@ use crate::{
     shell::fallback::LiveOrIsolated,
     store::{Store, row::ModelKey, sessions::Limits},
     tasks::Task,
+    temporary::TemporaryFolder,
     tool::{self, session_tools},
 };
 use answering::{Answering, introduced};
@@ -172,7 +173,7 @@ pub struct Assembly {
     audit: AuditLog,
     policy_seen: Arc<PolicySeen>,
     spotlight: spotlight::Keys,
-    temporary: Arc<shells::TemporaryFolder>,
+    temporary: Arc<TemporaryFolder>,
     /// Servers that the user did not agree to, since the daemon runs.
     declined: Mutex<BTreeSet<(String, String)>>,
 }
@@ -214,6 +215,7 @@ impl Assembly {
         let rules = Arc::new(RuleBook::new(Arc::new(RulesFile::new(paths.rules_file()))));
         let audit = AuditLog::at(Places::of(&paths));
         Self {
+            temporary: Arc::new(TemporaryFolder::new(&paths)),
             paths,
             parts,
             kept: Mutex::default(),
@@ -223,7 +225,6 @@ impl Assembly {
             audit,
             policy_seen: Arc::default(),
             spotlight: spotlight::Keys::default(),
-            temporary: Arc::default(),
             declined: Mutex::default(),
         }
     }

@@ -25,5 +25,6 @@ pub mod stats;
 pub mod store;
 pub mod tasks;
 pub mod telemetry;
+pub mod temporary;
 pub mod tool;
 pub mod wiring;

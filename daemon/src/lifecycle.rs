@@ -24,6 +24,7 @@ use crate::{
         sessions::{Archive, SqliteStore},
         spool::Spool,
     },
+    temporary,
 };
 
 /// How a daemon's life went.
@@ -203,6 +204,8 @@ pub async fn run(
     };
     let facts = Facts { log_dir: paths.log_dir(), config_path: paths.config_file() };
     forget_outputs(paths);
+    let left = temporary::leftovers(paths);
+    tokio::task::spawn_blocking(move || temporary::remove(&left));
     let daemon = Daemon::new(assembler, facts, Archive::without(paths.sessions_file(), secrets), shutdown);
     tracing::info!(build = cohab_protocol::BUILD, pid = std::process::id(), "daemon started");
     let served = serve(&daemon, &mut address, listener).await;

@@ -72,6 +72,6 @@ pub use daemon_message::*;
 pub use ids::{ApprovalId, CallId, RequestId, SessionKey, TurnId};
 pub use limits::*;
 pub use paths::{HOME_VARIABLE, Paths};
-pub use version::{BUILD, PROTOCOL_VERSION, SCHEMA_HASH};
+pub use version::{BUILD, Misfit, PROTOCOL_VERSION, SCHEMA_HASH};
 pub use wire_error::{ErrorSubject, WireError, WireErrorKind};
 pub use wire_path::WirePath;

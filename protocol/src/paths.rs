@@ -82,6 +82,15 @@ impl Paths {
         folders
     }
 
+    /// The folder for temporary files of the daemon's commands. Its name follows from the socket's, so the next daemon finds what one
+    /// that was killed has left.
+    #[must_use]
+    pub fn temporary_dir(&self) -> PathBuf {
+        let uid = rustix::process::getuid().as_raw();
+        let hash = crate::version::fnv1a(self.socket().as_os_str().as_encoded_bytes());
+        std::env::temp_dir().join(format!("cohab-tmp-{uid}-{hash:016x}"))
+    }
+
     /// The settings file.
     #[must_use]
     pub fn config_file(&self) -> PathBuf {

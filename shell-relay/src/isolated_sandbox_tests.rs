@@ -9,24 +9,34 @@ use crate::sandbox::{Kernel, Profile};
 
 struct Bench {
     folder: TempDir,
+    /// For temporary files of the commands.
+    temporary: TempDir,
     kernel: Kernel,
 }
 
 impl Bench {
-    /// A home with a workspace in it. Not below `/tmp`, where everything may be written.
+    /// A home with a workspace in it, below the folder for everybody's temporary files.
     fn new() -> Self {
-        let folder = TempDir::new_in(std::env::current_exe().unwrap().parent().unwrap()).unwrap();
+        Self::below(&std::env::temp_dir())
+    }
+
+    fn below(place: &Path) -> Self {
+        let folder = TempDir::new_in(place).unwrap();
         fs::create_dir(folder.path().join("app")).unwrap();
-        Self { folder, kernel: sandbox::present() }
+        Self { folder, temporary: TempDir::new().unwrap(), kernel: sandbox::present() }
     }
 
     fn home(&self) -> PathBuf {
         self.folder.path().canonicalize().unwrap()
     }
 
+    fn temporary(&self) -> PathBuf {
+        self.temporary.path().canonicalize().unwrap()
+    }
+
     async fn run(&self, profile: Profile, text: &str) -> CommandOutcome {
         let (home, app) = (self.home(), self.home().join("app"));
-        let sandbox = Sandbox::new(profile, &app, &home, self.kernel, "Ask.");
+        let sandbox = Sandbox::new(profile, &app, &home, self.kernel, "Ask.").with_temporary(|| Some(self.temporary()));
         DaemonShell::new(app).within(sandbox).run(request(text), &CancellationToken::new()).await.unwrap()
     }
 }
@@ -41,7 +51,6 @@ async fn the_workspace_can_be_written_and_nothing_outside() {
     let inside =
         "echo x >in && mkdir d && mv in d/ && cat d/in && date >/dev/null && t=$(mktemp) && echo y >$t && rm $t";
     let inside = bench.run(Profile::WorkspaceWrite, inside).await;
-    assert_eq!(bench.run(Profile::WorkspaceWrite, "echo $TMPDIR").await.output, "/tmp\n");
     assert_eq!((inside.status, inside.output.as_str()), (Some(0), "x\n"));
     for text in [
         "echo x >../out",
@@ -78,24 +87,28 @@ async fn read_only_reads_and_starts_programs_and_full_does_all() {
 }
 
 #[tokio::test]
-async fn a_folder_of_ours_in_tmp_is_closed_and_programs_get_a_folder_of_their_own() {
-    let bench = Bench::new();
-    if !bench.kernel.keeps_writes() {
-        return;
+async fn programs_get_a_folder_of_their_own_and_nobody_elses_is_open_wherever_the_workspace_lies() {
+    let programs = std::env::current_exe().unwrap();
+    for place in [Path::new("/tmp"), Path::new("/var/tmp"), programs.parent().unwrap()] {
+        let bench = Bench::below(place);
+        if !bench.kernel.keeps_writes() {
+            return;
+        }
+        let text = "t=$(mktemp) && echo x >$t && echo y >in && cat $t && cat <<<here && echo $TMPDIR";
+        let outcome = bench.run(Profile::WorkspaceWrite, text).await;
+        let expected = format!("x\nhere\n{}\n", bench.temporary().display());
+        assert_eq!((outcome.status, outcome.output), (Some(0), expected), "{}", place.display());
+        for everybodys in ["/tmp", "/var/tmp"] {
+            let neighbour = tempfile::tempdir_in(everybodys).unwrap();
+            let neighbour = neighbour.path().canonicalize().unwrap();
+            let name = neighbour.display();
+            for text in [format!("echo x >{name}/file"), format!("rmdir {name}"), format!("echo x >{name}-file")] {
+                let outcome = bench.run(Profile::WorkspaceWrite, &text).await;
+                assert!(outcome.status != Some(0) && sandbox::is_noted(&outcome.output), "{text}: {}", outcome.output);
+            }
+            assert!(neighbour.exists() && !neighbour.join("file").exists());
+        }
     }
-    let (ours, private) = (tempfile::tempdir_in("/tmp").unwrap(), tempfile::tempdir_in("/tmp").unwrap());
-    let real = |folder: &TempDir| folder.path().canonicalize().unwrap();
-    let sandbox = Sandbox::new(Profile::WorkspaceWrite, &bench.home().join("app"), &bench.home(), bench.kernel, "Ask.")
-        .away_from(&[real(&ours)], || Some(real(&private)));
-    let shell = DaemonShell::new(bench.home().join("app")).within(sandbox);
-    let run = async |text: &str| shell.run(request(text), &CancellationToken::new()).await.unwrap();
-    let outcome = run("t=$(mktemp) && echo x >$t && echo y >in && cat $t && echo $TMPDIR").await;
-    assert_eq!((outcome.status, outcome.output), (Some(0), format!("x\n{}\n", real(&private).display())));
-    for text in [format!("echo x >{}/sock", real(&ours).display()), format!("rmdir {}", real(&ours).display())] {
-        let outcome = run(&text).await;
-        assert!(outcome.status != Some(0) && sandbox::is_noted(&outcome.output), "{text}: {}", outcome.output);
-    }
-    assert!(ours.path().exists());
 }
 
 #[tokio::test]

@@ -5,6 +5,7 @@ pub mod files;
 pub mod git_settings;
 pub mod harmless;
 pub mod isolated;
+pub mod leftovers;
 pub mod live;
 pub mod marks;
 pub mod policy;

@@ -1,9 +1,11 @@
 //! The way to the daemon: made when it is needed, and made again for the rest of an answer.
 
-use cohab_protocol::{Attached, ClientMessage, ErrorSubject, WireError, WireErrorKind};
+use std::time::Instant;
+
+use cohab_protocol::{Attached, ClientMessage, ErrorSubject, Notice, NoticeKind, WireError, WireErrorKind};
 
 use super::{App, LinkState, turn::Turn};
-use crate::effect::Effect;
+use crate::{connection::SILENCE, effect::Effect, ui::status};
 
 const GONE: &str = "the daemon is gone";
 const GONE_HINT: &str = "ask again; that starts it anew";
@@ -12,6 +14,25 @@ impl App {
     pub(super) fn connect(&mut self, effects: &mut Vec<Effect>) {
         self.link = LinkState::Connecting;
         effects.push(Effect::Connect);
+    }
+
+    /// No daemon runs. A mere prompt needs none; one is started for what was asked meanwhile.
+    pub(super) fn on_daemon_absent(&mut self, effects: &mut Vec<Effect>) {
+        self.link = LinkState::Down;
+        self.cancelled_turn = None;
+        if self.turn.as_ref().is_some_and(|turn| !turn.was_sent() && !turn.is_over()) {
+            self.connect(effects);
+        }
+        self.send_held_request(effects);
+    }
+
+    /// Says once that the daemon has not taken a question.
+    pub(super) fn tell_of_silence(&mut self, now: Instant) {
+        if self.turn.as_mut().is_some_and(|turn| turn.take_silence(now)) {
+            let notice = Notice { turn_id: None, kind: NoticeKind::Warning, text: SILENCE.into() };
+            self.above.extend(status::notice(&notice, self.width(), self.options.look));
+            self.is_dirty = true;
+        }
     }
 
     pub(super) fn on_link_up(&mut self, attached: Attached, effects: &mut Vec<Effect>) {

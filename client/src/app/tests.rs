@@ -137,7 +137,7 @@ fn a_daemon_that_cannot_be_reached_costs_one_error_and_no_prompt() {
 fn a_lost_daemon_is_looked_for_at_the_next_prompt() {
     let mut bench = Bench::connected();
     assert!(bench.event(Event::LinkLost).is_empty());
-    assert_eq!(bench.live(LiveEvent::PromptReady), [Effect::Connect]);
+    assert_eq!(bench.live(LiveEvent::PromptReady), [Effect::LookForDaemon]);
 }
 
 #[test]

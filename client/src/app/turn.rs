@@ -13,6 +13,7 @@ use ratatui::text::Line;
 use super::{countdown::Countdown, doubt::Doubted, naming::Naming, pause::Pause, progress::Progress, unasked::Looking};
 use crate::{
     approval::OpenQuestion,
+    connection::SILENCE_LIMIT,
     consent::Permit,
     markdown::{CodeBlocks, Highlighter, MarkdownStream},
     ui::look::Look,
@@ -81,6 +82,8 @@ pub(super) struct Turn {
     code_before: CodeBlocks,
     next_seq: u64,
     unsent_query: Option<ClientMessage>,
+    /// Since when the daemon has not taken it; absent once the user was told.
+    silent_since: Option<Instant>,
     /// The daemon has begun it, so it can be asked for its rest.
     is_begun: bool,
     is_resuming: bool,
@@ -128,6 +131,7 @@ impl Turn {
             code_before: CodeBlocks::default(),
             next_seq: 0,
             unsent_query: None,
+            silent_since: Some(now),
             is_begun: false,
             is_resuming: false,
             resumes_left: RESUMES_MAX,
@@ -200,6 +204,25 @@ impl Turn {
     /// The daemon knows of it.
     pub fn begin(&mut self) {
         self.is_begun = true;
+    }
+
+    /// The daemon has said something: it does not hang.
+    pub fn end_silence(&mut self) {
+        self.silent_since = None;
+    }
+
+    /// When the user is told that the daemon has not taken it.
+    pub fn silence_deadline(&self) -> Option<Instant> {
+        self.silent_since.filter(|_| !self.is_over).map(|since| since + SILENCE_LIMIT)
+    }
+
+    /// Whether to tell the user that now.
+    pub fn take_silence(&mut self, now: Instant) -> bool {
+        let is_due = self.silence_deadline().is_some_and(|due| due <= now);
+        if is_due {
+            self.silent_since = None;
+        }
+        is_due
     }
 
     /// Whether the daemon has begun it.

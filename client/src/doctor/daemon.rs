@@ -1,5 +1,7 @@
 //! The daemon: whether it runs, fits this client, and what it takes.
 
+use std::{fs, os::unix::fs::MetadataExt, path::Path};
+
 use cohab_protocol::{BUILD, DaemonStatus, PROTOCOL_VERSION};
 use cohab_shell_relay::sanitize::one_line;
 
@@ -16,11 +18,43 @@ const MUCH_MEMORY_KIB: u64 = 512 * 1024;
 /// Looks and judges. It is not started.
 pub(super) async fn check(context: &Context) -> Vec<Finding> {
     let status = look(&context.paths, false).await;
-    let memory = status.as_ref().ok().and_then(|status| memory_kib(status.pid));
-    vec![judge(&status, memory)]
+    let pid = status.as_ref().ok().map(|status| status.pid);
+    let (memory, program) = (pid.and_then(memory_kib), pid.map_or(Program::Unknown, program_of));
+    vec![judge(&status, memory, program)]
 }
 
-fn judge(status: &Result<DaemonStatus, ConnectError>, memory_kib: Option<u64>) -> Finding {
+/// What has become of the file that a process was started from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Program {
+    /// It is where it was.
+    There,
+    /// Another file has its name now.
+    Replaced,
+    /// It was removed.
+    Removed,
+    /// The system does not tell.
+    Unknown,
+}
+
+/// What the kernel writes behind the name of a file that is gone.
+const DELETED: &str = " (deleted)";
+
+/// Looks in `/proc`, which only Linux has.
+fn program_of(pid: u32) -> Program {
+    let link = format!("/proc/{pid}/exe");
+    let Ok(name) = fs::read_link(&link) else { return Program::Unknown };
+    let id = |path: &Path| fs::metadata(path).map(|metadata| (metadata.dev(), metadata.ino())).ok();
+    // The link leads to the file itself, even if it has no name any more.
+    let Some(running) = id(Path::new(&link)) else { return Program::Unknown };
+    if id(&name) == Some(running) {
+        return Program::There;
+    }
+    let name = name.to_string_lossy();
+    let name = Path::new(name.strip_suffix(DELETED).unwrap_or(&name));
+    if name.exists() { Program::Replaced } else { Program::Removed }
+}
+
+fn judge(status: &Result<DaemonStatus, ConnectError>, memory_kib: Option<u64>, program: Program) -> Finding {
     match status {
         Err(ConnectError::NotRunning) => finding("daemon", Verdict::Ok, "not running; the first question starts it"),
         Err(error) => {
@@ -32,7 +66,7 @@ fn judge(status: &Result<DaemonStatus, ConnectError>, memory_kib: Option<u64>) -
                 count => format!("{count} sessions"),
             };
             let memory = memory_kib.map(|kib| format!(", {} MB", kib / 1024)).unwrap_or_default();
-            let build = one_line(&status.build, 40);
+            let build = one_line(&status.build, 80);
             let text = format!(
                 "cohabd {build} runs, protocol {PROTOCOL_VERSION}, up {}, {sessions}{memory}",
                 duration(status.uptime_ms)
@@ -40,6 +74,15 @@ fn judge(status: &Result<DaemonStatus, ConnectError>, memory_kib: Option<u64>) -
             if status.build != BUILD {
                 return finding("daemon", Verdict::Warn, format!("{text}; this is cohab {BUILD}"))
                     .hint("`cohab daemon restart` starts the new one");
+            }
+            let fate = match program {
+                Program::Replaced => Some("its program was replaced since it started"),
+                Program::Removed => Some("its program was removed since it started"),
+                Program::There | Program::Unknown => None,
+            };
+            if let Some(fate) = fate {
+                return finding("daemon", Verdict::Warn, format!("{text}; {fate}"))
+                    .hint("`cohab daemon restart` starts the one that is installed");
             }
             if memory_kib.is_some_and(|kib| kib > MUCH_MEMORY_KIB) {
                 return finding("daemon", Verdict::Warn, text).hint("that is much; `cohab daemon restart` frees it");
@@ -51,13 +94,13 @@ fn judge(status: &Result<DaemonStatus, ConnectError>, memory_kib: Option<u64>) -
 
 /// What the process holds in memory; nothing where the kernel does not tell.
 fn memory_kib(pid: u32) -> Option<u64> {
-    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?.split_whitespace().next()?.parse().ok()
 }
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
+    use std::process::{Command, Stdio};
 
     use super::*;
 
@@ -78,16 +121,43 @@ mod tests {
 
     #[test]
     fn one_that_does_not_run_is_no_fault_one_that_does_not_answer_is() {
-        assert_eq!(judge(&Err(ConnectError::NotRunning), None).verdict, Verdict::Ok);
-        let hung = judge(&Err(ConnectError::NoAnswer), None);
+        assert_eq!(judge(&Err(ConnectError::NotRunning), None, Program::Unknown).verdict, Verdict::Ok);
+        let hung = judge(&Err(ConnectError::NoAnswer), None, Program::Unknown);
         assert!(hung.verdict == Verdict::Fail && hung.hint.is_some(), "{hung:?}");
     }
 
     #[test]
     fn another_release_and_much_memory_are_told() {
-        let own = judge(&Ok(status(BUILD)), Some(30 * 1024));
+        let own = judge(&Ok(status(BUILD)), Some(30 * 1024), Program::There);
         assert_eq!((own.verdict, own.text.contains("up 1 min, 1 session, 30 MB")), (Verdict::Ok, true), "{own:?}");
-        assert_eq!(judge(&Ok(status("0.0.1")), None).verdict, Verdict::Warn);
-        assert_eq!(judge(&Ok(status(BUILD)), Some(900 * 1024)).verdict, Verdict::Warn);
+        assert_eq!(judge(&Ok(status("0.0.1")), None, Program::There).verdict, Verdict::Warn);
+        assert_eq!(judge(&Ok(status(BUILD)), Some(900 * 1024), Program::Unknown).verdict, Verdict::Warn);
+    }
+
+    #[test]
+    fn a_program_that_was_replaced_or_removed_is_told() {
+        for (program, word) in [(Program::Replaced, "was replaced"), (Program::Removed, "was removed")] {
+            let found = judge(&Ok(status(BUILD)), None, program);
+            assert!(found.verdict == Verdict::Warn && found.text.contains(word) && found.hint.is_some(), "{found:?}");
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn the_file_of_a_process_is_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a (deleted)");
+        fs::copy("/bin/cat", &file).unwrap();
+        let mut child = Command::new(&file).stdin(Stdio::piped()).spawn().unwrap();
+        let look = || program_of(child.id());
+        assert_eq!(look(), Program::There);
+        fs::copy("/bin/cat", folder.path().join("new")).unwrap();
+        fs::rename(folder.path().join("new"), &file).unwrap();
+        assert_eq!(look(), Program::Replaced);
+        fs::remove_file(&file).unwrap();
+        assert_eq!(look(), Program::Removed);
+        assert_eq!(program_of(u32::MAX), Program::Unknown);
+        drop(child.stdin.take());
+        child.wait().unwrap();
     }
 }

@@ -12,11 +12,11 @@ impl Driver {
     pub(super) fn show_background_output(&mut self, bytes: &[u8]) {
         let mut out = Vec::new();
         self.area.clear(&mut out);
-        out.extend_from_slice(bytes);
-        if !bytes.ends_with(b"\n") {
-            out.extend_from_slice(b"\r\n");
-        }
         self.terminal.write(&out);
+        self.terminal.pass(bytes);
+        if !bytes.ends_with(b"\n") {
+            self.terminal.write(b"\r\n");
+        }
         self.handle(Event::Redraw);
     }
 
@@ -39,6 +39,17 @@ impl Driver {
             self.area.draw(&frame.above, &frame.area, frame.cursor, &mut bytes);
             self.terminal.write(&bytes);
         }
+    }
+
+    /// Ends below what is shown, on a row of its own: another program writes next.
+    pub(super) fn leave(&mut self) {
+        let mut out = Vec::new();
+        if self.area.is_drawn() {
+            self.area.leave(&mut out);
+        } else {
+            out.extend_from_slice(b"\r\n");
+        }
+        self.terminal.write(&out);
     }
 
     pub(super) fn draw_last(&mut self) {

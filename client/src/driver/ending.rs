@@ -5,6 +5,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use cohab_shell_relay::live::ShellEnd;
+
 use super::{Driver, Outcome};
 
 /// A shell that ends this soon, without a prompt and without a key, did not get on with us.
@@ -33,9 +35,13 @@ impl Driver {
 
     /// The shell has ended: what it wrote last is shown, bytes included that looked like the beginning of a mark.
     pub(super) async fn end(&mut self) -> Outcome {
-        let status = self.shell.wait();
+        let ShellEnd { status, is_killed } = self.shell.wait();
+        let status = u8::try_from(status.clamp(0, 255)).unwrap_or(1);
         self.live.shell_ended(Some(status.into()), Instant::now(), &mut self.fx);
         self.settle();
+        if is_killed || self.area.is_drawn() {
+            self.leave();
+        }
         self.deliver_rest().await;
         if !self.has_been_used && self.opened_at.elapsed() < STILLBORN_LIMIT {
             return Outcome::NotStarted(format!("{} ended at once with status {status}", self.shell.name()));

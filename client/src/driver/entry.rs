@@ -84,7 +84,7 @@ impl Driver {
     pub(super) fn write_shell_output(&mut self) {
         self.entry.hint.before_output(&mut self.entry.out);
         self.write_hint();
-        self.terminal.write(&self.fx.terminal);
+        self.terminal.pass(&self.fx.terminal);
         match self.live.state() {
             ShellState::Boot
             | ShellState::Precmd

@@ -10,7 +10,7 @@ use std::{
 
 use cohab_protocol::socket::secure_directory;
 use cohab_shell_relay::{
-    live::{Effects, LivePty, LiveSetup, LiveShell, Probe, PtySize, RelayDir, SpawnShell},
+    live::{Effects, LivePty, LiveSetup, LiveShell, Probe, PtySize, RelayDir, ShellEnd, SpawnShell},
     shell::{self, Shell},
 };
 use rustix::{fs::OFlags, termios::Termios};
@@ -29,7 +29,7 @@ pub(super) struct ShellIo {
     master: AsyncTty,
     directory: Option<RelayDir>,
     kind: Shell,
-    status: Option<u8>,
+    end: Option<ShellEnd>,
 }
 
 /// A shell that runs.
@@ -145,7 +145,7 @@ impl ShellIo {
     /// Watches the shell's terminal.
     fn over(Started { pty, live, directory, kind }: Started) -> io::Result<(Self, LiveShell)> {
         let master = AsyncTty::new(pty.master().try_clone()?)?;
-        Ok((Self { pty, master, directory, kind, status: None }, live))
+        Ok((Self { pty, master, directory, kind, end: None }, live))
     }
 
     pub fn name(&self) -> &'static str {
@@ -208,17 +208,14 @@ impl ShellIo {
 
     pub fn has_ended(&mut self) -> bool {
         if let Ok(Some(end)) = self.pty.try_wait() {
-            self.status = Some(u8::try_from(end.status.clamp(0, 255)).unwrap_or(1));
+            self.end = Some(end);
         }
-        self.status.is_some()
+        self.end.is_some()
     }
 
-    /// The shell's exit status, once its output has ended.
-    pub fn wait(&mut self) -> u8 {
-        match self.status {
-            Some(status) => status,
-            None => self.pty.wait().map_or(1, |end| u8::try_from(end.status.clamp(0, 255)).unwrap_or(1)),
-        }
+    /// How the shell ended, once its output has.
+    pub fn wait(&mut self) -> ShellEnd {
+        self.end.unwrap_or_else(|| self.pty.wait().unwrap_or(ShellEnd { status: 1, is_killed: false }))
     }
 }
 

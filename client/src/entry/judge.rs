@@ -132,12 +132,12 @@ fn work(world: &World, queue: &Receiver<Job>, results: &mpsc::Sender<Verdict>) {
     loop {
         match queue.recv_timeout(IDLE_BEFORE_EXIT) {
             Ok(Job::Judge(question)) => {
-                let decision = decide(world, &memory, &question);
+                let decision = decide(world, &mut memory, &question);
                 // There is room: no more questions are open than fit.
                 let _ = results.try_send(Verdict { id: question.id, decision });
             }
             Ok(Job::Learn(question, decision)) => {
-                let is_new = decide(world, &memory, &question) != decision;
+                let is_new = decide(world, &mut memory, &question) != decision;
                 if is_new && !is_against_a_rule(world, &question, decision) {
                     // Without a file it holds until the thread ends.
                     let _ = memory.learn(&question.line, decision);
@@ -148,7 +148,7 @@ fn work(world: &World, queue: &Receiver<Job>, results: &mpsc::Sender<Verdict>) {
     }
 }
 
-fn decide(world: &World, memory: &Memory, question: &Question) -> Decision {
+fn decide(world: &World, memory: &mut Memory, question: &Question) -> Decision {
     let remembered = memory.lookup(&question.line);
     let believed = remembered.filter(|decision| !is_against_a_rule(world, question, *decision));
     believed.unwrap_or_else(|| judge(world, question).decision)
@@ -158,11 +158,11 @@ fn decide(world: &World, memory: &Memory, question: &Question) -> Decision {
 fn is_against_a_rule(world: &World, question: &Question, decision: Decision) -> bool {
     decision == Decision::Assistant && {
         let verdict = judge(world, question);
-        verdict.rule.is_some() && verdict.decision == Decision::Shell
+        verdict.is_by_rule && verdict.decision == Decision::Shell
     }
 }
 
-fn judge(world: &World, question: &Question) -> gate::Verdict {
+fn judge(world: &World, question: &Question) -> gate::Judgement {
     gate::judge(&question.line, &ShellNames::new(question, &world.path, &world.home))
 }
 

@@ -69,6 +69,8 @@ pub struct Judgement {
     pub decision: Decision,
     /// Why, a few words for people.
     pub reason: String,
+    /// A rule decided, and not the weights.
+    pub is_by_rule: bool,
 }
 
 /// What the words of a line are in the user's shell and folder.
@@ -83,7 +85,7 @@ pub trait Names {
 #[must_use]
 pub fn judge(line: &str, names: &dyn Names) -> Judgement {
     let verdict = decide(&Line::read(line), line, names, Weights::embedded());
-    Judgement { decision: verdict.decision, reason: verdict.reason.text }
+    Judgement { decision: verdict.decision, reason: verdict.reason.text, is_by_rule: verdict.rule.is_some() }
 }
 
 /// A decision with all that led to it.

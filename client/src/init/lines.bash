@@ -5,7 +5,7 @@ if [[ $- == *i* && -t 0 && -t 1 && ${TERM:-dumb} != dumb && -z ${COHAB_OFF-} && 
     __cohab=@PROGRAM@
     [[ -x $__cohab ]] || __cohab=cohab
     if command -v "$__cohab" >/dev/null; then
-        # cohab makes this file when its shell has ended in order; without it nobody is sent away.
+        # cohab makes this file when its shell has ended in order; without it this shell stays.
         __cohab_ended=${XDG_RUNTIME_DIR:-$HOME}/.cohab-ended-$$
         command rm -f -- "$__cohab_ended"
         COHAB_OUTER=$__cohab_ended "$__cohab" --shell "$BASH"
@@ -14,9 +14,13 @@ if [[ $- == *i* && -t 0 && -t 1 && ${TERM:-dumb} != dumb && -z ${COHAB_OFF-} && 
             command rm -f -- "$__cohab_ended"
             exit "$__cohab_status"
         fi
+        # A cohab that was killed could not restore the terminal.
         stty sane
-        printf 'cohab did not come up (status %s); this is your plain shell\n' "$__cohab_status" >&2
-        unset __cohab_ended __cohab_status
+        printf '@RESET@'
+        __cohab_fate='did not come up'
+        [[ $__cohab_status -gt 128 ]] && __cohab_fate='was killed'
+        printf 'cohab %s (status %s); this is your plain shell\n' "$__cohab_fate" "$__cohab_status" >&2
+        unset __cohab_ended __cohab_status __cohab_fate
     fi
     unset __cohab
 fi

@@ -13,7 +13,7 @@ if status is-interactive; and test -t 0 -a -t 1; and test -z "$COHAB_OFF$COHAB_O
         set -l __cohab @PROGRAM@
         test -x $__cohab; or set __cohab cohab
         if command -q $__cohab
-            # cohab makes this file when its shell has ended in order; without it nobody is sent away.
+            # cohab makes this file when its shell has ended in order; without it this shell stays.
             set -l __cohab_ended $HOME/.cohab-ended-$fish_pid
             test -n "$XDG_RUNTIME_DIR"; and set __cohab_ended $XDG_RUNTIME_DIR/.cohab-ended-$fish_pid
             command rm -f -- $__cohab_ended
@@ -24,8 +24,12 @@ if status is-interactive; and test -t 0 -a -t 1; and test -z "$COHAB_OFF$COHAB_O
                 # `exit` in a start-up file ends only the file.
                 exec /bin/sh -c "exit $__cohab_status"
             end
+            # A cohab that was killed could not restore the terminal.
             command stty sane
-            echo "cohab did not come up (status $__cohab_status); this is your plain shell" >&2
+            printf '@RESET@'
+            set -l __cohab_fate 'did not come up'
+            test $__cohab_status -gt 128; and set __cohab_fate 'was killed'
+            echo "cohab $__cohab_fate (status $__cohab_status); this is your plain shell" >&2
         end
     end
 end

@@ -8,7 +8,7 @@ if [[ -o interactive && -t 0 && -t 1 && ${TERM:-dumb} != dumb && -z ${COHAB_OFF-
         __cohab_shell=/proc/self/exe
         __cohab_shell=${__cohab_shell:A}
         [[ -x $__cohab_shell && ${__cohab_shell:t} == zsh ]] || __cohab_shell=${commands[zsh]-/bin/zsh}
-        # cohab makes this file when its shell has ended in order; without it nobody is sent away.
+        # cohab makes this file when its shell has ended in order; without it this shell stays.
         __cohab_ended=${XDG_RUNTIME_DIR:-$HOME}/.cohab-ended-$$
         command rm -f -- "$__cohab_ended"
         COHAB_OUTER=$__cohab_ended "$__cohab" --shell "$__cohab_shell"
@@ -17,9 +17,13 @@ if [[ -o interactive && -t 0 && -t 1 && ${TERM:-dumb} != dumb && -z ${COHAB_OFF-
             command rm -f -- "$__cohab_ended"
             exit "$__cohab_status"
         fi
+        # A cohab that was killed could not restore the terminal.
         stty sane
-        printf 'cohab did not come up (status %s); this is your plain shell\n' "$__cohab_status" >&2
-        unset __cohab_ended __cohab_status __cohab_shell
+        printf '@RESET@'
+        __cohab_fate='did not come up'
+        [[ $__cohab_status -gt 128 ]] && __cohab_fate='was killed'
+        printf 'cohab %s (status %s); this is your plain shell\n' "$__cohab_fate" "$__cohab_status" >&2
+        unset __cohab_ended __cohab_status __cohab_fate __cohab_shell
     fi
     unset __cohab
 fi

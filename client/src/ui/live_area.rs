@@ -194,6 +194,21 @@ impl LiveArea {
         self.draw(&[], &[], None, out);
     }
 
+    /// Leaves what is shown where it is, as text; the cursor is shown at the start of the row below.
+    pub fn leave(&mut self, out: &mut Vec<u8>) {
+        if let Some(last) = self.rows.len().checked_sub(1) {
+            move_cursor(last - self.cursor.0.min(last), b'B', out);
+            out.extend_from_slice(LINE_END);
+        }
+        if !self.is_cursor_shown {
+            out.extend_from_slice(SHOW_CURSOR);
+            self.is_cursor_shown = true;
+        }
+        self.rows.clear();
+        self.cursor = (0, 0);
+        self.was_resized = false;
+    }
+
     /// Empties the screen; the next [`draw`](Self::draw) begins at its top. In sentences nothing is ever taken away.
     pub fn wipe(&mut self, out: &mut Vec<u8>) {
         if self.abilities.look == Look::Sentences {

@@ -2,38 +2,25 @@
 
 use std::{
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
 };
 
 use cohab_shell_relay::{
     runner::CommandRunner,
     sandbox::{self, Profile, Sandbox},
 };
-use tempfile::TempDir;
 
 use super::{Assembly, IsolatedShell, TurnSettings};
-use crate::{context::surroundings::root_of, safety::repository::RepositorySettings, server::session::Session};
+use crate::{
+    context::surroundings::root_of, safety::repository::RepositorySettings, server::session::Session,
+    temporary::TemporaryFolder,
+};
 
 /// What a model can do when the sandbox is in its way, where there is a live shell.
 const OUT_OF_FALLBACK: &str = "In the user's live shell it could run without one, and they would be asked: it takes commands again \
      when the program that has it now is left";
 /// The same, where there is none.
 const OUT_OF_OWN_SHELL: &str = "If it is needed, `bash_unconfined` runs it without one after the user has agreed";
-
-/// A folder for temporary files of confined commands, for as long as the daemon lives.
-#[derive(Debug, Default)]
-pub(super) struct TemporaryFolder(Mutex<Option<TempDir>>);
-
-impl TemporaryFolder {
-    /// Made when it is first needed, and anew if somebody has removed it. Blocks.
-    fn path(&self) -> Option<PathBuf> {
-        let mut folder = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if folder.as_ref().is_none_or(|folder| !folder.path().is_dir()) {
-            *folder = tempfile::Builder::new().prefix("cohab-tmp-").tempdir().ok();
-        }
-        folder.as_ref().and_then(|folder| folder.path().canonicalize().ok())
-    }
-}
 
 /// Makes sandboxes that are away from our own folders.
 #[derive(Clone)]
@@ -47,7 +34,7 @@ impl Confining {
     /// For commands of `root`.
     fn sandbox(&self, profile: Profile, root: &Path, way_out: &'static str) -> Sandbox {
         let sandbox = Sandbox::new(profile, root, &self.home, sandbox::present(), way_out);
-        sandbox.away_from(&self.own, || self.temporary.path())
+        sandbox.away_from(&self.own).with_temporary(|| self.temporary.path())
     }
 }
 

@@ -168,7 +168,7 @@ pub static KEYS: &[Key] = &[
         "sandbox.profile",
         Kind::Word(Profile::WORDS),
         Some("workspace-write"),
-        "What commands in a shell of their own may do: `read-only`, write below the project and /tmp, or all; only in `full` the network",
+        "What commands in a shell of their own may do: `read-only`, write below the project, or all; only in `full` the network",
     ),
     key(
         "limits.steps_per_turn",

@@ -4,8 +4,8 @@ use std::{sync::Arc, time::Duration};
 
 use cohab_protocol::{
     Attach, Attached, BUILD, ClientMessage, CommandExecutionResult, DaemonMessage, ErrorSubject, FrameCodec,
-    FrameError, HANDSHAKE_TIMEOUT_MS, Hello, PROTOCOL_VERSION, RequestId, SCHEMA_HASH, SessionAction, SessionAnswer,
-    SessionReply, SessionRequest, Welcome, WireError, WireErrorKind,
+    FrameError, HANDSHAKE_TIMEOUT_MS, Hello, Misfit, PROTOCOL_VERSION, RequestId, SCHEMA_HASH, SessionAction,
+    SessionAnswer, SessionReply, SessionRequest, Welcome, WireError, WireErrorKind,
 };
 use futures::{SinkExt, StreamExt};
 use tokio::{
@@ -96,15 +96,8 @@ fn check_version(hello: &Hello) -> Result<(), WireError> {
     if (hello.protocol_version, hello.schema_hash) == (PROTOCOL_VERSION, SCHEMA_HASH) {
         return Ok(());
     }
-    Err(WireError {
-        about: ErrorSubject::Connection,
-        kind: WireErrorKind::Version,
-        message: format!(
-            "the client is cohab {} (protocol {}), the daemon is cohab {BUILD} (protocol {PROTOCOL_VERSION})",
-            hello.build, hello.protocol_version
-        ),
-        hint: Some("`cohab daemon restart`".into()),
-    })
+    let Misfit { message, hint } = Misfit::between(&hello.build, BUILD);
+    Err(WireError { about: ErrorSubject::Connection, kind: WireErrorKind::Version, message, hint: Some(hint) })
 }
 
 /// Sends the connection's answers, then what its session has to say, until the queue closes or the client is gone.

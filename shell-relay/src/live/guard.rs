@@ -86,8 +86,8 @@ impl GuardFilter {
     }
 }
 
-/// The usual letters, written over what stands there, wrapped at the margin.
-const PLAIN_LETTERS: &[u8] = b"\x1b(B\x0f\x1b[4l\x1b[?7h";
+/// The usual letters, written over what stands there.
+const PLAIN_LETTERS: &[u8] = b"\x1b(B\x0f\x1b[4l";
 
 /// Whether a sequence only draws: it moves the cursor, erases, moves rows or letters, colours, or hides the cursor. Rows that have
 /// left the screen stay (`CSI 3 J` would take them).

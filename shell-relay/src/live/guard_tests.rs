@@ -126,9 +126,9 @@ fn what_a_command_leaves_changed_is_changed_back() {
         ("\x1b[?25l", false, "\x1b[?25h"),
         ("\x1b[2;9r", false, "\x1b7\x1b[r\x1b8"),
         ("\x1b[?25l\x1b[2;9r\x1b[?25h\x1b[r", false, ""),
-        ("\x1b(0\x1b[4h\x1b[?7l", true, "\x1b(B\x0f\x1b[4l\x1b[?7h\x1b[m"),
-        ("\x1b[?1049h\x1b[?1000;1006h", true, "\x1b[?1000l\x1b[?1006l\x1b[?1049l\x1b(B\x0f\x1b[4l\x1b[?7h\x1b[m"),
-        ("\x1b[?2004h\x1b[>1u\x1b=", true, "\x1b[?2004l\x1b>\x1b[<1u\x1b(B\x0f\x1b[4l\x1b[?7h\x1b[m"),
+        ("\x1b(0\x1b[4h\x1b[?7l", true, "\x1b[?7h\x1b(B\x0f\x1b[4l\x1b[m"),
+        ("\x1b[?1049h\x1b[?1000;1006h", true, "\x1b[?1000l\x1b[?1006l\x1b[?1049l\x1b(B\x0f\x1b[4l\x1b[m"),
+        ("\x1b[?2004h\x1b[>1u\x1b=", true, "\x1b[?2004l\x1b>\x1b[<1u\x1b(B\x0f\x1b[4l\x1b[m"),
     ] {
         assert_eq!(behind(left, raw), back, "{left:?}");
     }

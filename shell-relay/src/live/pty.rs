@@ -71,6 +71,8 @@ pub struct SpawnShell {
 pub struct ShellEnd {
     /// As another shell would report it: 128 + n for signal n.
     pub status: i32,
+    /// A signal ended it: it could not finish its row.
+    pub is_killed: bool,
 }
 
 /// A shell in a pseudo-terminal of its own. Dropping it closes the master: the shell gets SIGHUP.
@@ -209,7 +211,7 @@ fn set_size(master: BorrowedFd<'_>, size: PtySize) -> io::Result<()> {
 }
 
 fn shell_end(status: ExitStatus) -> ShellEnd {
-    ShellEnd { status: process::status_of(status) }
+    ShellEnd { status: process::status_of(status), is_killed: status.code().is_none() }
 }
 
 impl Probe for LivePty {

@@ -9,6 +9,7 @@ use std::{
 
 use super::{CommandFile, Effects, LiveEvent, redact};
 use crate::{
+    leftovers::{self, FOLDER_PREFIX},
     runner::EnvChange,
     shell::{Shell, startup_files},
     state::{Item, Listing, StateChange, Value},
@@ -39,6 +40,8 @@ pub struct RelayDir {
     expects_leftovers: bool,
     /// Whose text lies here.
     on_its_way: Option<String>,
+    /// Says to others, by its lock, that this still has an owner. Without locks nobody else removes it.
+    owner: Option<File>,
 }
 
 impl RelayDir {
@@ -55,10 +58,11 @@ impl RelayDir {
         login: bool,
         nonce: &str,
     ) -> io::Result<Self> {
-        let path = runtime_dir.join(format!("shell-{}", uuid::Uuid::new_v4().simple()));
-        make_directory(&path, secure_parent)?;
+        let path = runtime_dir.join(format!("{FOLDER_PREFIX}{}", uuid::Uuid::new_v4().simple()));
+        let owner = make_directory(&path, secure_parent)?;
         let mut made = Self {
             shell,
+            owner,
             path,
             secure_parent,
             startup_files: Vec::new(),
@@ -156,7 +160,7 @@ impl RelayDir {
                 self.write_command(file)
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                make_directory(&self.path, self.secure_parent)?;
+                self.owner = make_directory(&self.path, self.secure_parent)?;
                 self.write_command(file)
             }
             written => written,
@@ -245,12 +249,13 @@ fn as_exported(value: &Value) -> String {
     String::from_utf8_lossy(&value.join(&b':')).into_owned()
 }
 
-/// Fails if somebody else has made it.
-fn make_directory(path: &Path, secure_parent: fn(&Path) -> io::Result<()>) -> io::Result<()> {
+/// Makes it and takes its lock, which is absent where the file system has none. Fails if another program has made it.
+fn make_directory(path: &Path, secure_parent: fn(&Path) -> io::Result<()>) -> io::Result<Option<File>> {
     if let Some(parent) = path.parent() {
         secure_parent(parent)?;
     }
-    DirBuilder::new().mode(0o700).create(path)
+    DirBuilder::new().mode(0o700).create(path)?;
+    Ok(leftovers::claim(path).ok())
 }
 
 fn is_without_space(error: &io::Error) -> bool {

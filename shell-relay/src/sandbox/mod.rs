@@ -21,8 +21,6 @@ use std::{
 pub use git_files::GitFiles;
 pub use kernel::{enforce, present};
 
-/// Folders for temporary files that every program expects.
-const TEMPORARY: [&str; 2] = ["/tmp", "/var/tmp"];
 /// Below these of the root nothing is a workspace, whatever was checked out there.
 const SYSTEM_FOLDERS: [&str; 13] =
     ["etc", "usr", "boot", "sys", "proc", "dev", "bin", "sbin", "lib", "lib32", "lib64", "libx32", "run"];
@@ -49,7 +47,7 @@ const NOTE: &str = "[sandbox: ";
 pub enum Profile {
     /// Read and start programs.
     ReadOnly,
-    /// Also write below the workspace and in the folders for temporary files.
+    /// Also write below the workspace and in a folder for temporary files.
     #[default]
     WorkspaceWrite,
     /// Whatever the user may.
@@ -129,7 +127,7 @@ pub struct Sandbox {
     writable: Vec<PathBuf>,
     /// The one of them that is the user's own work.
     workspace: Option<PathBuf>,
-    /// Where programs are to put temporary files.
+    /// The one of them for temporary files.
     temporary: Option<PathBuf>,
     kernel: Kernel,
     way_out: &'static str,
@@ -137,32 +135,30 @@ pub struct Sandbox {
 
 impl Sandbox {
     /// For commands of `workspace`, whose user's home is `home`; both with links resolved. A workspace that holds the home, or is a
-    /// part of the system, is none: nothing but temporary files can be written then. `way_out` tells a model what to do when it is
-    /// in the way, a sentence.
+    /// part of the system, is none: nothing in it can be written then. `way_out` tells a model what to do when it is in the way, a
+    /// sentence.
     #[must_use]
     pub fn new(profile: Profile, workspace: &Path, home: &Path, kernel: Kernel, way_out: &'static str) -> Self {
-        let mut writable = Vec::new();
-        let is_writing = profile == Profile::WorkspaceWrite;
-        let workspace = (is_writing && is_workspace(workspace, home)).then(|| workspace.to_owned());
-        if is_writing {
-            writable.extend(workspace.clone());
-            let temporary = TEMPORARY.iter().filter_map(|folder| Path::new(folder).canonicalize().ok());
-            let is_new = |folder: &PathBuf| workspace.as_ref().is_none_or(|workspace| !folder.starts_with(workspace));
-            writable.extend(temporary.filter(is_new));
-        }
-        let temporary = is_writing.then(|| TEMPORARY[0].into());
-        Self { profile, writable, workspace, temporary, kernel, way_out }
+        let is_writing = profile == Profile::WorkspaceWrite && is_workspace(workspace, home);
+        let workspace = is_writing.then(|| workspace.to_owned());
+        let writable = workspace.iter().cloned().collect();
+        Self { profile, writable, workspace, temporary: None, kernel, way_out }
     }
 
-    /// The same without the folders that hold one of `own`, such as that of our socket. `private` makes a folder for temporary files
-    /// in the place of those that everybody uses; without it there is none. Links are resolved in all of them.
+    /// The same without a workspace that holds one of `own`, such as the folder of our socket. Links are resolved in all of them.
     #[must_use]
-    pub fn away_from(mut self, own: &[PathBuf], private: impl FnOnce() -> Option<PathBuf>) -> Self {
+    pub fn away_from(mut self, own: &[PathBuf]) -> Self {
         let holds_own = |folder: &Path| own.iter().any(|own| own.starts_with(folder));
         self.writable.retain(|folder| !holds_own(folder));
         self.workspace = self.workspace.filter(|workspace| !holds_own(workspace));
-        let common = TEMPORARY.iter().filter_map(|folder| Path::new(folder).canonicalize().ok());
-        if self.temporary.is_some() && common.into_iter().any(|folder| holds_own(&folder)) {
+        self
+    }
+
+    /// The same with a folder for temporary files, which `private` makes: that of everybody holds the work, the sockets and the
+    /// programs of others, and may hold the workspace itself. Links are resolved in it.
+    #[must_use]
+    pub fn with_temporary(mut self, private: impl FnOnce() -> Option<PathBuf>) -> Self {
+        if self.profile == Profile::WorkspaceWrite {
             self.temporary = private();
             self.writable.extend(self.temporary.clone());
         }
@@ -194,7 +190,7 @@ impl Sandbox {
         &self.writable
     }
 
-    /// Where programs are to put temporary files, if they cannot put them everywhere.
+    /// Where programs are to put temporary files, as they cannot put them where everybody does.
     #[must_use]
     pub fn temporary(&self) -> Option<&Path> {
         self.temporary.as_deref().filter(|_| self.confines())

@@ -1,5 +1,3 @@
-use std::fs;
-
 use super::*;
 
 /// As much as we know how to use.
@@ -22,24 +20,33 @@ fn only_a_folder_that_is_nobodys_home_and_no_part_of_the_system_is_a_workspace()
         assert!(!holds(workspace), "{workspace}");
     }
     assert!(sandbox(Profile::ReadOnly, "/srv/app", "/home/me").writable().is_empty());
-    let temporary = sandbox(Profile::WorkspaceWrite, "/", "/home/me");
-    assert!(temporary.writable().contains(&fs::canonicalize("/tmp").unwrap()), "{temporary}");
+    assert!(sandbox(Profile::WorkspaceWrite, "/", "/home/me").writable().is_empty());
+}
+
+#[test]
+fn temporary_files_have_a_folder_of_their_own() {
+    let private = || Some(PathBuf::from("/tmp/own"));
+    let at = |profile, workspace| sandbox(profile, workspace, "/home/me").with_temporary(private);
+    let beside = at(Profile::WorkspaceWrite, "/tmp/app");
+    assert_eq!(beside.temporary(), Some(Path::new("/tmp/own")));
+    assert_eq!(beside.writable(), [Path::new("/tmp/app"), Path::new("/tmp/own")], "and no neighbour");
+    assert_eq!(at(Profile::WorkspaceWrite, "/").writable(), [Path::new("/tmp/own")]);
+    for profile in [Profile::ReadOnly, Profile::Full] {
+        assert_eq!(at(profile, "/srv/app").temporary(), None);
+    }
+    let none = sandbox(Profile::WorkspaceWrite, "/srv/app", "/home/me").with_temporary(|| None);
+    assert_eq!((none.temporary(), none.writable()), (None, &[PathBuf::from("/srv/app")][..]));
 }
 
 #[test]
 fn a_folder_that_holds_one_of_ours_is_not_writable() {
     let own = |path: &str| [PathBuf::from(path)];
     let at = |workspace: &str| sandbox(Profile::WorkspaceWrite, workspace, "/home/me");
-    let tmp = fs::canonicalize("/tmp").unwrap();
-    let kept = at("/srv/app").away_from(&own("/run/user/1/cohab"), || panic!("there is no need"));
-    assert_eq!((kept.temporary(), kept.writable()), (Some(Path::new("/tmp")), at("/srv/app").writable()));
-    let private = at("/srv/app").away_from(&[tmp.join("cohab-1")], || Some("/tmp/own".into()));
-    assert_eq!(private.temporary(), Some(Path::new("/tmp/own")));
-    assert!(!private.writable().contains(&tmp) && private.writable().contains(&"/srv/app".into()), "{private}");
-    let none = at("/srv/app").away_from(&[tmp.join("cohab-1")], || None);
-    assert_eq!(none.temporary(), None);
-    let settings = at("/home/me/.config").away_from(&own("/home/me/.config/cohab"), || None);
-    assert!(!settings.writable().contains(&"/home/me/.config".into()), "{settings}");
+    let kept = at("/srv/app").away_from(&own("/run/user/1/cohab"));
+    assert_eq!(kept.writable(), at("/srv/app").writable());
+    for (workspace, held) in [("/home/me/.config", "/home/me/.config/cohab"), ("/tmp", "/tmp/cohab-1")] {
+        assert!(at(workspace).away_from(&own(held)).writable().is_empty(), "{workspace}");
+    }
 }
 
 #[test]
@@ -58,7 +65,10 @@ fn what_a_kernel_cannot_do_is_said() {
 fn a_failure_that_looks_like_a_refusal_is_explained_and_no_other() {
     let confined = sandbox(Profile::WorkspaceWrite, "/srv/app", "/home/me");
     let note = confined.note(1, "touch: cannot touch '/x': Permission denied\n").unwrap();
-    assert!(note.starts_with("[sandbox: this ran with `workspace-write`: writes only below /srv/app, "), "{note}");
+    assert!(
+        note.starts_with("[sandbox: this ran with `workspace-write`: writes only below /srv/app, no network; "),
+        "{note}"
+    );
     assert!(note.ends_with("no network; that may be what stopped it. Ask.]\n") && is_noted(&format!("x\n{note}")));
     for (status, output) in [(0, "Permission denied"), (1, "no such file"), (1, "")] {
         assert_eq!(confined.note(status, output), None, "{output}");

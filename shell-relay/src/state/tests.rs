@@ -188,7 +188,7 @@ fn deciding_in_bash() -> Vec<Deciding> {
         ("PROMPT_COMMAND=(a b)", "PROMPT_COMMAND[1]=c", "PROMPT_COMMAND[1]=b", one(Item::Variable, "PROMPT_COMMAND")),
         (":", "trap id ERR RETURN", "trap - ERR RETURN", [one(Item::Trap, "ERR"), one(Item::Trap, "RETURN")].concat()),
         (":", "hash -p /bin/rm ls", "hash -d ls", one(Item::Hashed, "ls")),
-        (":", "hash -p '/nowhere/a b' ls", "hash -d ls", one(Item::Hashed, "ls")),
+        (":", "hash -p '/no such/a b' ls", "hash -d ls", one(Item::Hashed, "ls")),
         (":", "enable -n test", "enable test", one(Item::Builtin, "test")),
         (":", "complete -W 'a b' git", "complete -r git", one(Item::Completion, "git")),
         (":", "bind -x '\"\\C-t\": id'", "bind -r '\\C-t'", vec![Item::Keys]),

@@ -55,6 +55,7 @@ impl Bench {
         let mut bench = Self::connected_in(shell);
         bench.enter("? why");
         bench.live(LiveEvent::AnswerReady);
+        bench.daemon(DaemonMessage::TurnStarted { turn_id: TURN });
         bench.shown();
         bench
     }
@@ -65,7 +66,7 @@ impl Bench {
 
     pub(super) fn connected_in(shell: Shell) -> Self {
         let mut bench = Self::with_shell(shell);
-        assert_eq!(bench.live(LiveEvent::PromptReady), [Effect::Connect]);
+        assert_eq!(bench.live(LiveEvent::PromptReady), [Effect::LookForDaemon]);
         bench.link_up();
         bench
     }

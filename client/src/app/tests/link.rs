@@ -8,8 +8,16 @@ use super::*;
 /// In a turn that the daemon has begun and of which one chunk was seen.
 fn begun() -> Bench {
     let mut bench = Bench::in_a_turn();
-    bench.daemon(DaemonMessage::TurnStarted { turn_id: TURN });
     bench.chunk(0, "one ");
+    bench
+}
+
+/// In a turn of which the daemon has said nothing.
+fn asked() -> Bench {
+    let mut bench = Bench::connected();
+    bench.enter("? why");
+    bench.live(LiveEvent::AnswerReady);
+    bench.shown();
     bench
 }
 
@@ -80,14 +88,60 @@ fn a_command_that_runs_is_left_to_its_end_without_a_daemon() {
     let shown = bench.shown();
     assert!(shown.contains("the daemon ended in the middle of the answer"), "{shown}");
     bench.live(LiveEvent::AnswerEnded);
-    assert_eq!(bench.live(LiveEvent::PromptReady), [Effect::Connect]);
+    assert_eq!(bench.live(LiveEvent::PromptReady), [Effect::LookForDaemon]);
 }
 
 #[test]
 fn a_turn_that_the_daemon_may_not_know_is_not_asked_for() {
-    let mut bench = Bench::in_a_turn();
+    let mut bench = asked();
     assert_eq!(bench.event(Event::LinkLost), [Effect::EndAnswer]);
     assert!(bench.shown().contains("the daemon is gone"));
+}
+
+#[test]
+fn a_prompt_looks_for_a_daemon_and_only_a_question_starts_one() {
+    let mut bench = Bench::new();
+    for _ in 0..2 {
+        assert_eq!(bench.live(LiveEvent::PromptReady), [Effect::LookForDaemon]);
+        assert_eq!(bench.event(Event::DaemonAbsent), [], "nothing is said and nothing is started");
+    }
+    assert_eq!(bench.enter("? why"), [Effect::DecideLine(LineDecision::Assistant), Effect::Connect]);
+}
+
+#[test]
+fn a_question_that_was_asked_while_a_daemon_was_looked_for_starts_one() {
+    let mut bench = Bench::new();
+    bench.live(LiveEvent::PromptReady);
+    assert_eq!(bench.enter("? why"), [Effect::DecideLine(LineDecision::Assistant)]);
+    assert_eq!(bench.event(Event::DaemonAbsent), [Effect::Connect]);
+    let effects = bench.link_up();
+    assert!(effects.iter().any(|effect| matches!(effect, Effect::Send(ClientMessage::UserQuery(_)))), "{effects:?}");
+}
+
+#[test]
+fn a_daemon_that_does_not_take_the_question_is_told_of_once_within_5_s() {
+    let mut bench = asked();
+    let is_told = |bench: &mut Bench| bench.shown().contains("has not taken the question yet");
+    let asked_at = bench.now;
+    while !is_told(&mut bench) {
+        bench.now = bench.app.deadline().expect("something is due");
+        assert!(bench.now <= asked_at + Duration::from_secs(5), "it was not told: {}", bench.shown());
+        assert_eq!(bench.event(Event::Deadline), []);
+    }
+    bench.pass(600_000);
+    bench.event(Event::Deadline);
+    assert!(!is_told(&mut bench), "it was told twice");
+    bench.daemon(DaemonMessage::TurnStarted { turn_id: TURN });
+    bench.chunk(0, "late\n\n");
+    assert!(bench.shown().contains("late"), "the answer may come all the same");
+}
+
+#[test]
+fn a_daemon_that_has_taken_the_question_may_be_as_slow_as_its_model() {
+    let mut bench = Bench::in_a_turn();
+    bench.pass(600_000);
+    bench.event(Event::Deadline);
+    assert!(!bench.shown().contains("The daemon has not"));
 }
 
 #[test]

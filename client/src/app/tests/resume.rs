@@ -133,7 +133,7 @@ fn a_session_that_cannot_be_joined_is_told_and_the_shell_goes_on() {
     assert_eq!(effects, [Effect::EndAnswer]);
     assert!(bench.shown().contains("no session begins with \"a3f9\""));
     bench.live(LiveEvent::AnswerEnded);
-    assert_eq!(bench.live(LiveEvent::PromptReady), [Effect::Connect], "the session before");
+    assert_eq!(bench.live(LiveEvent::PromptReady), [Effect::LookForDaemon], "the session before");
 }
 
 #[test]

@@ -62,10 +62,11 @@ impl Stage {
         self.bench.link_up();
     }
 
-    /// This was asked, and sent.
+    /// This was asked, and the daemon has taken it.
     fn ask(&mut self, question: &str) {
         self.connect();
         self.enter(&format!("? {question}"));
+        self.daemon(DaemonMessage::TurnStarted { turn_id: TURN });
     }
 
     /// Enter is pressed on a line that is for us, and the shell makes room.
