@@ -137,9 +137,9 @@ __cohab_hook() { # no local variables: PROMPT_COMMAND may become an array. `&& :
   if [[ ${bash_preexec_imported-}${__bp_imported-} ]]; then
     precmd_functions=(__cohab_precmd "${precmd_functions[@]}" __cohab_wrap)
   elif [[ ${PROMPT_COMMAND@a} == *a* ]] || ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 501)); then
-    PROMPT_COMMAND=("{ $__cohab_first; } 2>/dev/null && :" "${PROMPT_COMMAND[@]}" '{ __cohab_wrap; } 2>/dev/null && :')
+    PROMPT_COMMAND=("{ $__cohab_first && :; } 2>/dev/null" "${PROMPT_COMMAND[@]}" '{ __cohab_wrap && :; } 2>/dev/null')
   else
-    PROMPT_COMMAND="{ $__cohab_first; } 2>/dev/null && :"$'\n'${PROMPT_COMMAND-}$'\n{ __cohab_wrap; } 2>/dev/null && :'
+    PROMPT_COMMAND="{ $__cohab_first && :; } 2>/dev/null"$'\n'${PROMPT_COMMAND-}$'\n{ __cohab_wrap && :; } 2>/dev/null'
   fi
 }
 
@@ -154,7 +154,7 @@ __cohab_stash() { # $1: the keymap, which is vi's insertion again at the next pr
     vi-command) builtin bind -m vi-insert '"\e[7391;b~": vi-movement-mode' ;;
     vi-insert) builtin bind -m vi-insert '"\e[7391;b~": ""' ;;
   esac
-  __cohab_mode=$1
+  __cohab_mode=$1 __cohab_word=
   __cohab_line=$READLINE_LINE __cohab_point=$READLINE_POINT; READLINE_LINE= READLINE_POINT=0
   __cohab_m "S;${#__cohab_line}"
 }
@@ -246,7 +246,11 @@ __cohab_ask() { # $1: the mark, $2: the keymap. A line beyond bounds is cut, so 
 
 __cohab_enter() { # $1: the keymap. Enter in the main loop of readline; in a search, say, Enter is what it always is
   __cohab_entered=1
-  if [[ ! $READLINE_LINE || $__cohab_ran || $__cohab_more ]] || ((${#FUNCNAME[@]} > 1)) || builtin read -t 0; then
+  if [[ $__cohab_word && $READLINE_LINE == "$__cohab_word"?* ]]; then
+    # A macro of the user's has typed on: its first line runs, and the rest is typed behind that.
+    __cohab_split "$1" '\C-m'
+    __cohab_m W
+  elif [[ ! $READLINE_LINE || $__cohab_ran || $__cohab_more ]] || ((${#FUNCNAME[@]} > 1)) || builtin read -t 0; then
     builtin bind -m "$1" '"\e[7391;f~": accept-line'
     __cohab_m W
   else # the client says what becomes of the line
@@ -258,14 +262,18 @@ __cohab_enter() { # $1: the keymap. Enter in the main loop of readline; in a sea
 }
 
 __cohab_accept() { # $1: the keymap. Keys that came after Enter belong to the next line
-  local __cohab_rest=${READLINE_LINE#"$__cohab_word"}
-  if [[ $READLINE_LINE != "$__cohab_word"* ]]; then
-    builtin bind -m "$1" '"\e[7391;f~": ""'
+  if [[ $__cohab_word && $READLINE_LINE == "$__cohab_word"* ]]; then
+    __cohab_split "$1" ''
   else
-    READLINE_LINE=$__cohab_word READLINE_POINT=${#__cohab_word}
-    __cohab_rest=${__cohab_rest//\\/\\\\}
-    builtin bind -m "$1" "\"\e[7391;f~\": \"\\e[7391;6~${__cohab_rest//\"/\\\"}\""
+    builtin bind -m "$1" '"\e[7391;f~": ""'
   fi
+}
+
+__cohab_split() { # $1: the keymap, $2: keys. The line that was reported is accepted; what stands behind it, and the keys, are typed then
+  local __cohab_rest=${READLINE_LINE#"$__cohab_word"}
+  READLINE_LINE=$__cohab_word READLINE_POINT=${#__cohab_word} __cohab_word=
+  __cohab_rest=${__cohab_rest//\\/\\\\}
+  builtin bind -m "$1" "\"\e[7391;f~\": \"\\e[7391;6~${__cohab_rest//\"/\\\"}$2\""
 }
 
 __cohab_told() { # what builtin $1 says, in __cohab_r. By a file: no process is started
@@ -293,8 +301,8 @@ __cohab_look_at_enter() { # binds Enter, unless it is bound to something of the 
 __cohab_clear() { READLINE_LINE= READLINE_POINT=0; __cohab_m 'S;0'; }
 
 __cohab_key() { # of keymap $1, after escapes $2: number $3 calls $4
-  # The braces keep the user's `set -x` quiet. The last argument is there for its effect, too: $_ stays what it was.
-  builtin bind -m "$1" -x "\"$2[7391;$3~\": { $4 $1 \"\$_\"; } 2>/dev/null"
+  # The braces keep the user's `set -x` quiet, and behind a line break they are braces also in the middle of a command. The last argument is there for its effect, too: $_ stays what it was.
+  builtin bind -m "$1" -x "\"$2[7391;$3~\": "$'\n'"{ $4 $1 \"\$_\"; } 2>/dev/null"
 }
 
 # With a second escape: in emacs mode one that the user pressed before may still be pending.

@@ -30,7 +30,7 @@ enum Step {
     /// The line may be about to be cleared.
     Clearing,
     /// Cleared: the function has reported the line, which is painted again from here.
-    Painting { from: usize },
+    Painting { from: usize, has_rows: bool },
 }
 
 /// What becomes of the bytes.
@@ -53,9 +53,9 @@ impl EnterPaint {
         (self.step == Step::Clearing).then_some(self.passed_at + CLEAR_TIME)
     }
 
-    /// The function has reported the line.
-    pub fn reported(&mut self) {
-        self.step = Step::Painting { from: self.held.len() };
+    /// The function has reported the line. `has_rows`: it holds line breaks, and the cursor is at its end.
+    pub fn reported(&mut self, has_rows: bool) {
+        self.step = Step::Painting { from: self.held.len(), has_rows };
     }
 
     /// Takes what bash writes.
@@ -65,7 +65,7 @@ impl EnterPaint {
             Step::Clearing if clears(&self.held) => Painted::Held,
             Step::Clearing => Painted::Shown(self.all()),
             Step::Painting { .. } if self.held.len() > HELD_MAX_BYTES => Painted::Shown(self.all()),
-            Step::Painting { from } => match memmem::find(&self.held[from..], PASTES_UNMARKED) {
+            Step::Painting { from, .. } => match memmem::find(&self.held[from..], PASTES_UNMARKED) {
                 Some(at) => Painted::Shown(self.accepted(from + at)),
                 None => Painted::Held,
             },
@@ -87,11 +87,16 @@ impl EnterPaint {
 
     /// The repaint ends at `end`, with what takes the cursor below the line.
     fn accepted(&mut self, end: usize) -> Vec<u8> {
-        let Step::Painting { from } = self.step else { return self.all() };
+        let Step::Painting { from, has_rows } = self.step else { return self.all() };
+        if from == end {
+            // The terminal does not echo: readline paints nothing.
+            return self.held.split_off(from);
+        }
         let Some(painted) = self.held[from..end].strip_suffix(NEW_ROW) else { return self.all() };
-        let rows_below = painted.iter().rev().take_while(|byte| **byte == b'\n').count();
+        let line_feeds = painted.iter().rev().take_while(|byte| **byte == b'\n').count();
+        let rows_below = if has_rows { 0 } else { line_feeds };
         // A line of several rows, or output that came in between.
-        if painted[..painted.len() - rows_below].contains(&b'\n') {
+        if !has_rows && painted[..painted.len() - rows_below].contains(&b'\n') {
             return self.all();
         }
         let shown = from + painted.len() - rows_below;
@@ -121,9 +126,13 @@ mod tests {
 
     /// What is shown of what bash writes before and after its report, and behind that.
     fn shown(before: &str, after: &[&str]) -> String {
+        shown_of(before, false, after)
+    }
+
+    fn shown_of(before: &str, has_rows: bool, after: &[&str]) -> String {
         let mut paint = EnterPaint::new(Instant::now());
         assert_eq!(paint.push(before.as_bytes()), Painted::Held);
-        paint.reported();
+        paint.reported(has_rows);
         for bytes in after {
             if let Painted::Shown(bytes) = paint.push(bytes.as_bytes()) {
                 return String::from_utf8(bytes).unwrap();
@@ -138,6 +147,8 @@ mod tests {
         assert_eq!(shown(clear, &["ps> echo a", "bc", "\r\n\x1b[?2004l\r"]), "\r\n\x1b[?2004l\r");
         assert_eq!(shown(clear, &["ps> \x1b[1mx\x08\x08\n\n\r\n", "\x1b[?2004l\r"]), "\n\n\r\n\x1b[?2004l\r");
         assert_eq!(shown("\r\x1b[K\r\x1b[A\x1b[K\r", &["ps> x\r\n"]), "\r\n", "pastes are not marked");
+        assert_eq!(shown(clear, &["\x1b[?2004l\r"]), "\x1b[?2004l\r", "no echo");
+        assert_eq!(shown_of(clear, true, &["ps> a\nb\r\n\x1b[?2004l\r"]), "\r\n\x1b[?2004l\r");
     }
 
     #[test]

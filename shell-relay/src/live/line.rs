@@ -155,9 +155,9 @@ impl LiveShell {
     /// bash accepts the line without asking.
     pub(super) fn on_accepted_unasked(&mut self, cx: &mut Cx<'_>) {
         if let Some(paint) = &mut self.enter_paint {
-            paint.reported();
+            paint.reported(false);
         }
-        if self.ask.take_if(|ask| matches!(ask.step, AskStep::Asked { told: true, .. })).is_some() {
+        if self.ask.take_if(|ask| ask.is_passed).is_some() {
             self.prompt.entered_at = Some(cx.now);
             self.release_held(cx);
         }
@@ -255,7 +255,8 @@ impl LiveShell {
     /// `N`: Enter was pressed, and the shell waits for our word. Also for a line that was typed ahead.
     pub(super) fn on_enter_told(&mut self, told: ReportedLine, cx: &mut Cx<'_>) {
         if let Some(paint) = &mut self.enter_paint {
-            paint.reported();
+            let ends_in_line = |text: &String| told.cursor == text.chars().count() && !text.ends_with('\n');
+            paint.reported(told.text.as_ref().is_some_and(|text| text.contains('\n') && ends_in_line(text)));
         }
         if self.relay.is_some() || !self.stands_at_prompt(cx) || self.prompt.accepting {
             return;
