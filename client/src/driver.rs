@@ -110,9 +110,6 @@ fn serve(start: Start) -> Outcome {
         Err(error) => return Outcome::NotStarted(error.to_string()),
     };
     runtime.block_on(async {
-        let runtime_dir = start.paths.runtime_dir.clone();
-        // Nothing waits for it.
-        tokio::task::spawn_blocking(move || leftovers::sweep(&runtime_dir));
         // Before the terminal is changed: from here on no signal leaves it so.
         let opened = Signals::listen().and_then(|signals| Ok((signals, Driver::open(start)?)));
         match opened {
@@ -211,6 +208,9 @@ impl Driver {
     }
 
     async fn run(&mut self, signals: &mut Signals) -> Outcome {
+        let runtime_dir = self.paths.runtime_dir.clone();
+        // Nothing waits for it. Not before the shell has all its descriptors.
+        tokio::task::spawn_blocking(move || leftovers::sweep(&runtime_dir));
         let mut keys = vec![0; KEYS_BUFFER_BYTES];
         let mut output = vec![0; SHELL_BUFFER_BYTES];
         loop {

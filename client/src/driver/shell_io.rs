@@ -143,8 +143,11 @@ fn set_non_blocking(fd: &OwnedFd) -> io::Result<()> {
 
 impl ShellIo {
     /// Watches the shell's terminal.
-    fn over(Started { pty, live, directory, kind }: Started) -> io::Result<(Self, LiveShell)> {
+    fn over(Started { pty, live, mut directory, kind }: Started) -> io::Result<(Self, LiveShell)> {
         let master = AsyncTty::new(pty.master().try_clone()?)?;
+        if let Some(directory) = &mut directory {
+            directory.claim();
+        }
         Ok((Self { pty, master, directory, kind, end: None }, live))
     }
 

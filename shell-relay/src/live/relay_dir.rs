@@ -59,10 +59,10 @@ impl RelayDir {
         nonce: &str,
     ) -> io::Result<Self> {
         let path = runtime_dir.join(format!("{FOLDER_PREFIX}{}", uuid::Uuid::new_v4().simple()));
-        let owner = make_directory(&path, secure_parent)?;
+        make_directory(&path, secure_parent)?;
         let mut made = Self {
             shell,
-            owner,
+            owner: None,
             path,
             secure_parent,
             startup_files: Vec::new(),
@@ -77,6 +77,12 @@ impl RelayDir {
         }
         made.keep_spare();
         Ok(made)
+    }
+
+    /// Lets a later client remove this should the owner be killed. To be called when the shell has started: that needs a descriptor
+    /// more than this, which is not worth a shell.
+    pub fn claim(&mut self) {
+        self.owner = self.owner.take().or_else(|| leftovers::claim(&self.path).ok());
     }
 
     /// Adds lines to the end of the integration script, before the shell is started. They are read as that script is: nothing of the
@@ -160,7 +166,9 @@ impl RelayDir {
                 self.write_command(file)
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                self.owner = make_directory(&self.path, self.secure_parent)?;
+                make_directory(&self.path, self.secure_parent)?;
+                self.owner = None;
+                self.claim();
                 self.write_command(file)
             }
             written => written,
@@ -249,13 +257,12 @@ fn as_exported(value: &Value) -> String {
     String::from_utf8_lossy(&value.join(&b':')).into_owned()
 }
 
-/// Makes it and takes its lock, which is absent where the file system has none. Fails if another program has made it.
-fn make_directory(path: &Path, secure_parent: fn(&Path) -> io::Result<()>) -> io::Result<Option<File>> {
+/// Fails if another program has made it.
+fn make_directory(path: &Path, secure_parent: fn(&Path) -> io::Result<()>) -> io::Result<()> {
     if let Some(parent) = path.parent() {
         secure_parent(parent)?;
     }
-    DirBuilder::new().mode(0o700).create(path)?;
-    Ok(leftovers::claim(path).ok())
+    DirBuilder::new().mode(0o700).create(path)
 }
 
 fn is_without_space(error: &io::Error) -> bool {

@@ -384,16 +384,22 @@ fn a_command_is_withdrawn_only_before_it_is_handed_over() {
     assert!(withdraw(&mut bench), "queued");
     assert_eq!(bench.refusals(), ["cancelled"]);
 
-    let mut bench = Bench::at_prompt();
-    bench.run("a1");
-    assert!(withdraw(&mut bench), "its key is not pressed");
-    assert_eq!(bench.refusals(), ["cancelled"]);
+    for marks in [&[][..], &["S;0"]] {
+        let mut bench = Bench::at_prompt();
+        bench.run("a1");
+        bench.marks(marks);
+        assert!(withdraw(&mut bench), "the run key is not pressed");
+        assert_eq!(bench.refusals(), ["cancelled"]);
+        bench.pty();
+        bench.marks(&["L;a1"]);
+        assert_eq!(bench.pty(), "", "and never will be");
+    }
 
     let mut bench = Bench::at_prompt();
     bench.live.begin_answer(&bench.probe, bench.now, &mut bench.fx);
     bench.marks(&["S;0", "B"]);
     bench.run("a1");
-    for marks in [&[][..], &["L;a1"], &["B", "C"], &["O;a1"]] {
+    for marks in [&["L;a1"][..], &["B", "C"], &["O;a1"]] {
         bench.marks(marks);
         bench.fx.pty.clear();
         assert!(!withdraw(&mut bench) && bench.fx.pty.is_empty() && bench.refusals().is_empty(), "{marks:?}");
