@@ -14,6 +14,8 @@ use crate::{
 
 /// Longest arguments of a call, in bytes of their JSON.
 pub(crate) const MAX_BYTES: usize = MAX_COMMAND_BYTES;
+/// Longer arguments are kept once: not in the service's own form, too, where that says no more.
+pub(crate) const LONG_BYTES: usize = 64 * 1024;
 /// Of arguments that are refused so much is kept, in bytes.
 const REFUSED_BYTES: usize = 1024;
 
