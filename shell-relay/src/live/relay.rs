@@ -169,17 +169,6 @@ impl LiveShell {
         }
     }
 
-    /// Refuses a command that was not handed over to the shell, and leaves any other alone. Returns whether it was refused: then it
-    /// never runs.
-    pub fn withdraw(&mut self, id: &str, probe: &dyn super::Probe, now: Instant, fx: &mut Effects) -> bool {
-        let cx = &mut Cx { probe, now, fx };
-        let is_stashing = self.relay.as_ref().is_some_and(|relay| relay.request.id == id && relay.is_stashing());
-        if is_stashing {
-            self.abandon_relay(cx);
-        }
-        is_stashing || self.cancel_queued(id, cx)
-    }
-
     pub(super) fn start_relay(&mut self, Queued { request, sent, is_filled, mode, .. }: Queued, cx: &mut Cx<'_>) {
         let in_answer = self.answer.is_some();
         let text = sent.as_ref().map_or(request.text.as_str(), FilledLine::text);

@@ -126,7 +126,7 @@ fn call_of(wire: &str, answer: Vec<String>) -> crate::agent::port::ToolCall {
 
 #[test]
 fn arguments_beyond_the_limit_are_refused_and_only_their_start_is_kept() {
-    let limit = cohab_protocol::MAX_COMMAND_BYTES;
+    let limit = super::super::args::MAX_BYTES;
     let (open, close) = ("{\"command\":\"", "\"}");
     for (extra, is_refused) in [(0, false), (1, true), (2 << 20, true)] {
         let command = "y".repeat(limit - open.len() - close.len() + extra);
