@@ -22,8 +22,9 @@ pub fn ends(command: &str, whole_bytes: usize) -> Option<Ends<'_>> {
     if command.len() <= whole_bytes.max(2 * END_BYTES) {
         return None;
     }
-    let head = command.floor_char_boundary(END_BYTES);
-    let tail = command.ceil_char_boundary(command.len() - END_BYTES);
+    let is_boundary = |at: &usize| command.is_char_boundary(*at);
+    let head = (0..=END_BYTES).rev().find(is_boundary)?;
+    let tail = (command.len() - END_BYTES..=command.len()).find(is_boundary)?;
     Some(Ends { head: &command[..head], left_out: tail - head, tail: &command[tail..] })
 }
 

@@ -2,7 +2,6 @@
 
 use std::{cell::OnceCell, collections::BTreeSet, fmt, io};
 
-use cohab_protocol::MAX_COMMAND_BYTES;
 use serde::Serialize;
 use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
@@ -12,8 +11,10 @@ use crate::{
     safety::head,
 };
 
-/// Longest arguments of a call, in bytes of their JSON.
-pub(crate) const MAX_BYTES: usize = MAX_COMMAND_BYTES;
+/// Longest arguments of a call, in bytes of their JSON: as long as a command may be.
+pub(crate) const MAX_BYTES: usize = 4 * 1024 * 1024;
+/// Longer arguments are kept once: not in the service's own form, too, where that says no more.
+pub(crate) const LONG_BYTES: usize = 64 * 1024;
 /// Of arguments that are refused so much is kept, in bytes.
 const REFUSED_BYTES: usize = 1024;
 

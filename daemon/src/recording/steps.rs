@@ -230,7 +230,9 @@ impl StepLog {
             let mut state = self.state();
             let Some(step) = state.calls.get_mut(&call.call_id) else { return };
             step.status = StepStatus::Running;
-            step.input = json!(call.args);
+            if step.input.as_object() != Some(&call.args) {
+                step.input = json!(call.args);
+            }
             step.metadata.title = sanitize(&call.intent.title);
             step.metadata.has_effects = has_effects(&call.intent.effect);
             step.clone()

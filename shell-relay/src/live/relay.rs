@@ -165,18 +165,6 @@ impl LiveShell {
         }
     }
 
-    /// Refuses a command that was not handed over to the shell, and leaves any other alone. Returns whether it was refused: then it
-    /// never runs.
-    pub fn withdraw(&mut self, id: &str, probe: &dyn super::Probe, now: Instant, fx: &mut Effects) -> bool {
-        let cx = &mut Cx { probe, now, fx };
-        let on_its_way = self.relay.as_ref().filter(|relay| relay.request.id == id);
-        if on_its_way.is_some_and(|relay| !relay.is_handed_over()) {
-            self.abandon_relay(cx);
-            return true;
-        }
-        self.cancel_queued(id, cx)
-    }
-
     pub(super) fn start_relay(&mut self, Queued { request, sent, is_filled, mode, .. }: Queued, cx: &mut Cx<'_>) {
         self.show_enter_paint(cx);
         let in_answer = self.answer.is_some();

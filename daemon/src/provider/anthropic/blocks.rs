@@ -127,6 +127,16 @@ impl Block {
         whole.parse()
     }
 
+    /// Length of a tool's input that came in pieces.
+    pub(super) fn input_bytes(&self) -> usize {
+        self.partial_json.text().len()
+    }
+
+    /// Whether the neutral form of a message says all that it says.
+    pub(super) fn is_plain(&self) -> bool {
+        matches!(self.kind(), "text" | "tool_use") && self.citations.is_empty()
+    }
+
     /// The block as it goes back, with `id` where the wire's own could not be used; `None` when it is empty and would be
     /// refused.
     pub(super) fn rebuild(&self, id: Option<&str>) -> Option<Value> {

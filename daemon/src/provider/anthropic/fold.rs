@@ -9,7 +9,7 @@ use super::{
 use crate::{
     agent::port::{StopClass, TokenUsage, ToolCall},
     provider::{
-        args::CallIds,
+        args::{self, CallIds},
         error::ErrorBody,
         wire::{End, Fold, Folded, MAX_CALLS, Progress, Stopped},
     },
@@ -146,20 +146,26 @@ impl MessageFold {
         };
         // A cut or refused answer may end inside a tool's input even when that parses.
         let has_void_calls = has_calls && matches!(class, StopClass::Length | StopClass::Refusal);
+        // What the neutral form says as well is not held twice if it is long.
+        let length: usize = self.blocks.iter().map(Block::input_bytes).sum();
+        let is_plain = self.blocks.iter().all(Block::is_plain);
+        let has_own_form = !has_void_calls && (!is_plain || length <= args::LONG_BYTES);
         let mut all = Vec::new();
         let mut content = Vec::new();
         for block in &self.blocks {
             if block.kind() != "tool_use" {
-                content.extend(block.rebuild(None));
+                content.extend(block.rebuild(None).filter(|_| has_own_form));
                 continue;
             }
             let id = self.ids.claim(block.field("id"));
-            content.extend(block.rebuild(Some(&id)));
+            if has_own_form {
+                content.extend(block.rebuild(Some(&id)));
+            }
             if !has_void_calls {
                 all.push(Folded::Call(ToolCall { id, name: block.field("name").to_owned(), args: block.input() }));
             }
         }
-        let message = (!has_void_calls).then_some(Value::Array(content));
+        let message = has_own_form.then_some(Value::Array(content));
         all.push(Folded::Stop(Stopped { class, message, has_void_calls }));
         all
     }

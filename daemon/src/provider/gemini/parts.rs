@@ -27,7 +27,7 @@ pub(super) struct Parts {
 enum Part {
     /// Text, a thought, or something of the service's own.
     Plain(Map<String, Value>),
-    Call(Call),
+    Call(Box<Call>),
 }
 
 /// A call under construction.
@@ -136,13 +136,13 @@ impl Parts {
         let mut call = Call { beside: Map::new(), function: Map::new(), args, is_open };
         call.take(part, function);
         self.calls += 1;
-        self.parts.push(Part::Call(call));
+        self.parts.push(Part::Call(Box::new(call)));
         Ok(())
     }
 
     fn last_call(&mut self) -> Option<&mut Call> {
         self.parts.iter_mut().rev().find_map(|part| match part {
-            Part::Call(call) => Some(call),
+            Part::Call(call) => Some(call.as_mut()),
             Part::Plain(_) => None,
         })
     }

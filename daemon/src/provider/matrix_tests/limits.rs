@@ -126,7 +126,7 @@ fn call_of(wire: &str, answer: Vec<String>) -> crate::agent::port::ToolCall {
 
 #[test]
 fn arguments_beyond_the_limit_are_refused_and_only_their_start_is_kept() {
-    let limit = cohab_protocol::MAX_COMMAND_BYTES;
+    let limit = super::super::args::MAX_BYTES;
     let (open, close) = ("{\"command\":\"", "\"}");
     for (extra, is_refused) in [(0, false), (1, true), (2 << 20, true)] {
         let command = "y".repeat(limit - open.len() - close.len() + extra);
@@ -154,6 +154,21 @@ fn arguments_beyond_the_limit_are_refused_and_only_their_start_is_kept() {
                     assert!(broken.raw.starts_with("{\"command\":\"yyy"), "{wire}");
                 }
             }
+        }
+    }
+}
+
+#[test]
+fn long_arguments_are_not_kept_in_the_services_own_form_too() {
+    for wire in ["openai-chat", "anthropic"] {
+        for (length, is_kept_twice) in [(60 << 10, true), (70 << 10, false)] {
+            let pieces = vec![json!({"command": "y".repeat(length)}).to_string()];
+            let answer = call_in_pieces(wire, &pieces).into_iter().map(Bytes::from).collect();
+            let events = read(Replay::of(wire).expect("the wire is in the list"), answer);
+            let Some(ModelEvent::Stop { provider_data, .. }) = events.last() else {
+                panic!("{wire}: {:?}", events.last())
+            };
+            assert_eq!(provider_data.is_some(), is_kept_twice, "{wire} {length}");
         }
     }
 }

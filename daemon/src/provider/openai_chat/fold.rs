@@ -12,7 +12,7 @@ use super::{
 use crate::{
     agent::port::{ModelRequest, StopClass, TokenUsage, ToolCall},
     provider::{
-        args::CallIds,
+        args::{self, CallIds},
         error::ErrorBody,
         history,
         wire::{End, Fold, Folded, MAX_CALLS, Options, Progress, Quirk, Stopped},
@@ -173,15 +173,21 @@ impl ChatFold {
         // A cut or filtered answer may end inside the arguments even when they parse.
         let has_void_calls = matches!(class, StopClass::Length | StopClass::Refusal) && !self.slots.is_empty();
         let slots = if has_void_calls { Vec::new() } else { self.slots.take() };
+        // What the neutral form says as well is not held twice if it is long.
+        let length: usize = slots.iter().map(|slot| slot.args.text().len()).sum();
+        let is_plain = self.reasoning_content.is_none() && self.reasoning_details.is_empty();
+        let has_own_form = !has_void_calls && (!is_plain || length <= args::LONG_BYTES);
         let mut own_calls = Vec::new();
         for slot in slots {
             let call = ToolCall { id: self.ids.claim(&slot.id), name: slot.name, args: slot.args.parse() };
             let raw = slot.args.text();
             let own_args = if call.args.is_ok() && !raw.trim().is_empty() { raw } else { "{}" };
-            own_calls.push(call_value(&call.id, &call.name, own_args));
+            if has_own_form {
+                own_calls.push(call_value(&call.id, &call.name, own_args));
+            }
             folded.push(Folded::Call(call));
         }
-        let message = (!has_void_calls).then(|| self.own_message(own_calls));
+        let message = has_own_form.then(|| self.own_message(own_calls));
         folded.push(Folded::Stop(Stopped { class, message, has_void_calls }));
     }
 

@@ -85,8 +85,7 @@ impl Archive {
                 if entries.is_empty() {
                     return store.settle();
                 }
-                let clean: Vec<_> = entries.iter().cloned().map(|entry| secrets.scrubbed(entry)).collect();
-                store.append(&clean)
+                store.append_each(entries.iter().cloned().map(|entry| secrets.scrubbed(entry)))
             }))
         });
         Self { path, worker: Arc::new(worker), is_broken }

@@ -5,7 +5,7 @@ mod read;
 mod steps;
 mod write;
 
-use std::path::Path;
+use std::{borrow::Borrow, path::Path};
 
 use jiff::Timestamp;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
@@ -138,6 +138,18 @@ impl SqliteStore {
         Ok(result)
     }
 
+    /// Keeps all or none of these. One is held at a time.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn append_each<E: Borrow<Scrubbed<Entry>>>(
+        &mut self,
+        entries: impl Iterator<Item = E>,
+    ) -> Result<(), StoreError> {
+        let has_removed = self.write(|transaction| write::append(transaction, entries))?;
+        if has_removed { self.shrink() } else { Ok(()) }
+    }
+
     /// Nobody waits: the time for what takes long.
     ///
     /// # Errors
@@ -162,8 +174,7 @@ impl SqliteStore {
 
 impl StateStore for SqliteStore {
     fn append(&mut self, entries: &[Scrubbed<Entry>]) -> Result<(), StoreError> {
-        let has_removed = self.write(|transaction| write::append(transaction, entries))?;
-        if has_removed { self.shrink() } else { Ok(()) }
+        self.append_each(entries.iter())
     }
 
     fn sessions(&self, words: &[String], limit: usize) -> Result<Vec<SessionRow>, StoreError> {

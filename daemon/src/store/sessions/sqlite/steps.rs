@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{
     super::steps::{AgentState, Checkpoint, Metadata, Step, StepFacts, StepStatus, StepType, Turn},
-    write::is_there,
+    write::{is_there, payload},
 };
 use crate::store::StoreError;
 
@@ -45,7 +45,7 @@ struct TurnPayload {
 }
 
 /// Of a step, what has no column of its own.
-#[derive(Serialize, Deserialize)]
+#[derive(Deserialize)]
 struct StepPayload {
     #[serde(rename = "type")]
     kind: StepType,
@@ -55,6 +55,19 @@ struct StepPayload {
     duration_ms: Option<u64>,
     error: Option<String>,
     metadata: Metadata,
+}
+
+/// The same to be written, without a copy: the input may hold megabytes.
+#[derive(Serialize)]
+struct NewStepPayload<'a> {
+    #[serde(rename = "type")]
+    kind: StepType,
+    input: &'a Value,
+    output: Option<&'a str>,
+    status: StepStatus,
+    duration_ms: Option<u64>,
+    error: Option<&'a str>,
+    metadata: &'a Metadata,
 }
 
 /// Keeps it, in the place of what was kept of it before.
@@ -91,16 +104,15 @@ fn keep_turn(transaction: &Transaction<'_>, turn: &Turn) -> Result<(), StoreErro
 }
 
 fn keep_step(transaction: &Transaction<'_>, step: &Step) -> Result<(), StoreError> {
-    let payload = StepPayload {
+    let payload = payload(&NewStepPayload {
         kind: step.kind,
-        input: step.input.clone(),
-        output: step.output.clone(),
+        input: &step.input,
+        output: step.output.as_deref(),
         status: step.status,
         duration_ms: step.duration_ms,
-        error: step.error.clone(),
-        metadata: step.metadata.clone(),
-    };
-    let payload = serde_json::to_string(&payload).unwrap_or_default();
+        error: step.error.as_deref(),
+        metadata: &step.metadata,
+    });
     let replace = "INSERT OR REPLACE INTO steps VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
     let values = params![step.session, step.turn, step.number, step.id, step.at.as_millisecond(), payload];
     transaction.prepare(replace)?.execute(values)?;

@@ -1,9 +1,10 @@
 //! Writing, within one transaction.
 
-use std::io;
+use std::{borrow::Borrow, io};
 
 use jiff::Timestamp;
 use rusqlite::{OptionalExtension, Transaction, params};
+use serde::Serialize;
 
 use super::super::{Entry, Left, Limits, event::Event, id};
 use super::steps;
@@ -11,10 +12,13 @@ use crate::safety::secrets::Scrubbed;
 use crate::{agent::port::Message, store::StoreError, tasks::Task};
 
 /// Keeps all. Whether something was taken away for it.
-pub(super) fn append(transaction: &Transaction<'_>, entries: &[Scrubbed<Entry>]) -> Result<bool, StoreError> {
+pub(super) fn append<E: Borrow<Scrubbed<Entry>>>(
+    transaction: &Transaction<'_>,
+    entries: impl Iterator<Item = E>,
+) -> Result<bool, StoreError> {
     let mut has_removed = false;
     for entry in entries {
-        match &**entry {
+        match &**entry.borrow() {
             Entry::Turn { session, at, title, cwd, model, limits } => {
                 begin_turn(transaction, session, *at, [title, cwd, model])?;
                 has_removed |= enforce(transaction, session, *at, limits)?;
@@ -60,7 +64,7 @@ fn add_event(
     if !is_there(transaction, session)? {
         return Ok(());
     }
-    let payload = serde_json::to_string(event).unwrap_or_default();
+    let payload = payload(event);
     let insert = "INSERT INTO events (session, turn, at_ms, kind, payload) VALUES (?1, ?2, ?3, ?4, ?5)";
     transaction.execute(insert, params![session, turn, at.as_millisecond(), event.kind(), payload])?;
     if let Some(text) = event.searchable() {
@@ -103,14 +107,14 @@ fn converse(transaction: &Transaction<'_>, session: &str, from: usize, messages:
     Ok(())
 }
 
-/// A message as it is kept, in no more memory than it takes: a text that grows takes up to twice its length.
-fn payload(message: &Message) -> String {
+/// A value as it is kept, in no more memory than it takes: a text that grows takes up to twice its length.
+pub(super) fn payload(value: &impl Serialize) -> String {
     let mut length = Length(0);
-    if serde_json::to_writer(&mut length, message).is_err() {
+    if serde_json::to_writer(&mut length, value).is_err() {
         return String::new();
     }
     let mut bytes = Vec::with_capacity(length.0);
-    let is_written = serde_json::to_writer(&mut bytes, message).is_ok();
+    let is_written = serde_json::to_writer(&mut bytes, value).is_ok();
     String::from_utf8(bytes).ok().filter(|_| is_written).unwrap_or_default()
 }
 
