@@ -6,6 +6,7 @@
 
 pub mod binaries;
 pub mod deadline;
+pub mod emulation;
 pub mod home;
 pub mod model_server;
 pub mod processes;
