@@ -6,10 +6,12 @@
 
 pub mod binaries;
 pub mod deadline;
+pub mod emulation;
 pub mod home;
 pub mod model_server;
 pub mod processes;
 pub mod session;
+pub mod side_by_side;
 pub mod terminal;
 
 pub use home::Home;

@@ -2,8 +2,8 @@
 
 use std::{
     io::{Read, Write},
-    path::Path,
-    sync::{Arc, Condvar, Mutex},
+    path::{Path, PathBuf},
+    sync::{Arc, Condvar, Mutex, OnceLock},
     thread,
     time::Duration,
 };
@@ -11,7 +11,10 @@ use std::{
 use portable_pty::{CommandBuilder, ExitStatus, MasterPty, PtySize, native_pty_system};
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::deadline::{deadline, lock, wait_while_not};
+use crate::{
+    deadline::{deadline, lock, wait_while_not},
+    emulation::{Emulation, Reports},
+};
 
 /// Keys as a terminal sends them.
 pub mod keys {
@@ -63,7 +66,7 @@ impl Size {
 
 /// What the terminal shows at one moment.
 pub struct View {
-    parser: vt100::Parser,
+    parser: vt100::Parser<Emulation>,
     raw: Vec<u8>,
     exit: Option<ExitStatus>,
     is_at_end: bool,
@@ -150,6 +153,12 @@ impl View {
         self.parser.screen()
     }
 
+    /// The state that is not on the screen: title, bells, modes that vt100 does not know.
+    #[must_use]
+    pub fn reports(&self) -> &Reports {
+        &self.parser.callbacks().reports
+    }
+
     /// How the program ended, once all it wrote is on the screen.
     #[must_use]
     pub fn exit(&self) -> Option<&ExitStatus> {
@@ -157,7 +166,11 @@ impl View {
     }
 }
 
+type Writer = Mutex<Box<dyn Write + Send>>;
+
 struct Shared {
+    /// The `/proc` folder of the thread that reads what the program writes.
+    reader: OnceLock<PathBuf>,
     view: Mutex<View>,
     changed: Condvar,
 }
@@ -165,7 +178,7 @@ struct Shared {
 /// A program in a terminal. It is killed when this is dropped.
 pub struct Terminal {
     shared: Arc<Shared>,
-    writer: Mutex<Box<dyn Write + Send>>,
+    writer: Arc<Writer>,
     master: Box<dyn MasterPty + Send>,
     pid: Option<Pid>,
 }
@@ -183,22 +196,37 @@ impl Terminal {
     /// If the system has no PTY left, or the program does not start.
     #[must_use]
     pub fn spawn_sized(command: CommandBuilder, size: Size) -> Self {
+        Self::spawn_any(command, size, false)
+    }
+
+    /// Starts a program in a terminal that answers queries (device attributes, cursor position, colours) as xterm does.
+    ///
+    /// # Panics
+    /// As [`spawn_sized`](Self::spawn_sized).
+    #[must_use]
+    pub fn spawn_answering(command: CommandBuilder, size: Size) -> Self {
+        Self::spawn_any(command, size, true)
+    }
+
+    fn spawn_any(command: CommandBuilder, size: Size, answers: bool) -> Self {
         let pty = native_pty_system().openpty(size.pty()).expect("the system has a PTY left");
         let mut child = pty.slave.spawn_command(command).expect("the program starts");
         drop(pty.slave);
         let reader = pty.master.try_clone_reader().expect("a fresh PTY can be read");
-        let writer = pty.master.take_writer().expect("a fresh PTY can be written");
+        let writer = Arc::new(Mutex::new(pty.master.take_writer().expect("a fresh PTY can be written")));
         let pid = child.process_id().and_then(|pid| i32::try_from(pid).ok()).and_then(Pid::from_raw);
-        let shared = Arc::new(Shared { view: Mutex::new(empty_view(size)), changed: Condvar::new() });
+        let shared =
+            Arc::new(Shared { reader: OnceLock::new(), view: Mutex::new(empty_view(size)), changed: Condvar::new() });
         let for_reader = Arc::clone(&shared);
-        thread::spawn(move || read_to_end(reader, &for_reader));
+        let answer_to = answers.then(|| Arc::clone(&writer));
+        thread::spawn(move || read_to_end(reader, &for_reader, answer_to.as_deref()));
         let for_waiter = Arc::clone(&shared);
         thread::spawn(move || {
             let exit = child.wait().ok();
             lock(&for_waiter.view).exit = exit;
             for_waiter.changed.notify_all();
         });
-        Self { shared, writer: Mutex::new(writer), master: pty.master, pid }
+        Self { shared, writer, master: pty.master, pid }
     }
 
     /// Types.
@@ -299,6 +327,12 @@ impl Terminal {
         std::fs::read_to_string(path).unwrap_or_default()
     }
 
+    /// The `/proc` folder of the thread that reads what the program writes, once it has begun.
+    #[must_use]
+    pub fn reader_task(&self) -> Option<&Path> {
+        self.shared.reader.get().map(PathBuf::as_path)
+    }
+
     /// Everything a person needs to see why a test failed.
     #[must_use]
     pub fn dump(&self) -> String {
@@ -330,11 +364,15 @@ fn at_least_one(count: u16) -> std::num::NonZeroU16 {
 }
 
 fn empty_view(size: Size) -> View {
-    let parser = vt100::Parser::new(at_least_one(size.rows), at_least_one(size.columns), SCROLLBACK_ROWS);
+    let (rows, columns) = (at_least_one(size.rows), at_least_one(size.columns));
+    let parser = vt100::Parser::new_with_callbacks(rows, columns, SCROLLBACK_ROWS, Emulation::default());
     View { parser, raw: Vec::new(), exit: None, is_at_end: false }
 }
 
-fn read_to_end(mut reader: Box<dyn Read + Send>, shared: &Shared) {
+fn read_to_end(mut reader: Box<dyn Read + Send>, shared: &Shared, answer_to: Option<&Writer>) {
+    if let Ok(task) = std::fs::read_link("/proc/thread-self") {
+        let _ = shared.reader.set(Path::new("/proc").join(task));
+    }
     let mut buffer = vec![0; 64 * 1024];
     loop {
         // Linux reports the end of the other side as an error.
@@ -349,7 +387,12 @@ fn read_to_end(mut reader: Box<dyn Read + Send>, shared: &Shared) {
         view.parser.process(&buffer[..bytes]);
         let room = RAW_LOG_BYTES - view.raw.len();
         view.raw.extend_from_slice(&buffer[..bytes.min(room)]);
+        let answers = std::mem::take(&mut view.parser.callbacks_mut().answers);
         drop(view);
+        if let (false, Some(writer)) = (answers.is_empty(), answer_to) {
+            // A program that has ended needs no answer.
+            let _ = lock(writer).write_all(&answers);
+        }
         shared.changed.notify_all();
     }
 }

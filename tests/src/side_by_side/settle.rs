@@ -1,0 +1,164 @@
+//! Finds out when terminals have come to rest: all that was typed is read, all that followed from it is on the screen.
+//!
+//! A terminal is at rest when all its processes and the thread that reads from it sleep, and none of them has run since the last look.
+//! That alone is not enough: the kernel hands the bytes of a terminal on in a thread of its own, so that for a moment all may sleep
+//! though bytes are on their way. A [`Canary`] goes the same way behind them; when it has arrived, so have they.
+
+use std::{
+    fs,
+    os::fd::OwnedFd,
+    path::Path,
+    thread,
+    time::{Duration, Instant},
+};
+
+use rustix::{
+    fs::{Mode, OFlags, open},
+    io::{Errno, read, write},
+    pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt},
+    termios::{OptionalActions, tcgetattr, tcsetattr},
+};
+
+use crate::{Terminal, deadline::deadline};
+
+/// Between two looks.
+const LOOK_AGAIN: Duration = Duration::from_millis(2);
+/// So often the canary must arrive while nothing moves.
+const ARRIVALS: u32 = 3;
+/// So long must nothing move, at the least: a program may sleep for a moment before it goes on.
+const REST: Duration = Duration::from_millis(12);
+/// So long if nothing has moved at all, as after a key that nobody reads now.
+const REST_WITHOUT_MOTION: Duration = Duration::from_millis(40);
+
+/// A terminal of our own: a byte that is written into it arrives behind those that were written elsewhere before.
+pub(crate) struct Canary {
+    master: OwnedFd,
+    slave: OwnedFd,
+}
+
+impl Canary {
+    /// Opens the terminal.
+    pub(crate) fn new() -> Result<Self, Errno> {
+        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY)?;
+        grantpt(&master)?;
+        unlockpt(&master)?;
+        let name = ptsname(&master, Vec::new())?;
+        let slave = open(name, OFlags::RDWR | OFlags::NOCTTY | OFlags::NONBLOCK, Mode::empty())?;
+        let mut settings = tcgetattr(&slave)?;
+        settings.make_raw();
+        tcsetattr(&slave, OptionalActions::Now, &settings)?;
+        Ok(Self { master, slave })
+    }
+
+    fn send(&self) {
+        // It is empty, as each one is awaited before the next.
+        let _ = write(&self.master, b"c");
+    }
+
+    fn has_arrived(&self) -> bool {
+        read(&self.slave, &mut [0; 1]).is_ok_and(|bytes| bytes == 1)
+    }
+}
+
+/// Watches one terminal.
+pub(crate) struct Watch<'terminal> {
+    terminal: &'terminal Terminal,
+    last: Option<Motion>,
+    has_moved: bool,
+    since: Instant,
+}
+
+/// What changes when something happens: the bytes so far, and how often the processes ran.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Motion {
+    bytes: usize,
+    runs: u64,
+}
+
+impl<'terminal> Watch<'terminal> {
+    /// Begins before something is done.
+    pub(crate) fn begin(terminal: &'terminal Terminal) -> Self {
+        Self { terminal, last: motion(terminal), has_moved: false, since: Instant::now() }
+    }
+
+    /// Whether something has moved since the last look.
+    fn moves(&mut self) -> bool {
+        let now = motion(self.terminal);
+        let moves = now.is_none() || now != self.last;
+        if moves {
+            (self.last, self.has_moved, self.since) = (now, true, Instant::now());
+        }
+        moves
+    }
+
+    fn has_rested(&self) -> bool {
+        self.since.elapsed() >= if self.has_moved { REST } else { REST_WITHOUT_MOTION }
+    }
+}
+
+/// Waits until all are at rest at the same time. False if that does not come in time.
+pub(crate) fn settle(watches: &mut [Watch<'_>], canary: &Canary) -> bool {
+    let end = Instant::now() + deadline();
+    let mut arrivals = 0;
+    canary.send();
+    loop {
+        let has_arrived = canary.has_arrived();
+        let moving = watches.iter_mut().filter_map(|watch| watch.moves().then_some(())).count();
+        if moving > 0 {
+            arrivals = 0;
+        } else if has_arrived {
+            arrivals += 1;
+        }
+        if has_arrived {
+            if arrivals >= ARRIVALS && watches.iter().all(Watch::has_rested) {
+                return true;
+            }
+            canary.send();
+        }
+        if Instant::now() >= end {
+            // The next one that waits finds it empty.
+            while !canary.has_arrived() {
+                thread::park_timeout(LOOK_AGAIN);
+            }
+            return false;
+        }
+        thread::park_timeout(LOOK_AGAIN);
+    }
+}
+
+/// None while a process of the terminal runs, or what it wrote is being read.
+fn motion(terminal: &Terminal) -> Option<Motion> {
+    let mut runs = 0;
+    // One that has ended moves no more.
+    let has_ended = terminal.look(|view| view.exit().is_some());
+    if !has_ended {
+        add_runs(terminal.pid(), &mut runs)?;
+        runs = runs.wrapping_add(runs_of(terminal.reader_task()?)?);
+    }
+    Some(Motion { bytes: terminal.mark(), runs })
+}
+
+/// Adds how often the threads of a process and of all its children have run. None if one runs now.
+fn add_runs(pid: u32, runs: &mut u64) -> Option<()> {
+    let tasks = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    for task in tasks.map(|task| task.path()) {
+        *runs = runs.wrapping_add(runs_of(&task)?).wrapping_add(u64::from(pid) << 20);
+        let children = fs::read_to_string(task.join("children")).unwrap_or_default();
+        for child in children.split_whitespace().filter_map(|child| child.parse().ok()) {
+            add_runs(child, runs)?;
+        }
+    }
+    Some(())
+}
+
+/// How often a thread has run. None if it runs now.
+fn runs_of(task: &Path) -> Option<u64> {
+    let read = |name: &str| fs::read_to_string(task.join(name)).unwrap_or_default();
+    let stat = read("stat");
+    // The name may hold anything, spaces and brackets, too.
+    let state = stat.rsplit(')').next().and_then(|rest| rest.trim_start().chars().next());
+    // Asleep, stopped, ended, or gone while we looked.
+    let rests = matches!(state, Some('S' | 'T' | 't' | 'Z' | 'X' | 'I') | None);
+    let runs = read("schedstat").split_whitespace().nth(2).and_then(|runs| runs.parse().ok()).unwrap_or(0);
+    rests.then_some(runs)
+}
