@@ -216,7 +216,9 @@ async fn follow(
             }
             frame = frames.next() => {
                 let message = frame.ok_or(ConnectError::NotRunning)?.map_err(ConnectError::from)?;
-                silent_until = None;
+                if matches!(&message, DaemonMessage::TurnStarted { turn_id: taken } if *taken == turn_id) {
+                    silent_until = None;
+                }
                 if let DaemonMessage::ApprovalRequest(request) = &message
                     && let Some(keyboard) = keyboard.as_deref_mut()
                 {

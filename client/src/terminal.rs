@@ -34,6 +34,7 @@ pub struct Terminal {
     saved: Termios,
     /// What we ourselves have switched on.
     switched: Modes,
+    is_at_row_start: bool,
 }
 
 impl Terminal {
@@ -47,7 +48,7 @@ impl Terminal {
         let mut raw = saved.clone();
         raw.make_raw();
         termios::tcsetattr(tty.fd(), OptionalActions::Drain, &raw)?;
-        Ok(Self { tty, saved, switched: Modes::default() })
+        Ok(Self { tty, saved, switched: Modes::default(), is_at_row_start: true })
     }
 
     /// The modes the terminal had before.
@@ -85,7 +86,15 @@ impl Terminal {
 
     /// Writes in the same way what comes from the shell; the relay knows what that switches on.
     pub fn pass(&mut self, bytes: &[u8]) {
+        if let Some(last) = bytes.last() {
+            self.is_at_row_start = matches!(last, b'\r' | b'\n');
+        }
         self.tty.write(bytes);
+    }
+
+    /// Whether what was written last has left the cursor at the start of a row.
+    pub fn is_at_row_start(&self) -> bool {
+        self.is_at_row_start
     }
 
     /// Undoes what is switched on, by the shell and the programs in it (`shell`) or by us. Output that the terminal has not taken is lost.

@@ -88,16 +88,15 @@ async fn read_only_reads_and_starts_programs_and_full_does_all() {
 
 #[tokio::test]
 async fn programs_get_a_folder_of_their_own_and_nobody_elses_is_open_wherever_the_workspace_lies() {
-    let programs = std::env::current_exe().unwrap();
-    for place in [Path::new("/tmp"), Path::new("/var/tmp"), programs.parent().unwrap()] {
-        let bench = Bench::below(place);
+    for place in ["/tmp", "/var/tmp"] {
+        let bench = Bench::below(Path::new(place));
         if !bench.kernel.keeps_writes() {
             return;
         }
         let text = "t=$(mktemp) && echo x >$t && echo y >in && cat $t && cat <<<here && echo $TMPDIR";
         let outcome = bench.run(Profile::WorkspaceWrite, text).await;
         let expected = format!("x\nhere\n{}\n", bench.temporary().display());
-        assert_eq!((outcome.status, outcome.output), (Some(0), expected), "{}", place.display());
+        assert_eq!((outcome.status, outcome.output), (Some(0), expected), "{place}");
         for everybodys in ["/tmp", "/var/tmp"] {
             let neighbour = tempfile::tempdir_in(everybodys).unwrap();
             let neighbour = neighbour.path().canonicalize().unwrap();

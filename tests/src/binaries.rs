@@ -34,6 +34,22 @@ pub fn program(name: &str) -> PathBuf {
     path
 }
 
+/// One of our programs as a word of a shell's: the clone may lie anywhere.
+///
+/// # Panics
+/// As [`program`].
+#[must_use]
+pub fn word(name: &str) -> String {
+    shell_word(&program(name).display().to_string())
+}
+
+/// A text as one word of any shell; as it is where that does.
+#[must_use]
+pub fn shell_word(text: &str) -> String {
+    let is_plain = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/._-+".contains(&byte));
+    if is_plain && !text.is_empty() { text.to_owned() } else { format!("'{}'", text.replace('\'', r"'\''")) }
+}
+
 /// Whether `name` is an executable somewhere in `PATH`.
 #[must_use]
 pub fn is_installed(name: &str) -> bool {

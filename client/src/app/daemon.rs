@@ -22,7 +22,6 @@ impl App {
         self.is_dirty = true;
         if let Some(turn) = self.turn.as_mut() {
             turn.saw(now);
-            turn.end_silence();
             let turn_id = turn.id();
             turn.progress.heard(&message, turn_id, now);
         }

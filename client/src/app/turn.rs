@@ -204,10 +204,6 @@ impl Turn {
     /// The daemon knows of it.
     pub fn begin(&mut self) {
         self.is_begun = true;
-    }
-
-    /// The daemon has said something: it does not hang.
-    pub fn end_silence(&mut self) {
         self.silent_since = None;
     }
 

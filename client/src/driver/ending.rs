@@ -39,7 +39,7 @@ impl Driver {
         let status = u8::try_from(status.clamp(0, 255)).unwrap_or(1);
         self.live.shell_ended(Some(status.into()), Instant::now(), &mut self.fx);
         self.settle();
-        if is_killed || self.area.is_drawn() {
+        if is_killed && !self.terminal.is_at_row_start() || self.area.is_drawn() {
             self.leave();
         }
         self.deliver_rest().await;

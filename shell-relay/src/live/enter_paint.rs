@@ -72,6 +72,11 @@ impl EnterPaint {
         }
     }
 
+    /// Whether the cursor has left the line that was painted again.
+    pub fn is_behind_line(&self) -> bool {
+        matches!(self.step, Step::Painting { from, .. } if self.held[from..].ends_with(NEW_ROW))
+    }
+
     /// A mark says that the line was accepted, or there is nothing to wait for any more: what is to be shown.
     pub fn finish(mut self) -> Vec<u8> {
         match self.step {

@@ -326,7 +326,13 @@ impl LiveShell {
 
     /// Each verb is believed only where it is expected.
     fn on_mark(&mut self, mark: Mark, cx: &mut Cx<'_>) {
-        if matches!(mark, Mark::Started | Mark::Continuation | Mark::Finished(_) | Mark::Stashed { .. }) {
+        let ends_enter_paint = match mark {
+            Mark::Started | Mark::Finished(_) | Mark::Stashed { .. } => true,
+            // It is also within the prompt of a line that is painted again.
+            Mark::Continuation => self.enter_paint.as_ref().is_some_and(EnterPaint::is_behind_line),
+            _ => false,
+        };
+        if ends_enter_paint {
             self.finish_enter_paint(cx);
         }
         match mark {

@@ -174,7 +174,7 @@ fn at_a_terminal_consent_is_asked_for_there() {
         let home = Home::with_model(&server);
         home.open_sandbox();
         let shell = home.bash();
-        shell.submit(&format!("{} ask make it; echo status=$?", binaries::program("cohab").display()));
+        shell.submit(&format!("{} ask make it; echo status=$?", binaries::word("cohab")));
         shell.wait_approval("touch made.txt");
         shell.send(key);
         shell.wait_text(&format!("status={status}"));

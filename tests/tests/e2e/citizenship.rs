@@ -1,11 +1,15 @@
 //! What cohab leaves behind in the terminal, and what it does in a terminal that is not the user's own.
 
-use cohab_e2e::{Home, Session, binaries, terminal::View};
+use cohab_e2e::{
+    Home, Session,
+    binaries::{self, shell_word},
+    terminal::View,
+};
 
 const OUTER: &str = "outer$ ";
 
 fn cohab() -> String {
-    binaries::program("cohab").display().to_string()
+    binaries::word("cohab")
 }
 
 /// A bash of the user's with cohab open in it, and cohab's process id.
@@ -72,7 +76,7 @@ fn in_a_pane_of_tmux_it_opens_anew() {
     let shell = home.cohab();
     let server = home.path("tmux").display().to_string();
     let tmux = format!("tmux -S {server} -f /dev/null");
-    shell.send(&format!("{tmux} new-session {}\r", cohab()));
+    shell.send(&format!("{tmux} new-session {}\r", shell_word(&cohab())));
     shell.wait_for("a prompt in the pane", |view| view.screen().alternate_screen() && view.rows()[0] == "ready$");
     shell.send(&format!("{}\r", cohab()));
     shell.wait_for("that it is open", |view| view.text().contains("has the assistant already"));

@@ -32,7 +32,7 @@ fn programs(home: &Home, script: &str) -> PathBuf {
     let folder = home.path("programs");
     fs::create_dir_all(&folder).expect("the home is writable");
     place(&binaries::program("cohab"), &folder.join("cohab"));
-    let daemon = script.replace('@', &format!("exec {} \"$@\"", binaries::program("cohabd").display()));
+    let daemon = script.replace('@', &format!("exec {} \"$@\"", binaries::word("cohabd")));
     write_program(&folder.join("cohabd"), &daemon);
     folder.join("cohab")
 }

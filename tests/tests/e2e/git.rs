@@ -95,7 +95,7 @@ fn what_a_repository_names_is_asked_about_before_cohab_ask_starts_git_there() {
     assert!(!home.path("trace").exists(), "{}", fs::read_to_string(home.path("trace")).unwrap_or_default());
     let shell = home.bash();
     shell.run("cd app");
-    shell.submit(&format!("{} ask what have I changed", cohab_e2e::binaries::program("cohab").display()));
+    shell.submit(&format!("{} ask what have I changed", cohab_e2e::binaries::word("cohab")));
     shell.wait_approval("git diff");
     assert!(shell.look(|view| view.history().contains("core.fsmonitor")), "{}", shell.dump());
     shell.send("y");

@@ -214,6 +214,15 @@ fn a_paced_answer_takes_its_time_and_notices_a_client_that_leaves() {
 }
 
 #[test]
+fn a_path_with_blanks_is_one_word_for_a_shell() {
+    for text in ["/plain/path-1.2_x", "/a b/it's $HOME/`x`", ""] {
+        let script = format!("printf %s {}", binaries::shell_word(text));
+        let printed = std::process::Command::new("sh").args(["-c", &script]).output().expect("there is a shell");
+        assert_eq!(String::from_utf8_lossy(&printed.stdout), text);
+    }
+}
+
+#[test]
 fn what_is_not_installed_is_not_found() {
     assert!(binaries::is_installed("bash"));
     assert!(!binaries::is_installed("cohab-no-such-program"));

@@ -193,10 +193,10 @@ fn scripts_and_pipes_are_left_alone() {
 #[test]
 fn one_line_that_evaluates_what_is_printed_does_as_well() {
     for_each_shell(|shell, program, rc| {
-        let own = binaries::program("cohab");
+        let own = binaries::word("cohab");
         let line = match shell {
-            "fish" => format!("eval ({} init fish | string collect)\n", own.display()),
-            _ => format!("eval \"$({} init {shell})\"\n", own.display()),
+            "fish" => format!("eval ({own} init fish | string collect)\n"),
+            _ => format!("eval \"$({own} init {shell})\"\n"),
         };
         let home = home(shell, rc, |_| line.clone());
         let terminal = open(&home, program);

@@ -75,7 +75,7 @@ fn without_a_shell_the_same_rules_hold_and_are_made() {
     let home = Home::with_model(&server);
     home.open_sandbox();
     let shell = home.bash();
-    shell.submit(&format!("{} ask make it; echo status=$?", binaries::program("cohab").display()));
+    shell.submit(&format!("{} ask make it; echo status=$?", binaries::word("cohab")));
     shell.wait_approval("touch made.txt");
     shell.send("d");
     shell.wait_text("status=0");
@@ -150,7 +150,7 @@ fn a_batch_is_asked_about_without_a_shell_too_and_history_tells_who_agreed() {
     let home = Home::with_model(&server);
     home.open_sandbox();
     let shell = home.bash();
-    shell.submit(&format!("{} ask make three; echo status=$?", binaries::program("cohab").display()));
+    shell.submit(&format!("{} ask make three; echo status=$?", binaries::word("cohab")));
     shell.wait_approval("1 $ touch one.txt");
     shell.send("y");
     shell.wait_text("status=0");

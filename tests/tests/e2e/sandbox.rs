@@ -2,23 +2,18 @@
 
 use std::fs;
 
-use cohab_e2e::{Answer, Home, ModelServer, Wire};
+use cohab_e2e::{Answer, Home, ModelServer, Wire, binaries::shell_word};
 use serde_json::json;
 use tempfile::TempDir;
-
-/// A folder that is no temporary one by its place, so that only a workspace is writable there.
-fn elsewhere() -> TempDir {
-    TempDir::new_in(cohab_e2e::binaries::folder()).expect("a folder")
-}
 
 #[test]
 fn a_command_cannot_write_outside_unless_the_user_agrees() {
     if !cohab_shell_relay::sandbox::present().keeps_writes() {
         return;
     }
-    let folder = elsewhere();
+    let folder = TempDir::new().expect("a folder");
     let outside = folder.path().join("outside");
-    let write = format!("echo x >{}", outside.display());
+    let write = format!("echo x >{}", shell_word(&outside.display().to_string()));
     let answers = [
         Answer::bash(&write),
         Answer::text("It did not work."),
@@ -40,11 +35,11 @@ fn a_command_cannot_write_outside_unless_the_user_agrees() {
 
 #[test]
 fn the_profile_is_a_setting() {
-    let folder = elsewhere();
+    let folder = TempDir::new().expect("a folder");
     let outside = folder.path().join("outside");
     let server = ModelServer::start(
         Wire::OpenAiChat,
-        [Answer::bash(&format!("echo x >{}", outside.display())), Answer::text("Done.")],
+        [Answer::bash(&format!("echo x >{}", shell_word(&outside.display().to_string()))), Answer::text("Done.")],
     );
     let home = Home::with_model(&server);
     home.write_config("[sandbox]\nprofile = \"full\"\n");
@@ -61,7 +56,7 @@ fn the_card_says_that_it_runs_outside_and_consent_to_the_same_command_inside_doe
     let server = ModelServer::start(Wire::OpenAiChat, answers);
     let home = Home::with_model(&server);
     let shell = home.bash();
-    shell.submit(&format!("{} ask make it", cohab_e2e::binaries::program("cohab").display()));
+    shell.submit(&format!("{} ask make it", cohab_e2e::binaries::word("cohab")));
     shell.wait_approval("mkdir made");
     shell.send("s");
     shell.wait_approval("outside of the sandbox");

@@ -182,7 +182,7 @@ fn the_terminal_is_as_before_after_the_end() {
         outer.expect_prompt("outer$ ");
         outer.wait_prompt();
         let before = outer.run("stty -g");
-        outer.submit(&binaries::program("cohab").display().to_string());
+        outer.submit(&binaries::word("cohab"));
         outer.expect_prompt("ready$ ");
         outer.wait_prompt();
         outer.submit(ending);

@@ -317,7 +317,7 @@ fn what_the_shell_prints_and_asks_harms_nobody() {
 fn inside_cohab_it_says_so() {
     let home = Home::new();
     let shell = home.cohab();
-    let program = binaries::program("cohab").display().to_string();
+    let program = binaries::word("cohab");
     let output = shell.run(&format!("{program} shell-check"));
     assert!(output.contains("inside cohab") && output.contains("The assistant works"), "{output}");
     assert!(!shell.holds_within(Duration::from_millis(50), |view| view.shows("7391")));

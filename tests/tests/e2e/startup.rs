@@ -14,7 +14,7 @@ fn script(home: &Home, name: &str, text: &str) -> String {
 }
 
 fn cohab() -> String {
-    binaries::program("cohab").display().to_string()
+    binaries::word("cohab")
 }
 
 /// A bash of the user's, with a prompt of its own, to start cohab from.
@@ -83,7 +83,7 @@ fn a_shell_that_is_missing_or_no_program_makes_place_for_the_next() {
 #[test]
 fn a_relative_shell_variable_counts_for_nothing() {
     let home = Home::new().env("SHELL", "bash");
-    let terminal = Terminal::spawn(home.in_terminal(cohab(), &["-c", "echo $0 $SHELL"]));
+    let terminal = Terminal::spawn(home.in_terminal(binaries::program("cohab"), &["-c", "echo $0 $SHELL"]));
     assert_eq!(terminal.wait_exit().exit_code(), 0);
     assert!(
         terminal.look(|view| view.shows("/sh /")) || terminal.look(|view| view.shows("bash /")),

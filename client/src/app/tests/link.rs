@@ -1,6 +1,6 @@
 //! A connection that breaks off in the middle of an answer.
 
-use cohab_protocol::ResumePoint;
+use cohab_protocol::{Notice, NoticeKind, ResumePoint};
 use cohab_shell_relay::runner::RelayError;
 
 use super::*;
@@ -123,6 +123,8 @@ fn a_daemon_that_does_not_take_the_question_is_told_of_once_within_5_s() {
     let mut bench = asked();
     let is_told = |bench: &mut Bench| bench.shown().contains("has not taken the question yet");
     let asked_at = bench.now;
+    let late = Notice { turn_id: None, kind: NoticeKind::Info, text: "of the turn before".into() };
+    bench.daemon(DaemonMessage::Notice(late));
     while !is_told(&mut bench) {
         bench.now = bench.app.deadline().expect("something is due");
         assert!(bench.now <= asked_at + Duration::from_secs(5), "it was not told: {}", bench.shown());

@@ -67,6 +67,7 @@ fn where_nothing_is_painted_twice_each_step_is_a_sentence() {
     bench.app.options.look = Look::Sentences;
     bench.enter("? why");
     bench.live(LiveEvent::AnswerReady);
+    bench.daemon(DaemonMessage::TurnStarted { turn_id: TURN });
     bench.daemon(step(0, thinking()));
     assert_eq!(bench.shown(), "? why\nThinking with scripted/m.\n----\n");
     assert_eq!(bench.app.deadline(), None);
