@@ -250,7 +250,7 @@ __cohab_enter() { # $1: the keymap. Enter in the main loop of readline; in a sea
     # A macro of the user's has typed on: its first line runs, and the rest is typed behind that.
     __cohab_split "$1" '\C-m'
     __cohab_m W
-  elif [[ ! $READLINE_LINE || $__cohab_ran || $__cohab_more ]] || ((${#FUNCNAME[@]} > 1)) || builtin read -t 0; then
+  elif [[ ! $READLINE_LINE || $__cohab_ran || $__cohab_more ]] || ((${#FUNCNAME[@]} > 1)) || builtin read -t 0 || ! builtin shopt -q promptvars; then
     builtin bind -m "$1" '"\e[7391;f~": accept-line'
     __cohab_m W
   else # the client says what becomes of the line

@@ -123,7 +123,7 @@ case!(case_087_what_a_program_of_an_agent_leaves [bash zsh fish fish4] |kind| {
     assert!(t.result(&id).is_ok());
     t.settle();
     let shown = String::from_utf8_lossy(&t.shown).into_owned();
-    let back = "\x1b[?25h\x1b[?1000l\x1b[?1049l\x1b7\x1b[r\x1b8\x1b(B\x0f\x1b[4l\x1b[?7h\x1b[m";
+    let back = "\x1b[?7h\x1b[?25h\x1b[?1000l\x1b[?1049l\x1b7\x1b[r\x1b8\x1b(B\x0f\x1b[4l\x1b[m";
     assert!(shown.contains("\x1b[?1049h") && shown.contains(back), "{shown:?}");
     assert!(!t.live.modes().alternate_screen());
     assert_eq!(t.run("echo works").output, "works\n");
