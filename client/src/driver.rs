@@ -416,6 +416,8 @@ impl Driver {
         loop {
             if let Some(error) = self.shell.apply(&mut self.fx) {
                 self.live.command_not_written(&error, self.shell.probe(), Instant::now(), &mut self.fx);
+                // It may be typed instead.
+                continue;
             }
             if !self.fx.terminal.is_empty() {
                 self.write_shell_output();

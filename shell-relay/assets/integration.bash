@@ -5,7 +5,7 @@ if [[ ${BLE_VERSION-} ]]; then # ble.sh reads all keys itself: none of ours woul
 else
 # One function, as a user's DEBUG trap is called at each command outside of functions.
 __cohab_install() {
-__cohab_nonce=@NONCE@ __cohab_dir=@DIR@ __cohab_id= __cohab_next= __cohab_last= __cohab_cmd= __cohab_line= __cohab_point=0 __cohab_mode= __cohab_us= __cohab_opts= __cohab_pl= __cohab_entry= __cohab_word= __cohab_entered=1 __cohab_owner= __cohab_ran= __cohab_more=
+__cohab_nonce=@NONCE@ __cohab_dir=@DIR@ __cohab_id= __cohab_next= __cohab_last= __cohab_cmd= __cohab_line= __cohab_point=0 __cohab_mode= __cohab_us= __cohab_opts= __cohab_pl= __cohab_entry= __cohab_word= __cohab_entered=1 __cohab_owner= __cohab_ran= __cohab_more= __cohab_marked=
 __cohab_pagers=()
 # A function does not see all traps, and nothing but a process of its own tells them to an argument: only after Ctrl-C.
 __cohab_open= __cohab_first='__cohab_precmd "$?" ${__cohab_open:+"$(builtin trap -p)"}'
@@ -54,6 +54,7 @@ __cohab_wrap() { # last: themes rebuild PS1 before this. References only, never 
     return "$__cohab_st"
   }
   [[ $PS1 == *'${__cohab_b-}'* ]] || PS1+='${__cohab_b-}'
+  __cohab_marked=1
   # The assignments tell the function for Enter that a command runs, or that the line is not the first one.
   [[ ${PS0-} == *'${__cohab_c-}'* ]] || PS0='${__cohab_ran:=${__cohab_c-}}'${PS0-}
   [[ $PS2 == *'${__cohab_p2-}'* ]] || PS2='${__cohab_more:=${__cohab_p2-}}'$PS2
@@ -250,7 +251,8 @@ __cohab_enter() { # $1: the keymap. Enter in the main loop of readline; in a sea
     # A macro of the user's has typed on: its first line runs, and the rest is typed behind that.
     __cohab_split "$1" '\C-m'
     __cohab_m W
-  elif [[ ! $READLINE_LINE || $__cohab_ran || $__cohab_more ]] || ((${#FUNCNAME[@]} > 1)) || builtin read -t 0 || ! builtin shopt -q promptvars; then
+  elif [[ ! $READLINE_LINE || $__cohab_ran || $__cohab_more ]] || ((${#FUNCNAME[@]} > 1)) || builtin read -t 0 ||
+    [[ ! $__cohab_marked ]]; then # no prompt has ever had its mark: the client takes this shell as it is
     builtin bind -m "$1" '"\e[7391;f~": accept-line'
     __cohab_m W
   else # the client says what becomes of the line

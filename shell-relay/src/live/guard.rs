@@ -41,6 +41,10 @@ impl GuardFilter {
         let mut is_raw = || *known_raw.get_or_insert_with(&raw);
         let mut rest = bytes;
         while let Some(piece) = self.scanner.next(&mut rest) {
+            // Also what is dropped cuts a letter: its halves must not join to a control behind it.
+            if !matches!(piece, Piece::Text(_)) {
+                self.letters.end(out);
+            }
             match piece {
                 Piece::Text(text) if !in_use || text.is_ascii() || !is_raw() => self.letters.push(text, out),
                 Piece::Text(text) => {
@@ -57,12 +61,10 @@ impl GuardFilter {
                         continue;
                     }
                     modes.obey(sequence);
-                    self.letters.end(out);
                     out.extend_from_slice(sequence);
                 }
                 Piece::String(bytes) | Piece::Control(bytes) if in_use && is_raw() => {
                     self.is_loose = true;
-                    self.letters.end(out);
                     out.extend_from_slice(bytes);
                 }
                 Piece::String(string) => self.dropped.push(string),

@@ -187,6 +187,15 @@ pub(in crate::live) fn output() -> impl Strategy<Value = Vec<u8>> {
     proptest::collection::vec(piece, 0..30).prop_map(|pieces| pieces.concat())
 }
 
+#[test]
+fn a_letter_cut_by_what_is_dropped_does_not_become_a_control() {
+    for dropped in ["\x1b[6n", "\x1b]0;t\x07", "\u{9b}"] {
+        let bytes = [b"a\xc2", dropped.as_bytes(), b"\x80b"].concat();
+        let (shown, _) = passed(&bytes, 3, false, false);
+        assert_eq!(shown, b"a\xc2b", "{dropped:?}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 

@@ -47,6 +47,7 @@ impl LiveShell {
             _ => {
                 let again_at = cx.now + self.key_pace.wait(0);
                 self.late.hand_over = Some(LateHandOver::Fenced { again_at });
+                self.late.fences += 1;
                 self.dialect.press(Key::Fence, &mut cx.fx.pty);
                 Some(again_at)
             }
@@ -55,9 +56,13 @@ impl LiveShell {
 
     /// `L`: the shell holds the command with this id, or has answered the fence key.
     pub(super) fn on_loaded(&mut self, id: &str, cx: &mut Cx<'_>) {
-        if id == FENCE && matches!(self.late.hand_over, Some(LateHandOver::Fenced { .. })) {
-            self.late.hand_over = None;
-            return self.advance_queue(cx);
+        if id == FENCE {
+            self.late.fences = self.late.fences.saturating_sub(1);
+            if self.late.fences == 0 {
+                self.late.hand_over.take_if(|late| matches!(late, LateHandOver::Fenced { .. }));
+                self.advance_queue(cx);
+            }
+            return;
         }
         let is_awaited = self
             .relay

@@ -28,6 +28,8 @@ pub(super) struct LateKeys {
     pub stash: Option<LateKey>,
     /// A load or run key: it may take the next command for its own.
     pub hand_over: Option<LateHandOver>,
+    /// Fence keys that were sent and not answered. Only the answer to the last one says that all keys before it were read.
+    pub fences: u32,
 }
 
 /// What is done about a load or run key that was given up on.

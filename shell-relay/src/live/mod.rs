@@ -282,6 +282,9 @@ impl LiveShell {
         if self.prompt.interrupted == Interrupted::Sent {
             self.prompt.interrupted = Interrupted::Answered;
         }
+        if self.phase == Phase::Prompt && self.prompt.programs.is_none() {
+            self.prompt.programs = Some(cx.probe.programs_at_terminal());
+        }
         match &mut self.relay {
             Some(relay) if relay.step == RelayStep::Running => relay.take_output(bytes, cx),
             _ if self.phase == Phase::Running => self.user.capture.push(bytes),
@@ -447,7 +450,11 @@ impl LiveShell {
     fn editor_reads(&self, cx: &Cx<'_>) -> bool {
         cx.probe.foreground_pgid().and_then(|pgid| u32::try_from(pgid).ok()) == Some(self.setup.child_pid)
             && cx.probe.terminal_modes().is_some_and(|modes| !modes.canonical)
-            && cx.probe.programs_at_terminal().iter().all(|program| self.prompt.programs.contains(program))
+            && self
+                .prompt
+                .programs
+                .as_ref()
+                .is_none_or(|known| cx.probe.programs_at_terminal().iter().all(|program| known.contains(program)))
     }
 }
 

@@ -2,7 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use super::{AnswerStep, Cx, EDITOR_WAIT, Key, LiveEvent, LiveShell, QUIET, RelayStep, TYPING_WAIT, UserCommand, View};
+use super::{
+    AnswerStep, Cx, EDITOR_WAIT, Key, LiveEvent, LiveShell, QUIET, RelayStep, Repaint, TYPING_WAIT, UserCommand, View,
+};
 use crate::{
     capture::{Capture, redacted_tail},
     marks::Ended,
@@ -62,7 +64,8 @@ pub(super) struct PromptFacts {
     /// Keys went in since the prompt before was left.
     pub keys_since_left: bool,
     /// Programs in the shell's own process group that ran already when the prompt came: a `tee`, a coprocess, a prompt's worker.
-    pub programs: Vec<u32>,
+    /// `None` until fish has painted its prompt, which it marks before the functions of the prompt run.
+    pub programs: Option<Vec<u32>>,
 }
 
 impl PromptFacts {
@@ -78,7 +81,7 @@ impl PromptFacts {
             accepting: false,
             ahead: false,
             keys_since_left: false,
-            programs: Vec::new(),
+            programs: None,
         }
     }
 
@@ -176,7 +179,8 @@ impl LiveShell {
             || self.late.stash.is_some()
             || self.relay.as_ref().is_some_and(|relay| relay.typed);
         self.phase = Phase::Prompt;
-        let programs = cx.probe.programs_at_terminal();
+        let is_painted = self.dialect.repaint != Repaint::BeforeNextKey;
+        let programs = is_painted.then(|| cx.probe.programs_at_terminal());
         self.prompt = PromptFacts { ahead, typed: ahead, programs, ..PromptFacts::new(cx.now) };
         self.user.line = None;
         self.user.started = None;
