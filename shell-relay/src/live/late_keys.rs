@@ -18,7 +18,7 @@ const MEGABYTE: usize = 1 << 20;
 pub(super) struct LateKey {
     /// When the prompt came at which the key was sent. The key is read before the first key of the next prompt.
     pub prompt: Instant,
-    /// Until then the answer may come without anybody being the worse for it.
+    /// Commands wait for the answer until then, and are refused after it.
     pub until: Instant,
 }
 

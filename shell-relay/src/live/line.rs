@@ -16,7 +16,7 @@ const CTRL_V: u8 = 0x16;
 /// Ctrl-A, Ctrl-E, Ctrl-G, Ctrl-U: whatever they are bound to, bash's search ends with them.
 const ENDS_SEARCH: [u8; 4] = [0x01, 0x05, 0x07, 0x15];
 
-/// The line editor has been asked for its line; the user's Enter is held.
+/// The line editor was asked for its line; the user's Enter was passed to it, or is held.
 #[derive(Debug)]
 pub(super) struct Ask {
     hotkey: bool,
