@@ -32,7 +32,8 @@ __cohab_precmd() { # $1: the command's status, $2: the traps, if the stub did no
   local __cohab_st=${1-$?} __cohab_r __cohab_ee=
   case $- in *e*) __cohab_ee=1; builtin set +e ;; esac
   __cohab_repage
-  [[ $__cohab_entered$__cohab_id ]] && [[ ! $__cohab_owner ]] || __cohab_look_at_enter
+  # After a command that came neither by our Enter nor from the client.
+  [[ ! $__cohab_owner && ( ! $__cohab_ran || $__cohab_entered$__cohab_id ) ]] || __cohab_look_at_enter
   __cohab_entered= __cohab_ran= __cohab_more= __cohab_word=
   # Ctrl-C discards the rest of the stub. Within a function of somebody's its local variables would be told, too.
   [[ ! $__cohab_id || ! -e $__cohab_dir/wantenv || -e $__cohab_dir/env.$__cohab_id || ${#FUNCNAME[@]} -gt 1 ]] ||
