@@ -315,13 +315,12 @@ impl LiveShell {
             }
             View::Guarded(filter) => {
                 let in_use = self.relay.as_ref().is_some_and(|relay| relay.typed);
-                let (probe, shell) = (cx.probe, i32::try_from(self.setup.child_pid).ok());
-                // The shell itself is in front when a program has just ended, and its line editor reads keys too.
-                let shares_group = self.dialect.shares_group;
-                let raw = || {
-                    (probe.foreground_pgid() != shell || shares_group && probe.shell_shares_group())
-                        && probe.terminal_modes().is_some_and(|modes| !modes.canonical)
-                };
+                let (shell, shares_group) = (i32::try_from(self.setup.child_pid).ok(), self.dialect.shares_group);
+                let is_program_in_front =
+                    || cx.probe.foreground_pgid() != shell || shares_group && cx.probe.shell_shares_group();
+                // First the terminal's mode, then who is in front: when a program has just ended, the shell is in front before its
+                // line editor takes single keys. The other way round the program would be in front, and the editor's mode its own.
+                let raw = || cx.probe.terminal_modes().is_some_and(|modes| !modes.canonical) && is_program_in_front();
                 filter.push(bytes, in_use, raw, &mut self.modes, &mut cx.fx.terminal);
             }
         }
