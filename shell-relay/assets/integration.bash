@@ -1,5 +1,6 @@
 # Ties an interactive bash (4.4 or later) to cohab. Marks go to /dev/tty, so `exec >file` does not lose them. The user's aliases are off
 # while this is read, and functions of the user's named like builtins are not called.
+{
 if [[ ${BLE_VERSION-} ]]; then # ble.sh reads all keys itself: none of ours would mean anything
   builtin printf '\e]7391;%s;%s;F;ble.sh\a' @NONCE@ "$$" 2>/dev/null >/dev/tty
 else
@@ -139,9 +140,9 @@ __cohab_hook() { # no local variables: PROMPT_COMMAND may become an array. `&& :
   if [[ ${bash_preexec_imported-}${__bp_imported-} ]]; then
     precmd_functions=(__cohab_precmd "${precmd_functions[@]}" __cohab_wrap)
   elif [[ ${PROMPT_COMMAND@a} == *a* ]] || ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 501)); then
-    PROMPT_COMMAND=("{ $__cohab_first && :; } 2>/dev/null" "${PROMPT_COMMAND[@]}" '{ __cohab_wrap && :; } 2>/dev/null')
+    PROMPT_COMMAND=("{ $__cohab_first && :; } >/dev/null 2>&1" "${PROMPT_COMMAND[@]}" '{ __cohab_wrap && :; } >/dev/null 2>&1')
   else
-    PROMPT_COMMAND="{ $__cohab_first && :; } 2>/dev/null"$'\n'${PROMPT_COMMAND-}$'\n{ __cohab_wrap && :; } 2>/dev/null'
+    PROMPT_COMMAND="{ $__cohab_first && :; } >/dev/null 2>&1"$'\n'${PROMPT_COMMAND-}$'\n{ __cohab_wrap && :; } >/dev/null 2>&1'
   fi
 }
 
@@ -209,7 +210,7 @@ __cohab_run() { # $1: the keymap. What is held runs once; without it this key do
   __cohab_unrecorded
   [[ ! ${bash_preexec_imported-} ]] || __cohab_show
   __cohab_open=1
-  READLINE_LINE=' __cohab_pre; \builtin eval -- "$__cohab_cmd"; { __cohab_st=$?; \builtin trap -p >|"$__cohab_dir/traps"; } 2>/dev/null; __cohab_e "$__cohab_st" "$__cohab_us"' READLINE_POINT=0
+  READLINE_LINE=' __cohab_pre; \builtin eval -- "$__cohab_cmd"; { __cohab_st=$?; \builtin trap -p >|"$__cohab_dir/traps"; __cohab_e "$__cohab_st" "$__cohab_us"; } >/dev/null 2>&1' READLINE_POINT=0
 }
 
 __cohab_restore() { # what was typed meanwhile stands at the cursor
@@ -242,6 +243,7 @@ __cohab_ask() { # $1: the mark, $2: the keymap. A line beyond bounds is cut, so 
     ((${#__cohab_r} > 60000)) || break
   done
   __cohab_known
+  ((READLINE_POINT < ${#READLINE_LINE})) || __cohab_k+=';end'
   case $2 in vi-*) __cohab_k+=';vi' ;; esac
   __cohab_m "$1;$READLINE_POINT;$__cohab_r;$__cohab_k"
 }
@@ -304,8 +306,8 @@ __cohab_look_at_enter() { # binds Enter, unless it is bound to something of the 
 __cohab_clear() { READLINE_LINE= READLINE_POINT=0; __cohab_m 'S;0'; }
 
 __cohab_key() { # of keymap $1, after escapes $2: number $3 calls $4
-  # The braces keep the user's `set -x` quiet, and behind a line break they are braces also in the middle of a command. The last argument is there for its effect, too: $_ stays what it was.
-  builtin bind -m "$1" -x "\"$2[7391;$3~\": "$'\n'"{ $4 $1 \"\$_\"; } 2>/dev/null"
+  # The braces keep the user's `set -x` and DEBUG trap quiet, and behind a line break they are braces also in the middle of a command. The last argument is there for its effect, too: $_ stays what it was.
+  builtin bind -m "$1" -x "\"$2[7391;$3~\": "$'\n'"{ $4 $1 \"\$_\"; } >/dev/null 2>&1"
 }
 
 # With a second escape: in emacs mode one that the user pressed before may still be pending.
@@ -337,10 +339,9 @@ __cohab_hook
 __cohab_unrecorded
 __cohab_look_at_enter
 }
-{ __cohab_install; } 2>/dev/null # a user's `set -x` would print marks as they are made
+__cohab_install
 fi
-{
   builtin unset -f __cohab_install
   [[ ! ${__cohab_aliases-} ]] || builtin shopt -s expand_aliases
   builtin unset __cohab_aliases
-} 2>/dev/null
+} >/dev/null 2>&1 # a user's `set -x` would print marks as they are made, and a DEBUG trap of theirs is called here, too

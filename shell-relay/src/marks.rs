@@ -72,6 +72,8 @@ pub struct ReportedLine {
     pub is_command: Option<bool>,
     /// Whether a mode of vi reads the keys.
     pub is_vi: bool,
+    /// The cursor is at the end of the whole line, of which `text` may be the beginning. Only bash tells.
+    pub is_at_end: bool,
 }
 
 /// The fields of `E` and `D`.
@@ -236,6 +238,10 @@ fn parse_line(fields: &[&str]) -> Option<ReportedLine> {
         [fields @ .., "vi"] => (fields, true),
         fields => (fields, false),
     };
+    let (fields, is_at_end) = match fields {
+        [fields @ .., "end"] => (fields, true),
+        fields => (fields, false),
+    };
     let (cursor, text, is_command) = match fields {
         [cursor] => (cursor, None, None),
         [cursor, text] => (cursor, Some(text), None),
@@ -247,7 +253,7 @@ fn parse_line(fields: &[&str]) -> Option<ReportedLine> {
         Some(text) => Some(String::from_utf8_lossy(&percent_decoded(text)?).into_owned()),
         None => None,
     };
-    Some(ReportedLine { cursor: cursor.parse().ok()?, text, is_command, is_vi })
+    Some(ReportedLine { cursor: cursor.parse().ok()?, text, is_command, is_vi, is_at_end })
 }
 
 fn percent_decoded(field: &str) -> Option<Vec<u8>> {

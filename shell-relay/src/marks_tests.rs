@@ -25,7 +25,7 @@ fn mark(body: &str) -> String {
 }
 
 fn line(cursor: usize, text: Option<String>, is_command: Option<bool>) -> ReportedLine {
-    ReportedLine { cursor, text, is_command, is_vi: false }
+    ReportedLine { cursor, text, is_command, is_vi: false, is_at_end: false }
 }
 
 #[test]
@@ -54,6 +54,7 @@ fn every_verb_is_understood() {
         ("Q;0;", Mark::Line(line(0, Some(String::new()), None))),
         ("Q;5000", Mark::Line(line(5000, None, None))),
         ("N;1;x", Mark::EnterPressed(line(1, Some("x".into()), None))),
+        ("N;1;x;0;end", Mark::EnterPressed(ReportedLine { is_at_end: true, ..line(1, Some("x".into()), Some(false)) })),
         ("N;1;x;0;vi", Mark::EnterPressed(ReportedLine { is_vi: true, ..line(1, Some("x".into()), Some(false)) })),
         ("W", Mark::AcceptedUnasked),
         ("K;1", Mark::EnterOwner { is_users: true }),

@@ -127,7 +127,7 @@ fn filled(script: &str, nonce: &str, directory: &[u8]) -> Vec<u8> {
 
 /// Until the end of the integration script, which is for 4.4 or later.
 const BASH_ALIASES_OFF: &str = "{ ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 404)) || \\builtin return 0
-[[ :$BASHOPTS: != *:expand_aliases:* ]] || __cohab_aliases=1; \\builtin shopt -u expand_aliases; } 2>/dev/null
+[[ :$BASHOPTS: != *:expand_aliases:* ]] || __cohab_aliases=1; \\builtin shopt -u expand_aliases; } >/dev/null 2>&1
 ";
 
 const BASH_LOGIN_FILES: &str = "set +o posix; shopt -u inherit_errexit; unset ENV; export -n HISTFILE

@@ -17,7 +17,7 @@ pub(super) enum Key {
     Restore,
     /// The line is told.
     Query,
-    /// An empty line is accepted: a new prompt. In bash any line is.
+    /// An empty line is accepted: a new prompt.
     Fresh,
     /// The line that was reported is accepted. No byte may follow.
     Accept,
@@ -68,6 +68,10 @@ pub(super) struct Dialect {
     pub shares_group: bool,
     /// Ctrl-O accepts the line.
     pub accepts_by_ctrl_o: bool,
+    /// The line is cleared and painted again around the function that reports it at Enter.
+    pub repaints_at_enter: bool,
+    /// `Fresh` accepts any line, and not only an empty one.
+    pub fresh_accepts_any_line: bool,
 }
 
 static BASH: Dialect = Dialect {
@@ -82,6 +86,8 @@ static BASH: Dialect = Dialect {
     new_row_before_finish: false,
     shares_group: false,
     accepts_by_ctrl_o: true,
+    repaints_at_enter: true,
+    fresh_accepts_any_line: true,
 };
 
 static ZSH: Dialect = Dialect {
@@ -96,6 +102,8 @@ static ZSH: Dialect = Dialect {
     new_row_before_finish: true,
     shares_group: false,
     accepts_by_ctrl_o: true,
+    repaints_at_enter: false,
+    fresh_accepts_any_line: false,
 };
 
 static FISH: Dialect = Dialect {
@@ -111,6 +119,8 @@ static FISH: Dialect = Dialect {
     new_row_before_finish: false,
     shares_group: true,
     accepts_by_ctrl_o: false,
+    repaints_at_enter: false,
+    fresh_accepts_any_line: false,
 };
 
 impl Dialect {

@@ -9,67 +9,83 @@ use std::time::{Duration, Instant};
 
 use memchr::memmem;
 
-/// What clears the line comes at once; other output that looks like it is shown after this time.
-const CLEAR_TIME: Duration = Duration::from_millis(50);
+/// The function reports soon after the line was cleared; output that only looks like it is shown after this time.
+const REPORT_TIME: Duration = Duration::from_millis(50);
 /// A repaint longer than this is shown.
-const HELD_MAX_BYTES: usize = 64 * 1024;
+const HELD_MAX_BYTES: usize = 256 * 1024;
+/// How clearing a line begins.
+const CLEAR: &[u8] = b"\r\x1b[K";
 /// What readline writes when it accepts a line, with and without marked pastes.
 const NEW_ROW: &[u8] = b"\r\n";
 const PASTES_UNMARKED: &[u8] = b"\x1b[?2004l";
+/// From an empty last row readline goes up before it goes to a new row.
+const ROW_UP: &[u8] = b"\x1b[A";
 
-/// What bash has written since Enter was passed to it.
+/// What bash has written since Enter was passed to it, or since a prompt that reads lines typed ahead.
 #[derive(Debug)]
 pub(super) struct EnterPaint {
+    /// At first only what may clear a line.
     held: Vec<u8>,
-    passed_at: Instant,
+    held_since: Option<Instant>,
     step: Step,
 }
 
 #[derive(Debug, PartialEq, Eq)]
 enum Step {
-    /// The line may be about to be cleared.
-    Clearing,
+    /// A line may be about to be cleared.
+    Watching,
     /// Cleared: the function has reported the line, which is painted again from here.
-    Painting { from: usize, has_rows: bool },
+    Painting { from: usize, line: LineShape },
 }
 
-/// What becomes of the bytes.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Painted {
-    /// It is not over.
-    Held,
-    /// These are to be shown.
-    Shown(Vec<u8>),
+/// What is known of the line when Enter is pressed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct LineShape {
+    /// It holds line breaks.
+    pub has_rows: bool,
+    /// The cursor is at its end.
+    pub is_at_end: bool,
 }
 
 impl EnterPaint {
-    /// Enter is on its way to bash.
-    pub fn new(now: Instant) -> Self {
-        Self { held: Vec::new(), passed_at: now, step: Step::Clearing }
+    pub fn new() -> Self {
+        Self { held: Vec::new(), held_since: None, step: Step::Watching }
     }
 
     /// When what is held is shown at the latest, if bash reports nothing.
     pub fn deadline(&self) -> Option<Instant> {
-        (self.step == Step::Clearing).then_some(self.passed_at + CLEAR_TIME)
+        self.held_since.filter(|_| self.step == Step::Watching).map(|since| since + REPORT_TIME)
     }
 
-    /// The function has reported the line. `has_rows`: it holds line breaks, and the cursor is at its end.
-    pub fn reported(&mut self, has_rows: bool) {
-        self.step = Step::Painting { from: self.held.len(), has_rows };
+    /// The function has reported the line; another report behind the first changes nothing. `false`: the line was not cleared for it,
+    /// or that is on the screen already, so that all is shown.
+    #[must_use]
+    pub fn reported(&mut self, line: LineShape) -> bool {
+        if self.step == Step::Watching {
+            self.step = Step::Painting { from: self.held.len(), line };
+        }
+        !self.held.is_empty()
     }
 
-    /// Takes what bash writes.
-    pub fn push(&mut self, bytes: &[u8]) -> Painted {
+    /// Takes what bash writes; appends to `shown` what is to be shown. Whether it is over.
+    pub fn push(&mut self, bytes: &[u8], now: Instant, shown: &mut Vec<u8>) -> bool {
         self.held.extend_from_slice(bytes);
         match self.step {
-            Step::Clearing if clears(&self.held) => Painted::Held,
-            Step::Clearing => Painted::Shown(self.all()),
-            Step::Painting { .. } if self.held.len() > HELD_MAX_BYTES => Painted::Shown(self.all()),
-            Step::Painting { from, .. } => match memmem::find(&self.held[from..], PASTES_UNMARKED) {
-                Some(at) => Painted::Shown(self.accepted(from + at)),
-                None => Painted::Held,
+            Step::Watching => {
+                let is_new = self.held.len() == bytes.len();
+                shown.extend(self.held.drain(..clear_at_end(&self.held)));
+                if is_new || self.held.is_empty() {
+                    self.held_since = (!self.held.is_empty()).then_some(now);
+                }
+                return false;
+            }
+            Step::Painting { .. } if self.held.len() > HELD_MAX_BYTES => shown.append(&mut self.held),
+            Step::Painting { from, line } => match memmem::find(&self.held[from..], PASTES_UNMARKED) {
+                Some(at) => shown.extend_from_slice(self.accepted(from, from + at, line)),
+                None => return false,
             },
         }
+        true
     }
 
     /// Whether the cursor has left the line that was painted again.
@@ -78,99 +94,144 @@ impl EnterPaint {
     }
 
     /// A mark says that the line was accepted, or there is nothing to wait for any more: what is to be shown.
-    pub fn finish(mut self) -> Vec<u8> {
+    pub fn finish(&self) -> &[u8] {
         match self.step {
-            Step::Clearing => self.all(),
-            Step::Painting { .. } => self.accepted(self.held.len()),
+            Step::Watching => &self.held,
+            Step::Painting { from, line } => self.accepted(from, self.held.len(), line),
         }
     }
 
     /// Everything that is held, for a line that was not accepted.
-    pub fn all(&mut self) -> Vec<u8> {
-        std::mem::take(&mut self.held)
+    pub fn all(&self) -> &[u8] {
+        &self.held
     }
 
-    /// The repaint ends at `end`, with what takes the cursor below the line.
-    fn accepted(&mut self, end: usize) -> Vec<u8> {
-        let Step::Painting { from, has_rows } = self.step else { return self.all() };
+    /// The repaint from `from` to `end` ends with what takes the cursor below the line: what is to be shown.
+    fn accepted(&self, from: usize, end: usize, line: LineShape) -> &[u8] {
         if from == end {
             // The terminal does not echo: readline paints nothing.
-            return self.held.split_off(from);
+            return &self.held[from..];
         }
-        let Some(painted) = self.held[from..end].strip_suffix(NEW_ROW) else { return self.all() };
-        let line_feeds = painted.iter().rev().take_while(|byte| **byte == b'\n').count();
-        let rows_below = if has_rows { 0 } else { line_feeds };
-        // A line of several rows, or output that came in between.
-        if !has_rows && painted[..painted.len() - rows_below].contains(&b'\n') {
-            return self.all();
+        let Some(painted) = self.held[from..end].strip_suffix(NEW_ROW) else { return &self.held };
+        let rows_below =
+            if line.has_rows { 0 } else { painted.iter().rev().take_while(|byte| **byte == b'\n').count() };
+        let painted = &painted[..painted.len() - rows_below];
+        // A cursor within a line of several rows, or output that came in between.
+        if painted.contains(&b'\n') && !(line.has_rows && line.is_at_end) {
+            return &self.held;
         }
-        let shown = from + painted.len() - rows_below;
-        self.held.split_off(shown)
+        let painted = painted.strip_suffix(ROW_UP).filter(|_| line.has_rows).unwrap_or(painted);
+        &self.held[from + painted.len()..]
     }
 }
 
-/// Whether these bytes only clear the rows of a line: returns, moves to other rows, and erasures to the end of the row.
-fn clears(mut bytes: &[u8]) -> bool {
-    while let Some((first, rest)) = bytes.split_first() {
-        bytes = match first {
-            b'\r' | b'\n' => rest,
-            0x1b => match rest {
-                [] | [b'['] => return true,
-                [b'[', b'K' | b'A', rest @ ..] => rest,
-                _ => return false,
-            },
-            _ => return false,
+/// Where the bytes that only clear a line begin, if they stand at the end; else the length. Clearing returns to the row's start, erases,
+/// and goes up or down for each further row.
+fn clear_at_end(bytes: &[u8]) -> usize {
+    let mut from = None;
+    let mut at = 0;
+    while at < bytes.len() {
+        let rest = &bytes[at..];
+        let length = match rest {
+            [b'\r' | b'\n', ..] => 1,
+            [0x1b, b'[', b'K' | b'A', ..] => 3,
+            [0x1b] | [0x1b, b'['] => rest.len(),
+            _ => {
+                from = None;
+                at += 1 + memchr::memchr3(b'\r', b'\n', 0x1b, &rest[1..]).unwrap_or(rest.len() - 1);
+                continue;
+            }
         };
+        if from.is_none() && (rest.starts_with(CLEAR) || CLEAR.starts_with(rest)) {
+            from = Some(at);
+        }
+        at += length;
     }
-    true
+    from.unwrap_or(bytes.len())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// What is shown of what bash writes before and after its report, and behind that.
-    fn shown(before: &str, after: &[&str]) -> String {
-        shown_of(before, false, after)
-    }
+    const ONE_ROW: LineShape = LineShape { has_rows: false, is_at_end: true };
+    const ROWS: LineShape = LineShape { has_rows: true, is_at_end: true };
+    const WITHIN_ROWS: LineShape = LineShape { has_rows: true, is_at_end: false };
 
-    fn shown_of(before: &str, has_rows: bool, after: &[&str]) -> String {
-        let mut paint = EnterPaint::new(Instant::now());
-        assert_eq!(paint.push(before.as_bytes()), Painted::Held);
-        paint.reported(has_rows);
-        for bytes in after {
-            if let Painted::Shown(bytes) = paint.push(bytes.as_bytes()) {
-                return String::from_utf8(bytes).unwrap();
-            }
+    /// What is shown of what bash writes before and after its report.
+    fn shown(before: &str, line: LineShape, after: &[&str]) -> String {
+        let mut paint = EnterPaint::new();
+        let mut shown = Vec::new();
+        let now = Instant::now();
+        assert!(!paint.push(before.as_bytes(), now, &mut shown));
+        assert!(paint.reported(line));
+        if !after.iter().any(|bytes| paint.push(bytes.as_bytes(), now, &mut shown)) {
+            shown.extend_from_slice(paint.finish());
         }
-        String::from_utf8(paint.finish()).unwrap()
+        String::from_utf8(shown).unwrap()
     }
 
     #[test]
     fn a_repaint_is_dropped_and_the_acceptance_shown() {
         let clear = "\r\x1b[K\r";
-        assert_eq!(shown(clear, &["ps> echo a", "bc", "\r\n\x1b[?2004l\r"]), "\r\n\x1b[?2004l\r");
-        assert_eq!(shown(clear, &["ps> \x1b[1mx\x08\x08\n\n\r\n", "\x1b[?2004l\r"]), "\n\n\r\n\x1b[?2004l\r");
-        assert_eq!(shown("\r\x1b[K\r\x1b[A\x1b[K\r", &["ps> x\r\n"]), "\r\n", "pastes are not marked");
-        assert_eq!(shown(clear, &["\x1b[?2004l\r"]), "\x1b[?2004l\r", "no echo");
-        assert_eq!(shown_of(clear, true, &["ps> a\nb\r\n\x1b[?2004l\r"]), "\r\n\x1b[?2004l\r");
+        for (before, line, after, expected) in [
+            (clear, ONE_ROW, &["ps> echo a", "bc", "\r\n\x1b[?2004l\r"][..], "\r\n\x1b[?2004l\r"),
+            (clear, ONE_ROW, &["ps> \x1b[1mx\x08\x08\n\n\r\n", "\x1b[?2004l\r"], "\n\n\r\n\x1b[?2004l\r"),
+            // Pastes are not marked.
+            ("\r\x1b[K\r\x1b[A\x1b[K\r", ONE_ROW, &["ps> x\r\n"], "\r\n"),
+            // The terminal does not echo.
+            (clear, ONE_ROW, &["\x1b[?2004l\r"], "\x1b[?2004l\r"),
+            (clear, ROWS, &["ps> a\r\n\rb\r\n\x1b[?2004l\r"], "\r\n\x1b[?2004l\r"),
+            // The line ends with a line break.
+            (clear, ROWS, &["ps> a\r\n\r\x1b[A\r\n\x1b[?2004l\r"], "\x1b[A\r\n\x1b[?2004l\r"),
+            // The paste is no longer marked on the screen; then the line is cleared.
+            ("\x1b[A\x08a\r\n\r\r\x1b[K\r", ROWS, &["ps> a\r\n\r\r\n"], "\x1b[A\x08a\r\n\r\r\n"),
+            // The end of another prompt, and a line that was typed ahead.
+            ("ps> x\r\x1b[K\r", ONE_ROW, &["ps> x\r\x1b[K\rps> x\r\n"], "ps> x\r\n"),
+        ] {
+            assert_eq!(shown(before, line, after), expected, "{before:?} {after:?}");
+        }
     }
 
     #[test]
     fn what_is_no_such_repaint_is_shown_as_it_is() {
         let clear = "\r\x1b[K\r";
         for after in ["ps> a\nb\r\n\x1b[?2004l\r", "ps> a", "job done\r\nps> a\r\n\x1b[?2004l\r"] {
-            assert_eq!(shown(clear, &[after]), format!("{clear}{after}"));
+            for line in [ONE_ROW, WITHIN_ROWS] {
+                assert_eq!(shown(clear, line, &[after]), format!("{clear}{after}"));
+            }
         }
-        let mut paint = EnterPaint::new(Instant::now());
-        assert_eq!(paint.push(b"\r\x1b[K(reverse"), Painted::Shown(b"\r\x1b[K(reverse".to_vec()));
     }
 
     #[test]
-    fn a_cut_sequence_is_held() {
-        let mut paint = EnterPaint::new(Instant::now());
-        for byte in b"\r\x1b[K\r\x1b[A\x1b[K" {
-            assert_eq!(paint.push(&[*byte]), Painted::Held);
+    fn a_line_that_was_not_cleared_just_before_is_not_taken_for_painted_again() {
+        for before in ["", "ps> x", "\r\x1b[K\r\r\n{ what `set -v` echoes }\r\n"] {
+            let mut paint = EnterPaint::new();
+            paint.push(before.as_bytes(), Instant::now(), &mut Vec::new());
+            assert!(!paint.reported(ONE_ROW), "{before:?}");
+        }
+    }
+
+    #[test]
+    fn only_what_may_clear_a_line_is_held_and_not_for_long() {
+        let now = Instant::now();
+        for (written, held) in [
+            ("a\r\nb", ""),
+            ("a\r\n", ""),
+            ("\r\x1b[K(reverse", ""),
+            ("a\r", "\r"),
+            ("a\r\x1b[", "\r\x1b["),
+            ("a\r\n\r\r\x1b[K\r\x1b[A\x1b[K", "\r\x1b[K\r\x1b[A\x1b[K"),
+        ] {
+            let (mut whole, mut by_byte) = (EnterPaint::new(), EnterPaint::new());
+            let mut shown = Vec::new();
+            whole.push(written.as_bytes(), now, &mut shown);
+            assert_eq!(shown, written.strip_suffix(held).unwrap().as_bytes(), "{written:?}");
+            assert_eq!((whole.all(), whole.deadline().is_some()), (held.as_bytes(), !held.is_empty()), "{written:?}");
+            for byte in written.as_bytes() {
+                by_byte.push(&[*byte], now, &mut Vec::new());
+            }
+            assert_eq!(by_byte.all(), held.as_bytes(), "{written:?}");
         }
     }
 }

@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use super::{
-    Cx, Enter, EnterPaint, Interrupted, Key, LineDecision, LiveEvent, LiveShell, Painted, Phase, Probe, QUERY_WAIT,
-    Repaint, Restore, Token, TokenKind, View, keys,
+    Cx, Enter, EnterPaint, Interrupted, Key, LineDecision, LineShape, LiveEvent, LiveShell, Phase, Probe, QUERY_WAIT,
+    Restore, Token, TokenKind, View, keys,
 };
 use crate::{marks::ReportedLine, shell::Shell};
 
@@ -144,19 +144,17 @@ impl LiveShell {
         if self.enter_is_users { Enter::Held } else { self.dialect.enter }
     }
 
-    /// Enter goes to bash, which will paint its line again.
-    fn expect_enter_paint(&mut self, cx: &mut Cx<'_>) {
-        if self.dialect.repaint == Repaint::Marked && matches!(self.view, View::Shown) && !self.enter_is_users {
+    /// Enter goes to bash, or has been typed ahead: bash will paint its line again.
+    pub(super) fn expect_enter_paint(&mut self, cx: &mut Cx<'_>) {
+        if self.dialect.repaints_at_enter && matches!(self.view, View::Shown) && !self.enter_is_users {
             self.show_enter_paint(cx);
-            self.enter_paint = Some(EnterPaint::new(cx.now));
+            self.enter_paint = Some(EnterPaint::new());
         }
     }
 
     /// bash accepts the line without asking.
     pub(super) fn on_accepted_unasked(&mut self, cx: &mut Cx<'_>) {
-        if let Some(paint) = &mut self.enter_paint {
-            paint.reported(false);
-        }
+        self.enter_paint.take_if(|paint| !paint.reported(LineShape::default()));
         if self.ask.take_if(|ask| ask.is_passed).is_some() {
             self.prompt.entered_at = Some(cx.now);
             self.release_held(cx);
@@ -165,23 +163,24 @@ impl LiveShell {
 
     pub(super) fn on_enter_painted(&mut self, bytes: &[u8], cx: &mut Cx<'_>) {
         let Some(paint) = &mut self.enter_paint else { return };
-        if let Painted::Shown(shown) = paint.push(bytes) {
+        let shown_from = cx.fx.terminal.len();
+        if paint.push(bytes, cx.now, &mut cx.fx.terminal) {
             self.enter_paint = None;
-            self.show(&shown, cx);
         }
+        self.modes.feed(&cx.fx.terminal[shown_from..]);
     }
 
     /// The line was accepted.
     pub(super) fn finish_enter_paint(&mut self, cx: &mut Cx<'_>) {
         if let Some(paint) = self.enter_paint.take() {
-            self.show(&paint.finish(), cx);
+            self.show(paint.finish(), cx);
         }
     }
 
     /// The line is not accepted, or something else is to be drawn.
     pub(super) fn show_enter_paint(&mut self, cx: &mut Cx<'_>) {
-        if let Some(mut paint) = self.enter_paint.take() {
-            self.show(&paint.all(), cx);
+        if let Some(paint) = self.enter_paint.take() {
+            self.show(paint.all(), cx);
         }
     }
 
@@ -204,7 +203,7 @@ impl LiveShell {
         }
         let mut accept = Vec::new();
         // bash: keys can have come in between only if the line was typed ahead.
-        let accepts_any_line = self.dialect.repaint == Repaint::Marked && !is_typed_ahead;
+        let accepts_any_line = self.dialect.fresh_accepts_any_line && !is_typed_ahead;
         self.dialect.press(if accepts_any_line { Key::Fresh } else { Key::Accept }, &mut accept);
         self.press_enter(&accept, line, cx);
         self.prompt.accepting = true;
@@ -254,10 +253,9 @@ impl LiveShell {
 
     /// `N`: Enter was pressed, and the shell waits for our word. Also for a line that was typed ahead.
     pub(super) fn on_enter_told(&mut self, told: ReportedLine, cx: &mut Cx<'_>) {
-        if let Some(paint) = &mut self.enter_paint {
-            let ends_in_line = |text: &String| told.cursor == text.chars().count() && !text.ends_with('\n');
-            paint.reported(told.text.as_ref().is_some_and(|text| text.contains('\n') && ends_in_line(text)));
-        }
+        let has_rows = told.text.as_ref().is_some_and(|text| text.contains('\n'));
+        let line = LineShape { has_rows, is_at_end: told.is_at_end };
+        self.enter_paint.take_if(|paint| !paint.reported(line));
         if self.relay.is_some() || !self.stands_at_prompt(cx) || self.prompt.accepting {
             return;
         }
@@ -296,7 +294,7 @@ impl LiveShell {
     }
 
     fn line_is_known(&mut self, line: ReportedLine, cx: &mut Cx<'_>) {
-        let ReportedLine { cursor, text, is_command, is_vi } = line;
+        let ReportedLine { cursor, text, is_command, is_vi, is_at_end: _ } = line;
         let Some(ask) = &mut self.ask else { return };
         self.is_deaf = false;
         if is_vi && ask.hotkey && ask.key == keys::ALT_ENTER {

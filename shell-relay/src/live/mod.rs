@@ -59,7 +59,7 @@ use self::{
     aside::Comeback,
     background::Background,
     dialect::{Dialect, Enter, Key, Repaint},
-    enter_paint::{EnterPaint, Painted},
+    enter_paint::{EnterPaint, LineShape},
     filter::HideFilter,
     guard::GuardFilter,
     held::HeldKeys,
@@ -228,8 +228,8 @@ impl LiveShell {
         if matches!(self.view, View::Shown) {
             fx.terminal.extend_from_slice(&rest);
         }
-        if let Some(mut paint) = self.enter_paint.take() {
-            fx.terminal.append(&mut paint.all());
+        if let Some(paint) = self.enter_paint.take() {
+            fx.terminal.extend_from_slice(paint.all());
         }
         self.phase = Phase::Dead;
         self.relay_lost_its_shell(status, now, fx);

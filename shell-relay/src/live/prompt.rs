@@ -192,6 +192,9 @@ impl LiveShell {
             return;
         }
         self.view = View::Shown;
+        if ahead {
+            self.expect_enter_paint(cx);
+        }
         if let Some(restore) = &mut self.restore {
             restore.prompt_told = false;
             self.try_restore(cx);
