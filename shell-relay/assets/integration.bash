@@ -281,63 +281,63 @@ __cohab_split() { # $1: the keymap, $2: keys. The line that was reported is acce
   builtin bind -m "$1" "\"\e[7391;f~\": \"\\e[7391;6~${__cohab_rest//\"/\\\"}$2\""
 }
 
-__cohab_told() { # what builtin $1 says, in __cohab_r. By a file: no process is started
-  builtin "$@" >|"$__cohab_dir/told"
-  __cohab_r=
-  builtin read -r -d '' __cohab_r <"$__cohab_dir/told" || : # a user's errexit
-}
-
 __cohab_look_at_enter() { # binds Enter, unless it is bound to something of the user's: then the client is told, and asks by itself
-  local __cohab_map __cohab_key __cohab_r __cohab_was=$__cohab_owner __cohab_ours='"\e[7391;e~\e[7391;f~"'
+  local __cohab_map __cohab_key __cohab_r= __cohab_macros __cohab_was=$__cohab_owner __cohab_ours='"\e[7391;e~\e[7391;f~"'
   local IFS= 2>/dev/null
+  # By one file: no process is started, and a second one in its place would be waited for until it is on the disk.
+  for __cohab_map in emacs vi-insert vi-command; do
+    builtin bind -m "$__cohab_map" -s
+    builtin printf '\1'
+    builtin bind -m "$__cohab_map" -q accept-line || : # a user's errexit
+    builtin printf '\1'
+  done >|"$__cohab_dir/told"
+  builtin read -r -d '' __cohab_r <"$__cohab_dir/told" || :
   __cohab_owner=
   for __cohab_map in emacs vi-insert vi-command; do
-    __cohab_told bind -m "$__cohab_map" -s
-    [[ $__cohab_r != *"\"\\C-m\": $__cohab_ours"* ]] || continue
-    __cohab_told bind -m "$__cohab_map" -q accept-line
-    [[ $__cohab_r == *'"\C-m"'* ]] || __cohab_owner=1
-    for __cohab_key in '"\C-m"' '"\C-j"'; do
-      [[ $__cohab_r != *"$__cohab_key"* ]] || builtin bind -m "$__cohab_map" "$__cohab_key: $__cohab_ours"
-    done
+    __cohab_macros=${__cohab_r%%$'\1'*} __cohab_r=${__cohab_r#*$'\1'}
+    if [[ $__cohab_macros != *"\"\\C-m\": $__cohab_ours"* ]]; then
+      [[ ${__cohab_r%%$'\1'*} == *'"\C-m"'* ]] || __cohab_owner=1
+      for __cohab_key in '"\C-m"' '"\C-j"'; do
+        [[ ${__cohab_r%%$'\1'*} != *"$__cohab_key"* ]] || builtin bind -m "$__cohab_map" "$__cohab_key: $__cohab_ours"
+      done
+    fi
+    __cohab_r=${__cohab_r#*$'\1'}
   done
   [[ $__cohab_owner == "$__cohab_was" ]] || __cohab_m "K;${__cohab_owner:-0}"
 }
 
 __cohab_clear() { READLINE_LINE= READLINE_POINT=0; __cohab_m 'S;0'; }
 
-__cohab_key() { # of keymap $1, after escapes $2: number $3 calls $4
+__cohab_key() { # in keymap $1 number $2 calls $3
   # The braces keep the user's `set -x` and DEBUG trap quiet, and behind a line break they are braces also in the middle of a command. The last argument is there for its effect, too: $_ stays what it was.
-  builtin bind -m "$1" -x "\"$2[7391;$3~\": "$'\n'"{ $4 $1 \"\$_\"; } >/dev/null 2>&1"
+  builtin bind -m "$1" -x "\"\\e[7391;$2~\": "$'\n'"{ $3 $1 \"\$_\"; } >/dev/null 2>&1"
 }
 
-# With a second escape: in emacs mode one that the user pressed before may still be pending.
-for __cohab_k in 'emacs:\e' 'emacs:\e\e' 'vi-insert:\e' 'vi-command:\e'; do
-  __cohab_key "${__cohab_k%%:*}" "${__cohab_k#*:}" 1 __cohab_stash
-  __cohab_key "${__cohab_k%%:*}" "${__cohab_k#*:}" 2 __cohab_load
-  __cohab_key "${__cohab_k%%:*}" "${__cohab_k#*:}" t __cohab_typed
-  __cohab_key "${__cohab_k%%:*}" "${__cohab_k#*:}" n __cohab_fence
-  builtin bind -m "${__cohab_k%%:*}" "\"${__cohab_k#*:}[7391;p~\": bracketed-paste-begin"
-  __cohab_key "${__cohab_k%%:*}" "${__cohab_k#*:}" d 'builtin trap -p >|"$__cohab_dir/traps"; __cohab_run'
-  builtin bind -m "${__cohab_k%%:*}" "\"${__cohab_k#*:}[7391;3~\": \"\\e[7391;d~\\e[7391;c~\""
-  builtin bind -m "${__cohab_k%%:*}" '"\e[7391;c~": ""'
-  __cohab_key "${__cohab_k%%:*}" "${__cohab_k#*:}" a __cohab_restore
-  builtin bind -m "${__cohab_k%%:*}" "\"${__cohab_k#*:}[7391;4~\": \"\\e[7391;a~\\e[7391;b~\""
-  builtin bind -m "${__cohab_k%%:*}" '"\e[7391;b~": ""'
-  __cohab_key "${__cohab_k%%:*}" "${__cohab_k#*:}" 5 __cohab_query
-  __cohab_key "${__cohab_k%%:*}" "${__cohab_k#*:}" e __cohab_enter
-  __cohab_key "${__cohab_k%%:*}" "${__cohab_k#*:}" g __cohab_accept
-  builtin bind -m "${__cohab_k%%:*}" '"\e[7391;f~": accept-line'
-  builtin bind -m "${__cohab_k%%:*}" "\"${__cohab_k#*:}[7391;7~\": \"\\e[7391;g~\\e[7391;f~\""
-  builtin bind -m "${__cohab_k%%:*}" "\"${__cohab_k#*:}[7391;6~\": accept-line"
-  __cohab_key "${__cohab_k%%:*}" "${__cohab_k#*:}" 8 __cohab_clear
-  __cohab_key "${__cohab_k%%:*}" "${__cohab_k#*:}" 9 __cohab_take
+# Functions come last: for each other binding bash lists all of them, twice.
+__cohab_look_at_enter
+# In emacs mode an escape that the user pressed before may still be pending.
+builtin bind -m emacs '"\e\e[7391;": "\e[7391;"'
+for __cohab_k in emacs vi-insert vi-command; do
+  builtin bind -m "$__cohab_k" '"\e[7391;p~": bracketed-paste-begin' '"\e[7391;3~": "\e[7391;d~\e[7391;c~"' \
+    '"\e[7391;4~": "\e[7391;a~\e[7391;b~"' '"\e[7391;b~": ""' '"\e[7391;f~": accept-line' \
+    '"\e[7391;7~": "\e[7391;g~\e[7391;f~"' '"\e[7391;6~": accept-line'
+  __cohab_key "$__cohab_k" 1 __cohab_stash
+  __cohab_key "$__cohab_k" 2 __cohab_load
+  __cohab_key "$__cohab_k" t __cohab_typed
+  __cohab_key "$__cohab_k" n __cohab_fence
+  __cohab_key "$__cohab_k" d 'builtin trap -p >|"$__cohab_dir/traps"; __cohab_run'
+  __cohab_key "$__cohab_k" a __cohab_restore
+  __cohab_key "$__cohab_k" 5 __cohab_query
+  __cohab_key "$__cohab_k" e __cohab_enter
+  __cohab_key "$__cohab_k" g __cohab_accept
+  __cohab_key "$__cohab_k" 8 __cohab_clear
+  __cohab_key "$__cohab_k" 9 __cohab_take
 done 2>/dev/null
 builtin unset -f __cohab_key
 builtin unset __cohab_k
 
 __cohab_hook
 __cohab_unrecorded
-__cohab_look_at_enter
 }
 __cohab_install
 fi

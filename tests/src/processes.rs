@@ -2,6 +2,13 @@
 
 use std::{fs, path::Path};
 
+/// The process ids of what the process's first thread has started and that still lives.
+#[must_use]
+pub fn children(pid: u32) -> Vec<u32> {
+    let listed = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
+    listed.split_whitespace().filter_map(|child| child.parse().ok()).collect()
+}
+
 /// Whether every thread of the process and of all that it started sleeps: all that came is read, all that was to be said is written.
 #[must_use]
 pub fn sleep(pid: u32) -> bool {

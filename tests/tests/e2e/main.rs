@@ -38,6 +38,7 @@ mod shell;
 mod shell_check;
 mod shells;
 mod slash;
+mod slow_shell;
 mod startup;
 mod stats;
 mod tools;

@@ -2,7 +2,10 @@
 
 use std::{collections::BTreeMap, fs};
 
-use cohab_e2e::{Answer, Home, ModelServer, Session, Terminal, Wire, binaries, deadline::eventually, home::PROMPT};
+use cohab_e2e::{
+    Answer, Home, ModelServer, Session, Terminal, Wire, binaries, deadline::eventually, home::PROMPT,
+    processes::children,
+};
 use rustix::process::{Pid, Signal, kill_process};
 
 /// What a program in the terminal may have switched on when it is killed: the second screen, the mouse, keys of other kinds, a scroll
@@ -82,12 +85,6 @@ fn enter(terminal: &Terminal, state: State) {
             terminal.wait_for("its output", |view| view.rows().iter().any(|row| row == "at-work"));
         }
     }
-}
-
-/// The processes that this one has started.
-fn children(pid: u32) -> Vec<u32> {
-    let listed = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
-    listed.split_whitespace().filter_map(|pid| pid.parse().ok()).collect()
 }
 
 /// The client below the outer shell of this terminal.

@@ -336,17 +336,19 @@ case!(case_223_echo_of_input [bash zsh] |kind| {
     assert_exact(&mut t, "set -v by a command");
 });
 
-case!(case_223_trace_of_a_command [bash] |kind| {
-    let mut t = Terminal::of(kind);
-    for text in ["set -x; echo x", "set -x\nPS4='> '\necho x"] {
-        let outcome = t.run(text);
-        assert!(outcome.output.ends_with(" echo x\nx\n") && !outcome.output.contains("__cohab"), "{outcome:?}");
+case!(
+    case_223_trace_of_a_command[bash] | kind | {
+        let mut t = Terminal::of(kind);
+        for text in ["set -x; echo x", "set -x\nPS4='> '\necho x"] {
+            let outcome = t.run(text);
+            assert!(outcome.output.ends_with(" echo x\nx\n") && !outcome.output.contains("__cohab"), "{outcome:?}");
+        }
+        assert!(!t.run("echo \"$-\"").output.contains('x'));
+        t.line("trap 'echo before' DEBUG");
+        let outcome = t.line("true");
+        assert_eq!(outcome.output_tail, "before\n");
     }
-    assert!(!t.run("echo \"$-\"").output.contains('x'));
-    t.line("trap 'echo before' DEBUG");
-    let outcome = t.line("true");
-    assert_eq!(outcome.output_tail, "before\n");
-});
+);
 
 case!(case_224_options_of_the_shell [bash zsh] |kind| {
     let mut t = Terminal::of(kind);
