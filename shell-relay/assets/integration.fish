@@ -54,6 +54,24 @@ function __cohab_preexec --on-event fish_preexec
     __cohab_m C
 end
 
+# As in the other shells, a trace of the user's is not for the commands that come from here. One that begins in such a command shows
+# the first lines of what ends it.
+function __cohab_untrace
+    set -ga __cohab_trace $fish_trace
+    set -g fish_trace
+end
+
+function __cohab_retrace
+    set -q __cohab_trace; or return
+    set -l trace $__cohab_trace[-1]
+    set -eg __cohab_trace
+    if set -q trace[1]
+        set -g fish_trace $trace
+    else
+        set -eg fish_trace
+    end
+end
+
 function __cohab_where # percent-encodes $PWD into __cohab_cwd. A command substitution takes longer than all else here
     test "$PWD" != "$__cohab_pwd"; or return
     set -g __cohab_cwd (string escape --style=url -- "$PWD")
@@ -63,6 +81,7 @@ end
 function __cohab_postexec --on-event fish_postexec
     set -l st $status
     __cohab_repage
+    __cohab_retrace
     __cohab_where
     __cohab_m "D;$__cohab_id;$st;$__cohab_cwd"
     # The user's own may be the one without a file.
@@ -110,6 +129,7 @@ function __cohab_pre
 end
 
 function __cohab_e
+    __cohab_untrace
     set -l st $argv[1]
     set -l stopped ''
     builtin jobs -q; and test (__cohab_stopped_jobs) -gt $__cohab_jobs; and set stopped ';stopped'
@@ -117,6 +137,7 @@ function __cohab_e
     __cohab_m "E;$__cohab_id;$st;$__cohab_cwd$stopped"
     __cohab_repage
     test -e $__cohab_dir/wantenv; and __cohab_state $__cohab_dir/env.$__cohab_id
+    __cohab_retrace
     return $st
 end
 
@@ -183,6 +204,7 @@ function __cohab_run # what is held runs once; without it this key does nothing
     set -g __cohab_last $__cohab_next
     set -g __cohab_next ''
     __cohab_history_away
+    __cohab_untrace
     builtin commandline -r -- $__cohab_stub
     builtin commandline -f execute
 end
