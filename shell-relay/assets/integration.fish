@@ -15,6 +15,7 @@ set -g __cohab_pagers
 set -g __cohab_pwd ''
 set -g __cohab_cwd ''
 set -g __cohab_bindings
+set -g __cohab_unnamed
 set -g __cohab_vi fish_vi_key_bindings fish_hybrid_key_bindings
 set -g __cohab_stub ' __cohab_pre; eval $__cohab_cmd; __cohab_e $status'
 
@@ -46,6 +47,12 @@ function __cohab_prompt --on-event fish_prompt
     __cohab_history_back
     __cohab_bind_enter
     set -g __cohab_next ''
+    if set -e __cohab_unnamed # for the hint beside the line
+        begin
+            builtin functions -n
+            abbr --list
+        end >$__cohab_dir/names 2>/dev/null
+    end
     __cohab_m B
 end
 
@@ -84,6 +91,9 @@ function __cohab_postexec --on-event fish_postexec
     __cohab_retrace
     __cohab_where
     __cohab_m "D;$__cohab_id;$st;$__cohab_cwd"
+    if string match -qr '\b(abbr|alias|function|functions|source|eval|fisher|omf)\b|^\s*\.\s|__cohab_pre' -- "$argv"
+        set -g __cohab_unnamed
+    end
     # The user's own may be the one without a file.
     if test -n "$__cohab_id" -a -z "$fish_history"; and set -q fish_history
         builtin history delete --exact --case-sensitive -- $__cohab_stub

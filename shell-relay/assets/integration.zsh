@@ -2,7 +2,7 @@
 # Marks go to /dev/tty, so `exec >file` does not lose them. Braces around names, and `emulate` where it is allowed: any option of the
 # user's may be set.
 [[ $ZSH_VERSION == (5.<3->(|.*)|<6->.*) ]] || return 0
-typeset -g __cohab_nonce=@NONCE@ __cohab_dir=@DIR@ __cohab_id= __cohab_next= __cohab_last= __cohab_cmd= __cohab_line= __cohab_point=0 __cohab_keymap= __cohab_us= __cohab_x= __cohab_st=0 __cohab_jobs= __cohab_saved= __cohab_entered= __cohab_readonly= __cohab_histfile= __cohab_debug=
+typeset -g __cohab_nonce=@NONCE@ __cohab_dir=@DIR@ __cohab_id= __cohab_next= __cohab_last= __cohab_cmd= __cohab_line= __cohab_point=0 __cohab_keymap= __cohab_us= __cohab_x= __cohab_st=0 __cohab_jobs= __cohab_saved= __cohab_entered= __cohab_readonly= __cohab_histfile= __cohab_debug= __cohab_named=
 typeset -gA __cohab_opts __cohab_user
 typeset -ga __cohab_pagers
 
@@ -48,7 +48,7 @@ __cohab_precmd() { # first: $? is still the command's. No `emulate -L`: it would
 
 __cohab_hooks() { # ahead of the user's, whatever became of them meanwhile. Others want to be the last
   { builtin emulate -L zsh; unsetopt xtrace; } 2>/dev/null
-  local w f
+  local w f named="$#aliases $#galiases $#functions"
   [[ ${(j: :)precmd_functions[1,2]-} == '__cohab_debug_off __cohab_precmd' ]] ||
     precmd_functions=(__cohab_debug_off __cohab_precmd ${precmd_functions:#__cohab_(debug_off|precmd|install)})
   (( ${preexec_functions[(I)__cohab_preexec]} )) || preexec_functions+=(__cohab_preexec)
@@ -59,6 +59,10 @@ __cohab_hooks() { # ahead of the user's, whatever became of them meanwhile. Othe
     __cohab_user[$w]="$f ${__cohab_user[$w]//$f }"
     zle -N zle-line-$w __cohab_line_$w
   done
+  [[ $named == "$__cohab_named" ]] || { # for the hint beside the line
+    __cohab_named=$named
+    builtin print -rl -- ${(k)aliases} ${(k)galiases} ${(k)functions} >|$__cohab_dir/names
+  } 2>/dev/null
   [[ -n ${WIDGET-} ]] || __cohab_keys # in a widget they are as the prompt made them
 }
 
