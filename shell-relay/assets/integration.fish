@@ -56,6 +56,17 @@ function __cohab_prompt --on-event fish_prompt
     __cohab_m B
 end
 
+function __cohab_mode --on-variable fish_bind_mode # a key of ours in place of Enter is not what `f` and `r` of vi are for
+    switch $fish_bind_mode
+        case default visual
+            contains -- "$fish_key_bindings" $__cohab_vi; and __cohab_m 'V;1'; or __cohab_m 'V;0'
+        case replace_one
+            __cohab_m 'V;2'
+        case '*'
+            __cohab_m 'V;0'
+    end
+end
+
 function __cohab_preexec --on-event fish_preexec
     __cohab_history_back
     __cohab_m C
@@ -280,7 +291,6 @@ function __cohab_enter
         builtin commandline -f execute
         if contains -- "$fish_bind_mode" default replace; and contains -- "$fish_key_bindings" $__cohab_vi
             set fish_bind_mode insert
-            builtin commandline -f repaint-mode
         end
     else
         __cohab_ask N
