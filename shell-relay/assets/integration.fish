@@ -49,6 +49,7 @@ function __cohab_prompt --on-event fish_prompt
     set -g __cohab_next ''
     if set -e __cohab_unnamed # for the hint beside the line
         begin
+            builtin -n
             builtin functions -n
             abbr --list
         end >$__cohab_dir/names 2>/dev/null

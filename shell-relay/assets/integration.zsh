@@ -61,7 +61,7 @@ __cohab_hooks() { # ahead of the user's, whatever became of them meanwhile. Othe
   done
   [[ $named == "$__cohab_named" ]] || { # for the hint beside the line
     __cohab_named=$named
-    builtin print -rl -- ${(k)aliases} ${(k)galiases} ${(k)functions} >|$__cohab_dir/names
+    builtin print -rl -- ${(k)aliases} ${(k)galiases} ${(k)functions} ${(k)builtins} $reswords >|$__cohab_dir/names
   } 2>/dev/null
   [[ -n ${WIDGET-} ]] || __cohab_keys # in a widget they are as the prompt made them
 }

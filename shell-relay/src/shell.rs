@@ -133,7 +133,7 @@ const BASH_ALIASES_OFF: &str = "{ ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >=
 
 /// What the user's own files have named; zsh and fish tell it at the prompt.
 const BASH_NAMES: &str = r#"{
-  { \builtin printf '%s\n' "${!BASH_ALIASES[@]}"; \builtin compgen -A function; } >|"$__cohab_dir/names" || \builtin true
+  { \builtin printf '%s\n' "${!BASH_ALIASES[@]}"; \builtin compgen -A function -bk; } >|"$__cohab_dir/names" || \builtin true
 } >/dev/null 2>&1
 "#;
 
