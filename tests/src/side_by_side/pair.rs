@@ -30,8 +30,8 @@ const PATIENCE: Duration = Duration::from_secs(6);
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
 /// Milliseconds to wait after each step, before the terminals are compared once more.
 const PAUSE: &str = "COHAB_SIDE_BY_SIDE_PAUSE";
-/// Where programs are looked for, the same on every machine.
-const PATH: &str = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin";
+/// Where programs are looked for, the same on every machine: those of the system before what somebody has put beside them.
+const PATH: &str = "/usr/bin:/bin:/usr/sbin:/sbin:/usr/local/bin";
 
 /// No notice, no hint, no key of cohab's but Enter, the `?` and the judgement of the line: what all users have.
 const CONFIG: &str = "[client]\nfailure_hint = false\nnotify = false\n";
