@@ -175,7 +175,7 @@ impl Driver {
             fresh_turn_id: TurnId::fresh,
             highlighter: highlighter.clone(),
         };
-        let entry = Entry::new(&options, columns, &start);
+        let entry = Entry::new(&options, columns, &start, shell.names_file());
         let (attach, session_before) =
             link::attach(start.session, shell.name(), approval, start.model, &start.config.key_variables);
         let cwd = std::env::current_dir().unwrap_or_else(|_| "/".into());

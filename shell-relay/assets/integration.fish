@@ -15,6 +15,7 @@ set -g __cohab_pagers
 set -g __cohab_pwd ''
 set -g __cohab_cwd ''
 set -g __cohab_bindings
+set -g __cohab_unnamed
 set -g __cohab_vi fish_vi_key_bindings fish_hybrid_key_bindings
 set -g __cohab_stub ' __cohab_pre; eval $__cohab_cmd; __cohab_e $status'
 
@@ -46,12 +47,48 @@ function __cohab_prompt --on-event fish_prompt
     __cohab_history_back
     __cohab_bind_enter
     set -g __cohab_next ''
+    if set -e __cohab_unnamed # for the hint beside the line
+        begin
+            builtin -n
+            builtin functions -n
+            abbr --list
+        end >$__cohab_dir/names 2>/dev/null
+    end
     __cohab_m B
+end
+
+function __cohab_mode --on-variable fish_bind_mode # a key of ours in place of Enter is not what `f` and `r` of vi are for
+    switch $fish_bind_mode
+        case default visual
+            contains -- "$fish_key_bindings" $__cohab_vi; and __cohab_m 'V;1'; or __cohab_m 'V;0'
+        case replace_one
+            __cohab_m 'V;2'
+        case '*'
+            __cohab_m 'V;0'
+    end
 end
 
 function __cohab_preexec --on-event fish_preexec
     __cohab_history_back
     __cohab_m C
+end
+
+# As in the other shells, a trace of the user's is not for the commands that come from here. One that begins in such a command shows
+# the first lines of what ends it.
+function __cohab_untrace
+    set -ga __cohab_trace $fish_trace
+    set -g fish_trace
+end
+
+function __cohab_retrace
+    set -q __cohab_trace; or return
+    set -l trace $__cohab_trace[-1]
+    set -eg __cohab_trace
+    if set -q trace[1]
+        set -g fish_trace $trace
+    else
+        set -eg fish_trace
+    end
 end
 
 function __cohab_where # percent-encodes $PWD into __cohab_cwd. A command substitution takes longer than all else here
@@ -63,8 +100,12 @@ end
 function __cohab_postexec --on-event fish_postexec
     set -l st $status
     __cohab_repage
+    __cohab_retrace
     __cohab_where
     __cohab_m "D;$__cohab_id;$st;$__cohab_cwd"
+    if string match -qr '\b(abbr|alias|function|functions|source|eval|fisher|omf)\b|^\s*\.\s|__cohab_pre' -- "$argv"
+        set -g __cohab_unnamed
+    end
     # The user's own may be the one without a file.
     if test -n "$__cohab_id" -a -z "$fish_history"; and set -q fish_history
         builtin history delete --exact --case-sensitive -- $__cohab_stub
@@ -110,6 +151,7 @@ function __cohab_pre
 end
 
 function __cohab_e
+    __cohab_untrace
     set -l st $argv[1]
     set -l stopped ''
     builtin jobs -q; and test (__cohab_stopped_jobs) -gt $__cohab_jobs; and set stopped ';stopped'
@@ -117,6 +159,7 @@ function __cohab_e
     __cohab_m "E;$__cohab_id;$st;$__cohab_cwd$stopped"
     __cohab_repage
     test -e $__cohab_dir/wantenv; and __cohab_state $__cohab_dir/env.$__cohab_id
+    __cohab_retrace
     return $st
 end
 
@@ -183,6 +226,7 @@ function __cohab_run # what is held runs once; without it this key does nothing
     set -g __cohab_last $__cohab_next
     set -g __cohab_next ''
     __cohab_history_away
+    __cohab_untrace
     builtin commandline -r -- $__cohab_stub
     builtin commandline -f execute
 end
@@ -248,7 +292,6 @@ function __cohab_enter
         builtin commandline -f execute
         if contains -- "$fish_bind_mode" default replace; and contains -- "$fish_key_bindings" $__cohab_vi
             set fish_bind_mode insert
-            builtin commandline -f repaint-mode
         end
     else
         __cohab_ask N

@@ -2,11 +2,33 @@
 # Marks go to /dev/tty, so `exec >file` does not lose them. Braces around names, and `emulate` where it is allowed: any option of the
 # user's may be set.
 [[ $ZSH_VERSION == (5.<3->(|.*)|<6->.*) ]] || return 0
-typeset -g __cohab_nonce=@NONCE@ __cohab_dir=@DIR@ __cohab_id= __cohab_next= __cohab_last= __cohab_cmd= __cohab_line= __cohab_point=0 __cohab_keymap= __cohab_us= __cohab_x= __cohab_st=0 __cohab_jobs= __cohab_saved= __cohab_entered= __cohab_readonly= __cohab_histfile=
-typeset -gA __cohab_opts
+typeset -g __cohab_nonce=@NONCE@ __cohab_dir=@DIR@ __cohab_id= __cohab_next= __cohab_last= __cohab_cmd= __cohab_line= __cohab_point=0 __cohab_keymap= __cohab_us= __cohab_x= __cohab_st=0 __cohab_jobs= __cohab_saved= __cohab_entered= __cohab_readonly= __cohab_histfile= __cohab_debug= __cohab_named=
+typeset -gA __cohab_opts __cohab_user
 typeset -ga __cohab_pagers
 
 __cohab_m() { builtin printf '\e]7391;%s;%s;%s\a' "$__cohab_nonce" "$$" "$1" 2>/dev/null >/dev/tty; }
+
+# No trap on DEBUG of the user's is called for what is done here: it is away from the first hook before a prompt up to the command, but
+# for the user's own hooks of the line editor. It comes before the first line of any function but one with options of its own, as these,
+# where it comes after a line: so it goes in the first one, and comes back in the last.
+builtin emulate zsh -o no_debug_before_cmd -o no_xtrace -c '
+__cohab_debug_off() { # returns $1
+  local is_function=1 file=$__cohab_dir/traps all && builtin disable -f TRAPDEBUG 2>/dev/null || is_function= &&
+    builtin trap 2>/dev/null >|$file && builtin trap - DEBUG
+  { all="$(<$file)" || :; } 2>/dev/null # no process is started for this
+  if [[ -n $is_function ]]; then
+    __cohab_debug="TRAPDEBUG ${dis_functions[TRAPDEBUG]}"
+  elif [[ $all == *DEBUG* ]]; then # the last of the list
+    builtin trap >|$file
+    __cohab_debug=${all#"$(<$file)"}
+  fi
+  : 2>/dev/null >|$file
+  return ${1:-0}
+}
+__cohab_debug_on() { # status: whether there is one
+  builtin setopt debug_before_cmd && [[ $__cohab_debug == TRAP* ]] && builtin enable -f TRAPDEBUG && __cohab_debug= ||
+    [[ -n $__cohab_debug ]] && builtin eval -- "$__cohab_debug" && __cohab_debug=
+}'
 
 __cohab_enc() { # percent-encode $1 into REPLY
   builtin emulate -L zsh -o extended_glob -o no_multibyte
@@ -20,19 +42,27 @@ __cohab_precmd() { # first: $? is still the command's. No `emulate -L`: it would
   # Ctrl-C discards the rest of the stub.
   [[ -z $__cohab_id || ! -e $__cohab_dir/wantenv || -e $__cohab_dir/env.$__cohab_id ]] || __cohab_state "$__cohab_dir/env.$__cohab_id"
   __cohab_enc "$PWD"; __cohab_m "D;$__cohab_id;$st;$REPLY"; __cohab_unpre; __cohab_id=
+  __cohab_hooks
   [[ -z $__cohab_readonly ]] || { __cohab_readonly=; typeset -gr HISTFILE; }
 }
 
-__cohab_hooks() { # the first and the last of the user's hooks, whatever became of them meanwhile
+__cohab_hooks() { # ahead of the user's, whatever became of them meanwhile. Others want to be the last
   { builtin emulate -L zsh; unsetopt xtrace; } 2>/dev/null
-  [[ ${precmd_functions[1]-} == __cohab_precmd && ${precmd_functions[-1]-} == __cohab_hooks ]] ||
-    precmd_functions=(__cohab_precmd ${precmd_functions:#__cohab_(precmd|hooks|install)} __cohab_hooks)
+  local w f named="$#aliases $#galiases $#functions"
+  [[ ${(j: :)precmd_functions[1,2]-} == '__cohab_debug_off __cohab_precmd' ]] ||
+    precmd_functions=(__cohab_debug_off __cohab_precmd ${precmd_functions:#__cohab_(debug_off|precmd|install)})
   (( ${preexec_functions[(I)__cohab_preexec]} )) || preexec_functions+=(__cohab_preexec)
   (( ${zshaddhistory_functions[(I)__cohab_addhist]} )) || zshaddhistory_functions+=(__cohab_addhist)
-  # A `zle -N zle-line-init` of the user's replaces the hook that leads to ours.
-  [[ ${widgets[zle-line-init]-} == *(azhw|__cohab)* ]] || {
-    builtin autoload -Uz add-zle-hook-widget && add-zle-hook-widget line-init __cohab_line_init
-  } 2>/dev/null || zle -N zle-line-init __cohab_line_init
+  for w in init finish; do # the user's own, or one that came later, is called by ours
+    f=${${(M)widgets[zle-line-$w]:#user:*}#user:}
+    [[ $f != __cohab_line_$w ]] || continue
+    __cohab_user[$w]="$f ${__cohab_user[$w]//$f }"
+    zle -N zle-line-$w __cohab_line_$w
+  done
+  [[ $named == "$__cohab_named" ]] || { # for the hint beside the line
+    __cohab_named=$named
+    builtin print -rl -- ${(k)aliases} ${(k)galiases} ${(k)functions} ${(k)builtins} $reswords >|$__cohab_dir/names
+  } 2>/dev/null
   [[ -n ${WIDGET-} ]] || __cohab_keys # in a widget they are as the prompt made them
 }
 
@@ -48,7 +78,11 @@ __cohab_keys() { # at each prompt: `bindkey -d` makes all keymaps anew
   done
 }
 
-__cohab_preexec() { { unsetopt xtrace; } 2>/dev/null; __cohab_m C; }
+__cohab_preexec() {
+  { unsetopt xtrace; } 2>/dev/null
+  __cohab_m C
+  [[ -n $__cohab_id || -z $__cohab_debug ]] || __cohab_debug_on
+}
 
 __cohab_addhist() { # the stub goes into a history of its own, which is dropped at once. A status of 1 alone would leave it one Up away
   { unsetopt xtrace; } 2>/dev/null
@@ -178,6 +212,7 @@ __cohab_go() { # what is held runs once; without it this key does nothing
   __cohab_id=$__cohab_next __cohab_last=$__cohab_next __cohab_next=
   __cohab_hooks
   BUFFER=$__cohab_stub
+  [[ -z $__cohab_debug ]] || BUFFER=${BUFFER/'$__cohab_cmd";'/'__cohab_debug_on; $__cohab_cmd"; __cohab_debug_off $?;'}
   zle .accept-line # the dot: no plugin's wrapper and not our own
 }
 # xtrace is local to functions: switched here
@@ -242,16 +277,34 @@ __cohab_is_entered() { # keys that came after Enter belong to the next line
   [[ $BUFFER == "$__cohab_entered" ]]
 }
 
-__cohab_line_init() { if [[ $CONTEXT == start ]]; then __cohab_m B; else __cohab_m P; fi; }
+__cohab_line_init() {
+  [[ -n ${__cohab_users+x} ]] || if [[ $CONTEXT == start ]]; then __cohab_m B; else __cohab_m P; fi
+  __cohab_user_hook "${__cohab_user[init]-}" "$@"
+}
+
+__cohab_line_finish() { __cohab_user_hook "${__cohab_user[finish]-}" "$@"; }
+
+__cohab_user_hook() { # $1: those in whose place ours stands, each with a blank. The first is called; if it calls ours, the next one
+  local f=${__cohab_users-$1}
+  local __cohab_users=${f#* }
+  f=${f%% *}
+  shift
+  if [[ -z $f ]]; then
+    return 0
+  elif [[ -z $__cohab_debug ]]; then
+    $f "$@"
+  else
+    __cohab_debug_on && $f "$@" && __cohab_debug_off || __cohab_debug_off
+  fi
+}
 
 __cohab_install() {
-  builtin emulate -L zsh
+  { builtin emulate -L zsh; unsetopt xtrace; } 2>/dev/null
   local w
   for w in stash load typed fence go restore query fresh clear take run; do zle -N __cohab_$w; done
   zle -A accept-line __cohab_accept
   zle -N accept-line __cohab_enter
-  __cohab_hooks
   unfunction __cohab_install
   __cohab_precmd
 }
-precmd_functions+=(__cohab_install)
+precmd_functions+=(__cohab_debug_off __cohab_install)

@@ -35,7 +35,7 @@ __cohab_state() {
       TMOUT PERIOD MAILPATH MAILCHECK ENV precmd_functions preexec_functions chpwd_functions periodic_functions \
       zshaddhistory_functions zshexit_functions zsh_directory_name_functions
     builtin printf '\0'
-    builtin printf '%s\0' "$(<$__cohab_dir/traps)" # no process is started for this
+    builtin printf '%s\0' "$(<$__cohab_dir/traps)"$'\n'"${__cohab_debug-}" # no process is started for this
     builtin print -r -- "${(kvF)commands}" # those that were looked for so far: a pattern would be slower than all of them
     builtin printf '\0'
     builtin print -r -- "${(@kvqq)nameddirs}"

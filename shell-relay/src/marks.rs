@@ -57,8 +57,21 @@ pub enum Mark {
         /// Whether it is.
         is_users: bool,
     },
+    /// `V`: what the keys mean from now on, in fish.
+    Letters(Letters),
     /// `N`: Enter was pressed on this line, nothing is accepted yet.
     EnterPressed(ReportedLine),
+}
+
+/// What a letter is to the line editor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Letters {
+    /// Itself.
+    Text,
+    /// A command of vi.
+    Commands,
+    /// What vi replaces another one by; so is Enter.
+    Replacement,
 }
 
 /// The line in the editor.
@@ -211,6 +224,9 @@ fn parse(body: &[u8]) -> Option<Mark> {
         ("F", [name]) => Mark::ForeignEditor { name: (*name).to_owned() },
         ("K", ["1"]) => Mark::EnterOwner { is_users: true },
         ("K", ["0"]) => Mark::EnterOwner { is_users: false },
+        ("V", ["0"]) => Mark::Letters(Letters::Text),
+        ("V", ["1"]) => Mark::Letters(Letters::Commands),
+        ("V", ["2"]) => Mark::Letters(Letters::Replacement),
         ("X", [_]) => Mark::Refused,
         ("S", [length]) => Mark::Stashed { length: length.parse().ok()? },
         ("L", [id]) => Mark::Loaded { id: (*id).to_owned() },

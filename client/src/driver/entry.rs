@@ -1,6 +1,6 @@
 //! The line at the prompt, on its way to a decision: what is typed, the hint beside it, the gate on its thread.
 
-use std::{collections::HashMap, time::Instant};
+use std::{collections::HashMap, path::PathBuf, time::Instant};
 
 use cohab_shell_relay::live::{LiveEvent, ShellState, UntouchedPrompt};
 
@@ -36,13 +36,14 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    pub fn new(options: &Options, columns: u16, start: &Start) -> Self {
+    pub fn new(options: &Options, columns: u16, start: &Start, names: Option<PathBuf>) -> Self {
         let flip_key = start.config.client.flip_key;
         let path = std::env::var_os("PATH").unwrap_or_default();
         let world = World {
             path,
             home: options.scene.home.clone(),
             corrections: start.paths.state_dir.join(memory::FILE_NAME),
+            names,
         };
         Self {
             hint: PromptHint::new(options.scene.shell, columns, options.look, flip_key.name()),

@@ -4,7 +4,7 @@ use std::{
     ffi::OsString,
     io,
     os::fd::{AsFd, OwnedFd},
-    path::Path,
+    path::{Path, PathBuf},
     time::Instant,
 };
 
@@ -157,6 +157,11 @@ impl ShellIo {
 
     pub fn kind(&self) -> Shell {
         self.kind
+    }
+
+    /// Where the shell says what it has named.
+    pub fn names_file(&self) -> Option<PathBuf> {
+        self.directory.as_ref().map(RelayDir::names_file)
     }
 
     pub fn probe(&self) -> &dyn Probe {

@@ -34,6 +34,8 @@ pub struct World {
     pub home: PathBuf,
     /// Where corrections are kept.
     pub corrections: PathBuf,
+    /// Where the shell says what it has named.
+    pub names: Option<PathBuf>,
 }
 
 /// A decision about a [`Question`].
@@ -163,7 +165,7 @@ fn is_against_a_rule(world: &World, question: &Question, decision: Decision) -> 
 }
 
 fn judge(world: &World, question: &Question) -> gate::Judgement {
-    gate::judge(&question.line, &ShellNames::new(question, &world.path, &world.home))
+    gate::judge(&question.line, &ShellNames::new(question, world))
 }
 
 #[cfg(test)]
@@ -176,7 +178,7 @@ mod tests {
 
     fn judge_in(dir: &tempfile::TempDir) -> Judge {
         let corrections = dir.path().join("corrections");
-        Judge::new(World { path: OsString::new(), home: "/".into(), corrections })
+        Judge::new(World { path: OsString::new(), home: "/".into(), corrections, names: None })
     }
 
     async fn decided(judge: &mut Judge, question: Question) -> Decision {

@@ -1,14 +1,17 @@
-//! What the words of a line are: the shell's own word about the first one, else a look at `PATH` and at the folder. Looks at the disk.
+//! What the words of a line are: the shell's own word about the first one, else a look at what the shell has named, at `PATH` and at the
+//! folder. Looks at the disk.
 
 use std::{
     cell::OnceCell,
-    ffi::OsStr,
+    collections::HashSet,
+    fs::File,
+    io::Read,
     path::{Path, PathBuf},
 };
 
 use rustix::fs::Access;
 
-use super::{Question, first_word, places};
+use super::{Question, QuestionId, first_word, judge::World, places};
 use crate::gate::Names;
 
 /// Longer names are no names.
@@ -16,28 +19,34 @@ const NAME_MAX_BYTES: usize = 1024;
 /// Folders of `PATH` that are looked at.
 const PATH_MAX_FOLDERS: usize = 64;
 
+/// So much is read of what the shell has named.
+const NAMED_MAX_BYTES: u64 = 1024 * 1024;
+
 /// See the module's description.
 #[derive(Debug)]
 pub struct ShellNames<'a> {
     first: &'a str,
     is_command: Option<bool>,
+    /// The shell has just said it, and not at an earlier line.
+    is_said_now: bool,
     cwd: &'a Path,
-    path: &'a OsStr,
-    home: &'a Path,
+    world: &'a World,
+    named: OnceCell<HashSet<String>>,
     targets: OnceCell<Vec<String>>,
     repository: OnceCell<Option<places::Repository>>,
 }
 
 impl<'a> ShellNames<'a> {
-    /// For the line of `question`, with this `PATH` and home.
+    /// For the line of `question`.
     #[must_use]
-    pub fn new(question: &'a Question, path: &'a OsStr, home: &'a Path) -> Self {
+    pub fn new(question: &'a Question, world: &'a World) -> Self {
         Self {
             first: first_word(&question.line),
             is_command: question.is_command,
+            is_said_now: matches!(question.id, QuestionId::Enter(_)),
             cwd: &question.cwd,
-            path,
-            home,
+            world,
+            named: OnceCell::new(),
             targets: OnceCell::new(),
             repository: OnceCell::new(),
         }
@@ -45,10 +54,25 @@ impl<'a> ShellNames<'a> {
 
     fn place_of(&self, name: &str) -> PathBuf {
         match name.strip_prefix("~/") {
-            Some(rest) => self.home.join(rest),
+            Some(rest) => self.world.home.join(rest),
             None => self.cwd.join(name),
         }
     }
+
+    fn is_named(&self, name: &str) -> bool {
+        self.named.get_or_init(|| self.world.names.as_deref().map(read_names).unwrap_or_default()).contains(name)
+    }
+}
+
+/// A file that cannot be read names nothing.
+fn read_names(file: &Path) -> HashSet<String> {
+    let mut bytes = Vec::new();
+    if file.metadata().is_ok_and(|metadata| metadata.is_file())
+        && let Ok(file) = File::open(file)
+    {
+        let _ = file.take(NAMED_MAX_BYTES).read_to_end(&mut bytes);
+    }
+    String::from_utf8_lossy(&bytes).lines().map(str::to_owned).collect()
 }
 
 impl Names for ShellNames<'_> {
@@ -57,9 +81,11 @@ impl Names for ShellNames<'_> {
             return false;
         }
         match self.is_command {
+            Some(is_command) if name == self.first && (is_command || self.is_said_now) => is_command,
+            _ if self.is_named(name) => true,
             Some(is_command) if name == self.first => is_command,
             _ if name.contains('/') => is_program(&self.place_of(name)),
-            _ => std::env::split_paths(self.path).take(PATH_MAX_FOLDERS).any(|folder| {
+            _ => std::env::split_paths(&self.world.path).take(PATH_MAX_FOLDERS).any(|folder| {
                 // An empty folder in it means the one where the shell is.
                 is_program(&self.cwd.join(folder).join(name))
             }),
@@ -91,10 +117,18 @@ mod tests {
     use super::*;
     use crate::entry::QuestionId;
 
+    fn world(cwd: &Path) -> World {
+        World {
+            path: cwd.join("bin").into_os_string(),
+            home: cwd.join("home"),
+            corrections: cwd.join("corrections"),
+            names: Some(cwd.join("names")),
+        }
+    }
+
     fn ask(line: &str, cwd: &Path, is_command: Option<bool>, look: impl Fn(&ShellNames<'_>) -> bool) -> bool {
         let question = Question { id: QuestionId::Enter(0), line: line.into(), cwd: cwd.into(), is_command };
-        let path = cwd.join("bin").into_os_string();
-        look(&ShellNames::new(&question, &path, &cwd.join("home")))
+        look(&ShellNames::new(&question, &world(cwd)))
     }
 
     fn folder() -> tempfile::TempDir {
@@ -121,6 +155,24 @@ mod tests {
         }
         assert!(resolves("x", None, "./here") && !resolves("x", None, "./bin/text"));
         assert!(!resolves("x", None, &"x".repeat(NAME_MAX_BYTES + 1)));
+    }
+
+    #[test]
+    fn what_the_shell_has_named_counts_until_enter_says_otherwise() {
+        let dir = folder();
+        std::fs::write(dir.path().join("names"), b"hi\n\xff\nehco\n").unwrap();
+        let world = world(dir.path());
+        let resolves = |id, is_command, name: &str| {
+            let question = Question { id, line: "hi there".into(), cwd: dir.path().into(), is_command };
+            ShellNames::new(&question, &world).resolves(name)
+        };
+        let (hint, enter) = (QuestionId::Hint(0), QuestionId::Enter(0));
+        assert!(resolves(hint, None, "hi") && resolves(hint, None, "ehco") && !resolves(hint, None, "there"));
+        assert!(resolves(hint, Some(false), "hi"), "it was not one at an earlier line");
+        assert!(!resolves(enter, Some(false), "hi"));
+        let nothing = World { names: None, ..world.clone() };
+        let question = Question { id: hint, line: "hi".into(), cwd: dir.path().into(), is_command: None };
+        assert!(!ShellNames::new(&question, &nothing).resolves("hi"));
     }
 
     #[test]

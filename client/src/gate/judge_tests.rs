@@ -22,6 +22,74 @@ fn all_go_to(decision: Decision, lines: &[&str]) {
     }
 }
 
+/// A machine on which the shell also knows these words: as aliases, functions, abbreviations.
+struct WithOwn(&'static [&'static str]);
+
+impl Names for WithOwn {
+    fn resolves(&self, name: &str) -> bool {
+        self.0.contains(&name) || DEVELOPERS.resolves(name)
+    }
+
+    fn exists(&self, argument: &str) -> bool {
+        DEVELOPERS.exists(argument)
+    }
+}
+
+#[test]
+fn what_the_user_named_is_a_command_however_it_reads() {
+    let own = WithOwn(&["hi", "ehco", "ec"]);
+    for line in ["hi", "hi there", "ec one", "ehco one"] {
+        assert_eq!(judge(line, &own).decision, Shell, "{line}");
+    }
+    for line in ["hi there", "hi", "thank you", "go on", "hi there, what is this?"] {
+        assert_eq!(judge(line, &DEVELOPERS).decision, Assistant, "{line}");
+    }
+    assert_eq!(judge("go back", &WithOwn(&["go"])).decision, Assistant, "everybody has a `go`");
+}
+
+#[test]
+fn a_word_that_continues_a_compound_is_the_shells_with_a_command_behind_it() {
+    all_go_to(
+        Shell,
+        &[
+            "do echo $i",
+            "do echo $iecho ok",
+            "do git commit -m done",
+            "then rm -rf build",
+            "then [ -f x ]",
+            "else echo $name again",
+            "elif grep -q word file",
+            "and echo $status",
+            "not test -f x",
+            "done",
+            "done < notes",
+            "fi",
+            "esac",
+            "end",
+            "do x=1",
+        ],
+    );
+    all_go_to(
+        Assistant,
+        &[
+            "do the tests pass",
+            "do the tests pass with $HOME unset",
+            "do my tests need -v",
+            "then what should I do",
+            "do it again without sudo",
+            "else tell me what $PATH is",
+            "do find out why my build is slow",
+            "and what about the other one",
+        ],
+    );
+}
+
+#[test]
+fn two_letters_of_a_command_exchanged_are_no_question() {
+    all_go_to(Shell, &["ehco one", "grpe word", "gerp word", "dokcer ps", "mkae install", "sduo reboot"]);
+    all_go_to(Assistant, &["grpe says nothing", "ehco what", "form what", "explain this"]);
+}
+
 #[test]
 fn signs_of_a_shell_keep_a_line_with_it() {
     all_go_to(

@@ -93,7 +93,7 @@ const ZSH: &str = r#"__cohab_words() {
   _default
 }
 __cohab_register() {
-  builtin emulate -L zsh
+  { builtin emulate -L zsh; unsetopt xtrace; } 2>/dev/null
   precmd_functions=(${precmd_functions:#__cohab_register})
   (( ! $+functions[compdef] || $+_comps[?] )) || compdef __cohab_words '?'
   unfunction __cohab_register

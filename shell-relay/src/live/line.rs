@@ -6,13 +6,18 @@ use super::{
     Cx, Enter, EnterPaint, Interrupted, Key, LineDecision, LineShape, LiveEvent, LiveShell, Phase, Probe, QUERY_WAIT,
     Restore, Token, TokenKind, View, keys,
 };
-use crate::{marks::ReportedLine, shell::Shell};
+use crate::{
+    marks::{Letters, ReportedLine},
+    shell::Shell,
+};
 
 /// Enter painted something, and so long nothing more came.
 const MENU_QUIET: Duration = Duration::from_millis(80);
 /// The keys of the editor's quoted-insert.
 const CTRL_Q: u8 = 0x11;
 const CTRL_V: u8 = 0x16;
+/// The commands of vi that seek the letter of the next key.
+const SEEKS_NEXT_KEY: &[u8] = b"fFtT";
 /// Ctrl-A, Ctrl-E, Ctrl-G, Ctrl-U: whatever they are bound to, bash's search ends with them.
 const ENDS_SEARCH: [u8; 4] = [0x01, 0x05, 0x07, 0x15];
 
@@ -88,8 +93,12 @@ impl LiveShell {
     }
 
     fn prompt_key(&mut self, token: Token<'_>, cx: &mut Cx<'_>) {
-        let quoted =
-            std::mem::replace(&mut self.prompt.quoting, matches!(token.bytes.last(), Some(&(CTRL_Q | CTRL_V))));
+        let quotes = match token.bytes.last() {
+            Some(&(CTRL_Q | CTRL_V)) => true,
+            Some(letter) => self.letters == Letters::Commands && SEEKS_NEXT_KEY.contains(letter),
+            None => false,
+        };
+        let quoted = std::mem::replace(&mut self.prompt.quoting, quotes) || self.letters == Letters::Replacement;
         match token.kind {
             _ if quoted => {
                 self.prompt.typed = true;

@@ -71,7 +71,7 @@ use self::{
     relay::{Relay, RelayStep},
 };
 use crate::{
-    marks::{Item, Mark, MarkParser},
+    marks::{Item, Letters, Mark, MarkParser},
     shell::Shell,
 };
 
@@ -144,6 +144,8 @@ pub struct LiveShell {
     enter_paint: Option<EnterPaint>,
     /// Enter is bound to something of the user's.
     enter_is_users: bool,
+    /// As far as the shell tells it.
+    letters: Letters,
     /// The line editor did not answer the last question, and nothing is asked of it until it reports a line by itself.
     is_deaf: bool,
     queue: VecDeque<Queued>,
@@ -183,6 +185,7 @@ impl LiveShell {
             ask: None,
             enter_paint: None,
             enter_is_users: false,
+            letters: Letters::Text,
             is_deaf: false,
             queue: VecDeque::new(),
             retry_at: None,
@@ -340,6 +343,7 @@ impl LiveShell {
         match mark {
             Mark::AcceptedUnasked => self.on_accepted_unasked(cx),
             Mark::EnterOwner { is_users } => self.enter_is_users = is_users,
+            Mark::Letters(letters) => self.letters = letters,
             Mark::PromptReady => self.on_prompt_ready(cx),
             Mark::Continuation => self.on_continuation(cx),
             Mark::Started => self.on_started(cx),

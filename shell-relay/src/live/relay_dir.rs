@@ -103,6 +103,13 @@ impl RelayDir {
         format!("{bits:032x}")
     }
 
+    /// Where the shell writes the names of its builtins, aliases, functions and abbreviations, one a line, at its start and at later prompts. It
+    /// may lag behind the shell, and may not be there.
+    #[must_use]
+    pub fn names_file(&self) -> PathBuf {
+        self.path.join("names")
+    }
+
     /// What the shell is to read at its start; absent for shells without integration.
     #[must_use]
     pub fn startup_file(&self) -> Option<&Path> {

@@ -224,6 +224,21 @@ fn escape_and_enter_in_one_piece_are_two_keys_in_vi_mode() {
 }
 
 #[test]
+fn enter_behind_f_and_r_of_vi_is_enter() {
+    for (keys, mark, sent) in [
+        ("0f\r", "V;1", "0f\r"),
+        ("0f\r", "V;0", "0f\x1b[7391;5~"),
+        ("0fa\r", "V;1", "0fa\x1b[7391;5~"),
+        ("\r", "V;2", "\r"),
+    ] {
+        let mut bench = Bench::at_prompt();
+        bench.marks(&["K;1", mark]);
+        bench.keys(keys.as_bytes());
+        assert_eq!(bench.pty(), sent, "{mark}");
+    }
+}
+
+#[test]
 fn a_foreign_editor_ends_the_asking_with_a_reason() {
     let mut bench = Bench::booting();
     bench.marks(&["F;ble.sh"]);

@@ -104,6 +104,17 @@ pub(crate) enum Step {
     Pause(u64),
 }
 
+impl Step {
+    /// Whether its last key is Esc: another key at once would be one with Alt.
+    pub(crate) fn ends_with_escape(&self) -> bool {
+        let Self::Send(inputs) = self else { return false };
+        match inputs.last() {
+            Some(Input::Key(Key::Bytes(bytes)) | Input::Text(bytes)) => bytes.ends_with('\x1b'),
+            _ => false,
+        }
+    }
+}
+
 /// A part of one write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Input {

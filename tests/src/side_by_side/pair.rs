@@ -30,8 +30,8 @@ const PATIENCE: Duration = Duration::from_secs(6);
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
 /// Milliseconds to wait after each step, before the terminals are compared once more.
 const PAUSE: &str = "COHAB_SIDE_BY_SIDE_PAUSE";
-/// Where programs are looked for, the same on every machine.
-const PATH: &str = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin";
+/// Where programs are looked for, the same on every machine: those of the system before what somebody has put beside them.
+const PATH: &str = "/usr/bin:/bin:/usr/sbin:/sbin:/usr/local/bin";
 
 /// No notice, no hint, no key of cohab's but Enter, the `?` and the judgement of the line: what all users have.
 const CONFIG: &str = "[client]\nfailure_hint = false\nnotify = false\n";
@@ -63,7 +63,7 @@ impl<'case> Pair<'case> {
         if !pair.plain.terminal.holds_within(deadline(), has_begun) {
             return Err(pair.report("the plain shell shows no prompt", &[]));
         }
-        pair.become_equal("the first prompt", |_| {})?;
+        pair.become_equal("the first prompt", false, |_| {})?;
         Ok(pair)
     }
 
@@ -94,7 +94,7 @@ impl<'case> Pair<'case> {
             Step::Wait(text) => self.wait_until(what, |view| view.shows(text)),
             Step::Gone(text) => self.wait_until(what, |view| !view.shows(text)),
             Step::Prompt => self.wait_until(what, |view| view.is_at_prompt("ps> ")),
-            step => self.become_equal(what, |pair| pair.act(step)),
+            step => self.become_equal(what, step.ends_with_escape(), |pair| pair.act(step)),
         }
     }
 
@@ -106,7 +106,7 @@ impl<'case> Pair<'case> {
         if !self.cohab.terminal.holds_within(limit(PATIENCE), &is_met) {
             return Err(self.report(&format!("{what}, not met under cohab"), &self.compare(differences)));
         }
-        self.become_equal(what, |_| {})
+        self.become_equal(what, false, |_| {})
     }
 
     fn act(&self, step: &Step) {
@@ -142,8 +142,8 @@ impl<'case> Pair<'case> {
         bytes
     }
 
-    fn become_equal(&self, what: &str, act: impl FnOnce(&Self)) -> Result<(), String> {
-        let mut watches = [Watch::begin(&self.plain.terminal), Watch::begin(&self.cohab.terminal)];
+    fn become_equal(&self, what: &str, is_behind_escape: bool, act: impl FnOnce(&Self)) -> Result<(), String> {
+        let mut watches = [&self.plain, &self.cohab].map(|side| Watch::begin(&side.terminal, is_behind_escape));
         act(self);
         let end = Instant::now() + limit(PATIENCE);
         loop {

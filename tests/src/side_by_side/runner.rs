@@ -111,7 +111,8 @@ fn run(cases: &[Case], shell: Shell, shell_program: &Path) -> Tally {
                     }
                     let run = || Pair::start(case, shell, shell_program, &cohab).and_then(|pair| pair.run());
                     // Both shells are raced against their jobs and the terminal; a true difference comes again.
-                    match run().or_else(|_| run().inspect(|()| say(&format!("{shell}, {name}: differed once")))) {
+                    let again = |report| run().inspect(|()| say(&format!("{shell}, {name}: differed once: {report}")));
+                    match run().or_else(again) {
                         Ok(()) => lock(&tally).equal.push(name),
                         Err(report) => lock(&tally).different.push((name, report)),
                     }

@@ -29,6 +29,8 @@ const ARRIVALS: u32 = 3;
 const REST: Duration = Duration::from_millis(12);
 /// So long if nothing has moved at all, as after a key that nobody reads now.
 const REST_WITHOUT_MOTION: Duration = Duration::from_millis(40);
+/// So long behind Esc: fish waits for 30 ms whether the next key is one with Alt.
+const REST_BEHIND_ESCAPE: Duration = Duration::from_millis(100);
 
 /// A terminal of our own: a byte that is written into it arrives behind those that were written elsewhere before.
 pub(crate) struct Canary {
@@ -66,6 +68,7 @@ pub(crate) struct Watch<'terminal> {
     last: Option<Motion>,
     has_moved: bool,
     since: Instant,
+    is_behind_escape: bool,
 }
 
 /// What changes when something happens: the bytes so far, and how often the processes ran.
@@ -76,9 +79,9 @@ struct Motion {
 }
 
 impl<'terminal> Watch<'terminal> {
-    /// Begins before something is done.
-    pub(crate) fn begin(terminal: &'terminal Terminal) -> Self {
-        Self { terminal, last: motion(terminal), has_moved: false, since: Instant::now() }
+    /// Begins before something is done. `is_behind_escape`: this ends with the key Esc.
+    pub(crate) fn begin(terminal: &'terminal Terminal, is_behind_escape: bool) -> Self {
+        Self { terminal, last: motion(terminal), has_moved: false, since: Instant::now(), is_behind_escape }
     }
 
     /// Whether something has moved since the last look.
@@ -92,7 +95,12 @@ impl<'terminal> Watch<'terminal> {
     }
 
     fn has_rested(&self) -> bool {
-        self.since.elapsed() >= if self.has_moved { REST } else { REST_WITHOUT_MOTION }
+        let needed = match self.has_moved {
+            _ if self.is_behind_escape => REST_BEHIND_ESCAPE,
+            true => REST,
+            false => REST_WITHOUT_MOTION,
+        };
+        self.since.elapsed() >= needed
     }
 }
 

@@ -11,8 +11,7 @@ const MOST_EXCEPTIONS: usize = 3;
 #[test]
 fn names_are_unique_and_exceptions_are_few_and_of_cases() {
     let folder = super::folder();
-    let [exceptions, open] =
-        ["exceptions.txt", "open.txt"].map(|file| fs::read_to_string(folder.join(file)).expect("it is a text"));
+    let exceptions = fs::read_to_string(folder.join("exceptions.txt")).expect("it is a text");
     for shell in SHELLS {
         let mut names = BTreeSet::new();
         for file in fs::read_dir(&folder).expect("the tables are there").flatten().map(|entry| entry.path()) {
@@ -25,8 +24,7 @@ fn names_are_unique_and_exceptions_are_few_and_of_cases() {
         }
         let excepted = exceptions_of(&exceptions, shell);
         assert!(excepted.len() <= MOST_EXCEPTIONS, "{shell}: {excepted:?}");
-        let listed = excepted.into_iter().chain(exceptions_of(&open, shell));
-        let unknown: Vec<_> = listed.filter(|name| !names.contains(*name)).collect();
+        let unknown: Vec<_> = excepted.into_iter().filter(|name| !names.contains(*name)).collect();
         assert!(unknown.is_empty(), "no cases of {shell}: {unknown:?}");
     }
 }

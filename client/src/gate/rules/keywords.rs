@@ -1,7 +1,13 @@
-//! The grammar of keywords, where it is complete: `for NAME in`, `if [`, `case WORD in`, `function NAME`.
+//! The grammar of keywords, where it is complete: `for NAME in`, `if [`, `case WORD in`, `function NAME`, `do echo $NAME`.
 
 use super::{Case, Opinion, shell};
-use crate::gate::line::Token;
+use crate::gate::{
+    line::{Shape, Token},
+    standing::is_assignment,
+};
+
+/// They continue a compound command, or stand in front of another command.
+const CONTINUATIONS: &[&str] = &["and", "begin", "do", "else", "not", "or", "then"];
 
 pub(super) fn opinion(case: &Case<'_>) -> Opinion {
     let tokens = &case.line.tokens;
@@ -13,9 +19,11 @@ pub(super) fn opinion(case: &Case<'_>) -> Opinion {
                 || (is_name(second) && third.is_some_and(|third| third.text == "in" || third.text == ";"))
                     && !tokens.get(3).is_some_and(Token::is_strong)
         }
-        "if" | "while" | "until" | "elif" => is_condition(case, second),
+        "if" | "while" | "until" => is_condition(case, second),
+        "elif" => is_condition(case, second) || continues_with_command(case, second),
         "case" | "switch" => third.is_some_and(|third| third.text == "in") && tokens.len() <= 4,
         "function" => tokens.len() <= 3 && (second.text.ends_with("()") || third.is_none_or(|third| third.text == "{")),
+        word if CONTINUATIONS.contains(&word) => continues_with_command(case, second),
         _ => first.text.ends_with("()") && matches!(second.text, "{" | "("),
     };
     if is_grammar { shell("is grammar of the shell") } else { None }
@@ -35,4 +43,19 @@ fn is_condition(case: &Case<'_>, second: &Token<'_>) -> bool {
     let rest = case.line.tokens.get(2..).unwrap_or_default();
     let is_short_or_signed = rest.len() <= 1 || rest.iter().any(|token| !token.is_plain());
     is_short_or_signed && case.line.strong_count() == 0 && !case.line.is_question() && case.is_command(second.text)
+}
+
+/// `do echo $name`, `then git commit -m text`: a command follows that is written as only commands are. `do the tests pass` is English,
+/// and so may be `do find out what is wrong`.
+fn continues_with_command(case: &Case<'_>, second: &Token<'_>) -> bool {
+    if matches!(second.text, "[" | "[[" | "{" | "!" | "((") || is_assignment(second.text) {
+        return true;
+    }
+    let signs = case.line.signs;
+    let is_written_so = signs.variable || signs.glob || signs.brace || signs.backslash || signs.backtick;
+    let has_flags = case.line.rest().iter().any(|token| token.shape == Shape::Flag);
+    (is_written_so || has_flags)
+        && case.line.strong_count() == 0
+        && !case.line.is_question()
+        && case.is_command(second.text)
 }

@@ -1,7 +1,7 @@
-//! Two words with a command in front: `git status`, `make install`.
+//! Two words with a command in front: `git status`, `make install`, and `ehco one`.
 
 use super::{Case, Opinion, has_predicate, shell_for};
-use crate::gate::builtins::is_keyword;
+use crate::gate::{builtins::is_keyword, line::Token};
 
 /// Second words that nobody gives to a command.
 const SAID: &[&str] = &[
@@ -31,5 +31,26 @@ pub(super) fn opinion(case: &Case<'_>) -> Opinion {
         || has_predicate(case)
         || case.line.text.ends_with(['?', '!', '.', ',']) && second.is_plain();
     let is_command = case.standing.is_known() && (!is_keyword(first.text) || first.text == "time");
-    if is_command && !is_said { shell_for(first.text, "is a command, with one argument") } else { None }
+    if is_said {
+        None
+    } else if is_command {
+        shell_for(first.text, "is a command, with one argument")
+    } else if !case.standing.is_known() && is_mistyped(case, first) {
+        shell_for(first.text, "is a command with two letters exchanged")
+    } else {
+        None
+    }
+}
+
+/// Two neighbouring letters of a command's name exchanged: seldom a word of any language, if it is not short.
+fn is_mistyped(case: &Case<'_>, first: &Token<'_>) -> bool {
+    let letters = first.text.as_bytes();
+    let is_word = (4..=16).contains(&letters.len()) && letters.iter().all(u8::is_ascii_lowercase);
+    is_word
+        && !first.is_stop()
+        && (0..letters.len() - 1).any(|at| {
+            let mut exchanged = first.text.to_owned().into_bytes();
+            exchanged.swap(at, at + 1);
+            exchanged != letters && std::str::from_utf8(&exchanged).is_ok_and(|name| case.is_command(name))
+        })
 }

@@ -74,6 +74,10 @@ pub(super) fn opinion(case: &Case<'_>) -> Opinion {
     if text.len() > MAX_BYTES {
         return None;
     }
+    // Somebody's own `hi`, and not a program such as `go`.
+    if case.standing.resolves && !case.standing.is_well_known {
+        return None;
+    }
     let said = text.trim_end_matches(['.', '!', '?', ',']).to_ascii_lowercase();
     if SAID.binary_search(&said.as_str()).is_ok() { assistant("is said to somebody") } else { None }
 }

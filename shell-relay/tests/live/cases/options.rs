@@ -51,6 +51,19 @@ case!(case_058_tracing_user [bash zsh] |kind| {
     assert_eq!(options(&mut t, kind, &["xtrace"]).last().map(String::as_str), Some("on"));
 });
 
+case!(case_058_a_command_that_traces [zsh fish fish4] |kind| {
+    let mut t = Terminal::of(kind);
+    let (on, off) = if kind.is_fish() { ("set -g fish_trace 1", "set -e fish_trace") } else { ("set -x", "set +x") };
+    t.line(on);
+    assert_eq!(t.run("echo traced").output, "traced\n");
+    t.line(off);
+    let output = t.run(&format!("{on}\necho traced")).output;
+    let (_, behind) = output.split_once("> echo traced\ntraced\n").unwrap_or_else(|| panic!("{output}"));
+    // In fish the end of the command is a command itself.
+    assert!(behind.lines().count() <= if kind.is_fish() { 4 } else { 0 } && !output.contains("7391"), "{output}");
+    t.line(off);
+});
+
 case!(case_059_errexit_user [bash zsh] |kind| {
     let mut t = Terminal::of(kind);
     t.line("set -e");
@@ -105,4 +118,27 @@ case!(case_062_history [bash zsh fish fish4] |kind| {
     let history = t.run(if kind == Kind::Zsh { "fc -l 1" } else { "history" }).output;
     assert!(history.contains("echo mine"), "{history}");
     assert!(!history.contains("__cohab") && !history.contains("relayed"), "{history}");
+});
+
+case!(case_058_traps_on_debug [zsh]: |kind| {
+    for (trap, off) in [
+        ("trap 'seen+=($ZSH_DEBUG_CMD)' DEBUG", "trap - DEBUG"),
+        ("TRAPDEBUG() { seen+=($ZSH_DEBUG_CMD); }", "unfunction TRAPDEBUG"),
+    ] {
+        let mut t = Terminal::of(kind);
+        t.line(trap);
+        t.keys("for i in 1\r");
+        t.wait_text("for>");
+        t.keys("do :; done\r");
+        t.settle();
+        assert!(t.run("trap").output.contains("seen+="), "{trap}");
+        t.line("print -r -- $#seen; [[ $seen != *__cohab_[^d]* ]] && print none of ours");
+        assert!(t.text().contains("none of ours"), "{}", t.text());
+        t.run(off);
+        assert_eq!(t.run("trap").output, "", "{trap}");
+        t.run(trap);
+        t.line("seen=()");
+        let line = t.line("true; print -rl -- $seen");
+        assert!(line.output_tail.contains("true"), "{trap}: {line:?}");
+    }
 });
