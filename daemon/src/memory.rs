@@ -12,7 +12,10 @@ const ARENAS: i32 = 2;
 /// Sets the allocator up, before the first thread is started.
 pub fn set_up() {
     #[cfg(target_env = "gnu")]
-    #[expect(unsafe_code, reason = "the allocator's settings have no safe form; no other thread runs, and any value is sound")]
+    #[expect(
+        unsafe_code,
+        reason = "the allocator's settings have no safe form; no other thread runs, and any value is sound"
+    )]
     unsafe {
         libc::mallopt(libc::M_MMAP_THRESHOLD, MAPPED_BYTES);
         libc::mallopt(libc::M_TRIM_THRESHOLD, MAPPED_BYTES);
@@ -23,7 +26,10 @@ pub fn set_up() {
 /// Gives free memory back to the system, also what lies between blocks in use. For the end of work that took much.
 pub fn give_back() {
     #[cfg(target_env = "gnu")]
-    #[expect(unsafe_code, reason = "it has no safe form; it takes the allocator's own locks and touches free memory only")]
+    #[expect(
+        unsafe_code,
+        reason = "it has no safe form; it takes the allocator's own locks and touches free memory only"
+    )]
     unsafe {
         libc::malloc_trim(0);
     }

@@ -85,7 +85,7 @@ struct State {
     is_left: bool,
     calls: HashMap<CallId, PendingCall>,
     approvals: HashMap<ApprovalId, oneshot::Sender<ApprovalDecision>>,
-    grants: HashMap<String, Grant>,
+    grants: HashMap<Arc<str>, Grant>,
     /// What its turns have taken.
     spent: Usage,
 }
@@ -347,7 +347,7 @@ impl Session {
     }
 
     /// The next message for `connection`, or `None` once another one is the client.
-    pub async fn next_outgoing(&self, connection: u64) -> Option<DaemonMessage> {
+    pub async fn next_outgoing(&self, connection: u64) -> Option<Arc<DaemonMessage>> {
         loop {
             let ready = self.outgoing.notified();
             if !self.is_client(connection) {
@@ -364,7 +364,7 @@ impl Session {
 
     /// The next message for `connection`, if one waits.
     #[must_use]
-    pub fn next_waiting(&self, connection: u64) -> Option<DaemonMessage> {
+    pub fn next_waiting(&self, connection: u64) -> Option<Arc<DaemonMessage>> {
         if !self.is_client(connection) {
             return None;
         }
@@ -379,7 +379,7 @@ impl Session {
             DaemonMessage::ApprovalRequest(request) => !approvals.contains_key(&request.approval_id),
             _ => false,
         });
-        match &message {
+        match message.as_deref() {
             Some(DaemonMessage::ExecuteCommand(command)) => {
                 calls.entry(command.call_id).and_modify(PendingCall::sent);
             }

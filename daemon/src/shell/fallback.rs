@@ -71,7 +71,7 @@ impl LiveOrIsolated {
         if mode == ApprovalMode::ReadOnly {
             return Err(not_approved(&reasons.join("; ")));
         }
-        let effect = Effect::RunCommand { command: command.to_owned() };
+        let effect = Effect::RunCommand { command: command.into() };
         let subject = ApprovalSubject::Effect { tool: LIVE.to_owned(), effect };
         let shown = repository::shown(&reasons).into_iter().chain([OWN_SHELL.to_owned()]).collect();
         let question = ApprovalQuestion { reasons: shown, is_each_time: true, ..ApprovalQuestion::about(subject) };

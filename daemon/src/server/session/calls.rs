@@ -183,7 +183,7 @@ impl Session {
     }
 
     /// Notes consent to exactly this command, for [`take_grant`](Self::take_grant).
-    pub fn grant(&self, command: String, approval: ApprovalId, is_lasting: bool) {
+    pub fn grant(&self, command: Arc<str>, approval: ApprovalId, is_lasting: bool) {
         let mut state = self.lock();
         if state.grants.len() >= MAX_GRANTS {
             state.grants.clear();
