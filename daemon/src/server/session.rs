@@ -24,8 +24,8 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use calls::PendingCall;
 pub use calls::{OpenApproval, OpenCall, Progress};
+use calls::{PendingCall, is_moot};
 use environment::KnownEnvironment;
 use meanwhile::Untold;
 use named::Named;
@@ -373,12 +373,7 @@ impl Session {
             return None;
         }
         let State { timeline, calls, approvals, .. } = &mut *state;
-        let message = timeline.next(|message| match message {
-            DaemonMessage::ExecuteCommand(command) => calls.get(&command.call_id).is_none_or(PendingCall::is_moot),
-            DaemonMessage::InterruptCommand { call_id, .. } => !calls.contains_key(call_id),
-            DaemonMessage::ApprovalRequest(request) => !approvals.contains_key(&request.approval_id),
-            _ => false,
-        });
+        let message = timeline.next(|message| is_moot(message, calls, approvals));
         match message.as_deref() {
             Some(DaemonMessage::ExecuteCommand(command)) => {
                 calls.entry(command.call_id).and_modify(PendingCall::sent);

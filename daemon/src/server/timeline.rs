@@ -108,6 +108,15 @@ impl Timeline {
         None
     }
 
+    /// Forgets what was sent and would not be sent again: it may be megabytes.
+    pub fn forget_moot(&mut self, is_moot: impl Fn(&DaemonMessage) -> bool) {
+        let waiting = self.entries.split_off(self.cursor);
+        self.entries.retain(|entry| !is_moot(&entry.message));
+        let kept = self.entries.len();
+        self.entries.extend(waiting);
+        self.move_cursor(kept);
+    }
+
     /// Moves the cursor for a client that comes back.
     pub fn resume(&mut self, from: ResumePoint) -> Resumed {
         if self.turn_id != Some(from.turn_id) {

@@ -150,3 +150,19 @@ proptest::proptest! {
         proptest::prop_assert_eq!(replayed, whole);
     }
 }
+
+#[test]
+fn what_was_sent_and_is_moot_is_forgotten() {
+    let (mut timeline, turn_id) = started();
+    timeline.push(interrupt());
+    timeline.push_delta(text("a"));
+    timeline.push(interrupt());
+    drain(&mut timeline);
+    timeline.push(interrupt());
+    let before = timeline.sent_bytes;
+    timeline.forget_moot(|message| matches!(message, DaemonMessage::InterruptCommand { .. }));
+    assert!(timeline.sent_bytes < before);
+    assert_eq!(drain(&mut timeline), ["InterruptCommand"], "what waits stays");
+    assert_eq!(timeline.resume(ResumePoint { turn_id, next_seq: 0 }), Resumed::Complete);
+    assert_eq!(drain(&mut timeline), ["TurnStarted", "0:a", "InterruptCommand"]);
+}
