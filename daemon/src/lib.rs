@@ -13,6 +13,7 @@ pub mod folder_watch;
 pub mod jobs;
 pub mod lifecycle;
 pub mod log;
+pub mod memory;
 pub mod middleware;
 pub mod probe;
 pub mod provider;

@@ -5,7 +5,7 @@ use std::{process::ExitCode, sync::Arc};
 use anyhow::Context;
 use cohab_protocol::Paths;
 use cohab_shell_relay::sanitize::sanitize;
-use cohabd::{cli, config, lifecycle, log, safety::secrets::Secrets, telemetry::Telemetry, wiring};
+use cohabd::{cli, config, lifecycle, log, memory, safety::secrets::Secrets, telemetry::Telemetry, wiring};
 use tokio_util::sync::CancellationToken;
 
 /// Threads that run tasks: one may be busy with a long piece of work while the other serves.
@@ -16,6 +16,7 @@ const MAX_BLOCKING_THREADS: usize = 8;
 #[expect(clippy::print_stderr, reason = "the one place where the daemon speaks to whoever started it")]
 fn main() -> ExitCode {
     cohab_shell_relay::process::guard_memory();
+    memory::set_up();
     let paths = Paths::from_env();
     let detach = match cli::parse().execute(&paths) {
         Ok(status) => return status,

@@ -2,7 +2,11 @@
 
 use std::{io, marker::PhantomData};
 
-use bincode::config::{Configuration, Limit, LittleEndian, Varint};
+use bincode::{
+    config::{Configuration, Limit, LittleEndian, Varint},
+    enc::write::SizeWriter,
+    error::EncodeError,
+};
 use bytes::{BufMut, BytesMut};
 use serde::{Serialize, de::DeserializeOwned};
 use tokio_util::codec::{Decoder, Encoder, LengthDelimitedCodec};
@@ -12,6 +16,9 @@ use crate::{MAX_FRAME_BYTES, MAX_HANDSHAKE_FRAME_BYTES};
 /// Without the limit a frame of 20 bytes that claims 2^40 elements would make the decoder allocate them.
 const FORMAT: Configuration<LittleEndian, Varint, Limit<MAX_FRAME_BYTES>> =
     bincode::config::standard().with_limit::<MAX_FRAME_BYTES>();
+
+/// Length of a frame's header.
+const HEADER_BYTES: usize = 4;
 
 /// Why a frame could not be read or written. Every variant ends the connection.
 #[derive(Debug, thiserror::Error)]
@@ -96,17 +103,39 @@ impl<In, Out: Serialize> Encoder<Out> for FrameCodec<In, Out> {
     type Error = FrameError;
 
     fn encode(&mut self, message: Out, buffer: &mut BytesMut) -> Result<(), FrameError> {
-        let bytes = to_bytes(&message)?;
+        self.encode(&message, buffer)
+    }
+}
+
+/// For messages that are kept: one may be megabytes, so it is written into the buffer without a copy in between.
+impl<In, Out: Serialize> Encoder<&Out> for FrameCodec<In, Out> {
+    type Error = FrameError;
+
+    fn encode(&mut self, message: &Out, buffer: &mut BytesMut) -> Result<(), FrameError> {
+        let bytes = encoded_len(message)?;
         let limit_bytes = self.frames.max_frame_length();
-        if bytes.len() > limit_bytes {
-            return Err(FrameError::TooLong { limit_bytes });
-        }
-        let length = u32::try_from(bytes.len()).map_err(|_| FrameError::TooLong { limit_bytes })?;
-        buffer.reserve(4 + bytes.len());
+        let length = u32::try_from(bytes).ok().filter(|_| bytes <= limit_bytes);
+        let length = length.ok_or(FrameError::TooLong { limit_bytes })?;
+        buffer.reserve(HEADER_BYTES + bytes);
         buffer.put_u32(length);
-        buffer.put_slice(&bytes);
+        bincode::serde::encode_into_std_write(message, &mut buffer.writer(), FORMAT).map_err(not_encoded)?;
         Ok(())
     }
+}
+
+/// Length of one message, without that of its frame's header.
+///
+/// # Errors
+/// As [`to_bytes`].
+pub fn encoded_len<T: Serialize>(message: &T) -> Result<usize, FrameError> {
+    let mut size = SizeWriter::default();
+    bincode::serde::encode_into_writer(message, &mut size, FORMAT).map_err(not_encoded)?;
+    Ok(size.bytes_written)
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
+fn not_encoded(error: EncodeError) -> FrameError {
+    FrameError::Encode(error.to_string())
 }
 
 /// One message without its length.
@@ -114,7 +143,7 @@ impl<In, Out: Serialize> Encoder<Out> for FrameCodec<In, Out> {
 /// # Errors
 /// `Encode` if the type breaks the wire rules of the crate's documentation.
 pub fn to_bytes<T: Serialize>(message: &T) -> Result<Vec<u8>, FrameError> {
-    bincode::serde::encode_to_vec(message, FORMAT).map_err(|error| FrameError::Encode(error.to_string()))
+    bincode::serde::encode_to_vec(message, FORMAT).map_err(not_encoded)
 }
 
 /// One message from exactly these bytes.

@@ -1,6 +1,6 @@
 //! Behaviour around the loop: one implementation per file in `middleware/` or `safety/`.
 
-use std::{ops::ControlFlow, path::PathBuf};
+use std::{ops::ControlFlow, path::PathBuf, sync::Arc};
 
 use async_trait::async_trait;
 use cohab_shell_relay::policy::Verdict;
@@ -107,7 +107,7 @@ pub struct PlannedCall {
     /// Name of the tool.
     pub tool: String,
     /// Its arguments.
-    pub args: JsonObject,
+    pub args: Arc<JsonObject>,
     /// What they would do.
     pub intent: Intent,
     /// Working directory of the shell.
@@ -125,8 +125,8 @@ pub struct PlannedCall {
 impl PlannedCall {
     /// A call that nobody has judged yet, of no step.
     #[must_use]
-    pub fn new(call: &ToolCall, args: JsonObject, intent: Intent, cwd: PathBuf) -> Self {
-        let (call_id, tool) = (call.id.clone(), call.name.clone());
+    pub fn new(call: &ToolCall, args: impl Into<Arc<JsonObject>>, intent: Intent, cwd: PathBuf) -> Self {
+        let (call_id, tool, args) = (call.id.clone(), call.name.clone(), args.into());
         Self {
             call_id,
             step: None,

@@ -1,7 +1,7 @@
 //! What the agent needs from the world: traits and the neutral types they speak. No provider, tool, store or wire is named
 //! here or anywhere in `agent/`.
 
-use std::{path::PathBuf, time::Duration};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use cohab_shell_relay::{runner::CommandRunner, scrub::PersonalData};
@@ -65,8 +65,8 @@ pub struct ToolCall {
     pub id: String,
     /// Name of the tool as the model wrote it.
     pub name: String,
-    /// Strictly parsed arguments, or what is wrong with them.
-    pub args: Result<JsonObject, BrokenArguments>,
+    /// Strictly parsed arguments, or what is wrong with them. Shared by all that hold the call: they may be megabytes.
+    pub args: Result<Arc<JsonObject>, BrokenArguments>,
 }
 
 /// Arguments that are no JSON object.
@@ -319,8 +319,8 @@ pub struct Intent {
 pub enum Effect {
     /// Runs a shell line.
     RunCommand {
-        /// The exact text. Stands in argument `command`.
-        command: String,
+        /// The exact text. Stands in argument `command`. Shared: it may be megabytes.
+        command: Arc<str>,
     },
     /// Reads a file or below a folder.
     Read {
@@ -332,7 +332,7 @@ pub enum Effect {
         /// Absolute.
         path: PathBuf,
         /// Unified diff.
-        diff: String,
+        diff: Arc<str>,
     },
     /// Nothing but the session's own notes, or texts that the user keeps for the assistant.
     Internal,

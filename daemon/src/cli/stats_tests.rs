@@ -34,7 +34,7 @@ fn step(number: u32, kind: StepType, took_ms: u64, metadata: Metadata) -> Checkp
         number,
         at: super::super::testing::at(0),
         kind,
-        input: json!({"command": "deploy"}),
+        input: json!({"command": "deploy"}).into(),
         output: Some("deploy".into()),
         status: StepStatus::Completed,
         duration_ms: Some(took_ms),

@@ -180,7 +180,7 @@ fn line(step: &Step, is_alive: bool) -> String {
 
 fn said(step: &Step) -> &str {
     let output = step.output.as_deref().filter(|output| !output.is_empty());
-    output.or_else(|| step.input.as_str()).unwrap_or_default()
+    output.or_else(|| step.input.text()).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ fn step(number: u32, kind: StepType, status: StepStatus, metadata: Metadata) -> 
         number,
         at: at(i64::from(number)),
         kind,
-        input: json!({"command": "x"}),
+        input: json!({"command": "x"}).into(),
         output: Some("It \u{1b}[31mretries".into()),
         status,
         duration_ms: Some(1_250),

@@ -36,7 +36,7 @@ fn question(text: &str, project_notes: Option<&str>) -> Message {
 }
 
 fn answer(text: &str, calls: &[String]) -> Message {
-    let call = |id: &String| ToolCall { id: id.clone(), name: "bash".into(), args: Ok(serde_json::Map::new()) };
+    let call = |id: &String| ToolCall { id: id.clone(), name: "bash".into(), args: Ok(serde_json::Map::new().into()) };
     let tool_calls = calls.iter().map(call).collect();
     Message::Assistant(AssistantMessage { text: text.into(), tool_calls, provider_data: None })
 }

@@ -2,6 +2,8 @@
 //! the ends of long arguments of its older calls; at last long outputs and questions lose their middle. A call is never parted from
 //! its result, no call of the running turn goes, and the end of the question stays.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use super::{gap::running_question, short_result, tokens::estimate_tokens};
@@ -86,19 +88,29 @@ fn cut_arguments(message: &mut Message) {
     let Message::Assistant(message) = message else { return };
     let mut has_changed = false;
     for args in message.tool_calls.iter_mut().filter_map(|call| call.args.as_mut().ok()) {
-        for value in args.values_mut() {
-            if let Value::String(text) = value
-                && text.len() > LONG_ARGUMENT_BYTES
-            {
-                let start = head(text, ARGUMENT_HEAD_BYTES);
-                *text = format!("{start}… [{} more bytes left out]", text.len() - start.len());
-                has_changed = true;
-            }
+        // Others may hold the same arguments: what is long is not copied to be cut then.
+        if args.values().any(is_long) {
+            *args = Arc::new(args.iter().map(|(name, value)| (name.clone(), cut_argument(value))).collect());
+            has_changed = true;
         }
     }
     if has_changed {
         // It holds the arguments, too; and what a service signed must not go back changed.
         message.provider_data = None;
+    }
+}
+
+fn is_long(value: &Value) -> bool {
+    value.as_str().is_some_and(|text| text.len() > LONG_ARGUMENT_BYTES)
+}
+
+fn cut_argument(value: &Value) -> Value {
+    match value.as_str().filter(|_| is_long(value)) {
+        Some(text) => {
+            let start = head(text, ARGUMENT_HEAD_BYTES);
+            format!("{start}… [{} more bytes left out]", text.len() - start.len()).into()
+        }
+        None => value.clone(),
     }
 }
 

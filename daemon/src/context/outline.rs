@@ -82,7 +82,7 @@ mod tests {
         let notes = Some("use tabs, never spaces, in every file of this project");
         let text = Query { environment, project_notes: notes, question: "why", ..Query::default() }.to_text();
         let args = serde_json::json!({"command": "ls -l"}).as_object().cloned().unwrap();
-        let call = ToolCall { id: "1".into(), name: "bash".into(), args: Ok(args) };
+        let call = ToolCall { id: "1".into(), name: "bash".into(), args: Ok(args.into()) };
         let result = ToolResult { call_id: "1".into(), tool: "bash".into(), content: "a b c".into(), is_error: false };
         let answer = |text: &str, tool_calls| {
             Message::Assistant(AssistantMessage { text: text.into(), tool_calls, provider_data: None })

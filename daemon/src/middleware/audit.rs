@@ -139,7 +139,9 @@ impl Audit {
         };
         let agreed = match (&question.subject, answer) {
             (ApprovalSubject::Effect { effect, .. }, ApprovalAnswer::Approved { .. }) => Some(effect.clone()),
-            (_, ApprovalAnswer::Edited { command, .. }) => Some(Effect::RunCommand { command: command.clone() }),
+            (_, ApprovalAnswer::Edited { command, .. }) => {
+                Some(Effect::RunCommand { command: command.as_str().into() })
+            }
             _ => None,
         };
         {
@@ -200,7 +202,7 @@ impl Audit {
             Effect::RunCommand { command } if (self.policy.mode)() != ApprovalMode::All => {
                 let context = Context::new(&call.cwd, &self.turn.home).in_shell(self.turn.shell);
                 let typed = policy::unasked(command, context.with_files(&FileSystem)).ok();
-                typed.filter(|typed| typed.text != *command).map(|typed| text(&typed.text))
+                typed.filter(|typed| *typed.text != **command).map(|typed| text(&typed.text))
             }
             _ => None,
         };

@@ -80,7 +80,7 @@ impl Bench {
     }
 
     async fn begin(&self, id: &str, effect: Effect, level: Level, approval: Option<&str>) -> ToolCall {
-        let call = ToolCall { id: id.into(), name: "bash".into(), args: Ok(JsonObject::new()) };
+        let call = ToolCall { id: id.into(), name: "bash".into(), args: Ok(JsonObject::new().into()) };
         let intent = Intent { title: String::new(), effect };
         let planned = PlannedCall::new(&call, JsonObject::new(), intent, "/srv".into());
         let verdict = Some(Verdict { level, reasons: vec!["why".into()] });
@@ -184,7 +184,7 @@ async fn reads_are_recorded_where_they_may_be_of_secrets_and_refusals_and_ends_a
     };
     bench.audit.call_ended(&call, StepResult::Done, &result("2", "SECRET=1"));
     let args = serde_json::json!({"command": "rm -rf /"}).as_object().cloned().expect("an object");
-    let refused = ToolCall { id: "3".into(), name: "bash".into(), args: Ok(args) };
+    let refused = ToolCall { id: "3".into(), name: "bash".into(), args: Ok(args.into()) };
     bench.audit.call_ended(&refused, StepResult::Refused, &result("3", "the user refused"));
     bench.end().await;
     let events = bench.records();

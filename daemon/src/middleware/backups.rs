@@ -71,8 +71,8 @@ mod tests {
     use crate::agent::port::{Intent, JsonObject, ToolCall};
 
     fn call(path: PathBuf) -> PlannedCall {
-        let call = ToolCall { id: "1".into(), name: "write".into(), args: Ok(JsonObject::new()) };
-        let intent = Intent { title: String::new(), effect: Effect::Write { path, diff: String::new() } };
+        let call = ToolCall { id: "1".into(), name: "write".into(), args: Ok(JsonObject::new().into()) };
+        let intent = Intent { title: String::new(), effect: Effect::Write { path, diff: "".into() } };
         PlannedCall::new(&call, JsonObject::new(), intent, "/".into())
     }
 

@@ -131,7 +131,7 @@ impl Bench {
     async fn call(&mut self, args: Map<String, Value>, words: usize) {
         self.state.model_call_begins(true);
         let id = self.state.model_calls().to_string();
-        let call = ToolCall { id: id.clone(), name: "bash".into(), args: Ok(args) };
+        let call = ToolCall { id: id.clone(), name: "bash".into(), args: Ok(args.into()) };
         let message = AssistantMessage { tool_calls: vec![call], ..AssistantMessage::default() };
         let usage = TokenUsage { cost_microusd: Some(1), ..TokenUsage::default() };
         self.state.apply(Record::Answer { message, class: StopClass::Tool, usage }).unwrap();

@@ -110,7 +110,7 @@ mod tests {
 
     fn round(id: &str, command: &str, output: &str, is_error: bool) -> [Message; 2] {
         let args = json!({"command": command}).as_object().cloned().unwrap_or_default();
-        let call = ToolCall { id: id.into(), name: "bash".into(), args: Ok(args) };
+        let call = ToolCall { id: id.into(), name: "bash".into(), args: Ok(args.into()) };
         let result = ToolResult { call_id: id.into(), tool: "bash".into(), content: output.into(), is_error };
         let message = AssistantMessage { tool_calls: vec![call], ..AssistantMessage::default() };
         [Message::Assistant(message), Message::ToolResults(vec![result])]

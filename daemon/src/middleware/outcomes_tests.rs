@@ -92,7 +92,7 @@ impl CommandRunner for Nobody {
 
 fn call(name: &str, args: &Value) -> Vec<ModelEvent> {
     let args = args.as_object().cloned().ok_or_else(|| BrokenArguments { raw: "{".into(), error: "no JSON".into() });
-    let call = ToolCall { id: format!("c-{name}"), name: name.into(), args };
+    let call = ToolCall { id: format!("c-{name}"), name: name.into(), args: args.map(Into::into) };
     vec![ModelEvent::ToolCallDone(call), stop(StopClass::Tool)]
 }
 

@@ -5,7 +5,7 @@ use crate::agent::port::BrokenArguments;
 
 fn end(watch: &mut Watch, name: &str, argument: &str, outcome: StepResult, result: &str, is_error: bool) {
     let args = json!({"x": argument}).as_object().cloned().ok_or_else(|| panic!());
-    let call = ToolCall { id: "1".into(), name: name.into(), args };
+    let call = ToolCall { id: "1".into(), name: name.into(), args: args.map(Into::into) };
     let result = ToolResult { call_id: "1".into(), tool: name.into(), content: result.into(), is_error };
     watch.call_ended(&call, outcome, &result);
 }

@@ -84,7 +84,7 @@ fn middleware(model: &str, approver: &Arc<Says>) -> StepRules {
 /// A turn whose model has just called these tools.
 fn called(tools: &[&str]) -> TurnState {
     let mut state = TurnState::new(Vec::new(), "q".into());
-    let call = |name: &&str| ToolCall { id: (*name).into(), name: (*name).into(), args: Ok(Map::new()) };
+    let call = |name: &&str| ToolCall { id: (*name).into(), name: (*name).into(), args: Ok(Map::new().into()) };
     let message = AssistantMessage { tool_calls: tools.iter().map(call).collect(), ..AssistantMessage::default() };
     state.apply(Record::Answer { message, class: StopClass::Tool, usage: TokenUsage::default() }).unwrap();
     state
@@ -128,7 +128,7 @@ async fn a_tool_is_left_out_and_only_what_reads_is_repeated() {
     let approver = says(ApprovalAnswer::CancelTurn);
     let small = middleware("small-1", &approver);
     let call = |tool: &str, effect| {
-        let call = ToolCall { id: "1".into(), name: tool.into(), args: Ok(Map::new()) };
+        let call = ToolCall { id: "1".into(), name: tool.into(), args: Ok(Map::new().into()) };
         PlannedCall::new(&call, Map::new(), Intent { title: String::new(), effect }, "/".into())
     };
     let run = Effect::RunCommand { command: "ls".into() };

@@ -8,7 +8,7 @@ fn call(args: Value) -> ToolCall {
         Value::Object(args) => Ok(args),
         other => Err(BrokenArguments { raw: other.to_string(), error: "no object".into() }),
     };
-    ToolCall { id: "c1".into(), name: "bash".into(), args }
+    ToolCall { id: "c1".into(), name: "bash".into(), args: args.map(Into::into) }
 }
 
 fn fold(events: &[ModelEvent]) -> Fold {

@@ -126,7 +126,11 @@ mod tests {
     fn calls(ids: &[&str]) -> Message {
         let tool_calls = ids
             .iter()
-            .map(|id| ToolCall { id: (*id).to_owned(), name: "bash".to_owned(), args: Ok(serde_json::Map::new()) })
+            .map(|id| ToolCall {
+                id: (*id).to_owned(),
+                name: "bash".to_owned(),
+                args: Ok(serde_json::Map::new().into()),
+            })
             .collect();
         Message::Assistant(AssistantMessage { tool_calls, ..AssistantMessage::default() })
     }

@@ -274,7 +274,7 @@ fn tool_call(call: ScriptedCall, made_ids: &AtomicUsize) -> ToolCall {
         Value::String(raw) => args::parse(&raw),
         other => args::parse(&other.to_string()),
     };
-    ToolCall { id, name: call.name, args }
+    ToolCall { id, name: call.name, args: args.map(Arc::new) }
 }
 
 impl ScriptedStop {

@@ -100,9 +100,15 @@ impl Middleware for Calls {
     }
 }
 
+/// The command as harmless text; the same one where it is that already.
+fn harmless(command: &Arc<str>) -> Arc<str> {
+    let clean = sanitize(command);
+    if clean == **command { Arc::clone(command) } else { clean.into() }
+}
+
 fn noted(call: &PlannedCall, approval: Approval) -> Call {
     let command = match &call.intent.effect {
-        Effect::RunCommand { command } => Some(sanitize(command)),
+        Effect::RunCommand { command } => Some(harmless(command)),
         Effect::Read { .. } | Effect::Write { .. } | Effect::Internal => None,
     };
     Call {

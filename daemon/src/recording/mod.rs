@@ -364,7 +364,7 @@ fn decision(answer: &ApprovalAnswer) -> (Approval, String) {
 
 fn subject(subject: &ApprovalSubject) -> String {
     let text = match subject {
-        ApprovalSubject::Effect { effect: Effect::RunCommand { command }, .. } => command.clone(),
+        ApprovalSubject::Effect { effect: Effect::RunCommand { command }, .. } => return clean(command),
         ApprovalSubject::Effect { tool, effect: Effect::Read { path } | Effect::Write { path, .. } } => {
             format!("{tool} {}", path.display())
         }

@@ -2,7 +2,7 @@
 
 use std::{
     collections::HashMap,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
@@ -20,7 +20,8 @@ use crate::{
     store::sessions::{
         Archive, Entry, TITLE_MAX_CHARS,
         steps::{
-            AgentState, AgentStatus, Checkpoint, Metadata, Step, StepStatus, StepType, Turn, recover::has_effects,
+            AgentState, AgentStatus, Checkpoint, Input, Metadata, Step, StepStatus, StepType, Turn,
+            recover::has_effects,
         },
     },
 };
@@ -62,7 +63,7 @@ struct Told {
 
 impl State {
     /// A step that begins now.
-    fn begin(&mut self, kind: StepType, input: Value, metadata: Metadata) -> Option<Step> {
+    fn begin(&mut self, kind: StepType, input: impl Into<Input>, metadata: Metadata) -> Option<Step> {
         let turn = self.turn.as_mut()?;
         let number = self.next;
         self.next += 1;
@@ -74,7 +75,7 @@ impl State {
             number,
             at: Timestamp::now(),
             kind,
-            input,
+            input: input.into(),
             output: None,
             status: StepStatus::Pending,
             duration_ms: None,
@@ -216,7 +217,7 @@ impl StepLog {
         };
         let is_memory = matches!(call.intent.effect, Effect::Internal);
         let kind = if is_memory { StepType::MemoryUpdate } else { StepType::ToolCall };
-        let Some(step) = state.begin(kind, json!(call.args), metadata) else { return };
+        let Some(step) = state.begin(kind, Input::Arguments(Arc::clone(&call.args)), metadata) else { return };
         call.run_id.clone_from(&step.id);
         state.calls.insert(call.call_id.clone(), step.clone());
         state.shown.extend(call.step.map(|shown| (call.call_id.clone(), shown)));
@@ -230,9 +231,7 @@ impl StepLog {
             let mut state = self.state();
             let Some(step) = state.calls.get_mut(&call.call_id) else { return };
             step.status = StepStatus::Running;
-            if step.input.as_object() != Some(&call.args) {
-                step.input = json!(call.args);
-            }
+            step.input = Input::Arguments(Arc::clone(&call.args));
             step.metadata.title = sanitize(&call.intent.title);
             step.metadata.has_effects = has_effects(&call.intent.effect);
             step.clone()

@@ -119,7 +119,7 @@ impl Bench {
             (Proposals(Arc::clone(&self.recorder)), Calls::new(Arc::clone(&self.recorder), Box::new(move || is_asked)));
         let effect = |command: &str| Effect::RunCommand { command: command.into() };
         let intent = Intent { title: "make".into(), effect: effect("make") };
-        let wanted = ToolCall { id: "1".into(), name: "bash".into(), args: Ok(serde_json::Map::new()) };
+        let wanted = ToolCall { id: "1".into(), name: "bash".into(), args: Ok(serde_json::Map::new().into()) };
         let planned = PlannedCall::new(&wanted, serde_json::Map::new(), intent, "/home/ann".into());
         let mut call = PlannedCall { approval: consent.map(str::to_owned), step: Some(0), ..planned };
         outer.before_tool(&mut call).await.expect("it only notes");
@@ -204,7 +204,7 @@ async fn calls_that_run_at_once_are_told_apart() {
         (Proposals(Arc::clone(&bench.recorder)), Calls::new(Arc::clone(&bench.recorder), Box::new(|| true)));
     for id in ["a", "b", "c"] {
         let intent = Intent { title: id.into(), effect: Effect::Read { path: id.into() } };
-        let wanted = ToolCall { id: id.into(), name: "read".into(), args: Ok(serde_json::Map::new()) };
+        let wanted = ToolCall { id: id.into(), name: "read".into(), args: Ok(serde_json::Map::new().into()) };
         let mut call = PlannedCall::new(&wanted, serde_json::Map::new(), intent, "/".into());
         outer.before_tool(&mut call).await.expect("it only notes");
         if id != "c" {

@@ -9,7 +9,7 @@ use crate::{
     agent::{
         Denial, Middleware, PlannedCall,
         hook::BY_RULE,
-        port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver},
+        port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, JsonObject},
     },
     store::sessions::steps::Step,
 };
@@ -25,13 +25,19 @@ impl Doubts {
     /// Those of these steps.
     #[must_use]
     pub fn of(unknown: &[Step]) -> Self {
-        let same = |step: &Step| (step.metadata.tool.clone().unwrap_or_default(), essence(&step.input));
+        let same = |step: &Step| {
+            (
+                step.metadata.tool.clone().unwrap_or_default(),
+                step.input.arguments().map_or(Value::Null, |args| essence(args)),
+            )
+        };
         Self(Mutex::new(unknown.iter().map(same).collect()))
     }
 
     /// It is known by now what came of this step.
     pub fn settle(&self, step: &Step) {
-        self.take(step.metadata.tool.as_deref().unwrap_or_default(), &step.input);
+        let tool = step.metadata.tool.as_deref().unwrap_or_default();
+        step.input.arguments().map(|args| self.take(tool, args));
     }
 
     fn is_empty(&self) -> bool {
@@ -39,7 +45,7 @@ impl Doubts {
     }
 
     /// Whether it is one of them, which it then no longer is: the answer is known.
-    fn take(&self, tool: &str, args: &Value) -> bool {
+    fn take(&self, tool: &str, args: &JsonObject) -> bool {
         let essence = essence(args);
         let mut unknown = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let place = unknown.iter().position(|(known, args)| known == tool && *args == essence);
@@ -56,10 +62,10 @@ pub struct Doubt {
 }
 
 /// What makes calls the same: of a command only its text, however long it may take.
-fn essence(args: &Value) -> Value {
+fn essence(args: &JsonObject) -> Value {
     match args.get("command").and_then(Value::as_str) {
         Some(command) => Value::String(command.trim().to_owned()),
-        None => args.clone(),
+        None => Value::Object(args.clone()),
     }
 }
 
@@ -67,7 +73,7 @@ fn essence(args: &Value) -> Value {
 impl Middleware for Doubt {
     async fn before_tool(&self, call: &mut PlannedCall) -> Result<(), Denial> {
         if self.doubts.is_empty()
-            || !self.doubts.take(&call.tool, &Value::Object(call.args.clone()))
+            || !self.doubts.take(&call.tool, &call.args)
             || call.approval.as_deref().is_some_and(|approval| approval != BY_RULE)
         {
             return Ok(());

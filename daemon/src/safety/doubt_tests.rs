@@ -27,7 +27,7 @@ fn unknown(command: &str) -> Step {
         number: 1,
         at: jiff::Timestamp::UNIX_EPOCH,
         kind: StepType::ToolCall,
-        input: json!({"command": command, "timeout_ms": 5}),
+        input: json!({"command": command, "timeout_ms": 5}).into(),
         output: None,
         status: StepStatus::Running,
         duration_ms: None,
@@ -39,7 +39,7 @@ fn unknown(command: &str) -> Step {
 fn call(command: &str) -> PlannedCall {
     let args: JsonObject = json!({"command": command}).as_object().cloned().expect("an object");
     let intent = Intent { title: command.into(), effect: Effect::RunCommand { command: command.into() } };
-    let wanted = ToolCall { id: "1".into(), name: "bash".into(), args: Ok(args.clone()) };
+    let wanted = ToolCall { id: "1".into(), name: "bash".into(), args: Ok(args.clone().into()) };
     PlannedCall::new(&wanted, args, intent, "/".into())
 }
 

@@ -7,6 +7,7 @@ mod settings;
 mod standard;
 
 use std::{
+    borrow::Cow,
     collections::HashSet,
     ops::ControlFlow,
     path::{Path, PathBuf},
@@ -118,7 +119,7 @@ impl Consents {
 
     fn remember(&self, mut effect: Effect, cwd: PathBuf, approval: Option<String>) {
         if let Effect::Write { diff, .. } = &mut effect {
-            *diff = String::new(); // it may be long, and never comes twice
+            *diff = Arc::default(); // it may be long, and never comes twice
         }
         let is_under_taint = self.taint.source().is_some();
         let mut agreed = self.agreed.lock().unwrap_or_else(PoisonError::into_inner);
@@ -304,10 +305,10 @@ impl Gate {
         let care = Care { safety: self.safety(call), secrets: &self.secrets };
         let suspect = self.consents.suspicions.source();
         let (channel, text) = match &call.intent.effect {
-            Effect::Internal => (Channel::MemoryWrite, strings_of(&call.args)),
-            Effect::RunCommand { command } => (Channel::ToolArguments, command.clone()),
+            Effect::Internal => (Channel::MemoryWrite, Cow::Owned(strings_of(&call.args))),
+            Effect::RunCommand { command } => (Channel::ToolArguments, Cow::Borrowed(&**command)),
             // Nothing of it leaves.
-            Effect::Read { .. } | Effect::Write { .. } => (Channel::ToolArguments, String::new()),
+            Effect::Read { .. } | Effect::Write { .. } => (Channel::ToolArguments, Cow::default()),
         };
         let action = Action { level, reaches_out: is_outward(&call.intent.effect), suspect: suspect.as_deref() };
         pipeline::check(&Item { channel, text: &text, hides_letters: false, action: Some(action) }, &care)
@@ -317,8 +318,7 @@ impl Gate {
     fn clean_notes(&self, call: &mut PlannedCall) {
         if call.intent.effect == Effect::Internal {
             let personal = self.safety(call).personal;
-            let values = call.args.values_mut();
-            values.for_each(|value| self.secrets.redact_value(Channel::MemoryWrite, value, personal));
+            self.secrets.arguments(Channel::MemoryWrite, &mut call.args, personal);
         }
     }
 
@@ -391,10 +391,11 @@ impl Gate {
                 Ok(())
             }
             ApprovalAnswer::Edited { command, approval } => {
-                call.args.insert(COMMAND_ARGUMENT.into(), Value::String(command.clone()));
+                let args = Arc::make_mut(&mut call.args);
+                args.insert(COMMAND_ARGUMENT.into(), Value::String(command.clone()));
                 call.intent.title.clone_from(&command);
                 call.note = Some(format!("the user changed the command; what ran instead: {command}"));
-                call.intent.effect = Effect::RunCommand { command };
+                call.intent.effect = Effect::RunCommand { command: command.into() };
                 call.approval = approval;
                 Ok(())
             }

@@ -218,7 +218,7 @@ mod tests {
 
     fn after(tool: &str, args: &serde_json::Value) -> Label {
         let args = args.as_object().cloned().unwrap();
-        let call = ToolCall { id: "1".into(), name: tool.into(), args: Ok(args) };
+        let call = ToolCall { id: "1".into(), name: tool.into(), args: Ok(args.into()) };
         let result = ToolResult { call_id: "1".into(), tool: tool.into(), content: "x".into(), is_error: false };
         let message = AssistantMessage { tool_calls: vec![call], ..AssistantMessage::default() };
         place().labels(&[Message::Assistant(message), Message::ToolResults(vec![result])]).remove(1)
@@ -256,7 +256,7 @@ mod tests {
     #[test]
     fn a_call_is_worth_what_the_folder_is_that_it_runs_in() {
         let planned = |cwd: &str, effect: Effect| {
-            let call = ToolCall { id: "1".into(), name: "t".into(), args: Ok(serde_json::Map::new()) };
+            let call = ToolCall { id: "1".into(), name: "t".into(), args: Ok(serde_json::Map::new().into()) };
             let intent = Intent { title: String::new(), effect };
             place().of_planned(&PlannedCall::new(&call, serde_json::Map::new(), intent, cwd.into()))
         };

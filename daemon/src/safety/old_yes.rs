@@ -37,7 +37,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_yes_that_waited_too_long_runs_nothing() {
-        let call = ToolCall { id: "1".into(), name: "write".into(), args: Ok(serde_json::Map::new()) };
+        let call = ToolCall { id: "1".into(), name: "write".into(), args: Ok(serde_json::Map::new().into()) };
         let intent = Intent { title: String::new(), effect: Effect::Internal };
         let mut planned = PlannedCall::new(&call, serde_json::Map::new(), intent, "/".into());
         tokio::time::advance(YES_HOLDS * 2).await;

@@ -16,7 +16,7 @@ use cohab_shell_relay::{
 use serde_json::Value;
 
 use super::pipeline::Channel;
-use crate::agent::port::{AssistantMessage, BrokenArguments, Message, ModelRequest};
+use crate::agent::port::{AssistantMessage, BrokenArguments, JsonObject, Message, ModelRequest};
 
 /// Values that are known to be secret; further ones are found by their form only.
 const MOST_VALUES: usize = 256;
@@ -101,15 +101,34 @@ impl Secrets {
 
     /// Takes secrets, and this personal data, out of a text that goes this way. A model may name placeholders, others may not.
     pub fn redact(&self, channel: Channel, text: &mut String, personal: PersonalData) {
+        // Long texts are not copied for nothing.
+        if let Cow::Owned(clean) = self.redacted(channel, text, personal) {
+            *text = clean;
+        }
+    }
+
+    fn redacted<'a>(&self, channel: Channel, text: &'a str, personal: PersonalData) -> Cow<'a, str> {
         let mut scrubber = self.scrubber();
         scrubber.look_for(personal);
-        let clean = match channel {
+        match channel {
             Channel::UserInput | Channel::ToolResult => scrubber.text(text),
             Channel::ToolArguments | Channel::ModelOutput | Channel::MemoryWrite => scrubber.own_text(text),
-        };
-        // Long texts are not copied for nothing.
-        if let Cow::Owned(clean) = clean {
-            *text = clean;
+        }
+    }
+
+    /// The same in arguments, which stay shared where there is nothing to take out.
+    pub fn arguments(&self, channel: Channel, args: &mut Arc<JsonObject>, personal: PersonalData) {
+        if !args.values().all(|value| self.is_clean(channel, value, personal)) {
+            Arc::make_mut(args).values_mut().for_each(|value| self.redact_value(channel, value, personal));
+        }
+    }
+
+    fn is_clean(&self, channel: Channel, value: &Value, personal: PersonalData) -> bool {
+        match value {
+            Value::String(text) => matches!(self.redacted(channel, text, personal), Cow::Borrowed(_)),
+            Value::Array(values) => values.iter().all(|value| self.is_clean(channel, value, personal)),
+            Value::Object(object) => object.values().all(|value| self.is_clean(channel, value, personal)),
+            Value::Null | Value::Bool(_) | Value::Number(_) => true,
         }
     }
 
@@ -135,6 +154,13 @@ impl Secrets {
         self.redact(Channel::ModelOutput, text, PersonalData::default());
     }
 
+    /// The same of a text that others hold, too; they keep theirs.
+    pub fn shared(&self, text: &mut Arc<str>) {
+        if let Cow::Owned(clean) = self.redacted(Channel::ModelOutput, text, PersonalData::default()) {
+            *text = clean.into();
+        }
+    }
+
     /// All strings in a value by a model, on its way to a disk.
     pub fn own_value(&self, value: &mut Value) {
         self.redact_value(Channel::ToolArguments, value, PersonalData::default());
@@ -148,10 +174,7 @@ impl Secrets {
                 self.redact(Channel::ModelOutput, text, personal);
                 for call in tool_calls {
                     match &mut call.args {
-                        Ok(args) => {
-                            args.values_mut()
-                                .for_each(|value| self.redact_value(Channel::ToolArguments, value, personal));
-                        }
+                        Ok(args) => self.arguments(Channel::ToolArguments, args, personal),
                         Err(BrokenArguments { raw, error }) => {
                             [raw, error]
                                 .into_iter()

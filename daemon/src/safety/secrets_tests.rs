@@ -12,7 +12,8 @@ fn token() -> String {
 fn no_text_of_a_request_keeps_a_secret() {
     let token = token();
     let args = json!({ "command": format!("echo {token}"), "more": [{ "deep": token }] });
-    let call = ToolCall { id: "1".into(), name: "bash".into(), args: Ok(args.as_object().expect("an object").clone()) };
+    let call =
+        ToolCall { id: "1".into(), name: "bash".into(), args: Ok(args.as_object().expect("an object").clone().into()) };
     let broken = BrokenArguments { raw: token.clone(), error: format!("at {token}") };
     let broken = ToolCall { id: "2".into(), name: "bash".into(), args: Err(broken) };
     let result = ToolResult { call_id: "1".into(), tool: "bash".into(), content: token.clone(), is_error: false };

@@ -159,7 +159,7 @@ mod tests {
 
     fn ran(command: &str) -> [Message; 2] {
         let args = json!({"command": command}).as_object().cloned().unwrap();
-        let call = ToolCall { id: "1".into(), name: "bash".into(), args: Ok(args) };
+        let call = ToolCall { id: "1".into(), name: "bash".into(), args: Ok(args.into()) };
         let result = ToolResult { call_id: "1".into(), tool: "bash".into(), content: "x".into(), is_error: false };
         let message = AssistantMessage { tool_calls: vec![call], ..AssistantMessage::default() };
         [Message::Assistant(message), Message::ToolResults(vec![result])]
@@ -236,7 +236,7 @@ mod tests {
     async fn a_call_counts_as_it_really_ran_and_only_when_it_did() {
         let taint = Taint::default();
         let watch = AsRun::new(taint.clone(), place());
-        let call = ToolCall { id: "1".into(), name: "bash".into(), args: Ok(serde_json::Map::new()) };
+        let call = ToolCall { id: "1".into(), name: "bash".into(), args: Ok(serde_json::Map::new().into()) };
         let effect = Effect::RunCommand { command: "cat notes".into() };
         let intent = Intent { title: String::new(), effect };
         let mut planned = PlannedCall::new(&call, serde_json::Map::new(), intent, "/srv/clone".into());

@@ -62,21 +62,21 @@ mod tests {
 
     async fn denial(tool: &str, is_live: bool, args: Value, effect: Effect) -> Result<(), Denial> {
         let args = args.as_object().expect("an object").clone();
-        let call = ToolCall { id: "1".into(), name: tool.into(), args: Ok(args.clone()) };
+        let call = ToolCall { id: "1".into(), name: tool.into(), args: Ok(args.clone().into()) };
         let intent = Intent { title: String::new(), effect };
         let unfilled = Unfilled { has_live_shell: Box::new(move || is_live) };
         unfilled.before_tool(&mut PlannedCall::new(&call, args, intent, "/".into())).await
     }
 
     fn run() -> Effect {
-        Effect::RunCommand { command: String::new() }
+        Effect::RunCommand { command: "".into() }
     }
 
     #[tokio::test]
     async fn placeholders_are_not_written_to_files() {
         for placeholder in ["<secret:jwt#2>", "<secret:jwt#2-abcdefgh>"] {
             let args = json!({ "edits": [{ "new": format!("a {placeholder}") }] });
-            let effect = Effect::Write { path: "/a".into(), diff: String::new() };
+            let effect = Effect::Write { path: "/a".into(), diff: "".into() };
             let Err(Denial::Refused { reason }) = denial("edit", true, args, effect).await else {
                 panic!("it would be written")
             };

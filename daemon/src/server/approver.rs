@@ -46,12 +46,12 @@ impl SessionApprover {
     }
 
     /// Notes consent to a command where the runner finds it: the client wants it back with the exact text.
-    fn note(&self, asked: Option<String>, answer: &ApprovalAnswer, id: ApprovalId) {
+    fn note(&self, asked: Option<Arc<str>>, answer: &ApprovalAnswer, id: ApprovalId) {
         match (asked, answer) {
             (Some(command), ApprovalAnswer::Approved { lasts, .. }) => {
                 self.session.grant(command, id, *lasts != Lasts::Once);
             }
-            (Some(_), ApprovalAnswer::Edited { command, .. }) => self.session.grant(command.clone(), id, false),
+            (Some(_), ApprovalAnswer::Edited { command, .. }) => self.session.grant(command.as_str().into(), id, false),
             _ => {}
         }
     }
@@ -87,19 +87,18 @@ impl Approver for SessionApprover {
             return all_refused(NOBODY);
         }
         let (cwd, mode) = (self.session.cwd(), self.mode());
-        let proposed = |question: &ApprovalQuestion| {
-            let command = command_of(&question.subject)?;
-            let (approval_id, reasons) = (ApprovalId::fresh(), question.reasons.clone());
-            Some(ProposedCommand { approval_id, command, cwd: cwd.as_path().into(), mode, reasons })
+        let commands: Option<Vec<Arc<str>>> = questions.iter().map(|question| command_of(&question.subject)).collect();
+        let Some(commands) = commands else { return all_refused("only commands are asked about together") };
+        let ids: Vec<ApprovalId> = commands.iter().map(|_| ApprovalId::fresh()).collect();
+        let proposed = |((question, command), id): ((&ApprovalQuestion, &Arc<str>), &ApprovalId)| {
+            let (command, reasons) = (command.as_ref().into(), question.reasons.clone());
+            ProposedCommand { approval_id: *id, command, cwd: cwd.as_path().into(), mode, reasons }
         };
-        let Some(proposed) = questions.iter().map(proposed).collect::<Option<Vec<_>>>() else {
-            return all_refused("only commands are asked about together");
-        };
-        let ids: Vec<ApprovalId> = proposed.iter().map(|one| one.approval_id).collect();
+        let proposed = questions.iter().zip(&commands).zip(&ids).map(proposed).collect();
         let request = ApprovalRequest {
             approval_id: ApprovalId::fresh(),
             turn_id: self.turn_id,
-            subject: wire::ApprovalSubject::Commands(proposed.clone()),
+            subject: wire::ApprovalSubject::Commands(proposed),
             is_dangerous: false,
             reasons: Vec::new(),
             is_each_time: false,
@@ -115,18 +114,18 @@ impl Approver for SessionApprover {
             Ok(decisions) => decisions,
             Err(reason) => return all_refused(reason),
         };
-        let answered = |(one, decision): (ProposedCommand, ApprovalDecision)| {
-            let answer = convert::approval_answer(decision, one.approval_id);
-            self.note(Some(one.command), &answer, one.approval_id);
+        let answered = |((command, id), decision): ((Arc<str>, &ApprovalId), ApprovalDecision)| {
+            let answer = convert::approval_answer(decision, *id);
+            self.note(Some(command), &answer, *id);
             answer
         };
-        proposed.into_iter().zip(decisions).map(answered).collect()
+        commands.into_iter().zip(&ids).zip(decisions).map(answered).collect()
     }
 }
 
-fn command_of(subject: &ApprovalSubject) -> Option<String> {
+fn command_of(subject: &ApprovalSubject) -> Option<Arc<str>> {
     match subject {
-        ApprovalSubject::Effect { effect: Effect::RunCommand { command }, .. } => Some(command.clone()),
+        ApprovalSubject::Effect { effect: Effect::RunCommand { command }, .. } => Some(Arc::clone(command)),
         _ => None,
     }
 }

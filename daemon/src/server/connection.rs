@@ -2,6 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
+use bytes::BytesMut;
 use cohab_protocol::{
     Attach, Attached, BUILD, ClientMessage, CommandExecutionResult, DaemonMessage, ErrorSubject, FrameCodec,
     FrameError, HANDSHAKE_TIMEOUT_MS, Hello, Misfit, PROTOCOL_VERSION, RequestId, SCHEMA_HASH, SessionAction,
@@ -29,6 +30,8 @@ use super::{
 
 /// Answers that wait for the client to take them; a client that does not is not read from.
 const ANSWER_QUEUE: usize = 64;
+/// More room for what is written is given back when all of it is sent.
+const WRITE_BUFFER_BYTES: usize = 64 * 1024;
 /// A connection that ends gets this long to take what is left.
 const LAST_WORDS_WAIT: Duration = Duration::from_secs(1);
 
@@ -103,7 +106,7 @@ fn check_version(hello: &Hello) -> Result<(), WireError> {
 /// Sends the connection's answers, then what its session has to say, until the queue closes or the client is gone.
 async fn write_all(
     writer: &mut Writer,
-    mut queue: mpsc::Receiver<DaemonMessage>,
+    mut queue: mpsc::Receiver<Arc<DaemonMessage>>,
     mut session: watch::Receiver<Option<Arc<Session>>>,
     number: u64,
 ) {
@@ -122,20 +125,24 @@ async fn write_all(
                 None => return,
             },
         };
-        if writer.send(message).await.is_err() {
+        if writer.send(&*message).await.is_err() {
             return;
+        }
+        // A long message must not take its room as long as the connection lives.
+        if writer.write_buffer().capacity() > WRITE_BUFFER_BYTES {
+            *writer.write_buffer_mut() = BytesMut::new();
         }
     }
 }
 
-async fn next_of(session: Option<&Arc<Session>>, number: u64) -> Option<DaemonMessage> {
+async fn next_of(session: Option<&Arc<Session>>, number: u64) -> Option<Arc<DaemonMessage>> {
     session?.next_outgoing(number).await
 }
 
 struct Connection {
     daemon: Arc<Daemon>,
     number: u64,
-    answers: mpsc::Sender<DaemonMessage>,
+    answers: mpsc::Sender<Arc<DaemonMessage>>,
     bound: watch::Sender<Option<Arc<Session>>>,
     superseded: CancellationToken,
 }
@@ -181,7 +188,7 @@ impl Connection {
 
     async fn answer(&self, message: DaemonMessage) {
         // The writer is gone only when the connection is.
-        let _ = self.answers.send(message).await;
+        let _ = self.answers.send(Arc::new(message)).await;
     }
 
     async fn say_goodbye(&self, reason: &str) {
@@ -197,7 +204,7 @@ impl Connection {
                 }
             }
         }
-        let _ = self.answers.try_send(DaemonMessage::Goodbye { reason: reason.into() });
+        let _ = self.answers.try_send(Arc::new(DaemonMessage::Goodbye { reason: reason.into() }));
     }
 
     async fn handle(&mut self, message: ClientMessage) -> Result<(), WireError> {
@@ -268,7 +275,7 @@ impl Connection {
                 Err(error) => DaemonMessage::Error(error),
             };
             // A client that is gone needs no answer.
-            let _ = answers.send(message).await;
+            let _ = answers.send(Arc::new(message)).await;
         });
     }
 

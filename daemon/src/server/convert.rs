@@ -44,13 +44,13 @@ pub fn past_command(event: wire::ShellEvent) -> PastCommand {
 pub fn approval_subject(subject: ApprovalSubject, cwd: &Path, mode: wire::RunMode) -> wire::ApprovalSubject {
     match subject {
         ApprovalSubject::Effect { effect: Effect::RunCommand { command }, .. } => {
-            wire::ApprovalSubject::Command { command, cwd: cwd.into(), mode }
+            wire::ApprovalSubject::Command { command: command.as_ref().into(), cwd: cwd.into(), mode }
         }
         ApprovalSubject::Effect { tool, effect: Effect::Read { path } } => {
             wire::ApprovalSubject::FileRead { tool, path: path.into() }
         }
         ApprovalSubject::Effect { tool, effect: Effect::Write { path, diff } } => {
-            wire::ApprovalSubject::FileChange { tool, path: path.into(), diff }
+            wire::ApprovalSubject::FileChange { tool, path: path.into(), diff: diff.as_ref().into() }
         }
         // The gate allows it; a policy that does not has nothing to show but its name.
         ApprovalSubject::Effect { tool, effect: Effect::Internal } => {

@@ -109,7 +109,7 @@ impl Scene<'_> {
     async fn ask(&self, step: &Step) -> Option<Fate> {
         let begun_in = Uuid::try_parse(&step.turn).map(TurnId).ok()?;
         let tool = self.agent.tools.get(step.metadata.tool.as_ref()?)?;
-        let args = step.input.as_object()?;
+        let args = step.input.arguments()?;
         // Only commands have results elsewhere; anything else would be done here and now.
         let intent = tool.intent(args, &self.session.cwd()).ok()?;
         if !matches!(intent.effect, Effect::RunCommand { .. }) || self.session.live_shell().is_none() {

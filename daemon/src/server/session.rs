@@ -24,8 +24,8 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use calls::PendingCall;
 pub use calls::{OpenApproval, OpenCall, Progress};
+use calls::{PendingCall, is_moot};
 use environment::KnownEnvironment;
 use meanwhile::Untold;
 use named::Named;
@@ -85,7 +85,7 @@ struct State {
     is_left: bool,
     calls: HashMap<CallId, PendingCall>,
     approvals: HashMap<ApprovalId, oneshot::Sender<ApprovalDecision>>,
-    grants: HashMap<String, Grant>,
+    grants: HashMap<Arc<str>, Grant>,
     /// What its turns have taken.
     spent: Usage,
 }
@@ -347,7 +347,7 @@ impl Session {
     }
 
     /// The next message for `connection`, or `None` once another one is the client.
-    pub async fn next_outgoing(&self, connection: u64) -> Option<DaemonMessage> {
+    pub async fn next_outgoing(&self, connection: u64) -> Option<Arc<DaemonMessage>> {
         loop {
             let ready = self.outgoing.notified();
             if !self.is_client(connection) {
@@ -364,7 +364,7 @@ impl Session {
 
     /// The next message for `connection`, if one waits.
     #[must_use]
-    pub fn next_waiting(&self, connection: u64) -> Option<DaemonMessage> {
+    pub fn next_waiting(&self, connection: u64) -> Option<Arc<DaemonMessage>> {
         if !self.is_client(connection) {
             return None;
         }
@@ -373,13 +373,8 @@ impl Session {
             return None;
         }
         let State { timeline, calls, approvals, .. } = &mut *state;
-        let message = timeline.next(|message| match message {
-            DaemonMessage::ExecuteCommand(command) => calls.get(&command.call_id).is_none_or(PendingCall::is_moot),
-            DaemonMessage::InterruptCommand { call_id, .. } => !calls.contains_key(call_id),
-            DaemonMessage::ApprovalRequest(request) => !approvals.contains_key(&request.approval_id),
-            _ => false,
-        });
-        match &message {
+        let message = timeline.next(|message| is_moot(message, calls, approvals));
+        match message.as_deref() {
             Some(DaemonMessage::ExecuteCommand(command)) => {
                 calls.entry(command.call_id).and_modify(PendingCall::sent);
             }

@@ -3,7 +3,7 @@
 //! Entries wait behind a cursor until the client can take them. Text that waits is joined, so a slow reader gets fewer and
 //! larger chunks and `seq` has no gaps. What was sent is kept, within a bound, until the next turn.
 
-use std::collections::VecDeque;
+use std::{collections::VecDeque, sync::Arc};
 
 use cohab_protocol::{AgentStreamChunk, ChunkDelta, DaemonMessage, ResumePoint, TurnId, codec};
 
@@ -30,7 +30,8 @@ pub struct Timeline {
 
 #[derive(Debug)]
 struct Entry {
-    message: DaemonMessage,
+    /// Shared with whoever sends it: it may be megabytes.
+    message: Arc<DaemonMessage>,
     bytes: usize,
 }
 
@@ -68,8 +69,8 @@ impl Timeline {
 
     /// Adds a message that is no chunk.
     pub fn push(&mut self, message: DaemonMessage) {
-        let bytes = ENTRY_BYTES + codec::to_bytes(&message).map_or(0, |encoded| encoded.len());
-        self.append(Entry { message, bytes });
+        let bytes = ENTRY_BYTES + codec::encoded_len(&message).unwrap_or(0);
+        self.append(message, bytes);
     }
 
     /// Adds to the answer of the running turn.
@@ -77,7 +78,7 @@ impl Timeline {
         let Some(turn_id) = self.turn_id else { return };
         let has_waiting = self.cursor < self.entries.len();
         if let Some(last) = self.entries.back_mut().filter(|_| has_waiting)
-            && let DaemonMessage::AgentStreamChunk(chunk) = &mut last.message
+            && let DaemonMessage::AgentStreamChunk(chunk) = Arc::make_mut(&mut last.message)
             && chunk.turn_id == turn_id
             && let Some(more) = join(&mut chunk.delta, &delta)
         {
@@ -88,23 +89,32 @@ impl Timeline {
         let bytes = ENTRY_BYTES + text_of(&delta).map_or(0, str::len);
         let message = DaemonMessage::AgentStreamChunk(AgentStreamChunk { turn_id, seq: self.next_seq, delta });
         self.next_seq += 1;
-        self.append(Entry { message, bytes });
+        self.append(message, bytes);
     }
 
     /// Takes the next message to send. Those that `is_moot` by now are passed over.
-    pub fn next(&mut self, is_moot: impl Fn(&DaemonMessage) -> bool) -> Option<DaemonMessage> {
+    pub fn next(&mut self, is_moot: impl Fn(&DaemonMessage) -> bool) -> Option<Arc<DaemonMessage>> {
         while let Some(entry) = self.entries.get(self.cursor) {
             self.cursor += 1;
             self.waiting_bytes -= entry.bytes;
             self.sent_bytes += entry.bytes;
             if !is_moot(&entry.message) {
-                let message = entry.message.clone();
+                let message = Arc::clone(&entry.message);
                 self.forget_oldest();
                 return Some(message);
             }
         }
         self.forget_oldest();
         None
+    }
+
+    /// Forgets what was sent and would not be sent again: it may be megabytes.
+    pub fn forget_moot(&mut self, is_moot: impl Fn(&DaemonMessage) -> bool) {
+        let waiting = self.entries.split_off(self.cursor);
+        self.entries.retain(|entry| !is_moot(&entry.message));
+        let kept = self.entries.len();
+        self.entries.extend(waiting);
+        self.move_cursor(kept);
     }
 
     /// Moves the cursor for a client that comes back.
@@ -125,9 +135,9 @@ impl Timeline {
         self.forget_oldest();
     }
 
-    fn append(&mut self, entry: Entry) {
-        self.waiting_bytes += entry.bytes;
-        self.entries.push_back(entry);
+    fn append(&mut self, message: DaemonMessage, bytes: usize) {
+        self.waiting_bytes += bytes;
+        self.entries.push_back(Entry { message: Arc::new(message), bytes });
     }
 
     fn move_cursor(&mut self, cursor: usize) {
@@ -147,7 +157,7 @@ impl Timeline {
 }
 
 fn seq_of(entry: &Entry, turn_id: TurnId) -> Option<u64> {
-    match &entry.message {
+    match &*entry.message {
         DaemonMessage::AgentStreamChunk(chunk) if chunk.turn_id == turn_id => Some(chunk.seq),
         _ => None,
     }

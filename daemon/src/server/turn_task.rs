@@ -26,6 +26,7 @@ use crate::{
         port::{EventSink as _, TurnEvent},
     },
     context::fit::fit,
+    memory,
     recording::{Opening, RecordingSink, TurnRecorder},
     safety::doubt::Doubts,
     store::sessions::steps::recover::Unfinished,
@@ -113,6 +114,7 @@ async fn run(daemon: Arc<Daemon>, session: Arc<Session>, ask: Ask, cancel: Cance
         let ended = TurnEnded { turn_id: id, reason, usage, chunks };
         error.into_iter().chain([DaemonMessage::TurnEnded(ended)]).collect()
     });
+    memory::give_back();
 }
 
 async fn answer(

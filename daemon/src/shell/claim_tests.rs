@@ -23,7 +23,10 @@ async fn claim(
         let outcome = runner.run(request, &CancellationToken::new()).await;
         (runner.claimed(), outcome)
     });
-    let Some(DaemonMessage::ExecuteCommand(asked)) = bench.session.next_outgoing(1).await else { panic!("it asks") };
+    let Some(DaemonMessage::ExecuteCommand(asked)) = bench.session.next_outgoing(1).await.map(Arc::unwrap_or_clone)
+    else {
+        panic!("it asks")
+    };
     assert_eq!((asked.call_id, asked.turn_id), (id, OLD), "an old turn's command is never run");
     if let Some(ClientMessage::CommandExecutionResult(result)) = answer(id) {
         assert!(bench.session.command_ended(result));

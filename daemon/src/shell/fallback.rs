@@ -71,7 +71,7 @@ impl LiveOrIsolated {
         if mode == ApprovalMode::ReadOnly {
             return Err(not_approved(&reasons.join("; ")));
         }
-        let effect = Effect::RunCommand { command: command.to_owned() };
+        let effect = Effect::RunCommand { command: command.into() };
         let subject = ApprovalSubject::Effect { tool: LIVE.to_owned(), effect };
         let shown = repository::shown(&reasons).into_iter().chain([OWN_SHELL.to_owned()]).collect();
         let question = ApprovalQuestion { reasons: shown, is_each_time: true, ..ApprovalQuestion::about(subject) };
@@ -110,7 +110,7 @@ fn is_out_of_reach(error: &RelayError) -> bool {
 impl CommandRunner for LiveOrIsolated {
     async fn run(&self, request: CommandRequest, cancel: &CancellationToken) -> Result<CommandOutcome, RelayError> {
         let judged_in = self.session.cwd();
-        match self.live.run(request.clone(), cancel).await {
+        match self.live.run_it(&request, cancel).await {
             // What a placeholder in it stands for only the terminal knows.
             Err(error) if is_out_of_reach(&error) && !holds_placeholder(&request.text) => {
                 self.tell(&error);

@@ -156,9 +156,13 @@ impl Drop for StopOnDrop {
     }
 }
 
-#[async_trait]
-impl CommandRunner for LiveRunner {
-    async fn run(&self, request: CommandRequest, cancel: &CancellationToken) -> Result<CommandOutcome, RelayError> {
+impl LiveRunner {
+    /// Runs a command that the caller may still need: it may be megabytes.
+    pub(super) async fn run_it(
+        &self,
+        request: &CommandRequest,
+        cancel: &CancellationToken,
+    ) -> Result<CommandOutcome, RelayError> {
         if request.text.len() > MAX_COMMAND_BYTES {
             let reason = format!("the command is longer than {MAX_COMMAND_BYTES} bytes");
             return Err(RelayError::NotAtPrompt { code: "bad_text", reason });
@@ -172,7 +176,7 @@ impl CommandRunner for LiveRunner {
                 if self.session.live_shell().is_none() {
                     return Err(RelayError::NoClient);
                 }
-                (Some(lease), self.send(call_id, &request))
+                (Some(lease), self.send(call_id, request))
             }
         };
         let stop = cancel.child_token();
@@ -186,6 +190,13 @@ impl CommandRunner for LiveRunner {
         });
         let result = following.await.map_err(|_| RelayError::Unknown)??;
         outcome(result, request.wants_env_delta)
+    }
+}
+
+#[async_trait]
+impl CommandRunner for LiveRunner {
+    async fn run(&self, request: CommandRequest, cancel: &CancellationToken) -> Result<CommandOutcome, RelayError> {
+        self.run_it(&request, cancel).await
     }
 
     fn cwd(&self) -> PathBuf {

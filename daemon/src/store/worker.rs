@@ -10,6 +10,7 @@ use std::{
 use tokio::sync::oneshot;
 
 use super::{file::StoreError, salvage};
+use crate::memory;
 
 /// Jobs that wait for the disk. Beyond, new ones are lost.
 const MAX_JOBS: usize = 1_024;
@@ -129,7 +130,12 @@ impl<J: Send + 'static> Worker<J> {
         }
         let worker = Arc::clone(shared);
         let thread = thread::Builder::new().name("store".into()).stack_size(STACK_BYTES);
-        match thread.spawn(move || worker.work()) {
+        let work = move || {
+            worker.work();
+            // Nothing may follow for hours.
+            memory::give_back();
+        };
+        match thread.spawn(work) {
             Ok(_) => state.is_working = true,
             Err(error) => {
                 state.jobs.clear();

@@ -1,7 +1,7 @@
 //! Arguments of a call: checked against the schema the model was shown, so that a complaint names the field at fault.
 
 use schemars::{JsonSchema, generate::SchemaSettings};
-use serde::de::DeserializeOwned;
+use serde::{Deserialize, de::value::MapDeserializer};
 use serde_json::{Map, Value};
 
 use super::render;
@@ -43,7 +43,7 @@ fn simplify(property: &mut Map<String, Value>) {
 ///
 /// # Errors
 /// A sentence for the model that names the argument.
-pub(super) fn parse<T: JsonSchema + DeserializeOwned>(args: &JsonObject) -> Result<T, String> {
+pub(super) fn parse<'a, T: JsonSchema + Deserialize<'a>>(args: &'a JsonObject) -> Result<T, String> {
     let schema = schema::<T>();
     let none = Map::new();
     let properties = schema["properties"].as_object().unwrap_or(&none);
@@ -55,12 +55,13 @@ pub(super) fn parse<T: JsonSchema + DeserializeOwned>(args: &JsonObject) -> Resu
     if let Some(missing) = required.iter().find(|name| !args.contains_key(**name)) {
         return Err(format!("argument `{missing}` is missing"));
     }
-    let mut given = JsonObject::new();
-    for (name, value) in args.iter().filter(|(name, value)| !value.is_null() || required.contains(&name.as_str())) {
+    let is_given = |(name, value): &(&String, &Value)| !value.is_null() || required.contains(&name.as_str());
+    for (name, value) in args.iter().filter(is_given) {
         check(name, value, &properties[name])?;
-        given.insert(name.clone(), value.clone());
     }
-    serde_json::from_value(Value::Object(given)).map_err(|error| error.to_string())
+    // From where they are: one may be megabytes.
+    let given = args.iter().filter(is_given).map(|(name, value)| (name.as_str(), value));
+    T::deserialize(MapDeserializer::new(given)).map_err(|error: serde_json::Error| error.to_string())
 }
 
 fn unknown_argument(unknown: &str, properties: &Map<String, Value>) -> String {

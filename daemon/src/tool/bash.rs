@@ -1,6 +1,6 @@
 //! `bash`: runs a command in the shell.
 
-use std::{fmt::Write as _, path::Path, time::Duration};
+use std::{borrow::Cow, fmt::Write as _, path::Path, time::Duration};
 
 use async_trait::async_trait;
 use cohab_shell_relay::{
@@ -36,9 +36,10 @@ pub(super) struct Bash {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Arguments {
+struct Arguments<'a> {
     /// The shell line or script, as it would be typed.
-    command: String,
+    #[serde(borrow)]
+    command: Cow<'a, str>,
     /// How long to wait for its end, in milliseconds; it is not killed then.
     #[schemars(range(min = 1, max = TIMEOUT_MAX_MS))]
     timeout_ms: Option<u64>,
@@ -94,7 +95,7 @@ impl Tool for Bash {
         }
         Ok(Intent {
             title: render::one_line(&command, render::TITLE_MAX_CHARS),
-            effect: Effect::RunCommand { command },
+            effect: Effect::RunCommand { command: command.into() },
         })
     }
 
@@ -104,7 +105,7 @@ impl Tool for Bash {
         let cwd_before = context.runner.cwd();
         let fresh = || uuid::Uuid::new_v4().simple().to_string();
         let id = if context.run_id.is_empty() { fresh() } else { context.run_id.clone() };
-        let request = CommandRequest { id, text: command, timeout, wants_env_delta: true };
+        let request = CommandRequest { id, text: command.into_owned(), timeout, wants_env_delta: true };
         let outcome = context.runner.run(request, context.cancel).await.map_err(|error| error.to_string())?;
         Ok(self.report(&outcome, &cwd_before, timeout))
     }

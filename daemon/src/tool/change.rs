@@ -157,7 +157,7 @@ impl Previews {
         shown.push_back(self.fingerprint(change));
         Ok(Intent {
             title: render::one_line(given_path, render::TITLE_MAX_CHARS),
-            effect: Effect::Write { path: change.path.clone(), diff },
+            effect: Effect::Write { path: change.path.clone(), diff: diff.into() },
         })
     }
 

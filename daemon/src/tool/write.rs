@@ -88,7 +88,7 @@ mod tests {
 
     fn diff_of(cwd: &Path, args: &Value) -> String {
         match intent(&Write::new(&options(cwd)), cwd, args).unwrap().effect {
-            Effect::Write { diff, .. } => diff,
+            Effect::Write { diff, .. } => diff.to_string(),
             other => panic!("not a write: {other:?}"),
         }
     }

@@ -117,7 +117,7 @@ impl ModelProvider for Obedient {
         let mut number = locked(&self.number);
         *number += 1;
         let args = args.as_object().cloned().expect("an object");
-        let call = ToolCall { id: format!("call-{number}"), name: tool.into(), args: Ok(args) };
+        let call = ToolCall { id: format!("call-{number}"), name: tool.into(), args: Ok(args.into()) };
         let stop = ModelEvent::Stop { class: StopClass::Tool, provider_data: None };
         stream::iter([ModelEvent::ToolCallDone(call), stop]).boxed()
     }
@@ -172,7 +172,7 @@ struct User {
 impl Approver for User {
     async fn ask(&self, question: ApprovalQuestion) -> ApprovalAnswer {
         let text = match &question.subject {
-            ApprovalSubject::Effect { effect: Effect::RunCommand { command }, .. } => command.clone(),
+            ApprovalSubject::Effect { effect: Effect::RunCommand { command }, .. } => command.to_string(),
             other => format!("{other:?}"),
         };
         locked(&self.asked).push(text.clone());
@@ -288,7 +288,7 @@ impl Stage {
         }
         let mut args = JsonObject::new();
         args.insert("command".into(), command.into());
-        let call = ToolCall { id: "before".into(), name: "bash".into(), args: Ok(args.clone()) };
+        let call = ToolCall { id: "before".into(), name: "bash".into(), args: Ok(args.clone().into()) };
         let intent = Intent { title: command.into(), effect: Effect::RunCommand { command: command.into() } };
         let mut planned = PlannedCall::new(&call, args, intent, self.runner.cwd.clone());
         let gate = self.gate(Arc::new(Yes), ApprovalMode::Ask);

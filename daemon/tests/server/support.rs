@@ -73,7 +73,7 @@ impl ModelProvider for Obedient {
             "run" => {
                 let args = json!({ "command": rest }).as_object().cloned().unwrap();
                 let id = uuid::Uuid::new_v4().simple().to_string();
-                let call = ModelEvent::ToolCallDone(ToolCall { id, name: "bash".into(), args: Ok(args) });
+                let call = ModelEvent::ToolCallDone(ToolCall { id, name: "bash".into(), args: Ok(args.into()) });
                 stream::iter([call, stop]).boxed()
             }
             "flood" => stream::repeat(text(&"x".repeat(1000))).take(3000).chain(stream::iter([stop])).boxed(),
@@ -120,7 +120,7 @@ impl Tool for Bash {
 
     fn intent(&self, args: &JsonObject, _: &Path) -> Result<Intent, String> {
         let command = args["command"].as_str().unwrap().to_owned();
-        Ok(Intent { title: command.clone(), effect: Effect::RunCommand { command } })
+        Ok(Intent { title: command.clone(), effect: Effect::RunCommand { command: command.into() } })
     }
 
     async fn call(&self, args: &JsonObject, context: &ToolContext<'_>) -> Result<ToolOutput, String> {

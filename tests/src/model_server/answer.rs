@@ -104,9 +104,15 @@ impl Answer {
 
     /// Adds a call; several run as one batch. Ids are `call_1`, `call_2` in order.
     #[must_use]
-    pub fn and_call(mut self, tool: &str, arguments: &Value) -> Self {
+    pub fn and_call(self, tool: &str, arguments: &Value) -> Self {
+        self.and_raw_call(tool, arguments.to_string())
+    }
+
+    /// The same with the text of the arguments as it is sent, JSON or not.
+    #[must_use]
+    pub fn and_raw_call(mut self, tool: &str, arguments: String) -> Self {
         let id = format!("call_{}", self.calls.len() + 1);
-        self.calls.push(Call { id, name: tool.into(), arguments: arguments.to_string() });
+        self.calls.push(Call { id, name: tool.into(), arguments });
         self
     }
 

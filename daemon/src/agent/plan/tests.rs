@@ -9,7 +9,7 @@ use crate::agent::{
 const LIMITS: TurnLimits = TurnLimits { model_calls: 2 };
 
 fn call() -> ToolCall {
-    ToolCall { id: "1".into(), name: "bash".into(), args: Ok(JsonObject::new()) }
+    ToolCall { id: "1".into(), name: "bash".into(), args: Ok(JsonObject::new().into()) }
 }
 
 fn answer(text: &str, calls: usize, class: StopClass) -> Record {

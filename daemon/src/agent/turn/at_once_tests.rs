@@ -60,7 +60,7 @@ impl Middleware for Slow {
 
 fn look(path: &str) -> ModelEvent {
     let args = json!({ "path": path }).as_object().cloned().unwrap();
-    ModelEvent::ToolCallDone(ToolCall { id: path.into(), name: "look".into(), args: Ok(args) })
+    ModelEvent::ToolCallDone(ToolCall { id: path.into(), name: "look".into(), args: Ok(args.into()) })
 }
 
 fn turn(mut calls: Vec<ModelEvent>) -> (Turn, Arc<Look>) {

@@ -113,7 +113,7 @@ impl Middleware for Ends {
 async fn hooks_learn_how_each_call_went_also_of_those_that_could_not_be_run() {
     let ends = Arc::default();
     let unknown =
-        ModelEvent::ToolCallDone(ToolCall { id: "2".into(), name: "ecko".into(), args: Ok(JsonObject::new()) });
+        ModelEvent::ToolCallDone(ToolCall { id: "2".into(), name: "ecko".into(), args: Ok(JsonObject::new().into()) });
     let scripts = vec![vec![call("1"), unknown, stop(StopClass::Tool)], done()];
     let mut turn = Turn::new(scripts).with(Ends(Arc::clone(&ends)));
     assert_eq!(turn.run().await, Ok(StopReason::Answered));

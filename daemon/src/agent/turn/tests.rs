@@ -57,7 +57,7 @@ impl Tool for Echo {
 
     fn intent(&self, args: &JsonObject, _cwd: &Path) -> Result<Intent, String> {
         let command = args.get("command").and_then(Value::as_str).ok_or("`command` is missing")?.to_owned();
-        Ok(Intent { title: command.clone(), effect: Effect::RunCommand { command } })
+        Ok(Intent { title: command.clone(), effect: Effect::RunCommand { command: command.into() } })
     }
 
     async fn call(&self, args: &JsonObject, _context: &ToolContext<'_>) -> Result<ToolOutput, String> {
@@ -184,7 +184,7 @@ fn text(text: &str) -> ModelEvent {
 
 fn call(command: &str) -> ModelEvent {
     let args = json!({ "command": command }).as_object().cloned().unwrap();
-    ModelEvent::ToolCallDone(ToolCall { id: format!("id-{command}"), name: "echo".into(), args: Ok(args) })
+    ModelEvent::ToolCallDone(ToolCall { id: format!("id-{command}"), name: "echo".into(), args: Ok(args.into()) })
 }
 
 fn broken_call() -> ModelEvent {
@@ -313,9 +313,9 @@ async fn a_retry_that_discards_takes_back_text_and_calls() {
 #[tokio::test]
 async fn an_unknown_tool_and_broken_arguments_are_answered_with_errors() {
     let unknown =
-        ModelEvent::ToolCallDone(ToolCall { id: "u".into(), name: "nope".into(), args: Ok(JsonObject::new()) });
+        ModelEvent::ToolCallDone(ToolCall { id: "u".into(), name: "nope".into(), args: Ok(JsonObject::new().into()) });
     let no_command =
-        ModelEvent::ToolCallDone(ToolCall { id: "n".into(), name: "echo".into(), args: Ok(JsonObject::new()) });
+        ModelEvent::ToolCallDone(ToolCall { id: "n".into(), name: "echo".into(), args: Ok(JsonObject::new().into()) });
     let mut turn = Turn::new(vec![vec![unknown, broken_call(), no_command, stop(StopClass::Tool)], done()]);
     assert_eq!(turn.run().await, Ok(StopReason::Answered));
     assert_eq!(turn.results(), ["!there is no tool `nope`; the tools are: echo", "!EOF", "!`command` is missing"]);

@@ -69,7 +69,7 @@ impl Recording {
             }
             Event::Answer { text } => self.lines(text, LINE_MS),
             Event::Call(call) => {
-                let what = call.command.as_ref().unwrap_or(&call.title);
+                let what = call.command.as_deref().unwrap_or(&call.title);
                 let refused = if call.approval == Approval::Refused { " (refused)" } else { "" };
                 self.lines(&format!("> {what}{refused}"), 0);
             }

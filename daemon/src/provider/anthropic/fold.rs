@@ -1,5 +1,7 @@
 //! Folds the events of a Messages answer into neutral events.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use super::{
@@ -162,7 +164,11 @@ impl MessageFold {
                 content.extend(block.rebuild(Some(&id)));
             }
             if !has_void_calls {
-                all.push(Folded::Call(ToolCall { id, name: block.field("name").to_owned(), args: block.input() }));
+                all.push(Folded::Call(ToolCall {
+                    id,
+                    name: block.field("name").to_owned(),
+                    args: block.input().map(Arc::new),
+                }));
             }
         }
         let message = has_own_form.then_some(Value::Array(content));

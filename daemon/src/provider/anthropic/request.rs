@@ -173,7 +173,7 @@ mod tests {
     fn assistant(text: &str, ids: &[&str], own: Option<Value>) -> Message {
         let tool_calls = ids
             .iter()
-            .map(|id| ToolCall { id: (*id).to_owned(), name: "bash".to_owned(), args: Ok(Map::new()) })
+            .map(|id| ToolCall { id: (*id).to_owned(), name: "bash".to_owned(), args: Ok(Map::new().into()) })
             .collect();
         let provider_data =
             own.map(|json| ProviderData { wire: NAME.to_owned(), host: String::new(), model: "m".to_owned(), json });

@@ -1,5 +1,7 @@
 //! The parts of an answer, kept so that each can go back as it came: a signature belongs to its own part and no other.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value, json};
 
 use super::arguments::{PartialArguments, whole_numbers};
@@ -214,12 +216,13 @@ impl Call {
             Args::Pieces(args) => args.finish(),
         };
         let own_id = text_of(&function, "id").to_owned();
-        let call = ToolCall { id: ids.claim(&own_id), name: text_of(&function, "name").to_owned(), args };
+        let call =
+            ToolCall { id: ids.claim(&own_id), name: text_of(&function, "name").to_owned(), args: args.map(Arc::new) };
         if !own_id.is_empty() {
             function.insert("id".to_owned(), json!(call.id));
         }
         let sent_args = call.args.clone().unwrap_or_default();
-        function.insert("args".to_owned(), Value::Object(sent_args));
+        function.insert("args".to_owned(), json!(sent_args));
         beside.insert("functionCall".to_owned(), Value::Object(function));
         (call, beside)
     }

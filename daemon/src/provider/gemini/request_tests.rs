@@ -37,7 +37,7 @@ fn user(text: &str) -> Message {
 
 fn assistant(text: &str, ids: &[&str], own: Option<Value>) -> Message {
     let args = json!({"command": "ls"}).as_object().cloned().expect("an object");
-    let call = |id: &&str| ToolCall { id: (*id).to_owned(), name: "bash".to_owned(), args: Ok(args.clone()) };
+    let call = |id: &&str| ToolCall { id: (*id).to_owned(), name: "bash".to_owned(), args: Ok(args.clone().into()) };
     let provider_data =
         own.map(|json| ProviderData { wire: NAME.to_owned(), host: String::new(), model: MODEL.to_owned(), json });
     Message::Assistant(AssistantMessage {

@@ -172,7 +172,7 @@ fn question() -> ModelRequest {
 
 fn call() -> ToolCall {
     let args = json!({"command": "echo \u{1f600}"}).as_object().cloned().expect("an object");
-    ToolCall { id: "c1".to_owned(), name: "bash".to_owned(), args: Ok(args) }
+    ToolCall { id: "c1".to_owned(), name: "bash".to_owned(), args: Ok(args.into()) }
 }
 
 /// The question after a call and its result.

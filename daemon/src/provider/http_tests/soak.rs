@@ -31,7 +31,7 @@ impl Tool for Ledger {
 
     fn intent(&self, args: &JsonObject, _: &Path) -> Result<Intent, String> {
         let command = args.get("command").and_then(Value::as_str).ok_or("`command` is missing")?.to_owned();
-        Ok(Intent { title: command.clone(), effect: Effect::RunCommand { command } })
+        Ok(Intent { title: command.clone(), effect: Effect::RunCommand { command: command.into() } })
     }
 
     async fn call(&self, args: &JsonObject, _: &ToolContext<'_>) -> Result<ToolOutput, String> {

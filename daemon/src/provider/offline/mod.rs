@@ -78,7 +78,7 @@ fn answer_events(request: &ModelRequest) -> Vec<ModelEvent> {
     match decide(request) {
         Next::Call { tool, args } => {
             let id = format!("{ID_PREFIX}{}", count_calls(&request.messages));
-            let call = ToolCall { id, name: tool.to_owned(), args: Ok(args) };
+            let call = ToolCall { id, name: tool.to_owned(), args: Ok(args.into()) };
             vec![ModelEvent::ToolCallDone(call), stop(StopClass::Tool)]
         }
         Next::Answer(text) => {

@@ -72,7 +72,7 @@ mod tests {
     use crate::agent::port::{AssistantMessage, ToolCall};
 
     fn exchange(id: &str) -> [Message; 2] {
-        let call = ToolCall { id: id.into(), name: "bash".into(), args: Ok(JsonObject::new()) };
+        let call = ToolCall { id: id.into(), name: "bash".into(), args: Ok(JsonObject::new().into()) };
         let result = ToolResult { call_id: id.into(), tool: "bash".into(), content: id.into(), is_error: false };
         let said = AssistantMessage { tool_calls: vec![call], ..AssistantMessage::default() };
         [Message::Assistant(said), Message::ToolResults(vec![result])]

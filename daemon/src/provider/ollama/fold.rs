@@ -1,5 +1,7 @@
 //! Folds the lines of an answer into neutral events.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
 use super::{request, usual};
@@ -70,7 +72,11 @@ impl LineFold {
     fn on_call(&mut self, call: &Value, line: &EventText<'_>) {
         let text = |pointer: &str| call.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
         let args = line.arguments(call.pointer("/function/arguments"));
-        self.calls.push(ToolCall { id: self.ids.claim(text("/id")), name: text("/function/name").to_owned(), args });
+        self.calls.push(ToolCall {
+            id: self.ids.claim(text("/id")),
+            name: text("/function/name").to_owned(),
+            args: args.map(Arc::new),
+        });
     }
 
     /// A prompt whose beginning is still in the server's memory is not counted at all.

@@ -24,7 +24,7 @@ fn user(text: &str) -> Message {
 fn assistant(args: Result<Map<String, Value>, BrokenArguments>) -> Message {
     Message::Assistant(AssistantMessage {
         text: "Look.".to_owned(),
-        tool_calls: vec![ToolCall { id: "c1".to_owned(), name: "bash".to_owned(), args }],
+        tool_calls: vec![ToolCall { id: "c1".to_owned(), name: "bash".to_owned(), args: args.map(Into::into) }],
         provider_data: Some(ProviderData {
             wire: NAME.to_owned(),
             host: String::new(),

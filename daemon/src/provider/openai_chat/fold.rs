@@ -1,5 +1,7 @@
 //! Folds the chunks of a Chat Completions answer into neutral events.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value, json};
 
 use super::{
@@ -179,7 +181,8 @@ impl ChatFold {
         let has_own_form = !has_void_calls && (!is_plain || length <= args::LONG_BYTES);
         let mut own_calls = Vec::new();
         for slot in slots {
-            let call = ToolCall { id: self.ids.claim(&slot.id), name: slot.name, args: slot.args.parse() };
+            let call =
+                ToolCall { id: self.ids.claim(&slot.id), name: slot.name, args: slot.args.parse().map(Arc::new) };
             let raw = slot.args.text();
             let own_args = if call.args.is_ok() && !raw.trim().is_empty() { raw } else { "{}" };
             if has_own_form {

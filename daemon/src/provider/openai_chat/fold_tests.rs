@@ -57,7 +57,7 @@ fn fold(events: &[Value]) -> Answer {
 
 /// A request after calls with these ids, with a tool on offer.
 fn asked(ids: &[&str], allow_tools: bool) -> ModelRequest {
-    let call = |id: &&str| ToolCall { id: (*id).to_owned(), name: "bash".to_owned(), args: Ok(Map::new()) };
+    let call = |id: &&str| ToolCall { id: (*id).to_owned(), name: "bash".to_owned(), args: Ok(Map::new().into()) };
     let message = AssistantMessage { tool_calls: ids.iter().map(call).collect(), ..AssistantMessage::default() };
     let spec = ToolSpec { name: "bash".to_owned(), description: String::new(), parameters: json!({}) };
     ModelRequest { tools: vec![spec], allow_tools, ..ModelRequest::of(vec![Message::Assistant(message)]) }

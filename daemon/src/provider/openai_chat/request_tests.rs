@@ -28,7 +28,7 @@ fn user(text: &str) -> Message {
 fn assistant(json: Option<Value>, args: Result<Map<String, Value>, BrokenArguments>) -> Message {
     Message::Assistant(AssistantMessage {
         text: "Look.".to_owned(),
-        tool_calls: vec![ToolCall { id: "c1".to_owned(), name: "bash".to_owned(), args }],
+        tool_calls: vec![ToolCall { id: "c1".to_owned(), name: "bash".to_owned(), args: args.map(Into::into) }],
         provider_data: json.map(|json| ProviderData {
             wire: NAME.to_owned(),
             host: String::new(),
@@ -97,7 +97,7 @@ fn broken_arguments_are_sent_as_none() {
 
 /// Calls with these ids, made by a service at `host`, and their results.
 fn round(ids: &[&str], host: &str) -> [Message; 2] {
-    let call = |id: &&str| ToolCall { id: (*id).to_owned(), name: "bash".to_owned(), args: Ok(Map::new()) };
+    let call = |id: &&str| ToolCall { id: (*id).to_owned(), name: "bash".to_owned(), args: Ok(Map::new().into()) };
     let own = |id: &&str| json!({"id": id, "type": "function", "function": {"name": "bash", "arguments": "{ }"}});
     let calls: Vec<Value> = ids.iter().map(own).collect();
     let data = ProviderData {

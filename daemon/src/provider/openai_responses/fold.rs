@@ -1,5 +1,7 @@
 //! Folds the events of a Responses answer into neutral events.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use super::{
@@ -202,7 +204,11 @@ impl ResponseFold {
             }
             let id = self.ids.claim(item.field("call_id"));
             own.extend(item.rebuild(Some(&id)));
-            folded.push(Folded::Call(ToolCall { id, name: item.field("name").to_owned(), args: item.args.parse() }));
+            folded.push(Folded::Call(ToolCall {
+                id,
+                name: item.field("name").to_owned(),
+                args: item.args.parse().map(Arc::new),
+            }));
         }
         let message = (!has_void_calls).then_some(Value::Array(own));
         folded.push(Folded::Stop(Stopped { class, message, has_void_calls }));

@@ -50,7 +50,7 @@ fn assistant_of(
     let data = |json| ProviderData { wire: NAME.to_owned(), host: host.to_owned(), model: model.to_owned(), json };
     Message::Assistant(AssistantMessage {
         text: "Look.".to_owned(),
-        tool_calls: vec![ToolCall { id: "c1".to_owned(), name: "bash".to_owned(), args }],
+        tool_calls: vec![ToolCall { id: "c1".to_owned(), name: "bash".to_owned(), args: args.map(Into::into) }],
         provider_data: own.map(data),
     })
 }
@@ -146,7 +146,7 @@ fn own_items_of_a_changed_message_another_model_or_another_host_stay_away() {
 #[test]
 fn ids_of_another_service_are_made_to_fit_in_call_and_result() {
     let foreign = format!("functions.bash:{}", "7".repeat(60));
-    let call = ToolCall { id: foreign.clone(), name: "bash".to_owned(), args: Ok(Map::new()) };
+    let call = ToolCall { id: foreign.clone(), name: "bash".to_owned(), args: Ok(Map::new().into()) };
     let asked = AssistantMessage { tool_calls: vec![call], ..AssistantMessage::default() };
     let answered = ToolResult { call_id: foreign, tool: "bash".to_owned(), content: "out".to_owned(), is_error: false };
     let body = build(vec![user("hi"), Message::Assistant(asked), Message::ToolResults(vec![answered])]);

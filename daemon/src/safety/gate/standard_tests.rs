@@ -77,7 +77,7 @@ impl World {
         if let Effect::Write { diff, .. } = &intent.effect {
             assert!(diff.contains("+new"), "the difference is shown: {diff}");
         }
-        let call = ToolCall { id: "1".into(), name: tool.spec().name, args: Ok(args.clone()) };
+        let call = ToolCall { id: "1".into(), name: tool.spec().name, args: Ok(args.clone().into()) };
         self.gate.judge(&crate::agent::PlannedCall::new(&call, args, intent, cwd))
     }
 }

@@ -17,7 +17,7 @@ mod repository;
 /// Judges by the first word.
 fn by_first_word(effect: &Effect, _context: Context<'_>) -> Verdict {
     let text = match effect {
-        Effect::RunCommand { command } => command.as_str(),
+        Effect::RunCommand { command } => &**command,
         Effect::Read { .. } | Effect::Internal => "allow",
         Effect::Write { .. } => "ask",
     };
@@ -63,7 +63,7 @@ fn planned(command: &str, cwd: &str) -> PlannedCall {
     let mut args = JsonObject::new();
     args.insert("command".into(), json!(command));
     let intent = Intent { title: command.into(), effect: Effect::RunCommand { command: command.into() } };
-    let call = ToolCall { id: "call-1".into(), name: "bash".into(), args: Ok(args.clone()) };
+    let call = ToolCall { id: "call-1".into(), name: "bash".into(), args: Ok(args.clone().into()) };
     PlannedCall::new(&call, args, intent, cwd.into())
 }
 
@@ -103,7 +103,7 @@ fn allowed(line: &str, folder: Option<&str>) -> Arc<Allowed> {
 fn asked(user: &User) -> Vec<String> {
     let questions = user.questions.lock().unwrap();
     let text = |question: &ApprovalQuestion| match &question.subject {
-        ApprovalSubject::Effect { effect: Effect::RunCommand { command }, .. } => command.clone(),
+        ApprovalSubject::Effect { effect: Effect::RunCommand { command }, .. } => command.to_string(),
         other => panic!("{other:?}"),
     };
     questions.iter().map(text).collect()
@@ -196,7 +196,7 @@ async fn what_we_wrote_ourselves_is_read_unasked_and_nothing_beside_it() {
         let mut call = planned("x", "/");
         call.intent.effect = Effect::Read { path: path.into() };
         assert_eq!(gate.before_tool(&mut call).await.is_ok(), may_run, "{path}");
-        call.intent.effect = Effect::Write { path: path.into(), diff: String::new() };
+        call.intent.effect = Effect::Write { path: path.into(), diff: "".into() };
         assert!(gate.before_tool(&mut call).await.is_err(), "{path}");
     }
 }

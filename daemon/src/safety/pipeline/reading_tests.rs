@@ -46,7 +46,7 @@ fn question(text: &str) -> Message {
 /// A file that was read, as a call and its result.
 fn read(id: &str, path: &str, content: &str) -> [Message; 2] {
     let args = json!({ "path": path }).as_object().cloned().expect("an object");
-    let call = ToolCall { id: id.into(), name: "read".into(), args: Ok(args) };
+    let call = ToolCall { id: id.into(), name: "read".into(), args: Ok(args.into()) };
     let result = ToolResult { call_id: id.into(), tool: "read".into(), content: content.into(), is_error: false };
     let said = AssistantMessage { tool_calls: vec![call], ..AssistantMessage::default() };
     [Message::Assistant(said), Message::ToolResults(vec![result])]

@@ -1,6 +1,6 @@
 //! What waits for the client: commands that run in its shell, questions to its user.
 
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 
 use cohab_protocol::{
     ApprovalDecision, ApprovalId, ApprovalRequest, CallId, CommandExecutionResult, DaemonMessage, ExecuteCommand,
@@ -8,7 +8,7 @@ use cohab_protocol::{
 };
 use tokio::sync::{oneshot, watch};
 
-use super::{Grant, MAX_GRANTS, Session};
+use super::{Grant, MAX_GRANTS, Session, State};
 
 /// How far a command is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,7 +78,31 @@ pub struct OpenApproval {
 
 impl Drop for OpenApproval {
     fn drop(&mut self) {
-        self.session.lock().approvals.remove(&self.id);
+        let mut state = self.session.lock();
+        state.approvals.remove(&self.id);
+        state.forget_moot();
+    }
+}
+
+/// Whether sending it would be of no use (any more).
+pub(super) fn is_moot(
+    message: &DaemonMessage,
+    calls: &HashMap<CallId, PendingCall>,
+    approvals: &HashMap<ApprovalId, oneshot::Sender<ApprovalDecision>>,
+) -> bool {
+    match message {
+        DaemonMessage::ExecuteCommand(command) => calls.get(&command.call_id).is_none_or(PendingCall::is_moot),
+        DaemonMessage::InterruptCommand { call_id, .. } => !calls.contains_key(call_id),
+        DaemonMessage::ApprovalRequest(request) => !approvals.contains_key(&request.approval_id),
+        _ => false,
+    }
+}
+
+impl State {
+    /// Something was answered: what asked for it is not sent again.
+    fn forget_moot(&mut self) {
+        let Self { timeline, calls, approvals, .. } = self;
+        timeline.forget_moot(|message| is_moot(message, calls, approvals));
     }
 }
 
@@ -147,6 +171,7 @@ impl Session {
             state.environment.change(&result.env_delta);
         }
         let call = state.calls.remove(&result.call_id);
+        state.forget_moot();
         drop(state);
         call.is_some_and(|call| call.progress.send(Progress::Ended(Box::new(result))).is_ok())
     }
@@ -183,7 +208,7 @@ impl Session {
     }
 
     /// Notes consent to exactly this command, for [`take_grant`](Self::take_grant).
-    pub fn grant(&self, command: String, approval: ApprovalId, is_lasting: bool) {
+    pub fn grant(&self, command: Arc<str>, approval: ApprovalId, is_lasting: bool) {
         let mut state = self.lock();
         if state.grants.len() >= MAX_GRANTS {
             state.grants.clear();

@@ -12,13 +12,13 @@ fn started() -> (Timeline, TurnId) {
     let mut timeline = Timeline::default();
     let turn_id = TurnId::fresh();
     timeline.begin(turn_id);
-    assert_eq!(timeline.next(|_| false), Some(DaemonMessage::TurnStarted { turn_id }));
+    assert_eq!(timeline.next(|_| false).map(Arc::unwrap_or_clone), Some(DaemonMessage::TurnStarted { turn_id }));
     (timeline, turn_id)
 }
 
 /// Takes everything that waits; chunks as `seq:text`.
 fn drain(timeline: &mut Timeline) -> Vec<String> {
-    std::iter::from_fn(|| timeline.next(|_| false))
+    std::iter::from_fn(|| timeline.next(|_| false).map(Arc::unwrap_or_clone))
         .map(|message| match message {
             DaemonMessage::AgentStreamChunk(chunk) => {
                 format!("{}:{}", chunk.seq, text_of(&chunk.delta).unwrap_or("reset"))
@@ -73,7 +73,7 @@ fn what_is_moot_is_passed_over() {
     timeline.push(interrupt());
     timeline.push_delta(text("a"));
     let next = timeline.next(|message| matches!(message, DaemonMessage::InterruptCommand { .. }));
-    assert!(matches!(next, Some(DaemonMessage::AgentStreamChunk(_))));
+    assert!(matches!(next.as_deref(), Some(DaemonMessage::AgentStreamChunk(_))));
 }
 
 #[test]
@@ -131,7 +131,7 @@ proptest::proptest! {
                     whole.push_str(&piece);
                     timeline.push_delta(text(&piece));
                 }
-                2 => { timeline.next(|_| false); }
+                2 => { timeline.next(|_| false).map(Arc::unwrap_or_clone); }
                 _ => { timeline.resume(ResumePoint { turn_id, next_seq: timeline.chunks() / 2 }); }
             }
             let bytes = |entries: &mut dyn Iterator<Item = &Entry>| entries.map(|entry| entry.bytes).sum::<usize>();
@@ -140,7 +140,7 @@ proptest::proptest! {
         }
         timeline.resume(ResumePoint { turn_id, next_seq: 0 });
         let mut replayed = String::new();
-        for (expected_seq, message) in std::iter::from_fn(|| timeline.next(|_| false)).filter_map(|message| match message {
+        for (expected_seq, message) in std::iter::from_fn(|| timeline.next(|_| false).map(Arc::unwrap_or_clone)).filter_map(|message| match message {
             DaemonMessage::AgentStreamChunk(chunk) => Some(chunk),
             _ => None,
         }).enumerate() {
@@ -149,4 +149,20 @@ proptest::proptest! {
         }
         proptest::prop_assert_eq!(replayed, whole);
     }
+}
+
+#[test]
+fn what_was_sent_and_is_moot_is_forgotten() {
+    let (mut timeline, turn_id) = started();
+    timeline.push(interrupt());
+    timeline.push_delta(text("a"));
+    timeline.push(interrupt());
+    drain(&mut timeline);
+    timeline.push(interrupt());
+    let before = timeline.sent_bytes;
+    timeline.forget_moot(|message| matches!(message, DaemonMessage::InterruptCommand { .. }));
+    assert!(timeline.sent_bytes < before);
+    assert_eq!(drain(&mut timeline), ["InterruptCommand"], "what waits stays");
+    assert_eq!(timeline.resume(ResumePoint { turn_id, next_seq: 0 }), Resumed::Complete);
+    assert_eq!(drain(&mut timeline), ["TurnStarted", "0:a", "InterruptCommand"]);
 }

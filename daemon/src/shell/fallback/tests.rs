@@ -69,7 +69,10 @@ async fn run_refused(
         CommandRequest { id: "01".into(), text: text.into(), timeout: Duration::from_secs(20), wants_env_delta: true };
     let client = async {
         loop {
-            let Some(DaemonMessage::ExecuteCommand(command)) = session.next_outgoing(1).await else { continue };
+            let Some(DaemonMessage::ExecuteCommand(command)) = session.next_outgoing(1).await.map(Arc::unwrap_or_clone)
+            else {
+                continue;
+            };
             session.command_ended(CommandExecutionResult {
                 call_id: command.call_id,
                 ending: CommandEnding::Refused { code: code.into(), reason: "python3 has it".into() },
@@ -95,10 +98,11 @@ async fn run_refused(
 async fn refused(code: &str, text: &str) -> (Result<CommandOutcome, RelayError>, Option<String>, usize) {
     let (session, runner, asked, _) = bench_in(Path::new("/usr"), ApprovalMode::All, ApprovalAnswer::CancelTurn);
     let result = run_refused(&session, &runner, code, text).await;
-    let told = std::iter::from_fn(|| session.next_waiting(1)).find_map(|message| match message {
-        DaemonMessage::Notice(notice) => Some(notice.text),
-        _ => None,
-    });
+    let told =
+        std::iter::from_fn(|| session.next_waiting(1).map(Arc::unwrap_or_clone)).find_map(|message| match message {
+            DaemonMessage::Notice(notice) => Some(notice.text),
+            _ => None,
+        });
     let asked = asked.lock().unwrap();
     assert!(asked.iter().all(|(cwd, environment)| cwd == Path::new("/usr") && environment["SEEN"] == "1"));
     (result, told, asked.len())

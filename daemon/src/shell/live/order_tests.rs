@@ -112,7 +112,7 @@ impl World {
 
     /// The client takes what the daemon says.
     async fn read(&mut self) {
-        while let Some(message) = self.bench.session.next_waiting(1) {
+        while let Some(message) = self.bench.session.next_waiting(1).map(Arc::unwrap_or_clone) {
             match message {
                 DaemonMessage::ExecuteCommand(command) if self.shell.is_none() => self.shell = Some(command.call_id),
                 DaemonMessage::ExecuteCommand(command) => {

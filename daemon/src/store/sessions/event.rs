@@ -1,5 +1,7 @@
 //! What happens in a session, as it is kept: JSON with a `type`. A later release reads what an earlier one wrote.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 /// Longest output of a command that is kept; of a longer one its end, in bytes.
@@ -97,10 +99,11 @@ pub struct Call {
     pub tool: String,
     /// Its main argument in one line.
     pub title: String,
-    /// The exact command, if it is one.
-    pub command: Option<String>,
-    /// What the model wanted to run, if the user changed it.
-    pub proposed: Option<String>,
+    /// The exact command, if it is one. Of one that is longer than [`TEXT_BYTES`] the middle is left out when it is kept: the whole
+    /// stands in its step and in the conversation.
+    pub command: Option<Arc<str>>,
+    /// What the model wanted to run, if the user changed it; kept as the command is.
+    pub proposed: Option<Arc<str>>,
     /// Where.
     pub cwd: String,
     /// Who agreed.

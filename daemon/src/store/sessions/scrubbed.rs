@@ -4,12 +4,16 @@ use cohab_shell_relay::scrub::PersonalData;
 
 use super::{
     Entry, Left,
-    event::{Call, CallResult, Event},
-    steps::{Checkpoint, Step, Turn},
+    event::{Call, CallResult, Event, TEXT_BYTES},
+    steps::{Checkpoint, Input, Step, Turn},
 };
 use crate::{
     agent::port::{AssistantMessage, Message},
-    safety::secrets::{Scrub, Secrets},
+    safety::{
+        cut_middle,
+        pipeline::Channel,
+        secrets::{Scrub, Secrets},
+    },
 };
 
 /// Folders and names stay: they must be found again. Personal data does, too: it is the user's own disk.
@@ -63,7 +67,14 @@ fn scrub_event(event: &mut Event, secrets: &Secrets) {
             text(note);
         }
         Event::Call(Call { title, command, proposed, .. }) => {
-            [Some(title), command.as_mut(), proposed.as_mut()].into_iter().flatten().for_each(own);
+            own(title);
+            for command in [command, proposed].into_iter().flatten() {
+                secrets.shared(command);
+                // Not before: what is secret would not be known by its half.
+                if command.len() > TEXT_BYTES {
+                    *command = cut_middle(command, TEXT_BYTES).into();
+                }
+            }
         }
         Event::Result(CallResult { output, .. }) => text(output),
         Event::Error { message } => text(message),
@@ -77,7 +88,12 @@ fn scrub_checkpoint(checkpoint: &mut Checkpoint, secrets: &Secrets) {
             [Some(question), error.as_mut()].into_iter().flatten().for_each(|text| secrets.text(text));
         }
         Checkpoint::Step(Step { input, output, error, metadata, .. }) => {
-            secrets.own_value(input);
+            match input {
+                Input::Arguments(arguments) => {
+                    secrets.arguments(Channel::ToolArguments, arguments, PersonalData::default());
+                }
+                Input::Other(value) => secrets.own_value(value),
+            }
             secrets.own_text(&mut metadata.title);
             let texts = [output.as_mut(), error.as_mut(), Some(&mut metadata.summary)];
             texts.into_iter().flatten().for_each(|text| secrets.text(text));

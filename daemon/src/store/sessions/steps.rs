@@ -3,11 +3,13 @@
 //! A step with effects is written before it acts and again when it has a result. So after the daemon's sudden end a step is done,
 //! not begun, or begun with an unknown end, and [`recover`](recover::recover) tells which.
 
+mod input;
 pub mod recover;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize, Serializer};
-use serde_json::Value;
+
+pub use input::Input;
 
 use crate::{agent::port::StepResult, store::StoreError};
 
@@ -110,7 +112,7 @@ pub struct Step {
     #[serde(rename = "type")]
     pub kind: StepType,
     /// What it was given: the question, the arguments of a call.
-    pub input: Value,
+    pub input: Input,
     /// What came of it: text.
     pub output: Option<String>,
     /// How far it is.

@@ -95,34 +95,55 @@ impl Client {
 
     /// Connects and attaches to a session of its own.
     pub(crate) fn attach(home: &Home, settings: Vec<EnvSetting>, number: usize) -> io::Result<Self> {
+        Self::attach_as(
+            home,
+            Attach {
+                session: SessionKey(format!("bench:{number}")),
+                live_shell: None,
+                approval: ApprovalMode::ReadOnly,
+                can_approve: false,
+                settings,
+                environment: Vec::new(),
+                resume: None,
+            },
+        )
+    }
+
+    /// The same with a live shell and a person.
+    pub(crate) fn live(home: &Home, settings: Vec<EnvSetting>) -> io::Result<Self> {
+        Self::attach_as(
+            home,
+            Attach {
+                session: SessionKey("shell:bench".into()),
+                live_shell: Some("bash".into()),
+                approval: ApprovalMode::Ask,
+                can_approve: true,
+                settings,
+                environment: Vec::new(),
+                resume: None,
+            },
+        )
+    }
+
+    fn attach_as(home: &Home, attach: Attach) -> io::Result<Self> {
         let stream = UnixStream::connect(home.paths().socket())?;
         let mut client = Self { stream, unread: Vec::new(), pieces: 0, is_done: false };
         let (protocol_version, schema_hash) = (PROTOCOL_VERSION, SCHEMA_HASH);
         let hello = Hello { protocol_version, schema_hash, build: BUILD.into(), pid: std::process::id() };
         client.send(&ClientMessage::Hello(hello))?;
-        let attach = Attach {
-            session: SessionKey(format!("bench:{number}")),
-            live_shell: None,
-            approval: ApprovalMode::ReadOnly,
-            can_approve: false,
-            settings,
-            environment: Vec::new(),
-            resume: None,
-        };
         let action = SessionAction::Attach(attach);
         client.send(&ClientMessage::SessionRequest(SessionRequest { request_id: RequestId(1), action }))?;
         loop {
-            match client.next()? {
-                Some(DaemonMessage::SessionReply(_)) => break,
-                Some(DaemonMessage::Error(error)) => return Err(io::Error::other(error.message)),
-                Some(_) => {}
-                None => client.fill()?,
+            match client.read_next()? {
+                DaemonMessage::SessionReply(_) => break,
+                DaemonMessage::Error(error) => return Err(io::Error::other(error.message)),
+                _ => {}
             }
         }
         Ok(client)
     }
 
-    fn send(&mut self, message: &ClientMessage) -> io::Result<()> {
+    pub(crate) fn send(&mut self, message: &ClientMessage) -> io::Result<()> {
         let bytes = codec::to_bytes(message).map_err(io::Error::other)?;
         let length = u32::try_from(bytes.len()).map_err(io::Error::other)?;
         self.stream.write_all(&[&length.to_be_bytes()[..], &bytes].concat())
@@ -147,6 +168,16 @@ impl Client {
         let message = codec::from_bytes(frame).map_err(io::Error::other)?;
         self.unread.drain(..LENGTH_BYTES + length);
         Ok(Some(message))
+    }
+
+    /// The next message, waited for.
+    pub(crate) fn read_next(&mut self) -> io::Result<DaemonMessage> {
+        loop {
+            match self.next()? {
+                Some(message) => return Ok(message),
+                None => self.fill()?,
+            }
+        }
     }
 
     /// Takes what has come; `late` gets the age of each piece.

@@ -33,7 +33,7 @@ fn conversation() -> Vec<Message> {
         1 => {
             let args: JsonObject =
                 [("command".to_owned(), format!("cargo test case_{number}").into())].into_iter().collect();
-            let call = ToolCall { id: format!("call_{number}"), name: "bash".into(), args: Ok(args) };
+            let call = ToolCall { id: format!("call_{number}"), name: "bash".into(), args: Ok(args.into()) };
             Message::Assistant(AssistantMessage { tool_calls: vec![call], ..AssistantMessage::default() })
         }
         2 => Message::ToolResults(vec![ToolResult {

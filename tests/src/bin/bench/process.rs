@@ -28,19 +28,19 @@ pub(crate) fn cpu_seconds(pid: u32) -> f64 {
     nanoseconds.sum::<f64>() / 1e9
 }
 
-/// Memory of this process, in MiB.
-pub(crate) fn resident_mib() -> f64 {
-    number(Path::new("/proc/self/status"), "VmRSS:") / 1024.0
+/// Memory of a process, in MiB.
+pub(crate) fn resident_mib(pid: u32) -> f64 {
+    number(Path::new(&format!("/proc/{pid}/status")), "VmRSS:") / 1024.0
 }
 
-/// The most that this process had since [`reset_peak`], in MiB.
-pub(crate) fn peak_mib() -> f64 {
-    number(Path::new("/proc/self/status"), "VmHWM:") / 1024.0
+/// The most that a process had since [`reset_peak`], in MiB.
+pub(crate) fn peak_mib(pid: u32) -> f64 {
+    number(Path::new(&format!("/proc/{pid}/status")), "VmHWM:") / 1024.0
 }
 
-/// Lets [`peak_mib`] start anew. Where that is forbidden the peak is too high.
-pub(crate) fn reset_peak() {
-    let _ = fs::write("/proc/self/clear_refs", "5");
+/// Lets [`peak_mib`] start again. Where that is forbidden the peak is too high.
+pub(crate) fn reset_peak(pid: u32) {
+    let _ = fs::write(format!("/proc/{pid}/clear_refs"), "5");
 }
 
 /// Its open descriptors; NaN if it is gone.
@@ -71,8 +71,8 @@ mod tests {
         assert!(own_memory_kib(pid) > 16.0);
         assert!(descriptors(pid) >= 3.0);
         assert!(cpu_seconds(pid) >= 0.0 && cpu_seconds(pid) < 600.0);
-        reset_peak();
-        assert!(peak_mib() >= 0.1 && resident_mib() >= 0.1);
+        reset_peak(pid);
+        assert!(peak_mib(pid) >= 0.1 && resident_mib(pid) >= 0.1);
         assert!(number(Path::new("/proc/self/status"), "NoSuchKey:").is_nan());
     }
 }

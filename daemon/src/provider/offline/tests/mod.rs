@@ -406,7 +406,7 @@ fn without_tools_the_line_is_named_instead_of_run() {
 #[test]
 fn ids_go_on_counting_in_the_next_turn() {
     let said = AssistantMessage {
-        tool_calls: vec![ToolCall { id: "offline_0".into(), name: "bash".into(), args: Ok(JsonObject::new()) }],
+        tool_calls: vec![ToolCall { id: "offline_0".into(), name: "bash".into(), args: Ok(JsonObject::new().into()) }],
         ..AssistantMessage::default()
     };
     let messages = vec![user("df"), Message::Assistant(said), Message::ToolResults(vec![]), user("uptime")];

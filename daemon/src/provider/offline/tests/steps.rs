@@ -214,7 +214,7 @@ fn it_without_anything_before_is_asked_back() {
 #[test]
 fn answers_of_another_model_are_nothing_to_point_at() {
     use super::*;
-    let call = ToolCall { id: "call_1".into(), name: "bash".into(), args: Ok(JsonObject::new()) };
+    let call = ToolCall { id: "call_1".into(), name: "bash".into(), args: Ok(JsonObject::new().into()) };
     let said = AssistantMessage { tool_calls: vec![call], ..AssistantMessage::default() };
     let result =
         ToolResult { call_id: "call_1".into(), tool: "bash".into(), content: "./a.log".into(), is_error: false };

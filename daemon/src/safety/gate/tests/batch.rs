@@ -83,7 +83,7 @@ async fn nothing_is_asked_beforehand_where_nothing_is_asked() {
 async fn several_changes_of_files_are_numbered() {
     let change = |path: &str| {
         let mut call = planned("write", "/");
-        call.intent.effect = Effect::Write { path: path.into(), diff: String::new() };
+        call.intent.effect = Effect::Write { path: path.into(), diff: "".into() };
         call
     };
     let user = user([yes(false), yes(false), yes(false), yes(false)]);

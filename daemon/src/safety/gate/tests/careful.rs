@@ -60,7 +60,7 @@ async fn what_goes_into_the_sessions_notes_holds_no_secret_and_an_order_is_asked
     let note = |text: &str| {
         let intent = Intent { title: "1 task".into(), effect: Effect::Internal };
         let args = json!({ "tasks": [{ "text": text, "status": "pending" }] }).as_object().cloned().unwrap();
-        let call = ToolCall { id: "1".into(), name: "todo_write".into(), args: Ok(args.clone()) };
+        let call = ToolCall { id: "1".into(), name: "todo_write".into(), args: Ok(args.clone().into()) };
         PlannedCall::new(&call, args, intent, "/".into())
     };
     let (user, consents) = (user([no()]), Consents::default());

@@ -45,7 +45,7 @@ async fn consent_to_danger_is_never_remembered() {
 fn what_is_remembered_is_bounded() {
     let consents = Consents::default();
     for n in 0..MAX_REMEMBERED + 10 {
-        consents.remember(Effect::RunCommand { command: n.to_string() }, "/".into(), None);
+        consents.remember(Effect::RunCommand { command: n.to_string().into() }, "/".into(), None);
     }
     assert_eq!(consents.agreed.lock().unwrap().len(), MAX_REMEMBERED);
     assert!(consents.recall(&Effect::RunCommand { command: "0".into() }, Path::new("/")).is_none());

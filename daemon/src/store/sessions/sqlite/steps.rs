@@ -3,10 +3,9 @@
 use jiff::Timestamp;
 use rusqlite::{Connection, Params, Row, Transaction, params};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::{
-    super::steps::{AgentState, Checkpoint, Metadata, Step, StepFacts, StepStatus, StepType, Turn},
+    super::steps::{AgentState, Checkpoint, Input, Metadata, Step, StepFacts, StepStatus, StepType, Turn},
     write::{is_there, payload},
 };
 use crate::store::StoreError;
@@ -49,7 +48,7 @@ struct TurnPayload {
 struct StepPayload {
     #[serde(rename = "type")]
     kind: StepType,
-    input: Value,
+    input: Input,
     output: Option<String>,
     status: StepStatus,
     duration_ms: Option<u64>,
@@ -62,7 +61,7 @@ struct StepPayload {
 struct NewStepPayload<'a> {
     #[serde(rename = "type")]
     kind: StepType,
-    input: &'a Value,
+    input: &'a Input,
     output: Option<&'a str>,
     status: StepStatus,
     duration_ms: Option<u64>,
@@ -113,9 +112,15 @@ fn keep_step(transaction: &Transaction<'_>, step: &Step) -> Result<(), StoreErro
         error: step.error.as_deref(),
         metadata: &step.metadata,
     });
-    let replace = "INSERT OR REPLACE INTO steps VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
-    let values = params![step.session, step.turn, step.number, step.id, step.at.as_millisecond(), payload];
-    transaction.prepare(replace)?.execute(values)?;
+    let mut replace = transaction.prepare("INSERT OR REPLACE INTO steps VALUES (?6, ?5, ?4, ?3, ?2, ?1)")?;
+    // SQLite has a copy then, and makes a second one: no third beside them.
+    replace.raw_bind_parameter(1, payload)?;
+    replace.raw_bind_parameter(2, step.at.as_millisecond())?;
+    replace.raw_bind_parameter(3, &step.id)?;
+    replace.raw_bind_parameter(4, step.number)?;
+    replace.raw_bind_parameter(5, &step.turn)?;
+    replace.raw_bind_parameter(6, &step.session)?;
+    replace.raw_execute()?;
     Ok(())
 }
 

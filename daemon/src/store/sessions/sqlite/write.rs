@@ -101,8 +101,12 @@ fn converse(transaction: &Transaction<'_>, session: &str, from: usize, messages:
     let delete = "DELETE FROM messages WHERE session = ?1 AND position >= ?2";
     transaction.execute(delete, params![session, position(same)])?;
     for (index, message) in messages.iter().enumerate().skip(same) {
-        let insert = "INSERT INTO messages VALUES (?1, ?2, ?3)";
-        transaction.execute(insert, params![session, position(index), payload(message)])?;
+        let mut insert = transaction.prepare("INSERT INTO messages VALUES (?1, ?2, ?3)")?;
+        insert.raw_bind_parameter(1, session)?;
+        insert.raw_bind_parameter(2, position(index))?;
+        // SQLite has a copy then, and makes a second one: no third beside them.
+        insert.raw_bind_parameter(3, payload(message))?;
+        insert.raw_execute()?;
     }
     Ok(())
 }

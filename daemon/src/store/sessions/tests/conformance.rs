@@ -162,7 +162,7 @@ fn a_message_comes_back_as_the_provider_gave_it(store: &mut dyn StateStore) {
         Message::Assistant(AssistantMessage {
             text: "I look.".into(),
             tool_calls: vec![
-                ToolCall { id: "1".into(), name: "bash".into(), args: Ok(args) },
+                ToolCall { id: "1".into(), name: "bash".into(), args: Ok(args.into()) },
                 ToolCall { id: "2".into(), name: "bash".into(), args: Err(broken) },
             ],
             provider_data: Some(ProviderData {

@@ -52,7 +52,7 @@ impl ModelProvider for Instantly {
     fn stream(&self, _: ModelRequest) -> BoxStream<'static, ModelEvent> {
         let number = self.0.fetch_add(1, Ordering::Relaxed);
         let (event, class) = if number < STEPS {
-            let call = ToolCall { id: number.to_string(), name: "tool".into(), args: Ok(JsonObject::new()) };
+            let call = ToolCall { id: number.to_string(), name: "tool".into(), args: Ok(JsonObject::new().into()) };
             (ModelEvent::ToolCallDone(call), StopClass::Tool)
         } else {
             (ModelEvent::TextDelta("Done.".into()), StopClass::End)

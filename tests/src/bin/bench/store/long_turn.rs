@@ -122,7 +122,7 @@ fn step(number: u32, status: StepStatus) -> Step {
         number,
         at: Timestamp::now(),
         kind: StepType::ToolCall,
-        input: serde_json::json!({"command": "make"}),
+        input: serde_json::json!({"command": "make"}).into(),
         output: (status == StepStatus::Completed).then(|| "done".to_owned()),
         status,
         duration_ms: Some(1),

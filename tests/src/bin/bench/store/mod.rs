@@ -77,7 +77,7 @@ fn event(number: usize) -> Entry {
     let event = if number.is_multiple_of(4) {
         let command = format!("grep -rn word{} .", number % 1_000);
         let (tool, title, cwd) = ("bash".into(), command.clone(), "/srv".into());
-        Event::Call(Call { tool, title, command: Some(command), proposed: None, cwd, approval: Approval::Once })
+        Event::Call(Call { tool, title, command: Some(command.into()), proposed: None, cwd, approval: Approval::Once })
     } else {
         Event::Answer { text: format!("word{} {filler}", number % 1_000) }
     };

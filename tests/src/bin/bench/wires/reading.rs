@@ -36,7 +36,7 @@ pub(super) fn measure(report: &mut Report, rounds: usize) {
         report.unmeasured(MEASURE, "bytes to events", "a wire has no answer written down here");
     }
     // First what needs memory, before the allocator keeps any from other measures.
-    let before = resident_mib();
+    let before = resident_mib(std::process::id());
     forms.iter().for_each(|form| long_lines(report, form, before));
     forms.iter().for_each(|form| speed(report, form, rounds));
     let events = "data: {\"choices\":[]}\n\n".repeat(MANY_EVENTS);
@@ -50,13 +50,19 @@ fn of(form: &Form, what: &str) -> String {
 
 fn long_lines(report: &mut Report, form: &Form, before_mib: f64) {
     let long = form.of_word(&"x".repeat(LONG_WORD_BYTES));
-    reset_peak();
+    reset_peak(std::process::id());
     let (took, seen) = read(form.wire, long.as_bytes(), CHUNK_BYTES);
     assert_eq!(seen, LONG_WORD_BYTES, "{} was read wrong", form.wire);
     report.at_most(MEASURE, &of(form, "8 MiB line"), ms(took), LONG_MS, "ms");
     // The line itself is there twice: as written, and as what the chunks are cut from.
     let own_mib = 2.0 * LONG_WORD_BYTES as f64 / f64::from(1 << 20);
-    report.at_most(MEASURE, &of(form, "8 MiB line, memory"), peak_mib() - before_mib - own_mib, LONG_MIB, "MiB");
+    report.at_most(
+        MEASURE,
+        &of(form, "8 MiB line, memory"),
+        peak_mib(std::process::id()) - before_mib - own_mib,
+        LONG_MIB,
+        "MiB",
+    );
     drop(long);
 
     let tiny = form.of_word(&"x".repeat(TINY_LINE_BYTES));
