@@ -47,7 +47,8 @@ function __cohab_prompt --on-event fish_prompt
     __cohab_history_back
     __cohab_bind_enter
     set -g __cohab_next ''
-    if set -e __cohab_unnamed # for the hint beside the line
+    # For the hint beside the line. Beyond a limit of the size of files fish would be killed.
+    if set -e __cohab_unnamed; and test (builtin ulimit -f) = unlimited
         begin
             builtin -n
             builtin functions -n

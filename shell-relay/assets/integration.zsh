@@ -13,7 +13,8 @@ __cohab_m() { builtin printf '\e]7391;%s;%s;%s\a' "$__cohab_nonce" "$$" "$1" 2>/
 # where it comes after a line: so it goes in the first one, and comes back in the last.
 builtin emulate zsh -o no_debug_before_cmd -o no_xtrace -c '
 __cohab_debug_off() { # returns $1
-  local is_function=1 file=$__cohab_dir/traps all && builtin disable -f TRAPDEBUG 2>/dev/null || is_function= &&
+  local is_function=1 file=$__cohab_dir/traps all && builtin setopt local_traps && builtin trap "" XFSZ &&
+    builtin unsetopt local_traps && builtin disable -f TRAPDEBUG 2>/dev/null || is_function= &&
     builtin trap 2>/dev/null >|$file && builtin trap - DEBUG
   { all="$(<$file)" || :; } 2>/dev/null # no process is started for this
   if [[ -n $is_function ]]; then
@@ -61,6 +62,7 @@ __cohab_hooks() { # ahead of the user's, whatever became of them meanwhile. Othe
   done
   [[ $named == "$__cohab_named" ]] || { # for the hint beside the line
     __cohab_named=$named
+    builtin trap '' XFSZ # beyond a limit of the size of files; in here only
     builtin print -rl -- ${(k)aliases} ${(k)galiases} ${(k)functions} ${(k)builtins} $reswords >|$__cohab_dir/names
   } 2>/dev/null
   [[ -n ${WIDGET-} ]] || __cohab_keys # in a widget they are as the prompt made them
@@ -253,6 +255,7 @@ __cohab_ask() { # a line beyond bounds is cut, so that it is known at least how 
 
 __cohab_query() {
   builtin emulate -L zsh
+  builtin trap '' XFSZ
   { builtin bindkey -lL main >|$__cohab_dir/told; } 2>/dev/null # into a file: no process is started for this
   case "$(<$__cohab_dir/told)" in (*viins*|*vicmd*) __cohab_ask Q ';vi' ;; (*) __cohab_ask Q ;; esac
 }

@@ -131,9 +131,9 @@ const BASH_ALIASES_OFF: &str = "{ ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >=
 [[ :$BASHOPTS: != *:expand_aliases:* ]] || __cohab_aliases=1; \\builtin shopt -u expand_aliases; } >/dev/null 2>&1
 ";
 
-/// What the user's own files have named; zsh and fish tell it at the prompt.
+/// What the user's own files have named; zsh and fish tell it at the prompt. Beyond a limit of the size of files bash would be killed.
 const BASH_NAMES: &str = r#"{
-  { \builtin printf '%s\n' "${!BASH_ALIASES[@]}"; \builtin compgen -A function -bk; } >|"$__cohab_dir/names" || \builtin true
+  [[ $(\builtin ulimit -f) != unlimited ]] || { \builtin printf '%s\n' "${!BASH_ALIASES[@]}"; \builtin compgen -A function -bk; } >|"$__cohab_dir/names" || \builtin true
 } >/dev/null 2>&1
 "#;
 

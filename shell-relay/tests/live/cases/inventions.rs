@@ -235,6 +235,16 @@ case!(case_216_limits [bash zsh fish fish4] |kind| {
     assert_line_is_back(&mut t);
 });
 
+case!(case_216_limits_from_the_start [zsh]: |kind| {
+    let rc = format!("{}ulimit -c 0; ulimit -f 0\n", kind.plain_rc());
+    let mut t = Terminal::with(&Options { kind, rc: &rc, ..Options::default() });
+    t.line("alias hi=true; trap 'x=1' DEBUG");
+    t.line("hi");
+    t.ask_why();
+    t.settle();
+    assert_eq!(t.run("echo on").output, "on\n");
+});
+
 case!(case_217_long_line [bash zsh fish fish4] |kind| {
     let mut t = half_typed(kind);
     let words = "日本 é \\\\ ".repeat(2000);
