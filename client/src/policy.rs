@@ -106,9 +106,7 @@ pub fn run(args: PolicyArgs, paths: &Paths) -> ExitCode {
     let program_folders = program_folders(&std::env::var_os("PATH").unwrap_or_default());
     let judged = Context::new(&cwd, &home).with_own(&own_folders).with_programs(&program_folders);
     let outcome = match args.command {
-        None if args.stdin => {
-            judge_all(io::stdin().lock(), io::stdout().lock(), judged.in_shell(named(&args.shell)))
-        }
+        None if args.stdin => judge_all(io::stdin().lock(), io::stdout().lock(), judged.in_shell(named(&args.shell))),
         None => return ExitCode::from(USAGE),
         Some(PolicyCommand::List { json: true }) => told(&report::check_json(&rules.loaded(), rules.path()), true),
         Some(PolicyCommand::List { json: false }) => told(&report::list(&rules.loaded(), rules.path(), &home), true),

@@ -74,10 +74,11 @@ impl Files for FileSystem {
         None
     }
 
-    fn has_odd_names_below(&self, root: &Path) -> bool {
-        let is_odd = |name: &str| {
-            name.starts_with('-') || name.contains(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '\\'))
-        };
+    fn matches(&self, path: &Path) -> Option<Vec<PathBuf>> {
+        matched(path)
+    }
+
+    fn has_names_below(&self, root: &Path, is_odd: &dyn Fn(&str) -> bool) -> bool {
         entry_below(root, &|entry| is_odd(&entry.file_name().to_string_lossy())).is_some()
     }
 
@@ -199,6 +200,9 @@ fn expand(folders: &[PathBuf], pattern: &OsStr, names_left: &mut usize) -> Optio
     }
     Some(found)
 }
+
+#[cfg(test)]
+mod planted_tests;
 
 #[cfg(test)]
 mod tests {

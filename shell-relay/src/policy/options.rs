@@ -53,7 +53,7 @@ pub(super) struct Spec {
 }
 
 /// Arguments that fit a [`Spec`].
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Arguments<'a> {
     /// Options without their dashes, with their values.
     pub options: Vec<(&'a str, Option<&'a str>)>,
@@ -62,16 +62,33 @@ pub(super) struct Arguments<'a> {
     pub operands: Vec<&'a Word>,
     /// `--` stood before the operands from this one on.
     pub literal_from: Option<usize>,
+    /// How many of the options stand in front of the first operand.
+    in_front: usize,
+    /// Words with options behind an operand: programs that stop at the first operand take them for operands.
+    pub behind: Vec<&'a Word>,
 }
 
 impl Arguments<'_> {
     pub(super) fn has(&self, names: &[&str]) -> bool {
         self.options.iter().any(|(name, _)| names.contains(name))
     }
+
+    /// Whether one of these stands in front of the first operand, where every program reads it.
+    pub(super) fn has_in_front(&self, names: &[&str]) -> bool {
+        self.options[..self.in_front].iter().any(|(name, _)| names.contains(name))
+    }
+
+    /// The values of these options.
+    pub(super) fn values_of(&self, names: &[&str]) -> impl Iterator<Item = &str> {
+        self.options.iter().filter(|(name, _)| names.contains(name)).filter_map(|(_, value)| *value)
+    }
 }
 
 type Table = HashMap<&'static str, Spec>;
 
+/// Options with a pattern of names as their value: whatever text stands there chooses files by their names.
+const CHOOSE_BY_NAME: &[&str] =
+    &["I", "P", "exclude", "exclude-dir", "g", "glob", "hide", "iglob", "ignore", "ignore-glob", "include"];
 /// Words of the longest phrase behind a program's name.
 const MAX_PHRASE_WORDS: usize = 3;
 
@@ -249,14 +266,18 @@ impl Spec {
 
     /// Splits `words` (without the verb) into allowed options and operands, or says what is not allowed.
     pub(super) fn split<'a>(&self, words: &'a [Word]) -> Result<Arguments<'a>, String> {
-        let mut arguments =
-            Arguments { options: Vec::new(), paths: Vec::new(), operands: Vec::new(), literal_from: None };
+        let mut arguments = Arguments::default();
         let mut words = words.iter();
         while let Some(word) = words.next() {
             let text = word.text.as_str();
             if arguments.literal_from.is_some() || text == "-" || !text.starts_with('-') {
                 arguments.operands.push(word);
-            } else if text == "--" {
+                continue;
+            }
+            if !arguments.operands.is_empty() {
+                arguments.behind.push(word);
+            }
+            if text == "--" {
                 arguments.literal_from = Some(arguments.operands.len());
             } else if let Some(long) = text.strip_prefix("--") {
                 self.take_long(long, word, &mut words, &mut arguments)?;
@@ -267,6 +288,9 @@ impl Spec {
                 arguments.options.push(("#", Some(&text[1..])));
             } else {
                 self.take_short(&text[1..], word, &mut words, &mut arguments)?;
+            }
+            if arguments.operands.is_empty() {
+                arguments.in_front = arguments.options.len();
             }
         }
         Ok(arguments)
@@ -280,6 +304,7 @@ impl Spec {
         arguments: &mut Arguments<'a>,
     ) -> Result<(), String> {
         let (name, attached) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
+        check_option_pattern(name, word)?;
         let value = *self.long.get(name).ok_or_else(|| unknown(&format!("--{name}")))?;
         let value_text = match (value, attached) {
             (Value::Nothing, None) | (Value::OptionalText, None) => None,
@@ -297,9 +322,7 @@ impl Spec {
         words: &mut std::slice::Iter<'a, Word>,
         arguments: &mut Arguments<'a>,
     ) -> Result<(), String> {
-        if word.has_glob && !flags.starts_with(|first| matches!(self.short.get(&first), Some(Value::Text))) {
-            return Err("has a pattern among its options".into());
-        }
+        check_option_pattern(&flags[..flags.chars().next().map_or(0, char::len_utf8)], word)?;
         for (at, flag) in flags.char_indices() {
             let value = *self.short.get(&flag).ok_or_else(|| unknown(&format!("-{flag}")))?;
             let name = &flags[at..at + flag.len_utf8()];
@@ -315,6 +338,13 @@ impl Spec {
         }
         Ok(())
     }
+}
+
+/// A pattern of file names stands for any names, so it may be the value of an option only where every name is one: in what is left out,
+/// or chosen, by its name.
+fn check_option_pattern(name: &str, word: &Word) -> Result<(), String> {
+    let takes_names = CHOOSE_BY_NAME.contains(&name) && word.text.find(['*', '?']) > word.text.find(name);
+    if word.has_glob && !takes_names { Err("has a pattern among its options".into()) } else { Ok(()) }
 }
 
 fn next_value<'a>(name: &str, words: &mut std::slice::Iter<'a, Word>) -> Result<(&'a str, bool), String> {

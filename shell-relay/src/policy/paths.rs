@@ -74,6 +74,11 @@ impl PlainPath {
         PathBuf::from(self.shown())
     }
 
+    /// Absolute, with each `..` where it was written.
+    pub(super) fn written(&self) -> &Path {
+        &self.written
+    }
+
     fn shown(&self) -> String {
         format!("/{}", self.components.join("/"))
     }
