@@ -36,6 +36,7 @@ pub mod remembered;
 mod repository;
 mod rules;
 mod scan;
+mod shell_options;
 mod typed;
 mod verdict;
 

@@ -99,7 +99,33 @@ static GIT_SUBCOMMANDS: LazyLock<Table> = LazyLock::new(|| parse_table(include_s
 
 /// What is allowed to a program; `None` if it is not known to be read-only.
 pub(super) fn verb(name: &str) -> Option<&'static Spec> {
-    VERBS.get(name)
+    if is_removed(name) { None } else { VERBS.get(name) }
+}
+
+/// Programs of the tables.
+#[cfg(test)]
+pub(super) fn programs() -> Vec<String> {
+    let phrases = SUBCOMMANDS.keys().filter_map(|phrase| phrase.split(' ').next());
+    let mut programs: Vec<String> = VERBS.keys().copied().chain(phrases).map(str::to_owned).collect();
+    programs.sort();
+    programs.dedup();
+    programs
+}
+
+#[cfg(test)]
+thread_local! {
+    /// The program whose rows a test has taken away.
+    pub(super) static REMOVED: std::cell::RefCell<Option<String>> = const { std::cell::RefCell::new(None) };
+}
+
+#[cfg(test)]
+fn is_removed(name: &str) -> bool {
+    REMOVED.with_borrow(|removed| removed.as_deref() == Some(name))
+}
+
+#[cfg(not(test))]
+fn is_removed(_: &str) -> bool {
+    false
 }
 
 /// Whether it only reads what its operands name, however many, or prints them.
@@ -117,6 +143,9 @@ pub(super) fn reads_operands(name: &str) -> bool {
 /// # Errors
 /// Which option in front of the subcommand is not allowed.
 pub(super) fn subcommand<'a>(name: &str, words: &'a [Word]) -> Result<Option<(&'static Spec, &'a [Word])>, String> {
+    if is_removed(name) {
+        return Ok(None);
+    }
     let of_program = SUBCOMMANDS.get(name);
     let words = match of_program {
         Some(spec) => &words[spec.count_leading(words)?..],

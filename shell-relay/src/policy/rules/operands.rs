@@ -186,6 +186,10 @@ pub(super) fn is_odd_for(program: &str, text: &str) -> bool {
     if is_literal(program) {
         return false;
     }
+    // An operand with this sign sets a variable.
+    if matches!(program, "awk" | "gawk" | "mawk") && text.contains('=') {
+        return true;
+    }
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_./,+-~*?".contains(c);
     has_language(text) || (SCRIPTS.contains(&program) && !text.chars().all(is_plain))
 }
