@@ -198,6 +198,10 @@ fn assess_config(arguments: &Arguments<'_>, operands: &[&str]) -> Result<(), Ref
     if let Some(key) = operands.first().filter(|key| may_name_secret(key)) {
         return danger(format!("may show a password or token: `git config {key}`"));
     }
+    // Git takes what stands behind a name for its new value, whatever it looks like.
+    if !arguments.behind.is_empty() {
+        return ask("`git config` that may change settings");
+    }
     // The words of newer versions.
     let operands = match operands {
         ["list"] => return Ok(()),
