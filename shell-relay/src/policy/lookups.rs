@@ -1,7 +1,7 @@
 //! Words that a program asks a name server or another host for. One list for what runs unasked and for what tells another host
 //! something.
 
-use std::net::IpAddr;
+use core::net::IpAddr;
 
 /// The words of a filter of `ss`, and the kinds of sockets that its options name.
 const FILTER_WORDS: &[&str] = &[
