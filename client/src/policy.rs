@@ -20,6 +20,7 @@ use cohab_shell_relay::{
         remembered::{Loaded, Remembered},
     },
     rules_file::{RuleBook, RulesFile},
+    shell::Shell,
 };
 
 /// Longest line of `--stdin`, in bytes; beyond, it is danger, as any text that is too long to be looked through.
@@ -28,6 +29,8 @@ const MAX_LINE_BYTES: u64 = 1024 * 1024;
 const USAGE: u8 = 2;
 /// Exit status when nobody reads our output any more.
 const BROKEN_PIPE: u8 = 3;
+/// Shells for which a line can be judged; the first one if none is named.
+const SHELLS: [&str; 3] = ["bash", "zsh", "fish"];
 
 /// `cohab policy`.
 #[derive(Debug, Args)]
@@ -36,7 +39,7 @@ const BROKEN_PIPE: u8 = 3;
     arg_required_else_help = true,
     after_help = "Rules stand in rules.toml beside the settings; the keys `d` and `a` of a question write there. Those in \
         /etc/cohab/rules.toml hold, too, and those in .cohab/rules.toml of a project, which only make things stricter. \
-        Nothing is run. Lines are read as bash reads them, in the current folder.\n\
+        Nothing is run. Lines are judged in the current folder, for the shell that `--shell` names.\n\
         --stdin answers each line of input with one line, in order: a line that is no JSON string with `ask`, one that \
         is not UTF-8 or longer than 1 MiB with `danger`.\n\
         Exit status: 0 done, 1 something is wrong, 2 wrong usage, 3 broken pipe."
@@ -45,6 +48,9 @@ pub struct PolicyArgs {
     /// Judge each line of standard input, a JSON string: `allow`, `ask`, `danger`, `deny`
     #[arg(long)]
     stdin: bool,
+    /// The shell that would read the lines
+    #[arg(long, value_name = "SHELL", value_parser = SHELLS, default_value = SHELLS[0], requires = "stdin")]
+    shell: String,
     /// What to do.
     #[command(subcommand)]
     command: Option<PolicyCommand>,
@@ -70,6 +76,9 @@ enum PolicyCommand {
         /// As JSON
         #[arg(long)]
         json: bool,
+        /// The shell that would read the line
+        #[arg(long, value_name = "SHELL", value_parser = SHELLS, default_value = SHELLS[0])]
+        shell: String,
         /// The line
         #[arg(value_name = "LINE", allow_hyphen_values = true)]
         line: String,
@@ -97,7 +106,7 @@ pub fn run(args: PolicyArgs, paths: &Paths) -> ExitCode {
     let program_folders = program_folders(&std::env::var_os("PATH").unwrap_or_default());
     let judged = Context::new(&cwd, &home).with_own(&own_folders).with_programs(&program_folders);
     let outcome = match args.command {
-        None if args.stdin => judge_all(io::stdin().lock(), io::stdout().lock(), judged),
+        None if args.stdin => judge_all(io::stdin().lock(), io::stdout().lock(), judged.in_shell(named(&args.shell))),
         None => return ExitCode::from(USAGE),
         Some(PolicyCommand::List { json: true }) => told(&report::check_json(&rules.loaded(), rules.path()), true),
         Some(PolicyCommand::List { json: false }) => told(&report::list(&rules.loaded(), rules.path(), &home), true),
@@ -109,9 +118,10 @@ pub fn run(args: PolicyArgs, paths: &Paths) -> ExitCode {
                 Ok(false)
             }
         },
-        Some(PolicyCommand::Explain { line, json }) => {
+        Some(PolicyCommand::Explain { line, shell, json }) => {
             let explain = if json { report::explain_json } else { report::explain };
-            told(&explain(&line, judged.with_files(&FileSystem), &book.loaded(&cwd)), true)
+            let judged = judged.in_shell(named(&shell)).with_files(&FileSystem);
+            told(&explain(&line, judged, &book.loaded(&cwd)), true)
         }
         Some(PolicyCommand::Check { file, json }) => {
             let check = if json { report::check_json } else { report::check };
@@ -134,6 +144,10 @@ pub fn run(args: PolicyArgs, paths: &Paths) -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+fn named(shell: &str) -> Shell {
+    Shell::of(Path::new(shell))
 }
 
 /// What is in `file`; without one in the user's own, which need not be there, with the care that holds in `cwd` by all files.

@@ -51,6 +51,36 @@ fn a_line_is_explained_with_its_parts_and_the_rule_that_allows_it() {
     assert!(explained("rm -rf x").starts_with("danger: ") && explained("rm -rf x").ends_with("no rule allows it\n"));
 }
 
+/// `cohab policy` alone.
+#[derive(Debug, clap::Parser)]
+struct Alone {
+    #[command(flatten)]
+    args: PolicyArgs,
+}
+
+#[test]
+fn a_line_is_judged_for_the_shell_that_is_named() {
+    let shell = |words: &[&str]| {
+        let words = std::iter::once("policy").chain(words.iter().copied());
+        let args = <Alone as clap::Parser>::try_parse_from(words).ok()?.args;
+        Some(match args.command {
+            Some(PolicyCommand::Explain { shell, .. }) => shell,
+            _ => args.shell,
+        })
+    };
+    assert_eq!(shell(&["--stdin"]).as_deref(), Some("bash"));
+    assert_eq!(shell(&["explain", "ls"]).as_deref(), Some("bash"));
+    assert_eq!(shell(&["--stdin", "--shell", "zsh"]).as_deref(), Some("zsh"));
+    assert_eq!(shell(&["explain", "--shell", "fish", "ls"]).as_deref(), Some("fish"));
+    assert_eq!((shell(&["--stdin", "--shell", "ksh"]), shell(&["--shell", "zsh", "list"])), (None, None));
+    let level = |shell: &str| {
+        let mut output = Vec::new();
+        judge_all(&b"\"help cd\""[..], &mut output, context().in_shell(named(shell))).unwrap();
+        String::from_utf8(output).unwrap()
+    };
+    assert_eq!((level("bash"), level("zsh"), level("fish")), ("allow\n".into(), "ask\n".into(), "ask\n".into()));
+}
+
 #[test]
 fn each_line_of_the_input_gets_a_level() {
     let input = "\"ls\"\n\"touch a\"\n\"rm -rf /\"\nno json\n\n\"ls\\nrm -rf x\"\n\"pwd\"";

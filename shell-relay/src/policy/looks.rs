@@ -13,8 +13,16 @@ const MAX_LOOKUPS: usize = 1_000;
 /// A pattern takes as long as so many names.
 const PATTERN_LOOKUPS: usize = 20;
 
-/// What was asked: a path, and for a written one whether its last link is followed.
-type Question = (PathBuf, Option<bool>);
+/// What was asked of a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Wanted {
+    Targets,
+    /// Whether its last link is followed.
+    Landings(bool),
+    Matches,
+}
+
+type Question = (PathBuf, Wanted);
 type Answer = Option<Vec<PathBuf>>;
 
 /// The files of a [`super::Context`] while one line is judged.
@@ -40,9 +48,9 @@ impl<'a> Looks<'a> {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner).lookups > MAX_LOOKUPS
     }
 
-    fn ask(&self, path: &Path, follows_last: Option<bool>, look: impl FnOnce() -> Answer) -> Answer {
+    fn ask(&self, path: &Path, wanted: Wanted, look: impl FnOnce() -> Answer) -> Answer {
         let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
-        let question = (path.to_owned(), follows_last);
+        let question = (path.to_owned(), wanted);
         if let Some(answer) = asked.answers.get(&question) {
             return answer.clone();
         }
@@ -59,19 +67,23 @@ impl<'a> Looks<'a> {
 
 impl Files for Looks<'_> {
     fn targets(&self, path: &Path) -> Option<Vec<PathBuf>> {
-        self.ask(path, None, || self.files.targets(path))
+        self.ask(path, Wanted::Targets, || self.files.targets(path))
     }
 
     fn landings(&self, path: &Path, follows_last: bool) -> Option<Vec<PathBuf>> {
-        self.ask(path, Some(follows_last), || self.files.landings(path, follows_last))
+        self.ask(path, Wanted::Landings(follows_last), || self.files.landings(path, follows_last))
     }
 
     fn find_below(&self, root: &Path, with_hidden: bool, is_wanted: &dyn Fn(&str) -> bool) -> Option<PathBuf> {
         self.files.find_below(root, with_hidden, is_wanted)
     }
 
-    fn has_odd_names_below(&self, root: &Path) -> bool {
-        self.files.has_odd_names_below(root)
+    fn matches(&self, path: &Path) -> Option<Vec<PathBuf>> {
+        self.ask(path, Wanted::Matches, || self.files.matches(path))
+    }
+
+    fn has_names_below(&self, root: &Path, is_odd: &dyn Fn(&str) -> bool) -> bool {
+        self.files.has_names_below(root, is_odd)
     }
 
     fn link_below(&self, root: &Path, is_wanted: &dyn Fn(&Path) -> bool) -> Option<PathBuf> {

@@ -12,15 +12,18 @@
 //! types the line: what a name resolves to in that shell, and whether a repository's own git configuration starts programs.
 
 mod bytes;
+mod carriers;
 mod command;
 mod danger;
 mod dialect;
+mod encoders;
 mod filling;
 pub(crate) mod glob;
 mod guard;
 mod hosts;
 mod likeness;
 mod looks;
+mod lookups;
 mod names;
 mod options;
 mod outward;
@@ -33,6 +36,7 @@ pub mod remembered;
 mod repository;
 mod rules;
 mod scan;
+mod shell_options;
 mod typed;
 mod verdict;
 
@@ -129,9 +133,14 @@ pub trait Files: std::fmt::Debug + Sync {
     /// A file below `root` whose name `is_wanted`, if one is found within a bounded search. Hidden ones count if `with_hidden`.
     fn find_below(&self, root: &Path, with_hidden: bool, is_wanted: &dyn Fn(&str) -> bool) -> Option<PathBuf>;
 
-    /// Whether a name below `root` has blanks, quotes or backslashes in it, or begins with a dash; also where there are too many
-    /// names to look at.
-    fn has_odd_names_below(&self, _root: &Path) -> bool {
+    /// The paths that `path`, in which `*` and `?` match names as in the shell, stands for, as the shell would write them. `None` if
+    /// there are too many.
+    fn matches(&self, path: &Path) -> Option<Vec<PathBuf>> {
+        self.targets(path)
+    }
+
+    /// Whether a name below `root` `is_odd`; also where there are too many names to look at.
+    fn has_names_below(&self, _root: &Path, _is_odd: &dyn Fn(&str) -> bool) -> bool {
         true
     }
 

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Context, options, parse, rules::fed};
+use super::{Context, options, parse, rules::fed, shell_options};
 use crate::{
     shell::Shell,
     state::{AliasKind, Item, Snapshot, Value},
@@ -76,7 +76,9 @@ pub fn why_not_themselves(line: &str, shell: &Snapshot, context: Context<'_>) ->
     let names =
         commands.iter().flat_map(|command| command.words.first().into_iter().chain(fed::programs_run(&command.words)));
     let mut reasons = Vec::new();
-    for reason in of_words.chain(names.filter_map(|name| why_not_itself(&name.text, shell, context))) {
+    let of_options = shell_options::why_read_otherwise(&commands, shell);
+    for reason in of_words.chain(names.filter_map(|name| why_not_itself(&name.text, shell, context))).chain(of_options)
+    {
         if !reasons.contains(&reason) {
             reasons.push(reason);
         }

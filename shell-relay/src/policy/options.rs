@@ -53,7 +53,7 @@ pub(super) struct Spec {
 }
 
 /// Arguments that fit a [`Spec`].
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Arguments<'a> {
     /// Options without their dashes, with their values.
     pub options: Vec<(&'a str, Option<&'a str>)>,
@@ -62,16 +62,33 @@ pub(super) struct Arguments<'a> {
     pub operands: Vec<&'a Word>,
     /// `--` stood before the operands from this one on.
     pub literal_from: Option<usize>,
+    /// How many of the options stand in front of the first operand.
+    in_front: usize,
+    /// Words with options behind an operand: programs that stop at the first operand take them for operands.
+    pub behind: Vec<&'a Word>,
 }
 
 impl Arguments<'_> {
     pub(super) fn has(&self, names: &[&str]) -> bool {
         self.options.iter().any(|(name, _)| names.contains(name))
     }
+
+    /// Whether one of these stands in front of the first operand, where every program reads it.
+    pub(super) fn has_in_front(&self, names: &[&str]) -> bool {
+        self.options[..self.in_front].iter().any(|(name, _)| names.contains(name))
+    }
+
+    /// The values of these options.
+    pub(super) fn values_of(&self, names: &[&str]) -> impl Iterator<Item = &str> {
+        self.options.iter().filter(|(name, _)| names.contains(name)).filter_map(|(_, value)| *value)
+    }
 }
 
 type Table = HashMap<&'static str, Spec>;
 
+/// Options with a pattern of names as their value: whatever text stands there chooses files by their names.
+const CHOOSE_BY_NAME: &[&str] =
+    &["I", "P", "exclude", "exclude-dir", "g", "glob", "hide", "iglob", "ignore", "ignore-glob", "include"];
 /// Words of the longest phrase behind a program's name.
 const MAX_PHRASE_WORDS: usize = 3;
 
@@ -82,7 +99,33 @@ static GIT_SUBCOMMANDS: LazyLock<Table> = LazyLock::new(|| parse_table(include_s
 
 /// What is allowed to a program; `None` if it is not known to be read-only.
 pub(super) fn verb(name: &str) -> Option<&'static Spec> {
-    VERBS.get(name)
+    if is_removed(name) { None } else { VERBS.get(name) }
+}
+
+/// Programs of the tables.
+#[cfg(test)]
+pub(super) fn programs() -> Vec<String> {
+    let phrases = SUBCOMMANDS.keys().filter_map(|phrase| phrase.split(' ').next());
+    let mut programs: Vec<String> = VERBS.keys().copied().chain(phrases).map(str::to_owned).collect();
+    programs.sort();
+    programs.dedup();
+    programs
+}
+
+#[cfg(test)]
+thread_local! {
+    /// The program whose rows a test has taken away.
+    pub(super) static REMOVED: std::cell::RefCell<Option<String>> = const { std::cell::RefCell::new(None) };
+}
+
+#[cfg(test)]
+fn is_removed(name: &str) -> bool {
+    REMOVED.with_borrow(|removed| removed.as_deref() == Some(name))
+}
+
+#[cfg(not(test))]
+fn is_removed(_: &str) -> bool {
+    false
 }
 
 /// Whether it only reads what its operands name, however many, or prints them.
@@ -100,6 +143,9 @@ pub(super) fn reads_operands(name: &str) -> bool {
 /// # Errors
 /// Which option in front of the subcommand is not allowed.
 pub(super) fn subcommand<'a>(name: &str, words: &'a [Word]) -> Result<Option<(&'static Spec, &'a [Word])>, String> {
+    if is_removed(name) {
+        return Ok(None);
+    }
     let of_program = SUBCOMMANDS.get(name);
     let words = match of_program {
         Some(spec) => &words[spec.count_leading(words)?..],
@@ -249,14 +295,18 @@ impl Spec {
 
     /// Splits `words` (without the verb) into allowed options and operands, or says what is not allowed.
     pub(super) fn split<'a>(&self, words: &'a [Word]) -> Result<Arguments<'a>, String> {
-        let mut arguments =
-            Arguments { options: Vec::new(), paths: Vec::new(), operands: Vec::new(), literal_from: None };
+        let mut arguments = Arguments::default();
         let mut words = words.iter();
         while let Some(word) = words.next() {
             let text = word.text.as_str();
             if arguments.literal_from.is_some() || text == "-" || !text.starts_with('-') {
                 arguments.operands.push(word);
-            } else if text == "--" {
+                continue;
+            }
+            if !arguments.operands.is_empty() {
+                arguments.behind.push(word);
+            }
+            if text == "--" {
                 arguments.literal_from = Some(arguments.operands.len());
             } else if let Some(long) = text.strip_prefix("--") {
                 self.take_long(long, word, &mut words, &mut arguments)?;
@@ -267,6 +317,9 @@ impl Spec {
                 arguments.options.push(("#", Some(&text[1..])));
             } else {
                 self.take_short(&text[1..], word, &mut words, &mut arguments)?;
+            }
+            if arguments.operands.is_empty() {
+                arguments.in_front = arguments.options.len();
             }
         }
         Ok(arguments)
@@ -280,6 +333,7 @@ impl Spec {
         arguments: &mut Arguments<'a>,
     ) -> Result<(), String> {
         let (name, attached) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
+        check_option_pattern(name, word)?;
         let value = *self.long.get(name).ok_or_else(|| unknown(&format!("--{name}")))?;
         let value_text = match (value, attached) {
             (Value::Nothing, None) | (Value::OptionalText, None) => None,
@@ -297,9 +351,7 @@ impl Spec {
         words: &mut std::slice::Iter<'a, Word>,
         arguments: &mut Arguments<'a>,
     ) -> Result<(), String> {
-        if word.has_glob && !flags.starts_with(|first| matches!(self.short.get(&first), Some(Value::Text))) {
-            return Err("has a pattern among its options".into());
-        }
+        check_option_pattern(&flags[..flags.chars().next().map_or(0, char::len_utf8)], word)?;
         for (at, flag) in flags.char_indices() {
             let value = *self.short.get(&flag).ok_or_else(|| unknown(&format!("-{flag}")))?;
             let name = &flags[at..at + flag.len_utf8()];
@@ -315,6 +367,13 @@ impl Spec {
         }
         Ok(())
     }
+}
+
+/// A pattern of file names stands for any names, so it may be the value of an option only where every name is one: in what is left out,
+/// or chosen, by its name.
+fn check_option_pattern(name: &str, word: &Word) -> Result<(), String> {
+    let takes_names = CHOOSE_BY_NAME.contains(&name) && word.text.find(['*', '?']) > word.text.find(name);
+    if word.has_glob && !takes_names { Err("has a pattern among its options".into()) } else { Ok(()) }
 }
 
 fn next_value<'a>(name: &str, words: &mut std::slice::Iter<'a, Word>) -> Result<(&'a str, bool), String> {
@@ -358,88 +417,4 @@ pub(super) fn is_number(text: &str) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn split(verb_name: &str, words: &[&str]) -> Result<(usize, usize), String> {
-        let words: Vec<Word> =
-            words.iter().map(|text| Word { text: (*text).into(), is_bare: true, ..Word::default() }).collect();
-        let arguments = verb(verb_name).expect("listed").split(&words)?;
-        Ok((arguments.options.len(), arguments.operands.len()))
-    }
-
-    #[test]
-    fn every_table_line_is_read() {
-        assert!(VERBS.len() > 100, "{}", VERBS.len());
-        assert_eq!(verb("ls").expect("listed").operands, Operands::Paths);
-        assert_eq!(verb("grep").expect("listed").operands, Operands::Rule("pattern"));
-        assert_eq!(verb("rm").map(|_| ()), None);
-        assert!(git_subcommand("status").is_some());
-    }
-
-    #[test]
-    fn no_verb_or_phrase_is_listed_twice() {
-        let phrases: Vec<String> = rows(include_str!("subcommands.table"))
-            .flat_map(|(phrases, _)| phrases.split(", ").flat_map(alternatives).collect::<Vec<_>>())
-            .collect();
-        assert_eq!(phrases.len(), SUBCOMMANDS.len());
-        for (table, read) in
-            [(include_str!("options.table"), VERBS.len()), (include_str!("git.table"), GIT_SUBCOMMANDS.len())]
-        {
-            assert_eq!(rows(table).flat_map(|(verbs, _)| verbs.split(' ')).count(), read);
-        }
-    }
-
-    #[test]
-    fn a_programs_own_options_may_stand_in_front_of_its_subcommand() {
-        let words = |text: &str| -> Vec<Word> {
-            text.split(' ').map(|text| Word { text: text.into(), is_bare: true, ..Word::default() }).collect()
-        };
-        let rest = |text: &str| {
-            let words = words(text);
-            subcommand("kubectl", &words).map(|found| found.expect("a phrase").1.len())
-        };
-        assert_eq!(rest("get pods"), Ok(1));
-        assert_eq!(rest("-n x get pods"), Ok(1));
-        assert_eq!(rest("--namespace=x config view"), Ok(0));
-        assert!(rest("--kubeconfig x get pods").is_err());
-        assert!(rest("-n").is_err());
-    }
-
-    #[test]
-    fn listed_options_are_split_from_operands() {
-        assert_eq!(split("ls", &["-la", "--sort=size", "src"]), Ok((3, 1)));
-        assert_eq!(split("head", &["-5", "x"]), Ok((1, 1)));
-        assert_eq!(split("head", &["-n", "5", "-c1K", "x", "-q"]), Ok((3, 1)));
-        assert_eq!(split("date", &["-I", "-Iseconds"]), Ok((2, 0)));
-        assert_eq!(split("sort", &["-t", "-k", "--", "-o"]), Ok((1, 1)));
-        assert_eq!(split("grep", &["-rne", "x", "."]), Ok((3, 1)));
-    }
-
-    #[test]
-    fn what_is_not_listed_is_refused() {
-        for (verb_name, words) in [
-            ("sort", vec!["-o", "x"]),
-            ("sort", vec!["-no", "x"]),
-            ("sort", vec!["--compress-program=x"]),
-            ("sort", vec!["--compress", "x"]),
-            ("ls", vec!["--al"]),
-            ("ls", vec!["--all=x"]),
-            ("wc", vec!["-x"]),
-            ("head", vec!["-n"]),
-            ("ls", vec!["x", "--hyperlink"]),
-        ] {
-            assert!(split(verb_name, &words).is_err(), "{verb_name} {words:?}");
-        }
-    }
-
-    #[test]
-    fn numbers_have_a_sign_a_fraction_and_a_unit() {
-        for text in ["5", "+5", "-5", "1K", "0.5", "10MiB", "50%", "0x1F"] {
-            assert!(is_number(text), "{text}");
-        }
-        for text in ["", "x", "1.2.3", "5kilo", "$(id)", "a[1]", "-", "0x", "0xg"] {
-            assert!(!is_number(text), "{text}");
-        }
-    }
-}
+mod tests;

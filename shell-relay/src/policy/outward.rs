@@ -113,6 +113,21 @@ mod tests {
             ("xclip -o", false),
             ("tool https://example.com/a", true),
             ("cat main.rs", false),
+            ("lsof -i @x.test", true),
+            ("lsof -i :80", false),
+            ("ss dst x.test", true),
+            ("ss -tlnp", false),
+            ("getent hosts x.test", true),
+            ("ffprobe -i http:x.test", true),
+            ("glab mr list", true),
+            ("svn status", false),
+            ("svn status -u", true),
+            ("flatpak remote-ls x", true),
+            ("git remote -v", false),
+            ("git remote get-url origin", false),
+            ("git remote add x y", true),
+            ("git submodule status", false),
+            ("git submodule update", true),
         ];
         for (line, is_out) in lines {
             assert_eq!(reaches_out(line), is_out, "{line}");

@@ -1,5 +1,6 @@
 //! Which files are secret, and which decide what runs: by their text, and where `Files` can be asked by where that leads.
 
+mod shape;
 mod written;
 
 use std::path::{Component, Path, PathBuf};
@@ -72,6 +73,11 @@ impl PlainPath {
 
     pub(super) fn to_path_buf(&self) -> PathBuf {
         PathBuf::from(self.shown())
+    }
+
+    /// Absolute, with each `..` where it was written.
+    pub(super) fn written(&self) -> &Path {
+        &self.written
     }
 
     fn shown(&self) -> String {
@@ -167,7 +173,11 @@ impl PlainPath {
 
 /// The risk of reading `path`.
 pub(super) fn read_risk(path: &PlainPath, context: Context<'_>) -> PathRisk {
-    read_risk_by_text(path, context).or_else(|| target_risk(path, context, read_risk_by_text))
+    content_risk_by_text(path, context).or_else(|| target_risk(path, context, content_risk_by_text))
+}
+
+fn content_risk_by_text(path: &PlainPath, context: Context<'_>) -> PathRisk {
+    read_risk_by_text(path, context).or_else(|| shape::risk(path, context))
 }
 
 /// The risk of the files that `path` really leads to.
@@ -243,14 +253,16 @@ pub(super) fn hoard_risk(path: &PlainPath, with_hidden: bool, context: Context<'
     let is_secret = |name: &str| {
         let file = PlainPath { components: vec![name.to_owned()], written: PathBuf::new() };
         // Below a folder only names are told: `shadow` may be that of a copied `etc`.
-        file.secrecy() == Likeness::Sure || SECRET_IN_ETC.iter().any(|place| place.strip_prefix("etc/") == Some(name))
+        file.secrecy() == Likeness::Sure
+            || shape::tells_anywhere(name)
+            || SECRET_IN_ETC.iter().any(|place| place.strip_prefix("etc/") == Some(name))
     };
     let found = context.files?.find_below(&path.written, with_hidden, &is_secret)?;
     Some((Level::Ask, format!("also reads a file that may hold secrets: {}", found.display())))
 }
 
 fn search_risk_by_text(path: &PlainPath, context: Context<'_>) -> PathRisk {
-    read_risk_by_text(path, context).or_else(|| {
+    content_risk_by_text(path, context).or_else(|| {
         is_wide(path, context)
             .then(|| (Level::Ask, format!("searches a place that also holds secrets: {}", path.shown())))
     })

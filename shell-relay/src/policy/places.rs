@@ -148,6 +148,12 @@ pub(super) const SECRET_PLACES: &[&str] = &[
     ".redisclirc",
     ".sops",
     ".age",
+    ".vnc/passwd",
+    ".pki/nssdb",
+    ".local/share/kwalletd",
+    ".ivy2/.credentials",
+    ".pip/pip.conf",
+    ".config/pip/pip.conf",
 ];
 
 /// Secret in the `etc` of this system and of every copy of one: a mounted disk, a backup, the root of a container.
@@ -168,6 +174,12 @@ pub(super) const SECRET_IN_ETC: &[&str] = &[
     "etc/letsencrypt/live",
     "etc/ppp/*-secrets",
     "etc/mysql/debian.cnf",
+    "etc/security/opasswd",
+    "etc/kubernetes/*.conf",
+    "etc/kubernetes/pki",
+    "etc/rancher",
+    "etc/wpa_supplicant",
+    "etc/ipsec.secrets",
 ];
 
 /// Secret from the root of the file system.
@@ -210,6 +222,8 @@ pub(super) const SECRET_ABSOLUTE: &[&str] = &[
     "run/user/*/cohab",
     "tmp/cohab-*",
     "run/secrets",
+    "run/credentials",
+    "var/lib/iwd",
     "run/user/*/keyring",
     "proc/keys",
     "Users/*/Library/Keychains",
@@ -372,6 +386,28 @@ pub(super) const START_PLACES: &[&str] = &[
     ".gemrc",
     ".rustup",
     ".husky",
+    ".bash_completion",
+    ".local/share/bash-completion",
+    ".local/share/dbus-1",
+    ".config/alacritty",
+    ".config/hypr",
+    ".config/kitty",
+    ".config/mimeapps.list",
+    ".config/sway",
+    ".config/tmux",
+    ".config/user-dirs.dirs",
+    ".config/wezterm",
+    ".wezterm.lua",
+    ".config/Code/User",
+    ".config/zed",
+    ".nvm/nvm.sh",
+    ".nvim.lua",
+    ".nvimrc",
+    ".mcp.json",
+    ".cursor/mcp.json",
+    ".zed/tasks.json",
+    ".venv/bin",
+    ".bin",
 ];
 
 /// Writing below them needs more than a question.

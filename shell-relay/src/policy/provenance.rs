@@ -8,8 +8,10 @@ use std::{
 
 use super::{
     Context,
+    carriers::carries,
     danger::{hands_on, talks_to_network},
-    outward::is_address,
+    encoders::changes_lines,
+    outward::{is_address, reaches_out},
     scan::{self, LooseCommand, LooseWord},
 };
 use crate::scrub::as_words;
@@ -30,10 +32,6 @@ const SYSTEM: &[&str] = &[
     "/opt",
     "/nix/store",
 ];
-/// They print what was put onto the clipboard anywhere.
-const CLIPBOARD: &[&str] = &["xclip", "xsel", "wl-paste", "pbpaste", "termux-clipboard-get"];
-/// They turn a text into one that no search for secrets knows.
-const ENCODERS: &[&str] = &["base64", "base32", "basenc", "xxd", "od", "hexdump", "hd", "tr", "rev"];
 /// They make or remove what they name, with these letters as options, and tell nothing of what is in it or below.
 const MAKERS: &[(&str, &str)] =
     &[("mkdir", "p"), ("touch", "acm"), ("rmdir", "p"), ("rm", "f"), ("unlink", ""), ("tee", "ai")];
@@ -61,13 +59,18 @@ pub fn outside_source(line: &str, context: Context<'_>, workspace: &Path) -> Opt
 }
 
 /// Why a line that is harmless in itself is asked about once somebody else's text was read; `None` if it is not. Encoders carry secrets
-/// past whoever looks for them; a folder outside of the workspace may have hooks that run when it is entered.
+/// past any search for them; a folder outside of the workspace may have hooks that run when it is entered; and what tells another host
+/// something may have been told to by that text.
 #[must_use]
 pub fn why_asked_under_taint(line: &str, context: Context<'_>, workspace: Option<&Path>) -> Option<String> {
+    if reaches_out(line) {
+        return Some("it tells another host something".to_owned());
+    }
     scan::scan(&as_words(line)).commands.iter().find_map(|command| {
         let (name, operands) = command.words.split_first()?;
         let verb = name.text.rsplit('/').next().unwrap_or_default();
-        if ENCODERS.contains(&verb) {
+        let texts: Vec<&str> = operands.iter().map(|word| word.text.as_str()).collect();
+        if changes_lines(verb, &texts) {
             return Some(format!("`{verb}` can hide what is in a text"));
         }
         let is_workspace = |folder: &LooseWord| {
@@ -196,7 +199,7 @@ fn is_within(path: &Path, workspace: &Path) -> bool {
 }
 
 fn outside_program(words: &[LooseWord], input: Option<&str>) -> Option<String> {
-    program_that(words, input, &|verb, arguments| talks_to_network(verb, arguments) || CLIPBOARD.contains(&verb))
+    program_that(words, input, &|verb, arguments| talks_to_network(verb, arguments) || carries(verb, arguments))
 }
 
 /// The program of a command, or one that it is told to run, of which `is_meant` holds with its arguments.
@@ -265,6 +268,10 @@ mod tests {
             "python3 tools/count.py --out=../report.txt",
             "cat ../README.md > /tmp/copy",
             "echo curl is a program",
+            "systemctl list-units",
+            "docker ps -a",
+            "tmux ls",
+            "pgrep nginx",
             "mkdir -p ~/backup/new",
             "touch /tmp/x ../../other/y",
             "cp main.rs /tmp/x",
@@ -298,6 +305,22 @@ mod tests {
             ("cd ../../other && cat README.md", "../../other"),
             ("dd if=/home/bob/x", "/home/bob/x"),
             ("xclip -o", "xclip"),
+            ("journalctl -u nginx", "journalctl"),
+            ("systemctl status nginx", "systemctl"),
+            ("docker logs web", "docker"),
+            ("docker compose logs", "docker"),
+            ("podman exec x env", "podman"),
+            ("dmesg -T | tail", "dmesg"),
+            ("nmcli device wifi list", "nmcli"),
+            ("bluetoothctl devices", "bluetoothctl"),
+            ("ps aux", "ps"),
+            ("glab issue view 3", "glab"),
+            ("svn log", "svn"),
+            ("tmux capture-pane -p", "tmux"),
+            ("copyq read 0", "copyq"),
+            ("adb logcat -d", "adb"),
+            ("vercel logs x", "vercel"),
+            ("lxc exec c -- cat x", "lxc"),
             ("tool https://example.com/a", "https://example.com/a"),
             ("find / -name x", "/"),
             ("cp /tmp/x main.rs", "/tmp/x"),
@@ -323,7 +346,8 @@ mod tests {
         let (cwd, home) = (Path::new("/home/ann/shop/src"), Path::new("/home/ann"));
         let why = |line| why_asked_under_taint(line, Context::new(cwd, home), Some(Path::new("/home/ann/shop")));
         let asked = "cat a | base64;base32 a;xxd a;od -c a;hexdump -C a;echo a | tr a-z b-za;rev a;cd /tmp;cd;cd -;cd ~/other;\
-                     cd ../..;cd -P /etc && ls";
+                     cd ../..;cd -P /etc && ls;fold -w 4 a;sed -n l a;jq -R @base64 a;awk '{print $1}' a;\
+                     gh pr list;lsof -i @x.test;ss dst x.test;cat a | cut -c1-4";
         for line in asked.split(';') {
             assert!(why(line).is_some(), "{line}");
         }

@@ -11,6 +11,8 @@ mod hostile;
 mod listing;
 mod looks;
 mod places;
+mod planted_names;
+mod rows;
 
 fn context() -> Context<'static> {
     Context::new(Path::new("/home/ann/work/app"), Path::new("/home/ann"))

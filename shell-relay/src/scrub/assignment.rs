@@ -21,7 +21,7 @@ const SHORT_VALUE: usize = 16;
 const HEX_FLOOR: f32 = 2.75;
 
 /// Words that sound secret only as a part of their own: not in `monkey`, `author` or `rapid`.
-const WEAK_WORDS: &[&str] = &["key", "api", "auth", "access", "creds"];
+const WEAK_WORDS: &[&str] = &["key", "api", "auth", "access", "creds", "pass", "psk", "pwd"];
 /// What may stand directly before a weak word, other than the begin of a part.
 const BEFORE_WEAK: &[&str] = &[
     "api",
@@ -43,6 +43,10 @@ const BEFORE_WEAK: &[&str] = &[
     "user",
     "db",
     "session",
+    "smtp",
+    "mail",
+    "root",
+    "ssh",
 ];
 /// Parts of names whose values are no secrets.
 const HARMLESS_NAMES: &[&str] = &[
@@ -168,7 +172,7 @@ impl Assignment<'_> {
         if says(HARMLESS_NAMES) || !self.sounds_secret(&name) {
             return None;
         }
-        let is_password = says(&["pass", "pwd"]);
+        let is_password = says(&["pass", "pwd", "psk"]);
         let rest = &bytes[self.value_at..];
         let is_value = |byte: u8| match byte {
             b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'.' | b'=' | b'_' | b'-' | b'+' | b'/' | b'~' => true,

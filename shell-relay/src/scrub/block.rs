@@ -110,6 +110,16 @@ impl Block {
         if self.in_header {
             return None;
         }
+        let place = place_of(piece);
+        let (piece, rest) = (&piece[place..], &rest[place..]);
+        if piece.is_empty() {
+            return None;
+        }
+        self.look_into(piece, rest, self.at + place)
+    }
+
+    /// Judges a piece at `at` without the place in front of it.
+    fn look_into(&mut self, piece: &[u8], rest: &[u8], at: usize) -> Option<Ending> {
         if self.is_putty && piece.starts_with(b"Private-MAC:") {
             return Some(Ending::At(self.base64_end));
         }
@@ -118,7 +128,7 @@ impl Block {
             let Some(end) = line.get(8..).and_then(|name| memchr::memmem::find(name, b"-----")) else {
                 return Some(if rest.len() < MOST_MARK_BYTES { Ending::Unknown } else { self.cut() });
             };
-            return Some(if self.base64 == 0 { Ending::None } else { Ending::At(self.at + 8 + end + 5) });
+            return Some(if self.base64 == 0 { Ending::None } else { Ending::At(at + 8 + end + 5) });
         }
         if self.base64 == 0 && piece.ends_with(b":") {
             self.in_header = true;
@@ -132,13 +142,27 @@ impl Block {
             return Some(self.cut());
         }
         self.base64 += piece.len();
-        self.base64_end = self.at + piece.len();
+        self.base64_end = at + piece.len();
         None
     }
 
     fn cut(&self) -> Ending {
         if self.base64 >= LEAST_CUT_KEY { Ending::At(self.base64_end) } else { Ending::None }
     }
+}
+
+/// How many bytes of a piece say where its line stands, as a search writes it: `file:12:`, `12:`, `file-12-`, `file:`.
+fn place_of(piece: &[u8]) -> usize {
+    let is_number = |part: &[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_digit);
+    if let Some(at) = memchr::memrchr(b':', piece) {
+        let before = piece[..at].rsplit(|byte| *byte == b':').next().unwrap_or_default();
+        // A header of the key has a name in front of the sign, and blanks behind it.
+        return if at + 1 < piece.len() || is_number(before) { at + 1 } else { 0 };
+    }
+    let dashes = memchr::memchr_iter(b'-', piece).collect::<Vec<_>>();
+    let numbered = dashes.windows(2).find(|pair| is_number(&piece[pair[0] + 1..pair[1]]));
+    let is_path = |head: &[u8]| head.iter().any(|byte| b"./_".contains(byte));
+    numbered.filter(|pair| is_path(&piece[..pair[0]])).map_or(0, |pair| pair[1] + 1)
 }
 
 /// What stands between the pieces of a key: blanks, ends of lines, and what quoting adds.

@@ -36,9 +36,12 @@ impl ExactValues {
     /// What the variables of this environment hold whose names sound secret.
     #[must_use]
     pub fn of_environment(variables: impl Iterator<Item = (OsString, OsString)>) -> Self {
-        let secret = variables.filter(|(name, _)| holds_secret(&name.to_string_lossy(), Stake::Sought));
-        let values: Vec<OsString> = secret.map(|(_, value)| value).collect();
-        Self::new(values.iter().map(|value| value.as_bytes()))
+        let variables: Vec<(bool, OsString)> =
+            variables.map(|(name, value)| (holds_secret(&name.to_string_lossy(), Stake::Sought), value)).collect();
+        let secret = variables.iter().filter(|(is_secret, _)| *is_secret).map(|(_, value)| value.as_bytes());
+        // The password of an address is a value by itself, whatever the variable is called.
+        let passwords = variables.iter().filter_map(|(_, value)| password_of_address(value.as_bytes()));
+        Self::new(secret.chain(passwords))
     }
 
     /// Whether there is nothing to look for.
@@ -52,6 +55,14 @@ impl fmt::Debug for ExactValues {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "ExactValues({})", self.count)
     }
+}
+
+/// `pass` of `scheme://user:pass@host`.
+fn password_of_address(value: &[u8]) -> Option<&[u8]> {
+    let start = memchr::memmem::find(value, b"://")? + 3;
+    let authority = value[start..].split(|byte| *byte == b'/').next()?;
+    let user = &authority[..memchr::memrchr(b'@', authority)?];
+    Some(&user[memchr::memchr(b':', user)? + 1..])
 }
 
 fn forms(value: &[u8]) -> Vec<Vec<u8>> {

@@ -14,6 +14,8 @@ use super::{
 
 /// Nobody can look for a second text with the same hash. Holds for one run of the program.
 static KEY: LazyLock<RandomState> = LazyLock::new(RandomState::new);
+/// What zsh tells of a search path for `cd` that is not set.
+const EMPTY_CDPATH: &[u8] = b" CDPATH cdpath=(  )";
 /// A key of ours that is bound anew as it is pressed.
 const PASSING_KEY: &[u8] = b"[7391;b~";
 /// Functions of which fish tells where they come from; a listing with more or fewer is not believed.
@@ -49,6 +51,11 @@ pub(super) fn variables(text: &[u8], snapshot: &mut Snapshot) {
         if is_one { text_of(name) } else { None }
     };
     for (name, piece) in pieces(text, name) {
+        // zsh has it always; empty it decides nothing.
+        if piece.trim_ascii_end().ends_with(EMPTY_CDPATH) {
+            snapshot.remove(&Item::Variable(name));
+            continue;
+        }
         if name != "PS1" && is_reported(&name) {
             insert(snapshot, Item::Variable(name), vec![hash(&without_references(piece))]);
         }

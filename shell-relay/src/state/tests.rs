@@ -164,6 +164,16 @@ fn deciding(shell: Shell) -> Vec<Deciding> {
     }
 }
 
+#[test]
+fn a_search_path_of_cd_is_there_only_where_it_is_set() {
+    for shell in SHELLS {
+        let set = if shell == Shell::Fish { "set -g CDPATH /" } else { "CDPATH=/" };
+        let Some(listings) = listings(shell, &[], &["", set]) else { continue };
+        let is_there = |at: usize| listings[at].snapshot().unwrap().contains_key(&Item::Variable("CDPATH".to_owned()));
+        assert_eq!((is_there(0), is_there(1)), (false, true), "{shell:?}");
+    }
+}
+
 fn one(item: fn(String) -> Item, name: &str) -> Vec<Item> {
     vec![item(name.to_owned())]
 }

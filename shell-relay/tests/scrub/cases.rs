@@ -256,3 +256,50 @@ fn any_bytes_will_do() {
     assert!(clean.ends_with(b"\x0f<secret:github-token#1>\0\xff\xfe"));
     assert_eq!(clean[..10_000], bytes[..10_000]);
 }
+
+#[test]
+fn a_key_is_found_with_the_places_that_a_search_writes() {
+    let body = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj";
+    let key = ["-----BEGIN PRIVATE KEY-----", body, body, "aB3==", "-----END PRIVATE KEY-----"];
+    let places: [fn(usize, &str) -> String; 6] = [
+        |number, line| format!("conf/site.pem:{number}:{line}"),
+        |number, line| format!("{number}:{line}"),
+        |number, line| format!("{number}: {line}"),
+        |_, line| format!("conf/site.pem:{line}"),
+        |number, line| format!("conf/site.pem-{number}-{line}"),
+        |number, line| format!("{number:6}\t{line}"),
+    ];
+    for place in places {
+        let text: String = key.iter().enumerate().map(|(at, line)| place(at + 1, line) + "\n").collect();
+        let clean = scrubbed(&text);
+        assert!(!clean.contains("MIIEvQ") && clean.contains("private-key"), "{clean}");
+    }
+}
+
+#[test]
+fn names_with_pass_psk_or_pwd_as_a_part_hold_secrets() {
+    for text in [
+        "smtp_pass: tR7x!qPz9w",
+        "ansible_ssh_pass=tR7x!qPz9w",
+        "psk=tR7x!qPz9w",
+        "wifi_psk=\"tR7x!qPz9w\"",
+        "DB_PWD=tR7x!qPz9w",
+        "sshpass -p tR7x!qPz9w ssh host",
+        "root.pass = tR7x!qPz9w",
+    ] {
+        assert!(!scrubbed(text).contains("tR7x"), "{}", scrubbed(text));
+    }
+    for text in ["bypass=tR7x9qPzw", "compass: north-12a", "passenger: x7y8z9w0a", "tests pass: 12 of 14"] {
+        assert_eq!(scrubbed(text), text);
+    }
+}
+
+#[test]
+fn the_password_of_an_address_is_a_value_by_itself() {
+    let variables =
+        [("DATABASE_URL", "postgres://ann:orange-Bicycle@db.example/shop"), ("X", "https://example.org/a@b")];
+    let exact = ExactValues::of_environment(variables.into_iter().map(|(name, value)| (name.into(), value.into())));
+    let mut scrubber = Scrubber::new(Settings { exact: Arc::new(exact), ..Settings::default() });
+    assert!(!scrubber.text("password is orange-Bicycle here").contains("orange-Bicycle"));
+    assert_eq!(scrubber.text("example.org/a@b"), "example.org/a@b");
+}

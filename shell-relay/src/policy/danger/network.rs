@@ -1,6 +1,7 @@
 //! Data that leaves the machine.
 
 use super::super::{
+    lookups,
     scan::{LooseCommand, LooseWord},
     verdict::Findings,
 };
@@ -55,7 +56,57 @@ const ASKING: &[&str] = &[
     "mysql",
     "redis-cli",
     "mongosh",
+    "glab",
+    "finger",
+    "mtr",
+    "tracepath",
+    "arping",
+    "nmap",
+    "smbclient",
+    "showmount",
+    "rpcinfo",
+    "ntpdate",
+    "avahi-resolve",
+    "mosh",
+    "rlogin",
+    "rsh",
 ];
+/// They tell another host something with these words.
+const TELLING: &[(&str, &[&str])] = &[
+    ("brew", &["search"]),
+    ("flatpak", &["install", "remote-add", "remote-info", "remote-ls", "search", "update"]),
+    ("helm", &["pull", "repo", "show"]),
+    ("resolvectl", &["query", "service", "openpgp", "tlsa"]),
+    ("snap", &["download", "find", "info", "install", "refresh"]),
+    (
+        "svn",
+        &[
+            "-u",
+            "--show-updates",
+            "-r",
+            "--revision",
+            "blame",
+            "cat",
+            "checkout",
+            "ci",
+            "co",
+            "commit",
+            "copy",
+            "cp",
+            "export",
+            "import",
+            "list",
+            "lock",
+            "log",
+            "ls",
+            "merge",
+            "up",
+            "update",
+        ],
+    ),
+];
+/// What `git remote` and `git submodule` only list.
+const LISTING: &[&str] = &["-v", "--verbose", "get-url", "status", "--recursive", "--cached"];
 /// They do some of their work here, and some with what a host says.
 const PACKAGERS: &[&str] = &[
     "npm",
@@ -115,11 +166,25 @@ pub(in super::super) fn talks_to_network(verb: &str, arguments: &[&str]) -> bool
 /// Whether it tells another host something: where it connects to is told at least. This machine is no other host.
 pub(in super::super) fn tells_network(verb: &str, arguments: &[&str]) -> bool {
     let has = |words: &[&str]| arguments.iter().any(|argument| words.contains(argument));
+    if lookups::name_asked(verb, arguments).is_some() || TELLING.iter().any(|(name, words)| *name == verb && has(words))
+    {
+        return true;
+    }
     match verb {
-        "git" => has(&["push", "fetch", "clone", "ls-remote", "pull", "remote", "submodule", "lfs"]),
+        "git" if arguments.iter().any(|word| matches!(*word, "remote" | "submodule")) => !only_lists(arguments),
+        "git" => has(&["push", "fetch", "clone", "ls-remote", "pull", "lfs"]),
         _ if PACKAGERS.contains(&verb) => has(TELLING_WORDS),
         _ if PAGE_READERS.contains(&verb) => !stays_here(arguments),
         _ => CONNECTING.contains(&verb) || ASKING.contains(&verb),
+    }
+}
+
+/// Whether what stands behind `remote` or `submodule` lists what is set here.
+fn only_lists(arguments: &[&str]) -> bool {
+    let mut behind = arguments.iter().skip_while(|word| !matches!(**word, "remote" | "submodule")).skip(1);
+    match behind.next() {
+        None => true,
+        Some(first) => LISTING.contains(first) && behind.all(|word| LISTING.contains(word) || *first == "get-url"),
     }
 }
 

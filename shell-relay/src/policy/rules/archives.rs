@@ -12,7 +12,9 @@ pub(super) fn assess(rule: &str, arguments: &Arguments<'_>, context: Context<'_>
     };
     match rule {
         "tar" => assess_tar(arguments, context),
-        "unzip" if !arguments.has(&["l", "v", "Z", "t", "z"]) => ask("`unzip` that does more than list"),
+        "unzip" if !arguments.has_in_front(&["l", "v", "Z", "t", "z"]) || !arguments.behind.is_empty() => {
+            ask("`unzip` that does more than list")
+        }
         "inspect" if !only_inspects(arguments) => ask("does more than list, test or print"),
         "jar" | "unrar" => assess_letters(rule, arguments, context),
         "inspect" => read(usize::MAX),
@@ -26,7 +28,7 @@ pub(super) fn assess(rule: &str, arguments: &Arguments<'_>, context: Context<'_>
 }
 
 fn assess_tar(arguments: &Arguments<'_>, context: Context<'_>) -> Result<(), Refusal> {
-    if !arguments.has(&["t", "list"]) {
+    if !arguments.has_in_front(&["t", "list"]) {
         return ask("`tar` that does more than list");
     }
     if arguments.paths.iter().any(|(path, _)| path.contains(':')) {
@@ -37,9 +39,9 @@ fn assess_tar(arguments: &Arguments<'_>, context: Context<'_>) -> Result<(), Ref
 
 /// Lists or tests, or prints what was compressed.
 fn only_inspects(arguments: &Arguments<'_>) -> bool {
-    let prints = arguments.has(&["c", "stdout", "to-stdout"]);
-    let unpacks = arguments.has(&["d", "decompress"]);
-    if arguments.has(&["l", "list", "t", "test"]) { !(prints || unpacks) } else { prints && unpacks }
+    let prints = arguments.has_in_front(&["c", "stdout", "to-stdout"]);
+    let unpacks = arguments.has_in_front(&["d", "decompress"]);
+    if arguments.has_in_front(&["l", "list", "t", "test"]) { !(prints || unpacks) } else { prints && unpacks }
 }
 
 /// `jar tf x.jar`, `unrar l x.rar`: what is done is the first operand.

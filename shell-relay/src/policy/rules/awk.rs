@@ -9,8 +9,14 @@ use super::{
 /// Refused wherever they stand, in strings and patterns too, since a lexer that is fooled by `a / b` would not see them.
 const REFUSED: &[&str] =
     &["system", "getline", "close", "fflush", "ENVIRON", "PROCINFO", "ARGV", "ARGC", "SYMTAB", "FUNCTAB", "@"];
-/// After these words a `/` begins a pattern and divides nothing; after other words it divides.
-const KEYWORDS: &[&str] = &["in", "return", "print", "printf", "if", "while", "else", "do", "case", "delete", "exit"];
+/// After these words a `/` may begin a pattern; after other words it divides.
+const KEYWORDS: &[&str] = &[
+    "BEGIN", "END", "and", "asort", "asorti", "atan2", "break", "case", "compl", "continue", "cos", "default",
+    "delete", "do", "else", "exit", "exp", "for", "func", "function", "gensub", "gsub", "if", "in", "index", "int",
+    "length", "log", "lshift", "match", "mktime", "next", "nextfile", "or", "patsplit", "print", "printf", "rand",
+    "return", "rshift", "sin", "split", "sprintf", "sqrt", "srand", "strftime", "strtonum", "sub", "substr", "switch",
+    "systime", "tolower", "toupper", "while", "xor",
+];
 
 pub(super) fn assess(words: &[Word], context: Context<'_>) -> Result<(), Refusal> {
     let mut words = words;
@@ -38,10 +44,18 @@ pub(super) fn assess(words: &[Word], context: Context<'_>) -> Result<(), Refusal
     }
     let Some((program, files)) = words.split_first() else { return ask("`awk` without a program") };
     check_literal(program)?;
-    check_program(&program.text)?;
+    check_program(&program.text, Slash::AsItStands)?;
+    // Where a pattern holds a quote, it must be harmless as a string, too, that begins there.
+    if has_quoted_pattern(&program.text) {
+        check_program(&program.text, Slash::Divides)?;
+    }
     for file in files.iter().filter(|file| file.text != "-") {
         if file.text.contains('=') || file.text.starts_with('-') || matches!(file.text.as_str(), "*" | "?*" | "*=*") {
             return ask("an operand of awk that may set a variable");
+        }
+        // To gawk these are connections.
+        if file.text.starts_with("/inet") {
+            return ask("an operand of awk that may be another host");
         }
         check_path(file, context, paths::read_risk)?;
     }
@@ -57,7 +71,21 @@ fn check_value(text: &str) -> Result<(), Refusal> {
     }
 }
 
-fn check_program(program: &str) -> Result<(), Refusal> {
+/// How a `/` is read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Slash {
+    /// By what stands before it.
+    AsItStands,
+    Divides,
+}
+
+/// Whether a `"` stands between two `/`, by a rough look.
+fn has_quoted_pattern(program: &str) -> bool {
+    let mut parts = program.split('/').skip(1).peekable();
+    std::iter::from_fn(|| parts.next().filter(|_| parts.peek().is_some())).any(|part| part.contains('"'))
+}
+
+fn check_program(program: &str, slash: Slash) -> Result<(), Refusal> {
     if let Some(word) = REFUSED.iter().find(|word| program.contains(**word)) {
         return danger(format!("the awk program may run commands or read the environment: `{word}`"));
     }
@@ -70,7 +98,7 @@ fn check_program(program: &str) -> Result<(), Refusal> {
         before = match c {
             ' ' | '\t' => before,
             '"' => skip_string(&mut chars)?,
-            '/' if before == Before::Operand => Before::Start,
+            '/' if before == Before::Operand || slash == Slash::Divides => Before::Start,
             '/' if before == Before::Unclear => return ask("an awk program that can be read in two ways"),
             '/' if skip_pattern(&mut chars, '/') => Before::Operand,
             '/' => return ask("an awk program that can be read in two ways"),
@@ -101,9 +129,14 @@ fn check_program(program: &str) -> Result<(), Refusal> {
                 Before::Start
             }
             ']' => Before::Operand,
+            '$' => Before::Unclear,
             '+' | '-' if chars.peek() == Some(&c) => {
                 chars.next();
                 Before::Unclear
+            }
+            c if c.is_ascii_digit() || c == '.' => {
+                while chars.next_if(|next| next.is_ascii_digit() || *next == '.').is_some() {}
+                Before::Operand
             }
             c if is_name(c) => {
                 let mut name = String::from(c);
@@ -129,7 +162,7 @@ enum Before {
 }
 
 fn is_name(c: char) -> bool {
-    c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '$')
+    c.is_ascii_alphanumeric() || c == '_'
 }
 
 /// Skips a string to its end.

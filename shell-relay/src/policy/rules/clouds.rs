@@ -4,9 +4,7 @@ use super::{super::options::Arguments, Refusal, ask};
 
 /// Judges the operands of one of their programs, which `rule` names.
 pub(super) fn assess(rule: &str, arguments: &Arguments<'_>, operands: &[&str]) -> Result<(), Refusal> {
-    let values_of = |names: &[&str]| -> Vec<&str> {
-        arguments.options.iter().filter(|(name, _)| names.contains(name)).filter_map(|(_, value)| *value).collect()
-    };
+    let values_of = |names: &[&str]| arguments.values_of(names).collect::<Vec<_>>();
     match rule {
         "template" => match values_of(&["f", "format"])[..] {
             [] => ask("shows whole objects, which may hold secrets"),
@@ -17,10 +15,24 @@ pub(super) fn assess(rule: &str, arguments: &Arguments<'_>, operands: &[&str]) -
         "aws" if texts(arguments, operands).all(|text| !text.contains("://") || text.starts_with("s3://")) => Ok(()),
         "gcloud" if values_of(&["format"]).iter().all(|format| is_table(format)) => Ok(()),
         "gcloud" => ask("`gcloud` that shows whole objects, which may hold secrets"),
+        "gh" | "forge" if !names_own_host(arguments, operands) => {
+            ask(format!("names another host: `{}`", operands.join(" ")))
+        }
+        "forge" => Ok(()),
         // Filters of `--jq` and templates may read the environment.
         "gh" if texts(arguments, operands).all(|text| !text.to_ascii_lowercase().contains("env")) => Ok(()),
         _ => ask(format!("not known to be read-only: `{rule}` with these operands")),
     }
+}
+
+/// Whether no operand and no repository leads to another host than the one that the user has set: `OWNER/NAME` and less does not.
+fn names_own_host(arguments: &Arguments<'_>, operands: &[&str]) -> bool {
+    let is_short = |text: &&str| !text.contains(':') && text.matches('/').count() <= 1;
+    let is_repository = |text: &str| {
+        let owner = text.split_once('/').map(|(owner, name)| (owner, name.contains(['/', ':'])));
+        owner.is_some_and(|(owner, is_longer)| !is_longer && !owner.contains(['.', ':']))
+    };
+    operands.iter().all(is_short) && arguments.values_of(&["R", "repo"]).all(is_repository)
 }
 
 /// Whether it shows columns that it names.
@@ -38,7 +50,8 @@ fn shows_no_environment(template: &str) -> bool {
     let is_whole = |name: &str| name.trim_start_matches('$').trim_matches('.').is_empty() && !name.is_empty();
     let holds_it = |name: &str| {
         let last = name.rsplit('.').find(|part| !part.is_empty()).unwrap_or_default();
-        name.starts_with(['.', '$']) && matches!(last, "Config" | "ContainerConfig" | "DriverOpts" | "Options" | "Spec")
+        name.starts_with(['.', '$'])
+            && matches!(last, "Config" | "ContainerConfig" | "CreateCommand" | "DriverOpts" | "Options" | "Spec")
     };
     template.contains("{{")
         && !template.contains('\\')
@@ -67,6 +80,7 @@ mod tests {
             "{{.Config}}",
             "{{json .Config}}",
             "{{.Config.Env}}",
+            "{{.Config.CreateCommand}}",
             "{{range .Config.Env}}x{{end}}",
             "{{index . \"Config\"}}",
             "{{$x := .}}{{$x}}",

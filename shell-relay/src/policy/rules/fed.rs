@@ -1,17 +1,21 @@
 //! Commands that run on names which another one finds: those of `find -exec`, and of `xargs`. Such a command is judged as if the
 //! places stood there in which the names are found.
 
-use std::path::Path;
+mod feed;
 
 use super::{
     super::{
-        command::{SimpleCommand, Word},
+        command::Word,
         options::{self, Operands},
         paths::{self, PlainPath},
     },
-    Place, Refusal, ask, check_hoard, check_literal, check_path, check_path_text, input,
+    Place, Refusal, ask, check_hoard, check_links, check_literal, check_path, check_path_text, input, operands,
 };
 
+use feed::{Feed, feed};
+
+const TAKEN_APART: &str = "names of files with blanks or quotes may be taken apart: `-print0` and `xargs -0` avoid it";
+const AVOIDS_LINKS: &str = "; `-type f` leaves links out";
 /// Stands for a name that is found.
 const PLACEHOLDER: &str = "{}";
 /// They show names, sizes and times of whatever they are given, and have no option that does more.
@@ -21,8 +25,6 @@ const NAMERS: &[&str] = &[
 ];
 /// The same of any text as options, too.
 const HARMLESS_WITH_ANY_OPTION: &[&str] = &["ls", "dir", "stat", "basename", "dirname", "echo", "readlink", "realpath"];
-/// Each line that they print is one that they read.
-const FILTERS: &[&str] = &["head", "tail", "sort", "uniq", "tac", "shuf", "grep", "egrep", "fgrep"];
 
 /// The words of `find` behind `-exec`, with what `find` shows otherwise.
 pub(super) struct Action<'a> {
@@ -50,24 +52,9 @@ pub(super) fn assess_action(
         return ask("`find` runs a command that does not get what is found");
     }
     if finds_links && command.first().is_some_and(|name| shows_contents(&name.text)) {
-        roots.iter().try_for_each(|root| check_links(root, place))?;
+        roots.iter().try_for_each(|root| check_links(root, place.context, AVOIDS_LINKS))?;
     }
     assess_on_files(command, PLACEHOLDER, roots, place)
-}
-
-/// Asks where a link below `root` leads to what is not read unasked: who gets its name reads what it leads to.
-fn check_links(root: &Word, place: Place<'_>) -> Result<(), Refusal> {
-    let context = place.context;
-    let path = PlainPath::resolve(&root.text, root.has_tilde, context);
-    let Some((path, files)) = path.zip(context.files) else { return Ok(()) };
-    let is_risky = |target: &Path| paths::assess_read(target, context).is_some();
-    match files.link_below(&path.to_path_buf(), &is_risky) {
-        Some(link) => ask(format!(
-            "a link that is found may lead to what is not read unasked: {}; `-type f` leaves links out",
-            link.display()
-        )),
-        None => Ok(()),
-    }
 }
 
 /// Whether a command shows what is in files, and not just their names.
@@ -77,7 +64,7 @@ pub(super) fn shows_contents(name: &str) -> bool {
 
 /// Judges `command` with each of `roots` in the place of `placeholder`.
 fn assess_on_files(command: &[Word], placeholder: &str, roots: &[Word], place: Place<'_>) -> Result<(), Refusal> {
-    let Some((name, operands)) = command.split_first() else { return ask("runs a command that is not told") };
+    let Some((name, words)) = command.split_first() else { return ask("runs a command that is not told") };
     check_name(name)?;
     for root in roots {
         if root.has_glob {
@@ -87,18 +74,23 @@ fn assess_on_files(command: &[Word], placeholder: &str, roots: &[Word], place: P
         if shows_contents(&name.text) {
             check_hoard(&root.text, root.has_tilde, true, place.context)?;
         }
-        let words = with_word(operands, placeholder, root)?;
+        if !operands::is_literal(&name.text) {
+            check_odd_names(root, place, |found| operands::is_odd_for(&name.text, found))?;
+        }
+        let words = with_word(words, placeholder, root)?;
         if let Some(reason) = input::why_it_never_ends(&name.text, &words, false) {
             return ask(reason);
         }
-        super::assess_words(&name.text, &words, place)?;
+        super::assess_words(&name.text, &words, place, true)?;
     }
     Ok(())
 }
 
 /// A program that reads what its operands name.
 fn check_name(name: &Word) -> Result<(), Refusal> {
-    if super::is_plain_name(name) && options::reads_operands(&name.text) {
+    if operands::hands_on_names(&name.text) {
+        ask(format!("`{}` hands the names that are found to a shell", name.text))
+    } else if super::is_plain_name(name) && options::reads_operands(&name.text) {
         Ok(())
     } else {
         ask(format!("not known to be read-only on whatever is found: `{}`", name.text))
@@ -118,28 +110,24 @@ fn with_word(operands: &[Word], placeholder: &str, word: &Word) -> Result<Vec<Wo
     operands.iter().map(put).collect()
 }
 
-/// What comes through the pipe to `xargs`.
-enum Feed {
-    /// Names of files below these places; exact if they are parted by a sign that no name has.
-    Files {
-        roots: Vec<Word>,
-        is_exact: bool,
-        is_chosen: bool,
-        has_links: bool,
-    },
-    /// Numbers of processes.
-    Processes,
-    /// Just these.
-    Words(Vec<Word>),
-    Unknown,
-}
-
 /// `xargs`, as far as its own options go.
 struct Call<'a> {
-    has_null: bool,
+    /// What parts the names, of `-0` or `-d`; without them any blank does.
+    separator: Option<char>,
     /// Of `-I`.
     placeholder: Option<&'a str>,
     command: &'a [Word],
+}
+
+impl Call<'_> {
+    /// Whether it gets words that are parted by this sign one by one, as they are.
+    fn keeps(&self, separator: char, count: usize) -> bool {
+        match self.separator {
+            Some(wanted) => wanted == separator,
+            // With a placeholder each line is one.
+            None => separator == '\n' || (separator == ' ' && (self.placeholder.is_none() || count == 1)),
+        }
+    }
 }
 
 /// Judges `xargs` with the words behind it.
@@ -164,22 +152,24 @@ pub(super) fn assess_xargs(words: &[Word], place: Place<'_>) -> Result<(), Refus
     match feed(place.fed_by) {
         Feed::Processes if name.text == "ps" => {
             let number = Word { text: "1".into(), is_bare: true, ..Word::default() };
-            super::assess_words("ps", &with_word(&command[1..], placeholder, &number)?, place)
+            super::assess_words("ps", &with_word(&command[1..], placeholder, &number)?, place, true)
         }
         Feed::Files { roots, is_exact, is_chosen, has_links } if shows_contents(&name.text) => {
             if has_links {
-                roots.iter().try_for_each(|root| check_links(root, place))?;
+                roots.iter().try_for_each(|root| check_links(root, place.context, AVOIDS_LINKS))?;
             }
             // Behind a placeholder of one's own a name may be an option.
-            let is_parted = is_exact && call.has_null && call.placeholder.is_none();
+            let is_parted = is_exact && call.separator == Some('\0') && call.placeholder.is_none();
             check_parting(&roots, is_parted, is_chosen, place)?;
             assess_on_files(&command, placeholder, &roots, place)
         }
-        Feed::Words(found) if !matches!(name.text.as_str(), "echo" | "printf") => {
+        Feed::Words { words, separator }
+            if call.keeps(separator, words.len()) && !matches!(name.text.as_str(), "echo" | "printf") =>
+        {
             check_name(name)?;
-            let judge =
-                |word: &Word| super::assess_words(&name.text, &with_word(&command[1..], placeholder, word)?, place);
-            found.iter().try_for_each(judge)
+            words.iter().try_for_each(|word| {
+                super::assess_words(&name.text, &with_word(&command[1..], placeholder, word)?, place, true)
+            })
         }
         _ => assess_on_anything(name, &command, placeholder, call.placeholder.is_none(), place),
     }
@@ -190,14 +180,24 @@ fn check_parting(roots: &[Word], is_exact: bool, is_chosen: bool, place: Place<'
     if is_exact {
         return Ok(());
     }
-    let has_odd_names = |root: &Word| {
-        let path = PlainPath::resolve(&root.text, root.has_tilde, place.context);
-        path.zip(place.context.files).is_some_and(|(path, files)| files.has_odd_names_below(&path.to_path_buf()))
-    };
-    if !is_chosen || roots.iter().any(has_odd_names) {
-        return ask("names of files with blanks or quotes may be taken apart: `-print0` and `xargs -0` avoid it");
+    if !is_chosen {
+        return ask(TAKEN_APART);
     }
-    Ok(())
+    let is_odd = |name: &str| {
+        name.starts_with('-') || name.contains(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '\\'))
+    };
+    roots.iter().try_for_each(|root| check_odd_names(root, place, is_odd).or_else(|_| ask(TAKEN_APART)))
+}
+
+/// Asks where a name below `root` may be taken for something else.
+fn check_odd_names(root: &Word, place: Place<'_>, is_odd: impl Fn(&str) -> bool) -> Result<(), Refusal> {
+    let path = PlainPath::resolve(&root.text, root.has_tilde, place.context);
+    match path.zip(place.context.files) {
+        Some((path, files)) if files.has_names_below(&path.to_path_buf(), &is_odd) => {
+            ask("a name that is found may be taken for something else")
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Judges a command that gets any text: what it shows of a file is no secret. Without a placeholder the text stands behind `--`
@@ -219,10 +219,10 @@ fn assess_on_anything(
     if matches!(name.text.as_str(), "echo" | "printf")
         && command[1..].iter().any(|word| word.text.contains(placeholder))
     {
-        return super::assess_words(&name.text, &command[1..], place);
+        return super::assess_words(&name.text, &command[1..], place, true);
     }
     let any = Word { text: "x".into(), is_bare: true, ..Word::default() };
-    super::assess_words(&name.text, &with_word(&command[1..], placeholder, &any)?, place)
+    super::assess_words(&name.text, &with_word(&command[1..], placeholder, &any)?, place, true)
 }
 
 /// What only counts, or tells kinds, once none of its operands is an option.
@@ -265,7 +265,7 @@ fn check_plain_operands(operands: &[Word]) -> Result<(), Refusal> {
 }
 
 fn call(words: &[Word]) -> Result<Call<'_>, Refusal> {
-    let mut call = Call { has_null: false, placeholder: None, command: words };
+    let mut call = Call { separator: None, placeholder: None, command: words };
     while let Some((option, rest)) = call.command.split_first()
         && option.text.starts_with('-')
     {
@@ -284,7 +284,7 @@ fn call(words: &[Word]) -> Result<Call<'_>, Refusal> {
 
 fn take_long(option: &str, call: &mut Call<'_>) -> Result<(), Refusal> {
     match option.split_once('=') {
-        None if option == "null" => call.has_null = true,
+        None if option == "null" => call.separator = Some('\0'),
         None if matches!(option, "no-run-if-empty" | "verbose" | "exit") => {}
         Some(("max-args" | "max-procs" | "max-lines" | "max-chars", count)) if options::is_number(count) => {}
         _ => return ask(format!("option `--{option}` of `xargs` is not known to be read-only")),
@@ -296,7 +296,7 @@ fn take_short<'a>(flags: &'a str, call: &mut Call<'a>) -> Result<(), Refusal> {
     for (at, flag) in flags.char_indices() {
         let attached = &flags[at + flag.len_utf8()..];
         match flag {
-            '0' => call.has_null = true,
+            '0' => call.separator = Some('\0'),
             'r' | 't' | 'x' => {}
             'n' | 'L' | 'P' | 's' | 'I' | 'd' => {
                 let value = match call.command.split_first() {
@@ -308,9 +308,9 @@ fn take_short<'a>(flags: &'a str, call: &mut Call<'a>) -> Result<(), Refusal> {
                 };
                 if flag == 'I' && !value.is_empty() {
                     call.placeholder = Some(value);
-                } else if flag == 'd' && value == "\\0" {
-                    call.has_null = true;
-                } else if (flag == 'd' && value != "\\n") || (flag != 'd' && !options::is_number(value)) {
+                } else if flag == 'd' && matches!(value, "\\0" | "\\n") {
+                    call.separator = Some(if value == "\\0" { '\0' } else { '\n' });
+                } else if flag == 'd' || !options::is_number(value) {
                     return ask("a value of an option of `xargs` that is not known");
                 }
                 return Ok(());
@@ -319,66 +319,6 @@ fn take_short<'a>(flags: &'a str, call: &mut Call<'a>) -> Result<(), Refusal> {
         }
     }
     Ok(())
-}
-
-/// What the commands in front of `xargs` give it.
-fn feed(fed_by: &[SimpleCommand]) -> Feed {
-    let mut commands = fed_by.iter().rev().skip_while(|command| is_filter(command));
-    let Some(producer) = commands.next().filter(|_| commands.next().is_none()) else { return Feed::Unknown };
-    let Some((name, words)) = producer.words.split_first() else { return Feed::Unknown };
-    let has = |wanted: &[&str]| words.iter().any(|word| wanted.contains(&word.text.as_str()));
-    match name.text.as_str() {
-        "pgrep" if !words.iter().any(|word| word.text.starts_with('-') && word.text.contains(['a', 'l', 'd'])) => {
-            Feed::Processes
-        }
-        "pidof" => Feed::Processes,
-        "echo" | "printf" => printed(&name.text, words).map_or(Feed::Unknown, Feed::Words),
-        "find" if !has(&["-printf", "-ls", "-exec"]) => Feed::Files {
-            roots: or_here(super::find::roots(words).to_vec()),
-            is_exact: has(&["-print0"]),
-            is_chosen: has(&["-name", "-iname", "-type", "-path"]),
-            has_links: super::find::finds_links(words),
-        },
-        "fd" | "fdfind" | "rg" | "grep" => searched(&name.text, words),
-        _ => Feed::Unknown,
-    }
-}
-
-fn is_filter(command: &SimpleCommand) -> bool {
-    let changes = |word: &Word| match command.words[0].text.as_str() {
-        "uniq" | "tail" | "head" => word.text.starts_with("--") || word.text.contains(['c', 'v']),
-        _ => {
-            word.text.starts_with("--")
-                || (word.text.starts_with('-') && word.text.contains(['c', 'n', 'o', 'H', 'b', 'A', 'B', 'C']))
-        }
-    };
-    let is_search = command.words[0].text.ends_with("grep")
-        && command.words.iter().any(|word| word.text.starts_with('-') && word.text.contains(['r', 'l', 'L', 'R', 'Z']));
-    FILTERS.contains(&command.words[0].text.as_str()) && !is_search && !command.words[1..].iter().any(changes)
-}
-
-/// The names that `rg --files`, `rg -l`, `grep -rl` and `fd` print.
-fn searched(name: &str, words: &[Word]) -> Feed {
-    let Some(Ok(arguments)) = options::verb(name).map(|spec| spec.split(words)) else { return Feed::Unknown };
-    let lists = name.starts_with("fd")
-        || arguments.has(&["l", "files-with-matches", "files-without-match"])
-        || (name == "rg" && arguments.has(&["files"]));
-    if !lists {
-        return Feed::Unknown;
-    }
-    let pattern = usize::from(!arguments.has(&["e", "regexp", "f", "file", "files"]));
-    let roots = arguments.operands.iter().skip(pattern).map(|word| (*word).clone()).collect();
-    Feed::Files {
-        roots: or_here(roots),
-        is_exact: arguments.has(&["0", "null", "print0"]),
-        is_chosen: true,
-        // `fd` names links, too; who searches contents reads through none.
-        has_links: name.starts_with("fd"),
-    }
-}
-
-fn or_here(roots: Vec<Word>) -> Vec<Word> {
-    if roots.is_empty() { vec![Word { text: ".".into(), is_bare: true, ..Word::default() }] } else { roots }
 }
 
 /// Judges the patterns by which `find` chooses files whose contents are shown. `before` is the word in front of the test.
@@ -397,14 +337,4 @@ pub(super) fn check_chosen(test: &str, value: &Word, before: Option<&Word>, plac
         }
         _ => Ok(()),
     }
-}
-
-/// What `echo` and `printf` print, word by word; `None` if a sign of theirs may stand for another.
-fn printed(name: &str, words: &[Word]) -> Option<Vec<Word>> {
-    let texts = words.iter().map(|word| word.text.as_str()).filter(|text| !matches!(*text, "-n" | "-e"));
-    let text = texts.collect::<Vec<_>>().join(" ");
-    let text = if name == "printf" { text.replace("\\n", " ").replace("\\0", " ").replace("%s", " ") } else { text };
-    let is_plain = !text.contains(['\\', '%', '\'', '"']) && words.iter().all(|word| !word.has_glob && !word.has_tilde);
-    let word = |text: &str| Word { text: text.to_owned(), is_bare: true, ..Word::default() };
-    is_plain.then(|| text.split_whitespace().map(word).collect())
 }

@@ -62,6 +62,9 @@ const WITH_TEXT: &[&str] = &[
     "-xtype",
 ];
 const WITH_FILE: &[&str] = &["-anewer", "-cnewer", "-newer", "-samefile"];
+/// Their values are patterns of names: any name may stand there.
+const CHOOSE_BY_NAME: &[&str] =
+    &["-ilname", "-iname", "-ipath", "-iregex", "-lname", "-name", "-path", "-regex", "-wholename"];
 /// Parts of names that only who looks for credentials looks for.
 const CREDENTIAL_NAMES: &[&str] = &[
     "id_rsa",
@@ -157,6 +160,9 @@ fn assess_expression(expression: &[Word], roots: &[Word], is_wide: bool, place: 
         }
         let (value, rest) = value_of(word, rest)?;
         words = rest;
+        if value.has_glob && !CHOOSE_BY_NAME.contains(&text) {
+            return ask("an unquoted pattern may turn into a condition of `find`");
+        }
         if WITH_FILE.contains(&text) || (is_newer(text) && !text.ends_with('t')) {
             check_path(value, place.context, paths::read_risk)?;
         } else {

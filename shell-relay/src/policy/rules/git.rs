@@ -13,6 +13,8 @@ use super::{
     Place, Refusal, ask, check_literal, check_path, check_path_text, danger, split,
 };
 
+const STARTS_SIGNATURE_PROGRAM: &str = "a format with `%G` starts the signature program of the repository";
+
 pub(super) fn assess(words: &[Word], place: Place<'_>) -> Result<(), Refusal> {
     let context = place.context;
     let Invocation { directory, words } = invocation(words);
@@ -119,13 +121,21 @@ fn assess_subcommand(subcommand: &Word, words: &[Word], context: Context<'_>) ->
     if let Operands::Rule("stash") = spec.operands {
         return assess_stash(words, context);
     }
+    let is_format = |text: &str| text.starts_with("--format=") || text.starts_with("--pretty=");
+    if words.iter().any(|word| is_format(&word.text) && shows_signature(&word.text)) {
+        return danger(STARTS_SIGNATURE_PROGRAM);
+    }
     let arguments = split(spec, words)?;
+    if arguments.values_of(&["format", "pretty"]).any(shows_signature) || names_signature(&arguments) {
+        return danger(STARTS_SIGNATURE_PROGRAM);
+    }
+    // The word that is put in for the same loses against it.
     if arguments
         .options
         .iter()
-        .any(|(name, value)| matches!(*name, "format" | "pretty") && value.is_some_and(|format| format.contains("%G")))
+        .any(|(name, value)| *name == "ignore-submodules" && value.is_some_and(|value| value != "all"))
     {
-        return danger("a format with `%G` starts the signature program of the repository");
+        return ask("looks into submodules, whose settings may start programs");
     }
     let operands: Vec<&str> = arguments.operands.iter().map(|word| word.text.as_str()).collect();
     let is_listing = arguments.has(&["list", "merged", "no-merged", "contains", "points-at", "l", "n"]);
@@ -137,10 +147,6 @@ fn assess_subcommand(subcommand: &Word, words: &[Word], context: Context<'_>) ->
         }
         (Operands::Paths | Operands::Rule("revisions"), _) => {
             arguments.operands.iter().try_for_each(|word| check_revision(word, context))
-        }
-        // A format may name `%(signature)`, which starts the program that checks it.
-        (Operands::Rule("refs"), _) if names_signature(&arguments) => {
-            danger("a format with a signature starts the program that checks it")
         }
         (Operands::Rule("refs"), _) => arguments.operands.iter().try_for_each(|word| check_branch_pattern(word)),
         (Operands::Rule("listing"), []) => Ok(()),
@@ -175,13 +181,26 @@ fn assess_stash(words: &[Word], context: Context<'_>) -> Result<(), Refusal> {
     }
 }
 
+/// Whether a format has `%G`, also with the signs between that git knows.
+fn shows_signature(format: &str) -> bool {
+    format.split('%').skip(1).any(|rest| rest.trim_start_matches(['+', '-', ' ']).starts_with('G'))
+}
+
+/// Whether a field that checks a signature is listed, or decides the order.
 fn names_signature(arguments: &Arguments<'_>) -> bool {
-    arguments.options.iter().any(|(_, value)| value.is_some_and(|value| value.contains("signature")))
+    arguments
+        .values_of(&["format"])
+        .any(|format| ["(signature", "(*signature"].iter().any(|field| format.contains(field)))
+        || arguments.values_of(&["sort"]).any(|field| field.contains("signature"))
 }
 
 fn assess_config(arguments: &Arguments<'_>, operands: &[&str]) -> Result<(), Refusal> {
     if let Some(key) = operands.first().filter(|key| may_name_secret(key)) {
         return danger(format!("may show a password or token: `git config {key}`"));
+    }
+    // Git takes what stands behind a name for its new value, whatever it looks like.
+    if !arguments.behind.is_empty() {
+        return ask("`git config` that may change settings");
     }
     // The words of newer versions.
     let operands = match operands {

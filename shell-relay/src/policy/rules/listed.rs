@@ -7,14 +7,14 @@ use super::{
         options::{Arguments, Operands, Spec},
         paths,
     },
-    HARMLESS_WITH_ANY_OPTION, LISTERS, MAX_WAIT_SECONDS, Refusal, ask, check_hoard, check_literal, check_path,
-    check_path_text, jq, lists, search, small, split,
+    ENDS_OPTIONS, HARMLESS_WITH_ANY_OPTION, LISTERS, MAX_WAIT_SECONDS, Refusal, ask, check_hoard, check_links,
+    check_literal, check_path, check_path_text, jq, lists, operands, printf, search, small, split,
 };
 
 pub(super) fn assess(name: &str, spec: &Spec, words: &[Word], context: Context<'_>) -> Result<(), Refusal> {
     match spec.operands {
         Operands::Rule("any") => return words.iter().try_for_each(|word| check_echoed(word, context)),
-        Operands::Rule("printf") => return small::assess_printf(words, context.shell),
+        Operands::Rule("printf") => return printf::assess(words, context.shell),
         Operands::Rule("test") => return small::assess_test(name, words, context),
         _ => {}
     }
@@ -26,7 +26,11 @@ pub(super) fn assess(name: &str, spec: &Spec, words: &[Word], context: Context<'
         }
         _ => words,
     };
+    if name == "tar" && words.first().is_some_and(|first| !first.text.starts_with('-')) {
+        return ask("`tar` takes its first word for letters that say what to do");
+    }
     let arguments = split(spec, words)?;
+    operands::check(name, spec, &arguments)?;
     if matches!(name, "ls" | "dir") && arguments.has(&["d", "directory"]) {
         return arguments.operands.iter().try_for_each(|word| check_listed_itself(word, context));
     }
@@ -34,17 +38,19 @@ pub(super) fn assess(name: &str, spec: &Spec, words: &[Word], context: Context<'
     for (path, has_tilde) in &arguments.paths {
         check_path_text(certificate(name, path), *has_tilde, context, paths::read_risk)?;
     }
-    if matches!(name, "diff") && arguments.has(&["r", "recursive"]) {
-        for word in &arguments.operands {
-            check_path(word, context, paths::search_risk)?;
-            check_hoard(&word.text, word.has_tilde, true, context)?;
-        }
+    if matches!(name, "diff" | "colordiff") {
+        check_compared(&arguments, context)?;
     }
     check_leading_pattern(name, &arguments)?;
     let operands = &arguments.operands;
     match spec.operands {
         Operands::Paths => {
-            operands.iter().filter(|word| word.text != "-").try_for_each(|word| check_path(word, context, risk))
+            // Where a program stops at the first operand, an option behind it is one, too.
+            let all = operands.iter().chain(&arguments.behind).filter(|word| word.text != "-");
+            all.into_iter().try_for_each(|word| check_path(word, context, risk))
+        }
+        Operands::OnePath if !arguments.behind.is_empty() => {
+            ask(format!("`{name}` may take an option behind its operand for the file that it writes"))
         }
         Operands::OnePath if operands.len() > 1 => ask(format!("`{name}` may write its second operand")),
         Operands::OnePath if operands.iter().any(|word| word.has_glob) => {
@@ -71,6 +77,19 @@ pub(super) fn assess(name: &str, spec: &Spec, words: &[Word], context: Context<'
     }
 }
 
+/// Folders are compared file by file, through the links in them.
+fn check_compared(arguments: &Arguments<'_>, context: Context<'_>) -> Result<(), Refusal> {
+    let is_recursive = arguments.has(&["r", "recursive"]);
+    for word in &arguments.operands {
+        if is_recursive {
+            check_path(word, context, paths::search_risk)?;
+        }
+        check_hoard(&word.text, word.has_tilde, true, context)?;
+        check_links(word, context, "")?;
+    }
+    Ok(())
+}
+
 /// `ls -d .*`: names that a pattern matches, and nothing of what lies below them.
 fn check_listed_itself(word: &Word, context: Context<'_>) -> Result<(), Refusal> {
     match word.text.rsplit_once('/') {
@@ -87,7 +106,8 @@ fn certificate<'a>(name: &str, path: &'a str) -> &'a str {
 
 /// `tar tf x`: letters without a dash. Only `f` takes a value, and it must be the last one, so that a dash changes nothing.
 fn is_old_style(letters: &str) -> bool {
-    letters.contains('t')
+    !letters.is_empty()
+        && letters.contains('t')
         && letters.chars().all(|letter| "tvzjJaf".contains(letter))
         && !letters.trim_end_matches('f').contains('f')
 }
@@ -100,11 +120,29 @@ fn check_number(word: &Word) -> Result<(), Refusal> {
     if super::super::options::is_number(&word.text) { Ok(()) } else { ask(format!("`{}` is no number", word.text)) }
 }
 
+/// Whether a pattern stands at the front of a word.
+fn opens(word: &Word) -> bool {
+    word.has_glob && word.text.starts_with(['*', '?'])
+}
+
+/// How many of the words behind the name stand in front of a pattern that may match a file named like an option, if a `--` belongs
+/// there.
+pub(in crate::policy) fn options_end(name: &str, words: &[Word]) -> Option<usize> {
+    if !ENDS_OPTIONS.contains(&name) {
+        return None;
+    }
+    let arguments = super::super::options::verb(name)?.split(words).ok()?;
+    let open = words.iter().position(opens)?;
+    let is_plain = arguments.behind.is_empty() && arguments.literal_from.is_none();
+    is_plain.then_some(open)
+}
+
 /// A pattern at the front of a word may match a file that is named like an option.
 fn check_leading_pattern(name: &str, arguments: &Arguments<'_>) -> Result<(), Refusal> {
     let open = arguments.literal_from.unwrap_or(arguments.operands.len());
-    let is_open = arguments.operands[..open].iter().any(|word| word.has_glob && word.text.starts_with(['*', '?']));
-    if is_open && !HARMLESS_WITH_ANY_OPTION.contains(&name) {
+    let is_open = arguments.operands[..open].iter().any(|word| opens(word));
+    let is_typed_literally = ENDS_OPTIONS.contains(&name) && arguments.behind.is_empty();
+    if is_open && !is_typed_literally && !HARMLESS_WITH_ANY_OPTION.contains(&name) {
         return ask("a pattern may match a file that is named like an option; `./` in front avoids it");
     }
     Ok(())

@@ -31,7 +31,13 @@ pub(super) fn assess(rule: &str, arguments: &Arguments<'_>, context: Context<'_>
         ) if arguments.has(&["g"]) => Ok(()),
         ("iw", [] | [_, "link" | "info" | "channels"] | [_, "station" | "survey", "dump"]) => Ok(()),
         ("service", [name, "status"]) if !name.contains('/') => Ok(()),
-        ("names", _) if operands.iter().all(|name| !name.contains(['/', ':'])) => Ok(()),
+        // A file of that ending is code.
+        ("names", _) if operands.iter().all(|name| !name.contains(['/', ':']) && !name.ends_with(".rb")) => Ok(()),
+        // `scterc,70,70` sets.
+        ("smart", _) if arguments.values_of(&["l", "log"]).any(|log| log.contains(',')) => {
+            ask("`smartctl` with a log that may set or erase something")
+        }
+        ("smart", _) => arguments.operands.iter().try_for_each(|word| check_path(word, context, paths::list_risk)),
         ("sub", _) => ask("reads what to do from its input"),
         ("place", [_, _, ..]) => assess_search(arguments, context),
         _ => ask(format!("not known to be read-only: `{rule}` with these operands")),
@@ -40,7 +46,8 @@ pub(super) fn assess(rule: &str, arguments: &Arguments<'_>, context: Context<'_>
 
 /// Only allowed with one of the options in `wanted`, between commas.
 pub(super) fn assess_needed(wanted: &str, arguments: &Arguments<'_>, context: Context<'_>) -> Result<(), Refusal> {
-    if !wanted.split(',').any(|name| arguments.has(&[name])) {
+    // Behind an operand many programs read no option.
+    if !wanted.split(',').any(|name| arguments.has_in_front(&[name])) {
         return ask("does more than list");
     }
     arguments.operands.iter().try_for_each(|word| check_path(word, context, paths::read_risk))
@@ -57,11 +64,16 @@ fn assess_schema(arguments: &Arguments<'_>, context: Context<'_>) -> Result<(), 
         return ask("`sqlite3` that does more than tell its tables");
     }
     check_path(file, context, paths::read_risk)?;
-    let is_new = |path: &paths::PlainPath| {
-        context.files.and_then(|files| files.targets(&path.to_path_buf())).is_some_and(|found| found.is_empty())
+    let is_there = |suffix: &str| {
+        let path = paths::PlainPath::resolve(&format!("{}{suffix}", file.text), file.has_tilde, context);
+        let found = path.zip(context.files).map(|(path, files)| files.targets(path.written()));
+        found.map(|found| found.is_none_or(|found| !found.is_empty()))
     };
+    if ["-journal", "-wal"].into_iter().any(|suffix| is_there(suffix) == Some(true)) {
+        return ask("`sqlite3` would put the database back into order, by a journal that lies beside it");
+    }
     match paths::PlainPath::resolve(&file.text, file.has_tilde, context) {
-        Some(path) if !is_new(&path) => Ok(()),
+        Some(_) if is_there("") != Some(false) => Ok(()),
         _ => ask("`sqlite3` would make the database"),
     }
 }

@@ -23,7 +23,10 @@ pub(super) fn assess(rule: &str, arguments: &Arguments<'_>, context: Context<'_>
         ("picture", _) if arguments.options.iter().any(|(_, value)| value.is_some_and(|text| text.contains('@'))) => {
             ask("a format that may read a file")
         }
-        ("local", _) if arguments.options.iter().any(|(_, value)| value.is_some_and(|text| text.contains("://"))) => {
+        ("local", _)
+            if arguments.options.iter().any(|(_, value)| value.is_some_and(|text| text.contains("://")))
+                || arguments.paths.iter().any(|(path, _)| path.contains([':', '@', '|'])) =>
+        {
             ask("an option that names an address or a file")
         }
         ("picture" | "local", _) => read(operands),

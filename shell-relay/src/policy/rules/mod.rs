@@ -9,11 +9,14 @@ pub(super) mod git;
 mod input;
 mod jq;
 mod kubectl;
-mod listed;
+pub(super) mod listed;
 mod lists;
 mod media;
+mod operands;
 mod packages;
 mod pattern;
+mod printf;
+mod processes;
 mod questions;
 mod search;
 mod sed;
@@ -24,6 +27,7 @@ use std::path::PathBuf;
 use super::{
     Context, Level,
     command::{Join, Redirect, RedirectKind, SimpleCommand, Word},
+    lookups,
     options::{self, Arguments, Operands, Spec},
     paths::{self, PathRisk, PlainPath},
     verdict::Findings,
@@ -97,38 +101,25 @@ pub(in crate::policy) fn shows_certificates<'a>(name: &str, mut words: impl Iter
 
 /// To these, a file named like an option does no harm.
 const HARMLESS_WITH_ANY_OPTION: &[&str] = &[
-    "ls",
-    "dir",
-    "cat",
-    "tac",
-    "head",
-    "tail",
+    "ls", "dir", "cat", "tac", "head", "nl", "cut", "paste", "stat", "df", "cmp", "basename", "dirname", "od",
+    "readlink", "realpath", "echo",
+];
+/// These are typed with a `--` in front of a pattern that may match a file named like an option.
+const ENDS_OPTIONS: &[&str] = &[
     "wc",
-    "nl",
-    "cut",
-    "paste",
     "grep",
     "egrep",
     "fgrep",
-    "stat",
     "du",
-    "df",
     "diff",
-    "cmp",
     "md5sum",
     "sha1sum",
     "sha256sum",
     "sha512sum",
     "cksum",
-    "basename",
-    "dirname",
-    "strings",
-    "od",
     "hexdump",
     "hd",
-    "readlink",
-    "realpath",
-    "echo",
+    "tail",
 ];
 
 /// Judges one command of a plain line.
@@ -146,7 +137,9 @@ pub(super) fn assess(command: &SimpleCommand, place: Place<'_>, findings: &mut F
     if let Some(reason) = input::why_it_never_ends(&name.text, words, has_input) {
         findings.ask(reason);
     }
-    if let Err((level, reason)) = assess_words(&name.text, words, place) {
+    let outcome = assess_words(&name.text, words, place, has_input)
+        .and_then(|()| operands::check_matches(&name.text, words, place.context));
+    if let Err((level, reason)) = outcome {
         findings.add(level, reason);
     }
 }
@@ -202,9 +195,14 @@ fn danger<T>(reason: impl Into<String>) -> Result<T, Refusal> {
     Err((Level::Danger, reason.into()))
 }
 
-fn assess_words(name: &str, words: &[Word], place: Place<'_>) -> Result<(), Refusal> {
-    if questions::is_plain(name, words) {
+/// `has_input`: a pipe or a file feeds it.
+fn assess_words(name: &str, words: &[Word], place: Place<'_>, has_input: bool) -> Result<(), Refusal> {
+    if !has_input && questions::is_plain(name, words) {
         return Ok(());
+    }
+    let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
+    if let Some(asked) = lookups::name_asked(name, &texts) {
+        return ask(format!("`{name}` asks a name server or another host for `{asked}`"));
     }
     match name {
         "find" => return find::assess(words, place),
@@ -213,7 +211,7 @@ fn assess_words(name: &str, words: &[Word], place: Place<'_>) -> Result<(), Refu
         "awk" | "gawk" | "mawk" => return awk::assess(words, place.context),
         "git" => return git::assess(words, place),
         "ip" => return small::assess_ip(words),
-        "ps" => return small::assess_ps(words),
+        "ps" => return processes::assess(words),
         // Into a pipe it writes text and starts no pager.
         "man" if small::is_search_of_pages(words) => return Ok(()),
         "man" if place.feeds_pipe => return small::assess_man(words),
@@ -273,6 +271,19 @@ fn check_path_text(
 fn check_hoard(root: &str, has_tilde: bool, with_hidden: bool, context: Context<'_>) -> Result<(), Refusal> {
     let Some(path) = PlainPath::resolve(root, has_tilde, context) else { return Ok(()) };
     paths::hoard_risk(&path, with_hidden, context).map_or(Ok(()), Err)
+}
+
+/// Asks where a link below `root` leads to what is not read unasked: who gets its name reads what it leads to.
+fn check_links(root: &Word, context: Context<'_>, advice: &str) -> Result<(), Refusal> {
+    let path = PlainPath::resolve(&root.text, root.has_tilde, context);
+    let Some((path, files)) = path.zip(context.files) else { return Ok(()) };
+    let is_risky = |target: &std::path::Path| paths::assess_read(target, context).is_some();
+    match files.link_below(&path.to_path_buf(), &is_risky) {
+        Some(link) => {
+            ask(format!("a link that is found may lead to what is not read unasked: {}{advice}", link.display()))
+        }
+        None => Ok(()),
+    }
 }
 
 /// Operands that are texts must be literal: a pattern turns into names of files.

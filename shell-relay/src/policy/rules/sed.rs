@@ -16,13 +16,19 @@ pub(super) fn assess(words: &[Word], context: Context<'_>) -> Result<(), Refusal
     let mut options_ended = false;
     while let Some(word) = words.next() {
         let text = word.text.as_str();
+        if word.has_glob && !options_ended && text.starts_with('-') {
+            return ask("a pattern of file names among the options of `sed`");
+        }
         match text {
             _ if options_ended || text == "-" || !text.starts_with('-') => operands.push(word),
             "--" => options_ended = true,
             "--quiet" | "--silent" | "--regexp-extended" | "--separate" | "--null-data" | "--posix" | "--sandbox"
             | "--unbuffered" => {}
             "-e" | "--expression" => match words.next() {
-                Some(script) => scripts.push(script.text.as_str()),
+                Some(script) => {
+                    check_literal(script)?;
+                    scripts.push(script.text.as_str());
+                }
                 None => return ask("`sed -e` lacks its script"),
             },
             _ => match text.strip_prefix("--expression=") {
@@ -58,6 +64,7 @@ fn take_flags<'a>(text: &'a str, next: &'a [Word], scripts: &mut Vec<&'a str>) -
         match (flag, &text[at + flag.len_utf8()..], next.first()) {
             ('n' | 'E' | 'r' | 's' | 'u' | 'z', ..) => {}
             ('e', "", Some(script)) => {
+                check_literal(script)?;
                 scripts.push(&script.text);
                 return Ok(true);
             }

@@ -9,7 +9,6 @@ use super::{
     },
     Refusal, archives, ask, check_literal, check_path, clouds, kubectl, lists, media, packages,
 };
-use crate::shell::Shell;
 
 /// Variables whose values are no secret.
 const PRINTABLE_VARIABLES: &[&str] = &[
@@ -87,51 +86,6 @@ const JOURNAL_FIELDS: &[&str] = &[
     "_TRANSPORT",
     "_UID",
 ];
-/// Columns of `ps` in the old style that show no environment.
-const PLAIN_COLUMNS: &[&str] = &[
-    "%cpu",
-    "%mem",
-    "args",
-    "cmd",
-    "comm",
-    "command",
-    "cputime",
-    "etime",
-    "etimes",
-    "euser",
-    "group",
-    "lstart",
-    "nice",
-    "ni",
-    "nlwp",
-    "pcpu",
-    "pgid",
-    "pid",
-    "pmem",
-    "ppid",
-    "pri",
-    "psr",
-    "rss",
-    "ruser",
-    "s",
-    "sess",
-    "sid",
-    "start",
-    "start_time",
-    "stat",
-    "state",
-    "stime",
-    "sz",
-    "tid",
-    "time",
-    "tty",
-    "ucmd",
-    "uid",
-    "user",
-    "vsize",
-    "vsz",
-    "wchan",
-];
 const IP_OPTIONS: &[&str] = &[
     "-4",
     "-6",
@@ -180,6 +134,9 @@ const IP_OBJECTS: &[&str] = &[
     "tunnel",
     "vrf",
 ];
+/// What `xdg-user-dir` knows.
+const USER_DIRS: &[&str] =
+    &["DESKTOP", "DOCUMENTS", "DOWNLOAD", "MUSIC", "PICTURES", "PUBLICSHARE", "TEMPLATES", "VIDEOS"];
 const UNARY_TESTS: &str = "bcdefghkLnNOGprsStuwxz";
 const TEXT_TESTS: &[&str] = &["=", "==", "!=", "-nt", "-ot", "-ef"];
 const NUMBER_TESTS: &[&str] = &["-eq", "-ne", "-lt", "-le", "-gt", "-ge"];
@@ -202,7 +159,7 @@ pub(super) fn assess(rule: &str, arguments: &Arguments<'_>, context: Context<'_>
         ("getent", ["hosts"] | ["hosts" | "ahosts", "localhost"]) => Ok(()),
         ("printenv", [_, ..]) if operands.iter().all(|name| is_printable_variable(name)) => Ok(()),
         ("printenv", []) => ask("shows the whole environment, which may hold secrets"),
-        ("command", _) if arguments.has(&["v", "V"]) => Ok(()),
+        ("command", _) if arguments.has_in_front(&["v", "V"]) => Ok(()),
         ("top", []) => assess_top(arguments),
         ("onename", [] | [_]) => Ok(()),
         ("localhost", ["localhost" | "127.0.0.1" | "::1"]) if arguments.has(&["c"]) => Ok(()),
@@ -213,24 +170,32 @@ pub(super) fn assess(rule: &str, arguments: &Arguments<'_>, context: Context<'_>
         ("dockerstats", _) => ask("never ends by itself: `docker stats` without `--no-stream`"),
         ("kubectlget" | "kubectldescribe" | "rollout", _) => kubectl::assess(rule, arguments, &operands),
         ("rounds", _) => assess_rounds(&operands),
-        ("sysctl", _) if operands.iter().all(|name| !name.contains('=')) => Ok(()),
+        ("sysctl", _) if operands.iter().all(|name| !name.contains('=') && !name.contains("..")) => Ok(()),
+        ("word", []) => Ok(()),
+        ("word", words) if words.iter().all(|word| is_plain_word(word)) => Ok(()),
+        ("userdir", [] | [_]) if operands.iter().all(|name| USER_DIRS.contains(name)) => Ok(()),
         ("rpm" | "dpkgquery" | "pacman" | "global" | "goenv" | "aptfile", _) => {
             packages::assess(rule, arguments, &operands, context)
         }
-        ("template" | "aws" | "gcloud" | "gh", _) => clouds::assess(rule, arguments, &operands),
+        ("template" | "aws" | "gcloud" | "gh" | "forge", _) => clouds::assess(rule, arguments, &operands),
         ("picture" | "local" | "tostdout" | "sips", _) => media::assess(rule, arguments, context),
-        ("schema" | "defaults" | "pmset" | "iw" | "names" | "place" | "service" | "sub", _) => {
+        ("schema" | "defaults" | "pmset" | "iw" | "names" | "place" | "service" | "smart" | "sub", _) => {
             lists::assess(rule, arguments, context)
         }
         _ if rule.starts_with("needs:") => lists::assess_needed(&rule["needs:".len()..], arguments, context),
         ("tar" | "unzip" | "zipinfo" | "inspect" | "jar" | "unrar", _) => archives::assess(rule, arguments, context),
-        ("xmllint", _) => assess_xmllint(arguments, context),
+        ("xmllint", _) => arguments.operands.iter().try_for_each(|word| check_path(word, context, paths::read_risk)),
         ("ldd", _) if operands.iter().all(|path| is_system_program(path)) => {
             arguments.operands.iter().try_for_each(|word| check_path(word, context, paths::list_risk))
         }
         ("ldd", _) => ask("`ldd` may run the program that it looks at"),
         _ => ask(format!("not known to be read-only: `{rule}` with these operands")),
     }
+}
+
+/// Letters, digits and signs that join them.
+fn is_plain_word(word: &str) -> bool {
+    word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte))
 }
 
 /// The number of a boot, or a match of a plain field.
@@ -260,14 +225,6 @@ fn assess_rounds(operands: &[&str]) -> Result<(), Refusal> {
         },
         _ => ask("never ends by itself without a count"),
     }
-}
-
-/// It loads nothing besides the named files unless an option says so. A name with a scheme is fetched.
-fn assess_xmllint(arguments: &Arguments<'_>, context: Context<'_>) -> Result<(), Refusal> {
-    if let Some(word) = arguments.operands.iter().find(|word| word.text.contains("://")) {
-        return ask(format!("fetches `{}`", word.text));
-    }
-    arguments.operands.iter().try_for_each(|word| check_path(word, context, paths::read_risk))
 }
 
 /// Whether it hands its output to a pager: into a pipe, or where an option forbids it, it does not.
@@ -350,60 +307,6 @@ pub(super) fn assess_ip(words: &[Word]) -> Result<(), Refusal> {
     if is_read { Ok(()) } else { ask("`ip` that may change the network") }
 }
 
-pub(super) fn assess_ps(words: &[Word]) -> Result<(), Refusal> {
-    const SHOWS_ENVIRONMENT: &str = "`ps` that may show the environments of processes";
-    words.iter().try_for_each(check_literal)?;
-    let is_style = |text: &str| !text.is_empty() && text.chars().all(|letter| "aCfghjlLmMrsSTuUvwxX".contains(letter));
-    let options = match words {
-        // Two columns stay asked: a list of lines that is not touched holds one such.
-        [style, columns, rest @ ..]
-            if style.text.strip_suffix('o').is_some_and(is_style) && are_plain_columns(&columns.text) =>
-        {
-            rest
-        }
-        [first, rest @ ..] if is_style(&first.text) => rest,
-        _ => words,
-    };
-    // Behind a dash, too, `u` and `x` may turn the word into the old style, where `e` is the environment.
-    let may_be_old_style = |text: &str| {
-        text.starts_with('-') && text.contains('e') && text.contains(['u', 'x']) && !text.starts_with("--")
-    };
-    if words.iter().any(|word| may_be_old_style(&word.text) || word.text.contains("environ")) {
-        return ask(SHOWS_ENVIRONMENT);
-    }
-    let Some(spec) = options::verb("ps") else { return ask("not known to be read-only: `ps`") };
-    let arguments = super::split(spec, options)?;
-    let are_processes = arguments.operands.iter().all(|word| word.text.bytes().all(|byte| byte.is_ascii_digit()));
-    if are_processes { Ok(()) } else { ask(SHOWS_ENVIRONMENT) }
-}
-
-fn are_plain_columns(list: &str) -> bool {
-    list.split(',').count() > 2 && list.split(',').all(|name| PLAIN_COLUMNS.contains(&name.trim_end_matches('=')))
-}
-
-pub(super) fn assess_printf(words: &[Word], shell: Shell) -> Result<(), Refusal> {
-    words.iter().try_for_each(check_literal)?;
-    let Some((format, values)) = words.split_first() else { return ask("`printf` without a format") };
-    if format.text.starts_with('-') {
-        return ask("`printf` with an option may set a variable");
-    }
-    let converts_numbers = format.text.split('%').skip(1).any(|rest| {
-        rest.trim_start_matches(|c: char| c.is_ascii_digit() || " #+-.'*".contains(c))
-            .starts_with(['d', 'i', 'o', 'u', 'x', 'X', 'f', 'F', 'e', 'E', 'g', 'G', 'a', 'A', 'c'])
-    }) || format.text.contains('*');
-    // zsh evaluates even a name, and what the variable of that name holds.
-    let is_harmless = |text: &str| options::is_number(text) || (shell != Shell::Zsh && is_word(text));
-    if converts_numbers && !values.iter().all(|value| is_harmless(&value.text)) {
-        return ask("`printf` with a number that some shells evaluate");
-    }
-    Ok(())
-}
-
-/// Letters, digits and plain punctuation only: nothing a shell could evaluate as arithmetic with a subscript.
-fn is_word(text: &str) -> bool {
-    !text.contains(['[', ']', '(', ')', '=', '$', '`'])
-}
-
 pub(super) fn assess_test(name: &str, words: &[Word], context: Context<'_>) -> Result<(), Refusal> {
     let words = match (name, words.split_last()) {
         ("[", Some((last, words))) if last.text == "]" => words,
@@ -418,6 +321,8 @@ pub(super) fn assess_test(name: &str, words: &[Word], context: Context<'_>) -> R
     let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
     let is_known = match &texts[..] {
         [] | [_] => true,
+        // zsh evaluates it.
+        ["-t", stream] => stream.len() == 1 && stream.bytes().all(|byte| byte.is_ascii_digit()),
         [test, _] => test.strip_prefix('-').is_some_and(|test| test.len() == 1 && UNARY_TESTS.contains(test)),
         [left, test, right] => {
             TEXT_TESTS.contains(test) || (NUMBER_TESTS.contains(test) && is_integer(left) && is_integer(right))

@@ -47,6 +47,12 @@ fn each_program_gets_its_words_where_it_takes_them() {
         ("systemctl status x", "systemctl --no-pager status x".into()),
         ("journalctl -u x -n 5", "journalctl --no-pager -u x -n 5".into()),
         ("ls -l | wc -l", "ls -l | wc -l".into()),
+        ("sqlite3 x.db .tables", "sqlite3 -readonly x.db .tables".into()),
+        ("du -sh *", "du -sh -- *".into()),
+        ("grep -n x a *", "grep -n x a -- *".into()),
+        ("wc -l -- *", "wc -l -- *".into()),
+        ("du -sh src/*", "du -sh src/*".into()),
+        ("ls *", "ls *".into()),
     ] {
         assert_eq!(typed_form(line).as_deref(), Some(&*typed), "{line}");
     }
@@ -115,9 +121,11 @@ fn without_words(typed: &str) -> String {
         " --no-textconv",
         " --no-config",
         " -nP",
+        " -readonly",
     ]
     .into_iter()
     .fold(inserted, |text, words| text.replace(words, ""))
+    .replace(" -- ", " ")
 }
 
 #[test]

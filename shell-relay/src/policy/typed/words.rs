@@ -2,7 +2,7 @@
 
 use super::super::{
     command::Word,
-    rules::{fed, git},
+    rules::{fed, git, listed},
 };
 
 /// Words that go in behind a word of a command.
@@ -54,8 +54,12 @@ pub(super) fn insertions(words: &[Word]) -> Vec<Insertion> {
         }
         "systemd-analyze" if operands.iter().all(|word| word.text != "--no-pager") => behind_the_name(&["--no-pager"]),
         "shellcheck" => behind_the_name(&["--norc"]),
+        // Otherwise it would put a database back into order, and remove what its journal names.
+        "sqlite3" => behind_the_name(&["-readonly"]),
         "aws" => behind_the_name(&["--no-cli-pager"]),
-        _ => Vec::new(),
+        name => {
+            listed::options_end(name, operands).map(|after| Insertion { after, words: &["--"] }).into_iter().collect()
+        }
     }
 }
 

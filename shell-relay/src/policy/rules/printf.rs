@@ -1,0 +1,112 @@
+//! `printf`: its format is read to the end, and holds nothing that sets a variable or is evaluated.
+
+use super::{super::command::Word, Refusal, ask, check_literal};
+use crate::shell::Shell;
+
+/// Letters behind a backslash that stand for one sign in every shell.
+const ESCAPES: &[char] = &['a', 'b', 'e', 'f', 'n', 'r', 't', 'v', '\\', '"', '\''];
+/// The spellings of ESC that all shells read alike.
+const ESCAPE_SIGNS: &[&str] = &["033", "x1b", "x1B"];
+
+/// What a conversion makes of its value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Conversion {
+    Text,
+    /// Some shells evaluate the value.
+    Number,
+}
+
+pub(super) fn assess(words: &[Word], shell: Shell) -> Result<(), Refusal> {
+    words.iter().try_for_each(check_literal)?;
+    let Some((format, values)) = words.split_first() else { return ask("`printf` without a format") };
+    if format.text.starts_with('-') {
+        return ask("`printf` with an option may set a variable");
+    }
+    let Some(conversions) = conversions(&format.text) else {
+        return ask("a format of `printf` that may set a variable, or is not understood");
+    };
+    // The format is used again for values that are left.
+    let mut pairs = conversions.iter().cycle().zip(values);
+    // zsh evaluates even a name, and what the variable of that name holds; the others no word at all.
+    let is_harmless = |text: &str| is_literal_number(text) || (shell != Shell::Zsh && is_word(text));
+    if pairs.all(|(conversion, value)| *conversion == Conversion::Text || is_harmless(&value.text)) {
+        Ok(())
+    } else {
+        ask("`printf` with a number that some shells evaluate")
+    }
+}
+
+/// The conversions of a format in order; `None` if one is none of the plain ones.
+fn conversions(format: &str) -> Option<Vec<Conversion>> {
+    let mut found = Vec::new();
+    let mut rest = format;
+    while let Some(at) = rest.find(['%', '\\']) {
+        let (sign, behind) = rest[at..].split_at(1);
+        if sign == "\\" {
+            rest = match ESCAPE_SIGNS.iter().find_map(|sign| behind.strip_prefix(sign)) {
+                Some(rest) => rest,
+                None => behind.strip_prefix(ESCAPES)?,
+            };
+            continue;
+        }
+        if let Some(behind) = behind.strip_prefix('%') {
+            rest = behind;
+            continue;
+        }
+        let behind = behind.trim_start_matches(['-', '+', ' ', '#', '0']);
+        let behind = behind.trim_start_matches(|c: char| c.is_ascii_digit());
+        let behind =
+            behind.strip_prefix('.').map_or(behind, |rest| rest.trim_start_matches(|c: char| c.is_ascii_digit()));
+        found.push(match behind.chars().next()? {
+            's' | 'b' | 'q' | 'c' => Conversion::Text,
+            'd' | 'i' | 'u' | 'o' | 'x' | 'X' | 'f' | 'e' | 'g' => Conversion::Number,
+            _ => return None,
+        });
+        rest = &behind[1..];
+    }
+    Some(found)
+}
+
+/// Nothing that a shell could evaluate as arithmetic with a subscript.
+fn is_word(text: &str) -> bool {
+    !text.contains(['[', ']', '(', ')', '=', '$', '`'])
+}
+
+/// Digits with a sign, a fraction and an exponent, or hexadecimal ones.
+fn is_literal_number(text: &str) -> bool {
+    let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
+    let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    if let Some(digits) = unsigned.strip_prefix("0x") {
+        return !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    }
+    let (number, exponent) = unsigned.split_once(['e', 'E']).unwrap_or((unsigned, "0"));
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, "0"));
+    is_digits(whole) && is_digits(fraction) && is_digits(exponent.strip_prefix(['+', '-']).unwrap_or(exponent))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_format_is_read_to_its_end() {
+        use Conversion::{Number, Text};
+        assert_eq!(conversions("%s: %5.2f%%\\n"), Some(vec![Text, Number]));
+        assert_eq!(conversions("\\033[1m%-10s\\x1b[0m %b\\t\\\\x"), Some(vec![Text, Text]));
+        for format in
+            ["%n", "%1$d", "%ld", "%*d", "%.*f", "%", "%-", "\\x25n", "\\045n", "\\u0025", "\\", "%(x)T", "%é"]
+        {
+            assert_eq!(conversions(format), None, "{format}");
+        }
+    }
+
+    #[test]
+    fn a_number_is_spelled_out() {
+        for text in ["5", "-5", "+1.5", "1e3", "0x1F"] {
+            assert!(is_literal_number(text), "{text}");
+        }
+        for text in ["", "x", "1K", "a[1]", "1.", "0x", "x=1", "1e", "1 2"] {
+            assert!(!is_literal_number(text), "{text}");
+        }
+    }
+}
