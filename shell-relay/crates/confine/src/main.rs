@@ -19,7 +19,6 @@ use cohab_confine::{
 /// The policy's own table, so that there is one. Nothing else of the policy comes along.
 #[path = "../../../src/policy/places.rs"]
 #[expect(dead_code, reason = "the policy knows more kinds of places")]
-#[allow(rustdoc::broken_intra_doc_links, reason = "its neighbours are not here")]
 mod places;
 
 const PLACES: Places<'_> = Places {

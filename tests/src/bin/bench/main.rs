@@ -2,6 +2,7 @@
 
 mod audit;
 mod clients;
+mod confine;
 mod contestants;
 mod context;
 mod echo;
@@ -28,7 +29,7 @@ use std::{
 use report::Report;
 
 const USAGE: &str =
-    "Usage: bench [echo|flood|start|idle|relay|stream|wires|clients|gate|policy|context|store|audit|scrub|all]... [--rounds N] [--fast]
+    "Usage: bench [echo|flood|start|idle|relay|stream|wires|clients|gate|policy|context|store|audit|scrub|confine|all]... [--rounds N] [--fast]
 
   --rounds N   rounds of each measure (default 20; flood takes a fifth of it)
   --fast       stream: 8,000 chunks in 16 s instead of 80 s
@@ -42,9 +43,9 @@ struct Options {
     is_fast: bool,
 }
 
-const MEASURES: [&str; 14] = [
+const MEASURES: [&str; 15] = [
     "echo", "flood", "start", "idle", "relay", "stream", "wires", "clients", "gate", "scrub", "policy", "context",
-    "store", "audit",
+    "store", "audit", "confine",
 ];
 
 /// The command line, or nothing if it is wrong or asks for help.
@@ -86,6 +87,7 @@ fn main() -> ExitCode {
             "policy" => policy::measure(&mut report, options.rounds),
             "store" => store::measure(&mut report, options.rounds),
             "audit" => audit::measure(&mut report, options.rounds),
+            "confine" => confine::measure(&mut report, options.rounds),
             "clients" => clients::measure(&mut report),
             "wires" => wires::measure(&mut report, options.rounds),
             _ => stream::measure(&mut report, options.rounds, options.is_fast),

@@ -1,11 +1,8 @@
 //! Lines that only read behave as they do unconfined: `reading.lines`.
-#![allow(clippy::unwrap_used, reason = "a test")]
-
-mod support;
 
 use std::process::{Command, Output, Stdio};
 
-use support::{Bench, skips};
+use crate::support::{Bench, is_installed, skips};
 
 const LINES: &str = include_str!("reading.lines");
 
@@ -21,7 +18,7 @@ fn reading_lines_say_the_same_when_confined() {
     for line in LINES.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
         let (is_volatile, line) = line.strip_prefix('~').map_or((false, line), |line| (true, line));
         let words: Vec<&str> = line.split(' ').collect();
-        if !support::is_installed(words[0]) {
+        if !is_installed(words[0]) {
             continue;
         }
         tried += 1;

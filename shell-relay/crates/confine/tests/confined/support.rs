@@ -1,5 +1,4 @@
 //! A home, a repository in it, and commands there, confined and not.
-#![allow(dead_code, clippy::unwrap_used, reason = "each test uses a part")]
 
 use std::{
     env, fs,

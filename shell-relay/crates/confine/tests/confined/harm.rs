@@ -1,7 +1,4 @@
 //! Nothing is changed, reached or read that a confined program must not: `harm.lines`, and what shells cannot do.
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test")]
-
-mod support;
 
 use std::{
     collections::BTreeMap,
@@ -20,7 +17,7 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
-use support::{Bench, skips};
+use crate::support::{Bench, launcher, skips};
 
 const LINES: &str = include_str!("harm.lines");
 /// So many of the lines have an effect here, at least: others lack their program or their rights.
@@ -183,13 +180,15 @@ fn places_that_the_caller_names_are_secret_too() {
     let bench = scene();
     let kept = bench.write("outside/conversations/kept.db", "secret\n");
     let read = |with: &[&str]| {
-        let mut command = Command::new(support::launcher());
+        let mut command = Command::new(launcher());
         command.args(with).args(["--", "cat"]).arg(&kept).output().unwrap().status
     };
     assert!(read(&[]).success());
     assert!(!read(&["--secret", kept.parent().unwrap().to_str().unwrap()]).success());
     assert!(read(&["--secret", "/nowhere"]).success());
 }
+
+type Deed<'a> = Box<dyn Fn() -> std::io::Result<()> + 'a>;
 
 /// What only a program of its own can try: prints the names of what succeeded.
 #[test]
@@ -200,7 +199,7 @@ fn inside() {
     let (stream, datagram, hidden) = (variable("DEED_STREAM"), variable("DEED_DATAGRAM"), variable("DEED_ABSTRACT"));
     let abstract_address = SocketAddr::from_abstract_name(hidden).unwrap();
     let pair = || UnixDatagram::pair().map(|(one, _)| one);
-    let deeds: [(&str, Box<dyn Fn() -> std::io::Result<()>>); 11] = [
+    let deeds: [(&str, Deed<'_>); 11] = [
         ("tcp", Box::new(|| TcpStream::connect(&tcp).map(drop))),
         ("tcp listener", Box::new(|| TcpListener::bind("127.0.0.1:0").map(drop))),
         ("udp", Box::new(|| UdpSocket::bind("127.0.0.1:0")?.send_to(b"x", &udp).map(drop))),
@@ -245,7 +244,7 @@ fn no_socket_and_no_signal_leaves() {
     let hidden = format!("cohab-harm-{}", std::process::id());
     let abstract_stream = UnixListener::bind_addr(&SocketAddr::from_abstract_name(&hidden).unwrap()).unwrap();
     let run = |is_confined: bool| {
-        let words = [own.to_str().unwrap(), "inside", "--exact", "--ignored", "--nocapture"];
+        let words = [own.to_str().unwrap(), "harm::inside", "--exact", "--ignored", "--nocapture"];
         let mut command = if is_confined { bench.confined(&words) } else { bench.plain(&words) };
         command.env("DEED_TCP", tcp.local_addr().unwrap().to_string());
         command.env("DEED_UDP", udp.local_addr().unwrap().to_string());

@@ -1,7 +1,4 @@
 //! The launcher becomes the program, and says what held.
-#![allow(clippy::unwrap_used, reason = "a test")]
-
-mod support;
 
 use std::{
     fs,
@@ -13,8 +10,8 @@ use std::{
     process::{Command, Output, Stdio},
 };
 
+use crate::support::{Bench, launcher, set_mode, skips};
 use cohab_confine::{Denied, Record, temporary};
-use support::{Bench, launcher, set_mode, skips};
 
 fn text(output: &Output) -> String {
     assert!(output.status.success(), "{output:?}");
