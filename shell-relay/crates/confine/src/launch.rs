@@ -96,8 +96,8 @@ pub fn prepare(request: &Request, places: Places<'_>, support: Support) -> Resul
     let surroundings = Surroundings { homes: homes(), cwd };
     let mut found = secrets::find(places, &surroundings, &mut folders);
     found.extend(request.secrets.iter().filter_map(|path| path.canonicalize().ok()));
-    // The folder for temporary files may bear a name of ours.
-    found.retain(|secret| temporary.as_ref().is_none_or(|folder| !folder.starts_with(secret)));
+    // Its name is one of ours, and those are secret. The folder around it stays what it is: a variable named it.
+    found.retain(|secret| temporary.as_ref().is_none_or(|folder| folder.parent() != Some(secret)));
     let known: Vec<PathBuf> = surroundings.homes.iter().chain([&surroundings.cwd]).cloned().collect();
     let rules = Rules {
         writable: temporary.iter().cloned().collect(),

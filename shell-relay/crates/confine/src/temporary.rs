@@ -4,21 +4,22 @@
 //! program. Who could remove them when the program ends has become the program: the next launcher does, and only then.
 
 use std::{
-    fs::{self, DirBuilder},
     io,
-    os::unix::fs::{DirBuilderExt, MetadataExt},
+    os::fd::{AsFd, OwnedFd},
     path::{Path, PathBuf},
 };
 
 use rustix::{
-    fs::Mode,
+    fs::{AtFlags, Dir, Mode, OFlags, fstat, mkdir, mkdirat, open, openat, unlinkat},
+    io::Errno,
+    path::Arg,
     process::{Pid, getpid, getuid, test_kill_process, umask},
 };
 
 /// How the folder that holds them all is called, before the number of its user.
 const PREFIX: &str = "cohab-confined-";
 /// Nobody but the owner.
-const PRIVATE: u32 = 0o700;
+const PRIVATE: Mode = Mode::RWXU;
 
 /// The user's folder in `place`.
 #[must_use]
@@ -32,48 +33,72 @@ pub fn shared(place: &Path) -> PathBuf {
 /// If it cannot be made, or somebody else has taken the name.
 pub fn make(place: &Path) -> io::Result<PathBuf> {
     let shared = shared(place);
-    if let Err(error) = make_private(&shared)
-        && error.kind() != io::ErrorKind::AlreadyExists
+    if let Err(error) = with_own_mask(|| mkdir(&shared, PRIVATE))
+        && error != Errno::EXIST
     {
-        return Err(error);
+        return Err(error.into());
     }
-    let found = fs::symlink_metadata(&shared)?;
-    if !found.is_dir() || found.uid() != getuid().as_raw() || found.mode() & 0o7777 != PRIVATE {
+    // What is checked is what is used, whatever takes the name meanwhile.
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let opened = open(&shared, flags, Mode::empty())?;
+    let found = fstat(&opened)?;
+    if found.st_uid != getuid().as_raw() || Mode::from_raw_mode(found.st_mode) != PRIVATE {
         return Err(io::Error::other(format!("{} is not a private folder of yours", shared.display())));
     }
-    let own = shared.join(getpid().as_raw_nonzero().to_string());
-    sweep(&shared, &own);
-    make_private(&own)?;
-    Ok(own)
+    let own = getpid().as_raw_nonzero().to_string();
+    sweep(&opened, &own)?;
+    with_own_mask(|| mkdirat(&opened, &own, PRIVATE))?;
+    Ok(shared.join(own))
 }
 
 /// The mask of the user may only take permissions away from others.
-fn make_private(folder: &Path) -> io::Result<()> {
+fn with_own_mask<T>(make: impl FnOnce() -> T) -> T {
     let mask = umask(Mode::RWXG | Mode::RWXO);
-    let made = DirBuilder::new().mode(PRIVATE).create(folder);
+    let made = make();
     umask(mask);
     made
 }
 
-/// Also one that an earlier process of our number has left. No link is followed.
-fn sweep(shared: &Path, own: &Path) {
-    for entry in fs::read_dir(shared).into_iter().flatten().flatten() {
-        let path = entry.path();
-        if path == own || entry.file_name().to_str().is_none_or(|name| !is_alive(name)) {
-            let _ = fs::remove_dir(&path).or_else(|_| fs::remove_dir_all(&path));
+/// Also one that an earlier process of our number has left. Nothing without a number is touched, and no link is followed.
+fn sweep(shared: &OwnedFd, own: &str) -> io::Result<()> {
+    for entry in Dir::read_from(shared)? {
+        let entry = entry?;
+        let Ok(name) = entry.file_name().to_str() else { continue };
+        if name == own || is_gone(name) {
+            let _ = unlinkat(shared, name, AtFlags::REMOVEDIR).or_else(|_| remove_all(shared, name));
         }
     }
+    Ok(())
 }
 
-/// A number that says nothing is nobody's.
-fn is_alive(number: &str) -> bool {
+/// Names are few; what a confined program made below them may be anything.
+fn remove_all(folder: impl AsFd, name: impl Arg + Copy) -> rustix::io::Result<()> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let opened = match openat(&folder, name, flags, Mode::empty()) {
+        Ok(opened) => opened,
+        Err(_) => return unlinkat(&folder, name, AtFlags::empty()),
+    };
+    for entry in Dir::read_from(&opened)? {
+        let entry = entry?;
+        if !matches!(entry.file_name().to_bytes(), b"." | b"..") {
+            let _ = unlinkat(&opened, entry.file_name(), AtFlags::empty())
+                .or_else(|_| remove_all(&opened, entry.file_name()));
+        }
+    }
+    unlinkat(&folder, name, AtFlags::REMOVEDIR)
+}
+
+fn is_gone(number: &str) -> bool {
     let pid = number.parse().ok().and_then(Pid::from_raw);
-    pid.is_some_and(|pid| test_kill_process(pid) != Err(rustix::io::Errno::SRCH))
+    pid.is_some_and(|pid| test_kill_process(pid) == Err(Errno::SRCH))
 }
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::symlink;
+    use std::{
+        fs,
+        os::unix::fs::{MetadataExt, symlink},
+    };
 
     use super::*;
 
@@ -86,7 +111,7 @@ mod tests {
             umask(before);
             let made = made.unwrap();
             for folder in [made.as_path(), made.parent().unwrap()] {
-                assert_eq!(fs::metadata(folder).unwrap().mode() & 0o7777, PRIVATE, "{}", folder.display());
+                assert_eq!(fs::metadata(folder).unwrap().mode() & 0o7777, 0o700, "{}", folder.display());
             }
             assert_eq!(Mode::from_raw_mode(umask(before).as_raw_mode()), before, "the mask is the user's again");
         }
@@ -102,11 +127,13 @@ mod tests {
         fs::write(outside.join("kept"), "x").unwrap();
         fs::create_dir_all(shared.join("2147483646/deep")).unwrap();
         fs::create_dir(shared.join("1")).unwrap();
+        fs::create_dir(shared.join("no number")).unwrap();
         symlink(&outside, shared.join("2147483646/link")).unwrap();
         fs::write(own.join("of an earlier process"), "x").unwrap();
         let again = make(place.path()).unwrap();
         assert_eq!((again.as_path(), fs::read_dir(&again).unwrap().count()), (own.as_path(), 0));
-        assert!(!shared.join("2147483646").exists() && shared.join("1").exists() && outside.join("kept").exists());
+        assert!(!shared.join("2147483646").exists() && shared.join("1").exists());
+        assert!(shared.join("no number").exists() && outside.join("kept").exists());
     }
 
     #[test]

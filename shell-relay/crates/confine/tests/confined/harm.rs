@@ -166,6 +166,11 @@ fn no_secret_is_read() {
         let text = String::from_utf8_lossy(&text).replace("open secret", "");
         assert!(!text.contains("secret\n"), "{line}: {text}");
     }
+    for place in [".ssh", ".aws", "app"] {
+        let mut command = bench.confined(&["bash", "-c", "cat ~/.ssh/* ~/.aws/* .env $TMPDIR/../../*"]);
+        let output = command.env("TMPDIR", bench.home().join(place)).output().unwrap();
+        assert!(!String::from_utf8_lossy(&output.stdout).contains("secret\n"), "{place}: {output:?}");
+    }
     let fine = bench.script("cat README.md deep/plain && ls ~/.ssh && ls -a && cat ~/self/app/README.md");
     assert!(fine.status.success(), "{fine:?}");
     let told = bench.confined(&["cat", "/etc/hosts"]).env("HOME", "/nowhere").output().unwrap();
