@@ -1,17 +1,17 @@
 //! What the kernel really refuses. Where it has no landlock or no seccomp, the cases that need it end at once.
 
-use std::{fs, net::TcpListener};
+use std::{fs, net::TcpListener, os::unix::fs::MetadataExt};
 
 use tempfile::TempDir;
 
 use super::{tests::request, *};
-use crate::sandbox::{Kernel, Profile};
+use crate::sandbox::{Profile, Support};
 
 struct Bench {
     folder: TempDir,
     /// For temporary files of the commands.
     temporary: TempDir,
-    kernel: Kernel,
+    kernel: Support,
 }
 
 impl Bench {
@@ -130,6 +130,47 @@ async fn what_a_command_changes_of_hooks_and_settings_of_git_is_taken_back_and_t
 }
 
 #[tokio::test]
+async fn owners_attributes_and_in_the_stricter_profile_modes_and_times_stay() {
+    let bench = Bench::new();
+    if !bench.kernel.can_filter_calls {
+        return;
+    }
+    let file = bench.home().join("kept");
+    fs::write(&file, "x").unwrap();
+    let before = fs::metadata(&file).unwrap();
+    for text in ["chown 1:1 ../kept", "chgrp 1 ../kept", "chown -h 1:1 ../kept"] {
+        let outcome = bench.run(Profile::WorkspaceWrite, text).await;
+        assert!(outcome.status != Some(0) && sandbox::is_noted(&outcome.output), "{text}: {}", outcome.output);
+    }
+    for text in ["chmod 777 ../kept", "touch -d 2001-01-01 ../kept", "chmod -R 777 .."] {
+        let outcome = bench.run(Profile::ReadOnly, text).await;
+        assert!(outcome.status != Some(0) && sandbox::is_noted(&outcome.output), "{text}: {}", outcome.output);
+    }
+    let after = fs::metadata(&file).unwrap();
+    assert_eq!((after.mode(), after.uid(), after.mtime()), (before.mode(), before.uid(), before.mtime()));
+    let build = bench.run(Profile::WorkspaceWrite, "echo x >tool && chmod +x tool && touch -d 2001-01-01 tool").await;
+    assert_eq!((build.status, build.output.as_str()), (Some(0), ""));
+}
+
+#[tokio::test]
+async fn root_is_an_ordinary_user_inside() {
+    let bench = Bench::new();
+    if !bench.kernel.keeps_writes() || !bench.kernel.can_filter_calls {
+        return;
+    }
+    let capabilities =
+        bench.run(Profile::WorkspaceWrite, "grep -E '^Cap(Inh|Prm|Eff|Bnd|Amb)' /proc/self/status").await;
+    let is_root = rustix::process::geteuid().is_root();
+    let is_none = |line: &str| line.ends_with("0000000000000000") || (!is_root && line.starts_with("CapBnd"));
+    assert!(capabilities.output.lines().all(is_none), "{}", capabilities.output);
+    assert_eq!(capabilities.output.lines().count(), 5);
+    for text in ["mknod device c 1 3", "mknod disk b 8 0", "hostname other", "chroot . true"] {
+        let outcome = bench.run(Profile::WorkspaceWrite, text).await;
+        assert_ne!(outcome.status, Some(0), "{text}: {}", outcome.output);
+    }
+}
+
+#[tokio::test]
 async fn no_connection_is_made() {
     let bench = Bench::new();
     if !bench.kernel.can_filter_calls {
@@ -153,13 +194,13 @@ async fn no_connection_is_made() {
 async fn an_older_kernel_confines_what_it_can_and_says_what_it_cannot() {
     let mut bench = Bench::new();
     let present = bench.kernel;
-    bench.kernel = Kernel { landlock: 0, ..present };
+    bench.kernel = Support { landlock: 0, ..present };
     assert_eq!(bench.run(Profile::WorkspaceWrite, "echo x >../out; cat ../out").await.output, "x\n");
     assert!(bench.kernel.gaps()[0].contains("written anywhere"));
-    bench.kernel = Kernel::NONE;
+    bench.kernel = Support::NONE;
     assert_eq!(bench.run(Profile::ReadOnly, "echo x >../out && echo done").await.output, "done\n");
     for landlock in 1..=present.landlock {
-        bench.kernel = Kernel { landlock, can_filter_calls: false };
+        bench.kernel = Support { landlock, ..Support::NONE };
         let outcome = bench.run(Profile::WorkspaceWrite, "echo x >in && cat in; echo x >../new").await;
         assert!(outcome.output.starts_with("x\n") && outcome.status != Some(0), "{landlock}: {}", outcome.output);
     }

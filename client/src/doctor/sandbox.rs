@@ -1,6 +1,6 @@
 //! What commands in a shell of their own may do, and what of that the kernel really keeps.
 
-use cohab_shell_relay::sandbox::{self, Kernel, Profile};
+use cohab_shell_relay::sandbox::{self, Profile, Support};
 
 use super::Context;
 use crate::{
@@ -16,7 +16,7 @@ pub(super) async fn check(context: &Context) -> Vec<Finding> {
     vec![judge(profile, sandbox::present())]
 }
 
-fn judge(profile: Profile, kernel: Kernel) -> Finding {
+fn judge(profile: Profile, kernel: Support) -> Finding {
     let word = profile.word();
     let gaps = kernel.gaps();
     let text = match profile {
@@ -24,7 +24,7 @@ fn judge(profile: Profile, kernel: Kernel) -> Finding {
             let text = format!("`{word}`: commands in a shell of their own may do all that you may");
             return finding("sandbox", Verdict::Ok, text);
         }
-        _ if kernel == Kernel::NONE => format!("`{word}` is wanted for shells of their own, and nothing of it holds"),
+        _ if kernel == Support::NONE => format!("`{word}` is wanted for shells of their own, and nothing of it holds"),
         _ if gaps.is_empty() => {
             format!("`{word}` holds in shells of their own: landlock {} and seccomp", kernel.landlock)
         }
@@ -49,7 +49,7 @@ mod tests {
 
     #[test]
     fn a_kernel_that_cannot_keep_it_is_told_and_no_failure() {
-        let kernel = |landlock, can_filter_calls| Kernel { landlock, can_filter_calls };
+        let kernel = |landlock, can_filter_calls| Support { landlock, can_filter_calls, has_seatbelt: false };
         let told = |kernel| {
             let found = judge(Profile::WorkspaceWrite, kernel);
             (found.verdict, found.text)
@@ -58,12 +58,12 @@ mod tests {
         assert_eq!(told(kernel(7, true)), (Verdict::Ok, all.to_owned()));
         let (verdict, text) = told(kernel(4, true));
         assert!(verdict == Verdict::Ok && text.contains("but for this: programs outside"), "{text}");
-        for kernel in [kernel(2, true), kernel(7, false), kernel(0, true), Kernel::NONE] {
+        for kernel in [kernel(2, true), kernel(7, false), kernel(0, true), Support::NONE] {
             let (verdict, text) = told(kernel);
             assert!(verdict == Verdict::Warn && text.contains(kernel.gaps()[0]), "{text}");
         }
-        assert!(told(Kernel::NONE).1.contains("nothing of it holds"));
-        let full = judge(Profile::Full, Kernel::NONE);
+        assert!(told(Support::NONE).1.contains("nothing of it holds"));
+        let full = judge(Profile::Full, Support::NONE);
         assert!(full.verdict == Verdict::Ok && full.text.contains("all that you may"));
     }
 }

@@ -1,42 +1,26 @@
 //! What the kernel lets a command do that runs in a shell of its own. A second wall behind the policy: it holds for whatever the
 //! command starts, and nothing that runs inside can take it down. The live shell is the user's and is never confined.
 //!
-//! The kernel does what it can: landlock keeps writes to a few folders, seccomp refuses sockets. [`Kernel`] says what there is, so
+//! The kernel does what it can: landlock keeps writes to a few folders, seccomp refuses sockets. [`Support`] says what there is, so
 //! that nobody is promised more.
 
 mod git_files;
-#[cfg(not(target_os = "linux"))]
-#[path = "elsewhere.rs"]
-mod kernel;
-#[cfg(target_os = "linux")]
-#[path = "linux.rs"]
-mod kernel;
 
 use std::{
     fmt::{self, Display, Formatter},
+    io,
     path::{Component, Path, PathBuf},
     str::FromStr,
 };
 
+use cohab_confine::{Calls, REFUSALS, Rules};
+
+pub use cohab_confine::Support;
 pub use git_files::GitFiles;
-pub use kernel::{enforce, present};
 
 /// Below these of the root nothing is a workspace, whatever was checked out there.
 const SYSTEM_FOLDERS: [&str; 13] =
     ["etc", "usr", "boot", "sys", "proc", "dev", "bin", "sbin", "lib", "lib32", "lib64", "libx32", "run"];
-/// What programs say when the kernel refused them something, in lower case.
-const REFUSALS: [&str; 10] = [
-    "permission denied",
-    "operation not permitted",
-    "read-only file system",
-    "cross-device link",
-    "could not resolve host",
-    "couldn't resolve host",
-    "temporary failure in name resolution",
-    "network is unreachable",
-    "no new privileges",
-    "eacces",
-];
 /// So much of the end of an output is searched for them, in bytes.
 const SEARCHED_BYTES: usize = 16 * 1024;
 /// How the line about the sandbox begins.
@@ -79,46 +63,6 @@ impl FromStr for Profile {
     }
 }
 
-/// What this system has to confine a program with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Kernel {
-    /// Version of landlock's interface; 0 if there is none.
-    pub landlock: u8,
-    /// Whether system calls can be refused.
-    pub can_filter_calls: bool,
-}
-
-impl Kernel {
-    /// A system that confines nothing.
-    pub const NONE: Self = Self { landlock: 0, can_filter_calls: false };
-
-    /// Whether writes stay in their folders: truncating files is refused from version 3 on only.
-    #[must_use]
-    pub fn keeps_writes(self) -> bool {
-        self.landlock >= 3
-    }
-
-    /// What does not hold here that a profile other than `full` promises, in words; empty if all does.
-    #[must_use]
-    pub fn gaps(self) -> Vec<&'static str> {
-        let mut gaps = Vec::new();
-        match self.landlock {
-            0 => gaps.push("files can be written anywhere: the kernel has no landlock, or it is switched off"),
-            1 | 2 => gaps.push("files outside can be emptied, though not written: the kernel's landlock is an old one"),
-            _ => {}
-        }
-        match (self.can_filter_calls, self.landlock) {
-            (true, _) => {}
-            (false, 0..4) => gaps.push("the network can be used: the kernel has no seccomp filters"),
-            (false, _) => gaps.push("the network can be used but for TCP: the kernel has no seccomp filters"),
-        }
-        if self.landlock < 6 {
-            gaps.push("programs outside can be sent signals: that takes landlock 6 (Linux 6.12)");
-        }
-        gaps
-    }
-}
-
 /// How the commands of a shell are confined.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sandbox {
@@ -129,7 +73,7 @@ pub struct Sandbox {
     workspace: Option<PathBuf>,
     /// The one of them for temporary files.
     temporary: Option<PathBuf>,
-    kernel: Kernel,
+    kernel: Support,
     way_out: &'static str,
 }
 
@@ -138,7 +82,7 @@ impl Sandbox {
     /// part of the system, is none: nothing in it can be written then. `way_out` tells a model what to do when it is in the way, a
     /// sentence.
     #[must_use]
-    pub fn new(profile: Profile, workspace: &Path, home: &Path, kernel: Kernel, way_out: &'static str) -> Self {
+    pub fn new(profile: Profile, workspace: &Path, home: &Path, kernel: Support, way_out: &'static str) -> Self {
         let is_writing = profile == Profile::WorkspaceWrite && is_workspace(workspace, home);
         let workspace = is_writing.then(|| workspace.to_owned());
         let writable = workspace.iter().cloned().collect();
@@ -173,7 +117,7 @@ impl Sandbox {
             writable: Vec::new(),
             workspace: None,
             temporary: None,
-            kernel: Kernel::NONE,
+            kernel: Support::NONE,
             way_out: "",
         }
     }
@@ -181,7 +125,7 @@ impl Sandbox {
     /// Whether there is anything that the kernel can refuse.
     #[must_use]
     pub fn confines(&self) -> bool {
-        self.profile != Profile::Full && self.kernel != Kernel::NONE
+        self.profile != Profile::Full && self.kernel != Support::NONE
     }
 
     /// Where can be written, but for a few devices.
@@ -240,6 +184,25 @@ impl Display for Sandbox {
         }
         write!(f, ", no network")
     }
+}
+
+/// What this system has to confine a thread with; elsewhere than on Linux, nothing.
+#[must_use]
+pub fn present() -> Support {
+    if cfg!(target_os = "linux") { cohab_confine::present() } else { Support::NONE }
+}
+
+/// Binds the calling thread, and every program that it starts from now on, for good.
+///
+/// # Errors
+/// The kernel refused what it was said to have: nothing may be started then.
+pub fn enforce(sandbox: &Sandbox) -> io::Result<()> {
+    if !sandbox.confines() {
+        return Ok(());
+    }
+    let calls = if sandbox.profile == Profile::ReadOnly { Calls::Reading } else { Calls::Building };
+    let rules = Rules { writable: sandbox.writable.clone(), readable: None, has_terminal: false, calls };
+    cohab_confine::enforce(&rules, sandbox.kernel)
 }
 
 fn is_workspace(folder: &Path, home: &Path) -> bool {

@@ -1,7 +1,7 @@
 use super::*;
 
 /// As much as we know how to use.
-const ALL: Kernel = Kernel { landlock: 9, can_filter_calls: true };
+const ALL: Support = Support { landlock: 9, can_filter_calls: true, has_seatbelt: false };
 
 fn sandbox(profile: Profile, workspace: &str, home: &str) -> Sandbox {
     Sandbox::new(profile, Path::new(workspace), Path::new(home), ALL, "Ask.")
@@ -50,18 +50,6 @@ fn a_folder_that_holds_one_of_ours_is_not_writable() {
 }
 
 #[test]
-fn what_a_kernel_cannot_do_is_said() {
-    assert_eq!(ALL.gaps(), [""; 0]);
-    let old = |landlock, can_filter_calls| Kernel { landlock, can_filter_calls };
-    let none = Kernel::NONE.gaps();
-    assert!(none[0].contains("written anywhere") && none[1].starts_with("the network can be used:"), "{none:?}");
-    assert!(old(2, true).gaps()[0].contains("emptied") && !old(2, true).keeps_writes());
-    assert_eq!(old(3, true).gaps().len(), 1, "signals");
-    assert!(old(4, false).gaps()[0].contains("but for TCP"));
-    assert!(old(6, true).gaps().is_empty() && old(3, true).keeps_writes());
-}
-
-#[test]
 fn a_failure_that_looks_like_a_refusal_is_explained_and_no_other() {
     let confined = sandbox(Profile::WorkspaceWrite, "/srv/app", "/home/me");
     let note = confined.note(1, "touch: cannot touch '/x': Permission denied\n").unwrap();
@@ -76,7 +64,7 @@ fn a_failure_that_looks_like_a_refusal_is_explained_and_no_other() {
     let far = format!("Permission denied{}", "é".repeat(SEARCHED_BYTES));
     assert_eq!(confined.note(1, &far), None);
     assert_eq!(Sandbox::none().note(1, "Permission denied"), None);
-    let unhelped = Sandbox::new(Profile::ReadOnly, Path::new("/srv"), Path::new("/home/me"), Kernel::NONE, "");
+    let unhelped = Sandbox::new(Profile::ReadOnly, Path::new("/srv"), Path::new("/home/me"), Support::NONE, "");
     assert_eq!((unhelped.confines(), unhelped.note(1, "Permission denied")), (false, None));
     assert!(!is_noted("") && !is_noted("[sandbox: x]\nmore"));
 }

@@ -39,7 +39,8 @@ const BUILD_OUTPUT: &[&str] = &["target"];
 /// Which of our packages each may depend on.
 const LAYERS: &[(&str, &[&str])] = &[
     ("cohab-protocol", &[]),
-    ("cohab-shell-relay", &[]),
+    ("cohab-confine", &[]),
+    ("cohab-shell-relay", &["cohab-confine"]),
     ("cohab", &["cohab-protocol", "cohab-shell-relay"]),
     ("cohabd", &["cohab-protocol", "cohab-shell-relay"]),
 ];

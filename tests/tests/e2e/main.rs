@@ -7,6 +7,7 @@ mod aside;
 mod ask;
 mod citizenship;
 mod commands;
+mod confine;
 mod context;
 mod core_table;
 mod daemon;

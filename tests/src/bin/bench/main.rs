@@ -3,6 +3,7 @@
 mod audit;
 mod calls;
 mod clients;
+mod confine;
 mod contestants;
 mod context;
 mod echo;
@@ -29,7 +30,8 @@ use std::{
 use report::Report;
 
 const USAGE: &str =
-    "Usage: bench [echo|flood|start|idle|relay|stream|wires|clients|calls|gate|policy|context|store|audit|scrub|all]... [--rounds N] [--fast]
+    "Usage: bench [echo|flood|start|idle|relay|stream|wires|clients|calls|gate|policy|context|store|audit|scrub|confine|all]... [--rounds N]
+              [--fast]
 
   --rounds N   rounds of each measure (default 20; flood takes a fifth of it)
   --fast       stream: 8,000 chunks in 16 s instead of 80 s
@@ -43,9 +45,9 @@ struct Options {
     is_fast: bool,
 }
 
-const MEASURES: [&str; 15] = [
+const MEASURES: [&str; 16] = [
     "echo", "flood", "start", "idle", "relay", "stream", "wires", "clients", "calls", "gate", "scrub", "policy",
-    "context", "store", "audit",
+    "context", "store", "audit", "confine",
 ];
 
 /// The command line, or nothing if it is wrong or asks for help.
@@ -87,6 +89,7 @@ fn main() -> ExitCode {
             "policy" => policy::measure(&mut report, options.rounds),
             "store" => store::measure(&mut report, options.rounds),
             "audit" => audit::measure(&mut report, options.rounds),
+            "confine" => confine::measure(&mut report, options.rounds),
             "clients" => clients::measure(&mut report),
             "calls" => calls::measure(&mut report),
             "wires" => wires::measure(&mut report, options.rounds),

@@ -1,0 +1,33 @@
+//! Systems without Landlock, seccomp or seatbelt confine nothing.
+
+use std::io;
+
+use crate::{Rules, Support};
+
+/// What this system has: nothing.
+#[must_use]
+pub fn present() -> Support {
+    Support::NONE
+}
+
+/// The same.
+#[must_use]
+pub fn claimed() -> Support {
+    present()
+}
+
+/// There are none.
+///
+/// # Errors
+/// Never.
+pub fn drop_capabilities() -> io::Result<()> {
+    Ok(())
+}
+
+/// Binds nothing.
+///
+/// # Errors
+/// Never.
+pub fn enforce(_: &Rules, _: Support) -> io::Result<()> {
+    Ok(())
+}

@@ -1,0 +1,198 @@
+//! The launcher: restricts this process and turns it into a program.
+
+use std::{
+    env,
+    ffi::{CString, OsStr, OsString},
+    fs, io,
+    os::unix::ffi::{OsStrExt, OsStringExt},
+    path::{Path, PathBuf},
+};
+
+use rustix::fs::{Access, access};
+
+use crate::{
+    Calls, Folders, Record, Rules, Sockets, Support, drop_capabilities, enforce, hierarchies,
+    secrets::{self, Places, Surroundings},
+    temporary,
+};
+
+/// Exit status: the program was not started, since it could not be confined.
+pub const NOT_CONFINED: u8 = 125;
+/// Exit status: the program is there and does not start.
+pub const NOT_EXECUTABLE: u8 = 126;
+/// Exit status: there is no such program.
+pub const NOT_FOUND: u8 = 127;
+/// The name of the launcher.
+pub const NAME: &str = "cohab-confine";
+/// How the launcher is called.
+pub const USAGE: &str = "usage: cohab-confine [--record FILE] [--secret PATH]... -- PROGRAM [ARGS...]\n";
+/// Programs that ask the kernel by sockets of the network.
+const ASKING_BY_INTERFACES: &[&str] = &["arp", "ifconfig", "iwconfig", "mii-tool", "nameif", "netstat", "route"];
+
+/// What the launcher is asked to do.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Request {
+    /// Takes a line that says by what the program was confined.
+    pub record: Option<PathBuf>,
+    /// Places of secrets besides the known ones.
+    pub secrets: Vec<PathBuf>,
+    /// The program and its arguments.
+    pub words: Vec<OsString>,
+}
+
+/// Why there is no program.
+#[derive(Debug)]
+pub struct Failure {
+    /// The launcher's exit status.
+    pub status: u8,
+    /// One line.
+    pub message: String,
+}
+
+impl Request {
+    /// Reads the words behind the launcher's name; `None` if they mean nothing.
+    #[must_use]
+    pub fn parse(words: impl IntoIterator<Item = OsString>) -> Option<Self> {
+        let mut words = words.into_iter();
+        let mut request = Self::default();
+        loop {
+            match words.next()?.to_str()? {
+                "--record" => request.record = Some(words.next()?.into()),
+                "--secret" => request.secrets.push(words.next()?.into()),
+                "--" => break,
+                _ => return None,
+            }
+        }
+        request.words = words.collect();
+        (!request.words.is_empty()).then_some(request)
+    }
+}
+
+/// A program that is confined and only needs to be started.
+#[derive(Debug)]
+pub struct Ready {
+    /// The file to execute.
+    pub file: CString,
+    /// Its name and arguments.
+    pub arguments: Vec<CString>,
+    /// Variables that are set for it.
+    pub variables: Vec<(&'static str, OsString)>,
+}
+
+/// Finds the program and restricts this process, which can only become the program then.
+///
+/// # Errors
+/// There is no such program, or it cannot be confined; then nothing must be started.
+pub fn prepare(request: &Request, places: Places<'_>, support: Support) -> Result<Ready, Failure> {
+    let Some(name) = request.words.first() else { return Err(not_confined("there is no program")) };
+    let file = executable(name)?;
+    if !support.can_launch() {
+        return Err(not_confined("this system has nothing to confine a program with"));
+    }
+    drop_capabilities().map_err(|error| not_confined(&format!("capabilities stay: {error}")))?;
+    let cwd = env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
+    let temporary = temporary_places().find_map(|place| temporary::make(&place.canonicalize().ok()?).ok());
+    let mut folders = Folders::default();
+    let surroundings = Surroundings { homes: homes(), cwd };
+    let mut found = secrets::find(places, &surroundings, &mut folders);
+    found.extend(request.secrets.iter().filter_map(|path| path.canonicalize().ok()));
+    // Its name is one of ours, and those are secret. The folder around it stays what it is: a variable named it.
+    found.retain(|secret| temporary.as_ref().is_none_or(|folder| folder.parent() != Some(secret)));
+    let known: Vec<PathBuf> = surroundings.homes.iter().chain([&surroundings.cwd]).cloned().collect();
+    let rules = Rules {
+        writable: temporary.iter().cloned().collect(),
+        readable: Some(hierarchies::around(&found, &known, &mut folders)),
+        has_terminal: true,
+        calls: Calls::Confined(sockets_of(name)),
+    };
+    if let Some(file) = &request.record {
+        let record = Record {
+            pid: rustix::process::getpid().as_raw_nonzero().get(),
+            landlock: support.landlock,
+            program: name.to_string_lossy().into_owned(),
+            cwd: surroundings.cwd,
+            temporary: temporary.clone(),
+            secrets: found.into_iter().collect(),
+        };
+        record.append_to(file).map_err(|error| not_confined(&format!("{}: {error}", file.display())))?;
+    }
+    enforce(&rules, support).map_err(|error| not_confined(&error.to_string()))?;
+    ready(&file, &request.words, temporary)
+}
+
+fn ready(file: &Path, words: &[OsString], temporary: Option<PathBuf>) -> Result<Ready, Failure> {
+    let text = |word: &OsStr| CString::new(word.as_bytes()).map_err(|error| not_confined(&error.to_string()));
+    let mut variables: Vec<_> = temporary.into_iter().map(|folder| ("TMPDIR", folder.into_os_string())).collect();
+    // bash tells each program its own path.
+    let told = env::var_os("_").and_then(|path| PathBuf::from(path).file_name().map(OsStr::to_owned));
+    if told.is_some_and(|name| name == NAME) {
+        variables.push(("_", file.into()));
+    }
+    let arguments = words.iter().map(|word| text(word)).collect::<Result<_, _>>()?;
+    Ok(Ready { file: text(file.as_os_str())?, arguments, variables })
+}
+
+/// As a shell finds it.
+fn executable(name: &OsStr) -> Result<PathBuf, Failure> {
+    let failure = |status, why: &str| Failure { status, message: format!("{}: {why}", name.to_string_lossy()) };
+    if name.as_bytes().contains(&b'/') {
+        let path = PathBuf::from(name);
+        return if path.exists() { Ok(path) } else { Err(failure(NOT_FOUND, "No such file or directory")) };
+    }
+    let path = env::var_os("PATH").unwrap_or_default();
+    // An empty entry is the working folder.
+    let files = env::split_paths(&path).map(|folder| Path::new(".").join(folder).join(name));
+    let mut files = files.filter(|file| file.is_file()).peekable();
+    let is_there = files.peek().is_some();
+    let found = files.find(|file| access(file, Access::EXEC_OK).is_ok());
+    found.ok_or_else(|| match is_there {
+        true => failure(NOT_EXECUTABLE, "Permission denied"),
+        false => failure(NOT_FOUND, "command not found"),
+    })
+}
+
+fn sockets_of(name: &OsStr) -> Sockets {
+    let name = Path::new(name).file_name();
+    let is_asking = name.is_some_and(|name| ASKING_BY_INTERFACES.iter().any(|known| name == *known));
+    if is_asking { Sockets::Interfaces } else { Sockets::Netlink }
+}
+
+/// Where a folder for temporary files can be.
+fn temporary_places() -> impl Iterator<Item = PathBuf> {
+    let named = ["TMPDIR", "XDG_RUNTIME_DIR"].map(|name| env::var_os(name).map(PathBuf::from));
+    let [given, runtime] = named.map(|place| place.filter(|place| place.is_absolute()));
+    given.into_iter().chain([PathBuf::from("/tmp")]).chain(runtime)
+}
+
+/// What `HOME` says, and what the system says: the variable may have been set for this one line.
+fn homes() -> Vec<PathBuf> {
+    let given = env::var_os("HOME").map(PathBuf::from);
+    let mut homes: Vec<PathBuf> =
+        given.into_iter().chain(home_of_user()).filter_map(|home| home.canonicalize().ok()).collect();
+    homes.sort_unstable();
+    homes.dedup();
+    homes.retain(|home| home.parent().is_some());
+    homes
+}
+
+/// By `/etc/passwd` alone: other sources of users are services.
+fn home_of_user() -> Option<PathBuf> {
+    let uid = rustix::process::getuid().as_raw().to_string();
+    let users = fs::read("/etc/passwd").ok()?;
+    let fields = |line: &[u8]| line.split(|byte| *byte == b':').map(<[u8]>::to_vec).collect::<Vec<_>>();
+    let own = users
+        .split(|byte| *byte == b'\n')
+        .map(fields)
+        .find(|fields| fields.get(2).is_some_and(|id| *id == uid.as_bytes()))?;
+    Some(PathBuf::from(OsString::from_vec(own.into_iter().nth(5)?)))
+}
+
+fn not_confined(why: &str) -> Failure {
+    Failure { status: NOT_CONFINED, message: format!("not started: {why}") }
+}
+
+/// What an error of starting it means.
+#[must_use]
+pub fn status_of(error: &io::Error) -> u8 {
+    if error.kind() == io::ErrorKind::NotFound { NOT_FOUND } else { NOT_EXECUTABLE }
+}

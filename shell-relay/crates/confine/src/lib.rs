@@ -1,0 +1,47 @@
+//! Confinement of a process by its kernel: a second lock behind the policy that depends on no table of programs.
+//!
+//! The program `cohab-confine -- PROGRAM ARGS` restricts itself and then becomes `PROGRAM`: same process, same terminal, same
+//! signals and status, no process in between. A confined program reads what its user may read, but for the places of secrets, and
+//! writes to its terminal and to a private folder for temporary files. It reaches no network, no service of the user's, and no
+//! process that it did not start.
+//!
+//! - [`launch`] does that, step by step; the crate's program passes it the places of secrets, so this library knows no policy.
+//! - [`enforce`] binds the calling thread by [`Rules`]. The sandbox of `cohab ask` uses it with rules of its own.
+//! - [`secrets`] finds the places of secrets that exist; [`hierarchies`] names all that lies around them, since the kernel takes
+//!   permissions and no exceptions.
+//! - [`Support`] says what the kernel can keep, [`Record`] what a program was confined by, so that a failure can be explained.
+//!
+//! Invariants: nothing here starts a process or a thread, and what is enforced cannot be taken back. A launcher that cannot
+//! confine does not start the program.
+//!
+//! Not done here: deciding which lines run confined, and mediating name services. Programs that speak to a service by a Unix
+//! socket (`docker`, `systemctl`, `tmux`, the agents of ssh and gpg) cannot do so confined: a service acts with the user's power.
+
+mod folders;
+pub mod hierarchies;
+pub mod launch;
+mod record;
+mod rules;
+pub mod secrets;
+mod support;
+pub mod temporary;
+
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
+#[path = "elsewhere.rs"]
+mod kernel;
+#[cfg(target_os = "linux")]
+#[path = "linux/mod.rs"]
+mod kernel;
+#[cfg(target_os = "macos")]
+#[path = "macos.rs"]
+mod kernel;
+/// Compiled for its tests: the text of the profile is the same on every system.
+#[cfg(all(test, not(target_os = "macos")))]
+#[expect(dead_code, reason = "only the text is tested here")]
+mod macos;
+
+pub use folders::Folders;
+pub use kernel::{claimed, drop_capabilities, enforce, present};
+pub use record::{Denied, REFUSALS, Record};
+pub use rules::{Calls, Rules, Sockets};
+pub use support::Support;

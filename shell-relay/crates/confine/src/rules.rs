@@ -1,0 +1,36 @@
+//! What a confined thread or process may do.
+
+use std::path::PathBuf;
+
+/// All that [`enforce`](super::enforce) allows. Starting programs and listing folders are free.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rules {
+    /// Files and folders can be made, changed and removed below these; devices and sockets cannot.
+    pub writable: Vec<PathBuf>,
+    /// Files can be read at and below these; `None`: anywhere.
+    pub readable: Option<Vec<PathBuf>>,
+    /// The terminals at standard input, output and error can be opened by their names.
+    pub has_terminal: bool,
+    /// Which system calls there are.
+    pub calls: Calls,
+}
+
+/// The calls that Landlock does not see.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Calls {
+    /// For builds: no sockets, no owners and attributes of files. Modes and times can be changed, of any file.
+    Building,
+    /// The same without modes and times.
+    Reading,
+    /// The least that programs need which only look.
+    Confined(Sockets),
+}
+
+/// Which sockets there are. None of them reaches another process: those of files would, by services that act for anybody.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sockets {
+    /// Those that ask the kernel for routes, addresses and connections.
+    Netlink,
+    /// Those that `ifconfig` asks by `ioctl`; nothing can be sent by any socket.
+    Interfaces,
+}

@@ -1,0 +1,96 @@
+//! What it costs that a program is confined.
+
+use std::{
+    process::{Command, Stdio},
+    time::Instant,
+};
+
+use cohab_e2e::{Home, binaries};
+
+use crate::{
+    process,
+    report::{Report, Samples},
+};
+
+const MEASURE: &str = "confine";
+const STARTS: usize = 100;
+const ADDED_MS: f64 = 1.0;
+const ADDED_KIB: f64 = 1024.0;
+/// Twenty places of secrets, as a home of some years has them.
+const SECRETS: [&str; 20] = [
+    ".ssh/id_ed25519",
+    ".gnupg/key",
+    ".aws/credentials",
+    ".kube/config",
+    ".docker/config.json",
+    ".config/gh/hosts.yml",
+    ".config/gcloud/token",
+    ".local/share/keyrings/login",
+    ".mozilla/cookies",
+    ".password-store/mail",
+    ".netrc",
+    ".npmrc",
+    ".pypirc",
+    ".pgpass",
+    ".git-credentials",
+    ".bash_history",
+    ".zsh_history",
+    ".python_history",
+    ".cargo/credentials.toml",
+    "work/app/.env",
+];
+/// What lies beside them.
+const OTHERS: [&str; 6] = ["", ".config", ".local/share", ".local", "work", "work/app"];
+const OTHERS_EACH: usize = 10;
+
+pub(crate) fn measure(report: &mut Report, rounds: usize) {
+    if !cohab_shell_relay::sandbox::present().can_launch() {
+        return report.unmeasured(MEASURE, "a confined program", "this kernel cannot confine");
+    }
+    let home = Home::new();
+    SECRETS.iter().for_each(|name| home.write(name, "secret"));
+    for folder in OTHERS {
+        (0..OTHERS_EACH).for_each(|number| home.write(&format!("{folder}/plain-{number}/x"), ""));
+    }
+    let launcher = binaries::program("cohab-confine");
+    let command = |is_confined: bool, words: &[&str]| {
+        let mut command = Command::new(if is_confined { launcher.as_os_str() } else { words[0].as_ref() });
+        if is_confined {
+            command.arg("--").arg(words[0]);
+        }
+        command.args(&words[1..]).current_dir(home.path("work/app")).env("HOME", home.path(""));
+        command.stdin(Stdio::piped()).stdout(Stdio::null());
+        command
+    };
+    let mut times = [Samples::default(), Samples::default()];
+    for _ in 0..rounds * STARTS {
+        for (is_confined, samples) in [false, true].into_iter().zip(&mut times) {
+            let start = Instant::now();
+            if command(is_confined, &["/bin/true"]).status().is_ok_and(|status| status.success()) {
+                samples.push(start.elapsed());
+            }
+        }
+    }
+    let [plain, confined] = times;
+    report.samples(MEASURE, "a program", "ms", &plain);
+    report.samples(MEASURE, "the same, confined", "ms", &confined);
+    report.at_most(MEASURE, "added, p50", confined.p50() - plain.p50(), ADDED_MS, "ms");
+    let memory = [false, true].map(|is_confined| {
+        let Ok(mut child) = command(is_confined, &["/bin/cat"]).stdout(Stdio::piped()).spawn() else { return 0.0 };
+        echo_once(&mut child);
+        let memory = process::own_memory_kib(child.id());
+        drop(child.stdin.take());
+        let _ = child.wait();
+        memory
+    });
+    report.at_most(MEASURE, "added memory of a program that runs", memory[1] - memory[0], ADDED_KIB, "KiB");
+}
+
+/// After that the program itself runs.
+fn echo_once(child: &mut std::process::Child) {
+    use std::io::{Read, Write};
+    let written = child.stdin.as_mut().map(|input| input.write_all(b"x"));
+    if written.is_some_and(|written| written.is_ok()) {
+        let _ = child.stdout.as_mut().map(|output| output.read_exact(&mut [0]));
+    }
+}
