@@ -109,3 +109,12 @@ fn an_option_behind_an_operand_is_looked_at_as_a_file() {
     symlink("../../.ssh/id_rsa", place.cwd.join("-n")).expect("a link");
     place.is_asked(&["cat f -n"]);
 }
+
+#[test]
+fn a_repository_below_is_not_looked_into() {
+    let lines = ["git describe --dirty", "git describe --tags --dirty=x", "git describe --broken"];
+    place(&[".git/HEAD", ".git/config", "src/a"]).is_allowed(&lines);
+    place(&[".git/HEAD", "sub/.git"]).is_asked(&lines);
+    place(&[".git/HEAD", "a/b/.git/config"]).is_asked(&lines);
+    place(&[".git/HEAD", "a/b/.git/config"]).is_allowed(&["git describe --tags", "git status"]);
+}

@@ -1,7 +1,10 @@
 //! `git`: subcommands that only read. Whether a repository's own configuration would start programs on them cannot be told from
 //! the text; whoever types the line checks that.
 
-use std::path::{Path, PathBuf};
+use std::{
+    cell::Cell,
+    path::{Path, PathBuf},
+};
 
 use super::{
     super::{
@@ -39,6 +42,13 @@ pub(super) fn assess(words: &[Word], place: Place<'_>) -> Result<(), Refusal> {
         return ask("runs git in a repository inside the folder, whose configuration may start programs");
     }
     let Some((subcommand, words)) = words.split_first() else { return Ok(()) };
+    let looks_into_others = |word: &Word| ["--dirty", "--broken"].iter().any(|option| word.text.starts_with(option));
+    if subcommand.text == "describe"
+        && words.iter().any(looks_into_others)
+        && holds_another_repository(&directory, place)
+    {
+        return ask("looks into the repositories below, whose configuration may start programs");
+    }
     assess_subcommand(subcommand, words, context.at(&directory))
 }
 
@@ -63,6 +73,16 @@ fn is_in_planted_repository(directory: &Path, place: Place<'_>) -> bool {
         }
     }
     false
+}
+
+/// Whether another repository may lie below the one of `directory`; no setting keeps `git describe --dirty` out of it.
+fn holds_another_repository(directory: &Path, place: Place<'_>) -> bool {
+    let Some(files) = place.context.files else { return false };
+    let has_repository = |folder: &&Path| files.targets(&folder.join(".git")).is_some_and(|found| !found.is_empty());
+    let Some(top) = directory.ancestors().find(has_repository) else { return false };
+    // The first is its own.
+    let seen = Cell::new(0_usize);
+    files.has_names_below(top, &|name| name == ".git" && seen.replace(seen.get() + 1) > 0)
 }
 
 /// Settings for one call that keep git from starting what a repository names.
