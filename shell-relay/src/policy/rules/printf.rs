@@ -5,8 +5,6 @@ use crate::shell::Shell;
 
 /// Letters behind a backslash that stand for one sign in every shell.
 const ESCAPES: &[char] = &['a', 'b', 'e', 'f', 'n', 'r', 't', 'v', '\\', '"', '\''];
-/// The spellings of ESC that all shells read alike.
-const ESCAPE_SIGNS: &[&str] = &["033", "x1b", "x1B"];
 
 /// What a conversion makes of its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,9 +41,9 @@ fn conversions(format: &str) -> Option<Vec<Conversion>> {
     while let Some(at) = rest.find(['%', '\\']) {
         let (sign, behind) = rest[at..].split_at(1);
         if sign == "\\" {
-            rest = match ESCAPE_SIGNS.iter().find_map(|sign| behind.strip_prefix(sign)) {
+            rest = match behind.strip_prefix(ESCAPES) {
                 Some(rest) => rest,
-                None => behind.strip_prefix(ESCAPES)?,
+                None => behind_number(behind)?,
             };
             continue;
         }
@@ -65,6 +63,18 @@ fn conversions(format: &str) -> Option<Vec<Conversion>> {
         rest = &behind[1..];
     }
     Some(found)
+}
+
+/// What stands behind the mark or first digit of an escape that gives a sign by its octal or hexadecimal number; `None` if it is no such
+/// escape, or could be a percent sign: shells differ in how many digits they read, and cut too high a number to eight bits.
+fn behind_number(escape: &str) -> Option<&str> {
+    let (digits, radix, most) = match escape.strip_prefix('x') {
+        Some(digits) => (digits, 16, 2),
+        None => (escape, 8, 4),
+    };
+    let count = digits.chars().take(most).take_while(|digit| digit.is_digit(radix)).count();
+    let is_percent = |length| u32::from_str_radix(&digits[..length], radix).is_ok_and(|sign| sign & 0xff == 0x25);
+    (count > 0 && !(1..=count).any(is_percent)).then(|| &digits[1..])
 }
 
 /// Nothing that a shell could evaluate as arithmetic with a subscript.
@@ -93,9 +103,11 @@ mod tests {
         use Conversion::{Number, Text};
         assert_eq!(conversions("%s: %5.2f%%\\n"), Some(vec![Text, Number]));
         assert_eq!(conversions("\\033[1m%-10s\\x1b[0m %b\\t\\\\x"), Some(vec![Text, Text]));
-        for format in
-            ["%n", "%1$d", "%ld", "%*d", "%.*f", "%", "%-", "\\x25n", "\\045n", "\\u0025", "\\", "%(x)T", "%é"]
-        {
+        assert_eq!(conversions("\\033(0\\016\\0331m\\x1B\\7\\xe9%s"), Some(vec![Text]));
+        for format in [
+            "%n", "%1$d", "%ld", "%*d", "%.*f", "%", "%-", "\\x25n", "\\045n", "\\0045n", "\\45n", "\\445n", "\\u0025",
+            "\\", "\\x", "\\xg", "%(x)T", "%é",
+        ] {
             assert_eq!(conversions(format), None, "{format}");
         }
     }
