@@ -29,8 +29,8 @@ const ARRIVALS: u32 = 3;
 const REST: Duration = Duration::from_millis(12);
 /// So long if nothing has moved at all, as after a key that nobody reads now.
 const REST_WITHOUT_MOTION: Duration = Duration::from_millis(40);
-/// So long behind Esc: fish waits for 30 ms whether the next key is one with Alt.
-const REST_BEHIND_ESCAPE: Duration = Duration::from_millis(100);
+/// So long behind Esc: fish waits for 30 ms whether the next key is one with Alt, and readline for 100 ms in a search.
+const REST_BEHIND_ESCAPE: Duration = Duration::from_millis(150);
 
 /// A terminal of our own: a byte that is written into it arrives behind those that were written elsewhere before.
 pub(crate) struct Canary {
