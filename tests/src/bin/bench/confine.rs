@@ -1,11 +1,12 @@
 //! What it costs that a program is confined.
 
 use std::{
+    fs,
     process::{Command, Stdio},
     time::Instant,
 };
 
-use cohab_e2e::{Home, binaries};
+use cohab_e2e::binaries;
 
 use crate::{
     process,
@@ -40,17 +41,25 @@ const SECRETS: [&str; 20] = [
     "work/app/.env",
 ];
 /// What lies beside them.
-const OTHERS: [&str; 6] = ["", ".config", ".local/share", ".local", "work", "work/app"];
+const OTHERS: [&str; 6] = [".", ".config", ".local/share", ".local", "work", "work/app"];
 const OTHERS_EACH: usize = 10;
 
 pub(crate) fn measure(report: &mut Report, rounds: usize) {
     if !cohab_shell_relay::sandbox::present().can_launch() {
         return report.unmeasured(MEASURE, "a confined program", "this kernel cannot confine");
     }
-    let home = Home::new();
-    SECRETS.iter().for_each(|name| home.write(name, "secret"));
-    for folder in OTHERS {
-        (0..OTHERS_EACH).for_each(|number| home.write(&format!("{folder}/plain-{number}/x"), ""));
+    // Not where everybody's temporary files are: what lies beside a home with secrets counts.
+    let Ok(home) = tempfile::tempdir_in("/var/tmp") else {
+        return report.unmeasured(MEASURE, "a confined program", "/var/tmp cannot be written");
+    };
+    let others =
+        OTHERS.iter().flat_map(|folder| (0..OTHERS_EACH).map(move |number| format!("{folder}/plain-{number}/x")));
+    for name in SECRETS.iter().map(|name| (*name).to_owned()).chain(others) {
+        let path = home.path().join(name);
+        let made = path.parent().map(fs::create_dir_all);
+        if !made.is_some_and(|made| made.is_ok()) || fs::write(&path, "").is_err() {
+            return report.unmeasured(MEASURE, "a confined program", "its home cannot be made");
+        }
     }
     let launcher = binaries::program("cohab-confine");
     let command = |is_confined: bool, words: &[&str]| {
@@ -58,7 +67,7 @@ pub(crate) fn measure(report: &mut Report, rounds: usize) {
         if is_confined {
             command.arg("--").arg(words[0]);
         }
-        command.args(&words[1..]).current_dir(home.path("work/app")).env("HOME", home.path(""));
+        command.args(&words[1..]).current_dir(home.path().join("work/app")).env("HOME", home.path());
         command.stdin(Stdio::piped()).stdout(Stdio::null());
         command
     };
