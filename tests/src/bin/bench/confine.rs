@@ -57,7 +57,7 @@ pub(crate) fn measure(report: &mut Report, rounds: usize) {
     for name in SECRETS.iter().map(|name| (*name).to_owned()).chain(others) {
         let path = home.path().join(name);
         let made = path.parent().map(fs::create_dir_all);
-        if !made.is_some_and(|made| made.is_ok()) || fs::write(&path, "").is_err() {
+        if made.is_none_or(|made| made.is_err()) || fs::write(&path, "").is_err() {
             return report.unmeasured(MEASURE, "a confined program", "its home cannot be made");
         }
     }
