@@ -284,13 +284,16 @@ __cohab_split() { # $1: the keymap, $2: keys. The line that was reported is acce
 __cohab_look_at_enter() { # binds Enter, unless it is bound to something of the user's: then the client is told, and asks by itself
   local __cohab_map __cohab_key __cohab_r= __cohab_macros __cohab_was=$__cohab_owner __cohab_ours='"\e[7391;e~\e[7391;f~"'
   local IFS= 2>/dev/null
-  # By one file: no process is started, and a second one in its place would be waited for until it is on the disk.
+  # By one file: no process is started, and a second one in its place would be waited for until it is on the disk. A limit of the user's
+  # on the size of files would end the shell; without the file Enter is taken for the user's own.
+  builtin trap '' XFSZ
   for __cohab_map in emacs vi-insert vi-command; do
     builtin bind -m "$__cohab_map" -s
     builtin printf '\1'
     builtin bind -m "$__cohab_map" -q accept-line || : # a user's errexit
     builtin printf '\1'
   done >|"$__cohab_dir/told"
+  builtin trap - XFSZ
   builtin read -r -d '' __cohab_r <"$__cohab_dir/told" || :
   __cohab_owner=
   for __cohab_map in emacs vi-insert vi-command; do

@@ -78,3 +78,9 @@ case!(case_403_the_keys_of_the_hand_over_do_nothing_by_themselves [bash zsh fish
     let ran = fs::read_to_string(t.home_path().join("ran")).unwrap();
     assert_eq!(ran.matches("twice").count(), 1, "load and run, once: {ran}");
 });
+
+case!(case_404_no_file_may_be_written_from_the_start [bash zsh] |kind| {
+    let mut t = Terminal::with(&Options { kind, rc: "ulimit -f 0", ..Options::default() });
+    t.line("echo still here");
+    t.wait_text("\nstill here\n");
+});
