@@ -37,14 +37,14 @@ fn is_missing(program: &str) -> bool {
 /// The words that `shell` hands to the programs of each line, in the folder `cwd`: a text per line.
 fn readings(shell: Shell, lines: &[String], cwd: &Path) -> Vec<String> {
     let shown = cwd.join(format!("../shown.{}", shell.name()));
-    let (head, words, tail) = match shell {
-        Shell::Fish => ("function shows; ", "$argv", "; end"),
-        _ => ("shows() { ", "\"$@\"", "; }"),
+    // A row is written at once, as the parts of a pipe write at the same time.
+    let (head, row, tail) = match shell {
+        Shell::Fish => ("function shows; set -l row (printf '<%s>' $argv | string collect); ", "$row", "; end"),
+        _ => ("shows() { local row; printf -v row '<%s>' \"$@\"; ", "\"$row\"", "; }"),
     };
     let file = shown.display();
     // What is piped into it is read, so that no writer fails.
-    let mut script =
-        format!("{head}printf '<%s>' {words} >>{file}; printf '\\n' >>{file}; command cat >/dev/null{tail}\n");
+    let mut script = format!("{head}printf '%s\\n' {row} >>{file}; command cat >/dev/null{tail}\n");
     for program in PROGRAMS {
         let _ = match shell {
             Shell::Fish => writeln!(script, "function {program}; shows {program} $argv; end"),
