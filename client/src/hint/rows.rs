@@ -40,7 +40,9 @@ struct Screen {
     rows: VecDeque<Cells>,
     row: usize,
     column: usize,
-    saved: Option<(usize, usize)>,
+    /// So many columns further right the cursor may stand, too: terminals differ where `CSI D` leads behind a full row.
+    slack: usize,
+    saved: Option<(usize, usize, usize)>,
     /// Blanks are visible: the background has a colour, or is underlined.
     paints_blanks: bool,
     last_letter: Option<char>,
@@ -87,7 +89,7 @@ impl PromptRows {
         let row = screen.rows.get(screen.row)?;
         // One cell behind stays free, also the last one of the row: terminals differ in what they do there.
         let last = screen.columns.checked_sub(width + 1)?;
-        let first = screen.column + GAP;
+        let first = screen.column + screen.slack + GAP;
         if screen.is_lost || screen.columns > COLUMNS_MAX {
             return None;
         }
@@ -106,6 +108,7 @@ impl Screen {
             rows: VecDeque::from([BLANK]),
             row: 0,
             column: 0,
+            slack: 0,
             saved: None,
             paints_blanks: false,
             last_letter: None,
@@ -120,7 +123,9 @@ impl Screen {
         self.rows[0] = if is_blank { BLANK } else { UNKNOWN };
     }
 
+    /// Of what may begin a bit further right, all cells that may be used are, and only those become blank that surely do.
     fn set(&mut self, from: usize, to: usize, used: bool) {
+        let (from, to) = if used { (from, to + self.slack) } else { (from + self.slack, to) };
         for column in from..to.min(self.columns).min(COLUMNS_MAX) {
             let bit = 1 << (column % 64);
             let cells = &mut self.rows[self.row][column / 64];
@@ -142,6 +147,7 @@ impl Screen {
     }
 
     fn up(&mut self, count: usize) {
+        self.leave_the_edge();
         match self.row.checked_sub(count) {
             Some(row) => self.row = row,
             // fish clears the screen, then goes up by the rows that its prompt had.
@@ -152,6 +158,7 @@ impl Screen {
 
     fn down_by(&mut self, count: usize) {
         self.is_at_top = false;
+        self.leave_the_edge();
         // Beyond what was written it depends on where the terminal ends.
         if self.row + count < self.rows.len() {
             self.row += count;
@@ -160,8 +167,26 @@ impl Screen {
         }
     }
 
+    /// To a column that is counted from the first one.
     fn go_to_column(&mut self, column: usize) {
         self.column = column.min(self.columns - 1);
+        self.slack = 0;
+    }
+
+    fn right(&mut self, count: usize) {
+        self.column = self.column.saturating_add(count).min(self.columns - 1);
+    }
+
+    fn left(&mut self, count: usize) {
+        self.leave_the_edge();
+        self.column = self.column.saturating_sub(count);
+    }
+
+    /// Behind a full row some terminals stand in its last column, others in the one behind.
+    fn leave_the_edge(&mut self) {
+        if self.column >= self.columns {
+            (self.column, self.slack) = (self.columns - 1, 1);
+        }
     }
 
     fn put(&mut self, letter: char) {
@@ -169,8 +194,9 @@ impl Screen {
         if width == 0 {
             return;
         }
-        if self.column + width > self.columns {
-            self.column = 0;
+        if self.column + self.slack + width > self.columns {
+            self.is_lost |= self.slack > 0;
+            self.go_to_column(0);
             self.down();
         }
         self.set(self.column, self.column + width, letter != ' ' || self.paints_blanks);
@@ -206,6 +232,7 @@ impl Screen {
 
     /// As `CSI P` and `CSI @`: what is behind the cursor moves.
     fn shift(&mut self, count: usize, is_insertion: bool) {
+        self.is_lost |= self.slack > 0;
         let old = self.rows[self.row];
         let (columns, column) = (self.columns.min(COLUMNS_MAX), self.column);
         for at in column..columns {
@@ -233,15 +260,15 @@ impl Screen {
             'm' => self.style(params),
             'A' => self.up(count),
             'B' | 'e' => self.down_by(count),
-            'C' | 'a' => self.go_to_column(self.column.saturating_add(count)),
-            'D' => self.go_to_column(self.column.min(self.columns - 1).saturating_sub(count)),
+            'C' | 'a' => self.right(count),
+            'D' => self.left(count),
             'G' | '`' => self.go_to_column(count - 1),
             'E' => {
-                self.column = 0;
+                self.go_to_column(0);
                 self.down_by(count);
             }
             'F' => {
-                self.column = 0;
+                self.go_to_column(0);
                 self.up(count);
             }
             // Home; what stands there is not known until it is erased.
@@ -267,12 +294,14 @@ impl Screen {
     }
 
     fn save(&mut self) {
-        self.saved = Some((self.row, self.column));
+        self.saved = Some((self.row, self.column, self.slack));
     }
 
     fn restore(&mut self) {
         match self.saved {
-            Some((row, column)) if row < self.rows.len() => (self.row, self.column) = (row, column),
+            Some((row, column, slack)) if row < self.rows.len() => {
+                (self.row, self.column, self.slack) = (row, column, slack);
+            }
             _ => self.is_lost = true,
         }
     }
@@ -285,10 +314,13 @@ impl Perform for Screen {
 
     fn execute(&mut self, byte: u8) {
         match byte {
-            b'\r' => self.column = 0,
+            b'\r' => self.go_to_column(0),
             b'\n' => self.down(),
-            0x08 => self.column = self.column.min(self.columns - 1).saturating_sub(1),
-            b'\t' => self.go_to_column((self.column / TAB + 1) * TAB),
+            0x08 => self.left(1),
+            b'\t' => {
+                self.is_lost |= self.slack > 0;
+                self.go_to_column((self.column / TAB + 1) * TAB);
+            }
             0x0b | 0x0c => self.is_lost = true,
             _ => {}
         }
@@ -313,7 +345,7 @@ impl Perform for Screen {
             ([], b'M') => self.up(1),
             ([], b'D') => self.down(),
             ([], b'E') => {
-                self.column = 0;
+                self.go_to_column(0);
                 self.down();
             }
             ([], b'=' | b'>' | b'\\') | ([b'(' | b')'], _) => {}

@@ -78,6 +78,26 @@ fn a_cleared_screen_is_blank() {
 }
 
 #[test]
+fn behind_a_full_row_the_cursor_goes_left_to_one_of_two_columns() {
+    for left in [&b"\x08"[..], b"\x1b[D"] {
+        let full = [b"\x1b[39Ca", left].concat();
+        assert_eq!(
+            room(40, &[&full, &b"a\xc3\xa9\xc3\xa9"[..]].concat(), 10),
+            None,
+            "one of the letters is in another row"
+        );
+        assert_eq!(room(40, &[&full, &b"\x1b[20D\x1b[K"[..]].concat(), 10), Some(29));
+        assert_eq!(
+            room(40, &[&full, &b"\x1b[20D\x1b[K"[..]].concat(), 15),
+            Some(24),
+            "4 behind the right one of the two"
+        );
+        assert_eq!(room(40, &[&full, &b"\x1b[20D\x1b[K"[..]].concat(), 17), None);
+        assert_eq!(room(40, &[&full, &b"\r\n$ "[..]].concat(), 10), Some(29), "the next row is known");
+    }
+}
+
+#[test]
 fn of_a_flood_only_the_end_is_looked_at() {
     let mut flood = vec![b'x'; 3 * PIECE_MAX_BYTES];
     assert_eq!(room(40, &flood, 10), None);
