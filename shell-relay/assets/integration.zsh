@@ -49,7 +49,7 @@ __cohab_precmd() { # first: $? is still the command's. No `emulate -L`: it would
 
 __cohab_hooks() { # ahead of the user's, whatever became of them meanwhile. Others want to be the last
   { builtin emulate -L zsh; unsetopt xtrace; } 2>/dev/null
-  local w f named="$#aliases $#galiases $#functions"
+  local w f named="${#${(k)aliases}} ${#${(k)galiases}} ${#${(k)functions}}" # letters: counting functions would write them all out
   [[ ${(j: :)precmd_functions[1,2]-} == '__cohab_debug_off __cohab_precmd' ]] ||
     precmd_functions=(__cohab_debug_off __cohab_precmd ${precmd_functions:#__cohab_(debug_off|precmd|install)})
   (( ${preexec_functions[(I)__cohab_preexec]} )) || preexec_functions+=(__cohab_preexec)

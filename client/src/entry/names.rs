@@ -3,12 +3,12 @@
 
 use std::{
     cell::OnceCell,
-    collections::HashSet,
     fs::File,
     io::Read,
     path::{Path, PathBuf},
 };
 
+use memchr::memmem;
 use rustix::fs::Access;
 
 use super::{Question, QuestionId, first_word, judge::World, places};
@@ -31,7 +31,8 @@ pub struct ShellNames<'a> {
     is_said_now: bool,
     cwd: &'a Path,
     world: &'a World,
-    named: OnceCell<HashSet<String>>,
+    /// A line feed, and each name with one behind it.
+    named: OnceCell<Vec<u8>>,
     targets: OnceCell<Vec<String>>,
     repository: OnceCell<Option<places::Repository>>,
 }
@@ -60,19 +61,20 @@ impl<'a> ShellNames<'a> {
     }
 
     fn is_named(&self, name: &str) -> bool {
-        self.named.get_or_init(|| self.world.names.as_deref().map(read_names).unwrap_or_default()).contains(name)
+        let named = self.named.get_or_init(|| self.world.names.as_deref().map(read_names).unwrap_or_default());
+        memmem::find(named, format!("\n{name}\n").as_bytes()).is_some()
     }
 }
 
 /// A file that cannot be read names nothing.
-fn read_names(file: &Path) -> HashSet<String> {
-    let mut bytes = Vec::new();
+fn read_names(file: &Path) -> Vec<u8> {
+    let mut bytes = vec![b'\n'];
     if file.metadata().is_ok_and(|metadata| metadata.is_file())
         && let Ok(file) = File::open(file)
     {
         let _ = file.take(NAMED_MAX_BYTES).read_to_end(&mut bytes);
     }
-    String::from_utf8_lossy(&bytes).lines().map(str::to_owned).collect()
+    bytes
 }
 
 impl Names for ShellNames<'_> {
