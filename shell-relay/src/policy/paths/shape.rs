@@ -1,309 +1,24 @@
 //! Files that may hold secrets by the shape of their path: what programs keep in hidden folders of a home, and names that say so. The
 //! lists of [`super::super::places`] are of those that surely do.
 
-use std::path::Path;
+use std::{collections::BTreeMap, path::Path, sync::LazyLock};
 
 use super::{PathRisk, PlainPath, has_wildcard};
 use crate::policy::{Context, Level, glob, places::PLAIN_NAMES};
 
-/// Hidden files and folders of a home that hold settings and programs.
-const PLAIN_HIDDEN: &[&str] = &[
-    ".asdf",
-    ".asdfrc",
-    ".atom",
-    ".bash*",
-    ".bazelrc",
-    ".bin",
-    ".bun",
-    ".cabal",
-    ".cache",
-    ".cargo",
-    ".clang-format",
-    ".clang-tidy",
-    ".conda",
-    ".condarc",
-    ".config",
-    ".curlrc.example",
-    ".deno",
-    ".dircolors",
-    ".docker",
-    ".doom.d",
-    ".dotfiles",
-    ".dotnet",
-    ".editorconfig",
-    ".emacs",
-    ".emacs.d",
-    ".eslintrc*",
-    ".exrc",
-    ".fonts",
-    ".fzf*",
-    ".gdbinit",
-    ".gemrc",
-    ".ghcup",
-    ".git",
-    ".gitattributes",
-    ".gitconfig*",
-    ".github",
-    ".gitignore*",
-    ".gitmessage",
-    ".go",
-    ".gradle",
-    ".gtkrc*",
-    ".gvimrc",
-    ".hgrc",
-    ".hushlogin",
-    ".icons",
-    ".inputrc",
-    ".ipynb_checkpoints",
-    ".irbrc",
-    ".java",
-    ".jshintrc",
-    ".julia",
-    ".keras",
-    ".lein",
-    ".lesskey",
-    ".linuxbrew",
-    ".local",
-    ".luarocks",
-    ".m2",
-    ".mailcap",
-    ".manpath",
-    ".matplotlib",
-    ".mise*",
-    ".mypy*",
-    ".nano*",
-    ".node-gyp",
-    ".npm",
-    ".nuget",
-    ".nvm",
-    ".nvmrc",
-    ".oh-my-*",
-    ".opam",
-    ".p10k.zsh",
-    ".perltidyrc",
-    ".pip",
-    ".plenv",
-    ".pnpm*",
-    ".prettierrc*",
-    ".profile",
-    ".pylintrc",
-    ".pyenv",
-    ".python-version",
-    ".pythonrc*",
-    ".rbenv",
-    ".ruby-version",
-    ".rustfmt.toml",
-    ".rustup",
-    ".rvm",
-    ".sbt",
-    ".screenrc",
-    ".sdkman",
-    ".selected_editor",
-    ".shellcheckrc",
-    ".sqliterc",
-    ".stack",
-    ".stylelintrc*",
-    ".swiftpm",
-    ".terminfo",
-    ".terraform.d",
-    ".texlive*",
-    ".themes",
-    ".tigrc",
-    ".tmux*",
-    ".tool-versions",
-    ".vim*",
-    ".virtualenvs",
-    ".volta",
-    ".vscode*",
-    ".wezterm.lua",
-    ".Xdefaults",
-    ".Xmodmap",
-    ".Xresources",
-    ".xinitrc",
-    ".xprofile",
-    ".xsession*",
-    ".yarn",
-    ".yarnrc*",
-    ".z",
-    ".zi",
-    ".zinit",
-    ".zlog*",
-    ".zplug",
-    ".zprofile",
-    ".zsh",
-    ".zshenv",
-    ".zshrc*",
-];
-/// Folders and files of `.config` that hold settings.
-const PLAIN_CONFIG: &[&str] = &[
-    "alacritty",
-    "autostart",
-    "awesome",
-    "bat",
-    "bottom",
-    "broot",
-    "btop",
-    "bspwm",
-    "dconf",
-    "direnv",
-    "dunst",
-    "environment.d",
-    "fastfetch",
-    "fd",
-    "fish",
-    "fontconfig",
-    "foot",
-    "ghostty",
-    "git",
-    "gtk-*",
-    "helix",
-    "htop",
-    "hypr",
-    "i3*",
-    "kak",
-    "kitty",
-    "lazygit",
-    "lf",
-    "lsd",
-    "micro",
-    "mimeapps.list",
-    "mise",
-    "mpv",
-    "nano",
-    "neofetch",
-    "nix",
-    "nix*",
-    "nvim",
-    "picom",
-    "pip",
-    "plasma*",
-    "polybar",
-    "powershell",
-    "pulse",
-    "pycodestyle",
-    "qtile",
-    "ranger",
-    "redshift",
-    "ripgrep",
-    "rofi",
-    "ruff",
-    "sway",
-    "sxhkd",
-    "systemd",
-    "tealdeer",
-    "tig",
-    "tmux",
-    "user-dirs.*",
-    "vim",
-    "waybar",
-    "wezterm",
-    "wofi",
-    "yapf",
-    "yazi",
-    "zathura",
-    "zed",
-    "zellij",
-    "zsh",
-];
-/// Folders of `.local/share` and `.local/state` that hold programs and what comes with them.
-const PLAIN_DATA: &[&str] = &[
-    "applications",
-    "bash-completion",
-    "bob",
-    "cargo",
-    "color-schemes",
-    "containers",
-    "fish",
-    "flatpak",
-    "fonts",
-    "gem",
-    "icons",
-    "man",
-    "mime",
-    "mise",
-    "nvim",
-    "pipx",
-    "pnpm",
-    "rustup",
-    "systemd",
-    "themes",
-    "uv",
-    "virtualenv*",
-    "zinit",
-    "zsh",
-];
-/// Names that say what is in a file, wherever it lies.
-const TELLING: &[&str] = &[
-    "*.keyring",
-    "*.kwl",
-    "*.psk",
-    "*_history",
-    "deploy_key*",
-    "id_dsa*",
-    "id_ecdsa*",
-    "id_ed25519*",
-    "id_rsa*",
-    "shadow.bak",
-    "shadow.old",
-    "gshadow.bak",
-    "opasswd*",
-];
-/// The same outside of the folder at work, where such names are not those of code.
-const TELLING_ELSEWHERE: &[&str] = &[
-    "*credential*",
-    "*passwd*",
-    "*password*",
-    "*secret*",
-    "*token*",
-    "gshadow*",
-    "history.*",
-    "id_*",
-    "shadow*",
-    ".history",
-];
-/// What stands there comes with the system.
-const SYSTEM: &[&str] = &["bin", "boot", "lib", "lib32", "lib64", "nix", "opt", "proc", "sbin", "snap", "sys", "usr"];
-/// Plain although the name says otherwise.
-const PLAIN_ETC: &[&str] = &["etc/pam.d", "etc/passwd", "etc/passwd-", "etc/apparmor.d", "etc/init.d", "etc/default"];
-/// Endings of code, documents and pictures.
-const PLAIN_ENDINGS: &[&str] = &[
-    "adoc",
-    "c",
-    "cc",
-    "conf.example",
-    "cpp",
-    "cs",
-    "css",
-    "example",
-    "go",
-    "h",
-    "hpp",
-    "html",
-    "java",
-    "js",
-    "jsx",
-    "kt",
-    "lua",
-    "md",
-    "pl",
-    "png",
-    "po",
-    "proto",
-    "pub",
-    "py",
-    "rb",
-    "rs",
-    "rst",
-    "sample",
-    "scss",
-    "sh",
-    "svg",
-    "swift",
-    "template",
-    "ts",
-    "tsx",
-    "vue",
-];
+static LISTS: LazyLock<BTreeMap<&str, Vec<&str>>> = LazyLock::new(|| {
+    let mut lists: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    for line in include_str!("shape.table").lines().filter(|line| !line.starts_with("# ")) {
+        let (name, patterns) = line.split_once(' ').unwrap_or_default();
+        lists.entry(name).or_default().extend(patterns.split(' '));
+    }
+    lists
+});
+
+/// The patterns of a list of the table.
+fn list(name: &str) -> &'static [&'static str] {
+    LISTS.get(name).map_or(&[], Vec::as_slice)
+}
 
 /// Why a file at `path` may hold a secret, by the shape of its path alone: at most a question.
 pub(super) fn risk(path: &PlainPath, context: Context<'_>) -> PathRisk {
@@ -312,31 +27,31 @@ pub(super) fn risk(path: &PlainPath, context: Context<'_>) -> PathRisk {
     }
     let cwd = PlainPath::from_path(context.cwd, context);
     let is_at_work = context.cwd != context.home && cwd.is_at_or_above(path);
-    let tells = says_secret(path.name(), TELLING) || (!is_at_work && tells_elsewhere(path));
+    let tells = tells_anywhere(path.name()) || (!is_at_work && tells_elsewhere(path));
     let is_kept = !is_at_work && is_kept_by_a_program(path, context.home, context);
     (tells || is_kept).then(|| (Level::Ask, format!("may read secrets: {}", path.shown())))
 }
 
-/// Whether a name below a folder that is searched says that a secret is in it.
-pub(super) fn says_secret(name: &str, patterns: &[&str]) -> bool {
+/// Whether a name says, by the patterns of this list, that a secret is in the file.
+fn says_secret(name: &str, telling: &str) -> bool {
     let lower = name.to_ascii_lowercase();
     let ending = lower.split_once('.').map_or("", |(_, ending)| ending);
     let last = ending.rsplit('.').next().unwrap_or_default();
     !has_wildcard(name)
-        && !PLAIN_ENDINGS.iter().any(|plain| *plain == ending || *plain == last)
-        && patterns.iter().any(|pattern| glob::matches(&lower, pattern))
+        && !list("ending").iter().any(|plain| *plain == ending || *plain == last)
+        && list(telling).iter().any(|pattern| glob::matches(&lower, pattern))
 }
 
 /// Whether a name says so wherever it lies.
 pub(super) fn tells_anywhere(name: &str) -> bool {
-    says_secret(name, TELLING)
+    says_secret(name, "telling")
 }
 
 fn tells_elsewhere(path: &PlainPath) -> bool {
     let first = path.components.first().map_or("", String::as_str);
-    let is_plain =
-        SYSTEM.contains(&first) || PLAIN_ETC.iter().any(|place| Path::new(&path.shown()[1..]).starts_with(place));
-    !is_plain && says_secret(path.name(), TELLING_ELSEWHERE)
+    let is_plain = list("system").contains(&first)
+        || list("etc").iter().any(|place| Path::new(&path.shown()[1..]).starts_with(place));
+    !is_plain && says_secret(path.name(), "telling-elsewhere")
 }
 
 /// Whether it lies in a hidden folder of a home that is not known to be plain.
@@ -348,11 +63,11 @@ fn is_kept_by_a_program(path: &PlainPath, home: &Path, context: Context<'_>) -> 
         [root, below @ ..] if root == "root" => below.iter().map(String::as_str).collect(),
         _ => return false,
     };
-    let is_none_of = |name: &str, plain: &[&str]| !plain.iter().any(|pattern| glob::matches(name, pattern));
+    let is_none_of = |name: &str, plain| !list(plain).iter().any(|pattern| glob::matches(name, pattern));
     match below[..] {
-        [".config", name, ..] => is_none_of(name, PLAIN_CONFIG),
-        [".local", "share" | "state", name, ..] => is_none_of(name, PLAIN_DATA),
-        [first, ..] => first.starts_with('.') && is_none_of(first, PLAIN_HIDDEN),
+        [".config", name, ..] => is_none_of(name, "config"),
+        [".local", "share" | "state", name, ..] => is_none_of(name, "data"),
+        [first, ..] => first.starts_with('.') && is_none_of(first, "hidden"),
         [] => false,
     }
 }
@@ -364,6 +79,13 @@ mod tests {
     fn level(path: &str) -> Level {
         let context = Context::new(Path::new("/home/ann/work/app"), Path::new("/home/ann"));
         crate::policy::assess_line(&format!("cat '{path}'"), context).level
+    }
+
+    #[test]
+    fn the_table_has_all_lists_and_no_other() {
+        let names: Vec<&str> = LISTS.keys().copied().collect();
+        assert_eq!(names, ["config", "data", "ending", "etc", "hidden", "system", "telling", "telling-elsewhere"]);
+        assert!(LISTS.values().flatten().all(|pattern| !pattern.is_empty()));
     }
 
     #[test]
