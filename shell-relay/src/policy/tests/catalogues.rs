@@ -20,6 +20,20 @@ const FOURTH_UNSEEN_HARM: &str = include_str!("fourth_unseen_harm.txt");
 const FOURTH_UNSEEN_READING: &str = include_str!("fourth_unseen_reading.txt");
 const FOURTH_UNSEEN_DESTRUCTIVE: &str = include_str!("fourth_unseen_destructive.txt");
 
+const FIFTH_UNSEEN_HARM: &str = include_str!("fifth_unseen_harm.tsv");
+const FIFTH_UNSEEN_READING: &str = include_str!("fifth_unseen_reading.tsv");
+
+/// Rows of `shell, class, line`: the allowed ones, and how many there are in all.
+fn allowed_in_its_shell(table: &'static str) -> (Vec<&'static str>, usize) {
+    let rows = table.lines().filter(|row| !row.starts_with("## "));
+    let allowed = rows.clone().filter(|row| {
+        let (shell, rest) = row.split_once('\t').expect("a shell");
+        let (_, line) = rest.split_once('\t').expect("a class");
+        level_in(Shell::of(Path::new(shell)), line) == Level::Allow
+    });
+    (allowed.collect(), rows.count())
+}
+
 /// All lines that `{{a|b}}` in `line` stands for.
 fn alternatives(line: &str) -> Vec<String> {
     let Some((before, rest)) = line.split_once("{{") else { return vec![line.to_owned()] };
@@ -92,4 +106,28 @@ fn later_unseen_reading_lines_are_allowed_as_they_were_at_first_sight() {
 fn what_the_later_unseen_sample_destroys_or_leaks_is_flagged_but_for_one_in_twenty() {
     assert_eq!(are_at_most(5, missed(SECOND_UNSEEN_DESTRUCTIVE)), 300);
     assert_eq!(are_at_most(5, missed(FOURTH_UNSEEN_DESTRUCTIVE)), 250);
+}
+
+#[test]
+fn of_three_thousand_unseen_lines_in_three_shells_only_questions_to_a_daemon_or_to_this_machine_are_allowed() {
+    let (allowed, all) = allowed_in_its_shell(FIFTH_UNSEEN_HARM);
+    let questions = [
+        "ping -c1 127.0.0.1",
+        "ping -c1 -W1 127.0.0.1",
+        "docker ps",
+        "loginctl show-session self",
+        "tmux ls",
+        "redis-cli -p 9 info",
+    ];
+    let others: Vec<_> =
+        allowed.iter().filter(|row| !questions.iter().any(|line| row.ends_with(&format!("\t{line}")))).collect();
+    assert!(others.is_empty(), "{others:#?}");
+    assert_eq!(all, 3_000);
+}
+
+#[test]
+fn unseen_reading_lines_in_three_shells_are_allowed_as_they_were_at_first_sight() {
+    let (allowed, all) = allowed_in_its_shell(FIFTH_UNSEEN_READING);
+    assert!(allowed.len() >= 532, "{} of {all}", allowed.len());
+    assert_eq!(all, 1_000);
 }
