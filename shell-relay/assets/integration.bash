@@ -4,17 +4,6 @@
 if [[ ${BLE_VERSION-} ]]; then # ble.sh reads all keys itself: none of ours would mean anything
   builtin printf '\e]7391;%s;%s;F;ble.sh\a' @NONCE@ "$$" 2>/dev/null >/dev/tty
 else
-# One function, as a user's DEBUG trap is called at each command outside of functions.
-__cohab_install() {
-__cohab_nonce=@NONCE@ __cohab_dir=@DIR@ __cohab_id= __cohab_next= __cohab_last= __cohab_cmd= __cohab_line= __cohab_point=0 __cohab_mode= __cohab_us= __cohab_opts= __cohab_pl= __cohab_entry= __cohab_word= __cohab_entered=1 __cohab_owner= __cohab_ran= __cohab_more= __cohab_marked=
-__cohab_pagers=()
-# A function does not see all traps, and nothing but a process of its own tells them to an argument: only after Ctrl-C.
-__cohab_open= __cohab_first='__cohab_precmd "$?" ${__cohab_open:+"$(builtin trap -p)"}'
-# \1 and \2 are what \[ and \] in a prompt stand for, which another shell would print if PS1 is exported.
-__cohab_b=$'\1\e]7391;'$__cohab_nonce$';'$$$';B\a\2'
-__cohab_p2=$'\1\e]7391;'$__cohab_nonce$';'$$$';P\a\2'
-__cohab_c=$'\e]7391;'$__cohab_nonce$';'$$$';C\a'
-
 # $BASHPID and not $$: a subshell cannot end a command.
 __cohab_m() { builtin printf '\e]7391;%s;%s;%s\a' "$__cohab_nonce" "$BASHPID" "$1" 2>/dev/null >/dev/tty; }
 
@@ -33,6 +22,7 @@ __cohab_precmd() { # $1: the command's status, $2: the traps, if the stub did no
   local __cohab_st=${1-$?} __cohab_r __cohab_ee=
   case $- in *e*) __cohab_ee=1; builtin set +e ;; esac
   __cohab_repage
+  __cohab_bind
   # After a command that came neither by our Enter nor from the client.
   [[ ! $__cohab_owner && ( ! $__cohab_ran || $__cohab_entered$__cohab_id ) ]] || __cohab_look_at_enter
   __cohab_entered= __cohab_ran= __cohab_more= __cohab_word=
@@ -152,6 +142,7 @@ __cohab_unrecorded() { # the stub, whatever the user sets
 }
 
 __cohab_stash() { # $1: the keymap, which is vi's insertion again at the next prompt
+  __cohab_bind
   __cohab_us=$2
   case $1 in
     vi-command) builtin bind -m vi-insert '"\e[7391;b~": vi-movement-mode' ;;
@@ -233,7 +224,7 @@ __cohab_known() { # __cohab_k: whether this shell knows the line's first word as
   [[ ! $__cohab_w ]] || ! builtin type -t -- "$__cohab_w" >/dev/null 2>&1 || __cohab_k=1
 }
 
-__cohab_query() { __cohab_ask Q "$1"; __cohab_present; }
+__cohab_query() { __cohab_bind; __cohab_ask Q "$1"; __cohab_present; }
 
 __cohab_ask() { # $1: the mark, $2: the keymap. A line beyond bounds is cut, so that it is known at least how it begins
   local __cohab_r __cohab_k __cohab_all=$READLINE_LINE __cohab_max
@@ -284,10 +275,10 @@ __cohab_split() { # $1: the keymap, $2: keys. The line that was reported is acce
 __cohab_look_at_enter() { # binds Enter, unless it is bound to something of the user's: then the client is told, and asks by itself
   local __cohab_map __cohab_key __cohab_r= __cohab_macros __cohab_was=$__cohab_owner __cohab_ours='"\e[7391;e~\e[7391;f~"'
   local IFS= 2>/dev/null
-  # By one file: no process is started, and a second one in its place would be waited for until it is on the disk. A limit of the user's
-  # on the size of files would end the shell; without the file Enter is taken for the user's own.
-  builtin trap '' XFSZ
-  for __cohab_map in emacs vi-insert vi-command; do
+  # By one file: no process is started, and a second one in its place would be waited for until it is on the disk. Without it, Enter is
+  # taken for the user's own.
+  builtin trap '' XFSZ # a limit of the user's on the size of files would end the shell
+  for __cohab_map in "${__cohab_maps[@]}"; do
     builtin bind -m "$__cohab_map" -s
     builtin printf '\1'
     builtin bind -m "$__cohab_map" -q accept-line || : # a user's errexit
@@ -296,7 +287,7 @@ __cohab_look_at_enter() { # binds Enter, unless it is bound to something of the 
   builtin trap - XFSZ
   builtin read -r -d '' __cohab_r <"$__cohab_dir/told" || :
   __cohab_owner=
-  for __cohab_map in emacs vi-insert vi-command; do
+  for __cohab_map in "${__cohab_maps[@]}"; do
     __cohab_macros=${__cohab_r%%$'\1'*} __cohab_r=${__cohab_r#*$'\1'}
     if [[ $__cohab_macros != *"\"\\C-m\": $__cohab_ours"* ]]; then
       [[ ${__cohab_r%%$'\1'*} == *'"\C-m"'* ]] || __cohab_owner=1
@@ -312,32 +303,62 @@ __cohab_look_at_enter() { # binds Enter, unless it is bound to something of the 
 __cohab_clear() { READLINE_LINE= READLINE_POINT=0; __cohab_m 'S;0'; }
 
 __cohab_key() { # in keymap $1 number $2 calls $3
-  # The braces keep the user's `set -x` and DEBUG trap quiet, and behind a line break they are braces also in the middle of a command. The last argument is there for its effect, too: $_ stays what it was.
+  # The braces keep the user's `set -x` and DEBUG trap quiet, and behind a line break they are braces also in the middle of a command.
+  # The last argument is there for its effect, too: $_ stays what it was.
   builtin bind -m "$1" -x "\"\\e[7391;$2~\": "$'\n'"{ $3 $1 \"\$_\"; } >/dev/null 2>&1"
 }
 
-# Functions come last: for each other binding bash lists all of them, twice.
-__cohab_look_at_enter
-# In emacs mode an escape that the user pressed before may still be pending.
+__cohab_bind() { # the keymaps of the editing mode, when it is another one. Not all at the start: each binding costs 30 us
+  local __cohab_k __cohab_now=emacs
+  [[ ! -o vi ]] || __cohab_now=vi
+  [[ $__cohab_now != "$__cohab_editing" ]] || return 0
+  __cohab_editing=$__cohab_now __cohab_maps=(emacs)
+  [[ $__cohab_now == emacs ]] || __cohab_maps=(vi-insert vi-command)
+  __cohab_look_at_enter
+  [[ $__cohab_bound != *$__cohab_now* ]] || return 0
+  __cohab_bound+=$__cohab_now
+  for __cohab_k in "${__cohab_maps[@]}"; do
+    builtin bind -m "$__cohab_k" '"\e[7391;p~": bracketed-paste-begin' '"\e[7391;3~": "\e[7391;d~\e[7391;c~"' \
+      '"\e[7391;4~": "\e[7391;a~\e[7391;b~"' '"\e[7391;b~": ""' '"\e[7391;f~": accept-line' \
+      '"\e[7391;7~": "\e[7391;g~\e[7391;f~"' '"\e[7391;6~": accept-line'
+    # Functions come last: for each other binding bash lists all of them, twice.
+    __cohab_key "$__cohab_k" 2 __cohab_load
+    __cohab_key "$__cohab_k" t __cohab_typed
+    __cohab_key "$__cohab_k" n __cohab_fence
+    __cohab_key "$__cohab_k" d 'builtin trap -p >|"$__cohab_dir/traps"; __cohab_run'
+    __cohab_key "$__cohab_k" a __cohab_restore
+    __cohab_key "$__cohab_k" e __cohab_enter
+    __cohab_key "$__cohab_k" g __cohab_accept
+    __cohab_key "$__cohab_k" 8 __cohab_clear
+    __cohab_key "$__cohab_k" 9 __cohab_take
+  done 2>/dev/null
+}
+
+# One function for all commands, as a user's DEBUG trap is called at each one outside of functions. No other function stands in it: bash
+# would copy that twice.
+__cohab_install() {
+__cohab_nonce=@NONCE@ __cohab_dir=@DIR@ __cohab_id= __cohab_next= __cohab_last= __cohab_cmd= __cohab_line= __cohab_point=0 __cohab_mode= __cohab_us= __cohab_opts= __cohab_pl= __cohab_entry= __cohab_word= __cohab_entered=1 __cohab_owner= __cohab_ran= __cohab_more= __cohab_marked= __cohab_editing= __cohab_bound=
+__cohab_pagers=() __cohab_maps=()
+# A function does not see all traps, and nothing but a process of its own tells them to an argument: only after Ctrl-C.
+__cohab_open= __cohab_first='__cohab_precmd "$?" ${__cohab_open:+"$(builtin trap -p)"}'
+# \1 and \2 are what \[ and \] in a prompt stand for, which another shell would print if PS1 is exported.
+__cohab_b=$'\1\e]7391;'$__cohab_nonce$';'$$$';B\a\2'
+__cohab_p2=$'\1\e]7391;'$__cohab_nonce$';'$$$';P\a\2'
+__cohab_c=$'\e]7391;'$__cohab_nonce$';'$$$';C\a'
+# In emacs mode an escape that the user pressed before may still be pending. The first binding also reads the user's inputrc, which may
+# say vi.
 builtin bind -m emacs '"\e\e[7391;": "\e[7391;"'
+__cohab_bind
+# The client's first key is one of these, so that a mode that was changed by a key has the others then.
 for __cohab_k in emacs vi-insert vi-command; do
-  builtin bind -m "$__cohab_k" '"\e[7391;p~": bracketed-paste-begin' '"\e[7391;3~": "\e[7391;d~\e[7391;c~"' \
-    '"\e[7391;4~": "\e[7391;a~\e[7391;b~"' '"\e[7391;b~": ""' '"\e[7391;f~": accept-line' \
-    '"\e[7391;7~": "\e[7391;g~\e[7391;f~"' '"\e[7391;6~": accept-line'
   __cohab_key "$__cohab_k" 1 __cohab_stash
-  __cohab_key "$__cohab_k" 2 __cohab_load
-  __cohab_key "$__cohab_k" t __cohab_typed
-  __cohab_key "$__cohab_k" n __cohab_fence
-  __cohab_key "$__cohab_k" d 'builtin trap -p >|"$__cohab_dir/traps"; __cohab_run'
-  __cohab_key "$__cohab_k" a __cohab_restore
   __cohab_key "$__cohab_k" 5 __cohab_query
-  __cohab_key "$__cohab_k" e __cohab_enter
-  __cohab_key "$__cohab_k" g __cohab_accept
-  __cohab_key "$__cohab_k" 8 __cohab_clear
-  __cohab_key "$__cohab_k" 9 __cohab_take
-done 2>/dev/null
-builtin unset -f __cohab_key
-builtin unset __cohab_k
+done
+builtin unset -v __cohab_k
+
+builtin trap '' XFSZ
+{ builtin printf '%s\n' "${!BASH_ALIASES[@]}"; builtin compgen -A function -bk; } >|"$__cohab_dir/names" # for the hint beside the line
+builtin trap - XFSZ
 
 __cohab_hook
 __cohab_unrecorded

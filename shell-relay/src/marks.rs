@@ -250,14 +250,8 @@ fn parse_ended(fields: &[&str]) -> Option<Ended> {
 }
 
 fn parse_line(fields: &[&str]) -> Option<ReportedLine> {
-    let (fields, is_vi) = match fields {
-        [fields @ .., "vi"] => (fields, true),
-        fields => (fields, false),
-    };
-    let (fields, is_at_end) = match fields {
-        [fields @ .., "end"] => (fields, true),
-        fields => (fields, false),
-    };
+    let (fields, is_vi) = without_last(fields, "vi");
+    let (fields, is_at_end) = without_last(fields, "end");
     let (cursor, text, is_command) = match fields {
         [cursor] => (cursor, None, None),
         [cursor, text] => (cursor, Some(text), None),
@@ -270,6 +264,14 @@ fn parse_line(fields: &[&str]) -> Option<ReportedLine> {
         None => None,
     };
     Some(ReportedLine { cursor: cursor.parse().ok()?, text, is_command, is_vi, is_at_end })
+}
+
+/// The fields without `last`, and whether it was there.
+fn without_last<'a, 'b>(fields: &'a [&'b str], last: &str) -> (&'a [&'b str], bool) {
+    match fields {
+        [fields @ .., field] if *field == last => (fields, true),
+        fields => (fields, false),
+    }
 }
 
 fn percent_decoded(field: &str) -> Option<Vec<u8>> {

@@ -101,8 +101,7 @@ pub fn startup_files(shell: Shell, login: bool, nonce: &str, directory: &Path) -
         Shell::Bash => {
             let users: &str = if login { BASH_LOGIN_FILES } else { "[[ ! -r ~/.bashrc ]] || . ~/.bashrc\n" };
             let script = filled(include_str!("../assets/integration.bash"), nonce, &quoted(directory));
-            let parts = [users.as_bytes(), BASH_ALIASES_OFF.as_bytes(), state, &script, BASH_NAMES.as_bytes()];
-            vec![("integration.bash", parts.concat())]
+            vec![("integration.bash", [users.as_bytes(), BASH_ALIASES_OFF.as_bytes(), state, &script].concat())]
         }
         Shell::Zsh => {
             let filled = |script| filled(script, nonce, &quoted(directory));
@@ -130,12 +129,6 @@ fn filled(script: &str, nonce: &str, directory: &[u8]) -> Vec<u8> {
 const BASH_ALIASES_OFF: &str = "{ ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 404)) || \\builtin return 0
 [[ :$BASHOPTS: != *:expand_aliases:* ]] || __cohab_aliases=1; \\builtin shopt -u expand_aliases; } >/dev/null 2>&1
 ";
-
-/// What the user's own files have named; zsh and fish tell it at the prompt. Beyond a limit of the size of files bash would be killed.
-const BASH_NAMES: &str = r#"{
-  [[ $(\builtin ulimit -f) != unlimited ]] || { \builtin printf '%s\n' "${!BASH_ALIASES[@]}"; \builtin compgen -A function -bk; } >|"$__cohab_dir/names" || \builtin true
-} >/dev/null 2>&1
-"#;
 
 const BASH_LOGIN_FILES: &str = "set +o posix; shopt -u inherit_errexit; unset ENV; export -n HISTFILE
 [[ ! -r /etc/profile ]] || . /etc/profile

@@ -103,8 +103,8 @@ impl RelayDir {
         format!("{bits:032x}")
     }
 
-    /// Where the shell writes the names of its builtins, aliases, functions and abbreviations, one a line, at its start and at later prompts. It
-    /// may lag behind the shell, and may not be there.
+    /// Where the shell writes the names of its builtins, aliases, functions and abbreviations, one a line: bash at its start, the others
+    /// at prompts. It may lag behind the shell, and may not be there.
     #[must_use]
     pub fn names_file(&self) -> PathBuf {
         self.path.join("names")

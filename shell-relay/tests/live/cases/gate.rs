@@ -278,6 +278,30 @@ case!(case_106_enter_bound_in_vi_mode [bash zsh fish fish4] |kind| {
     wait_answer(&mut t);
 });
 
+case!(
+    case_106_vi_mode_by_a_key[bash] | kind | {
+        let mut t = with_rc(kind, "bind -m emacs '\"\\C-xv\": vi-editing-mode'\n");
+        t.line("true");
+        t.keys("echo one\x18v\r");
+        t.wait_text("\none\n$");
+        t.settle_for(Duration::from_millis(300));
+        t.events.clear();
+        t.line("echo two");
+        assert_eq!(told_of(&t), Some((Some(true), true)), "the shell tells of the next line by itself");
+    }
+);
+
+case!(
+    case_106_a_command_in_vi_mode_by_a_key[bash] | kind | {
+        let mut t = with_rc(kind, "bind -m emacs '\"\\C-xv\": vi-editing-mode'\n");
+        t.keys("echo half\x18v");
+        t.wait_text("echo half");
+        t.settle_for(Duration::from_millis(200));
+        assert_eq!(t.run("echo on").output, "on\n");
+        t.wait("the half-typed line", |t| t.text().ends_with("$ echo half"));
+    }
+);
+
 /// The last line that was entered: the word of the shell about its first word, and whether Enter came by itself.
 fn told_of(t: &Terminal) -> Option<(Option<bool>, bool)> {
     t.events.iter().rev().find_map(|event| match event {
