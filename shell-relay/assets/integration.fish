@@ -104,7 +104,7 @@ function __cohab_postexec --on-event fish_postexec
     __cohab_retrace
     __cohab_where
     __cohab_m "D;$__cohab_id;$st;$__cohab_cwd"
-    if string match -qr '\b(abbr|alias|function|functions|source|eval|fisher|omf)\b|^\s*\.\s|__cohab_pre' -- "$argv"
+    if string match -qr '\b(abbr|alias|function|functions|source|eval|fisher|omf)\b|^\s*\.\s' -- "$argv$__cohab_cmd"
         set -g __cohab_unnamed
     end
     # The user's own may be the one without a file.

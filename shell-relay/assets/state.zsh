@@ -2,13 +2,15 @@
 # directory stack. Builtins only, and of variables that are not exported only the values that decide what runs. The `||` keeps a
 # user's errexit out.
 __cohab_state() {
-  builtin set +o >|"$1" 2>/dev/null || builtin true # the user's, before they are others in here
-  builtin trap >|"$__cohab_dir/traps" 2>/dev/null || builtin true
-  builtin emulate -L zsh -o no_hash_list_all
+  # The user's, before they are others in here. One by one: a trap of theirs may say something between two commands.
+  builtin set +o >|"$1" 2>/dev/null || builtin true
+  builtin printf '\0' >>"$1" 2>/dev/null || builtin true
+  builtin trap >>"$1" 2>/dev/null || builtin true
+  builtin emulate -L zsh -o no_hash_list_all -o extended_glob
   builtin trap - DEBUG ZERR # only in here: what they say would stand between the parts
   {
     builtin local __cohab_k __cohab_v=
-    builtin printf '\0%s\0%s\0%s\0' "$PWD" "${PS1-}" "${RPS1-}"
+    builtin printf '%s\0%s\0%s\0%s\0' "${__cohab_debug-}" "$PWD" "${PS1-}" "${RPS1-}"
     builtin umask
     builtin printf '\0'
     # Not `export`: what it writes of bytes above 7F cannot be read again.
@@ -35,7 +37,6 @@ __cohab_state() {
       TMOUT PERIOD MAILPATH MAILCHECK ENV precmd_functions preexec_functions chpwd_functions periodic_functions \
       zshaddhistory_functions zshexit_functions zsh_directory_name_functions
     builtin printf '\0'
-    builtin printf '%s\0' "$(<$__cohab_dir/traps)"$'\n'"${__cohab_debug-}" # no process is started for this
     builtin print -r -- "${(kvF)commands}" # those that were looked for so far: a pattern would be slower than all of them
     builtin printf '\0'
     builtin print -r -- "${(@kvqq)nameddirs}"
@@ -44,9 +45,9 @@ __cohab_state() {
     builtin printf '\0'
     builtin bindkey -L
     builtin printf '\0'
-    builtin print -r -- "${(kvF)widgets}"
+    builtin zle -lL
     builtin printf '\0'
-    builtin print -r -- "${(pj:\1:@kv)functions}"
+    builtin print -r -- "${(pj:\1:@kv)functions[(I)^__cohab_*]}" # ours are long
     builtin printf '\0%s' $dirstack .
   } >>"$1" 2>/dev/null || builtin true
 }

@@ -90,12 +90,12 @@ pub(super) fn keys(text: &[u8], snapshot: &mut Snapshot) {
     insert(snapshot, Item::Keys, vec![hash(&kept.concat())]);
 }
 
-/// Names and meanings in turn, a line each. What the editor brings along is itself.
+/// Lines `zle -N NAME FUNCTION`, the function only where it is named otherwise, or `zle -C NAME WIDGET FUNCTION`.
 pub(super) fn widgets(text: &[u8], snapshot: &mut Snapshot) {
-    let mut lines = names(text, b'\n');
-    while let (Some(name), Some(meaning)) = (lines.next(), lines.next()) {
-        if meaning != "builtin" && is_reported(name) {
-            insert(snapshot, Item::Widget(name.to_owned()), vec![hash(meaning.as_bytes())]);
+    for line in names(text, b'\n') {
+        let name = line.split(' ').nth(2).filter(|name| is_reported(name));
+        if let Some(name) = name {
+            insert(snapshot, Item::Widget(name.to_owned()), vec![hash(line.as_bytes())]);
         }
     }
 }

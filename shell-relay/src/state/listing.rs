@@ -50,7 +50,7 @@ pub(super) enum Part {
     /// zsh's: those that are on, an empty line, those that are off.
     Builtins,
     Keys,
-    /// zsh's: names and meanings in turn, a line each.
+    /// zsh's `zle -lL`: those that are functions.
     Widgets,
     /// bash's.
     Completions,
@@ -58,7 +58,7 @@ pub(super) enum Part {
     Handlers,
     /// fish's: names of functions and where they come from in turn, a line each.
     Origins,
-    /// bash's `declare -f`.
+    /// bash's `declare -f` of the user's functions.
     Bodies,
     /// zsh's: names and bodies in turn, with a byte 1 between.
     JoinedBodies,
@@ -110,6 +110,7 @@ const BASH: &[Part] = &[
 ];
 const ZSH: &[Part] = &[
     Part::OptionCommands,
+    Part::Traps,
     Part::Folder,
     Part::Prompt("PS1"),
     Part::Prompt("RPS1"),
@@ -120,7 +121,6 @@ const ZSH: &[Part] = &[
     Part::TypedVariables,
     Part::Jobs,
     Part::Definitions,
-    Part::Traps,
     Part::HashTable,
     Part::NamedFolders,
     Part::Builtins,
