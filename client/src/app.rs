@@ -86,6 +86,8 @@ pub struct Options {
     pub approval: ApprovalMode,
     /// Whether the shell is asked what names stand for, and git what is set, before a command runs unasked.
     pub looks_at_names: bool,
+    /// The launcher that starts the programs of what runs unasked, where there is one.
+    pub launcher: fn() -> Option<PathBuf>,
     /// What the user allowed for good.
     pub remembered: Arc<dyn Remembered>,
     /// Values that nobody else gets, whatever they look like.
@@ -152,6 +154,8 @@ pub struct App {
     shell_seen: Option<Snapshot>,
     /// Commands of the last turn as they were typed.
     typed_lines: TypedLines,
+    /// Commands that were locked and said that something was refused to them, the oldest first.
+    stopped_by_lock: VecDeque<String>,
     undo_journal: UndoJournal,
     undoing: Option<Undoing>,
     resuming: Option<Resuming>,
@@ -195,6 +199,7 @@ impl App {
             confirmed: Vec::new(),
             shell_seen: None,
             typed_lines: TypedLines::default(),
+            stopped_by_lock: VecDeque::new(),
             undo_journal: UndoJournal::default(),
             undoing: None,
             resuming: None,

@@ -33,6 +33,8 @@ pub struct ClientSettings {
     pub failure_hint: bool,
     /// Whether a long turn that ends while nobody looks rings.
     pub notify: bool,
+    /// Whether programs that run unasked are started by the launcher.
+    pub lock: bool,
 }
 
 impl Default for ClientSettings {
@@ -47,6 +49,7 @@ impl Default for ClientSettings {
             flip_key: FlipKey::default(),
             failure_hint: true,
             notify: true,
+            lock: true,
         }
     }
 }

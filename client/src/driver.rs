@@ -36,6 +36,7 @@ use cohab_protocol::{Attach, EnvSetting, Paths, SessionKey, TurnId};
 use cohab_shell_relay::{
     leftovers,
     live::{Effects, Keyboard, LiveEvent, LiveShell},
+    lock,
     rules_file::{RuleBook, RulesFile},
     runner::Mode,
     scrub::ExactValues,
@@ -168,6 +169,7 @@ impl Driver {
             failure_key: start.config.client.hotkey.name().filter(|_| start.config.client.failure_hint),
             approval,
             looks_at_names: true,
+            launcher: if start.config.client.lock { || lock::launcher().ok() } else { || None },
             remembered: Arc::new(RuleBook::new(Arc::clone(&rules))),
             secrets: Arc::new(ExactValues::of_environment(std::env::vars_os())),
             scene: Arc::new(Scene::of_this_process(home, shell.kind(), &start.paths, Lasting::Shell)),

@@ -7,6 +7,7 @@ pub mod harmless;
 pub mod isolated;
 pub mod leftovers;
 pub mod live;
+pub mod lock;
 pub mod marks;
 pub mod policy;
 pub mod process;

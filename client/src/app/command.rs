@@ -14,7 +14,7 @@ use cohab_shell_relay::{
     live::{LiveEvent, UserCommand},
     policy,
     runner::{CommandOutcome, CommandRequest, Ending, Interrupter, Mode, RelayError, StateAfter},
-    scrub::NotFilled,
+    scrub::{FilledLine, NotFilled},
     secret_names::{Stake, holds_secret},
     state::{Item, StateChange, Step},
 };
@@ -146,13 +146,20 @@ impl App {
     /// Runs a command that the user agreed to: just as it stands.
     pub(super) fn run(&mut self, request: ExecuteCommand, effects: &mut Vec<Effect>) {
         let text = request.command.clone();
-        self.run_typed(request, text, effects);
+        self.run_typed(request, text, None, effects);
     }
 
-    /// Runs a command, typed so, with its secrets filled in.
-    pub(super) fn run_typed(&mut self, request: ExecuteCommand, text: String, effects: &mut Vec<Effect>) {
-        let filled = match self.outgoing.filled(&text, self.options.scene.shell) {
-            Ok(filled) => filled,
+    /// Runs a command, typed so, with its secrets filled in; `locked` is typed in its place, and nobody is told of that.
+    pub(super) fn run_typed(
+        &mut self,
+        request: ExecuteCommand,
+        text: String,
+        locked: Option<String>,
+        effects: &mut Vec<Effect>,
+    ) {
+        let is_locked = locked.is_some();
+        let filled = match self.outgoing.filled(locked.as_ref().unwrap_or(&text), self.options.scene.shell) {
+            Ok(filled) => filled.or_else(|| locked.map(FilledLine::from)),
             Err(error) => return effects.push(not_filled(request.call_id, &error, &self.cwd)),
         };
         self.print_command(&request.command);
@@ -171,7 +178,7 @@ impl App {
         });
         if let Some(turn) = self.turn.as_mut() {
             turn.has_echoed = true;
-            turn.running_call = Some(RunningCall { request, has_started: false });
+            turn.running_call = Some(RunningCall { request, has_started: false, is_locked });
         }
     }
 
@@ -252,6 +259,7 @@ impl App {
             turn.overdue = (outcome.ending == Ending::StillRunning).then(|| title(&call.request.command));
         }
         let cwd_before = std::mem::replace(&mut self.cwd, outcome.cwd.clone());
+        let outcome = self.with_lock_told(&call, outcome);
         let mut result = execution_result(call.request.call_id, outcome);
         self.outgoing.result(&mut result);
         if let Some(turn) = self.turn.as_mut() {
@@ -316,7 +324,7 @@ pub(super) fn started(call_id: CallId) -> Effect {
 }
 
 /// The first line of a command, where it is only named.
-fn title(command: &str) -> String {
+pub(super) fn title(command: &str) -> String {
     let line = command.trim().lines().next().unwrap_or_default();
     line.chars().filter(|c| !c.is_control()).take(TITLE_MAX_CHARS).collect()
 }

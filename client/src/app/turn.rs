@@ -45,6 +45,8 @@ pub(super) enum Waiting {
 pub(super) struct RunningCall {
     pub request: ExecuteCommand,
     pub has_started: bool,
+    /// The launcher starts its programs.
+    pub is_locked: bool,
 }
 
 /// A command of this turn that waits until the terminal is ours.

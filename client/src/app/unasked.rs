@@ -8,11 +8,17 @@ use std::{
 use cohab_protocol::{CallId, ExecuteCommand, TurnId};
 use cohab_shell_relay::{
     git_settings::{self, Environment},
-    policy,
+    lock,
+    policy::{self, Context, Lock, Unasked},
+    runner::CommandOutcome,
 };
 use ratatui::text::Line;
 
-use super::{App, Surface, turn::PendingCall};
+use super::{
+    App, Surface,
+    command::title,
+    turn::{PendingCall, RunningCall},
+};
 use crate::{
     consent::Permit,
     effect::Effect,
@@ -25,13 +31,15 @@ const LOOK_LIMIT: Duration = git_settings::LIMIT.saturating_add(Duration::from_s
 /// Lines that are kept to be shown as they were typed.
 const KEPT_LINES: usize = 20;
 
+/// What the lock has stopped is kept until so many more have been.
+const KEPT_STOPPED: usize = 20;
 /// A command that waits until git has told its settings.
 #[derive(Debug)]
 pub(super) struct Looking {
     request: ExecuteCommand,
     /// Where it was judged.
     cwd: PathBuf,
-    typed: String,
+    typed: Unasked,
     since: Instant,
 }
 
@@ -68,14 +76,22 @@ impl TypedLines {
 impl App {
     /// Runs a command whose names stand for what it was judged by, unless git's settings or variables speak against it.
     pub(super) fn run_unasked(&mut self, request: ExecuteCommand, now: Instant, effects: &mut Vec<Effect>) {
-        let unasked = match policy::unasked(&request.command, self.options.scene.context(&self.cwd)) {
+        let was_stopped = self.stopped_by_lock.contains(&request.command);
+        let reason = format!("`{}` was refused something while it could only read", title(&request.command));
+        if was_stopped && !self.confirmed.contains(&reason) {
+            return self.ask_ourselves(request, vec![reason], Permit::Confirmed, now, effects);
+        }
+        let launcher = (self.options.launcher)().filter(|_| !was_stopped);
+        let lock = launcher.as_deref().and_then(|file| Lock::new(file, self.shell_seen.as_ref()));
+        let context = Context { lock, ..self.options.scene.context(&self.cwd) };
+        let unasked = match policy::unasked(&request.command, context) {
             Ok(unasked) => unasked,
             Err(reason) => {
                 return self.ask_ourselves(request, vec![reason.to_owned()], Permit::Confirmed, now, effects);
             }
         };
         if unasked.git_folders.is_empty() {
-            return self.run_typed(request, unasked.text, effects);
+            return self.run_typed(request, unasked.text, unasked.locked, effects);
         }
         let reason = self.shell_seen.as_ref().and_then(policy::git_variables);
         if let Some(reason) = reason.filter(|reason| !self.confirmed.contains(reason)) {
@@ -85,16 +101,31 @@ impl App {
         let environment = self.shell_seen.as_ref().map(Environment::of_shell);
         effects.push(Effect::Begin(Errand::AskGit {
             call: request.call_id,
-            folders: unasked.git_folders,
+            folders: unasked.git_folders.clone(),
             environment,
         }));
-        turn.looking = Some(Looking { request, cwd: self.cwd.clone(), typed: unasked.text, since: now });
+        turn.looking = Some(Looking { request, cwd: self.cwd.clone(), typed: unasked, since: now });
     }
 
     /// Runs a command that was asked about and shown as it is typed.
     pub(super) fn run_confirmed(&mut self, request: ExecuteCommand, effects: &mut Vec<Effect>) {
         let typed = self.typed_text(&request);
-        self.run_typed(request, typed, effects);
+        self.run_typed(request, typed, None, effects);
+    }
+
+    /// The outcome of a command, with a word to the model if the lock may have stopped it.
+    pub(super) fn with_lock_told(&mut self, call: &RunningCall, mut outcome: CommandOutcome) -> CommandOutcome {
+        let note = outcome.status.filter(|_| call.is_locked).and_then(|status| lock::note(status, &outcome.output));
+        let Some(note) = note else { return outcome };
+        if self.stopped_by_lock.len() == KEPT_STOPPED {
+            self.stopped_by_lock.pop_front();
+        }
+        self.stopped_by_lock.push_back(call.request.command.clone());
+        if !outcome.output.is_empty() && !outcome.output.ends_with('\n') {
+            outcome.output.push('\n');
+        }
+        outcome.output.push_str(note);
+        outcome
     }
 
     /// A command as it is typed where nobody is asked about it, or where the user has confirmed what it stands for.
@@ -122,7 +153,7 @@ impl App {
             effects.push(self.refuse_elsewhere(request.call_id));
         } else {
             match doubt.filter(|doubt| !self.confirmed.contains(doubt)) {
-                None => self.run_typed(request, typed, effects),
+                None => self.run_typed(request, typed.text, typed.locked, effects),
                 Some(doubt) => self.ask_ourselves(request, vec![doubt], Permit::Confirmed, now, effects),
             }
         }

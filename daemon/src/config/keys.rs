@@ -263,6 +263,12 @@ pub static KEYS: &[Key] = &[
         "Whether the first failed command says which key asks about it",
     ),
     key("client.notify", Kind::Flag, Some("true"), "Whether a long turn that ends while nobody looks rings"),
+    key(
+        "client.lock",
+        Kind::Flag,
+        Some("true"),
+        "Whether a program that runs in your shell without a question can only read, as far as the kernel keeps it",
+    ),
     key("client.login", Kind::Flag, Some("false"), "Whether the shell is started as a login shell"),
     key(
         "budget.tokens_per_turn",

@@ -57,7 +57,7 @@ pub use provenance::{leads_outside, outside_source, why_asked_under_taint};
 pub use repository::{Setting, git_variables, planted, why_planted};
 #[cfg(test)]
 pub use typed::typed_form;
-pub use typed::{Unasked, unasked};
+pub use typed::{Lock, Unasked, unasked};
 use verdict::Findings;
 
 /// So long a yes to one run holds, for client and daemon alike. A question may stand as long as it likes: the time counts from the yes.
@@ -170,13 +170,15 @@ pub struct Context<'a> {
     pub own: &'a [PathBuf],
     /// Folders of PATH, as far as they are known: what is written there may be run by its name. Absolute.
     pub programs: &'a [PathBuf],
+    /// What starts the programs of a line that runs unasked.
+    pub lock: Option<Lock<'a>>,
 }
 
 impl<'a> Context<'a> {
     /// Both paths are absolute. Lines are read by bash.
     #[must_use]
     pub fn new(cwd: &'a Path, home: &'a Path) -> Self {
-        Self { cwd, home, files: None, shell: Shell::Bash, own: &[], programs: &[] }
+        Self { cwd, home, files: None, shell: Shell::Bash, own: &[], programs: &[], lock: None }
     }
 
     /// The same with another shell that reads the lines.
@@ -195,6 +197,12 @@ impl<'a> Context<'a> {
     #[must_use]
     pub fn with_own(self, own: &'a [PathBuf]) -> Self {
         Self { own, ..self }
+    }
+
+    /// The same, where what runs unasked is started so.
+    #[must_use]
+    pub fn with_lock(self, lock: Lock<'a>) -> Self {
+        Self { lock: Some(lock), ..self }
     }
 
     /// The same, where PATH names these folders.

@@ -1,7 +1,8 @@
 //! How a line is typed that runs unasked: with words that keep the programs of a line from starting others, from reading settings
 //! that somebody else wrote, and from waiting at a pager. It is the line's own text with these words put in between, and nothing else.
 
-mod ends;
+mod lock;
+mod places;
 mod words;
 
 use std::path::PathBuf;
@@ -11,8 +12,10 @@ use super::{
     command::{SimpleCommand, Word},
     parse, repository,
 };
-use ends::word_ends;
+use places::word_places;
 use words::insertions;
+
+pub use lock::Lock;
 
 /// Said where the words cannot be put in for sure.
 const NOT_TYPED: &str = "it cannot be typed with the words that keep it read-only";
@@ -22,6 +25,8 @@ const NOT_TYPED: &str = "it cannot be typed with the words that keep it read-onl
 pub struct Unasked {
     /// What is typed.
     pub text: String,
+    /// What is typed in its place where there is a second lock: the launcher starts the programs.
+    pub locked: Option<String>,
     /// Folders in which it starts git: what is set there may name programs.
     pub git_folders: Vec<PathBuf>,
 }
@@ -31,17 +36,22 @@ pub struct Unasked {
 /// # Errors
 /// Why it has to be asked about.
 pub fn unasked(line: &str, context: Context<'_>) -> Result<Unasked, &'static str> {
-    let as_it_is = || Ok(Unasked { text: line.to_owned(), git_folders: Vec::new() });
+    let as_it_is = || Ok(Unasked { text: line.to_owned(), locked: None, git_folders: Vec::new() });
     let Ok(commands) = parse::parse_plain(line) else { return as_it_is() };
     let is_concerned = commands.iter().any(|command| !insertions(&command.words).is_empty());
-    if !is_concerned || assess_line(line, context).level > Level::Allow {
+    if !(is_concerned || context.lock.is_some()) || assess_line(line, context).level > Level::Allow {
         return as_it_is();
     }
     let text = with_words(line, commands.clone()).ok_or(NOT_TYPED)?;
-    if assess_line(&text, context).level > Level::Allow {
+    if text != line && assess_line(&text, context).level > Level::Allow {
         return Err(NOT_TYPED);
     }
-    Ok(Unasked { text, git_folders: repository::git_folders(&commands, context) })
+    let locked = match context.lock {
+        Some(lock) => Some(lock::locked(&text, context.shell, lock).ok_or(NOT_TYPED)?),
+        None => None,
+    };
+    let locked = locked.filter(|locked| *locked != text);
+    Ok(Unasked { text, locked, git_folders: repository::git_folders(&commands, context) })
 }
 
 /// The line with the words that keep it read-only; the line itself where none are known. `None` if it is no plain line, or where they
@@ -52,16 +62,16 @@ pub fn typed_form(line: &str) -> Option<String> {
 }
 
 fn with_words(line: &str, mut commands: Vec<SimpleCommand>) -> Option<String> {
-    let ends = word_ends(line);
-    if ends.len() != commands.len() {
+    let places = word_places(line);
+    if places.len() != commands.len() {
         return None;
     }
     let mut text = String::with_capacity(line.len());
     let mut copied = 0;
-    for (command, ends) in commands.iter_mut().zip(&ends) {
+    for (command, places) in commands.iter_mut().zip(&places) {
         let insertions = insertions(&command.words);
         for insertion in &insertions {
-            let end = *ends.get(insertion.after)?;
+            let end = places.get(insertion.after)?.end;
             text.push_str(line.get(copied..end)?);
             insertion.words.iter().for_each(|word| text.extend([" ", *word]));
             copied = end;

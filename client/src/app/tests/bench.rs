@@ -36,6 +36,7 @@ impl Bench {
             failure_key: None,
             approval: ApprovalMode::Ask,
             looks_at_names: false,
+            launcher: || None,
             remembered: Arc::new(Allowed::default()),
             secrets: Arc::default(),
             scene: Arc::new(Scene { shell, ..Scene::of_ann() }),

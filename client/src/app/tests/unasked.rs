@@ -152,3 +152,73 @@ fn the_lines_of_a_turn_are_shown_as_they_were_typed() {
     let shown = bench.shown().replace('\n', " ");
     assert!(shown.contains("/typed") && shown.contains(&format!("❯ {STATUS}")), "{shown}");
 }
+
+/// What is shown of a command, and what is typed in its place by the launcher.
+fn locked(effects: &[Effect]) -> Option<(&str, &str)> {
+    effects.iter().find_map(|effect| match effect {
+        Effect::RunFilled(request, typed) => Some((request.text.as_str(), typed.text())),
+        _ => None,
+    })
+}
+
+fn locking_bench() -> Bench {
+    let mut bench = bench();
+    bench.app.options.launcher = || Some("/opt/cohab-confine".into());
+    bench
+}
+
+#[test]
+fn what_runs_unasked_is_locked_and_nobody_is_told() {
+    let mut bench = locking_bench();
+    let effects = wish(&mut bench, 30, "cat README.md | wc -l");
+    let typed = "/opt/cohab-confine -- cat README.md | /opt/cohab-confine -- wc -l";
+    assert_eq!(locked(&effects), Some(("cat README.md | wc -l", typed)));
+    let shown = bench.app.last_frame().above.iter().map(ToString::to_string).collect::<Vec<_>>();
+    assert_eq!(shown, ["❯ cat README.md | wc -l"]);
+}
+
+#[test]
+fn what_the_user_agreed_to_is_not_locked() {
+    let mut bench = locking_bench();
+    bench.daemon(ask("touch a", false));
+    bench.pass(301);
+    bench.key("y");
+    assert_eq!(runs(&bench.daemon(execute("touch a", Some(QUESTION)))), Some("touch a"));
+}
+
+#[test]
+fn what_the_lock_may_have_stopped_is_asked_about_when_it_comes_again() {
+    let mut bench = locking_bench();
+    assert!(locked(&wish(&mut bench, 30, "cat a")).is_some());
+    let id = CallId(Uuid::from_u128(30)).to_string();
+    let refused =
+        CommandOutcome { status: Some(1), output: "cat: a: Permission denied".into(), ..outcome(Ending::Exited) };
+    let effects = bench.live(LiveEvent::CommandFinished { id, outcome: refused });
+    let told = effects.iter().find_map(|effect| match effect {
+        Effect::Send(ClientMessage::CommandExecutionResult(result)) => Some(result.output.clone()),
+        _ => None,
+    });
+    let told = told.expect("a result");
+    assert!(told.starts_with("cat: a: Permission denied\n[lock: ") && told.ends_with("]\n"), "{told}");
+    bench.live(LiveEvent::AnswerReady);
+    see_shell(&mut bench, &[]);
+    let effects = wish(&mut bench, 31, "cat a");
+    assert!(locked(&effects).is_none() && runs(&effects).is_none(), "{effects:?}");
+    assert!(bench.shown().contains("`cat a` was refused something while it could only read"), "{}", bench.shown());
+    bench.pass(301);
+    assert_eq!(runs(&bench.key("y")), Some("cat a"));
+    end(&mut bench, CallId(Uuid::from_u128(31)));
+    assert_eq!(runs(&wish(&mut bench, 32, "cat a")), Some("cat a"), "a yes is enough");
+}
+
+#[test]
+fn a_failure_that_has_nothing_to_do_with_the_lock_is_told_as_it_is() {
+    let mut bench = locking_bench();
+    assert!(locked(&wish(&mut bench, 30, "cat a")).is_some());
+    let id = CallId(Uuid::from_u128(30)).to_string();
+    let failed = CommandOutcome { status: Some(1), output: "cat: a: No such file".into(), ..outcome(Ending::Exited) };
+    bench.live(LiveEvent::CommandFinished { id, outcome: failed });
+    bench.live(LiveEvent::AnswerReady);
+    see_shell(&mut bench, &[]);
+    assert!(locked(&wish(&mut bench, 31, "cat a")).is_some());
+}

@@ -1,7 +1,9 @@
-//! Where the words of a plain line end. It is no parser: whoever uses it looks at the result.
+//! Where the words of a plain line stand. It is no parser: whoever uses it looks at the result.
 
-/// The bytes behind each word of each command. What is redirected to or from is no word.
-pub(super) fn word_ends(line: &str) -> Vec<Vec<usize>> {
+use std::ops::Range;
+
+/// The bytes of each word of each command. What is redirected to or from is no word.
+pub(super) fn word_places(line: &str) -> Vec<Vec<Range<usize>>> {
     let bytes = line.as_bytes();
     let mut commands = vec![Vec::new()];
     let mut is_target = false;
@@ -24,13 +26,13 @@ pub(super) fn word_ends(line: &str) -> Vec<Vec<usize>> {
                 let is_number = bytes[at..end].iter().all(u8::is_ascii_digit);
                 let is_descriptor = is_number && matches!(bytes.get(end), Some(b'<' | b'>'));
                 if !std::mem::take(&mut is_target) && !is_descriptor {
-                    commands.last_mut().into_iter().for_each(|ends| ends.push(end));
+                    commands.last_mut().into_iter().for_each(|places| places.push(at..end));
                 }
                 at = end;
             }
         }
     }
-    commands.retain(|ends| !ends.is_empty());
+    commands.retain(|places| !places.is_empty());
     commands
 }
 

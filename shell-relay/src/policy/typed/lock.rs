@@ -1,0 +1,122 @@
+//! The second lock: the programs of a line that runs unasked are started by the launcher, after which they can only read. It knows
+//! no option of any program, so it holds where the policy's tables have a hole. What the shell runs by itself stays as it is, and so
+//! do the programs of `lock.table`, which could do nothing behind the lock; for these the policy alone answers.
+
+use std::{collections::HashSet, path::Path, sync::LazyLock};
+
+use super::{SimpleCommand, bare, parse, places::word_places};
+use crate::{
+    policy::command::Word,
+    shell::Shell,
+    state::{AliasKind, Item, Snapshot},
+};
+
+const TABLE: &str = include_str!("lock.table");
+/// Rows of the table that hold what a shell runs by itself.
+const SHELLS: [(&str, Shell); 3] = [("bash", Shell::Bash), ("zsh", Shell::Zsh), ("fish", Shell::Fish)];
+/// What functions that come with fish add to a program of their name.
+const COLOURED_BY_FISH: &[&str] = &["diff", "egrep", "fgrep", "grep", "ls"];
+const COLOUR: &str = "--color=auto";
+
+/// Programs behind the lock could do nothing.
+static WITHOUT: LazyLock<HashSet<&str>> =
+    LazyLock::new(|| rows().filter(|(who, _)| shell_of(who).is_none()).flat_map(|(_, names)| names).collect());
+
+/// What starts programs that can only read.
+#[derive(Clone, Copy, Debug)]
+pub struct Lock<'a> {
+    launcher: &'a str,
+    shell: Option<&'a Snapshot>,
+}
+
+impl<'a> Lock<'a> {
+    /// With the launcher's file. `shell` is the live one, whose aliases add options to programs: behind the launcher they are not
+    /// looked up. `None` where a shell may read the file's path otherwise than it stands.
+    #[must_use]
+    pub fn new(launcher: &'a Path, shell: Option<&'a Snapshot>) -> Option<Self> {
+        let launcher = launcher.to_str().filter(|path| path.starts_with('/') && path.bytes().all(is_plain))?;
+        Some(Self { launcher, shell })
+    }
+}
+
+fn rows() -> impl Iterator<Item = (&'static str, impl Iterator<Item = &'static str>)> {
+    let rows = TABLE.lines().filter(|row| !row.starts_with('#')).filter_map(|row| row.split_once(" | "));
+    rows.map(|(who, names)| (who, names.split_ascii_whitespace()))
+}
+
+fn shell_of(who: &str) -> Option<Shell> {
+    SHELLS.iter().find(|(name, _)| *name == who).map(|(_, shell)| *shell)
+}
+
+fn is_of_the_shell(name: &str, shell: Shell) -> bool {
+    rows().filter(|(who, _)| shell_of(who) == Some(shell)).any(|(_, mut names)| names.any(|own| own == name))
+}
+
+/// The words that an alias or a function of a program's name adds to it in the live shell; `None` if the name stands for something
+/// else there, which the user has agreed to.
+fn added(name: &str, shell: Shell, lock: Lock<'_>) -> Option<Vec<String>> {
+    let Some(snapshot) = lock.shell else { return Some(Vec::new()) };
+    if snapshot.contains_key(&Item::Hashed(name.to_owned())) {
+        return None;
+    }
+    if snapshot.contains_key(&Item::Function(name.to_owned())) {
+        let is_known = shell == Shell::Fish && COLOURED_BY_FISH.contains(&name);
+        return is_known.then(|| vec![COLOUR.to_owned()]);
+    }
+    let Some(meaning) = snapshot.get(&Item::Alias(AliasKind::Command, name.to_owned())) else {
+        return Some(Vec::new());
+    };
+    let mut words = str::from_utf8(meaning.first()?).ok()?.split_ascii_whitespace();
+    (words.next() == Some(name)).then(|| words.map(str::to_owned).collect())
+}
+
+/// The line, which is allowed as it is, with the launcher in front of each program; the line itself where there is none. `None` where
+/// it cannot be typed for sure.
+pub(super) fn locked(line: &str, shell: Shell, lock: Lock<'_>) -> Option<String> {
+    let mut commands = parse::parse_plain(line).ok()?;
+    let places = word_places(line);
+    if places.len() != commands.len() {
+        return None;
+    }
+    let mut text = String::with_capacity(2 * line.len());
+    let mut copied = 0;
+    for (command, places) in commands.iter_mut().zip(&places) {
+        let Some(at) = program(command, shell) else { continue };
+        let name = &command.words.get(at)?.text;
+        let Some(added) = (if at == 0 { added(name, shell, lock) } else { Some(Vec::new()) }) else { continue };
+        let place = places.get(at)?;
+        text.push_str(line.get(copied..place.start)?);
+        text.extend([lock.launcher, " -- ", line.get(place.clone())?]);
+        added.iter().for_each(|word| text.extend([" ", word]));
+        copied = place.end;
+        put_in(command, at, lock.launcher, &added);
+    }
+    text.push_str(line.get(copied..)?);
+    let is_confirmed = text == line
+        || parse::parse_plain(&text).is_ok_and(|again| again == commands && parse::is_confirmed(&text, &again));
+    is_confirmed.then_some(text)
+}
+
+/// Which word of a command is the program that it starts, if that can be locked.
+fn program(command: &SimpleCommand, shell: Shell) -> Option<usize> {
+    // `command NAME` runs the program of that name.
+    let at = usize::from(command.words.first()?.text == "command");
+    let name = &command.words.get(at)?.text;
+    let is_left = name.starts_with('-') || is_of_the_shell(name, shell) || WITHOUT.contains(name.as_str());
+    (!is_left).then_some(at)
+}
+
+fn put_in(command: &mut SimpleCommand, at: usize, launcher: &str, added: &[String]) {
+    command.words.splice(at + 1..at + 1, added.iter().map(|word| bare(word)));
+    let words: [Word; 2] = [bare(launcher), bare("--")];
+    command.words.splice(at..at, words);
+}
+
+/// All shells read it as itself.
+fn is_plain(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'.' | b'_' | b'-' | b'+')
+}
+
+#[cfg(test)]
+#[path = "lock_tests.rs"]
+mod tests;

@@ -1,0 +1,109 @@
+use std::{collections::BTreeSet, path::Path};
+
+use super::*;
+use crate::policy::{Context, Level, assess_line, unasked};
+
+const LAUNCHER: &str = "/home/ann/.local/bin/cohab-confine";
+
+fn typed(line: &str, shell: Shell, items: &[(Item, &str)]) -> Option<String> {
+    let snapshot: Snapshot = items.iter().map(|(item, text)| (item.clone(), vec![text.as_bytes().to_vec()])).collect();
+    let lock = Lock::new(Path::new(LAUNCHER), Some(&snapshot)).expect("a plain path");
+    let context = Context::new(Path::new("/home/ann/work/app"), Path::new("/home/ann")).in_shell(shell);
+    let locked = unasked(line, context.with_lock(lock)).expect(line).locked;
+    locked.map(|text| text.replace(&format!("{LAUNCHER} --"), "LOCK"))
+}
+
+fn alias(name: &str) -> Item {
+    Item::Alias(AliasKind::Command, name.into())
+}
+
+#[test]
+fn each_program_is_started_by_the_launcher_and_all_else_stays_to_the_byte() {
+    for (line, expected) in [
+        ("ls -l", "LOCK ls -l"),
+        ("cat a  |  sort -u| wc -l", "LOCK cat a  |  LOCK sort -u| LOCK wc -l"),
+        ("cd src && ls; pwd", "cd src && LOCK ls; pwd"),
+        ("grep -n 'a | b' <f 2>/dev/null || echo no", "LOCK grep -n 'a | b' <f 2>/dev/null || echo no"),
+        ("wc -l </etc/hosts", "LOCK wc -l </etc/hosts"),
+        (
+            "git branch -a",
+            "LOCK git --no-pager --no-optional-locks -c core.fsmonitor=false -c core.hooksPath=/dev/null \
+                           -c core.pager=cat -c diff.submodule=short -c log.showSignature=false branch -a",
+        ),
+        ("rg x", "LOCK rg --no-config x"),
+        ("find . -name x | xargs wc -l", "LOCK find . -name x | LOCK xargs wc -l --"),
+        ("docker ps | grep web", "docker ps | LOCK grep web"),
+        ("ls\ncat b", "LOCK ls\nLOCK cat b"),
+    ] {
+        assert_eq!(typed(line, Shell::Bash, &[]).as_deref(), Some(expected), "{line}");
+    }
+}
+
+#[test]
+fn a_line_without_a_program_to_lock_is_typed_as_before() {
+    for line in ["pwd", "cd src && pwd", "echo a", "systemctl status x", "type ls", "test -f a"] {
+        assert_eq!(typed(line, Shell::Bash, &[]), None, "{line}");
+    }
+    for line in ["git commit -m x", "rm -r a", "make", "ls $(x)", "X=1 ls"] {
+        assert_eq!(typed(line, Shell::Bash, &[]), None, "{line}: it was agreed to");
+    }
+    for path in ["/home/ann b/cohab-confine", "bin/cohab-confine", "/home/$x/cohab-confine"] {
+        assert!(Lock::new(Path::new(path), None).is_none(), "{path}");
+    }
+}
+
+#[test]
+fn what_a_shell_runs_by_itself_differs_from_shell_to_shell() {
+    assert_eq!(typed("realpath a", Shell::Bash, &[]).as_deref(), Some("LOCK realpath a"));
+    assert_eq!(typed("realpath a", Shell::Fish, &[]), None);
+    assert_eq!(typed("which ls", Shell::Bash, &[]).as_deref(), Some("LOCK which ls"));
+    assert_eq!(typed("which ls", Shell::Zsh, &[]), None);
+}
+
+#[test]
+fn what_an_alias_adds_is_typed() {
+    let coloured = [(alias("ls"), "ls --color=auto -F"), (alias("ll"), "rm -r")];
+    assert_eq!(typed("ls -l | cat", Shell::Zsh, &coloured).as_deref(), Some("LOCK ls --color=auto -F -l | LOCK cat"));
+    assert_eq!(
+        typed("ls | cat", Shell::Zsh, &[(alias("ls"), "rm -r")]).as_deref(),
+        Some("ls | LOCK cat"),
+        "it was agreed to"
+    );
+    let mine = [(Item::Function("ls".into()), "")];
+    assert_eq!(typed("ls | cat", Shell::Bash, &mine).as_deref(), Some("ls | LOCK cat"), "it was agreed to");
+    assert_eq!(typed("cat ls", Shell::Zsh, &coloured).as_deref(), Some("LOCK cat ls"));
+    let function = [(Item::Function("ls".into()), "")];
+    assert_eq!(typed("ls a", Shell::Fish, &function).as_deref(), Some("LOCK ls --color=auto a"));
+    assert_eq!(typed("grep x a", Shell::Fish, &function).as_deref(), Some("LOCK grep x a"));
+}
+
+#[test]
+fn the_table_names_each_program_once() {
+    let mut seen = BTreeSet::new();
+    for (who, names) in rows() {
+        let names: Vec<&str> = names.collect();
+        assert!(names.len() > 3, "{who}");
+        if shell_of(who).is_none() {
+            assert!(names.iter().all(|name| seen.insert(*name)), "{who}: {names:?}");
+        }
+    }
+    assert!(seen.len() > 100 && SHELLS.iter().all(|(name, _)| rows().any(|(who, _)| who == *name)));
+}
+
+#[test]
+fn everyday_lines_are_locked_in_each_shell() {
+    let lines = include_str!("../tests/daily_reading.txt")
+        .lines()
+        .filter(|line| !line.is_empty() && !line.starts_with(['#', '%']));
+    let (mut locked, mut allowed) = (0, 0);
+    for line in lines {
+        for shell in [Shell::Bash, Shell::Zsh, Shell::Fish] {
+            let context = Context::new(Path::new("/home/ann/work/app"), Path::new("/home/ann")).in_shell(shell);
+            if assess_line(line, context).level == Level::Allow {
+                allowed += 1;
+                locked += usize::from(typed(line, shell, &[]).is_some());
+            }
+        }
+    }
+    assert!(locked * 10 > allowed * 7, "{locked} of {allowed}");
+}
