@@ -16,7 +16,8 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     capture::{CAPTURE_HEAD_BYTES, CAPTURE_TAIL_BYTES, Capture},
     files::FileSystem,
-    policy::{self, Context},
+    lock,
+    policy::{self, Context, Lock},
     process::{self, ControllingTerminal, Signal},
     runner::{CommandOutcome, CommandRequest, CommandRunner, Ending, Interrupter, Mode, RelayError, StateAfter},
     sandbox::{self, GitFiles, Sandbox},
@@ -66,16 +67,19 @@ impl DaemonShell {
         Self { sandbox, ..self }
     }
 
-    /// Lines that the policy allows get the words that keep them read-only; `home` is the user's.
+    /// Lines that the policy allows get the words that keep them read-only, and the second lock; `home` is the user's.
     #[must_use]
     pub fn reading_only(self, home: PathBuf) -> Self {
         Self { home: Some(home), ..self }
     }
 
     fn typed(&self, text: &str) -> String {
-        let judged = self.home.as_deref().map(|home| Context::new(&self.cwd, home).with_files(&FileSystem));
-        let unasked = judged.and_then(|context| policy::unasked(text, context).ok());
-        unasked.map_or_else(|| text.to_owned(), |unasked| unasked.text)
+        let Some(home) = &self.home else { return text.to_owned() };
+        let launcher = lock::launcher().ok();
+        let lock = launcher.as_deref().and_then(|file| Lock::new(file, None));
+        let context = Context { lock, ..Context::new(&self.cwd, home).with_files(&FileSystem) };
+        let unasked = policy::unasked(text, context).ok();
+        unasked.map_or_else(|| text.to_owned(), |unasked| unasked.locked.unwrap_or(unasked.text))
     }
 
     /// Commands see these variables instead of this process's own, but for those that are [hidden](Self::hiding).

@@ -3,12 +3,16 @@
 use std::{
     env,
     fmt::{self, Display, Formatter},
-    path::PathBuf,
+    path::{Path, PathBuf},
 };
 
-use cohab_confine::{Support, launch::NAME};
+use cohab_confine::{Denied, Record, Support, launch::NAME};
+use rustix::fs::{Access, access};
 
 use crate::{policy::Lock, sandbox};
+
+const NOTE: &str = "[lock: it ran unasked, so it could only read, without places of secrets, services and the network; that may be \
+                    what stopped it. Run the same command again: then the user is asked to let it run without that]\n";
 
 /// Why there is no second lock; the policy alone answers then.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,13 +35,15 @@ impl Display for NoLock {
     }
 }
 
-/// What may be told of a command that was locked and failed, one line; `None` if the lock had nothing to do with it.
+/// What may be told of a command that was locked and failed in this folder, one line; `None` if the lock had nothing to do with it, as
+/// where the user may not read the path either that the command names.
 #[must_use]
-pub fn note(status: i32, output: &str) -> Option<&'static str> {
-    sandbox::looks_refused(status, output).then_some(
-        "[lock: it ran unasked, so it could only read, without places of secrets, services and the network; that may be what stopped \
-         it. Run the same command again: then the user is asked to let it run without that]\n",
-    )
+pub fn note(status: i32, output: &str, cwd: &Path) -> Option<&'static str> {
+    let ran = Record { cwd: cwd.to_owned(), ..Record::default() };
+    match ran.explain(status, output)? {
+        Denied::Path(path) if access(&path, Access::READ_OK).is_err() => None,
+        _ => Some(NOTE),
+    }
 }
 
 /// The launcher beside the running program. Some system calls each time, nothing that waits.
@@ -66,6 +72,20 @@ mod tests {
     use super::*;
 
     const KERNEL: Support = Support { landlock: 7, can_filter_calls: true, has_seatbelt: false };
+
+    #[test]
+    fn what_the_user_may_not_read_either_is_not_the_locks_doing() {
+        let cwd = Path::new("/proc");
+        for (status, output, expected) in [
+            (1, "cat: self/status: Permission denied", true),
+            (1, "find: ‘/proc/self/none’: Permission denied", false),
+            (1, "cat: x: No such file or directory", false),
+            (0, "cat: self/status: Permission denied", false),
+            (1, "cannot connect: Operation not permitted", true),
+        ] {
+            assert_eq!(note(status, output, cwd).is_some(), expected, "{output}");
+        }
+    }
 
     #[test]
     fn a_launcher_is_used_where_it_lies_and_the_system_can_confine() {

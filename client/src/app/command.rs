@@ -259,7 +259,7 @@ impl App {
             turn.overdue = (outcome.ending == Ending::StillRunning).then(|| title(&call.request.command));
         }
         let cwd_before = std::mem::replace(&mut self.cwd, outcome.cwd.clone());
-        let outcome = self.with_lock_told(&call, outcome);
+        let outcome = self.with_lock_told(&call, &cwd_before, outcome);
         let mut result = execution_result(call.request.call_id, outcome);
         self.outgoing.result(&mut result);
         if let Some(turn) = self.turn.as_mut() {

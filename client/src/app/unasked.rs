@@ -1,7 +1,7 @@
 //! A command that runs unasked and is what it looks like: how it is typed, and what git's own settings say where it starts git.
 
 use std::{
-    path::PathBuf,
+    path::{Path, PathBuf},
     time::{Duration, Instant},
 };
 
@@ -113,9 +113,15 @@ impl App {
         self.run_typed(request, typed, None, effects);
     }
 
-    /// The outcome of a command, with a word to the model if the lock may have stopped it.
-    pub(super) fn with_lock_told(&mut self, call: &RunningCall, mut outcome: CommandOutcome) -> CommandOutcome {
-        let note = outcome.status.filter(|_| call.is_locked).and_then(|status| lock::note(status, &outcome.output));
+    /// The outcome of a command that ran in `cwd`, with a word to the model if the lock may have stopped it.
+    pub(super) fn with_lock_told(
+        &mut self,
+        call: &RunningCall,
+        cwd: &Path,
+        mut outcome: CommandOutcome,
+    ) -> CommandOutcome {
+        let note =
+            outcome.status.filter(|_| call.is_locked).and_then(|status| lock::note(status, &outcome.output, cwd));
         let Some(note) = note else { return outcome };
         if self.stopped_by_lock.len() == KEPT_STOPPED {
             self.stopped_by_lock.pop_front();

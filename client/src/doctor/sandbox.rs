@@ -1,6 +1,11 @@
-//! What commands in a shell of their own may do, and what of that the kernel really keeps.
+//! What commands in a shell of their own may do, and programs that run unasked in the live one; what of that the kernel really keeps.
 
-use cohab_shell_relay::sandbox::{self, Profile, Support};
+use std::path::PathBuf;
+
+use cohab_shell_relay::{
+    lock::{self, NoLock},
+    sandbox::{self, Profile, Support},
+};
 
 use super::Context;
 use crate::{
@@ -10,10 +15,22 @@ use crate::{
 
 /// Looks and judges. The kernel is tried out, not asked for its version.
 pub(super) async fn check(context: &Context) -> Vec<Finding> {
-    let word = config::load(&context.paths.config_file()).sandbox_profile;
+    let config = config::load(&context.paths.config_file());
     // A word that means nothing is a fault of the settings, which are judged elsewhere.
-    let profile = word.and_then(|word| word.parse().ok()).unwrap_or_default();
-    vec![judge(profile, sandbox::present())]
+    let profile = config.sandbox_profile.and_then(|word| word.parse().ok()).unwrap_or_default();
+    vec![judge(profile, sandbox::present()), judge_lock(config.client.lock, lock::launcher())]
+}
+
+fn judge_lock(is_wanted: bool, launcher: Result<PathBuf, NoLock>) -> Finding {
+    let (verdict, text) = match launcher {
+        _ if !is_wanted => {
+            (Verdict::Ok, "`client.lock` is off: programs that run unasked may do all that you may".to_owned())
+        }
+        Ok(_) => (Verdict::Ok, "programs that run unasked in your shell can only read".to_owned()),
+        Err(why) => (Verdict::Warn, format!("programs that run unasked in your shell may do all that you may: {why}")),
+    };
+    let found = finding("lock", verdict, text);
+    if verdict == Verdict::Ok { found } else { found.hint("which ones run unasked is the same without it") }
 }
 
 fn judge(profile: Profile, kernel: Support) -> Finding {
@@ -46,6 +63,20 @@ fn judge(profile: Profile, kernel: Support) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_lock_that_is_wanted_and_not_there_is_told() {
+        let there = || Ok(PathBuf::from("/opt/cohab-confine"));
+        assert_eq!(judge_lock(true, there()).verdict, Verdict::Ok);
+        assert!(judge_lock(true, there()).text.ends_with("can only read"));
+        assert!(judge_lock(false, there()).text.starts_with("`client.lock` is off"));
+        let missing = judge_lock(true, Err(NoLock::Missing("/opt/cohab-confine".into())));
+        assert!(
+            missing.verdict == Verdict::Warn && missing.text.ends_with("/opt/cohab-confine is missing"),
+            "{}",
+            missing.text
+        );
+    }
 
     #[test]
     fn a_kernel_that_cannot_keep_it_is_told_and_no_failure() {

@@ -159,17 +159,11 @@ impl Sandbox {
     /// What may be told of a command that failed, one line; `None` if the sandbox had nothing to do with it.
     #[must_use]
     pub fn note(&self, status: i32, output: &str) -> Option<String> {
-        (self.confines() && looks_refused(status, output))
-            .then(|| format!("{NOTE}this ran with {self}; that may be what stopped it. {}]\n", self.way_out))
+        let end = &output.as_bytes()[output.len().saturating_sub(SEARCHED_BYTES)..];
+        let end = String::from_utf8_lossy(end).to_lowercase();
+        let is_refused = self.confines() && status != 0 && REFUSALS.iter().any(|words| end.contains(words));
+        is_refused.then(|| format!("{NOTE}this ran with {self}; that may be what stopped it. {}]\n", self.way_out))
     }
-}
-
-/// Whether a command failed and said what a program says that the kernel refuses something.
-#[must_use]
-pub fn looks_refused(status: i32, output: &str) -> bool {
-    let end = &output.as_bytes()[output.len().saturating_sub(SEARCHED_BYTES)..];
-    let end = String::from_utf8_lossy(end).to_lowercase();
-    status != 0 && REFUSALS.iter().any(|words| end.contains(words))
 }
 
 /// Whether an output ends with [`Sandbox::note`].

@@ -54,7 +54,9 @@ fn what_is_installed_is_complete_works_and_goes_away_again() {
     let home = Home::new().rc("alias mine=true");
     let before = files(&home);
     installed(&home, &["--service", "--shell", "bash", "--shell", "fish"]);
-    assert_eq!((mode(&home.path(".local/bin/cohab")), mode(&home.path(".local/bin/cohabd"))), (0o755, 0o755));
+    for program in ["cohab", "cohabd", "cohab-confine"] {
+        assert_eq!(mode(&home.path(".local/bin").join(program)), 0o755, "{program}");
+    }
     let text = |name: &str| fs::read_to_string(home.path(name)).unwrap_or_else(|_| panic!("{name} is missing"));
     assert!(text(".local/share/man/man1/cohab.1").contains(".TH cohab"));
     for completions in [

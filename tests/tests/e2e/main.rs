@@ -22,6 +22,7 @@ mod keys;
 mod kill;
 mod lease;
 mod limits;
+mod lock;
 mod models;
 mod names;
 mod offline;

@@ -191,15 +191,18 @@ fn what_the_lock_may_have_stopped_is_asked_about_when_it_comes_again() {
     let mut bench = locking_bench();
     assert!(locked(&wish(&mut bench, 30, "cat a")).is_some());
     let id = CallId(Uuid::from_u128(30)).to_string();
-    let refused =
-        CommandOutcome { status: Some(1), output: "cat: a: Permission denied".into(), ..outcome(Ending::Exited) };
+    let refused = CommandOutcome {
+        status: Some(1),
+        output: "cat: cannot connect: Permission denied".into(),
+        ..outcome(Ending::Exited)
+    };
     let effects = bench.live(LiveEvent::CommandFinished { id, outcome: refused });
     let told = effects.iter().find_map(|effect| match effect {
         Effect::Send(ClientMessage::CommandExecutionResult(result)) => Some(result.output.clone()),
         _ => None,
     });
     let told = told.expect("a result");
-    assert!(told.starts_with("cat: a: Permission denied\n[lock: ") && told.ends_with("]\n"), "{told}");
+    assert!(told.starts_with("cat: cannot connect: Permission denied\n[lock: ") && told.ends_with("]\n"), "{told}");
     bench.live(LiveEvent::AnswerReady);
     see_shell(&mut bench, &[]);
     let effects = wish(&mut bench, 31, "cat a");

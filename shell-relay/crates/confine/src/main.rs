@@ -52,7 +52,9 @@ fn run(words: impl Iterator<Item = OsString>) -> u8 {
         }
         Err(failure) => failure,
     };
-    complain(&format!("cohab-confine: {}\n", failure.message));
+    // Who misses a program is told as by a shell.
+    let speaker = if failure.status == launch::NOT_CONFINED { "cohab-confine: " } else { "" };
+    complain(&format!("{speaker}{}\n", failure.message));
     failure.status
 }
 

@@ -1,0 +1,86 @@
+//! Programs that run unasked in the user's own shell are locked: they only read. What the user agreed to is not.
+
+use cohab_e2e::{Answer, Home, ModelServer, Wire, binaries::in_each_of};
+
+const SHELLS: &[&str] = &["bash", "zsh", "fish"];
+/// Whether the program itself is bound.
+const LOOK: &str = "grep -E 'NoNewPrivs|Seccomp:' /proc/self/status";
+
+/// A home with this shell, and a model that wants these commands, one after the other, and then is done; nothing where the kernel
+/// cannot lock.
+fn in_shells(commands: &[&str], test: impl Fn(&str, &ModelServer, &Home)) {
+    if !cohab_shell_relay::sandbox::present().can_launch() {
+        return;
+    }
+    in_each_of(SHELLS, |name| {
+        let calls = commands.iter().map(|command| Answer::bash(command));
+        let server = ModelServer::start(Wire::OpenAiChat, calls.chain([Answer::text("All done.")]));
+        test(name, &server, &Home::with_model(&server).shell(name));
+    });
+}
+
+#[test]
+fn what_runs_unasked_is_locked_and_nobody_sees_how() {
+    in_shells(&[LOOK, "pwd; ls | sort -r | head -n 1; cd a", "pwd"], |name, server, home| {
+        home.write("a/b", "");
+        let shell = home.cohab();
+        shell.run("true");
+        shell.ask("what may you do", "All done.");
+        let requests = server.wait_for_calls(4);
+        let results: Vec<String> =
+            requests[3].tool_results().into_iter().map(|result| result.content.clone()).collect();
+        assert!(results[0].contains("NoNewPrivs:\t1") && results[0].contains("Seccomp:\t2"), "{name}: {results:?}");
+        assert!(results[2].contains("/a"), "{name}: the shell itself is not locked: {results:?}");
+        let told = requests[3].conversation();
+        assert!(!told.contains("cohab-confine"), "{name}: {told}");
+        assert!(!shell.dump().contains("cohab-confine"), "{name}\n{}", shell.dump());
+        let counted = shell.run("history | grep -c 'cohab-confin[e]'");
+        assert!(counted.contains("0\r\n"), "{name}: {counted:?}");
+    });
+}
+
+#[test]
+fn what_the_user_agreed_to_and_what_the_user_types_is_not_locked() {
+    in_shells(&["touch made && grep NoNewPrivs /proc/self/status"], |name, server, home| {
+        let shell = home.cohab();
+        shell.run("true");
+        let mark = shell.submit("? make it");
+        shell.wait_approval("touch made");
+        shell.send("y");
+        shell.wait_answer(mark, "All done.");
+        assert!(home.path("made").exists(), "{name}");
+        let told = server.wait_for_calls(2)[1].conversation();
+        assert!(told.contains("NoNewPrivs:\\t0") || told.contains("NoNewPrivs:\t0"), "{name}: {told}");
+        assert!(shell.run("cat /proc/self/status").contains("NoNewPrivs:\t0"), "{name}");
+    });
+}
+
+#[test]
+fn what_the_lock_stopped_is_asked_about_the_second_time_and_runs_after_a_yes() {
+    // Links of other processes can be read by their user, and by nobody who is locked.
+    let link = format!("ls -l /proc/{}/exe", std::process::id());
+    in_shells(&[&link, &link], |name, server, home| {
+        let shell = home.cohab();
+        shell.run("true");
+        let mark = shell.submit("? which program is that");
+        shell.wait_approval("was refused something while it could only read");
+        let told = server.wait_for_calls(2)[1].tool_results()[0].content.clone();
+        assert!(told.contains("Permission denied") && told.contains("[lock: "), "{name}: {told}");
+        shell.send("y");
+        shell.wait_answer(mark, "All done.");
+        let told = server.wait_for_calls(3)[2].tool_results()[1].content.clone();
+        assert!(told.contains(" -> /") && !told.contains("[lock: "), "{name}: {told}");
+    });
+}
+
+#[test]
+fn the_lock_can_be_switched_off() {
+    in_shells(&[LOOK], |name, server, home| {
+        home.write_config("[client]\nlock = false\n");
+        let shell = home.cohab();
+        shell.run("true");
+        shell.ask("what may you do", "All done.");
+        let told = server.wait_for_calls(2)[1].tool_results()[0].content.clone();
+        assert!(told.contains("NoNewPrivs:\t0"), "{name}: {told}");
+    });
+}
