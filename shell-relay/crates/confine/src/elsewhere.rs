@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::{Rules, Support};
+use crate::{Calls, Rules, Support};
 
 /// What this system has: nothing.
 #[must_use]
@@ -20,7 +20,7 @@ pub fn claimed() -> Support {
 ///
 /// # Errors
 /// Never.
-pub fn drop_capabilities() -> io::Result<()> {
+pub fn drop_capabilities(_: Calls) -> io::Result<()> {
     Ok(())
 }
 

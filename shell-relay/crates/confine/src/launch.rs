@@ -26,6 +26,11 @@ pub const NOT_FOUND: u8 = 127;
 pub const NAME: &str = "cohab-confine";
 /// How the launcher is called.
 pub const USAGE: &str = "usage: cohab-confine [--record FILE] [--secret PATH]... -- PROGRAM [ARGS...]\n";
+/// Numbers of users who are people.
+const FIRST_PERSON: u32 = 1_000;
+const LAST_PERSON: u32 = 60_000;
+/// Each costs some looks at files at every start.
+const HOMES_MAX: usize = 16;
 /// Programs that ask the kernel by sockets of the network.
 const ASKING_BY_INTERFACES: &[&str] = &["arp", "ifconfig", "iwconfig", "mii-tool", "nameif", "netstat", "route"];
 
@@ -89,7 +94,8 @@ pub fn prepare(request: &Request, places: Places<'_>, support: Support) -> Resul
     if !support.can_launch() {
         return Err(not_confined("this system has nothing to confine a program with"));
     }
-    drop_capabilities().map_err(|error| not_confined(&format!("capabilities stay: {error}")))?;
+    let calls = Calls::Confined(sockets_of(name));
+    drop_capabilities(calls).map_err(|error| not_confined(&format!("capabilities stay: {error}")))?;
     let cwd = env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
     let temporary = temporary_places().find_map(|place| temporary::make(&place.canonicalize().ok()?).ok());
     let mut folders = Folders::default();
@@ -103,7 +109,7 @@ pub fn prepare(request: &Request, places: Places<'_>, support: Support) -> Resul
         writable: temporary.iter().cloned().collect(),
         readable: Some(hierarchies::around(&found, &known, &mut folders)),
         has_terminal: true,
-        calls: Calls::Confined(sockets_of(name)),
+        calls,
     };
     if let Some(file) = &request.record {
         let record = Record {
@@ -164,11 +170,11 @@ fn temporary_places() -> impl Iterator<Item = PathBuf> {
     given.into_iter().chain([PathBuf::from("/tmp")]).chain(runtime)
 }
 
-/// What `HOME` says, and what the system says: the variable may have been set for this one line.
+/// What `HOME` says, and what the system says: the variable may have been set for this one line. Root reads the homes of others, too.
 fn homes() -> Vec<PathBuf> {
     let given = env::var_os("HOME").map(PathBuf::from);
     let mut homes: Vec<PathBuf> =
-        given.into_iter().chain(home_of_user()).filter_map(|home| home.canonicalize().ok()).collect();
+        given.into_iter().chain(homes_by_system()).filter_map(|home| home.canonicalize().ok()).collect();
     homes.sort_unstable();
     homes.dedup();
     homes.retain(|home| home.parent().is_some());
@@ -176,15 +182,17 @@ fn homes() -> Vec<PathBuf> {
 }
 
 /// By `/etc/passwd` alone: other sources of users are services.
-fn home_of_user() -> Option<PathBuf> {
-    let uid = rustix::process::getuid().as_raw().to_string();
-    let users = fs::read("/etc/passwd").ok()?;
-    let fields = |line: &[u8]| line.split(|byte| *byte == b':').map(<[u8]>::to_vec).collect::<Vec<_>>();
-    let own = users
-        .split(|byte| *byte == b'\n')
-        .map(fields)
-        .find(|fields| fields.get(2).is_some_and(|id| *id == uid.as_bytes()))?;
-    Some(PathBuf::from(OsString::from_vec(own.into_iter().nth(5)?)))
+fn homes_by_system() -> Vec<PathBuf> {
+    let user = rustix::process::getuid().as_raw();
+    let users = fs::read("/etc/passwd").unwrap_or_default();
+    let homes = users.split(|byte| *byte == b'\n').filter_map(|line| {
+        let mut fields = line.split(|byte| *byte == b':');
+        let id: u32 = str::from_utf8(fields.nth(2)?).ok()?.parse().ok()?;
+        let is_read = id == user || (user == 0 && (FIRST_PERSON..LAST_PERSON).contains(&id));
+        let home = fields.nth(2).filter(|_| is_read)?;
+        Some(PathBuf::from(OsString::from_vec(home.to_vec())))
+    });
+    homes.take(HOMES_MAX).collect()
 }
 
 fn not_confined(why: &str) -> Failure {

@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::{Rules, Support};
+use crate::{Calls, Rules, Support};
 
 /// What this system has.
 #[must_use]
@@ -23,7 +23,7 @@ pub fn claimed() -> Support {
 ///
 /// # Errors
 /// Never.
-pub fn drop_capabilities() -> io::Result<()> {
+pub fn drop_capabilities(_: Calls) -> io::Result<()> {
     Ok(())
 }
 

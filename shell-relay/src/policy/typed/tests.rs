@@ -9,6 +9,11 @@ const TABLES: &[&str] = &[
     include_str!("../tests/tuned_everyday.txt"),
     include_str!("../tests/held_out_everyday.txt"),
     include_str!("../tests/daily_reading.txt"),
+    include_str!("../tests/unseen_reading.txt"),
+    include_str!("../tests/second_unseen_reading.txt"),
+    include_str!("../tests/third_unseen_reading.txt"),
+    include_str!("../tests/fourth_unseen_reading.txt"),
+    include_str!("../tests/advisories_reading.txt"),
 ];
 
 fn context() -> Context<'static> {

@@ -10,20 +10,29 @@ use rustix::{
     },
 };
 
+use crate::Calls;
+
 /// One more than the kernel can name.
 const NAMES: u32 = 64;
 
-/// Gives up all capabilities of the calling thread, and of every program that it starts, for good.
+/// Gives up the capabilities of the calling thread, and of every program that it starts, for good. Where nothing but reading is possible,
+/// root goes on reading the files of others: a program that leaves them out would give wrong answers.
 ///
 /// # Errors
 /// If they cannot be given up.
-pub fn drop_capabilities() -> io::Result<()> {
+pub fn drop_capabilities(calls: Calls) -> io::Result<()> {
+    let kept = match calls {
+        Calls::Confined(_) => CapabilitySet::DAC_READ_SEARCH,
+        Calls::Building | Calls::Reading => CapabilitySet::empty(),
+    };
     let held = capabilities(None)?;
-    if (held.effective | held.permitted | held.inheritable).is_empty() {
+    if kept.contains(held.effective | held.permitted | held.inheritable) {
         return Ok(());
     }
-    for number in 0..NAMES {
-        match remove_capability_from_bounding_set(CapabilitySet::from_bits_retain(1 << number)) {
+    let others =
+        (0..NAMES).map(|number| CapabilitySet::from_bits_retain(1 << number)).filter(|one| !kept.contains(*one));
+    for capability in others {
+        match remove_capability_from_bounding_set(capability) {
             Ok(()) => {}
             // Past the last one; or without the right to do so, and then nothing is gained by them either.
             Err(Errno::INVAL | Errno::PERM) => break,
@@ -32,6 +41,10 @@ pub fn drop_capabilities() -> io::Result<()> {
     }
     // Kernels before 4.3 have no such set.
     let _ = clear_ambient_capability_set();
-    let none = CapabilitySet::empty();
-    Ok(set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none })?)
+    let kept = CapabilitySets {
+        effective: held.effective & kept,
+        permitted: held.permitted & kept,
+        inheritable: CapabilitySet::empty(),
+    };
+    Ok(set_capabilities(None, kept)?)
 }

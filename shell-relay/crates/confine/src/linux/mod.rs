@@ -56,7 +56,7 @@ fn try_out() -> Support {
 /// # Errors
 /// The kernel refused what it was said to have: nothing may be started then.
 pub fn enforce(rules: &Rules, support: Support) -> io::Result<()> {
-    drop_capabilities()?;
+    drop_capabilities(rules.calls)?;
     if support.landlock > 0 {
         let ruleset = files::of_rules(ABI::from(i32::from(support.landlock)), rules);
         ruleset.and_then(RulesetCreated::restrict_self).map_err(io::Error::other)?;

@@ -124,19 +124,45 @@ fn each_program_has_a_private_folder_that_the_next_one_removes() {
 }
 
 #[test]
-fn capabilities_and_privileges_are_gone() {
+fn no_capability_is_left_but_roots_to_read() {
     if skips() {
         return;
     }
     let status = text(&Bench::new().confined(&["cat", "/proc/self/status"]).output().unwrap());
     let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).unwrap().trim().to_owned();
     assert_eq!((field("NoNewPrivs:"), field("Seccomp:")), ("1".into(), "2".into()));
-    for name in ["CapInh:", "CapPrm:", "CapEff:", "CapAmb:"] {
+    for name in ["CapInh:", "CapAmb:"] {
         assert_eq!(field(name), "0000000000000000", "{name}");
     }
-    if rustix::process::geteuid().is_root() {
-        assert_eq!(field("CapBnd:"), "0000000000000000");
+    let is_root = rustix::process::geteuid().is_root();
+    let read_search = "0000000000000004";
+    for name in ["CapPrm:", "CapEff:"] {
+        assert_eq!(field(name), if is_root { read_search } else { "0000000000000000" }, "{name}");
     }
+    if is_root {
+        assert_eq!(field("CapBnd:"), read_search);
+    }
+}
+
+#[test]
+fn root_reads_the_files_of_others_and_changes_none() {
+    if skips() || !rustix::process::geteuid().is_root() {
+        return;
+    }
+    let bench = Bench::new();
+    let file = bench.write("app/others/private", "text\n");
+    set_mode(&file, 0o600);
+    set_mode(file.parent().unwrap(), 0o700);
+    for path in [file.parent().unwrap(), &file] {
+        std::os::unix::fs::chown(path, Some(1234), Some(1234)).unwrap();
+    }
+    assert_eq!(text(&bench.confined(&["cat", "others/private"]).output().unwrap()), "text");
+    for words in
+        [&["rm", "others/private"][..], &["sh", "-c", "echo x >others/private"], &["chmod", "666", "others/private"]]
+    {
+        assert!(!bench.confined(words).output().unwrap().status.success(), "{words:?}");
+    }
+    assert_eq!(fs::read_to_string(&file).unwrap(), "text\n");
 }
 
 #[test]
