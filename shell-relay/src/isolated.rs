@@ -17,7 +17,7 @@ use crate::{
     capture::{CAPTURE_HEAD_BYTES, CAPTURE_TAIL_BYTES, Capture},
     files::FileSystem,
     lock,
-    policy::{self, Context, Lock},
+    policy::{self, Context, Level, Lock},
     process::{self, ControllingTerminal, Signal},
     runner::{CommandOutcome, CommandRequest, CommandRunner, Ending, Interrupter, Mode, RelayError, StateAfter},
     sandbox::{self, GitFiles, Sandbox},
@@ -28,6 +28,10 @@ const TEXT_MAX_BYTES: usize = 120 * 1024;
 /// What background jobs still write when the shell has ended is awaited so long.
 const DRAIN_WAIT: Duration = Duration::from_millis(100);
 const READ_BYTES: usize = 16 * 1024;
+/// From these bash takes code, before a line or within it.
+const CODE_VARIABLES: [&str; 5] = ["BASH_ENV", "ENV", "SHELLOPTS", "BASHOPTS", "PS4"];
+/// Of variables that are functions.
+const FUNCTION_PREFIX: &[u8] = b"BASH_FUNC_";
 /// After a cancellation; each step waits so long for the one before it.
 const CANCEL_LADDER: [(Signal, Duration); 3] = [
     (Signal::Interrupt, Duration::from_secs(2)),
@@ -73,13 +77,33 @@ impl DaemonShell {
         Self { home: Some(home), ..self }
     }
 
-    fn typed(&self, text: &str) -> String {
-        let Some(home) = &self.home else { return text.to_owned() };
+    /// The line as it is typed where it only reads, and so runs unasked.
+    fn typed(&self, text: &str) -> Option<String> {
         let launcher = lock::launcher().ok();
         let lock = launcher.as_deref().and_then(|file| Lock::new(file, None));
-        let context = Context { lock, ..Context::new(&self.cwd, home).with_files(&FileSystem) };
-        let unasked = policy::unasked(text, context).ok();
-        unasked.map_or_else(|| text.to_owned(), |unasked| unasked.locked.unwrap_or(unasked.text))
+        let context = Context { lock, ..Context::new(&self.cwd, self.home.as_deref()?).with_files(&FileSystem) };
+        if policy::assess_line(text, context).level > Level::Allow {
+            return None;
+        }
+        let unasked = policy::unasked(text, context).ok()?;
+        Some(unasked.locked.unwrap_or(unasked.text))
+    }
+
+    /// Takes from a line that runs unasked what makes its names stand for something else than the policy knows: there is no shell that
+    /// could be asked.
+    fn take_meanings(&self, command: &mut Command) {
+        let variables = self.environment.clone().unwrap_or_else(|| std::env::vars_os().collect());
+        for (name, value) in variables {
+            if CODE_VARIABLES.iter().any(|other| name == *other) || name.as_encoded_bytes().starts_with(FUNCTION_PREFIX)
+            {
+                command.env_remove(&name);
+            } else if name == "PATH" {
+                let folders = std::env::split_paths(&value);
+                let others = folders.filter(|folder| folder.is_absolute() && !folder.starts_with(&self.cwd));
+                // It was split from one.
+                command.env(name, std::env::join_paths(others).unwrap_or_default());
+            }
+        }
     }
 
     /// Commands see these variables instead of this process's own, but for those that are [hidden](Self::hiding).
@@ -103,6 +127,7 @@ impl DaemonShell {
     }
 
     fn spawn(&self, text: &str) -> io::Result<(Child, Receiver)> {
+        let typed = self.typed(text);
         let (reader, writer) = io::pipe()?;
         let mut command = Command::new(&self.program);
         if let Some(variables) = &self.environment {
@@ -110,7 +135,7 @@ impl DaemonShell {
         }
         command
             .arg("-c")
-            .arg(text)
+            .arg(typed.as_deref().unwrap_or(text))
             .current_dir(&self.cwd)
             .env("TERM", "dumb")
             .env("PAGER", "cat")
@@ -120,6 +145,9 @@ impl DaemonShell {
             .stderr(writer);
         if let Some(folder) = self.sandbox.temporary() {
             command.env("TMPDIR", folder);
+        }
+        if typed.is_some() {
+            self.take_meanings(&mut command);
         }
         for variable in &self.hidden_variables {
             command.env_remove(variable);
@@ -202,8 +230,7 @@ impl DaemonShell {
         cancel: &CancellationToken,
     ) -> Result<CommandOutcome, RelayError> {
         let started = Instant::now();
-        let (mut child, mut output) =
-            self.spawn(&self.typed(&request.text)).map_err(|error| RelayError::Pty(error.to_string()))?;
+        let (mut child, mut output) = self.spawn(&request.text).map_err(|error| RelayError::Pty(error.to_string()))?;
         let mut group = Group::of(&child);
         let mut capture = Capture::new(CAPTURE_HEAD_BYTES, CAPTURE_TAIL_BYTES);
 

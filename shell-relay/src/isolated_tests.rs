@@ -1,4 +1,4 @@
-use std::fs;
+use std::{fs, os::unix::fs::PermissionsExt};
 
 use super::*;
 
@@ -34,6 +34,37 @@ async fn a_hidden_variable_is_not_passed_on() {
     let shell = DaemonShell::new("/".into()).hiding("PATH");
     let outcome = shell.run(request("export -p"), &CancellationToken::new()).await.unwrap();
     assert!(!outcome.output.contains(&std::env::var("PATH").unwrap()));
+}
+
+#[tokio::test]
+async fn names_of_a_line_that_only_reads_stand_for_the_systems_programs_and_for_nothing_of_the_project() {
+    let folder = tempfile::tempdir().unwrap();
+    let (home, app) = (folder.path().to_owned(), folder.path().join("app"));
+    fs::create_dir_all(app.join("bin")).unwrap();
+    let trace = home.join("trace");
+    let evil = format!("echo ran >{}", trace.display());
+    for name in ["bin/uname", "env.sh"] {
+        fs::write(app.join(name), format!("#!/bin/sh\n{evil}\n")).unwrap();
+        fs::set_permissions(app.join(name), fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let path = format!("bin:{}:/usr/bin:/bin", app.join("bin").display());
+    let set = |name: &str, value: &str| (name.into(), value.into());
+    for variables in [
+        vec![set("PATH", &path)],
+        vec![set("PATH", "/usr/bin:/bin"), set("BASH_ENV", "./env.sh")],
+        vec![set("PATH", "/usr/bin:/bin"), set("SHELLOPTS", "xtrace"), set("PS4", &format!("$({evil})"))],
+        vec![set("PATH", "/usr/bin:/bin"), set("BASH_FUNC_uname%%", &format!("() {{ {evil}; }}"))],
+    ] {
+        let shell = DaemonShell::new(app.clone()).with_environment(variables.clone());
+        let cancel = CancellationToken::new();
+        let reading = shell.clone().reading_only(home.clone());
+        assert_eq!(reading.run(request("uname -s"), &cancel).await.unwrap().output, "Linux\n", "{variables:?}");
+        assert!(!trace.exists(), "{variables:?}");
+        shell.run(request("uname -s"), &cancel).await.unwrap();
+        // Root's bash takes no PS4 from its variables.
+        let is_taken = fs::remove_file(&trace).is_ok() || variables[1].0 == "SHELLOPTS";
+        assert!(is_taken, "{variables:?}: what the user agreed to has them");
+    }
 }
 
 #[tokio::test]
