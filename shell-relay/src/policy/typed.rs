@@ -9,8 +9,10 @@ use std::path::PathBuf;
 use super::{
     Context, Level, assess_line,
     command::{SimpleCommand, Word},
+    dialect::{self, Reading},
     parse, repository,
 };
+use crate::shell::Shell;
 use ends::word_ends;
 use words::insertions;
 
@@ -32,12 +34,13 @@ pub struct Unasked {
 /// Why it has to be asked about.
 pub fn unasked(line: &str, context: Context<'_>) -> Result<Unasked, &'static str> {
     let as_it_is = || Ok(Unasked { text: line.to_owned(), git_folders: Vec::new() });
-    let Ok(commands) = parse::parse_plain(line) else { return as_it_is() };
+    let reading = dialect::reading(context.shell, line);
+    let Ok(commands) = parse::parse_plain(&reading.text) else { return as_it_is() };
     let is_concerned = commands.iter().any(|command| !insertions(&command.words).is_empty());
     if !is_concerned || assess_line(line, context).level > Level::Allow {
         return as_it_is();
     }
-    let text = with_words(line, commands.clone()).ok_or(NOT_TYPED)?;
+    let text = with_words(line, &reading, commands.clone(), context.shell).ok_or(NOT_TYPED)?;
     if assess_line(&text, context).level > Level::Allow {
         return Err(NOT_TYPED);
     }
@@ -48,11 +51,12 @@ pub fn unasked(line: &str, context: Context<'_>) -> Result<Unasked, &'static str
 /// belong is not sure.
 #[cfg(test)]
 pub fn typed_form(line: &str) -> Option<String> {
-    with_words(line, parse::parse_plain(line).ok()?)
+    let reading = dialect::reading(Shell::Bash, line);
+    with_words(line, &reading, parse::parse_plain(line).ok()?, Shell::Bash)
 }
 
-fn with_words(line: &str, mut commands: Vec<SimpleCommand>) -> Option<String> {
-    let ends = word_ends(line);
+fn with_words(line: &str, reading: &Reading, mut commands: Vec<SimpleCommand>, shell: Shell) -> Option<String> {
+    let ends = word_ends(&reading.text);
     if ends.len() != commands.len() {
         return None;
     }
@@ -61,7 +65,7 @@ fn with_words(line: &str, mut commands: Vec<SimpleCommand>) -> Option<String> {
     for (command, ends) in commands.iter_mut().zip(&ends) {
         let insertions = insertions(&command.words);
         for insertion in &insertions {
-            let end = *ends.get(insertion.after)?;
+            let end = reading.place_in_line(*ends.get(insertion.after)?)?;
             text.push_str(line.get(copied..end)?);
             insertion.words.iter().for_each(|word| text.extend([" ", *word]));
             copied = end;
@@ -74,8 +78,10 @@ fn with_words(line: &str, mut commands: Vec<SimpleCommand>) -> Option<String> {
     }
     text.push_str(line.get(copied..)?);
     // Whatever the places are worth: the result has to read as these commands, to both parsers.
+    let again = dialect::reading(shell, &text);
     let is_confirmed = text == line
-        || parse::parse_plain(&text).is_ok_and(|again| again == commands && parse::is_confirmed(&text, &again));
+        || parse::parse_plain(&again.text)
+            .is_ok_and(|parsed| parsed == commands && parse::is_confirmed(&again.text, &parsed));
     is_confirmed.then_some(text)
 }
 
