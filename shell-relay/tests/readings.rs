@@ -10,7 +10,7 @@ use std::{
 };
 
 use cohab_shell_relay::{
-    policy::{Context, Level, assess_line},
+    policy::{Context, Level, assess_line, in_words_of_bash},
     shell::Shell,
     subshell::{Containment, containment},
 };
@@ -21,6 +21,8 @@ use proptest::{
 
 /// Lines that are compared, per shell.
 const LINES: usize = 600;
+/// Lines in a shell's own words, per shell.
+const OWN_LINES: usize = 300;
 /// Texts that are run, per shell.
 const TEXTS: usize = 150;
 /// Programs that are replaced by a function that shows its arguments.
@@ -66,7 +68,7 @@ fn readings(shell: Shell, lines: &[String], cwd: &Path) -> Vec<String> {
         Shell::Fish => ("fish", &["--no-config"]),
         // The options that change how most is read; a pattern without a match stays as in bash.
         Shell::Zsh => ("zsh", &["-f", "-o", "extended_glob", "-o", "rc_quotes", "-o", "magic_equal_subst"]),
-        _ => ("bash", &["--norc"]),
+        _ => ("bash", &["--norc", "-O", "globstar"]),
     };
     let script_file = cwd.join(format!("../script.{}", shell.name()));
     std::fs::write(&script_file, script).unwrap();
@@ -87,7 +89,12 @@ fn readings(shell: Shell, lines: &[String], cwd: &Path) -> Vec<String> {
 /// Lines that the policy allows in `shell`, made of what is likely to be read in different ways.
 fn allowed_lines(shell: Shell) -> Vec<String> {
     let pieces = "(ls|git|cat|find|grep)([ ]|[ ]?(-[a-c]|--x|a|b[.]rs|'|'|\"|\"|\\\\|\\\\|\\*|\\?|~|/|=|==|:|%self|%|\\^|#|!|@|\\+|[.]{2,3}|,|[|]|;|&&|[|][|]| 2>/dev/null| 2>&1|[ ]>/dev/null|<b[.]rs|12>|\\(|\\)|\\[|\\]|[1-9]|é|\n(ls|git|cat)[ ]|;(ls|cat)[ ]|[|](grep|cat)[ ]|'b[\\\\]?'|\"c d\"|'\\\\\\\\'|''|HEAD\\^|HEAD~2|HEAD@\\{1\\}|@\\{[ab,.]{0,2}\\}|\\^\\{a\\}|\\{|\\})){1,9}";
-    let lines = proptest::string::string_regex(pieces).unwrap();
+    allowed_of(shell, pieces, LINES)
+}
+
+/// So many lines of this pattern that the policy allows in `shell`.
+fn allowed_of(shell: Shell, pattern: &str, count: usize) -> Vec<String> {
+    let lines = proptest::string::string_regex(pattern).unwrap();
     let mut runner = TestRunner::deterministic();
     let mut allowed = Vec::new();
     let context = Context::new(Path::new("/home/ann/work"), Path::new("/home/ann")).in_shell(shell);
@@ -96,7 +103,7 @@ fn allowed_lines(shell: Shell) -> Vec<String> {
         if assess_line(&line, context).level == Level::Allow {
             allowed.push(line);
         }
-        if allowed.len() == LINES {
+        if allowed.len() == count {
             break;
         }
     }
@@ -117,7 +124,8 @@ fn what_is_allowed_in_another_shell_is_read_there_as_in_bash() {
         for name in ["a", "b.rs", "c d", "aa", "HEAD", "é"] {
             std::fs::write(cwd.join(name), "x").unwrap();
         }
-        let bash = readings(Shell::Bash, &lines, &cwd);
+        let plain: Vec<_> = lines.iter().map(|line| in_words_of_bash(line, shell)).collect();
+        let bash = readings(Shell::Bash, &plain, &cwd);
         let other = readings(shell, &lines, &cwd);
         assert_eq!((bash.len(), other.len()), (lines.len(), lines.len()), "{shell:?}");
         let mut read = 0;
@@ -135,6 +143,49 @@ fn what_is_allowed_in_another_shell_is_read_there_as_in_bash() {
         assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), lines.len(), wrong.join("\n"));
         assert!(read * 2 > lines.len(), "{shell:?}: {read} of {} compared", lines.len());
     }
+}
+
+#[test]
+fn what_a_shell_writes_its_own_way_hands_on_no_word_that_its_words_of_bash_do_not() {
+    let of_zsh = "(cat|ls|ls -d|cat a)( ([*]|a[*]|[*][.]rs|[*][*]/[*]|d/[*]|[*][.][(](rs|x)[|]c[)]|[{]a,aa[}]|[*][.][{]rs,x[}]|a)([(]([.]|N|/|/N|[.]om\\[1,2\\]|@N|\\^/|onN|[.]Lk-9|Y1)[)])?){1,3}( 2>/dev/null)?(; ls a[*][(]N[)]| && ls [*][(][.][)]| [|] cat)?|< b[.]rs cat( [|] cat)?";
+    let of_fish = "(cat|ls|not ls|cat a|true; and cat|false; or ls)( ([*]|a[*]|[*][.]rs|[*][*]/[*]|[*][*][.]rs|d/[*][*]|[{]a,aa[}]|[*][.][{]rs,c[}]|a)){1,3}(; and ls a[*]|; or ls a| [|] cat|; not cat b[.]rs)?";
+    for (shell, pattern) in [(Shell::Zsh, of_zsh), (Shell::Fish, of_fish)] {
+        if is_missing(shell.name()) {
+            continue;
+        }
+        let lines = allowed_of(shell, pattern, OWN_LINES);
+        assert_eq!(lines.len(), OWN_LINES, "{shell:?}");
+        let folder = tempfile::tempdir().unwrap();
+        let cwd = folder.path().join("cwd");
+        std::fs::create_dir_all(cwd.join("d/e")).unwrap();
+        for name in ["a", "b.rs", "c d", "aa", "x.c", "d/f.rs", "d/e/g.rs", "-x", ".env"] {
+            std::fs::write(cwd.join(name), "x").unwrap();
+        }
+        let plain: Vec<_> = lines.iter().map(|line| in_words_of_bash(line, shell)).collect();
+        let bash = readings(Shell::Bash, &plain, &cwd);
+        let other = readings(shell, &lines, &cwd);
+        let mut wrong = Vec::new();
+        for ((line, bash), other) in lines.iter().zip(&bash).zip(&other) {
+            if !other.lines().all(|row| bash.lines().any(|known| is_within(row, known))) {
+                wrong.push(format!("{line:?}\n  bash {bash:?}\n  {} {other:?}", shell.name()));
+            }
+        }
+        assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), lines.len(), wrong.join("\n"));
+        let read = other.iter().filter(|rows| !rows.is_empty()).count();
+        assert!(read * 2 > lines.len(), "{shell:?}: {read} of {} ran", lines.len());
+    }
+}
+
+/// Whether a row names the same program with no word that the other has not. fish finds files in all folders where bash, without a
+/// folder in front of `**`, finds those of this one.
+fn is_within(row: &str, other: &str) -> bool {
+    let words = |row: &str| row.trim_matches(['<', '>']).split("><").map(str::to_owned).collect::<Vec<_>>();
+    let (row, other) = (words(row), words(other));
+    let is_deep = |word: &String| {
+        word.starts_with("d/")
+            && other.iter().any(|known| known.ends_with(".rs") || known.starts_with("d/") || known == "d")
+    };
+    row.first() == other.first() && row.iter().all(|word| other.contains(word) || is_deep(word))
 }
 
 /// Each shell sorts the names that a pattern matches in its own way.

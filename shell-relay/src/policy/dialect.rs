@@ -3,10 +3,15 @@
 //! likely to have set (zsh: `extended_glob`, `rc_quotes`, `glob_star_short`, `magic_equal_subst`).
 
 mod fish;
+mod own;
 mod words;
 
-use super::{bytes::revision_braces, command::SimpleCommand};
+use super::{
+    bytes::revision_braces,
+    command::{SimpleCommand, Word},
+};
 use crate::shell::Shell;
+pub(super) use own::{Reading, reading};
 use words::{Lexer, Part, RawWord, Token};
 
 /// Commands that are no commands in the other shell, or do something else there. (The help of fish opens a browser.)
@@ -27,6 +32,11 @@ pub(super) fn why_read_otherwise(shell: Shell, line: &str, commands: &[SimpleCom
             why_text_differs(shell, line).or_else(|| commands.iter().find_map(|command| why_differs(shell, command)))
         }
     }
+}
+
+/// Whether a pattern in a word looks into all folders below, and not in bash alone by an option.
+pub(super) fn looks_deep(shell: Shell, word: &Word) -> bool {
+    shell != Shell::Bash && word.has_glob && word.text.contains("**")
 }
 
 /// The text in the words of bash where `shell` has others for what runs a command: there is harm that only it would do.
@@ -172,7 +182,16 @@ fn why_bare_differs(shell: Shell, text: &str, place: Place) -> Option<&'static s
         let reason = match c {
             'a'..='z' | 'A'..='Z' | '0'..='9' | '_' | '-' | '.' | '/' | ',' | ':' | '@' | '%' | '+' | '=' => None,
             '\\' => (!chars.next().is_some_and(|c| "().*?|+-!;".contains(c))).then_some(NOT_COMMON),
-            '*' if next == Some('*') => Some("`**` looks into all folders below in this shell"),
+            '*' if next == Some('*') => {
+                let behind = &chars.as_str()[1..];
+                let is_known = match shell {
+                    Shell::Zsh => previous.is_none_or(|before| before == '/') && behind.starts_with('/'),
+                    _ => !behind.starts_with('*') && previous != Some('*'),
+                };
+                chars = behind.chars();
+                (!is_known || (previous.is_none() && !place.is_first))
+                    .then_some("`**` means several things in this shell")
+            }
             '*' => None,
             '?' if shell == Shell::Zsh => None,
             '?' => Some("`?` is no pattern in every fish"),
@@ -201,10 +220,14 @@ fn why_bare_differs(shell: Shell, text: &str, place: Place) -> Option<&'static s
     None
 }
 
-/// Without the `~3` or `^` of `HEAD~3` and `HEAD^`. With `extended_glob` zsh takes it for a pattern of names that begin with what
+/// Without the `~3` or `^` of `HEAD~3`, `HEAD^` and `HEAD~3:a.c`. With `extended_glob` zsh takes it for a pattern of names that begin with what
 /// stands before; git only reads them.
 fn without_revision(text: &str) -> &str {
-    let name = text.trim_end_matches('^');
+    let (revision, file) = text.split_once(':').unwrap_or((text, ""));
+    if !file.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/._-".contains(&byte)) {
+        return text;
+    }
+    let name = revision.trim_end_matches('^');
     let name = match name.trim_end_matches(|c: char| c.is_ascii_digit()).strip_suffix('~') {
         Some(before) => before,
         None => name,

@@ -3,7 +3,7 @@
 /// Whatever they are told.
 const ALWAYS: &[&str] = &[
     "base32", "base64", "basenc", "column", "colrm", "fmt", "fold", "hd", "hexdump", "iconv", "numfmt", "od",
-    "openssl", "pr", "recode", "rev", "sdiff", "tr", "uconv", "uuencode", "xxd",
+    "openssl", "pr", "recode", "rev", "sdiff", "string", "tr", "uconv", "uuencode", "xxd",
 ];
 /// With these options; one letter may be joined with others.
 const WITH_OPTIONS: &[(&str, &[&str])] = &[

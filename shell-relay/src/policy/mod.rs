@@ -258,6 +258,8 @@ fn find_harm(line: &str, context: Context<'_>, findings: &mut Findings) {
 }
 
 fn find_what_is_not_plain(line: &str, context: Context<'_>, findings: &mut Findings) {
+    let reading = dialect::reading(context.shell, line);
+    let line = &*reading.text;
     let commands = match parse::parse_plain(line) {
         Ok(commands) => commands,
         Err(reason) => return findings.ask(reason),
@@ -277,6 +279,12 @@ fn find_what_is_not_plain(line: &str, context: Context<'_>, findings: &mut Findi
     {
         findings.ask(reason);
     }
+}
+
+/// `line` as it is judged: what only `shell` writes its own way in the words of bash.
+#[must_use]
+pub fn in_words_of_bash(line: &str, shell: Shell) -> String {
+    dialect::reading(shell, line).text
 }
 
 /// Judges each command wherever it may run: a `cd` before it may have succeeded or failed.

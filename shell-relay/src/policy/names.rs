@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Context, options, parse, rules::fed, shell_options};
+use super::{Context, dialect, options, parse, rules::fed, shell_options};
 use crate::{
     shell::Shell,
     state::{AliasKind, Item, Snapshot, Value},
@@ -70,7 +70,7 @@ const LISTERS: &[&str] = &["ls", "dir", "df", "du", "free"];
 /// line that is no plain one was agreed to as it stands.
 #[must_use]
 pub fn why_not_themselves(line: &str, shell: &Snapshot, context: Context<'_>) -> Vec<String> {
-    let Ok(commands) = parse::parse_plain(line) else { return Vec::new() };
+    let Ok(commands) = parse::parse_plain(&dialect::reading(context.shell, line).text) else { return Vec::new() };
     let words = commands.iter().flat_map(|command| &command.words);
     let of_words = words.filter_map(|word| why_not_a_plain_word(&word.text, shell));
     let names =
@@ -124,7 +124,7 @@ fn why_not_itself(name: &str, shell: &Snapshot, context: Context<'_>) -> Option<
             return Some(format!("`{name}` is a function in this shell"));
         }
     }
-    if BUILTINS.contains(&name) {
+    if BUILTINS.contains(&name) || options::is_own(context.shell, name) {
         let is_off = shell.get(&Item::Builtin(name.to_owned())).is_some_and(|value| value == &[b"off"]);
         return is_off.then(|| format!("`{name}` is a builtin that is switched off in this shell"));
     }

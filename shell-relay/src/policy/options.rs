@@ -17,6 +17,7 @@ use std::{
 };
 
 use super::command::Word;
+use crate::shell::Shell;
 
 /// What an option takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,6 +96,7 @@ const MAX_PHRASE_WORDS: usize = 3;
 static VERBS: LazyLock<Table> = LazyLock::new(|| parse_table(include_str!("options.table")));
 static SUBCOMMANDS: LazyLock<HashMap<String, Arc<Spec>>> =
     LazyLock::new(|| parse_phrases(include_str!("subcommands.table")));
+static OF_SHELLS: LazyLock<HashMap<String, Arc<Spec>>> = LazyLock::new(|| parse_phrases(include_str!("shells.table")));
 static GIT_SUBCOMMANDS: LazyLock<Table> = LazyLock::new(|| parse_table(include_str!("git.table")));
 
 /// What is allowed to a program; `None` if it is not known to be read-only.
@@ -157,6 +159,22 @@ pub(super) fn subcommand<'a>(name: &str, words: &'a [Word]) -> Result<Option<(&'
         Some((&**SUBCOMMANDS.get(phrase.as_str())?, &words[count..]))
     });
     Ok(found)
+}
+
+/// What is allowed to a command that only this shell has, or has with other options; and the words behind it.
+pub(super) fn own<'a>(shell: Shell, name: &str, words: &'a [Word]) -> Option<(&'static Spec, &'a [Word])> {
+    let alone = format!("{} {name}", shell.name());
+    let with_word = words.first().and_then(|word| OF_SHELLS.get(&format!("{alone} {}", word.text)));
+    match with_word {
+        Some(spec) => Some((&**spec, &words[1..])),
+        None => OF_SHELLS.get(&alone).map(|spec| (&**spec, words)),
+    }
+}
+
+/// Whether a name is that of a command of `shell` itself.
+pub(super) fn is_own(shell: Shell, name: &str) -> bool {
+    let own = |phrase: &String| phrase.strip_prefix(shell.name()).and_then(|rest| rest.split(' ').nth(1)) == Some(name);
+    OF_SHELLS.keys().any(own)
 }
 
 /// What is allowed to a git subcommand.

@@ -248,24 +248,26 @@ pub(super) fn search_risk(path: &PlainPath, context: Context<'_>) -> PathRisk {
     search_risk_by_text(path, context).or_else(|| target_risk(path, context, search_risk_by_text))
 }
 
-/// Why a search of all that is below `path` is asked although it begins at a plain place: a secret file that it would read.
-pub(super) fn hoard_risk(path: &PlainPath, with_hidden: bool, context: Context<'_>) -> PathRisk {
+/// Why a search of all below `path`, a plain place, is asked: a secret file of those whose names are such that it `is_read`.
+pub(super) fn hoard_risk(
+    path: &PlainPath,
+    with_hidden: bool,
+    is_read: &dyn Fn(&str) -> bool,
+    context: Context<'_>,
+) -> PathRisk {
+    // Only names are told: `shadow` may be that of a copied `etc`.
     let is_secret = |name: &str| {
         let file = PlainPath { components: vec![name.to_owned()], written: PathBuf::new() };
-        // Below a folder only names are told: `shadow` may be that of a copied `etc`.
-        file.secrecy() == Likeness::Sure
-            || shape::tells_anywhere(name)
-            || SECRET_IN_ETC.iter().any(|place| place.strip_prefix("etc/") == Some(name))
+        let is_named = || SECRET_IN_ETC.iter().any(|place| place.strip_prefix("etc/") == Some(name));
+        is_read(name) && (file.secrecy() == Likeness::Sure || shape::tells_anywhere(name) || is_named())
     };
-    let found = context.files?.find_below(&path.written, with_hidden, &is_secret)?;
-    Some((Level::Ask, format!("also reads a file that may hold secrets: {}", found.display())))
+    let found = context.files?.find_below(&path.written, with_hidden, &is_secret)?.display().to_string();
+    Some((Level::Ask, format!("also reads a file that may hold secrets: {found}")))
 }
 
 fn search_risk_by_text(path: &PlainPath, context: Context<'_>) -> PathRisk {
-    content_risk_by_text(path, context).or_else(|| {
-        is_wide(path, context)
-            .then(|| (Level::Ask, format!("searches a place that also holds secrets: {}", path.shown())))
-    })
+    let wide = || (Level::Ask, format!("searches a place that also holds secrets: {}", path.shown()));
+    content_risk_by_text(path, context).or_else(|| is_wide(path, context).then(wide))
 }
 
 /// Whether secrets of this user or of the system lie below `path`.

@@ -10,6 +10,7 @@ use super::{
     Context,
     carriers::carries,
     danger::{hands_on, talks_to_network},
+    dialect,
     encoders::changes_lines,
     outward::{is_address, reaches_out},
     scan::{self, LooseCommand, LooseWord},
@@ -50,7 +51,7 @@ const MAX_FOLLOWED: usize = 200;
 /// if all of it is the workspace's or the system's own.
 #[must_use]
 pub fn outside_source(line: &str, context: Context<'_>, workspace: &Path) -> Option<String> {
-    let scan = scan::scan(&as_words(line));
+    let scan = scan::scan(&dialect::reading(context.shell, &as_words(line)).text);
     if scan.is_incomplete {
         return Some("a line that is too long to be followed".into());
     }
@@ -66,7 +67,7 @@ pub fn why_asked_under_taint(line: &str, context: Context<'_>, workspace: Option
     if reaches_out(line) {
         return Some("it tells another host something".to_owned());
     }
-    scan::scan(&as_words(line)).commands.iter().find_map(|command| {
+    scan::scan(&dialect::reading(context.shell, &as_words(line)).text).commands.iter().find_map(|command| {
         let (name, operands) = command.words.split_first()?;
         let verb = name.text.rsplit('/').next().unwrap_or_default();
         let texts: Vec<&str> = operands.iter().map(|word| word.text.as_str()).collect();

@@ -10,8 +10,10 @@ use std::path::PathBuf;
 use super::{
     Context, Level, assess_line,
     command::{SimpleCommand, Word},
+    dialect::{self, Reading},
     parse, repository,
 };
+use crate::shell::Shell;
 use places::word_places;
 use words::insertions;
 
@@ -37,12 +39,13 @@ pub struct Unasked {
 /// Why it has to be asked about.
 pub fn unasked(line: &str, context: Context<'_>) -> Result<Unasked, &'static str> {
     let as_it_is = || Ok(Unasked { text: line.to_owned(), locked: None, git_folders: Vec::new() });
-    let Ok(commands) = parse::parse_plain(line) else { return as_it_is() };
+    let reading = dialect::reading(context.shell, line);
+    let Ok(commands) = parse::parse_plain(&reading.text) else { return as_it_is() };
     let is_concerned = commands.iter().any(|command| !insertions(&command.words).is_empty());
     if !(is_concerned || context.lock.is_some()) || assess_line(line, context).level > Level::Allow {
         return as_it_is();
     }
-    let text = with_words(line, commands.clone()).ok_or(NOT_TYPED)?;
+    let text = with_words(line, &reading, commands.clone(), context.shell).ok_or(NOT_TYPED)?;
     if text != line && assess_line(&text, context).level > Level::Allow {
         return Err(NOT_TYPED);
     }
@@ -58,11 +61,12 @@ pub fn unasked(line: &str, context: Context<'_>) -> Result<Unasked, &'static str
 /// belong is not sure.
 #[cfg(test)]
 pub fn typed_form(line: &str) -> Option<String> {
-    with_words(line, parse::parse_plain(line).ok()?)
+    let reading = dialect::reading(Shell::Bash, line);
+    with_words(line, &reading, parse::parse_plain(line).ok()?, Shell::Bash)
 }
 
-fn with_words(line: &str, mut commands: Vec<SimpleCommand>) -> Option<String> {
-    let places = word_places(line);
+fn with_words(line: &str, reading: &Reading, mut commands: Vec<SimpleCommand>, shell: Shell) -> Option<String> {
+    let places = word_places(&reading.text);
     if places.len() != commands.len() {
         return None;
     }
@@ -71,7 +75,7 @@ fn with_words(line: &str, mut commands: Vec<SimpleCommand>) -> Option<String> {
     for (command, places) in commands.iter_mut().zip(&places) {
         let insertions = insertions(&command.words);
         for insertion in &insertions {
-            let end = places.get(insertion.after)?.end;
+            let end = reading.place_in_line(places.get(insertion.after)?.end)?;
             text.push_str(line.get(copied..end)?);
             insertion.words.iter().for_each(|word| text.extend([" ", *word]));
             copied = end;
@@ -83,10 +87,14 @@ fn with_words(line: &str, mut commands: Vec<SimpleCommand>) -> Option<String> {
         }
     }
     text.push_str(line.get(copied..)?);
-    // Whatever the places are worth: the result has to read as these commands, to both parsers.
-    let is_confirmed = text == line
-        || parse::parse_plain(&text).is_ok_and(|again| again == commands && parse::is_confirmed(&text, &again));
-    is_confirmed.then_some(text)
+    (text == line || reads_as(&text, shell, &commands)).then_some(text)
+}
+
+/// Whatever the places are worth: the result has to read as these commands, to both parsers.
+fn reads_as(text: &str, shell: Shell, commands: &[SimpleCommand]) -> bool {
+    let reading = dialect::reading(shell, text);
+    parse::parse_plain(&reading.text)
+        .is_ok_and(|parsed| parsed == commands && parse::is_confirmed(&reading.text, &parsed))
 }
 
 fn bare(word: &str) -> Word {

@@ -105,6 +105,9 @@ const ASSIGNING: &[&str] =
 /// Builtins that give a value to a variable that is one of their words.
 const FILLING: &[&str] = &["read", "mapfile", "readarray", "getopts", "vared", "sysread"];
 
+/// Options of `set` in fish that tell of a variable.
+const SHOWING: &[&str] = &["-q", "--query", "-S", "--show"];
+
 /// Builtins whose words are evaluated as arithmetic, in which a subscript may hold a command.
 const EVALUATING: &[&str] = &[
     "let", "declare", "typeset", "local", "read", "printf", "unset", "test", "[", "[[", "export", "readonly",
@@ -160,7 +163,10 @@ pub(super) fn judge_builtin(verb: &str, arguments: &[LooseWord], findings: &mut 
     }
     // fish: `set -gx NAME value`.
     let named = arguments.iter().find(|word| !word.text.starts_with('-'));
+    let mut options = arguments.iter().filter(|word| word.text.starts_with('-')).peekable();
+    let only_shows = options.peek().is_some() && options.all(|word| SHOWING.contains(&word.text.as_str()));
     if let ("set", Some(word)) = (verb, named)
+        && !only_shows
         && decides_what_runs(&word.text)
     {
         judge_assignment(&word.text, "", findings);

@@ -20,10 +20,13 @@ fn every_table_line_is_read() {
 
 #[test]
 fn no_verb_or_phrase_is_listed_twice() {
-    let phrases: Vec<String> = rows(include_str!("../subcommands.table"))
-        .flat_map(|(phrases, _)| phrases.split(", ").flat_map(alternatives).collect::<Vec<_>>())
-        .collect();
-    assert_eq!(phrases.len(), SUBCOMMANDS.len());
+    for (table, read) in
+        [(include_str!("../subcommands.table"), SUBCOMMANDS.len()), (include_str!("../shells.table"), OF_SHELLS.len())]
+    {
+        let phrases =
+            rows(table).flat_map(|(phrases, _)| phrases.split(", ").flat_map(alternatives).collect::<Vec<_>>());
+        assert_eq!(phrases.count(), read);
+    }
     for (table, read) in
         [(include_str!("../options.table"), VERBS.len()), (include_str!("../git.table"), GIT_SUBCOMMANDS.len())]
     {

@@ -52,6 +52,7 @@ impl<'a> Reader<'a> {
     fn add_statement(&mut self, node: Node<'_>, join: Join) -> Option<()> {
         match node.kind() {
             "command" => self.add_command(node, join),
+            "declaration_command" => self.add_declaration(node, join),
             "test_command" => self.add_test(node, join),
             "list" | "pipeline" => self.add_joined(node, join),
             "redirected_statement" => {
@@ -81,6 +82,19 @@ impl<'a> Reader<'a> {
         for child in children(node) {
             words.push(self.word(child)?);
         }
+        self.commands.push(SimpleCommand { join, words, redirects: Vec::new() });
+        Some(())
+    }
+
+    /// `typeset -f x`: to this grammar a kind of its own.
+    fn add_declaration(&mut self, node: Node<'_>, join: Join) -> Option<()> {
+        let read = |child: Node<'_>| match child.kind() {
+            "variable_name" => self.bare(child),
+            "variable_assignment" => None,
+            _ if !child.is_named() => self.bare(child),
+            _ => self.word(child),
+        };
+        let words = children(node).into_iter().map(read).collect::<Option<_>>()?;
         self.commands.push(SimpleCommand { join, words, redirects: Vec::new() });
         Some(())
     }

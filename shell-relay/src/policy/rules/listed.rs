@@ -4,12 +4,13 @@ use super::{
     super::{
         Context,
         command::Word,
-        options::{Arguments, Operands, Spec},
+        options::{self, Arguments, Operands, Spec},
         paths,
     },
     ENDS_OPTIONS, HARMLESS_WITH_ANY_OPTION, LISTERS, MAX_WAIT_SECONDS, Refusal, ask, check_hoard, check_links,
     check_literal, check_path, check_path_text, jq, lists, operands, printf, search, small, split,
 };
+use crate::shell::Shell;
 
 pub(super) fn assess(name: &str, spec: &Spec, words: &[Word], context: Context<'_>) -> Result<(), Refusal> {
     match spec.operands {
@@ -112,12 +113,12 @@ fn is_old_style(letters: &str) -> bool {
         && !letters.trim_end_matches('f').contains('f')
 }
 
-fn check_echoed(word: &Word, context: Context<'_>) -> Result<(), Refusal> {
+pub(super) fn check_echoed(word: &Word, context: Context<'_>) -> Result<(), Refusal> {
     if word.has_glob || word.has_tilde { check_path(word, context, paths::list_risk) } else { Ok(()) }
 }
 
 fn check_number(word: &Word) -> Result<(), Refusal> {
-    if super::super::options::is_number(&word.text) { Ok(()) } else { ask(format!("`{}` is no number", word.text)) }
+    if options::is_number(&word.text) { Ok(()) } else { ask(format!("`{}` is no number", word.text)) }
 }
 
 /// Whether a pattern stands at the front of a word.
@@ -131,14 +132,15 @@ pub(in crate::policy) fn options_end(name: &str, words: &[Word]) -> Option<usize
     if !ENDS_OPTIONS.contains(&name) {
         return None;
     }
-    let arguments = super::super::options::verb(name)?.split(words).ok()?;
+    let spec = options::verb(name).or_else(|| options::own(Shell::Zsh, name, &[]).map(|(spec, _)| spec));
+    let arguments = spec?.split(words).ok()?;
     let open = words.iter().position(opens)?;
     let is_plain = arguments.behind.is_empty() && arguments.literal_from.is_none();
     is_plain.then_some(open)
 }
 
 /// A pattern at the front of a word may match a file that is named like an option.
-fn check_leading_pattern(name: &str, arguments: &Arguments<'_>) -> Result<(), Refusal> {
+pub(super) fn check_leading_pattern(name: &str, arguments: &Arguments<'_>) -> Result<(), Refusal> {
     let open = arguments.literal_from.unwrap_or(arguments.operands.len());
     let is_open = arguments.operands[..open].iter().any(|word| opens(word));
     let is_typed_literally = ENDS_OPTIONS.contains(&name) && arguments.behind.is_empty();

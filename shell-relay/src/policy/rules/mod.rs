@@ -3,6 +3,7 @@
 mod archives;
 mod awk;
 mod clouds;
+mod deep;
 pub(super) mod fed;
 mod find;
 pub(super) mod git;
@@ -20,6 +21,7 @@ mod processes;
 mod questions;
 mod search;
 mod sed;
+mod shells;
 mod small;
 
 use std::path::PathBuf;
@@ -53,6 +55,7 @@ const LISTERS: &[&str] = &[
     "[",
     "blkid",
     "btrfs",
+    "count",
     "df",
     "dir",
     "du",
@@ -76,6 +79,7 @@ const LISTERS: &[&str] = &[
     "namei",
     "nvme",
     "parted",
+    "path",
     "readlink",
     "realpath",
     "sfdisk",
@@ -102,7 +106,7 @@ pub(in crate::policy) fn shows_certificates<'a>(name: &str, mut words: impl Iter
 /// To these, a file named like an option does no harm.
 const HARMLESS_WITH_ANY_OPTION: &[&str] = &[
     "ls", "dir", "cat", "tac", "head", "nl", "cut", "paste", "stat", "df", "cmp", "basename", "dirname", "od",
-    "readlink", "realpath", "echo",
+    "readlink", "realpath", "echo", "count", "path",
 ];
 /// These are typed with a `--` in front of a pattern that may match a file named like an option.
 const ENDS_OPTIONS: &[&str] = &[
@@ -120,6 +124,7 @@ const ENDS_OPTIONS: &[&str] = &[
     "hexdump",
     "hd",
     "tail",
+    "print",
 ];
 
 /// Judges one command of a plain line.
@@ -138,6 +143,7 @@ pub(super) fn assess(command: &SimpleCommand, place: Place<'_>, findings: &mut F
         findings.ask(reason);
     }
     let outcome = assess_words(&name.text, words, place, has_input)
+        .and_then(|()| deep::check(&name.text, words, place.context))
         .and_then(|()| operands::check_matches(&name.text, words, place.context));
     if let Err((level, reason)) = outcome {
         findings.add(level, reason);
@@ -199,6 +205,9 @@ fn danger<T>(reason: impl Into<String>) -> Result<T, Refusal> {
 fn assess_words(name: &str, words: &[Word], place: Place<'_>, has_input: bool) -> Result<(), Refusal> {
     if !has_input && questions::is_plain(name, words) {
         return Ok(());
+    }
+    if let Some((spec, words)) = options::own(place.context.shell, name, words) {
+        return shells::assess(name, spec, words, place.context);
     }
     let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
     if let Some(asked) = lookups::name_asked(name, &texts) {
@@ -270,7 +279,7 @@ fn check_path_text(
 /// Judges reading everything below `root`, a plain place.
 fn check_hoard(root: &str, has_tilde: bool, with_hidden: bool, context: Context<'_>) -> Result<(), Refusal> {
     let Some(path) = PlainPath::resolve(root, has_tilde, context) else { return Ok(()) };
-    paths::hoard_risk(&path, with_hidden, context).map_or(Ok(()), Err)
+    paths::hoard_risk(&path, with_hidden, &|_| true, context).map_or(Ok(()), Err)
 }
 
 /// Asks where a link below `root` leads to what is not read unasked: who gets its name reads what it leads to.

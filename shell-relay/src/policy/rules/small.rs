@@ -194,7 +194,7 @@ pub(super) fn assess(rule: &str, arguments: &Arguments<'_>, context: Context<'_>
 }
 
 /// Letters, digits and signs that join them.
-fn is_plain_word(word: &str) -> bool {
+pub(super) fn is_plain_word(word: &str) -> bool {
     word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte))
 }
 
@@ -253,7 +253,7 @@ fn shows_plain_properties(arguments: &Arguments<'_>) -> bool {
     properties.peek().is_some() && properties.all(|(_, value)| value.is_some_and(|value| !value.contains("Env")))
 }
 
-fn is_printable_variable(name: &str) -> bool {
+pub(super) fn is_printable_variable(name: &str) -> bool {
     PRINTABLE_VARIABLES.contains(&name) || name.starts_with("LC_") || name.starts_with("XDG_")
 }
 

@@ -126,8 +126,13 @@ fn of_three_thousand_unseen_lines_in_three_shells_only_questions_to_a_daemon_or_
 }
 
 #[test]
-fn unseen_reading_lines_in_three_shells_are_allowed_as_they_were_at_first_sight() {
+fn unseen_reading_lines_in_three_shells_are_allowed_but_for_loops_and_variables() {
     let (allowed, all) = allowed_in_its_shell(FIFTH_UNSEEN_READING);
-    assert!(allowed.len() >= 532, "{} of {all}", allowed.len());
+    assert!(allowed.len() >= 654, "{} of {all}", allowed.len());
     assert_eq!(all, 1_000);
+    // Without loops, conditions and substitutions there are 188 lines of fish and 187 of zsh.
+    for (shell, at_least) in [("fish\t", 158), ("zsh\t", 150)] {
+        let plain = allowed.iter().filter(|row| row.starts_with(shell) && !row.contains("\tcontrol\t")).count();
+        assert!(plain >= at_least, "{shell}{plain}");
+    }
 }

@@ -4,7 +4,7 @@
 
 use std::{collections::HashSet, path::Path, sync::LazyLock};
 
-use super::{SimpleCommand, bare, parse, places::word_places};
+use super::{SimpleCommand, bare, dialect, parse, places::word_places, reads_as};
 use crate::{
     policy::command::Word,
     shell::Shell,
@@ -73,8 +73,9 @@ fn added(name: &str, shell: Shell, lock: Lock<'_>) -> Option<Vec<String>> {
 /// The line, which is allowed as it is, with the launcher in front of each program; the line itself where there is none. `None` where
 /// it cannot be typed for sure.
 pub(super) fn locked(line: &str, shell: Shell, lock: Lock<'_>) -> Option<String> {
-    let mut commands = parse::parse_plain(line).ok()?;
-    let places = word_places(line);
+    let reading = dialect::reading(shell, line);
+    let mut commands = parse::parse_plain(&reading.text).ok()?;
+    let places = word_places(&reading.text);
     if places.len() != commands.len() {
         return None;
     }
@@ -85,6 +86,7 @@ pub(super) fn locked(line: &str, shell: Shell, lock: Lock<'_>) -> Option<String>
         let name = &command.words.get(at)?.text;
         let Some(added) = (if at == 0 { added(name, shell, lock) } else { Some(Vec::new()) }) else { continue };
         let place = places.get(at)?;
+        let place = reading.place_in_line(place.start)?..reading.place_in_line(place.end)?;
         text.push_str(line.get(copied..place.start)?);
         text.extend([lock.launcher, " -- ", line.get(place.clone())?]);
         added.iter().for_each(|word| text.extend([" ", word]));
@@ -92,9 +94,7 @@ pub(super) fn locked(line: &str, shell: Shell, lock: Lock<'_>) -> Option<String>
         put_in(command, at, lock.launcher, &added);
     }
     text.push_str(line.get(copied..)?);
-    let is_confirmed = text == line
-        || parse::parse_plain(&text).is_ok_and(|again| again == commands && parse::is_confirmed(&text, &again));
-    is_confirmed.then_some(text)
+    (text == line || reads_as(&text, shell, &commands)).then_some(text)
 }
 
 /// Which word of a command is the program that it starts, if that can be locked.

@@ -61,6 +61,36 @@ fn what_a_shell_runs_by_itself_differs_from_shell_to_shell() {
 }
 
 #[test]
+fn what_only_this_shell_writes_so_stays_to_the_byte() {
+    for (shell, line, expected) in [
+        (Shell::Fish, "test -f a; and cat a", "test -f a; and LOCK cat a"),
+        (Shell::Fish, "not grep -q x a; or wc -l {a,b}", "not LOCK grep -q x a; or LOCK wc -l {a,b}"),
+        (Shell::Fish, "cat a | string upper", "LOCK cat a | string upper"),
+        (Shell::Zsh, "ls -l *(.)", "LOCK ls -l *(.)"),
+        (Shell::Zsh, "<a wc -l", "<a LOCK wc -l"),
+        (Shell::Zsh, "<a sort | head -n 1", "<a LOCK sort | LOCK head -n 1"),
+    ] {
+        assert_eq!(typed(line, shell, &[]).as_deref(), Some(expected), "{line}");
+    }
+}
+
+#[test]
+fn what_the_policy_knows_as_the_shells_own_is_left_to_the_shell() {
+    let rows = include_str!("../shells.table").lines().filter(|row| !row.starts_with('#'));
+    let mut found = 0;
+    for command in rows.filter_map(|row| row.split_once(" | ")).flat_map(|(commands, _)| commands.split(", ")) {
+        let mut words = command.split(' ');
+        let (who, names) = (words.next().expect("a shell"), words.next().expect("a command"));
+        let shell = shell_of(who).expect(who);
+        for name in names.split('/') {
+            found += 1;
+            assert!(is_of_the_shell(name, shell), "{who} {name}");
+        }
+    }
+    assert!(found > 40, "{found}");
+}
+
+#[test]
 fn what_an_alias_adds_is_typed() {
     let coloured = [(alias("ls"), "ls --color=auto -F"), (alias("ll"), "rm -r")];
     assert_eq!(typed("ls -l | cat", Shell::Zsh, &coloured).as_deref(), Some("LOCK ls --color=auto -F -l | LOCK cat"));

@@ -1,0 +1,95 @@
+//! Commands that zsh or fish has of its own.
+
+use super::{
+    super::{
+        Context,
+        command::Word,
+        options::{Operands, Spec},
+    },
+    Refusal, ask, check_literal, listed, printf, small, split,
+};
+
+/// Arrays that zsh and fish keep beside variables that hold no secret.
+const PLAIN_ARRAYS: &[&str] = &["cdpath", "fpath", "manpath", "path"];
+/// What is not known of every version in a pattern of fish.
+const ODD_GROUPS: &[&str] = &["(?P", "(?'", "(?C", "(*"];
+
+/// Judges the words behind a phrase of `shells.table`.
+pub(super) fn assess(name: &str, spec: &Spec, words: &[Word], context: Context<'_>) -> Result<(), Refusal> {
+    let arguments = split(spec, words)?;
+    let texts = || arguments.operands.iter().map(|word| word.text.as_str());
+    match spec.operands {
+        Operands::Rule("print") => assess_print(spec, words, context),
+        Operands::Rule("regex") => {
+            arguments.operands.iter().try_for_each(|word| check_literal(word))?;
+            if texts().all(names_no_group) { Ok(()) } else { ask("a pattern with a named group sets a variable") }
+        }
+        Operands::Rule("printable") => {
+            let is_plain = |name: &str| {
+                small::is_plain_word(name)
+                    && (small::is_printable_variable(name) || PLAIN_ARRAYS.contains(&name) || is_setting_of_fish(name))
+            };
+            if texts().count() > 0 && texts().all(is_plain) {
+                Ok(())
+            } else {
+                ask("shows variables that may hold secrets")
+            }
+        }
+        _ => listed::assess(name, spec, words, context),
+    }
+}
+
+/// Variables by which fish itself is set up. Others of that beginning may be an extension's, with a key in it.
+fn is_setting_of_fish(name: &str) -> bool {
+    const SETTINGS: &[&str] = &[
+        "complete_path",
+        "cursor_",
+        "features",
+        "function_path",
+        "greeting",
+        "handle_reflow",
+        "history",
+        "key_bindings",
+        "term24bit",
+        "trace",
+        "user_paths",
+        "color_",
+        "pid",
+        "version",
+        "bind_mode",
+        "emoji_width",
+    ];
+    name.strip_prefix("fish_").is_some_and(|rest| {
+        SETTINGS.iter().any(|setting| rest == *setting || (setting.ends_with('_') && rest.starts_with(setting)))
+    })
+}
+
+/// Whether a regular expression gives no group a name, by which fish sets a variable. It may look behind itself: `(?<=a)`.
+fn names_no_group(text: &str) -> bool {
+    ODD_GROUPS.iter().all(|sign| !text.contains(sign))
+        && text.split("(?<").skip(1).all(|rest| rest.starts_with(['=', '!']))
+}
+
+/// `print` of zsh: texts, names that patterns match, a format, or the signs of a prompt.
+fn assess_print(spec: &Spec, words: &[Word], context: Context<'_>) -> Result<(), Refusal> {
+    let arguments = split(spec, words)?;
+    if arguments.has(&["P"]) {
+        arguments.operands.iter().try_for_each(|word| check_literal(word))?;
+        if arguments.operands.iter().any(|word| word.text.contains(['$', '`', '\\'])) {
+            return ask("a prompt that may run commands");
+        }
+    }
+    let mut formats = arguments.values_of(&["f"]);
+    if let Some(format) = formats.next() {
+        let format = Word { text: format.to_owned(), ..Word::default() };
+        let all: Vec<Word> =
+            std::iter::once(format).chain(arguments.operands.iter().map(|word| (*word).clone())).collect();
+        return if formats.next().is_none() {
+            printf::assess(&all, context.shell)
+        } else {
+            ask("`print` with two formats")
+        };
+    }
+    listed::check_leading_pattern("print", &arguments)?;
+    arguments.operands.iter().try_for_each(|word| listed::check_echoed(word, context))
+}
