@@ -15,6 +15,7 @@ set -g __cohab_pagers
 set -g __cohab_pwd ''
 set -g __cohab_cwd ''
 set -g __cohab_bindings
+set -g __cohab_modes
 set -g __cohab_unnamed
 set -g __cohab_vi fish_vi_key_bindings fish_hybrid_key_bindings
 set -g __cohab_stub ' __cohab_pre; eval $__cohab_cmd; __cohab_e $status'
@@ -305,11 +306,11 @@ function __cohab_bind_enter
     if test "$fish_key_bindings" != "$__cohab_bindings"
         set -g __cohab_bindings $fish_key_bindings
         set -g __cohab_own
-        for mode in default insert visual replace replace_one
+        for mode in $__cohab_modes
             __cohab_bind_mode --preset $mode
         end
     end
-    for mode in default insert visual replace replace_one
+    for mode in $__cohab_modes
         if builtin bind --user -M $mode \r >/dev/null 2>&1
             __cohab_bind_mode --user $mode
             contains $mode $__cohab_own; or set -ga __cohab_own $mode
@@ -337,19 +338,27 @@ function __cohab_bind_mode # $argv: --user or --preset, and a mode: the keys 0 a
     end
 end
 
-for __cohab_k in default insert visual replace replace_one
-    builtin bind -M $__cohab_k \x1er1 __cohab_stash
-    builtin bind -M $__cohab_k \x1er2 __cohab_load
-    builtin bind -M $__cohab_k \x1er3 __cohab_run
-    builtin bind -M $__cohab_k \x1ern __cohab_fence
-    builtin bind -M $__cohab_k \x1erp __cohab_type
-    builtin bind -M $__cohab_k \x1ert __cohab_typed
-    builtin bind -M $__cohab_k \x1er4 __cohab_restore
-    builtin bind -M $__cohab_k \x1er5 __cohab_query
-    builtin bind -M $__cohab_k \x1er6 __cohab_fresh
-    builtin bind -M $__cohab_k \x1er0 __cohab_enter
-    builtin bind -M $__cohab_k \x1er7 'commandline -f execute'
-    builtin bind -M $__cohab_k \x1er8 __cohab_clear
-    builtin bind -M $__cohab_k \x1er9 __cohab_take
+# Only the modes that are in use: each binding is told with the shell's state, before and after each command.
+function __cohab_bind_modes --on-variable fish_key_bindings --on-variable fish_bind_mode
+    set -l modes default $fish_bind_mode
+    contains -- "$fish_key_bindings" $__cohab_vi; and set modes default insert visual replace replace_one
+    for mode in $modes
+        contains -- $mode $__cohab_modes; and continue
+        set -ga __cohab_modes $mode
+        builtin bind -M $mode \x1er1 __cohab_stash
+        builtin bind -M $mode \x1er2 __cohab_load
+        builtin bind -M $mode \x1er3 __cohab_run
+        builtin bind -M $mode \x1ern __cohab_fence
+        builtin bind -M $mode \x1erp __cohab_type
+        builtin bind -M $mode \x1ert __cohab_typed
+        builtin bind -M $mode \x1er4 __cohab_restore
+        builtin bind -M $mode \x1er5 __cohab_query
+        builtin bind -M $mode \x1er6 __cohab_fresh
+        builtin bind -M $mode \x1er0 __cohab_enter
+        builtin bind -M $mode \x1er7 'commandline -f execute'
+        builtin bind -M $mode \x1er8 __cohab_clear
+        builtin bind -M $mode \x1er9 __cohab_take
+        test -z "$__cohab_bindings"; or __cohab_bind_mode --preset $mode
+    end
 end
-set -e __cohab_k
+__cohab_bind_modes

@@ -6,7 +6,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use cohab_confine::{Denied, Record, Support, launch::NAME};
+use cohab_confine::{
+    Denied, Record, Support,
+    launch::{NAME, NOT_CONFINED},
+};
 use rustix::fs::{Access, access};
 
 use crate::{policy::Lock, sandbox};
@@ -39,6 +42,9 @@ impl Display for NoLock {
 /// where the user may not read the path either that the command names.
 #[must_use]
 pub fn note(status: i32, output: &str, cwd: &Path) -> Option<&'static str> {
+    if status == i32::from(NOT_CONFINED) && output.contains(NAME) {
+        return Some(NOTE);
+    }
     let ran = Record { cwd: cwd.to_owned(), ..Record::default() };
     match ran.explain(status, output)? {
         Denied::Path(path) if access(&path, Access::READ_OK).is_err() => None,
@@ -82,6 +88,8 @@ mod tests {
             (1, "cat: x: No such file or directory", false),
             (0, "cat: self/status: Permission denied", false),
             (1, "cannot connect: Operation not permitted", true),
+            (125, "cohab-confine: not started: this system has nothing to confine a program with", true),
+            (125, "timeout: failed", false),
         ] {
             assert_eq!(note(status, output, cwd).is_some(), expected, "{output}");
         }
