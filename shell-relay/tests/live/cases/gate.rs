@@ -302,6 +302,29 @@ case!(
     }
 );
 
+case!(
+    case_106_a_command_in_vi_mode_that_a_key_began[fish fish4] | kind | {
+        let mut t = with_rc(kind, "bind \\cx fish_vi_key_bindings\n");
+        t.line("true");
+        t.keys("echo half\x18");
+        t.wait_text("echo half");
+        t.settle_for(Duration::from_millis(300));
+        assert_eq!(t.run("echo on").output, "on\n");
+        t.wait("the half-typed line", |t| t.text().contains("echo half"));
+    }
+);
+
+case!(
+    case_106_a_command_in_a_mode_of_the_users_own[fish fish4] | kind | {
+        let mut t = with_rc(kind, "bind \\cx -m mine true\nbind -M mine z 'commandline -i zz'\n");
+        t.line("true");
+        t.keys("echo half\x18z");
+        t.wait_text("echo halfzz");
+        assert_eq!(t.run("echo on").output, "on\n");
+        t.wait("the half-typed line", |t| t.text().contains("echo halfzz"));
+    }
+);
+
 /// The last line that was entered: the word of the shell about its first word, and whether Enter came by itself.
 fn told_of(t: &Terminal) -> Option<(Option<bool>, bool)> {
     t.events.iter().rev().find_map(|event| match event {
