@@ -14,10 +14,10 @@ function __cohab_state
         # A function before fish 3.6, and then nothing is told.
         builtin abbr --show
         builtin printf '\0'
-        # Where those come from that run unasked, or at each prompt. Early: the first time they are read from their files.
+        # Where those come from that run unasked, or at each prompt: `ORIGINS` of the reader has the same names. Early: the first time
+        # they are read from their files.
         for __cohab_name in cd diff dirs egrep fgrep grep help history isatty ls man \
                 fish_prompt fish_right_prompt fish_mode_prompt fish_title fish_command_not_found
-            builtin printf '%s\n' $__cohab_name
             builtin functions -D -- $__cohab_name
         end
         builtin printf '\0'

@@ -18,8 +18,25 @@ static KEY: LazyLock<RandomState> = LazyLock::new(RandomState::new);
 const EMPTY_CDPATH: &[u8] = b" CDPATH cdpath=(  )";
 /// A key of ours that is bound anew as it is pressed.
 const PASSING_KEY: &[u8] = b"[7391;b~";
-/// Functions of which fish tells where they come from; a listing with more or fewer is not believed.
-const ORIGINS: usize = 16;
+/// Functions of which fish tells where they come from, in the order of `state.fish`; a listing with more or fewer is not believed.
+const ORIGINS: [&str; 16] = [
+    "cd",
+    "diff",
+    "dirs",
+    "egrep",
+    "fgrep",
+    "grep",
+    "help",
+    "history",
+    "isatty",
+    "ls",
+    "man",
+    "fish_prompt",
+    "fish_right_prompt",
+    "fish_mode_prompt",
+    "fish_title",
+    "fish_command_not_found",
+];
 
 /// What stands for a definition.
 fn hash(text: &[u8]) -> Vec<u8> {
@@ -124,16 +141,15 @@ pub(super) fn handlers(text: &[u8], snapshot: &mut Snapshot) {
     }
 }
 
-/// Names of functions and where they come from in turn, a line each. Where a line end in a path could shift them nothing is told.
+/// Where functions come from, a line each. Where a line end in a path could shift them nothing is told.
 pub(super) fn origins(text: &[u8], snapshot: &mut Snapshot) {
     let lines: Vec<&[u8]> = text.trim_ascii_end().split(|byte| *byte == b'\n').collect();
-    if lines.len() != 2 * ORIGINS {
+    if lines.len() != ORIGINS.len() {
         return;
     }
-    for pair in lines.chunks_exact(2) {
-        let value = text_of(pair[0]).and_then(|name| snapshot.get_mut(&Item::Function(name)));
-        if let Some(value) = value {
-            *value = vec![Vec::new(), pair[1].to_vec()];
+    for (name, origin) in ORIGINS.iter().zip(lines) {
+        if let Some(value) = snapshot.get_mut(&Item::Function((*name).to_owned())) {
+            *value = vec![Vec::new(), origin.to_vec()];
         }
     }
 }
@@ -183,5 +199,19 @@ fn insert_bodies(pieces: Vec<(String, &[u8])>, snapshot: &mut Snapshot) {
             None => value.push(hash(piece)),
             Some(all) => *all = hash(&[all.as_slice(), piece].concat()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ORIGINS;
+    use crate::{shell::Shell, state::script};
+
+    #[test]
+    fn fish_tells_of_these_functions_in_this_order() {
+        let script = script(Shell::Fish).replace("\\\n", " ");
+        let (_, list) = script.split_once("for __cohab_name in cd").expect("the list");
+        let names: Vec<&str> = list.lines().next().expect("a line").split_whitespace().collect();
+        assert_eq!(names, ORIGINS[1..]);
     }
 }

@@ -56,7 +56,7 @@ pub(super) enum Part {
     Completions,
     /// fish's: events and their functions.
     Handlers,
-    /// fish's: names of functions and where they come from in turn, a line each.
+    /// fish's: where some functions come from, a line each.
     Origins,
     /// bash's `declare -f` of the user's functions.
     Bodies,
