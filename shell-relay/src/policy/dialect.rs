@@ -11,7 +11,7 @@ use super::{
     command::{SimpleCommand, Word},
 };
 use crate::shell::Shell;
-pub(super) use own::{Reading, reading};
+pub(super) use own::{MAY_LACK_OPERANDS, Reading, reading};
 use words::{Lexer, Part, RawWord, Token};
 
 /// Commands that are no commands in the other shell, or do something else there. (The help of fish opens a browser.)

@@ -1,13 +1,19 @@
 //! Options and variables of the live shell by which a plain line means more than its text: patterns match hidden files, `cd` goes
 //! elsewhere.
 
-use super::command::{SimpleCommand, Word};
+use super::{
+    command::{SimpleCommand, Word},
+    dialect::MAY_LACK_OPERANDS,
+};
 use crate::state::{Item, OptionKind, Snapshot};
 
 /// With these a pattern matches hidden files, too, or leaves others out.
 const OF_PATTERNS: &[(OptionKind, &str)] = &[(OptionKind::Shopt, "dotglob"), (OptionKind::Set, "globdots")];
 /// The same of variables.
 const VARIABLES_OF_PATTERNS: &[&str] = &["GLOBIGNORE"];
+/// With these a pattern that matches nothing is no word.
+const OF_NULL_PATTERNS: &[(OptionKind, &str)] =
+    &[(OptionKind::Shopt, "nullglob"), (OptionKind::Set, "nullglob"), (OptionKind::Set, "cshnullglob")];
 /// With these a relative `cd` goes to what a variable names.
 const OF_CD: &[(OptionKind, &str)] = &[(OptionKind::Shopt, "cdable_vars"), (OptionKind::Set, "cdablevars")];
 /// With these `..` leads to where a link came from.
@@ -18,8 +24,18 @@ const OF_PARENTS: &[(OptionKind, &str)] =
 pub(super) fn why_read_otherwise(commands: &[SimpleCommand], shell: &Snapshot) -> Vec<String> {
     let mut words = commands.iter().flat_map(|command| &command.words);
     let of_patterns = words.any(|word| word.has_glob).then(|| why_patterns_match_more(shell)).flatten();
+    let may_vanish = commands.iter().any(|command| {
+        command.words.iter().any(|word| word.has_glob) && !MAY_LACK_OPERANDS.contains(&command.words[0].text.as_str())
+    });
+    let of_null = may_vanish.then(|| first_on(OF_NULL_PATTERNS, shell)).flatten();
+    let of_null =
+        of_null.map(|name| format!("`{name}` is set in this shell: a pattern that matches nothing is left out"));
     let targets = commands.iter().filter_map(cd_target);
-    of_patterns.into_iter().chain(targets.filter_map(|target| why_cd_leads_elsewhere(&target.text, shell))).collect()
+    of_patterns
+        .into_iter()
+        .chain(of_null)
+        .chain(targets.filter_map(|target| why_cd_leads_elsewhere(&target.text, shell)))
+        .collect()
 }
 
 fn why_patterns_match_more(shell: &Snapshot) -> Option<String> {
@@ -74,6 +90,8 @@ mod tests {
             ("head *", option(OptionKind::Shopt, "dotglob")),
             ("ls; cat src/*.rs", option(OptionKind::Set, "globdots")),
             ("head *", variable("GLOBIGNORE")),
+            ("cd src; grep -r x *.c", option(OptionKind::Shopt, "nullglob")),
+            ("rg x *.c", option(OptionKind::Set, "cshnullglob")),
             ("cd gh && cat data.txt", variable("CDPATH")),
             ("cd gh/x", Item::Exported("CDPATH".to_owned())),
             ("cd -L gh", option(OptionKind::Shopt, "cdable_vars")),
@@ -84,6 +102,8 @@ mod tests {
         }
         for (line, item) in [
             ("head a", option(OptionKind::Shopt, "dotglob")),
+            ("ls -l *.c | grep -r x", option(OptionKind::Shopt, "nullglob")),
+            ("grep -r '*' src", option(OptionKind::Set, "nullglob")),
             ("head '*'", option(OptionKind::Set, "globdots")),
             ("head *", variable("CDPATH")),
             ("cd ./gh && cat x", variable("CDPATH")),

@@ -9,6 +9,8 @@ use std::ops::Range;
 use crate::{policy::bytes::MAX_LINE_BYTES, shell::Shell};
 use words::{RawSpan, spans};
 
+pub(in crate::policy) use qualifiers::MAY_LACK_OPERANDS;
+
 /// A line in the words of bash.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::policy) struct Reading {

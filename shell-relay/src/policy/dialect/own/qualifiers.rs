@@ -7,7 +7,7 @@ const KINDS: &str = "./@=p*%rwxAIERWXsStUGF-^,";
 /// By what `o` and `O` sort: never by code (`oe`, `o+`).
 const ORDERS: &str = "nLlamcd";
 /// Without an operand these only wait for text, or list the working directory. Others would search all that is below it.
-const MAY_LACK_OPERANDS: &[&str] = &[
+pub(in crate::policy) const MAY_LACK_OPERANDS: &[&str] = &[
     "cat",
     "cksum",
     "dir",
