@@ -80,7 +80,6 @@ const ASKED_ALL_THE_SAME: &[(&str, &str)] = &[
 /// The same where it is so only in one shell.
 const ASKED_IN: &[(Shell, &str, &str)] = &[
     (Shell::Zsh, "typeset +x", "the policy knows the names of variables only in bash"),
-    (Shell::Fish, "set -n -x", "the policy knows the names of variables only in bash"),
     (Shell::Zsh, "help ", "no command of zsh"),
     (Shell::Fish, "help ", "opens a browser"),
     (Shell::Fish, "cd --help", "starts a pager"),
