@@ -64,7 +64,7 @@ use progress::Progress;
 use resume::Resuming;
 use slash::Slash;
 use turn::Turn;
-use unasked::{Looking, TypedLines};
+use unasked::{Looking, Stopped, TypedLines};
 use undo::{UndoJournal, UndoKey, Undoing};
 pub use view::Frame;
 
@@ -155,7 +155,7 @@ pub struct App {
     /// Commands of the last turn as they were typed.
     typed_lines: TypedLines,
     /// Commands that were locked and said that something was refused to them, the oldest first.
-    stopped_by_lock: VecDeque<String>,
+    stopped_by_lock: VecDeque<Stopped>,
     undo_journal: UndoJournal,
     undoing: Option<Undoing>,
     resuming: Option<Resuming>,

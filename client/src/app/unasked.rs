@@ -31,8 +31,17 @@ const LOOK_LIMIT: Duration = git_settings::LIMIT.saturating_add(Duration::from_s
 /// Lines that are kept to be shown as they were typed.
 const KEPT_LINES: usize = 20;
 
-/// What the lock has stopped is kept until so many more have been.
+/// Commands that the lock has stopped are kept until so many more have been.
 const KEPT_STOPPED: usize = 20;
+
+/// A command that was locked and said that something was refused to it.
+#[derive(Debug)]
+pub(super) struct Stopped {
+    command: String,
+    /// The user wants it to run without the lock.
+    is_agreed: bool,
+}
+
 /// A command that waits until git has told its settings.
 #[derive(Debug)]
 pub(super) struct Looking {
@@ -76,12 +85,12 @@ impl TypedLines {
 impl App {
     /// Runs a command whose names stand for what it was judged by, unless git's settings or variables speak against it.
     pub(super) fn run_unasked(&mut self, request: ExecuteCommand, now: Instant, effects: &mut Vec<Effect>) {
-        let was_stopped = self.stopped_by_lock.contains(&request.command);
-        let reason = format!("`{}` was refused something while it could only read", title(&request.command));
-        if was_stopped && !self.confirmed.contains(&reason) {
+        let stopped = self.stopped_by_lock.iter().find(|stopped| stopped.command == request.command);
+        if stopped.is_some_and(|stopped| !stopped.is_agreed) {
+            let reason = format!("`{}` was refused something while it could only read", title(&request.command));
             return self.ask_ourselves(request, vec![reason], Permit::Confirmed, now, effects);
         }
-        let launcher = (self.options.launcher)().filter(|_| !was_stopped);
+        let launcher = (self.options.launcher)().filter(|_| stopped.is_none());
         let lock = launcher.as_deref().and_then(|file| Lock::new(file, self.shell_seen.as_ref()));
         let context = Context { lock, ..self.options.scene.context(&self.cwd) };
         let unasked = match policy::unasked(&request.command, context) {
@@ -109,6 +118,9 @@ impl App {
 
     /// Runs a command that was asked about and shown as it is typed.
     pub(super) fn run_confirmed(&mut self, request: ExecuteCommand, effects: &mut Vec<Effect>) {
+        // What the lock has stopped is asked about for nothing else before.
+        let stopped = self.stopped_by_lock.iter_mut().find(|stopped| stopped.command == request.command);
+        stopped.into_iter().for_each(|stopped| stopped.is_agreed = true);
         let typed = self.typed_text(&request);
         self.run_typed(request, typed, None, effects);
     }
@@ -126,7 +138,7 @@ impl App {
         if self.stopped_by_lock.len() == KEPT_STOPPED {
             self.stopped_by_lock.pop_front();
         }
-        self.stopped_by_lock.push_back(call.request.command.clone());
+        self.stopped_by_lock.push_back(Stopped { command: call.request.command.clone(), is_agreed: false });
         if !outcome.output.is_empty() && !outcome.output.ends_with('\n') {
             outcome.output.push('\n');
         }

@@ -199,12 +199,6 @@ impl<'a> Context<'a> {
         Self { own, ..self }
     }
 
-    /// The same, where what runs unasked is started so.
-    #[must_use]
-    pub fn with_lock(self, lock: Lock<'a>) -> Self {
-        Self { lock: Some(lock), ..self }
-    }
-
     /// The same, where PATH names these folders.
     #[must_use]
     pub fn with_programs(self, programs: &'a [PathBuf]) -> Self {

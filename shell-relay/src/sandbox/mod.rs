@@ -1,5 +1,6 @@
 //! What the kernel lets a command do that runs in a shell of its own. A second wall behind the policy: it holds for whatever the
-//! command starts, and nothing that runs inside can take it down. The live shell is the user's and is never confined.
+//! command starts, and nothing that runs inside can take it down. The live shell is the user's and is never confined; programs
+//! that run unasked there have a lock of their own (`lock.rs`).
 //!
 //! The kernel does what it can: landlock keeps writes to a few folders, seccomp refuses sockets. [`Support`] says what there is, so
 //! that nobody is promised more.

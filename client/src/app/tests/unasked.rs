@@ -215,6 +215,28 @@ fn what_the_lock_may_have_stopped_is_asked_about_when_it_comes_again() {
 }
 
 #[test]
+fn a_yes_to_what_the_lock_stopped_says_nothing_of_another_command_that_begins_alike() {
+    let mut bench = locking_bench();
+    let long = format!("cat {}", "x".repeat(100));
+    let commands = [format!("{long} a"), format!("{long} b")];
+    let refused = "cat: cannot connect: Permission denied";
+    for (at, command) in commands.iter().enumerate() {
+        assert!(locked(&wish(&mut bench, 30 + at as u128, command)).is_some());
+        let id = CallId(Uuid::from_u128(30 + at as u128)).to_string();
+        let outcome = CommandOutcome { status: Some(1), output: refused.into(), ..outcome(Ending::Exited) };
+        bench.live(LiveEvent::CommandFinished { id, outcome });
+        bench.live(LiveEvent::AnswerReady);
+        see_shell(&mut bench, &[]);
+    }
+    wish(&mut bench, 40, &commands[0]);
+    bench.pass(301);
+    assert_eq!(runs(&bench.key("y")), Some(&*commands[0]));
+    end(&mut bench, CallId(Uuid::from_u128(40)));
+    let effects = wish(&mut bench, 41, &commands[1]);
+    assert!(runs(&effects).is_none() && locked(&effects).is_none(), "{effects:?}");
+}
+
+#[test]
 fn a_failure_that_has_nothing_to_do_with_the_lock_is_told_as_it_is() {
     let mut bench = locking_bench();
     assert!(locked(&wish(&mut bench, 30, "cat a")).is_some());

@@ -7,9 +7,10 @@ const LAUNCHER: &str = "/home/ann/.local/bin/cohab-confine";
 
 fn typed(line: &str, shell: Shell, items: &[(Item, &str)]) -> Option<String> {
     let snapshot: Snapshot = items.iter().map(|(item, text)| (item.clone(), vec![text.as_bytes().to_vec()])).collect();
-    let lock = Lock::new(Path::new(LAUNCHER), Some(&snapshot)).expect("a plain path");
+    let lock = Lock::new(Path::new(LAUNCHER), Some(&snapshot));
+    assert!(lock.is_some(), "a plain path");
     let context = Context::new(Path::new("/home/ann/work/app"), Path::new("/home/ann")).in_shell(shell);
-    let locked = unasked(line, context.with_lock(lock)).expect(line).locked;
+    let locked = unasked(line, Context { lock, ..context }).expect(line).locked;
     locked.map(|text| text.replace(&format!("{LAUNCHER} --"), "LOCK"))
 }
 
