@@ -340,6 +340,7 @@ end
 
 # Only the modes that are in use: each binding is told with the shell's state, before and after each command.
 function __cohab_bind_modes --on-variable fish_key_bindings --on-variable fish_bind_mode
+    contains -- "$fish_bind_mode" $__cohab_modes; and contains replace_one $__cohab_modes; and return # each Esc of vi comes here
     set -l modes default $fish_bind_mode
     contains -- "$fish_key_bindings" $__cohab_vi; and set modes default insert visual replace replace_one
     for mode in $modes
