@@ -357,7 +357,8 @@ done
 builtin unset -v __cohab_k
 
 builtin trap '' XFSZ
-{ builtin printf '%s\n' "${!BASH_ALIASES[@]}"; builtin compgen -A function -bk; } >|"$__cohab_dir/names" # for the hint beside the line
+# For the hint beside the line, which knows bash's own names. Each line is a write of its own, and what a completion defines nobody types.
+{ builtin printf '%s\n' "${!BASH_ALIASES[@]}"; builtin compgen -A function -X '_*'; } >|"$__cohab_dir/names"
 builtin trap - XFSZ
 
 __cohab_hook
