@@ -37,6 +37,7 @@ mod repository;
 mod rules;
 mod scan;
 mod shell_options;
+mod structure;
 mod typed;
 mod verdict;
 
@@ -47,6 +48,7 @@ use std::{
 
 use crate::{scrub::as_words, shell::Shell};
 use command::{Join, SimpleCommand};
+use dialect::Reading;
 pub use filling::hands_code_on;
 pub use hosts::hosts;
 pub use names::{Program, why_not_themselves};
@@ -55,9 +57,10 @@ use parts::quoted;
 pub use parts::{Part, parts};
 pub use provenance::{leads_outside, outside_source, why_asked_under_taint};
 pub use repository::{Setting, git_variables, planted, why_planted};
+use structure::{Computed, Kind};
 #[cfg(test)]
 pub use typed::typed_form;
-pub use typed::{Lock, Unasked, unasked};
+pub use typed::{Lock, Unasked, needs_lock, unasked};
 use verdict::Findings;
 
 /// So long a yes to one run holds, for client and daemon alike. A question may stand as long as it likes: the time counts from the yes.
@@ -205,6 +208,11 @@ impl<'a> Context<'a> {
         Self { programs, ..self }
     }
 
+    /// Whether a program of this name can only read, whatever it is told.
+    fn confines(self, name: &str) -> bool {
+        self.lock.is_some() && typed::confines(name, self.shell)
+    }
+
     /// The same in another directory.
     fn at<'b>(self, cwd: &'b Path) -> Context<'b>
     where
@@ -228,12 +236,18 @@ pub fn assess_line(line: &str, context: Context<'_>) -> Verdict {
     let line = &*words;
     let looks = context.files.map(looks::Looks::new);
     let context = Context { files: looks.as_ref().map(|looks| looks as &dyn Files), ..context };
-    if guard::caught(|| find_harm(line, context, &mut findings)).is_none() {
-        findings.danger("could not be checked for harm: the check itself failed");
-    }
-    if guard::caught(|| find_what_is_not_plain(line, context, &mut findings)).is_none() {
+    let reading = guard::caught(|| dialect::reading(context.shell, line)).unwrap_or_default();
+    if guard::caught(|| find_what_is_not_plain(&reading, context, &mut findings)).is_none() {
         findings.ask("could not be checked: the check itself failed");
     }
+    // Of loops and substitutions only the commands count that they come to, where all of them only read.
+    let judged = if reading.structure.is_some() && findings.level() == Level::Allow { &reading.text } else { line };
+    let mut harm = Findings::default();
+    if guard::caught(|| find_harm(judged, context, &mut harm)).is_none() {
+        harm.danger("could not be checked for harm: the check itself failed");
+    }
+    bytes::find_hidden_characters(line, &mut harm);
+    findings.put_in_front(harm);
     if looks.as_ref().is_some_and(looks::Looks::is_spent) {
         findings.danger("names more files than are looked at");
     }
@@ -241,7 +255,6 @@ pub fn assess_line(line: &str, context: Context<'_>) -> Verdict {
 }
 
 fn find_harm(line: &str, context: Context<'_>, findings: &mut Findings) {
-    bytes::find_hidden_characters(line, findings);
     danger::find(line, context, findings);
     // What is longer is danger already.
     if line.len() <= scan::MAX_SCAN_BYTES
@@ -251,12 +264,11 @@ fn find_harm(line: &str, context: Context<'_>, findings: &mut Findings) {
     }
 }
 
-fn find_what_is_not_plain(line: &str, context: Context<'_>, findings: &mut Findings) {
-    let reading = dialect::reading(context.shell, line);
+fn find_what_is_not_plain(reading: &Reading, context: Context<'_>, findings: &mut Findings) {
     let line = &*reading.text;
     let commands = match parse::parse_plain(line) {
         Ok(commands) => commands,
-        Err(reason) => return findings.ask(reason),
+        Err(reason) => return findings.ask(reading.refused.unwrap_or(reason)),
     };
     assess_commands(&commands, context, findings);
     if context.files.is_some() && findings.level() == Level::Ask {
@@ -265,13 +277,45 @@ fn find_what_is_not_plain(line: &str, context: Context<'_>, findings: &mut Findi
         assess_commands(&commands, context.without_files(), &mut by_text);
         findings.add_dangers(by_text);
     }
-    if findings.level() == Level::Allow && !parse::is_confirmed(line, &commands) {
+    if let Some(structure) = &reading.structure {
+        assess_computed(&structure.computed, line, &commands, context, findings);
+    }
+    if findings.level() == Level::Allow && !typed::is_confirmed(reading, &commands) {
         findings.ask("two shell parsers read it differently");
     }
     if findings.level() == Level::Allow
         && let Some(reason) = dialect::why_read_otherwise(context.shell, line, &commands)
     {
         findings.ask(reason);
+    }
+}
+
+/// Judges the words of `commands`, in `line`, that are known only when they run.
+fn assess_computed(
+    computed: &[Computed],
+    line: &str,
+    commands: &[SimpleCommand],
+    context: Context<'_>,
+    findings: &mut Findings,
+) {
+    let places = typed::places::word_places(line);
+    for computed in computed {
+        let found = places.iter().zip(commands).find_map(|(words, command)| {
+            let at =
+                words.iter().position(|word| word.start <= computed.place.start && computed.place.end <= word.end)?;
+            Some((command, at))
+        });
+        let printer = match &computed.kind {
+            Kind::Printed(range) => rules::computed::at(commands, &places, range),
+            _ => &[],
+        };
+        let place = rules::Place { context, origin: context.cwd, feeds_pipe: false, fed_by: &[] };
+        let Some((command, at)) = found.filter(|_| places.len() == commands.len()) else {
+            return findings.ask("two shell parsers read it differently");
+        };
+        if let Err((level, reason)) = rules::computed::assess(command, at, computed, printer, place) {
+            findings.add(level, reason);
+        }
     }
 }
 

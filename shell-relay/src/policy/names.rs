@@ -70,9 +70,11 @@ const LISTERS: &[&str] = &["ls", "dir", "df", "du", "free"];
 /// line that is no plain one was agreed to as it stands.
 #[must_use]
 pub fn why_not_themselves(line: &str, shell: &Snapshot, context: Context<'_>) -> Vec<String> {
-    let Ok(commands) = parse::parse_plain(&dialect::reading(context.shell, line).text) else { return Vec::new() };
-    let words = commands.iter().flat_map(|command| &command.words);
-    let of_words = words.filter_map(|word| why_not_a_plain_word(&word.text, shell));
+    let reading = dialect::reading(context.shell, line);
+    let Ok(commands) = parse::parse_plain(&reading.text) else { return Vec::new() };
+    let of_structure = reading.structure.iter().flat_map(|structure| &structure.words);
+    let words = commands.iter().flat_map(|command| &command.words).map(|word| &word.text).chain(of_structure);
+    let of_words = words.filter_map(|word| why_not_a_plain_word(word, shell));
     let names =
         commands.iter().flat_map(|command| command.words.first().into_iter().chain(fed::programs_run(&command.words)));
     let mut reasons = Vec::new();

@@ -2,10 +2,10 @@
 //! that somebody else wrote, and from waiting at a pager. It is the line's own text with these words put in between, and nothing else.
 
 mod lock;
-mod places;
+pub(super) mod places;
 mod words;
 
-use std::path::PathBuf;
+use std::{collections::BTreeMap, path::PathBuf};
 
 use super::{
     Context, Level, assess_line,
@@ -18,6 +18,7 @@ use places::word_places;
 use words::insertions;
 
 pub use lock::Lock;
+pub(super) use lock::{confines, holds};
 
 /// Said where the words cannot be put in for sure.
 const NOT_TYPED: &str = "it cannot be typed with the words that keep it read-only";
@@ -54,7 +55,18 @@ pub fn unasked(line: &str, context: Context<'_>) -> Result<Unasked, &'static str
         None => None,
     };
     let locked = locked.filter(|locked| *locked != text);
+    // What the line gives to variables is the line's own.
+    let assigns = reading.structure.as_ref().is_some_and(|structure| structure.assigns);
+    let contained = |text: String| if assigns { format!("({text})") } else { text };
+    let (text, locked) = (contained(text), locked.map(contained));
     Ok(Unasked { text, locked, git_folders: repository::git_folders(&commands, context) })
+}
+
+/// Whether a line is plainly read-only only where its programs are kept from writing.
+#[must_use]
+pub fn needs_lock(line: &str, context: Context<'_>) -> bool {
+    let with = |lock| assess_line(line, Context { lock, ..context }).level;
+    with(None) > Level::Allow && with(Some(Lock::UNNAMED)) == Level::Allow
 }
 
 /// The line with the words that keep it read-only; the line itself where none are known. `None` if it is no plain line, or where they
@@ -70,31 +82,60 @@ fn with_words(line: &str, reading: &Reading, mut commands: Vec<SimpleCommand>, s
     if places.len() != commands.len() {
         return None;
     }
-    let mut text = String::with_capacity(line.len());
-    let mut copied = 0;
-    for (command, places) in commands.iter_mut().zip(&places) {
-        let insertions = insertions(&command.words);
-        for insertion in &insertions {
-            let end = reading.place_in_line(places.get(insertion.after)?.end)?;
-            text.push_str(line.get(copied..end)?);
-            insertion.words.iter().for_each(|word| text.extend([" ", *word]));
-            copied = end;
-        }
-        // From the back, so that the places before stay what they are.
-        for insertion in insertions.iter().rev() {
-            let at = insertion.after + 1;
-            command.words.splice(at..at, insertion.words.iter().map(|word| bare(word)));
+    let mut edits = Edits::default();
+    for (command, places) in commands.iter().zip(&places) {
+        for insertion in insertions(&command.words) {
+            let end = reading.end_in_line(places.get(insertion.after)?.end)?;
+            edits.insert(end, &insertion.words.iter().map(|word| format!(" {word}")).collect::<String>())?;
         }
     }
-    text.push_str(line.get(copied..)?);
+    // A command of a loop stands in the line once, and is run for each word: what one run needs, all get. From the back, so that the
+    // places before stay what they are.
+    for (command, places) in commands.iter_mut().zip(&places) {
+        for (at, place) in places.iter().enumerate().rev() {
+            let words = reading.end_in_line(place.end).and_then(|end| edits.0.get(&end));
+            let words = words.into_iter().flat_map(|words| words.split_ascii_whitespace()).map(bare);
+            command.words.splice(at + 1..at + 1, words);
+        }
+    }
+    let text = edits.apply(line);
     (text == line || reads_as(&text, shell, &commands)).then_some(text)
+}
+
+/// What is put into a line, by the byte in front of which it goes.
+#[derive(Debug, Default)]
+struct Edits(BTreeMap<usize, String>);
+
+impl Edits {
+    /// `None` if something else goes there: a command of a loop is run more than once, and typed once.
+    fn insert(&mut self, at: usize, text: &str) -> Option<()> {
+        let there = self.0.entry(at).or_insert_with(|| text.to_owned());
+        (*there == text).then_some(())
+    }
+
+    fn apply(&self, line: &str) -> String {
+        let mut text = line.to_owned();
+        for (at, words) in self.0.iter().rev() {
+            text.insert_str(*at, words);
+        }
+        text
+    }
 }
 
 /// Whatever the places are worth: the result has to read as these commands, to both parsers.
 fn reads_as(text: &str, shell: Shell, commands: &[SimpleCommand]) -> bool {
     let reading = dialect::reading(shell, text);
-    parse::parse_plain(&reading.text)
-        .is_ok_and(|parsed| parsed == commands && parse::is_confirmed(&reading.text, &parsed))
+    parse::parse_plain(&reading.text).is_ok_and(|parsed| parsed == commands && is_confirmed(&reading, &parsed))
+}
+
+/// Whether the other parser reads these commands, too, and both of them what more there is in the line.
+pub(super) fn is_confirmed(reading: &Reading, commands: &[SimpleCommand]) -> bool {
+    is_sure(reading) && parse::is_confirmed(&reading.text, commands)
+}
+
+/// Whether both parsers find what more than plain commands there is in the line.
+pub(super) fn is_sure(reading: &Reading) -> bool {
+    reading.structure.as_ref().is_none_or(|structure| parse::finds_units(&reading.before, &structure.units))
 }
 
 fn bare(word: &str) -> Word {

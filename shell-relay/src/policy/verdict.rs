@@ -46,6 +46,12 @@ impl Findings {
         }
     }
 
+    /// Tells what `others` have first.
+    pub(super) fn put_in_front(&mut self, others: Self) {
+        let later = std::mem::replace(&mut self.found, others.found);
+        later.into_iter().for_each(|(level, reason)| self.add(level, reason));
+    }
+
     /// What of `others` is more than a question.
     pub(super) fn add_dangers(&mut self, others: Self) {
         let dangers = others.found.into_iter().filter(|(level, _)| *level > Level::Ask);

@@ -4,19 +4,31 @@
 mod qualifiers;
 mod words;
 
-use std::ops::Range;
+use std::{mem::take, ops::Range};
 
-use crate::{policy::bytes::MAX_LINE_BYTES, shell::Shell};
+use crate::{
+    policy::{
+        bytes::{self, MAX_LINE_BYTES},
+        structure::{self, Piece, Structure},
+    },
+    shell::Shell,
+};
 use words::{RawSpan, spans};
 
 pub(in crate::policy) use qualifiers::MAY_LACK_OPERANDS;
 
-/// A line in the words of bash.
+/// A line as plain commands in the words of bash.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::policy) struct Reading {
     pub text: String,
-    /// What stands for what, in order: bytes of the line, bytes of `text`.
-    edits: Vec<(Range<usize>, Range<usize>)>,
+    /// How `text` was made, step by step: what stands for what in the text before.
+    steps: Vec<Vec<Piece>>,
+    /// What more than plain commands the line has.
+    pub structure: Option<Structure>,
+    /// The text before the last step, where there is a structure.
+    pub before: String,
+    /// Why there is none, where the line has more than plain commands.
+    pub refused: Option<&'static str>,
 }
 
 /// Commands of fish that only join the command behind them to the one before.
@@ -35,8 +47,24 @@ struct Of<'a> {
     hands_on: bool,
 }
 
-/// `line` in the words of bash.
+/// `line` as plain commands in the words of bash, as far as that is known for sure.
 pub(in crate::policy) fn reading(shell: Shell, line: &str) -> Reading {
+    let (text, pieces) = in_words_of_bash(shell, line);
+    let is_plain = bytes::why_not_plain(&text).is_none() && !text.contains(['=', '[']);
+    match (!is_plain).then(|| structure::read(shell, &text)) {
+        Some(Ok(mut structure)) => {
+            let (pieces_of_structure, plain) = (take(&mut structure.pieces), take(&mut structure.text));
+            let steps = vec![pieces, pieces_of_structure];
+            Reading { text: plain, steps, structure: Some(structure), before: text, refused: None }
+        }
+        refused => {
+            let refused = refused.and_then(Result::err).flatten();
+            Reading { text, steps: vec![pieces], refused, ..Reading::default() }
+        }
+    }
+}
+
+fn in_words_of_bash(shell: Shell, line: &str) -> (String, Vec<Piece>) {
     let changes = match shell {
         // What is longer is never allowed.
         Shell::Zsh | Shell::Fish if line.len() <= MAX_LINE_BYTES => {
@@ -44,29 +72,39 @@ pub(in crate::policy) fn reading(shell: Shell, line: &str) -> Reading {
         }
         _ => Vec::new(),
     };
-    let mut reading = Reading::default();
-    let mut copied = 0;
-    for (range, text) in changes {
-        reading.text.push_str(&line[copied..range.start]);
-        let start = reading.text.len();
-        reading.text.push_str(&text);
+    let (mut text, mut pieces, mut copied) = (String::with_capacity(line.len()), Vec::new(), 0);
+    let mut add = |words: &str, in_line: Range<usize>, is_copy| {
+        let in_text = text.len()..text.len() + words.len();
+        text.push_str(words);
+        pieces.push(Piece { in_text, in_line, is_copy });
+    };
+    for (range, words) in changes {
+        add(&line[copied..range.start], copied..range.start, true);
         copied = range.end;
-        reading.edits.push((range, start..reading.text.len()));
+        add(&words, range, false);
     }
-    reading.text.push_str(&line[copied..]);
-    reading
+    add(&line[copied..], copied..line.len(), true);
+    (text, pieces)
 }
 
 impl Reading {
-    /// The byte of the line at which the byte `at` of `text` ends a word; `None` if it is in the middle of what stands for something else.
-    pub(in crate::policy) fn place_in_line(&self, at: usize) -> Option<usize> {
-        let (in_line, in_text) = match self.edits.iter().rev().find(|(_, text)| text.start <= at) {
-            Some((_, text)) if at < text.end && at > text.start => return None,
-            Some((line, text)) if at == text.start && !text.is_empty() => (line.start, text.start),
-            Some((line, text)) => (line.end, text.end),
-            None => (0, 0),
-        };
-        Some(in_line + (at - in_text))
+    /// The byte of the line at which the word begins that begins at the byte `at` of `text`; `None` if it is in the middle of what stands
+    /// for something else.
+    pub(in crate::policy) fn start_in_line(&self, at: usize) -> Option<usize> {
+        self.steps.iter().rev().try_fold(at, |at, pieces| {
+            let piece = pieces.iter().find(|piece| piece.in_text.contains(&at))?;
+            let inside = at - piece.in_text.start;
+            (piece.is_copy || inside == 0).then_some(piece.in_line.start + inside)
+        })
+    }
+
+    /// The same of where a word ends.
+    pub(in crate::policy) fn end_in_line(&self, at: usize) -> Option<usize> {
+        self.steps.iter().rev().try_fold(at, |at, pieces| {
+            let piece = pieces.iter().find(|piece| piece.in_text.start < at && at <= piece.in_text.end)?;
+            let missing = piece.in_text.end - at;
+            (piece.is_copy || missing == 0).then_some(piece.in_line.end - missing)
+        })
     }
 }
 

@@ -1,8 +1,8 @@
 //! The second reading, by `tree-sitter-bash`. Its grammar and its quirks are independent of the first parser's.
 
-use std::cell::RefCell;
+use std::{cell::RefCell, collections::BTreeSet};
 
-use tree_sitter::{Node, Parser};
+use tree_sitter::{Node, Parser, Tree};
 
 use super::super::command::{Join, Redirect, RedirectKind, SimpleCommand, Word};
 
@@ -20,15 +20,39 @@ fn new_parser() -> Option<Parser> {
 /// Deeper expressions are not followed: the reader goes down on the stack.
 const MAX_DEPTH: usize = 16;
 
-/// The commands of a plain line; `None` if the line is broken or not plain.
-pub(super) fn parse(line: &str) -> Option<Vec<SimpleCommand>> {
+fn tree(line: &str) -> Option<Tree> {
     let mut parser = PARSER.take().or_else(new_parser)?;
     let tree = parser.parse(line, None)?;
     PARSER.set(Some(parser));
-    let root = tree.root_node();
-    if root.has_error() {
-        return None;
+    (!tree.root_node().has_error()).then_some(tree)
+}
+
+/// Where the names of all commands of a line begin, however deep they are nested; `None` if it is broken.
+pub(super) fn names(line: &str) -> Option<BTreeSet<usize>> {
+    let tree = tree(line)?;
+    let (mut found, mut waiting) = (BTreeSet::new(), vec![tree.root_node()]);
+    while let Some(node) = waiting.pop() {
+        let name = match node.kind() {
+            // `time` is no command, but to this grammar.
+            "command" => node.child_by_field_name("name").and_then(|name| match &line[name.byte_range()] {
+                "time" => node.child_by_field_name("argument"),
+                _ => Some(name),
+            }),
+            "declaration_command" | "unset_command" => Some(node),
+            "test_command" if line[node.byte_range()].starts_with("[ ") => Some(node),
+            "function_definition" | "heredoc_redirect" | "heredoc_body" | "ERROR" => return None,
+            _ => None,
+        };
+        found.extend(name.map(|name| name.start_byte()));
+        waiting.extend(children(node));
     }
+    Some(found)
+}
+
+/// The commands of a plain line; `None` if the line is broken or not plain.
+pub(super) fn parse(line: &str) -> Option<Vec<SimpleCommand>> {
+    let tree = tree(line)?;
+    let root = tree.root_node();
     let mut reader = Reader { line, commands: Vec::new() };
     for child in children(root) {
         match child.kind() {

@@ -12,7 +12,7 @@ use super::{
     Place, Refusal, ask, check_hoard, check_links, check_literal, check_path, check_path_text, input, operands,
 };
 
-use feed::{Feed, feed};
+pub(super) use feed::{Feed, feed, is_filter};
 
 const TAKEN_APART: &str = "names of files with blanks or quotes may be taken apart: `-print0` and `xargs -0` avoid it";
 const AVOIDS_LINKS: &str = "; `-type f` leaves links out";

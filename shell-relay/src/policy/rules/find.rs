@@ -93,7 +93,7 @@ pub(super) fn assess(words: &[Word], place: Place<'_>) -> Result<(), Refusal> {
     let (roots, expression) = words.split_at(count_roots(words));
     let mut is_wide = false;
     for root in roots {
-        if root.has_glob && root.text.starts_with(['*', '?']) {
+        if root.has_glob && root.text.starts_with(['*', '?']) && !context.confines("find") {
             return ask("a pattern may match a file that is named like an option; `./` in front avoids it");
         }
         check_path(root, context, paths::list_risk)?;

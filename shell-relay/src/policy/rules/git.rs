@@ -249,7 +249,7 @@ fn assess_grep(arguments: &Arguments<'_>, context: Context<'_>) -> Result<(), Re
 
 /// A revision, a path, or `REVISION:PATH`.
 fn check_revision(word: &Word, context: Context<'_>) -> Result<(), Refusal> {
-    if word.has_glob && word.text.starts_with(['*', '?']) {
+    if word.has_glob && word.text.starts_with(['*', '?']) && !context.confines("git") {
         return ask("a pattern may match a file that is named like an option; `./` in front avoids it");
     }
     check_path(word, context, paths::list_risk)?;

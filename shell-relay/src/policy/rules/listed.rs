@@ -42,7 +42,7 @@ pub(super) fn assess(name: &str, spec: &Spec, words: &[Word], context: Context<'
     if matches!(name, "diff" | "colordiff") {
         check_compared(&arguments, context)?;
     }
-    check_leading_pattern(name, &arguments)?;
+    check_leading_pattern(name, &arguments, context)?;
     let operands = &arguments.operands;
     match spec.operands {
         Operands::Paths => {
@@ -140,11 +140,15 @@ pub(in crate::policy) fn options_end(name: &str, words: &[Word]) -> Option<usize
 }
 
 /// A pattern at the front of a word may match a file that is named like an option.
-pub(super) fn check_leading_pattern(name: &str, arguments: &Arguments<'_>) -> Result<(), Refusal> {
+pub(super) fn check_leading_pattern(
+    name: &str,
+    arguments: &Arguments<'_>,
+    context: Context<'_>,
+) -> Result<(), Refusal> {
     let open = arguments.literal_from.unwrap_or(arguments.operands.len());
     let is_open = arguments.operands[..open].iter().any(|word| opens(word));
     let is_typed_literally = ENDS_OPTIONS.contains(&name) && arguments.behind.is_empty();
-    if is_open && !is_typed_literally && !HARMLESS_WITH_ANY_OPTION.contains(&name) {
+    if is_open && !is_typed_literally && !HARMLESS_WITH_ANY_OPTION.contains(&name) && !context.confines(name) {
         return ask("a pattern may match a file that is named like an option; `./` in front avoids it");
     }
     Ok(())

@@ -3,6 +3,7 @@
 mod archives;
 mod awk;
 mod clouds;
+pub(super) mod computed;
 mod deep;
 pub(super) mod fed;
 mod find;
@@ -130,7 +131,8 @@ const ENDS_OPTIONS: &[&str] = &[
 /// Judges one command of a plain line.
 pub(super) fn assess(command: &SimpleCommand, place: Place<'_>, findings: &mut Findings) {
     for redirect in &command.redirects {
-        assess_redirect(redirect, place.context, findings);
+        let reads_nothing = command.words.first().is_some_and(|name| name.text == "true");
+        assess_redirect(redirect, reads_nothing, place.context, findings);
     }
     let Some((name, words)) = command.words.split_first() else { return };
     if !is_plain_name(name) {
@@ -172,11 +174,12 @@ fn is_plain_name(name: &Word) -> bool {
     name.is_bare && !name.text.is_empty() && (is_word || name.text == "[")
 }
 
-fn assess_redirect(redirect: &Redirect, context: Context<'_>, findings: &mut Findings) {
+fn assess_redirect(redirect: &Redirect, reads_nothing: bool, context: Context<'_>, findings: &mut Findings) {
     let target = &redirect.target;
     let is_allowed = match redirect.kind {
         RedirectKind::Read if redirect.fd.is_none() => match check_path(target, context, paths::read_risk) {
-            Ok(()) => !target.has_glob,
+            // Only one file can be read from; which one makes no difference to what reads none.
+            Ok(()) => !target.has_glob || reads_nothing,
             Err((level, reason)) => return findings.add(level, reason),
         },
         RedirectKind::Write | RedirectKind::Append | RedirectKind::WriteAll => target.text == "/dev/null",

@@ -208,7 +208,7 @@ fn has_language(text: &str) -> bool {
 
 /// Judges what the patterns among the words of a program match: a name may be an option to it, or a list of more words.
 pub(super) fn check_matches(program: &str, words: &[Word], context: Context<'_>) -> Result<(), Refusal> {
-    let Some(files) = context.files else { return Ok(()) };
+    let Some(files) = context.files.filter(|_| !context.confines(program)) else { return Ok(()) };
     for word in words.iter().filter(|word| word.has_glob) {
         let Some(path) = PlainPath::resolve(&word.text, word.has_tilde, context) else { continue };
         let Some(matches) = files.matches(path.written()) else {

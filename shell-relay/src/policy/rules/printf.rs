@@ -34,6 +34,11 @@ pub(super) fn assess(words: &[Word], shell: Shell) -> Result<(), Refusal> {
     }
 }
 
+/// Whether a format makes nothing but texts of its values.
+pub(super) fn prints_texts(format: &str) -> bool {
+    conversions(format).is_some_and(|found| found.iter().all(|conversion| *conversion == Conversion::Text))
+}
+
 /// The conversions of a format in order; `None` if one is none of the plain ones.
 fn conversions(format: &str) -> Option<Vec<Conversion>> {
     let mut found = Vec::new();

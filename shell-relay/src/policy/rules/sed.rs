@@ -51,7 +51,7 @@ pub(super) fn assess(words: &[Word], context: Context<'_>) -> Result<(), Refusal
         check_script(script)?;
     }
     operands.into_iter().filter(|word| word.text != "-").try_for_each(|word| {
-        if word.has_glob && word.text.starts_with(['*', '?']) {
+        if word.has_glob && word.text.starts_with(['*', '?']) && !context.confines("sed") {
             return ask("a pattern may match a file that is named like an option; `./` in front avoids it");
         }
         check_path(word, context, paths::read_risk)

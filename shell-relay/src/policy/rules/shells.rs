@@ -90,6 +90,6 @@ fn assess_print(spec: &Spec, words: &[Word], context: Context<'_>) -> Result<(),
             ask("`print` with two formats")
         };
     }
-    listed::check_leading_pattern("print", &arguments)?;
+    listed::check_leading_pattern("print", &arguments, context)?;
     arguments.operands.iter().try_for_each(|word| listed::check_echoed(word, context))
 }

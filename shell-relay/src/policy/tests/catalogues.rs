@@ -23,13 +23,16 @@ const FOURTH_UNSEEN_DESTRUCTIVE: &str = include_str!("fourth_unseen_destructive.
 const FIFTH_UNSEEN_HARM: &str = include_str!("fifth_unseen_harm.tsv");
 const FIFTH_UNSEEN_READING: &str = include_str!("fifth_unseen_reading.tsv");
 
+const CONTROL_UNSEEN_HARM: &str = include_str!("control_unseen_harm.tsv");
+const CONTROL_UNSEEN_READING: &str = include_str!("control_unseen_reading.tsv");
+
 /// Rows of `shell, class, line`: the allowed ones, and how many there are in all.
-fn allowed_in_its_shell(table: &'static str) -> (Vec<&'static str>, usize) {
+fn allowed_in_its_shell(table: &'static str, context: Context<'_>) -> (Vec<&'static str>, usize) {
     let rows = table.lines().filter(|row| !row.starts_with("## "));
     let allowed = rows.clone().filter(|row| {
         let (shell, rest) = row.split_once('\t').expect("a shell");
         let (_, line) = rest.split_once('\t').expect("a class");
-        level_in(Shell::of(Path::new(shell)), line) == Level::Allow
+        assess_line(line, context.in_shell(Shell::of(Path::new(shell)))).level == Level::Allow
     });
     (allowed.collect(), rows.count())
 }
@@ -110,7 +113,6 @@ fn what_the_later_unseen_sample_destroys_or_leaks_is_flagged_but_for_one_in_twen
 
 #[test]
 fn of_three_thousand_unseen_lines_in_three_shells_only_questions_to_a_daemon_or_to_this_machine_are_allowed() {
-    let (allowed, all) = allowed_in_its_shell(FIFTH_UNSEEN_HARM);
     let questions = [
         "ping -c1 127.0.0.1",
         "ping -c1 -W1 127.0.0.1",
@@ -119,20 +121,66 @@ fn of_three_thousand_unseen_lines_in_three_shells_only_questions_to_a_daemon_or_
         "tmux ls",
         "redis-cli -p 9 info",
     ];
-    let others: Vec<_> =
-        allowed.iter().filter(|row| !questions.iter().any(|line| row.ends_with(&format!("\t{line}")))).collect();
-    assert!(others.is_empty(), "{others:#?}");
-    assert_eq!(all, 3_000);
+    for context in [context(), locked()] {
+        let (allowed, all) = allowed_in_its_shell(FIFTH_UNSEEN_HARM, context);
+        let is_question = |row: &&str| questions.iter().any(|line| row.ends_with(&format!("\t{line}")));
+        let others: Vec<_> = allowed.into_iter().filter(|row| !is_question(row)).collect();
+        assert!(others.is_empty(), "{others:#?}");
+        assert_eq!(all, 3_000);
+    }
+}
+
+#[test]
+fn no_unseen_line_does_harm_by_loops_conditions_and_substitutions() {
+    for context in [context(), locked()] {
+        assert_eq!(allowed_in_its_shell(CONTROL_UNSEEN_HARM, context), (Vec::new(), 500));
+    }
+}
+
+/// How many of an unseen table are allowed, in bash, zsh and fish.
+fn allowed_of_each_shell(table: &'static str, context: Context<'_>) -> [usize; 3] {
+    let (allowed, _) = allowed_in_its_shell(table, context);
+    ["bash\t", "zsh\t", "fish\t"].map(|shell| allowed.iter().filter(|row| row.starts_with(shell)).count())
 }
 
 #[test]
 fn unseen_reading_lines_in_three_shells_are_allowed_but_for_loops_and_variables() {
-    let (allowed, all) = allowed_in_its_shell(FIFTH_UNSEEN_READING);
+    let (allowed, all) = allowed_in_its_shell(FIFTH_UNSEEN_READING, context());
     assert!(allowed.len() >= 654, "{} of {all}", allowed.len());
     assert_eq!(all, 1_000);
     // Without loops, conditions and substitutions there are 188 lines of fish and 187 of zsh.
     for (shell, at_least) in [("fish\t", 158), ("zsh\t", 150)] {
         let plain = allowed.iter().filter(|row| row.starts_with(shell) && !row.contains("\tcontrol\t")).count();
         assert!(plain >= at_least, "{shell}{plain}");
+    }
+}
+
+#[test]
+fn unseen_reading_lines_with_loops_and_substitutions_are_allowed_more_often_where_programs_cannot_write() {
+    assert!(
+        allowed_of_each_shell(CONTROL_UNSEEN_READING, context())
+            .iter()
+            .zip([130, 31, 3])
+            .all(|(found, least)| *found >= least)
+    );
+    assert!(
+        allowed_of_each_shell(CONTROL_UNSEEN_READING, locked())
+            .iter()
+            .zip([160, 33, 3])
+            .all(|(found, least)| *found >= least)
+    );
+    assert!(
+        allowed_of_each_shell(FIFTH_UNSEEN_READING, locked())
+            .iter()
+            .zip([450, 160, 160])
+            .all(|(found, least)| *found >= least)
+    );
+}
+
+#[test]
+fn a_pattern_may_match_an_option_where_a_program_cannot_write() {
+    for line in ["sort *", "file *", "jq length *.json", "sed -n 1p *.txt"] {
+        assert_eq!(assess_line(line, context()).level, Level::Ask, "{line}");
+        assert_eq!(assess_line(line, locked()).level, Level::Allow, "{line}");
     }
 }

@@ -133,7 +133,7 @@ proptest! {
         let text = format!("{}{extra}{}", &line[..cut], &line[cut..]);
         let reading = dialect::reading(shell, &text);
         prop_assert!(level_in(shell, &text) <= Level::Danger);
-        prop_assert!((0..=reading.text.len()).all(|at| reading.place_in_line(at).is_none_or(|at| at <= text.len())));
+        prop_assert!((0..=reading.text.len()).all(|at| reading.end_in_line(at).is_none_or(|at| at <= text.len())));
         if level_in(shell, &text) == Level::Allow && let Ok(typed) = unasked(&text, context().in_shell(shell)) {
             prop_assert_eq!(level_in(shell, &typed.text), Level::Allow, "{}", typed.text);
         }

@@ -4,7 +4,7 @@
 
 use std::{collections::HashSet, path::Path, sync::LazyLock};
 
-use super::{SimpleCommand, bare, dialect, parse, places::word_places, reads_as};
+use super::{Edits, SimpleCommand, bare, dialect, parse, places::word_places, reads_as};
 use crate::{
     policy::command::Word,
     shell::Shell,
@@ -30,6 +30,9 @@ pub struct Lock<'a> {
 }
 
 impl<'a> Lock<'a> {
+    /// One that somebody else will put in front: for judging, not for typing.
+    pub const UNNAMED: Self = Self { launcher: "/cohab-confine", shell: None };
+
     /// With the launcher's file. `shell` is the live one, whose aliases add options to programs: behind the launcher they are not
     /// looked up. `None` where a shell may read the file's path otherwise than it stands.
     #[must_use]
@@ -79,22 +82,26 @@ pub(super) fn locked(line: &str, shell: Shell, lock: Lock<'_>) -> Option<String>
     if places.len() != commands.len() {
         return None;
     }
-    let mut text = String::with_capacity(2 * line.len());
-    let mut copied = 0;
+    let mut edits = Edits::default();
     for (command, places) in commands.iter_mut().zip(&places) {
         let Some(at) = program(command, shell) else { continue };
         let name = &command.words.get(at)?.text;
         let Some(added) = (if at == 0 { added(name, shell, lock) } else { Some(Vec::new()) }) else { continue };
         let place = places.get(at)?;
-        let place = reading.place_in_line(place.start)?..reading.place_in_line(place.end)?;
-        text.push_str(line.get(copied..place.start)?);
-        text.extend([lock.launcher, " -- ", line.get(place.clone())?]);
-        added.iter().for_each(|word| text.extend([" ", word]));
-        copied = place.end;
+        edits.insert(reading.start_in_line(place.start)?, &format!("{} -- ", lock.launcher))?;
+        edits.insert(
+            reading.end_in_line(place.end)?,
+            &added.iter().map(|word| format!(" {word}")).collect::<String>(),
+        )?;
         put_in(command, at, lock.launcher, &added);
     }
-    text.push_str(line.get(copied..)?);
+    let text = edits.apply(line);
     (text == line || reads_as(&text, shell, &commands)).then_some(text)
+}
+
+/// Whether the command's program is started by the launcher, so that words before `word` may be any.
+pub(in crate::policy) fn holds(command: &SimpleCommand, word: usize, shell: Shell) -> bool {
+    program(command, shell).is_some_and(|at| at < word)
 }
 
 /// Which word of a command is the program that it starts, if that can be locked.
@@ -102,8 +109,12 @@ fn program(command: &SimpleCommand, shell: Shell) -> Option<usize> {
     // `command NAME` runs the program of that name.
     let at = usize::from(command.words.first()?.text == "command");
     let name = &command.words.get(at)?.text;
-    let is_left = name.starts_with('-') || is_of_the_shell(name, shell) || WITHOUT.contains(name.as_str());
-    (!is_left).then_some(at)
+    confines(name, shell).then_some(at)
+}
+
+/// Whether a program of this name would be started by a launcher.
+pub(in crate::policy) fn confines(name: &str, shell: Shell) -> bool {
+    !name.starts_with('-') && !is_of_the_shell(name, shell) && !WITHOUT.contains(name)
 }
 
 fn put_in(command: &mut SimpleCommand, at: usize, launcher: &str, added: &[String]) {

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 /// The bytes of each word of each command. What is redirected to or from is no word.
-pub(super) fn word_places(line: &str) -> Vec<Vec<Range<usize>>> {
+pub(in crate::policy) fn word_places(line: &str) -> Vec<Vec<Range<usize>>> {
     let bytes = line.as_bytes();
     let mut commands = vec![Vec::new()];
     let mut is_target = false;

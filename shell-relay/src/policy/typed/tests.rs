@@ -180,7 +180,9 @@ proptest! {
             let typed = unasked(line, context()).expect("an allowed line can be typed").text;
             prop_assert_eq!(assess_line(&typed, context()).level, Level::Allow, "{}", &typed);
             if !["ctl", "systemd-", "git config", "xargs", "aws"].iter().any(|name| line.contains(name)) {
-                prop_assert_eq!(without_words(&typed), without_words(line));
+                let inside = typed.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')).unwrap_or(&typed);
+                let is_line = [&*typed, inside].iter().any(|typed| without_words(typed) == without_words(line));
+                prop_assert!(is_line, "{} {}", typed, line);
             }
         }
     }

@@ -122,9 +122,9 @@ fn places_in_the_text_are_places_in_the_line() {
     let reading = reading(Shell::Zsh, line);
     assert_eq!(reading.text, "wc -l *.a *.b x* y");
     for (word, end) in [("wc", "wc"), ("wc -l", "wc -l"), ("wc -l *.a *.b", "wc -l *.{a,b}")] {
-        assert_eq!(reading.place_in_line(word.len()), Some(end.len()), "{word}");
+        assert_eq!(reading.end_in_line(word.len()), Some(end.len()), "{word}");
     }
-    assert_eq!(reading.place_in_line("wc -l *.a".len()), None);
-    assert_eq!(reading.place_in_line("wc -l *.a *.b x*".len()), Some("wc -l *.{a,b} x*(.)".len()));
-    assert_eq!(reading.place_in_line(reading.text.len()), Some(line.len()));
+    assert_eq!(reading.end_in_line("wc -l *.a".len()), None);
+    assert_eq!(reading.end_in_line("wc -l *.a *.b x*".len()), Some("wc -l *.{a,b} x*(.)".len()));
+    assert_eq!(reading.end_in_line(reading.text.len()), Some(line.len()));
 }

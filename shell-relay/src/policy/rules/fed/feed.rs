@@ -90,7 +90,7 @@ const CHANGES_NAMES: &[&str] = &[
 ];
 
 /// What comes through the pipe to `xargs`.
-pub(super) enum Feed {
+pub(in crate::policy::rules) enum Feed {
     /// Names of files below these places; exact if they are parted by a sign that no name has.
     Files {
         roots: Vec<Word>,
@@ -109,7 +109,7 @@ pub(super) enum Feed {
 }
 
 /// What the commands in front of `xargs` give it.
-pub(super) fn feed(fed_by: &[SimpleCommand]) -> Feed {
+pub(in crate::policy::rules) fn feed(fed_by: &[SimpleCommand]) -> Feed {
     let mut commands = fed_by.iter().rev().skip_while(|command| is_filter(command));
     let Some(producer) = commands.next().filter(|_| commands.next().is_none()) else { return Feed::Unknown };
     let Some((name, words)) = producer.words.split_first() else { return Feed::Unknown };
@@ -133,7 +133,7 @@ pub(super) fn feed(fed_by: &[SimpleCommand]) -> Feed {
 }
 
 /// Whether each line that it prints is one that it reads, from the pipe.
-fn is_filter(command: &SimpleCommand) -> bool {
+pub(in crate::policy::rules) fn is_filter(command: &SimpleCommand) -> bool {
     let Some((name, words)) = command.words.split_first() else { return false };
     let Some((_, kept)) = FILTERS.iter().find(|(filters, _)| filters.contains(&name.text.as_str())) else {
         return false;

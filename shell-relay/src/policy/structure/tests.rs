@@ -1,0 +1,123 @@
+use proptest::prelude::*;
+
+use super::*;
+
+fn plain(shell: Shell, line: &str) -> Result<String, Option<&'static str>> {
+    read(shell, line).map(|structure| structure.text)
+}
+
+#[test]
+fn a_line_comes_to_the_commands_that_it_runs() {
+    for (line, text) in [
+        ("for f in conf/*.conf; do head -n 5 \"$f\"; done", "head -n 5 conf/*.conf; echo conf/*.conf"),
+        ("for f in a b; do cat $f.txt; wc -l < \"$f\"; done", "cat a.txt; wc -l <a; cat b.txt; wc -l <b; echo a b"),
+        ("if grep -q x f; then echo y; else echo n; fi", "grep -q x f; echo y; echo n"),
+        ("ls -l $(which python3)", "ls -l 1; which python3"),
+        ("diff <(sort a) <(sort b)", "diff /dev/null /dev/null; sort a; sort b"),
+        ("echo \"n: $(wc -l < a)\"", "echo \"n: \"1; wc -l <a"),
+        ("while read -r l; do echo \"> $l\"; done < a.txt", "echo \"> \"1; true <a.txt"),
+        ("find . | while read -r f; do stat \"$f\"; done | sort", "find . | stat x | sort"),
+        ("n=$(ls | wc -l); echo \"$n files\"", "echo 1\" files\"; ls | wc -l"),
+        ("[[ -f a && $HOME == b* ]] && cat a", "cat a; true"),
+        ("(cd src && grep -n x *.c)", "cd src; grep -n x *.c"),
+        ("{ ls; df; } | head", "ls; df | head"),
+        ("grep x <<< \"$HOME/a\"", "echo ~/\"a\" | grep x"),
+    ] {
+        let found = plain(Shell::Bash, line);
+        assert_eq!(found.as_deref(), Ok(text), "{line}");
+    }
+}
+
+#[test]
+fn what_is_not_known_for_sure_is_refused() {
+    for line in [
+        "cat $x",
+        "cat ${!x}",
+        "cat ${x:=a}",
+        "cat ${x@P}",
+        "echo ${PATH[$(id)]}",
+        "for f in a; do echo $f[1]; done",
+        "for PATH in a; do ls; done",
+        "for path in a; do ls; done",
+        "for IFS in a; do ls; done",
+        "read PATH < a",
+        "IFS= read -a x < a",
+        "while true; do ls; done",
+        "until false; do date; sleep 1; done",
+        "for ((;;)); do ls; done",
+        "for c in ls rm; do $c x; done",
+        "$(which ls)",
+        "f() { ls; }; f",
+        "ls &",
+        "a | while read -r x; do cat; done & ls",
+        "cat <<E\nx\nE",
+        "ls >(cat)",
+        "echo $((x))",
+        "echo $((a[1]))",
+        "x=$(cat f); echo $((x + 1))",
+        "[[ $PATH -eq 1 ]] && ls",
+        "[[ -v PATH ]] && ls",
+        "for d in a b; do cd $d; ls; done",
+        "cd $(pwd); ls",
+        "x=1; cd a; ls $x",
+        "cat < $(echo f)",
+        "for f in a; do ls > $f.$PATH; done",
+        "http_proxy=x; ls",
+        "__x=1; ls",
+        "npm_config_prefix=x; ls",
+        "LD_PRELOAD=x ls",
+        "(find . ; ls) | xargs cat",
+        "select f in a; do ls; done",
+        "{ ls; ",
+        "if ls; then date",
+        "case x in a) ls;& b) id;; esac",
+    ] {
+        assert!(read(Shell::Bash, line).is_err(), "{line}: {:?}", plain(Shell::Bash, line));
+    }
+}
+
+#[test]
+fn a_variable_that_may_hold_something_else_is_anything() {
+    let kinds = |line: &str| -> Vec<Kind> {
+        let structure = read(Shell::Bash, line).unwrap_or_else(|reason| panic!("{line}: {reason:?}"));
+        structure.computed.into_iter().map(|computed| computed.kind).collect()
+    };
+    for line in [
+        "x=a; x=.env; cat \"$x\"",
+        "ls && x=a; cat \"$x\"",
+        "if ls; then x=a; fi; cat \"$x\"",
+        "(x=a); cat \"$x\"",
+        "x=a | ls; cat \"$x\"",
+        "x=a; for f in 1 2; do cat \"$x\"; x=.env; done",
+        "x=a; while read -r l; do cat \"$x\"; x=$l; done < f",
+        "for x in a; do ls; done; cat \"$x\"",
+        "case a in a) x=b;; esac; cat \"$x\"",
+        "cat \"$(x=a; pwd)$x\"",
+        "x=a; cat \"${x%b}\"",
+        "read -r x < f; cat \"$x\"",
+    ] {
+        match read(Shell::Bash, line) {
+            Ok(_) => assert_eq!(kinds(line).last(), Some(&Kind::Any), "{line}"),
+            Err(reason) => assert_eq!(reason, Some("expands a variable"), "{line}"),
+        }
+    }
+    assert_eq!(kinds("x=a; cat \"$x\""), []);
+    assert_eq!(kinds("n=$(wc -l < a); head -n \"$n\" b"), [Kind::Number]);
+    assert_eq!(kinds("n=0; for f in a b; do n=$((n + 1)); done; echo $n"), [Kind::Number]);
+    assert_eq!(kinds("for f in *.txt; do cat $f; done"), [Kind::Known]);
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_read_in_time_or_refused(text in "(for f in |; do |; done|if |; then |; fi|\\$\\(|\\)|\\$f|\"|'|`|\\{|\\}|<\\(|\\(|[a-z ;|&<>*\\[\\]=$\n]){0,40}") {
+        for shell in [Shell::Bash, Shell::Zsh] {
+            if let Ok(structure) = read(shell, &text) {
+                prop_assert!(structure.text.len() <= 2 * MAX_TEXT_BYTES + MAX_BYTES);
+                for piece in &structure.pieces {
+                    prop_assert!(text.get(piece.in_line.clone()).is_some() && structure.text.get(piece.in_text.clone()).is_some());
+                    prop_assert!(!piece.is_copy || text[piece.in_line.clone()] == structure.text[piece.in_text.clone()]);
+                }
+            }
+        }
+    }
+}
