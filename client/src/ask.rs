@@ -137,6 +137,7 @@ async fn ask(args: &AskArgs, paths: &Paths, view: &mut dyn View) -> Result<u8, A
         live_shell: None,
         approval,
         can_approve: keyboard.is_some(),
+        has_lock: false,
         settings: session_settings::model_variables(
             session_settings::environment(),
             args.model.variables(),

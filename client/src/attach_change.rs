@@ -111,6 +111,7 @@ mod tests {
             live_shell: None,
             approval: ApprovalMode::Ask,
             can_approve: true,
+            has_lock: false,
             settings: initial.clone(),
             environment: Vec::new(),
             resume: None,

@@ -163,13 +163,15 @@ impl Driver {
         let home = home();
         let rules = Arc::new(RulesFile::new(start.paths.rules_file()));
         let highlighter = (abilities.colors != ColorSupport::None).then(Highlighter::new);
+        let launcher: fn() -> _ = if start.config.client.lock { || lock::launcher().ok() } else { || None };
+        let has_lock = launcher().is_some();
         let options = Options {
             question_prefix: start.config.client.question_prefix.clone(),
             gate: start.config.client.gate,
             failure_key: start.config.client.hotkey.name().filter(|_| start.config.client.failure_hint),
             approval,
             looks_at_names: true,
-            launcher: if start.config.client.lock { || lock::launcher().ok() } else { || None },
+            launcher,
             remembered: Arc::new(RuleBook::new(Arc::clone(&rules))),
             secrets: Arc::new(ExactValues::of_environment(std::env::vars_os())),
             scene: Arc::new(Scene::of_this_process(home, shell.kind(), &start.paths, Lasting::Shell)),
@@ -179,7 +181,7 @@ impl Driver {
         };
         let entry = Entry::new(&options, columns, &start, shell.names_file());
         let (attach, session_before) =
-            link::attach(start.session, shell.name(), approval, start.model, &start.config.key_variables);
+            link::attach(start.session, shell.name(), approval, has_lock, start.model, &start.config.key_variables);
         let cwd = std::env::current_dir().unwrap_or_else(|_| "/".into());
         Ok(Self {
             area: LiveArea::new(columns, rows, abilities),

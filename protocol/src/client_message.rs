@@ -293,6 +293,8 @@ pub struct Attach {
     pub approval: ApprovalMode,
     /// Whether a person can answer an `ApprovalRequest` here. If not, what would be asked is refused.
     pub can_approve: bool,
+    /// Whether the programs of a command that runs unasked in the live shell are kept from writing.
+    pub has_lock: bool,
     /// Settings from the client's environment (`COHAB_*`, keys, base URLs): the user's shell decides, not the shell that
     /// happened to start the daemon.
     pub settings: Vec<EnvSetting>,

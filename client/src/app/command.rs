@@ -12,7 +12,7 @@ use cohab_protocol::{
 };
 use cohab_shell_relay::{
     live::{LiveEvent, UserCommand},
-    policy,
+    policy::{self, Context, Lock},
     runner::{CommandOutcome, CommandRequest, Ending, Interrupter, Mode, RelayError, StateAfter},
     scrub::{FilledLine, NotFilled},
     secret_names::{Stake, holds_secret},
@@ -90,7 +90,9 @@ impl App {
         if turn.has_a_command() {
             return Err(("shell_busy", "another command of this turn is still running"));
         }
-        let context = self.options.scene.context(&self.cwd);
+        let launcher = (self.options.launcher)();
+        let lock = launcher.as_deref().and_then(|file| Lock::new(file, self.shell_seen.as_ref()));
+        let context = Context { lock, ..self.options.scene.context(&self.cwd) };
         let remembered = self.options.remembered.as_ref();
         let reason = "the user's terminal has no approval for exactly this command in this folder; it was not run";
         let permit = self.consents.permits(request, self.options.approval, context, remembered, now);

@@ -93,6 +93,10 @@ impl App {
         let launcher = (self.options.launcher)().filter(|_| stopped.is_none());
         let lock = launcher.as_deref().and_then(|file| Lock::new(file, self.shell_seen.as_ref()));
         let context = Context { lock, ..self.options.scene.context(&self.cwd) };
+        if lock.is_none() && stopped.is_none() && policy::needs_lock(&request.command, context) {
+            let reason = "the program is gone that keeps its programs from writing".to_owned();
+            return self.ask_ourselves(request, vec![reason], Permit::Confirmed, now, effects);
+        }
         let unasked = match policy::unasked(&request.command, context) {
             Ok(unasked) => unasked,
             Err(reason) => {

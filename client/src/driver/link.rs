@@ -35,6 +35,7 @@ pub(super) fn attach(
     id: Option<String>,
     shell: &str,
     approval: ApprovalMode,
+    has_lock: bool,
     model: Vec<(String, String)>,
     key_variables: &[String],
 ) -> (Attach, Option<SessionKey>) {
@@ -46,6 +47,7 @@ pub(super) fn attach(
         live_shell: Some(shell.to_owned()),
         approval,
         can_approve: true,
+        has_lock,
         settings: session_settings::model_variables(session_settings::environment(), model, key_variables),
         environment: session_settings::shell_environment(session_settings::environment(), key_variables),
         resume: None,

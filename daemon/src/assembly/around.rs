@@ -347,6 +347,7 @@ impl Around<'_> {
         let settings = (!is_live).then(|| self.assembly.repository_settings(&self.parts.session));
         Gate::new(self.assembly.parts.policy, mode, self.approver, consents, home, self.shell)
             .with_repository_settings(settings)
+            .with_lock(self.parts.session.has_lock())
             .with_remembered(Arc::clone(&self.assembly.rules) as _)
             .with_own_folders(own)
             .with_program_folders(programs)

@@ -18,7 +18,7 @@ use async_trait::async_trait;
 use cohab_protocol::ApprovalMode;
 use cohab_shell_relay::{
     policy::{
-        Context, Level, Verdict, reaches_out,
+        Context, Level, Lock, Verdict, reaches_out,
         remembered::{Guard, Nothing, Remembered, Safety},
     },
     scrub::holds_placeholder,
@@ -164,6 +164,7 @@ pub struct Gate {
     workspace: Option<PathBuf>,
     secrets: Arc<Secrets>,
     settings: Option<RepositorySettings>,
+    lock: Option<Lock<'static>>,
 }
 
 /// Why calls of a tool are asked about although they are harmless, if they are.
@@ -203,6 +204,7 @@ impl Gate {
             workspace,
             secrets: Arc::default(),
             settings: None,
+            lock: None,
         }
     }
 
@@ -236,6 +238,12 @@ impl Gate {
         Self { program_folders, ..self }
     }
 
+    /// The same gate, where the programs of what runs unasked are kept from writing if it `has_lock`.
+    #[must_use]
+    pub fn with_lock(self, has_lock: bool) -> Self {
+        Self { lock: has_lock.then_some(Lock::UNNAMED), ..self }
+    }
+
     /// The same gate, which knows the folder of the user's own work.
     #[must_use]
     pub fn in_workspace(self, folder: PathBuf) -> Self {
@@ -261,7 +269,8 @@ impl Gate {
             return Verdict { level: Level::Allow, reasons: Vec::new() };
         }
         let context = Context::new(&call.cwd, &self.home).in_shell(self.shell);
-        let context = context.with_own(&self.own_folders).with_programs(&self.program_folders);
+        let context =
+            Context { lock: self.lock, ..context.with_own(&self.own_folders).with_programs(&self.program_folders) };
         let mut verdict = (self.policy)(&call.intent.effect, context);
         if let Effect::RunCommand { command } = &call.intent.effect {
             self.look_elsewhere(command, context, &mut verdict);

@@ -18,6 +18,7 @@ use cohab_protocol::{
     ApprovalDecision, ApprovalId, ApprovalMode, Attach, CallId, ChunkDelta, DaemonMessage, NoticeKind, SessionKey,
     ShellEvent, TurnId, Usage, WireError, WireErrorKind,
 };
+use cohab_shell_relay::lock;
 use tokio::{
     sync::{Notify, oneshot, watch},
     time::{Instant, timeout},
@@ -94,6 +95,7 @@ struct Client {
     connection: u64,
     live_shell: Option<String>,
     can_approve: bool,
+    has_lock: bool,
     /// Ends the connection when another one takes over.
     superseded: CancellationToken,
 }
@@ -232,6 +234,15 @@ impl Session {
         self.lock().client.as_ref().is_some_and(|client| client.can_approve)
     }
 
+    /// Whether the programs of a command that runs unasked are kept from writing: by the client in its live shell, else by the daemon.
+    #[must_use]
+    pub fn has_lock(&self) -> bool {
+        match self.lock().client.as_ref() {
+            Some(client) if client.live_shell.is_some() => client.has_lock,
+            _ => lock::launcher().is_ok(),
+        }
+    }
+
     /// What the user ran last, oldest first.
     #[must_use]
     pub fn history(&self) -> Vec<PastCommand> {
@@ -291,7 +302,8 @@ impl Session {
         state.variables = attach.settings.into_iter().map(|setting| (setting.name, setting.value)).collect();
         state.environment = KnownEnvironment::new(attach.environment);
         state.approval = approval;
-        let client = Client { connection, live_shell: attach.live_shell, can_approve: attach.can_approve, superseded };
+        let Attach { live_shell, can_approve, has_lock, .. } = attach;
+        let client = Client { connection, live_shell, can_approve, has_lock, superseded };
         if let Some(old) = state.client.replace(client).filter(|old| old.connection != connection) {
             old.superseded.cancel();
         }

@@ -170,6 +170,7 @@ async fn client(paths: &Paths) -> Client {
         live_shell: None,
         approval: ApprovalMode::All,
         can_approve: false,
+        has_lock: false,
         settings: Vec::new(),
         environment: Vec::new(),
         resume: None,

@@ -238,6 +238,7 @@ pub fn attach(session: &str) -> Attach {
         live_shell: Some("bash".into()),
         approval: ApprovalMode::Ask,
         can_approve: true,
+        has_lock: false,
         settings: Vec::new(),
         environment: Vec::new(),
         resume: None,

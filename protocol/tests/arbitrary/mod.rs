@@ -128,10 +128,11 @@ fn action() -> impl Strategy<Value = SessionAction> {
     let setting = || vec((text(), text()).prop_map(|(name, value)| EnvSetting { name, value }), 0..4);
     let resume = (turn_id(), any::<u64>()).prop_map(|(turn_id, next_seq)| ResumePoint { turn_id, next_seq });
     let variables = (setting(), setting());
-    let attach = (text(), option::of(text()), approval_mode(), any::<bool>(), variables, option::of(resume)).prop_map(
-        |(session, live_shell, approval, can_approve, (settings, environment), resume)| {
+    let can = (any::<bool>(), any::<bool>());
+    let attach = (text(), option::of(text()), approval_mode(), can, variables, option::of(resume)).prop_map(
+        |(session, live_shell, approval, (can_approve, has_lock), (settings, environment), resume)| {
             let session = SessionKey(session);
-            let attach = Attach { session, live_shell, approval, can_approve, settings, environment, resume };
+            let attach = Attach { session, live_shell, approval, can_approve, has_lock, settings, environment, resume };
             SessionAction::Attach(attach)
         },
     );

@@ -280,6 +280,7 @@ fn actions() -> Vec<SessionAction> {
             live_shell: Some("bash".into()),
             approval: ApprovalMode::Ask,
             can_approve: true,
+            has_lock: false,
             settings: vec![EnvSetting { name: "COHAB_MODEL".into(), value: "m".into() }],
             environment: vec![EnvSetting { name: "PATH".into(), value: "/bin".into() }],
             resume: Some(ResumePoint { turn_id: TURN, next_seq: 7 }),

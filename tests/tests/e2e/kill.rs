@@ -146,6 +146,7 @@ impl Daemon {
             live_shell: Some("bash".into()),
             approval: ApprovalMode::All,
             can_approve: true,
+            has_lock: false,
             settings: settings.into(),
             environment: Vec::new(),
             resume: None,

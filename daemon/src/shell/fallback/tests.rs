@@ -37,6 +37,7 @@ fn bench_in(
         live_shell: Some("bash".into()),
         approval: mode,
         can_approve: true,
+        has_lock: false,
         settings: Vec::new(),
         environment,
         resume: None,

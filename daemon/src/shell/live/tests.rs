@@ -69,6 +69,7 @@ impl Bench {
             live_shell: Some("bash".into()),
             approval: wire::ApprovalMode::All,
             can_approve: true,
+            has_lock: false,
             settings: Vec::new(),
             environment: Vec::new(),
             resume,
