@@ -83,7 +83,9 @@ pub(super) fn why_not_plain(line: &str) -> Option<&'static str> {
                 return Some("names a file descriptor that no shell has");
             }
             (None, '#') if previous.is_whitespace() || ";|&".contains(previous) => return Some("contains a comment"),
-            (None, '!') if !is_lone_word(previous, next) => return Some("uses `!` outside single quotes"),
+            (None, '!') if !is_lone_word(previous, next) && !is_unequal(previous, chars.as_str()) => {
+                return Some("uses `!` outside single quotes");
+            }
             (None, '|') if next == Some('&') => return Some("uses `|&`"),
             (None, ';' | '\n' | '|') => {
                 separators += 1;
@@ -117,6 +119,11 @@ fn why_reserved(text: &str) -> Option<&'static str> {
 
 fn is_lone_word(before: char, after: Option<char>) -> bool {
     before.is_whitespace() && after.is_none_or(char::is_whitespace)
+}
+
+/// Whether it is `!=` by itself, where `rest` is what follows the first sign.
+fn is_unequal(before: char, rest: &str) -> bool {
+    rest.strip_prefix('=').is_some_and(|rest| is_lone_word(before, rest.chars().next()))
 }
 
 /// Whether more digits than a descriptor has stand before the sign in front of `rest`, the end of `line`: a parser may fail over them.

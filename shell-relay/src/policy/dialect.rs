@@ -11,7 +11,7 @@ use super::{
     command::{SimpleCommand, Word},
 };
 use crate::shell::Shell;
-pub(super) use own::{MAY_LACK_OPERANDS, Reading, reading};
+pub(super) use own::{MAY_LACK_OPERANDS, Reading, qualifiers::only_choose, reading};
 use words::{Lexer, Part, RawWord, Token};
 
 /// Commands that are no commands in the other shell, or do something else there. (The help of fish opens a browser.)
@@ -159,7 +159,7 @@ struct Place {
 
 /// Judges text outside quotes. Whatever is not known to be the same is not.
 fn why_bare_differs(shell: Shell, text: &str, place: Place) -> Option<&'static str> {
-    if place.is_first && place.is_last && matches!(text, "=" | "!" | "[" | "]" | "{}" | "-I{}") {
+    if place.is_first && place.is_last && matches!(text, "=" | "!" | "!=" | "[" | "]" | "{}" | "-I{}") {
         return None;
     }
     if shell == Shell::Fish && place.is_first && text.starts_with("%self") {

@@ -3,6 +3,7 @@
 //! place, and a mark.
 
 mod expansions;
+mod fish;
 mod out;
 mod reader;
 mod statements;
@@ -12,6 +13,7 @@ mod words;
 use std::{collections::BTreeSet, ops::Range};
 
 use crate::shell::Shell;
+pub(super) use fish::in_bash;
 use out::Out;
 pub(super) use out::Piece;
 use reader::{Changing, Reader};
@@ -30,8 +32,10 @@ pub(super) struct Structure {
     pub pieces: Vec<Piece>,
     /// Where `text` has a sample.
     pub computed: Vec<Computed>,
-    /// It gives variables of the shell other values.
-    pub assigns: bool,
+    /// Variables that it gives values.
+    pub assigned: Vec<String>,
+    /// The line without what only zsh has in its words, where there is such.
+    pub in_bash: Option<String>,
     /// All words of the line, as they are written.
     pub words: Vec<String>,
     /// What the parsers must find in the line.
@@ -79,7 +83,7 @@ pub(super) fn read(shell: Shell, line: &str) -> Result<Structure, Option<&'stati
     if line.len() > MAX_BYTES {
         return Err(Some("too long to be checked in full"));
     }
-    if !matches!(shell, Shell::Bash | Shell::Zsh) {
+    if shell == Shell::Other {
         return Err(None);
     }
     // The first time tells which variables are given a value more than once.
@@ -87,10 +91,11 @@ pub(super) fn read(shell: Shell, line: &str) -> Result<Structure, Option<&'stati
     let changing = survey.read()?.changing();
     let mut reader = Reader::new(shell, line, changing).read()?;
     let units = reader.units();
+    let in_bash = reader.in_bash();
     let words = reader.words.iter().map(|word| (*word).to_owned()).collect();
-    let (out, computed, assigns) = reader.finish()?;
+    let (out, computed, assigned) = reader.finish()?;
     let Out { text, pieces, .. } = out;
-    Ok(Structure { text, pieces, computed, assigns, words, units })
+    Ok(Structure { text, pieces, computed, assigned, in_bash, words, units })
 }
 
 #[cfg(test)]

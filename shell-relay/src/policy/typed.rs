@@ -56,10 +56,22 @@ pub fn unasked(line: &str, context: Context<'_>) -> Result<Unasked, &'static str
     };
     let locked = locked.filter(|locked| *locked != text);
     // What the line gives to variables is the line's own.
-    let assigns = reading.structure.as_ref().is_some_and(|structure| structure.assigns);
-    let contained = |text: String| if assigns { format!("({text})") } else { text };
+    let assigned = reading.structure.map(|structure| structure.assigned).unwrap_or_default();
+    let contained = |text: String| contained(text, &assigned, context.shell);
     let (text, locked) = (contained(text), locked.map(contained));
     Ok(Unasked { text, locked, git_folders: repository::git_folders(&commands, context) })
+}
+
+/// A line whose variables are gone behind it.
+fn contained(line: String, variables: &[String], shell: Shell) -> String {
+    if variables.is_empty() {
+        return line;
+    }
+    if shell == Shell::Fish {
+        let local: String = variables.iter().map(|name| format!("set -l {name}; ")).collect();
+        return format!("begin; {local}{line}; end");
+    }
+    format!("({line})")
 }
 
 /// Whether a line is plainly read-only only where its programs are kept from writing.

@@ -9,10 +9,14 @@ const LOOK: &str = "grep -E 'NoNewPrivs|Seccomp:' /proc/self/status";
 /// A home with this shell, and a model that wants these commands, one after the other, and then is done; nothing where the kernel
 /// cannot lock.
 fn in_shells(commands: &[&str], test: impl Fn(&str, &ModelServer, &Home)) {
+    in_these_shells(SHELLS, commands, test);
+}
+
+fn in_these_shells(shells: &[&str], commands: &[&str], test: impl Fn(&str, &ModelServer, &Home)) {
     if !cohab_shell_relay::sandbox::present().can_launch() {
         return;
     }
-    in_each_of(SHELLS, |name| {
+    in_each_of(shells, |name| {
         let calls = commands.iter().map(|command| Answer::bash(command));
         let server = ModelServer::start(Wire::OpenAiChat, calls.chain([Answer::text("All done.")]));
         test(name, &server, &Home::with_model(&server).shell(name));
@@ -87,7 +91,7 @@ fn the_lock_can_be_switched_off() {
 
 #[test]
 fn loops_and_substitutions_run_locked_and_leave_no_variable() {
-    const LINES: &[&str] = &[
+    const BASH: &[&str] = &[
         "for f in *.txt; do echo \"$f: $(wc -l < \"$f\")\"; done",
         "n=$(ls *.txt | wc -l); if [ \"$n\" -gt 1 ]; then echo \"many: $n\"; fi",
         "diff <(sort a.txt) <(sort b.txt)",
@@ -95,11 +99,21 @@ fn loops_and_substitutions_run_locked_and_leave_no_variable() {
         "for i in 1 2; do grep -c NoNewPrivs:.1 /proc/self/status; done",
         "echo \"[${f-none}${n-none}${i-none}]\"",
     ];
-    in_shells(LINES, |name, server, home| {
-        // fish writes them in another way, which is asked about.
-        if name == "fish" {
-            return;
-        }
+    const FISH: &[&str] = &[
+        "for f in *.txt; echo \"$f: $(wc -l < $f)\"; end",
+        "set -l n (count *.txt); if test $n -gt 1; echo \"many: $n\"; else; echo few; end",
+        "sort (find . -name a.txt) | diff - b.txt",
+        "find . -name '*.txt' | while read -l f; head -n 1 $f; end | sort",
+        "for i in 1 2; grep -c NoNewPrivs:.1 /proc/self/status; end",
+        "echo \"[$f$n$i]none\"",
+    ];
+    for (shells, lines) in [(&SHELLS[..2], BASH), (&SHELLS[2..], FISH)] {
+        loops_run_locked(shells, lines);
+    }
+}
+
+fn loops_run_locked(shells: &[&str], lines: &[&str]) {
+    in_these_shells(shells, lines, |name, server, home| {
         home.write("w/a.txt", "one\n");
         home.write("w/b.txt", "two\nthree\n");
         let shell = home.cohab();
@@ -108,14 +122,18 @@ fn loops_and_substitutions_run_locked_and_leave_no_variable() {
         shell.wait_approval("none");
         shell.send("y");
         shell.wait_answer(mark, "All done.");
-        let requests = server.wait_for_calls(LINES.len() + 1);
+        let requests = server.wait_for_calls(lines.len() + 1);
         let results: Vec<String> =
-            requests[LINES.len()].tool_results().into_iter().map(|result| result.content.clone()).collect();
-        let expected =
-            ["a.txt: 1\nb.txt: 2", "many: 2", "< one\n---\n> three\n> two", "one\ntwo", "1\n1", "[nonenonenone]"];
+            requests[lines.len()].tool_results().into_iter().map(|result| result.content.clone()).collect();
+        let expected = ["a.txt: 1\nb.txt: 2", "many: 2", "< one\n---\n> three\n> two", "one\ntwo", "1\n1", "none"];
         for (result, expected) in results.iter().zip(expected) {
             assert!(result.contains(expected), "{name}: {expected:?} in {results:#?}");
         }
+        assert!(
+            results[5].contains(if name == "fish" { "[]none" } else { "[nonenonenone]" }),
+            "{name}: {}",
+            results[5]
+        );
         assert!(!shell.dump().contains("cohab-confine"), "{name}\n{}", shell.dump());
     });
 }

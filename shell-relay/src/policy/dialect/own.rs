@@ -1,7 +1,7 @@
 //! What only zsh or fish writes this way, in the words of bash: a text of the same commands, for the parsers. What is not surely
 //! the same stays as it is, and is asked.
 
-mod qualifiers;
+pub(in crate::policy) mod qualifiers;
 mod words;
 
 use std::{mem::take, ops::Range};
@@ -33,6 +33,8 @@ pub(in crate::policy) struct Reading {
 
 /// Commands of fish that only join the command behind them to the one before.
 const JOINERS: &[&str] = &["and", "or", "not"];
+/// Words of fish that begin a block or give a variable a value; in bash they would be commands.
+const BLOCKS: &[&str] = &["begin", "set ", "switch "];
 /// These tell where a program lies or what it is; a path in the place of a name is nothing else to them.
 const TELLS_OF_PROGRAMS: &[&str] = &["echo", "file", "ls", "md5sum", "readlink", "realpath", "sha256sum", "stat"];
 /// A word becomes at most so many.
@@ -49,13 +51,23 @@ struct Of<'a> {
 
 /// `line` as plain commands in the words of bash, as far as that is known for sure.
 pub(in crate::policy) fn reading(shell: Shell, line: &str) -> Reading {
-    let (text, pieces) = in_words_of_bash(shell, line);
-    let is_plain = bytes::why_not_plain(&text).is_none() && !text.contains(['=', '[']);
+    let (mut text, mut pieces) = in_words_of_bash(shell, line);
+    let mut is_plain = bytes::why_not_plain(&text).is_none() && !text.contains(['=', '[']);
+    if shell == Shell::Zsh && text == line && text.contains("{ ") {
+        (text, pieces) = with_separators(line);
+    }
+    if shell == Shell::Fish {
+        is_plain &= !BLOCKS.iter().any(|word| text.contains(word));
+        let translated = if is_plain || line.len() > MAX_LINE_BYTES { None } else { structure::in_bash(line) };
+        is_plain |= translated.is_none();
+        (text, pieces) = translated.unwrap_or((text, pieces));
+    }
     match (!is_plain).then(|| structure::read(shell, &text)) {
         Some(Ok(mut structure)) => {
             let (pieces_of_structure, plain) = (take(&mut structure.pieces), take(&mut structure.text));
             let steps = vec![pieces, pieces_of_structure];
-            Reading { text: plain, steps, structure: Some(structure), before: text, refused: None }
+            let before = take(&mut structure.in_bash).unwrap_or(text);
+            Reading { text: plain, steps, structure: Some(structure), before, refused: None }
         }
         refused => {
             let refused = refused.and_then(Result::err).flatten();
@@ -84,6 +96,32 @@ fn in_words_of_bash(shell: Shell, line: &str) -> (String, Vec<Piece>) {
         add(&words, range, false);
     }
     add(&line[copied..], copied..line.len(), true);
+    (text, pieces)
+}
+
+/// Closes groups with a separator in front, which zsh does not need.
+fn with_separators(line: &str) -> (String, Vec<Piece>) {
+    let (mut text, mut pieces, mut copied) = (String::with_capacity(line.len()), Vec::new(), 0);
+    let mut quote = None;
+    for (at, c) in line.char_indices() {
+        match (quote, c) {
+            (None, '\'' | '"') => quote = Some(c),
+            (Some(open), _) if open == c => quote = None,
+            (None, '}')
+                if line[..at].ends_with([' ', '\n']) && !line[..at].trim_end().ends_with([';', '{', '}', '&', '|']) =>
+            {
+                let start = text.len();
+                text.push_str(&line[copied..at]);
+                pieces.push(Piece { in_text: start..text.len(), in_line: copied..at, is_copy: true });
+                text.push_str("; ");
+                copied = at;
+            }
+            _ => {}
+        }
+    }
+    let start = text.len();
+    text.push_str(&line[copied..]);
+    pieces.push(Piece { in_text: start..text.len(), in_line: copied..line.len(), is_copy: true });
     (text, pieces)
 }
 
@@ -138,7 +176,9 @@ fn changes(shell: Shell, line: &str, spans: &[RawSpan]) -> Vec<(Range<usize>, St
             found.push((span.range.clone(), text));
         }
         if is_name && !span.is_target {
-            name = raw;
+            // Behind the launcher stands the name.
+            let word = |at: usize| spans.get(at).map_or("", |span| &line[span.range.clone()]);
+            name = if raw.starts_with('/') && word(at + 1) == "--" { word(at + 2) } else { raw };
             is_name = false;
         }
     }

@@ -128,7 +128,20 @@ fn check_of_the_shell(name: &str, words: &[Word], at: usize, computed: &Computed
     let first = words.first().map(|word| word.text.as_str()).unwrap_or_default();
     let is_harmless = match name {
         _ if TELLS.contains(&name) => true,
-        "command" => matches!(first, "-v" | "-V"),
+        "command" => matches!(first, "-v" | "-V" | "-s"),
+        // Nothing that fish computes with is code.
+        "contains" | "count" | "math" | "path" | "realpath" | "[" | "test" if shell == Shell::Fish => true,
+        "printf" if shell == Shell::Fish => at > 1 && only_colours(first),
+        "string" => {
+            let literal = |word: &&Word| !word.text.starts_with('-') && !matches!(word.text.as_str(), "x" | "1");
+            let before = words.iter().take(at - 1).skip(1).filter(literal).count();
+            // A pattern may name a variable that it sets.
+            match first {
+                "match" => before >= 1,
+                "replace" => before >= 2,
+                _ => at > 1 && first != "repeat",
+            }
+        }
         "printf" => at > 1 && (shell == Shell::Bash || printf::prints_texts(first)) && only_colours(first),
         // Some shells evaluate a number; more words than are written could be an operator.
         "print" => {

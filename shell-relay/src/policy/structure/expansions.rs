@@ -10,12 +10,15 @@ use crate::shell::Shell;
 const VARIABLE: &str = "expands a variable";
 /// Programs with words that make them print one number, and how many more words they may have.
 const PRINT_NUMBERS: &[(&str, usize)] = &[
+    ("count", 9),
     ("date +%s", 0),
     ("getconf", 1),
     ("git log -1 --format=%ct", 1),
     ("git rev-list --count", 4),
     ("id -u", 0),
+    ("math", 9),
     ("nproc", 0),
+    ("seq", 3),
     ("stat -c %Y", 1),
     ("stat -c %s", 1),
     ("wc -c", 0),
@@ -148,7 +151,7 @@ impl Reader<'_> {
     fn put_value(&mut self, text: &str, word: &mut Word, before: &str, is_quoted: bool) -> Read<()> {
         let splits = !is_quoted && self.shell == Shell::Bash;
         let is_pattern = text.contains(['*', '?']);
-        if is_pattern && (self.is_text || (before.starts_with('-') && before != "--")) {
+        if is_pattern && (self.is_text || takes_file(before)) {
             // Which file it is makes no difference to a text, and a value is one word.
             self.aside(format!("true <{text}"));
             word.text.push_str("./x");
@@ -176,6 +179,9 @@ impl Reader<'_> {
 
     /// `${name}`, and the same with its text changed.
     fn braced(&mut self, word: &mut Word, before: &str, is_quoted: bool) -> Read<()> {
+        if self.shell == Shell::Zsh && self.next() == Some('(') {
+            return self.flagged(word, before);
+        }
         let (inside, _) = self.rest().split_once('}').ok_or(NOT_READ)?;
         self.at += inside.len() + 1;
         if is_name(inside) {
@@ -194,6 +200,28 @@ impl Reader<'_> {
             return Err(Some(VARIABLE));
         }
         self.compute(word, before, Source::Any, is_quoted);
+        Ok(())
+    }
+
+    /// zsh's `${(f)"$(ls)"}`, behind the brace: what is printed, in lines, sorted and the like.
+    fn flagged(&mut self, word: &mut Word, before: &str) -> Read<()> {
+        const PLAIN_FLAGS: &str = "foOuniaFULC@";
+        let start = self.at - "${".len();
+        let (flags, _) = self.rest()[1..].split_once(')').ok_or(NOT_READ)?;
+        if flags.is_empty() || !flags.chars().all(|flag| PLAIN_FLAGS.contains(flag)) {
+            return Err(Some(VARIABLE));
+        }
+        self.at += flags.len() + 2;
+        if !self.rest().starts_with("\"$(") {
+            return Err(Some(VARIABLE));
+        }
+        self.hidden.push(start..self.at);
+        let mut inside = Word::default();
+        self.double_quoted(&mut inside, "")?;
+        let Some(Mark { source, .. }) = inside.mark else { return Err(Some(VARIABLE)) };
+        self.hidden.push(self.at..self.at + 1);
+        self.expect("}")?;
+        self.compute(word, before, source, false);
         Ok(())
     }
 
@@ -277,6 +305,11 @@ impl Reader<'_> {
             || behind.starts_with("--")
             || is_set
     }
+}
+
+/// Whether the word behind this option is its value: a file or folder, in most programs.
+fn takes_file(option: &str) -> bool {
+    option.starts_with('-') && !option.starts_with("--") && option.ends_with(['C', 'd', 'f', 'p'])
 }
 
 /// What a word is marked with that has one more part which is computed.

@@ -65,10 +65,14 @@ pub(super) struct Reader<'a> {
     /// What `read` reads.
     pub feed: Source,
     pub changes_folder: bool,
+    /// The command means nothing else with fewer words.
+    pub may_lack: bool,
     /// The line has more than plain commands.
     pub has_more: bool,
     /// The word belongs to a builtin to which it is a text.
     pub is_text: bool,
+    /// What the parsers of bash are not shown: signs around a word, and behind it.
+    pub hidden: Vec<Range<usize>>,
     /// All words, as they are written.
     pub words: BTreeSet<&'a str>,
 }
@@ -94,8 +98,10 @@ impl<'a> Reader<'a> {
             has_compound: false,
             feed: Source::Any,
             changes_folder: false,
+            may_lack: false,
             has_more: false,
             is_text: false,
+            hidden: Vec::new(),
             words: BTreeSet::new(),
         }
     }
@@ -107,6 +113,13 @@ impl<'a> Reader<'a> {
         if self.has_more { Ok(self) } else { Err(NOT_READ) }
     }
 
+    /// The line with blanks for what is hidden from the parsers, if anything is.
+    pub(super) fn in_bash(&self) -> Option<String> {
+        let is_hidden = |at: &usize| self.hidden.iter().any(|range| range.contains(at));
+        let shown = |(at, c): (usize, char)| if is_hidden(&at) { " ".repeat(c.len_utf8()) } else { c.to_string() };
+        (!self.hidden.is_empty()).then(|| self.line.char_indices().map(shown).collect())
+    }
+
     pub(super) fn changing(&self) -> Changing {
         let more_than_once = self.assigned.iter().filter(|(_, places)| places.len() > 1);
         more_than_once.map(|(name, places)| (name.clone(), places.values().all(|is_number| *is_number))).collect()
@@ -116,10 +129,10 @@ impl<'a> Reader<'a> {
         std::mem::take(&mut self.units).into_values().collect()
     }
 
-    /// The commands, those of substitutions last, and whether variables are given values.
-    pub(super) fn finish(self) -> Read<(Out, Vec<Computed>, bool)> {
-        let assigns = !self.assigned.is_empty();
-        if assigns && self.changes_folder {
+    /// The commands, those of substitutions last, and the variables that are given values.
+    pub(super) fn finish(self) -> Read<(Out, Vec<Computed>, Vec<String>)> {
+        let assigned: Vec<String> = self.assigned.into_keys().collect();
+        if !assigned.is_empty() && self.changes_folder {
             // What runs in a shell of its own would not lead anywhere.
             return Err(Some(FOLDER_CHANGES));
         }
@@ -139,7 +152,7 @@ impl<'a> Reader<'a> {
             Computed { place, kind, is_split: mark.is_split, is_whole: mark.is_whole }
         });
         let computed = computed.collect();
-        Ok((out, computed, assigns))
+        Ok((out, computed, assigned))
     }
 
     pub(super) fn rest(&self) -> &'a str {
@@ -283,6 +296,17 @@ impl<'a> Reader<'a> {
         let feed = std::mem::replace(&mut self.feed, Source::Any);
         (self.is_piped, self.has_compound) = (false, false);
         self.has_more = true;
+        if self.rest().trim_start().starts_with('<') && !self.rest().trim_start().starts_with("<(") {
+            // The shell itself reads the file.
+            self.skip_blanks();
+            let redirects = self.redirects()?;
+            let outer = (is_piped, has_compound, is_text, feed);
+            (self.is_piped, self.has_compound, self.is_text, self.feed) = outer;
+            (self.unit, self.out) = (outer_unit, outer_out);
+            self.stand_for_redirects(&redirects);
+            self.expect(")")?;
+            return Ok(self.lists.len() - 1);
+        }
         self.units.entry(self.at).or_insert(Unit { range: self.at..self.at, names: BTreeSet::new() });
         self.list(Until::Parenthesis)?;
         self.leave(scope);

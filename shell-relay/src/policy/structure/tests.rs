@@ -107,10 +107,68 @@ fn a_variable_that_may_hold_something_else_is_anything() {
     assert_eq!(kinds("for f in *.txt; do cat $f; done"), [Kind::Known]);
 }
 
+#[test]
+fn a_line_of_fish_is_told_in_the_words_of_bash() {
+    for (fish, bash) in [
+        ("for f in *.c; head -n 5 $f; end", "for f in *.c; do head -n 5 ${f}; done"),
+        (
+            "if test -f a; cat a; else if test -f b; cat b; else; echo no; end",
+            "if test -f a; then cat a; elif test -f b; then cat b; else echo no; fi",
+        ),
+        ("while read -l x; echo $x; end < f", "while read x; do echo ${x}; done < f"),
+        ("switch (uname); case Linux '*BSD'; ls; case x; df; end", "case $(uname) in Linux|'*BSD') ls ;; x) df; esac"),
+        ("begin; ls; df; end | head", "{ ls; df; } |head"),
+        ("set -l n (count *); echo \"$n $(date)\"", "n=$(count *); echo \"${n} $(date)\""),
+        ("if not test -f a; and test -f b; ls; end", "if ! test -f a; test -f b; then ls; fi"),
+        ("echo $x[1] (ls)[-1] 'a\\d'", "echo ${x} $(ls) 'a\\d'"),
+    ] {
+        assert_eq!(in_bash(fish).map(|(text, _)| text).as_deref(), Some(bash), "{fish}");
+    }
+    for line in [
+        "for f in a; ls",
+        "ls; end",
+        "echo 'a\\'b",
+        "echo $$x",
+        "echo $x[$y]",
+        "echo `ls`",
+        "ls &",
+        "ls # x",
+        "function f; ls; end",
+        "eval ls",
+        "set -l a b c",
+        "set -gx PATH a; ls",
+        "set -e x",
+        "if ls; else ls; fi",
+        "echo (ls",
+        "ls >? x",
+        "ls 2>| cat",
+    ] {
+        assert_eq!(in_bash(line), None, "{line}");
+    }
+}
+
+#[test]
+fn what_only_zsh_has_in_a_word_is_left_out_for_the_parsers() {
+    for (line, text) in [
+        ("for f in *(.N); do wc -l $f; done", "wc -l *; echo *"),
+        ("{ ls; df }", "ls; df"),
+        ("for l in ${(f)\"$(ls)\"}; do echo \"$l\"; done", "echo 1; ls; echo x"),
+    ] {
+        let reading = crate::policy::dialect::reading(Shell::Zsh, line);
+        assert_eq!(reading.text, text, "{line}");
+    }
+    for line in
+        ["ls $(id) *(e:ls:)", "for f in *(+f); do ls; done", "echo ${(e)x}", "echo ${(P)\"$(ls)\"}", "rg $(pwd) *(N)"]
+    {
+        assert!(read(Shell::Zsh, line).is_err(), "{line}");
+    }
+}
+
 proptest! {
     #[test]
     fn any_text_is_read_in_time_or_refused(text in "(for f in |; do |; done|if |; then |; fi|\\$\\(|\\)|\\$f|\"|'|`|\\{|\\}|<\\(|\\(|[a-z ;|&<>*\\[\\]=$\n]){0,40}") {
-        for shell in [Shell::Bash, Shell::Zsh] {
+        let _ = in_bash(&text);
+        for shell in [Shell::Bash, Shell::Zsh, Shell::Fish] {
             if let Ok(structure) = read(shell, &text) {
                 prop_assert!(structure.text.len() <= 2 * MAX_TEXT_BYTES + MAX_BYTES);
                 for piece in &structure.pieces {

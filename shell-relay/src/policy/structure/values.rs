@@ -79,6 +79,7 @@ const MATTERING: &[&str] = &[
     "chpwd_functions",
     "commands",
     "dirstack",
+    "cmd_duration",
     "epochtime",
     "fignore",
     "fpath",
@@ -91,6 +92,7 @@ const MATTERING: &[&str] = &[
     "jobdirs",
     "jobstates",
     "jobtexts",
+    "last_pid",
     "keymaps",
     "mailpath",
     "manpath",
@@ -112,7 +114,9 @@ const MATTERING: &[&str] = &[
     "status",
     "termcap",
     "terminfo",
+    "umask",
     "userdirs",
+    "version",
     "usergroups",
     "watch",
     "widgets",
@@ -206,6 +210,7 @@ pub(super) fn is_own_name(name: &str) -> bool {
         && !MATTERING.contains(&name)
         && !decides_what_runs(name)
         && !name.starts_with("__")
+        && !name.starts_with("fish_")
         && name != "_"
 }
 

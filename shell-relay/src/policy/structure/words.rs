@@ -6,7 +6,10 @@ use super::{
     reader::{ENDS_WORD, FOLDER_CHANGES, NOT_READ, Read, Reader},
     values::{Mark, Source, Value, Written, is_own_name, written},
 };
-use crate::shell::Shell;
+use crate::{
+    policy::dialect::{MAY_LACK_OPERANDS, only_choose},
+    shell::Shell,
+};
 
 /// Variables that a line may set for one program: they change the language it speaks, the order it sorts in, and the time it shows.
 const OF_A_PROGRAM: &[&str] = &[
@@ -89,6 +92,10 @@ impl<'a> Reader<'a> {
                 }
             }
         }
+        if self.shell == Shell::Zsh && self.next() == Some('(') && has_pattern(&word.text) {
+            self.qualifiers(before)?;
+            (word.expands, self.has_more) = (true, true);
+        }
         word.raw = start..self.at;
         if word.raw.is_empty() {
             return Err(NOT_READ);
@@ -100,7 +107,26 @@ impl<'a> Reader<'a> {
         Ok(word)
     }
 
-    fn double_quoted(&mut self, word: &mut Word, before: &str) -> Read<()> {
+    /// `(.N)` behind a pattern, which only chooses. Without anything that matches the word may be left out.
+    fn qualifiers(&mut self, before: &str) -> Read<()> {
+        let (inside, _) = self.rest()[1..].split_once(')').ok_or(NOT_READ)?;
+        let (kinds, modifiers) = inside.split_once(':').map_or((inside, None), |(kinds, rest)| (kinds, Some(rest)));
+        let is_kept = !kinds.contains('N') || before.is_empty() || self.may_lack;
+        if inside.is_empty()
+            || self.line.contains("xargs")
+            || !only_choose(kinds)
+            || !is_kept
+            || modifiers.is_some_and(|rest| !self.is_text || !matches!(rest, "t" | "h" | "r" | "e"))
+        {
+            return Err(NOT_READ);
+        }
+        let end = self.at + inside.len() + 2;
+        self.hidden.push(self.at..end);
+        self.at = end;
+        Ok(())
+    }
+
+    pub(super) fn double_quoted(&mut self, word: &mut Word, before: &str) -> Read<()> {
         self.at += 1;
         let mut run = String::new();
         let mut is_empty = true;
@@ -150,6 +176,8 @@ impl<'a> Reader<'a> {
                 let value = if is_empty { Word::default() } else { self.word("")? };
                 simple.assignments.push((name.to_owned(), at, value));
             } else {
+                self.may_lack =
+                    simple.words.first().is_some_and(|name| MAY_LACK_OPERANDS.contains(&name.text.as_str()));
                 self.is_text = simple.words.first().is_some_and(|name| TEXTS.contains(&name.text.as_str()));
                 let before = simple.words.last().map(|word| word.text.clone()).unwrap_or_default();
                 simple.words.push(self.word(&before)?);
@@ -354,6 +382,12 @@ fn class(text: &str) -> Option<usize> {
     let letters = inside.strip_prefix(['!', '^']).unwrap_or(inside);
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte);
     (!letters.is_empty() && letters.bytes().all(is_plain)).then_some(inside.len() + 2)
+}
+
+fn has_pattern(text: &str) -> bool {
+    text.contains(['*', '?'])
+        && !text.ends_with(['?', '+', '@', '!', '#', '^', '$'])
+        && !text.contains(['\'', '"', '\\'])
 }
 
 fn flush(run: &mut String, word: &mut Word) {

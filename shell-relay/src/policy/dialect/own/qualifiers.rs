@@ -50,7 +50,8 @@ pub(super) fn without<'a>(raw: &'a str, command: &Of<'_>) -> Option<&'a str> {
     (!inside.is_empty() && are_plain && only_choose(kinds) && may_be_left_out).then_some(pattern)
 }
 
-fn only_choose(mut rest: &str) -> bool {
+/// Whether these qualifiers only choose and sort.
+pub(in crate::policy) fn only_choose(mut rest: &str) -> bool {
     while let Some(first) = rest.chars().next() {
         rest = &rest[first.len_utf8()..];
         let behind = match first {
