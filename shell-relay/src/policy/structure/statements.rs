@@ -1,7 +1,7 @@
 //! Groups, conditions and loops.
 
 use super::{
-    reader::{ENDS_WORD, NOT_READ, Read, Reader, Until},
+    reader::{ENDS_WORD, MAX_STEPS, NOT_READ, Read, Reader, Until},
     values::{Source, Value, is_own_name},
     words::value_of,
 };
@@ -35,6 +35,10 @@ const COMPUTING: &[&str] = &["-v", "-R", "-eq", "-ne", "-lt", "-le", "-gt", "-ge
 
 impl Reader<'_> {
     pub(super) fn command(&mut self) -> Read<()> {
+        self.steps += 1;
+        if self.steps > MAX_STEPS {
+            return Err(Some("runs too many commands to be checked"));
+        }
         let word = self.bare_word();
         match word {
             "{" => {

@@ -164,6 +164,27 @@ fn what_only_zsh_has_in_a_word_is_left_out_for_the_parsers() {
     }
 }
 
+#[test]
+fn nesting_and_repetition_have_bounds() {
+    let loops = "for a in b c d e f g h i; do ".repeat(5) + "((1))" + &"; done".repeat(5);
+    let words = format!("for a in {}; do cat $a; done", "x ".repeat(2000));
+    for line in [
+        loops.as_str(),
+        &words,
+        &format!("echo $(({}1{}))", "(".repeat(1500), ")".repeat(1500)),
+        &format!("echo {}ls{}", "$(".repeat(1000), ")".repeat(1000)),
+        &format!("echo {}ls{}", "\"$(".repeat(1000), ")\"".repeat(1000)),
+        &format!("{}ls{}", "{ ".repeat(1000), "; }".repeat(1000)),
+        &format!("{}ls{}", "while [ $# ]; do ".repeat(200), "; done < <(ls)".repeat(200)),
+        &"if ".repeat(1300),
+    ] {
+        for shell in [Shell::Bash, Shell::Zsh] {
+            assert!(read(shell, line).is_err(), "{}", &line[..40]);
+        }
+    }
+    assert_eq!(in_bash(&format!("echo {}ls{}", "(".repeat(1000), ")".repeat(1000))), None);
+}
+
 proptest! {
     #[test]
     fn any_text_is_read_in_time_or_refused(text in "(for f in |; do |; done|if |; then |; fi|\\$\\(|\\)|\\$f|\"|'|`|\\{|\\}|<\\(|\\(|[a-z ;|&<>*\\[\\]=$\n]){0,40}") {

@@ -79,8 +79,6 @@ fn what_does_more_than_choose_stays() {
         "echo a*(:r) | xargs wc",
         "ls *(N) | xargs wc",
         "echo =ls | xargs wc",
-        "ls $(id) *(N)",
-        "ls `id` *(N)",
     ] {
         assert_eq!(read(Shell::Zsh, line), line);
     }
