@@ -226,16 +226,15 @@ __cohab_known() { # __cohab_k: whether this shell knows the line's first word as
 
 __cohab_query() { __cohab_bind; __cohab_ask Q "$1"; __cohab_present; }
 
-__cohab_name() { # for the hint beside the line, which knows bash's own names. A line each is a write, and what a completion defines nobody types
-  __cohab_named=1
+__cohab_name() { # for the hint beside the line, which knows bash's own names. What a completion defines nobody types
+  ((${#BASH_ALIASES[@]})) || builtin compgen -A function -X '_*' || return 0
   builtin trap '' XFSZ
-  { builtin printf '%s\n' "${!BASH_ALIASES[@]}"; builtin compgen -A function -X '_*'; } >|"$__cohab_dir/names"
+  { builtin printf '%s\n' "${!BASH_ALIASES[@]}"; builtin compgen -A function -X '_*' || :; } >|"$__cohab_dir/names"
   builtin trap - XFSZ
 }
 
 __cohab_ask() { # $1: the mark, $2: the keymap. A line beyond bounds is cut, so that it is known at least how it begins
   local __cohab_r __cohab_k __cohab_all=$READLINE_LINE __cohab_max
-  [[ $__cohab_named ]] || __cohab_name
   for __cohab_max in 16384 4096; do
     ((${#__cohab_all} <= __cohab_max)) || __cohab_all="${__cohab_all:0:__cohab_max} [...]"
     __cohab_enc "$__cohab_all"
@@ -345,7 +344,7 @@ __cohab_bind() { # the keymaps of the editing mode, when it is another one. Not 
 # One function for all commands, as a user's DEBUG trap is called at each one outside of functions. No other function stands in it: bash
 # would copy that twice.
 __cohab_install() {
-__cohab_nonce=@NONCE@ __cohab_dir=@DIR@ __cohab_id= __cohab_next= __cohab_last= __cohab_cmd= __cohab_line= __cohab_point=0 __cohab_mode= __cohab_us= __cohab_opts= __cohab_pl= __cohab_entry= __cohab_word= __cohab_entered=1 __cohab_owner= __cohab_ran= __cohab_more= __cohab_marked= __cohab_editing= __cohab_bound= __cohab_named=
+__cohab_nonce=@NONCE@ __cohab_dir=@DIR@ __cohab_id= __cohab_next= __cohab_last= __cohab_cmd= __cohab_line= __cohab_point=0 __cohab_mode= __cohab_us= __cohab_opts= __cohab_pl= __cohab_entry= __cohab_word= __cohab_entered=1 __cohab_owner= __cohab_ran= __cohab_more= __cohab_marked= __cohab_editing= __cohab_bound=
 __cohab_pagers=() __cohab_maps=()
 # A function does not see all traps, and nothing but a process of its own tells them to an argument: only after Ctrl-C.
 __cohab_open= __cohab_first='__cohab_precmd "$?" ${__cohab_open:+"$(builtin trap -p)"}'
@@ -364,6 +363,7 @@ for __cohab_k in emacs vi-insert vi-command; do
 done
 builtin unset -v __cohab_k
 
+__cohab_name
 __cohab_hook
 __cohab_unrecorded
 }

@@ -9,6 +9,7 @@ use std::{
 use cohab_protocol::ApprovalMode;
 use cohab_shell_relay::{
     files::{FileSystem, program_folders},
+    lock,
     policy::remembered::Remembered as _,
     shell::Shell,
 };
@@ -344,10 +345,11 @@ impl Around<'_> {
         let own = self.assembly.paths.own_folders();
         // In the live shell the client looks.
         let is_live = self.parts.session.live_shell().is_some();
+        let has_lock = if is_live { self.parts.session.client_has_lock() } else { lock::launcher().is_ok() };
         let settings = (!is_live).then(|| self.assembly.repository_settings(&self.parts.session));
         Gate::new(self.assembly.parts.policy, mode, self.approver, consents, home, self.shell)
             .with_repository_settings(settings)
-            .with_lock(self.parts.session.has_lock())
+            .with_lock(has_lock)
             .with_remembered(Arc::clone(&self.assembly.rules) as _)
             .with_own_folders(own)
             .with_program_folders(programs)

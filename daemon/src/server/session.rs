@@ -18,7 +18,6 @@ use cohab_protocol::{
     ApprovalDecision, ApprovalId, ApprovalMode, Attach, CallId, ChunkDelta, DaemonMessage, NoticeKind, SessionKey,
     ShellEvent, TurnId, Usage, WireError, WireErrorKind,
 };
-use cohab_shell_relay::lock;
 use tokio::{
     sync::{Notify, oneshot, watch},
     time::{Instant, timeout},
@@ -234,13 +233,10 @@ impl Session {
         self.lock().client.as_ref().is_some_and(|client| client.can_approve)
     }
 
-    /// Whether the programs of a command that runs unasked are kept from writing: by the client in its live shell, else by the daemon.
+    /// Whether the client keeps programs that run unasked from writing.
     #[must_use]
-    pub fn has_lock(&self) -> bool {
-        match self.lock().client.as_ref() {
-            Some(client) if client.live_shell.is_some() => client.has_lock,
-            _ => lock::launcher().is_ok(),
-        }
+    pub fn client_has_lock(&self) -> bool {
+        self.lock().client.as_ref().is_some_and(|client| client.has_lock)
     }
 
     /// What the user ran last, oldest first.

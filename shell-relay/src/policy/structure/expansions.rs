@@ -26,6 +26,8 @@ const PRINT_NUMBERS: &[(&str, usize)] = &[
     ("wc -m", 0),
     ("wc -w", 0),
 ];
+/// Options of git by which it counts something else.
+const VALUES_OF_GIT: &[&str] = &["--all", "--author=", "--since=", "--until=", "--no-merges", "--merges"];
 /// What zsh may do to a variable's text: parts of a path, and letters.
 const MODIFIERS: &[char] = &['t', 'h', 'r', 'e', 'u', 'l'];
 
@@ -99,12 +101,14 @@ impl Reader<'_> {
         Ok(self.lists.len() - 1)
     }
 
-    /// Whether all that a list prints is one number, or nothing.
+    /// Whether all that a list prints is numbers, or nothing.
     fn prints_number(&self, number: usize) -> bool {
-        let text = self.lists[number].text.as_str();
-        let last = text.rsplit('|').next().unwrap_or_default().trim();
-        let mut words: Vec<&str> =
-            last.split_ascii_whitespace().filter(|word| !word.contains('<') && !word.contains('>')).collect();
+        let commands = &self.lists[number].commands;
+        let Some((_, words)) = commands.last().filter(|_| commands.iter().skip(1).all(|(is_piped, _)| *is_piped))
+        else {
+            return false;
+        };
+        let mut words: Vec<&str> = words.iter().map(String::as_str).collect();
         // Behind the launcher it is the same program.
         if words.get(1) == Some(&"--") && words[0].starts_with('/') {
             words.drain(..2);
@@ -116,20 +120,21 @@ impl Reader<'_> {
             words.drain(1..at);
             words.retain(|word| !matches!(*word, "--no-ext-diff" | "--no-textconv"));
         }
-        !text.contains(';')
-            && PRINT_NUMBERS.iter().any(|(start, more)| {
-                let start: Vec<&str> = start.split(' ').collect();
-                words.starts_with(&start) && words.len() <= start.len() + more
-            })
+        PRINT_NUMBERS.iter().any(|(start, more)| {
+            let start: Vec<&str> = start.split(' ').collect();
+            let is_plain = |word: &&str| {
+                let is_option = word.starts_with('-') && !VALUES_OF_GIT.iter().any(|option| word.starts_with(option));
+                !is_option && (start[0] != "seq" || word.bytes().all(|byte| byte.is_ascii_digit()))
+            };
+            words.starts_with(&start) && words.len() <= start.len() + more && words[start.len()..].iter().all(is_plain)
+        })
     }
 
     fn variable(&mut self, name: &str, word: &mut Word, before: &str, is_quoted: bool) -> Read<()> {
         let value = match name {
             _ if self.variables.contains_key(name) => self.variables[name].clone(),
-            "PWD" => Value::Text(".".into()),
-            "HOME"
-                if word.text.is_empty() && self.next().is_none_or(|c| ENDS_WORD.contains(c) || "\"/".contains(c)) =>
-            {
+            "PWD" if word.text.is_empty() && self.is_whole_name() => Value::Text(".".into()),
+            "HOME" if word.text.is_empty() && self.is_whole_name() => {
                 if self.eat("/") {
                     word.text.push_str("~/");
                 } else {
@@ -138,7 +143,7 @@ impl Reader<'_> {
                 }
                 return Ok(());
             }
-            "HOME" => Value::Computed(Source::Any),
+            "HOME" | "PWD" => Value::Computed(Source::Any),
             _ => of_environment(name).ok_or(Some(VARIABLE))?,
         };
         match value {
@@ -146,6 +151,12 @@ impl Reader<'_> {
             Value::Text(text) => self.put_value(&text, word, before, is_quoted)?,
         }
         Ok(())
+    }
+
+    /// Whether the path that a variable holds ends here, or goes on below it.
+    fn is_whole_name(&self) -> bool {
+        let behind = self.rest().strip_prefix('"').unwrap_or(self.rest());
+        behind.chars().next().is_none_or(|c| c == '/' || ENDS_WORD.contains(c))
     }
 
     fn put_value(&mut self, text: &str, word: &mut Word, before: &str, is_quoted: bool) -> Read<()> {
@@ -255,9 +266,11 @@ impl Reader<'_> {
             if c == '$' {
                 let mut word = Word::default();
                 self.expansion(&mut word, "", true)?;
-                if word.mark.is_none_or(|mark| mark.source != Source::Number)
-                    && !word.text.bytes().all(|byte| byte.is_ascii_digit())
-                {
+                let is_number = match word.mark {
+                    Some(mark) => mark.source == Source::Number,
+                    None => !word.text.is_empty() && word.text.bytes().all(|byte| byte.is_ascii_digit()),
+                };
+                if !is_number && !self.is_survey {
                     return Err(Some(UNKNOWN));
                 }
             } else if c.is_ascii_alphabetic() || c == '_' {

@@ -19,11 +19,14 @@ pub(super) struct Out {
     pub text: String,
     pub pieces: Vec<Piece>,
     pub marks: Vec<(Range<usize>, Mark)>,
+    /// The words of each command, and whether a pipe leads to it.
+    pub commands: Vec<(bool, Vec<String>)>,
 }
 
 impl Out {
     /// Begins a command behind all others.
     pub(super) fn begin(&mut self, is_piped: bool) -> Read<()> {
+        self.commands.push((is_piped, Vec::new()));
         if self.text.len() > MAX_TEXT_BYTES {
             return Err(Some("runs too many commands to be checked"));
         }
@@ -31,6 +34,13 @@ impl Out {
             self.text.push_str(if is_piped { " | " } else { "; " });
         }
         Ok(())
+    }
+
+    /// A word of the command that was begun last.
+    pub(super) fn word(&mut self, text: &str) {
+        if let Some((_, words)) = self.commands.last_mut() {
+            words.push(text.to_owned());
+        }
     }
 
     /// Text that stands for nothing in the line.

@@ -60,6 +60,12 @@ fn what_is_not_known_for_sure_is_refused() {
         "for d in a b; do cd $d; ls; done",
         "cd $(pwd); ls",
         "x=1; cd a; ls $x",
+        "for i in $(seq -f 'a[$(id)]' 1); do echo $((i)); done",
+        "echo $(($(echo 'a[$(id)]'\\|nproc)))",
+        "echo $(($(echo 'a[$(id)]|nproc')))",
+        "echo $(($(echo 'a[$(id)]' '; nproc')))",
+        "echo $(($(wc -l < f; echo 'a[$(id)]')))",
+        "echo $(($(getconf -a)))",
         "cat < $(echo f)",
         "for f in a; do ls > $f.$PATH; done",
         "http_proxy=x; ls",
@@ -73,6 +79,17 @@ fn what_is_not_known_for_sure_is_refused() {
         "case x in a) ls;& b) id;; esac",
     ] {
         assert!(read(Shell::Bash, line).is_err(), "{line}: {:?}", plain(Shell::Bash, line));
+    }
+}
+
+#[test]
+fn a_path_in_a_variable_goes_on_below_it() {
+    for (line, text) in [
+        ("ls $HOME \"$HOME/a b\" ${HOME}/c", "ls ~/. ~/\"a b\" ~/c"),
+        ("ls \"$PWD\"/a", "ls ./a"),
+        ("ls \"$HOME\"2/a \"$PWD\"x $HOME-x", "ls x2/a xx x-x"),
+    ] {
+        assert_eq!(plain(Shell::Bash, line).as_deref(), Ok(text), "{line}");
     }
 }
 

@@ -247,6 +247,7 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn put(&mut self, word: &Word) {
+        self.out.word(&word.text);
         if word.expands {
             self.out.put(&word.text, word.raw.clone(), word.mark.clone());
         } else {
