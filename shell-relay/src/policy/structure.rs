@@ -83,7 +83,8 @@ pub(super) fn read(shell: Shell, line: &str) -> Result<Structure, Option<&'stati
     if line.len() > MAX_BYTES {
         return Err(Some("too long to be checked in full"));
     }
-    if shell == Shell::Other {
+    // What is joined by a line break would be taken apart.
+    if shell == Shell::Other || line.contains("\\\n") || line.ends_with('\\') {
         return Err(None);
     }
     // The first time tells which variables are given a value more than once.

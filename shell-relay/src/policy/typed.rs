@@ -43,7 +43,8 @@ pub fn unasked(line: &str, context: Context<'_>) -> Result<Unasked, &'static str
     let reading = dialect::reading(context.shell, line);
     let Ok(commands) = parse::parse_plain(&reading.text) else { return as_it_is() };
     let is_concerned = commands.iter().any(|command| !insertions(&command.words).is_empty());
-    if !(is_concerned || context.lock.is_some()) || assess_line(line, context).level > Level::Allow {
+    let assigns = reading.structure.as_ref().is_some_and(|structure| !structure.assigned.is_empty());
+    if !(is_concerned || assigns || context.lock.is_some()) || assess_line(line, context).level > Level::Allow {
         return as_it_is();
     }
     let text = with_words(line, &reading, commands.clone(), context.shell).ok_or(NOT_TYPED)?;
@@ -71,7 +72,7 @@ fn contained(line: String, variables: &[String], shell: Shell) -> String {
         let local: String = variables.iter().map(|name| format!("set -l {name}; ")).collect();
         return format!("begin; {local}{line}; end");
     }
-    format!("({line})")
+    format!("( {line} )")
 }
 
 /// Whether a line is plainly read-only only where its programs are kept from writing.

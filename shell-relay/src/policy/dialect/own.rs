@@ -51,29 +51,28 @@ struct Of<'a> {
 
 /// `line` as plain commands in the words of bash, as far as that is known for sure.
 pub(in crate::policy) fn reading(shell: Shell, line: &str) -> Reading {
-    let (mut text, mut pieces) = in_words_of_bash(shell, line);
-    let mut is_plain = bytes::why_not_plain(&text).is_none() && !text.contains(['=', '[']);
-    if shell == Shell::Zsh && text == line && text.contains("{ ") {
-        (text, pieces) = with_separators(line);
-    }
-    if shell == Shell::Fish {
-        is_plain &= !BLOCKS.iter().any(|word| text.contains(word));
-        let translated = if is_plain || line.len() > MAX_LINE_BYTES { None } else { structure::in_bash(line) };
-        is_plain |= translated.is_none();
-        (text, pieces) = translated.unwrap_or((text, pieces));
-    }
-    match (!is_plain).then(|| structure::read(shell, &text)) {
-        Some(Ok(mut structure)) => {
-            let (pieces_of_structure, plain) = (take(&mut structure.pieces), take(&mut structure.text));
-            let steps = vec![pieces, pieces_of_structure];
-            let before = take(&mut structure.in_bash).unwrap_or(text);
-            Reading { text: plain, steps, structure: Some(structure), before, refused: None }
-        }
-        refused => {
-            let refused = refused.and_then(Result::err).flatten();
-            Reading { text, steps: vec![pieces], refused, ..Reading::default() }
+    let (text, pieces) = in_words_of_bash(shell, line);
+    let has_blocks = shell == Shell::Fish && BLOCKS.iter().any(|word| text.contains(word));
+    let mut refused = None;
+    if has_blocks || bytes::why_not_plain(&text).is_some() || text.contains(['=', '[']) {
+        let in_bash = match shell {
+            Shell::Fish => structure::in_bash(line),
+            Shell::Zsh if text == line && text.contains("{ ") => Some(with_separators(line)),
+            _ => Some((text.clone(), pieces.clone())),
+        };
+        let read = in_bash.map(|(text, pieces)| (structure::read(shell, &text), text, pieces));
+        match read {
+            Some((Ok(mut structure), before, pieces)) => {
+                let (pieces_of_structure, plain) = (take(&mut structure.pieces), take(&mut structure.text));
+                let steps = vec![pieces, pieces_of_structure];
+                let before = take(&mut structure.in_bash).unwrap_or(before);
+                return Reading { text: plain, steps, structure: Some(structure), before, refused: None };
+            }
+            Some((Err(reason), ..)) => refused = reason,
+            None => {}
         }
     }
+    Reading { text, steps: vec![pieces], refused, ..Reading::default() }
 }
 
 fn in_words_of_bash(shell: Shell, line: &str) -> (String, Vec<Piece>) {
@@ -141,7 +140,7 @@ impl Reading {
         self.steps.iter().rev().try_fold(at, |at, pieces| {
             let piece = pieces.iter().find(|piece| piece.in_text.start < at && at <= piece.in_text.end)?;
             let missing = piece.in_text.end - at;
-            (piece.is_copy || missing == 0).then_some(piece.in_line.end - missing)
+            (piece.is_copy || missing == 0).then(|| piece.in_line.end - missing)
         })
     }
 }

@@ -23,44 +23,16 @@ const STARTERS: &[&str] =
 /// What these print of their own accord names nothing that is secret.
 const TELLS_PLACES: &[&str] = &["command", "pgrep", "pidof", "pwd", "type", "whence", "which"];
 /// They ask a service, and tell nothing else of what it knows by the names that it gives.
-const ASK_SERVICES: &[&str] = &["docker", "kubectl", "nerdctl", "podman", "systemctl"];
-/// Their operands are no files.
-const NO_FILES: &[&str] = &[
-    "apt-cache",
-    "arch",
-    "dpkg",
-    "dpkg-query",
-    "findmnt",
-    "free",
-    "getconf",
-    "getent",
-    "groups",
-    "id",
-    "ldconfig",
-    "locale",
-    "lsblk",
-    "lscpu",
-    "nproc",
-    "numfmt",
-    "pgrep",
-    "ps",
-    "rpm",
-    "seq",
-    "tput",
-    "tty",
-    "uname",
-    "users",
-    "w",
-    "which",
-    "who",
-    "whoami",
-];
+const ASK_SERVICES: &[&str] = &["docker", "kubectl", "nerdctl", "podman"];
+/// Their operands are no files, and no option shows any.
+const NO_FILES: &[&str] = &["apt-cache", "getent", "groups", "id", "numfmt", "seq", "tput", "which"];
 /// Options of git whose value is nothing but a text.
 const VALUES_OF_GIT: &[&str] = &["--author=", "--since=", "--until=", "--after=", "--before=", "--grep=", "--format="];
-/// Subcommands of git that print names of its own, or of files that it keeps.
-const GIT_NAMES: &[&str] =
-    &["branch", "describe", "for-each-ref", "log", "merge-base", "rev-list", "rev-parse", "stash", "tag"];
-const GIT_FILES: &[&str] = &["diff", "diff-tree", "ls-files", "ls-tree", "show"];
+/// To these programs every text is a name to look at, and no option shows more.
+const HARMLESS_WITH_ANY_WORD: &[&str] =
+    &["basename", "cd", "dir", "dirname", "echo", "ls", "namei", "readlink", "realpath", "stat"];
+/// Options of `print` that only change how texts are set.
+const PLAIN_OPTIONS_OF_PRINT: &[&str] = &["--", "-", "-l", "-lr", "-n", "-nr", "-r", "-rl", "-rn"];
 
 /// Judges the word number `at` of a command, which is `computed`. `printer` is what prints its value, if that is known.
 pub(in crate::policy) fn assess(
@@ -72,92 +44,126 @@ pub(in crate::policy) fn assess(
 ) -> Result<(), Refusal> {
     let Some((name, words)) = command.words.split_first() else { return ask("runs a command that is not told") };
     let name = name.text.as_str();
-    if computed.kind == Kind::Number
-        || (computed.kind == Kind::Known && !computed.is_split && is_one_word_harmless(name, place.context.shell))
-    {
-        return Ok(());
-    }
-    let is_of_same = |printer: &[SimpleCommand]| {
-        let producer = printer.first().is_some_and(|first| first.words[0].text == name);
-        producer && printer.iter().skip(1).all(|filter| filter.join == Join::Pipe && fed::is_filter(filter))
-    };
-    if ASK_SERVICES.contains(&name) && is_of_same(printer) {
-        return Ok(());
-    }
-    if !typed::holds(command, at, place.context.shell) {
-        return check_of_the_shell(name, words, at, computed, place.context.shell);
-    }
+    let shell = place.context.shell;
     let text = command.words.get(at).map(|word| word.text.as_str()).unwrap_or_default();
-    if computed.kind == Kind::Known && !computed.is_split && text != "./x" {
-        // The pattern itself stands there, and is judged.
+    if computed.kind == Kind::Number && !computed.is_split && is_plain_number(text, computed) {
         return Ok(());
+    }
+    if computed.kind == Kind::Known && !computed.is_split {
+        // The pattern itself stands there, and is judged; or it is one file that is a text, or a value.
+        if text != "./x" || is_one_word_harmless(name, shell) {
+            return Ok(());
+        }
+    }
+    if ASK_SERVICES.contains(&name) && names_are_printed(name, printer) {
+        return Ok(());
+    }
+    if !typed::holds(command, at, shell) {
+        return check_of_the_shell(name, words, at, computed, shell);
     }
     if place.context.lock.is_none() {
         return ask("what it computes is harmless only where programs are kept from writing");
     }
-    if computed.kind == Kind::Known {
-        return Ok(());
-    }
     if STARTERS.contains(&name) || (name == "find" && words.iter().any(|word| word.text.starts_with("-exec"))) {
         return ask(format!("`{name}` runs a command on what is not known beforehand"));
     }
-    if !fed::shows_contents(name) || NO_FILES.contains(&name) {
+    if computed.kind == Kind::Known || (computed.kind == Kind::Number && is_plain_number(text, computed)) {
         return Ok(());
     }
-    let is_plain = |word: &&Word| !word.text.starts_with('-');
-    let is_searched_for = matches!(name, "grep" | "egrep" | "fgrep" | "rg")
-        && words.iter().take(at).filter(is_plain).count() == 1
-        && words.iter().filter(is_plain).count() > 1
-        && !words.iter().any(|word| matches!(word.text.as_str(), "-e" | "-f" | "--regexp" | "--file"));
-    let is_value = match name {
-        "awk" | "gawk" | "mawk" => {
-            words.get(at.wrapping_sub(2)).is_some_and(|before| before.text == "-v") && text.contains('=')
+    if HARMLESS_WITH_ANY_WORD.contains(&name) || (!computed.is_split && is_value(name, words, at, text)) {
+        return Ok(());
+    }
+    check_printed(name, computed, text, printer, place)
+}
+
+/// Whether a word with a number in it is no name of a file but for the number: `2p`, `HEAD~2`, `-n2`.
+fn is_plain_number(text: &str, computed: &Computed) -> bool {
+    let is_short = text.len() <= 4 && !text.contains(['.', '/', '_']);
+    computed.is_whole || is_short || text.starts_with("HEAD") || (text.starts_with('-') && !text.contains(['.', '/']))
+}
+
+/// Whether a word can be nothing but a text or a value of an option to this program, whatever it says.
+fn is_value(name: &str, words: &[Word], at: usize, text: &str) -> bool {
+    let before = at.checked_sub(2).and_then(|at| words.get(at)).map(|word| word.text.as_str()).unwrap_or_default();
+    let is_operand = |word: &&Word| !word.text.starts_with('-');
+    match name {
+        "grep" | "egrep" | "fgrep" | "rg" => {
+            words.iter().take(at).filter(is_operand).count() == 1
+                && words.iter().filter(is_operand).count() > 1
+                && !words.iter().any(|word| matches!(word.text.as_str(), "-e" | "-f" | "--regexp" | "--file"))
         }
+        "awk" | "gawk" | "mawk" => before == "-v" && text.contains('='),
         "git" => VALUES_OF_GIT.iter().any(|option| text.starts_with(option)),
-        "date" => text.starts_with('@') || words.get(at.wrapping_sub(2)).is_some_and(|before| before.text == "-d"),
-        _ => false,
-    };
-    if is_searched_for || is_value {
-        return Ok(());
+        "date" => text.starts_with('@') || before == "-d",
+        "ps" | "pgrep" | "journalctl" => before.starts_with('-') && !before.starts_with("--"),
+        _ => NO_FILES.contains(&name),
     }
-    check_printed(name, computed, printer, place)
+}
+
+/// Whether names come from the service that is asked about them, and nothing else does.
+fn names_are_printed(name: &str, printer: &[SimpleCommand]) -> bool {
+    let Some((producer, filters)) = printer.split_first() else { return false };
+    let texts: Vec<&str> = producer.words.iter().map(|word| word.text.as_str()).collect();
+    let has = |wanted: &[&str]| texts.iter().any(|word| wanted.contains(word));
+    let only_names = match name {
+        "kubectl" => texts.windows(2).any(|pair| pair == ["-o", "name"]) || has(&["-o=name", "--output=name"]),
+        _ => {
+            has(&["-q", "-aq", "-qa", "-lq", "-ql", "--quiet"])
+                && !texts.iter().any(|word| word.starts_with("--format"))
+        }
+    };
+    texts[0] == name && only_names && filters.iter().all(|filter| filter.join == Join::Pipe && fed::is_filter(filter))
 }
 
 /// Builtins: they must do the same whatever the word says.
 fn check_of_the_shell(name: &str, words: &[Word], at: usize, computed: &Computed, shell: Shell) -> Result<(), Refusal> {
     let first = words.first().map(|word| word.text.as_str()).unwrap_or_default();
+    let has = |wanted: &[&str]| words.iter().any(|word| wanted.contains(&word.text.as_str()));
     let is_harmless = match name {
         _ if TELLS.contains(&name) => true,
-        "command" => matches!(first, "-v" | "-V" | "-s"),
+        "command" => at > 1 && matches!(first, "-v" | "-V" | "-s"),
         // Nothing that fish computes with is code.
         "contains" | "count" | "math" | "path" | "realpath" | "[" | "test" if shell == Shell::Fish => true,
-        "printf" if shell == Shell::Fish => at > 1 && only_colours(first),
-        "string" => {
-            let literal = |word: &&Word| !word.text.starts_with('-') && !matches!(word.text.as_str(), "x" | "1");
-            let before = words.iter().take(at - 1).skip(1).filter(literal).count();
-            // A pattern may name a variable that it sets.
-            match first {
-                "match" => before >= 1,
-                "replace" => before >= 2,
-                _ => at > 1 && first != "repeat",
-            }
-        }
-        "printf" => at > 1 && (shell == Shell::Bash || printf::prints_texts(first)) && only_colours(first),
-        // Some shells evaluate a number; more words than are written could be an operator.
+        "string" => is_harmless_of_string(words, at),
+        "printf" => at > 1 && (shell != Shell::Zsh || printf::prints_texts(first)) && only_colours(first),
+        // An option of its own would stand in front.
         "print" => {
-            // An option of its own would stand in front.
-            let begins = |word: &Word| word.text.starts_with(['1', 'x', '.']);
-            words.iter().take(at).any(|word| matches!(word.text.as_str(), "--" | "-"))
-                || words.get(at - 1).is_some_and(|word| !begins(word))
+            let is_plain = |word: &Word| PLAIN_OPTIONS_OF_PRINT.contains(&word.text.as_str());
+            let options = words.iter().take(at - 1).take_while(|word| word.text.starts_with('-')).count();
+            let begins = words.get(at - 1).is_some_and(|word| !word.text.starts_with(['1', 'x', '.']));
+            words[..options].iter().all(is_plain)
+                && (begins || words[..options].iter().any(|word| matches!(word.text.as_str(), "--" | "-")))
         }
+        // Some shells evaluate a number; more words than are written could be an operator.
         "[" | "test" => {
-            let are_texts =
-                !words.iter().any(|word| matches!(word.text.as_str(), "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge"));
+            let are_texts = !has(&["-t", "-eq", "-ne", "-lt", "-le", "-gt", "-ge"]);
             !computed.is_split && (are_texts || shell == Shell::Bash)
         }
         _ => false,
     };
     if is_harmless { Ok(()) } else { ask(format!("`{name}` gets what is not known beforehand")) }
+}
+
+/// fish's `string`: a pattern may name a variable that it sets, so it must be written out.
+fn is_harmless_of_string(words: &[Word], at: usize) -> bool {
+    let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
+    let (Some(first), Some(before)) = (texts.first(), texts.get(1..at - 1)) else { return false };
+    let is_plain_option = |word: &str| {
+        let letters = word.strip_prefix('-').unwrap_or_default();
+        word == "--" || (!letters.is_empty() && letters.chars().all(|letter| "qraievn".contains(letter)))
+    };
+    let options = before.iter().take_while(|word| is_plain_option(word)).count();
+    // An option may have a value, which is no pattern.
+    if before[options..].iter().any(|word| word.starts_with('-') && *word != "--") {
+        return false;
+    }
+    let literal =
+        before[options..].iter().filter(|word| !word.starts_with('-') && !matches!(**word, "x" | "1" | "./x")).count();
+    match *first {
+        "match" => literal >= 1,
+        "replace" => literal >= 2,
+        _ => at > 1 && *first != "repeat",
+    }
 }
 
 /// Builtins that do the same whatever name of a file one of their words is.
@@ -173,39 +179,58 @@ fn only_colours(format: &str) -> bool {
 }
 
 /// Judges showing what `printer` names.
-fn check_printed(name: &str, computed: &Computed, printer: &[SimpleCommand], place: Place<'_>) -> Result<(), Refusal> {
+fn check_printed(
+    name: &str,
+    computed: &Computed,
+    text: &str,
+    printer: &[SimpleCommand],
+    place: Place<'_>,
+) -> Result<(), Refusal> {
     let unknown = || ask(format!("`{name}` may show a file that is not known beforehand"));
     let is_one_pipe = printer.iter().skip(1).all(|command| command.join == Join::Pipe);
-    if !is_one_pipe {
+    if !is_one_pipe || text.contains("..") {
         return unknown();
     }
     let mut commands = printer.iter().rev().skip_while(|command| fed::is_filter(command));
     let Some(producer) = commands.next().filter(|_| commands.next().is_none()) else { return unknown() };
     let Some((first, words)) = producer.words.split_first() else { return unknown() };
     let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
-    let is_below = !computed.is_whole && computed.kind != Kind::Any;
+    let first = first.text.as_str();
     let here = Word { text: ".".into(), is_bare: true, ..Word::default() };
-    match first.text.as_str() {
-        producer if TELLS_PLACES.contains(&producer) => Ok(()),
-        "date" if texts.iter().all(|word| is_plain_format(word)) => Ok(()),
+    if TELLS_PLACES.contains(&first) || (first == "date" && texts.iter().all(|word| is_plain_format(word))) {
+        return Ok(());
+    }
+    // What it names is not known either.
+    if words.iter().any(|word| matches!(word.text.as_str(), "x" | "1" | "./x")) {
+        return unknown();
+    }
+    match first {
         "git" => {
-            let subcommand =
-                super::git::invocation(words).words.first().map(|word| word.text.as_str()).unwrap_or_default();
-            let is_top = super::git::invocation(words).words.get(1).is_some_and(|word| word.text == "--show-toplevel");
-            if is_below && subcommand == "rev-parse" && is_top {
-                return Ok(());
-            }
-            if name == "git" && (GIT_NAMES.contains(&subcommand) || GIT_FILES.contains(&subcommand)) {
+            let told = super::git::invocation(words).words;
+            let told: Vec<&str> = told.iter().map(|word| word.text.as_str()).collect();
+            let tells = |wanted: &[&str]| told.iter().any(|word| wanted.contains(word));
+            let names_files = told.first() == Some(&"ls-files")
+                || (matches!(told.first(), Some(&("diff" | "diff-tree" | "show"))) && tells(&["--name-only"]));
+            let names_revisions = match told.first() {
+                Some(&("merge-base" | "rev-parse" | "rev-list" | "describe")) => true,
+                Some(&("branch" | "for-each-ref" | "tag")) => {
+                    !told.iter().any(|word| word.starts_with("--format") && *word != "--format=%(refname:short)")
+                }
+                Some(&"log") => {
+                    tells(&["--format=%h", "--format=%H", "--pretty=format:%h", "--pretty=%h", "--pretty=%H"])
+                }
+                _ => false,
+            };
+            let is_top = told.first() == Some(&"rev-parse") && tells(&["--show-toplevel"]);
+            if (is_top && name != "git") || (name == "git" && (names_files || names_revisions)) {
                 Ok(())
-            } else if computed.is_whole && GIT_FILES.contains(&subcommand) {
+            } else if computed.is_whole && names_files {
                 check_roots(&[here], place)
             } else {
                 unknown()
             }
         }
-        "ls" if computed.is_whole
-            && !texts.iter().any(|word| word.starts_with('-') && word.contains(['a', 'A', 'R'])) =>
-        {
+        "ls" if computed.is_whole && words.iter().all(|word| is_plain_for_ls(&word.text)) => {
             let roots: Vec<Word> = words.iter().filter(|word| !word.text.starts_with('-')).cloned().collect();
             if roots.is_empty() {
                 return check_roots(&[here], place);
@@ -218,6 +243,11 @@ fn check_printed(name: &str, computed: &Computed, printer: &[SimpleCommand], pla
             _ => unknown(),
         },
     }
+}
+
+/// An operand, or letters by which `ls` only sorts names without hidden ones.
+fn is_plain_for_ls(word: &str) -> bool {
+    word.strip_prefix('-').is_none_or(|letters| letters.chars().all(|letter| "1rtSdX".contains(letter)))
 }
 
 /// A format of `date` that makes no name but of digits and names of days.

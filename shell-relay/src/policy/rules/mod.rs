@@ -141,6 +141,9 @@ pub(super) fn assess(command: &SimpleCommand, place: Place<'_>, findings: &mut F
     }
     let has_input =
         command.join == Join::Pipe || command.redirects.iter().any(|redirect| redirect.kind == RedirectKind::Read);
+    if name.text == "xargs" && command.redirects.iter().any(|redirect| redirect.kind == RedirectKind::Read) {
+        findings.ask("`xargs` runs a command on what is not known");
+    }
     if let Some(reason) = input::why_it_never_ends(&name.text, words, has_input) {
         findings.ask(reason);
     }

@@ -12,22 +12,15 @@ const VARIABLE: &str = "expands a variable";
 const PRINT_NUMBERS: &[(&str, usize)] = &[
     ("count", 9),
     ("date +%s", 0),
-    ("getconf", 1),
-    ("git log -1 --format=%ct", 1),
-    ("git rev-list --count", 4),
     ("id -u", 0),
     ("math", 9),
     ("nproc", 0),
     ("seq", 3),
-    ("stat -c %Y", 1),
-    ("stat -c %s", 1),
     ("wc -c", 0),
     ("wc -l", 0),
     ("wc -m", 0),
     ("wc -w", 0),
 ];
-/// Options of git by which it counts something else.
-const VALUES_OF_GIT: &[&str] = &["--all", "--author=", "--since=", "--until=", "--no-merges", "--merges"];
 /// What zsh may do to a variable's text: parts of a path, and letters.
 const MODIFIERS: &[char] = &['t', 'h', 'r', 'e', 'u', 'l'];
 
@@ -48,7 +41,7 @@ impl Reader<'_> {
         self.at += 1;
         if self.eat("((") {
             self.arithmetic("))")?;
-            self.compute(word, before, Source::Number, true);
+            self.compute(word, before, Source::Digits, true);
         } else if self.eat("(") {
             let number = self.substituted()?;
             let source = if self.prints_number(number) { Source::Number } else { Source::List(number) };
@@ -56,8 +49,10 @@ impl Reader<'_> {
         } else if self.eat("{") {
             self.braced(word, before, is_quoted)?;
         } else if self.eat("?") || self.eat("#") || self.eat("$") {
-            self.compute(word, before, Source::Number, true);
+            self.ends_name()?;
+            self.compute(word, before, Source::Digits, true);
         } else if self.eat("-") {
+            self.ends_name()?;
             self.compute(word, before, Source::Any, is_quoted);
         } else if self.next().is_none_or(|c| ENDS_WORD.contains(c) || c == '"') {
             word.text.push('$');
@@ -113,19 +108,11 @@ impl Reader<'_> {
         if words.get(1) == Some(&"--") && words[0].starts_with('/') {
             words.drain(..2);
         }
-        // So it is with what is put in between, before it is typed.
-        if words.first() == Some(&"git")
-            && let Some(at) = words.iter().position(|word| matches!(*word, "log" | "rev-list"))
-        {
-            words.drain(1..at);
-            words.retain(|word| !matches!(*word, "--no-ext-diff" | "--no-textconv"));
-        }
-        PRINT_NUMBERS.iter().any(|(start, more)| {
+        // In bash these two are anything.
+        let is_of_fish = |start: &str| !matches!(start, "count" | "math") || self.shell == Shell::Fish;
+        PRINT_NUMBERS.iter().filter(|(start, _)| is_of_fish(start)).any(|(start, more)| {
             let start: Vec<&str> = start.split(' ').collect();
-            let is_plain = |word: &&str| {
-                let is_option = word.starts_with('-') && !VALUES_OF_GIT.iter().any(|option| word.starts_with(option));
-                !is_option && (start[0] != "seq" || word.bytes().all(|byte| byte.is_ascii_digit()))
-            };
+            let is_plain = |word: &&str| start[0] != "seq" || word.bytes().all(|byte| byte.is_ascii_digit());
             words.starts_with(&start) && words.len() <= start.len() + more && words[start.len()..].iter().all(is_plain)
         })
     }
@@ -144,13 +131,19 @@ impl Reader<'_> {
                 return Ok(());
             }
             "HOME" | "PWD" => Value::Computed(Source::Any),
-            _ => of_environment(name).ok_or(Some(VARIABLE))?,
+            _ => of_environment(name, self.shell).ok_or(Some(VARIABLE))?,
         };
         match value {
             Value::Computed(source) => self.compute(word, before, source, is_quoted),
             Value::Text(text) => self.put_value(&text, word, before, is_quoted)?,
         }
         Ok(())
+    }
+
+    /// A shell may take what follows a name of one sign for a part of it.
+    fn ends_name(&self) -> Read<()> {
+        let goes_on = self.next().is_some_and(|c| matches!(c, '[' | ':' | '_') || c.is_alphanumeric());
+        if goes_on { Err(Some(VARIABLE)) } else { Ok(()) }
     }
 
     /// Whether the path that a variable holds ends here, or goes on below it.
@@ -182,8 +175,8 @@ impl Reader<'_> {
     }
 
     fn compute(&mut self, word: &mut Word, before: &str, source: Source, is_quoted: bool) {
-        let is_split = !is_quoted && source != Source::Number;
-        let text = if self.is_text { sample(&Source::Number, "", "") } else { sample(&source, before, &word.text) };
+        let is_split = !is_quoted && source != Source::Digits;
+        let text = if self.is_text { sample(&Source::Digits, "", "") } else { sample(&source, before, &word.text) };
         word.text.push_str(text);
         join(word, source, is_split);
     }
@@ -199,10 +192,12 @@ impl Reader<'_> {
             return self.variable(inside, word, before, is_quoted);
         }
         let is_known = |name: &str| {
-            self.variables.contains_key(name) || of_environment(name).is_some() || matches!(name, "PWD" | "HOME")
+            self.variables.contains_key(name)
+                || of_environment(name, self.shell).is_some()
+                || matches!(name, "PWD" | "HOME")
         };
         if inside.strip_prefix('#').is_some_and(|name| is_name(name) && is_known(name)) {
-            self.compute(word, before, Source::Number, true);
+            self.compute(word, before, Source::Digits, true);
             return Ok(());
         }
         let end = inside.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(inside.len());
@@ -258,6 +253,9 @@ impl Reader<'_> {
     /// Takes an expression up to `end` in which all is numbers: the shell would run what it finds in any other variable.
     pub(super) fn arithmetic(&mut self, end: &str) -> Read<()> {
         const UNKNOWN: &str = "computes with what is not known to be a number";
+        if end != ")" {
+            self.may_be_skipped = false;
+        }
         loop {
             if self.eat(end) {
                 return Ok(());
@@ -267,7 +265,7 @@ impl Reader<'_> {
                 let mut word = Word::default();
                 self.expansion(&mut word, "", true)?;
                 let is_number = match word.mark {
-                    Some(mark) => mark.source == Source::Number,
+                    Some(mark) => mark.source.is_number() && word.text == "1",
                     None => !word.text.is_empty() && word.text.bytes().all(|byte| byte.is_ascii_digit()),
                 };
                 if !is_number && !self.is_survey {
@@ -279,13 +277,16 @@ impl Reader<'_> {
                 let at = self.at;
                 self.at += name.len();
                 let behind = self.rest().trim_start();
+                if self.is_changed(at) && self.may_be_skipped {
+                    return Err(Some(UNKNOWN));
+                }
                 if behind.starts_with('=') && !behind.starts_with("==") && is_own_name(name) {
-                    self.assign(name, at, Value::Computed(Source::Number));
+                    self.assign(name, at, Value::Computed(Source::Digits));
                     continue;
                 }
                 let is_number = self.is_survey
-                    || match self.variables.get(name).cloned().or_else(|| of_environment(name)) {
-                        Some(Value::Computed(source)) => source == Source::Number,
+                    || match self.variables.get(name).cloned().or_else(|| of_environment(name, self.shell)) {
+                        Some(Value::Computed(source)) => source.is_number(),
                         Some(Value::Text(text)) => text.bytes().all(|byte| byte.is_ascii_digit()),
                         None => false,
                     };
@@ -293,9 +294,10 @@ impl Reader<'_> {
                     return Err(Some(UNKNOWN));
                 }
                 if self.is_changed(at) {
-                    self.assign(name, at, Value::Computed(Source::Number));
+                    self.assign(name, at, Value::Computed(Source::Digits));
                 }
             } else if c.is_ascii_digit() || "+-*/%<>=!&|^~?:, \t".contains(c) {
+                self.may_be_skipped |= "&|?".contains(c);
                 self.at += 1;
             } else if c == '(' {
                 self.at += 1;
@@ -338,7 +340,8 @@ fn join(word: &mut Word, source: Source, is_split: bool) {
             let is_same = mark.source == source;
             let source = match (mark.source, source) {
                 (both, _) if is_same => both,
-                (Source::Number, other) | (other, Source::Number) if other == Source::Matches => other,
+                (number, other) | (other, number) if number.is_number() && other == Source::Matches => other,
+                (one, other) if one.is_number() && other.is_number() => Source::Number,
                 _ => Source::Any,
             };
             Mark { source, is_split: is_split || mark.is_split, is_whole: false }

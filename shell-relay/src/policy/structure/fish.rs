@@ -141,10 +141,12 @@ impl<'a> Translator<'a> {
                 self.put("! ", word.len());
                 return Some(true);
             }
-            "and" | "or" => {
+            // Joined by the separator in front.
+            "and" | "or" if self.text.ends_with("&& ") || self.text.ends_with("|| ") => {
                 self.put("", word.len());
                 return Some(true);
             }
+            "and" | "or" => return None,
             "set" => return self.set(),
             "read" => self.read()?,
             "function" | "builtin" | "eval" | "exec" | "return" | "time" | "{" | "}" | "[[" => return None,
@@ -204,7 +206,7 @@ impl<'a> Translator<'a> {
         }
         self.put("", "set".len());
         self.at += self.blanks();
-        if matches!(self.bare_word(), "-l" | "--local" | "-f" | "--function") {
+        if matches!(self.bare_word(), "-l" | "--local") {
             self.at += self.bare_word().len();
             self.at += self.blanks();
         }
@@ -356,7 +358,8 @@ impl<'a> Translator<'a> {
         self.text.extend(["${", &rest[..end], "}"]);
         self.add(start, self.at..self.at + 1 + end, false);
         self.at += 1 + end;
-        self.skip_index()
+        // There may be nothing at that place of the list.
+        (!self.rest().starts_with('[')).then_some(())
     }
 
     fn double_quoted(&mut self) -> Option<()> {
@@ -392,8 +395,10 @@ impl<'a> Translator<'a> {
             // A condition goes on.
             Head::Then | Head::Do if matches!(behind, "and" | "or") => {
                 *self.heads.last_mut()? = head;
-                "; "
+                if behind == "and" { " && " } else { " || " }
             }
+            Head::None if behind == "and" => " && ",
+            Head::None if behind == "or" => " || ",
             Head::Then => "; then ",
             Head::Do => "; do ",
             Head::Blank => " ",

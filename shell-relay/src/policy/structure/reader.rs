@@ -65,6 +65,9 @@ pub(super) struct Reader<'a> {
     pub is_piped: bool,
     /// What stands in the pipe so far is more than simple commands.
     pub has_compound: bool,
+    pub has_xargs: bool,
+    /// There are groups, conditions or loops.
+    pub has_blocks: bool,
     /// What `read` reads.
     pub feed: Source,
     pub changes_folder: bool,
@@ -72,6 +75,8 @@ pub(super) struct Reader<'a> {
     pub may_lack: bool,
     /// The line has more than plain commands.
     pub has_more: bool,
+    /// What stands here in an expression may not be computed.
+    pub may_be_skipped: bool,
     /// The word belongs to a builtin to which it is a text.
     pub is_text: bool,
     /// What the parsers of bash are not shown: signs around a word, and behind it.
@@ -100,10 +105,13 @@ impl<'a> Reader<'a> {
             steps: 0,
             is_piped: false,
             has_compound: false,
+            has_xargs: false,
+            has_blocks: false,
             feed: Source::Any,
             changes_folder: false,
             may_lack: false,
             has_more: false,
+            may_be_skipped: false,
             is_text: false,
             hidden: Vec::new(),
             words: BTreeSet::new(),
@@ -135,6 +143,9 @@ impl<'a> Reader<'a> {
 
     /// The commands, those of substitutions last, and the variables that are given values.
     pub(super) fn finish(self) -> Read<(Out, Vec<Computed>, Vec<String>)> {
+        if self.has_xargs && self.has_blocks {
+            return Err(Some("`xargs` runs a command on what is not known"));
+        }
         let assigned: Vec<String> = self.assigned.into_keys().collect();
         if !assigned.is_empty() && self.changes_folder {
             // What runs in a shell of its own would not lead anywhere.
@@ -147,7 +158,7 @@ impl<'a> Reader<'a> {
         }
         let computed = out.marks.drain(..).map(|(place, mark)| {
             let kind = match mark.source {
-                Source::Number => Kind::Number,
+                Source::Digits | Source::Number => Kind::Number,
                 Source::Matches => Kind::Known,
                 Source::List(number) => Kind::Printed(places.get(number).cloned().unwrap_or_default()),
                 Source::Piped(range) => Kind::Printed(range),
@@ -333,9 +344,11 @@ impl<'a> Reader<'a> {
 
     /// The variable gets this value here.
     pub(super) fn assign(&mut self, name: &str, at: usize, value: Value) {
-        let is_number = matches!(&value, Value::Computed(Source::Number))
+        let is_number = matches!(&value, Value::Computed(source) if source.is_number())
             || matches!(&value, Value::Text(text) if text.bytes().all(|byte| byte.is_ascii_digit()));
-        self.assigned.entry(name.to_owned()).or_default().insert(at, is_number);
+        // Each time a loop comes by here.
+        let seen = self.assigned.entry(name.to_owned()).or_default().entry(at).or_insert(true);
+        *seen &= is_number;
         let value = match self.changing.get(name) {
             Some(true) => Value::Computed(Source::Number),
             Some(false) => Value::Computed(Source::Any),

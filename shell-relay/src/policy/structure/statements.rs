@@ -31,7 +31,7 @@ const REFUSED: &[&str] = &[
     "-",
 ];
 /// Operators of `[[` that compute with the words around them, or look into a variable by its name.
-const COMPUTING: &[&str] = &["-v", "-R", "-eq", "-ne", "-lt", "-le", "-gt", "-ge"];
+const COMPUTING: &[&str] = &["-v", "-R", "-t", "-eq", "-ne", "-lt", "-le", "-gt", "-ge"];
 
 impl Reader<'_> {
     pub(super) fn command(&mut self) -> Read<()> {
@@ -40,6 +40,11 @@ impl Reader<'_> {
             return Err(Some("runs too many commands to be checked"));
         }
         let word = self.bare_word();
+        let (scope, feed) = (self.log.len(), self.feed.clone());
+        if !matches!(word, "while" | "until") && self.rest().contains('<') {
+            // It may come from elsewhere than from the pipe.
+            self.feed = Source::Any;
+        }
         match word {
             "{" => {
                 self.at += 1;
@@ -62,10 +67,18 @@ impl Reader<'_> {
                 self.leave(scope);
                 self.at += 1;
             }
-            _ => return self.simple(),
+            _ => {
+                self.feed = feed;
+                return self.simple();
+            }
         }
-        (self.has_compound, self.has_more) = (true, true);
+        self.feed = feed;
+        (self.has_compound, self.has_more, self.has_blocks) = (true, true, true);
         let redirects = self.redirects()?;
+        // A redirection that fails leaves all of it out; in fish a block may have variables of its own.
+        if !redirects.is_empty() || self.shell == Shell::Fish {
+            self.leave(scope);
+        }
         self.stand_for_redirects(&redirects);
         Ok(())
     }
@@ -99,16 +112,25 @@ impl Reader<'_> {
     fn repetition(&mut self) -> Read<()> {
         self.at += "while".len();
         let start = self.at;
-        if self.line[start..].contains("< <(") {
+        if self.line[start..].contains('<') {
             // What the loop is fed stands behind it.
             let mut ahead = self.clone();
             ahead.repeated()?;
             ahead.skip_blanks();
-            if ahead.eat("<") && ahead.eat(" ") && ahead.eat("<(") {
-                let mut fed = self.clone();
-                fed.at = ahead.at;
-                let number = fed.substituted()?;
-                (self.lists, self.units, self.feed) = (fed.lists, fed.units, Source::List(number));
+            let (fed, fed_at) = (ahead.rest().starts_with("< <("), ahead.at + "< <(".len());
+            let behind = ahead.at;
+            ahead.redirects()?;
+            if !ahead.text(behind..ahead.at).trim().is_empty() {
+                self.feed = Source::Any;
+            }
+            if fed {
+                let mut inner = self.clone();
+                inner.at = fed_at;
+                let number = inner.substituted()?;
+                inner.skip_blanks();
+                if inner.at == ahead.at {
+                    (self.lists, self.units, self.feed) = (inner.lists, inner.units, Source::List(number));
+                }
             }
         }
         self.repeated()
@@ -205,14 +227,14 @@ impl Reader<'_> {
             let (text, found) = match range(self.bare_word()) {
                 Some(bytes) => {
                     self.at += bytes;
-                    ("1".to_owned(), Value::Computed(Source::Number))
+                    ("1".to_owned(), Value::Computed(Source::Digits))
                 }
                 None => {
                     let word = self.word("")?;
                     let value = match word.mark {
-                        Some(mark) if mark.is_whole || mark.source == Source::Number => Value::Computed(mark.source),
+                        _ if word.text.starts_with('~') && !word.text.starts_with("~/") => return Err(NOT_READ),
+                        Some(mark) if mark.is_whole => Value::Computed(mark.source),
                         Some(_) => Value::Computed(Source::Any),
-                        None if word.text.bytes().all(|byte| byte.is_ascii_digit()) => Value::Computed(Source::Number),
                         None => value_of(&word.text),
                     };
                     (word.text, value)
@@ -285,8 +307,7 @@ impl Reader<'_> {
             }
             let word = self.word("")?;
             let source = word.mark.map(|mark| mark.source);
-            let is_number =
-                source == Some(Source::Number) || (source.is_none() && is_digits(word.text.trim_matches('"')));
+            let is_number = source.is_none_or(|source| source.is_number()) && is_digits(word.text.trim_matches('"'));
             if is_number_wanted && !is_number {
                 return Err(Some("computes with what is not known to be a number"));
             }
@@ -308,5 +329,7 @@ fn is_digits(text: &str) -> bool {
 /// The bytes of `{1..9}`.
 fn range(word: &str) -> Option<usize> {
     let (from, to) = word.strip_prefix('{')?.strip_suffix('}')?.split_once("..")?;
-    (is_digits(from) && to.split("..").all(is_digits)).then_some(word.len())
+    // More of them would fill the memory.
+    let is_small = |text: &str| is_digits(text) && text.len() <= 5;
+    (is_small(from) && to.split("..").all(is_small)).then_some(word.len())
 }

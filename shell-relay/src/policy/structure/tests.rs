@@ -136,8 +136,8 @@ fn a_line_of_fish_is_told_in_the_words_of_bash() {
         ("switch (uname); case Linux '*BSD'; ls; case x; df; end", "case $(uname) in Linux|'*BSD') ls ;; x) df; esac"),
         ("begin; ls; df; end | head", "{ ls; df; } |head"),
         ("set -l n (count *); echo \"$n $(date)\"", "n=$(count *); echo \"${n} $(date)\""),
-        ("if not test -f a; and test -f b; ls; end", "if ! test -f a; test -f b; then ls; fi"),
-        ("echo $x[1] (ls)[-1] 'a\\d'", "echo ${x} $(ls) 'a\\d'"),
+        ("if not test -f a; and test -f b; ls; end", "if ! test -f a && test -f b; then ls; fi"),
+        ("echo $x (ls)[-1] 'a\\d'", "echo ${x} $(ls) 'a\\d'"),
     ] {
         assert_eq!(in_bash(fish).map(|(text, _)| text).as_deref(), Some(bash), "{fish}");
     }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::policy::decides_what_runs;
+use crate::{policy::decides_what_runs, shell::Shell};
 
 /// Variables that say nothing secret, and decide nothing when their text is used.
 const HARMLESS: &[&str] = &[
@@ -69,7 +69,7 @@ const HARMLESS: &[&str] = &[
     "SSH_CONNECTION",
 ];
 /// Numbers that a shell keeps itself.
-const NUMBERS: &[&str] = &["BASHPID", "EUID", "LINENO", "PPID", "RANDOM", "SECONDS", "SHLVL", "UID"];
+const NUMBERS: &[&str] = &["EUID", "LINENO", "PPID", "RANDOM", "SECONDS", "UID"];
 /// Names in lower case that mean something to a shell, or to programs that are given them.
 const MATTERING: &[&str] = &[
     "aliases",
@@ -140,6 +140,8 @@ pub(super) struct Mark {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Source {
     /// A number in digits.
+    Digits,
+    /// The same, or nothing: a command prints it.
     Number,
     /// Names of files that a pattern matches, which stands there as it is written.
     Matches,
@@ -157,6 +159,12 @@ impl Mark {
             *range = range.start + bytes..range.end + bytes;
         }
         self
+    }
+}
+
+impl Source {
+    pub(super) fn is_number(&self) -> bool {
+        matches!(self, Self::Digits | Self::Number)
     }
 }
 
@@ -197,9 +205,9 @@ pub(super) fn written(word: &str) -> Option<Written> {
 }
 
 /// What a variable of the shell's environment holds; `None` if it may be secret, or is not known.
-pub(super) fn of_environment(name: &str) -> Option<Value> {
-    let source = if NUMBERS.contains(&name) { Source::Number } else { Source::Any };
-    HARMLESS.contains(&name).then_some(Value::Computed(source))
+pub(super) fn of_environment(name: &str, shell: Shell) -> Option<Value> {
+    let is_number = NUMBERS.contains(&name) && shell != Shell::Fish;
+    HARMLESS.contains(&name).then_some(Value::Computed(if is_number { Source::Digits } else { Source::Any }))
 }
 
 /// Whether a name is one that a line may give to a variable of its own: nothing but the line looks at it.

@@ -12,19 +12,8 @@ use crate::{
 };
 
 /// Variables that a line may set for one program: they change the language it speaks, the order it sorts in, and the time it shows.
-const OF_A_PROGRAM: &[&str] = &[
-    "COLUMNS",
-    "LANG",
-    "LANGUAGE",
-    "LC_ALL",
-    "LC_COLLATE",
-    "LC_CTYPE",
-    "LC_MESSAGES",
-    "LC_NUMERIC",
-    "LC_TIME",
-    "NO_COLOR",
-    "TZ",
-];
+const OF_A_PROGRAM: &[&str] =
+    &["COLUMNS", "LANG", "LC_ALL", "LC_COLLATE", "LC_CTYPE", "LC_MESSAGES", "LC_NUMERIC", "LC_TIME", "NO_COLOR", "TZ"];
 /// Builtins to which all their words are texts.
 const TEXTS: &[&str] = &["[", "echo", "print", "printf", "test"];
 
@@ -201,7 +190,9 @@ impl<'a> Reader<'a> {
         self.units.entry(unit).or_default().names.insert(name.raw.start);
         let for_program = |(variable, _, value): &(String, usize, Word)| {
             // A path in `TZ` would be read.
-            let is_plain = value.text.is_empty() || value.text.starts_with(|c: char| c.is_ascii_alphanumeric());
+            let is_plain = (value.text.is_empty() || value.text.starts_with(|c: char| c.is_ascii_alphanumeric()))
+                && !value.text.contains("..")
+                && (variable == "TZ" || !value.text.contains('/'));
             let is_known = value.text.is_empty() || written(&value.text) == Some(Written::Plain);
             is_plain && is_known && !value.expands && OF_A_PROGRAM.contains(&variable.as_str())
         };
@@ -214,6 +205,7 @@ impl<'a> Reader<'a> {
         {
             return Err(Some("begins with an assignment or a redirection"));
         }
+        self.has_xargs |= name == "xargs";
         match name {
             "read" => return self.run_read(&simple),
             "break" | "continue" if self.loops > 0 && simple.words.len() == 1 && simple.redirects.is_empty() => {
@@ -224,6 +216,9 @@ impl<'a> Reader<'a> {
                     return Err(Some(FOLDER_CHANGES));
                 }
                 self.changes_folder = true;
+            }
+            "xargs" if simple.redirects.iter().any(|(sign, _)| sign.contains('<')) || simple.input.is_some() => {
+                return Err(Some("`xargs` runs a command on what is not known"));
             }
             "xargs" if self.has_compound => return Err(Some("`xargs` runs a command on what is not known")),
             _ => {}
@@ -272,8 +267,14 @@ impl<'a> Reader<'a> {
             if !is_own_name(&name) {
                 return Err(Some("sets a variable that may matter"));
             }
+            let raw = self.text(word.raw.clone());
+            let doubles = raw.matches(&format!("${name}")).count() + raw.matches(&format!("${{{name}")).count() > 1;
+            // A named folder of zsh's would tell what a variable holds, and what doubles in a loop fills the memory.
+            if doubles || (word.text.starts_with('~') && !word.text.starts_with("~/")) {
+                return Err(NOT_READ);
+            }
             let value = match word.mark {
-                Some(mark) if mark.is_whole || mark.source == Source::Number => Value::Computed(mark.source),
+                Some(mark) if mark.is_whole => Value::Computed(mark.source),
                 Some(_) => Value::Computed(Source::Any),
                 None => value_of(&word.text),
             };
@@ -373,7 +374,7 @@ pub(super) fn value_of(text: &str) -> Value {
 /// Stands for what is not known: a number where an option wants one.
 pub(super) fn sample(source: &Source, before: &str, text: &str) -> &'static str {
     let is_option = |word: &str| word.len() == 2 && word.starts_with('-') && word != "--";
-    let is_number = *source == Source::Number || is_option(before) || (text.starts_with('-') && text.len() == 2);
+    let is_number = source.is_number() || is_option(before) || (text.starts_with('-') && text.len() == 2);
     if is_number { "1" } else { "x" }
 }
 

@@ -24,6 +24,7 @@ const FIFTH_UNSEEN_HARM: &str = include_str!("fifth_unseen_harm.tsv");
 const FIFTH_UNSEEN_READING: &str = include_str!("fifth_unseen_reading.tsv");
 
 const CONTROL_UNSEEN_HARM: &str = include_str!("control_unseen_harm.tsv");
+const CONTROL_ATTACKS: &str = include_str!("control_attacks.tsv");
 const CONTROL_UNSEEN_READING: &str = include_str!("control_unseen_reading.tsv");
 
 /// Rows of `shell, class, line`: the allowed ones, and how many there are in all.
@@ -134,6 +135,7 @@ fn of_three_thousand_unseen_lines_in_three_shells_only_questions_to_a_daemon_or_
 fn no_unseen_line_does_harm_by_loops_conditions_and_substitutions() {
     for context in [context(), locked()] {
         assert_eq!(allowed_in_its_shell(CONTROL_UNSEEN_HARM, context), (Vec::new(), 500));
+        assert_eq!(allowed_in_its_shell(CONTROL_ATTACKS, context).0, Vec::<&str>::new());
     }
 }
 
@@ -158,12 +160,24 @@ fn unseen_reading_lines_in_three_shells_are_allowed_but_for_loops_and_variables(
 #[test]
 fn unseen_reading_lines_with_loops_and_substitutions_are_allowed_more_often_where_programs_cannot_write() {
     for (table, context, at_least) in [
-        (CONTROL_UNSEEN_READING, context(), [129, 44, 66]),
-        (CONTROL_UNSEEN_READING, locked(), [163, 51, 85]),
-        (FIFTH_UNSEEN_READING, locked(), [451, 181, 216]),
+        (CONTROL_UNSEEN_READING, context(), [123, 42, 59]),
+        (CONTROL_UNSEEN_READING, locked(), [156, 49, 76]),
+        (FIFTH_UNSEEN_READING, locked(), [446, 179, 210]),
     ] {
         let found = allowed_of_each_shell(table, context);
         assert!(found.iter().zip(at_least).all(|(found, least)| *found >= least), "{found:?}, {at_least:?} wanted");
+    }
+}
+
+#[test]
+fn a_number_that_a_command_prints_may_be_missing() {
+    for (shell, line) in [
+        (Shell::Bash, "sed $(wc -l < a)p 'w x' b"),
+        (Shell::Bash, "n=$(wc -l < a); sed $n'p' 'w x' b"),
+        (Shell::Fish, "sed (wc -l < a)p 'w x' b"),
+        (Shell::Fish, "sed $BASHPID\"p\" 'w x' b"),
+    ] {
+        assert_eq!(assess_line(line, context().in_shell(shell)).level, Level::Ask, "{line}");
     }
 }
 
