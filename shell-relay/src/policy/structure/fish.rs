@@ -147,6 +147,8 @@ impl<'a> Translator<'a> {
                 return Some(true);
             }
             "and" | "or" => return None,
+            // fish gives values to variables in other words.
+            _ if word.split_once('=').is_some_and(|(name, _)| super::values::is_name(name)) => return None,
             "set" => return self.set(),
             "read" => self.read()?,
             "function" | "builtin" | "eval" | "exec" | "return" | "time" | "{" | "}" | "[[" => return None,

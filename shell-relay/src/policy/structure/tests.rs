@@ -156,6 +156,8 @@ fn a_line_of_fish_is_told_in_the_words_of_bash() {
         "set -gx PATH a; ls",
         "set -e x",
         "if ls; else ls; fi",
+        "find= ;cat x",
+        "LC_ALL=C ls",
         "echo (ls",
         "ls >? x",
         "ls 2>| cat",
