@@ -59,6 +59,8 @@ pub(super) struct Computed {
 pub(super) enum Kind {
     /// A number in digits.
     Number,
+    /// The same, or nothing.
+    Count,
     /// What its text says, but for blanks in names of files that match.
     Known,
     /// A line, or all, of what these commands of the text print.
@@ -91,12 +93,31 @@ pub(super) fn read(shell: Shell, line: &str) -> Result<Structure, Option<&'stati
     let survey = Reader { is_survey: true, ..Reader::new(shell, line, Changing::new()) };
     let changing = survey.read()?.changing();
     let mut reader = Reader::new(shell, line, changing).read()?;
+    if shell != Shell::Fish && has_history(line) {
+        return Err(Some("uses `!` outside single quotes"));
+    }
     let units = reader.units();
     let in_bash = reader.in_bash();
     let words = reader.words.iter().map(|word| (*word).to_owned()).collect();
     let (out, computed, assigned) = reader.finish()?;
     let Out { text, pieces, .. } = out;
     Ok(Structure { text, pieces, computed, assigned, in_bash, words, units })
+}
+
+/// Whether a shell may put an earlier line in the place of a `!`.
+fn has_history(line: &str) -> bool {
+    let mut quote = None;
+    line.char_indices().any(|(at, c)| {
+        match (quote, c) {
+            (None, '\'' | '"') => quote = Some(c),
+            (Some(open), _) if open == c => quote = None,
+            _ => {}
+        }
+        let (before, behind) = (line[..at].chars().next_back(), &line[at + c.len_utf8()..]);
+        let behind = behind.strip_prefix('=').unwrap_or(behind).chars().next();
+        let is_lone = quote.is_none() && [before, behind].iter().all(|c| c.is_none_or(char::is_whitespace));
+        c == '!' && quote != Some('\'') && !is_lone
+    })
 }
 
 #[cfg(test)]

@@ -46,7 +46,9 @@ pub(in crate::policy) fn assess(
     let name = name.text.as_str();
     let shell = place.context.shell;
     let text = command.words.get(at).map(|word| word.text.as_str()).unwrap_or_default();
-    if computed.kind == Kind::Number && !computed.is_split && is_plain_number(text, computed) {
+    // What may be empty must not stand behind the letter of an option, which would take the next word.
+    let is_number = computed.kind == Kind::Number || (computed.kind == Kind::Count && !text.starts_with('-'));
+    if is_number && !computed.is_split && is_plain_number(text, computed) {
         return Ok(());
     }
     if computed.kind == Kind::Known && !computed.is_split {
@@ -67,7 +69,8 @@ pub(in crate::policy) fn assess(
     if STARTERS.contains(&name) || (name == "find" && words.iter().any(|word| word.text.starts_with("-exec"))) {
         return ask(format!("`{name}` runs a command on what is not known beforehand"));
     }
-    if computed.kind == Kind::Known || (computed.kind == Kind::Number && is_plain_number(text, computed)) {
+    let is_number = matches!(computed.kind, Kind::Number | Kind::Count);
+    if computed.kind == Kind::Known || (is_number && is_plain_number(text, computed)) {
         return Ok(());
     }
     if HARMLESS_WITH_ANY_WORD.contains(&name) || (!computed.is_split && is_value(name, words, at, text)) {
@@ -95,7 +98,8 @@ fn is_value(name: &str, words: &[Word], at: usize, text: &str) -> bool {
         "awk" | "gawk" | "mawk" => before == "-v" && text.contains('='),
         "git" => VALUES_OF_GIT.iter().any(|option| text.starts_with(option)),
         "date" => text.starts_with('@') || before == "-d",
-        "ps" | "pgrep" | "journalctl" => before.starts_with('-') && !before.starts_with("--"),
+        "ps" => matches!(before, "-o" | "-p" | "-u" | "-C" | "-t" | "-g" | "-U"),
+        "pgrep" | "journalctl" => before == "-u",
         _ => NO_FILES.contains(&name),
     }
 }
@@ -106,7 +110,11 @@ fn names_are_printed(name: &str, printer: &[SimpleCommand]) -> bool {
     let texts: Vec<&str> = producer.words.iter().map(|word| word.text.as_str()).collect();
     let has = |wanted: &[&str]| texts.iter().any(|word| wanted.contains(word));
     let only_names = match name {
-        "kubectl" => texts.windows(2).any(|pair| pair == ["-o", "name"]) || has(&["-o=name", "--output=name"]),
+        "kubectl" => {
+            let forms = ["-o", "--output", "--template"];
+            let count = texts.iter().filter(|word| forms.iter().any(|form| word.starts_with(form))).count();
+            count == 1 && (texts.windows(2).any(|pair| pair == ["-o", "name"]) || has(&["-o=name", "--output=name"]))
+        }
         _ => {
             has(&["-q", "-aq", "-qa", "-lq", "-ql", "--quiet"])
                 && !texts.iter().any(|word| word.starts_with("--format"))
@@ -197,7 +205,12 @@ fn check_printed(
     let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
     let first = first.text.as_str();
     let here = Word { text: ".".into(), is_bare: true, ..Word::default() };
-    if TELLS_PLACES.contains(&first) || (first == "date" && texts.iter().all(|word| is_plain_format(word))) {
+    let is_plain_option =
+        |word: &&str| !word.starts_with('-') || matches!(*word, "-n" | "-o" | "-x" | "-s" | "-f" | "-v" | "-p");
+    let starts_path = computed.is_whole || text.starts_with("x/") || text.starts_with("1/");
+    if (TELLS_PLACES.contains(&first) && starts_path && texts.iter().all(is_plain_option))
+        || (first == "date" && texts.iter().all(|word| is_plain_format(word)))
+    {
         return Ok(());
     }
     // What it names is not known either.
@@ -209,8 +222,13 @@ fn check_printed(
             let told = super::git::invocation(words).words;
             let told: Vec<&str> = told.iter().map(|word| word.text.as_str()).collect();
             let tells = |wanted: &[&str]| told.iter().any(|word| wanted.contains(word));
-            let names_files = told.first() == Some(&"ls-files")
-                || (matches!(told.first(), Some(&("diff" | "diff-tree" | "show"))) && tells(&["--name-only"]));
+            let is_here = !texts
+                .iter()
+                .any(|word| *word == "-C" || word.starts_with("--git-dir") || word.starts_with("--work-tree"))
+                && !told.iter().any(|word| word.contains("..") || word.starts_with(['/', '~']));
+            let names_files = is_here
+                && (told.first() == Some(&"ls-files")
+                    || (matches!(told.first(), Some(&("diff" | "diff-tree"))) && tells(&["--name-only"])));
             let names_revisions = match told.first() {
                 Some(&("merge-base" | "rev-parse" | "rev-list" | "describe")) => true,
                 Some(&("branch" | "for-each-ref" | "tag")) => {
@@ -221,7 +239,7 @@ fn check_printed(
                 }
                 _ => false,
             };
-            let is_top = told.first() == Some(&"rev-parse") && tells(&["--show-toplevel"]);
+            let is_top = told == ["rev-parse", "--show-toplevel"] && starts_path;
             if (is_top && name != "git") || (name == "git" && (names_files || names_revisions)) {
                 Ok(())
             } else if computed.is_whole && names_files {
@@ -258,7 +276,7 @@ fn is_plain_format(word: &str) -> bool {
     let mut chars = format.chars();
     while let Some(c) = chars.next() {
         let is_plain = match c {
-            '%' => chars.next().is_some_and(|c| c.is_ascii_alphabetic()),
+            '%' => chars.next().is_some_and(|c| c.is_ascii_alphabetic() && c != 'Z'),
             c => matches!(c, '-' | '_' | ':' | ' '),
         };
         if !is_plain {

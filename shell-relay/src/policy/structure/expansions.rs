@@ -43,8 +43,14 @@ impl Reader<'_> {
             self.arithmetic("))")?;
             self.compute(word, before, Source::Digits, true);
         } else if self.eat("(") {
+            let start = self.at;
             let number = self.substituted()?;
-            let source = if self.prints_number(number) { Source::Number } else { Source::List(number) };
+            // Words of an error are no number.
+            let source = if !self.text(start..self.at).contains('>') && self.prints_number(number) {
+                Source::Number
+            } else {
+                Source::List(number)
+            };
             self.compute(word, before, source, is_quoted);
         } else if self.eat("{") {
             self.braced(word, before, is_quoted)?;
@@ -92,6 +98,11 @@ impl Reader<'_> {
         self.units = std::mem::take(&mut inner.units);
         self.assigned = std::mem::take(&mut inner.assigned);
         self.changes_folder |= inner.changes_folder;
+        self.has_xargs |= inner.has_xargs;
+        self.has_blocks |= inner.has_blocks;
+        self.steps = inner.steps;
+        self.hidden = std::mem::take(&mut inner.hidden);
+        self.words = std::mem::take(&mut inner.words);
         self.at = end + 1;
         Ok(self.lists.len() - 1)
     }
@@ -142,7 +153,7 @@ impl Reader<'_> {
 
     /// A shell may take what follows a name of one sign for a part of it.
     fn ends_name(&self) -> Read<()> {
-        let goes_on = self.next().is_some_and(|c| matches!(c, '[' | ':' | '_') || c.is_alphanumeric());
+        let goes_on = self.next().is_some_and(|c| !ENDS_WORD.contains(c) && !matches!(c, '"' | '/' | '.' | ','));
         if goes_on { Err(Some(VARIABLE)) } else { Ok(()) }
     }
 

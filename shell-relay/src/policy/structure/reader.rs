@@ -158,7 +158,8 @@ impl<'a> Reader<'a> {
         }
         let computed = out.marks.drain(..).map(|(place, mark)| {
             let kind = match mark.source {
-                Source::Digits | Source::Number => Kind::Number,
+                Source::Digits => Kind::Number,
+                Source::Number => Kind::Count,
                 Source::Matches => Kind::Known,
                 Source::List(number) => Kind::Printed(places.get(number).cloned().unwrap_or_default()),
                 Source::Piped(range) => Kind::Printed(range),
@@ -329,6 +330,9 @@ impl<'a> Reader<'a> {
             unit.range.end = self.at;
         }
         self.expect(")")?;
+        if self.out.commands.iter().any(|(_, words)| prints_much(words)) {
+            return Err(Some("may fill the memory of the shell"));
+        }
         self.unit = outer_unit;
         (self.is_piped, self.has_compound, self.is_text) = (is_piped, has_compound, is_text);
         self.feed = feed;
@@ -344,11 +348,16 @@ impl<'a> Reader<'a> {
 
     /// The variable gets this value here.
     pub(super) fn assign(&mut self, name: &str, at: usize, value: Value) {
+        self.assign_from(name, at, value, true);
+    }
+
+    /// The same; a value that `is_own` is none of another variable, which may hold something else the next time.
+    pub(super) fn assign_from(&mut self, name: &str, at: usize, value: Value, is_own: bool) {
         let is_number = matches!(&value, Value::Computed(source) if source.is_number())
             || matches!(&value, Value::Text(text) if text.bytes().all(|byte| byte.is_ascii_digit()));
         // Each time a loop comes by here.
         let seen = self.assigned.entry(name.to_owned()).or_default().entry(at).or_insert(true);
-        *seen &= is_number;
+        *seen &= is_number && is_own;
         let value = match self.changing.get(name) {
             Some(true) => Value::Computed(Source::Number),
             Some(false) => Value::Computed(Source::Any),
@@ -363,4 +372,11 @@ impl<'a> Reader<'a> {
     pub(super) fn text(&self, range: Range<usize>) -> &'a str {
         &self.line[range]
     }
+}
+
+/// Whether a command prints more than its words have, without a bound that is small.
+fn prints_much(words: &[String]) -> bool {
+    let is_long = |word: &String| word.split(|c: char| !c.is_ascii_digit()).any(|digits| digits.len() > 4);
+    words.first().is_some_and(|name| matches!(name.as_str(), "seq" | "printf" | "print" | "jot"))
+        && words.iter().skip(1).any(is_long)
 }

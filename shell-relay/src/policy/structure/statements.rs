@@ -235,6 +235,9 @@ impl Reader<'_> {
                         _ if word.text.starts_with('~') && !word.text.starts_with("~/") => return Err(NOT_READ),
                         Some(mark) if mark.is_whole => Value::Computed(mark.source),
                         Some(_) => Value::Computed(Source::Any),
+                        None if word.expands && (word.text == "." || word.text.ends_with("~/.")) => {
+                            Value::Computed(Source::Any)
+                        }
                         None => value_of(&word.text),
                     };
                     (word.text, value)

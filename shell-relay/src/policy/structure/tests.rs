@@ -119,8 +119,8 @@ fn a_variable_that_may_hold_something_else_is_anything() {
         }
     }
     assert_eq!(kinds("x=a; cat \"$x\""), []);
-    assert_eq!(kinds("n=$(wc -l < a); head -n \"$n\" b"), [Kind::Number]);
-    assert_eq!(kinds("n=0; for f in a b; do n=$((n + 1)); done; echo $n"), [Kind::Number]);
+    assert_eq!(kinds("n=$(wc -l < a); head -n \"$n\" b"), [Kind::Count]);
+    assert_eq!(kinds("n=0; for f in a b; do n=$((n + 1)); done; echo $n"), [Kind::Count]);
     assert_eq!(kinds("for f in *.txt; do cat $f; done"), [Kind::Known]);
 }
 

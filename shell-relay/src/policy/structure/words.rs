@@ -273,12 +273,24 @@ impl<'a> Reader<'a> {
             if doubles || (word.text.starts_with('~') && !word.text.starts_with("~/")) {
                 return Err(NOT_READ);
             }
+            let expands = raw.matches('$').count() - raw.matches("$(").count();
+            let replaces = raw
+                .split("${")
+                .skip(1)
+                .any(|rest| rest.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_').starts_with('/'));
+            if self.loops > 0 && (expands > 1 || replaces) {
+                return Err(Some("may fill the memory of the shell"));
+            }
+            let is_open = word.expands && (word.text == "." || word.text.ends_with("~/."));
+            let is_list = self.shell == Shell::Fish && word.text.contains(['*', '?']);
             let value = match word.mark {
+                // What follows could belong to the name of the folder; a pattern of fish may match nothing.
+                None if is_open || is_list => Value::Computed(Source::Any),
                 Some(mark) if mark.is_whole => Value::Computed(mark.source),
                 Some(_) => Value::Computed(Source::Any),
                 None => value_of(&word.text),
             };
-            self.assign(&name, at, value);
+            self.assign_from(&name, at, value, expands == 0);
         }
         Ok(())
     }
@@ -298,7 +310,9 @@ impl<'a> Reader<'a> {
         if names.is_empty() {
             return Err(Some("sets a variable that may matter"));
         }
-        let is_fed = simple.redirects.is_empty() && simple.input.is_none();
+        // With other signs between words, a part of a line is another name.
+        let is_whole = simple.assignments.iter().all(|(_, _, value)| value.text.is_empty());
+        let is_fed = simple.redirects.is_empty() && simple.input.is_none() && is_whole;
         let source = if is_fed && names.len() == 1 { self.feed.clone() } else { Source::Any };
         for (name, at) in names {
             self.assign(name, at, Value::Computed(source.clone()));
