@@ -243,10 +243,10 @@ pub fn assess_line(line: &str, context: Context<'_>) -> Verdict {
     // Of loops and substitutions only the commands count that they come to, where all of them only read.
     let judged = if reading.structure.is_some() && findings.level() == Level::Allow { &reading.text } else { line };
     let mut harm = Findings::default();
+    bytes::find_hidden_characters(line, &mut harm);
     if guard::caught(|| find_harm(judged, context, &mut harm)).is_none() {
         harm.danger("could not be checked for harm: the check itself failed");
     }
-    bytes::find_hidden_characters(line, &mut harm);
     findings.put_in_front(harm);
     if looks.as_ref().is_some_and(looks::Looks::is_spent) {
         findings.danger("names more files than are looked at");

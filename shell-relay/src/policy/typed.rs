@@ -55,7 +55,11 @@ pub fn unasked(line: &str, context: Context<'_>) -> Result<Unasked, &'static str
         Some(lock) => Some(lock::locked(&text, context.shell, lock).ok_or(NOT_TYPED)?),
         None => None,
     };
-    let locked = locked.filter(|locked| *locked != text);
+    // An alias that the user agreed to is no program that can only read.
+    if locked.as_ref().is_some_and(|locked| locked.leaves_out) && needs_lock(line, context) {
+        return Err(NOT_TYPED);
+    }
+    let locked = locked.map(|locked| locked.text).filter(|locked| *locked != text);
     // What the line gives to variables is the line's own.
     let assigned = reading.structure.map(|structure| structure.assigned).unwrap_or_default();
     let contained = |text: String| contained(text, &assigned, context.shell);

@@ -1,6 +1,6 @@
 //! Programs that run unasked in the user's own shell are locked: they only read. What the user agreed to is not.
 
-use cohab_e2e::{Answer, Home, ModelServer, Wire, binaries::in_each_of};
+use cohab_e2e::{Answer, Home, ModelServer, Request, Wire, binaries::in_each_of};
 
 const SHELLS: &[&str] = &["bash", "zsh", "fish"];
 /// Whether the program itself is bound.
@@ -23,6 +23,11 @@ fn in_these_shells(shells: &[&str], commands: &[&str], test: impl Fn(&str, &Mode
     });
 }
 
+/// What the commands before this request printed, in order.
+fn results_of(request: &Request) -> Vec<String> {
+    request.tool_results().into_iter().map(|result| result.content.clone()).collect()
+}
+
 #[test]
 fn what_runs_unasked_is_locked_and_nobody_sees_how() {
     in_shells(&[LOOK, "pwd; ls | sort -r | head -n 1; cd a", "pwd"], |name, server, home| {
@@ -31,8 +36,7 @@ fn what_runs_unasked_is_locked_and_nobody_sees_how() {
         shell.run("true");
         shell.ask("what may you do", "All done.");
         let requests = server.wait_for_calls(4);
-        let results: Vec<String> =
-            requests[3].tool_results().into_iter().map(|result| result.content.clone()).collect();
+        let results = results_of(&requests[3]);
         assert!(results[0].contains("NoNewPrivs:\t1") && results[0].contains("Seccomp:\t2"), "{name}: {results:?}");
         assert!(results[2].contains("/a"), "{name}: the shell itself is not locked: {results:?}");
         let told = requests[3].conversation();
@@ -123,8 +127,7 @@ fn loops_run_locked(shells: &[&str], lines: &[&str]) {
         shell.send("y");
         shell.wait_answer(mark, "All done.");
         let requests = server.wait_for_calls(lines.len() + 1);
-        let results: Vec<String> =
-            requests[lines.len()].tool_results().into_iter().map(|result| result.content.clone()).collect();
+        let results = results_of(&requests[lines.len()]);
         let expected = ["a.txt: 1\nb.txt: 2", "many: 2", "< one\n---\n> t", "one\ntwo", "1\n1", "none"];
         for (result, expected) in results.iter().zip(expected) {
             assert!(result.contains(expected), "{name}: {expected:?} in {results:#?}");

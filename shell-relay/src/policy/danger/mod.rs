@@ -13,6 +13,7 @@ mod table;
 mod wrappers;
 
 pub(super) use network::{is_loopback, talks_to_network, tells_network};
+pub(super) use wrappers::is_wrapper;
 
 use std::{collections::HashSet, path::PathBuf};
 
@@ -31,7 +32,7 @@ pub(super) fn find(text: &str, context: Context<'_>, findings: &mut Findings) {
 
 /// Whether it runs what it is told in its arguments.
 pub(super) fn hands_on(verb: &str) -> bool {
-    code::is_interpreter(verb) || wrappers::is_wrapper(verb) || matches!(verb, "eval" | "source" | ".")
+    code::is_interpreter(verb) || is_wrapper(verb) || matches!(verb, "eval" | "source" | ".")
 }
 
 /// The commands of a text, also nested ones and those that are handed from program to program.
@@ -88,7 +89,7 @@ pub(super) fn why_never_remembered(verb: &str) -> Option<&'static str> {
     if code::is_shell(verb) || code::is_interpreter(verb) {
         return Some("runs code that it is given");
     }
-    if wrappers::is_wrapper(verb) {
+    if is_wrapper(verb) {
         return Some("runs other commands");
     }
     if network::connects(verb) {

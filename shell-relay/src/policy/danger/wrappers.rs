@@ -87,7 +87,7 @@ const TEXT_OPTIONS: &[(&str, &[&str])] = &[
 ];
 
 /// Whether it only runs another command, in some other way.
-pub(super) fn is_wrapper(verb: &str) -> bool {
+pub(in crate::policy) fn is_wrapper(verb: &str) -> bool {
     WRAPPERS.iter().any(|(name, ..)| *name == verb)
 }
 

@@ -6,6 +6,7 @@ use std::ops::Range;
 use super::{
     super::{
         command::{Join, SimpleCommand, Word},
+        danger,
         structure::{Computed, Kind},
         typed,
     },
@@ -17,9 +18,6 @@ use crate::shell::Shell;
 
 /// These print any text, or tell what a name is. The shell runs them itself.
 const TELLS: &[&str] = &["echo", "type", "whence", "true", ":"];
-/// They run the program that their words name.
-const STARTERS: &[&str] =
-    &["chrt", "env", "ionice", "nice", "nohup", "setsid", "stdbuf", "taskset", "time", "timeout", "watch", "xargs"];
 /// What these print of their own accord names nothing that is secret.
 const TELLS_PLACES: &[&str] = &["command", "pgrep", "pidof", "pwd", "type", "whence", "which"];
 /// They ask a service, and tell nothing else of what it knows by the names that it gives.
@@ -28,9 +26,6 @@ const ASK_SERVICES: &[&str] = &["docker", "kubectl", "nerdctl", "podman"];
 const NO_FILES: &[&str] = &["apt-cache", "getent", "groups", "id", "numfmt", "seq", "tput", "which"];
 /// Options of git whose value is nothing but a text.
 const VALUES_OF_GIT: &[&str] = &["--author=", "--since=", "--until=", "--after=", "--before=", "--grep=", "--format="];
-/// To these programs every text is a name to look at, and no option shows more.
-const HARMLESS_WITH_ANY_WORD: &[&str] =
-    &["basename", "cd", "dir", "dirname", "echo", "ls", "namei", "readlink", "realpath", "stat"];
 /// Options of `print` that only change how texts are set.
 const PLAIN_OPTIONS_OF_PRINT: &[&str] = &["--", "-", "-l", "-lr", "-n", "-nr", "-r", "-rl", "-rn"];
 
@@ -66,14 +61,14 @@ pub(in crate::policy) fn assess(
     if place.context.lock.is_none() {
         return ask("what it computes is harmless only where programs are kept from writing");
     }
-    if STARTERS.contains(&name) || (name == "find" && words.iter().any(|word| word.text.starts_with("-exec"))) {
+    if danger::is_wrapper(name) || (name == "find" && words.iter().any(|word| word.text.starts_with("-exec"))) {
         return ask(format!("`{name}` runs a command on what is not known beforehand"));
     }
     let is_number = matches!(computed.kind, Kind::Number | Kind::Count);
     if computed.kind == Kind::Known || (is_number && is_plain_number(text, computed)) {
         return Ok(());
     }
-    if HARMLESS_WITH_ANY_WORD.contains(&name) || (!computed.is_split && is_value(name, words, at, text)) {
+    if fed::HARMLESS_WITH_ANY_OPTION.contains(&name) || (!computed.is_split && is_value(name, words, at, text)) {
         return Ok(());
     }
     check_printed(name, computed, text, printer, place)

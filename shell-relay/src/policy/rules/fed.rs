@@ -24,7 +24,8 @@ const NAMERS: &[&str] = &[
     "printf", "namei", "lsattr",
 ];
 /// The same of any text as options, too.
-const HARMLESS_WITH_ANY_OPTION: &[&str] = &["ls", "dir", "stat", "basename", "dirname", "echo", "readlink", "realpath"];
+pub(super) const HARMLESS_WITH_ANY_OPTION: &[&str] =
+    &["ls", "dir", "stat", "basename", "dirname", "echo", "readlink", "realpath"];
 
 /// The words of `find` behind `-exec`, with what `find` shows otherwise.
 pub(super) struct Action<'a> {

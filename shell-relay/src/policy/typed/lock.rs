@@ -73,20 +73,31 @@ fn added(name: &str, shell: Shell, lock: Lock<'_>) -> Option<Vec<String>> {
     (words.next() == Some(name)).then(|| words.map(str::to_owned).collect())
 }
 
+/// A line with the launcher in front of its programs.
+#[derive(Debug)]
+pub(super) struct Locked {
+    pub text: String,
+    /// The name of a program stands for something else in the live shell, which is not started by the launcher.
+    pub leaves_out: bool,
+}
+
 /// The line, which is allowed as it is, with the launcher in front of each program; the line itself where there is none. `None` where
 /// it cannot be typed for sure.
-pub(super) fn locked(line: &str, shell: Shell, lock: Lock<'_>) -> Option<String> {
+pub(super) fn locked(line: &str, shell: Shell, lock: Lock<'_>) -> Option<Locked> {
     let reading = dialect::reading(shell, line);
     let mut commands = parse::parse_plain(&reading.text).ok()?;
     let places = word_places(&reading.text);
     if places.len() != commands.len() {
         return None;
     }
-    let mut edits = Edits::default();
+    let (mut edits, mut leaves_out) = (Edits::default(), false);
     for (command, places) in commands.iter_mut().zip(&places) {
         let Some(at) = program(command, shell) else { continue };
         let name = &command.words.get(at)?.text;
-        let Some(added) = (if at == 0 { added(name, shell, lock) } else { Some(Vec::new()) }) else { continue };
+        let Some(added) = (if at == 0 { added(name, shell, lock) } else { Some(Vec::new()) }) else {
+            leaves_out = true;
+            continue;
+        };
         let place = places.get(at)?;
         edits.insert(reading.start_in_line(place.start)?, &format!("{} -- ", lock.launcher))?;
         edits.insert(
@@ -96,7 +107,7 @@ pub(super) fn locked(line: &str, shell: Shell, lock: Lock<'_>) -> Option<String>
         put_in(command, at, lock.launcher, &added);
     }
     let text = edits.apply(line);
-    (text == line || reads_as(&text, shell, &commands)).then_some(text)
+    (text == line || reads_as(&text, shell, &commands)).then_some(Locked { text, leaves_out })
 }
 
 /// Whether the command's program is started by the launcher, so that words before `word` may be any.

@@ -138,3 +138,15 @@ fn everyday_lines_are_locked_in_each_shell() {
     }
     assert!(locked * 10 > allowed * 7, "{locked} of {allowed}");
 }
+
+#[test]
+fn what_is_allowed_for_the_lock_is_asked_where_a_name_stands_for_something_else() {
+    let snapshot = Snapshot::from([(alias("sort"), vec![b"sort; touch x".to_vec()])]);
+    let lock = Lock::new(Path::new(LAUNCHER), Some(&snapshot));
+    let context = Context { lock, ..Context::new(Path::new("/home/ann/work/app"), Path::new("/home/ann")) };
+    for line in ["sort *", "sort \"$(which ls)\"", "for f in *; do sort \"$f\" $(which ls); done"] {
+        assert_eq!(assess_line(line, context).level, Level::Allow, "{line}");
+        assert!(unasked(line, context).is_err(), "{line}");
+    }
+    assert!(unasked("sort a", context).is_ok_and(|unasked| unasked.locked.is_none()));
+}
