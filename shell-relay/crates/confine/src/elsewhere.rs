@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::{Calls, Rules, Support};
+use crate::{Calls, Rules, Support, names::Mediator};
 
 /// What this system has: nothing.
 #[must_use]
@@ -28,6 +28,6 @@ pub fn drop_capabilities(_: Calls) -> io::Result<()> {
 ///
 /// # Errors
 /// Never.
-pub fn enforce(_: &Rules, _: Support) -> io::Result<()> {
+pub fn enforce(_: &Rules, _: Support, _: Option<&Mediator>) -> io::Result<()> {
     Ok(())
 }

@@ -11,7 +11,8 @@ use std::{
 use rustix::fs::{Access, access};
 
 use crate::{
-    Calls, Folders, Record, Rules, Sockets, Support, drop_capabilities, enforce, hierarchies,
+    Calls, Folders, Record, Rules, Sockets, Support, drop_capabilities, enforce, hierarchies, line,
+    names::Mediator,
     secrets::{self, Places, Surroundings},
     temporary,
 };
@@ -25,7 +26,8 @@ pub const NOT_FOUND: u8 = 127;
 /// The name of the launcher.
 pub const NAME: &str = "cohab-confine";
 /// How the launcher is called.
-pub const USAGE: &str = "usage: cohab-confine [--record FILE] [--secret PATH]... -- PROGRAM [ARGS...]\n";
+pub const USAGE: &str = "usage: cohab-confine [--record FILE] [--secret PATH]... -- PROGRAM [ARGS...]\n       \
+                         cohab-confine [--record FILE] [--secret PATH]... --line SHELL LINE\n";
 /// Numbers of users who are people.
 const FIRST_PERSON: u32 = 1_000;
 const LAST_PERSON: u32 = 60_000;
@@ -41,6 +43,8 @@ pub struct Request {
     pub record: Option<PathBuf>,
     /// Places of secrets besides the known ones.
     pub secrets: Vec<PathBuf>,
+    /// The program is a shell that runs one line.
+    pub is_line: bool,
     /// The program and its arguments.
     pub words: Vec<OsString>,
 }
@@ -64,11 +68,16 @@ impl Request {
             match words.next()?.to_str()? {
                 "--record" => request.record = Some(words.next()?.into()),
                 "--secret" => request.secrets.push(words.next()?.into()),
+                "--line" => {
+                    request.is_line = true;
+                    break;
+                }
                 "--" => break,
                 _ => return None,
             }
         }
-        request.words = words.collect();
+        let words: Vec<OsString> = words.collect();
+        request.words = if request.is_line { line::started(&words, env::var_os("SHELL"))? } else { words };
         (!request.words.is_empty()).then_some(request)
     }
 }
@@ -80,15 +89,18 @@ pub struct Ready {
     pub file: CString,
     /// Its name and arguments.
     pub arguments: Vec<CString>,
+    /// Variables that are taken from it.
+    pub dropped: Vec<OsString>,
     /// Variables that are set for it.
     pub variables: Vec<(&'static str, OsString)>,
 }
 
-/// Finds the program and restricts this process, which can only become the program then.
+/// Finds the program and restricts this process, which can only become the program then. A shell that runs one line gets the `variables`
+/// of a table with rows of `how | names`.
 ///
 /// # Errors
 /// There is no such program, or it cannot be confined; then nothing must be started.
-pub fn prepare(request: &Request, places: Places<'_>, support: Support) -> Result<Ready, Failure> {
+pub fn prepare(request: &Request, places: Places<'_>, variables: &str, support: Support) -> Result<Ready, Failure> {
     let Some(name) = request.words.first() else { return Err(not_confined("there is no program")) };
     let file = executable(name)?;
     if !support.can_launch() {
@@ -122,20 +134,28 @@ pub fn prepare(request: &Request, places: Places<'_>, support: Support) -> Resul
         };
         record.append_to(file).map_err(|error| not_confined(&format!("{}: {error}", file.display())))?;
     }
-    enforce(&rules, support).map_err(|error| not_confined(&error.to_string()))?;
-    ready(&file, &request.words, temporary)
+    let mediator = Mediator::of_environment();
+    enforce(&rules, support, mediator.as_ref()).map_err(|error| not_confined(&error.to_string()))?;
+    ready(&file, request, variables, temporary)
 }
 
-fn ready(file: &Path, words: &[OsString], temporary: Option<PathBuf>) -> Result<Ready, Failure> {
+fn ready(file: &Path, request: &Request, table: &str, temporary: Option<PathBuf>) -> Result<Ready, Failure> {
     let text = |word: &OsStr| CString::new(word.as_bytes()).map_err(|error| not_confined(&error.to_string()));
-    let mut variables: Vec<_> = temporary.into_iter().map(|folder| ("TMPDIR", folder.into_os_string())).collect();
+    let (mut variables, mut dropped) = (Vec::new(), Vec::new());
+    if request.is_line {
+        line::bound_memory();
+        line::detach_input().map_err(|error| not_confined(&format!("/dev/null: {error}")))?;
+        dropped = line::dropped(table);
+        variables.extend(line::variables(temporary.as_deref()));
+    }
+    variables.extend(temporary.map(|folder| ("TMPDIR", folder.into_os_string())));
     // bash tells each program its own path.
     let told = env::var_os("_").and_then(|path| PathBuf::from(path).file_name().map(OsStr::to_owned));
     if told.is_some_and(|name| name == NAME) {
         variables.push(("_", file.into()));
     }
-    let arguments = words.iter().map(|word| text(word)).collect::<Result<_, _>>()?;
-    Ok(Ready { file: text(file.as_os_str())?, arguments, variables })
+    let arguments = request.words.iter().map(|word| text(word)).collect::<Result<_, _>>()?;
+    Ok(Ready { file: text(file.as_os_str())?, arguments, dropped, variables })
 }
 
 /// As a shell finds it.

@@ -5,6 +5,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+#[cfg(target_os = "macos")]
+use crate::names::Mediator;
 use crate::{Calls, Rules, Support};
 
 /// What this system has.
@@ -32,7 +34,7 @@ pub fn drop_capabilities(_: Calls) -> io::Result<()> {
 /// # Errors
 /// The system did not take the profile.
 #[cfg(target_os = "macos")]
-pub fn enforce(rules: &Rules, _: Support) -> io::Result<()> {
+pub fn enforce(rules: &Rules, _: Support, _: Option<&Mediator>) -> io::Result<()> {
     #[expect(unsafe_code, reason = "the system has no other interface")]
     unsafe extern "C" {
         fn sandbox_init(profile: *const libc::c_char, flags: u64, error: *mut *mut libc::c_char) -> libc::c_int;

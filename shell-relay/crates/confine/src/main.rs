@@ -1,4 +1,5 @@
-//! `cohab-confine -- PROGRAM ARGS`: becomes PROGRAM, which may read and do nothing else.
+//! `cohab-confine -- PROGRAM ARGS`: becomes PROGRAM, which may read and do nothing else. `cohab-confine --line SHELL LINE`: the same with a
+//! shell that runs one line.
 //!
 //! It starts without the runtime of Rust: that would change how the program takes SIGPIPE, and half of what is left of the time to
 //! start is saved.
@@ -28,6 +29,9 @@ const PLACES: Places<'_> = Places {
     plain_names: places::PLAIN_NAMES,
 };
 
+/// The policy's own table, too.
+const VARIABLES: &str = include_str!("../../../src/policy/structure/variables.table");
+
 /// The C runtime calls this.
 #[expect(unsafe_code, reason = "the name that the C runtime calls")]
 #[unsafe(no_mangle)]
@@ -44,7 +48,7 @@ fn run(words: impl Iterator<Item = OsString>) -> u8 {
         complain(launch::USAGE);
         return launch::NOT_CONFINED;
     };
-    let failure = match launch::prepare(&request, PLACES, cohab_confine::claimed()) {
+    let failure = match launch::prepare(&request, PLACES, VARIABLES, cohab_confine::claimed()) {
         Ok(ready) => {
             let error = become_program(&ready);
             let name = request.words[0].to_string_lossy().into_owned();
@@ -65,6 +69,13 @@ fn complain(message: &str) {
 
 /// Not by the standard library, which would reset signals that the shell had set. Returns only with an error.
 fn become_program(ready: &Ready) -> io::Error {
+    for name in &ready.dropped {
+        let Ok(name) = CString::new(name.as_bytes()) else { continue };
+        #[expect(unsafe_code, reason = "no other thread reads the environment: there is none")]
+        unsafe {
+            libc::unsetenv(name.as_ptr());
+        }
+    }
     for (name, value) in &ready.variables {
         let (Ok(name), Ok(value)) = (CString::new(*name), CString::new(value.as_bytes())) else { continue };
         #[expect(unsafe_code, reason = "no other thread reads the environment: there is none")]

@@ -141,7 +141,9 @@ fn named(line: &str) -> Vec<&str> {
         let rest = line.split_once(*open)?.1;
         Some(rest.split_once(*close)?.0)
     });
-    let fields = line.split(": ").skip(1).filter(|field| !is_refusal(field) && !field.contains(['\'', '"', '‘']));
+    // What was done stands in front of what it was done to.
+    let fields: Vec<&str> = line.split(": ").skip(1).collect();
+    let fields = fields.into_iter().rev().filter(|field| !is_refusal(field) && !field.contains(['\'', '"', '‘']));
     quoted.chain(fields).filter(|name| !name.is_empty()).collect()
 }
 

@@ -26,11 +26,14 @@ pub enum Calls {
     Confined(Sockets),
 }
 
-/// Which sockets there are. None of them reaches another process: those of files would, by services that act for anybody.
+/// Which sockets there are. None of them reaches another process of the program's choice: those of files would, by services that act
+/// for anybody.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sockets {
     /// Those that ask the kernel for routes, addresses and connections.
     Netlink,
+    /// The same, and streams of files, which a [`Server`](crate::names::Server) connects with services that know users' names.
+    Names,
     /// Those that `ifconfig` asks by `ioctl`; nothing can be sent by any socket.
     Interfaces,
 }

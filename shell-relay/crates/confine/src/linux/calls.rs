@@ -129,7 +129,6 @@ const LOOKING: &[Row] = &[
     ("mq_notify", 244, 184),
     ("mq_getsetattr", 245, 185),
     // A socket without an address listens at one of the kernel's choice.
-    ("connect", 42, 203),
     ("listen", 50, 201),
     ("accept", 43, 202),
     ("accept4", 288, 242),
@@ -149,6 +148,7 @@ const OF_A_PROCESS: &[(Row, &[u32])] = &[
     (("sched_setaffinity", 203, 122), &[0]),
 ];
 
+const CONNECT: Row = ("connect", 42, 203);
 const SOCKET: Row = ("socket", 41, 198);
 const SOCKETPAIR: Row = ("socketpair", 53, 199);
 const IOCTL: Row = ("ioctl", 16, 29);
@@ -158,7 +158,8 @@ const CLONE3: Row = ("clone3", 435, 435);
 /// All flags of `clone` that make a namespace.
 const NAMESPACES: u32 = 0x7e02_0000;
 /// `SOCK_STREAM` and `SOCK_SEQPACKET`; the bits above the type are flags.
-const CONNECTED_TYPES: [u32; 2] = [1, 5];
+const CONNECTED_TYPES: [u32; 2] = [STREAM, 5];
+const STREAM: u32 = 1;
 const TYPE_MASK: u32 = 0xf;
 const AF_UNIX: u32 = 1;
 const AF_INET: u32 = 2;
@@ -189,7 +190,8 @@ pub(super) fn denied(calls: Calls) -> Vec<filter::Row> {
     // A pair that is not connected sends to any socket of a file.
     let pairs = Action::By { argument: 1, mask: TYPE_MASK, cases: allowed(CONNECTED_TYPES) };
     denied.extend(row_of(&SOCKETPAIR, by(0, [(AF_UNIX, pairs)])));
-    if sockets.is_some() {
+    if let Some(sockets) = sockets {
+        denied.extend(row_of(&CONNECT, if sockets == Sockets::Names { Action::Mediate } else { refused() }));
         let on_itself = |values: &[u32]| {
             let nest = |inside, (index, value): (u8, &u32)| by(index, [(*value, inside)]);
             (0..).zip(values).collect::<Vec<_>>().into_iter().rev().fold(Action::Allow, nest)
@@ -204,8 +206,13 @@ pub(super) fn denied(calls: Calls) -> Vec<filter::Row> {
 }
 
 fn allowed_sockets(sockets: Sockets) -> Action {
+    let netlink = (AF_NETLINK, by(2, allowed(ASKED_PROTOCOLS)));
     match sockets {
-        Sockets::Netlink => by(0, [(AF_NETLINK, by(2, allowed(ASKED_PROTOCOLS)))]),
+        Sockets::Netlink => by(0, [netlink]),
+        // Only a stream sends nothing before it is connected, wherever it is addressed to.
+        Sockets::Names => {
+            by(0, [(AF_UNIX, Action::By { argument: 1, mask: TYPE_MASK, cases: allowed([STREAM]) }), netlink])
+        }
         Sockets::Interfaces => by(0, allowed([AF_UNIX, AF_INET, AF_INET6])),
     }
 }

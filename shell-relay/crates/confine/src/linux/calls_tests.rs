@@ -25,7 +25,7 @@ fn the_numbers_are_those_of_this_processor() {
         let of_processes = OF_A_PROCESS.iter().map(|(row, _)| row);
         let rows = ALWAYS.iter().chain(MODES_AND_TIMES).chain(LOOKING).chain(SENDING).chain(of_processes);
         let (_, x86, elsewhere) =
-            rows.chain(&[SOCKET, SOCKETPAIR, IOCTL, CLONE, CLONE3]).find(|row| row.0 == name).unwrap();
+            rows.chain(&[CONNECT, SOCKET, SOCKETPAIR, IOCTL, CLONE, CLONE3]).find(|row| row.0 == name).unwrap();
         i64::from(if cfg!(target_arch = "x86_64") { *x86 } else { *elsewhere })
     };
     for (name, expected) in [
@@ -90,6 +90,34 @@ fn arguments_decide_where_a_call_has_harmless_uses() {
     for (row, arguments) in OF_A_PROCESS {
         assert_eq!(errno_of(CONFINED, of(*row), [i64::from(arguments[0]), 1, 0].map(|value| value + 1)), libc::EPERM);
     }
+}
+
+#[test]
+fn for_names_only_streams_of_files_are_added_and_only_connections_are_mediated() {
+    let of = |row: Row| if cfg!(target_arch = "x86_64") { row.1 } else { row.2 };
+    let names = Calls::Confined(Sockets::Names);
+    for (family, kind, expected) in [
+        (1, 1, 0),
+        (1, 1 | 0x8_0800, 0),
+        (1, 2, libc::EPERM),
+        (1, 3, libc::EPERM),
+        (1, 5, libc::EPERM),
+        (2, 1, libc::EPERM),
+        (10, 1, libc::EPERM),
+        (16, 2, 0),
+    ] {
+        assert_eq!(errno_of(names, of(SOCKET), [family, kind, 0]), expected, "{family} {kind}");
+    }
+    // A filter whose maker does not listen.
+    assert_eq!(errno_of(names, of(CONNECT), [-1, 0, 0]), libc::ENOSYS);
+    let of_calls = |calls| denied(calls).into_iter().map(|(number, action)| (number, format!("{action:?}")));
+    let without: std::collections::BTreeMap<_, _> = of_calls(CONFINED).collect();
+    let different = of_calls(names).filter(|(number, action)| without.get(number) != Some(action));
+    let mut different: Vec<u32> = different.map(|(number, _)| number).collect();
+    different.sort_unstable();
+    let mut expected = [of(SOCKET), of(CONNECT)];
+    expected.sort_unstable();
+    assert_eq!(different, expected);
 }
 
 #[test]

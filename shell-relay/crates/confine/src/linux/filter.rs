@@ -11,6 +11,8 @@ pub(super) enum Action {
     Allow,
     /// With this error number.
     Refuse(u32),
+    /// Another process answers in the place of the kernel.
+    Mediate,
     /// What its argument says, of which the bits under `mask` are looked at; without a case it is not permitted.
     By {
         argument: u8,
@@ -38,8 +40,9 @@ const PROCESSOR: u32 = 4;
 const ARGUMENTS: u32 = 16;
 
 const ALLOW: u32 = 0x7fff_0000;
-/// With an error number. A name service could be mediated by another value here (`SECCOMP_RET_USER_NOTIF`).
+/// With an error number.
 const REFUSE: u32 = 0x0005_0000;
+const MEDIATE: u32 = 0x7fc0_0000;
 const KILL_PROCESS: u32 = 0x8000_0000;
 
 /// The processor's name in the kernel; none where the table has no numbers for it.
@@ -167,6 +170,7 @@ impl Action {
         match self {
             Self::Allow => Some(ALLOW),
             Self::Refuse(errno) => Some(REFUSE | errno),
+            Self::Mediate => Some(MEDIATE),
             Self::By { .. } => None,
         }
     }
@@ -179,6 +183,7 @@ impl Action {
         match self {
             Self::Allow => vec![returns(ALLOW)],
             Self::Refuse(errno) => vec![returns(REFUSE | errno)],
+            Self::Mediate => vec![returns(MEDIATE)],
             Self::By { argument, mask, cases } => {
                 let mut code = vec![load(ARGUMENTS + 8 * u32::from(*argument))];
                 if *mask != u32::MAX {

@@ -8,12 +8,18 @@ mod files;
 mod filter;
 mod ioctls;
 
-use std::{io, ptr, sync::OnceLock, thread};
+use std::{
+    io,
+    os::fd::{FromRawFd, OwnedFd},
+    ptr,
+    sync::OnceLock,
+    thread,
+};
 
 use landlock::{ABI, LandlockStatus, RulesetCreated};
-use seccompiler::apply_filter;
+use seccompiler::{apply_filter, sock_filter};
 
-use crate::{Calls, Rules, Sockets, Support};
+use crate::{Calls, Rules, Sockets, Support, names::Mediator};
 
 /// Of `landlock_create_ruleset`.
 const VERSION_QUERY: u32 = 1;
@@ -40,7 +46,7 @@ pub fn claimed() -> Support {
 }
 
 fn try_out() -> Support {
-    let landlock = files::ruleset(ABI::V1, &[], None).and_then(RulesetCreated::restrict_self).map_or(0, |status| {
+    let landlock = files::ruleset(ABI::V1, &[], false).and_then(RulesetCreated::restrict_self).map_or(0, |status| {
         match status.landlock {
             LandlockStatus::Available { effective_abi, .. } => effective_abi as u8,
             LandlockStatus::NotEnabled | LandlockStatus::NotImplemented => 0,
@@ -51,20 +57,47 @@ fn try_out() -> Support {
     Support { landlock, can_filter_calls, has_seatbelt: false }
 }
 
-/// Binds the calling thread, and every program that it starts from now on, for good.
+/// Binds the calling thread, and every program that it starts from now on, for good. With a mediator, programs can ask for the names of
+/// users, where `rules` have sockets of files neither for that nor for anything else.
 ///
 /// # Errors
 /// The kernel refused what it was said to have: nothing may be started then.
-pub fn enforce(rules: &Rules, support: Support) -> io::Result<()> {
+pub fn enforce(rules: &Rules, support: Support, mediator: Option<&Mediator>) -> io::Result<()> {
     drop_capabilities(rules.calls)?;
     if support.landlock > 0 {
-        let ruleset = files::of_rules(ABI::from(i32::from(support.landlock)), rules);
-        ruleset.and_then(RulesetCreated::restrict_self).map_err(io::Error::other)?;
+        let ruleset = files::of_rules(ABI::from(i32::from(support.landlock)), rules)?;
+        ruleset.restrict_self().map_err(io::Error::other)?;
     }
-    if support.can_filter_calls {
-        let program = filter::program(&calls::denied(rules.calls));
-        let program = program.ok_or_else(|| io::Error::other("there is no filter for this processor"))?;
-        apply_filter(&program).map_err(io::Error::other)?;
+    if !support.can_filter_calls {
+        return Ok(());
     }
-    Ok(())
+    let program = |calls| {
+        let program = filter::program(&calls::denied(calls));
+        program.ok_or_else(|| io::Error::other("there is no filter for this processor"))
+    };
+    if let Some(mediator) = mediator.filter(|_| rules.calls == Calls::Confined(Sockets::Netlink))
+        && let Ok(requests) = apply_mediated(&program(Calls::Confined(Sockets::Names))?)
+    {
+        // If they do not arrive, their end is closed here, and the kernel refuses.
+        let _ = mediator.hand_over(&requests);
+        return Ok(());
+    }
+    apply_filter(&program(rules.calls)?).map_err(io::Error::other)
+}
+
+/// Returns what the requests for mediated calls arrive by. Fails inside of a program whose calls are mediated already.
+fn apply_mediated(program: &[sock_filter]) -> io::Result<OwnedFd> {
+    rustix::thread::set_no_new_privs(true)?;
+    let length = u16::try_from(program.len()).map_err(io::Error::other)?;
+    let program = libc::sock_fprog { len: length, filter: program.as_ptr().cast_mut().cast() };
+    let (mode, flag) = (libc::SECCOMP_SET_MODE_FILTER, libc::SECCOMP_FILTER_FLAG_NEW_LISTENER);
+    #[expect(
+        unsafe_code,
+        reason = "the program is as long as it says and lives as long as the call, which only reads it"
+    )]
+    let result = unsafe { libc::syscall(libc::SYS_seccomp, mode, flag, &raw const program) };
+    let requests =
+        i32::try_from(result).ok().filter(|descriptor| *descriptor >= 0).ok_or_else(io::Error::last_os_error)?;
+    #[expect(unsafe_code, reason = "the kernel has just made it for this process")]
+    Ok(unsafe { OwnedFd::from_raw_fd(requests) })
 }

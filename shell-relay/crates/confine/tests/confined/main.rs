@@ -3,5 +3,6 @@
 
 mod harm;
 mod launcher;
+mod names;
 mod reading;
 mod support;

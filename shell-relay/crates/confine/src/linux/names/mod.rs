@@ -1,0 +1,57 @@
+//! Lets confined programs ask the services that know the names of users and groups.
+//!
+//! A filter sees no path, so a confined program makes no connection. Here it asks for one: `connect` waits for a [`Server`] outside of
+//! the confinement, which copies the address, compares it with [`Services`], connects a socket of its own, and puts that in the place
+//! of the program's. The address is never read again, so it does not matter what becomes of it meanwhile.
+//!
+//! The server is a thread of a process that lives on, and no process of its own: nothing is left behind, holds a terminal or a pipe, or
+//! can be sent a signal. If it ends, connections are refused as without it.
+//!
+//! Not done here: what is asked of a service. So the table holds only services that do nothing but answer.
+
+mod request;
+mod server;
+mod services;
+
+use std::{
+    env,
+    io::{self, IoSlice},
+    mem::MaybeUninit,
+    os::{
+        fd::{AsFd, OwnedFd},
+        unix::net::UnixDatagram,
+    },
+};
+
+use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
+
+pub use server::Server;
+pub use services::Services;
+
+/// The variable that names the server's socket.
+pub const VARIABLE: &str = "COHAB_NAMES";
+
+/// The way to a [`Server`], open before the confinement closes it.
+#[derive(Debug)]
+pub struct Mediator(UnixDatagram);
+
+impl Mediator {
+    /// The one that the environment names; `None` if there is none, or it does not live.
+    #[must_use]
+    pub fn of_environment() -> Option<Self> {
+        let file = env::var_os(VARIABLE)?;
+        let socket = UnixDatagram::unbound().ok()?;
+        socket.connect(file).ok()?;
+        Some(Self(socket))
+    }
+
+    /// Passes on what requests arrive by. Does not wait: a server that takes nothing is none.
+    pub(super) fn hand_over(&self, requests: &OwnedFd) -> io::Result<()> {
+        let passed = [requests.as_fd()];
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut control = SendAncillaryBuffer::new(&mut space);
+        control.push(SendAncillaryMessage::ScmRights(&passed));
+        sendmsg(&self.0, &[IoSlice::new(&[0])], &mut control, SendFlags::DONTWAIT | SendFlags::NOSIGNAL)?;
+        Ok(())
+    }
+}

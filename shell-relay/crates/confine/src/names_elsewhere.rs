@@ -1,0 +1,53 @@
+//! Systems where no program is confined by calls have no connections to make for one.
+
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
+
+/// The variable that names the server's socket elsewhere.
+pub const VARIABLE: &str = "COHAB_NAMES";
+
+/// The way to a server.
+#[derive(Debug)]
+pub struct Mediator(());
+
+impl Mediator {
+    /// There is none.
+    #[must_use]
+    pub fn of_environment() -> Option<Self> {
+        None
+    }
+}
+
+/// Services that programs can ask.
+#[derive(Debug)]
+pub struct Services(());
+
+impl Services {
+    /// There are none.
+    #[must_use]
+    pub fn of_system() -> Option<Self> {
+        None
+    }
+}
+
+/// Serves no program.
+#[derive(Debug)]
+pub struct Server(PathBuf);
+
+impl Server {
+    /// There is nothing to serve.
+    ///
+    /// # Errors
+    /// Always.
+    pub fn start(_: &Path, _: Services) -> io::Result<Self> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// What the environment of confined programs would name.
+    #[must_use]
+    pub fn file(&self) -> &Path {
+        &self.0
+    }
+}
