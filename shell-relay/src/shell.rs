@@ -43,6 +43,12 @@ impl Shell {
             Self::Other => "sh",
         }
     }
+
+    /// One word of this shell, any bytes.
+    #[must_use]
+    pub fn quoted(self, word: &OsStr) -> Vec<u8> {
+        if self == Self::Fish { fish_quoted(word) } else { quoted(word) }
+    }
 }
 
 /// How a shell is started.

@@ -7,9 +7,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use cohab_confine::names::Server;
+
 use super::{CommandFile, Effects, LiveEvent, redact};
 use crate::{
     leftovers::{self, FOLDER_PREFIX},
+    lock,
     runner::EnvChange,
     shell::{Shell, startup_files},
     state::{Item, Listing, StateChange, Value},
@@ -24,6 +27,8 @@ const SHOWN: &str = "shown";
 /// Space that is kept for a command, so that one can be handed over while the file system is full.
 const SPARE: &str = "spare";
 const SPARE_BYTES: usize = 64 * 1024 + 4096;
+/// The socket of the server for names.
+const NAME_SERVER: &str = "services";
 /// What a shell tells of itself beyond this is not looked at.
 const LISTING_MAX_BYTES: u64 = 4 * 1024 * 1024;
 
@@ -40,6 +45,8 @@ pub struct RelayDir {
     expects_leftovers: bool,
     /// Whose text lies here.
     on_its_way: Option<String>,
+    /// For programs behind the lock.
+    name_server: Option<Server>,
     /// Says to others, by its lock, that this still has an owner. Without locks nobody else removes it.
     owner: Option<File>,
 }
@@ -62,6 +69,7 @@ impl RelayDir {
         make_directory(&path, secure_parent)?;
         let mut made = Self {
             shell,
+            name_server: None,
             owner: None,
             path,
             secure_parent,
@@ -83,6 +91,13 @@ impl RelayDir {
     /// more than this, which is not worth a shell.
     pub fn claim(&mut self) {
         self.owner = self.owner.take().or_else(|| leftovers::claim(&self.path).ok());
+    }
+
+    /// Starts what lets programs behind the lock ask for users' names, where there is anybody to ask; returns what the shell's
+    /// environment must name.
+    pub fn serve_names(&mut self) -> Option<(&'static str, PathBuf)> {
+        self.name_server = lock::name_server(&self.path.join(NAME_SERVER));
+        self.name_server.as_ref().map(|server| (lock::NAMES_VARIABLE, server.file().to_owned()))
     }
 
     /// Adds lines to the end of the integration script, before the shell is started. They are read as that script is: nothing of the

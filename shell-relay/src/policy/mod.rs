@@ -11,6 +11,7 @@
 //! Where links lead and which files a pattern matches is asked of [`Files`]. What the text alone cannot tell is left to whoever
 //! types the line: what a name resolves to in that shell, and whether a repository's own git configuration starts programs.
 
+mod alone;
 mod bytes;
 mod carriers;
 mod command;
@@ -57,10 +58,10 @@ use parts::quoted;
 pub use parts::{Part, parts};
 pub use provenance::{leads_outside, outside_source, why_asked_under_taint};
 pub use repository::{Setting, git_variables, planted, why_planted};
-use structure::{Computed, Kind};
+use structure::Computed;
 #[cfg(test)]
 pub use typed::typed_form;
-pub use typed::{Lock, Unasked, needs_lock, unasked};
+pub use typed::{Lock, Unasked, keeps_shell, needs_lock, unasked};
 use verdict::Findings;
 
 /// So long a yes to one run holds, for client and daemon alike. A question may stand as long as it likes: the time counts from the yes.
@@ -68,6 +69,9 @@ pub const YES_HOLDS: Duration = Duration::from_secs(10 * 60);
 
 /// More directories than this that a line may be in are not followed.
 const MAX_PLACES: usize = 4;
+/// What a shell computes in such a line is not known beforehand, so it must not be able to do harm.
+const NEEDS_LOCK: &str =
+    "has loops, conditions or substitutions, which run unasked only where programs are kept from writing";
 
 /// What the policy says, from lax to strict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -279,11 +283,16 @@ fn find_what_is_not_plain(reading: &Reading, context: Context<'_>, findings: &mu
     }
     if let Some(structure) = &reading.structure {
         assess_computed(&structure.computed, line, &commands, context, findings);
+        if findings.level() == Level::Allow {
+            let reason = if context.lock.is_none() { Some(NEEDS_LOCK) } else { alone::why_not(&commands) };
+            reason.into_iter().for_each(|reason| findings.ask(reason));
+        }
     }
-    if findings.level() == Level::Allow && !typed::is_confirmed(reading, &commands) {
+    if findings.level() == Level::Allow && !parse::is_confirmed(line, &commands) {
         findings.ask("two shell parsers read it differently");
     }
     if findings.level() == Level::Allow
+        && reading.structure.is_none()
         && let Some(reason) = dialect::why_read_otherwise(context.shell, line, &commands)
     {
         findings.ask(reason);
@@ -305,15 +314,11 @@ fn assess_computed(
                 words.iter().position(|word| word.start <= computed.place.start && computed.place.end <= word.end)?;
             Some((command, at))
         });
-        let printer = match &computed.kind {
-            Kind::Printed(range) => rules::computed::at(commands, &places, range),
-            _ => &[],
-        };
         let place = rules::Place { context, origin: context.cwd, feeds_pipe: false, fed_by: &[] };
         let Some((command, at)) = found.filter(|_| places.len() == commands.len()) else {
             return findings.ask("two shell parsers read it differently");
         };
-        if let Err((level, reason)) = rules::computed::assess(command, at, computed, printer, place) {
+        if let Err((level, reason)) = rules::computed::assess(command, at, computed, place) {
             findings.add(level, reason);
         }
     }

@@ -1,9 +1,12 @@
 //! What the names in a line stand for in the live shell: its aliases, functions and programs, as the shell told them. Pure; programs
 //! are looked at through `Files`.
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::HashSet,
+    path::{Path, PathBuf},
+};
 
-use super::{Context, dialect, options, parse, rules::fed, shell_options};
+use super::{Context, alone, dialect, options, parse, rules::fed, shell_options};
 use crate::{
     shell::Shell,
     state::{AliasKind, Item, Snapshot, Value},
@@ -72,19 +75,20 @@ const LISTERS: &[&str] = &["ls", "dir", "df", "du", "free"];
 pub fn why_not_themselves(line: &str, shell: &Snapshot, context: Context<'_>) -> Vec<String> {
     let reading = dialect::reading(context.shell, line);
     let Ok(commands) = parse::parse_plain(&reading.text) else { return Vec::new() };
-    let of_structure = reading.structure.iter().flat_map(|structure| &structure.words);
-    let words = commands.iter().flat_map(|command| &command.words).map(|word| &word.text).chain(of_structure);
-    let of_words = words.filter_map(|word| why_not_a_plain_word(word, shell));
-    let names =
+    let programs =
         commands.iter().flat_map(|command| command.words.first().into_iter().chain(fed::programs_run(&command.words)));
-    let mut reasons = Vec::new();
-    let of_options = shell_options::why_read_otherwise(&commands, shell);
-    for reason in of_words.chain(names.filter_map(|name| why_not_itself(&name.text, shell, context))).chain(of_options)
-    {
-        if !reasons.contains(&reason) {
-            reasons.push(reason);
-        }
-    }
+    let programs = programs.map(|name| name.text.as_str());
+    let mut reasons: Vec<String> = if let Some(structure) = &reading.structure {
+        let of_names = programs.filter_map(|name| why_not_the_named(name, shell, context));
+        of_names.chain(alone::why_differs(structure, &commands, shell, context)).collect()
+    } else {
+        let words = commands.iter().flat_map(|command| &command.words);
+        let of_words = words.filter_map(|word| why_not_a_plain_word(&word.text, shell));
+        let of_names = programs.filter_map(|name| why_not_itself(name, shell, context));
+        of_words.chain(of_names).chain(shell_options::why_read_otherwise(&commands, shell)).collect()
+    };
+    let mut seen = HashSet::new();
+    reasons.retain(|reason| seen.insert(reason.clone()));
     reasons
 }
 
@@ -106,7 +110,7 @@ fn shown(value: &Value) -> String {
     String::from_utf8_lossy(&value.join(&b' ')).into_owned()
 }
 
-fn why_not_itself(name: &str, shell: &Snapshot, context: Context<'_>) -> Option<String> {
+pub(super) fn why_not_itself(name: &str, shell: &Snapshot, context: Context<'_>) -> Option<String> {
     if name.contains('/') {
         return None;
     }
@@ -126,12 +130,24 @@ fn why_not_itself(name: &str, shell: &Snapshot, context: Context<'_>) -> Option<
             return Some(format!("`{name}` is a function in this shell"));
         }
     }
-    if BUILTINS.contains(&name) || options::is_own(context.shell, name) {
+    if is_builtin(name, context.shell) {
         let is_off = shell.get(&Item::Builtin(name.to_owned())).is_some_and(|value| value == &[b"off"]);
         return is_off.then(|| format!("`{name}` is a builtin that is switched off in this shell"));
     }
     if let Some(path) = shell.get(&Item::Hashed(name.to_owned())) {
         return Some(format!("`{name}` stands for `{}` in this shell", shown(path)));
+    }
+    why_not_the_named(name, shell, context)
+}
+
+fn is_builtin(name: &str, shell: Shell) -> bool {
+    BUILTINS.contains(&name) || options::is_own(shell, name)
+}
+
+/// The same of a shell without aliases, functions and the like.
+fn why_not_the_named(name: &str, shell: &Snapshot, context: Context<'_>) -> Option<String> {
+    if name.contains('/') || is_builtin(name, context.shell) {
+        return None;
     }
     let Some(path) = shell.get(&Item::Exported("PATH".into())) else {
         return Some("this shell does not tell its PATH".into());

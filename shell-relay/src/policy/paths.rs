@@ -51,7 +51,7 @@ impl PlainPath {
         Some(path)
     }
 
-    fn from_path(path: &Path, context: Context<'_>) -> Self {
+    pub fn from_path(path: &Path, context: Context<'_>) -> Self {
         let mut plain = Self::root();
         if path.is_relative() {
             plain.push_all(&context.cwd.to_string_lossy());
@@ -113,7 +113,7 @@ impl PlainPath {
 
     /// How surely one of `places`, which all begin with a dot, is in the path. A pattern matches no leading dot either.
     fn anywhere_in(&self, places: &[&str]) -> Likeness {
-        self.below_any(|component| component.starts_with('.'), places)
+        self.below_any(|component| component.starts_with('.') || component == "Library", places)
     }
 
     /// How surely the path names a secret of a system's `etc`: of the running one, or of a copy that stands elsewhere.

@@ -18,7 +18,7 @@ use places::word_places;
 use words::insertions;
 
 pub use lock::Lock;
-pub(super) use lock::{confines, holds};
+pub(super) use lock::{confines, holds, needs_more};
 
 /// Said where the words cannot be put in for sure.
 const NOT_TYPED: &str = "it cannot be typed with the words that keep it read-only";
@@ -43,9 +43,12 @@ pub fn unasked(line: &str, context: Context<'_>) -> Result<Unasked, &'static str
     let reading = dialect::reading(context.shell, line);
     let Ok(commands) = parse::parse_plain(&reading.text) else { return as_it_is() };
     let is_concerned = commands.iter().any(|command| !insertions(&command.words).is_empty());
-    let assigns = reading.structure.as_ref().is_some_and(|structure| !structure.assigned.is_empty());
-    if !(is_concerned || assigns || context.lock.is_some()) || assess_line(line, context).level > Level::Allow {
+    if !(is_concerned || context.lock.is_some()) || assess_line(line, context).level > Level::Allow {
         return as_it_is();
+    }
+    if let (Some(structure), Some(lock)) = (&reading.structure, context.lock) {
+        let locked = Some(lock::alone(line, structure.behind_cd, context.shell, lock));
+        return Ok(Unasked { text: line.to_owned(), locked, git_folders: repository::git_folders(&commands, context) });
     }
     let text = with_words(line, &reading, commands.clone(), context.shell).ok_or(NOT_TYPED)?;
     if text != line && assess_line(&text, context).level > Level::Allow {
@@ -60,23 +63,7 @@ pub fn unasked(line: &str, context: Context<'_>) -> Result<Unasked, &'static str
         return Err(NOT_TYPED);
     }
     let locked = locked.map(|locked| locked.text).filter(|locked| *locked != text);
-    // What the line gives to variables is the line's own.
-    let assigned = reading.structure.map(|structure| structure.assigned).unwrap_or_default();
-    let contained = |text: String| contained(text, &assigned, context.shell);
-    let (text, locked) = (contained(text), locked.map(contained));
     Ok(Unasked { text, locked, git_folders: repository::git_folders(&commands, context) })
-}
-
-/// A line whose variables are gone behind it.
-fn contained(line: String, variables: &[String], shell: Shell) -> String {
-    if variables.is_empty() {
-        return line;
-    }
-    if shell == Shell::Fish {
-        let local: String = variables.iter().map(|name| format!("set -l {name}; ")).collect();
-        return format!("begin; {local}{line}; end");
-    }
-    format!("( {line} )")
 }
 
 /// Whether a line is plainly read-only only where its programs are kept from writing.
@@ -84,6 +71,16 @@ fn contained(line: String, variables: &[String], shell: Shell) -> String {
 pub fn needs_lock(line: &str, context: Context<'_>) -> bool {
     let with = |lock| assess_line(line, Context { lock, ..context }).level;
     with(None) > Level::Allow && with(Some(Lock::UNNAMED)) == Level::Allow
+}
+
+/// Whether `line`, which runs unasked, leaves the shell as it is, so that a second run finds what the first one found: `ls | sort` does,
+/// `cd src && ls` does not.
+#[must_use]
+pub fn keeps_shell(line: &str, shell: Shell) -> bool {
+    let reading = dialect::reading(shell, line);
+    let is_alone = reading.structure.is_some_and(|structure| structure.behind_cd == 0);
+    let keeps = |commands: Vec<SimpleCommand>| commands.iter().all(|command| lock::keeps_shell(command, shell));
+    is_alone || parse::parse_plain(&reading.text).is_ok_and(keeps)
 }
 
 /// The line with the words that keep it read-only; the line itself where none are known. `None` if it is no plain line, or where they
@@ -103,16 +100,13 @@ fn with_words(line: &str, reading: &Reading, mut commands: Vec<SimpleCommand>, s
     for (command, places) in commands.iter().zip(&places) {
         for insertion in insertions(&command.words) {
             let end = reading.end_in_line(places.get(insertion.after)?.end)?;
-            edits.insert(end, &insertion.words.iter().map(|word| format!(" {word}")).collect::<String>())?;
+            edits.insert(end, &insertion.words.iter().map(|word| format!(" {word}")).collect::<String>());
         }
     }
-    // A command of a loop stands in the line once, and is run for each word: what one run needs, all get. From the back, so that the
-    // places before stay what they are.
-    for (command, places) in commands.iter_mut().zip(&places) {
-        for (at, place) in places.iter().enumerate().rev() {
-            let words = reading.end_in_line(place.end).and_then(|end| edits.0.get(&end));
-            let words = words.into_iter().flat_map(|words| words.split_ascii_whitespace()).map(bare);
-            command.words.splice(at + 1..at + 1, words);
+    for command in &mut commands {
+        for insertion in insertions(&command.words).iter().rev() {
+            let words = insertion.words.iter().map(|word| bare(word));
+            command.words.splice(insertion.after + 1..insertion.after + 1, words);
         }
     }
     let text = edits.apply(line);
@@ -124,10 +118,8 @@ fn with_words(line: &str, reading: &Reading, mut commands: Vec<SimpleCommand>, s
 struct Edits(BTreeMap<usize, String>);
 
 impl Edits {
-    /// `None` if something else goes there: a command of a loop is run more than once, and typed once.
-    fn insert(&mut self, at: usize, text: &str) -> Option<()> {
-        let there = self.0.entry(at).or_insert_with(|| text.to_owned());
-        (*there == text).then_some(())
+    fn insert(&mut self, at: usize, text: &str) {
+        self.0.entry(at).or_default().push_str(text);
     }
 
     fn apply(&self, line: &str) -> String {
@@ -142,17 +134,8 @@ impl Edits {
 /// Whatever the places are worth: the result has to read as these commands, to both parsers.
 fn reads_as(text: &str, shell: Shell, commands: &[SimpleCommand]) -> bool {
     let reading = dialect::reading(shell, text);
-    parse::parse_plain(&reading.text).is_ok_and(|parsed| parsed == commands && is_confirmed(&reading, &parsed))
-}
-
-/// Whether the other parser reads these commands, too, and both of them what more there is in the line.
-pub(super) fn is_confirmed(reading: &Reading, commands: &[SimpleCommand]) -> bool {
-    is_sure(reading) && parse::is_confirmed(&reading.text, commands)
-}
-
-/// Whether both parsers find what more than plain commands there is in the line.
-pub(super) fn is_sure(reading: &Reading) -> bool {
-    reading.structure.as_ref().is_none_or(|structure| parse::finds_units(&reading.before, &structure.units))
+    parse::parse_plain(&reading.text)
+        .is_ok_and(|parsed| parsed == commands && parse::is_confirmed(&reading.text, &parsed))
 }
 
 fn bare(word: &str) -> Word {

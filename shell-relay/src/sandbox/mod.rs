@@ -203,7 +203,7 @@ pub fn enforce(sandbox: &Sandbox) -> io::Result<()> {
     }
     let calls = if sandbox.profile == Profile::ReadOnly { Calls::Reading } else { Calls::Building };
     let rules = Rules { writable: sandbox.writable.clone(), readable: None, has_terminal: false, calls };
-    cohab_confine::enforce(&rules, sandbox.kernel)
+    cohab_confine::enforce(&rules, sandbox.kernel, None)
 }
 
 fn is_workspace(folder: &Path, home: &Path) -> bool {

@@ -21,12 +21,10 @@ pub(in crate::policy) use qualifiers::MAY_LACK_OPERANDS;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::policy) struct Reading {
     pub text: String,
-    /// How `text` was made, step by step: what stands for what in the text before.
-    steps: Vec<Vec<Piece>>,
+    /// What stands for what of the line: in `text`, or where there is a structure in what it was made from.
+    pieces: Vec<Piece>,
     /// What more than plain commands the line has.
     pub structure: Option<Structure>,
-    /// The text before the last step, where there is a structure.
-    pub before: String,
     /// Why there is none, where the line has more than plain commands.
     pub refused: Option<&'static str>,
 }
@@ -60,19 +58,23 @@ pub(in crate::policy) fn reading(shell: Shell, line: &str) -> Reading {
             Shell::Zsh if text == line && text.contains("{ ") => Some(with_separators(line)),
             _ => Some((text.clone(), pieces.clone())),
         };
-        let read = in_bash.map(|(text, pieces)| (structure::read(shell, &text), text, pieces));
+        let read = in_bash.map(|(text, pieces)| (structure::read(shell, &text), pieces));
         match read {
-            Some((Ok(mut structure), before, pieces)) => {
-                let (pieces_of_structure, plain) = (take(&mut structure.pieces), take(&mut structure.text));
-                let steps = vec![pieces, pieces_of_structure];
-                let before = take(&mut structure.in_bash).unwrap_or(before);
-                return Reading { text: plain, steps, structure: Some(structure), before, refused: None };
+            Some((Ok(mut structure), pieces)) => {
+                let plain = take(&mut structure.text);
+                let mut reading = Reading { pieces, ..Reading::default() };
+                let behind_cd = structure.behind_cd;
+                if let Some(behind_cd) = (behind_cd == 0).then_some(0).or_else(|| reading.start_in_line(behind_cd)) {
+                    structure.behind_cd = behind_cd;
+                    (reading.text, reading.structure) = (plain, Some(structure));
+                    return reading;
+                }
             }
-            Some((Err(reason), ..)) => refused = reason,
+            Some((Err(reason), _)) => refused = reason,
             None => {}
         }
     }
-    Reading { text, steps: vec![pieces], refused, ..Reading::default() }
+    Reading { text, pieces, refused, ..Reading::default() }
 }
 
 fn in_words_of_bash(shell: Shell, line: &str) -> (String, Vec<Piece>) {
@@ -128,20 +130,16 @@ impl Reading {
     /// The byte of the line at which the word begins that begins at the byte `at` of `text`; `None` if it is in the middle of what stands
     /// for something else.
     pub(in crate::policy) fn start_in_line(&self, at: usize) -> Option<usize> {
-        self.steps.iter().rev().try_fold(at, |at, pieces| {
-            let piece = pieces.iter().find(|piece| piece.in_text.contains(&at))?;
-            let inside = at - piece.in_text.start;
-            (piece.is_copy || inside == 0).then_some(piece.in_line.start + inside)
-        })
+        let piece = self.pieces.iter().find(|piece| piece.in_text.contains(&at))?;
+        let inside = at - piece.in_text.start;
+        (piece.is_copy || inside == 0).then_some(piece.in_line.start + inside)
     }
 
     /// The same of where a word ends.
     pub(in crate::policy) fn end_in_line(&self, at: usize) -> Option<usize> {
-        self.steps.iter().rev().try_fold(at, |at, pieces| {
-            let piece = pieces.iter().find(|piece| piece.in_text.start < at && at <= piece.in_text.end)?;
-            let missing = piece.in_text.end - at;
-            (piece.is_copy || missing == 0).then(|| piece.in_line.end - missing)
-        })
+        let piece = self.pieces.iter().find(|piece| piece.in_text.start < at && at <= piece.in_text.end)?;
+        let missing = piece.in_text.end - at;
+        (piece.is_copy || missing == 0).then(|| piece.in_line.end - missing)
     }
 }
 

@@ -3,8 +3,8 @@
 use brush_parser::{
     ParserOptions,
     ast::{
-        self, AndOr, Command, CommandPrefixOrSuffixItem as Item, CompoundCommand, IoFileRedirectKind,
-        IoFileRedirectTarget, IoRedirect, SeparatorOperator,
+        self, AndOr, Command, CommandPrefixOrSuffixItem as Item, IoFileRedirectKind, IoFileRedirectTarget, IoRedirect,
+        SeparatorOperator,
     },
     parse_tokens, uncached_tokenize_str,
 };
@@ -41,61 +41,6 @@ pub(super) fn parse(line: &str) -> Result<Vec<SimpleCommand>, &'static str> {
         return Err("contains no command");
     }
     Ok(commands)
-}
-
-/// The names of the commands in a list, in order, as they are written: also in groups, conditions and loops, and not in substitutions.
-/// `None` if it is broken, or has more than these.
-pub(super) fn names(list: &str) -> Option<Vec<String>> {
-    let options = ParserOptions::default();
-    let tokens = uncached_tokenize_str(list, &options.tokenizer_options()).ok()?;
-    let program = parse_tokens(&tokens, &options).ok()?;
-    let mut found = Vec::new();
-    program.complete_commands.iter().try_for_each(|list| add_names(list, &mut found))?;
-    Some(found)
-}
-
-fn add_names(list: &ast::CompoundList, found: &mut Vec<String>) -> Option<()> {
-    for ast::CompoundListItem(and_or, separator) in &list.0 {
-        if matches!(separator, SeparatorOperator::Async) {
-            return None;
-        }
-        let others = and_or.additional.iter().map(|(AndOr::And(pipeline) | AndOr::Or(pipeline))| pipeline);
-        for command in std::iter::once(&and_or.first).chain(others).flat_map(|pipeline| &pipeline.seq) {
-            match command {
-                Command::Simple(simple) => found.extend(simple.word_or_name.as_ref().map(|name| name.value.clone())),
-                Command::Compound(compound, _) => add_names_of(compound, found)?,
-                Command::ExtendedTest(..) => {}
-                Command::Function(_) => return None,
-            }
-        }
-    }
-    Some(())
-}
-
-fn add_names_of(compound: &CompoundCommand, found: &mut Vec<String>) -> Option<()> {
-    match compound {
-        CompoundCommand::Arithmetic(_) => Some(()),
-        CompoundCommand::BraceGroup(group) => add_names(&group.list, found),
-        CompoundCommand::Subshell(group) => add_names(&group.list, found),
-        CompoundCommand::ForClause(each) => add_names(&each.body.list, found),
-        CompoundCommand::CaseClause(case) => {
-            case.cases.iter().filter_map(|case| case.cmd.as_ref()).try_for_each(|list| add_names(list, found))
-        }
-        CompoundCommand::IfClause(condition) => {
-            add_names(&condition.condition, found)?;
-            add_names(&condition.then, found)?;
-            condition.elses.iter().flatten().try_for_each(|other| {
-                other.condition.iter().try_for_each(|list| add_names(list, found))?;
-                add_names(&other.body, found)
-            })
-        }
-        CompoundCommand::WhileClause(repeated) | CompoundCommand::UntilClause(repeated) => {
-            add_names(&repeated.0, found)?;
-            add_names(&repeated.1.list, found)
-        }
-        CompoundCommand::ArithmeticForClause(each) => add_names(&each.body.list, found),
-        CompoundCommand::Coprocess(_) => None,
-    }
 }
 
 fn add_pipeline(pipeline: &ast::Pipeline, join: Join, commands: &mut Vec<SimpleCommand>) -> Result<(), &'static str> {

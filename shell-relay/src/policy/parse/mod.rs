@@ -4,9 +4,7 @@ mod brush;
 mod tree;
 mod unquote;
 
-use std::collections::BTreeSet;
-
-use super::{bytes, command::SimpleCommand, guard, structure::Unit};
+use super::{bytes, command::SimpleCommand, guard};
 
 /// A line of more words is never allowed by itself. The second parser takes microseconds for each.
 const MAX_WORDS: usize = 1000;
@@ -29,22 +27,6 @@ pub(super) fn parse_plain(line: &str) -> Result<Vec<SimpleCommand>, &'static str
 /// Whether the second parser reads the same commands. Asked last, since it is the slower one.
 pub(super) fn is_confirmed(line: &str, commands: &[SimpleCommand]) -> bool {
     guard::caught(|| tree::parse(line)).flatten().is_some_and(|other| other == commands)
-}
-
-/// Whether both parsers find in `line` the lists of commands that `units` tell, each with the commands that begin there.
-pub(super) fn finds_units(line: &str, units: &[Unit]) -> bool {
-    let wanted: BTreeSet<usize> = units.iter().flat_map(|unit| unit.names.iter().copied()).collect();
-    let names_of = |unit: &Unit| unit.names.iter().map(|at| name_at(line, *at)).collect::<Vec<_>>();
-    guard::caught(|| tree::names(line)).flatten().is_some_and(|found| found == wanted)
-        && units.iter().all(|unit| {
-            let text = &line[unit.range.clone()];
-            guard::caught(|| brush::names(text)).flatten().is_some_and(|found| found == names_of(unit))
-        })
-}
-
-fn name_at(line: &str, at: usize) -> &str {
-    let rest = &line[at..];
-    &rest[..rest.find([' ', '\t', '\n', ';', '&', '|', '<', '>', '(', ')']).unwrap_or(rest.len())]
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The second reading, by `tree-sitter-bash`. Its grammar and its quirks are independent of the first parser's.
 
-use std::{cell::RefCell, collections::BTreeSet};
+use std::cell::RefCell;
 
 use tree_sitter::{Node, Parser, Tree};
 
@@ -25,28 +25,6 @@ fn tree(line: &str) -> Option<Tree> {
     let tree = parser.parse(line, None)?;
     PARSER.set(Some(parser));
     (!tree.root_node().has_error()).then_some(tree)
-}
-
-/// Where the names of all commands of a line begin, however deep they are nested; `None` if it is broken.
-pub(super) fn names(line: &str) -> Option<BTreeSet<usize>> {
-    let tree = tree(line)?;
-    let (mut found, mut waiting) = (BTreeSet::new(), vec![tree.root_node()]);
-    while let Some(node) = waiting.pop() {
-        let name = match node.kind() {
-            // `time` is no command, but to this grammar.
-            "command" => node.child_by_field_name("name").and_then(|name| match &line[name.byte_range()] {
-                "time" => node.child_by_field_name("argument"),
-                _ => Some(name),
-            }),
-            "declaration_command" | "unset_command" => Some(node),
-            "test_command" if line[node.byte_range()].starts_with("[ ") => Some(node),
-            "function_definition" | "heredoc_redirect" | "heredoc_body" | "ERROR" => return None,
-            _ => None,
-        };
-        found.extend(name.map(|name| name.start_byte()));
-        waiting.extend(children(node));
-    }
-    Some(found)
 }
 
 /// The commands of a plain line; `None` if the line is broken or not plain.

@@ -37,11 +37,14 @@ fn assess_tar(arguments: &Arguments<'_>, context: Context<'_>) -> Result<(), Ref
     arguments.operands.iter().try_for_each(|word| check_path(word, context, paths::list_risk))
 }
 
-/// Lists or tests, or prints what was compressed.
+/// Lists or tests, or prints what was compressed. Of two of these the last one counts, also behind the operands.
 fn only_inspects(arguments: &Arguments<'_>) -> bool {
-    let prints = arguments.has_in_front(&["c", "stdout", "to-stdout"]);
-    let unpacks = arguments.has_in_front(&["d", "decompress"]);
-    if arguments.has_in_front(&["l", "list", "t", "test"]) { !(prints || unpacks) } else { prints && unpacks }
+    const PRINTS: &[&str] = &["c", "stdout", "to-stdout"];
+    const UNPACKS: &[&str] = &["d", "decompress"];
+    if arguments.has_in_front(&["l", "list", "t", "test"]) {
+        return !arguments.has(PRINTS) && !arguments.has(UNPACKS);
+    }
+    arguments.has_in_front(PRINTS) && arguments.has_in_front(UNPACKS)
 }
 
 /// `jar tf x.jar`, `unrar l x.rar`: what is done is the first operand.

@@ -12,7 +12,7 @@ use super::{
     Place, Refusal, ask, check_hoard, check_links, check_literal, check_path, check_path_text, input, operands,
 };
 
-pub(super) use feed::{Feed, feed, is_filter};
+pub(super) use feed::{Feed, feed};
 
 const TAKEN_APART: &str = "names of files with blanks or quotes may be taken apart: `-print0` and `xargs -0` avoid it";
 const AVOIDS_LINKS: &str = "; `-type f` leaves links out";
@@ -156,6 +156,9 @@ pub(super) fn assess_xargs(words: &[Word], place: Place<'_>) -> Result<(), Refus
             super::assess_words("ps", &with_word(&command[1..], placeholder, &number)?, place, true)
         }
         Feed::Files { roots, is_exact, is_chosen, has_links } if shows_contents(&name.text) => {
+            for command in place.fed_by.iter().filter(|command| command.words[0].text == "find") {
+                super::find::check_choice(&command.words[1..], place)?;
+            }
             if has_links {
                 roots.iter().try_for_each(|root| check_links(root, place.context, AVOIDS_LINKS))?;
             }

@@ -139,6 +139,16 @@ fn is_expression(text: &str) -> bool {
     text.starts_with('-') || matches!(text, "(" | ")" | "!" | ",")
 }
 
+/// Judges by what names `find` with these words chooses files whose contents are shown.
+pub(super) fn check_choice(words: &[Word], place: Place<'_>) -> Result<(), Refusal> {
+    let words = &words[count_options(words)..];
+    let expression = &words[count_roots(words)..];
+    (1..expression.len()).try_for_each(|at| {
+        let before = at.checked_sub(2).and_then(|at| expression.get(at));
+        fed::check_chosen(&expression[at - 1].text, &expression[at], before, place)
+    })
+}
+
 fn assess_expression(expression: &[Word], roots: &[Word], is_wide: bool, place: Place<'_>) -> Result<(), Refusal> {
     let mut words = expression;
     let shows_contents =

@@ -91,7 +91,6 @@ const LISTERS: &[&str] = &[
     "tree",
     "tune2fs",
     "udevadm",
-    "xfs_info",
 ];
 
 /// Whether it shows names and properties of files, never their contents.
@@ -209,7 +208,8 @@ fn danger<T>(reason: impl Into<String>) -> Result<T, Refusal> {
 
 /// `has_input`: a pipe or a file feeds it.
 fn assess_words(name: &str, words: &[Word], place: Place<'_>, has_input: bool) -> Result<(), Refusal> {
-    if !has_input && questions::is_plain(name, words) {
+    let is_paged = !place.feeds_pipe && small::pages_help(name, words);
+    if !has_input && !is_paged && questions::is_plain(name, words) {
         return Ok(());
     }
     if let Some((spec, words)) = options::own(place.context.shell, name, words) {

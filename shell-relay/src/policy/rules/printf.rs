@@ -34,11 +34,6 @@ pub(super) fn assess(words: &[Word], shell: Shell) -> Result<(), Refusal> {
     }
 }
 
-/// Whether a format makes nothing but texts of its values.
-pub(super) fn prints_texts(format: &str) -> bool {
-    conversions(format).is_some_and(|found| found.iter().all(|conversion| *conversion == Conversion::Text))
-}
-
 /// The conversions of a format in order; `None` if one is none of the plain ones.
 fn conversions(format: &str) -> Option<Vec<Conversion>> {
     let mut found = Vec::new();
@@ -57,9 +52,8 @@ fn conversions(format: &str) -> Option<Vec<Conversion>> {
             continue;
         }
         let behind = behind.trim_start_matches(['-', '+', ' ', '#', '0']);
-        let behind = behind.trim_start_matches(|c: char| c.is_ascii_digit());
-        let behind =
-            behind.strip_prefix('.').map_or(behind, |rest| rest.trim_start_matches(|c: char| c.is_ascii_digit()));
+        let behind = behind_width(behind)?;
+        let behind = behind.strip_prefix('.').map_or(Some(behind), behind_width)?;
         found.push(match behind.chars().next()? {
             's' | 'b' | 'q' | 'c' => Conversion::Text,
             'd' | 'i' | 'u' | 'o' | 'x' | 'X' | 'f' | 'e' | 'g' => Conversion::Number,
@@ -68,6 +62,12 @@ fn conversions(format: &str) -> Option<Vec<Conversion>> {
         rest = &behind[1..];
     }
     Some(found)
+}
+
+/// What stands behind a number of at most five digits: a longer one would fill the memory of the shell.
+fn behind_width(text: &str) -> Option<&str> {
+    let behind = text.trim_start_matches(|c: char| c.is_ascii_digit());
+    (text.len() - behind.len() <= 5).then_some(behind)
 }
 
 /// What stands behind the mark or first digit of an escape that gives a sign by its octal or hexadecimal number; `None` if it is no such
@@ -110,8 +110,26 @@ mod tests {
         assert_eq!(conversions("\\033[1m%-10s\\x1b[0m %b\\t\\\\x"), Some(vec![Text, Text]));
         assert_eq!(conversions("\\033(0\\016\\0331m\\x1B\\7\\xe9%s"), Some(vec![Text]));
         for format in [
-            "%n", "%1$d", "%ld", "%*d", "%.*f", "%", "%-", "\\x25n", "\\045n", "\\0045n", "\\45n", "\\445n", "\\u0025",
-            "\\", "\\x", "\\xg", "%(x)T", "%é",
+            "%n",
+            "%1$d",
+            "%ld",
+            "%*d",
+            "%.*f",
+            "%",
+            "%-",
+            "\\x25n",
+            "\\045n",
+            "\\0045n",
+            "\\45n",
+            "\\445n",
+            "\\u0025",
+            "\\",
+            "\\x",
+            "\\xg",
+            "%(x)T",
+            "%é",
+            "%999999s",
+            "%.999999s",
         ] {
             assert_eq!(conversions(format), None, "{format}");
         }

@@ -17,6 +17,12 @@ const ODD_GROUPS: &[&str] = &["(?P", "(?'", "(?C", "(*"];
 /// Judges the words behind a phrase of `shells.table`.
 pub(super) fn assess(name: &str, spec: &Spec, words: &[Word], context: Context<'_>) -> Result<(), Refusal> {
     let arguments = split(spec, words)?;
+    // The shell itself would make a text of that length.
+    let is_long =
+        |value: &str| value.trim_start_matches(['+', '-']).len() > 5 && super::super::options::is_number(value);
+    if arguments.options.iter().filter_map(|(_, value)| *value).any(is_long) {
+        return ask("may fill the memory of the shell");
+    }
     let texts = || arguments.operands.iter().map(|word| word.text.as_str());
     match spec.operands {
         Operands::Rule("print") => assess_print(spec, words, context),

@@ -134,6 +134,23 @@ const IP_OBJECTS: &[&str] = &[
     "tunnel",
     "vrf",
 ];
+/// Programs that show their help in a pager.
+const PAGES_HELP: &[&str] = &[
+    "bootctl",
+    "coredumpctl",
+    "hostnamectl",
+    "journalctl",
+    "localectl",
+    "loginctl",
+    "machinectl",
+    "networkctl",
+    "resolvectl",
+    "systemctl",
+    "systemd-analyze",
+    "systemd-cgls",
+    "systemd-inhibit",
+    "timedatectl",
+];
 /// What `xdg-user-dir` knows.
 const USER_DIRS: &[&str] =
     &["DESKTOP", "DOCUMENTS", "DOWNLOAD", "MUSIC", "PICTURES", "PUBLICSHARE", "TEMPLATES", "VIDEOS"];
@@ -227,6 +244,11 @@ fn assess_rounds(operands: &[&str]) -> Result<(), Refusal> {
     }
 }
 
+/// Whether it shows even its help in a pager.
+pub(super) fn pages_help(name: &str, words: &[Word]) -> bool {
+    PAGES_HELP.contains(&name) && matches!(words, [only] if only.text == "--help")
+}
+
 /// Whether it hands its output to a pager: into a pipe, or where an option forbids it, it does not.
 pub(super) fn may_start_pager(name: &str, words: &[Word], feeds_pipe: bool) -> bool {
     let says = |wanted: &str| words.iter().any(|word| word.text == wanted);
@@ -236,6 +258,8 @@ pub(super) fn may_start_pager(name: &str, words: &[Word], feeds_pipe: bool) -> b
             let is_forbidden = says("-P") || said.peek().is_some();
             !said.all(|value| value == "=never") || !(feeds_pipe || is_forbidden)
         }
+        "udevadm" => says("info") && !(feeds_pipe || says("--no-pager")),
+        _ if pages_help(name, words) => !feeds_pipe,
         "systemd-analyze" => words.iter().any(|word| word.text == "blame") && !(feeds_pipe || says("--no-pager")),
         _ => false,
     }

@@ -2,7 +2,7 @@
 
 use super::{
     reader::{ENDS_WORD, MAX_DEPTH, NOT_READ, Read, Reader},
-    values::{Mark, Source, Value, Written, is_name, is_own_name, of_environment, written},
+    values::{Source, Value, Written, is_inherited, is_name, is_own_name, of_environment, written},
     words::{Word, sample},
 };
 use crate::shell::Shell;
@@ -21,8 +21,8 @@ const PRINT_NUMBERS: &[(&str, usize)] = &[
     ("wc -m", 0),
     ("wc -w", 0),
 ];
-/// What zsh may do to a variable's text: parts of a path, and letters.
-const MODIFIERS: &[char] = &['t', 'h', 'r', 'e', 'u', 'l'];
+/// Flags of zsh's `${(f)name}` that change a text or a list, and run nothing.
+const PLAIN_FLAGS: &str = "@fFoOnuUiaLCMkvtqSIR";
 
 impl Reader<'_> {
     /// What begins with `$` or a backtick.
@@ -34,77 +34,142 @@ impl Reader<'_> {
             if self.rest()[..end].contains(['\\', '"', '$']) {
                 return Err(Some("uses a substitution"));
             }
-            let number = self.backticked(end)?;
-            self.compute(word, before, Source::List(number), is_quoted);
+            self.backticked(end)?;
+            self.compute(word, before, Source::Any);
             return Ok(());
         }
         self.at += 1;
         if self.eat("((") {
             self.arithmetic("))")?;
-            self.compute(word, before, Source::Digits, true);
+            self.compute(word, before, Source::Number);
         } else if self.eat("(") {
-            let start = self.at;
             let number = self.substituted()?;
-            // Words of an error are no number.
-            let source = if !self.text(start..self.at).contains('>') && self.prints_number(number) {
-                Source::Number
-            } else {
-                Source::List(number)
-            };
-            self.compute(word, before, source, is_quoted);
+            let source = if self.prints_number(number) { Source::Number } else { Source::Any };
+            self.compute(word, before, source);
         } else if self.eat("{") {
             self.braced(word, before, is_quoted)?;
-        } else if self.eat("?") || self.eat("#") || self.eat("$") {
-            self.ends_name()?;
-            self.compute(word, before, Source::Digits, true);
-        } else if self.eat("-") {
-            self.ends_name()?;
-            self.compute(word, before, Source::Any, is_quoted);
         } else if self.next().is_none_or(|c| ENDS_WORD.contains(c) || c == '"') {
             word.text.push('$');
         } else {
-            let end = self.rest().find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(self.rest().len());
-            let name = &self.rest()[..end];
-            if !is_name(name) {
-                return Err(Some(VARIABLE));
-            }
-            self.at += end;
-            let is_modified = self
-                .rest()
-                .strip_prefix(':')
-                .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic() || c == '&'));
-            if self.next() == Some('[') || (self.shell == Shell::Zsh && is_modified) {
-                return Err(Some(VARIABLE));
-            }
-            self.variable(name, word, before, is_quoted)?;
+            self.bare(word, before, is_quoted)?;
         }
         Ok(())
     }
 
-    fn backticked(&mut self, bytes: usize) -> Read<usize> {
+    /// A variable without braces, behind the `$`.
+    fn bare(&mut self, word: &mut Word, before: &str, is_quoted: bool) -> Read<()> {
+        let is_zsh = self.shell == Shell::Zsh;
+        let tells_number = is_zsh && (self.eat("#") || self.eat("+"));
+        let is_spread = is_zsh && self.eat("^");
+        if let Some(sign) = self.next().filter(|c| c.is_ascii_digit() || matches!(c, '@' | '*' | '?' | '#')) {
+            // Of a function of the line; and the status is that of a command of the line, if there was one.
+            if sign == '?' && self.out.commands.is_empty() || self.functions.is_empty() && !matches!(sign, '?' | '#') {
+                return Err(Some(VARIABLE));
+            }
+            self.at += 1;
+            self.compute(word, before, if matches!(sign, '?' | '#') { Source::Number } else { Source::Any });
+            return Ok(());
+        }
+        if tells_number && self.next().is_none_or(|c| ENDS_WORD.contains(c) || c == '"') {
+            self.compute(word, before, Source::Number);
+            return Ok(());
+        }
+        let end = self.rest().find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(self.rest().len());
+        let name = &self.rest()[..end];
+        if !is_name(name) {
+            return Err(Some(VARIABLE));
+        }
+        self.at += end;
+        let mut is_changed = tells_number || is_spread;
+        if is_zsh {
+            while self.next() == Some('[') {
+                self.at += 1;
+                self.changed("]")?;
+                is_changed = true;
+            }
+            while let Some(behind) =
+                self.rest().strip_prefix(':').filter(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic()))
+            {
+                let is_plain = behind.starts_with(['t', 'h', 'r', 'e', 'u', 'l']);
+                if !is_plain {
+                    return Err(Some(VARIABLE));
+                }
+                self.at += 2;
+                is_changed = true;
+            }
+        }
+        if !is_changed {
+            return self.variable(name, word, before, is_quoted);
+        }
+        self.known(name)?;
+        self.compute(word, before, if tells_number { Source::Number } else { Source::Any });
+        Ok(())
+    }
+
+    /// The variable is one of the line's, or says nothing secret.
+    fn known(&mut self, name: &str) -> Read<()> {
+        if self.variables.contains_key(name) {
+            return Ok(());
+        }
+        if !matches!(name, "PWD" | "HOME") {
+            of_environment(name, self.shell).ok_or(Some(VARIABLE))?;
+        }
+        if is_inherited(name) {
+            self.environment.insert(name.to_owned());
+        }
+        Ok(())
+    }
+
+    /// What stands behind a variable's name within `${...}` or `[...]`, up to `end`: it changes a text, or chooses some of a list.
+    fn changed(&mut self, end: &str) -> Read<()> {
+        self.go_deeper(2 * MAX_DEPTH)?;
+        while !self.eat(end) {
+            match self.next().ok_or(NOT_READ)? {
+                '$' | '`' => self.expansion(&mut Word::default(), "", true)?,
+                '"' => self.double_quoted(&mut Word::default(), "")?,
+                '\'' => {
+                    let end = self.rest()[1..].find('\'').ok_or(Some("has an open quote"))? + 2;
+                    self.at += end;
+                }
+                '[' => {
+                    self.at += 1;
+                    self.changed("]")?;
+                }
+                '\\' => {
+                    let two = self.rest().chars().take(2).map(char::len_utf8).sum::<usize>();
+                    self.at += two;
+                }
+                // A list of commands, or what is evaluated.
+                '<' | '>' | ';' | '&' | '\n' | '{' => return Err(Some(VARIABLE)),
+                // `${name@P}` runs code.
+                '@' if !self.text(0..self.at).ends_with('[') => return Err(Some(VARIABLE)),
+                c => self.at += c.len_utf8(),
+            }
+        }
+        self.depth -= 1;
+        Ok(())
+    }
+
+    fn backticked(&mut self, bytes: usize) -> Read<()> {
         let line = self.line;
         let end = self.at + bytes;
         // The list ends where the text does.
         let mut inner = self.clone();
         inner.line = &line[..end];
         inner.out = super::out::Out::default();
-        (inner.is_piped, inner.has_compound, inner.feed) = (false, false, Source::Any);
-        inner.unit = self.at;
-        inner.units.entry(self.at).or_default().range = self.at..end;
+        (inner.is_piped, inner.has_compound) = (false, false);
         inner.list(super::reader::Until::End)?;
         let list = std::mem::take(&mut inner.out);
         self.lists = std::mem::take(&mut inner.lists);
         self.lists.push(list);
-        self.units = std::mem::take(&mut inner.units);
         self.assigned = std::mem::take(&mut inner.assigned);
-        self.changes_folder |= inner.changes_folder;
+        self.called = std::mem::take(&mut inner.called);
+        self.environment = std::mem::take(&mut inner.environment);
         self.has_xargs |= inner.has_xargs;
         self.has_blocks |= inner.has_blocks;
         self.steps = inner.steps;
-        self.hidden = std::mem::take(&mut inner.hidden);
-        self.words = std::mem::take(&mut inner.words);
         self.at = end + 1;
-        Ok(self.lists.len() - 1)
+        Ok(())
     }
 
     /// Whether all that a list prints is numbers, or nothing.
@@ -114,11 +179,7 @@ impl Reader<'_> {
         else {
             return false;
         };
-        let mut words: Vec<&str> = words.iter().map(String::as_str).collect();
-        // Behind the launcher it is the same program.
-        if words.get(1) == Some(&"--") && words[0].starts_with('/') {
-            words.drain(..2);
-        }
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
         // In bash these two are anything.
         let is_of_fish = |start: &str| !matches!(start, "count" | "math") || self.shell == Shell::Fish;
         PRINT_NUMBERS.iter().filter(|(start, _)| is_of_fish(start)).any(|(start, more)| {
@@ -129,10 +190,15 @@ impl Reader<'_> {
     }
 
     fn variable(&mut self, name: &str, word: &mut Word, before: &str, is_quoted: bool) -> Read<()> {
+        if !self.variables.contains_key(name) {
+            self.known(name)?;
+        }
+        // In bash the name of a folder with a blank would be two words.
+        let is_one = is_quoted || self.shell != Shell::Bash;
         let value = match name {
             _ if self.variables.contains_key(name) => self.variables[name].clone(),
-            "PWD" if word.text.is_empty() && self.is_whole_name() => Value::Text(".".into()),
-            "HOME" if word.text.is_empty() && self.is_whole_name() => {
+            "PWD" if is_one && word.text.is_empty() && self.is_whole_name() => Value::Text(".".into()),
+            "HOME" if is_one && word.text.is_empty() && self.is_whole_name() => {
                 if self.eat("/") {
                     word.text.push_str("~/");
                 } else {
@@ -145,16 +211,10 @@ impl Reader<'_> {
             _ => of_environment(name, self.shell).ok_or(Some(VARIABLE))?,
         };
         match value {
-            Value::Computed(source) => self.compute(word, before, source, is_quoted),
+            Value::Computed(source) => self.compute(word, before, source),
             Value::Text(text) => self.put_value(&text, word, before, is_quoted)?,
         }
         Ok(())
-    }
-
-    /// A shell may take what follows a name of one sign for a part of it.
-    fn ends_name(&self) -> Read<()> {
-        let goes_on = self.next().is_some_and(|c| !ENDS_WORD.contains(c) && !matches!(c, '"' | '/' | '.' | ','));
-        if goes_on { Err(Some(VARIABLE)) } else { Ok(()) }
     }
 
     /// Whether the path that a variable holds ends here, or goes on below it.
@@ -170,7 +230,7 @@ impl Reader<'_> {
             // Which file it is makes no difference to a text, and a value is one word.
             self.aside(format!("true <{text}"));
             word.text.push_str("./x");
-            join(word, Source::Matches, splits);
+            join(word, Source::Matches);
             return Ok(());
         }
         if text.starts_with('~') && !word.text.is_empty() {
@@ -178,155 +238,113 @@ impl Reader<'_> {
         }
         match written(text).ok_or(Some(VARIABLE))? {
             Written::Quoted if splits => return Err(Some(VARIABLE)),
-            Written::Pattern => join(word, Source::Matches, splits),
+            Written::Pattern => join(word, Source::Matches),
             _ => {}
         }
         word.text.push_str(text);
         Ok(())
     }
 
-    fn compute(&mut self, word: &mut Word, before: &str, source: Source, is_quoted: bool) {
-        let is_split = !is_quoted && source != Source::Digits;
-        let text = if self.is_text { sample(&Source::Digits, "", "") } else { sample(&source, before, &word.text) };
+    fn compute(&mut self, word: &mut Word, before: &str, source: Source) {
+        let text = if self.is_text { sample(Source::Number, "", "") } else { sample(source, before, &word.text) };
         word.text.push_str(text);
-        join(word, source, is_split);
+        join(word, source);
     }
 
-    /// `${name}`, and the same with its text changed.
+    /// `${name}`, and the same with its text changed, behind the brace.
     fn braced(&mut self, word: &mut Word, before: &str, is_quoted: bool) -> Read<()> {
-        if self.shell == Shell::Zsh && self.next() == Some('(') {
-            return self.flagged(word, before);
-        }
-        let (inside, _) = self.rest().split_once('}').ok_or(NOT_READ)?;
-        self.at += inside.len() + 1;
-        if is_name(inside) {
-            return self.variable(inside, word, before, is_quoted);
-        }
-        let is_known = |name: &str| {
-            self.variables.contains_key(name)
-                || of_environment(name, self.shell).is_some()
-                || matches!(name, "PWD" | "HOME")
-        };
-        if inside.strip_prefix('#').is_some_and(|name| is_name(name) && is_known(name)) {
-            self.compute(word, before, Source::Digits, true);
-            return Ok(());
-        }
-        let end = inside.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(inside.len());
-        let (name, change) = inside.split_at(end);
-        if !is_name(name) || !is_known(name) || !self.only_changes_text(change) {
-            return Err(Some(VARIABLE));
-        }
-        self.compute(word, before, Source::Any, is_quoted);
-        Ok(())
-    }
-
-    /// zsh's `${(f)"$(ls)"}`, behind the brace: what is printed, in lines, sorted and the like.
-    fn flagged(&mut self, word: &mut Word, before: &str) -> Read<()> {
-        const PLAIN_FLAGS: &str = "foOuniaFULC@";
-        let start = self.at - "${".len();
-        let (flags, _) = self.rest()[1..].split_once(')').ok_or(NOT_READ)?;
-        if flags.is_empty() || !flags.chars().all(|flag| PLAIN_FLAGS.contains(flag)) {
-            return Err(Some(VARIABLE));
-        }
-        self.at += flags.len() + 2;
-        if !self.rest().starts_with("\"$(") {
-            return Err(Some(VARIABLE));
-        }
-        self.hidden.push(start..self.at);
-        let mut inside = Word::default();
-        self.double_quoted(&mut inside, "")?;
-        let Some(Mark { source, .. }) = inside.mark else { return Err(Some(VARIABLE)) };
-        self.hidden.push(self.at..self.at + 1);
-        self.expect("}")?;
-        self.compute(word, before, source, false);
-        Ok(())
-    }
-
-    fn only_changes_text(&self, change: &str) -> bool {
-        let is_plain =
-            |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_./:,+%@*?#^-\\ ".contains(&byte));
-        if let Some(behind) = change.strip_prefix(':') {
-            let is_modifier = self.shell == Shell::Zsh && behind.len() == 1 && behind.starts_with(MODIFIERS);
-            let is_part = behind.split(':').all(|number| {
-                let digits = number.trim_start_matches(' ').trim_start_matches('-');
-                !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+        let is_zsh = self.shell == Shell::Zsh;
+        let mut is_number = false;
+        if is_zsh && self.eat("(") {
+            let (flags, _) = self.rest().split_once(')').ok_or(NOT_READ)?;
+            // `s` and `j` have a sign between two others: what parts a text, or joins it.
+            let is_plain = flags.split(|c: char| c.is_ascii_punctuation() && c != '@').enumerate().all(|(at, part)| {
+                let (letters, last) = part.split_at(part.len().saturating_sub(usize::from(part.ends_with(['s', 'j']))));
+                letters.chars().all(|flag| PLAIN_FLAGS.contains(flag)) && (last.is_empty() || at % 2 == 0)
+                    || at % 2 == 1
             });
-            return is_modifier || is_part || behind.strip_prefix('-').is_some_and(is_plain);
+            if flags.is_empty() || !is_plain {
+                return Err(Some(VARIABLE));
+            }
+            self.at += flags.len() + 1;
         }
-        match change.chars().next() {
-            Some('%' | '#' | '/') => is_plain(&change[1..]),
-            Some('^' | ',') => self.shell == Shell::Bash && matches!(change, "^" | "^^" | "," | ",,"),
-            Some('-') => is_plain(&change[1..]),
-            _ => false,
+        if self.rest().starts_with(['#', '+']) && !self.rest()[1..].starts_with('}') {
+            self.at += 1;
+            is_number = true;
+        } else if !is_zsh && self.rest().starts_with('!') {
+            // The places of a list; otherwise the variable that another one names.
+            let (name, _) = self.rest()[1..].split_once(['[', '}']).ok_or(NOT_READ)?;
+            if !["[@]}", "[*]}"].iter().any(|end| self.rest()[1 + name.len()..].starts_with(end)) {
+                return Err(Some(VARIABLE));
+            }
+            self.at += 1;
+        } else if is_zsh {
+            let _ = self.eat("^") || self.eat("=");
         }
+        let end = self.rest().find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(self.rest().len());
+        let name = &self.rest()[..end];
+        if is_name(name) {
+            self.at += end;
+            if !is_number && self.eat("}") {
+                return self.variable(name, word, before, is_quoted);
+            }
+            self.known(name)?;
+            // It may get another value here.
+            if self.rest().trim_start_matches(':').starts_with('=') {
+                return Err(Some(VARIABLE));
+            }
+        } else if name.starts_with(|c: char| c.is_ascii_digit()) && !self.functions.is_empty() {
+            self.at += end;
+        } else if is_zsh && self.rest().starts_with("$") {
+            self.expansion(&mut Word::default(), "", true)?;
+        } else if is_zsh && self.rest().starts_with("\"$") {
+            self.double_quoted(&mut Word::default(), "")?;
+        } else {
+            return Err(Some(VARIABLE));
+        }
+        self.changed("}")?;
+        self.compute(word, before, if is_number { Source::Number } else { Source::Any });
+        Ok(())
     }
 
-    /// Takes an expression up to `end` in which all is numbers: the shell would run what it finds in any other variable.
+    /// Takes an expression up to `end`. What it computes is a number, whatever stands in it.
     pub(super) fn arithmetic(&mut self, end: &str) -> Read<()> {
-        const UNKNOWN: &str = "computes with what is not known to be a number";
-        if end != ")" {
-            self.may_be_skipped = false;
-        }
-        loop {
-            if self.eat(end) {
-                return Ok(());
-            }
-            let c = self.next().ok_or(NOT_READ)?;
-            if c == '$' {
-                let mut word = Word::default();
-                self.expansion(&mut word, "", true)?;
-                let is_number = match word.mark {
-                    Some(mark) => mark.source.is_number() && word.text == "1",
-                    None => !word.text.is_empty() && word.text.bytes().all(|byte| byte.is_ascii_digit()),
-                };
-                if !is_number && !self.is_survey {
-                    return Err(Some(UNKNOWN));
+        self.go_deeper(2 * MAX_DEPTH)?;
+        while !self.eat(end) {
+            match self.next().ok_or(NOT_READ)? {
+                '$' | '`' => self.expansion(&mut Word::default(), "", true)?,
+                '(' => {
+                    self.at += 1;
+                    self.arithmetic(")")?;
                 }
-            } else if c.is_ascii_alphabetic() || c == '_' {
-                let rest = self.rest();
-                let name = &rest[..rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(rest.len())];
-                let at = self.at;
-                self.at += name.len();
-                let behind = self.rest().trim_start();
-                if self.is_changed(at) && self.may_be_skipped {
-                    return Err(Some(UNKNOWN));
+                '[' => {
+                    self.at += 1;
+                    self.arithmetic("]")?;
                 }
-                if behind.starts_with('=') && !behind.starts_with("==") && is_own_name(name) {
-                    self.assign(name, at, Value::Computed(Source::Digits));
-                    continue;
+                c if c.is_ascii_alphabetic() || c == '_' => {
+                    let rest = self.rest();
+                    let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(rest.len());
+                    let at = self.at;
+                    self.at += end;
+                    if self.is_changed(at) {
+                        if !is_own_name(&rest[..end]) {
+                            return Err(Some("sets a variable that may matter"));
+                        }
+                        self.assign(&rest[..end], at, Value::Computed(Source::Number));
+                    }
                 }
-                let is_number = self.is_survey
-                    || match self.variables.get(name).cloned().or_else(|| of_environment(name, self.shell)) {
-                        Some(Value::Computed(source)) => source.is_number(),
-                        Some(Value::Text(text)) => text.bytes().all(|byte| byte.is_ascii_digit()),
-                        None => false,
-                    };
-                if !is_number {
-                    return Err(Some(UNKNOWN));
-                }
-                if self.is_changed(at) {
-                    self.assign(name, at, Value::Computed(Source::Digits));
-                }
-            } else if c.is_ascii_digit() || "+-*/%<>=!&|^~?:, \t".contains(c) {
-                self.may_be_skipped |= "&|?".contains(c);
-                self.at += 1;
-            } else if c == '(' {
-                self.at += 1;
-                self.depth += 1;
-                if self.depth > 2 * MAX_DEPTH {
-                    return Err(Some(UNKNOWN));
-                }
-                self.arithmetic(")")?;
-                self.depth -= 1;
-            } else {
-                return Err(Some(UNKNOWN));
+                ')' | ']' | ';' | '\'' | '"' | '\\' => return Err(NOT_READ),
+                c => self.at += c.len_utf8(),
             }
         }
+        self.depth -= 1;
+        Ok(())
     }
 
     /// Whether the name at `at`, which was just taken, gets another value.
     fn is_changed(&self, at: usize) -> bool {
         let (before, behind) = (self.line[..at].trim_end(), self.rest().trim_start());
+        // An element of a list is not the list.
         let is_set = behind.find('=').is_some_and(|sign| {
             behind[..sign].bytes().all(|byte| b"+-*/%<>&|^".contains(&byte)) && !behind[sign + 1..].starts_with('=')
         });
@@ -344,19 +362,11 @@ fn takes_file(option: &str) -> bool {
 }
 
 /// What a word is marked with that has one more part which is computed.
-fn join(word: &mut Word, source: Source, is_split: bool) {
-    let mark = match word.mark.take() {
-        None => Mark { source, is_split, is_whole: false },
-        Some(mark) => {
-            let is_same = mark.source == source;
-            let source = match (mark.source, source) {
-                (both, _) if is_same => both,
-                (number, other) | (other, number) if number.is_number() && other == Source::Matches => other,
-                (one, other) if one.is_number() && other.is_number() => Source::Number,
-                _ => Source::Any,
-            };
-            Mark { source, is_split: is_split || mark.is_split, is_whole: false }
-        }
-    };
-    word.mark = Some(mark);
+fn join(word: &mut Word, source: Source) {
+    word.mark = Some(match (word.mark, source) {
+        (None, source) => source,
+        (Some(Source::Any), _) | (_, Source::Any) => Source::Any,
+        (Some(Source::Number), Source::Number) => Source::Number,
+        (Some(Source::Matches | Source::Number), Source::Matches | Source::Number) => Source::Matches,
+    });
 }

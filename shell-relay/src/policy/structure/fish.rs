@@ -12,6 +12,7 @@ enum Block {
     Loop,
     Group,
     Switch,
+    Function,
     Parenthesis,
 }
 
@@ -151,7 +152,8 @@ impl<'a> Translator<'a> {
             _ if word.split_once('=').is_some_and(|(name, _)| super::values::is_name(name)) => return None,
             "set" => return self.set(),
             "read" => self.read()?,
-            "function" | "builtin" | "eval" | "exec" | "return" | "time" | "{" | "}" | "[[" => return None,
+            "function" => return self.function(),
+            "builtin" | "eval" | "exec" | "return" | "time" | "{" | "}" | "[[" => return None,
             _ => {}
         }
         Some(false)
@@ -189,7 +191,7 @@ impl<'a> Translator<'a> {
         let text = match self.blocks.pop()? {
             Block::If => "fi",
             Block::Loop => "done",
-            Block::Group => "}",
+            Block::Group | Block::Function => "}",
             Block::Switch => "esac",
             Block::Parenthesis => return None,
         };
@@ -217,13 +219,49 @@ impl<'a> Translator<'a> {
             return None;
         }
         self.copy(name.len());
+        let (at, text, pieces) = (self.at, self.text.len(), self.pieces.len());
         self.put("=", 0);
         self.at += self.blanks();
-        // The value, of which there is one.
         while self.inside_of_word()? {}
+        if self.is_end() {
+            return Some(false);
+        }
+        // More than one value.
+        self.at = at;
+        self.text.truncate(text);
+        self.pieces.truncate(pieces);
+        self.put("=(", 0);
         self.at += self.blanks();
-        let is_end = self.rest().is_empty() || self.rest().starts_with([';', '\n', ')']);
-        is_end.then_some(false)
+        while !self.is_end() {
+            while self.inside_of_word()? {}
+            if !self.is_end() {
+                let blanks = self.blanks();
+                (blanks > 0).then_some(())?;
+                self.put(" ", blanks);
+            }
+        }
+        self.put(")", 0);
+        Some(false)
+    }
+
+    fn is_end(&mut self) -> bool {
+        let rest = self.rest().trim_start_matches([' ', '\t']);
+        let is_end = rest.is_empty() || rest.starts_with([';', '\n', ')']);
+        self.at += if is_end { self.blanks() } else { 0 };
+        is_end
+    }
+
+    /// `function name`, which is `name() {`.
+    fn function(&mut self) -> Option<bool> {
+        self.put("", "function".len());
+        self.at += self.blanks();
+        let name = self.bare_word();
+        super::values::is_name(name).then_some(())?;
+        self.copy(name.len());
+        self.put("() {", 0);
+        self.blocks.push(Block::Function);
+        *self.heads.last_mut()? = Head::Blank;
+        self.separator()
     }
 
     /// `read -l name`, without what says where the name holds.
@@ -355,13 +393,24 @@ impl<'a> Translator<'a> {
         let rest = &self.rest()[1..];
         let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(rest.len());
         super::values::is_name(&rest[..end]).then_some(())?;
+        if rest[..end] == *"argv" {
+            self.put("$@", 1 + end);
+            return self.skip_index();
+        }
         // In bash what follows could belong to the name.
         let start = self.text.len();
-        self.text.extend(["${", &rest[..end], "}"]);
+        let has_index = rest[end..].starts_with('[');
+        // There may be nothing at that place of the list, so it is none that the line tells.
+        self.text.extend(["${", &rest[..end], if has_index { "[1]}" } else { "}" }]);
         self.add(start, self.at..self.at + 1 + end, false);
         self.at += 1 + end;
-        // There may be nothing at that place of the list.
-        (!self.rest().starts_with('[')).then_some(())
+        if has_index {
+            let (inside, _) = self.rest()[1..].split_once(']')?;
+            let is_plain = inside.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-. _$".contains(&byte));
+            (is_plain && !inside.is_empty()).then_some(())?;
+            self.at += inside.len() + 2;
+        }
+        Some(())
     }
 
     fn double_quoted(&mut self) -> Option<()> {

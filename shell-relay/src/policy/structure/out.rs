@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{MAX_TEXT_BYTES, reader::Read, values::Mark};
+use super::{MAX_TEXT_BYTES, reader::Read, values::Source};
 
 /// What a piece of the text stands for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,13 +17,20 @@ pub(in crate::policy) struct Piece {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Out {
     pub text: String,
-    pub pieces: Vec<Piece>,
-    pub marks: Vec<(Range<usize>, Mark)>,
+    pub marks: Vec<(Range<usize>, Source)>,
     /// The words of each command, and whether a pipe leads to it.
     pub commands: Vec<(bool, Vec<String>)>,
 }
 
 impl Out {
+    /// A command that shows a file whose name is known only when the line runs.
+    pub(super) fn reading(name: &str) -> Self {
+        let mut out = Self { commands: vec![(false, vec!["cat".to_owned(), name.to_owned()])], ..Self::default() };
+        out.made("cat ");
+        out.put(name, Some(Source::Any));
+        out
+    }
+
     /// Begins a command behind all others.
     pub(super) fn begin(&mut self, is_piped: bool) -> Read<()> {
         self.commands.push((is_piped, Vec::new()));
@@ -43,35 +50,25 @@ impl Out {
         }
     }
 
-    /// Text that stands for nothing in the line.
+    /// Text that is no word.
     pub(super) fn made(&mut self, text: &str) {
         self.text.push_str(text);
     }
 
-    /// Text in the place of `in_line`; what it says is known only when the line runs if there is a `mark`.
-    pub(super) fn put(&mut self, text: &str, in_line: Range<usize>, mark: Option<Mark>) {
+    /// A text; what it says is known only when the line runs if there is a `mark`.
+    pub(super) fn put(&mut self, text: &str, mark: Option<Source>) {
         let start = self.text.len();
         self.text.push_str(text);
-        let in_text = start..self.text.len();
-        self.marks.extend(mark.map(|mark| (in_text.clone(), mark)));
-        self.pieces.push(Piece { in_text, in_line, is_copy: false });
+        self.marks.extend(mark.map(|mark| (start..self.text.len(), mark)));
     }
 
-    /// A part of the line as it is.
-    pub(super) fn copy(&mut self, line: &str, range: Range<usize>) {
-        let start = self.text.len();
-        self.text.push_str(&line[range.clone()]);
-        self.pieces.push(Piece { in_text: start..self.text.len(), in_line: range, is_copy: true });
-    }
-
-    /// Puts the commands of `other` behind these, and tells where.
-    pub(super) fn append(&mut self, other: &Self) -> Read<Range<usize>> {
+    /// Puts the commands of `other` behind these.
+    pub(super) fn append(&mut self, other: &Self) -> Read<()> {
         self.begin(false)?;
         let start = self.text.len();
         let moved = |range: &Range<usize>| range.start + start..range.end + start;
         self.text.push_str(&other.text);
-        self.pieces.extend(other.pieces.iter().map(|piece| Piece { in_text: moved(&piece.in_text), ..piece.clone() }));
-        self.marks.extend(other.marks.iter().map(|(range, mark)| (moved(range), mark.clone().moved(start))));
-        Ok(start..self.text.len())
+        self.marks.extend(other.marks.iter().map(|(range, mark)| (moved(range), *mark)));
+        Ok(())
     }
 }

@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::{
-    Computed, Kind, Unit,
+    Computed, Kind, Structure,
     out::Out,
     values::{Source, Value},
 };
@@ -49,16 +49,22 @@ pub(super) struct Reader<'a> {
     /// The lists of commands in substitutions, in the order of their numbers.
     pub lists: Vec<Out>,
     pub variables: HashMap<String, Value>,
+    /// Variables that the line takes as they are.
+    pub environment: BTreeSet<String>,
+    /// Functions of the line.
+    pub functions: BTreeSet<String>,
+    /// Bodies of functions around what is read now.
+    pub open_functions: usize,
+    /// Names of commands so far.
+    pub called: BTreeSet<String>,
     pub changing: Changing,
     /// Where each variable is given a value, and whether it is a number there.
     pub assigned: BTreeMap<String, BTreeMap<usize, bool>>,
-    pub units: BTreeMap<usize, Unit>,
-    pub unit: usize,
     /// The variables in the order in which they were given values, and whether they had one of the line's before.
     pub log: Vec<(String, bool)>,
-    /// Nothing is known yet of [`Reader::changing`].
-    pub is_survey: bool,
     pub loops: usize,
+    /// Around what is read now: what changes there is gone behind them.
+    pub subshells: usize,
     pub depth: usize,
     pub steps: usize,
     /// A pipe leads to the next command.
@@ -68,21 +74,14 @@ pub(super) struct Reader<'a> {
     pub has_xargs: bool,
     /// There are groups, conditions or loops.
     pub has_blocks: bool,
-    /// What `read` reads.
-    pub feed: Source,
-    pub changes_folder: bool,
+    /// Where the line goes on behind what changes the folder at its front.
+    pub behind_cd: usize,
     /// The command means nothing else with fewer words.
     pub may_lack: bool,
     /// The line has more than plain commands.
     pub has_more: bool,
-    /// What stands here in an expression may not be computed.
-    pub may_be_skipped: bool,
     /// The word belongs to a builtin to which it is a text.
     pub is_text: bool,
-    /// What the parsers of bash are not shown: signs around a word, and behind it.
-    pub hidden: Vec<Range<usize>>,
-    /// All words, as they are written.
-    pub words: BTreeSet<&'a str>,
 }
 
 impl<'a> Reader<'a> {
@@ -94,42 +93,32 @@ impl<'a> Reader<'a> {
             out: Out::default(),
             lists: Vec::new(),
             variables: HashMap::new(),
+            environment: BTreeSet::new(),
+            functions: BTreeSet::new(),
+            open_functions: 0,
+            called: BTreeSet::new(),
             changing,
             assigned: BTreeMap::new(),
-            units: BTreeMap::new(),
-            unit: 0,
             log: Vec::new(),
-            is_survey: false,
             loops: 0,
+            subshells: 0,
             depth: 0,
             steps: 0,
             is_piped: false,
             has_compound: false,
             has_xargs: false,
             has_blocks: false,
-            feed: Source::Any,
-            changes_folder: false,
+            behind_cd: 0,
             may_lack: false,
             has_more: false,
-            may_be_skipped: false,
             is_text: false,
-            hidden: Vec::new(),
-            words: BTreeSet::new(),
         }
     }
 
     /// Reads the whole line.
     pub(super) fn read(mut self) -> Read<Self> {
-        self.units.insert(0, Unit { range: 0..self.line.len(), names: BTreeSet::new() });
         self.list(Until::End)?;
         if self.has_more { Ok(self) } else { Err(NOT_READ) }
-    }
-
-    /// The line with blanks for what is hidden from the parsers, if anything is.
-    pub(super) fn in_bash(&self) -> Option<String> {
-        let is_hidden = |at: &usize| self.hidden.iter().any(|range| range.contains(at));
-        let shown = |(at, c): (usize, char)| if is_hidden(&at) { " ".repeat(c.len_utf8()) } else { c.to_string() };
-        (!self.hidden.is_empty()).then(|| self.line.char_indices().map(shown).collect())
     }
 
     pub(super) fn changing(&self) -> Changing {
@@ -137,38 +126,26 @@ impl<'a> Reader<'a> {
         more_than_once.map(|(name, places)| (name.clone(), places.values().all(|is_number| *is_number))).collect()
     }
 
-    pub(super) fn units(&mut self) -> Vec<Unit> {
-        std::mem::take(&mut self.units).into_values().collect()
-    }
-
-    /// The commands, those of substitutions last, and the variables that are given values.
-    pub(super) fn finish(self) -> Read<(Out, Vec<Computed>, Vec<String>)> {
+    /// The commands, those of substitutions last.
+    pub(super) fn finish(self) -> Read<Structure> {
         if self.has_xargs && self.has_blocks {
             return Err(Some("`xargs` runs a command on what is not known"));
         }
-        let assigned: Vec<String> = self.assigned.into_keys().collect();
-        if !assigned.is_empty() && self.changes_folder {
-            // What runs in a shell of its own would not lead anywhere.
-            return Err(Some(FOLDER_CHANGES));
-        }
         let mut out = self.out;
-        let mut places = Vec::new();
-        for list in &self.lists {
-            places.push(if list.text.is_empty() { 0..0 } else { out.append(list)? });
+        for list in self.lists.iter().filter(|list| !list.text.is_empty()) {
+            out.append(list)?;
         }
-        let computed = out.marks.drain(..).map(|(place, mark)| {
-            let kind = match mark.source {
-                Source::Digits => Kind::Number,
-                Source::Number => Kind::Count,
+        let computed = out.marks.drain(..).map(|(place, source)| {
+            let kind = match source {
+                Source::Number => Kind::Number,
                 Source::Matches => Kind::Known,
-                Source::List(number) => Kind::Printed(places.get(number).cloned().unwrap_or_default()),
-                Source::Piped(range) => Kind::Printed(range),
                 Source::Any => Kind::Any,
             };
-            Computed { place, kind, is_split: mark.is_split, is_whole: mark.is_whole }
+            Computed { place, kind }
         });
         let computed = computed.collect();
-        Ok((out, computed, assigned))
+        let environment = self.environment.into_iter().collect();
+        Ok(Structure { text: out.text, computed, environment, behind_cd: self.behind_cd })
     }
 
     pub(super) fn rest(&self) -> &'a str {
@@ -213,12 +190,15 @@ impl<'a> Reader<'a> {
         if self.eat_word(word) { Ok(()) } else { Err(NOT_READ) }
     }
 
+    /// One level further down; whoever calls it goes up again.
+    pub(super) fn go_deeper(&mut self, most: usize) -> Read<()> {
+        self.depth += 1;
+        if self.depth > most { Err(Some("nests too deep to be checked")) } else { Ok(()) }
+    }
+
     /// Reads commands up to what ends them, which stays.
     pub(super) fn list(&mut self, until: Until<'_>) -> Read<()> {
-        self.depth += 1;
-        if self.depth > MAX_DEPTH {
-            return Err(Some("nests too deep to be checked"));
-        }
+        self.go_deeper(MAX_DEPTH)?;
         let mut is_empty = true;
         loop {
             self.skip_space();
@@ -249,7 +229,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Pipes joined by `&&` and `||`.
-    fn joined(&mut self) -> Read<()> {
+    pub(super) fn joined(&mut self) -> Read<()> {
         self.pipe()?;
         let scope = self.log.len();
         loop {
@@ -257,6 +237,8 @@ impl<'a> Reader<'a> {
             if !(self.eat("&&") || self.eat("||")) {
                 break;
             }
+            // What stands in front may not have run.
+            self.leave(scope);
             self.skip_space();
             self.pipe()?;
         }
@@ -269,7 +251,7 @@ impl<'a> Reader<'a> {
             self.skip_blanks();
             self.has_more = true;
         }
-        let (scope, feed, had_compound) = (self.log.len(), self.feed.clone(), self.has_compound);
+        let (scope, had_compound) = (self.log.len(), self.has_compound);
         let start = self.out.text.len();
         self.has_compound = false;
         self.command()?;
@@ -284,13 +266,12 @@ impl<'a> Reader<'a> {
             self.skip_space();
             // Each command of a pipe runs in a shell of its own.
             self.leave(scope);
-            self.feed = Source::Piped(start..self.out.text.len());
             self.is_piped = self.out.text.len() > start;
             self.command()?;
             self.is_piped = false;
             self.leave(scope);
         }
-        (self.feed, self.has_compound) = (feed, had_compound);
+        self.has_compound = had_compound;
         Ok(())
     }
 
@@ -306,36 +287,27 @@ impl<'a> Reader<'a> {
 
     /// The list of commands in a substitution that ends with `)`: its number.
     pub(super) fn substituted(&mut self) -> Read<usize> {
-        let outer_unit = std::mem::replace(&mut self.unit, self.at);
         let outer_out = std::mem::take(&mut self.out);
         let (is_piped, has_compound, is_text, scope) = (self.is_piped, self.has_compound, self.is_text, self.log.len());
-        let feed = std::mem::replace(&mut self.feed, Source::Any);
         (self.is_piped, self.has_compound) = (false, false);
         self.has_more = true;
         if self.rest().trim_start().starts_with('<') && !self.rest().trim_start().starts_with("<(") {
             // The shell itself reads the file.
             self.skip_blanks();
             let redirects = self.redirects()?;
-            let outer = (is_piped, has_compound, is_text, feed);
-            (self.is_piped, self.has_compound, self.is_text, self.feed) = outer;
-            (self.unit, self.out) = (outer_unit, outer_out);
+            let outer = (is_piped, has_compound, is_text);
+            (self.is_piped, self.has_compound, self.is_text) = outer;
+            self.out = outer_out;
             self.stand_for_redirects(&redirects);
             self.expect(")")?;
             return Ok(self.lists.len() - 1);
         }
-        self.units.entry(self.at).or_insert(Unit { range: self.at..self.at, names: BTreeSet::new() });
+        self.subshells += 1;
         self.list(Until::Parenthesis)?;
+        self.subshells -= 1;
         self.leave(scope);
-        if let Some(unit) = self.units.get_mut(&self.unit) {
-            unit.range.end = self.at;
-        }
         self.expect(")")?;
-        if self.out.commands.iter().any(|(_, words)| prints_much(words)) {
-            return Err(Some("may fill the memory of the shell"));
-        }
-        self.unit = outer_unit;
         (self.is_piped, self.has_compound, self.is_text) = (is_piped, has_compound, is_text);
-        self.feed = feed;
         let list = std::mem::replace(&mut self.out, outer_out);
         self.lists.push(list);
         Ok(self.lists.len() - 1)
@@ -372,11 +344,4 @@ impl<'a> Reader<'a> {
     pub(super) fn text(&self, range: Range<usize>) -> &'a str {
         &self.line[range]
     }
-}
-
-/// Whether a command prints more than its words have, without a bound that is small.
-fn prints_much(words: &[String]) -> bool {
-    let is_long = |word: &String| word.split(|c: char| !c.is_ascii_digit()).any(|digits| digits.len() > 4);
-    words.first().is_some_and(|name| matches!(name.as_str(), "seq" | "printf" | "print" | "jot"))
-        && words.iter().skip(1).any(is_long)
 }

@@ -1,9 +1,9 @@
 //! Groups, conditions and loops.
 
 use super::{
+    assignments::value_of,
     reader::{ENDS_WORD, MAX_STEPS, NOT_READ, Read, Reader, Until},
-    values::{Source, Value, is_own_name},
-    words::value_of,
+    values::{Source, Value, is_name, is_own_name},
 };
 use crate::shell::Shell;
 
@@ -30,9 +30,6 @@ const REFUSED: &[&str] = &[
     "always",
     "-",
 ];
-/// Operators of `[[` that compute with the words around them, or look into a variable by its name.
-const COMPUTING: &[&str] = &["-v", "-R", "-t", "-eq", "-ne", "-lt", "-le", "-gt", "-ge"];
-
 impl Reader<'_> {
     pub(super) fn command(&mut self) -> Read<()> {
         self.steps += 1;
@@ -40,11 +37,7 @@ impl Reader<'_> {
             return Err(Some("runs too many commands to be checked"));
         }
         let word = self.bare_word();
-        let (scope, feed) = (self.log.len(), self.feed.clone());
-        if !matches!(word, "while" | "until") && self.rest().contains('<') {
-            // It may come from elsewhere than from the pipe.
-            self.feed = Source::Any;
-        }
+        let scope = self.log.len();
         match word {
             "{" => {
                 self.at += 1;
@@ -52,27 +45,36 @@ impl Reader<'_> {
                 self.at += 1;
             }
             "if" => self.condition()?,
-            "while" | "until" => self.repetition()?,
+            "while" | "until" => self.repeated()?,
             "for" => self.for_each()?,
+            "foreach" if self.shell == Shell::Zsh => self.for_each()?,
+            "repeat" if self.shell == Shell::Zsh => self.repeat()?,
             "case" => self.case()?,
             "[[" => self.test()?,
             _ if REFUSED.contains(&word) => return Err(Some("uses a loop, condition or group")),
+            "" if self.shell == Shell::Zsh && self.eat("()") => {
+                self.function("", self.at)?;
+                return self.simple();
+            }
+            _ if is_name(word) && self.rest()[word.len()..].starts_with("()") => {
+                let start = self.at;
+                self.at += word.len() + "()".len();
+                self.function(word, start)?;
+            }
             _ if self.eat("((") => {
                 self.arithmetic("))")?;
                 self.nothing();
             }
             _ if self.eat("(") => {
                 let scope = self.log.len();
+                self.subshells += 1;
                 self.list(Until::Parenthesis)?;
+                self.subshells -= 1;
                 self.leave(scope);
                 self.at += 1;
             }
-            _ => {
-                self.feed = feed;
-                return self.simple();
-            }
+            _ => return self.simple(),
         }
-        self.feed = feed;
         (self.has_compound, self.has_more, self.has_blocks) = (true, true, true);
         let redirects = self.redirects()?;
         // A redirection that fails leaves all of it out; in fish a block may have variables of its own.
@@ -90,6 +92,9 @@ impl Reader<'_> {
 
     fn condition(&mut self) -> Read<()> {
         self.at += "if".len();
+        if self.test_before_brace()? {
+            return self.condition_in_braces();
+        }
         self.list(Until::Words(&["then"]))?;
         let scope = self.log.len();
         loop {
@@ -109,85 +114,169 @@ impl Reader<'_> {
         self.expect_word("fi")
     }
 
-    fn repetition(&mut self) -> Read<()> {
-        self.at += "while".len();
-        let start = self.at;
-        if self.line[start..].contains('<') {
-            // What the loop is fed stands behind it.
-            let mut ahead = self.clone();
-            ahead.repeated()?;
-            ahead.skip_blanks();
-            let (fed, fed_at) = (ahead.rest().starts_with("< <("), ahead.at + "< <(".len());
-            let behind = ahead.at;
-            ahead.redirects()?;
-            if !ahead.text(behind..ahead.at).trim().is_empty() {
-                self.feed = Source::Any;
-            }
-            if fed {
-                let mut inner = self.clone();
-                inner.at = fed_at;
-                let number = inner.substituted()?;
-                inner.skip_blanks();
-                if inner.at == ahead.at {
-                    (self.lists, self.units, self.feed) = (inner.lists, inner.units, Source::List(number));
+    /// zsh's `if [[ ... ]] { ... } elif [[ ... ]] { ... } else { ... }`, behind the first test.
+    fn condition_in_braces(&mut self) -> Read<()> {
+        let scope = self.log.len();
+        loop {
+            self.expect_word("{")?;
+            self.list(Until::Words(&["}"]))?;
+            self.expect("}")?;
+            self.leave(scope);
+            self.skip_blanks();
+            if self.eat_word("elif") {
+                if !self.test_before_brace()? {
+                    return Err(NOT_READ);
                 }
+            } else if !self.eat_word("else") {
+                return Ok(());
             }
         }
-        self.repeated()
+    }
+
+    /// zsh's `[[ ... ]] {` and `(( ... )) {`: whether they were there. Only what looks and compares may stand in front of a brace.
+    fn test_before_brace(&mut self) -> Read<bool> {
+        self.skip_space();
+        let rest = self.rest();
+        let close = if rest.starts_with("[[") { "]]" } else { "))" };
+        let is_one = rest.split_once(close).is_some_and(|(_, behind)| behind.trim_start().starts_with('{'));
+        let is_test = rest.starts_with("[[") || rest.starts_with("((");
+        if self.shell != Shell::Zsh || !is_test || !is_one {
+            return Ok(false);
+        }
+        self.command()?;
+        self.skip_blanks();
+        Ok(true)
+    }
+
+    /// What a loop runs: between `do` and `done`; in zsh also in braces, or one command.
+    fn body(&mut self) -> Read<()> {
+        self.skip_space();
+        if self.eat_word("do") {
+            self.list(Until::Words(&["done"]))?;
+            self.expect_word("done")
+        } else if self.shell == Shell::Zsh && self.eat_word("{") {
+            self.list(Until::Words(&["}"]))?;
+            self.expect_word("}")
+        } else if self.shell == Shell::Zsh {
+            self.joined()
+        } else {
+            Err(NOT_READ)
+        }
+    }
+
+    /// zsh's `repeat 3 { ... }`.
+    fn repeat(&mut self) -> Read<()> {
+        self.at += "repeat".len();
+        self.skip_blanks();
+        let times = self.word("")?;
+        if !is_digits(&times.text) {
+            return Err(Some(ENDLESS));
+        }
+        self.loops += 1;
+        let scope = self.log.len();
+        self.body()?;
+        self.leave(scope);
+        self.loops -= 1;
+        Ok(())
+    }
+
+    /// `name() { ... }` at the byte `start`, or in zsh `() { ... } word`: what it runs is read once, where it stands. It must be sure that the
+    /// name means the function behind it and nothing before it, and that it does not call itself.
+    fn function(&mut self, name: &str, start: usize) -> Read<()> {
+        let before = self.text(0..start).trim_end();
+        let is_of_the_line = self.depth == 1 && self.loops == 0 && self.subshells == 0;
+        let is_sure = is_of_the_line && (before.is_empty() || before.ends_with([';', '\n', '}']));
+        let is_new = !self.called.contains(name) && self.functions.insert(name.to_owned());
+        // One without a name is called where it stands.
+        let is_known = name.is_empty() || (is_sure && is_new);
+        if self.open_functions > 0 || !is_known {
+            return Err(Some("a function that may call itself"));
+        }
+        self.skip_space();
+        let scope = self.log.len();
+        self.open_functions += 1;
+        self.expect_word("{")?;
+        self.list(Until::Words(&["}"]))?;
+        self.open_functions -= 1;
+        self.expect("}")?;
+        self.leave(scope);
+        let rest = self.rest().trim_start_matches([' ', '\t']);
+        if name.is_empty() || rest.starts_with([';', '\n']) { Ok(()) } else { Err(NOT_READ) }
     }
 
     fn repeated(&mut self) -> Read<()> {
+        self.at += "while".len();
         let scope = self.log.len();
         self.loops += 1;
         self.skip_space();
         let begins = self.at;
-        self.list(Until::Words(&["do"]))?;
+        if !self.test_before_brace()? {
+            self.list(Until::Words(&["do"]))?;
+        }
         let condition = self.text(begins..self.at).trim();
         let first = condition.split_whitespace().next().unwrap_or_default();
         let is_read = condition.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|word| word == "read");
         let can_end = is_read
             || (matches!(first, "[" | "[[" | "test" | "((") || first.starts_with("(("))
                 && condition.contains(|c: char| c.is_alphabetic());
-        self.expect_word("do")?;
         let body = self.at;
-        self.list(Until::Words(&["done"]))?;
+        self.body()?;
         let has_break = self.text(body..self.at).split(|c: char| !c.is_alphanumeric()).any(|word| word == "break");
         if !can_end && !has_break {
             return Err(Some(ENDLESS));
         }
-        self.expect_word("done")?;
         self.loops -= 1;
         self.leave(scope);
         Ok(())
     }
 
     fn for_each(&mut self) -> Read<()> {
-        self.at += "for".len();
+        let is_foreach = self.bare_word() == "foreach";
+        self.at += self.bare_word().len();
         self.skip_blanks();
         if self.eat("((") {
             return self.for_counted();
         }
-        let (name, at) = (self.bare_word(), self.at);
-        if !is_own_name(name) {
+        let mut names = Vec::new();
+        while is_own_name(self.bare_word()) && self.bare_word() != "in" {
+            names.push((self.bare_word(), self.at));
+            self.at += self.bare_word().len();
+            self.skip_blanks();
+        }
+        if names.is_empty() {
             return Err(Some("sets a variable that may matter"));
         }
-        self.at += name.len();
-        self.expect_word("in")?;
-        let values = self.values()?;
-        self.skip_blanks();
-        if !(self.eat(";") || self.eat("\n")) {
-            return Err(NOT_READ);
-        }
-        self.expect_word("do")?;
+        let values = if self.shell == Shell::Zsh && self.eat("(") {
+            let values = self.values()?;
+            self.skip_blanks();
+            self.expect(")")?;
+            self.skip_blanks();
+            let _ = self.eat(";");
+            values
+        } else {
+            self.expect_word("in")?;
+            let values = self.values()?;
+            self.skip_blanks();
+            if !(self.eat(";") || self.eat("\n")) {
+                return Err(NOT_READ);
+            }
+            values
+        };
+        // With more than one name, which value each gets is not followed.
+        let values = if names.len() > 1 { vec![Value::Computed(Source::Any)] } else { values };
         self.loops += 1;
         let scope = self.log.len();
         let (body, is_piped) = (self.at, self.is_piped);
         for value in values {
             (self.at, self.is_piped) = (body, is_piped);
-            self.assign(name, at, value);
-            self.list(Until::Words(&["done"]))?;
+            names.iter().for_each(|(name, at)| self.assign(name, *at, value.clone()));
+            if is_foreach {
+                self.list(Until::Words(&["end"]))?;
+                self.expect_word("end")?;
+            } else {
+                self.body()?;
+            }
         }
-        self.expect_word("done")?;
         self.loops -= 1;
         self.leave(scope);
         Ok(())
@@ -206,9 +295,7 @@ impl Reader<'_> {
         self.arithmetic("))")?;
         self.skip_blanks();
         let _ = self.eat(";") || self.eat("\n");
-        self.expect_word("do")?;
-        self.list(Until::Words(&["done"]))?;
-        self.expect_word("done")?;
+        self.body()?;
         self.loops -= 1;
         self.leave(scope);
         Ok(())
@@ -227,14 +314,13 @@ impl Reader<'_> {
             let (text, found) = match range(self.bare_word()) {
                 Some(bytes) => {
                     self.at += bytes;
-                    ("1".to_owned(), Value::Computed(Source::Digits))
+                    ("1".to_owned(), Value::Computed(Source::Number))
                 }
                 None => {
                     let word = self.word("")?;
                     let value = match word.mark {
                         _ if word.text.starts_with('~') && !word.text.starts_with("~/") => return Err(NOT_READ),
-                        Some(mark) if mark.is_whole => Value::Computed(mark.source),
-                        Some(_) => Value::Computed(Source::Any),
+                        Some(source) => Value::Computed(source),
                         None if word.expands && (word.text == "." || word.text.ends_with("~/.")) => {
                             Value::Computed(Source::Any)
                         }
@@ -294,31 +380,14 @@ impl Reader<'_> {
     /// `[[ ... ]]`, which only looks at files and compares texts.
     fn test(&mut self) -> Read<()> {
         self.at += "[[".len();
-        let mut before = None;
-        let mut is_number_wanted = false;
         loop {
             self.skip_blanks();
             if self.eat_word("]]") {
                 break;
             }
-            if ["&&", "||", "(", ")", "<", ">", "|"].into_iter().any(|sign| self.eat(sign)) {
-                if self.shell == Shell::Zsh && self.rest().starts_with('#') {
-                    return Err(Some("may be a pattern of file names in zsh"));
-                }
-                before = None;
-                continue;
+            if !["&&", "||", "(", ")", "<", ">", "|"].into_iter().any(|sign| self.eat(sign)) {
+                self.word("")?;
             }
-            let word = self.word("")?;
-            let source = word.mark.map(|mark| mark.source);
-            let is_number = source.is_none_or(|source| source.is_number()) && is_digits(word.text.trim_matches('"'));
-            if is_number_wanted && !is_number {
-                return Err(Some("computes with what is not known to be a number"));
-            }
-            is_number_wanted = COMPUTING.contains(&word.text.as_str());
-            if is_number_wanted && before != Some(true) {
-                return Err(Some("computes with what is not known to be a number"));
-            }
-            before = Some(is_number);
         }
         self.nothing();
         Ok(())

@@ -22,6 +22,11 @@ fn a_line_comes_to_the_commands_that_it_runs() {
         ("(cd src && grep -n x *.c)", "cd src; grep -n x *.c"),
         ("{ ls; df; } | head", "ls; df | head"),
         ("grep x <<< \"$HOME/a\"", "echo ~/\"a\" | grep x"),
+        ("a=(x *.c); wc -l \"${a[@]}\" ${#a[@]}", "wc -l 1 1; true <x; true <*.c"),
+        ("f() { wc -l \"$1\"; }; f a.txt; f \"$HOME/b\"", "wc -l 1; true <a.txt; true; true <~/\"b\"; true"),
+        ("n=0; (( n += $(wc -l < b) )); echo $n $((16#ff))", "echo 1 1; true <0; wc -l <b; true"),
+        ("for f in $(ls); do wc -l < \"$f\"; done", "wc -l <./x; ls; echo x; cat x"),
+        ("mapfile -t l < a.txt; head -n 3 ${l[0]}", "head -n 3 x; true <a.txt"),
     ] {
         let found = plain(Shell::Bash, line);
         assert_eq!(found.as_deref(), Ok(text), "{line}");
@@ -35,38 +40,43 @@ fn what_is_not_known_for_sure_is_refused() {
         "cat ${!x}",
         "cat ${x:=a}",
         "cat ${x@P}",
-        "echo ${PATH[$(id)]}",
-        "for f in a; do echo $f[1]; done",
         "for PATH in a; do ls; done",
         "for path in a; do ls; done",
         "for IFS in a; do ls; done",
         "read PATH < a",
-        "IFS= read -a x < a",
         "while true; do ls; done",
         "until false; do date; sleep 1; done",
         "for ((;;)); do ls; done",
         "for c in ls rm; do $c x; done",
         "$(which ls)",
-        "f() { ls; }; f",
         "ls &",
         "a | while read -r x; do cat; done & ls",
         "cat <<E\nx\nE",
         "ls >(cat)",
-        "echo $((x))",
-        "echo $((a[1]))",
-        "x=$(cat f); echo $((x + 1))",
-        "[[ $PATH -eq 1 ]] && ls",
-        "[[ -v PATH ]] && ls",
         "for d in a b; do cd $d; ls; done",
         "cd $(pwd); ls",
         "x=1; cd a; ls $x",
-        "for i in $(seq -f 'a[$(id)]' 1); do echo $((i)); done",
-        "echo $(($(echo 'a[$(id)]'\\|nproc)))",
-        "echo $(($(echo 'a[$(id)]|nproc')))",
-        "echo $(($(echo 'a[$(id)]' '; nproc')))",
-        "echo $(($(wc -l < f; echo 'a[$(id)]')))",
-        "echo $(($(getconf -a)))",
-        "cat < $(echo f)",
+        "cd . <<< $(ls); ls $(pwd)",
+        "cd a || ls $(pwd)",
+        "cd =ls && ls $(pwd)",
+        "cd +1 && ls $(pwd)",
+        "x=1",
+        "f() { f | f; }; f",
+        "for i in {1..9999}; do diff <(sleep 99) a; done",
+        "f() { f & }; f",
+        "f() { ls; g; }; g() { f; }; f",
+        "ls; ls() { df; }; ls",
+        "g() { ls; }; f() { g; }; f",
+        "x=$(f() { ls; }); f a",
+        "f() { ls; } | cat; f a",
+        "true && f() { ls; }; f a",
+        "for i in 1 2; do f() { ls; }; f; done",
+        "ls; x=$(pwd)",
+        "(( PATH = 1 )); ls",
+        "echo ${!HOME}",
+        "echo $1",
+        "echo $?",
+        "cat > $(echo f)",
         "for f in a; do ls > $f.$PATH; done",
         "http_proxy=x; ls",
         "__x=1; ls",
@@ -85,9 +95,9 @@ fn what_is_not_known_for_sure_is_refused() {
 #[test]
 fn a_path_in_a_variable_goes_on_below_it() {
     for (line, text) in [
-        ("ls $HOME \"$HOME/a b\" ${HOME}/c", "ls ~/. ~/\"a b\" ~/c"),
+        ("ls \"$HOME\" \"$HOME/a b\" \"${HOME}/c\"", "ls ~/. ~/\"a b\" ~/\"c\""),
         ("ls \"$PWD\"/a", "ls ./a"),
-        ("ls \"$HOME\"2/a \"$PWD\"x $HOME-x", "ls x2/a xx x-x"),
+        ("ls \"$HOME\"2/a \"$PWD\"x $HOME-x $PWD/a", "ls x2/a xx x-x x/a"),
     ] {
         assert_eq!(plain(Shell::Bash, line).as_deref(), Ok(text), "{line}");
     }
@@ -119,8 +129,8 @@ fn a_variable_that_may_hold_something_else_is_anything() {
         }
     }
     assert_eq!(kinds("x=a; cat \"$x\""), []);
-    assert_eq!(kinds("n=$(wc -l < a); head -n \"$n\" b"), [Kind::Count]);
-    assert_eq!(kinds("n=0; for f in a b; do n=$((n + 1)); done; echo $n"), [Kind::Count]);
+    assert_eq!(kinds("n=$(wc -l < a); head -n \"$n\" b"), [Kind::Number]);
+    assert_eq!(kinds("n=0; for f in a b; do n=$((n + 1)); done; echo $n"), [Kind::Number]);
     assert_eq!(kinds("for f in *.txt; do cat $f; done"), [Kind::Known]);
 }
 
@@ -138,6 +148,8 @@ fn a_line_of_fish_is_told_in_the_words_of_bash() {
         ("set -l n (count *); echo \"$n $(date)\"", "n=$(count *); echo \"${n} $(date)\""),
         ("if not test -f a; and test -f b; ls; end", "if ! test -f a && test -f b; then ls; fi"),
         ("echo $x (ls)[-1] 'a\\d'", "echo ${x} $(ls) 'a\\d'"),
+        ("set -l a b $c; echo $a[1] $a[$c]", "a=(b ${c}); echo ${a[1]} ${a[1]}"),
+        ("function f; wc -l $argv; end; f a", "f() { wc -l $@; }; f a"),
     ] {
         assert_eq!(in_bash(fish).map(|(text, _)| text).as_deref(), Some(bash), "{fish}");
     }
@@ -146,13 +158,10 @@ fn a_line_of_fish_is_told_in_the_words_of_bash() {
         "ls; end",
         "echo 'a\\'b",
         "echo $$x",
-        "echo $x[$y]",
         "echo `ls`",
         "ls &",
         "ls # x",
-        "function f; ls; end",
         "eval ls",
-        "set -l a b c",
         "set -gx PATH a; ls",
         "set -e x",
         "if ls; else ls; fi",
@@ -209,10 +218,6 @@ proptest! {
         for shell in [Shell::Bash, Shell::Zsh, Shell::Fish] {
             if let Ok(structure) = read(shell, &text) {
                 prop_assert!(structure.text.len() <= 2 * MAX_TEXT_BYTES + MAX_BYTES);
-                for piece in &structure.pieces {
-                    prop_assert!(text.get(piece.in_line.clone()).is_some() && structure.text.get(piece.in_text.clone()).is_some());
-                    prop_assert!(!piece.is_copy || text[piece.in_line.clone()] == structure.text[piece.in_text.clone()]);
-                }
             }
         }
     }

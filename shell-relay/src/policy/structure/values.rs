@@ -1,176 +1,29 @@
 //! What variables hold, as far as a line tells it.
 
-use std::ops::Range;
-
 use crate::{policy::decides_what_runs, shell::Shell};
 
-/// Variables that say nothing secret, and decide nothing when their text is used.
-const HARMLESS: &[&str] = &[
-    "BASHPID",
-    "BASH_VERSION",
-    "COLORTERM",
-    "COLUMNS",
-    "CPU",
-    "DESKTOP_SESSION",
-    "DISPLAY",
-    "EDITOR",
-    "EUID",
-    "GOPATH",
-    "GOROOT",
-    "HOST",
-    "HOSTNAME",
-    "HOSTTYPE",
-    "INFOPATH",
-    "JAVA_HOME",
-    "LANG",
-    "LANGUAGE",
-    "LC_ALL",
-    "LC_CTYPE",
-    "LC_MESSAGES",
-    "LINENO",
-    "LINES",
-    "LOGNAME",
-    "LS_COLORS",
-    "MACHTYPE",
-    "MANPATH",
-    "NVM_DIR",
-    "OLDPWD",
-    "OSTYPE",
-    "PAGER",
-    "PATH",
-    "PPID",
-    "PYENV_ROOT",
-    "RANDOM",
-    "SECONDS",
-    "SHELL",
-    "SHLVL",
-    "SSH_TTY",
-    "TERM",
-    "TERM_PROGRAM",
-    "TMPDIR",
-    "TMUX",
-    "TZ",
-    "UID",
-    "USER",
-    "VENDOR",
-    "VIRTUAL_ENV",
-    "VISUAL",
-    "WAYLAND_DISPLAY",
-    "XDG_CACHE_HOME",
-    "XDG_CONFIG_HOME",
-    "XDG_CURRENT_DESKTOP",
-    "XDG_DATA_DIRS",
-    "XDG_DATA_HOME",
-    "XDG_RUNTIME_DIR",
-    "XDG_SESSION_TYPE",
-    "XDG_STATE_HOME",
-    "ZSH_VERSION",
-    "CONDA_DEFAULT_ENV",
-    "SSH_CONNECTION",
-];
-/// Numbers that a shell keeps itself.
-const NUMBERS: &[&str] = &["EUID", "LINENO", "PPID", "RANDOM", "SECONDS", "UID"];
-/// Names in lower case that mean something to a shell, or to programs that are given them.
-const MATTERING: &[&str] = &[
-    "aliases",
-    "argv",
-    "builtins",
-    "cdpath",
-    "chpwd_functions",
-    "commands",
-    "dirstack",
-    "cmd_duration",
-    "epochtime",
-    "fignore",
-    "fpath",
-    "funcstack",
-    "functions",
-    "galiases",
-    "histchars",
-    "history",
-    "historywords",
-    "jobdirs",
-    "jobstates",
-    "jobtexts",
-    "last_pid",
-    "keymaps",
-    "mailpath",
-    "manpath",
-    "match",
-    "mbegin",
-    "mend",
-    "reply",
-    "hostname",
-    "status_generation",
-    "module_path",
-    "modules",
-    "nameddirs",
-    "options",
-    "parameters",
-    "path",
-    "patchars",
-    "pipestatus",
-    "precmd_functions",
-    "preexec_functions",
-    "prompt",
-    "psvar",
-    "reswords",
-    "saliases",
-    "signals",
-    "status",
-    "termcap",
-    "terminfo",
-    "umask",
-    "userdirs",
-    "version",
-    "usergroups",
-    "watch",
-    "widgets",
-    "zle_bracketed_paste",
-    "zle_highlight",
-    "zsh_eval_context",
-    "zsh_scheduled_events",
-];
+const TABLE: &str = include_str!("variables.table");
 
-/// A part of a word that is known only when the line runs.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Mark {
-    pub source: Source,
-    /// The shell may make several words of it, or none.
-    pub is_split: bool,
-    /// The word is nothing else.
-    pub is_whole: bool,
+/// Whether a row of the table has this name.
+fn is_in(row: &str, name: &str) -> bool {
+    let rows = TABLE.lines().filter_map(|line| line.split_once(" | ")).filter(|(how, _)| *how == row);
+    rows.flat_map(|(_, names)| names.split(' ')).any(|known| known == name)
 }
 
 /// Where a value comes from.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Source {
-    /// A number in digits.
-    Digits,
-    /// The same, or nothing: a command prints it.
+    /// A number in digits, or nothing.
     Number,
     /// Names of files that a pattern matches, which stands there as it is written.
     Matches,
-    /// The list of commands of that number prints it.
-    List(usize),
-    /// The commands at these bytes print it.
-    Piped(Range<usize>),
     /// Anything.
     Any,
 }
 
-impl Mark {
-    pub(super) fn moved(mut self, bytes: usize) -> Self {
-        if let Source::Piped(range) = &mut self.source {
-            *range = range.start + bytes..range.end + bytes;
-        }
-        self
-    }
-}
-
 impl Source {
-    pub(super) fn is_number(&self) -> bool {
-        matches!(self, Self::Digits | Self::Number)
+    pub(super) fn is_number(self) -> bool {
+        self == Self::Number
     }
 }
 
@@ -212,16 +65,23 @@ pub(super) fn written(word: &str) -> Option<Written> {
 
 /// What a variable of the shell's environment holds; `None` if it may be secret, or is not known.
 pub(super) fn of_environment(name: &str, shell: Shell) -> Option<Value> {
-    let is_number = NUMBERS.contains(&name) && shell != Shell::Fish;
-    HARMLESS.contains(&name).then_some(Value::Computed(if is_number { Source::Digits } else { Source::Any }))
+    let is_number = is_in("number", name) && shell != Shell::Fish;
+    (is_in("harmless", name) || is_in("own", name)).then_some(Value::Computed(if is_number {
+        Source::Number
+    } else {
+        Source::Any
+    }))
+}
+
+/// Whether the shell gets the variable from its environment.
+pub(super) fn is_inherited(name: &str) -> bool {
+    !is_in("own", name)
 }
 
 /// Whether a name is one that a line may give to a variable of its own: nothing but the line looks at it.
 pub(super) fn is_own_name(name: &str) -> bool {
     is_name(name)
-        && (name.len() == 1 || name.bytes().any(|byte| byte.is_ascii_lowercase()))
-        && !name.bytes().any(|byte| byte.is_ascii_uppercase() && name.len() > 1)
-        && !MATTERING.contains(&name)
+        && !["harmless", "own", "given", "special"].iter().any(|row| is_in(row, name))
         && !decides_what_runs(name)
         && !name.starts_with("__")
         && !name.starts_with("fish_")

@@ -3,8 +3,9 @@
 use std::ops::Range;
 
 use super::{
+    out::Out,
     reader::{ENDS_WORD, FOLDER_CHANGES, NOT_READ, Read, Reader},
-    values::{Mark, Source, Value, Written, is_own_name, written},
+    values::{Source, Written, written},
 };
 use crate::{
     policy::dialect::{MAY_LACK_OPERANDS, only_choose},
@@ -24,18 +25,20 @@ pub(super) struct Word {
     pub text: String,
     /// Something in it expands.
     pub expands: bool,
-    pub mark: Option<Mark>,
+    pub mark: Option<Source>,
 }
 
 /// What a simple command is put together from.
 #[derive(Debug, Default)]
-struct Simple {
-    assignments: Vec<(String, usize, Word)>,
-    words: Vec<Word>,
+pub(super) struct Simple {
+    pub assignments: Vec<(String, usize, Word)>,
+    pub words: Vec<Word>,
     /// As text, with the word in it.
-    redirects: Vec<(String, Word)>,
+    pub redirects: Vec<(String, Word)>,
     /// What a here-string says.
-    input: Option<Word>,
+    pub input: Option<Word>,
+    /// Variables got lists.
+    pub has_lists: bool,
 }
 
 impl<'a> Reader<'a> {
@@ -44,6 +47,10 @@ impl<'a> Reader<'a> {
         let start = self.at;
         let mut word = Word::default();
         if self.eat("<(") {
+            // Nobody waits for it: a loop would start more and more.
+            if self.loops > 0 {
+                return Err(Some("starts commands that nobody waits for from a loop"));
+            }
             self.substituted()?;
             word.text.push_str("/dev/null");
             word.expands = true;
@@ -89,10 +96,6 @@ impl<'a> Reader<'a> {
         if word.raw.is_empty() {
             return Err(NOT_READ);
         }
-        self.words.insert(self.text(word.raw.clone()));
-        if let Some(mark) = &mut word.mark {
-            mark.is_whole = matches!(word.text.as_str(), "x" | "1" | "./x");
-        }
         Ok(word)
     }
 
@@ -110,9 +113,9 @@ impl<'a> Reader<'a> {
             return Err(NOT_READ);
         }
         let end = self.at + inside.len() + 2;
-        self.hidden.push(self.at..end);
         self.at = end;
-        Ok(())
+        // A word that goes on would be another one.
+        if self.next().is_none_or(|c| ENDS_WORD.contains(c)) { Ok(()) } else { Err(NOT_READ) }
     }
 
     pub(super) fn double_quoted(&mut self, word: &mut Word, before: &str) -> Read<()> {
@@ -158,9 +161,14 @@ impl<'a> Reader<'a> {
                 self.redirect(&mut simple)?;
             } else if "\n;&|)".contains(c) || (self.shell == Shell::Zsh && self.bare_word() == "}") {
                 break;
-            } else if let Some(name) = self.assignment().filter(|_| simple.words.is_empty()) {
+            } else if let Some((name, sign)) = self.assignment().filter(|_| simple.words.is_empty()) {
                 let at = self.at;
-                self.at += name.len() + 1;
+                self.at += sign;
+                if sign > name.len() + 1 || self.next() == Some('(') {
+                    self.list_of_values(name, at)?;
+                    simple.has_lists = true;
+                    continue;
+                }
                 let is_empty = self.next().is_none_or(|c| ENDS_WORD.contains(c));
                 let value = if is_empty { Word::default() } else { self.word("")? };
                 simple.assignments.push((name.to_owned(), at, value));
@@ -176,18 +184,11 @@ impl<'a> Reader<'a> {
         self.run(simple)
     }
 
-    fn assignment(&self) -> Option<&'a str> {
-        let (name, _) = self.rest().split_once('=')?;
-        super::values::is_name(name).then_some(name)
-    }
-
     fn run(&mut self, simple: Simple) -> Read<()> {
         let Some(name) = simple.words.first() else { return self.run_assignments(simple) };
         if name.expands {
             return Err(Some("which program runs is not known beforehand"));
         }
-        let unit = self.unit;
-        self.units.entry(unit).or_default().names.insert(name.raw.start);
         let for_program = |(variable, _, value): &(String, usize, Word)| {
             // A path in `TZ` would be read.
             let is_plain = (value.text.is_empty() || value.text.starts_with(|c: char| c.is_ascii_alphanumeric()))
@@ -197,6 +198,7 @@ impl<'a> Reader<'a> {
             is_plain && is_known && !value.expands && OF_A_PROGRAM.contains(&variable.as_str())
         };
         let name = name.text.as_str();
+        self.called.insert(name.to_owned());
         self.has_more |= !simple.assignments.is_empty();
         if !simple
             .assignments
@@ -207,16 +209,15 @@ impl<'a> Reader<'a> {
         }
         self.has_xargs |= name == "xargs";
         match name {
-            "read" => return self.run_read(&simple),
+            "read" | "mapfile" | "readarray" => return self.run_read(&simple),
+            "declare" | "local" | "typeset" => return self.run_declare(&simple),
+            _ if self.functions.contains(name) => return self.run_function(&simple),
             "break" | "continue" if self.loops > 0 && simple.words.len() == 1 && simple.redirects.is_empty() => {
                 return Ok(());
             }
-            "cd" | "pushd" | "popd" => {
-                if self.loops > 0 || simple.words.iter().any(|word| word.expands) {
-                    return Err(Some(FOLDER_CHANGES));
-                }
-                self.changes_folder = true;
-            }
+            "cd" if self.subshells > 0 && !simple.words.iter().any(|word| word.expands) => {}
+            "cd" if self.is_in_front(&simple) => self.change_folder()?,
+            "cd" | "pushd" | "popd" => return Err(Some(FOLDER_CHANGES)),
             "xargs" if simple.redirects.iter().any(|(sign, _)| sign.contains('<')) || simple.input.is_some() => {
                 return Err(Some("`xargs` runs a command on what is not known"));
             }
@@ -241,13 +242,33 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    pub(super) fn put(&mut self, word: &Word) {
+    /// Whether a `cd` stands in front of all else, and is nothing but the name of a folder that all shells read as it stands.
+    fn is_in_front(&self, simple: &Simple) -> bool {
+        let [cd, folder] = &simple.words[..] else { return false };
+        let is_alone = simple.assignments.is_empty() && simple.redirects.is_empty() && simple.input.is_none();
+        let is_plain = written(&folder.text) == Some(Written::Plain) && !folder.text.starts_with(['-', '+']);
+        self.depth == 1
+            && self.loops == 0
+            && is_alone
+            && is_plain
+            && !folder.expands
+            && self.text(self.behind_cd..cd.raw.start).trim().is_empty()
+    }
+
+    /// The folder of the line's own shell is gone with it, so the user's shell changes to it first. Where that fails, nothing of the line
+    /// runs.
+    fn change_folder(&mut self) -> Read<()> {
+        self.skip_blanks();
+        let behind = self.rest();
+        let behind =
+            behind.strip_prefix("&&").or_else(|| behind.strip_prefix([';', '\n'])).ok_or(Some(FOLDER_CHANGES))?;
+        self.behind_cd = self.line.len() - behind.trim_start_matches([' ', '\t', '\n']).len();
+        Ok(())
+    }
+
+    fn put(&mut self, word: &Word) {
         self.out.word(&word.text);
-        if word.expands {
-            self.out.put(&word.text, word.raw.clone(), word.mark.clone());
-        } else {
-            self.out.copy(self.line, word.raw.clone());
-        }
+        self.out.put(&word.text, word.mark);
     }
 
     fn put_redirects(&mut self, redirects: &[(String, Word)]) {
@@ -256,69 +277,6 @@ impl<'a> Reader<'a> {
             self.out.made(sign);
             self.out.made(&target.text);
         }
-    }
-
-    fn run_assignments(&mut self, simple: Simple) -> Read<()> {
-        self.has_more = true;
-        if simple.assignments.is_empty() || !simple.redirects.is_empty() || simple.input.is_some() {
-            return Err(NOT_READ);
-        }
-        for (name, at, word) in simple.assignments {
-            if !is_own_name(&name) {
-                return Err(Some("sets a variable that may matter"));
-            }
-            let raw = self.text(word.raw.clone());
-            let doubles = raw.matches(&format!("${name}")).count() + raw.matches(&format!("${{{name}")).count() > 1;
-            // A named folder of zsh's would tell what a variable holds, and what doubles in a loop fills the memory.
-            if doubles || (word.text.starts_with('~') && !word.text.starts_with("~/")) {
-                return Err(NOT_READ);
-            }
-            let expands = raw.matches('$').count() - raw.matches("$(").count();
-            let replaces = raw
-                .split("${")
-                .skip(1)
-                .any(|rest| rest.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_').starts_with('/'));
-            if self.loops > 0 && (expands > 1 || replaces) {
-                return Err(Some("may fill the memory of the shell"));
-            }
-            let is_open = word.expands && (word.text == "." || word.text.ends_with("~/."));
-            let is_list = self.shell == Shell::Fish && word.text.contains(['*', '?']);
-            let value = match word.mark {
-                // What follows could belong to the name of the folder; a pattern of fish may match nothing.
-                None if is_open || is_list => Value::Computed(Source::Any),
-                Some(mark) if mark.is_whole => Value::Computed(mark.source),
-                Some(_) => Value::Computed(Source::Any),
-                None => value_of(&word.text),
-            };
-            self.assign_from(&name, at, value, expands == 0);
-        }
-        Ok(())
-    }
-
-    /// `read -r a b`, which says nothing.
-    fn run_read(&mut self, simple: &Simple) -> Read<()> {
-        let mut words = simple.words[1..].iter();
-        let mut names = Vec::new();
-        while let Some(word) = words.next() {
-            match word.text.as_str() {
-                "-r" => {}
-                "-d" => drop(words.next()),
-                name if !word.expands && (is_own_name(name) || name == "_") => names.push((name, word.raw.start)),
-                _ => return Err(Some("sets a variable that may matter")),
-            }
-        }
-        if names.is_empty() {
-            return Err(Some("sets a variable that may matter"));
-        }
-        // With other signs between words, a part of a line is another name.
-        let is_whole = simple.assignments.iter().all(|(_, _, value)| value.text.is_empty());
-        let is_fed = simple.redirects.is_empty() && simple.input.is_none() && is_whole;
-        let source = if is_fed && names.len() == 1 { self.feed.clone() } else { Source::Any };
-        for (name, at) in names {
-            self.assign(name, at, Value::Computed(source.clone()));
-        }
-        self.stand_for_redirects(&simple.redirects);
-        Ok(())
     }
 
     /// What is redirected without a program that it is judged with.
@@ -365,8 +323,13 @@ impl<'a> Reader<'a> {
         let mut word = self.word("")?;
         match &word.mark {
             // The file is one of those that match, which are judged by themselves.
-            Some(mark) if mark.source == Source::Matches && sign == "<" => {
+            Some(Source::Matches) if sign == "<" => {
                 self.aside(format!("true <{}", word.text));
+                word.text = "./x".into();
+            }
+            Some(_) if sign == "<" => {
+                // As if a program showed it.
+                self.lists.push(Out::reading(&word.text));
                 word.text = "./x".into();
             }
             Some(_) => return Err(Some("redirects to or from what is not known beforehand")),
@@ -377,16 +340,8 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// What a variable holds that is given a word in which nothing is computed.
-pub(super) fn value_of(text: &str) -> Value {
-    match written(text) {
-        Some(_) => Value::Text(text.to_owned()),
-        None => Value::Computed(Source::Any),
-    }
-}
-
 /// Stands for what is not known: a number where an option wants one.
-pub(super) fn sample(source: &Source, before: &str, text: &str) -> &'static str {
+pub(super) fn sample(source: Source, before: &str, text: &str) -> &'static str {
     let is_option = |word: &str| word.len() == 2 && word.starts_with('-') && word != "--";
     let is_number = source.is_number() || is_option(before) || (text.starts_with('-') && text.len() == 2);
     if is_number { "1" } else { "x" }

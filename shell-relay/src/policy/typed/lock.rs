@@ -1,4 +1,5 @@
-//! The second lock: the programs of a line that runs unasked are started by the launcher, after which they can only read. It knows
+//! The second lock: the programs of a line that runs unasked are started by the launcher, after which they can only read; a line of more
+//! than plain commands is run by a shell of its own that the launcher starts. It knows
 //! no option of any program, so it holds where the policy's tables have a hole. What the shell runs by itself stays as it is, and so
 //! do the programs of `lock.table`, which could do nothing behind the lock; for these the policy alone answers.
 
@@ -18,7 +19,8 @@ const SHELLS: [(&str, Shell); 3] = [("bash", Shell::Bash), ("zsh", Shell::Zsh), 
 const COLOURED_BY_FISH: &[&str] = &["diff", "egrep", "fgrep", "grep", "ls"];
 const COLOUR: &str = "--color=auto";
 
-/// Programs behind the lock could do nothing.
+/// Names that the launcher does not start and that leave the shell as it is: programs that could do nothing behind it, and builtins that
+/// print.
 static WITHOUT: LazyLock<HashSet<&str>> =
     LazyLock::new(|| rows().filter(|(who, _)| shell_of(who).is_none()).flat_map(|(_, names)| names).collect());
 
@@ -73,6 +75,20 @@ fn added(name: &str, shell: Shell, lock: Lock<'_>) -> Option<Vec<String>> {
     (words.next() == Some(name)).then(|| words.map(str::to_owned).collect())
 }
 
+/// The line, of which all behind the byte `behind_cd` is run by a shell of its own that the launcher starts.
+pub(super) fn alone(line: &str, behind_cd: usize, shell: Shell, lock: Lock<'_>) -> String {
+    let (in_front, rest) = line.split_at(behind_cd);
+    let rest = String::from_utf8_lossy(&shell.quoted(rest.as_ref())).into_owned();
+    format!("{in_front}{} --line {} {rest}", lock.launcher, shell.name())
+}
+
+/// Whether a program of this name could do nothing behind the lock: it asks a service, a device or another host. One that looks into other
+/// processes tells less, and says so.
+pub(in crate::policy) fn needs_more(name: &str) -> bool {
+    let rows = rows().filter(|(who, _)| shell_of(who).is_none() && !matches!(*who, "prints" | "process"));
+    rows.flat_map(|(_, names)| names).any(|known| known == name)
+}
+
 /// A line with the launcher in front of its programs.
 #[derive(Debug)]
 pub(super) struct Locked {
@@ -99,11 +115,9 @@ pub(super) fn locked(line: &str, shell: Shell, lock: Lock<'_>) -> Option<Locked>
             continue;
         };
         let place = places.get(at)?;
-        edits.insert(reading.start_in_line(place.start)?, &format!("{} -- ", lock.launcher))?;
-        edits.insert(
-            reading.end_in_line(place.end)?,
-            &added.iter().map(|word| format!(" {word}")).collect::<String>(),
-        )?;
+        edits.insert(reading.start_in_line(place.start)?, &format!("{} -- ", lock.launcher));
+        let added_text: String = added.iter().map(|word| format!(" {word}")).collect();
+        edits.insert(reading.end_in_line(place.end)?, &added_text);
         put_in(command, at, lock.launcher, &added);
     }
     let text = edits.apply(line);
@@ -126,6 +140,12 @@ fn program(command: &SimpleCommand, shell: Shell) -> Option<usize> {
 /// Whether a program of this name would be started by a launcher.
 pub(in crate::policy) fn confines(name: &str, shell: Shell) -> bool {
     !name.starts_with('-') && !is_of_the_shell(name, shell) && !WITHOUT.contains(name)
+}
+
+/// Whether the command leaves the shell as it is: it starts a program, or prints.
+pub(super) fn keeps_shell(command: &SimpleCommand, shell: Shell) -> bool {
+    let mut words = command.words.iter().map(|word| word.text.as_str()).skip_while(|word| *word == "command");
+    words.next().is_some_and(|name| WITHOUT.contains(name) || !is_of_the_shell(name, shell))
 }
 
 fn put_in(command: &mut SimpleCommand, at: usize, launcher: &str, added: &[String]) {

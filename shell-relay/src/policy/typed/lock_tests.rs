@@ -1,7 +1,7 @@
 use std::{collections::BTreeSet, path::Path};
 
 use super::*;
-use crate::policy::{Context, Level, assess_line, unasked};
+use crate::policy::{Context, Level, assess_line, keeps_shell, unasked};
 
 const LAUNCHER: &str = "/home/ann/.local/bin/cohab-confine";
 
@@ -118,7 +118,27 @@ fn the_table_names_each_program_once() {
             assert!(names.iter().all(|name| seen.insert(*name)), "{who}: {names:?}");
         }
     }
+    let (_, prints) = rows().find(|(who, _)| *who == "prints").expect("it is there");
+    assert!(prints.into_iter().all(|name| SHELLS.iter().all(|(_, shell)| is_of_the_shell(name, *shell))));
     assert!(seen.len() > 100 && SHELLS.iter().all(|(name, _)| rows().any(|(who, _)| who == *name)));
+}
+
+#[test]
+fn only_programs_and_printing_keep_the_shell_as_it_is() {
+    for (line, expected) in [
+        ("ls -l | sort; pwd", true),
+        ("[ -e a ] && printf '%s' a && command cat a", true),
+        ("docker ps", true),
+        ("for f in *; do sort \"$f\"; done", true),
+        ("cd src && ls", false),
+        ("cat a; read x", false),
+        ("ls; export A=1", false),
+        ("alias", false),
+        ("if", false),
+    ] {
+        assert_eq!(keeps_shell(line, Shell::Bash), expected, "{line}");
+    }
+    assert!(keeps_shell("for f in *; sort $f; end", Shell::Fish) && !keeps_shell("set -x A 1", Shell::Fish));
 }
 
 #[test]
@@ -144,9 +164,24 @@ fn what_is_allowed_for_the_lock_is_asked_where_a_name_stands_for_something_else(
     let snapshot = Snapshot::from([(alias("sort"), vec![b"sort; touch x".to_vec()])]);
     let lock = Lock::new(Path::new(LAUNCHER), Some(&snapshot));
     let context = Context { lock, ..Context::new(Path::new("/home/ann/work/app"), Path::new("/home/ann")) };
-    for line in ["sort *", "sort \"$(which ls)\"", "for f in *; do sort \"$f\" $(which ls); done"] {
-        assert_eq!(assess_line(line, context).level, Level::Allow, "{line}");
-        assert!(unasked(line, context).is_err(), "{line}");
-    }
+    assert_eq!(assess_line("sort *", context).level, Level::Allow);
+    assert!(unasked("sort *", context).is_err());
     assert!(unasked("sort a", context).is_ok_and(|unasked| unasked.locked.is_none()));
+}
+
+#[test]
+fn a_line_of_more_than_plain_commands_is_typed_for_a_shell_of_its_own() {
+    let lock = Lock::new(Path::new(LAUNCHER), None);
+    let context = Context { lock, ..Context::new(Path::new("/home/ann/work/app"), Path::new("/home/ann")) };
+    for (shell, line, typed) in [
+        (Shell::Bash, "sort \"$(which ls)\"", "LAUNCHER --line bash 'sort \"$(which ls)\"'"),
+        (Shell::Zsh, "echo $(date '+%F')", "LAUNCHER --line zsh 'echo $(date '\\''+%F'\\'')'"),
+        (Shell::Fish, "echo (date '+%F')", "LAUNCHER --line fish 'echo (date \\'+%F\\')'"),
+        (Shell::Bash, "cd src && echo $(pwd)", "cd src && LAUNCHER --line bash 'echo $(pwd)'"),
+        (Shell::Fish, "cd src; and echo (pwd)", "cd src; and LAUNCHER --line fish 'echo (pwd)'"),
+    ] {
+        let unasked = unasked(line, context.in_shell(shell)).expect(line);
+        assert_eq!(unasked.locked, Some(typed.replace("LAUNCHER", LAUNCHER)), "{line}");
+        assert_eq!(unasked.text, line);
+    }
 }

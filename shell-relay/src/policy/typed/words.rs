@@ -46,12 +46,12 @@ pub(super) fn insertions(words: &[Word]) -> Vec<Insertion> {
         "rg" => behind_the_name(&["--no-config"]),
         "xargs" if fed::ends_options(operands) => vec![Insertion { after: operands.len(), words: &["--"] }],
         "lsof" => behind_the_name(&["-nP"]),
-        "journalctl" | "systemctl" | "resolvectl" | "networkctl" | "machinectl" | "coredumpctl" | "systemd-cgls" => {
-            behind_the_name(&["--no-pager"])
-        }
-        "loginctl" | "timedatectl" | "localectl" | "bootctl" if !operands.is_empty() => {
-            behind_the_name(&["--no-pager"])
-        }
+        // Otherwise it asks a name server who is connected.
+        "netstat" => behind_the_name(&["-n"]),
+        "journalctl" | "systemctl" | "resolvectl" | "networkctl" | "machinectl" | "coredumpctl" | "systemd-cgls"
+        | "loginctl" | "timedatectl" | "localectl" | "bootctl" => behind_the_name(&["--no-pager"]),
+        // Otherwise it asks its registry, once in a while, for a newer version of itself.
+        "npm" if operands.len() > 1 => vec![Insertion { after: 1, words: &["--no-update-notifier"] }],
         "systemd-analyze" if operands.iter().all(|word| word.text != "--no-pager") => behind_the_name(&["--no-pager"]),
         "shellcheck" => behind_the_name(&["--norc"]),
         // Otherwise it would put a database back into order, and remove what its journal names.
