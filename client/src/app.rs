@@ -20,6 +20,7 @@ mod progress;
 mod question;
 mod resume;
 mod slash;
+mod stopped;
 mod turn;
 mod unasked;
 mod undo;
@@ -64,7 +65,7 @@ use progress::Progress;
 use resume::Resuming;
 use slash::Slash;
 use turn::Turn;
-use unasked::{Looking, Stopped, TypedLines};
+use unasked::{Looking, TypedLines};
 use undo::{UndoJournal, UndoKey, Undoing};
 pub use view::Frame;
 
@@ -154,8 +155,6 @@ pub struct App {
     shell_seen: Option<Snapshot>,
     /// Commands of the last turn as they were typed.
     typed_lines: TypedLines,
-    /// Commands that were locked and said that something was refused to them, the oldest first.
-    stopped_by_lock: VecDeque<Stopped>,
     undo_journal: UndoJournal,
     undoing: Option<Undoing>,
     resuming: Option<Resuming>,
@@ -199,7 +198,6 @@ impl App {
             confirmed: Vec::new(),
             shell_seen: None,
             typed_lines: TypedLines::default(),
-            stopped_by_lock: VecDeque::new(),
             undo_journal: UndoJournal::default(),
             undoing: None,
             resuming: None,
@@ -432,6 +430,7 @@ impl App {
 
     /// Nothing more comes of the turn. The prompt is given back when the terminal is ours and the last code is coloured.
     fn end_turn(&mut self, effects: &mut Vec<Effect>) {
+        self.forget_stopped();
         if let Some(turn) = self.turn.as_mut() {
             if turn.close_question() {
                 effects.push(Effect::TakeKeyboard(false));

@@ -15,13 +15,16 @@ use cohab_protocol::Paths;
 use cohab_shell_relay::{
     files::{FileSystem, program_folders},
     harmless::HarmlessWriter,
+    lock::launcher,
     policy::{
-        Context, Level, assess_line,
+        Context, Level, Lock, assess_line,
         remembered::{Loaded, Remembered},
     },
     rules_file::{RuleBook, RulesFile},
     shell::Shell,
 };
+
+use crate::config;
 
 /// Longest line of `--stdin`, in bytes; beyond, it is danger, as any text that is too long to be looked through.
 const MAX_LINE_BYTES: u64 = 1024 * 1024;
@@ -51,6 +54,9 @@ pub struct PolicyArgs {
     /// The shell that would read the lines
     #[arg(long, value_name = "SHELL", value_parser = SHELLS, default_value = SHELLS[0], requires = "stdin")]
     shell: String,
+    /// Judge as on a machine that cannot keep programs from writing
+    #[arg(long, requires = "stdin")]
+    without_lock: bool,
     /// What to do.
     #[command(subcommand)]
     command: Option<PolicyCommand>,
@@ -79,6 +85,9 @@ enum PolicyCommand {
         /// The shell that would read the line
         #[arg(long, value_name = "SHELL", value_parser = SHELLS, default_value = SHELLS[0])]
         shell: String,
+        /// Judge as on a machine that cannot keep programs from writing
+        #[arg(long)]
+        without_lock: bool,
         /// The line
         #[arg(value_name = "LINE", allow_hyphen_values = true)]
         line: String,
@@ -104,9 +113,16 @@ pub fn run(args: PolicyArgs, paths: &Paths) -> ExitCode {
     let rules = book.user();
     let own_folders = paths.own_folders();
     let program_folders = program_folders(&std::env::var_os("PATH").unwrap_or_default());
-    let judged = Context::new(&cwd, &home).with_own(&own_folders).with_programs(&program_folders);
+    let has_lock = config::load(&paths.config_file()).client.lock && launcher().is_ok();
+    let context = |shell: &str, without_lock: bool| {
+        let lock = (has_lock && !without_lock).then_some(Lock::UNNAMED);
+        let context = Context::new(&cwd, &home).with_own(&own_folders).with_programs(&program_folders);
+        Context { lock, ..context.in_shell(Shell::of(Path::new(shell))) }
+    };
     let outcome = match args.command {
-        None if args.stdin => judge_all(io::stdin().lock(), io::stdout().lock(), judged.in_shell(named(&args.shell))),
+        None if args.stdin => {
+            judge_all(io::stdin().lock(), io::stdout().lock(), context(&args.shell, args.without_lock))
+        }
         None => return ExitCode::from(USAGE),
         Some(PolicyCommand::List { json: true }) => told(&report::check_json(&rules.loaded(), rules.path()), true),
         Some(PolicyCommand::List { json: false }) => told(&report::list(&rules.loaded(), rules.path(), &home), true),
@@ -118,10 +134,9 @@ pub fn run(args: PolicyArgs, paths: &Paths) -> ExitCode {
                 Ok(false)
             }
         },
-        Some(PolicyCommand::Explain { line, shell, json }) => {
+        Some(PolicyCommand::Explain { line, shell, without_lock, json }) => {
             let explain = if json { report::explain_json } else { report::explain };
-            let judged = judged.in_shell(named(&shell)).with_files(&FileSystem);
-            told(&explain(&line, judged, &book.loaded(&cwd)), true)
+            told(&explain(&line, context(&shell, without_lock).with_files(&FileSystem), &book.loaded(&cwd)), true)
         }
         Some(PolicyCommand::Check { file, json }) => {
             let check = if json { report::check_json } else { report::check };
@@ -144,10 +159,6 @@ pub fn run(args: PolicyArgs, paths: &Paths) -> ExitCode {
             ExitCode::FAILURE
         }
     }
-}
-
-fn named(shell: &str) -> Shell {
-    Shell::of(Path::new(shell))
 }
 
 /// What is in `file`; without one in the user's own, which need not be there, with the care that holds in `cwd` by all files.

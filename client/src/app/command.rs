@@ -21,6 +21,7 @@ use cohab_shell_relay::{
 
 use super::{
     App, Surface,
+    stopped::Stopped,
     turn::{PendingCall, RunningCall},
 };
 use crate::{consent::Permit, effect::Effect, shell_taint, ui::receipt};
@@ -110,7 +111,7 @@ impl App {
             .map_or_else(|| "the terminal was not free".into(), |overdue| format!("`{overdue}` still has it"));
         if let Some(pending) = turn.pending_call.take() {
             let reason = format!("the shell is busy: {holder}; the command was not run");
-            effects.push(refuse(pending.request.call_id, "shell_busy", reason, &self.cwd));
+            self.answer_unrun(pending.request.call_id, "shell_busy", &reason, effects);
         }
     }
 
@@ -139,7 +140,7 @@ impl App {
             // What was allowed there need not be here.
             Some(pending) => {
                 let reason = "the user went to another folder before the command could start; it was not run";
-                effects.push(refuse(pending.request.call_id, "not_approved", reason.into(), &self.cwd));
+                self.answer_unrun(pending.request.call_id, "not_approved", reason, effects);
             }
             None => {}
         }
@@ -168,8 +169,9 @@ impl App {
         self.tell_typed(&request, &text);
         self.journal.begin(request.call_id);
         self.surface = Surface::Command;
+        let id = self.relay_id(request.call_id);
         let wanted = CommandRequest {
-            id: request.call_id.to_string(),
+            id: id.clone(),
             text,
             timeout: Duration::from_millis(request.timeout_ms),
             wants_env_delta: true,
@@ -180,7 +182,7 @@ impl App {
         });
         if let Some(turn) = self.turn.as_mut() {
             turn.has_echoed = true;
-            turn.running_call = Some(RunningCall { request, has_started: false, is_locked });
+            turn.running_call = Some(RunningCall { request, id, has_started: false, is_locked });
         }
     }
 
@@ -189,14 +191,14 @@ impl App {
         let mut turn = self.turn.as_mut();
         let turn_id = turn.as_ref().map(|turn| turn.id());
         let running = turn.as_mut().and_then(|turn| turn.running_call.as_ref());
-        if running.is_some_and(|call| call.request.call_id == call_id) {
+        if let Some(call) = running.filter(|call| call.request.call_id == call_id) {
             let by = match by {
                 wire::Interrupter::TimeLimit => Interrupter::TimeLimit,
                 // The daemon says only that the turn is over.
                 _ if turn_id.is_some() && self.cancelled_turn == turn_id => Interrupter::User,
                 wire::Interrupter::User | wire::Interrupter::Turn => Interrupter::Turn,
             };
-            effects.push(Effect::CancelCommand(call_id.to_string(), by));
+            effects.push(Effect::CancelCommand(call.id.clone(), by));
         } else if let Some(result) = self.journal.find(call_id) {
             effects.push(Effect::Send(ClientMessage::CommandExecutionResult(result.clone())));
         } else {
@@ -210,7 +212,7 @@ impl App {
             turn.as_mut().and_then(|turn| turn.looking.take_if(|looking| looking.is_call(call_id)));
             turn.and_then(|turn| turn.pending_call.take_if(|pending| pending.request.call_id == call_id));
             let reason = "the command was cancelled before it started";
-            effects.push(refuse(call_id, "cancelled", reason.into(), &self.cwd));
+            self.answer_unrun(call_id, "cancelled", reason, effects);
         }
     }
 
@@ -241,7 +243,7 @@ impl App {
 
     fn running_id(&self, id: &str) -> Option<CallId> {
         let call = self.turn.as_ref()?.running_call.as_ref()?;
-        (call.request.call_id.to_string() == id).then_some(call.request.call_id)
+        (call.id == id).then_some(call.request.call_id)
     }
 
     fn take_running(&mut self, id: &str) -> Option<RunningCall> {
@@ -257,13 +259,12 @@ impl App {
         let Some(call) = self.take_running(id) else { return };
         let is_stopped_by_user = outcome.ending == (Ending::Interrupted { by: Interrupter::User });
         if let Some(turn) = self.turn.as_mut() {
-            turn.last_result = Some(call.request.call_id);
             turn.overdue = (outcome.ending == Ending::StillRunning).then(|| title(&call.request.command));
         }
         let cwd_before = std::mem::replace(&mut self.cwd, outcome.cwd.clone());
-        let outcome = self.with_lock_told(&call, &cwd_before, outcome);
+        let why_stopped = self.why_stopped(&call, &cwd_before, &outcome);
         let mut result = execution_result(call.request.call_id, outcome);
-        self.outgoing.result(&mut result);
+        self.tell_of_first_run(&mut result);
         if let Some(turn) = self.turn.as_mut() {
             turn.ran_ms = Some(result.duration_ms);
         }
@@ -288,12 +289,24 @@ impl App {
         } else if result.mode == RunMode::Subshell {
             self.above.push(receipt::contained(self.width(), self.options.look));
         }
-        self.journal.record(result.clone());
         if is_stopped_by_user {
             // Ctrl-C on the agent's command means: stop all of it. Said before the result, which would start the next step.
             self.cancel_turn(now, effects);
         }
-        effects.push(Effect::Send(ClientMessage::CommandExecutionResult(result)));
+        match why_stopped {
+            Some(why) => self.on_stopped(call.request, Stopped { result, why }, &cwd_before, now, effects),
+            None => effects.push(self.reported(result)),
+        }
+    }
+
+    /// A result as it is sent, and kept for a daemon that asks again.
+    pub(super) fn reported(&mut self, mut result: CommandExecutionResult) -> Effect {
+        self.outgoing.result(&mut result);
+        if let Some(turn) = self.turn.as_mut() {
+            turn.last_result = Some(result.call_id);
+        }
+        self.journal.record(result.clone());
+        Effect::Send(ClientMessage::CommandExecutionResult(result))
     }
 
     /// Whether it is more than plainly read-only.
@@ -309,14 +322,10 @@ impl App {
 
     fn on_refused(&mut self, id: &str, error: &RelayError, effects: &mut Vec<Effect>) {
         let Some(call) = self.take_running(id) else { return };
-        let effect = refuse(call.request.call_id, error.code(), error.detail(), &self.cwd);
-        if let Effect::Send(ClientMessage::CommandExecutionResult(result)) = &effect {
-            self.journal.record(result.clone());
-        }
-        if let Some(turn) = self.turn.as_mut() {
-            turn.last_result = Some(call.request.call_id);
-        }
-        effects.push(effect);
+        let call_id = call.request.call_id;
+        let first = self.first_result(call_id, &error.detail());
+        let result = first.unwrap_or_else(|| refused(call_id, error.code(), error.detail(), &self.cwd));
+        effects.push(self.reported(result));
     }
 }
 
@@ -339,7 +348,11 @@ fn moved(before: &Path, after: &Path) -> StateChange {
 }
 
 pub(super) fn refuse(call_id: CallId, code: &str, reason: String, cwd: &Path) -> Effect {
-    Effect::Send(ClientMessage::CommandExecutionResult(CommandExecutionResult {
+    Effect::Send(ClientMessage::CommandExecutionResult(refused(call_id, code, reason, cwd)))
+}
+
+fn refused(call_id: CallId, code: &str, reason: String, cwd: &Path) -> CommandExecutionResult {
+    CommandExecutionResult {
         call_id,
         ending: CommandEnding::Refused { code: code.to_owned(), reason },
         exit_code: None,
@@ -351,7 +364,7 @@ pub(super) fn refuse(call_id: CallId, code: &str, reason: String, cwd: &Path) ->
         duration_ms: 0,
         mode: RunMode::Live,
         state_after: wire::StateAfter::Prompt,
-    }))
+    }
 }
 
 /// A placeholder is not filled in: nothing is typed.

@@ -7,7 +7,7 @@ use cohab_protocol::{
     ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalSubject, CallId, ClientMessage, ExecuteCommand, RunMode,
 };
 
-use super::{App, Surface, command::refuse, turn::PendingCall};
+use super::{App, Surface, turn::PendingCall};
 use crate::{consent::Permit, effect::Effect};
 
 /// Confirmed meanings of names that are kept; beyond, they are asked about each time.
@@ -21,7 +21,8 @@ const SETTLES: &str = "a yes settles this until it changes again";
 pub(super) struct Doubted {
     request: ExecuteCommand,
     cwd: PathBuf,
-    reasons: Vec<String>,
+    /// Reasons that a yes also settles for later commands.
+    confirms: Vec<String>,
     /// By what it runs after a yes.
     then: Permit,
 }
@@ -31,13 +32,18 @@ impl Doubted {
         self.request.call_id == call_id
     }
 
+    /// Makes the daemon's clock stand still.
+    pub fn waits(&self) -> Effect {
+        Effect::Send(ClientMessage::CommandWaiting { call_id: self.request.call_id })
+    }
+
     fn question(&self) -> ApprovalId {
         ApprovalId(self.request.call_id.0)
     }
 }
 
 impl App {
-    /// Asks whether `request` may run although there are these reasons against it; a yes makes it go on with `then`.
+    /// Asks whether `request` may run although there are these reasons against it; a yes settles them and makes it go on with `then`.
     pub(super) fn ask_ourselves(
         &mut self,
         request: ExecuteCommand,
@@ -46,21 +52,34 @@ impl App {
         now: Instant,
         effects: &mut Vec<Effect>,
     ) {
+        let shown = reasons.iter().cloned().chain([SETTLES.to_owned()]).collect();
+        self.ask_to_run(request, shown, reasons, then, now, effects);
+    }
+
+    /// Asks whether `request` may run; a yes makes it go on with `then`.
+    pub(super) fn ask_to_run(
+        &mut self,
+        request: ExecuteCommand,
+        reasons: Vec<String>,
+        confirms: Vec<String>,
+        then: Permit,
+        now: Instant,
+        effects: &mut Vec<Effect>,
+    ) {
         let (command, cwd) = (self.typed_text(&request), self.cwd.clone());
         let Some(turn) = self.turn.as_mut() else { return };
-        let (call_id, turn_id) = (request.call_id, request.turn_id);
-        let doubted = Doubted { request, cwd: cwd.clone(), reasons: reasons.clone(), then };
+        let turn_id = request.turn_id;
+        let doubted = Doubted { request, cwd: cwd.clone(), confirms, then };
         let question = ApprovalRequest {
             approval_id: doubted.question(),
             turn_id,
             subject: ApprovalSubject::Command { command, cwd: cwd.into(), mode: RunMode::Live },
             is_dangerous: false,
-            reasons: reasons.into_iter().chain([SETTLES.to_owned()]).collect(),
+            reasons,
             is_each_time: true,
         };
+        effects.push(doubted.waits());
         turn.doubted = Some(doubted);
-        // The daemon's clock stands still meanwhile.
-        effects.push(Effect::Send(ClientMessage::CommandWaiting { call_id }));
         self.open_question(question, true, now, effects);
     }
 
@@ -73,7 +92,7 @@ impl App {
         effects: &mut Vec<Effect>,
     ) -> bool {
         let Some(turn) = self.turn.as_mut() else { return false };
-        let Some(Doubted { request, cwd, reasons, then }) = turn.doubted.take_if(|doubted| doubted.question() == id)
+        let Some(Doubted { request, cwd, confirms, then }) = turn.doubted.take_if(|doubted| doubted.question() == id)
         else {
             return false;
         };
@@ -81,7 +100,7 @@ impl App {
             ApprovalDecision::Once if cwd == self.cwd => {
                 self.taint.confirm();
                 let room = CONFIRMED_MAX.saturating_sub(self.confirmed.len());
-                self.confirmed.extend(reasons.into_iter().take(room));
+                self.confirmed.extend(confirms.into_iter().take(room));
                 if self.surface == Surface::Ours {
                     self.start(request, then, now, effects);
                 } else if let Some(turn) = self.turn.as_mut() {
@@ -93,11 +112,17 @@ impl App {
                     "" => "the user did not want it to run; it was not run".to_owned(),
                     note => format!("the user did not want it to run: {note}"),
                 };
-                effects.push(refuse(request.call_id, "not_approved", reason, &self.cwd));
+                self.answer_unrun(request.call_id, "not_approved", &reason, effects);
             }
             _ => {
                 let reason = "the user did not agree to this command in this folder; it was not run";
-                effects.push(refuse(request.call_id, "not_approved", reason.into(), &self.cwd));
+                let mut answer = Vec::new();
+                self.answer_unrun(request.call_id, "not_approved", reason, &mut answer);
+                if *decision == ApprovalDecision::CancelTurn {
+                    // Said before the answer, which would start the next step.
+                    self.cancel_turn(now, effects);
+                }
+                effects.append(&mut answer);
             }
         }
         true

@@ -74,6 +74,9 @@ impl App {
         if let Some(call) = turn.running_call.as_ref().filter(|call| call.has_started) {
             effects.push(super::command::started(call.request.call_id));
         }
+        if let Some(doubted) = &turn.doubted {
+            effects.push(doubted.waits());
+        }
         if let Some(result) = turn.last_result.and_then(|call_id| self.journal.find(call_id)) {
             effects.push(Effect::Send(ClientMessage::CommandExecutionResult(result.clone())));
         }
@@ -117,7 +120,7 @@ impl App {
     fn fail_turn(&mut self, message: &str, hint: &str, effects: &mut Vec<Effect>) {
         let Some(turn) = self.turn.as_ref().filter(|turn| !turn.is_over()) else { return };
         if let Some(call) = turn.running_call.as_ref().filter(|call| !call.has_started) {
-            effects.push(Effect::WithdrawCommand(call.request.call_id.to_string()));
+            effects.push(Effect::WithdrawCommand(call.id.clone()));
         }
         self.drop_queue();
         self.print_error(&WireError {

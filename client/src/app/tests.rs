@@ -34,6 +34,7 @@ mod resume;
 mod screens;
 mod slash;
 mod status;
+mod stopped;
 mod unasked;
 mod undo;
 

@@ -10,7 +10,10 @@ use cohab_protocol::{
 };
 use ratatui::text::Line;
 
-use super::{countdown::Countdown, doubt::Doubted, naming::Naming, pause::Pause, progress::Progress, unasked::Looking};
+use super::{
+    countdown::Countdown, doubt::Doubted, naming::Naming, pause::Pause, progress::Progress, stopped::Stopped,
+    unasked::Looking,
+};
 use crate::{
     approval::OpenQuestion,
     connection::SILENCE_LIMIT,
@@ -44,6 +47,8 @@ pub(super) enum Waiting {
 #[derive(Debug)]
 pub(super) struct RunningCall {
     pub request: ExecuteCommand,
+    /// The id that the shell runs it under.
+    pub id: String,
     pub has_started: bool,
     /// The launcher starts its programs.
     pub is_locked: bool,
@@ -103,6 +108,8 @@ pub(super) struct Turn {
     pub running_call: Option<RunningCall>,
     /// A command that the client itself asks about.
     pub doubted: Option<Doubted>,
+    /// A command that the lock has stopped, until its second run has ended or was refused.
+    pub stopped: Option<Stopped>,
     /// A command that waits for what the shell tells of itself.
     pub naming: Option<Naming>,
     /// A command that waits for what git tells of its settings.
@@ -146,6 +153,7 @@ impl Turn {
             pending_call: None,
             running_call: None,
             doubted: None,
+            stopped: None,
             naming: None,
             looking: None,
             overdue: None,

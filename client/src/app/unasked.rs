@@ -1,24 +1,18 @@
 //! A command that runs unasked and is what it looks like: how it is typed, and what git's own settings say where it starts git.
 
 use std::{
-    path::{Path, PathBuf},
+    path::PathBuf,
     time::{Duration, Instant},
 };
 
 use cohab_protocol::{CallId, ExecuteCommand, TurnId};
 use cohab_shell_relay::{
     git_settings::{self, Environment},
-    lock,
     policy::{self, Context, Lock, Unasked},
-    runner::CommandOutcome,
 };
 use ratatui::text::Line;
 
-use super::{
-    App, Surface,
-    command::title,
-    turn::{PendingCall, RunningCall},
-};
+use super::{App, Surface, turn::PendingCall};
 use crate::{
     consent::Permit,
     effect::Effect,
@@ -30,17 +24,6 @@ use crate::{
 const LOOK_LIMIT: Duration = git_settings::LIMIT.saturating_add(Duration::from_secs(1));
 /// Lines that are kept to be shown as they were typed.
 const KEPT_LINES: usize = 20;
-
-/// Commands that the lock has stopped are kept until so many more have been.
-const KEPT_STOPPED: usize = 20;
-
-/// A command that was locked and said that something was refused to it.
-#[derive(Debug)]
-pub(super) struct Stopped {
-    command: String,
-    /// The user wants it to run without the lock.
-    is_agreed: bool,
-}
 
 /// A command that waits until git has told its settings.
 #[derive(Debug)]
@@ -85,15 +68,10 @@ impl TypedLines {
 impl App {
     /// Runs a command whose names stand for what it was judged by, unless git's settings or variables speak against it.
     pub(super) fn run_unasked(&mut self, request: ExecuteCommand, now: Instant, effects: &mut Vec<Effect>) {
-        let stopped = self.stopped_by_lock.iter().find(|stopped| stopped.command == request.command);
-        if stopped.is_some_and(|stopped| !stopped.is_agreed) {
-            let reason = format!("`{}` was refused something while it could only read", title(&request.command));
-            return self.ask_ourselves(request, vec![reason], Permit::Confirmed, now, effects);
-        }
-        let launcher = (self.options.launcher)().filter(|_| stopped.is_none());
+        let launcher = (self.options.launcher)();
         let lock = launcher.as_deref().and_then(|file| Lock::new(file, self.shell_seen.as_ref()));
         let context = Context { lock, ..self.options.scene.context(&self.cwd) };
-        if lock.is_none() && stopped.is_none() && policy::needs_lock(&request.command, context) {
+        if lock.is_none() && policy::needs_lock(&request.command, context) {
             let reason = "the program is gone that keeps its programs from writing".to_owned();
             return self.ask_ourselves(request, vec![reason], Permit::Confirmed, now, effects);
         }
@@ -122,37 +100,15 @@ impl App {
 
     /// Runs a command that was asked about and shown as it is typed.
     pub(super) fn run_confirmed(&mut self, request: ExecuteCommand, effects: &mut Vec<Effect>) {
-        // What the lock has stopped is asked about for nothing else before.
-        let stopped = self.stopped_by_lock.iter_mut().find(|stopped| stopped.command == request.command);
-        stopped.into_iter().for_each(|stopped| stopped.is_agreed = true);
         let typed = self.typed_text(&request);
         self.run_typed(request, typed, None, effects);
     }
 
-    /// The outcome of a command that ran in `cwd`, with a word to the model if the lock may have stopped it.
-    pub(super) fn with_lock_told(
-        &mut self,
-        call: &RunningCall,
-        cwd: &Path,
-        mut outcome: CommandOutcome,
-    ) -> CommandOutcome {
-        let note =
-            outcome.status.filter(|_| call.is_locked).and_then(|status| lock::note(status, &outcome.output, cwd));
-        let Some(note) = note else { return outcome };
-        if self.stopped_by_lock.len() == KEPT_STOPPED {
-            self.stopped_by_lock.pop_front();
-        }
-        self.stopped_by_lock.push_back(Stopped { command: call.request.command.clone(), is_agreed: false });
-        if !outcome.output.is_empty() && !outcome.output.ends_with('\n') {
-            outcome.output.push('\n');
-        }
-        outcome.output.push_str(note);
-        outcome
-    }
-
     /// A command as it is typed where nobody is asked about it, or where the user has confirmed what it stands for.
     pub(super) fn typed_text(&self, request: &ExecuteCommand) -> String {
-        let unasked = policy::unasked(&request.command, self.options.scene.context(&self.cwd));
+        // Without the lock it is typed with the same words.
+        let context = Context { lock: Some(Lock::UNNAMED), ..self.options.scene.context(&self.cwd) };
+        let unasked = policy::unasked(&request.command, context);
         unasked.map_or_else(|_| request.command.clone(), |unasked| unasked.text)
     }
 

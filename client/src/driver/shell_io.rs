@@ -85,7 +85,7 @@ pub(crate) struct Started {
 /// Starts `program` as the user's shell. Its terminal has these modes, or the kernel's own.
 pub(crate) fn start_one(
     program: &Path,
-    Integration { directory, nonce }: Integration,
+    Integration { mut directory, nonce }: Integration,
     start: &Start,
     modes: Option<&Termios>,
     size: PtySize,
@@ -99,6 +99,8 @@ pub(crate) fn start_one(
     shell_start.environment.push(("SHELL".into(), program.into()));
     // So that `cohab ask` in this shell asks whom its prompt asks.
     shell_start.environment.extend(start.model.iter().map(|(name, value)| (name.into(), value.into())));
+    let names = directory.as_mut().filter(|_| start.config.client.lock).and_then(RelayDir::serve_names);
+    shell_start.environment.extend(names.map(|(name, file)| (name.into(), file.into())));
     let cwd = std::env::current_dir()?;
     let spawn = SpawnShell {
         argv0: argv0(program, start.is_login),

@@ -4,7 +4,7 @@ use std::{fmt::Write as _, path::Path};
 
 use cohab_shell_relay::{
     policy::{
-        Context, Level, Part, assess_line, parts,
+        Context, Level, Part, assess_line, needs_lock, parts,
         remembered::{Loaded, Rule, Ruled, Safety},
     },
     sanitize::escaped_json,
@@ -105,6 +105,7 @@ pub(super) fn explain(line: &str, context: Context<'_>, loaded: &Loaded) -> Stri
         }
     }
     let last = match (verdict.level, allowed_by, Rule::of(line, Some(context.cwd), context.shell)) {
+        (Level::Allow, ..) if needs_lock(line, context) => "because its programs can only read here".to_owned(),
         (Level::Allow, ..) => return out,
         (Level::Ask, Some(found), _) => format!("but it runs unasked here: {}", rule(found, context.home)),
         (Level::Ask, None, Ok(_)) => "it can be allowed for good, by `d` or `a` when it is asked".to_owned(),
@@ -125,6 +126,7 @@ pub(super) fn explain_json(line: &str, context: Context<'_>, loaded: &Loaded) ->
         "reasons": verdict.reasons,
         "parts": parts(line, context).iter().map(part).collect::<Vec<_>>(),
         "allowed_by": allowed_by.map(rule_json),
+        "needs_lock": verdict.level == Level::Allow && needs_lock(line, context),
         "runs_unasked": verdict.level == Level::Allow || allowed_by.is_some(),
     });
     escaped_json(&told.to_string()) + "\n"

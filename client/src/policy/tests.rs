@@ -51,6 +51,18 @@ fn a_line_is_explained_with_its_parts_and_the_rule_that_allows_it() {
     assert!(explained("rm -rf x").starts_with("danger: ") && explained("rm -rf x").ends_with("no rule allows it\n"));
 }
 
+#[test]
+fn what_runs_only_because_programs_cannot_write_is_told() {
+    let line = "for f in *.c; do head -n 3 \"$f\"; done";
+    let locked = Context { lock: Some(Lock::UNNAMED), ..context() };
+    let explained = report::explain(line, locked, &loaded());
+    assert!(explained.starts_with("allow: runs at once\n"), "{explained}");
+    assert!(explained.ends_with("because its programs can only read here\n"), "{explained}");
+    assert!(report::explain_json(line, locked, &loaded()).contains("\"needs_lock\":true"));
+    assert!(report::explain(line, context(), &loaded()).starts_with("ask: "));
+    assert_eq!(report::explain("ls -la", locked, &loaded()), "allow: runs at once\n");
+}
+
 /// `cohab policy` alone.
 #[derive(Debug, clap::Parser)]
 struct Alone {
@@ -75,7 +87,7 @@ fn a_line_is_judged_for_the_shell_that_is_named() {
     assert_eq!((shell(&["--stdin", "--shell", "ksh"]), shell(&["--shell", "zsh", "list"])), (None, None));
     let level = |shell: &str| {
         let mut output = Vec::new();
-        judge_all(&b"\"help cd\""[..], &mut output, context().in_shell(named(shell))).unwrap();
+        judge_all(&b"\"help cd\""[..], &mut output, context().in_shell(Shell::of(Path::new(shell)))).unwrap();
         String::from_utf8(output).unwrap()
     };
     assert_eq!((level("bash"), level("zsh"), level("fish")), ("allow\n".into(), "ask\n".into(), "ask\n".into()));

@@ -5,7 +5,8 @@
 //! | `turn.rs` | waiting, the status line, text, steps, commands and their receipts, notices, errors, every end of a turn |
 //! | `cards.rs` | every question for consent: each subject, each way to answer, what would be touched, hostile and very long fields |
 //! | `aside.rs` | the user's prompt while a turn goes on, the queue, the way back |
-//! | `unasked.rs` | commands that are typed with more words than the assistant wrote, and the client's own question about git's settings |
+//! | `unasked.rs` | commands that are typed with more words than the assistant wrote, and the client's own questions: about git's settings,
+//! and, at 100 and 60 columns, about what the lock has stopped |
 //! | `commands.rs` | what `? /help` and the others say, ours beside the shell, requests that fail |
 //! | `shell.rs` | `cohab undo`, `cohab sessions resume`, lines that Escape brings back, questions about failures |
 //!
@@ -158,11 +159,15 @@ impl Stage {
 
     /// A command of the agent's runs, prints this and ends so.
     fn command_ran(&mut self, output: &str, status: i32, changes: &[(&str, Option<&str>, Option<&str>)]) {
-        let id = CALL.to_string();
+        self.ran_as(CALL.to_string(), output, status, changes);
+    }
+
+    fn ran_as(&mut self, id: String, output: &str, status: i32, changes: &[(&str, Option<&str>, Option<&str>)]) {
         self.live(LiveEvent::CommandStarted { id: id.clone() });
         self.terminal.process(output.replace('\n', "\r\n").as_bytes());
         self.live(undo::observed(&id, changes));
-        let outcome = CommandOutcome { status: Some(status), cwd: CWD.into(), ..outcome(Ending::Exited) };
+        let outcome =
+            CommandOutcome { status: Some(status), output: output.into(), cwd: CWD.into(), ..outcome(Ending::Exited) };
         self.live(LiveEvent::CommandFinished { id, outcome });
         self.live(LiveEvent::AnswerReady);
     }
@@ -170,11 +175,14 @@ impl Stage {
 
 /// All states of an area at each width and in each look.
 fn seen(states: &[State]) -> String {
+    seen_at(states, [80, 40])
+}
+
+fn seen_at(states: &[State], widths: [u16; 2]) -> String {
     let mut all = String::new();
     for (name, happens) in states {
-        for (columns, look, how) in
-            [(80, Look::Glyphs, "80 columns"), (40, Look::Glyphs, "40 columns"), (80, Look::Sentences, "sentences")]
-        {
+        let widths = widths.map(|columns| (columns, Look::Glyphs, format!("{columns} columns")));
+        for (columns, look, how) in widths.into_iter().chain([(80, Look::Sentences, "sentences".to_owned())]) {
             let mut stage = Stage::new(columns, look);
             happens(&mut stage);
             all += &format!("==== {name} ({how})\n{}\n", stage.terminal.seen());

@@ -15,7 +15,7 @@ fn bench() -> Bench {
     bench
 }
 
-fn see_shell(bench: &mut Bench, variables: &[&str]) {
+pub(super) fn see_shell(bench: &mut Bench, variables: &[&str]) {
     let path = (Item::Exported("PATH".into()), vec![b"/usr/bin:/bin".to_vec()]);
     let others = variables.iter().map(|name| (Item::Exported((*name).to_owned()), vec![b"x".to_vec()]));
     bench.app.shell_seen = Some(others.chain([path]).collect());
@@ -27,7 +27,7 @@ fn end(bench: &mut Bench, call: CallId) {
     see_shell(bench, &[]);
 }
 
-fn wish(bench: &mut Bench, call: u128, command: &str) -> Vec<Effect> {
+pub(super) fn wish(bench: &mut Bench, call: u128, command: &str) -> Vec<Effect> {
     bench.daemon(execute_as(CallId(Uuid::from_u128(call)), command, None))
 }
 
@@ -154,14 +154,14 @@ fn the_lines_of_a_turn_are_shown_as_they_were_typed() {
 }
 
 /// What is shown of a command, and what is typed in its place by the launcher.
-fn locked(effects: &[Effect]) -> Option<(&str, &str)> {
+pub(super) fn locked(effects: &[Effect]) -> Option<(&str, &str)> {
     effects.iter().find_map(|effect| match effect {
         Effect::RunFilled(request, typed) => Some((request.text.as_str(), typed.text())),
         _ => None,
     })
 }
 
-fn locking_bench() -> Bench {
+pub(super) fn locking_bench() -> Bench {
     let mut bench = bench();
     bench.app.options.launcher = || Some("/opt/cohab-confine".into());
     bench
@@ -184,56 +184,6 @@ fn what_the_user_agreed_to_is_not_locked() {
     bench.pass(301);
     bench.key("y");
     assert_eq!(runs(&bench.daemon(execute("touch a", Some(QUESTION)))), Some("touch a"));
-}
-
-#[test]
-fn what_the_lock_may_have_stopped_is_asked_about_when_it_comes_again() {
-    let mut bench = locking_bench();
-    assert!(locked(&wish(&mut bench, 30, "cat a")).is_some());
-    let id = CallId(Uuid::from_u128(30)).to_string();
-    let refused = CommandOutcome {
-        status: Some(1),
-        output: "cat: cannot connect: Permission denied".into(),
-        ..outcome(Ending::Exited)
-    };
-    let effects = bench.live(LiveEvent::CommandFinished { id, outcome: refused });
-    let told = effects.iter().find_map(|effect| match effect {
-        Effect::Send(ClientMessage::CommandExecutionResult(result)) => Some(result.output.clone()),
-        _ => None,
-    });
-    let told = told.expect("a result");
-    assert!(told.starts_with("cat: cannot connect: Permission denied\n[lock: ") && told.ends_with("]\n"), "{told}");
-    bench.live(LiveEvent::AnswerReady);
-    see_shell(&mut bench, &[]);
-    let effects = wish(&mut bench, 31, "cat a");
-    assert!(locked(&effects).is_none() && runs(&effects).is_none(), "{effects:?}");
-    assert!(bench.shown().contains("`cat a` was refused something while it could only read"), "{}", bench.shown());
-    bench.pass(301);
-    assert_eq!(runs(&bench.key("y")), Some("cat a"));
-    end(&mut bench, CallId(Uuid::from_u128(31)));
-    assert_eq!(runs(&wish(&mut bench, 32, "cat a")), Some("cat a"), "a yes is enough");
-}
-
-#[test]
-fn a_yes_to_what_the_lock_stopped_says_nothing_of_another_command_that_begins_alike() {
-    let mut bench = locking_bench();
-    let long = format!("cat {}", "x".repeat(100));
-    let commands = [format!("{long} a"), format!("{long} b")];
-    let refused = "cat: cannot connect: Permission denied";
-    for (at, command) in commands.iter().enumerate() {
-        assert!(locked(&wish(&mut bench, 30 + at as u128, command)).is_some());
-        let id = CallId(Uuid::from_u128(30 + at as u128)).to_string();
-        let outcome = CommandOutcome { status: Some(1), output: refused.into(), ..outcome(Ending::Exited) };
-        bench.live(LiveEvent::CommandFinished { id, outcome });
-        bench.live(LiveEvent::AnswerReady);
-        see_shell(&mut bench, &[]);
-    }
-    wish(&mut bench, 40, &commands[0]);
-    bench.pass(301);
-    assert_eq!(runs(&bench.key("y")), Some(&*commands[0]));
-    end(&mut bench, CallId(Uuid::from_u128(40)));
-    let effects = wish(&mut bench, 41, &commands[1]);
-    assert!(runs(&effects).is_none() && locked(&effects).is_none(), "{effects:?}");
 }
 
 #[test]

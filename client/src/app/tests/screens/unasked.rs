@@ -46,3 +46,48 @@ fn commands_that_are_typed_with_more_words_than_the_assistant_wrote() {
     ];
     insta::assert_snapshot!("unasked", seen(states));
 }
+
+/// A command ran locked and was refused something.
+fn stopped(stage: &mut Stage, command: &str, output: &str) {
+    stage.bench.app.options.launcher = || Some("/opt/cohab-confine".into());
+    wish(stage, command, None);
+    stage.command_ran(output, 1, &[]);
+    stage.bench.now += Duration::from_millis(301);
+}
+
+fn link_is_stopped(stage: &mut Stage) {
+    let output = "ls: cannot read symbolic link '/proc/self/exe': Permission denied\n";
+    stopped(stage, "ls -l /proc/self/exe", output);
+}
+
+#[test]
+fn commands_that_the_lock_has_stopped() {
+    let states: &[State] = &[
+        ("the card", link_is_stopped),
+        ("y, and it has run once more", |stage| {
+            link_is_stopped(stage);
+            stage.keys("y");
+            stage.ran_as(TURN.to_string(), "/proc/self/exe -> /usr/bin/ls\n", 0, &[]);
+            stage.daemon(step_ended(1, StepOutcome::Done, "exit 0", 12));
+            stage.text(1, "It is `ls`.");
+            stage.end(TurnEndReason::Answered);
+        }),
+        ("n, with a word", |stage| {
+            link_is_stopped(stage);
+            stage.keys("nleave it\r");
+            stage.daemon(step_ended(1, StepOutcome::Done, "exit 1", 12));
+            stage.text(1, "I cannot tell.");
+            stage.end(TurnEndReason::Answered);
+        }),
+        ("Esc", |stage| {
+            link_is_stopped(stage);
+            stage.keys("\u{1b}");
+            stage.pass(100);
+        }),
+        ("a line of several commands, and the network", |stage| {
+            let line = "for f in *.conf; do grep -n listen \"$f\" | sort; done";
+            stopped(stage, line, "sort: cannot connect to the bus: Operation not permitted\n");
+        }),
+    ];
+    insta::assert_snapshot!("stopped", seen_at(states, [100, 60]));
+}
