@@ -23,6 +23,11 @@ fn in_these_shells(shells: &[&str], commands: &[&str], test: impl Fn(&str, &Mode
     });
 }
 
+/// Shows a link of another process: its user can read that, a locked program cannot.
+fn link_of_another() -> String {
+    format!("ls -l /proc/{}/exe", std::process::id())
+}
+
 /// What the commands before this request printed, in order.
 fn results_of(request: &Request) -> Vec<String> {
     request.tool_results().into_iter().map(|result| result.content.clone()).collect()
@@ -64,20 +69,44 @@ fn what_the_user_agreed_to_and_what_the_user_types_is_not_locked() {
 }
 
 #[test]
-fn what_the_lock_stopped_is_asked_about_the_second_time_and_runs_after_a_yes() {
-    // Links of other processes can be read by their user, and by nobody who is locked.
-    let link = format!("ls -l /proc/{}/exe", std::process::id());
-    in_shells(&[&link, &link], |name, server, home| {
+fn what_the_lock_stopped_is_asked_about_at_once_and_runs_once_more_after_a_yes() {
+    let link = link_of_another();
+    in_shells(&[&link, &link, &format!("cd / && {link}")], |name, server, home| {
         let shell = home.cohab();
         shell.run("true");
         let mark = shell.submit("? which program is that");
-        shell.wait_approval("was refused something while it could only read");
-        let told = server.wait_for_calls(2)[1].tool_results()[0].content.clone();
-        assert!(told.contains("Permission denied") && told.contains("[lock: "), "{name}: {told}");
+        shell.wait_approval("it ran unasked and failed");
+        assert_eq!(server.wait_for_calls(1).len(), 1, "{name}: the model waits");
         shell.send("y");
+        let told = results_of(&server.wait_for_calls(2)[1]).remove(0);
+        assert!(told.contains("[lock: first it could only read") && told.contains(" -> /"), "{name}: {told}");
+        assert!(!told.contains("Permission denied"), "{name}: {told}");
+        // It was a yes to one run.
+        shell.wait_approval("it ran unasked and failed");
+        shell.send("n");
+        shell.wait_for("the row for a word", |view| view.text().contains("Enter sends it"));
+        shell.send("\r");
         shell.wait_answer(mark, "All done.");
-        let told = server.wait_for_calls(3)[2].tool_results()[1].content.clone();
-        assert!(told.contains(" -> /") && !told.contains("[lock: "), "{name}: {told}");
+        let told = results_of(&server.wait_for_calls(4)[3]);
+        for (result, why) in told[1..].iter().zip(["it did not run once more", "the user was not asked"]) {
+            assert!(result.contains("Permission denied") && result.contains(why), "{name}: {told:#?}");
+            assert!(!result.contains(" -> /"), "{name}: {told:#?}");
+        }
+    });
+}
+
+#[test]
+fn ctrl_c_at_that_card_stops_the_answer_and_runs_nothing() {
+    in_shells(&[&link_of_another()], |name, server, home| {
+        let shell = home.cohab();
+        shell.run("true");
+        let mark = shell.submit("? which program is that");
+        shell.wait_approval("it ran unasked and failed");
+        shell.send("\x03");
+        let shown = shell.wait_answer(mark, "Stopped.");
+        assert!(!shown.contains(" -> /"), "{name}: {shown:?}");
+        assert!(shell.run("echo still; echo here").contains("still\r\nhere"), "{name}\n{}", shell.dump());
+        assert_eq!(server.wait_for_calls(1).len(), 1, "{name}");
     });
 }
 

@@ -15,6 +15,7 @@ mod daemon_start;
 mod doctor;
 mod gate;
 mod git;
+mod harm_for_real;
 mod harness;
 mod init;
 mod install;

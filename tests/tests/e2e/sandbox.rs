@@ -34,6 +34,25 @@ fn a_command_cannot_write_outside_unless_the_user_agrees() {
 }
 
 #[test]
+fn what_the_user_agreed_to_have_outside_is_not_locked_either() {
+    if !cohab_shell_relay::sandbox::present().can_launch() {
+        return;
+    }
+    // Links of other processes can be read by their user, and by nobody who is locked.
+    let link = format!("ls -l /proc/{}/exe", std::process::id());
+    let answers =
+        [Answer::bash(&link), Answer::call("bash_unconfined", &json!({"command": link})), Answer::text("It is that.")];
+    let server = ModelServer::start(Wire::OpenAiChat, answers);
+    let home = Home::with_model(&server);
+    let finished = home.run(&["ask", "--approve", "all", "which program is that"]);
+    assert!(finished.stdout.contains("It is that."), "{finished:?}");
+    let told = server.wait_for_calls(3)[2].tool_results().into_iter().map(|result| result.content.clone());
+    let [first, second] = told.collect::<Vec<_>>().try_into().expect("two results");
+    assert!(first.contains("Permission denied") && first.contains("bash_unconfined"), "{first}");
+    assert!(second.contains(" -> /"), "{second}");
+}
+
+#[test]
 fn the_profile_is_a_setting() {
     let folder = TempDir::new().expect("a folder");
     let outside = folder.path().join("outside");
