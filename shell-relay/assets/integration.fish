@@ -105,7 +105,9 @@ function __cohab_postexec --on-event fish_postexec
     __cohab_retrace
     __cohab_where
     __cohab_m "D;$__cohab_id;$st;$__cohab_cwd"
-    if string match -qr '\b(abbr|alias|function|functions|source|eval|fisher|omf)\b|^\s*\.\s' -- "$argv$__cohab_cmd"
+    set -l ran $argv
+    test -z "$__cohab_id"; or set ran $__cohab_cmd # the stub has an `eval` of its own
+    if string match -qr '\b(abbr|alias|function|functions|source|eval|fisher|omf)\b|^\s*\.\s' -- "$ran"
         set -g __cohab_unnamed
     end
     # The user's own may be the one without a file.

@@ -163,3 +163,17 @@ case!(case_237_buffer_filled_by_a_command [zsh fish fish4] |kind| {
     assert_exact(&mut t, kind, "filled");
     t.wait("the line", |t| t.text().ends_with("\n$ echo half filled"));
 });
+
+case!(case_238_names_for_the_hint_are_told_when_they_change [zsh fish fish4] |kind| {
+    let mut t = Terminal::of(kind);
+    let file = t.relay_dir().join("names");
+    std::fs::remove_file(&file).unwrap();
+    t.run("printf one");
+    t.line("printf two");
+    assert!(!file.exists(), "told anew after commands that define nothing");
+    let tells = |name: &str| std::fs::read_to_string(&file).is_ok_and(|names| names.lines().any(|line| line == name));
+    t.run(by(kind, "alias first=ls", "alias first ls"));
+    t.wait("the assistant's alias", |_| tells("first"));
+    t.line(by(kind, "alias second=ls", "alias second ls"));
+    t.wait("the user's alias", |_| tells("second"));
+});
