@@ -22,6 +22,8 @@ pub mod words;
 #[cfg(test)]
 mod adversarial_tests;
 #[cfg(test)]
+mod decision_tests;
+#[cfg(test)]
 mod held_out_tests;
 #[cfg(test)]
 mod judge_tests;

@@ -14,6 +14,7 @@ mod looks;
 mod places;
 mod planted_names;
 mod rows;
+mod verdicts;
 
 fn context() -> Context<'static> {
     Context::new(Path::new("/home/ann/work/app"), Path::new("/home/ann"))

@@ -45,6 +45,7 @@ mod slow_shell;
 mod startup;
 mod stats;
 mod tools;
+mod tripwires;
 mod undo;
 mod usage;
 mod window;

@@ -1,0 +1,101 @@
+//! What people and programs see of cohab, kept whole: every help text, every setting, a short session in each shell. Code that moves
+//! leaves these snapshots as they are; whoever changes a word here means to.
+
+use cohab_e2e::{
+    Answer, Home, ModelServer, Wire,
+    binaries::in_each_shell,
+    terminal::{Size, View},
+};
+
+/// The names below `Commands:` of a help text.
+fn commands_in(help: &str) -> Vec<String> {
+    let rows = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| line.starts_with("  "));
+    let is_name = |row: &&str| row.as_bytes().get(2).is_some_and(u8::is_ascii_lowercase);
+    rows.filter(is_name).filter_map(|row| row.split_whitespace().next()).map(str::to_owned).collect()
+}
+
+/// The help of a command and of all below it.
+fn help_below(home: &Home, command: &[&str], seen: &mut String) {
+    let arguments: Vec<&str> = command.iter().copied().chain(["--help"]).collect();
+    let help = home.run(&arguments);
+    assert_eq!(help.status, Some(0), "{arguments:?}: {help:?}");
+    *seen += &format!("==== cohab {}\n{}\n", arguments.join(" "), help.stdout);
+    for name in commands_in(&help.stdout).iter().filter(|name| *name != "help") {
+        help_below(home, &[command, &[name]].concat(), seen);
+    }
+}
+
+/// The other commands, which the help of `cohab` names in its last paragraph.
+const ALSO: &[&str] = &[
+    "context",
+    "tasks",
+    "history",
+    "why",
+    "trace",
+    "resume",
+    "export",
+    "trust",
+    "policy",
+    "scrub",
+    "gate",
+    "init",
+    "man",
+    "completions",
+    "shell-check",
+    "probe-model",
+    "audit",
+    "stats",
+];
+
+#[test]
+fn every_help_text_is_as_it_was() {
+    let (home, mut seen) = (Home::new(), String::new());
+    help_below(&home, &[], &mut seen);
+    for command in ALSO {
+        help_below(&home, &[command], &mut seen);
+    }
+    insta::assert_snapshot!(seen);
+}
+
+#[test]
+fn the_reference_of_the_settings_is_as_it_was() {
+    let home = Home::new();
+    let list = home.run(&["config", "list"]);
+    assert_eq!(list.status, Some(0), "{list:?}");
+    insta::assert_snapshot!(list.stdout.replace(&home.paths().config_file().display().to_string(), "FILE"));
+}
+
+/// A question, a command of the model's that is approved, its answer, a command of the user's own.
+fn session(shell: &str) -> String {
+    let answers = [Answer::bash("cd work && touch made"), Answer::text("The file **made** is in `work`.")];
+    let server = ModelServer::start(Wire::OpenAiChat, answers);
+    let home = Home::with_model(&server).shell(shell);
+    home.write("work/notes.txt", "one\n");
+    let session = home.cohab_sized(Size { rows: 40, columns: 80 });
+    let text = |view: &View| view.rows().join("\n").trim_end().to_owned();
+    let mut seen = String::new();
+    let mark = session.submit("? make a file in work");
+    session.wait_approval("touch made");
+    session.outwait_deaf_card();
+    seen += &format!("==== the card\n{}\n", session.look(text));
+    session.send("y");
+    session.wait_answer(mark, "The file made is in work.");
+    session.run("ls");
+    seen += &format!("==== the end\n{}\n", session.look(text));
+    let seen = seen.replace(home.path("").display().to_string().trim_end_matches('/'), "HOME");
+    let without_user = |row: &str| if row.starts_with("│ as: ") { "│ as: USER".to_owned() } else { row.to_owned() };
+    masked_times(&seen.lines().map(without_user).collect::<Vec<_>>().join("\n"))
+}
+
+/// Puts `#` where a duration in milliseconds is.
+fn masked_times(screen: &str) -> String {
+    let words = screen.split(' ').collect::<Vec<_>>();
+    let is_time = |at: usize| words.get(at + 1).is_some_and(|unit| unit.starts_with("ms"));
+    let masked = words.iter().enumerate().map(|(at, word)| if is_time(at) { "#" } else { word });
+    masked.collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn a_session_looks_as_it_did() {
+    in_each_shell(|shell| insta::assert_snapshot!(format!("a_session_in_{shell}"), session(shell)));
+}
