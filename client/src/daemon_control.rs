@@ -1,15 +1,15 @@
 //! `cohab daemon ...`: look after the daemon.
 
 use std::{
-    fs, io,
-    io::{Read, Seek, SeekFrom, Write},
+    fs,
+    io::{self, Read, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
     process::ExitCode,
     time::Duration,
 };
 
 use cohab_protocol::{ClientMessage, DaemonStatus, Paths, SessionAction, SessionAnswer};
-use cohab_shell_relay::harmless::HarmlessWriter;
+use cohab_text::terminal_safe_writer::HarmlessWriter;
 use futures::{SinkExt, StreamExt};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
@@ -254,7 +254,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let paths = Paths::new(|name| (name == "COHAB_HOME").then(|| folder.path().into()), 1000);
         fs::create_dir_all(paths.log_dir()).unwrap();
-        for row in crate::ui::hostile_table::HOSTILE {
+        for row in cohab_text::terminal_attack_fixtures::HOSTILE {
             fs::write(paths.log_dir().join("cohabd.log"), format!("a{}b\n", row.bytes)).unwrap();
             let (mut out, mut err) = (Vec::new(), Vec::new());
             run(DaemonCommand::Logs { lines: 9, path: false }, &paths, &mut out, &mut err).await.unwrap();

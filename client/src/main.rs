@@ -17,7 +17,7 @@ use cohab::{
     scrub, shell_check,
 };
 use cohab_protocol::Paths;
-use cohab_shell_relay::harmless::HarmlessWriter;
+use cohab_text::terminal_safe_writer::HarmlessWriter;
 
 /// Exit status for a wrong command line.
 const USAGE: u8 = 2;

@@ -7,7 +7,7 @@ use std::{
 
 use clap::Command;
 use clap_mangen::Man;
-use cohab_shell_relay::harmless::HarmlessWriter;
+use cohab_text::terminal_safe_writer::HarmlessWriter;
 
 use crate::definitions;
 

@@ -14,7 +14,6 @@ use clap::{Args, Subcommand};
 use cohab_protocol::Paths;
 use cohab_shell_relay::{
     files::{FileSystem, program_folders},
-    harmless::HarmlessWriter,
     lock::launcher,
     policy::{
         Context, Level, Lock, assess_line,
@@ -23,6 +22,7 @@ use cohab_shell_relay::{
     rules_file::{RuleBook, RulesFile},
     shell::Shell,
 };
+use cohab_text::terminal_safe_writer::HarmlessWriter;
 
 use crate::config;
 

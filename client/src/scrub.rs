@@ -8,10 +8,8 @@ use std::{
 };
 
 use clap::{Args, builder::PossibleValuesParser};
-use cohab_shell_relay::{
-    harmless::HarmlessWriter,
-    scrub::{ExactValues, PersonalData, Scrubber, Settings, Stream},
-};
+use cohab_shell_relay::scrub::{ExactValues, PersonalData, Scrubber, Settings, Stream};
+use cohab_text::terminal_safe_writer::HarmlessWriter;
 
 /// `cohab scrub`.
 #[derive(Debug, Args)]

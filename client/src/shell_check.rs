@@ -23,7 +23,8 @@ use std::{
 };
 
 use cohab_protocol::Paths;
-use cohab_shell_relay::harmless::HarmlessWriter;
+use cohab_text::terminal_safe_writer::HarmlessWriter;
+use report::Report;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::{
@@ -33,7 +34,6 @@ use crate::{
     terminal,
     ui::ansi::ColorSupport,
 };
-use report::Report;
 
 /// The width of a report that goes to no terminal.
 pub(crate) const PLAIN_COLUMNS: usize = 100;

@@ -3,9 +3,9 @@
 
 use cohab_shell_relay::{
     policy::decides_what_runs,
-    sanitize,
     state::{AliasKind, Item, StateChange, Step},
 };
+use cohab_text::sanitize;
 
 /// Changes that are named one by one; more are counted.
 const NAMED_MAX: usize = 8;

@@ -15,6 +15,8 @@ use std::{
     time::Duration,
 };
 
+use answering::{Answering, introduced};
+use around::Around;
 use async_trait::async_trait;
 use cohab_protocol::{ApprovalMode, Paths};
 use cohab_shell_relay::{
@@ -24,6 +26,7 @@ use cohab_shell_relay::{
     sandbox::{Profile, Sandbox},
     shell::Shell,
 };
+use cohab_text::tokens::estimate_tokens;
 use tokio::time::{Instant, timeout};
 
 use crate::{
@@ -45,7 +48,6 @@ use crate::{
         report::Fixed,
         sections::{system_prompt, system_sections},
         surroundings::Surroundings,
-        tokens::estimate_tokens,
         window_size::WindowSources,
     },
     middleware::{
@@ -74,8 +76,6 @@ use crate::{
     temporary::TemporaryFolder,
     tool::{self, session_tools},
 };
-use answering::{Answering, introduced};
-use around::Around;
 pub use bench::{Bench, Jobs};
 
 /// Choices of a provider that are kept. Each holds a connection pool.

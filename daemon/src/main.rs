@@ -4,7 +4,7 @@ use std::{process::ExitCode, sync::Arc};
 
 use anyhow::Context;
 use cohab_protocol::Paths;
-use cohab_shell_relay::sanitize::sanitize;
+use cohab_text::sanitize::sanitize;
 use cohabd::{cli, config, lifecycle, log, memory, safety::secrets::Secrets, telemetry::Telemetry, wiring};
 use tokio_util::sync::CancellationToken;
 

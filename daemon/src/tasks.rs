@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use cohab_shell_relay::sanitize::one_line;
+use cohab_text::sanitize::one_line;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,10 +1,7 @@
 //! From raw output to text for a model: any bytes, in any pieces, become the same text, without control characters and secrets.
 #![no_main]
 
-use cohab_shell_relay::{
-    capture::{Capture, Redactor, ends_in_mid_line, redacted_tail},
-    sanitize::{Sanitizer, is_invisible, one_line, sanitize},
-};
+use cohab_text::{capture::{Capture, Redactor, ends_in_mid_line, redacted_tail}, sanitize::{Sanitizer, is_invisible, one_line, sanitize}};
 use libfuzzer_sys::fuzz_target;
 
 const SECRET: &str = "00112233445566778899aabbccddeeff";

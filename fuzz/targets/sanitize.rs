@@ -1,7 +1,7 @@
 //! Any text, cut anywhere: what is left is harmless, stays as it is, and does not depend on the cuts.
 #![no_main]
 
-use cohab_shell_relay::sanitize::{Sanitizer, is_invisible, one_line, sanitize, visible_controls};
+use cohab_text::sanitize::{Sanitizer, is_invisible, one_line, sanitize, visible_controls};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|pieces: Vec<String>| {

@@ -11,6 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use cohab_text::sanitize::one_line;
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     io::Errno,
@@ -18,7 +19,6 @@ use rustix::{
 
 use crate::{
     policy::{self, Context, planted, why_planted},
-    sanitize::one_line,
     state::{Item, Snapshot, Value},
 };
 

@@ -10,11 +10,11 @@ use std::{
 };
 
 use async_trait::async_trait;
+use cohab_text::capture::{CAPTURE_HEAD_BYTES, CAPTURE_TAIL_BYTES, Capture};
 use tokio::{io::AsyncReadExt, net::unix::pipe::Receiver, process::Child, time::timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    capture::{CAPTURE_HEAD_BYTES, CAPTURE_TAIL_BYTES, Capture},
     files::FileSystem,
     lock,
     policy::{self, Context, Level, Lock},

@@ -1,9 +1,7 @@
 //! Running commands in a shell, exactly; and guarding what goes in and what comes out.
 
-pub mod capture;
 pub mod files;
 pub mod git_settings;
-pub mod harmless;
 pub mod isolated;
 pub mod leftovers;
 pub mod live;
@@ -14,12 +12,8 @@ pub mod process;
 pub mod rules_file;
 pub mod runner;
 pub mod sandbox;
-pub mod sanitize;
 pub mod scrub;
 pub mod secret_names;
 pub mod shell;
 pub mod state;
 pub mod subshell;
-
-#[cfg(test)]
-pub(crate) mod hostile_table;

@@ -12,11 +12,12 @@ use cohab_confine::{
     launch::{NAME, NOT_CONFINED},
     names::{Server, Services},
 };
+use cohab_text::sanitize;
 use rustix::fs::{Access, access};
 
 use crate::{
     policy::{self, Context, Level, Lock},
-    sandbox, sanitize,
+    sandbox,
 };
 
 /// The longest path that is shown.

@@ -7,7 +7,8 @@ use cohab_protocol::{
     ClientMessage, ErrorSubject, RequestId, SessionAction, SessionAnswer, SessionReply, SessionRequest, WireError,
     WireErrorKind,
 };
-use cohab_shell_relay::{live::LineDecision, sanitize::sanitize};
+use cohab_shell_relay::live::LineDecision;
+use cohab_text::sanitize::sanitize;
 use ratatui::text::Line;
 
 use super::{App, LinkState, Surface};

@@ -4,7 +4,8 @@
 use std::time::Instant;
 
 use cohab_protocol::{ClientMessage, ResumeTurn, TurnUnfinished};
-use cohab_shell_relay::{live::LineDecision, sanitize::one_line};
+use cohab_shell_relay::live::LineDecision;
+use cohab_text::sanitize::one_line;
 
 use super::{App, Progress, Surface, Turn};
 use crate::effect::Effect;

@@ -20,7 +20,7 @@ use cohab_protocol::{
     ApprovalSubject, ChunkDelta, DaemonMessage, NoticeKind, ProposedCommand, StepActivity, StepOutcome, TurnEndReason,
     Usage, WireErrorKind,
 };
-use cohab_shell_relay::sanitize::escaped_json;
+use cohab_text::sanitize::escaped_json;
 use serde_json::{Value, json};
 
 use super::{View, write_line};
@@ -218,7 +218,7 @@ mod tests {
     fn a_terminal_finds_nothing_to_obey_and_a_program_finds_everything() {
         let text = "a\u{1b}[2J\u{9b}2J\u{202e}\u{e0041}\u{7f}b é";
         let line = escaped_json(&json!({ "delta": text }).to_string());
-        assert!(!line.contains(|c: char| c.is_control() || cohab_shell_relay::sanitize::is_invisible(c)), "{line:?}");
+        assert!(!line.contains(|c: char| c.is_control() || cohab_text::sanitize::is_invisible(c)), "{line:?}");
         assert_eq!(serde_json::from_str::<Value>(&line).unwrap()["delta"], text);
     }
 }

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use cohab_protocol::{ApprovalId, ChunkDelta, DaemonMessage, StepActivity};
-use cohab_shell_relay::sanitize::{Sanitizer, one_line};
+use cohab_text::sanitize::{Sanitizer, one_line};
 
 use super::{View, write_line};
 use crate::{
@@ -147,10 +147,10 @@ impl<O: Write, E: Write> View for PlainView<O, E> {
 #[cfg(test)]
 mod tests {
     use cohab_protocol::{StepFinished, StepOutcome, StepStarted, TurnId};
-    use cohab_shell_relay::sanitize::is_invisible;
+    use cohab_text::{sanitize::is_invisible, terminal_attack_fixtures::HOSTILE};
 
     use super::*;
-    use crate::{app::tests::hostile::messages, ask::json::JsonView, ui::hostile_table::HOSTILE};
+    use crate::{app::tests::hostile::messages, ask::json::JsonView};
 
     #[test]
     fn hostile_text_is_harmless_in_a_pipe_and_as_json() {

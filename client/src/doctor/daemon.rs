@@ -3,7 +3,7 @@
 use std::{fs, os::unix::fs::MetadataExt, path::Path};
 
 use cohab_protocol::{BUILD, DaemonStatus, PROTOCOL_VERSION};
-use cohab_shell_relay::sanitize::one_line;
+use cohab_text::sanitize::one_line;
 
 use super::Context;
 use crate::{

@@ -2,7 +2,7 @@
 
 use std::{io, process::Output};
 
-use cohab_shell_relay::sanitize::one_line;
+use cohab_text::sanitize::one_line;
 use serde::Deserialize;
 
 use super::Context;

@@ -1,6 +1,6 @@
 //! Findings to text for people, or to JSON for programs. Pure.
 
-use cohab_shell_relay::sanitize::escaped_json;
+use cohab_text::sanitize::escaped_json;
 use ratatui::text::{Line, Span};
 use serde_json::json;
 use unicode_width::UnicodeWidthStr;

@@ -5,8 +5,8 @@ use std::{path::Path, sync::Arc};
 use cohab_shell_relay::{
     policy::remembered::{Loaded, Remembered as _},
     rules_file::{RuleBook, RulesFile},
-    sanitize::one_line,
 };
+use cohab_text::sanitize::one_line;
 
 use super::Context;
 use crate::shell_check::findings::{Finding, Verdict, finding};

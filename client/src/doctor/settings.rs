@@ -7,7 +7,7 @@ use std::{
     process::Output,
 };
 
-use cohab_shell_relay::sanitize::one_line;
+use cohab_text::sanitize::one_line;
 
 use super::Context;
 use crate::{

@@ -2,7 +2,7 @@
 
 use std::{fs::OpenOptions, os::fd::AsFd};
 
-use cohab_shell_relay::sanitize::one_line;
+use cohab_text::sanitize::one_line;
 
 use super::{Context, is_set};
 use crate::{

@@ -7,7 +7,7 @@ use std::{
 };
 
 use clap::Args;
-use cohab_shell_relay::harmless::HarmlessWriter;
+use cohab_text::terminal_safe_writer::HarmlessWriter;
 
 use super::{Names, explain::explain, judge, line::MAX_LINE_BYTES, path_names::PathNames};
 

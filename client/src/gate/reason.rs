@@ -1,6 +1,6 @@
 //! Why a line goes where it goes, in a few words for people.
 
-use cohab_shell_relay::sanitize::one_line;
+use cohab_text::sanitize::one_line;
 
 use super::{Decision, line::Line, standing::Standing};
 

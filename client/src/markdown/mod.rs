@@ -19,7 +19,7 @@ pub(crate) mod wrap;
 
 use std::{borrow::Cow, collections::VecDeque};
 
-use cohab_shell_relay::sanitize::Sanitizer;
+use cohab_text::sanitize::Sanitizer;
 use ratatui::text::Line;
 
 use self::{
@@ -29,7 +29,6 @@ use self::{
     references::References,
     render::render_block,
 };
-
 use crate::ui::look::Look;
 
 pub use self::{

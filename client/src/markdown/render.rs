@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use cohab_shell_relay::sanitize::sanitize;
+use cohab_text::sanitize::sanitize;
 use pulldown_cmark::{CodeBlockKind, CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 use ratatui::{
     style::{Modifier, Style},

@@ -7,9 +7,9 @@ use cohab_shell_relay::{
         Context, Level, Part, assess_line, needs_lock, parts,
         remembered::{Loaded, Rule, Ruled, Safety},
     },
-    sanitize::escaped_json,
     scrub::PersonalData,
 };
+use cohab_text::sanitize::escaped_json;
 use serde_json::{Value, json};
 
 use crate::ui::visible::{visible, visible_command};

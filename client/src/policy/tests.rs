@@ -143,8 +143,8 @@ fn a_broken_file_is_told_by_line_and_column_and_as_json() {
 
 #[test]
 fn what_policy_prints_is_harmless() {
-    let is_odd = |c: char| (c.is_control() && c != '\n') || cohab_shell_relay::sanitize::is_invisible(c);
-    for row in crate::ui::hostile_table::HOSTILE {
+    let is_odd = |c: char| (c.is_control() && c != '\n') || cohab_text::sanitize::is_invisible(c);
+    for row in cohab_text::terminal_attack_fixtures::HOSTILE {
         let text = format!("a{}b", row.bytes);
         let words = toml::Value::Array(vec!["x".into(), text.as_str().into()]);
         let rule = [("decision", "allow".into()), ("argv", words), ("folder", format!("/{text}").into())];

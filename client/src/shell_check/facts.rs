@@ -5,7 +5,8 @@ use std::{
     time::Duration,
 };
 
-use cohab_shell_relay::{sanitize::one_line, shell::Shell};
+use cohab_shell_relay::shell::Shell;
+use cohab_text::sanitize::one_line;
 
 /// Shown of a path.
 const PATH_MAX_COLUMNS: usize = 100;

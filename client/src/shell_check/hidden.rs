@@ -9,13 +9,13 @@ use std::{
 };
 
 use cohab_shell_relay::{
-    capture::Capture,
     live::{Effects, LineDecision, LiveEvent, LivePty, LiveShell, Probe, PtySize, RelayDir, ShellState, Signal},
     marks::{Item, Mark, MarkParser},
     process,
     runner::{CommandOutcome, CommandRequest, RelayError},
     shell::Shell,
 };
+use cohab_text::capture::Capture;
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     termios::Termios,

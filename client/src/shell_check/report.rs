@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use cohab_shell_relay::sanitize::escaped_json;
+use cohab_text::sanitize::escaped_json;
 use ratatui::text::{Line, Span};
 use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr;

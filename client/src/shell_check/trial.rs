@@ -10,9 +10,9 @@ use std::{
 use cohab_shell_relay::{
     live::{LineDecision, LiveEvent, ShellState},
     runner::CommandOutcome,
-    sanitize::one_line,
     shell::{Shell, quoted},
 };
+use cohab_text::sanitize::one_line;
 
 use super::{
     facts::{HalfLine, Inside, MarksSeen, RelayFacts, Tried},

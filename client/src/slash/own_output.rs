@@ -1,6 +1,6 @@
 //! What another of our own programs printed, as lines.
 
-use cohab_shell_relay::sanitize::sanitize;
+use cohab_text::sanitize::sanitize;
 use ratatui::text::{Line, Span};
 use unicode_width::UnicodeWidthStr;
 

@@ -1,7 +1,7 @@
 //! What the commands answer, as lines.
 
 use cohab_protocol::{ApprovalMode, ContextReport, ModelIdentity, Usage, amount};
-use cohab_shell_relay::sanitize::one_line;
+use cohab_text::sanitize::one_line;
 use ratatui::text::{Line, Span};
 
 use super::{COMMANDS, Command};

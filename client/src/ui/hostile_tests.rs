@@ -6,15 +6,12 @@ use cohab_protocol::{
     ApprovalId, ApprovalMode, ApprovalRequest, ApprovalSubject, ErrorSubject, Notice, NoticeKind, ProposedCommand,
     RunMode, StepActivity, StepOutcome, TurnId, WireError, WireErrorKind,
 };
-use cohab_shell_relay::{
-    sanitize::is_invisible,
-    state::{Item, StateChange, Step},
-};
+use cohab_shell_relay::state::{Item, StateChange, Step};
+use cohab_text::{sanitize::is_invisible, terminal_attack_fixtures::HOSTILE};
 use ratatui::text::Line;
 
 use super::{
     ansi::{ColorSupport, write_lines},
-    hostile_table::HOSTILE,
     look::Look,
     progress::TurnStatus,
     receipt, status,

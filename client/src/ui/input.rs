@@ -1,6 +1,6 @@
 //! A text that the user edits: the command, a word to the model, or `yes`. Positions are bytes at the borders of graphemes.
 
-use cohab_shell_relay::sanitize::is_invisible;
+use cohab_text::sanitize::is_invisible;
 use ratatui::{style::Style, text::Line};
 use unicode_segmentation::{GraphemeCursor, UnicodeSegmentation as _};
 use unicode_width::UnicodeWidthStr;

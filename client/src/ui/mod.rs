@@ -20,9 +20,6 @@ pub mod theme;
 pub mod visible;
 
 #[cfg(test)]
-#[path = "../../../shell-relay/src/hostile_table.rs"]
-pub(crate) mod hostile_table;
-#[cfg(test)]
 mod hostile_tests;
 #[cfg(test)]
 pub(crate) mod test_screen;

@@ -1,6 +1,6 @@
 //! Calls a user who looks at something else. Pure.
 
-use cohab_shell_relay::sanitize;
+use cohab_text::sanitize;
 
 /// Longest text of a notification, in characters.
 const MAX_CHARS: usize = 120;

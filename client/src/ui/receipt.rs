@@ -2,10 +2,8 @@
 
 use std::path::Path;
 
-use cohab_shell_relay::{
-    sanitize,
-    state::{AliasKind, Item, OptionKind, StateChange, Step},
-};
+use cohab_shell_relay::state::{AliasKind, Item, OptionKind, StateChange, Step};
+use cohab_text::sanitize;
 use ratatui::text::{Line, Span};
 
 use super::{look::Look, status::fitted, theme};

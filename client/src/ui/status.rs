@@ -1,7 +1,7 @@
 //! One-line facts around an answer: what happens now, steps, receipts, notices, errors, the end of a turn.
 
 use cohab_protocol::{ApprovalMode, Notice, NoticeKind, StepActivity, StepOutcome, TurnEndReason, WireError};
-use cohab_shell_relay::sanitize;
+use cohab_text::sanitize;
 use ratatui::text::{Line, Span};
 
 use super::{ansi::cut_line, look::Look, theme};

@@ -1,6 +1,6 @@
 //! Text whose every character can be seen, for questions of consent.
 
-use cohab_shell_relay::sanitize::{is_invisible, visible_controls};
+use cohab_text::sanitize::{is_invisible, visible_controls};
 use unicode_width::UnicodeWidthChar;
 
 /// So many blanks in a row are written as a count, unless they indent a line: they could push text out of sight.

@@ -1,11 +1,10 @@
 //! What is told in a record. Pure.
 
-use cohab_shell_relay::sanitize::escaped_json;
+use cohab_text::{cut::cut_middle, sanitize::escaped_json};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::seal::Mac;
-use crate::safety::cut_middle;
 
 /// Longest text in a record, in bytes; a longer one loses its middle.
 const TEXT_BYTES: usize = 16 * 1024;

@@ -9,7 +9,7 @@ use std::{
 
 use clap::{Args, Subcommand};
 use cohab_protocol::Paths;
-use cohab_shell_relay::sanitize::{escaped_json, one_line, visible_controls};
+use cohab_text::sanitize::{escaped_json, one_line, visible_controls};
 use jiff::Zoned;
 use serde_json::{Value, json};
 

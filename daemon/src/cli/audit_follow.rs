@@ -1,8 +1,12 @@
 //! `cohab audit tail --follow`: records as they are written, until Ctrl-C.
 
-use std::{io, io::Write, thread, time::Duration};
+use std::{
+    io::{self, Write},
+    thread,
+    time::Duration,
+};
 
-use cohab_shell_relay::sanitize::{escaped_json, one_line};
+use cohab_text::sanitize::{escaped_json, one_line};
 use jiff::Zoned;
 use serde_json::json;
 

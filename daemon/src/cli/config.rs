@@ -8,7 +8,7 @@ use std::{
 
 use clap::Subcommand;
 use cohab_protocol::Paths;
-use cohab_shell_relay::sanitize::escaped_json;
+use cohab_text::sanitize::escaped_json;
 use serde_json::json;
 
 use super::Failure;

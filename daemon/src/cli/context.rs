@@ -4,7 +4,7 @@ use std::{io::Write, path::Path, process::ExitCode};
 
 use clap::Args;
 use cohab_protocol::{Paths, amount};
-use cohab_shell_relay::sanitize::{escaped_json, one_line, sanitize};
+use cohab_text::sanitize::{escaped_json, one_line, sanitize};
 use serde_json::{Value, json};
 
 use super::{Failure, ModelFlags, record};

@@ -8,10 +8,6 @@ pub mod definitions;
 pub mod export;
 pub mod history;
 #[cfg(test)]
-#[expect(dead_code, reason = "what is left of each row is looked at where texts are cleaned")]
-#[path = "../../../shell-relay/src/hostile_table.rs"]
-mod hostile_table;
-#[cfg(test)]
 mod hostile_tests;
 pub mod jobs;
 mod model_jobs;
@@ -41,7 +37,7 @@ use std::{
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use cohab_protocol::Paths;
-use cohab_shell_relay::harmless::HarmlessWriter;
+use cohab_text::terminal_safe_writer::HarmlessWriter;
 
 use crate::{agent::TurnError, config::ConfigError, server::session::Variables};
 

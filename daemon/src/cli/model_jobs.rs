@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use cohab_shell_relay::sanitize::{escaped_json, one_line};
+use cohab_text::sanitize::{escaped_json, one_line};
 use serde_json::{Value, json};
 
 use super::Failure;

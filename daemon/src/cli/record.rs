@@ -7,7 +7,7 @@ pub mod transcript;
 use std::{io::IsTerminal, path::Path};
 
 use cohab_protocol::Paths;
-use cohab_shell_relay::sanitize::{one_line, sanitize};
+use cohab_text::sanitize::{one_line, sanitize};
 use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr as _;
 

@@ -5,7 +5,7 @@ use std::{io::Write, process::ExitCode};
 
 use clap::Args;
 use cohab_protocol::Paths;
-use cohab_shell_relay::sanitize::{escaped_json, one_line};
+use cohab_text::sanitize::{escaped_json, one_line};
 use jiff::Zoned;
 use serde_json::{Value, json};
 

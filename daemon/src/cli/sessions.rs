@@ -10,7 +10,7 @@ use std::{
 
 use clap::{Args, Subcommand};
 use cohab_protocol::Paths;
-use cohab_shell_relay::sanitize::{escaped_json, one_line};
+use cohab_text::sanitize::{escaped_json, one_line};
 use jiff::{Timestamp, Zoned};
 use serde_json::json;
 

@@ -186,6 +186,6 @@ fn tell_as_json(done: &setup::Done, output: &mut dyn Write) -> io::Result<()> {
         "model": value("name"), "api_key_env": value("api_key_env"), "key_command": value("key_command"),
         "key_store": store, "notice": saved.notice, "test": test,
     });
-    writeln!(output, "{}", cohab_shell_relay::sanitize::escaped_json(&object.to_string()))?;
+    writeln!(output, "{}", cohab_text::sanitize::escaped_json(&object.to_string()))?;
     output.flush()
 }

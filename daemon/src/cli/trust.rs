@@ -9,7 +9,7 @@ use std::{
 
 use clap::Args;
 use cohab_protocol::Paths;
-use cohab_shell_relay::sanitize::{escaped_json, one_line};
+use cohab_text::sanitize::{escaped_json, one_line};
 use serde_json::json;
 
 use super::Failure;

@@ -4,7 +4,7 @@ use std::{io::Write, path::Path, process::ExitCode};
 
 use clap::Args;
 use cohab_protocol::Paths;
-use cohab_shell_relay::sanitize::escaped_json;
+use cohab_text::sanitize::escaped_json;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -113,7 +113,8 @@ fn json(files: &[Taken]) -> String {
 mod tests {
     use std::fs;
 
-    use super::{super::testing::Home, *};
+    use super::super::testing::Home;
+    use super::*;
 
     fn run_as(home: &Home, json: bool) -> (ExitCode, String) {
         let (mut output, mut errors) = (Vec::new(), Vec::new());

@@ -1,6 +1,7 @@
 //! The middle goes.
 
 use async_trait::async_trait;
+use cohab_text::{cut::cut_middle, tokens::estimate_tokens};
 
 use super::{Compactor, Shortened, block_tokens};
 use crate::{
@@ -8,9 +9,7 @@ use crate::{
     context::{
         fit::fit,
         gap::{Gap, Target},
-        tokens::estimate_tokens,
     },
-    safety::cut_middle,
 };
 
 /// Stands where messages were left out.

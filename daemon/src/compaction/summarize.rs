@@ -3,6 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
+use cohab_text::tokens::estimate_tokens;
 
 use super::{Compactor, Shortened, Sliding, block_tokens, summary};
 use crate::{
@@ -10,7 +11,6 @@ use crate::{
     context::{
         fit::{fit, fit_request},
         gap::{Gap, Target},
-        tokens::estimate_tokens,
     },
     provider::whole_answer::{Account, Ask},
 };

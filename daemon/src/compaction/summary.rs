@@ -2,15 +2,15 @@
 
 use std::fmt::Write as _;
 
-use cohab_shell_relay::sanitize::sanitize;
+use cohab_text::{
+    cut::{cut_middle, head},
+    sanitize::sanitize,
+    tokens::estimate_tokens,
+};
 
 use crate::{
     agent::port::Message,
-    context::{
-        query::{inside, words},
-        tokens::estimate_tokens,
-    },
-    safety::{cut_middle, head},
+    context::query::{inside, words},
 };
 
 /// What the model is told.

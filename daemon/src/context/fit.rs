@@ -4,13 +4,14 @@
 
 use std::sync::Arc;
 
+use cohab_text::{
+    cut::{cut_middle, head},
+    tokens::estimate_tokens,
+};
 use serde_json::Value;
 
-use super::{gap::running_question, short_result, tokens::estimate_tokens};
-use crate::{
-    agent::port::{AssistantMessage, JsonObject, Message, ModelRequest, ToolSpec},
-    safety::{cut_middle, head},
-};
+use super::{gap::running_question, short_result};
+use crate::agent::port::{AssistantMessage, JsonObject, Message, ModelRequest, ToolSpec};
 
 /// Arguments that are longer lose their end, in bytes.
 const LONG_ARGUMENT_BYTES: usize = 256;

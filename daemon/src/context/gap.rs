@@ -7,11 +7,12 @@
 
 use std::ops::Range;
 
+use cohab_text::tokens::estimate_tokens;
+
 use super::{
     fit::message_tokens,
     query::{EARLIER, PROJECT_TAGS, inside, with_block},
     short_result,
-    tokens::estimate_tokens,
 };
 use crate::agent::port::{Message, ToolResult};
 

@@ -4,8 +4,9 @@
 
 use std::path::Path;
 
+use cohab_text::cut::head;
+
 use super::text_file::{self, Bounds, Skipped};
-use crate::safety::head;
 
 /// The files, in the order in which they are told.
 pub const NAMES: [&str; 5] = ["AGENT.md", "IDENTITY.md", "SOUL.md", "USER.md", "SHIELD.md"];

@@ -10,7 +10,7 @@
 
 use std::fmt::Write as _;
 
-use cohab_shell_relay::sanitize::{one_line, sanitize};
+use cohab_text::sanitize::{one_line, sanitize};
 
 use super::query::{PastCommand, escape_tags, last_lines};
 

@@ -17,5 +17,4 @@ pub mod short_result;
 pub mod skills;
 pub mod surroundings;
 pub mod text_file;
-pub mod tokens;
 pub mod window_size;

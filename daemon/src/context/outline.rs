@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::{fit::message_tokens, query, tokens::estimate_tokens};
+use cohab_text::tokens::estimate_tokens;
+
+use super::{fit::message_tokens, query};
 use crate::agent::port::Message;
 
 /// The parts of a conversation, in estimated tokens.

@@ -42,11 +42,14 @@ use std::{
     time::Duration,
 };
 
-use cohab_shell_relay::sanitize::{hidden_chars, note_of_hidden, sanitize};
+use cohab_text::{
+    cut::tail,
+    sanitize::{hidden_chars, note_of_hidden, sanitize},
+};
 use regex::Regex;
 
 use super::{git_state::GitState, sections};
-use crate::{agent::port::Message, safety, tasks::Task};
+use crate::{agent::port::Message, tasks::Task};
 
 /// Shell events that are kept and told.
 pub const MAX_HISTORY_EVENTS: usize = 10;
@@ -258,7 +261,7 @@ pub(super) fn last_lines(text: &str, max_bytes: usize) -> &str {
     if text.len() <= max_bytes {
         return text;
     }
-    let end = safety::tail(text, max_bytes);
+    let end = tail(text, max_bytes);
     end.split_once('\n').map_or(end, |(_, whole_lines)| whole_lines)
 }
 

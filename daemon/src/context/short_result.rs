@@ -1,11 +1,12 @@
 //! The short form of a tool result: one line that says what came of the call, without its output. Pure.
 
+use cohab_text::cut::head;
+
 use crate::{
     agent::{
         port::{Message, ToolResult},
         state::NOTE_MARK,
     },
-    safety::head,
     tool::LIVE,
 };
 

@@ -14,7 +14,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use cohab_shell_relay::sanitize::one_line;
+use cohab_text::sanitize::one_line;
 
 use super::text_file::{self, Bounds, Skipped};
 

@@ -8,9 +8,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use cohab_shell_relay::sanitize::{one_line, sanitize};
+use cohab_text::{
+    cut::head,
+    sanitize::{one_line, sanitize},
+};
 
-use crate::{file::open_regular, safety::head};
+use crate::file::open_regular;
 
 /// Longest path that is shown, in columns.
 const PATH_COLUMNS: usize = 300;

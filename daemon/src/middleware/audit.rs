@@ -14,6 +14,7 @@ use cohab_shell_relay::{
     policy::{self, Context, Level, Verdict, remembered::Remembered},
     shell::Shell,
 };
+use cohab_text::cut::head;
 use jiff::Timestamp;
 
 use crate::{
@@ -31,7 +32,6 @@ use crate::{
         rule_shown,
     },
     recording::end_word,
-    safety::head,
     store::worker::Hold,
 };
 

@@ -4,7 +4,10 @@
 use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
-use cohab_shell_relay::sanitize::{one_line, sanitize};
+use cohab_text::{
+    cut::head,
+    sanitize::{one_line, sanitize},
+};
 use futures::future::BoxFuture;
 
 use crate::{
@@ -16,7 +19,7 @@ use crate::{
     context::query::words,
     provider::whole_answer::{Account, Ask},
     recording::TurnRecorder,
-    safety::{head, inbound::harmless},
+    safety::inbound::harmless,
     store::sessions::TITLE_MAX_CHARS,
 };
 

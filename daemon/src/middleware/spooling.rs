@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use cohab_text::cut::cut_lines;
 use tokio::task::spawn_blocking;
 
 use crate::{
     agent::{Middleware, port::ToolResult},
-    safety::{cut_lines, secrets::Secrets},
+    safety::secrets::Secrets,
     store::spool::Spool,
     tool::LINE_MAX_BYTES,
 };

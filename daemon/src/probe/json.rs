@@ -18,7 +18,7 @@ use std::{
     time::Duration,
 };
 
-use cohab_shell_relay::sanitize::escaped_json;
+use cohab_text::sanitize::escaped_json;
 use serde_json::{Value, json};
 
 use super::{End, Fold, Show, class_name};

@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use cohab_shell_relay::sanitize::sanitize;
+use cohab_text::sanitize::sanitize;
 use serde_json::json;
 
 use super::{End, Fold, Show, class_name};

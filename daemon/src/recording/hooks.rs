@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use cohab_shell_relay::sanitize::sanitize;
+use cohab_text::{cut::tail, sanitize::sanitize};
 
 use super::{OpenCall, TurnRecorder};
 use crate::{
@@ -13,7 +13,6 @@ use crate::{
         hook::BY_RULE,
         port::{Effect, ToolResult},
     },
-    safety::tail,
     store::sessions::event::{Approval, Call, CallResult, Event, OUTPUT_TAIL_BYTES},
 };
 

@@ -16,22 +16,21 @@ use std::{
     time::Duration,
 };
 
-use cohab_shell_relay::{
-    runner::{CommandOutcome, Mode},
-    sanitize::{one_line, sanitize},
-};
+use cohab_shell_relay::runner::{CommandOutcome, Mode};
+use cohab_text::sanitize::{one_line, sanitize};
 use jiff::Timestamp;
 use tokio::sync::oneshot;
 
 pub use ports::{RecordingApprover, RecordingRunner, RecordingSink};
 pub use session::SessionRecord;
 
+use cohab_text::cut::{cut_middle, tail};
+
 use crate::{
     agent::{
         StopReason, TurnError,
         port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Effect, Lasts, Message, ModelInfo, TokenUsage},
     },
-    safety::{cut_middle, tail},
     store::sessions::{
         Archive, Entry, Limits, TITLE_MAX_CHARS,
         event::{Approval, Call, CallResult, Event, OUTPUT_TAIL_BYTES, TEXT_BYTES},

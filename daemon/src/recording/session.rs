@@ -6,12 +6,12 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use cohab_shell_relay::{runner::CommandOutcome, sanitize::sanitize};
+use cohab_shell_relay::runner::CommandOutcome;
+use cohab_text::{cut::tail, sanitize::sanitize};
 use jiff::Timestamp;
 
 use crate::{
     context::query::{FAILED_OUTPUT_BYTES, MAX_HISTORY_EVENTS, OUTPUT_BYTES, PastCommand},
-    safety::tail,
     shell::live::MASKED,
     store::sessions::{Left, event::Event, steps::recover::Unfinished},
 };

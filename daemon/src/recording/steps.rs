@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use cohab_shell_relay::sanitize::{one_line, sanitize};
+use cohab_text::sanitize::{one_line, sanitize};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use tokio::time::Instant;

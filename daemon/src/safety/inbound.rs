@@ -1,9 +1,11 @@
 //! What tools return becomes harmless text of bounded size before the model sees it, with a note where words may have been hidden.
 
 use async_trait::async_trait;
-use cohab_shell_relay::sanitize::{hidden_chars, note_of_hidden, sanitize};
+use cohab_text::{
+    cut::cut_middle,
+    sanitize::{hidden_chars, note_of_hidden, sanitize},
+};
 
-use super::cut_middle;
 use crate::agent::{Middleware, port::ToolResult, state::NOTE_MARK};
 
 /// Largest result of one tool call that is looked at; a longer one keeps its head and its tail. What the model gets is less.

@@ -14,9 +14,9 @@ use std::path::{Path, PathBuf};
 
 use cohab_shell_relay::{
     policy::{Context, Files, leads_outside, outside_source},
-    sanitize::one_line,
     shell::Shell,
 };
+use cohab_text::sanitize::one_line;
 
 use crate::{
     agent::{
@@ -200,11 +200,11 @@ pub(super) const EARLIER: &str = "an earlier part of the conversation";
 
 #[cfg(test)]
 mod tests {
+    use cohab_shell_relay::files::FileSystem;
     use serde_json::json;
 
     use super::*;
     use crate::agent::port::{AssistantMessage, Intent, ToolResult};
-    use cohab_shell_relay::files::FileSystem;
 
     fn place() -> Place {
         Place {

@@ -1,6 +1,5 @@
 //! What stands between the model and the world.
 
-mod cut;
 pub mod doubt;
 pub mod gate;
 pub mod inbound;
@@ -14,5 +13,3 @@ pub mod spotlight;
 pub mod taint;
 pub mod trust;
 pub mod unfilled;
-
-pub use cut::{cut_lines, cut_middle, head, tail};

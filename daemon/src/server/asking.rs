@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use cohab_protocol::{MAX_PIPED_INPUT_BYTES, UserQuery};
+use cohab_text::cut::cut_middle;
 
 use super::{Daemon, session::Session};
 use crate::{
@@ -11,7 +12,6 @@ use crate::{
         query::{Query, Runtime},
         surroundings::Surroundings,
     },
-    safety::cut_middle,
 };
 
 /// What is asked, and where.

@@ -3,6 +3,7 @@
 use std::{path::Path, time::Duration};
 
 use cohab_protocol as wire;
+use cohab_text::cut::{head, tail};
 
 use crate::{
     agent::{
@@ -11,7 +12,6 @@ use crate::{
     },
     context::{analysis::Analysis, query::PastCommand},
     middleware::budget::{self, Gauge},
-    safety,
 };
 
 /// What the client sees of who answers.
@@ -31,11 +31,11 @@ impl From<Analysis> for wire::ContextRoom {
 #[must_use]
 pub fn past_command(event: wire::ShellEvent) -> PastCommand {
     PastCommand {
-        line: event.line.map(|line| safety::head(&line, wire::MAX_OUTPUT_TAIL_BYTES).to_owned()),
+        line: event.line.map(|line| head(&line, wire::MAX_OUTPUT_TAIL_BYTES).to_owned()),
         exit_code: event.exit_code,
         cwd: event.cwd.to_path_buf(),
         duration: Duration::from_millis(event.duration_ms),
-        output_tail: safety::tail(&event.output_tail, wire::MAX_OUTPUT_TAIL_BYTES).to_owned(),
+        output_tail: tail(&event.output_tail, wire::MAX_OUTPUT_TAIL_BYTES).to_owned(),
     }
 }
 

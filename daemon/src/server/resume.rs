@@ -6,7 +6,7 @@ use cohab_protocol::{
     Attach, DaemonMessage, EnvSetting, ErrorSubject, LeftState, RequestId, SessionKey, TurnUnfinished, WireError,
     WireErrorKind,
 };
-use cohab_shell_relay::sanitize::one_line;
+use cohab_text::sanitize::one_line;
 use tokio::{task::spawn_blocking, time::timeout};
 
 use super::{Daemon, session::Session};

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use cohab_shell_relay::sanitize::one_line;
+use cohab_text::sanitize::one_line;
 use futures::StreamExt as _;
 
 use super::{Setup, SetupError, draft::Draft};

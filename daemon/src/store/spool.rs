@@ -9,11 +9,13 @@ use std::{
     time::SystemTime,
 };
 
+use cohab_text::cut::{cut_middle, head};
+
 use super::{
     StoreError,
     sessions::{Found, SqliteStore, StateStore, id},
 };
-use crate::safety::{cut_middle, head, secrets::Scrubbed};
+use crate::safety::secrets::Scrubbed;
 
 /// Largest file, in bytes; a longer output loses its middle.
 const MAX_FILE_BYTES: usize = 4 * 1024 * 1024;

@@ -1,6 +1,6 @@
 //! How a command is shown at the prompt in place of the stub that runs it. Pure.
 
-use crate::sanitize::sanitize;
+use cohab_text::sanitize::sanitize;
 
 /// Rows of a command shown in place of the stub.
 const ECHO_MAX_ROWS: usize = 10;

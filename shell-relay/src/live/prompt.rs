@@ -2,13 +2,12 @@
 
 use std::time::{Duration, Instant};
 
+use cohab_text::capture::{Capture, redacted_tail};
+
 use super::{
     AnswerStep, Cx, EDITOR_WAIT, Key, LiveEvent, LiveShell, QUIET, RelayStep, Repaint, TYPING_WAIT, UserCommand, View,
 };
-use crate::{
-    capture::{Capture, redacted_tail},
-    marks::Ended,
-};
+use crate::marks::Ended;
 
 /// Kept of the end of a command the user ran.
 const USER_OUTPUT_TAIL_BYTES: usize = 16 * 1024;

@@ -1,5 +1,5 @@
 //! The nonce of the marks stays in the client: it is taken out of everything that events tell about the shell. The stream of a
-//! command's bytes has its own [`Redactor`](crate::capture::Redactor); here it is taken out of what is made of them, where it may
+//! command's bytes has its own [`Redactor`](cohab_text::capture::Redactor); here it is taken out of what is made of them, where it may
 //! have come together only by rendering. Pure.
 
 use std::{

@@ -5,6 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use cohab_text::capture::{CAPTURE_HEAD_BYTES, CAPTURE_TAIL_BYTES, Capture, Redactor};
 use zeroize::Zeroizing;
 
 use super::{
@@ -15,7 +16,6 @@ use super::{
     state_after,
 };
 use crate::{
-    capture::{CAPTURE_HEAD_BYTES, CAPTURE_TAIL_BYTES, Capture, Redactor},
     marks::Ended,
     runner::{CommandOutcome, CommandRequest, Ending, Interrupter, Mode, RelayError},
     scrub::FilledLine,

@@ -1,10 +1,9 @@
 //! What the shell does when the outcome of a command is told.
 
+use cohab_text::sanitize::sanitize;
+
 use super::{Modes, Probe};
-use crate::{
-    runner::{Ending, StateAfter},
-    sanitize::sanitize,
-};
+use crate::runner::{Ending, StateAfter};
 
 /// Of a program's name; the kernel keeps 15 bytes of it.
 const NAME_MAX_CHARS: usize = 32;
@@ -27,7 +26,8 @@ pub(super) fn in_front(modes: &Modes, probe: &dyn Probe) -> StateAfter {
 
 #[cfg(test)]
 mod tests {
-    use super::{super::TerminalModes, *};
+    use super::super::TerminalModes;
+    use super::*;
 
     struct Named(Option<&'static str>);
 

@@ -2,20 +2,15 @@
 //! and reserved words decide it. What fails here never reaches a parser: parsers follow nesting on the stack, and an overflow of it
 //! cannot be caught, so nothing that nests may get to them.
 
+use cohab_text::sanitize::is_invisible;
+
 use super::verdict::Findings;
-use crate::sanitize::is_invisible;
 
 /// A longer line is never allowed by itself.
 pub(super) const MAX_LINE_BYTES: usize = 32 * 1024;
 const MAX_DESCRIPTOR_DIGITS: usize = 4;
 /// A line of more commands is never allowed by itself.
 pub(super) const MAX_COMMANDS: usize = 50;
-
-/// The start of `text` of at most so many bytes, in whole characters.
-pub(super) fn head(text: &str, max_bytes: usize) -> &str {
-    let end = (0..=max_bytes.min(text.len())).rev().find(|at| text.is_char_boundary(*at));
-    &text[..end.unwrap_or_default()]
-}
 
 /// Finds characters that hide or change what is run.
 pub(super) fn find_hidden_characters(line: &str, findings: &mut Findings) {

@@ -3,15 +3,14 @@
 
 use std::path::{Path, PathBuf};
 
+use cohab_text::sanitize;
+
 use super::{
     Context,
     command::{SimpleCommand, Word},
     rules::{self, git},
 };
-use crate::{
-    sanitize,
-    state::{Item, Snapshot},
-};
+use crate::state::{Item, Snapshot};
 
 /// Settings that name programs, files of settings, or where data comes from. `*` stands for anything.
 const DECIDING: &[&str] = &[

@@ -1,7 +1,9 @@
 //! All commands that a text may run, also nested, broken or hidden ones, for the warning only. It reads what the plain parsers
 //! refuse, never fails, and prefers to see a command too much.
 
-use super::bytes::{MAX_LINE_BYTES, head};
+use cohab_text::cut::head;
+
+use super::bytes::MAX_LINE_BYTES;
 
 /// Deeper nesting is not followed; that alone is alarming.
 pub(super) const MAX_DEPTH: usize = 8;

@@ -14,7 +14,7 @@ mod looks;
 mod places;
 mod planted_names;
 mod rows;
-mod verdicts;
+mod verdict_tests;
 
 fn context() -> Context<'static> {
     Context::new(Path::new("/home/ann/work/app"), Path::new("/home/ann"))

@@ -1,6 +1,8 @@
 //! Collects what was found about a line.
 
-use super::{Level, Verdict, bytes::head};
+use cohab_text::cut::head;
+
+use super::{Level, Verdict};
 
 /// More reasons than this are not worth reading.
 pub(super) const MAX_REASONS: usize = 12;

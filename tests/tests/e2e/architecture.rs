@@ -40,9 +40,10 @@ const BUILD_OUTPUT: &[&str] = &["target"];
 const LAYERS: &[(&str, &[&str])] = &[
     ("cohab-protocol", &[]),
     ("cohab-confine", &[]),
-    ("cohab-shell-relay", &["cohab-confine"]),
-    ("cohab", &["cohab-protocol", "cohab-shell-relay"]),
-    ("cohabd", &["cohab-protocol", "cohab-shell-relay"]),
+    ("cohab-text", &[]),
+    ("cohab-shell-relay", &["cohab-confine", "cohab-text"]),
+    ("cohab", &["cohab-protocol", "cohab-shell-relay", "cohab-text"]),
+    ("cohabd", &["cohab-protocol", "cohab-shell-relay", "cohab-text"]),
 ];
 
 /// Files and folders that decide and never act.
@@ -70,12 +71,10 @@ const PURE: &[&str] = &[
     "daemon/src/safety/pipeline/instructions.rs",
     "daemon/src/safety/pipeline/mod.rs",
     "daemon/src/safety/pipeline/redaction.rs",
-    "shell-relay/src/capture",
-    "shell-relay/src/harmless.rs",
+    "shell-relay/crates/text/src",
     "shell-relay/src/live/guard.rs",
     "shell-relay/src/marks",
     "shell-relay/src/policy",
-    "shell-relay/src/sanitize",
     "shell-relay/src/scrub",
     "shell-relay/src/secret_names.rs",
     "shell-relay/src/state",

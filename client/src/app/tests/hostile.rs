@@ -1,12 +1,11 @@
 //! Whatever a field of a message holds, the terminal gets letters and what is ours.
 
 use cohab_protocol::{Notice, NoticeKind, WireError, WireErrorKind};
-use cohab_shell_relay::sanitize::is_invisible;
+use cohab_text::{sanitize::is_invisible, terminal_attack_fixtures::HOSTILE};
 
 use super::*;
 use crate::ui::{
     ansi::ColorSupport,
-    hostile_table::HOSTILE,
     live_area::{Abilities, LiveArea},
 };
 

@@ -1,6 +1,6 @@
 //! A conversation as a recording of a terminal, asciicast v2: a header, then events, a JSON value a line. Pure.
 
-use cohab_shell_relay::sanitize::{escaped_json, one_line, sanitize};
+use cohab_text::sanitize::{escaped_json, one_line, sanitize};
 use jiff::Timestamp;
 use serde_json::json;
 

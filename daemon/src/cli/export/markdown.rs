@@ -1,6 +1,6 @@
 //! A conversation as a transcript in Markdown. Pure.
 
-use cohab_shell_relay::sanitize::{one_line, sanitize};
+use cohab_text::sanitize::{one_line, sanitize};
 
 use super::{super::record, Exported};
 use crate::store::sessions::event::{Approval, Call, Event};

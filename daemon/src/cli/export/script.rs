@@ -1,6 +1,6 @@
 //! The commands of a conversation as a script that runs them again. Pure.
 
-use cohab_shell_relay::sanitize::{one_line, sanitize};
+use cohab_text::sanitize::{one_line, sanitize};
 
 use super::{super::record, Exported, record::command::Command};
 use crate::store::sessions::event::{Approval, Event};

@@ -1,6 +1,6 @@
 //! A conversation as plain text. Pure.
 
-use cohab_shell_relay::sanitize::sanitize;
+use cohab_text::sanitize::sanitize;
 
 use super::time;
 use crate::store::sessions::{

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use cohab_shell_relay::sanitize;
+use cohab_text::sanitize;
 use jiff::civil::Date;
 use serde_json::{Map, Value, json};
 use unicode_width::UnicodeWidthStr;

@@ -1,7 +1,7 @@
 //! A report as a table of at most 80 columns, or as JSON.
 
 use cohab_protocol::amount;
-use cohab_shell_relay::sanitize;
+use cohab_text::sanitize;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 

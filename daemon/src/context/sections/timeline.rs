@@ -2,11 +2,10 @@
 
 use std::fmt::Write as _;
 
-use crate::{
-    context::query::{
-        FAILED_OUTPUT_BYTES, MAX_HISTORY_EVENTS, OUTPUT_BYTES, PastCommand, Query, last_lines, one_line_path,
-    },
-    safety,
+use cohab_text::cut::head;
+
+use crate::context::query::{
+    FAILED_OUTPUT_BYTES, MAX_HISTORY_EVENTS, OUTPUT_BYTES, PastCommand, Query, last_lines, one_line_path,
 };
 
 /// All output in the history, together.
@@ -30,7 +29,7 @@ pub fn history_text(history: &[PastCommand]) -> String {
 
 fn entry_text(past: &PastCommand, budget_bytes: &mut usize) -> String {
     let line = past.line.as_deref().map_or("(unknown command)", str::trim);
-    let mut text = format!("$ {}\n", safety::head(line, LINE_BYTES).replace('\n', "\n> "));
+    let mut text = format!("$ {}\n", head(line, LINE_BYTES).replace('\n', "\n> "));
     let seconds = past.duration.as_secs_f64();
     let _ = writeln!(text, "exit {} in {} after {seconds:.1}s", past.exit_code, one_line_path(&past.cwd));
     let wish = if past.exit_code == 0 { OUTPUT_BYTES } else { FAILED_OUTPUT_BYTES };

@@ -90,7 +90,7 @@ const SHOUTING: &str = "The user writes in capitals: it matters to them; stay ca
 /// The hints for a question, a line each; empty where it sounds like any other.
 #[must_use]
 pub fn text(question: &str) -> String {
-    let start = crate::safety::head(question, MAX_BYTES);
+    let start = cohab_text::cut::head(question, MAX_BYTES);
     let words: Vec<&str> =
         start.split(|c: char| !is_of_word(c)).map(|word| word.trim_matches(['-', '\'', '.', '/'])).collect();
     let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();

@@ -2,13 +2,13 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
+use cohab_text::tokens::estimate_tokens;
 use reqwest::Url;
 use serde_json::Value;
 
 use super::{Exchange, Next, Once};
 use crate::{
     agent::port::{ModelEvent, Overflow, ProviderError, ProviderErrorKind, StopClass},
-    context::tokens::estimate_tokens,
     provider::{
         retry::{Failure, Verdict, verdict},
         wire::Quirk,

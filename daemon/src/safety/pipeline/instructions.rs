@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use cohab_shell_relay::sanitize::is_invisible;
+use cohab_text::sanitize::is_invisible;
 use regex::bytes::{RegexSet, RegexSetBuilder};
 
 /// The patterns, a line each: what the text does, how it is looked for, the pattern.

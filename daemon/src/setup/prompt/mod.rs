@@ -10,7 +10,7 @@ mod terminal;
 
 use std::io;
 
-use cohab_shell_relay::sanitize::one_line;
+use cohab_text::sanitize::one_line;
 use secrecy::SecretString;
 
 pub use self::{plain::Plain, screen::Screen, terminal::Terminal};

@@ -1,6 +1,6 @@
 //! Questions in a live area, which an answer leaves without a trace.
 
-use cohab_shell_relay::sanitize::one_line;
+use cohab_text::sanitize::one_line;
 use secrecy::SecretString;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 

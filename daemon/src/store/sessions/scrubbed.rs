@@ -1,6 +1,7 @@
 //! What is kept, without secrets.
 
 use cohab_shell_relay::scrub::PersonalData;
+use cohab_text::cut::cut_middle;
 
 use super::{
     Entry, Left,
@@ -10,7 +11,6 @@ use super::{
 use crate::{
     agent::port::{AssistantMessage, Message},
     safety::{
-        cut_middle,
         pipeline::Channel,
         secrets::{Scrub, Secrets},
     },

@@ -2,11 +2,12 @@
 
 use std::ops::Range;
 
+use cohab_text::cut::head;
 use toml_edit::{Array, ArrayOfTables, Document, DocumentMut, Item, RawString, Table, Value, value};
 
 use super::{Operands, Rule, Rules, SafetySettings, safety};
 use crate::{
-    policy::{Context, Level, bytes::head, danger},
+    policy::{Context, Level, danger},
     shell::Shell,
 };
 

@@ -5,7 +5,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use cohab_shell_relay::{capture::CAPTURE_HEAD_BYTES, live::LiveEvent};
+use cohab_shell_relay::live::LiveEvent;
+use cohab_text::capture::CAPTURE_HEAD_BYTES;
 
 use super::{assert_line_is_back, by, half_typed};
 use crate::terminal::{BY_TURN, Kind, Terminal};

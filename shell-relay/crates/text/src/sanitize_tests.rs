@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::hostile_table::HOSTILE;
+use crate::terminal_attack_fixtures::HOSTILE;
 
 #[test]
 fn every_harmful_sequence_leaves_only_its_text() {

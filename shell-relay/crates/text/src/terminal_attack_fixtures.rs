@@ -1,20 +1,21 @@
 //! What terminals obey or hide, one row for each kind of harm, and what is left of it in shown text.
 
 /// One kind.
-pub(crate) struct Hostile {
+pub struct Hostile {
     /// What it does.
-    pub(crate) name: &'static str,
+    pub name: &'static str,
     /// An example.
-    pub(crate) bytes: &'static str,
+    pub bytes: &'static str,
     /// What is left of it in text, between other letters.
-    pub(crate) left: &'static str,
+    pub left: &'static str,
 }
 
 const fn row(name: &'static str, bytes: &'static str, left: &'static str) -> Hostile {
     Hostile { name, bytes, left }
 }
 
-pub(crate) const HOSTILE: &[Hostile] = &[
+/// All kinds.
+pub const HOSTILE: &[Hostile] = &[
     row("title report", "\u{1b}[20t\u{1b}[21t", ""),
     row("status string request", "\u{1b}P$qm\u{1b}\\", ""),
     row("font query", "\u{1b}]50;?\u{7}", ""),

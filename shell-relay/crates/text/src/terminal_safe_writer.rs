@@ -48,7 +48,7 @@ impl<W: Write> Write for HarmlessWriter<W> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hostile_table::HOSTILE;
+    use crate::terminal_attack_fixtures::HOSTILE;
 
     fn written(pieces: &[&[u8]]) -> String {
         let mut out = Vec::new();

@@ -1,5 +1,5 @@
 //! The verdict of every line of every table in this folder, with its reasons. A change of code that is meant to change none leaves
-//! `verdicts.snap` as it is; a change of wording changes the hashes, a change of judgement also the counts.
+//! the snapshot as it is; a change of wording changes the hashes, a change of judgement also the counts.
 
 use std::{fmt::Write as _, fs, path::Path};
 
