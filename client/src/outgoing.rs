@@ -9,7 +9,8 @@ use cohab_protocol::{
     ApprovalDecision, CommandExecutionResult, MAX_OUTPUT_TAIL_BYTES, MAX_PIPED_INPUT_BYTES, ShellEvent, UserQuery,
 };
 use cohab_shell_relay::{
-    scrub::{ExactValues, FilledLine, Mark, NotFilled, Scrubber, Settings},
+    policy::{NotFilled, can_fill, fill},
+    scrub::{ExactValues, FilledLine, Mark, Scrubber, Settings},
     shell::Shell,
 };
 
@@ -73,7 +74,7 @@ impl Outgoing {
     /// # Errors
     /// Why not.
     pub fn can_fill(&self, command: &str, shell: Shell) -> Result<(), NotFilled> {
-        self.0.can_fill(command, shell)
+        can_fill(&self.0, command, shell)
     }
 
     /// `command` as it is to be typed, if there are placeholders in it. This is the last word: nothing else fills them in, and nothing is
@@ -82,7 +83,7 @@ impl Outgoing {
     /// # Errors
     /// Why it is not filled in, and so not typed.
     pub fn filled(&mut self, command: &str, shell: Shell) -> Result<Option<FilledLine>, NotFilled> {
-        self.0.fill(command, shell)
+        fill(&mut self.0, command, shell)
     }
 }
 

@@ -12,9 +12,10 @@ use cohab_protocol::{
 };
 use cohab_shell_relay::{
     live::{LiveEvent, UserCommand},
+    policy::NotFilled,
     policy::{self, Context, Lock},
     runner::{CommandOutcome, CommandRequest, Ending, Interrupter, Mode, RelayError, StateAfter},
-    scrub::{FilledLine, NotFilled},
+    scrub::FilledLine,
     secret_names::{Stake, holds_secret},
     state::{Item, StateChange, Step},
 };

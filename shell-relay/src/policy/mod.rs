@@ -18,6 +18,7 @@ mod command;
 mod danger;
 mod dialect;
 mod encoders;
+mod fill;
 mod filling;
 pub(crate) mod glob;
 mod guard;
@@ -50,6 +51,7 @@ use std::{
 use crate::{scrub::as_words, shell::Shell};
 use command::{Join, SimpleCommand};
 use dialect::Reading;
+pub use fill::{NotFilled, can_fill, fill};
 pub use filling::hands_code_on;
 pub use hosts::hosts;
 pub use names::{Program, why_not_themselves};

@@ -1,8 +1,7 @@
 //! Takes secrets, and personal data if asked to, out of bytes that are about to leave: to a model, a disk, a peer. Pure.
 //!
 //! A [`Scrubber`] is the memory of one conversation: the same value gets the same placeholder `<secret:KIND#N>` as long as it lives.
-//! It holds no value, only keyed hashes; one with a [`Mark`] also what its placeholders stand for, so that it can fill them in
-//! (`fill.rs`). Whole texts go through [`Scrubber::text`] and [`Scrubber::bytes`], streams through a
+//! It holds no value, only keyed hashes; one with a [`Mark`] also what its placeholders stand for (`lookup.rs`). Whole texts go through [`Scrubber::text`] and [`Scrubber::bytes`], streams through a
 //! [`Stream`], which holds back what may still turn out to be part of a secret. What comes out does not depend on where a stream was
 //! cut into pieces.
 //!
@@ -15,8 +14,9 @@ mod block;
 mod detect;
 mod document;
 mod exact;
-mod fill;
+mod filled_line;
 mod likely;
+mod lookup;
 mod pii;
 mod placeholder;
 mod report;
@@ -33,7 +33,8 @@ use zeroize::Zeroizing;
 
 pub use self::{
     exact::ExactValues,
-    fill::{FilledLine, NotFilled},
+    filled_line::FilledLine,
+    lookup::NoValue,
     pii::PersonalData,
     placeholder::{Mark, Placeholder, as_words, holds_placeholder, placeholders},
     report::Report,

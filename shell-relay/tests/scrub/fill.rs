@@ -3,6 +3,7 @@
 use std::process::Command;
 
 use cohab_shell_relay::{
+    policy::fill,
     scrub::{ExactValues, FilledLine, Mark, Scrubber, Settings, placeholders},
     shell::Shell,
 };
@@ -19,7 +20,7 @@ fn met(value: &str) -> (Scrubber, String) {
 
 fn filled(value: &str, template: &str, shell: Shell) -> Result<String, String> {
     let (mut scrubber, placeholder) = met(value);
-    match scrubber.fill(&template.replace('@', &placeholder), shell) {
+    match fill(&mut scrubber, &template.replace('@', &placeholder), shell) {
         Ok(line) => Ok(line.expect("there is a placeholder").text().to_owned()),
         Err(error) => Err(error.to_string()),
     }
@@ -128,18 +129,18 @@ fn only_a_placeholder_of_this_scrubber_is_filled_in() {
     ] {
         let line = format!("printf {wrong}");
         assert_eq!(placeholders(&line).count(), 1, "{line}");
-        assert!(scrubber.fill(&line, Shell::Bash).is_err(), "{line}");
-        assert!(scrubber.fill(&format!("printf {own} {wrong}"), Shell::Bash).is_err(), "{line}");
+        assert!(fill(&mut scrubber, &line, Shell::Bash).is_err(), "{line}");
+        assert!(fill(&mut scrubber, &format!("printf {own} {wrong}"), Shell::Bash).is_err(), "{line}");
     }
-    assert_eq!(scrubber.fill("printf x", Shell::Bash), Ok(None));
-    assert!(scrubber.fill(&format!("printf {own}"), Shell::Bash).is_ok_and(|line| line.is_some()));
+    assert_eq!(fill(&mut scrubber, "printf x", Shell::Bash), Ok(None));
+    assert!(fill(&mut scrubber, &format!("printf {own}"), Shell::Bash).is_ok_and(|line| line.is_some()));
 }
 
 #[test]
 fn a_short_value_is_not_filled_in() {
     let mut scrubber = Scrubber::new(Settings { mark: Some(Mark::fresh()), ..Settings::default() });
     let clean = scrubber.text("postgres://app:s3cr3t!@db:5432/main").into_owned();
-    let error = scrubber.fill(&format!("psql {clean}"), Shell::Bash).expect_err("it is short");
+    let error = fill(&mut scrubber, &format!("psql {clean}"), Shell::Bash).expect_err("it is short");
     assert!(error.to_string().contains("too short"), "{error}");
 }
 
@@ -151,7 +152,8 @@ fn what_was_filled_in_is_taken_out_of_what_comes_back_in_any_form() {
     assert!(clean.starts_with("PASSWORD='<secret:secret#1-"), "{clean}");
     let placeholder = clean.trim_start_matches("PASSWORD='").trim_end_matches('\'');
     assert_eq!(scrubber.text(value), value, "alone it looks like nothing");
-    let line = scrubber.fill(&format!("login {placeholder}"), Shell::Bash).expect("it can be").expect("there is one");
+    let line =
+        fill(&mut scrubber, &format!("login {placeholder}"), Shell::Bash).expect("it can be").expect("there is one");
     assert_eq!(line.text(), "login 'Tr0ub4dor$3x'");
     for form in [value, "VHIwdWI0ZG9yJDN4", "Tr0ub4dor%243x", "Tr0ub4dor\\$3x"] {
         let back = scrubber.text(&format!("denied: {form}.")).into_owned();
@@ -206,6 +208,6 @@ proptest! {
     #[test]
     fn any_line_is_read(line in "[ -~\\n]{0,40}", shell in prop::sample::select(ALL.to_vec())) {
         let (mut scrubber, placeholder) = met(PLAIN);
-        let _ = scrubber.fill(&line.replace('@', &placeholder), shell);
+        let _ = fill(&mut scrubber, &line.replace('@', &placeholder), shell);
     }
 }
