@@ -22,7 +22,6 @@ use cohab_protocol::{ApprovalMode, Paths};
 use cohab_shell_relay::{
     policy::remembered::Remembered as _,
     rules_file::{RuleBook, RulesFile},
-    runner::CommandRunner,
     sandbox::{Profile, Sandbox},
     shell::Shell,
 };
@@ -36,6 +35,7 @@ use crate::{
             ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, Message, ModelProvider, ModelService,
             TokenUsage, Tool, TurnEvent,
         },
+        runner::CommandRunner,
     },
     audit::{AuditLog, Places, PolicySeen},
     cache::ResponseCache,

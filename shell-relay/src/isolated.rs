@@ -9,7 +9,6 @@ use std::{
     time::{Duration, Instant},
 };
 
-use async_trait::async_trait;
 use cohab_text::capture::{CAPTURE_HEAD_BYTES, CAPTURE_TAIL_BYTES, Capture};
 use tokio::{io::AsyncReadExt, net::unix::pipe::Receiver, process::Child, time::timeout};
 use tokio_util::sync::CancellationToken;
@@ -19,7 +18,7 @@ use crate::{
     lock,
     policy::{self, Context, Level, Lock},
     process::{self, ControllingTerminal, Signal},
-    runner::{CommandOutcome, CommandRequest, CommandRunner, Ending, Interrupter, Mode, RelayError, StateAfter},
+    runner::{CommandOutcome, CommandRequest, Ending, Interrupter, Mode, RelayError, StateAfter},
     sandbox::{self, GitFiles, Sandbox},
 };
 
@@ -192,9 +191,12 @@ impl Stop {
     }
 }
 
-#[async_trait]
-impl CommandRunner for DaemonShell {
-    async fn run(&self, request: CommandRequest, cancel: &CancellationToken) -> Result<CommandOutcome, RelayError> {
+impl DaemonShell {
+    /// Runs one command to its end, its timeout or its cancellation, which are outcomes; `cancel` interrupts it.
+    ///
+    /// # Errors
+    /// If the command was not started, or its end is unknown.
+    pub async fn run(&self, request: CommandRequest, cancel: &CancellationToken) -> Result<CommandOutcome, RelayError> {
         if request.text.contains('\0') || request.text.len() > TEXT_MAX_BYTES {
             let reason = "the command holds a NUL byte or is longer than 120 KiB".to_owned();
             return Err(RelayError::NotAtPrompt { code: "bad_text", reason });
@@ -211,12 +213,12 @@ impl CommandRunner for DaemonShell {
         Ok(outcome)
     }
 
-    fn cwd(&self) -> PathBuf {
+    /// Where each command starts.
+    #[must_use]
+    pub fn cwd(&self) -> PathBuf {
         self.cwd.clone()
     }
-}
 
-impl DaemonShell {
     async fn git_files(&self) -> Option<GitFiles> {
         if !self.sandbox.confines() {
             return None;

@@ -1,25 +1,6 @@
-//! What it means to run a command, whoever runs it.
+//! A command for a shell, its outcome, and why it did not run.
 
 use std::{path::PathBuf, time::Duration};
-
-use async_trait::async_trait;
-use tokio_util::sync::CancellationToken;
-
-/// Runs commands in some shell, one at a time.
-#[async_trait]
-pub trait CommandRunner: Send + Sync {
-    /// Runs one command to its end, its timeout or its cancellation.
-    ///
-    /// `cancel` interrupts the command (SIGINT to its process group, then harder signals); the outcome is then
-    /// `Ending::Interrupted` by the turn, with what was captured. Dropping the future does the same without an outcome.
-    ///
-    /// # Errors
-    /// Only if the command did not run, or its fate is unknown; a command that fails is an outcome.
-    async fn run(&self, request: CommandRequest, cancel: &CancellationToken) -> Result<CommandOutcome, RelayError>;
-
-    /// Where the next command would start.
-    fn cwd(&self) -> PathBuf;
-}
 
 /// A command to run.
 #[derive(Clone, Debug, PartialEq, Eq)]

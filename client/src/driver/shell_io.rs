@@ -99,7 +99,10 @@ pub(crate) fn start_one(
     shell_start.environment.push(("SHELL".into(), program.into()));
     // So that `cohab ask` in this shell asks whom its prompt asks.
     shell_start.environment.extend(start.model.iter().map(|(name, value)| (name.into(), value.into())));
-    let names = directory.as_mut().filter(|_| start.config.client.lock).and_then(RelayDir::serve_names);
+    let names = directory
+        .as_mut()
+        .filter(|_| start.config.client.lock)
+        .and_then(|directory| directory.serve_names(cohab_shell_relay::lock::name_server));
     shell_start.environment.extend(names.map(|(name, file)| (name.into(), file.into())));
     let cwd = std::env::current_dir()?;
     let spawn = SpawnShell {

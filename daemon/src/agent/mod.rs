@@ -6,6 +6,7 @@ pub mod error;
 pub mod hook;
 pub mod plan;
 pub mod port;
+pub mod runner;
 pub mod state;
 mod step;
 pub mod turn;

@@ -4,11 +4,13 @@
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
-use cohab_shell_relay::{runner::CommandRunner, scrub::PersonalData};
+use cohab_shell_relay::scrub::PersonalData;
 use futures::stream::BoxStream;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
+
+use crate::agent::runner::CommandRunner;
 
 pub use super::{
     consent::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Lasts},

@@ -2,7 +2,6 @@
 
 use std::{collections::BTreeMap, ops::ControlFlow, sync::Arc};
 
-use cohab_shell_relay::runner::CommandRunner;
 use futures::{StreamExt, stream::FuturesUnordered};
 use tokio_util::sync::CancellationToken;
 
@@ -13,6 +12,7 @@ use super::{
     port::{EventSink, ModelProvider, Tool, TurnEvent},
     state::{Progress, TurnState},
 };
+use crate::agent::runner::CommandRunner;
 
 /// The result of calls that a hook ended the turn before.
 const NOT_RUN: &str = "not run: the turn was stopped before this call";

@@ -5,15 +5,12 @@ use std::{
     sync::Arc,
 };
 
-use cohab_shell_relay::{
-    runner::CommandRunner,
-    sandbox::{self, Profile, Sandbox},
-};
+use cohab_shell_relay::sandbox::{self, Profile, Sandbox};
 
 use super::{Assembly, IsolatedShell, TurnSettings};
 use crate::{
-    context::surroundings::root_of, safety::repository::RepositorySettings, server::session::Session,
-    temporary::TemporaryFolder,
+    agent::runner::CommandRunner, context::surroundings::root_of, safety::repository::RepositorySettings,
+    server::session::Session, temporary::TemporaryFolder,
 };
 
 /// What a model can do when the sandbox is in its way, where there is a live shell.

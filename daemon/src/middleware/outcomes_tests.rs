@@ -6,7 +6,7 @@ use std::{
 };
 
 use async_trait::async_trait;
-use cohab_shell_relay::runner::{CommandOutcome, CommandRequest, CommandRunner, RelayError};
+use cohab_shell_relay::runner::{CommandOutcome, CommandRequest, RelayError};
 use futures::{
     StreamExt,
     stream::{self, BoxStream},
@@ -23,6 +23,7 @@ use crate::agent::{
         ModelInfo, ModelProvider, ModelRequest, StopClass, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec,
         TurnEvent,
     },
+    runner::CommandRunner,
 };
 
 /// The n-th answer.

@@ -4,7 +4,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use cohab_shell_relay::runner::{CommandOutcome, CommandRequest, CommandRunner, RelayError};
+use cohab_shell_relay::runner::{CommandOutcome, CommandRequest, RelayError};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use tracing::{
@@ -23,6 +23,7 @@ use crate::{
     agent::{
         Agent, TurnLimits,
         port::{Effect, EventSink, Intent, JsonObject, Tool, ToolContext, ToolOutput, ToolSpec, TurnEvent},
+        runner::CommandRunner,
     },
     compaction::Truncate,
     provider::scripted::ScriptedProvider,

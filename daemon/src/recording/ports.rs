@@ -3,11 +3,14 @@
 use std::{path::PathBuf, sync::Arc};
 
 use async_trait::async_trait;
-use cohab_shell_relay::runner::{CommandOutcome, CommandRequest, CommandRunner, RelayError};
+use cohab_shell_relay::runner::{CommandOutcome, CommandRequest, RelayError};
 use tokio_util::sync::CancellationToken;
 
 use super::TurnRecorder;
-use crate::agent::port::{ApprovalAnswer, ApprovalQuestion, Approver, EventSink, TurnEvent};
+use crate::agent::{
+    port::{ApprovalAnswer, ApprovalQuestion, Approver, EventSink, TurnEvent},
+    runner::CommandRunner,
+};
 
 /// Longest text of one step that is held back for the record, in bytes.
 const MAX_HELD_BYTES: usize = 4 * 1024 * 1024;

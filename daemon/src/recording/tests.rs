@@ -1,14 +1,13 @@
-use std::task::Poll;
-use std::time::Duration;
+use std::{task::Poll, time::Duration};
 
 use async_trait::async_trait;
-use cohab_shell_relay::runner::{CommandRequest, CommandRunner, Ending, EnvChange, RelayError, StateAfter};
+use cohab_shell_relay::runner::{CommandRequest, Ending, EnvChange, RelayError, StateAfter};
 use tokio_util::sync::CancellationToken;
 
+use super::*;
 use super::{
     hooks::{Calls, Proposals},
     step_hooks::Steps,
-    *,
 };
 use crate::{
     agent::{
@@ -17,6 +16,7 @@ use crate::{
             Activity, Approver, AssistantMessage, EventSink, Intent, StepResult, StopClass, ToolCall, ToolResult,
             TurnEvent,
         },
+        runner::CommandRunner,
         state::Record,
     },
     compaction::testing::Always as Model,

@@ -8,13 +8,16 @@ use std::{
 
 use async_trait::async_trait;
 use cohab_protocol::{CallId, CommandEnding, ExecuteCommand, TurnId};
-use cohab_shell_relay::runner::{CommandOutcome, CommandRequest, CommandRunner, RelayError};
+use cohab_shell_relay::runner::{CommandOutcome, CommandRequest, RelayError};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use super::live::{follow, outcome};
-use crate::server::session::{Progress, Session};
+use crate::{
+    agent::runner::CommandRunner,
+    server::session::{Progress, Session},
+};
 
 /// A client answers at once whether it knows the command.
 const ANSWER_WAIT: Duration = Duration::from_secs(3);

@@ -8,14 +8,17 @@ use std::{
 use async_trait::async_trait;
 use cohab_protocol::{ApprovalMode, DaemonMessage, Notice, NoticeKind, TurnId};
 use cohab_shell_relay::{
-    runner::{CommandOutcome, CommandRequest, CommandRunner, RelayError},
+    runner::{CommandOutcome, CommandRequest, RelayError},
     scrub::holds_placeholder,
 };
 use tokio_util::sync::CancellationToken;
 
 use super::live::LiveRunner;
 use crate::{
-    agent::port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, Effect},
+    agent::{
+        port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, Effect},
+        runner::CommandRunner,
+    },
     assembly::IsolatedShell,
     safety::repository::{self, RepositorySettings},
     server::session::Session,

@@ -7,15 +7,18 @@ use cohab_protocol::{
     self as wire, CallId, DaemonMessage, ExecuteCommand, MAX_COMMAND_BYTES, Notice, NoticeKind, TurnId,
 };
 use cohab_shell_relay::runner::{
-    CommandOutcome, CommandRequest, CommandRunner, Ending, EnvChange, Interrupter, Mode, RelayError, StateAfter,
+    CommandOutcome, CommandRequest, Ending, EnvChange, Interrupter, Mode, RelayError, StateAfter,
 };
 use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use crate::server::{
-    lease::Held,
-    session::{OpenCall, Progress, RECONNECT_GRACE, Session},
+use crate::{
+    agent::runner::CommandRunner,
+    server::{
+        lease::Held,
+        session::{OpenCall, Progress, RECONNECT_GRACE, Session},
+    },
 };
 
 /// How long a command may wait for the shell's prompt. The client gives up after 30 s by itself and says why.

@@ -3,10 +3,12 @@
 use std::{path::Path, sync::Arc};
 
 use async_trait::async_trait;
-use cohab_shell_relay::runner::CommandRunner;
 
 use super::UNCONFINED;
-use crate::agent::port::{Intent, JsonObject, Tool, ToolContext, ToolOutput, ToolSpec};
+use crate::agent::{
+    port::{Intent, JsonObject, Tool, ToolContext, ToolOutput, ToolSpec},
+    runner::CommandRunner,
+};
 
 const DESCRIPTION: &str = "Runs a command as `bash` does, but outside of the sandbox: it may write anywhere and use the network. \
 The user is asked each time. Only for what `bash` said the sandbox may have stopped, and only the part that still has to be done.";
@@ -44,10 +46,8 @@ mod tests {
     use serde_json::json;
     use tokio_util::sync::CancellationToken;
 
-    use super::{
-        super::testing::{ScriptedRunner, call_with, options},
-        *,
-    };
+    use super::super::testing::{ScriptedRunner, call_with, options};
+    use super::*;
     use crate::tool::{registry, unconfined};
 
     #[tokio::test]

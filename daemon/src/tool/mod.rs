@@ -6,10 +6,8 @@
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
-use cohab_shell_relay::runner::CommandRunner;
-
 use crate::{
-    agent::port::Tool,
+    agent::{port::Tool, runner::CommandRunner},
     context::surroundings::Surroundings,
     tasks::{Task, TaskBoard},
 };
@@ -100,7 +98,8 @@ mod tests {
 
     use serde_json::json;
 
-    use super::{testing, *};
+    use super::testing;
+    use super::*;
 
     #[test]
     fn the_registry_is_sorted_and_its_schemas_never_change_by_accident() {

@@ -7,12 +7,15 @@ use std::{
 };
 
 use async_trait::async_trait;
-use cohab_shell_relay::runner::{CommandOutcome, CommandRequest, CommandRunner, Ending, Mode, RelayError, StateAfter};
+use cohab_shell_relay::runner::{CommandOutcome, CommandRequest, Ending, Mode, RelayError, StateAfter};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::ToolOptions;
-use crate::agent::port::{Intent, JsonObject, Tool, ToolContext, ToolOutput};
+use crate::agent::{
+    port::{Intent, JsonObject, Tool, ToolContext, ToolOutput},
+    runner::CommandRunner,
+};
 
 pub(super) fn options(home: &Path) -> ToolOptions {
     ToolOptions { home: home.to_owned(), command_timeout: Duration::from_secs(120), output_max_bytes: 64 * 1024 }

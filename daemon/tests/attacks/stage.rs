@@ -13,7 +13,7 @@ use cohab_protocol::ApprovalMode;
 use cohab_shell_relay::{
     files::FileSystem,
     isolated::DaemonShell,
-    runner::{CommandOutcome, CommandRequest, CommandRunner, Ending, Mode, RelayError, StateAfter},
+    runner::{CommandOutcome, CommandRequest, Ending, Mode, RelayError, StateAfter},
     sandbox::Sandbox,
     shell::Shell,
 };
@@ -25,6 +25,7 @@ use cohabd::{
             JsonObject, Lasts, Message, ModelEvent, ModelInfo, ModelProvider, ModelRequest, StopClass, ToolCall,
             TurnEvent,
         },
+        runner::CommandRunner,
     },
     safety::{
         gate::{Consents, Gate, standard_policy},

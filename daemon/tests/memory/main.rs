@@ -14,13 +14,14 @@ use std::{
 use async_trait::async_trait;
 use cohab_protocol::*;
 use cohab_shell_relay::{
-    runner::{CommandOutcome, CommandRequest, CommandRunner, Ending, Mode, RelayError, StateAfter},
+    runner::{CommandOutcome, CommandRequest, Ending, Mode, RelayError, StateAfter},
     sandbox::Profile,
 };
 use cohabd::{
     agent::{
         TurnLimits,
         port::{ModelEvent, ModelInfo, ModelProvider, ModelRequest, StopClass, ToolCall},
+        runner::CommandRunner,
     },
     assembly::{Assembly, Guards, Jobs, Parts, ProviderChooser, TurnSettings},
     lifecycle,

@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use cohab_protocol::*;
 use cohab_shell_relay::{
     policy::{Context, Level, Verdict},
-    runner::{CommandOutcome, CommandRequest, CommandRunner, RelayError},
+    runner::{CommandOutcome, CommandRequest, RelayError},
     sandbox::Profile,
 };
 use cohabd::{
@@ -20,6 +20,7 @@ use cohabd::{
             Effect, Intent, JsonObject, Message, ModelEvent, ModelInfo, ModelProvider, ModelRequest, StopClass,
             TokenUsage, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec,
         },
+        runner::CommandRunner,
     },
     assembly::{Assembly, Guards, Jobs, Parts, ProviderChooser, TurnSettings},
     lifecycle::{self, Ended},

@@ -7,12 +7,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use cohab_confine::names::Server;
+use cohab_confine::names::{self, Server};
 
 use super::{CommandFile, Effects, LiveEvent, redact};
 use crate::{
     leftovers::{self, FOLDER_PREFIX},
-    lock,
     runner::EnvChange,
     shell::{Shell, startup_files},
     state::{Item, Listing, StateChange, Value},
@@ -93,11 +92,11 @@ impl RelayDir {
         self.owner = self.owner.take().or_else(|| leftovers::claim(&self.path).ok());
     }
 
-    /// Starts what lets programs behind the lock ask for users' names, where there is anybody to ask; returns what the shell's
-    /// environment must name.
-    pub fn serve_names(&mut self) -> Option<(&'static str, PathBuf)> {
-        self.name_server = lock::name_server(&self.path.join(NAME_SERVER));
-        self.name_server.as_ref().map(|server| (lock::NAMES_VARIABLE, server.file().to_owned()))
+    /// Keeps the server that `start` starts at a path in this directory: programs behind the lock ask it for users' names. Returns
+    /// the variable that the shell's environment must have.
+    pub fn serve_names(&mut self, start: impl FnOnce(&Path) -> Option<Server>) -> Option<(&'static str, PathBuf)> {
+        self.name_server = start(&self.path.join(NAME_SERVER));
+        self.name_server.as_ref().map(|server| (names::VARIABLE, server.file().to_owned()))
     }
 
     /// Adds lines to the end of the integration script, before the shell is started. They are read as that script is: nothing of the

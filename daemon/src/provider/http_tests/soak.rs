@@ -3,13 +3,14 @@
 use std::{collections::BTreeSet, path::Path};
 
 use async_trait::async_trait;
-use cohab_shell_relay::runner::{CommandOutcome, CommandRequest, CommandRunner, RelayError};
+use cohab_shell_relay::runner::{CommandOutcome, CommandRequest, RelayError};
 use tokio_util::sync::CancellationToken;
 
 use super::*;
 use crate::agent::{
     Agent, TurnLimits, TurnState,
     port::{Effect, EventSink, Intent, JsonObject, Tool, ToolContext, ToolOutput, TurnEvent},
+    runner::CommandRunner,
 };
 
 /// Turns, over all wires.

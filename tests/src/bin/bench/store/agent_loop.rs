@@ -12,7 +12,7 @@ use std::{
 };
 
 use async_trait::async_trait;
-use cohab_shell_relay::runner::{CommandOutcome, CommandRequest, CommandRunner, RelayError};
+use cohab_shell_relay::runner::{CommandOutcome, CommandRequest, RelayError};
 use cohabd::{
     agent::{
         Agent, TurnLimits, TurnState,
@@ -36,7 +36,10 @@ use futures::{
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::report::{Report, Samples};
+use crate::{
+    agent::runner::CommandRunner,
+    report::{Report, Samples},
+};
 
 const MEASURE: &str = "store";
 const STEPS: usize = 20;
