@@ -37,14 +37,22 @@ use std::{
     time::{Duration, Instant},
 };
 
+use aside::Aside;
+use attention::Attention;
+use cohab_policy::remembered::Remembered;
 use cohab_protocol::{ApprovalMode, Attached, ClientMessage, ShellEvent, TurnId, UserQuery};
-use cohab_shell_relay::{
-    live::LiveEvent,
-    policy::remembered::Remembered,
-    scrub::ExactValues,
-    state::{Snapshot, StateChange},
-};
+use cohab_secrets::ExactValues;
+use cohab_shell_relay::live::LiveEvent;
+use cohab_shell_state::state::{Snapshot, StateChange};
+use entry::{Entry, Told};
+use failure::Failure;
+use progress::Progress;
 use ratatui::text::Line;
+use resume::Resuming;
+use slash::Slash;
+use turn::Turn;
+use unasked::{Looking, TypedLines};
+use undo::{UndoJournal, UndoKey, Undoing};
 
 use crate::{
     approval::{OpenQuestion, Scene},
@@ -57,16 +65,6 @@ use crate::{
     shell_taint::ShellTaint,
     ui::{keys::KeyReader, look::Look},
 };
-use aside::Aside;
-use attention::Attention;
-use entry::{Entry, Told};
-use failure::Failure;
-use progress::Progress;
-use resume::Resuming;
-use slash::Slash;
-use turn::Turn;
-use unasked::{Looking, TypedLines};
-use undo::{UndoJournal, UndoKey, Undoing};
 pub use view::Frame;
 
 /// Commands of the user that are kept for a daemon that is not there yet, or comes back without memory.

@@ -12,8 +12,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use cohab_policy::{Part, remembered::Rule};
 use cohab_protocol::{ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalSubject};
-use cohab_shell_relay::policy::{Part, remembered::Rule};
 use ratatui::text::Line;
 
 pub use offer::Offer;

@@ -17,8 +17,10 @@ use cohab_protocol::{
     ApprovalDecision, ApprovalMode, ApprovalReply, ApprovalRequest, Attach, ClientMessage, DaemonMessage, ErrorSubject,
     Notice, NoticeKind, Paths, SessionKey, TurnEndReason, TurnId, UserQuery, WireError, WireErrorKind,
 };
-use cohab_shell_relay::{scrub::ExactValues, shell::Shell};
+use cohab_secrets::ExactValues;
+use cohab_shell_state::shell::Shell;
 use futures::{SinkExt, StreamExt};
+use keyboard::Keyboard;
 use tokio::{
     signal::unix::{Signal, SignalKind, signal},
     time::timeout,
@@ -34,7 +36,6 @@ use crate::{
     session_settings, terminal,
     ui::live_area::Abilities,
 };
-use keyboard::Keyboard;
 
 /// How long the daemon may take to confirm that a turn is cancelled.
 const CANCEL_WAIT: Duration = Duration::from_millis(200);

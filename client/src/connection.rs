@@ -12,7 +12,7 @@ use cohab_protocol::{
     HOME_VARIABLE, Hello, Misfit, PROTOCOL_VERSION, Paths, RequestId, SCHEMA_HASH, SessionAction, SessionAnswer,
     SessionRequest, WireError, WireErrorKind, socket::SocketError,
 };
-use cohab_shell_relay::secret_names::{Stake, holds_secret};
+use cohab_secrets::secret_names::{Stake, holds_secret};
 use futures::{SinkExt, StreamExt};
 use tokio::{
     net::UnixStream,

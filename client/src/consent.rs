@@ -8,11 +8,9 @@ use std::{
     time::Instant,
 };
 
+use cohab_policy::{self, Level, YES_HOLDS, remembered::Remembered};
 use cohab_protocol::{ApprovalId, ApprovalMode, ExecuteCommand};
-use cohab_shell_relay::{
-    policy::{self, Level, YES_HOLDS, remembered::Remembered},
-    scrub::holds_placeholder,
-};
+use cohab_secrets::holds_placeholder;
 
 /// Approvals that are kept until used; older ones are void.
 const PENDING_APPROVALS: usize = 64;
@@ -85,7 +83,7 @@ impl Consents {
 
     /// Remembers consent to run exactly this for as long as this shell lives, unless it is to be asked about each time.
     pub fn allow_for_session(&mut self, agreed: Agreed) {
-        let is_each_time = policy::reaches_out(&agreed.command) || holds_placeholder(&agreed.command);
+        let is_each_time = cohab_policy::reaches_out(&agreed.command) || holds_placeholder(&agreed.command);
         if self.session.len() < SESSION_COMMANDS && !is_each_time {
             self.session.insert(agreed);
         }
@@ -116,13 +114,13 @@ impl Consents {
         &mut self,
         request: &ExecuteCommand,
         mode: ApprovalMode,
-        context: policy::Context<'_>,
+        context: cohab_policy::Context<'_>,
         remembered: &dyn Remembered,
         now: Instant,
     ) -> Option<Permit> {
         let wanted = Agreed { command: request.command.clone(), cwd: context.cwd.to_owned() };
         let standing = self.standing(request, &wanted, now);
-        let verdict = policy::assess_line(&request.command, context);
+        let verdict = cohab_policy::assess_line(&request.command, context);
         // A yes to what would run anyway, but for what was read before, says nothing of what its names stand for.
         let only_reads = verdict.level == Level::Allow;
         // The files are read by us, whatever the daemon made of them.
@@ -144,7 +142,7 @@ impl Consents {
             // A rule lowers a question only, never danger.
             Level::Ask => {
                 // Where data goes is decided when it goes.
-                let is_outward = policy::reaches_out(&request.command);
+                let is_outward = cohab_policy::reaches_out(&request.command);
                 let is_ruled = mode >= ApprovalMode::Ask && ruled.allowed_by.is_some() && !is_outward;
                 let is_automatic = mode == ApprovalMode::Auto && !ruled.verdict.is_firm() && !is_outward;
                 // Unasked: as long as the user has not confirmed the changes of the shell, the client asks about it.
@@ -160,8 +158,8 @@ impl Consents {
 mod tests {
     use std::{path::Path, time::Duration};
 
+    use cohab_policy::remembered::Nothing;
     use cohab_protocol::{CallId, TurnId};
-    use cohab_shell_relay::policy::remembered::Nothing;
 
     use super::*;
 
@@ -176,7 +174,7 @@ mod tests {
     }
 
     fn permit(consents: &mut Consents, request: &ExecuteCommand, mode: ApprovalMode, now: Instant) -> Option<Permit> {
-        let context = policy::Context::new(Path::new("/home/ann"), Path::new("/home/ann"));
+        let context = cohab_policy::Context::new(Path::new("/home/ann"), Path::new("/home/ann"));
         consents.permits(request, mode, context, &Nothing, now)
     }
 

@@ -16,6 +16,24 @@ pub(crate) mod wake;
 
 use std::{ffi::OsString, io, panic::AssertUnwindSafe, path::PathBuf, sync::Arc, time::Instant};
 
+use cohab_policy_io::rules_file::{RuleBook, RulesFile};
+use cohab_protocol::{Attach, EnvSetting, Paths, SessionKey, TurnId};
+use cohab_sandbox::lock;
+use cohab_secrets::ExactValues;
+use cohab_shell_relay::{
+    leftovers,
+    live::{Effects, Keyboard, LiveEvent, LiveShell},
+};
+use cohab_types::command::Mode;
+use entry::Entry;
+use focus::Focus;
+use link::Daemon;
+use plain_shell::PlainShell;
+use process::{approval_mode, catch_panic_messages, home};
+use program::{Program, next_ended};
+use shell_io::{Opened, ShellIo};
+use wake::{Signals, Wake, highlighted, next_link_event, sleep_until};
+
 use crate::{
     app::{App, Options},
     approval::{Lasting, Scene},
@@ -32,23 +50,6 @@ use crate::{
         pace::FramePace,
     },
 };
-use cohab_protocol::{Attach, EnvSetting, Paths, SessionKey, TurnId};
-use cohab_shell_relay::{
-    leftovers,
-    live::{Effects, Keyboard, LiveEvent, LiveShell},
-    lock,
-    rules_file::{RuleBook, RulesFile},
-    runner::Mode,
-    scrub::ExactValues,
-};
-use entry::Entry;
-use focus::Focus;
-use link::Daemon;
-use plain_shell::PlainShell;
-use process::{approval_mode, catch_panic_messages, home};
-use program::{Program, next_ended};
-use shell_io::{Opened, ShellIo};
-use wake::{Signals, Wake, highlighted, next_link_event, sleep_until};
 
 /// Read from the terminal at once. Larger pastes come in several pieces.
 const KEYS_BUFFER_BYTES: usize = 4 * 1024;

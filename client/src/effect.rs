@@ -3,11 +3,9 @@
 use std::path::PathBuf;
 
 use cohab_protocol::{ClientMessage, RequestId, ResumePoint, SessionKey};
-use cohab_shell_relay::{
-    live::LineDecision,
-    runner::{CommandRequest, Interrupter},
-    scrub::FilledLine,
-};
+use cohab_secrets::FilledLine;
+use cohab_shell_relay::live::LineDecision;
+use cohab_types::command::{CommandRequest, Interrupter};
 
 use crate::{attach_change::AttachChange, entry::Question, errand::Errand, gate::Decision};
 

@@ -9,12 +9,12 @@ use std::{
     time::Instant,
 };
 
-use cohab_protocol::{ApprovalId, CallId};
-use cohab_shell_relay::{
+use cohab_policy::remembered::Rule;
+use cohab_policy_io::{
     git_settings::{self, Environment},
-    policy::remembered::Rule,
     rules_file::RulesFile,
 };
+use cohab_protocol::{ApprovalId, CallId};
 use tokio::sync::mpsc;
 
 use crate::{

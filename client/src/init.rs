@@ -12,7 +12,8 @@ use std::{
     process::ExitCode,
 };
 
-use cohab_shell_relay::{live::Modes, shell::quoted};
+use cohab_shell_relay::live::Modes;
+use cohab_shell_state::shell::quoted;
 
 use crate::cli::CompletionShell;
 

@@ -25,7 +25,7 @@ const USAGE: u8 = 2;
 const NO_SHELL: u8 = 127;
 
 fn main() -> ExitCode {
-    cohab_shell_relay::process::guard_memory();
+    cohab_process::guard_memory();
     let mut args = std::env::args_os();
     let is_login_name = real_shell::is_login_name(args.next().as_deref());
     let args: Vec<OsString> = args.collect();

@@ -5,14 +5,12 @@
 
 use std::sync::Arc;
 
+use cohab_policy::{NotFilled, can_fill, fill};
 use cohab_protocol::{
     ApprovalDecision, CommandExecutionResult, MAX_OUTPUT_TAIL_BYTES, MAX_PIPED_INPUT_BYTES, ShellEvent, UserQuery,
 };
-use cohab_shell_relay::{
-    policy::{NotFilled, can_fill, fill},
-    scrub::{ExactValues, FilledLine, Mark, Scrubber, Settings},
-    shell::Shell,
-};
+use cohab_secrets::{ExactValues, FilledLine, Mark, Scrubber, Settings};
+use cohab_shell_state::shell::Shell;
 
 use crate::markdown::wrap::char_boundary;
 

@@ -11,17 +11,17 @@ use std::{
 };
 
 use clap::{Args, Subcommand};
-use cohab_protocol::Paths;
-use cohab_shell_relay::{
-    files::{FileSystem, program_folders},
-    lock::launcher,
-    policy::{
-        Context, Level, Lock, assess_line,
-        remembered::{Loaded, Remembered},
-    },
-    rules_file::{RuleBook, RulesFile},
-    shell::Shell,
+use cohab_policy::{
+    Context, Level, Lock, assess_line,
+    remembered::{Loaded, Remembered},
 };
+use cohab_policy_io::{
+    files::{FileSystem, program_folders},
+    rules_file::{RuleBook, RulesFile},
+};
+use cohab_protocol::Paths;
+use cohab_sandbox::lock::launcher;
+use cohab_shell_state::shell::Shell;
 use cohab_text::terminal_safe_writer::HarmlessWriter;
 
 use crate::config;

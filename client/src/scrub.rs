@@ -8,7 +8,7 @@ use std::{
 };
 
 use clap::{Args, builder::PossibleValuesParser};
-use cohab_shell_relay::scrub::{ExactValues, PersonalData, Scrubber, Settings, Stream};
+use cohab_secrets::{ExactValues, PersonalData, Scrubber, Settings, Stream};
 use cohab_text::terminal_safe_writer::HarmlessWriter;
 
 /// `cohab scrub`.

@@ -1,7 +1,7 @@
 //! What the client tells the daemon about its surroundings when it joins a session.
 
 use cohab_protocol::{ApprovalMode, EnvSetting, HOME_VARIABLE, MAX_ENVIRONMENT_BYTES};
-use cohab_shell_relay::secret_names::{Stake, holds_secret};
+use cohab_secrets::secret_names::{Stake, holds_secret};
 
 /// The variables that choose a model: the user's shell decides, not the one that happened to start the daemon. Those of `flags`
 /// take the place of the environment's; those of `key_variables` hold keys by the settings.

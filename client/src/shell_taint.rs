@@ -1,10 +1,8 @@
 //! What commands of the agent changed about the user's shell that decides what later, harmless looking lines do. As long as the
 //! user has not seen the list, nothing runs there unasked. Pure.
 
-use cohab_shell_relay::{
-    policy::decides_what_runs,
-    state::{AliasKind, Item, StateChange, Step},
-};
+use cohab_policy::decides_what_runs;
+use cohab_shell_state::state::{AliasKind, Item, StateChange, Step};
 use cohab_text::sanitize;
 
 /// Changes that are named one by one; more are counted.
@@ -109,7 +107,7 @@ fn how(step: &Step) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use cohab_shell_relay::state::OptionKind;
+    use cohab_shell_state::state::OptionKind;
 
     use super::*;
 

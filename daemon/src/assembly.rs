@@ -18,13 +18,11 @@ use std::{
 use answering::{Answering, introduced};
 use around::Around;
 use async_trait::async_trait;
+use cohab_policy::remembered::Remembered as _;
+use cohab_policy_io::rules_file::{RuleBook, RulesFile};
 use cohab_protocol::{ApprovalMode, Paths};
-use cohab_shell_relay::{
-    policy::remembered::Remembered as _,
-    rules_file::{RuleBook, RulesFile},
-    sandbox::{Profile, Sandbox},
-    shell::Shell,
-};
+use cohab_sandbox::profile::{Profile, Sandbox};
+use cohab_shell_state::shell::Shell;
 use cohab_text::tokens::estimate_tokens;
 use tokio::time::{Instant, timeout};
 

@@ -10,7 +10,7 @@ use std::{
     sync::Mutex,
 };
 
-use cohab_shell_relay::scrub::Scrubber;
+use cohab_secrets::Scrubber;
 use jiff::civil::Date;
 use rustix::fs::OFlags;
 use tracing::Subscriber;

@@ -15,7 +15,7 @@ const MAX_BLOCKING_THREADS: usize = 8;
 
 #[expect(clippy::print_stderr, reason = "the one place where the daemon speaks to whoever started it")]
 fn main() -> ExitCode {
-    cohab_shell_relay::process::guard_memory();
+    cohab_process::guard_memory();
     memory::set_up();
     let paths = Paths::from_env();
     let detach = match cli::parse().execute(&paths) {

@@ -8,10 +8,8 @@ use std::{
 
 use async_trait::async_trait;
 use cohab_protocol::Paths;
-use cohab_shell_relay::{
-    isolated::DaemonShell,
-    secret_names::{Stake, holds_secret},
-};
+use cohab_sandbox::isolated::DaemonShell;
+use cohab_secrets::secret_names::{Stake, holds_secret};
 
 use crate::{
     agent::{TurnError, TurnLimits, port::ModelProvider},

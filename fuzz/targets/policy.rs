@@ -3,15 +3,10 @@
 //! What a disk of any kind tells makes no verdict milder.
 #![no_main]
 
-use std::{
-    path::{Path, PathBuf},
-    time::{Duration, Instant},
-};
+use std::{path::{Path, PathBuf}, time::{Duration, Instant}};
 
-use cohab_shell_relay::{
-    policy::{Context, Files, Level, assess_line, outside_source, parts, reaches_out, remembered::Rule},
-    shell::Shell,
-};
+use cohab_policy::{Context, Files, Level, assess_line, outside_source, parts, reaches_out, remembered::Rule};
+use cohab_shell_state::shell::Shell;
 use libfuzzer_sys::fuzz_target;
 
 /// Far beyond what the longest input takes, also on a busy machine.

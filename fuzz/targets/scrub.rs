@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use cohab_shell_relay::scrub::{ExactValues, PersonalData, Scrubber, Settings, Stream};
+use cohab_secrets::{ExactValues, PersonalData, Scrubber, Settings, Stream};
 use libfuzzer_sys::fuzz_target;
 
 /// A byte stands for each of these: what mutations alone would hardly find.

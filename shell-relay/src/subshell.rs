@@ -10,8 +10,7 @@ use brush_parser::{
         IoRedirect, Pipeline, SeparatorOperator, SimpleCommand,
     },
 };
-
-use crate::shell::{Shell, quoted};
+use cohab_shell_state::shell::{Shell, quoted};
 
 /// Longer texts, and those with more opened groups, are not parsed but taken at their words.
 const PARSED_MAX_BYTES: usize = 64 * 1024;

@@ -6,19 +6,18 @@ use std::{
     time::{Duration, Instant},
 };
 
+use cohab_policy::{self, Context, Lock, NotFilled};
 use cohab_protocol::{
     self as wire, CallId, ClientMessage, CommandEnding, CommandExecutionResult, EnvChange, EnvDelta, ExecuteCommand,
     RunMode, ShellEvent,
 };
-use cohab_shell_relay::{
-    live::{LiveEvent, UserCommand},
-    policy::NotFilled,
-    policy::{self, Context, Lock},
-    runner::{CommandOutcome, CommandRequest, Ending, Interrupter, Mode, RelayError, StateAfter},
-    scrub::FilledLine,
+use cohab_secrets::{
+    FilledLine,
     secret_names::{Stake, holds_secret},
-    state::{Item, StateChange, Step},
 };
+use cohab_shell_relay::live::{LiveEvent, UserCommand};
+use cohab_shell_state::state::{Item, StateChange, Step};
+use cohab_types::command::{CommandOutcome, CommandRequest, Ending, Interrupter, Mode, RelayError, StateAfter};
 
 use super::{
     App, Surface,
@@ -312,7 +311,7 @@ impl App {
 
     /// Whether it is more than plainly read-only.
     fn may_change_the_shell(&self, command: &str) -> bool {
-        policy::assess_line(command, self.options.scene.context(&self.cwd)).level > policy::Level::Allow
+        cohab_policy::assess_line(command, self.options.scene.context(&self.cwd)).level > cohab_policy::Level::Allow
     }
 
     /// A command was judged in the folder in which it was to run; the shell has left it.
@@ -412,7 +411,7 @@ fn interrupter(by: Interrupter) -> wire::Interrupter {
 }
 
 /// What is told about changed variables: secret-looking values stay here.
-pub(super) fn env_delta(changes: Vec<cohab_shell_relay::runner::EnvChange>) -> EnvDelta {
+pub(super) fn env_delta(changes: Vec<cohab_types::command::EnvChange>) -> EnvDelta {
     let mut delta = EnvDelta::default();
     for change in changes {
         match change.value {

@@ -3,8 +3,10 @@
 
 use std::{path::PathBuf, time::Instant};
 
+use cohab_policy::{self};
 use cohab_protocol::ExecuteCommand;
-use cohab_shell_relay::{live::LiveEvent, policy, runner::CommandRequest};
+use cohab_shell_relay::live::LiveEvent;
+use cohab_types::command::CommandRequest;
 
 use super::{App, Surface, command::refuse};
 use crate::{consent::Permit, effect::Effect};
@@ -62,7 +64,7 @@ impl App {
             return Some(Vec::new());
         }
         let mut reasons =
-            policy::why_not_themselves(command, self.shell_seen.as_ref()?, self.options.scene.context(&self.cwd));
+            cohab_policy::why_not_themselves(command, self.shell_seen.as_ref()?, self.options.scene.context(&self.cwd));
         reasons.retain(|reason| !self.confirmed.contains(reason));
         Some(reasons)
     }

@@ -6,12 +6,9 @@ use std::{path::Path, time::Duration};
 use cohab_protocol::{
     Attached, EnvSetting, ErrorSubject, LeftState, SessionKey, TurnUnfinished, WireError, WireErrorKind,
 };
-use cohab_shell_relay::{
-    live::{LineDecision, LiveEvent},
-    runner::{CommandOutcome, CommandRequest, Ending},
-    shell::{Shell, quoted},
-};
-
+use cohab_shell_relay::live::{LineDecision, LiveEvent};
+use cohab_shell_state::shell::{Shell, quoted};
+use cohab_types::command::{CommandOutcome, CommandRequest, Ending};
 use ratatui::text::Line;
 
 use super::{App, LinkState, Surface};

@@ -2,11 +2,10 @@
 
 use std::{path::Path, time::Instant};
 
+use cohab_policy::{self};
 use cohab_protocol::{ApprovalMode, CallId, CommandExecutionResult, ExecuteCommand};
-use cohab_shell_relay::{
-    lock, policy,
-    runner::{CommandOutcome, Ending},
-};
+use cohab_sandbox::lock;
+use cohab_types::command::{CommandOutcome, Ending};
 
 use super::{App, command::refuse, turn::RunningCall};
 use crate::{consent::Permit, effect::Effect};
@@ -60,7 +59,7 @@ impl App {
         let is_read_only = self.options.approval == ApprovalMode::ReadOnly;
         let is_same_shell = cwd == self.cwd
             && self.taint.reason().is_none()
-            && policy::keeps_shell(&request.command, self.options.scene.shell);
+            && cohab_policy::keeps_shell(&request.command, self.options.scene.shell);
         match self.turn.as_mut().filter(|turn| is_same_shell && !is_read_only && !turn.is_over()) {
             Some(turn) => {
                 let why = format!("it ran unasked and failed: {}", stopped.why);

@@ -1,16 +1,14 @@
 use std::path::Path;
 
+use cohab_policy::remembered::Loaded;
 use cohab_protocol::{
     self as wire, AgentStreamChunk, ApprovalDecision, ApprovalId, ApprovalReply, ApprovalRequest, ApprovalSubject,
     CallId, ChunkDelta, CommandEnding, CommandExecutionResult, DaemonMessage, ExecuteCommand, ModelIdentity, RunMode,
     SessionKey, StepActivity, StepFinished, StepOutcome, StepStarted, TurnEndReason, TurnEnded, Usage,
 };
-use cohab_shell_relay::{
-    live::{LineDecision, UserCommand},
-    policy::remembered::Loaded,
-    runner::{CommandOutcome, Ending, EnvChange, Interrupter, Mode, StateAfter},
-    shell::Shell,
-};
+use cohab_shell_relay::live::{LineDecision, UserCommand};
+use cohab_shell_state::shell::Shell;
+use cohab_types::command::{CommandOutcome, Ending, EnvChange, Interrupter, Mode, StateAfter};
 use uuid::Uuid;
 
 use super::*;
@@ -165,7 +163,7 @@ fn the_hotkey_takes_the_line_as_it_stands() {
 fn a_busy_shell_withdraws_the_question() {
     let mut bench = Bench::connected();
     bench.live(LiveEvent::HotkeyPressed { text: "why".into(), cwd: CWD.into(), is_command: None });
-    let effects = bench.live(LiveEvent::AnswerRefused(cohab_shell_relay::runner::RelayError::ShellGone));
+    let effects = bench.live(LiveEvent::AnswerRefused(cohab_types::command::RelayError::ShellGone));
     assert_eq!(effects, [Effect::Send(ClientMessage::CancelTurn { turn_id: TURN })]);
     assert!(!bench.app.owns_terminal());
 }

@@ -5,11 +5,9 @@ use std::{
     time::{Duration, Instant},
 };
 
+use cohab_policy::{self, Context, Lock, Unasked};
+use cohab_policy_io::git_settings::{self, Environment};
 use cohab_protocol::{CallId, ExecuteCommand, TurnId};
-use cohab_shell_relay::{
-    git_settings::{self, Environment},
-    policy::{self, Context, Lock, Unasked},
-};
 use ratatui::text::Line;
 
 use super::{App, Surface, turn::PendingCall};
@@ -71,11 +69,11 @@ impl App {
         let launcher = (self.options.launcher)();
         let lock = launcher.as_deref().and_then(|file| Lock::new(file, self.shell_seen.as_ref()));
         let context = Context { lock, ..self.options.scene.context(&self.cwd) };
-        if lock.is_none() && policy::needs_lock(&request.command, context) {
+        if lock.is_none() && cohab_policy::needs_lock(&request.command, context) {
             let reason = "the program is gone that keeps its programs from writing".to_owned();
             return self.ask_ourselves(request, vec![reason], Permit::Confirmed, now, effects);
         }
-        let unasked = match policy::unasked(&request.command, context) {
+        let unasked = match cohab_policy::unasked(&request.command, context) {
             Ok(unasked) => unasked,
             Err(reason) => {
                 return self.ask_ourselves(request, vec![reason.to_owned()], Permit::Confirmed, now, effects);
@@ -84,7 +82,7 @@ impl App {
         if unasked.git_folders.is_empty() {
             return self.run_typed(request, unasked.text, unasked.locked, effects);
         }
-        let reason = self.shell_seen.as_ref().and_then(policy::git_variables);
+        let reason = self.shell_seen.as_ref().and_then(cohab_policy::git_variables);
         if let Some(reason) = reason.filter(|reason| !self.confirmed.contains(reason)) {
             return self.ask_ourselves(request, vec![reason], Permit::Named, now, effects);
         }
@@ -108,7 +106,7 @@ impl App {
     pub(super) fn typed_text(&self, request: &ExecuteCommand) -> String {
         // Without the lock it is typed with the same words.
         let context = Context { lock: Some(Lock::UNNAMED), ..self.options.scene.context(&self.cwd) };
-        let unasked = policy::unasked(&request.command, context);
+        let unasked = cohab_policy::unasked(&request.command, context);
         unasked.map_or_else(|_| request.command.clone(), |unasked| unasked.text)
     }
 

@@ -5,11 +5,9 @@
 use std::time::Duration;
 
 use cohab_protocol::{ShellEvent, TurnId};
-use cohab_shell_relay::{
-    live::{LineDecision, LiveEvent, UNDO_PREFIX, UntouchedPrompt},
-    runner::{CommandRequest, Ending},
-    state::{Snapshot, StateChange, Step, Undo},
-};
+use cohab_shell_relay::live::{LineDecision, LiveEvent, UNDO_PREFIX, UntouchedPrompt};
+use cohab_shell_state::state::{Snapshot, StateChange, Step, Undo};
+use cohab_types::command::{CommandRequest, Ending};
 
 use super::{App, Surface, turn::Turn};
 use crate::{

@@ -1,10 +1,8 @@
 //! Which answers a question offers. The client judges for itself: what it reads as danger is danger, whatever the daemon says.
 
+use cohab_policy::{self, Level, Verdict, remembered::Rule};
 use cohab_protocol::{ApprovalRequest, ApprovalSubject, ProposedCommand, RunMode, TurnId};
-use cohab_shell_relay::{
-    policy::{self, Level, Verdict, remembered::Rule},
-    scrub::holds_placeholder,
-};
+use cohab_secrets::holds_placeholder;
 
 use super::Scene;
 
@@ -47,7 +45,7 @@ impl Offer {
                     let shell = scene.context_of(*mode, cwd.as_path()).shell;
                     let rule = |folder| Rule::of(command, folder, shell).ok();
                     let (folder, always) = (rule(Some(cwd.as_path())), rule(None));
-                    Self { session: !policy::reaches_out(command), edit: true, folder, always, as_one: false }
+                    Self { session: !cohab_policy::reaches_out(command), edit: true, folder, always, as_one: false }
                 };
                 if verdict.level > Level::Ask && !request.is_dangerous {
                     request.is_dangerous = true;
@@ -68,7 +66,7 @@ pub(super) fn is_dangerous(request: &ApprovalRequest, text: &str, scene: &Scene)
 }
 
 fn assess(command: &str, scene: &Scene, mode: RunMode, cwd: &cohab_protocol::WirePath) -> Verdict {
-    policy::assess_line(command, scene.context_of(mode, cwd.as_path()))
+    cohab_policy::assess_line(command, scene.context_of(mode, cwd.as_path()))
 }
 
 /// One command of a batch as a question of its own; which one of how many.

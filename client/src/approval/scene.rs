@@ -5,13 +5,11 @@ use std::{
     sync::{Arc, LazyLock},
 };
 
+use cohab_policy::{self, Context, Files, Part};
+use cohab_policy_io::files::{FileSystem, program_folders};
 use cohab_protocol::{ApprovalDecision, ApprovalSubject, Paths, RunMode};
-use cohab_shell_relay::{
-    files::{FileSystem, program_folders},
-    policy::{self, Context, Files, Part},
-    scrub::as_words,
-    shell::Shell,
-};
+use cohab_secrets::as_words;
+use cohab_shell_state::shell::Shell;
 
 use crate::touched::plan::{Known, Plan, plan};
 
@@ -115,7 +113,7 @@ impl Scene {
     /// The commands of a subject one by one, where it is one line of several.
     pub(super) fn parts(&self, subject: &ApprovalSubject) -> Vec<Part> {
         let ApprovalSubject::Command { command, cwd, mode } = subject else { return Vec::new() };
-        policy::parts(command, self.context_of(*mode, cwd.as_path()))
+        cohab_policy::parts(command, self.context_of(*mode, cwd.as_path()))
     }
 
     /// What is to be looked at, a command each.

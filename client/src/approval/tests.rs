@@ -1,7 +1,7 @@
 use std::path::Path;
 
 use cohab_protocol::{ApprovalDecision as Decision, ProposedCommand, RunMode, TurnId};
-use cohab_shell_relay::shell::Shell;
+use cohab_shell_state::shell::Shell;
 
 use super::*;
 

@@ -8,8 +8,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use cohab_policy_io::rules_file::RulesFile;
 use cohab_protocol::{ApprovalReply, ApprovalRequest};
-use cohab_shell_relay::rules_file::RulesFile;
 use rustix::{
     fs::OFlags,
     termios::{self, LocalModes, OptionalActions, Termios},

@@ -20,7 +20,8 @@ use std::{
 };
 
 use cohab_protocol::Paths;
-use cohab_shell_relay::shell::Shell;
+use cohab_shell_state::shell::Shell;
+use world::World;
 
 use crate::{
     cli::{DaemonCommand, ShellCheckArgs},
@@ -32,7 +33,6 @@ use crate::{
         findings::Verdict,
     },
 };
-use world::World;
 
 /// A key may take this much longer than without cohab.
 const ECHO_BUDGET_MS: f64 = 0.5;

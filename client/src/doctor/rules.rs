@@ -2,10 +2,8 @@
 
 use std::{path::Path, sync::Arc};
 
-use cohab_shell_relay::{
-    policy::remembered::{Loaded, Remembered as _},
-    rules_file::{RuleBook, RulesFile},
-};
+use cohab_policy::remembered::{Loaded, Remembered as _};
+use cohab_policy_io::rules_file::{RuleBook, RulesFile};
 use cohab_text::sanitize::one_line;
 
 use super::Context;
@@ -36,7 +34,7 @@ fn judge(loaded: &Loaded) -> Finding {
 
 #[cfg(test)]
 mod tests {
-    use cohab_shell_relay::policy::remembered::parse;
+    use cohab_policy::remembered::parse;
 
     use super::*;
 

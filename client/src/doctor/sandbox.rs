@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use cohab_shell_relay::{
+use cohab_sandbox::{
     lock::{self, NoLock},
-    sandbox::{self, Profile, Support},
+    profile::{self, Profile, Support},
 };
 
 use super::Context;
@@ -18,7 +18,7 @@ pub(super) async fn check(context: &Context) -> Vec<Finding> {
     let config = config::load(&context.paths.config_file());
     // A word that means nothing is a fault of the settings, which are judged elsewhere.
     let profile = config.sandbox_profile.and_then(|word| word.parse().ok()).unwrap_or_default();
-    vec![judge(profile, sandbox::present()), judge_lock(config.client.lock, lock::launcher())]
+    vec![judge(profile, profile::present()), judge_lock(config.client.lock, lock::launcher())]
 }
 
 fn judge_lock(is_wanted: bool, launcher: Result<PathBuf, NoLock>) -> Finding {

@@ -9,10 +9,8 @@ use std::{
 };
 
 use cohab_protocol::socket::secure_directory;
-use cohab_shell_relay::{
-    live::{Effects, LivePty, LiveSetup, LiveShell, Probe, PtySize, RelayDir, ShellEnd, SpawnShell},
-    shell::{self, Shell},
-};
+use cohab_shell_relay::live::{Effects, LivePty, LiveSetup, LiveShell, Probe, PtySize, RelayDir, ShellEnd, SpawnShell};
+use cohab_shell_state::shell::{self, Shell};
 use rustix::{fs::OFlags, termios::Termios};
 
 use super::Start;
@@ -102,7 +100,7 @@ pub(crate) fn start_one(
     let names = directory
         .as_mut()
         .filter(|_| start.config.client.lock)
-        .and_then(|directory| directory.serve_names(cohab_shell_relay::lock::name_server));
+        .and_then(|directory| directory.serve_names(cohab_sandbox::lock::name_server));
     shell_start.environment.extend(names.map(|(name, file)| (name.into(), file.into())));
     let cwd = std::env::current_dir()?;
     let spawn = SpawnShell {

@@ -9,7 +9,7 @@ mod typed;
 
 use std::time::{Duration, Instant};
 
-use cohab_shell_relay::shell::Shell;
+use cohab_shell_state::shell::Shell;
 use ratatui::text::Line;
 use unicode_width::UnicodeWidthStr;
 
@@ -18,7 +18,11 @@ pub use typed::TypedLine;
 
 use crate::{
     gate::Decision,
-    ui::{ansi, ansi::ColorSupport, look::Look, theme},
+    ui::{
+        ansi::{self, ColorSupport},
+        look::Look,
+        theme,
+    },
 };
 
 /// The words come so long after the last key.

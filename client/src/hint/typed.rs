@@ -1,6 +1,6 @@
 //! The line at the prompt as it is known from the keys alone. Pure.
 
-use cohab_shell_relay::shell::Shell;
+use cohab_shell_state::shell::Shell;
 
 /// A longer line is not followed.
 const LINE_MAX_BYTES: usize = 4 * 1024;

@@ -2,13 +2,11 @@
 
 use std::{fmt::Write as _, path::Path};
 
-use cohab_shell_relay::{
-    policy::{
-        Context, Level, Part, assess_line, needs_lock, parts,
-        remembered::{Loaded, Rule, Ruled, Safety},
-    },
-    scrub::PersonalData,
+use cohab_policy::{
+    Context, Level, Part, assess_line, needs_lock, parts,
+    remembered::{Loaded, Rule, Ruled, Safety},
 };
+use cohab_secrets::PersonalData;
 use cohab_text::sanitize::escaped_json;
 use serde_json::{Value, json};
 

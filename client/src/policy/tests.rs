@@ -1,4 +1,4 @@
-use cohab_shell_relay::policy::remembered::{Origin, parse_on};
+use cohab_policy::remembered::{Origin, parse_on};
 
 use super::*;
 

@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use cohab_shell_relay::shell::Shell;
+use cohab_shell_state::shell::Shell;
 use cohab_text::sanitize::one_line;
 
 /// Shown of a path.

@@ -1,6 +1,6 @@
 //! From facts to findings: what is well, what is not, and what to do about it. Pure.
 
-use cohab_shell_relay::shell::Shell;
+use cohab_shell_state::shell::Shell;
 
 use super::{
     facts::{Facts, RcLine, StartEnd, Tried, least_version, milliseconds, shown},

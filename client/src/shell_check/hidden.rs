@@ -8,14 +8,14 @@ use std::{
     time::{Duration, Instant},
 };
 
+use cohab_process::{self};
 use cohab_shell_relay::{
     live::{Effects, LineDecision, LiveEvent, LivePty, LiveShell, Probe, PtySize, RelayDir, ShellState, Signal},
     marks::{Item, Mark, MarkParser},
-    process,
-    runner::{CommandOutcome, CommandRequest, RelayError},
-    shell::Shell,
 };
+use cohab_shell_state::shell::Shell;
 use cohab_text::capture::Capture;
+use cohab_types::command::{CommandOutcome, CommandRequest, RelayError};
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     termios::Termios,
@@ -365,11 +365,11 @@ impl Drop for HiddenShell<'_> {
         }
         let in_front = self.pty.foreground_pgid();
         if let Ok(shell) = i32::try_from(self.pty.child_pid()) {
-            process::signal_group(shell, Signal::Kill);
+            cohab_process::signal_group(shell, Signal::Kill);
         }
         // What the start-up files or a command left running in front goes along.
         if let Some(pgid) = in_front {
-            process::signal_group(pgid, Signal::Kill);
+            cohab_process::signal_group(pgid, Signal::Kill);
         }
         self.reap();
     }

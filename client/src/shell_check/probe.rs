@@ -11,7 +11,8 @@ use std::{
 };
 
 use cohab_protocol::socket::secure_directory;
-use cohab_shell_relay::{live::LiveEvent, shell::Shell};
+use cohab_shell_relay::live::LiveEvent;
+use cohab_shell_state::shell::Shell;
 use cohab_text::sanitize::one_line;
 use rustix::termios::{Termios, tcgetattr};
 

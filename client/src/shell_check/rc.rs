@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use cohab_shell_relay::shell::Shell;
+use cohab_shell_state::shell::Shell;
 use cohab_text::sanitize::one_line;
 
 use super::facts::{RcFacts, RcLine};

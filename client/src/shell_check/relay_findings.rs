@@ -1,6 +1,6 @@
 //! Findings about a shell that got to its prompt. Pure.
 
-use cohab_shell_relay::shell::Shell;
+use cohab_shell_state::shell::Shell;
 
 use super::{
     facts::{Facts, HalfLine, RelayFacts, Tried, median, milliseconds},

@@ -7,12 +7,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use cohab_shell_relay::{
-    live::{LineDecision, LiveEvent, ShellState},
-    runner::CommandOutcome,
-    shell::{Shell, quoted},
-};
+use cohab_shell_relay::live::{LineDecision, LiveEvent, ShellState};
+use cohab_shell_state::shell::{Shell, quoted};
 use cohab_text::sanitize::one_line;
+use cohab_types::command::CommandOutcome;
 
 use super::{
     facts::{HalfLine, Inside, MarksSeen, RelayFacts, Tried},

@@ -5,7 +5,7 @@
 //! on, and what follows a command with a choice of words; everything else stays a path. Where zsh's completion is not in use, nothing
 //! is registered.
 
-use cohab_shell_relay::shell::Shell;
+use cohab_shell_state::shell::Shell;
 
 use super::{COMMANDS, Command, Kind};
 use crate::attach_change::{INITIAL, PROFILE_PREFIX};

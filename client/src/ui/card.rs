@@ -5,8 +5,8 @@ mod answers;
 mod diff;
 mod touched;
 
+use cohab_policy::{self, Level, Part};
 use cohab_protocol::{ApprovalRequest, ApprovalSubject, ProposedCommand, RunMode, WirePath};
-use cohab_shell_relay::policy::{self, Level, Part};
 use ratatui::text::{Line, Span};
 
 pub use answers::{Answering, Question, key_rows, question};
@@ -256,7 +256,7 @@ impl Card {
 
     /// The hosts that a command names, apart from what its addresses say around them.
     fn hosts(&mut self, command: &str) {
-        let hosts = policy::hosts(command);
+        let hosts = cohab_policy::hosts(command);
         if !hosts.is_empty() {
             let name = if hosts.len() == 1 { "host" } else { "hosts" };
             self.field(name, &visible(&visible_command(&hosts.join(", "))));

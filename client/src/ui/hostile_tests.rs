@@ -6,7 +6,7 @@ use cohab_protocol::{
     ApprovalId, ApprovalMode, ApprovalRequest, ApprovalSubject, ErrorSubject, Notice, NoticeKind, ProposedCommand,
     RunMode, StepActivity, StepOutcome, TurnId, WireError, WireErrorKind,
 };
-use cohab_shell_relay::state::{Item, StateChange, Step};
+use cohab_shell_state::state::{Item, StateChange, Step};
 use cohab_text::{sanitize::is_invisible, terminal_attack_fixtures::HOSTILE};
 use ratatui::text::Line;
 

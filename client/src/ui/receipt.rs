@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use cohab_shell_relay::state::{AliasKind, Item, OptionKind, StateChange, Step};
+use cohab_shell_state::state::{AliasKind, Item, OptionKind, StateChange, Step};
 use cohab_text::sanitize;
 use ratatui::text::{Line, Span};
 

@@ -3,7 +3,7 @@
 use std::{ops::ControlFlow, path::PathBuf, sync::Arc};
 
 use async_trait::async_trait;
-use cohab_shell_relay::policy::Verdict;
+use cohab_policy::Verdict;
 use tokio::time::Instant;
 
 use super::{

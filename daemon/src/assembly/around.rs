@@ -6,13 +6,11 @@ use std::{
     sync::{Arc, Mutex, atomic::AtomicU32},
 };
 
+use cohab_policy::remembered::Remembered as _;
+use cohab_policy_io::files::{FileSystem, program_folders};
 use cohab_protocol::ApprovalMode;
-use cohab_shell_relay::{
-    files::{FileSystem, program_folders},
-    lock,
-    policy::remembered::Remembered as _,
-    shell::Shell,
-};
+use cohab_sandbox::lock;
+use cohab_shell_state::shell::Shell;
 use jiff::Zoned;
 
 use super::{Assembly, Resolved};

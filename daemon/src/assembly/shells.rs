@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use cohab_shell_relay::sandbox::{self, Profile, Sandbox};
+use cohab_sandbox::profile::{self, Profile, Sandbox};
 
 use super::{Assembly, IsolatedShell, TurnSettings};
 use crate::{
@@ -30,7 +30,7 @@ struct Confining {
 impl Confining {
     /// For commands of `root`.
     fn sandbox(&self, profile: Profile, root: &Path, way_out: &'static str) -> Sandbox {
-        let sandbox = Sandbox::new(profile, root, &self.home, sandbox::present(), way_out);
+        let sandbox = Sandbox::new(profile, root, &self.home, profile::present(), way_out);
         sandbox.away_from(&self.own).with_temporary(|| self.temporary.path())
     }
 }

@@ -1,7 +1,11 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use cohab_shell_relay::{policy::Verdict, runner::RelayError};
-use futures::{StreamExt, stream, stream::BoxStream};
+use cohab_policy::Verdict;
+use cohab_types::command::RelayError;
+use futures::{
+    StreamExt,
+    stream::{self, BoxStream},
+};
 
 use super::*;
 use crate::agent::port::{ModelEvent, ModelInfo, ModelRequest};
@@ -42,9 +46,9 @@ struct NoShell;
 impl CommandRunner for NoShell {
     async fn run(
         &self,
-        _: cohab_shell_relay::runner::CommandRequest,
+        _: cohab_types::command::CommandRequest,
         _: &tokio_util::sync::CancellationToken,
-    ) -> Result<cohab_shell_relay::runner::CommandOutcome, RelayError> {
+    ) -> Result<cohab_types::command::CommandOutcome, RelayError> {
         Err(RelayError::NoClient)
     }
 
@@ -80,7 +84,7 @@ fn assembly(folder: &Path) -> (Assembly, Arc<Counting>, PathBuf) {
         }),
         chooser: Arc::clone(&chooser) as _,
         isolated_shell: Arc::new(|_, _, _| Arc::new(NoShell)),
-        policy: |_, _| Verdict { level: cohab_shell_relay::policy::Level::Ask, reasons: Vec::new() },
+        policy: |_, _| Verdict { level: cohab_policy::Level::Ask, reasons: Vec::new() },
         home: "/".into(),
         store: Arc::new(Store::in_memory()),
         secrets: Arc::default(),

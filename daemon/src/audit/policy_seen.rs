@@ -6,8 +6,8 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
+use cohab_policy::remembered::{Rule, Rules};
 use cohab_protocol::ApprovalMode;
-use cohab_shell_relay::policy::remembered::{Rule, Rules};
 
 use super::record::{Event, text};
 

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use cohab_shell_relay::sandbox::Profile;
+use cohab_sandbox::profile::Profile;
 use toml_edit::{Array, Value};
 
 use super::profile;

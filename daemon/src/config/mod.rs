@@ -10,7 +10,7 @@ mod step_rules;
 use std::{collections::BTreeMap, fmt::Display, str::FromStr, time::Duration};
 
 use cohab_protocol::{ApprovalMode, Paths};
-use cohab_shell_relay::sandbox::Profile;
+use cohab_sandbox::profile::Profile;
 use serde::{
     Deserialize, Deserializer,
     de::{self, IgnoredAny},

@@ -8,12 +8,10 @@ use std::{
 };
 
 use async_trait::async_trait;
+use cohab_policy::{self, Context, Level, Verdict, remembered::Remembered};
+use cohab_policy_io::files::FileSystem;
 use cohab_protocol::ApprovalMode;
-use cohab_shell_relay::{
-    files::FileSystem,
-    policy::{self, Context, Level, Verdict, remembered::Remembered},
-    shell::Shell,
-};
+use cohab_shell_state::shell::Shell;
 use cohab_text::cut::head;
 use jiff::Timestamp;
 
@@ -201,7 +199,7 @@ impl Audit {
         let typed = match &call.intent.effect {
             Effect::RunCommand { command } if (self.policy.mode)() != ApprovalMode::All => {
                 let context = Context::new(&call.cwd, &self.turn.home).in_shell(self.turn.shell);
-                let typed = policy::unasked(command, context.with_files(&FileSystem)).ok();
+                let typed = cohab_policy::unasked(command, context.with_files(&FileSystem)).ok();
                 typed.filter(|typed| *typed.text != **command).map(|typed| text(&typed.text))
             }
             _ => None,

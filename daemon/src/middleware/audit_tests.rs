@@ -1,6 +1,6 @@
 use std::{path::Path, sync::Mutex};
 
-use cohab_shell_relay::policy::remembered::{Loaded, Nothing};
+use cohab_policy::remembered::{Loaded, Nothing};
 
 use super::*;
 use crate::{
@@ -39,7 +39,7 @@ struct Rules(&'static str);
 
 impl Remembered for Rules {
     fn loaded(&self, _cwd: &Path) -> Arc<Loaded> {
-        Arc::new(policy::remembered::parse(self.0))
+        Arc::new(cohab_policy::remembered::parse(self.0))
     }
 }
 

@@ -4,7 +4,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use cohab_shell_relay::runner::{CommandOutcome, CommandRequest, RelayError};
+use cohab_types::command::{CommandOutcome, CommandRequest, RelayError};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use tracing::{

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use cohab_shell_relay::scrub::PersonalData;
+use cohab_secrets::PersonalData;
 use futures::{
     StreamExt,
     stream::{self, BoxStream},

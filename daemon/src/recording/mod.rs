@@ -16,8 +16,8 @@ use std::{
     time::Duration,
 };
 
-use cohab_shell_relay::runner::{CommandOutcome, Mode};
 use cohab_text::sanitize::{one_line, sanitize};
+use cohab_types::command::{CommandOutcome, Mode};
 use jiff::Timestamp;
 use tokio::sync::oneshot;
 

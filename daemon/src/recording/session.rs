@@ -6,8 +6,8 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use cohab_shell_relay::runner::CommandOutcome;
 use cohab_text::{cut::tail, sanitize::sanitize};
+use cohab_types::command::CommandOutcome;
 use jiff::Timestamp;
 
 use crate::{

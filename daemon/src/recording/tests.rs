@@ -1,7 +1,7 @@
 use std::{task::Poll, time::Duration};
 
 use async_trait::async_trait;
-use cohab_shell_relay::runner::{CommandRequest, Ending, EnvChange, RelayError, StateAfter};
+use cohab_types::command::{CommandRequest, Ending, EnvChange, RelayError, StateAfter};
 use tokio_util::sync::CancellationToken;
 
 use super::*;

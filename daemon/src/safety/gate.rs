@@ -15,19 +15,16 @@ use std::{
 };
 
 use async_trait::async_trait;
-use cohab_protocol::ApprovalMode;
-use cohab_shell_relay::{
-    policy::{
-        Context, Level, Lock, Verdict, reaches_out,
-        remembered::{Guard, Nothing, Remembered, Safety},
-    },
-    scrub::holds_placeholder,
-    shell::Shell,
+use batch::{Changes, Decided};
+use cohab_policy::{
+    Context, Level, Lock, Verdict, reaches_out,
+    remembered::{Guard, Nothing, Remembered, Safety},
 };
+use cohab_protocol::ApprovalMode;
+use cohab_secrets::holds_placeholder;
+use cohab_shell_state::shell::Shell;
 use serde_json::Value;
 use tokio::time::Instant;
-
-use batch::{Changes, Decided};
 
 pub use standard::standard_policy;
 

@@ -12,10 +12,8 @@
 
 use std::path::{Path, PathBuf};
 
-use cohab_shell_relay::{
-    policy::{Context, Files, leads_outside, outside_source},
-    shell::Shell,
-};
+use cohab_policy::{Context, Files, leads_outside, outside_source};
+use cohab_shell_state::shell::Shell;
 use cohab_text::sanitize::one_line;
 
 use crate::{
@@ -200,7 +198,7 @@ pub(super) const EARLIER: &str = "an earlier part of the conversation";
 
 #[cfg(test)]
 mod tests {
-    use cohab_shell_relay::files::FileSystem;
+    use cohab_policy_io::files::FileSystem;
     use serde_json::json;
 
     use super::*;

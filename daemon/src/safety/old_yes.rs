@@ -1,7 +1,7 @@
 //! A yes that is too old is none: who said it may have had something else in mind. The time counts from the yes, not from the question.
 
 use async_trait::async_trait;
-use cohab_shell_relay::policy::YES_HOLDS;
+use cohab_policy::YES_HOLDS;
 use tokio::time::Instant;
 
 use crate::agent::{Denial, Middleware, PlannedCall};

@@ -7,13 +7,13 @@ use std::{
     time::Instant,
 };
 
-use cohab_shell_relay::{
+use cohab_policy::Context;
+use cohab_policy_io::{
     files::FileSystem,
     git_settings::{self, LIMIT},
-    policy::Context,
-    secret_names::{Stake, holds_secret},
-    state::{Item, Snapshot},
 };
+use cohab_secrets::secret_names::{Stake, holds_secret};
+use cohab_shell_state::state::{Item, Snapshot};
 
 use super::gate::Consents;
 use crate::server::session::Variables;

@@ -9,8 +9,8 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use cohab_shell_relay::{
-    scrub::{ExactValues, PersonalData, Scrubber},
+use cohab_secrets::{
+    ExactValues, PersonalData, Scrubber,
     secret_names::{Stake, holds_secret},
 };
 use serde_json::Value;

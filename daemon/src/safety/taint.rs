@@ -153,7 +153,7 @@ mod tests {
     use crate::agent::port::{AssistantMessage, Effect, Intent};
 
     fn place() -> Place {
-        let shell = cohab_shell_relay::shell::Shell::Bash;
+        let shell = cohab_shell_state::shell::Shell::Bash;
         Place { home: "/home/ann".into(), workspace: "/home/ann/shop".into(), outputs: None, shell, files: None }
     }
 

@@ -3,7 +3,7 @@
 //! stands for.
 
 use async_trait::async_trait;
-use cohab_shell_relay::scrub::{Placeholder, placeholders};
+use cohab_secrets::{Placeholder, placeholders};
 use serde_json::Value;
 
 use crate::{
@@ -54,7 +54,7 @@ fn in_value(value: &Value, is_meant: &dyn Fn(&Placeholder<'_>) -> bool) -> Optio
 
 #[cfg(test)]
 mod tests {
-    use cohab_shell_relay::scrub::holds_placeholder;
+    use cohab_secrets::holds_placeholder;
     use serde_json::json;
 
     use super::*;

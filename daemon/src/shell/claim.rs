@@ -8,7 +8,7 @@ use std::{
 
 use async_trait::async_trait;
 use cohab_protocol::{CallId, CommandEnding, ExecuteCommand, TurnId};
-use cohab_shell_relay::runner::{CommandOutcome, CommandRequest, RelayError};
+use cohab_types::command::{CommandOutcome, CommandRequest, RelayError};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;

@@ -7,10 +7,8 @@ use std::{
 
 use async_trait::async_trait;
 use cohab_protocol::{ApprovalMode, DaemonMessage, Notice, NoticeKind, TurnId};
-use cohab_shell_relay::{
-    runner::{CommandOutcome, CommandRequest, RelayError},
-    scrub::holds_placeholder,
-};
+use cohab_secrets::holds_placeholder;
+use cohab_types::command::{CommandOutcome, CommandRequest, RelayError};
 use tokio_util::sync::CancellationToken;
 
 use super::live::LiveRunner;

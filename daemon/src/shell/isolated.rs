@@ -3,10 +3,8 @@
 use std::path::PathBuf;
 
 use async_trait::async_trait;
-use cohab_shell_relay::{
-    isolated::DaemonShell,
-    runner::{CommandOutcome, CommandRequest, RelayError},
-};
+use cohab_sandbox::isolated::DaemonShell;
+use cohab_types::command::{CommandOutcome, CommandRequest, RelayError};
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::runner::CommandRunner;

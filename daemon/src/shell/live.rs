@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use cohab_protocol::{
     self as wire, CallId, DaemonMessage, ExecuteCommand, MAX_COMMAND_BYTES, Notice, NoticeKind, TurnId,
 };
-use cohab_shell_relay::runner::{
+use cohab_types::command::{
     CommandOutcome, CommandRequest, Ending, EnvChange, Interrupter, Mode, RelayError, StateAfter,
 };
 use tokio::time::{Instant, sleep_until, timeout};

@@ -3,10 +3,8 @@
 use std::{borrow::Cow, fmt::Write as _, path::Path, time::Duration};
 
 use async_trait::async_trait;
-use cohab_shell_relay::{
-    runner::{CommandOutcome, CommandRequest, Ending, EnvChange, Interrupter, Mode, StateAfter},
-    sandbox,
-};
+use cohab_sandbox::profile;
+use cohab_types::command::{CommandOutcome, CommandRequest, Ending, EnvChange, Interrupter, Mode, StateAfter};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -69,7 +67,7 @@ impl Bash {
             (Ending::StillRunning, _) => (false, "still running".into()),
             (Ending::ShellExited, _) => (true, "the shell ended".into()),
         };
-        let hint = if sandbox::is_noted(output) { ", the sandbox may have stopped it" } else { "" };
+        let hint = if profile::is_noted(output) { ", the sandbox may have stopped it" } else { "" };
         let summary = summary + hint;
         let content = format!("{output}{gap}{}", status_line(outcome, cwd_before, timeout));
         ToolOutput { content, summary, is_failure }
@@ -188,14 +186,12 @@ fn env_changes(changes: &[EnvChange]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use cohab_shell_relay::runner::RelayError;
+    use cohab_types::command::RelayError;
     use serde_json::{Value, json};
     use tokio_util::sync::CancellationToken;
 
-    use super::{
-        super::testing::{ScriptedRunner, call_with, intent, options},
-        *,
-    };
+    use super::super::testing::{ScriptedRunner, call_with, intent, options};
+    use super::*;
 
     fn tool() -> Bash {
         Bash::new(&options(Path::new("/home/me")))

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use async_trait::async_trait;
-use cohab_shell_relay::policy::Level;
+use cohab_policy::Level;
 use schemars::JsonSchema;
 use serde::Deserialize;
 

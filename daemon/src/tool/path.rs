@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use cohab_shell_relay::policy::{self, Level};
+use cohab_policy::{self, Level};
 
 use super::render;
 
@@ -50,7 +50,7 @@ fn follow(path: &Path) -> Result<PathBuf, String> {
 
 /// What the policy says to reading `path`, which has no links in it.
 pub(super) fn read_level(path: &Path, cwd: &Path, home: &Path) -> Level {
-    policy::assess_read(path, policy::Context::new(cwd, home)).level
+    cohab_policy::assess_read(path, cohab_policy::Context::new(cwd, home)).level
 }
 
 /// `path` as the model should write it: relative to `cwd` if it is below, else absolute.

@@ -7,7 +7,7 @@ use std::{
 };
 
 use async_trait::async_trait;
-use cohab_shell_relay::runner::{CommandOutcome, CommandRequest, Ending, Mode, RelayError, StateAfter};
+use cohab_types::command::{CommandOutcome, CommandRequest, Ending, Mode, RelayError, StateAfter};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 

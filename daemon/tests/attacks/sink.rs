@@ -3,7 +3,7 @@
 
 use std::{env, fs, path::Path, process::Command};
 
-use cohab_shell_relay::sandbox::{self, Profile, Sandbox};
+use cohab_sandbox::profile::{self, Profile, Sandbox};
 
 use crate::{
     carriers::CARRIERS,
@@ -73,7 +73,7 @@ fn no_planted_order_sends_a_packet() {
         eprintln!("played in a network of its own: 0 packets");
         return;
     }
-    let kernel = sandbox::present();
+    let kernel = profile::present();
     eprintln!(
         "a network of its own is not permitted here: played behind the sandbox, which refuses sockets: {kernel:?}"
     );

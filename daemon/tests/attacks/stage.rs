@@ -9,14 +9,11 @@ use std::{
 };
 
 use async_trait::async_trait;
+use cohab_policy_io::files::FileSystem;
 use cohab_protocol::ApprovalMode;
-use cohab_shell_relay::{
-    files::FileSystem,
-    isolated::DaemonShell,
-    runner::{CommandOutcome, CommandRequest, Ending, Mode, RelayError, StateAfter},
-    sandbox::Sandbox,
-    shell::Shell,
-};
+use cohab_sandbox::{isolated::DaemonShell, profile::Sandbox};
+use cohab_shell_state::shell::Shell;
+use cohab_types::command::{CommandOutcome, CommandRequest, Ending, Mode, RelayError, StateAfter};
 use cohabd::{
     agent::{
         Agent, Middleware, PlannedCall, TurnLimits, TurnState,

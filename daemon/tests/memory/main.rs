@@ -13,10 +13,8 @@ use std::{
 
 use async_trait::async_trait;
 use cohab_protocol::*;
-use cohab_shell_relay::{
-    runner::{CommandOutcome, CommandRequest, Ending, Mode, RelayError, StateAfter},
-    sandbox::Profile,
-};
+use cohab_sandbox::profile::Profile;
+use cohab_types::command::{CommandOutcome, CommandRequest, Ending, Mode, RelayError, StateAfter};
 use cohabd::{
     agent::{
         TurnLimits,

@@ -7,12 +7,10 @@ use std::{
 };
 
 use async_trait::async_trait;
+use cohab_policy::{Context, Level, Verdict};
 use cohab_protocol::*;
-use cohab_shell_relay::{
-    policy::{Context, Level, Verdict},
-    runner::{CommandOutcome, CommandRequest, RelayError},
-    sandbox::Profile,
-};
+use cohab_sandbox::profile::Profile;
+use cohab_types::command::{CommandOutcome, CommandRequest, RelayError};
 use cohabd::{
     agent::{
         TurnLimits,

@@ -2,8 +2,9 @@
 
 use std::time::{Duration, Instant};
 
+use cohab_shell_state::shell::Shell;
+
 use super::{Cx, Effects, HIDE_MAX, Key, Keyboard, LiveEvent, LiveShell, Phase, Probe, QUIET, Repaint, Restore, View};
-use crate::shell::Shell;
 
 /// The repaint after the stash shows no mark if the prompt goes nowhere (`exec 2>/dev/null`).
 const REPAINT_WAIT: Duration = Duration::from_millis(200);

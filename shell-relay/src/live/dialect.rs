@@ -1,6 +1,6 @@
 //! What differs between the line editors of bash, zsh and fish. Pure.
 
-use crate::shell::Shell;
+use cohab_shell_state::shell::Shell;
 
 /// A private key of the integration script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -169,6 +169,10 @@ impl Dialect {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
+    use cohab_shell_state::shell::startup_files;
+
     use super::*;
 
     fn bytes(shell: Shell, key: Key) -> Vec<u8> {
@@ -179,10 +183,7 @@ mod tests {
 
     #[test]
     fn keys_are_those_of_the_integration_scripts() {
-        let scripts = [
-            (Shell::Zsh, include_str!("../../assets/integration.zsh"), "'[7391;{}~' __cohab_"),
-            (Shell::Fish, include_str!("../../assets/integration.fish"), r"\x1er{} "),
-        ];
+        let scripts = [(Shell::Zsh, "'[7391;{}~' __cohab_"), (Shell::Fish, r"\x1er{} ")];
         let names = [
             (Key::Stash, 1),
             (Key::Load, 2),
@@ -194,7 +195,10 @@ mod tests {
             (Key::Clear, 8),
             (Key::Take, 9),
         ];
-        for (shell, script, form) in scripts {
+        for (shell, form) in scripts {
+            let files = startup_files(shell, false, "", Path::new("/run"));
+            let script: Vec<u8> = files.into_iter().flat_map(|(_, bytes)| bytes).collect();
+            let script = String::from_utf8(script).unwrap();
             for (key, number) in names {
                 let bound = form.replace("{}", &number.to_string());
                 assert!(script.contains(&bound), "{shell:?} does not bind {bound}");

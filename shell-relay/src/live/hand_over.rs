@@ -8,11 +8,12 @@
 
 use std::time::Instant;
 
+use cohab_types::command::RelayError;
+
 use super::{
     Cx, Effects, Key, LateHandOver, LiveEvent, LiveShell, Probe, RelayStep, View, echo::echo_of, queue::not_at_prompt,
     relay::Relay,
 };
-use crate::runner::RelayError;
 
 /// In place of an id: all keys before the fence key were read.
 const FENCE: &str = "=";

@@ -2,14 +2,13 @@
 
 use std::time::{Duration, Instant};
 
+use cohab_shell_state::shell::Shell;
+
 use super::{
     Cx, Enter, EnterPaint, Interrupted, Key, LineDecision, LineShape, LiveEvent, LiveShell, Phase, Probe, QUERY_WAIT,
     Restore, Token, TokenKind, View, keys,
 };
-use crate::{
-    marks::{Letters, ReportedLine},
-    shell::Shell,
-};
+use crate::marks::{Letters, ReportedLine};
 
 /// Enter painted something, and so long nothing more came.
 const MENU_QUIET: Duration = Duration::from_millis(80);

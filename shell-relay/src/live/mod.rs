@@ -52,7 +52,9 @@ pub use relay_dir::RelayDir;
 pub use seam::*;
 pub use untouched::UntouchedPrompt;
 
-pub use crate::process::Signal;
+pub use cohab_process::Signal;
+
+use cohab_shell_state::shell::Shell;
 
 use self::{
     answer::{Answer, AnswerStep},
@@ -70,10 +72,7 @@ use self::{
     queue::Queued,
     relay::{Relay, RelayStep},
 };
-use crate::{
-    marks::{Item, Letters, Mark, MarkParser},
-    shell::Shell,
-};
+use crate::marks::{Item, Letters, Mark, MarkParser};
 
 /// No key for so long: the user does not type.
 const QUIET: Duration = Duration::from_millis(150);

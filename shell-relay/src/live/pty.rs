@@ -17,6 +17,8 @@ use std::{
     sync::OnceLock,
 };
 
+use cohab_process::{self, ControllingTerminal};
+use cohab_shell_state::shell::{Shell, Start};
 use rustix::{
     io::{FdFlags, fcntl_setfd},
     process::Pid,
@@ -25,10 +27,6 @@ use rustix::{
 };
 
 use super::{ForegroundSignal, Probe, TerminalModes};
-use crate::{
-    process::{self, ControllingTerminal},
-    shell::{Shell, Start},
-};
 
 /// Name of the variable that tells a `cohab` in the shell that it is inside: the terminal's name.
 const TTY_VARIABLE: &str = "COHAB_TTY";
@@ -139,7 +137,7 @@ impl LivePty {
 
     /// Sends what the live shell asked for. A group that is gone needs no signal.
     pub fn send(&self, signal: ForegroundSignal) {
-        process::signal_group(signal.pgid, signal.signal);
+        cohab_process::signal_group(signal.pgid, signal.signal);
     }
 
     /// How the shell ended, if it has.
@@ -200,7 +198,7 @@ fn spawn_on(terminal: &OsStr, spawn: &SpawnShell) -> io::Result<Child> {
         .stdin(Stdio::from(open()?))
         .stdout(Stdio::from(open()?))
         .stderr(Stdio::from(open()?));
-    process::lead_session(&mut command, ControllingTerminal::Stdin);
+    cohab_process::lead_session(&mut command, ControllingTerminal::Stdin);
     command.spawn()
 }
 
@@ -211,7 +209,7 @@ fn set_size(master: BorrowedFd<'_>, size: PtySize) -> io::Result<()> {
 }
 
 fn shell_end(status: ExitStatus) -> ShellEnd {
-    ShellEnd { status: process::status_of(status), is_killed: status.code().is_none() }
+    ShellEnd { status: cohab_process::status_of(status), is_killed: status.code().is_none() }
 }
 
 impl Probe for LivePty {
@@ -238,12 +236,12 @@ impl Probe for LivePty {
     }
 
     fn shell_shares_group(&self) -> bool {
-        !process::children_in_own_group(self.child.id()).is_empty()
+        !cohab_process::children_in_own_group(self.child.id()).is_empty()
     }
 
     fn programs_at_terminal(&self) -> Vec<u32> {
-        let mut children = process::children_in_own_group(self.child.id());
-        children.retain(|child| process::has_open(*child, self.slave));
+        let mut children = cohab_process::children_in_own_group(self.child.id());
+        children.retain(|child| cohab_process::has_open(*child, self.slave));
         children
     }
 }

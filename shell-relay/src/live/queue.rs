@@ -2,16 +2,15 @@
 
 use std::time::Instant;
 
+use cohab_secrets::FilledLine;
+use cohab_shell_state::shell::Shell;
+use cohab_types::command::{CommandRequest, Mode, RelayError};
+
 use super::{
     COMMAND_MAX_BYTES, Cx, Effects, Interrupted, LiveEvent, LiveShell, Phase, Probe, QUEUE_MAX, QUEUE_WAIT, QUIET,
     TYPING_WAIT,
 };
-use crate::{
-    runner::{CommandRequest, Mode, RelayError},
-    scrub::FilledLine,
-    shell::Shell,
-    subshell::{Containment, containment},
-};
+use crate::subshell::{Containment, containment};
 
 /// Programs that read commands themselves: what is typed there does not reach our shell.
 const INTERPRETERS: [&str; 33] = [

@@ -8,10 +8,10 @@ use std::{
     path::PathBuf,
 };
 
+use cohab_types::command::{CommandOutcome, StateAfter};
 use memchr::memmem;
 
 use super::LiveEvent;
-use crate::runner::{CommandOutcome, StateAfter};
 
 const REDACTED: &str = "[redacted]";
 
@@ -68,11 +68,10 @@ fn redact_path(path: &mut PathBuf, nonce: &str) {
 mod tests {
     use std::time::Duration;
 
+    use cohab_types::command::{Ending, EnvChange, Mode};
+
     use super::*;
-    use crate::{
-        live::UserCommand,
-        runner::{Ending, EnvChange, Mode},
-    };
+    use crate::live::UserCommand;
 
     const NONCE: &str = "0123456789abcdef0123456789abcdef";
 

@@ -5,7 +5,9 @@ use std::{
     time::{Duration, Instant},
 };
 
+use cohab_secrets::FilledLine;
 use cohab_text::capture::{CAPTURE_HEAD_BYTES, CAPTURE_TAIL_BYTES, Capture, Redactor};
+use cohab_types::command::{CommandOutcome, CommandRequest, Ending, Interrupter, Mode, RelayError};
 use zeroize::Zeroizing;
 
 use super::{
@@ -15,11 +17,7 @@ use super::{
     queue::{Queued, not_at_prompt},
     state_after,
 };
-use crate::{
-    marks::Ended,
-    runner::{CommandOutcome, CommandRequest, Ending, Interrupter, Mode, RelayError},
-    scrub::FilledLine,
-};
+use crate::marks::Ended;
 
 /// A password prompt is looked for so long after the last output, and at the longer interval without output.
 const PROBE_AFTER_OUTPUT: Duration = Duration::from_millis(150);

@@ -8,14 +8,14 @@ use std::{
 };
 
 use cohab_confine::names::{self, Server};
-
-use super::{CommandFile, Effects, LiveEvent, redact};
-use crate::{
-    leftovers::{self, FOLDER_PREFIX},
-    runner::EnvChange,
+use cohab_shell_state::{
     shell::{Shell, startup_files},
     state::{Item, Listing, StateChange, Value},
 };
+use cohab_types::command::EnvChange;
+
+use super::{CommandFile, Effects, LiveEvent, redact};
+use crate::leftovers::{self, FOLDER_PREFIX};
 
 /// How the names of the files begin in which a shell tells of itself.
 const LISTING: &str = "env.";
@@ -304,10 +304,10 @@ fn remove(path: &Path) {
 mod tests {
     use std::{os::unix::fs::PermissionsExt, time::Duration};
 
+    use cohab_types::command::{CommandOutcome, Ending, Mode, RelayError, StateAfter};
     use zeroize::Zeroizing;
 
     use super::*;
-    use crate::runner::{CommandOutcome, Ending, Mode, RelayError, StateAfter};
 
     fn create_in(runtime: &Path) -> io::Result<RelayDir> {
         RelayDir::create(runtime, |parent| fs::create_dir_all(parent), Shell::Bash, false, "00")

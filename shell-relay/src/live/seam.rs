@@ -2,14 +2,13 @@
 
 use std::{fmt, path::PathBuf, time::Duration};
 
-use zeroize::Zeroizing;
-
-use crate::{
-    process::Signal,
-    runner::{CommandOutcome, RelayError},
+use cohab_process::Signal;
+use cohab_shell_state::{
     shell::Shell,
     state::{Listing, StateChange},
 };
+use cohab_types::command::{CommandOutcome, RelayError};
+use zeroize::Zeroizing;
 
 /// What a live shell is made from.
 #[derive(Clone, Debug)]

@@ -1,9 +1,9 @@
 //! What the shell does when the outcome of a command is told.
 
 use cohab_text::sanitize::sanitize;
+use cohab_types::command::{Ending, StateAfter};
 
 use super::{Modes, Probe};
-use crate::runner::{Ending, StateAfter};
 
 /// Of a program's name; the kernel keeps 15 bytes of it.
 const NAME_MAX_CHARS: usize = 32;

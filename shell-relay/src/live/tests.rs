@@ -5,8 +5,9 @@ mod waits;
 
 use std::cell::Cell;
 
+use cohab_types::command::{CommandRequest, Ending, Interrupter};
+
 use super::*;
-use crate::runner::{CommandRequest, Ending, Interrupter};
 
 const NONCE: &str = "00112233445566778899aabbccddeeff";
 const CHILD: u32 = 500;

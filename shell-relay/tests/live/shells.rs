@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use cohab_shell_relay::shell::Shell;
+use cohab_shell_state::shell::Shell;
 
 /// A shell that the cases run in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,12 +6,12 @@ use std::{
     time::Duration,
 };
 
-use cohab_shell_relay::{
-    live::{LiveEvent, UNDO_PREFIX},
-    runner::{CommandRequest, Ending, Mode},
+use cohab_shell_relay::live::{LiveEvent, UNDO_PREFIX};
+use cohab_shell_state::{
     shell::Shell,
     state::{AliasKind, Item, Listing, OptionKind, Snapshot, StateChange, Undo},
 };
+use cohab_types::command::{CommandRequest, Ending, Mode};
 
 use crate::terminal::{BY_USER, Kind, Options, Terminal};
 

@@ -7,15 +7,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-use cohab_shell_relay::{
-    live::{
-        Effects, Keyboard, LineDecision, LiveEvent, LivePty, LiveSetup, LiveShell, Probe, PtySize, RelayDir,
-        SpawnShell, UserCommand,
-    },
-    runner::{CommandOutcome, CommandRequest, Ending, Interrupter, Mode, RelayError},
-    scrub::FilledLine,
-    shell::start,
+use cohab_secrets::FilledLine;
+use cohab_shell_relay::live::{
+    Effects, Keyboard, LineDecision, LiveEvent, LivePty, LiveSetup, LiveShell, Probe, PtySize, RelayDir, SpawnShell,
+    UserCommand,
 };
+use cohab_shell_state::shell::start;
+use cohab_types::command::{CommandOutcome, CommandRequest, Ending, Interrupter, Mode, RelayError};
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     fs::Mode as FileMode,

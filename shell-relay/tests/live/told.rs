@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use cohab_shell_relay::runner::{Ending, Mode, StateAfter};
+use cohab_types::command::{Ending, Mode, StateAfter};
 
 use crate::terminal::{Kind, Terminal};
 

@@ -5,11 +5,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use cohab_shell_relay::{
-    live::{Effects, LineDecision, LiveEvent, LiveSetup, LiveShell, Probe, TerminalModes},
-    runner::CommandRequest,
-    shell::Shell,
-};
+use cohab_shell_relay::live::{Effects, LineDecision, LiveEvent, LiveSetup, LiveShell, Probe, TerminalModes};
+use cohab_shell_state::shell::Shell;
+use cohab_types::command::CommandRequest;
 
 use crate::editor::{answer, keys_in};
 

@@ -1,6 +1,6 @@
 //! The line editors as they are known from outside: the keys that they obey, and the marks with which they answer.
 
-use cohab_shell_relay::shell::Shell;
+use cohab_shell_state::shell::Shell;
 
 use crate::bench::mark;
 

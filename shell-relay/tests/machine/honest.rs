@@ -3,10 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use cohab_shell_relay::{
-    live::{LineDecision, LiveEvent, ShellState},
-    shell::Shell,
-};
+use cohab_shell_relay::live::{LineDecision, LiveEvent, ShellState};
+use cohab_shell_state::shell::Shell;
 
 use crate::{
     bench::{Bench, mark, result_of},

@@ -1,8 +1,9 @@
 //! Whatever happens, in any order.
 
+use cohab_shell_relay::live::LiveEvent;
+use cohab_shell_state::shell::Shell;
+use cohab_types::command::Interrupter;
 use proptest::prelude::*;
-
-use cohab_shell_relay::{live::LiveEvent, runner::Interrupter, shell::Shell};
 
 use crate::{
     bench::{Bench, CHILD, NONCE},

@@ -3,13 +3,10 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use cohab_shell_relay::live::{LineDecision, LiveEvent, ShellState};
+use cohab_shell_state::shell::Shell;
+use cohab_types::command::{Ending, Interrupter};
 use proptest::prelude::*;
-
-use cohab_shell_relay::{
-    live::{LineDecision, LiveEvent, ShellState},
-    runner::{Ending, Interrupter},
-    shell::Shell,
-};
 
 use crate::{
     bench::{Bench, mark},

@@ -1,6 +1,7 @@
 //! Every state of the live shell, reached from its start as a real shell would reach it.
 
-use cohab_shell_relay::{live::LineDecision, shell::Shell};
+use cohab_shell_relay::live::LineDecision;
+use cohab_shell_state::shell::Shell;
 
 use crate::{
     bench::{Bench, SHELL_GROUP},

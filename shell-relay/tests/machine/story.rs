@@ -3,11 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use cohab_shell_relay::{
-    live::{Keyboard, LineDecision, LiveEvent, ShellState},
-    runner::Interrupter,
-    shell::Shell,
-};
+use cohab_shell_relay::live::{Keyboard, LineDecision, LiveEvent, ShellState};
+use cohab_shell_state::shell::Shell;
+use cohab_types::command::Interrupter;
 
 use crate::{
     bench::{Bench, CHILD, NONCE, mark, result_of},

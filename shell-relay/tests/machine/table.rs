@@ -5,10 +5,8 @@
 
 use std::fmt::Write as _;
 
-use cohab_shell_relay::{
-    live::{LineDecision, LiveEvent, ShellState},
-    shell::Shell,
-};
+use cohab_shell_relay::live::{LineDecision, LiveEvent, ShellState};
+use cohab_shell_state::shell::Shell;
 
 use crate::{
     bench::Bench,

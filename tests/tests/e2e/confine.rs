@@ -9,7 +9,7 @@ use cohab_e2e::{
 
 /// A bash in which `c` confines; nothing where the kernel cannot.
 fn with_bash(test: impl Fn(&Session<'_>, &Home)) {
-    if !cohab_shell_relay::sandbox::present().can_launch() {
+    if !cohab_sandbox::profile::present().can_launch() {
         return;
     }
     let home = Home::new();

@@ -13,21 +13,19 @@ use std::{
 };
 
 use cohab_e2e::binaries::{is_installed, program};
-use cohab_shell_relay::{
-    files::FileSystem,
-    policy::{self, Context, Level, Lock},
-    sandbox,
-    shell::Shell,
-};
+use cohab_policy::{self, Context, Level, Lock};
+use cohab_policy_io::files::FileSystem;
+use cohab_sandbox::profile;
+use cohab_shell_state::shell::Shell;
 use rustix::process::{Pid, Signal, kill_process_group};
 
 /// Tables of lines that do harm: shell, class, line.
 const TABLES: &[&str] = &[
-    include_str!("../../../shell-relay/src/policy/tests/alone_attacks.tsv"),
-    include_str!("../../../shell-relay/src/policy/tests/control_attacks.tsv"),
-    include_str!("../../../shell-relay/src/policy/tests/control_unseen_harm.tsv"),
-    include_str!("../../../shell-relay/src/policy/tests/fifth_unseen_harm.tsv"),
-    include_str!("../../../shell-relay/src/policy/tests/sixth_unseen_harm.tsv"),
+    include_str!("../../../shell-relay/crates/policy/src/tests/alone_attacks.tsv"),
+    include_str!("../../../shell-relay/crates/policy/src/tests/control_attacks.tsv"),
+    include_str!("../../../shell-relay/crates/policy/src/tests/control_unseen_harm.tsv"),
+    include_str!("../../../shell-relay/crates/policy/src/tests/fifth_unseen_harm.tsv"),
+    include_str!("../../../shell-relay/crates/policy/src/tests/sixth_unseen_harm.tsv"),
 ];
 /// What no line may show.
 const SECRET: &str = "hunter2-Tr0ub4dor";
@@ -102,10 +100,10 @@ impl Place {
         let (cwd, home) = (self.work(), self.home.path());
         let context = Context::new(&cwd, home).in_shell(shell).with_files(&FileSystem);
         let context = Context { lock: Lock::new(launcher, None), ..context };
-        if policy::assess_line(line, context).level > Level::Allow {
+        if cohab_policy::assess_line(line, context).level > Level::Allow {
             return None;
         }
-        let locked = policy::unasked(line, context).ok()?.locked?;
+        let locked = cohab_policy::unasked(line, context).ok()?.locked?;
         locked.contains(" --line ").then_some(locked)
     }
 
@@ -149,7 +147,7 @@ fn read_start(mut file: fs::File) -> String {
 
 #[test]
 fn lines_that_a_shell_of_its_own_runs_unasked_change_nothing_and_show_no_secret() {
-    if !sandbox::present().can_launch() {
+    if !profile::present().can_launch() {
         return;
     }
     let launcher = program("cohab-confine");

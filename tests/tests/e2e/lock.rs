@@ -13,7 +13,7 @@ fn in_shells(commands: &[&str], test: impl Fn(&str, &ModelServer, &Home)) {
 }
 
 fn in_these_shells(shells: &[&str], commands: &[&str], test: impl Fn(&str, &ModelServer, &Home)) {
-    if !cohab_shell_relay::sandbox::present().can_launch() {
+    if !cohab_sandbox::profile::present().can_launch() {
         return;
     }
     in_each_of(shells, |name| {

@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 #[test]
 fn a_command_cannot_write_outside_unless_the_user_agrees() {
-    if !cohab_shell_relay::sandbox::present().keeps_writes() {
+    if !cohab_sandbox::profile::present().keeps_writes() {
         return;
     }
     let folder = TempDir::new().expect("a folder");
@@ -35,7 +35,7 @@ fn a_command_cannot_write_outside_unless_the_user_agrees() {
 
 #[test]
 fn what_the_user_agreed_to_have_outside_is_not_locked_either() {
-    if !cohab_shell_relay::sandbox::present().can_launch() {
+    if !cohab_sandbox::profile::present().can_launch() {
         return;
     }
     // Links of other processes can be read by their user, and by nobody who is locked.

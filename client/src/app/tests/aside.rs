@@ -257,7 +257,7 @@ fn without_a_daemon_nothing_queued_is_asked() {
 
 #[test]
 fn a_terminal_that_cannot_be_had_is_asked_for_again() {
-    let refused = || LiveEvent::AnswerRefused(cohab_shell_relay::runner::RelayError::ShellGone);
+    let refused = || LiveEvent::AnswerRefused(cohab_types::command::RelayError::ShellGone);
     let mut bench = aside();
     bench.chunk(0, "Because.");
     assert_eq!(bench.live(refused()), [Effect::ComeBack]);

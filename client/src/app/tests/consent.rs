@@ -1,7 +1,7 @@
 //! Questions for consent: what is shown, which keys count, and what may run afterwards.
 
+use cohab_policy::remembered::{self, Rule};
 use cohab_protocol::ProposedCommand;
-use cohab_shell_relay::policy::remembered::{self, Rule};
 
 use super::*;
 use crate::{

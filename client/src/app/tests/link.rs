@@ -1,7 +1,7 @@
 //! A connection that breaks off in the middle of an answer.
 
 use cohab_protocol::{Notice, NoticeKind, ResumePoint};
-use cohab_shell_relay::runner::RelayError;
+use cohab_types::command::RelayError;
 
 use super::*;
 

@@ -1,6 +1,6 @@
 //! Names are looked at before something runs unasked.
 
-use cohab_shell_relay::state::{AliasKind, Item, Listing, StateChange, Step};
+use cohab_shell_state::state::{AliasKind, Item, Listing, StateChange, Step};
 
 use super::*;
 

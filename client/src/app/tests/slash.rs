@@ -227,7 +227,7 @@ fn behind_a_turn_that_was_stopped_a_request_waits_for_its_end() {
 fn a_shell_that_makes_no_room_forgets_the_command() {
     let mut bench = Bench::connected();
     bench.enter("? /sessions");
-    let effects = bench.live(LiveEvent::AnswerRefused(cohab_shell_relay::runner::RelayError::ShellGone));
+    let effects = bench.live(LiveEvent::AnswerRefused(cohab_types::command::RelayError::ShellGone));
     assert_eq!(effects, [Effect::StopProgram]);
     assert!(!bench.app.owns_terminal());
 }

@@ -1,9 +1,7 @@
 //! A command that the lock has stopped is asked about at once.
 
-use super::{
-    unasked::{locked, locking_bench, see_shell, wish},
-    *,
-};
+use super::unasked::{locked, locking_bench, see_shell, wish};
+use super::*;
 
 const ID: CallId = CallId(Uuid::from_u128(30));
 const REFUSED: &str = "cat: cannot connect: Permission denied";
@@ -156,7 +154,7 @@ fn a_connection_that_is_lost_meanwhile_leaves_the_question_open() {
 fn a_second_run_that_the_shell_does_not_take_leaves_the_first_result() {
     let mut bench = stopped("cat a");
     bench.key("y");
-    let error = cohab_shell_relay::runner::RelayError::ShellGone;
+    let error = cohab_types::command::RelayError::ShellGone;
     let effects = bench.live(LiveEvent::CommandRefused { id: TURN.to_string(), error });
     assert!(result_in(&effects).output.starts_with(&format!("{REFUSED}\n[lock: {WHY}; it did not run once more: ")));
 }

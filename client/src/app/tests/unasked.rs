@@ -1,6 +1,6 @@
 //! How a command that runs unasked is typed, and what git's own settings have to do with it.
 
-use cohab_shell_relay::state::Item;
+use cohab_shell_state::state::Item;
 
 use super::*;
 use crate::errand::{Done, Errand};

@@ -1,8 +1,6 @@
-use cohab_shell_relay::{
-    live::UntouchedPrompt,
-    runner::CommandRequest,
-    state::{Item, Listing, StateChange, Step},
-};
+use cohab_shell_relay::live::UntouchedPrompt;
+use cohab_shell_state::state::{Item, Listing, StateChange, Step};
+use cohab_types::command::CommandRequest;
 
 use super::*;
 use crate::slash::own_output::{self, OwnOutput};

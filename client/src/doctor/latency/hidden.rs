@@ -11,10 +11,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use cohab_shell_relay::{
-    live::{LivePty, PtySize, Signal, SpawnShell},
-    process, shell,
-};
+use cohab_process::{self};
+use cohab_shell_relay::live::{LivePty, PtySize, Signal, SpawnShell};
+use cohab_shell_state::shell;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::world::World;
@@ -103,7 +102,7 @@ impl Hidden {
 impl Drop for Hidden {
     fn drop(&mut self) {
         if let Ok(pid) = i32::try_from(self.pty.child_pid()) {
-            process::signal_group(pid, Signal::Kill);
+            cohab_process::signal_group(pid, Signal::Kill);
         }
         // It was killed, so this does not wait.
         let _ = self.pty.wait();

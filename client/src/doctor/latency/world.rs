@@ -10,7 +10,7 @@ use std::{
 };
 
 use cohab_protocol::Paths;
-use cohab_shell_relay::shell::Shell;
+use cohab_shell_state::shell::Shell;
 
 /// The prompt of its shells, as it is printed.
 pub(super) const PROMPT: &str = "ready$ ";

@@ -1,4 +1,4 @@
-use cohab_shell_relay::shell::Shell;
+use cohab_shell_state::shell::Shell;
 
 use super::*;
 use crate::shell_check::facts::{

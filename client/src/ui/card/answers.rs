@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
+use cohab_policy::remembered::Rule;
 use cohab_protocol::{ApprovalDecision, ApprovalRequest, ApprovalSubject};
-use cohab_shell_relay::policy::remembered::Rule;
 use ratatui::text::{Line, Span};
 
 use super::{Card, Look, theme, visible, visible_command};

@@ -6,7 +6,7 @@ use std::{
 };
 
 use async_trait::async_trait;
-use cohab_shell_relay::runner::{CommandOutcome, CommandRequest, RelayError};
+use cohab_types::command::{CommandOutcome, CommandRequest, RelayError};
 use futures::{
     StreamExt,
     stream::{self, BoxStream},

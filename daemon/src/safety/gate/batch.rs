@@ -6,9 +6,8 @@ use std::{
     sync::PoisonError,
 };
 
+use cohab_policy::Level;
 use cohab_protocol::ApprovalMode;
-use cohab_shell_relay::policy::Level;
-
 use tokio::time::Instant;
 
 use super::{Gate, is_asked_each_time, is_too_old};

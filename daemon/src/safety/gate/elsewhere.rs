@@ -3,10 +3,8 @@
 
 use std::{fs, path::Path};
 
-use cohab_shell_relay::{
-    files::FileSystem,
-    policy::{Context, Level, Outward, Verdict, outward, why_asked_under_taint},
-};
+use cohab_policy::{Context, Level, Outward, Verdict, outward, why_asked_under_taint};
+use cohab_policy_io::files::FileSystem;
 
 use super::{Gate, as_read};
 

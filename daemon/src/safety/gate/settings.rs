@@ -1,7 +1,7 @@
 //! A command that only reads may start git, and git what a repository's settings name: those are looked at first.
 
+use cohab_policy::{Level, Verdict};
 use cohab_protocol::ApprovalMode;
-use cohab_shell_relay::policy::{Level, Verdict};
 
 use super::{Gate, refusal};
 use crate::{

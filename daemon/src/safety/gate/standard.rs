@@ -2,10 +2,8 @@
 
 use std::{fs, os::unix::fs::PermissionsExt, path::Path};
 
-use cohab_shell_relay::{
-    files::FileSystem,
-    policy::{Context, Level, Verdict, assess_line, assess_read, assess_write},
-};
+use cohab_policy::{Context, Level, Verdict, assess_line, assess_read, assess_write};
+use cohab_policy_io::files::FileSystem;
 
 use crate::agent::port::Effect;
 

@@ -1,5 +1,7 @@
 use std::{os::unix::fs::symlink, path::PathBuf, sync::Arc, time::Duration};
 
+use cohab_protocol::ApprovalMode;
+use cohab_shell_state::shell::Shell;
 use serde_json::{Value, json};
 
 use super::*;
@@ -8,8 +10,6 @@ use crate::{
     safety::gate::{Consents, Gate},
     tool::{ToolOptions, registry},
 };
-use cohab_protocol::ApprovalMode;
-use cohab_shell_relay::shell::Shell;
 
 struct Nobody;
 

@@ -1,8 +1,7 @@
 use std::collections::VecDeque;
 
+use cohab_policy::remembered;
 use serde_json::json;
-
-use cohab_shell_relay::policy::remembered;
 
 use super::*;
 use crate::agent::port::{Intent, JsonObject, ToolCall};

@@ -1,6 +1,6 @@
 //! What a call would do: the policy's word on it, and what is asked about beyond it.
 
-use cohab_shell_relay::policy::{Level, remembered::Injection};
+use cohab_policy::{Level, remembered::Injection};
 
 use super::{Care, Channel, Item, Said, Stage, Verdict};
 

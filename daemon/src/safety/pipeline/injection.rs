@@ -1,6 +1,6 @@
 //! Whether a text from elsewhere reads like instructions to the model. A hint: it says what is asked about, never what is safe.
 
-use cohab_shell_relay::policy::remembered::Injection as Follows;
+use cohab_policy::remembered::Injection as Follows;
 
 use super::{Care, Channel, Item, Said, Stage, Verdict, instructions};
 

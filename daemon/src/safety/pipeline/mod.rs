@@ -1,5 +1,5 @@
 //! What is thought of each text on its way: stages look at it one after the other, and the strictest verdict counts. The settings are
-//! those of the files of rules (`[safety]`, [`cohab_shell_relay::policy::remembered`]).
+//! those of the files of rules (`[safety]`, [`cohab_policy::remembered`]).
 //!
 //! | channel | injection: off / note / ask | redaction | guard |
 //! |---|---|---|---|
@@ -17,7 +17,7 @@ pub mod instructions;
 pub mod reading;
 mod redaction;
 
-use cohab_shell_relay::policy::{Level, remembered::Safety};
+use cohab_policy::{Level, remembered::Safety};
 
 use super::secrets::Secrets;
 

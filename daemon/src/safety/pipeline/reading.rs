@@ -9,7 +9,7 @@ use std::{
 };
 
 use async_trait::async_trait;
-use cohab_shell_relay::policy::remembered::{Injection, Safety};
+use cohab_policy::remembered::{Injection, Safety};
 
 use super::{Care, Channel, Item, check, instructions};
 use crate::{

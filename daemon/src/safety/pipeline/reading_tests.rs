@@ -1,4 +1,5 @@
-use cohab_shell_relay::{policy::remembered::SafetyLevel, shell::Shell};
+use cohab_policy::remembered::SafetyLevel;
+use cohab_shell_state::shell::Shell;
 use serde_json::json;
 
 use super::*;

@@ -1,7 +1,7 @@
 //! Secrets, and the personal data that the settings name. What leaves is looked at again where it leaves, in the form it has by then
 //! and by the same function ([`crate::safety::secrets`]): no text reaches a model or a disk that did not pass there.
 
-use cohab_shell_relay::scrub::PersonalData;
+use cohab_secrets::PersonalData;
 
 use super::{Care, Channel, Item, Said, Stage, Verdict};
 

@@ -1,7 +1,5 @@
-use cohab_shell_relay::{
-    policy::remembered::{Guard, Injection, SafetyLevel},
-    scrub::PersonalData,
-};
+use cohab_policy::remembered::{Guard, Injection, SafetyLevel};
+use cohab_secrets::PersonalData;
 use proptest::prelude::*;
 
 use super::*;

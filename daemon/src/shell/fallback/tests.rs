@@ -3,7 +3,8 @@ use std::{path::Path, sync::Mutex, time::Duration};
 use cohab_protocol::{
     ApprovalMode, Attach, CommandEnding, CommandExecutionResult, EnvDelta, EnvSetting, RunMode, SessionKey, StateAfter,
 };
-use cohab_shell_relay::{isolated::DaemonShell, runner::Mode};
+use cohab_sandbox::isolated::DaemonShell;
+use cohab_types::command::Mode;
 
 use super::*;
 use crate::{safety::repository::testing::planted, server::session::Variables};

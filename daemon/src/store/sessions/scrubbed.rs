@@ -1,6 +1,6 @@
 //! What is kept, without secrets.
 
-use cohab_shell_relay::scrub::PersonalData;
+use cohab_secrets::PersonalData;
 use cohab_text::cut::cut_middle;
 
 use super::{

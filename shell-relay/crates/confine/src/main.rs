@@ -16,11 +16,7 @@ use cohab_confine::{
     launch::{self, Failure, Ready, Request},
     secrets::Places,
 };
-
-/// The policy's own table, so that there is one. Nothing else of the policy comes along.
-#[path = "../../../src/policy/places.rs"]
-#[expect(dead_code, reason = "the policy knows more kinds of places")]
-mod places;
+use cohab_policy_data::{VARIABLES, sensitive_paths as places};
 
 const PLACES: Places<'_> = Places {
     in_homes: places::SECRET_PLACES,
@@ -28,9 +24,6 @@ const PLACES: Places<'_> = Places {
     names: &[places::SECRET_NAMES, places::SECRET_EXACT_NAMES],
     plain_names: places::PLAIN_NAMES,
 };
-
-/// The policy's own table, too.
-const VARIABLES: &str = include_str!("../../../src/policy/structure/variables.table");
 
 /// The C runtime calls this.
 #[expect(unsafe_code, reason = "the name that the C runtime calls")]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use cohab_shell_relay::runner::{Ending, Mode};
+use cohab_types::command::{Ending, Mode};
 
 use crate::terminal::{Kind, Terminal};
 

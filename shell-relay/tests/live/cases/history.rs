@@ -2,7 +2,7 @@
 
 use std::{fs, os::unix::fs::MetadataExt};
 
-use cohab_shell_relay::scrub::FilledLine;
+use cohab_secrets::FilledLine;
 
 use crate::terminal::{Kind, Options, Terminal};
 

@@ -1,9 +1,7 @@
 //! A command is stopped by the user's Ctrl-C or by a cancel.
 
-use cohab_shell_relay::{
-    live::LiveEvent,
-    runner::{CommandOutcome, Ending},
-};
+use cohab_shell_relay::live::LiveEvent;
+use cohab_types::command::{CommandOutcome, Ending};
 
 use crate::terminal::{BY_TURN, BY_USER, Kind, Terminal};
 

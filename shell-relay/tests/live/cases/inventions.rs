@@ -2,10 +2,8 @@
 
 use std::fs;
 
-use cohab_shell_relay::{
-    live::LiveEvent,
-    runner::{Ending, Mode},
-};
+use cohab_shell_relay::live::LiveEvent;
+use cohab_types::command::{Ending, Mode};
 
 use super::{assert_line_is_back, by, half_typed};
 use crate::terminal::{Kind, Options, Terminal};

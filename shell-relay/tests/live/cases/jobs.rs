@@ -2,10 +2,8 @@
 
 use std::time::Duration;
 
-use cohab_shell_relay::{
-    policy::{self, Level},
-    runner::Ending,
-};
+use cohab_policy::{self, Level};
+use cohab_types::command::Ending;
 
 use crate::terminal::{BY_USER, Kind, Terminal};
 
@@ -39,7 +37,7 @@ case!(case_049_stopped_and_gone_on [bash zsh fish fish4] |kind| {
 case!(case_050_stopped_job_of_the_user [bash zsh fish fish4] |kind| {
     let mut t = Terminal::of(kind);
     for text in ["fg", "fg %1", "bg", "kill %1"] {
-        let verdict = policy::assess_line(text, policy::Context::new(&t.home_path(), &t.home_path()));
+        let verdict = cohab_policy::assess_line(text, cohab_policy::Context::new(&t.home_path(), &t.home_path()));
         assert_ne!(verdict.level, Level::Allow, "{text} takes a job of the user's unasked");
     }
     t.keys("sleep 30\r");

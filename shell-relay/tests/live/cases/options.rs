@@ -1,6 +1,7 @@
 //! The user's options, `$?`, `$_` and history stay the user's.
 
-use cohab_shell_relay::{live::LiveEvent, runner::Mode};
+use cohab_shell_relay::live::LiveEvent;
+use cohab_types::command::Mode;
 
 use crate::terminal::{Kind, Terminal};
 

@@ -2,10 +2,8 @@
 
 use std::{fs, os::unix::fs::PermissionsExt, process::Command, time::Duration};
 
-use cohab_shell_relay::{
-    live::{AwaitedInput, LiveEvent},
-    runner::Ending,
-};
+use cohab_shell_relay::live::{AwaitedInput, LiveEvent};
+use cohab_types::command::Ending;
 
 use crate::terminal::{Kind, Terminal, has};
 

@@ -1,6 +1,7 @@
 //! Size, modes, start and end of the terminal's shell.
 
-use cohab_shell_relay::{live::LiveEvent, runner::EnvChange};
+use cohab_shell_relay::live::LiveEvent;
+use cohab_types::command::EnvChange;
 
 use crate::terminal::{Kind, Options, Terminal};
 

@@ -45,7 +45,7 @@ const OTHERS: [&str; 6] = [".", ".config", ".local/share", ".local", "work", "wo
 const OTHERS_EACH: usize = 10;
 
 pub(crate) fn measure(report: &mut Report, rounds: usize) {
-    if !cohab_shell_relay::sandbox::present().can_launch() {
+    if !cohab_sandbox::profile::present().can_launch() {
         return report.unmeasured(MEASURE, "a confined program", "this kernel cannot confine");
     }
     // Not where everybody's temporary files are: what lies beside a home with secrets counts.

@@ -10,11 +10,9 @@ use std::{
 };
 
 use cohab_e2e::binaries;
-use cohab_shell_relay::{
-    files::FileSystem,
-    policy::{Context, Level, assess_line},
-    shell::Shell,
-};
+use cohab_policy::{Context, Level, assess_line};
+use cohab_policy_io::files::FileSystem;
+use cohab_shell_state::shell::Shell;
 
 use crate::{
     contestants,
@@ -28,15 +26,15 @@ const HUGE_MS: f64 = 500.0;
 const HUGE_BYTES: usize = 10_000_000;
 /// The tables of the policy's tests. Their lines with escapes (`%%`) are left out.
 const TABLES: [&str; 9] = [
-    include_str!("../../../../shell-relay/src/policy/tests/ask.txt"),
-    include_str!("../../../../shell-relay/src/policy/tests/catalogue_harm.txt"),
-    include_str!("../../../../shell-relay/src/policy/tests/daily_reading.txt"),
-    include_str!("../../../../shell-relay/src/policy/tests/danger.txt"),
-    include_str!("../../../../shell-relay/src/policy/tests/destructive.txt"),
-    include_str!("../../../../shell-relay/src/policy/tests/held_out_danger.txt"),
-    include_str!("../../../../shell-relay/src/policy/tests/held_out_everyday.txt"),
-    include_str!("../../../../shell-relay/src/policy/tests/never_allowed.txt"),
-    include_str!("../../../../shell-relay/src/policy/tests/tuned_everyday.txt"),
+    include_str!("../../../../shell-relay/crates/policy/src/tests/ask.txt"),
+    include_str!("../../../../shell-relay/crates/policy/src/tests/catalogue_harm.txt"),
+    include_str!("../../../../shell-relay/crates/policy/src/tests/daily_reading.txt"),
+    include_str!("../../../../shell-relay/crates/policy/src/tests/danger.txt"),
+    include_str!("../../../../shell-relay/crates/policy/src/tests/destructive.txt"),
+    include_str!("../../../../shell-relay/crates/policy/src/tests/held_out_danger.txt"),
+    include_str!("../../../../shell-relay/crates/policy/src/tests/held_out_everyday.txt"),
+    include_str!("../../../../shell-relay/crates/policy/src/tests/never_allowed.txt"),
+    include_str!("../../../../shell-relay/crates/policy/src/tests/tuned_everyday.txt"),
 ];
 
 fn context() -> Context<'static> {

@@ -2,7 +2,7 @@
 
 use std::{hint::black_box, time::Instant};
 
-use cohab_shell_relay::scrub::{Scrubber, Stream};
+use cohab_secrets::{Scrubber, Stream};
 
 use crate::report::{Report, Samples};
 

@@ -1,8 +1,7 @@
 //! Every question for consent, as it is open, as it is answered, and what is left of it.
 
+use cohab_policy::{self, Verdict};
 use cohab_protocol::{ProposedCommand, WirePath};
-
-use cohab_shell_relay::policy::{self, Verdict};
 
 use super::*;
 use crate::{
@@ -273,9 +272,9 @@ fn filling(stage: &mut Stage, line: &str) {
     stage.bench.app.outgoing = Outgoing::that_knows("abcdefgh", &["glpat", "-aB3dE5fG7hJ9kL1mN2pQ"].concat());
     let line = line.replace('@', placeholder);
     let Verdict { level, reasons } =
-        policy::assess_line(&line, policy::Context::new(Path::new(CWD), Path::new("/home/ann")));
+        cohab_policy::assess_line(&line, cohab_policy::Context::new(Path::new(CWD), Path::new("/home/ann")));
     let reasons: Vec<&str> = reasons.iter().map(String::as_str).collect();
-    stage.card(command(&line), level > policy::Level::Ask, &reasons);
+    stage.card(command(&line), level > cohab_policy::Level::Ask, &reasons);
 }
 
 #[test]

@@ -1,11 +1,9 @@
 //! What the assistant does about the shell itself.
 
 use cohab_protocol::LeftState;
-use cohab_shell_relay::{
-    live::UNDO_PREFIX,
-    runner::RelayError,
-    state::{Item, StateChange, Step},
-};
+use cohab_shell_relay::live::UNDO_PREFIX;
+use cohab_shell_state::state::{Item, StateChange, Step};
+use cohab_types::command::RelayError;
 
 use super::*;
 use crate::slash::own_output::{self, OwnOutput};

@@ -1,6 +1,6 @@
 //! Commands that run unasked: how they are typed, and what is asked after all.
 
-use cohab_shell_relay::state::{Item, Snapshot};
+use cohab_shell_state::state::{Item, Snapshot};
 
 use super::*;
 use crate::errand::Done;

@@ -3,10 +3,8 @@
 
 use std::{collections::BTreeSet, path::Path};
 
-use cohab_shell_relay::{
-    policy::{Context, Level, assess_line},
-    shell::Shell,
-};
+use cohab_policy::{Context, Level, assess_line};
+use cohab_shell_state::shell::Shell;
 
 use super::{PHRASINGS, names, play, topic};
 

@@ -1,6 +1,6 @@
 //! What is different once a text from elsewhere was read, and where another host is told something.
 
-use cohab_shell_relay::policy::assess_line;
+use cohab_policy::assess_line;
 
 use super::*;
 

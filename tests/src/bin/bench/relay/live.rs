@@ -3,10 +3,8 @@
 use std::time::{Duration, Instant};
 
 use cohab_e2e::Home;
-use cohab_shell_relay::{
-    live::{Effects, LiveEvent, LivePty, LiveSetup, LiveShell, RelayDir, ShellState},
-    runner::{CommandOutcome, CommandRequest},
-};
+use cohab_shell_relay::live::{Effects, LiveEvent, LivePty, LiveSetup, LiveShell, RelayDir, ShellState};
+use cohab_types::command::{CommandOutcome, CommandRequest};
 
 use super::{
     reader::{self, PATIENCE, Tail},

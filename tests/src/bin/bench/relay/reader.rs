@@ -8,10 +8,8 @@ use std::{
 };
 
 use cohab_e2e::{Home, home::PROMPT};
-use cohab_shell_relay::{
-    live::{LivePty, PtySize, SpawnShell},
-    shell::start,
-};
+use cohab_shell_relay::live::{LivePty, PtySize, SpawnShell};
+use cohab_shell_state::shell::start;
 use memchr::{memmem, memrchr};
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},

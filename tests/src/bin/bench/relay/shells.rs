@@ -6,7 +6,7 @@ use std::{
 };
 
 use cohab_e2e::{Home, home::PROMPT};
-use cohab_shell_relay::shell::Shell;
+use cohab_shell_state::shell::Shell;
 
 /// Where `scripts/newer-shells` puts fish 4, below the user's cache.
 const FISH4_IN_CACHE: &str = "cohab-test/newer/bin/fish";

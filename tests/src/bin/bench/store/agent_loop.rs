@@ -12,7 +12,7 @@ use std::{
 };
 
 use async_trait::async_trait;
-use cohab_shell_relay::runner::{CommandOutcome, CommandRequest, RelayError};
+use cohab_types::command::{CommandOutcome, CommandRequest, RelayError};
 use cohabd::{
     agent::{
         Agent, TurnLimits, TurnState,
@@ -20,6 +20,7 @@ use cohabd::{
             Effect, EventSink, Intent, JsonObject, ModelEvent, ModelInfo, ModelProvider, ModelRequest, StopClass, Tool,
             ToolCall, ToolContext, ToolOutput, ToolSpec, TurnEvent,
         },
+        runner::CommandRunner,
     },
     middleware::{checkpoint::Checkpoint, spans::Spans},
     recording::{
@@ -36,10 +37,7 @@ use futures::{
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::{
-    agent::runner::CommandRunner,
-    report::{Report, Samples},
-};
+use crate::report::{Report, Samples};
 
 const MEASURE: &str = "store";
 const STEPS: usize = 20;

@@ -1,0 +1,7 @@
+//! Types that several crates exchange.
+//!
+//! - [`command`]: a command for a shell, its outcome, and why it did not run.
+//!
+//! They are plain data without behaviour: no serialization, no wire format. The protocol converts them at its codec.
+
+pub mod command;

@@ -1,0 +1,12 @@
+//! Data that the policy and the launcher of confined programs share.
+//!
+//! - [`sensitive_paths`]: the policy asks about lines that name such a path; the launcher keeps programs from reading the secret ones.
+//! - [`VARIABLES`]: what a shell that runs one confined line gets of its caller's environment.
+//!
+//! This crate holds no code and depends on nothing, so that the launcher, which starts with each confined program, stays small.
+
+pub mod sensitive_paths;
+
+/// Environment variables, a row each: `harmless | NAME` may change how text looks, `given | NAME` is passed on. Lines that begin with
+/// `#` are comments.
+pub const VARIABLES: &str = include_str!("variables.table");

@@ -1,0 +1,92 @@
+//! Lines that a shell of its own runs, which can write nothing and knows nothing of the user's shell but its folder and its environment.
+
+use cohab_shell_state::state::{AliasKind, Item, Snapshot};
+
+use super::{Context, command::SimpleCommand, names::why_not_itself, structure::Structure, typed};
+
+/// What these tell is of the shell that runs them.
+const TELL_OF_THE_SHELL: &[&str] = &[
+    "abbr",
+    "alias",
+    "autoload",
+    "bg",
+    "bind",
+    "bindkey",
+    "builtin",
+    "compgen",
+    "complete",
+    "declare",
+    "dirh",
+    "dirs",
+    "disown",
+    "emulate",
+    "enable",
+    "fc",
+    "fg",
+    "functions",
+    "hash",
+    "history",
+    "jobs",
+    "kill",
+    "limit",
+    "nextd",
+    "prevd",
+    "sched",
+    "set",
+    "setopt",
+    "shopt",
+    "status",
+    "times",
+    "trap",
+    "ttyctl",
+    "typeset",
+    "ulimit",
+    "unsetopt",
+    "wait",
+    "zle",
+    "zmodload",
+    "zstyle",
+];
+
+/// Why a shell of its own cannot run all of these; `None` if it can.
+pub(super) fn why_not(commands: &[SimpleCommand]) -> Option<&'static str> {
+    let names = || commands.iter().map(|command| command.words[0].text.as_str());
+    if names().any(|name| TELL_OF_THE_SHELL.contains(&name)) {
+        return Some("asks the shell about itself from a loop, condition or substitution");
+    }
+    if names().any(typed::needs_more) {
+        return Some("asks a service or another host from a loop, condition or substitution");
+    }
+    None
+}
+
+/// These tell what a name is.
+const TELL_OF_NAMES: &[&str] = &["command", "type", "whence", "where", "which"];
+
+/// Why what a shell of its own tells is not true of the user's.
+pub(super) fn why_differs(
+    structure: &Structure,
+    commands: &[SimpleCommand],
+    shell: &Snapshot,
+    context: Context<'_>,
+) -> Vec<String> {
+    let is_hidden = |name: &&String| shell.contains_key(&Item::Variable((*name).clone()));
+    let of_variables = structure.environment.iter().filter(is_hidden);
+    let of_variables =
+        of_variables.map(|name| format!("`{name}` is not exported: a shell of its own does not know it"));
+    let is_of_the_shell = |name: &&str| {
+        shell.contains_key(&Item::Function((*name).to_owned()))
+            || shell.contains_key(&Item::Alias(AliasKind::Command, (*name).to_owned()))
+    };
+    let told = commands.iter().filter(|command| TELL_OF_NAMES.contains(&command.words[0].text.as_str()));
+    let told = told.flat_map(|command| &command.words[1..]).map(|word| word.text.as_str()).filter(is_of_the_shell);
+    let of_names = told.map(|name| format!("`{name}` is an alias or function: a shell of its own does not know it"));
+    // The user's shell changes the folder.
+    let folder = (structure.behind_cd > 0).then(|| {
+        let path = shell.contains_key(&Item::Exported("CDPATH".into()))
+            || shell.contains_key(&Item::Variable("CDPATH".into()));
+        why_not_itself("cd", shell, context)
+            .or_else(|| path.then(|| "`cd` looks into other folders by `CDPATH`".to_owned()))
+    });
+    of_variables.chain(of_names).chain(folder.flatten()).collect()
+}

@@ -1,0 +1,116 @@
+//! What it means to write a file: where that lands, and what it decides.
+
+use std::path::{Path, PathBuf};
+
+use cohab_policy_data::sensitive_paths::{START_PLACES, SYSTEM_ROOTS};
+
+use super::{PathRisk, PlainPath};
+use crate::{Context, Files, Level, likeness::Likeness};
+
+/// How the reason begins where something is written neither in the working directory nor in its repository.
+pub(crate) const WRITES_ELSEWHERE: &str = "writes outside the working directory:";
+
+/// What becomes of a link that stands at the end of a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LastLink {
+    /// What it leads to is changed.
+    Followed,
+    /// It is removed, moved or replaced itself.
+    Itself,
+}
+
+/// The risk of writing `path`: at least a question. Where links lead to another place, it is that of the worse of both.
+pub(crate) fn write_risk(path: &PlainPath, last: LastLink, context: Context<'_>) -> (Level, String) {
+    let by_text = risk_by_text(path, context);
+    landing_risk(path, last, context).filter(|landing| weight(landing) > weight(&by_text)).unwrap_or(by_text)
+}
+
+/// Whether no more speaks against it than that it lies outside of the project.
+pub(crate) fn is_elsewhere((level, reason): &(Level, String)) -> bool {
+    *level == Level::Ask && reason.starts_with(WRITES_ELSEWHERE)
+}
+
+/// The worse of two questions is the one about another place.
+fn weight(risk: &(Level, String)) -> (Level, bool) {
+    (risk.0, is_elsewhere(risk))
+}
+
+/// The worst of the places that are really changed, if they are others than the text says.
+fn landing_risk(path: &PlainPath, last: LastLink, context: Context<'_>) -> PathRisk {
+    let files = context.files?;
+    let Some(landings) = files.landings(&path.written, last == LastLink::Followed) else {
+        return Some((Level::Ask, format!("a pattern matches too many files to be checked: {}", path.shown())));
+    };
+    let named = path.to_path_buf();
+    let risk = |landing: &PathBuf| {
+        let real = PlainPath::from_path(landing, context);
+        let (level, reason) = content_risk(&real, context)
+            .unwrap_or_else(|| place_risk(&PlainPath::from_path(&as_named(landing, files, context), context), context));
+        (level, format!("{reason} (through {})", path.shown()))
+    };
+    landings.iter().filter(|landing| **landing != named).map(risk).max_by_key(weight)
+}
+
+/// A real place as it is called from the working directory or the home, where these are reached through links themselves.
+fn as_named(place: &Path, files: &dyn Files, context: Context<'_>) -> PathBuf {
+    let below = |folder: &Path| {
+        let real = files.landings(folder, true)?.pop()?;
+        Some(folder.join(place.strip_prefix(real).ok()?))
+    };
+    below(context.cwd).or_else(|| below(context.home)).unwrap_or_else(|| place.to_owned())
+}
+
+fn risk_by_text(path: &PlainPath, context: Context<'_>) -> (Level, String) {
+    content_risk(path, context).unwrap_or_else(|| place_risk(path, context))
+}
+
+/// What a file decides or keeps, wherever it lies.
+fn content_risk(path: &PlainPath, context: Context<'_>) -> PathRisk {
+    let what = if path.ours(context.own) > Likeness::No {
+        "changes cohab's own files"
+    } else if path.secrecy() > Likeness::No {
+        "overwrites secrets"
+    } else if path.anywhere_in(START_PLACES) > Likeness::No {
+        "writes a file that decides what runs later"
+    } else {
+        return None;
+    };
+    Some((Level::Danger, format!("{what}: {}", path.shown())))
+}
+
+/// What the place means in which a file lies.
+fn place_risk(path: &PlainPath, context: Context<'_>) -> (Level, String) {
+    let shown = path.shown();
+    let home = PlainPath::from_path(context.home, context);
+    let is_here = PlainPath::from_path(context.cwd, context).is_at_or_above(path) || is_in_project(path, context);
+    if path.is_right_in(context.programs) {
+        return (Level::Danger, format!("writes to a folder of your PATH: {shown}"));
+    }
+    // PATH may name more by now. A user's own folders are called so; a project's are its own business.
+    let own_bin = path
+        .components
+        .strip_prefix(&home.components[..])
+        .is_some_and(|rest| rest.iter().enumerate().any(|(depth, name)| name == "bin" && (depth == 0 || !is_here)));
+    if own_bin {
+        return (Level::Danger, format!("writes to a folder of your own programs, which may be in your PATH: {shown}"));
+    }
+    if path.place_in(SYSTEM_ROOTS) > Likeness::No || path.components.is_empty() {
+        return (Level::Danger, format!("writes to a system place: {shown}"));
+    }
+    let place = if is_here { "writes" } else { WRITES_ELSEWHERE };
+    (Level::Ask, format!("{place} {shown}"))
+}
+
+/// Whether `path` lies in the repository of the working directory. One that is the home, or holds it, is none.
+fn is_in_project(path: &PlainPath, context: Context<'_>) -> bool {
+    let Some(files) = context.files else { return false };
+    let mut folders = context.cwd.ancestors().take_while(|folder| !context.home.starts_with(folder));
+    let is_root = |folder: &&Path| files.targets(&folder.join(".git")).is_some_and(|found| !found.is_empty());
+    let root = folders.find(is_root);
+    root.is_some_and(|root| PlainPath::from_path(root, context).is_at_or_above(path))
+}
+
+/// Judges writing `path`, which is changed itself.
+pub(crate) fn assess_write(path: &Path, context: Context<'_>) -> (Level, String) {
+    risk_by_text(&PlainPath::from_path(path, context), context)
+}

@@ -1,0 +1,369 @@
+//! Where that comes from which a line prints: from the workspace and the system, or from elsewhere. Only the text is looked at;
+//! in doubt between the two it is elsewhere where a name or path says so, else the workspace's own.
+
+use std::{
+    ops::Range,
+    path::{Component, Path, PathBuf},
+};
+
+use cohab_secrets::as_words;
+
+use super::{
+    Context,
+    carriers::carries,
+    danger::{hands_on, talks_to_network},
+    dialect,
+    encoders::changes_lines,
+    outward::{is_address, reaches_out},
+    scan::{self, LooseCommand, LooseWord},
+};
+
+/// What belongs to the system's owner. Logs do not: others write what stands in them.
+const SYSTEM: &[&str] = &[
+    "/etc",
+    "/usr",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/proc",
+    "/sys",
+    "/dev",
+    "/boot",
+    "/opt",
+    "/nix/store",
+];
+/// They make or remove what they name, with these letters as options, and tell nothing of what is in it or below.
+const MAKERS: &[(&str, &str)] =
+    &[("mkdir", "p"), ("touch", "acm"), ("rmdir", "p"), ("rm", "f"), ("unlink", ""), ("tee", "ai")];
+/// The same of the last name, to which they take what the others name.
+const PLACERS: &[(&str, &str)] = &[("cp", "aflnpPrRsu"), ("mv", "fnu"), ("ln", "fns"), ("install", "CDp")];
+/// They change the folder that the shell is in.
+const CHANGING_FOLDER: &[&str] = &["cd", "pushd"];
+/// What code that is handed on names when it asks the network.
+const NETWORK_WORDS: &[&str] =
+    &["urllib", "requests", "httpx", "aiohttp", "socket", "http.client", "fetch", "TCPSocket", "Net::HTTP", "LWP"];
+
+/// Words of a line that are followed to where they lead; more are taken by their text.
+const MAX_FOLLOWED: usize = 200;
+
+/// What outside of `workspace`, a folder, the output of `line` may hold: a name for people, such as `curl` or `/tmp/notes`. `None`
+/// if all of it is the workspace's or the system's own.
+#[must_use]
+pub fn outside_source(line: &str, context: Context<'_>, workspace: &Path) -> Option<String> {
+    let scan = scan::scan(&dialect::reading(context.shell, &as_words(line)).text);
+    if scan.is_incomplete {
+        return Some("a line that is too long to be followed".into());
+    }
+    let mut reach = Reach { context, workspace, cwd: context.cwd.to_owned(), followed: 0 };
+    scan.commands.iter().find_map(|command| reach.of_command(command))
+}
+
+/// Why a line that is harmless in itself is asked about once somebody else's text was read; `None` if it is not. Encoders carry secrets
+/// past any search for them; a folder outside of the workspace may have hooks that run when it is entered; and what tells another host
+/// something may have been told to by that text.
+#[must_use]
+pub fn why_asked_under_taint(line: &str, context: Context<'_>, workspace: Option<&Path>) -> Option<String> {
+    if reaches_out(line) {
+        return Some("it tells another host something".to_owned());
+    }
+    scan::scan(&dialect::reading(context.shell, &as_words(line)).text).commands.iter().find_map(|command| {
+        let (name, operands) = command.words.split_first()?;
+        let verb = name.text.rsplit('/').next().unwrap_or_default();
+        let texts: Vec<&str> = operands.iter().map(|word| word.text.as_str()).collect();
+        if changes_lines(verb, &texts) {
+            return Some(format!("`{verb}` can hide what is in a text"));
+        }
+        let is_workspace = |folder: &LooseWord| {
+            let path = context.cwd.join(&folder.text);
+            let is_plain = !folder.expands && !folder.text.starts_with(['~', '-']);
+            let stays = |root: &Path| is_within(&path, root) && !leads_outside(&path, context, root);
+            is_plain && workspace.is_some_and(stays)
+        };
+        let folder = operands.iter().rfind(|word| !word.text.starts_with('-') || word.text == "-");
+        let leaves = CHANGING_FOLDER.contains(&verb) && !folder.is_some_and(is_workspace);
+        leaves.then(|| "it leaves the workspace, and another folder may have hooks of its own".to_owned())
+    })
+}
+
+/// Whether a file is outside of `workspace` and not the system's, by its path and by where that leads if `context` can tell. Both
+/// are absolute.
+#[must_use]
+pub fn leads_outside(path: &Path, context: Context<'_>, workspace: &Path) -> bool {
+    if is_outside(path, workspace) {
+        return true;
+    }
+    let Some(files) = context.files else { return false };
+    // Too many to look at: `**` stands in the options of searches, which follow no links.
+    let Some(real) = files.targets(path) else { return false };
+    let mut outside = real.iter().filter(|real| is_outside(real, workspace)).peekable();
+    if outside.peek().is_none() {
+        return false;
+    }
+    // The workspace may itself be reached through a link.
+    let real_workspace = files.targets(workspace).unwrap_or_default();
+    outside.any(|path| real_workspace.iter().all(|workspace| is_outside(path, workspace)))
+}
+
+/// Whether a file is outside of `workspace` and not the system's, by its text alone.
+fn is_outside(path: &Path, workspace: &Path) -> bool {
+    let path = plain(path);
+    !path.starts_with(workspace) && !SYSTEM.iter().any(|root| path.starts_with(root))
+}
+
+/// What is known while the commands of a line are gone through.
+struct Reach<'a> {
+    context: Context<'a>,
+    workspace: &'a Path,
+    /// Where the line is by now, as far as its text tells.
+    cwd: PathBuf,
+    followed: usize,
+}
+
+impl Reach<'_> {
+    fn of_command(&mut self, command: &LooseCommand) -> Option<String> {
+        let made = only_made(&command.words);
+        let redirected = command.redirects.iter().filter(|redirect| !redirect.writes).map(|redirect| &redirect.target);
+        let named = command.words.iter().enumerate().filter(|(at, _)| !made.contains(at)).map(|(_, word)| word);
+        let words = named.chain(redirected).map(|word| (word.text.as_str(), word.is_quoted));
+        let assigned = command.assignments.iter().map(|(_, value)| (value.as_str(), true));
+        for (word, is_quoted) in words.chain(assigned) {
+            if let Some(named) = self.outside_word(word, is_quoted) {
+                return Some(named);
+            }
+        }
+        if let [verb, folder] = command.words.as_slice()
+            && verb.text == "cd"
+        {
+            self.cwd.push(&folder.text);
+        }
+        outside_program(&command.words, command.input.as_deref())
+    }
+
+    /// The address or the path outside that a word holds.
+    fn outside_word(&mut self, word: &str, is_quoted: bool) -> Option<String> {
+        if is_address(word) {
+            return Some(word.to_owned());
+        }
+        word.split(['=', ':', ',']).find(|part| self.is_path_outside(part, is_quoted)).map(ToOwned::to_owned)
+    }
+
+    fn is_path_outside(&mut self, part: &str, is_quoted: bool) -> bool {
+        let says_so =
+            part.starts_with('/') || part == "~" || part.starts_with("~/") || part.split('/').any(|name| name == "..");
+        let path = match part.strip_prefix('~') {
+            Some(rest) => self.context.home.join(rest.trim_start_matches('/')),
+            None => self.cwd.join(part),
+        };
+        if says_so && is_outside(&path, self.workspace) {
+            return true;
+        }
+        // In quotes `*` is a letter, of what a search looks for.
+        let is_text = part.is_empty() || part.starts_with('-') || is_quoted && part.contains(['*', '?']);
+        if is_text || self.followed == MAX_FOLLOWED {
+            return false;
+        }
+        self.followed += 1;
+        is_within(&path, self.workspace) && leads_outside(&path, self.context, self.workspace)
+    }
+}
+
+/// Places of the words of a command that name what it only makes or removes.
+fn only_made(words: &[LooseWord]) -> Range<usize> {
+    let none = 0..0;
+    let Some((name, arguments)) = words.split_first() else { return none };
+    let letters_of =
+        |table: &[(&str, &'static str)]| table.iter().find(|(verb, _)| *verb == name.text).map(|(_, letters)| *letters);
+    let (makes, places) = (letters_of(MAKERS), letters_of(PLACERS));
+    let Some(letters) = makes.or(places) else { return none };
+    let options = arguments.iter().take_while(|word| word.text.starts_with('-')).count();
+    let is_known = |word: &LooseWord| {
+        let option = word.text.strip_prefix('-').unwrap_or("-");
+        !option.is_empty() && option.chars().all(|letter| letters.contains(letter))
+    };
+    let is_plain =
+        |word: &LooseWord| !word.expands && !word.text.starts_with('-') && !word.text.contains(['*', '?', '[', '{']);
+    let (options, operands) = arguments.split_at(options);
+    if !options.iter().all(is_known) || !operands.iter().all(is_plain) {
+        return none;
+    }
+    match operands.len() {
+        0 | 1 if places.is_some() => none,
+        _ if places.is_some() => words.len() - 1..words.len(),
+        _ => words.len() - operands.len()..words.len(),
+    }
+}
+
+/// Whether a path is one of the workspace's by its text.
+fn is_within(path: &Path, workspace: &Path) -> bool {
+    plain(path).starts_with(workspace)
+}
+
+fn outside_program(words: &[LooseWord], input: Option<&str>) -> Option<String> {
+    program_that(words, input, &|verb, arguments| talks_to_network(verb, arguments) || carries(verb, arguments))
+}
+
+/// The program of a command, or one that it is told to run, of which `is_meant` holds with its arguments.
+pub(super) fn program_that(
+    words: &[LooseWord],
+    input: Option<&str>,
+    is_meant: &dyn Fn(&str, &[&str]) -> bool,
+) -> Option<String> {
+    let (name, arguments) = words.split_first()?;
+    let verb = name.text.rsplit('/').next().unwrap_or_default();
+    let texts: Vec<&str> = arguments.iter().map(|word| word.text.as_str()).collect();
+    if is_meant(verb, &texts) {
+        return Some(verb.to_owned());
+    }
+    if !hands_on(verb) {
+        return None;
+    }
+    let is_name = |c: char| c.is_ascii_alphanumeric() || "_.+-:".contains(c);
+    let handed = texts.iter().copied().chain(input);
+    let tokens: Vec<&str> =
+        handed.flat_map(|text| text.split(|c| !is_name(c))).filter(|token| !token.is_empty()).collect();
+    let is_code = |token: &str| {
+        NETWORK_WORDS
+            .iter()
+            .any(|word| token.strip_prefix(word).is_some_and(|rest| rest.is_empty() || rest.starts_with('.')))
+    };
+    let mut programs = tokens.iter().enumerate();
+    let found = programs.find(|(at, token)| is_code(token) || is_meant(token, &tokens[at + 1..]));
+    found.map(|(_, token)| (*token).to_owned())
+}
+
+/// The path without `.` and `..`, by its text alone.
+fn plain(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                plain.pop();
+            }
+            other => plain.push(other),
+        }
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn source(line: &str) -> Option<String> {
+        let (cwd, home) = (Path::new("/home/ann/shop/src"), Path::new("/home/ann"));
+        outside_source(line, Context::new(cwd, home), Path::new("/home/ann/shop"))
+    }
+
+    #[test]
+    fn what_the_workspace_and_the_system_hold_is_not_from_outside() {
+        let lines = [
+            "cat main.rs",
+            "git log --oneline | head -n 3",
+            "grep -rn TODO ..",
+            "cat /etc/os-release /proc/meminfo",
+            "cargo test 2>&1 | tail -n 20",
+            "sh -c 'ls -l'",
+            "for f in *.rs; do wc -l \"$f\"; done",
+            "python3 tools/count.py --out=../report.txt",
+            "cat ../README.md > /tmp/copy",
+            "echo curl is a program",
+            "systemctl list-units",
+            "docker ps -a",
+            "tmux ls",
+            "pgrep nginx",
+            "mkdir -p ~/backup/new",
+            "touch /tmp/x ../../other/y",
+            "cp main.rs /tmp/x",
+            "cp -r ../docs ~/backup",
+            "mv -f main.rs ../../other/main.rs",
+            "ln -s /home/ann/shop/src/main.rs ~/main.rs",
+            "rm -f /tmp/x",
+            "echo x | tee -a /tmp/log",
+            "mkdir ~/backup && cp a ~/backup/a",
+        ];
+        for line in lines {
+            assert_eq!(source(line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn what_comes_from_elsewhere_says_from_where() {
+        let lines = [
+            ("curl -s example.com/x", "curl"),
+            ("git clone x:y", "git"),
+            ("git fetch origin", "git"),
+            ("npm view left-pad", "npm"),
+            ("sudo -n wget -qO- example.com", "wget"),
+            ("bash -c 'curl -s example.com'", "curl"),
+            ("bash <<E\ncurl -s example.com\nE", "curl"),
+            ("echo \"$(dig +short example.com)\"", "dig"),
+            ("python3 -c 'import urllib.request as u; print(u)'", "urllib.request"),
+            ("cat /tmp/notes", "/tmp/notes"),
+            ("cat < ~/mail", "~/mail"),
+            ("F=/var/tmp/x; cat $F", "/var/tmp/x"),
+            ("cd ../../other && cat README.md", "../../other"),
+            ("dd if=/home/bob/x", "/home/bob/x"),
+            ("xclip -o", "xclip"),
+            ("journalctl -u nginx", "journalctl"),
+            ("systemctl status nginx", "systemctl"),
+            ("docker logs web", "docker"),
+            ("docker compose logs", "docker"),
+            ("podman exec x env", "podman"),
+            ("dmesg -T | tail", "dmesg"),
+            ("nmcli device wifi list", "nmcli"),
+            ("bluetoothctl devices", "bluetoothctl"),
+            ("ps aux", "ps"),
+            ("glab issue view 3", "glab"),
+            ("svn log", "svn"),
+            ("tmux capture-pane -p", "tmux"),
+            ("copyq read 0", "copyq"),
+            ("adb logcat -d", "adb"),
+            ("vercel logs x", "vercel"),
+            ("lxc exec c -- cat x", "lxc"),
+            ("tool https://example.com/a", "https://example.com/a"),
+            ("find / -name x", "/"),
+            ("cp /tmp/x main.rs", "/tmp/x"),
+            ("mv ../../other/x .", "../../other/x"),
+            ("cp -v main.rs /tmp/x", "/tmp/x"),
+            ("cp main.rs /tmp/*", "/tmp/*"),
+            ("rm -r /tmp/x", "/tmp/x"),
+            ("rm /tmp/*.log", "/tmp/*.log"),
+            ("mkdir --verbose /tmp/x", "/tmp/x"),
+            ("touch -r /tmp/x a", "/tmp/x"),
+            ("tee /tmp/x < /tmp/y", "/tmp/y"),
+            ("cp /tmp/x", "/tmp/x"),
+            ("cp -t /tmp/x a", "/tmp/x"),
+            ("sudo cp a /tmp/x", "/tmp/x"),
+        ];
+        for (line, from) in lines {
+            assert_eq!(source(line).as_deref(), Some(from), "{line}");
+        }
+    }
+
+    #[test]
+    fn encoders_and_leaving_the_workspace_are_asked_about_under_taint() {
+        let (cwd, home) = (Path::new("/home/ann/shop/src"), Path::new("/home/ann"));
+        let why = |line| why_asked_under_taint(line, Context::new(cwd, home), Some(Path::new("/home/ann/shop")));
+        let asked = "cat a | base64;base32 a;xxd a;od -c a;hexdump -C a;echo a | tr a-z b-za;rev a;cd /tmp;cd;cd -;cd ~/other;\
+                     cd ../..;cd -P /etc && ls;fold -w 4 a;sed -n l a;jq -R @base64 a;awk '{print $1}' a;\
+                     gh pr list;lsof -i @x.test;ss dst x.test;cat a | cut -c1-4";
+        for line in asked.split(';') {
+            assert!(why(line).is_some(), "{line}");
+        }
+        for line in
+            ["cat a", "cd ..", "cd sub && ls", "cd /home/ann/shop", "cd -P sub", "grep -rn base64 .", "echo cd /tmp"]
+        {
+            assert_eq!(why(line), None, "{line}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_text_is_read(line in "[ -~\\n]{0,80}") {
+            let _ = source(&line);
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! Rules: what the user allowed for good, and what is stricter here than elsewhere. They match the words of commands, never text. An
+//! allow rule lowers `Ask` only, danger stays danger; of several rules the strictest counts. The files they stand in are read and
+//! written by [`cohab_policy_io::rules_file`].
+
+mod argv;
+mod document;
+mod rule;
+mod safety;
+
+#[cfg(test)]
+mod tests;
+
+use std::{path::Path, sync::Arc};
+
+pub use document::{DocumentError, Loaded, Origin, Refusal, parse, parse_on, with_rule, without_rule};
+pub use rule::{Operands, Rule};
+pub use safety::{Guard, Injection, Safety, SafetyLevel, SafetySettings};
+
+use cohab_shell_state::shell::Shell;
+
+use super::{
+    Context, Level, Verdict,
+    danger::{self, Commands},
+    verdict::{MAX_REASONS, shortened},
+};
+
+/// How the reason begins where a rule is stricter than the policy.
+pub(super) const STRICTER: &str = "a rule is stricter here:";
+
+/// Whoever knows the rules in force.
+pub trait Remembered: std::fmt::Debug + Send + Sync {
+    /// The rules as of now for commands in the folder `cwd`. What cannot be read holds no rules, and is told.
+    fn loaded(&self, cwd: &Path) -> Arc<Loaded>;
+}
+
+/// Nothing is remembered.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Nothing;
+
+impl Remembered for Nothing {
+    fn loaded(&self, _cwd: &Path) -> Arc<Loaded> {
+        Arc::default()
+    }
+}
+
+/// Rules, in the order of the file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rules(Vec<Rule>);
+
+impl Rules {
+    /// All of them.
+    #[must_use]
+    pub fn all(&self) -> &[Rule] {
+        &self.0
+    }
+
+    /// The rule that allows `line` in the folder `cwd`, as `shell` reads it. Whoever asks must know that it is neither danger nor denied,
+    /// and no stricter rule holds.
+    #[must_use]
+    pub fn find(&self, line: &str, cwd: &Path, shell: Shell) -> Option<&Rule> {
+        self.find_in(line, Context::new(cwd, cwd).in_shell(shell))
+    }
+
+    fn find_in(&self, line: &str, context: Context<'_>) -> Option<&Rule> {
+        if !self.0.iter().any(|rule| rule.decision == Level::Allow) {
+            return None;
+        }
+        let argv = argv::argv_of(line, context.shell).ok()?;
+        self.0.iter().find(|rule| rule.allows(&argv, context))
+    }
+
+    /// The rules that make `line` stricter. Where not all its commands can be told, each may be meant.
+    fn that_tighten<'a>(&'a self, line: &str, cwd: &'a Path) -> impl Iterator<Item = &'a Rule> {
+        let has_any = self.0.iter().any(|rule| rule.decision > Level::Allow);
+        let commands = if has_any { danger::commands(line) } else { Commands::default() };
+        let may_be_meant = move |rule: &Rule| {
+            commands.words.iter().any(|command| rule.catches(command, cwd))
+                || (commands.is_cut && rule.decision > Level::Allow && rule.holds_in(cwd))
+        };
+        self.0.iter().filter(move |rule| may_be_meant(rule))
+    }
+}
+
+/// A verdict with the rules in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ruled<'a> {
+    /// As strict as the strictest rule.
+    pub verdict: Verdict,
+    /// The rule that lets it run unasked all the same.
+    pub allowed_by: Option<&'a Rule>,
+}
+
+impl Loaded {
+    /// What the rules make of the policy's `verdict` on `line`.
+    #[must_use]
+    pub fn apply(&self, line: &str, context: Context<'_>, mut verdict: Verdict) -> Ruled<'_> {
+        let mut is_tightened = false;
+        for rule in self.rules.that_tighten(line, context.cwd) {
+            verdict.level = verdict.level.max(rule.decision);
+            if !is_tightened || verdict.reasons.len() < MAX_REASONS {
+                verdict.reasons.push(shortened(format!("{STRICTER} {} `{}`", rule.decision.word(), rule.line())));
+            }
+            is_tightened = true;
+        }
+        if verdict.level == Level::Allow
+            && let Some(refusal) = self.refused.iter().find(|refusal| refusal.may_tighten)
+        {
+            verdict.level = Level::Ask;
+            let name =
+                if refusal.name.is_empty() { "a file of rules".into() } else { format!("the rule `{}`", refusal.name) };
+            verdict.reasons.push(format!("{name} cannot be read: {}", refusal.reason));
+        }
+        let may_be_lowered = verdict.level == Level::Ask && !is_tightened;
+        let allowed_by = may_be_lowered.then(|| self.rules.find_in(line, context)).flatten();
+        Ruled { verdict, allowed_by }
+    }
+
+    /// These rules and those of another file.
+    pub fn join(&mut self, other: &Self) {
+        self.rules.0.extend(other.rules.0.iter().cloned());
+        self.refused.extend(other.refused.iter().cloned());
+        self.safety.join(&other.safety);
+    }
+}

@@ -1,0 +1,186 @@
+//! Whether a repository's own settings, or the shell's environment, would make git start programs on commands that only read. Pure:
+//! git itself tells the settings, `cohab_policy_io::git_settings` asks it.
+
+use std::path::{Path, PathBuf};
+
+use cohab_shell_state::state::{Item, Snapshot};
+use cohab_text::sanitize;
+
+use super::{
+    Context,
+    command::{SimpleCommand, Word},
+    rules::{self, git},
+};
+
+/// Settings that name programs, files of settings, or where data comes from. `*` stands for anything.
+const DECIDING: &[&str] = &[
+    "alias.*",
+    "core.alternaterefscommand",
+    "core.askpass",
+    "core.attributesfile",
+    "core.editor",
+    "core.fsmonitor",
+    "core.gitproxy",
+    "core.hookspath",
+    "core.pager",
+    "core.sshcommand",
+    "core.worktree",
+    "credential.*",
+    "diff.*.command",
+    "diff.*.textconv",
+    "diff.external",
+    "extensions.partialclone",
+    "filter.*",
+    "format.pretty",
+    "gpg.*",
+    "include.path",
+    "includeif.*",
+    "interactive.difffilter",
+    "lfs.*standalonetransferagent",
+    "lfs.customtransfer.*",
+    "lfs.extension.*",
+    "log.showsignature",
+    "merge.*.driver",
+    "pager.*",
+    "pretty.*",
+    "protocol.*",
+    "remote.*.promisor",
+    "remote.*.receivepack",
+    "remote.*.uploadpack",
+    "remote.*.vcs",
+    "trailer.*",
+    "url.*.insteadof",
+];
+/// Scopes that a repository, or whoever started the shell, decides. The others are the user's and the system's own files.
+const FOREIGN_SCOPES: &[&str] = &["local", "worktree", "command"];
+/// Variables of git's that no command which only reads looks at, or that the words it is typed with overrule.
+const PLAIN_VARIABLES: &[&str] =
+    &["GIT_ASKPASS", "GIT_EDITOR", "GIT_MERGE_AUTOEDIT", "GIT_PAGER", "GIT_SEQUENCE_EDITOR", "GIT_TERMINAL_PROMPT"];
+const PLAIN_VARIABLE_GROUPS: &[&str] = &["GIT_AUTHOR_", "GIT_COMMITTER_", "GIT_PS1_"];
+/// Settings and variables that are named; more are counted.
+const NAMED_MAX: usize = 4;
+/// Of a value that is shown, in characters.
+const VALUE_CHARS: usize = 60;
+
+/// One of git's settings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Setting {
+    /// As git tells it: small letters but for the middle part.
+    pub key: String,
+    /// Empty if it has none.
+    pub value: String,
+}
+
+/// The folders in which a plain line may start git, as the system would find them: `..` behind a link leads where the link leads.
+pub(super) fn git_folders(commands: &[SimpleCommand], context: Context<'_>) -> Vec<PathBuf> {
+    let mut places = vec![context.cwd.to_owned()];
+    let mut folders = Vec::new();
+    for command in commands {
+        match command.words.split_first() {
+            Some((name, _)) if name.text == "cd" => {
+                let targets: Vec<_> =
+                    places.iter().filter_map(|place| rules::cd_target(command, context.at(place))).collect();
+                targets.into_iter().for_each(|target| add(&mut places, target));
+            }
+            Some((name, words)) if name.text == "git" => {
+                let directory = git::invocation(words).directory;
+                for place in &places {
+                    add(&mut folders, directory.map_or_else(|| place.clone(), |word| led_to(word, place, context)));
+                }
+            }
+            _ => {}
+        }
+    }
+    folders
+}
+
+fn add(paths: &mut Vec<PathBuf>, path: PathBuf) {
+    if !paths.contains(&path) {
+        paths.push(path);
+    }
+}
+
+fn led_to(word: &Word, place: &Path, context: Context<'_>) -> PathBuf {
+    match word.text.strip_prefix('~').filter(|_| word.has_tilde) {
+        Some(rest) => context.home.join(rest.trim_start_matches('/')),
+        None => place.join(&word.text),
+    }
+}
+
+/// The settings among `listing`, the output of `git config --null --list --show-scope`, that a repository decides and that name
+/// programs. `None` if it is no such listing.
+#[must_use]
+pub fn planted(listing: &[u8]) -> Option<Vec<Setting>> {
+    let mut found = Vec::new();
+    let text = String::from_utf8_lossy(listing);
+    let mut fields = text.split_terminator('\0');
+    while let Some(scope) = fields.next() {
+        let setting = fields.next()?;
+        let (key, value) = setting.split_once('\n').unwrap_or((setting, ""));
+        if FOREIGN_SCOPES.contains(&scope) && decides(&key.to_lowercase(), value) {
+            found.push(Setting { key: key.to_owned(), value: value.to_owned() });
+        } else if !FOREIGN_SCOPES.contains(&scope) && !matches!(scope, "system" | "global") {
+            return None;
+        }
+    }
+    listing.last().is_none_or(|last| *last == 0).then_some(found)
+}
+
+fn decides(key: &str, value: &str) -> bool {
+    // These switch a program of git's own on or off, which the words that git is typed with switch off in any case.
+    if key == "core.fsmonitor" && matches!(value, "true" | "false") {
+        return false;
+    }
+    DECIDING.iter().any(|pattern| match pattern.split_once('*') {
+        Some((start, end)) => key.len() >= start.len() + end.len() && key.starts_with(start) && key.ends_with(end),
+        None => key == *pattern,
+    })
+}
+
+/// What is said of such settings of the repository at `top`; nothing if there are none.
+#[must_use]
+pub fn why_planted(settings: &[Setting], top: &Path) -> Option<String> {
+    let named = |setting: &Setting| {
+        let (key, value) = (one_line(&setting.key), one_line(&setting.value));
+        format!("`{key}` = `{value}`")
+    };
+    let named = list(settings.iter().map(named), settings.len())?;
+    let top = sanitize::one_line(&top.to_string_lossy(), usize::MAX);
+    Some(format!("the repository's own git settings can start programs: {named}, in {top}"))
+}
+
+/// What is said of variables of the shell's environment that decide what git does; nothing if there are none.
+#[must_use]
+pub fn git_variables(shell: &Snapshot) -> Option<String> {
+    let deciding = |name: &str| {
+        name.starts_with("GIT_")
+            && !PLAIN_VARIABLES.contains(&name)
+            && !PLAIN_VARIABLE_GROUPS.iter().any(|group| name.starts_with(group))
+    };
+    let names: Vec<String> = shell
+        .keys()
+        .filter_map(|item| match item {
+            Item::Exported(name) if deciding(name) => Some(format!("`{}`", one_line(name))),
+            _ => None,
+        })
+        .collect();
+    let count = names.len();
+    let named = list(names.into_iter(), count)?;
+    Some(format!("this shell's environment decides what git does: {named}"))
+}
+
+fn list(names: impl Iterator<Item = String>, count: usize) -> Option<String> {
+    let shown = names.take(NAMED_MAX).collect::<Vec<_>>().join(", ");
+    match count {
+        0 => None,
+        _ if count > NAMED_MAX => Some(format!("{shown} and {} more", count - NAMED_MAX)),
+        _ => Some(shown),
+    }
+}
+
+fn one_line(text: &str) -> String {
+    sanitize::one_line(text, VALUE_CHARS)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,60 @@
+//! Words that are known only when a line runs. Such a line runs where nothing can be written, so it is harmless whatever a word says;
+//! but what a program shows of files may be secret all the same. The places of secrets are hidden from it; others are known by their
+//! names.
+
+use super::{
+    super::{
+        command::{SimpleCommand, Word},
+        danger,
+        structure::{Computed, Kind},
+        typed,
+    },
+    Place, Refusal, ask, check_hoard, fed,
+    paths::{self, PlainPath},
+};
+
+/// Their operands are no files, and no option shows any.
+const NO_FILES: &[&str] =
+    &["apt-cache", "getent", "git", "groups", "id", "numfmt", "pgrep", "pidof", "ps", "seq", "tput", "which"];
+
+/// Judges the word number `at` of a command, which is `computed`.
+pub(crate) fn assess(command: &SimpleCommand, at: usize, computed: &Computed, place: Place<'_>) -> Result<(), Refusal> {
+    let Some((name, words)) = command.words.split_first() else { return ask("runs a command that is not told") };
+    let name = name.text.as_str();
+    let runs_another = danger::is_wrapper(name)
+        || (name == "find" && words.iter().any(|word| word.text.starts_with("-exec")))
+        || (name == "command" && at == 1);
+    if runs_another {
+        return ask(format!("`{name}` runs a command on what is not known beforehand"));
+    }
+    let shows_files = typed::holds(command, at, place.context.shell)
+        && fed::shows_contents(name)
+        && !NO_FILES.contains(&name)
+        && !fed::HARMLESS_WITH_ANY_OPTION.contains(&name);
+    // What is known is judged as it is written.
+    if !shows_files || computed.kind != Kind::Any || is_value(name, words, at) {
+        return Ok(());
+    }
+    let here = PlainPath::from_path(place.context.cwd, place.context);
+    if paths::is_wide(&here, place.context) {
+        return Ok(());
+    }
+    check_hoard(".", false, true, place.context)
+}
+
+/// Whether a word can be nothing but a text or a value of an option to this program, whatever it says.
+fn is_value(name: &str, words: &[Word], at: usize) -> bool {
+    let before = at.checked_sub(2).and_then(|at| words.get(at)).map(|word| word.text.as_str()).unwrap_or_default();
+    let is_operand = |word: &&Word| !word.text.starts_with('-');
+    match name {
+        "grep" | "egrep" | "fgrep" | "rg" => {
+            words.iter().take(at).filter(is_operand).count() == 1
+                && words.iter().filter(is_operand).count() > 1
+                && !words.iter().any(|word| matches!(word.text.as_str(), "-e" | "-f" | "--regexp" | "--file"))
+        }
+        "awk" | "gawk" | "mawk" => before == "-v",
+        "date" => before == "-d",
+        "journalctl" => matches!(before, "-u" | "--since" | "--until"),
+        _ => false,
+    }
+}

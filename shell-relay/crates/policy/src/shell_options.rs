@@ -1,0 +1,119 @@
+//! Options and variables of the live shell by which a plain line means more than its text: patterns match hidden files, `cd` goes
+//! elsewhere.
+
+use cohab_shell_state::state::{Item, OptionKind, Snapshot};
+
+use super::{
+    command::{SimpleCommand, Word},
+    dialect::MAY_LACK_OPERANDS,
+};
+
+/// With these a pattern matches hidden files, too, or leaves others out.
+const OF_PATTERNS: &[(OptionKind, &str)] = &[(OptionKind::Shopt, "dotglob"), (OptionKind::Set, "globdots")];
+/// The same of variables.
+const VARIABLES_OF_PATTERNS: &[&str] = &["GLOBIGNORE"];
+/// With these a pattern that matches nothing is no word.
+const OF_NULL_PATTERNS: &[(OptionKind, &str)] =
+    &[(OptionKind::Shopt, "nullglob"), (OptionKind::Set, "nullglob"), (OptionKind::Set, "cshnullglob")];
+/// With these a relative `cd` goes to what a variable names.
+const OF_CD: &[(OptionKind, &str)] = &[(OptionKind::Shopt, "cdable_vars"), (OptionKind::Set, "cdablevars")];
+/// With these `..` leads to where a link came from.
+const OF_PARENTS: &[(OptionKind, &str)] =
+    &[(OptionKind::Set, "physical"), (OptionKind::Set, "chaselinks"), (OptionKind::Set, "chasedots")];
+
+/// Why `commands` mean something else in this shell than their text says.
+pub(super) fn why_read_otherwise(commands: &[SimpleCommand], shell: &Snapshot) -> Vec<String> {
+    let mut words = commands.iter().flat_map(|command| &command.words);
+    let of_patterns = words.any(|word| word.has_glob).then(|| why_patterns_match_more(shell)).flatten();
+    let may_vanish = commands.iter().any(|command| {
+        command.words.iter().any(|word| word.has_glob) && !MAY_LACK_OPERANDS.contains(&command.words[0].text.as_str())
+    });
+    let of_null = may_vanish.then(|| first_on(OF_NULL_PATTERNS, shell)).flatten();
+    let of_null =
+        of_null.map(|name| format!("`{name}` is set in this shell: a pattern that matches nothing is left out"));
+    let targets = commands.iter().filter_map(cd_target);
+    of_patterns
+        .into_iter()
+        .chain(of_null)
+        .chain(targets.filter_map(|target| why_cd_leads_elsewhere(&target.text, shell)))
+        .collect()
+}
+
+fn why_patterns_match_more(shell: &Snapshot) -> Option<String> {
+    let name = first_on(OF_PATTERNS, shell)
+        .or_else(|| VARIABLES_OF_PATTERNS.iter().copied().find(|name| is_set(name, shell)))?;
+    Some(format!("`{name}` is set in this shell: a pattern may match hidden files"))
+}
+
+fn cd_target(command: &SimpleCommand) -> Option<&Word> {
+    let (name, words) = command.words.split_first()?;
+    words.iter().find(|word| !word.text.starts_with('-')).filter(|_| name.text == "cd")
+}
+
+fn why_cd_leads_elsewhere(target: &str, shell: &Snapshot) -> Option<String> {
+    let mut parts = target.split('/');
+    if parts.clone().any(|part| part == "..")
+        && let Some(name) = first_on(OF_PARENTS, shell)
+    {
+        return Some(format!("`{name}` is set in this shell: `cd {target}` may lead elsewhere"));
+    }
+    let is_searched = !matches!(parts.next(), Some("" | "." | ".." | "~"));
+    let name = first_on(OF_CD, shell).or_else(|| is_set("CDPATH", shell).then_some("CDPATH"));
+    let name = name.filter(|_| is_searched)?;
+    Some(format!("`{name}` is set in this shell: `cd {target}` may lead elsewhere; `./` in front avoids it"))
+}
+
+fn first_on(options: &[(OptionKind, &'static str)], shell: &Snapshot) -> Option<&'static str> {
+    let is_on = |(kind, name): &&(OptionKind, &str)| shell.contains_key(&Item::Option(*kind, (*name).to_owned()));
+    options.iter().find(is_on).map(|(_, name)| *name)
+}
+
+fn is_set(name: &str, shell: &Snapshot) -> bool {
+    shell.contains_key(&Item::Variable(name.to_owned()))
+        || shell.get(&Item::Exported(name.to_owned())).is_some_and(|value| value.iter().any(|part| !part.is_empty()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parse;
+
+    fn why(line: &str, item: Item, value: &str) -> Option<String> {
+        let shell = Snapshot::from([(item, vec![value.as_bytes().to_vec()])]);
+        why_read_otherwise(&parse::parse_plain(line).expect("plain"), &shell).pop()
+    }
+
+    #[test]
+    fn patterns_and_folders_mean_more_with_some_options() {
+        let option = |kind, name: &str| Item::Option(kind, name.to_owned());
+        let variable = |name: &str| Item::Variable(name.to_owned());
+        for (line, item) in [
+            ("head *", option(OptionKind::Shopt, "dotglob")),
+            ("ls; cat src/*.rs", option(OptionKind::Set, "globdots")),
+            ("head *", variable("GLOBIGNORE")),
+            ("cd src; grep -r x *.c", option(OptionKind::Shopt, "nullglob")),
+            ("rg x *.c", option(OptionKind::Set, "cshnullglob")),
+            ("cd gh && cat data.txt", variable("CDPATH")),
+            ("cd gh/x", Item::Exported("CDPATH".to_owned())),
+            ("cd -L gh", option(OptionKind::Shopt, "cdable_vars")),
+            ("cd gh", option(OptionKind::Set, "cdablevars")),
+            ("cd x/..", option(OptionKind::Set, "chaselinks")),
+        ] {
+            assert!(why(line, item.clone(), "/x").is_some(), "{line} {item:?}");
+        }
+        for (line, item) in [
+            ("head a", option(OptionKind::Shopt, "dotglob")),
+            ("ls -l *.c | grep -r x", option(OptionKind::Shopt, "nullglob")),
+            ("grep -r '*' src", option(OptionKind::Set, "nullglob")),
+            ("head '*'", option(OptionKind::Set, "globdots")),
+            ("head *", variable("CDPATH")),
+            ("cd ./gh && cat x", variable("CDPATH")),
+            ("cd /gh; cd ~; cd ..; cd -; cd", variable("CDPATH")),
+            ("ls gh", option(OptionKind::Shopt, "cdable_vars")),
+            ("cd x", option(OptionKind::Set, "chaselinks")),
+        ] {
+            assert_eq!(why(line, item.clone(), "/x"), None, "{line} {item:?}");
+        }
+        assert_eq!(why("cd gh", Item::Exported("CDPATH".to_owned()), ""), None);
+    }
+}

@@ -1,0 +1,162 @@
+//! Commands that give variables values, and functions of the line.
+
+use cohab_shell_state::shell::Shell;
+
+use super::{
+    reader::{ENDS_WORD, NOT_READ, Read, Reader},
+    values::{Source, Value, is_name, is_own_name, written},
+    words::{Simple, Word},
+};
+
+impl<'a> Reader<'a> {
+    /// The name that gets a value here, and how many bytes stand in front of the value: `name=`, `name+=` or `name[place]=`.
+    pub(super) fn assignment(&self) -> Option<(&'a str, usize)> {
+        let (before, _) = self.rest().split_once('=')?;
+        let before_sign = before.strip_suffix('+').unwrap_or(before);
+        let name = before_sign.split('[').next().unwrap_or_default();
+        let is_place = before_sign[name.len()..].strip_prefix('[').is_none_or(|place| {
+            place
+                .strip_suffix(']')
+                .is_some_and(|place| place.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_'))
+        });
+        (is_name(name) && is_place && before_sign[name.len()..].starts_with('[') == (before_sign != name))
+            .then_some((name, before.len() + 1))
+    }
+
+    /// `name=(...)`, `name+=...` or `name[1]=...`: afterwards the variable may hold any of it.
+    pub(super) fn list_of_values(&mut self, name: &'a str, at: usize) -> Read<()> {
+        self.has_more = true;
+        if !is_own_name(name) {
+            return Err(Some("sets a variable that may matter"));
+        }
+        let is_list = self.eat("(");
+        loop {
+            if is_list {
+                self.skip_space();
+            }
+            if self.next().is_none_or(|c| ENDS_WORD.contains(c)) {
+                break;
+            }
+            let word = self.word("")?;
+            self.may_be_a_file(&word);
+            if !is_list {
+                break;
+            }
+        }
+        if is_list {
+            self.expect(")")?;
+        }
+        self.assign(name, at, Value::Computed(Source::Any));
+        Ok(())
+    }
+
+    /// Judged as a file that is read, since a program may get its name.
+    pub(super) fn may_be_a_file(&mut self, word: &Word) {
+        if word.mark.is_none() && !word.text.starts_with('-') {
+            self.aside(format!("true <{}", word.text));
+        }
+    }
+
+    pub(super) fn run_assignments(&mut self, simple: Simple) -> Read<()> {
+        self.has_more = true;
+        let sets_none = simple.assignments.is_empty() && !simple.has_lists;
+        if sets_none || !simple.redirects.is_empty() || simple.input.is_some() {
+            return Err(NOT_READ);
+        }
+        for (name, at, word) in simple.assignments {
+            if !is_own_name(&name) {
+                return Err(Some("sets a variable that may matter"));
+            }
+            if !word.text.is_empty() {
+                self.may_be_a_file(&word);
+            }
+            let raw = self.text(word.raw.clone());
+            // A named folder of zsh's would tell what a variable holds.
+            if word.text.starts_with('~') && !word.text.starts_with("~/") {
+                return Err(NOT_READ);
+            }
+            let expands = raw.matches('$').count() - raw.matches("$(").count();
+            let is_open = word.expands && (word.text == "." || word.text.ends_with("~/."));
+            let is_list = self.shell == Shell::Fish && word.text.contains(['*', '?']);
+            let value = match word.mark {
+                // What follows could belong to the name of the folder; a pattern of fish may match nothing.
+                None if is_open || is_list => Value::Computed(Source::Any),
+                Some(source) => Value::Computed(source),
+                None => value_of(&word.text),
+            };
+            self.assign_from(&name, at, value, expands == 0);
+        }
+        self.skip_blanks();
+        if self.depth == 1 && self.rest().is_empty() {
+            return Err(Some("sets a variable that would be gone at once"));
+        }
+        Ok(())
+    }
+
+    /// `read -r a b` and `mapfile -t a`, which say nothing.
+    pub(super) fn run_read(&mut self, simple: &Simple) -> Read<()> {
+        let mut words = simple.words[1..].iter();
+        let mut names = Vec::new();
+        while let Some(word) = words.next() {
+            match word.text.as_str() {
+                "-r" | "-t" | "-ra" | "-a" | "-A" | "-rA" => {}
+                "-d" | "-n" | "-s" => drop(words.next()),
+                name if !word.expands && (is_own_name(name) || name == "_") => names.push((name, word.raw.start)),
+                _ => return Err(Some("sets a variable that may matter")),
+            }
+        }
+        if names.is_empty() {
+            return Err(Some("sets a variable that may matter"));
+        }
+        for (name, at) in names {
+            self.assign(name, at, Value::Computed(Source::Any));
+        }
+        self.stand_for_redirects(&simple.redirects);
+        Ok(())
+    }
+
+    /// `declare -A name`, `local name=value`.
+    pub(super) fn run_declare(&mut self, simple: &Simple) -> Read<()> {
+        self.has_more = true;
+        let mut names = 0;
+        for word in &simple.words[1..] {
+            if matches!(word.text.as_str(), "-a" | "-A" | "-i" | "-r" | "-l") {
+                continue;
+            }
+            let (name, value) = word.text.split_once('=').unwrap_or((&word.text, ""));
+            if !is_own_name(name) {
+                return Err(Some("sets a variable that may matter"));
+            }
+            if !value.is_empty() {
+                self.may_be_a_file(&Word { text: value.to_owned(), mark: word.mark, ..Word::default() });
+            }
+            self.assign(name, word.raw.start, Value::Computed(Source::Any));
+            names += 1;
+        }
+        if names == 0 || !simple.redirects.is_empty() || simple.input.is_some() {
+            return Err(Some("asks the shell about itself from a loop, condition or substitution"));
+        }
+        Ok(())
+    }
+
+    /// A function of the line: what it runs was read where it is written.
+    pub(super) fn run_function(&mut self, simple: &Simple) -> Read<()> {
+        if self.open_functions > 0 {
+            return Err(Some("a function that may call itself"));
+        }
+        for word in &simple.words[1..] {
+            self.may_be_a_file(word);
+        }
+        self.stand_for_redirects(&simple.redirects);
+        self.aside("true".into());
+        Ok(())
+    }
+}
+
+/// What a variable holds that is given a word in which nothing is computed.
+pub(super) fn value_of(text: &str) -> Value {
+    match written(text) {
+        Some(_) => Value::Text(text.to_owned()),
+        None => Value::Computed(Source::Any),
+    }
+}

@@ -1,0 +1,348 @@
+//! Reads a line of bash or zsh from left to right, and writes down the plain commands that it comes to.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    ops::Range,
+};
+
+use cohab_shell_state::shell::Shell;
+
+use super::{
+    Computed, Kind, Structure,
+    out::Out,
+    values::{Source, Value},
+};
+
+/// Deeper lists of commands are not followed.
+pub(super) const MAX_DEPTH: usize = 6;
+/// More commands are not followed, those of a loop counted each time.
+pub(super) const MAX_STEPS: usize = 1000;
+
+/// What ends a word outside of quotes.
+pub(super) const ENDS_WORD: &str = " \t\n;&|<>()";
+/// Nothing is known that would say it better than the line itself.
+pub(super) const NOT_READ: Refused = None;
+pub(super) const FOLDER_CHANGES: &str = "changes to directories that are not known beforehand";
+
+/// A part of a line that was not known to be read for sure, and why.
+pub(super) type Read<T> = Result<T, Refused>;
+pub(super) type Refused = Option<&'static str>;
+
+/// Variables that are given a value more than once, and whether it is a number each time.
+pub(super) type Changing = BTreeMap<String, bool>;
+
+/// What ends a list of commands.
+#[derive(Clone, Copy)]
+pub(super) enum Until<'a> {
+    End,
+    Parenthesis,
+    Words(&'a [&'a str]),
+    Case,
+}
+
+/// See the module's description.
+#[derive(Clone, Debug)]
+pub(super) struct Reader<'a> {
+    pub shell: Shell,
+    pub line: &'a str,
+    pub at: usize,
+    pub out: Out,
+    /// The lists of commands in substitutions, in the order of their numbers.
+    pub lists: Vec<Out>,
+    pub variables: HashMap<String, Value>,
+    /// Variables that the line takes as they are.
+    pub environment: BTreeSet<String>,
+    /// Functions of the line.
+    pub functions: BTreeSet<String>,
+    /// Bodies of functions around what is read now.
+    pub open_functions: usize,
+    /// Names of commands so far.
+    pub called: BTreeSet<String>,
+    pub changing: Changing,
+    /// Where each variable is given a value, and whether it is a number there.
+    pub assigned: BTreeMap<String, BTreeMap<usize, bool>>,
+    /// The variables in the order in which they were given values, and whether they had one of the line's before.
+    pub log: Vec<(String, bool)>,
+    pub loops: usize,
+    /// Around what is read now: what changes there is gone behind them.
+    pub subshells: usize,
+    pub depth: usize,
+    pub steps: usize,
+    /// A pipe leads to the next command.
+    pub is_piped: bool,
+    /// What stands in the pipe so far is more than simple commands.
+    pub has_compound: bool,
+    pub has_xargs: bool,
+    /// There are groups, conditions or loops.
+    pub has_blocks: bool,
+    /// Where the line goes on behind what changes the folder at its front.
+    pub behind_cd: usize,
+    /// The command means nothing else with fewer words.
+    pub may_lack: bool,
+    /// The line has more than plain commands.
+    pub has_more: bool,
+    /// The word belongs to a builtin to which it is a text.
+    pub is_text: bool,
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(shell: Shell, line: &'a str, changing: Changing) -> Self {
+        Self {
+            shell,
+            line,
+            at: 0,
+            out: Out::default(),
+            lists: Vec::new(),
+            variables: HashMap::new(),
+            environment: BTreeSet::new(),
+            functions: BTreeSet::new(),
+            open_functions: 0,
+            called: BTreeSet::new(),
+            changing,
+            assigned: BTreeMap::new(),
+            log: Vec::new(),
+            loops: 0,
+            subshells: 0,
+            depth: 0,
+            steps: 0,
+            is_piped: false,
+            has_compound: false,
+            has_xargs: false,
+            has_blocks: false,
+            behind_cd: 0,
+            may_lack: false,
+            has_more: false,
+            is_text: false,
+        }
+    }
+
+    /// Reads the whole line.
+    pub(super) fn read(mut self) -> Read<Self> {
+        self.list(Until::End)?;
+        if self.has_more { Ok(self) } else { Err(NOT_READ) }
+    }
+
+    pub(super) fn changing(&self) -> Changing {
+        let more_than_once = self.assigned.iter().filter(|(_, places)| places.len() > 1);
+        more_than_once.map(|(name, places)| (name.clone(), places.values().all(|is_number| *is_number))).collect()
+    }
+
+    /// The commands, those of substitutions last.
+    pub(super) fn finish(self) -> Read<Structure> {
+        if self.has_xargs && self.has_blocks {
+            return Err(Some("`xargs` runs a command on what is not known"));
+        }
+        let mut out = self.out;
+        for list in self.lists.iter().filter(|list| !list.text.is_empty()) {
+            out.append(list)?;
+        }
+        let computed = out.marks.drain(..).map(|(place, source)| {
+            let kind = match source {
+                Source::Number => Kind::Number,
+                Source::Matches => Kind::Known,
+                Source::Any => Kind::Any,
+            };
+            Computed { place, kind }
+        });
+        let computed = computed.collect();
+        let environment = self.environment.into_iter().collect();
+        Ok(Structure { text: out.text, computed, environment, behind_cd: self.behind_cd })
+    }
+
+    pub(super) fn rest(&self) -> &'a str {
+        &self.line[self.at..]
+    }
+
+    pub(super) fn next(&self) -> Option<char> {
+        self.rest().chars().next()
+    }
+
+    pub(super) fn eat(&mut self, text: &str) -> bool {
+        let is_there = self.rest().starts_with(text);
+        self.at += if is_there { text.len() } else { 0 };
+        is_there
+    }
+
+    pub(super) fn expect(&mut self, text: &str) -> Read<()> {
+        if self.eat(text) { Ok(()) } else { Err(NOT_READ) }
+    }
+
+    pub(super) fn skip_blanks(&mut self) {
+        while self.eat(" ") || self.eat("\t") {}
+    }
+
+    pub(super) fn skip_space(&mut self) {
+        while self.eat(" ") || self.eat("\t") || self.eat("\n") {}
+    }
+
+    /// The bare word that begins here.
+    pub(super) fn bare_word(&self) -> &'a str {
+        let rest = self.rest();
+        &rest[..rest.find(|c: char| ENDS_WORD.contains(c)).unwrap_or(rest.len())]
+    }
+
+    /// Takes this word, if it is the next one.
+    pub(super) fn eat_word(&mut self, word: &str) -> bool {
+        self.bare_word() == word && self.eat(word)
+    }
+
+    pub(super) fn expect_word(&mut self, word: &str) -> Read<()> {
+        self.skip_space();
+        if self.eat_word(word) { Ok(()) } else { Err(NOT_READ) }
+    }
+
+    /// One level further down; whoever calls it goes up again.
+    pub(super) fn go_deeper(&mut self, most: usize) -> Read<()> {
+        self.depth += 1;
+        if self.depth > most { Err(Some("nests too deep to be checked")) } else { Ok(()) }
+    }
+
+    /// Reads commands up to what ends them, which stays.
+    pub(super) fn list(&mut self, until: Until<'_>) -> Read<()> {
+        self.go_deeper(MAX_DEPTH)?;
+        let mut is_empty = true;
+        loop {
+            self.skip_space();
+            if self.is_at(until) {
+                break;
+            }
+            self.joined()?;
+            is_empty = false;
+            self.skip_blanks();
+            if self.is_at(until) {
+                break;
+            }
+            if self.rest().starts_with(";;") || !(self.eat(";") || self.eat("\n")) {
+                return Err(if self.next() == Some('&') { Some("runs a command in the background") } else { NOT_READ });
+            }
+        }
+        self.depth -= 1;
+        if is_empty { Err(Some("contains no command")) } else { Ok(()) }
+    }
+
+    fn is_at(&self, until: Until<'_>) -> bool {
+        match until {
+            Until::End => self.rest().is_empty(),
+            Until::Parenthesis => self.next() == Some(')'),
+            Until::Words(words) => words.contains(&self.bare_word()),
+            Until::Case => self.rest().starts_with(";;") || self.bare_word() == "esac",
+        }
+    }
+
+    /// Pipes joined by `&&` and `||`.
+    pub(super) fn joined(&mut self) -> Read<()> {
+        self.pipe()?;
+        let scope = self.log.len();
+        loop {
+            self.skip_blanks();
+            if !(self.eat("&&") || self.eat("||")) {
+                break;
+            }
+            // What stands in front may not have run.
+            self.leave(scope);
+            self.skip_space();
+            self.pipe()?;
+        }
+        self.leave(scope);
+        Ok(())
+    }
+
+    fn pipe(&mut self) -> Read<()> {
+        while self.eat_word("!") || self.eat_word("time") {
+            self.skip_blanks();
+            self.has_more = true;
+        }
+        let (scope, had_compound) = (self.log.len(), self.has_compound);
+        let start = self.out.text.len();
+        self.has_compound = false;
+        self.command()?;
+        loop {
+            self.skip_blanks();
+            if self.rest().starts_with("||") || !self.eat("|") {
+                break;
+            }
+            if self.next() == Some('&') {
+                return Err(NOT_READ);
+            }
+            self.skip_space();
+            // Each command of a pipe runs in a shell of its own.
+            self.leave(scope);
+            self.is_piped = self.out.text.len() > start;
+            self.command()?;
+            self.is_piped = false;
+            self.leave(scope);
+        }
+        self.has_compound = had_compound;
+        Ok(())
+    }
+
+    /// Behind what may not have run, or ran in a shell of its own: the variables that were given values since `scope`, a length of the
+    /// log, may hold what they held before.
+    pub(super) fn leave(&mut self, scope: usize) {
+        for (name, had_value) in &self.log[scope..] {
+            if !(*had_value && self.changing.get(name) == Some(&true)) {
+                self.variables.insert(name.clone(), Value::Computed(Source::Any));
+            }
+        }
+    }
+
+    /// The list of commands in a substitution that ends with `)`: its number.
+    pub(super) fn substituted(&mut self) -> Read<usize> {
+        let outer_out = std::mem::take(&mut self.out);
+        let (is_piped, has_compound, is_text, scope) = (self.is_piped, self.has_compound, self.is_text, self.log.len());
+        (self.is_piped, self.has_compound) = (false, false);
+        self.has_more = true;
+        if self.rest().trim_start().starts_with('<') && !self.rest().trim_start().starts_with("<(") {
+            // The shell itself reads the file.
+            self.skip_blanks();
+            let redirects = self.redirects()?;
+            let outer = (is_piped, has_compound, is_text);
+            (self.is_piped, self.has_compound, self.is_text) = outer;
+            self.out = outer_out;
+            self.stand_for_redirects(&redirects);
+            self.expect(")")?;
+            return Ok(self.lists.len() - 1);
+        }
+        self.subshells += 1;
+        self.list(Until::Parenthesis)?;
+        self.subshells -= 1;
+        self.leave(scope);
+        self.expect(")")?;
+        (self.is_piped, self.has_compound, self.is_text) = (is_piped, has_compound, is_text);
+        let list = std::mem::replace(&mut self.out, outer_out);
+        self.lists.push(list);
+        Ok(self.lists.len() - 1)
+    }
+
+    /// Commands that stand for what runs none, and are judged all the same.
+    pub(super) fn aside(&mut self, text: String) {
+        self.lists.push(Out { text, ..Out::default() });
+    }
+
+    /// The variable gets this value here.
+    pub(super) fn assign(&mut self, name: &str, at: usize, value: Value) {
+        self.assign_from(name, at, value, true);
+    }
+
+    /// The same; a value that `is_own` is none of another variable, which may hold something else the next time.
+    pub(super) fn assign_from(&mut self, name: &str, at: usize, value: Value, is_own: bool) {
+        let is_number = matches!(&value, Value::Computed(source) if source.is_number())
+            || matches!(&value, Value::Text(text) if text.bytes().all(|byte| byte.is_ascii_digit()));
+        // Each time a loop comes by here.
+        let seen = self.assigned.entry(name.to_owned()).or_default().entry(at).or_insert(true);
+        *seen &= is_number && is_own;
+        let value = match self.changing.get(name) {
+            Some(true) => Value::Computed(Source::Number),
+            Some(false) => Value::Computed(Source::Any),
+            None => value,
+        };
+        let had_value = self.variables.get(name).is_some_and(|value| *value != Value::Computed(Source::Any));
+        self.log.push((name.to_owned(), had_value));
+        self.variables.insert(name.to_owned(), value);
+    }
+
+    /// What stands at these bytes of the line.
+    pub(super) fn text(&self, range: Range<usize>) -> &'a str {
+        &self.line[range]
+    }
+}

@@ -1,0 +1,368 @@
+//! Words with what expands in them, redirections, and simple commands.
+
+use std::ops::Range;
+
+use cohab_shell_state::shell::Shell;
+
+use super::{
+    out::Out,
+    reader::{ENDS_WORD, FOLDER_CHANGES, NOT_READ, Read, Reader},
+    values::{Source, Written, written},
+};
+use crate::dialect::{MAY_LACK_OPERANDS, only_choose};
+
+/// Variables that a line may set for one program: they change the language it speaks, the order it sorts in, and the time it shows.
+const OF_A_PROGRAM: &[&str] =
+    &["COLUMNS", "LANG", "LC_ALL", "LC_COLLATE", "LC_CTYPE", "LC_MESSAGES", "LC_NUMERIC", "LC_TIME", "NO_COLOR", "TZ"];
+/// Builtins to which all their words are texts.
+const TEXTS: &[&str] = &["[", "echo", "print", "printf", "test"];
+
+/// A word of the line, and its text among plain commands.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Word {
+    pub raw: Range<usize>,
+    pub text: String,
+    /// Something in it expands.
+    pub expands: bool,
+    pub mark: Option<Source>,
+}
+
+/// What a simple command is put together from.
+#[derive(Debug, Default)]
+pub(super) struct Simple {
+    pub assignments: Vec<(String, usize, Word)>,
+    pub words: Vec<Word>,
+    /// As text, with the word in it.
+    pub redirects: Vec<(String, Word)>,
+    /// What a here-string says.
+    pub input: Option<Word>,
+    /// Variables got lists.
+    pub has_lists: bool,
+}
+
+impl<'a> Reader<'a> {
+    /// A word; the line goes on with what ends it.
+    pub(super) fn word(&mut self, before: &str) -> Read<Word> {
+        let start = self.at;
+        let mut word = Word::default();
+        if self.eat("<(") {
+            // Nobody waits for it: a loop would start more and more.
+            if self.loops > 0 {
+                return Err(Some("starts commands that nobody waits for from a loop"));
+            }
+            self.substituted()?;
+            word.text.push_str("/dev/null");
+            word.expands = true;
+        }
+        while let Some(c) = self.next().filter(|c| !ENDS_WORD.contains(*c)) {
+            match c {
+                '\\' => {
+                    let two = self.rest().chars().take(2).map(char::len_utf8).sum::<usize>();
+                    word.text.push_str(self.text(self.at..self.at + two));
+                    self.at += two;
+                }
+                '\'' => {
+                    let end = self.rest()[1..].find('\'').ok_or(Some("has an open quote"))? + 2;
+                    word.text.push_str(&self.rest()[..end]);
+                    self.at += end;
+                }
+                '"' => self.double_quoted(&mut word, before)?,
+                '$' | '`' => self.expansion(&mut word, before, false)?,
+                '#' if self.at == start => return Err(Some("contains a comment")),
+                '[' => match class(self.rest()).filter(|_| self.at > start || self.rest().len() > 1) {
+                    // Any letter is more than those of the class.
+                    Some(bytes) => {
+                        self.at += bytes;
+                        word.text.push('?');
+                        (word.expands, self.has_more) = (true, true);
+                    }
+                    None => {
+                        word.text.push(c);
+                        self.at += 1;
+                    }
+                },
+                _ => {
+                    word.text.push(c);
+                    self.at += c.len_utf8();
+                }
+            }
+        }
+        if self.shell == Shell::Zsh && self.next() == Some('(') && has_pattern(&word.text) {
+            self.qualifiers(before)?;
+            (word.expands, self.has_more) = (true, true);
+        }
+        word.raw = start..self.at;
+        if word.raw.is_empty() {
+            return Err(NOT_READ);
+        }
+        Ok(word)
+    }
+
+    /// `(.N)` behind a pattern, which only chooses. Without anything that matches the word may be left out.
+    fn qualifiers(&mut self, before: &str) -> Read<()> {
+        let (inside, _) = self.rest()[1..].split_once(')').ok_or(NOT_READ)?;
+        let (kinds, modifiers) = inside.split_once(':').map_or((inside, None), |(kinds, rest)| (kinds, Some(rest)));
+        let is_kept = !kinds.contains('N') || before.is_empty() || self.may_lack;
+        if inside.is_empty()
+            || self.line.contains("xargs")
+            || !only_choose(kinds)
+            || !is_kept
+            || modifiers.is_some_and(|rest| !self.is_text || !matches!(rest, "t" | "h" | "r" | "e"))
+        {
+            return Err(NOT_READ);
+        }
+        let end = self.at + inside.len() + 2;
+        self.at = end;
+        // A word that goes on would be another one.
+        if self.next().is_none_or(|c| ENDS_WORD.contains(c)) { Ok(()) } else { Err(NOT_READ) }
+    }
+
+    pub(super) fn double_quoted(&mut self, word: &mut Word, before: &str) -> Read<()> {
+        self.at += 1;
+        let mut run = String::new();
+        let mut is_empty = true;
+        loop {
+            match self.next().ok_or(Some("has an open quote"))? {
+                '"' => break,
+                '\\' => {
+                    let two = self.rest().chars().take(2).map(char::len_utf8).sum::<usize>();
+                    run.push_str(self.text(self.at..self.at + two));
+                    self.at += two;
+                }
+                '$' | '`' => {
+                    flush(&mut run, word);
+                    self.expansion(word, before, true)?;
+                }
+                c => {
+                    run.push(c);
+                    self.at += c.len_utf8();
+                }
+            }
+            is_empty = false;
+        }
+        self.at += 1;
+        if is_empty {
+            word.text.push_str("\"\"");
+        }
+        flush(&mut run, word);
+        Ok(())
+    }
+
+    /// A command of words, assignments and redirections.
+    pub(super) fn simple(&mut self) -> Read<()> {
+        let mut simple = Simple::default();
+        loop {
+            self.skip_blanks();
+            let Some(c) = self.next() else { break };
+            let behind_digits = self.rest().trim_start_matches(|c: char| c.is_ascii_digit());
+            if behind_digits.starts_with(['<', '>']) && !self.rest().starts_with("<(") || self.rest().starts_with("&>")
+            {
+                self.redirect(&mut simple)?;
+            } else if "\n;&|)".contains(c) || (self.shell == Shell::Zsh && self.bare_word() == "}") {
+                break;
+            } else if let Some((name, sign)) = self.assignment().filter(|_| simple.words.is_empty()) {
+                let at = self.at;
+                self.at += sign;
+                if sign > name.len() + 1 || self.next() == Some('(') {
+                    self.list_of_values(name, at)?;
+                    simple.has_lists = true;
+                    continue;
+                }
+                let is_empty = self.next().is_none_or(|c| ENDS_WORD.contains(c));
+                let value = if is_empty { Word::default() } else { self.word("")? };
+                simple.assignments.push((name.to_owned(), at, value));
+            } else {
+                self.may_lack =
+                    simple.words.first().is_some_and(|name| MAY_LACK_OPERANDS.contains(&name.text.as_str()));
+                self.is_text = simple.words.first().is_some_and(|name| TEXTS.contains(&name.text.as_str()));
+                let before = simple.words.last().map(|word| word.text.clone()).unwrap_or_default();
+                simple.words.push(self.word(&before)?);
+            }
+        }
+        self.is_text = false;
+        self.run(simple)
+    }
+
+    fn run(&mut self, simple: Simple) -> Read<()> {
+        let Some(name) = simple.words.first() else { return self.run_assignments(simple) };
+        if name.expands {
+            return Err(Some("which program runs is not known beforehand"));
+        }
+        let for_program = |(variable, _, value): &(String, usize, Word)| {
+            // A path in `TZ` would be read.
+            let is_plain = (value.text.is_empty() || value.text.starts_with(|c: char| c.is_ascii_alphanumeric()))
+                && !value.text.contains("..")
+                && (variable == "TZ" || !value.text.contains('/'));
+            let is_known = value.text.is_empty() || written(&value.text) == Some(Written::Plain);
+            is_plain && is_known && !value.expands && OF_A_PROGRAM.contains(&variable.as_str())
+        };
+        let name = name.text.as_str();
+        self.called.insert(name.to_owned());
+        self.has_more |= !simple.assignments.is_empty();
+        if !simple
+            .assignments
+            .iter()
+            .all(|assignment| for_program(assignment) || (name == "read" && assignment.0 == "IFS"))
+        {
+            return Err(Some("begins with an assignment or a redirection"));
+        }
+        self.has_xargs |= name == "xargs";
+        match name {
+            "read" | "mapfile" | "readarray" => return self.run_read(&simple),
+            "declare" | "local" | "typeset" => return self.run_declare(&simple),
+            _ if self.functions.contains(name) => return self.run_function(&simple),
+            "break" | "continue" if self.loops > 0 && simple.words.len() == 1 && simple.redirects.is_empty() => {
+                return Ok(());
+            }
+            "cd" if self.subshells > 0 && !simple.words.iter().any(|word| word.expands) => {}
+            "cd" if self.is_in_front(&simple) => self.change_folder()?,
+            "cd" | "pushd" | "popd" => return Err(Some(FOLDER_CHANGES)),
+            "xargs" if simple.redirects.iter().any(|(sign, _)| sign.contains('<')) || simple.input.is_some() => {
+                return Err(Some("`xargs` runs a command on what is not known"));
+            }
+            "xargs" if self.has_compound => return Err(Some("`xargs` runs a command on what is not known")),
+            _ => {}
+        }
+        if let Some(input) = &simple.input {
+            if self.is_piped {
+                return Err(Some("uses a here-string"));
+            }
+            self.out.begin(false)?;
+            self.out.made("echo ");
+            self.put(input);
+            self.is_piped = true;
+        }
+        self.out.begin(std::mem::take(&mut self.is_piped))?;
+        for (at, word) in simple.words.iter().enumerate() {
+            self.out.made(if at == 0 { "" } else { " " });
+            self.put(word);
+        }
+        self.put_redirects(&simple.redirects);
+        Ok(())
+    }
+
+    /// Whether a `cd` stands in front of all else, and is nothing but the name of a folder that all shells read as it stands.
+    fn is_in_front(&self, simple: &Simple) -> bool {
+        let [cd, folder] = &simple.words[..] else { return false };
+        let is_alone = simple.assignments.is_empty() && simple.redirects.is_empty() && simple.input.is_none();
+        let is_plain = written(&folder.text) == Some(Written::Plain) && !folder.text.starts_with(['-', '+']);
+        self.depth == 1
+            && self.loops == 0
+            && is_alone
+            && is_plain
+            && !folder.expands
+            && self.text(self.behind_cd..cd.raw.start).trim().is_empty()
+    }
+
+    /// The folder of the line's own shell is gone with it, so the user's shell changes to it first. Where that fails, nothing of the line
+    /// runs.
+    fn change_folder(&mut self) -> Read<()> {
+        self.skip_blanks();
+        let behind = self.rest();
+        let behind =
+            behind.strip_prefix("&&").or_else(|| behind.strip_prefix([';', '\n'])).ok_or(Some(FOLDER_CHANGES))?;
+        self.behind_cd = self.line.len() - behind.trim_start_matches([' ', '\t', '\n']).len();
+        Ok(())
+    }
+
+    fn put(&mut self, word: &Word) {
+        self.out.word(&word.text);
+        self.out.put(&word.text, word.mark);
+    }
+
+    fn put_redirects(&mut self, redirects: &[(String, Word)]) {
+        for (sign, target) in redirects {
+            self.out.made(" ");
+            self.out.made(sign);
+            self.out.made(&target.text);
+        }
+    }
+
+    /// What is redirected without a program that it is judged with.
+    pub(super) fn stand_for_redirects(&mut self, redirects: &[(String, Word)]) {
+        for (sign, target) in redirects {
+            self.aside(format!("true {sign}{}", target.text));
+        }
+    }
+
+    /// The redirections behind a group or loop.
+    pub(super) fn redirects(&mut self) -> Read<Vec<(String, Word)>> {
+        let mut simple = Simple::default();
+        loop {
+            self.skip_blanks();
+            let behind_digits = self.rest().trim_start_matches(|c: char| c.is_ascii_digit());
+            if !behind_digits.starts_with(['<', '>']) && !self.rest().starts_with("&>") {
+                break;
+            }
+            self.redirect(&mut simple)?;
+        }
+        if let Some(input) = simple.input {
+            // Judged as any text that is shown.
+            self.aside(format!("echo {}", input.text));
+        }
+        Ok(simple.redirects)
+    }
+
+    fn redirect(&mut self, simple: &mut Simple) -> Read<()> {
+        let start = self.at;
+        self.at += self.rest().len() - self.rest().trim_start_matches(|c: char| c.is_ascii_digit()).len();
+        if self.at == start && self.eat("<<<") {
+            self.skip_blanks();
+            let word = self.word("")?;
+            self.has_more = true;
+            return simple.input.replace(word).map_or(Ok(()), |_| Err(Some("uses a here-string")));
+        }
+        if self.rest().starts_with("<<") {
+            return Err(Some("uses a here-document"));
+        }
+        let signs = ["&>", ">>", ">&", "<", ">"];
+        let sign = signs.into_iter().find(|sign| self.eat(sign)).ok_or(NOT_READ)?;
+        let sign = format!("{}{sign}", self.text(start..self.at - sign.len()));
+        self.skip_blanks();
+        let mut word = self.word("")?;
+        match &word.mark {
+            // The file is one of those that match, which are judged by themselves.
+            Some(Source::Matches) if sign == "<" => {
+                self.aside(format!("true <{}", word.text));
+                word.text = "./x".into();
+            }
+            Some(_) if sign == "<" => {
+                // As if a program showed it.
+                self.lists.push(Out::reading(&word.text));
+                word.text = "./x".into();
+            }
+            Some(_) => return Err(Some("redirects to or from what is not known beforehand")),
+            None => {}
+        }
+        simple.redirects.push((sign, word));
+        Ok(())
+    }
+}
+
+/// Stands for what is not known: a number where an option wants one.
+pub(super) fn sample(source: Source, before: &str, text: &str) -> &'static str {
+    let is_option = |word: &str| word.len() == 2 && word.starts_with('-') && word != "--";
+    let is_number = source.is_number() || is_option(before) || (text.starts_with('-') && text.len() == 2);
+    if is_number { "1" } else { "x" }
+}
+
+/// The bytes of `[a-z]` at the front of a text.
+fn class(text: &str) -> Option<usize> {
+    let (inside, _) = text.strip_prefix('[')?.split_once(']')?;
+    let letters = inside.strip_prefix(['!', '^']).unwrap_or(inside);
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte);
+    (!letters.is_empty() && letters.bytes().all(is_plain)).then_some(inside.len() + 2)
+}
+
+fn has_pattern(text: &str) -> bool {
+    text.contains(['*', '?'])
+        && !text.ends_with(['?', '+', '@', '!', '#', '^', '$'])
+        && !text.contains(['\'', '"', '\\'])
+}
+
+fn flush(run: &mut String, word: &mut Word) {
+    if !run.is_empty() {
+        word.text.extend(["\"", run.as_str(), "\""]);
+        run.clear();
+    }
+}

@@ -1,0 +1,147 @@
+//! How a line is typed that runs unasked: with words that keep the programs of a line from starting others, from reading settings
+//! that somebody else wrote, and from waiting at a pager. It is the line's own text with these words put in between, and nothing else.
+
+mod lock;
+pub(super) mod places;
+mod words;
+
+use std::{collections::BTreeMap, path::PathBuf};
+
+use cohab_shell_state::shell::Shell;
+use places::word_places;
+use words::insertions;
+
+use super::{
+    Context, Level, assess_line,
+    command::{SimpleCommand, Word},
+    dialect::{self, Reading},
+    parse, repository,
+};
+
+pub use lock::Lock;
+pub(super) use lock::{confines, holds, needs_more};
+
+/// Said where the words cannot be put in for sure.
+const NOT_TYPED: &str = "it cannot be typed with the words that keep it read-only";
+
+/// A line that runs unasked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unasked {
+    /// What is typed.
+    pub text: String,
+    /// What is typed in its place where there is a second lock: the launcher starts the programs.
+    pub locked: Option<String>,
+    /// Folders in which it starts git: what is set there may name programs.
+    pub git_folders: Vec<PathBuf>,
+}
+
+/// How `line` is typed where nobody is asked about it. A line that is not plainly read-only was agreed to as it stands.
+///
+/// # Errors
+/// Why it has to be asked about.
+pub fn unasked(line: &str, context: Context<'_>) -> Result<Unasked, &'static str> {
+    let as_it_is = || Ok(Unasked { text: line.to_owned(), locked: None, git_folders: Vec::new() });
+    let reading = dialect::reading(context.shell, line);
+    let Ok(commands) = parse::parse_plain(&reading.text) else { return as_it_is() };
+    let is_concerned = commands.iter().any(|command| !insertions(&command.words).is_empty());
+    if !(is_concerned || context.lock.is_some()) || assess_line(line, context).level > Level::Allow {
+        return as_it_is();
+    }
+    if let (Some(structure), Some(lock)) = (&reading.structure, context.lock) {
+        let locked = Some(lock::alone(line, structure.behind_cd, context.shell, lock));
+        return Ok(Unasked { text: line.to_owned(), locked, git_folders: repository::git_folders(&commands, context) });
+    }
+    let text = with_words(line, &reading, commands.clone(), context.shell).ok_or(NOT_TYPED)?;
+    if text != line && assess_line(&text, context).level > Level::Allow {
+        return Err(NOT_TYPED);
+    }
+    let locked = match context.lock {
+        Some(lock) => Some(lock::locked(&text, context.shell, lock).ok_or(NOT_TYPED)?),
+        None => None,
+    };
+    // An alias that the user agreed to is no program that can only read.
+    if locked.as_ref().is_some_and(|locked| locked.leaves_out) && needs_lock(line, context) {
+        return Err(NOT_TYPED);
+    }
+    let locked = locked.map(|locked| locked.text).filter(|locked| *locked != text);
+    Ok(Unasked { text, locked, git_folders: repository::git_folders(&commands, context) })
+}
+
+/// Whether a line is plainly read-only only where its programs are kept from writing.
+#[must_use]
+pub fn needs_lock(line: &str, context: Context<'_>) -> bool {
+    let with = |lock| assess_line(line, Context { lock, ..context }).level;
+    with(None) > Level::Allow && with(Some(Lock::UNNAMED)) == Level::Allow
+}
+
+/// Whether `line`, which runs unasked, leaves the shell as it is, so that a second run finds what the first one found: `ls | sort` does,
+/// `cd src && ls` does not.
+#[must_use]
+pub fn keeps_shell(line: &str, shell: Shell) -> bool {
+    let reading = dialect::reading(shell, line);
+    let is_alone = reading.structure.is_some_and(|structure| structure.behind_cd == 0);
+    let keeps = |commands: Vec<SimpleCommand>| commands.iter().all(|command| lock::keeps_shell(command, shell));
+    is_alone || parse::parse_plain(&reading.text).is_ok_and(keeps)
+}
+
+/// The line with the words that keep it read-only; the line itself where none are known. `None` if it is no plain line, or where they
+/// belong is not sure.
+#[cfg(any(test, feature = "testing"))]
+pub fn typed_form(line: &str) -> Option<String> {
+    let reading = dialect::reading(Shell::Bash, line);
+    with_words(line, &reading, parse::parse_plain(line).ok()?, Shell::Bash)
+}
+
+fn with_words(line: &str, reading: &Reading, mut commands: Vec<SimpleCommand>, shell: Shell) -> Option<String> {
+    let places = word_places(&reading.text);
+    if places.len() != commands.len() {
+        return None;
+    }
+    let mut edits = Edits::default();
+    for (command, places) in commands.iter().zip(&places) {
+        for insertion in insertions(&command.words) {
+            let end = reading.end_in_line(places.get(insertion.after)?.end)?;
+            edits.insert(end, &insertion.words.iter().map(|word| format!(" {word}")).collect::<String>());
+        }
+    }
+    for command in &mut commands {
+        for insertion in insertions(&command.words).iter().rev() {
+            let words = insertion.words.iter().map(|word| bare(word));
+            command.words.splice(insertion.after + 1..insertion.after + 1, words);
+        }
+    }
+    let text = edits.apply(line);
+    (text == line || reads_as(&text, shell, &commands)).then_some(text)
+}
+
+/// What is put into a line, by the byte in front of which it goes.
+#[derive(Debug, Default)]
+struct Edits(BTreeMap<usize, String>);
+
+impl Edits {
+    fn insert(&mut self, at: usize, text: &str) {
+        self.0.entry(at).or_default().push_str(text);
+    }
+
+    fn apply(&self, line: &str) -> String {
+        let mut text = line.to_owned();
+        for (at, words) in self.0.iter().rev() {
+            text.insert_str(*at, words);
+        }
+        text
+    }
+}
+
+/// Whatever the places are worth: the result has to read as these commands, to both parsers.
+fn reads_as(text: &str, shell: Shell, commands: &[SimpleCommand]) -> bool {
+    let reading = dialect::reading(shell, text);
+    parse::parse_plain(&reading.text)
+        .is_ok_and(|parsed| parsed == commands && parse::is_confirmed(&reading.text, &parsed))
+}
+
+fn bare(word: &str) -> Word {
+    Word { text: word.to_owned(), is_bare: true, ..Word::default() }
+}
+
+#[cfg(test)]
+mod tests;

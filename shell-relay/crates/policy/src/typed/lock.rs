@@ -1,0 +1,165 @@
+//! The second lock: the programs of a line that runs unasked are started by the launcher, after which they can only read; a line of more
+//! than plain commands is run by a shell of its own that the launcher starts. It knows
+//! no option of any program, so it holds where the policy's tables have a hole. What the shell runs by itself stays as it is, and so
+//! do the programs of `lock.table`, which could do nothing behind the lock; for these the policy alone answers.
+
+use std::{collections::HashSet, path::Path, sync::LazyLock};
+
+use cohab_shell_state::{
+    shell::Shell,
+    state::{AliasKind, Item, Snapshot},
+};
+
+use super::{Edits, SimpleCommand, bare, dialect, parse, places::word_places, reads_as};
+use crate::command::Word;
+
+const TABLE: &str = include_str!("lock.table");
+/// Rows of the table that hold what a shell runs by itself.
+const SHELLS: [(&str, Shell); 3] = [("bash", Shell::Bash), ("zsh", Shell::Zsh), ("fish", Shell::Fish)];
+/// What functions that come with fish add to a program of their name.
+const COLOURED_BY_FISH: &[&str] = &["diff", "egrep", "fgrep", "grep", "ls"];
+const COLOUR: &str = "--color=auto";
+
+/// Names that the launcher does not start and that leave the shell as it is: programs that could do nothing behind it, and builtins that
+/// print.
+static WITHOUT: LazyLock<HashSet<&str>> =
+    LazyLock::new(|| rows().filter(|(who, _)| shell_of(who).is_none()).flat_map(|(_, names)| names).collect());
+
+/// What starts programs that can only read.
+#[derive(Clone, Copy, Debug)]
+pub struct Lock<'a> {
+    launcher: &'a str,
+    shell: Option<&'a Snapshot>,
+}
+
+impl<'a> Lock<'a> {
+    /// One that somebody else will put in front: for judging, not for typing.
+    pub const UNNAMED: Self = Self { launcher: "/cohab-confine", shell: None };
+
+    /// With the launcher's file. `shell` is the live one, whose aliases add options to programs: behind the launcher they are not
+    /// looked up. `None` where a shell may read the file's path otherwise than it stands.
+    #[must_use]
+    pub fn new(launcher: &'a Path, shell: Option<&'a Snapshot>) -> Option<Self> {
+        let launcher = launcher.to_str().filter(|path| path.starts_with('/') && path.bytes().all(is_plain))?;
+        Some(Self { launcher, shell })
+    }
+}
+
+fn rows() -> impl Iterator<Item = (&'static str, impl Iterator<Item = &'static str>)> {
+    let rows = TABLE.lines().filter(|row| !row.starts_with('#')).filter_map(|row| row.split_once(" | "));
+    rows.map(|(who, names)| (who, names.split_ascii_whitespace()))
+}
+
+fn shell_of(who: &str) -> Option<Shell> {
+    SHELLS.iter().find(|(name, _)| *name == who).map(|(_, shell)| *shell)
+}
+
+fn is_of_the_shell(name: &str, shell: Shell) -> bool {
+    rows().filter(|(who, _)| shell_of(who) == Some(shell)).any(|(_, mut names)| names.any(|own| own == name))
+}
+
+/// The words that an alias or a function of a program's name adds to it in the live shell; `None` if the name stands for something
+/// else there, which the user has agreed to.
+fn added(name: &str, shell: Shell, lock: Lock<'_>) -> Option<Vec<String>> {
+    let Some(snapshot) = lock.shell else { return Some(Vec::new()) };
+    if snapshot.contains_key(&Item::Hashed(name.to_owned())) {
+        return None;
+    }
+    if snapshot.contains_key(&Item::Function(name.to_owned())) {
+        let is_known = shell == Shell::Fish && COLOURED_BY_FISH.contains(&name);
+        return is_known.then(|| vec![COLOUR.to_owned()]);
+    }
+    let Some(meaning) = snapshot.get(&Item::Alias(AliasKind::Command, name.to_owned())) else {
+        return Some(Vec::new());
+    };
+    let mut words = str::from_utf8(meaning.first()?).ok()?.split_ascii_whitespace();
+    (words.next() == Some(name)).then(|| words.map(str::to_owned).collect())
+}
+
+/// The line, of which all behind the byte `behind_cd` is run by a shell of its own that the launcher starts.
+pub(super) fn alone(line: &str, behind_cd: usize, shell: Shell, lock: Lock<'_>) -> String {
+    let (in_front, rest) = line.split_at(behind_cd);
+    let rest = String::from_utf8_lossy(&shell.quoted(rest.as_ref())).into_owned();
+    format!("{in_front}{} --line {} {rest}", lock.launcher, shell.name())
+}
+
+/// Whether a program of this name could do nothing behind the lock: it asks a service, a device or another host. One that looks into other
+/// processes tells less, and says so.
+pub(crate) fn needs_more(name: &str) -> bool {
+    let rows = rows().filter(|(who, _)| shell_of(who).is_none() && !matches!(*who, "prints" | "process"));
+    rows.flat_map(|(_, names)| names).any(|known| known == name)
+}
+
+/// A line with the launcher in front of its programs.
+#[derive(Debug)]
+pub(super) struct Locked {
+    pub text: String,
+    /// The name of a program stands for something else in the live shell, which is not started by the launcher.
+    pub leaves_out: bool,
+}
+
+/// The line, which is allowed as it is, with the launcher in front of each program; the line itself where there is none. `None` where
+/// it cannot be typed for sure.
+pub(super) fn locked(line: &str, shell: Shell, lock: Lock<'_>) -> Option<Locked> {
+    let reading = dialect::reading(shell, line);
+    let mut commands = parse::parse_plain(&reading.text).ok()?;
+    let places = word_places(&reading.text);
+    if places.len() != commands.len() {
+        return None;
+    }
+    let (mut edits, mut leaves_out) = (Edits::default(), false);
+    for (command, places) in commands.iter_mut().zip(&places) {
+        let Some(at) = program(command, shell) else { continue };
+        let name = &command.words.get(at)?.text;
+        let Some(added) = (if at == 0 { added(name, shell, lock) } else { Some(Vec::new()) }) else {
+            leaves_out = true;
+            continue;
+        };
+        let place = places.get(at)?;
+        edits.insert(reading.start_in_line(place.start)?, &format!("{} -- ", lock.launcher));
+        let added_text: String = added.iter().map(|word| format!(" {word}")).collect();
+        edits.insert(reading.end_in_line(place.end)?, &added_text);
+        put_in(command, at, lock.launcher, &added);
+    }
+    let text = edits.apply(line);
+    (text == line || reads_as(&text, shell, &commands)).then_some(Locked { text, leaves_out })
+}
+
+/// Whether the command's program is started by the launcher, so that words before `word` may be any.
+pub(crate) fn holds(command: &SimpleCommand, word: usize, shell: Shell) -> bool {
+    program(command, shell).is_some_and(|at| at < word)
+}
+
+/// Which word of a command is the program that it starts, if that can be locked.
+fn program(command: &SimpleCommand, shell: Shell) -> Option<usize> {
+    // `command NAME` runs the program of that name.
+    let at = usize::from(command.words.first()?.text == "command");
+    let name = &command.words.get(at)?.text;
+    confines(name, shell).then_some(at)
+}
+
+/// Whether a program of this name would be started by a launcher.
+pub(crate) fn confines(name: &str, shell: Shell) -> bool {
+    !name.starts_with('-') && !is_of_the_shell(name, shell) && !WITHOUT.contains(name)
+}
+
+/// Whether the command leaves the shell as it is: it starts a program, or prints.
+pub(super) fn keeps_shell(command: &SimpleCommand, shell: Shell) -> bool {
+    let mut words = command.words.iter().map(|word| word.text.as_str()).skip_while(|word| *word == "command");
+    words.next().is_some_and(|name| WITHOUT.contains(name) || !is_of_the_shell(name, shell))
+}
+
+fn put_in(command: &mut SimpleCommand, at: usize, launcher: &str, added: &[String]) {
+    command.words.splice(at + 1..at + 1, added.iter().map(|word| bare(word)));
+    let words: [Word; 2] = [bare(launcher), bare("--")];
+    command.words.splice(at..at, words);
+}
+
+/// All shells read it as itself.
+fn is_plain(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'.' | b'_' | b'-' | b'+')
+}
+
+#[cfg(test)]
+#[path = "lock_tests.rs"]
+mod tests;

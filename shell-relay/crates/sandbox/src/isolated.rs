@@ -1,0 +1,358 @@
+//! Commands in a shell of their own: no terminal, no memory of the command before.
+
+use std::{
+    ffi::OsString,
+    io,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
+use cohab_policy::{self, Context, Level, Lock};
+use cohab_policy_io::files::FileSystem;
+use cohab_process::{self, ControllingTerminal, Signal};
+use cohab_text::capture::{CAPTURE_HEAD_BYTES, CAPTURE_TAIL_BYTES, Capture};
+use cohab_types::command::{CommandOutcome, CommandRequest, Ending, Interrupter, Mode, RelayError, StateAfter};
+use tokio::{io::AsyncReadExt, net::unix::pipe::Receiver, process::Child, time::timeout};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    lock,
+    profile::{self, GitFiles, Sandbox},
+};
+
+/// The kernel takes no longer argument.
+const TEXT_MAX_BYTES: usize = 120 * 1024;
+/// What background jobs still write when the shell has ended is awaited so long.
+const DRAIN_WAIT: Duration = Duration::from_millis(100);
+const READ_BYTES: usize = 16 * 1024;
+/// From these bash takes code, before a line or within it.
+const CODE_VARIABLES: [&str; 5] = ["BASH_ENV", "ENV", "SHELLOPTS", "BASHOPTS", "PS4"];
+/// Of variables that are functions.
+const FUNCTION_PREFIX: &[u8] = b"BASH_FUNC_";
+/// After a cancellation; each step waits so long for the one before it.
+const CANCEL_LADDER: [(Signal, Duration); 3] = [
+    (Signal::Interrupt, Duration::from_secs(2)),
+    (Signal::Terminate, Duration::from_secs(1)),
+    (Signal::Kill, Duration::from_secs(1)),
+];
+
+/// Runs each command in a fresh shell in the same directory: its own session, no terminal, nothing to read. What it changes (`cd`,
+/// `export`) ends with it. When its time is up it is ended, since nobody could ever look after it.
+#[derive(Clone, Debug)]
+pub struct DaemonShell {
+    program: PathBuf,
+    cwd: PathBuf,
+    /// Instead of this process's own, if given.
+    environment: Option<Vec<(OsString, OsString)>>,
+    hidden_variables: Vec<OsString>,
+    sandbox: Sandbox,
+    /// Of the user; with it lines that plainly only read are typed so that they do.
+    home: Option<PathBuf>,
+}
+
+impl DaemonShell {
+    /// In `cwd`, with bash if there is one, else sh.
+    #[must_use]
+    pub fn new(cwd: PathBuf) -> Self {
+        let bash = ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash"]
+            .into_iter()
+            .map(PathBuf::from)
+            .find(|path| path.exists());
+        let program = bash.unwrap_or_else(|| "/bin/sh".into());
+        Self { program, cwd, environment: None, hidden_variables: Vec::new(), sandbox: Sandbox::none(), home: None }
+    }
+
+    /// Commands can do what `sandbox` lets them, as far as the kernel helps.
+    #[must_use]
+    pub fn within(self, sandbox: Sandbox) -> Self {
+        Self { sandbox, ..self }
+    }
+
+    /// Lines that the policy allows get the words that keep them read-only, and the second lock; `home` is the user's.
+    #[must_use]
+    pub fn reading_only(self, home: PathBuf) -> Self {
+        Self { home: Some(home), ..self }
+    }
+
+    /// The line as it is typed where it only reads, and so runs unasked.
+    fn typed(&self, text: &str) -> Option<String> {
+        // Without a sandbox the user has agreed to this one run: it is not locked either.
+        let launcher = lock::launcher().ok().filter(|_| self.sandbox != Sandbox::none());
+        let lock = launcher.as_deref().and_then(|file| Lock::new(file, None));
+        let context = Context { lock, ..Context::new(&self.cwd, self.home.as_deref()?).with_files(&FileSystem) };
+        if cohab_policy::assess_line(text, context).level > Level::Allow {
+            return None;
+        }
+        let unasked = cohab_policy::unasked(text, context).ok()?;
+        Some(unasked.locked.unwrap_or(unasked.text))
+    }
+
+    /// Takes from a line that runs unasked what makes its names stand for something else than the policy knows: there is no shell that
+    /// could be asked.
+    fn take_meanings(&self, command: &mut Command) {
+        let variables = self.environment.clone().unwrap_or_else(|| std::env::vars_os().collect());
+        for (name, value) in variables {
+            if CODE_VARIABLES.iter().any(|other| name == *other) || name.as_encoded_bytes().starts_with(FUNCTION_PREFIX)
+            {
+                command.env_remove(&name);
+            } else if name == "PATH" {
+                let folders = std::env::split_paths(&value);
+                let others = folders.filter(|folder| folder.is_absolute() && !folder.starts_with(&self.cwd));
+                // It was split from one.
+                command.env(name, std::env::join_paths(others).unwrap_or_default());
+            }
+        }
+    }
+
+    /// Commands see these variables instead of this process's own, but for those that are [hidden](Self::hiding).
+    #[must_use]
+    pub fn with_environment(mut self, variables: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
+        self.environment = Some(variables.into_iter().collect());
+        self
+    }
+
+    /// Keeps a variable (a key, say) from the commands.
+    #[must_use]
+    pub fn hiding(mut self, variable: impl Into<OsString>) -> Self {
+        self.hidden_variables.push(variable.into());
+        self
+    }
+
+    /// Which shell it is.
+    #[must_use]
+    pub fn program(&self) -> &Path {
+        &self.program
+    }
+
+    fn spawn(&self, text: &str) -> io::Result<(Child, Receiver)> {
+        let typed = self.typed(text);
+        let (reader, writer) = io::pipe()?;
+        let mut command = Command::new(&self.program);
+        if let Some(variables) = &self.environment {
+            command.env_clear().envs(variables.iter().map(|(name, value)| (name, value)));
+        }
+        command
+            .arg("-c")
+            .arg(typed.as_deref().unwrap_or(text))
+            .current_dir(&self.cwd)
+            .env("TERM", "dumb")
+            .env("PAGER", "cat")
+            .env("GIT_PAGER", "cat")
+            .stdin(Stdio::null())
+            .stdout(writer.try_clone()?)
+            .stderr(writer);
+        if let Some(folder) = self.sandbox.temporary() {
+            command.env("TMPDIR", folder);
+        }
+        if typed.is_some() {
+            self.take_meanings(&mut command);
+        }
+        for variable in &self.hidden_variables {
+            command.env_remove(variable);
+        }
+        cohab_process::lead_session(&mut command, ControllingTerminal::None);
+        let child = self.start(command.into())?;
+        Ok((child, Receiver::from_owned_fd(reader.into())?))
+    }
+
+    /// What binds a thread binds what it starts, and cannot be undone: this thread must not be bound.
+    fn start(&self, mut command: tokio::process::Command) -> io::Result<Child> {
+        if !self.sandbox.confines() {
+            return command.spawn();
+        }
+        let runtime = tokio::runtime::Handle::current();
+        let start = || {
+            let _entered = runtime.enter();
+            profile::enforce(&self.sandbox)?;
+            command.spawn()
+        };
+        thread::scope(|scope| {
+            let bound = thread::Builder::new().spawn_scoped(scope, start)?;
+            bound.join().unwrap_or_else(|_| Err(io::Error::other("the sandbox could not be set up")))
+        })
+    }
+}
+
+/// Why a command was not left to its end.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stop {
+    Cancelled,
+    TimeUp,
+}
+
+impl Stop {
+    fn by(self) -> Interrupter {
+        match self {
+            Self::Cancelled => Interrupter::Turn,
+            Self::TimeUp => Interrupter::TimeLimit,
+        }
+    }
+}
+
+impl DaemonShell {
+    /// Runs one command to its end, its timeout or its cancellation, which are outcomes; `cancel` interrupts it.
+    ///
+    /// # Errors
+    /// If the command was not started, or its end is unknown.
+    pub async fn run(&self, request: CommandRequest, cancel: &CancellationToken) -> Result<CommandOutcome, RelayError> {
+        if request.text.contains('\0') || request.text.len() > TEXT_MAX_BYTES {
+            let reason = "the command holds a NUL byte or is longer than 120 KiB".to_owned();
+            return Err(RelayError::NotAtPrompt { code: "bad_text", reason });
+        }
+        let git_files = self.git_files().await;
+        let mut outcome = self.run_once(&request, cancel).await?;
+        if let Some(files) = git_files {
+            let taken_back = tokio::task::spawn_blocking(move || files.take_back()).await.unwrap_or_default();
+            if !taken_back.is_empty() {
+                let line_break = if outcome.output.is_empty() || outcome.output.ends_with('\n') { "" } else { "\n" };
+                outcome.output += &format!("{line_break}{}", self.sandbox.note_taken_back(&taken_back));
+            }
+        }
+        Ok(outcome)
+    }
+
+    /// Where each command starts.
+    #[must_use]
+    pub fn cwd(&self) -> PathBuf {
+        self.cwd.clone()
+    }
+
+    async fn git_files(&self) -> Option<GitFiles> {
+        if !self.sandbox.confines() {
+            return None;
+        }
+        let sandbox = self.sandbox.clone();
+        tokio::task::spawn_blocking(move || sandbox.git_files()).await.ok().flatten()
+    }
+
+    async fn run_once(
+        &self,
+        request: &CommandRequest,
+        cancel: &CancellationToken,
+    ) -> Result<CommandOutcome, RelayError> {
+        let started = Instant::now();
+        let (mut child, mut output) = self.spawn(&request.text).map_err(|error| RelayError::Pty(error.to_string()))?;
+        let mut group = Group::of(&child);
+        let mut capture = Capture::new(CAPTURE_HEAD_BYTES, CAPTURE_TAIL_BYTES);
+
+        let stop = tokio::select! {
+            status = finish(&mut child, &mut output, &mut capture) => {
+                group.disarm();
+                return status.map(|status| self.outcome(&capture, status, None, request, started.elapsed()));
+            }
+            () = cancel.cancelled() => Stop::Cancelled,
+            () = tokio::time::sleep(request.timeout) => Stop::TimeUp,
+        };
+        let first = usize::from(stop == Stop::TimeUp);
+        let mut status = None;
+        for (signal, wait) in &CANCEL_LADDER[first..] {
+            group.signal(*signal);
+            if let Ok(ended) = timeout(*wait, finish(&mut child, &mut output, &mut capture)).await {
+                status = ended.ok();
+                break;
+            }
+        }
+        // The shell is gone, or cannot be killed; its children shall not outlive it.
+        group.signal(Signal::Kill);
+        group.disarm();
+        Ok(self.outcome(&capture, status.unwrap_or(137), Some(stop), request, started.elapsed()))
+    }
+
+    fn outcome(
+        &self,
+        capture: &Capture,
+        status: i32,
+        stop: Option<Stop>,
+        request: &CommandRequest,
+        duration: Duration,
+    ) -> CommandOutcome {
+        let (mut output, truncated_bytes) = capture.render();
+        if stop == Some(Stop::TimeUp) {
+            let line_break = if output.is_empty() || output.ends_with('\n') { "" } else { "\n" };
+            output += &format!("{line_break}[ended: its time of {} s was up]\n", request.timeout.as_secs_f32());
+        } else if let Some(note) = self.sandbox.note(status, &output) {
+            let line_break = if output.ends_with('\n') { "" } else { "\n" };
+            output += &format!("{line_break}{note}");
+        }
+        CommandOutcome {
+            ending: stop.map_or(Ending::Exited, |stop| Ending::Interrupted { by: stop.by() }),
+            status: Some(status),
+            cwd: self.cwd.clone(),
+            output,
+            total_bytes: capture.total_bytes(),
+            truncated_bytes,
+            duration,
+            mode: Mode::Isolated,
+            state_after: StateAfter::Ended,
+            env_delta: Vec::new(),
+        }
+    }
+}
+
+/// Reads until the shell has ended and its output has, or nothing more comes.
+async fn finish(child: &mut Child, output: &mut Receiver, capture: &mut Capture) -> Result<i32, RelayError> {
+    let mut buffer = vec![0; READ_BYTES];
+    let mut open = true;
+    let status = loop {
+        tokio::select! {
+            read = output.read(&mut buffer), if open => match read {
+                Ok(length) if length > 0 => capture.push(&buffer[..length]),
+                _ => open = false,
+            },
+            status = child.wait() => break status.map_err(|error| RelayError::Pty(error.to_string()))?,
+        }
+    };
+    while open && let Ok(Ok(length @ 1..)) = timeout(DRAIN_WAIT, output.read(&mut buffer)).await {
+        capture.push(&buffer[..length]);
+    }
+    Ok(cohab_process::status_of(status))
+}
+
+/// The command's process group; ended if it is dropped before its time.
+struct Group {
+    pgid: Option<i32>,
+}
+
+impl Group {
+    fn of(child: &Child) -> Self {
+        Self { pgid: child.id().and_then(|pid| i32::try_from(pid).ok()) }
+    }
+
+    fn signal(&self, signal: Signal) {
+        if let Some(pgid) = self.pgid {
+            cohab_process::signal_group(pgid, signal);
+        }
+    }
+
+    fn disarm(&mut self) {
+        self.pgid = None;
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        let Some(pgid) = self.pgid else { return };
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else {
+            return cohab_process::signal_group(pgid, Signal::Kill);
+        };
+        cohab_process::signal_group(pgid, Signal::Interrupt);
+        runtime.spawn(async move {
+            for (before, (signal, _)) in CANCEL_LADDER.windows(2).map(|pair| (pair[0].1, pair[1])) {
+                tokio::time::sleep(before).await;
+                if !cohab_process::group_is_alive(pgid) {
+                    return;
+                }
+                cohab_process::signal_group(pgid, signal);
+            }
+        });
+    }
+}
+
+#[cfg(test)]
+#[path = "isolated_sandbox_tests.rs"]
+mod sandbox_tests;
+#[cfg(test)]
+#[path = "isolated_tests.rs"]
+mod tests;

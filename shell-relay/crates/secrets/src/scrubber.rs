@@ -1,0 +1,122 @@
+//! The memory of one conversation: which secrets it has met, and their placeholders.
+
+use std::{borrow::Cow, fmt, sync::Arc};
+
+use zeroize::Zeroizing;
+
+use crate::{ExactValues, Mark, PersonalData, Report, Stream, placeholder::Numbers, values::Values};
+
+/// What to look for besides the formats that are known.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    /// Values that are secret whatever they look like.
+    pub exact: Arc<ExactValues>,
+    /// Which personal data to take out; none unless told.
+    pub personal: PersonalData,
+    /// Stands in the placeholders of a scrubber that is to fill them in again.
+    pub mark: Option<Mark>,
+}
+
+/// What one conversation needs to know to take secrets out of its texts.
+pub struct Scrubber {
+    pub(crate) settings: Settings,
+    pub(crate) numbers: Numbers,
+    pub(crate) values: Values,
+    /// What was filled in,
+    pub(crate) watched: Vec<Zeroizing<Vec<u8>>>,
+    /// which may come back in any form.
+    pub(crate) filled: ExactValues,
+    pub(crate) report: Report,
+}
+
+impl Scrubber {
+    /// A memory without any value yet.
+    #[must_use]
+    pub fn new(settings: Settings) -> Self {
+        Self {
+            settings,
+            numbers: Numbers::default(),
+            values: Values::default(),
+            watched: Vec::new(),
+            filled: ExactValues::default(),
+            report: Report::default(),
+        }
+    }
+
+    /// `bytes` without secrets.
+    #[must_use]
+    pub fn bytes<'a>(&mut self, bytes: &'a [u8]) -> Cow<'a, [u8]> {
+        self.from_file("", bytes)
+    }
+
+    /// The content of the file of that name without secrets. Some files are secret by their name; no path is looked at.
+    #[must_use]
+    pub fn from_file<'a>(&mut self, name: &str, bytes: &'a [u8]) -> Cow<'a, [u8]> {
+        self.whole(Stream::of_file(name), bytes)
+    }
+
+    fn whole<'a>(&mut self, mut stream: Stream, bytes: &'a [u8]) -> Cow<'a, [u8]> {
+        let before = self.report.total() + self.numbers.escaped();
+        let mut clean = Vec::with_capacity(bytes.len());
+        stream.push(self, bytes, &mut clean);
+        stream.finish(self, &mut clean);
+        if self.report.total() + self.numbers.escaped() == before { Cow::Borrowed(bytes) } else { Cow::Owned(clean) }
+    }
+
+    /// `text` without secrets.
+    #[must_use]
+    pub fn text<'a>(&mut self, text: &'a str) -> Cow<'a, str> {
+        self.whole_text(Stream::default(), text)
+    }
+
+    /// As [`Scrubber::text`], of text by someone who knows placeholders from us, such as a model: they stay as they are.
+    #[must_use]
+    pub fn own_text<'a>(&mut self, text: &'a str) -> Cow<'a, str> {
+        self.whole_text(Stream::with_placeholders(), text)
+    }
+
+    /// These are the values to look for from now on.
+    pub fn know(&mut self, exact: Arc<ExactValues>) {
+        self.settings.exact = exact;
+    }
+
+    /// This personal data is taken out from now on.
+    pub fn look_for(&mut self, personal: PersonalData) {
+        self.settings.personal = personal;
+    }
+
+    fn whole_text<'a>(&mut self, stream: Stream, text: &'a str) -> Cow<'a, str> {
+        match self.whole(stream, text.as_bytes()) {
+            Cow::Borrowed(_) => Cow::Borrowed(text),
+            // What is replaced begins and ends at characters, but for values that are no UTF-8 themselves.
+            Cow::Owned(clean) => Cow::Owned(match String::from_utf8(clean) {
+                Ok(clean) => clean,
+                Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
+            }),
+        }
+    }
+
+    /// What was taken out so far.
+    #[must_use]
+    pub fn report(&self) -> &Report {
+        &self.report
+    }
+}
+
+impl fmt::Debug for Scrubber {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { settings, values, report, .. } = self;
+        formatter
+            .debug_struct("Scrubber")
+            .field("settings", settings)
+            .field("values", values)
+            .field("report", report)
+            .finish()
+    }
+}
+
+impl Default for Scrubber {
+    fn default() -> Self {
+        Self::new(Settings::default())
+    }
+}
