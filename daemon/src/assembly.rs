@@ -18,6 +18,7 @@ use std::{
 use answering::{Answering, introduced};
 use around::Around;
 use async_trait::async_trait;
+use cohab_model_api::{Message, ModelProvider, ModelService, TokenUsage};
 use cohab_policy::remembered::Remembered as _;
 use cohab_policy_io::rules_file::{RuleBook, RulesFile};
 use cohab_protocol::{ApprovalMode, Paths};
@@ -29,10 +30,7 @@ use tokio::time::{Instant, timeout};
 use crate::{
     agent::{
         Agent, TurnError, TurnLimits,
-        port::{
-            ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, Message, ModelProvider, ModelService,
-            TokenUsage, Tool, TurnEvent,
-        },
+        port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, Tool, TurnEvent},
         runner::CommandRunner,
     },
     audit::{AuditLog, Places, PolicySeen},

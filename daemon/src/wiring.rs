@@ -7,12 +7,13 @@ use std::{
 };
 
 use async_trait::async_trait;
+use cohab_model_api::ModelProvider;
 use cohab_protocol::Paths;
 use cohab_sandbox::isolated::DaemonShell;
 use cohab_secrets::secret_names::{Stake, holds_secret};
 
 use crate::{
-    agent::{TurnError, TurnLimits, port::ModelProvider},
+    agent::{TurnError, TurnLimits},
     assembly::{Assembly, Guards, Jobs, Parts, ProviderChooser, TurnSettings},
     config::{self, ConfigError, Settings, profile},
     middleware::step_rules::Action,

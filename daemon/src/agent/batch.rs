@@ -2,13 +2,10 @@
 
 use std::path::Path;
 
+use cohab_model_api::ToolCall;
 use tokio_util::sync::CancellationToken;
 
-use super::{
-    hook::PlannedCall,
-    port::{Effect, ToolCall},
-    turn::Agent,
-};
+use super::{hook::PlannedCall, port::Effect, turn::Agent};
 
 impl Agent {
     /// Shows the middleware what all calls of an answer would do, as of now; each is shown again before it runs.

@@ -1,6 +1,6 @@
 //! How a turn ends.
 
-use super::port::ProviderError;
+use cohab_model_api::ProviderError;
 
 /// How a turn ended that did not fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

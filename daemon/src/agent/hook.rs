@@ -3,13 +3,14 @@
 use std::{ops::ControlFlow, path::PathBuf, sync::Arc};
 
 use async_trait::async_trait;
+use cohab_model_api::{JsonObject, ModelRequest, Overflow, TokenUsage, ToolCall, ToolResult};
 use cohab_policy::Verdict;
 use tokio::time::Instant;
 
 use super::{
     error::{StopReason, TurnError},
     plan::StepKind,
-    port::{Intent, JsonObject, ModelRequest, Overflow, StepResult, TokenUsage, ToolCall, ToolResult},
+    port::{Intent, StepResult},
     state::{Record, TurnState},
 };
 

@@ -10,7 +10,6 @@ pub mod runner;
 pub mod state;
 mod step;
 pub mod turn;
-mod usage;
 
 pub use error::{StopReason, TurnError};
 pub use hook::{Denial, Middleware, PlannedCall, TurnResult};

@@ -1,8 +1,9 @@
 //! What comes next in a turn. Pure.
 
+use cohab_model_api::{ProviderError, ProviderErrorKind, StopClass};
+
 use super::{
     error::{StopReason, TurnError},
-    port::{ProviderError, ProviderErrorKind, StopClass},
     state::{Progress, TurnState},
 };
 

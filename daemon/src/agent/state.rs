@@ -1,9 +1,10 @@
 //! What a turn knows, and how steps change it. No IO.
 
-use super::{
-    error::TurnError,
-    port::{AssistantMessage, Message, ProviderError, ProviderErrorKind, StopClass, TokenUsage, ToolCall, ToolResult},
+use cohab_model_api::{
+    AssistantMessage, Message, ProviderError, ProviderErrorKind, StopClass, TokenUsage, ToolCall, ToolResult,
 };
+
+use super::error::TurnError;
 
 /// Where a note of ours begins behind a tool's result. No result holds it: what tools return is made harmless text.
 pub const NOTE_MARK: &str = "\n\n\u{1e}";

@@ -2,6 +2,10 @@
 
 use std::sync::Arc;
 
+use cohab_model_api::{
+    AssistantMessage, ModelEvent, ModelInfo, ModelRequest, ProviderError, ProviderErrorKind, StopClass, TokenUsage,
+    ToolCall, ToolResult,
+};
 use futures::{FutureExt, StreamExt, stream};
 use tokio::{
     sync::{Mutex, MutexGuard},
@@ -11,10 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     hook::{Denial, PlannedCall},
-    port::{
-        Activity, AssistantMessage, EventSink, ModelEvent, ModelInfo, ModelRequest, ProviderError, ProviderErrorKind,
-        StepResult, StopClass, TokenUsage, Tool, ToolCall, ToolContext, ToolOutput, ToolResult, TurnEvent,
-    },
+    port::{Activity, EventSink, StepResult, Tool, ToolContext, ToolOutput, TurnEvent},
     state::{Cut, Progress, Record, TurnState},
     turn::Agent,
 };

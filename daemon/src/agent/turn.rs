@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, ops::ControlFlow, sync::Arc};
 
+use cohab_model_api::ModelProvider;
 use futures::{StreamExt, stream::FuturesUnordered};
 use tokio_util::sync::CancellationToken;
 
@@ -9,7 +10,7 @@ use super::{
     error::StopReason,
     hook::{Middleware, TurnResult},
     plan::{Next, StepKind, TurnLimits, next_step},
-    port::{EventSink, ModelProvider, Tool, TurnEvent},
+    port::{EventSink, Tool, TurnEvent},
     state::{Progress, TurnState},
 };
 use crate::agent::runner::CommandRunner;

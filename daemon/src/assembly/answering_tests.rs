@@ -62,7 +62,7 @@ fn the_rules_decide_where_there_are_tiers_and_nobody_named_a_model() {
 
 #[test]
 fn depth_is_counted_in_calls_and_messages() {
-    use crate::agent::port::{AssistantMessage, ToolCall};
+    use cohab_model_api::{AssistantMessage, ToolCall};
     let call = ToolCall { id: "1".into(), name: "bash".into(), args: Ok(serde_json::Map::new().into()) };
     let answer = AssistantMessage { tool_calls: vec![call.clone(), call], ..AssistantMessage::default() };
     let conversation = [Message::User { text: "q".into() }, Message::Assistant(answer)];

@@ -2,11 +2,11 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
+use cohab_model_api::ModelProvider;
 use tokio::sync::Mutex;
 
 use super::ProviderChooser;
 use crate::{
-    agent::port::ModelProvider,
     config::profile,
     jobs::{Role, RoleSettings, TierSettings},
     provider::{

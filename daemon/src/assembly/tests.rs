@@ -1,5 +1,6 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use cohab_model_api::{ModelEvent, ModelInfo, ModelRequest};
 use cohab_policy::Verdict;
 use cohab_types::command::RelayError;
 use futures::{
@@ -8,7 +9,6 @@ use futures::{
 };
 
 use super::*;
-use crate::agent::port::{ModelEvent, ModelInfo, ModelRequest};
 
 struct Named {
     model: String,

@@ -3,13 +3,13 @@
 use std::{io::Write, path::Path, process::ExitCode};
 
 use clap::Args;
+use cohab_model_api::Message;
 use cohab_protocol::{Paths, amount};
 use cohab_text::sanitize::{escaped_json, one_line, sanitize};
 use serde_json::{Value, json};
 
 use super::{Failure, ModelFlags, record};
 use crate::{
-    agent::port::Message,
     context::{
         analysis::Analysis,
         query::{Query, Runtime},

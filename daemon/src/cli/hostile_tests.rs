@@ -1,12 +1,12 @@
 //! What others wrote reaches each command's output clean, also without the writer that is the last net under all of them.
 
 use clap::CommandFactory as _;
+use cohab_model_api::TokenUsage;
 use cohab_text::{sanitize::sanitize, terminal_attack_fixtures::HOSTILE};
 
 use super::testing::{Home, at, call, question, result};
 use super::*;
 use crate::{
-    agent::port::TokenUsage,
     audit::{
         Journal, Places,
         record::{Answer, Consent, Deed, Event as Audited, Note},

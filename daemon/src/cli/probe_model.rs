@@ -6,11 +6,11 @@ use std::{
 };
 
 use clap::Args;
+use cohab_model_api::{Message, ModelProvider, ModelRequest};
 use cohab_protocol::Paths;
 
 use super::{Failure, ModelFlags};
 use crate::{
-    agent::port::{Message, ModelProvider, ModelRequest},
     context::sections::{Standing, system_prompt},
     probe::{self, Show, json::JsonLines, text::Lines},
     provider::choice::Choice,

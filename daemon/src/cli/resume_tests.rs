@@ -1,14 +1,11 @@
-use super::{
-    super::{
-        testing::{Home, now},
-        trace::tests::with_steps,
-    },
-    *,
+use cohab_model_api::Message;
+
+use super::super::{
+    testing::{Home, now},
+    trace::tests::with_steps,
 };
-use crate::{
-    agent::port::Message,
-    store::sessions::{Entry, KeepAll as _, steps::AgentStatus},
-};
+use super::*;
+use crate::store::sessions::{Entry, KeepAll as _, steps::AgentStatus};
 
 fn interrupted_home() -> Home {
     let home = with_steps(AgentStatus::Running);

@@ -1,14 +1,13 @@
+use cohab_model_api::TokenUsage;
 use serde_json::{Value, json};
 
-use super::{
-    super::{
-        testing::Home,
-        trace::{self, TraceArgs},
-    },
-    *,
+use super::super::{
+    testing::Home,
+    trace::{self, TraceArgs},
 };
+use super::*;
 use crate::{
-    agent::port::{StepResult, TokenUsage},
+    agent::port::StepResult,
     store::{
         Store,
         row::{CallRow, ModelKey},

@@ -1,13 +1,11 @@
 use std::fs;
 
 use clap::Parser;
+use cohab_model_api::TokenUsage;
 
-use super::{
-    super::{Cli, Command},
-    *,
-};
+use super::super::{Cli, Command};
+use super::*;
 use crate::{
-    agent::port::TokenUsage,
     context::window_size::{ContextWindow, WindowSource},
     store::{Store, row::CallRow},
 };

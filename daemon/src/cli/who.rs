@@ -8,13 +8,13 @@
 
 use std::{io::Write, process::ExitCode, time::Duration};
 
+use cohab_model_api::ProviderErrorKind;
 use cohab_protocol::Paths;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use super::{Failure, ModelFlags};
 use crate::{
-    agent::port::ProviderErrorKind,
     config,
     provider::{
         choice::{self, Answerer},

@@ -10,10 +10,9 @@ mod truncate;
 use async_trait::async_trait;
 
 pub use self::{sliding::Sliding, summarize::Summarize, truncate::Truncate};
-use crate::{
-    agent::port::Message,
-    context::{fit::message_tokens, gap::Target},
-};
+use cohab_model_api::Message;
+
+use crate::context::{fit::message_tokens, gap::Target};
 
 /// Most tokens of what stands for messages that were left out.
 const BLOCK_TOKENS: u64 = 2_000;

@@ -1,15 +1,13 @@
 //! The middle goes.
 
 use async_trait::async_trait;
+use cohab_model_api::Message;
 use cohab_text::{cut::cut_middle, tokens::estimate_tokens};
 
 use super::{Compactor, Shortened, block_tokens};
-use crate::{
-    agent::port::Message,
-    context::{
-        fit::fit,
-        gap::{Gap, Target},
-    },
+use crate::context::{
+    fit::fit,
+    gap::{Gap, Target},
 };
 
 /// Stands where messages were left out.

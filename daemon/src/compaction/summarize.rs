@@ -3,11 +3,11 @@
 use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
+use cohab_model_api::{Message, ModelProvider, ModelRequest};
 use cohab_text::tokens::estimate_tokens;
 
 use super::{Compactor, Shortened, Sliding, block_tokens, summary};
 use crate::{
-    agent::port::{Message, ModelProvider, ModelRequest},
     context::{
         fit::{fit, fit_request},
         gap::{Gap, Target},

@@ -2,16 +2,14 @@
 
 use std::fmt::Write as _;
 
+use cohab_model_api::Message;
 use cohab_text::{
     cut::{cut_middle, head},
     sanitize::sanitize,
     tokens::estimate_tokens,
 };
 
-use crate::{
-    agent::port::Message,
-    context::query::{inside, words},
-};
+use crate::context::query::{inside, words};
 
 /// What the model is told.
 pub(super) const PROMPT: &str = "You sum up a part of a conversation between a user and an assistant that works in the user's \

@@ -2,9 +2,11 @@
 
 use std::sync::Mutex;
 
-use futures::{StreamExt, stream, stream::BoxStream};
-
-use crate::agent::port::{ModelEvent, ModelInfo, ModelProvider, ModelRequest, StopClass, TokenUsage};
+use cohab_model_api::{ModelEvent, ModelInfo, ModelProvider, ModelRequest, StopClass, TokenUsage};
+use futures::{
+    StreamExt,
+    stream::{self, BoxStream},
+};
 
 /// Answers always with these events.
 pub struct Always {

@@ -1,14 +1,18 @@
 use std::sync::{Arc, Mutex};
 
-use futures::{StreamExt, stream, stream::BoxStream};
+use cohab_model_api::{
+    AssistantMessage, ModelEvent, ModelInfo, ModelProvider, ModelRequest, ProviderError, ProviderErrorKind, TokenUsage,
+    ToolCall, ToolResult,
+};
+use futures::{
+    StreamExt,
+    stream::{self, BoxStream},
+};
 use proptest::prelude::*;
 
-use super::{testing::Always, *};
+use super::testing::Always;
+use super::*;
 use crate::{
-    agent::port::{
-        AssistantMessage, ModelEvent, ModelInfo, ModelProvider, ModelRequest, ProviderError, ProviderErrorKind,
-        TokenUsage, ToolCall, ToolResult,
-    },
     context::{
         gap::counted,
         query::{EARLIER, Environment, Query, inside, parts, words},

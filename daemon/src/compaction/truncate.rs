@@ -1,14 +1,12 @@
 //! The oldest messages go.
 
 use async_trait::async_trait;
+use cohab_model_api::Message;
 
 use super::{Compactor, Shortened};
-use crate::{
-    agent::port::Message,
-    context::{
-        fit::fit,
-        gap::{Gap, Target},
-    },
+use crate::context::{
+    fit::fit,
+    gap::{Gap, Target},
 };
 
 /// Leaves the oldest messages out and says nothing of them.

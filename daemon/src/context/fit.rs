@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use cohab_model_api::{AssistantMessage, JsonObject, Message, ModelRequest, ToolSpec};
 use cohab_text::{
     cut::{cut_middle, head},
     tokens::estimate_tokens,
@@ -11,7 +12,6 @@ use cohab_text::{
 use serde_json::Value;
 
 use super::{gap::running_question, short_result};
-use crate::agent::port::{AssistantMessage, JsonObject, Message, ModelRequest, ToolSpec};
 
 /// Arguments that are longer lose their end, in bytes.
 const LONG_ARGUMENT_BYTES: usize = 256;

@@ -1,5 +1,6 @@
+use cohab_model_api::{ProviderData, ToolCall, ToolResult};
+
 use super::*;
-use crate::agent::port::{ProviderData, ToolCall, ToolResult};
 
 fn user(text: &str) -> Message {
     Message::User { text: text.into() }

@@ -7,6 +7,7 @@
 
 use std::ops::Range;
 
+use cohab_model_api::{Message, ToolResult};
 use cohab_text::tokens::estimate_tokens;
 
 use super::{
@@ -14,7 +15,6 @@ use super::{
     query::{EARLIER, PROJECT_TAGS, inside, with_block},
     short_result,
 };
-use crate::agent::port::{Message, ToolResult};
 
 /// Of what a conversation may have, so much at most is counted for the question and for the newest message each, in percent:
 /// what is longer can lose its middle.

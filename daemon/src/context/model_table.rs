@@ -2,9 +2,8 @@
 
 use std::sync::LazyLock;
 
+use cohab_model_api::TokenUsage;
 use serde::Deserialize;
-
-use crate::agent::port::TokenUsage;
 
 /// Largest context that a table may name, in tokens.
 const MAX_WINDOW_TOKENS: u64 = 100_000_000;

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use cohab_model_api::Message;
 use cohab_text::tokens::estimate_tokens;
 
 use super::{fit::message_tokens, query};
-use crate::agent::port::Message;
 
 /// The parts of a conversation, in estimated tokens.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -72,11 +72,10 @@ impl Outline {
 
 #[cfg(test)]
 mod tests {
+    use cohab_model_api::{AssistantMessage, ToolCall, ToolResult};
+
     use super::*;
-    use crate::{
-        agent::port::{AssistantMessage, ToolCall, ToolResult},
-        context::query::{Environment, Query},
-    };
+    use crate::context::query::{Environment, Query};
 
     #[test]
     fn each_part_is_counted_once_and_as_what_it_is() {

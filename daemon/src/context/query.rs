@@ -42,6 +42,7 @@ use std::{
     time::Duration,
 };
 
+use cohab_model_api::Message;
 use cohab_text::{
     cut::tail,
     sanitize::{hidden_chars, note_of_hidden, sanitize},
@@ -49,7 +50,7 @@ use cohab_text::{
 use regex::Regex;
 
 use super::{git_state::GitState, sections};
-use crate::{agent::port::Message, tasks::Task};
+use crate::tasks::Task;
 
 /// Shell events that are kept and told.
 pub const MAX_HISTORY_EVENTS: usize = 10;

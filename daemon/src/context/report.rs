@@ -1,11 +1,12 @@
 //! What would be sent with the next question, by section, in estimated tokens. Pure.
 
+use cohab_model_api::Message;
+
 use super::{
     analysis::{Analysis, Capacity, analyse},
     outline::Outline,
     sections::tags,
 };
-use crate::agent::port::Message;
 
 /// What is sent whatever is asked.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,14 +1,9 @@
 //! The short form of a tool result: one line that says what came of the call, without its output. Pure.
 
+use cohab_model_api::{Message, ToolResult};
 use cohab_text::cut::head;
 
-use crate::{
-    agent::{
-        port::{Message, ToolResult},
-        state::NOTE_MARK,
-    },
-    tool::LIVE,
-};
+use crate::{agent::state::NOTE_MARK, tool::LIVE};
 
 /// A result of at most so many bytes is short as it is.
 const SHORT_BYTES: usize = 128;

@@ -6,14 +6,11 @@ use std::{
 };
 
 use async_trait::async_trait;
-
+use cohab_model_api::{ModelRequest, TokenUsage};
 use jiff::Timestamp;
 
 use crate::{
-    agent::{
-        Middleware,
-        port::{ModelRequest, TokenUsage},
-    },
+    agent::Middleware,
     context::model_table::Prices,
     store::{
         Store,

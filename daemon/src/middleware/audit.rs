@@ -8,6 +8,7 @@ use std::{
 };
 
 use async_trait::async_trait;
+use cohab_model_api::{ToolCall, ToolResult};
 use cohab_policy::{self, Context, Level, Verdict, remembered::Remembered};
 use cohab_policy_io::files::FileSystem;
 use cohab_protocol::ApprovalMode;
@@ -21,7 +22,7 @@ use crate::{
         hook::BY_RULE,
         port::{
             ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, Effect, EventSink, Lasts, StepResult,
-            ToolCall, ToolResult, TurnEvent,
+            TurnEvent,
         },
     },
     audit::{

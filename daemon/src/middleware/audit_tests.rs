@@ -1,13 +1,11 @@
 use std::{path::Path, sync::Mutex};
 
+use cohab_model_api::JsonObject;
 use cohab_policy::remembered::{Loaded, Nothing};
 
 use super::*;
 use crate::{
-    agent::{
-        StopReason,
-        port::{Intent, JsonObject},
-    },
+    agent::{StopReason, port::Intent},
     audit::{
         Places,
         record::Record,

@@ -7,12 +7,10 @@ use std::{
 };
 
 use async_trait::async_trait;
+use cohab_model_api::ToolResult;
 
 use crate::{
-    agent::{
-        Denial, Middleware, PlannedCall,
-        port::{Effect, ToolResult},
-    },
+    agent::{Denial, Middleware, PlannedCall, port::Effect},
     store::backups::{BackupError, Backups},
 };
 
@@ -67,8 +65,10 @@ impl Middleware for KeepFiles {
 mod tests {
     use std::fs;
 
+    use cohab_model_api::{JsonObject, ToolCall};
+
     use super::*;
-    use crate::agent::port::{Intent, JsonObject, ToolCall};
+    use crate::agent::port::Intent;
 
     fn call(path: PathBuf) -> PlannedCall {
         let call = ToolCall { id: "1".into(), name: "write".into(), args: Ok(JsonObject::new().into()) };

@@ -9,6 +9,7 @@ use std::{
 };
 
 use async_trait::async_trait;
+use cohab_model_api::TokenUsage;
 use cohab_protocol::amount;
 use tokio::time::Instant;
 
@@ -17,7 +18,7 @@ use crate::{
     agent::{
         Middleware, TurnResult, TurnState,
         plan::StepKind,
-        port::{Activity, EventSink, StepResult, TokenUsage, TurnEvent},
+        port::{Activity, EventSink, StepResult, TurnEvent},
     },
     compaction::{Compactor, Shortened, tokens},
     config::ContextSettings,

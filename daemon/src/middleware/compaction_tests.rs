@@ -1,11 +1,9 @@
+use cohab_model_api::{AssistantMessage, Message, ModelInfo, ModelRequest, StopClass, ToolCall, ToolResult};
 use serde_json::{Map, Value};
 
 use super::*;
 use crate::{
-    agent::{
-        port::{AssistantMessage, Message, ModelInfo, ModelRequest, StopClass, ToolCall, ToolResult},
-        state::Record,
-    },
+    agent::state::Record,
     compaction::{Sliding, Strategy, Summarize, Truncate, testing::Always},
     context::{fit::fit_request, query::words, window_size::WindowSources},
     middleware::window::Room,

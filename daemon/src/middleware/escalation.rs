@@ -10,13 +10,14 @@ use std::{
 };
 
 use async_trait::async_trait;
+use cohab_model_api::{AssistantMessage, Message, ToolCall, ToolResult};
 
 use crate::{
     agent::{
         Middleware, TurnState,
         hook::TurnResult,
         plan::{MAX_BAD_ANSWERS, StepKind},
-        port::{AssistantMessage, EventSink, Message, ToolCall, ToolResult, TurnEvent},
+        port::{EventSink, TurnEvent},
     },
     provider::ladder::Ladder,
 };
@@ -100,13 +101,11 @@ fn outputs(results: &[ToolResult]) -> impl Iterator<Item = &str> {
 
 #[cfg(test)]
 mod tests {
+    use cohab_model_api::{StopClass, TokenUsage};
     use serde_json::json;
 
     use super::*;
-    use crate::agent::{
-        port::{StopClass, TokenUsage},
-        state::Record,
-    };
+    use crate::agent::state::Record;
 
     fn round(id: &str, command: &str, output: &str, is_error: bool) -> [Message; 2] {
         let args = json!({"command": command}).as_object().cloned().unwrap_or_default();

@@ -4,6 +4,7 @@
 use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
+use cohab_model_api::{Message, ModelProvider, ModelRequest};
 use cohab_text::{
     cut::head,
     sanitize::{one_line, sanitize},
@@ -11,11 +12,7 @@ use cohab_text::{
 use futures::future::BoxFuture;
 
 use crate::{
-    agent::{
-        Middleware, StopReason, TurnState,
-        hook::TurnResult,
-        port::{Message, ModelProvider, ModelRequest},
-    },
+    agent::{Middleware, StopReason, TurnState, hook::TurnResult},
     context::query::words,
     provider::whole_answer::{Account, Ask},
     recording::TurnRecorder,

@@ -1,14 +1,10 @@
 use std::sync::Mutex;
 
+use cohab_model_api::{AssistantMessage, TokenUsage};
 use futures::FutureExt as _;
 
 use super::*;
-use crate::{
-    agent::port::{AssistantMessage, TokenUsage},
-    compaction::testing::Always,
-    recording::Opening,
-    store::sessions::Archive,
-};
+use crate::{compaction::testing::Always, recording::Opening, store::sessions::Archive};
 
 fn pen(model: Always) -> (Pen, Arc<Always>, Arc<Mutex<Vec<TokenUsage>>>) {
     let (model, spent) = (Arc::new(model), Arc::<Mutex<Vec<TokenUsage>>>::default());

@@ -6,6 +6,9 @@ use std::{
 };
 
 use async_trait::async_trait;
+use cohab_model_api::{
+    BrokenArguments, JsonObject, ModelEvent, ModelInfo, ModelProvider, ModelRequest, StopClass, ToolCall, ToolSpec,
+};
 use cohab_types::command::{CommandOutcome, CommandRequest, RelayError};
 use futures::{
     StreamExt,
@@ -19,9 +22,7 @@ use crate::agent::{
     Agent, StopReason, TurnError, TurnLimits, TurnState,
     hook::TurnResult,
     port::{
-        ApprovalAnswer, ApprovalQuestion, Approver, BrokenArguments, Effect, EventSink, Intent, JsonObject, ModelEvent,
-        ModelInfo, ModelProvider, ModelRequest, StopClass, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec,
-        TurnEvent,
+        ApprovalAnswer, ApprovalQuestion, Approver, Effect, EventSink, Intent, Tool, ToolContext, ToolOutput, TurnEvent,
     },
     runner::CommandRunner,
 };

@@ -7,13 +7,14 @@ use std::{
 };
 
 use async_trait::async_trait;
+use cohab_model_api::{Message, ModelProvider};
 use tokio::time::timeout;
 
 use crate::{
     agent::{
         Middleware, StopReason, TurnState,
         hook::TurnResult,
-        port::{EventSink, Message, ModelProvider, TurnEvent},
+        port::{EventSink, TurnEvent},
     },
     cache::{Key, ResponseCache, places, question},
     context::query::words,

@@ -9,13 +9,14 @@ use std::{
 };
 
 use async_trait::async_trait;
+use cohab_model_api::{ToolCall, ToolResult};
 
 use crate::{
     agent::{
         Middleware, StopReason, TurnError, TurnState,
         hook::TurnResult,
         plan::StepKind,
-        port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, StepResult, ToolCall, ToolResult},
+        port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, StepResult},
     },
     tool::without_duration,
 };

@@ -1,7 +1,7 @@
+use cohab_model_api::BrokenArguments;
 use serde_json::json;
 
 use super::*;
-use crate::agent::port::BrokenArguments;
 
 fn end(watch: &mut Watch, name: &str, argument: &str, outcome: StepResult, result: &str, is_error: bool) {
     let args = json!({"x": argument}).as_object().cloned().ok_or_else(|| panic!());

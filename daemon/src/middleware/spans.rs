@@ -11,6 +11,7 @@ use std::{
 };
 
 use async_trait::async_trait;
+use cohab_model_api::{Message, ModelInfo, ModelProvider, ModelRequest, TokenUsage, ToolCall, ToolResult};
 use tracing::{
     Span,
     field::{self, Empty},
@@ -19,7 +20,7 @@ use tracing::{
 use crate::{
     agent::{
         Denial, Middleware, PlannedCall, TurnError, TurnResult, TurnState,
-        port::{Message, ModelInfo, ModelProvider, ModelRequest, StepResult, TokenUsage, ToolCall, ToolResult},
+        port::StepResult,
         state::{Cut, Record},
     },
     compaction::{Compactor, Shortened},

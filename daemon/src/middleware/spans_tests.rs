@@ -4,6 +4,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use cohab_model_api::{JsonObject, ToolSpec};
 use cohab_types::command::{CommandOutcome, CommandRequest, RelayError};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -22,7 +23,7 @@ use super::*;
 use crate::{
     agent::{
         Agent, TurnLimits,
-        port::{Effect, EventSink, Intent, JsonObject, Tool, ToolContext, ToolOutput, ToolSpec, TurnEvent},
+        port::{Effect, EventSink, Intent, Tool, ToolContext, ToolOutput, TurnEvent},
         runner::CommandRunner,
     },
     compaction::Truncate,

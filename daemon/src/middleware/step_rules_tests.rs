@@ -1,11 +1,14 @@
 use std::sync::Mutex;
 
+use cohab_model_api::{AssistantMessage, StopClass, TokenUsage, ToolCall};
 use serde_json::Map;
 
 use super::*;
 use crate::{
-    agent::port::{AssistantMessage, Intent, Lasts, StopClass, TokenUsage, ToolCall},
-    agent::state::Record,
+    agent::{
+        port::{Intent, Lasts},
+        state::Record,
+    },
     config::StepRule,
 };
 

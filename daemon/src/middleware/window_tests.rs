@@ -1,5 +1,6 @@
+use cohab_model_api::Message;
+
 use super::*;
-use crate::agent::port::Message;
 
 fn key() -> ModelKey {
     ModelKey { host: "models.example:443".into(), model: "m".into() }

@@ -18,11 +18,11 @@ use std::{
     time::Duration,
 };
 
+use cohab_model_api::{ModelEvent, ProviderError, TokenUsage, ToolCall};
 use cohab_text::sanitize::escaped_json;
 use serde_json::{Value, json};
 
 use super::{End, Fold, Show, class_name};
-use crate::agent::port::{ModelEvent, ProviderError, TokenUsage, ToolCall};
 
 /// Writes lines.
 pub struct JsonLines<W>(pub W);

@@ -5,10 +5,9 @@ pub mod text;
 
 use std::{io, time::Duration};
 
+use cohab_model_api::{ModelEvent, ModelProvider, ModelRequest, ProviderError, StopClass, TokenUsage, ToolCall};
 use futures::StreamExt as _;
 use tokio::time::Instant;
-
-use crate::agent::port::{ModelEvent, ModelProvider, ModelRequest, ProviderError, StopClass, TokenUsage, ToolCall};
 
 /// What the events of an answer add up to.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -1,7 +1,8 @@
+use cohab_model_api::{BrokenArguments, ProviderErrorKind};
 use serde_json::{Value, json};
 
-use super::{json::JsonLines, text::Lines, *};
-use crate::agent::port::{BrokenArguments, ProviderErrorKind};
+use super::*;
+use super::{json::JsonLines, text::Lines};
 
 fn call(args: Value) -> ToolCall {
     let args = match args {

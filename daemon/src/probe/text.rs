@@ -5,11 +5,11 @@ use std::{
     time::Duration,
 };
 
+use cohab_model_api::{ModelEvent, TokenUsage, ToolCall};
 use cohab_text::sanitize::sanitize;
 use serde_json::json;
 
 use super::{End, Fold, Show, class_name};
-use crate::agent::port::{ModelEvent, TokenUsage, ToolCall};
 
 /// Longest piece of text that an event line shows, in characters.
 const MAX_PIECE_CHARS: usize = 60;

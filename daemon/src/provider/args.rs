@@ -2,14 +2,13 @@
 
 use std::{cell::OnceCell, collections::BTreeSet, fmt, io};
 
+use cohab_model_api::{BrokenArguments, JsonObject};
 use cohab_text::cut::head;
 use serde::{
     Serialize,
     de::{Deserialize, DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor},
 };
 use serde_json::{Map, Value};
-
-use crate::agent::port::{BrokenArguments, JsonObject};
 
 /// Longest arguments of a call, in bytes of their JSON: as long as a command may be.
 pub(crate) const MAX_BYTES: usize = 4 * 1024 * 1024;

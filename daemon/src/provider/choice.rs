@@ -15,6 +15,8 @@
 
 use std::{path::Path, sync::Arc};
 
+use cohab_model_api::ModelProvider;
+
 use super::{
     detect::{self, LocalServer},
     key_store::KeyStores,
@@ -24,7 +26,7 @@ use super::{
     vendor::{self, Spoken},
     wishes::Wishes,
 };
-use crate::{agent::port::ModelProvider, config::keys};
+use crate::config::keys;
 
 /// Looks up a variable in the environment of the client that asks. Never the process's own.
 pub type Environment<'a> = &'a (dyn Fn(&str) -> Option<String> + Send + Sync);

@@ -1,3 +1,4 @@
+use cohab_model_api::{ModelEvent, ModelInfo, ModelRequest};
 use futures::stream::{self, BoxStream, StreamExt as _};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
@@ -5,10 +6,7 @@ use tokio::{
 };
 
 use super::*;
-use crate::{
-    agent::port::{ModelEvent, ModelInfo, ModelRequest},
-    provider::settings::{AskedBy, KeyStore, Profile},
-};
+use crate::provider::settings::{AskedBy, KeyStore, Profile};
 
 struct Offline;
 
@@ -83,7 +81,7 @@ async fn serve(body: &'static str) -> (String, tokio::sync::mpsc::UnboundedRecei
 }
 
 fn question() -> ModelRequest {
-    let messages = vec![crate::agent::port::Message::User { text: "hi".to_owned() }];
+    let messages = vec![cohab_model_api::Message::User { text: "hi".to_owned() }];
     ModelRequest::of(messages)
 }
 

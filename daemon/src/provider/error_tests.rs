@@ -1,7 +1,8 @@
 use std::time::Duration;
 
+use cohab_model_api::ProviderErrorKind as Kind;
+
 use super::*;
-use crate::agent::port::ProviderErrorKind as Kind;
 
 fn subject() -> Subject {
     Subject {

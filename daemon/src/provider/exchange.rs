@@ -4,6 +4,9 @@ mod failure;
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
+use cohab_model_api::{
+    AssistantMessage, Message, ModelEvent, ModelRequest, ProviderData, ProviderErrorKind, StopClass,
+};
 use futures::channel::mpsc;
 use serde_json::Value;
 
@@ -12,10 +15,7 @@ use super::{
     transport::{self, Call, Ending, Outlet},
     wire::{Options, Quirk, Stopped},
 };
-use crate::{
-    agent::port::{AssistantMessage, Message, ModelEvent, ModelRequest, ProviderData, ProviderErrorKind, StopClass},
-    safety::secrets::Scrubbed,
-};
+use crate::safety::secrets::Scrubbed;
 
 /// How often an answer that the service paused is continued.
 const MAX_PAUSES: u32 = 5;

@@ -1,6 +1,7 @@
 //! What an answer comes to, for tests of folds.
 
 use bytes::Bytes;
+use cohab_model_api::{StopClass, TokenUsage};
 use futures::{FutureExt as _, stream};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -9,7 +10,6 @@ use super::{
     sse::Payloads,
     wire::{End, Fold, Folded, Framing, Stopped},
 };
-use crate::agent::port::{StopClass, TokenUsage};
 
 /// Everything an answer comes to.
 #[derive(Debug, Default, PartialEq)]

@@ -3,10 +3,10 @@
 
 use std::borrow::Cow;
 
+use cohab_model_api::{AssistantMessage, Message, ToolResult};
 use serde_json::Value;
 
 use super::wire::Options;
-use crate::agent::port::{AssistantMessage, Message, ToolResult};
 
 /// Content for a call that never got a result; without one the service refuses the whole conversation.
 const NO_RESULT: &str = "cancelled: this call has no result";
@@ -60,7 +60,7 @@ pub(crate) fn entries<'a>(messages: &'a [Message], wire: &str, options: &Options
 }
 
 fn results_of<'a>(assistant: &AssistantMessage, given: &'a [ToolResult]) -> Vec<Cow<'a, ToolResult>> {
-    let row = |call: &crate::agent::port::ToolCall| {
+    let row = |call: &cohab_model_api::ToolCall| {
         given.iter().find(|result| result.call_id == call.id).map_or_else(
             || {
                 Cow::Owned(ToolResult {
@@ -112,8 +112,9 @@ pub(crate) fn sendable_id(id: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use cohab_model_api::{ProviderData, ToolCall};
+
     use super::*;
-    use crate::agent::port::{ProviderData, ToolCall};
 
     fn entries(messages: &[Message]) -> Vec<Entry<'_>> {
         super::entries(messages, "w", &Options { model: "m", host: "h", ..Options::default() })

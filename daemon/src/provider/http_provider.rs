@@ -8,7 +8,13 @@ use std::{
     },
 };
 
-use futures::{FutureExt as _, StreamExt as _, channel::mpsc, future, stream, stream::BoxStream};
+use cohab_model_api::{ModelEvent, ModelInfo, ModelRequest, ModelService};
+use futures::{
+    FutureExt as _, StreamExt as _,
+    channel::mpsc,
+    future,
+    stream::{self, BoxStream},
+};
 use reqwest::{Client, Url, header::HeaderMap};
 use secrecy::SecretString;
 
@@ -22,10 +28,7 @@ use super::{
     transport::EVENTS_AHEAD,
     wire::{Options, Quirk, Vendor, Wire},
 };
-use crate::{
-    agent::port::{ModelEvent, ModelInfo, ModelRequest, ModelService},
-    safety::secrets::Scrubbed,
-};
+use crate::safety::secrets::Scrubbed;
 
 /// Where a model is and how to talk to it.
 #[derive(Clone)]

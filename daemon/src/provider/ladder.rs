@@ -10,16 +10,18 @@ use std::{
     time::Duration,
 };
 
-use futures::{FutureExt as _, StreamExt as _, future::BoxFuture, stream, stream::BoxStream};
+use cohab_model_api::{
+    ModelEvent, ModelInfo, ModelProvider, ModelRequest, ModelService, ProviderError, ProviderErrorKind as Kind,
+    TokenUsage,
+};
+use futures::{
+    FutureExt as _, StreamExt as _,
+    future::BoxFuture,
+    stream::{self, BoxStream},
+};
 use tokio::time::Instant;
 
-use crate::{
-    agent::port::{
-        ModelEvent, ModelInfo, ModelProvider, ModelRequest, ModelService, ProviderError, ProviderErrorKind as Kind,
-        TokenUsage,
-    },
-    jobs::Tier,
-};
+use crate::jobs::Tier;
 
 /// A service that failed is passed over for so long.
 const COOL_DOWN: Duration = Duration::from_secs(60);

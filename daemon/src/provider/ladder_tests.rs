@@ -1,7 +1,7 @@
+use cohab_model_api::{Message, StopClass};
 use futures::future;
 
 use super::*;
-use crate::agent::port::{Message, StopClass};
 
 /// Gives the same events each time, and counts.
 struct Fixed {

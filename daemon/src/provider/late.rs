@@ -3,7 +3,11 @@
 
 use std::{sync::Arc, time::Duration};
 
-use futures::{StreamExt as _, future, stream, stream::BoxStream};
+use cohab_model_api::{ModelEvent, ModelInfo, ModelRequest, ModelService, ProviderError, ProviderErrorKind};
+use futures::{
+    StreamExt as _, future,
+    stream::{self, BoxStream},
+};
 use secrecy::{ExposeSecret as _, SecretString};
 use tokio::{sync::Mutex, time::Instant};
 
@@ -15,10 +19,7 @@ use super::{
     scrubbed::RemoteModel,
     settings::ModelSettings,
 };
-use crate::{
-    agent::port::{ModelEvent, ModelInfo, ModelRequest, ModelService, ProviderError, ProviderErrorKind},
-    safety::secrets::Scrubbed,
-};
+use crate::safety::secrets::Scrubbed;
 
 /// How long a key is kept in memory.
 const KEEP: Duration = Duration::from_secs(300);

@@ -1,10 +1,10 @@
 use std::{fs, path::Path};
 
+use cohab_model_api::Message;
 use futures::StreamExt as _;
 
 use super::*;
 use crate::{
-    agent::port::Message,
     provider::{key::Source, wire::WIRES},
     safety::secrets::Secrets,
 };

@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
+use cohab_model_api::ProviderError;
 use reqwest::Response;
 use secrecy::SecretString;
 use tokio::time::timeout;
@@ -13,7 +14,6 @@ use super::{
     transport,
     wire::{Model, Quirk},
 };
-use crate::agent::port::ProviderError;
 
 /// For the whole list.
 const LIMIT: Duration = Duration::from_secs(10);

@@ -2,6 +2,7 @@
 //! up or mutated can be read without a server. One attempt; nothing is sent, repeated or executed.
 
 use bytes::Bytes;
+use cohab_model_api::{ModelEvent, ModelRequest, ProviderData};
 use futures::{FutureExt as _, Stream, StreamExt as _, channel::mpsc, future, stream};
 
 use super::{
@@ -11,7 +12,6 @@ use super::{
     transport::{EVENTS_AHEAD, Ending, Outlet, ReadError, Reader},
     wire::{Options, WIRES, Wire},
 };
-use crate::agent::port::{ModelEvent, ModelRequest, ProviderData};
 
 const HOST: &str = "recording";
 

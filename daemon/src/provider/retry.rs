@@ -5,12 +5,12 @@ use std::{
     time::Duration,
 };
 
+use cohab_model_api::{ProviderError, ProviderErrorKind};
 use futures::future::BoxFuture;
 use jiff::Timestamp;
 use reqwest::header::HeaderMap;
 
 use super::error::ErrorBody;
-use crate::agent::port::{ProviderError, ProviderErrorKind};
 
 /// Repetitions when the settings say nothing.
 pub(crate) const DEFAULT_RETRIES: u32 = 2;

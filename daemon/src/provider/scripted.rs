@@ -32,15 +32,18 @@ use std::{
     time::Duration,
 };
 
-use futures::{StreamExt as _, future, stream, stream::BoxStream};
+use cohab_model_api::{
+    Message, ModelEvent, ModelInfo, ModelProvider, ModelRequest, ProviderError, ProviderErrorKind, StopClass,
+    TokenUsage, ToolCall,
+};
+use futures::{
+    StreamExt as _, future,
+    stream::{self, BoxStream},
+};
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::args;
-use crate::agent::port::{
-    Message, ModelEvent, ModelInfo, ModelProvider, ModelRequest, ProviderError, ProviderErrorKind, StopClass,
-    TokenUsage, ToolCall,
-};
 
 /// Plays a script.
 pub struct ScriptedProvider {

@@ -2,6 +2,9 @@
 
 use std::sync::Arc;
 
+use cohab_model_api::{
+    ModelEvent, ModelInfo, ModelProvider, ModelRequest, ModelService, ProviderError, ProviderErrorKind,
+};
 use cohab_secrets::PersonalData;
 use futures::{
     StreamExt,
@@ -9,10 +12,7 @@ use futures::{
 };
 use tokio::task::spawn_blocking;
 
-use crate::{
-    agent::port::{ModelEvent, ModelInfo, ModelProvider, ModelRequest, ModelService, ProviderError, ProviderErrorKind},
-    safety::secrets::{Scrubbed, Secrets},
-};
+use crate::safety::secrets::{Scrubbed, Secrets};
 
 /// A model elsewhere. As [`ModelProvider`], but it can only be sent what was rid of secrets.
 pub(crate) trait RemoteModel: Send + Sync {
@@ -106,8 +106,9 @@ impl ModelProvider for WithheldProvider {
 mod tests {
     use std::sync::Mutex;
 
+    use cohab_model_api::{Message, StopClass};
+
     use super::*;
-    use crate::agent::port::{Message, StopClass};
 
     /// Notes what it is sent.
     #[derive(Clone, Default)]

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use cohab_model_api::ModelProvider;
 use reqwest::Url;
 
 use super::{
@@ -18,7 +19,7 @@ use super::{
     wire::{Vendor, Wire},
     wishes::Wishes,
 };
-use crate::{agent::port::ModelProvider, config::keys};
+use crate::config::keys;
 
 /// A service and the way to its key. Its model is not settled yet.
 pub(crate) struct Service {

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
+use cohab_model_api::{ModelEvent, ProviderError, ProviderErrorKind, TokenUsage};
 use futures::{FutureExt as _, SinkExt as _, Stream, StreamExt as _, channel::mpsc, stream};
 use reqwest::{
     Client, Response, Url,
@@ -18,7 +19,6 @@ use super::{
     sse::{Payloads, SseError},
     wire::{End, Fold, Folded, Framing, Progress, Quirk, Stopped},
 };
-use crate::agent::port::{ModelEvent, ProviderError, ProviderErrorKind, TokenUsage};
 
 /// Longest answer, over all its events.
 const MAX_ANSWER_BYTES: usize = 64 * 1024 * 1024;

@@ -2,10 +2,9 @@
 
 use std::{sync::Arc, time::Duration};
 
+use cohab_model_api::{ModelEvent, ModelProvider, ModelRequest, TokenUsage};
 use futures::StreamExt;
 use tokio::time::timeout;
-
-use crate::agent::port::{ModelEvent, ModelProvider, ModelRequest, TokenUsage};
 
 /// Takes what an answer took, and completes what is known of its cost.
 pub type Account = Arc<dyn Fn(&mut TokenUsage) + Send + Sync>;

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 
+use cohab_model_api::{ModelRequest, StopClass, TokenUsage, ToolCall};
 use reqwest::{
     Url,
     header::{HeaderMap, HeaderName, HeaderValue},
@@ -16,7 +17,6 @@ use super::{
     anthropic::Anthropic, error::ErrorBody, gemini::Gemini, ollama::Ollama, openai_chat::OpenAiChat,
     openai_responses::OpenAiResponses, settings::ReasoningEffort,
 };
-use crate::agent::port::{ModelRequest, StopClass, TokenUsage, ToolCall};
 
 /// All wires.
 pub(crate) static WIRES: &[&dyn Wire] = &[&Anthropic, &OpenAiChat, &OpenAiResponses, &Gemini, &Ollama];

@@ -24,12 +24,13 @@ use tokio::sync::oneshot;
 pub use ports::{RecordingApprover, RecordingRunner, RecordingSink};
 pub use session::SessionRecord;
 
+use cohab_model_api::{Message, ModelInfo, TokenUsage};
 use cohab_text::cut::{cut_middle, tail};
 
 use crate::{
     agent::{
         StopReason, TurnError,
-        port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Effect, Lasts, Message, ModelInfo, TokenUsage},
+        port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Effect, Lasts},
     },
     store::sessions::{
         Archive, Entry, Limits, TITLE_MAX_CHARS,

@@ -6,6 +6,7 @@ use std::{
     time::Duration,
 };
 
+use cohab_model_api::{AssistantMessage, Message, ModelInfo, TokenUsage, ToolResult};
 use cohab_text::sanitize::{one_line, sanitize};
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -15,7 +16,7 @@ use super::{Opening, clean, end_word};
 use crate::{
     agent::{
         PlannedCall, TurnResult, TurnState,
-        port::{Activity, AssistantMessage, Effect, Message, ModelInfo, StepResult, TokenUsage, ToolResult, TurnEvent},
+        port::{Activity, Effect, StepResult, TurnEvent},
     },
     store::sessions::{
         Archive, Entry, TITLE_MAX_CHARS,

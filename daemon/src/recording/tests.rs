@@ -1,6 +1,7 @@
 use std::{task::Poll, time::Duration};
 
 use async_trait::async_trait;
+use cohab_model_api::{AssistantMessage, StopClass, ToolCall, ToolResult};
 use cohab_types::command::{CommandRequest, Ending, EnvChange, RelayError, StateAfter};
 use tokio_util::sync::CancellationToken;
 
@@ -12,10 +13,7 @@ use super::{
 use crate::{
     agent::{
         Denial, Middleware, PlannedCall, TurnState,
-        port::{
-            Activity, Approver, AssistantMessage, EventSink, Intent, StepResult, StopClass, ToolCall, ToolResult,
-            TurnEvent,
-        },
+        port::{Activity, Approver, EventSink, Intent, StepResult, TurnEvent},
         runner::CommandRunner,
         state::Record,
     },

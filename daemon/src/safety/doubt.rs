@@ -3,13 +3,14 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
+use cohab_model_api::JsonObject;
 use serde_json::Value;
 
 use crate::{
     agent::{
         Denial, Middleware, PlannedCall,
         hook::BY_RULE,
-        port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, JsonObject},
+        port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver},
     },
     store::sessions::steps::Step,
 };

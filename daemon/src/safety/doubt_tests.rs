@@ -1,8 +1,9 @@
+use cohab_model_api::{JsonObject, ToolCall};
 use serde_json::json;
 
 use super::*;
 use crate::{
-    agent::port::{Effect, Intent, JsonObject, Lasts, ToolCall},
+    agent::port::{Effect, Intent, Lasts},
     store::sessions::steps::{Metadata, StepStatus, StepType},
 };
 

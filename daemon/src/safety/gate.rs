@@ -28,6 +28,8 @@ use tokio::time::Instant;
 
 pub use standard::standard_policy;
 
+use cohab_model_api::JsonObject;
+
 use super::{
     old_yes::is_too_old,
     pipeline::{self, Action, Care, Channel, Item, Outcome, reading::Suspicions},
@@ -39,7 +41,7 @@ use crate::{
     agent::{
         Denial, Middleware, PlannedCall,
         hook::BY_RULE,
-        port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, Effect, JsonObject, Lasts},
+        port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, Effect, Lasts},
     },
     tool::UNCONFINED,
 };

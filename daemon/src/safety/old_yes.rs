@@ -32,8 +32,10 @@ impl Middleware for OldYes {
 mod tests {
     use std::time::Duration;
 
+    use cohab_model_api::ToolCall;
+
     use super::*;
-    use crate::agent::port::{Effect, Intent, ToolCall};
+    use crate::agent::port::{Effect, Intent};
 
     #[tokio::test(start_paused = true)]
     async fn a_yes_that_waited_too_long_runs_nothing() {

@@ -9,6 +9,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
+use cohab_model_api::{AssistantMessage, BrokenArguments, JsonObject, Message, ModelRequest};
 use cohab_secrets::{
     ExactValues, PersonalData, Scrubber,
     secret_names::{Stake, holds_secret},
@@ -16,7 +17,6 @@ use cohab_secrets::{
 use serde_json::Value;
 
 use super::pipeline::Channel;
-use crate::agent::port::{AssistantMessage, BrokenArguments, JsonObject, Message, ModelRequest};
 
 /// Values that are known to be secret; further ones are found by their form only.
 const MOST_VALUES: usize = 256;

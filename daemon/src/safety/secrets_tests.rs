@@ -1,7 +1,7 @@
+use cohab_model_api::{ToolCall, ToolResult};
 use serde_json::json;
 
 use super::*;
-use crate::agent::port::{ToolCall, ToolResult};
 
 /// Looks like a token of a service; made here so that nobody takes it for one.
 fn token() -> String {

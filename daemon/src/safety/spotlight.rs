@@ -7,12 +7,9 @@ use std::{
 };
 
 use async_trait::async_trait;
+use cohab_model_api::{Message, ModelRequest};
 
-use crate::agent::{
-    Middleware,
-    port::{Message, ModelRequest},
-    state::NOTE_MARK,
-};
+use crate::agent::{Middleware, state::NOTE_MARK};
 
 /// Keys of the marks. The same call has the same mark as long as these live, so requests begin with the same bytes.
 #[derive(Clone, Debug, Default)]

@@ -8,14 +8,11 @@ use std::{
 };
 
 use async_trait::async_trait;
+use cohab_model_api::{Message, ToolCall, ToolResult};
 
 use super::label::{EARLIER, Label, Origin, Place};
 use crate::{
-    agent::{
-        Denial, Middleware, PlannedCall, TurnResult, TurnState,
-        plan::StepKind,
-        port::{Message, StepResult, ToolCall, ToolResult},
-    },
+    agent::{Denial, Middleware, PlannedCall, TurnResult, TurnState, plan::StepKind, port::StepResult},
     context::query,
 };
 
@@ -147,10 +144,11 @@ impl Middleware for AsRun {
 
 #[cfg(test)]
 mod tests {
+    use cohab_model_api::AssistantMessage;
     use serde_json::json;
 
     use super::*;
-    use crate::agent::port::{AssistantMessage, Effect, Intent};
+    use crate::agent::port::{Effect, Intent};
 
     fn place() -> Place {
         let shell = cohab_shell_state::shell::Shell::Bash;

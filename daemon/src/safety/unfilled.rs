@@ -3,14 +3,12 @@
 //! stands for.
 
 use async_trait::async_trait;
+use cohab_model_api::JsonObject;
 use cohab_secrets::{Placeholder, placeholders};
 use serde_json::Value;
 
 use crate::{
-    agent::{
-        Denial, Middleware, PlannedCall,
-        port::{Effect, JsonObject},
-    },
+    agent::{Denial, Middleware, PlannedCall, port::Effect},
     tool::LIVE,
 };
 
@@ -54,11 +52,12 @@ fn in_value(value: &Value, is_meant: &dyn Fn(&Placeholder<'_>) -> bool) -> Optio
 
 #[cfg(test)]
 mod tests {
+    use cohab_model_api::ToolCall;
     use cohab_secrets::holds_placeholder;
     use serde_json::json;
 
     use super::*;
-    use crate::agent::port::{Intent, ToolCall};
+    use crate::agent::port::Intent;
 
     async fn denial(tool: &str, is_live: bool, args: Value, effect: Effect) -> Result<(), Denial> {
         let args = args.as_object().expect("an object").clone();

@@ -2,16 +2,14 @@
 
 use std::path::PathBuf;
 
+use cohab_model_api::Message;
 use cohab_protocol::{MAX_PIPED_INPUT_BYTES, UserQuery};
 use cohab_text::cut::cut_middle;
 
 use super::{Daemon, session::Session};
-use crate::{
-    agent::port::Message,
-    context::{
-        query::{Query, Runtime},
-        surroundings::Surroundings,
-    },
+use crate::context::{
+    query::{Query, Runtime},
+    surroundings::Surroundings,
 };
 
 /// What is asked, and where.

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use cohab_model_api::{Message, ToolResult};
 use cohab_protocol::TurnId;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
@@ -11,7 +12,7 @@ use super::session::Session;
 use crate::{
     agent::{
         Agent, TurnState,
-        port::{Effect, EventSink, Message, ToolContext, ToolResult, TurnEvent},
+        port::{Effect, EventSink, ToolContext, TurnEvent},
     },
     safety::{doubt::Doubts, inbound::harmless},
     shell::claim::{Claimed, Claims},

@@ -29,22 +29,20 @@ use std::{
 };
 
 use async_trait::async_trait;
+use cohab_model_api::{Message, ModelInfo, TokenUsage};
 use cohab_protocol::{ApprovalMode, DaemonStatus, SessionKey, TurnId};
+use session::{RECONNECT_GRACE, Session, Variables};
 use tokio::time::{Instant, sleep, timeout};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
-    agent::{
-        Agent, TurnError,
-        port::{EventSink, Message, ModelInfo, TokenUsage},
-    },
+    agent::{Agent, TurnError, port::EventSink},
     compaction::Shortened,
     context::{report::Fixed, surroundings::Surroundings},
     recording::TurnRecorder,
     safety::doubt::Doubts,
     store::sessions::Archive,
 };
-use session::{RECONNECT_GRACE, Session, Variables};
 
 /// Sessions in memory. Beyond, the one that was left first goes.
 const MAX_SESSIONS: usize = 256;

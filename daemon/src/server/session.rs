@@ -26,6 +26,7 @@ use tokio_util::sync::CancellationToken;
 
 pub use calls::{OpenApproval, OpenCall, Progress};
 use calls::{PendingCall, is_moot};
+use cohab_model_api::Message;
 use environment::KnownEnvironment;
 use meanwhile::Untold;
 use named::Named;
@@ -36,7 +37,6 @@ use super::{
     timeline::{Resumed, Timeline},
 };
 use crate::{
-    agent::port::Message,
     context::query::{MAX_HISTORY_EVENTS, PastCommand},
     middleware::checkpoint::Conversation,
     recording::SessionRecord,

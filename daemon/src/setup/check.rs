@@ -2,12 +2,12 @@
 
 use std::time::{Duration, Instant};
 
+use cohab_model_api::{Message, ModelEvent, ModelRequest, ProviderError, ProviderErrorKind, StopClass};
 use cohab_text::sanitize::one_line;
 use futures::StreamExt as _;
 
 use super::{Setup, SetupError, draft::Draft};
 use crate::{
-    agent::port::{Message, ModelEvent, ModelRequest, ProviderError, ProviderErrorKind, StopClass},
     config,
     provider::{
         choice::{self, Answerer},

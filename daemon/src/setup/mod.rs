@@ -23,8 +23,9 @@ pub use self::{
     script::{Done, run as scripted},
     wizard::run as interactive,
 };
+use cohab_model_api::ProviderError;
+
 use crate::{
-    agent::port::ProviderError,
     config::ConfigError,
     provider::{choice::ChoiceError, key::KeyError, key_store::KeyStores},
     server::session::Variables,

@@ -1,14 +1,13 @@
 //! Set-up without questions: all that is needed stands on the command line.
 
+use cohab_model_api::ProviderErrorKind;
+
 use super::{
     Saved, Setup, SetupError,
     check::Hello,
     draft::{Draft, DraftKey, check_value},
 };
-use crate::{
-    agent::port::ProviderErrorKind,
-    provider::{choice, http, service::Service, vendor},
-};
+use crate::provider::{choice, http, service::Service, vendor};
 
 /// What came of it.
 pub struct Done {

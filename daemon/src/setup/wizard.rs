@@ -1,5 +1,6 @@
 //! Set-up by questions.
 
+use cohab_model_api::ProviderErrorKind;
 use reqwest::Url;
 
 use super::{
@@ -8,7 +9,6 @@ use super::{
     offer::{self, Target},
 };
 use crate::{
-    agent::port::ProviderErrorKind,
     config::profile,
     provider::{
         detect, http,

@@ -7,6 +7,8 @@ pub mod histogram;
 
 use std::collections::{BTreeMap, HashSet};
 
+use histogram::Histogram;
+
 use crate::{
     agent::port::StepResult,
     store::{
@@ -14,7 +16,6 @@ use crate::{
         sessions::steps::{AgentStatus, StepFacts, StepStatus, StepType, Turn},
     },
 };
-use histogram::Histogram;
 
 /// Different tools, or models, that are told apart; names of tools come from models. More are one.
 const MAX_NAMES: usize = 64;
@@ -127,15 +128,13 @@ fn named(counts: &mut BTreeMap<String, Count>, name: String) -> &mut Count {
 
 #[cfg(test)]
 mod tests {
+    use cohab_model_api::TokenUsage;
     use jiff::Timestamp;
 
     use super::*;
-    use crate::{
-        agent::port::TokenUsage,
-        store::{
-            row::ModelKey,
-            sessions::steps::{AgentState, Metadata},
-        },
+    use crate::store::{
+        row::ModelKey,
+        sessions::steps::{AgentState, Metadata},
     };
 
     fn turn(name: &str, status: AgentStatus, ended: Option<&str>) -> Turn {

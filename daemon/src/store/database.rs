@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use cohab_model_api::TokenUsage;
 use jiff::Timestamp;
 use rusqlite::{Connection, Row, Transaction, TransactionBehavior, params};
 
@@ -10,12 +11,9 @@ use super::{
     health::{self, Health},
     row::{CallRow, CostSource, ModelKey},
 };
-use crate::{
-    agent::port::TokenUsage,
-    context::{
-        learned::{self, Learned},
-        window_size::{ContextWindow, WindowSource},
-    },
+use crate::context::{
+    learned::{self, Learned},
+    window_size::{ContextWindow, WindowSource},
 };
 
 /// Rows older than this go.

@@ -125,8 +125,9 @@ impl Report {
 
 #[cfg(test)]
 mod tests {
+    use cohab_model_api::TokenUsage;
+
     use super::*;
-    use crate::agent::port::TokenUsage;
 
     fn call(at: &str, session: &str, turn: &str, model: &str, usage: TokenUsage) -> CallRow {
         CallRow {

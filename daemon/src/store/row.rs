@@ -1,8 +1,7 @@
 //! What is kept of a model call.
 
+use cohab_model_api::TokenUsage;
 use jiff::Timestamp;
-
-use crate::agent::port::TokenUsage;
 
 /// A model and where it runs.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

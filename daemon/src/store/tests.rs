@@ -1,15 +1,11 @@
 use std::{fs, os::unix::fs::PermissionsExt, path::Path};
 
+use cohab_model_api::TokenUsage;
 use jiff::Timestamp;
 
-use super::{
-    row::{CallRow, CostSource},
-    *,
-};
-use crate::{
-    agent::port::TokenUsage,
-    context::window_size::{ContextWindow, WindowSource},
-};
+use super::row::{CallRow, CostSource};
+use super::*;
+use crate::context::window_size::{ContextWindow, WindowSource};
 
 struct Folder(tempfile::TempDir);
 

@@ -1,8 +1,7 @@
 //! What all terminals took on one day. Pure.
 
+use cohab_model_api::TokenUsage;
 use jiff::civil::Date;
-
-use crate::agent::port::TokenUsage;
 
 /// What was taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,11 +1,11 @@
 //! Arguments of a call: checked against the schema the model was shown, so that a complaint names the field at fault.
 
+use cohab_model_api::JsonObject;
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde::{Deserialize, de::value::MapDeserializer};
 use serde_json::{Map, Value};
 
 use super::render;
-use crate::agent::port::JsonObject;
 
 /// How much a wrong name must resemble a right one to be offered, 0 to 1.
 const RESEMBLANCE: f32 = 0.6;

@@ -3,13 +3,14 @@
 use std::{borrow::Cow, fmt::Write as _, path::Path, time::Duration};
 
 use async_trait::async_trait;
+use cohab_model_api::{JsonObject, ToolSpec};
 use cohab_sandbox::profile;
 use cohab_types::command::{CommandOutcome, CommandRequest, Ending, EnvChange, Interrupter, Mode, StateAfter};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{LIVE, ToolOptions, arguments, render};
-use crate::agent::port::{Effect, Intent, JsonObject, Tool, ToolContext, ToolOutput, ToolSpec};
+use crate::agent::port::{Effect, Intent, Tool, ToolContext, ToolOutput};
 
 /// Longest command; the relay takes no more.
 const COMMAND_MAX_BYTES: usize = 4 * 1024 * 1024;

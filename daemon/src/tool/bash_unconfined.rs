@@ -3,10 +3,11 @@
 use std::{path::Path, sync::Arc};
 
 use async_trait::async_trait;
+use cohab_model_api::{JsonObject, ToolSpec};
 
 use super::UNCONFINED;
 use crate::agent::{
-    port::{Intent, JsonObject, Tool, ToolContext, ToolOutput, ToolSpec},
+    port::{Intent, Tool, ToolContext, ToolOutput},
     runner::CommandRunner,
 };
 

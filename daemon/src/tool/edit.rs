@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use async_trait::async_trait;
+use cohab_model_api::{JsonObject, ToolSpec};
 use cohab_policy::Level;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -12,7 +13,7 @@ use super::{
     change::{self, Change, Previews},
     path, render,
 };
-use crate::agent::port::{Intent, JsonObject, Tool, ToolContext, ToolOutput, ToolSpec};
+use crate::agent::port::{Intent, Tool, ToolContext, ToolOutput};
 
 /// Line numbers that are named when a piece occurs more than once.
 const PLACES_MAX: usize = 5;

@@ -9,6 +9,7 @@ use std::{
 };
 
 use async_trait::async_trait;
+use cohab_model_api::{JsonObject, ToolSpec};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
@@ -17,7 +18,7 @@ use super::{
     ToolOptions, arguments, blocking, path, render,
     walk::{self, PathPattern},
 };
-use crate::agent::port::{Effect, Intent, JsonObject, Tool, ToolContext, ToolOutput, ToolSpec};
+use crate::agent::port::{Effect, Intent, Tool, ToolContext, ToolOutput};
 
 /// Most files in one result.
 const FILES_MAX: usize = 200;
@@ -123,10 +124,8 @@ mod tests {
 
     use serde_json::{Value, json};
 
-    use super::{
-        super::testing::{ScriptedRunner, call_with, folder, intent, make_pipe, options, run},
-        *,
-    };
+    use super::super::testing::{ScriptedRunner, call_with, folder, intent, make_pipe, options, run};
+    use super::*;
 
     /// Makes `names` in `dir`, each a second younger than the one before.
     fn make(dir: &Path, names: &[&str]) {

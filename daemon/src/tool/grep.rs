@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
+use cohab_model_api::{JsonObject, ToolSpec};
 use cohab_policy::Level;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use schemars::JsonSchema;
@@ -15,7 +16,7 @@ use super::{
     path, render,
     walk::{self, Found, PathPattern},
 };
-use crate::agent::port::{Effect, Intent, JsonObject, Tool, ToolContext, ToolOutput, ToolSpec};
+use crate::agent::port::{Effect, Intent, Tool, ToolContext, ToolOutput};
 
 /// Longest regular expression.
 const PATTERN_MAX_BYTES: usize = 16 * 1024;

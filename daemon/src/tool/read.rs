@@ -3,13 +3,14 @@
 use std::{fmt::Write as _, fs, path::Path};
 
 use async_trait::async_trait;
+use cohab_model_api::{JsonObject, ToolSpec};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
 use super::{ToolOptions, arguments, blocking, path, render};
 use crate::{
-    agent::port::{Effect, Intent, JsonObject, Tool, ToolContext, ToolOutput, ToolSpec},
+    agent::port::{Effect, Intent, Tool, ToolContext, ToolOutput},
     file::{self, FileError},
 };
 

@@ -3,12 +3,13 @@
 use std::path::Path;
 
 use async_trait::async_trait;
+use cohab_model_api::{JsonObject, ToolSpec};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{arguments, blocking, render};
 use crate::{
-    agent::port::{Effect, Intent, JsonObject, Tool, ToolContext, ToolOutput, ToolSpec},
+    agent::port::{Effect, Intent, Tool, ToolContext, ToolOutput},
     context::skills::Skill,
 };
 
@@ -75,7 +76,8 @@ mod tests {
 
     use serde_json::json;
 
-    use super::{super::testing, *};
+    use super::super::testing;
+    use super::*;
     use crate::context::skills;
 
     #[tokio::test]

@@ -7,13 +7,14 @@ use std::{
 };
 
 use async_trait::async_trait;
+use cohab_model_api::JsonObject;
 use cohab_types::command::{CommandOutcome, CommandRequest, Ending, Mode, RelayError, StateAfter};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::ToolOptions;
 use crate::agent::{
-    port::{Intent, JsonObject, Tool, ToolContext, ToolOutput},
+    port::{Intent, Tool, ToolContext, ToolOutput},
     runner::CommandRunner,
 };
 

@@ -3,12 +3,13 @@
 use std::{path::Path, sync::Arc};
 
 use async_trait::async_trait;
+use cohab_model_api::{JsonObject, ToolSpec};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{arguments, todo_write};
 use crate::{
-    agent::port::{Effect, Intent, JsonObject, Tool, ToolContext, ToolOutput, ToolSpec},
+    agent::port::{Effect, Intent, Tool, ToolContext, ToolOutput},
     tasks::TaskBoard,
 };
 

@@ -3,12 +3,13 @@
 use std::{path::Path, sync::Arc};
 
 use async_trait::async_trait;
+use cohab_model_api::{JsonObject, ToolSpec};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{KeepTasks, arguments, render};
 use crate::{
-    agent::port::{Effect, Intent, JsonObject, Tool, ToolContext, ToolOutput, ToolSpec},
+    agent::port::{Effect, Intent, Tool, ToolContext, ToolOutput},
     tasks::{Status, Task, TaskBoard},
 };
 
@@ -73,10 +74,8 @@ mod tests {
 
     use serde_json::json;
 
-    use super::{
-        super::{testing, todo_read::TodoRead},
-        *,
-    };
+    use super::super::{testing, todo_read::TodoRead};
+    use super::*;
 
     #[tokio::test]
     async fn a_list_is_kept_and_read_back() {

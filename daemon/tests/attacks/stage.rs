@@ -9,6 +9,9 @@ use std::{
 };
 
 use async_trait::async_trait;
+use cohab_model_api::{
+    AssistantMessage, JsonObject, Message, ModelEvent, ModelInfo, ModelProvider, ModelRequest, StopClass, ToolCall,
+};
 use cohab_policy_io::files::FileSystem;
 use cohab_protocol::ApprovalMode;
 use cohab_sandbox::{isolated::DaemonShell, profile::Sandbox};
@@ -18,9 +21,7 @@ use cohabd::{
     agent::{
         Agent, Middleware, PlannedCall, TurnLimits, TurnState,
         port::{
-            ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, AssistantMessage, Effect, EventSink, Intent,
-            JsonObject, Lasts, Message, ModelEvent, ModelInfo, ModelProvider, ModelRequest, StopClass, ToolCall,
-            TurnEvent,
+            ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, Effect, EventSink, Intent, Lasts, TurnEvent,
         },
         runner::CommandRunner,
     },

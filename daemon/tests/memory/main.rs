@@ -12,15 +12,12 @@ use std::{
 };
 
 use async_trait::async_trait;
+use cohab_model_api::{ModelEvent, ModelInfo, ModelProvider, ModelRequest, StopClass, ToolCall};
 use cohab_protocol::*;
 use cohab_sandbox::profile::Profile;
 use cohab_types::command::{CommandOutcome, CommandRequest, Ending, Mode, RelayError, StateAfter};
 use cohabd::{
-    agent::{
-        TurnLimits,
-        port::{ModelEvent, ModelInfo, ModelProvider, ModelRequest, StopClass, ToolCall},
-        runner::CommandRunner,
-    },
+    agent::{TurnLimits, runner::CommandRunner},
     assembly::{Assembly, Guards, Jobs, Parts, ProviderChooser, TurnSettings},
     lifecycle,
     provider::{

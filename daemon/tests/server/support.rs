@@ -7,6 +7,9 @@ use std::{
 };
 
 use async_trait::async_trait;
+use cohab_model_api::{
+    JsonObject, Message, ModelEvent, ModelInfo, ModelProvider, ModelRequest, StopClass, TokenUsage, ToolCall, ToolSpec,
+};
 use cohab_policy::{Context, Level, Verdict};
 use cohab_protocol::*;
 use cohab_sandbox::profile::Profile;
@@ -14,10 +17,7 @@ use cohab_types::command::{CommandOutcome, CommandRequest, RelayError};
 use cohabd::{
     agent::{
         TurnLimits,
-        port::{
-            Effect, Intent, JsonObject, Message, ModelEvent, ModelInfo, ModelProvider, ModelRequest, StopClass,
-            TokenUsage, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec,
-        },
+        port::{Effect, Intent, Tool, ToolContext, ToolOutput},
         runner::CommandRunner,
     },
     assembly::{Assembly, Guards, Jobs, Parts, ProviderChooser, TurnSettings},

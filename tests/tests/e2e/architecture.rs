@@ -46,45 +46,13 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("cohab-text", &[]),
     ("cohab-types", &[]),
     ("cohab-confine", &["cohab-policy-data"]),
+    ("cohab-model-api", &["cohab-secrets"]),
     ("cohab-policy", &["cohab-policy-data", "cohab-secrets", "cohab-shell-state", "cohab-text"]),
     ("cohab-policy-io", &["cohab-policy", "cohab-shell-state", "cohab-text"]),
-    (
-        "cohab-shell-relay",
-        &["cohab-confine", "cohab-process", "cohab-secrets", "cohab-shell-state", "cohab-text", "cohab-types"],
-    ),
-    (
-        "cohab-sandbox",
-        &["cohab-confine", "cohab-policy", "cohab-policy-io", "cohab-process", "cohab-text", "cohab-types"],
-    ),
-    (
-        "cohab",
-        &[
-            "cohab-policy",
-            "cohab-policy-io",
-            "cohab-process",
-            "cohab-protocol",
-            "cohab-sandbox",
-            "cohab-secrets",
-            "cohab-shell-relay",
-            "cohab-shell-state",
-            "cohab-text",
-            "cohab-types",
-        ],
-    ),
-    (
-        "cohabd",
-        &[
-            "cohab-policy",
-            "cohab-policy-io",
-            "cohab-process",
-            "cohab-protocol",
-            "cohab-sandbox",
-            "cohab-secrets",
-            "cohab-shell-state",
-            "cohab-text",
-            "cohab-types",
-        ],
-    ),
+    ("cohab-shell-relay", &["cohab-confine", "cohab-process", "cohab-secrets", "cohab-shell-state", "cohab-text", "cohab-types"]),
+    ("cohab-sandbox", &["cohab-confine", "cohab-policy", "cohab-policy-io", "cohab-process", "cohab-text", "cohab-types"]),
+    ("cohab", &["cohab-policy", "cohab-policy-io", "cohab-process", "cohab-protocol", "cohab-sandbox", "cohab-secrets", "cohab-shell-relay", "cohab-shell-state", "cohab-text", "cohab-types"]),
+    ("cohabd", &["cohab-model-api", "cohab-policy", "cohab-policy-io", "cohab-process", "cohab-protocol", "cohab-sandbox", "cohab-secrets", "cohab-shell-state", "cohab-text", "cohab-types"]),
 ];
 
 /// Crates that decide and never act.

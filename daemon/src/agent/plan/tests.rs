@@ -1,10 +1,8 @@
+use cohab_model_api::{AssistantMessage, JsonObject, ProviderData, TokenUsage, ToolCall, ToolResult};
 use serde_json::json;
 
 use super::*;
-use crate::agent::{
-    port::{AssistantMessage, JsonObject, ProviderData, TokenUsage, ToolCall, ToolResult},
-    state::{Cut, Record},
-};
+use crate::agent::state::{Cut, Record};
 
 const LIMITS: TurnLimits = TurnLimits { model_calls: 2 };
 
@@ -96,7 +94,7 @@ fn three_answers_in_a_row_with_nothing_but_broken_calls_end_the_turn() {
 #[test]
 fn calls_that_will_never_run_leave_no_trace_in_the_conversation() {
     let state = after([answer("no", 1, StopClass::Refusal)]);
-    let Some(crate::agent::port::Message::Assistant(message)) = state.messages().last() else { panic!("no answer") };
+    let Some(cohab_model_api::Message::Assistant(message)) = state.messages().last() else { panic!("no answer") };
     assert_eq!(*message, AssistantMessage { text: "no".into(), ..AssistantMessage::default() });
 }
 
@@ -110,7 +108,7 @@ fn a_rejected_call_is_shown_to_the_model_once() {
     let mut state = after([rejected()]);
     assert_eq!(next_step(&state, LIMITS), Next::Run(StepKind::ModelCall { allow_tools: true }));
     assert!(
-        matches!(state.messages().last(), Some(crate::agent::port::Message::User { text }) if text.contains("bad call"))
+        matches!(state.messages().last(), Some(cohab_model_api::Message::User { text }) if text.contains("bad call"))
     );
     assert!(matches!(state.apply(rejected()), Err(TurnError::Provider(_))));
 }
@@ -128,7 +126,7 @@ fn tokens_add_up_over_answers_and_unknown_stays_unknown() {
 
 #[test]
 fn steps_before_an_interruption_count_towards_the_limit() {
-    let asked = || vec![crate::agent::port::Message::User { text: "question".into() }];
+    let asked = || vec![cohab_model_api::Message::User { text: "question".into() }];
     let next = |calls| next_step(&TurnState::going_on(asked(), calls), LIMITS);
     assert_eq!(next(1), Next::Run(StepKind::ModelCall { allow_tools: true }));
     assert_eq!(next(2), Next::Run(StepKind::ModelCall { allow_tools: false }), "the last answer is asked for");

@@ -1,7 +1,8 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use cohab_model_api::ToolResult;
+
 use super::*;
-use crate::agent::port::ToolResult;
 
 /// A read that takes a second; notes when reads begin and end, and how many ran at the same time.
 #[derive(Default)]

@@ -1,7 +1,8 @@
 use std::ops::ControlFlow;
 
+use cohab_model_api::ToolResult;
+
 use super::*;
-use crate::agent::port::ToolResult;
 
 /// Answers in the model's place, or ends the turn before its n-th step; notes how it ended.
 #[derive(Default)]

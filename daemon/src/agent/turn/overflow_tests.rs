@@ -1,5 +1,6 @@
+use cohab_model_api::Overflow;
+
 use super::*;
-use crate::agent::port::Overflow;
 
 const SIZES: Overflow = Overflow { prompt_tokens: Some(9_000), window_tokens: Some(8_192) };
 

@@ -6,6 +6,10 @@ use std::{
 };
 
 use async_trait::async_trait;
+use cohab_model_api::{
+    AssistantMessage, BrokenArguments, JsonObject, Message, ModelEvent, ModelInfo, ModelRequest, ProviderError,
+    ProviderErrorKind, StopClass, TokenUsage, ToolCall, ToolSpec,
+};
 use cohab_types::command::{CommandOutcome, CommandRequest, RelayError};
 use futures::{
     StreamExt,
@@ -16,11 +20,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::agent::{
     Denial, PlannedCall, TurnError,
-    port::{
-        Activity, AssistantMessage, BrokenArguments, Effect, Intent, JsonObject, Message, ModelEvent, ModelInfo,
-        ModelRequest, ProviderError, ProviderErrorKind, StepResult, StopClass, TokenUsage, ToolCall, ToolContext,
-        ToolOutput, ToolSpec, TurnEvent,
-    },
+    port::{Activity, Effect, Intent, StepResult, ToolContext, ToolOutput, TurnEvent},
 };
 
 /// Answers with one script after the other; after a script without a terminal event the stream hangs.

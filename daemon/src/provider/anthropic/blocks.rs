@@ -1,11 +1,9 @@
 //! The content blocks of an answer, rebuilt from their start and deltas so that they can go back unchanged.
 
+use cohab_model_api::{BrokenArguments, JsonObject};
 use serde_json::{Map, Value, json};
 
-use crate::{
-    agent::port::{BrokenArguments, JsonObject},
-    provider::args::RawArguments,
-};
+use crate::provider::args::RawArguments;
 
 /// A block being received.
 #[derive(Debug)]

@@ -2,19 +2,17 @@
 
 use std::sync::Arc;
 
+use cohab_model_api::{StopClass, TokenUsage, ToolCall};
 use serde_json::Value;
 
 use super::{
     blocks::{Block, Shown},
     usual,
 };
-use crate::{
-    agent::port::{StopClass, TokenUsage, ToolCall},
-    provider::{
-        args::{self, CallIds},
-        error::ErrorBody,
-        wire::{End, Fold, Folded, MAX_CALLS, Progress, Stopped},
-    },
+use crate::provider::{
+    args::{self, CallIds},
+    error::ErrorBody,
+    wire::{End, Fold, Folded, MAX_CALLS, Progress, Stopped},
 };
 
 /// Most content blocks in one answer.

@@ -244,7 +244,7 @@ fn an_error_event_keeps_the_text_and_its_class() {
     let answer = fold(&[start("m"), text(0, "half"), error]);
     assert_eq!(answer.text, "half");
     assert!(
-        matches!(&answer.end, Some(Folded::Error(body)) if body.kind() == crate::agent::port::ProviderErrorKind::Overloaded)
+        matches!(&answer.end, Some(Folded::Error(body)) if body.kind() == cohab_model_api::ProviderErrorKind::Overloaded)
     );
 }
 

@@ -9,6 +9,7 @@ mod usual;
 
 use std::collections::BTreeSet;
 
+use cohab_model_api::{ModelRequest, ProviderErrorKind};
 use reqwest::{
     Url,
     header::{HeaderMap, HeaderName, HeaderValue},
@@ -21,7 +22,6 @@ use super::{
     history, models,
     wire::{self, Fold, Model, Options, Quirk, VENDOR, Vendor, Wire},
 };
-use crate::agent::port::{ModelRequest, ProviderErrorKind};
 
 /// The wire.
 pub(crate) struct Anthropic;

@@ -1,15 +1,13 @@
 //! A neutral request as a Messages body.
 
+use cohab_model_api::{AssistantMessage, ModelRequest, ToolResult};
 use serde_json::{Map, Value, json};
 
 use super::NAME;
-use crate::{
-    agent::port::{AssistantMessage, ModelRequest, ToolResult},
-    provider::{
-        history::{self, Entry},
-        settings::ReasoningEffort,
-        wire::{Options, Quirk},
-    },
+use crate::provider::{
+    history::{self, Entry},
+    settings::ReasoningEffort,
+    wire::{Options, Quirk},
 };
 
 /// Longest answer when the settings name none; the wire demands a number, and every current model takes this one.
@@ -145,8 +143,9 @@ fn result_block(result: &ToolResult) -> Value {
 mod tests {
     use std::collections::BTreeSet;
 
+    use cohab_model_api::{Message, ProviderData, ToolCall, ToolSpec};
+
     use super::*;
-    use crate::agent::port::{Message, ProviderData, ToolCall, ToolSpec};
 
     fn request(messages: Vec<Message>) -> ModelRequest {
         let spec = |name: &str| ToolSpec {

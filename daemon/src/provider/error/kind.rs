@@ -1,7 +1,8 @@
 //! Which family a failure belongs to.
 
+use cohab_model_api::ProviderErrorKind as Kind;
+
 use super::ErrorBody;
-use crate::agent::port::ProviderErrorKind as Kind;
 
 impl ErrorBody {
     /// The family of the failure. The order matters: the first that fits.

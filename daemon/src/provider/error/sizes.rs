@@ -4,10 +4,10 @@
 
 use std::sync::LazyLock;
 
+use cohab_model_api::Overflow;
 use regex::Regex;
 
 use super::ErrorBody;
-use crate::agent::port::Overflow;
 
 /// With less room than this for an answer the prompt is what is too long.
 const MIN_ANSWER_TOKENS: u64 = 1024;

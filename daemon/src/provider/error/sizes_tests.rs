@@ -1,5 +1,6 @@
+use cohab_model_api::ProviderErrorKind as Kind;
+
 use super::*;
-use crate::agent::port::ProviderErrorKind as Kind;
 
 /// Body of a refusal with this text.
 fn says(status: u16, text: &str) -> ErrorBody {

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
+use cohab_model_api::{Overflow, ProviderError, ProviderErrorKind as Kind};
 use secrecy::{ExposeSecret as _, SecretString};
 
 use super::ErrorBody;
-use crate::agent::port::{Overflow, ProviderError, ProviderErrorKind as Kind};
 
 /// Longest text taken over from a service, in characters.
 const MAX_TEXT_CHARS: usize = 300;

@@ -2,17 +2,15 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
+use cohab_model_api::{ModelEvent, Overflow, ProviderError, ProviderErrorKind, StopClass};
 use cohab_text::tokens::estimate_tokens;
 use reqwest::Url;
 use serde_json::Value;
 
 use super::{Exchange, Next, Once};
-use crate::{
-    agent::port::{ModelEvent, Overflow, ProviderError, ProviderErrorKind, StopClass},
-    provider::{
-        retry::{Failure, Verdict, verdict},
-        wire::Quirk,
-    },
+use crate::provider::{
+    retry::{Failure, Verdict, verdict},
+    wire::Quirk,
 };
 
 /// A prompt that fills more of the window than this, in percent, is what a repeated "too many requests" is about.

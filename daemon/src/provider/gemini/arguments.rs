@@ -1,8 +1,9 @@
 //! Arguments of a call that come piece by piece, each with the place where it belongs.
 
+use cohab_model_api::BrokenArguments;
 use serde_json::{Map, Value, json};
 
-use crate::{agent::port::BrokenArguments, provider::args};
+use crate::provider::args;
 
 /// Deepest place.
 const MAX_STEPS: usize = 64;

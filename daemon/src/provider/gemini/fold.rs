@@ -1,16 +1,14 @@
 //! Folds the chunks of an answer into neutral events.
 
+use cohab_model_api::{StopClass, TokenUsage};
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::{parts::Parts, usual};
-use crate::{
-    agent::port::{StopClass, TokenUsage},
-    provider::{
-        args::{CallIds, EventText},
-        error::ErrorBody,
-        wire::{End, Fold, Folded, Progress, Stopped},
-    },
+use crate::provider::{
+    args::{CallIds, EventText},
+    error::ErrorBody,
+    wire::{End, Fold, Folded, Progress, Stopped},
 };
 
 /// Stops by a filter.

@@ -192,7 +192,7 @@ fn a_call_that_the_service_could_not_read_goes_to_the_model() {
         let stop = json!({"candidates": [{"finishReason": reason, "finishMessage": "Malformed: print(ls)"}]});
         let answer = fold(&[parts(json!([{"text": "Look."}])), stop, finish("STOP")]);
         let Some(Folded::Error(body)) = &answer.end else { panic!("{answer:?}") };
-        assert_eq!(body.kind(), crate::agent::port::ProviderErrorKind::ToolUseFailed);
+        assert_eq!(body.kind(), cohab_model_api::ProviderErrorKind::ToolUseFailed);
         assert_eq!((answer.text.as_str(), body.text.as_str()), ("Look.", "Malformed: print(ls)"));
     }
 }

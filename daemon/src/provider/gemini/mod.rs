@@ -10,6 +10,7 @@ mod schema;
 
 use std::collections::BTreeSet;
 
+use cohab_model_api::{ModelRequest, ProviderErrorKind};
 use reqwest::{Url, header::HeaderMap};
 use secrecy::SecretString;
 use serde_json::Value;
@@ -19,7 +20,6 @@ use super::{
     history,
     wire::{self, Fold, Model, Options, Quirk, VENDOR, Vendor, Wire},
 };
-use crate::agent::port::{ModelRequest, ProviderErrorKind};
 
 /// The wire.
 pub(crate) struct Gemini;

@@ -2,15 +2,13 @@
 
 use std::sync::Arc;
 
+use cohab_model_api::{BrokenArguments, JsonObject, ToolCall};
 use serde_json::{Map, Value, json};
 
 use super::arguments::{PartialArguments, whole_numbers};
-use crate::{
-    agent::port::{BrokenArguments, JsonObject, ToolCall},
-    provider::{
-        args::{CallIds, EventText},
-        wire::{Folded, MAX_CALLS},
-    },
+use crate::provider::{
+    args::{CallIds, EventText},
+    wire::{Folded, MAX_CALLS},
 };
 
 /// Most parts in one answer, neighbouring texts counted as one.

@@ -1,15 +1,13 @@
 //! A neutral request as a generateContent body.
 
+use cohab_model_api::{AssistantMessage, ModelRequest, ToolCall, ToolResult};
 use serde_json::{Map, Value, json};
 
 use super::{NAME, schema};
-use crate::{
-    agent::port::{AssistantMessage, ModelRequest, ToolCall, ToolResult},
-    provider::{
-        history::{self, Entry},
-        settings::ReasoningEffort,
-        wire::{Options, Quirk},
-    },
+use crate::provider::{
+    history::{self, Entry},
+    settings::ReasoningEffort,
+    wire::{Options, Quirk},
 };
 
 /// Stands in for the signature of a call that another model made; "skip_thought_signature_validator" in base64.

@@ -1,7 +1,8 @@
 use std::collections::BTreeSet;
 
+use cohab_model_api::{Message, ProviderData, ToolSpec};
+
 use super::*;
-use crate::agent::port::{Message, ProviderData, ToolSpec};
 
 const MODEL: &str = "gemini-3-x";
 

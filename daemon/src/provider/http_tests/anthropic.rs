@@ -1,7 +1,9 @@
 //! What only the Messages API has: thoughts that are signed, pauses, marks for its cache.
 
+use cohab_model_api::AssistantMessage;
+
 use super::*;
-use crate::{agent::port::AssistantMessage, provider::settings::ReasoningEffort};
+use crate::provider::settings::ReasoningEffort;
 
 fn reply(events: &[Value]) -> Reply {
     Reply::events(sse(events).as_bytes())

@@ -1,7 +1,8 @@
 //! Answers that end before their end. No tool may run in any of these.
 
+use cohab_model_api::AssistantMessage;
+
 use super::*;
-use crate::agent::port::AssistantMessage;
 
 #[tokio::test]
 async fn an_answer_cut_anywhere_runs_no_tool_before_its_mark() {

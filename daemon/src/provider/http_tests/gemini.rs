@@ -1,7 +1,8 @@
 //! What only Gemini does.
 
+use cohab_model_api::AssistantMessage;
+
 use super::*;
-use crate::agent::port::AssistantMessage;
 
 fn gemini() -> &'static dyn Wire {
     wire("gemini")
@@ -29,7 +30,7 @@ fn question_after_signed_call(bench: &Bench) -> ModelRequest {
     let mut request = question_after_tool();
     let part = json!({"functionCall": {"name": "bash", "args": {"command": "ls"}}, "thoughtSignature": "c2ln"});
     if let Some(Message::Assistant(AssistantMessage { provider_data, .. })) = request.messages.get_mut(1) {
-        *provider_data = Some(crate::agent::port::ProviderData {
+        *provider_data = Some(cohab_model_api::ProviderData {
             wire: "gemini".to_owned(),
             host: bench.server.address.clone(),
             model: "m".to_owned(),

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use cohab_model_api::AssistantMessage;
+
 use super::*;
-use crate::{agent::port::AssistantMessage, provider::wire::Options};
+use crate::provider::wire::Options;
 
 #[tokio::test]
 async fn requests_carry_the_headers_of_their_wire_and_no_others() {

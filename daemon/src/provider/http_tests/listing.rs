@@ -1,15 +1,14 @@
 //! Lists of models, as services give them or do not.
 
+use cohab_model_api::{ProviderError, ProviderErrorKind as Kind};
+
 use super::{KEY, Reply, Server};
-use crate::{
-    agent::port::{ProviderError, ProviderErrorKind as Kind},
-    provider::{
-        choice::{self, Answerer},
-        listing,
-        service::Service,
-        settings::ModelSettings,
-        wire::Model,
-    },
+use crate::provider::{
+    choice::{self, Answerer},
+    listing,
+    service::Service,
+    settings::ModelSettings,
+    wire::Model,
 };
 
 async fn service_at(address: &str, provider: &str) -> Service {

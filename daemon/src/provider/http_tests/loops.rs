@@ -1,7 +1,8 @@
 //! Answers that arrive, in every form of transport.
 
+use cohab_model_api::AssistantMessage;
+
 use super::*;
-use crate::agent::port::AssistantMessage;
 
 #[tokio::test]
 async fn a_tool_loop_runs_on_every_wire() {

@@ -23,6 +23,10 @@ use std::{
     time::Duration,
 };
 
+use cohab_model_api::{
+    Message, ModelEvent, ModelProvider as _, ModelRequest, ProviderError, ProviderErrorKind, StopClass, TokenUsage,
+    ToolCall, ToolResult, ToolSpec,
+};
 use futures::{StreamExt as _, future::BoxFuture};
 use jiff::Timestamp;
 use reqwest::Url;
@@ -38,10 +42,6 @@ use super::{
     scrubbed::ScrubbedProvider,
     settings::{ModelSettings, TimeoutSettings},
     wire::{WIRES, Wire},
-};
-use crate::agent::port::{
-    Message, ModelEvent, ModelProvider as _, ModelRequest, ProviderError, ProviderErrorKind, StopClass, TokenUsage,
-    ToolCall, ToolResult, ToolSpec,
 };
 
 const KEY: &str = "sk-test-0123456789abcdef";
@@ -178,7 +178,7 @@ fn call() -> ToolCall {
 /// The question after a call and its result.
 fn question_after_tool() -> ModelRequest {
     let mut request = question();
-    let assistant = crate::agent::port::AssistantMessage { tool_calls: vec![call()], ..Default::default() };
+    let assistant = cohab_model_api::AssistantMessage { tool_calls: vec![call()], ..Default::default() };
     let result =
         ToolResult { call_id: "c1".to_owned(), tool: "bash".to_owned(), content: "out".to_owned(), is_error: false };
     request.messages.extend([Message::Assistant(assistant), Message::ToolResults(vec![result])]);

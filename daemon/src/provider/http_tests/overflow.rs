@@ -1,7 +1,8 @@
 //! Requests that do not fit.
 
+use cohab_model_api::Overflow;
+
 use super::*;
-use crate::agent::port::Overflow;
 
 /// A provider that knows its window, and the server that answers it.
 async fn crowded(fixture: &Fixture, window_tokens: u64, replies: Vec<Reply>) -> Bench {

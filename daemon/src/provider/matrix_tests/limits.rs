@@ -2,10 +2,8 @@
 
 use std::time::Instant;
 
-use super::{
-    super::sse::{MAX_EVENT_BYTES, MAX_LINE_BYTES},
-    *,
-};
+use super::super::sse::{MAX_EVENT_BYTES, MAX_LINE_BYTES};
+use super::*;
 
 fn openai() -> Replay {
     Replay::of("openai-chat").expect("the wire is in the list")
@@ -114,7 +112,7 @@ fn call_at_once(wire: &str, command: &str) -> Vec<String> {
     }
 }
 
-fn call_of(wire: &str, answer: Vec<String>) -> crate::agent::port::ToolCall {
+fn call_of(wire: &str, answer: Vec<String>) -> cohab_model_api::ToolCall {
     let replay = Replay::of(wire).expect("the wire is in the list");
     let events = read(replay, answer.into_iter().map(Bytes::from).collect());
     let call = events.iter().find_map(|event| match event {

@@ -13,13 +13,13 @@ mod rewrite;
 use std::{fs, path::PathBuf};
 
 use bytes::Bytes;
+use cohab_model_api::{ModelEvent, TokenUsage};
 use serde_json::{Map, Value, json};
 
 use super::{
     replay::Replay,
     wire::{Framing, WIRES, Wire},
 };
-use crate::agent::port::{ModelEvent, TokenUsage};
 
 /// A recorded answer.
 pub(super) struct Fixture {

@@ -1,9 +1,10 @@
 //! Recorded answers with something wrong in them, in any chunks, end as any answer does.
 
+use cohab_model_api::StopClass;
 use proptest::prelude::*;
 
-use super::{rewrite::in_pieces_of, *};
-use crate::agent::port::StopClass;
+use super::rewrite::in_pieces_of;
+use super::*;
 
 /// A change of an answer; positions are parts of its length in 1/65536.
 #[derive(Clone, Debug)]

@@ -24,7 +24,11 @@ mod values;
 mod vocabulary;
 mod words;
 
-use futures::{StreamExt as _, stream, stream::BoxStream};
+use cohab_model_api::{JsonObject, Message, ModelEvent, ModelInfo, ModelProvider, ModelRequest, StopClass, ToolCall};
+use futures::{
+    StreamExt as _,
+    stream::{self, BoxStream},
+};
 
 use self::{
     answer::LABEL,
@@ -32,9 +36,6 @@ use self::{
     pointing::points_back,
     run::{Halt, Run, Subject},
     turns::{ID_PREFIX, Turn, last_turns},
-};
-use crate::agent::port::{
-    JsonObject, Message, ModelEvent, ModelInfo, ModelProvider, ModelRequest, StopClass, ToolCall,
 };
 
 /// Turns that "it" and "them" may point back to, with the present one.

@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 
+use cohab_model_api::{JsonObject, ToolResult};
 use serde_json::{Value, json};
 
 use super::{
@@ -11,7 +12,6 @@ use super::{
     shell_line::is_plain_name,
     turns::Exchange,
 };
-use crate::agent::port::{JsonObject, ToolResult};
 
 /// Why a plan does not go on now.
 #[derive(Clone, Debug, PartialEq)]

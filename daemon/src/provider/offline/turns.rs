@@ -1,8 +1,9 @@
 //! A conversation as turns: what was asked, and which of our own calls were answered since. Calls of another model are no help to
 //! our plans, so they are left out.
 
+use cohab_model_api::{JsonObject, Message, ToolResult};
+
 use super::context::Question;
-use crate::agent::port::{JsonObject, Message, ToolResult};
 
 /// Begins the id of every call the assistant makes.
 pub(super) const ID_PREFIX: &str = "offline_";
@@ -68,8 +69,9 @@ fn exchanges(messages: &[Message]) -> Vec<Exchange<'_>> {
 
 #[cfg(test)]
 mod tests {
+    use cohab_model_api::{AssistantMessage, ToolCall};
+
     use super::*;
-    use crate::agent::port::{AssistantMessage, ToolCall};
 
     fn exchange(id: &str) -> [Message; 2] {
         let call = ToolCall { id: id.into(), name: "bash".into(), args: Ok(JsonObject::new().into()) };

@@ -2,17 +2,15 @@
 
 use std::sync::Arc;
 
+use cohab_model_api::{ModelRequest, StopClass, TokenUsage, ToolCall};
 use serde_json::{Value, json};
 
 use super::{request, usual};
-use crate::{
-    agent::port::{ModelRequest, StopClass, TokenUsage, ToolCall},
-    provider::{
-        args::{CallIds, EventText},
-        error::ErrorBody,
-        history,
-        wire::{End, Fold, Folded, MAX_CALLS, Options, Progress, Stopped},
-    },
+use crate::provider::{
+    args::{CallIds, EventText},
+    error::ErrorBody,
+    history,
+    wire::{End, Fold, Folded, MAX_CALLS, Options, Progress, Stopped},
 };
 
 /// A context counts as nearly full with this part of it used, in percent. What no longer fits is cut without a word.

@@ -13,11 +13,12 @@ use secrecy::SecretString;
 use serde_json::Value;
 
 pub(crate) use self::setting::base_of_setting;
+use cohab_model_api::{ModelRequest, ProviderErrorKind};
+
 use super::{
     error::ErrorBody,
     wire::{self, Fold, Framing, Model, Options, Quirk, VENDOR, Vendor, Wire},
 };
-use crate::agent::port::{ModelRequest, ProviderErrorKind};
 
 /// The wire.
 pub(crate) struct Ollama;

@@ -1,15 +1,13 @@
 //! A neutral request as the body of a chat.
 
+use cohab_model_api::{AssistantMessage, ModelRequest, ToolResult};
 use serde_json::{Map, Value, json};
 
 use super::{DEFAULT_CONTEXT_WINDOW_TOKENS, NAME};
-use crate::{
-    agent::port::{AssistantMessage, ModelRequest, ToolResult},
-    provider::{
-        history::{self, Entry},
-        settings::ReasoningEffort,
-        wire::{ERROR_PREFIX, Options, Quirk},
-    },
+use crate::provider::{
+    history::{self, Entry},
+    settings::ReasoningEffort,
+    wire::{ERROR_PREFIX, Options, Quirk},
 };
 
 /// How long the model stays in memory after an answer. People think between two questions.

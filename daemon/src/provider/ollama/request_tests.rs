@@ -1,7 +1,8 @@
 use std::collections::BTreeSet;
 
+use cohab_model_api::{BrokenArguments, Message, ProviderData, ToolCall, ToolSpec};
+
 use super::*;
-use crate::agent::port::{BrokenArguments, Message, ProviderData, ToolCall, ToolSpec};
 
 fn request(messages: Vec<Message>) -> ModelRequest {
     let tool = ToolSpec {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use cohab_model_api::{ModelRequest, StopClass, TokenUsage, ToolCall};
 use serde_json::{Map, Value, json};
 
 use super::{
@@ -11,14 +12,11 @@ use super::{
     think::{Piece, ThinkSplitter},
     usual,
 };
-use crate::{
-    agent::port::{ModelRequest, StopClass, TokenUsage, ToolCall},
-    provider::{
-        args::{self, CallIds},
-        error::ErrorBody,
-        history,
-        wire::{End, Fold, Folded, MAX_CALLS, Options, Progress, Quirk, Stopped},
-    },
+use crate::provider::{
+    args::{self, CallIds},
+    error::ErrorBody,
+    history,
+    wire::{End, Fold, Folded, MAX_CALLS, Options, Progress, Quirk, Stopped},
 };
 
 /// An answer being read.

@@ -1,7 +1,8 @@
 use std::collections::BTreeSet;
 
+use cohab_model_api::{AssistantMessage, Message, TokenUsage, ToolSpec};
+
 use super::*;
-use crate::agent::port::{AssistantMessage, Message, TokenUsage, ToolSpec};
 
 /// Everything an answer comes to.
 #[derive(Debug, Default, PartialEq)]

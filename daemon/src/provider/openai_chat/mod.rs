@@ -21,12 +21,13 @@ use secrecy::SecretString;
 use serde_json::Value;
 
 pub(super) use self::ids::SentIds;
+use cohab_model_api::{ModelRequest, ProviderErrorKind};
+
 use super::{
     error::ErrorBody,
     models,
     wire::{self, Fold, Model, Options, Quirk, Vendor, Wire},
 };
-use crate::agent::port::{ModelRequest, ProviderErrorKind};
 
 /// The wire.
 pub(crate) struct OpenAiChat;

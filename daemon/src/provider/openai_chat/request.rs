@@ -1,15 +1,13 @@
 //! A neutral request as a Chat Completions body.
 
+use cohab_model_api::{AssistantMessage, ModelRequest, ToolResult};
 use serde_json::{Map, Value, json};
 
 use super::{NAME, SentIds};
-use crate::{
-    agent::port::{AssistantMessage, ModelRequest, ToolResult},
-    provider::{
-        history::{self, Entry},
-        settings::ReasoningEffort,
-        wire::{ERROR_PREFIX, Options, Quirk},
-    },
+use crate::provider::{
+    history::{self, Entry},
+    settings::ReasoningEffort,
+    wire::{ERROR_PREFIX, Options, Quirk},
 };
 
 /// Models that take cache breakpoints, at a service that hands them on.

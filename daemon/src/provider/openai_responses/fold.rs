@@ -2,20 +2,18 @@
 
 use std::sync::Arc;
 
+use cohab_model_api::{StopClass, TokenUsage, ToolCall};
 use serde_json::Value;
 
 use super::{
     items::{CALL, GAP, Item, Items, MAX_ITEMS, MESSAGE, REASONING, TooManyItems},
     usual::{self, TextDelta},
 };
-use crate::{
-    agent::port::{StopClass, TokenUsage, ToolCall},
-    provider::{
-        args::CallIds,
-        error::ErrorBody,
-        openai_chat::cost_microusd,
-        wire::{End, Fold, Folded, MAX_CALLS, Progress, Stopped},
-    },
+use crate::provider::{
+    args::CallIds,
+    error::ErrorBody,
+    openai_chat::cost_microusd,
+    wire::{End, Fold, Folded, MAX_CALLS, Progress, Stopped},
 };
 
 /// An answer being read.

@@ -338,7 +338,7 @@ fn an_error_comes_once_whatever_its_form_and_wins_over_text() {
     }
     let limit = json!({"type": "response.failed", "response": {"error": {"code": "rate_limit_exceeded", "message": "Slow down."}}});
     assert!(
-        matches!(&fold(&[limit]).end, Some(Folded::Error(body)) if body.kind() == crate::agent::port::ProviderErrorKind::RateLimit)
+        matches!(&fold(&[limit]).end, Some(Folded::Error(body)) if body.kind() == cohab_model_api::ProviderErrorKind::RateLimit)
     );
 }
 

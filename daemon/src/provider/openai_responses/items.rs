@@ -1,11 +1,9 @@
 //! The output items of an answer: put together from events that name them in different ways, and sent back later.
 
+use cohab_model_api::AssistantMessage;
 use serde_json::{Map, Value, json};
 
-use crate::{
-    agent::port::AssistantMessage,
-    provider::{args::RawArguments, wire::MAX_CALLS},
-};
+use crate::provider::{args::RawArguments, wire::MAX_CALLS};
 
 /// Most items in one answer.
 pub(super) const MAX_ITEMS: usize = 4 * MAX_CALLS;

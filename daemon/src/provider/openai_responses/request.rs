@@ -1,16 +1,14 @@
 //! A neutral request as a Responses body.
 
+use cohab_model_api::{AssistantMessage, ModelRequest, ToolResult};
 use serde_json::{Map, Value, json};
 
 use super::{NAME, items};
-use crate::{
-    agent::port::{AssistantMessage, ModelRequest, ToolResult},
-    provider::{
-        history::{self, Entry},
-        openai_chat::SentIds,
-        settings::ReasoningEffort,
-        wire::{ERROR_PREFIX, Options, Quirk},
-    },
+use crate::provider::{
+    history::{self, Entry},
+    openai_chat::SentIds,
+    settings::ReasoningEffort,
+    wire::{ERROR_PREFIX, Options, Quirk},
 };
 
 /// Builds the body.

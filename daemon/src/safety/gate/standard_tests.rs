@@ -1,12 +1,13 @@
 use std::{os::unix::fs::symlink, path::PathBuf, sync::Arc, time::Duration};
 
+use cohab_model_api::ToolCall;
 use cohab_protocol::ApprovalMode;
 use cohab_shell_state::shell::Shell;
 use serde_json::{Value, json};
 
 use super::*;
 use crate::{
-    agent::port::{ApprovalAnswer, ApprovalQuestion, Approver, ToolCall},
+    agent::port::{ApprovalAnswer, ApprovalQuestion, Approver},
     safety::gate::{Consents, Gate},
     tool::{ToolOptions, registry},
 };

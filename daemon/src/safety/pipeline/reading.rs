@@ -9,6 +9,7 @@ use std::{
 };
 
 use async_trait::async_trait;
+use cohab_model_api::{Message, ToolResult};
 use cohab_policy::remembered::{Injection, Safety};
 
 use super::{Care, Channel, Item, check, instructions};
@@ -16,7 +17,7 @@ use crate::{
     agent::{
         Middleware, TurnResult, TurnState,
         plan::StepKind,
-        port::{EventSink, Message, ToolResult, TurnEvent},
+        port::{EventSink, TurnEvent},
         state::NOTE_MARK,
     },
     context::query,

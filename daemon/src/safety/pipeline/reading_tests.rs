@@ -1,9 +1,9 @@
+use cohab_model_api::{AssistantMessage, ToolCall};
 use cohab_policy::remembered::SafetyLevel;
 use cohab_shell_state::shell::Shell;
 use serde_json::json;
 
 use super::*;
-use crate::agent::port::{AssistantMessage, ToolCall};
 
 /// What the user was told.
 #[derive(Default)]

@@ -9,6 +9,7 @@ use std::{
     time::Duration,
 };
 
+use cohab_model_api::Message;
 use jiff::Timestamp;
 use tokio::{sync::oneshot, time::timeout};
 
@@ -20,7 +21,6 @@ use super::{
     },
 };
 use crate::{
-    agent::port::Message,
     safety::secrets::Secrets,
     store::{
         StoreError,

@@ -23,8 +23,10 @@ pub use archive::{Archive, Stored, interrupted, recovered, written};
 use event::Event;
 pub use sqlite::SqliteStore;
 
+use cohab_model_api::Message;
+
 use super::StoreError;
-use crate::{agent::port::Message, safety::secrets::Scrubbed, tasks::Task};
+use crate::{safety::secrets::Scrubbed, tasks::Task};
 
 /// Sessions that are kept; the one that was left first goes when there are more.
 pub const MAX_SESSIONS: u64 = 500;

@@ -7,6 +7,7 @@ mod write;
 
 use std::{borrow::Borrow, path::Path};
 
+use cohab_model_api::Message;
 use jiff::Timestamp;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
@@ -15,7 +16,6 @@ use super::{
     steps::{Checkpoint, CheckpointStore, Step, StepFacts, Turn},
 };
 use crate::{
-    agent::port::Message,
     safety::secrets::Scrubbed,
     store::{
         file::{self, Form, StoreError},

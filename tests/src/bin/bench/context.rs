@@ -4,8 +4,8 @@
 use std::{hint::black_box, path::Path, time::Instant};
 
 use cohab_e2e::binaries::workspace_root;
+use cohab_model_api::{AssistantMessage, JsonObject, Message, ModelRequest, ToolCall, ToolResult};
 use cohabd::{
-    agent::port::{AssistantMessage, JsonObject, Message, ModelRequest, ToolCall, ToolResult},
     context::{
         fit::fit_request,
         query::{Query, Runtime},

@@ -11,8 +11,9 @@ mod heldout;
 mod policy;
 mod steps;
 
+use cohab_model_api::{AssistantMessage, ToolResult, ToolSpec};
+
 use super::*;
-use crate::agent::port::{AssistantMessage, ToolResult, ToolSpec};
 
 /// `intent | phrasing | first command`; the patterns were made with these in mind.
 const PHRASINGS: &str = include_str!("phrasings.txt");

@@ -2,14 +2,16 @@
 
 use std::{borrow::Borrow, io};
 
+use cohab_model_api::Message;
 use jiff::Timestamp;
 use rusqlite::{OptionalExtension, Transaction, params};
 use serde::Serialize;
 
-use super::super::{Entry, Left, Limits, event::Event, id};
-use super::steps;
-use crate::safety::secrets::Scrubbed;
-use crate::{agent::port::Message, store::StoreError, tasks::Task};
+use super::{
+    super::{Entry, Left, Limits, event::Event, id},
+    steps,
+};
+use crate::{safety::secrets::Scrubbed, store::StoreError, tasks::Task};
 
 /// Keeps all. Whether something was taken away for it.
 pub(super) fn append<E: Borrow<Scrubbed<Entry>>>(

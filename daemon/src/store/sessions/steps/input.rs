@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
+use cohab_model_api::JsonObject;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-
-use crate::agent::port::JsonObject;
 
 /// The arguments of a call, shared with the call itself, or something else. As JSON it is just that.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -6,11 +6,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use cohab_model_api::{AssistantMessage, ProviderData};
+
 use super::{
     super::*,
     conformance::{answer, event, turn, user},
 };
-use crate::agent::port::{AssistantMessage, ProviderData};
 
 fn file(folder: &tempfile::TempDir) -> PathBuf {
     folder.path().join("state/sessions.db")

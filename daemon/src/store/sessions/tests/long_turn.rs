@@ -1,11 +1,12 @@
 //! A turn as long as they get is whole in another life. `scripts/bench store` says how long that takes.
 
+use cohab_model_api::{AssistantMessage, ToolCall, ToolResult};
+
 use super::{
     super::{steps::*, *},
     checkpoints::{a_step, a_turn},
     conformance::{LIMITS, user},
 };
-use crate::agent::port::{AssistantMessage, ToolCall, ToolResult};
 
 /// Steps of the long turn.
 const STEPS: u32 = 1_000;

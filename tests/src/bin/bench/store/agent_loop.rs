@@ -12,14 +12,12 @@ use std::{
 };
 
 use async_trait::async_trait;
+use cohab_model_api::{JsonObject, ModelEvent, ModelInfo, ModelProvider, ModelRequest, StopClass, ToolCall, ToolSpec};
 use cohab_types::command::{CommandOutcome, CommandRequest, RelayError};
 use cohabd::{
     agent::{
         Agent, TurnLimits, TurnState,
-        port::{
-            Effect, EventSink, Intent, JsonObject, ModelEvent, ModelInfo, ModelProvider, ModelRequest, StopClass, Tool,
-            ToolCall, ToolContext, ToolOutput, ToolSpec, TurnEvent,
-        },
+        port::{Effect, EventSink, Intent, Tool, ToolContext, ToolOutput, TurnEvent},
         runner::CommandRunner,
     },
     middleware::{checkpoint::Checkpoint, spans::Spans},

@@ -2,12 +2,10 @@
 
 use std::time::Instant;
 
-use cohabd::{
-    agent::port::{AssistantMessage, Message, ToolCall, ToolResult},
-    store::sessions::{
-        Archive, Entry, Limits,
-        steps::{AgentState, AgentStatus, Checkpoint, Metadata, Step, StepStatus, StepType, Turn},
-    },
+use cohab_model_api::{AssistantMessage, Message, ToolCall, ToolResult};
+use cohabd::store::sessions::{
+    Archive, Entry, Limits,
+    steps::{AgentState, AgentStatus, Checkpoint, Metadata, Step, StepStatus, StepType, Turn},
 };
 use jiff::Timestamp;
 

@@ -2,10 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use cohabd::{
-    agent::port::ModelEvent,
-    provider::replay::{self, Replay},
-};
+use cohab_model_api::ModelEvent;
+use cohabd::provider::replay::{self, Replay};
 
 use super::{
     MEASURE,

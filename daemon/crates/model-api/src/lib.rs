@@ -1,0 +1,20 @@
+//! What the agent and the providers of models agree on.
+//!
+//! - [`Message`] and its parts: a conversation, independent of any provider.
+//! - [`ModelProvider`]: answers a [`ModelRequest`] with a stream of [`ModelEvent`]s, of which the last one is terminal.
+//! - [`ProviderError`]: a failure, by families that callers decide on.
+//! - [`TokenUsage`], [`ModelService`]: what a call takes, and where the model runs.
+//!
+//! No wire, no service and no HTTP client is named here.
+
+mod error;
+mod message;
+mod provider;
+mod usage;
+
+pub use self::{
+    error::{ProviderError, ProviderErrorKind},
+    message::{AssistantMessage, BrokenArguments, JsonObject, Message, ProviderData, ToolCall, ToolResult},
+    provider::{ModelEvent, ModelInfo, ModelProvider, ModelRequest, StopClass, ToolSpec},
+    usage::{ModelService, Overflow, TokenUsage},
+};

@@ -1,0 +1,80 @@
+//! A conversation, independent of any provider.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// A JSON object.
+pub type JsonObject = Map<String, Value>;
+
+/// One message of a conversation, independent of any provider.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Message {
+    /// From the user, with the context that was added to it.
+    User {
+        /// The text as the model gets it.
+        text: String,
+    },
+    /// From the model.
+    Assistant(AssistantMessage),
+    /// The results of all tool calls of the assistant message before it, in the order of the calls.
+    ToolResults(Vec<ToolResult>),
+}
+
+/// What the model said in one answer.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct AssistantMessage {
+    /// Its text.
+    pub text: String,
+    /// Its tool calls, in order.
+    pub tool_calls: Vec<ToolCall>,
+    /// The message verbatim in the provider's own form, to be sent back unchanged to the same wire and model.
+    pub provider_data: Option<ProviderData>,
+}
+
+/// A provider's own form of an assistant message.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ProviderData {
+    /// Name of the wire that produced it, as in `ModelInfo::wire`.
+    pub wire: String,
+    /// Host and port of the service that produced it.
+    pub host: String,
+    /// Model that produced it.
+    pub model: String,
+    /// The message.
+    pub json: Value,
+}
+
+/// A request of the model to use a tool.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ToolCall {
+    /// The provider's id, or one made for it; unique in the conversation.
+    pub id: String,
+    /// Name of the tool as the model wrote it.
+    pub name: String,
+    /// Strictly parsed arguments, or what is wrong with them. Shared by all that hold the call: they may be megabytes.
+    pub args: Result<Arc<JsonObject>, BrokenArguments>,
+}
+
+/// Arguments that are no JSON object.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BrokenArguments {
+    /// As received.
+    pub raw: String,
+    /// The parser's complaint, for the model.
+    pub error: String,
+}
+
+/// The answer to a tool call.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolResult {
+    /// Id of the call.
+    pub call_id: String,
+    /// Name of the tool.
+    pub tool: String,
+    /// Text for the model.
+    pub content: String,
+    /// Whether the tool failed or was refused.
+    pub is_error: bool,
+}
