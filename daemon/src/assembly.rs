@@ -18,6 +18,11 @@ use std::{
 use answering::{Answering, introduced};
 use around::Around;
 use async_trait::async_trait;
+use cohab_agent::{
+    Agent, TurnError, TurnLimits,
+    port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, Tool, TurnEvent},
+    runner::CommandRunner,
+};
 use cohab_model_api::{Message, ModelProvider, ModelService, TokenUsage};
 use cohab_policy::remembered::Remembered as _;
 use cohab_policy_io::rules_file::{RuleBook, RulesFile};
@@ -28,11 +33,6 @@ use cohab_text::tokens::estimate_tokens;
 use tokio::time::{Instant, timeout};
 
 use crate::{
-    agent::{
-        Agent, TurnError, TurnLimits,
-        port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, Tool, TurnEvent},
-        runner::CommandRunner,
-    },
     audit::{AuditLog, Places, PolicySeen},
     cache::ResponseCache,
     compaction::Shortened,

@@ -1,6 +1,5 @@
 //! The cohab daemon: sessions, the agent loop, model providers and tools.
 
-pub mod agent;
 pub mod assembly;
 pub mod audit;
 pub mod cache;

@@ -7,13 +7,14 @@ use std::{
 };
 
 use async_trait::async_trait;
+use cohab_agent::{TurnError, TurnLimits};
 use cohab_model_api::ModelProvider;
+use cohab_offline::OfflineAssistant;
 use cohab_protocol::Paths;
 use cohab_sandbox::isolated::DaemonShell;
 use cohab_secrets::secret_names::{Stake, holds_secret};
 
 use crate::{
-    agent::{TurnError, TurnLimits},
     assembly::{Assembly, Guards, Jobs, Parts, ProviderChooser, TurnSettings},
     config::{self, ConfigError, Settings, profile},
     middleware::step_rules::Action,
@@ -21,11 +22,11 @@ use crate::{
         choice::{self, Choice, ChoiceError},
         detect,
         key_store::KeyStores,
-        offline::OfflineAssistant,
         settings::ModelSettings,
     },
     safety::{gate::standard_policy, secrets::Secrets},
     server::{Assembler, session::Variables},
+    shell::isolated::IsolatedRunner,
     store::Store,
     tool::{self, ToolOptions},
 };
@@ -46,7 +47,7 @@ pub fn assembler(paths: &Paths, secrets: &Arc<Secrets>) -> Arc<dyn Assembler> {
         isolated_shell: Arc::new({
             let home = home.clone();
             move |cwd, environment, sandbox| {
-                Arc::new(keyless_shell(cwd, environment).within(sandbox).reading_only(home.clone()))
+                Arc::new(IsolatedRunner(keyless_shell(cwd, environment).within(sandbox).reading_only(home.clone())))
             }
         }),
         policy: standard_policy,

@@ -2,12 +2,12 @@
 
 use std::sync::{Arc, PoisonError};
 
+use cohab_agent::{TurnError, port::Approver};
 use cohab_model_api::{Message, ModelInfo, ModelProvider};
 use futures::FutureExt as _;
 
 use super::{Assembly, Jobs, Resolved, bench::Bench};
 use crate::{
-    agent::{TurnError, port::Approver},
     config::profile,
     jobs::{
         Tier, TierWish,

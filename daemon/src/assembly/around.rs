@@ -6,6 +6,7 @@ use std::{
     sync::{Arc, Mutex, atomic::AtomicU32},
 };
 
+use cohab_agent::{Middleware, port::Approver};
 use cohab_model_api::ModelProvider;
 use cohab_policy::remembered::Remembered as _;
 use cohab_policy_io::files::{FileSystem, program_folders};
@@ -16,7 +17,6 @@ use jiff::Zoned;
 
 use super::{Assembly, Resolved};
 use crate::{
-    agent::{Middleware, port::Approver},
     context::{
         model_table::Prices,
         sections::{self, system_prompt},

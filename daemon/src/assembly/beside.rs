@@ -5,12 +5,12 @@ use std::{
     sync::{Arc, Mutex},
 };
 
+use cohab_agent::{Middleware, TurnError};
 use cohab_model_api::{Message, ModelProvider, TokenUsage};
 use futures::FutureExt as _;
 
 use super::{Assembly, Resolved, TurnSettings};
 use crate::{
-    agent::{Middleware, TurnError},
     compaction::{self, Compactor, Shortened, Sliding, Strategy, Summarize, Truncate},
     context::gap::Target,
     jobs::Role,

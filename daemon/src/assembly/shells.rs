@@ -5,12 +5,13 @@ use std::{
     sync::Arc,
 };
 
+use cohab_agent::runner::CommandRunner;
 use cohab_sandbox::profile::{self, Profile, Sandbox};
 
 use super::{Assembly, IsolatedShell, TurnSettings};
 use crate::{
-    agent::runner::CommandRunner, context::surroundings::root_of, safety::repository::RepositorySettings,
-    server::session::Session, temporary::TemporaryFolder,
+    context::surroundings::root_of, safety::repository::RepositorySettings, server::session::Session,
+    temporary::TemporaryFolder,
 };
 
 /// What a model can do when the sandbox is in its way, where there is a live shell.

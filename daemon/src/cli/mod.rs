@@ -36,10 +36,11 @@ use std::{
 };
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use cohab_agent::TurnError;
 use cohab_protocol::Paths;
 use cohab_text::terminal_safe_writer::HarmlessWriter;
 
-use crate::{agent::TurnError, config::ConfigError, server::session::Variables};
+use crate::{config::ConfigError, server::session::Variables};
 
 /// The cohab daemon: sessions, agent, models, tools; `cohab` starts it when needed
 #[derive(Debug, Parser)]

@@ -1,3 +1,4 @@
+use cohab_agent::port::StepResult;
 use cohab_model_api::TokenUsage;
 use serde_json::{Value, json};
 
@@ -6,13 +7,10 @@ use super::super::{
     trace::{self, TraceArgs},
 };
 use super::*;
-use crate::{
-    agent::port::StepResult,
-    store::{
-        Store,
-        row::{CallRow, ModelKey},
-        sessions::steps::{AgentStatus, Checkpoint, Metadata, Step, StepStatus, StepType},
-    },
+use crate::store::{
+    Store,
+    row::{CallRow, ModelKey},
+    sessions::steps::{AgentStatus, Checkpoint, Metadata, Step, StepStatus, StepType},
 };
 
 fn args(json: bool) -> StatsArgs {

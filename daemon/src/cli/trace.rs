@@ -3,6 +3,7 @@
 use std::{io::Write, process::ExitCode};
 
 use clap::Args;
+use cohab_agent::port::StepResult;
 use cohab_protocol::{Paths, amount};
 use cohab_text::sanitize::{escaped_json, one_line};
 use jiff::Zoned;
@@ -12,12 +13,9 @@ use super::{
     Failure,
     record::{self, paragraph, time},
 };
-use crate::{
-    agent::port::StepResult,
-    store::sessions::{
-        SessionRow, id,
-        steps::{AgentStatus, CheckpointStore, ExecutionResult, Step, StepStatus, StepType, Turn},
-    },
+use crate::store::sessions::{
+    SessionRow, id,
+    steps::{AgentStatus, CheckpointStore, ExecutionResult, Step, StepStatus, StepType, Turn},
 };
 
 /// Of a command or a path in a line, in characters.

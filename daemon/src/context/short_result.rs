@@ -1,9 +1,10 @@
 //! The short form of a tool result: one line that says what came of the call, without its output. Pure.
 
+use cohab_agent::state::NOTE_MARK;
 use cohab_model_api::{Message, ToolResult};
 use cohab_text::cut::head;
 
-use crate::{agent::state::NOTE_MARK, tool::LIVE};
+use crate::tool::LIVE;
 
 /// A result of at most so many bytes is short as it is.
 const SHORT_BYTES: usize = 128;

@@ -6,11 +6,11 @@ use std::{
 };
 
 use async_trait::async_trait;
+use cohab_agent::Middleware;
 use cohab_model_api::{ModelRequest, TokenUsage};
 use jiff::Timestamp;
 
 use crate::{
-    agent::Middleware,
     context::model_table::Prices,
     store::{
         Store,

@@ -8,6 +8,13 @@ use std::{
 };
 
 use async_trait::async_trait;
+use cohab_agent::{
+    Denial, Middleware, PlannedCall, TurnResult, TurnState,
+    hook::BY_RULE,
+    port::{
+        ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, Effect, EventSink, Lasts, StepResult, TurnEvent,
+    },
+};
 use cohab_model_api::{ToolCall, ToolResult};
 use cohab_policy::{self, Context, Level, Verdict, remembered::Remembered};
 use cohab_policy_io::files::FileSystem;
@@ -17,14 +24,6 @@ use cohab_text::cut::head;
 use jiff::Timestamp;
 
 use crate::{
-    agent::{
-        Denial, Middleware, PlannedCall, TurnResult, TurnState,
-        hook::BY_RULE,
-        port::{
-            ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, Effect, EventSink, Lasts, StepResult,
-            TurnEvent,
-        },
-    },
     audit::{
         AuditLog, Kept, PolicySeen,
         record::{Answer, Consent, Deed, Event, Note, reasons, text},

@@ -1,16 +1,14 @@
 use std::{path::Path, sync::Mutex};
 
+use cohab_agent::{StopReason, port::Intent};
 use cohab_model_api::JsonObject;
 use cohab_policy::remembered::{Loaded, Nothing};
 
 use super::*;
-use crate::{
-    agent::{StopReason, port::Intent},
-    audit::{
-        Places,
-        record::Record,
-        verify::{self, verify},
-    },
+use crate::audit::{
+    Places,
+    record::Record,
+    verify::{self, verify},
 };
 
 #[derive(Default)]

@@ -7,12 +7,10 @@ use std::{
 };
 
 use async_trait::async_trait;
+use cohab_agent::{Denial, Middleware, PlannedCall, port::Effect};
 use cohab_model_api::ToolResult;
 
-use crate::{
-    agent::{Denial, Middleware, PlannedCall, port::Effect},
-    store::backups::{BackupError, Backups},
-};
+use crate::store::backups::{BackupError, Backups};
 
 /// Keeps the files that one turn changes.
 pub struct KeepFiles {
@@ -65,10 +63,10 @@ impl Middleware for KeepFiles {
 mod tests {
     use std::fs;
 
+    use cohab_agent::port::Intent;
     use cohab_model_api::{JsonObject, ToolCall};
 
     use super::*;
-    use crate::agent::port::Intent;
 
     fn call(path: PathBuf) -> PlannedCall {
         let call = ToolCall { id: "1".into(), name: "write".into(), args: Ok(JsonObject::new().into()) };

@@ -4,15 +4,13 @@
 use std::{ops::ControlFlow, sync::Arc};
 
 use async_trait::async_trait;
+use cohab_agent::{Middleware, TurnError, TurnState, hook::TurnResult, plan::StepKind};
 use cohab_protocol::amount;
 use jiff::civil::Date;
 use tokio::time::{Duration, sleep};
 
 use super::turn_clock::TurnClock;
-use crate::{
-    agent::{Middleware, TurnError, TurnState, hook::TurnResult, plan::StepKind},
-    store::{Store, today::Spent},
-};
+use crate::store::{Store, today::Spent};
 
 /// What may be spent. Zero is no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

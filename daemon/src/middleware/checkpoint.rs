@@ -3,9 +3,8 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
+use cohab_agent::{Middleware, TurnState, state::Progress};
 use cohab_model_api::Message;
-
-use crate::agent::{Middleware, TurnState, state::Progress};
 
 /// The conversation of a session, as of the last complete step.
 pub type Conversation = Arc<Mutex<Vec<Message>>>;

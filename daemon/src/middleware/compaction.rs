@@ -9,17 +9,17 @@ use std::{
 };
 
 use async_trait::async_trait;
+use cohab_agent::{
+    Middleware, TurnResult, TurnState,
+    plan::StepKind,
+    port::{Activity, EventSink, StepResult, TurnEvent},
+};
 use cohab_model_api::TokenUsage;
 use cohab_protocol::amount;
 use tokio::time::Instant;
 
 use super::window::Window;
 use crate::{
-    agent::{
-        Middleware, TurnResult, TurnState,
-        plan::StepKind,
-        port::{Activity, EventSink, StepResult, TurnEvent},
-    },
     compaction::{Compactor, Shortened, tokens},
     config::ContextSettings,
     context::{

@@ -1,9 +1,9 @@
+use cohab_agent::state::Record;
 use cohab_model_api::{AssistantMessage, Message, ModelInfo, ModelRequest, StopClass, ToolCall, ToolResult};
 use serde_json::{Map, Value};
 
 use super::*;
 use crate::{
-    agent::state::Record,
     compaction::{Sliding, Strategy, Summarize, Truncate, testing::Always},
     context::{fit::fit_request, query::words, window_size::WindowSources},
     middleware::window::Room,

@@ -10,17 +10,15 @@ use std::{
 };
 
 use async_trait::async_trait;
+use cohab_agent::{
+    Middleware, TurnState,
+    hook::TurnResult,
+    plan::{MAX_BAD_ANSWERS, StepKind},
+    port::{EventSink, TurnEvent},
+};
 use cohab_model_api::{AssistantMessage, Message, ToolCall, ToolResult};
 
-use crate::{
-    agent::{
-        Middleware, TurnState,
-        hook::TurnResult,
-        plan::{MAX_BAD_ANSWERS, StepKind},
-        port::{EventSink, TurnEvent},
-    },
-    provider::ladder::Ladder,
-};
+use crate::provider::ladder::Ladder;
 
 /// Rounds in a row whose calls all fail, after which a model gets nowhere.
 const FAILED_ROUNDS: usize = 3;
@@ -101,11 +99,11 @@ fn outputs(results: &[ToolResult]) -> impl Iterator<Item = &str> {
 
 #[cfg(test)]
 mod tests {
+    use cohab_agent::state::Record;
     use cohab_model_api::{StopClass, TokenUsage};
     use serde_json::json;
 
     use super::*;
-    use crate::agent::state::Record;
 
     fn round(id: &str, command: &str, output: &str, is_error: bool) -> [Message; 2] {
         let args = json!({"command": command}).as_object().cloned().unwrap_or_default();

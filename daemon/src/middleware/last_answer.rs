@@ -6,8 +6,7 @@ use std::{
 };
 
 use async_trait::async_trait;
-
-use crate::agent::{Middleware, TurnState, hook::TurnResult, plan::StepKind};
+use cohab_agent::{Middleware, TurnState, hook::TurnResult, plan::StepKind};
 
 const NOTE: &str = "[The limit of steps for one question is reached: no tool runs any more. Answer now with what you know, and say \
                     what is done, what is not, and how to go on.]";

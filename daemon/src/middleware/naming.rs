@@ -4,6 +4,7 @@
 use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
+use cohab_agent::{Middleware, StopReason, TurnState, hook::TurnResult};
 use cohab_model_api::{Message, ModelProvider, ModelRequest};
 use cohab_text::{
     cut::head,
@@ -12,7 +13,6 @@ use cohab_text::{
 use futures::future::BoxFuture;
 
 use crate::{
-    agent::{Middleware, StopReason, TurnState, hook::TurnResult},
     context::query::words,
     provider::whole_answer::{Account, Ask},
     recording::TurnRecorder,

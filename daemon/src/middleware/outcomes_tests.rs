@@ -6,6 +6,14 @@ use std::{
 };
 
 use async_trait::async_trait;
+use cohab_agent::{
+    Agent, StopReason, TurnError, TurnLimits, TurnState,
+    hook::TurnResult,
+    port::{
+        ApprovalAnswer, ApprovalQuestion, Approver, Effect, EventSink, Intent, Tool, ToolContext, ToolOutput, TurnEvent,
+    },
+    runner::CommandRunner,
+};
 use cohab_model_api::{
     BrokenArguments, JsonObject, ModelEvent, ModelInfo, ModelProvider, ModelRequest, StopClass, ToolCall, ToolSpec,
 };
@@ -18,14 +26,6 @@ use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::{last_answer::LastAnswer, self_correction::SelfCorrection};
-use crate::agent::{
-    Agent, StopReason, TurnError, TurnLimits, TurnState,
-    hook::TurnResult,
-    port::{
-        ApprovalAnswer, ApprovalQuestion, Approver, Effect, EventSink, Intent, Tool, ToolContext, ToolOutput, TurnEvent,
-    },
-    runner::CommandRunner,
-};
 
 /// The n-th answer.
 type Answer = fn(u32) -> Vec<ModelEvent>;

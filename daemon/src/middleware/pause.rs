@@ -3,10 +3,10 @@
 use std::{ops::ControlFlow, sync::Arc};
 
 use async_trait::async_trait;
+use cohab_agent::{Denial, Middleware, PlannedCall, TurnState, hook::TurnResult, plan::StepKind};
 use tokio::sync::watch;
 
 use super::turn_clock::TurnClock;
-use crate::agent::{Denial, Middleware, PlannedCall, TurnState, hook::TurnResult, plan::StepKind};
 
 /// Told whether the turn holds.
 pub type Tell = Box<dyn Fn(bool) + Send + Sync>;

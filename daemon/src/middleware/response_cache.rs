@@ -7,15 +7,15 @@ use std::{
 };
 
 use async_trait::async_trait;
+use cohab_agent::{
+    Middleware, StopReason, TurnState,
+    hook::TurnResult,
+    port::{EventSink, TurnEvent},
+};
 use cohab_model_api::{Message, ModelProvider};
 use tokio::time::timeout;
 
 use crate::{
-    agent::{
-        Middleware, StopReason, TurnState,
-        hook::TurnResult,
-        port::{EventSink, TurnEvent},
-    },
     cache::{Key, ResponseCache, places, question},
     context::query::words,
 };

@@ -9,17 +9,15 @@ use std::{
 };
 
 use async_trait::async_trait;
+use cohab_agent::{
+    Middleware, StopReason, TurnError, TurnState,
+    hook::TurnResult,
+    plan::StepKind,
+    port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, StepResult},
+};
 use cohab_model_api::{ToolCall, ToolResult};
 
-use crate::{
-    agent::{
-        Middleware, StopReason, TurnError, TurnState,
-        hook::TurnResult,
-        plan::StepKind,
-        port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, StepResult},
-    },
-    tool::without_duration,
-};
+use crate::tool::without_duration;
 
 /// So many identical calls with identical results, with nothing new in between, are a loop.
 const REPEATS: u32 = 3;

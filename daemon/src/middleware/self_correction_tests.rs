@@ -138,7 +138,7 @@ async fn stuck(answer: ApprovalAnswer) -> (Vec<Option<String>>, ControlFlow<Turn
 
 #[tokio::test]
 async fn the_model_is_told_once_and_then_the_user_decides() {
-    let approved = ApprovalAnswer::Approved { approval: None, lasts: crate::agent::port::Lasts::Once };
+    let approved = ApprovalAnswer::Approved { approval: None, lasts: cohab_agent::port::Lasts::Once };
     let (notes, flow, asked) = stuck(approved).await;
     assert_eq!(notes.iter().map(Option::is_some).collect::<Vec<_>>(), [false, false, true, false, false]);
     assert!(flow.is_continue());

@@ -11,6 +11,11 @@ use std::{
 };
 
 use async_trait::async_trait;
+use cohab_agent::{
+    Denial, Middleware, PlannedCall, TurnError, TurnResult, TurnState,
+    port::StepResult,
+    state::{Cut, Record},
+};
 use cohab_model_api::{Message, ModelInfo, ModelProvider, ModelRequest, TokenUsage, ToolCall, ToolResult};
 use tracing::{
     Span,
@@ -18,11 +23,6 @@ use tracing::{
 };
 
 use crate::{
-    agent::{
-        Denial, Middleware, PlannedCall, TurnError, TurnResult, TurnState,
-        port::StepResult,
-        state::{Cut, Record},
-    },
     compaction::{Compactor, Shortened},
     context::gap::Target,
     middleware::compaction::Spent,

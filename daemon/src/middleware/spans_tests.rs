@@ -4,6 +4,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use cohab_agent::{
+    Agent, TurnLimits,
+    port::{Effect, EventSink, Intent, Tool, ToolContext, ToolOutput, TurnEvent},
+    runner::CommandRunner,
+};
 use cohab_model_api::{JsonObject, ToolSpec};
 use cohab_types::command::{CommandOutcome, CommandRequest, RelayError};
 use serde_json::{Value, json};
@@ -20,15 +25,7 @@ use tracing_subscriber::{
 };
 
 use super::*;
-use crate::{
-    agent::{
-        Agent, TurnLimits,
-        port::{Effect, EventSink, Intent, Tool, ToolContext, ToolOutput, TurnEvent},
-        runner::CommandRunner,
-    },
-    compaction::Truncate,
-    provider::scripted::ScriptedProvider,
-};
+use crate::{compaction::Truncate, provider::scripted::ScriptedProvider};
 
 /// A span that was made.
 #[derive(Clone, Debug, Default)]

@@ -10,14 +10,13 @@ use std::{
 };
 
 use async_trait::async_trait;
-use globset::GlobMatcher;
-
-use crate::agent::{
+use cohab_agent::{
     Denial, Middleware, PlannedCall, StopReason, TurnError, TurnState,
     hook::TurnResult,
     plan::StepKind,
     port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, Effect},
 };
+use globset::GlobMatcher;
 
 /// Kinds of step that rules tell apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

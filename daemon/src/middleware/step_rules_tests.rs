@@ -1,16 +1,14 @@
 use std::sync::Mutex;
 
+use cohab_agent::{
+    port::{Intent, Lasts},
+    state::Record,
+};
 use cohab_model_api::{AssistantMessage, StopClass, TokenUsage, ToolCall};
 use serde_json::Map;
 
 use super::*;
-use crate::{
-    agent::{
-        port::{Intent, Lasts},
-        state::Record,
-    },
-    config::StepRule,
-};
+use crate::config::StepRule;
 
 fn rules(text: &str) -> Arc<Rules> {
     let wrapped: std::collections::BTreeMap<String, Vec<StepRule>> = toml::from_str(text).expect(text);

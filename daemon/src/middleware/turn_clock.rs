@@ -3,9 +3,8 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
+use cohab_agent::port::{ApprovalAnswer, ApprovalQuestion, Approver};
 use tokio::time::{Duration, Instant};
-
-use crate::agent::port::{ApprovalAnswer, ApprovalQuestion, Approver};
 
 /// Of one turn.
 #[derive(Debug)]

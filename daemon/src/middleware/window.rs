@@ -6,10 +6,10 @@ use std::sync::{
 };
 
 use async_trait::async_trait;
+use cohab_agent::Middleware;
 use cohab_model_api::{ModelRequest, Overflow, TokenUsage};
 
 use crate::{
-    agent::Middleware,
     context::{
         analysis::Capacity,
         fit::{fit_request, request_tokens},

@@ -22,7 +22,6 @@ mod late;
 mod limited_command;
 pub(crate) mod listing;
 mod models;
-pub mod offline;
 mod ollama;
 mod openai_chat;
 mod openai_responses;

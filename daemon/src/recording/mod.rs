@@ -24,14 +24,14 @@ use tokio::sync::oneshot;
 pub use ports::{RecordingApprover, RecordingRunner, RecordingSink};
 pub use session::SessionRecord;
 
+use cohab_agent::{
+    StopReason, TurnError,
+    port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Effect, Lasts},
+};
 use cohab_model_api::{Message, ModelInfo, TokenUsage};
 use cohab_text::cut::{cut_middle, tail};
 
 use crate::{
-    agent::{
-        StopReason, TurnError,
-        port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Effect, Lasts},
-    },
     store::sessions::{
         Archive, Entry, Limits, TITLE_MAX_CHARS,
         event::{Approval, Call, CallResult, Event, OUTPUT_TAIL_BYTES, TEXT_BYTES},

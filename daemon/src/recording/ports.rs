@@ -3,14 +3,14 @@
 use std::{path::PathBuf, sync::Arc};
 
 use async_trait::async_trait;
+use cohab_agent::{
+    port::{ApprovalAnswer, ApprovalQuestion, Approver, EventSink, TurnEvent},
+    runner::CommandRunner,
+};
 use cohab_types::command::{CommandOutcome, CommandRequest, RelayError};
 use tokio_util::sync::CancellationToken;
 
 use super::TurnRecorder;
-use crate::agent::{
-    port::{ApprovalAnswer, ApprovalQuestion, Approver, EventSink, TurnEvent},
-    runner::CommandRunner,
-};
 
 /// Longest text of one step that is held back for the record, in bytes.
 const MAX_HELD_BYTES: usize = 4 * 1024 * 1024;

@@ -4,10 +4,10 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use cohab_agent::{Denial, Middleware, PlannedCall, TurnResult, TurnState, state::Record};
 use cohab_model_api::{ModelProvider, TokenUsage, ToolResult};
 
 use super::TurnRecorder;
-use crate::agent::{Denial, Middleware, PlannedCall, TurnResult, TurnState, state::Record};
 
 /// Outside of everything.
 pub struct Steps {

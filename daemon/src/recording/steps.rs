@@ -6,6 +6,10 @@ use std::{
     time::Duration,
 };
 
+use cohab_agent::{
+    PlannedCall, TurnResult, TurnState,
+    port::{Activity, Effect, StepResult, TurnEvent},
+};
 use cohab_model_api::{AssistantMessage, Message, ModelInfo, TokenUsage, ToolResult};
 use cohab_text::sanitize::{one_line, sanitize};
 use jiff::Timestamp;
@@ -13,17 +17,10 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::{Opening, clean, end_word};
-use crate::{
-    agent::{
-        PlannedCall, TurnResult, TurnState,
-        port::{Activity, Effect, StepResult, TurnEvent},
-    },
-    store::sessions::{
-        Archive, Entry, TITLE_MAX_CHARS,
-        steps::{
-            AgentState, AgentStatus, Checkpoint, Input, Metadata, Step, StepStatus, StepType, Turn,
-            recover::has_effects,
-        },
+use crate::store::sessions::{
+    Archive, Entry, TITLE_MAX_CHARS,
+    steps::{
+        AgentState, AgentStatus, Checkpoint, Input, Metadata, Step, StepStatus, StepType, Turn, recover::has_effects,
     },
 };
 
@@ -299,7 +296,7 @@ impl Drop for StepLog {
         // A bug has ended the turn; the daemon lives, so there is nothing to go on with.
         let row = self.state().turn.take().filter(|_| std::thread::panicking());
         if let Some(row) = row {
-            self.keep(Checkpoint::Turn(ended(row, &Err(crate::agent::TurnError::Internal))));
+            self.keep(Checkpoint::Turn(ended(row, &Err(cohab_agent::TurnError::Internal))));
         }
     }
 }

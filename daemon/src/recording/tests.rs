@@ -1,6 +1,12 @@
 use std::{task::Poll, time::Duration};
 
 use async_trait::async_trait;
+use cohab_agent::{
+    Denial, Middleware, PlannedCall, TurnState,
+    port::{Activity, Approver, EventSink, Intent, StepResult, TurnEvent},
+    runner::CommandRunner,
+    state::Record,
+};
 use cohab_model_api::{AssistantMessage, StopClass, ToolCall, ToolResult};
 use cohab_types::command::{CommandRequest, Ending, EnvChange, RelayError, StateAfter};
 use tokio_util::sync::CancellationToken;
@@ -11,12 +17,6 @@ use super::{
     step_hooks::Steps,
 };
 use crate::{
-    agent::{
-        Denial, Middleware, PlannedCall, TurnState,
-        port::{Activity, Approver, EventSink, Intent, StepResult, TurnEvent},
-        runner::CommandRunner,
-        state::Record,
-    },
     compaction::testing::Always as Model,
     context::query::PastCommand,
     shell::live::MASKED,

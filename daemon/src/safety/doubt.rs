@@ -3,17 +3,15 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
+use cohab_agent::{
+    Denial, Middleware, PlannedCall,
+    hook::BY_RULE,
+    port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver},
+};
 use cohab_model_api::JsonObject;
 use serde_json::Value;
 
-use crate::{
-    agent::{
-        Denial, Middleware, PlannedCall,
-        hook::BY_RULE,
-        port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver},
-    },
-    store::sessions::steps::Step,
-};
+use crate::store::sessions::steps::Step;
 
 /// Why it is asked.
 const REASON: &str = "it may have run already: the daemon ended suddenly while it was on";

@@ -1,11 +1,9 @@
+use cohab_agent::port::{Effect, Intent, Lasts};
 use cohab_model_api::{JsonObject, ToolCall};
 use serde_json::json;
 
 use super::*;
-use crate::{
-    agent::port::{Effect, Intent, Lasts},
-    store::sessions::steps::{Metadata, StepStatus, StepType},
-};
+use crate::store::sessions::steps::{Metadata, StepStatus, StepType};
 
 struct User {
     answer: ApprovalAnswer,

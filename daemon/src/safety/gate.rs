@@ -28,6 +28,11 @@ use tokio::time::Instant;
 
 pub use standard::standard_policy;
 
+use cohab_agent::{
+    Denial, Middleware, PlannedCall,
+    hook::BY_RULE,
+    port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, Effect, Lasts},
+};
 use cohab_model_api::JsonObject;
 
 use super::{
@@ -37,14 +42,7 @@ use super::{
     secrets::Secrets,
     taint::Taint,
 };
-use crate::{
-    agent::{
-        Denial, Middleware, PlannedCall,
-        hook::BY_RULE,
-        port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, Effect, Lasts},
-    },
-    tool::UNCONFINED,
-};
+use crate::tool::UNCONFINED;
 
 /// Consents that one session remembers; the oldest goes when there are more.
 const MAX_REMEMBERED: usize = 256;

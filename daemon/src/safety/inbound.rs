@@ -1,13 +1,12 @@
 //! What tools return becomes harmless text of bounded size before the model sees it, with a note where words may have been hidden.
 
 use async_trait::async_trait;
+use cohab_agent::{Middleware, state::NOTE_MARK};
 use cohab_model_api::ToolResult;
 use cohab_text::{
     cut::cut_middle,
     sanitize::{hidden_chars, note_of_hidden, sanitize},
 };
-
-use crate::agent::{Middleware, state::NOTE_MARK};
 
 /// Largest result of one tool call that is looked at; a longer one keeps its head and its tail. What the model gets is less.
 const MAX_RESULT_BYTES: usize = 4 * 1024 * 1024;

@@ -12,15 +12,13 @@
 
 use std::path::{Path, PathBuf};
 
+use cohab_agent::{PlannedCall, port::Effect};
 use cohab_model_api::{Message, ToolCall};
 use cohab_policy::{Context, Files, leads_outside, outside_source};
 use cohab_shell_state::shell::Shell;
 use cohab_text::sanitize::one_line;
 
-use crate::{
-    agent::{PlannedCall, port::Effect},
-    context::query,
-};
+use crate::context::query;
 
 /// Letters of a source that people are told.
 const SOURCE_CHARS: usize = 60;
@@ -196,12 +194,12 @@ pub(super) const EARLIER: &str = "an earlier part of the conversation";
 
 #[cfg(test)]
 mod tests {
+    use cohab_agent::port::Intent;
     use cohab_model_api::{AssistantMessage, ToolResult};
     use cohab_policy_io::files::FileSystem;
     use serde_json::json;
 
     use super::*;
-    use crate::agent::port::Intent;
 
     fn place() -> Place {
         Place {

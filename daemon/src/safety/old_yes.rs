@@ -1,10 +1,9 @@
 //! A yes that is too old is none: who said it may have had something else in mind. The time counts from the yes, not from the question.
 
 use async_trait::async_trait;
+use cohab_agent::{Denial, Middleware, PlannedCall};
 use cohab_policy::YES_HOLDS;
 use tokio::time::Instant;
-
-use crate::agent::{Denial, Middleware, PlannedCall};
 
 /// What the model is told.
 const REASON: &str = "the user's yes is more than ten minutes old; it was not run, and asking again is fine";
@@ -32,10 +31,10 @@ impl Middleware for OldYes {
 mod tests {
     use std::time::Duration;
 
+    use cohab_agent::port::{Effect, Intent};
     use cohab_model_api::ToolCall;
 
     use super::*;
-    use crate::agent::port::{Effect, Intent};
 
     #[tokio::test(start_paused = true)]
     async fn a_yes_that_waited_too_long_runs_nothing() {

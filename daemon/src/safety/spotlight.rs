@@ -7,9 +7,8 @@ use std::{
 };
 
 use async_trait::async_trait;
+use cohab_agent::{Middleware, state::NOTE_MARK};
 use cohab_model_api::{Message, ModelRequest};
-
-use crate::agent::{Middleware, state::NOTE_MARK};
 
 /// Keys of the marks. The same call has the same mark as long as these live, so requests begin with the same bytes.
 #[derive(Clone, Debug, Default)]
@@ -60,8 +59,9 @@ fn marked(content: &str, mark: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use cohab_agent::TurnState;
+
     use super::*;
-    use crate::agent::TurnState;
 
     #[test]
     fn each_line_is_behind_a_bar_and_no_output_can_end_its_own_block() {

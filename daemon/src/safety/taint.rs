@@ -8,13 +8,11 @@ use std::{
 };
 
 use async_trait::async_trait;
+use cohab_agent::{Denial, Middleware, PlannedCall, TurnResult, TurnState, plan::StepKind, port::StepResult};
 use cohab_model_api::{Message, ToolCall, ToolResult};
 
 use super::label::{EARLIER, Label, Origin, Place};
-use crate::{
-    agent::{Denial, Middleware, PlannedCall, TurnResult, TurnState, plan::StepKind, port::StepResult},
-    context::query,
-};
+use crate::context::query;
 
 /// What a session's conversation was touched by. It holds as long as the conversation: summaries and answers inherit it.
 #[derive(Clone, Debug, Default)]
@@ -144,11 +142,11 @@ impl Middleware for AsRun {
 
 #[cfg(test)]
 mod tests {
+    use cohab_agent::port::{Effect, Intent};
     use cohab_model_api::AssistantMessage;
     use serde_json::json;
 
     use super::*;
-    use crate::agent::port::{Effect, Intent};
 
     fn place() -> Place {
         let shell = cohab_shell_state::shell::Shell::Bash;

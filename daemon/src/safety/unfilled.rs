@@ -3,14 +3,12 @@
 //! stands for.
 
 use async_trait::async_trait;
+use cohab_agent::{Denial, Middleware, PlannedCall, port::Effect};
 use cohab_model_api::JsonObject;
 use cohab_secrets::{Placeholder, placeholders};
 use serde_json::Value;
 
-use crate::{
-    agent::{Denial, Middleware, PlannedCall, port::Effect},
-    tool::LIVE,
-};
+use crate::tool::LIVE;
 
 /// Refuses calls with placeholders in their arguments, but for commands of a live shell and the session's own notes.
 pub struct Unfilled {
@@ -52,12 +50,12 @@ fn in_value(value: &Value, is_meant: &dyn Fn(&Placeholder<'_>) -> bool) -> Optio
 
 #[cfg(test)]
 mod tests {
+    use cohab_agent::port::Intent;
     use cohab_model_api::ToolCall;
     use cohab_secrets::holds_placeholder;
     use serde_json::json;
 
     use super::*;
-    use crate::agent::port::Intent;
 
     async fn denial(tool: &str, is_live: bool, args: Value, effect: Effect) -> Result<(), Denial> {
         let args = args.as_object().expect("an object").clone();

@@ -3,6 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
+use cohab_agent::port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, Effect, Lasts};
 use cohab_protocol::{self as wire, ApprovalDecision, ApprovalId, ApprovalRequest, ProposedCommand, RunMode, TurnId};
 use futures::future::try_join_all;
 use tokio::time::sleep;
@@ -11,7 +12,6 @@ use super::{
     convert,
     session::{RECONNECT_GRACE, Session},
 };
-use crate::agent::port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, Effect, Lasts};
 
 /// A question without an answer is void after this time.
 const ANSWER_WAIT: Duration = Duration::from_secs(600);

@@ -2,15 +2,15 @@
 
 use std::{path::Path, time::Duration};
 
+use cohab_agent::{
+    StopReason, TurnError,
+    port::{Activity, ApprovalAnswer, ApprovalSubject, Effect, Lasts, StepResult},
+};
 use cohab_model_api::{ModelInfo, TokenUsage};
 use cohab_protocol as wire;
 use cohab_text::cut::{head, tail};
 
 use crate::{
-    agent::{
-        StopReason, TurnError,
-        port::{Activity, ApprovalAnswer, ApprovalSubject, Effect, Lasts, StepResult},
-    },
     context::{analysis::Analysis, query::PastCommand},
     middleware::budget::{self, Gauge},
 };

@@ -3,6 +3,10 @@
 
 use std::sync::Arc;
 
+use cohab_agent::{
+    Agent, TurnState,
+    port::{Effect, EventSink, ToolContext, TurnEvent},
+};
 use cohab_model_api::{Message, ToolResult};
 use cohab_protocol::TurnId;
 use tokio_util::sync::CancellationToken;
@@ -10,10 +14,6 @@ use uuid::Uuid;
 
 use super::session::Session;
 use crate::{
-    agent::{
-        Agent, TurnState,
-        port::{Effect, EventSink, ToolContext, TurnEvent},
-    },
     safety::{doubt::Doubts, inbound::harmless},
     shell::claim::{Claimed, Claims},
     store::sessions::{

@@ -29,6 +29,7 @@ use std::{
 };
 
 use async_trait::async_trait;
+use cohab_agent::{Agent, TurnError, port::EventSink};
 use cohab_model_api::{Message, ModelInfo, TokenUsage};
 use cohab_protocol::{ApprovalMode, DaemonStatus, SessionKey, TurnId};
 use session::{RECONNECT_GRACE, Session, Variables};
@@ -36,7 +37,6 @@ use tokio::time::{Instant, sleep, timeout};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
-    agent::{Agent, TurnError, port::EventSink},
     compaction::Shortened,
     context::{report::Fixed, surroundings::Surroundings},
     recording::TurnRecorder,

@@ -2,6 +2,7 @@
 
 use std::sync::PoisonError;
 
+use cohab_agent::TurnError;
 use cohab_model_api::{Message, TokenUsage};
 use cohab_protocol::{
     ContextReport, ContextSection, RequestId, SessionAction, SessionAnswer, WireError, WireErrorKind,
@@ -15,7 +16,6 @@ use super::{
     session::Session,
 };
 use crate::{
-    agent::TurnError,
     compaction,
     context::{
         query::{EARLIER, inside, with_block, words},

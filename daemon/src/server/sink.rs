@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use cohab_agent::port::{EventSink, TurnEvent};
 use cohab_protocol::{ChunkDelta, DaemonMessage, NoticeKind, StepFinished, StepStarted, TurnId, TurnProgress};
 use tokio_util::sync::CancellationToken;
 
 use super::{convert, session::Session};
-use crate::agent::port::{EventSink, TurnEvent};
 
 /// Tells the client of a session. Waits while the client is slow, until the turn is cancelled: then the few events that still
 /// come are taken at once.

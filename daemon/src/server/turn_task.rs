@@ -6,6 +6,10 @@ use std::{
     sync::{Arc, PoisonError},
 };
 
+use cohab_agent::{
+    StopReason, TurnError, TurnState,
+    port::{EventSink as _, TurnEvent},
+};
 use cohab_protocol::{
     DaemonMessage, MAX_QUERY_BYTES, NoticeKind, ResumeTurn, TurnEnded, TurnId, Usage, UserQuery, WireError,
     WireErrorKind,
@@ -21,10 +25,6 @@ use super::{
     sink::SessionSink,
 };
 use crate::{
-    agent::{
-        StopReason, TurnError, TurnState,
-        port::{EventSink as _, TurnEvent},
-    },
     context::fit::fit,
     memory,
     recording::{Opening, RecordingSink, TurnRecorder},

@@ -7,6 +7,7 @@ use std::{
 };
 
 use async_trait::async_trait;
+use cohab_agent::runner::CommandRunner;
 use cohab_protocol::{CallId, CommandEnding, ExecuteCommand, TurnId};
 use cohab_types::command::{CommandOutcome, CommandRequest, RelayError};
 use tokio::time::timeout;
@@ -14,10 +15,7 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use super::live::{follow, outcome};
-use crate::{
-    agent::runner::CommandRunner,
-    server::session::{Progress, Session},
-};
+use crate::server::session::{Progress, Session};
 
 /// A client answers at once whether it knows the command.
 const ANSWER_WAIT: Duration = Duration::from_secs(3);

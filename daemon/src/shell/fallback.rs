@@ -6,6 +6,10 @@ use std::{
 };
 
 use async_trait::async_trait;
+use cohab_agent::{
+    port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, Effect},
+    runner::CommandRunner,
+};
 use cohab_protocol::{ApprovalMode, DaemonMessage, Notice, NoticeKind, TurnId};
 use cohab_secrets::holds_placeholder;
 use cohab_types::command::{CommandOutcome, CommandRequest, RelayError};
@@ -13,10 +17,6 @@ use tokio_util::sync::CancellationToken;
 
 use super::live::LiveRunner;
 use crate::{
-    agent::{
-        port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, Effect},
-        runner::CommandRunner,
-    },
     assembly::IsolatedShell,
     safety::repository::{self, RepositorySettings},
     server::session::Session,

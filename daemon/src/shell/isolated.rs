@@ -3,19 +3,21 @@
 use std::path::PathBuf;
 
 use async_trait::async_trait;
+use cohab_agent::runner::CommandRunner;
 use cohab_sandbox::isolated::DaemonShell;
 use cohab_types::command::{CommandOutcome, CommandRequest, RelayError};
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::runner::CommandRunner;
+/// Runs commands in a shell of the daemon's own.
+pub struct IsolatedRunner(pub DaemonShell);
 
 #[async_trait]
-impl CommandRunner for DaemonShell {
+impl CommandRunner for IsolatedRunner {
     async fn run(&self, request: CommandRequest, cancel: &CancellationToken) -> Result<CommandOutcome, RelayError> {
-        Self::run(self, request, cancel).await
+        self.0.run(request, cancel).await
     }
 
     fn cwd(&self) -> PathBuf {
-        Self::cwd(self)
+        self.0.cwd()
     }
 }

@@ -3,6 +3,7 @@
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
+use cohab_agent::runner::CommandRunner;
 use cohab_protocol::{
     self as wire, CallId, DaemonMessage, ExecuteCommand, MAX_COMMAND_BYTES, Notice, NoticeKind, TurnId,
 };
@@ -13,12 +14,9 @@ use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use crate::{
-    agent::runner::CommandRunner,
-    server::{
-        lease::Held,
-        session::{OpenCall, Progress, RECONNECT_GRACE, Session},
-    },
+use crate::server::{
+    lease::Held,
+    session::{OpenCall, Progress, RECONNECT_GRACE, Session},
 };
 
 /// How long a command may wait for the shell's prompt. The client gives up after 30 s by itself and says why.

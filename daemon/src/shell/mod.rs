@@ -2,5 +2,5 @@
 
 pub mod claim;
 pub mod fallback;
-mod isolated;
+pub mod isolated;
 pub mod live;

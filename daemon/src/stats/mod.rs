@@ -7,14 +7,12 @@ pub mod histogram;
 
 use std::collections::{BTreeMap, HashSet};
 
+use cohab_agent::port::StepResult;
 use histogram::Histogram;
 
-use crate::{
-    agent::port::StepResult,
-    store::{
-        row::CallRow,
-        sessions::steps::{AgentStatus, StepFacts, StepStatus, StepType, Turn},
-    },
+use crate::store::{
+    row::CallRow,
+    sessions::steps::{AgentStatus, StepFacts, StepStatus, StepType, Turn},
 };
 
 /// Different tools, or models, that are told apart; names of tools come from models. More are one.

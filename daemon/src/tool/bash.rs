@@ -3,6 +3,7 @@
 use std::{borrow::Cow, fmt::Write as _, path::Path, time::Duration};
 
 use async_trait::async_trait;
+use cohab_agent::port::{Effect, Intent, Tool, ToolContext, ToolOutput};
 use cohab_model_api::{JsonObject, ToolSpec};
 use cohab_sandbox::profile;
 use cohab_types::command::{CommandOutcome, CommandRequest, Ending, EnvChange, Interrupter, Mode, StateAfter};
@@ -10,7 +11,6 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{LIVE, ToolOptions, arguments, render};
-use crate::agent::port::{Effect, Intent, Tool, ToolContext, ToolOutput};
 
 /// Longest command; the relay takes no more.
 const COMMAND_MAX_BYTES: usize = 4 * 1024 * 1024;

@@ -10,14 +10,12 @@ use std::{
     time::Duration,
 };
 
+use cohab_agent::port::{Effect, Intent, ToolOutput};
 use similar::{ChangeTag, TextDiff};
 use tokio_util::sync::CancellationToken;
 
 use super::{blocking, render};
-use crate::{
-    agent::port::{Effect, Intent, ToolOutput},
-    file::{self, Expected, FileError},
-};
+use crate::file::{self, Expected, FileError};
 
 /// Largest file that is changed or made.
 pub(super) const FILE_MAX_BYTES: u64 = 4 * 1024 * 1024;

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use async_trait::async_trait;
+use cohab_agent::port::{Intent, Tool, ToolContext, ToolOutput};
 use cohab_model_api::{JsonObject, ToolSpec};
 use cohab_policy::Level;
 use schemars::JsonSchema;
@@ -13,7 +14,6 @@ use super::{
     change::{self, Change, Previews},
     path, render,
 };
-use crate::agent::port::{Intent, Tool, ToolContext, ToolOutput};
 
 /// Line numbers that are named when a piece occurs more than once.
 const PLACES_MAX: usize = 5;

@@ -1,13 +1,11 @@
 use std::{fs, os::unix::fs::PermissionsExt};
 
+use cohab_agent::port::Effect;
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::{
-    super::testing::{call, folder, intent, options, run},
-    *,
-};
-use crate::agent::port::Effect;
+use super::super::testing::{call, folder, intent, options, run};
+use super::*;
 
 fn arguments(old: &str, new: &str, replace_all: bool) -> Arguments {
     Arguments { path: "f".into(), old_string: old.into(), new_string: new.into(), replace_all }

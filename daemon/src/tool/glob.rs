@@ -9,6 +9,7 @@ use std::{
 };
 
 use async_trait::async_trait;
+use cohab_agent::port::{Effect, Intent, Tool, ToolContext, ToolOutput};
 use cohab_model_api::{JsonObject, ToolSpec};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -18,7 +19,6 @@ use super::{
     ToolOptions, arguments, blocking, path, render,
     walk::{self, PathPattern},
 };
-use crate::agent::port::{Effect, Intent, Tool, ToolContext, ToolOutput};
 
 /// Most files in one result.
 const FILES_MAX: usize = 200;

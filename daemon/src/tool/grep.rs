@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
+use cohab_agent::port::{Effect, Intent, Tool, ToolContext, ToolOutput};
 use cohab_model_api::{JsonObject, ToolSpec};
 use cohab_policy::Level;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
@@ -16,7 +17,6 @@ use super::{
     path, render,
     walk::{self, Found, PathPattern},
 };
-use crate::agent::port::{Effect, Intent, Tool, ToolContext, ToolOutput};
 
 /// Longest regular expression.
 const PATTERN_MAX_BYTES: usize = 16 * 1024;

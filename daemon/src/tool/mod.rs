@@ -6,8 +6,9 @@
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
+use cohab_agent::{port::Tool, runner::CommandRunner};
+
 use crate::{
-    agent::{port::Tool, runner::CommandRunner},
     context::surroundings::Surroundings,
     tasks::{Task, TaskBoard},
 };

@@ -3,16 +3,14 @@
 use std::{fmt::Write as _, fs, path::Path};
 
 use async_trait::async_trait;
+use cohab_agent::port::{Effect, Intent, Tool, ToolContext, ToolOutput};
 use cohab_model_api::{JsonObject, ToolSpec};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
 use super::{ToolOptions, arguments, blocking, path, render};
-use crate::{
-    agent::port::{Effect, Intent, Tool, ToolContext, ToolOutput},
-    file::{self, FileError},
-};
+use crate::file::{self, FileError};
 
 /// Largest file that is opened.
 const FILE_MAX_BYTES: u64 = 16 * 1024 * 1024;

@@ -3,15 +3,13 @@
 use std::path::Path;
 
 use async_trait::async_trait;
+use cohab_agent::port::{Effect, Intent, Tool, ToolContext, ToolOutput};
 use cohab_model_api::{JsonObject, ToolSpec};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{arguments, blocking, render};
-use crate::{
-    agent::port::{Effect, Intent, Tool, ToolContext, ToolOutput},
-    context::skills::Skill,
-};
+use crate::context::skills::Skill;
 
 const DESCRIPTION: &str =
     "Reads the instructions of a skill that the prompt names. Read it before you do what it is for.";

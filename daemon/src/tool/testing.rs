@@ -7,16 +7,16 @@ use std::{
 };
 
 use async_trait::async_trait;
+use cohab_agent::{
+    port::{Intent, Tool, ToolContext, ToolOutput},
+    runner::CommandRunner,
+};
 use cohab_model_api::JsonObject;
 use cohab_types::command::{CommandOutcome, CommandRequest, Ending, Mode, RelayError, StateAfter};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::ToolOptions;
-use crate::agent::{
-    port::{Intent, Tool, ToolContext, ToolOutput},
-    runner::CommandRunner,
-};
 
 pub(super) fn options(home: &Path) -> ToolOptions {
     ToolOptions { home: home.to_owned(), command_timeout: Duration::from_secs(120), output_max_bytes: 64 * 1024 }

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use async_trait::async_trait;
+use cohab_agent::port::{Intent, Tool, ToolContext, ToolOutput};
 use cohab_model_api::{JsonObject, ToolSpec};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -12,7 +13,6 @@ use super::{
     change::{self, Change, Previews},
     path,
 };
-use crate::agent::port::{Intent, Tool, ToolContext, ToolOutput};
 
 const DESCRIPTION: &str = "Writes a whole text file: creates it, with missing folders, or replaces what it holds. The old \
 permissions stay. To change a part of a file use `edit`.";
@@ -75,11 +75,11 @@ mod tests {
         os::unix::fs::{MetadataExt, PermissionsExt, symlink},
     };
 
+    use cohab_agent::port::Effect;
     use serde_json::{Value, json};
 
     use super::super::testing::{call, folder, intent, make_pipe, options, run};
     use super::*;
-    use crate::agent::port::Effect;
 
     async fn write(cwd: &Path, path: &str, content: &str) -> Result<ToolOutput, String> {
         run(&Write::new(&options(cwd)), cwd, &json!({"path": path, "content": content})).await

@@ -9,6 +9,11 @@ use std::{
 };
 
 use async_trait::async_trait;
+use cohab_agent::{
+    Agent, Middleware, PlannedCall, TurnLimits, TurnState,
+    port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, Effect, EventSink, Intent, Lasts, TurnEvent},
+    runner::CommandRunner,
+};
 use cohab_model_api::{
     AssistantMessage, JsonObject, Message, ModelEvent, ModelInfo, ModelProvider, ModelRequest, StopClass, ToolCall,
 };
@@ -18,13 +23,6 @@ use cohab_sandbox::{isolated::DaemonShell, profile::Sandbox};
 use cohab_shell_state::shell::Shell;
 use cohab_types::command::{CommandOutcome, CommandRequest, Ending, Mode, RelayError, StateAfter};
 use cohabd::{
-    agent::{
-        Agent, Middleware, PlannedCall, TurnLimits, TurnState,
-        port::{
-            ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, Effect, EventSink, Intent, Lasts, TurnEvent,
-        },
-        runner::CommandRunner,
-    },
     safety::{
         gate::{Consents, Gate, standard_policy},
         inbound::Inbound,

@@ -12,12 +12,12 @@ use std::{
 };
 
 use async_trait::async_trait;
+use cohab_agent::{TurnLimits, runner::CommandRunner};
 use cohab_model_api::{ModelEvent, ModelInfo, ModelProvider, ModelRequest, StopClass, ToolCall};
 use cohab_protocol::*;
 use cohab_sandbox::profile::Profile;
 use cohab_types::command::{CommandOutcome, CommandRequest, Ending, Mode, RelayError, StateAfter};
 use cohabd::{
-    agent::{TurnLimits, runner::CommandRunner},
     assembly::{Assembly, Guards, Jobs, Parts, ProviderChooser, TurnSettings},
     lifecycle,
     provider::{

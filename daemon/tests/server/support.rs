@@ -7,6 +7,11 @@ use std::{
 };
 
 use async_trait::async_trait;
+use cohab_agent::{
+    TurnLimits,
+    port::{Effect, Intent, Tool, ToolContext, ToolOutput},
+    runner::CommandRunner,
+};
 use cohab_model_api::{
     JsonObject, Message, ModelEvent, ModelInfo, ModelProvider, ModelRequest, StopClass, TokenUsage, ToolCall, ToolSpec,
 };
@@ -15,11 +20,6 @@ use cohab_protocol::*;
 use cohab_sandbox::profile::Profile;
 use cohab_types::command::{CommandOutcome, CommandRequest, RelayError};
 use cohabd::{
-    agent::{
-        TurnLimits,
-        port::{Effect, Intent, Tool, ToolContext, ToolOutput},
-        runner::CommandRunner,
-    },
     assembly::{Assembly, Guards, Jobs, Parts, ProviderChooser, TurnSettings},
     lifecycle::{self, Ended},
     provider::{

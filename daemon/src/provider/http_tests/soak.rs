@@ -3,16 +3,16 @@
 use std::{collections::BTreeSet, path::Path};
 
 use async_trait::async_trait;
+use cohab_agent::{
+    Agent, TurnLimits, TurnState,
+    port::{Effect, EventSink, Intent, Tool, ToolContext, ToolOutput, TurnEvent},
+    runner::CommandRunner,
+};
 use cohab_model_api::JsonObject;
 use cohab_types::command::{CommandOutcome, CommandRequest, RelayError};
 use tokio_util::sync::CancellationToken;
 
 use super::*;
-use crate::agent::{
-    Agent, TurnLimits, TurnState,
-    port::{Effect, EventSink, Intent, Tool, ToolContext, ToolOutput, TurnEvent},
-    runner::CommandRunner,
-};
 
 /// Turns, over all wires.
 const TURNS: usize = 200;

@@ -6,15 +6,15 @@ use std::{
     sync::PoisonError,
 };
 
+use cohab_agent::{
+    PlannedCall,
+    port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Effect},
+};
 use cohab_policy::Level;
 use cohab_protocol::ApprovalMode;
 use tokio::time::Instant;
 
 use super::{Gate, is_asked_each_time, is_too_old};
-use crate::agent::{
-    PlannedCall,
-    port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Effect},
-};
 
 /// An answer that waits for its call.
 #[derive(Debug)]

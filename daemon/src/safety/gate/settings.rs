@@ -1,13 +1,11 @@
 //! A command that only reads may start git, and git what a repository's settings name: those are looked at first.
 
+use cohab_agent::{Denial, PlannedCall, port::Effect};
 use cohab_policy::{Level, Verdict};
 use cohab_protocol::ApprovalMode;
 
 use super::{Gate, refusal};
-use crate::{
-    agent::{Denial, PlannedCall, port::Effect},
-    safety::repository,
-};
+use crate::safety::repository;
 
 impl Gate {
     /// The last look at a command that would run unasked in a shell of its own.

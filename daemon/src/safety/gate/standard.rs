@@ -2,10 +2,9 @@
 
 use std::{fs, os::unix::fs::PermissionsExt, path::Path};
 
+use cohab_agent::port::Effect;
 use cohab_policy::{Context, Level, Verdict, assess_line, assess_read, assess_write};
 use cohab_policy_io::files::FileSystem;
-
-use crate::agent::port::Effect;
 
 /// Anybody may run it.
 const MAY_RUN: u32 = 0o111;

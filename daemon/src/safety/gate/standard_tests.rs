@@ -1,5 +1,6 @@
 use std::{os::unix::fs::symlink, path::PathBuf, sync::Arc, time::Duration};
 
+use cohab_agent::port::{ApprovalAnswer, ApprovalQuestion, Approver};
 use cohab_model_api::ToolCall;
 use cohab_protocol::ApprovalMode;
 use cohab_shell_state::shell::Shell;
@@ -7,7 +8,6 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::{
-    agent::port::{ApprovalAnswer, ApprovalQuestion, Approver},
     safety::gate::{Consents, Gate},
     tool::{ToolOptions, registry},
 };
@@ -79,7 +79,7 @@ impl World {
             assert!(diff.contains("+new"), "the difference is shown: {diff}");
         }
         let call = ToolCall { id: "1".into(), name: tool.spec().name, args: Ok(args.clone().into()) };
-        self.gate.judge(&crate::agent::PlannedCall::new(&call, args, intent, cwd))
+        self.gate.judge(&cohab_agent::PlannedCall::new(&call, args, intent, cwd))
     }
 }
 

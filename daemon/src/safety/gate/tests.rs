@@ -1,11 +1,11 @@
 use std::collections::VecDeque;
 
+use cohab_agent::port::Intent;
 use cohab_model_api::{JsonObject, ToolCall};
 use cohab_policy::remembered;
 use serde_json::json;
 
 use super::*;
-use crate::agent::port::Intent;
 
 mod batch;
 mod careful;

@@ -9,17 +9,17 @@ use std::{
 };
 
 use async_trait::async_trait;
+use cohab_agent::{
+    Middleware, TurnResult, TurnState,
+    plan::StepKind,
+    port::{EventSink, TurnEvent},
+    state::NOTE_MARK,
+};
 use cohab_model_api::{Message, ToolResult};
 use cohab_policy::remembered::{Injection, Safety};
 
 use super::{Care, Channel, Item, check, instructions};
 use crate::{
-    agent::{
-        Middleware, TurnResult, TurnState,
-        plan::StepKind,
-        port::{EventSink, TurnEvent},
-        state::NOTE_MARK,
-    },
     context::query,
     safety::{
         label::{Label, Origin, Place},

@@ -7,7 +7,7 @@ use cohab_sandbox::isolated::DaemonShell;
 use cohab_types::command::Mode;
 
 use super::*;
-use crate::{safety::repository::testing::planted, server::session::Variables};
+use crate::{safety::repository::testing::planted, server::session::Variables, shell::isolated::IsolatedRunner};
 
 type Asked = Arc<Mutex<Vec<(PathBuf, Variables)>>>;
 
@@ -51,7 +51,7 @@ fn bench_in(
         let asked = Arc::clone(&asked);
         move |cwd: &Path, environment: &Variables| {
             asked.lock().unwrap().push((cwd.to_owned(), environment.clone()));
-            Arc::new(DaemonShell::new(cwd.to_owned()))
+            Arc::new(IsolatedRunner(DaemonShell::new(cwd.to_owned())))
         }
     });
     let says = Arc::new(Says(answer, Mutex::default()));
@@ -139,7 +139,7 @@ async fn a_secret_is_filled_in_in_the_live_shell_or_nowhere() {
 
 #[tokio::test]
 async fn what_a_repository_would_start_is_asked_about_before_git_runs_in_a_shell_of_its_own() {
-    let yes = ApprovalAnswer::Approved { approval: None, lasts: crate::agent::port::Lasts::Once };
+    let yes = ApprovalAnswer::Approved { approval: None, lasts: cohab_agent::port::Lasts::Once };
     let no = ApprovalAnswer::Refused { reason: "rather not".into() };
     let folder = planted();
     for (mode, answer, runs, questions) in [

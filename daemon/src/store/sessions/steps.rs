@@ -11,7 +11,9 @@ use serde::{Deserialize, Serialize, Serializer};
 
 pub use input::Input;
 
-use crate::{agent::port::StepResult, store::StoreError};
+use cohab_agent::port::StepResult;
+
+use crate::store::StoreError;
 
 /// What a step is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,9 +1,9 @@
 //! What an interrupted turn goes on from. Pure.
 
+use cohab_agent::port::Effect;
 use cohab_model_api::{AssistantMessage, Message, ToolCall, ToolResult};
 
 use super::{AgentStatus, Step, StepStatus, StepType, Turn};
-use crate::agent::port::Effect;
 
 /// The model's last word in a turn that did not go on.
 const INTERRUPTED: &str = "[interrupted]";

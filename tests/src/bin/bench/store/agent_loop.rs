@@ -12,14 +12,14 @@ use std::{
 };
 
 use async_trait::async_trait;
+use cohab_agent::{
+    Agent, TurnLimits, TurnState,
+    port::{Effect, EventSink, Intent, Tool, ToolContext, ToolOutput, TurnEvent},
+    runner::CommandRunner,
+};
 use cohab_model_api::{JsonObject, ModelEvent, ModelInfo, ModelProvider, ModelRequest, StopClass, ToolCall, ToolSpec};
 use cohab_types::command::{CommandOutcome, CommandRequest, RelayError};
 use cohabd::{
-    agent::{
-        Agent, TurnLimits, TurnState,
-        port::{Effect, EventSink, Intent, Tool, ToolContext, ToolOutput, TurnEvent},
-        runner::CommandRunner,
-    },
     middleware::{checkpoint::Checkpoint, spans::Spans},
     recording::{
         Opening, RecordingSink, SessionRecord, TurnRecorder,

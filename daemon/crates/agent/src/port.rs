@@ -8,7 +8,7 @@ pub use cohab_model_api::{JsonObject, TokenUsage, ToolSpec};
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::runner::CommandRunner;
+use crate::runner::CommandRunner;
 
 pub use super::consent::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Lasts};
 

@@ -13,7 +13,7 @@ use super::{
     port::{EventSink, Tool, TurnEvent},
     state::{Progress, TurnState},
 };
-use crate::agent::runner::CommandRunner;
+use crate::runner::CommandRunner;
 
 /// The result of calls that a hook ended the turn before.
 const NOT_RUN: &str = "not run: the turn was stopped before this call";

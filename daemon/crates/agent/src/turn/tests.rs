@@ -18,7 +18,7 @@ use futures::{
 use serde_json::{Value, json};
 
 use super::*;
-use crate::agent::{
+use crate::{
     Denial, PlannedCall, TurnError,
     port::{Activity, Effect, Intent, StepResult, ToolContext, ToolOutput, TurnEvent},
 };

@@ -2,7 +2,7 @@ use cohab_model_api::{AssistantMessage, JsonObject, ProviderData, TokenUsage, To
 use serde_json::json;
 
 use super::*;
-use crate::agent::state::{Cut, Record};
+use crate::state::{Cut, Record};
 
 const LIMITS: TurnLimits = TurnLimits { model_calls: 2 };
 

@@ -217,7 +217,8 @@ fn read_amount(tokens: &[Token]) -> Option<((u64, Unit), usize)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{super::words::tokenize, *};
+    use super::super::words::tokenize;
+    use super::*;
 
     #[test]
     fn spans_are_read_in_their_usual_forms() {

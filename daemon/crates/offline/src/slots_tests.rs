@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
-use super::{super::words::tokenize, *};
+use super::super::words::tokenize;
+use super::*;
 
 fn slots(text: &str) -> Slots {
     read_slots(&tokenize(text)).0

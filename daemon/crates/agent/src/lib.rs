@@ -1,0 +1,29 @@
+//! The agent loop: asks the model, runs the tools that it calls, and asks again until there is an answer.
+//!
+//! - [`Agent`] runs a turn. It is told what to do next by [`plan`], a pure function of the [`TurnState`].
+//! - [`port`] and [`runner`] are the ports: tools, commands, the sink of events, the person who approves. Models are behind
+//!   `cohab-model-api`.
+//! - [`Middleware`] is called at each step and may change it; all that goes beyond the loop is one.
+//! - [`TurnError`] and [`StopReason`] say how a turn ended.
+//!
+//! Invariants: calls run in the order in which the model made them; no call runs before its answer is complete; every call has exactly
+//! one result in the conversation.
+//!
+//! This crate knows no model service, tool, store, socket or protocol.
+
+mod batch;
+mod consent;
+pub mod error;
+pub mod hook;
+pub mod plan;
+pub mod port;
+pub mod runner;
+pub mod state;
+mod step;
+pub mod turn;
+
+pub use error::{StopReason, TurnError};
+pub use hook::{Denial, Middleware, PlannedCall, TurnResult};
+pub use plan::TurnLimits;
+pub use state::TurnState;
+pub use turn::Agent;
