@@ -176,7 +176,7 @@ pub enum Command {
     Policy(crate::policy::PolicyArgs),
     /// Say whether a line is a command or a question
     #[command(hide = true)]
-    Gate(crate::gate::command::GateArgs),
+    Gate(crate::classify::GateArgs),
     /// Take secrets out of what comes in on standard input
     #[command(hide = true)]
     Scrub(crate::scrub::ScrubArgs),

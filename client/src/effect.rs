@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 
+use cohab_line_classifier::Decision;
 use cohab_protocol::{ClientMessage, RequestId, ResumePoint, SessionKey};
 use cohab_secrets::FilledLine;
 use cohab_shell_relay::live::LineDecision;
 use cohab_types::command::{CommandRequest, Interrupter};
 
-use crate::{attach_change::AttachChange, entry::Question, errand::Errand, gate::Decision};
+use crate::{attach_change::AttachChange, entry::Question, errand::Errand};
 
 /// One thing to do.
 #[derive(Debug, PartialEq)]

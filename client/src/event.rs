@@ -1,9 +1,10 @@
 //! What can happen to the client.
 
+use cohab_line_classifier::Decision;
 use cohab_protocol::{Attached, DaemonMessage};
 use cohab_shell_relay::live::LiveEvent;
 
-use crate::{errand::Done, gate::Decision, slash::own_output::OwnOutput};
+use crate::{errand::Done, slash::own_output::OwnOutput};
 
 /// One thing that happened.
 #[derive(Debug)]

@@ -9,10 +9,10 @@ use std::{
 
 use clap::{Parser, error::ErrorKind};
 use cohab::{
-    ask,
+    ask, classify,
     cli::{Cli, Command as CliCommand, HANDED_OVER},
     config::{self, Config},
-    connection, daemon_control, definitions, doctor, driver, gate, init, manual, policy,
+    connection, daemon_control, definitions, doctor, driver, init, manual, policy,
     real_shell::{self, Surroundings, WayIn},
     scrub, shell_check,
 };
@@ -111,7 +111,7 @@ fn run(is_login_name: bool, surroundings: Surroundings, args: &[OsString]) -> Ex
         ) => hand_over(args),
         Some(CliCommand::Doctor(args)) => block_on(doctor::run(args, paths)),
         Some(CliCommand::Policy(args)) => policy::run(args, &paths),
-        Some(CliCommand::Gate(args)) => gate::command::run(&args),
+        Some(CliCommand::Gate(args)) => classify::run(&args),
         Some(CliCommand::Scrub(args)) => scrub::run(&args),
         Some(CliCommand::Init { shell }) => init::run(shell),
         Some(CliCommand::Man { command }) => block_on(manual::run(command)),

@@ -2,13 +2,13 @@
 
 use std::time::Instant;
 
+use cohab_line_classifier::Decision;
 use cohab_shell_relay::live::LineDecision;
 
 use super::App;
 use crate::{
     effect::Effect,
     entry::{self, Question, QuestionId, judge::ENTER_LIMIT},
-    gate::Decision,
     ui::keys::{Input, Key, KeyPress},
 };
 

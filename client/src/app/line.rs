@@ -2,10 +2,11 @@
 
 use std::time::Instant;
 
+use cohab_line_classifier::Decision;
 use cohab_shell_relay::live::LineDecision;
 
 use super::{App, entry::Told, resume};
-use crate::{effect::Effect, gate::Decision};
+use crate::effect::Effect;
 
 impl App {
     /// The question in a line, if the line is one. A lone prefix is an empty question; a blank before it keeps the line for the shell.

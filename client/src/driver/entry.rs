@@ -2,6 +2,7 @@
 
 use std::{collections::HashMap, path::PathBuf, time::Instant};
 
+use cohab_line_classifier::Decision;
 use cohab_shell_relay::live::{LiveEvent, ShellState, UntouchedPrompt};
 
 use super::{Driver, Start};
@@ -14,7 +15,6 @@ use crate::{
         memory,
     },
     event::Event,
-    gate::Decision,
     hint::{PromptHint, Wanted},
 };
 

@@ -10,10 +10,10 @@ use std::{
     time::{Duration, Instant},
 };
 
+use cohab_line_classifier::{self, Decision};
 use tokio::sync::mpsc;
 
 use super::{Question, QuestionId, memory::Memory, names::ShellNames};
-use crate::gate::{self, Decision};
 
 /// Enter is held so long for a decision; then the line is the shell's. It takes less than a millisecond, but a machine under load may take long, and
 /// a question must not run as a command.
@@ -164,8 +164,8 @@ fn is_against_a_rule(world: &World, question: &Question, decision: Decision) -> 
     }
 }
 
-fn judge(world: &World, question: &Question) -> gate::Judgement {
-    gate::judge(&question.line, &ShellNames::new(question, world))
+fn judge(world: &World, question: &Question) -> cohab_line_classifier::Judgement {
+    cohab_line_classifier::judge(&question.line, &ShellNames::new(question, world))
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::gate::{Decision, corrections::Corrections};
+use cohab_line_classifier::{Decision, corrections::Corrections};
 
 /// Name of the file in the folder of states.
 pub const FILE_NAME: &str = "gate-corrections";

@@ -1,4 +1,4 @@
-//! Whose is the line at the prompt? What can be said from its text alone is here and pure; the [gate](crate::gate) judges the rest on a
+//! Whose is the line at the prompt? What can be said from its text alone is here and pure; the [gate](cohab_line_classifier) judges the rest on a
 //! [thread](judge) of its own, which may look at the disk.
 
 pub mod judge;

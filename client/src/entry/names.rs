@@ -8,11 +8,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use cohab_line_classifier::Names;
 use memchr::memmem;
 use rustix::fs::Access;
 
 use super::{Question, QuestionId, first_word, judge::World, places};
-use crate::gate::Names;
 
 /// Longer names are no names.
 const NAME_MAX_BYTES: usize = 1024;

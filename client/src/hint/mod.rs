@@ -16,13 +16,12 @@ use unicode_width::UnicodeWidthStr;
 pub use rows::PromptRows;
 pub use typed::TypedLine;
 
-use crate::{
-    gate::Decision,
-    ui::{
-        ansi::{self, ColorSupport},
-        look::Look,
-        theme,
-    },
+use cohab_line_classifier::Decision;
+
+use crate::ui::{
+    ansi::{self, ColorSupport},
+    look::Look,
+    theme,
 };
 
 /// The words come so long after the last key.

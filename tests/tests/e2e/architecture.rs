@@ -46,20 +46,65 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("cohab-text", &[]),
     ("cohab-types", &[]),
     ("cohab-confine", &["cohab-policy-data"]),
+    ("cohab-line-classifier", &["cohab-text"]),
     ("cohab-model-api", &["cohab-secrets"]),
     ("cohab-policy", &["cohab-policy-data", "cohab-secrets", "cohab-shell-state", "cohab-text"]),
     ("cohab-agent", &["cohab-model-api", "cohab-policy", "cohab-types"]),
     ("cohab-offline", &["cohab-model-api"]),
     ("cohab-policy-io", &["cohab-policy", "cohab-shell-state", "cohab-text"]),
-    ("cohab-shell-relay", &["cohab-confine", "cohab-process", "cohab-secrets", "cohab-shell-state", "cohab-text", "cohab-types"]),
-    ("cohab-sandbox", &["cohab-confine", "cohab-policy", "cohab-policy-io", "cohab-process", "cohab-text", "cohab-types"]),
-    ("cohab", &["cohab-policy", "cohab-policy-io", "cohab-process", "cohab-protocol", "cohab-sandbox", "cohab-secrets", "cohab-shell-relay", "cohab-shell-state", "cohab-text", "cohab-types"]),
-    ("cohabd", &["cohab-agent", "cohab-model-api", "cohab-offline", "cohab-policy", "cohab-policy-io", "cohab-process", "cohab-protocol", "cohab-sandbox", "cohab-secrets", "cohab-shell-state", "cohab-text", "cohab-types"]),
+    (
+        "cohab-shell-relay",
+        &["cohab-confine", "cohab-process", "cohab-secrets", "cohab-shell-state", "cohab-text", "cohab-types"],
+    ),
+    (
+        "cohab-sandbox",
+        &["cohab-confine", "cohab-policy", "cohab-policy-io", "cohab-process", "cohab-text", "cohab-types"],
+    ),
+    (
+        "cohab",
+        &[
+            "cohab-line-classifier",
+            "cohab-policy",
+            "cohab-policy-io",
+            "cohab-process",
+            "cohab-protocol",
+            "cohab-sandbox",
+            "cohab-secrets",
+            "cohab-shell-relay",
+            "cohab-shell-state",
+            "cohab-text",
+            "cohab-types",
+        ],
+    ),
+    (
+        "cohabd",
+        &[
+            "cohab-agent",
+            "cohab-model-api",
+            "cohab-offline",
+            "cohab-policy",
+            "cohab-policy-io",
+            "cohab-process",
+            "cohab-protocol",
+            "cohab-sandbox",
+            "cohab-secrets",
+            "cohab-shell-state",
+            "cohab-text",
+            "cohab-types",
+        ],
+    ),
 ];
 
 /// Crates that decide and never act.
-const PURE_CRATES: &[&str] =
-    &["cohab-policy", "cohab-policy-data", "cohab-secrets", "cohab-shell-state", "cohab-text", "cohab-types"];
+const PURE_CRATES: &[&str] = &[
+    "cohab-line-classifier",
+    "cohab-policy",
+    "cohab-policy-data",
+    "cohab-secrets",
+    "cohab-shell-state",
+    "cohab-text",
+    "cohab-types",
+];
 
 /// Files and folders that decide and never act.
 const PURE: &[&str] = &[
@@ -67,13 +112,6 @@ const PURE: &[&str] = &[
     "client/src/app",
     "client/src/consent.rs",
     "client/src/doctor/report.rs",
-    "client/src/gate/corrections.rs",
-    "client/src/gate/explain.rs",
-    "client/src/gate/features.rs",
-    "client/src/gate/line.rs",
-    "client/src/gate/mod.rs",
-    "client/src/gate/rules",
-    "client/src/gate/standing.rs",
     "client/src/journal.rs",
     "client/src/outgoing.rs",
     "client/src/shell_check/facts.rs",
@@ -81,6 +119,7 @@ const PURE: &[&str] = &[
     "client/src/shell_check/relay_findings.rs",
     "client/src/shell_check/report",
     "client/src/shell_taint.rs",
+    "client/crates/line-classifier/src",
     "daemon/src/safety/pipeline/guard.rs",
     "daemon/src/safety/pipeline/injection.rs",
     "daemon/src/safety/pipeline/instructions.rs",

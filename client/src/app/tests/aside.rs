@@ -297,7 +297,7 @@ fn a_line_that_the_gate_takes_is_queued_like_a_question() {
     let effects = bench.enter("why is the sky blue");
     let [Effect::Judge(question)] = &effects[..] else { panic!("{effects:?}") };
     let crate::entry::QuestionId::Enter(id) = question.id else { panic!("{question:?}") };
-    let decision = crate::gate::Decision::Assistant;
+    let decision = cohab_line_classifier::Decision::Assistant;
     let effects = bench.event(Event::Judged { id, decision });
     assert_eq!(effects, [Effect::DecideLine(LineDecision::Assistant)]);
     assert!(back(&mut bench).1.starts_with("queued: why is the sky blue\n"));

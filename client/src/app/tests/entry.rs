@@ -1,8 +1,7 @@
+use cohab_line_classifier::Decision;
+
 use super::*;
-use crate::{
-    entry::{Question, QuestionId, judge::ENTER_LIMIT},
-    gate::Decision,
-};
+use crate::entry::{Question, QuestionId, judge::ENTER_LIMIT};
 
 const SENTENCE: &str = "what is in here";
 

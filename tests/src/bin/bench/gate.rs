@@ -2,12 +2,12 @@
 
 use std::{hint::black_box, time::Instant};
 
-use cohab::gate::{Names, judge};
+use cohab_line_classifier::{Names, judge};
 
 use crate::report::{Report, Samples};
 
 const MEASURE: &str = "gate";
-const LINES: &str = include_str!("../../../../client/src/gate/fixtures/held_out.tsv");
+const LINES: &str = include_str!("../../../../client/crates/line-classifier/src/fixtures/held_out.tsv");
 const LINE_US: f64 = 50.0;
 const HUGE_MS: f64 = 10.0;
 const HUGE_BYTES: usize = 1_000_000;

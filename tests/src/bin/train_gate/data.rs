@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use cohab::gate::{Decision, weights::hash};
+use cohab_line_classifier::{Decision, weights::hash};
 
 use crate::names::NameSet;
 

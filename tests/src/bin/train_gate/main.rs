@@ -14,7 +14,7 @@ use std::{
     process::ExitCode,
 };
 
-use cohab::gate::weights::Weights;
+use cohab_line_classifier::weights::Weights;
 use data::{Part, Sample, Source};
 
 const USAGE: &str = "Usage: train_gate LINES.tsv WEIGHTS HELD_OUT.tsv

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use cohab::gate::{Decision, Names, Verdict, decide, line::Line, weights::Weights};
+use cohab_line_classifier::{Decision, Names, Verdict, decide, line::Line, weights::Weights};
 
 use crate::{
     data::{Sample, Source},

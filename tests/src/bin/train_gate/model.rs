@@ -1,6 +1,6 @@
 //! Logistic regression by stochastic descent with a step of its own for each weight.
 
-use cohab::gate::{
+use cohab_line_classifier::{
     builtins::EVERYWHERE,
     features::{FEATURES, Features, features},
     hashing::{Mark, each_hashed},
@@ -108,7 +108,7 @@ impl Model {
 
 #[cfg(test)]
 mod tests {
-    use cohab::gate::{Decision, decide};
+    use cohab_line_classifier::{Decision, decide};
 
     use super::*;
     use crate::{data::read, world::Bare};

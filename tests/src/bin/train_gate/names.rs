@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cohab::gate::standing::is_assignment;
+use cohab_line_classifier::first_word::is_assignment;
 
 use crate::data::{Sample, Source};
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use cohab::gate::{Decision, line::Line, weights::hash};
+use cohab_line_classifier::{Decision, line::Line, weights::hash};
 
 use crate::{data::Sample, names::NameSet};
 

@@ -1,9 +1,9 @@
 //! Made-up machines: which names resolve there, and which are not known at all.
 
-use cohab::gate::{
+use cohab_line_classifier::{
     Names,
     builtins::{is_builtin, is_builtin_somewhere, is_everywhere},
-    standing::Standing,
+    first_word::Standing,
     weights::hash,
 };
 

@@ -1,7 +1,7 @@
 //! `delete a.txt`: a verb of requests in front that is no command anywhere.
 
 use super::{Case, Opinion};
-use crate::gate::{
+use crate::{
     Decision,
     line::Shape,
     reason::Reason,

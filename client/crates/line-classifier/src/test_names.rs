@@ -82,14 +82,15 @@ const DEVELOPER: &[&str] = &[
 
 /// A machine with what every system has and, perhaps, a developer's programs; no file is there.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Machine {
-    pub(crate) is_developers: bool,
+pub struct Machine {
+    /// Whether a developer's programs are installed.
+    pub is_developers: bool,
 }
 
 /// A machine with nothing but what every system has.
-pub(crate) const BARE: Machine = Machine { is_developers: false };
+pub const BARE: Machine = Machine { is_developers: false };
 /// A developer's machine.
-pub(crate) const DEVELOPERS: Machine = Machine { is_developers: true };
+pub const DEVELOPERS: Machine = Machine { is_developers: true };
 
 impl Names for Machine {
     fn resolves(&self, name: &str) -> bool {
@@ -102,6 +103,6 @@ impl Names for Machine {
 }
 
 /// Rows `label<TAB>line` of a table.
-pub(crate) fn rows(table: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
+pub fn rows(table: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
     table.lines().filter_map(|row| row.split_once('\t'))
 }

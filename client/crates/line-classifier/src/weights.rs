@@ -1,12 +1,12 @@
 //! What was learned: a weight for each feature, one for each hashed word, and the names of well-known programs. `scripts/train-gate`
-//! writes the file, see `client/assets/gate.NOTICE.md` for its sources.
+//! writes the file, see `client/crates/line-classifier/assets/gate.NOTICE.md` for its sources.
 
 use std::sync::LazyLock;
 
 use super::features::FEATURES;
 
 /// The file in the program.
-static FILE: &[u8] = include_bytes!("../../assets/gate.weights");
+static FILE: &[u8] = include_bytes!("../assets/gate.weights");
 static EMBEDDED: LazyLock<Weights> = LazyLock::new(|| Weights::parse(FILE).unwrap_or_default());
 
 /// How many weights there are for hashed words.

@@ -1,7 +1,7 @@
 //! Lines in a script that is not Latin: names of programs are not written so.
 
 use super::{Case, Opinion, assistant};
-use crate::gate::{line::Shape, words::asks_in_another_script};
+use crate::{line::Shape, words::asks_in_another_script};
 
 pub(super) fn opinion(case: &Case<'_>) -> Opinion {
     if case.line.text.is_ascii() {

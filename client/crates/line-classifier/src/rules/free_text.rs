@@ -1,7 +1,7 @@
 //! Commands that take words as they are: whatever follows `echo` is for it.
 
 use super::{Case, Opinion, has_predicate, shell_for};
-use crate::gate::line::Shape;
+use crate::line::Shape;
 
 /// All that follows is theirs.
 const SPEAKERS: &[&str] =

@@ -1,4 +1,4 @@
-//! The bars, on lines that nothing was learned from (`scripts/train-gate` chooses them; see `client/assets/gate.NOTICE.md`).
+//! The bars, on lines that nothing was learned from (`scripts/train-gate` chooses them; see `client/crates/line-classifier/assets/gate.NOTICE.md`).
 
 use super::{
     Decision, judge,

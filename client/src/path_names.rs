@@ -9,7 +9,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{Names, builtins::is_builtin_somewhere};
+use cohab_line_classifier::{Names, builtins::is_builtin_somewhere};
 
 /// Programs on `PATH`, builtins and keywords of bash, zsh and fish.
 #[derive(Debug)]

@@ -11,7 +11,7 @@ mod structure;
 mod tools;
 mod verbs;
 
-use super::{Decision, Names, line::Line, reason::Reason, standing::Standing, weights::Weights};
+use super::{Decision, Names, first_word::Standing, line::Line, reason::Reason, weights::Weights};
 
 /// A line and what is known about it.
 #[derive(Clone, Copy)]

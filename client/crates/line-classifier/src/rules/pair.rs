@@ -1,7 +1,7 @@
 //! Two words with a command in front: `git status`, `make install`, and `ehco one`.
 
 use super::{Case, Opinion, has_predicate, shell_for};
-use crate::gate::{builtins::is_keyword, line::Token};
+use crate::{builtins::is_keyword, line::Token};
 
 /// Second words that nobody gives to a command.
 const SAID: &[&str] = &[

@@ -7,9 +7,10 @@ use std::{
 };
 
 use clap::Args;
+use cohab_line_classifier::{Names, explain::explain, judge, line::MAX_LINE_BYTES};
 use cohab_text::terminal_safe_writer::HarmlessWriter;
 
-use super::{Names, explain::explain, judge, line::MAX_LINE_BYTES, path_names::PathNames};
+use crate::path_names::PathNames;
 
 /// `cohab gate`.
 #[derive(Debug, Args)]
@@ -103,8 +104,9 @@ fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
 
 #[cfg(test)]
 mod tests {
+    use cohab_line_classifier::test_names::BARE;
+
     use super::*;
-    use crate::gate::test_names::BARE;
 
     fn judged(input: &[u8]) -> String {
         let mut output = Vec::new();

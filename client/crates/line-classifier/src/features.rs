@@ -1,8 +1,8 @@
 //! A line as numbers between about 0 and 1.
 
 use super::{
+    first_word::{Standing, is_assignment},
     line::{Line, Shape, Token},
-    standing::{Standing, is_assignment},
     words::{Lower, is_contraction, is_predicate, opens_request},
 };
 

@@ -1,9 +1,9 @@
 //! Tools with sub-commands or with names of files as operands, where no word of a sentence stands.
 
 use super::{Case, Opinion, has_predicate, shell_for};
-use crate::gate::{
+use crate::{
+    first_word::head_at,
     line::{Shape, Token},
-    standing::head_at,
 };
 
 /// Their operands are names. Sorted.

@@ -1,21 +1,25 @@
-//! Natural language or a command? Decided for one line at a time, before Enter takes effect. Pure: what the line meets in the shell and
-//! on the disk is asked of a [`Names`].
+//! Decides whether a line is natural language or a command, one line at a time, before Enter takes effect.
 //!
-//! A line is read once ([mod@line]); the first of the [`rules`] that has an opinion decides, and for all other lines a linear model does,
-//! over [`features`] and hashed words ([`hashing`]), with [`weights`] that `scripts/train-gate` learned. Near its threshold the files that
-//! the line names are looked at, too. In doubt the shell gets the line.
+//! [`judge`] reads the line once ([mod@line]). The first of the [`rules`] that has an opinion decides; for all other lines a linear
+//! model does, over [`features`] and hashed words ([`hashing`]), with [`weights`] that `scripts/train-gate` learned. Near the threshold
+//! of the model, the files that the line names are looked at, too. In doubt the shell gets the line.
+//!
+//! - [`Names`] tells what a word is in the user's shell and folder; the caller implements it.
+//! - [`corrections`] remembers lines that the user sent elsewhere; [`explain`] tells people how a line was judged.
+//!
+//! This crate is pure: it looks at no file, no environment and no clock.
 
 pub mod builtins;
-pub mod command;
+
 pub mod corrections;
 pub mod explain;
 pub mod features;
 pub mod hashing;
 pub mod line;
-pub mod path_names;
+
+pub mod first_word;
 pub mod reason;
 pub mod rules;
-pub mod standing;
 pub mod weights;
 pub mod words;
 
@@ -29,12 +33,12 @@ mod held_out_tests;
 mod judge_tests;
 #[cfg(test)]
 mod property_tests;
-#[cfg(test)]
-mod test_names;
+#[cfg(any(test, feature = "testing"))]
+pub mod test_names;
 
+use first_word::Standing;
 use line::{Line, Shape};
 use reason::Reason;
-use standing::Standing;
 use weights::Weights;
 
 /// What the sum of weights must exceed for the assistant.

@@ -2,7 +2,7 @@
 
 use cohab_text::sanitize::one_line;
 
-use super::{Decision, line::Line, standing::Standing};
+use super::{Decision, first_word::Standing, line::Line};
 
 /// The longest word that is shown, in characters.
 const MAX_SHOWN: usize = 24;

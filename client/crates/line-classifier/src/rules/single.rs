@@ -1,7 +1,7 @@
 //! One word alone: a command, talk, or a command that is not there.
 
 use super::{Case, Opinion, assistant, shell_for};
-use crate::gate::{line::Shape, words::is_chat};
+use crate::{line::Shape, words::is_chat};
 
 /// Builtins that do nothing at a prompt, and are said to an assistant.
 const IDLE_BUILTINS: &[&str] = &["continue"];

@@ -1,7 +1,7 @@
 //! What only a shell understands: pipes, redirections, separators, substitutions, an assignment or a path in front.
 
 use super::{Case, Opinion, shell};
-use crate::gate::{line::Shape, standing::is_assignment};
+use crate::{first_word::is_assignment, line::Shape};
 
 pub(super) fn opinion(case: &Case<'_>) -> Opinion {
     let signs = case.line.signs;

@@ -1,9 +1,9 @@
 //! The grammar of keywords, where it is complete: `for NAME in`, `if [`, `case WORD in`, `function NAME`, `do echo $NAME`.
 
 use super::{Case, Opinion, shell};
-use crate::gate::{
+use crate::{
+    first_word::is_assignment,
     line::{Shape, Token},
-    standing::is_assignment,
 };
 
 /// They continue a compound command, or stand in front of another command.
