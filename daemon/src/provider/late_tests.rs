@@ -5,7 +5,7 @@ use futures::StreamExt as _;
 
 use super::*;
 use crate::{
-    provider::{key::Source, wire::WIRES},
+    provider::{key::Source, registry::WIRES},
     safety::secrets::Secrets,
 };
 

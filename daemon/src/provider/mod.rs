@@ -6,11 +6,11 @@
 //! and no tool call leaves a fold before the wire's terminal mark.
 
 mod anthropic;
-mod args;
 pub mod choice;
 pub mod detect;
 mod error;
 mod exchange;
+mod fast_path;
 mod gemini;
 mod history;
 pub(crate) mod http;
@@ -25,6 +25,7 @@ mod models;
 mod ollama;
 mod openai_chat;
 mod openai_responses;
+mod registry;
 pub mod replay;
 mod retry;
 pub mod scripted;
@@ -33,8 +34,8 @@ pub(crate) mod service;
 pub mod settings;
 mod sse;
 mod surrogates;
+mod tool_arguments;
 mod transport;
-mod usual;
 pub(crate) mod vendor;
 pub mod whole_answer;
 pub(crate) mod wire;

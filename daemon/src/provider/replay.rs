@@ -7,10 +7,11 @@ use futures::{FutureExt as _, Stream, StreamExt as _, channel::mpsc, future, str
 
 use super::{
     error::Subject,
+    registry::WIRES,
     settings::TimeoutSettings,
     sse::Payloads,
     transport::{EVENTS_AHEAD, Ending, Outlet, ReadError, Reader},
-    wire::{Options, WIRES, Wire},
+    wire::{Options, Wire},
 };
 
 const HOST: &str = "recording";

@@ -43,7 +43,7 @@ use futures::{
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::args;
+use super::tool_arguments;
 
 /// Plays a script.
 pub struct ScriptedProvider {
@@ -274,8 +274,8 @@ fn tool_call(call: ScriptedCall, made_ids: &AtomicUsize) -> ToolCall {
     let id =
         if call.id.is_empty() { format!("scripted_{}", made_ids.fetch_add(1, Ordering::Relaxed) + 1) } else { call.id };
     let args = match call.args {
-        Value::String(raw) => args::parse(&raw),
-        other => args::parse(&other.to_string()),
+        Value::String(raw) => tool_arguments::parse(&raw),
+        other => tool_arguments::parse(&other.to_string()),
     };
     ToolCall { id, name: call.name, args: args.map(Arc::new) }
 }

@@ -2,7 +2,10 @@
 
 use reqwest::Url;
 
-use super::wire::{Vendor, WIRES, Wire};
+use super::{
+    registry::WIRES,
+    wire::{Vendor, Wire},
+};
 
 /// What speaks to a service.
 #[derive(Clone, Copy)]

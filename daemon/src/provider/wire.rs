@@ -1,25 +1,17 @@
 //! What a wire is: how a request looks, and how the events of an answer fold into neutral ones. Pure; sending, reading, waiting
 //! and repeating are shared by all wires and live in `transport` and `http_provider`.
 //!
-//! A new wire is one file (or folder) with a [`Wire`], and one line in [`WIRES`].
+//! A new wire is one file (or folder) with a [`Wire`], and one line in [`WIRES`](super::registry::WIRES).
 
 use std::collections::BTreeSet;
 
 use cohab_model_api::{ModelRequest, StopClass, TokenUsage, ToolCall};
-use reqwest::{
-    Url,
-    header::{HeaderMap, HeaderName, HeaderValue},
-};
+use http::header::{HeaderMap, HeaderName, HeaderValue};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::Value;
+use url::Url;
 
-use super::{
-    anthropic::Anthropic, error::ErrorBody, gemini::Gemini, ollama::Ollama, openai_chat::OpenAiChat,
-    openai_responses::OpenAiResponses, settings::ReasoningEffort,
-};
-
-/// All wires.
-pub(crate) static WIRES: &[&dyn Wire] = &[&Anthropic, &OpenAiChat, &OpenAiResponses, &Gemini, &Ollama];
+use super::{error::ErrorBody, settings::ReasoningEffort};
 
 /// Most tool calls in one answer.
 pub(crate) const MAX_CALLS: usize = 128;

@@ -3,7 +3,7 @@
 use cohab_model_api::{BrokenArguments, JsonObject};
 use serde_json::{Map, Value, json};
 
-use crate::provider::args::RawArguments;
+use crate::provider::tool_arguments::RawArguments;
 
 /// A block being received.
 #[derive(Debug)]

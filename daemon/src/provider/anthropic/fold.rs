@@ -7,11 +7,11 @@ use serde_json::Value;
 
 use super::{
     blocks::{Block, Shown},
-    usual,
+    fast_path,
 };
 use crate::provider::{
-    args::{self, CallIds},
     error::ErrorBody,
+    tool_arguments::{self, CallIds},
     wire::{End, Fold, Folded, MAX_CALLS, Progress, Stopped},
 };
 
@@ -149,7 +149,7 @@ impl MessageFold {
         // What the neutral form says as well is not held twice if it is long.
         let length: usize = self.blocks.iter().map(Block::input_bytes).sum();
         let is_plain = self.blocks.iter().all(Block::is_plain);
-        let has_own_form = !has_void_calls && (!is_plain || length <= args::LONG_BYTES);
+        let has_own_form = !has_void_calls && (!is_plain || length <= tool_arguments::LONG_BYTES);
         let mut all = Vec::new();
         let mut content = Vec::new();
         for block in &self.blocks {
@@ -180,7 +180,7 @@ impl Fold for MessageFold {
         if self.has_failed || self.is_stopped || data.trim().is_empty() || data.trim() == "[DONE]" {
             return Vec::new();
         }
-        if let Some((index, text)) = usual::text_of(data)
+        if let Some((index, text)) = fast_path::text_of(data)
             && let Some(block) = self.blocks.iter_mut().rfind(|block| block.index == index)
         {
             return folded(block.push_text(text));

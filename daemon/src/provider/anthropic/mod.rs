@@ -3,19 +3,17 @@
 //! Terminal mark: `message_stop`.
 
 mod blocks;
+mod fast_path;
 mod fold;
 mod request;
-mod usual;
 
 use std::collections::BTreeSet;
 
 use cohab_model_api::{ModelRequest, ProviderErrorKind};
-use reqwest::{
-    Url,
-    header::{HeaderMap, HeaderName, HeaderValue},
-};
+use http::header::{HeaderMap, HeaderName, HeaderValue};
 use secrecy::SecretString;
 use serde_json::Value;
+use url::Url;
 
 use super::{
     error::ErrorBody,

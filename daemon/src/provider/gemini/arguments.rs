@@ -3,7 +3,7 @@
 use cohab_model_api::BrokenArguments;
 use serde_json::{Map, Value, json};
 
-use crate::provider::args;
+use crate::provider::tool_arguments;
 
 /// Deepest place.
 const MAX_STEPS: usize = 64;
@@ -40,7 +40,9 @@ impl PartialArguments {
         }
         self.bytes += piece.get("stringValue").and_then(Value::as_str).map_or(0, str::len);
         self.broken = match self.bytes {
-            bytes if bytes > args::MAX_BYTES => Some(args::too_long(args::start_of(&self.root))),
+            bytes if bytes > tool_arguments::MAX_BYTES => {
+                Some(tool_arguments::too_long(tool_arguments::start_of(&self.root)))
+            }
             _ => self.place(piece).err().map(|error| BrokenArguments { raw: String::new(), error }),
         };
         if self.broken.is_some() {

@@ -4,10 +4,10 @@ use cohab_model_api::{StopClass, TokenUsage};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{parts::Parts, usual};
+use super::{fast_path, parts::Parts};
 use crate::provider::{
-    args::{CallIds, EventText},
     error::ErrorBody,
+    tool_arguments::{CallIds, EventText},
     wire::{End, Fold, Folded, Progress, Stopped},
 };
 
@@ -171,7 +171,7 @@ impl Fold for ContentFold {
         if self.has_failed || matches!(data.trim(), "" | "[DONE]") {
             return folded;
         }
-        if let Some((text, counts)) = usual::text_of(data) {
+        if let Some((text, counts)) = fast_path::text_of(data) {
             return self.on_text(text, counts);
         }
         let event = EventText::new(data);

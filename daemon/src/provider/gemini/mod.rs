@@ -11,9 +11,10 @@ mod schema;
 use std::collections::BTreeSet;
 
 use cohab_model_api::{ModelRequest, ProviderErrorKind};
-use reqwest::{Url, header::HeaderMap};
+use http::header::HeaderMap;
 use secrecy::SecretString;
 use serde_json::Value;
+use url::Url;
 
 use super::{
     error::ErrorBody,
@@ -126,7 +127,7 @@ fn version_folder(base: &Url) -> Url {
     url
 }
 
+mod fast_path;
 #[cfg(test)]
 #[path = "wire_tests.rs"]
 mod tests;
-mod usual;

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::arguments::{PartialArguments, whole_numbers};
 use crate::provider::{
-    args::{CallIds, EventText},
+    tool_arguments::{CallIds, EventText},
     wire::{Folded, MAX_CALLS},
 };
 

@@ -3,7 +3,10 @@
 use serde_json::{Value, json};
 
 use super::server::Reply;
-use crate::provider::wire::{Framing, WIRES, Wire};
+use crate::provider::{
+    registry::WIRES,
+    wire::{Framing, Wire},
+};
 
 /// How an answer ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -38,10 +38,11 @@ use self::{
 };
 use super::{
     http_provider::{Endpoint, HttpProvider},
+    registry::WIRES,
     retry::Pace,
     scrubbed::ScrubbedProvider,
     settings::{ModelSettings, TimeoutSettings},
-    wire::{WIRES, Wire},
+    wire::Wire,
 };
 
 const KEY: &str = "sk-test-0123456789abcdef";

@@ -17,8 +17,9 @@ use cohab_model_api::{ModelEvent, TokenUsage};
 use serde_json::{Map, Value, json};
 
 use super::{
+    registry::WIRES,
     replay::Replay,
-    wire::{Framing, WIRES, Wire},
+    wire::{Framing, Wire},
 };
 
 /// A recorded answer.

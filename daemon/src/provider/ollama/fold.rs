@@ -5,11 +5,11 @@ use std::sync::Arc;
 use cohab_model_api::{ModelRequest, StopClass, TokenUsage, ToolCall};
 use serde_json::{Value, json};
 
-use super::{request, usual};
+use super::{fast_path, request};
 use crate::provider::{
-    args::{CallIds, EventText},
     error::ErrorBody,
     history,
+    tool_arguments::{CallIds, EventText},
     wire::{End, Fold, Folded, MAX_CALLS, Options, Progress, Stopped},
 };
 
@@ -113,7 +113,7 @@ impl LineFold {
 
 impl Fold for LineFold {
     fn on_event(&mut self, data: &str) -> Vec<Folded> {
-        if let Some(content) = usual::text_of(data).filter(|_| self.progress() == Progress::Open) {
+        if let Some(content) = fast_path::text_of(data).filter(|_| self.progress() == Progress::Open) {
             return vec![Folded::Text(content)];
         }
         let mut folded = Vec::new();

@@ -8,9 +8,10 @@ mod setting;
 
 use std::collections::BTreeSet;
 
-use reqwest::{Url, header::HeaderMap};
+use http::header::HeaderMap;
 use secrecy::SecretString;
 use serde_json::Value;
+use url::Url;
 
 pub(crate) use self::setting::base_of_setting;
 use cohab_model_api::{ModelRequest, ProviderErrorKind};
@@ -111,7 +112,7 @@ fn root(base: &Url) -> Url {
     url
 }
 
+mod fast_path;
 #[cfg(test)]
 #[path = "wire_tests.rs"]
 mod tests;
-mod usual;

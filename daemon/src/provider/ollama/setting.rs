@@ -1,6 +1,6 @@
 //! `OLLAMA_HOST`, as Ollama itself reads it.
 
-use reqwest::Url;
+use url::Url;
 
 const DEFAULT_HOST: &str = "127.0.0.1";
 const DEFAULT_PORT: u16 = 11434;

@@ -6,16 +6,15 @@ use cohab_model_api::{ModelRequest, StopClass, TokenUsage, ToolCall};
 use serde_json::{Map, Value, json};
 
 use super::{
-    cost_microusd, printed,
+    cost_microusd, fast_path, printed,
     request::call_value,
     slots::{Slots, TooManyCalls},
     think::{Piece, ThinkSplitter},
-    usual,
 };
 use crate::provider::{
-    args::{self, CallIds},
     error::ErrorBody,
     history,
+    tool_arguments::{self, CallIds},
     wire::{End, Fold, Folded, MAX_CALLS, Options, Progress, Quirk, Stopped},
 };
 
@@ -176,7 +175,7 @@ impl ChatFold {
         // What the neutral form says as well is not held twice if it is long.
         let length: usize = slots.iter().map(|slot| slot.args.text().len()).sum();
         let is_plain = self.reasoning_content.is_none() && self.reasoning_details.is_empty();
-        let has_own_form = !has_void_calls && (!is_plain || length <= args::LONG_BYTES);
+        let has_own_form = !has_void_calls && (!is_plain || length <= tool_arguments::LONG_BYTES);
         let mut own_calls = Vec::new();
         for slot in slots {
             let call =
@@ -219,7 +218,7 @@ impl Fold for ChatFold {
             self.is_done = true;
             return Vec::new();
         }
-        if let Some(text) = usual::text_of(data) {
+        if let Some(text) = fast_path::text_of(data) {
             let mut folded = Vec::new();
             self.on_text(&text, &mut folded);
             return folded;

@@ -2,23 +2,21 @@
 //!
 //! Terminal mark: a `finish_reason`, or `[DONE]` with every call's arguments parsing.
 
+mod fast_path;
 mod fold;
 mod ids;
 mod printed;
 mod request;
 mod slots;
 mod think;
-mod usual;
 mod vendors;
 
 use std::collections::BTreeSet;
 
-use reqwest::{
-    Url,
-    header::{HeaderMap, HeaderName, HeaderValue},
-};
+use http::header::{HeaderMap, HeaderName, HeaderValue};
 use secrecy::SecretString;
 use serde_json::Value;
+use url::Url;
 
 pub(super) use self::ids::SentIds;
 use cohab_model_api::{ModelRequest, ProviderErrorKind};

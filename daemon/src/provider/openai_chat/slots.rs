@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::provider::{args::RawArguments, wire::MAX_CALLS};
+use crate::provider::{tool_arguments::RawArguments, wire::MAX_CALLS};
 
 /// A call under construction.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -6,13 +6,13 @@ use cohab_model_api::{StopClass, TokenUsage, ToolCall};
 use serde_json::Value;
 
 use super::{
+    fast_path::{self, TextDelta},
     items::{CALL, GAP, Item, Items, MAX_ITEMS, MESSAGE, REASONING, TooManyItems},
-    usual::{self, TextDelta},
 };
 use crate::provider::{
-    args::CallIds,
     error::ErrorBody,
     openai_chat::cost_microusd,
+    tool_arguments::CallIds,
     wire::{End, Fold, Folded, MAX_CALLS, Progress, Stopped},
 };
 
@@ -242,7 +242,7 @@ impl Fold for ResponseFold {
         if self.has_failed || self.is_ended || data.is_empty() || data == "[DONE]" {
             return Vec::new();
         }
-        if let Some(delta) = usual::text_of(data) {
+        if let Some(delta) = fast_path::text_of(data) {
             let folded = self.on_text(&delta, false);
             return self.or_too_many(folded);
         }

@@ -3,7 +3,7 @@
 use cohab_model_api::AssistantMessage;
 use serde_json::{Map, Value, json};
 
-use crate::provider::{args::RawArguments, wire::MAX_CALLS};
+use crate::provider::{tool_arguments::RawArguments, wire::MAX_CALLS};
 
 /// Most items in one answer.
 pub(super) const MAX_ITEMS: usize = 4 * MAX_CALLS;

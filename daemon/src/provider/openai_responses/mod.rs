@@ -3,17 +3,18 @@
 //!
 //! Terminal mark: `response.completed`, `response.incomplete` or `response.failed`.
 
+mod fast_path;
 mod fold;
 mod items;
 mod request;
-mod usual;
 
 use std::collections::BTreeSet;
 
 use cohab_model_api::{ModelRequest, ProviderErrorKind};
-use reqwest::{Url, header::HeaderMap};
+use http::header::HeaderMap;
 use secrecy::SecretString;
 use serde_json::Value;
+use url::Url;
 
 use super::{
     error::ErrorBody,

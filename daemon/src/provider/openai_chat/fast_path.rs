@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::provider::usual::{self, Unusual};
+use crate::provider::fast_path::{self, Unusual};
 
 #[derive(Deserialize)]
 struct Chunk {
@@ -41,7 +41,7 @@ struct Delta {
 
 /// The piece of text, if `data` is a usual chunk.
 pub(super) fn text_of(data: &str) -> Option<String> {
-    let Chunk { choices: [choice], .. } = usual::read(data)?;
+    let Chunk { choices: [choice], .. } = fast_path::read(data)?;
     (choice.index == 0).then_some(choice.delta.content)
 }
 

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::provider::usual;
+use crate::provider::fast_path;
 
 #[derive(Deserialize)]
 struct Event<'a> {
@@ -33,7 +33,7 @@ impl<'a> TextDelta<'a> {
 
 /// The piece of text, if `data` is a usual event.
 pub(super) fn text_of(data: &str) -> Option<TextDelta<'_>> {
-    let Event { kind, output_index: index, item_id, delta: text } = usual::read(data)?;
+    let Event { kind, output_index: index, item_id, delta: text } = fast_path::read(data)?;
     (kind == "response.output_text.delta").then_some(TextDelta { index, item_id, text })
 }
 

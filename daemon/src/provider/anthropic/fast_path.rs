@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::provider::usual::{self, Unusual};
+use crate::provider::fast_path::{self, Unusual};
 
 #[derive(Deserialize)]
 struct Event<'a> {
@@ -24,7 +24,7 @@ struct Delta<'a> {
 
 /// The piece of text and the block that it belongs to, if `data` is a usual event.
 pub(super) fn text_of(data: &str) -> Option<(u64, String)> {
-    let event: Event<'_> = usual::read(data)?;
+    let event: Event<'_> = fast_path::read(data)?;
     let is_text = event.kind == "content_block_delta" && event.delta.kind == "text_delta";
     is_text.then_some((event.index, event.delta.text))
 }

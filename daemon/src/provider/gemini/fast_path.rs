@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::fold::Counts;
-use crate::provider::usual::{self, Unusual};
+use crate::provider::fast_path::{self, Unusual};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -39,7 +39,7 @@ struct Part {
 
 /// The piece of text and the counts, if `data` is a usual chunk.
 pub(super) fn text_of(data: &str) -> Option<(String, Option<Counts>)> {
-    let Chunk { candidates: [candidate], usage_metadata, .. } = usual::read(data)?;
+    let Chunk { candidates: [candidate], usage_metadata, .. } = fast_path::read(data)?;
     let Content { parts: [part] } = candidate.content;
     (candidate.index == 0).then_some((part.text, usage_metadata))
 }
