@@ -4,7 +4,7 @@
 use cohabd::provider::replay::Replay;
 use libfuzzer_sys::fuzz_target;
 
-#[path = "../../daemon/src/provider/sse_reference.rs"]
+#[path = "../../daemon/crates/wires/src/sse_reference.rs"]
 mod reference;
 
 fuzz_target!(|input: &[u8]| {

@@ -5,6 +5,7 @@ use std::{io::Write, process::ExitCode};
 use clap::Args;
 use cohab_protocol::Paths;
 use cohab_text::sanitize::{escaped_json, one_line};
+use cohab_wires::wire::Model;
 use reqwest::Url;
 use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr as _;
@@ -18,7 +19,6 @@ use crate::{
         key_store::KeyStores,
         listing,
         service::Service,
-        wire::Model,
     },
     server::session::Variables,
     setup::in_thousands,

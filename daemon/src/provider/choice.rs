@@ -16,6 +16,7 @@
 use std::{path::Path, sync::Arc};
 
 use cohab_model_api::ModelProvider;
+use cohab_wires::vendor::{self, Spoken};
 
 use super::{
     detect::{self, LocalServer},
@@ -23,7 +24,6 @@ use super::{
     scripted::ScriptedProvider,
     service::Service,
     settings::ModelSettings,
-    vendor::{self, Spoken},
     wishes::Wishes,
 };
 use crate::config::keys;

@@ -13,8 +13,10 @@ use self::{
     ask::get,
     kinds::{Kind, Look},
 };
-pub use super::wire::Model;
-use super::{http, ollama, vendor, wire::Wire};
+pub use cohab_wires::wire::Model;
+use cohab_wires::{ollama, vendor, wire::Wire};
+
+use super::http;
 
 /// For connecting.
 const CONNECT_LIMIT: Duration = Duration::from_millis(150);

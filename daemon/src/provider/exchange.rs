@@ -7,13 +7,13 @@ use std::{collections::BTreeSet, sync::Arc, time::Duration};
 use cohab_model_api::{
     AssistantMessage, Message, ModelEvent, ModelRequest, ProviderData, ProviderErrorKind, StopClass,
 };
+use cohab_wires::wire::{Options, Quirk, Stopped};
 use futures::channel::mpsc;
 use serde_json::Value;
 
 use super::{
     http_provider::Service,
     transport::{self, Call, Ending, Outlet},
-    wire::{Options, Quirk, Stopped},
 };
 use crate::safety::secrets::Scrubbed;
 

@@ -9,6 +9,11 @@ use std::{
 };
 
 use cohab_model_api::{ModelEvent, ModelInfo, ModelRequest, ModelService};
+use cohab_types::reasoning::ReasoningEffort;
+use cohab_wires::{
+    error::Subject,
+    wire::{Options, Quirk, Vendor, Wire},
+};
 use futures::{
     FutureExt as _, StreamExt as _,
     channel::mpsc,
@@ -19,14 +24,12 @@ use reqwest::{Client, Url, header::HeaderMap};
 use secrecy::SecretString;
 
 use super::{
-    error::Subject,
     exchange::Exchange,
     http,
     retry::{DEFAULT_RETRIES, Pace, SystemPace},
     scrubbed::RemoteModel,
-    settings::{ModelSettings, ReasoningEffort, Timeouts},
+    settings::{ModelSettings, Timeouts},
     transport::EVENTS_AHEAD,
-    wire::{Options, Quirk, Vendor, Wire},
 };
 use crate::safety::secrets::Scrubbed;
 

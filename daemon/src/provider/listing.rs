@@ -3,17 +3,15 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use cohab_model_api::ProviderError;
+use cohab_wires::{
+    error::{ErrorBody, Subject},
+    wire::{Model, Quirk},
+};
 use reqwest::Response;
 use secrecy::SecretString;
 use tokio::time::timeout;
 
-use super::{
-    error::{ErrorBody, Subject},
-    http,
-    service::Service,
-    transport,
-    wire::{Model, Quirk},
-};
+use super::{http, service::Service, transport};
 
 /// For the whole list.
 const LIMIT: Duration = Duration::from_secs(10);

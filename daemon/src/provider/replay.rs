@@ -3,15 +3,17 @@
 
 use bytes::Bytes;
 use cohab_model_api::{ModelEvent, ModelRequest, ProviderData};
+use cohab_wires::{
+    error::Subject,
+    registry::WIRES,
+    sse::Payloads,
+    wire::{Options, Wire},
+};
 use futures::{FutureExt as _, Stream, StreamExt as _, channel::mpsc, future, stream};
 
 use super::{
-    error::Subject,
-    registry::WIRES,
     settings::TimeoutSettings,
-    sse::Payloads,
     transport::{EVENTS_AHEAD, Ending, Outlet, ReadError, Reader},
-    wire::{Options, Wire},
 };
 
 const HOST: &str = "recording";

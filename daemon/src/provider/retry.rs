@@ -6,11 +6,10 @@ use std::{
 };
 
 use cohab_model_api::{ProviderError, ProviderErrorKind};
+use cohab_wires::error::ErrorBody;
 use futures::future::BoxFuture;
 use jiff::Timestamp;
 use reqwest::header::HeaderMap;
-
-use super::error::ErrorBody;
 
 /// Repetitions when the settings say nothing.
 pub(crate) const DEFAULT_RETRIES: u32 = 2;

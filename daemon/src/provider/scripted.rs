@@ -36,14 +36,13 @@ use cohab_model_api::{
     Message, ModelEvent, ModelInfo, ModelProvider, ModelRequest, ProviderError, ProviderErrorKind, StopClass,
     TokenUsage, ToolCall,
 };
+use cohab_wires::tool_arguments;
 use futures::{
     StreamExt as _, future,
     stream::{self, BoxStream},
 };
 use serde::Deserialize;
 use serde_json::Value;
-
-use super::tool_arguments;
 
 /// Plays a script.
 pub struct ScriptedProvider {

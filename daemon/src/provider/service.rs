@@ -3,6 +3,10 @@
 use std::sync::Arc;
 
 use cohab_model_api::ModelProvider;
+use cohab_wires::{
+    vendor::Spoken,
+    wire::{Vendor, Wire},
+};
 use reqwest::Url;
 
 use super::{
@@ -15,8 +19,6 @@ use super::{
     late::LateProvider,
     scrubbed::ScrubbedProvider,
     settings::ModelSettings,
-    vendor::Spoken,
-    wire::{Vendor, Wire},
     wishes::Wishes,
 };
 use crate::config::keys;

@@ -2,6 +2,7 @@
 
 use std::{fmt, time::Duration};
 
+use cohab_types::reasoning::ReasoningEffort;
 use secrecy::SecretString;
 use serde::Deserialize;
 
@@ -80,20 +81,6 @@ impl ModelSettings {
     pub fn table(&self) -> String {
         format!("[{}]", profile::table(self.profile.as_ref().map(|profile| profile.name.as_str())))
     }
-}
-
-/// How much a model should think before it answers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ReasoningEffort {
-    /// Not at all, where the model lets that be chosen.
-    Off,
-    /// A little.
-    Low,
-    /// Some.
-    Medium,
-    /// Much.
-    High,
 }
 
 /// `[model.timeouts]`, in milliseconds. Defaults differ for hosted and local services.

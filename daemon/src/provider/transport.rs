@@ -4,6 +4,11 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use cohab_model_api::{ModelEvent, ProviderError, ProviderErrorKind, TokenUsage};
+use cohab_wires::{
+    error::{ErrorBody, Subject},
+    sse::{Payloads, SseError},
+    wire::{End, Fold, Folded, Framing, Progress, Quirk, Stopped},
+};
 use futures::{FutureExt as _, SinkExt as _, Stream, StreamExt as _, channel::mpsc, stream};
 use reqwest::{
     Client, Response, Url,
@@ -12,12 +17,9 @@ use reqwest::{
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::{
-    error::{ErrorBody, Subject},
     http,
     retry::{self, Failure, Pace},
     settings::Timeouts,
-    sse::{Payloads, SseError},
-    wire::{End, Fold, Folded, Framing, Progress, Quirk, Stopped},
 };
 
 /// Longest answer, over all its events.

@@ -1,13 +1,15 @@
 //! What the settings and the environment of the one who asks say together about the model. Pure.
 
+use cohab_wires::{
+    vendor::{self, Spoken},
+    wire::Vendor,
+};
 use reqwest::Url;
 
 use super::{
     choice::{ChoiceError, Environment},
     key::{Key, Source},
     settings::{AskedBy, ModelSettings},
-    vendor::{self, Spoken},
-    wire::Vendor,
 };
 
 /// What settings and variables say together.

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use cohab_model_api::{Message, ModelEvent, ModelRequest, ProviderError, ProviderErrorKind, StopClass};
 use cohab_text::sanitize::one_line;
+use cohab_wires::wire::Model;
 use futures::StreamExt as _;
 
 use super::{Setup, SetupError, draft::Draft};
@@ -14,7 +15,6 @@ use crate::{
         listing,
         service::Service,
         settings::ModelSettings,
-        wire::Model,
     },
 };
 

@@ -1,13 +1,14 @@
 //! Set-up without questions: all that is needed stands on the command line.
 
 use cohab_model_api::ProviderErrorKind;
+use cohab_wires::vendor;
 
 use super::{
     Saved, Setup, SetupError,
     check::Hello,
     draft::{Draft, DraftKey, check_value},
 };
-use crate::provider::{choice, http, service::Service, vendor};
+use crate::provider::{choice, http, service::Service};
 
 /// What came of it.
 pub struct Done {

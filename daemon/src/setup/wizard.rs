@@ -1,6 +1,10 @@
 //! Set-up by questions.
 
 use cohab_model_api::ProviderErrorKind;
+use cohab_wires::{
+    vendor,
+    wire::{Model, Vendor},
+};
 use reqwest::Url;
 
 use super::{
@@ -10,12 +14,7 @@ use super::{
 };
 use crate::{
     config::profile,
-    provider::{
-        detect, http,
-        settings::KeyStore,
-        vendor,
-        wire::{Model, Vendor},
-    },
+    provider::{detect, http, settings::KeyStore},
 };
 
 /// Asks for whatever the command line does not say, tries it out and writes it.

@@ -56,6 +56,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         "cohab-shell-relay",
         &["cohab-confine", "cohab-process", "cohab-secrets", "cohab-shell-state", "cohab-text", "cohab-types"],
     ),
+    ("cohab-wires", &["cohab-model-api", "cohab-text", "cohab-types"]),
     (
         "cohab-sandbox",
         &["cohab-confine", "cohab-policy", "cohab-policy-io", "cohab-process", "cohab-text", "cohab-types"],
@@ -91,6 +92,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "cohab-shell-state",
             "cohab-text",
             "cohab-types",
+            "cohab-wires",
         ],
     ),
 ];
@@ -98,12 +100,15 @@ const LAYERS: &[(&str, &[&str])] = &[
 /// Crates that decide and never act.
 const PURE_CRATES: &[&str] = &[
     "cohab-line-classifier",
+    "cohab-model-api",
+    "cohab-offline",
     "cohab-policy",
     "cohab-policy-data",
     "cohab-secrets",
     "cohab-shell-state",
     "cohab-text",
     "cohab-types",
+    "cohab-wires",
 ];
 
 /// Files and folders that decide and never act.

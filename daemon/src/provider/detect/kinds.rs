@@ -1,5 +1,6 @@
 //! Kinds of servers, one row each: by what an answer shows which it is, and where it tells more of its models.
 
+use cohab_wires::{listed_models, wire::Model};
 use futures::{
     FutureExt as _,
     future::{self, BoxFuture},
@@ -8,7 +9,6 @@ use reqwest::{Client, Url};
 use serde_json::{Value, json};
 
 use super::ask::{get, post};
-use crate::provider::{models, wire::Model};
 
 /// Of so many models details are asked one by one.
 const MAX_ASKED: usize = 8;
@@ -85,7 +85,7 @@ impl Kind {
         if is_loading(look) {
             return vec![Model { id: LOADING_MODEL.to_owned(), is_loaded: Some(false), ..Model::default() }];
         }
-        look.list.as_ref().map(models::of_data).unwrap_or_default()
+        look.list.as_ref().map(listed_models::of_data).unwrap_or_default()
     }
 }
 

@@ -4,14 +4,12 @@ use std::{collections::BTreeSet, time::Duration};
 
 use cohab_model_api::{ModelEvent, Overflow, ProviderError, ProviderErrorKind, StopClass};
 use cohab_text::tokens::estimate_tokens;
+use cohab_wires::wire::Quirk;
 use reqwest::Url;
 use serde_json::Value;
 
 use super::{Exchange, Next, Once};
-use crate::provider::{
-    retry::{Failure, Verdict, verdict},
-    wire::Quirk,
-};
+use crate::provider::retry::{Failure, Verdict, verdict};
 
 /// A prompt that fills more of the window than this, in percent, is what a repeated "too many requests" is about.
 const CROWDED_PERCENT: u64 = 80;

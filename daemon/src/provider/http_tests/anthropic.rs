@@ -1,9 +1,9 @@
 //! What only the Messages API has: thoughts that are signed, pauses, marks for its cache.
 
 use cohab_model_api::AssistantMessage;
+use cohab_types::reasoning::ReasoningEffort;
 
 use super::*;
-use crate::provider::settings::ReasoningEffort;
 
 fn reply(events: &[Value]) -> Reply {
     Reply::events(sse(events).as_bytes())

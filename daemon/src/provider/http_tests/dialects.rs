@@ -1,7 +1,8 @@
 //! What is learned of a service while it is used.
 
+use cohab_types::reasoning::ReasoningEffort;
+
 use super::*;
-use crate::provider::settings::ReasoningEffort;
 
 /// A whole answer on the wire.
 fn answer(wire: &str, text: &str) -> Reply {

@@ -1,12 +1,12 @@
 //! How the answers of each wire look. A wire joins all tests of this folder by one row in [`FIXTURES`].
 
-use serde_json::{Value, json};
-
-use super::server::Reply;
-use crate::provider::{
+use cohab_wires::{
     registry::WIRES,
     wire::{Framing, Wire},
 };
+use serde_json::{Value, json};
+
+use super::server::Reply;
 
 /// How an answer ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use cohab_model_api::AssistantMessage;
+use cohab_wires::wire::Options;
 
 use super::*;
-use crate::provider::wire::Options;
 
 #[tokio::test]
 async fn requests_carry_the_headers_of_their_wire_and_no_others() {

@@ -1,6 +1,7 @@
 //! Lists of models, as services give them or do not.
 
 use cohab_model_api::{ProviderError, ProviderErrorKind as Kind};
+use cohab_wires::wire::Model;
 
 use super::{KEY, Reply, Server};
 use crate::provider::{
@@ -8,7 +9,6 @@ use crate::provider::{
     listing,
     service::Service,
     settings::ModelSettings,
-    wire::Model,
 };
 
 async fn service_at(address: &str, provider: &str) -> Service {

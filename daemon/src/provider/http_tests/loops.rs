@@ -49,7 +49,7 @@ async fn every_way_of_sending_gives_the_same_answer() {
             stream(&body).in_pieces(std::iter::repeat(1)),
             stream(&body).in_pieces(std::iter::repeat(7)),
         ];
-        if fixture.wire().framing() == crate::provider::wire::Framing::Events {
+        if fixture.wire().framing() == cohab_wires::wire::Framing::Events {
             let spaced = body.replace("data: ", ": ping\nid: 1\nretry: 5\nevent: x\ndata:");
             replies.extend([
                 Reply::chunked(body.as_bytes(), true),

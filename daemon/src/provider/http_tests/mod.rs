@@ -27,6 +27,7 @@ use cohab_model_api::{
     Message, ModelEvent, ModelProvider as _, ModelRequest, ProviderError, ProviderErrorKind, StopClass, TokenUsage,
     ToolCall, ToolResult, ToolSpec,
 };
+use cohab_wires::{registry::WIRES, wire::Wire};
 use futures::{StreamExt as _, future::BoxFuture};
 use jiff::Timestamp;
 use reqwest::Url;
@@ -38,11 +39,9 @@ use self::{
 };
 use super::{
     http_provider::{Endpoint, HttpProvider},
-    registry::WIRES,
     retry::Pace,
     scrubbed::ScrubbedProvider,
     settings::{ModelSettings, TimeoutSettings},
-    wire::Wire,
 };
 
 const KEY: &str = "sk-test-0123456789abcdef";

@@ -1,9 +1,11 @@
 //! The same answer in other chunks and in other spellings is the same answer.
 
+use cohab_wires::sse::Payloads;
 use futures::{FutureExt as _, channel::mpsc};
 use serde_json::Value;
 
-use super::{super::sse::Payloads, rewrite::*, *};
+use super::rewrite::*;
+use super::*;
 
 /// The bytes `rewritten` from each stream of events come to the same turn.
 fn stays_equal(rewritten: impl Fn(&Fixture) -> String) {

@@ -2,7 +2,8 @@
 
 use std::time::Instant;
 
-use super::super::sse::{MAX_EVENT_BYTES, MAX_LINE_BYTES};
+use cohab_wires::sse::{MAX_EVENT_BYTES, MAX_LINE_BYTES};
+
 use super::*;
 
 fn openai() -> Replay {
@@ -124,7 +125,7 @@ fn call_of(wire: &str, answer: Vec<String>) -> cohab_model_api::ToolCall {
 
 #[test]
 fn arguments_beyond_the_limit_are_refused_and_only_their_start_is_kept() {
-    let limit = super::super::tool_arguments::MAX_BYTES;
+    let limit = cohab_wires::tool_arguments::MAX_BYTES;
     let (open, close) = ("{\"command\":\"", "\"}");
     for (extra, is_refused) in [(0, false), (1, true), (2 << 20, true)] {
         let command = "y".repeat(limit - open.len() - close.len() + extra);

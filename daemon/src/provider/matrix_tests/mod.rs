@@ -14,13 +14,13 @@ use std::{fs, path::PathBuf};
 
 use bytes::Bytes;
 use cohab_model_api::{ModelEvent, TokenUsage};
-use serde_json::{Map, Value, json};
-
-use super::{
+use cohab_wires::{
     registry::WIRES,
-    replay::Replay,
     wire::{Framing, Wire},
 };
+use serde_json::{Map, Value, json};
+
+use super::replay::Replay;
 
 /// A recorded answer.
 pub(super) struct Fixture {

@@ -1,0 +1,171 @@
+//! The content blocks of an answer, rebuilt from their start and deltas so that they can go back unchanged.
+
+use cohab_model_api::{BrokenArguments, JsonObject};
+use serde_json::{Map, Value, json};
+
+use crate::tool_arguments::RawArguments;
+
+/// A block being received.
+#[derive(Debug)]
+pub(super) struct Block {
+    /// The wire's number; the newest block with it is meant.
+    pub(super) index: u64,
+    start: Map<String, Value>,
+    text: String,
+    thinking: String,
+    signature: String,
+    partial_json: RawArguments,
+    citations: Vec<Value>,
+    compaction: String,
+}
+
+/// What a delta shows.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Shown {
+    /// Text.
+    Text(String),
+    /// Reasoning.
+    Reasoning(String),
+    /// Part of a tool's input, or of a block that is kept unseen.
+    Hidden,
+    /// Nothing.
+    Nothing,
+}
+
+impl Block {
+    /// From `content_block`.
+    pub(super) fn new(index: u64, start: Map<String, Value>) -> Self {
+        let text = |key: &str| start.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+        Self {
+            index,
+            text: text("text"),
+            thinking: text("thinking"),
+            signature: text("signature"),
+            start,
+            partial_json: RawArguments::default(),
+            citations: Vec::new(),
+            compaction: String::new(),
+        }
+    }
+
+    /// The block that a delta without a start belongs to.
+    pub(super) fn implied_by(index: u64, delta: &Value) -> Option<Self> {
+        let start = match delta.get("type").and_then(Value::as_str)? {
+            "text_delta" => json!({"type": "text", "text": ""}),
+            "thinking_delta" => json!({"type": "thinking", "thinking": ""}),
+            _ => return None,
+        };
+        start.as_object().cloned().map(|start| Self::new(index, start))
+    }
+
+    /// Its type.
+    pub(super) fn kind(&self) -> &str {
+        self.start.get("type").and_then(Value::as_str).unwrap_or_default()
+    }
+
+    /// A text of its start: `id`, `name`.
+    pub(super) fn field(&self, key: &str) -> &str {
+        self.start.get(key).and_then(Value::as_str).unwrap_or_default()
+    }
+
+    /// What its start shows already.
+    pub(super) fn shown_at_start(&self) -> Shown {
+        match self.kind() {
+            "text" => shown(&self.text, Shown::Text),
+            "thinking" => shown(&self.thinking, Shown::Reasoning),
+            _ => Shown::Hidden,
+        }
+    }
+
+    /// Takes a delta.
+    pub(super) fn push(&mut self, delta: &Value) -> Shown {
+        let piece = |key: &str| delta.get(key).and_then(Value::as_str).unwrap_or_default();
+        match delta.get("type").and_then(Value::as_str).unwrap_or_default() {
+            "text_delta" => self.push_text(piece("text").to_owned()),
+            "thinking_delta" => {
+                self.thinking.push_str(piece("thinking"));
+                shown(piece("thinking"), Shown::Reasoning)
+            }
+            "signature_delta" => {
+                self.signature.push_str(piece("signature"));
+                Shown::Hidden
+            }
+            "input_json_delta" => {
+                self.partial_json.push(piece("partial_json"));
+                if piece("partial_json").is_empty() { Shown::Nothing } else { Shown::Hidden }
+            }
+            "citations_delta" => {
+                self.citations.extend(delta.get("citation").cloned());
+                Shown::Hidden
+            }
+            "compaction_delta" => {
+                self.compaction.push_str(piece("content"));
+                Shown::Hidden
+            }
+            other => {
+                tracing::debug!(other, "unknown delta skipped");
+                Shown::Nothing
+            }
+        }
+    }
+
+    /// Takes a piece of text.
+    pub(super) fn push_text(&mut self, piece: String) -> Shown {
+        self.text.push_str(&piece);
+        if piece.is_empty() { Shown::Nothing } else { Shown::Text(piece) }
+    }
+
+    /// A tool's input: the joined pieces, else what stood in the start.
+    pub(super) fn input(&self) -> Result<JsonObject, BrokenArguments> {
+        if !self.partial_json.text().trim().is_empty() {
+            return self.partial_json.parse();
+        }
+        let mut whole = RawArguments::default();
+        self.start.get("input").into_iter().for_each(|input| whole.set_object(input));
+        whole.parse()
+    }
+
+    /// Length of a tool's input that came in pieces.
+    pub(super) fn input_bytes(&self) -> usize {
+        self.partial_json.text().len()
+    }
+
+    /// Whether the neutral form of a message says all that it says.
+    pub(super) fn is_plain(&self) -> bool {
+        matches!(self.kind(), "text" | "tool_use") && self.citations.is_empty()
+    }
+
+    /// The block as it goes back, with `id` where the wire's own could not be used; `None` when it is empty and would be
+    /// refused.
+    pub(super) fn rebuild(&self, id: Option<&str>) -> Option<Value> {
+        let mut block = self.start.clone();
+        match self.kind() {
+            "text" if self.text.trim().is_empty() => return None,
+            "text" => {
+                block.insert("text".to_owned(), json!(self.text));
+            }
+            "thinking" => {
+                block.insert("thinking".to_owned(), json!(self.thinking));
+                block.insert("signature".to_owned(), json!(self.signature));
+            }
+            _ => {}
+        }
+        if !self.partial_json.text().trim().is_empty() || self.kind() == "tool_use" {
+            block.insert("input".to_owned(), json!(self.input().unwrap_or_default()));
+        }
+        if !self.citations.is_empty() {
+            block.insert("citations".to_owned(), json!(self.citations));
+        }
+        if !self.compaction.is_empty() {
+            block.insert("content".to_owned(), json!(self.compaction));
+        }
+        if let Some(id) = id {
+            block.insert("id".to_owned(), json!(id));
+        }
+        Some(Value::Object(block))
+    }
+}
+
+fn shown(text: &str, as_shown: fn(String) -> Shown) -> Shown {
+    if text.is_empty() { Shown::Nothing } else { as_shown(text.to_owned()) }
+}

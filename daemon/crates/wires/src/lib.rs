@@ -1,0 +1,35 @@
+//! The protocols of model services, as pure functions.
+//!
+//! - [`wire::Wire`]: builds the request of a protocol and folds the events of its answer into neutral ones.
+//!   [`registry::WIRES`] lists all of them; each is a folder of its own ([`anthropic`], [`openai_chat`], [`openai_responses`],
+//!   [`gemini`], [`ollama`]).
+//! - [`wire::Vendor`]: a service that speaks a wire, with its addresses and deviations; [`vendor`] looks them up by name or host.
+//! - [`sse`] makes payloads of the bytes of an answer; [`tool_arguments`] collects and checks the arguments of calls.
+//! - [`error`] reads the errors of services and sorts them into the families of `cohab-model-api`.
+//!
+//! Invariants: no network byte reaches a fold but through [`sse`]; no tool call leaves a fold before the wire's terminal mark; the same
+//! request gives the same bytes.
+//!
+//! Nothing here sends, waits, repeats or reads a setting.
+//!
+//! A new wire is one folder with an implementation of [`wire::Wire`] and one line in [`registry`].
+
+mod anthropic;
+pub mod error;
+mod fast_path;
+#[cfg(test)]
+mod fold_testing;
+mod gemini;
+mod history;
+pub mod listed_models;
+pub mod ollama;
+mod openai_chat;
+mod openai_responses;
+pub mod registry;
+pub mod sse;
+#[cfg(test)]
+mod sse_reference;
+mod surrogates;
+pub mod tool_arguments;
+pub mod vendor;
+pub mod wire;
