@@ -169,7 +169,7 @@ fn functions(folder: &Path, names: &mut BTreeSet<String>) {
 fn every_row_has_its_tests() {
     let root = binaries::workspace_root();
     let mut names = BTreeSet::new();
-    for folder in ["client/src", "daemon/src", "daemon/tests", "tests/tests"] {
+    for folder in ["client", "daemon", "protocol", "shell-relay", "tests"] {
         functions(&root.join(folder), &mut names);
     }
     let gone = |tests: &[&'static str]| tests.iter().copied().filter(|name| !names.contains(*name)).collect::<Vec<_>>();
