@@ -341,12 +341,27 @@ fn files_stay_small() {
     assert!(p90 <= FILE_P90_LINES, "nine of ten files have at most {p90} lines, should be {FILE_P90_LINES}");
 }
 
+/// The manifests of all packages of the workspace.
+fn manifests(root: &Path) -> Vec<PathBuf> {
+    let workspace = fs::read_to_string(root.join("Cargo.toml")).expect("the workspace has a manifest");
+    let (_, members) = workspace.split_once("members = [").expect("it has members");
+    let (members, _) = members.split_once(']').expect("the list ends");
+    let manifests: Vec<_> =
+        members.split('"').skip(1).step_by(2).map(|member| root.join(member).join("Cargo.toml")).collect();
+    assert!(manifests.len() > 5, "{members}");
+    manifests
+}
+
 #[test]
 fn lints_apply_everywhere_and_are_not_weakened() {
     let root = workspace_root();
-    for package in ["protocol", "shell-relay", "client", "daemon", "tests"] {
-        let manifest = fs::read_to_string(root.join(package).join("Cargo.toml")).expect("each package has a manifest");
-        assert!(manifest.contains("[lints]\nworkspace = true"), "{package} does not take the workspace's lints");
+    for manifest in manifests(&root) {
+        let text = fs::read_to_string(&manifest).expect("manifests are UTF-8");
+        assert!(
+            text.contains("[lints]\nworkspace = true"),
+            "{} does not take the workspace's lints",
+            manifest.display()
+        );
     }
     for source in sources().iter().filter(|source| !source.path.ends_with("architecture.rs")) {
         assert!(!source.says("#![allow("), "{} switches lints off for a whole file", source.path);

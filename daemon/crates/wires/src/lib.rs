@@ -1,8 +1,8 @@
 //! The protocols of model services, as pure functions.
 //!
 //! - [`wire::Wire`]: builds the request of a protocol and folds the events of its answer into neutral ones.
-//!   [`registry::WIRES`] lists all of them; each is a folder of its own ([`anthropic`], [`openai_chat`], [`openai_responses`],
-//!   [`gemini`], [`ollama`]).
+//!   [`registry::WIRES`] lists all of them; each is a folder of its own (`anthropic`, `openai_chat`, `openai_responses`,
+//!   `gemini`, [`ollama`]).
 //! - [`wire::Vendor`]: a service that speaks a wire, with its addresses and deviations; [`vendor`] looks them up by name or host.
 //! - [`sse`] makes payloads of the bytes of an answer; [`tool_arguments`] collects and checks the arguments of calls.
 //! - [`error`] reads the errors of services and sorts them into the families of `cohab-model-api`.

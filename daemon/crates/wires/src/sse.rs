@@ -1,7 +1,7 @@
 //! Server-sent events, and JSON values one a line: network bytes in, payloads out, bounded.
 //!
 //! `eventsource-stream` panics on a byte order mark, stops for good at an invalid byte, holds back lines that end with CR and
-//! rescans its buffer with every chunk. So it never sees network bytes: [`WholeEvents`] gives it the lines of one whole, valid
+//! rescans its buffer with every chunk. So it never sees network bytes: `WholeEvents` gives it the lines of one whole, valid
 //! event per item, and for that input it is right and fast.
 
 use std::{

@@ -1,6 +1,6 @@
 //! Rules: what the user allowed for good, and what is stricter here than elsewhere. They match the words of commands, never text. An
 //! allow rule lowers `Ask` only, danger stays danger; of several rules the strictest counts. The files they stand in are read and
-//! written by [`cohab_policy_io::rules_file`].
+//! written by `cohab_policy_io::rules_file`.
 
 mod argv;
 mod document;
