@@ -21,12 +21,14 @@ const TOP_LEVEL: &[&str] = &[
     ".rustfmt.toml",
     "ARCHITECTURE.md",
     "CHANGELOG.md",
+    "CONTRIBUTING.md",
     "Cargo.lock",
     "Cargo.toml",
     "LICENSE",
     "README.md",
     "client",
     "daemon",
+    "docs",
     "fuzz",
     "protocol",
     "scripts",
@@ -409,6 +411,41 @@ fn commands(markdown: &str) -> Vec<String> {
         }
     }
     found
+}
+
+/// The Markdown files at the top and below `docs`.
+fn documents(root: &Path) -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> = Vec::new();
+    let mut folders = vec![root.join("docs")];
+    let top = fs::read_dir(root).expect("the workspace can be read").flatten().map(|entry| entry.path());
+    found.extend(top.filter(|path| path.extension().is_some_and(|is| is == "md")));
+    while let Some(folder) = folders.pop() {
+        for path in fs::read_dir(&folder).expect("docs can be read").flatten().map(|entry| entry.path()) {
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|is| is == "md") {
+                found.push(path);
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn links_of_the_documents_lead_to_files() {
+    let root = workspace_root();
+    let mut links = 0;
+    for document in documents(&root) {
+        let text = fs::read_to_string(&document).expect("documents are UTF-8");
+        let targets = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+        for target in targets.filter(|target| !target.contains("://") && !target.starts_with('#')) {
+            let file = target.split('#').next().unwrap_or_default();
+            let path = document.parent().expect("a file is in a folder").join(file);
+            assert!(path.exists(), "{} links to {target}, which is not there", document.display());
+            links += 1;
+        }
+    }
+    assert!(links > 10, "{links}");
 }
 
 #[test]

@@ -91,11 +91,11 @@ fn no_text_of_a_help_is_broken_twice() {
 }
 
 #[test]
-fn the_readme_has_three_right_lines_for_each_provider() {
-    let readme = fs::read_to_string(workspace_root().join("README.md")).expect("there is a README");
+fn the_guide_has_three_right_lines_for_each_provider() {
+    let guide = fs::read_to_string(workspace_root().join("docs/guide/models.md")).expect("there is a page on models");
     let home = Home::new();
     let mut told = Vec::new();
-    for row in readme.lines().filter(|line| line.starts_with('|') && line.contains("`provider = ")) {
+    for row in guide.lines().filter(|line| line.starts_with('|') && line.contains("`provider = ")) {
         let settings: Vec<&str> = row.split('`').filter(|cell| cell.contains(" = ")).collect();
         assert_eq!(settings.len(), 3, "{row}");
         home.write_config(&format!("[model]\n{}\n", settings.join("\n")));
@@ -109,20 +109,22 @@ fn the_readme_has_three_right_lines_for_each_provider() {
     let provider = list.as_array().into_iter().flatten().find(|key| key["key"] == "model.provider").expect("a key");
     let allowed = provider["allowed"].as_str().expect("text");
     for name in allowed.split('`').skip(1).step_by(2).filter(|name| !["offline", "scripted"].contains(name)) {
-        assert!(told.iter().any(|told| told == name), "README.md has no row for {name}");
+        assert!(told.iter().any(|told| told == name), "docs/guide/models.md has no row for {name}");
     }
 }
 
 #[test]
-fn the_programs_of_the_readme_take_their_arguments() {
-    let readme = fs::read_to_string(workspace_root().join("README.md")).expect("there is a README");
+fn the_programs_of_the_readme_and_the_guide_take_their_arguments() {
+    let guide = fs::read_dir(workspace_root().join("docs/guide")).expect("there is a guide").flatten();
+    let pages = guide.map(|entry| entry.path()).chain([workspace_root().join("README.md")]);
+    let text: String = pages.map(|page| fs::read_to_string(page).expect("pages are UTF-8") + "\n").collect();
     let home = Home::new();
-    for line in readme.lines().map(|line| line.trim().trim_start_matches("$ ")) {
+    for line in text.lines().map(|line| line.trim().trim_start_matches("$ ")) {
         let Some(rest) = line.strip_prefix("cohab ") else { continue };
         let words: Vec<&str> =
             rest.split_whitespace().take_while(|word| word.chars().all(|c| c.is_ascii_lowercase())).collect();
         let command: Vec<&str> = words.first().copied().into_iter().chain(["--help"]).collect();
-        assert_eq!(home.run(&command).status, Some(0), "README.md says `{line}`");
+        assert_eq!(home.run(&command).status, Some(0), "a page says `{line}`");
     }
 }
 

@@ -1,11 +1,14 @@
 //! What people and programs see of cohab, kept whole: every help text, every setting, a short session in each shell. Code that moves
 //! leaves these snapshots as they are; whoever changes a word here means to.
 
+use std::fs;
+
 use cohab_e2e::{
     Answer, Home, ModelServer, Wire,
-    binaries::in_each_shell,
+    binaries::{in_each_shell, workspace_root},
     terminal::{Size, View},
 };
+use serde_json::Value;
 
 /// The names below `Commands:` of a help text.
 fn commands_in(help: &str) -> Vec<String> {
@@ -63,6 +66,44 @@ fn the_reference_of_the_settings_is_as_it_was() {
     let list = home.run(&["config", "list"]);
     assert_eq!(list.status, Some(0), "{list:?}");
     insta::assert_snapshot!(list.stdout.replace(&home.paths().config_file().display().to_string(), "FILE"));
+}
+
+/// The page of the guide that lists the settings, from what `cohab config list` says of them.
+fn configuration_page(home: &Home) -> String {
+    let list = home.run(&["config", "list", "--json"]);
+    let keys: Vec<Value> = serde_json::from_str(&list.stdout).expect("a list of keys");
+    let text = |key: &Value, field: &str| key[field].as_str().unwrap_or_default().replace('|', "\\|");
+    let mut page = "# Configuration\n\nAll settings of `config.toml`. `cohab config path` prints the file's path, `cohab config set KEY \
+                    VALUE` changes a value,\n`cohab config check` checks the file. A default in parentheses depends on other \
+                    settings.\n"
+        .to_owned();
+    let mut section = String::new();
+    for key in &keys {
+        let name = text(key, "key");
+        let its_section = name.rsplit_once('.').map_or("General", |(section, _)| section).to_owned();
+        if its_section != section {
+            page += &format!("\n## {its_section}\n\n| key | meaning | allowed | default |\n|---|---|---|---|\n");
+            section = its_section;
+        }
+        let default = match &key["default"] {
+            Value::Null => "(not set)".to_owned(),
+            Value::String(default) => format!("`{default}`"),
+            other => format!("`{other}`"),
+        };
+        page += &format!("| `{name}` | {} | {} | {default} |\n", text(key, "description"), text(key, "allowed"));
+    }
+    page
+}
+
+/// `COHAB_BLESS=1` writes the page.
+#[test]
+fn the_page_on_configuration_lists_all_settings() {
+    let path = workspace_root().join("docs/guide/configuration.md");
+    let page = configuration_page(&Home::new());
+    if std::env::var_os("COHAB_BLESS").is_some() {
+        fs::write(&path, &page).expect("the page can be written");
+    }
+    assert_eq!(fs::read_to_string(&path).unwrap_or_default(), page, "write it again with COHAB_BLESS=1");
 }
 
 /// A question, a command of the model's that is approved, its answer, a command of the user's own.

@@ -1,4 +1,4 @@
-//! Tables that were written before the rules they judge and are not tuned to: see `ARCHITECTURE.md`.
+//! Tables that were written before the rules they judge and are not tuned to: see `docs/decisions/0007-policy.md`.
 
 use super::*;
 
