@@ -74,8 +74,8 @@ fn configuration_page(home: &Home) -> String {
     let keys: Vec<Value> = serde_json::from_str(&list.stdout).expect("a list of keys");
     let text = |key: &Value, field: &str| key[field].as_str().unwrap_or_default().replace('|', "\\|");
     let mut page = "# Configuration\n\nAll settings of `config.toml`. `cohab config path` prints the file's path, `cohab config set KEY \
-                    VALUE` changes a value,\n`cohab config check` checks the file. A default in parentheses depends on other \
-                    settings.\n"
+                    VALUE` changes a value,\n`cohab config check` checks the file. Without a default, (not set), the meaning says what \
+                    holds.\n"
         .to_owned();
     let mut section = String::new();
     for key in &keys {
